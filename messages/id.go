@@ -1,0 +1,53 @@
+package messages
+
+import (
+	"fmt"
+	"regexp"
+)
+
+// TaskID names one agent's piece of browser work. It is chosen by the caller.
+type TaskID string
+
+// MaxTaskIDLength is the longest task id the contract allows, in bytes.
+const MaxTaskIDLength = 128
+
+var taskIDPattern = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
+
+// ParseTaskID checks s against the contract: 1 to 128 of A-Z a-z 0-9 . _ : -.
+// The error is an [*Error] with [CodeInvalidArgument].
+func ParseTaskID(s string) (TaskID, error) {
+	if !taskIDPattern.MatchString(s) || s == "." || s == ".." {
+		return "", Errorf(CodeInvalidArgument, "task id must be 1 to %d characters of A-Z a-z 0-9 . _ : - and not a path element", MaxTaskIDLength)
+	}
+	return TaskID(s), nil
+}
+
+// TargetID, FrameID and SessionID are CDP's identifiers. They are opaque, and
+// an out-of-process iframe's frame id equals its target id (chromium fact C35).
+type (
+	TargetID  string
+	FrameID   string
+	SessionID string
+)
+
+// DialogID names a dialog within its task: d-1, d-2 and so on, never reused.
+type DialogID string
+
+// NewDialogID returns the id of the n-th dialog of a task, counted from 1.
+func NewDialogID(n uint64) DialogID { return DialogID(fmt.Sprintf("d-%d", n)) }
+
+var opaqueIDPattern = regexp.MustCompile(`^[A-Za-z0-9._:-]{0,128}$`)
+
+// CheckOpaqueID refuses a frame, target, session or dialog id that could not
+// have come from a browser or from us. An empty id passes: it means "not
+// given" wherever an id is optional.
+func CheckOpaqueID(field, s string) error {
+	if !opaqueIDPattern.MatchString(s) {
+		return Errorf(CodeInvalidArgument, "%s must be at most 128 characters of A-Z a-z 0-9 . _ : -", field)
+	}
+	return nil
+}
+
+// Generation counts the links of a task: the first is 1, each reconnect adds
+// one. A message of an older generation is dropped wherever it arrives.
+type Generation uint64

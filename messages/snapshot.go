@@ -1,0 +1,186 @@
+package messages
+
+import "time"
+
+// TaskState is where a task stands in its life.
+type TaskState string
+
+// The states of the contract.
+const (
+	StateStarting   TaskState = "starting"
+	StateActive     TaskState = "active"
+	StateRecovering TaskState = "recovering"
+	StateWedged     TaskState = "wedged"
+	StateLost       TaskState = "lost"
+	StateStopped    TaskState = "stopped"
+)
+
+// TaskStates lists every state, in its order.
+func TaskStates() []TaskState {
+	return []TaskState{StateStarting, StateActive, StateRecovering, StateWedged, StateLost, StateStopped}
+}
+
+// Active says whether the task is supervised: neither lost nor stopped.
+func (s TaskState) Active() bool { return s != StateLost && s != StateStopped }
+
+// PageState is what is known of a page's ability to answer.
+type PageState string
+
+// The page states of the contract.
+const (
+	PageOK                PageState = "ok"
+	PageDialog            PageState = "dialog"
+	PageDialogUnreachable PageState = "dialog_unreachable"
+	PageCrashed           PageState = "crashed"
+	PageHung              PageState = "hung"
+	PagePaused            PageState = "paused"
+)
+
+// LinkState is the state of one upstream connection.
+type LinkState string
+
+// The link states of the contract.
+const (
+	LinkUp      LinkState = "up"
+	LinkDialing LinkState = "dialing"
+	LinkBackoff LinkState = "backoff"
+	LinkDown    LinkState = "down"
+)
+
+// ClosedBy says who ended a dialog.
+type ClosedBy string
+
+// Who can end a dialog.
+const (
+	ClosedByAgent      ClosedBy = "agent"
+	ClosedByAutoPolicy ClosedBy = "auto_policy"
+	ClosedByWatchdog   ClosedBy = "watchdog"
+	ClosedByRemote     ClosedBy = "remote"
+	ClosedByLost       ClosedBy = "lost"
+)
+
+// Snapshot is a task's state at one version: the contract's JSON. It is
+// immutable; everything it points at is shared and must not be written.
+//
+// Without a supervisor the dialog and frame fields are absent, not empty
+// (requirement D27), hence the omitzero slices: an empty non-nil slice is
+// written as [].
+type Snapshot struct {
+	TaskID         TaskID         `json:"task_id"`
+	State          TaskState      `json:"state"`
+	Version        uint64         `json:"version"`
+	Active         bool           `json:"active"`
+	Reason         string         `json:"reason,omitempty"`
+	Connection     Connection     `json:"connection"`
+	PageTargetID   TargetID       `json:"page_target_id,omitempty"`
+	PageState      PageState      `json:"page_state,omitempty"`
+	Pages          []Page         `json:"pages,omitzero"`
+	PendingDialogs []Dialog       `json:"pending_dialogs,omitzero"`
+	RecentDialogs  []ClosedDialog `json:"recent_dialogs,omitzero"`
+	FrameTree      *FrameTree     `json:"frame_tree,omitempty"`
+	ConsoleErrors  []ConsoleError `json:"console_errors,omitzero"`
+	// Labels are those of the task's spec.
+	Labels map[string]string `json:"labels,omitempty"`
+}
+
+// Connection is the state of a task's links. Endpoint is redacted.
+type Connection struct {
+	Primary    LinkState `json:"primary"`
+	Anchor     LinkState `json:"anchor"`
+	Reconnects uint64    `json:"reconnects"`
+	LastGapMS  int64     `json:"last_gap_ms"`
+	Endpoint   string    `json:"endpoint"`
+}
+
+// Page is one top-level target of the task.
+type Page struct {
+	TargetID  TargetID  `json:"target_id"`
+	SessionID SessionID `json:"session_id"`
+	URL       string    `json:"url"`
+	Title     string    `json:"title"`
+	OpenerID  *TargetID `json:"opener_id"`
+	PageState PageState `json:"page_state"`
+}
+
+// Dialog is an open dialog. Message and DefaultPrompt come from the page:
+// untrusted, and already redacted (requirement D28).
+type Dialog struct {
+	ID            DialogID  `json:"id"`
+	Type          string    `json:"type"`
+	Message       string    `json:"message"`
+	DefaultPrompt string    `json:"default_prompt"`
+	OpenedAt      Seconds   `json:"opened_at"`
+	FrameID       FrameID   `json:"frame_id"`
+	FrameURL      string    `json:"frame_url,omitempty"`
+	TargetID      TargetID  `json:"target_id"`
+	SessionID     SessionID `json:"session_id"`
+	Path          string    `json:"path"`
+	ExpiresAt     Seconds   `json:"expires_at"`
+}
+
+// ClosedDialog is a dialog of the past.
+type ClosedDialog struct {
+	ID       DialogID `json:"id"`
+	Type     string   `json:"type"`
+	Message  string   `json:"message"`
+	OpenedAt Seconds  `json:"opened_at"`
+	ClosedAt Seconds  `json:"closed_at"`
+	ClosedBy ClosedBy `json:"closed_by"`
+	FrameID  FrameID  `json:"frame_id,omitempty"`
+	TargetID TargetID `json:"target_id,omitempty"`
+	// Action is accept or dismiss, where somebody on our side decided.
+	Action string `json:"action,omitempty"`
+}
+
+// FrameTree is a page's frames, flat: the top one and its descendants, each
+// after its parent.
+type FrameTree struct {
+	Top       FrameTop    `json:"top"`
+	Children  []FrameNode `json:"children"`
+	Truncated bool        `json:"truncated"`
+}
+
+// FrameTop is a page's main frame.
+type FrameTop struct {
+	FrameID FrameID `json:"frame_id"`
+	URL     string  `json:"url"`
+	Origin  string  `json:"origin"`
+}
+
+// FrameNode is a frame below the top.
+type FrameNode struct {
+	FrameID       FrameID   `json:"frame_id"`
+	ParentFrameID FrameID   `json:"parent_frame_id"`
+	URL           string    `json:"url"`
+	Origin        string    `json:"origin"`
+	IsOOPIF       bool      `json:"is_oopif"`
+	SessionID     SessionID `json:"session_id,omitempty"`
+}
+
+// The caps of a snapshot's frame tree (requirements F2, F3) and of its rings
+// (D14, F14).
+const (
+	MaxTreeEntries   = 30
+	MaxOOPIFDepth    = 2
+	MaxRecentDialogs = 20
+	MaxConsoleErrors = 50
+)
+
+// ConsoleError is an error or an uncaught exception a page reported.
+type ConsoleError struct {
+	TS    Seconds `json:"ts"`
+	Level string  `json:"level"`
+	Text  string  `json:"text"`
+	URL   string  `json:"url"`
+}
+
+// Seconds is a moment in Unix seconds, as the contract writes times.
+type Seconds float64
+
+// SecondsOf converts t, with microseconds. The zero time is 0.
+func SecondsOf(t time.Time) Seconds {
+	if t.IsZero() {
+		return 0
+	}
+	return Seconds(float64(t.UnixMicro()) / 1e6)
+}

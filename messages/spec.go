@@ -1,0 +1,282 @@
+package messages
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"time"
+)
+
+// Scope says which pages of its browser a task owns.
+type Scope string
+
+// The scopes of the contract.
+const (
+	ScopeOwn     Scope = "own"     // a tab of its own and every popup it opens
+	ScopeBrowser Scope = "browser" // every page
+	ScopeTarget  Scope = "target"  // one existing page and every popup it opens
+)
+
+// DialogPolicy says who answers a dialog.
+type DialogPolicy string
+
+// The policies (requirements D3, D5, D6).
+const (
+	PolicyMustRespond DialogPolicy = "must_respond"
+	PolicyAutoDismiss DialogPolicy = "auto_dismiss"
+	PolicyAutoAccept  DialogPolicy = "auto_accept"
+)
+
+// BeforeUnload says what happens to a beforeunload dialog. It has a switch of
+// its own because an orphaned one cannot be saved (chromium fact C20).
+type BeforeUnload string
+
+// The answers to beforeunload.
+const (
+	BeforeUnloadAsk     BeforeUnload = "ask"
+	BeforeUnloadAccept  BeforeUnload = "accept"
+	BeforeUnloadDismiss BeforeUnload = "dismiss"
+)
+
+// Bounds and defaults of a task's spec.
+const (
+	DefaultDialogTimeout = 300 * time.Second
+	MinDialogTimeout     = 100 * time.Millisecond
+	MaxDialogTimeout     = 24 * time.Hour
+	MinTaskLife          = time.Second
+	MaxTaskLife          = 30 * 24 * time.Hour
+	MaxLabels            = 16
+)
+
+// LaunchSpec asks the node to start a browser for the task alone. In JSON it
+// is an object, or true for all defaults.
+type LaunchSpec struct {
+	// Headless is true when not given.
+	Headless *bool `json:"headless,omitempty"`
+}
+
+// UnmarshalJSON accepts true, null, or an object without unknown fields.
+func (l *LaunchSpec) UnmarshalJSON(b []byte) error {
+	switch string(bytes.TrimSpace(b)) {
+	case "true", "null":
+		*l = LaunchSpec{}
+		return nil
+	case "false":
+		return Errorf(CodeInvalidArgument, "launch is true or an object; leave it out to attach")
+	}
+	type plain LaunchSpec
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
+	var p plain
+	if err := dec.Decode(&p); err != nil {
+		return Errorf(CodeInvalidArgument, "launch: %s", jsonProblem(err))
+	}
+	*l = LaunchSpec(p)
+	return nil
+}
+
+// TaskSpec is what a caller wants of a task. The zero value of a field means
+// "not said": a new task takes the default, a running one keeps what it has.
+type TaskSpec struct {
+	CDPURL         CDPURL       `json:"cdp_url,omitzero"`
+	Launch         *LaunchSpec  `json:"launch,omitempty"`
+	Scope          Scope        `json:"scope,omitempty"`
+	TargetID       TargetID     `json:"target_id,omitempty"`
+	DialogPolicy   DialogPolicy `json:"dialog_policy,omitempty"`
+	DialogTimeoutS float64      `json:"dialog_timeout_s,omitempty"`
+	BeforeUnload   BeforeUnload `json:"beforeunload,omitempty"`
+	Bridge         string       `json:"bridge,omitempty"`
+	Anchor         string       `json:"anchor,omitempty"`
+	OnWedge        string       `json:"on_wedge,omitempty"`
+	// IdleTimeoutS ends a task nobody asked anything of for so long, MaxLifeS
+	// one that is so old (requirement X7). 0 is the node's default.
+	IdleTimeoutS float64 `json:"idle_timeout_s,omitempty"`
+	MaxLifeS     float64 `json:"max_life_s,omitempty"`
+	// Labels are the caller's own, for finding tasks in a list.
+	Labels map[string]string `json:"labels,omitempty"`
+}
+
+// Validate checks every field that was said. The error is an [*Error] with
+// [CodeInvalidArgument] and names the field.
+func (s TaskSpec) Validate() error {
+	switch s.Scope {
+	case "", ScopeOwn, ScopeBrowser, ScopeTarget:
+	default:
+		return Errorf(CodeInvalidArgument, "scope must be own, browser or target")
+	}
+	if err := CheckOpaqueID("target_id", string(s.TargetID)); err != nil {
+		return err
+	}
+	if s.Scope == ScopeTarget && s.TargetID == "" {
+		return Errorf(CodeInvalidArgument, "scope target needs a target_id")
+	}
+	if s.TargetID != "" && s.Scope != ScopeTarget {
+		return Errorf(CodeInvalidArgument, "target_id goes with scope target")
+	}
+	if !s.CDPURL.IsZero() && s.Launch != nil {
+		return Errorf(CodeInvalidArgument, "cdp_url and launch exclude each other")
+	}
+	if s.Launch != nil && s.Scope == ScopeTarget {
+		return Errorf(CodeInvalidArgument, "scope target needs a browser that runs already: give its cdp_url")
+	}
+	switch s.DialogPolicy {
+	case "", PolicyMustRespond, PolicyAutoDismiss, PolicyAutoAccept:
+	default:
+		return Errorf(CodeInvalidArgument, "dialog_policy must be must_respond, auto_dismiss or auto_accept")
+	}
+	if s.DialogTimeoutS != 0 {
+		// Compared as floats: a huge value would wrap as a Duration.
+		if !(s.DialogTimeoutS >= MinDialogTimeout.Seconds() && s.DialogTimeoutS <= MaxDialogTimeout.Seconds()) {
+			return Errorf(CodeInvalidArgument, "dialog_timeout_s must be between %g and %g", MinDialogTimeout.Seconds(), MaxDialogTimeout.Seconds())
+		}
+	}
+	switch s.BeforeUnload {
+	case "", BeforeUnloadAsk, BeforeUnloadAccept, BeforeUnloadDismiss:
+	default:
+		return Errorf(CodeInvalidArgument, "beforeunload must be ask, accept or dismiss")
+	}
+	switch s.Bridge {
+	case "", "auto", "off":
+	case "on":
+		return Errorf(CodeInvalidArgument, "bridge on is not available in this version: native dialogs only")
+	default:
+		return Errorf(CodeInvalidArgument, "bridge must be auto, on or off")
+	}
+	switch s.Anchor {
+	case "", "auto", "off":
+	default:
+		return Errorf(CodeInvalidArgument, "anchor must be auto or off")
+	}
+	switch s.OnWedge {
+	case "", "report":
+	case "release", "reload", "close":
+		return Errorf(CodeInvalidArgument, "on_wedge %s is not available in this version: report only", s.OnWedge)
+	default:
+		return Errorf(CodeInvalidArgument, "on_wedge must be report, release, reload or close")
+	}
+	if err := checkLife("idle_timeout_s", s.IdleTimeoutS); err != nil {
+		return err
+	}
+	if err := checkLife("max_life_s", s.MaxLifeS); err != nil {
+		return err
+	}
+	return checkLabels(s.Labels)
+}
+
+func checkLife(field string, s float64) error {
+	if s != 0 && !(s >= MinTaskLife.Seconds() && s <= MaxTaskLife.Seconds()) {
+		return Errorf(CodeInvalidArgument, "%s must be between %g and %g", field, MinTaskLife.Seconds(), MaxTaskLife.Seconds())
+	}
+	return nil
+}
+
+var (
+	labelKey   = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,63}$`)
+	labelValue = regexp.MustCompile(`^[A-Za-z0-9._/:@-]{0,128}$`)
+)
+
+func checkLabels(labels map[string]string) error {
+	if len(labels) > MaxLabels {
+		return Errorf(CodeInvalidArgument, "labels: at most %d", MaxLabels)
+	}
+	for k, v := range labels {
+		if !labelKey.MatchString(k) || !labelValue.MatchString(v) {
+			return Errorf(CodeInvalidArgument, "labels: keys are 1 to 63 of A-Z a-z 0-9 . _ / -, values up to 128 of those and : @")
+		}
+	}
+	return nil
+}
+
+// WithDefaults returns s with every field said. A task without cdp_url
+// launches a browser of its own.
+func (s TaskSpec) WithDefaults() TaskSpec {
+	if s.CDPURL.IsZero() && s.Launch == nil {
+		s.Launch = &LaunchSpec{}
+	}
+	if s.Scope == "" {
+		s.Scope = ScopeOwn
+		if s.Launch != nil {
+			s.Scope = ScopeBrowser
+		}
+	}
+	if s.DialogPolicy == "" {
+		s.DialogPolicy = PolicyMustRespond
+	}
+	if s.DialogTimeoutS == 0 {
+		s.DialogTimeoutS = DefaultDialogTimeout.Seconds()
+	}
+	if s.BeforeUnload == "" {
+		// Without an anchor an orphaned beforeunload cannot be saved (C20).
+		s.BeforeUnload = BeforeUnloadAccept
+	}
+	if s.Bridge == "" {
+		s.Bridge = "auto"
+	}
+	if s.Anchor == "" {
+		s.Anchor = "auto"
+	}
+	if s.OnWedge == "" {
+		s.OnWedge = "report"
+	}
+	return s
+}
+
+// Merge returns s with everything that asked says laid over it.
+func (s TaskSpec) Merge(asked TaskSpec) TaskSpec {
+	if !asked.CDPURL.IsZero() {
+		s.CDPURL, s.Launch = asked.CDPURL, nil
+	}
+	if asked.Launch != nil {
+		s.Launch, s.CDPURL = asked.Launch, CDPURL{}
+	}
+	if asked.Scope != "" {
+		s.Scope, s.TargetID = asked.Scope, asked.TargetID
+	}
+	if asked.DialogPolicy != "" {
+		s.DialogPolicy = asked.DialogPolicy
+	}
+	if asked.DialogTimeoutS != 0 {
+		s.DialogTimeoutS = asked.DialogTimeoutS
+	}
+	if asked.BeforeUnload != "" {
+		s.BeforeUnload = asked.BeforeUnload
+	}
+	if asked.Bridge != "" {
+		s.Bridge = asked.Bridge
+	}
+	if asked.Anchor != "" {
+		s.Anchor = asked.Anchor
+	}
+	if asked.OnWedge != "" {
+		s.OnWedge = asked.OnWedge
+	}
+	if asked.IdleTimeoutS != 0 {
+		s.IdleTimeoutS = asked.IdleTimeoutS
+	}
+	if asked.MaxLifeS != 0 {
+		s.MaxLifeS = asked.MaxLifeS
+	}
+	if asked.Labels != nil {
+		s.Labels = asked.Labels
+	}
+	return s
+}
+
+// SameBrowser says whether both specs name the same pages of the same
+// browser; where they do not, the task is rebound and nothing is kept
+// (requirement A4).
+func (s TaskSpec) SameBrowser(t TaskSpec) bool {
+	return s.CDPURL.Equal(t.CDPURL) && (s.Launch == nil) == (t.Launch == nil) &&
+		(s.Launch == nil || s.Launch.headless() == t.Launch.headless()) &&
+		s.Scope == t.Scope && s.TargetID == t.TargetID
+}
+
+func (l *LaunchSpec) headless() bool { return l.Headless == nil || *l.Headless }
+
+// IsHeadless says whether the browser is to run without a window.
+func (s TaskSpec) IsHeadless() bool { return s.Launch == nil || s.Launch.headless() }
+
+// DialogTimeout is DialogTimeoutS as a duration.
+func (s TaskSpec) DialogTimeout() time.Duration {
+	return time.Duration(s.DialogTimeoutS * float64(time.Second))
+}
