@@ -1,5 +1,7 @@
 package messages
 
+import "context"
+
 // EventType names a state change of a task.
 type EventType string
 
@@ -33,4 +35,18 @@ type Event struct {
 	FrameTree  *FrameTree    `json:"frame_tree,omitempty"`
 	Console    *ConsoleError `json:"console_error,omitempty"`
 	Snapshot   *Snapshot     `json:"snapshot,omitempty"`
+}
+
+// EventStream is one watcher's view of a task. Next and Close may be called
+// from different goroutines; Next is for one goroutine at a time.
+type EventStream interface {
+	// Next waits for at least one event and returns all there are, oldest
+	// first; the events of one version are never split over two batches. A
+	// watcher that falls too far behind gets an [EventReset]. When ctx ends
+	// first, its error is returned, nothing is lost and Next may be called
+	// again. After the last event of a task that ended it returns io.EOF.
+	Next(ctx context.Context) ([]Event, error)
+	// Close releases the stream; a waiting Next returns io.EOF. It may be
+	// called more than once.
+	Close()
 }

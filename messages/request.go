@@ -142,6 +142,15 @@ type CDPResult struct {
 	Result json.RawMessage `json:"result"`
 }
 
+// SnapshotOptions says which snapshot of a task is wanted. The zero value is
+// the snapshot of the current page, within its caps.
+type SnapshotOptions struct {
+	// TargetID asks for the frame tree of this page.
+	TargetID TargetID
+	// Full lifts the caps of the frame tree (requirements F2, F3).
+	Full bool
+}
+
 // isCDPMethod accepts Domain.method in ASCII letters and digits.
 func isCDPMethod(s string) bool {
 	dot := false
