@@ -1,0 +1,13 @@
+// Package token makes, keeps and checks the bearer tokens of a node.
+//
+// There is one secret, the admin token: 32 random bytes in base64url, kept in
+// a file only its owner can read. Scoped tokens need no storage, since they
+// carry their scope and a MAC that only the admin token can make:
+//
+//	hft.<task id>.<mac>   one task        mac = HMAC-SHA256(admin, "task:"+id)
+//	hfn.<prefix>.<mac>    ids "prefix:…"  mac = HMAC-SHA256(admin, "tenant:"+prefix)
+//
+// The key of the MAC is the admin token as it is written in the file, so that
+// any tool which can read the file can mint; the MAC is unpadded base64url. A
+// scoped token is revoked by replacing the admin token.
+package token

@@ -1,0 +1,77 @@
+package token
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// maxFile is more than any token with its newline.
+const maxFile = 1024
+
+// LoadOrCreate reads the admin token from the file at path, and makes both
+// where there is none. Two processes that create at the same time end up with
+// the same token.
+func LoadOrCreate(path string) (Admin, error) {
+	a, err := Load(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return a, err
+	}
+	if err := create(path, Generate()); err != nil && !errors.Is(err, fs.ErrExist) {
+		return Admin{}, fmt.Errorf("create token file: %w", err)
+	}
+	// Read back in every case: the loser of a race takes the winner's.
+	return Load(path)
+}
+
+// Load reads the admin token from the file at path. It refuses a file that
+// anybody but its owner can read or write, and one that is not a file.
+func Load(path string) (Admin, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Admin{}, fmt.Errorf("read token file: %w", err)
+	}
+	defer f.Close()
+	// Asked of the open file, not of the path: nothing can be swapped between.
+	info, err := f.Stat()
+	if err != nil {
+		return Admin{}, fmt.Errorf("read token file: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return Admin{}, fmt.Errorf("token file %s is not a regular file", path)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return Admin{}, fmt.Errorf("token file %s can be read or written by others (mode %04o): run chmod 600 on it", path, mode)
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return Admin{}, fmt.Errorf("read token file: %w", err)
+	}
+	a, err := ParseAdmin(string(b))
+	if err != nil || len(b) > maxFile {
+		return Admin{}, fmt.Errorf("token file %s: %w", path, errShape)
+	}
+	return a, nil
+}
+
+// create writes the token beside path and links it into place, so that no
+// reader meets a half-written file and no writer replaces another's.
+func create(path string, a Admin) (err error) {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".token-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.Remove(f.Name())) }()
+	_, err = f.WriteString(a.Reveal() + "\n")
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Link(f.Name(), path)
+}

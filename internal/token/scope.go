@@ -1,0 +1,60 @@
+package token
+
+import (
+	"strings"
+
+	"holdfast/messages"
+)
+
+type kind uint8
+
+const (
+	nothing kind = iota
+	admin
+	tenant
+	task
+)
+
+// Scope is what a token is good for. The zero value is good for nothing.
+type Scope struct {
+	kind kind
+	name string
+}
+
+// Allows says whether the scope covers the task.
+func (s Scope) Allows(id messages.TaskID) bool {
+	switch s.kind {
+	case admin:
+		return true
+	case tenant:
+		return strings.HasPrefix(string(id), s.name+":")
+	case task:
+		return string(id) == s.name
+	}
+	return false
+}
+
+// IDPrefix is what the id of a task made under this scope begins with; ok is
+// false where the scope may not make tasks with ids of the node's choice.
+func (s Scope) IDPrefix() (prefix string, ok bool) {
+	switch s.kind {
+	case admin:
+		return "", true
+	case tenant:
+		return s.name + ":", true
+	}
+	return "", false
+}
+
+// String names the scope for logs; it holds no secret.
+func (s Scope) String() string {
+	switch s.kind {
+	case admin:
+		return "admin"
+	case tenant:
+		return "tenant " + s.name
+	case task:
+		return "task " + s.name
+	}
+	return "nothing"
+}

@@ -1,0 +1,219 @@
+package token_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"holdfast/internal/token"
+	"holdfast/messages"
+)
+
+func TestScopes(t *testing.T) {
+	t.Parallel()
+	a := token.Generate()
+	tenant, err := a.ForTenant("acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(t *testing.T, tok string) token.Scope {
+		t.Helper()
+		s, ok := a.Check(tok)
+		if !ok {
+			t.Fatal("own token refused")
+		}
+		return s
+	}
+	t.Run("the admin token is good for every task", func(t *testing.T) {
+		t.Parallel()
+		if s := check(t, a.Reveal()); !s.Allows("x") || !s.Allows("acme:x") {
+			t.Fatal(s)
+		}
+	})
+	t.Run("a task token is good for its task alone, dots in the id or not", func(t *testing.T) {
+		t.Parallel()
+		for _, id := range []messages.TaskID{"one", "a.b.c", "acme:one"} {
+			s := check(t, a.ForTask(id))
+			if !s.Allows(id) || s.Allows(id+"x") || s.Allows(id[:len(id)-1]) {
+				t.Fatal(s)
+			}
+			if _, ok := s.IDPrefix(); ok {
+				t.Fatal("a task token may not make other tasks")
+			}
+		}
+	})
+	t.Run("a tenant token is good for ids behind its colon", func(t *testing.T) {
+		t.Parallel()
+		s := check(t, tenant)
+		if !s.Allows("acme:one") || s.Allows("acme") || s.Allows("acmes:one") || s.Allows("one") {
+			t.Fatal(s)
+		}
+		if p, ok := s.IDPrefix(); !ok || p != "acme:" {
+			t.Fatal(p, ok)
+		}
+	})
+	t.Run("a task's MAC is no tenant's", func(t *testing.T) {
+		t.Parallel()
+		forged := "hfn." + strings.TrimPrefix(a.ForTask("acme"), "hft.")
+		if _, ok := a.Check(forged); ok {
+			t.Fatal("accepted")
+		}
+	})
+	t.Run("another node's tokens are good for nothing", func(t *testing.T) {
+		t.Parallel()
+		b := token.Generate()
+		for _, tok := range []string{a.Reveal(), a.ForTask("one"), tenant} {
+			if s, ok := b.Check(tok); ok || s.Allows("one") {
+				t.Fatal("accepted")
+			}
+		}
+	})
+	t.Run("nothing is good without an admin token", func(t *testing.T) {
+		t.Parallel()
+		var none token.Admin
+		for _, tok := range []string{"", none.Reveal(), none.ForTask("one")} {
+			if _, ok := none.Check(tok); ok {
+				t.Fatal("accepted")
+			}
+		}
+	})
+	t.Run("bad tenants are refused", func(t *testing.T) {
+		t.Parallel()
+		for _, p := range []string{"", "a b", "a/b", strings.Repeat("x", 127)} {
+			if _, err := a.ForTenant(p); messages.CodeOf(err) != messages.CodeInvalidArgument {
+				t.Fatal(p, err)
+			}
+		}
+	})
+}
+
+func TestAdminNeverPrints(t *testing.T) {
+	t.Parallel()
+	a := token.Generate()
+	var logged strings.Builder
+	slog.New(slog.NewJSONHandler(&logged, nil)).Info("x", "token", a, "in", struct{ A token.Admin }{a})
+	js, err := json.Marshal(map[string]any{"a": a, "p": &a})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := fmt.Sprintf("%v %+v %#v %s %q %v %+v", a, a, a, a, a, struct{ A token.Admin }{a}, &struct{ a token.Admin }{a})
+	for _, s := range []string{logged.String(), string(js), out} {
+		if strings.Contains(s, a.Reveal()) {
+			t.Fatalf("the token is in %q", s)
+		}
+	}
+}
+
+func TestFile(t *testing.T) {
+	t.Parallel()
+	t.Run("it is created once, for its owner alone", func(t *testing.T) {
+		t.Parallel()
+		path := filepath.Join(t.TempDir(), "state", "token")
+		tokens := make([]string, 16)
+		var wg sync.WaitGroup
+		for i := range tokens {
+			wg.Go(func() {
+				a, err := token.LoadOrCreate(path)
+				if err != nil {
+					t.Error(err)
+				}
+				tokens[i] = a.Reveal()
+			})
+		}
+		wg.Wait()
+		for _, tok := range tokens {
+			if tok != tokens[0] || len(tok) != 43 {
+				t.Fatalf("%d characters, or two winners", len(tok))
+			}
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode() != 0o600 {
+			t.Fatal(info.Mode())
+		}
+		left, err := os.ReadDir(filepath.Dir(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(left) != 1 {
+			t.Fatal("temporary files are left", left)
+		}
+	})
+	t.Run("one that others can read is refused", func(t *testing.T) {
+		t.Parallel()
+		for _, mode := range []fs.FileMode{0o640, 0o604, 0o620, 0o602, 0o644} {
+			path := filepath.Join(t.TempDir(), "token")
+			if _, err := token.LoadOrCreate(path); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(path, mode); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := token.LoadOrCreate(path); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+				t.Fatal(mode, err)
+			}
+		}
+	})
+	t.Run("what is no token is refused and not repeated", func(t *testing.T) {
+		t.Parallel()
+		for _, content := range []string{"", "short-secret", strings.Repeat("x", 4096), strings.Repeat("ü", 50)} {
+			path := filepath.Join(t.TempDir(), "token")
+			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := token.Load(path)
+			if err == nil || content != "" && strings.Contains(err.Error(), content) {
+				t.Fatal(err)
+			}
+		}
+		if _, err := token.Load(t.TempDir()); err == nil {
+			t.Fatal("a directory was read")
+		}
+	})
+}
+
+// FuzzCheck: no string but those that were made is good for anything.
+func FuzzCheck(f *testing.F) {
+	a, err := token.ParseAdmin(strings.Repeat("A", 43))
+	if err != nil {
+		f.Fatal(err)
+	}
+	tenant, err := a.ForTenant("acme")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, s := range []string{"", "hft.", "hft..", "hft.one.", "hfn.acme.x", a.Reveal(), a.ForTask("one"), tenant, "hft.one." + a.Reveal()} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		scope, ok := a.Check(s)
+		if !ok {
+			if scope != (token.Scope{}) {
+				t.Fatal("a refused token has a scope")
+			}
+			return
+		}
+		// The three forms are canonical: whatever is accepted can be made.
+		kind, name, _ := strings.Cut(scope.String(), " ")
+		var made string
+		switch kind {
+		case "admin":
+			made = a.Reveal()
+		case "task":
+			made = a.ForTask(messages.TaskID(name))
+		case "tenant":
+			made, _ = a.ForTenant(name)
+		}
+		if made != s {
+			t.Fatalf("accepted %q as %s", s, scope)
+		}
+	})
+}
