@@ -1,0 +1,97 @@
+package browser
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// quiet are the flags every browser gets: no questions at first start, and
+// nothing talks to the network but the pages themselves.
+var quiet = []string{
+	"--no-first-run",
+	"--no-default-browser-check",
+	"--disable-background-networking",
+	"--disable-component-update",
+	"--disable-default-apps",
+	"--disable-domain-reliability",
+	"--disable-sync",
+	"--disable-quic",
+	"--metrics-recording-only",
+	"--no-pings",
+	"--password-store=basic",
+	"--use-mock-keychain",
+}
+
+// awake keep a page that nobody looks at as fast as one in front: an agent's
+// tabs are opened in the background and must not be throttled there.
+var awake = []string{
+	"--disable-background-timer-throttling",
+	"--disable-backgrounding-occluded-windows",
+	"--disable-renderer-backgrounding",
+	"--disable-hang-monitor",
+}
+
+const (
+	// minSharedMemory is what /dev/shm must have for Chromium to use it;
+	// renderers die of SIGBUS below that (containers give 64 MiB).
+	minSharedMemory = 1 << 30
+	// maxSocketPath is what a Unix socket address may have, in bytes.
+	maxSocketPath = 107
+	// singletonSocket is as long as the longest socket Chromium puts in TMPDIR.
+	singletonSocket = "/org.chromium.Chromium.XXXXXX/SingletonSocket"
+)
+
+// arguments builds the browser's command line. The operator's flags come
+// after ours, since Chromium lets the last one win, but before the three that
+// ownership and discovery lean on.
+func arguments(profile string, o LaunchOptions, extra []string) []string {
+	args := append(append([]string{}, quiet...), awake...)
+	if o.Headless {
+		args = append(args, "--headless=new", "--disable-gpu", "--hide-scrollbars", "--mute-audio")
+	}
+	if os.Geteuid() == 0 {
+		args = append(args, "--no-sandbox") // Chromium refuses root with a sandbox
+	}
+	if sharedMemory() < minSharedMemory {
+		args = append(args, "--disable-dev-shm-usage")
+	}
+	args = append(args, extra...)
+	return append(args, "--remote-debugging-port=0", userDataDirFlag+profile, "about:blank")
+}
+
+const userDataDirFlag = "--user-data-dir="
+
+// environment is ours without what is ours alone: HOLDFAST_ variables may
+// hold tokens.
+func environment() []string {
+	var env []string
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, "HOLDFAST_") {
+			env = append(env, kv)
+		}
+	}
+	return env
+}
+
+// environmentFor moves what Chromium would leave behind outside its profile
+// into it: crash dumps, which hold pages' memory and would go to the user's
+// own ~/.config, and the socket directories that a killed browser leaks in
+// the system's temporary directory.
+func environmentFor(profile string) []string {
+	env := append(environment(), "BREAKPAD_DUMP_LOCATION="+filepath.Join(profile, crashDir))
+	if tmp := filepath.Join(profile, tmpDir); len(tmp)+len(singletonSocket) <= maxSocketPath {
+		env = append(env, "TMPDIR="+tmp)
+	}
+	return env
+}
+
+// sharedMemory is what /dev/shm has free, in bytes; 0 when there is none.
+func sharedMemory() uint64 {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs("/dev/shm", &fs); err != nil {
+		return 0
+	}
+	return fs.Bavail * uint64(fs.Bsize)
+}

@@ -1,0 +1,153 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"holdfast/messages"
+)
+
+// Options configure a [Manager].
+type Options struct {
+	Path      string       // the browser's binary; empty: see [Find]
+	StateDir  string       // leases and profiles; created with mode 0700; may be shared by nodes of one machine
+	ExtraArgs []string     // the operator's flags for every browser
+	Logger    *slog.Logger // nil: none
+}
+
+// Manager launches browsers and answers for their end. Its methods are safe
+// for concurrent use.
+type Manager struct {
+	options Options
+	store   store
+	owner   identity
+	boot    bootIdentity
+	log     *slog.Logger
+
+	closing context.Context // done when Close has begun
+	cancel  context.CancelFunc
+
+	mu        sync.Mutex
+	closed    bool
+	processes map[*Process]struct{}
+	launching sync.WaitGroup // Add only under mu while !closed
+}
+
+// NewManager prepares the state directory. It needs no browser to be
+// installed: a node that only attaches to URLs runs without one.
+func NewManager(o Options) (*Manager, error) {
+	s, err := openStore(o.StateDir)
+	if err != nil {
+		return nil, err
+	}
+	owner, err := self()
+	if err != nil {
+		return nil, fmt.Errorf("browser: who am I: %w", err)
+	}
+	b, err := boot()
+	if err != nil {
+		return nil, fmt.Errorf("browser: which boot is this: %w", err)
+	}
+	log := o.Logger
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	m := &Manager{options: o, store: s, owner: owner, boot: b, log: log, processes: map[*Process]struct{}{}}
+	m.closing, m.cancel = context.WithCancel(context.Background())
+	return m, nil
+}
+
+// LaunchOptions say what kind of browser is wanted.
+type LaunchOptions struct {
+	Headless bool // new headless mode; without it the browser needs a display
+}
+
+// launchDeadline bounds a launch for callers whose context does not; a cold
+// start takes 0.3 to 0.4 s (chromium fact M16), a loaded machine many times that.
+const launchDeadline = 30 * time.Second
+
+// Launch starts a browser in a process group and with a profile of its own,
+// and returns once it has said where it listens. Errors are *messages.Error
+// with code upstream_unavailable; a browser that failed to start is ended and
+// its profile removed before Launch returns.
+func (m *Manager) Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
+	ctx, cancel := context.WithTimeout(ctx, launchDeadline)
+	defer cancel()
+	if err := ctx.Err(); err != nil {
+		return nil, unavailable("no browser was launched: %v", err)
+	}
+	m.mu.Lock()
+	if m.closed {
+		m.mu.Unlock()
+		return nil, unavailable("no browser was launched: the node is closing")
+	}
+	m.launching.Add(1)
+	m.mu.Unlock()
+	defer m.launching.Done()
+	defer context.AfterFunc(m.closing, cancel)()
+
+	path, err := Find(m.options.Path)
+	if err != nil {
+		return nil, unavailable("no browser was launched: %v", err)
+	}
+	p, err := m.start(path, o)
+	if err != nil {
+		return nil, unavailable("no browser was launched: %v", err)
+	}
+	select {
+	case p.endpoint = <-p.stderr.endpoint:
+		m.log.Info("browser launched", "pid", p.PID(), "endpoint", p.endpoint)
+		return p, nil
+	case <-p.exited:
+		<-p.cleaned
+		return nil, p.failed("the browser ended before it was ready: " + p.ExitReason())
+	case <-ctx.Done():
+		// The caller has no time left; the end of a killed browser needs little.
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*killGrace)
+		defer cancel()
+		_ = p.kill(late)
+		return nil, p.failed("the browser did not say where it listens in time")
+	}
+}
+
+// Close ends every browser this manager launched and refuses further
+// launches. When ctx ends first the browsers are killed and Close returns
+// without waiting for their clean-up, which goes on.
+func (m *Manager) Close(ctx context.Context) error {
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+	m.cancel()
+	// A launch in flight ends its own browser, or has returned it by then.
+	launched := make(chan struct{})
+	go func() {
+		m.launching.Wait()
+		close(launched)
+	}()
+	select {
+	case <-launched:
+	case <-ctx.Done():
+	}
+	m.mu.Lock()
+	running := slices.Collect(maps.Keys(m.processes))
+	m.mu.Unlock()
+	results := make(chan error, len(running))
+	for _, p := range running {
+		go func() { results <- p.Close(ctx) }()
+	}
+	var errs []error
+	for range running {
+		errs = append(errs, <-results)
+	}
+	return errors.Join(errs...)
+}
+
+func unavailable(format string, args ...any) *messages.Error {
+	return messages.Errorf(messages.CodeUpstreamUnavailable, format, args...)
+}

@@ -1,0 +1,265 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"holdfast/messages"
+)
+
+const (
+	// termGrace is how long a browser may take to end when asked.
+	termGrace = 3 * time.Second
+	// killGrace bounds the wait for processes that were killed; the kernel
+	// needs milliseconds, unless one hangs in a system call.
+	killGrace = 5 * time.Second
+	// endedPoll is how often the end of processes that are not our children is
+	// looked for; there is no event for it.
+	endedPoll = 5 * time.Millisecond
+)
+
+// Process is one launched browser. Its methods are safe for concurrent use.
+type Process struct {
+	manager  *Manager
+	nonce    string
+	cmd      *exec.Cmd
+	stderr   *stderrReader
+	endpoint messages.CDPURL // set before Launch returns
+
+	exited  chan struct{} // closed when the browser has ended
+	cleaned chan struct{} // closed when its group, profile and lease are gone as well
+
+	mu       sync.Mutex
+	reaped   bool   // the group's number may be somebody else's from now on
+	reason   string // why it ended
+	cleanErr error
+	asked    bool
+}
+
+// Endpoint is the browser's DevTools URL.
+func (p *Process) Endpoint() messages.CDPURL { return p.endpoint }
+
+// PID is the browser's process id and the id of its process group.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Exited is closed when the browser has ended, whoever ended it.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// ExitReason says why the browser ended, "" while it runs.
+func (p *Process) ExitReason() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.reason
+}
+
+// Profile is the browser's own temporary profile, gone after Close.
+func (p *Process) Profile() string { return p.manager.store.profile(p.nonce) }
+
+// Close asks the browser to end, kills its process group if it does not, and
+// returns once the processes and the profile are gone. It may be called any
+// number of times, also after the browser has ended by itself. When ctx ends
+// first the group is killed at once.
+func (p *Process) Close(ctx context.Context) error {
+	p.mu.Lock()
+	if !p.asked {
+		p.asked = true
+		p.signalLocked(syscall.SIGTERM)
+	}
+	p.mu.Unlock()
+	grace := time.NewTimer(termGrace)
+	defer grace.Stop()
+	select {
+	case <-p.exited:
+	case <-grace.C:
+	case <-ctx.Done():
+	}
+	return p.kill(ctx)
+}
+
+// kill ends the group and waits for the clean-up, which is bounded by
+// killGrace; ctx only shortens the wait for it.
+func (p *Process) kill(ctx context.Context) error {
+	p.mu.Lock()
+	p.asked = true
+	p.signalLocked(syscall.SIGKILL)
+	p.mu.Unlock()
+	select {
+	case <-p.cleaned:
+	case <-ctx.Done():
+		return fmt.Errorf("close browser: %w", ctx.Err())
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cleanErr
+}
+
+// signalLocked signals the group. Until the leader is reaped its number, and
+// with it the group's, cannot be given to anybody else.
+func (p *Process) signalLocked(sig syscall.Signal) {
+	if !p.reaped {
+		_ = syscall.Kill(-p.cmd.Process.Pid, sig)
+	}
+}
+
+// failed describes a launch that did not succeed.
+func (p *Process) failed(what string) error {
+	lines := p.stderr.last()
+	err := unavailable("%s", what)
+	if len(lines) > 0 {
+		err = unavailable("%s; its last words: %s", what, strings.Join(lines[max(0, len(lines)-3):], " | "))
+		err = err.With("stderr", lines)
+	}
+	return err
+}
+
+// start writes the lease, makes the profile and executes the browser.
+func (m *Manager) start(path string, o LaunchOptions) (_ *Process, err error) {
+	l := lease{Version: leaseVersion, Nonce: newNonce(), Boot: m.boot, Owner: m.owner}
+	l.Profile = m.store.profile(l.Nonce)
+	if err := m.store.write(l); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, m.store.forget(l.Nonce))
+		}
+	}()
+	for _, dir := range []string{l.Profile, filepath.Join(l.Profile, tmpDir), filepath.Join(l.Profile, crashDir)} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return nil, fmt.Errorf("make profile: %w", err)
+		}
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("pipe: %w", err)
+	}
+	cmd := exec.Command(path, arguments(l.Profile, o, m.options.ExtraArgs)...)
+	cmd.Env = environmentFor(l.Profile)
+	cmd.Stderr = write
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	release, err := start(cmd)
+	_ = write.Close()
+	if err != nil {
+		_ = read.Close()
+		return nil, err
+	}
+	// The child is not reaped before watch runs, so its entry is there even if
+	// it has ended.
+	stat, recordErr := readStat(cmd.Process.Pid)
+	if recordErr == nil {
+		l.Browser, l.Group = stat.identity, cmd.Process.Pid
+		recordErr = m.store.write(l)
+	}
+	if recordErr != nil {
+		// Not fatal: the nonce in the command line proves ownership alone.
+		m.log.Warn("browser lease not completed", "pid", cmd.Process.Pid, "error", recordErr)
+	}
+	p := &Process{
+		manager: m, nonce: l.Nonce, cmd: cmd, stderr: newStderrReader(),
+		exited: make(chan struct{}), cleaned: make(chan struct{}),
+	}
+	m.mu.Lock()
+	m.processes[p] = struct{}{}
+	m.mu.Unlock()
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		p.stderr.run(read)
+	}()
+	go p.watch(release, func() {
+		_ = read.Close()
+		<-drained
+	})
+	return p, nil
+}
+
+// watch sees the browser's end and removes what it leaves. release unlists
+// the child, hangUp stops the reading of its stderr.
+func (p *Process) watch(release, hangUp func()) {
+	pid := p.cmd.Process.Pid
+	awaitExit(pid)
+	// The leader is dead but not reaped: the group is still ours to kill.
+	p.mu.Lock()
+	_ = syscall.Kill(-pid, syscall.SIGKILL)
+	p.reaped = true
+	p.mu.Unlock()
+	left, err := p.manager.remnants(p.nonce, pid)
+	waitErr := p.cmd.Wait()
+	release()
+	reason := "exited with status 0"
+	if waitErr != nil {
+		reason = waitErr.Error()
+	}
+	p.mu.Lock()
+	asked := p.asked
+	p.reason = reason
+	p.mu.Unlock()
+	if !asked {
+		p.manager.log.Warn("browser ended by itself", "pid", pid, "reason", reason)
+	}
+	hangUp() // no process of the group holds the pipe any more, or it does not matter
+	close(p.exited)
+
+	ctx, cancel := context.WithTimeout(context.Background(), killGrace)
+	defer cancel()
+	err = errors.Join(err, awaitEnded(ctx, left))
+	err = errors.Join(err, p.manager.store.forget(p.nonce))
+	p.mu.Lock()
+	p.cleanErr = err
+	p.mu.Unlock()
+	if err != nil {
+		p.manager.log.Error("browser left something behind", "pid", pid, "error", err)
+	}
+	p.manager.mu.Lock()
+	delete(p.manager.processes, p)
+	p.manager.mu.Unlock()
+	close(p.cleaned)
+}
+
+// remnants are the processes of a browser whose leader is dead and not yet
+// reaped: members of its group, which were killed with it, and crash
+// handlers, which live in sessions of their own and are killed here.
+func (m *Manager) remnants(nonce string, group int) ([]identity, error) {
+	var left []identity
+	err := scan(func(s procStat) {
+		switch {
+		case s.PID == group:
+		case s.Group == group:
+			left = append(left, s.identity)
+		case carries(s.PID, m.store.crashFlag(nonce)), carries(s.PID, m.store.flag(nonce)):
+			s.signalIf(syscall.SIGKILL, func() bool { return m.store.owns(nonce, s.PID) })
+			left = append(left, s.identity)
+		}
+	})
+	return left, err
+}
+
+// awaitEnded returns when none of the processes runs any more.
+func awaitEnded(ctx context.Context, processes []identity) error {
+	tick := time.NewTicker(endedPoll)
+	defer tick.Stop()
+	for {
+		running := 0
+		for _, id := range processes {
+			if id.alive() {
+				running++
+			}
+		}
+		if running == 0 {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%d processes of the browser did not end: %w", running, ctx.Err())
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// staleTemporary is the age at which a half-written lease is litter: writing
+// one takes milliseconds, and nothing is started before it is whole.
+const staleTemporary = time.Hour
+
+// Reap ends the browsers of nodes that are gone and removes their profiles; a
+// node calls it once, at its start. It returns how many browsers it ended.
+// Browsers of living nodes, of other managers of this process, and everything
+// that cannot be proved to be ours are left alone; the error names what could
+// not be settled, and the rest is reaped all the same.
+func (m *Manager) Reap(ctx context.Context) (int, error) {
+	entries, err := os.ReadDir(filepath.Join(m.store.dir, leasesDir))
+	if err != nil {
+		return 0, fmt.Errorf("reap browsers: %w", err)
+	}
+	ended := 0
+	var errs []error
+	for _, entry := range entries {
+		if ctx.Err() != nil {
+			errs = append(errs, ctx.Err())
+			break
+		}
+		nonce, isLease := strings.CutSuffix(entry.Name(), ".json")
+		if !isLease {
+			m.sweepTemporary(entry)
+			continue
+		}
+		l, err := m.store.read(nonce)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // its node or another reaper was faster
+		}
+		if err != nil {
+			m.log.Warn("browser lease left alone", "lease", entry.Name(), "error", err)
+			continue
+		}
+		n, err := m.reapLease(ctx, l)
+		ended += n
+		if err != nil {
+			errs = append(errs, fmt.Errorf("lease %s: %w", nonce, err))
+		}
+	}
+	return ended, errors.Join(errs...)
+}
+
+// reapLease returns 1 if a running browser was ended.
+func (m *Manager) reapLease(ctx context.Context, l lease) (int, error) {
+	switch {
+	case l.Boot.ID != m.boot.ID:
+		// Nothing survives a boot but the files.
+		return 0, m.store.forget(l.Nonce)
+	case l.Boot.PIDNamespace != m.boot.PIDNamespace:
+		m.log.Warn("browser left alone: its node runs or ran in another pid namespace",
+			"profile", l.Profile, "namespace", l.Boot.PIDNamespace)
+		return 0, nil
+	case l.Owner.alive():
+		return 0, nil
+	}
+	if reused := l.Browser.PID != 0 && l.Browser.alive() && !m.store.owns(l.Nonce, l.Browser.PID); reused {
+		// The start time fits but the command line does not. Between fork and
+		// exec of an owner that died in that instant this is a browser to be;
+		// a later Reap will see which.
+		m.log.Warn("browser left alone: its process does not carry our profile", "pid", l.Browser.PID, "profile", l.Profile)
+		return 0, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, killGrace)
+	defer cancel()
+	ended := 0
+	// A process may be forked while the list is read: until none is found.
+	for {
+		var found []identity
+		err := scan(func(s procStat) {
+			// Started before its owner it cannot be the owner's.
+			if s.PID == os.Getpid() || s.Start < l.Owner.Start || !m.store.owns(l.Nonce, s.PID) {
+				return
+			}
+			if s.signalIf(syscall.SIGKILL, func() bool { return m.store.owns(l.Nonce, s.PID) }) {
+				found = append(found, s.identity)
+			}
+		})
+		if err != nil {
+			return ended, err
+		}
+		if len(found) == 0 {
+			break
+		}
+		ended = 1
+		if err := awaitEnded(ctx, found); err != nil {
+			return ended, err
+		}
+	}
+	if ended > 0 {
+		m.log.Info("browser of a dead node ended", "pid", l.Browser.PID, "owner", l.Owner.PID)
+	}
+	return ended, m.store.forget(l.Nonce)
+}
+
+// sweepTemporary removes what a crash in the middle of writing a lease left.
+func (m *Manager) sweepTemporary(entry os.DirEntry) {
+	info, err := entry.Info()
+	if err != nil || !strings.HasSuffix(entry.Name(), ".json.tmp") || time.Since(info.ModTime()) < staleTemporary {
+		return
+	}
+	if err := os.Remove(filepath.Join(m.store.dir, leasesDir, entry.Name())); err != nil {
+		m.log.Warn("litter not removed", "file", entry.Name(), "error", err)
+	}
+}
