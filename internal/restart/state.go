@@ -1,0 +1,40 @@
+package restart
+
+// ChildState is what a supervisor knows of one child.
+type ChildState struct {
+	Child
+	Phase    Phase
+	Gen      uint64 // of the last start, 0 before the first
+	Failures int    // in a row, since the last Ready
+}
+
+// State returns the children in start order.
+func (s *Supervisor) State() []ChildState {
+	out := make([]ChildState, 0, len(s.children))
+	for _, c := range s.children {
+		out = append(out, ChildState{Child: c.spec, Phase: c.phase, Gen: c.gen, Failures: c.failures})
+	}
+	return out
+}
+
+// Running returns the live generation of a child that was started and has
+// neither exited nor been told to stop.
+func (s *Supervisor) Running(id string) (gen uint64, ok bool) {
+	c := s.byID[id]
+	if c == nil || c.phase != Running {
+		return 0, false
+	}
+	return c.gen, true
+}
+
+// Failures returns how often a child has failed in a row, for reports.
+func (s *Supervisor) Failures(id string) int {
+	if c := s.byID[id]; c != nil {
+		return c.failures
+	}
+	return 0
+}
+
+// Ended tells that nothing will be started any more: the supervisor has given
+// up or is shutting down.
+func (s *Supervisor) Ended() bool { return s.ending }

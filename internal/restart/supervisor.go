@@ -1,0 +1,381 @@
+package restart
+
+import (
+	"slices"
+	"time"
+)
+
+// Phase is where a child is in its life.
+type Phase uint8
+
+// The phases of a child.
+const (
+	// Idle children do not run and nothing will start them but Start, Add or
+	// a sibling's round: not started yet, or ended normally (transient).
+	Idle Phase = iota
+	// Running children have been started and have not exited.
+	Running
+	// Stopping children have been sent a Stop and have not exited.
+	Stopping
+	// Down children will be started by the round in progress.
+	Down
+)
+
+// String returns the phase's name.
+func (p Phase) String() string {
+	return [...]string{"idle", "running", "stopping", "down"}[p&3]
+}
+
+type child struct {
+	spec     Child
+	phase    Phase
+	gen      uint64 // of the last Start, 0 before the first
+	failures int    // in a row, since the last Ready
+	again    bool   // stopping: becomes Down at its exit, else it is forgotten
+	tied     bool   // stopping: the round in progress waits for its exit
+	round    *round // its own with one_for_one, else the supervisor's only one
+}
+
+// round is a restart in progress: what is to be started when.
+type round struct {
+	owner     *child // with one_for_one; nil: all children that are Down
+	notBefore time.Time
+	token     uint64 // of the Wait under way, 0 if there is none
+}
+
+// clear ends the round.
+func (r *round) clear() { r.notBefore, r.token = time.Time{}, 0 }
+
+// Supervisor is the restart machine of one set of children. It is not safe
+// for concurrent use.
+type Supervisor struct {
+	policy   Policy
+	children []*child // in start order
+	byID     map[string]*child
+	shared   round // of one_for_all and rest_for_one
+	restarts window
+
+	lastGen   uint64
+	lastToken uint64
+
+	started bool
+	ending  bool    // nothing is started any more
+	gaveUp  *GiveUp // to be emitted when the last child has exited
+	asked   bool    // Shutdown was asked for and Done not emitted yet
+	done    bool
+}
+
+// New returns a supervisor that has started nothing yet. Of children with the
+// same ID the first counts. The policy should be valid (see
+// [Policy.Validate]).
+func New(p Policy, children ...Child) *Supervisor {
+	s := &Supervisor{policy: p, byID: make(map[string]*child, len(children))}
+	for _, c := range children {
+		if s.byID[c.ID] == nil {
+			s.insert(c)
+		}
+	}
+	return s
+}
+
+// Start starts all children left to right. Only the first call does anything.
+func (s *Supervisor) Start() []Action {
+	if s.started || s.ending {
+		return nil
+	}
+	s.started = true
+	var out []Action
+	for _, c := range s.children {
+		out = s.start(out, c)
+	}
+	return out
+}
+
+// Step feeds one event in and returns what is to be done about it. The time
+// must not run backwards.
+func (s *Supervisor) Step(now time.Time, ev Event) []Action {
+	switch ev := ev.(type) {
+	case Exited:
+		if c := s.current(ev.ID, ev.Gen); c != nil {
+			return s.handleExited(now, c, ev)
+		}
+	case Ready:
+		if c := s.current(ev.ID, ev.Gen); c != nil {
+			c.failures = 0
+		}
+	case Due:
+		return s.handleDue(now, ev.Token)
+	case Add:
+		return s.handleAdd(now, ev.Child)
+	case Remove:
+		return s.handleRemove(now, ev.ID)
+	case Shutdown:
+		return s.handleShutdown()
+	}
+	return nil
+}
+
+// current returns the child if gen is its live generation, else nil. Here,
+// and only here, late events of an earlier generation are dropped.
+func (s *Supervisor) current(id string, gen uint64) *child {
+	c := s.byID[id]
+	if c == nil || c.gen != gen || c.phase != Running && c.phase != Stopping {
+		return nil
+	}
+	return c
+}
+
+func (s *Supervisor) handleExited(now time.Time, c *child, ev Exited) []Action {
+	switch {
+	case s.ending:
+		c.phase = Idle
+		return s.maybeEnd(nil)
+	case c.phase == Stopping && c.again:
+		c.phase = Down
+		return s.maybeStartRound(nil, now, c.round)
+	case c.phase == Stopping, c.spec.Type == Temporary:
+		s.forget(c)
+		// It may have been the last exit the round of its siblings waited for.
+		return s.maybeStartRound(nil, now, c.round)
+	case c.spec.Type == Transient && !ev.Abnormal:
+		c.phase = Idle
+		return nil
+	default:
+		return s.handleFailed(now, c, ev.Roll)
+	}
+}
+
+// handleFailed takes a restart-worthy exit: it spends the budget and opens a
+// round, or gives up.
+func (s *Supervisor) handleFailed(now time.Time, c *child, roll float64) []Action {
+	c.failures++
+	c.phase = Down
+	tooMany := s.policy.MaxConsecutive > 0 && c.failures >= s.policy.MaxConsecutive
+	if s.restarts.exceeded(now, s.policy.Intensity, s.policy.Period) || tooMany {
+		s.gaveUp = &GiveUp{ID: c.spec.ID, Failures: c.failures}
+		return s.becomeEnding(nil)
+	}
+	r := c.round
+	if at := now.Add(s.policy.Backoff.Delay(c.failures, roll)); at.After(r.notBefore) {
+		r.notBefore = at
+		r.token = 0 // a Wait under way is too short now
+	}
+	out := s.stopTied(nil, c)
+	return s.maybeStartRound(out, now, r)
+}
+
+// stopTied stops, right to left, those that the strategy ties to c.
+func (s *Supervisor) stopTied(out []Action, c *child) []Action {
+	var tied []*child
+	switch s.policy.Strategy {
+	case OneForAll:
+		tied = s.children
+	case RestForOne:
+		tied = s.children[slices.Index(s.children, c)+1:]
+	}
+	for _, t := range slices.Backward(slices.Clone(tied)) {
+		switch {
+		case t.phase == Running:
+			out = s.stop(out, t, t.spec.Type != Temporary)
+			t.tied = true
+		case t.phase == Stopping:
+			t.tied = true
+		case t.phase == Idle && t.spec.Type == Temporary:
+			s.forget(t)
+		case t.phase == Idle:
+			t.phase = Down
+		}
+	}
+	return out
+}
+
+// maybeStartRound starts the children of r in order if nothing that r waits
+// for is left, and arms the Wait if only the backoff is.
+func (s *Supervisor) maybeStartRound(out []Action, now time.Time, r *round) []Action {
+	down, settled := s.members(r)
+	if !settled {
+		return out
+	}
+	if len(down) == 0 {
+		r.clear()
+		return out
+	}
+	if wait := r.notBefore.Sub(now); wait > 0 {
+		if r.token == 0 {
+			s.lastToken++
+			r.token = s.lastToken
+			out = append(out, Wait{Token: r.token, Delay: wait})
+		}
+		return out
+	}
+	r.clear()
+	for _, c := range down {
+		out = s.start(out, c)
+	}
+	return out
+}
+
+// members returns the children r has to start, in order, and whether all that
+// were stopped for it have exited.
+func (s *Supervisor) members(r *round) (down []*child, settled bool) {
+	if r.owner != nil {
+		if r.owner.phase == Down {
+			down = append(down, r.owner)
+		}
+		return down, true
+	}
+	for _, c := range s.children {
+		switch {
+		case c.phase == Stopping && c.tied:
+			return nil, false
+		case c.phase == Down:
+			down = append(down, c)
+		}
+	}
+	return down, true
+}
+
+func (s *Supervisor) handleDue(now time.Time, token uint64) []Action {
+	if token == 0 || s.ending {
+		return nil
+	}
+	r := s.roundOf(token)
+	if r == nil {
+		return nil
+	}
+	// The caller's timer decides, should its clock differ by a tick.
+	r.clear()
+	return s.maybeStartRound(nil, now, r)
+}
+
+// roundOf returns the round whose Wait has the token. Dues of rounds that were
+// overtaken are dropped here.
+func (s *Supervisor) roundOf(token uint64) *round {
+	if s.shared.token == token {
+		return &s.shared
+	}
+	for _, c := range s.children {
+		if c.round.token == token {
+			return c.round
+		}
+	}
+	return nil
+}
+
+func (s *Supervisor) handleAdd(now time.Time, spec Child) []Action {
+	if s.ending {
+		return nil
+	}
+	c := s.byID[spec.ID]
+	switch {
+	case c == nil:
+		c = s.insert(spec)
+	case c.phase == Idle:
+		c.spec = spec
+	case c.phase == Stopping && !c.again:
+		// It was to be forgotten; it comes back as a new child would.
+		c.spec, c.again, c.failures = spec, true, 0
+		s.moveToEnd(c)
+		return nil
+	default:
+		return nil
+	}
+	if !s.started {
+		return nil
+	}
+	c.phase = Down
+	return s.maybeStartRound(nil, now, c.round)
+}
+
+func (s *Supervisor) handleRemove(now time.Time, id string) []Action {
+	c := s.byID[id]
+	switch {
+	case c == nil || s.ending:
+		return nil
+	case c.phase == Running:
+		return s.stop(nil, c, false)
+	case c.phase == Stopping:
+		c.again = false
+		return nil
+	default:
+		s.forget(c)
+		return s.maybeStartRound(nil, now, c.round)
+	}
+}
+
+func (s *Supervisor) handleShutdown() []Action {
+	if s.done || s.asked {
+		return nil
+	}
+	s.asked = true
+	if s.ending {
+		return s.maybeEnd(nil)
+	}
+	return s.becomeEnding(nil)
+}
+
+// becomeEnding stops everything right to left; nothing is started any more.
+func (s *Supervisor) becomeEnding(out []Action) []Action {
+	s.ending = true
+	for _, c := range slices.Backward(s.children) {
+		switch c.phase {
+		case Running:
+			out = s.stop(out, c, false)
+		case Down:
+			c.phase = Idle
+		}
+	}
+	return s.maybeEnd(out)
+}
+
+// maybeEnd says what is to be said once every child has exited.
+func (s *Supervisor) maybeEnd(out []Action) []Action {
+	for _, c := range s.children {
+		if c.phase == Running || c.phase == Stopping {
+			return out
+		}
+	}
+	if s.gaveUp != nil {
+		out = append(out, *s.gaveUp)
+		s.gaveUp = nil
+	}
+	if s.asked {
+		out = append(out, Done{})
+		s.asked, s.done = false, true
+	}
+	return out
+}
+
+func (s *Supervisor) start(out []Action, c *child) []Action {
+	s.lastGen++
+	c.gen, c.phase = s.lastGen, Running
+	return append(out, Start{ID: c.spec.ID, Gen: c.gen})
+}
+
+func (s *Supervisor) stop(out []Action, c *child, again bool) []Action {
+	c.phase, c.again, c.tied = Stopping, again, false
+	return append(out, Stop{ID: c.spec.ID, Gen: c.gen})
+}
+
+func (s *Supervisor) insert(spec Child) *child {
+	c := &child{spec: spec}
+	c.round = &s.shared
+	if s.policy.Strategy == OneForOne {
+		c.round = &round{owner: c}
+	}
+	s.children = append(s.children, c)
+	s.byID[spec.ID] = c
+	return c
+}
+
+func (s *Supervisor) moveToEnd(c *child) {
+	i := slices.Index(s.children, c)
+	s.children = append(slices.Delete(s.children, i, i+1), c)
+}
+
+func (s *Supervisor) forget(c *child) {
+	i := slices.Index(s.children, c)
+	s.children = slices.Delete(s.children, i, i+1)
+	delete(s.byID, c.spec.ID)
+	c.phase = Idle // so that its round no longer starts it
+}
