@@ -1,0 +1,88 @@
+package api
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"holdfast/internal/token"
+)
+
+// Config says what the HTTP layer serves and to whom. Zero fields but Node and
+// Token mean the default.
+type Config struct {
+	Node  Node
+	Token token.Admin
+	// AllowHosts are names, without port, that a request's Host may have
+	// besides the loopback ones.
+	AllowHosts []string
+	// Metrics is served on /metrics without a token; nil serves none there.
+	Metrics http.Handler
+	// Logger gets an access log at debug level and failures at error level.
+	Logger *slog.Logger
+	// Observer hears what metrics want to count.
+	Observer Observer
+
+	// Heartbeat is the time between two comments on a silent event stream.
+	Heartbeat time.Duration
+	// WriteTimeout ends a connection whose reader takes nothing for so long.
+	WriteTimeout time.Duration
+	// BodyTimeout bounds how long a request's body may take to arrive.
+	BodyTimeout time.Duration
+	// MaxStreams bounds the event streams open at a time.
+	MaxStreams int
+}
+
+// Observer hears about requests. Its methods are called on the request's own
+// goroutine, many at a time, and must not wait.
+type Observer interface {
+	// AuthFailed is called for every request whose token is missing, wrong or
+	// out of scope. The class is one of a few names, fit for a metric's label.
+	AuthFailed(routeClass string)
+}
+
+const (
+	// Half of what proxies commonly allow a silent stream.
+	defaultHeartbeat    = 15 * time.Second
+	defaultWriteTimeout = 30 * time.Second
+	defaultBodyTimeout  = 30 * time.Second
+)
+
+// MaxConns is the number of connections a node's listener should be held to
+// ([Limit]): room for an event stream and a caller for each of a few thousand
+// tasks, and far below a process's usual file limit.
+const MaxConns = 8192
+
+var quiet = slog.New(slog.DiscardHandler)
+
+type deaf struct{}
+
+func (deaf) AuthFailed(string) {}
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Node == nil {
+		return c, errors.New("api: no node")
+	}
+	if c.Token.IsZero() {
+		return c, errors.New("api: no admin token")
+	}
+	if c.Logger == nil {
+		c.Logger = quiet
+	}
+	if c.Observer == nil {
+		c.Observer = deaf{}
+	}
+	setDefault(&c.Heartbeat, defaultHeartbeat)
+	setDefault(&c.WriteTimeout, defaultWriteTimeout)
+	setDefault(&c.BodyTimeout, defaultBodyTimeout)
+	setDefault(&c.MaxStreams, 1024)
+	return c, nil
+}
+
+func setDefault[T comparable](field *T, def T) {
+	var zero T
+	if *field == zero {
+		*field = def
+	}
+}

@@ -1,0 +1,69 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"holdfast/messages"
+)
+
+func (h *Handler) dialog(w http.ResponseWriter, c *call) error {
+	var answer messages.DialogAnswer
+	// A prompt's text is JSON-escaped on its way here, up to six bytes for one.
+	if err := c.read(w, &answer, maxBody+6*messages.MaxPromptText, false); err != nil {
+		return err
+	}
+	if err := answer.Validate(); err != nil {
+		return err
+	}
+	closed, err := h.cfg.Node.Respond(c.Context(), c.id, answer)
+	if err != nil {
+		return err
+	}
+	h.reply(w, c, http.StatusOK, map[string]any{"dialog": closed})
+	return nil
+}
+
+func (h *Handler) navigate(w http.ResponseWriter, c *call) error {
+	var req messages.NavigateRequest
+	if err := c.read(w, &req, maxBody+messages.MaxURLLength, false); err != nil {
+		return err
+	}
+	if err := req.Validate(); err != nil {
+		return err
+	}
+	res, err := h.cfg.Node.Navigate(c.Context(), c.id, req)
+	if err != nil {
+		return err
+	}
+	h.reply(w, c, http.StatusOK, res)
+	return nil
+}
+
+var errNotJSON = errors.New("the browser's result is not JSON")
+
+func (h *Handler) cdp(w http.ResponseWriter, c *call) error {
+	var req messages.CDPRequest
+	if err := c.read(w, &req, maxCDPBody, false); err != nil {
+		return err
+	}
+	if err := req.Validate(); err != nil {
+		return err
+	}
+	res, err := h.cfg.Node.CDP(c.Context(), c.id, req)
+	if err != nil {
+		return err
+	}
+	raw := res.Result
+	if len(raw) == 0 {
+		raw = json.RawMessage("{}")
+	}
+	if !json.Valid(raw) {
+		return errNotJSON
+	}
+	// Written around the raw bytes: the encoder would copy and rewrite what
+	// may be fifty megabytes.
+	h.send(w, c, http.StatusOK, []byte(`{"result":`), raw, []byte("}\n"))
+	return nil
+}

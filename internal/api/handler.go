@@ -1,0 +1,214 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/internal/redact"
+	"holdfast/internal/token"
+	"holdfast/messages"
+)
+
+// Handler serves the contract's routes. It is safe for concurrent use.
+type Handler struct {
+	cfg     Config
+	hosts   hosts
+	mux     *http.ServeMux
+	streams chan struct{}   // one element per open event stream
+	closing context.Context // ends when event streams are to end
+	close   context.CancelFunc
+}
+
+// call is one request that has passed the gate.
+type call struct {
+	*http.Request
+	route *route
+	scope token.Scope
+	id    messages.TaskID // where the route names a task
+	query url.Values
+	ctl   *http.ResponseController
+}
+
+// New returns a handler for the node.
+func New(cfg Config) (*Handler, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	h := &Handler{
+		cfg:     cfg,
+		hosts:   newHosts(cfg.AllowHosts),
+		streams: make(chan struct{}, cfg.MaxStreams),
+	}
+	h.closing, h.close = context.WithCancel(context.Background())
+	all := slices.Clone(routes)
+	if cfg.Metrics != nil {
+		all = append(all, metricsRoute)
+	}
+	h.mux = newMatcher(all)
+	return h, nil
+}
+
+// CloseStreams ends every event stream and every one that is asked for
+// later. It may be called more than once.
+func (h *Handler) CloseStreams() { h.close() }
+
+// ServeHTTP is the gate: whatever the node answers over HTTP comes through
+// here.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	c := &call{Request: r, route: &unknown, ctl: http.NewResponseController(w)}
+	out := &response{ResponseWriter: w}
+	defer func() {
+		// The path is the caller's text and the query may hold a token: the
+		// log has the route and, where there is one, the task.
+		h.cfg.Logger.LogAttrs(r.Context(), slog.LevelDebug, "request",
+			slog.String("method", r.Method), slog.String("route", c.route.path), slog.String("task", string(c.id)),
+			slog.Int("status", out.status), slog.Int64("bytes", out.bytes), slog.Duration("took", time.Since(start)))
+	}()
+	defer func() {
+		if p := recover(); p != nil {
+			h.panicked(out, c, p)
+		}
+	}()
+	if err := h.pass(out, c); err != nil {
+		h.fail(out, c, err)
+		return
+	}
+	if err := c.route.serve(h, out, c); err != nil {
+		h.fail(out, c, err)
+	}
+	// A call that waited for long was somebody's interest all the while.
+	if c.renews() && time.Since(start) > time.Second {
+		_ = h.cfg.Node.Renew(c.id)
+	}
+}
+
+// pass decides whether the request may be served: Host, Origin, token, route,
+// scope, in this order, so that a stranger learns nothing about routes and a
+// scoped token nothing about tasks that are not its own.
+func (h *Handler) pass(w http.ResponseWriter, c *call) error {
+	if c.ContentLength != 0 {
+		// Whoever sends a body sends it in time, read by a handler or not.
+		_ = c.ctl.SetReadDeadline(time.Now().Add(h.cfg.BodyTimeout))
+	}
+	if err := h.hosts.check(c.Request); err != nil {
+		return err
+	}
+	var queryErr error
+	c.query, queryErr = url.ParseQuery(c.URL.RawQuery)
+	found := match(h.mux, c.Request)
+	if found.route != nil {
+		c.route = found.route
+	}
+	if c.route.access != open {
+		var ok bool
+		if c.scope, ok = h.authenticate(c); !ok {
+			h.cfg.Observer.AuthFailed(c.route.class)
+			w.Header().Set("WWW-Authenticate", `Bearer realm="holdfast"`)
+			return messages.Errorf(messages.CodeUnauthorized, "a valid token is needed: Authorization: Bearer TOKEN")
+		}
+	}
+	if found.route == nil {
+		return found.refuse(w)
+	}
+	if c.route.access == byTask {
+		id, err := messages.ParseTaskID(c.PathValue("id"))
+		if err != nil {
+			return err
+		}
+		if !c.scope.Allows(id) {
+			h.cfg.Observer.AuthFailed(c.route.class)
+			return messages.Errorf(messages.CodeForbidden, "the token is not good for this task")
+		}
+		c.id = id
+	}
+	if err := c.checkQuery(queryErr); err != nil {
+		return err
+	}
+	if c.renews() {
+		// An unknown task is the handler's to report.
+		_ = h.cfg.Node.Renew(c.id)
+	}
+	return nil
+}
+
+func (c *call) renews() bool { return c.id != "" && !c.route.noRenew }
+
+// authenticate returns what the request's token is good for.
+func (h *Handler) authenticate(c *call) (token.Scope, bool) {
+	switch given := c.Header.Values("Authorization"); len(given) {
+	case 0:
+		if c.route.queryToken {
+			return h.cfg.Token.Check(c.query.Get("access_token"))
+		}
+	case 1:
+		scheme, tok, _ := strings.Cut(given[0], " ")
+		if strings.EqualFold(scheme, "Bearer") {
+			return h.cfg.Token.Check(strings.TrimSpace(tok))
+		}
+	}
+	return token.Scope{}, false
+}
+
+// checkQuery refuses a malformed query and parameters the route does not have.
+func (c *call) checkQuery(malformed error) error {
+	if malformed != nil {
+		return messages.Errorf(messages.CodeInvalidArgument, "the query is malformed")
+	}
+	for name := range c.query {
+		if slices.Contains(c.route.query, name) || name == "access_token" && c.route.queryToken {
+			continue
+		}
+		return messages.Errorf(messages.CodeInvalidArgument, "this route takes no such query parameter").With("allowed", slices.Clone(c.route.query))
+	}
+	return nil
+}
+
+// panicked answers for a handler that panicked; the reason stays here.
+func (h *Handler) panicked(w *response, c *call, p any) {
+	if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it this way
+		panic(p)
+	}
+	h.cfg.Logger.LogAttrs(c.Context(), slog.LevelError, "handler panicked",
+		slog.String("route", c.route.pattern()), slog.String("task", string(c.id)),
+		slog.String("panic", redact.Text(fmt.Sprint(p))), slog.String("stack", string(debug.Stack())))
+	h.fail(w, c, errInternal)
+}
+
+var errInternal = messages.Errorf(messages.CodeInternal, "the request failed on our side")
+
+// fail answers with the error, or cuts the connection where the answer has
+// begun already.
+func (h *Handler) fail(w *response, c *call, err error) {
+	if w.status != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	var own *messages.Error
+	switch {
+	case errors.As(err, &own):
+	case c.Context().Err() != nil:
+		// The caller has gone; what is written reaches nobody.
+		own = messages.Errorf(messages.CodeDeadline, "the caller went away")
+	case errors.Is(err, context.DeadlineExceeded):
+		own = messages.Errorf(messages.CodeDeadline, "not done in time")
+	default:
+		h.logFailure(c, "request failed", err)
+		own = errInternal
+	}
+	h.reply(w, c, statusOf(err, own), errorBody{own})
+}
+
+// logFailure logs an error that is not for callers.
+func (h *Handler) logFailure(c *call, what string, err error) {
+	h.cfg.Logger.LogAttrs(c.Context(), slog.LevelError, what,
+		slog.String("route", c.route.pattern()), slog.String("task", string(c.id)), slog.String("error", redact.Text(err.Error())))
+}

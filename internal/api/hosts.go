@@ -1,0 +1,118 @@
+package api
+
+import (
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"holdfast/messages"
+)
+
+// hosts is the set of names a request may be addressed to. A page that a
+// browser loaded from elsewhere can reach a loopback port by rebinding its own
+// name to 127.0.0.1, but it cannot change the Host header that goes with it
+// (X14).
+type hosts map[string]bool
+
+func newHosts(allowed []string) hosts {
+	h := make(hosts, len(allowed))
+	for _, name := range allowed {
+		name, _ = splitPort(name)
+		h[strings.ToLower(name)] = true
+	}
+	return h
+}
+
+// check refuses a request for another host, or from a page of another origin.
+func (h hosts) check(r *http.Request) *messages.Error {
+	if !h.allow(r.Host) {
+		return messages.Errorf(messages.CodeForbidden, "this Host is not served: use a loopback address, or allow the name")
+	}
+	origins := r.Header.Values("Origin")
+	if len(origins) == 0 {
+		return nil
+	}
+	if len(origins) > 1 || !sameHost(origins[0], r.Host) {
+		return messages.Errorf(messages.CodeForbidden, "requests from other origins are refused")
+	}
+	return nil
+}
+
+func (h hosts) allow(hostport string) bool {
+	name, ok := splitPort(hostport)
+	if !ok {
+		return false
+	}
+	if h[strings.ToLower(name)] {
+		return true
+	}
+	return isLoopback(name)
+}
+
+func isLoopback(name string) bool {
+	if strings.EqualFold(name, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(name)
+	return err == nil && ip.Zone() == "" && ip.Unmap().IsLoopback()
+}
+
+// splitPort parts a host from its port, where it has one, and takes the
+// brackets off an IPv6 address. It is stricter than net.SplitHostPort about
+// what a port is and laxer about its absence.
+func splitPort(hostport string) (name string, ok bool) {
+	name, port := hostport, ""
+	if strings.HasPrefix(hostport, "[") {
+		end := strings.IndexByte(hostport, ']')
+		if end < 0 {
+			return "", false
+		}
+		name, port = hostport[1:end], hostport[end+1:]
+		if _, err := netip.ParseAddr(name); err != nil {
+			return "", false
+		}
+	} else if colon := strings.IndexByte(hostport, ':'); colon >= 0 {
+		name, port = hostport[:colon], hostport[colon:]
+	}
+	if name == "" {
+		return "", false
+	}
+	if port == "" {
+		return name, true
+	}
+	if port[0] != ':' || len(port) > 6 {
+		return "", false
+	}
+	for _, c := range port[1:] {
+		if c < '0' || c > '9' {
+			return "", false
+		}
+	}
+	return name, true
+}
+
+// sameHost says whether an Origin is that of the host itself, ports included.
+// "null", which a sandboxed page sends, is nobody's.
+func sameHost(origin, host string) bool {
+	u, err := url.Parse(origin)
+	if err != nil || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
+		return false
+	}
+	var port string
+	switch u.Scheme {
+	case "http":
+		port = ":80"
+	case "https":
+		port = ":443"
+	default:
+		return false
+	}
+	withPort := func(s string) string {
+		if name, ok := splitPort(s); ok && (s == name || s == "["+name+"]") {
+			return s + port
+		}
+		return s
+	}
+	return u.Host != "" && strings.EqualFold(withPort(u.Host), withPort(host))
+}

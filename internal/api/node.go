@@ -1,0 +1,37 @@
+package api
+
+import (
+	"context"
+
+	"holdfast/messages"
+)
+
+// Node is what the HTTP layer needs of a node: its Go API. Every method may
+// be called from many goroutines at once. Errors are [messages.Error]s; any
+// other is shown to callers as internal.
+type Node interface {
+	// GetOrStart returns the running task of that id, rebound where the spec
+	// names another browser, or starts it and waits until it is attached.
+	GetOrStart(ctx context.Context, id messages.TaskID, spec messages.TaskSpec) (snap *messages.Snapshot, started bool, err error)
+	// Tasks returns every task's snapshot, from memory.
+	Tasks() []*messages.Snapshot
+	// Snapshot returns a task's state from memory: it never waits.
+	Snapshot(id messages.TaskID, o messages.SnapshotOptions) (*messages.Snapshot, error)
+	// Respond answers a dialog and waits until it is closed.
+	Respond(ctx context.Context, id messages.TaskID, a messages.DialogAnswer) (messages.ClosedDialog, error)
+	// Navigate waits until the page is where the request wants it, or until a
+	// dialog opens.
+	Navigate(ctx context.Context, id messages.TaskID, r messages.NavigateRequest) (messages.NavigateResult, error)
+	// CDP runs one raw command on the task's own connection.
+	CDP(ctx context.Context, id messages.TaskID, r messages.CDPRequest) (messages.CDPResult, error)
+	// Watch streams a task's state changes: with resume those after the
+	// version, or an [messages.EventReset] first where they are gone; without
+	// it an EventReset first.
+	Watch(ctx context.Context, id messages.TaskID, after uint64, resume bool) (messages.EventStream, error)
+	// Renew puts off the task's idle timeout (X7). It never waits.
+	Renew(id messages.TaskID) error
+	// StopTask ends a task and waits until its browser is let go.
+	StopTask(ctx context.Context, id messages.TaskID) error
+	// Ready says why no new task can be taken, or nil. It never waits.
+	Ready() error
+}

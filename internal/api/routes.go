@@ -1,0 +1,63 @@
+package api
+
+import "net/http"
+
+// access says who may call a route.
+type access uint8
+
+const (
+	// byTask needs a token whose scope covers the task in the path. It is the
+	// zero value: a route nobody thought about is closed.
+	byTask access = iota
+	// byToken needs any token; the handler shows what its scope covers.
+	byToken
+	// open needs no token.
+	open
+)
+
+// route is one line of the contract's table.
+type route struct {
+	method, path string
+	access       access
+	// class is the route's name in metrics.
+	class string
+	// query lists the parameters it takes; any other is refused, since a
+	// misspelt one would silently change the answer.
+	query []string
+	// noRenew keeps a request from renewing the lease of the task it names.
+	noRenew bool
+	// queryToken takes ?access_token= where there is no Authorization header:
+	// an EventSource in a page cannot set one.
+	queryToken bool
+	serve      func(*Handler, http.ResponseWriter, *call) error
+}
+
+// The contract's routes. POST /v1/tasks/{id}/recover is not among them yet.
+var routes = []route{
+	{method: "GET", path: "/livez", access: open, class: "livez", serve: (*Handler).livez},
+	{method: "GET", path: "/readyz", access: open, class: "readyz", serve: (*Handler).readyz},
+
+	{method: "GET", path: "/v1/tasks", access: byToken, class: "tasks", query: []string{"label"}, serve: (*Handler).listTasks},
+	{method: "POST", path: "/v1/tasks", access: byToken, class: "tasks", serve: (*Handler).newTask},
+	{method: "PUT", path: "/v1/tasks/{id}", class: "task", serve: (*Handler).putTask},
+	{method: "GET", path: "/v1/tasks/{id}", class: "task", serve: (*Handler).getTask},
+	{method: "DELETE", path: "/v1/tasks/{id}", class: "task", noRenew: true, serve: (*Handler).deleteTask},
+	{method: "POST", path: "/v1/tasks/{id}/renew", class: "renew", noRenew: true, serve: (*Handler).renewTask},
+
+	{method: "GET", path: "/v1/tasks/{id}/snapshot", class: "snapshot", query: []string{"target_id", "full"}, serve: (*Handler).snapshot},
+	{method: "GET", path: "/v1/tasks/{id}/events", class: "events", queryToken: true, serve: (*Handler).events},
+
+	{method: "POST", path: "/v1/tasks/{id}/dialog", class: "dialog", serve: (*Handler).dialog},
+	{method: "POST", path: "/v1/tasks/{id}/navigate", class: "navigate", serve: (*Handler).navigate},
+	{method: "POST", path: "/v1/tasks/{id}/cdp", class: "cdp", serve: (*Handler).cdp},
+}
+
+// metricsRoute is added where the node serves its metrics on the same address.
+var metricsRoute = route{method: "GET", path: "/metrics", access: open, class: "metrics", serve: (*Handler).metrics}
+
+// pattern is the route as ServeMux writes it.
+func (rt *route) pattern() string { return rt.method + " " + rt.path }
+
+// unknown stands for whatever is no route: it needs a token before it is told
+// so.
+var unknown = route{access: byToken, class: "unknown"}

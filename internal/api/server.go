@@ -1,0 +1,92 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"holdfast/internal/redact"
+)
+
+// maxHeader bounds a request's header, in bytes. Nothing we take is long; the
+// room is for what proxies add.
+const maxHeader = 32 << 10
+
+// NewServer returns a server for handler with every limit set that does not
+// belong to a single route. A [Handler]'s event streams end when the server
+// shuts down. Use it with [Limit] around its listener.
+func NewServer(handler http.Handler, logger *slog.Logger) *http.Server {
+	s := &http.Server{
+		Handler: handler,
+		// No ReadTimeout and no WriteTimeout: they would cut a stream and a
+		// slow navigation. Bodies and writes have deadlines of their own.
+		ReadHeaderTimeout: 5 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          log.New(serverLog{logger}, "", 0),
+	}
+	if h, ok := handler.(*Handler); ok {
+		s.RegisterOnShutdown(h.CloseStreams)
+	}
+	return s
+}
+
+// serverLog takes net/http's own lines, which quote what strangers send.
+type serverLog struct{ *slog.Logger }
+
+func (l serverLog) Write(b []byte) (int, error) {
+	l.LogAttrs(context.Background(), slog.LevelDebug, "http server", slog.String("said", redact.Text(strings.TrimSpace(string(b)))))
+	return len(b), nil
+}
+
+// Limit closes what is accepted while n connections are open. It refuses
+// instead of waiting, so that a caller learns at once.
+func Limit(l net.Listener, n int) net.Listener {
+	return &limited{Listener: l, free: make(chan struct{}, n)}
+}
+
+type limited struct {
+	net.Listener
+	free chan struct{}
+}
+
+func (l *limited) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case l.free <- struct{}{}:
+			return &counted{Conn: conn, done: sync.OnceFunc(func() { <-l.free })}, nil
+		default:
+			conn.Close()
+		}
+	}
+}
+
+type counted struct {
+	net.Conn
+	done func()
+}
+
+func (c *counted) Close() error {
+	defer c.done()
+	return c.Conn.Close()
+}
+
+// Shutdown ends the server: no new request, event streams closed, and what
+// runs may finish until ctx ends; then connections are cut.
+func Shutdown(ctx context.Context, s *http.Server) error {
+	err := s.Shutdown(ctx)
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
+	return nil
+}
