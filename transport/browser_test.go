@@ -1,0 +1,133 @@
+package transport_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"holdfast/messages"
+	"holdfast/transport"
+)
+
+// peer is the other side of a link in a test.
+type peer struct {
+	t    testing.TB
+	conn *websocket.Conn
+}
+
+// command is what a peer reads.
+type command struct {
+	ID        int64           `json:"id"`
+	Method    string          `json:"method"`
+	Params    json.RawMessage `json:"params"`
+	SessionID string          `json:"sessionId"`
+}
+
+// read returns the next command, false when the link is gone.
+func (p *peer) read() (command, bool) {
+	kind, b, err := p.conn.Read(context.Background())
+	if err != nil {
+		return command{}, false
+	}
+	var c command
+	if kind != websocket.MessageText || json.Unmarshal(b, &c) != nil {
+		p.t.Errorf("the mux sent no CDP command but %q", b)
+	}
+	return c, true
+}
+
+func (p *peer) say(format string, args ...any) {
+	_ = p.conn.Write(context.Background(), websocket.MessageText, fmt.Appendf(nil, format, args...))
+}
+
+// echo answers every command with its method, until the link is gone.
+func (p *peer) echo() {
+	for {
+		c, ok := p.read()
+		if !ok {
+			return
+		}
+		if c.SessionID != "" {
+			p.say(`{"id":%d,"result":{"method":%q},"sessionId":%q}`, c.ID, c.Method, c.SessionID)
+		} else {
+			p.say(`{"id":%d,"result":{"method":%q}}`, c.ID, c.Method)
+		}
+	}
+}
+
+// browser serves one handler per link over pipes.
+type browser struct {
+	client *http.Client
+	links  atomic.Int64
+}
+
+// newBrowser starts a server whose every WebSocket is given to talk, and which
+// answers /json/version. It ends with the test.
+func newBrowser(t testing.TB, talk func(p *peer)) *browser {
+	t.Helper()
+	l := transport.NewPipeListener()
+	b := &browser{client: l.HTTPClient()}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/json/version", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"Browser":"Chrome/156","webSocketDebuggerUrl":"ws://%s/devtools/browser/abc"}`, r.Host)
+	})
+	mux.HandleFunc("/devtools/browser/abc", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Origin") != "" || r.Header.Get("Sec-WebSocket-Extensions") != "" {
+			t.Errorf("handshake with Origin or extensions: %v", r.Header)
+		}
+		conn, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		conn.SetReadLimit(-1)
+		b.links.Add(1)
+		defer func() { _ = conn.CloseNow() }()
+		talk(&peer{t: t, conn: conn})
+	})
+	srv := &http.Server{Handler: mux}
+	done := make(chan struct{})
+	go func() { defer close(done); _ = srv.Serve(l) }()
+	t.Cleanup(func() {
+		_ = srv.Close()
+		<-done
+	})
+	return b
+}
+
+// dial opens a link to the browser and closes it with the test.
+func (b *browser) dial(t testing.TB, o transport.DialOptions) *transport.Mux {
+	t.Helper()
+	o.HTTPClient = b.client
+	m, err := transport.Dial(t.Context(), cdpURL(t, "http://127.0.0.1:9222"), o)
+	if err != nil {
+		t.Fatalf("Dial: %v", err)
+	}
+	t.Cleanup(func() {
+		m.Close()
+		<-m.Closed()
+	})
+	return m
+}
+
+func cdpURL(t testing.TB, s string) messages.CDPURL {
+	t.Helper()
+	u, err := messages.ParseCDPURL(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// within bounds a wait that should be over at once.
+func within(t testing.TB) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}

@@ -1,0 +1,105 @@
+package transport
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"holdfast/messages"
+)
+
+// DefaultDialTimeout bounds a Dial or Resolve whose context has no deadline.
+const DefaultDialTimeout = 15 * time.Second
+
+// DialOptions says how a link behaves. The zero value is usable.
+type DialOptions struct {
+	// HTTPClient makes the requests; tests give one that dials a pipe. Nil is
+	// a client of the package that obeys no proxy from the environment: a
+	// browser's key is not to be told to one by surprise.
+	HTTPClient *http.Client
+	// Events are the methods that sinks get. All others end in the reader.
+	Events []string
+	// MaxMessage bounds one message from the peer, in bytes; 0 is
+	// messages.MaxCDPMessage. A larger one is discarded, and the call it
+	// answers gets ErrTooLarge.
+	MaxMessage int64
+	// KeepAlive is how long the peer may be silent before it is asked; 0 is
+	// DefaultKeepAlive, less is never.
+	KeepAlive time.Duration
+	// Stats is where the link counts; several links may share one.
+	Stats *Stats
+	// OnClose is called once, after every call has its outcome and the last
+	// event was handed out, with the *LinkError. It must not wait for Closed.
+	OnClose func(error)
+}
+
+func (o DialOptions) withDefaults() DialOptions {
+	if o.MaxMessage <= 0 {
+		o.MaxMessage = messages.MaxCDPMessage
+	}
+	if o.KeepAlive == 0 {
+		o.KeepAlive = DefaultKeepAlive
+	}
+	if o.Stats == nil {
+		o.Stats = new(Stats)
+	}
+	return o
+}
+
+// Dial finds the browser behind u (see [Resolve]) and opens a link. Ctx bounds
+// the dialling only; without a deadline it gets [DefaultDialTimeout]. Errors
+// are [*messages.Error] and hold no credential.
+func Dial(ctx context.Context, u messages.CDPURL, o DialOptions) (*Mux, error) {
+	o = o.withDefaults()
+	d := newDialer(u, o.HTTPClient)
+	ctx, cancel := d.bound(ctx)
+	defer cancel()
+	endpoint, err := d.resolve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := d.open(ctx, endpoint)
+	if err != nil {
+		return nil, err
+	}
+	// Chrome's messages have no bound; ours is the reader's business, since
+	// the library's would end the connection.
+	conn.SetReadLimit(-1)
+	return newMux(conn, o), nil
+}
+
+// open makes the WebSocket handshake: no compression, and no Origin, which
+// Chrome would refuse (C55).
+func (d *dialer) open(ctx context.Context, endpoint *url.URL) (*websocket.Conn, error) {
+	// The host override is for the host it was learnt from.
+	host := ""
+	if endpoint.Host == d.asked.Host {
+		host = d.hostHeader
+	}
+	for {
+		conn, resp, err := websocket.Dial(ctx, endpoint.String(), &websocket.DialOptions{
+			HTTPClient:      d.client,
+			Host:            host,
+			CompressionMode: websocket.CompressionDisabled,
+		})
+		if err == nil {
+			return conn, nil
+		}
+		if resp == nil || resp.StatusCode == http.StatusSwitchingProtocols {
+			return nil, d.networkError(ctx, err)
+		}
+		var body []byte
+		if resp.Body != nil {
+			body, _ = io.ReadAll(io.LimitReader(resp.Body, 1024))
+		}
+		if host == "" && refusesHostName(resp.StatusCode, body) {
+			host = localHost
+			continue
+		}
+		return nil, d.statusError(resp.StatusCode)
+	}
+}

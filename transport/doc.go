@@ -1,0 +1,23 @@
+// Package transport moves bytes between Holdfast and a browser: it finds the
+// browser's endpoint, opens a WebSocket link, tells replies from events
+// without decoding them, matches replies to calls and routes events to the
+// sessions that asked for them. It knows nothing of actors, tasks or pages.
+//
+//	Start, Do ──▶ queue ──▶ writer ──▶ WebSocket ──▶ browser
+//	                                       │
+//	            Done ◀── pending ◀─┐       ▼
+//	            Sink ◀── routes  ◀─┴─── reader ──▶ events nobody wants: counted
+//
+// Invariants:
+//
+//   - A call that was started gets exactly one outcome, whatever happens to
+//     the link; the link's own end is told after all of them.
+//   - Nothing a caller does waits for the peer: the queue is bounded, and a
+//     full one is an outcome of the call.
+//   - One goroutine reads. Another writes while there is something to write.
+//     An idle link has no other goroutine and holds no buffer of its own.
+//   - Replies and events are handed out in the order of the wire.
+//   - What the peer sends is bounded: in size by message, in number by queue.
+//   - A CDP URL is a credential. It is revealed to the dialer and never stands
+//     in an error.
+package transport

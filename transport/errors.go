@@ -1,0 +1,115 @@
+package transport
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/coder/websocket"
+
+	"holdfast/internal/redact"
+)
+
+// The outcomes of a call that are not Chrome's own.
+var (
+	// ErrTimeout: no reply in time. A late one is counted and dropped.
+	ErrTimeout = errors.New("no reply in time")
+	// ErrTooLarge: the command or its reply is larger than a CDP message may
+	// be. The link goes on.
+	ErrTooLarge = errors.New("message too large")
+	// ErrOverloaded: too much is waiting to be written or to be answered. The
+	// call was not sent.
+	ErrOverloaded = errors.New("link overloaded")
+	// ErrInvalidCall: the method is empty or the params are not one JSON
+	// object. The call was not sent.
+	ErrInvalidCall = errors.New("invalid call")
+	// ErrLinkClosed is in every [*LinkError].
+	ErrLinkClosed = errors.New("link closed")
+)
+
+// RPCError is Chrome's own answer to a call that it would not do.
+type RPCError struct {
+	Code    int64           `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+// Error implements error.
+func (e *RPCError) Error() string { return fmt.Sprintf("cdp: %s (%d)", e.Message, e.Code) }
+
+// newRPCError decodes a reply's error. A peer that sends something else gets
+// an error all the same: the call did fail.
+func newRPCError(raw []byte) *RPCError {
+	e := new(RPCError)
+	if err := json.Unmarshal(raw, e); err != nil {
+		return &RPCError{Message: "the error in the reply is malformed"}
+	}
+	return e
+}
+
+// Cause says why a link ended.
+type Cause string
+
+// The causes.
+const (
+	CauseClosed   Cause = "closed"    // the peer said goodbye with a close frame
+	CauseReset    Cause = "reset"     // the connection broke without one
+	CauseHalfOpen Cause = "half_open" // the peer did not answer a ping
+	CauseProtocol Cause = "protocol"  // the peer does not speak CDP over WebSocket
+	CauseOverload Cause = "overload"  // the peer does not read what we write
+	CauseLocal    Cause = "local"     // Close was called
+)
+
+// LinkError says why a link ended. It matches [ErrLinkClosed].
+type LinkError struct {
+	Cause Cause
+	Err   error // may be nil; holds no credential
+}
+
+// Error implements error.
+func (e *LinkError) Error() string {
+	s := "link closed: " + string(e.Cause)
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+// Unwrap gives [ErrLinkClosed] and the error underneath.
+func (e *LinkError) Unwrap() []error {
+	if e.Err == nil {
+		return []error{ErrLinkClosed}
+	}
+	return []error{ErrLinkClosed, e.Err}
+}
+
+// classify turns an error of the WebSocket into the reason of the link's end.
+// Of a close frame only the code and the cleaned reason are kept: the reason
+// is the peer's text.
+func classify(err error) *LinkError {
+	var closeErr websocket.CloseError
+	var errno syscall.Errno
+	var netErr net.Error
+	switch {
+	case errors.As(err, &closeErr):
+		text := fmt.Sprintf("status %d", int(closeErr.Code))
+		if closeErr.Reason != "" {
+			text += " " + strings.ToValidUTF8(redact.Text(closeErr.Reason), "?")
+		}
+		return &LinkError{Cause: CauseClosed, Err: errors.New(text)}
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &netErr) && netErr.Timeout():
+		return &LinkError{Cause: CauseOverload, Err: errors.New("a write did not end in time")}
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.ErrClosedPipe), errors.Is(err, net.ErrClosed):
+		return &LinkError{Cause: CauseReset, Err: errors.New("the connection ended without a close frame")}
+	case errors.As(err, &errno):
+		return &LinkError{Cause: CauseReset, Err: errno}
+	case errors.As(err, &netErr):
+		return &LinkError{Cause: CauseReset, Err: errors.New("network error")}
+	}
+	return &LinkError{Cause: CauseProtocol, Err: errors.New("the peer broke the WebSocket protocol")}
+}

@@ -1,0 +1,63 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// The pace of the keepalive (requirement R15).
+const (
+	DefaultKeepAlive = 5 * time.Second
+	pongTimeout      = 4 * time.Second
+)
+
+// quiet is how long ago the peer last sent anything.
+func (m *Mux) quiet() time.Duration {
+	return time.Since(m.born) - time.Duration(m.heard.Load())
+}
+
+// checkIdle runs on the idle timer's goroutine.
+func (m *Mux) checkIdle() {
+	wait := m.opts.KeepAlive - m.quiet()
+	m.mu.Lock()
+	busy := m.writing
+	m.mu.Unlock()
+	switch {
+	case wait > 0:
+	case busy:
+		// A long command is on its way, and a ping would queue behind it. The
+		// write has a deadline of its own.
+		wait = m.opts.KeepAlive
+	default:
+		m.ping()
+		wait = m.opts.KeepAlive
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.end == nil {
+		m.idleTimer.Reset(wait)
+	}
+}
+
+// ping returns when the peer has shown a sign of life, or the link has ended.
+// Anything that comes is a sign: a pong may stand behind a long reply.
+func (m *Mux) ping() {
+	m.stats.Pings.Add(1)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	verdict := time.AfterFunc(pongTimeout, func() {
+		if m.quiet() < pongTimeout {
+			cancel()
+			return
+		}
+		m.fail(&LinkError{Cause: CauseHalfOpen, Err: fmt.Errorf("no answer to a ping within %v", pongTimeout)})
+	})
+	defer verdict.Stop()
+	if err := m.conn.Ping(ctx); err == nil {
+		m.hear()
+	} else if !errors.Is(err, context.Canceled) {
+		m.fail(classify(err))
+	}
+}

@@ -1,0 +1,169 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"holdfast/messages"
+)
+
+// Bounds of one link. They are far above what a real page needs and far below
+// what would hurt the node.
+const (
+	maxPending      = 16384    // calls without an outcome
+	maxQueued       = 16384    // commands not yet written; a page of 500 frames attaches with 4,000
+	maxQueuedBytes  = 64 << 20 // of those; room for one command of the largest size and some
+	maxID           = 1<<30 - 1
+	untrackedIDBase = 1 << 30 // ids from here to 2^31-1 are of calls nobody waits for (C56: Chrome takes an int32)
+)
+
+// Mux is one link to a browser: many calls and many sessions over one
+// WebSocket. All methods are safe for concurrent use and none but Do waits.
+type Mux struct {
+	conn  *websocket.Conn
+	opts  DialOptions
+	stats *Stats
+	wants methodSet
+	born  time.Time
+	heard atomic.Int64 // when the peer last sent anything, since born
+	ids   atomic.Uint32
+
+	running sync.WaitGroup // reader, writer and outcomes being told
+	closed  chan struct{}
+
+	idleTimer  *time.Timer
+	writeTimer *time.Timer
+
+	mu          sync.Mutex // protects what follows
+	end         *LinkError // set once, before the outcomes of pending calls
+	pending     map[CallID]pending
+	queue       []*command
+	queueHead   int
+	queuedBytes int
+	writing     bool // a writer goroutine exists
+	routes      map[messages.SessionID]*route
+	unbound     int // routes without a sink
+	keptBytes   int // of events queued for those
+}
+
+// newMux starts a link on an open connection.
+func newMux(conn *websocket.Conn, o DialOptions) *Mux {
+	m := &Mux{
+		conn:    conn,
+		opts:    o,
+		stats:   o.Stats,
+		wants:   newMethodSet(o.Events),
+		born:    time.Now(),
+		closed:  make(chan struct{}),
+		pending: make(map[CallID]pending),
+		routes:  make(map[messages.SessionID]*route),
+	}
+	// Events of the browser's own session may come before its sink does.
+	m.routes[""] = &route{}
+	m.unbound = 1
+	m.stats.LinksOpened.Add(1)
+	m.mu.Lock()
+	m.writeTimer = time.AfterFunc(time.Hour, m.writeTimedOut)
+	m.writeTimer.Stop()
+	if o.KeepAlive > 0 {
+		m.idleTimer = time.AfterFunc(o.KeepAlive, m.checkIdle)
+	}
+	m.mu.Unlock()
+	m.running.Add(1)
+	go m.read()
+	return m
+}
+
+// Closed is closed when the link has ended, every call has its outcome and
+// OnClose has returned.
+func (m *Mux) Closed() <-chan struct{} { return m.closed }
+
+// Err is the *[LinkError] that ended the link, nil while it is up. It is set
+// before Closed is.
+func (m *Mux) Err() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.end == nil {
+		return nil
+	}
+	return m.end
+}
+
+// Close ends the link with [CauseLocal]. It does not wait: see Closed.
+func (m *Mux) Close() { m.fail(&LinkError{Cause: CauseLocal}) }
+
+// fail ends the link, once. It never blocks: closing a TLS connection may wait
+// for a stalled peer, so that is done on a goroutine of its own.
+func (m *Mux) fail(end *LinkError) {
+	m.mu.Lock()
+	if m.end != nil {
+		m.mu.Unlock()
+		return
+	}
+	m.end = end
+	left := m.pending
+	m.pending = nil
+	m.mu.Unlock()
+	go m.teardown(end, left)
+}
+
+func (m *Mux) teardown(end *LinkError, left map[CallID]pending) {
+	// Outcomes first: they need not wait for the socket.
+	for _, p := range left {
+		p.tell(Reply{Err: end, Sent: p.sent})
+	}
+	_ = m.conn.CloseNow()
+	m.running.Wait()
+	m.mu.Lock()
+	if m.idleTimer != nil {
+		m.idleTimer.Stop()
+	}
+	m.writeTimer.Stop()
+	m.queue, m.queuedBytes = nil, 0
+	m.routes, m.keptBytes = nil, 0
+	m.mu.Unlock()
+	m.stats.LinksClosed.Add(1)
+	if m.opts.OnClose != nil {
+		m.opts.OnClose(end)
+	}
+	close(m.closed)
+}
+
+// Do makes a call and waits for its reply. When ctx ends first the call gets
+// the outcome [ErrTimeout] or the context's own error, and a late reply is
+// dropped; the link goes on.
+func (m *Mux) Do(ctx context.Context, session messages.SessionID, method string, params []byte) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, contextOutcome(ctx)
+	}
+	w := waiters.Get().(*waiter)
+	id := m.start(&Call{SessionID: session, Method: method, Params: params}, w)
+	var r Reply
+	select {
+	case r = <-w.reply:
+	case <-ctx.Done():
+		// Whoever takes the call out of the table tells the waiter, once: if
+		// it was not us, the reply is already on its way.
+		m.Cancel(id, contextOutcome(ctx))
+		r = <-w.reply
+	}
+	waiters.Put(w)
+	return r.Result, r.Err
+}
+
+// waiter carries one reply at a time to a Do.
+type waiter struct{ reply chan Reply }
+
+var waiters = sync.Pool{New: func() any { return &waiter{reply: make(chan Reply, 1)} }}
+
+func contextOutcome(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return ErrTimeout
+	}
+	return context.Cause(ctx)
+}

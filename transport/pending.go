@@ -1,0 +1,228 @@
+package transport
+
+import (
+	"bytes"
+	"time"
+
+	"holdfast/messages"
+)
+
+// CallID names a call on its link. 0 is the id of a call that was refused.
+type CallID int32
+
+// Call is one CDP command.
+type Call struct {
+	SessionID messages.SessionID // "" is the browser's own session
+	Method    string
+	Params    []byte        // one JSON object, or nil; not kept
+	Timeout   time.Duration // 0 is none
+	// Done gets the outcome, exactly once: on the reader's goroutine, a
+	// timer's, that of whoever cancels, or within Start if the call is
+	// refused. It must not block. Nil means that nobody waits: the call is not
+	// in Pending and its reply is dropped unseen.
+	Done func(Reply)
+	// User marks an agent's call: Interrupt sees it.
+	User bool
+}
+
+// Reply is the outcome of a call.
+type Reply struct {
+	// Result is raw JSON and belongs to the receiver.
+	Result []byte
+	// Err is an [*RPCError], a [*LinkError], one of this package's sentinels,
+	// or what Cancel or Interrupt was given.
+	Err error
+	// Sent is false if the command certainly never reached the socket.
+	Sent bool
+}
+
+// PendingCall is a call without an outcome.
+type PendingCall struct {
+	ID      CallID
+	Method  string
+	Started time.Time
+	User    bool
+}
+
+// pending is a call in the table. Whoever deletes it from there tells its
+// outcome; nobody else may.
+type pending struct {
+	session messages.SessionID
+	method  string
+	started time.Time
+	timer   *time.Timer
+	done    func(Reply)
+	wait    *waiter
+	user    bool
+	sent    bool
+}
+
+func (p *pending) tell(r Reply) {
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	if p.wait != nil {
+		p.wait.reply <- r // never blocks: room for one, told once
+		return
+	}
+	p.done(r)
+}
+
+// Start sends a call. It never blocks. A call that cannot be sent gets its
+// outcome before Start returns.
+func (m *Mux) Start(c Call) CallID { return m.start(&c, nil) }
+
+func (m *Mux) start(c *Call, w *waiter) CallID {
+	p := pending{session: c.SessionID, method: c.Method, done: c.Done, wait: w, user: c.User}
+	tracked := w != nil || c.Done != nil
+	refuse := func(err error) CallID {
+		m.stats.CallsRefused.Add(1)
+		if tracked {
+			p.tell(Reply{Err: err})
+		}
+		return 0
+	}
+	switch {
+	case c.Method == "", len(c.Params) > 0 && !isObject(c.Params):
+		return refuse(ErrInvalidCall)
+	case len(c.Params)+len(c.Method)+len(c.SessionID)+64 > messages.MaxCDPMessage:
+		return refuse(ErrTooLarge)
+	}
+	id := m.newID(tracked)
+	cmd := commands.Get().(*command)
+	cmd.encode(id, c)
+	cmd.tracked = tracked
+	if tracked {
+		p.started = time.Now()
+	}
+
+	m.mu.Lock()
+	if err := m.admitLocked(id, cmd); err != nil {
+		m.mu.Unlock()
+		cmd.release()
+		return refuse(err)
+	}
+	if tracked {
+		if c.Timeout > 0 {
+			// The timer takes the lock first, so it finds the call in the table
+			// however short the time is.
+			p.timer = time.AfterFunc(c.Timeout, func() {
+				if m.complete(id, Reply{Err: ErrTimeout}) {
+					m.stats.CallsTimeout.Add(1)
+				}
+			})
+		}
+		m.pending[id] = p
+	}
+	m.enqueueLocked(cmd)
+	m.mu.Unlock()
+	return id
+}
+
+// newID counts within the range for the kind of call and starts over at its
+// end.
+func (m *Mux) newID(tracked bool) CallID {
+	n := m.ids.Add(1) & maxID
+	if !tracked {
+		return CallID(untrackedIDBase | n)
+	}
+	if n == 0 {
+		return m.newID(tracked)
+	}
+	return CallID(n)
+}
+
+func (m *Mux) admitLocked(id CallID, cmd *command) error {
+	if m.end != nil {
+		return m.end
+	}
+	if len(m.pending) >= maxPending || m.queuedLocked() >= maxQueued || m.queuedBytes+len(cmd.buf) > maxQueuedBytes {
+		return ErrOverloaded
+	}
+	if _, taken := m.pending[id]; taken {
+		return ErrOverloaded // a billion calls later, and the first still waits
+	}
+	return nil
+}
+
+// complete gives a call its outcome if it has none yet, and says whether.
+func (m *Mux) complete(id CallID, r Reply) bool {
+	m.mu.Lock()
+	p, ok := m.pending[id]
+	if !ok {
+		m.mu.Unlock()
+		return false
+	}
+	delete(m.pending, id)
+	// The table is there, so the link has not ended: the teardown will wait
+	// for this outcome before it tells its own.
+	m.running.Add(1)
+	m.mu.Unlock()
+	r.Sent = p.sent
+	p.tell(r)
+	m.running.Done()
+	return true
+}
+
+// Cancel gives a call the outcome err, and says whether it had none before. A
+// command that was not yet written never will be.
+func (m *Mux) Cancel(id CallID, err error) bool { return m.complete(id, Reply{Err: err}) }
+
+// Interrupt gives the outcome err to every call of an agent on the session
+// that match accepts, and returns how many. Match is called without a lock;
+// age counts from Start. A nil match accepts all.
+func (m *Mux) Interrupt(session messages.SessionID, err error, match func(method string, age time.Duration) bool) int {
+	now, n := time.Now(), 0
+	for _, p := range m.Pending(session) {
+		if p.User && (match == nil || match(p.Method, now.Sub(p.Started))) && m.Cancel(p.ID, err) {
+			n++
+		}
+	}
+	return n
+}
+
+// Pending lists the calls of a session that wait for a reply, in no order.
+func (m *Mux) Pending(session messages.SessionID) []PendingCall {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var calls []PendingCall
+	for id, p := range m.pending {
+		if p.session == session {
+			calls = append(calls, PendingCall{ID: id, Method: p.method, Started: p.started, User: p.user})
+		}
+	}
+	return calls
+}
+
+// handleReply matches a reply to its call.
+func (m *Mux) handleReply(e Envelope) {
+	if e.ID < 0 || e.ID > untrackedIDBase|maxID {
+		m.stats.RepliesUnknown.Add(1)
+		return
+	}
+	if e.ID >= untrackedIDBase {
+		return
+	}
+	var r Reply
+	switch {
+	case e.Error != nil && !bytes.Equal(e.Error, []byte("null")):
+		r.Err = newRPCError(e.Error)
+	case e.Result == nil:
+		r.Result = []byte("{}")
+	default:
+		r.Result = bytes.Clone(e.Result)
+	}
+	m.finish(e.ID, r)
+}
+
+// finish completes the call of a reply, or counts the reply.
+func (m *Mux) finish(id int64, r Reply) {
+	if m.complete(CallID(id), r) {
+		return
+	}
+	if id <= int64(m.ids.Load()&maxID) {
+		m.stats.RepliesLate.Add(1)
+	} else {
+		m.stats.RepliesUnknown.Add(1)
+	}
+}

@@ -1,0 +1,216 @@
+package transport
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"holdfast/messages"
+)
+
+// Bounds of the events kept for sessions that have no sink yet.
+const (
+	maxKeptEvents  = 256
+	maxKeptBytes   = 1 << 20
+	maxKeptTotal   = 16 << 20 // over all sessions of a link
+	maxUnbound     = 4096     // sessions announced and not bound
+	attachedEvent  = "Target.attachedToTarget"
+	detachedEvent  = "Target.detachedFromTarget"
+	eventOverheads = 64 // what an empty event costs in memory, about
+)
+
+// Event is something the browser said unasked.
+type Event struct {
+	SessionID messages.SessionID
+	Method    string // one of DialOptions.Events
+	Params    []byte // raw JSON in the read buffer: valid during the call only
+}
+
+// Sink takes a session's events: one call at a time, in the order of the wire,
+// on the reader's goroutine (or within Bind for those that came before it). It
+// must not block; it may call the Mux.
+type Sink func(Event)
+
+// route is where a session's events go. A session gets its route when an
+// attachedToTarget event announces it, or when it is bound.
+type route struct {
+	id       messages.SessionID
+	sink     Sink
+	queue    []Event       // before there is a sink, and while Bind empties it
+	bytes    int           // of queue
+	flushing chan struct{} // not nil while a Bind hands out queue; closed after
+	gone     bool          // unbound or detached: a Bind under way stops
+}
+
+func (r *route) full() bool { return len(r.queue) >= maxKeptEvents || r.bytes >= maxKeptBytes }
+
+// Bind sends the session's events to s, first those that came since it was
+// announced. A second Bind replaces the sink.
+func (m *Mux) Bind(session messages.SessionID, s Sink) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.end != nil {
+		return
+	}
+	r := m.routes[session]
+	switch {
+	case r == nil:
+		r = &route{id: session}
+		m.routes[session] = r
+	case r.sink == nil:
+		m.unbound--
+	}
+	r.sink = s
+	if r.flushing != nil || len(r.queue) == 0 {
+		return
+	}
+	r.flushing = make(chan struct{})
+	for len(r.queue) > 0 && !r.gone && m.end == nil {
+		kept, sink := r.queue, r.sink
+		m.dropQueueLocked(r)
+		m.mu.Unlock()
+		for _, e := range kept {
+			m.stats.EventsDelivered.Add(1)
+			sink(e)
+		}
+		m.mu.Lock()
+	}
+	close(r.flushing)
+	r.flushing = nil
+}
+
+// Unbind forgets the session. One call of its sink may still be under way.
+func (m *Mux) Unbind(session messages.SessionID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.forgetLocked(session)
+	if session == "" && m.end == nil {
+		m.routes[""] = &route{}
+		m.unbound++
+	}
+}
+
+func (m *Mux) forgetLocked(session messages.SessionID) {
+	r := m.routes[session]
+	if r == nil {
+		return
+	}
+	if r.sink == nil {
+		m.unbound--
+	}
+	r.gone = true
+	m.dropQueueLocked(r)
+	delete(m.routes, session)
+}
+
+func (m *Mux) dropQueueLocked(r *route) {
+	m.keptBytes -= r.bytes
+	r.queue, r.bytes = nil, 0
+}
+
+// handleEvent routes an event, and learns from it which sessions exist.
+func (m *Mux) handleEvent(e Envelope) {
+	method, wanted := m.wants.find(e.Method)
+	switch string(e.Method) {
+	case attachedEvent:
+		m.announce(unquote(member(e.Params, "sessionId")))
+	case detachedEvent:
+		defer m.retire(unquote(member(e.Params, "sessionId")))
+	}
+	if !wanted {
+		m.stats.EventsIgnored.Add(1)
+		return
+	}
+	m.route(e.SessionID, method, e.Params)
+}
+
+// announce makes room for the events of a new session. Only sessions that the
+// browser announces get any, so that a confused peer cannot fill the node.
+func (m *Mux) announce(session []byte) {
+	if len(session) == 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.end != nil || m.routes[messages.SessionID(session)] != nil || m.unbound >= maxUnbound {
+		return
+	}
+	id := messages.SessionID(session)
+	m.routes[id] = &route{id: id}
+	m.unbound++
+}
+
+// retire forgets a detached session that nobody bound. A bound one is its
+// owner's to unbind.
+func (m *Mux) retire(session []byte) {
+	if len(session) == 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r := m.routes[messages.SessionID(session)]; r != nil && r.sink == nil {
+		m.forgetLocked(r.id)
+	}
+}
+
+func (m *Mux) route(session []byte, method string, params []byte) {
+	m.mu.Lock()
+	r := m.routes[messages.SessionID(session)]
+	for m.end == nil && r != nil && r.flushing != nil && r.full() {
+		// A Bind on another goroutine is handing out what was kept. Sinks do
+		// not block, so this is short; losing an event would be for ever.
+		flushed := r.flushing
+		m.mu.Unlock()
+		<-flushed
+		m.mu.Lock()
+		r = m.routes[messages.SessionID(session)]
+	}
+	switch {
+	case m.end != nil:
+		m.mu.Unlock()
+	case r == nil:
+		m.mu.Unlock()
+		m.stats.EventsUnknown.Add(1)
+	case r.sink != nil && r.flushing == nil:
+		e := Event{SessionID: r.id, Method: method, Params: params}
+		sink := r.sink
+		m.mu.Unlock()
+		m.stats.EventsDelivered.Add(1)
+		sink(e)
+	default:
+		m.keepLocked(r, method, params)
+		m.mu.Unlock()
+	}
+}
+
+// keepLocked queues an event for a session that has no sink yet.
+func (m *Mux) keepLocked(r *route, method string, params []byte) {
+	size := len(params) + eventOverheads
+	if len(r.queue) >= maxKeptEvents || r.bytes+size > maxKeptBytes || m.keptBytes+size > maxKeptTotal {
+		m.stats.EventsShed.Add(1)
+		return
+	}
+	r.queue = append(r.queue, Event{SessionID: r.id, Method: method, Params: bytes.Clone(params)})
+	r.bytes += size
+	m.keptBytes += size
+	m.stats.EventsQueued.Add(1)
+}
+
+// methodSet is a sorted list of event names. A link has about twenty: a list
+// is as fast as a map and a tenth of its size, and there are thousands of links.
+type methodSet []string
+
+func newMethodSet(names []string) methodSet {
+	s := methodSet(slices.Clone(names))
+	slices.Sort(s)
+	return slices.Compact(s)
+}
+
+// find returns the set's own string that equals name.
+func (s methodSet) find(name []byte) (string, bool) {
+	i, ok := slices.BinarySearchFunc(s, name, func(a string, b []byte) int { return strings.Compare(a, string(b)) })
+	if !ok {
+		return "", false
+	}
+	return s[i], true
+}
