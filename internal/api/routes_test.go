@@ -1,0 +1,380 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"holdfast/internal/api"
+	"holdfast/messages"
+)
+
+func idsOf(t *testing.T, w *httptest.ResponseRecorder) string {
+	t.Helper()
+	var body struct {
+		Tasks []messages.Snapshot `json:"tasks"`
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
+		t.Fatal(err, w.Body)
+	}
+	var ids []string
+	for _, s := range body.Tasks {
+		ids = append(ids, string(s.TaskID))
+	}
+	return strings.Join(ids, " ")
+}
+
+func TestPutTask(t *testing.T) {
+	t.Parallel()
+	t.Run("201 when started, 200 when it ran", func(t *testing.T) {
+		t.Parallel()
+		running := map[messages.TaskID]bool{}
+		b := setup(t, &fakeNode{getOrStart: func(_ context.Context, id messages.TaskID, _ messages.TaskSpec) (*messages.Snapshot, bool, error) {
+			started := !running[id]
+			running[id] = true
+			return snapOf(id), started, nil
+		}})
+		for _, want := range []int{http.StatusCreated, http.StatusOK} {
+			w := b.call("PUT", "/v1/tasks/a.b:c-d_e", `{}`)
+			if w.Code != want || !strings.Contains(w.Body.String(), `"task_id":"a.b:c-d_e"`) {
+				t.Fatal(w.Code, w.Body)
+			}
+		}
+	})
+	t.Run("the spec arrives whole, the URL unredacted", func(t *testing.T) {
+		t.Parallel()
+		var got messages.TaskSpec
+		b := setup(t, &fakeNode{getOrStart: func(_ context.Context, id messages.TaskID, s messages.TaskSpec) (*messages.Snapshot, bool, error) {
+			got = s
+			return snapOf(id), true, nil
+		}})
+		w := b.call("PUT", "/v1/tasks/one", `{"cdp_url":"ws://h/devtools/browser/secret-1234","scope":"own","dialog_timeout_s":2.5,"labels":{"team":"a"}}`)
+		if w.Code != http.StatusCreated || got.CDPURL.Reveal() != "ws://h/devtools/browser/secret-1234" || got.DialogTimeoutS != 2.5 || got.Labels["team"] != "a" {
+			t.Fatal(w.Code, w.Body, got)
+		}
+	})
+	t.Run("a body is not needed", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &fakeNode{})
+		if w := b.call("PUT", "/v1/tasks/one", ""); w.Code != http.StatusCreated {
+			t.Fatal(w.Code, w.Body)
+		}
+		r := b.request("PUT", "/v1/tasks/one", "")
+		r.Header.Set("Content-Type", "text/plain")
+		if w := b.do(r); w.Code != http.StatusCreated {
+			t.Fatal("the type of no body does not matter:", w.Code, w.Body)
+		}
+	})
+	t.Run("POST makes up an id and says where the task is", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &fakeNode{})
+		seen := map[string]bool{}
+		for range 20 {
+			w := b.call("POST", "/v1/tasks", `{"launch":true}`)
+			loc := w.Header().Get("Location")
+			id, err := messages.ParseTaskID(strings.TrimPrefix(loc, "/v1/tasks/"))
+			if w.Code != http.StatusCreated || err != nil || seen[loc] || !strings.Contains(w.Body.String(), `"task_id":"`+string(id)+`"`) {
+				t.Fatal(w.Code, loc, w.Body)
+			}
+			seen[loc] = true
+		}
+	})
+}
+
+func TestBadRequests(t *testing.T) {
+	t.Parallel()
+	b := setup(t, &fakeNode{getOrStart: func(context.Context, messages.TaskID, messages.TaskSpec) (*messages.Snapshot, bool, error) {
+		panic("a bad request reached the node")
+	}})
+	long := strings.Repeat("x", 129)
+	for _, c := range []struct {
+		name, method, path, body string
+	}{
+		{"not JSON", "PUT", "/v1/tasks/one", `{`},
+		{"two values", "PUT", "/v1/tasks/one", `{} {}`},
+		{"a list", "PUT", "/v1/tasks/one", `[]`},
+		{"unknown field", "PUT", "/v1/tasks/one", `{"cdpurl":"x"}`},
+		{"wrong type", "PUT", "/v1/tasks/one", `{"dialog_timeout_s":"1"}`},
+		{"wrong scheme", "PUT", "/v1/tasks/one", `{"cdp_url":"ftp://h/"}`},
+		{"both browsers", "PUT", "/v1/tasks/one", `{"cdp_url":"ws://h/","launch":true}`},
+		{"id too long", "PUT", "/v1/tasks/" + long, ``},
+		{"id with a space", "GET", "/v1/tasks/a%20b", ``},
+		{"id with a slash", "GET", "/v1/tasks/a%2Fb", ``},
+		{"id with NUL", "GET", "/v1/tasks/a%00b", ``},
+		{"id dots", "GET", "/v1/tasks/%2E%2E", ``},
+		{"no action", "POST", "/v1/tasks/one/dialog", `{}`},
+		{"action maybe", "POST", "/v1/tasks/one/dialog", `{"action":"maybe"}`},
+		{"no body", "POST", "/v1/tasks/one/dialog", ``},
+		{"no url", "POST", "/v1/tasks/one/navigate", `{}`},
+		{"timeout too long", "POST", "/v1/tasks/one/navigate", `{"url":"x","timeout_s":1e9}`},
+		{"method no method", "POST", "/v1/tasks/one/cdp", `{"method":"x"}`},
+		{"params a list", "POST", "/v1/tasks/one/cdp", `{"method":"A.b","params":[]}`},
+		{"frame id", "POST", "/v1/tasks/one/cdp", `{"method":"A.b","frame_id":"/"}`},
+		{"target id", "GET", "/v1/tasks/one/snapshot?target_id=a/b", ``},
+		{"full", "GET", "/v1/tasks/one/snapshot?full=maybe", ``},
+		{"unknown query", "GET", "/v1/tasks/one/snapshot?targetid=a", ``},
+		{"malformed query", "GET", "/v1/tasks/one/snapshot?full=%zz", ``},
+		{"query where there is none", "GET", "/v1/tasks/one?full=true", ``},
+		{"label without value", "GET", "/v1/tasks?label=team", ``},
+		{"event id", "GET", "/v1/tasks/one/events?last=1", ``},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := *b
+			b.T = t
+			b.wantError(b.call(c.method, c.path, c.body), http.StatusBadRequest, messages.CodeInvalidArgument)
+		})
+	}
+	t.Run("a form is not JSON", func(t *testing.T) {
+		t.Parallel()
+		b := *b
+		b.T = t
+		for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json; charset=latin1", "json", ""} {
+			r := b.request("POST", "/v1/tasks/one/dialog", `{"action":"accept"}`)
+			r.Header["Content-Type"] = []string{kind}
+			b.wantError(b.do(r), http.StatusUnsupportedMediaType, messages.CodeInvalidArgument)
+		}
+		for _, kind := range []string{"application/json", "application/json; charset=UTF-8", "Application/JSON"} {
+			r := b.request("POST", "/v1/tasks/one/dialog", `{"action":"accept"}`)
+			r.Header.Set("Content-Type", kind)
+			if w := b.do(r); w.Code != http.StatusOK {
+				t.Error(kind, w.Code)
+			}
+		}
+	})
+	t.Run("a body that breaks off", func(t *testing.T) {
+		t.Parallel()
+		b := *b
+		b.T = t
+		r := httptest.NewRequest("POST", "/v1/tasks/one/dialog", iotest.ErrReader(errors.New("secret of the network")))
+		r.Host = "localhost"
+		r.Header.Set("Authorization", "Bearer "+b.admin.Reveal())
+		if e := b.wantError(b.do(r), http.StatusBadRequest, messages.CodeInvalidArgument); strings.Contains(e.Message, "secret") {
+			t.Fatal(e.Message)
+		}
+	})
+	t.Run("too large a body", func(t *testing.T) {
+		t.Parallel()
+		b := *b
+		b.T = t
+		filler := func(n int) string { return strings.Repeat(" ", n) }
+		for path, limit := range map[string]int{
+			"PUT /v1/tasks/one": 1 << 20, "POST /v1/tasks": 1 << 20, "POST /v1/tasks/one/dialog": 7 << 20, "POST /v1/tasks/one/navigate": 3 << 20,
+			"POST /v1/tasks/one/cdp": messages.MaxCDPMessage + 64<<10,
+		} {
+			method, path, _ := strings.Cut(path, " ")
+			b.wantError(b.call(method, path, filler(limit+1)), http.StatusRequestEntityTooLarge, messages.CodeMessageTooLarge)
+		}
+		b.wantError(b.call("POST", "/v1/tasks/one/cdp", `{"method":"A.b","params":{"x":"`+strings.Repeat("x", messages.MaxCDPMessage)+`"}}`),
+			http.StatusRequestEntityTooLarge, messages.CodeMessageTooLarge)
+	})
+}
+
+func TestEveryCodeHasItsStatus(t *testing.T) {
+	t.Parallel()
+	want := map[messages.Code]int{
+		"invalid_argument": 400, "unauthorized": 401, "forbidden": 403, "task_not_found": 404, "frame_not_found": 404, "target_not_found": 404,
+		"dialog_not_found": 404, "no_dialog": 409, "dialog_ambiguous": 409, "dialog_already_answered": 409, "dialog_lost": 410, "frame_not_oopif": 409,
+		"target_foreign": 403, "blocked_by_dialog": 409, "page_wedged": 409, "page_crashed": 409, "cdp_error": 502, "upstream_unavailable": 503,
+		"deadline": 504, "message_too_large": 413, "limit_reached": 429, "internal": 500,
+	}
+	for _, code := range messages.Codes() {
+		b := setup(t, &fakeNode{cdp: func(messages.CDPRequest) (messages.CDPResult, error) {
+			return messages.CDPResult{}, fmt.Errorf("wrapped: %w", messages.Errorf(code, "why").With("at", 1.5))
+		}})
+		w := b.call("POST", "/v1/tasks/one/cdp", `{"method":"A.b"}`)
+		e := b.wantError(w, want[code], code)
+		if e.Message != "why" || e.Details["at"] != 1.5 || w.Header().Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: %+v", code, e)
+		}
+	}
+}
+
+func TestErrorsThatAreNotForCallers(t *testing.T) {
+	t.Parallel()
+	const secret = "ws://user:hunter2@10.0.0.1/devtools/browser/b3d1f0a2-1111-2222-3333-444455556666"
+	fails := map[string]func(messages.CDPRequest) (messages.CDPResult, error){
+		"an error of no code": func(messages.CDPRequest) (messages.CDPResult, error) { return messages.CDPResult{}, errors.New(secret) },
+		"a panic":             func(messages.CDPRequest) (messages.CDPResult, error) { panic(secret) },
+		"a panic with a number": func(messages.CDPRequest) (messages.CDPResult, error) {
+			var m map[string]int
+			m["x"] = 1
+			return messages.CDPResult{}, nil
+		},
+		"details of no JSON": func(messages.CDPRequest) (messages.CDPResult, error) {
+			return messages.CDPResult{}, messages.Errorf(messages.CodeCDPError, "x").With("at", math.NaN())
+		},
+		"a result of no JSON": func(messages.CDPRequest) (messages.CDPResult, error) {
+			return messages.CDPResult{Result: json.RawMessage(`{"a":`)}, nil
+		},
+	}
+	for name, fail := range fails {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, &fakeNode{cdp: fail})
+			w := b.call("POST", "/v1/tasks/one/cdp", `{"method":"A.b"}`)
+			b.wantError(w, http.StatusInternalServerError, messages.CodeInternal)
+			if !strings.Contains(b.log.String(), `"level":"ERROR"`) {
+				t.Error("nothing was logged")
+			}
+			if strings.Contains(name, "panic") && !strings.Contains(b.log.String(), "routes_test.go") {
+				t.Error("no stack was logged", b.log)
+			}
+			for _, part := range []string{"hunter2", "b3d1f0a2"} {
+				if strings.Contains(w.Body.String()+b.log.String(), part) {
+					t.Errorf("%q got out", part)
+				}
+			}
+		})
+	}
+	t.Run("a deadline is one", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &fakeNode{cdp: func(messages.CDPRequest) (messages.CDPResult, error) {
+			return messages.CDPResult{}, context.DeadlineExceeded
+		}})
+		b.wantError(b.call("POST", "/v1/tasks/one/cdp", `{"method":"A.b"}`), http.StatusGatewayTimeout, messages.CodeDeadline)
+	})
+}
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	node := &fakeNode{}
+	b := setup(t, node)
+	t.Run("a closed dialog", func(t *testing.T) {
+		var got messages.DialogAnswer
+		node.respond = func(a messages.DialogAnswer) (messages.ClosedDialog, error) {
+			got = a
+			return messages.ClosedDialog{ID: "d-3", Type: "prompt", Message: "<b>", OpenedAt: 1650000000.25, ClosedAt: 1650000001, ClosedBy: messages.ClosedByAgent}, nil
+		}
+		b.wantJSON(b.call("POST", "/v1/tasks/one/dialog", `{"action":"accept","prompt_text":"","dialog_id":"d-3"}`), 200,
+			`{"dialog":{"id":"d-3","type":"prompt","message":"<b>","opened_at":1650000000.25,"closed_at":1650000001,"closed_by":"agent"}}`)
+		if got.PromptText == nil || *got.PromptText != "" {
+			t.Error("an empty text is not the same as none")
+		}
+		b.call("POST", "/v1/tasks/one/dialog", `{"action":"accept"}`)
+		if got.PromptText != nil {
+			t.Error("no text became some")
+		}
+	})
+	t.Run("Chrome's own result, untouched", func(t *testing.T) {
+		for result, want := range map[string]string{`{"a" : "<b>\u2028"}`: `{"result":{"a" : "<b>\u2028"}}`, ``: `{"result":{}}`} {
+			node.cdp = func(r messages.CDPRequest) (messages.CDPResult, error) {
+				if string(r.Params) != `{"expression":"1 < 2"}` || r.FrameID != "F1" {
+					t.Errorf("%+v", r)
+				}
+				return messages.CDPResult{Result: json.RawMessage(result)}, nil
+			}
+			b.wantJSON(b.call("POST", "/v1/tasks/one/cdp", `{"method":"Runtime.evaluate","frame_id":"F1","params":{"expression":"1 < 2"}}`), 200, want)
+		}
+	})
+	t.Run("a navigation", func(t *testing.T) {
+		node.navigate = func(r messages.NavigateRequest) (messages.NavigateResult, error) {
+			return messages.NavigateResult{TargetID: "T", FrameID: "T", URL: r.URL}, nil
+		}
+		b.wantJSON(b.call("POST", "/v1/tasks/one/navigate", `{"url":"http://a.test/?a=1&b=2"}`), 200,
+			`{"target_id":"T","frame_id":"T","url":"http://a.test/?a=1&b=2"}`)
+	})
+	t.Run("a stop, running or not", func(t *testing.T) {
+		for _, err := range []error{nil, messages.Errorf(messages.CodeTaskNotFound, "none")} {
+			node.stop = func(messages.TaskID) error { return err }
+			b.wantJSON(b.call("DELETE", "/v1/tasks/one", ""), http.StatusNoContent, "")
+		}
+		node.stop = func(messages.TaskID) error { return messages.Errorf(messages.CodeDeadline, "slow") }
+		b.wantError(b.call("DELETE", "/v1/tasks/one", ""), http.StatusGatewayTimeout, messages.CodeDeadline)
+	})
+	t.Run("a snapshot and its options", func(t *testing.T) {
+		var got messages.SnapshotOptions
+		node.snapshot = func(id messages.TaskID, o messages.SnapshotOptions) (*messages.Snapshot, error) {
+			got = o
+			s := snapOf(id)
+			s.PendingDialogs = []messages.Dialog{}
+			s.ConsoleErrors = []messages.ConsoleError{{TS: 1650000000.5}}
+			return s, nil
+		}
+		w := b.call("GET", "/v1/tasks/one/snapshot?target_id=T1&full=true", "")
+		if got != (messages.SnapshotOptions{TargetID: "T1", Full: true}) {
+			t.Error(got)
+		}
+		// Absent and empty are different things (D27); times are numbers.
+		for want, is := range map[string]bool{`"pending_dialogs":[]`: true, `"recent_dialogs"`: false, `"ts":1650000000.5`: true} {
+			if strings.Contains(w.Body.String(), want) != is {
+				t.Errorf("%s: %s", want, w.Body)
+			}
+		}
+		b.call("GET", "/v1/tasks/one", "")
+		if got != (messages.SnapshotOptions{}) {
+			t.Error(got)
+		}
+	})
+	t.Run("an empty list is a list", func(t *testing.T) {
+		b.wantJSON(b.call("GET", "/v1/tasks", ""), 200, `{"tasks":[]}`)
+	})
+	t.Run("HEAD has no body", func(t *testing.T) {
+		for _, path := range []string{"/v1/tasks", "/v1/tasks/one/events", "/livez"} {
+			if w := b.call("HEAD", path, ""); w.Code != 200 {
+				t.Error(path, w.Code)
+			}
+		}
+	})
+}
+
+func TestLabelsFilterTheList(t *testing.T) {
+	t.Parallel()
+	label := func(id messages.TaskID, l map[string]string) *messages.Snapshot {
+		s := snapOf(id)
+		s.Labels = l
+		return s
+	}
+	b := setup(t, &fakeNode{tasks: []*messages.Snapshot{
+		label("b", map[string]string{"team": "x", "env": "p"}), label("a", map[string]string{"team": "x"}), label("c", map[string]string{"team": ""}), label("d", nil),
+	}})
+	for query, want := range map[string]string{
+		"": "a b c d", "?label=team=x": "a b", "?label=team=x&label=env=p": "b", "?label=team=": "c", "?label=team=y": "", "?label=none=": "",
+	} {
+		if got := idsOf(t, b.call("GET", "/v1/tasks"+query, "")); got != want {
+			t.Errorf("%q: got %q, want %q", query, got, want)
+		}
+	}
+}
+
+// TestX7EveryRequestRenewsTheLease of the task it names; stopping one does not.
+func TestX7EveryRequestRenewsTheLease(t *testing.T) {
+	t.Parallel()
+	for _, rt := range api.RouteTable() {
+		b := setup(t, &fakeNode{}, withMetrics)
+		b.call(rt.Method, strings.ReplaceAll(rt.Path, "{id}", "one"), "")
+		want := 0
+		if strings.Contains(rt.Path, "{id}") && rt.Method != "DELETE" {
+			want = 1
+		}
+		if got := b.node.renewals(); len(got) != want {
+			t.Errorf("%s %s renewed %v", rt.Method, rt.Path, got)
+		}
+	}
+	b := setup(t, &fakeNode{renew: func(messages.TaskID) error { return messages.Errorf(messages.CodeTaskNotFound, "none") }})
+	b.wantError(b.call("POST", "/v1/tasks/one/renew", ""), http.StatusNotFound, messages.CodeTaskNotFound)
+	if w := b.call("PUT", "/v1/tasks/one", ""); w.Code != http.StatusCreated {
+		t.Error("a task that is not there yet can be started:", w.Code)
+	}
+}
+
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	b := setup(t, &fakeNode{})
+	b.wantJSON(b.call("GET", "/livez", ""), 200, `{"status":"ok"}`)
+	b.wantJSON(b.call("GET", "/readyz", ""), 200, `{"status":"ok"}`)
+	b.node.ready = messages.Errorf(messages.CodeLimitReached, "full")
+	b.wantError(b.call("GET", "/readyz", ""), 503, messages.CodeLimitReached)
+	b.node.ready = errors.New("ws://secret.test")
+	if e := b.wantError(b.call("GET", "/readyz", ""), 503, messages.CodeUpstreamUnavailable); strings.Contains(e.Message, "secret") {
+		t.Error(e)
+	}
+	b.wantJSON(b.call("GET", "/livez", ""), 200, `{"status":"ok"}`)
+}
