@@ -1,0 +1,276 @@
+package chromiumtest
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+)
+
+// FaultProxy is a TCP proxy in front of a DevTools port. Its methods are safe
+// for concurrent use.
+type FaultProxy struct {
+	target string
+	addr   string
+
+	mu       sync.Mutex
+	listener net.Listener // nil while refusing
+	closed   bool
+	stalled  chan struct{} // closed by Resume; nil when not stalled
+	open     map[*proxied]struct{}
+	dials    int
+	messages []Message
+	running  sync.WaitGroup
+}
+
+// Message is a WebSocket text message that went through the proxy.
+type Message struct {
+	Conn       int  // number of the connection, from 1
+	FromClient bool // else from the browser
+	At         time.Time
+	Payload    []byte
+}
+
+// proxied is one connection and its other half.
+type proxied struct {
+	number           int
+	client, upstream net.Conn
+}
+
+// Proxy starts a proxy to target, a host and port; it ends with the test.
+func Proxy(t testing.TB, target string) *FaultProxy {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatalf("fault proxy: %v", err)
+	}
+	p := &FaultProxy{target: target, addr: listener.Addr().String(), listener: listener, open: map[*proxied]struct{}{}}
+	p.running.Go(func() { p.accept(listener) })
+	t.Cleanup(p.close)
+	return p
+}
+
+// Addr is where the proxy listens.
+func (p *FaultProxy) Addr() string { return p.addr }
+
+// URL is raw with the proxy's address in place of its own.
+func (p *FaultProxy) URL(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return raw
+	}
+	u.Host = p.addr
+	return u.String()
+}
+
+// Dials is how many connections were accepted, ever.
+func (p *FaultProxy) Dials() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.dials
+}
+
+// Open is how many connections are open now.
+func (p *FaultProxy) Open() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.open)
+}
+
+// KillAll resets every open connection, on both sides, and returns how many.
+func (p *FaultProxy) KillAll() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.open)
+	for c := range p.open {
+		c.reset()
+		delete(p.open, c)
+	}
+	return n
+}
+
+// Kill resets the connection with this number, if it is open.
+func (p *FaultProxy) Kill(number int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.open {
+		if c.number == number {
+			c.reset()
+			delete(p.open, c)
+			return true
+		}
+	}
+	return false
+}
+
+// Stall lets nothing pass any more, in either direction, while every
+// connection stays open: what a dead NAT entry or a stopped machine does.
+func (p *FaultProxy) Stall() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stalled == nil {
+		p.stalled = make(chan struct{})
+	}
+}
+
+// Resume ends Stall; what was held goes on its way.
+func (p *FaultProxy) Resume() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stalled != nil {
+		close(p.stalled)
+		p.stalled = nil
+	}
+}
+
+// Refuse stops listening: a dial gets "connection refused". Open connections
+// are not touched.
+func (p *FaultProxy) Refuse() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.listener != nil {
+		_ = p.listener.Close()
+		p.listener = nil
+	}
+}
+
+// Accept ends Refuse.
+func (p *FaultProxy) Accept(t testing.TB) {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.listener != nil || p.closed {
+		return
+	}
+	listener, err := net.Listen("tcp", p.addr)
+	if err != nil {
+		t.Fatalf("fault proxy: listen again: %v", err)
+	}
+	p.listener = listener
+	p.running.Go(func() { p.accept(listener) })
+}
+
+// Messages returns the text messages so far, in the order they came to the
+// proxy. The order within one direction of one connection is exact.
+func (p *FaultProxy) Messages() []Message {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]Message{}, p.messages...)
+}
+
+// Forget drops the messages recorded so far.
+func (p *FaultProxy) Forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.messages = nil
+}
+
+func (p *FaultProxy) accept(listener net.Listener) {
+	for {
+		client, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		p.dials++
+		c := &proxied{number: p.dials, client: client}
+		p.open[c] = struct{}{}
+		p.mu.Unlock()
+		p.running.Go(func() { p.carry(c) })
+	}
+}
+
+func (p *FaultProxy) carry(c *proxied) {
+	defer func() {
+		p.mu.Lock()
+		c.reset()
+		delete(p.open, c)
+		p.mu.Unlock()
+	}()
+	upstream, err := net.DialTimeout("tcp", p.target, Patience)
+	if err != nil {
+		return
+	}
+	p.mu.Lock()
+	_, stillOpen := p.open[c]
+	c.upstream = upstream
+	p.mu.Unlock()
+	if !stillOpen { // killed while dialling
+		_ = upstream.Close()
+		return
+	}
+	var both sync.WaitGroup
+	both.Go(func() { p.pump(c, upstream, c.client, true) })
+	both.Go(func() { p.pump(c, c.client, upstream, false) })
+	both.Wait()
+}
+
+func (p *FaultProxy) pump(c *proxied, to, from net.Conn, fromClient bool) {
+	frames := newFrameReader(func(payload []byte) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.messages = append(p.messages, Message{Conn: c.number, FromClient: fromClient, At: time.Now(), Payload: payload})
+	})
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buffer)
+		if n > 0 {
+			if !p.pass(c) {
+				return
+			}
+			frames.write(buffer[:n])
+			if _, werr := to.Write(buffer[:n]); werr != nil {
+				err = werr
+			}
+		}
+		if err != nil {
+			// A half-closed WebSocket is of no use: both halves end together,
+			// in the way this one ended.
+			if errors.Is(err, io.EOF) {
+				_ = to.Close()
+			}
+			p.mu.Lock()
+			c.reset()
+			p.mu.Unlock()
+			return
+		}
+	}
+}
+
+// pass waits while the proxy is stalled and says whether the connection is
+// still open then.
+func (p *FaultProxy) pass(c *proxied) bool {
+	for {
+		p.mu.Lock()
+		stalled := p.stalled
+		_, open := p.open[c]
+		p.mu.Unlock()
+		if stalled == nil || !open {
+			return open
+		}
+		<-stalled
+	}
+}
+
+// reset ends both halves with RST; the proxy's lock is held.
+func (c *proxied) reset() {
+	for _, conn := range []net.Conn{c.client, c.upstream} {
+		if tcp, ok := conn.(*net.TCPConn); ok && tcp != nil {
+			_ = tcp.SetLinger(0)
+			_ = tcp.Close()
+		}
+	}
+}
+
+func (p *FaultProxy) close() {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	p.Refuse()
+	p.KillAll()
+	p.Resume()
+	p.running.Wait()
+}
