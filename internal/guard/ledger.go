@@ -1,0 +1,167 @@
+package guard
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/anthdm/hollywood/actor"
+)
+
+// kid is one generation of a child in its parent's ledger. Messages about it
+// carry the pointer: one that is no longer in the ledger was abandoned.
+type kid struct {
+	ref      Ref
+	p        *proc
+	asked    bool
+	deadline *deadline // nil: not asked, or known to wait for others
+}
+
+// deadline is one arming of a child's stop timeout, and its message.
+type deadline struct {
+	kid *kid
+	t   *time.Timer
+}
+
+// childExited is the last message of a child.
+type childExited struct {
+	kid    *kid
+	reason Reason
+}
+
+// childProgress is how a child that was asked to stop keeps its parent from
+// giving it up: while it waits for its own children and Go functions, which
+// have deadlines of their own, no code of it can hang.
+type childProgress struct {
+	kid     *kid
+	waiting bool
+}
+
+func (p *proc) spawnChild(child Child) Ref {
+	child.check()
+	if !p.live() {
+		return Ref{}
+	}
+	if p.kids[child.Key] != nil {
+		panic("guard: a " + child.Kind + " is spawned under the key of a living sibling")
+	}
+	c := p.sys.newProc(child)
+	k := &kid{ref: Ref{PID: c.pid, Key: child.Key, Gen: c.gen}, p: c}
+	c.parent, c.ticket = p, k
+
+	p.mu.Lock()
+	if p.abandoned {
+		p.mu.Unlock()
+		return Ref{}
+	}
+	if p.kids == nil {
+		p.kids = make(map[string]*kid)
+	}
+	p.kids[child.Key] = k
+	p.mu.Unlock()
+
+	c.spawn()
+	return k.ref
+}
+
+func (p *proc) stopKid(k *kid) {
+	if k.asked {
+		return
+	}
+	k.asked = true
+	p.armDeadline(k)
+	k.p.tell(shutdown{})
+}
+
+func (p *proc) armDeadline(k *kid) {
+	d := &deadline{kid: k}
+	d.t = time.AfterFunc(p.sys.stopTimeout, func() { p.tell(d) })
+	k.deadline = d
+}
+
+func (k *kid) disarmDeadline() {
+	if k.deadline != nil {
+		k.deadline.t.Stop()
+		k.deadline = nil
+	}
+}
+
+// stopKids shuts all children down at once, the newest first, in an order that
+// is the same in every run.
+func (p *proc) stopKids() {
+	if len(p.kids) == 0 {
+		return
+	}
+	for _, k := range newestFirst(p.kids) {
+		p.stopKid(k)
+	}
+}
+
+func newestFirst(kids map[string]*kid) []*kid {
+	return slices.SortedFunc(maps.Values(kids), func(a, b *kid) int { return cmp.Compare(b.ref.Gen, a.ref.Gen) })
+}
+
+func (p *proc) handleChildProgress(m childProgress) {
+	k := m.kid
+	if p.kids[k.ref.Key] != k {
+		return
+	}
+	k.disarmDeadline()
+	if !m.waiting {
+		p.armDeadline(k) // it is in its Terminate now
+	}
+}
+
+func (p *proc) handleChildExited(m childExited) {
+	if p.kids[m.kid.ref.Key] != m.kid {
+		return // abandoned before
+	}
+	m.kid.disarmDeadline()
+	p.forget(m.kid, m.reason)
+}
+
+func (p *proc) handleDeadline(d *deadline) {
+	k := d.kid
+	if p.kids[k.ref.Key] != k || k.deadline != d {
+		return
+	}
+	k.deadline = nil
+	r := Reason{Kind: Abandoned, Err: ErrAbandoned}
+	k.p.abandon(r)
+	p.logger().Error("child abandoned", "child_kind", k.p.spec.Kind, "child", k.ref.Key, "after", p.sys.stopTimeout)
+	p.forget(k, r)
+}
+
+// forget takes a child out of the ledger and tells the Behavior.
+func (p *proc) forget(k *kid, r Reason) {
+	p.mu.Lock()
+	delete(p.kids, k.ref.Key)
+	p.mu.Unlock()
+	if p.phase == running {
+		p.receive(Exited{Key: k.ref.Key, PID: k.ref.PID, Gen: k.ref.Gen, Reason: r})
+	}
+}
+
+// abandon is called by the parent, while p hangs in its own code. What can be
+// done without p's goroutine is done: no message reaches it any more, its Go
+// functions are cancelled, its children shut down. Should p ever come back, it
+// finds the shutdown in its mailbox and ends; nobody listens then.
+func (p *proc) abandon(r Reason) {
+	p.sys.engine.Registry.Remove(p.pid)
+	p.mu.Lock()
+	p.abandoned = true
+	if p.cancel != nil {
+		p.cancel()
+	}
+	kids := newestFirst(p.kids)
+	p.mu.Unlock()
+	for _, k := range kids {
+		k.p.tell(shutdown{})
+	}
+	p.report(r)
+}
+
+// tell puts an internal message into the mailbox, past the registry: so a
+// message to an actor that has just gone is garbage and not a dead letter.
+func (p *proc) tell(msg any) { p.inbox.Send(actor.Envelope{Msg: msg}) }

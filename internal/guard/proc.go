@@ -1,0 +1,310 @@
+package guard
+
+import (
+	"context"
+	"log/slog"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/anthdm/hollywood/actor"
+)
+
+type phase uint8
+
+const (
+	starting    phase = iota // New and Init have not run
+	running                  // user code gets messages
+	dying                    // waiting for children and Go functions
+	terminating              // in Terminate
+	closed
+)
+
+type (
+	// begin is the first message of every actor.
+	begin struct{}
+	// shutdown asks an actor to end; repeats are harmless.
+	shutdown struct{}
+	// wake makes an actor look at its state after a crash.
+	wake struct{}
+)
+
+// proc is what stands behind a guarded actor's PID: hollywood's Processer. All
+// fields without a comment belong to the actor's goroutine.
+type proc struct {
+	// Constant after newProc and spawnChild.
+	sys    *System
+	spec   Child
+	gen    uint64
+	pid    *actor.PID
+	inbox  *actor.Inbox
+	parent *proc
+	ticket *kid    // in the parent's ledger
+	handle *Handle // of a root
+	ctx    Context
+
+	started  bool // set by Start, on the spawner's goroutine
+	behavior Behavior
+	phase    phase
+	exiting  bool // Exit was called: ends after the current message
+	reason   Reason
+	asked    bool // the parent's clock is ticking
+	told     bool // and was stopped by a childProgress
+	sender   *actor.PID
+	backlog  []actor.Envelope // rest of the batch of a crash
+	timers   map[string]*timer
+	tasks    []*task
+	overdue  *time.Timer
+	log      *slog.Logger
+
+	// reported: the Observer has heard of the exit.
+	reported atomic.Bool
+
+	// mu guards what a parent touches that abandons the actor. The actor's
+	// own goroutine reads kids without it, since only it writes them.
+	mu        sync.Mutex
+	kids      map[string]*kid
+	base      context.Context
+	cancel    context.CancelFunc
+	abandoned bool
+}
+
+var _ actor.Processer = (*proc)(nil)
+
+// spawn registers the actor, which starts it.
+func (p *proc) spawn() {
+	observe(func(o Observer) { o.ActorStarted(p.spec.Kind) }, p.sys)
+	p.sys.engine.SpawnProc(p)
+	if !p.started {
+		// The registry kept the other owner of the ID.
+		p.phase, p.reason = closed, Fail(ErrDuplicateID)
+		p.announce()
+	}
+}
+
+// Start is called by the registry, once, on the spawner's goroutine.
+func (p *proc) Start() {
+	p.started = true
+	p.inbox.Start(p)
+}
+
+// PID is called by the registry.
+func (p *proc) PID() *actor.PID { return p.pid }
+
+// Send is called by the engine on any goroutine.
+func (p *proc) Send(_ *actor.PID, msg any, sender *actor.PID) {
+	p.inbox.Send(actor.Envelope{Msg: msg, Sender: sender})
+}
+
+// Shutdown is part of hollywood's interface.
+func (p *proc) Shutdown() { p.tell(shutdown{}) }
+
+// Invoke is called by the mailbox with the next batch, one call at a time. No
+// panic leaves it.
+func (p *proc) Invoke(batch []actor.Envelope) {
+	if len(p.backlog) > 0 {
+		batch = slices.Concat(p.backlog, batch)
+		p.backlog = nil
+	}
+	next := 0
+	finished := false
+	// One deferred call for the whole batch: a crash is rare, a message is not.
+	defer func() {
+		if finished {
+			return
+		}
+		v := recover()
+		p.handleCrash(panicked(v))
+		if p.phase == closed {
+			return
+		}
+		// User messages among the rest are dropped when their turn comes, but
+		// exits of children must not be lost.
+		p.backlog = batch[next:]
+		p.tell(wake{})
+		if v == nil {
+			// runtime.Goexit: this goroutine ends when we return, and with it
+			// the mailbox's loop. A restart of the mailbox gets it a new one.
+			_ = p.inbox.Stop()
+			p.inbox.Start(p)
+		}
+	}()
+	for next < len(batch) && p.phase != closed {
+		env := &batch[next]
+		next++
+		p.step(env)
+	}
+	finished = true
+}
+
+func (p *proc) step(env *actor.Envelope) {
+	switch m := env.Msg.(type) {
+	case begin:
+		p.begin()
+	case shutdown:
+		p.handleShutdown()
+	case wake:
+	case *timer:
+		p.handleTimer(m)
+	case *task:
+		p.handleTask(m)
+	case tasksOverdue:
+		p.giveUpTasks()
+	case childExited:
+		p.handleChildExited(m)
+	case childProgress:
+		p.handleChildProgress(m)
+	case *deadline:
+		p.handleDeadline(m)
+	default:
+		if reflect.TypeOf(m) == p.sys.pill {
+			p.logger().Error("poison pill sent to a guarded actor; use Stop of its parent or Handle")
+			p.handleShutdown()
+			break
+		}
+		p.sender = env.Sender
+		p.receive(m)
+		p.sender = nil
+	}
+	p.settle()
+}
+
+// receive hands a message to the Behavior, unless the actor is ending.
+func (p *proc) receive(msg any) {
+	if p.phase == running && !p.exiting {
+		p.behavior.Receive(&p.ctx, msg)
+	}
+}
+
+func (p *proc) begin() {
+	if p.phase != starting {
+		return
+	}
+	b := p.spec.New()
+	if b == nil {
+		panic("guard: New of a " + p.spec.Kind + " returned nil")
+	}
+	p.spec.New = nil // what it captured is not needed any more
+	p.behavior, p.phase = b, running
+	b.Init(&p.ctx)
+}
+
+func (p *proc) handleShutdown() {
+	p.asked = true
+	if p.phase <= running {
+		p.die(Reason{Kind: Shutdown})
+	}
+}
+
+// live tells whether the actor may still start things.
+func (p *proc) live() bool { return p.phase <= running }
+
+// die begins the end; settle completes it.
+func (p *proc) die(r Reason) {
+	p.phase, p.reason = dying, r
+	p.stopTimers()
+	p.stopTasks()
+	p.stopKids()
+}
+
+// settle takes the steps towards the end that have become possible.
+func (p *proc) settle() {
+	if p.phase == running && p.exiting {
+		p.die(p.reason)
+	}
+	if p.phase != dying {
+		return
+	}
+	if len(p.kids) == 0 && len(p.tasks) == 0 {
+		p.terminate()
+		p.close()
+		return
+	}
+	if p.asked && !p.told && p.parent != nil {
+		p.told = true
+		p.parent.tell(childProgress{kid: p.ticket, waiting: true})
+	}
+}
+
+func (p *proc) terminate() {
+	p.phase = terminating
+	if p.overdue != nil {
+		p.overdue.Stop()
+	}
+	if p.told {
+		p.parent.tell(childProgress{kid: p.ticket})
+	}
+	if p.behavior != nil {
+		p.behavior.Terminate(&p.ctx, p.reason)
+	}
+}
+
+// close is the end. The order matters: the ID is free and the mailbox shut
+// before anybody hears of the exit.
+func (p *proc) close() {
+	p.phase = closed
+	p.sys.engine.Registry.Remove(p.pid)
+	_ = p.inbox.Stop()
+	p.behavior = nil
+	p.announce()
+}
+
+func (p *proc) announce() {
+	p.report(p.reason)
+	if p.parent != nil {
+		p.parent.tell(childExited{kid: p.ticket, reason: p.reason})
+	}
+	if p.handle != nil {
+		p.handle.reason = p.reason
+		close(p.handle.exited)
+	}
+}
+
+// report tells the Observer of the exit, once.
+func (p *proc) report(r Reason) {
+	if p.reported.CompareAndSwap(false, true) {
+		observe(func(o Observer) { o.ActorExited(p.spec.Kind, r) }, p.sys)
+	}
+}
+
+// handleCrash turns a panic of user code into the actor's end.
+func (p *proc) handleCrash(r Reason) {
+	p.sender = nil
+	p.logPanic(r)
+	switch p.phase {
+	case starting, running:
+		p.die(r)
+	case terminating:
+		if !p.reason.Abnormal() {
+			p.reason = r // a crash before this one is the better explanation
+		}
+		p.close()
+	}
+}
+
+func (p *proc) logger() *slog.Logger {
+	if p.log == nil {
+		p.log = p.sys.log.With("actor", p.spec.Kind, "key", p.spec.Key, "gen", p.gen)
+	}
+	return p.log
+}
+
+// logPanic may be called on any goroutine, and is by Go functions.
+func (p *proc) logPanic(r Reason) {
+	defer func() { _ = recover() }() // a log handler that panics must not make it worse
+	p.sys.log.Error("actor panicked", "actor", p.spec.Kind, "key", p.spec.Key, "gen", p.gen,
+		"reason", r.String(), "stack", string(r.Stack))
+}
+
+// observe keeps a panic of the Observer from the actor: at the places it is
+// called from, an actor's end must not be interrupted.
+func observe(call func(Observer), s *System) {
+	defer func() {
+		if v := recover(); v != nil {
+			s.log.Error("observer panicked", "reason", panicked(v).String())
+		}
+	}()
+	call(s.observer)
+}

@@ -1,0 +1,109 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"holdfast/internal/redact"
+)
+
+// ReasonKind says in which way an actor ended.
+type ReasonKind uint8
+
+// The ways in which an actor ends.
+const (
+	// Normal: it called Exit because its work was done.
+	Normal ReasonKind = iota
+	// Shutdown: it was asked to stop.
+	Shutdown
+	// Failure: it called Exit because of an error.
+	Failure
+	// Panic: its code panicked or called runtime.Goexit.
+	Panic
+	// Abandoned: it did not exit in time after it was asked to stop.
+	Abandoned
+)
+
+// String returns the kind's name, fit for a metric's label.
+func (k ReasonKind) String() string {
+	switch k {
+	case Normal:
+		return "normal"
+	case Shutdown:
+		return "shutdown"
+	case Failure:
+		return "failure"
+	case Panic:
+		return "panic"
+	case Abandoned:
+		return "abandoned"
+	}
+	return fmt.Sprintf("reason(%d)", uint8(k))
+}
+
+// Reason is why an actor ended.
+type Reason struct {
+	Kind ReasonKind
+	// Err is the cause of a Failure, Panic or Abandoned, else nil.
+	Err error
+	// Stack is where a Panic happened.
+	Stack []byte
+}
+
+// Fail is the reason of an exit because of err.
+func Fail(err error) Reason { return Reason{Kind: Failure, Err: err} }
+
+// Abnormal tells whether a supervisor should count the exit as a failure.
+func (r Reason) Abnormal() bool { return r.Kind >= Failure }
+
+// maxReasonText bounds what String prints; a panic's value may hold a page.
+const maxReasonText = 512
+
+// String returns the kind and the error, shortened, secrets masked.
+func (r Reason) String() string {
+	if r.Err == nil {
+		return r.Kind.String()
+	}
+	return r.Kind.String() + ": " + safeText(r.Err.Error())
+}
+
+// ErrAbandoned is the cause of every Abandoned reason.
+var ErrAbandoned = errors.New("guard: actor did not exit in time")
+
+// ErrDuplicateID is the cause of a Failure of an actor that was never started
+// because its ID was taken. The ids of guarded actors are unique, so somebody
+// has spawned around this package.
+var ErrDuplicateID = errors.New("guard: actor id is taken")
+
+// PanicError is the cause of a Panic reason. It keeps the panic's value only
+// as a short redacted text: values come from code that handles page content.
+type PanicError struct{ text string }
+
+// Error returns the redacted text of the panic's value.
+func (e *PanicError) Error() string { return e.text }
+
+// panicked makes a reason of what recover returned; nil means that the
+// goroutine is being ended by runtime.Goexit, which recover cannot see. It
+// must be called on the panicking goroutine, before its stack is gone.
+func panicked(v any) Reason {
+	text := "runtime.Goexit called"
+	if v != nil {
+		// Sprint survives a value whose own String or Error method panics.
+		text = safeText(fmt.Sprint(v))
+	}
+	return Reason{Kind: Panic, Err: &PanicError{text}, Stack: debug.Stack()}
+}
+
+// safeText masks secrets before it cuts, so that no half of one is missed.
+func safeText(s string) string {
+	const scan = 8 * maxReasonText // masking is linear in the text, a panic's value may be huge
+	if len(s) > scan {
+		s = s[:scan]
+	}
+	s = redact.Text(s)
+	if len(s) > maxReasonText {
+		s = s[:maxReasonText] + "…"
+	}
+	return s
+}

@@ -1,0 +1,139 @@
+package guard
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/anthdm/hollywood/actor"
+)
+
+// DefaultStopTimeout is how long a child may take to exit after Stop.
+const DefaultStopTimeout = 5 * time.Second
+
+// Observer hears about the lives of actors, for metrics. Its methods are
+// called on actors' goroutines, several at a time, and must not block.
+type Observer interface {
+	ActorStarted(kind string)
+	// ActorExited is called once for each ActorStarted; for an abandoned
+	// actor at the time it is given up.
+	ActorExited(kind string, r Reason)
+	// DeadLetter is a message to an actor that is gone. Some are normal.
+	DeadLetter()
+	// DuplicateID is a spawn under an ID that is taken: always a bug.
+	DuplicateID()
+}
+
+// Options are the settings of a System; the zero value will do.
+type Options struct {
+	Logger   *slog.Logger // default slog.Default()
+	Observer Observer     // default none
+	// StopTimeout is how long an actor may spend in its own code before it
+	// exits after Stop, and how long its Go functions may take to return.
+	// Time spent waiting for its children does not count.
+	StopTimeout time.Duration // default DefaultStopTimeout
+	// Remote connects the engine to other nodes; default none.
+	Remote actor.Remoter
+}
+
+// System is what all guarded actors of one node share. Its methods are safe
+// for concurrent use.
+type System struct {
+	engine      *actor.Engine
+	log         *slog.Logger
+	observer    Observer
+	stopTimeout time.Duration
+	lastGen     atomic.Uint64
+	pill        reflect.Type // of hollywood's poison pill
+	events      *Handle
+}
+
+// NewSystem creates the engine and its one subscriber to the event stream.
+func NewSystem(o Options) (*System, error) {
+	cfg := actor.NewEngineConfig()
+	if o.Remote != nil {
+		cfg = cfg.WithRemote(o.Remote)
+	}
+	engine, err := actor.NewEngine(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("guard: new engine: %w", err)
+	}
+	s := &System{
+		engine:      engine,
+		log:         o.Logger,
+		observer:    o.Observer,
+		stopTimeout: o.StopTimeout,
+	}
+	if s.log == nil {
+		s.log = slog.Default()
+	}
+	if s.observer == nil {
+		s.observer = noObserver{}
+	}
+	if s.stopTimeout <= 0 {
+		s.stopTimeout = DefaultStopTimeout
+	}
+	s.pill = learnPill(engine)
+	s.events = s.Root(Child{Kind: "events", Key: "node", New: func() Behavior { return &events{sys: s} }})
+	return s, nil
+}
+
+// Engine returns the hollywood engine, for what is outside the tree: tests,
+// remoting. Actors of the tree are spawned with Root and Context.Spawn only.
+func (s *System) Engine() *actor.Engine { return s.engine }
+
+// Send sends msg to an actor on this or another node. It never blocks. To nil
+// it does nothing.
+func (s *System) Send(to *actor.PID, msg any) {
+	if to != nil {
+		s.engine.Send(to, msg)
+	}
+}
+
+// Close ends the subscriber to the event stream. It should come after the
+// roots have been stopped; they are not stopped by it.
+func (s *System) Close(ctx context.Context) error {
+	_, err := s.events.Stop(ctx)
+	return err
+}
+
+// Root starts an actor that has no parent.
+func (s *System) Root(child Child) *Handle {
+	child.check()
+	h := &Handle{exited: make(chan struct{})}
+	h.p = s.newProc(child)
+	h.p.handle = h
+	h.p.spawn()
+	return h
+}
+
+func (s *System) newProc(child Child) *proc {
+	gen := s.lastGen.Add(1)
+	size := child.Inbox
+	if size <= 0 {
+		size = DefaultInbox
+	}
+	id := child.Kind + "/" + child.Key + "/" + strconv.FormatUint(gen, 10)
+	p := &proc{
+		sys:   s,
+		spec:  child,
+		gen:   gen,
+		pid:   actor.NewPID(s.engine.Address(), id),
+		inbox: actor.NewInbox(size),
+	}
+	p.ctx.p = p
+	// First in the mailbox, before anybody can know the PID.
+	p.tell(begin{})
+	return p
+}
+
+type noObserver struct{}
+
+func (noObserver) ActorStarted(string)        {}
+func (noObserver) ActorExited(string, Reason) {}
+func (noObserver) DeadLetter()                {}
+func (noObserver) DuplicateID()               {}

@@ -1,0 +1,140 @@
+package guard
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"time"
+)
+
+// task is one running Go function, and the message that says it returned.
+type task struct {
+	name   string
+	cancel context.CancelFunc
+	// superseded: the result is not wanted any more. Actor's goroutine only.
+	superseded bool
+	// settled is set once, by the function's return or by the actor's giving
+	// it up, whichever is first: so exactly one side owns the result.
+	settled atomic.Bool
+
+	result any
+	crash  *Reason
+}
+
+// tasksOverdue gives up the Go functions that have not returned.
+type tasksOverdue struct{}
+
+func (p *proc) goTask(name string, fn func(context.Context) any) {
+	if !p.live() {
+		return
+	}
+	p.supersede(name)
+	ctx, cancel := context.WithCancel(p.baseContext())
+	t := &task{name: name, cancel: cancel}
+	p.tasks = append(p.tasks, t)
+	go p.runTask(ctx, t, fn)
+}
+
+func (p *proc) runTask(ctx context.Context, t *task, fn func(context.Context) any) {
+	returned := false
+	defer func() {
+		t.cancel()
+		if !returned {
+			r := panicked(recover())
+			t.crash = &r
+		}
+		if t.settled.CompareAndSwap(false, true) {
+			p.tell(t)
+			return
+		}
+		// Given up long ago; nobody is there to take the result.
+		if t.crash != nil {
+			p.logPanic(*t.crash)
+		}
+		p.discard(t.result)
+	}()
+	t.result = fn(ctx)
+	returned = true
+}
+
+// supersede drops the running function of that name, if any.
+func (p *proc) supersede(name string) {
+	for _, t := range p.tasks {
+		if t.name == name && !t.superseded {
+			t.superseded = true
+			t.cancel()
+		}
+	}
+}
+
+func (p *proc) handleTask(t *task) {
+	p.tasks = slices.DeleteFunc(p.tasks, func(o *task) bool { return o == t })
+	switch {
+	case t.crash != nil && p.phase == running:
+		p.logPanic(*t.crash)
+		p.die(*t.crash)
+	case t.crash != nil:
+		p.logPanic(*t.crash)
+	case t.result == nil:
+	case t.superseded || p.phase != running:
+		p.discard(t.result)
+	default:
+		p.receive(t.result)
+	}
+}
+
+// giveUpTasks leaves behind what has not returned since the actor is ending.
+func (p *proc) giveUpTasks() {
+	if p.phase != dying {
+		return
+	}
+	left := 0
+	p.tasks = slices.DeleteFunc(p.tasks, func(t *task) bool {
+		if !t.settled.CompareAndSwap(false, true) {
+			return false // its message is in the mailbox
+		}
+		left++
+		return true
+	})
+	if left > 0 {
+		p.logger().Error("actor left goroutines behind", "goroutines", left, "after", p.sys.stopTimeout)
+	}
+}
+
+func (p *proc) stopTasks() {
+	p.mu.Lock()
+	if p.cancel != nil {
+		p.cancel()
+	}
+	p.mu.Unlock()
+	if len(p.tasks) > 0 {
+		p.overdue = time.AfterFunc(p.sys.stopTimeout, func() { p.tell(tasksOverdue{}) })
+	}
+}
+
+// baseContext is the parent of all contexts of Go functions.
+func (p *proc) baseContext() context.Context {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.base == nil {
+		p.base, p.cancel = context.WithCancel(context.Background())
+		if p.abandoned {
+			p.cancel()
+		}
+	}
+	return p.base
+}
+
+// discard releases what a dropped result owns. It runs on any goroutine.
+func (p *proc) discard(result any) {
+	d, ok := result.(Discarder)
+	if !ok {
+		return
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			p.logPanic(panicked(v))
+		}
+	}()
+	d.Discard()
+}

@@ -1,0 +1,46 @@
+package guard
+
+import "time"
+
+// timer is one arming of a named timer. It is its own message: it is valid as
+// long as it is the one in the table, so the pointer is the generation.
+type timer struct {
+	name string
+	msg  any
+	t    *time.Timer
+}
+
+func (p *proc) arm(name string, d time.Duration, msg any) {
+	if !p.live() {
+		return
+	}
+	p.disarm(name)
+	tm := &timer{name: name, msg: msg}
+	tm.t = time.AfterFunc(d, func() { p.tell(tm) })
+	if p.timers == nil {
+		p.timers = make(map[string]*timer)
+	}
+	p.timers[name] = tm
+}
+
+func (p *proc) disarm(name string) {
+	if tm := p.timers[name]; tm != nil {
+		tm.t.Stop()
+		delete(p.timers, name)
+	}
+}
+
+func (p *proc) handleTimer(tm *timer) {
+	if p.timers[tm.name] != tm {
+		return
+	}
+	delete(p.timers, tm.name)
+	p.receive(tm.msg)
+}
+
+func (p *proc) stopTimers() {
+	for _, tm := range p.timers {
+		tm.t.Stop()
+	}
+	p.timers = nil
+}
