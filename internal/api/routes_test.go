@@ -203,10 +203,8 @@ func TestErrorsThatAreNotForCallers(t *testing.T) {
 	fails := map[string]func(messages.CDPRequest) (messages.CDPResult, error){
 		"an error of no code": func(messages.CDPRequest) (messages.CDPResult, error) { return messages.CDPResult{}, errors.New(secret) },
 		"a panic":             func(messages.CDPRequest) (messages.CDPResult, error) { panic(secret) },
-		"a panic with a number": func(messages.CDPRequest) (messages.CDPResult, error) {
-			var m map[string]int
-			m["x"] = 1
-			return messages.CDPResult{}, nil
+		"a panic of the runtime": func(r messages.CDPRequest) (messages.CDPResult, error) {
+			return messages.CDPResult{Result: r.Params[len(r.Params)+1:]}, nil
 		},
 		"details of no JSON": func(messages.CDPRequest) (messages.CDPResult, error) {
 			return messages.CDPResult{}, messages.Errorf(messages.CodeCDPError, "x").With("at", math.NaN())
