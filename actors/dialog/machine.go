@@ -1,0 +1,473 @@
+package dialog
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"holdfast/internal/redact"
+	"holdfast/messages"
+)
+
+// TimerFired is an Arm that has come due.
+type TimerFired struct{ Name string }
+
+// Leave asks for the dialogs to be dismissed that would otherwise stay open
+// for good on pages that outlive the task (C17). Left follows when none is.
+type Leave struct{}
+
+// Left answers Leave.
+type Left struct{}
+
+// Effects of the machine.
+type (
+	// Effect is anything the machine wants done.
+	Effect any
+
+	// ToSession is an order to the session of the page.
+	ToSession struct {
+		Session messages.SessionID
+		Msg     messages.HandleDialog
+	}
+
+	// ToSupervisor is a message to the supervisor.
+	ToSupervisor struct{ Msg any }
+
+	// Arm sets a named timer anew; Disarm drops it.
+	Arm struct {
+		Name  string
+		After time.Duration
+	}
+	Disarm struct{ Name string }
+
+	// Answer replies to whoever gave an order.
+	Answer struct {
+		To    messages.ReplyTo
+		Value any
+		Err   error
+	}
+)
+
+// entry is an open dialog.
+type entry struct {
+	messages.OpenDialog
+	answer *answer
+}
+
+// answer is the one that won.
+type answer struct {
+	by     messages.ClosedBy
+	action string
+	text   *string
+	reply  messages.ReplyTo // nil for policy and watchdog
+}
+
+// Machine decides over the dialogs of one task.
+type Machine struct {
+	task   messages.TaskID
+	spec   messages.TaskSpec
+	seq    uint64
+	open   []*entry // oldest first
+	recent []messages.ClosedDialog
+	lost   messages.Generation // of the newest link that is gone
+	leaves bool
+	out    []Effect
+}
+
+// NewMachine goes on from memory, which is empty for a new task. Every
+// remembered dialog gets its watchdog back with the first Step, [Start].
+func NewMachine(task messages.TaskID, spec messages.TaskSpec, memory messages.DialogMemory) *Machine {
+	m := &Machine{task: task, spec: spec, seq: memory.Seq, recent: memory.Recent}
+	for _, o := range memory.Open {
+		m.open = append(m.open, &entry{OpenDialog: o})
+	}
+	return m
+}
+
+// Start sets the watchdogs of remembered dialogs.
+type Start struct{}
+
+// Step takes one input and returns what is to be done, in order. The slice is
+// valid until the next Step.
+func (m *Machine) Step(now time.Time, in any) []Effect {
+	m.out = m.out[:0]
+	switch in := in.(type) {
+	case Start:
+		for _, e := range m.open {
+			m.do(Arm{watchdog(e.Dialog.ID), e.ExpiresAt.Sub(now)})
+		}
+	case messages.DialogOpened:
+		m.opened(now, in)
+	case messages.DialogClosed:
+		m.closed(now, in)
+	case messages.AnswerDialog:
+		m.answered(now, in)
+	case messages.DialogHandled:
+		m.handled(now, in)
+	case TimerFired:
+		m.timerFired(now, in.Name)
+	case messages.FramesRemoved:
+		m.framesRemoved(now, in)
+	case messages.PageGone:
+		m.endAll(now, func(e *entry) bool { return e.Dialog.TargetID == in.Page }, messages.ClosedByRemote)
+	case messages.LinkLost:
+		m.lost = max(m.lost, in.Gen)
+		m.endAll(now, func(e *entry) bool { return e.Gen <= in.Gen }, messages.ClosedByLost)
+	case messages.SetDialogPolicy:
+		m.spec = in.Spec
+	case Leave:
+		m.leaves = true
+		for _, e := range m.entries() {
+			m.decide(e, dismissOnLeave)
+		}
+		m.maybeLeft()
+	}
+	return m.out
+}
+
+func (m *Machine) do(e Effect) { m.out = append(m.out, e) }
+
+// MaxMessage is where Chrome cuts a dialog's message (C2), in characters; what
+// a stranger browser sends is cut to as many bytes times four.
+const MaxMessage = 10240
+
+func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
+	if o.Gen <= m.lost {
+		return // said by a link that is gone
+	}
+	m.seq++
+	e := &entry{OpenDialog: messages.OpenDialog{
+		Gen: o.Gen, RawDefault: clip(o.Default), OpenedAt: now, ExpiresAt: now.Add(m.spec.DialogTimeout()),
+		Dialog: messages.Dialog{
+			ID: messages.NewDialogID(m.seq), Type: o.Type,
+			Message: redact.Text(clip(o.Message)), DefaultPrompt: redact.Text(clip(o.Default)),
+			OpenedAt: messages.SecondsOf(now), FrameID: o.Frame, FrameURL: o.URL, TargetID: o.Page, SessionID: o.Session, Path: "native",
+		},
+	}}
+	e.Dialog.ExpiresAt = messages.SecondsOf(e.ExpiresAt)
+
+	if m.on(o.Page) != nil {
+		// Two at once: Chrome closes the first by itself and leaves the second
+		// where no command reaches it (M7, C14).
+		opened := e.Dialog
+		m.open = append(m.open, e)
+		m.changed(&opened, nil)
+		m.end(now, e, messages.ClosedByLost)
+		m.do(ToSupervisor{messages.PageUnreachable{Page: o.Page}})
+		return
+	}
+	m.open = append(m.open, e)
+	m.do(Arm{watchdog(e.Dialog.ID), m.spec.DialogTimeout()})
+	opened := e.Dialog
+	if a, ok := m.policy(o.Type); ok {
+		m.decide(e, a)
+	} else if m.leaves {
+		m.decide(e, dismissOnLeave)
+	}
+	m.changed(&opened, nil)
+}
+
+// dismissOnLeave is what a page gets whose task ends while it asks: with
+// nobody left to answer it would wait for ever (C17).
+var dismissOnLeave = answer{by: messages.ClosedByAutoPolicy, action: messages.ActionDismiss}
+
+// policy says whether a dialog of this type is answered without asking.
+func (m *Machine) policy(typ string) (answer, bool) {
+	if typ == "beforeunload" {
+		switch m.spec.BeforeUnload {
+		case messages.BeforeUnloadAccept:
+			return answer{by: messages.ClosedByAutoPolicy, action: messages.ActionAccept}, true
+		case messages.BeforeUnloadDismiss:
+			return answer{by: messages.ClosedByAutoPolicy, action: messages.ActionDismiss}, true
+		case messages.BeforeUnloadAsk:
+			return answer{}, false
+		}
+	}
+	switch m.spec.DialogPolicy {
+	case messages.PolicyAutoAccept:
+		return answer{by: messages.ClosedByAutoPolicy, action: messages.ActionAccept}, true
+	case messages.PolicyAutoDismiss:
+		return answer{by: messages.ClosedByAutoPolicy, action: messages.ActionDismiss}, true
+	}
+	return answer{}, false
+}
+
+// decide settles who answers e. The first to come here wins.
+func (m *Machine) decide(e *entry, a answer) bool {
+	if e.answer != nil {
+		return false
+	}
+	e.answer = &a
+	order := messages.HandleDialog{Dialog: e.Dialog.ID, Page: e.Dialog.TargetID, Accept: a.action == messages.ActionAccept}
+	if e.Dialog.Type == "prompt" && order.Accept {
+		// Chrome would return "" for an accepted prompt without a text (C3);
+		// a person who presses OK gets the default.
+		order.Text = a.text
+		if order.Text == nil {
+			order.Text = &e.RawDefault
+		}
+	}
+	m.do(ToSession{e.Dialog.SessionID, order})
+	return true
+}
+
+func (m *Machine) answered(_ time.Time, o messages.AnswerDialog) {
+	e, err := m.find(o.Answer.DialogID)
+	if err != nil {
+		m.do(Answer{To: o.Reply, Err: err})
+		return
+	}
+	a := answer{by: messages.ClosedByAgent, action: o.Answer.Action, text: o.Answer.PromptText, reply: o.Reply}
+	if !m.decide(e, a) {
+		m.do(Answer{To: o.Reply, Err: alreadyAnswered(e.Dialog.ID, e.answer.by)})
+	}
+}
+
+// find returns the dialog an answer means, or the error that says what the
+// caller could have meant (D10, D11, D12).
+func (m *Machine) find(id messages.DialogID) (*entry, error) {
+	if id == "" {
+		switch len(m.open) {
+		case 0:
+			return nil, messages.Errorf(messages.CodeNoDialog, "no dialog is open")
+		case 1:
+			return m.open[0], nil
+		}
+		return nil, messages.Errorf(messages.CodeDialogAmbiguous, "%d dialogs are open; name one by dialog_id", len(m.open)).
+			With("candidates", m.pending())
+	}
+	for _, e := range m.open {
+		if e.Dialog.ID == id {
+			return e, nil
+		}
+	}
+	for _, c := range m.recent {
+		if c.ID != id {
+			continue
+		}
+		if c.ClosedBy == messages.ClosedByLost {
+			return nil, messages.Errorf(messages.CodeDialogLost, "dialog %s can no longer be answered by anyone", id)
+		}
+		return nil, alreadyAnswered(id, c.ClosedBy)
+	}
+	if m.wasIssued(id) {
+		return nil, alreadyAnswered(id, "")
+	}
+	known := make([]messages.DialogID, 0, len(m.open))
+	for _, e := range m.open {
+		known = append(known, e.Dialog.ID)
+	}
+	return nil, messages.Errorf(messages.CodeDialogNotFound, "there is no dialog %s", id).With("known", known)
+}
+
+// wasIssued says whether id was given out once, even if history forgot it.
+func (m *Machine) wasIssued(id messages.DialogID) bool {
+	digits, ok := strings.CutPrefix(string(id), "d-")
+	n, err := strconv.ParseUint(digits, 10, 64)
+	return ok && err == nil && n >= 1 && n <= m.seq && messages.NewDialogID(n) == id
+}
+
+func alreadyAnswered(id messages.DialogID, by messages.ClosedBy) *messages.Error {
+	err := messages.Errorf(messages.CodeDialogAlreadyAnswered, "dialog %s was answered already", id)
+	if by != "" {
+		err = err.With("closed_by", by)
+	}
+	return err
+}
+
+// closed matches by page and frame, oldest first: the event carries no id and
+// no message (D17).
+func (m *Machine) closed(now time.Time, c messages.DialogClosed) {
+	for _, e := range m.open {
+		if e.Dialog.TargetID == c.Page && (c.Frame == "" || e.Dialog.FrameID == c.Frame) {
+			by := messages.ClosedByRemote
+			if e.answer != nil {
+				by = e.answer.by
+			}
+			m.end(now, e, by)
+			return
+		}
+	}
+}
+
+// handled is the outcome of our answer on the wire.
+func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
+	e := m.byID(h.Dialog)
+	if e == nil {
+		return // the closing event was faster
+	}
+	switch {
+	case h.Err == nil:
+		if e.answer != nil {
+			m.end(now, e, e.answer.by)
+		}
+	case noDialogShowing(h.Err):
+		// Somebody else was first (C6).
+		m.end(now, e, messages.ClosedByRemote)
+	default:
+		// Not written, or no reply: the dialog may still be there, and whoever
+		// comes next may try again.
+		if e.answer != nil && e.answer.reply != nil {
+			m.do(Answer{To: e.answer.reply, Err: h.Err})
+		}
+		e.answer = nil
+		m.changed(nil, nil)
+	}
+}
+
+// noDialogShowing recognises Chrome's "-32602 No dialog is showing" (C4).
+func noDialogShowing(err error) bool {
+	return messages.CodeOf(err) == messages.CodeCDPError && strings.Contains(err.Error(), "No dialog is showing")
+}
+
+const watchdogPrefix = "watchdog:"
+
+func watchdog(id messages.DialogID) string { return watchdogPrefix + string(id) }
+
+func (m *Machine) timerFired(_ time.Time, name string) {
+	id, ok := strings.CutPrefix(name, watchdogPrefix)
+	if !ok {
+		return
+	}
+	e := m.byID(messages.DialogID(id))
+	if e == nil {
+		return
+	}
+	m.do(Arm{name, RetryWatchdog})
+	m.decide(e, answer{by: messages.ClosedByWatchdog, action: messages.ActionDismiss})
+}
+
+// RetryWatchdog is how soon a watchdog barks again at a dialog that its
+// answer did not close.
+const RetryWatchdog = 10 * time.Second
+
+func (m *Machine) framesRemoved(now time.Time, r messages.FramesRemoved) {
+	for _, e := range m.entries() {
+		if e.Dialog.TargetID != r.Page {
+			continue
+		}
+		for _, f := range r.Frames {
+			if f == e.Dialog.FrameID {
+				m.end(now, e, messages.ClosedByLost)
+				m.do(ToSupervisor{messages.PageUnreachable{Page: r.Page, Poisoned: true}})
+				break
+			}
+		}
+	}
+}
+
+func (m *Machine) endAll(now time.Time, which func(*entry) bool, by messages.ClosedBy) {
+	for _, e := range m.entries() {
+		if which(e) {
+			m.end(now, e, by)
+		}
+	}
+}
+
+// end moves a dialog to history and gives its answerer the outcome.
+func (m *Machine) end(now time.Time, e *entry, by messages.ClosedBy) {
+	for i := range m.open {
+		if m.open[i] == e {
+			m.open = append(m.open[:i:i], m.open[i+1:]...)
+			break
+		}
+	}
+	m.do(Disarm{watchdog(e.Dialog.ID)})
+	record := messages.ClosedDialog{
+		ID: e.Dialog.ID, Type: e.Dialog.Type, Message: e.Dialog.Message, OpenedAt: e.Dialog.OpenedAt,
+		ClosedAt: messages.SecondsOf(now), ClosedBy: by, FrameID: e.Dialog.FrameID, TargetID: e.Dialog.TargetID,
+	}
+	if e.answer != nil && by == e.answer.by {
+		record.Action = e.answer.action
+	}
+	// A fresh slice each time: the snapshot holds the old one.
+	keep := m.recent
+	if len(keep) >= messages.MaxRecentDialogs {
+		keep = keep[len(keep)-messages.MaxRecentDialogs+1:]
+	}
+	m.recent = append(append(make([]messages.ClosedDialog, 0, len(keep)+1), keep...), record)
+	m.changed(nil, &record)
+
+	if e.answer == nil || e.answer.reply == nil {
+		m.maybeLeft()
+		return
+	}
+	switch by {
+	case messages.ClosedByAgent:
+		m.do(Answer{To: e.answer.reply, Value: record})
+	case messages.ClosedByLost:
+		m.do(Answer{To: e.answer.reply, Err: messages.Errorf(messages.CodeDialogLost, "dialog %s was lost before the answer arrived", e.Dialog.ID)})
+	default:
+		m.do(Answer{To: e.answer.reply, Err: alreadyAnswered(e.Dialog.ID, by)})
+	}
+	m.maybeLeft()
+}
+
+func (m *Machine) maybeLeft() {
+	if m.leaves && len(m.open) == 0 {
+		m.do(ToSupervisor{Left{}})
+	}
+}
+
+func (m *Machine) changed(opened *messages.Dialog, closed *messages.ClosedDialog) {
+	memory := messages.DialogMemory{Seq: m.seq, Recent: m.recent}
+	for _, e := range m.open {
+		memory.Open = append(memory.Open, e.OpenDialog)
+	}
+	m.do(ToSupervisor{messages.DialogsChanged{Memory: memory, Pending: m.pending(), Opened: opened, Closed: closed}})
+}
+
+// pending are the dialogs that wait for somebody. One that the policy has
+// answered waits for nobody, though it may stand open for a moment yet.
+func (m *Machine) pending() []messages.Dialog {
+	pending := make([]messages.Dialog, 0, len(m.open))
+	for _, e := range m.open {
+		if e.answer == nil || e.answer.by != messages.ClosedByAutoPolicy {
+			pending = append(pending, e.Dialog)
+		}
+	}
+	return pending
+}
+
+// on returns the dialog that stands open on a page, if any.
+func (m *Machine) on(page messages.TargetID) *entry {
+	for _, e := range m.open {
+		if e.Dialog.TargetID == page {
+			return e
+		}
+	}
+	return nil
+}
+
+func (m *Machine) byID(id messages.DialogID) *entry {
+	for _, e := range m.open {
+		if e.Dialog.ID == id {
+			return e
+		}
+	}
+	return nil
+}
+
+// entries is a copy: ending a dialog takes it out of the list.
+func (m *Machine) entries() []*entry { return append([]*entry(nil), m.open...) }
+
+// clip bounds a page's text without splitting a character.
+func clip(s string) string {
+	n := 4 * MaxMessage
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}
+
+// abandon answers whoever still waits when the actor ends.
+func (m *Machine) abandon() {
+	for _, e := range m.open {
+		if e.answer != nil && e.answer.reply != nil {
+			e.answer.reply(nil, messages.Errorf(messages.CodeUpstreamUnavailable, "the task ended before the answer arrived").With("sent", true))
+		}
+	}
+}

@@ -1,0 +1,355 @@
+package frame
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"holdfast/messages"
+)
+
+// Flush asks for the trees that have changed since the last one.
+type Flush struct{}
+
+// Effects of the machine.
+type (
+	// Effect is anything the machine wants done.
+	Effect any
+
+	// ToSupervisor and ToDialog are messages to the actors around.
+	ToSupervisor struct{ Msg any }
+	ToDialog     struct{ Msg any }
+
+	// FlushSoon asks for a Flush after what is in the mailbox now: a page that
+	// attaches sixty frames is published once, not sixty times.
+	FlushSoon struct{}
+)
+
+// MaxFrames bounds the frames kept of one page.
+const MaxFrames = 5000
+
+// node is one frame.
+type node struct {
+	id       messages.FrameID
+	parent   messages.FrameID // empty for a page's main frame
+	url      string
+	origin   string
+	owner    messages.SessionID // whose process has its document
+	children []messages.FrameID // in the order they came
+
+	target  messages.SessionID // the session attached to this very frame: an OOPIF, or a page
+	leaving bool               // removed by its parent while target lives (F6)
+}
+
+// Machine keeps the forest of one link.
+type Machine struct {
+	gen      messages.Generation
+	pages    map[messages.TargetID]*tree
+	sessions map[messages.SessionID]session
+	dirty    map[messages.TargetID]bool
+	flushing bool
+	out      []Effect
+}
+
+type tree struct {
+	root  messages.FrameID
+	nodes map[messages.FrameID]*node
+}
+
+// session is what a CDP session is attached to.
+type session struct {
+	page  messages.TargetID
+	frame messages.FrameID // the frame whose process it is
+}
+
+// NewMachine returns the empty forest of a new link.
+func NewMachine(gen messages.Generation) *Machine {
+	return &Machine{
+		gen: gen, pages: map[messages.TargetID]*tree{}, sessions: map[messages.SessionID]session{},
+		dirty: map[messages.TargetID]bool{},
+	}
+}
+
+// Step takes one input and returns what is to be done, in order. The slice is
+// valid until the next Step. What a session says that was never announced, or
+// has ended, is dropped here: it belongs to another generation, or comes late.
+func (m *Machine) Step(_ time.Time, in any) []Effect {
+	m.out = m.out[:0]
+	switch in := in.(type) {
+	case messages.TargetAttached:
+		if in.Gen == m.gen {
+			m.targetAttached(in)
+		}
+	case messages.TargetDetached:
+		m.sessionGone(in.Session)
+	case messages.FrameTreeLoaded:
+		if at, ok := m.sessions[in.Session]; ok {
+			m.treeLoaded(at, in)
+		}
+	case messages.FrameAttached:
+		if at, ok := m.sessions[in.Session]; ok {
+			m.frameAttached(at, in)
+		}
+	case messages.FrameNavigated:
+		if at, ok := m.sessions[in.Session]; ok {
+			m.frameNavigated(at, in)
+		}
+	case messages.FrameURLChanged:
+		if at, ok := m.sessions[in.Session]; ok {
+			m.urlChanged(at, in)
+		}
+	case messages.FrameDetached:
+		if at, ok := m.sessions[in.Session]; ok {
+			m.frameDetached(at, in)
+		}
+	case messages.FrameSubtreeWillBeDetached:
+		if at, ok := m.sessions[in.Session]; ok {
+			m.subtreeGoing(at, in.Frame)
+		}
+	case messages.PageGone:
+		m.pageGone(in.Page)
+	case Flush:
+		m.flush()
+	}
+	return m.out
+}
+
+func (m *Machine) do(e Effect) { m.out = append(m.out, e) }
+
+func (m *Machine) touch(page messages.TargetID) {
+	m.dirty[page] = true
+	if !m.flushing {
+		m.flushing = true
+		m.do(FlushSoon{})
+	}
+}
+
+// targetAttached announces a session. That of an iframe target makes its frame
+// one out of process: their ids are the same (C35).
+func (m *Machine) targetAttached(a messages.TargetAttached) {
+	frame := messages.FrameID(a.Info.ID)
+	m.sessions[a.Session] = session{page: a.Page, frame: frame}
+	t := m.tree(a.Page)
+	if a.Via == "" {
+		if t.root == "" {
+			t.root = frame
+			t.add(frame, "")
+			t.nodes[frame].url = a.Info.URL
+		}
+		t.nodes[t.root].target = a.Session
+		return // shown once its own session has told of it
+	}
+	n := t.nodes[frame]
+	if n == nil {
+		parent := a.Info.ParentFrame
+		if parent == "" || t.nodes[parent] == nil {
+			// Which element it belongs to is said by its own tree, later (C35).
+			parent = t.root
+		}
+		if n = t.add(frame, parent); n == nil {
+			return
+		}
+		n.url = a.Info.URL
+	}
+	n.target, n.leaving = a.Session, false
+	m.touch(a.Page)
+}
+
+// sessionGone is ambiguous: removed, moved back into the parent's process, or
+// only the session lost. The frame stays unless its parent has said that it
+// is gone.
+func (m *Machine) sessionGone(s messages.SessionID) {
+	at, ok := m.sessions[s]
+	if !ok {
+		return
+	}
+	delete(m.sessions, s)
+	t := m.pages[at.page]
+	if t == nil {
+		return
+	}
+	n := t.nodes[at.frame]
+	if n == nil || n.target != s {
+		return
+	}
+	n.target = ""
+	if n.owner == s {
+		n.owner = ""
+	}
+	if n.leaving {
+		m.remove(t, n)
+	}
+	m.touch(at.page)
+}
+
+func (m *Machine) treeLoaded(at session, l messages.FrameTreeLoaded) {
+	t := m.pages[at.page]
+	if t == nil {
+		return
+	}
+	seen := make(map[messages.FrameID]bool, len(l.Frames))
+	for _, f := range l.Frames {
+		seen[f.ID] = true
+		m.put(t, l.Session, f)
+	}
+	// What this session owned and no longer shows is gone, unless another
+	// session has it.
+	for _, id := range slices.Sorted(maps.Keys(t.nodes)) {
+		n := t.nodes[id]
+		if n != nil && n.owner == l.Session && !seen[id] && n.target == "" {
+			m.remove(t, n)
+		}
+	}
+	m.touch(at.page)
+}
+
+// put lays a document over a frame.
+func (m *Machine) put(t *tree, s messages.SessionID, f messages.FrameInfo) *node {
+	n := t.nodes[f.ID]
+	if n == nil {
+		parent := f.Parent
+		if parent != "" && t.nodes[parent] == nil {
+			parent = t.root
+		}
+		if n = t.add(f.ID, parent); n == nil {
+			return nil
+		}
+	} else if f.Parent != "" && n.parent != f.Parent && t.nodes[f.Parent] != nil {
+		t.move(n, f.Parent)
+	}
+	if n.target != "" && n.target != s {
+		return n // another process has it by now (C36)
+	}
+	n.url, n.origin, n.owner = f.URL, f.Origin, s
+	return n
+}
+
+func (m *Machine) frameAttached(at session, a messages.FrameAttached) {
+	t := m.pages[at.page]
+	if t == nil {
+		return
+	}
+	n := t.nodes[a.Frame]
+	if n == nil {
+		if t.nodes[a.Parent] == nil {
+			return
+		}
+		if n = t.add(a.Frame, a.Parent); n == nil {
+			return
+		}
+		n.origin = "null"
+	}
+	// Also the way back from out of process: cross-site to same-site shows as
+	// a fresh attach of the same id (C35).
+	n.leaving = false
+	if n.target == "" {
+		n.owner = a.Session
+	}
+	m.touch(at.page)
+}
+
+func (m *Machine) frameNavigated(at session, f messages.FrameNavigated) {
+	t := m.pages[at.page]
+	if t == nil {
+		return
+	}
+	n := m.put(t, f.Session, f.Frame)
+	if n == nil {
+		return
+	}
+	n.leaving = false
+	// A new document has no children yet. Those of a restored page were
+	// announced before it and live in sessions of their own (C35).
+	for _, child := range slices.Clone(n.children) {
+		if c := t.nodes[child]; c != nil && c.target == "" {
+			m.remove(t, c)
+		}
+	}
+	m.touch(at.page)
+}
+
+func (m *Machine) urlChanged(at session, u messages.FrameURLChanged) {
+	if t := m.pages[at.page]; t != nil {
+		if n := t.nodes[u.Frame]; n != nil {
+			n.url = u.URL
+			m.touch(at.page)
+		}
+	}
+}
+
+func (m *Machine) frameDetached(at session, d messages.FrameDetached) {
+	t := m.pages[at.page]
+	if t == nil {
+		return
+	}
+	n := t.nodes[d.Frame]
+	if n == nil {
+		return
+	}
+	if d.Swap {
+		if n.owner == d.Session {
+			n.owner = n.target
+		}
+		m.touch(at.page)
+		return
+	}
+	m.subtreeGoing(at, d.Frame)
+	if n.target != "" && n.target != d.Session {
+		// Chrome says "remove" before it detaches the frame's own session, and
+		// some builds say so during a promotion as well (F6).
+		n.leaving = true
+		return
+	}
+	m.remove(t, n)
+	m.touch(at.page)
+}
+
+// subtreeGoing tells the dialogs which frames are about to go: one of them
+// may hold a dialog that must not be answered any more (C15).
+func (m *Machine) subtreeGoing(at session, frame messages.FrameID) {
+	frames := []messages.FrameID{frame}
+	if t := m.pages[at.page]; t != nil && t.nodes[frame] != nil {
+		frames = t.below(frame)
+	}
+	m.do(ToDialog{messages.FramesRemoved{Gen: m.gen, Page: at.page, Frames: frames}})
+}
+
+func (m *Machine) pageGone(page messages.TargetID) {
+	if m.pages[page] == nil {
+		return
+	}
+	delete(m.pages, page)
+	delete(m.dirty, page)
+	for s, at := range m.sessions {
+		if at.page == page {
+			delete(m.sessions, s)
+		}
+	}
+}
+
+// remove takes a frame away with everything below it. The sessions of those
+// frames end with messages of their own, which find nothing any more.
+func (m *Machine) remove(t *tree, n *node) {
+	if n.id != t.root {
+		t.remove(n)
+	}
+}
+
+func (m *Machine) flush() {
+	m.flushing = false
+	for _, page := range slices.Sorted(maps.Keys(m.dirty)) {
+		if t := m.pages[page]; t != nil && t.nodes[t.root] != nil {
+			m.do(ToSupervisor{messages.FramesChanged{Gen: m.gen, Page: page, Tree: t.view()}})
+		}
+	}
+	clear(m.dirty)
+}
+
+func (m *Machine) tree(page messages.TargetID) *tree {
+	t := m.pages[page]
+	if t == nil {
+		t = &tree{nodes: map[messages.FrameID]*node{}}
+		m.pages[page] = t
+	}
+	return t
+}

@@ -1,0 +1,92 @@
+package frame
+
+import "holdfast/messages"
+
+// add puts a frame under parent and returns it, or nil when the page has too
+// many frames or the parent is unknown.
+func (t *tree) add(id, parent messages.FrameID) *node {
+	if len(t.nodes) >= MaxFrames {
+		return nil
+	}
+	if parent != "" {
+		p := t.nodes[parent]
+		if p == nil {
+			return nil
+		}
+		p.children = append(p.children, id)
+	}
+	n := &node{id: id, parent: parent}
+	t.nodes[id] = n
+	return n
+}
+
+// move puts n under another parent, unless that would make a circle.
+func (t *tree) move(n *node, parent messages.FrameID) {
+	for p := t.nodes[parent]; p != nil; p = t.nodes[p.parent] {
+		if p == n {
+			return
+		}
+		if p.parent == "" {
+			break
+		}
+	}
+	t.unlink(n)
+	n.parent = parent
+	t.nodes[parent].children = append(t.nodes[parent].children, n.id)
+}
+
+func (t *tree) unlink(n *node) {
+	p := t.nodes[n.parent]
+	if p == nil {
+		return
+	}
+	for i, id := range p.children {
+		if id == n.id {
+			p.children = append(p.children[:i:i], p.children[i+1:]...)
+			return
+		}
+	}
+}
+
+// remove takes n and everything below it out of the tree.
+func (t *tree) remove(n *node) {
+	t.unlink(n)
+	for _, id := range t.below(n.id) {
+		delete(t.nodes, id)
+	}
+}
+
+// below lists id and its descendants, each after its parent.
+func (t *tree) below(id messages.FrameID) []messages.FrameID {
+	n := t.nodes[id]
+	if n == nil {
+		return nil
+	}
+	list := []messages.FrameID{id}
+	for _, child := range n.children {
+		list = append(list, t.below(child)...)
+	}
+	return list
+}
+
+// view is the tree as the contract shows it, whole.
+func (t *tree) view() *messages.FrameTree {
+	root := t.nodes[t.root]
+	ids := t.below(t.root)
+	v := &messages.FrameTree{
+		Top:      messages.FrameTop{FrameID: root.id, URL: root.url, Origin: root.origin},
+		Children: make([]messages.FrameNode, 0, len(ids)-1),
+	}
+	for _, id := range ids[1:] {
+		n := t.nodes[id]
+		v.Children = append(v.Children, messages.FrameNode{
+			FrameID: n.id, ParentFrameID: n.parent, URL: n.url, Origin: n.origin,
+			IsOOPIF: n.outOfProcess(), SessionID: n.target,
+		})
+	}
+	return v
+}
+
+// outOfProcess holds for a frame with a session of its own, and for one whose
+// session was lost: nobody else has its document.
+func (n *node) outOfProcess() bool { return n.target != "" || n.owner == "" }

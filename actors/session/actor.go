@@ -1,0 +1,123 @@
+package session
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/anthdm/hollywood/actor"
+
+	"holdfast/internal/guard"
+	"holdfast/messages"
+	"holdfast/transport"
+)
+
+// Peers are the actors a session talks to.
+type Peers struct {
+	Supervisor *actor.PID
+	Dialog     *actor.PID
+	Frame      *actor.PID
+}
+
+// maxConsoleBacklog bounds the console errors that wait in a session's
+// mailbox. The snapshot keeps the newest 50; a storm is shed at the door.
+const maxConsoleBacklog = 1024
+
+// Page is the actor of a page's or an out-of-process iframe's session.
+type Page struct {
+	cfg     Config
+	mux     *transport.Mux
+	peers   Peers
+	machine *Machine
+	console atomic.Int64 // console errors in the mailbox
+	shed    *atomic.Uint64
+}
+
+// NewPage returns the behavior for a session that has just been attached on
+// mux. shed counts the console errors that are dropped in a storm.
+func NewPage(cfg Config, mux *transport.Mux, peers Peers, shed *atomic.Uint64) *Page {
+	return &Page{cfg: cfg, mux: mux, peers: peers, machine: NewMachine(cfg), shed: shed}
+}
+
+// NewPort returns the callers' way to the session of cfg, whose actor is pid.
+func NewPort(cfg Config, mux *transport.Mux, sys *guard.System, pid *actor.PID) *Port {
+	return &Port{
+		Session: cfg.Session, IsPage: cfg.IsPage, mux: mux,
+		stalled: func() { sys.Send(pid, messages.ProbeSession{}) },
+	}
+}
+
+// Init implements guard.Behavior.
+func (p *Page) Init(c *guard.Context) {
+	self, sys := c.Self(), c.System()
+	p.mux.Bind(p.cfg.Session, func(e transport.Event) {
+		fact := decode(p.cfg, time.Now(), e.Method, e.Params)
+		if fact == nil {
+			return
+		}
+		if _, ok := fact.(messages.ConsoleReported); ok && p.console.Add(1) > maxConsoleBacklog {
+			p.console.Add(-1)
+			p.shed.Add(1)
+			return
+		}
+		sys.Send(self, fact)
+	})
+	p.step(c, Start{})
+}
+
+// Receive implements guard.Behavior.
+func (p *Page) Receive(c *guard.Context, msg any) {
+	if _, ok := msg.(messages.ConsoleReported); ok {
+		p.console.Add(-1)
+	}
+	p.step(c, msg)
+}
+
+// Terminate implements guard.Behavior.
+func (p *Page) Terminate(*guard.Context, guard.Reason) {
+	p.mux.Unbind(p.cfg.Session)
+	p.machine.abandon()
+}
+
+func (p *Page) step(c *guard.Context, in any) {
+	for _, e := range p.machine.Step(c.Now(), in) {
+		switch e := e.(type) {
+		case Command:
+			command(c, p.mux, p.cfg.Session, e)
+		case ToDialog:
+			c.Send(p.peers.Dialog, e.Msg)
+		case ToFrame:
+			c.Send(p.peers.Frame, e.Msg)
+		case ToSupervisor:
+			c.Send(p.peers.Supervisor, e.Msg)
+		case Arm:
+			c.After(e.Name, e.After, TimerFired{e.Name})
+		case Disarm:
+			c.Cancel(e.Name)
+		case Interrupt:
+			p.mux.Interrupt(p.cfg.Session, e.Err, func(method string, _ time.Duration) bool {
+				return !e.Renderer || NeedsRenderer(method) || LosesDialog(method) || isInput(method)
+			})
+		case Answer:
+			e.To(e.Value, e.Err)
+		}
+	}
+}
+
+// command writes one CDP command; its outcome comes back as a message.
+func command(c *guard.Context, mux *transport.Mux, own messages.SessionID, e Command) {
+	if e.Session != "" {
+		own = e.Session
+	}
+	call := transport.Call{SessionID: own, Method: e.Method, Params: e.Params, Timeout: e.Timeout}
+	if e.Tag.Kind != TagNone {
+		self, sys, tag := c.Self(), c.System(), e.Tag
+		call.Done = func(r transport.Reply) {
+			var err error
+			if r.Err != nil {
+				err = callError(r.Err, r.Sent)
+			}
+			sys.Send(self, Replied{Tag: tag, Result: r.Result, Err: err})
+		}
+	}
+	mux.Start(call)
+}

@@ -1,0 +1,326 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+
+	"holdfast/internal/redact"
+	"holdfast/messages"
+)
+
+// Events are the CDP events that somebody in Holdfast wants. All others end
+// in the link's reader, counted and never decoded.
+func Events() []string {
+	return []string{
+		"Inspector.targetCrashed",
+		"Inspector.targetReloadedAfterCrash",
+		"Page.frameAttached",
+		"Page.frameDetached",
+		"Page.frameNavigated",
+		"Page.frameSubtreeWillBeDetached",
+		"Page.javascriptDialogClosed",
+		"Page.javascriptDialogOpening",
+		"Page.lifecycleEvent",
+		"Page.navigatedWithinDocument",
+		"Runtime.consoleAPICalled",
+		"Runtime.exceptionThrown",
+		"Debugger.paused",
+		"Debugger.resumed",
+		"Target.attachedToTarget",
+		"Target.detachedFromTarget",
+		"Target.targetDestroyed",
+		"Target.targetInfoChanged",
+	}
+}
+
+// Events that concern one session only and never leave its machine.
+type (
+	lifecycle struct {
+		Frame  messages.FrameID
+		Loader string
+		Name   string
+	}
+	crashed     struct{}
+	revived     struct{}
+	pausedEvent bool
+)
+
+// targetDestroyed concerns the browser session only.
+type targetDestroyed struct{ Target messages.TargetID }
+
+// MaxConsoleText bounds what is kept of one console message, in bytes.
+const MaxConsoleText = 2000
+
+// maxURL bounds what is kept of a page's URL, in bytes: data: URLs can be
+// megabytes, and a snapshot is read often.
+const maxURL = 2000
+
+// decode turns an event into the fact it means to a machine, or nil when it
+// means nothing. It runs on the link's reader goroutine and keeps nothing of
+// params.
+//
+// encoding/json and not the codec of cdproto: pages send lone surrogates
+// (C2), which the strict codec refuses and this one replaces.
+func decode(c Config, now time.Time, method string, params []byte) any {
+	switch method {
+	case "Page.javascriptDialogOpening":
+		var e page.EventJavascriptDialogOpening
+		if json.Unmarshal(params, &e) != nil {
+			return nil
+		}
+		return messages.DialogOpened{
+			Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: messages.FrameID(e.FrameID),
+			Type: string(e.Type), Message: e.Message, Default: e.DefaultPrompt, URL: clip(e.URL, maxURL),
+		}
+	case "Page.javascriptDialogClosed":
+		var e struct {
+			FrameID messages.FrameID `json:"frameId"`
+			Result  bool             `json:"result"`
+		}
+		if json.Unmarshal(params, &e) != nil {
+			return nil
+		}
+		return messages.DialogClosed{Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: e.FrameID, Accepted: e.Result}
+	case "Page.frameAttached":
+		var e page.EventFrameAttached
+		if json.Unmarshal(params, &e) != nil {
+			return nil
+		}
+		return messages.FrameAttached{
+			Gen: c.Gen, Session: c.Session, Page: c.Page,
+			Frame: messages.FrameID(e.FrameID), Parent: messages.FrameID(e.ParentFrameID),
+		}
+	case "Page.frameNavigated":
+		var e page.EventFrameNavigated
+		if json.Unmarshal(params, &e) != nil || e.Frame == nil {
+			return nil
+		}
+		return messages.FrameNavigated{
+			Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: frameInfo(e.Frame),
+			Restored: e.Type == page.NavigationTypeBackForwardCacheRestore,
+		}
+	case "Page.navigatedWithinDocument":
+		var e page.EventNavigatedWithinDocument
+		if json.Unmarshal(params, &e) != nil {
+			return nil
+		}
+		return messages.FrameURLChanged{Gen: c.Gen, Session: c.Session, Frame: messages.FrameID(e.FrameID), URL: clip(e.URL, maxURL)}
+	case "Page.frameDetached":
+		var e page.EventFrameDetached
+		if json.Unmarshal(params, &e) != nil {
+			return nil
+		}
+		return messages.FrameDetached{
+			Gen: c.Gen, Session: c.Session, Frame: messages.FrameID(e.FrameID),
+			Swap: e.Reason == page.FrameDetachedReasonSwap,
+		}
+	case "Page.frameSubtreeWillBeDetached":
+		var e page.EventFrameSubtreeWillBeDetached
+		if json.Unmarshal(params, &e) != nil {
+			return nil
+		}
+		return messages.FrameSubtreeWillBeDetached{Gen: c.Gen, Session: c.Session, Frame: messages.FrameID(e.FrameID)}
+	case "Page.lifecycleEvent":
+		return decodeLifecycle(params)
+	case "Runtime.consoleAPICalled":
+		return decodeConsole(c, params)
+	case "Runtime.exceptionThrown":
+		return decodeException(c, params)
+	case "Inspector.targetCrashed":
+		return crashed{}
+	case "Inspector.targetReloadedAfterCrash":
+		return revived{}
+	case "Debugger.paused":
+		return pausedEvent(true)
+	case "Debugger.resumed":
+		return pausedEvent(false)
+	case "Target.attachedToTarget":
+		var e target.EventAttachedToTarget
+		if json.Unmarshal(params, &e) != nil || e.TargetInfo == nil {
+			return nil
+		}
+		return messages.TargetAttached{
+			Gen: c.Gen, Session: messages.SessionID(e.SessionID), Via: c.Session, Info: targetInfo(e.TargetInfo),
+		}
+	case "Target.detachedFromTarget":
+		var e target.EventDetachedFromTarget
+		if json.Unmarshal(params, &e) != nil {
+			return nil
+		}
+		return messages.TargetDetached{Gen: c.Gen, Session: messages.SessionID(e.SessionID), Via: c.Session}
+	case "Target.targetInfoChanged":
+		var e target.EventTargetInfoChanged
+		if json.Unmarshal(params, &e) != nil || e.TargetInfo == nil {
+			return nil
+		}
+		return messages.PageInfoChanged{Gen: c.Gen, Info: targetInfo(e.TargetInfo)}
+	case "Target.targetDestroyed":
+		var e target.EventTargetDestroyed
+		if json.Unmarshal(params, &e) != nil {
+			return nil
+		}
+		return targetDestroyed{messages.TargetID(e.TargetID)}
+	}
+	return nil
+}
+
+// decodeLifecycle passes only the moments that a navigation can wait for;
+// Chrome sends a dozen others per document.
+func decodeLifecycle(params []byte) any {
+	var e struct {
+		FrameID  messages.FrameID `json:"frameId"`
+		LoaderID string           `json:"loaderId"`
+		Name     string           `json:"name"`
+	}
+	if json.Unmarshal(params, &e) != nil {
+		return nil
+	}
+	if _, ok := momentByName[e.Name]; !ok {
+		return nil
+	}
+	return lifecycle{Frame: e.FrameID, Loader: e.LoaderID, Name: e.Name}
+}
+
+// Console calls begin with their type; everything but errors is left
+// undecoded, because a page can log thousands of lines a second.
+var (
+	consoleError  = []byte(`{"type":"error"`)
+	consoleAssert = []byte(`{"type":"assert"`)
+)
+
+func decodeConsole(c Config, params []byte) any {
+	if !bytes.HasPrefix(params, consoleError) && !bytes.HasPrefix(params, consoleAssert) {
+		return nil
+	}
+	var e runtime.EventConsoleAPICalled
+	if json.Unmarshal(params, &e) != nil {
+		return nil
+	}
+	parts := make([]string, 0, len(e.Args))
+	for _, arg := range e.Args {
+		parts = append(parts, describe(arg))
+	}
+	entry := messages.ConsoleError{
+		TS: messages.Seconds(e.Timestamp.Float64() / 1000), Level: "error",
+		Text: consoleText(strings.Join(parts, " ")),
+	}
+	if s := e.StackTrace; s != nil && len(s.CallFrames) > 0 {
+		entry.URL = clip(s.CallFrames[0].URL, maxURL)
+	}
+	return messages.ConsoleReported{Gen: c.Gen, Entry: entry}
+}
+
+func decodeException(c Config, params []byte) any {
+	var e runtime.EventExceptionThrown
+	if json.Unmarshal(params, &e) != nil || e.ExceptionDetails == nil {
+		return nil
+	}
+	d := e.ExceptionDetails
+	text := d.Text
+	if d.Exception != nil {
+		if s := describe(d.Exception); s != "" {
+			text += ": " + s
+		}
+	}
+	entry := messages.ConsoleError{
+		TS: messages.Seconds(e.Timestamp.Float64() / 1000), Level: "exception",
+		Text: consoleText(text), URL: clip(d.URL, maxURL),
+	}
+	if s := d.StackTrace; entry.URL == "" && s != nil && len(s.CallFrames) > 0 {
+		entry.URL = clip(s.CallFrames[0].URL, maxURL)
+	}
+	return messages.ConsoleReported{Gen: c.Gen, Entry: entry}
+}
+
+// consoleText cuts before it redacts, so that a megabyte of page text costs
+// no regular expression; a secret cut in two at the end is cut out by the
+// second clip.
+func consoleText(s string) string {
+	return clip(redact.Text(clip(s, MaxConsoleText+256)), MaxConsoleText)
+}
+
+// describe prints a console argument as the console would.
+func describe(o *runtime.RemoteObject) string {
+	if o == nil {
+		return ""
+	}
+	if o.Type == runtime.RemoteObjectTypeString {
+		var s string
+		if json.Unmarshal(o.Value, &s) == nil {
+			return s
+		}
+	}
+	if o.Description != "" {
+		return o.Description
+	}
+	if o.UnserializableValue != "" {
+		return string(o.UnserializableValue)
+	}
+	if len(o.Value) > 0 {
+		return string(o.Value)
+	}
+	return string(o.Type)
+}
+
+func decodeFrameTree(result []byte) ([]messages.FrameInfo, error) {
+	var r struct {
+		FrameTree *page.FrameTree `json:"frameTree"`
+	}
+	if err := json.Unmarshal(result, &r); err != nil {
+		return nil, err
+	}
+	var frames []messages.FrameInfo
+	var walk func(t *page.FrameTree)
+	walk = func(t *page.FrameTree) {
+		if t == nil || t.Frame == nil {
+			return
+		}
+		frames = append(frames, frameInfo(t.Frame))
+		for _, child := range t.ChildFrames {
+			walk(child)
+		}
+	}
+	walk(r.FrameTree)
+	return frames, nil
+}
+
+func frameInfo(f *cdp.Frame) messages.FrameInfo {
+	return messages.FrameInfo{
+		ID: messages.FrameID(f.ID), Parent: messages.FrameID(f.ParentID), Loader: string(f.LoaderID),
+		URL: clip(f.URL+f.URLFragment, maxURL), Origin: origin(f),
+	}
+}
+
+// origin is the document's security origin. Chrome writes opaque ones as
+// "://"; a browser would say "null".
+func origin(f *cdp.Frame) string {
+	if f.SecurityOrigin == "" || f.SecurityOrigin == "://" {
+		return "null"
+	}
+	return f.SecurityOrigin
+}
+
+func targetInfo(t *target.Info) messages.TargetInfo {
+	return messages.TargetInfo{
+		ID: messages.TargetID(t.TargetID), Type: t.Type, URL: clip(t.URL, maxURL), Title: clip(t.Title, 300),
+		Opener: messages.TargetID(t.OpenerID), ParentFrame: messages.FrameID(t.ParentFrameID),
+	}
+}
+
+// clip cuts s to at most n bytes without splitting a character.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}

@@ -1,0 +1,185 @@
+package session
+
+import (
+	"encoding/json"
+	"time"
+
+	"holdfast/messages"
+)
+
+// document is the main frame's current one and how far it has come.
+type document struct {
+	loader string
+	url    string
+	seen   moment
+}
+
+// moment is a set of things that have happened to a document.
+type moment uint8
+
+const (
+	sawCommit moment = 1 << iota
+	sawDOMContentLoaded
+	sawLoad
+	sawNetworkAlmostIdle
+	sawNetworkIdle
+)
+
+var momentOf = map[messages.WaitUntil]moment{
+	"":                            sawLoad,
+	messages.WaitLoad:             sawLoad,
+	messages.WaitCommit:           sawCommit,
+	messages.WaitDOMContentLoaded: sawDOMContentLoaded,
+	messages.WaitNetworkIdle0:     sawNetworkIdle,
+	messages.WaitNetworkIdle2:     sawNetworkAlmostIdle,
+}
+
+var momentByName = map[string]moment{
+	"DOMContentLoaded":  sawDOMContentLoaded,
+	"load":              sawLoad,
+	"networkAlmostIdle": sawNetworkAlmostIdle,
+	"networkIdle":       sawNetworkIdle,
+}
+
+// navigation is one order to go somewhere.
+type navigation struct {
+	id     uint32
+	req    messages.NavigateRequest
+	reply  messages.ReplyTo
+	until  moment
+	sent   bool   // Page.navigate has been answered
+	loader string // the document it waits for
+	frame  messages.FrameID
+}
+
+func (m *Machine) navigate(o messages.Navigate) {
+	if len(m.dialogs) > 0 {
+		// Page.navigate would close the dialog with "no" (M9): nobody said so.
+		m.do(Answer{To: o.Reply, Err: blockedByDialog(m.dialogs)})
+		return
+	}
+	m.nav++
+	n := &navigation{id: m.nav, req: o.Request, reply: o.Reply, until: momentOf[o.Request.WaitUntil]}
+	m.navs = append(m.navs, n)
+	m.do(Command{
+		Tag: Tag{Kind: TagNavigate, Seq: n.id}, Method: "Page.navigate",
+		Params: mustJSON(struct {
+			URL string `json:"url"`
+		}{o.Request.URL}),
+	})
+	m.do(Arm{navTimer(n.id), o.Request.Timeout()})
+}
+
+func (m *Machine) navigateReplied(r Replied) {
+	n := m.navigation(r.Tag.Seq)
+	if n == nil {
+		return
+	}
+	if r.Err != nil {
+		m.endNavigation(n, nil, r.Err)
+		return
+	}
+	var res struct {
+		FrameID   messages.FrameID `json:"frameId"`
+		LoaderID  string           `json:"loaderId"`
+		ErrorText string           `json:"errorText"`
+		Download  bool             `json:"isDownload"`
+	}
+	if err := json.Unmarshal(r.Result, &res); err != nil {
+		m.endNavigation(n, nil, messages.Errorf(messages.CodeInternal, "the browser's answer to Page.navigate cannot be read"))
+		return
+	}
+	n.sent, n.loader, n.frame = true, res.LoaderID, res.FrameID
+	switch {
+	case res.Download:
+		m.endNavigation(n, &messages.NavigateResult{Download: true}, nil)
+	case res.ErrorText != "":
+		m.endNavigation(n, nil, messages.Errorf(messages.CodeCDPError, "navigation failed: %s", res.ErrorText).
+			With("error_text", res.ErrorText))
+	case res.LoaderID == "":
+		m.endNavigation(n, &messages.NavigateResult{}, nil) // within the document
+	default:
+		m.settle(n)
+	}
+}
+
+// documentCommitted follows a page that moves on by itself before it has
+// loaded: the agent wants to know when it is there, not where it stopped over.
+func (m *Machine) documentCommitted() {
+	m.main.seen |= sawCommit
+	for _, n := range m.waiting() {
+		if n.sent {
+			n.loader = m.main.loader
+			m.settle(n)
+		}
+	}
+}
+
+func (m *Machine) lifecycle(l lifecycle) {
+	if l.Frame != messages.FrameID(m.cfg.Target) || l.Loader != m.main.loader {
+		return
+	}
+	m.main.seen |= momentByName[l.Name]
+	for _, n := range m.waiting() {
+		m.settle(n)
+	}
+}
+
+// settle ends n when the document it waits for has come far enough. The
+// lifecycle event may have come before the reply to Page.navigate.
+func (m *Machine) settle(n *navigation) {
+	if n.sent && n.loader == m.main.loader && m.main.seen&n.until != 0 {
+		m.endNavigation(n, &messages.NavigateResult{LoaderID: n.loader}, nil)
+	}
+}
+
+func (m *Machine) navigateTimedOut(timer string) {
+	for _, n := range m.waiting() {
+		if navTimer(n.id) != timer {
+			continue
+		}
+		err := messages.Errorf(messages.CodeDeadline, "the page did not get as far as asked within %s; it goes on loading", n.req.Timeout().Round(time.Millisecond))
+		if m.hung {
+			err = wedged()
+		}
+		m.endNavigation(n, nil, err)
+	}
+}
+
+func (m *Machine) endNavigation(n *navigation, res *messages.NavigateResult, err error) {
+	for i := range m.navs {
+		if m.navs[i] == n {
+			m.navs = append(m.navs[:i:i], m.navs[i+1:]...)
+			break
+		}
+	}
+	m.do(Disarm{navTimer(n.id)})
+	if err != nil {
+		m.do(Answer{To: n.reply, Err: err})
+		return
+	}
+	res.TargetID, res.FrameID, res.URL = m.cfg.Target, n.frame, m.main.url
+	m.do(Answer{To: n.reply, Value: *res})
+}
+
+func (m *Machine) endNavigations(err *messages.Error) {
+	for _, n := range m.waiting() {
+		m.endNavigation(n, nil, err)
+	}
+}
+
+// waiting is a copy: ending a navigation takes it out of the list.
+func (m *Machine) waiting() []*navigation { return append([]*navigation(nil), m.navs...) }
+
+func (m *Machine) navigation(id uint32) *navigation {
+	for _, n := range m.navs {
+		if n.id == id {
+			return n
+		}
+	}
+	return nil
+}
+
+func wedged() *messages.Error {
+	return messages.Errorf(messages.CodePageWedged, "the page's renderer does not answer")
+}

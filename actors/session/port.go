@@ -1,0 +1,92 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"holdfast/messages"
+	"holdfast/transport"
+)
+
+// StallAfter is how long a call waits before its session is asked to find out
+// why.
+const StallAfter = time.Second
+
+// Port is the caller's way to one CDP session: it leads straight to the link,
+// past every mailbox, so that no call can hold up another. It is safe for
+// concurrent use and stays valid after its session has ended: calls then fail.
+type Port struct {
+	Session messages.SessionID
+	IsPage  bool
+
+	mux     *transport.Mux
+	stalled func() // tells the session's actor; does not block
+}
+
+// Call runs one command and waits for its outcome, at most timeout long. Every
+// error is an [*messages.Error]; the link outlives a cancelled ctx.
+func (p *Port) Call(ctx context.Context, method string, params []byte, timeout time.Duration) ([]byte, error) {
+	done := make(chan transport.Reply, 1)
+	id := p.mux.Start(transport.Call{
+		SessionID: p.Session, Method: method, Params: params, Timeout: timeout, User: true,
+		Done: func(r transport.Reply) { done <- r },
+	})
+	stall := time.NewTimer(StallAfter)
+	defer stall.Stop()
+	for {
+		select {
+		case r := <-done:
+			if r.Err != nil {
+				return nil, callError(r.Err, r.Sent)
+			}
+			return r.Result, nil
+		case <-stall.C:
+			p.stalled()
+		case <-ctx.Done():
+			// The outcome is still exactly one: Cancel either wins or the
+			// reply is in the channel already.
+			p.mux.Cancel(id, ctx.Err())
+			r := <-done
+			if r.Err != nil {
+				return nil, callError(r.Err, r.Sent)
+			}
+			return r.Result, nil
+		}
+	}
+}
+
+// callError turns a transport outcome into the contract's words.
+func callError(err error, sent bool) *messages.Error {
+	var (
+		own  *messages.Error
+		rpc  *transport.RPCError
+		link *transport.LinkError
+	)
+	switch {
+	case errors.As(err, &own):
+		return own
+	case errors.As(err, &rpc):
+		chrome := map[string]any{"code": rpc.Code, "message": rpc.Message}
+		if len(rpc.Data) > 0 {
+			chrome["data"] = json.RawMessage(rpc.Data)
+		}
+		return messages.Errorf(messages.CodeCDPError, "%s", rpc.Message).With("cdp", chrome)
+	case errors.As(err, &link):
+		return messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser ended (%s); the command was not repeated", link.Cause).
+			With("sent", sent)
+	case errors.Is(err, transport.ErrTooLarge):
+		return messages.Errorf(messages.CodeMessageTooLarge, "the browser's reply is larger than %d bytes", messages.MaxCDPMessage)
+	case errors.Is(err, transport.ErrOverloaded):
+		return messages.Errorf(messages.CodeUpstreamUnavailable, "too much waits to be written to the browser").With("sent", false)
+	case errors.Is(err, transport.ErrInvalidCall):
+		return messages.Errorf(messages.CodeInvalidArgument, "the method or its params are malformed")
+	case errors.Is(err, transport.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
+		return messages.Errorf(messages.CodeDeadline, "the browser did not answer in time").With("sent", sent)
+	case errors.Is(err, context.Canceled):
+		return messages.Errorf(messages.CodeDeadline, "the caller went away").With("sent", sent)
+	default:
+		return messages.Errorf(messages.CodeInternal, "%s", err)
+	}
+}

@@ -1,0 +1,237 @@
+package messages
+
+import "time"
+
+// TargetInfo is what the browser says of a target.
+type TargetInfo struct {
+	ID          TargetID
+	Type        string
+	URL         string
+	Title       string
+	Opener      TargetID
+	ParentFrame FrameID // of an out-of-process iframe
+}
+
+// FrameInfo is one frame's document.
+type FrameInfo struct {
+	ID     FrameID
+	Parent FrameID
+	Loader string
+	URL    string
+	Origin string
+}
+
+// Facts about links and targets. Gen is the link's generation.
+type (
+	// RootAttached says that the browser session has attached: Pages are all
+	// the pages of the task that exist, each announced by a TargetAttached
+	// before.
+	RootAttached struct {
+		Gen   Generation
+		Pages []TargetID
+	}
+
+	// TargetAttached says that a CDP session to a page or to an out-of-process
+	// iframe of the task exists. Via is the session that reported it (empty:
+	// the browser's), Page the top-level target it belongs to.
+	TargetAttached struct {
+		Gen     Generation
+		Session SessionID
+		Via     SessionID
+		Page    TargetID
+		Info    TargetInfo
+	}
+
+	// TargetDetached says that a CDP session is gone. The frame or page may
+	// live on.
+	TargetDetached struct {
+		Gen     Generation
+		Session SessionID
+		Via     SessionID
+	}
+
+	// PageInfoChanged carries a page's new URL or title.
+	PageInfoChanged struct {
+		Gen  Generation
+		Info TargetInfo
+	}
+
+	// PageClosed says that a page of the task is no more.
+	PageClosed struct {
+		Gen  Generation
+		Page TargetID
+	}
+
+	// PageReleased says that a page was freed of a dialog nobody could answer
+	// (chromium fact C19) and is being attached afresh.
+	PageReleased struct {
+		Gen  Generation
+		Page TargetID
+	}
+
+	// SessionReady says that a session's attach is over. Blocked is set when
+	// the page did not answer in time: its state says why, and nobody waits.
+	SessionReady struct {
+		Gen     Generation
+		Session SessionID
+		Target  TargetID
+		Blocked bool
+	}
+
+	// SessionHealth says what a session's renderer can do, dialogs apart.
+	SessionHealth struct {
+		Gen     Generation
+		Session SessionID
+		Page    TargetID
+		IsPage  bool
+		State   PageState
+	}
+
+	// PageNavigated says that the page's main frame has a new document.
+	PageNavigated struct {
+		Gen  Generation
+		Page TargetID
+		URL  string
+	}
+
+	// ConsoleReported is an error on a page's console, or an exception.
+	ConsoleReported struct {
+		Gen   Generation
+		Entry ConsoleError
+	}
+)
+
+// Facts about frames, as one session saw them.
+type (
+	// FrameTreeLoaded is a session's own view of its frames; frames of other
+	// processes are not in it (M12).
+	FrameTreeLoaded struct {
+		Gen     Generation
+		Session SessionID
+		Page    TargetID
+		Frames  []FrameInfo // each after its parent; the first is the session's root
+	}
+
+	// FrameAttached says that a frame element was added to a document.
+	FrameAttached struct {
+		Gen     Generation
+		Session SessionID
+		Page    TargetID
+		Frame   FrameID
+		Parent  FrameID
+	}
+
+	// FrameNavigated says that a frame has a new document. Restored ones come
+	// out of the back-forward cache, with frames that nobody announces.
+	FrameNavigated struct {
+		Gen      Generation
+		Session  SessionID
+		Page     TargetID
+		Frame    FrameInfo
+		Restored bool
+	}
+
+	// FrameURLChanged is a navigation within a document.
+	FrameURLChanged struct {
+		Gen     Generation
+		Session SessionID
+		Frame   FrameID
+		URL     string
+	}
+
+	// FrameDetached says that a session no longer has a frame. Swap means
+	// that another process has it now: not a removal (F5).
+	FrameDetached struct {
+		Gen     Generation
+		Session SessionID
+		Frame   FrameID
+		Swap    bool
+	}
+
+	// FrameSubtreeWillBeDetached announces a removal before it happens.
+	FrameSubtreeWillBeDetached struct {
+		Gen     Generation
+		Session SessionID
+		Frame   FrameID
+	}
+
+	// FramesRemoved says, for the dialogs' sake, that these frames of a page
+	// are going or gone (C15).
+	FramesRemoved struct {
+		Gen    Generation
+		Page   TargetID
+		Frames []FrameID
+	}
+
+	// FramesChanged carries a page's whole tree as it is now. A nil Tree says
+	// that the page is gone.
+	FramesChanged struct {
+		Gen  Generation
+		Page TargetID
+		Tree *FrameTree
+	}
+)
+
+// Facts about dialogs.
+type (
+	// DialogOpened is Page.javascriptDialogOpening, raw. It always comes on
+	// the session of the top page (C7); Frame tells whose it is.
+	DialogOpened struct {
+		Gen     Generation
+		Session SessionID
+		Page    TargetID
+		Frame   FrameID
+		Type    string
+		Message string
+		Default string
+		URL     string
+	}
+
+	// DialogClosed is Page.javascriptDialogClosed.
+	DialogClosed struct {
+		Gen      Generation
+		Session  SessionID
+		Page     TargetID
+		Frame    FrameID
+		Accepted bool
+	}
+
+	// DialogHandled is the outcome of a HandleDialog.
+	DialogHandled struct {
+		Dialog DialogID
+		Err    error // nil, or an *Error
+	}
+
+	// DialogsChanged is the dialog actor's whole state after a change: what
+	// the snapshot shows, and what a restarted dialog actor goes on from.
+	DialogsChanged struct {
+		Memory  DialogMemory
+		Pending []Dialog
+		Opened  *Dialog
+		Closed  *ClosedDialog
+	}
+
+	// PageUnreachable says that a page holds a dialog that no command can
+	// reach. Poisoned marks the one that would take the browser with it (C15).
+	PageUnreachable struct {
+		Page     TargetID
+		Poisoned bool
+	}
+)
+
+// DialogMemory survives a dialog actor.
+type DialogMemory struct {
+	Seq    uint64
+	Open   []OpenDialog
+	Recent []ClosedDialog // oldest first
+}
+
+// OpenDialog is a dialog with what only the dialog actor may know: the text
+// as the page gave it.
+type OpenDialog struct {
+	Dialog     Dialog
+	Gen        Generation
+	RawDefault string
+	OpenedAt   time.Time
+	ExpiresAt  time.Time
+}
