@@ -32,6 +32,10 @@ func (c *Context) Gen() uint64 { return c.p.gen }
 // Log returns a logger that names the actor.
 func (c *Context) Log() *slog.Logger { return c.p.logger() }
 
+// System returns what all actors of the node share. Unlike the Context it may
+// be kept and used anywhere.
+func (c *Context) System() *System { return c.p.sys }
+
 // Now returns the time, for the machine's Step.
 func (c *Context) Now() time.Time { return time.Now() }
 
