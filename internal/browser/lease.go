@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"time"
 )
 
 // lease says on disk who owns a browser. It is written twice: before the
@@ -26,6 +27,8 @@ type lease struct {
 	Profile string       `json:"profile"` // for people; the code derives it from Nonce
 	Browser identity     `json:"browser"` // PID 0: not recorded
 	Group   int          `json:"process_group"`
+
+	written time.Time // when the file was
 }
 
 const (
@@ -125,7 +128,13 @@ func (s store) read(nonce string) (lease, error) {
 	if err != nil {
 		return lease{}, fmt.Errorf("read lease: %w", err)
 	}
-	return s.parse(nonce, raw)
+	info, err := f.Stat()
+	if err != nil {
+		return lease{}, fmt.Errorf("read lease: %w", err)
+	}
+	l, err := s.parse(nonce, raw)
+	l.written = info.ModTime()
+	return l, err
 }
 
 // parse reads a lease that somebody else wrote, perhaps not whole.

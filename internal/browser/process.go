@@ -244,8 +244,6 @@ func (m *Manager) remnants(nonce string, group int) ([]identity, error) {
 
 // awaitEnded returns when none of the processes runs any more.
 func awaitEnded(ctx context.Context, processes []identity) error {
-	tick := time.NewTicker(endedPoll)
-	defer tick.Stop()
 	for {
 		running := 0
 		for _, id := range processes {
@@ -256,10 +254,19 @@ func awaitEnded(ctx context.Context, processes []identity) error {
 		if running == 0 {
 			return nil
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("%d processes of the browser did not end: %w", running, ctx.Err())
+		if err := pause(ctx, endedPoll); err != nil {
+			return fmt.Errorf("%d processes of the browser did not end: %w", running, err)
 		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }

@@ -15,6 +15,11 @@ import (
 // one takes milliseconds, and nothing is started before it is whole.
 const staleTemporary = time.Hour
 
+// execWindow is how long an owner that died while launching may leave a child
+// that has been forked and does not yet bear the browser's command line. It
+// takes far less than a millisecond.
+const execWindow = time.Second
+
 // Reap ends the browsers of nodes that are gone and removes their profiles; a
 // node calls it once, at its start. It returns how many browsers it ended.
 // Browsers of living nodes, of other managers of this process, and everything
@@ -68,9 +73,7 @@ func (m *Manager) reapLease(ctx context.Context, l lease) (int, error) {
 		return 0, nil
 	}
 	if reused := l.Browser.PID != 0 && l.Browser.alive() && !m.store.owns(l.Nonce, l.Browser.PID); reused {
-		// The start time fits but the command line does not. Between fork and
-		// exec of an owner that died in that instant this is a browser to be;
-		// a later Reap will see which.
+		// The start time fits but the command line does not: no proof.
 		m.log.Warn("browser left alone: its process does not carry our profile", "pid", l.Browser.PID, "profile", l.Profile)
 		return 0, nil
 	}
@@ -93,6 +96,12 @@ func (m *Manager) reapLease(ctx context.Context, l lease) (int, error) {
 			return ended, err
 		}
 		if len(found) == 0 {
+			if l.Browser.PID == 0 && time.Since(l.written) < execWindow {
+				if err := pause(ctx, endedPoll); err != nil {
+					return ended, err
+				}
+				continue
+			}
 			break
 		}
 		ended = 1

@@ -1,0 +1,94 @@
+package browser
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// HasArgument is hasArgument, for its fuzz test.
+func HasArgument(cmdline []byte, flag string) bool { return hasArgument(cmdline, flag) }
+
+// ParseStat is parseStat, for its fuzz test.
+func ParseStat(raw []byte) (pid int, start uint64, err error) {
+	s, err := parseStat(raw)
+	return s.PID, s.Start, err
+}
+
+// ParseLease is what Reap makes of the bytes of a lease file.
+func ParseLease(dir, nonce string, raw []byte) error {
+	_, err := store{dir: dir}.parse(nonce, raw)
+	return err
+}
+
+// StartOf is the start time of a running process; ok is false for one that
+// is gone or ended.
+func StartOf(pid int) (start uint64, ok bool) {
+	s, err := readStat(pid)
+	return s.Start, err == nil && !s.ended()
+}
+
+// DefunctChildren is how many children of this process are dead and not
+// waited for.
+func DefunctChildren() int { return len(deadChildren()) }
+
+// Carrying counts the running processes whose command line holds text.
+func Carrying(text string) (n int, err error) {
+	err = scan(func(s procStat) {
+		raw, err := os.ReadFile(procPath(s.PID, "cmdline"))
+		if err == nil && s.PID != os.Getpid() && containsText(raw, text) {
+			n++
+		}
+	})
+	return n, err
+}
+
+func containsText(raw []byte, text string) bool {
+	for i := 0; i+len(text) <= len(raw); i++ {
+		if string(raw[i:i+len(text)]) == text {
+			return true
+		}
+	}
+	return false
+}
+
+// Forged are the parts of a lease a test may lie about.
+type Forged struct {
+	OtherBoot, OtherNamespace bool
+	OwnerPID                  int
+	OwnerStart                uint64
+	BrowserPID                int
+	BrowserStart              uint64
+}
+
+// Forge writes a lease with a profile as a node of another life may have left
+// it, and returns both paths.
+func Forge(t testing.TB, dir string, f Forged) (leasePath, profile string) {
+	t.Helper()
+	s, err := openStore(dir)
+	b, bootErr := boot()
+	if err := errors.Join(err, bootErr); err != nil {
+		t.Fatal(err)
+	}
+	l := lease{Version: leaseVersion, Nonce: newNonce(), Boot: b}
+	if f.OtherBoot {
+		l.Boot.ID = "another"
+	}
+	if f.OtherNamespace {
+		l.Boot.PIDNamespace = "pid:[1]"
+	}
+	l.Profile = s.profile(l.Nonce)
+	l.Owner = identity{PID: f.OwnerPID, Start: f.OwnerStart}
+	l.Browser = identity{PID: f.BrowserPID, Start: f.BrowserStart}
+	l.Group = f.BrowserPID
+	raw, err := json.Marshal(l)
+	if err == nil {
+		err = errors.Join(os.WriteFile(s.lease(l.Nonce), raw, 0o600), os.MkdirAll(filepath.Join(l.Profile, "Default"), 0o700))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.lease(l.Nonce), l.Profile
+}
