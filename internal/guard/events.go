@@ -12,7 +12,7 @@ import (
 // letters.
 type events struct{ sys *System }
 
-func (e *events) Init(c *Context) { e.sys.engine.Subscribe(c.Self()) }
+func (e *events) Init(*Context) {}
 
 func (e *events) Receive(c *Context, msg any) {
 	switch m := msg.(type) {

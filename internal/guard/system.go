@@ -79,6 +79,8 @@ func NewSystem(o Options) (*System, error) {
 	}
 	s.pill = learnPill(engine)
 	s.events = s.Root(Child{Kind: "events", Key: "node", New: func() Behavior { return &events{sys: s} }})
+	// Here and not in Init: so that no event after NewSystem is missed.
+	engine.Subscribe(s.events.PID())
 	return s, nil
 }
 
