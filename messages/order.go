@@ -93,10 +93,12 @@ type (
 	// StartOutcome says whether StartTask started something.
 	StartOutcome struct{ Started bool }
 
-	// StopTask ends a task. The reply is nil, also when there was none.
+	// StopTask ends a task. The reply is nil, also when there was none. Reason
+	// is shown in the task's last snapshot; empty when the caller asked.
 	StopTask struct {
-		ID    TaskID
-		Reply ReplyTo
+		ID     TaskID
+		Reason string
+		Reply  ReplyTo
 	}
 
 	// UpdateSpec lays a new spec over a running task that keeps its browser.

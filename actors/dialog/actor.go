@@ -21,8 +21,8 @@ type Actor struct {
 }
 
 // New returns the behavior of a task's dialog actor, going on from memory.
-func New(task messages.TaskID, spec messages.TaskSpec, memory messages.DialogMemory, supervisor *actor.PID) *Actor {
-	return &Actor{machine: NewMachine(task, spec, memory), supervisor: supervisor}
+func New(spec messages.TaskSpec, memory messages.DialogMemory, supervisor *actor.PID) *Actor {
+	return &Actor{machine: NewMachine(spec, memory), supervisor: supervisor}
 }
 
 // Init implements guard.Behavior.

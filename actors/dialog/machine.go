@@ -64,7 +64,6 @@ type answer struct {
 
 // Machine decides over the dialogs of one task.
 type Machine struct {
-	task   messages.TaskID
 	spec   messages.TaskSpec
 	seq    uint64
 	open   []*entry // oldest first
@@ -76,8 +75,8 @@ type Machine struct {
 
 // NewMachine goes on from memory, which is empty for a new task. Every
 // remembered dialog gets its watchdog back with the first Step, [Start].
-func NewMachine(task messages.TaskID, spec messages.TaskSpec, memory messages.DialogMemory) *Machine {
-	m := &Machine{task: task, spec: spec, seq: memory.Seq, recent: memory.Recent}
+func NewMachine(spec messages.TaskSpec, memory messages.DialogMemory) *Machine {
+	m := &Machine{spec: spec, seq: memory.Seq, recent: memory.Recent}
 	for _, o := range memory.Open {
 		m.open = append(m.open, &entry{OpenDialog: o})
 	}

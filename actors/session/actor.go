@@ -11,7 +11,8 @@ import (
 	"holdfast/transport"
 )
 
-// Peers are the actors a session talks to.
+// Peers are the actors a session talks to. As a message it replaces those it
+// had: one of them has been restarted.
 type Peers struct {
 	Supervisor *actor.PID
 	Dialog     *actor.PID
@@ -66,7 +67,11 @@ func (p *Page) Init(c *guard.Context) {
 
 // Receive implements guard.Behavior.
 func (p *Page) Receive(c *guard.Context, msg any) {
-	if _, ok := msg.(messages.ConsoleReported); ok {
+	switch msg := msg.(type) {
+	case Peers:
+		p.peers = msg
+		return
+	case messages.ConsoleReported:
 		p.console.Add(-1)
 	}
 	p.step(c, msg)

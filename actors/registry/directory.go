@@ -1,0 +1,42 @@
+package registry
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"holdfast/actors/supervisor"
+	"holdfast/messages"
+)
+
+// Directory finds the board of a task. Reading never waits for an actor. Safe
+// for concurrent use.
+type Directory struct {
+	boards sync.Map // messages.TaskID → *supervisor.Board
+}
+
+// Board returns the board of a task that runs, was lost, or ended lately; nil
+// when there is none.
+func (d *Directory) Board(id messages.TaskID) *supervisor.Board {
+	if b, ok := d.boards.Load(id); ok {
+		return b.(*supervisor.Board)
+	}
+	return nil
+}
+
+// List returns the tasks that run or were lost, by id.
+func (d *Directory) List() []*messages.Snapshot {
+	list := []*messages.Snapshot{}
+	d.boards.Range(func(_, b any) bool {
+		if s := b.(*supervisor.Board).View().Snapshot; s.State != messages.StateStopped {
+			list = append(list, s)
+		}
+		return true
+	})
+	slices.SortFunc(list, func(a, b *messages.Snapshot) int { return cmp.Compare(a.TaskID, b.TaskID) })
+	return list
+}
+
+func (d *Directory) put(id messages.TaskID, b *supervisor.Board) { d.boards.Store(id, b) }
+
+func (d *Directory) forget(id messages.TaskID) { d.boards.Delete(id) }

@@ -1,0 +1,310 @@
+package registry
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"holdfast/messages"
+)
+
+// Inputs of the machine besides messages.
+type (
+	// SupervisorExited says that a supervisor is gone; Err is nil when it was
+	// asked to go.
+	SupervisorExited struct {
+		ID  messages.TaskID
+		Gen uint64
+		Err error
+	}
+
+	// Sweep looks for tasks that nobody uses or that are too old. IdleFor says
+	// how long a task has not been used.
+	Sweep struct {
+		IdleFor func(messages.TaskID) time.Duration
+	}
+)
+
+// Effects of the machine.
+type (
+	// Effect is anything the machine wants done.
+	Effect any
+
+	// SpawnSupervisor starts a task under a new board.
+	SpawnSupervisor struct {
+		ID   messages.TaskID
+		Gen  uint64
+		Spec messages.TaskSpec
+	}
+
+	// ToSupervisor is an order to a task's supervisor.
+	ToSupervisor struct {
+		ID  messages.TaskID
+		Msg any
+	}
+
+	// Forget takes a task's board out of the directory.
+	Forget struct{ ID messages.TaskID }
+
+	// Answer replies to whoever gave an order.
+	Answer struct {
+		To    messages.ReplyTo
+		Value any
+		Err   error
+	}
+)
+
+// Limits are the node's bounds on tasks.
+type Limits struct {
+	MaxTasks    int           // running at once; 0 is DefaultMaxTasks
+	IdleTimeout time.Duration // of a task whose spec says nothing; 0 is DefaultIdleTimeout
+	MaxLife     time.Duration // likewise; 0 is DefaultMaxLife
+}
+
+// The defaults: limits are on unless somebody turns them up (demand 19).
+const (
+	DefaultMaxTasks    = 5000
+	DefaultIdleTimeout = time.Hour
+	DefaultMaxLife     = 24 * time.Hour
+	// MaxEnded bounds the tasks that are kept only to say how they ended.
+	MaxEnded = 1000
+)
+
+// WithDefaults returns l with every bound set.
+func (l Limits) WithDefaults() Limits {
+	if l.MaxTasks == 0 {
+		l.MaxTasks = DefaultMaxTasks
+	}
+	if l.IdleTimeout == 0 {
+		l.IdleTimeout = DefaultIdleTimeout
+	}
+	if l.MaxLife == 0 {
+		l.MaxLife = DefaultMaxLife
+	}
+	return l
+}
+
+// Machine decides over the tasks of one node.
+type Machine struct {
+	limits   Limits
+	override messages.CDPURL
+	gen      uint64
+	tasks    map[messages.TaskID]*task // that have a supervisor
+	ended    []messages.TaskID         // oldest first
+	out      []Effect
+}
+
+type task struct {
+	gen      uint64
+	spec     messages.TaskSpec
+	started  time.Time
+	active   bool
+	stopping bool
+	waiters  []waiter
+	stoppers []messages.ReplyTo
+	next     *next // what follows once this one has ended
+}
+
+type waiter struct {
+	reply   messages.ReplyTo
+	started bool
+}
+
+type next struct {
+	spec    messages.TaskSpec
+	waiters []waiter
+}
+
+// NewMachine returns a registry without tasks. Where override is not zero
+// every task attaches there, whatever its spec says (requirement A7).
+func NewMachine(limits Limits, override messages.CDPURL) *Machine {
+	return &Machine{limits: limits.WithDefaults(), override: override, tasks: map[messages.TaskID]*task{}}
+}
+
+// Step takes one input and returns what is to be done, in order. The slice is
+// valid until the next Step.
+func (m *Machine) Step(now time.Time, in any) []Effect {
+	m.out = m.out[:0]
+	switch in := in.(type) {
+	case messages.StartTask:
+		m.start(now, in)
+	case messages.StopTask:
+		m.stop(in)
+	case messages.TaskActive:
+		m.becomeActive(in)
+	case SupervisorExited:
+		m.exited(now, in)
+	case Sweep:
+		m.sweep(now, in)
+	}
+	return m.out
+}
+
+func (m *Machine) do(e Effect) { m.out = append(m.out, e) }
+
+// Running is how many tasks have a supervisor.
+func (m *Machine) Running() int { return len(m.tasks) }
+
+func (m *Machine) start(now time.Time, o messages.StartTask) {
+	asked := o.Spec
+	if !m.override.IsZero() {
+		asked.CDPURL, asked.Launch = m.override, nil
+	}
+	t := m.tasks[o.ID]
+	if t == nil {
+		if len(m.tasks) >= m.limits.MaxTasks {
+			m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeLimitReached, "the node already runs %d tasks", len(m.tasks))})
+			return
+		}
+		m.spawn(now, o.ID, asked.WithDefaults(), []waiter{{o.Reply, true}})
+		return
+	}
+	if t.stopping {
+		m.startNext(t, asked, o.Reply)
+		return
+	}
+	merged := t.spec.Merge(asked)
+	if !merged.SameBrowser(t.spec) {
+		// Another browser: nothing of the old state may show in it (A4).
+		m.stopTask(o.ID, t, "rebound to another browser")
+		m.startNext(t, asked, o.Reply)
+		return
+	}
+	t.spec = merged
+	m.do(ToSupervisor{o.ID, messages.UpdateSpec{Spec: merged}})
+	if t.active {
+		m.do(Answer{To: o.Reply, Value: messages.StartOutcome{}})
+		return
+	}
+	t.waiters = append(t.waiters, waiter{o.Reply, false}) // the race of A3: the first one starts, all wait
+}
+
+// startNext queues a start behind a supervisor that is on its way out. Asking
+// for the same again joins in; asking for another supersedes.
+func (m *Machine) startNext(t *task, asked messages.TaskSpec, reply messages.ReplyTo) {
+	spec := asked.WithDefaults()
+	if t.next != nil && t.next.spec.SameBrowser(spec) {
+		t.next.waiters = append(t.next.waiters, waiter{reply, false})
+		return
+	}
+	m.dropNext(t, "superseded by a later start with another browser")
+	t.next = &next{spec: spec, waiters: []waiter{{reply, true}}}
+}
+
+func (m *Machine) dropNext(t *task, why string) {
+	if t.next == nil {
+		return
+	}
+	for _, w := range t.next.waiters {
+		m.do(Answer{To: w.reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "%s", why)})
+	}
+	t.next = nil
+}
+
+func (m *Machine) spawn(now time.Time, id messages.TaskID, spec messages.TaskSpec, waiters []waiter) {
+	m.gen++
+	m.tasks[id] = &task{gen: m.gen, spec: spec, started: now, waiters: waiters}
+	m.ended = slices.DeleteFunc(m.ended, func(e messages.TaskID) bool { return e == id })
+	m.do(SpawnSupervisor{ID: id, Gen: m.gen, Spec: spec})
+}
+
+func (m *Machine) stop(o messages.StopTask) {
+	t := m.tasks[o.ID]
+	if t == nil {
+		m.do(Answer{To: o.Reply})
+		if i := slices.Index(m.ended, o.ID); i >= 0 && o.Reason == "" {
+			m.do(Acknowledge{o.ID})
+		}
+		return
+	}
+	m.dropNext(t, "stopped while starting")
+	t.stoppers = append(t.stoppers, o.Reply)
+	m.stopTask(o.ID, t, o.Reason)
+}
+
+// Acknowledge takes a lost task off the list: somebody has said that they
+// know.
+type Acknowledge struct{ ID messages.TaskID }
+
+func (m *Machine) stopTask(id messages.TaskID, t *task, why string) {
+	if t.stopping {
+		return
+	}
+	t.stopping = true
+	m.do(ToSupervisor{id, messages.StopTask{ID: id, Reason: why}})
+}
+
+func (m *Machine) becomeActive(a messages.TaskActive) {
+	t := m.tasks[a.ID]
+	if t == nil || t.gen != a.Gen {
+		return
+	}
+	t.active = true
+	for _, w := range t.waiters {
+		m.do(Answer{To: w.reply, Value: messages.StartOutcome{Started: w.started}})
+	}
+	t.waiters = nil
+}
+
+func (m *Machine) exited(now time.Time, e SupervisorExited) {
+	t := m.tasks[e.ID]
+	if t == nil || t.gen != e.Gen {
+		return
+	}
+	delete(m.tasks, e.ID)
+	for _, w := range t.waiters {
+		m.do(Answer{To: w.reply, Err: startError(e.Err)})
+	}
+	for _, reply := range t.stoppers {
+		m.do(Answer{To: reply})
+	}
+	if t.next != nil {
+		m.spawn(now, e.ID, t.next.spec, t.next.waiters)
+		return
+	}
+	if !t.active {
+		m.do(Forget{e.ID}) // it never was
+		return
+	}
+	m.ended = append(m.ended, e.ID)
+	if len(m.ended) > MaxEnded {
+		m.do(Forget{m.ended[0]})
+		m.ended = slices.Clone(m.ended[1:])
+	}
+}
+
+// startError is what a start gets whose supervisor ended first (A15).
+func startError(err error) error {
+	var own *messages.Error
+	switch {
+	case err == nil:
+		return messages.Errorf(messages.CodeUpstreamUnavailable, "stopped while starting")
+	case errors.As(err, &own):
+		return own
+	}
+	return messages.Errorf(messages.CodeUpstreamUnavailable, "the task did not start: %s", err)
+}
+
+func (m *Machine) sweep(now time.Time, s Sweep) {
+	for _, id := range m.ids() {
+		t := m.tasks[id]
+		if t.stopping {
+			continue
+		}
+		if life := orDefault(t.spec.MaxLifeS, m.limits.MaxLife); now.Sub(t.started) > life {
+			m.stopTask(id, t, "reached its maximum life of "+life.String())
+		} else if idle := orDefault(t.spec.IdleTimeoutS, m.limits.IdleTimeout); s.IdleFor(id) > idle {
+			m.stopTask(id, t, "was not used for "+idle.String())
+		}
+	}
+}
+
+func orDefault(seconds float64, d time.Duration) time.Duration {
+	if seconds == 0 {
+		return d
+	}
+	return time.Duration(seconds * float64(time.Second))
+}
+
+func (m *Machine) ids() []messages.TaskID { return slices.Sorted(maps.Keys(m.tasks)) }

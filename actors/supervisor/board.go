@@ -1,0 +1,154 @@
+package supervisor
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/anthdm/hollywood/actor"
+
+	"holdfast/actors/session"
+	"holdfast/messages"
+)
+
+// View is a task's state at one version with the ways to its sessions. It is
+// immutable.
+type View struct {
+	Snapshot *messages.Snapshot
+	Scope    messages.Scope
+	Launched bool
+	// Supervisor takes orders; nil once the task has ended.
+	Supervisor *actor.PID
+	// Browser leads to the browser's own session; nil while there is no link.
+	Browser *session.Port
+	// Sessions are all attached sessions.
+	Sessions map[messages.SessionID]Session
+	// Trees are the frame trees of the pages, whole.
+	Trees map[messages.TargetID]*messages.FrameTree
+}
+
+// Session is one attached session as callers meet it.
+type Session struct {
+	Port   *session.Port
+	Target messages.TargetID
+	Page   messages.TargetID
+	State  messages.PageState
+	// Blocking are the dialogs that keep this session's renderer from running.
+	Blocking []messages.Dialog
+	// PageDialogs are all that wait on the page.
+	PageDialogs []messages.Dialog
+	// Poisoned: the page holds a dialog whose frame is gone, and almost any
+	// command could end the browser (C15).
+	Poisoned bool
+}
+
+// maxEvents bounds what a watcher that was away can catch up on.
+const maxEvents = 512
+
+// Board is where a task's state is read. It outlives the task's supervisor,
+// so that the end of a task can be read too. Safe for concurrent use.
+type Board struct {
+	view atomic.Pointer[View]
+	used atomic.Int64 // unix nanoseconds of the last use
+	busy atomic.Int64 // calls and watchers in progress
+
+	mu      sync.Mutex
+	events  []messages.Event
+	dropped uint64        // version of the newest event that was let go
+	wait    chan struct{} // closed by the next publish; nil when nobody waits
+}
+
+// NewBoard returns a board that shows a task about to start.
+func NewBoard(id messages.TaskID, spec messages.TaskSpec, now time.Time) *Board {
+	b := &Board{}
+	b.view.Store(&View{
+		Scope: spec.Scope, Launched: spec.Launch != nil,
+		Snapshot: &messages.Snapshot{
+			TaskID: id, State: messages.StateStarting, Active: true, Labels: spec.Labels,
+			Connection: messages.Connection{
+				Primary: messages.LinkDialing, Anchor: messages.LinkDown, Endpoint: spec.CDPURL.String(),
+			},
+		},
+	})
+	b.Touch(now)
+	return b
+}
+
+// View returns the newest state. It costs one atomic load.
+func (b *Board) View() *View { return b.view.Load() }
+
+// Touch renews the task's lease (requirement X7).
+func (b *Board) Touch(now time.Time) { b.used.Store(now.UnixNano()) }
+
+// Use holds the lease until the returned function is called, once.
+func (b *Board) Use() (done func()) {
+	b.busy.Add(1)
+	return func() {
+		b.Touch(time.Now())
+		b.busy.Add(-1)
+	}
+}
+
+// IdleFor is how long nobody has used the task.
+func (b *Board) IdleFor(now time.Time) time.Duration {
+	if b.busy.Load() > 0 {
+		return 0
+	}
+	return now.Sub(time.Unix(0, b.used.Load()))
+}
+
+// publish shows v and tells the watchers. One publisher at a time.
+func (b *Board) publish(v *View, events []messages.Event) {
+	b.mu.Lock()
+	b.view.Store(v)
+	b.events = append(b.events, events...)
+	if over := len(b.events) - maxEvents; over > 0 {
+		b.dropped = b.events[over-1].Version
+		b.events = append(b.events[:0:0], b.events[over:]...)
+	}
+	wait := b.wait
+	b.wait = nil
+	b.mu.Unlock()
+	if wait != nil {
+		close(wait)
+	}
+}
+
+// After returns the events after version, and a channel that is closed when
+// there are more. When some of them are gone, or version is not of this
+// board, it returns one reset that carries the whole state.
+func (b *Board) After(version uint64) ([]messages.Event, <-chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.wait == nil {
+		b.wait = make(chan struct{})
+	}
+	snap := b.view.Load().Snapshot
+	if version < b.dropped || version > snap.Version {
+		return []messages.Event{{
+			Type: messages.EventReset, TaskID: snap.TaskID, Version: snap.Version, Snapshot: snap,
+		}}, b.wait
+	}
+	// Versions are consecutive: the i-th from the end is Version-i.
+	n := len(b.events)
+	for n > 0 && b.events[n-1].Version > version {
+		n--
+	}
+	return append([]messages.Event(nil), b.events[n:]...), b.wait
+}
+
+// Acknowledge turns a lost task into a stopped one. Only for a task without a
+// supervisor.
+func (b *Board) Acknowledge() {
+	v := *b.View()
+	if v.Snapshot.State != messages.StateLost {
+		return
+	}
+	snap := *v.Snapshot
+	snap.State = messages.StateStopped
+	snap.Version++
+	v.Snapshot = &snap
+	b.publish(&v, []messages.Event{{
+		Type: messages.EventTaskState, TaskID: snap.TaskID, Version: snap.Version, State: snap.State, Reason: snap.Reason,
+	}})
+}

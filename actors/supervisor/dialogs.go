@@ -1,0 +1,89 @@
+package supervisor
+
+import (
+	"maps"
+	"slices"
+
+	"holdfast/messages"
+)
+
+func (m *Machine) dialogsChanged(c messages.DialogsChanged) {
+	m.memory, m.pending = c.Memory, c.Pending
+	if c.Opened != nil {
+		m.tell(messages.Event{Type: messages.EventDialogOpened, Dialog: c.Opened})
+	}
+	if c.Closed != nil {
+		m.tell(messages.Event{Type: messages.EventDialogClosed, Closed: c.Closed})
+	}
+	touched := map[messages.TargetID]bool{}
+	for _, d := range c.Pending {
+		touched[d.TargetID] = true
+	}
+	for t := range m.told {
+		touched[t] = true
+	}
+	for _, t := range slices.Sorted(maps.Keys(touched)) {
+		m.tellDialogs(t)
+		m.pageChanged(t)
+	}
+}
+
+// tellDialogs says to every session of a page which dialogs wait on it.
+func (m *Machine) tellDialogs(page messages.TargetID) {
+	dialogs := m.dialogsOn(page)
+	if len(dialogs) > 0 {
+		m.told[page] = true
+	} else {
+		delete(m.told, page)
+	}
+	for _, s := range m.sessionOrder() {
+		if m.sessions[s].cfg.Page == page {
+			m.do(ToSession{s, messages.DialogsOpen{Dialogs: dialogs, Holding: len(m.blocking(s, dialogs)) > 0}})
+		}
+	}
+}
+
+func (m *Machine) dialogsOn(page messages.TargetID) []messages.Dialog {
+	var on []messages.Dialog
+	for _, d := range m.pending {
+		if d.TargetID == page {
+			on = append(on, d)
+		}
+	}
+	return on
+}
+
+// blocking are those of dialogs whose frame lives in session s.
+func (m *Machine) blocking(s messages.SessionID, dialogs []messages.Dialog) []messages.Dialog {
+	var mine []messages.Dialog
+	for _, d := range dialogs {
+		if m.holder(d) == s {
+			mine = append(mine, d)
+		}
+	}
+	return mine
+}
+
+// holder is the session whose process runs the frame that asks: that of the
+// nearest frame upwards with a session of its own.
+func (m *Machine) holder(d messages.Dialog) messages.SessionID {
+	for s, e := range m.sessions {
+		if e.cfg.Page == d.TargetID && messages.FrameID(e.cfg.Target) == d.FrameID {
+			return s
+		}
+	}
+	if t := m.trees[d.TargetID]; t != nil {
+		frame := d.FrameID
+		for i := len(t.Children) - 1; i >= 0; i-- { // parents stand before their children
+			c := t.Children[i]
+			if c.FrameID != frame {
+				continue
+			}
+			if c.SessionID != "" {
+				return c.SessionID
+			}
+			frame = c.ParentFrameID
+		}
+	}
+	return d.SessionID
+}

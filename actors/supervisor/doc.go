@@ -1,0 +1,23 @@
+// Package supervisor holds the actor that keeps one task: it starts and
+// restarts the task's other actors, folds what they say into one state, and
+// publishes that state on the task's [Board].
+//
+//	supervisor/<task>
+//	├─ dialog                        one_for_one
+//	├─ browser ─ frame               rest_for_one: a lost link takes the forest with it
+//	└─ page and iframe sessions      one_for_one, as many as are attached
+//
+// What may not be lost lives here: the spec, the pages that are the task's,
+// the memory of its dialogs. What may fail lives in the children, and their
+// failure is answered by policy (package restart): the abnormal exit of the
+// browser's session, which owns the link, is the reconnect.
+//
+// Reading is free: a [View] is immutable and stands behind an atomic pointer,
+// so that a snapshot never waits for the browser, nor for the supervisor.
+//
+// Invariants:
+//
+//   - versions only grow, and each names exactly one [messages.Event];
+//   - a fact of another generation than the link's changes nothing;
+//   - a page's session is served by one actor at a time.
+package supervisor

@@ -1,0 +1,311 @@
+package supervisor
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/actors/session"
+	"holdfast/messages"
+)
+
+func (m *Machine) targetAttached(a messages.TargetAttached) {
+	isPage := a.Via == ""
+	cfg := session.Config{Gen: a.Gen, Session: a.Session, Target: a.Info.ID, Page: a.Page, IsPage: isPage}
+	if old := m.sessions[a.Session]; old != nil {
+		return
+	}
+	if isPage {
+		m.pageAttached(a)
+		m.do(ToFrame{a})
+	} else if m.pages[a.Page] == nil {
+		return // its page went away meanwhile
+	}
+	m.sessions[a.Session] = &sessionEntry{cfg: cfg, via: a.Via, info: a.Info, seq: m.nextSeq(), health: messages.PageOK}
+	m.do(SpawnSession{cfg})
+	if m.told[a.Page] {
+		m.tellDialogs(a.Page)
+	}
+}
+
+func (m *Machine) nextSeq() uint64 {
+	var last uint64
+	for _, s := range m.sessions {
+		last = max(last, s.seq)
+	}
+	return last + 1
+}
+
+func (m *Machine) pageAttached(a messages.TargetAttached) {
+	p := m.pages[a.Info.ID]
+	if p != nil {
+		p.info, p.session, p.health = a.Info, a.Session, messages.PageOK
+		m.pageChanged(a.Info.ID)
+		return
+	}
+	p = &pageEntry{info: a.Info, session: a.Session, health: messages.PageOK}
+	m.pages[a.Info.ID] = p
+	m.order = append(m.order, a.Info.ID)
+	// While attaching, the first page that is not the browser's own; later,
+	// whatever was opened last.
+	if m.rooted || m.current == "" || isInternal(m.pages[m.current].info.URL) {
+		m.current = a.Info.ID
+	}
+	m.tellPage(messages.EventPageOpened, a.Info.ID)
+}
+
+func isInternal(url string) bool {
+	return strings.HasPrefix(url, "chrome:") || strings.HasPrefix(url, "devtools:") || strings.HasPrefix(url, "chrome-extension:")
+}
+
+// sessionEnded ends a session's actor and those of the sessions that were
+// attached through it: the browser drops them without a word.
+func (m *Machine) sessionEnded(s messages.SessionID) {
+	e := m.sessions[s]
+	if e == nil {
+		return
+	}
+	delete(m.sessions, s)
+	m.do(StopSession{s})
+	if e.via == "" {
+		m.do(ToFrame{messages.TargetDetached{Gen: m.gen, Session: s}})
+		if p := m.pages[e.cfg.Page]; p != nil && p.session == s {
+			p.session = ""
+			m.pageChanged(e.cfg.Page)
+		}
+	}
+	for _, child := range m.sessionOrder() {
+		if c := m.sessions[child]; c != nil && c.via == s {
+			m.do(ToFrame{messages.TargetDetached{Gen: m.gen, Session: child, Via: s}})
+			m.sessionEnded(child)
+		}
+	}
+}
+
+func (m *Machine) sessionReady(now time.Time, r messages.SessionReady) {
+	e := m.sessions[r.Session]
+	if e == nil || r.Gen != m.gen {
+		return
+	}
+	e.ready = true
+	m.sendOnItsWay(r.Session, r.Target)
+	m.maybeActive(now)
+}
+
+// ignoreNavigation lets through only what says that the page itself is lost.
+func ignoreNavigation(err error) error {
+	switch messages.CodeOf(err) {
+	case messages.CodeUpstreamUnavailable, messages.CodePageCrashed:
+		return err
+	}
+	return nil
+}
+
+func (m *Machine) sessionHealth(h messages.SessionHealth) {
+	e := m.sessions[h.Session]
+	if e == nil || h.Gen != m.gen {
+		return
+	}
+	e.health = h.State
+	if p := m.pages[h.Page]; p != nil && h.IsPage {
+		p.health = h.State
+		m.pageChanged(h.Page)
+		return
+	}
+	// An iframe's renderer: callers meet it in the view.
+	m.tellPage(messages.EventPageChanged, h.Page)
+}
+
+func (m *Machine) pageInfoChanged(info messages.TargetInfo) {
+	p := m.pages[info.ID]
+	if p == nil || p.info.URL == info.URL && p.info.Title == info.Title {
+		return
+	}
+	opener := p.info.Opener
+	p.info = info
+	if info.Opener == "" {
+		p.info.Opener = opener
+	}
+	m.pageChanged(info.ID)
+}
+
+func (m *Machine) pageNavigated(n messages.PageNavigated) {
+	p := m.pages[n.Page]
+	if p == nil {
+		return
+	}
+	p.info.URL = n.URL
+	p.stuck = false // another document: whatever froze the old one went with it
+	m.current = n.Page
+	m.pageChanged(n.Page)
+}
+
+func (m *Machine) pageClosed(t messages.TargetID) {
+	p := m.pages[t]
+	if p == nil {
+		return
+	}
+	closed := m.page(t)
+	for _, s := range m.sessionOrder() {
+		if e := m.sessions[s]; e != nil && e.cfg.Page == t {
+			m.sessionEnded(s)
+		}
+	}
+	delete(m.pages, t)
+	m.trees = maps.Clone(m.trees) // the published one is not written
+	delete(m.trees, t)
+	delete(m.told, t)
+	m.order = slices.DeleteFunc(m.order, func(o messages.TargetID) bool { return o == t })
+	if o, ok := m.opening[t]; ok {
+		delete(m.opening, t)
+		m.do(Answer{To: o.reply, Err: messages.Errorf(messages.CodeTargetNotFound, "the page was closed before it loaded")})
+	}
+	if m.current == t {
+		m.current = ""
+		if n := len(m.order); n > 0 {
+			m.current = m.order[n-1]
+		}
+	}
+	m.do(ToDialog{messages.PageGone{Page: t}})
+	m.do(ToFrame{messages.PageGone{Page: t}})
+	m.tell(messages.Event{Type: messages.EventPageClosed, Page: &closed})
+	m.resettle()
+}
+
+func (m *Machine) pageUnreachable(u messages.PageUnreachable) {
+	p := m.pages[u.Page]
+	if p == nil {
+		return
+	}
+	p.stuck = true
+	if u.Poisoned && !p.poisoned {
+		// The frame that asked is gone and waits for nothing, so nothing is
+		// decided for anybody by freeing the page; left as it is, the next
+		// dialog on it would take the whole browser (C15).
+		p.poisoned = true
+		m.do(ToBrowser{messages.ReleasePage{Page: u.Page}})
+	}
+	m.pageChanged(u.Page)
+}
+
+func (m *Machine) pageChanged(t messages.TargetID) {
+	m.tellPage(messages.EventPageChanged, t)
+	m.resettle()
+}
+
+func (m *Machine) tellPage(typ messages.EventType, t messages.TargetID) {
+	if m.pages[t] == nil {
+		return
+	}
+	p := m.page(t)
+	m.tell(messages.Event{Type: typ, Page: &p})
+}
+
+// page is a page as the contract shows it.
+func (m *Machine) page(t messages.TargetID) messages.Page {
+	p := m.pages[t]
+	v := messages.Page{
+		TargetID: t, SessionID: p.session, URL: p.info.URL, Title: p.info.Title, PageState: m.pageState(t),
+	}
+	if p.info.Opener != "" {
+		opener := p.info.Opener
+		v.OpenerID = &opener
+	}
+	return v
+}
+
+func (m *Machine) pageState(t messages.TargetID) messages.PageState {
+	p := m.pages[t]
+	if p == nil {
+		return messages.PageOK
+	}
+	if p.health == messages.PageCrashed {
+		return messages.PageCrashed
+	}
+	for _, d := range m.pending {
+		if d.TargetID == t {
+			return messages.PageDialog
+		}
+	}
+	if p.stuck {
+		return messages.PageDialogUnreachable
+	}
+	return p.health
+}
+
+// navigate passes the order to the page it means.
+func (m *Machine) navigate(o messages.Navigate) {
+	t := o.Request.TargetID
+	if t == "" {
+		t = m.current
+	}
+	p := m.pages[t]
+	switch {
+	case p == nil && o.Request.TargetID == "":
+		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeTargetNotFound, "the task has no page; open one with Target.createTarget")})
+	case p == nil:
+		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeTargetNotFound, "the task has no page %s", t)})
+	case p.session == "":
+		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").With("sent", false)})
+	case p.poisoned:
+		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodePageWedged, "the page is being freed of a dialog nobody can answer; try again in a moment")})
+	default:
+		m.do(ToSession{p.session, o})
+	}
+}
+
+// openPage opens a blank page and sends it on its way once its session
+// answers (C30).
+func (m *Machine) openPage(o messages.OpenPage) {
+	if m.conn.Primary != messages.LinkUp {
+		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").With("sent", false)})
+		return
+	}
+	m.do(OpenTab{URL: o.URL, NewWindow: o.NewWindow, Reply: o.Reply})
+}
+
+func (m *Machine) pageOpened(o PageOpened) {
+	p := m.pages[o.Target]
+	switch {
+	case o.Err != nil:
+		m.do(Answer{To: o.Reply, Err: o.Err})
+	case p == nil:
+		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeTargetNotFound, "the page was closed before it loaded")})
+	case o.URL == "" || o.URL == "about:blank":
+		m.do(Answer{To: o.Reply, Value: o.Target})
+	default:
+		m.opening[o.Target] = opening{o.URL, o.Reply}
+		if e := m.sessions[p.session]; e != nil && e.ready {
+			m.sendOnItsWay(p.session, o.Target)
+		}
+	}
+}
+
+func (m *Machine) sendOnItsWay(s messages.SessionID, t messages.TargetID) {
+	o, ok := m.opening[t]
+	if !ok {
+		return
+	}
+	delete(m.opening, t)
+	m.do(ToSession{s, messages.Navigate{
+		Request: messages.NavigateRequest{URL: o.url, WaitUntil: messages.WaitCommit},
+		Reply: func(_ any, err error) {
+			// The page exists either way; a URL that failed shows in it.
+			o.reply(t, ignoreNavigation(err))
+		},
+	}})
+}
+
+func (m *Machine) framesChanged(f messages.FramesChanged) {
+	m.trees = maps.Clone(m.trees)
+	m.trees[f.Page] = f.Tree
+	e := messages.Event{Type: messages.EventFrames}
+	if f.Page == m.current {
+		e.FrameTree = Capped(f.Tree)
+	}
+	m.tell(e)
+	if m.told[f.Page] {
+		m.tellDialogs(f.Page) // which session holds the dialog may be known only now
+	}
+}

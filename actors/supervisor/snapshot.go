@@ -1,0 +1,70 @@
+package supervisor
+
+import "holdfast/messages"
+
+// Snapshot is the state as it is now.
+func (m *Machine) Snapshot() *messages.Snapshot {
+	s := &messages.Snapshot{
+		TaskID: m.id, State: m.state, Version: m.version, Active: m.state.Active(), Reason: m.reason,
+		Connection: m.conn, Labels: m.spec.Labels,
+	}
+	if !s.Active {
+		return s
+	}
+	s.PageTargetID = m.current
+	if m.current != "" {
+		s.PageState = m.pageState(m.current)
+	}
+	s.Pages = make([]messages.Page, 0, len(m.order))
+	for _, t := range m.order {
+		s.Pages = append(s.Pages, m.page(t))
+	}
+	s.PendingDialogs = orEmpty(m.pending)
+	s.RecentDialogs = orEmpty(m.memory.Recent)
+	s.ConsoleErrors = orEmpty(m.console)
+	if t := m.trees[m.current]; t != nil {
+		s.FrameTree = Capped(t)
+	}
+	return s
+}
+
+// orEmpty keeps a list of a living task from being left out of the JSON.
+func orEmpty[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+// sessionViews are the sessions as callers meet them, without their ports.
+func (m *Machine) sessionViews() map[messages.SessionID]Session {
+	views := make(map[messages.SessionID]Session, len(m.sessions))
+	for s, e := range m.sessions {
+		dialogs := m.dialogsOn(e.cfg.Page)
+		p := m.pages[e.cfg.Page]
+		views[s] = Session{
+			Target: e.cfg.Target, Page: e.cfg.Page, State: e.health,
+			Blocking: m.blocking(s, dialogs), PageDialogs: dialogs, Poisoned: p != nil && p.poisoned,
+		}
+	}
+	return views
+}
+
+// Capped is a tree within the caps of a snapshot (F2, F3).
+func Capped(t *messages.FrameTree) *messages.FrameTree {
+	depth := map[messages.FrameID]int{t.Top.FrameID: 0}
+	capped := &messages.FrameTree{Top: t.Top, Children: []messages.FrameNode{}}
+	for _, c := range t.Children {
+		d, ok := depth[c.ParentFrameID]
+		if c.IsOOPIF {
+			d++
+		}
+		if !ok || d > messages.MaxOOPIFDepth || len(capped.Children) >= messages.MaxTreeEntries {
+			capped.Truncated = true
+			continue
+		}
+		depth[c.FrameID] = d
+		capped.Children = append(capped.Children, c)
+	}
+	return capped
+}
