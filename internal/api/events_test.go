@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"holdfast/internal/api"
+	"holdfast/internal/api/apitest"
 	"holdfast/messages"
 )
 
@@ -90,8 +91,8 @@ func TestEventStream(t *testing.T) {
 	t.Parallel()
 	t.Run("ids close versions, text with line ends stays one event", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t, &fakeNode{watch: func(context.Context, uint64, bool) (messages.EventStream, error) {
-			return &fakeStream{batches: [][]messages.Event{
+		b := setup(t, &apitest.Node{WatchFunc: func(context.Context, uint64, bool) (messages.EventStream, error) {
+			return &apitest.Stream{Batches: [][]messages.Event{
 				{{Type: messages.EventReset, TaskID: "one", Version: 4}},
 				{
 					{Type: messages.EventDialogOpened, TaskID: "one", Version: 5, Reason: "a\nb\rc\n\n"},
@@ -126,9 +127,9 @@ data: {"type":"dialog_closed","task_id":"one","version":6}
 		t.Parallel()
 		for given, want := range map[string]string{"": "0 false", "0": "0 true", "41": "41 true", "18446744073709551615": "18446744073709551615 true"} {
 			var got string
-			b := setup(t, &fakeNode{watch: func(_ context.Context, after uint64, resume bool) (messages.EventStream, error) {
+			b := setup(t, &apitest.Node{WatchFunc: func(_ context.Context, after uint64, resume bool) (messages.EventStream, error) {
 				got = fmt.Sprint(after, resume)
-				return &fakeStream{}, nil
+				return &apitest.Stream{}, nil
 			}})
 			r := b.request("GET", "/v1/tasks/one/events", "")
 			r.Header.Set("Last-Event-ID", given)
@@ -139,7 +140,7 @@ data: {"type":"dialog_closed","task_id":"one","version":6}
 	})
 	t.Run("a bad Last-Event-ID is refused", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t, &fakeNode{})
+		b := setup(t, &apitest.Node{})
 		for _, given := range []string{"x", "-1", "1.5", "18446744073709551616", " 1", "0x1"} {
 			r := b.request("GET", "/v1/tasks/one/events", "")
 			r.Header.Set("Last-Event-ID", given)
@@ -148,7 +149,7 @@ data: {"type":"dialog_closed","task_id":"one","version":6}
 	})
 	t.Run("an unknown task is an error, not a stream", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t, &fakeNode{watch: func(context.Context, uint64, bool) (messages.EventStream, error) {
+		b := setup(t, &apitest.Node{WatchFunc: func(context.Context, uint64, bool) (messages.EventStream, error) {
 			return nil, messages.Errorf(messages.CodeTaskNotFound, "none")
 		}})
 		b.wantError(b.call("GET", "/v1/tasks/one/events", ""), http.StatusNotFound, messages.CodeTaskNotFound)
@@ -158,8 +159,8 @@ data: {"type":"dialog_closed","task_id":"one","version":6}
 func TestSilentStreamsHeartbeatsAndLeases(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStream{block: true, closed: make(chan struct{})}
-		b := setup(t, &fakeNode{watch: func(context.Context, uint64, bool) (messages.EventStream, error) { return s, nil }})
+		s := &apitest.Stream{Block: true, Closed: make(chan struct{})}
+		b := setup(t, &apitest.Node{WatchFunc: func(context.Context, uint64, bool) (messages.EventStream, error) { return s, nil }})
 		l, _ := b.serve()
 		c := b.open(l, "GET", "/v1/tasks/one/events")
 		got := make(chan string)
@@ -169,8 +170,8 @@ func TestSilentStreamsHeartbeatsAndLeases(t *testing.T) {
 		if body := <-got; body != ": connected\n\n"+strings.Repeat(": still here\n\n", 3) {
 			t.Errorf("got %q", body)
 		}
-		<-s.closed
-		if n := len(b.node.renewals()); n < 4 {
+		<-s.Closed
+		if n := len(b.node.Renewals()); n < 4 {
 			t.Errorf("a watched task's lease was renewed %d times", n)
 		}
 	})
@@ -179,20 +180,20 @@ func TestSilentStreamsHeartbeatsAndLeases(t *testing.T) {
 func TestAStalledReaderIsDropped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStream{block: true, closed: make(chan struct{})}
+		s := &apitest.Stream{Block: true, Closed: make(chan struct{})}
 		for v := range uint64(100) {
-			s.batches = append(s.batches, []messages.Event{{Type: messages.EventReset, Version: v, Reason: strings.Repeat("x", 10_000)}})
+			s.Batches = append(s.Batches, []messages.Event{{Type: messages.EventReset, Version: v, Reason: strings.Repeat("x", 10_000)}})
 		}
-		b := setup(t, &fakeNode{watch: func(context.Context, uint64, bool) (messages.EventStream, error) { return s, nil }})
+		b := setup(t, &apitest.Node{WatchFunc: func(context.Context, uint64, bool) (messages.EventStream, error) { return s, nil }})
 		l, _ := b.serve()
 		start := time.Now()
 		b.open(l, "GET", "/v1/tasks/one/events") // and never reads
-		<-s.closed
+		<-s.Closed
 		if d := time.Since(start); d != 30*time.Second {
 			t.Errorf("dropped after %v", d)
 		}
-		if len(s.batches) < 99 {
-			t.Errorf("%d batches were taken for nobody", 100-len(s.batches))
+		if len(s.Batches) < 99 {
+			t.Errorf("%d batches were taken for nobody", 100-len(s.Batches))
 		}
 	})
 }
@@ -200,8 +201,8 @@ func TestAStalledReaderIsDropped(t *testing.T) {
 func TestAStreamEndsWithItsReader(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStream{block: true, closed: make(chan struct{})}
-		b := setup(t, &fakeNode{watch: func(context.Context, uint64, bool) (messages.EventStream, error) { return s, nil }})
+		s := &apitest.Stream{Block: true, Closed: make(chan struct{})}
+		b := setup(t, &apitest.Node{WatchFunc: func(context.Context, uint64, bool) (messages.EventStream, error) { return s, nil }})
 		l, _ := b.serve()
 		c := b.open(l, "GET", "/v1/tasks/one/events")
 		start := time.Now()
@@ -209,7 +210,7 @@ func TestAStreamEndsWithItsReader(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Close()
-		<-s.closed
+		<-s.Closed
 		if d := time.Since(start); d != 0 {
 			t.Errorf("noticed after %v", d)
 		}
@@ -219,8 +220,8 @@ func TestAStreamEndsWithItsReader(t *testing.T) {
 func TestStreamsAreCounted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := setup(t, &fakeNode{watch: func(context.Context, uint64, bool) (messages.EventStream, error) {
-			return &fakeStream{block: true}, nil
+		b := setup(t, &apitest.Node{WatchFunc: func(context.Context, uint64, bool) (messages.EventStream, error) {
+			return &apitest.Stream{Block: true}, nil
 		}}, func(c *api.Config) { c.MaxStreams = 1 })
 		l, _ := b.serve()
 		c := b.open(l, "GET", "/v1/tasks/one/events")

@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -15,128 +14,12 @@ import (
 	"go.uber.org/goleak"
 
 	"holdfast/internal/api"
+	"holdfast/internal/api/apitest"
 	"holdfast/internal/token"
 	"holdfast/messages"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// fakeNode is a node of which each test says only what it needs. What is not
-// said answers with a plain success.
-type fakeNode struct {
-	getOrStart func(context.Context, messages.TaskID, messages.TaskSpec) (*messages.Snapshot, bool, error)
-	tasks      []*messages.Snapshot
-	snapshot   func(messages.TaskID, messages.SnapshotOptions) (*messages.Snapshot, error)
-	respond    func(messages.DialogAnswer) (messages.ClosedDialog, error)
-	navigate   func(messages.NavigateRequest) (messages.NavigateResult, error)
-	cdp        func(messages.CDPRequest) (messages.CDPResult, error)
-	watch      func(ctx context.Context, after uint64, resume bool) (messages.EventStream, error)
-	stop       func(messages.TaskID) error
-	renew      func(messages.TaskID) error
-	ready      error
-
-	mu      sync.Mutex
-	renewed []messages.TaskID
-}
-
-func snapOf(id messages.TaskID) *messages.Snapshot {
-	return &messages.Snapshot{TaskID: id, State: messages.StateActive, Version: 7, Active: true}
-}
-
-func (n *fakeNode) GetOrStart(ctx context.Context, id messages.TaskID, s messages.TaskSpec) (*messages.Snapshot, bool, error) {
-	if n.getOrStart != nil {
-		return n.getOrStart(ctx, id, s)
-	}
-	return snapOf(id), true, nil
-}
-
-func (n *fakeNode) Tasks() []*messages.Snapshot { return n.tasks }
-
-func (n *fakeNode) Snapshot(id messages.TaskID, o messages.SnapshotOptions) (*messages.Snapshot, error) {
-	if n.snapshot != nil {
-		return n.snapshot(id, o)
-	}
-	return snapOf(id), nil
-}
-
-func (n *fakeNode) Respond(_ context.Context, _ messages.TaskID, a messages.DialogAnswer) (messages.ClosedDialog, error) {
-	if n.respond != nil {
-		return n.respond(a)
-	}
-	return messages.ClosedDialog{ID: "d-1", ClosedBy: messages.ClosedByAgent}, nil
-}
-
-func (n *fakeNode) Navigate(_ context.Context, _ messages.TaskID, r messages.NavigateRequest) (messages.NavigateResult, error) {
-	if n.navigate != nil {
-		return n.navigate(r)
-	}
-	return messages.NavigateResult{URL: r.URL}, nil
-}
-
-func (n *fakeNode) CDP(_ context.Context, _ messages.TaskID, r messages.CDPRequest) (messages.CDPResult, error) {
-	if n.cdp != nil {
-		return n.cdp(r)
-	}
-	return messages.CDPResult{Result: json.RawMessage(`{"a":"<b>"}`)}, nil
-}
-
-func (n *fakeNode) Watch(ctx context.Context, _ messages.TaskID, after uint64, resume bool) (messages.EventStream, error) {
-	if n.watch != nil {
-		return n.watch(ctx, after, resume)
-	}
-	return &fakeStream{}, nil
-}
-
-func (n *fakeNode) Renew(id messages.TaskID) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.renewed = append(n.renewed, id)
-	if n.renew != nil {
-		return n.renew(id)
-	}
-	return nil
-}
-
-func (n *fakeNode) StopTask(_ context.Context, id messages.TaskID) error {
-	if n.stop != nil {
-		return n.stop(id)
-	}
-	return nil
-}
-
-func (n *fakeNode) Ready() error { return n.ready }
-
-func (n *fakeNode) renewals() []messages.TaskID {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return append([]messages.TaskID(nil), n.renewed...)
-}
-
-// fakeStream gives its batches one by one, then waits (block) or ends.
-type fakeStream struct {
-	batches [][]messages.Event
-	block   bool
-	closed  chan struct{}
-}
-
-func (s *fakeStream) Next(ctx context.Context) ([]messages.Event, error) {
-	if len(s.batches) > 0 {
-		b := s.batches[0]
-		s.batches = s.batches[1:]
-		return b, nil
-	}
-	if s.block {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}
-	return nil, io.EOF
-}
-
-func (s *fakeStream) Close() {
-	if s.closed != nil {
-		close(s.closed)
-	}
-}
 
 // syncBuffer is a log that several goroutines write.
 type syncBuffer struct {
@@ -173,14 +56,14 @@ func (c *countFailures) AuthFailed(class string) {
 // bench is one handler with its fake node and all it logged.
 type bench struct {
 	*testing.T
-	node     *fakeNode
+	node     *apitest.Node
 	admin    token.Admin
 	log      *syncBuffer
 	failures *countFailures
 	handler  *api.Handler
 }
 
-func setup(t *testing.T, node *fakeNode, adjust ...func(*api.Config)) *bench {
+func setup(t *testing.T, node *apitest.Node, adjust ...func(*api.Config)) *bench {
 	t.Helper()
 	b := &bench{T: t, node: node, admin: token.Generate(), log: &syncBuffer{}, failures: &countFailures{}}
 	cfg := api.Config{

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"holdfast/internal/api"
+	"holdfast/internal/api/apitest"
 	"holdfast/internal/token"
 	"holdfast/messages"
 )
@@ -17,18 +18,18 @@ import (
 // checkingNode fails the test when something reaches it that validation had to
 // stop.
 type checkingNode struct {
-	fakeNode
+	apitest.Node
 	t *testing.T
 }
 
 func (n *checkingNode) GetOrStart(_ context.Context, id messages.TaskID, s messages.TaskSpec) (*messages.Snapshot, bool, error) {
 	n.check(id, s.Validate())
-	return snapOf(id), true, nil
+	return apitest.Active(id), true, nil
 }
 
 func (n *checkingNode) Snapshot(id messages.TaskID, o messages.SnapshotOptions) (*messages.Snapshot, error) {
 	n.check(id, messages.CheckOpaqueID("target_id", string(o.TargetID)))
-	return snapOf(id), nil
+	return apitest.Active(id), nil
 }
 
 func (n *checkingNode) Respond(_ context.Context, id messages.TaskID, a messages.DialogAnswer) (messages.ClosedDialog, error) {
@@ -141,7 +142,7 @@ func FuzzAuthorization(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
-		reached := &fakeNode{}
+		reached := &apitest.Node{}
 		h, err := api.New(api.Config{Node: reached, Token: admin})
 		if err != nil {
 			t.Fatal(err)
@@ -151,7 +152,7 @@ func FuzzAuthorization(f *testing.F) {
 		r.Header.Set("Authorization", value)
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
-		if w.Code != http.StatusUnauthorized || len(reached.renewals()) != 0 {
+		if w.Code != http.StatusUnauthorized || len(reached.Renewals()) != 0 {
 			t.Fatalf("%q got %d", value, w.Code)
 		}
 	})

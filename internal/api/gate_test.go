@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"holdfast/internal/api"
+	"holdfast/internal/api/apitest"
 	"holdfast/internal/token"
 	"holdfast/messages"
 )
@@ -37,7 +38,7 @@ func withMetrics(c *api.Config) {
 // kind of token that is not good for it.
 func TestX13EveryRouteWantsAToken(t *testing.T) {
 	t.Parallel()
-	b := setup(t, &fakeNode{}, withMetrics)
+	b := setup(t, &apitest.Node{}, withMetrics)
 	other := token.Generate()
 	tenant, _ := b.admin.ForTenant("acme")
 	otherTenant, _ := other.ForTenant("acme")
@@ -84,7 +85,7 @@ func TestX13EveryRouteWantsAToken(t *testing.T) {
 
 func TestX13ScopedTokens(t *testing.T) {
 	t.Parallel()
-	node := &fakeNode{tasks: []*messages.Snapshot{snapOf("two"), snapOf("acme:2"), snapOf("one"), snapOf("acme:1"), snapOf("acmes:1")}}
+	node := &apitest.Node{List: []*messages.Snapshot{apitest.Active("two"), apitest.Active("acme:2"), apitest.Active("one"), apitest.Active("acme:1"), apitest.Active("acmes:1")}}
 	b := setup(t, node)
 	tenant, err := b.admin.ForTenant("acme")
 	if err != nil {
@@ -137,11 +138,11 @@ func TestX13ScopedTokens(t *testing.T) {
 		b.wantError(as(b.admin.ForTask("one"), "POST", "/v1/tasks", ""), http.StatusForbidden, messages.CodeForbidden)
 	})
 	t.Run("no lease is renewed by a token that is out of scope", func(t *testing.T) {
-		b := setup(t, &fakeNode{})
+		b := setup(t, &apitest.Node{})
 		r := b.request("GET", "/v1/tasks/two", "")
 		r.Header.Set("Authorization", "Bearer "+b.admin.ForTask("one"))
 		b.wantError(b.do(r), http.StatusForbidden, messages.CodeForbidden)
-		if got := b.node.renewals(); len(got) != 0 || b.failures.by["task"] != 1 {
+		if got := b.node.Renewals(); len(got) != 0 || b.failures.by["task"] != 1 {
 			t.Error(got, b.failures.by)
 		}
 	})
@@ -149,7 +150,7 @@ func TestX13ScopedTokens(t *testing.T) {
 
 func TestX13QueryTokenIsForEventStreamsAlone(t *testing.T) {
 	t.Parallel()
-	b := setup(t, &fakeNode{})
+	b := setup(t, &apitest.Node{})
 	for _, rt := range api.RouteTable() {
 		if rt.Class == "livez" || rt.Class == "readyz" || rt.Class == "metrics" {
 			continue
@@ -171,7 +172,7 @@ func TestX13QueryTokenIsForEventStreamsAlone(t *testing.T) {
 // TestX14Rebinding asks every route the way a page of a rebound name would.
 func TestX14Rebinding(t *testing.T) {
 	t.Parallel()
-	b := setup(t, &fakeNode{}, withMetrics, func(c *api.Config) { c.AllowHosts = []string{"Holdfast.internal", "10.1.2.3"} })
+	b := setup(t, &apitest.Node{}, withMetrics, func(c *api.Config) { c.AllowHosts = []string{"Holdfast.internal", "10.1.2.3"} })
 	for _, rt := range everyRoute() {
 		for _, host := range []string{
 			"", "evil.test", "evil.test:7070", "localhost.evil.test", "127.0.0.1.evil.test", "127.0.0.1:7070:1", "127.0.0.1:x",
@@ -239,7 +240,7 @@ func TestX14Rebinding(t *testing.T) {
 
 func TestUnknownRoutes(t *testing.T) {
 	t.Parallel()
-	b := setup(t, &fakeNode{})
+	b := setup(t, &apitest.Node{})
 	for _, path := range []string{"/", "/v1", "/v1/tasks/", "/v1/tasks/one/", "//v1/tasks", "/v1/./tasks", "/v1/tasks/one/recover", "/metrics", "/livez/", "/V1/tasks"} {
 		b.wantError(b.call("GET", path, ""), http.StatusNotFound, messages.CodeInvalidArgument)
 	}

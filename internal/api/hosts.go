@@ -47,10 +47,12 @@ func (h hosts) allow(hostport string) bool {
 	if h[strings.ToLower(name)] {
 		return true
 	}
-	return isLoopback(name)
+	return IsLoopback(name)
 }
 
-func isLoopback(name string) bool {
+// IsLoopback says whether a host name or address, without a port, is one that
+// only this machine reaches.
+func IsLoopback(name string) bool {
 	if strings.EqualFold(name, "localhost") {
 		return true
 	}

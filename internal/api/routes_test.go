@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 
 	"holdfast/internal/api"
+	"holdfast/internal/api/apitest"
 	"holdfast/messages"
 )
 
@@ -36,10 +37,10 @@ func TestPutTask(t *testing.T) {
 	t.Run("201 when started, 200 when it ran", func(t *testing.T) {
 		t.Parallel()
 		running := map[messages.TaskID]bool{}
-		b := setup(t, &fakeNode{getOrStart: func(_ context.Context, id messages.TaskID, _ messages.TaskSpec) (*messages.Snapshot, bool, error) {
+		b := setup(t, &apitest.Node{GetOrStartFunc: func(_ context.Context, id messages.TaskID, _ messages.TaskSpec) (*messages.Snapshot, bool, error) {
 			started := !running[id]
 			running[id] = true
-			return snapOf(id), started, nil
+			return apitest.Active(id), started, nil
 		}})
 		for _, want := range []int{http.StatusCreated, http.StatusOK} {
 			w := b.call("PUT", "/v1/tasks/a.b:c-d_e", `{}`)
@@ -51,9 +52,9 @@ func TestPutTask(t *testing.T) {
 	t.Run("the spec arrives whole, the URL unredacted", func(t *testing.T) {
 		t.Parallel()
 		var got messages.TaskSpec
-		b := setup(t, &fakeNode{getOrStart: func(_ context.Context, id messages.TaskID, s messages.TaskSpec) (*messages.Snapshot, bool, error) {
+		b := setup(t, &apitest.Node{GetOrStartFunc: func(_ context.Context, id messages.TaskID, s messages.TaskSpec) (*messages.Snapshot, bool, error) {
 			got = s
-			return snapOf(id), true, nil
+			return apitest.Active(id), true, nil
 		}})
 		w := b.call("PUT", "/v1/tasks/one", `{"cdp_url":"ws://h/devtools/browser/secret-1234","scope":"own","dialog_timeout_s":2.5,"labels":{"team":"a"}}`)
 		if w.Code != http.StatusCreated || got.CDPURL.Reveal() != "ws://h/devtools/browser/secret-1234" || got.DialogTimeoutS != 2.5 || got.Labels["team"] != "a" {
@@ -62,7 +63,7 @@ func TestPutTask(t *testing.T) {
 	})
 	t.Run("a body is not needed", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t, &fakeNode{})
+		b := setup(t, &apitest.Node{})
 		if w := b.call("PUT", "/v1/tasks/one", ""); w.Code != http.StatusCreated {
 			t.Fatal(w.Code, w.Body)
 		}
@@ -74,7 +75,7 @@ func TestPutTask(t *testing.T) {
 	})
 	t.Run("POST makes up an id and says where the task is", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t, &fakeNode{})
+		b := setup(t, &apitest.Node{})
 		seen := map[string]bool{}
 		for range 20 {
 			w := b.call("POST", "/v1/tasks", `{"launch":true}`)
@@ -90,7 +91,7 @@ func TestPutTask(t *testing.T) {
 
 func TestBadRequests(t *testing.T) {
 	t.Parallel()
-	b := setup(t, &fakeNode{getOrStart: func(context.Context, messages.TaskID, messages.TaskSpec) (*messages.Snapshot, bool, error) {
+	b := setup(t, &apitest.Node{GetOrStartFunc: func(context.Context, messages.TaskID, messages.TaskSpec) (*messages.Snapshot, bool, error) {
 		panic("a bad request reached the node")
 	}})
 	long := strings.Repeat("x", 129)
@@ -186,7 +187,7 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 		"deadline": 504, "message_too_large": 413, "limit_reached": 429, "internal": 500,
 	}
 	for _, code := range messages.Codes() {
-		b := setup(t, &fakeNode{cdp: func(messages.CDPRequest) (messages.CDPResult, error) {
+		b := setup(t, &apitest.Node{CDPFunc: func(messages.CDPRequest) (messages.CDPResult, error) {
 			return messages.CDPResult{}, fmt.Errorf("wrapped: %w", messages.Errorf(code, "why").With("at", 1.5))
 		}})
 		w := b.call("POST", "/v1/tasks/one/cdp", `{"method":"A.b"}`)
@@ -216,7 +217,7 @@ func TestErrorsThatAreNotForCallers(t *testing.T) {
 	for name, fail := range fails {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setup(t, &fakeNode{cdp: fail})
+			b := setup(t, &apitest.Node{CDPFunc: fail})
 			w := b.call("POST", "/v1/tasks/one/cdp", `{"method":"A.b"}`)
 			b.wantError(w, http.StatusInternalServerError, messages.CodeInternal)
 			if !strings.Contains(b.log.String(), `"level":"ERROR"`) {
@@ -234,7 +235,7 @@ func TestErrorsThatAreNotForCallers(t *testing.T) {
 	}
 	t.Run("a deadline is one", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t, &fakeNode{cdp: func(messages.CDPRequest) (messages.CDPResult, error) {
+		b := setup(t, &apitest.Node{CDPFunc: func(messages.CDPRequest) (messages.CDPResult, error) {
 			return messages.CDPResult{}, context.DeadlineExceeded
 		}})
 		b.wantError(b.call("POST", "/v1/tasks/one/cdp", `{"method":"A.b"}`), http.StatusGatewayTimeout, messages.CodeDeadline)
@@ -243,11 +244,11 @@ func TestErrorsThatAreNotForCallers(t *testing.T) {
 
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	node := &fakeNode{}
+	node := &apitest.Node{}
 	b := setup(t, node)
 	t.Run("a closed dialog", func(t *testing.T) {
 		var got messages.DialogAnswer
-		node.respond = func(a messages.DialogAnswer) (messages.ClosedDialog, error) {
+		node.RespondFunc = func(a messages.DialogAnswer) (messages.ClosedDialog, error) {
 			got = a
 			return messages.ClosedDialog{ID: "d-3", Type: "prompt", Message: "<b>", OpenedAt: 1650000000.25, ClosedAt: 1650000001, ClosedBy: messages.ClosedByAgent}, nil
 		}
@@ -263,7 +264,7 @@ func TestAnswers(t *testing.T) {
 	})
 	t.Run("Chrome's own result, untouched", func(t *testing.T) {
 		for result, want := range map[string]string{`{"a" : "<b>\u2028"}`: `{"result":{"a" : "<b>\u2028"}}`, ``: `{"result":{}}`} {
-			node.cdp = func(r messages.CDPRequest) (messages.CDPResult, error) {
+			node.CDPFunc = func(r messages.CDPRequest) (messages.CDPResult, error) {
 				if string(r.Params) != `{"expression":"1 < 2"}` || r.FrameID != "F1" {
 					t.Errorf("%+v", r)
 				}
@@ -273,7 +274,7 @@ func TestAnswers(t *testing.T) {
 		}
 	})
 	t.Run("a navigation", func(t *testing.T) {
-		node.navigate = func(r messages.NavigateRequest) (messages.NavigateResult, error) {
+		node.NavigateFunc = func(r messages.NavigateRequest) (messages.NavigateResult, error) {
 			return messages.NavigateResult{TargetID: "T", FrameID: "T", URL: r.URL}, nil
 		}
 		b.wantJSON(b.call("POST", "/v1/tasks/one/navigate", `{"url":"http://a.test/?a=1&b=2"}`), 200,
@@ -281,17 +282,17 @@ func TestAnswers(t *testing.T) {
 	})
 	t.Run("a stop, running or not", func(t *testing.T) {
 		for _, err := range []error{nil, messages.Errorf(messages.CodeTaskNotFound, "none")} {
-			node.stop = func(messages.TaskID) error { return err }
+			node.StopFunc = func(messages.TaskID) error { return err }
 			b.wantJSON(b.call("DELETE", "/v1/tasks/one", ""), http.StatusNoContent, "")
 		}
-		node.stop = func(messages.TaskID) error { return messages.Errorf(messages.CodeDeadline, "slow") }
+		node.StopFunc = func(messages.TaskID) error { return messages.Errorf(messages.CodeDeadline, "slow") }
 		b.wantError(b.call("DELETE", "/v1/tasks/one", ""), http.StatusGatewayTimeout, messages.CodeDeadline)
 	})
 	t.Run("a snapshot and its options", func(t *testing.T) {
 		var got messages.SnapshotOptions
-		node.snapshot = func(id messages.TaskID, o messages.SnapshotOptions) (*messages.Snapshot, error) {
+		node.SnapshotFunc = func(id messages.TaskID, o messages.SnapshotOptions) (*messages.Snapshot, error) {
 			got = o
-			s := snapOf(id)
+			s := apitest.Active(id)
 			s.PendingDialogs = []messages.Dialog{}
 			s.ConsoleErrors = []messages.ConsoleError{{TS: 1650000000.5}}
 			return s, nil
@@ -326,11 +327,11 @@ func TestAnswers(t *testing.T) {
 func TestLabelsFilterTheList(t *testing.T) {
 	t.Parallel()
 	label := func(id messages.TaskID, l map[string]string) *messages.Snapshot {
-		s := snapOf(id)
+		s := apitest.Active(id)
 		s.Labels = l
 		return s
 	}
-	b := setup(t, &fakeNode{tasks: []*messages.Snapshot{
+	b := setup(t, &apitest.Node{List: []*messages.Snapshot{
 		label("b", map[string]string{"team": "x", "env": "p"}), label("a", map[string]string{"team": "x"}), label("c", map[string]string{"team": ""}), label("d", nil),
 	}})
 	for query, want := range map[string]string{
@@ -346,17 +347,17 @@ func TestLabelsFilterTheList(t *testing.T) {
 func TestX7EveryRequestRenewsTheLease(t *testing.T) {
 	t.Parallel()
 	for _, rt := range api.RouteTable() {
-		b := setup(t, &fakeNode{}, withMetrics)
+		b := setup(t, &apitest.Node{}, withMetrics)
 		b.call(rt.Method, strings.ReplaceAll(rt.Path, "{id}", "one"), "")
 		want := 0
 		if strings.Contains(rt.Path, "{id}") && rt.Method != "DELETE" {
 			want = 1
 		}
-		if got := b.node.renewals(); len(got) != want {
+		if got := b.node.Renewals(); len(got) != want {
 			t.Errorf("%s %s renewed %v", rt.Method, rt.Path, got)
 		}
 	}
-	b := setup(t, &fakeNode{renew: func(messages.TaskID) error { return messages.Errorf(messages.CodeTaskNotFound, "none") }})
+	b := setup(t, &apitest.Node{RenewFunc: func(messages.TaskID) error { return messages.Errorf(messages.CodeTaskNotFound, "none") }})
 	b.wantError(b.call("POST", "/v1/tasks/one/renew", ""), http.StatusNotFound, messages.CodeTaskNotFound)
 	if w := b.call("PUT", "/v1/tasks/one", ""); w.Code != http.StatusCreated {
 		t.Error("a task that is not there yet can be started:", w.Code)
@@ -365,12 +366,12 @@ func TestX7EveryRequestRenewsTheLease(t *testing.T) {
 
 func TestHealth(t *testing.T) {
 	t.Parallel()
-	b := setup(t, &fakeNode{})
+	b := setup(t, &apitest.Node{})
 	b.wantJSON(b.call("GET", "/livez", ""), 200, `{"status":"ok"}`)
 	b.wantJSON(b.call("GET", "/readyz", ""), 200, `{"status":"ok"}`)
-	b.node.ready = messages.Errorf(messages.CodeLimitReached, "full")
+	b.node.ReadyErr = messages.Errorf(messages.CodeLimitReached, "full")
 	b.wantError(b.call("GET", "/readyz", ""), 503, messages.CodeLimitReached)
-	b.node.ready = errors.New("ws://secret.test")
+	b.node.ReadyErr = errors.New("ws://secret.test")
 	if e := b.wantError(b.call("GET", "/readyz", ""), 503, messages.CodeUpstreamUnavailable); strings.Contains(e.Message, "secret") {
 		t.Error(e)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"holdfast/internal/api"
+	"holdfast/internal/api/apitest"
 	"holdfast/messages"
 )
 
@@ -23,18 +24,18 @@ func TestSecretsStayInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	failing := errors.New("dial " + cdpURL + ": refused")
-	node := &fakeNode{
-		snapshot: func(id messages.TaskID, _ messages.SnapshotOptions) (*messages.Snapshot, error) {
-			s := snapOf(id)
+	node := &apitest.Node{
+		SnapshotFunc: func(id messages.TaskID, _ messages.SnapshotOptions) (*messages.Snapshot, error) {
+			s := apitest.Active(id)
 			s.Connection.Endpoint = parsed.String()
 			return s, nil
 		},
-		cdp:      func(messages.CDPRequest) (messages.CDPResult, error) { return messages.CDPResult{}, failing },
-		navigate: func(messages.NavigateRequest) (messages.NavigateResult, error) { panic(failing) },
-		respond: func(messages.DialogAnswer) (messages.ClosedDialog, error) {
+		CDPFunc:      func(messages.CDPRequest) (messages.CDPResult, error) { return messages.CDPResult{}, failing },
+		NavigateFunc: func(messages.NavigateRequest) (messages.NavigateResult, error) { panic(failing) },
+		RespondFunc: func(messages.DialogAnswer) (messages.ClosedDialog, error) {
 			return messages.ClosedDialog{}, messages.Errorf(messages.CodeUpstreamUnavailable, "no link to %s", parsed).With("endpoint", parsed)
 		},
-		ready: failing,
+		ReadyErr: failing,
 	}
 	b := setup(t, node, withMetrics)
 	task := b.admin.ForTask("one")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"holdfast/internal/api"
+	"holdfast/internal/api/apitest"
 	"holdfast/messages"
 )
 
@@ -21,11 +22,11 @@ func TestShutdown(t *testing.T) {
 	t.Run("it ends event streams and lets a call finish", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
-			b := setup(t, &fakeNode{
-				watch: func(context.Context, uint64, bool) (messages.EventStream, error) {
-					return &fakeStream{block: true}, nil
+			b := setup(t, &apitest.Node{
+				WatchFunc: func(context.Context, uint64, bool) (messages.EventStream, error) {
+					return &apitest.Stream{Block: true}, nil
 				},
-				navigate: func(r messages.NavigateRequest) (messages.NavigateResult, error) {
+				NavigateFunc: func(r messages.NavigateRequest) (messages.NavigateResult, error) {
 					time.Sleep(3 * time.Second)
 					return messages.NavigateResult{URL: r.URL}, nil
 				},
@@ -63,7 +64,7 @@ func TestShutdown(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			gone := make(chan struct{})
-			b := setup(t, &fakeNode{getOrStart: func(ctx context.Context, _ messages.TaskID, _ messages.TaskSpec) (*messages.Snapshot, bool, error) {
+			b := setup(t, &apitest.Node{GetOrStartFunc: func(ctx context.Context, _ messages.TaskID, _ messages.TaskSpec) (*messages.Snapshot, bool, error) {
 				<-ctx.Done()
 				close(gone)
 				return nil, false, ctx.Err()
@@ -94,7 +95,7 @@ func TestSlowRequestsAreCut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				b := setup(t, &fakeNode{})
+				b := setup(t, &apitest.Node{})
 				l, _ := b.serve()
 				conn := l.dial()
 				defer conn.Close()
@@ -110,7 +111,7 @@ func TestSlowRequestsAreCut(t *testing.T) {
 	t.Run("a slow answer is not", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
-			b := setup(t, &fakeNode{navigate: func(r messages.NavigateRequest) (messages.NavigateResult, error) {
+			b := setup(t, &apitest.Node{NavigateFunc: func(r messages.NavigateRequest) (messages.NavigateResult, error) {
 				time.Sleep(299 * time.Second)
 				return messages.NavigateResult{URL: r.URL}, nil
 			}})
@@ -121,7 +122,7 @@ func TestSlowRequestsAreCut(t *testing.T) {
 			if err != nil || res.StatusCode != 200 {
 				t.Error(res, err)
 			}
-			if n := len(b.node.renewals()); n != 2 {
+			if n := len(b.node.Renewals()); n != 2 {
 				t.Errorf("a long call renews the lease at both ends, not %d times", n)
 			}
 		})
@@ -132,7 +133,7 @@ func TestACallerThatGoesCancelsItsCall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		gone := make(chan struct{})
-		b := setup(t, &fakeNode{getOrStart: func(ctx context.Context, _ messages.TaskID, _ messages.TaskSpec) (*messages.Snapshot, bool, error) {
+		b := setup(t, &apitest.Node{GetOrStartFunc: func(ctx context.Context, _ messages.TaskID, _ messages.TaskSpec) (*messages.Snapshot, bool, error) {
 			<-ctx.Done()
 			close(gone)
 			return nil, false, ctx.Err()

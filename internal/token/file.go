@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // maxFile is more than any token with its newline.
@@ -30,31 +31,56 @@ func LoadOrCreate(path string) (Admin, error) {
 // Load reads the admin token from the file at path. It refuses a file that
 // anybody but its owner can read or write, and one that is not a file.
 func Load(path string) (Admin, error) {
+	s, err := read(path)
+	if err != nil {
+		return Admin{}, err
+	}
+	a, err := ParseAdmin(s)
+	if err != nil {
+		return Admin{}, fmt.Errorf("token file %s: %w", path, err)
+	}
+	return a, nil
+}
+
+// LoadAny reads a token of any kind, for a client to send. The same files are
+// refused.
+func LoadAny(path string) (string, error) {
+	s, err := read(path)
+	if err != nil {
+		return "", err
+	}
+	s = strings.TrimSpace(s)
+	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", fmt.Errorf("token file %s holds no token", path)
+	}
+	return s, nil
+}
+
+func read(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return Admin{}, fmt.Errorf("read token file: %w", err)
+		return "", fmt.Errorf("read token file: %w", err)
 	}
 	defer f.Close()
 	// Asked of the open file, not of the path: nothing can be swapped between.
 	info, err := f.Stat()
 	if err != nil {
-		return Admin{}, fmt.Errorf("read token file: %w", err)
+		return "", fmt.Errorf("read token file: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return Admin{}, fmt.Errorf("token file %s is not a regular file", path)
+		return "", fmt.Errorf("token file %s is not a regular file", path)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return Admin{}, fmt.Errorf("token file %s can be read or written by others (mode %04o): run chmod 600 on it", path, mode)
+		return "", fmt.Errorf("token file %s can be read or written by others (mode %04o): run chmod 600 on it", path, mode)
 	}
 	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
-		return Admin{}, fmt.Errorf("read token file: %w", err)
+		return "", fmt.Errorf("read token file: %w", err)
 	}
-	a, err := ParseAdmin(string(b))
-	if err != nil || len(b) > maxFile {
-		return Admin{}, fmt.Errorf("token file %s: %w", path, errShape)
+	if len(b) > maxFile {
+		return "", fmt.Errorf("token file %s is too large", path)
 	}
-	return a, nil
+	return string(b), nil
 }
 
 // create writes the token beside path and links it into place, so that no

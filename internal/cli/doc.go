@@ -1,0 +1,16 @@
+// Package cli is the holdfast command: its grammar, its output and its exit
+// codes.
+//
+// Client commands are callers of the HTTP interface like any other
+// (internal/client); serve, demo and doctor run things on this machine, and
+// what they run is handed in by the program ([Program]), so that this package
+// knows no actor.
+//
+// Exit codes: 0 done; 1 the node said no, or what was asked did not succeed;
+// 2 the command line makes no sense; 3 no node was reached. Every failure is
+// one line on standard error, "code: message", code being one of the
+// contract's.
+//
+// What comes from a page is printed with its control characters made visible:
+// a title must not move the cursor of whoever looks at it.
+package cli

@@ -1,0 +1,255 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"holdfast/internal/browser"
+	"holdfast/internal/client"
+	"holdfast/internal/token"
+	"holdfast/messages"
+	"holdfast/transport"
+)
+
+type doctorCmd struct {
+	Listen string `default:"127.0.0.1:7070" placeholder:"ADDR" help:"The address serve is to have (${default})."`
+	browserFlags
+}
+
+// finding is the result of one check. A warning is something that works, but
+// not well.
+type finding struct {
+	Check  string `json:"check"`
+	Status string `json:"status"` // ok, warning, failed or skipped
+	Found  string `json:"found"`
+	Mend   string `json:"mend,omitempty"`
+}
+
+const (
+	statusOK      = "ok"
+	statusWarning = "warning"
+	statusFailed  = "failed"
+	statusSkipped = "skipped"
+)
+
+// launchTime is what a slow machine needs to start a browser.
+const launchTime = 30 * time.Second
+
+var errDoctor = messages.Errorf(messages.CodeInternal, "something is missing on this machine")
+
+// Run implements the command.
+func (c *doctorCmd) Run(r *run) error {
+	path, chromium := c.checkChromium(r)
+	findings := []finding{
+		chromium, c.checkLaunch(r, path), c.checkSharedMemory(),
+		c.checkStateDir(r), c.checkToken(r), c.checkNode(r), c.checkPort(r),
+	}
+	failed := false
+	for _, f := range findings {
+		failed = failed || f.Status == statusFailed
+	}
+	if r.JSON {
+		if err := json.NewEncoder(r.Stdout).Encode(map[string]any{"ok": !failed, "checks": findings}); err != nil {
+			return err
+		}
+	} else {
+		for _, f := range findings {
+			fmt.Fprintf(r.Stdout, "%-8s %-15s  %s\n", f.Status, f.Check, clean(f.Found))
+			if f.Mend != "" {
+				fmt.Fprintf(r.Stdout, "%-8s %-15s  → %s\n", "", "", clean(f.Mend))
+			}
+		}
+	}
+	if failed {
+		return errDoctor
+	}
+	return nil
+}
+
+func (c *doctorCmd) checkChromium(ctx context.Context) (path string, f finding) {
+	f = finding{Check: "chromium", Status: statusFailed}
+	path, err := browser.Find(c.Chrome)
+	if err != nil {
+		f.Found = err.Error()
+		f.Mend = "install it (Debian, Ubuntu: apt-get install chromium) or name the binary with --chrome or HOLDFAST_CHROME"
+		return "", f
+	}
+	version, err := browser.Version(ctx, path)
+	if err != nil {
+		f.Found = fmt.Sprintf("%s does not say its version: %v", path, err)
+		f.Mend = "run it with --version and see what it says; name another with --chrome or HOLDFAST_CHROME"
+		return "", f
+	}
+	f.Status, f.Found = statusOK, version+" at "+path
+	return path, f
+}
+
+// checkLaunch starts a browser as a node would and asks it a question over
+// the protocol.
+func (c *doctorCmd) checkLaunch(ctx context.Context, path string) finding {
+	f := finding{Check: "browser starts", Status: statusSkipped, Found: "there is no browser to start"}
+	if path == "" {
+		return f
+	}
+	start := time.Now()
+	if err := c.launch(ctx, path); err != nil {
+		f.Status, f.Found = statusFailed, err.Error()
+		f.Mend = "run " + path + " --headless=new --remote-debugging-port=0 about:blank and see what it says; flags it needs here go to --chrome-arg"
+		return f
+	}
+	f.Status, f.Found = statusOK, fmt.Sprintf("it starts, answers and ends within %.1f s", time.Since(start).Seconds())
+	return f
+}
+
+func (c *doctorCmd) launch(ctx context.Context, path string) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, launchTime)
+	defer cancel()
+	// A place of its own: a node that runs must not meet this browser.
+	dir, err := os.MkdirTemp("", "holdfast-doctor-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	manager, err := browser.NewManager(browser.Options{Path: path, StateDir: dir, ExtraArgs: c.ChromeArg})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, manager.Close(context.WithoutCancel(ctx))) }()
+	proc, err := manager.Launch(ctx, browser.LaunchOptions{Headless: true})
+	if err != nil {
+		return err
+	}
+	link, err := transport.Dial(ctx, proc.Endpoint(), transport.DialOptions{})
+	if err != nil {
+		return err
+	}
+	defer func() { link.Close(); <-link.Closed() }()
+	_, err = link.Do(ctx, "", "Browser.getVersion", nil)
+	return err
+}
+
+// sharedMemory is where Chromium keeps what its processes share.
+const (
+	sharedMemory    = "/dev/shm"
+	minSharedMemory = 512 << 20
+)
+
+func (c *doctorCmd) checkSharedMemory() finding {
+	f := finding{Check: "shared memory", Status: statusWarning}
+	const mend = "give the container more (docker run --shm-size=1g); until then browsers are launched without it, and are slower"
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(sharedMemory, &fs); err != nil {
+		f.Found, f.Mend = sharedMemory+" cannot be used", mend
+		return f
+	}
+	size := fs.Blocks * uint64(fs.Bsize)
+	f.Found = fmt.Sprintf("%s has %d MiB", sharedMemory, size>>20)
+	if size < minSharedMemory {
+		f.Mend = mend
+		return f
+	}
+	f.Status = statusOK
+	return f
+}
+
+func (c *doctorCmd) checkStateDir(r *run) finding {
+	f := finding{Check: "state directory", Status: statusFailed, Mend: "make it writable, or name another with HOLDFAST_STATE_DIR"}
+	dir, err := r.stateDir()
+	if err != nil {
+		f.Found = err.Error()
+		return f
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		f.Found = err.Error()
+		return f
+	}
+	probe, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		f.Found = err.Error()
+		return f
+	}
+	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
+		f.Found = err.Error()
+		return f
+	}
+	return finding{Check: f.Check, Status: statusOK, Found: dir + " can be written"}
+}
+
+func (c *doctorCmd) checkToken(r *run) finding {
+	f := finding{Check: "token file", Status: statusSkipped}
+	path := r.TokenFile
+	if path == "" {
+		dir, err := r.stateDir()
+		if err != nil {
+			f.Found = err.Error()
+			return f
+		}
+		path = filepath.Join(dir, tokenName)
+	}
+	switch _, err := token.Load(path); {
+	case err == nil:
+		f.Status, f.Found = statusOK, path+" is readable by its owner alone"
+	case errors.Is(err, fs.ErrNotExist) && r.TokenFile == "":
+		f.Found = "there is none yet; serve makes one"
+	default:
+		f.Status, f.Found = statusFailed, err.Error()
+		f.Mend = "chmod 600 the file, or remove it and let serve make a new one"
+	}
+	return f
+}
+
+// checkNode asks the node that flags, environment or the endpoint file name.
+// That none runs is no fault.
+func (c *doctorCmd) checkNode(r *run) finding {
+	f := finding{Check: "node", Status: statusSkipped, Found: "none runs on this machine"}
+	dir, err := r.stateDir()
+	if err == nil && r.Node == "" && r.Getenv("HOLDFAST_NODE") == "" {
+		if _, err = readEndpoint(dir); errors.Is(err, fs.ErrNotExist) {
+			return f
+		}
+	}
+	node, err := r.clientThat(nil)
+	if err != nil {
+		f.Status, f.Found, f.Mend = statusFailed, err.Error(), "start a node with holdfast serve"
+		return f
+	}
+	defer node.Close()
+	if err := node.Ready(r); err != nil {
+		f.Status, f.Found, f.Mend = statusFailed, err.Error(), "start it again with holdfast serve; its log says why it ended"
+		return f
+	}
+	if _, err := node.Tasks(r, nil); err != nil {
+		f.Status, f.Found, f.Mend = statusFailed, "it answers, but: "+err.Error(), "give its token with --token-file or HOLDFAST_TOKEN"
+		return f
+	}
+	f.Status, f.Found = statusOK, node.Node()+" is ready for tasks"
+	return f
+}
+
+func (c *doctorCmd) checkPort(r *run) finding {
+	f := finding{Check: "port", Status: statusFailed, Mend: "end what listens there, or serve another address with --listen"}
+	lis, err := net.Listen("tcp", c.Listen)
+	if err == nil {
+		lis.Close()
+		return finding{Check: f.Check, Status: statusOK, Found: c.Listen + " is free"}
+	}
+	f.Found = err.Error()
+	// A node of ours there is what is wanted.
+	node, cerr := client.New("http://"+c.Listen, client.Options{})
+	if cerr == nil {
+		defer node.Close()
+		var own *messages.Error
+		if err := node.Ready(r); err == nil || errors.As(err, &own) {
+			return finding{Check: f.Check, Status: statusOK, Found: "a node has " + c.Listen}
+		}
+	}
+	return f
+}

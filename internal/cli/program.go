@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"holdfast/internal/client"
+	"holdfast/messages"
+)
+
+// Program is the process the command line runs in. The zero value of a field
+// means that there is none of it.
+type Program struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	// Getenv reads the environment.
+	Getenv func(string) string
+	// Version is what was built.
+	Version Version
+	// Start starts a node, for serve.
+	Start StartNode
+	// Demo runs the demo.
+	Demo func(ctx context.Context, o DemoOptions) error
+}
+
+// DemoOptions say how the demo is to run.
+type DemoOptions struct {
+	Out        io.Writer
+	ChromePath string
+	ChromeArgs []string
+}
+
+// Exit codes of the contract.
+const (
+	exitOK          = 0
+	exitRefused     = 1
+	exitUsage       = 2
+	exitUnreachable = 3
+)
+
+// grammar is the whole command line.
+type grammar struct {
+	Serve    serveCmd    `cmd:"" help:"Run a node until SIGTERM or SIGINT."`
+	Demo     demoCmd     `cmd:"" help:"The whole story on a real local browser in a few seconds."`
+	Task     taskCmd     `cmd:"" help:"Start, list, show and stop tasks."`
+	Snapshot snapshotCmd `cmd:"" help:"Show a task's state now."`
+	Watch    watchCmd    `cmd:"" help:"Show a task's state as it changes."`
+	Dialog   dialogCmd   `cmd:"" help:"List and answer JavaScript dialogs."`
+	Navigate navigateCmd `cmd:"" help:"Send a task's page to a URL."`
+	CDP      cdpCmd      `cmd:"" name:"cdp" help:"Run one raw CDP command on a task's own connection."`
+	Token    tokenCmd    `cmd:"" help:"Print a token that is good for one task or one tenant."`
+	Doctor   doctorCmd   `cmd:"" help:"Say what is missing on this machine and how to mend it."`
+	Version  versionCmd  `cmd:"" help:"Print the version."`
+
+	global
+}
+
+// global are the flags of every command.
+type global struct {
+	Node      string `placeholder:"URL" help:"The node. Default: HOLDFAST_NODE, else the one that serve runs on this machine."`
+	TokenFile string `placeholder:"FILE" type:"path" help:"File that holds the token. Default: HOLDFAST_TOKEN (the token itself), else the file that serve wrote."`
+	JSON      bool   `name:"json" help:"Print JSON, as the node sent it."`
+}
+
+// run is one invocation, handed to the command.
+type run struct {
+	context.Context
+	*Program
+	global
+}
+
+// usageError is a command line that makes no sense.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error {
+	return &usageError{messages.Errorf(messages.CodeInvalidArgument, format, args...)}
+}
+
+// exited carries kong's wish to end the process, after --help, past its own
+// parsing.
+type exited int
+
+// Run runs one command line, without the program's name, and returns its exit
+// code.
+func (p *Program) Run(ctx context.Context, args []string) (code int) {
+	defer func() {
+		if r := recover(); r != nil {
+			status, ok := r.(exited)
+			if !ok {
+				panic(r)
+			}
+			code = int(status)
+		}
+	}()
+	var g grammar
+	parser, err := kong.New(&g,
+		kong.Name("holdfast"),
+		kong.Description("Stands between agents and browsers and never lets go. See what a node supervises with: holdfast task ls"),
+		kong.Writers(p.Stdout, p.Stderr),
+		kong.Exit(func(status int) { panic(exited(status)) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	)
+	if err != nil {
+		panic(err) // the grammar itself is wrong: no command line can work
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return p.fail(&usageError{err})
+	}
+	return p.fail(parsed.Run(&run{Context: ctx, Program: p, global: g.global}))
+}
+
+// fail prints the error and returns its exit code.
+func (p *Program) fail(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	code, line, exit := messages.CodeInternal, err.Error(), exitRefused
+	var (
+		own   *messages.Error
+		usage *usageError
+		gone  *client.Unreachable
+	)
+	if errors.As(err, &own) {
+		code, line = own.Code, own.Message
+	}
+	switch {
+	case errors.As(err, &usage):
+		code, exit = messages.CodeInvalidArgument, exitUsage
+		line += " (see holdfast --help)"
+	case errors.As(err, &gone):
+		code, line, exit = messages.CodeUpstreamUnavailable, gone.Error(), exitUnreachable
+	}
+	fmt.Fprintf(p.Stderr, "%s: %s\n", code, clean(line))
+	if own != nil && len(own.Details) > 0 {
+		if details, err := json.Marshal(own.Details); err == nil {
+			fmt.Fprintf(p.Stderr, "  details: %s\n", clean(string(details)))
+		}
+	}
+	return exit
+}
+
+// client returns a client of the node that flags, environment or the state
+// directory name.
+func (r *run) client() (*client.Client, error) {
+	return r.clientThat(func(body []byte) {
+		if r.JSON {
+			fmt.Fprintf(r.Stdout, "%s\n", strings.TrimSpace(string(body)))
+		}
+	})
+}
+
+func (r *run) clientThat(onBody func([]byte)) (*client.Client, error) {
+	node, tok, err := r.find()
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.New(node, client.Options{Token: tok, OnBody: onBody})
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	return c, nil
+}
+
+// people prints for people, where JSON was not asked for.
+func (r *run) people(format string, args ...any) {
+	if !r.JSON {
+		fmt.Fprintf(r.Stdout, format, args...)
+	}
+}
+
+// taskID is a task id on the command line, checked when it is parsed.
+type taskID struct{ messages.TaskID }
+
+// UnmarshalText implements encoding.TextUnmarshaler for kong.
+func (t *taskID) UnmarshalText(b []byte) (err error) {
+	t.TaskID, err = messages.ParseTaskID(string(b))
+	return err
+}

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"holdfast/messages"
+)
+
+type snapshotCmd struct {
+	ID     taskID `arg:"" help:"The task."`
+	Target string `placeholder:"ID" help:"Show the frame tree of this page."`
+	Full   bool   `help:"Show the whole frame tree."`
+}
+
+// Run implements the command.
+func (c *snapshotCmd) Run(r *run) error {
+	node, err := r.client()
+	if err != nil {
+		return err
+	}
+	defer node.Close()
+	s, err := node.Snapshot(r, c.ID.TaskID, messages.SnapshotOptions{TargetID: messages.TargetID(c.Target), Full: c.Full})
+	if err != nil || r.JSON {
+		return err
+	}
+	printSnapshot(r.Stdout, s)
+	return nil
+}
+
+// printSnapshot leaves out what there is none of.
+func printSnapshot(w io.Writer, s *messages.Snapshot) {
+	printTask(w, s)
+	if len(s.Pages) > 0 {
+		fmt.Fprintln(w, "\npages")
+		t := newTable(w, "  TARGET", "STATE", "TITLE", "URL", "OPENER")
+		for _, p := range s.Pages {
+			opener := ""
+			if p.OpenerID != nil {
+				opener = string(*p.OpenerID)
+			}
+			mark := "  "
+			if p.TargetID == s.PageTargetID {
+				mark = "* "
+			}
+			t.row(mark+clean(string(p.TargetID)), clean(string(p.PageState)), short(p.Title, 40), short(p.URL, 70), clean(opener))
+		}
+		t.flush()
+	}
+	if len(s.PendingDialogs) > 0 {
+		fmt.Fprintln(w, "\nopen dialogs")
+		t := newTable(w, "  DIALOG", "TYPE", "MESSAGE", "FRAME", "WAITS UNTIL")
+		for _, d := range s.PendingDialogs {
+			t.row("  "+clean(string(d.ID)), clean(d.Type), short(d.Message, 60), short(frameOf(d, s.FrameTree), 60), clock(d.ExpiresAt))
+		}
+		t.flush()
+	}
+	if len(s.RecentDialogs) > 0 {
+		fmt.Fprintln(w, "\nclosed dialogs")
+		t := newTable(w, "  DIALOG", "TYPE", "MESSAGE", "CLOSED BY", "AT")
+		for _, d := range s.RecentDialogs {
+			t.row("  "+clean(string(d.ID)), clean(d.Type), short(d.Message, 60), clean(string(d.ClosedBy)), clock(d.ClosedAt))
+		}
+		t.flush()
+	}
+	if s.FrameTree != nil {
+		fmt.Fprintln(w, "\nframes")
+		printTree(w, s.FrameTree)
+	}
+	if len(s.ConsoleErrors) > 0 {
+		fmt.Fprintln(w, "\nconsole")
+		for _, e := range s.ConsoleErrors {
+			fmt.Fprintf(w, "%s  %s  %s\n", clock(e.TS), clean(e.Level), short(e.Text, 120))
+		}
+	}
+}
+
+// frameOf says in which frame a dialog is, in words where they are known.
+func frameOf(d messages.Dialog, tree *messages.FrameTree) string {
+	if tree != nil {
+		if tree.Top.FrameID == d.FrameID {
+			return tree.Top.URL + " (the page itself)"
+		}
+		for _, f := range tree.Children {
+			if f.FrameID == d.FrameID {
+				return f.URL + " (frame " + string(f.FrameID) + ")"
+			}
+		}
+	}
+	if d.FrameURL != "" {
+		return d.FrameURL + " (frame " + string(d.FrameID) + ")"
+	}
+	return "frame " + string(d.FrameID)
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"holdfast/internal/client"
+	"holdfast/internal/token"
+	"holdfast/messages"
+)
+
+// stateDir is where serve leaves what its clients need, and what must outlive
+// it.
+func (p *Program) stateDir() (string, error) {
+	if dir := p.Getenv("HOLDFAST_STATE_DIR"); dir != "" {
+		return filepath.Abs(dir)
+	}
+	if dir := p.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) { // the XDG rule: a relative one is ignored
+		return filepath.Join(dir, "holdfast"), nil
+	}
+	if home := p.Getenv("HOME"); filepath.IsAbs(home) {
+		return filepath.Join(home, ".local", "state", "holdfast"), nil
+	}
+	return "", usagef("there is no home directory: set HOLDFAST_STATE_DIR")
+}
+
+// endpoint is what serve tells its clients.
+type endpoint struct {
+	URL       string `json:"url"`
+	TokenFile string `json:"token_file"`
+	PID       int    `json:"pid"`
+	// Nonce tells one run of serve from another.
+	Nonce string `json:"nonce"`
+}
+
+const (
+	endpointName = "endpoint.json"
+	tokenName    = "token"
+	maxEndpoint  = 16 << 10
+)
+
+// publish writes the endpoint file and returns what removes it again, unless
+// another serve has replaced it by then.
+func publish(dir, url, tokenFile string) (withdraw func() error, err error) {
+	content, err := json.Marshal(endpoint{URL: url, TokenFile: tokenFile, PID: os.Getpid(), Nonce: rand.Text()})
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.CreateTemp(dir, ".endpoint-*") // mode 0600
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.Write(append(content, '\n'))
+	path := filepath.Join(dir, endpointName)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, errors.Join(err, os.Remove(f.Name()))
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return nil, errors.Join(err, os.Remove(f.Name()))
+	}
+	return func() error {
+		now, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Equal(bytes.TrimSpace(now), content) {
+			return nil
+		}
+		return errors.Join(err, os.Remove(path))
+	}, nil
+}
+
+// readEndpoint returns what serve left; the error of a missing file is
+// fs.ErrNotExist.
+func readEndpoint(dir string) (endpoint, error) {
+	var e endpoint
+	path := filepath.Join(dir, endpointName)
+	info, err := os.Stat(path)
+	if err != nil {
+		return e, err
+	}
+	if info.Size() > maxEndpoint {
+		return e, fmt.Errorf("%s is too large", path)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return e, err
+	}
+	if err := json.Unmarshal(b, &e); err != nil || e.URL == "" {
+		return e, fmt.Errorf("%s is damaged: remove it", path)
+	}
+	return e, nil
+}
+
+// find returns the node's URL and a token for it: from flags, from the
+// environment, from the state directory, in this order.
+//
+// A token that serve wrote goes only to the node that wrote it: whoever names
+// another node by flag or environment names its token too.
+func (r *run) find() (node, tok string, err error) {
+	dir, dirErr := r.stateDir()
+	var local endpoint
+	if dirErr == nil {
+		local, dirErr = readEndpoint(dir)
+	}
+	node = firstOf(r.Node, r.Getenv("HOLDFAST_NODE"))
+	if node == "" {
+		if dirErr != nil {
+			reason := dirErr
+			if errors.Is(dirErr, fs.ErrNotExist) {
+				reason = errors.New("none runs on this machine: start one with holdfast serve, or name one with --node")
+			}
+			return "", "", &client.Unreachable{Err: reason}
+		}
+		node = local.URL
+	}
+	switch {
+	case r.TokenFile != "":
+		if tok, err = token.LoadAny(r.TokenFile); err != nil {
+			err = &usageError{err}
+		}
+	case r.Getenv("HOLDFAST_TOKEN") != "":
+		tok = r.Getenv("HOLDFAST_TOKEN")
+	case local.URL == strings.TrimRight(node, "/") && local.TokenFile != "":
+		if tok, err = token.LoadAny(local.TokenFile); err != nil {
+			err = messages.Errorf(messages.CodeUnauthorized, "%v", err)
+		}
+	}
+	return node, tok, err
+}
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}

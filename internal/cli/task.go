@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"holdfast/messages"
+)
+
+type taskCmd struct {
+	Start taskStartCmd `cmd:"" help:"Start a task, or change a running one."`
+	Ls    taskLsCmd    `cmd:"" help:"List tasks."`
+	Show  taskShowCmd  `cmd:"" help:"Show one task."`
+	Stop  taskStopCmd  `cmd:"" help:"Stop a task; one that does not run is no error."`
+}
+
+type taskStartCmd struct {
+	ID           taskID            `arg:"" optional:"" help:"The task's name."`
+	New          bool              `help:"Let the node make up a name."`
+	CDPURL       string            `name:"cdp-url" placeholder:"URL" help:"Attach to this browser instead of launching one. - reads it from standard input, where no process list shows it."`
+	Launch       bool              `help:"Launch a browser for the task; the default without --cdp-url."`
+	Headful      bool              `help:"Launch it with a window."`
+	Policy       string            `placeholder:"POLICY" help:"Who answers dialogs: must_respond, auto_dismiss or auto_accept."`
+	Timeout      float64           `placeholder:"SECONDS" help:"How long a dialog may wait for its answer."`
+	BeforeUnload string            `name:"beforeunload" placeholder:"ANSWER" help:"What beforeunload dialogs get: ask, accept or dismiss."`
+	Scope        string            `placeholder:"SCOPE" help:"Which pages are the task's: own, browser or target."`
+	Target       string            `placeholder:"ID" help:"The page of scope target."`
+	IdleTimeout  float64           `placeholder:"SECONDS" help:"Stop the task when nobody asked anything of it for so long."`
+	MaxLife      float64           `placeholder:"SECONDS" help:"Stop the task when it is so old."`
+	Label        map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"The caller's own mark, for task ls; may be repeated."`
+}
+
+func (c *taskStartCmd) spec(stdin io.Reader) (messages.TaskSpec, error) {
+	raw := c.CDPURL
+	if raw == "-" {
+		b, err := io.ReadAll(io.LimitReader(stdin, messages.MaxCDPURLLength+2))
+		if err != nil {
+			return messages.TaskSpec{}, err
+		}
+		raw = strings.TrimSpace(string(b))
+	}
+	cdpURL, err := messages.ParseCDPURL(raw)
+	if err != nil {
+		return messages.TaskSpec{}, &usageError{err}
+	}
+	s := messages.TaskSpec{
+		CDPURL: cdpURL, Scope: messages.Scope(c.Scope), TargetID: messages.TargetID(c.Target),
+		DialogPolicy: messages.DialogPolicy(c.Policy), DialogTimeoutS: c.Timeout, BeforeUnload: messages.BeforeUnload(c.BeforeUnload),
+		IdleTimeoutS: c.IdleTimeout, MaxLifeS: c.MaxLife, Labels: c.Label,
+	}
+	if c.Launch || c.Headful {
+		s.Launch = &messages.LaunchSpec{}
+		if c.Headful {
+			headless := false
+			s.Launch.Headless = &headless
+		}
+	}
+	if err := s.Validate(); err != nil {
+		return s, &usageError{err}
+	}
+	return s, nil
+}
+
+// Run implements the command.
+func (c *taskStartCmd) Run(r *run) error {
+	if (c.ID.TaskID == "") != c.New {
+		return usagef("name the task, or let --new name it")
+	}
+	spec, err := c.spec(r.Stdin)
+	if err != nil {
+		return err
+	}
+	node, err := r.client()
+	if err != nil {
+		return err
+	}
+	defer node.Close()
+	var (
+		snap    *messages.Snapshot
+		started = true
+	)
+	if c.ID.TaskID == "" {
+		snap, err = node.Start(r, spec)
+	} else {
+		snap, started, err = node.GetOrStart(r, c.ID.TaskID, spec)
+	}
+	if err != nil {
+		return err
+	}
+	word := "runs already"
+	if started {
+		word = "started"
+	}
+	r.people("%s %s, %s, on %s\n", snap.TaskID, word, clean(string(snap.State)), clean(snap.Connection.Endpoint))
+	return nil
+}
+
+type taskLsCmd struct {
+	Label map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"Only tasks with this label; may be repeated."`
+}
+
+// Run implements the command.
+func (c *taskLsCmd) Run(r *run) error {
+	node, err := r.client()
+	if err != nil {
+		return err
+	}
+	defer node.Close()
+	tasks, err := node.Tasks(r, c.Label)
+	if err != nil || r.JSON {
+		return err
+	}
+	if len(tasks) == 0 {
+		r.people("no tasks\n")
+		return nil
+	}
+	t := newTable(r.Stdout, "TASK", "STATE", "LINK", "PAGES", "DIALOGS", "RECONNECTS", "BROWSER", "PAGE")
+	for _, s := range tasks {
+		t.row(clean(string(s.TaskID)), clean(string(s.State)), clean(string(s.Connection.Primary)), strconv.Itoa(len(s.Pages)),
+			strconv.Itoa(len(s.PendingDialogs)), strconv.FormatUint(s.Connection.Reconnects, 10), short(s.Connection.Endpoint, 40), short(currentURL(s), 60))
+	}
+	t.flush()
+	return nil
+}
+
+// currentURL is where the task's current page is.
+func currentURL(s *messages.Snapshot) string {
+	for _, p := range s.Pages {
+		if p.TargetID == s.PageTargetID {
+			return p.URL
+		}
+	}
+	return ""
+}
+
+type taskShowCmd struct {
+	ID taskID `arg:"" help:"The task."`
+}
+
+// Run implements the command.
+func (c *taskShowCmd) Run(r *run) error {
+	node, err := r.client()
+	if err != nil {
+		return err
+	}
+	defer node.Close()
+	s, err := node.Snapshot(r, c.ID.TaskID, messages.SnapshotOptions{})
+	if err != nil || r.JSON {
+		return err
+	}
+	printTask(r.Stdout, s)
+	return nil
+}
+
+// printTask prints what a task is, without what is on its pages.
+func printTask(w io.Writer, s *messages.Snapshot) {
+	state := string(s.State)
+	if s.Reason != "" {
+		state += ": " + s.Reason
+	}
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(w, "%-12s%s\n", name, clean(fmt.Sprintf(format, args...)))
+	}
+	line("task", "%s", s.TaskID)
+	line("state", "%s", state)
+	line("version", "%d", s.Version)
+	line("browser", "%s", s.Connection.Endpoint)
+	line("connection", "primary %s, anchor %s, %d reconnects, last gap %d ms", s.Connection.Primary, s.Connection.Anchor, s.Connection.Reconnects, s.Connection.LastGapMS)
+	line("page", "%s %s", s.PageTargetID, s.PageState)
+	line("pages", "%d", len(s.Pages))
+	line("dialogs", "%d waiting", len(s.PendingDialogs))
+	for k, v := range s.Labels {
+		line("label", "%s=%s", k, v)
+	}
+}
+
+type taskStopCmd struct {
+	ID taskID `arg:"" help:"The task."`
+}
+
+// Run implements the command.
+func (c *taskStopCmd) Run(r *run) error {
+	node, err := r.client()
+	if err != nil {
+		return err
+	}
+	defer node.Close()
+	if err := node.StopTask(r, c.ID.TaskID); err != nil {
+		return err
+	}
+	r.people("%s stopped\n", c.ID.TaskID)
+	return nil
+}

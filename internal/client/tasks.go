@@ -1,0 +1,110 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"holdfast/messages"
+)
+
+// spec is a task's spec with the browser's raw URL, which the node needs and
+// [messages.CDPURL] would mask.
+type spec struct {
+	messages.TaskSpec
+	CDPURL string `json:"cdp_url,omitempty"`
+}
+
+func taskPath(id messages.TaskID, more ...string) []string {
+	return append([]string{"v1", "tasks", string(id)}, more...)
+}
+
+// GetOrStart returns the task, started when it was not running; it waits until
+// the task is attached or has failed.
+func (c *Client) GetOrStart(ctx context.Context, id messages.TaskID, s messages.TaskSpec) (snap *messages.Snapshot, started bool, err error) {
+	status, err := c.call(ctx, startPatience, http.MethodPut, taskPath(id), nil, spec{s, s.CDPURL.Reveal()}, &snap)
+	return snap, status == http.StatusCreated, err
+}
+
+// Start starts a task under an id of the node's choice.
+func (c *Client) Start(ctx context.Context, s messages.TaskSpec) (*messages.Snapshot, error) {
+	var snap *messages.Snapshot
+	_, err := c.call(ctx, startPatience, http.MethodPost, []string{"v1", "tasks"}, nil, spec{s, s.CDPURL.Reveal()}, &snap)
+	return snap, err
+}
+
+// Tasks lists the tasks the token covers that have all the labels.
+func (c *Client) Tasks(ctx context.Context, labels map[string]string) ([]*messages.Snapshot, error) {
+	query := url.Values{}
+	for k, v := range labels {
+		query.Add("label", k+"="+v)
+	}
+	var out struct {
+		Tasks []*messages.Snapshot `json:"tasks"`
+	}
+	_, err := c.call(ctx, patience, http.MethodGet, []string{"v1", "tasks"}, query, nil, &out)
+	return out.Tasks, err
+}
+
+// Snapshot returns a task's state.
+func (c *Client) Snapshot(ctx context.Context, id messages.TaskID, o messages.SnapshotOptions) (*messages.Snapshot, error) {
+	query := url.Values{}
+	if o.TargetID != "" {
+		query.Set("target_id", string(o.TargetID))
+	}
+	if o.Full {
+		query.Set("full", "true")
+	}
+	var snap *messages.Snapshot
+	_, err := c.call(ctx, patience, http.MethodGet, taskPath(id, "snapshot"), query, nil, &snap)
+	return snap, err
+}
+
+// StopTask ends a task; one that does not run is no error.
+func (c *Client) StopTask(ctx context.Context, id messages.TaskID) error {
+	_, err := c.call(ctx, 2*patience, http.MethodDelete, taskPath(id), nil, nil, nil)
+	return err
+}
+
+// Renew puts off the task's idle timeout, as every other call that names the
+// task does.
+func (c *Client) Renew(ctx context.Context, id messages.TaskID) error {
+	_, err := c.call(ctx, patience, http.MethodPost, taskPath(id, "renew"), nil, nil, nil)
+	return err
+}
+
+// Ready says why the node takes no new tasks, or nil. It needs no token.
+func (c *Client) Ready(ctx context.Context) error {
+	_, err := c.call(ctx, dialTimeout, http.MethodGet, []string{"readyz"}, nil, nil, nil)
+	return err
+}
+
+// Respond answers a dialog.
+func (c *Client) Respond(ctx context.Context, id messages.TaskID, a messages.DialogAnswer) (messages.ClosedDialog, error) {
+	var out struct {
+		Dialog messages.ClosedDialog `json:"dialog"`
+	}
+	_, err := c.call(ctx, 2*patience, http.MethodPost, taskPath(id, "dialog"), nil, a, &out)
+	return out.Dialog, err
+}
+
+// Navigate sends a page of the task to a URL.
+func (c *Client) Navigate(ctx context.Context, id messages.TaskID, r messages.NavigateRequest) (messages.NavigateResult, error) {
+	var out messages.NavigateResult
+	_, err := c.call(ctx, atLeast(r.Timeout()), http.MethodPost, taskPath(id, "navigate"), nil, r, &out)
+	return out, err
+}
+
+// CDP runs one raw command on the task's own connection.
+func (c *Client) CDP(ctx context.Context, id messages.TaskID, r messages.CDPRequest) (messages.CDPResult, error) {
+	var out messages.CDPResult
+	_, err := c.call(ctx, atLeast(r.Timeout()), http.MethodPost, taskPath(id, "cdp"), nil, r, &out)
+	return out, err
+}
+
+// atLeast gives the node time to say itself that the deadline has passed. A
+// timeout out of bounds is the node's to refuse.
+func atLeast(timeout time.Duration) time.Duration {
+	return patience + min(max(timeout, 0), messages.MaxCallTimeout)
+}
