@@ -1,0 +1,92 @@
+package chaos
+
+import (
+	"fmt"
+
+	"holdfast/messages"
+)
+
+type consoleParams struct {
+	Type      string         `json:"type"`
+	Args      []remoteObject `json:"args"`
+	Context   int            `json:"executionContextId"`
+	Timestamp float64        `json:"timestamp"`
+	Stack     stackTrace     `json:"stackTrace"`
+}
+
+type stackTrace struct {
+	Frames []callFrame `json:"callFrames"`
+}
+
+type callFrame struct {
+	Function string `json:"functionName"`
+	Script   string `json:"scriptId"`
+	URL      string `json:"url"`
+	Line     int    `json:"lineNumber"`
+	Column   int    `json:"columnNumber"`
+}
+
+type exceptionParams struct {
+	Timestamp float64          `json:"timestamp"`
+	Details   exceptionDetails `json:"exceptionDetails"`
+}
+
+type exceptionDetails struct {
+	ID        int           `json:"exceptionId"`
+	Text      string        `json:"text"`
+	Line      int           `json:"lineNumber"`
+	Column    int           `json:"columnNumber"`
+	Script    string        `json:"scriptId,omitempty"`
+	URL       string        `json:"url,omitempty"`
+	Stack     *stackTrace   `json:"stackTrace,omitempty"`
+	Exception *remoteObject `json:"exception,omitempty"`
+	Context   int           `json:"executionContextId,omitempty"`
+}
+
+// ConsoleError has a script of the frame write an error to the console.
+func (b *Browser) ConsoleError(id messages.FrameID, text string) bool {
+	return b.inFrame(id, func(f *frame) { b.consoleError(f, text) })
+}
+
+// Exception has a script of the frame throw an error that nobody catches.
+func (b *Browser) Exception(id messages.FrameID, text string) bool {
+	return b.inFrame(id, func(f *frame) { b.exception(f, text) })
+}
+
+func (b *Browser) inFrame(id messages.FrameID, f func(*frame)) (found bool) {
+	b.do(func() {
+		if target := b.frame(id); target != nil {
+			found = true
+			b.script(target.target, func() { f(target) })
+		}
+	})
+	return found
+}
+
+func (b *Browser) consoleError(f *frame, text string) {
+	f.target.each(runtimeEnabled, "Runtime.consoleAPICalled", consoleParams{
+		"error",
+		[]remoteObject{{Type: "string", Value: text}},
+		f.context, b.ids.timestamp(),
+		stackTrace{[]callFrame{{Script: "1", Column: 8}}},
+	})
+}
+
+func (b *Browser) exception(f *frame, text string) {
+	f.target.each(runtimeEnabled, "Runtime.exceptionThrown", exceptionParams{
+		b.ids.timestamp(), b.details(f, "Error", text),
+	})
+}
+
+func (b *Browser) details(f *frame, class, text string) exceptionDetails {
+	b.ids.n++
+	return exceptionDetails{
+		ID: int(b.ids.n & 0x7fffffff), Text: "Uncaught", Script: "1",
+		Stack: &stackTrace{[]callFrame{{Script: "1"}}},
+		Exception: &remoteObject{
+			Type: "object", Subtype: "error", Class: class,
+			Description: fmt.Sprintf("%s: %s\n    at <anonymous>:1:1", class, text), ObjectID: b.ids.unique(),
+		},
+		Context: f.context,
+	}
+}

@@ -1,0 +1,282 @@
+package chaos
+
+import (
+	"context"
+	"slices"
+	"unicode/utf8"
+
+	"holdfast/messages"
+)
+
+// DialogResult is what the page got, and why.
+type DialogResult struct {
+	Accepted bool
+	Text     string // what prompt returns; "" when it was dismissed
+	By       ClosedBy
+	Session  messages.SessionID // whose answer it was
+	Conn     int                // its connection's number
+}
+
+// ClosedBy says why a dialog is not open any more.
+type ClosedBy string
+
+// The ways a dialog ends.
+const (
+	ClosedByAnswer     ClosedBy = "answer"     // Page.handleJavaScriptDialog
+	ClosedByNavigation ClosedBy = "navigation" // navigate, reload or close of the page (C13)
+	ClosedByCrash      ClosedBy = "crash"      // of its renderer, or of the tab
+	ClosedByOther      ClosedBy = "other"      // another dialog opened on the page (C14)
+	ClosedByRelease    ClosedBy = "release"    // the tab lost the foreground with nobody attached (C19)
+	ClosedByBackground ClosedBy = "background" // never shown: background tab without a debugger (C5)
+	ClosedByUser       ClosedBy = "user"       // [Browser.CloseDialog]
+)
+
+// DialogType is what kind of dialog it is.
+type DialogType string
+
+// The types that Chrome has.
+const (
+	Alert        DialogType = "alert"
+	Confirm      DialogType = "confirm"
+	Prompt       DialogType = "prompt"
+	BeforeUnload DialogType = "beforeunload"
+)
+
+// Dialog is a native JavaScript dialog.
+type Dialog struct {
+	b       *Browser
+	frame   *frame
+	proc    *proc
+	kind    DialogType
+	message string
+	prompt  string
+
+	audience []*session // who saw it open and may answer (C6)
+	poisoned bool       // its frame was removed under it (C15)
+	closed   bool
+	result   DialogResult
+	done     chan struct{}
+
+	stay, leave func()             // of a beforeunload
+	then        func(DialogResult) // of the script that raised it
+}
+
+type openingParams struct {
+	URL               string           `json:"url"`
+	FrameID           messages.FrameID `json:"frameId"`
+	Message           string           `json:"message"`
+	Type              DialogType       `json:"type"`
+	HasBrowserHandler bool             `json:"hasBrowserHandler"`
+	DefaultPrompt     string           `json:"defaultPrompt"`
+}
+
+type closedParams struct {
+	FrameID   messages.FrameID `json:"frameId"`
+	Result    bool             `json:"result"`
+	UserInput string           `json:"userInput"`
+}
+
+// maxMessage is where Chrome cuts a dialog's message (C2).
+const maxMessage = 10240
+
+// OpenDialog has a script of the frame raise a dialog. It opens as soon as the
+// frame's scripts can run. nil means that there is no such frame.
+func (b *Browser) OpenDialog(id messages.FrameID, kind DialogType, message, defaultPrompt string) (d *Dialog) {
+	b.do(func() {
+		f := b.frame(id)
+		if f == nil {
+			return
+		}
+		d = b.newDialog(f, kind, message, defaultPrompt)
+		b.script(f.target, func() { b.showDialog(d) })
+	})
+	return d
+}
+
+func (b *Browser) newDialog(f *frame, kind DialogType, message, defaultPrompt string) *Dialog {
+	if len(message) > maxMessage {
+		message = message[:maxMessage]
+		for !utf8.ValidString(message) {
+			message = message[:len(message)-1]
+		}
+	}
+	return &Dialog{b: b, frame: f, kind: kind, message: message, prompt: defaultPrompt, done: make(chan struct{})}
+}
+
+func (b *Browser) openDialog(f *frame, kind DialogType, message, defaultPrompt string) *Dialog {
+	d := b.newDialog(f, kind, message, defaultPrompt)
+	b.showDialog(d)
+	return d
+}
+
+// showDialog opens d. Only the sessions of the page's own target hear of it,
+// whichever frame raised it (C7), and only those that have Page enabled now
+// will ever be able to answer (C5).
+func (b *Browser) showDialog(d *Dialog) {
+	p := d.frame.page
+	d.proc = d.frame.target.proc
+	if b.frame(d.frame.id) != d.frame {
+		b.finish(d, DialogResult{By: ClosedByNavigation})
+		return
+	}
+	if len(p.target.sessions) == 0 && b.front != p {
+		b.finish(d, DialogResult{By: ClosedByBackground, Accepted: d.kind == Alert})
+		return
+	}
+	if slices.ContainsFunc(p.dialogs, func(o *Dialog) bool { return o.poisoned }) {
+		b.die()
+		return
+	}
+	before := slices.Clone(p.dialogs)
+	p.dialogs = append(p.dialogs, d)
+	d.proc.dialogs++
+	p.target.each(pageBrowser, "Page.javascriptDialogOpening", openingParams{
+		d.frame.url, d.frame.id, d.message, d.kind, true, d.prompt,
+	})
+	if len(before) == 0 {
+		for _, s := range p.target.sessions {
+			if s.pageBrowser {
+				d.audience = append(d.audience, s)
+			}
+		}
+		return
+	}
+	// Two at once: the first is dismissed, the second nobody can reach (C14).
+	for _, o := range before {
+		b.closeDialog(o, DialogResult{By: ClosedByOther})
+		b.settle(o)
+	}
+}
+
+// closeDialog reports the end of d. The page goes on in [Browser.settle],
+// which the caller runs once whoever closed it has had its reply.
+func (b *Browser) closeDialog(d *Dialog, r DialogResult) {
+	d.frame.page.dialogs = slices.DeleteFunc(d.frame.page.dialogs, func(o *Dialog) bool { return o == d })
+	if d.stay != nil && !r.Accepted {
+		d.stay()
+	}
+	d.frame.page.target.each(pageBrowser, "Page.javascriptDialogClosed", closedParams{d.frame.id, r.Accepted, r.Text})
+	if !r.Accepted || d.kind != Prompt {
+		r.Text = "" // echoed in the event, but the page never sees it (C3)
+	}
+	d.result = r
+}
+
+func (b *Browser) settle(d *Dialog) {
+	d.proc.dialogs--
+	b.finish(d, d.result)
+	if d.leave != nil && d.result.Accepted {
+		d.leave()
+	}
+	b.drain(d.proc)
+}
+
+func (b *Browser) finish(d *Dialog, r DialogResult) {
+	d.closed, d.result = true, r
+	close(d.done)
+	if d.then != nil {
+		d.then(r)
+	}
+}
+
+// closeDialogs is what navigating, reloading or closing a page does to its
+// dialogs (C13, C21). false: one was poisoned and the browser is gone.
+func (b *Browser) closeDialogs(p *page) bool {
+	for _, d := range slices.Clone(p.dialogs) {
+		if d.poisoned {
+			b.die()
+			return false
+		}
+		b.closeDialog(d, DialogResult{By: ClosedByNavigation})
+		b.settle(d)
+	}
+	return true
+}
+
+// closeDialogsOf closes the dialogs of the frames within root that live in p.
+func (b *Browser) closeDialogsOf(p *proc, root *frame) {
+	for _, d := range slices.Clone(root.page.dialogs) {
+		if d.proc == p && !d.poisoned && d.frame.within(root) {
+			b.closeDialog(d, DialogResult{By: ClosedByNavigation})
+			b.settle(d)
+		}
+	}
+}
+
+// release is recovery R1 (C19): a tab that has no session of its own and loses
+// the foreground lets go of its dialogs, poisoned ones too. It does nothing
+// for a beforeunload (C20).
+func (b *Browser) release(p *page) {
+	if p == nil || p.closed || len(p.target.sessions) > 0 {
+		return
+	}
+	for _, d := range slices.Clone(p.dialogs) {
+		if d.kind == BeforeUnload {
+			continue
+		}
+		b.closeDialog(d, DialogResult{By: ClosedByRelease, Accepted: d.kind == Alert})
+		b.settle(d)
+	}
+}
+
+// pending returns the dialog that s may answer, or nil.
+func (p *page) pending(s *session) *Dialog {
+	for _, d := range p.dialogs {
+		if slices.Contains(d.audience, s) && s.pageBrowser {
+			return d
+		}
+	}
+	return nil
+}
+
+// CloseDialog ends an open dialog as the page's user does, at the screen.
+func (b *Browser) CloseDialog(d *Dialog, accept bool, text string) bool {
+	closed := false
+	b.do(func() {
+		if d.closed || d.poisoned || !slices.Contains(d.frame.page.dialogs, d) {
+			return
+		}
+		closed = true
+		b.closeDialog(d, DialogResult{Accepted: accept, Text: text, By: ClosedByUser})
+		b.settle(d)
+	})
+	return closed
+}
+
+// Result returns what the page got; ok is false while the dialog is open.
+func (d *Dialog) Result() (r DialogResult, ok bool) {
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	return d.result, d.closed
+}
+
+// Wait waits for the end of the dialog.
+func (d *Dialog) Wait(ctx context.Context) (DialogResult, error) {
+	select {
+	case <-d.done:
+		r, _ := d.Result()
+		return r, nil
+	case <-ctx.Done():
+		return DialogResult{}, ctx.Err()
+	}
+}
+
+// Done is closed when the dialog is not open any more.
+func (d *Dialog) Done() <-chan struct{} { return d.done }
+
+// Answerable returns how many sessions could answer it now.
+func (d *Dialog) Answerable() int {
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	if d.closed || !slices.Contains(d.frame.page.dialogs, d) {
+		return 0
+	}
+	return len(d.audience)
+}
+
+// Poisoned says whether answering it would kill the browser (C15).
+func (d *Dialog) Poisoned() bool {
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	return d.poisoned && !d.closed
+}

@@ -1,0 +1,135 @@
+package chaos
+
+import (
+	"slices"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"holdfast/messages"
+)
+
+// faults are what a connection is told to do wrong, by method.
+type faults struct {
+	swallow   []string
+	duplicate []string
+	delay     map[string]time.Duration
+}
+
+func (f *faults) take(list *[]string, method string) bool {
+	i := slices.Index(*list, method)
+	if i < 0 {
+		return false
+	}
+	*list = slices.Delete(*list, i, i+1)
+	return true
+}
+
+// Connections returns the open connections in the order they came.
+func (b *Browser) Connections() []*Conn {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.conns)
+}
+
+// DropConnections drops every connection and returns how many there were.
+func (b *Browser) DropConnections() int {
+	n := 0
+	b.do(func() {
+		for _, c := range slices.Clone(b.conns) {
+			c.drop()
+			n++
+		}
+	})
+	return n
+}
+
+// Number counts the browser's connections from 1.
+func (c *Conn) Number() int { return c.number }
+
+// Drop breaks the connection without a close frame, as a killed socket does.
+// What was queued is lost.
+func (c *Conn) Drop() { c.b.do(c.drop) }
+
+func (c *Conn) drop() {
+	c.end()
+	c.cancel()
+}
+
+// Close ends the connection with a close frame. It waits up to five seconds
+// for the other side's, like the library it stands on.
+func (c *Conn) Close(code websocket.StatusCode, reason string) {
+	c.b.do(c.end)
+	// The peer may be gone; then there is nobody to be polite to.
+	_ = c.ws.Close(code, reason)
+	c.cancel()
+}
+
+// Stall makes the connection half-open: nothing is read, executed or sent, and
+// pings stay unanswered, until [Conn.Resume]. One command may still be read
+// off the wire and wait.
+func (c *Conn) Stall() {
+	c.b.do(func() {
+		if !c.stalled {
+			c.stalled, c.resumed = true, make(chan struct{})
+		}
+	})
+}
+
+// Resume undoes [Conn.Stall]; what waited goes on in order.
+func (c *Conn) Resume() {
+	c.b.do(func() {
+		if c.stalled {
+			c.stalled = false
+			close(c.resumed)
+			c.stir()
+		}
+	})
+}
+
+// SendRaw queues message as it is, whatever it is.
+func (c *Conn) SendRaw(message []byte) {
+	c.b.do(func() { c.push(slices.Clone(message)) })
+}
+
+// SwallowNextReply loses the reply to the next command of that method; the
+// command is executed.
+func (c *Conn) SwallowNextReply(method string) {
+	c.b.do(func() { c.faults.swallow = append(c.faults.swallow, method) })
+}
+
+// DuplicateNextReply sends the reply to the next command of that method twice.
+func (c *Conn) DuplicateNextReply(method string) {
+	c.b.do(func() { c.faults.duplicate = append(c.faults.duplicate, method) })
+}
+
+// DelayReplies holds every reply to method back for d, without holding up what
+// is sent meanwhile. Zero ends it.
+func (c *Conn) DelayReplies(method string, d time.Duration) {
+	c.b.do(func() {
+		if c.faults.delay == nil {
+			c.faults.delay = map[string]time.Duration{}
+		}
+		c.faults.delay[method] = d
+	})
+}
+
+// Commands returns what the client sent, oldest first; of a talkative client
+// only the last ones (see [Options.KeepCommands]).
+func (c *Conn) Commands() []Command {
+	c.b.mu.Lock()
+	defer c.b.mu.Unlock()
+	return slices.Clone(c.commands)
+}
+
+// Received returns the methods of [Conn.Commands], those of one session or of
+// all when session is "*"; "" is the root session.
+func (c *Conn) Received(session messages.SessionID) []string {
+	var methods []string
+	for _, command := range c.Commands() {
+		if session == "*" || command.Session == session {
+			methods = append(methods, command.Method)
+		}
+	}
+	return methods
+}

@@ -1,0 +1,79 @@
+package chaos
+
+// methods is everything the fake understands. What is not here is answered
+// with -32601 in Chrome's words.
+var methods = map[string]method{}
+
+func init() {
+	for _, table := range []map[string]method{browserMethods, targetMethods, pageMethods, runtimeMethods, otherMethods} {
+		for name, m := range table {
+			methods[name] = m
+		}
+	}
+}
+
+var browserMethods = map[string]method{
+	"Browser.getVersion": {on: onAny, run: func(c *call) {
+		c.reply(struct {
+			Protocol string `json:"protocolVersion"`
+			Product  string `json:"product"`
+			Revision string `json:"revision"`
+			Agent    string `json:"userAgent"`
+			JS       string `json:"jsVersion"`
+		}{"1.3", product, revision, userAgent, jsVersion})
+	}},
+	"Browser.close": {on: onAny, run: func(c *call) {
+		c.ok()
+		c.b.after = append(c.b.after, c.b.Kill)
+	}},
+	"Browser.crash":               {on: onAny, run: func(c *call) { c.b.die() }},
+	"Browser.setDownloadBehavior": {on: onAny, run: (*call).ok},
+}
+
+// otherMethods answer without a model behind them; what matters is where.
+var otherMethods = map[string]method{
+	"Input.dispatchKeyEvent":      {on: onTarget, where: inputEvent, needs: []string{"type:string"}, run: (*call).ok},
+	"Input.dispatchMouseEvent":    {on: onTarget, where: inputEvent, needs: []string{"type:string"}, run: dispatchMouse},
+	"Input.insertText":            {on: onTarget, where: inRenderer, needs: []string{"text:string"}, run: (*call).ok},
+	"Fetch.enable":                {on: onAny, run: (*call).ok},
+	"Fetch.disable":               {on: onAny, run: (*call).ok},
+	"Network.enable":              {on: onTarget, where: inRenderer, run: (*call).ok},
+	"Network.disable":             {on: onTarget, where: inRenderer, run: (*call).ok},
+	"Network.setExtraHTTPHeaders": {on: onTarget, where: inRenderer, needs: []string{"headers"}, run: (*call).ok},
+	"Network.getCookies":          {on: onTarget, run: replyCookies},
+	"Storage.getCookies":          {on: onAny, run: replyCookies},
+	"Security.enable":             {on: onTarget, run: (*call).ok},
+	"ServiceWorker.enable":        {on: onTarget, run: (*call).ok},
+	"Log.enable":                  {on: onTarget, where: inRenderer, run: (*call).ok},
+	"DOM.enable":                  {on: onTarget, where: inRenderer, run: (*call).ok},
+	"CSS.enable":                  {on: onTarget, where: inRenderer, run: (*call).ok},
+	"Overlay.enable":              {on: onTarget, where: inRenderer, run: (*call).ok},
+	"Performance.enable":          {on: onTarget, where: inRenderer, run: (*call).ok},
+	"Accessibility.enable":        {on: onTarget, where: inRenderer, run: (*call).ok},
+	"Emulation.setFocusEmulationEnabled": {on: onTarget, where: inRenderer, needs: []string{"enabled:bool"}, run: func(c *call) {
+		var p struct{ Enabled bool }
+		c.bind(&p)
+		c.s.focusEmulated = p.Enabled
+		c.ok()
+	}},
+	"Emulation.setDeviceMetricsOverride": {on: onTarget, where: inRenderer, run: (*call).ok},
+	"Emulation.setEmulatedMedia":         {on: onTarget, where: inRenderer, run: (*call).ok},
+}
+
+// dispatchMouse answers unless the tab is in the background (section 3).
+func dispatchMouse(c *call) {
+	p := c.s.target.page
+	if c.b.front != p && len(p.dialogs) == 0 {
+		return
+	}
+	if c.s.target.root.parent == nil && len(p.dialogs) == 0 {
+		p.main.activated = true
+	}
+	c.ok()
+}
+
+func replyCookies(c *call) {
+	c.reply(struct {
+		Cookies []empty `json:"cookies"`
+	}{[]empty{}})
+}

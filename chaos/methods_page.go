@@ -1,0 +1,195 @@
+package chaos
+
+import (
+	"strconv"
+)
+
+var pageMethods = map[string]method{
+	"Inspector.enable": {on: onTarget, run: func(c *call) {
+		c.s.inspector = true
+		if c.s.target.proc.crashed {
+			c.s.send("Inspector.targetCrashed", empty{})
+		}
+		c.ok()
+	}},
+	"Inspector.disable": {on: onTarget, run: func(c *call) { c.s.inspector = false; c.ok() }},
+
+	// The browser's half is enabled at once, whatever the renderer does (C22).
+	"Page.enable": {
+		on: onTarget, where: inRenderer,
+		early: func(c *call) { c.s.pageBrowser = true },
+		run:   func(c *call) { c.s.pageRenderer = true; c.ok() },
+	},
+	"Page.disable": {
+		on: onTarget, where: inRenderer,
+		early: func(c *call) { c.s.disablePage() },
+		run:   func(c *call) { c.s.pageRenderer = false; c.ok() },
+	},
+	"Page.getFrameTree": {on: onTarget, where: inRenderer, run: func(c *call) {
+		c.reply(struct {
+			Tree frameTree `json:"frameTree"`
+		}{c.s.target.root.tree()})
+	}},
+	"Page.setLifecycleEventsEnabled": {on: onTarget, where: inRenderer, needs: []string{"enabled:bool"}, run: setLifecycle},
+	"Page.addScriptToEvaluateOnNewDocument": {on: onTarget, where: inRenderer, needs: []string{"source:string"}, run: func(c *call) {
+		var p struct{ Source string }
+		c.bind(&p)
+		c.s.scriptCount++
+		c.s.scripts = append(c.s.scripts, p.Source)
+		c.reply(struct {
+			ID string `json:"identifier"`
+		}{strconv.Itoa(c.s.scriptCount)})
+	}},
+	"Page.createIsolatedWorld": {on: onTarget, where: inRenderer, needs: []string{"frameId:string"}, run: func(c *call) {
+		c.s.target.proc.contexts++
+		c.reply(struct {
+			ID int `json:"executionContextId"`
+		}{c.s.target.proc.contexts})
+	}},
+	"Page.setBypassCSP":                  {on: onTarget, where: inRenderer, run: (*call).ok},
+	"Page.setInterceptFileChooserDialog": {on: onTarget, where: inRenderer, run: (*call).ok},
+	"Page.captureScreenshot":             {on: onTarget, where: inRenderer, run: captureScreenshot},
+	"Page.getLayoutMetrics":              {on: onTarget, where: inRenderer, run: (*call).ok},
+	"Page.bringToFront":                  {on: onTarget, run: func(c *call) { c.b.foreground(c.s.target.page); c.ok() }},
+	"Page.stopLoading":                   {on: onTarget, run: (*call).ok},
+	"Page.setDownloadBehavior":           {on: onTarget, run: (*call).ok},
+	"Page.startScreencast":               {on: onTarget, run: (*call).ok},
+	"Page.stopScreencast":                {on: onTarget, run: (*call).ok},
+	"Page.getNavigationHistory":          {on: onTarget, run: getNavigationHistory},
+	"Page.navigate":                      {on: onTarget, needs: []string{"url:string"}, run: pageNavigate},
+	"Page.reload":                        {on: onTarget, run: pageReload},
+	"Page.close":                         {on: onTarget, run: pageClose},
+	"Page.crash":                         {on: onTarget, where: inRenderer, run: pageCrash},
+	"Page.handleJavaScriptDialog":        {on: onTarget, needs: []string{"accept:bool"}, run: handleDialog},
+}
+
+// disablePage also gives up the right to answer: Page.disable under a dialog
+// orphans it (C17).
+func (s *session) disablePage() { s.pageBrowser = false }
+
+func setLifecycle(c *call) {
+	var p struct{ Enabled bool }
+	c.bind(&p)
+	c.s.lifecycle = p.Enabled
+	if p.Enabled && c.s.pageRenderer {
+		c.s.target.root.local(func(f *frame) {
+			for _, name := range []string{"commit", "DOMContentLoaded", "load", "networkAlmostIdle", "networkIdle"} {
+				c.s.send("Page.lifecycleEvent", lifecycleParams{f.id, f.loader, name, c.b.ids.timestamp()})
+			}
+		})
+	}
+	c.ok()
+}
+
+// pixel is a transparent PNG.
+const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+
+// captureScreenshot never answers for a background tab that does not believe
+// itself in front (section 3).
+func captureScreenshot(c *call) {
+	var p struct{ FromSurface *bool }
+	c.bind(&p)
+	if c.b.front != c.s.target.page && !c.s.focusEmulated && (p.FromSurface == nil || *p.FromSurface) {
+		return
+	}
+	c.reply(struct {
+		Data string `json:"data"`
+	}{pixel})
+}
+
+func getNavigationHistory(c *call) {
+	p := c.s.target.page
+	c.reply(struct {
+		Current int            `json:"currentIndex"`
+		Entries []historyEntry `json:"entries"`
+	}{p.current, p.history})
+}
+
+func pageNavigate(c *call) {
+	var p struct{ URL string }
+	c.bind(&p)
+	if !reachable(p.URL) {
+		c.fail(codeServer, "Cannot navigate to invalid URL")
+		return
+	}
+	f := c.s.target.root
+	if f.parent != nil {
+		loader := c.b.announce(f, p.URL, "differentDocument")
+		c.reply(navigateResult{FrameID: f.id, LoaderID: loader})
+		c.b.load(f, p.URL, loader, "Navigation")
+		return
+	}
+	if f.page.asking() {
+		return // nothing moves before the open beforeunload is answered (C20)
+	}
+	c.b.navigate(f.page, p.URL, func(loader, failure string) {
+		c.reply(navigateResult{FrameID: f.id, LoaderID: loader, ErrorText: failure})
+	})
+}
+
+func pageReload(c *call) {
+	if c.s.target.page.asking() {
+		c.ok()
+		return
+	}
+	c.b.reload(c.s.target.page, c.ok)
+}
+
+func pageClose(c *call) {
+	p := c.s.target.page
+	for _, d := range p.dialogs {
+		if d.poisoned {
+			c.b.die()
+			return
+		}
+	}
+	c.ok()
+	if p.asking() {
+		return
+	}
+	c.b.leave(p, func() {}, func() { c.b.closePage(p) })
+}
+
+// asking says whether a beforeunload dialog is open.
+func (p *page) asking() bool {
+	for _, d := range p.dialogs {
+		if d.kind == BeforeUnload {
+			return true
+		}
+	}
+	return false
+}
+
+// pageCrash has no reply until the page lives again, and then it is an error.
+// Under a dialog it hangs like everything else (M4).
+func pageCrash(c *call) {
+	p := c.s.target.proc
+	p.work = append(p.work, work{call: c})
+	c.b.crash(p)
+}
+
+func handleDialog(c *call) {
+	if c.s.target.parent != nil {
+		c.fail(codeServer, "Command can only be executed on top-level targets")
+		return
+	}
+	var p struct {
+		Accept     bool
+		PromptText string
+	}
+	c.bind(&p)
+	d := c.s.target.page.pending(c.s)
+	if d == nil {
+		c.fail(codeInvalidParams, textNoDialog)
+		return
+	}
+	if d.poisoned {
+		c.b.die()
+		return
+	}
+	c.b.closeDialog(d, DialogResult{
+		Accepted: p.Accept, Text: p.PromptText, By: ClosedByAnswer, Session: c.s.id, Conn: c.s.conn.number,
+	})
+	c.ok()
+	c.b.settle(d)
+}

@@ -1,0 +1,335 @@
+package chaos
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/messages"
+)
+
+type startedParams struct {
+	FrameID  messages.FrameID `json:"frameId"`
+	URL      string           `json:"url"`
+	LoaderID string           `json:"loaderId"`
+	Type     string           `json:"navigationType"`
+}
+
+type navigatedParams struct {
+	Frame wireFrame `json:"frame"`
+	Type  string    `json:"type"`
+}
+
+type timestampParams struct {
+	Timestamp float64 `json:"timestamp"`
+}
+
+type lifecycleParams struct {
+	FrameID   messages.FrameID `json:"frameId"`
+	LoaderID  string           `json:"loaderId"`
+	Name      string           `json:"name"`
+	Timestamp float64          `json:"timestamp"`
+}
+
+type navigateResult struct {
+	FrameID    messages.FrameID `json:"frameId"`
+	LoaderID   string           `json:"loaderId,omitempty"`
+	ErrorText  string           `json:"errorText,omitempty"`
+	IsDownload bool             `json:"isDownload"`
+}
+
+// announce says that f starts to load url and returns the new loader's id.
+func (b *Browser) announce(f *frame, url, kind string) (loader string) {
+	loader = b.ids.token()
+	f.target.each(pageBrowser, "Page.frameStartedNavigating", startedParams{f.id, url, loader, kind})
+	f.target.each(pageBrowser, "Page.frameStartedLoading", frameParams{f.id})
+	return loader
+}
+
+// leave asks f's beforeunload handlers whether the document may go, and calls
+// go with their answer: at once, or when the dialog is answered (C10). The
+// second answer's order against Closed is the caller's: stay runs before it,
+// leave after the reply.
+func (b *Browser) leave(p *page, stay, leave func()) {
+	var asking *frame
+	visit := func(f *frame) {
+		if asking == nil && f.beforeUnload && f.activated {
+			asking = f
+		}
+	}
+	var walk func(*frame)
+	walk = func(f *frame) {
+		visit(f)
+		for _, child := range f.children {
+			walk(child)
+		}
+	}
+	walk(p.main)
+	if asking == nil || asking.target.proc.crashed {
+		leave()
+		return
+	}
+	d := b.openDialog(asking, BeforeUnload, "", "")
+	d.stay, d.leave = stay, leave
+}
+
+// load fetches url for f and commits it, where needed in another process.
+func (b *Browser) load(f *frame, url, loader, kind string) {
+	doc := b.options.Load(url)
+	if doc.Delay > 0 {
+		time.AfterFunc(doc.Delay, func() {
+			b.do(func() {
+				if !b.dead && !f.page.closed && b.frame(f.id) == f {
+					b.place(f, url, loader, kind, doc)
+				}
+			})
+		})
+		return
+	}
+	b.place(f, url, loader, kind, doc)
+}
+
+// place decides which target will own the document and commits it there.
+func (b *Browser) place(f *frame, url, loader, kind string, doc Document) {
+	if f.parent == nil {
+		b.commitPage(f, url, loader, kind, doc)
+		return
+	}
+	parent := f.parent.target
+	group := parent.proc.group
+	local := site(url) == "" || site(url) == parent.proc.site
+	isRemote := f.target != parent
+	switch {
+	case local && isRemote:
+		b.comeHome(f)
+		b.commit(f, url, loader, kind, doc, false)
+	case local:
+		b.commit(f, url, loader, kind, doc, true)
+	case isRemote:
+		b.moveProcess(f, url, loader, kind, doc)
+	default:
+		b.goRemote(f, group.procFor(url), func() { b.commit(f, url, loader, kind, doc, false) })
+	}
+}
+
+// goRemote gives f a target of its own (same → cross). The parent hears
+// frameDetached with reason swap only after the child has committed.
+func (b *Browser) goRemote(f *frame, p *proc, commit func()) {
+	old := f.target
+	p.group.own(p)
+	t := &target{
+		id: messages.TargetID(f.id), kind: kindIframe, page: f.page, parent: old, root: f, proc: p,
+	}
+	b.dropChildren(f)
+	context, unique := f.context, f.unique
+	f.target, f.context = t, 0
+	f.url, f.fresh, f.loader = "", true, b.ids.token()
+	t.start = func() {
+		if b.frame(f.id) != f || f.target != t {
+			return
+		}
+		commit()
+		old.each(pageRenderer, "Page.frameDetached", detachedFrameParams{f.id, "swap"})
+		if context != 0 {
+			old.each(runtimeEnabled, "Runtime.executionContextDestroyed", destroyedParams{context, unique})
+		}
+	}
+	b.addTarget(t, true)
+	b.startIfFree(t)
+}
+
+// comeHome ends f's own target (cross → same): the parent hears frameAttached
+// and no frameDetached.
+func (b *Browser) comeHome(f *frame) {
+	t := f.target
+	b.dropChildren(f)
+	b.closeDialogsOf(t.proc, f)
+	b.removeTarget(t, false)
+	f.target, f.context = f.parent.target, 0
+	f.target.each(pageRenderer, "Page.frameAttached", frameAttachedParams{f.id, f.parent.id})
+}
+
+// moveProcess keeps f's target and session for another site's document.
+func (b *Browser) moveProcess(f *frame, url, loader, kind string, doc Document) {
+	t := f.target
+	group := t.proc.group
+	next := group.procFor(url)
+	b.closeDialogsOf(t.proc, f)
+	if t.proc.crashed {
+		b.bury(t)
+	}
+	same := next == t.proc
+	group.own(next)
+	if !same {
+		b.moveWork(t, next)
+		t.proc = next
+	}
+	b.commit(f, url, loader, kind, doc, same)
+	b.drain(t.proc)
+}
+
+// moveWork takes what waits for t's old process along.
+func (b *Browser) moveWork(t *target, next *proc) {
+	old := t.proc
+	old.work = slices.DeleteFunc(old.work, func(w work) bool {
+		if w.call == nil || w.call.s.target != t {
+			return false
+		}
+		next.work = append(next.work, w)
+		return true
+	})
+}
+
+// dropChildren removes what is below f without a word about frames that are
+// in f's own process; targets below end like those of a page that navigates.
+func (b *Browser) dropChildren(f *frame) {
+	for _, child := range f.remoteChildren() {
+		b.dropRemote(child)
+	}
+	f.children = nil
+}
+
+func (b *Browser) dropRemote(f *frame) {
+	for _, child := range f.remoteChildren() {
+		b.dropRemote(child)
+	}
+	b.closeDialogsOf(f.target.proc, f)
+	b.removeTarget(f.target, false)
+}
+
+// commitPage commits a main frame's document. The page's sessions stay.
+func (b *Browser) commitPage(f *frame, url, loader, kind string, doc Document) {
+	t := f.target
+	if t.proc.crashed {
+		b.bury(t)
+	}
+	next := t.proc
+	switch key := site(url); {
+	case doc.ErrorText != "":
+		next = &proc{group: t.proc.group}
+	case key == t.proc.site:
+	case t.proc.site == "" && t.proc.contexts == 0:
+		next.site = key
+	default:
+		next = t.proc.group.procFor(url)
+	}
+	same := next == t.proc
+	next.group.own(next)
+	if !same {
+		b.moveWork(t, next)
+		t.proc = next
+	}
+	b.commit(f, url, loader, kind, doc, same)
+	b.drain(t.proc)
+}
+
+// commit replaces f's document. sameProcess says whether the old document was
+// in the process of the new one; its OOPIFs then go before, not after.
+func (b *Browser) commit(f *frame, url, loader, kind string, doc Document, sameProcess bool) {
+	t := f.target
+	isRoot := t.root == f
+	gone := f.remoteChildren()
+	for _, child := range gone {
+		for _, below := range child.remoteChildren() {
+			b.dropRemote(below)
+		}
+		b.closeDialogsOf(child.target.proc, child)
+		b.detachAll(child.target, false)
+	}
+	bury := func() {
+		for _, child := range gone {
+			t.each(pageRenderer, "Page.frameDetached", detachedFrameParams{child.id, "remove"})
+			b.destroyTarget(child.target)
+		}
+	}
+	first := f.fresh
+	keeps := isRoot && f.parent == nil && first && f.context != 0 && sameProcess
+	switch {
+	case !isRoot || keeps:
+	case !first:
+		t.each(runtimeEnabled, "Runtime.executionContextsCleared", empty{})
+	}
+	if sameProcess {
+		bury()
+	}
+	f.children = nil
+	f.url, f.failedURL, f.loader, f.fresh = url, "", loader, false
+	f.activated, f.beforeUnload = false, doc.BeforeUnload
+	if doc.ErrorText != "" {
+		f.url, f.failedURL = "chrome-error://chromewebdata/", url
+	}
+	b.tellLifecycle(f, "init")
+	switch {
+	case keeps:
+	case isRoot:
+		t.each(runtimeEnabled, "Runtime.executionContextsCleared", empty{})
+	default:
+		b.endContext(f)
+	}
+	t.each(pageRenderer, "Page.frameNavigated", navigatedParams{f.wire(), kind})
+	if !sameProcess {
+		bury()
+	}
+	if isRoot {
+		reloaded := f.parent == nil && f.title == doc.Title && f.title != ""
+		if f.parent == nil {
+			if !reloaded {
+				f.title = provisionalTitle(url)
+			}
+			f.page.visit(b, f)
+		}
+		b.tellNavigated(t)
+	}
+	f.title = doc.Title
+	if f.parent == nil {
+		f.page.retitle(f)
+		if doc.ErrorText != "" {
+			f.title = provisionalTitle(url)
+		}
+	}
+	if !keeps {
+		b.newContext(f)
+	}
+	for _, child := range doc.Frames {
+		b.appendFrame(f, messages.FrameID(b.ids.token()), "", child)()
+	}
+	b.loaded(f)
+}
+
+func (b *Browser) loaded(f *frame) {
+	if f.target.root == f {
+		f.target.each(pageRenderer, "Page.domContentEventFired", timestampParams{b.ids.timestamp()})
+	}
+	b.tellLifecycle(f, "DOMContentLoaded")
+	if f.target.root == f {
+		f.target.each(pageRenderer, "Page.loadEventFired", timestampParams{b.ids.timestamp()})
+	}
+	b.tellLifecycle(f, "load")
+	f.target.each(pageBrowser, "Page.frameStoppedLoading", frameParams{f.id})
+	b.tellLifecycle(f, "networkAlmostIdle")
+	b.tellLifecycle(f, "networkIdle")
+}
+
+func (b *Browser) tellLifecycle(f *frame, name string) {
+	f.target.each(lifecycle, "Page.lifecycleEvent", lifecycleParams{f.id, f.loader, name, b.ids.timestamp()})
+}
+
+// provisionalTitle is what a tab shows before the document's title is known.
+func provisionalTitle(url string) string {
+	if _, rest, found := strings.Cut(url, "://"); found {
+		return strings.TrimSuffix(rest, "/")
+	}
+	return url
+}
+
+// reachable says whether Page.navigate takes the URL.
+func reachable(raw string) bool {
+	scheme, rest, found := strings.Cut(raw, ":")
+	if !found || scheme == "" || strings.ContainsAny(scheme, " /") {
+		return false
+	}
+	if scheme == "http" || scheme == "https" {
+		return site(raw) != "" && strings.HasPrefix(rest, "//")
+	}
+	return true
+}

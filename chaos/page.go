@@ -1,0 +1,248 @@
+package chaos
+
+import (
+	"slices"
+
+	"holdfast/messages"
+)
+
+// page is a tab.
+type page struct {
+	target      *target
+	main        *frame
+	opener      messages.TargetID
+	openerFrame messages.FrameID
+	dialogs     []*Dialog // open ones; more than one only when out of reach (C14)
+	history     []historyEntry
+	current     int
+	closed      bool
+}
+
+type historyEntry struct {
+	ID             int    `json:"id"`
+	URL            string `json:"url"`
+	UserTypedURL   string `json:"userTypedURL"`
+	Title          string `json:"title"`
+	TransitionType string `json:"transitionType"`
+}
+
+// NewPage opens a foreground tab on url, as a user does.
+func (b *Browser) NewPage(url string) (id messages.TargetID) {
+	b.do(func() {
+		t := b.addPage(url, pageOptions{foreground: true})
+		id = t.id
+		b.startIfFree(t)
+	})
+	return id
+}
+
+type pageOptions struct {
+	opener     *frame
+	foreground bool
+	held       bool // auto-attach may hold its first document
+}
+
+// addPage makes a tab and announces it. Its first document is loaded by the
+// target's start, which the caller lets go.
+func (b *Browser) addPage(url string, o pageOptions) *target {
+	id := b.ids.token()
+	p := &page{}
+	g := &group{}
+	t := &target{id: messages.TargetID(id), kind: kindPage, page: p}
+	f := &frame{id: messages.FrameID(id), page: p, target: t, loader: b.ids.token(), fresh: true}
+	p.target, p.main, t.root = t, f, f
+	t.proc = &proc{group: g}
+	if o.opener != nil {
+		p.opener, p.openerFrame = o.opener.page.target.id, o.opener.id
+		g = o.opener.target.proc.group
+		t.proc = g.procFor(url)
+		if t.proc == o.opener.target.proc {
+			// It starts in its opener's process, with its opener's origin.
+			b.newContext(f)
+		}
+	}
+	g.own(t.proc)
+	if url == "" || url == "about:blank" {
+		f.url, f.fresh = url, false
+		p.visit(b, f)
+		b.newContext(f)
+	} else {
+		t.start = func() { b.firstDocument(f, url, o.opener != nil) }
+	}
+	b.pages = append(b.pages, p)
+	if o.foreground {
+		b.foreground(p)
+	}
+	b.addTarget(t, o.held)
+	return t
+}
+
+func (b *Browser) firstDocument(f *frame, url string, requested bool) {
+	if requested {
+		f.target.each(pageRenderer, "Page.frameRequestedNavigation", requestedParams{f.id, "other", url, "currentTab"})
+	}
+	b.load(f, url, b.announce(f, url, "differentDocument"), "Navigation")
+}
+
+// OpenPopup has a script of the frame call window.open. With a session that
+// auto-attaches and waits, the popup is held before its first script, and the
+// opener's scripts with it, until every such session resumes it (C29, C32).
+// It returns "" when there is no such frame.
+func (b *Browser) OpenPopup(opener messages.FrameID, url string) (id messages.TargetID) {
+	b.do(func() {
+		f := b.frame(opener)
+		if f == nil {
+			return
+		}
+		if f.target.proc.blocks(inRenderer) || b.scriptsHeld(f.target.proc) {
+			return
+		}
+		id = b.windowOpen(f, url)()
+	})
+	return id
+}
+
+type windowOpenParams struct {
+	URL         string   `json:"url"`
+	Name        string   `json:"windowName"`
+	Features    []string `json:"windowFeatures"`
+	UserGesture bool     `json:"userGesture"`
+}
+
+func (b *Browser) windowOpen(f *frame, url string) (then func() messages.TargetID) {
+	url = resolve(f.url, url)
+	f.target.each(pageRenderer, "Page.windowOpen", windowOpenParams{
+		url, "_blank", []string{"menubar", "toolbar", "status", "scrollbars", "resizable"}, false,
+	})
+	return func() messages.TargetID {
+		t := b.addPage(url, pageOptions{opener: f, foreground: true, held: true})
+		b.startIfFree(t)
+		return t.id
+	}
+}
+
+// Navigate has the page's user type an address. Its open dialogs close with
+// false; a beforeunload handler may ask first.
+func (b *Browser) Navigate(id messages.TargetID, url string) bool {
+	return b.withTarget(id, func(t *target) { b.navigate(t.page, url, func(string, string) {}) })
+}
+
+// navigate is Page.navigate; reply is called with the loader's id and an error
+// text, before the document commits.
+func (b *Browser) navigate(p *page, url string, reply func(loader, failure string)) {
+	f := p.main
+	loader := b.announce(f, url, "differentDocument")
+	if !b.closeDialogs(p) {
+		return
+	}
+	b.leave(p, func() {
+		reply("", "net::ERR_ABORTED")
+		f.target.each(pageBrowser, "Page.frameStoppedLoading", frameParams{f.id})
+	}, func() {
+		doc := b.options.Load(url)
+		if doc.Delay > 0 {
+			b.load(f, url, loader, "Navigation")
+			return
+		}
+		reply(loader, doc.ErrorText)
+		b.place(f, url, loader, "Navigation", doc)
+	})
+}
+
+// reload is Page.reload; reply is called before a handler can ask.
+func (b *Browser) reload(p *page, reply func()) {
+	f := p.main
+	if p.target.proc.crashed {
+		b.bury(p.target)
+	}
+	loader := b.announce(f, f.publicURL(), "reload")
+	if !b.closeDialogs(p) {
+		return
+	}
+	reply()
+	b.leave(p, func() {
+		f.target.each(pageBrowser, "Page.frameStoppedLoading", frameParams{f.id})
+	}, func() { b.load(f, f.publicURL(), loader, "Navigation") })
+}
+
+// ClosePage closes a tab without asking its beforeunload handlers.
+func (b *Browser) ClosePage(id messages.TargetID) bool {
+	return b.withTarget(id, func(t *target) { b.closePage(t.page) })
+}
+
+func (b *Browser) closePage(p *page) {
+	if p.closed {
+		return
+	}
+	for _, d := range slices.Clone(p.dialogs) {
+		b.closeDialog(d, DialogResult{By: ClosedByNavigation})
+		d.leave = nil
+		b.settle(d)
+	}
+	p.closed = true
+	for _, child := range p.main.remoteChildren() {
+		b.dropRemote(child)
+	}
+	b.removeTarget(p.target, true)
+	b.pages = slices.DeleteFunc(b.pages, func(x *page) bool { return x == p })
+	if b.front == p {
+		b.front = nil
+		if len(b.pages) > 0 {
+			b.front = b.pages[len(b.pages)-1]
+		}
+	}
+	if o := b.target(p.opener); o != nil {
+		b.drain(o.proc)
+	}
+}
+
+// Activate brings a tab to the foreground.
+func (b *Browser) Activate(id messages.TargetID) bool {
+	return b.withTarget(id, func(t *target) { b.foreground(t.page) })
+}
+
+func (b *Browser) foreground(p *page) {
+	if b.front == p {
+		return
+	}
+	behind := b.front
+	b.front = p
+	b.release(behind)
+}
+
+// ArmBeforeUnload gives a frame a beforeunload handler and the user gesture
+// without which it does not ask (C10).
+func (b *Browser) ArmBeforeUnload(id messages.FrameID) bool {
+	found := false
+	b.do(func() {
+		if f := b.frame(id); f != nil {
+			found = true
+			f.beforeUnload, f.activated = true, true
+		}
+	})
+	return found
+}
+
+// visit enters the main frame's document into the history.
+func (p *page) visit(b *Browser, f *frame) {
+	url := f.publicURL()
+	if len(p.history) > 0 && p.history[p.current].URL == url {
+		return
+	}
+	if len(p.history) > 0 {
+		p.history = p.history[:p.current+1]
+	}
+	kind := "typed"
+	if len(p.history) == 0 {
+		kind = "auto_toplevel"
+	}
+	b.ids.n++
+	p.history = append(p.history, historyEntry{int(b.ids.n & 0x7fffffff), url, url, f.title, kind})
+	p.current = len(p.history) - 1
+}
+
+func (p *page) retitle(f *frame) {
+	if len(p.history) > 0 {
+		p.history[p.current].Title = f.title
+	}
+}

@@ -1,0 +1,215 @@
+package chaos
+
+import (
+	"slices"
+
+	"holdfast/messages"
+)
+
+// place says where Chrome handles a command, and so what can hold it up
+// (C16 and the table of section 3).
+type place int
+
+const (
+	// inBrowser always answers.
+	inBrowser place = iota
+	// inRenderer waits for the renderer's main thread: not under a dialog, in
+	// a busy loop or after a crash.
+	inRenderer
+	// onAttach is Target.setAutoAttach on a target: like inRenderer, but a
+	// crashed target answers.
+	onAttach
+	// inputEvent is dropped, and answered, under a dialog; a busy loop or a
+	// crash holds it up. That is the classifier of C24.
+	inputEvent
+)
+
+// proc is a renderer process. Frames of one site in one group of pages that
+// opened each other share one.
+type proc struct {
+	site     string
+	group    *group
+	contexts int // execution contexts made so far
+	busy     bool
+	crashed  bool
+	dialogs  int // open dialogs that its frames raised
+	work     []work
+}
+
+// group is a browsing context group: a page and the popups that can reach it.
+type group struct{ procs []*proc }
+
+// work waits for a renderer: a client's command, or a script of the page.
+type work struct {
+	call   *call
+	script func()
+}
+
+// procFor returns the process of the group for documents of url, reusing one
+// of the same site.
+func (g *group) procFor(url string) *proc {
+	key := site(url)
+	for _, p := range g.procs {
+		if p.site == key && key != "" && !p.crashed {
+			return p
+		}
+	}
+	return &proc{site: key, group: g}
+}
+
+// own makes the group remember p.
+func (g *group) own(p *proc) {
+	if !slices.Contains(g.procs, p) {
+		g.procs = append(g.procs, p)
+	}
+}
+
+func (p *proc) blocks(where place) bool {
+	switch where {
+	case inRenderer:
+		return p.busy || p.crashed || p.dialogs > 0
+	case onAttach:
+		return p.busy || p.dialogs > 0
+	case inputEvent:
+		return p.busy || p.crashed
+	default:
+		return false
+	}
+}
+
+// script runs f as the script of a frame of t does: now, or when its process
+// is free again. A popup that is held, and one left frozen, hold their
+// opener's scripts too, while commands are still answered (C29, C33).
+func (b *Browser) script(t *target, f func()) {
+	p := t.proc
+	p.work = append(p.work, work{script: func() {
+		if t.page.closed {
+			return
+		}
+		f()
+	}})
+	b.drain(p)
+}
+
+// drain does what waits for p, in order, as far as p is free for it.
+func (b *Browser) drain(p *proc) {
+	for i := 0; i < len(p.work); {
+		w := p.work[i]
+		held := w.script != nil && (p.blocks(inRenderer) || b.scriptsHeld(p)) ||
+			w.call != nil && p.blocks(w.call.m.where)
+		if held {
+			i++
+			continue
+		}
+		p.work = slices.Delete(p.work, i, i+1) // before it runs: it may end up here again
+		if w.script != nil {
+			w.script()
+		} else if !w.call.s.gone {
+			w.call.m.run(w.call)
+		}
+		i = 0 // what it did may have freed or taken the process
+	}
+}
+
+func (b *Browser) scriptsHeld(p *proc) bool {
+	for _, t := range b.targets {
+		if t.proc == p && t.frozen {
+			return true
+		}
+		if t.start != nil && t.parent == nil {
+			if o := b.target(t.page.opener); o != nil && o.proc == p {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Spin puts the renderer of a target into a busy loop until [Browser.Unspin]
+// or a Runtime.terminateExecution of a session that was attached before.
+func (b *Browser) Spin(id messages.TargetID) bool {
+	return b.withTarget(id, func(t *target) {
+		b.script(t, func() { t.proc.busy = true })
+	})
+}
+
+// Unspin ends a busy loop.
+func (b *Browser) Unspin(id messages.TargetID) bool {
+	return b.withTarget(id, func(t *target) { b.unspin(t.proc) })
+}
+
+func (b *Browser) unspin(p *proc) {
+	p.busy = false
+	b.drain(p)
+}
+
+// Crash kills the renderer of a target, with all frames that live in it. The
+// sessions stay; navigating or reloading a page revives it (M13).
+func (b *Browser) Crash(id messages.TargetID) bool {
+	return b.withTarget(id, func(t *target) { b.crash(t.proc) })
+}
+
+type crashedParams struct {
+	TargetID  messages.TargetID `json:"targetId"`
+	Status    string            `json:"status"`
+	ErrorCode int               `json:"errorCode"`
+}
+
+func (b *Browser) crash(p *proc) {
+	if p.crashed {
+		return
+	}
+	for _, page := range b.pages {
+		for _, d := range slices.Clone(page.dialogs) {
+			if d.proc == p && !d.poisoned {
+				b.closeDialog(d, DialogResult{By: ClosedByCrash})
+				b.settle(d)
+			}
+		}
+	}
+	p.crashed, p.busy = true, false
+	p.work = slices.DeleteFunc(p.work, func(w work) bool { return w.script != nil })
+	for _, t := range b.targets {
+		if t.proc != p {
+			continue
+		}
+		t.each(inspecting, "Inspector.targetCrashed", empty{})
+		b.sessions(func(s *session) {
+			if s.discover {
+				s.send("Target.targetCrashed", crashedParams{t.id, "crashed", 5})
+			}
+		})
+	}
+}
+
+// bury answers what waited for a crashed process and gives the target a new
+// one: the page lives again on the same sessions.
+func (b *Browser) bury(t *target) {
+	old := t.proc
+	t.proc = &proc{site: old.site, group: old.group}
+	old.group.procs = slices.DeleteFunc(old.group.procs, func(p *proc) bool { return p == old })
+	old.group.own(t.proc)
+	work := old.work
+	old.work = nil
+	for _, w := range work {
+		if w.call != nil && !w.call.s.gone {
+			w.call.fail(codeServer, textCrashed)
+		}
+	}
+	for _, other := range b.targets {
+		if other.page == t.page && other.proc == old {
+			other.proc = t.proc
+		}
+	}
+	t.each(inspecting, "Inspector.targetReloadedAfterCrash", empty{})
+}
+
+func (b *Browser) withTarget(id messages.TargetID, f func(*target)) (found bool) {
+	b.do(func() {
+		if t := b.target(id); t != nil {
+			found = true
+			f(t)
+		}
+	})
+	return found
+}

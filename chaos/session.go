@@ -1,0 +1,204 @@
+package chaos
+
+import (
+	"encoding/json"
+	"slices"
+
+	"holdfast/messages"
+)
+
+// session is a client's handle on a target, or on the browser itself: the
+// connection's own root session (no id) and those of attachToBrowserTarget
+// have no target.
+type session struct {
+	id     messages.SessionID
+	conn   *Conn
+	owner  *session // who is told that it was attached; nil for a root session
+	target *target
+	gone   bool
+
+	auto     autoAttach
+	isAuto   bool // came from the owner's auto-attach
+	discover bool
+
+	// pageBrowser is Page.enable as the browser process knows it: from the
+	// moment the command arrives (C22). Dialogs and the start of navigations
+	// go by it. pageRenderer is the renderer's half, true once it has
+	// answered; frames and load events go by that one.
+	pageBrowser, pageRenderer bool
+	runtime, inspector        bool
+	lifecycle                 bool
+	focusEmulated             bool
+	scripts                   []string
+	scriptCount               int
+}
+
+type autoAttach struct {
+	on, wait bool
+	filter   []filterEntry // nil: everything (of a target's children)
+}
+
+type filterEntry struct {
+	Type    string `json:"type"`
+	Exclude bool   `json:"exclude"`
+}
+
+func (a autoAttach) wants(kind string) bool {
+	if !a.on {
+		return false
+	}
+	for _, e := range a.filter {
+		if e.Type == "" || e.Type == kind {
+			return !e.Exclude
+		}
+	}
+	return a.filter == nil
+}
+
+// send queues an event for the session's client.
+func (s *session) send(method string, params any) {
+	if s.gone {
+		return
+	}
+	raw, ok := params.(json.RawMessage)
+	if !ok {
+		raw = marshal(params)
+	}
+	s.conn.push(marshal(wireEvent{Method: method, Params: raw, SessionID: s.id}))
+}
+
+type attachedParams struct {
+	SessionID          messages.SessionID `json:"sessionId"`
+	TargetInfo         targetInfo         `json:"targetInfo"`
+	WaitingForDebugger bool               `json:"waitingForDebugger"`
+}
+
+type detachedParams struct {
+	SessionID messages.SessionID `json:"sessionId"`
+	TargetID  messages.TargetID  `json:"targetId"`
+}
+
+// attach gives owner a session on t.
+func (b *Browser) attach(owner *session, t *target, auto, waiting bool) *session {
+	s := &session{
+		id: messages.SessionID(b.ids.token()), conn: owner.conn, owner: owner,
+		target: t, isAuto: auto,
+	}
+	s.conn.sessions = append(s.conn.sessions, s)
+	t.sessions = append(t.sessions, s)
+	if waiting {
+		t.waiting = append(t.waiting, s)
+	}
+	if len(t.sessions) == 1 {
+		b.tellDiscoverers("Target.targetInfoChanged", t)
+	}
+	owner.send("Target.attachedToTarget", attachedParams{s.id, b.info(t), waiting})
+	return s
+}
+
+// autoAttachAll attaches every session that asked for targets like t.
+// starting is true for a target that has yet to run its first script.
+func (b *Browser) autoAttachAll(t *target, starting bool) {
+	b.sessions(func(s *session) {
+		if !s.auto.wants(t.kind) || b.attachedBy(s, t) {
+			return
+		}
+		if t.parent == nil && s.target == nil || t.parent != nil && s.target == t.parent {
+			b.attach(s, t, true, starting && s.auto.wait)
+		}
+	})
+}
+
+func (b *Browser) attachedBy(owner *session, t *target) bool {
+	return slices.ContainsFunc(t.sessions, func(s *session) bool { return s.owner == owner && s.isAuto })
+}
+
+// detach ends a session and tells its owner. announceFirst is the order in
+// which Chrome reports a target that goes away by itself: discoverers hear
+// that it is not attached any more before the owner hears of the detach.
+func (b *Browser) detach(s *session, announceFirst bool) {
+	if s.gone {
+		return
+	}
+	t, owner := s.target, s.owner
+	tell := func() { owner.send("Target.detachedFromTarget", detachedParams{s.id, t.id}) }
+	if !announceFirst {
+		tell()
+	}
+	b.forget(s)
+	if announceFirst {
+		tell()
+	}
+}
+
+// forget takes s, and what it had attached, out of the world without a word to
+// its client.
+func (b *Browser) forget(s *session) {
+	if s.gone {
+		return
+	}
+	s.gone = true
+	s.pageBrowser, s.pageRenderer = false, false
+	s.conn.sessions = slices.DeleteFunc(s.conn.sessions, func(x *session) bool { return x == s })
+	for _, child := range slices.Clone(s.conn.sessions) {
+		if child.owner == s {
+			b.forget(child)
+		}
+	}
+	t := s.target
+	if t == nil {
+		return
+	}
+	t.sessions = slices.DeleteFunc(t.sessions, func(x *session) bool { return x == s })
+	if slices.Contains(t.waiting, s) {
+		b.abandon(t, s)
+	}
+	for _, p := range b.pages {
+		for _, d := range p.dialogs {
+			d.audience = slices.DeleteFunc(d.audience, func(x *session) bool { return x == s })
+		}
+	}
+	if len(t.sessions) == 0 {
+		b.tellDiscoverers("Target.targetInfoChanged", t)
+	}
+}
+
+// abandon is a waiting session that goes away without resuming: an iframe then
+// runs, a popup and its opener's page stay frozen (C33).
+func (b *Browser) abandon(t *target, s *session) {
+	t.waiting = slices.DeleteFunc(t.waiting, func(x *session) bool { return x == s })
+	if t.parent == nil && t.start != nil {
+		t.frozen = true
+		if o := b.target(t.page.opener); o != nil {
+			o.frozen = true
+		}
+		return
+	}
+	b.startIfFree(t)
+}
+
+// resume is Runtime.runIfWaitingForDebugger: the target runs once all who wait
+// have said so (C32).
+func (b *Browser) resume(s *session) {
+	t := s.target
+	t.waiting = slices.DeleteFunc(t.waiting, func(x *session) bool { return x == s })
+	if len(t.waiting) > 0 {
+		return
+	}
+	t.frozen = false
+	b.startIfFree(t)
+	b.drain(t.proc)
+}
+
+// startIfFree lets a held target run its first document.
+func (b *Browser) startIfFree(t *target) {
+	if len(t.waiting) > 0 || t.frozen || t.start == nil {
+		return
+	}
+	start := t.start
+	t.start = nil
+	start()
+	if o := b.target(t.page.opener); o != nil && t.parent == nil {
+		b.drain(o.proc)
+	}
+}

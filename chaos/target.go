@@ -1,0 +1,139 @@
+package chaos
+
+import (
+	"slices"
+
+	"holdfast/messages"
+)
+
+const (
+	kindPage   = "page"
+	kindIframe = "iframe"
+)
+
+// target is what a session can be attached to: a page, or a frame whose
+// document lives in another process than its parent's. It owns the frames of
+// its tree that share its process.
+type target struct {
+	id       messages.TargetID
+	kind     string
+	page     *page
+	parent   *target // the target that owns the parent frame; nil for a page
+	root     *frame
+	proc     *proc
+	sessions []*session // in order of attach
+
+	waiting []*session // those that hold it before its first script
+	frozen  bool       // held by somebody who is gone (C33)
+	start   func()     // what it does when it is let go
+}
+
+type targetInfo struct {
+	TargetID         messages.TargetID `json:"targetId"`
+	Type             string            `json:"type"`
+	Title            string            `json:"title"`
+	URL              string            `json:"url"`
+	Attached         bool              `json:"attached"`
+	OpenerID         messages.TargetID `json:"openerId,omitempty"`
+	ParentID         messages.TargetID `json:"parentId,omitempty"`
+	CanAccessOpener  bool              `json:"canAccessOpener"`
+	OpenerFrameID    messages.FrameID  `json:"openerFrameId,omitempty"`
+	ParentFrameID    messages.FrameID  `json:"parentFrameId,omitempty"`
+	BrowserContextID string            `json:"browserContextId,omitempty"`
+}
+
+func (b *Browser) info(t *target) targetInfo {
+	i := targetInfo{
+		TargetID: t.id, Type: t.kind, URL: t.root.publicURL(), Attached: len(t.sessions) > 0,
+		BrowserContextID: b.context,
+	}
+	if t.parent != nil {
+		i.Title = i.URL
+		i.ParentID, i.ParentFrameID = t.parent.id, t.root.parent.id
+		return i
+	}
+	i.Title = t.root.title
+	if t.page.opener != "" {
+		i.OpenerID, i.OpenerFrameID, i.CanAccessOpener = t.page.opener, t.page.openerFrame, true
+	}
+	return i
+}
+
+type infoParams struct {
+	TargetInfo targetInfo `json:"targetInfo"`
+}
+
+// tellDiscoverers reports t's information to all who discover targets.
+func (b *Browser) tellDiscoverers(method string, t *target) {
+	params := infoParams{b.info(t)}
+	b.sessions(func(s *session) {
+		if s.discover {
+			s.send(method, params)
+		}
+	})
+}
+
+// tellNavigated reports a new address: to those who have t through
+// auto-attach, and to those who discover.
+func (b *Browser) tellNavigated(t *target) {
+	params := infoParams{b.info(t)}
+	told := map[*session]bool{}
+	for _, s := range t.sessions {
+		if s.isAuto && !told[s.owner] {
+			told[s.owner] = true
+			s.owner.send("Target.targetInfoChanged", params)
+		}
+	}
+	b.sessions(func(s *session) {
+		if s.discover && !told[s] {
+			s.send("Target.targetInfoChanged", params)
+		}
+	})
+}
+
+// addTarget announces a new target and attaches it to those who want it.
+func (b *Browser) addTarget(t *target, starting bool) {
+	b.targets = append(b.targets, t)
+	b.tellDiscoverers("Target.targetCreated", t)
+	b.autoAttachAll(t, starting)
+}
+
+// removeTarget ends t and its sessions. See [Browser.detach] for announceFirst.
+func (b *Browser) removeTarget(t *target, announceFirst bool) {
+	b.detachAll(t, announceFirst)
+	b.destroyTarget(t)
+}
+
+func (b *Browser) detachAll(t *target, announceFirst bool) {
+	for _, s := range slices.Clone(t.sessions) {
+		b.detach(s, announceFirst)
+	}
+}
+
+func (b *Browser) destroyTarget(t *target) {
+	b.targets = slices.DeleteFunc(b.targets, func(x *target) bool { return x == t })
+	b.sessions(func(s *session) {
+		if s.discover {
+			s.send("Target.targetDestroyed", targetIDParams{t.id})
+		}
+	})
+}
+
+type targetIDParams struct {
+	TargetID messages.TargetID `json:"targetId"`
+}
+
+// each sends an event to those of t's sessions that wants holds for.
+func (t *target) each(wants func(*session) bool, method string, params any) {
+	for _, s := range t.sessions {
+		if wants(s) {
+			s.send(method, params)
+		}
+	}
+}
+
+func pageBrowser(s *session) bool    { return s.pageBrowser }
+func pageRenderer(s *session) bool   { return s.pageRenderer }
+func runtimeEnabled(s *session) bool { return s.runtime }
+func inspecting(s *session) bool     { return s.inspector }
+func lifecycle(s *session) bool      { return s.pageRenderer && s.lifecycle }

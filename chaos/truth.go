@@ -1,0 +1,141 @@
+package chaos
+
+import (
+	"slices"
+
+	"holdfast/messages"
+)
+
+// Frame is a frame as it really is.
+type Frame struct {
+	ID      messages.FrameID
+	Parent  messages.FrameID  // "" for a main frame
+	Page    messages.TargetID // the tab it is in
+	Target  messages.TargetID // who owns its document; its own id for an OOPIF
+	URL     string
+	OOPIF   bool
+	Loading bool // held or still without its first document
+	Dialog  bool // has a dialog open
+}
+
+// Page is a tab as it really is.
+type Page struct {
+	Target   messages.TargetID
+	Opener   messages.TargetID
+	URL      string
+	Title    string
+	Front    bool
+	Held     bool // not yet let go by those who wait (C32)
+	Frozen   bool // held by somebody who is gone (C33)
+	Busy     bool
+	Crashed  bool
+	Dialogs  int // open ones
+	Poisoned bool
+	Sessions []Session
+}
+
+// Session is a client's session as it really is.
+type Session struct {
+	ID          messages.SessionID
+	Target      messages.TargetID
+	Conn        int
+	AutoAttach  bool // made by auto-attach
+	PageEnabled bool
+	Waiting     bool
+}
+
+// Frames returns every frame of every page, parents before children, siblings
+// in the order they were added.
+func (b *Browser) Frames() []Frame {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []Frame
+	for _, p := range b.pages {
+		out = p.main.truth(out)
+	}
+	return out
+}
+
+// FramesOf is [Browser.Frames] of one page.
+func (b *Browser) FramesOf(page messages.TargetID) []Frame {
+	return slices.DeleteFunc(b.Frames(), func(f Frame) bool { return f.Page != page })
+}
+
+func (f *frame) truth(out []Frame) []Frame {
+	t := Frame{
+		ID: f.id, Page: f.page.target.id, Target: f.target.id, URL: f.publicURL(),
+		OOPIF: f.parent != nil && f.target.root == f, Loading: f.fresh,
+	}
+	if f.parent != nil {
+		t.Parent = f.parent.id
+	}
+	for _, d := range f.page.dialogs {
+		t.Dialog = t.Dialog || d.frame == f
+	}
+	out = append(out, t)
+	for _, child := range f.children {
+		out = child.truth(out)
+	}
+	return out
+}
+
+// Pages returns every tab in the order they were opened.
+func (b *Browser) Pages() []Page {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []Page
+	for _, p := range b.pages {
+		t := p.target
+		q := Page{
+			Target: t.id, Opener: p.opener, URL: p.main.publicURL(), Title: p.main.title, Front: b.front == p,
+			Held: t.start != nil, Frozen: t.frozen, Busy: t.proc.busy, Crashed: t.proc.crashed,
+			Dialogs: len(p.dialogs), Sessions: t.truth(),
+		}
+		for _, d := range p.dialogs {
+			q.Poisoned = q.Poisoned || d.poisoned
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// Sessions returns the sessions on a target in the order they were attached.
+func (b *Browser) Sessions(id messages.TargetID) (out []Session) {
+	b.withTarget(id, func(t *target) { out = t.truth() })
+	return out
+}
+
+func (t *target) truth() []Session {
+	var out []Session
+	for _, s := range t.sessions {
+		out = append(out, Session{
+			ID: s.id, Target: t.id, Conn: s.conn.number, AutoAttach: s.isAuto,
+			PageEnabled: s.pageBrowser, Waiting: slices.Contains(t.waiting, s),
+		})
+	}
+	return out
+}
+
+// MainFrame returns the id of a page's main frame, which is the id of its
+// target.
+func (b *Browser) MainFrame(id messages.TargetID) messages.FrameID { return messages.FrameID(id) }
+
+// Scripts returns what the live sessions of a target have asked to run on
+// every new document, in the order they would run.
+func (b *Browser) Scripts(id messages.TargetID) (out []string) {
+	b.withTarget(id, func(t *target) {
+		for _, s := range t.sessions {
+			if s.pageRenderer {
+				out = append(out, s.scripts...)
+			}
+		}
+	})
+	return out
+}
+
+// Dials returns how many WebSockets have ever been opened.
+func (b *Browser) Dials() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.dials
+}
