@@ -15,10 +15,11 @@ import (
 // one takes milliseconds, and nothing is started before it is whole.
 const staleTemporary = time.Hour
 
-// execWindow is how long an owner that died while launching may leave a child
-// that has been forked and does not yet bear the browser's command line. It
-// takes far less than a millisecond.
-const execWindow = time.Second
+// blankWindow is how long a process of ours may be without its command line:
+// between fork and exec, when its owner died in that instant, and between the
+// release of its memory and its end. Both take milliseconds at most, unless
+// the machine is overloaded.
+const blankWindow = time.Second
 
 // Reap ends the browsers of nodes that are gone and removes their profiles; a
 // node calls it once, at its start. It returns how many browsers it ended.
@@ -72,14 +73,9 @@ func (m *Manager) reapLease(ctx context.Context, l lease) (int, error) {
 	case l.Owner.alive():
 		return 0, nil
 	}
-	if reused := l.Browser.PID != 0 && l.Browser.alive() && !m.store.owns(l.Nonce, l.Browser.PID); reused {
-		// The start time fits but the command line does not: no proof.
-		m.log.Warn("browser left alone: its process does not carry our profile", "pid", l.Browser.PID, "profile", l.Profile)
-		return 0, nil
-	}
 	ctx, cancel := context.WithTimeout(ctx, killGrace)
 	defer cancel()
-	ended := 0
+	begun, ended := time.Now(), 0
 	// A process may be forked while the list is read: until none is found.
 	for {
 		var found []identity
@@ -96,13 +92,20 @@ func (m *Manager) reapLease(ctx context.Context, l lease) (int, error) {
 			return ended, err
 		}
 		if len(found) == 0 {
-			if l.Browser.PID == 0 && time.Since(l.written) < execWindow {
-				if err := pause(ctx, endedPoll); err != nil {
-					return ended, err
-				}
-				continue
+			unproved := l.Browser.PID != 0 && l.Browser.alive()
+			unrecorded := l.Browser.PID == 0 && time.Since(l.written) < blankWindow
+			if !unproved && !unrecorded {
+				break
 			}
-			break
+			if unproved && time.Since(begun) > blankWindow {
+				m.log.Warn("browser left alone: its process does not carry our profile",
+					"pid", l.Browser.PID, "profile", l.Profile)
+				return ended, nil
+			}
+			if err := pause(ctx, endedPoll); err != nil {
+				return ended, err
+			}
+			continue
 		}
 		ended = 1
 		if err := awaitEnded(ctx, found); err != nil {

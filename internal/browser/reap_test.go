@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,8 +24,10 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // foreign starts a browser that is not ours, such as the user's own.
 func foreign(t *testing.T, binary string) (pid int, start uint64) {
 	t.Helper()
+	profile := t.TempDir()
 	cmd := exec.Command(binary, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
-		"--remote-debugging-port=0", "--user-data-dir="+t.TempDir())
+		"--remote-debugging-port=0", "--user-data-dir="+profile)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -33,8 +36,12 @@ func foreign(t *testing.T, binary string) (pid int, start uint64) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		kill9(cmd)
+		// Its children are init's now; they write to the profile until they end.
+		for n := 1; n > 0; {
+			n, _ = browser.Carrying(profile)
+		}
 	})
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() && !strings.HasPrefix(lines.Text(), "DevTools listening") {
