@@ -24,7 +24,7 @@ type DialOptions struct {
 	// Events are the methods that sinks get. All others end in the reader.
 	Events []string
 	// MaxMessage bounds one message from the peer, in bytes; 0 is
-	// messages.MaxCDPMessage. A larger one is discarded, and the call it
+	// messages.MaxCDPMessage, and 1 GiB the most. A larger one is discarded, and the call it
 	// answers gets ErrTooLarge.
 	MaxMessage int64
 	// KeepAlive is how long the peer may be silent before it is asked; 0 is
@@ -41,6 +41,7 @@ func (o DialOptions) withDefaults() DialOptions {
 	if o.MaxMessage <= 0 {
 		o.MaxMessage = messages.MaxCDPMessage
 	}
+	o.MaxMessage = min(o.MaxMessage, 1<<30)
 	if o.KeepAlive == 0 {
 		o.KeepAlive = DefaultKeepAlive
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"syscall"
+	"time"
 
 	"holdfast/messages"
 )
@@ -24,11 +25,13 @@ func (d *dialer) unavailable(format string, args ...any) *messages.Error {
 
 // networkError says what went wrong before anything was answered.
 func (d *dialer) networkError(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		switch {
-		case !errors.Is(ctx.Err(), context.DeadlineExceeded):
-			return d.unavailable("dialling was cancelled")
-		case d.own:
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return d.unavailable("dialling was cancelled")
+	}
+	// The net package has the context's deadline too and may be first to act
+	// on it.
+	if deadline, _ := ctx.Deadline(); ctx.Err() != nil || isTimeout(err) && !time.Now().Before(deadline) {
+		if d.own {
 			return d.unavailable("no answer within %v: does something else listen on this port?", DefaultDialTimeout)
 		}
 		e := d.unavailable("no answer in time: does something else listen on this port?")

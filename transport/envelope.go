@@ -10,8 +10,8 @@ import (
 // scanned message and live as long as it does; only a method or a session id
 // that was written with escapes is a copy.
 type Envelope struct {
-	// ID is the call a reply belongs to, if HasID. An id that is not an integer
-	// of 64 bits is no id: Chrome knows none (C56).
+	// ID is the call a reply belongs to, if HasID. What is not an integer of at
+	// most 18 digits is no id: Chrome's have 32 bits (C56).
 	ID    int64
 	HasID bool
 	// Method is an event's name, nil in a reply. SessionID is nil for the
@@ -39,7 +39,8 @@ func (e *EnvelopeError) Error() string {
 // The outside of the message is checked, the inside of its values only for
 // balance: they are decoded later by whoever wants them. A message that Scan
 // takes may hold invalid JSON in a value; a valid JSON object is always taken,
-// and read as encoding/json reads it.
+// and read as encoding/json reads it. Bytes are not mended where they are no
+// UTF-8: a WebSocket's text has none.
 func Scan(msg []byte) (Envelope, error) {
 	if e, ok := scanChrome(msg); ok {
 		return e, nil

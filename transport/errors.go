@@ -96,6 +96,11 @@ func classify(err error) *LinkError {
 	var errno syscall.Errno
 	var netErr net.Error
 	switch {
+	case errors.As(err, &errno):
+		if errno == syscall.ETIMEDOUT { // the kernel's own keepalive was faster
+			return &LinkError{Cause: CauseHalfOpen, Err: errno}
+		}
+		return &LinkError{Cause: CauseReset, Err: errno}
 	case errors.As(err, &closeErr):
 		text := fmt.Sprintf("status %d", int(closeErr.Code))
 		if closeErr.Reason != "" {
@@ -106,8 +111,6 @@ func classify(err error) *LinkError {
 		return &LinkError{Cause: CauseOverload, Err: errors.New("a write did not end in time")}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.ErrClosedPipe), errors.Is(err, net.ErrClosed):
 		return &LinkError{Cause: CauseReset, Err: errors.New("the connection ended without a close frame")}
-	case errors.As(err, &errno):
-		return &LinkError{Cause: CauseReset, Err: errno}
 	case errors.As(err, &netErr):
 		return &LinkError{Cause: CauseReset, Err: errors.New("network error")}
 	}

@@ -20,10 +20,16 @@ func (m *Mux) quiet() time.Duration {
 
 // checkIdle runs on the idle timer's goroutine.
 func (m *Mux) checkIdle() {
-	wait := m.opts.KeepAlive - m.quiet()
 	m.mu.Lock()
+	if m.end != nil {
+		m.mu.Unlock()
+		return
+	}
 	busy := m.writing
+	m.running.Add(1)
 	m.mu.Unlock()
+	defer m.running.Done()
+	wait := m.opts.KeepAlive - m.quiet()
 	switch {
 	case wait > 0:
 	case busy:

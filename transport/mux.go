@@ -39,6 +39,9 @@ type Mux struct {
 	idleTimer  *time.Timer
 	writeTimer *time.Timer
 
+	freeMu sync.Mutex // protects free
+	free   []*waiter
+
 	mu          sync.Mutex // protects what follows
 	end         *LinkError // set once, before the outcomes of pending calls
 	pending     map[CallID]pending
@@ -141,7 +144,7 @@ func (m *Mux) Do(ctx context.Context, session messages.SessionID, method string,
 	if err := ctx.Err(); err != nil {
 		return nil, contextOutcome(ctx)
 	}
-	w := waiters.Get().(*waiter)
+	w := m.getWaiter()
 	id := m.start(&Call{SessionID: session, Method: method, Params: params}, w)
 	var r Reply
 	select {
@@ -152,14 +155,34 @@ func (m *Mux) Do(ctx context.Context, session messages.SessionID, method string,
 		m.Cancel(id, contextOutcome(ctx))
 		r = <-w.reply
 	}
-	waiters.Put(w)
+	m.putWaiter(w)
 	return r.Result, r.Err
 }
 
-// waiter carries one reply at a time to a Do.
+// waiter carries one reply at a time to a Do. A link keeps a few for reuse; a
+// pool for all links would carry channels out of a testing/synctest bubble.
 type waiter struct{ reply chan Reply }
 
-var waiters = sync.Pool{New: func() any { return &waiter{reply: make(chan Reply, 1)} }}
+const maxFreeWaiters = 16
+
+func (m *Mux) getWaiter() *waiter {
+	m.freeMu.Lock()
+	defer m.freeMu.Unlock()
+	if n := len(m.free); n > 0 {
+		w := m.free[n-1]
+		m.free = m.free[:n-1]
+		return w
+	}
+	return &waiter{reply: make(chan Reply, 1)}
+}
+
+func (m *Mux) putWaiter(w *waiter) {
+	m.freeMu.Lock()
+	defer m.freeMu.Unlock()
+	if len(m.free) < maxFreeWaiters {
+		m.free = append(m.free, w)
+	}
+}
 
 func contextOutcome(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {

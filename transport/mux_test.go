@@ -1,18 +1,488 @@
 package transport_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/coder/websocket"
+	"github.com/google/go-cmp/cmp"
+
+	"holdfast/messages"
 	"holdfast/transport"
 )
 
+// outcomes collects what the calls of a test were told.
+type outcomes struct {
+	mu   sync.Mutex
+	told map[string][]transport.Reply
+}
+
+func (o *outcomes) of(name string) func(transport.Reply) {
+	return func(r transport.Reply) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.told == nil {
+			o.told = make(map[string][]transport.Reply)
+		}
+		o.told[name] = append(o.told[name], r)
+	}
+}
+
+// only returns the outcome of a call that must have had exactly one.
+func (o *outcomes) only(t *testing.T, name string) transport.Reply {
+	t.Helper()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if n := len(o.told[name]); n != 1 {
+		t.Fatalf("%s was told %d outcomes", name, n)
+	}
+	return o.told[name][0]
+}
+
+func (o *outcomes) count() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n := 0
+	for _, told := range o.told {
+		n += len(told)
+	}
+	return n
+}
+
+func wantCause(t *testing.T, err error, want transport.Cause) {
+	t.Helper()
+	var end *transport.LinkError
+	if !errors.As(err, &end) || end.Cause != want || !errors.Is(err, transport.ErrLinkClosed) {
+		t.Errorf("error %v, want cause %s", err, want)
+	}
+}
+
 func TestDo(t *testing.T) {
 	t.Parallel()
-	m := newBrowser(t, (*peer).echo).dial(t, transport.DialOptions{})
-	for _, session := range []string{"", "S1"} {
-		got, err := m.Do(within(t), "S1", "Browser.getVersion", []byte(`{"a":1}`))
-		if err != nil || string(got) != `{"method":"Browser.getVersion"}` {
-			t.Errorf("session %q: %s, %v", session, got, err)
+	t.Run("gives the result of the session's call", func(t *testing.T) {
+		t.Parallel()
+		m := newBrowser(t, (*peer).echo).dial(t, transport.DialOptions{})
+		for _, session := range []messages.SessionID{"", "S1", `odd"one\`} {
+			got, err := m.Do(within(t), session, "Browser.getVersion", []byte(`{"a":1}`))
+			if err != nil || string(got) != `{"method":"Browser.getVersion"}` {
+				t.Errorf("session %q: %s, %v", session, got, err)
+			}
 		}
+	})
+	t.Run("gives each of many callers its own reply", func(t *testing.T) {
+		t.Parallel()
+		m := newBrowser(t, (*peer).echo).dial(t, transport.DialOptions{})
+		var wg sync.WaitGroup
+		for i := range 8 {
+			wg.Go(func() {
+				for j := range 50 {
+					method := fmt.Sprintf("Test.m%dx%d", i, j)
+					got, err := m.Do(within(t), "", method, nil)
+					if err != nil || string(got) != fmt.Sprintf(`{"method":%q}`, method) {
+						t.Errorf("%s: %s, %v", method, got, err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+	})
+	t.Run("gives Chrome's own error", func(t *testing.T) {
+		t.Parallel()
+		m := newBrowser(t, func(p *peer) {
+			c, _ := p.read()
+			p.say(`{"id":%d,"error":{"code":-32602,"message":"No dialog is showing","data":"d"}}`, c.ID)
+			p.echo()
+		}).dial(t, transport.DialOptions{})
+		_, err := m.Do(within(t), "", "Page.handleJavaScriptDialog", nil)
+		var rpc *transport.RPCError
+		if !errors.As(err, &rpc) || rpc.Code != -32602 || rpc.Message != "No dialog is showing" || string(rpc.Data) != `"d"` {
+			t.Errorf("error %v", err)
+		}
+	})
+	t.Run("ends with its context and the link goes on", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			var stats transport.Stats
+			m := newBrowser(t, func(p *peer) {
+				first, _ := p.read()
+				_, _ = p.read()
+				p.say(`{"id":%d,"result":{}}`, first.ID)
+				p.echo()
+			}).dial(t, transport.DialOptions{Stats: &stats})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if _, err := m.Do(ctx, "", "Runtime.evaluate", nil); !errors.Is(err, transport.ErrTimeout) {
+				t.Errorf("error %v", err)
+			}
+			ctx2, cancel2 := context.WithCancel(t.Context())
+			time.AfterFunc(time.Second, cancel2)
+			if _, err := m.Do(ctx2, "", "Runtime.evaluate", nil); !errors.Is(err, context.Canceled) {
+				t.Errorf("error %v", err)
+			}
+			if _, err := m.Do(t.Context(), "", "Runtime.evaluate", nil); err != nil {
+				t.Errorf("the link did not go on: %v", err)
+			}
+			if n := stats.RepliesLate.Load(); n != 1 {
+				t.Errorf("%d late replies", n)
+			}
+		})
+	})
+	t.Run("refuses what would break the message", func(t *testing.T) {
+		t.Parallel()
+		m := newBrowser(t, (*peer).echo).dial(t, transport.DialOptions{})
+		for _, params := range []string{`[]`, `"x"`, `{`, `{},"sessionId":"other"`, `{}}`, ` `, `null`} {
+			if _, err := m.Do(within(t), "", "A.b", []byte(params)); !errors.Is(err, transport.ErrInvalidCall) {
+				t.Errorf("params %s: %v", params, err)
+			}
+		}
+		if _, err := m.Do(within(t), "", "", nil); !errors.Is(err, transport.ErrInvalidCall) {
+			t.Errorf("no method: %v", err)
+		}
+		big := []byte(`{"a":"` + strings.Repeat("x", messages.MaxCDPMessage) + `"}`)
+		if _, err := m.Do(within(t), "", "A.b", big); !errors.Is(err, transport.ErrTooLarge) {
+			t.Errorf("huge params: %v", err)
+		}
+		if _, err := m.Do(within(t), "", "A.b", nil); err != nil {
+			t.Errorf("the link did not go on: %v", err)
+		}
+	})
+}
+
+func TestStart(t *testing.T) {
+	t.Parallel()
+	t.Run("times out, is cancelled, is interrupted, once each", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			var o outcomes
+			m := newBrowser(t, func(p *peer) {
+				for ok := true; ok; _, ok = p.read() { // reads, never answers
+				}
+			}).dial(t, transport.DialOptions{})
+			m.Start(transport.Call{Method: "A.late", Timeout: time.Second, Done: o.of("late")})
+			cancelled := m.Start(transport.Call{Method: "A.cancelled", Done: o.of("cancelled")})
+			m.Start(transport.Call{SessionID: "S", Method: "A.user", User: true, Done: o.of("user")})
+			m.Start(transport.Call{SessionID: "S", Method: "A.other", User: true, Done: o.of("other")})
+			m.Start(transport.Call{SessionID: "S", Method: "A.ours", Done: o.of("ours")})
+			m.Start(transport.Call{SessionID: "S", Method: "A.nobody"})
+			time.Sleep(2 * time.Second)
+			synctest.Wait()
+			if r := o.only(t, "late"); !errors.Is(r.Err, transport.ErrTimeout) || !r.Sent {
+				t.Errorf("late: %+v", r)
+			}
+			stop := errors.New("stop")
+			if !m.Cancel(cancelled, stop) || m.Cancel(cancelled, stop) {
+				t.Error("cancel is not exactly once")
+			}
+			if r := o.only(t, "cancelled"); !errors.Is(r.Err, stop) {
+				t.Errorf("cancelled: %+v", r)
+			}
+			n := m.Interrupt("S", stop, func(method string, age time.Duration) bool { return method == "A.user" && age == 2*time.Second })
+			if r := o.only(t, "user"); n != 1 || !errors.Is(r.Err, stop) {
+				t.Errorf("interrupted %d: %+v", n, r)
+			}
+			methods := map[string]bool{}
+			for _, c := range m.Pending("S") {
+				methods[c.Method] = c.User
+			}
+			if d := cmp.Diff(map[string]bool{"A.other": true, "A.ours": false}, methods); d != "" {
+				t.Error(d)
+			}
+			m.Close()
+			<-m.Closed()
+			for _, name := range []string{"other", "ours"} {
+				wantCause(t, o.only(t, name).Err, transport.CauseLocal)
+			}
+		})
+	})
+	t.Run("on a link that ended tells so", func(t *testing.T) {
+		t.Parallel()
+		m := newBrowser(t, (*peer).echo).dial(t, transport.DialOptions{})
+		m.Close()
+		<-m.Closed()
+		var o outcomes
+		m.Start(transport.Call{Method: "A.b", Done: o.of("b")})
+		if r := o.only(t, "b"); r.Sent {
+			t.Error("said to be sent")
+		} else {
+			wantCause(t, r.Err, transport.CauseLocal)
+		}
+		m.Start(transport.Call{Method: "A.b"})
+		if _, err := m.Do(t.Context(), "", "A.b", nil); !errors.Is(err, transport.ErrLinkClosed) {
+			t.Errorf("Do: %v", err)
+		}
+	})
+	t.Run("never blocks on a peer that does not read", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			var o outcomes
+			release := make(chan struct{})
+			m := newBrowser(t, func(p *peer) { <-release }).dial(t, transport.DialOptions{})
+			defer close(release)
+			began := time.Now()
+			const calls = 20000
+			for i := range calls {
+				m.Start(transport.Call{Method: "A.b", Params: []byte(`{"a":1}`), Done: o.of(fmt.Sprint(i))})
+			}
+			if time.Since(began) != 0 {
+				t.Error("Start waited")
+			}
+			if n := o.count(); n < 3000 || n > 4000 {
+				t.Errorf("%d calls were refused", n)
+			}
+			if r := o.only(t, fmt.Sprint(calls-1)); !errors.Is(r.Err, transport.ErrOverloaded) || r.Sent {
+				t.Errorf("refused call: %+v", r)
+			}
+			<-m.Closed()
+			wantCause(t, m.Err(), transport.CauseOverload)
+			if d := time.Since(began); d < 9*time.Second || d > 15*time.Second {
+				t.Errorf("the link ended after %v", d)
+			}
+			if r := o.only(t, "1"); r.Sent {
+				t.Error("a call that was never written is said to be sent")
+			}
+			if r := o.only(t, "0"); !r.Sent {
+				t.Error("a call that may have been written is said not to be sent")
+			}
+			if n := o.count(); n != calls {
+				t.Errorf("%d outcomes of %d", n, calls)
+			}
+		})
+	})
+	t.Run("a cancelled command is not written any more", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			var o outcomes
+			release := make(chan struct{})
+			got := make(chan string, 3)
+			m := newBrowser(t, func(p *peer) {
+				<-release
+				for c, ok := p.read(); ok; c, ok = p.read() {
+					got <- c.Method
+				}
+			}).dial(t, transport.DialOptions{})
+			m.Start(transport.Call{Method: "A.first", Done: o.of("first")})
+			id := m.Start(transport.Call{Method: "A.second", Done: o.of("second")})
+			m.Start(transport.Call{Method: "A.third", Done: o.of("third")})
+			synctest.Wait()
+			m.Cancel(id, errors.New("stop"))
+			if o.only(t, "second").Sent {
+				t.Error("said to be sent")
+			}
+			close(release)
+			if a, b := <-got, <-got; a != "A.first" || b != "A.third" {
+				t.Errorf("written: %s, %s", a, b)
+			}
+		})
+	})
+}
+
+func TestReplies(t *testing.T) {
+	t.Parallel()
+	t.Run("that belong to no call are counted", func(t *testing.T) {
+		t.Parallel()
+		var stats transport.Stats
+		m := newBrowser(t, func(p *peer) {
+			c, _ := p.read()
+			p.say(`{"id":%d,"result":{}}`, c.ID)
+			p.say(`{"id":%d,"result":{}}`, c.ID)
+			for _, id := range []string{"77", "-1", "0", "4294967298", "999999999999999999"} {
+				p.say(`{"id":%s,"result":{}}`, id)
+			}
+			p.say(noID)
+			p.say(`{"hello":1}`)
+			p.say(`{"id":2,"method":"Browser.getVersion"}`)
+			p.echo()
+		}).dial(t, transport.DialOptions{Stats: &stats})
+		for range 2 {
+			if _, err := m.Do(within(t), "", "A.b", nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		late, unknown := stats.RepliesLate.Load(), stats.RepliesUnknown.Load()
+		if late+unknown != 6 || late < 1 || stats.ErrorsWithout.Load() != 1 || stats.Strange.Load() != 2 {
+			t.Errorf("late %d, unknown %d, without id %d, strange %d", late, unknown, stats.ErrorsWithout.Load(), stats.Strange.Load())
+		}
+	})
+	t.Run("nobody waits for are dropped", func(t *testing.T) {
+		t.Parallel()
+		var stats transport.Stats
+		m := newBrowser(t, (*peer).echo).dial(t, transport.DialOptions{Stats: &stats})
+		m.Start(transport.Call{Method: "A.forgotten"})
+		if _, err := m.Do(within(t), "", "A.b", nil); err != nil {
+			t.Fatal(err)
+		}
+		if stats.MessagesIn.Load() != 2 || stats.RepliesLate.Load()+stats.RepliesUnknown.Load() != 0 {
+			t.Errorf("in %d, late %d, unknown %d", stats.MessagesIn.Load(), stats.RepliesLate.Load(), stats.RepliesUnknown.Load())
+		}
+	})
+	t.Run("too large end their call and not the link", func(t *testing.T) {
+		t.Parallel()
+		for name, tc := range map[string]struct {
+			reply string
+			err   error
+		}{
+			"id in front":      {`{"id":%d,"result":{"a":"%s"}}`, transport.ErrTooLarge},
+			"id at the end":    {`{"result":{"id":77,"a":"%[2]s"},"id":%[1]d}`, transport.ErrTooLarge},
+			"id not to be had": {`{"result":{"id":%[1]d,"a":"%[2]s"},"sessionId":"S"}`, transport.ErrTimeout},
+			"an event":         {`{"method":"A.event","params":{"id":%d,"a":"%s"}}`, transport.ErrTimeout},
+		} {
+			for size, max := range map[int]int64{8 << 10: 4 << 10, 3 << 20: 2 << 20, 300: 100} {
+				t.Run(fmt.Sprint(name, size), func(t *testing.T) {
+					t.Parallel()
+					synctest.Test(t, func(t *testing.T) {
+						var stats transport.Stats
+						m := newBrowser(t, func(p *peer) {
+							c, _ := p.read()
+							p.say(tc.reply, c.ID, strings.Repeat("x", size))
+							p.echo()
+						}).dial(t, transport.DialOptions{MaxMessage: max, Stats: &stats, Events: []string{"A.event"}})
+						ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+						defer cancel()
+						if _, err := m.Do(ctx, "", "A.b", nil); !errors.Is(err, tc.err) {
+							t.Errorf("error %v, want %v", err, tc.err)
+						}
+						if _, err := m.Do(t.Context(), "", "A.b", nil); err != nil || stats.Oversized.Load() != 1 {
+							t.Errorf("after it: %v, %d oversized", err, stats.Oversized.Load())
+						}
+					})
+				})
+			}
+		}
+	})
+	t.Run("of 64 MiB end their call and not the link", func(t *testing.T) {
+		t.Parallel()
+		var stats transport.Stats
+		m := newBrowser(t, func(p *peer) {
+			c, _ := p.read()
+			p.say(`{"id":%d,"result":{"a":"%s"}}`, c.ID, strings.Repeat("x", 64<<20))
+			p.echo()
+		}).dial(t, transport.DialOptions{Stats: &stats})
+		if _, err := m.Do(within(t), "", "A.b", nil); !errors.Is(err, transport.ErrTooLarge) {
+			t.Errorf("error %v", err)
+		}
+		if _, err := m.Do(within(t), "", "A.b", nil); err != nil || stats.BytesIn.Load() < 64<<20 {
+			t.Errorf("after it: %v, %d bytes", err, stats.BytesIn.Load())
+		}
+	})
+	t.Run("of every size below the limit arrive whole", func(t *testing.T) {
+		t.Parallel()
+		const limit = 2 << 20
+		m := newBrowser(t, func(p *peer) {
+			for c, ok := p.read(); ok; c, ok = p.read() {
+				var size int
+				_, _ = fmt.Sscanf(string(c.Params), `{"size":%d}`, &size)
+				head := fmt.Sprintf(`{"id":%d,"result":"`, c.ID)
+				p.say("%s", head+strings.Repeat("x", size-len(head)-2)+`"}`)
+			}
+		}).dial(t, transport.DialOptions{MaxMessage: limit})
+		for _, near := range []int{100, 4 << 10, 64 << 10, 256 << 10, 1 << 20, limit} {
+			for size := near - 1; size <= min(near+1, limit); size++ {
+				got, err := m.Do(within(t), "", "A.b", fmt.Appendf(nil, `{"size":%d}`, size))
+				if err != nil || len(got) < size-40 || strings.Trim(string(got), `"x`) != "" {
+					t.Errorf("size %d: %d bytes, %v", size, len(got), err)
+				}
+			}
+		}
+		if _, err := m.Do(within(t), "", "A.b", fmt.Appendf(nil, `{"size":%d}`, limit+1)); !errors.Is(err, transport.ErrTooLarge) {
+			t.Errorf("one byte more: %v", err)
+		}
+	})
+}
+
+func TestLinkEnds(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		talk func(p *peer)
+		want transport.Cause
+	}{
+		"with a close frame":          {func(p *peer) { _ = p.conn.Close(websocket.StatusGoingAway, "bye wss://h/secret-token-123456") }, transport.CauseClosed},
+		"without one":                 {func(p *peer) { _ = p.conn.CloseNow() }, transport.CauseReset},
+		"at garbage for a start":      {func(p *peer) { p.say("HTTP/1.1 400 Bad Request"); p.echo() }, transport.CauseProtocol},
+		"at a binary frame for start": {func(p *peer) { _ = p.conn.Write(context.Background(), websocket.MessageBinary, []byte("{}")); p.echo() }, transport.CauseProtocol},
+		"at garbage without end": {func(p *peer) {
+			p.say(`{"method":"A.b"}`)
+			for range 8 {
+				p.say(`[]`)
+			}
+			p.echo()
+		}, transport.CauseProtocol},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var o outcomes
+				var closes atomic.Int64
+				begin := make(chan struct{})
+				m := newBrowser(t, func(p *peer) { <-begin; tc.talk(p) }).dial(t, transport.DialOptions{OnClose: func(err error) {
+					closes.Add(1)
+					wantCause(t, err, tc.want)
+					o.only(t, "call")
+				}})
+				m.Start(transport.Call{Method: "A.b", Done: func(r transport.Reply) {
+					wantCause(t, r.Err, tc.want)
+					o.of("call")(r)
+				}})
+				if m.Err() != nil {
+					t.Errorf("ended too early: %v", m.Err())
+				}
+				close(begin)
+				<-m.Closed()
+				wantCause(t, m.Err(), tc.want)
+				if strings.Contains(m.Err().Error(), "secret") {
+					t.Errorf("the peer's secret shows: %v", m.Err())
+				}
+				m.Close()
+				synctest.Wait()
+				if closes.Load() != 1 {
+					t.Errorf("OnClose was called %d times", closes.Load())
+				}
+			})
+		})
 	}
+	t.Run("not at some garbage between", func(t *testing.T) {
+		t.Parallel()
+		var stats transport.Stats
+		m := newBrowser(t, func(p *peer) {
+			for range 3 {
+				p.say(`{"method":"A.b"}`)
+				for range 7 {
+					p.say(`nonsense`)
+				}
+			}
+			p.echo()
+		}).dial(t, transport.DialOptions{Stats: &stats})
+		if _, err := m.Do(within(t), "", "A.b", nil); err != nil || stats.Garbage.Load() != 21 {
+			t.Errorf("%v, %d garbage", err, stats.Garbage.Load())
+		}
+	})
+	t.Run("whatever closes it at the same time, once", func(t *testing.T) {
+		t.Parallel()
+		var closes, told atomic.Int64
+		var m *transport.Mux
+		m = newBrowser(t, (*peer).echo).dial(t, transport.DialOptions{OnClose: func(error) { closes.Add(1) }})
+		var wg sync.WaitGroup
+		const callers, each = 8, 100
+		for range callers {
+			wg.Go(func() {
+				for i := range each {
+					m.Start(transport.Call{Method: "A.b", Timeout: time.Millisecond, Done: func(transport.Reply) { told.Add(1) }})
+					if i == each/2 {
+						m.Close()
+					}
+				}
+			})
+		}
+		wg.Wait()
+		<-m.Closed()
+		if closes.Load() != 1 || told.Load() != callers*each {
+			t.Errorf("OnClose %d times, %d outcomes", closes.Load(), told.Load())
+		}
+	})
 }

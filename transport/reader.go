@@ -113,7 +113,7 @@ func (r *reader) next() *LinkError {
 			m.hear()
 		}
 	}
-	r.hint = min(n+1, midBuffer)
+	r.hint = min(n+1, bigBuffer)
 	m.stats.MessagesIn.Add(1)
 	m.stats.BytesIn.Add(uint64(n))
 	if int64(n) > m.opts.MaxMessage {
@@ -123,8 +123,8 @@ func (r *reader) next() *LinkError {
 	return r.handle(kind, buf.b[:n])
 }
 
-// grow returns a larger buffer with the same beginning, at most one byte
-// larger than a message may be.
+// grow returns a larger buffer with the same beginning, large enough for a
+// message of the largest size and one byte more, which tells that it is over.
 func (r *reader) grow(buf *buffer) *buffer {
 	size := len(buf.b)
 	switch {
@@ -138,12 +138,7 @@ func (r *reader) grow(buf *buffer) *buffer {
 	if limit := r.m.opts.MaxMessage + 1; int64(size) > limit {
 		size = int(limit)
 	}
-	bigger := &buffer{b: nil}
-	if size == midBuffer || size == bigBuffer {
-		bigger = getBuffer(size)
-	} else {
-		bigger.b = make([]byte, size)
-	}
+	bigger := getBuffer(size)
 	copy(bigger.b, buf.b)
 	putBuffer(buf)
 	return bigger
@@ -214,8 +209,10 @@ func (r *reader) handle(kind websocket.MessageType, msg []byte) *LinkError {
 	}
 	r.begun, r.garbage = true, 0
 	switch {
-	case e.HasID:
+	case e.HasID && e.Method == nil:
 		m.handleReply(e)
+	case e.HasID: // a command: the peer sends our own words back, or takes itself for the client
+		m.stats.Strange.Add(1)
 	case e.Method != nil:
 		m.handleEvent(e)
 	case e.Error != nil:

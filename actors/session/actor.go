@@ -80,6 +80,8 @@ func (p *Page) Receive(c *guard.Context, msg any) {
 // Terminate implements guard.Behavior.
 func (p *Page) Terminate(*guard.Context, guard.Reason) {
 	p.mux.Unbind(p.cfg.Session)
+	// Chrome leaves what was under way on a detached session unanswered.
+	p.mux.Interrupt(p.cfg.Session, gone(), nil)
 	p.machine.abandon()
 }
 

@@ -336,7 +336,7 @@ func (m *Machine) timerFired(name string) {
 		m.probeUnanswered()
 	case timerInterrupt:
 		if m.holding && len(m.dialogs) > 0 {
-			m.do(Interrupt{Err: blockedByDialog(m.dialogs), Renderer: true})
+			m.do(Interrupt{Err: BlockedByDialog(m.dialogs), Renderer: true})
 		}
 	default:
 		m.navigateTimedOut(name)
@@ -368,7 +368,7 @@ func (m *Machine) probeUnanswered() {
 	if len(m.dialogs) > 0 {
 		// This session shares its process with the frame that asks. The probe
 		// stays out; its reply will come when the dialog is gone.
-		m.do(Interrupt{Err: blockedByDialog(m.dialogs), Renderer: true})
+		m.do(Interrupt{Err: BlockedByDialog(m.dialogs), Renderer: true})
 		return
 	}
 	m.hung = true
@@ -431,7 +431,7 @@ func (m *Machine) dialogsOpen(o messages.DialogsOpen) {
 		return
 	}
 	if m.cfg.IsPage {
-		m.endNavigations(blockedByDialog(m.dialogs))
+		m.endNavigations(BlockedByDialog(m.dialogs))
 	}
 	if m.holding {
 		m.do(Arm{timerInterrupt, InterruptGrace})
@@ -468,8 +468,8 @@ func (m *Machine) frameNavigated(f messages.FrameNavigated) {
 	m.documentCommitted()
 }
 
-// blockedByDialog is what a call gets that a dialog holds up.
-func blockedByDialog(dialogs []messages.Dialog) *messages.Error {
+// BlockedByDialog is what a call gets that a dialog holds up.
+func BlockedByDialog(dialogs []messages.Dialog) *messages.Error {
 	return messages.Errorf(messages.CodeBlockedByDialog, "a dialog is open on the page; answer it first").
 		With("pending_dialogs", dialogs)
 }

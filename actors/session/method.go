@@ -37,12 +37,12 @@ func NeedsRenderer(method string) bool {
 	return hangs[method] || hangs[domain+"."]
 }
 
-// worksWhenHung says whether a renderer that spins is not in method's way
+// WorksWhenHung says whether a renderer that spins is not in method's way
 // even though it belongs to the renderer.
 // isInput: a click whose handler opens a dialog is answered when the dialog is.
 func isInput(method string) bool { return strings.HasPrefix(method, "Input.") }
 
-func worksWhenHung(method string) bool { return answers[method] || !NeedsRenderer(method) }
+func WorksWhenHung(method string) bool { return answers[method] || !NeedsRenderer(method) }
 
 // losesDialog are the commands that close an open dialog with "no" on their
 // way (M9). Nobody decided that, so they are refused while one is open.

@@ -55,7 +55,7 @@ type navigation struct {
 func (m *Machine) navigate(o messages.Navigate) {
 	if len(m.dialogs) > 0 {
 		// Page.navigate would close the dialog with "no" (M9): nobody said so.
-		m.do(Answer{To: o.Reply, Err: blockedByDialog(m.dialogs)})
+		m.do(Answer{To: o.Reply, Err: BlockedByDialog(m.dialogs)})
 		return
 	}
 	m.nav++

@@ -52,6 +52,8 @@ type Board struct {
 	used atomic.Int64 // unix nanoseconds of the last use
 	busy atomic.Int64 // calls and watchers in progress
 
+	ended chan struct{} // closed when the task is lost or stopped
+
 	mu      sync.Mutex
 	events  []messages.Event
 	dropped uint64        // version of the newest event that was let go
@@ -60,7 +62,7 @@ type Board struct {
 
 // NewBoard returns a board that shows a task about to start.
 func NewBoard(id messages.TaskID, spec messages.TaskSpec, now time.Time) *Board {
-	b := &Board{}
+	b := &Board{ended: make(chan struct{})}
 	b.view.Store(&View{
 		Scope: spec.Scope, Launched: spec.Launch != nil,
 		Snapshot: &messages.Snapshot{
@@ -76,6 +78,9 @@ func NewBoard(id messages.TaskID, spec messages.TaskSpec, now time.Time) *Board 
 
 // View returns the newest state. It costs one atomic load.
 func (b *Board) View() *View { return b.view.Load() }
+
+// Ended is closed when the task has been lost or stopped.
+func (b *Board) Ended() <-chan struct{} { return b.ended }
 
 // Touch renews the task's lease (requirement X7).
 func (b *Board) Touch(now time.Time) { b.used.Store(now.UnixNano()) }
@@ -108,6 +113,13 @@ func (b *Board) publish(v *View, events []messages.Event) {
 	}
 	wait := b.wait
 	b.wait = nil
+	if !v.Snapshot.Active {
+		select {
+		case <-b.ended:
+		default:
+			close(b.ended)
+		}
+	}
 	b.mu.Unlock()
 	if wait != nil {
 		close(wait)

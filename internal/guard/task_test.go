@@ -103,7 +103,7 @@ func TestGo(t *testing.T) {
 			s.init = func(c *guard.Context) {
 				c.Go("deaf", slowly(time.Hour, conn{b, "deaf"}))
 				c.Go("deaf and crashing", func(context.Context) any { time.Sleep(time.Hour); panic("late") })
-				c.Go("just in time", slowly(stopTimeout, conn{b, "just in time"}))
+				c.Go("just in time", slowly(stopTimeout-1, conn{b, "just in time"}))
 			}
 			b.spawn(p, s.child("kid"))
 			begin := time.Now()
@@ -128,6 +128,15 @@ func TestGo(t *testing.T) {
 			if s := b.log.String(); !strings.Contains(s, "panic: late") {
 				t.Errorf("the late panic is not in the log:\n%s", s)
 			}
+		})
+	})
+	t.Run("one that returns in the instant it is given up has its result dropped once", func(t *testing.T) {
+		bubble(t, func(b *bench) {
+			h := b.clocked()
+			b.do(h.PID(), func(c *guard.Context) { c.Go("a", slowly(stopTimeout, conn{b, "a"})) })
+			b.stop(h)
+			synctest.Wait()
+			b.d.want(t, "a discarded")
 		})
 	})
 	t.Run("a crash of a cancelled one is the actor's all the same", func(t *testing.T) {

@@ -1,0 +1,52 @@
+package holdfast
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"holdfast/actors/registry"
+	"holdfast/messages"
+)
+
+// Config is what a node is made of. The zero value is usable.
+type Config struct {
+	// StateDir holds leases and profiles of launched browsers; "" is
+	// [DefaultStateDir]. Several nodes of a machine may share it.
+	StateDir string
+	// ChromePath is the browser to launch; "" searches for one.
+	ChromePath string
+	// ChromeArgs are added to the arguments of every launched browser.
+	ChromeArgs []string
+	// CDPURLOverride, where set, is where every task attaches, whatever its
+	// spec says (requirement A7).
+	CDPURLOverride messages.CDPURL
+	// MaxTasks bounds the tasks that run at once; 0 is 5,000.
+	MaxTasks int
+	// IdleTimeout ends a task nobody uses, MaxLife any task; 0 is an hour and
+	// a day. A task's own spec can say otherwise.
+	IdleTimeout, MaxLife time.Duration
+	// Log gets one line per state change of a task; nil is slog.Default().
+	Log *slog.Logger
+	// HTTPClient makes the connections to browsers; nil is one that obeys no
+	// proxy of the environment. Tests dial in memory with it.
+	HTTPClient *http.Client
+	// KeepAlive is how long a browser may be silent before it is asked for a
+	// sign of life; 0 is 5 s, less than 0 never.
+	KeepAlive time.Duration
+	// Seed makes the jitter of reconnects repeatable; 0 takes a random one.
+	Seed uint64
+}
+
+// Validate checks the bounds.
+func (c Config) Validate() error {
+	if c.MaxTasks < 0 || c.IdleTimeout < 0 || c.MaxLife < 0 {
+		return errors.New("holdfast: a limit is negative")
+	}
+	return nil
+}
+
+func (c Config) limits() registry.Limits {
+	return registry.Limits{MaxTasks: c.MaxTasks, IdleTimeout: c.IdleTimeout, MaxLife: c.MaxLife}
+}

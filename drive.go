@@ -1,0 +1,133 @@
+package holdfast
+
+import (
+	"context"
+
+	"holdfast/actors/session"
+	"holdfast/actors/supervisor"
+	"holdfast/messages"
+)
+
+// Respond answers a dialog and waits until it is closed. Of several answers to
+// one dialog exactly one wins; the others get dialog_already_answered.
+func (n *Node) Respond(ctx context.Context, id messages.TaskID, a messages.DialogAnswer) (messages.ClosedDialog, error) {
+	if err := a.Validate(); err != nil {
+		return messages.ClosedDialog{}, err
+	}
+	b, v, err := n.living(id)
+	if err != nil {
+		return messages.ClosedDialog{}, err
+	}
+	defer b.Use()()
+	ctx, cancel := context.WithTimeout(ctx, answerBudget)
+	defer cancel()
+	closed, err := n.ask(ctx, b.Ended(), func(r messages.ReplyTo) {
+		n.sys.Send(v.Supervisor, messages.AnswerDialog{Answer: a, Reply: r})
+	})
+	if err != nil {
+		return messages.ClosedDialog{}, err
+	}
+	return closed.(messages.ClosedDialog), nil
+}
+
+// Navigate sends a page somewhere and waits until it is as far as the request
+// wants. It returns at once with blocked_by_dialog when a dialog opens that
+// waits for an answer.
+func (n *Node) Navigate(ctx context.Context, id messages.TaskID, r messages.NavigateRequest) (messages.NavigateResult, error) {
+	if err := r.Validate(); err != nil {
+		return messages.NavigateResult{}, err
+	}
+	b, v, err := n.living(id)
+	if err != nil {
+		return messages.NavigateResult{}, err
+	}
+	defer b.Use()()
+	if r.TargetID != "" {
+		if err := n.checkPage(ctx, v, r.TargetID); err != nil {
+			return messages.NavigateResult{}, err
+		}
+	}
+	// The session ends the navigation in time; this is for the case that the
+	// session is gone.
+	ctx, cancel := context.WithTimeout(ctx, r.Timeout()+answerBudget)
+	defer cancel()
+	res, err := n.ask(ctx, b.Ended(), func(reply messages.ReplyTo) {
+		n.sys.Send(v.Supervisor, messages.Navigate{Request: r, Reply: reply})
+	})
+	if err != nil {
+		return messages.NavigateResult{}, err
+	}
+	return res.(messages.NavigateResult), nil
+}
+
+// CDP runs one raw command on the task's own connection and returns Chrome's
+// result untouched. A command is never repeated. What Chrome would leave
+// unanswered because of the page's state fails with that state's code.
+func (n *Node) CDP(ctx context.Context, id messages.TaskID, r messages.CDPRequest) (messages.CDPResult, error) {
+	if err := r.Validate(); err != nil {
+		return messages.CDPResult{}, err
+	}
+	b, v, err := n.living(id)
+	if err != nil {
+		return messages.CDPResult{}, err
+	}
+	defer b.Use()()
+	ctx, cancel := context.WithTimeout(ctx, r.Timeout())
+	defer cancel()
+	if string(r.Params) == "null" {
+		r.Params = nil
+	}
+	call := rawCall{node: n, id: id, board: b, view: v, req: r}
+	result, err := call.run(ctx)
+	if err != nil {
+		return messages.CDPResult{}, err
+	}
+	return messages.CDPResult{Result: result}, nil
+}
+
+// checkPage says whether t is a page of the task, and if not, whose.
+func (n *Node) checkPage(ctx context.Context, v *supervisor.View, t messages.TargetID) error {
+	for _, p := range v.Snapshot.Pages {
+		if p.TargetID == t {
+			return nil
+		}
+	}
+	return foreignOrMissing(ctx, v, t)
+}
+
+// foreignOrMissing asks the browser whether it has the target at all.
+func foreignOrMissing(ctx context.Context, v *supervisor.View, t messages.TargetID) error {
+	if v.Browser == nil {
+		return messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").With("sent", false)
+	}
+	_, err := v.Browser.Call(ctx, "Target.getTargetInfo", mustJSON(targetParam{t}), answerBudget)
+	switch messages.CodeOf(err) {
+	case "":
+		return messages.Errorf(messages.CodeTargetForeign, "target %s is not of this task", t)
+	case messages.CodeCDPError:
+		return messages.Errorf(messages.CodeTargetNotFound, "the browser has no target %s", t)
+	}
+	return err
+}
+
+// admit fails fast where Chrome would leave method unanswered, or would lose
+// something by it.
+func admit(s supervisor.Session, method string) error {
+	switch {
+	case s.Poisoned:
+		return messages.Errorf(messages.CodePageWedged, "the page is being freed of a dialog whose frame was removed; try again in a moment").
+			With("page_state", messages.PageDialogUnreachable)
+	case s.State == messages.PageCrashed && !session.WorksWhenCrashed(method):
+		return messages.Errorf(messages.CodePageCrashed, "the page's renderer has crashed; navigate or Page.reload revives it")
+	case len(s.PageDialogs) > 0 && session.LosesDialog(method):
+		return session.BlockedByDialog(s.PageDialogs)
+	case len(s.Blocking) > 0 && session.NeedsRenderer(method):
+		return session.BlockedByDialog(s.Blocking)
+	case s.State == messages.PageHung && !session.WorksWhenHung(method):
+		return messages.Errorf(messages.CodePageWedged, "the page's renderer does not answer").With("page_state", s.State)
+	case s.State == messages.PageDialogUnreachable && session.NeedsRenderer(method):
+		return messages.Errorf(messages.CodePageWedged, "the page holds a dialog that nobody can answer; Page.reload frees it and loses its state").
+			With("page_state", s.State)
+	}
+	return nil
+}

@@ -1,0 +1,274 @@
+package holdfast
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"holdfast/actors/registry"
+	"holdfast/actors/session"
+	"holdfast/actors/supervisor"
+	"holdfast/internal/browser"
+	"holdfast/internal/guard"
+	"holdfast/messages"
+	"holdfast/metrics"
+	"holdfast/transport"
+)
+
+// The budgets of calls (requirement A10).
+const (
+	startBudget  = 30 * time.Second // a cold launch and an attach
+	dialBudget   = 10 * time.Second
+	answerBudget = 10 * time.Second
+	stopBudget   = 10 * time.Second
+)
+
+// Node supervises tasks. All methods are safe for concurrent use.
+type Node struct {
+	cfg       Config
+	log       *slog.Logger
+	sys       *guard.System
+	registry  *guard.Handle
+	directory *registry.Directory
+	browsers  *browser.Manager
+	metrics   *metrics.Metrics
+	stats     transport.Stats
+	shed      atomic.Uint64
+
+	mu       sync.Mutex
+	roll     *rand.Rand
+	stopping atomic.Bool
+}
+
+// Start starts a node. Browsers that an earlier node on this state directory
+// left behind are ended first.
+func Start(ctx context.Context, cfg Config) (*Node, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.Default()
+	}
+	if cfg.StateDir == "" {
+		dir, err := DefaultStateDir()
+		if err != nil {
+			return nil, err
+		}
+		cfg.StateDir = dir
+	}
+	if cfg.Seed == 0 {
+		cfg.Seed = rand.Uint64()
+	}
+	n := &Node{
+		cfg: cfg, log: cfg.Log, directory: &registry.Directory{},
+		roll: rand.New(rand.NewPCG(cfg.Seed, 0)),
+	}
+	n.metrics = metrics.New(metrics.Sources{Tasks: n.directory.List, Link: &n.stats, Shed: n.shed.Load})
+	var err error
+	n.browsers, err = browser.NewManager(browser.Options{
+		Path: cfg.ChromePath, StateDir: cfg.StateDir, ExtraArgs: cfg.ChromeArgs, Logger: cfg.Log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("holdfast: %w", err)
+	}
+	reaped, err := n.browsers.Reap(ctx)
+	if err != nil {
+		cfg.Log.Warn("some browsers of an earlier node could not be ended", "err", err)
+	}
+	if reaped > 0 {
+		cfg.Log.Warn("ended browsers that an earlier node left behind", "browsers", reaped)
+		n.metrics.OrphansReaped(reaped)
+	}
+	n.sys, err = guard.NewSystem(guard.Options{Logger: cfg.Log, Observer: n.metrics})
+	if err != nil {
+		return nil, fmt.Errorf("holdfast: %w", err)
+	}
+	n.registry = n.sys.Root(guard.Child{Kind: "registry", Key: "node", New: func() guard.Behavior {
+		return registry.New(registry.Config{
+			Limits: cfg.limits(), Override: cfg.CDPURLOverride, Directory: n.directory, Supervisor: n.supervisor,
+		})
+	}})
+	return n, nil
+}
+
+// supervisor completes a task's config with what every task of the node shares.
+func (n *Node) supervisor(c supervisor.Config) supervisor.Config {
+	n.mu.Lock()
+	roll := rand.New(rand.NewPCG(n.roll.Uint64(), n.roll.Uint64())) // a stream of its own per task
+	n.mu.Unlock()
+	c.Roll, c.Shed, c.Log, c.Observe = roll.Float64, &n.shed, n.log, n.metrics.Observe
+	c.Dial, c.Launch = n.dial, n.launch
+	return c
+}
+
+func (n *Node) dial(ctx context.Context, u messages.CDPURL, onClose func(error)) (*transport.Mux, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialBudget)
+	defer cancel()
+	return transport.Dial(ctx, u, transport.DialOptions{
+		HTTPClient: n.cfg.HTTPClient, Events: session.Events(), KeepAlive: n.cfg.KeepAlive, Stats: &n.stats, OnClose: onClose,
+	})
+}
+
+func (n *Node) launch(ctx context.Context, headless bool) (supervisor.Browser, error) {
+	p, err := n.browsers.Launch(ctx, browser.LaunchOptions{Headless: headless})
+	if err != nil {
+		return nil, err // not p: a nil *Process in an interface is not nil
+	}
+	return p, nil
+}
+
+// MetricsHandler serves the node's metrics in the Prometheus text format.
+func (n *Node) MetricsHandler() http.Handler { return n.metrics.Handler() }
+
+// CountAuthFailure notes a request that was refused at the door; class is the
+// kind of route, one of few.
+func (n *Node) CountAuthFailure(class string) { n.metrics.AuthFailure(class) }
+
+// Alive asks the registry for a sign of life.
+func (n *Node) Alive(ctx context.Context) error {
+	_, err := n.ask(ctx, nil, func(r messages.ReplyTo) { n.sys.Send(n.registry.PID(), registry.Ping{Reply: r}) })
+	return err
+}
+
+// Ready says why no new task can be taken, or nil. It never waits.
+func (n *Node) Ready() error {
+	if n.stopping.Load() {
+		return messages.Errorf(messages.CodeUpstreamUnavailable, "the node is stopping")
+	}
+	select {
+	case <-n.registry.Exited():
+		return messages.Errorf(messages.CodeInternal, "the registry has ended: %s", n.registry.Reason())
+	default:
+		return nil
+	}
+}
+
+// GetOrStart returns the running task of that id, or starts it and waits until
+// it has attached; started tells which. A running task takes over what the
+// spec says newly; where the spec names another browser, or other pages of it,
+// the task is rebound: stopped, and started with nothing of its state kept.
+// A task that never attached is gone again, and the error says why.
+func (n *Node) GetOrStart(ctx context.Context, id messages.TaskID, spec messages.TaskSpec) (*messages.Snapshot, bool, error) {
+	if _, err := messages.ParseTaskID(string(id)); err != nil {
+		return nil, false, err
+	}
+	if err := spec.Validate(); err != nil {
+		return nil, false, err
+	}
+	if err := n.Ready(); err != nil {
+		return nil, false, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startBudget)
+	defer cancel()
+	if b := n.directory.Board(id); b != nil {
+		defer b.Use()()
+	}
+	v, err := n.ask(ctx, nil, func(r messages.ReplyTo) {
+		n.sys.Send(n.registry.PID(), messages.StartTask{ID: id, Spec: spec, Reply: r})
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	b := n.directory.Board(id)
+	if b == nil {
+		return nil, false, notFound(id)
+	}
+	return b.View().Snapshot, v.(messages.StartOutcome).Started, nil
+}
+
+// Tasks returns the tasks that run or were lost, by id. It never waits.
+func (n *Node) Tasks() []*messages.Snapshot { return n.directory.List() }
+
+// Renew puts off the task's idle timeout. It never waits.
+func (n *Node) Renew(id messages.TaskID) error {
+	b := n.directory.Board(id)
+	if b == nil {
+		return notFound(id)
+	}
+	b.Touch(time.Now())
+	return nil
+}
+
+// StopTask ends a task and waits until its browser is let go. It is no error
+// when there is none.
+func (n *Node) StopTask(ctx context.Context, id messages.TaskID) error {
+	if _, err := messages.ParseTaskID(string(id)); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, stopBudget)
+	defer cancel()
+	_, err := n.ask(ctx, nil, func(r messages.ReplyTo) {
+		n.sys.Send(n.registry.PID(), messages.StopTask{ID: id, Reply: r})
+	})
+	return err
+}
+
+// Stop ends every task, every browser the node launched, and the node. It may
+// be called more than once.
+func (n *Node) Stop(ctx context.Context) error {
+	n.stopping.Store(true)
+	var wg sync.WaitGroup
+	for _, t := range n.directory.List() {
+		if t.Active {
+			wg.Go(func() { _ = n.StopTask(ctx, t.TaskID) }) // what is left is ended below
+		}
+	}
+	wg.Wait()
+	_, err := n.registry.Stop(ctx)
+	return errors.Join(err, n.browsers.Close(ctx), n.sys.Close(ctx))
+}
+
+// ask gives an order and waits for its answer, for ctx, or for the end of the
+// task, where ended is not nil.
+func (n *Node) ask(ctx context.Context, ended <-chan struct{}, order func(messages.ReplyTo)) (any, error) {
+	type answer struct {
+		value any
+		err   error
+	}
+	answers := make(chan answer, 1)
+	order(func(v any, err error) { answers <- answer{v, err} })
+	select {
+	case a := <-answers:
+		return a.value, a.err
+	case <-n.registry.Exited():
+		return nil, messages.Errorf(messages.CodeUpstreamUnavailable, "the node has stopped").With("sent", true)
+	case <-ended:
+		select {
+		case a := <-answers:
+			return a.value, a.err
+		default:
+			return nil, messages.Errorf(messages.CodeUpstreamUnavailable, "the task has ended").With("sent", true)
+		}
+	case <-ctx.Done():
+		return nil, messages.Errorf(messages.CodeDeadline, "no answer in time").With("sent", true)
+	}
+}
+
+// living returns the board and the newest view of a task that is supervised.
+func (n *Node) living(id messages.TaskID) (*supervisor.Board, *supervisor.View, error) {
+	b := n.directory.Board(id)
+	if b == nil {
+		return nil, nil, notFound(id)
+	}
+	v := b.View()
+	switch {
+	case v.Snapshot.State == messages.StateLost:
+		return nil, nil, messages.Errorf(messages.CodeUpstreamUnavailable, "task %s was lost (%s); PUT it again to start afresh", id, v.Snapshot.Reason).
+			With("state", v.Snapshot.State).With("sent", false)
+	case !v.Snapshot.Active:
+		return nil, nil, messages.Errorf(messages.CodeTaskNotFound, "task %s has stopped; PUT it again to start it", id)
+	case v.Supervisor == nil:
+		return nil, nil, messages.Errorf(messages.CodeUpstreamUnavailable, "task %s is starting", id).With("sent", false)
+	}
+	return b, v, nil
+}
+
+func notFound(id messages.TaskID) error {
+	return messages.Errorf(messages.CodeTaskNotFound, "there is no task %s; PUT /v1/tasks/%s starts it", id, id)
+}
