@@ -20,7 +20,7 @@ func run() int {
 	context.AfterFunc(ctx, stop)
 	p := &cli.Program{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Getenv: os.Getenv, Version: cli.BuildVersion(),
+		Getenv: os.Getenv, Version: cli.BuildVersion(), Start: start,
 	}
 	return p.Run(ctx, os.Args[1:])
 }

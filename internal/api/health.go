@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"time"
@@ -43,6 +44,7 @@ func serveMetrics(w http.ResponseWriter, r *http.Request, metrics http.Handler, 
 // wants no token, but the same Host and Origin checks as every other route.
 func MetricsHandler(metrics http.Handler, allowHosts []string) http.Handler {
 	h := &Handler{hosts: newHosts(allowHosts)}
+	h.closing, h.close = context.WithCancel(context.Background())
 	h.cfg.Metrics = metrics
 	setDefault(&h.cfg.WriteTimeout, defaultWriteTimeout)
 	setDefault(&h.cfg.BodyTimeout, defaultBodyTimeout)

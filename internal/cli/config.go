@@ -31,20 +31,19 @@ func (configFlag) BeforeResolve(ctx *kong.Context, trace *kong.Path) error {
 		return err
 	}
 	defer f.Close()
-	values, err := readConfig(f, trace.Node())
+	serve := ctx.Selected()
+	values, err := readConfig(f, serve)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	ctx.AddResolver(kong.ResolverFunc(func(_ *kong.Context, parent *kong.Path, flag *kong.Flag) (any, error) {
-		if parent == nil || parent.Node() == nil || !ours(flag, trace.Node()) {
+	ctx.AddResolver(kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+		if !slices.Contains(serve.Flags, flag) { // a global one of the same name
 			return nil, nil
 		}
 		return values[flag.Name], nil
 	}))
 	return nil
 }
-
-func ours(flag *kong.Flag, serve *kong.Node) bool { return slices.Contains(serve.Flags, flag) }
 
 // readConfig reads the file strictly. Errors hold names, never values, which
 // may be credentials.

@@ -152,28 +152,16 @@ func (c *serveCmd) Run(r *run) (err error) {
 	if err != nil {
 		return err
 	}
-	servers := []*http.Server{api.NewServer(handler, logger)}
-	failed := make(chan error, 2)
-	go func() { failed <- servers[0].Serve(api.Limit(lis, api.MaxConns)) }()
+	front := &front{logger: logger, ended: make(chan error, 2)}
+	defer front.close(r)
+	front.serve(handler, lis, api.MaxConns)
 	if metricsLis != nil {
 		metrics := node.Metrics
 		if metrics == nil {
 			metrics = http.NotFoundHandler()
 		}
-		s := api.NewServer(api.MetricsHandler(metrics, c.AllowHost), logger)
-		servers = append(servers, s)
-		go func() { failed <- s.Serve(api.Limit(metricsLis, maxScrapers)) }()
+		front.serve(api.MetricsHandler(metrics, c.AllowHost), metricsLis, maxScrapers)
 	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(r), drainTime)
-		defer cancel()
-		for _, s := range servers {
-			if api.Shutdown(ctx, s) != nil {
-				logger.Warn("calls that did not end in time were cut")
-			}
-			<-failed
-		}
-	}()
 
 	url := reachableURL(lis.Addr())
 	withdraw, err := publish(dir, url, tokenFile)
@@ -191,9 +179,34 @@ func (c *serveCmd) Run(r *run) (err error) {
 	case <-r.Done():
 		logger.Info("stopping")
 		return nil
-	case err := <-failed:
-		failed <- err // for the one who waits for all of them
+	case err := <-front.ended:
+		front.ended <- err // for close, which waits for all of them
 		return fmt.Errorf("serve: %w", err)
+	}
+}
+
+// front are the servers of a node.
+type front struct {
+	logger  *slog.Logger
+	servers []*http.Server
+	ended   chan error // one element per server that ended; room for all
+}
+
+func (f *front) serve(h http.Handler, l net.Listener, conns int) {
+	s := api.NewServer(h, f.logger)
+	f.servers = append(f.servers, s)
+	go func() { f.ended <- s.Serve(api.Limit(l, conns)) }()
+}
+
+// close stops accepting and lets what is under way finish, for a while.
+func (f *front) close(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	defer cancel()
+	for _, s := range f.servers {
+		if api.Shutdown(ctx, s) != nil {
+			f.logger.Warn("calls that did not end in time were cut")
+		}
+		<-f.ended
 	}
 }
 
@@ -237,10 +250,7 @@ func reachableURL(a net.Addr) string {
 		return "http://" + a.String()
 	}
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-		if ip.To4() == nil {
-			host = "::1"
-		}
+		host = "127.0.0.1" // net listens on both families for either wildcard
 	}
 	return "http://" + net.JoinHostPort(host, port)
 }

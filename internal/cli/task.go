@@ -19,7 +19,7 @@ type taskCmd struct {
 type taskStartCmd struct {
 	ID           taskID            `arg:"" optional:"" help:"The task's name."`
 	New          bool              `help:"Let the node make up a name."`
-	CDPURL       string            `name:"cdp-url" placeholder:"URL" help:"Attach to this browser instead of launching one. - reads it from standard input, where no process list shows it."`
+	CDPURL       *string           `name:"cdp-url" placeholder:"URL" help:"Attach to this browser instead of launching one. - reads it from standard input, where no process list shows it."`
 	Launch       bool              `help:"Launch a browser for the task; the default without --cdp-url."`
 	Headful      bool              `help:"Launch it with a window."`
 	Policy       string            `placeholder:"POLICY" help:"Who answers dialogs: must_respond, auto_dismiss or auto_accept."`
@@ -33,17 +33,9 @@ type taskStartCmd struct {
 }
 
 func (c *taskStartCmd) spec(stdin io.Reader) (messages.TaskSpec, error) {
-	raw := c.CDPURL
-	if raw == "-" {
-		b, err := io.ReadAll(io.LimitReader(stdin, messages.MaxCDPURLLength+2))
-		if err != nil {
-			return messages.TaskSpec{}, err
-		}
-		raw = strings.TrimSpace(string(b))
-	}
-	cdpURL, err := messages.ParseCDPURL(raw)
+	cdpURL, err := c.cdpURL(stdin)
 	if err != nil {
-		return messages.TaskSpec{}, &usageError{err}
+		return messages.TaskSpec{}, err
 	}
 	s := messages.TaskSpec{
 		CDPURL: cdpURL, Scope: messages.Scope(c.Scope), TargetID: messages.TargetID(c.Target),
@@ -61,6 +53,30 @@ func (c *taskStartCmd) spec(stdin io.Reader) (messages.TaskSpec, error) {
 		return s, &usageError{err}
 	}
 	return s, nil
+}
+
+// cdpURL refuses an empty URL: a script whose variable is not set would
+// launch a browser instead of attaching to one.
+func (c *taskStartCmd) cdpURL(stdin io.Reader) (messages.CDPURL, error) {
+	if c.CDPURL == nil {
+		return messages.CDPURL{}, nil
+	}
+	raw := *c.CDPURL
+	if raw == "-" {
+		b, err := io.ReadAll(io.LimitReader(stdin, messages.MaxCDPURLLength+2))
+		if err != nil {
+			return messages.CDPURL{}, err
+		}
+		raw = strings.TrimSpace(string(b))
+	}
+	u, err := messages.ParseCDPURL(raw)
+	switch {
+	case err != nil:
+		return messages.CDPURL{}, &usageError{err}
+	case u.IsZero():
+		return messages.CDPURL{}, usagef("--cdp-url is empty")
+	}
+	return u, nil
 }
 
 // Run implements the command.

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+
+	"holdfast"
+	"holdfast/internal/browser"
+	"holdfast/internal/cli"
+)
+
+// start starts a node for serve.
+func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
+	// Browsers leave children of their own behind; where nobody else reaps
+	// them, as in a container, we do (X24).
+	if err := browser.BecomeSubreaper(); err != nil {
+		return nil, err
+	}
+	reaping, stopReaping := context.WithCancel(context.WithoutCancel(ctx))
+	go browser.ReapOrphans(reaping)
+	node, err := holdfast.Start(ctx, holdfast.Config{
+		StateDir: cfg.StateDir, ChromePath: cfg.ChromePath, ChromeArgs: cfg.ChromeArgs, CDPURLOverride: cfg.CDPURLOverride,
+		MaxTasks: cfg.MaxTasks, IdleTimeout: cfg.IdleTimeout, MaxLife: cfg.MaxLife, Log: cfg.Logger,
+	})
+	if err != nil {
+		stopReaping()
+		return nil, err
+	}
+	return &cli.RunningNode{
+		Node: node, Metrics: node.MetricsHandler(), Observer: refusals{node},
+		Stop: func(ctx context.Context) error {
+			defer stopReaping()
+			return node.Stop(ctx)
+		},
+	}, nil
+}
+
+// refusals counts what the HTTP layer refuses.
+type refusals struct{ node *holdfast.Node }
+
+// AuthFailed implements api.Observer.
+func (r refusals) AuthFailed(class string) { r.node.CountAuthFailure(class) }

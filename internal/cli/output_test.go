@@ -1,0 +1,289 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"holdfast/internal/api/apitest"
+	"holdfast/internal/cli"
+	"holdfast/messages"
+)
+
+// blocked is a stream with one event and no end.
+func blocked(e messages.Event) messages.EventStream {
+	return &apitest.Stream{Batches: [][]messages.Event{{e}}, Block: true}
+}
+
+// onWrite does something at the first write.
+type onWrite struct {
+	bytes.Buffer
+	do func()
+}
+
+func (w *onWrite) Write(b []byte) (int, error) {
+	defer w.do()
+	return w.Buffer.Write(b)
+}
+
+// rich is a task with some of everything, and a page that wants to take over
+// the terminal.
+func rich(id messages.TaskID) *messages.Snapshot {
+	opener := messages.TargetID("T1")
+	s := apitest.Active(id)
+	s.Version = 412
+	s.Connection = messages.Connection{Primary: messages.LinkUp, Anchor: messages.LinkDown, Reconnects: 3, LastGapMS: 41, Endpoint: "ws://127.0.0.1:9222/devtools/browser/***"}
+	s.PageTargetID, s.PageState = "T1", messages.PageDialog
+	s.Pages = []messages.Page{
+		{TargetID: "T1", URL: "http://a.test/", Title: "Shop\x1b]0;owned\x07", PageState: messages.PageDialog},
+		{TargetID: "T2", URL: "http://a.test/popup", Title: "", OpenerID: &opener, PageState: messages.PageOK},
+	}
+	s.PendingDialogs = []messages.Dialog{{ID: "d-1", Type: "prompt", Message: "Name?\n\u202egnp", FrameID: "F2", TargetID: "T1", Path: "native"}}
+	s.RecentDialogs = []messages.ClosedDialog{{ID: "d-0", Type: "alert", Message: "hi", ClosedBy: messages.ClosedByAutoPolicy}}
+	s.FrameTree = &messages.FrameTree{
+		Top: messages.FrameTop{FrameID: "F1", URL: "http://a.test/"},
+		Children: []messages.FrameNode{
+			{FrameID: "F2", ParentFrameID: "F1", URL: "http://b.test/pay", IsOOPIF: true},
+			{FrameID: "F3", ParentFrameID: "F2", URL: "http://b.test/inner"},
+			{FrameID: "F4", ParentFrameID: "F1", URL: "about:blank"},
+			{FrameID: "F5", ParentFrameID: "gone", URL: "http://c.test/"},
+		},
+		Truncated: true,
+	}
+	s.ConsoleErrors = []messages.ConsoleError{{Level: "exception", Text: "boom"}}
+	return s
+}
+
+func showing(s ...*messages.Snapshot) *apitest.Node {
+	return &apitest.Node{List: s, SnapshotFunc: func(messages.TaskID, messages.SnapshotOptions) (*messages.Snapshot, error) { return s[0], nil }}
+}
+
+func TestOutputForPeople(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	m.node = showing(rich("checkout-7"), apitest.Active("two"))
+	m.node.RespondFunc = func(a messages.DialogAnswer) (messages.ClosedDialog, error) {
+		return messages.ClosedDialog{ID: "d-1", Type: "prompt", ClosedBy: messages.ClosedByAgent, Action: a.Action}, nil
+	}
+	m.node.CDPFunc = func(messages.CDPRequest) (messages.CDPResult, error) {
+		return messages.CDPResult{Result: json.RawMessage(`{"result":{"value":"a\u009b"}}`)}, nil
+	}
+	m.node.WatchFunc = func(context.Context, uint64, bool) (messages.EventStream, error) {
+		return &apitest.Stream{Batches: [][]messages.Event{{
+			{Type: messages.EventReset, Version: 412, Snapshot: rich("checkout-7")},
+			{Type: messages.EventDialogClosed, Version: 413, Closed: &messages.ClosedDialog{ID: "d-1", Type: "prompt", ClosedBy: messages.ClosedByAgent, Action: "accept"}},
+			{Type: messages.EventTaskState, Version: 414, State: messages.StateLost, Reason: "the browser is gone"},
+		}}}, nil
+	}
+	m.serve()
+	for line, want := range map[string]string{
+		"task ls": `
+TASK        STATE   LINK  PAGES  DIALOGS  RECONNECTS  BROWSER                                   PAGE
+checkout-7  active  up    2      1        3           ws://127.0.0.1:9222/devtools/browser/***  http://a.test/
+two         active  -     0      0        0           -                                         -
+`,
+		"dialog ls": `
+TASK        DIALOG  TYPE    MESSAGE     FRAME                         WAITS UNTIL
+checkout-7  d-1     prompt  Name? �gnp  http://b.test/pay (frame F2)  -
+`,
+		"snapshot checkout-7": `
+task        checkout-7
+state       active
+version     412
+browser     ws://127.0.0.1:9222/devtools/browser/***
+connection  primary up, anchor down, 3 reconnects, last gap 41 ms
+page        T1 dialog
+pages       2
+dialogs     1 waiting
+
+pages
+  TARGET  STATE   TITLE           URL                  OPENER
+* T1      dialog  Shop�]0;owned�  http://a.test/       -
+  T2      ok      -               http://a.test/popup  T1
+
+open dialogs
+  DIALOG  TYPE    MESSAGE     FRAME                         WAITS UNTIL
+  d-1     prompt  Name? �gnp  http://b.test/pay (frame F2)  -
+
+closed dialogs
+  DIALOG  TYPE   MESSAGE  CLOSED BY    AT
+  d-0     alert  hi       auto_policy  -
+
+frames
+http://a.test/  F1
+├─ http://b.test/pay  F2  [own process]
+│  └─ http://b.test/inner  F3
+├─ about:blank  F4
+└─ http://c.test/  F5
+… and more: --full shows all
+
+console
+  exception  boom
+`,
+		"task start one":                              "one started, active, on \n",
+		"task stop one":                               "one stopped\n",
+		"dialog accept one --text x":                  "d-1 (prompt) closed by agent: accept\n",
+		"dialog dismiss one":                          "d-1 (prompt) closed by agent: dismiss\n",
+		"navigate one http://x.test/":                 "at http://x.test/\n",
+		"cdp one Runtime.evaluate {\"expression\":1}": "{\n  \"result\": {\n    \"value\": \"a\\u009b\"\n  }\n}\n",
+		"watch one": `
+412    reset           active, 2 pages, 1 open dialogs, http://a.test/
+413    dialog_closed   d-1 prompt by agent accept
+414    task_state      lost (the browser is gone)
+`,
+		"version": "holdfast v1.2.3 abc go1\n",
+	} {
+		out, errs := m.want(0, strings.Fields(line)...)
+		if out != strings.TrimPrefix(want, "\n") || errs != "" {
+			t.Errorf("%s: err %q, and (-want +got)\n%s", line, errs, cmp.Diff(strings.TrimPrefix(want, "\n"), out))
+		}
+	}
+	t.Run("nothing is said to be nothing", func(t *testing.T) {
+		m := newMachine(t)
+		m.serve()
+		for line, want := range map[string]string{"task ls": "no tasks\n", "dialog ls": "no open dialogs\n", "dialog ls one": "no open dialogs\n"} {
+			if out, _ := m.want(0, strings.Fields(line)...); out != want {
+				t.Errorf("%s: %q", line, out)
+			}
+		}
+	})
+}
+
+// TestJSONIsTheNodes compares with what the node answers to a plain request.
+func TestJSONIsTheNodes(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	m.node = showing(rich("checkout-7"), apitest.Active("two"))
+	s := m.serve()
+	tok, err := os.ReadFile(s.tokenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := func(path string) any {
+		r, err := http.NewRequest("GET", s.url+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(tok)))
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer http.DefaultClient.CloseIdleConnections()
+		defer res.Body.Close()
+		var v any
+		if err := json.NewDecoder(res.Body).Decode(&v); err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	asJSON := func(line string) any {
+		out, errs := m.want(0, strings.Fields(line)...)
+		var v any
+		if err := json.Unmarshal([]byte(out), &v); err != nil || errs != "" {
+			t.Fatalf("%s: %v in %q, err %q", line, err, out, errs)
+		}
+		return v
+	}
+	for line, path := range map[string]string{
+		"task ls --json": "/v1/tasks", "--json task show one": "/v1/tasks/one", "snapshot one --json": "/v1/tasks/one/snapshot", "task ls --json --label a=b": "/v1/tasks?label=a=b",
+	} {
+		if got, want := asJSON(line), get(path); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %v, want %v", line, got, want)
+		}
+	}
+	for line, key := range map[string]string{
+		"task start one --json": "task_id", "dialog accept one --json": "dialog", "navigate one x --json": "url", "cdp one A.b --json": "result", "dialog ls --json": "dialogs",
+		"dialog ls one --json": "dialogs", "version --json": "version", "token --task one --json": "token",
+	} {
+		if v, ok := asJSON(line).(map[string]any); !ok || v[key] == nil {
+			t.Errorf("%s: %v", line, v)
+		}
+	}
+	m.node.WatchFunc = func(context.Context, uint64, bool) (messages.EventStream, error) {
+		return &apitest.Stream{Batches: [][]messages.Event{{{Type: "a", Version: 1}, {Type: "b", Version: 2}}}}, nil
+	}
+	if out, _ := m.want(0, "watch", "one", "--json"); out != "{\"type\":\"a\",\"task_id\":\"\",\"version\":1}\n{\"type\":\"b\",\"task_id\":\"\",\"version\":2}\n" {
+		t.Errorf("%q", out)
+	}
+	if out, _ := m.want(0, "task", "stop", "one", "--json"); out != "" {
+		t.Errorf("%q", out)
+	}
+}
+
+func TestWhatIsAskedOfTheNode(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	var (
+		id     messages.TaskID
+		spec   messages.TaskSpec
+		cdp    messages.CDPRequest
+		nav    messages.NavigateRequest
+		answer messages.DialogAnswer
+	)
+	m.node.GetOrStartFunc = func(_ context.Context, i messages.TaskID, s messages.TaskSpec) (*messages.Snapshot, bool, error) {
+		id, spec = i, s
+		return apitest.Active(i), false, nil
+	}
+	m.node.CDPFunc = func(r messages.CDPRequest) (messages.CDPResult, error) { cdp = r; return messages.CDPResult{}, nil }
+	m.node.NavigateFunc = func(r messages.NavigateRequest) (messages.NavigateResult, error) {
+		nav = r
+		return messages.NavigateResult{}, nil
+	}
+	m.node.RespondFunc = func(a messages.DialogAnswer) (messages.ClosedDialog, error) {
+		answer = a
+		return messages.ClosedDialog{}, nil
+	}
+	m.serve()
+
+	out, _ := m.want(0, strings.Fields("task start one --cdp-url ws://h/x?token=planted --policy auto_accept --timeout 2.5 --scope target --target T1 --beforeunload ask --idle-timeout 60 --max-life 120 --label a=b:c --label d=")...)
+	want := messages.TaskSpec{
+		CDPURL: spec.CDPURL, Scope: "target", TargetID: "T1", DialogPolicy: "auto_accept", DialogTimeoutS: 2.5, BeforeUnload: "ask",
+		IdleTimeoutS: 60, MaxLifeS: 120, Labels: map[string]string{"a": "b:c", "d": ""},
+	}
+	if !reflect.DeepEqual(spec, want) || spec.CDPURL.Reveal() != "ws://h/x?token=planted" || !strings.Contains(out, "one runs already") || strings.Contains(out, "planted") {
+		t.Error(spec, out)
+	}
+	m.stdin = " ws://from.stdin/secret\n"
+	m.want(0, "task", "start", "one", "--cdp-url", "-")
+	if spec.CDPURL.Reveal() != "ws://from.stdin/secret" {
+		t.Error(spec)
+	}
+	m.want(0, "task", "start", "--new", "--headful")
+	if len(id) != 26 || spec.Launch == nil || *spec.Launch.Headless {
+		t.Error(id, spec)
+	}
+	m.stdin = `{"expression": "1 < 2"}`
+	m.want(0, strings.Fields("cdp one Runtime.evaluate - --frame F --timeout 3")...)
+	if string(cdp.Params) != m.stdin || cdp.FrameID != "F" || cdp.TimeoutS != 3 {
+		t.Errorf("%+v", cdp)
+	}
+	m.want(0, strings.Fields("navigate one http://x --target T --wait commit --timeout 4")...)
+	if nav != (messages.NavigateRequest{URL: "http://x", TargetID: "T", WaitUntil: "commit", TimeoutS: 4}) {
+		t.Errorf("%+v", nav)
+	}
+	m.want(0, "dialog", "accept", "one", "--text", "", "--dialog", "d-3")
+	if answer.PromptText == nil || *answer.PromptText != "" || answer.DialogID != "d-3" {
+		t.Errorf("%+v", answer)
+	}
+	m.want(0, "dialog", "accept", "one")
+	if answer.PromptText != nil {
+		t.Error("no text is not the empty text")
+	}
+}
+
+func TestNoNodeIsBuiltIn(t *testing.T) {
+	t.Parallel()
+	var out, errs bytes.Buffer
+	p := &cli.Program{Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }}
+	if code := p.Run(t.Context(), []string{"serve"}); code != 1 || !strings.HasPrefix(errs.String(), "internal: ") {
+		t.Error(code, errs.String())
+	}
+}
