@@ -4,6 +4,15 @@ package messages
 // and does not block; value is of the type that the order names.
 type ReplyTo func(value any, err error)
 
+// Relay is an answer on its way to whoever asked. It travels behind the facts
+// that it follows from, and the supervisor delivers it once those are
+// published: who has an answer reads a snapshot that knows of it.
+type Relay struct {
+	To    ReplyTo
+	Value any
+	Err   error
+}
+
 // Orders to a dialog actor.
 type (
 	// AnswerDialog is an agent's answer. The reply is a ClosedDialog.

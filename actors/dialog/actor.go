@@ -62,7 +62,7 @@ func (a *Actor) step(c *guard.Context, in any) {
 		case Disarm:
 			c.Cancel(e.Name)
 		case Answer:
-			e.To(e.Value, e.Err)
+			c.Send(a.supervisor, messages.Relay(e))
 		}
 	}
 }

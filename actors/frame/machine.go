@@ -110,6 +110,9 @@ func (m *Machine) Step(_ time.Time, in any) []Effect {
 		m.pageGone(in.Page)
 	case Flush:
 		m.flush()
+	case messages.Relay, messages.SessionReady:
+		m.flush()
+		m.do(ToSupervisor{in})
 	}
 	return m.out
 }

@@ -105,7 +105,8 @@ func (p *Page) step(c *guard.Context, in any) {
 				return !e.Renderer || NeedsRenderer(method) || LosesDialog(method) || isInput(method)
 			})
 		case Answer:
-			e.To(e.Value, e.Err)
+			// By way of the frames, which are part of what the answer follows from.
+			c.Send(p.peers.Frame, messages.Relay(e))
 		}
 	}
 }

@@ -304,7 +304,9 @@ func (m *Machine) announce(blocked bool) {
 		return
 	}
 	m.announced = true
-	m.do(ToSupervisor{messages.SessionReady{Gen: m.cfg.Gen, Session: m.cfg.Session, Target: m.cfg.Target, Blocked: blocked}})
+	// Behind its frames: whoever waits for the attach reads a snapshot with a
+	// frame tree in it (A5).
+	m.do(ToFrame{messages.SessionReady{Gen: m.cfg.Gen, Session: m.cfg.Session, Target: m.cfg.Target, Blocked: blocked}})
 }
 
 // keyUp is answered by the browser process while a dialog is open and hangs
@@ -344,6 +346,7 @@ func (m *Machine) timerFired(name string) {
 }
 
 func (m *Machine) reloadFrames() {
+	m.announced = false
 	m.do(Command{Tag: Tag{Kind: TagTree, Round: m.round}, Method: "Page.getFrameTree"})
 }
 

@@ -294,6 +294,9 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	if len(m.events) > 0 {
 		m.do(Publish{m.take()})
 	}
+	if r, ok := in.(messages.Relay); ok {
+		m.do(Answer(r))
+	}
 	return m.out
 }
 
