@@ -66,6 +66,24 @@ func TestAbandonedChild(t *testing.T) {
 			}
 		})
 	})
+	t.Run("one that comes back is not mistaken for its successor", func(t *testing.T) {
+		bubble(t, func(b *bench) {
+			p := b.parent()
+			kid := b.spawn(p, b.witness().child("kid"))
+			b.sys.Send(kid.PID, func(c *guard.Context) {
+				time.Sleep(time.Minute)
+				c.Go("late", func(ctx context.Context) any { b.d.add("late: %v", ctx.Err()); return nil })
+			})
+			b.do(p.PID(), func(c *guard.Context) { c.Stop("kid") })
+			time.Sleep(stopTimeout)
+			synctest.Wait()
+			next := b.spawn(p, script{}.child("kid"))
+			time.Sleep(time.Hour)
+			b.do(next.PID, func(*guard.Context) { b.d.add("the successor lives") })
+			b.d.want(t, "kid exited: abandoned", "late: context canceled", "kid terminates: shutdown", "the successor lives")
+			b.stop(p)
+		})
+	})
 	t.Run("one that hangs in Terminate is given up", func(t *testing.T) {
 		bubble(t, func(b *bench) {
 			p := b.parent()

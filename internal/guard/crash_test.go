@@ -202,6 +202,32 @@ func TestPanicsAreRedacted(t *testing.T) {
 	})
 }
 
+func TestBadChildren(t *testing.T) {
+	t.Parallel()
+	t.Run("a New that returns nothing is a panic of the child", func(t *testing.T) {
+		bubble(t, func(b *bench) {
+			p := b.parent()
+			b.spawn(p, guard.Child{Kind: "test", Key: "kid", New: func() guard.Behavior { return nil }})
+			b.d.want(t, "kid exited: panic")
+			b.stop(p)
+		})
+	})
+	for name, child := range map[string]guard.Child{
+		"without a kind": {Key: "kid", New: func() guard.Behavior { return script{} }},
+		"without a New":  {Kind: "test", Key: "kid"},
+	} {
+		t.Run("one "+name+" is a panic of the parent", func(t *testing.T) {
+			bubble(t, func(b *bench) {
+				p := b.parent()
+				b.spawn(p, child)
+				if r := p.Reason(); r.Kind != guard.Panic {
+					t.Errorf("reason %v", r)
+				}
+			})
+		})
+	}
+}
+
 func TestObserverMayPanic(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
