@@ -3,6 +3,7 @@ package supervisor
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"holdfast/actors/dialog"
@@ -113,11 +114,16 @@ type (
 const (
 	stopBudget   = 4 * time.Second
 	dialogBudget = time.Second
+
+	// releaseGrace lets the command that removed the frame have its reply
+	// before the page's session is left.
+	releaseGrace = 50 * time.Millisecond
 )
 
 const (
 	timerStop    = "stop"
 	timerDialogs = "dialogs"
+	timerRelease = "release:"
 )
 
 // Machine folds what the children say into the task's state.
@@ -489,6 +495,11 @@ func (m *Machine) timerFired(name string) {
 		m.finish(messages.StateStopped, nil)
 	case timerDialogs:
 		m.do(ToBrowser{messages.Leave{}})
+	default:
+		page, _ := strings.CutPrefix(name, timerRelease)
+		if p := m.pages[messages.TargetID(page)]; p != nil && p.poisoned {
+			m.do(ToBrowser{messages.ReleasePage{Page: messages.TargetID(page)}})
+		}
 	}
 }
 

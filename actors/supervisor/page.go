@@ -184,7 +184,7 @@ func (m *Machine) pageUnreachable(u messages.PageUnreachable) {
 		// decided for anybody by freeing the page; left as it is, the next
 		// dialog on it would take the whole browser (C15).
 		p.poisoned = true
-		m.do(ToBrowser{messages.ReleasePage{Page: u.Page}})
+		m.do(Arm{timerRelease + string(u.Page), releaseGrace})
 	}
 	m.pageChanged(u.Page)
 }
