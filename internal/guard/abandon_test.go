@@ -96,6 +96,23 @@ func TestAbandonedChild(t *testing.T) {
 			time.Sleep(time.Hour)
 		})
 	})
+	t.Run("also when its own children kept it waiting before", func(t *testing.T) {
+		bubble(t, func(b *bench) {
+			p := b.parent()
+			b.spawn(p, script{
+				init: func(c *guard.Context) {
+					c.Spawn(script{terminate: func(*guard.Context, guard.Reason) { time.Sleep(3 * time.Second) }}.child("slow"))
+				},
+				terminate: func(*guard.Context, guard.Reason) { time.Sleep(time.Hour) },
+			}.child("kid"))
+			begin := time.Now()
+			b.stop(p)
+			if d := time.Since(begin); d != 3*time.Second+stopTimeout {
+				t.Errorf("stopping took %v", d)
+			}
+			time.Sleep(time.Hour)
+		})
+	})
 	t.Run("one that only waits for a grandchild that hangs is not", func(t *testing.T) {
 		bubble(t, func(b *bench) {
 			p := b.parent()

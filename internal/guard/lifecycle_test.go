@@ -349,6 +349,24 @@ func TestAlarms(t *testing.T) {
 	})
 }
 
+func TestClose(t *testing.T) {
+	bubble(t, func(b *bench) {
+		sys, err := guard.NewSystem(guard.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := sys.Close(b.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		// A subscriber that left without a word would make of this one dead
+		// letter an endless loop, and the bubble would never come to rest.
+		sys.Send(actor.NewPID(sys.Engine().Address(), "nobody"), "hello")
+		synctest.Wait()
+	})
+}
+
 func TestSpawnUnderATakenID(t *testing.T) {
 	bubble(t, func(b *bench) {
 		p := b.parent()

@@ -173,7 +173,7 @@ func (p *proc) step(env *actor.Envelope) {
 
 // receive hands a message to the Behavior, unless the actor is ending.
 func (p *proc) receive(msg any) {
-	if p.phase == running && !p.exiting {
+	if p.phase == running {
 		p.behavior.Receive(&p.ctx, msg)
 	}
 }
