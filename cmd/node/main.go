@@ -13,11 +13,18 @@ import (
 func main() { os.Exit(run()) }
 
 func run() int {
-	// The first signal asks for an orderly end; with the second, which finds
-	// its default disposition restored, the process ends at once.
-	ctx, stop := signal.NotifyContext(context.Background(), ending()...)
-	defer stop()
-	context.AfterFunc(ctx, stop)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, ending()...)
+	go func() {
+		<-signals
+		// The first signal asks for an orderly end. The default disposition is
+		// restored before anybody hears of it, so that a second one ends the
+		// process at once whenever it comes.
+		signal.Stop(signals)
+		cancel()
+	}()
 	p := &cli.Program{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Getenv: os.Getenv, Version: cli.BuildVersion(), Start: start,

@@ -260,7 +260,7 @@ func TestWhatIsAskedOfTheNode(t *testing.T) {
 	if len(id) != 26 || spec.Launch == nil || *spec.Launch.Headless {
 		t.Error(id, spec)
 	}
-	m.stdin = `{"expression": "1 < 2"}`
+	m.stdin = `{"expression":"1 < 2"}`
 	m.want(0, strings.Fields("cdp one Runtime.evaluate - --frame F --timeout 3")...)
 	if string(cdp.Params) != m.stdin || cdp.FrameID != "F" || cdp.TimeoutS != 3 {
 		t.Errorf("%+v", cdp)
