@@ -2,8 +2,11 @@ package transport_test
 
 import (
 	"context"
+	"crypto/sha1"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"sync/atomic"
 	"testing"
@@ -71,6 +74,12 @@ type browser struct {
 // answers /json/version. It ends with the test.
 func newBrowser(t testing.TB, talk func(p *peer)) *browser {
 	t.Helper()
+	return newBrowserBehind(t, func(http.ResponseWriter, *http.Request) bool { return false }, talk)
+}
+
+// newBrowserBehind is newBrowser with a gate that may answer requests itself.
+func newBrowserBehind(t testing.TB, gate func(http.ResponseWriter, *http.Request) bool, talk func(p *peer)) *browser {
+	t.Helper()
 	l := transport.NewPipeListener()
 	b := &browser{client: l.HTTPClient()}
 	mux := http.NewServeMux()
@@ -90,7 +99,11 @@ func newBrowser(t testing.TB, talk func(p *peer)) *browser {
 		defer func() { _ = conn.CloseNow() }()
 		talk(&peer{t: t, conn: conn})
 	})
-	srv := &http.Server{Handler: mux}
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !gate(w, r) {
+			mux.ServeHTTP(w, r)
+		}
+	})}
 	done := make(chan struct{})
 	go func() { defer close(done); _ = srv.Serve(l) }()
 	t.Cleanup(func() {
@@ -130,4 +143,59 @@ func within(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	t.Cleanup(cancel)
 	return ctx
+}
+
+// listenTCP serves talk to every WebSocket on a real loopback socket and
+// returns its address.
+func listenTCP(t testing.TB, talk func(*websocket.Conn)) string {
+	t.Helper()
+	return serveTCP(t, func(w http.ResponseWriter, r *http.Request) {
+		conn, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer func() { _ = conn.CloseNow() }()
+		talk(conn)
+	})
+}
+
+// listenRaw is listenTCP with the bare connection behind the handshake.
+func listenRaw(t testing.TB, talk func(net.Conn)) string {
+	t.Helper()
+	return serveTCP(t, func(w http.ResponseWriter, r *http.Request) {
+		if conn := handshake(t, w, r); conn != nil {
+			defer conn.Close()
+			talk(conn)
+		}
+	})
+}
+
+func serveTCP(t testing.TB, h http.HandlerFunc) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := &http.Server{Handler: h}
+	done := make(chan struct{})
+	go func() { defer close(done); _ = srv.Serve(l) }()
+	t.Cleanup(func() {
+		_ = srv.Close()
+		<-done
+	})
+	return "ws://" + l.Addr().String() + "/devtools/browser/abc"
+}
+
+// handshake answers a WebSocket handshake by hand and gives the connection,
+// nil if there is none.
+func handshake(t testing.TB, w http.ResponseWriter, r *http.Request) net.Conn {
+	conn, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	sum := sha1.Sum([]byte(r.Header.Get("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
+	fmt.Fprintf(conn, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n\r\n",
+		base64.StdEncoding.EncodeToString(sum[:]))
+	return conn
 }

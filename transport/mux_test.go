@@ -465,8 +465,7 @@ func TestLinkEnds(t *testing.T) {
 	t.Run("whatever closes it at the same time, once", func(t *testing.T) {
 		t.Parallel()
 		var closes, told atomic.Int64
-		var m *transport.Mux
-		m = newBrowser(t, (*peer).echo).dial(t, transport.DialOptions{OnClose: func(error) { closes.Add(1) }})
+		m := newBrowser(t, (*peer).echo).dial(t, transport.DialOptions{OnClose: func(error) { closes.Add(1) }})
 		var wg sync.WaitGroup
 		const callers, each = 8, 100
 		for range callers {

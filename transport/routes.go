@@ -3,7 +3,6 @@ package transport
 import (
 	"bytes"
 	"slices"
-	"strings"
 
 	"holdfast/messages"
 )
@@ -206,11 +205,20 @@ func newMethodSet(names []string) methodSet {
 	return slices.Compact(s)
 }
 
-// find returns the set's own string that equals name.
+// find returns the set's own string that equals name. It is written out since
+// only a plain comparison takes string(name) without copying it.
 func (s methodSet) find(name []byte) (string, bool) {
-	i, ok := slices.BinarySearchFunc(s, name, func(a string, b []byte) int { return strings.Compare(a, string(b)) })
-	if !ok {
-		return "", false
+	low, high := 0, len(s)
+	for low < high {
+		mid := int(uint(low+high) >> 1)
+		if s[mid] < string(name) {
+			low = mid + 1
+		} else {
+			high = mid
+		}
 	}
-	return s[i], true
+	if low < len(s) && s[low] == string(name) {
+		return s[low], true
+	}
+	return "", false
 }

@@ -14,6 +14,9 @@ func writeTimeout(size int) time.Duration {
 	return 10*time.Second + time.Duration(size>>20)*time.Second
 }
 
+// readerGrace is how long a failed write waits for the reader to say why.
+const readerGrace = 200 * time.Millisecond
+
 func (m *Mux) queuedLocked() int { return len(m.queue) - m.queueHead }
 
 // enqueueLocked hands a command to the writer, and starts one if there is none.
@@ -37,7 +40,10 @@ func (m *Mux) write() {
 		err := m.conn.Write(context.Background(), websocket.MessageText, cmd.buf)
 		m.writeTimer.Stop()
 		if err != nil {
-			m.fail(classify(err))
+			// The reader has the better reason, a close frame perhaps that is
+			// still in the socket's buffer: it may speak first. No writer
+			// follows this one, since writing stays set.
+			time.AfterFunc(readerGrace, func() { m.fail(classify(err)) })
 			return
 		}
 		m.stats.MessagesOut.Add(1)

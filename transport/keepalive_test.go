@@ -1,0 +1,151 @@
+package transport_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"holdfast/transport"
+)
+
+// newRawBrowser makes the WebSocket handshake and gives the bare connection to
+// talk, which closes it by returning.
+func newRawBrowser(t testing.TB, talk func(net.Conn)) *browser {
+	t.Helper()
+	l := transport.NewPipeListener()
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/json/version" {
+			fmt.Fprintf(w, `{"webSocketDebuggerUrl":"ws://%s/devtools/browser/abc"}`, r.Host)
+			return
+		}
+		conn := handshake(t, w, r)
+		if conn == nil {
+			return
+		}
+		defer conn.Close()
+		talk(conn)
+	})}
+	done := make(chan struct{})
+	go func() { defer close(done); _ = srv.Serve(l) }()
+	t.Cleanup(func() {
+		_ = srv.Close()
+		<-done
+	})
+	return &browser{client: l.HTTPClient()}
+}
+
+func TestKeepAlive(t *testing.T) {
+	t.Parallel()
+	t.Run("holds an idle link for an hour", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			var stats transport.Stats
+			m := newBrowser(t, (*peer).echo).dial(t, transport.DialOptions{Stats: &stats})
+			time.Sleep(time.Hour)
+			if m.Err() != nil {
+				t.Errorf("ended: %v", m.Err())
+			}
+			if n := stats.Pings.Load(); n < 600 || n > 721 {
+				t.Errorf("%d pings", n)
+			}
+		})
+	})
+	t.Run("ends a link whose peer takes everything and says nothing", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			m := newRawBrowser(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }).dial(t, transport.DialOptions{})
+			began := time.Now()
+			var o outcomes
+			m.Start(transport.Call{Method: "A.b", Done: o.of("call")})
+			<-m.Closed()
+			wantCause(t, m.Err(), transport.CauseHalfOpen)
+			wantCause(t, o.only(t, "call").Err, transport.CauseHalfOpen)
+			if d := time.Since(began); d != 9*time.Second {
+				t.Errorf("after %v", d)
+			}
+		})
+	})
+	t.Run("ends a link whose peer takes nothing", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			release := make(chan struct{})
+			m := newRawBrowser(t, func(net.Conn) { <-release }).dial(t, transport.DialOptions{KeepAlive: time.Second})
+			began := time.Now()
+			<-m.Closed()
+			close(release)
+			wantCause(t, m.Err(), transport.CauseHalfOpen)
+			if d := time.Since(began); d != 5*time.Second {
+				t.Errorf("after %v", d)
+			}
+		})
+	})
+	t.Run("asks nothing while events come", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			var stats transport.Stats
+			m := newRawBrowser(t, func(c net.Conn) {
+				for range 60 {
+					time.Sleep(time.Second)
+					_, _ = c.Write(frame(`{"method":"A.b"}`))
+				}
+			}).dial(t, transport.DialOptions{Stats: &stats})
+			time.Sleep(59 * time.Second)
+			if stats.Pings.Load() != 0 || m.Err() != nil {
+				t.Errorf("%d pings, %v", stats.Pings.Load(), m.Err())
+			}
+			<-m.Closed()
+		})
+	})
+	t.Run("takes the bytes of a long reply for life", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			m := newRawBrowser(t, func(c net.Conn) {
+				go func() { _, _ = io.Copy(io.Discard, c) }()
+				const chunk, chunks = 256 << 10, 30
+				head := `{"id":1,"result":{"a":"`
+				body := make([]byte, chunk*chunks)
+				for i := range body {
+					body[i] = 'x'
+				}
+				copy(body, head)
+				copy(body[len(body)-3:], `"}}`)
+				_, _ = c.Write(frameHeader(len(body)))
+				for i := range chunks {
+					time.Sleep(time.Second)
+					_, _ = c.Write(body[i*chunk : (i+1)*chunk])
+				}
+			}).dial(t, transport.DialOptions{})
+			got, err := m.Do(t.Context(), "", "A.b", nil)
+			if err != nil || len(got) < 7<<20 {
+				t.Errorf("%d bytes, %v", len(got), err)
+			}
+		})
+	})
+	t.Run("can be off", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			m := newRawBrowser(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }).dial(t, transport.DialOptions{KeepAlive: -1})
+			time.Sleep(time.Hour)
+			if m.Err() != nil {
+				t.Errorf("ended: %v", m.Err())
+			}
+		})
+	})
+}
+
+// frameHeader begins an unmasked text frame of n bytes, as a server sends it.
+func frameHeader(n int) []byte {
+	switch {
+	case n < 126:
+		return []byte{0x81, byte(n)}
+	case n < 1<<16:
+		return []byte{0x81, 126, byte(n >> 8), byte(n)}
+	}
+	return []byte{0x81, 127, 0, 0, 0, 0, byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}
+}
+
+func frame(msg string) []byte { return append(frameHeader(len(msg)), msg...) }
