@@ -40,6 +40,7 @@ type (
 		Via     SessionID
 		Page    TargetID
 		Info    TargetInfo
+		Waiting bool // held by the browser until it is told to run
 	}
 
 	// TargetDetached says that a CDP session is gone. The frame or page may

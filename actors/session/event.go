@@ -148,6 +148,7 @@ func decode(c Config, now time.Time, method string, params []byte) any {
 		}
 		return messages.TargetAttached{
 			Gen: c.Gen, Session: messages.SessionID(e.SessionID), Via: c.Session, Info: targetInfo(e.TargetInfo),
+			Waiting: e.WaitingForDebugger,
 		}
 	case "Target.detachedFromTarget":
 		var e target.EventDetachedFromTarget
@@ -289,6 +290,16 @@ func decodeFrameTree(result []byte) ([]messages.FrameInfo, error) {
 	}
 	walk(r.FrameTree)
 	return frames, nil
+}
+
+func decodeTargetInfo(result []byte) (messages.TargetInfo, error) {
+	var r struct {
+		TargetInfo target.Info `json:"targetInfo"`
+	}
+	if err := json.Unmarshal(result, &r); err != nil {
+		return messages.TargetInfo{}, err
+	}
+	return targetInfo(&r.TargetInfo), nil
 }
 
 func frameInfo(f *cdp.Frame) messages.FrameInfo {

@@ -16,12 +16,16 @@ type Config struct {
 	Target  messages.TargetID
 	Page    messages.TargetID // the top-level target; equals Target for a page
 	IsPage  bool
+	// Fresh pages have run nothing yet, so nothing can have wedged them: if
+	// they are slow to answer, the machine is.
+	Fresh bool
 }
 
 // The budgets of a session (requirement A10). What an attach does not answer
 // within AttachClassify is classified, not waited for (C24).
 const (
 	AttachClassify = 300 * time.Millisecond
+	FreshClassify  = 5 * time.Second
 	ProbeBudget    = time.Second
 	BlockedProbe   = 300 * time.Millisecond
 	AnswerBudget   = 5 * time.Second
@@ -72,6 +76,7 @@ type TagKind uint8
 const (
 	TagAttach TagKind = iota
 	TagTree
+	TagInfo
 	TagVerdictKey
 	TagProbe
 	TagDialog
@@ -150,9 +155,11 @@ type Machine struct {
 
 	health messages.PageState
 
-	main document
-	navs []*navigation
-	nav  uint32
+	loader    string // of the main frame's document
+	url       string
+	documents []document
+	navs      []*navigation
+	nav       uint32
 }
 
 // NewMachine returns the machine of a session that has just been attached.
@@ -191,7 +198,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.frameNavigated(in)
 	case messages.FrameURLChanged:
 		if in.Frame == messages.FrameID(m.cfg.Target) {
-			m.main.url = in.URL
+			m.url = in.URL
+			m.askInfo(0)
 		}
 		m.do(ToFrame{in})
 	case messages.FrameAttached, messages.FrameDetached, messages.FrameSubtreeWillBeDetached:
@@ -231,7 +239,11 @@ func (m *Machine) attach() {
 		}
 		m.do(Command{Tag: Tag{Kind: c.tag, Round: m.round}, Method: c.method, Params: c.params})
 	}
-	m.do(Arm{timerClassify, AttachClassify})
+	if m.cfg.Fresh && m.round == 1 {
+		m.do(Arm{timerClassify, FreshClassify})
+	} else {
+		m.do(Arm{timerClassify, AttachClassify})
+	}
 }
 
 type attachStep struct {
@@ -263,6 +275,8 @@ func (m *Machine) replied(r Replied) {
 		if r.Tag.Round == m.round && r.Err == nil {
 			m.treeLoaded(r.Result)
 		}
+	case TagInfo:
+		m.infoReplied(r)
 	case TagVerdictKey:
 		if r.Tag.Round == m.round && r.Err == nil {
 			m.keyAlive = true
@@ -289,12 +303,14 @@ func (m *Machine) treeLoaded(result []byte) {
 	m.hung, m.orphan = false, false
 	m.do(Disarm{timerClassify})
 	m.do(Disarm{timerVerdict})
-	if m.cfg.IsPage && m.main.loader == "" {
-		m.main = document{loader: frames[0].Loader, url: frames[0].URL}
-	}
 	m.do(ToFrame{messages.FrameTreeLoaded{Gen: m.cfg.Gen, Session: m.cfg.Session, Page: m.cfg.Page, Frames: frames}})
 	m.publishHealth()
 	m.announce(false)
+	if m.cfg.IsPage && m.loader != frames[0].Loader {
+		// Its own event came before anybody listened.
+		m.loader, m.url = frames[0].Loader, frames[0].URL
+		m.documentCommitted()
+	}
 }
 
 // announce tells the supervisor, once a round, that nobody has to wait for
@@ -307,6 +323,7 @@ func (m *Machine) announce(blocked bool) {
 	// Behind its frames: whoever waits for the attach reads a snapshot with a
 	// frame tree in it (A5).
 	m.do(ToFrame{messages.SessionReady{Gen: m.cfg.Gen, Session: m.cfg.Session, Target: m.cfg.Target, Blocked: blocked}})
+	m.beginAll()
 }
 
 // keyUp is answered by the browser process while a dialog is open and hangs
@@ -460,7 +477,7 @@ func (m *Machine) frameNavigated(f messages.FrameNavigated) {
 	if !m.cfg.IsPage || f.Frame.Parent != "" {
 		return
 	}
-	m.main = document{loader: f.Frame.Loader, url: f.Frame.URL}
+	m.loader, m.url = f.Frame.Loader, f.Frame.URL
 	m.do(ToSupervisor{messages.PageNavigated{Gen: m.cfg.Gen, Page: m.cfg.Page, URL: f.Frame.URL}})
 	if m.hung && m.ready {
 		// Another document, perhaps another process: what hung is gone.

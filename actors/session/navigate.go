@@ -7,12 +7,17 @@ import (
 	"holdfast/messages"
 )
 
-// document is the main frame's current one and how far it has come.
+// document is what is known of one of the main frame's: the current one, or one
+// that has announced itself before it is known to be.
 type document struct {
 	loader string
-	url    string
 	seen   moment
 }
+
+// maxDocuments bounds how many of the main frame's documents are remembered.
+// Lifecycle events can come before the reply or the event that names their
+// document, as they do when a page attaches and navigates at once.
+const maxDocuments = 4
 
 // moment is a set of things that have happened to a document.
 type moment uint8
@@ -47,7 +52,9 @@ type navigation struct {
 	req    messages.NavigateRequest
 	reply  messages.ReplyTo
 	until  moment
-	sent   bool   // Page.navigate has been answered
+	begun  bool   // Page.navigate has been sent
+	sent   bool   // and answered
+	there  bool   // as far as asked; only the title is still being asked for
 	loader string // the document it waits for
 	frame  messages.FrameID
 }
@@ -61,13 +68,46 @@ func (m *Machine) navigate(o messages.Navigate) {
 	m.nav++
 	n := &navigation{id: m.nav, req: o.Request, reply: o.Reply, until: momentOf[o.Request.WaitUntil]}
 	m.navs = append(m.navs, n)
+	m.do(Arm{navTimer(n.id), o.Request.Timeout()})
+	if m.announced {
+		m.begin(n)
+	}
+}
+
+// begin sends a navigation on its way. During an attach it waits for the
+// attach to be over, one way or the other: a navigation that overtakes
+// Page.enable shows no event of its own.
+func (m *Machine) begin(n *navigation) {
+	n.begun = true
 	m.do(Command{
 		Tag: Tag{Kind: TagNavigate, Seq: n.id}, Method: "Page.navigate",
 		Params: mustJSON(struct {
 			URL string `json:"url"`
-		}{o.Request.URL}),
+		}{n.req.URL}),
 	})
-	m.do(Arm{navTimer(n.id), o.Request.Timeout()})
+}
+
+func (m *Machine) beginAll() {
+	for _, n := range m.navs {
+		if !n.begun {
+			m.begin(n)
+		}
+	}
+}
+
+// document returns what is known of a loader's document, the oldest one being
+// forgotten for a new one.
+func (m *Machine) document(loader string) *document {
+	for i := range m.documents {
+		if m.documents[i].loader == loader {
+			return &m.documents[i]
+		}
+	}
+	if len(m.documents) == maxDocuments {
+		m.documents = append(m.documents[:0], m.documents[1:]...)
+	}
+	m.documents = append(m.documents, document{loader: loader})
+	return &m.documents[len(m.documents)-1]
 }
 
 func (m *Machine) navigateReplied(r Replied) {
@@ -106,20 +146,23 @@ func (m *Machine) navigateReplied(r Replied) {
 // documentCommitted follows a page that moves on by itself before it has
 // loaded: the agent wants to know when it is there, not where it stopped over.
 func (m *Machine) documentCommitted() {
-	m.main.seen |= sawCommit
+	m.document(m.loader).seen |= sawCommit
 	for _, n := range m.waiting() {
 		if n.sent {
-			n.loader = m.main.loader
+			n.loader = m.loader
 			m.settle(n)
 		}
 	}
 }
 
 func (m *Machine) lifecycle(l lifecycle) {
-	if l.Frame != messages.FrameID(m.cfg.Target) || l.Loader != m.main.loader {
+	if l.Frame != messages.FrameID(m.cfg.Target) || !m.cfg.IsPage {
 		return
 	}
-	m.main.seen |= momentByName[l.Name]
+	m.document(l.Loader).seen |= momentByName[l.Name]
+	if l.Name == "load" {
+		m.askInfo(0)
+	}
 	for _, n := range m.waiting() {
 		m.settle(n)
 	}
@@ -128,7 +171,28 @@ func (m *Machine) lifecycle(l lifecycle) {
 // settle ends n when the document it waits for has come far enough. The
 // lifecycle event may have come before the reply to Page.navigate.
 func (m *Machine) settle(n *navigation) {
-	if n.sent && n.loader == m.main.loader && m.main.seen&n.until != 0 {
+	if n.sent && !n.there && n.loader == m.loader && m.document(n.loader).seen&n.until != 0 {
+		n.there = true
+		m.askInfo(n.id)
+	}
+}
+
+// askInfo asks for the title: Chrome tells of a page's URL by itself but not of
+// the title that its document sets. The browser process answers, so a page
+// that hangs does not hold it up. nav is the navigation that ends with it.
+func (m *Machine) askInfo(nav uint32) {
+	if m.cfg.IsPage {
+		m.do(Command{Tag: Tag{Kind: TagInfo, Seq: nav}, Method: "Target.getTargetInfo", Timeout: infoBudget})
+	}
+}
+
+const infoBudget = time.Second
+
+func (m *Machine) infoReplied(r Replied) {
+	if info, err := decodeTargetInfo(r.Result); r.Err == nil && err == nil && info.ID == m.cfg.Target {
+		m.do(ToSupervisor{messages.PageInfoChanged{Gen: m.cfg.Gen, Info: info}})
+	}
+	if n := m.navigation(r.Tag.Seq); n != nil {
 		m.endNavigation(n, &messages.NavigateResult{LoaderID: n.loader}, nil)
 	}
 }
@@ -158,7 +222,7 @@ func (m *Machine) endNavigation(n *navigation, res *messages.NavigateResult, err
 		m.do(Answer{To: n.reply, Err: err})
 		return
 	}
-	res.TargetID, res.FrameID, res.URL = m.cfg.Target, n.frame, m.main.url
+	res.TargetID, res.FrameID, res.URL = m.cfg.Target, n.frame, m.url
 	m.do(Answer{To: n.reply, Value: *res})
 }
 

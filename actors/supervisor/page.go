@@ -12,7 +12,7 @@ import (
 
 func (m *Machine) targetAttached(a messages.TargetAttached) {
 	isPage := a.Via == ""
-	cfg := session.Config{Gen: a.Gen, Session: a.Session, Target: a.Info.ID, Page: a.Page, IsPage: isPage}
+	cfg := session.Config{Gen: a.Gen, Session: a.Session, Target: a.Info.ID, Page: a.Page, IsPage: isPage, Fresh: a.Waiting || a.Info.URL == "about:blank"}
 	if old := m.sessions[a.Session]; old != nil {
 		return
 	}
