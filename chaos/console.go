@@ -73,9 +73,9 @@ func (b *Browser) consoleError(f *frame, text string) {
 }
 
 func (b *Browser) exception(f *frame, text string) {
-	f.target.each(runtimeEnabled, "Runtime.exceptionThrown", exceptionParams{
-		b.ids.timestamp(), b.details(f, "Error", text),
-	})
+	d := b.details(f, "Error", text)
+	d.Exception.Preview = &preview{Type: "object", Subtype: "error", Description: d.Exception.Description, Properties: []empty{}}
+	f.target.each(runtimeEnabled, "Runtime.exceptionThrown", exceptionParams{b.ids.timestamp(), d})
 }
 
 func (b *Browser) details(f *frame, class, text string) exceptionDetails {

@@ -26,7 +26,11 @@ type destroyedParams struct {
 }
 
 func (f *frame) contextParams() contextParams {
-	return contextParams{executionContext{f.context, origin(f.url), "", f.unique, contextData{true, "default", f.id}}}
+	from := origin(f.url)
+	if f.fresh && f.inherited != "" {
+		from = f.inherited
+	}
+	return contextParams{executionContext{f.context, from, "", f.unique, contextData{true, "default", f.id}}}
 }
 
 // newContext makes f's default execution context; ids count per process.

@@ -123,7 +123,7 @@ func (b *Browser) showDialog(d *Dialog) {
 		b.finish(d, DialogResult{By: ClosedByBackground, Accepted: d.kind == Alert})
 		return
 	}
-	if slices.ContainsFunc(p.dialogs, func(o *Dialog) bool { return o.poisoned }) {
+	if p.poisoned() {
 		b.die()
 		return
 	}

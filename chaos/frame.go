@@ -21,8 +21,11 @@ type frame struct {
 	failedURL string // of a document that could not be loaded
 	title     string
 	loader    string
-	fresh     bool // still shows the empty document it was made with
-	context   int  // id of its default execution context; 0 for none
+	expected  string // the loader that a slow server is to answer
+	fresh     bool   // still shows the empty document it was made with
+	inherited string // a fresh document's origin, where it is its opener's
+	timers    int    // ids of setTimeout that the document has used
+	context   int    // id of its default execution context; 0 for none
 	unique    string
 
 	activated    bool // has had a user gesture (C10)
@@ -130,7 +133,7 @@ func (f *frame) wire() wireFrame {
 		UnreachableURL: f.failedURL, AdFrameStatus: adFrameStatus{AdFrameType: "none"},
 		SecureContextType: "InsecureScheme", CrossOriginIsolation: "NotIsolated", GatedAPIFeatures: []string{},
 	}
-	if u, err := url.Parse(f.url); err == nil {
+	if u, err := url.Parse(f.url); err == nil && f.failedURL == "" {
 		if u.Hostname() != "" {
 			w.DomainAndRegistry = registrable(u.Hostname())
 		}
@@ -167,6 +170,7 @@ func (f *frame) tree() frameTree {
 type frameAttachedParams struct {
 	FrameID       messages.FrameID `json:"frameId"`
 	ParentFrameID messages.FrameID `json:"parentFrameId"`
+	Stack         *stackTrace      `json:"stack,omitempty"` // of the script that did it
 }
 
 // AddFrame has a script of the parent frame append an iframe that shows url;
@@ -194,7 +198,7 @@ func (b *Browser) appendFrame(parent *frame, id messages.FrameID, name, url stri
 		name: name, loader: b.ids.token(), fresh: true,
 	}
 	parent.children = append(parent.children, f)
-	f.target.each(pageRenderer, "Page.frameAttached", frameAttachedParams{f.id, parent.id})
+	f.target.each(pageRenderer, "Page.frameAttached", frameAttachedParams{f.id, parent.id, &stackTrace{[]callFrame{{Script: "1", Column: 19}}}})
 	b.tellLifecycle(f, "init")
 	url = resolve(parent.url, url)
 	f.target.each(pageRenderer, "Page.frameRequestedNavigation", requestedParams{f.id, "initialFrameNavigation", url, "currentTab"})
@@ -253,8 +257,17 @@ func (b *Browser) setSource(f *frame, url string) (then func()) {
 	loader := b.announce(f, url, "differentDocument")
 	if own {
 		actor.each(pageRenderer, "Page.frameClearedScheduledNavigation", frameParams{f.id})
+		return func() { b.load(f, url, loader, "Navigation") }
 	}
-	return func() { b.load(f, url, loader, "Navigation") }
+	// The old document is asked whether it may go; under a dialog or in a loop
+	// it does not answer.
+	return func() {
+		b.script(f.target, func() {
+			if b.frame(f.id) == f {
+				b.load(f, url, loader, "Navigation")
+			}
+		})
+	}
 }
 
 // RemoveFrame has a script of the parent frame remove the iframe. A dialog

@@ -71,7 +71,7 @@ func setLifecycle(c *call) {
 	var p struct{ Enabled bool }
 	c.bind(&p)
 	c.s.lifecycle = p.Enabled
-	if p.Enabled && c.s.pageRenderer {
+	if p.Enabled {
 		c.s.target.root.local(func(f *frame) {
 			for _, name := range []string{"commit", "DOMContentLoaded", "load", "networkAlmostIdle", "networkIdle"} {
 				c.s.send("Page.lifecycleEvent", lifecycleParams{f.id, f.loader, name, c.b.ids.timestamp()})
@@ -137,11 +137,9 @@ func pageReload(c *call) {
 
 func pageClose(c *call) {
 	p := c.s.target.page
-	for _, d := range p.dialogs {
-		if d.poisoned {
-			c.b.die()
-			return
-		}
+	if p.poisoned() {
+		c.b.die()
+		return
 	}
 	c.ok()
 	if p.asking() {

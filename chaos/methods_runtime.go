@@ -46,12 +46,21 @@ var runtimeMethods = map[string]method{
 }
 
 type remoteObject struct {
-	Type        string `json:"type"`
-	Subtype     string `json:"subtype,omitempty"`
-	Class       string `json:"className,omitempty"`
-	Value       any    `json:"value,omitempty"`
-	Description string `json:"description,omitempty"`
-	ObjectID    string `json:"objectId,omitempty"`
+	Type        string   `json:"type"`
+	Subtype     string   `json:"subtype,omitempty"`
+	Class       string   `json:"className,omitempty"`
+	Value       any      `json:"value,omitempty"`
+	Description string   `json:"description,omitempty"`
+	ObjectID    string   `json:"objectId,omitempty"`
+	Preview     *preview `json:"preview,omitempty"`
+}
+
+type preview struct {
+	Type        string  `json:"type"`
+	Subtype     string  `json:"subtype,omitempty"`
+	Description string  `json:"description"`
+	Overflow    bool    `json:"overflow"`
+	Properties  []empty `json:"properties"`
 }
 
 type evaluateResult struct {

@@ -70,8 +70,7 @@ func setAutoAttach(c *call) {
 		return
 	}
 	for _, t := range append([]*target(nil), c.b.targets...) {
-		ours := root && t.parent == nil || !root && t.parent == c.s.target
-		if ours && a.wants(t.kind) && !c.b.attachedBy(c.s, t) {
+		if c.s.sees(t) && a.wants(t.kind) && !c.b.attachedBy(c.s, t) {
 			c.b.attach(c.s, t, true, false)
 		}
 	}
@@ -180,15 +179,14 @@ func closeTarget(c *call) {
 		c.fail(codeInvalidParams, textNoTarget)
 		return
 	}
-	for _, d := range t.page.dialogs {
-		if d.poisoned && len(t.sessions) > 0 {
-			c.b.die()
-			return
-		}
+	if t.page.poisoned() && len(t.sessions) > 0 {
+		c.b.die()
+		return
 	}
 	c.reply(struct {
 		Success bool `json:"success"`
 	}{true})
+	t.closing = true
 	c.b.closePage(t.page)
 }
 

@@ -41,6 +41,7 @@ type navigateResult struct {
 // announce says that f starts to load url and returns the new loader's id.
 func (b *Browser) announce(f *frame, url, kind string) (loader string) {
 	loader = b.ids.token()
+	f.expected = ""
 	f.target.each(pageBrowser, "Page.frameStartedNavigating", startedParams{f.id, url, loader, kind})
 	f.target.each(pageBrowser, "Page.frameStartedLoading", frameParams{f.id})
 	return loader
@@ -75,18 +76,25 @@ func (b *Browser) leave(p *page, stay, leave func()) {
 
 // load fetches url for f and commits it, where needed in another process.
 func (b *Browser) load(f *frame, url, loader, kind string) {
+	b.fetch(f, url, loader, func(doc Document) { b.place(f, url, loader, kind, doc) })
+}
+
+// fetch calls use with what is found at url, once the server has answered.
+// A navigation that another one overtakes meanwhile comes to nothing.
+func (b *Browser) fetch(f *frame, url, loader string, use func(Document)) {
 	doc := b.options.Load(url)
-	if doc.Delay > 0 {
-		time.AfterFunc(doc.Delay, func() {
-			b.do(func() {
-				if !b.dead && !f.page.closed && b.frame(f.id) == f {
-					b.place(f, url, loader, kind, doc)
-				}
-			})
-		})
+	if doc.Delay <= 0 {
+		use(doc)
 		return
 	}
-	b.place(f, url, loader, kind, doc)
+	f.expected = loader
+	time.AfterFunc(doc.Delay, func() {
+		b.do(func() {
+			if !b.dead && !f.page.closed && b.frame(f.id) == f && f.expected == loader {
+				use(doc)
+			}
+		})
+	})
 }
 
 // place decides which target will own the document and commits it there.
@@ -108,7 +116,7 @@ func (b *Browser) place(f *frame, url, loader, kind string, doc Document) {
 	case isRemote:
 		b.moveProcess(f, url, loader, kind, doc)
 	default:
-		b.goRemote(f, group.procFor(url), func() { b.commit(f, url, loader, kind, doc, false) })
+		b.goRemote(f, b.procFor(group, url), func() { b.commit(f, url, loader, kind, doc, false) })
 	}
 }
 
@@ -146,14 +154,14 @@ func (b *Browser) comeHome(f *frame) {
 	b.closeDialogsOf(t.proc, f)
 	b.removeTarget(t, false)
 	f.target, f.context = f.parent.target, 0
-	f.target.each(pageRenderer, "Page.frameAttached", frameAttachedParams{f.id, f.parent.id})
+	f.target.each(pageRenderer, "Page.frameAttached", frameAttachedParams{FrameID: f.id, ParentFrameID: f.parent.id})
 }
 
 // moveProcess keeps f's target and session for another site's document.
 func (b *Browser) moveProcess(f *frame, url, loader, kind string, doc Document) {
 	t := f.target
 	group := t.proc.group
-	next := group.procFor(url)
+	next := b.procFor(group, url)
 	b.closeDialogsOf(t.proc, f)
 	if t.proc.crashed {
 		b.bury(t)
@@ -206,12 +214,12 @@ func (b *Browser) commitPage(f *frame, url, loader, kind string, doc Document) {
 	next := t.proc
 	switch key := site(url); {
 	case doc.ErrorText != "":
-		next = &proc{group: t.proc.group}
+		next = &proc{site: "error", group: t.proc.group}
 	case key == t.proc.site:
-	case t.proc.site == "" && t.proc.contexts == 0:
+	case t.proc.site == "":
 		next.site = key
 	default:
-		next = t.proc.group.procFor(url)
+		next = b.procFor(t.proc.group, url)
 	}
 	same := next == t.proc
 	next.group.own(next)
@@ -237,6 +245,14 @@ func (b *Browser) commit(f *frame, url, loader, kind string, doc Document, sameP
 		b.detachAll(child.target, false)
 	}
 	bury := func() {
+		if !sameProcess && f.parent == nil {
+			// The old document is kept for going back, its frames with it:
+			// nobody hears of their end.
+			for _, child := range gone {
+				b.targets = slices.DeleteFunc(b.targets, func(x *target) bool { return x == child.target })
+			}
+			return
+		}
 		for _, child := range gone {
 			t.each(pageRenderer, "Page.frameDetached", detachedFrameParams{child.id, "remove"})
 			b.destroyTarget(child.target)
@@ -253,7 +269,12 @@ func (b *Browser) commit(f *frame, url, loader, kind string, doc Document, sameP
 		bury()
 	}
 	f.children = nil
-	f.url, f.failedURL, f.loader, f.fresh = url, "", loader, false
+	if t.revived {
+		t.revived = false
+		f.url, f.failedURL = "", ""
+		b.newContext(f)
+	}
+	f.url, f.failedURL, f.loader, f.fresh, f.timers = url, "", loader, false, 0
 	f.activated, f.beforeUnload = false, doc.BeforeUnload
 	if doc.ErrorText != "" {
 		f.url, f.failedURL = "chrome-error://chromewebdata/", url

@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"net"
 	"net/url"
 	"path"
 	"strings"
@@ -39,7 +40,8 @@ type Document struct {
 	// BeforeUnload arms a beforeunload handler; it asks once the frame has
 	// had a user gesture (C10).
 	BeforeUnload bool
-	// Delay is how long the server takes to answer.
+	// Delay is how long the server takes to answer. A navigation that starts
+	// meanwhile takes the place of this one, whose command then gets no reply.
 	Delay time.Duration
 }
 
@@ -90,6 +92,9 @@ func site(raw string) string {
 }
 
 func registrable(host string) string {
+	if net.ParseIP(host) != nil {
+		return host
+	}
 	labels := strings.Split(host, ".")
 	if len(labels) > 2 {
 		labels = labels[len(labels)-2:]
@@ -100,7 +105,7 @@ func registrable(host string) string {
 // origin is written the way CDP writes it: "://" for an opaque one.
 func origin(raw string) string {
 	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" {
+	if err != nil || u.Host == "" || u.Scheme == "chrome-error" {
 		return "://"
 	}
 	return u.Scheme + "://" + u.Host

@@ -29,7 +29,7 @@ type historyEntry struct {
 // NewPage opens a foreground tab on url, as a user does.
 func (b *Browser) NewPage(url string) (id messages.TargetID) {
 	b.do(func() {
-		t := b.addPage(url, pageOptions{foreground: true})
+		t := b.addPage(url, pageOptions{foreground: true, title: url})
 		id = t.id
 		b.startIfFree(t)
 	})
@@ -39,7 +39,8 @@ func (b *Browser) NewPage(url string) (id messages.TargetID) {
 type pageOptions struct {
 	opener     *frame
 	foreground bool
-	held       bool // auto-attach may hold its first document
+	held       bool   // auto-attach may hold its first document
+	title      string // of an empty page
 }
 
 // addPage makes a tab and announces it. Its first document is loaded by the
@@ -55,9 +56,10 @@ func (b *Browser) addPage(url string, o pageOptions) *target {
 	if o.opener != nil {
 		p.opener, p.openerFrame = o.opener.page.target.id, o.opener.id
 		g = o.opener.target.proc.group
-		t.proc = g.procFor(url)
+		t.proc = b.procFor(g, url)
 		if t.proc == o.opener.target.proc {
 			// It starts in its opener's process, with its opener's origin.
+			f.inherited = origin(o.opener.url)
 			b.newContext(f)
 		}
 	}
@@ -65,6 +67,7 @@ func (b *Browser) addPage(url string, o pageOptions) *target {
 	if url == "" || url == "about:blank" {
 		f.url, f.fresh = url, false
 		p.visit(b, f)
+		f.title = o.title
 		b.newContext(f)
 	} else {
 		t.start = func() { b.firstDocument(f, url, o.opener != nil) }
@@ -139,13 +142,10 @@ func (b *Browser) navigate(p *page, url string, reply func(loader, failure strin
 		reply("", "net::ERR_ABORTED")
 		f.target.each(pageBrowser, "Page.frameStoppedLoading", frameParams{f.id})
 	}, func() {
-		doc := b.options.Load(url)
-		if doc.Delay > 0 {
-			b.load(f, url, loader, "Navigation")
-			return
-		}
-		reply(loader, doc.ErrorText)
-		b.place(f, url, loader, "Navigation", doc)
+		b.fetch(f, url, loader, func(doc Document) {
+			reply(loader, doc.ErrorText)
+			b.place(f, url, loader, "Navigation", doc)
+		})
 	})
 }
 
@@ -156,13 +156,19 @@ func (b *Browser) reload(p *page, reply func()) {
 		b.bury(p.target)
 	}
 	loader := b.announce(f, f.publicURL(), "reload")
-	if !b.closeDialogs(p) {
+	if p.poisoned() {
+		b.die()
 		return
 	}
 	reply()
+	b.closeDialogs(p)
 	b.leave(p, func() {
 		f.target.each(pageBrowser, "Page.frameStoppedLoading", frameParams{f.id})
 	}, func() { b.load(f, f.publicURL(), loader, "Navigation") })
+}
+
+func (p *page) poisoned() bool {
+	return slices.ContainsFunc(p.dialogs, func(d *Dialog) bool { return d.poisoned })
 }
 
 // ClosePage closes a tab without asking its beforeunload handlers.
@@ -227,6 +233,7 @@ func (b *Browser) ArmBeforeUnload(id messages.FrameID) bool {
 func (p *page) visit(b *Browser, f *frame) {
 	url := f.publicURL()
 	if len(p.history) > 0 && p.history[p.current].URL == url {
+		p.history[p.current].TransitionType = "reload"
 		return
 	}
 	if len(p.history) > 0 {

@@ -19,8 +19,8 @@ const (
 	// onAttach is Target.setAutoAttach on a target: like inRenderer, but a
 	// crashed target answers.
 	onAttach
-	// inputEvent is dropped, and answered, under a dialog; a busy loop or a
-	// crash holds it up. That is the classifier of C24.
+	// inputEvent is dropped, and answered, under a dialog and after a crash;
+	// only a busy loop holds it up. That is the classifier of C24.
 	inputEvent
 )
 
@@ -45,10 +45,13 @@ type work struct {
 	script func()
 }
 
-// procFor returns the process of the group for documents of url, reusing one
-// of the same site.
-func (g *group) procFor(url string) *proc {
+// procFor returns the group's process for documents of url: one of the same
+// site that is still in use, or a new one.
+func (b *Browser) procFor(g *group, url string) *proc {
 	key := site(url)
+	g.procs = slices.DeleteFunc(g.procs, func(p *proc) bool {
+		return !slices.ContainsFunc(b.targets, func(t *target) bool { return t.proc == p })
+	})
 	for _, p := range g.procs {
 		if p.site == key && key != "" && !p.crashed {
 			return p
@@ -71,7 +74,7 @@ func (p *proc) blocks(where place) bool {
 	case onAttach:
 		return p.busy || p.dialogs > 0
 	case inputEvent:
-		return p.busy || p.crashed
+		return p.busy
 	default:
 		return false
 	}
@@ -91,24 +94,41 @@ func (b *Browser) script(t *target, f func()) {
 	b.drain(p)
 }
 
-// drain does what waits for p, in order, as far as p is free for it.
+// drain does what waits for p, in order, as far as p is free for it. What one
+// piece does may free or take the process, so each time it looks anew.
 func (b *Browser) drain(p *proc) {
-	for i := 0; i < len(p.work); {
-		w := p.work[i]
-		held := w.script != nil && (p.blocks(inRenderer) || b.scriptsHeld(p)) ||
-			w.call != nil && p.blocks(w.call.m.where)
-		if held {
-			i++
-			continue
+	for {
+		i := b.runnable(p)
+		if i < 0 {
+			return
 		}
+		w := p.work[i]
 		p.work = slices.Delete(p.work, i, i+1) // before it runs: it may end up here again
 		if w.script != nil {
 			w.script()
 		} else if !w.call.s.gone {
 			w.call.m.run(w.call)
 		}
-		i = 0 // what it did may have freed or taken the process
 	}
+}
+
+// runnable returns the index of what p does next, or -1. Input comes first: it
+// has a way of its own into the renderer.
+func (b *Browser) runnable(p *proc) int {
+	first := -1
+	for i, w := range p.work {
+		if w.script != nil && (p.blocks(inRenderer) || b.scriptsHeld(p)) ||
+			w.call != nil && p.blocks(w.call.m.where) {
+			continue
+		}
+		if w.call != nil && w.call.m.where == inputEvent {
+			return i
+		}
+		if first < 0 {
+			first = i
+		}
+	}
+	return first
 }
 
 func (b *Browser) scriptsHeld(p *proc) bool {
@@ -201,6 +221,7 @@ func (b *Browser) bury(t *target) {
 			other.proc = t.proc
 		}
 	}
+	t.revived = true
 	t.each(inspecting, "Inspector.targetReloadedAfterCrash", empty{})
 }
 

@@ -127,7 +127,8 @@ func runVoid(b *Browser, f *frame, args []string) outcome {
 // runTimeout lets the reply go first and then runs the form as a task of the
 // page.
 func runTimeout(b *Browser, f *frame, args []string) outcome {
-	return outcome{value: 1, then: func() {
+	f.timers++
+	return outcome{value: f.timers, then: func() {
 		b.script(f.target, func() {
 			o := b.exec(f, args[0])
 			if o.throws != "" {

@@ -96,17 +96,13 @@ func (b *Browser) attach(owner *session, t *target, auto, waiting bool) *session
 	return s
 }
 
-// autoAttachAll attaches every session that asked for targets like t.
-// starting is true for a target that has yet to run its first script.
-func (b *Browser) autoAttachAll(t *target, starting bool) {
-	b.sessions(func(s *session) {
-		if !s.auto.wants(t.kind) || b.attachedBy(s, t) {
-			return
-		}
-		if t.parent == nil && s.target == nil || t.parent != nil && s.target == t.parent {
-			b.attach(s, t, true, starting && s.auto.wait)
-		}
-	})
+// sees says whether t is one of those that auto-attach on s is about: pages
+// for a browser session, a target's own OOPIFs for its session (C28).
+func (s *session) sees(t *target) bool {
+	if s.target == nil {
+		return t.parent == nil
+	}
+	return t.parent == s.target
 }
 
 func (b *Browser) attachedBy(owner *session, t *target) bool {

@@ -26,6 +26,9 @@ type target struct {
 	waiting []*session // those that hold it before its first script
 	frozen  bool       // held by somebody who is gone (C33)
 	start   func()     // what it does when it is let go
+	untold  []*session // while it is announced: discoverers who have yet to hear
+	revived bool       // its process is new after a crash
+	closing bool       // Target.closeTarget has taken it out of its window
 }
 
 type targetInfo struct {
@@ -47,6 +50,9 @@ func (b *Browser) info(t *target) targetInfo {
 		TargetID: t.id, Type: t.kind, URL: t.root.publicURL(), Attached: len(t.sessions) > 0,
 		BrowserContextID: b.context,
 	}
+	if t.closing {
+		i.Type = "other"
+	}
 	if t.parent != nil {
 		i.Title = i.URL
 		i.ParentID, i.ParentFrameID = t.parent.id, t.root.parent.id
@@ -67,7 +73,7 @@ type infoParams struct {
 func (b *Browser) tellDiscoverers(method string, t *target) {
 	params := infoParams{b.info(t)}
 	b.sessions(func(s *session) {
-		if s.discover {
+		if s.discover && !slices.Contains(t.untold, s) {
 			s.send(method, params)
 		}
 	})
@@ -91,11 +97,25 @@ func (b *Browser) tellNavigated(t *target) {
 	})
 }
 
-// addTarget announces a new target and attaches it to those who want it.
+// addTarget announces a new target and attaches it to those who want it, one
+// session after the other: a later one hears of it as attached already.
+// starting is true for a target that has yet to run its first script.
 func (b *Browser) addTarget(t *target, starting bool) {
 	b.targets = append(b.targets, t)
-	b.tellDiscoverers("Target.targetCreated", t)
-	b.autoAttachAll(t, starting)
+	b.sessions(func(s *session) {
+		if s.discover {
+			t.untold = append(t.untold, s)
+		}
+	})
+	b.sessions(func(s *session) {
+		if i := slices.Index(t.untold, s); i >= 0 {
+			t.untold = slices.Delete(t.untold, i, i+1)
+			s.send("Target.targetCreated", infoParams{b.info(t)})
+		}
+		if s.auto.wants(t.kind) && !b.attachedBy(s, t) && s.sees(t) {
+			b.attach(s, t, true, starting && s.auto.wait)
+		}
+	})
 }
 
 // removeTarget ends t and its sessions. See [Browser.detach] for announceFirst.
@@ -136,4 +156,4 @@ func pageBrowser(s *session) bool    { return s.pageBrowser }
 func pageRenderer(s *session) bool   { return s.pageRenderer }
 func runtimeEnabled(s *session) bool { return s.runtime }
 func inspecting(s *session) bool     { return s.inspector }
-func lifecycle(s *session) bool      { return s.pageRenderer && s.lifecycle }
+func lifecycle(s *session) bool      { return s.lifecycle }

@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"holdfast/chaos"
+	"holdfast/messages"
 )
 
 func TestAttachBatchIsAnsweredInOrder(t *testing.T) {
@@ -54,4 +56,220 @@ func TestSameSeedGivesTheSameBytes(t *testing.T) {
 	if a, b := run(), run(); a != b || len(a) < 1000 {
 		t.Errorf("two runs of one seed differ (%d and %d bytes)", len(a), len(b))
 	}
+}
+
+func TestWorld(t *testing.T) {
+	t.Parallel()
+	bubble := func(name string, f func(t *testing.T)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, f)
+		})
+	}
+
+	bubble("the forest follows every change of process (C35)", func(t *testing.T) {
+		w, c, page, s := supervised(t, chaos.Options{})
+		f, inner := withOOPIF(w, c, page)
+		nested := w.b.AddFrame(f, "http://a.test/n")
+		synctest.Wait()
+		c.batch(w.sessionOn(messages.TargetID(nested), 1))
+		synctest.Wait()
+		got := w.b.FramesOf(page)
+		if len(got) != 3 || !got[1].OOPIF || !got[2].OOPIF || got[2].Parent != f || got[2].Loading {
+			t.Fatalf("forest %+v", got)
+		}
+		w.b.NavigateFrame(f, "http://a.test/back")
+		synctest.Wait()
+		got = w.b.FramesOf(page)
+		if len(got) != 2 || got[1].OOPIF || got[1].ID != f || got[1].Target != page {
+			t.Fatalf("forest %+v", got)
+		}
+		gone := c.send(inner, "Page.getFrameTree", "")
+		tree := c.send(s, "Page.getFrameTree", "")
+		synctest.Wait()
+		if c.reply(gone).Error == nil || c.reply(gone).Error.Code != -32001 {
+			t.Errorf("the old session answers %s", c.reply(gone).raw)
+		}
+		if !strings.Contains(c.reply(tree).raw, string(f)) {
+			t.Errorf("the frame is not in its parent's tree: %s", c.reply(tree).raw)
+		}
+		w.b.RemoveFrame(f)
+		if got = w.b.FramesOf(page); len(got) != 1 {
+			t.Errorf("forest %+v", got)
+		}
+	})
+
+	bubble("a page's own markup brings frames", func(t *testing.T) {
+		load := func(url string) chaos.Document {
+			d := chaos.DefaultDocument(url)
+			if url == "http://a.test/p" {
+				d.Frames = []string{"http://b.test/x", "/same"}
+			}
+			return d
+		}
+		w, _, page, _ := supervised(t, chaos.Options{Load: load})
+		got := w.b.FramesOf(page)
+		if len(got) != 3 || !got[1].OOPIF || !got[1].Loading || got[2].OOPIF || got[2].URL != "http://a.test/same" {
+			t.Errorf("forest %+v", got)
+		}
+	})
+
+	bubble("a popup that two hold runs after both (C32)", func(t *testing.T) {
+		w, a, page, _ := supervised(t, chaos.Options{})
+		b := w.dial()
+		b.attach()
+		synctest.Wait()
+		popup := w.b.OpenPopup(w.b.MainFrame(page), "http://a.test/pop")
+		for i, c := range []*client{a, b} {
+			synctest.Wait()
+			if url := w.b.Pages()[1].URL; url != "" {
+				t.Fatalf("runs with %d resumed: %s", i, url)
+			}
+			c.send(w.sessionOn(popup, i+1), "Runtime.runIfWaitingForDebugger", "")
+		}
+		synctest.Wait()
+		if url := w.b.Pages()[1].URL; url != "http://a.test/pop" {
+			t.Errorf("popup at %q after both", url)
+		}
+	})
+
+	bubble("a popup whose holder is gone freezes its opener (C33)", func(t *testing.T) {
+		w, c, page, _ := supervised(t, chaos.Options{})
+		popup := w.b.OpenPopup(w.b.MainFrame(page), "http://a.test/pop")
+		synctest.Wait()
+		w.b.DropConnections()
+		<-c.done
+		c = w.dial()
+		c.attach()
+		synctest.Wait()
+		for _, attached := range c.events("", "Target.attachedToTarget") {
+			if strings.Contains(attached.raw, `"waitingForDebugger":true`) {
+				t.Errorf("waiting is reported: %s", attached.raw)
+			}
+		}
+		d := w.b.OpenDialog(w.b.MainFrame(page), chaos.Alert, "later", "")
+		if d.Answerable() != 0 {
+			t.Error("the opener runs while its popup is frozen")
+		}
+		for _, id := range []messages.TargetID{popup, page} {
+			s := w.sessionOn(id, 2)
+			c.send(s, "Page.enable", "")
+			c.send(s, "Runtime.runIfWaitingForDebugger", "")
+		}
+		synctest.Wait()
+		if url := w.b.Pages()[1].URL; url != "http://a.test/pop" || d.Answerable() != 1 {
+			t.Errorf("popup at %q, dialog answerable by %d", url, d.Answerable())
+		}
+	})
+
+	bubble("createTarget with a URL is not held (C30)", func(t *testing.T) {
+		w, c, _, _ := supervised(t, chaos.Options{})
+		c.send("", "Target.createTarget", `{"url":"http://a.test/q"}`)
+		synctest.Wait()
+		if url := w.b.Pages()[1].URL; url != "http://a.test/q" {
+			t.Errorf("at %q", url)
+		}
+	})
+
+	bubble("a crash takes the process, a reload brings it back (M13)", func(t *testing.T) {
+		w, c, page, s := supervised(t, chaos.Options{})
+		w.b.Crash(page)
+		hung := c.send(s, "Runtime.evaluate", `{"expression":"1"}`)
+		synctest.Wait()
+		if len(c.events(s, "Inspector.targetCrashed")) != 1 || len(c.events("", "Target.targetCrashed")) != 1 {
+			t.Error("the crash was not reported once to both")
+		}
+		if c.replies(hung) != 0 || !w.b.Pages()[0].Crashed || len(w.b.Sessions(page)) != 1 {
+			t.Errorf("page %+v", w.b.Pages()[0])
+		}
+		c.send(s, "Page.reload", "")
+		again := c.send(s, "Runtime.evaluate", `{"expression":"1+1"}`)
+		synctest.Wait()
+		if c.reply(hung).Error == nil || c.replies(again) != 1 || w.b.Pages()[0].Crashed {
+			t.Errorf("after the reload: %s, %s", c.reply(hung).raw, c.reply(again).raw)
+		}
+	})
+
+	bubble("a dialog in an OOPIF hangs only that process (C16)", func(t *testing.T) {
+		w, c, page, s := supervised(t, chaos.Options{})
+		f, inner := withOOPIF(w, c, page)
+		w.b.OpenDialog(f, chaos.Alert, "a", "")
+		root, child := c.send(s, "Runtime.evaluate", `{"expression":"1"}`), c.send(inner, "Runtime.evaluate", `{"expression":"1"}`)
+		synctest.Wait()
+		if c.replies(root) != 1 || c.replies(child) != 0 {
+			t.Errorf("replies: page %d, OOPIF %d", c.replies(root), c.replies(child))
+		}
+	})
+
+	bubble("a loop hangs the page until it is broken", func(t *testing.T) {
+		w, c, page, s := supervised(t, chaos.Options{})
+		w.b.Spin(page)
+		hung, key := c.send(s, "Page.getFrameTree", ""), c.send(s, "Input.dispatchKeyEvent", `{"type":"keyUp"}`)
+		synctest.Wait()
+		if c.replies(hung) != 0 || c.replies(key) != 0 {
+			t.Error("a busy page answers")
+		}
+		w.b.Unspin(page)
+		synctest.Wait()
+		if c.replies(hung) != 1 || c.replies(key) != 1 {
+			t.Error("a page that is free does not answer")
+		}
+	})
+
+	bubble("a slow server answers later", func(t *testing.T) {
+		load := func(url string) chaos.Document {
+			d := chaos.DefaultDocument(url)
+			if strings.HasSuffix(url, "/slow") {
+				d.Delay = time.Minute
+			}
+			return d
+		}
+		w, c, _, s := supervised(t, chaos.Options{Load: load})
+		id := c.send(s, "Page.navigate", `{"url":"http://a.test/slow"}`)
+		synctest.Wait()
+		if c.replies(id) != 0 || w.b.Pages()[0].URL != "http://a.test/p" {
+			t.Error("it did not wait")
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if c.replies(id) != 1 || w.b.Pages()[0].URL != "http://a.test/slow" {
+			t.Errorf("%d replies, page at %s", c.replies(id), w.b.Pages()[0].URL)
+		}
+	})
+
+	bubble("a hook answers and acts", func(t *testing.T) {
+		o := chaos.Options{Evaluate: func(e chaos.Evaluation) (chaos.Value, bool) {
+			if e.Expression != "popup()" {
+				return chaos.Value{}, false
+			}
+			return chaos.Value{JSON: map[string]int{"n": 1}, Then: func(b *chaos.Browser) { b.NewPage("about:blank") }}, true
+		}}
+		w, c, _, s := supervised(t, o)
+		known, unknown := c.send(s, "Runtime.evaluate", `{"expression":"popup()"}`), c.send(s, "Runtime.evaluate", `{"expression":"nope()"}`)
+		synctest.Wait()
+		if !strings.Contains(c.reply(known).raw, `"value":{"n":1}`) || len(w.b.Pages()) != 2 {
+			t.Errorf("hook: %s, %d pages", c.reply(known).raw, len(w.b.Pages()))
+		}
+		if !strings.Contains(c.reply(unknown).raw, "ReferenceError") {
+			t.Errorf("unknown expression: %s", c.reply(unknown).raw)
+		}
+	})
+
+	bubble("errors of a page reach the console", func(t *testing.T) {
+		w, c, page, s := supervised(t, chaos.Options{})
+		w.b.ConsoleError(w.b.MainFrame(page), "boo")
+		w.b.Exception(w.b.MainFrame(page), "late")
+		synctest.Wait()
+		if len(c.events(s, "Runtime.consoleAPICalled")) != 1 || len(c.events(s, "Runtime.exceptionThrown")) != 1 {
+			t.Error("not heard once each")
+		}
+	})
+
+	bubble("nobody to act on is said, not done", func(t *testing.T) {
+		w := open(t, chaos.Options{})
+		if w.b.ClosePage("x") || w.b.Navigate("x", "about:blank") || w.b.RemoveFrame("x") || w.b.Crash("x") ||
+			w.b.AddFrame("x", "") != "" || w.b.OpenPopup("x", "") != "" || w.b.OpenDialog("x", chaos.Alert, "", "") != nil {
+			t.Error("something was done to nothing")
+		}
+	})
 }

@@ -1,0 +1,153 @@
+package recordings
+
+import (
+	"encoding/json"
+	"flag"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"go.uber.org/goleak"
+
+	"holdfast/chaos"
+	"holdfast/internal/chromiumtest"
+	"holdfast/transport"
+)
+
+var record = flag.Bool("record", false, "drive a real Chromium and rewrite testdata")
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(chromiumtest.Main(m)) }
+
+func TestRecordings(t *testing.T) {
+	t.Parallel()
+	for _, s := range scenarios {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			if *record {
+				save(t, s.name, playReal(t, s))
+			}
+			synctest.Test(t, func(t *testing.T) {
+				compare(t, load(t, s.name), playFake(t, s))
+			})
+		})
+	}
+}
+
+// TestRecordingsAreFresh holds the files to the Chromium that is installed.
+func TestRecordingsAreFresh(t *testing.T) {
+	t.Parallel()
+	for _, s := range scenarios {
+		switch s.name {
+		case "oopif", "dialog-in-oopif", "dropped-dialog":
+			t.Run(s.name, func(t *testing.T) {
+				t.Parallel()
+				compare(t, load(t, s.name), playReal(t, s))
+			})
+		}
+	}
+}
+
+func compare(t *testing.T, recorded, played []entry) {
+	t.Helper()
+	want, got := streams(t, recorded), streams(t, played)
+	for name := range got {
+		if want[name] == nil {
+			want[name] = []string{}
+		}
+	}
+	for name := range want {
+		if diff := cmp.Diff(want[name], got[name], cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("connection and session %q, recorded (-) and played (+):\n%s", name, diff)
+		}
+	}
+}
+
+// playFake plays s against the fake. It must be called inside a bubble.
+func playFake(t *testing.T, s scenario) []entry {
+	t.Helper()
+	b := chaos.New(chaos.Options{Seed: 1, Pages: 1})
+	listener := transport.NewPipeListener()
+	server := &http.Server{Handler: b}
+	var served sync.WaitGroup
+	served.Go(func() { _ = server.Serve(listener) })
+	t.Cleanup(func() {
+		b.Close()
+		_ = server.Close()
+		_ = listener.Close()
+		served.Wait()
+	})
+	st := &stage{
+		dial:  dialer(t, b.URL("browser.test"), listener.HTTPClient()),
+		url:   func(text string) string { return text },
+		quiet: time.Second,
+	}
+	s.play(t, st)
+	if b.Dead() != s.kills {
+		t.Errorf("browser dead: %v, want %v", b.Dead(), s.kills)
+	}
+	return st.finish(t, func(text string) string { return text })
+}
+
+// playReal plays s against a Chromium of its own with one empty tab.
+func playReal(t *testing.T, s scenario) []entry {
+	t.Helper()
+	site := chromiumtest.Serve(t)
+	for _, title := range []string{"p", "q", "x", "y", "n", "child", "back", "pop"} {
+		site.Set("/"+title, "<!doctype html><title>"+title+"</title>")
+	}
+	b := chromiumtest.Launch(t, "--disable-popup-blocking")
+	oneEmptyTab(t, b.WS())
+	st := &stage{dial: dialer(t, b.WS(), nil), url: site.URL, quiet: 300 * time.Millisecond}
+	s.play(t, st)
+	if s.kills {
+		select {
+		case <-b.Exited():
+		case <-time.After(chromiumtest.Patience):
+			t.Error("the browser survived")
+		}
+	}
+	return st.finish(t, site.Written)
+}
+
+func oneEmptyTab(t *testing.T, url string) {
+	t.Helper()
+	c := chromiumtest.Dial(t, url)
+	defer c.Close()
+	var before struct {
+		TargetInfos []struct{ TargetID, Type string }
+	}
+	decode(t, c.Must("", "Target.getTargets", nil), &before)
+	created := chromiumtest.Field(c.Must("", "Target.createTarget", map[string]any{"url": "about:blank"}), "targetId")
+	for _, target := range before.TargetInfos {
+		if target.Type == "page" {
+			c.Must("", "Target.closeTarget", map[string]any{"targetId": target.TargetID})
+		}
+	}
+	for {
+		var now struct {
+			TargetInfos []struct{ TargetID, Type, Title string }
+		}
+		decode(t, c.Must("", "Target.getTargets", nil), &now)
+		pages, titled := 0, false
+		for _, target := range now.TargetInfos {
+			if target.Type == "page" || target.Type == "other" {
+				pages++
+				titled = target.TargetID == created && target.Title == "about:blank"
+			}
+		}
+		if pages == 1 && titled {
+			return
+		}
+	}
+}
+
+func decode(t *testing.T, raw json.RawMessage, v any) {
+	t.Helper()
+	if err := json.Unmarshal(raw, v); err != nil {
+		t.Fatal(err)
+	}
+}
