@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"holdfast/internal/cli"
+	"holdfast/internal/demo"
 )
 
 func main() { os.Exit(run()) }
@@ -27,9 +28,13 @@ func run() int {
 	}()
 	p := &cli.Program{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Getenv: os.Getenv, Version: cli.BuildVersion(), Start: start,
+		Getenv: os.Getenv, Version: cli.BuildVersion(), Start: start, Demo: tell,
 	}
 	return p.Run(ctx, os.Args[1:])
+}
+
+func tell(ctx context.Context, o cli.DemoOptions) error {
+	return demo.Run(ctx, demo.Options{Out: o.Out, ChromePath: o.ChromePath, ChromeArgs: o.ChromeArgs, DrawTree: cli.PrintTree})
 }
 
 // ending are the signals that end a command. One that the process was started

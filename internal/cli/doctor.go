@@ -21,6 +21,7 @@ import (
 
 type doctorCmd struct {
 	Listen string `default:"127.0.0.1:7070" placeholder:"ADDR" help:"The address serve is to have (${default})."`
+	Fix    bool   `help:"Install what is missing, where that is possible: Debian's Chromium, as root."`
 	browserFlags
 }
 
@@ -47,6 +48,10 @@ var errDoctor = messages.Errorf(messages.CodeInternal, "something is missing on 
 
 // Run implements the command.
 func (c *doctorCmd) Run(r *run) error {
+	if c.Fix {
+		// What it could not do is found, and said, below.
+		_, _ = browser.Ensure(r, c.Chrome, r.Stderr)
+	}
 	path, chromium := c.checkChromium(r)
 	findings := []finding{
 		chromium, c.checkLaunch(r, path), c.checkSharedMemory(),

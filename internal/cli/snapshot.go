@@ -65,7 +65,7 @@ func printSnapshot(w io.Writer, s *messages.Snapshot) {
 	}
 	if s.FrameTree != nil {
 		fmt.Fprintln(w, "\nframes")
-		printTree(w, s.FrameTree)
+		PrintTree(w, s.FrameTree)
 	}
 	if len(s.ConsoleErrors) > 0 {
 		fmt.Fprintln(w, "\nconsole")

@@ -7,9 +7,9 @@ import (
 	"holdfast/messages"
 )
 
-// printTree draws a frame tree. Frames whose parent is not among them, which
+// PrintTree draws a frame tree. Frames whose parent is not among them, which
 // a cap can have cut, hang from the top.
-func printTree(w io.Writer, t *messages.FrameTree) {
+func PrintTree(w io.Writer, t *messages.FrameTree) {
 	below := make(map[messages.FrameID][]messages.FrameNode)
 	known := map[messages.FrameID]bool{t.Top.FrameID: true}
 	for _, f := range t.Children {

@@ -1,0 +1,248 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"holdfast"
+	"holdfast/internal/browser"
+	"holdfast/messages"
+)
+
+// Options say how the demo is to run.
+type Options struct {
+	Out        io.Writer
+	ChromePath string   // "" finds one, and installs Debian's where it may
+	ChromeArgs []string // besides --site-per-process
+	// DrawTree prints a frame tree.
+	DrawTree func(io.Writer, *messages.FrameTree)
+}
+
+// budget bounds the story once there is a browser; it takes a second or two.
+const budget = 15 * time.Second
+
+const taskID messages.TaskID = "demo"
+
+// story is one run of the demo.
+type story struct {
+	ctx   context.Context
+	out   io.Writer
+	o     Options
+	begin time.Time
+	shop  *shop
+	node  *holdfast.Node
+
+	dialog messages.Dialog
+}
+
+// Run tells the story. An error says which step failed and why.
+func Run(ctx context.Context, o Options) (err error) {
+	path, err := browser.Ensure(ctx, o.ChromePath, o.Out)
+	if err != nil {
+		return err
+	}
+	version, err := browser.Version(ctx, path)
+	if err != nil {
+		return fmt.Errorf("%s does not run: %w", path, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
+
+	shop, err := open()
+	if err != nil {
+		return err
+	}
+	defer shop.close()
+	dir, err := os.MkdirTemp("", "holdfast-demo-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	node, err := holdfast.Start(ctx, holdfast.Config{
+		StateDir: dir, ChromePath: path, ChromeArgs: append([]string{"--site-per-process"}, o.ChromeArgs...),
+		Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		// The story may have used up its time; the browser ends all the same.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), budget)
+		defer cancel()
+		err = errors.Join(err, node.Stop(ctx))
+	}()
+	s := &story{ctx: ctx, out: o.Out, o: o, begin: time.Now(), shop: shop, node: node}
+	s.say("Holdfast demo: a question from inside a frame, on %s", version)
+	// Between seeing the dialog and answering it is where the link will be cut
+	// once an anchor holds the dialog meanwhile.
+	for _, step := range []struct {
+		name string
+		run  func() error
+	}{
+		{"start a task", s.start},
+		{"open the page", s.openPage},
+		{"see the dialog", s.seeDialog},
+		{"answer it", s.answer},
+		{"ask the page what it received", s.readPage},
+		{"reach into the frame", s.reachIn},
+		{"show the frames", s.showFrames},
+	} {
+		if err := step.run(); err != nil {
+			return fmt.Errorf("the demo could not %s: %w", step.name, err)
+		}
+	}
+	s.say("\nDone in %.1f s. Nothing is left running.", time.Since(s.begin).Seconds())
+	return nil
+}
+
+func (s *story) say(format string, args ...any) { fmt.Fprintf(s.out, format+"\n", args...) }
+
+// step prints what is about to be shown.
+func (s *story) step(title string) {
+	s.say("\n[%4.1f s] %s", time.Since(s.begin).Seconds(), title)
+}
+
+func (s *story) start() error {
+	s.step("Start a task: Holdfast launches a browser for it and attaches.")
+	snap, _, err := s.node.GetOrStart(s.ctx, taskID, messages.TaskSpec{})
+	if err != nil {
+		return err
+	}
+	s.say("         task %s is %s on %s", snap.TaskID, snap.State, snap.Connection.Endpoint)
+	return nil
+}
+
+func (s *story) openPage() error {
+	s.step("Open a shop whose payment form is a frame of another origin.")
+	s.say("         shop    %s", s.shop.url)
+	s.say("         payment %s (a process of its own)", s.shop.paymentURL)
+	begin := time.Now()
+	_, err := s.node.Navigate(s.ctx, taskID, messages.NavigateRequest{URL: s.shop.url})
+	if messages.CodeOf(err) != messages.CodeBlockedByDialog {
+		if err == nil {
+			err = errors.New("no dialog opened")
+		}
+		return err
+	}
+	s.say("         navigate came back after %d ms: %s", time.Since(begin).Milliseconds(), messages.CodeBlockedByDialog)
+	s.say("         (the frame has called prompt(), which freezes it until somebody answers)")
+	return nil
+}
+
+func (s *story) seeDialog() error {
+	s.step("The snapshot shows the question and which frame asks.")
+	snap, err := s.snapshot(func(snap *messages.Snapshot) bool { return len(snap.PendingDialogs) == 1 })
+	if err != nil {
+		return err
+	}
+	s.dialog = snap.PendingDialogs[0]
+	s.say("         %s  %s  %q  (default %q)", s.dialog.ID, s.dialog.Type, s.dialog.Message, s.dialog.DefaultPrompt)
+	s.say("         asked by frame %s at %s", s.dialog.FrameID, s.dialog.FrameURL)
+	if string(s.dialog.FrameID) == string(s.dialog.TargetID) {
+		return errors.New("the dialog was attributed to the page instead of its frame")
+	}
+	return nil
+}
+
+const givenText = "4242"
+
+func (s *story) answer() error {
+	s.step("Answer it.")
+	text := givenText
+	closed, err := s.node.Respond(s.ctx, taskID, messages.DialogAnswer{
+		Action: messages.ActionAccept, PromptText: &text, DialogID: s.dialog.ID,
+	})
+	if err != nil {
+		return err
+	}
+	s.say("         accepted with %q; %s was closed by %s", givenText, closed.ID, closed.ClosedBy)
+	return nil
+}
+
+func (s *story) readPage() error {
+	s.step("The page goes on. What did it receive?")
+	// The frame tells the shop by postMessage, so the answer has crossed both
+	// origins once it is here.
+	received, err := s.evaluate("", `new Promise(done => { (function look() {
+		const text = document.getElementById('received').textContent
+		text ? done(text) : setTimeout(look, 10)
+	})() })`)
+	if err != nil {
+		return err
+	}
+	s.say("         the shop shows: %s", received)
+	if received != "payment got "+givenText {
+		return fmt.Errorf("expected %q", "payment got "+givenText)
+	}
+	return nil
+}
+
+func (s *story) reachIn() error {
+	s.step("Run CDP inside the frame, over the same connection.")
+	title, err := s.evaluate(s.dialog.FrameID, "document.title")
+	if err != nil {
+		return err
+	}
+	s.say("         Runtime.evaluate document.title in frame %s: %q", s.dialog.FrameID, title)
+	if title != paymentTitle {
+		return fmt.Errorf("expected %q", paymentTitle)
+	}
+	return nil
+}
+
+func (s *story) showFrames() error {
+	s.step("The frame tree, whole: a browser's own leaves out frames of other processes.")
+	snap, err := s.snapshot(func(snap *messages.Snapshot) bool {
+		return snap.FrameTree != nil && len(snap.FrameTree.Children) == 1 && snap.FrameTree.Children[0].IsOOPIF
+	})
+	if err != nil {
+		return err
+	}
+	s.o.DrawTree(s.out, snap.FrameTree)
+	return nil
+}
+
+// snapshot waits, by watching, for a snapshot that shows what is expected.
+func (s *story) snapshot(ok func(*messages.Snapshot) bool) (*messages.Snapshot, error) {
+	w, err := s.node.Watch(s.ctx, taskID, 0, false)
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	for {
+		snap, err := s.node.Snapshot(taskID, messages.SnapshotOptions{})
+		if err != nil || ok(snap) {
+			return snap, err
+		}
+		if _, err := w.Next(s.ctx); err != nil {
+			return nil, fmt.Errorf("the snapshot did not come to show it: %w", err)
+		}
+	}
+}
+
+// evaluate returns a string that a script yields.
+func (s *story) evaluate(frame messages.FrameID, expression string) (string, error) {
+	params, err := json.Marshal(map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true})
+	if err != nil {
+		return "", err
+	}
+	res, err := s.node.CDP(s.ctx, taskID, messages.CDPRequest{Method: "Runtime.evaluate", Params: params, FrameID: frame})
+	if err != nil {
+		return "", err
+	}
+	var r struct {
+		Result struct {
+			Value string `json:"value"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal(res.Result, &r); err != nil {
+		return "", err
+	}
+	return r.Result.Value, nil
+}

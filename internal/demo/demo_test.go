@@ -1,0 +1,48 @@
+package demo_test
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"holdfast/internal/cli"
+	"holdfast/internal/demo"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestTheStoryIsTold(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	if err := demo.Run(context.Background(), demo.Options{Out: &out, DrawTree: cli.PrintTree}); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	for _, want := range []string{
+		"blocked_by_dialog", `"Your PIN, please?"`, "payment got 4242", `"Payment"`, "[own process]", "Done in",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing from\n%s", want, out.String())
+		}
+	}
+}
+
+func TestAFailureNamesItsReason(t *testing.T) {
+	t.Parallel()
+	err := demo.Run(context.Background(), demo.Options{Out: io.Discard, ChromePath: "/nonexistent/chromium", DrawTree: cli.PrintTree})
+	if err == nil || !strings.Contains(err.Error(), "cannot be run") {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestABrowserWithoutSeparateProcessesFailsTheStory(t *testing.T) {
+	t.Parallel()
+	err := demo.Run(context.Background(), demo.Options{
+		Out: io.Discard, ChromeArgs: []string{"--disable-site-isolation-trials", "--single-process"}, DrawTree: cli.PrintTree,
+	})
+	if err == nil {
+		t.Fatal("the demo claims to have worked")
+	}
+}
