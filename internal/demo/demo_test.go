@@ -31,18 +31,24 @@ func TestTheStoryIsTold(t *testing.T) {
 
 func TestAFailureNamesItsReason(t *testing.T) {
 	t.Parallel()
-	err := demo.Run(context.Background(), demo.Options{Out: io.Discard, ChromePath: "/nonexistent/chromium", DrawTree: cli.PrintTree})
-	if err == nil || !strings.Contains(err.Error(), "cannot be run") {
-		t.Fatalf("got %v", err)
+	for path, want := range map[string]string{
+		"/nonexistent/chromium": "cannot be run",
+		"/bin/false":            "does not run",
+	} {
+		err := demo.Run(context.Background(), demo.Options{Out: io.Discard, ChromePath: path, DrawTree: cli.PrintTree})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", path, err, want)
+		}
 	}
 }
 
-func TestABrowserWithoutSeparateProcessesFailsTheStory(t *testing.T) {
+func TestAStepThatCannotBeDoneIsNamed(t *testing.T) {
 	t.Parallel()
 	err := demo.Run(context.Background(), demo.Options{
-		Out: io.Discard, ChromeArgs: []string{"--disable-site-isolation-trials", "--single-process"}, DrawTree: cli.PrintTree,
+		Out: io.Discard, ChromeArgs: []string{"--block-new-web-contents", "--host-resolver-rules=MAP localhost ~NOTFOUND"},
+		DrawTree: cli.PrintTree,
 	})
-	if err == nil {
-		t.Fatal("the demo claims to have worked")
+	if err == nil || !strings.Contains(err.Error(), "could not open the page") {
+		t.Fatalf("got %v", err)
 	}
 }
