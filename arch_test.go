@@ -1,0 +1,179 @@
+package holdfast_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// floors say what a package of the house may import of the house: imports
+// point down only. A folder stands for everything below it unless it is named
+// itself.
+var floors = []struct {
+	pkg     string
+	imports []string
+}{
+	{"internal/redact", nil},
+	{"internal/restart", nil},
+	{"messages", []string{"internal/redact"}},
+	{"internal/token", []string{"internal/redact", "messages"}},
+	{"internal/browser", []string{"internal/redact", "messages"}},
+	{"internal/guard", []string{"internal/redact", "internal/restart"}},
+	{"transport", []string{"internal/redact", "messages"}},
+	{"metrics", []string{"internal/guard", "messages", "transport"}},
+	{"actors/session", []string{"internal/redact", "internal/guard", "messages", "transport"}},
+	{"actors/dialog", []string{"internal/redact", "internal/guard", "messages"}},
+	{"actors/frame", []string{"internal/guard", "messages"}},
+	{"actors/supervisor", []string{
+		"actors/dialog", "actors/frame", "actors/session", "internal/guard", "internal/restart", "messages", "transport",
+	}},
+	{"actors/registry", []string{"actors/supervisor", "internal/guard", "messages"}},
+	{".", []string{
+		"actors/registry", "actors/session", "actors/supervisor", "internal/browser", "internal/guard",
+		"messages", "metrics", "transport",
+	}},
+	{"internal/api", []string{"internal/redact", "internal/token", "messages"}},
+	{"internal/client", []string{"messages"}},
+	{"internal/demo", []string{".", "internal/browser", "messages"}},
+	{"internal/cli", []string{"internal/api", "internal/browser", "internal/client", "internal/token", "messages", "transport"}},
+	{"cmd/node", []string{".", "internal/browser", "internal/cli", "internal/demo", "messages"}},
+
+	// What only tests stand on.
+	{"chaos", []string{"internal/browser", "internal/chromiumtest", "messages", "transport"}},
+	{"internal/chromiumtest", []string{"internal/browser", "messages"}},
+	{"internal/api/apitest", []string{"messages"}},
+	{"internal/acceptance", nil},
+	{"internal/facts", nil},
+}
+
+// impure is what a machine may not know: it decides, and others act. Two uses
+// of time are fine, its types and its arithmetic.
+var impure = []string{"context", "sync", "sync/atomic", "math/rand", "math/rand/v2", "os", "net", "net/http", "github.com/anthdm/hollywood/actor"}
+
+// machines are the files that hold pure code.
+var machines = map[string]bool{
+	"actors/session/machine.go": true, "actors/session/navigate.go": true, "actors/session/browsermachine.go": true,
+	"actors/session/method.go": true, "actors/session/event.go": true,
+	"actors/dialog/machine.go": true,
+	"actors/frame/machine.go":  true, "actors/frame/tree.go": true,
+	"actors/supervisor/machine.go": true, "actors/supervisor/page.go": true,
+	"actors/supervisor/dialogs.go": true, "actors/supervisor/snapshot.go": true,
+	"actors/registry/machine.go": true,
+}
+
+type source struct {
+	name    string // slash-separated, from the root
+	imports []string
+	text    string
+}
+
+// sources are all Go files of the module that are no tests.
+func sources(t *testing.T) []source {
+	t.Helper()
+	var list []source
+	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && p != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		s := source{name: filepath.ToSlash(p), text: read(t, p)}
+		for _, i := range file.Imports {
+			name, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				return err
+			}
+			s.imports = append(s.imports, name)
+		}
+		list = append(list, s)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func TestImportsPointDown(t *testing.T) {
+	t.Parallel()
+	for _, s := range sources(t) {
+		floor, allowed, found := "", []string(nil), false
+		for _, f := range floors {
+			dir := path.Dir(s.name)
+			if (dir == f.pkg || strings.HasPrefix(dir, f.pkg+"/")) && len(f.pkg) > len(floor) {
+				floor, allowed, found = f.pkg, f.imports, true
+			}
+		}
+		if !found {
+			t.Errorf("%s stands on no floor: add its package to the table with what it may import", s.name)
+			continue
+		}
+		for _, i := range s.imports {
+			own, ok := strings.CutPrefix(i, "holdfast")
+			if !ok {
+				continue
+			}
+			own = strings.TrimPrefix(own, "/")
+			if own == "" {
+				own = "."
+			}
+			if own != floor && !strings.HasPrefix(own, floor+"/") && !slices.Contains(allowed, own) {
+				t.Errorf("%s imports %s, which is not below %s", s.name, i, floor)
+			}
+		}
+	}
+}
+
+func TestMachinesArePure(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, s := range sources(t) {
+		restart := strings.HasPrefix(s.name, "internal/restart/")
+		if !machines[s.name] && !restart {
+			if strings.HasSuffix(s.name, "machine.go") {
+				t.Errorf("%s is a machine that the table does not know", s.name)
+			}
+			continue
+		}
+		seen[s.name] = true
+		for _, i := range s.imports {
+			if slices.Contains(impure, i) {
+				t.Errorf("%s imports %s: a machine decides, its shell acts", s.name, i)
+			}
+		}
+		for _, clock := range []string{"time.Now(", "time.Since(", "time.Sleep(", "time.After(", "time.AfterFunc(", "time.NewTimer("} {
+			if strings.Contains(s.text, clock) {
+				t.Errorf("%s calls %s): a machine is told the time", s.name, clock)
+			}
+		}
+	}
+	for m := range machines {
+		if !seen[m] {
+			t.Errorf("%s is in the table and not in the tree", m)
+		}
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
