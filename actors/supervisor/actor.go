@@ -274,10 +274,7 @@ func (a *Actor) connect(ctx context.Context, onClose func(error)) (*transport.Mu
 	return a.cfg.Dial(ctx, endpoint, onClose)
 }
 
-type (
-	browserUp   struct{ browser Browser }
-	browserGone struct{ why string }
-)
+type browserGone struct{ why string }
 
 func (a *Actor) launch(ctx context.Context) (Browser, error) {
 	a.browser.mu.Lock()
