@@ -448,5 +448,9 @@ func (a *Actor) logState(e messages.Event) {
 	case messages.StateLost:
 		level = slog.LevelError
 	}
-	a.log.Log(context.Background(), level, "task is "+string(e.State), "reason", e.Reason, "version", e.Version)
+	attrs := []any{"version", e.Version}
+	if e.Reason != "" {
+		attrs = append(attrs, "reason", e.Reason)
+	}
+	a.log.Log(context.Background(), level, "task is "+string(e.State), attrs...)
 }

@@ -133,18 +133,13 @@ func TestBadRequests(t *testing.T) {
 			b.wantError(b.call(c.method, c.path, c.body), http.StatusBadRequest, messages.CodeInvalidArgument)
 		})
 	}
-	t.Run("a form is not JSON", func(t *testing.T) {
+	t.Run("the body counts, not what it is called", func(t *testing.T) {
 		t.Parallel()
 		b := *b
 		b.T = t
-		for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json; charset=latin1", "json", ""} {
+		for _, kind := range []string{"application/x-www-form-urlencoded", "text/plain", "application/json; charset=UTF-8", ""} {
 			r := b.request("POST", "/v1/tasks/one/dialog", `{"action":"accept"}`)
 			r.Header["Content-Type"] = []string{kind}
-			b.wantError(b.do(r), http.StatusUnsupportedMediaType, messages.CodeInvalidArgument)
-		}
-		for _, kind := range []string{"application/json", "application/json; charset=UTF-8", "Application/JSON"} {
-			r := b.request("POST", "/v1/tasks/one/dialog", `{"action":"accept"}`)
-			r.Header.Set("Content-Type", kind)
 			if w := b.do(r); w.Code != http.StatusOK {
 				t.Error(kind, w.Code)
 			}
