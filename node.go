@@ -158,6 +158,7 @@ func (n *Node) GetOrStart(ctx context.Context, id messages.TaskID, spec messages
 	if _, err := messages.ParseTaskID(string(id)); err != nil {
 		return nil, false, err
 	}
+	spec = spec.Normalized()
 	if err := spec.Validate(); err != nil {
 		return nil, false, err
 	}

@@ -49,20 +49,23 @@ const (
 )
 
 // LaunchSpec asks the node to start a browser for the task alone. In JSON it
-// is an object, or true for all defaults.
+// is an object, true for all defaults, or false, which says nothing.
 type LaunchSpec struct {
 	// Headless is true when not given.
 	Headless *bool `json:"headless,omitempty"`
+
+	no bool // launch was false: see TaskSpec.Normalized
 }
 
-// UnmarshalJSON accepts true, null, or an object without unknown fields.
+// UnmarshalJSON accepts true, false, or an object without unknown fields.
 func (l *LaunchSpec) UnmarshalJSON(b []byte) error {
 	switch string(bytes.TrimSpace(b)) {
 	case "true", "null":
 		*l = LaunchSpec{}
 		return nil
 	case "false":
-		return Errorf(CodeInvalidArgument, "launch is true or an object; leave it out to attach")
+		*l = LaunchSpec{no: true}
+		return nil
 	}
 	type plain LaunchSpec
 	dec := json.NewDecoder(bytes.NewReader(b))
@@ -94,6 +97,14 @@ type TaskSpec struct {
 	MaxLifeS     float64 `json:"max_life_s,omitempty"`
 	// Labels are the caller's own, for finding tasks in a list.
 	Labels map[string]string `json:"labels,omitempty"`
+}
+
+// Normalized returns s without what says nothing: launch false is no launch.
+func (s TaskSpec) Normalized() TaskSpec {
+	if s.Launch != nil && s.Launch.no {
+		s.Launch = nil
+	}
+	return s
 }
 
 // Validate checks every field that was said. The error is an [*Error] with
