@@ -110,6 +110,7 @@ func (s TaskSpec) Normalized() TaskSpec {
 // Validate checks every field that was said. The error is an [*Error] with
 // [CodeInvalidArgument] and names the field.
 func (s TaskSpec) Validate() error {
+	s = s.Normalized()
 	switch s.Scope {
 	case "", ScopeOwn, ScopeBrowser, ScopeTarget:
 	default:
