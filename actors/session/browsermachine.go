@@ -24,14 +24,13 @@ type BrowserConfig struct {
 // The budgets of a browser session (requirement A10).
 const (
 	AttachBudget = 15 * time.Second
-	LeaveBudget  = 1500 * time.Millisecond
 	pageBudget   = 10 * time.Second // to open or close a page
 )
 
-const (
-	timerAttach = "attach"
-	timerLeave  = "leave"
-)
+const timerAttach = "attach"
+
+// resume lets a page run that the browser holds for us.
+const resume = "Runtime.runIfWaitingForDebugger"
 
 // BrowserMachine decides for the browser's own session: which pages are the
 // task's, how they are opened, closed and freed.
@@ -45,8 +44,9 @@ type BrowserMachine struct {
 	out []Effect
 
 	attached  bool
+	first     messages.TargetID // made for want of any other, not attached yet (A9)
 	leaving   bool
-	closing   int // pages being closed while leaving
+	closing   int // what leaving still waits for
 	pages     map[messages.TargetID]*browserPage
 	owned     map[messages.TargetID]bool
 	undecided []messages.TargetAttached
@@ -134,13 +134,19 @@ func (m *BrowserMachine) start() {
 		Discover bool           `json:"discover"`
 		Filter   []targetFilter `json:"filter"`
 	}{true, pagesOnly}, 0)
-	m.root(Tag{Kind: TagRoot}, "Target.setAutoAttach", struct {
+	m.autoAttach(TagRoot, true)
+	m.do(Arm{timerAttach, AttachBudget})
+}
+
+// autoAttach reports every page that exists and comes; hold makes new ones
+// wait until they are told to run.
+func (m *BrowserMachine) autoAttach(tag TagKind, hold bool) {
+	m.root(Tag{Kind: tag}, "Target.setAutoAttach", struct {
 		AutoAttach bool           `json:"autoAttach"`
-		Wait       bool           `json:"waitForDebuggerOnStart"`
+		Hold       bool           `json:"waitForDebuggerOnStart"`
 		Flatten    bool           `json:"flatten"`
 		Filter     []targetFilter `json:"filter"`
-	}{true, true, true, pagesOnly}, 0)
-	m.do(Arm{timerAttach, AttachBudget})
+	}{true, hold, true, pagesOnly}, 0)
 }
 
 func (m *BrowserMachine) replied(r Replied) {
@@ -150,7 +156,15 @@ func (m *BrowserMachine) replied(r Replied) {
 			m.do(Exit{fmt.Errorf("the browser refused to auto-attach: %w", r.Err)})
 			return
 		}
-		m.existingPagesKnown()
+		if !m.leaving {
+			m.existingPagesKnown()
+		}
+	case TagCalm:
+		// What was attached up to this reply has been resumed; the next reply
+		// says that the browser has heard so.
+		m.root(Tag{Kind: TagFlushed}, "Browser.getVersion", struct{}{}, 0)
+	case TagFlushed:
+		m.oneLeft()
 	case TagCreate:
 		m.created(r)
 	case TagClose:
@@ -179,6 +193,7 @@ func (m *BrowserMachine) existingPagesKnown() {
 }
 
 func (m *BrowserMachine) rootAttached() {
+	m.first = ""
 	m.do(Disarm{timerAttach})
 	m.do(ToSupervisor{messages.RootAttached{Gen: m.cfg.Gen, Pages: m.sortedPages()}})
 }
@@ -275,12 +290,15 @@ func (m *BrowserMachine) adopt(a messages.TargetAttached) {
 	m.owned[a.Info.ID] = true
 	a.Page = a.Info.ID
 	m.do(ToSupervisor{a})
+	if a.Info.ID == m.first {
+		m.rootAttached()
+	}
 }
 
 // letGo resumes a page that is none of our business and leaves it, in this
 // order: a page that is left while held stays frozen (C33).
 func (m *BrowserMachine) letGo(s messages.SessionID) {
-	m.do(Command{Session: s, Tag: Tag{Kind: TagNone}, Method: "Runtime.runIfWaitingForDebugger"})
+	m.do(Command{Session: s, Tag: Tag{Kind: TagNone}, Method: resume})
 	m.detach(s)
 }
 
@@ -291,6 +309,7 @@ func (m *BrowserMachine) detach(s messages.SessionID) {
 }
 
 func (m *BrowserMachine) targetDetached(d messages.TargetDetached) {
+	m.undecided = slices.DeleteFunc(m.undecided, func(a messages.TargetAttached) bool { return a.Session == d.Session })
 	for t, p := range m.pages {
 		if p.session != d.Session {
 			continue
@@ -327,6 +346,7 @@ func (m *BrowserMachine) checked(r Replied) {
 }
 
 func (m *BrowserMachine) pageClosed(t messages.TargetID) {
+	m.undecided = slices.DeleteFunc(m.undecided, func(a messages.TargetAttached) bool { return a.Info.ID == t })
 	p := m.pages[t]
 	if p == nil {
 		return
@@ -336,7 +356,7 @@ func (m *BrowserMachine) pageClosed(t messages.TargetID) {
 	m.do(ToSupervisor{messages.PageClosed{Gen: m.cfg.Gen, Page: t}})
 	if p.closing != nil {
 		m.do(Answer{To: p.closing})
-		m.oneClosed()
+		m.oneLeft()
 	}
 }
 
@@ -356,6 +376,10 @@ func (m *BrowserMachine) create(c *creation, newWindow bool) {
 func (m *BrowserMachine) created(r Replied) {
 	c := m.takeCreation(r.Tag.Seq)
 	if c == nil {
+		return
+	}
+	if m.leaving {
+		m.createdLate(c, r)
 		return
 	}
 	var res struct {
@@ -388,9 +412,10 @@ func (m *BrowserMachine) created(r Replied) {
 	m.decide()
 	if c.first {
 		if m.pages[c.target] == nil {
-			m.pages[c.target] = &browserPage{} // its attach is on the way
+			m.first = c.target // its attach is on the way
+		} else {
+			m.rootAttached()
 		}
-		m.rootAttached()
 		return
 	}
 	m.do(Answer{To: c.reply, Value: c.target})
@@ -432,7 +457,7 @@ func (m *BrowserMachine) closed(r Replied) {
 	}
 	m.do(Answer{To: p.closing, Err: r.Err})
 	p.closing = nil
-	m.oneClosed()
+	m.oneLeft()
 	if !m.leaving {
 		m.root(Tag{Kind: TagCheck, Page: r.Tag.Page}, "Target.getTargetInfo", targetParam{r.Tag.Page}, pageBudget)
 	}
@@ -482,35 +507,6 @@ func (m *BrowserMachine) dropHelper(t messages.TargetID) {
 			m.root(Tag{Kind: TagNone}, "Target.closeTarget", targetParam{c.target}, pageBudget)
 			return
 		}
-	}
-}
-
-func (m *BrowserMachine) leave() {
-	if m.leaving {
-		return
-	}
-	m.leaving = true
-	if m.cfg.Scope == messages.ScopeOwn {
-		for _, t := range m.sortedPages() {
-			if m.pages[t].closing == nil {
-				m.closePage(messages.ClosePage{Page: t, Reply: func(any, error) {}})
-			}
-			m.closing++
-		}
-	}
-	if m.closing == 0 {
-		m.do(Exit{})
-		return
-	}
-	m.do(Arm{timerLeave, LeaveBudget})
-}
-
-func (m *BrowserMachine) oneClosed() {
-	if !m.leaving {
-		return
-	}
-	if m.closing--; m.closing == 0 {
-		m.do(Exit{})
 	}
 }
 

@@ -212,10 +212,16 @@ func decodeConsole(c Config, params []byte) any {
 		TS: messages.Seconds(e.Timestamp.Float64() / 1000), Level: "error",
 		Text: consoleText(strings.Join(parts, " ")),
 	}
-	if s := e.StackTrace; s != nil && len(s.CallFrames) > 0 {
-		entry.URL = clip(s.CallFrames[0].URL, maxURL)
-	}
+	entry.URL = scriptURL(e.StackTrace)
 	return messages.ConsoleReported{Gen: c.Gen, Entry: entry}
+}
+
+// scriptURL is the URL of the script that a stack trace begins in.
+func scriptURL(s *runtime.StackTrace) string {
+	if s == nil || len(s.CallFrames) == 0 || s.CallFrames[0] == nil { // a list of null is valid JSON
+		return ""
+	}
+	return clip(s.CallFrames[0].URL, maxURL)
 }
 
 func decodeException(c Config, params []byte) any {
@@ -234,8 +240,8 @@ func decodeException(c Config, params []byte) any {
 		TS: messages.Seconds(e.Timestamp.Float64() / 1000), Level: "exception",
 		Text: consoleText(text), URL: clip(d.URL, maxURL),
 	}
-	if s := d.StackTrace; entry.URL == "" && s != nil && len(s.CallFrames) > 0 {
-		entry.URL = clip(s.CallFrames[0].URL, maxURL)
+	if entry.URL == "" {
+		entry.URL = scriptURL(d.StackTrace)
 	}
 	return messages.ConsoleReported{Gen: c.Gen, Entry: entry}
 }

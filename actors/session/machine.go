@@ -40,6 +40,7 @@ const (
 	timerVerdict   = "verdict"
 	timerProbe     = "probe"
 	timerInterrupt = "interrupt"
+	timerReload    = "reload"
 	timerNavigate  = "navigate:"
 )
 
@@ -87,6 +88,8 @@ const (
 	TagClose
 	TagCheck
 	TagReattach
+	TagCalm
+	TagFlushed
 	TagNone // whatever it says, nothing follows
 )
 
@@ -142,7 +145,8 @@ type Machine struct {
 
 	round     uint32
 	ready     bool
-	announced bool // SessionReady was sent in this round
+	attended  bool // the attach of this round is over: navigations may begin
+	announced bool // and SessionReady was sent
 	keyAlive  bool // the browser process answered for this page (C24)
 	crashed   bool
 	probing   bool
@@ -232,7 +236,7 @@ func (m *Machine) do(e Effect) { m.out = append(m.out, e) }
 // requirement A8, with the resume last (C33).
 func (m *Machine) attach() {
 	m.round++
-	m.ready, m.announced, m.keyAlive = false, false, false
+	m.ready, m.attended, m.announced, m.keyAlive = false, false, false, false
 	for _, c := range attachBatch {
 		if c.pageOnly && !m.cfg.IsPage {
 			continue
@@ -303,6 +307,7 @@ func (m *Machine) treeLoaded(result []byte) {
 	m.hung, m.orphan = false, false
 	m.do(Disarm{timerClassify})
 	m.do(Disarm{timerVerdict})
+	m.do(Disarm{timerReload})
 	m.do(ToFrame{messages.FrameTreeLoaded{Gen: m.cfg.Gen, Session: m.cfg.Session, Page: m.cfg.Page, Frames: frames}})
 	m.publishHealth()
 	m.announce(false)
@@ -319,7 +324,7 @@ func (m *Machine) announce(blocked bool) {
 	if m.announced {
 		return
 	}
-	m.announced = true
+	m.announced, m.attended = true, true
 	// Behind its frames: whoever waits for the attach reads a snapshot with a
 	// frame tree in it (A5).
 	m.do(ToFrame{messages.SessionReady{Gen: m.cfg.Gen, Session: m.cfg.Session, Target: m.cfg.Target, Blocked: blocked}})
@@ -351,6 +356,8 @@ func (m *Machine) timerFired(name string) {
 		}
 		m.publishHealth()
 		m.announce(true)
+	case timerReload:
+		m.announce(true)
 	case timerProbe:
 		m.probeUnanswered()
 	case timerInterrupt:
@@ -362,8 +369,12 @@ func (m *Machine) timerFired(name string) {
 	}
 }
 
+// reloadFrames tells of the frames again and announces the session anew: the
+// frame actor that was told before may have taken it along. A page that cannot
+// tell of its frames at the moment holds up neither that nor a navigation.
 func (m *Machine) reloadFrames() {
 	m.announced = false
+	m.do(Arm{timerReload, AttachClassify})
 	m.do(Command{Tag: Tag{Kind: TagTree, Round: m.round}, Method: "Page.getFrameTree"})
 }
 
@@ -405,6 +416,7 @@ func (m *Machine) becomeCrashed() {
 	m.do(Disarm{timerClassify})
 	m.do(Disarm{timerVerdict})
 	m.do(Disarm{timerProbe})
+	m.do(Disarm{timerReload})
 	err := messages.Errorf(messages.CodePageCrashed, "the page's renderer has crashed; navigate or Page.reload revives it")
 	m.do(Interrupt{Err: err})
 	m.endNavigations(err)
@@ -448,6 +460,10 @@ func (m *Machine) dialogsOpen(o messages.DialogsOpen) {
 	m.dialogs, m.holding = o.Dialogs, o.Holding
 	if len(m.dialogs) == 0 {
 		m.do(Disarm{timerInterrupt})
+		if m.probing {
+			// A probe that the dialog held up: from now on silence counts.
+			m.do(Arm{timerProbe, ProbeBudget})
+		}
 		return
 	}
 	if m.cfg.IsPage {

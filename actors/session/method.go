@@ -37,11 +37,13 @@ func NeedsRenderer(method string) bool {
 	return hangs[method] || hangs[domain+"."]
 }
 
-// WorksWhenHung says whether a renderer that spins is not in method's way
-// even though it belongs to the renderer.
-// isInput: a click whose handler opens a dialog is answered when the dialog is.
+// isInput tells the commands that a dialog can hold up although they are not
+// the renderer's: a click whose handler opens a dialog is answered when the
+// dialog is.
 func isInput(method string) bool { return strings.HasPrefix(method, "Input.") }
 
+// WorksWhenHung says whether a renderer that spins is not in method's way
+// even though it belongs to the renderer.
 func WorksWhenHung(method string) bool { return answers[method] || !NeedsRenderer(method) }
 
 // losesDialog are the commands that close an open dialog with "no" on their

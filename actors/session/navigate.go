@@ -69,7 +69,7 @@ func (m *Machine) navigate(o messages.Navigate) {
 	n := &navigation{id: m.nav, req: o.Request, reply: o.Reply, until: momentOf[o.Request.WaitUntil]}
 	m.navs = append(m.navs, n)
 	m.do(Arm{navTimer(n.id), o.Request.Timeout()})
-	if m.announced {
+	if m.attended {
 		m.begin(n)
 	}
 }

@@ -1,0 +1,91 @@
+package session
+
+import (
+	"encoding/json"
+	"time"
+
+	"holdfast/messages"
+)
+
+// LeaveBudget bounds an orderly end of the link.
+const LeaveBudget = 1500 * time.Millisecond
+
+const timerLeave = "leave"
+
+// leave ends the session in good order. Pages of scope own are closed, those
+// that an attach or a creation under way still hides included. Whatever else
+// is attached is resumed and, before the link goes, the browser stops holding
+// new pages: one that is held when the link drops is frozen for good, and its
+// opener with it (C33).
+func (m *BrowserMachine) leave() {
+	if m.leaving {
+		return
+	}
+	m.leaving, m.first = true, ""
+	m.do(Arm{timerLeave, LeaveBudget})
+	m.closing = 1 + len(m.creating)
+	m.autoAttach(TagCalm, false)
+	for _, a := range m.undecided {
+		m.letGo(a.Session)
+	}
+	m.undecided = nil
+	for _, c := range m.creating {
+		if c.target != "" { // a helper whose page is being reattached
+			m.closing--
+			m.root(Tag{Kind: TagNone}, "Target.closeTarget", targetParam{c.target}, pageBudget)
+		}
+	}
+	if m.cfg.Scope == messages.ScopeOwn {
+		m.closeOwned()
+		return
+	}
+	for _, t := range m.sortedPages() {
+		if p := m.pages[t]; p.closing != nil {
+			m.closing++
+		} else if p.session != "" {
+			m.do(Command{Session: p.session, Tag: Tag{Kind: TagNone}, Method: resume})
+		}
+	}
+}
+
+// closeOwned closes what the task made, also what this link has not attached
+// to yet.
+func (m *BrowserMachine) closeOwned() {
+	for t := range m.owned {
+		if m.pages[t] == nil {
+			m.pages[t] = &browserPage{}
+		}
+	}
+	for _, t := range m.sortedPages() {
+		if m.pages[t].closing == nil {
+			m.closePage(messages.ClosePage{Page: t, Reply: func(any, error) {}})
+		}
+		m.closing++
+	}
+}
+
+// createdLate is the end of a creation that nobody waits for any more.
+func (m *BrowserMachine) createdLate(c *creation, r Replied) {
+	if c.reply != nil {
+		m.do(Answer{To: c.reply, Err: gone()})
+	}
+	var res struct {
+		TargetID messages.TargetID `json:"targetId"`
+	}
+	if r.Err == nil && json.Unmarshal(r.Result, &res) == nil && (c.helper != "" || m.cfg.Scope == messages.ScopeOwn) {
+		m.pages[res.TargetID] = &browserPage{closing: func(any, error) {}}
+		m.root(Tag{Kind: TagClose, Page: res.TargetID}, "Target.closeTarget", targetParam{res.TargetID}, pageBudget)
+		return // its end counts
+	}
+	m.oneLeft()
+}
+
+// oneLeft notes that something leaving waits for is done.
+func (m *BrowserMachine) oneLeft() {
+	if !m.leaving {
+		return
+	}
+	if m.closing--; m.closing == 0 {
+		m.do(Exit{})
+	}
+}
