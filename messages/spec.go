@@ -99,10 +99,14 @@ type TaskSpec struct {
 	Labels map[string]string `json:"labels,omitempty"`
 }
 
-// Normalized returns s without what says nothing: launch false is no launch.
+// Normalized returns s in its plainest form: launch false is no launch, and who
+// names a page means the scope target.
 func (s TaskSpec) Normalized() TaskSpec {
 	if s.Launch != nil && s.Launch.no {
 		s.Launch = nil
+	}
+	if s.TargetID != "" && s.Scope == "" {
+		s.Scope = ScopeTarget
 	}
 	return s
 }

@@ -12,7 +12,8 @@ import (
 
 func (m *Machine) targetAttached(a messages.TargetAttached) {
 	isPage := a.Via == ""
-	cfg := session.Config{Gen: a.Gen, Session: a.Session, Target: a.Info.ID, Page: a.Page, IsPage: isPage, Fresh: a.Waiting || a.Info.URL == "about:blank"}
+	fresh := a.Waiting || !m.everUp && a.Info.URL == "about:blank"
+	cfg := session.Config{Gen: a.Gen, Session: a.Session, Target: a.Info.ID, Page: a.Page, IsPage: isPage, Fresh: fresh}
 	if old := m.sessions[a.Session]; old != nil {
 		return
 	}
