@@ -31,16 +31,18 @@ type Browser struct {
 
 	handlers sync.WaitGroup
 
-	mu      sync.Mutex
-	ids     ids
-	conns   []*Conn // open ones, in the order they came
-	targets []*target
-	pages   []*page
-	front   *page // the foremost tab
-	dials   int
-	refuse  bool
-	dead    bool
-	after   []func() // run once mu is free
+	mu         sync.Mutex
+	ids        ids
+	conns      []*Conn // open ones, in the order they came
+	targets    []*target
+	pages      []*page
+	front      *page // the foremost tab
+	dials      int   // WebSockets that were opened
+	handshakes int   // and those that were asked for
+	refuse     bool
+	dead       bool
+	ready      []*proc  // may have work that can be done; see drain
+	after      []func() // run once mu is free
 }
 
 // New returns a browser with o.Pages tabs. Close ends it.
@@ -64,6 +66,11 @@ func New(o Options) *Browser {
 func (b *Browser) do(f func()) {
 	b.mu.Lock()
 	f()
+	for len(b.ready) > 0 {
+		p := b.ready[0]
+		b.ready = b.ready[1:]
+		b.work(p)
+	}
 	after := b.after
 	b.after = nil
 	b.mu.Unlock()
@@ -106,11 +113,18 @@ func (b *Browser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.NotFound(w, r)
 			return
 		}
+		// The order of connections is that of their handshakes' beginning: a
+		// client that dials twice finds the first one first.
+		var number int
+		b.do(func() {
+			b.handshakes++
+			number = b.handshakes
+		})
 		ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionDisabled})
 		if err != nil {
 			return // Accept has answered
 		}
-		b.serve(ws)
+		b.serve(ws, number)
 	default:
 		http.NotFound(w, r)
 	}

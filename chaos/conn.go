@@ -3,6 +3,7 @@ package chaos
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,11 +43,11 @@ type Command struct {
 }
 
 // serve runs a connection until either side ends it.
-func (b *Browser) serve(ws *websocket.Conn) {
+func (b *Browser) serve(ws *websocket.Conn, number int) {
 	ws.SetReadLimit(-1)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	c := &Conn{b: b, ws: ws, cancel: cancel, wake: make(chan struct{}, 1)}
+	c := &Conn{b: b, number: number, ws: ws, cancel: cancel, wake: make(chan struct{}, 1)}
 
 	opened := false
 	b.do(func() {
@@ -55,9 +56,12 @@ func (b *Browser) serve(ws *websocket.Conn) {
 		}
 		opened = true
 		b.dials++
-		c.number = b.dials
 		c.sessions = []*session{{conn: c}}
-		b.conns = append(b.conns, c)
+		i := len(b.conns)
+		for i > 0 && b.conns[i-1].number > number {
+			i--
+		}
+		b.conns = slices.Insert(b.conns, i, c)
 	})
 	if opened {
 		var writer sync.WaitGroup

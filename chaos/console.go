@@ -57,7 +57,7 @@ func (b *Browser) inFrame(id messages.FrameID, f func(*frame)) (found bool) {
 	b.do(func() {
 		if target := b.frame(id); target != nil {
 			found = true
-			b.script(target.target, func() { f(target) })
+			b.script(target, func() { f(target) })
 		}
 	})
 	return found

@@ -46,6 +46,7 @@ const (
 type Dialog struct {
 	b       *Browser
 	frame   *frame
+	loader  string // of the document that raises it
 	proc    *proc
 	kind    DialogType
 	message string
@@ -80,7 +81,8 @@ type closedParams struct {
 const maxMessage = 10240
 
 // OpenDialog has a script of the frame raise a dialog. It opens as soon as the
-// frame's scripts can run. nil means that there is no such frame.
+// frame's scripts can run; when its document goes before that, it never does.
+// nil means that there is no such frame.
 func (b *Browser) OpenDialog(id messages.FrameID, kind DialogType, message, defaultPrompt string) (d *Dialog) {
 	b.do(func() {
 		f := b.frame(id)
@@ -88,7 +90,7 @@ func (b *Browser) OpenDialog(id messages.FrameID, kind DialogType, message, defa
 			return
 		}
 		d = b.newDialog(f, kind, message, defaultPrompt)
-		b.script(f.target, func() { b.showDialog(d) })
+		b.queue(f.target.proc, func() { b.showDialog(d) })
 	})
 	return d
 }
@@ -100,7 +102,7 @@ func (b *Browser) newDialog(f *frame, kind DialogType, message, defaultPrompt st
 			message = message[:len(message)-1]
 		}
 	}
-	return &Dialog{b: b, frame: f, kind: kind, message: message, prompt: defaultPrompt, done: make(chan struct{})}
+	return &Dialog{b: b, frame: f, loader: f.loader, kind: kind, message: message, prompt: defaultPrompt, done: make(chan struct{})}
 }
 
 func (b *Browser) openDialog(f *frame, kind DialogType, message, defaultPrompt string) *Dialog {
@@ -115,7 +117,7 @@ func (b *Browser) openDialog(f *frame, kind DialogType, message, defaultPrompt s
 func (b *Browser) showDialog(d *Dialog) {
 	p := d.frame.page
 	d.proc = d.frame.target.proc
-	if b.frame(d.frame.id) != d.frame {
+	if b.frame(d.frame.id) != d.frame || d.frame.loader != d.loader {
 		b.finish(d, DialogResult{By: ClosedByNavigation})
 		return
 	}

@@ -44,7 +44,8 @@ func (b *Browser) DropConnections() int {
 	return n
 }
 
-// Number counts the browser's connections from 1.
+// Number counts the browser's connections from 1, in the order in which their
+// handshakes began.
 func (c *Conn) Number() int { return c.number }
 
 // Drop breaks the connection without a close frame, as a killed socket does.

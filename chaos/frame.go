@@ -181,7 +181,7 @@ func (b *Browser) AddFrame(parent messages.FrameID, url string) (id messages.Fra
 	b.do(func() {
 		if p := b.frame(parent); p != nil {
 			id = messages.FrameID(b.ids.token())
-			b.script(p.target, func() { b.appendFrame(p, id, "", url)() })
+			b.script(p, func() { b.appendFrame(p, id, "", url)() })
 		}
 	})
 	return id
@@ -216,9 +216,9 @@ func (b *Browser) NavigateFrame(id messages.FrameID, url string) bool {
 			return
 		}
 		found = true
-		actor := f.target
+		actor := f
 		if f.parent != nil {
-			actor = f.parent.target
+			actor = f.parent
 		}
 		b.script(actor, func() { b.setSource(f, url)() })
 	})
@@ -262,11 +262,7 @@ func (b *Browser) setSource(f *frame, url string) (then func()) {
 	// The old document is asked whether it may go; under a dialog or in a loop
 	// it does not answer.
 	return func() {
-		b.script(f.target, func() {
-			if b.frame(f.id) == f {
-				b.load(f, url, loader, "Navigation")
-			}
-		})
+		b.queue(f.target.proc, func() { b.load(f, url, loader, "Navigation") })
 	}
 }
 
@@ -278,7 +274,7 @@ func (b *Browser) RemoveFrame(id messages.FrameID) bool {
 	b.do(func() {
 		if f := b.frame(id); f != nil && f.parent != nil {
 			found = true
-			b.script(f.parent.target, func() { b.removeFrame(f) })
+			b.script(f.parent, func() { b.removeFrame(f) })
 		}
 	})
 	return found

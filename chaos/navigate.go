@@ -82,6 +82,9 @@ func (b *Browser) load(f *frame, url, loader, kind string) {
 // fetch calls use with what is found at url, once the server has answered.
 // A navigation that another one overtakes meanwhile comes to nothing.
 func (b *Browser) fetch(f *frame, url, loader string, use func(Document)) {
+	if b.frame(f.id) != f {
+		return
+	}
 	doc := b.options.Load(url)
 	if doc.Delay <= 0 {
 		use(doc)
@@ -160,6 +163,7 @@ func (b *Browser) comeHome(f *frame) {
 // moveProcess keeps f's target and session for another site's document.
 func (b *Browser) moveProcess(f *frame, url, loader, kind string, doc Document) {
 	t := f.target
+	t.start = nil
 	group := t.proc.group
 	next := b.procFor(group, url)
 	b.closeDialogsOf(t.proc, f)
@@ -314,7 +318,13 @@ func (b *Browser) commit(f *frame, url, loader, kind string, doc Document, sameP
 	for _, child := range doc.Frames {
 		b.appendFrame(f, messages.FrameID(b.ids.token()), "", child)()
 	}
-	b.loaded(f)
+	if doc.Script == "" {
+		b.loaded(f)
+		return
+	}
+	// What the script raises comes before the load events, and holds them.
+	b.script(f, func() { b.task(f, doc.Script) })
+	b.script(f, func() { b.loaded(f) })
 }
 
 func (b *Browser) loaded(f *frame) {

@@ -37,6 +37,9 @@ type Document struct {
 	ErrorText string
 	// Frames are the addresses of the iframes that its markup holds.
 	Frames []string
+	// Script runs while the document loads; it is written in the dialect of
+	// script.go.
+	Script string
 	// BeforeUnload arms a beforeunload handler; it asks once the frame has
 	// had a user gesture (C10).
 	BeforeUnload bool

@@ -134,6 +134,12 @@ func (b *Browser) Navigate(id messages.TargetID, url string) bool {
 // text, before the document commits.
 func (b *Browser) navigate(p *page, url string, reply func(loader, failure string)) {
 	f := p.main
+	if p.target.start != nil {
+		// A held page goes nowhere before it is let go (C32); then it goes
+		// here and not where it was meant to.
+		p.target.start = func() { b.navigate(p, url, reply) }
+		return
+	}
 	loader := b.announce(f, url, "differentDocument")
 	if !b.closeDialogs(p) {
 		return

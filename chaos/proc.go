@@ -80,23 +80,32 @@ func (p *proc) blocks(where place) bool {
 	}
 }
 
-// script runs f as the script of a frame of t does: now, or when its process
-// is free again. A popup that is held, and one left frozen, hold their
-// opener's scripts too, while commands are still answered (C29, C33).
-func (b *Browser) script(t *target, f func()) {
-	p := t.proc
-	p.work = append(p.work, work{script: func() {
-		if t.page.closed {
-			return
+// script runs act as a script of f's document: now, or when its process is
+// free again, or never when the document has gone by then. A popup that is
+// held, and one left frozen, hold their opener's scripts too, while commands
+// are still answered (C29, C33).
+func (b *Browser) script(f *frame, act func()) {
+	loader := f.loader
+	b.queue(f.target.proc, func() {
+		if b.frame(f.id) == f && f.loader == loader {
+			act()
 		}
-		f()
-	}})
+	})
+}
+
+// queue has act done when p's scripts can run.
+func (b *Browser) queue(p *proc, act func()) {
+	p.work = append(p.work, work{script: act})
 	b.drain(p)
 }
 
-// drain does what waits for p, in order, as far as p is free for it. What one
+// drain has what waits for p done, once the world is whole again: whoever
+// frees a process is often in the middle of taking a page apart.
+func (b *Browser) drain(p *proc) { b.ready = append(b.ready, p) }
+
+// work does what waits for p, in order, as far as p is free for it. What one
 // piece does may free or take the process, so each time it looks anew.
-func (b *Browser) drain(p *proc) {
+func (b *Browser) work(p *proc) {
 	for {
 		i := b.runnable(p)
 		if i < 0 {
@@ -149,7 +158,7 @@ func (b *Browser) scriptsHeld(p *proc) bool {
 // or a Runtime.terminateExecution of a session that was attached before.
 func (b *Browser) Spin(id messages.TargetID) bool {
 	return b.withTarget(id, func(t *target) {
-		b.script(t, func() { t.proc.busy = true })
+		b.script(t.root, func() { t.proc.busy = true })
 	})
 }
 
@@ -193,6 +202,10 @@ func (b *Browser) crash(p *proc) {
 		if t.proc != p {
 			continue
 		}
+		if t.parent == nil {
+			// Who held it was waiting for a process that is no more.
+			t.start, t.waiting, t.frozen = nil, nil, false
+		}
 		t.each(inspecting, "Inspector.targetCrashed", empty{})
 		b.sessions(func(s *session) {
 			if s.discover {
@@ -200,6 +213,7 @@ func (b *Browser) crash(p *proc) {
 			}
 		})
 	}
+	b.drain(p) // what a dead renderer does not hold up
 }
 
 // bury answers what waited for a crashed process and gives the target a new

@@ -129,16 +129,19 @@ func runVoid(b *Browser, f *frame, args []string) outcome {
 func runTimeout(b *Browser, f *frame, args []string) outcome {
 	f.timers++
 	return outcome{value: f.timers, then: func() {
-		b.script(f.target, func() {
-			o := b.exec(f, args[0])
-			if o.throws != "" {
-				b.exception(f, o.throws)
-			}
-			if o.then != nil {
-				o.then()
-			}
-		})
+		b.script(f, func() { b.task(f, args[0]) })
 	}}
+}
+
+// task runs an expression whose value nobody waits for.
+func (b *Browser) task(f *frame, expression string) {
+	o := b.exec(f, expression)
+	if o.throws != "" {
+		b.exception(f, o.throws)
+	}
+	if o.then != nil {
+		o.then()
+	}
 }
 
 // exec runs an expression in f. An unknown one is a ReferenceError.

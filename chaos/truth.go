@@ -16,6 +16,7 @@ type Frame struct {
 	OOPIF   bool
 	Loading bool // held or still without its first document
 	Dialog  bool // has a dialog open
+	Hangs   bool // its process is under a dialog, in a loop or dead
 }
 
 // Page is a tab as it really is.
@@ -65,6 +66,7 @@ func (f *frame) truth(out []Frame) []Frame {
 	t := Frame{
 		ID: f.id, Page: f.page.target.id, Target: f.target.id, URL: f.publicURL(),
 		OOPIF: f.parent != nil && f.target.root == f, Loading: f.fresh,
+		Hangs: f.target.proc.blocks(inRenderer),
 	}
 	if f.parent != nil {
 		t.Parent = f.parent.id

@@ -171,6 +171,45 @@ func TestWorld(t *testing.T) {
 		}
 	})
 
+	bubble("the first script of a held popup is not missed (C29)", func(t *testing.T) {
+		load := func(url string) chaos.Document {
+			d := chaos.DefaultDocument(url)
+			if strings.HasSuffix(url, "/pop") {
+				d.Script = "confirm('first')"
+			}
+			return d
+		}
+		w, c, page, _ := supervised(t, chaos.Options{Load: load})
+		popup := w.b.OpenPopup(w.b.MainFrame(page), "http://b.test/pop")
+		synctest.Wait()
+		s := w.sessionOn(popup, 1)
+		c.send(s, "Page.enable", "")
+		c.send(s, "Runtime.runIfWaitingForDebugger", "")
+		synctest.Wait()
+		if len(c.events(s, "Page.javascriptDialogOpening")) != 1 || len(c.events(s, "Page.loadEventFired")) != 0 {
+			t.Error("the dialog was missed, or did not hold the load")
+		}
+		c.send(s, "Page.handleJavaScriptDialog", `{"accept":true}`)
+		synctest.Wait()
+		if len(c.events(s, "Page.loadEventFired")) != 1 {
+			t.Error("the page never loaded")
+		}
+	})
+
+	bubble("a script of a document that is gone never runs", func(t *testing.T) {
+		w, _, page, _ := supervised(t, chaos.Options{})
+		w.b.OpenDialog(w.b.MainFrame(page), chaos.Alert, "first", "")
+		second := w.b.OpenDialog(w.b.MainFrame(page), chaos.Alert, "second", "")
+		id := w.b.AddFrame(w.b.MainFrame(page), "http://b.test/x")
+		w.b.Navigate(page, "http://a.test/q")
+		if r := result(t, second); r.By != chaos.ClosedByNavigation {
+			t.Errorf("got %+v", r)
+		}
+		if got := w.b.FramesOf(page); len(got) != 1 || got[0].ID == id {
+			t.Errorf("forest %+v", got)
+		}
+	})
+
 	bubble("a crash takes the process, a reload brings it back (M13)", func(t *testing.T) {
 		w, c, page, s := supervised(t, chaos.Options{})
 		w.b.Crash(page)
