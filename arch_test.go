@@ -28,11 +28,12 @@ var floors = []struct {
 	{"internal/guard", []string{"internal/redact", "internal/restart"}},
 	{"transport", []string{"internal/redact", "messages"}},
 	{"metrics", []string{"internal/guard", "messages", "transport"}},
-	{"actors/session", []string{"internal/redact", "internal/guard", "messages", "transport"}},
-	{"actors/dialog", []string{"internal/redact", "internal/guard", "messages"}},
+	{"actors/ledger", []string{"messages"}},
+	{"actors/session", []string{"actors/ledger", "internal/redact", "internal/guard", "messages", "transport"}},
+	{"actors/dialog", []string{"actors/ledger", "internal/redact", "internal/guard", "messages"}},
 	{"actors/frame", []string{"internal/guard", "messages"}},
 	{"actors/supervisor", []string{
-		"actors/dialog", "actors/frame", "actors/session", "internal/guard", "internal/restart", "messages", "transport",
+		"actors/dialog", "actors/frame", "actors/ledger", "actors/session", "internal/guard", "internal/restart", "messages", "transport",
 	}},
 	{"actors/registry", []string{"actors/supervisor", "internal/guard", "messages"}},
 	{".", []string{
@@ -60,7 +61,7 @@ var impure = []string{"context", "sync", "sync/atomic", "math/rand", "math/rand/
 // machines are the files that hold pure code.
 var machines = map[string]bool{
 	"actors/session/machine.go": true, "actors/session/navigate.go": true, "actors/session/browsermachine.go": true,
-	"actors/session/method.go": true, "actors/session/event.go": true,
+	"actors/session/leave.go": true, "actors/session/method.go": true, "actors/session/event.go": true,
 	"actors/dialog/machine.go": true,
 	"actors/frame/machine.go":  true, "actors/frame/tree.go": true,
 	"actors/supervisor/machine.go": true, "actors/supervisor/page.go": true,

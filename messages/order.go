@@ -28,6 +28,13 @@ type (
 	// answer the dialogs it announced (M1).
 	LinkLost struct{ Gen Generation }
 
+	// PageReattached tells that a page has a session in place of the one it had
+	// on the same link.
+	PageReattached struct {
+		Page    TargetID
+		Session SessionID
+	}
+
 	// PageGone tells that a page no longer exists.
 	PageGone struct{ Page TargetID }
 )

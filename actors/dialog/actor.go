@@ -1,8 +1,11 @@
 package dialog
 
 import (
+	"slices"
+
 	"github.com/anthdm/hollywood/actor"
 
+	"holdfast/actors/ledger"
 	"holdfast/internal/guard"
 	"holdfast/messages"
 )
@@ -18,27 +21,68 @@ type Actor struct {
 	machine    *Machine
 	supervisor *actor.PID
 	sessions   map[messages.SessionID]*actor.PID
+	started    bool
+	orders     map[messages.DialogID]order // without an outcome
+	answers    ledger.Ledger               // on their way by the supervisor
+}
+
+// order is a HandleDialog and who has it.
+type order struct {
+	session messages.SessionID
+	pid     *actor.PID
 }
 
 // New returns the behavior of a task's dialog actor, going on from memory.
 func New(spec messages.TaskSpec, memory messages.DialogMemory, supervisor *actor.PID) *Actor {
-	return &Actor{machine: NewMachine(spec, memory), supervisor: supervisor}
+	return &Actor{machine: NewMachine(spec, memory), supervisor: supervisor, orders: map[messages.DialogID]order{}}
 }
 
-// Init implements guard.Behavior.
-func (a *Actor) Init(c *guard.Context) { a.step(c, Start{}) }
+// Init implements guard.Behavior. The machine starts with the first
+// [SessionsChanged]: before it nothing can be answered.
+func (a *Actor) Init(*guard.Context) {}
 
 // Receive implements guard.Behavior.
 func (a *Actor) Receive(c *guard.Context, msg any) {
-	if s, ok := msg.(SessionsChanged); ok {
-		a.sessions = s.PIDs
+	switch msg := msg.(type) {
+	case SessionsChanged:
+		a.sessionsChanged(c, msg)
 		return
+	case messages.DialogHandled:
+		delete(a.orders, msg.Dialog)
 	}
 	a.step(c, msg)
 }
 
+func (a *Actor) sessionsChanged(c *guard.Context, s SessionsChanged) {
+	a.sessions = s.PIDs
+	if !a.started {
+		a.started = true
+		a.step(c, Start{})
+		return
+	}
+	// Whoever had an order and is gone took it along. What it had an outcome
+	// for it has told before: its end came after.
+	var lost []messages.DialogID
+	for id, o := range a.orders {
+		if a.sessions[o.session] != o.pid {
+			lost = append(lost, id)
+		}
+	}
+	slices.Sort(lost)
+	for _, id := range lost {
+		delete(a.orders, id)
+		a.step(c, messages.DialogHandled{
+			Dialog: id,
+			Err:    messages.Errorf(messages.CodeUpstreamUnavailable, "the page's session ended before the answer was confirmed").With("sent", true),
+		})
+	}
+}
+
 // Terminate implements guard.Behavior.
-func (a *Actor) Terminate(*guard.Context, guard.Reason) { a.machine.abandon() }
+func (a *Actor) Terminate(*guard.Context, guard.Reason) {
+	a.machine.abandon()
+	a.answers.SettleAll()
+}
 
 func (a *Actor) step(c *guard.Context, in any) {
 	for _, e := range a.machine.Step(c.Now(), in) {
@@ -54,6 +98,7 @@ func (a *Actor) step(c *guard.Context, in any) {
 				})
 				continue
 			}
+			a.orders[e.Msg.Dialog] = order{e.Session, pid}
 			c.Send(pid, e.Msg)
 		case ToSupervisor:
 			c.Send(a.supervisor, e.Msg)
@@ -62,6 +107,7 @@ func (a *Actor) step(c *guard.Context, in any) {
 		case Disarm:
 			c.Cancel(e.Name)
 		case Answer:
+			e.To = a.answers.Owe("supervisor", e.To, e.Value, e.Err)
 			c.Send(a.supervisor, messages.Relay(e))
 		}
 	}

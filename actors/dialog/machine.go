@@ -83,7 +83,8 @@ func NewMachine(spec messages.TaskSpec, memory messages.DialogMemory) *Machine {
 	return m
 }
 
-// Start sets the watchdogs of remembered dialogs.
+// Start sets the watchdogs of remembered dialogs and applies the policy to
+// them. It comes once the sessions are known.
 type Start struct{}
 
 // Step takes one input and returns what is to be done, in order. The slice is
@@ -94,6 +95,9 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case Start:
 		for _, e := range m.open {
 			m.do(Arm{watchdog(e.Dialog.ID), e.ExpiresAt.Sub(now)})
+			if a, ok := m.policy(e.Dialog.Type); ok {
+				m.decide(e, a) // what the last one had decided is not known
+			}
 		}
 	case messages.DialogOpened:
 		m.opened(now, in)
@@ -109,6 +113,11 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.framesRemoved(now, in)
 	case messages.PageGone:
 		m.endAll(now, func(e *entry) bool { return e.Dialog.TargetID == in.Page }, messages.ClosedByRemote)
+	case messages.PageReattached:
+		// They were the old session's to answer: nobody else saw them open (M3).
+		m.endAll(now, func(e *entry) bool {
+			return e.Dialog.TargetID == in.Page && e.Dialog.SessionID != in.Session
+		}, messages.ClosedByLost)
 	case messages.LinkLost:
 		m.lost = max(m.lost, in.Gen)
 		m.endAll(now, func(e *entry) bool { return e.Gen <= in.Gen }, messages.ClosedByLost)

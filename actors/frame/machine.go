@@ -59,7 +59,8 @@ type tree struct {
 // session is what a CDP session is attached to.
 type session struct {
 	page  messages.TargetID
-	frame messages.FrameID // the frame whose process it is
+	frame messages.FrameID   // the frame whose process it is
+	via   messages.SessionID // that reported it; they end together
 }
 
 // NewMachine returns the empty forest of a new link.
@@ -131,7 +132,10 @@ func (m *Machine) touch(page messages.TargetID) {
 // one out of process: their ids are the same (C35).
 func (m *Machine) targetAttached(a messages.TargetAttached) {
 	frame := messages.FrameID(a.Info.ID)
-	m.sessions[a.Session] = session{page: a.Page, frame: frame}
+	if a.Via != "" && m.pages[a.Page] == nil {
+		return // its page has gone meanwhile
+	}
+	m.sessions[a.Session] = session{page: a.Page, frame: frame, via: a.Via}
 	t := m.tree(a.Page)
 	if a.Via == "" {
 		if t.root == "" {
@@ -167,6 +171,13 @@ func (m *Machine) sessionGone(s messages.SessionID) {
 		return
 	}
 	delete(m.sessions, s)
+	// The browser drops the sessions attached through it without a word. They
+	// go first: a document that takes this one's place must not find them.
+	for _, child := range slices.Sorted(maps.Keys(m.sessions)) {
+		if m.sessions[child].via == s {
+			m.sessionGone(child)
+		}
+	}
 	t := m.pages[at.page]
 	if t == nil {
 		return
@@ -196,10 +207,15 @@ func (m *Machine) treeLoaded(at session, l messages.FrameTreeLoaded) {
 		m.put(t, l.Session, f)
 	}
 	// What this session owned and no longer shows is gone, unless another
-	// session has it.
+	// session has it. So is what an ended session owned in a document that this
+	// one has taken over: a page that was attached anew.
 	for _, id := range slices.Sorted(maps.Keys(t.nodes)) {
 		n := t.nodes[id]
-		if n != nil && n.owner == l.Session && !seen[id] && n.target == "" {
+		if n == nil || seen[id] || n.target != "" || n.owner == "" {
+			continue
+		}
+		_, alive := m.sessions[n.owner]
+		if n.owner == l.Session || !alive && seen[n.parent] {
 			m.remove(t, n)
 		}
 	}
@@ -211,7 +227,7 @@ func (m *Machine) put(t *tree, s messages.SessionID, f messages.FrameInfo) *node
 	n := t.nodes[f.ID]
 	if n == nil {
 		parent := f.Parent
-		if parent != "" && t.nodes[parent] == nil {
+		if t.nodes[parent] == nil {
 			parent = t.root
 		}
 		if n = t.add(f.ID, parent); n == nil {
@@ -242,6 +258,9 @@ func (m *Machine) frameAttached(at session, a messages.FrameAttached) {
 		}
 		n.origin = "null"
 	}
+	if n.parent != a.Parent && t.nodes[a.Parent] != nil && n.id != t.root {
+		t.move(n, a.Parent)
+	}
 	// Also the way back from out of process: cross-site to same-site shows as
 	// a fresh attach of the same id (C35).
 	n.leaving = false
@@ -257,8 +276,8 @@ func (m *Machine) frameNavigated(at session, f messages.FrameNavigated) {
 		return
 	}
 	n := m.put(t, f.Session, f.Frame)
-	if n == nil {
-		return
+	if n == nil || n.owner != f.Session {
+		return // another process has it by now: the document is not this one
 	}
 	n.leaving = false
 	// A new document has no children yet. Those of a restored page were
@@ -273,7 +292,7 @@ func (m *Machine) frameNavigated(at session, f messages.FrameNavigated) {
 
 func (m *Machine) urlChanged(at session, u messages.FrameURLChanged) {
 	if t := m.pages[at.page]; t != nil {
-		if n := t.nodes[u.Frame]; n != nil {
+		if n := t.nodes[u.Frame]; n != nil && (n.target == "" || n.target == u.Session) {
 			n.url = u.URL
 			m.touch(at.page)
 		}

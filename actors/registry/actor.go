@@ -75,13 +75,10 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 }
 
 // Terminate implements guard.Behavior: whoever still waits is told.
-func (a *Actor) Terminate(c *guard.Context, _ guard.Reason) {
-	for _, id := range a.machine.ids() {
-		gen := a.gens[id]
-		for _, e := range a.machine.Step(c.Now(), SupervisorExited{ID: id, Gen: gen}) {
-			if e, ok := e.(Answer); ok && e.To != nil {
-				e.To(e.Value, e.Err)
-			}
+func (a *Actor) Terminate(*guard.Context, guard.Reason) {
+	for _, e := range a.machine.end() {
+		if e, ok := e.(Answer); ok && e.To != nil {
+			e.To(e.Value, e.Err)
 		}
 	}
 }

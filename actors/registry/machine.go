@@ -294,7 +294,7 @@ func (m *Machine) sweep(now time.Time, s Sweep) {
 		}
 		if life := orDefault(t.spec.MaxLifeS, m.limits.MaxLife); now.Sub(t.started) > life {
 			m.stopTask(id, t, "reached its maximum life of "+life.String())
-		} else if idle := orDefault(t.spec.IdleTimeoutS, m.limits.IdleTimeout); s.IdleFor(id) > idle {
+		} else if idle := orDefault(t.spec.IdleTimeoutS, m.limits.IdleTimeout); len(t.waiters) == 0 && s.IdleFor(id) > idle {
 			m.stopTask(id, t, "was not used for "+idle.String())
 		}
 	}
@@ -305,6 +305,23 @@ func orDefault(seconds float64, d time.Duration) time.Duration {
 		return d
 	}
 	return time.Duration(seconds * float64(time.Second))
+}
+
+// end answers whoever still waits when the registry itself ends.
+func (m *Machine) end() []Effect {
+	m.out = m.out[:0]
+	for _, id := range m.ids() {
+		t := m.tasks[id]
+		m.dropNext(t, "the node has stopped")
+		for _, w := range t.waiters {
+			m.do(Answer{To: w.reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the node has stopped")})
+		}
+		for _, reply := range t.stoppers {
+			m.do(Answer{To: reply})
+		}
+	}
+	clear(m.tasks)
+	return m.out
 }
 
 func (m *Machine) ids() []messages.TaskID { return slices.Sorted(maps.Keys(m.tasks)) }

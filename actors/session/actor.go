@@ -6,6 +6,7 @@ import (
 
 	"github.com/anthdm/hollywood/actor"
 
+	"holdfast/actors/ledger"
 	"holdfast/internal/guard"
 	"holdfast/messages"
 	"holdfast/transport"
@@ -29,7 +30,8 @@ type Page struct {
 	mux     *transport.Mux
 	peers   Peers
 	machine *Machine
-	console atomic.Int64 // console errors in the mailbox
+	answers ledger.Ledger // on their way by the frame actor or the supervisor
+	console atomic.Int64  // console errors in the mailbox
 	shed    *atomic.Uint64
 }
 
@@ -69,6 +71,9 @@ func (p *Page) Init(c *guard.Context) {
 func (p *Page) Receive(c *guard.Context, msg any) {
 	switch msg := msg.(type) {
 	case Peers:
+		if msg.Frame != p.peers.Frame {
+			p.answers.Settle(byFrame) // what the last one had with it is lost
+		}
 		p.peers = msg
 		return
 	case messages.ConsoleReported:
@@ -83,7 +88,14 @@ func (p *Page) Terminate(*guard.Context, guard.Reason) {
 	// Chrome leaves what was under way on a detached session unanswered.
 	p.mux.Interrupt(p.cfg.Session, gone(), nil)
 	p.machine.abandon()
+	p.answers.SettleAll()
 }
+
+// The ways an answer takes to whoever asked.
+const (
+	byFrame      = "frame"
+	bySupervisor = "supervisor"
+)
 
 func (p *Page) step(c *guard.Context, in any) {
 	for _, e := range p.machine.Step(c.Now(), in) {
@@ -105,8 +117,14 @@ func (p *Page) step(c *guard.Context, in any) {
 				return !e.Renderer || NeedsRenderer(method) || LosesDialog(method) || isInput(method)
 			})
 		case Answer:
-			// By way of the frames, which are part of what the answer follows from.
-			c.Send(p.peers.Frame, messages.Relay(e))
+			// By way of the frames, which are part of what a result follows from;
+			// an error tells of none.
+			via, pid := byFrame, p.peers.Frame
+			if e.Err != nil || pid == nil {
+				via, pid = bySupervisor, p.peers.Supervisor
+			}
+			e.To = p.answers.Owe(via, e.To, e.Value, e.Err)
+			c.Send(pid, messages.Relay(e))
 		}
 	}
 }

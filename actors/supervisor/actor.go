@@ -13,6 +13,7 @@ import (
 
 	"holdfast/actors/dialog"
 	"holdfast/actors/frame"
+	"holdfast/actors/ledger"
 	"holdfast/actors/session"
 	"holdfast/internal/guard"
 	"holdfast/internal/restart"
@@ -94,6 +95,7 @@ type Actor struct {
 	ports   map[messages.SessionID]*session.Port
 	pids    map[messages.SessionID]*actor.PID // copied on write: the dialog actor has it
 	views   map[messages.SessionID]Session
+	orders  ledger.Ledger // with the children, by name
 
 	browser launched
 }
@@ -130,7 +132,11 @@ func (a *Actor) Init(c *guard.Context) {
 			{ID: childFrame, Type: restart.Permanent},
 		},
 		Factory: a.factory, OnStart: a.started, OnExit: a.exited,
-		OnWait: func(c *guard.Context, _ restart.Wait) { a.step(c, BrowserWaiting{}) },
+		OnWait: func(c *guard.Context, _ restart.Wait) {
+			if a.pid(a.link, childBrowser) == nil { // else it is the forest that waits
+				a.step(c, BrowserWaiting{})
+			}
+		},
 	})
 	a.sessions = a.group(guard.GroupConfig{
 		Name: "sessions", Policy: sessionPolicy, Factory: a.factory, OnStart: a.started,
@@ -152,6 +158,7 @@ func (a *Actor) group(cfg guard.GroupConfig) *guard.Group {
 		if ev.Reason.Kind == guard.Panic {
 			a.log.Error("an actor has panicked and is restarted", "actor", id, "reason", ev.Reason.String(), "stack", string(ev.Reason.Stack))
 		}
+		a.orders.Settle(id) // those it had not come to
 		if onExit != nil {
 			onExit(c, id, ev)
 		}
@@ -208,6 +215,17 @@ func (a *Actor) pid(g *guard.Group, id string) *actor.PID {
 	return ref.PID
 }
 
+// ready forgives a child of the link its failures.
+func (a *Actor) ready(c *guard.Context, id string) {
+	if ref, ok := a.link.Ref(id); ok {
+		a.link.Ready(c, id, ref.Gen)
+	}
+}
+
+// openingTab is who owes the answer to an OpenTab: the page being opened is
+// handed from child to child.
+const openingTab = "opening"
+
 func (a *Actor) peers() session.Peers {
 	return session.Peers{Supervisor: a.self, Dialog: a.pid(a.dialogs, childDialog), Frame: a.pid(a.link, childFrame)}
 }
@@ -219,6 +237,7 @@ func (a *Actor) started(c *guard.Context, id string, ref guard.Ref) {
 		c.Send(ref.PID, dialog.SessionsChanged{PIDs: a.pids})
 		c.Send(a.pid(a.link, childFrame), frame.DialogActor{PID: ref.PID})
 		a.tellPeers(c)
+		a.step(c, DialogsRestarted{})
 	case childBrowser:
 		a.mux, a.root = nil, nil
 		a.step(c, BrowserStarting{a.gen})
@@ -352,6 +371,46 @@ func (a *Actor) Terminate(c *guard.Context, r guard.Reason) {
 		state, err = messages.StateLost, r.Err
 	}
 	a.carryOut(c, a.machine.end(state, err))
+	a.orders.SettleAll()
+}
+
+// order sends an order to a child, which owes an answer from then on; to one
+// that does not live at the moment it is refused.
+func (a *Actor) order(c *guard.Context, child string, to *actor.PID, msg any) {
+	if to == nil {
+		refuse(msg, messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").With("sent", false))
+		return
+	}
+	lost := messages.Errorf(messages.CodeUpstreamUnavailable, "the session ended before the answer came").With("sent", true)
+	switch o := msg.(type) {
+	case messages.AnswerDialog:
+		o.Reply = a.orders.Owe(child, o.Reply, nil, lost)
+		msg = o
+	case messages.Navigate:
+		o.Reply = a.orders.Owe(child, o.Reply, nil, lost)
+		msg = o
+	case messages.OpenPage:
+		o.Reply = a.orders.Owe(child, o.Reply, nil, lost)
+		msg = o
+	case messages.ClosePage:
+		o.Reply = a.orders.Owe(child, o.Reply, nil, lost)
+		msg = o
+	}
+	c.Send(to, msg)
+}
+
+// refuse answers an order that nobody can be given.
+func refuse(order any, err error) {
+	switch o := order.(type) {
+	case messages.AnswerDialog:
+		o.Reply(nil, err)
+	case messages.Navigate:
+		o.Reply(nil, err)
+	case messages.OpenPage:
+		o.Reply(nil, err)
+	case messages.ClosePage:
+		o.Reply(nil, err)
+	}
 }
 
 func (a *Actor) step(c *guard.Context, in any) { a.carryOut(c, a.machine.Step(c.Now(), in)) }
@@ -373,23 +432,26 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 			delete(a.ports, e.Session)
 			a.setPID(c, e.Session, nil)
 		case ToDialog:
-			c.Send(a.pid(a.dialogs, childDialog), e.Msg)
+			a.order(c, childDialog, a.pid(a.dialogs, childDialog), e.Msg)
 		case ToFrame:
 			c.Send(a.pid(a.link, childFrame), e.Msg)
 		case ToBrowser:
-			c.Send(a.pid(a.link, childBrowser), e.Msg)
+			a.order(c, childBrowser, a.pid(a.link, childBrowser), e.Msg)
 		case ToSession:
-			c.Send(a.pids[e.Session], e.Msg)
+			child := sessionPrefix + string(e.Session)
+			a.order(c, child, a.pid(a.sessions, child), e.Msg)
 		case OpenTab:
 			sys, self := c.System(), a.self
-			c.Send(a.pid(a.link, childBrowser), messages.OpenPage{NewWindow: e.NewWindow, Reply: func(v any, err error) {
+			reply := a.orders.Owe(openingTab, e.Reply, nil, ended())
+			a.order(c, childBrowser, a.pid(a.link, childBrowser), messages.OpenPage{NewWindow: e.NewWindow, Reply: func(v any, err error) {
 				target, _ := v.(messages.TargetID)
-				sys.Send(self, PageOpened{Target: target, Err: err, URL: e.URL, Reply: e.Reply})
+				sys.Send(self, PageOpened{Target: target, Err: err, URL: e.URL, Reply: reply})
 			}})
 		case Ready:
-			if ref, ok := a.link.Ref(childBrowser); ok {
-				a.link.Ready(c, childBrowser, ref.Gen)
-			}
+			a.ready(c, childBrowser)
+			a.ready(c, childFrame)
+		case FramesStable:
+			a.ready(c, childFrame)
 		case FirstActive:
 			c.Send(a.cfg.Registry, messages.TaskActive{ID: a.cfg.ID, Gen: a.cfg.Gen})
 		case Arm:
@@ -397,6 +459,9 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 		case Answer:
 			e.To(e.Value, e.Err)
 		case Finish:
+			if a.link != nil {
+				a.link.Shutdown(c) // what is over is not dialled again
+			}
 			if e.Err != nil {
 				c.Exit(guard.Fail(e.Err))
 			} else {

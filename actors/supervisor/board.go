@@ -107,7 +107,7 @@ func (b *Board) publish(v *View, events []messages.Event) {
 	b.mu.Lock()
 	b.view.Store(v)
 	b.events = append(b.events, events...)
-	if over := len(b.events) - maxEvents; over > 0 {
+	if over := len(b.events) - maxEvents; over > maxEvents/4 { // in bulk: it copies all that is left
 		b.dropped = b.events[over-1].Version
 		b.events = append(b.events[:0:0], b.events[over:]...)
 	}

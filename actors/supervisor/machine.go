@@ -45,6 +45,10 @@ type (
 	// FramesRestarted says that the frame actor begins anew on the same link.
 	FramesRestarted struct{}
 
+	// DialogsRestarted says that the dialog actor begins anew, or for the first
+	// time, with the memory the machine has.
+	DialogsRestarted struct{}
+
 	// SessionRestarted says that a session's actor begins anew on the same session.
 	SessionRestarted struct{ Session messages.SessionID }
 
@@ -82,6 +86,9 @@ type (
 	// Ready tells the restart policy that the link is healthy.
 	Ready struct{}
 
+	// FramesStable tells it that the forest is.
+	FramesStable struct{}
+
 	// FirstActive tells the registry that the task has attached.
 	FirstActive struct{}
 
@@ -118,11 +125,16 @@ const (
 	// releaseGrace lets the command that removed the frame have its reply
 	// before the page's session is left.
 	releaseGrace = 50 * time.Millisecond
+
+	// framesProbation is how long a restarted frame actor has to live for its
+	// failure to be forgiven.
+	framesProbation = time.Minute
 )
 
 const (
 	timerStop    = "stop"
 	timerDialogs = "dialogs"
+	timerFrames  = "frames"
 	timerRelease = "release:"
 )
 
@@ -137,6 +149,7 @@ type Machine struct {
 	version  uint64
 	conn     messages.Connection
 	gen      messages.Generation
+	lostGen  messages.Generation // the newest that is over
 	lostAt   time.Time
 	everUp   bool
 	rooted   bool // RootAttached of this generation has come
@@ -201,6 +214,12 @@ func NewMachine(id messages.TaskID, spec messages.TaskSpec) *Machine {
 // valid until the next Step.
 func (m *Machine) Step(now time.Time, in any) []Effect {
 	m.out = m.out[:0]
+	if m.finished() {
+		// What the children say on their way out changes nothing any more: each
+		// version is final that was published with the last state.
+		m.late(in)
+		return m.out
+	}
 	switch in := in.(type) {
 	case BrowserStarting:
 		m.gen, m.rooted = in.Gen, false
@@ -223,6 +242,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.pageOpened(in)
 	case FramesRestarted:
 		m.framesRestarted()
+	case DialogsRestarted:
+		m.dialogsRestarted()
 	case SessionRestarted:
 		m.sessionRestarted(in.Session)
 
@@ -285,6 +306,9 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case messages.ClosePage:
 		m.do(ToBrowser{in})
 	case messages.UpdateSpec:
+		if !maps.Equal(m.spec.Labels, in.Spec.Labels) {
+			m.tellConnection() // labels have no event of their own
+		}
 		m.spec = in.Spec
 		m.do(ToDialog{messages.SetDialogPolicy{Spec: in.Spec}})
 	case messages.StopTask:
@@ -304,6 +328,33 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.do(Answer(r))
 	}
 	return m.out
+}
+
+func (m *Machine) finished() bool {
+	return m.state == messages.StateLost || m.state == messages.StateStopped
+}
+
+// late answers what comes after the end.
+func (m *Machine) late(in any) {
+	refuse := func(to messages.ReplyTo) { m.do(Answer{To: to, Err: ended()}) }
+	switch in := in.(type) {
+	case messages.Relay:
+		m.do(Answer(in))
+	case messages.AnswerDialog:
+		refuse(in.Reply)
+	case messages.Navigate:
+		refuse(in.Reply)
+	case messages.OpenPage:
+		refuse(in.Reply)
+	case messages.ClosePage:
+		refuse(in.Reply)
+	case PageOpened:
+		refuse(in.Reply)
+	}
+}
+
+func ended() *messages.Error {
+	return messages.Errorf(messages.CodeUpstreamUnavailable, "the task has ended").With("sent", true)
 }
 
 func (m *Machine) do(e Effect) { m.out = append(m.out, e) }
@@ -356,6 +407,7 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 	for _, t := range m.order {
 		m.pages[t].session, m.pages[t].health = "", messages.PageOK
 	}
+	m.lostGen = m.gen
 	m.do(ToDialog{messages.LinkLost{Gen: m.gen}})
 	m.conn.Primary = messages.LinkDown
 	switch {
@@ -433,6 +485,7 @@ func (m *Machine) resettle() {
 }
 
 func (m *Machine) framesRestarted() {
+	m.do(Arm{timerFrames, framesProbation})
 	for _, s := range m.sessionOrder() {
 		e := m.sessions[s]
 		m.do(ToFrame{messages.TargetAttached{Gen: m.gen, Session: s, Via: e.via, Page: e.cfg.Page, Info: e.info}})
@@ -441,9 +494,38 @@ func (m *Machine) framesRestarted() {
 }
 
 func (m *Machine) sessionRestarted(s messages.SessionID) {
-	if e := m.sessions[s]; e != nil {
-		e.ready = false
-		m.tellDialogs(e.cfg.Page)
+	e := m.sessions[s]
+	if e == nil {
+		return
+	}
+	// What it said of its renderer died with it; it will say so again.
+	e.ready, e.health = false, messages.PageOK
+	m.tellDialogs(e.cfg.Page)
+	if p := m.pages[e.cfg.Page]; p != nil && p.session == s {
+		p.health = messages.PageOK
+	}
+	m.pageChanged(e.cfg.Page) // callers need the new actor's port
+}
+
+// dialogsRestarted tells a dialog actor that goes on from memory what may have
+// been lost with the mailbox of the last one.
+func (m *Machine) dialogsRestarted() {
+	if m.lostGen > 0 {
+		m.do(ToDialog{messages.LinkLost{Gen: m.lostGen}})
+	}
+	told := map[messages.TargetID]bool{}
+	for _, o := range m.memory.Open {
+		t := o.Dialog.TargetID
+		if told[t] {
+			continue
+		}
+		told[t] = true
+		switch p := m.pages[t]; {
+		case p == nil:
+			m.do(ToDialog{messages.PageGone{Page: t}})
+		case p.session != "":
+			m.do(ToDialog{messages.PageReattached{Page: t, Session: p.session}})
+		}
 	}
 }
 
@@ -476,10 +558,12 @@ func (m *Machine) stop(why string) {
 	}
 	m.stopping, m.reason = true, why
 	m.do(Arm{timerStop, stopBudget})
-	if m.conn.Primary != messages.LinkUp {
+	if m.conn.Primary != messages.LinkUp && m.conn.Primary != messages.LinkDialing {
 		m.finish(messages.StateStopped, nil)
 		return
 	}
+	// Also while it dials or attaches: a tab may have been made, a popup may
+	// be held.
 	if m.spec.Launch == nil && m.spec.Scope != messages.ScopeOwn && len(m.memory.Open) > 0 {
 		// These pages outlive the task: a dialog left open would freeze them.
 		m.do(ToDialog{dialog.Leave{}})
@@ -495,6 +579,8 @@ func (m *Machine) timerFired(name string) {
 		m.finish(messages.StateStopped, nil)
 	case timerDialogs:
 		m.do(ToBrowser{messages.Leave{}})
+	case timerFrames:
+		m.do(FramesStable{})
 	default:
 		page, _ := strings.CutPrefix(name, timerRelease)
 		if p := m.pages[messages.TargetID(page)]; p != nil && p.poisoned {
@@ -506,7 +592,7 @@ func (m *Machine) timerFired(name string) {
 // finish publishes the last state and ends the supervisor. What only a living
 // supervisor can know is absent from it, not empty (D27).
 func (m *Machine) finish(s messages.TaskState, err error) {
-	if m.state == messages.StateLost || m.state == messages.StateStopped {
+	if m.finished() {
 		return
 	}
 	if err != nil {
@@ -531,7 +617,7 @@ func (m *Machine) end(s messages.TaskState, err error) []Effect {
 	m.finish(s, err)
 	for t, o := range m.opening {
 		delete(m.opening, t)
-		m.do(Answer{To: o.reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the task has ended").With("sent", true)})
+		m.do(Answer{To: o.reply, Err: ended()})
 	}
 	return m.out
 }

@@ -42,6 +42,7 @@ func (m *Machine) pageAttached(a messages.TargetAttached) {
 	p := m.pages[a.Info.ID]
 	if p != nil {
 		p.info, p.session, p.health = a.Info, a.Session, messages.PageOK
+		m.do(ToDialog{messages.PageReattached{Page: a.Info.ID, Session: a.Session}})
 		m.pageChanged(a.Info.ID)
 		return
 	}
