@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"sync"
@@ -170,6 +171,7 @@ func (n *Node) GetOrStart(ctx context.Context, id messages.TaskID, spec messages
 	if b := n.directory.Board(id); b != nil {
 		defer b.Use()()
 	}
+	spec.Labels = maps.Clone(spec.Labels) // snapshots will share it
 	v, err := n.ask(ctx, nil, func(r messages.ReplyTo) {
 		n.sys.Send(n.registry.PID(), messages.StartTask{ID: id, Spec: spec, Reply: r})
 	})
@@ -180,6 +182,7 @@ func (n *Node) GetOrStart(ctx context.Context, id messages.TaskID, spec messages
 	if b == nil {
 		return nil, false, notFound(id)
 	}
+	b.Touch(time.Now())
 	return b.View().Snapshot, v.(messages.StartOutcome).Started, nil
 }
 

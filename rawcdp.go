@@ -82,7 +82,7 @@ func (c rawCall) onBrowser(ctx context.Context) (json.RawMessage, error) {
 		return nil, notConnected()
 	}
 	var p targetParam
-	if strings.HasPrefix(c.req.Method, "Target.") && json.Unmarshal(orObject(c.req.Params), &p) == nil && p.TargetID != "" {
+	if json.Unmarshal(orObject(c.req.Params), &p) == nil && p.TargetID != "" {
 		if err := c.ownTarget(ctx, p.TargetID); err != nil {
 			return nil, err
 		}
@@ -204,11 +204,17 @@ func (c rawCall) answerDialog(ctx context.Context) (json.RawMessage, error) {
 	page := c.req.TargetID
 	if page == "" {
 		page = c.view.Snapshot.PageTargetID
+	} else if err := c.node.checkPage(ctx, c.view, page); err != nil {
+		return nil, err
 	}
 	for _, d := range c.view.Snapshot.PendingDialogs {
-		if d.TargetID == page {
+		if c.req.FrameID != "" && d.FrameID == c.req.FrameID || c.req.FrameID == "" && d.TargetID == page {
 			a.DialogID = d.ID
 		}
+	}
+	if a.DialogID == "" {
+		// Not "the only one there is": that may be another page's.
+		return nil, messages.Errorf(messages.CodeNoDialog, "no dialog is open there")
 	}
 	if _, err := c.node.Respond(ctx, c.id, a); err != nil {
 		return nil, err
