@@ -27,4 +27,4 @@ bench: ## benchmarks beside their floors, in the same run
 	go test -run '^$$' -bench . -benchmem ./...
 
 record: ## record the real browser anew for the fake one's tests
-	go run ./chaos/record
+	go test ./chaos/recordings -run TestRecordings -record
