@@ -64,8 +64,13 @@ func (c rawCall) run(ctx context.Context) (json.RawMessage, error) {
 	case "Target.getTargets":
 		return c.getTargets(ctx)
 	}
-	if domain, _, _ := strings.Cut(m, "."); c.req.FrameID == "" && c.req.TargetID == "" && browserDomains[domain] {
-		return c.onBrowser(ctx)
+	if domain, _, _ := strings.Cut(m, "."); browserDomains[domain] {
+		if err := c.checkParams(ctx); err != nil {
+			return nil, err
+		}
+		if c.req.FrameID == "" && c.req.TargetID == "" {
+			return c.onBrowser(ctx)
+		}
 	}
 	s, err := c.session(ctx)
 	if err != nil {
@@ -81,13 +86,17 @@ func (c rawCall) onBrowser(ctx context.Context) (json.RawMessage, error) {
 	if c.view.Browser == nil {
 		return nil, notConnected()
 	}
-	var p targetParam
-	if json.Unmarshal(orObject(c.req.Params), &p) == nil && p.TargetID != "" {
-		if err := c.ownTarget(ctx, p.TargetID); err != nil {
-			return nil, err
-		}
-	}
 	return c.view.Browser.Call(ctx, c.req.Method, c.req.Params, c.req.Timeout())
+}
+
+// checkParams refuses a command whose parameters name a target of somebody
+// else's, whichever session it is for.
+func (c rawCall) checkParams(ctx context.Context) error {
+	var p targetParam
+	if json.Unmarshal(orObject(c.req.Params), &p) != nil || p.TargetID == "" {
+		return nil
+	}
+	return c.ownTarget(ctx, p.TargetID)
 }
 
 func notConnected() *messages.Error {
@@ -264,12 +273,23 @@ func (c rawCall) closeTarget(ctx context.Context) (json.RawMessage, error) {
 	return json.RawMessage(`{"success":true}`), nil
 }
 
+// chromesOwnFilter is what Chrome takes where none is given, but for the link
+// that discovers pages only: there it would take the discovery's.
+var chromesOwnFilter = []byte(`{"filter":[{"type":"browser","exclude":true},{"type":"tab","exclude":true},{}]}`)
+
 // getTargets leaves out what is not the task's (demand 12).
 func (c rawCall) getTargets(ctx context.Context) (json.RawMessage, error) {
 	if c.view.Browser == nil {
 		return nil, notConnected()
 	}
-	result, err := c.view.Browser.Call(ctx, c.req.Method, c.req.Params, c.req.Timeout())
+	params := c.req.Params
+	var p struct {
+		Filter json.RawMessage `json:"filter"`
+	}
+	if json.Unmarshal(orObject(params), &p) == nil && p.Filter == nil {
+		params = chromesOwnFilter
+	}
+	result, err := c.view.Browser.Call(ctx, c.req.Method, params, c.req.Timeout())
 	if err != nil || c.view.Scope == messages.ScopeBrowser {
 		return result, err
 	}
