@@ -113,19 +113,39 @@ func foreignOrMissing(ctx context.Context, v *supervisor.View, t messages.Target
 // admit fails fast where Chrome would leave method unanswered, or would lose
 // something by it.
 func admit(s supervisor.Session, method string) error {
+	var stopped bool
+	switch {
+	case s.Poisoned:
+		stopped = true
+	case len(s.PageDialogs) > 0 && session.LosesDialog(method):
+		return session.BlockedByDialog(s.PageDialogs)
+	case s.State == messages.PageCrashed:
+		stopped = !session.WorksWhenCrashed(method)
+	case len(s.Blocking) > 0, s.State == messages.PageDialogUnreachable:
+		stopped = session.NeedsRenderer(method)
+	case s.State == messages.PageHung:
+		stopped = !session.WorksWhenHung(method)
+	}
+	if stopped {
+		return condition(s)
+	}
+	return nil
+}
+
+// condition is what keeps a session's renderer from answering, if anything is
+// known to.
+func condition(s supervisor.Session) error {
 	switch {
 	case s.Poisoned:
 		return messages.Errorf(messages.CodePageWedged, "the page is being freed of a dialog whose frame was removed; try again in a moment").
 			With("page_state", messages.PageDialogUnreachable)
-	case s.State == messages.PageCrashed && !session.WorksWhenCrashed(method):
+	case s.State == messages.PageCrashed:
 		return messages.Errorf(messages.CodePageCrashed, "the page's renderer has crashed; navigate or Page.reload revives it")
-	case len(s.PageDialogs) > 0 && session.LosesDialog(method):
-		return session.BlockedByDialog(s.PageDialogs)
-	case len(s.Blocking) > 0 && session.NeedsRenderer(method):
+	case len(s.Blocking) > 0:
 		return session.BlockedByDialog(s.Blocking)
-	case s.State == messages.PageHung && !session.WorksWhenHung(method):
+	case s.State == messages.PageHung:
 		return messages.Errorf(messages.CodePageWedged, "the page's renderer does not answer").With("page_state", s.State)
-	case s.State == messages.PageDialogUnreachable && session.NeedsRenderer(method):
+	case s.State == messages.PageDialogUnreachable:
 		return messages.Errorf(messages.CodePageWedged, "the page holds a dialog that nobody can answer; Page.reload frees it and loses its state").
 			With("page_state", s.State)
 	}

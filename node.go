@@ -40,6 +40,7 @@ type Node struct {
 	browsers  *browser.Manager
 	metrics   *metrics.Metrics
 	stats     transport.Stats
+	owners    session.Owners
 	shed      atomic.Uint64
 
 	mu       sync.Mutex
@@ -104,7 +105,7 @@ func (n *Node) supervisor(c supervisor.Config) supervisor.Config {
 	roll := rand.New(rand.NewPCG(n.roll.Uint64(), n.roll.Uint64())) // a stream of its own per task
 	n.mu.Unlock()
 	c.Roll, c.Shed, c.Log, c.Observe = roll.Float64, &n.shed, n.log, n.metrics.Observe
-	c.Dial, c.Launch = n.dial, n.launch
+	c.Dial, c.Launch, c.Owners = n.dial, n.launch, &n.owners
 	return c
 }
 

@@ -114,9 +114,9 @@ func (c rawCall) on(ctx context.Context, s supervisor.Session) (json.RawMessage,
 	}
 	switch {
 	case messages.CodeOf(err) == messages.CodeDeadline:
-		// By now it may be known why nobody answered.
+		// By now it may be known why nobody answered, whatever the method.
 		if now, ok := c.board.View().Sessions[s.Port.Session]; ok {
-			if why := admit(now, c.req.Method); why != nil {
+			if why := condition(now); why != nil {
 				return nil, why
 			}
 		}

@@ -87,10 +87,9 @@ func NewMachine(spec messages.TaskSpec, memory messages.DialogMemory) *Machine {
 // them. It comes once the sessions are known.
 type Start struct{}
 
-// Step takes one input and returns what is to be done, in order. The slice is
-// valid until the next Step.
+// Step takes one input and returns what is to be done, in order.
 func (m *Machine) Step(now time.Time, in any) []Effect {
-	m.out = m.out[:0]
+	m.out = nil
 	switch in := in.(type) {
 	case Start:
 		for _, e := range m.open {

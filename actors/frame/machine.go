@@ -71,11 +71,10 @@ func NewMachine(gen messages.Generation) *Machine {
 	}
 }
 
-// Step takes one input and returns what is to be done, in order. The slice is
-// valid until the next Step. What a session says that was never announced, or
+// Step takes one input and returns what is to be done, in order. What a session says that was never announced, or
 // has ended, is dropped here: it belongs to another generation, or comes late.
 func (m *Machine) Step(_ time.Time, in any) []Effect {
-	m.out = m.out[:0]
+	m.out = nil
 	switch in := in.(type) {
 	case messages.TargetAttached:
 		if in.Gen == m.gen {

@@ -122,10 +122,9 @@ func NewMachine(limits Limits, override messages.CDPURL) *Machine {
 	return &Machine{limits: limits.WithDefaults(), override: override, tasks: map[messages.TaskID]*task{}}
 }
 
-// Step takes one input and returns what is to be done, in order. The slice is
-// valid until the next Step.
+// Step takes one input and returns what is to be done, in order.
 func (m *Machine) Step(now time.Time, in any) []Effect {
-	m.out = m.out[:0]
+	m.out = nil
 	switch in := in.(type) {
 	case messages.StartTask:
 		m.start(now, in)
@@ -309,7 +308,7 @@ func orDefault(seconds float64, d time.Duration) time.Duration {
 
 // end answers whoever still waits when the registry itself ends.
 func (m *Machine) end() []Effect {
-	m.out = m.out[:0]
+	m.out = nil
 	for _, id := range m.ids() {
 		t := m.tasks[id]
 		m.dropNext(t, "the node has stopped")

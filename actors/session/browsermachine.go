@@ -19,6 +19,9 @@ type BrowserConfig struct {
 	Owned []messages.TargetID
 	// Target is the page a task of scope target cannot be without.
 	Target messages.TargetID
+	// Elsewhere says whether a page is another task's of this node. Nil is
+	// no.
+	Elsewhere func(messages.TargetID) bool
 }
 
 // The budgets of a browser session (requirement A10).
@@ -81,10 +84,9 @@ func NewBrowserMachine(cfg BrowserConfig) *BrowserMachine {
 	return m
 }
 
-// Step takes one input and returns what is to be done, in order. The slice is
-// valid until the next Step.
+// Step takes one input and returns what is to be done, in order.
 func (m *BrowserMachine) Step(_ time.Time, in any) []Effect {
-	m.out = m.out[:0]
+	m.out = nil
 	switch in := in.(type) {
 	case Start:
 		m.start()
@@ -204,7 +206,7 @@ func (m *BrowserMachine) sortedPages() []messages.TargetID { return slices.Sorte
 func (m *BrowserMachine) targetAttached(a messages.TargetAttached) {
 	switch {
 	case a.Info.Type != "page" || m.leaving:
-		m.letGo(a.Session)
+		m.letGo(a)
 	case m.ours(a):
 		m.adopt(a)
 	case m.stillOpen(a):
@@ -212,7 +214,7 @@ func (m *BrowserMachine) targetAttached(a messages.TargetAttached) {
 	case m.cfg.Scope == messages.ScopeBrowser:
 		m.adopt(a)
 	default:
-		m.letGo(a.Session)
+		m.letGo(a)
 	}
 }
 
@@ -256,13 +258,13 @@ func (m *BrowserMachine) decide() {
 	for _, a := range rest {
 		switch {
 		case m.isHelper(a.Info.ID):
-			m.letGo(a.Session)
+			m.letGo(a)
 		case m.stillOpen(a):
 			m.undecided = append(m.undecided, a)
 		case m.cfg.Scope == messages.ScopeBrowser:
 			m.adopt(a)
 		default:
-			m.letGo(a.Session)
+			m.letGo(a)
 		}
 	}
 }
@@ -279,7 +281,7 @@ func (m *BrowserMachine) isHelper(t messages.TargetID) bool {
 func (m *BrowserMachine) adopt(a messages.TargetAttached) {
 	p := m.pages[a.Info.ID]
 	if p != nil && p.session != "" {
-		m.letGo(a.Session) // a second session of a page we have
+		m.letGo(a) // a second session of a page we have
 		return
 	}
 	if p == nil {
@@ -297,9 +299,15 @@ func (m *BrowserMachine) adopt(a messages.TargetAttached) {
 
 // letGo resumes a page that is none of our business and leaves it, in this
 // order: a page that is left while held stays frozen (C33).
-func (m *BrowserMachine) letGo(s messages.SessionID) {
-	m.do(Command{Session: s, Tag: Tag{Kind: TagNone}, Method: resume})
-	m.detach(s)
+//
+// A popup runs as soon as the first of the clients that hold it resumes it. One
+// that another task's page opened is therefore left to that task to resume,
+// once it can see the popup's dialogs.
+func (m *BrowserMachine) letGo(a messages.TargetAttached) {
+	if !a.Waiting || a.Info.Opener == "" || m.cfg.Elsewhere == nil || !m.cfg.Elsewhere(a.Info.Opener) {
+		m.do(Command{Session: a.Session, Tag: Tag{Kind: TagNone}, Method: resume})
+	}
+	m.detach(a.Session)
 }
 
 func (m *BrowserMachine) detach(s messages.SessionID) {

@@ -26,7 +26,7 @@ func (m *BrowserMachine) leave() {
 	m.closing = 1 + len(m.creating)
 	m.autoAttach(TagCalm, false)
 	for _, a := range m.undecided {
-		m.letGo(a.Session)
+		m.letGo(a)
 	}
 	m.undecided = nil
 	for _, c := range m.creating {

@@ -171,10 +171,9 @@ func NewMachine(cfg Config) *Machine {
 	return &Machine{cfg: cfg, health: messages.PageOK}
 }
 
-// Step takes one input and returns what is to be done, in order. The slice is
-// valid until the next Step.
+// Step takes one input and returns what is to be done, in order.
 func (m *Machine) Step(now time.Time, in any) []Effect {
-	m.out = m.out[:0]
+	m.out = nil
 	switch in := in.(type) {
 	case Start:
 		m.attach()

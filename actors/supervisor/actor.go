@@ -47,6 +47,8 @@ type Config struct {
 	// Observe hears every event of the task, on the supervisor's goroutine; it
 	// must not block. May be nil.
 	Observe func([]messages.Event)
+	// Owners is shared by the tasks of a node.
+	Owners *session.Owners
 	// Roll is the jitter of the backoff, in [0, 1).
 	Roll func() float64
 	// Shed counts console errors dropped in a storm.
@@ -191,7 +193,10 @@ func (a *Actor) factory(id string) guard.Child {
 		}}
 	case childBrowser:
 		a.gen++
-		cfg := session.BrowserConfig{Gen: a.gen, Scope: a.cfg.Spec.Scope, Target: a.cfg.Spec.TargetID, Owned: a.machine.owned()}
+		cfg := session.BrowserConfig{
+			Gen: a.gen, Scope: a.cfg.Spec.Scope, Target: a.cfg.Spec.TargetID, Owned: a.machine.owned(),
+			Elsewhere: func(t messages.TargetID) bool { return a.cfg.Owners.Elsewhere(t, a.cfg.ID) },
+		}
 		return guard.Child{Kind: "browser", New: func() guard.Behavior {
 			return session.NewBrowser(cfg, a.connect, a.self)
 		}}
@@ -371,6 +376,9 @@ func (a *Actor) Terminate(c *guard.Context, r guard.Reason) {
 		state, err = messages.StateLost, r.Err
 	}
 	a.carryOut(c, a.machine.end(state, err))
+	for _, page := range a.machine.owned() {
+		a.cfg.Owners.Release(page, a.cfg.ID)
+	}
 	a.orders.SettleAll()
 }
 
@@ -416,8 +424,7 @@ func refuse(order any, err error) {
 func (a *Actor) step(c *guard.Context, in any) { a.carryOut(c, a.machine.Step(c.Now(), in)) }
 
 func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
-	// A copy: carrying an effect out can lead to the next Step.
-	for _, e := range append([]Effect(nil), effects...) {
+	for _, e := range effects {
 		switch e := e.(type) {
 		case Publish:
 			a.publish(e.Events)
@@ -486,8 +493,13 @@ func (a *Actor) publish(events []messages.Event) {
 	}
 	a.cfg.Board.publish(v, events)
 	for _, e := range events {
-		if e.Type == messages.EventTaskState {
+		switch e.Type {
+		case messages.EventTaskState:
 			a.logState(e)
+		case messages.EventPageOpened:
+			a.cfg.Owners.Claim(e.Page.TargetID, a.cfg.ID)
+		case messages.EventPageClosed:
+			a.cfg.Owners.Release(e.Page.TargetID, a.cfg.ID)
 		}
 	}
 	if a.cfg.Observe != nil {

@@ -210,10 +210,9 @@ func NewMachine(id messages.TaskID, spec messages.TaskSpec) *Machine {
 	}
 }
 
-// Step takes one input and returns what is to be done, in order. The slice is
-// valid until the next Step.
+// Step takes one input and returns what is to be done, in order.
 func (m *Machine) Step(now time.Time, in any) []Effect {
-	m.out = m.out[:0]
+	m.out = nil
 	if m.finished() {
 		// What the children say on their way out changes nothing any more: each
 		// version is final that was published with the last state.
@@ -613,7 +612,7 @@ func reasonOf(err error) string {
 
 // end is finish for a supervisor that ends without having decided to.
 func (m *Machine) end(s messages.TaskState, err error) []Effect {
-	m.out = m.out[:0]
+	m.out = nil
 	m.finish(s, err)
 	for t, o := range m.opening {
 		delete(m.opening, t)

@@ -1,0 +1,23 @@
+package facts_test
+
+import (
+	"testing"
+
+	"holdfast/actors/session"
+)
+
+// The product fails commands fast that it believes Chromium would leave
+// hanging. What it believes is held against what Chromium does, above.
+func TestTheProductKnowsWhatHangs(t *testing.T) {
+	t.Parallel()
+	for _, c := range hanging {
+		if !session.NeedsRenderer(c.method) {
+			t.Errorf("%s hangs under a dialog, and the product would wait for it", c.method)
+		}
+	}
+	for _, c := range answering {
+		if session.NeedsRenderer(c.method) {
+			t.Errorf("%s is answered under a dialog, and the product would refuse it", c.method)
+		}
+	}
+}
