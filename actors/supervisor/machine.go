@@ -309,7 +309,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 			m.tellConnection() // labels have no event of their own
 		}
 		m.spec = in.Spec
-		m.do(ToDialog{messages.SetDialogPolicy{Spec: in.Spec}})
+		m.do(ToDialog{messages.SetDialogPolicy(in)})
 	case messages.StopTask:
 		m.stop(in.Reason)
 
