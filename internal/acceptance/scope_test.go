@@ -1,6 +1,7 @@
 package acceptance_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -272,10 +273,10 @@ func TestDemand12_ForeignTargetsAreRefusedAndInvisible(t *testing.T) {
 			_, err := k.node.CDP(k.ctx, k.id, messages.CDPRequest{Method: "Page.reload", TargetID: foreign})
 			return err
 		},
-		"close":           func() error { return onTarget("Target.closeTarget", id) },
-		"activate":        func() error { return onTarget("Target.activateTarget", id) },
-		"info":            func() error { return onTarget("Target.getTargetInfo", id) },
-		"window":          func() error { return onTarget("Browser.getWindowForTarget", id) },
+		"close":    func() error { return onTarget("Target.closeTarget", id) },
+		"activate": func() error { return onTarget("Target.activateTarget", id) },
+		"info":     func() error { return onTarget("Target.getTargetInfo", id) },
+		"window":   func() error { return onTarget("Browser.getWindowForTarget", id) },
 		"window, by way of the own page": func() error {
 			_, err := k.node.CDP(k.ctx, k.id, messages.CDPRequest{Method: "Browser.getWindowForTarget", Params: json.RawMessage(id), TargetID: k.snapshot().PageTargetID})
 			return err
@@ -463,4 +464,56 @@ func TestScope_BorrowedPagesLiveOnAndAreNotFrozen(t *testing.T) {
 			})
 		}
 	}
+}
+
+func TestDemand10_C23_TroubledPagesDelayNoOther(t *testing.T) {
+	t.Parallel()
+	b := chromiumtest.Launch(t)
+	r := setupOn(t, b)
+	witness := chromiumtest.Dial(t, b.WS())
+	busy := witness.NewPage(r.site.URL("http://a.test/busy"))
+	asking := witness.NewPage(r.site.URL("http://b.test/confirm"))
+	crashed := witness.NewPage(r.site.URL("http://c.test/plain"))
+	healthy := witness.NewPage(r.site.URL("http://d.test/oopif"))
+	crashed.Send(crashed.Session, "Page.crash", nil)
+	crashed.NextWhere("the crash", func(e chromiumtest.Event) bool { return e.Method == "Inspector.targetCrashed" })
+	busy.Start(busy.Session, "spin()")
+	asking.Start(asking.Session, "ask()")
+	asking.Next("Page.javascriptDialogOpening")
+
+	begin := time.Now()
+	k := r.task("demand10", scoped(messages.ScopeBrowser))
+	if took := time.Since(begin); took > atOnce {
+		t.Errorf("the attach took %v", took)
+	}
+	want := map[string]messages.PageState{
+		busy.Target: messages.PageHung, asking.Target: messages.PageDialogUnreachable,
+		crashed.Target: messages.PageCrashed, healthy.Target: messages.PageOK,
+	}
+	k.await("every page said to be what it is", func(s *messages.Snapshot) bool {
+		right := 0
+		for _, page := range s.Pages {
+			if want[string(page.TargetID)] == page.PageState {
+				right++
+			}
+		}
+		return right >= len(want)
+	})
+	for id, state := range want {
+		k.atOnce(string(state), func(ctx context.Context) error {
+			got, err := evalOn(ctx, r.node, k.id, messages.CDPRequest{TargetID: messages.TargetID(id)}, "document.title")
+			switch state {
+			case messages.PageOK:
+				if got != `"/oopif"` {
+					t.Errorf("the healthy page says %s, %v", got, err)
+				}
+			case messages.PageCrashed:
+				wantCode(t, err, messages.CodePageCrashed)
+			default:
+				wantCode(t, err, messages.CodePageWedged)
+			}
+			return nil
+		})
+	}
+	k.atOnce("stop", func(ctx context.Context) error { return r.node.StopTask(ctx, k.id) })
 }
