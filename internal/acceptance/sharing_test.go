@@ -1,0 +1,43 @@
+package acceptance_test
+
+import (
+	"fmt"
+	"testing"
+
+	"holdfast/internal/chromiumtest"
+	"holdfast/messages"
+)
+
+// Every task of a shared browser holds each new page for a moment. The first to
+// let go lets it run, so a task leaves another's popups alone.
+func TestM14_APopupsFirstDialogIsSeenAmongManyTasks(t *testing.T) {
+	t.Parallel()
+	r := setupOn(t, chromiumtest.Launch(t))
+	var asking *task
+	for i := range 6 {
+		k := r.task(messages.TaskID(fmt.Sprintf("m14-%d", i)))
+		if i == 2 {
+			asking = k
+		}
+	}
+	asking.goTo("http://a.test/popup")
+	opener := asking.snapshot().PageTargetID
+	for i := range 8 {
+		asking.later("", "openChild()")
+		d := asking.dialog()
+		if d.Message != "who?" || d.TargetID == opener {
+			t.Fatalf("round %d: %+v", i, d)
+		}
+		if _, err := r.node.Respond(r.ctx, asking.id, messages.DialogAnswer{Action: "accept", DialogID: d.ID}); err != nil {
+			t.Fatalf("round %d: %v", i, err)
+		}
+		// Same site, same process: the opener waits with its popup.
+		if got, err := evalOn(r.ctx, r.node, asking.id, messages.CDPRequest{TargetID: opener}, "child.got"); err != nil || got != `"nobody"` {
+			t.Fatalf("round %d: the popup received %s, %v", i, got, err)
+		}
+		if _, err := evalOn(r.ctx, r.node, asking.id, messages.CDPRequest{TargetID: opener}, "child.close()"); err != nil {
+			t.Fatal(err)
+		}
+		asking.await("the popup to be gone", func(s *messages.Snapshot) bool { return len(s.Pages) == 1 })
+	}
+}
