@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -52,6 +53,7 @@ type (
 type entry struct {
 	messages.OpenDialog
 	answer *answer
+	shut   bool // closed; whose answer it was is not known yet
 }
 
 // answer is the one that won.
@@ -142,6 +144,15 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 	if o.Gen <= m.lost {
 		return // said by a link that is gone
 	}
+	// Had our answer closed the one before, its outcome would have come with
+	// the closing event, before anything new on the page.
+	m.endAll(now, func(e *entry) bool {
+		if e.shut && e.Dialog.TargetID == o.Page {
+			e.shut = false
+			return true
+		}
+		return false
+	}, messages.ClosedByRemote)
 	m.seq++
 	e := &entry{OpenDialog: messages.OpenDialog{
 		Gen: o.Gen, RawDefault: clip(o.Default), OpenedAt: now, ExpiresAt: now.Add(m.spec.DialogTimeout()),
@@ -286,14 +297,20 @@ func alreadyAnswered(id messages.DialogID, by messages.ClosedBy) *messages.Error
 // no message (D17).
 func (m *Machine) closed(now time.Time, c messages.DialogClosed) {
 	for _, e := range m.open {
-		if e.Dialog.TargetID == c.Page && (c.Frame == "" || e.Dialog.FrameID == c.Frame) {
-			by := messages.ClosedByRemote
-			if e.answer != nil {
-				by = e.answer.by
-			}
-			m.end(now, e, by)
-			return
+		if e.shut || e.Dialog.TargetID != c.Page || c.Frame != "" && e.Dialog.FrameID != c.Frame {
+			continue
 		}
+		switch {
+		case e.answer == nil:
+			m.end(now, e, messages.ClosedByRemote)
+		case e.answer.by == messages.ClosedByAutoPolicy:
+			m.end(now, e, e.answer.by) // never overwritten (D15)
+		default:
+			// By our answer, or by somebody whose answer was there first (C6):
+			// the outcome of ours tells, and it comes next.
+			e.shut = true
+		}
+		return
 	}
 }
 
@@ -308,9 +325,12 @@ func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
 		if e.answer != nil {
 			m.end(now, e, e.answer.by)
 		}
-	case noDialogShowing(h.Err):
+	case noDialogShowing(h.Err), e.shut && notSent(h.Err):
 		// Somebody else was first (C6).
 		m.end(now, e, messages.ClosedByRemote)
+	case e.shut:
+		// Sent, closed, and the confirmation lost: most likely ours.
+		m.end(now, e, e.answer.by)
 	default:
 		// Not written, or no reply: the dialog may still be there, and whoever
 		// comes next may try again.
@@ -325,6 +345,12 @@ func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
 // noDialogShowing recognises Chrome's "-32602 No dialog is showing" (C4).
 func noDialogShowing(err error) bool {
 	return messages.CodeOf(err) == messages.CodeCDPError && strings.Contains(err.Error(), "No dialog is showing")
+}
+
+// notSent says that an order never reached the browser.
+func notSent(err error) bool {
+	var e *messages.Error
+	return errors.As(err, &e) && e.Details["sent"] == false
 }
 
 const watchdogPrefix = "watchdog:"
@@ -350,7 +376,7 @@ const RetryWatchdog = 10 * time.Second
 
 func (m *Machine) framesRemoved(now time.Time, r messages.FramesRemoved) {
 	for _, e := range m.entries() {
-		if e.Dialog.TargetID != r.Page {
+		if e.Dialog.TargetID != r.Page || e.shut {
 			continue
 		}
 		for _, f := range r.Frames {
@@ -365,7 +391,11 @@ func (m *Machine) framesRemoved(now time.Time, r messages.FramesRemoved) {
 
 func (m *Machine) endAll(now time.Time, which func(*entry) bool, by messages.ClosedBy) {
 	for _, e := range m.entries() {
-		if which(e) {
+		switch {
+		case !which(e):
+		case e.shut:
+			m.end(now, e, e.answer.by)
+		default:
 			m.end(now, e, by)
 		}
 	}
@@ -439,7 +469,7 @@ func (m *Machine) pending() []messages.Dialog {
 // on returns the dialog that stands open on a page, if any.
 func (m *Machine) on(page messages.TargetID) *entry {
 	for _, e := range m.open {
-		if e.Dialog.TargetID == page {
+		if e.Dialog.TargetID == page && !e.shut {
 			return e
 		}
 	}
