@@ -131,12 +131,12 @@ func (m *Machine) touch(page messages.TargetID) {
 // one out of process: their ids are the same (C35).
 func (m *Machine) targetAttached(a messages.TargetAttached) {
 	frame := messages.FrameID(a.Info.ID)
-	if a.Via != "" && m.pages[a.Page] == nil {
-		return // its page has gone meanwhile
+	if _, ok := m.sessions[a.Via]; a.Via != "" && !ok {
+		return // whoever reported it has ended, and this one with it
 	}
 	m.sessions[a.Session] = session{page: a.Page, frame: frame, via: a.Via}
-	t := m.tree(a.Page)
 	if a.Via == "" {
+		t := m.tree(a.Page)
 		if t.root == "" {
 			t.root = frame
 			t.add(frame, "")
@@ -144,6 +144,10 @@ func (m *Machine) targetAttached(a messages.TargetAttached) {
 		}
 		t.nodes[t.root].target = a.Session
 		return // shown once its own session has told of it
+	}
+	t := m.pages[a.Page]
+	if t == nil {
+		return
 	}
 	n := t.nodes[frame]
 	if n == nil {
@@ -278,7 +282,9 @@ func (m *Machine) frameNavigated(at session, f messages.FrameNavigated) {
 	if n == nil || n.owner != f.Session {
 		return // another process has it by now: the document is not this one
 	}
-	n.leaving = false
+	// It may be leaving all the same: what its own session says can be older
+	// than what its parent said.
+	//
 	// A new document has no children yet. Those of a restored page were
 	// announced before it and live in sessions of their own (C35).
 	for _, child := range slices.Clone(n.children) {

@@ -496,6 +496,10 @@ func (a *Actor) publish(events []messages.Event) {
 		switch e.Type {
 		case messages.EventTaskState:
 			a.logState(e)
+		case messages.EventDialogClosed:
+			if e.Closed.ClosedBy == messages.ClosedByWatchdog {
+				a.log.Warn("nobody answered a dialog in time, it was dismissed", "dialog", e.Closed.ID, "type", e.Closed.Type, "page", e.Closed.TargetID)
+			}
 		case messages.EventPageOpened:
 			a.cfg.Owners.Claim(e.Page.TargetID, a.cfg.ID)
 		case messages.EventPageClosed:

@@ -317,10 +317,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.timerFired(in.Name)
 	case Flush:
 		m.flushing = false
-		m.events = append(m.events, m.held...)
-		m.held = nil
 	}
-	if len(m.events) > 0 {
+	if len(m.events) > 0 || !m.flushing && len(m.held) > 0 {
 		m.do(Publish{m.take()})
 	}
 	if r, ok := in.(messages.Relay); ok {
@@ -363,12 +361,14 @@ func (m *Machine) tell(e messages.Event) { m.events = append(m.events, e) }
 
 // take numbers the events: a version each.
 func (m *Machine) take() []messages.Event {
-	for i := range m.events {
+	// What was held back shows in the snapshot that is published now, and came
+	// first.
+	events := append(m.held, m.events...)
+	for i := range events {
 		m.version++
-		m.events[i].TaskID, m.events[i].Version = m.id, m.version
+		events[i].TaskID, events[i].Version = m.id, m.version
 	}
-	events := m.events
-	m.events = nil
+	m.held, m.events = nil, nil
 	return events
 }
 

@@ -20,8 +20,8 @@ func (m *Machine) targetAttached(a messages.TargetAttached) {
 	if isPage {
 		m.pageAttached(a)
 		m.do(ToFrame{a})
-	} else if m.pages[a.Page] == nil {
-		return // its page went away meanwhile
+	} else if m.pages[a.Page] == nil || m.sessions[a.Via] == nil {
+		return // its page, or whoever reported it, has ended meanwhile, and it as well
 	}
 	m.sessions[a.Session] = &sessionEntry{cfg: cfg, via: a.Via, info: a.Info, seq: m.nextSeq(), health: messages.PageOK}
 	m.do(SpawnSession{cfg})
