@@ -252,6 +252,9 @@ func (m *Machine) exited(now time.Time, e SupervisorExited) {
 		return
 	}
 	delete(m.tasks, e.ID)
+	if !t.active && t.next == nil {
+		m.do(Forget{e.ID}) // it never was, and whoever is told so below finds it gone
+	}
 	for _, w := range t.waiters {
 		m.do(Answer{To: w.reply, Err: startError(e.Err)})
 	}
@@ -263,7 +266,6 @@ func (m *Machine) exited(now time.Time, e SupervisorExited) {
 		return
 	}
 	if !t.active {
-		m.do(Forget{e.ID}) // it never was
 		return
 	}
 	m.ended = append(m.ended, e.ID)

@@ -93,7 +93,7 @@ func TestRegistry(t *testing.T) {
 		b.step(0, messages.StopTask{ID: "t", Reply: b.reply("again")})
 		b.expect("registry.SpawnSupervisor", "messages.StopTask")
 		b.step(0, registry.SupervisorExited{ID: "t", Gen: 1})
-		b.expect("start: upstream_unavailable", "stop: <nil>", "again: <nil>", "registry.Forget")
+		b.expect("registry.Forget", "start: upstream_unavailable", "stop: <nil>", "again: <nil>")
 	})
 	story("a start behind a stop begins afresh", registry.Limits{}, func(b *bench) {
 		b.step(0, messages.StartTask{ID: "t", Spec: at(1), Reply: b.reply("one")})
@@ -116,7 +116,7 @@ func TestRegistry(t *testing.T) {
 	story("the error of a first attach is the start's (A15)", registry.Limits{}, func(b *bench) {
 		b.step(0, messages.StartTask{ID: "t", Spec: at(1), Reply: b.reply("start")})
 		b.step(0, registry.SupervisorExited{ID: "t", Gen: 1, Err: messages.Errorf(messages.CodeTargetNotFound, "no page")})
-		b.expect("registry.SpawnSupervisor", "start: target_not_found", "registry.Forget")
+		b.expect("registry.SpawnSupervisor", "registry.Forget", "start: target_not_found")
 	})
 	story("one task too many is refused", registry.Limits{MaxTasks: 1}, func(b *bench) {
 		b.step(0, messages.StartTask{ID: "a", Spec: at(1), Reply: b.reply("a")})

@@ -39,6 +39,9 @@ func NewBrowser(cfg BrowserConfig, connect Connect, supervisor *actor.PID) *Brow
 	return &Browser{cfg: cfg, connect: connect, supervisor: supervisor, machine: NewBrowserMachine(cfg)}
 }
 
+// closeGrace is how long the end of the actor waits for the link's.
+const closeGrace = 500 * time.Millisecond
+
 type (
 	dialled  struct{ err error }
 	linkDown struct{ err error }
@@ -87,6 +90,14 @@ func (b *Browser) Receive(c *guard.Context, msg any) {
 func (b *Browser) Terminate(*guard.Context, guard.Reason) {
 	if mux := b.mux.Load(); mux != nil {
 		mux.Close()
+		// What ends next may be the browser itself, and it is to find its
+		// client gone already (A6). A stalled peer cannot hold this up for long.
+		grace := time.NewTimer(closeGrace)
+		defer grace.Stop()
+		select {
+		case <-mux.Closed():
+		case <-grace.C:
+		}
 	}
 	b.machine.abandon()
 }
