@@ -24,12 +24,14 @@ import (
 	"holdfast/messages"
 )
 
-// bystander uses another task of the node all the time; the returned function
-// ends that and fails the test if the task felt anything.
+// bystander uses another task of the node all the time, on a browser of its
+// own: what a browser's tasks do to each other is not the question. The
+// returned function ends that and fails the test if the task felt anything.
 func (r *rig) bystander() (check func()) {
 	r.Helper()
-	k := r.task("bystander")
-	k.goTo("http://a.test/plain")
+	b := chromiumtest.Launch(r.T)
+	k := r.task("bystander", at(r.T, b.WS()))
+	k.goTo("data:text/html,<title>by</title>")
 	ctx, cancel := context.WithCancel(r.ctx)
 	var slowest time.Duration
 	calls, bad := 0, error(nil)
@@ -44,11 +46,13 @@ func (r *rig) bystander() (check func()) {
 			case <-pace.C:
 			}
 			begin := time.Now()
-			got, err := evalOn(r.ctx, r.node, k.id, messages.CDPRequest{}, "document.title")
+			// Answered by the browser's main process: a renderer that gets no
+			// processor time for seconds would be called hung, and rightly.
+			_, err := r.node.CDP(r.ctx, k.id, messages.CDPRequest{Method: "Page.getNavigationHistory"})
 			slowest = max(slowest, time.Since(begin))
 			calls++
-			if err != nil || got != `"/plain"` {
-				bad = errors.Join(bad, fmt.Errorf("call %d: %s %w", calls, got, err))
+			if err != nil {
+				bad = errors.Join(bad, fmt.Errorf("call %d: %w", calls, err))
 			}
 		}
 	}()
@@ -59,10 +63,13 @@ func (r *rig) bystander() (check func()) {
 		if bad != nil {
 			r.Errorf("another task failed meanwhile: %v", bad)
 		}
-		if calls == 0 || slowest > atOnce {
+		// Half of a call's default budget, since other tests take the
+		// processor away at will.
+		if calls < 10 || slowest > messages.DefaultCDPTimeout/2 {
 			r.Errorf("another task made %d calls, the slowest took %v", calls, slowest)
 		}
-		if s := k.snapshot(); s.State != messages.StateActive || s.Connection.Reconnects != 0 {
+		s := k.await("the other task's page", func(s *messages.Snapshot) bool { return s.PageState == messages.PageOK })
+		if s.State != messages.StateActive || s.Connection.Reconnects != 0 || k.eval("", "document.title") != `"by"` {
 			r.Errorf("another task is %s after %d reconnects", s.State, s.Connection.Reconnects)
 		}
 	}
@@ -310,7 +317,8 @@ func (f *front) refused(status int, code messages.Code, method, path, body strin
 	if err := json.Unmarshal([]byte(text), &e); err != nil || got != status || e.Error.Code != code || e.Error.Message == "" {
 		f.Errorf("%s %s: %d %.300s, want %d %s", method, path, got, text, status, code)
 	}
-	if took := time.Since(begin); took > atOnce {
+	// Fifty megabytes take their time on the way alone.
+	if took := time.Since(begin); took > atOnce && len(body) <= 2<<20 {
 		f.Errorf("%s %s: took %v", method, path, took)
 	}
 }

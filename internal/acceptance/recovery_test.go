@@ -85,8 +85,8 @@ func TestA13_M1_ADialogThatLosesItsLinkIsSaidToBeLost(t *testing.T) {
 	if c := k.closed(d.ID); c.ClosedBy != messages.ClosedByLost {
 		t.Errorf("closed by %s", c.ClosedBy)
 	}
-	s := k.reconnected(1)
-	s = k.await("the page said to be unreachable", func(s *messages.Snapshot) bool { return s.PageState == messages.PageDialogUnreachable })
+	k.reconnected(1)
+	s := k.await("the page said to be unreachable", func(s *messages.Snapshot) bool { return s.PageState == messages.PageDialogUnreachable })
 	if s.State != messages.StateWedged || len(s.PendingDialogs) != 0 {
 		t.Errorf("state %s, pending %v", s.State, s.PendingDialogs)
 	}
