@@ -20,7 +20,7 @@ type model struct {
 	now time.Time
 
 	issued  int
-	gone    messages.Generation                 // newest lost link
+	gone    messages.Generation // newest lost link
 	open    map[messages.DialogID]messages.Dialog
 	gens    map[messages.DialogID]messages.Generation
 	orders  map[messages.DialogID]bool // HandleDialog without an outcome

@@ -155,7 +155,7 @@ func (m *BrowserMachine) replied(r Replied) {
 	switch r.Tag.Kind {
 	case TagRoot:
 		if r.Err != nil {
-			m.do(Exit{fmt.Errorf("the browser refused to auto-attach: %w", r.Err)})
+			m.fail(fmt.Errorf("the browser refused to auto-attach: %w", r.Err))
 			return
 		}
 		if !m.leaving {
@@ -184,7 +184,7 @@ func (m *BrowserMachine) existingPagesKnown() {
 	m.attached = true
 	m.decide()
 	if m.cfg.Target != "" && m.pages[m.cfg.Target] == nil {
-		m.do(Exit{messages.Errorf(messages.CodeTargetNotFound, "the browser has no page %s", m.cfg.Target)})
+		m.fail(messages.Errorf(messages.CodeTargetNotFound, "the browser has no page %s", m.cfg.Target))
 		return
 	}
 	if len(m.pages) == 0 {
@@ -401,7 +401,7 @@ func (m *BrowserMachine) created(r Replied) {
 		m.decide()
 		switch {
 		case c.first:
-			m.do(Exit{fmt.Errorf("no page could be opened: %w", err)})
+			m.fail(fmt.Errorf("no page could be opened: %w", err))
 		case c.helper != "":
 			m.reattach(c.helper)
 		default:
@@ -518,10 +518,20 @@ func (m *BrowserMachine) dropHelper(t messages.TargetID) {
 	}
 }
 
+// fail ends the session. What is held for us is let go, as far as the link
+// still carries it: nobody may come back to do it (C33).
+func (m *BrowserMachine) fail(err error) {
+	for _, a := range m.undecided {
+		m.letGo(a)
+	}
+	m.undecided = nil
+	m.do(Exit{err})
+}
+
 func (m *BrowserMachine) timerFired(name string) {
 	switch name {
 	case timerAttach:
-		m.do(Exit{messages.Errorf(messages.CodeDeadline, "the browser did not answer the attach within %s", AttachBudget)})
+		m.fail(messages.Errorf(messages.CodeDeadline, "the browser did not answer the attach within %s", AttachBudget))
 	case timerLeave:
 		m.do(Exit{})
 	}

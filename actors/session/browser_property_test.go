@@ -1,0 +1,249 @@
+package session_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"holdfast/actors/session"
+	"holdfast/messages"
+)
+
+// fate is what became of a session that the browser attached.
+type fate struct {
+	target   messages.TargetID
+	adopted  bool
+	resumed  bool
+	detached bool
+}
+
+// bench is a browser machine with everything it is waiting for.
+type bench struct {
+	*rapid.T
+	m       *session.BrowserMachine
+	fates   map[messages.SessionID]*fate
+	pending []session.Command // without a reply
+	targets map[messages.TargetID]bool
+	rooted  bool
+	exited  bool
+	seq     int
+	asked   int
+	replies map[int]int
+}
+
+func (b *bench) step(in any) {
+	if b.exited {
+		return
+	}
+	for _, e := range slices.Clone(b.m.Step(time.Unix(0, 0), in)) {
+		switch e := e.(type) {
+		case session.Command:
+			b.command(e)
+		case session.ToSupervisor:
+			switch msg := e.Msg.(type) {
+			case messages.TargetAttached:
+				f := b.fates[msg.Session]
+				if f.adopted || f.resumed || f.detached {
+					b.Fatalf("session %s is adopted as %+v", msg.Session, f)
+				}
+				f.adopted = true
+			case messages.RootAttached:
+				if b.rooted {
+					b.Fatal("attached twice")
+				}
+				b.rooted = true
+				for _, p := range msg.Pages {
+					if !slices.ContainsFunc(b.sessions(), func(s messages.SessionID) bool { return b.fates[s].target == p && b.fates[s].adopted }) {
+						b.Fatalf("page %s is among those attached and was never announced", p)
+					}
+				}
+			}
+		case session.Answer:
+			e.To(e.Value, e.Err)
+		case session.Exit:
+			b.exited = true
+		}
+	}
+}
+
+func (b *bench) command(c session.Command) {
+	switch c.Method {
+	case "Runtime.runIfWaitingForDebugger":
+		b.fates[c.Session].resumed = true
+		return
+	case "Target.detachFromTarget":
+		var p struct {
+			SessionID messages.SessionID `json:"sessionId"`
+		}
+		if err := json.Unmarshal(c.Params, &p); err != nil {
+			b.Fatal(err)
+		}
+		f := b.fates[p.SessionID]
+		if !f.adopted && !f.resumed {
+			b.Fatalf("session %s is left without having been resumed (C33)", p.SessionID)
+		}
+		f.detached = true
+	}
+	if c.Tag.Kind != session.TagNone {
+		b.pending = append(b.pending, c)
+	}
+}
+
+func (b *bench) sessions() []messages.SessionID {
+	var list []messages.SessionID
+	for s := range b.fates {
+		list = append(list, s)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (b *bench) attach(t messages.TargetID, opener messages.TargetID) {
+	if b.exited {
+		return
+	}
+	b.seq++
+	s := messages.SessionID(fmt.Sprintf("S%03d", b.seq))
+	b.fates[s] = &fate{target: t}
+	b.targets[t] = true
+	b.step(messages.TargetAttached{Gen: 1, Session: s, Info: messages.TargetInfo{ID: t, Type: "page", Opener: opener}, Waiting: true})
+}
+
+func (b *bench) newTarget() messages.TargetID {
+	b.seq++
+	return messages.TargetID(fmt.Sprintf("T%03d", b.seq))
+}
+
+// reply answers the i-th command that waits.
+func (b *bench) reply(i int, fail bool) {
+	c := b.pending[i]
+	b.pending = slices.Delete(b.pending, i, i+1)
+	result := `{}`
+	if c.Method == "Target.createTarget" && !fail {
+		t := b.newTarget()
+		b.attach(t, "") // reported before the reply
+		result = fmt.Sprintf(`{"targetId":%q}`, t)
+	}
+	if c.Method == "Target.attachToTarget" && !fail {
+		b.attach(c.Tag.Page, "")
+	}
+	if c.Method == "Target.closeTarget" && !fail {
+		for _, s := range b.sessions() {
+			if b.fates[s].target == c.Tag.Page {
+				b.fates[s].resumed = true // closed: nothing is left to resume
+			}
+		}
+	}
+	r := session.Replied{Tag: c.Tag, Result: []byte(result)}
+	if fail {
+		r.Result, r.Err = nil, messages.Errorf(messages.CodeDeadline, "no answer")
+	}
+	b.step(r)
+}
+
+func (b *bench) owe() messages.ReplyTo {
+	n := b.asked
+	b.asked++
+	return func(any, error) {
+		if b.replies[n]++; b.replies[n] > 1 {
+			b.Fatalf("order %d is answered %d times", n, b.replies[n])
+		}
+	}
+}
+
+func TestEveryAttachedSessionIsAdoptedOrResumedAndLeft(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		scope := rapid.SampledFrom([]messages.Scope{"own", "browser", "target"}).Draw(t, "scope")
+		cfg := session.BrowserConfig{Gen: 1, Scope: scope}
+		if scope == messages.ScopeTarget {
+			cfg.Target = "GIVEN"
+		}
+		b := &bench{
+			T: t, m: session.NewBrowserMachine(cfg), fates: map[messages.SessionID]*fate{},
+			targets: map[messages.TargetID]bool{}, replies: map[int]int{},
+		}
+		b.step(session.Start{})
+		for n := range rapid.IntRange(0, 3).Draw(t, "pages") {
+			b.attach(messages.TargetID(fmt.Sprintf("OLD%d", n)), "")
+		}
+		if scope == messages.ScopeTarget {
+			b.attach("GIVEN", "")
+		}
+		known := func() messages.TargetID {
+			list := []messages.TargetID{"", "NONE"}
+			for x := range b.targets {
+				list = append(list, x)
+			}
+			slices.Sort(list)
+			return rapid.SampledFrom(list).Draw(t, "target")
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"reply": func(t *rapid.T) {
+				if len(b.pending) > 0 {
+					b.reply(rapid.IntRange(0, len(b.pending)-1).Draw(t, "which"), rapid.IntRange(0, 5).Draw(t, "fail") == 0)
+				}
+			},
+			"a page opens": func(*rapid.T) { b.attach(b.newTarget(), known()) },
+			"a session ends": func(t *rapid.T) {
+				if list := b.sessions(); len(list) > 0 {
+					s := rapid.SampledFrom(list).Draw(t, "session")
+					b.fates[s].resumed = true // there is nothing left to resume
+					b.step(messages.TargetDetached{Gen: 1, Session: s})
+				}
+			},
+			"a page is destroyed": func(t *rapid.T) {
+				x := known()
+				for _, s := range b.sessions() {
+					if b.fates[s].target == x {
+						b.fates[s].resumed = true
+						b.step(messages.TargetDetached{Gen: 1, Session: s})
+					}
+				}
+				b.step(session.Decode(session.Config{Gen: 1}, time.Unix(0, 0), "Target.targetDestroyed", []byte(fmt.Sprintf(`{"targetId":%q}`, x))))
+			},
+			"open":    func(*rapid.T) { b.order(messages.OpenPage{Reply: b.owe()}) },
+			"close":   func(*rapid.T) { b.order(messages.ClosePage{Page: known(), Reply: b.owe()}) },
+			"release": func(*rapid.T) { b.step(messages.ReleasePage{Page: known()}) },
+		})
+		failed := b.exited
+		b.step(messages.Leave{})
+		for n := 0; len(b.pending) > 0 && !b.exited; n++ {
+			if n > 1000 {
+				b.Fatal("it does not come to an end")
+			}
+			b.reply(0, false)
+		}
+		if !b.exited {
+			b.Fatal("all is answered and it has not left")
+		}
+		for _, s := range b.sessions() {
+			// An adopted one is resumed by its own actor's attach, unless the task
+			// leaves before that.
+			if f := b.fates[s]; !f.resumed && !f.detached && !(failed && f.adopted) {
+				b.Fatalf("session %s is left held: %+v", s, f)
+			}
+		}
+		for n := range b.asked {
+			if failed {
+				break // the actor's end answers them
+			}
+			if b.replies[n] != 1 {
+				b.Fatalf("order %d has %d answers", n, b.replies[n])
+			}
+		}
+	})
+}
+
+// order gives an order, unless there is nobody left to take it.
+func (b *bench) order(o any) {
+	if b.exited {
+		b.replies[b.asked-1]++
+		return
+	}
+	b.step(o)
+}

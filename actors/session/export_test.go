@@ -1,0 +1,15 @@
+package session
+
+import (
+	"time"
+
+	"holdfast/messages"
+)
+
+// Decode is what the link's reader does with an event of session c.
+func Decode(c Config, now time.Time, method string, params []byte) any {
+	return decode(c, now, method, params)
+}
+
+// DecodeFrameTree reads the result of Page.getFrameTree.
+func DecodeFrameTree(result []byte) ([]messages.FrameInfo, error) { return decodeFrameTree(result) }

@@ -1,0 +1,71 @@
+package session_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"holdfast/actors/session"
+	"holdfast/messages"
+)
+
+// What a browser says runs through here on the link's reader: whatever it is,
+// it may not end the node, and nothing unbounded may come out of it.
+func FuzzDecode(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, `null`, `[]`, `{"type":"error"}`,
+		`{"type":"error","args":[null,{"type":"string","value":"token=abcdef123456"}],"timestamp":1,"stackTrace":{"callFrames":[null]}}`,
+		`{"timestamp":1,"exceptionDetails":{"text":"Uncaught","exception":null,"stackTrace":{"callFrames":[null]}}}`,
+		`{"frame":{"id":"F","parentId":"P","loaderId":"L","url":"http://a.test/","securityOrigin":"://"},"type":"BackForwardCacheRestore"}`,
+		`{"frameId":"F","parentFrameId":"P","reason":"swap","loaderId":"L","name":"load","url":"http://a.test/"}`,
+		`{"sessionId":"S","targetInfo":{"targetId":"T","type":"page","title":"t","url":"u","attached":true},"waitingForDebugger":true}`,
+		`{"url":"http://a.test","frameId":"F","message":"m\ud800","type":"prompt","hasBrowserHandler":true,"defaultPrompt":"d"}`,
+		`{"frameId":"F","result":true,"userInput":""}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	cfg := session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true}
+	f.Fuzz(func(t *testing.T, params []byte) {
+		m := session.NewMachine(cfg)
+		m.Step(time.Unix(0, 0), session.Start{})
+		for _, method := range session.Events() {
+			fact := session.Decode(cfg, time.Unix(0, 0), method, params)
+			if fact == nil {
+				continue
+			}
+			if c, ok := fact.(messages.ConsoleReported); ok {
+				if len(c.Entry.Text) > session.MaxConsoleText || !utf8.ValidString(c.Entry.Text) {
+					t.Errorf("console text of %d bytes: %.80q", len(c.Entry.Text), c.Entry.Text)
+				}
+				if strings.Contains(c.Entry.Text, "abcdef123456") && strings.Contains(c.Entry.Text, "token=") {
+					t.Errorf("a secret stands in the console: %q", c.Entry.Text)
+				}
+			}
+			m.Step(time.Unix(1, 0), fact)
+		}
+	})
+}
+
+func FuzzDecodeFrameTree(f *testing.F) {
+	f.Add([]byte(`{"frameTree":{"frame":{"id":"F","loaderId":"L","url":"u"},"childFrames":[null,{"frame":null},{"frame":{"id":"G","parentId":"F"}}]}}`))
+	f.Add([]byte(`{"frameTree":null}`))
+	f.Fuzz(func(t *testing.T, result []byte) {
+		frames, err := session.DecodeFrameTree(result)
+		if err != nil && frames != nil {
+			t.Errorf("%d frames and %v", len(frames), err)
+		}
+	})
+}
+
+func TestAStackTraceOfNothingIsNoPanic(t *testing.T) {
+	t.Parallel()
+	for method, params := range map[string]string{
+		"Runtime.consoleAPICalled": `{"type":"error","args":[],"stackTrace":{"callFrames":[null]}}`,
+		"Runtime.exceptionThrown":  `{"exceptionDetails":{"text":"x","stackTrace":{"callFrames":[null]}}}`,
+	} {
+		if _, ok := session.Decode(session.Config{}, time.Unix(0, 0), method, []byte(params)).(messages.ConsoleReported); !ok {
+			t.Errorf("%s is not reported", method)
+		}
+	}
+}
