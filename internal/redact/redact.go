@@ -85,9 +85,10 @@ var secretShapes = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+[A-Za-z0-9+/_.=-]{12,}`),
 }
 
-// namedSecret finds `password: hunter2` and its relatives; only the value is
+// namedSecret finds `password: hunter2` and its relatives (csrf_token, DB_PASSWORD),
+// however their names begin; only the value is
 // masked, so that the text stays understandable.
-var namedSecret = regexp.MustCompile(`(?i)\b((?:api|access|auth|secret|private|client|session|refresh|id)?[-_ ]?(?:key|token|secret|password|passwd|pwd))(["']?\s*[:=]\s*["']?)([^\s"'&,;<>]{6,})`)
+var namedSecret = regexp.MustCompile(`(?i)((?:api|access|auth|secret|private|client|session|refresh|id)[-_ ]?key|\bkey|token|secret|password|passwd|pwd)(["']?\s*[:=]\s*["']?)([^\s"'&,;<>]{6,})`)
 
 // credentialURL finds URLs that carry a user, a password or a CDP endpoint.
 var credentialURL = regexp.MustCompile(`(?i)\b(?:wss?://[^\s"'<>]+|https?://[^\s"'<>/@]+:[^\s"'<>/@]+@[^\s"'<>]+)`)

@@ -1,0 +1,99 @@
+package messages_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/messages"
+)
+
+func TestError(t *testing.T) {
+	t.Parallel()
+	base := messages.Errorf(messages.CodeNoDialog, "no dialog on %s", "p")
+	detailed := base.With("a", 1).With("b", 2)
+	if len(base.Details) != 0 || len(detailed.Details) != 2 {
+		t.Errorf("details %v and %v", base.Details, detailed.Details)
+	}
+	if !errors.Is(detailed, &messages.Error{Code: messages.CodeNoDialog}) || errors.Is(detailed, &messages.Error{Code: messages.CodeDeadline}) {
+		t.Error("an error is its code, and only that")
+	}
+	if messages.CodeOf(errors.New("x")) != messages.CodeInternal || messages.CodeOf(nil) != "" {
+		t.Error("the code of a foreign error, or of none")
+	}
+}
+
+func TestSpecLimits(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]messages.TaskSpec{
+		"scope":                  {Scope: "everything"},
+		"target without an id":   {Scope: messages.ScopeTarget},
+		"id without target":      {TargetID: "T", Scope: messages.ScopeOwn},
+		"policy":                 {DialogPolicy: "maybe"},
+		"timeout too short":      {DialogTimeoutS: 0.01},
+		"timeout too long":       {DialogTimeoutS: 1e300},
+		"timeout not a number":   {DialogTimeoutS: math.NaN()},
+		"life below zero":        {MaxLifeS: -1},
+		"too many labels":        {Labels: many(messages.MaxLabels + 1)},
+		"a label with a newline": {Labels: map[string]string{"a": "b\n"}},
+		"bridge on":              {Bridge: "on"},
+	} {
+		if err := s.Validate(); messages.CodeOf(err) != messages.CodeInvalidArgument {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if d := (messages.TaskSpec{DialogTimeoutS: 2.5}).DialogTimeout(); d != 2500*time.Millisecond {
+		t.Errorf("timeout %s", d)
+	}
+}
+
+func many(n int) map[string]string {
+	m := map[string]string{}
+	for i := range n {
+		m["k"+strings.Repeat("x", i)] = "v"
+	}
+	return m
+}
+
+func TestSnapshotOmitsWhatNobodyKnows(t *testing.T) {
+	t.Parallel()
+	dead, err := json.Marshal(messages.Snapshot{State: messages.StateLost})
+	if err != nil {
+		t.Fatal(err)
+	}
+	living, err := json.Marshal(messages.Snapshot{PendingDialogs: []messages.Dialog{}, RecentDialogs: []messages.ClosedDialog{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range []string{"pending_dialogs", "recent_dialogs"} {
+		if strings.Contains(string(dead), field) || !strings.Contains(string(living), `"`+field+`":[]`) {
+			t.Errorf("%s: dead %s, living %s", field, dead, living)
+		}
+	}
+}
+
+func TestRequestLimits(t *testing.T) {
+	t.Parallel()
+	for _, r := range []messages.CDPRequest{
+		{Method: "evaluate"},
+		{Method: "Page."},
+		{Method: "Page.a b"},
+		{Method: "Page.x", Params: []byte(`[]`)},
+		{Method: "Page.x", Params: []byte(`{`)},
+		{Method: "Page.x", FrameID: "a/b"},
+		{Method: "Page.x", TimeoutS: 301},
+	} {
+		if messages.CodeOf(r.Validate()) != messages.CodeInvalidArgument {
+			t.Errorf("%+v is taken", r)
+		}
+	}
+	if err := (messages.CDPRequest{Method: "Page.x", Params: []byte(" {}")}).Validate(); err != nil {
+		t.Error(err)
+	}
+	if err := (messages.DialogAnswer{Action: "maybe"}).Validate(); messages.CodeOf(err) != messages.CodeInvalidArgument {
+		t.Errorf("action maybe: %v", err)
+	}
+}
