@@ -461,11 +461,13 @@ func (m *Machine) maybeActive(now time.Time) {
 	}
 	m.tellConnection()
 	m.do(Ready{})
+	m.become(m.settled())
 	if !m.everUp {
 		m.everUp = true
+		// Published first: whoever waits for the start reads next (A5).
+		m.do(Publish{m.take()})
 		m.do(FirstActive{})
 	}
-	m.become(m.settled())
 }
 
 // settled is active, or wedged when the current page cannot answer.
