@@ -18,6 +18,17 @@ func (k *task) reconnected(n uint64) *messages.Snapshot {
 	})
 }
 
+// whole waits until the task is as good as before its n-th loss.
+func (k *task) whole(n uint64) *messages.Snapshot {
+	k.Helper()
+	k.reconnected(n)
+	// A page that needs more than an instant to answer counts as hung until it
+	// does.
+	return k.await("a page that answers", func(s *messages.Snapshot) bool {
+		return s.State == messages.StateActive && s.PageState == messages.PageOK
+	})
+}
+
 func TestA13_TwentyKillsLoseNothing(t *testing.T) {
 	t.Parallel()
 	const kills = 20
@@ -32,8 +43,7 @@ func TestA13_TwentyKillsLoseNothing(t *testing.T) {
 		if n := p.KillAll(); n != 1 {
 			t.Fatalf("kill %d ended %d connections", i, n)
 		}
-		s := k.reconnected(i)
-		// The tree is whole the moment the link is said to be up.
+		s := k.whole(i)
 		if s.State != messages.StateActive || s.PageState != messages.PageOK || len(s.Pages) != 1 || s.PageTargetID != page || s.Pages[0].SessionID == "" {
 			t.Fatalf("kill %d: %+v", i, s)
 		}
@@ -138,8 +148,7 @@ func TestA13_ACallInFlightAtTheKillIsNotRepeated(t *testing.T) {
 	if e.Details["sent"] != true {
 		t.Errorf("details %v", e.Details)
 	}
-	k.reconnected(1)
-	k.await("a page that answers", func(s *messages.Snapshot) bool { return s.PageState == messages.PageOK })
+	k.whole(1)
 	if got := k.eval("", "window.runs"); got != "1" {
 		t.Errorf("the call ran %s times", got)
 	}
@@ -214,7 +223,7 @@ func TestA14_TheBudgetOfReconnects(t *testing.T) {
 		for i := range uint64(2) {
 			k.failures(3, func() { p.Refuse(); p.KillAll() })
 			p.Accept(t)
-			k.reconnected(i + 1)
+			k.whole(i + 1)
 			k.eval("", "1")
 		}
 	})
@@ -225,7 +234,7 @@ func TestA14_TheBudgetOfReconnects(t *testing.T) {
 		k.goTo("http://a.test/plain")
 		k.failures(1, p.Stall) // half open: only the keepalive notices
 		p.Resume()
-		k.reconnected(1)
+		k.whole(1)
 		if got := k.eval("", "document.title"); got != `"/plain"` {
 			t.Errorf("title %s", got)
 		}

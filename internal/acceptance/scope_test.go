@@ -61,7 +61,7 @@ func TestDemand20_NothingStealsFocus(t *testing.T) {
 	k.cdp("", "Target.createTarget", `{"url":"`+r.site.URL("http://a.test/plain")+`"}`)
 	k.cdp("", "Target.createTarget", `{"url":"about:blank","background":false}`)
 	p.KillAll()
-	k.reconnected(1)
+	k.whole(1)
 	k.later("", "confirm('one')")
 	k.dialog()
 	if _, err := k.node.Respond(k.ctx, k.id, messages.DialogAnswer{Action: "accept"}); err != nil {
