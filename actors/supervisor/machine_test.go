@@ -1,0 +1,208 @@
+package supervisor_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"holdfast/actors/supervisor"
+	"holdfast/messages"
+)
+
+// bench is a machine on its first link, with page P attached.
+type bench struct {
+	*testing.T
+	m   *supervisor.Machine
+	now time.Time
+}
+
+func attached(t *testing.T) *bench {
+	b := &bench{T: t, m: supervisor.NewMachine("t", messages.TaskSpec{}.WithDefaults()), now: time.Unix(1000, 0)}
+	b.step(supervisor.BrowserStarting{Gen: 1})
+	b.step(supervisor.Linked{Gen: 1, Endpoint: "ws://h/***"})
+	b.step(messages.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}})
+	b.step(messages.RootAttached{Gen: 1, Pages: []messages.TargetID{"P"}})
+	b.step(messages.SessionReady{Gen: 1, Session: "S", Target: "P"})
+	if s := b.m.Snapshot(); s.State != messages.StateActive || s.Connection.Primary != messages.LinkUp {
+		t.Fatalf("after the attach: %+v", s)
+	}
+	return b
+}
+
+// step returns a copy of the effects, and checks that versions are consecutive.
+func (b *bench) step(in any) []supervisor.Effect {
+	b.Helper()
+	before := b.m.Snapshot().Version
+	effects := slices.Clone(b.m.Step(b.now, in))
+	for _, e := range effects {
+		if p, ok := e.(supervisor.Publish); ok {
+			for _, ev := range p.Events {
+				if before++; ev.Version != before {
+					b.Fatalf("%T: event %d has version %d", in, before, ev.Version)
+				}
+			}
+		}
+	}
+	return effects
+}
+
+func has[E supervisor.Effect](effects []supervisor.Effect) bool {
+	return slices.ContainsFunc(effects, func(e supervisor.Effect) bool { _, ok := e.(E); return ok })
+}
+
+func TestMachine(t *testing.T) {
+	t.Parallel()
+	t.Run("what a link that is gone says changes nothing", func(t *testing.T) {
+		t.Parallel()
+		b := attached(t)
+		b.step(supervisor.BrowserExited{Err: errors.New("gone")})
+		b.step(supervisor.BrowserStarting{Gen: 2})
+		version := b.m.Snapshot().Version
+		for _, late := range []any{
+			messages.RootAttached{Gen: 1},
+			messages.PageClosed{Gen: 1, Page: "P"},
+			messages.TargetAttached{Gen: 1, Session: "L", Page: "L", Info: messages.TargetInfo{ID: "L", Type: "page"}},
+			messages.PageNavigated{Gen: 1, Page: "P", URL: "http://late/"},
+			messages.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageCrashed},
+			messages.FramesChanged{Gen: 1, Page: "P", Tree: &messages.FrameTree{}},
+			messages.ConsoleReported{Gen: 1, Entry: messages.ConsoleError{Text: "late"}},
+		} {
+			if effects := b.step(late); len(effects) != 0 || b.m.Snapshot().Version != version {
+				t.Errorf("%T of link 1: %+v", late, effects)
+			}
+		}
+	})
+	t.Run("the last state is the last", func(t *testing.T) {
+		t.Parallel()
+		b := attached(t)
+		if !has[supervisor.Finish](b.step(supervisor.GaveUp{Err: errors.New("five times")})) {
+			t.Fatal("it goes on")
+		}
+		last := *b.m.Snapshot()
+		for _, late := range []any{
+			supervisor.BrowserStarting{Gen: 2},
+			supervisor.BrowserWaiting{},
+			supervisor.BrowserExited{},
+			supervisor.Flush{},
+			messages.StopTask{ID: "t"},
+			messages.DialogsChanged{},
+		} {
+			if effects := b.step(late); len(effects) != 0 {
+				t.Errorf("%T after the end: %+v", late, effects)
+			}
+		}
+		if now := b.m.Snapshot(); now.Version != last.Version || now.State != messages.StateLost || now.Connection != last.Connection || now.PendingDialogs != nil {
+			t.Errorf("after the end: %+v", now)
+		}
+		answers := 0
+		for _, e := range b.step(messages.Navigate{Reply: func(any, error) { answers++ }}) {
+			a := e.(supervisor.Answer)
+			a.To(a.Value, a.Err)
+		}
+		if answers != 1 {
+			t.Errorf("%d answers to an order after the end", answers)
+		}
+	})
+	t.Run("a session reported by one that has ended is not taken up", func(t *testing.T) {
+		t.Parallel()
+		b := attached(t)
+		child := func(s messages.SessionID, via messages.SessionID) messages.TargetAttached {
+			return messages.TargetAttached{Gen: 1, Session: s, Via: via, Page: "P", Info: messages.TargetInfo{ID: messages.TargetID(s), Type: "iframe"}}
+		}
+		b.step(child("S1", "S"))
+		b.step(messages.TargetDetached{Gen: 1, Session: "S1", Via: "S"})
+		if has[supervisor.SpawnSession](b.step(child("S2", "S1"))) {
+			t.Error("it was")
+		}
+	})
+	t.Run("a session that begins anew is not what the old one was", func(t *testing.T) {
+		t.Parallel()
+		b := attached(t)
+		b.step(messages.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageHung})
+		if s := b.m.Snapshot(); s.State != messages.StateWedged {
+			t.Fatalf("state %s", s.State)
+		}
+		b.step(supervisor.SessionRestarted{Session: "S"})
+		if s := b.m.Snapshot(); s.State != messages.StateActive || s.PageState != messages.PageOK {
+			t.Errorf("state %s, page %s", s.State, s.PageState)
+		}
+	})
+	t.Run("a stop in the middle of the attach leaves in good order", func(t *testing.T) {
+		t.Parallel()
+		b := &bench{T: t, m: supervisor.NewMachine("t", messages.TaskSpec{}.WithDefaults()), now: time.Unix(1000, 0)}
+		b.step(supervisor.BrowserStarting{Gen: 1})
+		effects := b.step(messages.StopTask{ID: "t"})
+		if !slices.ContainsFunc(effects, func(e supervisor.Effect) bool {
+			to, ok := e.(supervisor.ToBrowser)
+			return ok && to.Msg == any(messages.Leave{})
+		}) || has[supervisor.Finish](effects) {
+			t.Errorf("effects %+v", effects)
+		}
+		if !has[supervisor.Finish](b.step(supervisor.BrowserExited{})) {
+			t.Error("it goes on after the link has left")
+		}
+	})
+	t.Run("the console keeps the newest fifty (F14)", func(t *testing.T) {
+		t.Parallel()
+		b := attached(t)
+		for n := range 80 {
+			b.step(messages.ConsoleReported{Gen: 1, Entry: messages.ConsoleError{Text: fmt.Sprint(n)}})
+		}
+		b.step(supervisor.Flush{})
+		if c := b.m.Snapshot().ConsoleErrors; len(c) != 50 || c[0].Text != "30" || c[49].Text != "79" {
+			t.Errorf("%d entries from %v", len(c), c[0])
+		}
+	})
+}
+
+func TestBoard(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1000, 0)
+	fill := func(b *supervisor.Board, n int) {
+		for v := 1; v <= n; v++ {
+			snap := &messages.Snapshot{TaskID: "t", Version: uint64(v), Active: true, State: messages.StateActive}
+			b.Publish(snap, []messages.Event{{Type: messages.EventConnection, Version: uint64(v)}})
+		}
+	}
+	t.Run("what a watcher missed comes in order, or as a reset", func(t *testing.T) {
+		t.Parallel()
+		b := supervisor.NewBoard("t", messages.TaskSpec{}, now)
+		fill(b, 2000)
+		for _, after := range []uint64{1999, 1990, 1600} {
+			events, _ := b.After(after)
+			if len(events) != int(2000-after) || events[0].Version != after+1 {
+				t.Errorf("after %d: %d events", after, len(events))
+			}
+		}
+		for _, after := range []uint64{0, 1000, 2001, ^uint64(0)} {
+			events, _ := b.After(after)
+			if len(events) != 1 || events[0].Type != messages.EventReset || events[0].Snapshot.Version != 2000 {
+				t.Errorf("after %d: %+v", after, events)
+			}
+		}
+	})
+	t.Run("waiting ends with the next event", func(t *testing.T) {
+		t.Parallel()
+		b := supervisor.NewBoard("t", messages.TaskSpec{}, now)
+		events, more := b.After(0)
+		if len(events) != 0 {
+			t.Fatalf("events %+v", events)
+		}
+		fill(b, 1)
+		<-more
+	})
+	t.Run("a task in use is not idle", func(t *testing.T) {
+		t.Parallel()
+		b := supervisor.NewBoard("t", messages.TaskSpec{}, now)
+		if d := b.IdleFor(now.Add(time.Minute)); d != time.Minute {
+			t.Errorf("idle for %s", d)
+		}
+		done := b.Use()
+		if d := b.IdleFor(now.Add(time.Minute)); d != 0 {
+			t.Errorf("idle for %s while used", d)
+		}
+		done()
+	})
+}
