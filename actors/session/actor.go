@@ -113,8 +113,10 @@ func (p *Page) step(c *guard.Context, in any) {
 		case Disarm:
 			c.Cancel(e.Name)
 		case Interrupt:
-			p.mux.Interrupt(p.cfg.Session, e.Err, func(method string, _ time.Duration) bool {
-				return !e.Renderer || NeedsRenderer(method) || LosesDialog(method) || isInput(method)
+			now := c.Now()
+			p.mux.Interrupt(p.cfg.Session, e.Err, func(method string, age time.Duration) bool {
+				return (e.Before.IsZero() || now.Add(-age).Before(e.Before)) &&
+					(!e.Renderer || NeedsRenderer(method) || LosesDialog(method) || isInput(method))
 			})
 		case Answer:
 			// By way of the frames, which are part of what a result follows from;

@@ -121,10 +121,13 @@ type (
 	Disarm struct{ Name string }
 
 	// Interrupt ends the agents' calls that hang on this session. Renderer
-	// limits it to commands that need the renderer.
+	// limits it to commands that need the renderer, Before to those that began
+	// before it: what is called once the dialog has been answered is not held
+	// up by it, though word of the answer may still be on the way here.
 	Interrupt struct {
 		Err      *messages.Error
 		Renderer bool
+		Before   time.Time // zero: all
 	}
 
 	// Exit ends the actor; Err is nil when it was asked to.
@@ -154,8 +157,10 @@ type Machine struct {
 	hung      bool
 	orphan    bool // a dialog nobody told us of stands open
 
-	dialogs []messages.Dialog
-	holding bool
+	dialogs  []messages.Dialog
+	holding  bool
+	told     time.Time // when the dialogs were heard of last
+	probedAt time.Time // when the probe was sent, or waited for anew
 
 	health messages.PageState
 
@@ -187,9 +192,9 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case messages.HandleDialog:
 		m.handleDialog(in)
 	case messages.DialogsOpen:
-		m.dialogsOpen(in)
+		m.dialogsOpen(now, in)
 	case messages.ProbeSession:
-		m.probe()
+		m.probe(now)
 	case messages.ReloadFrames:
 		m.reloadFrames()
 
@@ -361,7 +366,7 @@ func (m *Machine) timerFired(name string) {
 		m.probeUnanswered()
 	case timerInterrupt:
 		if m.holding && len(m.dialogs) > 0 {
-			m.do(Interrupt{Err: BlockedByDialog(m.dialogs), Renderer: true})
+			m.do(Interrupt{Err: BlockedByDialog(m.dialogs), Renderer: true, Before: m.told})
 		}
 	default:
 		m.navigateTimedOut(name)
@@ -377,13 +382,17 @@ func (m *Machine) reloadFrames() {
 	m.do(Command{Tag: Tag{Kind: TagTree, Round: m.round}, Method: "Page.getFrameTree"})
 }
 
-// probe asks the renderer for a sign of life.
-func (m *Machine) probe() {
-	if m.probing || m.crashed || !m.ready {
+// probe asks the renderer for a sign of life. One probe is out at a time; a
+// call that began behind one that a dialog holds up has its own wait for it.
+func (m *Machine) probe(now time.Time) {
+	if m.crashed || !m.ready || m.probing && len(m.dialogs) == 0 {
 		return
 	}
-	m.probing = true
-	m.do(Command{Tag: Tag{Kind: TagProbe, Round: m.round}, Method: "Runtime.evaluate", Params: []byte(`{"expression":"0","silent":true}`)})
+	if !m.probing {
+		m.probing = true
+		m.do(Command{Tag: Tag{Kind: TagProbe, Round: m.round}, Method: "Runtime.evaluate", Params: []byte(`{"expression":"0","silent":true}`)})
+	}
+	m.probedAt = now
 	budget := ProbeBudget
 	if len(m.dialogs) > 0 {
 		budget = BlockedProbe
@@ -398,7 +407,7 @@ func (m *Machine) probeUnanswered() {
 	if len(m.dialogs) > 0 {
 		// This session shares its process with the frame that asks. The probe
 		// stays out; its reply will come when the dialog is gone.
-		m.do(Interrupt{Err: BlockedByDialog(m.dialogs), Renderer: true})
+		m.do(Interrupt{Err: BlockedByDialog(m.dialogs), Renderer: true, Before: m.probedAt})
 		return
 	}
 	m.hung = true
@@ -455,8 +464,8 @@ func (m *Machine) publishHealth() {
 	}})
 }
 
-func (m *Machine) dialogsOpen(o messages.DialogsOpen) {
-	m.dialogs, m.holding = o.Dialogs, o.Holding
+func (m *Machine) dialogsOpen(now time.Time, o messages.DialogsOpen) {
+	m.dialogs, m.holding, m.told = o.Dialogs, o.Holding, now
 	if len(m.dialogs) == 0 {
 		m.do(Disarm{timerInterrupt})
 		if m.probing {

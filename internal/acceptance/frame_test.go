@@ -456,7 +456,7 @@ func TestF11_RawCDPWithoutAFrame(t *testing.T) {
 	t.Parallel()
 	k := setup(t).task("f11")
 	k.goTo("http://a.test/confirm")
-	k.eval("", "document.cookie = 'planted=f11; path=/'")
+	k.eval("", "document.cookie = 'planted=f11; path=/'; document.cookie") // read back: the write itself is not waited for
 	cookies := func() string { return string(k.cdp("", "Network.getCookies", "{}")) }
 	if got := cookies(); !strings.Contains(got, `"planted"`) || !strings.Contains(got, `"f11"`) {
 		t.Errorf("cookies %s", got)
