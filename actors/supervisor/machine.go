@@ -248,7 +248,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 
 	case messages.RootAttached:
 		if in.Gen == m.gen {
-			m.rootAttached(now, in)
+			m.rootAttached(in)
 		}
 	case messages.TargetAttached:
 		if in.Gen == m.gen && !m.stopping {
@@ -259,7 +259,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 			m.sessionEnded(in.Session)
 		}
 	case messages.SessionReady:
-		m.sessionReady(now, in)
+		m.sessionReady(in)
 	case messages.SessionHealth:
 		m.sessionHealth(in)
 	case messages.PageInfoChanged:
@@ -318,6 +318,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case Flush:
 		m.flushing = false
 	}
+	// Whatever happened, a page that went away included: the attach may be over.
+	m.maybeActive(now)
 	if len(m.events) > 0 || !m.flushing && len(m.held) > 0 {
 		m.do(Publish{m.take()})
 	}
@@ -395,6 +397,7 @@ func (m *Machine) tellConnection() {
 
 // browserExited is the loss of the link, unless it was asked for.
 func (m *Machine) browserExited(now time.Time, e BrowserExited) {
+	m.rooted = false
 	for _, s := range m.sessionOrder() {
 		m.do(StopSession{s})
 	}
@@ -426,7 +429,7 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 	}
 }
 
-func (m *Machine) rootAttached(now time.Time, r messages.RootAttached) {
+func (m *Machine) rootAttached(r messages.RootAttached) {
 	m.rooted = true
 	// What was ours and is not there any more was closed while we were away.
 	for _, t := range slices.Clone(m.order) {
@@ -434,13 +437,12 @@ func (m *Machine) rootAttached(now time.Time, r messages.RootAttached) {
 			m.pageClosed(t)
 		}
 	}
-	m.maybeActive(now)
 }
 
 // maybeActive ends an attach once every session has answered or been
 // classified.
 func (m *Machine) maybeActive(now time.Time) {
-	if !m.rooted || m.conn.Primary == messages.LinkUp || len(m.order) == 0 {
+	if !m.rooted || m.conn.Primary == messages.LinkUp || m.stopping || m.finished() {
 		return
 	}
 	for _, t := range m.order {

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"holdfast/actors/session"
 	"holdfast/messages"
@@ -85,14 +84,13 @@ func (m *Machine) sessionEnded(s messages.SessionID) {
 	}
 }
 
-func (m *Machine) sessionReady(now time.Time, r messages.SessionReady) {
+func (m *Machine) sessionReady(r messages.SessionReady) {
 	e := m.sessions[r.Session]
 	if e == nil || r.Gen != m.gen {
 		return
 	}
 	e.ready = true
 	m.sendOnItsWay(r.Session, r.Target)
-	m.maybeActive(now)
 }
 
 // ignoreNavigation lets through only what says that the page itself is lost.
@@ -173,6 +171,9 @@ func (m *Machine) pageClosed(t messages.TargetID) {
 	m.do(ToFrame{messages.PageGone{Page: t}})
 	m.tell(messages.Event{Type: messages.EventPageClosed, Page: &closed})
 	m.resettle()
+	if m.spec.Scope == messages.ScopeTarget && len(m.order) == 0 && !m.stopping {
+		m.finish(messages.StateLost, messages.Errorf(messages.CodeTargetNotFound, "the browser has no page %s any more", m.spec.TargetID))
+	}
 }
 
 func (m *Machine) pageUnreachable(u messages.PageUnreachable) {

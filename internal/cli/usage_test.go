@@ -22,7 +22,7 @@ func TestBadUsage(t *testing.T) {
 		"task start", "task start --new one", "task start one two", "task start a/b", "task start " + long, "task start ..", "task start é",
 		"task start one --cdp-url ftp://h", "task start one --cdp-url", "task start one --cdp-url ws://h --launch", "task start one --cdp-url=",
 		"task start one --policy maybe", "task start one --timeout soon", "task start one --timeout 0.01", "task start one --timeout=-1", "task start one --timeout 1e300",
-		"task start one --timeout NaN", "task start one --scope all", "task start one --scope target", "task start one --target T", "task start one --beforeunload x",
+		"task start one --timeout NaN", "task start one --scope all", "task start one --scope target", "task start one --scope own --target T", "task start one --beforeunload x",
 		"task start one --idle-timeout 0.5", "task start one --max-life 1e12", "task start one --label x", "task start one --label =y", "task start one --bogus",
 		"task ls extra", "task ls --label x", "task show", "task show a/b", "task show one two", "task stop", "task stop a/b",
 		"snapshot", "snapshot a/b", "snapshot one --full=maybe", "watch", "watch one --after x", "watch one --after -1",
