@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"holdfast/messages"
@@ -30,7 +31,13 @@ const (
 	pageBudget   = 10 * time.Second // to open or close a page
 )
 
-const timerAttach = "attach"
+const (
+	timerAttach  = "attach"
+	timerRelease = "release:"
+)
+
+// releaseAgain is how soon a release is begun anew that found no helper.
+const releaseAgain = time.Second
 
 // resume lets a page run that the browser holds for us.
 const resume = "Runtime.runIfWaitingForDebugger"
@@ -403,7 +410,9 @@ func (m *BrowserMachine) created(r Replied) {
 		case c.first:
 			m.fail(fmt.Errorf("no page could be opened: %w", err))
 		case c.helper != "":
-			m.reattach(c.helper)
+			// Without another page in front the dialog stands, and the page is
+			// not to be touched while it does.
+			m.do(Arm{timerRelease + string(c.helper), releaseAgain})
 		default:
 			m.do(Answer{To: c.reply, Err: err})
 		}
@@ -534,5 +543,10 @@ func (m *BrowserMachine) timerFired(name string) {
 		m.fail(messages.Errorf(messages.CodeDeadline, "the browser did not answer the attach within %s", AttachBudget))
 	case timerLeave:
 		m.do(Exit{})
+	default:
+		page, _ := strings.CutPrefix(name, timerRelease)
+		if p := m.pages[messages.TargetID(page)]; p != nil && p.releasing && !m.leaving {
+			m.create(&creation{helper: messages.TargetID(page)}, true)
+		}
 	}
 }

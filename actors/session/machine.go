@@ -25,10 +25,13 @@ type Config struct {
 // within AttachClassify is classified, not waited for (C24).
 const (
 	AttachClassify = 300 * time.Millisecond
-	FreshClassify  = 5 * time.Second
-	ProbeBudget    = time.Second
-	BlockedProbe   = 300 * time.Millisecond
-	AnswerBudget   = 5 * time.Second
+	// VerdictAfter is what the sign of life gets that tells a dialog from a
+	// busy renderer; more than it needs, because a starved machine looks busy.
+	VerdictAfter  = 700 * time.Millisecond
+	FreshClassify = 5 * time.Second
+	ProbeBudget   = time.Second
+	BlockedProbe  = 300 * time.Millisecond
+	AnswerBudget  = 5 * time.Second
 	// InterruptGrace lets a reply that was already on its way arrive before
 	// the calls behind a dialog are called blocked.
 	InterruptGrace = 50 * time.Millisecond
@@ -348,7 +351,7 @@ func (m *Machine) timerFired(name string) {
 		if m.cfg.IsPage {
 			m.do(Command{Tag: Tag{Kind: TagVerdictKey, Round: m.round}, Method: "Input.dispatchKeyEvent", Params: keyUp})
 		}
-		m.do(Arm{timerVerdict, AttachClassify})
+		m.do(Arm{timerVerdict, VerdictAfter})
 	case timerVerdict:
 		if m.ready || m.crashed {
 			return

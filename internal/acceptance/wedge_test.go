@@ -68,7 +68,7 @@ func TestC15_ADialogOfARemovedFrameNeverKillsTheBrowser(t *testing.T) {
 			f := k.frame("/prompt")
 			k.later(f.FrameID, "ask()")
 			k.dialog()
-			k.eval("", "document.getElementById('f').remove(); 0")
+			k.later("", "document.getElementById('f').remove()")
 			c := k.closed("d-1")
 			if c.ClosedBy != messages.ClosedByLost {
 				t.Fatalf("closed by %s", c.ClosedBy)
