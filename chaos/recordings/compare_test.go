@@ -76,6 +76,7 @@ func skip(text string) bool {
 var floating = map[string]string{
 	"Runtime.runIfWaitingForDebugger": "the iframe's commit may overtake it",
 	"Page.reload":                     "the end of a dialog may overtake it",
+	"Runtime.evaluate":                "the renderer answers, and what its script had the browser do may overtake it",
 }
 
 // streams splits a recording by connection and session: between sessions
