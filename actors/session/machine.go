@@ -293,6 +293,9 @@ func (m *Machine) replied(r Replied) {
 			m.keyAlive = true
 		}
 	case TagProbe:
+		if r.Tag.Round != m.round {
+			return // of a renderer that is no more
+		}
 		// An error is an answer too: somebody is alive behind the session.
 		m.probing = false
 		m.do(Disarm{timerProbe})

@@ -1,0 +1,256 @@
+package session_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"holdfast/actors/session"
+	"holdfast/messages"
+)
+
+// TestMachineTranscripts replays the stories in testdata/machine; run with
+// -rewrite to accept what the machine says now.
+//
+//	attach page|iframe [fresh]       a new machine and its Start
+//	reply METHOD [old] [error=CODE]  the answer to the newest (oldest) such command
+//	tree LOADER URL [old]            the answer to Page.getFrameTree
+//	info TITLE                       the answer to Target.getTargetInfo
+//	event METHOD                     a CDP event
+//	document LOADER URL [restored]   Page.frameNavigated of the main frame
+//	lifecycle LOADER NAME            Page.lifecycleEvent of the main frame
+//	navigate URL [until=X] [timeout=S]
+//	dialogs [ID...] [holding]        what the dialog actor says is open
+//	handle ID accept|dismiss [text=X]
+//	probe | reload
+//	wait DURATION                    fires what comes due, in order
+//	fire TIMER                       one that had come due before it was dropped
+//
+// Results and params are the block's input, {} if there is none.
+func TestMachineTranscripts(t *testing.T) {
+	t.Parallel()
+	datadriven.Walk(t, "testdata/machine", func(t *testing.T, path string) {
+		tr := &transcript{}
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if in := tr.pageInput(t, d); in != nil {
+				return tr.step(in)
+			}
+			return tr.command(t, d)
+		})
+	})
+}
+
+// transcript is a machine with its clock, its timers and the commands that
+// nobody has answered yet.
+type transcript struct {
+	cfg     session.Config
+	machine interface {
+		Step(now time.Time, in any) []session.Effect
+	}
+	now     time.Time
+	timers  map[string]time.Time
+	pending []session.Command
+	asked   int // orders that will be answered
+	answers strings.Builder
+}
+
+func (tr *transcript) begin(cfg session.Config) {
+	*tr = transcript{cfg: cfg, now: epoch, timers: map[string]time.Time{}}
+}
+
+var epoch = time.Unix(0, 0)
+
+// pageInput reads a block that is one input of a page's machine.
+func (tr *transcript) pageInput(t *testing.T, d *datadriven.TestData) any {
+	switch d.Cmd {
+	case "attach":
+		cfg := session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true, Fresh: d.HasArg("fresh")}
+		if arg(t, d, 0) == "iframe" {
+			cfg.Target, cfg.IsPage = "F", false
+		}
+		tr.begin(cfg)
+		tr.machine = session.NewMachine(cfg)
+		return session.Start{}
+	case "tree":
+		d.Input = fmt.Sprintf(`{"frameTree":{"frame":{"id":%q,"loaderId":%q,"url":%q}}}`, tr.cfg.Target, arg(t, d, 0), arg(t, d, 1))
+		return tr.reply(t, d, "Page.getFrameTree")
+	case "info":
+		d.Input = fmt.Sprintf(`{"targetInfo":{"targetId":%q,"type":"page","title":%q}}`, tr.cfg.Target, arg(t, d, 0))
+		return tr.reply(t, d, "Target.getTargetInfo")
+	case "document":
+		kind := "Navigation"
+		if d.HasArg("restored") {
+			kind = "BackForwardCacheRestore"
+		}
+		d.Input = fmt.Sprintf(`{"frame":{"id":%q,"loaderId":%q,"url":%q},"type":%q}`, tr.cfg.Target, arg(t, d, 0), arg(t, d, 1), kind)
+		return tr.event(t, d, "Page.frameNavigated")
+	case "lifecycle":
+		d.Input = fmt.Sprintf(`{"frameId":%q,"loaderId":%q,"name":%q}`, tr.cfg.Target, arg(t, d, 0), arg(t, d, 1))
+		return tr.event(t, d, "Page.lifecycleEvent")
+	case "navigate":
+		r := messages.NavigateRequest{URL: arg(t, d, 0)}
+		if d.HasArg("until") {
+			var until string
+			d.ScanArgs(t, "until", &until)
+			r.WaitUntil = messages.WaitUntil(until)
+		}
+		if d.HasArg("timeout") {
+			var seconds int
+			d.ScanArgs(t, "timeout", &seconds)
+			r.TimeoutS = float64(seconds)
+		}
+		return messages.Navigate{Request: r, Reply: tr.owe()}
+	case "dialogs":
+		o := messages.DialogsOpen{}
+		for _, a := range d.CmdArgs {
+			if a.Key == "holding" {
+				o.Holding = true
+			} else {
+				o.Dialogs = append(o.Dialogs, messages.Dialog{ID: messages.DialogID(a.Key)})
+			}
+		}
+		return o
+	case "handle":
+		o := messages.HandleDialog{Dialog: messages.DialogID(arg(t, d, 0)), Page: tr.cfg.Page, Accept: arg(t, d, 1) == "accept"}
+		if d.HasArg("text") {
+			var text string
+			d.ScanArgs(t, "text", &text)
+			o.Text = &text
+		}
+		return o
+	case "probe":
+		return messages.ProbeSession{}
+	case "reload":
+		return messages.ReloadFrames{}
+	}
+	return nil
+}
+
+// command carries out a block that both kinds of machine know.
+func (tr *transcript) command(t *testing.T, d *datadriven.TestData) string {
+	switch d.Cmd {
+	case "reply":
+		return tr.step(tr.reply(t, d, arg(t, d, 0)))
+	case "event":
+		return tr.step(tr.event(t, d, arg(t, d, 0)))
+	case "fire":
+		return tr.step(session.TimerFired{Name: arg(t, d, 0)})
+	case "wait":
+		span, err := time.ParseDuration(arg(t, d, 0))
+		if err != nil {
+			d.Fatalf(t, "%v", err)
+		}
+		return tr.wait(span)
+	}
+	d.Fatalf(t, "unknown command %s", d.Cmd)
+	return ""
+}
+
+func arg(t *testing.T, d *datadriven.TestData, i int) string {
+	if i >= len(d.CmdArgs) {
+		d.Fatalf(t, "%s needs %d arguments", d.Cmd, i+1)
+	}
+	return d.CmdArgs[i].Key
+}
+
+func body(d *datadriven.TestData) []byte {
+	if d.Input == "" {
+		return []byte(`{}`)
+	}
+	return []byte(d.Input)
+}
+
+func (tr *transcript) event(t *testing.T, d *datadriven.TestData, method string) any {
+	if !slices.Contains(session.Events(), method) || !json.Valid(body(d)) {
+		d.Fatalf(t, "the link passes on no such event: %s %s", method, d.Input)
+	}
+	fact := session.Decode(tr.cfg, tr.now, method, body(d))
+	if fact == nil {
+		d.Fatalf(t, "the event means nothing: %s %s", method, d.Input)
+	}
+	return fact
+}
+
+func (tr *transcript) reply(t *testing.T, d *datadriven.TestData, method string) any {
+	at := -1
+	for i, c := range tr.pending {
+		if c.Method == method && (at < 0 || !d.HasArg("old")) {
+			at = i
+		}
+	}
+	if at < 0 {
+		d.Fatalf(t, "no %s waits for a reply", method)
+	}
+	r := session.Replied{Tag: tr.pending[at].Tag, Result: body(d)}
+	tr.pending = slices.Delete(tr.pending, at, at+1)
+	if d.HasArg("error") {
+		var code string
+		d.ScanArgs(t, "error", &code)
+		r.Result, r.Err = nil, messages.Errorf(messages.Code(code), "the browser says no")
+	}
+	return r
+}
+
+// owe returns where the answer to the next order goes: into the transcript,
+// under its number.
+func (tr *transcript) owe() messages.ReplyTo {
+	tr.asked++
+	n, answered := tr.asked, false
+	return func(value any, err error) {
+		again := ""
+		if answered {
+			again = " AGAIN"
+		}
+		answered = true
+		fmt.Fprintf(&tr.answers, "answer %d%s: %s\n", n, again, showAnswer(value, err))
+	}
+}
+
+// wait lets time pass and fires each timer when it is due.
+func (tr *transcript) wait(span time.Duration) string {
+	var b strings.Builder
+	for end := tr.now.Add(span); ; {
+		next := ""
+		for name, at := range tr.timers {
+			if !at.After(end) && (next == "" || at.Before(tr.timers[next]) || at.Equal(tr.timers[next]) && name < next) {
+				next = name
+			}
+		}
+		if next == "" {
+			tr.now = end
+			return b.String()
+		}
+		tr.now = tr.timers[next]
+		delete(tr.timers, next)
+		fmt.Fprintf(&b, "(%v: %s)\n", tr.now.Sub(epoch), next)
+		b.WriteString(tr.step(session.TimerFired{Name: next}))
+	}
+}
+
+func (tr *transcript) step(in any) string {
+	var b strings.Builder
+	for _, e := range tr.machine.Step(tr.now, in) {
+		switch e := e.(type) {
+		case session.Command:
+			if e.Tag.Kind != session.TagNone {
+				tr.pending = append(tr.pending, e)
+			}
+		case session.Arm:
+			tr.timers[e.Name] = tr.now.Add(e.After)
+		case session.Disarm:
+			delete(tr.timers, e.Name)
+		case session.Answer:
+			e.To(e.Value, e.Err)
+			b.WriteString(tr.answers.String())
+			tr.answers.Reset()
+			continue
+		}
+		fmt.Fprintln(&b, showEffect(e))
+	}
+	return b.String()
+}
