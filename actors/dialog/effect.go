@@ -1,0 +1,50 @@
+package dialog
+
+import (
+	"time"
+
+	"holdfast/messages"
+)
+
+// TimerFired is an Arm that has come due.
+type TimerFired struct{ Name string }
+
+// Leave asks for the dialogs to be dismissed that would otherwise stay open
+// for good on pages that outlive the task (C17). Left follows when none is.
+type Leave struct{}
+
+// Left answers Leave.
+type Left struct{}
+
+// Start sets the watchdogs of remembered dialogs and applies the policy to
+// them. It comes once the sessions are known.
+type Start struct{}
+
+// Effects of the machine.
+type (
+	// Effect is anything the machine wants done.
+	Effect any
+
+	// ToSession is an order to the session of the page.
+	ToSession struct {
+		Session messages.SessionID
+		Msg     messages.HandleDialog
+	}
+
+	// ToSupervisor is a message to the supervisor.
+	ToSupervisor struct{ Msg any }
+
+	// Arm sets a named timer anew; Disarm drops it.
+	Arm struct {
+		Name  string
+		After time.Duration
+	}
+	Disarm struct{ Name string }
+
+	// Answer replies to whoever gave an order.
+	Answer struct {
+		To    messages.ReplyTo
+		Value any
+		Err   error
+	}
+)

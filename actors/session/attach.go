@@ -1,0 +1,88 @@
+package session
+
+import (
+	"holdfast/messages"
+)
+
+// attach writes the whole batch and waits for nothing. The order is that of
+// requirement A8, with the resume last (C33).
+func (m *Machine) attach() {
+	m.round++
+	m.ready, m.attended, m.announced, m.keyAlive = false, false, false, false
+	for _, c := range attachBatch {
+		if c.pageOnly && !m.cfg.IsPage {
+			continue
+		}
+		m.do(Command{Tag: Tag{Kind: c.tag, Round: m.round}, Method: c.method, Params: c.params})
+	}
+	if m.cfg.Fresh && m.round == 1 {
+		m.do(Arm{timerClassify, FreshClassify})
+	} else {
+		m.do(Arm{timerClassify, AttachClassify})
+	}
+}
+
+type attachStep struct {
+	method   string
+	params   []byte
+	tag      TagKind
+	pageOnly bool
+}
+
+// iframes only: workers would be held too, and nobody here would resume them.
+var autoAttachIframes = []byte(`{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true,"filter":[{"type":"iframe"}]}`)
+
+var attachBatch = []attachStep{
+	{method: "Inspector.enable"},
+	{method: "Page.enable"},
+	{method: "Runtime.enable"},
+	{method: "Target.setAutoAttach", params: autoAttachIframes},
+	{method: "Page.setLifecycleEventsEnabled", params: []byte(`{"enabled":true}`), pageOnly: true},
+	// Pages are opened in the background; with this they paint and take input
+	// as if they had the focus, and nobody's window is raised (demand 20).
+	{method: "Emulation.setFocusEmulationEnabled", params: []byte(`{"enabled":true}`), pageOnly: true},
+	{method: "Page.getFrameTree", tag: TagTree},
+	{method: "Runtime.runIfWaitingForDebugger"},
+}
+
+func (m *Machine) treeLoaded(result []byte) {
+	frames, err := decodeFrameTree(result)
+	if err != nil || len(frames) == 0 {
+		return
+	}
+	m.ready = true
+	m.hung, m.orphan = false, false
+	m.do(Disarm{timerClassify})
+	m.do(Disarm{timerVerdict})
+	m.do(Disarm{timerReload})
+	m.do(ToFrame{messages.FrameTreeLoaded{Gen: m.cfg.Gen, Session: m.cfg.Session, Page: m.cfg.Page, Frames: frames}})
+	m.publishHealth()
+	m.announce(false)
+	if m.cfg.IsPage && m.loader != frames[0].Loader {
+		// Its own event came before anybody listened.
+		m.loader, m.url = frames[0].Loader, frames[0].URL
+		m.documentCommitted()
+	}
+}
+
+// announce tells the supervisor, once a round, that nobody has to wait for
+// this session any longer.
+func (m *Machine) announce(blocked bool) {
+	if m.announced {
+		return
+	}
+	m.announced, m.attended = true, true
+	// Behind its frames: whoever waits for the attach reads a snapshot with a
+	// frame tree in it (A5).
+	m.do(ToFrame{messages.SessionReady{Gen: m.cfg.Gen, Session: m.cfg.Session, Target: m.cfg.Target, Blocked: blocked}})
+	m.beginAll()
+}
+
+// reloadFrames tells of the frames again and announces the session anew: the
+// frame actor that was told before may have taken it along. A page that cannot
+// tell of its frames at the moment holds up neither that nor a navigation.
+func (m *Machine) reloadFrames() {
+	m.announced = false
+	m.do(Arm{timerReload, AttachClassify})
+	m.do(Command{Tag: Tag{Kind: TagTree, Round: m.round}, Method: "Page.getFrameTree"})
+}

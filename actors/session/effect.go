@@ -1,0 +1,104 @@
+package session
+
+import (
+	"time"
+
+	"holdfast/messages"
+)
+
+// Inputs of the machine besides messages.
+type (
+	// Start begins, or begins anew, the attach.
+	Start struct{}
+
+	// Replied is the outcome of a Command.
+	Replied struct {
+		Tag    Tag
+		Result []byte
+		Err    error
+	}
+
+	// TimerFired is an Arm that has come due.
+	TimerFired struct{ Name string }
+)
+
+// Tag tells replies apart. Round is the attach they belong to: a crash begins
+// a new one and replies of the old one mean nothing any more.
+type Tag struct {
+	Kind  TagKind
+	Round uint32
+	Seq   uint32 // of a navigation, or of a page being created
+	ID    messages.DialogID
+	Page  messages.TargetID
+}
+
+// TagKind names what a command was for.
+type TagKind uint8
+
+// What commands are for.
+const (
+	TagAttach TagKind = iota
+	TagTree
+	TagInfo
+	TagVerdictKey
+	TagProbe
+	TagDialog
+	TagNavigate
+
+	TagRoot
+	TagCreate
+	TagClose
+	TagCheck
+	TagReattach
+	TagCalm
+	TagFlushed
+	TagNone // whatever it says, nothing follows
+)
+
+// Effects of the machine.
+type (
+	// Effect is anything a machine wants done.
+	Effect any
+
+	// Command is a CDP command on Session, or on the machine's own session
+	// when that is empty.
+	Command struct {
+		Session messages.SessionID
+		Tag     Tag
+		Method  string
+		Params  []byte
+		Timeout time.Duration // 0: none
+	}
+
+	// ToDialog, ToFrame and ToSupervisor are messages to the actors around.
+	ToDialog     struct{ Msg any }
+	ToFrame      struct{ Msg any }
+	ToSupervisor struct{ Msg any }
+
+	// Arm sets a named timer anew; Disarm drops it.
+	Arm struct {
+		Name  string
+		After time.Duration
+	}
+	Disarm struct{ Name string }
+
+	// Interrupt ends the agents' calls that hang on this session. Renderer
+	// limits it to commands that need the renderer, Before to those that began
+	// before it: what is called once the dialog has been answered is not held
+	// up by it, though word of the answer may still be on the way here.
+	Interrupt struct {
+		Err      *messages.Error
+		Renderer bool
+		Before   time.Time // zero: all
+	}
+
+	// Exit ends the actor; Err is nil when it was asked to.
+	Exit struct{ Err error }
+
+	// Answer replies to whoever gave an order.
+	Answer struct {
+		To    messages.ReplyTo
+		Value any
+		Err   error
+	}
+)

@@ -1,0 +1,148 @@
+package session
+
+import (
+	"slices"
+
+	"holdfast/messages"
+)
+
+func (m *BrowserMachine) targetAttached(a messages.TargetAttached) {
+	switch {
+	case a.Info.Type != "page" || m.leaving:
+		m.letGo(a)
+	case m.ours(a):
+		m.adopt(a)
+	case m.stillOpen(a):
+		m.undecided = append(m.undecided, a)
+	case m.cfg.Scope == messages.ScopeBrowser:
+		m.adopt(a)
+	default:
+		m.letGo(a)
+	}
+}
+
+func (m *BrowserMachine) ours(a messages.TargetAttached) bool {
+	return m.owned[a.Info.ID] || a.Info.Opener != "" && m.owned[a.Info.Opener]
+}
+
+// stillOpen says that whose page this is cannot be said yet: the link is new
+// and openers may follow, or a page of ours is being made, whose id comes
+// only after its attach.
+func (m *BrowserMachine) stillOpen(a messages.TargetAttached) bool {
+	if !m.attached {
+		return m.cfg.Scope != messages.ScopeBrowser
+	}
+	for _, c := range m.creating {
+		if c.target == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// decide settles the undecided pages: first what is ours, again and again
+// because one page may have opened the next, then the rest.
+func (m *BrowserMachine) decide() {
+	for again := true; again; {
+		again = false
+		rest := m.undecided[:0:0]
+		for _, a := range m.undecided {
+			if m.ours(a) {
+				m.adopt(a)
+				again = true
+			} else {
+				rest = append(rest, a)
+			}
+		}
+		m.undecided = rest
+	}
+	rest := m.undecided
+	m.undecided = nil
+	for _, a := range rest {
+		switch {
+		case m.isHelper(a.Info.ID):
+			m.letGo(a)
+		case m.stillOpen(a):
+			m.undecided = append(m.undecided, a)
+		case m.cfg.Scope == messages.ScopeBrowser:
+			m.adopt(a)
+		default:
+			m.letGo(a)
+		}
+	}
+}
+
+func (m *BrowserMachine) isHelper(t messages.TargetID) bool {
+	for _, c := range m.creating {
+		if c.helper != "" && c.target == t {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *BrowserMachine) adopt(a messages.TargetAttached) {
+	p := m.pages[a.Info.ID]
+	if p != nil && p.session != "" {
+		m.letGo(a) // a second session of a page we have
+		return
+	}
+	if p == nil {
+		p = &browserPage{}
+		m.pages[a.Info.ID] = p
+	}
+	p.session = a.Session
+	m.owned[a.Info.ID] = true
+	a.Page = a.Info.ID
+	m.do(ToSupervisor{a})
+	if a.Info.ID == m.first {
+		m.rootAttached()
+	}
+}
+
+// letGo resumes a page that is none of our business and leaves it, in this
+// order: a page that is left while held stays frozen (C33).
+//
+// A popup runs as soon as the first of the clients that hold it resumes it. One
+// that another task's page opened is therefore left to that task to resume,
+// once it can see the popup's dialogs.
+func (m *BrowserMachine) letGo(a messages.TargetAttached) {
+	if !a.Waiting || a.Info.Opener == "" || m.cfg.Elsewhere == nil || !m.cfg.Elsewhere(a.Info.Opener) {
+		m.do(Command{Session: a.Session, Tag: Tag{Kind: TagNone}, Method: resume})
+	}
+	m.detach(a.Session)
+}
+
+func (m *BrowserMachine) detach(s messages.SessionID) {
+	m.root(Tag{Kind: TagNone}, "Target.detachFromTarget", struct {
+		SessionID messages.SessionID `json:"sessionId"`
+	}{s}, 0)
+}
+
+func (m *BrowserMachine) targetDetached(d messages.TargetDetached) {
+	m.undecided = slices.DeleteFunc(m.undecided, func(a messages.TargetAttached) bool { return a.Session == d.Session })
+	for t, p := range m.pages {
+		if p.session != d.Session {
+			continue
+		}
+		p.session = ""
+		m.do(ToSupervisor{d})
+		if p.closing == nil && !p.releasing && !m.leaving {
+			// Closed, or torn from us? Ask before believing either.
+			m.root(Tag{Kind: TagCheck, Page: t}, "Target.getTargetInfo", targetParam{t}, pageBudget)
+		}
+		return
+	}
+}
+
+func (m *BrowserMachine) checked(r Replied) {
+	p := m.pages[r.Tag.Page]
+	if p == nil || p.session != "" {
+		return
+	}
+	if r.Err != nil {
+		m.pageClosed(r.Tag.Page)
+		return
+	}
+	m.root(Tag{Kind: TagReattach, Page: r.Tag.Page}, "Target.attachToTarget", attachParams{r.Tag.Page, true}, pageBudget)
+}

@@ -1,0 +1,57 @@
+package session
+
+import (
+	"time"
+
+	"holdfast/messages"
+)
+
+// releaseAgain is how soon a release is begun anew that found no helper.
+const releaseAgain = time.Second
+
+// release is recovery R1 (C19): leave the page, make another one foremost,
+// which dismisses the dialog, come back, and take the helper away.
+func (m *BrowserMachine) release(t messages.TargetID) {
+	p := m.pages[t]
+	if p == nil || p.releasing || p.closing != nil {
+		return
+	}
+	p.releasing = true
+	if p.session != "" {
+		m.detach(p.session)
+	}
+	m.create(&creation{helper: t}, true)
+}
+
+func (m *BrowserMachine) reattach(t messages.TargetID) {
+	if m.pages[t] == nil {
+		m.dropHelper(t)
+		return
+	}
+	m.root(Tag{Kind: TagReattach, Page: t}, "Target.attachToTarget", attachParams{t, true}, pageBudget)
+}
+
+func (m *BrowserMachine) reattached(r Replied) {
+	m.dropHelper(r.Tag.Page)
+	p := m.pages[r.Tag.Page]
+	if p == nil {
+		return
+	}
+	if p.releasing {
+		p.releasing = false
+		m.do(ToSupervisor{messages.PageReleased{Gen: m.cfg.Gen, Page: r.Tag.Page}})
+	}
+	if r.Err != nil {
+		m.pageClosed(r.Tag.Page)
+	}
+}
+
+func (m *BrowserMachine) dropHelper(t messages.TargetID) {
+	for i, c := range m.creating {
+		if c.helper == t && c.target != "" {
+			m.creating = append(m.creating[:i:i], m.creating[i+1:]...)
+			m.root(Tag{Kind: TagNone}, "Target.closeTarget", targetParam{c.target}, pageBudget)
+			return
+		}
+	}
+}

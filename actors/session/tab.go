@@ -1,0 +1,138 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"holdfast/messages"
+)
+
+// creation is a page being made.
+type creation struct {
+	seq    uint32
+	reply  messages.ReplyTo
+	first  bool              // the page without which there is nothing to attach (A9)
+	helper messages.TargetID // not a page of the task but the one that frees this page
+	target messages.TargetID // known once the reply has come
+}
+
+func (m *BrowserMachine) create(c *creation, newWindow bool) {
+	m.seq++
+	c.seq = m.seq
+	m.creating = append(m.creating, c)
+	// In the background: no agent's tab may come between a person and theirs
+	// (demand 20). A release needs the opposite (C19).
+	m.root(Tag{Kind: TagCreate, Seq: c.seq}, "Target.createTarget", struct {
+		URL        string `json:"url"`
+		Background bool   `json:"background,omitempty"`
+		NewWindow  bool   `json:"newWindow,omitempty"`
+	}{"about:blank", !newWindow, newWindow}, pageBudget)
+}
+
+func (m *BrowserMachine) created(r Replied) {
+	c := m.takeCreation(r.Tag.Seq)
+	if c == nil {
+		return
+	}
+	if m.leaving {
+		m.createdLate(c, r)
+		return
+	}
+	var res struct {
+		TargetID messages.TargetID `json:"targetId"`
+	}
+	err := r.Err
+	if err == nil {
+		err = json.Unmarshal(r.Result, &res)
+	}
+	if err != nil {
+		m.decide()
+		switch {
+		case c.first:
+			m.fail(fmt.Errorf("no page could be opened: %w", err))
+		case c.helper != "":
+			// Without another page in front the dialog stands, and the page is
+			// not to be touched while it does.
+			m.do(Arm{timerRelease + string(c.helper), releaseAgain})
+		default:
+			m.do(Answer{To: c.reply, Err: err})
+		}
+		return
+	}
+	c.target = res.TargetID
+	if c.helper != "" {
+		m.creating = append(m.creating, c) // known now, and no page of ours
+		m.decide()
+		m.reattach(c.helper)
+		return
+	}
+	m.owned[c.target] = true
+	m.decide()
+	if c.first {
+		if m.pages[c.target] == nil {
+			m.first = c.target // its attach is on the way
+		} else {
+			m.rootAttached()
+		}
+		return
+	}
+	m.do(Answer{To: c.reply, Value: c.target})
+}
+
+func (m *BrowserMachine) takeCreation(seq uint32) *creation {
+	for i, c := range m.creating {
+		if c.seq == seq {
+			m.creating = append(m.creating[:i:i], m.creating[i+1:]...)
+			return c
+		}
+	}
+	return nil
+}
+
+// closePage leaves the page's session first: closing a page that holds the
+// dialog of a removed frame with a session attached ends the browser (C15).
+func (m *BrowserMachine) closePage(o messages.ClosePage) {
+	p := m.pages[o.Page]
+	if p == nil || p.closing != nil {
+		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeTargetNotFound, "the task has no page %s", o.Page)})
+		return
+	}
+	p.closing = o.Reply
+	if p.session != "" {
+		m.detach(p.session)
+	}
+	m.root(Tag{Kind: TagClose, Page: o.Page}, "Target.closeTarget", targetParam{o.Page}, pageBudget)
+}
+
+func (m *BrowserMachine) closed(r Replied) {
+	p := m.pages[r.Tag.Page]
+	if p == nil || p.closing == nil {
+		return // targetDestroyed was faster
+	}
+	if r.Err == nil {
+		m.pageClosed(r.Tag.Page)
+		return
+	}
+	m.do(Answer{To: p.closing, Err: r.Err})
+	p.closing = nil
+	m.oneLeft()
+	if !m.leaving {
+		m.root(Tag{Kind: TagCheck, Page: r.Tag.Page}, "Target.getTargetInfo", targetParam{r.Tag.Page}, pageBudget)
+	}
+}
+
+func (m *BrowserMachine) pageClosed(t messages.TargetID) {
+	m.undecided = slices.DeleteFunc(m.undecided, func(a messages.TargetAttached) bool { return a.Info.ID == t })
+	p := m.pages[t]
+	if p == nil {
+		return
+	}
+	delete(m.pages, t)
+	delete(m.owned, t)
+	m.do(ToSupervisor{messages.PageClosed{Gen: m.cfg.Gen, Page: t}})
+	if p.closing != nil {
+		m.do(Answer{To: p.closing})
+		m.oneLeft()
+	}
+}

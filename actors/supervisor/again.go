@@ -1,0 +1,63 @@
+package supervisor
+
+import (
+	"maps"
+	"slices"
+
+	"holdfast/messages"
+)
+
+func (m *Machine) framesRestarted() {
+	m.do(Arm{timerFrames, framesProbation})
+	for _, s := range m.sessionOrder() {
+		e := m.sessions[s]
+		m.do(ToFrame{messages.TargetAttached{Gen: m.gen, Session: s, Via: e.via, Page: e.cfg.Page, Info: e.info}})
+		m.do(ToSession{s, messages.ReloadFrames{}})
+	}
+}
+
+func (m *Machine) sessionRestarted(s messages.SessionID) {
+	e := m.sessions[s]
+	if e == nil {
+		return
+	}
+	// What it said of its renderer died with it; it will say so again.
+	e.ready, e.health = false, messages.PageOK
+	m.tellDialogs(e.cfg.Page)
+	if p := m.pages[e.cfg.Page]; p != nil && p.session == s {
+		p.health = messages.PageOK
+	}
+	m.pageChanged(e.cfg.Page) // callers need the new actor's port
+}
+
+// dialogsRestarted tells a dialog actor that goes on from memory what may have
+// been lost with the mailbox of the last one.
+func (m *Machine) dialogsRestarted() {
+	if m.lostGen > 0 {
+		m.do(ToDialog{messages.LinkLost{Gen: m.lostGen}})
+	}
+	told := map[messages.TargetID]bool{}
+	for _, o := range m.memory.Open {
+		t := o.Dialog.TargetID
+		if told[t] {
+			continue
+		}
+		told[t] = true
+		switch p := m.pages[t]; {
+		case p == nil:
+			m.do(ToDialog{messages.PageGone{Page: t}})
+		case p.session != "":
+			m.do(ToDialog{messages.PageReattached{Page: t, Session: p.session}})
+		}
+	}
+}
+
+// sessionOrder lists the sessions as they were attached.
+func (m *Machine) sessionOrder() []messages.SessionID {
+	return slices.SortedFunc(maps.Keys(m.sessions), func(a, b messages.SessionID) int {
+		if m.sessions[a].seq < m.sessions[b].seq {
+			return -1
+		}
+		return 1
+	})
+}

@@ -1,0 +1,72 @@
+package supervisor
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"holdfast/internal/guard"
+	"holdfast/messages"
+	"holdfast/transport"
+)
+
+// Browser is a browser that the node launched for one task.
+type Browser interface {
+	Endpoint() messages.CDPURL
+	// Exited is closed when the browser has ended, by itself or by Close.
+	Exited() <-chan struct{}
+	ExitReason() string
+	// Close ends the browser and waits for it, as long as ctx allows.
+	Close(ctx context.Context) error
+}
+
+// launched is the browser of the task, shared with the dialling goroutine.
+type launched struct {
+	mu      sync.Mutex
+	browser Browser
+}
+
+// connect runs on the dialling goroutine.
+func (a *Actor) connect(ctx context.Context, onClose func(error)) (*transport.Mux, error) {
+	endpoint := a.cfg.Spec.CDPURL
+	if a.cfg.Spec.Launch != nil {
+		b, err := a.launch(ctx)
+		if err != nil {
+			return nil, err
+		}
+		endpoint = b.Endpoint()
+	}
+	return a.cfg.Dial(ctx, endpoint, onClose)
+}
+
+type browserGone struct{ why string }
+
+func (a *Actor) launch(ctx context.Context) (Browser, error) {
+	a.browser.mu.Lock()
+	defer a.browser.mu.Unlock()
+	if a.browser.browser != nil {
+		return a.browser.browser, nil
+	}
+	b, err := a.cfg.Launch(ctx, a.cfg.Spec.IsHeadless())
+	if err != nil {
+		return nil, err
+	}
+	a.browser.browser = b
+	return b, nil
+}
+
+// watchBrowser hears of the end of the launched browser at once: a transport
+// that is lost comes back, a browser that is dead does not.
+func (a *Actor) watchBrowser(c *guard.Context, b Browser) {
+	c.Go("browser", func(ctx context.Context) any {
+		select {
+		case <-b.Exited():
+			return browserGone{b.ExitReason()}
+		case <-ctx.Done():
+			return nil
+		}
+	})
+}
+
+// closeBudget bounds the end of a launched browser.
+const closeBudget = 4 * time.Second

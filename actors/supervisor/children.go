@@ -1,0 +1,212 @@
+package supervisor
+
+import (
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/anthdm/hollywood/actor"
+
+	"holdfast/actors/dialog"
+	"holdfast/actors/frame"
+	"holdfast/actors/session"
+	"holdfast/internal/guard"
+	"holdfast/internal/restart"
+	"holdfast/messages"
+)
+
+// The restart policies of the two groups (A13, A14). Their intensities differ
+// because they multiply.
+var (
+	linkPolicy = restart.Policy{
+		Strategy: restart.RestForOne, MaxConsecutive: 5,
+		Backoff: restart.Backoff{Base: 500 * time.Millisecond, Cap: 10 * time.Second},
+	}
+	dialogPolicy = restart.Policy{
+		Strategy: restart.OneForOne, Intensity: 10, Period: time.Minute,
+		Backoff: restart.Backoff{Base: 10 * time.Millisecond, Cap: time.Second},
+	}
+	sessionPolicy = restart.Policy{
+		Strategy: restart.OneForOne, Intensity: 20, Period: time.Minute,
+		Backoff: restart.Backoff{Base: 10 * time.Millisecond, Cap: time.Second},
+	}
+)
+
+// The children's names.
+const (
+	childBrowser  = "browser"
+	childFrame    = "frame"
+	childDialog   = "dialog"
+	sessionPrefix = "session/"
+)
+
+func (a *Actor) group(cfg guard.GroupConfig) *guard.Group {
+	cfg.Roll = a.cfg.Roll
+	var lastErr error
+	onExit := cfg.OnExit
+	cfg.OnExit = func(c *guard.Context, id string, ev guard.Exited) {
+		if ev.Reason.Abnormal() {
+			lastErr = ev.Reason.Err
+		}
+		if ev.Reason.Kind == guard.Panic {
+			a.log.Error("an actor has panicked and is restarted", "actor", id, "reason", ev.Reason.String(), "stack", string(ev.Reason.Stack))
+		}
+		a.orders.Settle(id) // those it had not come to
+		if onExit != nil {
+			onExit(c, id, ev)
+		}
+	}
+	cfg.OnGiveUp = func(c *guard.Context, g restart.GiveUp) {
+		a.step(c, GaveUp{gaveUp(cfg.Name, g, lastErr)})
+	}
+	g, err := guard.NewGroup(cfg)
+	if err != nil {
+		panic("supervisor: " + err.Error()) // the policies above are constants
+	}
+	return g
+}
+
+func gaveUp(group string, g restart.GiveUp, last error) error {
+	why := "no reason given"
+	if last != nil {
+		why = reasonOf(last)
+	}
+	return messages.Errorf(messages.CodeUpstreamUnavailable, "gave up on the %s after %d failures in a row; the last: %s", group, g.Failures, why)
+}
+
+// factory describes a child; it runs for every start and restart.
+func (a *Actor) factory(id string) guard.Child {
+	switch id {
+	case childDialog:
+		memory, spec := a.machine.memory, a.machine.spec
+		return guard.Child{Kind: "dialog", New: func() guard.Behavior {
+			return dialog.New(spec, memory, a.self)
+		}}
+	case childBrowser:
+		a.gen++
+		cfg := session.BrowserConfig{
+			Gen: a.gen, Scope: a.cfg.Spec.Scope, Target: a.cfg.Spec.TargetID, Owned: a.machine.owned(),
+			Elsewhere: func(t messages.TargetID) bool { return a.cfg.Owners.Elsewhere(t, a.cfg.ID) },
+		}
+		return guard.Child{Kind: "browser", New: func() guard.Behavior {
+			return session.NewBrowser(cfg, a.connect, a.self)
+		}}
+	case childFrame:
+		gen, dialogs := a.gen, a.pid(a.dialogs, childDialog)
+		return guard.Child{Kind: "frame", New: func() guard.Behavior { return frame.New(gen, a.self, dialogs) }}
+	default:
+		cfg, mux, peers := a.configs[sessionID(id)], a.mux, a.peers()
+		return guard.Child{Kind: "session", New: func() guard.Behavior {
+			return session.NewPage(cfg, mux, peers, a.cfg.Shed)
+		}}
+	}
+}
+
+func sessionID(child string) messages.SessionID {
+	return messages.SessionID(strings.TrimPrefix(child, sessionPrefix))
+}
+
+func (a *Actor) pid(g *guard.Group, id string) *actor.PID {
+	ref, _ := g.Ref(id)
+	return ref.PID
+}
+
+// ready forgives a child of the link its failures.
+func (a *Actor) ready(c *guard.Context, id string) {
+	if ref, ok := a.link.Ref(id); ok {
+		a.link.Ready(c, id, ref.Gen)
+	}
+}
+
+func (a *Actor) peers() session.Peers {
+	return session.Peers{Supervisor: a.self, Dialog: a.pid(a.dialogs, childDialog), Frame: a.pid(a.link, childFrame)}
+}
+
+// started tells everybody whom a new actor replaces or serves.
+func (a *Actor) started(c *guard.Context, id string, ref guard.Ref) {
+	switch id {
+	case childDialog:
+		c.Send(ref.PID, dialog.SessionsChanged{PIDs: a.pids})
+		c.Send(a.pid(a.link, childFrame), frame.DialogActor{PID: ref.PID})
+		a.tellPeers(c)
+		a.step(c, DialogsRestarted{})
+	case childBrowser:
+		a.mux, a.root = nil, nil
+		a.step(c, BrowserStarting{a.gen})
+	case childFrame:
+		a.tellPeers(c)
+		a.step(c, FramesRestarted{})
+	default:
+		s := sessionID(id)
+		again := a.pids[s] != nil
+		a.setPID(c, s, ref.PID)
+		a.ports[s] = session.NewPort(a.configs[s], a.mux, c.System(), ref.PID)
+		if again {
+			a.step(c, SessionRestarted{s})
+		}
+	}
+}
+
+func (a *Actor) tellPeers(c *guard.Context) {
+	peers := a.peers()
+	for _, pid := range a.pids {
+		c.Send(pid, peers)
+	}
+}
+
+// setPID notes which actor serves a session; nil means none any more.
+func (a *Actor) setPID(c *guard.Context, s messages.SessionID, pid *actor.PID) {
+	a.pids = maps.Clone(a.pids)
+	if pid != nil {
+		a.pids[s] = pid
+	} else {
+		delete(a.pids, s)
+	}
+	c.Send(a.pid(a.dialogs, childDialog), dialog.SessionsChanged{PIDs: a.pids})
+}
+
+func (a *Actor) exited(c *guard.Context, id string, ev guard.Exited) {
+	if id == childBrowser {
+		a.mux, a.root = nil, nil
+		a.step(c, BrowserExited{ev.Reason.Err})
+	}
+}
+
+// order sends an order to a child, which owes an answer from then on; to one
+// that does not live at the moment it is refused.
+func (a *Actor) order(c *guard.Context, child string, to *actor.PID, msg any) {
+	if to == nil {
+		refuse(msg, messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").With("sent", false))
+		return
+	}
+	lost := messages.Errorf(messages.CodeUpstreamUnavailable, "the session ended before the answer came").With("sent", true)
+	switch o := msg.(type) {
+	case messages.AnswerDialog:
+		o.Reply = a.orders.Owe(child, o.Reply, nil, lost)
+		msg = o
+	case messages.Navigate:
+		o.Reply = a.orders.Owe(child, o.Reply, nil, lost)
+		msg = o
+	case messages.OpenPage:
+		o.Reply = a.orders.Owe(child, o.Reply, nil, lost)
+		msg = o
+	case messages.ClosePage:
+		o.Reply = a.orders.Owe(child, o.Reply, nil, lost)
+		msg = o
+	}
+	c.Send(to, msg)
+}
+
+// refuse answers an order that nobody can be given.
+func refuse(order any, err error) {
+	switch o := order.(type) {
+	case messages.AnswerDialog:
+		o.Reply(nil, err)
+	case messages.Navigate:
+		o.Reply(nil, err)
+	case messages.OpenPage:
+		o.Reply(nil, err)
+	case messages.ClosePage:
+		o.Reply(nil, err)
+	}
+}

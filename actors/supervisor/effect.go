@@ -1,0 +1,114 @@
+package supervisor
+
+import (
+	"time"
+
+	"holdfast/actors/session"
+	"holdfast/messages"
+)
+
+// Inputs of the machine besides messages.
+type (
+	// BrowserStarting says that the browser session of gen begins to dial;
+	// BrowserWaiting that the next attempt waits for its backoff.
+	BrowserStarting struct{ Gen messages.Generation }
+	BrowserWaiting  struct{}
+
+	// Linked says that the link of Gen stands.
+	Linked struct {
+		Gen      messages.Generation
+		Endpoint string
+	}
+
+	// BrowserExited says that the browser's session has ended. Err is nil when
+	// it was asked to.
+	BrowserExited struct{ Err error }
+
+	// GaveUp says that the restart policy will not try again.
+	GaveUp struct{ Err error }
+
+	// BrowserGone says that the browser the node launched has ended.
+	BrowserGone struct{ Why string }
+
+	// PageOpened is the outcome of an OpenTab.
+	PageOpened struct {
+		Target messages.TargetID
+		Err    error
+		URL    string
+		Reply  messages.ReplyTo
+	}
+
+	// FramesRestarted says that the frame actor begins anew on the same link.
+	FramesRestarted struct{}
+
+	// DialogsRestarted says that the dialog actor begins anew, or for the first
+	// time, with the memory the machine has.
+	DialogsRestarted struct{}
+
+	// SessionRestarted says that a session's actor begins anew on the same session.
+	SessionRestarted struct{ Session messages.SessionID }
+
+	// Flush publishes what was held back to be published together.
+	Flush struct{}
+
+	// TimerFired is an Arm that has come due.
+	TimerFired struct{ Name string }
+)
+
+// Effects of the machine.
+type (
+	// Effect is anything the machine wants done.
+	Effect any
+
+	// Publish shows the state as it is now.
+	Publish struct{ Events []messages.Event }
+
+	// FlushSoon asks for a Flush after what is in the mailbox now.
+	FlushSoon struct{}
+
+	// SpawnSession and StopSession start and end a session's actor.
+	SpawnSession struct{ Config session.Config }
+	StopSession  struct{ Session messages.SessionID }
+
+	// ToDialog, ToFrame, ToBrowser and ToSession are messages to the children.
+	ToDialog  struct{ Msg any }
+	ToFrame   struct{ Msg any }
+	ToBrowser struct{ Msg any }
+	ToSession struct {
+		Session messages.SessionID
+		Msg     any
+	}
+
+	// Ready tells the restart policy that the link is healthy.
+	Ready struct{}
+
+	// FramesStable tells it that the forest is.
+	FramesStable struct{}
+
+	// FirstActive tells the registry that the task has attached.
+	FirstActive struct{}
+
+	// OpenTab asks the browser's session for a blank page; PageOpened follows.
+	OpenTab struct {
+		URL       string
+		NewWindow bool
+		Reply     messages.ReplyTo
+	}
+
+	// Arm sets a named timer anew.
+	Arm struct {
+		Name  string
+		After time.Duration
+	}
+
+	// Answer replies to whoever gave an order.
+	Answer struct {
+		To    messages.ReplyTo
+		Value any
+		Err   error
+	}
+
+	// Finish ends the supervisor, and the browser that was launched for it; Err
+	// is nil when it was asked to.
+	Finish struct{ Err error }
+)

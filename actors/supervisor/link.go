@@ -1,0 +1,113 @@
+package supervisor
+
+import (
+	"slices"
+	"time"
+
+	"holdfast/messages"
+)
+
+func (m *Machine) setPrimary(s messages.LinkState) {
+	if m.conn.Primary == s {
+		return
+	}
+	m.conn.Primary = s
+	m.tellConnection()
+}
+
+func (m *Machine) tellConnection() {
+	conn := m.conn
+	m.tell(messages.Event{Type: messages.EventConnection, Connection: &conn})
+}
+
+// browserExited is the loss of the link, unless it was asked for.
+func (m *Machine) browserExited(now time.Time, e BrowserExited) {
+	m.rooted = false
+	for _, s := range m.sessionOrder() {
+		m.do(StopSession{s})
+	}
+	clear(m.sessions)
+	for t, o := range m.opening {
+		delete(m.opening, t)
+		m.do(Answer{To: o.reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser ended").With("sent", true)})
+	}
+	for _, t := range m.order {
+		m.pages[t].session, m.pages[t].health = "", messages.PageOK
+	}
+	m.lostGen = m.gen
+	m.do(ToDialog{messages.LinkLost{Gen: m.gen}})
+	m.conn.Primary = messages.LinkDown
+	switch {
+	case m.stopping:
+		m.finish(messages.StateStopped, nil)
+	case !m.everUp:
+		// Never attached: nothing to hold on to, say so at once (A15).
+		m.finish(messages.StateLost, e.Err)
+	case messages.CodeOf(e.Err) == messages.CodeTargetNotFound:
+		m.finish(messages.StateLost, e.Err)
+	default:
+		if m.lostAt.IsZero() {
+			m.lostAt = now
+		}
+		m.tellConnection()
+		m.become(messages.StateRecovering)
+	}
+}
+
+func (m *Machine) rootAttached(r messages.RootAttached) {
+	m.rooted = true
+	// What was ours and is not there any more was closed while we were away.
+	for _, t := range slices.Clone(m.order) {
+		if !slices.Contains(r.Pages, t) {
+			m.pageClosed(t)
+		}
+	}
+}
+
+// maybeActive ends an attach once every session has answered or been
+// classified.
+func (m *Machine) maybeActive(now time.Time) {
+	if !m.rooted || m.conn.Primary == messages.LinkUp || m.stopping || m.finished() {
+		return
+	}
+	for _, t := range m.order {
+		if m.pages[t].session == "" {
+			return
+		}
+	}
+	for _, s := range m.sessions {
+		if !s.ready {
+			return
+		}
+	}
+	m.conn.Primary = messages.LinkUp
+	if !m.lostAt.IsZero() {
+		m.conn.Reconnects++
+		m.conn.LastGapMS = now.Sub(m.lostAt).Milliseconds()
+		m.lostAt = time.Time{}
+	}
+	m.tellConnection()
+	m.do(Ready{})
+	m.become(m.settled())
+	if !m.everUp {
+		m.everUp = true
+		// Published first: whoever waits for the start reads next (A5).
+		m.do(Publish{m.take()})
+		m.do(FirstActive{})
+	}
+}
+
+// settled is active, or wedged when the current page cannot answer.
+func (m *Machine) settled() messages.TaskState {
+	switch m.pageState(m.current) {
+	case messages.PageDialogUnreachable, messages.PageCrashed, messages.PageHung:
+		return messages.StateWedged
+	}
+	return messages.StateActive
+}
+
+func (m *Machine) resettle() {
+	if m.state == messages.StateActive || m.state == messages.StateWedged {
+		m.become(m.settled())
+	}
+}

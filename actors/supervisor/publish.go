@@ -1,0 +1,66 @@
+package supervisor
+
+import (
+	"context"
+	"log/slog"
+
+	"holdfast/messages"
+)
+
+func (a *Actor) publish(events []messages.Event) {
+	snap := a.machine.Snapshot()
+	v := &View{Snapshot: snap, Scope: a.cfg.Spec.Scope, Launched: a.cfg.Spec.Launch != nil}
+	if snap.Active {
+		if a.views == nil || !onlyConsole(events) {
+			a.views = a.machine.sessionViews()
+			for s, view := range a.views {
+				view.Port = a.ports[s]
+				a.views[s] = view
+			}
+		}
+		v.Supervisor, v.Browser, v.Sessions, v.Trees = a.self, a.root, a.views, a.machine.trees
+	}
+	a.cfg.Board.publish(v, events)
+	for _, e := range events {
+		switch e.Type {
+		case messages.EventTaskState:
+			a.logState(e)
+		case messages.EventDialogClosed:
+			if e.Closed.ClosedBy == messages.ClosedByWatchdog {
+				a.log.Warn("nobody answered a dialog in time, it was dismissed", "dialog", e.Closed.ID, "type", e.Closed.Type, "page", e.Closed.TargetID)
+			}
+		case messages.EventPageOpened:
+			a.cfg.Owners.Claim(e.Page.TargetID, a.cfg.ID)
+		case messages.EventPageClosed:
+			a.cfg.Owners.Release(e.Page.TargetID, a.cfg.ID)
+		}
+	}
+	if a.cfg.Observe != nil {
+		a.cfg.Observe(events)
+	}
+}
+
+func onlyConsole(events []messages.Event) bool {
+	for _, e := range events {
+		if e.Type != messages.EventConsoleError {
+			return false
+		}
+	}
+	return true
+}
+
+// logState writes the one line per state change that operators read.
+func (a *Actor) logState(e messages.Event) {
+	level := slog.LevelInfo
+	switch e.State {
+	case messages.StateRecovering, messages.StateWedged:
+		level = slog.LevelWarn
+	case messages.StateLost:
+		level = slog.LevelError
+	}
+	attrs := []any{"version", e.Version}
+	if e.Reason != "" {
+		attrs = append(attrs, "reason", e.Reason)
+	}
+	a.log.Log(context.Background(), level, "task is "+string(e.State), attrs...)
+}

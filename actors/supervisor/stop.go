@@ -1,0 +1,127 @@
+package supervisor
+
+import (
+	"strings"
+	"time"
+
+	"holdfast/actors/dialog"
+	"holdfast/messages"
+)
+
+// The budgets of an orderly stop (requirement A10: 5 s in all).
+const (
+	stopBudget   = 4 * time.Second
+	dialogBudget = time.Second
+
+	// releaseGrace lets the command that removed the frame have its reply
+	// before the page's session is left.
+	releaseGrace = 50 * time.Millisecond
+
+	// framesProbation is how long a restarted frame actor has to live for its
+	// failure to be forgiven.
+	framesProbation = time.Minute
+)
+
+const (
+	timerStop    = "stop"
+	timerDialogs = "dialogs"
+	timerFrames  = "frames"
+	timerRelease = "release:"
+)
+
+func (m *Machine) stop(why string) {
+	if m.stopping {
+		return
+	}
+	m.stopping, m.reason = true, why
+	m.do(Arm{timerStop, stopBudget})
+	if m.conn.Primary != messages.LinkUp && m.conn.Primary != messages.LinkDialing {
+		m.finish(messages.StateStopped, nil)
+		return
+	}
+	// Also while it dials or attaches: a tab may have been made, a popup may
+	// be held.
+	if m.spec.Launch == nil && m.spec.Scope != messages.ScopeOwn && len(m.memory.Open) > 0 {
+		// These pages outlive the task: a dialog left open would freeze them.
+		m.do(ToDialog{dialog.Leave{}})
+		m.do(Arm{timerDialogs, dialogBudget})
+		return
+	}
+	m.do(ToBrowser{messages.Leave{}})
+}
+
+func (m *Machine) timerFired(name string) {
+	switch name {
+	case timerStop:
+		m.finish(messages.StateStopped, nil)
+	case timerDialogs:
+		m.do(ToBrowser{messages.Leave{}})
+	case timerFrames:
+		m.do(FramesStable{})
+	default:
+		page, _ := strings.CutPrefix(name, timerRelease)
+		if p := m.pages[messages.TargetID(page)]; p != nil && p.poisoned {
+			m.do(ToBrowser{messages.ReleasePage{Page: messages.TargetID(page)}})
+		}
+	}
+}
+
+// finish publishes the last state and ends the supervisor. What only a living
+// supervisor can know is absent from it, not empty (D27).
+func (m *Machine) finish(s messages.TaskState, err error) {
+	if m.finished() {
+		return
+	}
+	if err != nil {
+		m.reason = reasonOf(err)
+	}
+	m.conn.Primary = messages.LinkDown
+	m.become(s)
+	m.do(Publish{m.take()})
+	m.do(Finish{err})
+}
+
+func reasonOf(err error) string {
+	if e, ok := err.(*messages.Error); ok {
+		return e.Message
+	}
+	return err.Error()
+}
+
+// end is finish for a supervisor that ends without having decided to.
+func (m *Machine) end(s messages.TaskState, err error) []Effect {
+	m.out = nil
+	m.finish(s, err)
+	for t, o := range m.opening {
+		delete(m.opening, t)
+		m.do(Answer{To: o.reply, Err: ended()})
+	}
+	return m.out
+}
+
+func (m *Machine) finished() bool {
+	return m.state == messages.StateLost || m.state == messages.StateStopped
+}
+
+// late answers what comes after the end.
+func (m *Machine) late(in any) {
+	refuse := func(to messages.ReplyTo) { m.do(Answer{To: to, Err: ended()}) }
+	switch in := in.(type) {
+	case messages.Relay:
+		m.do(Answer(in))
+	case messages.AnswerDialog:
+		refuse(in.Reply)
+	case messages.Navigate:
+		refuse(in.Reply)
+	case messages.OpenPage:
+		refuse(in.Reply)
+	case messages.ClosePage:
+		refuse(in.Reply)
+	case PageOpened:
+		refuse(in.Reply)
+	}
+}
+
+func ended() *messages.Error {
+	return messages.Errorf(messages.CodeUpstreamUnavailable, "the task has ended").With("sent", true)
+}
