@@ -7,28 +7,22 @@ import (
 )
 
 func (m *BrowserMachine) targetAttached(a messages.TargetAttached) {
-	switch {
-	case a.Info.Type != "page" || m.leaving:
+	if a.Info.Type != "page" || m.leaving {
 		m.letGo(a)
-	case m.ours(a):
-		m.adopt(a)
-	case m.stillOpen(a):
-		m.undecided = append(m.undecided, a)
-	case m.cfg.Scope == messages.ScopeBrowser:
-		m.adopt(a)
-	default:
-		m.letGo(a)
+		return
 	}
+	m.undecided = append(m.undecided, a)
+	m.decide()
 }
 
 func (m *BrowserMachine) ours(a messages.TargetAttached) bool {
 	return m.owned[a.Info.ID] || a.Info.Opener != "" && m.owned[a.Info.Opener]
 }
 
-// stillOpen says that whose page this is cannot be said yet: the link is new
+// stillOpen says that whose a page is cannot be said yet: the link is new
 // and openers may follow, or a page of ours is being made, whose id comes
 // only after its attach.
-func (m *BrowserMachine) stillOpen(a messages.TargetAttached) bool {
+func (m *BrowserMachine) stillOpen() bool {
 	if !m.attached {
 		return m.cfg.Scope != messages.ScopeBrowser
 	}
@@ -62,7 +56,7 @@ func (m *BrowserMachine) decide() {
 		switch {
 		case m.isHelper(a.Info.ID):
 			m.letGo(a)
-		case m.stillOpen(a):
+		case m.stillOpen():
 			m.undecided = append(m.undecided, a)
 		case m.cfg.Scope == messages.ScopeBrowser:
 			m.adopt(a)
