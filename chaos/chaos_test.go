@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/coder/websocket"
 	"go.uber.org/goleak"
@@ -23,6 +24,14 @@ type world struct {
 	t        *testing.T
 	b        *chaos.Browser
 	listener *transport.PipeListener
+}
+
+// bubble is a subtest with a clock of its own.
+func bubble(t *testing.T, name string, f func(t *testing.T)) {
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, f)
+	})
 }
 
 // open must be called inside a bubble.

@@ -50,14 +50,7 @@ func result(t *testing.T, d *chaos.Dialog) chaos.DialogResult {
 
 func TestDialogs(t *testing.T) {
 	t.Parallel()
-	bubble := func(name string, f func(t *testing.T)) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, f)
-		})
-	}
-
-	bubble("the page gets the text of an accepted prompt", func(t *testing.T) {
+	bubble(t, "the page gets the text of an accepted prompt", func(t *testing.T) {
 		w, c, page, s := supervised(t, chaos.Options{})
 		d := w.b.OpenDialog(w.b.MainFrame(page), chaos.Prompt, "name?", "nobody")
 		c.send(s, "Page.handleJavaScriptDialog", `{"accept":true,"promptText":"é€😀"}`)
@@ -72,7 +65,7 @@ func TestDialogs(t *testing.T) {
 		}
 	})
 
-	bubble("what needs the renderer waits for the answer and comes in order (C16)", func(t *testing.T) {
+	bubble(t, "what needs the renderer waits for the answer and comes in order (C16)", func(t *testing.T) {
 		w, c, page, s := supervised(t, chaos.Options{})
 		w.b.OpenDialog(w.b.MainFrame(page), chaos.Alert, "a", "")
 		hung := []int{c.send(s, "Runtime.evaluate", `{"expression":"1+1"}`), c.send(s, "Page.getFrameTree", "")}
@@ -97,7 +90,7 @@ func TestDialogs(t *testing.T) {
 		}
 	})
 
-	bubble("a session that enables Page under the dialog can never answer (C5, C17)", func(t *testing.T) {
+	bubble(t, "a session that enables Page under the dialog can never answer (C5, C17)", func(t *testing.T) {
 		w, c, page, _ := supervised(t, chaos.Options{})
 		d := w.b.OpenDialog(w.b.MainFrame(page), chaos.Confirm, "c", "")
 		w.b.Connections()[0].Drop()
@@ -124,7 +117,7 @@ func TestDialogs(t *testing.T) {
 		}
 	})
 
-	bubble("a second client that had Page enabled keeps it answerable (C18)", func(t *testing.T) {
+	bubble(t, "a second client that had Page enabled keeps it answerable (C18)", func(t *testing.T) {
 		w, _, page, _ := supervised(t, chaos.Options{})
 		anchor := w.dial()
 		anchor.attach()
@@ -141,7 +134,7 @@ func TestDialogs(t *testing.T) {
 		}
 	})
 
-	bubble("touching a poisoned dialog kills the browser (C15)", func(t *testing.T) {
+	bubble(t, "touching a poisoned dialog kills the browser (C15)", func(t *testing.T) {
 		for _, command := range [][2]string{
 			{"Page.handleJavaScriptDialog", `{"accept":false}`},
 			{"Page.navigate", `{"url":"http://a.test/q"}`},
@@ -163,7 +156,7 @@ func TestDialogs(t *testing.T) {
 		}
 	})
 
-	bubble("release takes the poison out (C15, C19)", func(t *testing.T) {
+	bubble(t, "release takes the poison out (C15, C19)", func(t *testing.T) {
 		w, c, page, s := supervised(t, chaos.Options{})
 		frame, _ := withOOPIF(w, c, page)
 		d := w.b.OpenDialog(frame, chaos.Confirm, "c", "")
@@ -188,7 +181,7 @@ func TestDialogs(t *testing.T) {
 		}
 	})
 
-	bubble("release does nothing for a beforeunload (C20)", func(t *testing.T) {
+	bubble(t, "release does nothing for a beforeunload (C20)", func(t *testing.T) {
 		w, c, page, s := supervised(t, chaos.Options{})
 		w.b.ArmBeforeUnload(w.b.MainFrame(page))
 		navigate := c.send(s, "Page.navigate", `{"url":"http://a.test/q"}`)
@@ -204,7 +197,7 @@ func TestDialogs(t *testing.T) {
 		}
 	})
 
-	bubble("a background tab without a debugger shows none (C5)", func(t *testing.T) {
+	bubble(t, "a background tab without a debugger shows none (C5)", func(t *testing.T) {
 		w := open(t, chaos.Options{Pages: 2})
 		behind := w.b.Pages()[0].Target
 		d := w.b.OpenDialog(w.b.MainFrame(behind), chaos.Confirm, "c", "")
@@ -213,7 +206,7 @@ func TestDialogs(t *testing.T) {
 		}
 	})
 
-	bubble("a long message is cut (C2)", func(t *testing.T) {
+	bubble(t, "a long message is cut (C2)", func(t *testing.T) {
 		w, c, page, s := supervised(t, chaos.Options{})
 		w.b.OpenDialog(w.b.MainFrame(page), chaos.Alert, strings.Repeat("x", 20000), "")
 		synctest.Wait()
@@ -222,7 +215,7 @@ func TestDialogs(t *testing.T) {
 		}
 	})
 
-	bubble("the screen can answer, and waiting has a limit", func(t *testing.T) {
+	bubble(t, "the screen can answer, and waiting has a limit", func(t *testing.T) {
 		w, _, page, _ := supervised(t, chaos.Options{})
 		d := w.b.OpenDialog(w.b.MainFrame(page), chaos.Confirm, "c", "")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -12,20 +12,17 @@ import (
 
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	bubble := func(name string, f func(t *testing.T, w *world, c *client, conn *chaos.Conn)) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				w := open(t, chaos.Options{Pages: 1})
-				c := w.dial()
-				synctest.Wait()
-				f(t, w, c, w.b.Connections()[0])
-			})
+	connected := func(name string, f func(t *testing.T, w *world, c *client, conn *chaos.Conn)) {
+		bubble(t, name, func(t *testing.T) {
+			w := open(t, chaos.Options{Pages: 1})
+			c := w.dial()
+			synctest.Wait()
+			f(t, w, c, w.b.Connections()[0])
 		})
 	}
 	const method = "Browser.getVersion"
 
-	bubble("a swallowed reply is lost once", func(t *testing.T, _ *world, c *client, conn *chaos.Conn) {
+	connected("a swallowed reply is lost once", func(t *testing.T, _ *world, c *client, conn *chaos.Conn) {
 		conn.SwallowNextReply(method)
 		first, second := c.send("", method, ""), c.send("", method, "")
 		synctest.Wait()
@@ -34,7 +31,7 @@ func TestFaults(t *testing.T) {
 		}
 	})
 
-	bubble("a duplicated reply comes twice", func(t *testing.T, _ *world, c *client, conn *chaos.Conn) {
+	connected("a duplicated reply comes twice", func(t *testing.T, _ *world, c *client, conn *chaos.Conn) {
 		conn.DuplicateNextReply(method)
 		first, second := c.send("", method, ""), c.send("", method, "")
 		synctest.Wait()
@@ -43,7 +40,7 @@ func TestFaults(t *testing.T) {
 		}
 	})
 
-	bubble("a delayed reply is overtaken", func(t *testing.T, _ *world, c *client, conn *chaos.Conn) {
+	connected("a delayed reply is overtaken", func(t *testing.T, _ *world, c *client, conn *chaos.Conn) {
 		conn.DelayReplies(method, time.Minute)
 		slow, fast := c.send("", method, ""), c.send("", "Target.getTargets", "")
 		synctest.Wait()
@@ -57,7 +54,7 @@ func TestFaults(t *testing.T) {
 		}
 	})
 
-	bubble("a stalled connection goes on where it was", func(t *testing.T, w *world, c *client, conn *chaos.Conn) {
+	connected("a stalled connection goes on where it was", func(t *testing.T, w *world, c *client, conn *chaos.Conn) {
 		conn.Stall()
 		id := c.send("", method, "")
 		synctest.Wait()
@@ -71,7 +68,7 @@ func TestFaults(t *testing.T) {
 		}
 	})
 
-	bubble("a stalled connection can be dropped", func(t *testing.T, w *world, c *client, conn *chaos.Conn) {
+	connected("a stalled connection can be dropped", func(t *testing.T, w *world, c *client, conn *chaos.Conn) {
 		conn.Stall()
 		c.send("", method, "")
 		conn.Drop()
@@ -81,7 +78,7 @@ func TestFaults(t *testing.T) {
 		}
 	})
 
-	bubble("a close frame has its code", func(t *testing.T, w *world, _ *client, conn *chaos.Conn) {
+	connected("a close frame has its code", func(t *testing.T, w *world, _ *client, conn *chaos.Conn) {
 		ws, _, err := websocket.Dial(t.Context(), w.b.URL("browser.test"), &websocket.DialOptions{HTTPClient: w.listener.HTTPClient()})
 		if err != nil {
 			t.Fatal(err)
@@ -96,7 +93,7 @@ func TestFaults(t *testing.T) {
 		synctest.Wait()
 	})
 
-	bubble("what is sent raw arrives raw", func(t *testing.T, _ *world, c *client, conn *chaos.Conn) {
+	connected("what is sent raw arrives raw", func(t *testing.T, _ *world, c *client, conn *chaos.Conn) {
 		conn.SendRaw([]byte("}{"))
 		synctest.Wait()
 		if all := c.all(); len(all) != 1 || all[0].raw != "}{" {
@@ -104,7 +101,7 @@ func TestFaults(t *testing.T) {
 		}
 	})
 
-	bubble("a refused dial and a dead browser look the same", func(t *testing.T, w *world, _ *client, _ *chaos.Conn) {
+	connected("a refused dial and a dead browser look the same", func(t *testing.T, w *world, _ *client, _ *chaos.Conn) {
 		dial := func() error {
 			ws, _, err := websocket.Dial(t.Context(), w.b.URL("browser.test"), &websocket.DialOptions{HTTPClient: w.listener.HTTPClient()})
 			if err == nil {
@@ -126,7 +123,7 @@ func TestFaults(t *testing.T) {
 		}
 	})
 
-	bubble("commands are remembered in order", func(t *testing.T, _ *world, c *client, conn *chaos.Conn) {
+	connected("commands are remembered in order", func(t *testing.T, _ *world, c *client, conn *chaos.Conn) {
 		c.send("", method, "")
 		c.send("", "Target.getTargets", "{}")
 		synctest.Wait()

@@ -60,14 +60,7 @@ func TestSameSeedGivesTheSameBytes(t *testing.T) {
 
 func TestWorld(t *testing.T) {
 	t.Parallel()
-	bubble := func(name string, f func(t *testing.T)) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, f)
-		})
-	}
-
-	bubble("the forest follows every change of process (C35)", func(t *testing.T) {
+	bubble(t, "the forest follows every change of process (C35)", func(t *testing.T) {
 		w, c, page, s := supervised(t, chaos.Options{})
 		f, inner := withOOPIF(w, c, page)
 		nested := w.b.AddFrame(f, "http://a.test/n")
@@ -99,7 +92,7 @@ func TestWorld(t *testing.T) {
 		}
 	})
 
-	bubble("a page's own markup brings frames", func(t *testing.T) {
+	bubble(t, "a page's own markup brings frames", func(t *testing.T) {
 		load := func(url string) chaos.Document {
 			d := chaos.DefaultDocument(url)
 			if url == "http://a.test/p" {
@@ -114,7 +107,7 @@ func TestWorld(t *testing.T) {
 		}
 	})
 
-	bubble("a popup that two hold runs after both (C32)", func(t *testing.T) {
+	bubble(t, "a popup that two hold runs after both (C32)", func(t *testing.T) {
 		w, a, page, _ := supervised(t, chaos.Options{})
 		b := w.dial()
 		b.attach()
@@ -133,7 +126,7 @@ func TestWorld(t *testing.T) {
 		}
 	})
 
-	bubble("a popup whose holder is gone freezes its opener (C33)", func(t *testing.T) {
+	bubble(t, "a popup whose holder is gone freezes its opener (C33)", func(t *testing.T) {
 		w, c, page, _ := supervised(t, chaos.Options{})
 		popup := w.b.OpenPopup(w.b.MainFrame(page), "http://a.test/pop")
 		synctest.Wait()
@@ -162,7 +155,7 @@ func TestWorld(t *testing.T) {
 		}
 	})
 
-	bubble("createTarget with a URL is not held (C30)", func(t *testing.T) {
+	bubble(t, "createTarget with a URL is not held (C30)", func(t *testing.T) {
 		w, c, _, _ := supervised(t, chaos.Options{})
 		c.send("", "Target.createTarget", `{"url":"http://a.test/q"}`)
 		synctest.Wait()
@@ -171,7 +164,7 @@ func TestWorld(t *testing.T) {
 		}
 	})
 
-	bubble("the first script of a held popup is not missed (C29)", func(t *testing.T) {
+	bubble(t, "the first script of a held popup is not missed (C29)", func(t *testing.T) {
 		load := func(url string) chaos.Document {
 			d := chaos.DefaultDocument(url)
 			if strings.HasSuffix(url, "/pop") {
@@ -196,7 +189,7 @@ func TestWorld(t *testing.T) {
 		}
 	})
 
-	bubble("a script of a document that is gone never runs", func(t *testing.T) {
+	bubble(t, "a script of a document that is gone never runs", func(t *testing.T) {
 		w, _, page, _ := supervised(t, chaos.Options{})
 		w.b.OpenDialog(w.b.MainFrame(page), chaos.Alert, "first", "")
 		second := w.b.OpenDialog(w.b.MainFrame(page), chaos.Alert, "second", "")
@@ -210,7 +203,7 @@ func TestWorld(t *testing.T) {
 		}
 	})
 
-	bubble("a crash takes the process, a reload brings it back (M13)", func(t *testing.T) {
+	bubble(t, "a crash takes the process, a reload brings it back (M13)", func(t *testing.T) {
 		w, c, page, s := supervised(t, chaos.Options{})
 		w.b.Crash(page)
 		hung := c.send(s, "Runtime.evaluate", `{"expression":"1"}`)
@@ -229,7 +222,7 @@ func TestWorld(t *testing.T) {
 		}
 	})
 
-	bubble("a dialog in an OOPIF hangs only that process (C16)", func(t *testing.T) {
+	bubble(t, "a dialog in an OOPIF hangs only that process (C16)", func(t *testing.T) {
 		w, c, page, s := supervised(t, chaos.Options{})
 		f, inner := withOOPIF(w, c, page)
 		w.b.OpenDialog(f, chaos.Alert, "a", "")
@@ -240,7 +233,7 @@ func TestWorld(t *testing.T) {
 		}
 	})
 
-	bubble("a loop hangs the page until it is broken", func(t *testing.T) {
+	bubble(t, "a loop hangs the page until it is broken", func(t *testing.T) {
 		w, c, page, s := supervised(t, chaos.Options{})
 		w.b.Spin(page)
 		hung, key := c.send(s, "Page.getFrameTree", ""), c.send(s, "Input.dispatchKeyEvent", `{"type":"keyUp"}`)
@@ -255,7 +248,7 @@ func TestWorld(t *testing.T) {
 		}
 	})
 
-	bubble("a slow server answers later", func(t *testing.T) {
+	bubble(t, "a slow server answers later", func(t *testing.T) {
 		load := func(url string) chaos.Document {
 			d := chaos.DefaultDocument(url)
 			if strings.HasSuffix(url, "/slow") {
@@ -276,7 +269,7 @@ func TestWorld(t *testing.T) {
 		}
 	})
 
-	bubble("a hook answers and acts", func(t *testing.T) {
+	bubble(t, "a hook answers and acts", func(t *testing.T) {
 		o := chaos.Options{Evaluate: func(e chaos.Evaluation) (chaos.Value, bool) {
 			if e.Expression != "popup()" {
 				return chaos.Value{}, false
@@ -294,7 +287,7 @@ func TestWorld(t *testing.T) {
 		}
 	})
 
-	bubble("errors of a page reach the console", func(t *testing.T) {
+	bubble(t, "errors of a page reach the console", func(t *testing.T) {
 		w, c, page, s := supervised(t, chaos.Options{})
 		w.b.ConsoleError(w.b.MainFrame(page), "boo")
 		w.b.Exception(w.b.MainFrame(page), "late")
@@ -304,7 +297,7 @@ func TestWorld(t *testing.T) {
 		}
 	})
 
-	bubble("nobody to act on is said, not done", func(t *testing.T) {
+	bubble(t, "nobody to act on is said, not done", func(t *testing.T) {
 		w := open(t, chaos.Options{})
 		if w.b.ClosePage("x") || w.b.Navigate("x", "about:blank") || w.b.RemoveFrame("x") || w.b.Crash("x") ||
 			w.b.AddFrame("x", "") != "" || w.b.OpenPopup("x", "") != "" || w.b.OpenDialog("x", chaos.Alert, "", "") != nil {

@@ -35,7 +35,7 @@ func killRenderers(t *testing.T, b *chromiumtest.Browser) {
 	}
 }
 
-func TestC23_TroubledPagesDelayNoOther(t *testing.T) {
+func TestDemand10_C23_TroubledPagesDelayNoOther(t *testing.T) {
 	t.Parallel()
 	b := chromiumtest.Launch(t)
 	r := setupOn(t, b)
@@ -54,6 +54,12 @@ func TestC23_TroubledPagesDelayNoOther(t *testing.T) {
 	gone.Must(session, "Page.navigate", map[string]any{"url": r.site.URL("http://d.test/alert-on-load")})
 	gone.NextWhere("opening", chromiumtest.On(session, "Page.javascriptDialogOpening"))
 	troubled[messages.TargetID(dialog)] = messages.PageDialogUnreachable
+
+	// Its client stays, and is the only one that could answer.
+	asking := w.NewPage(r.site.URL("http://b.test/confirm"))
+	asking.Start(asking.Session, "ask()")
+	asking.Next("Page.javascriptDialogOpening")
+	troubled[messages.TargetID(asking.Target)] = messages.PageDialogUnreachable
 
 	busy := w.NewPage(r.site.URL("http://e.test/busy"))
 	busy.Start(busy.Session, "console.log('spinning'); spin()")
@@ -114,6 +120,7 @@ func TestC23_TroubledPagesDelayNoOther(t *testing.T) {
 			return err
 		})
 	}
+	k.atOnce("stop", func(ctx context.Context) error { return k.node.StopTask(ctx, k.id) })
 }
 
 // atOnceStart bounds an attach: two classifications and what the machine adds.
@@ -124,56 +131,4 @@ func (r *rig) atOnceStart(f func()) {
 	if took := time.Since(begun); took > atOnce {
 		r.Errorf("the attach took %s", took)
 	}
-}
-
-func TestDemand10_C23_TroubledPagesDelayNoOther(t *testing.T) {
-	t.Parallel()
-	b := chromiumtest.Launch(t)
-	r := setupOn(t, b)
-	witness := chromiumtest.Dial(t, b.WS())
-	busy := witness.NewPage(r.site.URL("http://a.test/busy"))
-	asking := witness.NewPage(r.site.URL("http://b.test/confirm"))
-	crashed := witness.NewPage(r.site.URL("http://c.test/plain"))
-	healthy := witness.NewPage(r.site.URL("http://d.test/oopif"))
-	crashed.Send(crashed.Session, "Page.crash", nil)
-	crashed.NextWhere("the crash", func(e chromiumtest.Event) bool { return e.Method == "Inspector.targetCrashed" })
-	busy.Start(busy.Session, "spin()")
-	asking.Start(asking.Session, "ask()")
-	asking.Next("Page.javascriptDialogOpening")
-
-	begin := time.Now()
-	k := r.task("demand10", scoped(messages.ScopeBrowser))
-	if took := time.Since(begin); took > atOnce {
-		t.Errorf("the attach took %v", took)
-	}
-	want := map[string]messages.PageState{
-		busy.Target: messages.PageHung, asking.Target: messages.PageDialogUnreachable,
-		crashed.Target: messages.PageCrashed, healthy.Target: messages.PageOK,
-	}
-	k.await("every page said to be what it is", func(s *messages.Snapshot) bool {
-		right := 0
-		for _, page := range s.Pages {
-			if want[string(page.TargetID)] == page.PageState {
-				right++
-			}
-		}
-		return right >= len(want)
-	})
-	for id, state := range want {
-		k.atOnce(string(state), func(ctx context.Context) error {
-			got, err := evalOn(ctx, r.node, k.id, messages.CDPRequest{TargetID: messages.TargetID(id)}, "document.title")
-			switch state {
-			case messages.PageOK:
-				if got != `"/oopif"` {
-					t.Errorf("the healthy page says %s, %v", got, err)
-				}
-			case messages.PageCrashed:
-				wantCode(t, err, messages.CodePageCrashed)
-			default:
-				wantCode(t, err, messages.CodePageWedged)
-			}
-			return nil
-		})
-	}
-	k.atOnce("stop", func(ctx context.Context) error { return r.node.StopTask(ctx, k.id) })
 }

@@ -14,32 +14,31 @@ func openPopup(p *chromiumtest.Page, expression string) *chromiumtest.Pending {
 // Rule: popups are caught by browser-level auto-attach and the opener's id.
 func TestM14_OnlyTheRootSeesAPopupBeforeItsFirstScript(t *testing.T) {
 	t.Parallel()
-	t.Run("the page's own auto-attach does not", func(t *testing.T) {
-		_, site, c := ownStage(t)
-		p := c.NewPage(site.URL("http://a.test/popup"))
-		p.Must(p.Session, "Target.setAutoAttach", params{"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true})
-		c.Must("", "Target.setDiscoverTargets", params{"discover": true})
-		openPopup(p, "openChild('/plain')")
-		c.NextWhere("the popup", func(e chromiumtest.Event) bool {
-			return e.Method == "Target.targetCreated" && openedBy(p.Target)(e)
+	for _, way := range []struct {
+		name string
+		ask  func(c *chromiumtest.Raw, p *chromiumtest.Page)
+	}{
+		{"the page's own auto-attach does not", func(_ *chromiumtest.Raw, p *chromiumtest.Page) {
+			p.Must(p.Session, "Target.setAutoAttach", params{"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true})
+		}},
+		{"autoAttachRelated does not", func(c *chromiumtest.Raw, p *chromiumtest.Page) {
+			c.Must("", "Target.autoAttachRelated", params{"targetId": p.Target, "waitForDebuggerOnStart": true})
+		}},
+	} {
+		t.Run(way.name, func(t *testing.T) {
+			_, site, c := ownStage(t)
+			p := c.NewPage(site.URL("http://a.test/popup"))
+			way.ask(c, p)
+			c.Must("", "Target.setDiscoverTargets", params{"discover": true})
+			openPopup(p, "openChild('/plain')")
+			c.NextWhere("the popup", func(e chromiumtest.Event) bool {
+				return e.Method == "Target.targetCreated" && openedBy(p.Target)(e)
+			})
+			want(t, "attached", c.Seen(func(e chromiumtest.Event) bool {
+				return e.Method == "Target.attachedToTarget" && openedBy(p.Target)(e)
+			}, within), false)
 		})
-		want(t, "attached", c.Seen(func(e chromiumtest.Event) bool {
-			return e.Method == "Target.attachedToTarget" && openedBy(p.Target)(e)
-		}, within), false)
-	})
-	t.Run("autoAttachRelated does not", func(t *testing.T) {
-		_, site, c := ownStage(t)
-		p := c.NewPage(site.URL("http://a.test/popup"))
-		c.Must("", "Target.autoAttachRelated", params{"targetId": p.Target, "waitForDebuggerOnStart": true})
-		c.Must("", "Target.setDiscoverTargets", params{"discover": true})
-		openPopup(p, "openChild('/plain')")
-		c.NextWhere("the popup", func(e chromiumtest.Event) bool {
-			return e.Method == "Target.targetCreated" && openedBy(p.Target)(e)
-		})
-		want(t, "attached", c.Seen(func(e chromiumtest.Event) bool {
-			return e.Method == "Target.attachedToTarget" && openedBy(p.Target)(e)
-		}, within), false)
-	})
+	}
 	t.Run("the root's does, every time", func(t *testing.T) {
 		_, site, c := ownStage(t)
 		p := c.NewPage(site.URL("http://a.test/popup"))
