@@ -131,8 +131,8 @@ func (m *BrowserMachine) targetDetached(d messages.TargetDetached) {
 
 func (m *BrowserMachine) checked(r Replied) {
 	p := m.pages[r.Tag.Page]
-	if p == nil || p.session != "" {
-		return
+	if p == nil || p.session != "" || p.releasing {
+		return // a release comes back to the page by itself
 	}
 	if r.Err != nil {
 		m.pageClosed(r.Tag.Page)

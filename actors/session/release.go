@@ -41,7 +41,7 @@ func (m *BrowserMachine) reattached(r Replied) {
 		p.releasing = false
 		m.do(ToSupervisor{messages.PageReleased{Gen: m.cfg.Gen, Page: r.Tag.Page}})
 	}
-	if r.Err != nil {
+	if r.Err != nil && p.session == "" {
 		m.pageClosed(r.Tag.Page)
 	}
 }
