@@ -1,0 +1,79 @@
+package session_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"holdfast/actors/session"
+	"holdfast/messages"
+)
+
+// TestBrowserTranscripts replays the stories in testdata/browser; run with
+// -rewrite to accept what the machine says now. Pages whose name begins with X
+// are another task's.
+//
+//	link own|browser|target [owned=ID]        a new machine and its Start; target is given G
+//	attached SESSION PAGE [opener=ID] [held]  Target.attachedToTarget
+//	detached SESSION | destroyed PAGE
+//	open [window] | close PAGE | release PAGE | leave
+//
+// and what TestMachineTranscripts says of reply, event, wait and fire.
+func TestBrowserTranscripts(t *testing.T) {
+	t.Parallel()
+	datadriven.Walk(t, "testdata/browser", func(t *testing.T, path string) {
+		tr := &transcript{}
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if in := tr.browserInput(t, d); in != nil {
+				return tr.step(in)
+			}
+			return tr.command(t, d)
+		})
+	})
+}
+
+// browserInput reads a block that is one input of a browser's machine.
+func (tr *transcript) browserInput(t *testing.T, d *datadriven.TestData) any {
+	switch d.Cmd {
+	case "link":
+		cfg := session.BrowserConfig{
+			Gen: 1, Scope: messages.Scope(arg(t, d, 0)),
+			Elsewhere: func(page messages.TargetID) bool { return page[0] == 'X' },
+		}
+		if cfg.Scope == messages.ScopeTarget {
+			cfg.Target = "G"
+		}
+		if d.HasArg("owned") {
+			var page string
+			d.ScanArgs(t, "owned", &page)
+			cfg.Owned = []messages.TargetID{messages.TargetID(page)}
+		}
+		tr.begin(session.Config{Gen: 1})
+		tr.machine = session.NewBrowserMachine(cfg)
+		return session.Start{}
+	case "attached":
+		opener := ""
+		if d.HasArg("opener") {
+			d.ScanArgs(t, "opener", &opener)
+		}
+		d.Input = fmt.Sprintf(`{"sessionId":%q,"targetInfo":{"targetId":%q,"type":"page","openerId":%q},"waitingForDebugger":%v}`,
+			arg(t, d, 0), arg(t, d, 1), opener, d.HasArg("held"))
+		return tr.event(t, d, "Target.attachedToTarget")
+	case "detached":
+		d.Input = fmt.Sprintf(`{"sessionId":%q}`, arg(t, d, 0))
+		return tr.event(t, d, "Target.detachedFromTarget")
+	case "destroyed":
+		d.Input = fmt.Sprintf(`{"targetId":%q}`, arg(t, d, 0))
+		return tr.event(t, d, "Target.targetDestroyed")
+	case "open":
+		return messages.OpenPage{NewWindow: d.HasArg("window"), Reply: tr.owe()}
+	case "close":
+		return messages.ClosePage{Page: messages.TargetID(arg(t, d, 0)), Reply: tr.owe()}
+	case "release":
+		return messages.ReleasePage{Page: messages.TargetID(arg(t, d, 0))}
+	case "leave":
+		return messages.Leave{}
+	}
+	return nil
+}
