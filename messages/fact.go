@@ -235,4 +235,7 @@ type OpenDialog struct {
 	RawDefault string
 	OpenedAt   time.Time
 	ExpiresAt  time.Time
+	// ShutBy is set once the dialog has closed and only the outcome of our own
+	// answer is awaited: who closed it, if that outcome never comes.
+	ShutBy ClosedBy
 }

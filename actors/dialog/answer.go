@@ -77,13 +77,19 @@ func (m *Machine) answered(_ time.Time, o messages.AnswerDialog) {
 // caller could have meant (D10, D11, D12).
 func (m *Machine) find(id messages.DialogID) (*entry, error) {
 	if id == "" {
-		switch len(m.open) {
+		var open []*entry
+		for _, e := range m.open {
+			if !e.shut() {
+				open = append(open, e)
+			}
+		}
+		switch len(open) {
 		case 0:
 			return nil, messages.Errorf(messages.CodeNoDialog, "no dialog is open")
 		case 1:
-			return m.open[0], nil
+			return open[0], nil
 		}
-		return nil, messages.Errorf(messages.CodeDialogAmbiguous, "%d dialogs are open; name one by dialog_id", len(m.open)).
+		return nil, messages.Errorf(messages.CodeDialogAmbiguous, "%d dialogs are open; name one by dialog_id", len(open)).
 			With("candidates", m.pending())
 	}
 	for _, e := range m.open {
@@ -136,10 +142,10 @@ func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
 		if e.answer != nil {
 			m.end(now, e, e.answer.by)
 		}
-	case noDialogShowing(h.Err), e.shut && notSent(h.Err):
+	case noDialogShowing(h.Err), e.shut() && notSent(h.Err):
 		// Somebody else was first (C6).
 		m.end(now, e, messages.ClosedByRemote)
-	case e.shut:
+	case e.shut():
 		// Sent, closed, and the confirmation lost: most likely ours.
 		m.end(now, e, e.answer.by)
 	default:

@@ -12,8 +12,11 @@ import (
 type entry struct {
 	messages.OpenDialog
 	answer *answer
-	shut   bool // closed; whose answer it was is not known yet
 }
+
+// shut says that the dialog has closed and that only whose answer it was is not
+// known yet.
+func (e *entry) shut() bool { return e.ShutBy != "" }
 
 // Machine decides over the dialogs of one task.
 type Machine struct {
@@ -41,7 +44,11 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	m.out = nil
 	switch in := in.(type) {
 	case Start:
-		for _, e := range m.open {
+		for _, e := range m.entries() {
+			if e.shut() {
+				m.end(now, e, e.ShutBy) // whoever awaited the outcome is gone
+				continue
+			}
 			m.do(Arm{watchdog(e.Dialog.ID), e.ExpiresAt.Sub(now)})
 			if a, ok := m.policy(e.Dialog.Type); ok {
 				m.decide(e, a) // what the last one had decided is not known
@@ -94,8 +101,8 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 	// Had our answer closed the one before, its outcome would have come with
 	// the closing event, before anything new on the page.
 	m.endAll(now, func(e *entry) bool {
-		if e.shut && e.Dialog.TargetID == o.Page {
-			e.shut = false
+		if e.shut() && e.Dialog.TargetID == o.Page {
+			e.ShutBy = ""
 			return true
 		}
 		return false
@@ -136,7 +143,7 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 // no message (D17).
 func (m *Machine) closed(now time.Time, c messages.DialogClosed) {
 	for _, e := range m.open {
-		if e.shut || e.Dialog.TargetID != c.Page || c.Frame != "" && e.Dialog.FrameID != c.Frame {
+		if e.shut() || e.Dialog.TargetID != c.Page || c.Frame != "" && e.Dialog.FrameID != c.Frame {
 			continue
 		}
 		switch {
@@ -147,7 +154,8 @@ func (m *Machine) closed(now time.Time, c messages.DialogClosed) {
 		default:
 			// By our answer, or by somebody whose answer was there first (C6):
 			// the outcome of ours tells, and it comes next.
-			e.shut = true
+			e.ShutBy = e.answer.by
+			m.changed(nil, nil)
 		}
 		return
 	}
@@ -176,7 +184,7 @@ const RetryWatchdog = 10 * time.Second
 
 func (m *Machine) framesRemoved(now time.Time, r messages.FramesRemoved) {
 	for _, e := range m.entries() {
-		if e.Dialog.TargetID != r.Page || e.shut {
+		if e.Dialog.TargetID != r.Page || e.shut() {
 			continue
 		}
 		for _, f := range r.Frames {
@@ -193,7 +201,7 @@ func (m *Machine) endAll(now time.Time, which func(*entry) bool, by messages.Clo
 	for _, e := range m.entries() {
 		switch {
 		case !which(e):
-		case e.shut:
+		case e.shut():
 			m.end(now, e, e.answer.by)
 		default:
 			m.end(now, e, by)
@@ -259,7 +267,7 @@ func (m *Machine) changed(opened *messages.Dialog, closed *messages.ClosedDialog
 func (m *Machine) pending() []messages.Dialog {
 	pending := make([]messages.Dialog, 0, len(m.open))
 	for _, e := range m.open {
-		if e.answer == nil || e.answer.by != messages.ClosedByAutoPolicy {
+		if !e.shut() && (e.answer == nil || e.answer.by != messages.ClosedByAutoPolicy) {
 			pending = append(pending, e.Dialog)
 		}
 	}
@@ -269,7 +277,7 @@ func (m *Machine) pending() []messages.Dialog {
 // on returns the dialog that stands open on a page, if any.
 func (m *Machine) on(page messages.TargetID) *entry {
 	for _, e := range m.open {
-		if e.Dialog.TargetID == page && !e.shut {
+		if e.Dialog.TargetID == page && !e.shut() {
 			return e
 		}
 	}

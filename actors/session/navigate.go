@@ -160,11 +160,13 @@ func (m *Machine) lifecycle(l lifecycle) {
 		return
 	}
 	m.document(l.Loader).seen |= momentByName[l.Name]
-	if l.Name == "load" {
-		m.askInfo(0)
-	}
+	asked := false
 	for _, n := range m.waiting() {
 		m.settle(n)
+		asked = asked || n.there
+	}
+	if l.Name == "load" && !asked {
+		m.askInfo(0)
 	}
 }
 
