@@ -48,7 +48,8 @@ var (
 	}
 	actorKinds = []string{"registry", "supervisor", "browser", "session", "dialog", "frame", "other"}
 	exitKinds  = []guard.ReasonKind{guard.Normal, guard.Shutdown, guard.Failure, guard.Panic, guard.Abandoned}
-	routes     = []string{"tasks", "events", "drive", "metrics", "other"}
+	// The classes of routes that want a token, as the HTTP layer names them.
+	routes = []string{"tasks", "task", "renew", "snapshot", "events", "dialog", "navigate", "cdp", "unknown", "other"}
 )
 
 // New returns the metrics of a node.
