@@ -22,6 +22,7 @@ var floors = []struct {
 }{
 	{"internal/redact", nil},
 	{"internal/restart", nil},
+	{"internal/statedir", nil},
 	{"messages", []string{"internal/redact"}},
 	{"internal/token", []string{"internal/redact", "messages"}},
 	{"internal/browser", []string{"internal/redact", "messages"}},
@@ -37,13 +38,13 @@ var floors = []struct {
 	}},
 	{"actors/registry", []string{"actors/supervisor", "internal/guard", "messages"}},
 	{".", []string{
-		"actors/registry", "actors/session", "actors/supervisor", "internal/browser", "internal/guard",
+		"actors/registry", "actors/session", "actors/supervisor", "internal/browser", "internal/guard", "internal/statedir",
 		"messages", "metrics", "transport",
 	}},
 	{"internal/api", []string{"internal/redact", "internal/token", "messages"}},
 	{"internal/client", []string{"messages"}},
 	{"internal/demo", []string{".", "internal/browser", "messages"}},
-	{"internal/cli", []string{"internal/api", "internal/browser", "internal/client", "internal/token", "messages", "transport"}},
+	{"internal/cli", []string{"internal/api", "internal/browser", "internal/client", "internal/statedir", "internal/token", "messages", "transport"}},
 	{"cmd/node", []string{".", "internal/browser", "internal/cli", "internal/demo", "messages"}},
 
 	// What only tests stand on.

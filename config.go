@@ -13,7 +13,8 @@ import (
 // Config is what a node is made of. The zero value is usable.
 type Config struct {
 	// StateDir holds leases and profiles of launched browsers; "" is
-	// [DefaultStateDir]. Several nodes of a machine may share it.
+	// $HOLDFAST_STATE_DIR, else holdfast under $XDG_STATE_HOME, else under
+	// ~/.local/state. Several nodes of a machine may share it.
 	StateDir string
 	// ChromePath is the browser to launch; "" searches for one.
 	ChromePath string

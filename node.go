@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"holdfast/actors/supervisor"
 	"holdfast/internal/browser"
 	"holdfast/internal/guard"
+	"holdfast/internal/statedir"
 	"holdfast/messages"
 	"holdfast/metrics"
 	"holdfast/transport"
@@ -58,9 +60,9 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 		cfg.Log = slog.Default()
 	}
 	if cfg.StateDir == "" {
-		dir, err := DefaultStateDir()
+		dir, err := statedir.Default(os.Getenv)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("holdfast: %w", err)
 		}
 		cfg.StateDir = dir
 	}

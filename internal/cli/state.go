@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"holdfast/internal/client"
+	"holdfast/internal/statedir"
 	"holdfast/internal/token"
 	"holdfast/messages"
 )
@@ -19,16 +20,11 @@ import (
 // stateDir is where serve leaves what its clients need, and what must outlive
 // it.
 func (p *Program) stateDir() (string, error) {
-	if dir := p.Getenv("HOLDFAST_STATE_DIR"); dir != "" {
-		return filepath.Abs(dir)
+	dir, err := statedir.Default(p.Getenv)
+	if err != nil {
+		return "", &usageError{err}
 	}
-	if dir := p.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) { // the XDG rule: a relative one is ignored
-		return filepath.Join(dir, "holdfast"), nil
-	}
-	if home := p.Getenv("HOME"); filepath.IsAbs(home) {
-		return filepath.Join(home, ".local", "state", "holdfast"), nil
-	}
-	return "", usagef("there is no home directory: set HOLDFAST_STATE_DIR")
+	return dir, nil
 }
 
 // endpoint is what serve tells its clients.
