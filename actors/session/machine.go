@@ -22,7 +22,7 @@ type Config struct {
 }
 
 // The budgets of a session (requirement A10). What an attach does not answer
-// within AttachClassify is classified, not waited for (C24).
+// within AttachClassify is on its way to being classified, and not waited for (C24).
 const (
 	AttachClassify = 300 * time.Millisecond
 	// VerdictAfter is what the sign of life gets that tells a dialog from a
