@@ -36,6 +36,8 @@ type Config struct {
 	// KeepAlive is how long a browser may be silent before it is asked for a
 	// sign of life; 0 is 5 s, less than 0 never.
 	KeepAlive time.Duration
+	// AllowChaos lets [Node.Kill] break links.
+	AllowChaos bool
 	// Seed makes the jitter of reconnects repeatable; 0 takes a random one.
 	Seed uint64
 }

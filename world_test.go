@@ -55,13 +55,18 @@ func (l *lines) count(substring string) int {
 
 // inWorld runs story in a bubble of its own.
 func inWorld(t *testing.T, name string, o chaos.Options, story func(w *world)) {
+	inWorldWith(t, name, o, func(*holdfast.Config) {}, story)
+}
+
+// inWorldWith is inWorld with a node whose config is changed.
+func inWorldWith(t *testing.T, name string, o chaos.Options, change func(*holdfast.Config), story func(w *world)) {
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
-		synctest.Test(t, func(t *testing.T) { story(open(t, o)) })
+		synctest.Test(t, func(t *testing.T) { story(open(t, o, change)) })
 	})
 }
 
-func open(t *testing.T, o chaos.Options) *world {
+func open(t *testing.T, o chaos.Options, change ...func(*holdfast.Config)) *world {
 	t.Helper()
 	w := &world{T: t, b: chaos.New(o), ctx: context.Background(), lines: &lines{}}
 	listener := transport.NewPipeListener()
@@ -80,10 +85,14 @@ func open(t *testing.T, o chaos.Options) *world {
 		_ = listener.Close()
 		served.Wait()
 	})
-	node, err := holdfast.Start(w.ctx, holdfast.Config{
+	cfg := holdfast.Config{
 		StateDir: t.TempDir(), HTTPClient: listener.HTTPClient(), Seed: 1,
 		Log: slog.New(slog.NewTextHandler(w.lines, nil)),
-	})
+	}
+	for _, c := range change {
+		c(&cfg)
+	}
+	node, err := holdfast.Start(w.ctx, cfg)
 	if err != nil {
 		t.Fatalf("start: %v", err)
 	}

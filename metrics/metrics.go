@@ -49,7 +49,7 @@ var (
 	actorKinds = []string{"registry", "supervisor", "browser", "session", "dialog", "frame", "other"}
 	exitKinds  = []guard.ReasonKind{guard.Normal, guard.Shutdown, guard.Failure, guard.Panic, guard.Abandoned}
 	// The classes of routes that want a token, as the HTTP layer names them.
-	routes = []string{"tasks", "task", "renew", "snapshot", "events", "dialog", "navigate", "cdp", "unknown", "other"}
+	routes = []string{"tasks", "task", "renew", "snapshot", "events", "dialog", "navigate", "cdp", "chaos", "unknown", "other"}
 )
 
 // New returns the metrics of a node.

@@ -100,6 +100,13 @@ func (m *Mux) Err() error {
 // Close ends the link with [CauseLocal]. It does not wait: see Closed.
 func (m *Mux) Close() { m.fail(&LinkError{Cause: CauseLocal}) }
 
+// Break ends the link the way a socket dies that somebody killed: without a
+// close frame, and with [CauseReset], so that nobody above can tell. It does
+// not wait: see Closed.
+func (m *Mux) Break() {
+	m.fail(&LinkError{Cause: CauseReset, Err: errors.New("the connection was broken on purpose")})
+}
+
 // fail ends the link, once. It never blocks: closing a TLS connection may wait
 // for a stalled peer, so that is done on a goroutine of its own.
 func (m *Mux) fail(end *LinkError) {

@@ -446,6 +446,34 @@ func TestLinkEnds(t *testing.T) {
 			})
 		})
 	}
+	t.Run("broken on purpose, like one that broke", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			var o outcomes
+			heard := make(chan error, 1)
+			m := newBrowser(t, func(p *peer) {
+				_, _, err := p.conn.Read(context.Background())
+				for err == nil {
+					_, _, err = p.conn.Read(context.Background())
+				}
+				heard <- err
+			}).dial(t, transport.DialOptions{})
+			m.Start(transport.Call{Method: "A.b", Done: o.of("call")})
+			synctest.Wait()
+			m.Break()
+			m.Close() // too late to be the reason
+			<-m.Closed()
+			wantCause(t, m.Err(), transport.CauseReset)
+			r := o.only(t, "call")
+			wantCause(t, r.Err, transport.CauseReset)
+			if !r.Sent {
+				t.Error("the call was written, and is said not to be")
+			}
+			if err := <-heard; websocket.CloseStatus(err) != -1 {
+				t.Errorf("the browser was told goodbye: %v", err)
+			}
+		})
+	})
 	t.Run("not at some garbage between", func(t *testing.T) {
 		t.Parallel()
 		var stats transport.Stats

@@ -57,6 +57,13 @@ func (p *Port) Call(ctx context.Context, method string, params []byte, timeout t
 	}
 }
 
+// Break ends the whole link as a lost one, for trying out what follows. The
+// channel is closed once every call on it has had its outcome.
+func (p *Port) Break() <-chan struct{} {
+	p.mux.Break()
+	return p.mux.Closed()
+}
+
 // callError turns a transport outcome into the contract's words.
 func callError(err error, sent bool) *messages.Error {
 	var (

@@ -47,6 +47,11 @@ func (n *checkingNode) CDP(_ context.Context, id messages.TaskID, r messages.CDP
 	return messages.CDPResult{Result: r.Params}, nil
 }
 
+func (n *checkingNode) Kill(_ context.Context, id messages.TaskID, which messages.Links) (messages.KillResult, error) {
+	n.check(id, which.Validate())
+	return messages.KillResult{}, nil
+}
+
 func (n *checkingNode) check(id messages.TaskID, err error) {
 	if _, bad := messages.ParseTaskID(string(id)); bad != nil || err != nil {
 		n.t.Errorf("reached the node: id %q, %v", id, err)
@@ -98,7 +103,7 @@ func FuzzBodies(f *testing.F) {
 	for i := range all {
 		for _, s := range []string{
 			"", "{}", "null", "[]", `{"action":"accept","prompt_text":"x"}`, `{"url":"http://a.test/","timeout_s":1}`,
-			`{"method":"Runtime.evaluate","params":{"expression":"1"}}`, `{"cdp_url":"ws://h/x","labels":{"a":"b"}}`, `{"launch":{"headless":true}}`, "{\"url\":\"\xff\"}",
+			`{"method":"Runtime.evaluate","params":{"expression":"1"}}`, `{"cdp_url":"ws://h/x","labels":{"a":"b"}}`, `{"launch":{"headless":true}}`, "{\"url\":\"\xff\"}", `{"kill":"both"}`,
 		} {
 			f.Add(uint8(i), s)
 		}

@@ -92,7 +92,7 @@ func TestX13ScopedTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	bodies := map[string]string{
-		"dialog": `{"action":"accept"}`, "navigate": `{"url":"about:blank"}`, "cdp": `{"method":"Page.reload"}`,
+		"dialog": `{"action":"accept"}`, "navigate": `{"url":"about:blank"}`, "cdp": `{"method":"Page.reload"}`, "chaos": `{"kill":"primary"}`,
 	}
 	as := func(tok, method, path, body string) *httptest.ResponseRecorder {
 		r := b.request(method, path, body)

@@ -24,6 +24,9 @@ type Node interface {
 	Navigate(ctx context.Context, id messages.TaskID, r messages.NavigateRequest) (messages.NavigateResult, error)
 	// CDP runs one raw command on the task's own connection.
 	CDP(ctx context.Context, id messages.TaskID, r messages.CDPRequest) (messages.CDPResult, error)
+	// Kill breaks links of a task as a killed socket does, where the node
+	// allows that.
+	Kill(ctx context.Context, id messages.TaskID, which messages.Links) (messages.KillResult, error)
 	// Watch streams a task's state changes: with resume those after the
 	// version, or an [messages.EventReset] first where they are gone; without
 	// it an EventReset first.

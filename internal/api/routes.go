@@ -50,6 +50,7 @@ var routes = []route{
 	{method: "POST", path: "/v1/tasks/{id}/dialog", class: "dialog", serve: (*Handler).dialog},
 	{method: "POST", path: "/v1/tasks/{id}/navigate", class: "navigate", serve: (*Handler).navigate},
 	{method: "POST", path: "/v1/tasks/{id}/cdp", class: "cdp", serve: (*Handler).cdp},
+	{method: "POST", path: "/v1/tasks/{id}/chaos", class: "chaos", serve: (*Handler).chaos},
 }
 
 // metricsRoute is added where the node serves its metrics on the same address.

@@ -117,6 +117,9 @@ func TestBadRequests(t *testing.T) {
 		{"timeout too long", "POST", "/v1/tasks/one/navigate", `{"url":"x","timeout_s":1e9}`},
 		{"method no method", "POST", "/v1/tasks/one/cdp", `{"method":"x"}`},
 		{"params a list", "POST", "/v1/tasks/one/cdp", `{"method":"A.b","params":[]}`},
+		{"no link", "POST", "/v1/tasks/one/chaos", `{}`},
+		{"no such link", "POST", "/v1/tasks/one/chaos", `{"kill":"all"}`},
+		{"two links", "POST", "/v1/tasks/one/chaos", `{"kill":["primary","anchor"]}`},
 		{"frame id", "POST", "/v1/tasks/one/cdp", `{"method":"A.b","frame_id":"/"}`},
 		{"target id", "GET", "/v1/tasks/one/snapshot?target_id=a/b", ``},
 		{"full", "GET", "/v1/tasks/one/snapshot?full=maybe", ``},
@@ -163,7 +166,8 @@ func TestBadRequests(t *testing.T) {
 		filler := func(n int) string { return strings.Repeat(" ", n) }
 		for path, limit := range map[string]int{
 			"PUT /v1/tasks/one": 1 << 20, "POST /v1/tasks": 1 << 20, "POST /v1/tasks/one/dialog": 7 << 20, "POST /v1/tasks/one/navigate": 3 << 20,
-			"POST /v1/tasks/one/cdp": messages.MaxCDPMessage + 64<<10,
+			"POST /v1/tasks/one/chaos": 1 << 20,
+			"POST /v1/tasks/one/cdp":   messages.MaxCDPMessage + 64<<10,
 		} {
 			method, path, _ := strings.Cut(path, " ")
 			b.wantError(b.call(method, path, filler(limit+1)), http.StatusRequestEntityTooLarge, messages.CodeMessageTooLarge)

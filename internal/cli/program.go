@@ -54,6 +54,7 @@ type grammar struct {
 	Dialog   dialogCmd   `cmd:"" help:"List and answer JavaScript dialogs."`
 	Navigate navigateCmd `cmd:"" help:"Send a task's page to a URL."`
 	CDP      cdpCmd      `cmd:"" name:"cdp" help:"Run one raw CDP command on a task's own connection."`
+	Chaos    chaosCmd    `cmd:"" help:"Break a task's connections on purpose and see it come back (serve --allow-chaos)."`
 	Token    tokenCmd    `cmd:"" help:"Print a token that is good for one task or one tenant."`
 	Doctor   doctorCmd   `cmd:"" help:"Say what is missing on this machine and how to mend it."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`

@@ -30,6 +30,7 @@ type NodeConfig struct {
 	IdleTimeout    time.Duration
 	MaxLife        time.Duration
 	MaxTasks       int
+	AllowChaos     bool
 	Logger         *slog.Logger
 }
 
@@ -59,6 +60,7 @@ type serveCmd struct {
 	IdleTimeout    time.Duration `placeholder:"DURATION" help:"Stop tasks nobody asks anything of for so long."`
 	MaxLife        time.Duration `placeholder:"DURATION" help:"Stop tasks that are so old."`
 	MaxTasks       int           `placeholder:"N" help:"How many tasks may run at a time."`
+	AllowChaos     bool          `help:"Let holdfast chaos break tasks' connections, to see that nothing is lost by it."`
 	LogFormat      string        `enum:"text,json" default:"text" help:"text or json (${default}), on standard error."`
 	LogLevel       slog.Level    `default:"info" help:"debug, info, warn or error (${default})."`
 	browserFlags
@@ -129,7 +131,7 @@ func (c *serveCmd) Run(r *run) (err error) {
 
 	node, err := r.Start(r, NodeConfig{
 		StateDir: dir, ChromePath: c.Chrome, ChromeArgs: c.ChromeArg, CDPURLOverride: override,
-		IdleTimeout: c.IdleTimeout, MaxLife: c.MaxLife, MaxTasks: c.MaxTasks, Logger: logger,
+		IdleTimeout: c.IdleTimeout, MaxLife: c.MaxLife, MaxTasks: c.MaxTasks, AllowChaos: c.AllowChaos, Logger: logger,
 	})
 	if err != nil {
 		return fmt.Errorf("start node: %w", err)

@@ -84,7 +84,7 @@ func TestServe(t *testing.T) {
 		t.Parallel()
 		m := newMachine(t)
 		m.env["HOLDFAST_CDP_URL_OVERRIDE"] = "ws://override.test/planted-9c1e5f0a77"
-		config := m.write("config.json", `{"chrome":"/from/file","chrome-arg":["--a=1,2","--b"],"max-tasks":7,"idle-timeout":"90s","max-life":"48h","log-format":"json","allow-host":["holdfast.test"]}`)
+		config := m.write("config.json", `{"chrome":"/from/file","chrome-arg":["--a=1,2","--b"],"max-tasks":7,"allow-chaos":true,"idle-timeout":"90s","max-life":"48h","log-format":"json","allow-host":["holdfast.test"]}`)
 		s := m.serve("--config", config, "--chrome", "/from/flag")
 		got := m.config
 		got.Logger = nil
@@ -92,7 +92,7 @@ func TestServe(t *testing.T) {
 			t.Error(got.CDPURLOverride)
 		}
 		got.CDPURLOverride = messages.CDPURL{}
-		want := cli.NodeConfig{StateDir: m.state, ChromePath: "/from/flag", ChromeArgs: []string{"--a=1,2", "--b"}, IdleTimeout: 90 * time.Second, MaxLife: 48 * time.Hour, MaxTasks: 7}
+		want := cli.NodeConfig{StateDir: m.state, ChromePath: "/from/flag", ChromeArgs: []string{"--a=1,2", "--b"}, IdleTimeout: 90 * time.Second, MaxLife: 48 * time.Hour, MaxTasks: 7, AllowChaos: true}
 		if fmt.Sprint(got) != fmt.Sprint(want) || !slices.Equal(got.ChromeArgs, want.ChromeArgs) {
 			t.Errorf("got %+v, want %+v", got, want)
 		}

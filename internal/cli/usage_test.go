@@ -29,6 +29,7 @@ func TestBadUsage(t *testing.T) {
 		"dialog ls a/b", "dialog ls one two", "dialog accept", "dialog accept a/b", "dialog dismiss", "dialog accept one --dialog a/b", "dialog maybe one", "dialog accept one --text",
 		"navigate", "navigate one", "navigate a/b http://x", "navigate one http://x --wait x", "navigate one http://x --timeout 301", "navigate one http://x y", "navigate one http://x --target a/b",
 		"cdp", "cdp one", "cdp one bogus", "cdp one A.b []", "cdp one A.b {", "cdp one A.b {} {}", "cdp one A.b {} --frame a/b", "cdp one A.b {} --timeout 0.001",
+		"chaos", "chaos one", "chaos --task one", "chaos --kill primary", "chaos --task a/b --kill primary", "chaos --task one --kill all", "chaos --task one --kill both --wait=-1s",
 		"token", "token --task a/b", "token --task one --tenant two", "token --task", "token one",
 		"serve extra", "serve --listen 7070", "serve --listen 0.0.0.0:0", "serve --listen :0", "serve --listen example.test:0", "serve --listen [::]:0",
 		"serve --metrics-listen 0.0.0.0:0", "serve --metrics-listen x", "serve --cdp-url-override ftp://planted", "serve --idle-timeout soon", "serve --idle-timeout=-1s",
@@ -77,7 +78,7 @@ func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	commands := []string{
 		"task start one", "task ls", "task show one", "task stop one", "snapshot one", "watch one", "dialog ls", "dialog ls one",
-		"dialog accept one", "dialog dismiss one", "navigate one about:blank", "cdp one Page.reload",
+		"dialog accept one", "dialog dismiss one", "navigate one about:blank", "cdp one Page.reload", "chaos --task one --kill both --wait 0",
 	}
 	t.Run("3 when no node is reached", func(t *testing.T) {
 		t.Parallel()

@@ -103,6 +103,13 @@ func (c *Client) CDP(ctx context.Context, id messages.TaskID, r messages.CDPRequ
 	return out, err
 }
 
+// Kill breaks links of a task, on a node that allows it.
+func (c *Client) Kill(ctx context.Context, id messages.TaskID, which messages.Links) (messages.KillResult, error) {
+	var out messages.KillResult
+	_, err := c.call(ctx, patience, http.MethodPost, taskPath(id, "chaos"), nil, messages.KillRequest{Kill: which}, &out)
+	return out, err
+}
+
 // atLeast gives the node time to say itself that the deadline has passed. A
 // timeout out of bounds is the node's to refuse.
 func atLeast(timeout time.Duration) time.Duration {

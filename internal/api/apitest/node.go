@@ -18,6 +18,7 @@ type Node struct {
 	RespondFunc    func(messages.DialogAnswer) (messages.ClosedDialog, error)
 	NavigateFunc   func(messages.NavigateRequest) (messages.NavigateResult, error)
 	CDPFunc        func(messages.CDPRequest) (messages.CDPResult, error)
+	KillFunc       func(messages.Links) (messages.KillResult, error)
 	WatchFunc      func(ctx context.Context, after uint64, resume bool) (messages.EventStream, error)
 	StopFunc       func(messages.TaskID) error
 	RenewFunc      func(messages.TaskID) error
@@ -73,6 +74,14 @@ func (n *Node) CDP(_ context.Context, _ messages.TaskID, r messages.CDPRequest) 
 		return n.CDPFunc(r)
 	}
 	return messages.CDPResult{Result: json.RawMessage(`{"a":"<b>"}`)}, nil
+}
+
+// Kill implements api.Node.
+func (n *Node) Kill(_ context.Context, _ messages.TaskID, which messages.Links) (messages.KillResult, error) {
+	if n.KillFunc != nil {
+		return n.KillFunc(which)
+	}
+	return messages.KillResult{Killed: []messages.Links{which}}, nil
 }
 
 // Watch implements api.Node.

@@ -1,0 +1,36 @@
+package messages
+
+// Links says which of a task's two links are meant.
+type Links string
+
+// The links of a task.
+const (
+	LinksPrimary Links = "primary"
+	LinksAnchor  Links = "anchor"
+	LinksBoth    Links = "both"
+)
+
+// Validate refuses what names no link.
+func (l Links) Validate() error {
+	switch l {
+	case LinksPrimary, LinksAnchor, LinksBoth:
+		return nil
+	}
+	return Errorf(CodeInvalidArgument, "kill must be primary, anchor or both")
+}
+
+// Primary says whether the primary is among them.
+func (l Links) Primary() bool { return l == LinksPrimary || l == LinksBoth }
+
+// Anchor says whether the anchor is among them.
+func (l Links) Anchor() bool { return l == LinksAnchor || l == LinksBoth }
+
+// KillRequest asks for links of a task to be broken, to see what follows.
+type KillRequest struct {
+	Kill Links `json:"kill"`
+}
+
+// KillResult names the links that were broken.
+type KillResult struct {
+	Killed []Links `json:"killed"`
+}
