@@ -64,7 +64,7 @@ func (b *Browser) inFrame(id messages.FrameID, f func(*frame)) (found bool) {
 }
 
 func (b *Browser) consoleError(f *frame, text string) {
-	f.target.each(runtimeEnabled, "Runtime.consoleAPICalled", consoleParams{
+	f.target.report("Runtime.consoleAPICalled", consoleParams{
 		"error",
 		[]remoteObject{{Type: "string", Value: text}},
 		f.context, b.ids.timestamp(),
@@ -75,7 +75,39 @@ func (b *Browser) consoleError(f *frame, text string) {
 func (b *Browser) exception(f *frame, text string) {
 	d := b.details(f, "Error", text)
 	d.Exception.Preview = &preview{Type: "object", Subtype: "error", Description: d.Exception.Description, Properties: []empty{}}
-	f.target.each(runtimeEnabled, "Runtime.exceptionThrown", exceptionParams{b.ids.timestamp(), d})
+	f.target.report("Runtime.exceptionThrown", exceptionParams{b.ids.timestamp(), d})
+}
+
+// maxReports is how many of its latest reports a target keeps.
+const maxReports = 1000
+
+// report is what a target's console was told.
+type report struct {
+	method string
+	params any
+}
+
+// report tells all who listen, and keeps it for those who will.
+func (t *target) report(method string, params any) {
+	if len(t.reports) >= maxReports {
+		t.reports = t.reports[1:]
+	}
+	t.reports = append(t.reports, report{method, params})
+	t.each(runtimeEnabled, method, params)
+}
+
+// replay says all again that the document has reported: a session that enables
+// Runtime hears it.
+func (s *session) replay() {
+	for _, r := range s.target.reports {
+		if e, ok := r.params.(exceptionParams); ok {
+			bare := *e.Details.Exception
+			bare.Preview = nil
+			e.Details.Exception = &bare
+			r.params = e
+		}
+		s.send(r.method, r.params)
+	}
 }
 
 func (b *Browser) details(f *frame, class, text string) exceptionDetails {

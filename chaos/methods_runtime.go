@@ -15,6 +15,7 @@ var runtimeMethods = map[string]method{
 					c.s.send("Runtime.executionContextCreated", f.contextParams())
 				}
 			})
+			c.s.replay()
 		}
 		c.ok()
 	}},

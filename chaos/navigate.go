@@ -264,6 +264,9 @@ func (b *Browser) commit(f *frame, url, loader, kind string, doc Document, sameP
 	}
 	first := f.fresh
 	keeps := isRoot && f.parent == nil && first && f.context != 0 && sameProcess
+	if isRoot && !keeps {
+		t.reports = nil
+	}
 	switch {
 	case !isRoot || keeps:
 	case !first:

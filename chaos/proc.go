@@ -202,6 +202,7 @@ func (b *Browser) crash(p *proc) {
 		if t.proc != p {
 			continue
 		}
+		t.reports = nil
 		if t.parent == nil {
 			// Who held it was waiting for a process that is no more.
 			t.start, t.waiting, t.frozen = nil, nil, false

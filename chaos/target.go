@@ -29,6 +29,7 @@ type target struct {
 	untold  []*session // while it is announced: discoverers who have yet to hear
 	revived bool       // its process is new after a crash
 	closing bool       // Target.closeTarget has taken it out of its window
+	reports []report   // what its document wrote to the console
 }
 
 type targetInfo struct {

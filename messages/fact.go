@@ -95,10 +95,13 @@ type (
 		URL  string
 	}
 
-	// ConsoleReported is an error on a page's console, or an exception.
+	// ConsoleReported is an error on a page's console, or an exception. The
+	// browser keeps what a target said and says it again to every new session.
 	ConsoleReported struct {
-		Gen   Generation
-		Entry ConsoleError
+		Gen    Generation
+		Page   TargetID
+		Target TargetID // the page, or its iframe
+		Entry  ConsoleError
 	}
 )
 

@@ -213,7 +213,7 @@ func decodeConsole(c Config, params []byte) any {
 		Text: consoleText(strings.Join(parts, " ")),
 	}
 	entry.URL = scriptURL(e.StackTrace)
-	return messages.ConsoleReported{Gen: c.Gen, Entry: entry}
+	return messages.ConsoleReported{Gen: c.Gen, Page: c.Page, Target: c.Target, Entry: entry}
 }
 
 // scriptURL is the URL of the script that a stack trace begins in.
@@ -243,7 +243,7 @@ func decodeException(c Config, params []byte) any {
 	if entry.URL == "" {
 		entry.URL = scriptURL(d.StackTrace)
 	}
-	return messages.ConsoleReported{Gen: c.Gen, Entry: entry}
+	return messages.ConsoleReported{Gen: c.Gen, Page: c.Page, Target: c.Target, Entry: entry}
 }
 
 // consoleText cuts before it redacts, so that a megabyte of page text costs

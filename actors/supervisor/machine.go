@@ -39,6 +39,7 @@ type Machine struct {
 
 	trees   map[messages.TargetID]*messages.FrameTree
 	console []messages.ConsoleError // copied on write
+	reports reports
 
 	events   []messages.Event
 	held     []messages.Event // console errors, published together
@@ -165,7 +166,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		}
 	case messages.ConsoleReported:
 		if in.Gen == m.gen {
-			m.consoleReported(in.Entry)
+			m.consoleReported(in)
 		}
 
 	case messages.AnswerDialog:
@@ -225,19 +226,6 @@ func (m *Machine) become(s messages.TaskState) {
 	}
 	m.state = s
 	m.tell(messages.Event{Type: messages.EventTaskState, State: s, Reason: m.reason})
-}
-
-func (m *Machine) consoleReported(e messages.ConsoleError) {
-	keep := m.console
-	if len(keep) >= messages.MaxConsoleErrors {
-		keep = keep[len(keep)-messages.MaxConsoleErrors+1:]
-	}
-	m.console = append(append(make([]messages.ConsoleError, 0, messages.MaxConsoleErrors), keep...), e)
-	m.held = append(m.held, messages.Event{Type: messages.EventConsoleError, Console: &e})
-	if !m.flushing {
-		m.flushing = true
-		m.do(FlushSoon{})
-	}
 }
 
 // owned are the pages of the task, for the next link to find again.

@@ -156,6 +156,7 @@ func (m *Machine) pageClosed(t messages.TargetID) {
 	m.trees = maps.Clone(m.trees) // the published one is not written
 	delete(m.trees, t)
 	delete(m.told, t)
+	m.reports.forget(t)
 	m.order = slices.DeleteFunc(m.order, func(o messages.TargetID) bool { return o == t })
 	if o, ok := m.opening[t]; ok {
 		delete(m.opening, t)

@@ -28,6 +28,7 @@ var scenarios = []scenario{
 	{name: "dropped-dialog", play: droppedDialog},
 	{name: "release", play: release},
 	{name: "busy", play: busy},
+	{name: "console-replay", play: consoleReplay},
 	{name: "poison", play: poison, kills: true},
 }
 
@@ -338,6 +339,26 @@ func droppedDialog(t testing.TB, s *stage) {
 	second, _ := b.root()
 	b.batch(second)
 	b.send(second, "Page.handleJavaScriptDialog", `{"accept":true}`)
+}
+
+func consoleReplay(t testing.TB, s *stage) {
+	a := s.connect(t, "A")
+	first, _ := a.begin()
+	a.evaluate(first, "console.error('gone with its document')")
+	a.send(first, "Page.navigate", `{"url":"http://a.test/q"}`)
+	a.evaluate(first, "console.error('seen')")
+	a.evaluate(first, "setTimeout(()=>{throw new Error('late')},0)")
+	a.drop()
+	b := s.connect(t, "B")
+	second, _ := b.root()
+	b.batch(second)
+	b.evaluate(second, "console.error('after')")
+	b.send(second, "Runtime.enable", "") // once more: nothing
+	b.send(second, "Runtime.disable", "")
+	b.send(second, "Runtime.enable", "")
+	b.send(second, "Page.navigate", `{"url":"http://b.test/x"}`)
+	b.send(second, "Runtime.disable", "")
+	b.send(second, "Runtime.enable", "")
 }
 
 func release(t testing.TB, s *stage) {

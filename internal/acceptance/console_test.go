@@ -2,10 +2,12 @@ package acceptance_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"holdfast/internal/chromiumtest"
 	"holdfast/messages"
 )
 
@@ -58,4 +60,64 @@ func TestF14_TheConsoleRing(t *testing.T) {
 			t.Errorf("entry %+v", e)
 		}
 	})
+}
+
+func TestF14_TheConsoleAcrossTwentyKills(t *testing.T) {
+	t.Parallel()
+	const kills = 20
+	r, p := proxied(t, chromiumtest.Shared(t))
+	k := r.task("f14-kills", r.through(p))
+	k.goTo("http://a.test/oopif")
+	frame := k.frame("/plain").FrameID
+	texts := func(s *messages.Snapshot) (all []string) {
+		for _, e := range s.ConsoleErrors {
+			all = append(all, e.Text)
+		}
+		return all
+	}
+	k.eval("", "console.error('of the page'); 0")
+	k.eval(frame, "console.error('of the frame'); let beats = 0; addEventListener('message', () => console.error('beat', ++beats)); 0")
+	want := []string{"of the page", "of the frame"}
+	k.await("both", func(s *messages.Snapshot) bool { return slices.Equal(texts(s), want) })
+	// Somebody else moves the frame while nobody of ours looks.
+	other := chromiumtest.Dial(t, k.chrome.WS())
+	witness := other.Attach(string(k.snapshot().PageTargetID))
+	for i := range uint64(kills) {
+		p.Refuse()
+		p.KillAll()
+		k.await("the loss", func(s *messages.Snapshot) bool { return s.Connection.Primary != messages.LinkUp })
+		other.Eval(witness, "document.getElementById('f').contentWindow.postMessage('', '*'); 0")
+		p.Accept(t)
+		want = append(want, fmt.Sprintf("beat %d", i+1))
+		k.whole(i + 1)
+		k.await("the beat that was missed", func(s *messages.Snapshot) bool {
+			got := texts(s)
+			return len(got) >= len(want) && got[len(got)-1] == want[len(want)-1]
+		})
+		if got := texts(k.snapshot()); !slices.Equal(got, want) {
+			t.Fatalf("kill %d:\n got %q\nwant %q", i+1, got, want)
+		}
+	}
+}
+
+func TestF14_APageThatComesBackOutOfTheCacheRepeatsNothing(t *testing.T) {
+	t.Parallel()
+	k := setup(t).task("f14-back")
+	k.goTo("http://a.test/plain")
+	k.eval("", "window.kept = 1; console.error('here'); 0")
+	k.goTo("http://b.test/plain")
+	k.eval("", "console.error('there'); 0")
+	k.eval("", "history.back(); 0")
+	k.await("the first page", func(s *messages.Snapshot) bool { return k.site.Written(s.Pages[0].URL) == "http://a.test/plain" })
+	if got := k.eval("", "window.kept"); got != "1" {
+		t.Fatalf("the page was loaded anew, kept %s: nothing to see here", got)
+	}
+	k.eval("", "console.error('again'); 0")
+	s := k.await("the last", func(s *messages.Snapshot) bool {
+		n := len(s.ConsoleErrors)
+		return n > 0 && s.ConsoleErrors[n-1].Text == "again"
+	})
+	if len(s.ConsoleErrors) != 3 || s.ConsoleErrors[0].Text != "here" || s.ConsoleErrors[1].Text != "there" {
+		t.Errorf("console %+v", s.ConsoleErrors)
+	}
 }

@@ -1,0 +1,84 @@
+package supervisor_test
+
+import (
+	"fmt"
+	"testing"
+
+	"holdfast/actors/supervisor"
+	"holdfast/messages"
+)
+
+func TestConsole(t *testing.T) {
+	t.Parallel()
+	report := func(b *bench, target messages.TargetID, ts messages.Seconds, text string) (taken bool) {
+		before := len(b.m.Snapshot().ConsoleErrors)
+		b.step(messages.ConsoleReported{Gen: 1, Page: "P", Target: target, Entry: messages.ConsoleError{TS: ts, Level: "error", Text: text}})
+		b.step(supervisor.Flush{})
+		return len(b.m.Snapshot().ConsoleErrors) > before
+	}
+	for name, tc := range map[string]struct {
+		target messages.TargetID
+		ts     messages.Seconds
+		text   string
+		want   bool
+	}{
+		"said again":                              {"P", 5, "x", false},
+		"older than what came, and never heard":   {"P", 4, "x", true}, // out of the back-forward cache, or after the clock was set
+		"newer":                                   {"P", 6, "x", true},
+		"at the same moment, but another":         {"P", 5, "y", true},
+		"at the same moment, but another frame's": {"F", 5, "x", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := attached(t)
+			report(b, "P", 5, "x")
+			if got := report(b, tc.target, tc.ts, tc.text); got != tc.want {
+				t.Errorf("taken: %v", got)
+			}
+		})
+	}
+	t.Run("what is known is bounded, and then goes by time", func(t *testing.T) {
+		t.Parallel()
+		b := attached(t)
+		for i := range 300 {
+			report(b, "P", messages.Seconds(i), fmt.Sprint(i))
+		}
+		replays := 0
+		before := b.m.Snapshot().Version
+		for i := range 300 {
+			report(b, "P", messages.Seconds(i), fmt.Sprint(i))
+			replays++
+		}
+		if got := b.m.Snapshot().Version; got != before {
+			t.Errorf("%d replays are %d events", replays, got-before)
+		}
+	})
+	t.Run("targets without end push out the oldest", func(t *testing.T) {
+		t.Parallel()
+		b := attached(t)
+		report(b, "P", 1, "x")
+		for i := range 300 {
+			report(b, messages.TargetID(fmt.Sprint(i)), 1, "x")
+			report(b, "P", messages.Seconds(2+i), "x") // it is heard of, so it stays
+		}
+		version := b.m.Snapshot().Version
+		report(b, "P", 1, "x")
+		if got := b.m.Snapshot().Version; got != version {
+			t.Error("the page that reports most is forgotten")
+		}
+		report(b, "0", 1, "x")
+		if got := b.m.Snapshot().Version; got == version {
+			t.Error("three hundred targets are remembered")
+		}
+	})
+	t.Run("a page that is closed is forgotten", func(t *testing.T) {
+		t.Parallel()
+		b := attached(t)
+		report(b, "P", 5, "x")
+		b.step(messages.PageClosed{Gen: 1, Page: "P"})
+		b.step(messages.TargetAttached{Gen: 1, Session: "S2", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}})
+		if !report(b, "P", 5, "x") {
+			t.Error("it is known still")
+		}
+	})
+}
