@@ -8,6 +8,7 @@ import (
 
 	"holdfast/actors/registry"
 	"holdfast/messages"
+	"holdfast/transport"
 )
 
 // Config is what a node is made of. The zero value is usable.
@@ -36,6 +37,9 @@ type Config struct {
 	// KeepAlive is how long a browser may be silent before it is asked for a
 	// sign of life; 0 is 5 s, less than 0 never.
 	KeepAlive time.Duration
+	// Dials bounds the links that are being dialled at once; what is zero of it
+	// is as in [transport.DefaultRation].
+	Dials transport.RationLimits
 	// AllowChaos lets [Node.Kill] break links.
 	AllowChaos bool
 	// Seed makes the jitter of reconnects repeatable; 0 takes a random one.
@@ -44,7 +48,7 @@ type Config struct {
 
 // Validate checks the bounds.
 func (c Config) Validate() error {
-	if c.MaxTasks < 0 || c.IdleTimeout < 0 || c.MaxLife < 0 {
+	if c.MaxTasks < 0 || c.IdleTimeout < 0 || c.MaxLife < 0 || c.Dials.Total < 0 || c.Dials.Host < 0 || c.Dials.Endpoint < 0 {
 		return errors.New("holdfast: a limit is negative")
 	}
 	return nil

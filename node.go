@@ -42,6 +42,7 @@ type Node struct {
 	browsers  *browser.Manager
 	metrics   *metrics.Metrics
 	stats     transport.Stats
+	ration    *transport.Ration
 	owners    session.Owners
 	shed      atomic.Uint64
 
@@ -73,6 +74,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 		cfg: cfg, log: cfg.Log, directory: &registry.Directory{},
 		roll: rand.New(rand.NewPCG(cfg.Seed, 0)),
 	}
+	n.ration = transport.NewRation(cfg.Dials, &n.stats)
 	n.metrics = metrics.New(metrics.Sources{Tasks: n.directory.List, Link: &n.stats, Shed: n.shed.Load})
 	var err error
 	n.browsers, err = browser.NewManager(browser.Options{
@@ -112,6 +114,11 @@ func (n *Node) supervisor(c supervisor.Config) supervisor.Config {
 }
 
 func (n *Node) dial(ctx context.Context, u messages.CDPURL, onClose func(error)) (*transport.Mux, error) {
+	done, err := n.ration.Wait(ctx, u) // before the budget begins: a crowd is nobody's failure
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	ctx, cancel := context.WithTimeout(ctx, dialBudget)
 	defer cancel()
 	return transport.Dial(ctx, u, transport.DialOptions{

@@ -26,6 +26,9 @@ type Stats struct {
 	Pings        atomic.Uint64
 	LinksOpened  atomic.Uint64
 	LinksClosed  atomic.Uint64
+
+	DialsQueued   atomic.Uint64 // had to wait for their turn; those that still do:
+	DialsUnqueued atomic.Uint64 // less these
 }
 
 // Each calls f with every counter, always in the same order. The names are
@@ -51,4 +54,6 @@ func (s *Stats) Each(f func(name string, value uint64)) {
 	f("pings", s.Pings.Load())
 	f("links_opened", s.LinksOpened.Load())
 	f("links_closed", s.LinksClosed.Load())
+	f("dials_queued", s.DialsQueued.Load())
+	f("dials_unqueued", s.DialsUnqueued.Load())
 }
