@@ -181,6 +181,7 @@ type (
 	// DialogOpened is Page.javascriptDialogOpening, raw. It always comes on
 	// the session of the top page (C7); Frame tells whose it is.
 	DialogOpened struct {
+		Role    Role
 		Gen     Generation
 		Session SessionID
 		Page    TargetID
@@ -193,11 +194,31 @@ type (
 
 	// DialogClosed is Page.javascriptDialogClosed.
 	DialogClosed struct {
+		Role     Role
 		Gen      Generation
 		Session  SessionID
 		Page     TargetID
 		Frame    FrameID
 		Accepted bool
+	}
+
+	// PageWatched says that a link has a session on a page, in place of any it
+	// had there before, and that its Page domain is about to be enabled. Of a
+	// dialog that stands open already the session will hear the end at most.
+	PageWatched struct {
+		Role    Role
+		Gen     Generation
+		Page    TargetID
+		Session SessionID
+	}
+
+	// PageCovered says that the Page domain of such a session is enabled: what
+	// opens from now on can be answered through it (M2).
+	PageCovered struct {
+		Role    Role
+		Gen     Generation
+		Page    TargetID
+		Session SessionID
 	}
 
 	// DialogHandled is the outcome of a HandleDialog.
@@ -228,13 +249,45 @@ type DialogMemory struct {
 	Seq    uint64
 	Open   []OpenDialog
 	Recent []ClosedDialog // oldest first
+	// Late are dialogs of the past that a link may still tell of.
+	Late []SeenDialog
+}
+
+// Way is a session by which a dialog can be answered.
+type Way struct {
+	Role    Role
+	Gen     Generation
+	Session SessionID
+}
+
+// Sight is what a link has told of a dialog.
+type Sight uint8
+
+// What a link can have told of a dialog.
+const (
+	SightBlind   Sight = iota // was not there when it opened
+	SightDue                  // was there, and will tell of it
+	SightOpened               // has told that it opened
+	SightPartial              // came while it was open: tells of its end at most
+	SightOver                 // has told all it will
+)
+
+// SeenDialog is a dialog as the links tell it from others.
+type SeenDialog struct {
+	Seq     uint64 // the n-th of the task
+	Page    TargetID
+	Frame   FrameID
+	Type    string
+	Message string
+	Sights  [Roles]Sight
 }
 
 // OpenDialog is a dialog with what only the dialog actor may know: the text
-// as the page gave it.
+// as the page gave it, and how it can be answered.
 type OpenDialog struct {
 	Dialog     Dialog
-	Gen        Generation
+	Seen       SeenDialog
+	Ways       []Way // the one to be tried first in front
 	RawDefault string
 	OpenedAt   time.Time
 	ExpiresAt  time.Time

@@ -48,6 +48,26 @@ func CheckOpaqueID(field, s string) error {
 	return nil
 }
 
-// Generation counts the links of a task: the first is 1, each reconnect adds
-// one. A message of an older generation is dropped wherever it arrives.
+// Role tells a task's two links apart.
+type Role uint8
+
+// The roles of a link. The anchor is passive: it is there so that a dialog can
+// be answered while the primary is lost (M2).
+const (
+	RolePrimary Role = iota
+	RoleAnchor
+	Roles // how many there are
+)
+
+// String is the role's name in the contract.
+func (r Role) String() string {
+	if r == RoleAnchor {
+		return "anchor"
+	}
+	return "primary"
+}
+
+// Generation counts the links of one role of a task: the first is 1, each
+// reconnect adds one. A message of an older generation is dropped wherever it
+// arrives.
 type Generation uint64

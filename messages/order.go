@@ -24,15 +24,11 @@ type (
 	// SetDialogPolicy changes what happens to dialogs from now on.
 	SetDialogPolicy struct{ Spec TaskSpec }
 
-	// LinkLost tells that the link of Gen is gone, and with it every way to
-	// answer the dialogs it announced (M1).
-	LinkLost struct{ Gen Generation }
-
-	// PageReattached tells that a page has a session in place of the one it had
-	// on the same link.
-	PageReattached struct {
-		Page    TargetID
-		Session SessionID
+	// LinkLost tells that a link is gone, and with it its way to answer the
+	// dialogs that are open (M1).
+	LinkLost struct {
+		Role Role
+		Gen  Generation
 	}
 
 	// PageGone tells that a page no longer exists.
@@ -44,10 +40,11 @@ type (
 	// HandleDialog answers the dialog that stands open on the page. The
 	// outcome is a DialogHandled to the dialog actor.
 	HandleDialog struct {
-		Dialog DialogID
-		Page   TargetID
-		Accept bool
-		Text   *string
+		Dialog  DialogID
+		Session SessionID
+		Page    TargetID
+		Accept  bool
+		Text    *string
 	}
 
 	// DialogsOpen tells a session which dialogs of its page wait for an
@@ -70,6 +67,50 @@ type (
 
 	// ReloadFrames asks a session to tell of its frames again.
 	ReloadFrames struct{}
+
+	// ResumePage lets a popup run that is held until both links can see its
+	// dialogs.
+	ResumePage struct{ Page TargetID }
+)
+
+// Orders to the anchor's actor, which takes HandleDialog, ResumePage and Leave
+// as well.
+type (
+	// CoverPage says that a page is the task's.
+	CoverPage struct{ Page TargetID }
+
+	// LeavePage asks for the anchor's session of a page to be given up until
+	// the next CoverPage. A PageLeft follows.
+	LeavePage struct{ Page TargetID }
+
+	// PrimaryUp says whether the primary link stands. While it does not, the
+	// anchor lets held popups run by itself (C33).
+	PrimaryUp struct{ Up bool }
+)
+
+// Facts from the anchor to its supervisor.
+type (
+	// AnchorAttached says that every page the task had is attached: Pages are
+	// those of the browser that are the task's.
+	AnchorAttached struct {
+		Gen   Generation
+		Pages []TargetID
+	}
+
+	// AnchorSettled says that every page is covered or has been given its time.
+	AnchorSettled struct{ Gen Generation }
+
+	// PageUncovered says that the anchor's session of a page has ended.
+	PageUncovered struct {
+		Gen  Generation
+		Page TargetID
+	}
+
+	// PageLeft answers LeavePage.
+	PageLeft struct {
+		Gen  Generation
+		Page TargetID
+	}
 )
 
 // Orders to the browser session's actor.

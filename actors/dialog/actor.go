@@ -13,14 +13,22 @@ import (
 // SessionsChanged tells the dialog actor which actor serves which session.
 // The map is never written again.
 type SessionsChanged struct {
-	PIDs map[messages.SessionID]*actor.PID
+	PIDs   map[messages.SessionID]*actor.PID // of the primary link
+	Anchor *actor.PID                        // serves all of the anchor's; nil while there is none
+}
+
+func (s SessionsChanged) pid(r messages.Role, id messages.SessionID) *actor.PID {
+	if r == messages.RoleAnchor {
+		return s.Anchor
+	}
+	return s.PIDs[id]
 }
 
 // Actor is the shell around a [Machine].
 type Actor struct {
 	machine    *Machine
 	supervisor *actor.PID
-	sessions   map[messages.SessionID]*actor.PID
+	sessions   SessionsChanged
 	started    bool
 	orders     map[messages.DialogID]order // without an outcome
 	answers    ledger.Ledger               // on their way by the supervisor
@@ -28,6 +36,7 @@ type Actor struct {
 
 // order is a HandleDialog and who has it.
 type order struct {
+	role    messages.Role
 	session messages.SessionID
 	pid     *actor.PID
 }
@@ -54,7 +63,7 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 }
 
 func (a *Actor) sessionsChanged(c *guard.Context, s SessionsChanged) {
-	a.sessions = s.PIDs
+	a.sessions = s
 	if !a.started {
 		a.started = true
 		a.step(c, Start{})
@@ -64,7 +73,7 @@ func (a *Actor) sessionsChanged(c *guard.Context, s SessionsChanged) {
 	// for it has told before: its end came after.
 	var lost []messages.DialogID
 	for id, o := range a.orders {
-		if a.sessions[o.session] != o.pid {
+		if a.sessions.pid(o.role, o.session) != o.pid {
 			lost = append(lost, id)
 		}
 	}
@@ -88,7 +97,7 @@ func (a *Actor) step(c *guard.Context, in any) {
 	for _, e := range a.machine.Step(c.Now(), in) {
 		switch e := e.(type) {
 		case ToSession:
-			pid := a.sessions[e.Session]
+			pid := a.sessions.pid(e.Role, e.Msg.Session)
 			if pid == nil {
 				// The session ended under the dialog. Its end is on the way as
 				// a message of its own; until then the answer has failed.
@@ -98,7 +107,7 @@ func (a *Actor) step(c *guard.Context, in any) {
 				})
 				continue
 			}
-			a.orders[e.Msg.Dialog] = order{e.Session, pid}
+			a.orders[e.Msg.Dialog] = order{e.Role, e.Msg.Session, pid}
 			c.Send(pid, e.Msg)
 		case ToSupervisor:
 			c.Send(a.supervisor, e.Msg)

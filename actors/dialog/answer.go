@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,12 +16,29 @@ type answer struct {
 	action string
 	text   *string
 	reply  messages.ReplyTo // nil for policy and watchdog
+	way    messages.Way     // it went
+	tries  int
+	unsure bool  // its link is gone: whether it arrived will show
+	err    error // if it does not
 }
 
-// policy says whether a dialog of this type is answered without asking.
-func (m *Machine) policy(typ string) (answer, bool) {
-	if typ == "beforeunload" {
-		switch m.spec.BeforeUnload {
+// beforeUnload is what happens to a beforeunload dialog. Unless the spec says,
+// it waits for an answer where somebody is to give one and a second link keeps
+// it answerable: an orphaned one cannot be saved (C20).
+func (m *Machine) beforeUnload(page messages.TargetID) messages.BeforeUnload {
+	switch {
+	case m.spec.BeforeUnload != "":
+		return m.spec.BeforeUnload
+	case m.spec.DialogPolicy == messages.PolicyMustRespond && m.watches[messages.RoleAnchor][page].covered:
+		return messages.BeforeUnloadAsk
+	}
+	return messages.BeforeUnloadAccept
+}
+
+// policy says whether a dialog is answered without asking.
+func (m *Machine) policy(d messages.Dialog) (answer, bool) {
+	if d.Type == "beforeunload" {
+		switch m.beforeUnload(d.TargetID) {
 		case messages.BeforeUnloadAccept:
 			return answer{by: messages.ClosedByAutoPolicy, action: messages.ActionAccept}, true
 		case messages.BeforeUnloadDismiss:
@@ -48,7 +66,16 @@ func (m *Machine) decide(e *entry, a answer) bool {
 		return false
 	}
 	e.answer = &a
-	order := messages.HandleDialog{Dialog: e.Dialog.ID, Page: e.Dialog.TargetID, Accept: a.action == messages.ActionAccept}
+	m.send(e)
+	return true
+}
+
+// send gives the answer that won to the link that is to deliver it.
+func (m *Machine) send(e *entry) {
+	a := e.answer
+	a.way = e.Ways[0]
+	a.tries++
+	order := messages.HandleDialog{Dialog: e.Dialog.ID, Session: a.way.Session, Page: e.Dialog.TargetID, Accept: a.action == messages.ActionAccept}
 	if e.Dialog.Type == "prompt" && order.Accept {
 		// Chrome would return "" for an accepted prompt without a text (C3);
 		// a person who presses OK gets the default.
@@ -57,8 +84,7 @@ func (m *Machine) decide(e *entry, a answer) bool {
 			order.Text = &e.RawDefault
 		}
 	}
-	m.do(ToSession{e.Dialog.SessionID, order})
-	return true
+	m.do(ToSession{a.way.Role, order})
 }
 
 func (m *Machine) answered(_ time.Time, o messages.AnswerDialog) {
@@ -142,6 +168,13 @@ func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
 		if e.answer != nil {
 			m.end(now, e, e.answer.by)
 		}
+	case noDialogShowing(h.Err) && m.wasBlind(e):
+		m.dropWays(e, func(w messages.Way) bool { return w == e.answer.way })
+		if len(e.Ways) == 0 {
+			m.end(now, e, messages.ClosedByLost)
+			return
+		}
+		m.send(e)
 	case noDialogShowing(h.Err), e.shut() && notSent(h.Err):
 		// Somebody else was first (C6).
 		m.end(now, e, messages.ClosedByRemote)
@@ -149,14 +182,69 @@ func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
 		// Sent, closed, and the confirmation lost: most likely ours.
 		m.end(now, e, e.answer.by)
 	default:
-		// Not written, or no reply: the dialog may still be there, and whoever
-		// comes next may try again.
-		if e.answer != nil && e.answer.reply != nil {
-			m.do(Answer{To: e.answer.reply, Err: h.Err})
-		}
-		e.answer = nil
-		m.changed(nil, nil)
+		m.undelivered(e, h.Err)
 	}
+}
+
+// undelivered is an answer that was not written, or of which nobody knows
+// whether it arrived. The dialog may still be there.
+func (m *Machine) undelivered(e *entry, err error) {
+	if e.answer == nil {
+		return
+	}
+	failed := e.answer.way
+	if hasWay(e.Ways, failed.Session) && len(e.Ways) > 1 {
+		// The others first, the next time.
+		e.Ways = append(slices.DeleteFunc(slices.Clone(e.Ways), func(w messages.Way) bool { return w == failed }), failed)
+	}
+	other := e.Ways[0] != failed && e.answer.tries < maxTries
+	switch {
+	case other && (notSent(err) || e.answer.by == messages.ClosedByAutoPolicy):
+		// Nothing was said, or it would be said to any dialog of the page.
+		m.send(e)
+	case other && messages.CodeOf(err) == messages.CodeUpstreamUnavailable:
+		// The other link tells whether it arrived. To say it again blindly could
+		// answer the page's next dialog.
+		e.answer.unsure, e.answer.err = true, err
+		m.do(Arm{outcome(e.Dialog.ID), OutcomeGrace})
+	default:
+		m.answerFailed(e, err)
+	}
+}
+
+// maxTries bounds how often one answer is given to a link.
+const maxTries = 3
+
+// OutcomeGrace is how long the closing of a dialog may take to show on the
+// other link, when the one that carried the answer has died.
+const OutcomeGrace = 250 * time.Millisecond
+
+const outcomePrefix = "outcome:"
+
+func outcome(id messages.DialogID) string { return outcomePrefix + string(id) }
+
+// outcomeUnknown comes when no link has told of the dialog's end in time: the
+// answer did not arrive.
+func (m *Machine) outcomeUnknown(id messages.DialogID) {
+	if e := m.byID(id); e != nil && e.answer != nil && e.answer.unsure {
+		m.answerFailed(e, e.answer.err)
+	}
+}
+
+// answerFailed lets whoever comes next try again.
+func (m *Machine) answerFailed(e *entry, err error) {
+	if e.answer.reply != nil {
+		m.do(Answer{To: e.answer.reply, Err: err})
+	}
+	e.answer = nil
+	m.changed(nil, nil)
+}
+
+// wasBlind says that an answer went by a link that never told of the dialog:
+// it does not see it, which is not to say that it is closed.
+func (m *Machine) wasBlind(e *entry) bool {
+	return e.answer != nil && !e.shut() && e.Seen.Sights[e.answer.way.Role] != messages.SightOpened &&
+		e.Seen.Sights[e.answer.way.Role] != messages.SightOver
 }
 
 // noDialogShowing recognises Chrome's "-32602 No dialog is showing" (C4).

@@ -25,10 +25,10 @@ type (
 	// Effect is anything the machine wants done.
 	Effect any
 
-	// ToSession is an order to the session of the page.
+	// ToSession is an order to a session of the page, on the link of Role.
 	ToSession struct {
-		Session messages.SessionID
-		Msg     messages.HandleDialog
+		Role messages.Role
+		Msg  messages.HandleDialog
 	}
 
 	// ToSupervisor is a message to the supervisor.

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -24,15 +25,21 @@ type Machine struct {
 	seq    uint64
 	open   []*entry // oldest first
 	recent []messages.ClosedDialog
-	lost   messages.Generation // of the newest link that is gone
+	late   []messages.SeenDialog
 	leaves bool
 	out    []Effect
+
+	lost    [messages.Roles]messages.Generation // of the newest link that is gone
+	watches [messages.Roles]map[messages.TargetID]watch
 }
 
 // NewMachine goes on from memory, which is empty for a new task. Every
 // remembered dialog gets its watchdog back with the first Step, [Start].
 func NewMachine(spec messages.TaskSpec, memory messages.DialogMemory) *Machine {
-	m := &Machine{spec: spec, seq: memory.Seq, recent: memory.Recent}
+	m := &Machine{spec: spec, seq: memory.Seq, recent: memory.Recent, late: slices.Clone(memory.Late)}
+	for role := range m.watches {
+		m.watches[role] = map[messages.TargetID]watch{}
+	}
 	for _, o := range memory.Open {
 		m.open = append(m.open, &entry{OpenDialog: o})
 	}
@@ -49,8 +56,12 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 				m.end(now, e, e.ShutBy) // whoever awaited the outcome is gone
 				continue
 			}
+			if len(e.Ways) == 0 {
+				m.end(now, e, messages.ClosedByLost)
+				continue
+			}
 			m.do(Arm{watchdog(e.Dialog.ID), e.ExpiresAt.Sub(now)})
-			if a, ok := m.policy(e.Dialog.Type); ok {
+			if a, ok := m.policy(e.Dialog); ok {
 				m.decide(e, a) // what the last one had decided is not known
 			}
 		}
@@ -68,14 +79,18 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.framesRemoved(now, in)
 	case messages.PageGone:
 		m.endAll(now, func(e *entry) bool { return e.Dialog.TargetID == in.Page }, messages.ClosedByRemote)
-	case messages.PageReattached:
-		// They were the old session's to answer: nobody else saw them open (M3).
-		m.endAll(now, func(e *entry) bool {
-			return e.Dialog.TargetID == in.Page && e.Dialog.SessionID != in.Session
-		}, messages.ClosedByLost)
+		m.pageForgotten(in.Page)
+	case messages.PageWatched:
+		m.watched(in)
+		m.endLost(now)
+	case messages.PageCovered:
+		m.covered(in)
 	case messages.LinkLost:
-		m.lost = max(m.lost, in.Gen)
-		m.endAll(now, func(e *entry) bool { return e.Gen <= in.Gen }, messages.ClosedByLost)
+		if in.Gen > m.lost[in.Role] {
+			m.lost[in.Role] = in.Gen
+			m.linkGone(in.Role)
+			m.endLost(now)
+		}
 	case messages.SetDialogPolicy:
 		m.spec = in.Spec
 	case Leave:
@@ -95,27 +110,38 @@ func (m *Machine) do(e Effect) { m.out = append(m.out, e) }
 const MaxMessage = 10240
 
 func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
-	if o.Gen <= m.lost {
+	if o.Gen <= m.lost[o.Role] {
 		return // said by a link that is gone
 	}
-	// Had our answer closed the one before, its outcome would have come with
-	// the closing event, before anything new on the page.
+	if w := m.watches[o.Role][o.Page]; w.session != "" && w.session != o.Session {
+		return // by a session that is
+	}
+	looks := messages.SeenDialog{Page: o.Page, Frame: o.Frame, Type: o.Type, Message: redact.Text(clip(o.Message))}
+	m.frameGoesOn(o.Role, looks)
+	if d, ok := m.opening(o.Role, looks); ok {
+		m.seenAgain(d, o)
+		return
+	}
+	// Had our answer closed the one before, its outcome would have come on the
+	// same link with the closing event, before anything new on the page.
 	m.endAll(now, func(e *entry) bool {
-		if e.shut() && e.Dialog.TargetID == o.Page {
+		if e.shut() && e.Dialog.TargetID == o.Page && e.answer.way.Session == o.Session {
 			e.ShutBy = ""
 			return true
 		}
 		return false
 	}, messages.ClosedByRemote)
 	m.seq++
+	looks.Seq, looks.Sights = m.seq, m.sights(o.Role, o.Page)
 	e := &entry{OpenDialog: messages.OpenDialog{
-		Gen: o.Gen, RawDefault: clip(o.Default), OpenedAt: now, ExpiresAt: now.Add(m.spec.DialogTimeout()),
+		Seen: looks, Ways: m.ways(o), RawDefault: clip(o.Default), OpenedAt: now, ExpiresAt: now.Add(m.spec.DialogTimeout()),
 		Dialog: messages.Dialog{
 			ID: messages.NewDialogID(m.seq), Type: o.Type,
-			Message: redact.Text(clip(o.Message)), DefaultPrompt: redact.Text(clip(o.Default)),
-			OpenedAt: messages.SecondsOf(now), FrameID: o.Frame, FrameURL: o.URL, TargetID: o.Page, SessionID: o.Session, Path: "native",
+			Message: looks.Message, DefaultPrompt: redact.Text(clip(o.Default)),
+			OpenedAt: messages.SecondsOf(now), FrameID: o.Frame, FrameURL: o.URL, TargetID: o.Page, Path: "native",
 		},
 	}}
+	e.Dialog.SessionID = e.Ways[0].Session
 	e.Dialog.ExpiresAt = messages.SecondsOf(e.ExpiresAt)
 
 	if m.on(o.Page) != nil {
@@ -131,7 +157,7 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 	m.open = append(m.open, e)
 	m.do(Arm{watchdog(e.Dialog.ID), m.spec.DialogTimeout()})
 	opened := e.Dialog
-	if a, ok := m.policy(o.Type); ok {
+	if a, ok := m.policy(e.Dialog); ok {
 		m.decide(e, a)
 	} else if m.leaves {
 		m.decide(e, dismissOnLeave)
@@ -139,25 +165,41 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 	m.changed(&opened, nil)
 }
 
+// seenAgain takes a second link's word of a dialog.
+func (m *Machine) seenAgain(d seen, o messages.DialogOpened) {
+	d.Sights[o.Role] = messages.SightOpened
+	if e := d.entry; e != nil && !hasWay(e.Ways, o.Session) {
+		e.Ways = addWay(e.Ways, messages.Way{Role: o.Role, Gen: o.Gen, Session: o.Session})
+		e.Dialog.SessionID = e.Ways[0].Session
+		m.changed(nil, nil)
+	}
+}
+
 // closed matches by page and frame, oldest first: the event carries no id and
 // no message (D17).
 func (m *Machine) closed(now time.Time, c messages.DialogClosed) {
-	for _, e := range m.open {
-		if e.shut() || e.Dialog.TargetID != c.Page || c.Frame != "" && e.Dialog.FrameID != c.Frame {
-			continue
-		}
-		switch {
-		case e.answer == nil:
-			m.end(now, e, messages.ClosedByRemote)
-		case e.answer.by == messages.ClosedByAutoPolicy:
-			m.end(now, e, e.answer.by) // never overwritten (D15)
-		default:
-			// By our answer, or by somebody whose answer was there first (C6):
-			// the outcome of ours tells, and it comes next.
-			e.ShutBy = e.answer.by
-			m.changed(nil, nil)
-		}
+	if c.Gen <= m.lost[c.Role] {
 		return
+	}
+	d, ok := m.closing(c.Role, c.Page, c.Frame)
+	if !ok {
+		return
+	}
+	d.Sights[c.Role] = messages.SightOver
+	e := d.entry
+	switch {
+	case e == nil:
+		m.forget()
+	case e.shut():
+	case e.answer == nil:
+		m.end(now, e, messages.ClosedByRemote)
+	case e.answer.by == messages.ClosedByAutoPolicy, e.answer.unsure:
+		m.end(now, e, e.answer.by) // never overwritten (D15)
+	default:
+		// By our answer, or by somebody whose answer was there first (C6):
+		// the outcome of ours tells, and it comes next.
+		e.ShutBy = e.answer.by
+		m.changed(nil, nil)
 	}
 }
 
@@ -166,6 +208,10 @@ const watchdogPrefix = "watchdog:"
 func watchdog(id messages.DialogID) string { return watchdogPrefix + string(id) }
 
 func (m *Machine) timerFired(_ time.Time, name string) {
+	if id, ok := strings.CutPrefix(name, outcomePrefix); ok {
+		m.outcomeUnknown(messages.DialogID(id))
+		return
+	}
 	id, ok := strings.CutPrefix(name, watchdogPrefix)
 	if !ok {
 		return
@@ -197,6 +243,16 @@ func (m *Machine) framesRemoved(now time.Time, r messages.FramesRemoved) {
 	}
 }
 
+// endLost ends the dialogs that no link reaches any more.
+func (m *Machine) endLost(now time.Time) {
+	m.endAll(now, func(e *entry) bool {
+		if e.shut() {
+			return !hasWay(e.Ways, e.answer.way.Session) // nobody is left to tell its outcome
+		}
+		return len(e.Ways) == 0
+	}, messages.ClosedByLost)
+}
+
 func (m *Machine) endAll(now time.Time, which func(*entry) bool, by messages.ClosedBy) {
 	for _, e := range m.entries() {
 		switch {
@@ -218,6 +274,10 @@ func (m *Machine) end(now time.Time, e *entry, by messages.ClosedBy) {
 		}
 	}
 	m.do(Disarm{watchdog(e.Dialog.ID)})
+	if e.answer != nil && e.answer.unsure {
+		m.do(Disarm{outcome(e.Dialog.ID)})
+	}
+	m.over(e.Seen)
 	record := messages.ClosedDialog{
 		ID: e.Dialog.ID, Type: e.Dialog.Type, Message: e.Dialog.Message, OpenedAt: e.Dialog.OpenedAt,
 		ClosedAt: messages.SecondsOf(now), ClosedBy: by, FrameID: e.Dialog.FrameID, TargetID: e.Dialog.TargetID,
@@ -255,7 +315,7 @@ func (m *Machine) maybeLeft() {
 }
 
 func (m *Machine) changed(opened *messages.Dialog, closed *messages.ClosedDialog) {
-	memory := messages.DialogMemory{Seq: m.seq, Recent: m.recent}
+	memory := messages.DialogMemory{Seq: m.seq, Recent: m.recent, Late: slices.Clone(m.late)}
 	for _, e := range m.open {
 		memory.Open = append(memory.Open, e.OpenDialog)
 	}

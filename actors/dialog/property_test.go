@@ -53,8 +53,8 @@ func (s *model) step(in any) {
 				s.Fatalf("%T answers %s while an answer is on its way", in, id)
 			case s.done[id]:
 				s.Fatalf("%T answers %s again", in, id)
-			case e.Session != d.SessionID:
-				s.Fatalf("%s is answered on session %s, not its own %s", id, e.Session, d.SessionID)
+			case e.Msg.Session != d.SessionID:
+				s.Fatalf("%s is answered on session %s, not its own %s", id, e.Msg.Session, d.SessionID)
 			case s.gens[id] <= s.gone:
 				s.Fatalf("%s of a link that is gone is answered", id)
 			case e.Msg.Accept && d.Type == "prompt" && e.Msg.Text == nil:
@@ -102,7 +102,10 @@ func (s *model) told(msg any) {
 		s.memory = c.Memory
 		clear(s.open)
 		for _, o := range c.Memory.Open {
-			s.open[o.Dialog.ID], s.gens[o.Dialog.ID] = o.Dialog, o.Gen
+			s.open[o.Dialog.ID] = o.Dialog
+			if len(o.Ways) > 0 { // the last way may have gone, and its other dialogs be ended first
+				s.gens[o.Dialog.ID] = o.Ways[0].Gen
+			}
 		}
 		for _, d := range c.Pending {
 			if _, ok := s.open[d.ID]; !ok {
@@ -156,12 +159,13 @@ func TestDialogsHoldTheirInvariants(t *testing.T) {
 		}
 		gen := messages.Generation(1)
 		pages := []messages.TargetID{"P1", "P2"}
+		attached := map[messages.TargetID]int{}
 		page := func() messages.TargetID { return rapid.SampledFrom(pages).Draw(t, "page") }
 		frame := func(p messages.TargetID) messages.FrameID {
 			return messages.FrameID(p) + rapid.SampledFrom([]messages.FrameID{"", "/f"}).Draw(t, "frame")
 		}
 		session := func(p messages.TargetID, g messages.Generation) messages.SessionID {
-			return messages.SessionID(fmt.Sprintf("S%d%s", g, p))
+			return messages.SessionID(fmt.Sprintf("S%d%s%d", g, p, attached[p]))
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"open": func(t *rapid.T) {
@@ -245,9 +249,10 @@ func TestDialogsHoldTheirInvariants(t *testing.T) {
 			},
 			"attach a page anew": func(*rapid.T) {
 				p := page()
-				s.step(messages.PageReattached{Page: p, Session: session(p, gen) + "'"})
+				attached[p]++
+				s.step(messages.PageWatched{Page: p, Gen: gen, Session: session(p, gen)})
 				for id, d := range s.open {
-					if d.TargetID == p && d.SessionID != session(p, gen)+"'" {
+					if d.TargetID == p && d.SessionID != session(p, gen) {
 						s.Fatalf("%s of a replaced session is open", id)
 					}
 				}

@@ -1,0 +1,221 @@
+package dialog
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"holdfast/messages"
+)
+
+// Both links tell of every dialog, each at its own pace, and CDP gives a
+// dialog no id (C1). What holds them together: one page has one dialog at a
+// time, and a link tells in the order in which things happened. So a link's
+// next opening is the oldest dialog that looks like it and of which that link
+// has not told yet, be it over meanwhile or not.
+
+// watch is a link's session on a page.
+type watch struct {
+	session messages.SessionID
+	gen     messages.Generation
+	covered bool // its Page domain is enabled
+}
+
+// seen is a dialog, open or over, of which somebody may tell.
+type seen struct {
+	*messages.SeenDialog
+	entry *entry // nil once it is over
+}
+
+// maxLate bounds the dialogs of the past that are remembered for the slower
+// link.
+const maxLate = 64
+
+// looksLike are the dialogs that o could be about, oldest first.
+func (m *Machine) looksLike(o messages.SeenDialog) []seen {
+	same := func(d messages.SeenDialog) bool {
+		return d.Page == o.Page && (o.Frame == "" || d.Frame == o.Frame) && (o.Type == "" || d.Type == o.Type && d.Message == o.Message)
+	}
+	var list []seen
+	for i := range m.late {
+		if same(m.late[i]) {
+			list = append(list, seen{&m.late[i], nil})
+		}
+	}
+	for _, e := range m.open {
+		if same(e.Seen) {
+			list = append(list, seen{&e.Seen, e})
+		}
+	}
+	slices.SortFunc(list, func(a, b seen) int { return cmp.Compare(a.Seq, b.Seq) })
+	return list
+}
+
+// opening is the dialog that a link announces, if another link has announced
+// it before.
+func (m *Machine) opening(r messages.Role, o messages.SeenDialog) (seen, bool) {
+	for _, d := range m.looksLike(o) {
+		switch d.Sights[r] {
+		case messages.SightDue:
+			return d, true
+		case messages.SightBlind, messages.SightPartial:
+			// It came so close to the opening that it has seen it all the same.
+			if d.entry != nil {
+				return d, true
+			}
+		}
+	}
+	return seen{}, false
+}
+
+// closing is the dialog whose end a link tells.
+func (m *Machine) closing(r messages.Role, page messages.TargetID, frame messages.FrameID) (seen, bool) {
+	list := m.looksLike(messages.SeenDialog{Page: page, Frame: frame})
+	for _, sight := range []messages.Sight{messages.SightOpened, messages.SightPartial, messages.SightBlind, messages.SightDue} {
+		for _, d := range list {
+			if d.Sights[r] == sight && (d.entry != nil || sight == messages.SightOpened || sight == messages.SightPartial) {
+				return d, true
+			}
+		}
+	}
+	return seen{}, false
+}
+
+// sights are what the links are going to tell of a dialog that r announces.
+func (m *Machine) sights(r messages.Role, page messages.TargetID) (s [messages.Roles]messages.Sight) {
+	for role := range messages.Roles {
+		w, ok := m.watches[role][page]
+		switch {
+		case role == r:
+			s[role] = messages.SightOpened
+		case ok && w.covered:
+			s[role] = messages.SightDue
+		case ok:
+			s[role] = messages.SightPartial
+		}
+	}
+	return s
+}
+
+// ways are the sessions by which a dialog that r announces can be answered.
+// One whose Page domain was enabled before is a way, also if its own word of
+// the dialog is still under way: it may be the last link alive.
+func (m *Machine) ways(o messages.DialogOpened) []messages.Way {
+	ways := []messages.Way{{Role: o.Role, Gen: o.Gen, Session: o.Session}}
+	for role := range messages.Roles {
+		if w, ok := m.watches[role][o.Page]; ok && w.covered && role != o.Role {
+			ways = addWay(ways, messages.Way{Role: role, Gen: w.gen, Session: w.session})
+		}
+	}
+	return ways
+}
+
+// addWay keeps the primary in front. The result shares nothing with ways.
+func addWay(ways []messages.Way, w messages.Way) []messages.Way {
+	for _, have := range ways {
+		if have.Session == w.Session {
+			return ways
+		}
+	}
+	ways = append(slices.Clone(ways), w)
+	slices.SortStableFunc(ways, func(a, b messages.Way) int { return int(a.Role) - int(b.Role) })
+	return ways
+}
+
+// watched notes a session that takes the place of the link's last one on the
+// page.
+func (m *Machine) watched(w messages.PageWatched) {
+	if w.Gen <= m.lost[w.Role] {
+		return
+	}
+	if m.watches[w.Role][w.Page].session == w.Session {
+		return // told again, to a dialog actor that goes on from memory
+	}
+	m.watches[w.Role][w.Page] = watch{session: w.Session, gen: w.Gen}
+	for _, e := range m.open {
+		if e.Dialog.TargetID != w.Page || hasWay(e.Ways, w.Session) {
+			continue
+		}
+		e.Seen.Sights[w.Role] = messages.SightPartial
+		m.dropWays(e, func(way messages.Way) bool { return way.Role == w.Role })
+	}
+	for i := range m.late {
+		if m.late[i].Page == w.Page {
+			m.late[i].Sights[w.Role] = messages.SightOver
+		}
+	}
+	m.forget()
+}
+
+func hasWay(ways []messages.Way, s messages.SessionID) bool {
+	return slices.ContainsFunc(ways, func(w messages.Way) bool { return w.Session == s })
+}
+
+func (m *Machine) dropWays(e *entry, which func(messages.Way) bool) {
+	e.Ways = slices.DeleteFunc(slices.Clone(e.Ways), which)
+	if len(e.Ways) > 0 {
+		e.Dialog.SessionID = e.Ways[0].Session
+	}
+}
+
+func (m *Machine) covered(c messages.PageCovered) {
+	w, ok := m.watches[c.Role][c.Page]
+	if !ok || w.session != c.Session {
+		return
+	}
+	w.covered = true
+	m.watches[c.Role][c.Page] = w
+}
+
+// over keeps a dialog that has ended for as long as a link may still tell of
+// it.
+func (m *Machine) over(d messages.SeenDialog) {
+	m.late = append(m.late, d)
+	m.forget()
+}
+
+// frameGoesOn forgets what the link has not told of a frame's earlier dialogs: a
+// frame that asks again has had its answer.
+func (m *Machine) frameGoesOn(r messages.Role, o messages.SeenDialog) {
+	for i := range m.late {
+		if d := &m.late[i]; d.Page == o.Page && d.Frame == o.Frame && d.Sights[r] == messages.SightOpened {
+			d.Sights[r] = messages.SightOver
+		}
+	}
+	m.forget()
+}
+
+func (m *Machine) forget() {
+	m.late = slices.DeleteFunc(m.late, func(d messages.SeenDialog) bool {
+		return !slices.ContainsFunc(d.Sights[:], func(s messages.Sight) bool {
+			return s == messages.SightDue || s == messages.SightOpened || s == messages.SightPartial
+		})
+	})
+	if n := len(m.late) - maxLate; n > 0 {
+		m.late = slices.Delete(m.late, 0, n)
+	}
+}
+
+// linkGone forgets what a link was going to tell and takes its ways away.
+func (m *Machine) linkGone(r messages.Role) {
+	maps.DeleteFunc(m.watches[r], func(_ messages.TargetID, w watch) bool { return w.gen <= m.lost[r] })
+	for i := range m.late {
+		if _, ok := m.watches[r][m.late[i].Page]; !ok {
+			m.late[i].Sights[r] = messages.SightOver
+		}
+	}
+	m.forget()
+	for _, e := range m.open {
+		m.dropWays(e, func(w messages.Way) bool { return w.Role == r && w.Gen <= m.lost[r] })
+		if !slices.ContainsFunc(e.Ways, func(w messages.Way) bool { return w.Role == r }) {
+			e.Seen.Sights[r] = messages.SightOver
+		}
+	}
+}
+
+func (m *Machine) pageForgotten(page messages.TargetID) {
+	for role := range messages.Roles {
+		delete(m.watches[role], page)
+	}
+	m.late = slices.DeleteFunc(m.late, func(d messages.SeenDialog) bool { return d.Page == page })
+}
