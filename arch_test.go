@@ -62,7 +62,8 @@ var impure = []string{"context", "sync", "sync/atomic", "math/rand", "math/rand/
 // shells are the files of the actors' packages that act. Every other file of
 // theirs decides, and has to be pure.
 var shells = map[string]bool{
-	"actors/session/actor.go": true, "actors/session/browser.go": true, "actors/session/port.go": true, "actors/session/owners.go": true,
+	"actors/session/actor.go": true, "actors/session/browser.go": true, "actors/session/port.go": true,
+	"actors/session/anchor.go": true, "actors/session/link.go": true, "actors/session/owners.go": true,
 	"actors/dialog/actor.go":     true,
 	"actors/frame/actor.go":      true,
 	"actors/supervisor/actor.go": true, "actors/supervisor/board.go": true, "actors/supervisor/browser.go": true,

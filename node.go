@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
@@ -106,14 +107,19 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 // supervisor completes a task's config with what every task of the node shares.
 func (n *Node) supervisor(c supervisor.Config) supervisor.Config {
 	n.mu.Lock()
-	roll := rand.New(rand.NewPCG(n.roll.Uint64(), n.roll.Uint64())) // a stream of its own per task
+	seed := n.roll.Uint64()
 	n.mu.Unlock()
-	c.Roll, c.Shed, c.Log, c.Observe = roll.Float64, &n.shed, n.log, n.metrics.Observe
+	c.Roll = func(group string) func() float64 {
+		name := fnv.New64a()
+		_, _ = name.Write([]byte(group)) // never fails
+		return rand.New(rand.NewPCG(seed, name.Sum64())).Float64
+	}
+	c.Shed, c.Log, c.Observe = &n.shed, n.log, n.metrics.Observe
 	c.Dial, c.Launch, c.Owners = n.dial, n.launch, &n.owners
 	return c
 }
 
-func (n *Node) dial(ctx context.Context, u messages.CDPURL, onClose func(error)) (*transport.Mux, error) {
+func (n *Node) dial(ctx context.Context, r messages.Role, u messages.CDPURL, onClose func(error)) (*transport.Mux, error) {
 	done, err := n.ration.Wait(ctx, u) // before the budget begins: a crowd is nobody's failure
 	if err != nil {
 		return nil, err
@@ -121,8 +127,12 @@ func (n *Node) dial(ctx context.Context, u messages.CDPURL, onClose func(error))
 	defer done()
 	ctx, cancel := context.WithTimeout(ctx, dialBudget)
 	defer cancel()
+	events := session.Events()
+	if r == messages.RoleAnchor {
+		events = session.AnchorEvents()
+	}
 	return transport.Dial(ctx, u, transport.DialOptions{
-		HTTPClient: n.cfg.HTTPClient, Events: session.Events(), KeepAlive: n.cfg.KeepAlive, Stats: &n.stats, OnClose: onClose,
+		HTTPClient: n.cfg.HTTPClient, Events: events, KeepAlive: n.cfg.KeepAlive, Stats: &n.stats, OnClose: onClose,
 	})
 }
 

@@ -15,7 +15,7 @@ func TestReconnect(t *testing.T) {
 	t.Parallel()
 
 	inWorld(t, "a lost link comes back at once, with its pages and frames", chaos.Options{Pages: 1}, func(w *world) {
-		page := w.start("t", everything).PageTargetID
+		page := w.start("t", everything, alone).PageTargetID
 		w.b.Navigate(page, "http://a.test/p")
 		frame := w.b.AddFrame(w.b.MainFrame(page), "http://b.test/x")
 		before := w.snapshot("t")
@@ -41,7 +41,7 @@ func TestReconnect(t *testing.T) {
 	})
 
 	inWorld(t, "five failures in a row and the task is lost, said once", chaos.Options{Pages: 1}, func(w *world) {
-		w.start("t", everything)
+		w.start("t", everything, alone)
 		w.b.RefuseConnections(true)
 		w.b.DropConnections()
 		synctest.Wait()
@@ -239,7 +239,9 @@ func TestStarting(t *testing.T) {
 		var calls []<-chan outcome
 		for range 50 {
 			calls = append(calls, begin(w, func(ctx context.Context) (bool, error) {
-				_, started, err := w.node.GetOrStart(ctx, "t", w.spec())
+				spec := w.spec()
+				spec.Anchor = messages.AnchorNone
+				_, started, err := w.node.GetOrStart(ctx, "t", spec)
 				return started, err
 			}))
 		}
@@ -329,7 +331,8 @@ func TestStarting(t *testing.T) {
 		if len(s.RecentDialogs) != 0 || s.PageTargetID == page || s.Version >= old.Version {
 			w.Errorf("snapshot %+v", s)
 		}
-		if n := len(w.b.Connections()); n != 1 {
+		synctest.Wait()
+		if n := len(w.b.Connections()); n != 2 {
 			w.Errorf("%d links", n)
 		}
 	})

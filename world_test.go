@@ -33,6 +33,12 @@ type world struct {
 	// between, where set, sees every message on its way, down to the browser or
 	// up from it, and can hold it up; false loses it. Set before a link is made.
 	between func(down bool, message []byte) bool
+	// others, where there are any, take the next connections, one each.
+	others []*chaos.Browser
+	// single drops who is connected for whoever comes; atMost, where not 0,
+	// refuses whoever comes when so many are.
+	single bool
+	atMost int
 }
 
 // lines keeps what the node logs.
@@ -71,11 +77,22 @@ func open(t *testing.T, o chaos.Options, change ...func(*holdfast.Config)) *worl
 	w := &world{T: t, b: chaos.New(o), ctx: context.Background(), lines: &lines{}}
 	listener := transport.NewPipeListener()
 	server := &http.Server{Handler: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if w.between == nil {
+		switch {
+		case w.between != nil:
+			w.relay(rw, r)
+		case w.atMost > 0 && len(w.b.Connections()) >= w.atMost:
+			http.Error(rw, "too many connections", http.StatusTooManyRequests)
+		case len(w.others) > 0:
+			b := w.others[0]
+			w.others = w.others[1:]
+			r.URL.Path = b.Path()
+			b.ServeHTTP(rw, r)
+		default:
+			if w.single {
+				w.b.DropConnections()
+			}
 			w.b.ServeHTTP(rw, r)
-			return
 		}
-		w.relay(rw, r)
 	})}
 	var served sync.WaitGroup
 	served.Go(func() { _ = server.Serve(listener) })
@@ -203,3 +220,5 @@ func (w *world) want(code messages.Code, err error) {
 func own(s *messages.TaskSpec) { s.Scope = messages.ScopeOwn }
 
 func everything(s *messages.TaskSpec) { s.Scope = messages.ScopeBrowser }
+
+func alone(s *messages.TaskSpec) { s.Anchor = messages.AnchorNone }

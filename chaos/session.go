@@ -174,10 +174,13 @@ func (b *Browser) abandon(t *target, s *session) {
 }
 
 // resume is Runtime.runIfWaitingForDebugger: the target runs once all who wait
-// have said so (C32).
+// have said so (C32), a popup of window.open as soon as one has.
 func (b *Browser) resume(s *session) {
 	t := s.target
 	t.waiting = slices.DeleteFunc(t.waiting, func(x *session) bool { return x == s })
+	if t.parent == nil && t.page.opener != "" {
+		t.waiting = nil
+	}
 	if len(t.waiting) > 0 {
 		return
 	}

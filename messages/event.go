@@ -19,6 +19,10 @@ const (
 	EventReset        EventType = "reset" // what was missed is gone: Snapshot holds all
 )
 
+// ReasonReconnected marks the connection event with which a primary link that
+// was lost stands again.
+const ReasonReconnected = "reconnected"
+
 // Event is one state change. Version is that of the snapshot in which it
 // first shows; several events may share one. Only the field that fits the
 // type is set.

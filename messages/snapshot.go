@@ -47,6 +47,22 @@ const (
 	LinkDown    LinkState = "down"
 )
 
+// AnchorOff says why a task has no anchor.
+type AnchorOff string
+
+// Why a task has no anchor.
+const (
+	AnchorOffSpec        AnchorOff = "spec"        // anchor: off
+	AnchorOffForeign     AnchorOff = "foreign"     // each connection gets a browser of its own
+	AnchorOffSingle      AnchorOff = "single"      // the browser takes one connection at a time
+	AnchorOffUnreachable AnchorOff = "unreachable" // every attempt has failed
+)
+
+// AnchorOffs lists every reason.
+func AnchorOffs() []AnchorOff {
+	return []AnchorOff{AnchorOffSpec, AnchorOffForeign, AnchorOffSingle, AnchorOffUnreachable}
+}
+
 // ClosedBy says who ended a dialog.
 type ClosedBy string
 
@@ -85,8 +101,10 @@ type Snapshot struct {
 
 // Connection is the state of a task's links. Endpoint is redacted.
 type Connection struct {
-	Primary    LinkState `json:"primary"`
-	Anchor     LinkState `json:"anchor"`
+	Primary LinkState `json:"primary"`
+	Anchor  LinkState `json:"anchor"`
+	// AnchorOff is set where there is no anchor and none is being dialled.
+	AnchorOff  AnchorOff `json:"anchor_off,omitempty"`
 	Reconnects uint64    `json:"reconnects"`
 	LastGapMS  int64     `json:"last_gap_ms"`
 	Endpoint   string    `json:"endpoint"`

@@ -27,8 +27,17 @@ const (
 	PolicyAutoAccept  DialogPolicy = "auto_accept"
 )
 
+// AnchorAuto gives a task a second link wherever the browser allows it,
+// AnchorNone never.
+const (
+	AnchorAuto = "auto"
+	AnchorNone = "off"
+)
+
 // BeforeUnload says what happens to a beforeunload dialog. It has a switch of
-// its own because an orphaned one cannot be saved (chromium fact C20).
+// its own because an orphaned one cannot be saved (chromium fact C20). Not said,
+// it is ask where an anchor keeps the dialog answerable and dialog_policy is
+// must_respond, else accept.
 type BeforeUnload string
 
 // The answers to beforeunload.
@@ -159,7 +168,7 @@ func (s TaskSpec) Validate() error {
 		return Errorf(CodeInvalidArgument, "bridge must be auto, on or off")
 	}
 	switch s.Anchor {
-	case "", "auto", "off":
+	case "", AnchorAuto, AnchorNone:
 	default:
 		return Errorf(CodeInvalidArgument, "anchor must be auto or off")
 	}
@@ -203,7 +212,8 @@ func checkLabels(labels map[string]string) error {
 	return nil
 }
 
-// WithDefaults returns s with every field said. A task without cdp_url
+// WithDefaults returns s with every field said but BeforeUnload, whose default
+// depends on the links. A task without cdp_url
 // launches a browser of its own.
 func (s TaskSpec) WithDefaults() TaskSpec {
 	if s.CDPURL.IsZero() && s.Launch == nil {
@@ -221,15 +231,11 @@ func (s TaskSpec) WithDefaults() TaskSpec {
 	if s.DialogTimeoutS == 0 {
 		s.DialogTimeoutS = DefaultDialogTimeout.Seconds()
 	}
-	if s.BeforeUnload == "" {
-		// Without an anchor an orphaned beforeunload cannot be saved (C20).
-		s.BeforeUnload = BeforeUnloadAccept
-	}
 	if s.Bridge == "" {
 		s.Bridge = "auto"
 	}
 	if s.Anchor == "" {
-		s.Anchor = "auto"
+		s.Anchor = AnchorAuto
 	}
 	if s.OnWedge == "" {
 		s.OnWedge = "report"

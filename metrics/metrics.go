@@ -46,7 +46,7 @@ var (
 		messages.ClosedByAgent, messages.ClosedByAutoPolicy, messages.ClosedByWatchdog,
 		messages.ClosedByRemote, messages.ClosedByLost,
 	}
-	actorKinds = []string{"registry", "supervisor", "browser", "session", "dialog", "frame", "other"}
+	actorKinds = []string{"registry", "supervisor", "browser", "session", "dialog", "frame", "anchor", "other"}
 	exitKinds  = []guard.ReasonKind{guard.Normal, guard.Shutdown, guard.Failure, guard.Panic, guard.Abandoned}
 	// The classes of routes that want a token, as the HTTP layer names them.
 	routes = []string{"tasks", "task", "renew", "snapshot", "events", "dialog", "navigate", "cdp", "chaos", "unknown", "other"}
@@ -128,9 +128,9 @@ func (m *Metrics) Observe(events []messages.Event) {
 				m.taskEnds.WithLabelValues(string(e.State)).Inc()
 			}
 		case messages.EventConnection:
-			if c := e.Connection; c.Primary == messages.LinkUp && c.Reconnects > 0 {
+			if e.Reason == messages.ReasonReconnected {
 				m.reconnects.Inc()
-				m.gap.Observe(float64(c.LastGapMS) / 1000)
+				m.gap.Observe(float64(e.Connection.LastGapMS) / 1000)
 			}
 		}
 	}

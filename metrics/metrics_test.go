@@ -72,7 +72,7 @@ func TestEventsAreCounted(t *testing.T) {
 		{Type: messages.EventTaskState, State: messages.StateLost},
 		{Type: messages.EventConnection, Connection: &messages.Connection{Primary: messages.LinkUp}},
 		{Type: messages.EventConnection, Connection: &messages.Connection{Primary: messages.LinkBackoff, Reconnects: 1}},
-		{Type: messages.EventConnection, Connection: &messages.Connection{Primary: messages.LinkUp, Reconnects: 1, LastGapMS: 40}},
+		{Type: messages.EventConnection, Connection: &messages.Connection{Primary: messages.LinkUp, Reconnects: 1, LastGapMS: 40}, Reason: messages.ReasonReconnected},
 	})
 	m.ActorStarted("dialog")
 	m.ActorStarted("a kind nobody knows")

@@ -74,6 +74,9 @@ func (p *Page) Receive(c *guard.Context, msg any) {
 		if msg.Frame != p.peers.Frame {
 			p.answers.Settle(byFrame) // what the last one had with it is lost
 		}
+		if msg.Dialog != p.peers.Dialog {
+			defer p.step(c, tellAgain{})
+		}
 		p.peers = msg
 		return
 	case messages.ConsoleReported:

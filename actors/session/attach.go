@@ -9,8 +9,13 @@ import (
 func (m *Machine) attach() {
 	m.round++
 	m.ready, m.attended, m.announced, m.keyAlive = false, false, false, false
+	m.enabled = false
 	for _, c := range attachBatch {
 		if c.pageOnly && !m.cfg.IsPage {
+			continue
+		}
+		if c.method == resume && m.held {
+			m.do(Arm{timerResume, HoldBudget})
 			continue
 		}
 		m.do(Command{Tag: Tag{Kind: c.tag, Round: m.round}, Method: c.method, Params: c.params})
@@ -19,6 +24,24 @@ func (m *Machine) attach() {
 		m.do(Arm{timerClassify, FreshClassify})
 	} else {
 		m.do(Arm{timerClassify, AttachClassify})
+	}
+}
+
+// letRun lets a popup go that was held until the anchor has it too.
+func (m *Machine) letRun() {
+	if m.held {
+		m.held = false
+		m.do(Disarm{timerResume})
+		m.do(Command{Tag: Tag{Kind: TagNone}, Method: resume})
+	}
+}
+
+// tellCovered says that this session hears of the page's dialogs.
+func (m *Machine) tellCovered() {
+	if m.cfg.IsPage && m.enabled {
+		covered := messages.PageCovered{Role: messages.RolePrimary, Gen: m.cfg.Gen, Page: m.cfg.Page, Session: m.cfg.Session}
+		m.do(ToDialog{covered})
+		m.do(ToSupervisor{covered})
 	}
 }
 
@@ -34,7 +57,7 @@ var autoAttachIframes = []byte(`{"autoAttach":true,"waitForDebuggerOnStart":true
 
 var attachBatch = []attachStep{
 	{method: "Inspector.enable"},
-	{method: "Page.enable"},
+	{method: "Page.enable", tag: TagEnabled},
 	{method: "Runtime.enable"},
 	{method: "Target.setAutoAttach", params: autoAttachIframes},
 	{method: "Page.setLifecycleEventsEnabled", params: []byte(`{"enabled":true}`), pageOnly: true},
@@ -42,7 +65,7 @@ var attachBatch = []attachStep{
 	// as if they had the focus, and nobody's window is raised (demand 20).
 	{method: "Emulation.setFocusEmulationEnabled", params: []byte(`{"enabled":true}`), pageOnly: true},
 	{method: "Page.getFrameTree", tag: TagTree},
-	{method: "Runtime.runIfWaitingForDebugger"},
+	{method: resume},
 }
 
 func (m *Machine) treeLoaded(result []byte) {

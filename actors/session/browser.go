@@ -1,8 +1,6 @@
 package session
 
 import (
-	"context"
-	"sync/atomic"
 	"time"
 
 	"github.com/anthdm/hollywood/actor"
@@ -12,10 +10,6 @@ import (
 	"holdfast/transport"
 )
 
-// Connect dials the browser. It waits, honours ctx, and calls onClose once
-// when the link it returned has ended.
-type Connect func(ctx context.Context, onClose func(error)) (*transport.Mux, error)
-
 // Linked tells the supervisor that the primary link stands.
 type Linked struct {
 	Gen  messages.Generation
@@ -24,52 +18,28 @@ type Linked struct {
 }
 
 // Browser is the actor of the browser's own session. It owns the primary
-// link: when the link is lost the actor exits abnormally, and that is the
-// whole reconnect logic.
+// link.
 type Browser struct {
+	link
 	cfg        BrowserConfig
-	connect    Connect
 	supervisor *actor.PID
 	machine    *BrowserMachine
-	mux        atomic.Pointer[transport.Mux] // set by the dialling goroutine
 }
 
 // NewBrowser returns the behavior; dialling begins with Init.
 func NewBrowser(cfg BrowserConfig, connect Connect, supervisor *actor.PID) *Browser {
-	return &Browser{cfg: cfg, connect: connect, supervisor: supervisor, machine: NewBrowserMachine(cfg)}
+	return &Browser{link: link{connect: connect}, cfg: cfg, supervisor: supervisor, machine: NewBrowserMachine(cfg)}
 }
-
-// closeGrace is how long the end of the actor waits for the link's.
-const closeGrace = 500 * time.Millisecond
-
-type (
-	dialled  struct{ err error }
-	linkDown struct{ err error }
-)
 
 // Init implements guard.Behavior.
-func (b *Browser) Init(c *guard.Context) {
-	self, sys := c.Self(), c.System()
-	c.Go("dial", func(ctx context.Context) any {
-		mux, err := b.connect(ctx, func(err error) { sys.Send(self, linkDown{err}) })
-		if err == nil {
-			b.mux.Store(mux)
-		}
-		return dialled{err}
-	})
-}
+func (b *Browser) Init(c *guard.Context) { b.dial(c) }
 
 // Receive implements guard.Behavior.
 func (b *Browser) Receive(c *guard.Context, msg any) {
+	if b.handle(c, msg, b.linked) {
+		return
+	}
 	switch msg := msg.(type) {
-	case dialled:
-		if msg.err != nil {
-			c.Exit(guard.Fail(msg.err))
-			return
-		}
-		b.linked(c)
-	case linkDown:
-		c.Exit(guard.Fail(msg.err))
 	case messages.Leave:
 		if b.mux.Load() == nil {
 			c.Exit(guard.Reason{})
@@ -85,20 +55,9 @@ func (b *Browser) Receive(c *guard.Context, msg any) {
 	}
 }
 
-// Terminate implements guard.Behavior. It runs after the dialling goroutine
-// has ended, so a link that came up too late is closed here too.
+// Terminate implements guard.Behavior.
 func (b *Browser) Terminate(*guard.Context, guard.Reason) {
-	if mux := b.mux.Load(); mux != nil {
-		mux.Close()
-		// What ends next may be the browser itself, and it is to find its
-		// client gone already (A6). A stalled peer cannot hold this up for long.
-		grace := time.NewTimer(closeGrace)
-		defer grace.Stop()
-		select {
-		case <-mux.Closed():
-		case <-grace.C:
-		}
-	}
+	b.end()
 	b.machine.abandon()
 }
 

@@ -113,7 +113,12 @@ func (m *BrowserMachine) Step(_ time.Time, in any) []Effect {
 func (m *BrowserMachine) do(e Effect) { m.out = append(m.out, e) }
 
 func (m *BrowserMachine) root(tag Tag, method string, params any, timeout time.Duration) {
-	m.do(Command{Tag: tag, Method: method, Params: mustJSON(params), Timeout: timeout})
+	m.do(rootCommand(tag, method, params, timeout))
+}
+
+// rootCommand is a command on the session of the browser itself.
+func rootCommand(tag Tag, method string, params any, timeout time.Duration) Command {
+	return Command{Tag: tag, Method: method, Params: mustJSON(params), Timeout: timeout}
 }
 
 type targetFilter struct {
@@ -136,8 +141,10 @@ func (m *BrowserMachine) start() {
 
 // autoAttach reports every page that exists and comes; hold makes new ones
 // wait until they are told to run.
-func (m *BrowserMachine) autoAttach(tag TagKind, hold bool) {
-	m.root(Tag{Kind: tag}, "Target.setAutoAttach", struct {
+func (m *BrowserMachine) autoAttach(tag TagKind, hold bool) { m.do(autoAttachPages(tag, hold)) }
+
+func autoAttachPages(tag TagKind, hold bool) Command {
+	return rootCommand(Tag{Kind: tag}, "Target.setAutoAttach", struct {
 		AutoAttach bool           `json:"autoAttach"`
 		Hold       bool           `json:"waitForDebuggerOnStart"`
 		Flatten    bool           `json:"flatten"`
@@ -199,6 +206,10 @@ func (m *BrowserMachine) sortedPages() []messages.TargetID { return slices.Sorte
 
 type targetParam struct {
 	TargetID messages.TargetID `json:"targetId"`
+}
+
+type sessionParam struct {
+	SessionID messages.SessionID `json:"sessionId"`
 }
 
 type attachParams struct {

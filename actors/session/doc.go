@@ -1,6 +1,7 @@
 // Package session holds the actors that own CDP sessions: the browser's own
-// ([Browser]), which also owns the primary link, and one per page and per
-// out-of-process iframe ([Page]).
+// ([Browser]), which also owns the primary link, one per page and per
+// out-of-process iframe ([Page]), and the task's second link with all that is on
+// it ([Anchor]).
 //
 //	wire ──► sink: decode once ──► actor ──► machine.Step ──► effects
 //	                                                            │
@@ -20,6 +21,7 @@
 //   - an attach waits for nothing: its commands are written in one go and each
 //     reply only updates state (chromium facts C23, section 12 A);
 //   - Runtime.runIfWaitingForDebugger is the last command of every attach,
-//     whatever the waiting flag said (C33);
+//     whatever the waiting flag said (C33); for a popup it waits, for a moment,
+//     until both links see the popup's dialogs;
 //   - a page that does not answer becomes a state, never a delay.
 package session

@@ -20,6 +20,9 @@ type (
 
 	// TimerFired is an Arm that has come due.
 	TimerFired struct{ Name string }
+
+	// tellAgain asks the anchor to tell a new dialog actor what it watches.
+	tellAgain struct{}
 )
 
 // Tag tells replies apart. Round is the attach they belong to: a crash begins
@@ -30,6 +33,8 @@ type Tag struct {
 	Seq   uint32 // of a navigation, or of a page being created
 	ID    messages.DialogID
 	Page  messages.TargetID
+
+	Session messages.SessionID // of the anchor
 }
 
 // TagKind names what a command was for.
@@ -39,6 +44,7 @@ type TagKind uint8
 const (
 	TagAttach TagKind = iota
 	TagTree
+	TagEnabled
 	TagInfo
 	TagVerdictKey
 	TagProbe
@@ -52,6 +58,8 @@ const (
 	TagReattach
 	TagCalm
 	TagFlushed
+	TagCover
+	TagLeft
 	TagNone // whatever it says, nothing follows
 )
 
@@ -68,6 +76,12 @@ type (
 		Method  string
 		Params  []byte
 		Timeout time.Duration // 0: none
+	}
+
+	// Listen has the events of a page's session on the anchor's link decoded.
+	Listen struct {
+		Session messages.SessionID
+		Page    messages.TargetID
 	}
 
 	// ToDialog, ToFrame and ToSupervisor are messages to the actors around.

@@ -40,6 +40,16 @@ func Events() []string {
 	}
 }
 
+// AnchorEvents are those that somebody wants on a task's anchor link.
+func AnchorEvents() []string {
+	return []string{
+		"Page.javascriptDialogClosed",
+		"Page.javascriptDialogOpening",
+		"Target.attachedToTarget",
+		"Target.detachedFromTarget",
+	}
+}
+
 // Events that concern one session only and never leave its machine.
 type (
 	lifecycle struct {
@@ -76,7 +86,7 @@ func decode(c Config, now time.Time, method string, params []byte) any {
 			return nil
 		}
 		return messages.DialogOpened{
-			Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: messages.FrameID(e.FrameID),
+			Role: c.Role, Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: messages.FrameID(e.FrameID),
 			Type: string(e.Type), Message: e.Message, Default: e.DefaultPrompt, URL: clip(e.URL, maxURL),
 		}
 	case "Page.javascriptDialogClosed":
@@ -87,7 +97,7 @@ func decode(c Config, now time.Time, method string, params []byte) any {
 		if json.Unmarshal(params, &e) != nil {
 			return nil
 		}
-		return messages.DialogClosed{Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: e.FrameID, Accepted: e.Result}
+		return messages.DialogClosed{Role: c.Role, Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: e.FrameID, Accepted: e.Result}
 	case "Page.frameAttached":
 		var e page.EventFrameAttached
 		if json.Unmarshal(params, &e) != nil {

@@ -11,11 +11,15 @@ import (
 
 // Config is what a page or iframe session is born with.
 type Config struct {
+	Role    messages.Role
 	Gen     messages.Generation
 	Session messages.SessionID
 	Target  messages.TargetID
 	Page    messages.TargetID // the top-level target; equals Target for a page
 	IsPage  bool
+	// Held popups wait until the anchor sees their dialogs too: such a page runs
+	// as soon as the first of the clients that hold it lets it go.
+	Held bool
 	// Fresh pages have run nothing yet, so nothing can have wedged them: if
 	// they are slow to answer, the machine is.
 	Fresh bool
@@ -35,6 +39,9 @@ const (
 	// InterruptGrace lets a reply that was already on its way arrive before
 	// the calls behind a dialog are called blocked.
 	InterruptGrace = 50 * time.Millisecond
+	// HoldBudget is how long a popup waits for the anchor: it freezes its opener
+	// meanwhile.
+	HoldBudget = 250 * time.Millisecond
 )
 
 // Timer names.
@@ -44,6 +51,7 @@ const (
 	timerProbe     = "probe"
 	timerInterrupt = "interrupt"
 	timerReload    = "reload"
+	timerResume    = "resume"
 	timerNavigate  = "navigate:"
 )
 
@@ -53,6 +61,8 @@ type Machine struct {
 	out []Effect
 
 	round     uint32
+	enabled   bool // the Page domain, in this round
+	held      bool // a popup that waits for the anchor
 	ready     bool
 	attended  bool // the attach of this round is over: navigations may begin
 	announced bool // and SessionReady was sent
@@ -79,7 +89,7 @@ type Machine struct {
 
 // NewMachine returns the machine of a session that has just been attached.
 func NewMachine(cfg Config) *Machine {
-	return &Machine{cfg: cfg, health: messages.PageOK}
+	return &Machine{cfg: cfg, held: cfg.Held, health: messages.PageOK}
 }
 
 // Step takes one input and returns what is to be done, in order.
@@ -96,7 +106,11 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case messages.Navigate:
 		m.navigate(in)
 	case messages.HandleDialog:
-		m.handleDialog(in)
+		m.do(answerCommand(in))
+	case messages.ResumePage:
+		m.letRun()
+	case tellAgain:
+		m.tellCovered()
 	case messages.DialogsOpen:
 		m.dialogsOpen(now, in)
 	case messages.ProbeSession:
@@ -148,6 +162,11 @@ func (m *Machine) replied(r Replied) {
 		if r.Tag.Round == m.round && r.Err == nil {
 			m.treeLoaded(r.Result)
 		}
+	case TagEnabled:
+		if r.Tag.Round == m.round && r.Err == nil {
+			m.enabled = true
+			m.tellCovered()
+		}
 	case TagInfo:
 		m.infoReplied(r)
 	case TagVerdictKey:
@@ -172,8 +191,14 @@ func (m *Machine) replied(r Replied) {
 
 func (m *Machine) timerFired(name string) {
 	switch name {
+	case timerResume:
+		m.letRun()
 	case timerClassify:
 		if m.ready || m.crashed {
+			return
+		}
+		if len(m.dialogs) > 0 {
+			m.announce(true) // its silence is explained
 			return
 		}
 		if m.cfg.IsPage {
@@ -222,15 +247,16 @@ func (m *Machine) dialogsOpen(now time.Time, o messages.DialogsOpen) {
 	}
 }
 
-func (m *Machine) handleDialog(o messages.HandleDialog) {
+// answerCommand is the answer to a dialog on the wire.
+func answerCommand(o messages.HandleDialog) Command {
 	params := struct {
 		Accept bool    `json:"accept"`
 		Text   *string `json:"promptText,omitempty"`
 	}{o.Accept, o.Text}
-	m.do(Command{
+	return Command{
 		Tag: Tag{Kind: TagDialog, ID: o.Dialog}, Method: "Page.handleJavaScriptDialog",
 		Params: mustJSON(params), Timeout: AnswerBudget,
-	})
+	}
 }
 
 func (m *Machine) frameNavigated(f messages.FrameNavigated) {

@@ -108,9 +108,7 @@ func (m *BrowserMachine) letGo(a messages.TargetAttached) {
 }
 
 func (m *BrowserMachine) detach(s messages.SessionID) {
-	m.root(Tag{Kind: TagNone}, "Target.detachFromTarget", struct {
-		SessionID messages.SessionID `json:"sessionId"`
-	}{s}, 0)
+	m.root(Tag{Kind: TagNone}, "Target.detachFromTarget", sessionParam{s}, 0)
 }
 
 func (m *BrowserMachine) targetDetached(d messages.TargetDetached) {

@@ -25,7 +25,7 @@ type Config struct {
 	Gen      uint64
 	// Dial opens a link. It waits, honours ctx, and calls onClose once when
 	// the link has ended.
-	Dial func(ctx context.Context, u messages.CDPURL, onClose func(error)) (*transport.Mux, error)
+	Dial func(ctx context.Context, r messages.Role, u messages.CDPURL, onClose func(error)) (*transport.Mux, error)
 	// Launch starts a browser; used only for specs that ask for it.
 	Launch func(ctx context.Context, headless bool) (Browser, error)
 	// Observe hears every event of the task, on the supervisor's goroutine; it
@@ -33,8 +33,9 @@ type Config struct {
 	Observe func([]messages.Event)
 	// Owners is shared by the tasks of a node.
 	Owners *session.Owners
-	// Roll is the jitter of the backoff, in [0, 1).
-	Roll func() float64
+	// Roll returns a stream of jitter in [0, 1), one for each group of children:
+	// one group's failures do not change another's backoff.
+	Roll func(group string) func() float64
 	// Shed counts console errors dropped in a storm.
 	Shed *atomic.Uint64
 	Log  *slog.Logger
@@ -48,9 +49,11 @@ type Actor struct {
 	log     *slog.Logger
 
 	dialogs, link, sessions *guard.Group
+	anchor                  *guard.Group // nil while there is none
 
 	gen     messages.Generation
-	mux     *transport.Mux // of the newest link
+	anchors messages.Generation // started so far
+	mux     *transport.Mux      // of the newest link
 	root    *session.Port
 	configs map[messages.SessionID]session.Config
 	ports   map[messages.SessionID]*session.Port
@@ -108,7 +111,7 @@ const openingTab = "opening"
 
 // Receive implements guard.Behavior.
 func (a *Actor) Receive(c *guard.Context, msg any) {
-	if a.dialogs.Handle(c, msg) || a.link.Handle(c, msg) || a.sessions.Handle(c, msg) {
+	if a.dialogs.Handle(c, msg) || a.link.Handle(c, msg) || a.sessions.Handle(c, msg) || a.anchor != nil && a.anchor.Handle(c, msg) {
 		return
 	}
 	switch msg := msg.(type) {
@@ -117,16 +120,12 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 			return
 		}
 		a.mux, a.root = msg.Mux, msg.Port
-		endpoint := a.cfg.Spec.CDPURL
-		a.browser.mu.Lock()
-		if b := a.browser.browser; b != nil {
-			endpoint = b.Endpoint()
-			if a.gen == 1 {
-				a.watchBrowser(c, b)
-			}
+		if b := a.browser.get(); b != nil && a.gen == 1 {
+			a.watchBrowser(c, b)
 		}
-		a.browser.mu.Unlock()
-		a.step(c, Linked{Gen: msg.Gen, Endpoint: endpoint.String()})
+		a.step(c, Linked{Gen: msg.Gen, Endpoint: a.endpoint().String()})
+	case session.AnchorLinked:
+		a.step(c, AnchorLinked{msg.Gen})
 	case browserGone:
 		a.step(c, BrowserGone{msg.why})
 	default:
@@ -137,10 +136,7 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 // Terminate implements guard.Behavior. The browser that was launched for the
 // task ends after every link to it (A6).
 func (a *Actor) Terminate(c *guard.Context, r guard.Reason) {
-	a.browser.mu.Lock()
-	b := a.browser.browser
-	a.browser.mu.Unlock()
-	if b != nil {
+	if b := a.browser.get(); b != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), closeBudget)
 		defer cancel()
 		if err := b.Close(ctx); err != nil {
@@ -184,6 +180,16 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 		case ToSession:
 			child := sessionPrefix + string(e.Session)
 			a.order(c, child, a.pid(a.sessions, child), e.Msg)
+		case StartAnchor:
+			a.startAnchor(c)
+		case StopAnchor:
+			a.anchor.Remove(c, childAnchor)
+		case ToAnchor:
+			c.Send(a.pid(a.anchor, childAnchor), e.Msg)
+		case AnchorReady:
+			if ref, ok := a.anchor.Ref(childAnchor); ok {
+				a.anchor.Ready(c, childAnchor, ref.Gen)
+			}
 		case OpenTab:
 			sys, self := c.System(), a.self
 			reply := a.orders.Owe(openingTab, e.Reply, nil, ended())
@@ -205,6 +211,9 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 		case Finish:
 			if a.link != nil {
 				a.link.Shutdown(c) // what is over is not dialled again
+			}
+			if a.anchor != nil {
+				a.anchor.Shutdown(c)
 			}
 			if e.Err != nil {
 				c.Exit(guard.Fail(e.Err))

@@ -34,20 +34,22 @@ func (m *Machine) sessionRestarted(s messages.SessionID) {
 // been lost with the mailbox of the last one.
 func (m *Machine) dialogsRestarted() {
 	if m.lostGen > 0 {
-		m.do(ToDialog{messages.LinkLost{Gen: m.lostGen}})
+		m.do(ToDialog{messages.LinkLost{Role: messages.RolePrimary, Gen: m.lostGen}})
+	}
+	if m.anchor.lostGen > 0 {
+		m.do(ToDialog{messages.LinkLost{Role: messages.RoleAnchor, Gen: m.anchor.lostGen}})
 	}
 	told := map[messages.TargetID]bool{}
 	for _, o := range m.memory.Open {
-		t := o.Dialog.TargetID
-		if told[t] {
-			continue
-		}
-		told[t] = true
-		switch p := m.pages[t]; {
-		case p == nil:
+		if t := o.Dialog.TargetID; m.pages[t] == nil && !told[t] {
+			told[t] = true
 			m.do(ToDialog{messages.PageGone{Page: t}})
-		case p.session != "":
-			m.do(ToDialog{messages.PageReattached{Page: t, Session: p.session}})
+		}
+	}
+	// What the sessions hear of they tell themselves, and the anchor does.
+	for _, t := range m.order {
+		if p := m.pages[t]; p.session != "" {
+			m.tellWatched(t)
 		}
 	}
 }

@@ -26,17 +26,34 @@ type launched struct {
 	browser Browser
 }
 
-// connect runs on the dialling goroutine.
+func (l *launched) get() Browser {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.browser
+}
+
+// endpoint is where the task's browser is, as far as it is known.
+func (a *Actor) endpoint() messages.CDPURL {
+	if b := a.browser.get(); b != nil {
+		return b.Endpoint()
+	}
+	return a.cfg.Spec.CDPURL
+}
+
+// connect runs on the primary's dialling goroutine.
 func (a *Actor) connect(ctx context.Context, onClose func(error)) (*transport.Mux, error) {
-	endpoint := a.cfg.Spec.CDPURL
 	if a.cfg.Spec.Launch != nil {
-		b, err := a.launch(ctx)
-		if err != nil {
+		if _, err := a.launch(ctx); err != nil {
 			return nil, err
 		}
-		endpoint = b.Endpoint()
 	}
-	return a.cfg.Dial(ctx, endpoint, onClose)
+	return a.cfg.Dial(ctx, messages.RolePrimary, a.endpoint(), onClose)
+}
+
+// connectAnchor runs on the anchor's, with a browser that is known: it begins
+// after the primary stands.
+func (a *Actor) connectAnchor(ctx context.Context, onClose func(error)) (*transport.Mux, error) {
+	return a.cfg.Dial(ctx, messages.RoleAnchor, a.endpoint(), onClose)
 }
 
 type browserGone struct{ why string }

@@ -22,6 +22,11 @@ var (
 		Strategy: restart.RestForOne, MaxConsecutive: 5,
 		Backoff: restart.Backoff{Base: 500 * time.Millisecond, Cap: 10 * time.Second},
 	}
+	// The anchor's failures never cost the task anything but the anchor.
+	anchorPolicy = restart.Policy{
+		Strategy: restart.OneForOne, MaxConsecutive: 8,
+		Backoff: restart.Backoff{Base: 500 * time.Millisecond, Cap: 10 * time.Second},
+	}
 	dialogPolicy = restart.Policy{
 		Strategy: restart.OneForOne, Intensity: 10, Period: time.Minute,
 		Backoff: restart.Backoff{Base: 10 * time.Millisecond, Cap: time.Second},
@@ -37,11 +42,12 @@ const (
 	childBrowser  = "browser"
 	childFrame    = "frame"
 	childDialog   = "dialog"
+	childAnchor   = "anchor"
 	sessionPrefix = "session/"
 )
 
 func (a *Actor) group(cfg guard.GroupConfig) *guard.Group {
-	cfg.Roll = a.cfg.Roll
+	cfg.Roll = a.cfg.Roll(cfg.Name)
 	var lastErr error
 	onExit := cfg.OnExit
 	cfg.OnExit = func(c *guard.Context, id string, ev guard.Exited) {
@@ -56,14 +62,28 @@ func (a *Actor) group(cfg guard.GroupConfig) *guard.Group {
 			onExit(c, id, ev)
 		}
 	}
-	cfg.OnGiveUp = func(c *guard.Context, g restart.GiveUp) {
-		a.step(c, GaveUp{gaveUp(cfg.Name, g, lastErr)})
+	if cfg.OnGiveUp == nil {
+		cfg.OnGiveUp = func(c *guard.Context, g restart.GiveUp) {
+			a.step(c, GaveUp{gaveUp(cfg.Name, g, lastErr)})
+		}
 	}
 	g, err := guard.NewGroup(cfg)
 	if err != nil {
 		panic("supervisor: " + err.Error()) // the policies above are constants
 	}
 	return g
+}
+
+// startAnchor begins the second link, with a clean record.
+func (a *Actor) startAnchor(c *guard.Context) {
+	a.anchor = a.group(guard.GroupConfig{
+		Name: "anchor", Policy: anchorPolicy,
+		Children: []restart.Child{{ID: childAnchor, Type: restart.Transient}},
+		Factory:  a.factory, OnStart: a.started, OnExit: a.exited,
+		OnWait:   func(c *guard.Context, _ restart.Wait) { a.step(c, AnchorWaiting{}) },
+		OnGiveUp: func(c *guard.Context, _ restart.GiveUp) { a.step(c, AnchorGaveUp{}) },
+	})
+	a.anchor.Start(c)
 }
 
 func gaveUp(group string, g restart.GiveUp, last error) error {
@@ -86,10 +106,19 @@ func (a *Actor) factory(id string) guard.Child {
 		a.gen++
 		cfg := session.BrowserConfig{
 			Gen: a.gen, Scope: a.cfg.Spec.Scope, Target: a.cfg.Spec.TargetID, Owned: a.machine.owned(),
-			Elsewhere: func(t messages.TargetID) bool { return a.cfg.Owners.Elsewhere(t, a.cfg.ID) },
+			Elsewhere: a.elsewhere,
 		}
 		return guard.Child{Kind: "browser", New: func() guard.Behavior {
 			return session.NewBrowser(cfg, a.connect, a.self)
+		}}
+	case childAnchor:
+		a.anchors++
+		cfg := session.AnchorConfig{
+			Gen: a.anchors, Scope: a.cfg.Spec.Scope, Owned: a.machine.owned(), Elsewhere: a.elsewhere, Alone: a.mux == nil,
+		}
+		peers := a.peers()
+		return guard.Child{Kind: "anchor", New: func() guard.Behavior {
+			return session.NewAnchor(cfg, a.connectAnchor, peers)
 		}}
 	case childFrame:
 		gen, dialogs := a.gen, a.pid(a.dialogs, childDialog)
@@ -102,11 +131,16 @@ func (a *Actor) factory(id string) guard.Child {
 	}
 }
 
+func (a *Actor) elsewhere(t messages.TargetID) bool { return a.cfg.Owners.Elsewhere(t, a.cfg.ID) }
+
 func sessionID(child string) messages.SessionID {
 	return messages.SessionID(strings.TrimPrefix(child, sessionPrefix))
 }
 
 func (a *Actor) pid(g *guard.Group, id string) *actor.PID {
+	if g == nil {
+		return nil
+	}
 	ref, _ := g.Ref(id)
 	return ref.PID
 }
@@ -126,13 +160,16 @@ func (a *Actor) peers() session.Peers {
 func (a *Actor) started(c *guard.Context, id string, ref guard.Ref) {
 	switch id {
 	case childDialog:
-		c.Send(ref.PID, dialog.SessionsChanged{PIDs: a.pids})
+		a.tellSessions(c)
 		c.Send(a.pid(a.link, childFrame), frame.DialogActor{PID: ref.PID})
 		a.tellPeers(c)
 		a.step(c, DialogsRestarted{})
 	case childBrowser:
 		a.mux, a.root = nil, nil
 		a.step(c, BrowserStarting{a.gen})
+	case childAnchor:
+		a.tellSessions(c)
+		a.step(c, AnchorStarting{a.anchors})
 	case childFrame:
 		a.tellPeers(c)
 		a.step(c, FramesRestarted{})
@@ -152,6 +189,12 @@ func (a *Actor) tellPeers(c *guard.Context) {
 	for _, pid := range a.pids {
 		c.Send(pid, peers)
 	}
+	c.Send(a.pid(a.anchor, childAnchor), peers)
+}
+
+// tellSessions tells the dialog actor who serves which session.
+func (a *Actor) tellSessions(c *guard.Context) {
+	c.Send(a.pid(a.dialogs, childDialog), dialog.SessionsChanged{PIDs: a.pids, Anchor: a.pid(a.anchor, childAnchor)})
 }
 
 // setPID notes which actor serves a session; nil means none any more.
@@ -162,13 +205,17 @@ func (a *Actor) setPID(c *guard.Context, s messages.SessionID, pid *actor.PID) {
 	} else {
 		delete(a.pids, s)
 	}
-	c.Send(a.pid(a.dialogs, childDialog), dialog.SessionsChanged{PIDs: a.pids})
+	a.tellSessions(c)
 }
 
 func (a *Actor) exited(c *guard.Context, id string, ev guard.Exited) {
-	if id == childBrowser {
+	switch id {
+	case childBrowser:
 		a.mux, a.root = nil, nil
 		a.step(c, BrowserExited{ev.Reason.Err})
+	case childAnchor:
+		a.step(c, AnchorExited{ev.Reason.Err})
+		a.tellSessions(c) // after the loss: an order it had has failed
 	}
 }
 

@@ -85,5 +85,8 @@ func (m *Machine) holder(d messages.Dialog) messages.SessionID {
 			frame = c.ParentFrameID
 		}
 	}
+	if p := m.pages[d.TargetID]; p != nil && p.session != "" {
+		return p.session
+	}
 	return d.SessionID
 }

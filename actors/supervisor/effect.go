@@ -24,6 +24,14 @@ type (
 	// it was asked to.
 	BrowserExited struct{ Err error }
 
+	// AnchorStarting, AnchorLinked, AnchorWaiting, AnchorExited and AnchorGaveUp are the same of
+	// the second link.
+	AnchorStarting struct{ Gen messages.Generation }
+	AnchorLinked   struct{ Gen messages.Generation }
+	AnchorWaiting  struct{}
+	AnchorExited   struct{ Err error }
+	AnchorGaveUp   struct{}
+
 	// GaveUp says that the restart policy will not try again.
 	GaveUp struct{ Err error }
 
@@ -78,6 +86,15 @@ type (
 		Session messages.SessionID
 		Msg     any
 	}
+
+	// StartAnchor and StopAnchor start and end the second link's actor.
+	StartAnchor struct{}
+	StopAnchor  struct{}
+
+	// ToAnchor is a message to it; AnchorReady tells its restart policy that
+	// the link is healthy.
+	ToAnchor    struct{ Msg any }
+	AnchorReady struct{}
 
 	// Ready tells the restart policy that the link is healthy.
 	Ready struct{}

@@ -16,8 +16,7 @@ func (m *Machine) setPrimary(s messages.LinkState) {
 }
 
 func (m *Machine) tellConnection() {
-	conn := m.conn
-	m.tell(messages.Event{Type: messages.EventConnection, Connection: &conn})
+	m.tell(messages.Event{Type: messages.EventConnection, Connection: new(m.conn)})
 }
 
 // browserExited is the loss of the link, unless it was asked for.
@@ -34,8 +33,10 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 	for _, t := range m.order {
 		m.pages[t].session, m.pages[t].health = "", messages.PageOK
 	}
+	m.unlinkTrees()
 	m.lostGen = m.gen
-	m.do(ToDialog{messages.LinkLost{Gen: m.gen}})
+	m.do(ToDialog{messages.LinkLost{Role: messages.RolePrimary, Gen: m.gen}})
+	m.primaryFell(now)
 	m.conn.Primary = messages.LinkDown
 	switch {
 	case m.stopping:
@@ -54,8 +55,23 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 	}
 }
 
+// unlinkTrees keeps what is known of the frames, without the sessions they had.
+func (m *Machine) unlinkTrees() {
+	trees := make(map[messages.TargetID]*messages.FrameTree, len(m.trees)) // the published ones are not written
+	for t, tree := range m.trees {
+		unlinked := *tree
+		unlinked.Children = slices.Clone(tree.Children)
+		for i := range unlinked.Children {
+			unlinked.Children[i].SessionID = ""
+		}
+		trees[t] = &unlinked
+	}
+	m.trees = trees
+}
+
 func (m *Machine) rootAttached(r messages.RootAttached) {
 	m.rooted = true
+	m.toAnchor(messages.PrimaryUp{Up: true})
 	// What was ours and is not there any more was closed while we were away.
 	for _, t := range slices.Clone(m.order) {
 		if !slices.Contains(r.Pages, t) {
@@ -81,14 +97,18 @@ func (m *Machine) maybeActive(now time.Time) {
 		}
 	}
 	m.conn.Primary = messages.LinkUp
+	reason := ""
 	if !m.lostAt.IsZero() {
 		m.conn.Reconnects++
 		m.conn.LastGapMS = now.Sub(m.lostAt).Milliseconds()
 		m.lostAt = time.Time{}
+		reason = messages.ReasonReconnected
 	}
-	m.tellConnection()
+	m.tell(messages.Event{Type: messages.EventConnection, Connection: new(m.conn), Reason: reason})
+	m.maybeCalm(now)
 	m.do(Ready{})
 	m.become(m.settled())
+	m.anchorWanted(now)
 	if !m.everUp {
 		m.everUp = true
 		// Published first: whoever waits for the start reads next (A5).

@@ -23,9 +23,11 @@ type Machine struct {
 	gen      messages.Generation
 	lostGen  messages.Generation // the newest that is over
 	lostAt   time.Time
+	linkedAt time.Time // since when the primary link stands
 	everUp   bool
 	rooted   bool // RootAttached of this generation has come
 	stopping bool
+	left     bool // and the browser's session has been told to leave
 
 	pages    map[messages.TargetID]*pageEntry
 	order    []messages.TargetID // as opened
@@ -41,6 +43,8 @@ type Machine struct {
 	console []messages.ConsoleError // copied on write
 	reports reports
 
+	anchor anchor
+
 	events   []messages.Event
 	held     []messages.Event // console errors, published together
 	flushing bool
@@ -55,12 +59,13 @@ type pageEntry struct {
 }
 
 type sessionEntry struct {
-	cfg    session.Config
-	via    messages.SessionID
-	info   messages.TargetInfo
-	seq    uint64
-	ready  bool
-	health messages.PageState
+	cfg     session.Config
+	via     messages.SessionID
+	info    messages.TargetInfo
+	seq     uint64
+	ready   bool
+	enabled bool // hears of its page's dialogs
+	health  messages.PageState
 }
 
 // opening is a page that is to go somewhere once its session answers: a page
@@ -72,12 +77,14 @@ type opening struct {
 
 // NewMachine returns the machine of a task that has not begun.
 func NewMachine(id messages.TaskID, spec messages.TaskSpec) *Machine {
+	conn := messages.Connection{Primary: messages.LinkDialing, Anchor: messages.LinkDown, Endpoint: spec.CDPURL.String()}
+	if spec.Anchor == messages.AnchorNone {
+		conn.AnchorOff = messages.AnchorOffSpec
+	}
 	return &Machine{
-		id: id, spec: spec, state: messages.StateStarting,
-		conn: messages.Connection{
-			Primary: messages.LinkDialing, Anchor: messages.LinkDown, Endpoint: spec.CDPURL.String(),
-		},
-		pages: map[messages.TargetID]*pageEntry{}, sessions: map[messages.SessionID]*sessionEntry{},
+		id: id, spec: spec, state: messages.StateStarting, conn: conn,
+		anchor: anchor{covered: map[messages.TargetID]bool{}, leaving: map[messages.TargetID][]Effect{}},
+		pages:  map[messages.TargetID]*pageEntry{}, sessions: map[messages.SessionID]*sessionEntry{},
 		opening: map[messages.TargetID]opening{}, told: map[messages.TargetID]bool{},
 		trees: map[messages.TargetID]*messages.FrameTree{},
 	}
@@ -100,10 +107,41 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.setPrimary(messages.LinkBackoff)
 	case Linked:
 		if in.Gen == m.gen {
-			m.conn.Endpoint = in.Endpoint
+			m.conn.Endpoint, m.linkedAt = in.Endpoint, now
 		}
 	case BrowserExited:
 		m.browserExited(now, in)
+	case AnchorStarting:
+		m.anchorStarting(in)
+	case AnchorWaiting:
+		m.setAnchor(messages.LinkBackoff, "")
+	case AnchorExited:
+		m.anchorExited(now, in)
+	case AnchorLinked:
+		if in.Gen == m.anchor.gen {
+			m.anchor.linkAt = now
+		}
+	case AnchorGaveUp:
+		m.anchor.running = false
+		m.anchorUseless(now, messages.AnchorOffUnreachable)
+	case messages.AnchorAttached:
+		if in.Gen == m.anchor.gen {
+			m.anchorAttached(now, in)
+		}
+	case messages.AnchorSettled:
+		if in.Gen == m.anchor.gen && m.conn.AnchorOff == "" {
+			m.anchorSettled(now)
+		}
+	case messages.PageCovered:
+		m.pageCovered(in)
+	case messages.PageUncovered:
+		if in.Gen == m.anchor.gen {
+			delete(m.anchor.covered, in.Page)
+		}
+	case messages.PageLeft:
+		if in.Gen == m.anchor.gen {
+			m.anchorLeft(in.Page)
+		}
 	case GaveUp:
 		m.finish(messages.StateLost, in.Err)
 	case BrowserGone:
@@ -150,6 +188,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case messages.PageReleased:
 		if p := m.pages[in.Page]; p != nil && in.Gen == m.gen {
 			p.stuck, p.poisoned = false, false
+			m.toAnchor(messages.CoverPage{Page: in.Page})
 			m.pageChanged(in.Page)
 		}
 	case messages.PageUnreachable:
@@ -158,7 +197,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.dialogsChanged(in)
 	case dialog.Left:
 		if m.stopping {
-			m.do(ToBrowser{messages.Leave{}})
+			m.leaveAnchor()
 		}
 	case messages.FramesChanged:
 		if in.Gen == m.gen && m.pages[in.Page] != nil {
@@ -176,12 +215,13 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case messages.OpenPage:
 		m.openPage(in)
 	case messages.ClosePage:
-		m.do(ToBrowser{in})
+		m.withoutAnchor(in.Page, ToBrowser{in})
 	case messages.UpdateSpec:
 		if !maps.Equal(m.spec.Labels, in.Spec.Labels) {
 			m.tellConnection() // labels have no event of their own
 		}
 		m.spec = in.Spec
+		m.anchorSpec(now)
 		m.do(ToDialog{messages.SetDialogPolicy(in)})
 	case messages.StopTask:
 		m.stop(in.Reason)

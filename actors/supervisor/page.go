@@ -13,6 +13,7 @@ func (m *Machine) targetAttached(a messages.TargetAttached) {
 	isPage := a.Via == ""
 	fresh := a.Waiting || !m.everUp && a.Info.URL == "about:blank"
 	cfg := session.Config{Gen: a.Gen, Session: a.Session, Target: a.Info.ID, Page: a.Page, IsPage: isPage, Fresh: fresh}
+	cfg.Held = isPage && a.Waiting && a.Info.Opener != "" && m.conn.Anchor == messages.LinkUp
 	if old := m.sessions[a.Session]; old != nil {
 		return
 	}
@@ -41,7 +42,7 @@ func (m *Machine) pageAttached(a messages.TargetAttached) {
 	p := m.pages[a.Info.ID]
 	if p != nil {
 		p.info, p.session, p.health = a.Info, a.Session, messages.PageOK
-		m.do(ToDialog{messages.PageReattached{Page: a.Info.ID, Session: a.Session}})
+		m.tellWatched(a.Info.ID)
 		m.pageChanged(a.Info.ID)
 		return
 	}
@@ -53,7 +54,16 @@ func (m *Machine) pageAttached(a messages.TargetAttached) {
 	if m.rooted || m.current == "" || isInternal(m.pages[m.current].info.URL) {
 		m.current = a.Info.ID
 	}
+	m.tellWatched(a.Info.ID)
 	m.tellPage(messages.EventPageOpened, a.Info.ID)
+	if a.Info.Opener == "" || !a.Waiting { // a popup it sees by itself
+		m.toAnchor(messages.CoverPage{Page: a.Info.ID})
+	}
+}
+
+// tellWatched tells the dialogs of the session that a page has.
+func (m *Machine) tellWatched(t messages.TargetID) {
+	m.do(ToDialog{messages.PageWatched{Role: messages.RolePrimary, Gen: m.gen, Page: t, Session: m.pages[t].session}})
 }
 
 func isInternal(url string) bool {

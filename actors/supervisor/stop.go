@@ -1,6 +1,8 @@
 package supervisor
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,16 +37,35 @@ func (m *Machine) stop(why string) {
 	}
 	m.stopping, m.reason = true, why
 	m.do(Arm{timerStop, stopBudget})
-	if m.conn.Primary != messages.LinkUp && m.conn.Primary != messages.LinkDialing {
-		m.finish(messages.StateStopped, nil)
-		return
-	}
-	// Also while it dials or attaches: a tab may have been made, a popup may
-	// be held.
 	if m.spec.Launch == nil && m.spec.Scope != messages.ScopeOwn && len(m.memory.Open) > 0 {
 		// These pages outlive the task: a dialog left open would freeze them.
 		m.do(ToDialog{dialog.Leave{}})
 		m.do(Arm{timerDialogs, dialogBudget})
+		return
+	}
+	m.leaveAnchor()
+}
+
+// leaveAnchor ends the second link before the first: nobody else may be attached
+// to a page with a poisoned dialog when it is closed (C15).
+func (m *Machine) leaveAnchor() {
+	if !m.anchor.running || m.conn.Anchor == messages.LinkBackoff {
+		m.leaveBrowser()
+		return
+	}
+	m.do(ToAnchor{messages.Leave{}})
+	m.do(Arm{timerAnchorStop, anchorLeaves})
+}
+
+// leaveBrowser also ends a link that dials or attaches: a tab may have been
+// made, a popup may be held.
+func (m *Machine) leaveBrowser() {
+	if m.left {
+		return
+	}
+	m.left = true
+	if m.conn.Primary != messages.LinkUp && m.conn.Primary != messages.LinkDialing {
+		m.finish(messages.StateStopped, nil)
 		return
 	}
 	m.do(ToBrowser{messages.Leave{}})
@@ -55,13 +76,19 @@ func (m *Machine) timerFired(name string) {
 	case timerStop:
 		m.finish(messages.StateStopped, nil)
 	case timerDialogs:
-		m.do(ToBrowser{messages.Leave{}})
+		m.leaveAnchor()
+	case timerAnchorStop:
+		m.leaveBrowser()
 	case timerFrames:
 		m.do(FramesStable{})
 	default:
+		if page, ok := strings.CutPrefix(name, timerAnchorLeave); ok {
+			m.anchorLeft(messages.TargetID(page))
+			return
+		}
 		page, _ := strings.CutPrefix(name, timerRelease)
 		if p := m.pages[messages.TargetID(page)]; p != nil && p.poisoned {
-			m.do(ToBrowser{messages.ReleasePage{Page: messages.TargetID(page)}})
+			m.withoutAnchor(messages.TargetID(page), ToBrowser{messages.ReleasePage{Page: messages.TargetID(page)}})
 		}
 	}
 }
@@ -75,7 +102,7 @@ func (m *Machine) finish(s messages.TaskState, err error) {
 	if err != nil {
 		m.reason = reasonOf(err)
 	}
-	m.conn.Primary = messages.LinkDown
+	m.conn.Primary, m.conn.Anchor = messages.LinkDown, messages.LinkDown
 	m.become(s)
 	m.do(Publish{m.take()})
 	m.do(Finish{err})
@@ -92,6 +119,14 @@ func reasonOf(err error) string {
 func (m *Machine) end(s messages.TaskState, err error) []Effect {
 	m.out = nil
 	m.finish(s, err)
+	for _, t := range slices.Sorted(maps.Keys(m.anchor.leaving)) {
+		for _, do := range m.anchor.leaving[t] {
+			if b, ok := do.(ToBrowser); ok {
+				m.late(b.Msg)
+			}
+		}
+	}
+	clear(m.anchor.leaving)
 	for t, o := range m.opening {
 		delete(m.opening, t)
 		m.do(Answer{To: o.reply, Err: ended()})

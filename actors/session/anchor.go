@@ -1,0 +1,100 @@
+package session
+
+import (
+	"time"
+
+	"holdfast/internal/guard"
+	"holdfast/messages"
+	"holdfast/transport"
+)
+
+// AnchorLinked tells the supervisor that the anchor's link stands.
+type AnchorLinked struct {
+	Gen messages.Generation
+	Mux *transport.Mux
+}
+
+// Anchor is the actor of a task's second link, and of every session on it.
+type Anchor struct {
+	link
+	cfg     AnchorConfig
+	peers   Peers
+	machine *AnchorMachine
+}
+
+// NewAnchor returns the behavior; dialling begins with Init.
+func NewAnchor(cfg AnchorConfig, connect Connect, peers Peers) *Anchor {
+	return &Anchor{link: link{connect: connect}, cfg: cfg, peers: peers, machine: NewAnchorMachine(cfg)}
+}
+
+// Init implements guard.Behavior.
+func (a *Anchor) Init(c *guard.Context) { a.dial(c) }
+
+// Receive implements guard.Behavior.
+func (a *Anchor) Receive(c *guard.Context, msg any) {
+	if a.handle(c, msg, a.linked) {
+		return
+	}
+	switch msg := msg.(type) {
+	case Peers:
+		if msg.Dialog != a.peers.Dialog {
+			defer a.step(c, tellAgain{})
+		}
+		a.peers = msg
+	case messages.Leave:
+		if a.mux.Load() == nil {
+			c.Exit(guard.Reason{})
+			return
+		}
+		a.step(c, msg)
+	default:
+		a.step(c, msg)
+	}
+}
+
+// Terminate implements guard.Behavior.
+func (a *Anchor) Terminate(*guard.Context, guard.Reason) { a.end() }
+
+func (a *Anchor) linked(c *guard.Context) {
+	a.bind(c, Listen{})
+	c.Send(a.peers.Supervisor, AnchorLinked{Gen: a.cfg.Gen, Mux: a.mux.Load()})
+	a.step(c, Start{})
+}
+
+func (a *Anchor) bind(c *guard.Context, l Listen) {
+	sys, self := c.System(), c.Self()
+	cfg := Config{Role: messages.RoleAnchor, Gen: a.cfg.Gen, Session: l.Session, Page: l.Page}
+	a.mux.Load().Bind(l.Session, func(e transport.Event) {
+		if fact := decode(cfg, time.Now(), e.Method, e.Params); fact != nil {
+			sys.Send(self, fact)
+		}
+	})
+}
+
+func (a *Anchor) step(c *guard.Context, in any) {
+	for _, e := range a.machine.Step(c.Now(), in) {
+		switch e := e.(type) {
+		case Command:
+			command(c, a.mux.Load(), "", e)
+		case Listen:
+			a.bind(c, e)
+		case ToDialog:
+			c.Send(a.peers.Dialog, e.Msg)
+		case ToSupervisor:
+			c.Send(a.peers.Supervisor, e.Msg)
+		case Arm:
+			c.After(e.Name, e.After, TimerFired{e.Name})
+		case Disarm:
+			c.Cancel(e.Name)
+		case Exit:
+			if e.Err != nil {
+				c.Exit(guard.Fail(e.Err))
+			} else {
+				c.Exit(guard.Reason{})
+			}
+		}
+	}
+	if d, ok := in.(messages.TargetDetached); ok {
+		a.mux.Load().Unbind(d.Session)
+	}
+}

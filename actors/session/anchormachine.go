@@ -1,0 +1,340 @@
+package session
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"holdfast/messages"
+)
+
+// AnchorConfig is what an anchor is born with.
+type AnchorConfig struct {
+	Gen   messages.Generation
+	Scope messages.Scope
+	// Owned are the pages of the task.
+	Owned []messages.TargetID
+	// Elsewhere says whether a page is another task's of this node.
+	Elsewhere func(messages.TargetID) bool
+	// Alone says that the primary link is down.
+	Alone bool
+}
+
+// AnchorSettle is what the pages get to enable their Page domain before the
+// anchor counts as up. One that holds a dialog does not answer until that is
+// gone; nobody waits for it.
+const AnchorSettle = 300 * time.Millisecond
+
+const timerSettle = "settle"
+
+// AnchorMachine decides for the second link of a task. It is passive: a session
+// with the Page domain enabled on every page of the task, so that whatever
+// dialog opens can be answered when the primary link is lost (M2, C18).
+type AnchorMachine struct {
+	cfg AnchorConfig
+	out []Effect
+
+	attached bool // every page that existed has been reported
+	settled  bool
+	leaving  bool
+	alone    bool
+	owned    map[messages.TargetID]bool
+	pages    map[messages.TargetID]*anchored
+}
+
+// anchored is a page the anchor has a session on, or is about to.
+type anchored struct {
+	session messages.SessionID // "": being attached
+	covered bool
+	held    bool // by this session, among others
+}
+
+// NewAnchorMachine returns the machine of a link that has just been dialled.
+func NewAnchorMachine(cfg AnchorConfig) *AnchorMachine {
+	m := &AnchorMachine{
+		cfg: cfg, alone: cfg.Alone,
+		owned: map[messages.TargetID]bool{}, pages: map[messages.TargetID]*anchored{},
+	}
+	for _, t := range cfg.Owned {
+		m.owned[t] = true
+	}
+	return m
+}
+
+// Step takes one input and returns what is to be done, in order.
+func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
+	m.out = nil
+	switch in := in.(type) {
+	case Start:
+		m.do(autoAttachPages(TagRoot, true))
+		m.do(Arm{timerAttach, AttachBudget})
+	case Replied:
+		m.replied(in)
+	case TimerFired:
+		m.timerFired(in.Name)
+	case messages.TargetAttached:
+		m.targetAttached(in)
+	case messages.TargetDetached:
+		m.targetDetached(in)
+	case messages.DialogOpened, messages.DialogClosed:
+		m.do(ToDialog{in})
+	case messages.HandleDialog:
+		m.handleDialog(in)
+	case messages.CoverPage:
+		m.cover(in.Page)
+	case messages.LeavePage:
+		m.leavePage(in.Page)
+	case messages.ResumePage:
+		if p := m.pages[in.Page]; p != nil && p.held {
+			m.resume(p)
+		}
+	case messages.PrimaryUp:
+		m.alone = !in.Up
+		if m.alone {
+			m.resumeAll()
+		}
+	case tellAgain:
+		for _, t := range slices.Sorted(maps.Keys(m.pages)) {
+			m.tellWatched(t)
+		}
+	case messages.Leave:
+		m.leave()
+	}
+	return m.out
+}
+
+func (m *AnchorMachine) do(e Effect) { m.out = append(m.out, e) }
+
+func (m *AnchorMachine) replied(r Replied) {
+	switch r.Tag.Kind {
+	case TagRoot:
+		if r.Err != nil {
+			m.do(Exit{fmt.Errorf("the browser refused to auto-attach: %w", r.Err)})
+			return
+		}
+		m.rootAttached()
+	case TagEnabled:
+		p := m.pages[r.Tag.Page]
+		if p == nil || p.session != r.Tag.Session || r.Err != nil {
+			return
+		}
+		p.covered = true
+		m.do(ToDialog{m.coveredFact(r.Tag.Page)})
+		m.do(ToSupervisor{m.coveredFact(r.Tag.Page)})
+		m.maybeSettled()
+	case TagDialog:
+		m.do(ToDialog{messages.DialogHandled{Dialog: r.Tag.ID, Err: dialogError(r.Err)}})
+	case TagLeft:
+		m.do(ToSupervisor{messages.PageLeft{Gen: m.cfg.Gen, Page: r.Tag.Page}})
+	case TagCover:
+		// The attach itself has been reported before the reply.
+		if p := m.pages[r.Tag.Page]; p != nil && p.session == "" {
+			delete(m.pages, r.Tag.Page)
+			m.maybeSettled()
+		}
+	case TagCalm:
+		// What was attached up to this reply has been resumed; the next reply
+		// says that the browser has heard so.
+		m.do(rootCommand(Tag{Kind: TagFlushed}, "Browser.getVersion", struct{}{}, 0))
+	case TagFlushed:
+		m.do(Exit{})
+	}
+}
+
+// rootAttached comes with the reply to setAutoAttach: every page that existed
+// has been reported before it (C26).
+func (m *AnchorMachine) rootAttached() {
+	if m.leaving {
+		return
+	}
+	m.attached = true
+	m.do(Disarm{timerAttach})
+	m.do(ToSupervisor{messages.AnchorAttached{Gen: m.cfg.Gen, Pages: slices.Sorted(maps.Keys(m.pages))}})
+	m.do(Arm{timerSettle, AnchorSettle})
+	m.maybeSettled()
+}
+
+func (m *AnchorMachine) maybeSettled() {
+	for _, p := range m.pages {
+		if !p.covered {
+			return
+		}
+	}
+	m.settle()
+}
+
+func (m *AnchorMachine) settle() {
+	if m.attached && !m.settled && !m.leaving {
+		m.settled = true
+		m.do(Disarm{timerSettle})
+		m.do(ToSupervisor{messages.AnchorSettled{Gen: m.cfg.Gen}})
+	}
+}
+
+func (m *AnchorMachine) timerFired(name string) {
+	switch name {
+	case timerAttach:
+		m.do(Exit{messages.Errorf(messages.CodeDeadline, "the browser did not answer the anchor's attach within %s", AttachBudget)})
+	case timerSettle:
+		m.settle()
+	case timerLeave:
+		m.do(Exit{})
+	}
+}
+
+func (m *AnchorMachine) ours(a messages.TargetAttached) bool {
+	if a.Info.Type != "page" || m.leaving {
+		return false
+	}
+	return m.cfg.Scope == messages.ScopeBrowser || m.owned[a.Info.ID] || a.Info.Opener != "" && m.owned[a.Info.Opener]
+}
+
+func (m *AnchorMachine) targetAttached(a messages.TargetAttached) {
+	p := m.pages[a.Info.ID]
+	switch {
+	case p != nil && p.session != "":
+		m.detach(Tag{Kind: TagNone}, a.Session) // attached both by itself and on order
+		return
+	case p == nil && !m.ours(a):
+		m.letGo(a)
+		return
+	}
+	m.owned[a.Info.ID] = true
+	p = &anchored{session: a.Session, held: a.Waiting}
+	m.pages[a.Info.ID] = p
+	m.do(Listen{a.Session, a.Info.ID})
+	m.tellWatched(a.Info.ID)
+	// In a page that holds a dialog the command takes effect at once, for the
+	// dialogs after that one; only its reply is held up (C22).
+	m.do(Command{Session: a.Session, Tag: Tag{Kind: TagEnabled, Page: a.Info.ID, Session: a.Session}, Method: "Page.enable"})
+	if m.alone || a.Waiting && a.Info.Opener == "" {
+		m.resume(p)
+	}
+}
+
+// tellWatched tells the dialogs of the session on a page.
+func (m *AnchorMachine) tellWatched(t messages.TargetID) {
+	p := m.pages[t]
+	if p.session == "" {
+		return
+	}
+	m.do(ToDialog{messages.PageWatched{Role: messages.RoleAnchor, Gen: m.cfg.Gen, Page: t, Session: p.session}})
+	if p.covered {
+		m.do(ToDialog{m.coveredFact(t)})
+	}
+}
+
+func (m *AnchorMachine) coveredFact(t messages.TargetID) messages.PageCovered {
+	return messages.PageCovered{Role: messages.RoleAnchor, Gen: m.cfg.Gen, Page: t, Session: m.pages[t].session}
+}
+
+func (m *AnchorMachine) handleDialog(o messages.HandleDialog) {
+	if p := m.pages[o.Page]; p == nil || p.session != o.Session {
+		m.do(ToDialog{messages.DialogHandled{
+			Dialog: o.Dialog, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").With("sent", false),
+		}})
+		return
+	}
+	c := answerCommand(o)
+	c.Session = o.Session
+	m.do(c)
+}
+
+// letGo is what the primary does with pages that are none of the task's; see
+// BrowserMachine.letGo.
+func (m *AnchorMachine) letGo(a messages.TargetAttached) {
+	if a.Waiting && (a.Info.Opener == "" || m.cfg.Elsewhere == nil || !m.cfg.Elsewhere(a.Info.Opener)) {
+		m.do(Command{Session: a.Session, Tag: Tag{Kind: TagNone}, Method: resume})
+	}
+	m.detach(Tag{Kind: TagNone}, a.Session)
+}
+
+func (m *AnchorMachine) resume(p *anchored) {
+	p.held = false
+	m.do(Command{Session: p.session, Tag: Tag{Kind: TagNone}, Method: resume})
+}
+
+// resumeAll lets every page run, whatever its flag said: what the primary held
+// when it was lost is frozen until somebody does (C33).
+func (m *AnchorMachine) resumeAll() {
+	for _, t := range slices.Sorted(maps.Keys(m.pages)) {
+		if p := m.pages[t]; p.session != "" {
+			m.resume(p)
+		}
+	}
+}
+
+func (m *AnchorMachine) detach(tag Tag, s messages.SessionID) {
+	m.do(rootCommand(tag, "Target.detachFromTarget", sessionParam{s}, pageBudget))
+}
+
+func (m *AnchorMachine) targetDetached(d messages.TargetDetached) {
+	for t, p := range m.pages {
+		if p.session != d.Session {
+			continue
+		}
+		delete(m.pages, t)
+		m.do(ToSupervisor{messages.PageUncovered{Gen: m.cfg.Gen, Page: t}})
+		m.maybeSettled()
+		if !m.leaving {
+			// Closed, or torn from us? Coming back fails if there is nothing to
+			// come back to.
+			m.attachTo(t)
+		}
+		return
+	}
+}
+
+// cover takes up a page of the task that has not come by itself.
+func (m *AnchorMachine) cover(t messages.TargetID) {
+	m.owned[t] = true
+	if m.pages[t] == nil && !m.leaving && m.attached {
+		m.attachTo(t)
+	}
+}
+
+func (m *AnchorMachine) attachTo(t messages.TargetID) {
+	m.pages[t] = &anchored{}
+	m.do(rootCommand(Tag{Kind: TagCover, Page: t}, "Target.attachToTarget", attachParams{t, true}, pageBudget))
+}
+
+// leavePage gives up a page's session: nobody may be attached to a page that is
+// to be released (C19), or closed with the dialog of a removed frame (C15).
+func (m *AnchorMachine) leavePage(t messages.TargetID) {
+	p := m.pages[t]
+	delete(m.pages, t)
+	delete(m.owned, t)
+	if p == nil || p.session == "" {
+		m.do(ToSupervisor{messages.PageLeft{Gen: m.cfg.Gen, Page: t}})
+		return
+	}
+	if p.held {
+		m.resume(p) // a page that is left while held stays frozen (C33)
+	}
+	m.detach(Tag{Kind: TagLeft, Page: t}, p.session)
+	m.maybeSettled()
+}
+
+// leave ends the link in good order: see BrowserMachine.leave.
+func (m *AnchorMachine) leave() {
+	if m.leaving {
+		return
+	}
+	m.leaving = true
+	m.do(Arm{timerLeave, LeaveBudget})
+	m.resumeAll()
+	if m.alone && m.cfg.Scope == messages.ScopeOwn {
+		m.closeOwned() // there is nobody else to do it
+	}
+	m.do(autoAttachPages(TagCalm, false))
+}
+
+func (m *AnchorMachine) closeOwned() {
+	for _, t := range slices.Sorted(maps.Keys(m.owned)) {
+		if p := m.pages[t]; p != nil && p.session != "" {
+			m.detach(Tag{Kind: TagNone}, p.session) // see BrowserMachine.closePage
+		}
+		m.do(rootCommand(Tag{Kind: TagNone}, "Target.closeTarget", targetParam{t}, pageBudget))
+	}
+}

@@ -1,0 +1,76 @@
+package session
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"holdfast/internal/guard"
+	"holdfast/transport"
+)
+
+// Connect dials the browser. It waits, honours ctx, and calls onClose once
+// when the link it returned has ended.
+type Connect func(ctx context.Context, onClose func(error)) (*transport.Mux, error)
+
+// link is what the actors that own one have in common. When it is lost the
+// actor exits abnormally, and that is the whole reconnect logic.
+type link struct {
+	connect Connect
+	mux     atomic.Pointer[transport.Mux] // set by the dialling goroutine
+}
+
+// closeGrace is how long the end of the actor waits for the link's.
+const closeGrace = 500 * time.Millisecond
+
+type (
+	dialled  struct{ err error }
+	linkDown struct{ err error }
+)
+
+// dial begins with Init; handle hears how it went.
+func (l *link) dial(c *guard.Context) {
+	self, sys := c.Self(), c.System()
+	c.Go("dial", func(ctx context.Context) any {
+		mux, err := l.connect(ctx, func(err error) { sys.Send(self, linkDown{err}) })
+		if err == nil {
+			l.mux.Store(mux)
+		}
+		return dialled{err}
+	})
+}
+
+// handle takes what concerns the link alone and calls up when it stands.
+func (l *link) handle(c *guard.Context, msg any, up func(*guard.Context)) bool {
+	switch msg := msg.(type) {
+	case dialled:
+		if msg.err != nil {
+			c.Exit(guard.Fail(msg.err))
+		} else {
+			up(c)
+		}
+	case linkDown:
+		c.Exit(guard.Fail(msg.err))
+	default:
+		return false
+	}
+	return true
+}
+
+// end closes the link. It runs after the dialling goroutine has ended, so that
+// one that came up too late is closed too.
+func (l *link) end() {
+	mux := l.mux.Load()
+	if mux == nil {
+		return
+	}
+	mux.Close()
+	// What ends next may be the browser itself, and it is to find its client
+	// gone already (A6). A stalled peer cannot hold this up for long.
+	grace := time.NewTimer(closeGrace)
+	defer grace.Stop()
+	select {
+	case <-mux.Closed():
+	case <-grace.C:
+	}
+}

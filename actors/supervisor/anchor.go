@@ -1,0 +1,233 @@
+package supervisor
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"holdfast/messages"
+)
+
+// anchor is what the supervisor knows of the task's second link.
+type anchor struct {
+	gen     messages.Generation
+	lostGen messages.Generation // the newest that is over
+	running bool                // its actor lives or is about to
+	linkAt  time.Time
+	covered map[messages.TargetID]bool
+	leaving map[messages.TargetID][]Effect // what is done once the anchor has left the page
+
+	useless messages.AnchorOff // why there is none
+	since   time.Time          // useless
+	suspect bool               // the primary fell as soon as the anchor stood
+	strikes int                // and the anchor as soon as the primary was back, so often in a row
+	calmAt  time.Time          // both stand since
+}
+
+// The anchor's budgets.
+const (
+	// anchorLeaves is what the anchor gets to leave a page or the browser.
+	anchorLeaves = 500 * time.Millisecond
+	// A browser that takes one client at a time drops the primary as soon as the
+	// anchor stands, and the anchor as soon as the primary is back.
+	anchorStrike  = 500 * time.Millisecond
+	anchorStrikes = 3
+	anchorCalm    = 5 * time.Second
+	// anchorAgain is when what made an anchor useless may have changed.
+	anchorAgain = time.Minute
+)
+
+const (
+	timerAnchorStop  = "anchor"
+	timerAnchorLeave = "anchor:"
+)
+
+// anchorWanted starts the second link, unless there can be none. It begins with
+// a primary that stands: only beside it can it be told whether both see the same
+// browser.
+func (m *Machine) anchorWanted(now time.Time) {
+	a := &m.anchor
+	if m.spec.Anchor == messages.AnchorNone || m.stopping || a.running {
+		return
+	}
+	if a.useless != "" && now.Sub(a.since) < anchorAgain {
+		return
+	}
+	a.running = true
+	m.setAnchor(messages.LinkDialing, "")
+	m.do(StartAnchor{})
+}
+
+func (m *Machine) setAnchor(s messages.LinkState, off messages.AnchorOff) {
+	if m.conn.Anchor == s && m.conn.AnchorOff == off {
+		return
+	}
+	m.conn.Anchor, m.conn.AnchorOff = s, off
+	m.tellConnection()
+}
+
+func (m *Machine) anchorStarting(s AnchorStarting) {
+	m.anchor.gen = s.Gen
+	m.setAnchor(messages.LinkDialing, "")
+}
+
+// anchorAttached finds out whether the anchor's browser is the primary's: some
+// services give every connection one of its own.
+func (m *Machine) anchorAttached(now time.Time, a messages.AnchorAttached) {
+	if !m.rooted || len(m.order) == 0 {
+		return
+	}
+	if !slices.ContainsFunc(a.Pages, func(t messages.TargetID) bool { return m.pages[t] != nil }) {
+		m.anchorUseless(now, messages.AnchorOffForeign)
+		return
+	}
+	for _, t := range m.order {
+		m.toAnchor(messages.CoverPage{Page: t}) // those it has it ignores
+	}
+}
+
+func (m *Machine) anchorSettled(now time.Time) {
+	m.do(AnchorReady{})
+	m.setAnchor(messages.LinkUp, "")
+	m.maybeCalm(now)
+}
+
+// anchorUseless ends the second link until a later primary, or another spec,
+// gives reason to try again.
+func (m *Machine) anchorUseless(now time.Time, why messages.AnchorOff) {
+	a := &m.anchor
+	a.useless, a.since, a.strikes, a.suspect = why, now, 0, false
+	if a.running {
+		a.running = false
+		m.do(StopAnchor{})
+	}
+	for _, t := range slices.Sorted(maps.Keys(a.leaving)) {
+		m.anchorLeft(t)
+	}
+	m.setAnchor(messages.LinkDown, why)
+}
+
+// anchorSpec follows a spec that wants an anchor, or wants none any more.
+func (m *Machine) anchorSpec(now time.Time) {
+	switch {
+	case m.spec.Anchor == messages.AnchorNone && m.conn.AnchorOff != messages.AnchorOffSpec:
+		m.anchorUseless(now, messages.AnchorOffSpec)
+	case m.spec.Anchor != messages.AnchorNone && m.conn.AnchorOff == messages.AnchorOffSpec:
+		m.anchor.useless = ""
+		m.setAnchor(messages.LinkDown, "")
+		if m.conn.Primary == messages.LinkUp {
+			m.anchorWanted(now)
+		}
+	}
+}
+
+// anchorExited is the loss of the second link, or its end.
+func (m *Machine) anchorExited(now time.Time, e AnchorExited) {
+	a := &m.anchor
+	clear(a.covered)
+	a.lostGen = a.gen
+	m.do(ToDialog{messages.LinkLost{Role: messages.RoleAnchor, Gen: a.gen}})
+	for _, t := range slices.Sorted(maps.Keys(a.leaving)) {
+		m.anchorLeft(t) // it has left everything
+	}
+	for _, t := range m.order {
+		m.letRun(t) // nobody to wait for
+	}
+	if e.Err == nil {
+		a.running = false
+	}
+	if m.conn.AnchorOff == "" {
+		m.setAnchor(messages.LinkDown, "")
+	}
+	m.calm(now)
+	if a.suspect && !m.linkedAt.IsZero() && now.Sub(m.linkedAt) < anchorStrike {
+		if a.strikes++; a.strikes >= anchorStrikes {
+			m.anchorUseless(now, messages.AnchorOffSingle)
+		}
+	}
+	a.suspect = false
+	if m.stopping {
+		m.leaveBrowser()
+	}
+}
+
+// primaryFell looks for the mark of a browser that takes one client at a time.
+func (m *Machine) primaryFell(now time.Time) {
+	a := &m.anchor
+	m.calm(now)
+	a.suspect = a.running && !a.linkAt.IsZero() && now.Sub(a.linkAt) < anchorStrike
+	m.linkedAt = time.Time{}
+	m.toAnchor(messages.PrimaryUp{Up: false})
+}
+
+// calm ends a time in which both links stood.
+func (m *Machine) calm(now time.Time) {
+	if a := &m.anchor; !a.calmAt.IsZero() && now.Sub(a.calmAt) >= anchorCalm {
+		a.strikes = 0
+	}
+	m.anchor.calmAt = time.Time{}
+}
+
+func (m *Machine) maybeCalm(now time.Time) {
+	if m.conn.Primary == messages.LinkUp && m.conn.Anchor == messages.LinkUp {
+		m.anchor.calmAt = now
+	}
+}
+
+func (m *Machine) toAnchor(msg any) {
+	if m.anchor.running {
+		m.do(ToAnchor{msg})
+	}
+}
+
+// pageCovered ends a popup's wait once both links see its dialogs.
+func (m *Machine) pageCovered(c messages.PageCovered) {
+	if c.Role == messages.RoleAnchor {
+		if c.Gen != m.anchor.gen {
+			return
+		}
+		m.anchor.covered[c.Page] = true
+	}
+	p := m.pages[c.Page]
+	if p == nil {
+		return
+	}
+	if e := m.sessions[p.session]; e != nil && c.Role == messages.RolePrimary && e.cfg.Session == c.Session {
+		e.enabled = true
+	}
+	if e := m.sessions[p.session]; e != nil && e.cfg.Held && e.enabled && m.anchor.covered[c.Page] {
+		m.letRun(c.Page)
+	}
+}
+
+func (m *Machine) letRun(t messages.TargetID) {
+	if p := m.pages[t]; p != nil {
+		if e := m.sessions[p.session]; e != nil && e.cfg.Held {
+			e.cfg.Held = false
+			m.do(ToSession{p.session, messages.ResumePage{Page: t}})
+			m.toAnchor(messages.ResumePage{Page: t})
+		}
+	}
+}
+
+// withoutAnchor does what may be done to a page only once the anchor has left
+// it (C15, C19).
+func (m *Machine) withoutAnchor(t messages.TargetID, do Effect) {
+	if !m.anchor.running {
+		m.do(do)
+		return
+	}
+	if _, ok := m.anchor.leaving[t]; !ok {
+		m.do(ToAnchor{messages.LeavePage{Page: t}})
+		m.do(Arm{timerAnchorLeave + string(t), anchorLeaves})
+	}
+	m.anchor.leaving[t] = append(m.anchor.leaving[t], do)
+}
+
+func (m *Machine) anchorLeft(t messages.TargetID) {
+	for _, do := range m.anchor.leaving[t] {
+		m.do(do)
+	}
+	delete(m.anchor.leaving, t)
+	delete(m.anchor.covered, t)
+}
