@@ -89,7 +89,7 @@ func open(t *testing.T, o chaos.Options, change ...func(*holdfast.Config)) *worl
 			b.ServeHTTP(rw, r)
 		default:
 			if w.single {
-				w.b.DropConnections()
+				go w.makeRoom(w.b.Connections(), w.b.Dials())
 			}
 			w.b.ServeHTTP(rw, r)
 		}
@@ -120,6 +120,16 @@ func open(t *testing.T, o chaos.Options, change ...func(*holdfast.Config)) *worl
 		}
 	})
 	return w
+}
+
+// makeRoom drops the connections there are once another one stands.
+func (w *world) makeRoom(old []*chaos.Conn, dials int) {
+	for w.b.Dials() == dials {
+		time.Sleep(time.Millisecond)
+	}
+	for _, c := range old {
+		c.Drop()
+	}
 }
 
 // relay is a proxy before the browser.

@@ -133,8 +133,14 @@ func (m *Machine) anchorExited(now time.Time, e AnchorExited) {
 	for _, t := range m.order {
 		m.letRun(t) // nobody to wait for
 	}
-	if e.Err == nil {
+	switch {
+	case e.Err == nil:
 		a.running = false
+	case m.conn.Primary != messages.LinkUp:
+		// It goes on once the primary stands: where only one can be, it must not
+		// be this one.
+		a.running = false
+		m.do(StopAnchor{})
 	}
 	if m.conn.AnchorOff == "" {
 		m.setAnchor(messages.LinkDown, "")
