@@ -81,7 +81,7 @@ func TestConsoleAcrossLinks(t *testing.T) {
 		w.b.RemoveFrame(frame) // poisons the dialog: the page is released
 		time.Sleep(10 * time.Second)
 		s := w.snapshot("t")
-		if s.PageState != messages.PageOK || len(w.b.Sessions(page)) != 1 {
+		if s.PageState != messages.PageOK || len(w.b.Sessions(page)) != 2 { // the primary's and the anchor's
 			w.Fatalf("page %s, sessions %+v", s.PageState, w.b.Sessions(page))
 		}
 		w.b.ConsoleError(w.b.MainFrame(page), "after")
