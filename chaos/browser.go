@@ -54,12 +54,34 @@ func New(o Options) *Browser {
 		o.KeepCommands = 1024
 	}
 	b := &Browser{options: o, ids: ids{seed: o.Seed}}
+	b.do(b.begin)
+	return b
+}
+
+// begin is the start of the browser process.
+func (b *Browser) begin() {
 	b.guid = b.ids.guid()
 	b.context = b.ids.token()
-	for range o.Pages {
-		b.NewPage("about:blank")
+	for range b.options.Pages {
+		b.startIfFree(b.addPage("about:blank", pageOptions{foreground: true, title: "about:blank"}))
 	}
-	return b
+}
+
+// Restart is the death of the browser process and the start of another one at
+// the same address: with an id of its own, and none of the pages.
+func (b *Browser) Restart() {
+	b.do(func() {
+		for _, c := range b.conns {
+			for _, s := range c.sessions {
+				s.gone = true // nobody is left to tell, nor anything of
+			}
+			c.sessions = nil
+		}
+		b.die()
+		b.dead = false
+		b.targets, b.pages, b.front, b.ready = nil, nil, nil, nil
+		b.begin()
+	})
 }
 
 // do runs f with the world locked, then what f put off until it is free.
@@ -79,8 +101,12 @@ func (b *Browser) do(f func()) {
 	}
 }
 
-// Path is the path of the browser's WebSocket.
-func (b *Browser) Path() string { return pathPrefix + b.guid }
+// Path is the path of the browser's WebSocket, until its restart.
+func (b *Browser) Path() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return pathPrefix + b.guid
+}
 
 // URL is the WebSocket address of the browser when it is served at host, a
 // host:port.
@@ -116,15 +142,16 @@ func (b *Browser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		// The order of connections is that of their handshakes' beginning: a
 		// client that dials twice finds the first one first.
 		var number int
+		var guid string
 		b.do(func() {
 			b.handshakes++
-			number = b.handshakes
+			number, guid = b.handshakes, b.guid
 		})
 		ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionDisabled})
 		if err != nil {
 			return // Accept has answered
 		}
-		b.serve(ws, number)
+		b.serve(ws, number, guid)
 	default:
 		http.NotFound(w, r)
 	}

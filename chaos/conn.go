@@ -42,8 +42,8 @@ type Command struct {
 	Params  json.RawMessage
 }
 
-// serve runs a connection until either side ends it.
-func (b *Browser) serve(ws *websocket.Conn, number int) {
+// serve runs a connection to the process guid until either side ends it.
+func (b *Browser) serve(ws *websocket.Conn, number int, guid string) {
 	ws.SetReadLimit(-1)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -51,7 +51,7 @@ func (b *Browser) serve(ws *websocket.Conn, number int) {
 
 	opened := false
 	b.do(func() {
-		if b.dead {
+		if b.dead || b.guid != guid {
 			return
 		}
 		opened = true

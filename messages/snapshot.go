@@ -106,8 +106,11 @@ type Connection struct {
 	// AnchorOff is set where there is no anchor and none is being dialled.
 	AnchorOff  AnchorOff `json:"anchor_off,omitempty"`
 	Reconnects uint64    `json:"reconnects"`
-	LastGapMS  int64     `json:"last_gap_ms"`
-	Endpoint   string    `json:"endpoint"`
+	// BrowserRestarts counts the reconnects that found another browser behind
+	// the same address: none of the pages from before was there.
+	BrowserRestarts uint64 `json:"browser_restarts"`
+	LastGapMS       int64  `json:"last_gap_ms"`
+	Endpoint        string `json:"endpoint"`
 }
 
 // Page is one top-level target of the task.

@@ -2,9 +2,12 @@ package transport
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/coder/websocket"
@@ -70,7 +73,21 @@ func Dial(ctx context.Context, u messages.CDPURL, o DialOptions) (*Mux, error) {
 	// Chrome's messages have no bound; ours is the reader's business, since
 	// the library's would end the connection.
 	conn.SetReadLimit(-1)
-	return newMux(conn, o), nil
+	m := newMux(conn, o)
+	m.browser = processOf(endpoint)
+	return m, nil
+}
+
+// processOf is the mark of the browser process that an endpoint belongs to: a
+// hash of the id that Chrome makes up at each start. The id itself is the key
+// to the browser.
+func processOf(endpoint *url.URL) string {
+	_, id, found := strings.Cut(endpoint.Path, "/devtools/browser/")
+	if id = strings.Trim(id, "/"); !found || id == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:8])
 }
 
 // open makes the WebSocket handshake: no compression, and no Origin, which

@@ -288,3 +288,15 @@ func FuzzResolve(f *testing.F) {
 		}
 	})
 }
+
+func TestBrowserMark(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t, (*peer).echo)
+	m, again := b.dial(t, transport.DialOptions{}), b.dial(t, transport.DialOptions{})
+	if m.Browser() == "" || m.Browser() != again.Browser() {
+		t.Errorf("marks %q and %q of one browser", m.Browser(), again.Browser())
+	}
+	if strings.Contains(m.Browser(), "abc") {
+		t.Errorf("the mark %q gives the browser's id away", m.Browser())
+	}
+}

@@ -25,13 +25,14 @@ const (
 // Mux is one link to a browser: many calls and many sessions over one
 // WebSocket. All methods are safe for concurrent use and none but Do waits.
 type Mux struct {
-	conn  *websocket.Conn
-	opts  DialOptions
-	stats *Stats
-	wants methodSet
-	born  time.Time
-	heard atomic.Int64 // when the peer last sent anything, since born
-	ids   atomic.Uint32
+	conn    *websocket.Conn
+	browser string // see Browser; set before anybody has the Mux
+	opts    DialOptions
+	stats   *Stats
+	wants   methodSet
+	born    time.Time
+	heard   atomic.Int64 // when the peer last sent anything, since born
+	ids     atomic.Uint32
 
 	running sync.WaitGroup // reader, writer and outcomes being told
 	closed  chan struct{}
@@ -81,6 +82,11 @@ func newMux(conn *websocket.Conn, o DialOptions) *Mux {
 	go m.read()
 	return m
 }
+
+// Browser tells the browser process at the other end from any other: the same
+// text, the same process. It is "" where the address does not tell, and gives
+// nothing of the address away.
+func (m *Mux) Browser() string { return m.browser }
 
 // Closed is closed when the link has ended, every call has its outcome and
 // OnClose has returned.

@@ -123,7 +123,7 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 		if b := a.browser.get(); b != nil && a.gen == 1 {
 			a.watchBrowser(c, b)
 		}
-		a.step(c, Linked{Gen: msg.Gen, Endpoint: a.endpoint().String()})
+		a.step(c, Linked{Gen: msg.Gen, Endpoint: a.endpoint().String(), Browser: msg.Mux.Browser()})
 	case session.AnchorLinked:
 		a.step(c, AnchorLinked{msg.Gen})
 	case browserGone:
@@ -202,6 +202,8 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 			a.ready(c, childFrame)
 		case FramesStable:
 			a.ready(c, childFrame)
+		case BrowserRestarted:
+			a.log.Warn("another browser answers where the last one did: its pages are gone", "pages", e.Pages)
 		case FirstActive:
 			c.Send(a.cfg.Registry, messages.TaskActive{ID: a.cfg.ID, Gen: a.cfg.Gen})
 		case Arm:

@@ -18,6 +18,7 @@ type (
 	Linked struct {
 		Gen      messages.Generation
 		Endpoint string
+		Browser  string // tells one browser process from another; may be ""
 	}
 
 	// BrowserExited says that the browser's session has ended. Err is nil when
@@ -101,6 +102,10 @@ type (
 
 	// FramesStable tells it that the forest is.
 	FramesStable struct{}
+
+	// BrowserRestarted tells operators that Pages of the task died with the
+	// browser they were in.
+	BrowserRestarted struct{ Pages int }
 
 	// FirstActive tells the registry that the task has attached.
 	FirstActive struct{}

@@ -21,7 +21,6 @@ func (m *Machine) tellConnection() {
 
 // browserExited is the loss of the link, unless it was asked for.
 func (m *Machine) browserExited(now time.Time, e BrowserExited) {
-	m.rooted = false
 	for _, s := range m.sessionOrder() {
 		m.do(StopSession{s})
 	}
@@ -33,6 +32,8 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 	for _, t := range m.order {
 		m.pages[t].session, m.pages[t].health = "", messages.PageOK
 	}
+	m.process.lost(m.rooted, m.order)
+	m.rooted = false
 	m.unlinkTrees()
 	m.lostGen = m.gen
 	m.do(ToDialog{messages.LinkLost{Role: messages.RolePrimary, Gen: m.gen}})
@@ -72,6 +73,10 @@ func (m *Machine) unlinkTrees() {
 func (m *Machine) rootAttached(r messages.RootAttached) {
 	m.rooted = true
 	m.toAnchor(messages.PrimaryUp{Up: true})
+	if gone, restarted := m.process.attached(r.Pages); restarted {
+		m.conn.BrowserRestarts++
+		m.do(BrowserRestarted{Pages: gone})
+	}
 	// What was ours and is not there any more was closed while we were away.
 	for _, t := range slices.Clone(m.order) {
 		if !slices.Contains(r.Pages, t) {

@@ -26,6 +26,7 @@ type Machine struct {
 	linkedAt time.Time // since when the primary link stands
 	everUp   bool
 	rooted   bool // RootAttached of this generation has come
+	process  process
 	stopping bool
 	left     bool // and the browser's session has been told to leave
 
@@ -108,6 +109,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case Linked:
 		if in.Gen == m.gen {
 			m.conn.Endpoint, m.linkedAt = in.Endpoint, now
+			m.process.linked(in.Browser)
 		}
 	case BrowserExited:
 		m.browserExited(now, in)

@@ -13,10 +13,10 @@ import (
 // FaultProxy is a TCP proxy in front of a DevTools port. Its methods are safe
 // for concurrent use.
 type FaultProxy struct {
-	target string
-	addr   string
+	addr string
 
 	mu       sync.Mutex
+	target   string
 	listener net.Listener // nil while refusing
 	closed   bool
 	stalled  chan struct{} // closed by Resume; nil when not stalled
@@ -90,6 +90,14 @@ func (p *FaultProxy) KillAll() int {
 		delete(p.open, c)
 	}
 	return n
+}
+
+// Lead makes every later connection lead to target: what stands there has been
+// replaced.
+func (p *FaultProxy) Lead(target string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.target = target
 }
 
 // Kill resets the connection with this number, if it is open.
@@ -190,7 +198,10 @@ func (p *FaultProxy) carry(c *proxied) {
 		delete(p.open, c)
 		p.mu.Unlock()
 	}()
-	upstream, err := net.DialTimeout("tcp", p.target, Patience)
+	p.mu.Lock()
+	target := p.target
+	p.mu.Unlock()
+	upstream, err := net.DialTimeout("tcp", target, Patience)
 	if err != nil {
 		return
 	}
