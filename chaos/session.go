@@ -185,6 +185,10 @@ func (b *Browser) resume(s *session) {
 		return
 	}
 	t.frozen = false
+	if o := b.target(t.page.opener); o != nil && t.parent == nil {
+		o.frozen = false // it stood still inside window.open
+		b.drain(o.proc)
+	}
 	b.startIfFree(t)
 	b.drain(t.proc)
 }

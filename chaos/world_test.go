@@ -143,14 +143,31 @@ func TestWorld(t *testing.T) {
 		if d.Answerable() != 0 {
 			t.Error("the opener runs while its popup is frozen")
 		}
-		for _, id := range []messages.TargetID{popup, page} {
-			s := w.sessionOn(id, 2)
-			c.send(s, "Page.enable", "")
-			c.send(s, "Runtime.runIfWaitingForDebugger", "")
-		}
+		// It asks as soon as its popup runs.
+		c.send(w.sessionOn(page, 2), "Page.enable", "")
+		c.send(w.sessionOn(popup, 2), "Runtime.runIfWaitingForDebugger", "")
 		synctest.Wait()
 		if url := w.b.Pages()[1].URL; url != "http://a.test/pop" || d.Answerable() != 1 {
 			t.Errorf("popup at %q, dialog answerable by %d", url, d.Answerable())
+		}
+	})
+
+	bubble(t, "one resume of a popup frees it and its opener, whoever held it (C33)", func(t *testing.T) {
+		w, c, page, _ := supervised(t, chaos.Options{})
+		other := w.dial()
+		other.attach()
+		synctest.Wait()
+		popup := w.b.OpenPopup(w.b.MainFrame(page), "http://a.test/pop")
+		synctest.Wait()
+		w.b.Connections()[1].Drop()
+		<-other.done
+		if url := w.b.Pages()[1].URL; url != "" {
+			t.Fatalf("it runs when one of its holders is gone: %s", url)
+		}
+		c.send(w.sessionOn(popup, 1), "Runtime.runIfWaitingForDebugger", "")
+		synctest.Wait()
+		if d := w.b.OpenDialog(w.b.MainFrame(page), chaos.Alert, "later", ""); w.b.Pages()[1].URL == "" || d.Answerable() != 1 {
+			t.Errorf("popup at %q, the opener's dialog answerable by %d", w.b.Pages()[1].URL, d.Answerable())
 		}
 	})
 

@@ -303,6 +303,59 @@ func TestC33_ADropWithAHeldPopupFreezesTheOpener(t *testing.T) {
 	succeed(t, "the popup's tasks after the resume", err)
 }
 
+// Rule: one resume of the popup is enough, whoever sends it: one of two who
+// hold it when the other drops, one who attached later, one who came back.
+func TestC33_AnyResumeOfThePopupFreesItsOpener(t *testing.T) {
+	t.Parallel()
+	for name, hold := range map[string]func(opened func(*chromiumtest.Raw) string, dial func() *chromiumtest.Raw) (*chromiumtest.Raw, string){
+		"one of two drops, the other resumes": func(popup func(*chromiumtest.Raw) string, dial func() *chromiumtest.Raw) (*chromiumtest.Raw, string) {
+			first, second := dial(), dial()
+			popup(first)
+			session := popup(second)
+			first.Close()
+			return second, session
+		},
+		"one resumes who attached later": func(popup func(*chromiumtest.Raw) string, dial func() *chromiumtest.Raw) (*chromiumtest.Raw, string) {
+			popup(dial())
+			late := dial()
+			return late, popup(late)
+		},
+		"the holder drops, one who comes back resumes the popup alone": func(popup func(*chromiumtest.Raw) string, dial func() *chromiumtest.Raw) (*chromiumtest.Raw, string) {
+			first := dial()
+			popup(first)
+			first.Close()
+			again := dial()
+			return again, popup(again)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, site, c := ownStage(t)
+			p := c.NewPage(site.URL("http://a.test/popup"))
+			var opened *chromiumtest.Pending
+			resumer, session := hold(func(r *chromiumtest.Raw) string {
+				if opened == nil {
+					opened = openPopup(p, "openChild('/plain')")
+				}
+				return attached(r, "", openedBy(p.Target)).Param("sessionId")
+			}, func() *chromiumtest.Raw {
+				r := chromiumtest.Dial(t, b.WS())
+				rootAutoAttach(r, true)
+				return r
+			})
+			waiting := p.Send(p.Session, "Runtime.evaluate", task)
+			_, _ = waiting.Wait(silence)
+			want(t, "the opener runs while held", opened.Answered() || waiting.Answered(), false)
+			resumer.Send(session, "Runtime.runIfWaitingForDebugger", nil)
+			_, err := opened.Wait(chromiumtest.Patience)
+			succeed(t, "window.open after the resume", err)
+			_, err = waiting.Wait(chromiumtest.Patience)
+			succeed(t, "the opener's tasks after the resume", err)
+			_, err = resumer.Call(session, "Runtime.evaluate", task)
+			succeed(t, "the popup's tasks after the resume", err)
+		})
+	}
+}
+
 // The flag lies in another case as well: a root auto-attach that asks for no
 // waiting holds popups all the same, and says that it does not.
 func TestC33_PopupsAreHeldWithoutWaiting(t *testing.T) {
