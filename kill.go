@@ -33,7 +33,10 @@ func (n *Node) Kill(ctx context.Context, id messages.TaskID, which messages.Link
 		res.Killed, breaks = append(res.Killed, messages.LinksPrimary), append(breaks, v.Browser.Break)
 	}
 	if which.Anchor() {
-		return messages.KillResult{}, notUp(messages.LinksAnchor)
+		if v.Anchor == nil {
+			return messages.KillResult{}, notUp(messages.LinksAnchor)
+		}
+		res.Killed, breaks = append(res.Killed, messages.LinksAnchor), append(breaks, v.Anchor.Break)
 	}
 	ended := make([]<-chan struct{}, len(breaks))
 	for i, breakLink := range breaks {

@@ -44,10 +44,46 @@ func TestKill(t *testing.T) {
 		}
 	})
 
+	inWorldWith(t, "a dialog outlives either link, and is answered through the other", chaos.Options{Pages: 1}, chaotic, func(w *world) {
+		page := w.start("t", everything).PageTargetID
+		w.snapshot("t")
+		for _, which := range []messages.Links{messages.LinksPrimary, messages.LinksAnchor} {
+			d := w.b.OpenDialog(w.b.MainFrame(page), chaos.Prompt, "m", "")
+			w.snapshot("t")
+			killed, err := w.node.Kill(w.ctx, "t", which)
+			if err != nil || !slices.Equal(killed.Killed, []messages.Links{which}) {
+				w.Fatalf("%s: %+v, %v", which, killed, err)
+			}
+			w.snapshot("t") // an answer on its way at the kill would have to be given again
+			text := "through what is left of " + string(which)
+			if _, err := w.node.Respond(w.ctx, "t", messages.DialogAnswer{Action: "accept", PromptText: &text}); err != nil {
+				w.Fatalf("%s: %v", which, err)
+			}
+			if r, ok := d.Result(); !ok || r.Text != text {
+				w.Errorf("%s: the page got %+v", which, r)
+			}
+			if s := w.snapshot("t"); s.Connection.Primary != messages.LinkUp || s.Connection.Anchor != messages.LinkUp {
+				w.Errorf("%s: %+v", which, s.Connection)
+			}
+		}
+	})
+
+	inWorldWith(t, "both at once come back", chaos.Options{Pages: 1}, chaotic, func(w *world) {
+		w.start("t", everything)
+		w.snapshot("t")
+		killed, err := w.node.Kill(w.ctx, "t", messages.LinksBoth)
+		if err != nil || !slices.Equal(killed.Killed, []messages.Links{messages.LinksPrimary, messages.LinksAnchor}) {
+			w.Fatalf("%+v, %v", killed, err)
+		}
+		if s := w.snapshot("t"); s.State != messages.StateActive || s.Connection.Reconnects != 1 || s.Connection.Anchor != messages.LinkUp || w.b.Dials() != 4 {
+			w.Errorf("%+v after %d dials", s.Connection, w.b.Dials())
+		}
+	})
+
 	inWorldWith(t, "what is not up cannot be killed", chaos.Options{Pages: 1}, chaotic, func(w *world) {
 		_, err := w.node.Kill(w.ctx, "t", messages.LinksPrimary)
 		w.want(messages.CodeTaskNotFound, err)
-		w.start("t", everything, func(s *messages.TaskSpec) { s.Anchor = "off" })
+		w.start("t", everything, func(s *messages.TaskSpec) { s.Anchor = messages.AnchorNone })
 		for _, which := range []messages.Links{messages.LinksAnchor, messages.LinksBoth} {
 			_, err = w.node.Kill(w.ctx, "t", which)
 			w.want(messages.CodeUpstreamUnavailable, err)

@@ -10,8 +10,8 @@ import (
 
 // AnchorLinked tells the supervisor that the anchor's link stands.
 type AnchorLinked struct {
-	Gen messages.Generation
-	Mux *transport.Mux
+	Gen  messages.Generation
+	Port *Port // of the browser's own session
 }
 
 // Anchor is the actor of a task's second link, and of every session on it.
@@ -57,7 +57,7 @@ func (a *Anchor) Terminate(*guard.Context, guard.Reason) { a.end() }
 
 func (a *Anchor) linked(c *guard.Context) {
 	a.bind(c, Listen{})
-	c.Send(a.peers.Supervisor, AnchorLinked{Gen: a.cfg.Gen, Mux: a.mux.Load()})
+	c.Send(a.peers.Supervisor, AnchorLinked{Gen: a.cfg.Gen, Port: &Port{mux: a.mux.Load(), stalled: func() {}}})
 	a.step(c, Start{})
 }
 

@@ -55,6 +55,9 @@ type Actor struct {
 	anchors messages.Generation // started so far
 	mux     *transport.Mux      // of the newest link
 	root    *session.Port
+
+	anchorRoot *session.Port
+
 	configs map[messages.SessionID]session.Config
 	ports   map[messages.SessionID]*session.Port
 	pids    map[messages.SessionID]*actor.PID // copied on write: the dialog actor has it
@@ -125,6 +128,9 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 		}
 		a.step(c, Linked{Gen: msg.Gen, Endpoint: a.endpoint().String(), Browser: msg.Mux.Browser()})
 	case session.AnchorLinked:
+		if msg.Gen == a.anchors {
+			a.anchorRoot = msg.Port
+		}
 		a.step(c, AnchorLinked{msg.Gen})
 	case browserGone:
 		a.step(c, BrowserGone{msg.why})

@@ -21,6 +21,8 @@ type View struct {
 	Supervisor *actor.PID
 	// Browser leads to the browser's own session; nil while there is no link.
 	Browser *session.Port
+	// Anchor is the same on the second link.
+	Anchor *session.Port
 	// Sessions are all attached sessions.
 	Sessions map[messages.SessionID]Session
 	// Trees are the frame trees of the pages, whole.

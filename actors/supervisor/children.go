@@ -214,6 +214,7 @@ func (a *Actor) exited(c *guard.Context, id string, ev guard.Exited) {
 		a.mux, a.root = nil, nil
 		a.step(c, BrowserExited{ev.Reason.Err})
 	case childAnchor:
+		a.anchorRoot = nil
 		a.step(c, AnchorExited{ev.Reason.Err})
 		a.tellSessions(c) // after the loss: an order it had has failed
 	}

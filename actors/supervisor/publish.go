@@ -18,7 +18,7 @@ func (a *Actor) publish(events []messages.Event) {
 				a.views[s] = view
 			}
 		}
-		v.Supervisor, v.Browser, v.Sessions, v.Trees = a.self, a.root, a.views, a.machine.trees
+		v.Supervisor, v.Browser, v.Anchor, v.Sessions, v.Trees = a.self, a.root, a.anchorRoot, a.views, a.machine.trees
 	}
 	a.cfg.Board.publish(v, events)
 	for _, e := range events {

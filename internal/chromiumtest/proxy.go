@@ -38,6 +38,9 @@ type Message struct {
 type proxied struct {
 	number           int
 	client, upstream net.Conn
+	first            []byte        // the client's first message
+	held             chan struct{} // closed by Release and by the end; nil when not held
+	delay            time.Duration
 }
 
 // Proxy starts a proxy to target, a host and port; it ends with the test.
@@ -104,14 +107,13 @@ func (p *FaultProxy) Lead(target string) {
 func (p *FaultProxy) Kill(number int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for c := range p.open {
-		if c.number == number {
-			c.reset()
-			delete(p.open, c)
-			return true
-		}
+	c := p.find(number)
+	if c == nil {
+		return false
 	}
-	return false
+	c.reset()
+	delete(p.open, c)
+	return true
 }
 
 // Stall lets nothing pass any more, in either direction, while every
@@ -223,6 +225,9 @@ func (p *FaultProxy) pump(c *proxied, to, from net.Conn, fromClient bool) {
 	frames := newFrameReader(func(payload []byte) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
+		if fromClient && c.first == nil {
+			c.first = payload
+		}
 		p.messages = append(p.messages, Message{Conn: c.number, FromClient: fromClient, At: time.Now(), Payload: payload})
 	})
 	buffer := make([]byte, 64<<10)
@@ -238,6 +243,7 @@ func (p *FaultProxy) pump(c *proxied, to, from net.Conn, fromClient bool) {
 			}
 		}
 		if err != nil {
+			p.awaitRelease(c)
 			// A half-closed WebSocket is of no use: both halves end together,
 			// in the way this one ended.
 			if errors.Is(err, io.EOF) {
@@ -251,18 +257,28 @@ func (p *FaultProxy) pump(c *proxied, to, from net.Conn, fromClient bool) {
 	}
 }
 
-// pass waits while the proxy is stalled and says whether the connection is
-// still open then.
+// pass waits while the proxy or the connection is stalled, or slow, and says
+// whether the connection is still open then.
 func (p *FaultProxy) pass(c *proxied) bool {
+	delayed := false
 	for {
 		p.mu.Lock()
-		stalled := p.stalled
+		stalled, held, delay := p.stalled, c.held, c.delay
 		_, open := p.open[c]
 		p.mu.Unlock()
-		if stalled == nil || !open {
-			return open
+		switch {
+		case !open:
+			return false
+		case stalled != nil:
+			<-stalled
+		case held != nil:
+			<-held
+		case delay > 0 && !delayed:
+			delayed = true
+			<-time.After(delay)
+		default:
+			return true
 		}
-		<-stalled
 	}
 }
 
@@ -274,6 +290,7 @@ func (c *proxied) reset() {
 			_ = tcp.Close()
 		}
 	}
+	c.release()
 }
 
 func (p *FaultProxy) close() {

@@ -1,0 +1,114 @@
+package chromiumtest
+
+import (
+	"slices"
+	"time"
+)
+
+// Connections are the numbers of the open connections, oldest first.
+func (p *FaultProxy) Connections() []int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	numbers := make([]int, 0, len(p.open))
+	for c := range p.open {
+		numbers = append(numbers, c.number)
+	}
+	slices.Sort(numbers)
+	return numbers
+}
+
+// First is the first message that the client of an open connection sent, nil
+// when it has sent none: what tells apart who dialled.
+func (p *FaultProxy) First(number int) []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c := p.find(number); c != nil {
+		return c.first
+	}
+	return nil
+}
+
+// Finish ends a connection with FIN on both sides and without a close frame,
+// as a process does that exits.
+func (p *FaultProxy) Finish(number int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.find(number)
+	if c == nil {
+		return false
+	}
+	delete(p.open, c)
+	_ = c.client.Close()
+	if c.upstream != nil {
+		_ = c.upstream.Close()
+	}
+	c.release()
+	return true
+}
+
+// Hold makes one connection half-open: it stays, and nothing passes it any
+// more, the end of either side included, until Release or its end.
+func (p *FaultProxy) Hold(number int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.find(number)
+	if c == nil {
+		return false
+	}
+	if c.held == nil {
+		c.held = make(chan struct{})
+	}
+	return true
+}
+
+// Release ends Hold; what was held goes on its way.
+func (p *FaultProxy) Release(number int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.find(number)
+	if c != nil {
+		c.release()
+	}
+	return c != nil
+}
+
+// Slow makes every chunk of one connection take d longer, in both directions.
+// Zero ends it.
+func (p *FaultProxy) Slow(number int, d time.Duration) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.find(number)
+	if c != nil {
+		c.delay = d
+	}
+	return c != nil
+}
+
+// find returns the open connection of that number, or nil; the proxy's lock is
+// held.
+func (p *FaultProxy) find(number int) *proxied {
+	for c := range p.open {
+		if c.number == number {
+			return c
+		}
+	}
+	return nil
+}
+
+// release lets go what waits; the proxy's lock is held.
+func (c *proxied) release() {
+	if c.held != nil {
+		close(c.held)
+		c.held = nil
+	}
+}
+
+// awaitRelease waits while the connection is held.
+func (p *FaultProxy) awaitRelease(c *proxied) {
+	p.mu.Lock()
+	held := c.held
+	p.mu.Unlock()
+	if held != nil {
+		<-held
+	}
+}

@@ -1,0 +1,74 @@
+package chromiumtest_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/internal/chromiumtest"
+)
+
+func TestProxyKnowsItsConnections(t *testing.T) {
+	t.Parallel()
+	b := chromiumtest.Shared(t)
+	p := chromiumtest.Proxy(t, b.Addr())
+	first := chromiumtest.Dial(t, p.URL(b.WS()))
+	second := chromiumtest.Dial(t, p.URL(b.WS()))
+	first.Must("", "Browser.getVersion", nil)
+	first.Must("", "Target.getTargets", nil)
+	second.Must("", "Target.getTargets", nil)
+	if got := p.Connections(); !slices.Equal(got, []int{1, 2}) {
+		t.Fatalf("connections %v", got)
+	}
+	for number, method := range map[int]string{1: "Browser.getVersion", 2: "Target.getTargets"} {
+		if got := string(p.First(number)); !strings.Contains(got, method) {
+			t.Errorf("connection %d began with %s", number, got)
+		}
+	}
+	if !p.Finish(1) || p.Finish(1) || p.Kill(1) || p.First(1) != nil {
+		t.Error("a connection ended other than once")
+	}
+	<-first.Done()
+	second.Must("", "Browser.getVersion", nil)
+	if got := p.Connections(); !slices.Equal(got, []int{2}) {
+		t.Errorf("connections %v", got)
+	}
+}
+
+func TestProxyHoldsOneConnection(t *testing.T) {
+	t.Parallel()
+	b := chromiumtest.Shared(t)
+	p := chromiumtest.Proxy(t, b.Addr())
+	held, free := chromiumtest.Dial(t, p.URL(b.WS())), chromiumtest.Dial(t, p.URL(b.WS()))
+	held.Must("", "Browser.getVersion", nil)
+	free.Must("", "Browser.getVersion", nil)
+	p.Hold(1)
+	waits := held.Send("", "Browser.getVersion", nil)
+	free.Must("", "Browser.getVersion", nil)
+	if _, err := waits.Wait(100 * time.Millisecond); err == nil {
+		t.Fatal("a reply passed while held")
+	}
+	p.Release(1)
+	if _, err := waits.Wait(chromiumtest.Patience); err != nil {
+		t.Fatalf("after release: %v", err)
+	}
+	p.Hold(1)
+	if !p.Kill(1) {
+		t.Error("what is held cannot be killed")
+	}
+	<-held.Done()
+}
+
+func TestProxyIsSlow(t *testing.T) {
+	t.Parallel()
+	p, c := proxied(t)
+	c.Must("", "Browser.getVersion", nil)
+	const d = 50 * time.Millisecond
+	p.Slow(1, d)
+	began := time.Now()
+	c.Must("", "Browser.getVersion", nil)
+	if took := time.Since(began); took < 2*d {
+		t.Errorf("there and back in %s", took)
+	}
+}
