@@ -10,6 +10,9 @@ type TargetInfo struct {
 	Title       string
 	Opener      TargetID
 	ParentFrame FrameID // of an out-of-process iframe
+	// CanAccessOpener marks the popups that run as soon as one of the clients
+	// that hold them lets them go; all others wait for every one.
+	CanAccessOpener bool
 }
 
 // FrameInfo is one frame's document.

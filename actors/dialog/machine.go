@@ -81,7 +81,9 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.endAll(now, func(e *entry) bool { return e.Dialog.TargetID == in.Page }, messages.ClosedByRemote)
 		m.pageForgotten(in.Page)
 	case messages.PageWatched:
-		m.watched(in)
+		if m.watched(in) {
+			m.changed(nil, nil) // its dialogs have another session
+		}
 		m.endLost(now)
 	case messages.PageCovered:
 		m.covered(in)
@@ -89,6 +91,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		if in.Gen > m.lost[in.Role] {
 			m.lost[in.Role] = in.Gen
 			m.linkGone(in.Role)
+			m.changed(nil, nil)
 			m.endLost(now)
 		}
 	case messages.SetDialogPolicy:
@@ -141,7 +144,7 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 			OpenedAt: messages.SecondsOf(now), FrameID: o.Frame, FrameURL: o.URL, TargetID: o.Page, Path: "native",
 		},
 	}}
-	e.Dialog.SessionID = e.Ways[0].Session
+	m.name(e)
 	e.Dialog.ExpiresAt = messages.SecondsOf(e.ExpiresAt)
 
 	if m.on(o.Page) != nil {
@@ -170,7 +173,7 @@ func (m *Machine) seenAgain(d seen, o messages.DialogOpened) {
 	d.Sights[o.Role] = messages.SightOpened
 	if e := d.entry; e != nil && !hasWay(e.Ways, o.Session) {
 		e.Ways = addWay(e.Ways, messages.Way{Role: o.Role, Gen: o.Gen, Session: o.Session})
-		e.Dialog.SessionID = e.Ways[0].Session
+		m.name(e)
 		m.changed(nil, nil)
 	}
 }

@@ -123,21 +123,25 @@ func addWay(ways []messages.Way, w messages.Way) []messages.Way {
 }
 
 // watched notes a session that takes the place of the link's last one on the
-// page.
-func (m *Machine) watched(w messages.PageWatched) {
+// page, and says whether a dialog is known by another session now.
+func (m *Machine) watched(w messages.PageWatched) (renamed bool) {
 	if w.Gen <= m.lost[w.Role] {
-		return
+		return false
 	}
 	if m.watches[w.Role][w.Page].session == w.Session {
-		return // told again, to a dialog actor that goes on from memory
+		return false // told again, to a dialog actor that goes on from memory
 	}
 	m.watches[w.Role][w.Page] = watch{session: w.Session, gen: w.Gen}
 	for _, e := range m.open {
-		if e.Dialog.TargetID != w.Page || hasWay(e.Ways, w.Session) {
+		if e.Dialog.TargetID != w.Page {
 			continue
 		}
-		e.Seen.Sights[w.Role] = messages.SightPartial
-		m.dropWays(e, func(way messages.Way) bool { return way.Role == w.Role })
+		if !hasWay(e.Ways, w.Session) {
+			e.Seen.Sights[w.Role] = messages.SightPartial
+			m.dropWays(e, func(way messages.Way) bool { return way.Role == w.Role })
+		}
+		m.name(e)
+		renamed = true
 	}
 	for i := range m.late {
 		if m.late[i].Page == w.Page {
@@ -145,6 +149,7 @@ func (m *Machine) watched(w messages.PageWatched) {
 		}
 	}
 	m.forget()
+	return renamed
 }
 
 func hasWay(ways []messages.Way, s messages.SessionID) bool {
@@ -153,7 +158,15 @@ func hasWay(ways []messages.Way, s messages.SessionID) bool {
 
 func (m *Machine) dropWays(e *entry, which func(messages.Way) bool) {
 	e.Ways = slices.DeleteFunc(slices.Clone(e.Ways), which)
-	if len(e.Ways) > 0 {
+	m.name(e)
+}
+
+// name gives a dialog the session that callers know it by: the page's own, and
+// while there is none, one that can answer it.
+func (m *Machine) name(e *entry) {
+	if w := m.watches[messages.RolePrimary][e.Dialog.TargetID]; w.session != "" {
+		e.Dialog.SessionID = w.session
+	} else if len(e.Ways) > 0 {
 		e.Dialog.SessionID = e.Ways[0].Session
 	}
 }

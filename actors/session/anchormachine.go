@@ -194,10 +194,12 @@ func (m *AnchorMachine) targetAttached(a messages.TargetAttached) {
 	p := m.pages[a.Info.ID]
 	switch {
 	case p != nil && p.session != "":
-		m.detach(Tag{Kind: TagNone}, a.Session) // attached both by itself and on order
+		m.do(detachFrom(Tag{Kind: TagNone}, a.Session)) // attached both by itself and on order
 		return
 	case p == nil && !m.ours(a):
-		m.letGo(a)
+		for _, e := range letGo(a, m.cfg.Elsewhere) {
+			m.do(e)
+		}
 		return
 	}
 	m.owned[a.Info.ID] = true
@@ -208,7 +210,9 @@ func (m *AnchorMachine) targetAttached(a messages.TargetAttached) {
 	// In a page that holds a dialog the command takes effect at once, for the
 	// dialogs after that one; only its reply is held up (C22).
 	m.do(Command{Session: a.Session, Tag: Tag{Kind: TagEnabled, Page: a.Info.ID, Session: a.Session}, Method: "Page.enable"})
-	if m.alone || a.Waiting && a.Info.Opener == "" {
+	// Only a popup that the first resume lets run waits, for the primary to be
+	// ready as well. The others wait for everybody, and say nothing before that.
+	if m.alone || a.Waiting && !a.Info.CanAccessOpener {
 		m.resume(p)
 	}
 }
@@ -241,15 +245,6 @@ func (m *AnchorMachine) handleDialog(o messages.HandleDialog) {
 	m.do(c)
 }
 
-// letGo is what the primary does with pages that are none of the task's; see
-// BrowserMachine.letGo.
-func (m *AnchorMachine) letGo(a messages.TargetAttached) {
-	if a.Waiting && (a.Info.Opener == "" || m.cfg.Elsewhere == nil || !m.cfg.Elsewhere(a.Info.Opener)) {
-		m.do(Command{Session: a.Session, Tag: Tag{Kind: TagNone}, Method: resume})
-	}
-	m.detach(Tag{Kind: TagNone}, a.Session)
-}
-
 func (m *AnchorMachine) resume(p *anchored) {
 	p.held = false
 	m.do(Command{Session: p.session, Tag: Tag{Kind: TagNone}, Method: resume})
@@ -263,10 +258,6 @@ func (m *AnchorMachine) resumeAll() {
 			m.resume(p)
 		}
 	}
-}
-
-func (m *AnchorMachine) detach(tag Tag, s messages.SessionID) {
-	m.do(rootCommand(tag, "Target.detachFromTarget", sessionParam{s}, pageBudget))
 }
 
 func (m *AnchorMachine) targetDetached(d messages.TargetDetached) {
@@ -312,7 +303,7 @@ func (m *AnchorMachine) leavePage(t messages.TargetID) {
 	if p.held {
 		m.resume(p) // a page that is left while held stays frozen (C33)
 	}
-	m.detach(Tag{Kind: TagLeft, Page: t}, p.session)
+	m.do(detachFrom(Tag{Kind: TagLeft, Page: t}, p.session))
 	m.maybeSettled()
 }
 
@@ -333,7 +324,7 @@ func (m *AnchorMachine) leave() {
 func (m *AnchorMachine) closeOwned() {
 	for _, t := range slices.Sorted(maps.Keys(m.owned)) {
 		if p := m.pages[t]; p != nil && p.session != "" {
-			m.detach(Tag{Kind: TagNone}, p.session) // see BrowserMachine.closePage
+			m.do(detachFrom(Tag{Kind: TagNone}, p.session)) // see BrowserMachine.closePage
 		}
 		m.do(rootCommand(Tag{Kind: TagNone}, "Target.closeTarget", targetParam{t}, pageBudget))
 	}

@@ -338,6 +338,7 @@ func targetInfo(t *target.Info) messages.TargetInfo {
 	return messages.TargetInfo{
 		ID: messages.TargetID(t.TargetID), Type: t.Type, URL: clip(t.URL, maxURL), Title: clip(t.Title, 300),
 		Opener: messages.TargetID(t.OpenerID), ParentFrame: messages.FrameID(t.ParentFrameID),
+		CanAccessOpener: t.CanAccessOpener,
 	}
 }
 

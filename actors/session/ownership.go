@@ -94,21 +94,30 @@ func (m *BrowserMachine) adopt(a messages.TargetAttached) {
 	}
 }
 
+func (m *BrowserMachine) letGo(a messages.TargetAttached) {
+	for _, e := range letGo(a, m.cfg.Elsewhere) {
+		m.do(e)
+	}
+}
+
 // letGo resumes a page that is none of our business and leaves it, in this
 // order: a page that is left while held stays frozen (C33).
 //
-// A popup runs as soon as the first of the clients that hold it resumes it. One
-// that another task's page opened is therefore left to that task to resume,
+// A popup that can access its opener runs as soon as the first of the clients
+// that hold it resumes it. One that another task's page opened is therefore left to that task to resume,
 // once it can see the popup's dialogs.
-func (m *BrowserMachine) letGo(a messages.TargetAttached) {
-	if !a.Waiting || a.Info.Opener == "" || m.cfg.Elsewhere == nil || !m.cfg.Elsewhere(a.Info.Opener) {
-		m.do(Command{Session: a.Session, Tag: Tag{Kind: TagNone}, Method: resume})
+func letGo(a messages.TargetAttached, elsewhere func(messages.TargetID) bool) []Effect {
+	left := detachFrom(Tag{Kind: TagNone}, a.Session)
+	if a.Waiting && a.Info.CanAccessOpener && elsewhere != nil && elsewhere(a.Info.Opener) {
+		return []Effect{left}
 	}
-	m.detach(a.Session)
+	return []Effect{Command{Session: a.Session, Tag: Tag{Kind: TagNone}, Method: resume}, left}
 }
 
-func (m *BrowserMachine) detach(s messages.SessionID) {
-	m.root(Tag{Kind: TagNone}, "Target.detachFromTarget", sessionParam{s}, 0)
+func (m *BrowserMachine) detach(s messages.SessionID) { m.do(detachFrom(Tag{Kind: TagNone}, s)) }
+
+func detachFrom(tag Tag, s messages.SessionID) Command {
+	return rootCommand(tag, "Target.detachFromTarget", sessionParam{s}, 0)
 }
 
 func (m *BrowserMachine) targetDetached(d messages.TargetDetached) {

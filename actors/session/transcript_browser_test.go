@@ -57,8 +57,8 @@ func (tr *transcript) browserInput(t *testing.T, d *datadriven.TestData) any {
 		if d.HasArg("opener") {
 			d.ScanArgs(t, "opener", &opener)
 		}
-		d.Input = fmt.Sprintf(`{"sessionId":%q,"targetInfo":{"targetId":%q,"type":"page","openerId":%q},"waitingForDebugger":%v}`,
-			arg(t, d, 0), arg(t, d, 1), opener, d.HasArg("held"))
+		d.Input = fmt.Sprintf(`{"sessionId":%q,"targetInfo":{"targetId":%q,"type":"page","openerId":%q,"canAccessOpener":%v},"waitingForDebugger":%v}`,
+			arg(t, d, 0), arg(t, d, 1), opener, opener != "", d.HasArg("held"))
 		return tr.event(t, d, "Target.attachedToTarget")
 	case "detached":
 		d.Input = fmt.Sprintf(`{"sessionId":%q}`, arg(t, d, 0))

@@ -13,7 +13,7 @@ func (m *Machine) targetAttached(a messages.TargetAttached) {
 	isPage := a.Via == ""
 	fresh := a.Waiting || !m.everUp && a.Info.URL == "about:blank"
 	cfg := session.Config{Gen: a.Gen, Session: a.Session, Target: a.Info.ID, Page: a.Page, IsPage: isPage, Fresh: fresh}
-	cfg.Held = isPage && a.Waiting && a.Info.Opener != "" && m.conn.Anchor == messages.LinkUp
+	cfg.Held = isPage && a.Waiting && a.Info.CanAccessOpener && m.conn.Anchor == messages.LinkUp
 	if old := m.sessions[a.Session]; old != nil {
 		return
 	}

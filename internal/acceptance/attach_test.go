@@ -27,7 +27,7 @@ func TestA7_TheOverrideWins(t *testing.T) {
 	} {
 		r, p := proxied(t, b, c.change)
 		before := override.Dials()
-		k := r.task("a7", r.through(p))
+		k := r.task("a7", r.through(p), oneLink)
 		k.eval("", "1")
 		if got := override.Dials() - before; got != c.override || p.Dials() != 1-c.override {
 			t.Errorf("%s: %d connections there, %d to the spec's URL", name, got, p.Dials())

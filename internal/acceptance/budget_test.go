@@ -169,7 +169,7 @@ func TestA12_ASnapshotNeverWaitsForTheBrowser(t *testing.T) {
 func TestA18_ATooLargeReplyEndsOneCallOnly(t *testing.T) {
 	t.Parallel()
 	r, p := proxied(t, chromiumtest.Shared(t))
-	k := r.task("a18", r.through(p))
+	k := r.task("a18", r.through(p), oneLink)
 	k.goTo("http://a.test/plain")
 	big := func(n int) error {
 		_, err := k.node.CDP(k.ctx, k.id, messages.CDPRequest{

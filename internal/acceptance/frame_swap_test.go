@@ -104,7 +104,7 @@ func TestF7_ALostSessionLeavesItsFrame(t *testing.T) {
 	t.Parallel()
 	r := setup(t)
 	wire := tap(t, r.chrome)
-	k := wire.task(r, "f7")
+	k := wire.task(r, "f7", oneLink)
 	k.goTo("http://a.test/nested")
 	f, below := k.frame("/nested-b"), k.fullFrame("/prompt")
 	wire.inject(`{"id":2000000000,"method":"Target.detachFromTarget","sessionId":"` + string(k.snapshot().Pages[0].SessionID) + `","params":{"sessionId":"` + string(f.SessionID) + `"}}`)

@@ -105,6 +105,9 @@ func (w testWriter) Write(p []byte) (int, error) {
 }
 
 // spec attaches to the rig's browser.
+// oneLink leaves a task without its anchor, for tests that count connections.
+func oneLink(s *messages.TaskSpec) { s.Anchor = messages.AnchorNone }
+
 func (r *rig) spec() messages.TaskSpec { return messages.TaskSpec{CDPURL: r.chrome.Endpoint()} }
 
 // task starts a task on the rig's browser and returns the hold on it.

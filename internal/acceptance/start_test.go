@@ -16,7 +16,7 @@ func TestA1_OneConnectionPerTask(t *testing.T) {
 	t.Parallel()
 	r, p := proxied(t, chromiumtest.Shared(t))
 	for i := range 3 {
-		k := r.task(messages.TaskID(fmt.Sprintf("a1-%d", i)), r.through(p))
+		k := r.task(messages.TaskID(fmt.Sprintf("a1-%d", i)), r.through(p), oneLink)
 		k.goTo("http://a.test/oopif")
 		k.frame("/plain")
 		if got := k.eval("", "document.title"); got != `"/oopif"` {
@@ -58,6 +58,7 @@ func TestA2_StartingTwiceIsStartingOnce(t *testing.T) {
 	r, p := proxied(t, chromiumtest.Shared(t))
 	spec := r.spec()
 	r.through(p)(&spec)
+	oneLink(&spec)
 	same := func(int) messages.TaskSpec { return spec }
 	started, errs := r.starts(50, "a2", same)
 	if started != 1 || len(errs) != 0 {
@@ -79,6 +80,7 @@ func TestA3_StartsThatRaceEndAtOneConnection(t *testing.T) {
 		r, p := proxied(t, chromiumtest.Shared(t))
 		spec := r.spec()
 		r.through(p)(&spec)
+		oneLink(&spec)
 		p.Stall()
 		time.AfterFunc(dialDelay, p.Resume)
 		started, errs := r.starts(50, "a3", func(int) messages.TaskSpec { return spec })
@@ -96,6 +98,8 @@ func TestA3_StartsThatRaceEndAtOneConnection(t *testing.T) {
 		specs := [2]messages.TaskSpec{r.spec(), r.spec()}
 		r.through(p)(&specs[0])
 		r.through(q)(&specs[1])
+		oneLink(&specs[0])
+		oneLink(&specs[1])
 		p.Stall()
 		q.Stall()
 		time.AfterFunc(dialDelay, func() { p.Resume(); q.Resume() })
@@ -105,7 +109,7 @@ func TestA3_StartsThatRaceEndAtOneConnection(t *testing.T) {
 			wantCode(t, err, messages.CodeUpstreamUnavailable)
 		}
 		// Whoever asks last has it.
-		k := r.task("a3", r.through(q))
+		k := r.task("a3", r.through(q), oneLink)
 		k.eval("", "1")
 		until(t, "one connection left", func() bool { return p.Open()+q.Open() == 1 })
 		if got := k.snapshot().Connection.Endpoint; !strings.Contains(got, q.Addr()) {

@@ -108,8 +108,8 @@ func TestA6_ABusyTaskStopsInOrder(t *testing.T) {
 			continue
 		}
 		ends.mu.Lock()
-		if want := []string{"by the browser: false, browser runs: true"}; !slices.Equal(ends.notes, want) {
-			t.Errorf("the connection ended %q, want %q", ends.notes, want)
+		if want := "by the browser: false, browser runs: true"; !slices.Equal(ends.notes, []string{want, want}) {
+			t.Errorf("the connections ended %q, want two times %q", ends.notes, want)
 		}
 		ends.mu.Unlock()
 		if left := browsers(state); len(left) != 0 {

@@ -244,6 +244,42 @@ func TestC32_TwoWaitingClients(t *testing.T) {
 		d.NextWhere("opening", on(s2, "Page.javascriptDialogOpening"))
 		succeed(t, "answer", handle(d, s2, params{"accept": false}))
 	})
+	t.Run("canAccessOpener tells who waits for whom", func(t *testing.T) {
+		// With an opener that can reach it, a held popup answers Page.enable and
+		// runs after the first resume; without, it answers only once all have
+		// resumed it.
+		for name, open := range map[string]string{
+			"window.open":       `openChild()`,
+			"to another site":   `openChild('http://b.test/prompt-on-load')`,
+			"noopener":          `window.open('/prompt-on-load', '_blank', 'noopener')`,
+			"a link":            `const a = document.createElement('a'); a.href = '/prompt-on-load'; a.target = '_blank'; document.body.append(a); a.click()`,
+			"a link rel=opener": `const a = document.createElement('a'); a.href = '/prompt-on-load'; a.target = '_blank'; a.rel = 'opener'; document.body.append(a); a.click()`,
+		} {
+			t.Run(name, func(t *testing.T) {
+				site, c, d := two(t)
+				p := c.NewPage(site.URL("http://a.test/popup"))
+				both(c, d)
+				openPopup(p, site.URL(open))
+				e := attached(c, "", openedBy(p.Target))
+				s1, s2 := e.Param("sessionId"), attached(d, "", openedBy(p.Target)).Param("sessionId")
+				reachable := info(e, "canAccessOpener") == "true"
+				first, second := c.Send(s1, "Page.enable", nil), d.Send(s2, "Page.enable", nil)
+				_, _ = first.Wait(silence)
+				want(t, "answers while held", first.Answered(), reachable)
+				c.Send(s1, "Runtime.runIfWaitingForDebugger", nil)
+				if reachable {
+					_, err := second.Wait(chromiumtest.Patience)
+					succeed(t, "the second's Page.enable", err)
+				} else {
+					want(t, "runs after one resumed", c.Seen(on(s1, "Page.javascriptDialogOpening"), silence), false)
+				}
+				d.Send(s2, "Runtime.runIfWaitingForDebugger", nil)
+				c.NextWhere("opening", on(s1, "Page.javascriptDialogOpening"))
+				d.NextWhere("opening", on(s2, "Page.javascriptDialogOpening"))
+				succeed(t, "answer", handle(d, s2, params{"accept": false}))
+			})
+		}
+	})
 	t.Run("a frame waits for each in turn", func(t *testing.T) {
 		site, c, d := two(t)
 		p := c.NewPage(site.URL("http://a.test/plain"))
