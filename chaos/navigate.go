@@ -226,6 +226,17 @@ func (b *Browser) commitPage(f *frame, url, loader, kind string, doc Document) {
 		next = b.procFor(t.proc.group, url)
 	}
 	same := next == t.proc
+	if same && t.proc.busy {
+		// A document that spins lets no other take its place in its process; in
+		// another one it has no say (section 3, measured).
+		f.expected = loader
+		b.queue(t.proc, func() {
+			if b.frame(f.id) == f && f.expected == loader {
+				b.commitPage(f, url, loader, kind, doc)
+			}
+		})
+		return
+	}
 	next.group.own(next)
 	if !same {
 		b.moveWork(t, next)

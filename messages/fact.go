@@ -73,6 +73,15 @@ type (
 		Page TargetID
 	}
 
+	// PageReloaded says that a ReloadPage has brought a new document that
+	// answers, or asks something, or why it cannot.
+	PageReloaded struct {
+		Gen     Generation
+		Session SessionID
+		Page    TargetID
+		Err     error // nil, or an *Error
+	}
+
 	// SessionReady says that a session's attach is over. Blocked is set when
 	// the page did not answer in time: its state says why, and nobody waits.
 	SessionReady struct {

@@ -62,8 +62,14 @@ type (
 	}
 
 	// ProbeSession asks a session to find out whether its renderer still
-	// answers: some call has waited for long.
-	ProbeSession struct{}
+	// answers: some call has waited for long. With Report a SessionHealth
+	// follows in any case, once it does.
+	ProbeSession struct{ Report bool }
+
+	// ReloadPage loads a page's document anew, in whatever way the state of its
+	// renderer leaves; what the document held is lost. A PageReloaded follows.
+	// URL is the page's, for a session that has never heard of it.
+	ReloadPage struct{ URL string }
 
 	// ReloadFrames asks a session to tell of its frames again.
 	ReloadFrames struct{}
@@ -132,6 +138,10 @@ type (
 	// ReleasePage frees a page of a dialog that nobody can answer (C19). A
 	// PageReleased follows, and a TargetAttached.
 	ReleasePage struct{ Page TargetID }
+
+	// ReattachPage has a page's session given up and a new one made. A
+	// TargetDetached and a TargetAttached follow.
+	ReattachPage struct{ Page TargetID }
 
 	// Leave ends the session in good order: pages that the task made are
 	// closed, the others left as they are.

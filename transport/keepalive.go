@@ -11,7 +11,24 @@ import (
 const (
 	DefaultKeepAlive = 5 * time.Second
 	pongTimeout      = 4 * time.Second
+	// suspicious is how quiet a link has to be for a suspicion to count.
+	suspicious = 250 * time.Millisecond
 )
+
+// Suspect has the link pinged at once if it has been quiet for a moment: who
+// should have had an answer by now had none. It does not wait.
+func (m *Mux) Suspect() {
+	if m.opts.KeepAlive <= 0 || m.quiet() < suspicious {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	// While a ping is out the timer does not run, and that ping tells.
+	if m.end == nil && m.idleTimer.Stop() {
+		m.suspected = true
+		m.idleTimer.Reset(0)
+	}
+}
 
 // quiet is how long ago the peer last sent anything.
 func (m *Mux) quiet() time.Duration {
@@ -25,13 +42,14 @@ func (m *Mux) checkIdle() {
 		m.mu.Unlock()
 		return
 	}
-	busy := m.writing
+	busy, suspected := m.writing, m.suspected
+	m.suspected = false
 	m.running.Add(1)
 	m.mu.Unlock()
 	defer m.running.Done()
 	wait := m.opts.KeepAlive - m.quiet()
 	switch {
-	case wait > 0:
+	case wait > 0 && !suspected:
 	case busy:
 		// A long command is on its way, and a ping would queue behind it. The
 		// write has a deadline of its own.

@@ -69,6 +69,39 @@ func TestKeepAlive(t *testing.T) {
 			}
 		})
 	})
+	t.Run("asks at once where there is a suspicion", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			m := newRawBrowser(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }).dial(t, transport.DialOptions{})
+			began := time.Now()
+			m.Suspect() // too soon to tell
+			time.Sleep(500 * time.Millisecond)
+			for range 10 {
+				m.Suspect() // one ping is out at a time
+			}
+			<-m.Closed()
+			wantCause(t, m.Err(), transport.CauseHalfOpen)
+			if d := time.Since(began); d != 4500*time.Millisecond {
+				t.Errorf("after %v", d)
+			}
+			m.Suspect()
+		})
+	})
+	t.Run("clears a link that was suspected for nothing", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			var stats transport.Stats
+			m := newBrowser(t, (*peer).echo).dial(t, transport.DialOptions{Stats: &stats})
+			for range 10 {
+				time.Sleep(500 * time.Millisecond)
+				m.Suspect()
+				synctest.Wait()
+			}
+			if n := stats.Pings.Load(); m.Err() != nil || n != 10 {
+				t.Errorf("%d pings, %v", n, m.Err())
+			}
+		})
+	})
 	t.Run("ends a link whose peer takes nothing", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {

@@ -50,6 +50,7 @@ type Mux struct {
 	queueHead   int
 	queuedBytes int
 	writing     bool // a writer goroutine exists
+	suspected   bool // the idle timer is to ping, however long it is quiet
 	routes      map[messages.SessionID]*route
 	unbound     int // routes without a sink
 	keptBytes   int // of events queued for those

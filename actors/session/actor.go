@@ -115,6 +115,8 @@ func (p *Page) step(c *guard.Context, in any) {
 			c.After(e.Name, e.After, TimerFired{e.Name})
 		case Disarm:
 			c.Cancel(e.Name)
+		case Suspect:
+			p.mux.Suspect()
 		case Interrupt:
 			now := c.Now()
 			p.mux.Interrupt(p.cfg.Session, e.Err, func(method string, age time.Duration) bool {

@@ -8,8 +8,9 @@ import (
 // requirement A8, with the resume last (C33).
 func (m *Machine) attach() {
 	m.round++
-	m.ready, m.attended, m.announced, m.keyAlive = false, false, false, false
+	m.ready, m.attended, m.announced = false, false, false
 	m.enabled = false
+	m.trial = trial{n: m.trial.n + 1}
 	for _, c := range attachBatch {
 		if c.pageOnly && !m.cfg.IsPage {
 			continue
@@ -74,17 +75,18 @@ func (m *Machine) treeLoaded(result []byte) {
 		return
 	}
 	m.ready = true
-	m.hung, m.orphan = false, false
 	m.do(Disarm{timerClassify})
-	m.do(Disarm{timerVerdict})
 	m.do(Disarm{timerReload})
 	m.do(ToFrame{messages.FrameTreeLoaded{Gen: m.cfg.Gen, Session: m.cfg.Session, Page: m.cfg.Page, Frames: frames}})
-	m.publishHealth()
+	m.answered()
 	m.announce(false)
 	if m.cfg.IsPage && m.loader != frames[0].Loader {
 		// Its own event came before anybody listened.
 		m.loader, m.url = frames[0].Loader, frames[0].URL
 		m.documentCommitted()
+	}
+	if r := m.reloading; r != nil && (r.away || r.loader == m.loader || r.round != m.round) {
+		m.reloadCommitted() // it came before the events of this session did
 	}
 }
 

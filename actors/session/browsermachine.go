@@ -64,6 +64,7 @@ type browserPage struct {
 	session   messages.SessionID
 	closing   messages.ReplyTo // not nil while being closed
 	releasing bool
+	returning bool // left, to be attached to again
 }
 
 // NewBrowserMachine returns the machine of a link that has just been dialled.
@@ -104,6 +105,8 @@ func (m *BrowserMachine) Step(_ time.Time, in any) []Effect {
 		m.closePage(in)
 	case messages.ReleasePage:
 		m.release(in.Page)
+	case messages.ReattachPage:
+		m.comeAgain(in.Page)
 	case messages.Leave:
 		m.leave()
 	}
@@ -236,6 +239,7 @@ func (m *BrowserMachine) timerFired(name string) {
 	default:
 		page, _ := strings.CutPrefix(name, timerRelease)
 		if p := m.pages[messages.TargetID(page)]; p != nil && p.releasing && !m.leaving {
+			m.root(Tag{Kind: TagNone}, "Target.activateTarget", targetParam{messages.TargetID(page)}, pageBudget)
 			m.create(&creation{helper: messages.TargetID(page)}, true)
 		}
 	}

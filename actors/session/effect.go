@@ -30,7 +30,7 @@ type (
 type Tag struct {
 	Kind  TagKind
 	Round uint32
-	Seq   uint32 // of a navigation, or of a page being created
+	Seq   uint32 // of a navigation, of a trial, or of a page being created
 	ID    messages.DialogID
 	Page  messages.TargetID
 
@@ -46,8 +46,10 @@ const (
 	TagTree
 	TagEnabled
 	TagInfo
-	TagVerdictKey
+	TagKey
+	TagSign
 	TagProbe
+	TagReload
 	TagDialog
 	TagNavigate
 
@@ -105,6 +107,10 @@ type (
 		Renderer bool
 		Before   time.Time // zero: all
 	}
+
+	// Suspect says that the browser process is silent as well: the link may be
+	// dead, and the keepalive is to find out now.
+	Suspect struct{}
 
 	// Exit ends the actor; Err is nil when it was asked to.
 	Exit struct{ Err error }

@@ -24,6 +24,7 @@ func Events() []string {
 		"Page.frameAttached",
 		"Page.frameDetached",
 		"Page.frameNavigated",
+		"Page.frameStartedNavigating",
 		"Page.frameSubtreeWillBeDetached",
 		"Page.javascriptDialogClosed",
 		"Page.javascriptDialogOpening",
@@ -56,6 +57,12 @@ type (
 		Frame  messages.FrameID
 		Loader string
 		Name   string
+	}
+	// navigating is told by the browser process: a page that cannot say
+	// anything goes somewhere all the same.
+	navigating struct {
+		Frame  messages.FrameID
+		Loader string
 	}
 	crashed     struct{}
 	revived     struct{}
@@ -137,6 +144,15 @@ func decode(c Config, now time.Time, method string, params []byte) any {
 			return nil
 		}
 		return messages.FrameSubtreeWillBeDetached{Gen: c.Gen, Session: c.Session, Frame: messages.FrameID(e.FrameID)}
+	case "Page.frameStartedNavigating":
+		var e struct {
+			Frame  messages.FrameID `json:"frameId"`
+			Loader string           `json:"loaderId"`
+		}
+		if json.Unmarshal(params, &e) != nil || e.Frame != messages.FrameID(c.Target) || !c.IsPage {
+			return nil
+		}
+		return navigating(e)
 	case "Page.lifecycleEvent":
 		return decodeLifecycle(params)
 	case "Runtime.consoleAPICalled":

@@ -6,13 +6,55 @@ import (
 	"holdfast/messages"
 )
 
+// The budgets of a diagnosis (requirement A10). A cause is named in under a
+// second: a call that has waited for [StallAfter] makes its session ask the
+// renderer and the browser process together, KeyAfter later the key is pressed,
+// and VerdictAfter later the verdict is due; an attach is asked about after
+// AttachClassify and gets VerdictAfter as well.
+const (
+	AttachClassify = 300 * time.Millisecond
+	FreshClassify  = 5 * time.Second
+	BlockedProbe   = 300 * time.Millisecond
+
+	// KeyAfter is what the renderer gets before a key is pressed, which a page
+	// could hear: a renderer that answers at all does so in a few milliseconds.
+	KeyAfter = 150 * time.Millisecond
+	// VerdictAfter is what the renderer gets once its silence is being looked
+	// into. It is a hundred times what it needs; what a starved machine needs
+	// is the browser process's to say, see verdict.
+	VerdictAfter = 350 * time.Millisecond
+	// OrphanAfter is what the renderer gets once the browser process has taken
+	// the key for it, lest it had only just come free.
+	OrphanAfter = 120 * time.Millisecond
+	// maxUnheard is how many verdicts an attach waits for a browser that does
+	// not answer either, before nobody waits for the page any longer.
+	maxUnheard = 8
+)
+
 // keyUp is answered by the browser process while a dialog is open and hangs
 // in a busy renderer (C24). Shift alone means nothing to a page.
 var keyUp = []byte(`{"type":"keyUp","key":"Shift","code":"ShiftLeft","windowsVirtualKeyCode":16}`)
 
-// probe asks the renderer for a sign of life. One probe is out at a time; a
-// call that began behind one that a dialog holds up has its own wait for it.
-func (m *Machine) probe(now time.Time) {
+// trial is one look into a session's silence: what has been asked of the
+// browser process, and what it said.
+type trial struct {
+	n       uint32
+	asked   bool // the key has been pressed
+	signs   int  // signs of life of the browser process
+	dialog  bool // it took the key: a dialog keeps it from the page
+	again   bool // it is asked for the last time before the verdict
+	unheard int  // verdicts for which it had nothing to say
+}
+
+// silent says that the renderer owes an answer: that of an attach, or that of
+// a probe.
+func (m *Machine) silent() bool { return !m.crashed && (!m.ready || m.probing) }
+
+// probe asks the renderer for a sign of life, and the browser process with it.
+// One probe is out at a time; a call that began behind one that a dialog holds
+// up has its own wait for it.
+func (m *Machine) probe(now time.Time, report bool) {
+	m.report = m.report || report
 	if m.crashed || !m.ready || m.probing && len(m.dialogs) == 0 {
 		return
 	}
@@ -21,24 +63,128 @@ func (m *Machine) probe(now time.Time) {
 		m.do(Command{Tag: Tag{Kind: TagProbe, Round: m.round}, Method: "Runtime.evaluate", Params: []byte(`{"expression":"0","silent":true}`)})
 	}
 	m.probedAt = now
-	budget := ProbeBudget
 	if len(m.dialogs) > 0 {
-		budget = BlockedProbe
+		m.do(Arm{timerProbe, BlockedProbe})
+		return
 	}
-	m.do(Arm{timerProbe, budget})
+	m.beginTrial()
 }
 
-func (m *Machine) probeUnanswered() {
-	if !m.probing {
+// beginTrial begins a trial of a renderer that was asked just now, or that a dialog
+// held up until now.
+func (m *Machine) beginTrial() {
+	m.trial = trial{n: m.trial.n + 1}
+	m.askBrowser()
+	m.do(Arm{timerProbe, KeyAfter})
+}
+
+// askBrowser asks for something that the browser process answers by itself,
+// whatever the page does (M8).
+func (m *Machine) askBrowser() {
+	m.do(Command{Tag: Tag{Kind: TagSign, Round: m.round, Seq: m.trial.n}, Method: "Target.getTargetInfo"})
+}
+
+// classify presses the key. The browser process is asked right behind it:
+// under a dialog it answers both, in this order; otherwise the key goes on to
+// the renderer, and its own answer is first.
+func (m *Machine) classify() {
+	if !m.silent() {
 		return
 	}
 	if len(m.dialogs) > 0 {
-		// This session shares its process with the frame that asks. The probe
-		// stays out; its reply will come when the dialog is gone.
-		m.do(Interrupt{Err: BlockedByDialog(m.dialogs), Renderer: true, Before: m.probedAt})
+		m.blocked()
 		return
 	}
-	m.hung = true
+	if m.probing && !m.trial.asked && m.trial.signs == 0 {
+		m.do(Suspect{})
+	}
+	m.trial = trial{n: m.trial.n + 1, asked: true}
+	m.do(Command{Tag: Tag{Kind: TagKey, Round: m.round, Seq: m.trial.n}, Method: "Input.dispatchKeyEvent", Params: keyUp})
+	m.askBrowser()
+	m.do(Arm{timerVerdict, VerdictAfter})
+}
+
+// keyTaken is the answer to the key.
+func (m *Machine) keyTaken(r Replied) {
+	if r.Tag.Round != m.round || r.Tag.Seq != m.trial.n || r.Err != nil || !m.silent() || m.named() {
+		return
+	}
+	if m.trial.signs == 0 {
+		m.trial.dialog = true
+		m.do(Arm{timerVerdict, OrphanAfter})
+		return
+	}
+	// The renderer's own: it lives, and is given its time again.
+	m.trial.again = false
+	m.do(Arm{timerVerdict, VerdictAfter})
+}
+
+// signed is a sign of life of the browser process.
+func (m *Machine) signed(r Replied) {
+	if r.Tag.Round != m.round || r.Tag.Seq != m.trial.n {
+		return
+	}
+	m.trial.signs++
+	if m.trial.again && m.silent() && len(m.dialogs) == 0 && !m.named() {
+		m.do(Disarm{timerVerdict})
+		m.hung = true
+		m.publishHealth()
+		m.announce(true)
+	}
+}
+
+// named says that the silence has its name already.
+func (m *Machine) named() bool { return m.hung || m.orphan }
+
+// verdict names the silence. A renderer is said to hang only when the browser
+// process has answered twice meanwhile, once at the very end: a machine that is
+// starved, or a link that is dead, silences both, and is not the page's fault.
+// Whose fault it is then is for the keepalive to say.
+func (m *Machine) verdict() {
+	if !m.silent() || m.named() {
+		return
+	}
+	switch {
+	case len(m.dialogs) > 0:
+		m.blocked()
+		return
+	case m.trial.dialog:
+		m.orphan = true
+		m.publishHealth()
+		m.announce(true)
+		return
+	case m.trial.signs > 0 && !m.trial.again:
+		m.trial.again = true
+	default:
+		m.do(Suspect{})
+		if m.trial.unheard++; m.trial.unheard == maxUnheard {
+			m.announce(true)
+		}
+	}
+	m.askBrowser()
+	m.do(Arm{timerVerdict, VerdictAfter})
+}
+
+// blocked is the verdict over a session of a page whose dialog waits for an
+// answer: it holds the dialog, or shares its process with the frame that does.
+func (m *Machine) blocked() {
+	if !m.ready {
+		m.announce(true)
+		return
+	}
+	// The probe stays out; its reply will come when the dialog is gone.
+	m.do(Interrupt{Err: BlockedByDialog(m.dialogs), Renderer: true, Before: m.probedAt})
+}
+
+// answered ends the silence. An error is an answer too: somebody is alive
+// behind the session.
+func (m *Machine) answered() {
+	m.probing, m.hung, m.orphan = false, false, false
+	m.do(Disarm{timerProbe})
+	m.do(Disarm{timerVerdict})
+	if m.report {
+		m.report, m.health = false, "" // said even if it is no news
+	}
 	m.publishHealth()
 }
 
@@ -47,13 +193,13 @@ func (m *Machine) becomeCrashed() {
 		return
 	}
 	m.crashed = true
-	m.ready, m.probing, m.paused = false, false, false
+	m.ready, m.probing, m.paused, m.hung, m.orphan = false, false, false, false, false
 	m.round++ // replies of the old renderer mean nothing
 	m.do(Disarm{timerClassify})
 	m.do(Disarm{timerVerdict})
 	m.do(Disarm{timerProbe})
 	m.do(Disarm{timerReload})
-	err := messages.Errorf(messages.CodePageCrashed, "the page's renderer has crashed; navigate or Page.reload revives it")
+	err := messages.Errorf(messages.CodePageCrashed, "the page's renderer has crashed; recover with reload, or navigate")
 	m.do(Interrupt{Err: err})
 	m.endNavigations(err)
 	m.publishHealth()
@@ -66,7 +212,7 @@ func (m *Machine) revive() {
 	if !m.crashed {
 		return
 	}
-	m.crashed, m.hung = false, false
+	m.crashed = false
 	m.attach()
 	m.publishHealth()
 }

@@ -25,24 +25,16 @@ type Config struct {
 	Fresh bool
 }
 
-// The budgets of a session (requirement A10). What an attach does not answer
-// within AttachClassify is on its way to being classified, and not waited for (C24).
-const (
-	AttachClassify = 300 * time.Millisecond
-	// VerdictAfter is what the sign of life gets that tells a dialog from a
-	// busy renderer; more than it needs, because a starved machine looks busy.
-	VerdictAfter  = 700 * time.Millisecond
-	FreshClassify = 5 * time.Second
-	ProbeBudget   = time.Second
-	BlockedProbe  = 300 * time.Millisecond
-	AnswerBudget  = 5 * time.Second
-	// InterruptGrace lets a reply that was already on its way arrive before
-	// the calls behind a dialog are called blocked.
-	InterruptGrace = 50 * time.Millisecond
-	// HoldBudget is how long a popup waits for the anchor: it freezes its opener
-	// meanwhile.
-	HoldBudget = 250 * time.Millisecond
-)
+// AnswerBudget is what Chrome gets to take an answer to a dialog.
+const AnswerBudget = 5 * time.Second
+
+// InterruptGrace lets a reply that was already on its way arrive before the
+// calls behind a dialog are called blocked.
+const InterruptGrace = 50 * time.Millisecond
+
+// HoldBudget is how long a popup waits for the anchor: it freezes its opener
+// meanwhile.
+const HoldBudget = 250 * time.Millisecond
 
 // Timer names.
 const (
@@ -52,6 +44,7 @@ const (
 	timerInterrupt = "interrupt"
 	timerReload    = "reload"
 	timerResume    = "resume"
+	timerStuck     = "stuck"
 	timerNavigate  = "navigate:"
 )
 
@@ -66,12 +59,14 @@ type Machine struct {
 	ready     bool
 	attended  bool // the attach of this round is over: navigations may begin
 	announced bool // and SessionReady was sent
-	keyAlive  bool // the browser process answered for this page (C24)
 	crashed   bool
-	probing   bool
+	probing   bool // the renderer was asked for a sign of life and owes it
 	paused    bool
 	hung      bool
 	orphan    bool // a dialog nobody told us of stands open
+	report    bool // who asked for a probe wants to hear of it either way
+	trial     trial
+	reloading *reloading
 
 	dialogs  []messages.Dialog
 	holding  bool
@@ -114,7 +109,9 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case messages.DialogsOpen:
 		m.dialogsOpen(now, in)
 	case messages.ProbeSession:
-		m.probe(now)
+		m.probe(now, in.Report)
+	case messages.ReloadPage:
+		m.reload(in)
 	case messages.ReloadFrames:
 		m.reloadFrames()
 
@@ -134,6 +131,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.do(ToFrame{in})
 	case lifecycle:
 		m.lifecycle(in)
+	case navigating:
+		m.reloadStarted(in)
 	case crashed:
 		m.becomeCrashed()
 	case revived:
@@ -151,6 +150,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.do(ToFrame{in})
 		m.do(ToSupervisor{in})
 	}
+	m.maybeReloaded(now)
 	return m.out
 }
 
@@ -169,23 +169,20 @@ func (m *Machine) replied(r Replied) {
 		}
 	case TagInfo:
 		m.infoReplied(r)
-	case TagVerdictKey:
-		if r.Tag.Round == m.round && r.Err == nil {
-			m.keyAlive = true
-		}
+	case TagKey:
+		m.keyTaken(r)
+	case TagSign:
+		m.signed(r)
 	case TagProbe:
-		if r.Tag.Round != m.round {
-			return // of a renderer that is no more
+		if r.Tag.Round == m.round { // else of a renderer that is no more
+			m.answered()
 		}
-		// An error is an answer too: somebody is alive behind the session.
-		m.probing = false
-		m.do(Disarm{timerProbe})
-		m.hung = false
-		m.publishHealth()
 	case TagDialog:
 		m.do(ToDialog{messages.DialogHandled{Dialog: r.Tag.ID, Err: dialogError(r.Err)}})
 	case TagNavigate:
 		m.navigateReplied(r)
+	case TagReload:
+		m.reloadReplied(r)
 	}
 }
 
@@ -193,33 +190,14 @@ func (m *Machine) timerFired(name string) {
 	switch name {
 	case timerResume:
 		m.letRun()
-	case timerClassify:
-		if m.ready || m.crashed {
-			return
-		}
-		if len(m.dialogs) > 0 {
-			m.announce(true) // its silence is explained
-			return
-		}
-		if m.cfg.IsPage {
-			m.do(Command{Tag: Tag{Kind: TagVerdictKey, Round: m.round}, Method: "Input.dispatchKeyEvent", Params: keyUp})
-		}
-		m.do(Arm{timerVerdict, VerdictAfter})
+	case timerClassify, timerProbe:
+		m.classify()
 	case timerVerdict:
-		if m.ready || m.crashed {
-			return
-		}
-		if m.keyAlive && len(m.dialogs) == 0 {
-			m.orphan = true
-		} else {
-			m.hung = true
-		}
-		m.publishHealth()
-		m.announce(true)
+		m.verdict()
 	case timerReload:
 		m.announce(true)
-	case timerProbe:
-		m.probeUnanswered()
+	case timerStuck:
+		m.reloadStuck()
 	case timerInterrupt:
 		if m.holding && len(m.dialogs) > 0 {
 			m.do(Interrupt{Err: BlockedByDialog(m.dialogs), Renderer: true, Before: m.told})
@@ -233,17 +211,28 @@ func (m *Machine) dialogsOpen(now time.Time, o messages.DialogsOpen) {
 	m.dialogs, m.holding, m.told = o.Dialogs, o.Holding, now
 	if len(m.dialogs) == 0 {
 		m.do(Disarm{timerInterrupt})
-		if m.probing {
-			// A probe that the dialog held up: from now on silence counts.
-			m.do(Arm{timerProbe, ProbeBudget})
+		// What the dialog held up: from now on silence counts.
+		switch {
+		case m.named() || m.crashed:
+		case !m.ready:
+			m.do(Arm{timerClassify, AttachClassify})
+		case m.probing:
+			m.beginTrial()
 		}
 		return
+	}
+	if m.orphan {
+		m.orphan = false // somebody can answer it after all
+		m.publishHealth()
 	}
 	if m.cfg.IsPage {
 		m.endNavigations(BlockedByDialog(m.dialogs))
 	}
 	if m.holding {
 		m.do(Arm{timerInterrupt, InterruptGrace})
+		if !m.ready && !m.crashed {
+			m.announce(true) // why the page does not answer is known
+		}
 	}
 }
 
@@ -269,13 +258,11 @@ func (m *Machine) frameNavigated(f messages.FrameNavigated) {
 	}
 	m.loader, m.url = f.Frame.Loader, f.Frame.URL
 	m.do(ToSupervisor{messages.PageNavigated{Gen: m.cfg.Gen, Page: m.cfg.Page, URL: f.Frame.URL}})
-	if m.hung && m.ready {
-		// Another document, perhaps another process: what hung is gone.
-		m.hung, m.probing = false, false
-		m.do(Disarm{timerProbe})
-		m.publishHealth()
+	if m.named() && m.ready {
+		m.answered() // another document, perhaps another process: what hung is gone
 	}
 	m.documentCommitted()
+	m.reloadCommitted()
 }
 
 // BlockedByDialog is what a call gets that a dialog holds up.

@@ -128,7 +128,7 @@ func (m *BrowserMachine) targetDetached(d messages.TargetDetached) {
 		}
 		p.session = ""
 		m.do(ToSupervisor{d})
-		if p.closing == nil && !p.releasing && !m.leaving {
+		if p.closing == nil && !p.releasing && !p.returning && !m.leaving {
 			// Closed, or torn from us? Ask before believing either.
 			m.root(Tag{Kind: TagCheck, Page: t}, "Target.getTargetInfo", targetParam{t}, pageBudget)
 		}
@@ -138,8 +138,8 @@ func (m *BrowserMachine) targetDetached(d messages.TargetDetached) {
 
 func (m *BrowserMachine) checked(r Replied) {
 	p := m.pages[r.Tag.Page]
-	if p == nil || p.session != "" || p.releasing {
-		return // a release comes back to the page by itself
+	if p == nil || p.session != "" || p.releasing || p.returning {
+		return // whoever left it comes back by itself
 	}
 	if r.Err != nil {
 		m.pageClosed(r.Tag.Page)

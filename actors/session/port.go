@@ -12,7 +12,7 @@ import (
 
 // StallAfter is how long a call waits before its session is asked to find out
 // why.
-const StallAfter = time.Second
+const StallAfter = 300 * time.Millisecond
 
 // Port is the caller's way to one CDP session: it leads straight to the link,
 // past every mailbox, so that no call can hold up another. It is safe for

@@ -10,17 +10,32 @@ import (
 const releaseAgain = time.Second
 
 // release is recovery R1 (C19): leave the page, make another one foremost,
-// which dismisses the dialog, come back, and take the helper away.
+// which dismisses the dialog, come back, and take the helper away. The page has
+// to have been in front for that, which one in the background is not.
 func (m *BrowserMachine) release(t messages.TargetID) {
 	p := m.pages[t]
-	if p == nil || p.releasing || p.closing != nil {
+	if p == nil || p.releasing || p.returning || p.closing != nil {
 		return
 	}
 	p.releasing = true
 	if p.session != "" {
 		m.detach(p.session)
 	}
+	m.root(Tag{Kind: TagNone}, "Target.activateTarget", targetParam{t}, pageBudget)
 	m.create(&creation{helper: t}, true)
+}
+
+// comeAgain leaves a page and attaches to it anew.
+func (m *BrowserMachine) comeAgain(t messages.TargetID) {
+	p := m.pages[t]
+	if p == nil || p.releasing || p.returning || p.closing != nil {
+		return
+	}
+	p.returning = true
+	if p.session != "" {
+		m.detach(p.session)
+	}
+	m.reattach(t)
 }
 
 func (m *BrowserMachine) reattach(t messages.TargetID) {
@@ -37,6 +52,7 @@ func (m *BrowserMachine) reattached(r Replied) {
 	if p == nil {
 		return
 	}
+	p.returning = false
 	if p.releasing {
 		p.releasing = false
 		m.do(ToSupervisor{messages.PageReleased{Gen: m.cfg.Gen, Page: r.Tag.Page}})

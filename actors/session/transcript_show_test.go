@@ -45,6 +45,8 @@ func showEffect(e session.Effect) string {
 			s += fmt.Sprintf(" from before %v", e.Before.Sub(epoch))
 		}
 		return s + ": " + showError(e.Err)
+	case session.Suspect:
+		return "suspect the link"
 	case session.Exit:
 		return "exit: " + showError(e.Err)
 	}

@@ -27,7 +27,9 @@ import (
 //	navigate URL [until=X] [timeout=S]
 //	dialogs [ID...] [holding]        what the dialog actor says is open
 //	handle ID accept|dismiss [text=X]
-//	probe | reload
+//	probe [report] | reload | load URL
+//	browser alive|dialog|silent      what the browser process answers while time passes: signs of life,
+//	                                 keys as well, or nothing; alive after every attach
 //	wait DURATION                    fires what comes due, in order
 //	fire TIMER                       one that had come due before it was dropped
 //
@@ -55,12 +57,13 @@ type transcript struct {
 	now     time.Time
 	timers  map[string]time.Time
 	pending []session.Command
+	browser string
 	asked   int // orders that will be answered
 	answers strings.Builder
 }
 
 func (tr *transcript) begin(cfg session.Config) {
-	*tr = transcript{cfg: cfg, now: epoch, timers: map[string]time.Time{}}
+	*tr = transcript{cfg: cfg, now: epoch, timers: map[string]time.Time{}, browser: "alive"}
 }
 
 var epoch = time.Unix(0, 0)
@@ -124,7 +127,9 @@ func (tr *transcript) pageInput(t *testing.T, d *datadriven.TestData) any {
 		}
 		return o
 	case "probe":
-		return messages.ProbeSession{}
+		return messages.ProbeSession{Report: d.HasArg("report")}
+	case "load":
+		return messages.ReloadPage{URL: arg(t, d, 0)}
 	case "reload":
 		return messages.ReloadFrames{}
 	}
@@ -140,6 +145,9 @@ func (tr *transcript) command(t *testing.T, d *datadriven.TestData) string {
 		return tr.step(tr.event(t, d, arg(t, d, 0)))
 	case "fire":
 		return tr.step(session.TimerFired{Name: arg(t, d, 0)})
+	case "browser":
+		tr.browser = arg(t, d, 0)
+		return ""
 	case "wait":
 		span, err := time.ParseDuration(arg(t, d, 0))
 		if err != nil {
@@ -214,6 +222,7 @@ func (tr *transcript) owe() messages.ReplyTo {
 // wait lets time pass and fires each timer when it is due.
 func (tr *transcript) wait(span time.Duration) string {
 	var b strings.Builder
+	b.WriteString(tr.browserAnswers())
 	for end := tr.now.Add(span); ; {
 		next := ""
 		for name, at := range tr.timers {
@@ -229,7 +238,26 @@ func (tr *transcript) wait(span time.Duration) string {
 		delete(tr.timers, next)
 		fmt.Fprintf(&b, "(%v: %s)\n", tr.now.Sub(epoch), next)
 		b.WriteString(tr.step(session.TimerFired{Name: next}))
+		b.WriteString(tr.browserAnswers())
 	}
+}
+
+// browserAnswers are those that the browser process gives by itself, in the
+// order in which it was asked.
+func (tr *transcript) browserAnswers() string {
+	var b strings.Builder
+	for i := 0; i < len(tr.pending); {
+		c := tr.pending[i]
+		sign, key := c.Tag.Kind == session.TagSign, c.Tag.Kind == session.TagKey
+		if tr.browser == "silent" || !sign && (!key || tr.browser != "dialog") {
+			i++
+			continue
+		}
+		tr.pending = slices.Delete(tr.pending, i, i+1)
+		fmt.Fprintf(&b, "(%s answered)\n", c.Method)
+		b.WriteString(tr.step(session.Replied{Tag: c.Tag, Result: []byte(`{}`)}))
+	}
+	return b.String()
 }
 
 func (tr *transcript) step(in any) string {
