@@ -140,13 +140,13 @@ func condition(s supervisor.Session) error {
 		return messages.Errorf(messages.CodePageWedged, "the page is being freed of a dialog whose frame was removed; try again in a moment").
 			With("page_state", messages.PageDialogUnreachable)
 	case s.State == messages.PageCrashed:
-		return messages.Errorf(messages.CodePageCrashed, "the page's renderer has crashed; navigate or Page.reload revives it")
+		return messages.Errorf(messages.CodePageCrashed, "the page's renderer has crashed; recover with reload, or navigate")
 	case len(s.Blocking) > 0:
 		return session.BlockedByDialog(s.Blocking)
 	case s.State == messages.PageHung:
-		return messages.Errorf(messages.CodePageWedged, "the page's renderer does not answer").With("page_state", s.State)
+		return messages.Errorf(messages.CodePageWedged, "the page's renderer does not answer; if it does not come back by itself, recover with reload, and with close if that fails").With("page_state", s.State)
 	case s.State == messages.PageDialogUnreachable:
-		return messages.Errorf(messages.CodePageWedged, "the page holds a dialog that nobody can answer; Page.reload frees it and loses its state").
+		return messages.Errorf(messages.CodePageWedged, "the page holds a dialog that nobody can answer; recover with release, which keeps the page, or with reload").
 			With("page_state", s.State)
 	}
 	return nil

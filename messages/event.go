@@ -12,6 +12,7 @@ const (
 	EventPageOpened   EventType = "page_opened"
 	EventPageChanged  EventType = "page_changed" // url, title or page_state
 	EventPageClosed   EventType = "page_closed"
+	EventPageRecovery EventType = "page_recovery" // what came of recovering it
 	EventDialogOpened EventType = "dialog_opened"
 	EventDialogClosed EventType = "dialog_closed"
 	EventFrames       EventType = "frames_changed"
@@ -27,18 +28,21 @@ const ReasonReconnected = "reconnected"
 // first shows; several events may share one. Only the field that fits the
 // type is set.
 type Event struct {
-	Type       EventType     `json:"type"`
-	TaskID     TaskID        `json:"task_id"`
-	Version    uint64        `json:"version"`
-	State      TaskState     `json:"state,omitempty"`
-	Reason     string        `json:"reason,omitempty"`
-	Connection *Connection   `json:"connection,omitempty"`
-	Page       *Page         `json:"page,omitempty"`
-	Dialog     *Dialog       `json:"dialog,omitempty"`
-	Closed     *ClosedDialog `json:"closed_dialog,omitempty"`
-	FrameTree  *FrameTree    `json:"frame_tree,omitempty"`
-	Console    *ConsoleError `json:"console_error,omitempty"`
-	Snapshot   *Snapshot     `json:"snapshot,omitempty"`
+	Type       EventType   `json:"type"`
+	TaskID     TaskID      `json:"task_id"`
+	Version    uint64      `json:"version"`
+	State      TaskState   `json:"state,omitempty"`
+	Reason     string      `json:"reason,omitempty"`
+	Connection *Connection `json:"connection,omitempty"`
+	Page       *Page       `json:"page,omitempty"`
+	// Was is the page_state before, where a page_changed is about that.
+	Was       PageState     `json:"was,omitempty"`
+	Recovery  *Recovery     `json:"recovery,omitempty"`
+	Dialog    *Dialog       `json:"dialog,omitempty"`
+	Closed    *ClosedDialog `json:"closed_dialog,omitempty"`
+	FrameTree *FrameTree    `json:"frame_tree,omitempty"`
+	Console   *ConsoleError `json:"console_error,omitempty"`
+	Snapshot  *Snapshot     `json:"snapshot,omitempty"`
 }
 
 // EventStream is one watcher's view of a task. Next and Close may be called

@@ -99,7 +99,7 @@ type TaskSpec struct {
 	BeforeUnload   BeforeUnload `json:"beforeunload,omitempty"`
 	Bridge         string       `json:"bridge,omitempty"`
 	Anchor         string       `json:"anchor,omitempty"`
-	OnWedge        string       `json:"on_wedge,omitempty"`
+	OnWedge        OnWedge      `json:"on_wedge,omitempty"`
 	// IdleTimeoutS ends a task nobody asked anything of for so long, MaxLifeS
 	// one that is so old (requirement X7). 0 is the node's default.
 	IdleTimeoutS float64 `json:"idle_timeout_s,omitempty"`
@@ -173,9 +173,7 @@ func (s TaskSpec) Validate() error {
 		return Errorf(CodeInvalidArgument, "anchor must be auto or off")
 	}
 	switch s.OnWedge {
-	case "", "report":
-	case "release", "reload", "close":
-		return Errorf(CodeInvalidArgument, "on_wedge %s is not available in this version: report only", s.OnWedge)
+	case "", OnWedgeReport, OnWedgeRelease, OnWedgeReload, OnWedgeClose:
 	default:
 		return Errorf(CodeInvalidArgument, "on_wedge must be report, release, reload or close")
 	}
@@ -238,7 +236,7 @@ func (s TaskSpec) WithDefaults() TaskSpec {
 		s.Anchor = AnchorAuto
 	}
 	if s.OnWedge == "" {
-		s.OnWedge = "report"
+		s.OnWedge = OnWedgeReport
 	}
 	return s
 }

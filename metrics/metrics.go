@@ -29,6 +29,8 @@ type Metrics struct {
 	taskEnds     *prometheus.CounterVec
 	opened       *prometheus.CounterVec
 	closed       *prometheus.CounterVec
+	wedges       *prometheus.CounterVec
+	recoveries   *prometheus.CounterVec
 	reconnects   prometheus.Counter
 	gap          prometheus.Histogram
 	starts       *prometheus.CounterVec
@@ -49,7 +51,7 @@ var (
 	actorKinds = []string{"registry", "supervisor", "browser", "session", "dialog", "frame", "anchor", "other"}
 	exitKinds  = []guard.ReasonKind{guard.Normal, guard.Shutdown, guard.Failure, guard.Panic, guard.Abandoned}
 	// The classes of routes that want a token, as the HTTP layer names them.
-	routes = []string{"tasks", "task", "renew", "snapshot", "events", "dialog", "navigate", "cdp", "chaos", "unknown", "other"}
+	routes = []string{"tasks", "task", "renew", "snapshot", "events", "dialog", "navigate", "cdp", "recover", "chaos", "unknown", "other"}
 )
 
 // New returns the metrics of a node.
@@ -68,6 +70,8 @@ func New(s Sources) *Metrics {
 	m.taskEnds = vector("holdfast_tasks_total", "Tasks that have ended, by outcome.", "outcome")
 	m.opened = vector("holdfast_dialogs_opened_total", "JavaScript dialogs that have opened.", "type")
 	m.closed = vector("holdfast_dialogs_closed_total", "JavaScript dialogs that have closed, by who ended them.", "closed_by")
+	m.wedges = vector("holdfast_page_wedges_total", "Times a page came to be unable to answer, by cause.", "cause")
+	m.recoveries = vector("holdfast_page_recoveries_total", "Recoveries of pages, asked for or by on_wedge, by what came of them.", "action", "result")
 	m.reconnects = counter("holdfast_upstream_reconnects_total", "Primary links that were lost and came back.")
 	m.gap = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "holdfast_upstream_gap_seconds", Help: "Time a task was without events because of a lost link.",
@@ -89,6 +93,13 @@ func New(s Sources) *Metrics {
 	}
 	for _, c := range closers {
 		m.closed.WithLabelValues(string(c))
+	}
+	for _, c := range wedges {
+		m.wedges.WithLabelValues(string(c))
+	}
+	for _, a := range messages.RecoverActions() {
+		m.recoveries.WithLabelValues(string(a), messages.RecoveryOK)
+		m.recoveries.WithLabelValues(string(a), messages.RecoveryFailed)
 	}
 	for _, k := range actorKinds {
 		m.starts.WithLabelValues(k)
@@ -123,6 +134,12 @@ func (m *Metrics) Observe(events []messages.Event) {
 			m.opened.WithLabelValues(oneOf(e.Dialog.Type, dialogTypes)).Inc()
 		case messages.EventDialogClosed:
 			m.closed.WithLabelValues(string(e.Closed.ClosedBy)).Inc()
+		case messages.EventPageChanged:
+			if e.Was != "" && e.Page.PageState != messages.PageOK {
+				m.wedges.WithLabelValues(string(e.Page.PageState)).Inc()
+			}
+		case messages.EventPageRecovery:
+			m.recoveries.WithLabelValues(string(e.Recovery.Action), e.Recovery.Result).Inc()
 		case messages.EventTaskState:
 			if e.State == messages.StateLost || e.State == messages.StateStopped {
 				m.taskEnds.WithLabelValues(string(e.State)).Inc()

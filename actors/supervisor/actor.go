@@ -203,6 +203,14 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 				target, _ := v.(messages.TargetID)
 				sys.Send(self, PageOpened{Target: target, Err: err, URL: e.URL, Reply: reply})
 			}})
+		case ShutTab:
+			// Like any order to close, by way of the mailbox.
+			sys, self, page := c.System(), a.self, e.Page
+			c.Send(self, messages.ClosePage{Page: page, Reply: func(_ any, err error) {
+				sys.Send(self, PageShut{Page: page, Err: err})
+			}})
+		case Warn:
+			a.warn(e)
 		case Ready:
 			a.ready(c, childBrowser)
 			a.ready(c, childFrame)

@@ -22,10 +22,12 @@ func (m *Machine) sessionRestarted(s messages.SessionID) {
 		return
 	}
 	// What it said of its renderer died with it; it will say so again.
-	e.ready, e.health = false, messages.PageOK
+	e.ready, e.heard, e.health = false, false, messages.PageOK
 	m.tellDialogs(e.cfg.Page)
 	if p := m.pages[e.cfg.Page]; p != nil && p.session == s {
 		p.health = messages.PageOK
+	} else if p != nil {
+		p.held = m.holdsDialog(e.cfg.Page)
 	}
 	m.pageChanged(e.cfg.Page) // callers need the new actor's port
 }

@@ -14,6 +14,9 @@ func (m *Machine) dialogsChanged(c messages.DialogsChanged) {
 	}
 	if c.Closed != nil {
 		m.tell(messages.Event{Type: messages.EventDialogClosed, Closed: c.Closed})
+		if c.Closed.ClosedBy == messages.ClosedByLost {
+			m.dialogLost(*c.Closed)
+		}
 	}
 	touched := map[messages.TargetID]bool{}
 	for _, d := range c.Pending {
@@ -65,24 +68,27 @@ func (m *Machine) blocking(s messages.SessionID, dialogs []messages.Dialog) []me
 }
 
 // holder is the session whose process runs the frame that asks: that of the
-// nearest frame upwards with a session of its own.
+// nearest frame upwards with a session of its own. The tree may be that of the
+// link before; the sessions are of this one.
 func (m *Machine) holder(d messages.Dialog) messages.SessionID {
+	attached := map[messages.FrameID]messages.SessionID{}
 	for s, e := range m.sessions {
-		if e.cfg.Page == d.TargetID && messages.FrameID(e.cfg.Target) == d.FrameID {
-			return s
+		if e.cfg.Page == d.TargetID {
+			attached[messages.FrameID(e.cfg.Target)] = s
 		}
 	}
+	frame := d.FrameID
+	if s, ok := attached[frame]; ok {
+		return s
+	}
 	if t := m.trees[d.TargetID]; t != nil {
-		frame := d.FrameID
 		for i := len(t.Children) - 1; i >= 0; i-- { // parents stand before their children
-			c := t.Children[i]
-			if c.FrameID != frame {
-				continue
+			if c := t.Children[i]; c.FrameID == frame {
+				frame = c.ParentFrameID
+				if s, ok := attached[frame]; ok {
+					return s
+				}
 			}
-			if c.SessionID != "" {
-				return c.SessionID
-			}
-			frame = c.ParentFrameID
 		}
 	}
 	if p := m.pages[d.TargetID]; p != nil && p.session != "" {

@@ -47,6 +47,12 @@ type (
 		Reply  messages.ReplyTo
 	}
 
+	// PageShut is the outcome of a ShutTab.
+	PageShut struct {
+		Page messages.TargetID
+		Err  error
+	}
+
 	// FramesRestarted says that the frame actor begins anew on the same link.
 	FramesRestarted struct{}
 
@@ -115,6 +121,16 @@ type (
 		URL       string
 		NewWindow bool
 		Reply     messages.ReplyTo
+	}
+
+	// ShutTab asks the browser's session to close a page; PageShut follows.
+	ShutTab struct{ Page messages.TargetID }
+
+	// Warn writes a line to the log about a page.
+	Warn struct {
+		Text string
+		Page messages.TargetID
+		Err  error
 	}
 
 	// Arm sets a named timer anew.

@@ -36,6 +36,11 @@ type Machine struct {
 	sessions map[messages.SessionID]*sessionEntry
 	opening  map[messages.TargetID]opening
 
+	recovering map[messages.TargetID]*recovery
+	orphaned   map[messages.TargetID]orphan // dialogs that were lost on a page that has not answered since
+	turned     []messages.TargetID          // pages whose state is another than was shown last
+	answers    []Answer                     // for who is to read what is published before
+
 	memory  messages.DialogMemory
 	pending []messages.Dialog
 	told    map[messages.TargetID]bool // pages whose sessions know of open dialogs
@@ -55,8 +60,11 @@ type pageEntry struct {
 	info     messages.TargetInfo
 	session  messages.SessionID
 	health   messages.PageState
-	stuck    bool // holds a dialog nobody can answer
-	poisoned bool
+	shown    messages.PageState // the state that was told of last
+	held     bool               // one of its frames holds a dialog nobody told of
+	stuck    bool               // holds a dialog nobody can answer
+	poisoned bool               // and its frame is gone
+	auto     automatic
 }
 
 type sessionEntry struct {
@@ -66,6 +74,7 @@ type sessionEntry struct {
 	seq     uint64
 	ready   bool
 	enabled bool // hears of its page's dialogs
+	heard   bool // its renderer has answered since it was doubted
 	health  messages.PageState
 }
 
@@ -87,7 +96,8 @@ func NewMachine(id messages.TaskID, spec messages.TaskSpec) *Machine {
 		anchor: anchor{covered: map[messages.TargetID]bool{}, leaving: map[messages.TargetID][]Effect{}},
 		pages:  map[messages.TargetID]*pageEntry{}, sessions: map[messages.SessionID]*sessionEntry{},
 		opening: map[messages.TargetID]opening{}, told: map[messages.TargetID]bool{},
-		trees: map[messages.TargetID]*messages.FrameTree{},
+		trees:      map[messages.TargetID]*messages.FrameTree{},
+		recovering: map[messages.TargetID]*recovery{}, orphaned: map[messages.TargetID]orphan{},
 	}
 }
 
@@ -188,11 +198,15 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 			m.pageClosed(in.Page)
 		}
 	case messages.PageReleased:
-		if p := m.pages[in.Page]; p != nil && in.Gen == m.gen {
-			p.stuck, p.poisoned = false, false
-			m.toAnchor(messages.CoverPage{Page: in.Page})
-			m.pageChanged(in.Page)
+		if in.Gen == m.gen {
+			m.pageReleased(in.Page)
 		}
+	case messages.PageReloaded:
+		if in.Gen == m.gen {
+			m.pageReloaded(in)
+		}
+	case PageShut:
+		m.pageShut(in)
 	case messages.PageUnreachable:
 		m.pageUnreachable(in)
 	case messages.DialogsChanged:
@@ -217,7 +231,9 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case messages.OpenPage:
 		m.openPage(in)
 	case messages.ClosePage:
-		m.withoutAnchor(in.Page, ToBrowser{in})
+		m.closePage(in)
+	case messages.RecoverPage:
+		m.recover(in)
 	case messages.UpdateSpec:
 		if !maps.Equal(m.spec.Labels, in.Spec.Labels) {
 			m.tellConnection() // labels have no event of their own
@@ -229,15 +245,20 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.stop(in.Reason)
 
 	case TimerFired:
-		m.timerFired(in.Name)
+		if !m.recoverTimer(in.Name) {
+			m.timerFired(in.Name)
+		}
 	case Flush:
 		m.flushing = false
 	}
 	// Whatever happened, a page that went away included: the attach may be over.
+	up := m.conn.Primary == messages.LinkUp
 	m.maybeActive(now)
+	m.attend(now, !up)
 	if len(m.events) > 0 || !m.flushing && len(m.held) > 0 {
 		m.do(Publish{m.take()})
 	}
+	m.giveAnswers()
 	if r, ok := in.(messages.Relay); ok {
 		m.do(Answer(r))
 	}

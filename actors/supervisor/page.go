@@ -41,7 +41,10 @@ func (m *Machine) nextSeq() uint64 {
 func (m *Machine) pageAttached(a messages.TargetAttached) {
 	p := m.pages[a.Info.ID]
 	if p != nil {
-		p.info, p.session, p.health = a.Info, a.Session, messages.PageOK
+		p.info, p.session, p.health, p.held = a.Info, a.Session, messages.PageOK, false
+		if p.poisoned {
+			m.do(Arm{timerRelease + string(a.Info.ID), releaseGrace}) // the link that was to free it is gone
+		}
 		m.tellWatched(a.Info.ID)
 		m.pageChanged(a.Info.ID)
 		return
@@ -86,6 +89,10 @@ func (m *Machine) sessionEnded(s messages.SessionID) {
 			m.pageChanged(e.cfg.Page)
 		}
 	}
+	if p := m.pages[e.cfg.Page]; p != nil && p.held && !m.holdsDialog(e.cfg.Page) {
+		p.held = false
+		m.pageChanged(e.cfg.Page)
+	}
 	for _, child := range m.sessionOrder() {
 		if c := m.sessions[child]; c != nil && c.via == s {
 			m.do(ToFrame{messages.TargetDetached{Gen: m.gen, Session: child, Via: s}})
@@ -99,7 +106,7 @@ func (m *Machine) sessionReady(r messages.SessionReady) {
 	if e == nil || r.Gen != m.gen {
 		return
 	}
-	e.ready = true
+	e.ready, e.heard = true, e.heard || !r.Blocked
 	m.sendOnItsWay(r.Session, r.Target)
 }
 
@@ -118,13 +125,21 @@ func (m *Machine) sessionHealth(h messages.SessionHealth) {
 		return
 	}
 	e.health = h.State
-	if p := m.pages[h.Page]; p != nil && h.IsPage {
-		p.health = h.State
-		m.pageChanged(h.Page)
-		return
+	switch h.State {
+	case messages.PageOK, messages.PagePaused, messages.PageCrashed: // a crash ends the dialogs of its process (C13)
+		e.heard = true
 	}
-	// An iframe's renderer: callers meet it in the view.
-	m.tellPage(messages.EventPageChanged, h.Page)
+	p := m.pages[h.Page]
+	switch {
+	case p == nil:
+	case h.IsPage:
+		p.health = h.State
+	default:
+		// An iframe's renderer: callers meet it in the view, but for a dialog,
+		// which is the whole page's affair (C7).
+		p.held = m.holdsDialog(h.Page)
+	}
+	m.pageChanged(h.Page)
 }
 
 func (m *Machine) pageInfoChanged(info messages.TargetInfo) {
@@ -146,7 +161,7 @@ func (m *Machine) pageNavigated(n messages.PageNavigated) {
 		return
 	}
 	p.info.URL = n.URL
-	p.stuck = false // another document: whatever froze the old one went with it
+	m.forgive(n.Page) // another document: whatever froze the old one went with it
 	m.current = n.Page
 	m.pageChanged(n.Page)
 }
@@ -167,6 +182,7 @@ func (m *Machine) pageClosed(t messages.TargetID) {
 	delete(m.trees, t)
 	delete(m.told, t)
 	m.reports.forget(t)
+	delete(m.orphaned, t)
 	m.order = slices.DeleteFunc(m.order, func(o messages.TargetID) bool { return o == t })
 	if o, ok := m.opening[t]; ok {
 		delete(m.opening, t)
@@ -181,26 +197,11 @@ func (m *Machine) pageClosed(t messages.TargetID) {
 	m.do(ToDialog{messages.PageGone{Page: t}})
 	m.do(ToFrame{messages.PageGone{Page: t}})
 	m.tell(messages.Event{Type: messages.EventPageClosed, Page: &closed})
+	m.recoveryOfClosed(closed)
 	m.resettle()
 	if m.spec.Scope == messages.ScopeTarget && len(m.order) == 0 && !m.stopping {
 		m.finish(messages.StateLost, messages.Errorf(messages.CodeTargetNotFound, "the browser has no page %s any more", m.spec.TargetID))
 	}
-}
-
-func (m *Machine) pageUnreachable(u messages.PageUnreachable) {
-	p := m.pages[u.Page]
-	if p == nil {
-		return
-	}
-	p.stuck = true
-	if u.Poisoned && !p.poisoned {
-		// The frame that asked is gone and waits for nothing, so nothing is
-		// decided for anybody by freeing the page; left as it is, the next
-		// dialog on it would take the whole browser (C15).
-		p.poisoned = true
-		m.do(Arm{timerRelease + string(u.Page), releaseGrace})
-	}
-	m.pageChanged(u.Page)
 }
 
 func (m *Machine) pageChanged(t messages.TargetID) {
@@ -212,8 +213,13 @@ func (m *Machine) tellPage(typ messages.EventType, t messages.TargetID) {
 	if m.pages[t] == nil {
 		return
 	}
-	p := m.page(t)
-	m.tell(messages.Event{Type: typ, Page: &p})
+	p, e := m.page(t), m.pages[t]
+	event := messages.Event{Type: typ, Page: &p}
+	if e.shown != p.PageState {
+		event.Was, e.shown = e.shown, p.PageState
+		m.turned = append(m.turned, t)
+	}
+	m.tell(event)
 }
 
 // page is a page as the contract shows it.
@@ -242,7 +248,7 @@ func (m *Machine) pageState(t messages.TargetID) messages.PageState {
 			return messages.PageDialog
 		}
 	}
-	if p.stuck {
+	if p.stuck || p.held {
 		return messages.PageDialogUnreachable
 	}
 	return p.health

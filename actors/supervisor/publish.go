@@ -64,3 +64,11 @@ func (a *Actor) logState(e messages.Event) {
 	}
 	a.log.Log(context.Background(), level, "task is "+string(e.State), attrs...)
 }
+
+func (a *Actor) warn(w Warn) {
+	attrs := []any{"page", w.Page}
+	if w.Err != nil {
+		attrs = append(attrs, "err", w.Err)
+	}
+	a.log.Warn(w.Text, attrs...)
+}

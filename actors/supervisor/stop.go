@@ -84,11 +84,6 @@ func (m *Machine) timerFired(name string) {
 	default:
 		if page, ok := strings.CutPrefix(name, timerAnchorLeave); ok {
 			m.anchorLeft(messages.TargetID(page))
-			return
-		}
-		page, _ := strings.CutPrefix(name, timerRelease)
-		if p := m.pages[messages.TargetID(page)]; p != nil && p.poisoned {
-			m.withoutAnchor(messages.TargetID(page), ToBrowser{messages.ReleasePage{Page: messages.TargetID(page)}})
 		}
 	}
 }
@@ -131,6 +126,8 @@ func (m *Machine) end(s messages.TaskState, err error) []Effect {
 		delete(m.opening, t)
 		m.do(Answer{To: o.reply, Err: ended()})
 	}
+	m.abandonRecoveries(ended())
+	m.giveAnswers()
 	return m.out
 }
 
@@ -151,6 +148,8 @@ func (m *Machine) late(in any) {
 	case messages.OpenPage:
 		refuse(in.Reply)
 	case messages.ClosePage:
+		refuse(in.Reply)
+	case messages.RecoverPage:
 		refuse(in.Reply)
 	case PageOpened:
 		refuse(in.Reply)

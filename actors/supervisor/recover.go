@@ -1,0 +1,278 @@
+package supervisor
+
+import (
+	"strings"
+
+	"holdfast/messages"
+)
+
+// A recovery runs in the steps that its action needs; each page has one at a
+// time, and whoever asks for the same meanwhile shares its outcome.
+type recovery struct {
+	action  messages.RecoverAction
+	replies []messages.ReplyTo // nobody's where the task does it by itself
+	step    recoverStep
+	old     messages.SessionID // of the page when it began
+}
+
+type recoverStep uint8
+
+const (
+	stepLeaving   recoverStep = iota // the page is being left, to be freed or attached to anew
+	stepAttaching                    // and being attached to
+	stepReloading
+	stepClosing
+)
+
+const timerRecover = "recover:"
+
+// recover begins what was asked for, or says why the page's state forbids it.
+func (m *Machine) recover(o messages.RecoverPage) {
+	t := o.Request.TargetID
+	if t == "" {
+		t = m.current
+	}
+	refuse := func(err *messages.Error) { m.do(Answer{To: o.Reply, Err: err}) }
+	p := m.pages[t]
+	switch r := m.recovering[t]; {
+	case p == nil && t == "":
+		refuse(messages.Errorf(messages.CodeTargetNotFound, "the task has no page"))
+	case p == nil:
+		refuse(messages.Errorf(messages.CodeTargetNotFound, "the task has no page %s", t))
+	case r != nil && r.action == o.Request.Action:
+		r.replies = append(r.replies, o.Reply)
+	case r != nil:
+		refuse(messages.Errorf(messages.CodePageWedged, "the page is being recovered (%s); try again in a moment", r.action).
+			With("page_state", m.pageState(t)))
+	case m.conn.Primary != messages.LinkUp || p.session == "" && o.Request.Action != messages.RecoverClose:
+		refuse(messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").With("sent", false))
+	default:
+		if err := m.forbids(t, o.Request.Action); err != nil {
+			refuse(err)
+		} else if o.Request.Action == messages.RecoverRelease && m.pageState(t) == messages.PageOK {
+			// It came free by itself: what was wanted is so.
+			m.do(Answer{To: o.Reply, Value: messages.RecoverResult{Page: m.page(t)}})
+		} else {
+			m.beginRecovery(t, o.Request.Action, o.Reply)
+		}
+	}
+}
+
+// forbids says why the state of a page does not allow an action, and which one
+// it does. Nothing is done that would lose something for nothing.
+func (m *Machine) forbids(t messages.TargetID, action messages.RecoverAction) *messages.Error {
+	state := m.pageState(t)
+	wedged := func(format string, args ...any) *messages.Error {
+		return messages.Errorf(messages.CodePageWedged, format, args...).With("page_state", state)
+	}
+	switch {
+	case action == messages.RecoverClose && state == messages.PageOK:
+		return messages.Errorf(messages.CodeInvalidArgument, "the page answers; close it with Target.closeTarget")
+	case action == messages.RecoverClose:
+		return nil
+	case m.orphaned[t].typ == "beforeunload" && state == messages.PageDialogUnreachable:
+		return unsaveable(state)
+	case action == messages.RecoverReattach && m.pages[t].poisoned:
+		return wedged("the page is being freed of a dialog whose frame was removed; try again in a moment")
+	case action == messages.RecoverReattach:
+		if state == messages.PageDialog && m.conn.Anchor != messages.LinkUp {
+			// With its only session it would lose whoever can answer it (C17).
+			return m.blockedByDialog(t)
+		}
+		return nil
+	case state == messages.PageDialog:
+		return m.blockedByDialog(t)
+	case action == messages.RecoverReload && state == messages.PageOK:
+		return messages.Errorf(messages.CodeInvalidArgument, "the page answers; Page.reload loads it anew")
+	case action == messages.RecoverReload || state == messages.PageOK || state == messages.PageDialogUnreachable:
+		return nil
+	case state == messages.PageCrashed:
+		return messages.Errorf(messages.CodePageCrashed, "the page's renderer has crashed: no dialog holds it; recover with reload").
+			With("page_state", state)
+	case state == messages.PagePaused:
+		return wedged("the page is paused in a debugger: no dialog holds it; Debugger.resume lets it go on")
+	default:
+		return wedged("the page's renderer does not answer: no dialog holds it; recover with reload")
+	}
+}
+
+// unsaveable is what Chrome leaves of a page whose beforeunload dialog lost its
+// last link: neither a release nor a reload gets past it (C20).
+func unsaveable(state messages.PageState) *messages.Error {
+	return messages.Errorf(messages.CodePageWedged, "the page holds a beforeunload dialog that lost its link: nothing dismisses it; recover with close").
+		With("page_state", state)
+}
+
+func (m *Machine) blockedByDialog(t messages.TargetID) *messages.Error {
+	return messages.Errorf(messages.CodeBlockedByDialog, "a dialog is open on the page; answer it first").
+		With("pending_dialogs", m.dialogsOn(t))
+}
+
+// beginRecovery begins one; reply is nil where nobody asked for it.
+func (m *Machine) beginRecovery(t messages.TargetID, action messages.RecoverAction, reply messages.ReplyTo) {
+	p := m.pages[t]
+	r := &recovery{action: action, old: p.session}
+	if reply != nil {
+		r.replies = append(r.replies, reply)
+	}
+	m.recovering[t] = r
+	m.do(Arm{timerRecover + string(t), action.Budget()})
+	switch {
+	case action == messages.RecoverClose:
+		r.step = stepClosing
+		m.do(ShutTab{t})
+	case action == messages.RecoverReattach:
+		m.do(ToBrowser{messages.ReattachPage{Page: t}})
+	case action == messages.RecoverRelease || p.poisoned:
+		m.releasePage(t) // also before a reload: with the dialog there it ends the browser (C15)
+	default:
+		m.reloadPage(t)
+	}
+}
+
+// releasePage and closePage are the only ways to have a page freed or closed:
+// every session of it has to be gone before, the anchor's too.
+func (m *Machine) releasePage(t messages.TargetID) {
+	m.withoutAnchor(t, ToBrowser{messages.ReleasePage{Page: t}})
+}
+
+func (m *Machine) closePage(o messages.ClosePage) { m.withoutAnchor(o.Page, ToBrowser{o}) }
+
+func (m *Machine) reloadPage(t messages.TargetID) {
+	m.recovering[t].step = stepReloading
+	m.do(ToSession{m.pages[t].session, messages.ReloadPage{URL: m.pages[t].info.URL}})
+}
+
+func (m *Machine) pageReleased(t messages.TargetID) {
+	if p := m.pages[t]; p != nil {
+		m.forgive(t)
+		m.toAnchor(messages.CoverPage{Page: t})
+		m.pageChanged(t)
+	}
+	if r := m.recovering[t]; r != nil && r.step == stepLeaving {
+		r.step = stepAttaching
+	}
+}
+
+func (m *Machine) pageReloaded(f messages.PageReloaded) {
+	if r := m.recovering[f.Page]; r != nil && r.step == stepReloading && m.pages[f.Page].session == f.Session {
+		m.endRecovery(f.Page, f.Err)
+	}
+}
+
+func (m *Machine) pageShut(s PageShut) {
+	// Its success is a PageClosed.
+	if r := m.recovering[s.Page]; r != nil && r.step == stepClosing && s.Err != nil {
+		m.endRecovery(s.Page, s.Err)
+	}
+}
+
+// goOn takes a recovery further for which the page had to be attached to anew.
+func (m *Machine) goOn(t messages.TargetID, r *recovery) {
+	p := m.pages[t]
+	if r.step != stepAttaching && (r.step != stepLeaving || r.action != messages.RecoverReattach) ||
+		p.session == "" || p.session == r.old || !m.attachedWhole(t) {
+		return
+	}
+	if r.action == messages.RecoverReload {
+		m.reloadPage(t)
+		return
+	}
+	var err error
+	if r.action == messages.RecoverRelease {
+		err = m.stillWedged(t)
+	}
+	m.endRecovery(t, err)
+}
+
+// stillWedged says what is left to be done about a page that was released.
+func (m *Machine) stillWedged(t messages.TargetID) error {
+	switch state := m.pageState(t); state {
+	case messages.PageDialogUnreachable:
+		return messages.Errorf(messages.CodePageWedged, "the page still holds a dialog that nobody can reach; recover with reload, and with close if it is a beforeunload").
+			With("page_state", state)
+	case messages.PageCrashed, messages.PageHung:
+		return m.forbids(t, messages.RecoverRelease)
+	}
+	return nil
+}
+
+// recoverTimer ends a recovery that takes too long; one that the page's next
+// answer may still complete is not undone.
+func (m *Machine) recoverTimer(name string) bool {
+	if t, ok := strings.CutPrefix(name, timerRelease); ok {
+		m.freePoisoned(messages.TargetID(t))
+		return true
+	}
+	target, ok := strings.CutPrefix(name, timerRecover)
+	if !ok {
+		return false
+	}
+	t := messages.TargetID(target)
+	if r := m.recovering[t]; r != nil {
+		next := ""
+		if r.action != messages.RecoverClose {
+			next = "; recover with close"
+		}
+		m.endRecovery(t, messages.Errorf(messages.CodePageWedged, "the page was not recovered within %s (%s)%s", r.action.Budget(), r.action, next).
+			With("page_state", m.pageState(t)))
+	}
+	return true
+}
+
+// recoveryOfClosed ends the recovery of a page that is no more.
+func (m *Machine) recoveryOfClosed(closed messages.Page) {
+	r := m.recovering[closed.TargetID]
+	if r == nil {
+		return
+	}
+	var err error
+	if r.action != messages.RecoverClose {
+		err = messages.Errorf(messages.CodeTargetNotFound, "the page was closed meanwhile")
+	}
+	m.concludeRecovery(closed, err)
+}
+
+func (m *Machine) endRecovery(t messages.TargetID, err error) { m.concludeRecovery(m.page(t), err) }
+
+func (m *Machine) concludeRecovery(page messages.Page, err error) {
+	t := page.TargetID
+	r := m.recovering[t]
+	delete(m.recovering, t)
+	outcome := &messages.Recovery{Action: r.action, Result: messages.RecoveryOK, Automatic: len(r.replies) == 0}
+	if err != nil {
+		outcome.Result = messages.RecoveryFailed
+		if outcome.Automatic {
+			m.do(Warn{Text: "a page could not be recovered", Page: t, Err: err})
+		}
+	}
+	m.tell(messages.Event{Type: messages.EventPageRecovery, Page: &page, Recovery: outcome})
+	for _, to := range r.replies {
+		a := Answer{To: to, Err: err}
+		if err == nil {
+			a.Value = messages.RecoverResult{Page: page}
+		}
+		m.answers = append(m.answers, a)
+	}
+}
+
+// abandonRecoveries answers everybody who waits for one that will not end.
+func (m *Machine) abandonRecoveries(err *messages.Error) {
+	for _, t := range m.order {
+		if r := m.recovering[t]; r != nil {
+			delete(m.recovering, t)
+			for _, to := range r.replies {
+				m.answers = append(m.answers, Answer{To: to, Err: err})
+			}
+		}
+	}
+}
+
+// giveAnswers comes behind what they follow from: who has an answer reads a
+// snapshot that knows of it.
+func (m *Machine) giveAnswers() {
+	for _, a := range m.answers {
+		m.do(a)
+	}
+	m.answers = nil
+}

@@ -1,0 +1,216 @@
+package supervisor
+
+import (
+	"time"
+
+	"holdfast/messages"
+)
+
+// orphan is a dialog that was lost: it may stand open still, with nobody to
+// answer it, until its frame shows a sign of life or is gone.
+type orphan struct {
+	frame messages.FrameID
+	typ   string
+}
+
+// automatic is what a task has done by itself about one of its pages.
+type automatic struct {
+	times int       // in a row
+	last  time.Time // when the newest began
+	left  bool      // it was said that no more is done
+}
+
+// The bounds of what a task does by itself: a page that wedges again and again
+// is left alone and reported.
+const (
+	maxAutomatic  = 3
+	automaticCalm = 10 * time.Second // after which the count begins anew
+)
+
+// attend looks after the pages at the end of a step: dialogs that were lost,
+// recoveries that wait for an attach, and what the spec wants done about a page
+// that does not answer. attached says that the link may only just have come up.
+func (m *Machine) attend(now time.Time, attached bool) {
+	if m.conn.Primary != messages.LinkUp || m.stopping || m.finished() {
+		m.turned = nil
+		return
+	}
+	if attached {
+		m.turned = append(m.turned[:0], m.order...)
+	}
+	if len(m.orphaned)+len(m.recovering) > 0 {
+		for _, t := range m.order {
+			if o, ok := m.orphaned[t]; ok {
+				m.checkOrphan(t, o)
+			}
+			if r := m.recovering[t]; r != nil {
+				m.goOn(t, r)
+			}
+		}
+	}
+	for len(m.turned) > 0 {
+		t := m.turned[0]
+		m.turned = m.turned[1:]
+		if m.pages[t] != nil {
+			m.onWedge(now, t)
+		}
+	}
+}
+
+// dialogLost remembers that a dialog may be left on its page, and asks the
+// frame's session whether it is: from then on its word counts.
+func (m *Machine) dialogLost(d messages.ClosedDialog) {
+	if m.pages[d.TargetID] == nil {
+		return
+	}
+	m.orphaned[d.TargetID] = orphan{d.FrameID, d.Type}
+	s := m.holder(messages.Dialog{TargetID: d.TargetID, FrameID: d.FrameID})
+	if e := m.sessions[s]; e != nil {
+		e.heard = false
+		m.do(ToSession{s, messages.ProbeSession{Report: true}})
+	}
+}
+
+// checkOrphan forgets a dialog whose frame runs again, and frees the page of
+// one whose frame is gone.
+func (m *Machine) checkOrphan(t messages.TargetID, o orphan) {
+	p := m.pages[t]
+	if p.poisoned || !m.attachedWhole(t) {
+		return
+	}
+	if !m.hasFrame(t, o.frame) {
+		m.becomePoisoned(t)
+		return
+	}
+	if m.leftByItsSession(t, o.frame) {
+		return // going, or gone already: the tree will tell
+	}
+	if e := m.sessions[m.holder(messages.Dialog{TargetID: t, FrameID: o.frame})]; e != nil && e.heard {
+		m.forgive(t)
+		m.pageChanged(t)
+	}
+}
+
+// forgive takes back what was held against a page.
+func (m *Machine) forgive(t messages.TargetID) {
+	p := m.pages[t]
+	p.stuck, p.poisoned = false, false
+	delete(m.orphaned, t)
+}
+
+// attachedWhole says that every session of a page has answered or been
+// classified.
+func (m *Machine) attachedWhole(t messages.TargetID) bool {
+	if m.pages[t].session == "" {
+		return false
+	}
+	for _, e := range m.sessions {
+		if e.cfg.Page == t && !e.ready {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *Machine) hasFrame(t messages.TargetID, f messages.FrameID) bool {
+	tree := m.trees[t]
+	if tree == nil || f == messages.FrameID(t) {
+		return true
+	}
+	for _, c := range tree.Children {
+		if c.FrameID == f {
+			return true
+		}
+	}
+	return false
+}
+
+// leftByItsSession says that a frame has a process of its own by the tree, and
+// no session.
+func (m *Machine) leftByItsSession(t messages.TargetID, f messages.FrameID) bool {
+	for _, e := range m.sessions {
+		if messages.FrameID(e.cfg.Target) == f {
+			return false
+		}
+	}
+	if tree := m.trees[t]; tree != nil {
+		for _, c := range tree.Children {
+			if c.FrameID == f {
+				return c.IsOOPIF
+			}
+		}
+	}
+	return false
+}
+
+// holdsDialog says that a frame of the page with a session of its own holds a
+// dialog that nobody told of.
+func (m *Machine) holdsDialog(t messages.TargetID) bool {
+	for _, e := range m.sessions {
+		if e.cfg.Page == t && !e.cfg.IsPage && e.health == messages.PageDialogUnreachable {
+			return true
+		}
+	}
+	return false
+}
+
+// pageUnreachable says at once what the frame that asked will say of itself in
+// a moment.
+func (m *Machine) pageUnreachable(u messages.PageUnreachable) {
+	p := m.pages[u.Page]
+	if p == nil {
+		return
+	}
+	p.stuck = true
+	if u.Poisoned {
+		m.becomePoisoned(u.Page)
+		return
+	}
+	m.pageChanged(u.Page)
+}
+
+// becomePoisoned is for a page with a dialog whose frame is gone. The frame
+// waits for nothing, so nothing is decided for anybody by freeing the page; left
+// as it is, the next dialog on it, or navigation, would take the whole browser
+// (C15).
+func (m *Machine) becomePoisoned(t messages.TargetID) {
+	p := m.pages[t]
+	p.stuck = true
+	if !p.poisoned {
+		p.poisoned = true
+		m.do(Arm{timerRelease + string(t), releaseGrace})
+	}
+	m.pageChanged(t)
+}
+
+func (m *Machine) freePoisoned(t messages.TargetID) {
+	if p := m.pages[t]; p == nil || !p.poisoned {
+		return
+	}
+	if m.recovering[t] == nil {
+		m.beginRecovery(t, messages.RecoverRelease, nil)
+	}
+}
+
+// onWedge does what the spec wants done about a page in its state, once each
+// time it comes to be in it.
+func (m *Machine) onWedge(now time.Time, t messages.TargetID) {
+	p := m.pages[t]
+	action := m.spec.OnWedge.For(m.pageState(t))
+	if action == "" || m.recovering[t] != nil || p.poisoned || p.session == "" || m.forbids(t, action) != nil {
+		return
+	}
+	if now.Sub(p.auto.last) > automaticCalm {
+		p.auto = automatic{}
+	}
+	if p.auto.times == maxAutomatic {
+		if !p.auto.left {
+			p.auto.left = true
+			m.do(Warn{Text: "a page wedges again and again, it is left as it is", Page: t})
+		}
+		return
+	}
+	p.auto.times++
+	p.auto.last = now
+	m.beginRecovery(t, action, nil)
+}
