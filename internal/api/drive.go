@@ -57,6 +57,22 @@ func (h *Handler) chaos(w http.ResponseWriter, c *call) error {
 	return nil
 }
 
+func (h *Handler) recover(w http.ResponseWriter, c *call) error {
+	var req messages.RecoverRequest
+	if err := c.read(w, &req, maxBody, false); err != nil {
+		return err
+	}
+	if err := req.Validate(); err != nil {
+		return err
+	}
+	res, err := h.cfg.Node.Recover(c.Context(), c.id, req)
+	if err != nil {
+		return err
+	}
+	h.reply(w, c, http.StatusOK, res)
+	return nil
+}
+
 var errNotJSON = errors.New("the browser's result is not JSON")
 
 func (h *Handler) cdp(w http.ResponseWriter, c *call) error {

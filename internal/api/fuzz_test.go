@@ -47,6 +47,11 @@ func (n *checkingNode) CDP(_ context.Context, id messages.TaskID, r messages.CDP
 	return messages.CDPResult{Result: r.Params}, nil
 }
 
+func (n *checkingNode) Recover(_ context.Context, id messages.TaskID, r messages.RecoverRequest) (messages.RecoverResult, error) {
+	n.check(id, r.Validate())
+	return messages.RecoverResult{}, nil
+}
+
 func (n *checkingNode) Kill(_ context.Context, id messages.TaskID, which messages.Links) (messages.KillResult, error) {
 	n.check(id, which.Validate())
 	return messages.KillResult{}, nil
@@ -103,7 +108,7 @@ func FuzzBodies(f *testing.F) {
 	for i := range all {
 		for _, s := range []string{
 			"", "{}", "null", "[]", `{"action":"accept","prompt_text":"x"}`, `{"url":"http://a.test/","timeout_s":1}`,
-			`{"method":"Runtime.evaluate","params":{"expression":"1"}}`, `{"cdp_url":"ws://h/x","labels":{"a":"b"}}`, `{"launch":{"headless":true}}`, "{\"url\":\"\xff\"}", `{"kill":"both"}`,
+			`{"method":"Runtime.evaluate","params":{"expression":"1"}}`, `{"cdp_url":"ws://h/x","labels":{"a":"b"}}`, `{"launch":{"headless":true}}`, "{\"url\":\"\xff\"}", `{"kill":"both"}`, `{"action":"release","target_id":"T"}`,
 		} {
 			f.Add(uint8(i), s)
 		}

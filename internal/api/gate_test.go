@@ -22,7 +22,7 @@ func everyRoute() [][2]string {
 	return append(out,
 		[2]string{"GET", "/"}, [2]string{"GET", "/nothing"}, [2]string{"GET", "/v1"}, [2]string{"GET", "/v1/tasks/"},
 		[2]string{"GET", "/v1/tasks/one/"}, [2]string{"GET", "//v1/tasks"}, [2]string{"GET", "/v1/../v1/tasks"},
-		[2]string{"POST", "/v1/tasks/one/recover"}, [2]string{"PATCH", "/v1/tasks/one"}, [2]string{"OPTIONS", "/v1/tasks"},
+		[2]string{"POST", "/v1/tasks/one/rescue"}, [2]string{"PATCH", "/v1/tasks/one"}, [2]string{"OPTIONS", "/v1/tasks"},
 		[2]string{"POST", "/livez"}, [2]string{"GET", "/debug/pprof/"}, [2]string{"GET", "/LIVEZ"}, [2]string{"GET", "/livez/"},
 		[2]string{"TRACE", "/v1/tasks"}, [2]string{"FOO", "/v1/tasks"},
 	)
@@ -92,7 +92,7 @@ func TestX13ScopedTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	bodies := map[string]string{
-		"dialog": `{"action":"accept"}`, "navigate": `{"url":"about:blank"}`, "cdp": `{"method":"Page.reload"}`, "chaos": `{"kill":"primary"}`,
+		"dialog": `{"action":"accept"}`, "navigate": `{"url":"about:blank"}`, "cdp": `{"method":"Page.reload"}`, "chaos": `{"kill":"primary"}`, "recover": `{"action":"release"}`,
 	}
 	as := func(tok, method, path, body string) *httptest.ResponseRecorder {
 		r := b.request(method, path, body)
@@ -241,7 +241,7 @@ func TestX14Rebinding(t *testing.T) {
 func TestUnknownRoutes(t *testing.T) {
 	t.Parallel()
 	b := setup(t, &apitest.Node{})
-	for _, path := range []string{"/", "/v1", "/v1/tasks/", "/v1/tasks/one/", "//v1/tasks", "/v1/./tasks", "/v1/tasks/one/recover", "/metrics", "/livez/", "/V1/tasks"} {
+	for _, path := range []string{"/", "/v1", "/v1/tasks/", "/v1/tasks/one/", "//v1/tasks", "/v1/./tasks", "/v1/tasks/one/rescue", "/metrics", "/livez/", "/V1/tasks"} {
 		b.wantError(b.call("GET", path, ""), http.StatusNotFound, messages.CodeInvalidArgument)
 	}
 	for target, allow := range map[string]string{

@@ -24,6 +24,9 @@ type Node interface {
 	Navigate(ctx context.Context, id messages.TaskID, r messages.NavigateRequest) (messages.NavigateResult, error)
 	// CDP runs one raw command on the task's own connection.
 	CDP(ctx context.Context, id messages.TaskID, r messages.CDPRequest) (messages.CDPResult, error)
+	// Recover gets a page back that does not answer, and waits until it has had
+	// its effect.
+	Recover(ctx context.Context, id messages.TaskID, r messages.RecoverRequest) (messages.RecoverResult, error)
 	// Kill breaks links of a task as a killed socket does, where the node
 	// allows that.
 	Kill(ctx context.Context, id messages.TaskID, which messages.Links) (messages.KillResult, error)

@@ -32,7 +32,7 @@ type route struct {
 	serve      func(*Handler, http.ResponseWriter, *call) error
 }
 
-// The contract's routes. POST /v1/tasks/{id}/recover is not among them yet.
+// The contract's routes.
 var routes = []route{
 	{method: "GET", path: "/livez", access: open, class: "livez", serve: (*Handler).livez},
 	{method: "GET", path: "/readyz", access: open, class: "readyz", serve: (*Handler).readyz},
@@ -50,6 +50,7 @@ var routes = []route{
 	{method: "POST", path: "/v1/tasks/{id}/dialog", class: "dialog", serve: (*Handler).dialog},
 	{method: "POST", path: "/v1/tasks/{id}/navigate", class: "navigate", serve: (*Handler).navigate},
 	{method: "POST", path: "/v1/tasks/{id}/cdp", class: "cdp", serve: (*Handler).cdp},
+	{method: "POST", path: "/v1/tasks/{id}/recover", class: "recover", serve: (*Handler).recover},
 	{method: "POST", path: "/v1/tasks/{id}/chaos", class: "chaos", serve: (*Handler).chaos},
 }
 

@@ -117,6 +117,11 @@ func TestBadRequests(t *testing.T) {
 		{"timeout too long", "POST", "/v1/tasks/one/navigate", `{"url":"x","timeout_s":1e9}`},
 		{"method no method", "POST", "/v1/tasks/one/cdp", `{"method":"x"}`},
 		{"params a list", "POST", "/v1/tasks/one/cdp", `{"method":"A.b","params":[]}`},
+		{"no recovery", "POST", "/v1/tasks/one/recover", `{}`},
+		{"recovery nobody knows", "POST", "/v1/tasks/one/recover", `{"action":"restart"}`},
+		{"recovery of no target", "POST", "/v1/tasks/one/recover", `{"action":"reload","target_id":"a/b"}`},
+		{"recovery with more", "POST", "/v1/tasks/one/recover", `{"action":"reload","force":true}`},
+		{"on_wedge nobody knows", "PUT", "/v1/tasks/one", `{"on_wedge":"restart"}`},
 		{"no link", "POST", "/v1/tasks/one/chaos", `{}`},
 		{"no such link", "POST", "/v1/tasks/one/chaos", `{"kill":"all"}`},
 		{"two links", "POST", "/v1/tasks/one/chaos", `{"kill":["primary","anchor"]}`},
@@ -166,8 +171,8 @@ func TestBadRequests(t *testing.T) {
 		filler := func(n int) string { return strings.Repeat(" ", n) }
 		for path, limit := range map[string]int{
 			"PUT /v1/tasks/one": 1 << 20, "POST /v1/tasks": 1 << 20, "POST /v1/tasks/one/dialog": 7 << 20, "POST /v1/tasks/one/navigate": 3 << 20,
-			"POST /v1/tasks/one/chaos": 1 << 20,
-			"POST /v1/tasks/one/cdp":   messages.MaxCDPMessage + 64<<10,
+			"POST /v1/tasks/one/chaos": 1 << 20, "POST /v1/tasks/one/recover": 1 << 20,
+			"POST /v1/tasks/one/cdp": messages.MaxCDPMessage + 64<<10,
 		} {
 			method, path, _ := strings.Cut(path, " ")
 			b.wantError(b.call(method, path, filler(limit+1)), http.StatusRequestEntityTooLarge, messages.CodeMessageTooLarge)
@@ -259,6 +264,18 @@ func TestAnswers(t *testing.T) {
 		b.call("POST", "/v1/tasks/one/dialog", `{"action":"accept"}`)
 		if got.PromptText != nil {
 			t.Error("no text became some")
+		}
+	})
+	t.Run("a recovered page", func(t *testing.T) {
+		var got messages.RecoverRequest
+		node.RecoverFunc = func(r messages.RecoverRequest) (messages.RecoverResult, error) {
+			got = r
+			return messages.RecoverResult{Page: messages.Page{TargetID: "T", SessionID: "S", URL: "http://h/?a&b", PageState: messages.PageOK}}, nil
+		}
+		b.wantJSON(b.call("POST", "/v1/tasks/one/recover", `{"action":"release","target_id":"T"}`), 200,
+			`{"page":{"target_id":"T","session_id":"S","url":"http://h/?a&b","title":"","opener_id":null,"page_state":"ok"}}`)
+		if got != (messages.RecoverRequest{Action: messages.RecoverRelease, TargetID: "T"}) {
+			t.Errorf("%+v", got)
 		}
 	})
 	t.Run("Chrome's own result, untouched", func(t *testing.T) {

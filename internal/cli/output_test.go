@@ -200,7 +200,7 @@ func TestJSONIsTheNodes(t *testing.T) {
 		}
 	}
 	for line, key := range map[string]string{
-		"task start one --json": "task_id", "dialog accept one --json": "dialog", "navigate one x --json": "url", "cdp one A.b --json": "result", "chaos --task one --kill both --wait 0 --json": "killed", "dialog ls --json": "dialogs",
+		"task start one --json": "task_id", "dialog accept one --json": "dialog", "navigate one x --json": "url", "cdp one A.b --json": "result", "recover one close --json": "page", "chaos --task one --kill both --wait 0 --json": "killed", "dialog ls --json": "dialogs",
 		"dialog ls one --json": "dialogs", "version --json": "version", "token --task one --json": "token",
 	} {
 		if v, ok := asJSON(line).(map[string]any); !ok || v[key] == nil {

@@ -53,6 +53,7 @@ type grammar struct {
 	Watch    watchCmd    `cmd:"" help:"Show a task's state as it changes."`
 	Dialog   dialogCmd   `cmd:"" help:"List and answer JavaScript dialogs."`
 	Navigate navigateCmd `cmd:"" help:"Send a task's page to a URL."`
+	Recover  recoverCmd  `cmd:"" help:"Get a page back that does not answer."`
 	CDP      cdpCmd      `cmd:"" name:"cdp" help:"Run one raw CDP command on a task's own connection."`
 	Chaos    chaosCmd    `cmd:"" help:"Break a task's connections on purpose and see it come back (serve --allow-chaos)."`
 	Token    tokenCmd    `cmd:"" help:"Print a token that is good for one task or one tenant."`

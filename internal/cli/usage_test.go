@@ -30,6 +30,7 @@ func TestBadUsage(t *testing.T) {
 		"navigate", "navigate one", "navigate a/b http://x", "navigate one http://x --wait x", "navigate one http://x --timeout 301", "navigate one http://x y", "navigate one http://x --target a/b",
 		"cdp", "cdp one", "cdp one bogus", "cdp one A.b []", "cdp one A.b {", "cdp one A.b {} {}", "cdp one A.b {} --frame a/b", "cdp one A.b {} --timeout 0.001",
 		"chaos", "chaos one", "chaos --task one", "chaos --kill primary", "chaos --task a/b --kill primary", "chaos --task one --kill all", "chaos --task one --kill both --wait=-1s",
+		"recover", "recover one", "recover one restart", "recover a/b reload", "recover one reload --target a/b", "recover one reload close",
 		"token", "token --task a/b", "token --task one --tenant two", "token --task", "token one",
 		"serve extra", "serve --listen 7070", "serve --listen 0.0.0.0:0", "serve --listen :0", "serve --listen example.test:0", "serve --listen [::]:0",
 		"serve --metrics-listen 0.0.0.0:0", "serve --metrics-listen x", "serve --cdp-url-override ftp://planted", "serve --idle-timeout soon", "serve --idle-timeout=-1s",
@@ -78,7 +79,7 @@ func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	commands := []string{
 		"task start one", "task ls", "task show one", "task stop one", "snapshot one", "watch one", "dialog ls", "dialog ls one",
-		"dialog accept one", "dialog dismiss one", "navigate one about:blank", "cdp one Page.reload", "chaos --task one --kill both --wait 0",
+		"dialog accept one", "dialog dismiss one", "navigate one about:blank", "cdp one Page.reload", "recover one reload", "chaos --task one --kill both --wait 0",
 	}
 	t.Run("3 when no node is reached", func(t *testing.T) {
 		t.Parallel()

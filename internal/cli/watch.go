@@ -46,6 +46,8 @@ func describe(e messages.Event) string {
 		what = fmt.Sprintf("%s, %d pages, %d open dialogs, %s", e.Snapshot.State, len(e.Snapshot.Pages), len(e.Snapshot.PendingDialogs), currentURL(e.Snapshot))
 	case e.Dialog != nil:
 		what = fmt.Sprintf("%s %s %q in %s", e.Dialog.ID, e.Dialog.Type, e.Dialog.Message, frameOf(*e.Dialog, nil))
+	case e.Recovery != nil:
+		what = fmt.Sprintf("%s %s %s", e.Recovery.Action, e.Recovery.Result, e.Page.TargetID)
 	case e.Closed != nil:
 		what = fmt.Sprintf("%s %s by %s %s", e.Closed.ID, e.Closed.Type, e.Closed.ClosedBy, e.Closed.Action)
 	case e.Page != nil:

@@ -107,6 +107,9 @@ func TestEveryCallArrivesWhole(t *testing.T) {
 	if r, err := c.CDP(ctx, "one", messages.CDPRequest{Method: "A.b", Params: json.RawMessage(`{"x":"<"}`)}); err != nil || string(r.Result) != `{"x":"<"}` {
 		t.Error(r, err)
 	}
+	if r, err := c.Recover(ctx, "one", messages.RecoverRequest{Action: messages.RecoverReload, TargetID: "T"}); err != nil || r.Page.TargetID != "T" || r.Page.PageState != messages.PageOK {
+		t.Error(r, err)
+	}
 	if r, err := c.Kill(ctx, "one", messages.LinksBoth); err != nil || !reflect.DeepEqual(r.Killed, []messages.Links{messages.LinksBoth}) {
 		t.Error(r, err)
 	}

@@ -103,6 +103,13 @@ func (c *Client) CDP(ctx context.Context, id messages.TaskID, r messages.CDPRequ
 	return out, err
 }
 
+// Recover gets a page back that does not answer.
+func (c *Client) Recover(ctx context.Context, id messages.TaskID, r messages.RecoverRequest) (messages.RecoverResult, error) {
+	var out messages.RecoverResult
+	_, err := c.call(ctx, atLeast(r.Action.Budget()), http.MethodPost, taskPath(id, "recover"), nil, r, &out)
+	return out, err
+}
+
 // Kill breaks links of a task, on a node that allows it.
 func (c *Client) Kill(ctx context.Context, id messages.TaskID, which messages.Links) (messages.KillResult, error) {
 	var out messages.KillResult

@@ -18,6 +18,7 @@ type Node struct {
 	RespondFunc    func(messages.DialogAnswer) (messages.ClosedDialog, error)
 	NavigateFunc   func(messages.NavigateRequest) (messages.NavigateResult, error)
 	CDPFunc        func(messages.CDPRequest) (messages.CDPResult, error)
+	RecoverFunc    func(messages.RecoverRequest) (messages.RecoverResult, error)
 	KillFunc       func(messages.Links) (messages.KillResult, error)
 	WatchFunc      func(ctx context.Context, after uint64, resume bool) (messages.EventStream, error)
 	StopFunc       func(messages.TaskID) error
@@ -82,6 +83,14 @@ func (n *Node) Kill(_ context.Context, _ messages.TaskID, which messages.Links) 
 		return n.KillFunc(which)
 	}
 	return messages.KillResult{Killed: []messages.Links{which}}, nil
+}
+
+// Recover implements api.Node.
+func (n *Node) Recover(_ context.Context, _ messages.TaskID, r messages.RecoverRequest) (messages.RecoverResult, error) {
+	if n.RecoverFunc != nil {
+		return n.RecoverFunc(r)
+	}
+	return messages.RecoverResult{Page: messages.Page{TargetID: r.TargetID, PageState: messages.PageOK}}, nil
 }
 
 // Watch implements api.Node.

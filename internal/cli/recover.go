@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"holdfast/messages"
+)
+
+type recoverCmd struct {
+	ID     taskID `arg:"" help:"The task."`
+	Action string `arg:"" help:"What is to be done, the gentlest first: release (an unreachable dialog is dismissed, the page is kept), reattach (a new session), reload (the page's state is lost), close."`
+	Target string `placeholder:"ID" help:"Which page; the current one when not given."`
+}
+
+// Run implements the command.
+func (c *recoverCmd) Run(r *run) error {
+	req := messages.RecoverRequest{Action: messages.RecoverAction(c.Action), TargetID: messages.TargetID(c.Target)}
+	if err := req.Validate(); err != nil {
+		return &usageError{err}
+	}
+	node, err := r.client()
+	if err != nil {
+		return err
+	}
+	defer node.Close()
+	res, err := node.Recover(r, c.ID.TaskID, req)
+	if err != nil {
+		return err
+	}
+	if req.Action == messages.RecoverClose {
+		r.people("%s is closed\n", clean(string(res.Page.TargetID)))
+		return nil
+	}
+	r.people("%s is %s: %s\n", clean(string(res.Page.TargetID)), clean(string(res.Page.PageState)), clean(res.Page.URL))
+	return nil
+}
