@@ -85,7 +85,7 @@ func (m *Machine) treeLoaded(result []byte) {
 		m.loader, m.url = frames[0].Loader, frames[0].URL
 		m.documentCommitted()
 	}
-	if r := m.reloading; r != nil && (r.away || r.loader == m.loader || r.round != m.round) {
+	if r := m.reloading; r != nil && (r.stage == stageAway || r.loader == m.loader) {
 		m.reloadCommitted() // it came before the events of this session did
 	}
 }

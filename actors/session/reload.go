@@ -6,19 +6,25 @@ import (
 	"holdfast/messages"
 )
 
-// ReloadStuck is what a reload gets to bring a new document before the page is
-// sent away from its process.
-const ReloadStuck = 1500 * time.Millisecond
+// TerminateBudget is what a renderer that spins gets to obey.
+const TerminateBudget = 500 * time.Millisecond
 
 // reloading is a page's document on its way to being loaded anew.
 type reloading struct {
 	url    string // where the page is to be in the end
-	round  uint32 // of the attach in which it was asked for
 	loader string // of the newest document on its way
-	away   bool   // by way of a blank page, in another process
-	there  bool   // the new document has come
-	asked  bool   // and has been asked for a sign of life
+	stage  reloadStage
+	asked  bool // the new document has been asked for a sign of life
 }
+
+type reloadStage uint8
+
+const (
+	stageTerminate reloadStage = iota // what the renderer runs is being ended
+	stageReload                       // the document is on its way
+	stageAway                         // a blank page of another process is
+	stageThere                        // the new document has come
+)
 
 const blank = "about:blank"
 
@@ -26,16 +32,32 @@ const blank = "about:blank"
 // with the old one (M4), and a crashed page lives again (M13).
 //
 // A renderer that spins is told to end what it runs, which a session can that
-// was there before the loop began. One that came later cannot: there a reload
-// is accepted and never comes to pass, but a page of another process does, and
-// from there the way back is free (section 3, measured).
+// was there before the loop began. From one that came later, or where that does
+// not help, a reload would be accepted and never come to pass, and hold up all
+// that is sent after it. A page of another process comes to pass, and from there
+// the way back is free (section 3, measured).
 func (m *Machine) reload(o messages.ReloadPage) {
-	m.reloading = &reloading{url: o.URL, round: m.round}
-	if m.hung {
+	m.reloading = &reloading{url: o.URL}
+	switch {
+	case !m.hung:
+		m.reloadNow()
+	case m.ready:
 		m.do(Command{Tag: Tag{Kind: TagNone}, Method: "Runtime.terminateExecution"})
+		m.do(Arm{timerStuck, TerminateBudget})
+	default:
+		m.goAway()
 	}
+}
+
+func (m *Machine) reloadNow() {
+	m.reloading.stage = stageReload
+	m.do(Disarm{timerStuck})
 	m.do(Command{Tag: Tag{Kind: TagReload, Round: m.round}, Method: "Page.reload"})
-	m.do(Arm{timerStuck, ReloadStuck})
+}
+
+func (m *Machine) goAway() {
+	m.reloading.stage = stageAway
+	m.sendTo(blank)
 }
 
 func (m *Machine) reloadStarted(n navigating) {
@@ -50,11 +72,10 @@ func (m *Machine) reloadReplied(r Replied) {
 	}
 }
 
-// reloadStuck is for the renderer that still has not come to it.
+// reloadStuck is for the renderer that did not obey.
 func (m *Machine) reloadStuck() {
-	if r := m.reloading; r != nil && !r.there && m.hung {
-		r.away = true
-		m.sendTo(blank)
+	if r := m.reloading; r != nil && r.stage == stageTerminate {
+		m.goAway()
 	}
 }
 
@@ -68,20 +89,27 @@ func (m *Machine) sendTo(url string) {
 func (m *Machine) reloadCommitted() {
 	r := m.reloading
 	switch {
-	case r == nil || r.there || r.away && m.url != blank:
-	case r.away && r.url != blank:
-		r.away = false
+	case r == nil:
+	case r.stage == stageAway && m.url == blank && r.url != blank:
+		r.stage = stageReload
 		m.sendTo(r.url)
-	default:
-		r.there = true
+	case r.stage == stageReload, r.stage == stageAway && m.url == blank:
+		r.stage = stageThere
 	}
 }
 
-// maybeReloaded ends a reload whose document is there and has shown that it
+// maybeReloaded takes a reload further at the end of a step: the renderer that
+// obeyed is reloaded, and the new document is there once it has shown that it
 // answers, or waits for an answer itself.
 func (m *Machine) maybeReloaded(now time.Time) {
 	r := m.reloading
-	if r == nil || !r.there {
+	if r == nil {
+		return
+	}
+	if r.stage == stageTerminate && !m.hung {
+		m.reloadNow()
+	}
+	if r.stage != stageThere {
 		return
 	}
 	if m.ready && !r.asked && len(m.dialogs) == 0 {

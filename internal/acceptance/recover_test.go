@@ -1,0 +1,493 @@
+package acceptance_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/internal/chromiumtest"
+	"holdfast/messages"
+)
+
+// patient is one page that is to be made ill: the task that has it, and the
+// proxy through which that task alone reaches the browser.
+type patient struct {
+	*task
+	links *chromiumtest.FaultProxy
+	page  messages.TargetID
+}
+
+// patient starts a task of its own on the rig's browser.
+func (r *rig) patient(id string, change ...func(*messages.TaskSpec)) *patient {
+	r.Helper()
+	p := chromiumtest.Proxy(r.T, r.chrome.Addr())
+	k := r.task(messages.TaskID(id), append([]func(*messages.TaskSpec){r.through(p)}, change...)...)
+	return &patient{k, p, k.snapshot().PageTargetID}
+}
+
+// both waits until both links stand, so that both can be lost.
+func (p *patient) both() {
+	p.Helper()
+	p.await("both links", func(s *messages.Snapshot) bool {
+		return s.Connection.Primary == messages.LinkUp && s.Connection.Anchor == messages.LinkUp
+	})
+}
+
+// is waits until the page is in a state, on a link that stands.
+func (p *patient) is(state messages.PageState) {
+	p.Helper()
+	p.await("a page that is "+string(state), func(s *messages.Snapshot) bool {
+		return s.PageState == state && s.Connection.Primary == messages.LinkUp
+	})
+}
+
+func (p *patient) recover(a messages.RecoverAction) (messages.RecoverResult, error) {
+	return p.node.Recover(p.ctx, p.id, messages.RecoverRequest{Action: a})
+}
+
+// loseBoth cuts every link of the task while dialogs that wait have nobody else.
+func (p *patient) loseBoth() {
+	p.Helper()
+	p.both()
+	if n := p.links.KillAll(); n != 2 {
+		p.Fatalf("%d links were lost, want both", n)
+	}
+}
+
+// ills are the ways to lose a page that a recovery is promised for.
+var ills = []struct {
+	name   string
+	path   string
+	state  messages.PageState
+	befall func(p *patient)
+	// helps are the actions that bring the page back; keeps those that keep what
+	// it holds; no those that are refused, with what.
+	helps []messages.RecoverAction
+	keeps map[messages.RecoverAction]bool
+	no    map[messages.RecoverAction]messages.Code
+}{
+	{
+		name: "a dialog that lost both links", path: "http://a.test/confirm", state: messages.PageDialogUnreachable,
+		befall: func(p *patient) {
+			p.later("", "ask()")
+			p.dialog()
+			p.loseBoth()
+		},
+		helps: []messages.RecoverAction{messages.RecoverRelease, messages.RecoverReload, messages.RecoverClose},
+		keeps: map[messages.RecoverAction]bool{messages.RecoverRelease: true},
+	},
+	{
+		name: "a frame's dialog that lost both links", path: "http://a.test/oopif-prompt", state: messages.PageDialogUnreachable,
+		befall: func(p *patient) {
+			p.later(p.frame("/prompt").FrameID, "ask()")
+			p.dialog()
+			p.loseBoth()
+		},
+		helps: []messages.RecoverAction{messages.RecoverRelease, messages.RecoverReload, messages.RecoverClose},
+		keeps: map[messages.RecoverAction]bool{messages.RecoverRelease: true},
+	},
+	{
+		name: "the second of two dialogs (C14)", path: "http://a.test/two-oopifs", state: messages.PageDialogUnreachable,
+		befall: func(p *patient) {
+			tree := p.await("two frames", func(s *messages.Snapshot) bool {
+				return s.FrameTree != nil && len(s.FrameTree.Children) == 2 && s.FrameTree.Children[0].SessionID != "" && s.FrameTree.Children[1].SessionID != ""
+			}).FrameTree
+			p.later(tree.Children[0].FrameID, "ask()")
+			p.dialog()
+			p.later(tree.Children[1].FrameID, "ask()")
+			p.closed("d-2")
+		},
+		helps: []messages.RecoverAction{messages.RecoverRelease, messages.RecoverReload, messages.RecoverClose},
+		keeps: map[messages.RecoverAction]bool{messages.RecoverRelease: true},
+	},
+	{
+		name: "a loop", path: "http://a.test/busy", state: messages.PageHung,
+		befall: func(p *patient) {
+			p.later("", "spin()")
+			go func() { _, _ = p.tryEval("", "1") }() // ends with the test
+		},
+		helps: []messages.RecoverAction{messages.RecoverReload, messages.RecoverClose},
+		no:    map[messages.RecoverAction]messages.Code{messages.RecoverRelease: messages.CodePageWedged},
+	},
+	{
+		name: "a loop that was there before the link", path: "http://a.test/busy", state: messages.PageHung,
+		befall: func(p *patient) {
+			p.later("", "spin()")
+			p.loseBoth()
+		},
+		helps: []messages.RecoverAction{messages.RecoverReload, messages.RecoverClose},
+		no:    map[messages.RecoverAction]messages.Code{messages.RecoverRelease: messages.CodePageWedged},
+	},
+	{
+		name: "a crash", path: "http://a.test/plain", state: messages.PageCrashed,
+		befall: func(p *patient) {
+			_, err := p.node.CDP(p.ctx, p.id, messages.CDPRequest{Method: "Page.crash"})
+			wantCode(p.T, err, messages.CodePageCrashed)
+		},
+		helps: []messages.RecoverAction{messages.RecoverReload, messages.RecoverClose},
+		no:    map[messages.RecoverAction]messages.Code{messages.RecoverRelease: messages.CodePageCrashed},
+	},
+	{
+		name: "a dialog that can be answered", path: "http://a.test/confirm", state: messages.PageDialog,
+		befall: func(p *patient) {
+			p.later("", "ask()")
+			p.dialog()
+		},
+		helps: []messages.RecoverAction{messages.RecoverClose},
+		no: map[messages.RecoverAction]messages.Code{
+			messages.RecoverRelease: messages.CodeBlockedByDialog, messages.RecoverReload: messages.CodeBlockedByDialog,
+		},
+	},
+}
+
+func TestNoneHasIt4_WhatIsPromisedForAPageThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	for _, ill := range ills {
+		t.Run(ill.name, func(t *testing.T) {
+			t.Parallel()
+			b := chromiumtest.Launch(t)
+			r := setupOn(t, b)
+			for n, action := range ill.helps {
+				p := r.patient(fmt.Sprintf("ill-%d", n))
+				p.goTo(ill.path)
+				p.eval("", "window.here = 'kept'")
+				ill.befall(p)
+				p.is(ill.state)
+				if n == 0 {
+					for refused, code := range ill.no {
+						_, err := p.recover(refused)
+						wantCode(t, err, code)
+					}
+				}
+				begun := time.Now()
+				res, err := p.recover(action)
+				took := time.Since(begun)
+				if err != nil {
+					t.Fatalf("%s after %s: %v; %+v", action, took, err, p.snapshot().Pages)
+				}
+				t.Logf("%s took %s", action, took)
+				if res.Page.TargetID != p.page {
+					t.Errorf("%s: the page is %+v", action, res.Page)
+				}
+				p.hasRecovered(b, action, ill.keeps[action])
+			}
+		})
+	}
+}
+
+// hasRecovered says that a page is as good as a recovery promises.
+func (p *patient) hasRecovered(b *chromiumtest.Browser, action messages.RecoverAction, kept bool) {
+	p.Helper()
+	select {
+	case <-b.Exited():
+		p.Fatalf("%s: the browser is gone: %s", action, b.ExitReason())
+	default:
+	}
+	if action == messages.RecoverClose {
+		if s := p.snapshot(); len(s.Pages) != 0 {
+			p.Errorf("close: pages %+v", s.Pages)
+		}
+		return
+	}
+	s := p.snapshot()
+	if s.PageState != messages.PageOK || s.State != messages.StateActive || s.PageTargetID != p.page || len(s.Pages) != 1 {
+		p.Errorf("%s: %+v", action, s)
+	}
+	want := "undefined"
+	if kept {
+		want = `"kept"`
+	}
+	if got := p.eval("", "window.here"); got != want {
+		p.Errorf("%s: the page has %s, want %s", action, got, want)
+	}
+	// It asks again, in its own name, and can be answered.
+	p.later("", "window.again = confirm('again?')")
+	p.dialog()
+	p.respond(messages.DialogAnswer{Action: "accept"})
+	if got := p.eval("", "window.again"); got != "true" {
+		p.Errorf("%s: the next dialog gave %s", action, got)
+	}
+}
+
+func TestC20_AnOrphanedBeforeunloadCanOnlyBeClosed(t *testing.T) {
+	t.Parallel()
+	arm := "window.onbeforeunload = () => 'stay'; 1"
+	refused := func(t *testing.T, p *patient, a messages.RecoverAction) {
+		t.Helper()
+		_, err := p.recover(a)
+		if e := wantCode(t, err, messages.CodePageWedged); !strings.Contains(e.Message, "close") {
+			t.Errorf("%s: %v does not point at close", a, err)
+		}
+	}
+	t.Run("of the task's own", func(t *testing.T) {
+		t.Parallel()
+		b := chromiumtest.Launch(t)
+		p := setupOn(t, b).patient("c20", func(s *messages.TaskSpec) { s.BeforeUnload = messages.BeforeUnloadAsk })
+		p.goTo("http://a.test/plain")
+		p.eval("", arm)
+		_, err := p.node.Navigate(p.ctx, p.id, messages.NavigateRequest{URL: p.site.URL("http://b.test/plain")})
+		wantCode(t, err, messages.CodeBlockedByDialog)
+		p.loseBoth()
+		p.is(messages.PageDialogUnreachable)
+		for _, a := range []messages.RecoverAction{messages.RecoverRelease, messages.RecoverReload, messages.RecoverReattach} {
+			refused(t, p, a)
+		}
+		if _, err := p.recover(messages.RecoverClose); err != nil {
+			t.Fatal(err)
+		}
+		p.hasRecovered(b, messages.RecoverClose, false)
+	})
+	t.Run("that was there before the task", func(t *testing.T) {
+		t.Parallel()
+		b := chromiumtest.Launch(t)
+		r := setupOn(t, b)
+		before := chromiumtest.Dial(t, b.WS())
+		target := chromiumtest.Field(before.Must("", "Target.createTarget", map[string]any{"url": "about:blank"}), "targetId")
+		session := before.Attach(target)
+		before.Must(session, "Page.enable", nil)
+		before.Must(session, "Page.navigate", map[string]any{"url": r.site.URL("http://a.test/plain")})
+		before.NextWhere("load", chromiumtest.On(session, "Page.loadEventFired"))
+		before.Must(session, "Runtime.evaluate", map[string]any{"expression": arm, "userGesture": true})
+		before.Send(session, "Page.navigate", map[string]any{"url": r.site.URL("http://b.test/plain")})
+		before.NextWhere("opening", chromiumtest.On(session, "Page.javascriptDialogOpening"))
+		before.Close()
+
+		p := r.patient("c20", scoped(messages.ScopeTarget, target))
+		p.is(messages.PageDialogUnreachable)
+		refused(t, p, messages.RecoverRelease) // nobody knows what it is before it has been tried
+		refused(t, p, messages.RecoverReload)
+		if _, err := p.recover(messages.RecoverClose); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-b.Exited():
+			t.Fatalf("the browser is gone: %s", b.ExitReason())
+		default:
+		}
+	})
+}
+
+func TestM3_ADialogThatWasThereBeforeTheTaskIsReleased(t *testing.T) {
+	t.Parallel()
+	b := chromiumtest.Launch(t)
+	r := setupOn(t, b)
+	before := chromiumtest.Dial(t, b.WS())
+	target := chromiumtest.Field(before.Must("", "Target.createTarget", map[string]any{"url": "about:blank", "background": true}), "targetId")
+	session := before.Attach(target)
+	before.Must(session, "Page.enable", nil)
+	before.Must(session, "Page.navigate", map[string]any{"url": r.site.URL("http://a.test/confirm")})
+	before.NextWhere("load", chromiumtest.On(session, "Page.loadEventFired"))
+	before.Must(session, "Runtime.evaluate", map[string]any{"expression": "window.here = 'kept'"})
+	before.Start(session, "ask()")
+	before.NextWhere("opening", chromiumtest.On(session, "Page.javascriptDialogOpening"))
+	before.Close()
+
+	p := r.patient("m3", scoped(messages.ScopeTarget, target))
+	p.is(messages.PageDialogUnreachable)
+	if _, err := p.recover(messages.RecoverRelease); err != nil {
+		t.Fatal(err)
+	}
+	p.hasRecovered(b, messages.RecoverRelease, true)
+	if got := p.eval("", "window.got"); got != "false" {
+		t.Errorf("the dialog gave %s", got)
+	}
+}
+
+func TestC15_AFrameThatIsRemovedUnderALostDialogNeverKillsTheBrowser(t *testing.T) {
+	t.Parallel()
+	b := chromiumtest.Launch(t)
+	p := setupOn(t, b).patient("c15")
+	p.goTo("http://a.test/oopif-prompt")
+	f := p.frame("/prompt")
+	p.eval("", "window.here = 'kept'")
+	p.later(f.FrameID, "ask()")
+	p.dialog()
+	p.loseBoth()
+	p.is(messages.PageDialogUnreachable)
+	// The page itself runs, as its timers may. Somebody else's client has a
+	// session on it for the moment.
+	w := chromiumtest.Dial(t, b.WS())
+	session := w.Attach(string(p.page))
+	w.Must(session, "Runtime.evaluate", map[string]any{"expression": "setTimeout(() => document.getElementById('f').remove(), 200)"})
+	w.Close()
+	p.await("the page to be freed", func(s *messages.Snapshot) bool {
+		return s.PageState == messages.PageOK && s.FrameTree != nil && len(s.FrameTree.Children) == 0
+	})
+	p.hasRecovered(b, messages.RecoverRelease, true)
+	p.goTo("http://a.test/plain")
+}
+
+func TestAPageComesBackByItself(t *testing.T) {
+	t.Parallel()
+	t.Run("a loop that ends", func(t *testing.T) {
+		t.Parallel()
+		k := setup(t).task("by-itself")
+		k.goTo("http://a.test/busy")
+		// The agent's own call is long: it is not failed for it.
+		got := make(chan string, 1)
+		go func() {
+			v, err := k.tryEval("", "spin(4000)")
+			got <- fmt.Sprint(v, err)
+		}()
+		k.await("hung", func(s *messages.Snapshot) bool {
+			return s.PageState == messages.PageHung && s.State == messages.StateWedged
+		})
+		k.atOnceErr("a later call", messages.CodePageWedged, func() error {
+			_, err := k.tryEval("", "1")
+			return err
+		})
+		k.await("ok again", func(s *messages.Snapshot) bool {
+			return s.PageState == messages.PageOK && s.State == messages.StateActive
+		})
+		if v := <-got; v != `"spun"<nil>` {
+			t.Errorf("the long call got %s", v)
+		}
+	})
+	t.Run("a dialog that somebody else answers", func(t *testing.T) {
+		t.Parallel()
+		b := chromiumtest.Launch(t)
+		r := setupOn(t, b)
+		other := chromiumtest.Dial(t, b.WS())
+		page := other.NewPage(r.site.URL("http://a.test/confirm"))
+		page.Start(page.Session, "ask()")
+		page.Next("Page.javascriptDialogOpening")
+		p := r.patient("by-itself", scoped(messages.ScopeTarget, page.Target))
+		p.is(messages.PageDialogUnreachable)
+		other.Must(page.Session, "Page.handleJavaScriptDialog", map[string]any{"accept": true})
+		p.is(messages.PageOK)
+		if got := p.eval("", "window.got"); got != "true" {
+			t.Errorf("the page got %s", got)
+		}
+	})
+}
+
+func TestReattach(t *testing.T) {
+	t.Parallel()
+	t.Run("a page that is well", func(t *testing.T) {
+		t.Parallel()
+		p := setup(t).patient("reattach")
+		p.goTo("http://a.test/oopif")
+		p.frame("/plain")
+		p.eval("", "window.here = 'kept'")
+		before := p.snapshot().Pages[0].SessionID
+		res, err := p.recover(messages.RecoverReattach)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Page.SessionID == before || res.Page.SessionID == "" {
+			t.Errorf("the session is %s, and was %s", res.Page.SessionID, before)
+		}
+		if got := p.eval("", "window.here"); got != `"kept"` {
+			t.Errorf("the page has %s", got)
+		}
+		p.frame("/plain")
+	})
+	t.Run("a dialog stays answerable, by the anchor", func(t *testing.T) {
+		t.Parallel()
+		p := setup(t).patient("reattach-dialog")
+		p.goTo("http://a.test/prompt")
+		p.both()
+		p.later("", "ask()")
+		d := p.dialog()
+		if _, err := p.recover(messages.RecoverReattach); err != nil {
+			t.Fatal(err)
+		}
+		if s := p.snapshot(); len(s.PendingDialogs) != 1 || s.PendingDialogs[0].ID != d.ID || s.PageState != messages.PageDialog {
+			t.Fatalf("afterwards: %+v", s)
+		}
+		p.accept("through")
+		if got := p.eval("", "window.got"); got != `"through"` {
+			t.Errorf("the page got %s", got)
+		}
+	})
+	t.Run("a dialog with one link only is not risked", func(t *testing.T) {
+		t.Parallel()
+		p := setup(t).patient("reattach-alone", oneLink)
+		p.goTo("http://a.test/confirm")
+		p.later("", "ask()")
+		p.dialog()
+		_, err := p.recover(messages.RecoverReattach)
+		wantCode(t, err, messages.CodeBlockedByDialog)
+		p.respond(messages.DialogAnswer{Action: "accept"})
+		if got := p.eval("", "window.got"); got != "true" {
+			t.Errorf("the page got %s", got)
+		}
+	})
+}
+
+func TestOnWedge(t *testing.T) {
+	t.Parallel()
+	does := func(w messages.OnWedge) func(*messages.TaskSpec) {
+		return func(s *messages.TaskSpec) { s.OnWedge = w }
+	}
+	t.Run("release", func(t *testing.T) {
+		t.Parallel()
+		b := chromiumtest.Launch(t)
+		p := setupOn(t, b).patient("on-wedge", does(messages.OnWedgeRelease))
+		p.goTo("http://a.test/confirm")
+		p.eval("", "window.here = 'kept'")
+		p.later("", "ask()")
+		d := p.dialog()
+		p.loseBoth()
+		if c := p.closed(d.ID); c.ClosedBy != messages.ClosedByLost {
+			t.Errorf("closed by %s", c.ClosedBy)
+		}
+		p.reconnected(1)
+		p.is(messages.PageOK)
+		p.hasRecovered(b, messages.RecoverRelease, true)
+	})
+	t.Run("reload", func(t *testing.T) {
+		t.Parallel()
+		b := chromiumtest.Launch(t)
+		p := setupOn(t, b).patient("on-wedge", does(messages.OnWedgeReload))
+		p.goTo("http://a.test/busy")
+		p.eval("", "window.here = 'lost'")
+		p.later("", "spin()")
+		go func() { _, _ = p.tryEval("", "1") }() // ends with the test
+		p.await("hung", func(s *messages.Snapshot) bool { return s.PageState == messages.PageHung })
+		p.is(messages.PageOK)
+		p.hasRecovered(b, messages.RecoverReload, false)
+	})
+	t.Run("close", func(t *testing.T) {
+		t.Parallel()
+		b := chromiumtest.Launch(t)
+		p := setupOn(t, b).patient("on-wedge", does(messages.OnWedgeClose))
+		p.goTo("http://a.test/plain")
+		_, err := p.node.CDP(p.ctx, p.id, messages.CDPRequest{Method: "Page.crash"})
+		wantCode(t, err, messages.CodePageCrashed)
+		p.await("no page", func(s *messages.Snapshot) bool { return len(s.Pages) == 0 })
+	})
+}
+
+// A machine with more to do than it can is no reason to blame a page that
+// answers as soon as it is let.
+func TestNoneHasIt4_NoHealthyPageIsCalledHungOnABusyMachine(t *testing.T) {
+	t.Parallel()
+	b := chromiumtest.Launch(t)
+	r := setupOn(t, b)
+	k := r.task("healthy")
+	k.goTo("http://a.test/plain")
+	w := k.watch()
+	for range 6 {
+		busy := chromiumtest.Dial(t, b.WS()).NewPage(r.site.URL("http://b.test/busy"))
+		busy.Start(busy.Session, "spin()")
+	}
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); {
+		ctx, cancel := context.WithTimeout(k.ctx, patience)
+		if v, err := evalOn(ctx, k.node, k.id, messages.CDPRequest{TimeoutS: 20}, "document.title"); err != nil || v != `"/plain"` {
+			t.Fatalf("the healthy page said %s, %v", v, err)
+		}
+		cancel()
+	}
+	k.goTo("http://a.test/confirm")
+	w.until("the end", func(e messages.Event) bool { return e.Page != nil && strings.HasSuffix(e.Page.URL, "/confirm") })
+	for _, e := range w.seen {
+		if e.Page != nil && e.Page.PageState != messages.PageOK {
+			b, _ := json.Marshal(e)
+			t.Errorf("the healthy page was blamed: %s", b)
+		}
+	}
+}
