@@ -30,11 +30,13 @@ var floors = []struct {
 	{"transport", []string{"internal/redact", "messages"}},
 	{"metrics", []string{"internal/guard", "messages", "transport"}},
 	{"actors/ledger", []string{"messages"}},
-	{"actors/session", []string{"actors/ledger", "internal/redact", "internal/guard", "messages", "transport"}},
+	{"actors/wanted", []string{"messages"}},
+	{"actors/session", []string{"actors/ledger", "actors/wanted", "internal/redact", "internal/guard", "messages", "transport"}},
 	{"actors/dialog", []string{"actors/ledger", "internal/redact", "internal/guard", "messages"}},
 	{"actors/frame", []string{"internal/guard", "messages"}},
 	{"actors/supervisor", []string{
-		"actors/dialog", "actors/frame", "actors/ledger", "actors/session", "internal/guard", "internal/restart", "messages", "transport",
+		"actors/dialog", "actors/frame", "actors/ledger", "actors/session", "actors/wanted",
+		"internal/guard", "internal/restart", "messages", "transport",
 	}},
 	{"actors/registry", []string{"actors/supervisor", "internal/guard", "messages"}},
 	{".", []string{
@@ -70,6 +72,7 @@ var shells = map[string]bool{
 	"actors/supervisor/children.go": true, "actors/supervisor/publish.go": true,
 	"actors/registry/actor.go": true, "actors/registry/directory.go": true,
 	"actors/ledger/ledger.go": true,
+	"actors/wanted/store.go":  true,
 }
 
 type source struct {

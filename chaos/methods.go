@@ -1,5 +1,7 @@
 package chaos
 
+import "strings"
+
 // methods is everything the fake understands. What is not here is answered
 // with -32601 in Chrome's words.
 var methods = map[string]method{}
@@ -27,7 +29,9 @@ var browserMethods = map[string]method{
 		c.b.after = append(c.b.after, c.b.Kill)
 	}},
 	"Browser.crash":               {on: onAny, run: func(c *call) { c.b.die() }},
-	"Browser.setDownloadBehavior": {on: onAny, run: (*call).ok},
+	"Browser.setDownloadBehavior": {on: onAny, run: (*call).setting},
+	"Browser.grantPermissions":    {on: onBrowser, needs: []string{"permissions"}, run: (*call).setting},
+	"Browser.resetPermissions":    {on: onBrowser, run: func(c *call) { c.unset("Browser.grantPermissions") }},
 }
 
 // otherMethods answer without a model behind them; what matters is where.
@@ -37,9 +41,9 @@ var otherMethods = map[string]method{
 	"Input.insertText":            {on: onTarget, where: inRenderer, needs: []string{"text:string"}, run: (*call).ok},
 	"Fetch.enable":                {on: onAny, run: (*call).ok},
 	"Fetch.disable":               {on: onAny, run: (*call).ok},
-	"Network.enable":              {on: onTarget, where: inRenderer, run: (*call).ok},
-	"Network.disable":             {on: onTarget, where: inRenderer, run: (*call).ok},
-	"Network.setExtraHTTPHeaders": {on: onTarget, where: inRenderer, needs: []string{"headers"}, run: (*call).ok},
+	"Network.enable":              {on: onTarget, where: inRenderer, run: (*call).setting},
+	"Network.disable":             {on: onTarget, where: inRenderer, run: func(c *call) { c.unset("Network.") }},
+	"Network.setExtraHTTPHeaders": {on: onTarget, where: inRenderer, needs: []string{"headers"}, run: (*call).setting},
 	"Network.getCookies":          {on: onTarget, run: replyCookies},
 	"Storage.getCookies":          {on: onAny, run: replyCookies},
 	"Security.enable":             {on: onTarget, run: (*call).ok},
@@ -56,8 +60,30 @@ var otherMethods = map[string]method{
 		c.s.focusEmulated = p.Enabled
 		c.ok()
 	}},
-	"Emulation.setDeviceMetricsOverride": {on: onTarget, where: inRenderer, run: (*call).ok},
-	"Emulation.setEmulatedMedia":         {on: onTarget, where: inRenderer, run: (*call).ok},
+	"Emulation.setDeviceMetricsOverride": {on: onTarget, where: inRenderer, run: (*call).setting},
+	"Emulation.clearDeviceMetricsOverride": {on: onTarget, where: inRenderer, run: func(c *call) {
+		c.unset("Emulation.setDeviceMetricsOverride")
+	}},
+	"Emulation.setTimezoneOverride": {on: onTarget, where: inRenderer, needs: []string{"timezoneId:string"}, run: (*call).setting},
+	"Emulation.setEmulatedMedia":    {on: onTarget, where: inRenderer, run: (*call).setting},
+}
+
+// setting is a command whose effect lasts as long as its session.
+func (c *call) setting() {
+	if c.s.settings == nil {
+		c.s.settings = map[string]string{}
+	}
+	c.s.settings[c.method] = string(c.params)
+	c.ok()
+}
+
+func (c *call) unset(prefix string) {
+	for name := range c.s.settings {
+		if strings.HasPrefix(name, prefix) {
+			delete(c.s.settings, name)
+		}
+	}
+	c.ok()
 }
 
 // dispatchMouse answers unless the tab is in the background (section 3).

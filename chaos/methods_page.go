@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"slices"
 	"strconv"
 )
 
@@ -32,13 +33,20 @@ var pageMethods = map[string]method{
 	}},
 	"Page.setLifecycleEventsEnabled": {on: onTarget, where: inRenderer, needs: []string{"enabled:bool"}, run: setLifecycle},
 	"Page.addScriptToEvaluateOnNewDocument": {on: onTarget, where: inRenderer, needs: []string{"source:string"}, run: func(c *call) {
-		var p struct{ Source string }
-		c.bind(&p)
-		c.s.scriptCount++
-		c.s.scripts = append(c.s.scripts, p.Source)
 		c.reply(struct {
 			ID string `json:"identifier"`
-		}{strconv.Itoa(c.s.scriptCount)})
+		}{c.addScript()})
+	}},
+	"Page.removeScriptToEvaluateOnNewDocument": {on: onTarget, where: inRenderer, needs: []string{"identifier:string"}, run: func(c *call) {
+		var p struct{ Identifier string }
+		c.bind(&p)
+		i := slices.IndexFunc(c.s.scripts, func(s script) bool { return s.id == p.Identifier })
+		if i < 0 {
+			c.fail(codeServer, "Script not found")
+			return
+		}
+		c.s.scripts = slices.Delete(c.s.scripts, i, i+1)
+		c.ok()
 	}},
 	"Page.createIsolatedWorld": {on: onTarget, where: inRenderer, needs: []string{"frameId:string"}, run: func(c *call) {
 		c.s.target.proc.contexts++
@@ -61,6 +69,19 @@ var pageMethods = map[string]method{
 	"Page.close":                         {on: onTarget, run: pageClose},
 	"Page.crash":                         {on: onTarget, where: inRenderer, run: pageCrash},
 	"Page.handleJavaScriptDialog":        {on: onTarget, needs: []string{"accept:bool"}, run: handleDialog},
+}
+
+// addScript returns the identifier: the highest there is, and one.
+func (c *call) addScript() (id string) {
+	var p struct{ Source string }
+	c.bind(&p)
+	last := 0
+	if n := len(c.s.scripts); n > 0 {
+		last = atoi(c.s.scripts[n-1].id)
+	}
+	id = strconv.Itoa(last + 1)
+	c.s.scripts = append(c.s.scripts, script{id, p.Source})
+	return id
 }
 
 // disablePage also gives up the right to answer: Page.disable under a dialog

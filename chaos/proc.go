@@ -228,6 +228,9 @@ func (b *Browser) bury(t *target) {
 	old.work = nil
 	for _, w := range work {
 		if w.call != nil && !w.call.s.gone {
+			if w.call.method == "Page.addScriptToEvaluateOnNewDocument" {
+				w.call.addScript() // it is the browser's, and takes effect though it fails
+			}
 			w.call.fail(codeServer, textCrashed)
 		}
 	}

@@ -29,9 +29,12 @@ type session struct {
 	runtime, inspector        bool
 	lifecycle                 bool
 	focusEmulated             bool
-	scripts                   []string
-	scriptCount               int
+	scripts                   []script
+	settings                  map[string]string // method → params, of what lasts as long as the session
 }
+
+// script is one to run on every new document.
+type script struct{ id, source string }
 
 type autoAttach struct {
 	on, wait bool

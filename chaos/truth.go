@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"maps"
 	"slices"
 
 	"holdfast/messages"
@@ -128,7 +129,25 @@ func (b *Browser) Scripts(id messages.TargetID) (out []string) {
 	b.withTarget(id, func(t *target) {
 		for _, s := range t.sessions {
 			if s.pageRenderer {
-				out = append(out, s.scripts...)
+				for _, script := range s.scripts {
+					out = append(out, script.source)
+				}
+			}
+		}
+	})
+	return out
+}
+
+// Settings returns what the live sessions of a target have set, or those of
+// the browser itself for "": the parameters by method.
+func (b *Browser) Settings(id messages.TargetID) map[string]string {
+	out := map[string]string{}
+	b.do(func() {
+		for _, c := range b.conns {
+			for _, s := range c.sessions {
+				if s.target == nil && id == "" || s.target != nil && s.target.id == id {
+					maps.Copy(out, s.settings)
+				}
 			}
 		}
 	})

@@ -110,6 +110,9 @@ type Connection struct {
 	// the same address: none of the pages from before was there.
 	BrowserRestarts uint64 `json:"browser_restarts"`
 	LastGapMS       int64  `json:"last_gap_ms"`
+	// WantedTruncated is set when agents have set more than is remembered: some
+	// of it will not be there after a reconnect.
+	WantedTruncated bool   `json:"wanted_truncated,omitempty"`
 	Endpoint        string `json:"endpoint"`
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/anthdm/hollywood/actor"
 
 	"holdfast/actors/ledger"
+	"holdfast/actors/wanted"
 	"holdfast/internal/guard"
 	"holdfast/messages"
 	"holdfast/transport"
@@ -33,18 +34,21 @@ type Page struct {
 	answers ledger.Ledger // on their way by the frame actor or the supervisor
 	console atomic.Int64  // console errors in the mailbox
 	shed    *atomic.Uint64
+	place   wanted.Place
+	wanted  *wanted.Store
 }
 
 // NewPage returns the behavior for a session that has just been attached on
-// mux. shed counts the console errors that are dropped in a storm.
-func NewPage(cfg Config, mux *transport.Mux, peers Peers, shed *atomic.Uint64) *Page {
-	return &Page{cfg: cfg, mux: mux, peers: peers, machine: NewMachine(cfg), shed: shed}
+// mux. shed counts the console errors that are dropped in a storm; w is what
+// the task wants of its pages.
+func NewPage(cfg Config, mux *transport.Mux, peers Peers, shed *atomic.Uint64, w *wanted.Store) *Page {
+	return &Page{cfg: cfg, mux: mux, peers: peers, machine: NewMachine(cfg), shed: shed, place: cfg.place(), wanted: w}
 }
 
 // NewPort returns the callers' way to the session of cfg, whose actor is pid.
-func NewPort(cfg Config, mux *transport.Mux, sys *guard.System, pid *actor.PID) *Port {
+func NewPort(cfg Config, mux *transport.Mux, sys *guard.System, pid *actor.PID, w *wanted.Store) *Port {
 	return &Port{
-		Session: cfg.Session, IsPage: cfg.IsPage, mux: mux,
+		Session: cfg.Session, IsPage: cfg.IsPage, mux: mux, place: cfg.place(), wanted: w,
 		stalled: func() { sys.Send(pid, messages.ProbeSession{}) },
 	}
 }
@@ -88,6 +92,7 @@ func (p *Page) Receive(c *guard.Context, msg any) {
 // Terminate implements guard.Behavior.
 func (p *Page) Terminate(*guard.Context, guard.Reason) {
 	p.mux.Unbind(p.cfg.Session)
+	p.wanted.End(p.place)
 	// Chrome leaves what was under way on a detached session unanswered.
 	p.mux.Interrupt(p.cfg.Session, gone(), nil)
 	p.machine.abandon()
@@ -105,6 +110,12 @@ func (p *Page) step(c *guard.Context, in any) {
 		switch e := e.(type) {
 		case Command:
 			command(c, p.mux, p.cfg.Session, e)
+		case Restore:
+			commands := p.wanted.Begin
+			if e.Revived {
+				commands = p.wanted.Revive
+			}
+			restore(p.mux, p.wanted, p.place, commands(p.place))
 		case ToDialog:
 			c.Send(p.peers.Dialog, e.Msg)
 		case ToFrame:
@@ -133,6 +144,15 @@ func (p *Page) step(c *guard.Context, in any) {
 			e.To = p.answers.Owe(via, e.To, e.Value, e.Err)
 			c.Send(pid, messages.Relay(e))
 		}
+	}
+}
+
+// restore writes what agents had set, pipelined like the rest of an attach.
+func restore(mux *transport.Mux, w *wanted.Store, p wanted.Place, commands []wanted.Command) {
+	for _, c := range commands {
+		mux.Start(transport.Call{SessionID: p.Session, Method: c.Method, Params: c.Params, Done: func(r transport.Reply) {
+			w.Established(p, c.ID, r.Result, r.Err)
+		}})
 	}
 }
 

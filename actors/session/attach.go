@@ -15,6 +15,9 @@ func (m *Machine) attach() {
 		if c.pageOnly && !m.cfg.IsPage {
 			continue
 		}
+		if c.tag == TagTree {
+			m.do(Restore{Revived: m.round > 1})
+		}
 		if c.method == resume && m.held {
 			m.do(Arm{timerResume, HoldBudget})
 			continue

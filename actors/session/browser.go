@@ -5,6 +5,7 @@ import (
 
 	"github.com/anthdm/hollywood/actor"
 
+	"holdfast/actors/wanted"
 	"holdfast/internal/guard"
 	"holdfast/messages"
 	"holdfast/transport"
@@ -24,11 +25,12 @@ type Browser struct {
 	cfg        BrowserConfig
 	supervisor *actor.PID
 	machine    *BrowserMachine
+	wanted     *wanted.Store
 }
 
 // NewBrowser returns the behavior; dialling begins with Init.
-func NewBrowser(cfg BrowserConfig, connect Connect, supervisor *actor.PID) *Browser {
-	return &Browser{link: link{connect: connect}, cfg: cfg, supervisor: supervisor, machine: NewBrowserMachine(cfg)}
+func NewBrowser(cfg BrowserConfig, connect Connect, supervisor *actor.PID, w *wanted.Store) *Browser {
+	return &Browser{link: link{connect: connect}, cfg: cfg, supervisor: supervisor, machine: NewBrowserMachine(cfg), wanted: w}
 }
 
 // Init implements guard.Behavior.
@@ -69,8 +71,11 @@ func (b *Browser) linked(c *guard.Context) {
 			sys.Send(self, fact)
 		}
 	})
-	c.Send(b.supervisor, Linked{Gen: b.cfg.Gen, Mux: mux, Port: &Port{mux: mux, stalled: func() {}}})
+	place := wanted.Place{Link: b.cfg.Gen}
+	commands := b.wanted.Begin(place)
+	c.Send(b.supervisor, Linked{Gen: b.cfg.Gen, Mux: mux, Port: &Port{mux: mux, stalled: func() {}, place: place, wanted: b.wanted}})
 	b.step(c, Start{})
+	restore(mux, b.wanted, place, commands)
 }
 
 func (b *Browser) step(c *guard.Context, in any) {

@@ -86,6 +86,10 @@ type (
 		Page    messages.TargetID
 	}
 
+	// Restore gives the session what the agents had set in its target. Revived
+	// says that it is the same session, with another renderer.
+	Restore struct{ Revived bool }
+
 	// ToDialog, ToFrame and ToSupervisor are messages to the actors around.
 	ToDialog     struct{ Msg any }
 	ToFrame      struct{ Msg any }

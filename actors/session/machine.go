@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"holdfast/actors/wanted"
 	"holdfast/messages"
 )
 
@@ -23,6 +24,10 @@ type Config struct {
 	// Fresh pages have run nothing yet, so nothing can have wedged them: if
 	// they are slow to answer, the machine is.
 	Fresh bool
+}
+
+func (c Config) place() wanted.Place {
+	return wanted.Place{Page: c.Page, Target: c.Target, Session: c.Session}
 }
 
 // AnswerBudget is what Chrome gets to take an answer to a dialog.

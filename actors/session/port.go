@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"holdfast/actors/wanted"
 	"holdfast/messages"
 	"holdfast/transport"
 )
@@ -23,16 +24,34 @@ type Port struct {
 
 	mux     *transport.Mux
 	stalled func() // tells the session's actor; does not block
+	place   wanted.Place
+	wanted  *wanted.Store
 }
 
 // Call runs one command and waits for its outcome, at most timeout long. Every
 // error is an [*messages.Error]; the link outlives a cancelled ctx.
 func (p *Port) Call(ctx context.Context, method string, params []byte, timeout time.Duration) ([]byte, error) {
 	done := make(chan transport.Reply, 1)
-	id := p.mux.Start(transport.Call{
+	call := transport.Call{
 		SessionID: p.Session, Method: method, Params: params, Timeout: timeout, User: true,
 		Done: func(r transport.Reply) { done <- r },
-	})
+	}
+	if wanted.Keeps(method) {
+		send, answer, err := p.wanted.Prepare(p.place, method, params)
+		if err != nil || answer != nil {
+			return answer, err
+		}
+		call.Params = send
+		// On the reader's goroutine: what is known when the caller has its answer
+		// is known when the link ends.
+		call.Done = func(r transport.Reply) {
+			if r.Err == nil {
+				r.Result = p.wanted.Succeeded(p.place, method, params, r.Result)
+			}
+			done <- r
+		}
+	}
+	id := p.mux.Start(call)
 	stall := time.NewTimer(StallAfter)
 	defer stall.Stop()
 	for {

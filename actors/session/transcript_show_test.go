@@ -36,6 +36,11 @@ func showEffect(e session.Effect) string {
 		return fmt.Sprintf("arm %s %v", e.Name, e.After)
 	case session.Disarm:
 		return "disarm " + e.Name
+	case session.Restore:
+		if e.Revived {
+			return "restore what was not set before the crash"
+		}
+		return "restore what was set"
 	case session.Interrupt:
 		s := "interrupt all calls"
 		if e.Renderer {

@@ -9,6 +9,7 @@ import (
 
 	"holdfast/actors/ledger"
 	"holdfast/actors/session"
+	"holdfast/actors/wanted"
 	"holdfast/internal/guard"
 	"holdfast/internal/restart"
 	"holdfast/messages"
@@ -63,6 +64,7 @@ type Actor struct {
 	pids    map[messages.SessionID]*actor.PID // copied on write: the dialog actor has it
 	views   map[messages.SessionID]Session
 	orders  ledger.Ledger // with the children, by name
+	wanted  *wanted.Store // outlives sessions and links
 
 	browser launched
 }
@@ -80,6 +82,8 @@ func New(cfg Config) *Actor {
 // Init implements guard.Behavior.
 func (a *Actor) Init(c *guard.Context) {
 	a.self = c.Self()
+	self, sys := a.self, c.System()
+	a.wanted = wanted.New(func() { sys.Send(self, WantedFull{}) })
 	a.dialogs = a.group(guard.GroupConfig{
 		Name: "dialog", Policy: dialogPolicy,
 		Children: []restart.Child{{ID: childDialog, Type: restart.Permanent}},

@@ -109,7 +109,7 @@ func (a *Actor) factory(id string) guard.Child {
 			Elsewhere: a.elsewhere,
 		}
 		return guard.Child{Kind: "browser", New: func() guard.Behavior {
-			return session.NewBrowser(cfg, a.connect, a.self)
+			return session.NewBrowser(cfg, a.connect, a.self, a.wanted)
 		}}
 	case childAnchor:
 		a.anchors++
@@ -126,7 +126,7 @@ func (a *Actor) factory(id string) guard.Child {
 	default:
 		cfg, mux, peers := a.configs[sessionID(id)], a.mux, a.peers()
 		return guard.Child{Kind: "session", New: func() guard.Behavior {
-			return session.NewPage(cfg, mux, peers, a.cfg.Shed)
+			return session.NewPage(cfg, mux, peers, a.cfg.Shed, a.wanted)
 		}}
 	}
 }
@@ -177,7 +177,7 @@ func (a *Actor) started(c *guard.Context, id string, ref guard.Ref) {
 		s := sessionID(id)
 		again := a.pids[s] != nil
 		a.setPID(c, s, ref.PID)
-		a.ports[s] = session.NewPort(a.configs[s], a.mux, c.System(), ref.PID)
+		a.ports[s] = session.NewPort(a.configs[s], a.mux, c.System(), ref.PID, a.wanted)
 		if again {
 			a.step(c, SessionRestarted{s})
 		}

@@ -63,6 +63,9 @@ type (
 	// SessionRestarted says that a session's actor begins anew on the same session.
 	SessionRestarted struct{ Session messages.SessionID }
 
+	// WantedFull says that something an agent set will not be set again.
+	WantedFull struct{}
+
 	// Flush publishes what was held back to be published together.
 	Flush struct{}
 

@@ -162,6 +162,11 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		}
 	case PageOpened:
 		m.pageOpened(in)
+	case WantedFull:
+		if !m.conn.WantedTruncated {
+			m.conn.WantedTruncated = true
+			m.tellConnection()
+		}
 	case FramesRestarted:
 		m.framesRestarted()
 	case DialogsRestarted:

@@ -32,6 +32,7 @@ func (a *Actor) publish(events []messages.Event) {
 		case messages.EventPageOpened:
 			a.cfg.Owners.Claim(e.Page.TargetID, a.cfg.ID)
 		case messages.EventPageClosed:
+			a.wanted.Forget(e.Page.TargetID)
 			a.cfg.Owners.Release(e.Page.TargetID, a.cfg.ID)
 		}
 	}

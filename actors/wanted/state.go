@@ -1,0 +1,263 @@
+package wanted
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"holdfast/messages"
+)
+
+// Place is a session, and what it is a session of.
+type Place struct {
+	Page    messages.TargetID // the tab; "" with Target is the browser itself
+	Target  messages.TargetID // the tab, or a frame of it that has a session of its own
+	Session messages.SessionID
+	Link    messages.Generation // of the browser's own session, which has no id
+}
+
+// same says whether p and q are one session.
+func (p Place) same(q Place) bool { return p.Session == q.Session && p.Link == q.Link }
+
+// Command is something to be sent again. ID tells its outcome from that of
+// others.
+type Command struct {
+	ID     uint64
+	Method string
+	Params []byte
+}
+
+// What a task may have remembered. An agent sets a dozen things; beyond this
+// somebody uses the page's state as a store.
+const (
+	MaxCommands = 128     // of one target
+	MaxBytes    = 1 << 20 // of one target
+	maxTargets  = 8       // of a task, as full as the above
+)
+
+// State is what a task wants of its pages.
+type State struct {
+	targets []*target // the one that was set up last is the last
+	seq     uint64
+}
+
+// target is a page, a frame, or the browser.
+type target struct {
+	Place          // with the newest session
+	live   bool    // which has not ended
+	kept   []*item // as they were set
+	script uint64  // the highest identifier that was given to an agent
+	chrome uint64  // the highest that the browser has given, on this session
+}
+
+// item is one thing that is kept.
+type item struct {
+	key    string
+	act    act
+	method string
+	params []byte
+	script string // the agent's identifier of it
+
+	attempt uint64 // of the command that is to set it on this session
+	pending bool   // and that command has no outcome
+	stands  bool   // it is set on this session
+	chrome  string // the browser's identifier of the script there; until it says so, the next in its row
+}
+
+func (i *item) size() int { return len(i.key) + len(i.method) + len(i.params) }
+
+func (s *State) target(t messages.TargetID) *target {
+	for _, x := range s.targets {
+		if x.Target == t {
+			return x
+		}
+	}
+	return nil
+}
+
+// Begin returns what a new session is to be given, in order, and expects the
+// outcome of each (see Established). For a session that had it already there is
+// nothing.
+func (s *State) Begin(p Place) []Command {
+	t := s.target(p.Target)
+	if t == nil || t.same(p) {
+		return nil
+	}
+	t.Place, t.live, t.chrome = p, true, 0
+	return s.attempt(t, t.kept)
+}
+
+// Revive is for the renderer that follows a crash on the same session: the
+// browser gives it what stood, and what was on its way to the dead one failed.
+// Of that, Chrome has the scripts all the same. They are taken back by the
+// numbers they must have there, or the page would run them twice.
+func (s *State) Revive(p Place) []Command {
+	t := s.target(p.Target)
+	if t == nil || !t.same(p) {
+		return nil
+	}
+	failed := slices.DeleteFunc(slices.Clone(t.kept), func(i *item) bool { return i.stands })
+	var back []Command
+	for _, i := range failed {
+		if i.act == addScript && i.chrome != "" && !t.stands(i.chrome) {
+			back = append(back, Command{Method: removeMethod, Params: mustJSON(scriptIdentifier{i.chrome})})
+		}
+	}
+	return append(back, s.attempt(t, failed)...)
+}
+
+func (t *target) stands(chrome string) bool {
+	return slices.ContainsFunc(t.kept, func(i *item) bool { return i.stands && i.chrome == chrome })
+}
+
+func (s *State) attempt(t *target, items []*item) []Command {
+	var commands []Command
+	next := t.chrome
+	for _, first := range []bool{true, false} {
+		for _, i := range items {
+			if (i.act == enable) != first {
+				continue
+			}
+			s.seq++
+			i.attempt, i.pending, i.stands = s.seq, true, false
+			if i.act == addScript {
+				next++
+				i.chrome = strconv.FormatUint(next, 10)
+			}
+			commands = append(commands, Command{ID: i.attempt, Method: i.method, Params: i.params})
+		}
+	}
+	return commands
+}
+
+// Established takes the outcome of a command that Begin or Revive returned.
+func (s *State) Established(p Place, id uint64, result []byte, err error) {
+	t := s.target(p.Target)
+	if t == nil || !t.same(p) {
+		return
+	}
+	for _, i := range t.kept {
+		if i.attempt == id && i.pending {
+			i.pending, i.stands = false, err == nil
+			if i.act == addScript && i.stands {
+				i.chrome = identifier(result)
+				t.named(i.chrome)
+			}
+		}
+	}
+}
+
+// End says that a session is over.
+func (s *State) End(p Place) {
+	if t := s.target(p.Target); t != nil && t.same(p) {
+		t.live = false
+	}
+}
+
+// Forget drops a page and its frames: it is closed.
+func (s *State) Forget(page messages.TargetID) {
+	s.targets = slices.DeleteFunc(s.targets, func(t *target) bool { return t.Page == page && t.Target != "" })
+}
+
+// Prepare says with which parameters a command of an agent is to be sent. An
+// answer that is not nil is its result, and nothing is to be sent.
+func (s *State) Prepare(p Place, method string, params []byte) (send, answer []byte, err error) {
+	t := s.target(p.Target)
+	if t != nil && !t.same(p) && len(t.kept) > 0 {
+		// What is kept is sent with the attach. A later command must not be
+		// overtaken by it.
+		return nil, nil, notYet()
+	}
+	r, ok := ruleOf(method)
+	if !ok || r.act != removeScript {
+		return params, nil, nil
+	}
+	return t.prepareRemoval(p, params)
+}
+
+func notYet() *messages.Error {
+	return messages.Errorf(messages.CodeUpstreamUnavailable, "the page is being attached to again; try in a moment").With("sent", false)
+}
+
+// Succeeded takes what the browser answered to a command that Prepare had let
+// through, with the parameters the agent gave. It returns the result for the
+// agent, and whether what was set is remembered: without room it is not.
+func (s *State) Succeeded(p Place, method string, params, result []byte) (forAgent []byte, remembered bool) {
+	r, ok := ruleOf(method)
+	if !ok || ofSession(method, params) {
+		return result, true
+	}
+	t := s.target(p.Target)
+	switch {
+	case t == nil && (r.act == set || r.act == enable || r.act == addScript):
+		t = &target{Place: p, live: true}
+		s.targets = append(s.targets, t)
+	case t == nil:
+		return result, true
+	case !t.same(p):
+		// The session is newer than the one that is known: nothing was kept for
+		// it, or Prepare would have refused.
+		t.Place, t.live, t.chrome = p, true, 0
+	}
+	key := r.key(params)
+	switch r.act {
+	case set, enable:
+		t.drop(func(i *item) bool { return i.key == key })
+		return result, s.keep(t, &item{key: key, act: r.act, method: method, params: slices.Clone(params), stands: true})
+	case clear:
+		t.drop(func(i *item) bool { return i.key == key })
+	case disable:
+		t.drop(func(i *item) bool { return i.key == key || strings.HasPrefix(i.key, key+".") })
+	case resetPermissions:
+		context := strings.TrimPrefix(key, r.slot)
+		t.drop(func(i *item) bool {
+			return strings.HasPrefix(i.key, permission+"\x00") && strings.HasSuffix(i.key, context)
+		})
+	case addScript:
+		return s.scriptAdded(t, params, result)
+	case removeScript:
+		given := identifier(params)
+		t.drop(func(i *item) bool { return i.script != "" && i.script == given })
+	}
+	return result, true
+}
+
+func (t *target) drop(which func(*item) bool) { t.kept = slices.DeleteFunc(t.kept, which) }
+
+// keep adds an item if there is room. Without it nothing else is forgotten for
+// its sake: of what an agent set first, most still matters.
+func (s *State) keep(t *target, i *item) bool {
+	commands, bytes := t.used()
+	if commands+1 > MaxCommands || bytes+i.size() > MaxBytes || !s.room(t, i) {
+		return false
+	}
+	t.kept = append(t.kept, i)
+	return true
+}
+
+// room says whether the task has room for i, once the frames that are gone have
+// made what they can.
+func (s *State) room(t *target, i *item) bool {
+	for {
+		commands, bytes := 1, i.size()
+		for _, x := range s.targets {
+			c, b := x.used()
+			commands, bytes = commands+c, bytes+b
+		}
+		if commands <= maxTargets*MaxCommands && bytes <= maxTargets*MaxBytes {
+			return true
+		}
+		gone := slices.IndexFunc(s.targets, func(x *target) bool { return x != t && !x.live && x.Target != x.Page })
+		if gone < 0 {
+			return false
+		}
+		s.targets = slices.Delete(s.targets, gone, gone+1)
+	}
+}
+
+func (t *target) used() (commands, bytes int) {
+	for _, i := range t.kept {
+		bytes += i.size()
+	}
+	return len(t.kept), bytes
+}
