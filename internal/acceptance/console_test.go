@@ -107,7 +107,7 @@ func TestF14_APageThatComesBackOutOfTheCacheRepeatsNothing(t *testing.T) {
 	k.eval("", "window.kept = 1; console.error('here'); 0")
 	k.goTo("http://b.test/plain")
 	k.eval("", "console.error('there'); 0")
-	k.eval("", "history.back(); 0")
+	k.later("", "history.back()")
 	k.await("the first page", func(s *messages.Snapshot) bool { return k.site.Written(s.Pages[0].URL) == "http://a.test/plain" })
 	if got := k.eval("", "window.kept"); got != "1" {
 		t.Fatalf("the page was loaded anew, kept %s: nothing to see here", got)
