@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"holdfast/actors/supervisor"
@@ -120,12 +121,25 @@ func (c rawCall) on(ctx context.Context, s supervisor.Session) (json.RawMessage,
 				return nil, why
 			}
 		}
-	case isSessionGone(err) && c.req.FrameID != "":
-		return nil, messages.Errorf(messages.CodeFrameNotFound, "frame %s is gone", c.req.FrameID)
 	case isSessionGone(err):
-		return nil, messages.Errorf(messages.CodeTargetNotFound, "the page is gone")
+		return nil, c.gone(s)
 	}
 	return nil, err
+}
+
+// gone tells a session that has ended from what it was on: a page that is
+// being freed, or attached to anew, is there all the same.
+func (c rawCall) gone(s supervisor.Session) error {
+	now := c.board.View()
+	is := func(n messages.FrameNode) bool { return messages.TargetID(n.FrameID) == s.Target }
+	switch tree := now.Trees[s.Page]; {
+	case s.Port.IsPage && slices.ContainsFunc(now.Snapshot.Pages, func(p messages.Page) bool { return p.TargetID == s.Target }),
+		!s.Port.IsPage && tree != nil && slices.ContainsFunc(tree.Children, is):
+		return messages.Errorf(messages.CodeUpstreamUnavailable, "the page is being attached to anew; the command was not run").With("sent", false)
+	case c.req.FrameID != "":
+		return messages.Errorf(messages.CodeFrameNotFound, "frame %s is gone", c.req.FrameID)
+	}
+	return messages.Errorf(messages.CodeTargetNotFound, "the page is gone")
 }
 
 // isSessionGone recognises Chrome's -32001 (C56).

@@ -15,6 +15,8 @@ type AnchorConfig struct {
 	Scope messages.Scope
 	// Owned are the pages of the task.
 	Owned []messages.TargetID
+	// Left are those it keeps away from until it is told to cover them.
+	Left []messages.TargetID
 	// Elsewhere says whether a page is another task's of this node.
 	Elsewhere func(messages.TargetID) bool
 	// Alone says that the primary link is down.
@@ -40,6 +42,7 @@ type AnchorMachine struct {
 	leaving  bool
 	alone    bool
 	owned    map[messages.TargetID]bool
+	left     map[messages.TargetID]bool // on order, until told to cover them; true where the browser has them
 	pages    map[messages.TargetID]*anchored
 }
 
@@ -54,10 +57,13 @@ type anchored struct {
 func NewAnchorMachine(cfg AnchorConfig) *AnchorMachine {
 	m := &AnchorMachine{
 		cfg: cfg, alone: cfg.Alone,
-		owned: map[messages.TargetID]bool{}, pages: map[messages.TargetID]*anchored{},
+		owned: map[messages.TargetID]bool{}, left: map[messages.TargetID]bool{}, pages: map[messages.TargetID]*anchored{},
 	}
 	for _, t := range cfg.Owned {
 		m.owned[t] = true
+	}
+	for _, t := range cfg.Left {
+		m.left[t] = false
 	}
 	return m
 }
@@ -150,9 +156,22 @@ func (m *AnchorMachine) rootAttached() {
 	}
 	m.attached = true
 	m.do(Disarm{timerAttach})
-	m.do(ToSupervisor{messages.AnchorAttached{Gen: m.cfg.Gen, Pages: slices.Sorted(maps.Keys(m.pages))}})
+	m.do(ToSupervisor{messages.AnchorAttached{Gen: m.cfg.Gen, Pages: m.present()}})
 	m.do(Arm{timerSettle, AnchorSettle})
 	m.maybeSettled()
+}
+
+// present are the task's pages that this browser has, those among them that the
+// anchor was told to keep away from.
+func (m *AnchorMachine) present() []messages.TargetID {
+	list := slices.Collect(maps.Keys(m.pages))
+	for t, seen := range m.left {
+		if seen {
+			list = append(list, t)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 func (m *AnchorMachine) maybeSettled() {
@@ -185,6 +204,10 @@ func (m *AnchorMachine) timerFired(name string) {
 
 func (m *AnchorMachine) ours(a messages.TargetAttached) bool {
 	if a.Info.Type != "page" || m.leaving {
+		return false
+	}
+	if _, ok := m.left[a.Info.ID]; ok {
+		m.left[a.Info.ID] = true
 		return false
 	}
 	return m.cfg.Scope == messages.ScopeBrowser || m.owned[a.Info.ID] || a.Info.Opener != "" && m.owned[a.Info.Opener]
@@ -280,6 +303,7 @@ func (m *AnchorMachine) targetDetached(d messages.TargetDetached) {
 // cover takes up a page of the task that has not come by itself.
 func (m *AnchorMachine) cover(t messages.TargetID) {
 	m.owned[t] = true
+	delete(m.left, t)
 	if m.pages[t] == nil && !m.leaving && m.attached {
 		m.attachTo(t)
 	}
@@ -296,6 +320,7 @@ func (m *AnchorMachine) leavePage(t messages.TargetID) {
 	p := m.pages[t]
 	delete(m.pages, t)
 	delete(m.owned, t)
+	m.left[t] = p != nil && p.session != ""
 	if p == nil || p.session == "" {
 		m.do(ToSupervisor{messages.PageLeft{Gen: m.cfg.Gen, Page: t}})
 		return

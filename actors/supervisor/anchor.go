@@ -82,8 +82,23 @@ func (m *Machine) anchorAttached(now time.Time, a messages.AnchorAttached) {
 		return
 	}
 	for _, t := range m.order {
-		m.toAnchor(messages.CoverPage{Page: t}) // those it has it ignores
+		if !m.beingFreed(t) {
+			m.toAnchor(messages.CoverPage{Page: t}) // those it has it ignores
+		}
 	}
+}
+
+// beingFreed says that nobody may be attached to the page: only one that all
+// have left lets go of its dialog (C19).
+func (m *Machine) beingFreed(t messages.TargetID) bool {
+	r := m.recovering[t]
+	return len(m.anchor.leaving[t]) > 0 || r != nil && r.step == stepLeaving && r.action != messages.RecoverReattach
+}
+
+// forbidden are the pages that a new anchor is to keep away from until it is
+// told to cover them.
+func (m *Machine) forbidden() []messages.TargetID {
+	return slices.DeleteFunc(slices.Clone(m.order), func(t messages.TargetID) bool { return !m.beingFreed(t) })
 }
 
 func (m *Machine) anchorSettled(now time.Time) {

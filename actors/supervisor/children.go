@@ -114,7 +114,8 @@ func (a *Actor) factory(id string) guard.Child {
 	case childAnchor:
 		a.anchors++
 		cfg := session.AnchorConfig{
-			Gen: a.anchors, Scope: a.cfg.Spec.Scope, Owned: a.machine.owned(), Elsewhere: a.elsewhere, Alone: a.mux == nil,
+			Gen: a.anchors, Scope: a.cfg.Spec.Scope, Owned: a.machine.owned(), Left: a.machine.forbidden(),
+			Elsewhere: a.elsewhere, Alone: a.mux == nil,
 		}
 		peers := a.peers()
 		return guard.Child{Kind: "anchor", New: func() guard.Behavior {
