@@ -13,7 +13,13 @@ type recovery struct {
 	replies []messages.ReplyTo // nobody's where the task does it by itself
 	step    recoverStep
 	old     messages.SessionID // of the page when it began
+	tries   int                // releases begun anew
 }
+
+// releaseTries bounds how often a release is begun anew: whoever is attached to
+// the page at the wrong moment spoils it (C19), and every link of a shared
+// browser looks at every page when it comes up.
+const releaseTries = 3
 
 type recoverStep uint8
 
@@ -181,6 +187,12 @@ func (m *Machine) goOn(t messages.TargetID, r *recovery) {
 	var err error
 	if r.action == messages.RecoverRelease {
 		err = m.stillWedged(t)
+		if err != nil && m.pageState(t) == messages.PageDialogUnreachable && r.tries < releaseTries {
+			r.tries++
+			r.step, r.old = stepLeaving, p.session
+			m.releasePage(t)
+			return
+		}
 	}
 	m.endRecovery(t, err)
 }
