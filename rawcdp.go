@@ -131,6 +131,11 @@ func (c rawCall) on(ctx context.Context, s supervisor.Session) (json.RawMessage,
 // being freed, or attached to anew, is there all the same.
 func (c rawCall) gone(s supervisor.Session) error {
 	now := c.board.View()
+	if c.view = now; c.req.FrameID != "" {
+		if _, err := c.frameSession(); messages.CodeOf(err) == messages.CodeFrameNotOOPIF {
+			return err // it lives in its parent's process by now
+		}
+	}
 	is := func(n messages.FrameNode) bool { return messages.TargetID(n.FrameID) == s.Target }
 	switch tree := now.Trees[s.Page]; {
 	case s.Port.IsPage && slices.ContainsFunc(now.Snapshot.Pages, func(p messages.Page) bool { return p.TargetID == s.Target }),
