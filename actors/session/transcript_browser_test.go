@@ -17,7 +17,7 @@ import (
 //	link own|browser|target [owned=ID]        a new machine and its Start; target is given G
 //	attached SESSION PAGE [opener=ID] [held]  Target.attachedToTarget
 //	detached SESSION | destroyed PAGE
-//	open [window] | close PAGE | release PAGE | leave
+//	open [window] | close PAGE | release PAGE | again PAGE | leave
 //
 // and what TestMachineTranscripts says of reply, event, wait and fire.
 func TestBrowserTranscripts(t *testing.T) {
@@ -72,6 +72,8 @@ func (tr *transcript) browserInput(t *testing.T, d *datadriven.TestData) any {
 		return messages.ClosePage{Page: messages.TargetID(arg(t, d, 0)), Reply: tr.owe()}
 	case "release":
 		return messages.ReleasePage{Page: messages.TargetID(arg(t, d, 0))}
+	case "again":
+		return messages.ReattachPage{Page: messages.TargetID(arg(t, d, 0))}
 	case "leave":
 		return messages.Leave{}
 	}

@@ -6,3 +6,6 @@ import "holdfast/messages"
 func (b *Board) Publish(snap *messages.Snapshot, events []messages.Event) {
 	b.publish(&View{Snapshot: snap}, events)
 }
+
+// End is what a supervisor says that ends without having decided to.
+func (m *Machine) End() []Effect { return m.end(messages.StateStopped, nil) }

@@ -251,6 +251,9 @@ func (m *Machine) concludeRecovery(page messages.Page, err error) {
 	t := page.TargetID
 	r := m.recovering[t]
 	delete(m.recovering, t)
+	if p := m.pages[t]; p != nil && p.poisoned && r.action != messages.RecoverRelease {
+		m.do(Arm{timerRelease + string(t), releaseGrace}) // it had to wait
+	}
 	outcome := &messages.Recovery{Action: r.action, Result: messages.RecoveryOK, Automatic: len(r.replies) == 0}
 	if err != nil {
 		outcome.Result = messages.RecoveryFailed

@@ -1,0 +1,302 @@
+package supervisor_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"holdfast/actors/supervisor"
+	"holdfast/messages"
+)
+
+// ordered are the orders among effects, by what they mean for the page.
+func ordered(effects []supervisor.Effect) (names []string) {
+	for _, e := range effects {
+		switch e := e.(type) {
+		case supervisor.ShutTab:
+			names = append(names, "close")
+		case supervisor.ToBrowser:
+			switch e.Msg.(type) {
+			case messages.ReleasePage:
+				names = append(names, "release")
+			case messages.ReattachPage:
+				names = append(names, "reattach")
+			}
+		case supervisor.ToSession:
+			if _, ok := e.Msg.(messages.ReloadPage); ok {
+				names = append(names, "reload")
+			}
+		}
+	}
+	return names
+}
+
+// lose has the dialog actor say that a dialog of frame f was lost on page P.
+func (b *bench) lose(f messages.FrameID, typ string) {
+	b.Helper()
+	b.step(messages.DialogsChanged{Closed: &messages.ClosedDialog{TargetID: "P", FrameID: f, Type: typ, ClosedBy: messages.ClosedByLost}})
+}
+
+func (b *bench) health(s messages.PageState) []supervisor.Effect {
+	b.Helper()
+	return b.step(messages.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: s})
+}
+
+func (b *bench) pageState() messages.PageState { return b.m.Snapshot().PageState }
+
+func TestWhatIsDoneAboutAWedge(t *testing.T) {
+	t.Parallel()
+	states := []messages.PageState{messages.PageDialogUnreachable, messages.PageCrashed, messages.PageHung, messages.PagePaused}
+	want := map[messages.OnWedge][]string{
+		messages.OnWedgeReport:  {"", "", "", ""},
+		messages.OnWedgeRelease: {"release", "", "", ""},
+		messages.OnWedgeReload:  {"reload", "reload", "reload", ""},
+		messages.OnWedgeClose:   {"close", "close", "close", ""},
+	}
+	for on, orders := range want {
+		for i, state := range states {
+			t.Run(fmt.Sprintf("%s, %s", on, state), func(t *testing.T) {
+				t.Parallel()
+				b := attached(t)
+				b.step(messages.UpdateSpec{Spec: messages.TaskSpec{OnWedge: on, Anchor: messages.AnchorNone}.WithDefaults()})
+				var expect []string
+				if orders[i] != "" {
+					expect = []string{orders[i]}
+				}
+				if got := ordered(b.health(state)); !slices.Equal(got, expect) {
+					t.Errorf("ordered %v, want %v", got, expect)
+				}
+				if got := ordered(b.health(state)); len(got) > 0 {
+					t.Errorf("ordered %v a second time", got)
+				}
+			})
+		}
+	}
+}
+
+func TestALostDialog(t *testing.T) {
+	t.Parallel()
+	t.Run("is forgotten when its frame answers", func(t *testing.T) {
+		t.Parallel()
+		b := attached(t)
+		b.lose("P", "alert")
+		b.step(messages.PageUnreachable{Page: "P"})
+		if b.pageState() != messages.PageDialogUnreachable {
+			t.Fatalf("the page is %s", b.pageState())
+		}
+		b.health(messages.PageOK)
+		if b.pageState() != messages.PageOK {
+			t.Errorf("the page is %s", b.pageState())
+		}
+	})
+	t.Run("has the page released when its frame is gone", func(t *testing.T) {
+		t.Parallel()
+		b := attached(t)
+		b.step(messages.UpdateSpec{Spec: messages.TaskSpec{Anchor: messages.AnchorNone}.WithDefaults()})
+		b.step(messages.TargetAttached{Gen: 1, Session: "F1", Via: "S", Page: "P", Info: messages.TargetInfo{ID: "F", Type: "iframe"}})
+		b.step(messages.SessionReady{Gen: 1, Session: "F1", Target: "F"})
+		tree := &messages.FrameTree{Children: []messages.FrameNode{{FrameID: "F", ParentFrameID: "P", IsOOPIF: true, SessionID: "F1"}}}
+		b.step(messages.FramesChanged{Gen: 1, Page: "P", Tree: tree})
+		b.lose("F", "alert")
+		b.step(messages.SessionHealth{Gen: 1, Session: "F1", Page: "P", State: messages.PageDialogUnreachable})
+		if b.pageState() != messages.PageDialogUnreachable {
+			t.Fatalf("the page is %s", b.pageState())
+		}
+		// Its session ends before the tree is told: that is no sign of life.
+		b.step(messages.TargetDetached{Gen: 1, Session: "F1", Via: "S"})
+		b.step(messages.FramesChanged{Gen: 1, Page: "P", Tree: &messages.FrameTree{}})
+		if got := ordered(b.step(supervisor.TimerFired{Name: "release:P"})); !slices.Equal(got, []string{"release"}) {
+			t.Errorf("ordered %v", got)
+		}
+	})
+	t.Run("has its page released as soon as another recovery lets it", func(t *testing.T) {
+		t.Parallel()
+		b := attached(t)
+		b.step(messages.UpdateSpec{Spec: messages.TaskSpec{Anchor: messages.AnchorNone}.WithDefaults()})
+		b.health(messages.PageCrashed)
+		b.step(messages.RecoverPage{Request: messages.RecoverRequest{Action: messages.RecoverReload}, Reply: func(any, error) {}})
+		b.step(messages.PageUnreachable{Page: "P", Poisoned: true})
+		if got := ordered(b.step(supervisor.TimerFired{Name: "release:P"})); len(got) > 0 {
+			t.Fatalf("ordered %v", got)
+		}
+		b.step(messages.PageReloaded{Gen: 1, Session: "S", Page: "P", Err: errors.New("no")})
+		if got := ordered(b.step(supervisor.TimerFired{Name: "release:P"})); !slices.Equal(got, []string{"release"}) {
+			t.Errorf("ordered %v", got)
+		}
+	})
+	t.Run("of a kind that nothing dismisses is not released", func(t *testing.T) {
+		t.Parallel()
+		b := attached(t)
+		b.step(messages.UpdateSpec{Spec: messages.TaskSpec{OnWedge: messages.OnWedgeRelease, Anchor: messages.AnchorNone}.WithDefaults()})
+		b.lose("P", "beforeunload")
+		if got := ordered(b.health(messages.PageDialogUnreachable)); len(got) > 0 {
+			t.Errorf("ordered %v", got)
+		}
+	})
+}
+
+// Whatever happens in whatever order: who asked has one answer, and none twice;
+// a poisoned page is not touched by anything that would end the browser (C15);
+// an answer comes behind what is published with it.
+func TestEveryRecoveryHasOneOutcome(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var (
+			m        = supervisor.NewMachine("t", messages.TaskSpec{OnWedge: rapid.SampledFrom([]messages.OnWedge{"report", "release", "reload", "close"}).Draw(t, "on_wedge"), Anchor: messages.AnchorNone}.WithDefaults())
+			now      = time.Unix(1000, 0)
+			gen      = messages.Generation(0)
+			session  = 0
+			asked    = 0
+			answered = map[int]int{}
+			timers   = map[string]bool{}
+			poisoned = false
+			up       = false
+		)
+		step := func(in any) {
+			told := false
+			for _, e := range slices.Clone(m.Step(now, in)) {
+				switch e := e.(type) {
+				case supervisor.Publish:
+					if told {
+						t.Fatal("an answer came before what it follows from")
+					}
+				case supervisor.Answer:
+					told = told || e.Value != nil
+					e.To(e.Value, e.Err)
+				case supervisor.Arm:
+					timers[e.Name] = true
+				case supervisor.ToSession:
+					if _, ok := e.Msg.(messages.ReloadPage); ok && poisoned {
+						t.Fatal("a poisoned page is reloaded")
+					}
+				}
+			}
+		}
+		attach := func() {
+			session++
+			s := messages.SessionID(fmt.Sprint("S", session))
+			step(messages.TargetAttached{Gen: gen, Session: s, Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}})
+		}
+		ready := func() {
+			step(messages.SessionReady{Gen: gen, Session: messages.SessionID(fmt.Sprint("S", session)), Target: "P", Blocked: rapid.Bool().Draw(t, "blocked")})
+		}
+		link := func() {
+			gen++
+			up = true
+			step(supervisor.BrowserStarting{Gen: gen})
+			attach()
+			step(messages.RootAttached{Gen: gen, Pages: []messages.TargetID{"P"}})
+			ready()
+		}
+		link()
+		current := func() messages.SessionID { return messages.SessionID(fmt.Sprint("S", session)) }
+		t.Repeat(map[string]func(*rapid.T){
+			"ask": func(t *rapid.T) {
+				n := asked
+				asked++
+				step(messages.RecoverPage{
+					Request: messages.RecoverRequest{Action: rapid.SampledFrom(messages.RecoverActions()).Draw(t, "action")},
+					Reply:   func(any, error) { answered[n]++ },
+				})
+			},
+			"health": func(t *rapid.T) {
+				step(messages.SessionHealth{Gen: gen, Session: current(), Page: "P", IsPage: true, State: rapid.SampledFrom([]messages.PageState{
+					messages.PageOK, messages.PageCrashed, messages.PageHung, messages.PageDialogUnreachable, messages.PagePaused,
+				}).Draw(t, "state")})
+			},
+			"lost": func(t *rapid.T) {
+				step(messages.DialogsChanged{Closed: &messages.ClosedDialog{
+					TargetID: "P", FrameID: rapid.SampledFrom([]messages.FrameID{"P", "F"}).Draw(t, "frame"),
+					Type: rapid.SampledFrom([]string{"alert", "beforeunload"}).Draw(t, "type"), ClosedBy: messages.ClosedByLost,
+				}})
+			},
+			"poison": func(t *rapid.T) {
+				poisoned = len(m.Snapshot().Pages) > 0
+				step(messages.PageUnreachable{Page: "P", Poisoned: true})
+			},
+			"released": func(t *rapid.T) {
+				if up && len(m.Snapshot().Pages) > 0 {
+					poisoned = false
+					step(messages.TargetDetached{Gen: gen, Session: current()})
+					attach()
+					step(messages.PageReleased{Gen: gen, Page: "P"})
+					ready()
+				}
+			},
+			"reattached": func(t *rapid.T) {
+				if up && len(m.Snapshot().Pages) > 0 {
+					step(messages.TargetDetached{Gen: gen, Session: current()})
+					attach()
+					ready()
+				}
+			},
+			"reloaded": func(t *rapid.T) {
+				var err error
+				if rapid.Bool().Draw(t, "fails") {
+					err = messages.Errorf(messages.CodeCDPError, "no")
+				} else if !poisoned {
+					step(messages.PageNavigated{Gen: gen, Page: "P", URL: "http://a/"})
+				}
+				step(messages.PageReloaded{Gen: gen, Session: current(), Page: "P", Err: err})
+			},
+			"shut": func(t *rapid.T) {
+				if rapid.Bool().Draw(t, "fails") {
+					step(supervisor.PageShut{Page: "P", Err: errors.New("no")})
+					return
+				}
+				poisoned = false
+				step(messages.PageClosed{Gen: gen, Page: "P"})
+				step(supervisor.PageShut{Page: "P"})
+			},
+			"again": func(t *rapid.T) {
+				if up && len(m.Snapshot().Pages) == 0 {
+					attach()
+					ready()
+				}
+			},
+			"time": func(t *rapid.T) {
+				if len(timers) == 0 {
+					return
+				}
+				var names []string
+				for name := range timers {
+					names = append(names, name)
+				}
+				slices.Sort(names)
+				name := rapid.SampledFrom(names).Draw(t, "timer")
+				delete(timers, name)
+				now = now.Add(time.Second)
+				step(supervisor.TimerFired{Name: name})
+			},
+			"link": func(t *rapid.T) {
+				if up {
+					up = false
+					step(supervisor.BrowserExited{Err: errors.New("gone")})
+					return
+				}
+				link()
+			},
+			"": func(t *rapid.T) {
+				for n, times := range answered {
+					if times > 1 {
+						t.Fatalf("order %d has %d answers", n, times)
+					}
+				}
+			},
+		})
+		for _, e := range m.End() {
+			if a, ok := e.(supervisor.Answer); ok {
+				a.To(a.Value, a.Err)
+			}
+		}
+		for n := range asked {
+			if answered[n] != 1 {
+				t.Fatalf("order %d has %d answers", n, answered[n])
+			}
+		}
+	})
+}
