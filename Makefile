@@ -1,4 +1,4 @@
-.PHONY: help demo build test race lint fuzz bench record
+.PHONY: help demo build test race lint fuzz bench figures record
 
 help: ## this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -25,6 +25,9 @@ fuzz: ## every fuzz target for half a minute
 
 bench: ## benchmarks beside their floors, in the same run
 	go test -run '^$$' -bench . -benchmem ./...
+
+figures: ## the figures of the README, measured anew
+	@go test -count=1 -run '^TestFigure' -v ./internal/acceptance | sed -nE 's/^.*(figure: .*)/\1/p; /^(ok|FAIL|---)/p'
 
 record: ## record the real browser anew for the fake one's tests
 	go test ./chaos/recordings -run TestRecordings -record

@@ -43,8 +43,11 @@ func NeedsRenderer(method string) bool {
 func isInput(method string) bool { return strings.HasPrefix(method, "Input.") }
 
 // WorksWhenHung says whether a renderer that spins is not in method's way
-// even though it belongs to the renderer.
-func WorksWhenHung(method string) bool { return answers[method] || !NeedsRenderer(method) }
+// even though it belongs to the renderer. A reload is accepted and never comes
+// to pass, and holds up what would (measured): it takes a recovery.
+func WorksWhenHung(method string) bool {
+	return answers[method] || !NeedsRenderer(method) && method != "Page.reload"
+}
 
 // losesDialog are the commands that close an open dialog with "no" on their
 // way (M9). Nobody decided that, so they are refused while one is open.

@@ -56,6 +56,13 @@ func (w *watched) until(what string, ok func(messages.Event) bool) messages.Even
 	}
 }
 
+// next reads on until the first event of a type that comes from now on.
+func (w *watched) next(typ messages.EventType) messages.Event {
+	w.Helper()
+	w.seen = nil
+	return w.until(string(typ), func(e messages.Event) bool { return e.Type == typ })
+}
+
 func TestWatch_EachChangeHasTheNextVersion(t *testing.T) {
 	t.Parallel()
 	k := setup(t).task("watch")
