@@ -203,7 +203,9 @@ func (p *patient) hasRecovered(b *chromiumtest.Browser, action messages.RecoverA
 	if got := p.eval("", "window.here"); got != want {
 		p.Errorf("%s: the page has %s, want %s", action, got, want)
 	}
-	// It asks again, in its own name, and can be answered.
+	// It asks again, in its own name, and can be answered; once it has loaded,
+	// since a frame that loads has Chrome close the page's dialog (measured).
+	p.evalPromise("", "new Promise(r => document.readyState == 'complete' ? r(1) : addEventListener('load', () => r(1)))")
 	p.later("", "window.again = confirm('again?')")
 	p.dialog()
 	p.respond(messages.DialogAnswer{Action: "accept"})
