@@ -210,3 +210,36 @@ func TestWhatTheTaskWanted(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatIsRefusedOnTheNextSessionIsSaid(t *testing.T) {
+	t.Parallel()
+	inWorld(t, "once a session", chaos.Options{Pages: 1}, func(w *world) {
+		page := w.start("t", everything).PageTargetID
+		w.cdp("t", "", "Emulation.setLocaleOverride", `{"locale":"de-DE"}`)
+		first := w.b.Connections()
+		w.start("other", everything)
+		w.b.RefuseConnections(true)
+		for _, c := range first {
+			c.Drop()
+		}
+		synctest.Wait()
+		w.cdp("other", messages.FrameID(page), "Emulation.setLocaleOverride", `{"locale":"fr-FR"}`)
+		w.b.RefuseConnections(false)
+		time.Sleep(10 * time.Second)
+		if s := w.snapshot("t"); s.State != messages.StateActive {
+			w.Errorf("state %s", s.State)
+		}
+		if n := w.lines.count("did not take again"); n != 1 {
+			w.Errorf("said %d times", n)
+		}
+		// It is wanted still.
+		if err := w.node.StopTask(w.ctx, "other"); err != nil {
+			w.Fatal(err)
+		}
+		w.b.DropConnections()
+		w.snapshot("t")
+		if got := w.b.Settings(page)["Emulation.setLocaleOverride"]; got != `{"locale":"de-DE"}` {
+			w.Errorf("the page has %s", got)
+		}
+	})
+}

@@ -64,6 +64,7 @@ var otherMethods = map[string]method{
 	"Emulation.clearDeviceMetricsOverride": {on: onTarget, where: inRenderer, run: func(c *call) {
 		c.unset("Emulation.setDeviceMetricsOverride")
 	}},
+	"Emulation.setLocaleOverride":   {on: onTarget, where: inRenderer, run: setLocale},
 	"Emulation.setTimezoneOverride": {on: onTarget, where: inRenderer, needs: []string{"timezoneId:string"}, run: (*call).setting},
 	"Emulation.setEmulatedMedia":    {on: onTarget, where: inRenderer, run: (*call).setting},
 }
@@ -75,6 +76,17 @@ func (c *call) setting() {
 	}
 	c.s.settings[c.method] = string(c.params)
 	c.ok()
+}
+
+// setLocale is for one session at a time.
+func setLocale(c *call) {
+	for _, s := range c.s.target.sessions {
+		if _, has := s.settings[c.method]; has && s != c.s {
+			c.fail(codeServer, "Another locale override is already in effect")
+			return
+		}
+	}
+	c.setting()
 }
 
 func (c *call) unset(prefix string) {

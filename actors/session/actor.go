@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -115,7 +116,7 @@ func (p *Page) step(c *guard.Context, in any) {
 			if e.Revived {
 				commands = p.wanted.Revive
 			}
-			restore(p.mux, p.wanted, p.place, commands(p.place))
+			restore(c, p.mux, p.wanted, p.place, commands(p.place), p.peers.Supervisor)
 		case ToDialog:
 			c.Send(p.peers.Dialog, e.Msg)
 		case ToFrame:
@@ -147,11 +148,25 @@ func (p *Page) step(c *guard.Context, in any) {
 	}
 }
 
+// RestoreRefused tells the supervisor that the browser did not take what it had
+// taken on an earlier session.
+type RestoreRefused struct {
+	Target messages.TargetID
+	Method string
+	Err    error
+}
+
 // restore writes what agents had set, pipelined like the rest of an attach.
-func restore(mux *transport.Mux, w *wanted.Store, p wanted.Place, commands []wanted.Command) {
-	for _, c := range commands {
-		mux.Start(transport.Call{SessionID: p.Session, Method: c.Method, Params: c.Params, Done: func(r transport.Reply) {
-			w.Established(p, c.ID, r.Result, r.Err)
+func restore(c *guard.Context, mux *transport.Mux, w *wanted.Store, p wanted.Place, commands []wanted.Command, supervisor *actor.PID) {
+	sys := c.System()
+	for _, e := range commands {
+		mux.Start(transport.Call{SessionID: p.Session, Method: e.Method, Params: e.Params, Done: func(r transport.Reply) {
+			w.Established(p, e.ID, r.Result, r.Err)
+			var refusal *transport.RPCError
+			// What a crash has swallowed is given to the next renderer.
+			if errors.As(r.Err, &refusal) && refusal.Message != "Target crashed" {
+				sys.Send(supervisor, RestoreRefused{Target: p.Target, Method: e.Method, Err: callError(r.Err, r.Sent)})
+			}
 		}})
 	}
 }

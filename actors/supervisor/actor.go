@@ -136,6 +136,8 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 			a.anchorRoot = msg.Port
 		}
 		a.step(c, AnchorLinked{msg.Gen})
+	case session.RestoreRefused:
+		a.log.Warn("the browser did not take again what an agent had set", "target", msg.Target, "method", msg.Method, "err", msg.Err)
 	case browserGone:
 		a.step(c, BrowserGone{msg.why})
 	default:
