@@ -22,6 +22,13 @@
 // task's supervisor and is written on the goroutine of the link's reader, so that
 // what was answered before a link ended is known before the next one begins.
 //
+// Of what is set in the browser itself, permissions and the download behaviour
+// die with the connection and are kept. Browser contexts outlive it, but for
+// those that were made with disposeOnDetach, which are gone as their maker asked.
+//
+// What a page loads while it has no session is not seen by its scripts for new
+// documents: nobody was there to run them.
+//
 // Invariants:
 //
 //   - of two commands that set the same thing, the one answered last counts;
