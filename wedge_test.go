@@ -109,3 +109,29 @@ func TestAWedgeHasItsNameWithinASecond(t *testing.T) {
 		})
 	}
 }
+
+func TestALoopHasItsNameWhileAPageLoads(t *testing.T) {
+	t.Parallel()
+	inWorld(t, "it spins", chaos.Options{Pages: 1, Load: slow}, func(w *world) {
+		page := w.page()
+		going := begin(w, func(ctx context.Context) (messages.NavigateResult, error) {
+			return w.node.Navigate(ctx, "t", messages.NavigateRequest{URL: "http://a.test/slow", TimeoutS: 20})
+		})
+		w.b.Spin(page)
+		if took := w.becomes(page, messages.PageHung, 3*time.Second); took < 2*time.Second {
+			w.Errorf("doubted after %s", took)
+		}
+		w.want(messages.CodePageWedged, (<-going).err)
+	})
+	inWorld(t, "it is only slow", chaos.Options{Pages: 1, Load: slow}, func(w *world) {
+		page := w.page()
+		going := begin(w, func(ctx context.Context) (messages.NavigateResult, error) {
+			return w.node.Navigate(ctx, "t", messages.NavigateRequest{URL: "http://a.test/slow", TimeoutS: 20})
+		})
+		for range 19 {
+			time.Sleep(time.Second)
+			w.becomes(page, messages.PageOK, 0)
+		}
+		w.want(messages.CodeDeadline, (<-going).err)
+	})
+}

@@ -15,6 +15,9 @@ const (
 	AttachClassify = 300 * time.Millisecond
 	FreshClassify  = 5 * time.Second
 	BlockedProbe   = 300 * time.Millisecond
+	// LoadingProbe is how often a page is looked after that somebody waits for
+	// to load. Loading is work: it gets longer than a call before it is doubted.
+	LoadingProbe = 2 * time.Second
 
 	// KeyAfter is what the renderer gets before a key is pressed, which a page
 	// could hear: a renderer that answers at all does so in a few milliseconds.

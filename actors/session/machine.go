@@ -50,6 +50,7 @@ const (
 	timerReload    = "reload"
 	timerResume    = "resume"
 	timerStuck     = "stuck"
+	timerLoading   = "loading"
 	timerNavigate  = "navigate:"
 )
 
@@ -101,7 +102,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case Replied:
 		m.replied(in)
 	case TimerFired:
-		m.timerFired(in.Name)
+		m.timerFired(now, in.Name)
 
 	case messages.Navigate:
 		m.navigate(in)
@@ -191,7 +192,7 @@ func (m *Machine) replied(r Replied) {
 	}
 }
 
-func (m *Machine) timerFired(name string) {
+func (m *Machine) timerFired(now time.Time, name string) {
 	switch name {
 	case timerResume:
 		m.letRun()
@@ -203,6 +204,8 @@ func (m *Machine) timerFired(name string) {
 		m.announce(true)
 	case timerStuck:
 		m.reloadStuck()
+	case timerLoading:
+		m.stillLoading(now)
 	case timerInterrupt:
 		if m.holding && len(m.dialogs) > 0 {
 			m.do(Interrupt{Err: BlockedByDialog(m.dialogs), Renderer: true, Before: m.told})

@@ -85,6 +85,16 @@ func (m *Machine) begin(n *navigation) {
 			URL string `json:"url"`
 		}{n.req.URL}),
 	})
+	m.do(Arm{timerLoading, LoadingProbe})
+}
+
+// stillLoading asks a page on its way for a sign of life, again and again: who
+// waits for it makes no call that could stall.
+func (m *Machine) stillLoading(now time.Time) {
+	if len(m.navs) > 0 {
+		m.probe(now, false)
+		m.do(Arm{timerLoading, LoadingProbe})
+	}
 }
 
 func (m *Machine) beginAll() {

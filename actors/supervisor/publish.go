@@ -20,15 +20,10 @@ func (a *Actor) publish(events []messages.Event) {
 		}
 		v.Supervisor, v.Browser, v.Anchor, v.Sessions, v.Trees = a.self, a.root, a.anchorRoot, a.views, a.machine.trees
 	}
+	a.logEvents(events) // whoever sees the state finds its line
 	a.cfg.Board.publish(v, events)
 	for _, e := range events {
 		switch e.Type {
-		case messages.EventTaskState:
-			a.logState(e)
-		case messages.EventDialogClosed:
-			if e.Closed.ClosedBy == messages.ClosedByWatchdog {
-				a.log.Warn("nobody answered a dialog in time, it was dismissed", "dialog", e.Closed.ID, "type", e.Closed.Type, "page", e.Closed.TargetID)
-			}
 		case messages.EventPageOpened:
 			a.cfg.Owners.Claim(e.Page.TargetID, a.cfg.ID)
 		case messages.EventPageClosed:
@@ -48,6 +43,19 @@ func onlyConsole(events []messages.Event) bool {
 		}
 	}
 	return true
+}
+
+func (a *Actor) logEvents(events []messages.Event) {
+	for _, e := range events {
+		switch e.Type {
+		case messages.EventTaskState:
+			a.logState(e)
+		case messages.EventDialogClosed:
+			if e.Closed.ClosedBy == messages.ClosedByWatchdog {
+				a.log.Warn("nobody answered a dialog in time, it was dismissed", "dialog", e.Closed.ID, "type", e.Closed.Type, "page", e.Closed.TargetID)
+			}
+		}
+	}
 }
 
 // logState writes the one line per state change that operators read.

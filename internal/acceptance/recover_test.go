@@ -366,6 +366,23 @@ func TestAPageComesBackByItself(t *testing.T) {
 	})
 }
 
+func TestDemand3_APageThatSpinsAsItLoadsIsSaidToHang(t *testing.T) {
+	t.Parallel()
+	k := setup(t).task("spins-on-load")
+	gone := make(chan error, 1)
+	begun := time.Now()
+	go func() {
+		_, err := k.node.Navigate(k.ctx, k.id, messages.NavigateRequest{URL: "data:text/html,<script>for(;;);</script>", TimeoutS: 6})
+		gone <- err
+	}()
+	k.await("hung", func(s *messages.Snapshot) bool { return s.PageState == messages.PageHung })
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("said after %s", took)
+	}
+	wantCode(t, <-gone, messages.CodePageWedged)
+	k.atOnce("stop", func(ctx context.Context) error { return k.node.StopTask(ctx, k.id) })
+}
+
 func TestReattach(t *testing.T) {
 	t.Parallel()
 	t.Run("a page that is well", func(t *testing.T) {
