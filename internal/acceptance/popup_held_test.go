@@ -92,7 +92,8 @@ func TestC33_AHeldPopupIsResumedAfterADrop(t *testing.T) {
 			t.Parallel()
 			r := start(t)
 			wire := tap(t, r.chrome)
-			k := wire.task(r, "c33", func(s *messages.TaskSpec) {
+			// One link, which is the one that is cut: of two it could be either.
+			k := wire.task(r, "c33", oneLink, func(s *messages.TaskSpec) {
 				if name == "scope browser" {
 					s.Scope = messages.ScopeBrowser
 				}
