@@ -337,6 +337,31 @@ func TestAnchor(t *testing.T) {
 		}
 	})
 
+	inWorld(t, "a task that ends while a frame asks does not end the browser", chaos.Options{Pages: 1}, func(w *world) {
+		for _, stalled := range []bool{false, true} {
+			page := w.start("t", own).PageTargetID
+			w.b.Navigate(page, "http://a.test/p")
+			frame := w.b.AddFrame(w.b.MainFrame(page), "http://b.test/x")
+			_, anchor := w.links()
+			d := w.b.OpenDialog(frame, chaos.Confirm, "sure?", "")
+			w.snapshot("t")
+			if stalled {
+				anchor.Stall() // its session stays, whatever it is told
+			}
+			if err := w.node.StopTask(w.ctx, "t"); err != nil {
+				w.Fatal(err)
+			}
+			synctest.Wait()
+			if w.b.Dead() || len(w.b.Pages()) != 1 {
+				w.Fatalf("stalled %v: dead %v, pages %+v", stalled, w.b.Dead(), w.b.Pages())
+			}
+			if r, closed := d.Result(); !closed || r.Accepted {
+				w.Errorf("stalled %v: the frame got %+v", stalled, r)
+			}
+			w.b.DropConnections()
+		}
+	})
+
 	inWorld(t, "beforeunload waits for an answer where an anchor keeps it answerable", chaos.Options{Pages: 1}, func(w *world) {
 		ask := func(id messages.TaskID, change ...func(*messages.TaskSpec)) int {
 			page := w.start(id, append(change, own)...).PageTargetID

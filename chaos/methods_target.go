@@ -1,6 +1,8 @@
 package chaos
 
 import (
+	"slices"
+
 	"holdfast/messages"
 )
 
@@ -179,7 +181,10 @@ func closeTarget(c *call) {
 		c.fail(codeInvalidParams, textNoTarget)
 		return
 	}
-	if t.page.poisoned() && len(t.sessions) > 0 {
+	// Closing removes the frames first: what one of another process asks becomes
+	// poison on the way (C15).
+	foreign := func(d *Dialog) bool { return d.frame.target != t }
+	if len(t.sessions) > 0 && (t.page.poisoned() || slices.ContainsFunc(t.page.dialogs, foreign)) {
 		c.b.die()
 		return
 	}

@@ -219,7 +219,7 @@ func (m *AnchorMachine) targetAttached(a messages.TargetAttached) {
 	case p != nil && p.session != "":
 		m.do(detachFrom(Tag{Kind: TagNone}, a.Session)) // attached both by itself and on order
 		return
-	case p == nil && !m.ours(a):
+	case m.leaving, p == nil && !m.ours(a):
 		for _, e := range letGo(a, m.cfg.Elsewhere) {
 			m.do(e)
 		}
@@ -340,17 +340,21 @@ func (m *AnchorMachine) leave() {
 	m.leaving = true
 	m.do(Arm{timerLeave, LeaveBudget})
 	m.resumeAll()
+	m.do(autoAttachPages(TagCalm, false)) // attaches anew to what was left before
+	// Every session is ended by word: the browser notices the end of the link
+	// later than the primary's next command, which may close a page (C15).
+	for _, t := range slices.Sorted(maps.Keys(m.pages)) {
+		if p := m.pages[t]; p.session != "" {
+			m.do(detachFrom(Tag{Kind: TagNone}, p.session))
+		}
+	}
 	if m.alone && m.cfg.Scope == messages.ScopeOwn {
 		m.closeOwned() // there is nobody else to do it
 	}
-	m.do(autoAttachPages(TagCalm, false))
 }
 
 func (m *AnchorMachine) closeOwned() {
 	for _, t := range slices.Sorted(maps.Keys(m.owned)) {
-		if p := m.pages[t]; p != nil && p.session != "" {
-			m.do(detachFrom(Tag{Kind: TagNone}, p.session)) // see BrowserMachine.closePage
-		}
 		m.do(rootCommand(Tag{Kind: TagNone}, "Target.closeTarget", targetParam{t}, pageBudget))
 	}
 }

@@ -37,13 +37,20 @@ func (m *Machine) stop(why string) {
 	}
 	m.stopping, m.reason = true, why
 	m.do(Arm{timerStop, stopBudget})
-	if m.spec.Launch == nil && m.spec.Scope != messages.ScopeOwn && len(m.memory.Open) > 0 {
-		// These pages outlive the task: a dialog left open would freeze them.
+	if m.spec.Launch == nil && slices.ContainsFunc(m.memory.Open, m.dismissed) {
 		m.do(ToDialog{dialog.Leave{}})
 		m.do(Arm{timerDialogs, dialogBudget})
 		return
 	}
 	m.leaveAnchor()
+}
+
+// dismissed says that a dialog may not be left as it is. A page that outlives the
+// task would stay frozen. One that is closed while a frame of another process
+// asks ends the browser, if any client but us is attached to it: closing it
+// removes the frame first (C15, measured).
+func (m *Machine) dismissed(d messages.OpenDialog) bool {
+	return m.spec.Scope != messages.ScopeOwn || string(d.Dialog.FrameID) != string(d.Dialog.TargetID)
 }
 
 // leaveAnchor ends the second link before the first: nobody else may be attached

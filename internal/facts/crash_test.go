@@ -105,6 +105,39 @@ func TestC15_ADialogOfARemovedFrameKillsTheBrowser(t *testing.T) {
 	}
 }
 
+// Closing a page removes its frames, so a dialog that a frame of another process
+// has open becomes poison on the way. Rule: before a page is closed its dialogs
+// are dismissed, or every session of it is left, by every link and by word.
+func TestC15_ClosingAPageUnderAFramesDialogKillsTheBrowser(t *testing.T) {
+	t.Parallel()
+	asking := func(t *testing.T, site *chromiumtest.Site, c *chromiumtest.Raw) *chromiumtest.Page {
+		p := c.NewWindow(site.URL("http://a.test/oopif-prompt"))
+		sessions := p.AutoAttach(1)
+		_, session := p.Frame(sessions, site.URL("http://b.test/prompt"))
+		p.Start(session, "ask()")
+		p.Next("Page.javascriptDialogOpening")
+		return p
+	}
+	t.Run("with a session on it, whoever closes", func(t *testing.T) {
+		b, site, c := ownStage(t)
+		p := asking(t, site, c)
+		chromiumtest.Dial(t, b.WS()).Send("", "Target.closeTarget", params{"targetId": p.Target})
+		select {
+		case <-b.Exited():
+			t.Log(b.ExitReason())
+		case <-time.After(10 * time.Second):
+			t.Error("the browser survived")
+		}
+	})
+	t.Run("with none it survives", func(t *testing.T) {
+		_, site, c := ownStage(t)
+		p := asking(t, site, c)
+		c.Send("", "Target.detachFromTarget", params{"sessionId": p.Session})
+		c.Must("", "Target.closeTarget", params{"targetId": p.Target})
+		c.NewPage(site.URL("http://a.test/plain"))
+	})
+}
+
 // The release (C19): every session of the page is detached and another tab
 // comes to the front; the page lives and is usable after.
 func TestC15_ReleaseSavesTheBrowser(t *testing.T) {
