@@ -101,11 +101,12 @@ func twentyKills(t *testing.T, change func(*messages.TaskSpec)) {
 	}
 }
 
-func TestA13_M1_ADialogThatLosesItsLinkIsSaidToBeLost(t *testing.T) {
+func TestA13_M1_ADialogThatLosesBothLinksIsSaidToBeLost(t *testing.T) {
 	t.Parallel()
 	r, p := proxied(t, chromiumtest.Shared(t))
 	k := r.task("a13-dialog", r.through(p))
 	k.goTo("http://a.test/confirm")
+	k.links(p)
 	k.later("", "ask()")
 	d := k.dialog()
 	p.KillAll()
