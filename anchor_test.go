@@ -202,6 +202,24 @@ func TestAnchor(t *testing.T) {
 		}
 	})
 
+	inWorld(t, "an answer that somebody else forestalled is not claimed when its link dies", chaos.Options{Pages: 1}, func(w *world) {
+		page := w.start("t", everything).PageTargetID
+		primary, _ := w.links()
+		d := w.b.OpenDialog(w.b.MainFrame(page), chaos.Prompt, "who?", "")
+		w.snapshot("t")
+		primary.Stall()
+		answering := begin(w, func(context.Context) (messages.ClosedDialog, error) { return w.answer("t", "", "me") })
+		w.b.CloseDialog(d, true, "them")
+		primary.Drop()
+		w.want(messages.CodeDialogAlreadyAnswered, (<-answering).err)
+		if r, _ := d.Result(); r.Text != "them" {
+			w.Errorf("the page got %+v", r)
+		}
+		if s := w.snapshot("t"); len(s.RecentDialogs) != 1 || s.RecentDialogs[0].ClosedBy != messages.ClosedByRemote {
+			w.Errorf("recent %+v", s.RecentDialogs)
+		}
+	})
+
 	inWorld(t, "an answer that never arrived can be given again", chaos.Options{Pages: 1}, func(w *world) {
 		page := w.start("t", everything).PageTargetID
 		primary, _ := w.links()

@@ -212,6 +212,7 @@ type (
 		Page     TargetID
 		Frame    FrameID
 		Accepted bool
+		Text     string // what a prompt was given
 	}
 
 	// PageWatched says that a link has a session on a page, in place of any it
@@ -233,10 +234,11 @@ type (
 		Session SessionID
 	}
 
-	// DialogHandled is the outcome of a HandleDialog.
+	// DialogHandled is the outcome of a HandleDialog to the session named.
 	DialogHandled struct {
-		Dialog DialogID
-		Err    error // nil, or an *Error
+		Dialog  DialogID
+		Session SessionID
+		Err     error // nil, or an *Error
 	}
 
 	// DialogsChanged is the dialog actor's whole state after a change: what

@@ -32,7 +32,10 @@ type (
 	}
 
 	// PageGone tells that a page no longer exists.
-	PageGone struct{ Page TargetID }
+	PageGone struct {
+		Page TargetID
+		Lost bool // with its browser: nobody has closed it
+	}
 )
 
 // Orders to a session actor.

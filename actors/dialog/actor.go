@@ -57,7 +57,9 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 		a.sessionsChanged(c, msg)
 		return
 	case messages.DialogHandled:
-		delete(a.orders, msg.Dialog)
+		if a.orders[msg.Dialog].session == msg.Session {
+			delete(a.orders, msg.Dialog)
+		}
 	}
 	a.step(c, msg)
 }
@@ -79,10 +81,11 @@ func (a *Actor) sessionsChanged(c *guard.Context, s SessionsChanged) {
 	}
 	slices.Sort(lost)
 	for _, id := range lost {
+		o := a.orders[id]
 		delete(a.orders, id)
 		a.step(c, messages.DialogHandled{
-			Dialog: id,
-			Err:    messages.Errorf(messages.CodeUpstreamUnavailable, "the page's session ended before the answer was confirmed").With("sent", true),
+			Dialog: id, Session: o.session,
+			Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the page's session ended before the answer was confirmed").With("sent", true),
 		})
 	}
 }
@@ -102,8 +105,8 @@ func (a *Actor) step(c *guard.Context, in any) {
 				// The session ended under the dialog. Its end is on the way as
 				// a message of its own; until then the answer has failed.
 				c.Send(c.Self(), messages.DialogHandled{
-					Dialog: e.Msg.Dialog,
-					Err:    messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").With("sent", false),
+					Dialog: e.Msg.Dialog, Session: e.Msg.Session,
+					Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").With("sent", false),
 				})
 				continue
 			}

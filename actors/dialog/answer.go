@@ -17,6 +17,7 @@ type answer struct {
 	text   *string
 	reply  messages.ReplyTo // nil for policy and watchdog
 	way    messages.Way     // it went
+	given  *string          // with it, to a prompt
 	tries  int
 	unsure bool  // its link is gone: whether it arrived will show
 	err    error // if it does not
@@ -76,6 +77,7 @@ func (m *Machine) send(e *entry) {
 	a.way = e.Ways[0]
 	a.tries++
 	order := messages.HandleDialog{Dialog: e.Dialog.ID, Session: a.way.Session, Page: e.Dialog.TargetID, Accept: a.action == messages.ActionAccept}
+	a.given = nil
 	if e.Dialog.Type == "prompt" && order.Accept {
 		// Chrome would return "" for an accepted prompt without a text (C3);
 		// a person who presses OK gets the default.
@@ -83,8 +85,21 @@ func (m *Machine) send(e *entry) {
 		if order.Text == nil {
 			order.Text = &e.RawDefault
 		}
+		a.given = order.Text
 	}
 	m.do(ToSession{a.way.Role, order})
+}
+
+// likely is who closed a dialog to which an answer of ours was sent, as long as
+// nobody has confirmed it: we, unless it has closed in another way.
+func (e *entry) likely(c messages.DialogClosed) messages.ClosedBy {
+	accept := e.answer.action == messages.ActionAccept
+	switch {
+	case e.Dialog.Type == "alert": // where both ways are one
+	case c.Accepted != accept, e.answer.given != nil && c.Text != *e.answer.given:
+		return messages.ClosedByRemote
+	}
+	return e.answer.by
 }
 
 func (m *Machine) answered(_ time.Time, o messages.AnswerDialog) {
@@ -163,11 +178,12 @@ func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
 	if e == nil {
 		return // the closing event was faster
 	}
+	if e.answer == nil || e.answer.way.Session != h.Session {
+		return // of a try that was given up: its session was stopped before it could say
+	}
 	switch {
 	case h.Err == nil:
-		if e.answer != nil {
-			m.end(now, e, e.answer.by)
-		}
+		m.end(now, e, e.answer.by)
 	case noDialogShowing(h.Err) && m.wasBlind(e):
 		m.dropWays(e, func(w messages.Way) bool { return w == e.answer.way })
 		if len(e.Ways) == 0 {
@@ -179,8 +195,8 @@ func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
 		// Somebody else was first (C6).
 		m.end(now, e, messages.ClosedByRemote)
 	case e.shut():
-		// Sent, closed, and the confirmation lost: most likely ours.
-		m.end(now, e, e.answer.by)
+		// Sent, closed, and the confirmation lost.
+		m.end(now, e, e.ShutBy)
 	default:
 		m.undelivered(e, h.Err)
 	}
@@ -189,9 +205,6 @@ func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
 // undelivered is an answer that was not written, or of which nobody knows
 // whether it arrived. The dialog may still be there.
 func (m *Machine) undelivered(e *entry, err error) {
-	if e.answer == nil {
-		return
-	}
 	failed := e.answer.way
 	if hasWay(e.Ways, failed.Session) && len(e.Ways) > 1 {
 		// The others first, the next time.

@@ -78,7 +78,11 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case messages.FramesRemoved:
 		m.framesRemoved(now, in)
 	case messages.PageGone:
-		m.endAll(now, func(e *entry) bool { return e.Dialog.TargetID == in.Page }, messages.ClosedByRemote)
+		by := messages.ClosedByRemote
+		if in.Lost {
+			by = messages.ClosedByLost
+		}
+		m.endAll(now, func(e *entry) bool { return e.Dialog.TargetID == in.Page }, by)
 		m.pageForgotten(in.Page)
 	case messages.PageWatched:
 		if m.watched(in) {
@@ -196,12 +200,14 @@ func (m *Machine) closed(now time.Time, c messages.DialogClosed) {
 	case e.shut():
 	case e.answer == nil:
 		m.end(now, e, messages.ClosedByRemote)
-	case e.answer.by == messages.ClosedByAutoPolicy, e.answer.unsure:
+	case e.answer.by == messages.ClosedByAutoPolicy:
 		m.end(now, e, e.answer.by) // never overwritten (D15)
+	case e.answer.unsure:
+		m.end(now, e, e.likely(c))
 	default:
 		// By our answer, or by somebody whose answer was there first (C6):
 		// the outcome of ours tells, and it comes next.
-		e.ShutBy = e.answer.by
+		e.ShutBy = e.likely(c)
 		m.changed(nil, nil)
 	}
 }
@@ -261,7 +267,7 @@ func (m *Machine) endAll(now time.Time, which func(*entry) bool, by messages.Clo
 		switch {
 		case !which(e):
 		case e.shut():
-			m.end(now, e, e.answer.by)
+			m.end(now, e, e.ShutBy)
 		default:
 			m.end(now, e, by)
 		}

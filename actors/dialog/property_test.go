@@ -214,7 +214,7 @@ func TestDialogsHoldTheirInvariants(t *testing.T) {
 				if err == nil {
 					s.done[id] = true
 				}
-				s.step(messages.DialogHandled{Dialog: id, Err: err})
+				s.step(messages.DialogHandled{Dialog: id, Session: s.open[id].SessionID, Err: err})
 			},
 			"bark": func(t *rapid.T) {
 				if len(s.timers) == 0 {

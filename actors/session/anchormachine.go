@@ -130,7 +130,7 @@ func (m *AnchorMachine) replied(r Replied) {
 		m.do(ToSupervisor{m.coveredFact(r.Tag.Page)})
 		m.maybeSettled()
 	case TagDialog:
-		m.do(ToDialog{messages.DialogHandled{Dialog: r.Tag.ID, Err: dialogError(r.Err)}})
+		m.do(ToDialog{messages.DialogHandled{Dialog: r.Tag.ID, Session: r.Tag.Session, Err: dialogError(r.Err)}})
 	case TagLeft:
 		m.do(ToSupervisor{messages.PageLeft{Gen: m.cfg.Gen, Page: r.Tag.Page}})
 	case TagCover:
@@ -259,12 +259,12 @@ func (m *AnchorMachine) coveredFact(t messages.TargetID) messages.PageCovered {
 func (m *AnchorMachine) handleDialog(o messages.HandleDialog) {
 	if p := m.pages[o.Page]; p == nil || p.session != o.Session {
 		m.do(ToDialog{messages.DialogHandled{
-			Dialog: o.Dialog, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").With("sent", false),
+			Dialog: o.Dialog, Session: o.Session, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").With("sent", false),
 		}})
 		return
 	}
 	c := answerCommand(o)
-	c.Session = o.Session
+	c.Session, c.Tag.Session = o.Session, o.Session
 	m.do(c)
 }
 

@@ -98,13 +98,14 @@ func decode(c Config, now time.Time, method string, params []byte) any {
 		}
 	case "Page.javascriptDialogClosed":
 		var e struct {
-			FrameID messages.FrameID `json:"frameId"`
-			Result  bool             `json:"result"`
+			FrameID   messages.FrameID `json:"frameId"`
+			Result    bool             `json:"result"`
+			UserInput string           `json:"userInput"`
 		}
 		if json.Unmarshal(params, &e) != nil {
 			return nil
 		}
-		return messages.DialogClosed{Role: c.Role, Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: e.FrameID, Accepted: e.Result}
+		return messages.DialogClosed{Role: c.Role, Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: e.FrameID, Accepted: e.Result, Text: e.UserInput}
 	case "Page.frameAttached":
 		var e page.EventFrameAttached
 		if json.Unmarshal(params, &e) != nil {

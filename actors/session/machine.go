@@ -184,7 +184,7 @@ func (m *Machine) replied(r Replied) {
 			m.answered()
 		}
 	case TagDialog:
-		m.do(ToDialog{messages.DialogHandled{Dialog: r.Tag.ID, Err: dialogError(r.Err)}})
+		m.do(ToDialog{messages.DialogHandled{Dialog: r.Tag.ID, Session: m.cfg.Session, Err: dialogError(r.Err)}})
 	case TagNavigate:
 		m.navigateReplied(r)
 	case TagReload:

@@ -76,6 +76,10 @@ func (m *Machine) rootAttached(r messages.RootAttached) {
 	m.toAnchor(messages.PrimaryUp{Up: true})
 	if gone, restarted := m.process.attached(r.Pages); restarted {
 		m.conn.BrowserRestarts++
+		for _, t := range m.order {
+			// Also where the anchor's end is not known yet.
+			m.do(ToDialog{messages.PageGone{Page: t, Lost: true}})
+		}
 		m.do(BrowserRestarted{Pages: gone})
 	}
 	// What was ours and is not there any more was closed while we were away.

@@ -1,0 +1,110 @@
+package dialog_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"holdfast/actors/dialog"
+	"holdfast/messages"
+)
+
+// anchored is a machine whose one page both links watch.
+func anchored(policy messages.DialogPolicy) func(in any) (orders []dialog.ToSession, closed []messages.ClosedDialog) {
+	m := dialog.NewMachine(messages.TaskSpec{DialogPolicy: policy}, messages.DialogMemory{})
+	now := time.Unix(1000, 0)
+	step := func(in any) (orders []dialog.ToSession, closed []messages.ClosedDialog) {
+		for _, e := range slices.Clone(m.Step(now, in)) {
+			switch e := e.(type) {
+			case dialog.ToSession:
+				orders = append(orders, e)
+			case dialog.ToSupervisor:
+				if c, ok := e.Msg.(messages.DialogsChanged); ok && c.Closed != nil {
+					closed = append(closed, *c.Closed)
+				}
+			}
+		}
+		return orders, closed
+	}
+	step(dialog.Start{})
+	for role, session := range []messages.SessionID{"P", "A"} {
+		step(messages.PageWatched{Role: messages.Role(role), Gen: 1, Page: "T", Session: session})
+		step(messages.PageCovered{Role: messages.Role(role), Gen: 1, Page: "T", Session: session})
+	}
+	return step
+}
+
+var (
+	openedAtPrimary = messages.DialogOpened{Role: messages.RolePrimary, Gen: 1, Session: "P", Page: "T", Frame: "T", Type: "confirm"}
+	openedAtAnchor  = messages.DialogOpened{Role: messages.RoleAnchor, Gen: 1, Session: "A", Page: "T", Frame: "T", Type: "confirm"}
+	closedAtAnchor  = messages.DialogClosed{Role: messages.RoleAnchor, Gen: 1, Session: "A", Page: "T", Frame: "T"}
+	linkDied        = messages.Errorf(messages.CodeUpstreamUnavailable, "the link died").With("sent", true)
+)
+
+// A session that is stopped is counted out before it has told how its order
+// went, and may still tell.
+func TestAnOutcomeToldTwiceSpoilsNoSecondTry(t *testing.T) {
+	t.Parallel()
+	step := anchored(messages.PolicyAutoDismiss)
+	orders, _ := step(openedAtPrimary)
+	if len(orders) != 1 || orders[0].Role != messages.RolePrimary {
+		t.Fatalf("orders %+v", orders)
+	}
+	step(openedAtAnchor)
+	outcome := messages.DialogHandled{Dialog: "d-1", Session: "P", Err: linkDied}
+	orders, _ = step(outcome)
+	if len(orders) != 1 || orders[0].Role != messages.RoleAnchor {
+		t.Fatalf("after the loss: %+v", orders)
+	}
+	if orders, closed := step(outcome); len(orders)+len(closed) != 0 {
+		t.Fatalf("told twice: %+v, %+v", orders, closed)
+	}
+	if _, closed := step(closedAtAnchor); len(closed) != 1 || closed[0].ClosedBy != messages.ClosedByAutoPolicy {
+		t.Errorf("closed %+v", closed)
+	}
+}
+
+// With the link that carried the answer gone, how the dialog closed tells
+// whether it was ours.
+func TestAnAnswerNobodyConfirmedIsClaimedOnlyIfItFits(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		accepted bool
+		want     messages.ClosedBy
+	}{"as answered": {true, messages.ClosedByAgent}, "otherwise": {false, messages.ClosedByRemote}} {
+		for order, closing := range map[string]func(step func(any) ([]dialog.ToSession, []messages.ClosedDialog)) []messages.ClosedDialog{
+			"before the loss is known": func(step func(any) ([]dialog.ToSession, []messages.ClosedDialog)) []messages.ClosedDialog {
+				closed := closedAtAnchor
+				closed.Accepted = c.accepted
+				step(closed)
+				_, ended := step(messages.DialogHandled{Dialog: "d-1", Session: "P", Err: linkDied})
+				return ended
+			},
+			"after it": func(step func(any) ([]dialog.ToSession, []messages.ClosedDialog)) []messages.ClosedDialog {
+				closed := closedAtAnchor
+				closed.Accepted = c.accepted
+				step(messages.DialogHandled{Dialog: "d-1", Session: "P", Err: linkDied})
+				_, ended := step(closed)
+				return ended
+			},
+			"with the link": func(step func(any) ([]dialog.ToSession, []messages.ClosedDialog)) []messages.ClosedDialog {
+				closed := closedAtAnchor
+				closed.Accepted = c.accepted
+				step(closed)
+				_, ended := step(messages.LinkLost{Role: messages.RolePrimary, Gen: 1})
+				return ended
+			},
+		} {
+			t.Run(name+", "+order, func(t *testing.T) {
+				t.Parallel()
+				step := anchored(messages.PolicyMustRespond)
+				step(openedAtPrimary)
+				step(openedAtAnchor)
+				step(messages.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(any, error) {}})
+				if ended := closing(step); len(ended) != 1 || ended[0].ClosedBy != c.want {
+					t.Errorf("ended %+v", ended)
+				}
+			})
+		}
+	}
+}
