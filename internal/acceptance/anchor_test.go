@@ -280,11 +280,11 @@ func TestM2_TheAnchorComesBack(t *testing.T) {
 		askingPages(r)
 		k := r.task("m2-late", r.through(p))
 		places["the page"](k)
-		primary, anchor := k.links(p)
+		_, anchor := k.links(p)
 		k.later("", "ask('prompt')")
 		d := k.dialog()
 		k.fells(p, anchor)
-		primary, _ = k.links(p)
+		primary, _ := k.links(p)
 		k.fells(p, primary)
 		if c := k.closed(d.ID); c.ClosedBy != messages.ClosedByLost {
 			t.Errorf("closed %+v", c)
