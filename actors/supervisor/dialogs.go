@@ -69,7 +69,7 @@ func (m *Machine) blocking(s messages.SessionID, dialogs []messages.Dialog) []me
 
 // holder is the session whose process runs the frame that asks: that of the
 // nearest frame upwards with a session of its own. The tree may be that of the
-// link before; the sessions are of this one.
+// link before; the sessions are of this one. "" is none yet.
 func (m *Machine) holder(d messages.Dialog) messages.SessionID {
 	attached := map[messages.FrameID]messages.SessionID{}
 	for s, e := range m.sessions {
@@ -84,6 +84,9 @@ func (m *Machine) holder(d messages.Dialog) messages.SessionID {
 	if t := m.trees[d.TargetID]; t != nil {
 		for i := len(t.Children) - 1; i >= 0; i-- { // parents stand before their children
 			if c := t.Children[i]; c.FrameID == frame {
+				if c.IsOOPIF {
+					return "" // its process holds the dialog, and has no session yet
+				}
 				frame = c.ParentFrameID
 				if s, ok := attached[frame]; ok {
 					return s

@@ -74,6 +74,36 @@ func TestMachine(t *testing.T) {
 			}
 		}
 	})
+	t.Run("a frame's dialog is not the page's while the frame has no session", func(t *testing.T) {
+		t.Parallel()
+		b := attached(t)
+		frame := messages.FrameNode{FrameID: "F", ParentFrameID: "P", IsOOPIF: true, SessionID: "SF"}
+		b.step(messages.FramesChanged{Gen: 1, Page: "P", Tree: &messages.FrameTree{Top: messages.FrameTop{FrameID: "P"}, Children: []messages.FrameNode{frame}}})
+		b.step(messages.DialogsChanged{Pending: []messages.Dialog{{ID: "d-1", TargetID: "P", FrameID: "F", SessionID: "S"}}})
+		b.step(supervisor.BrowserExited{Err: errors.New("gone")})
+		b.step(supervisor.BrowserStarting{Gen: 2})
+		holding := func(effects []supervisor.Effect) map[messages.SessionID]bool {
+			told := map[messages.SessionID]bool{}
+			for _, e := range effects {
+				if to, ok := e.(supervisor.ToSession); ok {
+					if o, ok := to.Msg.(messages.DialogsOpen); ok {
+						told[to.Session] = o.Holding
+					}
+				}
+			}
+			return told
+		}
+		// A page that is told that it holds a dialog is waited for no longer, and
+		// the task would be active without its frames.
+		got := holding(b.step(messages.TargetAttached{Gen: 2, Session: "S2", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}}))
+		if held, told := got["S2"]; !told || held {
+			t.Errorf("the page is told %v", got)
+		}
+		got = holding(b.step(messages.TargetAttached{Gen: 2, Session: "SF2", Via: "S2", Page: "P", Info: messages.TargetInfo{ID: "F", Type: "iframe"}}))
+		if !got["SF2"] || got["S2"] {
+			t.Errorf("page and frame are told %v", got)
+		}
+	})
 	t.Run("the last state is the last", func(t *testing.T) {
 		t.Parallel()
 		b := attached(t)
