@@ -1,4 +1,4 @@
-.PHONY: help demo build test race lint fuzz bench figures record
+.PHONY: help demo build test race lint fuzz bench chaos figures record
 
 help: ## this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -26,8 +26,12 @@ fuzz: ## every fuzz target for half a minute
 bench: ## benchmarks beside their floors, in the same run
 	go test -run '^$$' -bench . -benchmem ./...
 
+chaos: ## kill 200 real sockets and 30 of a real Chromium's; SEED=n for other plans
+	go test -race -count=1 -timeout=30m ./chaos/live -run '^TestReal' -v -seed $(or $(SEED),1) -kills 200 -chromium-kills 30
+
 figures: ## the figures of the README, measured anew
-	@go test -count=1 -run '^TestFigure' -v ./internal/acceptance | sed -nE 's/^.*(figure: .*)/\1/p; /^(ok|FAIL|---)/p'
+	@( go test -count=1 -run '^TestFigure' -v ./internal/acceptance; \
+	   go test -count=1 -run '^TestFigure' -v -timeout=30m ./chaos/live -figures ) | sed -nE 's/^.*(figure: .*)/\1/p; /^(ok|FAIL|---)/p'
 
 record: ## record the real browser anew for the fake one's tests
 	go test ./chaos/recordings -run TestRecordings -record
