@@ -154,6 +154,9 @@ type ClosedDialog struct {
 	TargetID TargetID `json:"target_id,omitempty"`
 	// Action is accept or dismiss, where somebody on our side decided.
 	Action string `json:"action,omitempty"`
+	// Promoted says that an answer went through the anchor because the primary
+	// had no way to the dialog.
+	Promoted bool `json:"-"`
 }
 
 // FrameTree is a page's frames, flat: the top one and its descendants, each

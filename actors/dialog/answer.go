@@ -76,6 +76,7 @@ func (m *Machine) send(e *entry) {
 	a := e.answer
 	a.way = e.Ways[0]
 	a.tries++
+	e.promoted = a.way.Role == messages.RoleAnchor && !slices.ContainsFunc(e.Ways, func(w messages.Way) bool { return w.Role == messages.RolePrimary })
 	order := messages.HandleDialog{Dialog: e.Dialog.ID, Session: a.way.Session, Page: e.Dialog.TargetID, Accept: a.action == messages.ActionAccept}
 	a.given = nil
 	if e.Dialog.Type == "prompt" && order.Accept {

@@ -13,6 +13,9 @@ import (
 type entry struct {
 	messages.OpenDialog
 	answer *answer
+	// promoted says that the last answer went through the anchor for want of a
+	// primary that can give one.
+	promoted bool
 }
 
 // shut says that the dialog has closed and that only whose answer it was is not
@@ -290,6 +293,7 @@ func (m *Machine) end(now time.Time, e *entry, by messages.ClosedBy) {
 	record := messages.ClosedDialog{
 		ID: e.Dialog.ID, Type: e.Dialog.Type, Message: e.Dialog.Message, OpenedAt: e.Dialog.OpenedAt,
 		ClosedAt: messages.SecondsOf(now), ClosedBy: by, FrameID: e.Dialog.FrameID, TargetID: e.Dialog.TargetID,
+		Promoted: e.promoted,
 	}
 	if e.answer != nil && by == e.answer.by {
 		record.Action = e.answer.action

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"holdfast"
@@ -66,7 +67,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	defer os.RemoveAll(dir)
 	node, err := holdfast.Start(ctx, holdfast.Config{
 		StateDir: dir, ChromePath: path, ChromeArgs: append([]string{"--site-per-process"}, o.ChromeArgs...),
-		Log: slog.New(slog.DiscardHandler),
+		Log: slog.New(slog.DiscardHandler), AllowChaos: true,
 	})
 	if err != nil {
 		return err
@@ -78,9 +79,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		err = errors.Join(err, node.Stop(ctx))
 	}()
 	s := &story{ctx: ctx, out: o.Out, o: o, begin: time.Now(), shop: shop, node: node}
-	s.say("Holdfast demo: a question from inside a frame, on %s", version)
-	// Between seeing the dialog and answering it is where the link will be cut
-	// once an anchor holds the dialog meanwhile.
+	s.say("Holdfast demo: a question from inside a frame, and a socket that dies under it, on %s", version)
 	for _, step := range []struct {
 		name string
 		run  func() error
@@ -88,7 +87,9 @@ func Run(ctx context.Context, o Options) (err error) {
 		{"start a task", s.start},
 		{"open the page", s.openPage},
 		{"see the dialog", s.seeDialog},
+		{"kill the connection", s.kill},
 		{"answer it", s.answer},
+		{"see the task whole again", s.seeWhole},
 		{"ask the page what it received", s.readPage},
 		{"reach into the frame", s.reachIn},
 		{"show the frames", s.showFrames},
@@ -115,6 +116,15 @@ func (s *story) start() error {
 		return err
 	}
 	s.say("         task %s is %s on %s", snap.TaskID, snap.State, snap.Connection.Endpoint)
+	if snap, err = s.snapshot(func(snap *messages.Snapshot) bool {
+		return snap.Connection.Anchor == messages.LinkUp || snap.Connection.AnchorOff != ""
+	}); err != nil {
+		return err
+	}
+	if off := snap.Connection.AnchorOff; off != "" {
+		return fmt.Errorf("there is no second connection: %s", off)
+	}
+	s.say("         two connections: the primary is %s, the anchor is %s", snap.Connection.Primary, snap.Connection.Anchor)
 	return nil
 }
 
@@ -152,8 +162,32 @@ func (s *story) seeDialog() error {
 
 const givenText = "4242"
 
+func (s *story) kill() error {
+	s.step("Kill the primary connection, with the question open.")
+	killed, err := s.node.Kill(s.ctx, taskID, messages.LinksPrimary)
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(killed.Killed, []messages.Links{messages.LinksPrimary}) {
+		return fmt.Errorf("killed %v", killed.Killed)
+	}
+	snap, err := s.snapshot(func(snap *messages.Snapshot) bool {
+		return snap.Connection.Primary != messages.LinkUp || snap.Connection.Reconnects > 0
+	})
+	if err != nil {
+		return err
+	}
+	if len(snap.PendingDialogs) != 1 || snap.PendingDialogs[0].ID != s.dialog.ID {
+		return fmt.Errorf("the dialog does not wait any more: %+v", snap.PendingDialogs)
+	}
+	s.say("         socket closed; %s still waits, the primary is %s, the anchor is %s",
+		snap.PendingDialogs[0].ID, snap.Connection.Primary, snap.Connection.Anchor)
+	s.say("         (Chrome lets no connection answer that was not there when the dialog opened)")
+	return nil
+}
+
 func (s *story) answer() error {
-	s.step("Answer it.")
+	s.step("Answer it, all the same.")
 	text := givenText
 	closed, err := s.node.Respond(s.ctx, taskID, messages.DialogAnswer{
 		Action: messages.ActionAccept, PromptText: &text, DialogID: s.dialog.ID,
@@ -161,8 +195,31 @@ func (s *story) answer() error {
 	if err != nil {
 		return err
 	}
-	s.say("         accepted with %q; %s was closed by %s", givenText, closed.ID, closed.ClosedBy)
+	if !closed.Promoted {
+		return errors.New("the answer did not go through the anchor")
+	}
+	s.say("         accepted with %q through the anchor; %s was closed by %s", givenText, closed.ID, closed.ClosedBy)
 	return nil
+}
+
+func (s *story) seeWhole() error {
+	s.step("The primary has come back by itself.")
+	snap, err := s.snapshot(func(snap *messages.Snapshot) bool {
+		c := snap.Connection
+		return c.Reconnects == 1 && c.Primary == messages.LinkUp && c.Anchor == messages.LinkUp &&
+			snap.State == messages.StateActive && snap.PageState == messages.PageOK && whole(snap.FrameTree)
+	})
+	if err != nil {
+		return err
+	}
+	s.say("         task %s is %s after %d reconnect, %d ms without its primary; its page is %s",
+		snap.TaskID, snap.State, snap.Connection.Reconnects, snap.Connection.LastGapMS, snap.PageState)
+	return nil
+}
+
+// whole says that the payment frame is there, attached in its own process.
+func whole(t *messages.FrameTree) bool {
+	return t != nil && len(t.Children) == 1 && t.Children[0].IsOOPIF && t.Children[0].SessionID != ""
 }
 
 func (s *story) readPage() error {
@@ -184,7 +241,7 @@ func (s *story) readPage() error {
 }
 
 func (s *story) reachIn() error {
-	s.step("Run CDP inside the frame, over the same connection.")
+	s.step("Run CDP inside the frame, over the new connection.")
 	title, err := s.evaluate(s.dialog.FrameID, "document.title")
 	if err != nil {
 		return err
@@ -198,9 +255,7 @@ func (s *story) reachIn() error {
 
 func (s *story) showFrames() error {
 	s.step("The frame tree, whole: a browser's own leaves out frames of other processes.")
-	snap, err := s.snapshot(func(snap *messages.Snapshot) bool {
-		return snap.FrameTree != nil && len(snap.FrameTree.Children) == 1 && snap.FrameTree.Children[0].IsOOPIF
-	})
+	snap, err := s.snapshot(func(snap *messages.Snapshot) bool { return whole(snap.FrameTree) })
 	if err != nil {
 		return err
 	}

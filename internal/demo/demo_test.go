@@ -21,7 +21,9 @@ func TestTheStoryIsTold(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	for _, want := range []string{
-		"blocked_by_dialog", `"Your PIN, please?"`, "payment got 4242", `"Payment"`, "[own process]", "Done in",
+		"blocked_by_dialog", `"Your PIN, please?"`, "the primary is up, the anchor is up", "socket closed; d-1 still waits",
+		`accepted with "4242" through the anchor; d-1 was closed by agent`, "active after 1 reconnect", "payment got 4242", `"Payment"`,
+		"[own process]", "Done in",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing from\n%s", want, out.String())

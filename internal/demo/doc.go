@@ -1,6 +1,7 @@
 // Package demo tells Holdfast's story in a few seconds on a real browser,
 // with nothing but this machine: a page whose cross-origin iframe asks a
-// question, and an agent that sees it, answers it and reaches into the frame.
+// question, and an agent that sees it, answers it and reaches into the frame. The
+// socket that everything runs over is killed while the question is open.
 //
 // It uses the node's Go API as any program would; what it prints is what it
 // got from there.
