@@ -383,6 +383,55 @@ func TestDemand3_APageThatSpinsAsItLoadsIsSaidToHang(t *testing.T) {
 	k.atOnce("stop", func(ctx context.Context) error { return k.node.StopTask(ctx, k.id) })
 }
 
+func TestNoneHasIt4_APageInTheDebuggerIsNoHungOne(t *testing.T) {
+	t.Parallel()
+	p := setup(t).patient("paused")
+	p.goTo("http://a.test/plain")
+	p.cdp("", "Debugger.enable", "{}")
+	p.later("", "debugger; window.went = 'on'")
+	p.is(messages.PagePaused)
+	_, err := p.recover(messages.RecoverRelease)
+	if e := wantCode(t, err, messages.CodePageWedged); !strings.Contains(e.Message, "Debugger.resume") {
+		t.Errorf("%v does not say what helps", err)
+	}
+	p.cdp("", "Debugger.resume", "{}")
+	p.is(messages.PageOK)
+	if got := p.eval("", "window.went"); got != `"on"` {
+		t.Errorf("the page went %s", got)
+	}
+}
+
+func TestNoneHasIt4_ADeadLinkIsNamedAndNoPageIsBlamed(t *testing.T) {
+	t.Parallel()
+	p := setup(t).patient("dead-link", oneLink)
+	p.goTo("http://a.test/plain")
+	w := p.watch()
+	p.links.Stall()
+	begun := time.Now()
+	waiting := make(chan error, 1)
+	go func() {
+		_, err := evalOn(p.ctx, p.node, p.id, messages.CDPRequest{TimeoutS: 20}, "1")
+		waiting <- err
+	}()
+	w.until("the end of the link", func(e messages.Event) bool {
+		return e.Connection != nil && e.Connection.Primary != messages.LinkUp
+	})
+	// A suspicion has it pinged at once, and a pong gets four seconds; without one
+	// it would be nine.
+	took := time.Since(begun)
+	if t.Logf("after %s", took); took > 8*time.Second {
+		t.Errorf("after %s", took)
+	}
+	wantCode(t, <-waiting, messages.CodeUpstreamUnavailable)
+	for _, e := range w.seen {
+		if e.Page != nil && e.Page.PageState != messages.PageOK {
+			t.Errorf("the page was blamed: %+v", e.Page)
+		}
+	}
+	p.links.Resume()
+	p.whole(1)
+}
+
 func TestReattach(t *testing.T) {
 	t.Parallel()
 	t.Run("a page that is well", func(t *testing.T) {
