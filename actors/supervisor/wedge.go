@@ -79,7 +79,10 @@ func (m *Machine) checkOrphan(t messages.TargetID, o orphan) {
 		return
 	}
 	if !m.hasFrame(t, o.frame) {
-		m.becomePoisoned(t)
+		// Unless the tree lacks it because it is below one that cannot tell of it.
+		if m.heardWhole(t) {
+			m.becomePoisoned(t)
+		}
 		return
 	}
 	if m.leftByItsSession(t, o.frame) {
@@ -106,6 +109,16 @@ func (m *Machine) attachedWhole(t messages.TargetID) bool {
 	}
 	for _, e := range m.sessions {
 		if e.cfg.Page == t && !e.ready {
+			return false
+		}
+	}
+	return true
+}
+
+// heardWhole says that every session of a page has answered.
+func (m *Machine) heardWhole(t messages.TargetID) bool {
+	for _, e := range m.sessions {
+		if e.cfg.Page == t && !e.heard {
 			return false
 		}
 	}

@@ -113,6 +113,20 @@ func TestALostDialog(t *testing.T) {
 			t.Errorf("ordered %v", got)
 		}
 	})
+	t.Run("is not taken for gone that is below a frame which cannot tell of it", func(t *testing.T) {
+		t.Parallel()
+		b := attached(t)
+		b.step(messages.UpdateSpec{Spec: messages.TaskSpec{Anchor: messages.AnchorNone}.WithDefaults()})
+		b.step(messages.TargetAttached{Gen: 1, Session: "F1", Via: "S", Page: "P", Info: messages.TargetInfo{ID: "F", Type: "iframe"}})
+		b.step(messages.FramesChanged{Gen: 1, Page: "P", Tree: &messages.FrameTree{Children: []messages.FrameNode{{FrameID: "F", ParentFrameID: "P", IsOOPIF: true, SessionID: "F1"}}}})
+		b.lose("C", "alert") // a child of F, in its process
+		b.step(messages.SessionHealth{Gen: 1, Session: "F1", Page: "P", State: messages.PageDialogUnreachable})
+		b.step(messages.SessionReady{Gen: 1, Session: "F1", Target: "F", Blocked: true})
+		b.health(messages.PageOK)
+		if got := ordered(b.step(supervisor.TimerFired{Name: "release:P"})); len(got) > 0 || b.pageState() != messages.PageDialogUnreachable {
+			t.Errorf("ordered %v, the page is %s", got, b.pageState())
+		}
+	})
 	t.Run("has its page released as soon as another recovery lets it", func(t *testing.T) {
 		t.Parallel()
 		b := attached(t)
