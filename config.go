@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"holdfast/actors/registry"
+	"holdfast/internal/guard"
 	"holdfast/messages"
 	"holdfast/transport"
 )
@@ -42,6 +43,9 @@ type Config struct {
 	Dials transport.RationLimits
 	// AllowChaos lets [Node.Kill] break links.
 	AllowChaos bool
+	// Intercept is called before every step of every actor and may panic as if
+	// the actor had. It is for fault injection in tests only.
+	Intercept func(guard.Moment)
 	// Seed makes the jitter of reconnects repeatable; 0 takes a random one.
 	Seed uint64
 }

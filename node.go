@@ -92,7 +92,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 		cfg.Log.Warn("ended browsers that an earlier node left behind", "browsers", reaped)
 		n.metrics.OrphansReaped(reaped)
 	}
-	n.sys, err = guard.NewSystem(guard.Options{Logger: cfg.Log, Observer: n.metrics})
+	n.sys, err = guard.NewSystem(guard.Options{Logger: cfg.Log, Observer: n.metrics, Intercept: cfg.Intercept})
 	if err != nil {
 		return nil, fmt.Errorf("holdfast: %w", err)
 	}

@@ -174,6 +174,7 @@ func (p *proc) step(env *actor.Envelope) {
 // receive hands a message to the Behavior, unless the actor is ending.
 func (p *proc) receive(msg any) {
 	if p.phase == running {
+		p.about(PhaseReceive, msg)
 		p.behavior.Receive(&p.ctx, msg)
 	}
 }
@@ -188,6 +189,7 @@ func (p *proc) begin() {
 	}
 	p.spec.New = nil // what it captured is not needed any more
 	p.behavior, p.phase = b, running
+	p.about(PhaseInit, nil)
 	b.Init(&p.ctx)
 }
 
@@ -237,6 +239,7 @@ func (p *proc) terminate() {
 		p.parent.tell(childProgress{kid: p.ticket})
 	}
 	if p.behavior != nil {
+		p.about(PhaseTerminate, nil)
 		p.behavior.Terminate(&p.ctx, p.reason)
 	}
 }

@@ -38,6 +38,10 @@ type Options struct {
 	StopTimeout time.Duration // default DefaultStopTimeout
 	// Remote connects the engine to other nodes; default none.
 	Remote actor.Remoter
+	// Intercept is called before each method of each Behavior, on the actor's
+	// goroutine, and may panic as if the method had: the seam through which
+	// tests break actors. Default none, which costs one comparison a message.
+	Intercept func(Moment)
 }
 
 // System is what all guarded actors of one node share. Its methods are safe
@@ -47,6 +51,7 @@ type System struct {
 	log         *slog.Logger
 	observer    Observer
 	stopTimeout time.Duration
+	intercept   func(Moment) // may be nil
 	lastGen     atomic.Uint64
 	pill        reflect.Type // of hollywood's poison pill
 	events      *Handle
@@ -67,6 +72,7 @@ func NewSystem(o Options) (*System, error) {
 		log:         o.Logger,
 		observer:    o.Observer,
 		stopTimeout: o.StopTimeout,
+		intercept:   o.Intercept,
 	}
 	if s.log == nil {
 		s.log = slog.Default()
