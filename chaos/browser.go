@@ -151,7 +151,7 @@ func (b *Browser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return // Accept has answered
 		}
-		b.serve(ws, number, guid)
+		b.serve(ws, number, guid, r.Host)
 	default:
 		http.NotFound(w, r)
 	}

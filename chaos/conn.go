@@ -19,6 +19,7 @@ import (
 type Conn struct {
 	b      *Browser
 	number int
+	host   string // that the handshake asked for
 	ws     *websocket.Conn
 	cancel context.CancelFunc
 
@@ -43,11 +44,11 @@ type Command struct {
 }
 
 // serve runs a connection to the process guid until either side ends it.
-func (b *Browser) serve(ws *websocket.Conn, number int, guid string) {
+func (b *Browser) serve(ws *websocket.Conn, number int, guid, host string) {
 	ws.SetReadLimit(-1)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	c := &Conn{b: b, number: number, ws: ws, cancel: cancel, wake: make(chan struct{}, 1)}
+	c := &Conn{b: b, number: number, host: host, ws: ws, cancel: cancel, wake: make(chan struct{}, 1)}
 
 	opened := false
 	b.do(func() {

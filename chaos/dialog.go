@@ -245,6 +245,18 @@ func (b *Browser) CloseDialog(d *Dialog, accept bool, text string) bool {
 	return closed
 }
 
+// Page is the tab whose frame raised the dialog.
+func (d *Dialog) Page() messages.TargetID { return d.frame.page.target.id }
+
+// Frame is the frame that raised it.
+func (d *Dialog) Frame() messages.FrameID { return d.frame.id }
+
+// Type says what kind of dialog it is.
+func (d *Dialog) Type() DialogType { return d.kind }
+
+// Message is its text, as Chrome shows it.
+func (d *Dialog) Message() string { return d.message }
+
 // Result returns what the page got; ok is false while the dialog is open.
 func (d *Dialog) Result() (r DialogResult, ok bool) {
 	d.b.mu.Lock()
@@ -274,6 +286,22 @@ func (d *Dialog) Answerable() int {
 		return 0
 	}
 	return len(d.audience)
+}
+
+// Audience returns the connections on which it could be answered now, each once.
+func (d *Dialog) Audience() []*Conn {
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	if d.closed || !slices.Contains(d.frame.page.dialogs, d) {
+		return nil
+	}
+	var conns []*Conn
+	for _, s := range d.audience {
+		if !slices.Contains(conns, s.conn) {
+			conns = append(conns, s.conn)
+		}
+	}
+	return conns
 }
 
 // Poisoned says whether answering it would kill the browser (C15).

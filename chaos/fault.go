@@ -48,6 +48,10 @@ func (b *Browser) DropConnections() int {
 // handshakes began.
 func (c *Conn) Number() int { return c.number }
 
+// Host is what the handshake's Host header said: clients that dial the same
+// browser under different names can be told apart by it.
+func (c *Conn) Host() string { return c.host }
+
 // Drop breaks the connection without a close frame, as a killed socket does.
 // What was queued is lost.
 func (c *Conn) Drop() { c.b.do(c.drop) }
@@ -77,6 +81,13 @@ func (c *Conn) Stall() {
 	})
 }
 
+// Stalled says whether the connection is half-open.
+func (c *Conn) Stalled() bool {
+	c.b.mu.Lock()
+	defer c.b.mu.Unlock()
+	return c.stalled
+}
+
 // Resume undoes [Conn.Stall]; what waited goes on in order.
 func (c *Conn) Resume() {
 	c.b.do(func() {
@@ -99,6 +110,12 @@ func (c *Conn) SwallowNextReply(method string) {
 	c.b.do(func() { c.faults.swallow = append(c.faults.swallow, method) })
 }
 
+// SwallowNothing takes back every [Conn.SwallowNextReply] and
+// [Conn.DuplicateNextReply] that has not come to anything.
+func (c *Conn) SwallowNothing() {
+	c.b.do(func() { c.faults.swallow, c.faults.duplicate = nil, nil })
+}
+
 // DuplicateNextReply sends the reply to the next command of that method twice.
 func (c *Conn) DuplicateNextReply(method string) {
 	c.b.do(func() { c.faults.duplicate = append(c.faults.duplicate, method) })
@@ -113,6 +130,21 @@ func (c *Conn) DelayReplies(method string, d time.Duration) {
 		}
 		c.faults.delay[method] = d
 	})
+}
+
+// Detach ends a session as the browser does by itself, and tells its owner.
+// The target lives on. It says whether there was such a session.
+func (b *Browser) Detach(id messages.SessionID) bool {
+	found := false
+	b.do(func() {
+		b.sessions(func(s *session) {
+			if s.id == id && s.target != nil {
+				found = true
+				b.detach(s, false)
+			}
+		})
+	})
+	return found
 }
 
 // Commands returns what the client sent, oldest first; of a talkative client

@@ -102,6 +102,18 @@ func (b *Browser) Pages() []Page {
 	return out
 }
 
+// OpenDialogs returns the dialogs that stand open, pages in the order they were
+// opened, those of a page in the order they came.
+func (b *Browser) OpenDialogs() []*Dialog {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var open []*Dialog
+	for _, p := range b.pages {
+		open = append(open, p.dialogs...)
+	}
+	return open
+}
+
 // Sessions returns the sessions on a target in the order they were attached.
 func (b *Browser) Sessions(id messages.TargetID) (out []Session) {
 	b.withTarget(id, func(t *target) { out = t.truth() })

@@ -31,6 +31,9 @@ type Options struct {
 	// OnBody is called with every JSON body of a good answer as the node sent
 	// it, and with every event's, before the call returns.
 	OnBody func(body []byte)
+	// DialContext makes the connections; nil is the network's. Tests dial in
+	// memory with it.
+	DialContext func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
 // Unreachable says that no node of ours answered: nobody listens, the
@@ -76,7 +79,10 @@ func New(base string, o Options) (*Client, error) {
 	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), ""
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = nil // a token is not to be told to a proxy by surprise
-	transport.DialContext = (&net.Dialer{Timeout: dialTimeout}).DialContext
+	transport.DialContext = o.DialContext
+	if transport.DialContext == nil {
+		transport.DialContext = (&net.Dialer{Timeout: dialTimeout}).DialContext
+	}
 	return &Client{
 		base: u, token: strings.TrimSpace(o.Token), copy: o.OnBody,
 		http: &http.Client{
