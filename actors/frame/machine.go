@@ -34,6 +34,7 @@ type node struct {
 	parent   messages.FrameID // empty for a page's main frame
 	url      string
 	origin   string
+	loader   string             // of its document, as far as it is known
 	owner    messages.SessionID // whose process has its document
 	children []messages.FrameID // in the order they came
 
@@ -204,6 +205,9 @@ func (m *Machine) treeLoaded(at session, l messages.FrameTreeLoaded) {
 	if t == nil {
 		return
 	}
+	// A document that nobody announced, since the session could not: that of a
+	// page that has come back from a crash.
+	fresh := len(l.Frames) > 0 && t.nodes[l.Frames[0].ID] != nil && t.nodes[l.Frames[0].ID].loader != l.Frames[0].Loader
 	seen := make(map[messages.FrameID]bool, len(l.Frames))
 	for _, f := range l.Frames {
 		seen[f.ID] = true
@@ -214,7 +218,14 @@ func (m *Machine) treeLoaded(at session, l messages.FrameTreeLoaded) {
 	// one has taken over: a page that was attached anew.
 	for _, id := range slices.Sorted(maps.Keys(t.nodes)) {
 		n := t.nodes[id]
-		if n == nil || seen[id] || n.target != "" || n.owner == "" {
+		if n == nil || seen[id] || n.target != "" {
+			continue
+		}
+		if n.owner == "" {
+			// Out of process, its session lost: part of the old document.
+			if fresh && seen[n.parent] {
+				m.remove(t, n)
+			}
 			continue
 		}
 		_, alive := m.sessions[n.owner]
@@ -242,7 +253,7 @@ func (m *Machine) put(t *tree, s messages.SessionID, f messages.FrameInfo) *node
 	if n.target != "" && n.target != s {
 		return n // another process has it by now (C36)
 	}
-	n.url, n.origin, n.owner = f.URL, f.Origin, s
+	n.url, n.origin, n.loader, n.owner = f.URL, f.Origin, f.Loader, s
 	return n
 }
 

@@ -1,0 +1,48 @@
+package frame_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"holdfast/actors/frame"
+	"holdfast/messages"
+)
+
+// TestACrashedPageComesBackWithoutItsOldFrames: a session that was attached to a
+// dead renderer hears nothing of the document that revives it; the first tree
+// it is given tells.
+func TestACrashedPageComesBackWithoutItsOldFrames(t *testing.T) {
+	t.Parallel()
+	m := frame.NewMachine(1)
+	var shown *messages.FrameTree
+	step := func(in any) {
+		effects := slices.Clone(m.Step(time.Unix(1000, 0), in))
+		effects = append(effects, m.Step(time.Unix(1000, 0), frame.Flush{})...)
+		for _, e := range effects {
+			if e, ok := e.(frame.ToSupervisor); ok {
+				if c, ok := e.Msg.(messages.FramesChanged); ok {
+					shown = c.Tree
+				}
+			}
+		}
+	}
+	step(messages.TargetAttached{Gen: 1, Session: "S", Page: "T", Info: messages.TargetInfo{ID: "T", Type: "page"}})
+	step(messages.TargetAttached{Gen: 1, Session: "S2", Via: "S", Page: "T", Info: messages.TargetInfo{ID: "F", Type: "iframe", ParentFrame: "T"}})
+	step(messages.FrameTreeLoaded{Gen: 1, Session: "S2", Page: "T", Frames: []messages.FrameInfo{{ID: "F", Parent: "T", Loader: "L2", URL: "http://b.test/"}}})
+	if len(shown.Children) != 1 {
+		t.Fatalf("before: %+v", shown)
+	}
+	step(messages.TargetDetached{Gen: 1, Session: "S2", Via: "S"}) // the page is navigated, which brings it back
+	step(messages.FrameTreeLoaded{Gen: 1, Session: "S", Page: "T", Frames: []messages.FrameInfo{{ID: "T", Loader: "L3", URL: "http://a.test/"}}})
+	if len(shown.Children) != 0 {
+		t.Errorf("a frame of the old document is left: %+v", shown.Children)
+	}
+	// The same document's tree says nothing of a frame whose session was lost.
+	step(messages.TargetAttached{Gen: 1, Session: "S3", Via: "S", Page: "T", Info: messages.TargetInfo{ID: "G", Type: "iframe", ParentFrame: "T"}})
+	step(messages.TargetDetached{Gen: 1, Session: "S3", Via: "S"})
+	step(messages.FrameTreeLoaded{Gen: 1, Session: "S", Page: "T", Frames: []messages.FrameInfo{{ID: "T", Loader: "L3", URL: "http://a.test/"}}})
+	if len(shown.Children) != 1 {
+		t.Errorf("a frame between sessions is gone: %+v", shown.Children)
+	}
+}
