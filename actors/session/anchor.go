@@ -53,7 +53,7 @@ func (a *Anchor) Receive(c *guard.Context, msg any) {
 }
 
 // Terminate implements guard.Behavior.
-func (a *Anchor) Terminate(*guard.Context, guard.Reason) { a.end() }
+func (a *Anchor) Terminate(*guard.Context, guard.Reason) {}
 
 func (a *Anchor) linked(c *guard.Context) {
 	a.bind(c, Listen{})

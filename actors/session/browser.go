@@ -59,7 +59,6 @@ func (b *Browser) Receive(c *guard.Context, msg any) {
 
 // Terminate implements guard.Behavior.
 func (b *Browser) Terminate(*guard.Context, guard.Reason) {
-	b.end()
 	b.machine.abandon()
 }
 

@@ -28,15 +28,29 @@ type (
 	linkDown struct{ err error }
 )
 
-// dial begins with Init; handle hears how it went.
+// dial begins with Init; handle hears how it went. The goroutine that has dialled
+// keeps the link until the actor ends, and closes it: that does not hang on the
+// actor's own last word, which may fail.
 func (l *link) dial(c *guard.Context) {
 	self, sys := c.Self(), c.System()
-	c.Go("dial", func(ctx context.Context) any {
+	c.Go("link", func(ctx context.Context) any {
 		mux, err := l.connect(ctx, func(err error) { sys.Send(self, linkDown{err}) })
-		if err == nil {
-			l.mux.Store(mux)
+		if err != nil {
+			return dialled{err}
 		}
-		return dialled{err}
+		l.mux.Store(mux)
+		sys.Send(self, dialled{})
+		<-ctx.Done()
+		mux.Close()
+		// What ends next may be the browser itself, and it is to find its client
+		// gone already (A6). A stalled peer cannot hold this up for long.
+		grace := time.NewTimer(closeGrace)
+		defer grace.Stop()
+		select {
+		case <-mux.Closed():
+		case <-grace.C:
+		}
+		return nil
 	})
 }
 
@@ -55,22 +69,4 @@ func (l *link) handle(c *guard.Context, msg any, up func(*guard.Context)) bool {
 		return false
 	}
 	return true
-}
-
-// end closes the link. It runs after the dialling goroutine has ended, so that
-// one that came up too late is closed too.
-func (l *link) end() {
-	mux := l.mux.Load()
-	if mux == nil {
-		return
-	}
-	mux.Close()
-	// What ends next may be the browser itself, and it is to find its client
-	// gone already (A6). A stalled peer cannot hold this up for long.
-	grace := time.NewTimer(closeGrace)
-	defer grace.Stop()
-	select {
-	case <-mux.Closed():
-	case <-grace.C:
-	}
 }

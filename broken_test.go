@@ -1,0 +1,65 @@
+package holdfast_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"holdfast"
+	"holdfast/chaos"
+	"holdfast/internal/guard"
+	"holdfast/messages"
+)
+
+// TestBrokenActors are what is left to say of actors that panic; chaos/sim
+// breaks all of them, many times.
+func TestBrokenActors(t *testing.T) {
+	t.Parallel()
+	breaking := func(broken *atomic.Bool, kind string, phase guard.Phase) func(*holdfast.Config) {
+		return func(c *holdfast.Config) {
+			c.Intercept = func(m guard.Moment) {
+				if m.Kind == kind && m.Phase == phase && broken.CompareAndSwap(true, false) {
+					panic("injected")
+				}
+			}
+		}
+	}
+
+	for _, kind := range []string{"browser", "anchor"} {
+		var armed atomic.Bool
+		inWorldWith(t, "a link is let go though the last word of its "+kind+" fails", chaos.Options{Pages: 1},
+			breaking(&armed, kind, guard.PhaseTerminate), func(w *world) {
+				w.start("t", everything, func(s *messages.TaskSpec) { s.Anchor = "auto" })
+				synctest.Wait()
+				armed.Store(true)
+				if err := w.node.StopTask(w.ctx, "t"); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				if armed.Load() {
+					t.Fatal("nothing was broken")
+				}
+				if n := len(w.b.Connections()); n != 0 {
+					t.Errorf("%d links are left", n)
+				}
+			})
+	}
+
+	var armed atomic.Bool
+	inWorldWith(t, "the end of the registry is the end of the node, and it says so", chaos.Options{Pages: 1},
+		breaking(&armed, "registry", guard.PhaseReceive), func(w *world) {
+			w.start("t", everything)
+			armed.Store(true)
+			if err := w.node.Alive(w.ctx); messages.CodeOf(err) != messages.CodeUpstreamUnavailable {
+				w.Errorf("a sign of life: %v", err)
+			}
+			synctest.Wait()
+			w.want(messages.CodeInternal, w.node.Ready())
+			if s := w.snapshot("t"); s.Active {
+				w.Errorf("task is %s", s.State)
+			}
+			if n := len(w.b.Connections()); n != 0 {
+				w.Errorf("%d links are left", n)
+			}
+		})
+}
