@@ -263,7 +263,7 @@ type DialogMemory struct {
 	Seq    uint64
 	Open   []OpenDialog
 	Recent []ClosedDialog // oldest first
-	// Late are dialogs of the past that a link may still tell of.
+	// Late are dialogs of the past that a link may still tell of, or may yet.
 	Late []SeenDialog
 }
 
@@ -294,6 +294,9 @@ type SeenDialog struct {
 	Type    string
 	Message string
 	Sights  [Roles]Sight
+	// Lost: no link reached it any more. It may stand open all the same, and a
+	// later link tell of its end.
+	Lost bool
 }
 
 // OpenDialog is a dialog with what only the dialog actor may know: the text

@@ -24,6 +24,10 @@ type (
 	// SetDialogPolicy changes what happens to dialogs from now on.
 	SetDialogPolicy struct{ Spec TaskSpec }
 
+	// DialogOver tells that a dialog does not stand open any more, though nobody
+	// has told of its end: the frame that asked runs again.
+	DialogOver struct{ Dialog DialogID }
+
 	// LinkLost tells that a link is gone, and with it its way to answer the
 	// dialogs that are open (M1).
 	LinkLost struct {

@@ -78,6 +78,11 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.handled(now, in)
 	case TimerFired:
 		m.timerFired(now, in.Name)
+	case messages.DialogOver:
+		// With an answer under way it is for its outcome to say.
+		if e := m.byID(in.Dialog); e != nil && e.answer == nil {
+			m.end(now, e, messages.ClosedByRemote)
+		}
 	case messages.FramesRemoved:
 		m.framesRemoved(now, in)
 	case messages.PageGone:
@@ -195,7 +200,7 @@ func (m *Machine) closed(now time.Time, c messages.DialogClosed) {
 	if !ok {
 		return
 	}
-	d.Sights[c.Role] = messages.SightOver
+	d.Sights[c.Role], d.Lost = messages.SightOver, false
 	e := d.entry
 	switch {
 	case e == nil:
@@ -289,6 +294,7 @@ func (m *Machine) end(now time.Time, e *entry, by messages.ClosedBy) {
 	if e.answer != nil && e.answer.unsure {
 		m.do(Disarm{outcome(e.Dialog.ID)})
 	}
+	e.Seen.Lost = by == messages.ClosedByLost
 	m.over(e.Seen)
 	record := messages.ClosedDialog{
 		ID: e.Dialog.ID, Type: e.Dialog.Type, Message: e.Dialog.Message, OpenedAt: e.Dialog.OpenedAt,

@@ -144,8 +144,11 @@ func (m *Machine) watched(w messages.PageWatched) (renamed bool) {
 		renamed = true
 	}
 	for i := range m.late {
-		if m.late[i].Page == w.Page {
-			m.late[i].Sights[w.Role] = messages.SightOver
+		if d := &m.late[i]; d.Page == w.Page {
+			d.Sights[w.Role] = messages.SightOver
+			if d.Lost {
+				d.Sights[w.Role] = messages.SightPartial
+			}
 		}
 	}
 	m.forget()
@@ -191,7 +194,12 @@ func (m *Machine) over(d messages.SeenDialog) {
 // frame that asks again has had its answer.
 func (m *Machine) frameGoesOn(r messages.Role, o messages.SeenDialog) {
 	for i := range m.late {
-		if d := &m.late[i]; d.Page == o.Page && d.Frame == o.Frame && d.Sights[r] == messages.SightOpened {
+		d := &m.late[i]
+		if d.Page != o.Page || d.Frame != o.Frame {
+			continue
+		}
+		d.Lost = false
+		if s := d.Sights[r]; s == messages.SightOpened || s == messages.SightPartial {
 			d.Sights[r] = messages.SightOver
 		}
 	}
@@ -200,7 +208,7 @@ func (m *Machine) frameGoesOn(r messages.Role, o messages.SeenDialog) {
 
 func (m *Machine) forget() {
 	m.late = slices.DeleteFunc(m.late, func(d messages.SeenDialog) bool {
-		return !slices.ContainsFunc(d.Sights[:], func(s messages.Sight) bool {
+		return !d.Lost && !slices.ContainsFunc(d.Sights[:], func(s messages.Sight) bool {
 			return s == messages.SightDue || s == messages.SightOpened || s == messages.SightPartial
 		})
 	})

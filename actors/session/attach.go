@@ -11,6 +11,9 @@ func (m *Machine) attach() {
 	m.ready, m.attended, m.announced = false, false, false
 	m.enabled = false
 	m.trial = trial{n: m.trial.n + 1}
+	if m.cfg.Again && m.round == 1 {
+		m.do(Command{Method: "Target.setAutoAttach", Params: noAutoAttach})
+	}
 	for _, c := range attachBatch {
 		if c.pageOnly && !m.cfg.IsPage {
 			continue
@@ -58,6 +61,9 @@ type attachStep struct {
 
 // iframes only: workers would be held too, and nobody here would resume them.
 var autoAttachIframes = []byte(`{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true,"filter":[{"type":"iframe"}]}`)
+
+// noAutoAttach ends what was attached by itself.
+var noAutoAttach = []byte(`{"autoAttach":false,"waitForDebuggerOnStart":false,"flatten":true}`)
 
 var attachBatch = []attachStep{
 	{method: "Inspector.enable"},

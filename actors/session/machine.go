@@ -24,6 +24,10 @@ type Config struct {
 	// Fresh pages have run nothing yet, so nothing can have wedged them: if
 	// they are slow to answer, the machine is.
 	Fresh bool
+	// Again says that the actor takes the place of one that has failed. What
+	// its last messages were is lost, so the frames of other processes are
+	// attached anew: Chrome reports each only once.
+	Again bool
 }
 
 func (c Config) place() wanted.Place {

@@ -17,7 +17,7 @@ import (
 // TestMachineTranscripts replays the stories in testdata/machine; run with
 // -rewrite to accept what the machine says now.
 //
-//	attach page|iframe [fresh]       a new machine and its Start
+//	attach page|iframe [fresh|again] a new machine and its Start
 //	reply METHOD [old] [error=CODE]  the answer to the newest (oldest) such command
 //	tree LOADER URL [old]            the answer to Page.getFrameTree
 //	info TITLE                       the answer to Target.getTargetInfo
@@ -72,7 +72,7 @@ var epoch = time.Unix(0, 0)
 func (tr *transcript) pageInput(t *testing.T, d *datadriven.TestData) any {
 	switch d.Cmd {
 	case "attach":
-		cfg := session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true, Fresh: d.HasArg("fresh")}
+		cfg := session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true, Fresh: d.HasArg("fresh"), Again: d.HasArg("again")}
 		if arg(t, d, 0) == "iframe" {
 			cfg.Target, cfg.IsPage = "F", false
 		}

@@ -21,8 +21,11 @@ func (m *Machine) sessionRestarted(s messages.SessionID) {
 	if e == nil {
 		return
 	}
-	// What it said of its renderer died with it; it will say so again.
+	// What it had to say died with it; it will say so again, and have what was
+	// attached through it attached anew.
+	m.childrenEnded(s)
 	e.ready, e.heard, e.health = false, false, messages.PageOK
+	m.doubt(e.cfg.Page)
 	m.tellDialogs(e.cfg.Page)
 	if p := m.pages[e.cfg.Page]; p != nil && p.session == s {
 		p.health = messages.PageOK
@@ -54,6 +57,7 @@ func (m *Machine) dialogsRestarted() {
 			m.tellWatched(t)
 		}
 	}
+	m.doubt("")
 }
 
 // sessionOrder lists the sessions as they were attached.

@@ -126,6 +126,7 @@ func (a *Actor) factory(id string) guard.Child {
 		return guard.Child{Kind: "frame", New: func() guard.Behavior { return frame.New(gen, a.self, dialogs) }}
 	default:
 		cfg, mux, peers := a.configs[sessionID(id)], a.mux, a.peers()
+		cfg.Again = a.pids[sessionID(id)] != nil
 		return guard.Child{Kind: "session", New: func() guard.Behavior {
 			return session.NewPage(cfg, mux, peers, a.cfg.Shed, a.wanted)
 		}}

@@ -13,6 +13,7 @@ func (m *Machine) dialogsChanged(c messages.DialogsChanged) {
 		m.tell(messages.Event{Type: messages.EventDialogOpened, Dialog: c.Opened})
 	}
 	if c.Closed != nil {
+		delete(m.doubted, c.Closed.ID)
 		m.tell(messages.Event{Type: messages.EventDialogClosed, Closed: c.Closed})
 		if c.Closed.ClosedBy == messages.ClosedByLost {
 			m.dialogLost(*c.Closed)

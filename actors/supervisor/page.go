@@ -93,6 +93,11 @@ func (m *Machine) sessionEnded(s messages.SessionID) {
 		p.held = false
 		m.pageChanged(e.cfg.Page)
 	}
+	m.childrenEnded(s)
+}
+
+// childrenEnded ends the sessions that were attached through s.
+func (m *Machine) childrenEnded(s messages.SessionID) {
 	for _, child := range m.sessionOrder() {
 		if c := m.sessions[child]; c != nil && c.via == s {
 			m.do(ToFrame{messages.TargetDetached{Gen: m.gen, Session: child, Via: s}})
@@ -107,6 +112,9 @@ func (m *Machine) sessionReady(r messages.SessionReady) {
 		return
 	}
 	e.ready, e.heard = true, e.heard || !r.Blocked
+	if m.resolve(r.Session); r.Blocked {
+		m.askDoubted(r.Session)
+	}
 	m.sendOnItsWay(r.Session, r.Target)
 }
 
@@ -128,6 +136,7 @@ func (m *Machine) sessionHealth(h messages.SessionHealth) {
 	switch h.State {
 	case messages.PageOK, messages.PagePaused, messages.PageCrashed: // a crash ends the dialogs of its process (C13)
 		e.heard = true
+		m.resolve(h.Session)
 	}
 	p := m.pages[h.Page]
 	switch {

@@ -1,0 +1,73 @@
+package dialog_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"holdfast/actors/dialog"
+	"holdfast/messages"
+)
+
+// TestTheEndOfALostDialogIsNotTheNextOnes: both links fell while a dialog stood
+// open. The links that come tell of its end, each at its own pace, and one of
+// them does so after the other has told of the page's next dialog.
+func TestTheEndOfALostDialogIsNotTheNextOnes(t *testing.T) {
+	t.Parallel()
+	m := dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), messages.DialogMemory{})
+	now := time.Unix(1000, 0)
+	var closed []messages.DialogID
+	var pending []messages.Dialog
+	step := func(in any) {
+		for _, e := range slices.Clone(m.Step(now, in)) {
+			if e, ok := e.(dialog.ToSupervisor); ok {
+				if c, ok := e.Msg.(messages.DialogsChanged); ok {
+					pending = c.Pending
+					if c.Closed != nil {
+						closed = append(closed, c.Closed.ID)
+					}
+				}
+			}
+		}
+	}
+	roles := []messages.Role{messages.RolePrimary, messages.RoleAnchor}
+	session := func(r messages.Role, gen messages.Generation) messages.SessionID {
+		return messages.SessionID([]string{"P", "A"}[r] + string('0'+rune(gen)))
+	}
+	watch := func(gen messages.Generation) {
+		for _, r := range roles {
+			step(messages.PageWatched{Role: r, Gen: gen, Page: "T", Session: session(r, gen)})
+			step(messages.PageCovered{Role: r, Gen: gen, Page: "T", Session: session(r, gen)})
+		}
+	}
+	opened := func(r messages.Role, gen messages.Generation, text string) {
+		step(messages.DialogOpened{Role: r, Gen: gen, Session: session(r, gen), Page: "T", Frame: "T", Type: "alert", Message: text})
+	}
+	over := func(r messages.Role, gen messages.Generation) {
+		step(messages.DialogClosed{Role: r, Gen: gen, Session: session(r, gen), Page: "T", Frame: "T"})
+	}
+
+	step(dialog.Start{})
+	watch(1)
+	opened(messages.RolePrimary, 1, "first")
+	opened(messages.RoleAnchor, 1, "first")
+	for _, r := range roles {
+		step(messages.LinkLost{Role: r, Gen: 1})
+	}
+	if !slices.Equal(closed, []messages.DialogID{"d-1"}) {
+		t.Fatalf("closed %v", closed)
+	}
+	watch(2)
+	over(messages.RolePrimary, 2) // somebody answers the first at the screen,
+	opened(messages.RolePrimary, 2, "second")
+	over(messages.RoleAnchor, 2) // and the anchor is slower
+	opened(messages.RoleAnchor, 2, "second")
+	if len(closed) != 1 || len(pending) != 1 || pending[0].ID != "d-2" || pending[0].Message != "second" {
+		t.Fatalf("closed %v, pending %+v", closed, pending)
+	}
+	over(messages.RolePrimary, 2)
+	over(messages.RoleAnchor, 2)
+	if !slices.Equal(closed, []messages.DialogID{"d-1", "d-2"}) || len(pending) != 0 {
+		t.Errorf("closed %v, pending %+v", closed, pending)
+	}
+}

@@ -1,0 +1,67 @@
+package supervisor
+
+import "holdfast/messages"
+
+// doubt is for the dialogs of a page, or of all when it is "", about which an
+// actor that has failed may have been told and nobody else: what was in its
+// mailbox is lost. Chrome cannot be asked whether a dialog is open; but a frame
+// that waits for one answers nothing, so once it answers, its dialog is over.
+func (m *Machine) doubt(page messages.TargetID) {
+	for _, d := range m.pending {
+		if page != "" && d.TargetID != page {
+			continue
+		}
+		m.doubted[d.ID] = true
+		s := m.holder(d)
+		if e := m.sessions[s]; e != nil && e.ready {
+			e.heard = false
+			m.askDoubted(s)
+		}
+	}
+}
+
+// askDoubted has a session report when its renderer answers, if that would
+// settle a doubt.
+func (m *Machine) askDoubted(s messages.SessionID) {
+	for _, d := range m.pending {
+		if m.doubted[d.ID] && m.holder(d) == s {
+			m.do(ToSession{s, messages.ProbeSession{Report: true}})
+			return
+		}
+	}
+}
+
+// betweenSessions says that the dialog's frame, or one above it, lives in a
+// process that no session is attached to at the moment: nobody can speak for it.
+func (m *Machine) betweenSessions(d messages.Dialog) bool {
+	tree := m.trees[d.TargetID]
+	if tree == nil {
+		return d.FrameID != messages.FrameID(d.TargetID)
+	}
+	frame := d.FrameID
+	for i := len(tree.Children) - 1; i >= 0; i-- { // parents stand before their children
+		c := tree.Children[i]
+		if c.FrameID != frame {
+			continue
+		}
+		if c.IsOOPIF {
+			return c.SessionID == ""
+		}
+		frame = c.ParentFrameID
+	}
+	return frame != tree.Top.FrameID
+}
+
+// resolve ends the doubted dialogs of a session that has just answered. One that
+// opened since is not among them.
+func (m *Machine) resolve(s messages.SessionID) {
+	if e := m.sessions[s]; e == nil || !e.heard {
+		return
+	}
+	for _, d := range m.pending {
+		if m.doubted[d.ID] && m.holder(d) == s && !m.betweenSessions(d) {
+			delete(m.doubted, d.ID)
+			m.do(ToDialog{messages.DialogOver{Dialog: d.ID}})
+		}
+	}
+}
