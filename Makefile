@@ -1,4 +1,4 @@
-.PHONY: help demo build test race lint fuzz bench chaos figures record
+.PHONY: help demo build test race lint fuzz bench chaos soak figures record
 
 help: ## this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -23,10 +23,15 @@ lint: ## gofumpt, vet, staticcheck
 fuzz: ## every fuzz target for half a minute
 	.ci/fuzz 30s
 
+SOAK ?= 10m
+soak: ## chaos for as long as told: make soak SOAK=1h
+	go test -count=1 -timeout=0 ./chaos/sim -run '^TestSoak$$' -soak $(SOAK) -v
+
 bench: ## benchmarks beside their floors, in the same run
 	go test -run '^$$' -bench . -benchmem ./...
 
-chaos: ## kill 200 real sockets and 30 of a real Chromium's; SEED=n for other plans
+chaos: ## 300 seeds against a whole node, 200 killed sockets, 30 of a real Chromium's; SEED=n for other plans of kills
+	go test -race -count=1 -timeout=60m ./chaos/sim -run '^(TestSeeds|TestSameSeedSameTrace)$$' -seeds 300 -steps 40
 	go test -race -count=1 -timeout=30m ./chaos/live -run '^TestReal' -v -seed $(or $(SEED),1) -kills 200 -chromium-kills 30
 
 figures: ## the figures of the README, measured anew

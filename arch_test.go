@@ -50,6 +50,8 @@ var floors = []struct {
 	{"cmd/node", []string{".", "internal/browser", "internal/cli", "internal/demo", "messages"}},
 
 	// What only tests stand on.
+	{"chaos/plan", []string{"messages"}},
+	{"chaos/sim", nil},
 	{"chaos", []string{"internal/browser", "internal/chromiumtest", "messages", "transport"}},
 	{"internal/chromiumtest", []string{"internal/browser", "messages"}},
 	{"internal/api/apitest", []string{"messages"}},

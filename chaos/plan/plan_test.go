@@ -1,0 +1,82 @@
+package plan_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"holdfast/chaos/plan"
+)
+
+func TestPlans(t *testing.T) {
+	t.Parallel()
+
+	t.Run("the same seed gives the same plan, and a shorter one its beginning", func(t *testing.T) {
+		t.Parallel()
+		for seed := range uint64(50) {
+			long, short := plan.New(seed, 40), plan.New(seed, 7)
+			if diff := cmp.Diff(long, plan.New(seed, 40)); diff != "" {
+				t.Fatal(diff)
+			}
+			long.Steps = long.Steps[:7]
+			if diff := cmp.Diff(long, short); diff != "" {
+				t.Fatal(diff)
+			}
+		}
+	})
+
+	t.Run("every kind of step and every panic comes up", func(t *testing.T) {
+		t.Parallel()
+		kinds, panics := map[plan.Kind]int{}, map[plan.Panic]bool{}
+		dialogs, settles, steps := 0, 0, 0
+		for seed := range uint64(300) {
+			for _, s := range plan.New(seed, plan.DefaultSteps).Steps {
+				kinds[s.Kind]++
+				steps++
+				if s.Dialog {
+					dialogs++
+				}
+				if s.Settle {
+					settles++
+				}
+				if s.Kind == plan.ActorPanic {
+					panics[s.Panic] = true
+				}
+			}
+		}
+		for _, k := range plan.Kinds() {
+			if kinds[k] == 0 {
+				t.Errorf("%s never happens", k)
+			}
+		}
+		if len(kinds) != len(plan.Kinds()) {
+			t.Errorf("%d kinds, want %d", len(kinds), len(plan.Kinds()))
+		}
+		for _, p := range plan.Panics {
+			if !panics[p] {
+				t.Errorf("no panic in %s/%s", p.Actor, p.Phase)
+			}
+		}
+		if dialogs < steps*2/5 || dialogs > steps*3/5 {
+			t.Errorf("%d of %d steps have a dialog open, want half", dialogs, steps)
+		}
+		if settles == 0 || settles > steps*3/5 {
+			t.Errorf("%d of %d steps settle", settles, steps)
+		}
+	})
+
+	t.Run("tasks are three to eight, on one browser or two", func(t *testing.T) {
+		t.Parallel()
+		for seed := range uint64(300) {
+			p := plan.New(seed, 0)
+			if len(p.Tasks) < 3 || len(p.Tasks) > 8 || p.Browsers < 1 || p.Browsers > 2 {
+				t.Fatalf("seed %d: %d tasks on %d browsers", seed, len(p.Tasks), p.Browsers)
+			}
+			for _, task := range p.Tasks {
+				if task.Browser < 0 || task.Browser >= p.Browsers {
+					t.Errorf("seed %d: %+v", seed, task)
+				}
+			}
+		}
+	})
+}

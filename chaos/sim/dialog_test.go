@@ -1,0 +1,280 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"holdfast/chaos"
+	"holdfast/messages"
+)
+
+// dialog is one dialog of a page: what became of it, and what was said of it.
+type dialog struct {
+	message string
+	kind    chaos.DialogType
+	byText  string // the default text of a prompt
+	fake    *chaos.Dialog
+	raised  time.Time
+	// mayBeLost says, by task, why it is nobody's fault when it is.
+	mayBeLost map[messages.TaskID]string
+	given     []given
+	seen      map[messages.TaskID]messages.DialogID
+	closedBy  map[messages.TaskID]messages.ClosedBy
+	confirmed int // callers who were told that theirs was the answer
+	explained bool
+	checked   bool
+}
+
+// given is an answer that somebody gave.
+type given struct {
+	accept bool
+	text   *string
+}
+
+// dialogs are all dialogs that the plan has opened, by their message.
+type dialogs struct {
+	w  *world
+	mu sync.Mutex
+	by map[string]*dialog
+	in []*dialog // in order
+}
+
+// raise has a script of the frame open a dialog.
+func (d *dialogs) raise(b *chaos.Browser, frame messages.FrameID, pick uint32) *dialog {
+	d.mu.Lock()
+	o := &dialog{
+		message: fmt.Sprintf("dialog-%d", len(d.in)+1), raised: time.Now(),
+		kind: []chaos.DialogType{chaos.Alert, chaos.Confirm, chaos.Prompt}[pick%3],
+		seen: map[messages.TaskID]messages.DialogID{}, closedBy: map[messages.TaskID]messages.ClosedBy{},
+		mayBeLost: map[messages.TaskID]string{},
+	}
+	if o.kind == chaos.Prompt {
+		o.byText = "default of " + o.message
+	}
+	o.fake = b.OpenDialog(frame, o.kind, o.message, o.byText) // nobody can have heard of it: mu is held
+	d.in, d.by[o.message] = append(d.in, o), o
+	d.mu.Unlock()
+	return o
+}
+
+func (d *dialogs) opened(t *task, m messages.Dialog) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	o := d.by[m.Message]
+	if o == nil {
+		if m.Message != "" {
+			d.w.violate("%s: dialog %q was never raised", t.id, m.Message)
+		}
+		return
+	}
+	if o.seen[t.id] != "" {
+		d.w.violate("%s: dialog %q was announced as %s and as %s", t.id, m.Message, o.seen[t.id], m.ID)
+	}
+	if m.Type != string(o.kind) || m.DefaultPrompt != o.byText {
+		d.w.violate("%s: dialog %q is announced as %+v", t.id, m.Message, m)
+	}
+	o.seen[t.id] = m.ID
+}
+
+func (d *dialogs) closed(t *task, m messages.ClosedDialog) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if o := d.by[m.Message]; o != nil {
+		o.closedBy[t.id] = m.ClosedBy
+	}
+}
+
+// answer has a caller answer one of the dialogs that a task shows.
+func (w *world) answer(t *task, shown messages.Dialog, caller int, pick uint32) {
+	a := messages.DialogAnswer{Action: messages.ActionDismiss, DialogID: shown.ID}
+	g := given{}
+	if (pick>>caller)%2 == 0 {
+		a.Action, g.accept = messages.ActionAccept, true
+	}
+	if shown.Type == "prompt" && (pick>>(caller+8))%3 > 0 {
+		text := fmt.Sprintf("%s by caller %d", shown.Message, caller)
+		a.PromptText, g.text = &text, &text
+	}
+	w.dialogs.mu.Lock()
+	o := w.dialogs.by[shown.Message]
+	if o != nil {
+		o.given = append(o.given, g)
+	}
+	w.dialogs.mu.Unlock()
+	what := fmt.Sprintf("%s: answer %d to %q", t.id, caller, shown.Message)
+	w.begin(t, what, answerBudget, func(ctx context.Context) (any, error) {
+		return w.agentFor(uint32(caller)).Respond(ctx, t.id, a)
+	}, func(v any, err error) {
+		if err != nil || o == nil {
+			return
+		}
+		closed := v.(messages.ClosedDialog)
+		w.dialogs.mu.Lock()
+		o.confirmed++
+		twice, deaf := o.confirmed > 1, o.mayBeLost[t.id] != ""
+		w.dialogs.mu.Unlock()
+		if twice {
+			w.violate("%s: two callers were told that theirs was the answer", what)
+		}
+		if closed.ClosedBy != messages.ClosedByAgent {
+			w.violate("%s: closed by %s and no error", what, closed.ClosedBy)
+		}
+		// Without the actor's last messages, the answer may have met the dialog
+		// that came next: it names none.
+		if r, over := o.fake.Result(); !deaf && (!over || r.By != chaos.ClosedByAnswer || !g.got(o, r)) {
+			w.violate("%s: told that it won, and the page got %+v", what, r)
+		}
+	})
+}
+
+// got says whether the page got what the caller gave.
+func (g given) got(o *dialog, r chaos.DialogResult) bool {
+	if o.kind == chaos.Alert {
+		return true
+	}
+	if g.accept != r.Accepted {
+		return false
+	}
+	if o.kind != chaos.Prompt || !g.accept {
+		return r.Text == ""
+	}
+	if g.text != nil {
+		return r.Text == *g.text
+	}
+	return r.Text == o.byText // nobody said anything: the default (C3)
+}
+
+// check holds every dialog to: answered at most once, with what somebody gave;
+// none lost while a link could reach it.
+func (d *dialogs) check() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, o := range d.in {
+		if o.checked {
+			continue
+		}
+		r, over := o.fake.Result()
+		for id, by := range o.closedBy {
+			switch {
+			case by == messages.ClosedByLost && o.mayBeLost[id] == "":
+				d.w.violate("%s: dialog %q was lost while it could be answered", id, o.message)
+			case !over && by != messages.ClosedByLost && o.mayBeLost[id] == "" && !d.w.task(id).leaving:
+				d.w.violate("%s: dialog %q is said to be closed by %s and stands open", id, o.message, by)
+			}
+		}
+		if !over {
+			continue
+		}
+		o.checked = len(o.closedBy) == len(o.seen)
+		if r.By != chaos.ClosedByAnswer {
+			continue
+		}
+		o.explained = o.explained || d.explained(o, r)
+		if !o.explained {
+			d.w.violate("dialog %q got %+v, which nobody gave: %+v", o.message, r, o.given)
+		}
+	}
+}
+
+func (w *world) task(id messages.TaskID) *task {
+	return w.tasks[slices.IndexFunc(w.tasks, func(t *task) bool { return t.id == id })]
+}
+
+// explained says whether somebody, or the task's spec, gave that answer.
+func (d *dialogs) explained(o *dialog, r chaos.DialogResult) bool {
+	for _, g := range o.given {
+		if g.got(o, r) {
+			return true
+		}
+	}
+	for _, t := range d.w.tasks {
+		if _, saw := o.seen[t.id]; !saw {
+			continue
+		}
+		policy := given{accept: t.plan.Policy == messages.PolicyAutoAccept}
+		if t.plan.Policy != messages.PolicyMustRespond && policy.got(o, r) {
+			return true
+		}
+		patience := t.plan.DialogTimeout
+		if patience == 0 {
+			patience = messages.DefaultDialogTimeout
+		}
+		if (t.leaving || time.Since(o.raised) >= patience) && (given{}).got(o, r) {
+			return true
+		}
+	}
+	return false
+}
+
+// excuse lets open dialogs be lost for a task: those on its pages, by its own
+// account.
+func (d *dialogs) excuse(t *task, why string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, o := range d.in {
+		if _, over := o.fake.Result(); over && o.closedBy[t.id] != "" {
+			continue
+		}
+		if t.own[o.fake.Page()] && o.mayBeLost[t.id] == "" {
+			o.mayBeLost[t.id] = why
+		}
+	}
+}
+
+// look excuses what a task has no session any more to answer by, by the
+// browsers' own account.
+func (d *dialogs) look() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, t := range d.w.tasks {
+		for _, f := range t.host.now().OpenDialogs() {
+			if o := d.record(f); o != nil && !t.reaches(f) && o.mayBeLost[t.id] == "" {
+				o.mayBeLost[t.id] = "it had no session left to answer by"
+			}
+		}
+	}
+}
+
+// reaches says whether one of the task's links can answer the dialog.
+func (t *task) reaches(f *chaos.Dialog) bool {
+	return slices.ContainsFunc(f.Audience(), func(c *chaos.Conn) bool {
+		return c.Host() == t.host.name(t.index) && !t.w.zombie(c)
+	})
+}
+
+// over says whether the dialog of that message is.
+func (d *dialogs) over(message string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	o := d.by[message]
+	if o == nil {
+		return false
+	}
+	_, over := o.fake.Result()
+	return over
+}
+
+// record is what is known of a browser's dialog, nil for one nobody planned.
+// With mu held.
+func (d *dialogs) record(f *chaos.Dialog) *dialog {
+	for _, o := range d.in {
+		if o.fake == f {
+			return o
+		}
+	}
+	return nil
+}
+
+// excused says whether the task may have lost a dialog.
+func (d *dialogs) excused(t *task, f *chaos.Dialog) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	o := d.record(f)
+	if o == nil { // a beforeunload, which nobody raised by name
+		return t.deafened
+	}
+	return o.mayBeLost[t.id] != ""
+}

@@ -1,0 +1,132 @@
+package sim
+
+import (
+	"fmt"
+	"io"
+	"net/http/httptest"
+	"strings"
+
+	"holdfast/messages"
+)
+
+// check holds the world to what is true at every quiet moment, in the middle of
+// a recovery as well.
+func (w *world) check() {
+	w.checkCalls()
+	w.checkProbes()
+	w.dialogs.check()
+	for _, h := range w.hosts {
+		if h.now().Dead() {
+			w.violate("browser %d was killed by what was done to it (C15)", h.index)
+		}
+	}
+	for _, t := range w.tasks {
+		_, _, all := t.host.links(t.index)
+		most := 1
+		if t.plan.Anchor {
+			most = 2
+		}
+		if len(all) > most {
+			w.violate("%s has %d links", t.id, len(all))
+		}
+		s := t.snapshot()
+		if s == nil {
+			continue
+		}
+		if len(s.RecentDialogs) > messages.MaxRecentDialogs || len(s.ConsoleErrors) > messages.MaxConsoleErrors {
+			w.violate("%s: a ring has overflowed", t.id)
+		}
+		if !s.Active && (s.Pages != nil || s.PendingDialogs != nil || s.FrameTree != nil) {
+			w.violate("%s is %s and shows pages or dialogs", t.id, s.State)
+		}
+	}
+}
+
+// checkEnd holds the world to leaving nothing behind, and the metrics to saying
+// what the events said.
+func (w *world) checkEnd() {
+	w.check()
+	for _, what := range w.pendingCalls() {
+		w.violate("%s never had an outcome", what)
+	}
+	for _, h := range w.hosts {
+		for _, c := range h.now().Connections() {
+			if !w.zombie(c) && !c.Stalled() {
+				w.violate("link %d of %s is left", c.Number(), c.Host())
+			}
+		}
+		for _, p := range h.now().Pages() {
+			if (p.Held || p.Frozen) && len(w.zombies) == 0 {
+				w.violate("page %s is left frozen", w.trace.name("p", string(p.Target)))
+			}
+		}
+	}
+	m := w.metrics()
+	started, exited := 0, 0
+	for name, n := range m {
+		switch {
+		case strings.HasPrefix(name, "holdfast_actors_started_total"):
+			started += n
+		case strings.HasPrefix(name, "holdfast_actors_exited_total"):
+			exited += n
+		}
+	}
+	if started != exited {
+		w.violate("%d actors started, %d exited", started, exited)
+	}
+	if n := m["holdfast_actor_duplicate_ids_total"]; n != 0 {
+		w.violate("%d actors under a taken id", n)
+	}
+	panics := 0
+	for name, n := range m {
+		if strings.Contains(name, `reason="panic"`) {
+			panics += n
+		}
+		if strings.Contains(name, `reason="abandoned"`) && n > 0 {
+			w.violate("%s %d", name, n)
+		}
+	}
+	// One that breaks in its Terminate may have had a better reason to end.
+	if most, least := w.breaker.count(); panics > most || panics < least {
+		w.violate("%d actors have panicked, %d of them by design: %s", panics, most, w.breaker.fired)
+	}
+	w.counts.mu.Lock()
+	defer w.counts.mu.Unlock()
+	for typ, n := range w.counts.opened {
+		w.same(m, fmt.Sprintf(`holdfast_dialogs_opened_total{type=%q}`, typ), n)
+	}
+	for by, n := range w.counts.closedBy {
+		w.same(m, fmt.Sprintf(`holdfast_dialogs_closed_total{closed_by=%q}`, by), n)
+	}
+	w.same(m, "holdfast_upstream_reconnects_total", w.counts.reconnects)
+}
+
+func (w *world) same(metrics map[string]int, name string, want int) {
+	if got := metrics[name]; got != want {
+		w.violate("%s is %d, the events say %d", name, got, want)
+	}
+}
+
+// metrics scrapes the node's counters.
+func (w *world) metrics() map[string]int {
+	rec := httptest.NewRecorder()
+	w.node.MetricsHandler().ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
+	body, err := io.ReadAll(rec.Body)
+	if err != nil {
+		w.violate("metrics: %v", err)
+	}
+	m := map[string]int{}
+	for _, line := range strings.Split(string(body), "\n") {
+		name, value, ok := strings.Cut(line, "} ")
+		if ok {
+			name += "}"
+		} else if name, value, ok = strings.Cut(line, " "); !ok {
+			continue
+		}
+		var f float64
+		if _, err := fmt.Sscan(value, &f); err == nil {
+			m[name] = int(f)
+		}
+	}
+	return m
+}

@@ -1,0 +1,82 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"holdfast/chaos/plan"
+	"holdfast/internal/guard"
+)
+
+// breaker makes actors panic, each arming once.
+type breaker struct {
+	mu    sync.Mutex
+	armed map[string]plan.Panic // by task
+	fired []string
+	deaf  []string // tasks in which an actor was broken that hears of dialogs
+}
+
+func (b *breaker) arm(task string, p plan.Panic) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.armed == nil {
+		b.armed = map[string]plan.Panic{}
+	}
+	b.armed[task] = p
+}
+
+// disarm says whether the task's panic has yet to happen, and calls it off.
+func (b *breaker) disarm(task string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_, waits := b.armed[task]
+	delete(b.armed, task)
+	return waits
+}
+
+// deafened returns, once, the tasks in which an actor was broken that hears of
+// dialogs. The message that breaks an actor is lost with those behind it: be it
+// the opening of a dialog, or its end.
+func (b *breaker) deafened() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	deaf := b.deaf
+	b.deaf = nil
+	return deaf
+}
+
+// count is how many actors have been broken, and how many of them before they
+// ended.
+func (b *breaker) count() (all, alive int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, what := range b.fired {
+		if !strings.Contains(what, string("/"+guard.PhaseTerminate)) {
+			alive++
+		}
+	}
+	return len(b.fired), alive
+}
+
+// intercept is called by every actor of the node.
+func (b *breaker) intercept(m guard.Moment) {
+	task := m.Parent
+	if m.Kind == "supervisor" {
+		task = m.Key
+	}
+	b.mu.Lock()
+	p, ok := b.armed[task]
+	if !ok || p.Actor != m.Kind || p.Phase != string(m.Phase) {
+		b.mu.Unlock()
+		return
+	}
+	delete(b.armed, task)
+	what := fmt.Sprintf("%s: %s/%s %s", task, m.Kind, m.Phase, strings.TrimPrefix(fmt.Sprintf("%T", m.Msg), "messages."))
+	b.fired = append(b.fired, what)
+	if p.Actor == "dialog" || p.Actor == "session" {
+		b.deaf = append(b.deaf, task)
+	}
+	b.mu.Unlock()
+	panic("injected into " + what)
+}

@@ -1,0 +1,149 @@
+package sim
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"holdfast/chaos/plan"
+)
+
+var (
+	seedFlag  = flag.Uint64("seed", 0, "the one seed that TestSeed plays")
+	seedsFlag = flag.Uint64("seeds", 25, "how many seeds TestSeeds plays")
+	stepsFlag = flag.Int("steps", plan.DefaultSteps, "how many steps a plan has")
+	showFlag  = flag.Bool("show", false, "write the trace of TestSeed also when it passes")
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// result is what came of a run.
+type result struct {
+	trace      *trace
+	violations []string
+	recoveries []time.Duration
+	panics     int
+}
+
+// play carries out the plan of a seed in a bubble of its own.
+func play(t *testing.T, p plan.Plan) result {
+	t.Helper()
+	var w *world
+	var tr *trace
+	defer func() {
+		// A bubble that cannot end says so by a panic: goroutines are left.
+		if r := recover(); r != nil {
+			if tr != nil {
+				t.Logf("%s", tr)
+			}
+			t.Errorf("%s: the bubble did not end: %v", replay(p), r)
+			panic(r)
+		}
+	}()
+	synctest.Test(t, func(t *testing.T) {
+		tr = newTrace()
+		w = newWorld(t, p, tr)
+		w.run()
+		w.close()
+	})
+	broken, _ := w.breaker.count()
+	return result{tr, w.violations, w.recoveries, broken}
+}
+
+// replay is the command that plays a seed again, up to the step that failed.
+func replay(p plan.Plan) string {
+	return fmt.Sprintf("go test ./chaos/sim -run '^TestSeed$' -seed %#x -steps %d", p.Seed, len(p.Steps))
+}
+
+// judge fails the test for what a run has violated.
+func judge(t *testing.T, p plan.Plan, r result) {
+	t.Helper()
+	if len(r.violations) == 0 {
+		return
+	}
+	p.Steps = p.Steps[:min(len(p.Steps), r.trace.step)]
+	t.Logf("trace of seed %#x, %d tasks:\n%s", p.Seed, len(p.Tasks), r.trace)
+	t.Errorf("%s\n%s", r.violations[0], replay(p))
+}
+
+// TestSeed plays the seed that -seed names.
+func TestSeed(t *testing.T) {
+	p := plan.New(*seedFlag, *stepsFlag)
+	r := play(t, p)
+	judge(t, p, r)
+	if *showFlag && !t.Failed() {
+		t.Logf("%s\nhash %s", r.trace, r.trace.sum())
+	}
+}
+
+// TestSeeds plays the first seeds, and those that have failed once.
+func TestSeeds(t *testing.T) {
+	t.Parallel()
+	seeds := slices.Clone(regressions)
+	for s := range *seedsFlag {
+		seeds = append(seeds, s+1)
+	}
+	var mu sync.Mutex
+	var recoveries []time.Duration
+	panics := 0
+	t.Run("seeds", func(t *testing.T) {
+		for _, seed := range seeds {
+			t.Run(fmt.Sprintf("%#x", seed), func(t *testing.T) {
+				t.Parallel()
+				p := plan.New(seed, *stepsFlag)
+				r := play(t, p)
+				judge(t, p, r)
+				mu.Lock()
+				defer mu.Unlock()
+				recoveries = append(recoveries, r.recoveries...)
+				panics += r.panics
+			})
+		}
+	})
+	if len(recoveries) == 0 {
+		return
+	}
+	slices.Sort(recoveries)
+	at := func(q float64) time.Duration {
+		return recoveries[min(len(recoveries)-1, int(q*float64(len(recoveries))))]
+	}
+	t.Logf("%d seeds of %d steps, %d actors broken; recovery after the last fault, %d times: p50 %s, p99 %s, max %s (virtual)",
+		len(seeds), *stepsFlag, panics, len(recoveries), at(0.5), at(0.99), recoveries[len(recoveries)-1])
+	if p99 := at(0.99); p99 > recoveryP99 {
+		t.Errorf("recovery p99 %s, want at most %s", p99, recoveryP99)
+	}
+}
+
+// regressions are seeds that have found something; see chaos/README.md.
+var regressions = []uint64{0x1b, 0x1f, 0x3a, 0xa1, 0xaf, 0xc6, 0xd1, 0xd5}
+
+// TestSameSeedSameTrace plays seeds twice. Actors are broken between messages
+// only: what is in a mailbox when a message breaks its actor, and lost with it,
+// is the scheduler's choice.
+func TestSameSeedSameTrace(t *testing.T) {
+	t.Parallel()
+	for seed := range max(1, *seedsFlag/5) {
+		t.Run(fmt.Sprintf("%#x", seed+1), func(t *testing.T) {
+			t.Parallel()
+			p := plan.New(seed+1, *stepsFlag)
+			for i := range p.Steps {
+				if p.Steps[i].Panic.Phase == "receive" {
+					p.Steps[i].Panic.Phase = "init"
+				}
+			}
+			first, second := play(t, p), play(t, p)
+			judge(t, p, first)
+			judge(t, p, second)
+			if first.trace.sum() != second.trace.sum() {
+				t.Errorf("the traces differ (-first +second):\n%s", cmp.Diff(first.trace.hashed(), second.trace.hashed()))
+			}
+		})
+	}
+}
