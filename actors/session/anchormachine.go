@@ -42,7 +42,8 @@ type AnchorMachine struct {
 	leaving  bool
 	alone    bool
 	owned    map[messages.TargetID]bool
-	left     map[messages.TargetID]bool // on order, until told to cover them; true where the browser has them
+	left     map[messages.TargetID]bool // on order, while an attach to them may still come
+	seen     map[messages.TargetID]bool // left as well, and the browser has them
 	pages    map[messages.TargetID]*anchored
 }
 
@@ -57,13 +58,13 @@ type anchored struct {
 func NewAnchorMachine(cfg AnchorConfig) *AnchorMachine {
 	m := &AnchorMachine{
 		cfg: cfg, alone: cfg.Alone,
-		owned: map[messages.TargetID]bool{}, left: map[messages.TargetID]bool{}, pages: map[messages.TargetID]*anchored{},
+		owned: map[messages.TargetID]bool{}, left: map[messages.TargetID]bool{}, seen: map[messages.TargetID]bool{}, pages: map[messages.TargetID]*anchored{},
 	}
 	for _, t := range cfg.Owned {
 		m.owned[t] = true
 	}
 	for _, t := range cfg.Left {
-		m.left[t] = false
+		m.left[t] = true
 	}
 	return m
 }
@@ -134,6 +135,7 @@ func (m *AnchorMachine) replied(r Replied) {
 	case TagLeft:
 		m.do(ToSupervisor{messages.PageLeft{Gen: m.cfg.Gen, Page: r.Tag.Page}})
 	case TagCover:
+		delete(m.left, r.Tag.Page)
 		// The attach itself has been reported before the reply.
 		if p := m.pages[r.Tag.Page]; p != nil && p.session == "" {
 			delete(m.pages, r.Tag.Page)
@@ -157,21 +159,18 @@ func (m *AnchorMachine) rootAttached() {
 	m.attached = true
 	m.do(Disarm{timerAttach})
 	m.do(ToSupervisor{messages.AnchorAttached{Gen: m.cfg.Gen, Pages: m.present()}})
+	clear(m.left) // from here on pages are attached to on order
+	clear(m.seen)
 	m.do(Arm{timerSettle, AnchorSettle})
 	m.maybeSettled()
 }
 
 // present are the task's pages that this browser has, those among them that the
-// anchor was told to keep away from.
+// anchor was told to keep away from when they were reported.
 func (m *AnchorMachine) present() []messages.TargetID {
-	list := slices.Collect(maps.Keys(m.pages))
-	for t, seen := range m.left {
-		if seen {
-			list = append(list, t)
-		}
-	}
+	list := slices.AppendSeq(slices.Collect(maps.Keys(m.pages)), maps.Keys(m.seen))
 	slices.Sort(list)
-	return list
+	return slices.Compact(list)
 }
 
 func (m *AnchorMachine) maybeSettled() {
@@ -206,8 +205,8 @@ func (m *AnchorMachine) ours(a messages.TargetAttached) bool {
 	if a.Info.Type != "page" || m.leaving {
 		return false
 	}
-	if _, ok := m.left[a.Info.ID]; ok {
-		m.left[a.Info.ID] = true
+	if m.left[a.Info.ID] {
+		m.seen[a.Info.ID] = true
 		return false
 	}
 	return m.cfg.Scope == messages.ScopeBrowser || m.owned[a.Info.ID] || a.Info.Opener != "" && m.owned[a.Info.Opener]
@@ -320,7 +319,12 @@ func (m *AnchorMachine) leavePage(t messages.TargetID) {
 	p := m.pages[t]
 	delete(m.pages, t)
 	delete(m.owned, t)
-	m.left[t] = p != nil && p.session != ""
+	if !m.attached || p != nil && p.session == "" {
+		m.left[t] = true
+	}
+	if !m.attached && p != nil && p.session != "" {
+		m.seen[t] = true
+	}
 	if p == nil || p.session == "" {
 		m.do(ToSupervisor{messages.PageLeft{Gen: m.cfg.Gen, Page: t}})
 		return
