@@ -24,6 +24,24 @@ const (
 // was lost stands again.
 const ReasonReconnected = "reconnected"
 
+// Reconnect is an attempt to bring a lost primary link back: OK when it stands
+// again, with the cause of its loss; else with what failed, the dial or the attach.
+type Reconnect struct {
+	OK    bool
+	Cause ReconnectCause
+}
+
+// ReconnectCause says why a primary link was lost, or was not to be had.
+type ReconnectCause string
+
+// The causes.
+const (
+	CauseClosed   ReconnectCause = "closed"    // ended, by whomever
+	CauseHalfOpen ReconnectCause = "half_open" // the keepalive went unanswered
+	CauseDial     ReconnectCause = "dial"
+	CauseAttach   ReconnectCause = "attach"
+)
+
 // Event is one state change. Version is that of the snapshot in which it
 // first shows; several events may share one. Only the field that fits the
 // type is set.
@@ -34,6 +52,7 @@ type Event struct {
 	State      TaskState   `json:"state,omitempty"`
 	Reason     string      `json:"reason,omitempty"`
 	Connection *Connection `json:"connection,omitempty"`
+	Reconnect  *Reconnect  `json:"-"` // for metrics, with a connection
 	Page       *Page       `json:"page,omitempty"`
 	// Was is the page_state before, where a page_changed is about that.
 	Was       PageState     `json:"was,omitempty"`

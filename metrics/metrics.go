@@ -31,7 +31,8 @@ type Metrics struct {
 	closed       *prometheus.CounterVec
 	wedges       *prometheus.CounterVec
 	recoveries   *prometheus.CounterVec
-	reconnects   prometheus.Counter
+	reconnects   *prometheus.CounterVec
+	promotions   *prometheus.CounterVec
 	gap          prometheus.Histogram
 	starts       *prometheus.CounterVec
 	exits        *prometheus.CounterVec
@@ -72,7 +73,8 @@ func New(s Sources) *Metrics {
 	m.closed = vector("holdfast_dialogs_closed_total", "JavaScript dialogs that have closed, by who ended them.", "closed_by")
 	m.wedges = vector("holdfast_page_wedges_total", "Times a page came to be unable to answer, by cause.", "cause")
 	m.recoveries = vector("holdfast_page_recoveries_total", "Recoveries of pages, asked for or by on_wedge, by what came of them.", "action", "result")
-	m.reconnects = counter("holdfast_upstream_reconnects_total", "Primary links that were lost and came back.")
+	m.reconnects = vector("holdfast_upstream_reconnects_total", "Attempts to bring back a lost primary link; of one that succeeded, why it was lost.", "result", "cause")
+	m.promotions = vector("holdfast_anchor_promotions_total", "Dialogs whose answer had to go through the anchor: closed by it, or otherwise.", "result")
 	m.gap = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "holdfast_upstream_gap_seconds", Help: "Time a task was without events because of a lost link.",
 		Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
@@ -90,6 +92,15 @@ func New(s Sources) *Metrics {
 	}
 	for _, t := range dialogTypes {
 		m.opened.WithLabelValues(t)
+	}
+	for _, p := range []string{"answered", "failed"} {
+		m.promotions.WithLabelValues(p)
+	}
+	for _, c := range []messages.ReconnectCause{messages.CauseClosed, messages.CauseHalfOpen} {
+		m.reconnects.WithLabelValues("ok", string(c))
+	}
+	for _, c := range []messages.ReconnectCause{messages.CauseDial, messages.CauseAttach} {
+		m.reconnects.WithLabelValues("failed", string(c))
 	}
 	for _, c := range closers {
 		m.closed.WithLabelValues(string(c))
@@ -134,6 +145,9 @@ func (m *Metrics) Observe(events []messages.Event) {
 			m.opened.WithLabelValues(oneOf(e.Dialog.Type, dialogTypes)).Inc()
 		case messages.EventDialogClosed:
 			m.closed.WithLabelValues(string(e.Closed.ClosedBy)).Inc()
+			if e.Closed.Promoted {
+				m.promotions.WithLabelValues(promotion(e.Closed.ClosedBy)).Inc()
+			}
 		case messages.EventPageChanged:
 			if e.Was != "" && e.Page.PageState != messages.PageOK {
 				m.wedges.WithLabelValues(string(e.Page.PageState)).Inc()
@@ -145,12 +159,28 @@ func (m *Metrics) Observe(events []messages.Event) {
 				m.taskEnds.WithLabelValues(string(e.State)).Inc()
 			}
 		case messages.EventConnection:
+			if r := e.Reconnect; r != nil {
+				m.reconnects.WithLabelValues(reconnect(r.OK), string(r.Cause)).Inc()
+			}
 			if e.Reason == messages.ReasonReconnected {
-				m.reconnects.Inc()
 				m.gap.Observe(float64(e.Connection.LastGapMS) / 1000)
 			}
 		}
 	}
+}
+
+func promotion(by messages.ClosedBy) string {
+	if by == messages.ClosedByLost || by == messages.ClosedByRemote {
+		return "failed"
+	}
+	return "answered"
+}
+
+func reconnect(ok bool) string {
+	if ok {
+		return "ok"
+	}
+	return "failed"
 }
 
 // ActorStarted implements guard.Observer.

@@ -26,6 +26,7 @@ func setup(t *testing.T, tasks ...*messages.Snapshot) *metrics.Metrics {
 // names are the node's own series: a contract with dashboards and alerts.
 var names = []string{
 	"holdfast_actor_duplicate_ids_total", "holdfast_actors_exited_total", "holdfast_actors_started_total",
+	"holdfast_anchor_off", "holdfast_anchor_promotions_total",
 	"holdfast_auth_failures_total", "holdfast_browser_orphans_reaped_total", "holdfast_build_info",
 	"holdfast_console_errors_shed_total", "holdfast_dead_letters_total", "holdfast_dialog_oldest_age_seconds",
 	"holdfast_dialogs_closed_total", "holdfast_dialogs_opened_total", "holdfast_dialogs_pending", "holdfast_frames",
@@ -70,6 +71,8 @@ func TestEventsAreCounted(t *testing.T) {
 		{Type: messages.EventDialogOpened, Dialog: &messages.Dialog{Type: "prompt"}},
 		{Type: messages.EventDialogOpened, Dialog: &messages.Dialog{Type: "a type nobody knows"}},
 		{Type: messages.EventDialogClosed, Closed: &messages.ClosedDialog{ClosedBy: messages.ClosedByWatchdog}},
+		{Type: messages.EventDialogClosed, Closed: &messages.ClosedDialog{ClosedBy: messages.ClosedByAgent, Promoted: true}},
+		{Type: messages.EventDialogClosed, Closed: &messages.ClosedDialog{ClosedBy: messages.ClosedByLost, Promoted: true}},
 		{Type: messages.EventPageOpened, Page: &messages.Page{PageState: messages.PageHung}},
 		{Type: messages.EventPageChanged, Was: messages.PageOK, Page: &messages.Page{PageState: messages.PageHung}},
 		{Type: messages.EventPageChanged, Page: &messages.Page{PageState: messages.PageHung, Title: "another"}},
@@ -78,7 +81,8 @@ func TestEventsAreCounted(t *testing.T) {
 		{Type: messages.EventTaskState, State: messages.StateLost},
 		{Type: messages.EventConnection, Connection: &messages.Connection{Primary: messages.LinkUp}},
 		{Type: messages.EventConnection, Connection: &messages.Connection{Primary: messages.LinkBackoff, Reconnects: 1}},
-		{Type: messages.EventConnection, Connection: &messages.Connection{Primary: messages.LinkUp, Reconnects: 1, LastGapMS: 40}, Reason: messages.ReasonReconnected},
+		{Type: messages.EventConnection, Connection: &messages.Connection{Primary: messages.LinkUp, Reconnects: 1, LastGapMS: 40}, Reason: messages.ReasonReconnected, Reconnect: &messages.Reconnect{OK: true, Cause: messages.CauseHalfOpen}},
+		{Type: messages.EventConnection, Connection: &messages.Connection{Primary: messages.LinkDown}, Reconnect: &messages.Reconnect{Cause: messages.CauseDial}},
 	})
 	m.ActorStarted("dialog")
 	m.ActorStarted("a kind nobody knows")
@@ -93,13 +97,18 @@ func TestEventsAreCounted(t *testing.T) {
 		`holdfast_dialogs_opened_total{type="other"} 1`,
 		`holdfast_dialogs_opened_total{type="alert"} 0`,
 		`holdfast_dialogs_closed_total{closed_by="watchdog"} 1`,
-		`holdfast_dialogs_closed_total{closed_by="lost"} 0`,
+		`holdfast_dialogs_closed_total{closed_by="remote"} 0`,
+		`holdfast_anchor_promotions_total{result="answered"} 1`,
+		`holdfast_anchor_promotions_total{result="failed"} 1`,
 		`holdfast_page_wedges_total{cause="hung"} 1`,
 		`holdfast_page_wedges_total{cause="crashed"} 0`,
 		`holdfast_page_recoveries_total{action="reload",result="ok"} 1`,
 		`holdfast_page_recoveries_total{action="close",result="failed"} 0`,
 		`holdfast_tasks_total{outcome="lost"} 1`,
-		`holdfast_upstream_reconnects_total 1`,
+		`holdfast_upstream_reconnects_total{cause="half_open",result="ok"} 1`,
+		`holdfast_upstream_reconnects_total{cause="closed",result="ok"} 0`,
+		`holdfast_upstream_reconnects_total{cause="dial",result="failed"} 1`,
+		`holdfast_upstream_reconnects_total{cause="attach",result="failed"} 0`,
 		`holdfast_upstream_gap_seconds_bucket{le="0.05"} 1`,
 		`holdfast_actors_started_total{kind="dialog"} 1`,
 		`holdfast_actors_started_total{kind="other"} 1`,
@@ -128,13 +137,16 @@ func TestGaugesAreReadFromSnapshots(t *testing.T) {
 			PendingDialogs: []messages.Dialog{{OpenedAt: 1000}, {OpenedAt: 2000}},
 			FrameTree:      &messages.FrameTree{Children: []messages.FrameNode{{IsOOPIF: true, SessionID: "S"}, {}}},
 		},
+		&messages.Snapshot{State: messages.StateActive, Active: true, Connection: messages.Connection{Anchor: messages.LinkUp}},
+		&messages.Snapshot{State: messages.StateActive, Active: true, Connection: messages.Connection{AnchorOff: messages.AnchorOffSingle}},
 		&messages.Snapshot{State: messages.StateLost},
 	))
 	for _, want := range []string{
-		`holdfast_tasks{state="wedged"} 1`, `holdfast_tasks{state="lost"} 1`, `holdfast_tasks{state="active"} 0`,
+		`holdfast_tasks{state="wedged"} 1`, `holdfast_tasks{state="lost"} 1`, `holdfast_tasks{state="active"} 2`,
 		`holdfast_pages 3`, `holdfast_page_wedged{cause="dialog"} 1`, `holdfast_page_wedged{cause="hung"} 1`,
 		`holdfast_page_wedged{cause="crashed"} 0`, `holdfast_dialogs_pending 2`, `holdfast_frames 3`,
 		`holdfast_oopif_sessions 1`, `holdfast_upstream_connections{role="primary"} 1`,
+		`holdfast_upstream_connections{role="anchor"} 1`, `holdfast_anchor_off{reason="single"} 1`, `holdfast_anchor_off{reason="foreign"} 0`,
 	} {
 		if !strings.Contains(out, want+"\n") {
 			t.Errorf("%s is missing", want)

@@ -1,10 +1,12 @@
 package supervisor
 
 import (
+	"errors"
 	"slices"
 	"time"
 
 	"holdfast/messages"
+	"holdfast/transport"
 )
 
 func (m *Machine) setPrimary(s messages.LinkState) {
@@ -38,6 +40,7 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 	m.abandonRecoveries(messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser ended").With("sent", true))
 	m.lostGen = m.gen
 	m.do(ToDialog{messages.LinkLost{Role: messages.RolePrimary, Gen: m.gen}})
+	linked := !m.linkedAt.IsZero()
 	m.primaryFell(now)
 	m.conn.Primary = messages.LinkDown
 	switch {
@@ -49,12 +52,27 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 	case messages.CodeOf(e.Err) == messages.CodeTargetNotFound:
 		m.finish(messages.StateLost, e.Err)
 	default:
-		if m.lostAt.IsZero() {
-			m.lostAt = now
+		lost := messages.Event{Type: messages.EventConnection, Connection: new(m.conn)}
+		switch {
+		case m.lostAt.IsZero():
+			m.lostAt, m.lostBy = now, lostBy(e.Err)
+		case linked:
+			lost.Reconnect = &messages.Reconnect{Cause: messages.CauseAttach}
+		default:
+			lost.Reconnect = &messages.Reconnect{Cause: messages.CauseDial}
 		}
-		m.tellConnection()
+		m.tell(lost)
 		m.become(messages.StateRecovering)
 	}
+}
+
+// lostBy is why a link that stood was lost.
+func lostBy(err error) messages.ReconnectCause {
+	var link *transport.LinkError
+	if errors.As(err, &link) && link.Cause == transport.CauseHalfOpen {
+		return messages.CauseHalfOpen
+	}
+	return messages.CauseClosed
 }
 
 // unlinkTrees keeps what is known of the frames, without the sessions they had.
@@ -110,14 +128,15 @@ func (m *Machine) maybeActive(now time.Time) {
 		}
 	}
 	m.conn.Primary = messages.LinkUp
-	reason := ""
+	stands := messages.Event{Type: messages.EventConnection}
 	if !m.lostAt.IsZero() {
 		m.conn.Reconnects++
 		m.conn.LastGapMS = now.Sub(m.lostAt).Milliseconds()
 		m.lostAt = time.Time{}
-		reason = messages.ReasonReconnected
+		stands.Reason, stands.Reconnect = messages.ReasonReconnected, &messages.Reconnect{OK: true, Cause: m.lostBy}
 	}
-	m.tell(messages.Event{Type: messages.EventConnection, Connection: new(m.conn), Reason: reason})
+	stands.Connection = new(m.conn)
+	m.tell(stands)
 	m.maybeCalm(now)
 	m.do(Ready{})
 	m.become(m.settled())

@@ -24,6 +24,7 @@ type Machine struct {
 	lostGen  messages.Generation // the newest that is over
 	lostAt   time.Time
 	linkedAt time.Time // since when the primary link stands
+	lostBy   messages.ReconnectCause
 	everUp   bool
 	rooted   bool // RootAttached of this generation has come
 	process  process
