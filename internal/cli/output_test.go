@@ -39,7 +39,7 @@ func rich(id messages.TaskID) *messages.Snapshot {
 	opener := messages.TargetID("T1")
 	s := apitest.Active(id)
 	s.Version = 412
-	s.Connection = messages.Connection{Primary: messages.LinkUp, Anchor: messages.LinkDown, Reconnects: 3, LastGapMS: 41, Endpoint: "ws://127.0.0.1:9222/devtools/browser/***"}
+	s.Connection = messages.Connection{Primary: messages.LinkUp, Anchor: messages.LinkDown, AnchorOff: messages.AnchorOffSingle, Reconnects: 3, LastGapMS: 41, Endpoint: "ws://127.0.0.1:9222/devtools/browser/***"}
 	s.PageTargetID, s.PageState = "T1", messages.PageDialog
 	s.Pages = []messages.Page{
 		{TargetID: "T1", URL: "http://a.test/", Title: "Shop\x1b]0;owned\x07", PageState: messages.PageDialog},
@@ -79,6 +79,8 @@ func TestOutputForPeople(t *testing.T) {
 		return &apitest.Stream{Batches: [][]messages.Event{{
 			{Type: messages.EventReset, Version: 412, Snapshot: rich("checkout-7")},
 			{Type: messages.EventDialogClosed, Version: 413, Closed: &messages.ClosedDialog{ID: "d-1", Type: "prompt", ClosedBy: messages.ClosedByAgent, Action: "accept"}},
+			{Type: messages.EventConnection, Version: 413, Connection: &messages.Connection{Primary: messages.LinkBackoff, Anchor: messages.LinkUp}},
+			{Type: messages.EventConnection, Version: 413, Connection: &messages.Connection{Primary: messages.LinkUp, Anchor: messages.LinkDown, AnchorOff: messages.AnchorOffForeign}},
 			{Type: messages.EventTaskState, Version: 414, State: messages.StateLost, Reason: "the browser is gone"},
 		}}}, nil
 	}
@@ -98,7 +100,7 @@ task        checkout-7
 state       active
 version     412
 browser     ws://127.0.0.1:9222/devtools/browser/***
-connection  primary up, anchor down, 3 reconnects, last gap 41 ms
+connection  primary up, anchor off: the browser takes one connection at a time, 3 reconnects, last gap 41 ms
 page        T1 dialog
 pages       2
 dialogs     1 waiting
@@ -136,6 +138,8 @@ console
 		"watch one": `
 412    reset           active, 2 pages, 1 open dialogs, http://a.test/
 413    dialog_closed   d-1 prompt by agent accept
+413    connection      primary backoff, anchor up
+413    connection      primary up, anchor off: each connection gets a browser of its own
 414    task_state      lost (the browser is gone)
 `,
 		"version": "holdfast v1.2.3 abc go1\n",
@@ -243,9 +247,9 @@ func TestWhatIsAskedOfTheNode(t *testing.T) {
 	}
 	m.serve()
 
-	out, _ := m.want(0, strings.Fields("task start one --cdp-url ws://h/x?token=planted --policy auto_accept --timeout 2.5 --scope target --target T1 --beforeunload ask --idle-timeout 60 --max-life 120 --label a=b:c --label d=")...)
+	out, _ := m.want(0, strings.Fields("task start one --cdp-url ws://h/x?token=planted --policy auto_accept --timeout 2.5 --scope target --target T1 --beforeunload ask --anchor off --idle-timeout 60 --max-life 120 --label a=b:c --label d=")...)
 	want := messages.TaskSpec{
-		CDPURL: spec.CDPURL, Scope: "target", TargetID: "T1", DialogPolicy: "auto_accept", DialogTimeoutS: 2.5, BeforeUnload: "ask",
+		CDPURL: spec.CDPURL, Scope: "target", TargetID: "T1", DialogPolicy: "auto_accept", DialogTimeoutS: 2.5, BeforeUnload: "ask", Anchor: "off",
 		IdleTimeoutS: 60, MaxLifeS: 120, Labels: map[string]string{"a": "b:c", "d": ""},
 	}
 	if !reflect.DeepEqual(spec, want) || spec.CDPURL.Reveal() != "ws://h/x?token=planted" || !strings.Contains(out, "one runs already") || strings.Contains(out, "planted") {

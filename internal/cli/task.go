@@ -25,6 +25,7 @@ type taskStartCmd struct {
 	Policy       string            `placeholder:"POLICY" help:"Who answers dialogs: must_respond, auto_dismiss or auto_accept."`
 	Timeout      float64           `placeholder:"SECONDS" help:"How long a dialog may wait for its answer."`
 	BeforeUnload string            `name:"beforeunload" placeholder:"ANSWER" help:"What beforeunload dialogs get: ask, accept or dismiss."`
+	Anchor       string            `placeholder:"WHETHER" help:"A second connection that keeps dialogs answerable: auto or off."`
 	Scope        string            `placeholder:"SCOPE" help:"Which pages are the task's: own, browser or target."`
 	Target       string            `placeholder:"ID" help:"The page of scope target."`
 	IdleTimeout  float64           `placeholder:"SECONDS" help:"Stop the task when nobody asked anything of it for so long."`
@@ -40,6 +41,7 @@ func (c *taskStartCmd) spec(stdin io.Reader) (messages.TaskSpec, error) {
 	s := messages.TaskSpec{
 		CDPURL: cdpURL, Scope: messages.Scope(c.Scope), TargetID: messages.TargetID(c.Target),
 		DialogPolicy: messages.DialogPolicy(c.Policy), DialogTimeoutS: c.Timeout, BeforeUnload: messages.BeforeUnload(c.BeforeUnload),
+		Anchor: c.Anchor,
 		IdleTimeoutS: c.IdleTimeout, MaxLifeS: c.MaxLife, Labels: c.Label,
 	}
 	if c.Launch || c.Headful {
@@ -170,6 +172,23 @@ func (c *taskShowCmd) Run(r *run) error {
 	return nil
 }
 
+// links is how a task's two connections are.
+func links(c messages.Connection) string {
+	anchor := string(c.Anchor)
+	if why, ok := noAnchor[c.AnchorOff]; ok {
+		anchor = "off: " + why
+	}
+	return "primary " + string(c.Primary) + ", anchor " + anchor
+}
+
+// noAnchor says to people why a task has no anchor.
+var noAnchor = map[messages.AnchorOff]string{
+	messages.AnchorOffSpec:        "as the spec wants",
+	messages.AnchorOffForeign:     "each connection gets a browser of its own",
+	messages.AnchorOffSingle:      "the browser takes one connection at a time",
+	messages.AnchorOffUnreachable: "no second connection is to be had",
+}
+
 // printTask prints what a task is, without what is on its pages.
 func printTask(w io.Writer, s *messages.Snapshot) {
 	state := string(s.State)
@@ -183,7 +202,7 @@ func printTask(w io.Writer, s *messages.Snapshot) {
 	line("state", "%s", state)
 	line("version", "%d", s.Version)
 	line("browser", "%s", s.Connection.Endpoint)
-	line("connection", "primary %s, anchor %s, %d reconnects, last gap %d ms", s.Connection.Primary, s.Connection.Anchor, s.Connection.Reconnects, s.Connection.LastGapMS)
+	line("connection", "%s, %d reconnects, last gap %d ms", links(s.Connection), s.Connection.Reconnects, s.Connection.LastGapMS)
 	line("page", "%s %s", s.PageTargetID, s.PageState)
 	line("pages", "%d", len(s.Pages))
 	line("dialogs", "%d waiting", len(s.PendingDialogs))

@@ -55,7 +55,7 @@ func describe(e messages.Event) string {
 	case e.FrameTree != nil:
 		what = fmt.Sprintf("%d frames below %s", len(e.FrameTree.Children), e.FrameTree.Top.URL)
 	case e.Connection != nil:
-		what = fmt.Sprintf("primary %s, anchor %s", e.Connection.Primary, e.Connection.Anchor)
+		what = links(*e.Connection)
 	case e.Console != nil:
 		what = e.Console.Level + ": " + e.Console.Text
 	case e.State != "":
