@@ -22,6 +22,10 @@ type anchor struct {
 	suspect bool               // the primary fell as soon as the anchor stood
 	strikes int                // and the anchor as soon as the primary was back, so often in a row
 	calmAt  time.Time          // both stand since
+
+	// Of this link's life: the primary fell in it; both stood at once.
+	fell, met bool
+	apart     int // lives in a row that had the first and not the second
 }
 
 // The anchor's budgets.
@@ -67,7 +71,8 @@ func (m *Machine) setAnchor(s messages.LinkState, off messages.AnchorOff) {
 }
 
 func (m *Machine) anchorStarting(s AnchorStarting) {
-	m.anchor.gen = s.Gen
+	a := &m.anchor
+	a.gen, a.fell, a.met = s.Gen, false, false
 	m.setAnchor(messages.LinkDialing, "")
 }
 
@@ -111,7 +116,7 @@ func (m *Machine) anchorSettled(now time.Time) {
 // gives reason to try again.
 func (m *Machine) anchorUseless(now time.Time, why messages.AnchorOff) {
 	a := &m.anchor
-	a.useless, a.since, a.strikes, a.suspect = why, now, 0, false
+	a.useless, a.since, a.strikes, a.apart, a.suspect = why, now, 0, 0, false
 	if a.running {
 		a.running = false
 		m.do(StopAnchor{})
@@ -167,6 +172,13 @@ func (m *Machine) anchorExited(now time.Time, e AnchorExited) {
 		}
 	}
 	a.suspect = false
+	if e.Err != nil && a.fell && !a.met {
+		// Such a browser may also end the one link before the other is known to
+		// stand. But never do both.
+		if a.apart++; a.apart >= anchorStrikes && a.useless == "" {
+			m.anchorUseless(now, messages.AnchorOffSingle)
+		}
+	}
 	if m.stopping {
 		m.leaveBrowser()
 	}
@@ -176,6 +188,7 @@ func (m *Machine) anchorExited(now time.Time, e AnchorExited) {
 func (m *Machine) primaryFell(now time.Time) {
 	a := &m.anchor
 	m.calm(now)
+	a.fell = true
 	a.suspect = a.running && !a.linkAt.IsZero() && now.Sub(a.linkAt) < anchorStrike
 	m.linkedAt = time.Time{}
 	m.toAnchor(messages.PrimaryUp{Up: false})
@@ -191,7 +204,7 @@ func (m *Machine) calm(now time.Time) {
 
 func (m *Machine) maybeCalm(now time.Time) {
 	if m.conn.Primary == messages.LinkUp && m.conn.Anchor == messages.LinkUp {
-		m.anchor.calmAt = now
+		m.anchor.calmAt, m.anchor.met, m.anchor.apart = now, true, 0
 	}
 }
 

@@ -141,7 +141,13 @@ func (k *task) snapshot() *messages.Snapshot {
 // polling, no sleeping.
 func (k *task) await(what string, ok func(*messages.Snapshot) bool) *messages.Snapshot {
 	k.Helper()
-	ctx, cancel := context.WithTimeout(k.ctx, patience)
+	return k.awaitFor(patience, what, ok)
+}
+
+// awaitFor is await for what takes its time.
+func (k *task) awaitFor(d time.Duration, what string, ok func(*messages.Snapshot) bool) *messages.Snapshot {
+	k.Helper()
+	ctx, cancel := context.WithTimeout(k.ctx, d)
 	defer cancel()
 	w, err := k.node.Watch(ctx, k.id, 0, false)
 	if err != nil {

@@ -41,7 +41,7 @@ func (c *taskStartCmd) spec(stdin io.Reader) (messages.TaskSpec, error) {
 	s := messages.TaskSpec{
 		CDPURL: cdpURL, Scope: messages.Scope(c.Scope), TargetID: messages.TargetID(c.Target),
 		DialogPolicy: messages.DialogPolicy(c.Policy), DialogTimeoutS: c.Timeout, BeforeUnload: messages.BeforeUnload(c.BeforeUnload),
-		Anchor: c.Anchor,
+		Anchor:       c.Anchor,
 		IdleTimeoutS: c.IdleTimeout, MaxLifeS: c.MaxLife, Labels: c.Label,
 	}
 	if c.Launch || c.Headful {
