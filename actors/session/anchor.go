@@ -10,8 +10,9 @@ import (
 
 // AnchorLinked tells the supervisor that the anchor's link stands.
 type AnchorLinked struct {
-	Gen  messages.Generation
-	Port *Port // of the browser's own session
+	Gen     messages.Generation
+	Port    *Port  // of the browser's own session
+	Browser string // see [transport.Mux.Browser]
 }
 
 // Anchor is the actor of a task's second link, and of every session on it.
@@ -57,7 +58,7 @@ func (a *Anchor) Terminate(*guard.Context, guard.Reason) {}
 
 func (a *Anchor) linked(c *guard.Context) {
 	a.bind(c, Listen{})
-	c.Send(a.peers.Supervisor, AnchorLinked{Gen: a.cfg.Gen, Port: &Port{mux: a.mux.Load(), stalled: func() {}}})
+	c.Send(a.peers.Supervisor, AnchorLinked{Gen: a.cfg.Gen, Browser: a.mux.Load().Browser(), Port: &Port{mux: a.mux.Load(), stalled: func() {}}})
 	a.step(c, Start{})
 }
 

@@ -135,7 +135,7 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 		if msg.Gen == a.anchors {
 			a.anchorRoot = msg.Port
 		}
-		a.step(c, AnchorLinked{msg.Gen})
+		a.step(c, AnchorLinked{msg.Gen, msg.Browser})
 	case session.RestoreRefused:
 		a.log.Warn("the browser did not take again what an agent had set", "target", msg.Target, "method", msg.Method, "err", msg.Err)
 	case browserGone:

@@ -14,6 +14,8 @@ type anchor struct {
 	lostGen messages.Generation // the newest that is over
 	running bool                // its actor lives or is about to
 	linkAt  time.Time
+	linked  messages.Generation // the newest whose link stood
+	browser string              // it led to; "" for one that does not tell
 	covered map[messages.TargetID]bool
 	leaving map[messages.TargetID][]Effect // what is done once the anchor has left the page
 

@@ -28,10 +28,13 @@ type (
 	// AnchorStarting, AnchorLinked, AnchorWaiting, AnchorExited and AnchorGaveUp are the same of
 	// the second link.
 	AnchorStarting struct{ Gen messages.Generation }
-	AnchorLinked   struct{ Gen messages.Generation }
-	AnchorWaiting  struct{}
-	AnchorExited   struct{ Err error }
-	AnchorGaveUp   struct{}
+	AnchorLinked   struct {
+		Gen     messages.Generation
+		Browser string
+	}
+	AnchorWaiting struct{}
+	AnchorExited  struct{ Err error }
+	AnchorGaveUp  struct{}
 
 	// GaveUp says that the restart policy will not try again.
 	GaveUp struct{ Err error }

@@ -94,9 +94,11 @@ func (m *Machine) rootAttached(r messages.RootAttached) {
 	m.toAnchor(messages.PrimaryUp{Up: true})
 	if gone, restarted := m.process.attached(r.Pages); restarted {
 		m.conn.BrowserRestarts++
-		// The anchor begins beside a primary that stands: what it has is a link to
-		// the browser before, though its end may not have been heard of yet.
-		m.do(ToDialog{messages.LinkLost{Role: messages.RoleAnchor, Gen: m.anchor.gen}})
+		// What the anchor has is a link to the browser before, though its end may
+		// not have been heard of yet; unless it has, and was faster to come back.
+		if a := &m.anchor; a.linked == a.gen && (a.browser == "" || a.browser != m.process.now) {
+			m.do(ToDialog{messages.LinkLost{Role: messages.RoleAnchor, Gen: a.gen}})
+		}
 		for _, t := range m.order {
 			// Also where the anchor's end is not known yet.
 			m.do(ToDialog{messages.PageGone{Page: t, Lost: true}})

@@ -133,7 +133,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.anchorExited(now, in)
 	case AnchorLinked:
 		if in.Gen == m.anchor.gen {
-			m.anchor.linkAt = now
+			m.anchor.linkAt, m.anchor.linked, m.anchor.browser = now, in.Gen, in.Browser
 		}
 	case AnchorGaveUp:
 		m.anchor.running = false

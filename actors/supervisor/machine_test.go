@@ -104,6 +104,32 @@ func TestMachine(t *testing.T) {
 			t.Errorf("page and frame are told %v", got)
 		}
 	})
+	t.Run("an anchor that is back before the primary is not taken for the one before", func(t *testing.T) {
+		t.Parallel()
+		for anchor, want := range map[string]bool{"old": true, "new": false} {
+			b := attached(t)
+			b.step(supervisor.Linked{Gen: 1, Browser: "old"})
+			b.step(supervisor.AnchorStarting{Gen: 1})
+			b.step(supervisor.AnchorLinked{Gen: 1, Browser: "old"})
+			if anchor == "new" {
+				b.step(supervisor.AnchorExited{Err: errors.New("gone")})
+				b.step(supervisor.AnchorStarting{Gen: 2})
+				b.step(supervisor.AnchorLinked{Gen: 2, Browser: anchor})
+			}
+			b.step(supervisor.BrowserExited{Err: errors.New("gone")})
+			b.step(supervisor.BrowserStarting{Gen: 2})
+			b.step(supervisor.Linked{Gen: 2, Browser: "new"})
+			b.step(messages.TargetAttached{Gen: 2, Session: "T", Page: "Q", Info: messages.TargetInfo{ID: "Q", Type: "page"}})
+			lost := slices.ContainsFunc(b.step(messages.RootAttached{Gen: 2, Pages: []messages.TargetID{"Q"}}), func(e supervisor.Effect) bool {
+				d, ok := e.(supervisor.ToDialog)
+				l, isLoss := d.Msg.(messages.LinkLost)
+				return ok && isLoss && l.Role == messages.RoleAnchor
+			})
+			if lost != want {
+				t.Errorf("an anchor to the %s browser: lost %v", anchor, lost)
+			}
+		}
+	})
 	t.Run("the last state is the last", func(t *testing.T) {
 		t.Parallel()
 		b := attached(t)
