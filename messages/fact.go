@@ -46,6 +46,15 @@ type (
 		Waiting bool // held by the browser until it is told to run
 	}
 
+	// TargetsAttached are all sessions that are attached through a session, as
+	// they were announced, for a frame actor that begins anew: what the one before
+	// it was told last is lost.
+	TargetsAttached struct {
+		Gen     Generation
+		Session SessionID
+		Targets []TargetAttached
+	}
+
 	// TargetDetached says that a CDP session is gone. The frame or page may
 	// live on.
 	TargetDetached struct {

@@ -81,6 +81,10 @@ func (m *Machine) Step(_ time.Time, in any) []Effect {
 		if in.Gen == m.gen {
 			m.targetAttached(in)
 		}
+	case messages.TargetsAttached:
+		if _, ok := m.sessions[in.Session]; ok && in.Gen == m.gen {
+			m.targetsAttached(in)
+		}
 	case messages.TargetDetached:
 		m.sessionGone(in.Session)
 	case messages.FrameTreeLoaded:
@@ -164,6 +168,20 @@ func (m *Machine) targetAttached(a messages.TargetAttached) {
 	}
 	n.target, n.leaving = a.Session, false
 	m.touch(a.Page)
+}
+
+// targetsAttached puts right what was told of the sessions attached through one.
+func (m *Machine) targetsAttached(a messages.TargetsAttached) {
+	for _, s := range slices.Sorted(maps.Keys(m.sessions)) {
+		if m.sessions[s].via == a.Session && !slices.ContainsFunc(a.Targets, func(t messages.TargetAttached) bool { return t.Session == s }) {
+			m.sessionGone(s)
+		}
+	}
+	for _, t := range a.Targets {
+		if _, known := m.sessions[t.Session]; !known {
+			m.targetAttached(t)
+		}
+	}
 }
 
 // sessionGone is ambiguous: removed, moved back into the parent's process, or

@@ -46,3 +46,33 @@ func TestACrashedPageComesBackWithoutItsOldFrames(t *testing.T) {
 		t.Errorf("a frame between sessions is gone: %+v", shown.Children)
 	}
 }
+
+// TestANewForestIsToldWhatTheLastOneWasToldLast: the frame actor has failed with
+// an attach and a detach in its mailbox.
+func TestANewForestIsToldWhatTheLastOneWasToldLast(t *testing.T) {
+	t.Parallel()
+	m := frame.NewMachine(1)
+	var shown *messages.FrameTree
+	step := func(in any) {
+		effects := slices.Clone(m.Step(time.Unix(1000, 0), in))
+		effects = append(effects, m.Step(time.Unix(1000, 0), frame.Flush{})...)
+		for _, e := range effects {
+			if e, ok := e.(frame.ToSupervisor); ok {
+				if c, ok := e.Msg.(messages.FramesChanged); ok {
+					shown = c.Tree
+				}
+			}
+		}
+	}
+	iframe := func(s messages.SessionID, f messages.TargetID) messages.TargetAttached {
+		return messages.TargetAttached{Gen: 1, Session: s, Via: "S", Page: "T", Info: messages.TargetInfo{ID: f, Type: "iframe", ParentFrame: "T"}}
+	}
+	step(messages.TargetAttached{Gen: 1, Session: "S", Page: "T", Info: messages.TargetInfo{ID: "T", Type: "page"}})
+	step(iframe("GONE", "F")) // as far as the supervisor knows
+	step(messages.TargetsAttached{Gen: 1, Session: "S", Targets: []messages.TargetAttached{iframe("NEW", "G")}})
+	step(messages.FrameTreeLoaded{Gen: 1, Session: "S", Page: "T", Frames: []messages.FrameInfo{{ID: "T", Loader: "L", URL: "http://a.test/"}}})
+	step(messages.FrameTreeLoaded{Gen: 1, Session: "NEW", Page: "T", Frames: []messages.FrameInfo{{ID: "G", Parent: "T", Loader: "M", URL: "http://b.test/"}}})
+	if len(shown.Children) != 1 || shown.Children[0].FrameID != "G" || shown.Children[0].SessionID != "NEW" || shown.Children[0].URL != "http://b.test/" {
+		t.Errorf("frames %+v", shown.Children)
+	}
+}

@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -85,6 +86,8 @@ type Machine struct {
 
 	health messages.PageState
 
+	children []messages.TargetAttached // attached through this session, in order
+
 	loader    string // of the main frame's document
 	url       string
 	documents []document
@@ -154,9 +157,13 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.do(ToSupervisor{in})
 	case messages.TargetAttached:
 		in.Page = m.cfg.Page
+		m.children = append(m.children, in)
 		m.do(ToFrame{in})
 		m.do(ToSupervisor{in})
+	case tellTargets:
+		m.do(ToFrame{messages.TargetsAttached{Gen: m.cfg.Gen, Session: m.cfg.Session, Targets: slices.Clone(m.children)}})
 	case messages.TargetDetached:
+		m.children = slices.DeleteFunc(m.children, func(c messages.TargetAttached) bool { return c.Session == in.Session })
 		m.do(ToFrame{in})
 		m.do(ToSupervisor{in})
 	}

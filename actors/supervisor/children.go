@@ -173,8 +173,10 @@ func (a *Actor) started(c *guard.Context, id string, ref guard.Ref) {
 		a.tellSessions(c)
 		a.step(c, AnchorStarting{a.anchors})
 	case childFrame:
-		a.tellPeers(c)
+		// The sessions it hears of here, first; what is attached through them each
+		// tells by itself, once it hears of the new actor.
 		a.step(c, FramesRestarted{})
+		a.tellPeers(c)
 	default:
 		s := sessionID(id)
 		again := a.pids[s] != nil
