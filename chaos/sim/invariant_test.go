@@ -98,7 +98,15 @@ func (w *world) checkEnd() {
 	for by, n := range w.counts.closedBy {
 		w.same(m, fmt.Sprintf(`holdfast_dialogs_closed_total{closed_by=%q}`, by), n)
 	}
-	w.same(m, "holdfast_upstream_reconnects_total", w.counts.reconnects)
+	reconnects := 0
+	for name, n := range m {
+		if strings.HasPrefix(name, "holdfast_upstream_reconnects_total{") && strings.Contains(name, `result="ok"`) {
+			reconnects += n
+		}
+	}
+	if reconnects != w.counts.reconnects {
+		w.violate("%d reconnects are counted, the events say %d", reconnects, w.counts.reconnects)
+	}
 }
 
 func (w *world) same(metrics map[string]int, name string, want int) {
