@@ -249,8 +249,8 @@ func (m *Machine) letRun(t messages.TargetID) {
 // withoutAnchor does what may be done to a page only once the anchor has left
 // it (C15, C19).
 func (m *Machine) withoutAnchor(t messages.TargetID, do Effect) {
-	if !m.anchor.running {
-		m.do(do)
+	if !m.anchor.running || m.conn.Anchor == messages.LinkBackoff {
+		m.do(do) // it is on no page
 		return
 	}
 	if _, ok := m.anchor.leaving[t]; !ok {
