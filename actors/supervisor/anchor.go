@@ -22,6 +22,7 @@ type anchor struct {
 	useless messages.AnchorOff // why there is none
 	since   time.Time          // useless
 	suspect bool               // the primary fell as soon as the anchor stood
+	lag     time.Duration      // so soon
 	strikes int                // and the anchor as soon as the primary was back, so often in a row
 	calmAt  time.Time          // both stand since
 
@@ -168,7 +169,9 @@ func (m *Machine) anchorExited(now time.Time, e AnchorExited) {
 		m.setAnchor(messages.LinkDown, "")
 	}
 	m.calm(now)
-	if a.suspect && !m.linkedAt.IsZero() && now.Sub(m.linkedAt) < anchorStrike {
+	if took := now.Sub(m.linkedAt); a.suspect && !m.linkedAt.IsZero() && took < anchorStrike && took >= a.lag/2 {
+		// What takes its time to end the one takes it to end the other, too; two
+		// links that were cut together end together.
 		if a.strikes++; a.strikes >= anchorStrikes {
 			m.anchorUseless(now, messages.AnchorOffSingle)
 		}
@@ -191,7 +194,8 @@ func (m *Machine) primaryFell(now time.Time) {
 	a := &m.anchor
 	m.calm(now)
 	a.fell = true
-	a.suspect = a.running && !a.linkAt.IsZero() && now.Sub(a.linkAt) < anchorStrike
+	a.lag = now.Sub(a.linkAt)
+	a.suspect = a.running && !a.linkAt.IsZero() && a.lag < anchorStrike
 	m.linkedAt = time.Time{}
 	m.toAnchor(messages.PrimaryUp{Up: false})
 }

@@ -75,6 +75,30 @@ func TestABrowserThatTakesOneClientAtATimeIsKnown(t *testing.T) {
 			b.step(supervisor.Linked{Gen: gen + 1, Endpoint: "ws://h/***"})
 			b.attaches(gen + 1)
 		}, ""},
+		"the ends come late": {func(b *bench, gen messages.Generation) {
+			b.step(supervisor.AnchorLinked{Gen: gen})
+			b.step(messages.AnchorAttached{Gen: gen, Pages: []messages.TargetID{"P"}})
+			b.step(messages.AnchorSettled{Gen: gen})
+			b.now = b.now.Add(200 * time.Millisecond)
+			b.step(supervisor.BrowserExited{Err: errReset})
+			b.step(supervisor.BrowserStarting{Gen: gen + 1})
+			b.step(supervisor.Linked{Gen: gen + 1, Endpoint: "ws://h/***"})
+			b.attaches(gen + 1)
+			b.now = b.now.Add(200 * time.Millisecond)
+			b.step(supervisor.AnchorExited{Err: errReset})
+		}, messages.AnchorOffSingle},
+		"both are cut soon, and the anchor's end is heard of late": {func(b *bench, gen messages.Generation) {
+			b.step(supervisor.AnchorLinked{Gen: gen})
+			b.step(messages.AnchorAttached{Gen: gen, Pages: []messages.TargetID{"P"}})
+			b.step(messages.AnchorSettled{Gen: gen})
+			b.now = b.now.Add(50 * time.Millisecond)
+			b.step(supervisor.BrowserExited{Err: errReset})
+			b.step(supervisor.BrowserStarting{Gen: gen + 1})
+			b.step(supervisor.Linked{Gen: gen + 1, Endpoint: "ws://h/***"})
+			b.now = b.now.Add(5 * time.Millisecond)
+			b.step(supervisor.AnchorExited{Err: errReset})
+			b.attaches(gen + 1)
+		}, ""},
 		"the anchor falls alone": {func(b *bench, gen messages.Generation) {
 			b.step(supervisor.AnchorLinked{Gen: gen})
 			b.step(supervisor.AnchorExited{Err: errReset})
