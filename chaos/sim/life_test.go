@@ -45,6 +45,7 @@ func (w *world) act(s plan.Step) {
 		w.openTab(t, s)
 	case plan.CloseTab:
 		if p, ok := t.page(s.Pick[0]); ok && len(t.pages()) > 1 {
+			t.clearShared()
 			w.cdp(t, "Target.closeTarget", "", fmt.Sprintf(`{"targetId":%q}`, p.Target), 10, nil)
 		}
 	case plan.OpenDialog:
@@ -134,6 +135,9 @@ func (w *world) removeFrame(t *task, s plan.Step) {
 	p, ok := t.page(s.Pick[0])
 	if !ok || p.Dialogs > 0 {
 		return
+	}
+	if _, waits := t.frame(p.Target, 0, func(f chaos.Frame) bool { return f.Hangs }); waits {
+		return // it would be removed later, under whatever dialog is open by then
 	}
 	if f, ok := t.frame(p.Target, s.Pick[1], isChild); ok {
 		t.host.now().RemoveFrame(f.ID)

@@ -47,12 +47,13 @@ func (t *task) spec() messages.TaskSpec {
 
 // start orders a start and waits for its outcome.
 func (t *task) start(way uint32) {
-	t.own, t.mayLose, t.leaving = map[messages.TargetID]bool{}, "", false
+	t.own, t.mayLose = map[messages.TargetID]bool{}, ""
 	t.running = true
 	t.finish(t.w.begin(t, fmt.Sprintf("%s: start on b%d", t.id, t.host.index), startBudget, func(ctx context.Context) (any, error) {
 		s, _, err := t.w.agentFor(way).GetOrStart(ctx, t.id, t.spec())
 		return s, err
 	}, nil))
+	t.leaving = false // what was there before has left by now
 	t.follow()
 }
 
@@ -74,9 +75,22 @@ func (t *task) finish(c *call) {
 // dismissed, those of pages that go with it are nobody's any more.
 func (t *task) leave() {
 	t.leaving = true
+	t.clearShared()
 	if t.plan.Scope == messages.ScopeOwn {
 		t.w.dialogs.excuse(t, "its page goes with the task")
 	}
+}
+
+// clearShared has somebody answer, at the screen, what pages ask that two tasks
+// hold: closing such a page ends the browser (C15), since each task leaves it
+// only for itself.
+func (t *task) clearShared() {
+	for _, d := range t.host.now().OpenDialogs() {
+		if t.own[d.Page()] && t.shared(d.Page()) {
+			t.host.now().CloseDialog(d, false, "")
+		}
+	}
+	t.w.quiet()
 }
 
 func (t *task) stop(way uint32) {

@@ -339,7 +339,7 @@ func (w *world) close() {
 	synctest.Wait()
 	good := !w.failed()
 	for _, t := range w.tasks {
-		t.leaving = true
+		t.leave()
 		if t.index%2 == 0 && good {
 			t.stop(0)
 		}
