@@ -39,6 +39,10 @@ const (
 	// anchor stands, and the anchor as soon as the primary is back.
 	anchorStrike  = 500 * time.Millisecond
 	anchorStrikes = 3
+	// Where both have stood for longer than an instant, links that are cut look the
+	// same, now and then.
+	anchorInstant = time.Millisecond
+	anchorDoubts  = 10
 	anchorCalm    = 5 * time.Second
 	// anchorAgain is when what made an anchor useless may have changed.
 	anchorAgain = time.Minute
@@ -172,7 +176,7 @@ func (m *Machine) anchorExited(now time.Time, e AnchorExited) {
 	if took := now.Sub(m.linkedAt); a.suspect && !m.linkedAt.IsZero() && took < anchorStrike && took >= a.lag/2 {
 		// What takes its time to end the one takes it to end the other, too; two
 		// links that were cut together end together.
-		if a.strikes++; a.strikes >= anchorStrikes {
+		if a.strikes++; a.strikes >= anchorDoubts || (!a.met || a.lag < anchorInstant) && a.strikes >= anchorStrikes {
 			m.anchorUseless(now, messages.AnchorOffSingle)
 		}
 	}

@@ -41,6 +41,7 @@ func TestABrowserThatTakesOneClientAtATimeIsKnown(t *testing.T) {
 	for name, c := range map[string]struct {
 		cycle func(b *bench, gen messages.Generation)
 		want  messages.AnchorOff
+		after messages.Generation // 0: 3
 	}{
 		"the ends are heard of last": {func(b *bench, gen messages.Generation) {
 			b.step(supervisor.AnchorLinked{Gen: gen})
@@ -49,7 +50,7 @@ func TestABrowserThatTakesOneClientAtATimeIsKnown(t *testing.T) {
 			b.step(supervisor.Linked{Gen: gen + 1, Endpoint: "ws://h/***"})
 			b.step(supervisor.AnchorExited{Err: errReset})
 			b.attaches(gen + 1)
-		}, messages.AnchorOffSingle},
+		}, messages.AnchorOffSingle, 0},
 		"the ends are heard of first": {func(b *bench, gen messages.Generation) {
 			b.step(supervisor.BrowserExited{Err: errReset})
 			b.step(supervisor.AnchorLinked{Gen: gen})
@@ -57,14 +58,14 @@ func TestABrowserThatTakesOneClientAtATimeIsKnown(t *testing.T) {
 			b.step(supervisor.AnchorExited{Err: errReset})
 			b.step(supervisor.Linked{Gen: gen + 1, Endpoint: "ws://h/***"})
 			b.attaches(gen + 1)
-		}, messages.AnchorOffSingle},
+		}, messages.AnchorOffSingle, 0},
 		"the anchor is ended in its dial": {func(b *bench, gen messages.Generation) {
 			b.step(supervisor.BrowserExited{Err: errReset})
 			b.step(supervisor.BrowserStarting{Gen: gen + 1})
 			b.step(supervisor.AnchorExited{Err: errReset})
 			b.step(supervisor.Linked{Gen: gen + 1, Endpoint: "ws://h/***"})
 			b.attaches(gen + 1)
-		}, messages.AnchorOffSingle},
+		}, messages.AnchorOffSingle, 0},
 		"both have stood and fall together": {func(b *bench, gen messages.Generation) {
 			b.step(supervisor.AnchorLinked{Gen: gen})
 			b.step(messages.AnchorAttached{Gen: gen, Pages: []messages.TargetID{"P"}})
@@ -74,7 +75,7 @@ func TestABrowserThatTakesOneClientAtATimeIsKnown(t *testing.T) {
 			b.step(supervisor.BrowserStarting{Gen: gen + 1})
 			b.step(supervisor.Linked{Gen: gen + 1, Endpoint: "ws://h/***"})
 			b.attaches(gen + 1)
-		}, ""},
+		}, "", 0},
 		"the ends come late": {func(b *bench, gen messages.Generation) {
 			b.step(supervisor.AnchorLinked{Gen: gen})
 			b.step(messages.AnchorAttached{Gen: gen, Pages: []messages.TargetID{"P"}})
@@ -86,7 +87,7 @@ func TestABrowserThatTakesOneClientAtATimeIsKnown(t *testing.T) {
 			b.attaches(gen + 1)
 			b.now = b.now.Add(200 * time.Millisecond)
 			b.step(supervisor.AnchorExited{Err: errReset})
-		}, messages.AnchorOffSingle},
+		}, messages.AnchorOffSingle, 10},
 		"both are cut soon, and the anchor's end is heard of late": {func(b *bench, gen messages.Generation) {
 			b.step(supervisor.AnchorLinked{Gen: gen})
 			b.step(messages.AnchorAttached{Gen: gen, Pages: []messages.TargetID{"P"}})
@@ -98,16 +99,16 @@ func TestABrowserThatTakesOneClientAtATimeIsKnown(t *testing.T) {
 			b.now = b.now.Add(5 * time.Millisecond)
 			b.step(supervisor.AnchorExited{Err: errReset})
 			b.attaches(gen + 1)
-		}, ""},
+		}, "", 0},
 		"the anchor falls alone": {func(b *bench, gen messages.Generation) {
 			b.step(supervisor.AnchorLinked{Gen: gen})
 			b.step(supervisor.AnchorExited{Err: errReset})
-		}, ""},
+		}, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := attached(t)
-			for gen := range messages.Generation(3) {
+			for gen := range max(c.after, 3) {
 				if off := b.m.Snapshot().Connection.AnchorOff; off != "" {
 					t.Fatalf("after %d: %s", gen, off)
 				}
