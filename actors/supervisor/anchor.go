@@ -41,7 +41,7 @@ const (
 	anchorStrikes = 3
 	// Where both have stood for longer than an instant, links that are cut look the
 	// same, now and then.
-	anchorInstant = time.Millisecond
+	anchorInstant = 5 * time.Millisecond
 	anchorDoubts  = 10
 	anchorCalm    = 5 * time.Second
 	// anchorAgain is when what made an anchor useless may have changed.
