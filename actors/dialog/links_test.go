@@ -1,0 +1,337 @@
+package dialog_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"holdfast/actors/dialog"
+	"holdfast/messages"
+)
+
+// browser is a naive account of a browser that two links of a task look at,
+// each hearing of everything in order and at its own pace.
+type browser struct {
+	*rapid.T
+	m     *dialog.Machine
+	now   time.Time
+	links [messages.Roles]*link
+	open  map[messages.TargetID]*native
+	all   int
+
+	issued  uint64
+	known   map[messages.DialogID]*native
+	pending map[messages.DialogID]bool
+	timers  map[string]bool
+	asked   int
+	replies map[int]int
+}
+
+type link struct {
+	role   messages.Role
+	gen    messages.Generation
+	up     bool
+	pages  map[messages.TargetID]messages.SessionID
+	queue  []any                   // on its way to the machine
+	orders []messages.HandleDialog // on their way to the browser
+}
+
+// native is a dialog as it really is.
+type native struct {
+	page     messages.TargetID
+	frame    messages.FrameID
+	kind     string
+	audience map[messages.SessionID]bool // who saw it open and may answer (C6)
+	id       messages.DialogID           // once the machine has heard of it
+	missed   [messages.Roles]bool // over before the machine heard of the link's session
+	closed   bool
+	by       messages.DialogID // whose answer it got
+}
+
+func (b *browser) each(do func(*link, messages.TargetID, messages.SessionID), page messages.TargetID) {
+	for _, l := range b.links {
+		if s := l.pages[page]; l.up && s != "" {
+			do(l, page, s)
+		}
+	}
+}
+
+func (b *browser) opens(page messages.TargetID, frame messages.FrameID, kind string) {
+	b.all++
+	n := &native{page: page, frame: frame, kind: kind, audience: map[messages.SessionID]bool{}}
+	b.open[page] = n
+	b.each(func(l *link, page messages.TargetID, s messages.SessionID) {
+		n.audience[s] = true
+		l.queue = append(l.queue, told{n, messages.DialogOpened{
+			Role: l.role, Gen: l.gen, Session: s, Page: page, Frame: frame, Type: kind, Message: "again and again",
+		}})
+	}, page)
+}
+
+// told is a message and the dialog it is about.
+type told struct {
+	about *native
+	msg   any
+}
+
+func (b *browser) closes(page messages.TargetID, by messages.DialogID) {
+	n := b.open[page]
+	delete(b.open, page)
+	n.closed, n.by = true, by
+	b.each(func(l *link, page messages.TargetID, s messages.SessionID) {
+		l.queue = append(l.queue, messages.DialogClosed{Role: l.role, Gen: l.gen, Session: s, Page: page, Frame: n.frame})
+		if !n.audience[s] { // its Page.enable had been waiting
+			l.queue = append(l.queue, messages.PageCovered{Role: l.role, Gen: l.gen, Page: page, Session: s})
+		}
+	}, page)
+}
+
+func (b *browser) attaches(l *link, page messages.TargetID) {
+	s := messages.SessionID(fmt.Sprintf("%s%d%s", l.role, l.gen, page))
+	l.pages[page] = s
+	l.queue = append(l.queue, messages.PageWatched{Role: l.role, Gen: l.gen, Page: page, Session: s})
+	if b.open[page] == nil {
+		l.queue = append(l.queue, messages.PageCovered{Role: l.role, Gen: l.gen, Page: page, Session: s})
+	}
+}
+
+var noDialog = messages.Errorf(messages.CodeCDPError, "No dialog is showing")
+
+func (b *browser) executes(l *link) {
+	o := l.orders[0]
+	l.orders = l.orders[1:]
+	n := b.open[o.Page]
+	if n == nil || !n.audience[o.Session] {
+		l.queue = append(l.queue, messages.DialogHandled{Dialog: o.Dialog, Err: noDialog})
+		return
+	}
+	if n.id != o.Dialog {
+		b.Fatalf("an answer to %s meets %s", o.Dialog, n.id)
+	}
+	b.closes(o.Page, o.Dialog)
+	l.queue = append(l.queue, messages.DialogHandled{Dialog: o.Dialog})
+}
+
+func (b *browser) delivers(l *link) {
+	msg := l.queue[0]
+	l.queue = l.queue[1:]
+	t, ok := msg.(told)
+	if !ok {
+		if w, ok := msg.(messages.PageWatched); ok {
+			for _, n := range b.known {
+				n.missed[l.role] = n.missed[l.role] || n.page == w.Page && !b.pending[n.id]
+			}
+		}
+		b.step(msg)
+		return
+	}
+	before := b.issued
+	b.step(t.msg)
+	switch {
+	case t.about.id == "" && b.issued == before+1:
+		t.about.id = messages.NewDialogID(b.issued)
+		b.known[t.about.id] = t.about
+	case t.about.id == "":
+		b.Fatalf("a dialog is taken for another one")
+	case b.issued != before && t.about.missed[l.role]:
+		// It was over before the machine heard that this link looks on: then it
+		// is told as a dialog of its own, which ends at once.
+		b.known[messages.NewDialogID(b.issued)] = t.about
+	case b.issued != before:
+		b.Fatalf("%s is taken up once more, as d-%d", t.about.id, b.issued)
+	}
+}
+
+func (b *browser) falls(l *link) {
+	for _, o := range l.orders {
+		b.step(messages.DialogHandled{Dialog: o.Dialog, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the link is gone").With("sent", true)})
+	}
+	l.orders, l.queue, l.up = nil, nil, false
+	clear(l.pages)
+	b.step(messages.LinkLost{Role: l.role, Gen: l.gen})
+}
+
+func (b *browser) step(in any) {
+	b.now = b.now.Add(time.Second)
+	for _, e := range b.m.Step(b.now, in) {
+		switch e := e.(type) {
+		case dialog.ToSession:
+			l := b.links[e.Role]
+			if !l.up || l.pages[e.Msg.Page] != e.Msg.Session {
+				b.Fatalf("%s is answered by a session that is gone", e.Msg.Dialog)
+			}
+			l.orders = append(l.orders, e.Msg)
+		case dialog.ToSupervisor:
+			if c, ok := e.Msg.(messages.DialogsChanged); ok {
+				if c.Opened != nil {
+					b.issued++
+				}
+				clear(b.pending)
+				for _, d := range c.Pending {
+					b.pending[d.ID] = true
+				}
+			}
+		case dialog.Arm:
+			b.timers[e.Name] = true
+		case dialog.Disarm:
+			delete(b.timers, e.Name)
+		case dialog.Answer:
+			e.To(e.Value, e.Err)
+		}
+	}
+}
+
+// rests lets everything that is on its way arrive.
+func (b *browser) rests() {
+	for again := true; again; {
+		again = false
+		for _, l := range b.links {
+			for len(l.queue) > 0 || len(l.orders) > 0 {
+				again = true
+				if len(l.queue) > 0 {
+					b.delivers(l)
+				} else {
+					b.executes(l)
+				}
+			}
+		}
+	}
+	for _, name := range sorted(b.timers) {
+		if strings.HasPrefix(name, "outcome:") {
+			delete(b.timers, name)
+			b.step(dialog.TimerFired{Name: name})
+		}
+	}
+	for page, n := range b.open {
+		reachable := false
+		b.each(func(_ *link, _ messages.TargetID, s messages.SessionID) { reachable = reachable || n.audience[s] }, page)
+		if reachable && !b.pending[n.id] {
+			b.Fatalf("%s (%q) stands open on %s, can be answered, and is not pending: %v", n.id, n.kind, page, b.pending)
+		}
+	}
+	for id := range b.pending {
+		if n := b.known[id]; n == nil || n.closed {
+			b.Fatalf("%s is pending and closed", id)
+		}
+	}
+}
+
+func (b *browser) reply() messages.ReplyTo {
+	n := b.asked
+	b.asked++
+	return func(value any, err error) {
+		if b.replies[n]++; b.replies[n] > 1 {
+			b.Fatalf("answer %d is given %d replies", n, b.replies[n])
+		}
+		if c, ok := value.(messages.ClosedDialog); ok && !b.known[c.ID].closed {
+			b.Fatalf("%s is said to be answered and stands open", c.ID)
+		}
+	}
+}
+
+func TestTwoLinksAreOneAccount(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		b := &browser{
+			T: t, now: time.Unix(1000, 0), open: map[messages.TargetID]*native{}, known: map[messages.DialogID]*native{},
+			pending: map[messages.DialogID]bool{}, timers: map[string]bool{}, replies: map[int]int{},
+			m: dialog.NewMachine(messages.TaskSpec{BeforeUnload: messages.BeforeUnloadAsk}.WithDefaults(), messages.DialogMemory{}),
+		}
+		pages := []messages.TargetID{"P1", "P2"}
+		for role := range messages.Roles {
+			b.links[role] = &link{role: role, pages: map[messages.TargetID]messages.SessionID{}}
+		}
+		rises := func(l *link) {
+			l.up = true
+			l.gen++
+			for _, p := range pages {
+				b.attaches(l, p)
+			}
+		}
+		for _, l := range b.links {
+			rises(l)
+		}
+		any := func() *link { return b.links[rapid.IntRange(0, 1).Draw(t, "link")] }
+		page := func() messages.TargetID { return rapid.SampledFrom(pages).Draw(t, "page") }
+		t.Repeat(map[string]func(*rapid.T){
+			"open": func(t *rapid.T) {
+				p := page()
+				if b.open[p] != nil || b.answering(p) {
+					return
+				}
+				b.opens(p, messages.FrameID(p)+rapid.SampledFrom([]messages.FrameID{"", "/f"}).Draw(t, "frame"),
+					rapid.SampledFrom([]string{"confirm", "prompt"}).Draw(t, "kind"))
+			},
+			"somebody closes": func(*rapid.T) {
+				if p := page(); b.open[p] != nil {
+					b.closes(p, "")
+				}
+			},
+			"deliver": func(*rapid.T) {
+				if l := any(); len(l.queue) > 0 {
+					b.delivers(l)
+				}
+			},
+			"execute": func(*rapid.T) {
+				if l := any(); len(l.orders) > 0 {
+					b.executes(l)
+				}
+			},
+			"answer": func(t *rapid.T) {
+				if len(b.pending) == 0 {
+					return
+				}
+				b.step(messages.AnswerDialog{
+					Answer: messages.DialogAnswer{Action: "accept", DialogID: rapid.SampledFrom(sorted(b.pending)).Draw(t, "id")},
+					Reply:  b.reply(),
+				})
+			},
+			"fall": func(t *rapid.T) {
+				l := any()
+				if !l.up {
+					return
+				}
+				for len(l.orders) > 0 && rapid.Bool().Draw(t, "arrived") {
+					b.executes(l)
+				}
+				for len(l.queue) > 0 && rapid.Bool().Draw(t, "heard") {
+					b.delivers(l)
+				}
+				b.falls(l)
+			},
+			"rise": func(*rapid.T) {
+				if l := any(); !l.up {
+					rises(l)
+				}
+			},
+			"rest": func(*rapid.T) { b.rests() },
+		})
+		b.rests()
+		for _, l := range b.links {
+			if l.up {
+				b.falls(l)
+			}
+		}
+		for n := range b.asked {
+			if b.replies[n] != 1 {
+				b.Fatalf("answer %d has %d replies", n, b.replies[n])
+			}
+		}
+	})
+}
+
+// answering says whether an answer to the page's last dialog is on its way. It
+// could meet the next one: CDP gives dialogs no id.
+func (b *browser) answering(p messages.TargetID) bool {
+	for _, l := range b.links {
+		for _, o := range l.orders {
+			if o.Page == p {
+				return true
+			}
+		}
+	}
+	return false
+}
