@@ -139,6 +139,7 @@ func (m *AnchorMachine) replied(r Replied) {
 		// The attach itself has been reported before the reply.
 		if p := m.pages[r.Tag.Page]; p != nil && p.session == "" {
 			delete(m.pages, r.Tag.Page)
+			delete(m.owned, r.Tag.Page) // it is no more
 			m.maybeSettled()
 		}
 	case TagCalm:
