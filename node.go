@@ -31,6 +31,7 @@ const (
 	dialBudget   = 10 * time.Second
 	answerBudget = 10 * time.Second
 	stopBudget   = 10 * time.Second
+	lastAnswers  = 250 * time.Millisecond // of a task that has ended
 )
 
 // Node supervises tasks. All methods are safe for concurrent use.
@@ -263,10 +264,14 @@ func (n *Node) ask(ctx context.Context, ended <-chan struct{}, order func(messag
 	case <-n.registry.Exited():
 		return nil, messages.Errorf(messages.CodeUpstreamUnavailable, "the node has stopped").With("sent", true)
 	case <-ended:
+		// Its last state is published before its last answers are given, and one of
+		// them may say that the end was what was asked for.
+		last := time.NewTimer(lastAnswers)
+		defer last.Stop()
 		select {
 		case a := <-answers:
 			return a.value, a.err
-		default:
+		case <-last.C:
 			return nil, messages.Errorf(messages.CodeUpstreamUnavailable, "the task has ended").With("sent", true)
 		}
 	case <-ctx.Done():

@@ -120,6 +120,22 @@ func TestRecover(t *testing.T) {
 	}
 }
 
+func TestRecoverThatEndsTheTask(t *testing.T) {
+	t.Parallel()
+	inWorld(t, "closing the page that a task cannot be without is what was asked for", chaos.Options{Pages: 1}, func(w *world) {
+		page := w.b.Pages()[0].Target
+		w.start("t", func(s *messages.TaskSpec) { s.Scope, s.TargetID = messages.ScopeTarget, page })
+		w.b.Crash(page)
+		synctest.Wait()
+		if _, err := w.node.Recover(w.ctx, "t", messages.RecoverRequest{Action: messages.RecoverClose}); err != nil {
+			w.Error(err)
+		}
+		if s := w.snapshot("t"); s.State != messages.StateLost {
+			w.Errorf("the task is %s", s.State)
+		}
+	})
+}
+
 func TestRecoverAPageThatIsWell(t *testing.T) {
 	t.Parallel()
 	inWorld(t, "is refused where something would be lost", chaos.Options{Pages: 1}, func(w *world) {
