@@ -21,6 +21,7 @@ var floors = []struct {
 	imports []string
 }{
 	{"internal/redact", nil},
+	{"internal/pressure", nil},
 	{"internal/restart", nil},
 	{"internal/statedir", nil},
 	{"messages", []string{"internal/redact"}},
@@ -38,9 +39,9 @@ var floors = []struct {
 		"actors/dialog", "actors/frame", "actors/ledger", "actors/session", "actors/wanted",
 		"internal/guard", "internal/restart", "messages", "transport",
 	}},
-	{"actors/registry", []string{"actors/supervisor", "internal/guard", "messages"}},
+	{"actors/registry", []string{"actors/supervisor", "internal/guard", "internal/pressure", "messages"}},
 	{".", []string{
-		"actors/registry", "actors/session", "actors/supervisor", "internal/browser", "internal/guard", "internal/statedir",
+		"actors/registry", "actors/session", "actors/supervisor", "internal/browser", "internal/guard", "internal/pressure", "internal/statedir",
 		"messages", "metrics", "transport",
 	}},
 	{"internal/api", []string{"internal/redact", "internal/token", "messages"}},
@@ -72,7 +73,7 @@ var shells = map[string]bool{
 	"actors/frame/actor.go":      true,
 	"actors/supervisor/actor.go": true, "actors/supervisor/board.go": true, "actors/supervisor/browser.go": true,
 	"actors/supervisor/children.go": true, "actors/supervisor/publish.go": true,
-	"actors/registry/actor.go": true, "actors/registry/directory.go": true,
+	"actors/registry/actor.go": true, "actors/registry/directory.go": true, "actors/registry/gauge.go": true,
 	"actors/ledger/ledger.go": true,
 	"actors/wanted/store.go":  true,
 }

@@ -2,12 +2,13 @@ package holdfast
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
 
-	"holdfast/actors/registry"
 	"holdfast/internal/guard"
+	"holdfast/internal/pressure"
 	"holdfast/messages"
 	"holdfast/transport"
 )
@@ -25,11 +26,11 @@ type Config struct {
 	// CDPURLOverride, where set, is where every task attaches, whatever its
 	// spec says (requirement A7).
 	CDPURLOverride messages.CDPURL
-	// MaxTasks bounds the tasks that run at once; 0 is 5,000.
-	MaxTasks int
-	// IdleTimeout ends a task nobody uses, MaxLife any task; 0 is an hour and
-	// a day. A task's own spec can say otherwise.
-	IdleTimeout, MaxLife time.Duration
+	// Limits bound what runs; [Node.SetLimits] changes them.
+	Limits Limits
+	// Measure reads how much of the machine is in use; nil reads the kernel's
+	// files. Tests say with it how much there is.
+	Measure func() pressure.Sample
 	// Log gets one line per state change of a task; nil is slog.Default().
 	Log *slog.Logger
 	// HTTPClient makes the connections to browsers; nil is one that obeys no
@@ -52,12 +53,11 @@ type Config struct {
 
 // Validate checks the bounds.
 func (c Config) Validate() error {
-	if c.MaxTasks < 0 || c.IdleTimeout < 0 || c.MaxLife < 0 || c.Dials.Total < 0 || c.Dials.Host < 0 || c.Dials.Endpoint < 0 {
+	if c.Dials.Total < 0 || c.Dials.Host < 0 || c.Dials.Endpoint < 0 {
 		return errors.New("holdfast: a limit is negative")
 	}
+	if err := c.Limits.Validate(); err != nil {
+		return fmt.Errorf("holdfast: %w", err)
+	}
 	return nil
-}
-
-func (c Config) limits() registry.Limits {
-	return registry.Limits{MaxTasks: c.MaxTasks, IdleTimeout: c.IdleTimeout, MaxLife: c.MaxLife}
 }

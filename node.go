@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"log/slog"
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -41,6 +40,7 @@ type Node struct {
 	sys       *guard.System
 	registry  *guard.Handle
 	directory *registry.Directory
+	gauge     *registry.Gauge
 	browsers  *browser.Manager
 	metrics   *metrics.Metrics
 	stats     transport.Stats
@@ -51,6 +51,10 @@ type Node struct {
 	mu       sync.Mutex
 	roll     *rand.Rand
 	stopping atomic.Bool
+	draining atomic.Bool
+	tickets  atomic.Uint64
+	pulse    pulse
+	found    found
 }
 
 // Start starts a node. Browsers that an earlier node on this state directory
@@ -73,7 +77,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 		cfg.Seed = rand.Uint64()
 	}
 	n := &Node{
-		cfg: cfg, log: cfg.Log, directory: &registry.Directory{},
+		cfg: cfg, log: cfg.Log, directory: &registry.Directory{}, gauge: &registry.Gauge{},
 		roll: rand.New(rand.NewPCG(cfg.Seed, 0)),
 	}
 	n.ration = transport.NewRation(cfg.Dials, &n.stats)
@@ -97,9 +101,11 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("holdfast: %w", err)
 	}
+	limits := n.fit(cfg.Limits)
 	n.registry = n.sys.Root(guard.Child{Kind: "registry", Key: "node", New: func() guard.Behavior {
 		return registry.New(registry.Config{
-			Limits: cfg.limits(), Override: cfg.CDPURLOverride, Directory: n.directory, Supervisor: n.supervisor,
+			Limits: limits, Override: cfg.CDPURLOverride, Directory: n.directory, Supervisor: n.supervisor,
+			Gauge: n.gauge, Measure: n.measure,
 		})
 	}})
 	return n, nil
@@ -152,61 +158,6 @@ func (n *Node) MetricsHandler() http.Handler { return n.metrics.Handler() }
 // kind of route, one of few.
 func (n *Node) CountAuthFailure(class string) { n.metrics.AuthFailure(class) }
 
-// Alive asks the registry for a sign of life.
-func (n *Node) Alive(ctx context.Context) error {
-	_, err := n.ask(ctx, nil, func(r messages.ReplyTo) { n.sys.Send(n.registry.PID(), registry.Ping{Reply: r}) })
-	return err
-}
-
-// Ready says why no new task can be taken, or nil. It never waits.
-func (n *Node) Ready() error {
-	if n.stopping.Load() {
-		return messages.Errorf(messages.CodeUpstreamUnavailable, "the node is stopping")
-	}
-	select {
-	case <-n.registry.Exited():
-		return messages.Errorf(messages.CodeInternal, "the registry has ended: %s", n.registry.Reason())
-	default:
-		return nil
-	}
-}
-
-// GetOrStart returns the running task of that id, or starts it and waits until
-// it has attached; started tells which. A running task takes over what the
-// spec says newly; where the spec names another browser, or other pages of it,
-// the task is rebound: stopped, and started with nothing of its state kept.
-// A task that never attached is gone again, and the error says why.
-func (n *Node) GetOrStart(ctx context.Context, id messages.TaskID, spec messages.TaskSpec) (*messages.Snapshot, bool, error) {
-	if _, err := messages.ParseTaskID(string(id)); err != nil {
-		return nil, false, err
-	}
-	spec = spec.Normalized()
-	if err := spec.Validate(); err != nil {
-		return nil, false, err
-	}
-	if err := n.Ready(); err != nil {
-		return nil, false, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, startBudget)
-	defer cancel()
-	if b := n.directory.Board(id); b != nil {
-		defer b.Use()()
-	}
-	spec.Labels = maps.Clone(spec.Labels) // snapshots will share it
-	v, err := n.ask(ctx, nil, func(r messages.ReplyTo) {
-		n.sys.Send(n.registry.PID(), messages.StartTask{ID: id, Spec: spec, Reply: r})
-	})
-	if err != nil {
-		return nil, false, err
-	}
-	b := n.directory.Board(id)
-	if b == nil {
-		return nil, false, notFound(id)
-	}
-	b.Touch(time.Now())
-	return b.View().Snapshot, v.(messages.StartOutcome).Started, nil
-}
-
 // Tasks returns the tasks that run or were lost, by id. It never waits.
 func (n *Node) Tasks() []*messages.Snapshot { return n.directory.List() }
 
@@ -238,6 +189,7 @@ func (n *Node) StopTask(ctx context.Context, id messages.TaskID) error {
 // be called more than once.
 func (n *Node) Stop(ctx context.Context) error {
 	n.stopping.Store(true)
+	n.BeginDrain() // or the place of each task that ends would be given to the next
 	var wg sync.WaitGroup
 	for _, t := range n.directory.List() {
 		if t.Active {

@@ -104,7 +104,8 @@ func open(t *testing.T, o chaos.Options, change ...func(*holdfast.Config)) *worl
 	})
 	cfg := holdfast.Config{
 		StateDir: t.TempDir(), HTTPClient: listener.HTTPClient(), Seed: 1,
-		Log: slog.New(slog.NewTextHandler(w.lines, nil)),
+		Limits: holdfast.Limits{MemoryHigh: -1}, // the tests' machine is nobody's business
+		Log:    slog.New(slog.NewTextHandler(w.lines, nil)),
 	}
 	for _, c := range change {
 		c(&cfg)

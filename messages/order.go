@@ -159,9 +159,21 @@ type (
 type (
 	// StartTask is get-or-start. The reply is a StartOutcome.
 	StartTask struct {
-		ID    TaskID
-		Spec  TaskSpec
-		Reply ReplyTo
+		ID   TaskID
+		Spec TaskSpec
+		// Ticket tells one call from another, for AbandonStart.
+		Ticket uint64
+		// Admitted is called once the start does not wait for a place any more; nil
+		// is allowed. It does not block.
+		Admitted func()
+		Reply    ReplyTo
+	}
+
+	// AbandonStart says that whoever gave a StartTask has gone: it does not wait
+	// for a place any more. What has begun goes on.
+	AbandonStart struct {
+		ID     TaskID
+		Ticket uint64
 	}
 
 	// StartOutcome says whether StartTask started something.

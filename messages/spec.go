@@ -106,6 +106,10 @@ type TaskSpec struct {
 	MaxLifeS     float64 `json:"max_life_s,omitempty"`
 	// Labels are the caller's own, for finding tasks in a list.
 	Labels map[string]string `json:"labels,omitempty"`
+	// QueueTimeoutS is how long this one start may wait for a place (requirement
+	// X4): 0 not at all, nil as long as the node lets it, which is also the
+	// longest. It is no property of the task and is not kept.
+	QueueTimeoutS *float64 `json:"queue_timeout_s,omitempty"`
 }
 
 // Normalized returns s in its plainest form: launch false is no launch, and who
@@ -182,6 +186,9 @@ func (s TaskSpec) Validate() error {
 	}
 	if err := checkLife("max_life_s", s.MaxLifeS); err != nil {
 		return err
+	}
+	if q := s.QueueTimeoutS; q != nil && !(*q >= 0 && *q <= MaxQueueTimeout.Seconds()) {
+		return Errorf(CodeInvalidArgument, "queue_timeout_s must be between 0 and %g", MaxQueueTimeout.Seconds())
 	}
 	return checkLabels(s.Labels)
 }

@@ -1,23 +1,43 @@
 package registry
 
 import (
+	"context"
 	"time"
 
 	"github.com/anthdm/hollywood/actor"
 
 	"holdfast/actors/supervisor"
 	"holdfast/internal/guard"
+	"holdfast/internal/pressure"
 	"holdfast/messages"
 )
 
 // Config is what a registry is made of.
 type Config struct {
-	Limits    Limits
+	Limits    messages.Limits
 	Override  messages.CDPURL
 	Directory *Directory
+	// Gauge is where the registry shows how close it is to its limits.
+	Gauge *Gauge
+	// Measure reads how much of the machine is in use. It is called on a goroutine
+	// of its own, once a second at most, and only while a limit asks for it.
+	Measure func() pressure.Sample
+	// Observer hears of admission; nil is allowed.
+	Observer Observer
 	// Supervisor completes the config of a task's supervisor: what every task
 	// of the node shares.
 	Supervisor func(supervisor.Config) supervisor.Config
+}
+
+// Observer hears what metrics count. Its methods are called on the registry's
+// goroutine and must not block.
+type Observer interface {
+	// QueueWaited is how long a start stood in the queue that was admitted.
+	QueueWaited(time.Duration)
+	// AdmissionRejected counts a caller that was refused.
+	AdmissionRejected(messages.LimitReason)
+	// TaskStarted is how long a task took from its place until it was active.
+	TaskStarted(launched bool, took time.Duration)
 }
 
 // SweepEvery is how often expired tasks are looked for. Leases are seconds and
@@ -29,16 +49,27 @@ type Ping struct{ Reply messages.ReplyTo }
 
 type sweepDue struct{}
 
+// measured is a [Measured] on its way, so that the shell notes its arrival.
+type measured struct{ sample pressure.Sample }
+
 // Actor is the shell around a [Machine].
 type Actor struct {
 	cfg     Config
 	machine *Machine
 	pids    map[messages.TaskID]*actor.PID
 	gens    map[messages.TaskID]uint64
+
+	measuring bool
 }
 
 // New returns the behavior of a node's registry.
 func New(cfg Config) *Actor {
+	if cfg.Observer == nil {
+		cfg.Observer = deaf{}
+	}
+	if cfg.Gauge == nil {
+		cfg.Gauge = &Gauge{}
+	}
 	return &Actor{
 		cfg: cfg, machine: NewMachine(cfg.Limits, cfg.Override),
 		pids: map[messages.TaskID]*actor.PID{}, gens: map[messages.TaskID]uint64{},
@@ -46,7 +77,11 @@ func New(cfg Config) *Actor {
 }
 
 // Init implements guard.Behavior.
-func (a *Actor) Init(c *guard.Context) { c.After("sweep", SweepEvery, sweepDue{}) }
+func (a *Actor) Init(c *guard.Context) {
+	c.After("sweep", SweepEvery, sweepDue{})
+	a.measure(c)
+	a.show(c)
+}
 
 // Receive implements guard.Behavior.
 func (a *Actor) Receive(c *guard.Context, msg any) {
@@ -58,7 +93,11 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 		a.step(c, Sweep{IdleFor: func(id messages.TaskID) time.Duration {
 			return a.cfg.Directory.Board(id).IdleFor(now)
 		}})
+		a.measure(c)
 		c.After("sweep", SweepEvery, sweepDue{})
+	case measured:
+		a.measuring = false
+		a.step(c, Measured{msg.sample})
 	case guard.Exited:
 		id := messages.TaskID(msg.Key)
 		gen := a.gens[id]
@@ -84,6 +123,7 @@ func (a *Actor) Terminate(*guard.Context, guard.Reason) {
 }
 
 func (a *Actor) step(c *guard.Context, in any) {
+	var answers []Answer
 	for _, e := range a.machine.Step(c.Now(), in) {
 		switch e := e.(type) {
 		case SpawnSupervisor:
@@ -94,13 +134,65 @@ func (a *Actor) step(c *guard.Context, in any) {
 			a.cfg.Directory.forget(e.ID)
 		case Acknowledge:
 			a.cfg.Directory.Board(e.ID).Acknowledge()
-		case Answer:
+		case Admit:
 			if e.To != nil {
-				e.To(e.Value, e.Err)
+				e.To()
 			}
+		case Waited:
+			a.cfg.Observer.QueueWaited(e.For)
+		case Began:
+			a.cfg.Observer.TaskStarted(e.Launched, e.Took)
+		case Rejected:
+			a.cfg.Gauge.reject(c.Now(), e.Reason)
+			a.cfg.Observer.AdmissionRejected(e.Reason)
+		case Wake:
+			c.After("queue", e.At.Sub(c.Now()), QueueDue{})
+		case GateChanged:
+			logGate(c, e)
+		case Answer:
+			answers = append(answers, e)
+		}
+	}
+	// Who has an answer reads a status that knows of it.
+	a.show(c)
+	for _, e := range answers {
+		if e.To != nil {
+			e.To(e.Value, e.Err)
 		}
 	}
 }
+
+func (a *Actor) show(c *guard.Context) {
+	a.cfg.Gauge.show(a.machine.Status(c.Now()))
+}
+
+// measure takes a sample beside the actor, where a limit asks for it.
+func (a *Actor) measure(c *guard.Context) {
+	if a.measuring || a.cfg.Measure == nil || !a.machine.Measures() {
+		return
+	}
+	a.measuring = true
+	take := a.cfg.Measure
+	c.Go("measure", func(context.Context) any { return measured{take()} })
+}
+
+func logGate(c *guard.Context, g GateChanged) {
+	switch g.Load.State {
+	case messages.LoadHigh:
+		c.Log().Warn("no task starts until less is in use", "resource", g.Resource, "used", g.Load.Used, "high", g.Load.High, "low", g.Load.Low)
+	case messages.LoadUnknown:
+		c.Log().Warn("how much is in use cannot be read, tasks start whatever it is", "resource", g.Resource, "err", g.Err)
+	default:
+		c.Log().Info("tasks start again", "resource", g.Resource, "used", g.Load.Used)
+	}
+}
+
+// deaf is an observer that nobody asked for.
+type deaf struct{}
+
+func (deaf) QueueWaited(time.Duration)                  {}
+func (deaf) AdmissionRejected(messages.LimitReason)     {}
+func (deaf) TaskStarted(launched bool, _ time.Duration) {}
 
 func (a *Actor) spawn(c *guard.Context, e SpawnSupervisor) {
 	board := supervisor.NewBoard(e.ID, e.Spec, c.Now())

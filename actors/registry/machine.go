@@ -47,6 +47,12 @@ type (
 	// Forget takes a task's board out of the directory.
 	Forget struct{ ID messages.TaskID }
 
+	// Began says how long a task took from its start until it was active.
+	Began struct {
+		Launched bool
+		Took     time.Duration
+	}
+
 	// Answer replies to whoever gave an order.
 	Answer struct {
 		To    messages.ReplyTo
@@ -55,39 +61,12 @@ type (
 	}
 )
 
-// Limits are the node's bounds on tasks.
-type Limits struct {
-	MaxTasks    int           // running at once; 0 is DefaultMaxTasks
-	IdleTimeout time.Duration // of a task whose spec says nothing; 0 is DefaultIdleTimeout
-	MaxLife     time.Duration // likewise; 0 is DefaultMaxLife
-}
-
-// The defaults: limits are on unless somebody turns them up (demand 19).
-const (
-	DefaultMaxTasks    = 5000
-	DefaultIdleTimeout = time.Hour
-	DefaultMaxLife     = 24 * time.Hour
-	// MaxEnded bounds the tasks that are kept only to say how they ended.
-	MaxEnded = 1000
-)
-
-// WithDefaults returns l with every bound set.
-func (l Limits) WithDefaults() Limits {
-	if l.MaxTasks == 0 {
-		l.MaxTasks = DefaultMaxTasks
-	}
-	if l.IdleTimeout == 0 {
-		l.IdleTimeout = DefaultIdleTimeout
-	}
-	if l.MaxLife == 0 {
-		l.MaxLife = DefaultMaxLife
-	}
-	return l
-}
+// MaxEnded bounds the tasks that are kept only to say how they ended.
+const MaxEnded = 1000
 
 // Machine decides over the tasks of one node.
 type Machine struct {
-	limits   Limits
+	admission
 	override messages.CDPURL
 	gen      uint64
 	tasks    map[messages.TaskID]*task // that have a supervisor
@@ -99,6 +78,8 @@ type task struct {
 	gen      uint64
 	spec     messages.TaskSpec
 	started  time.Time
+	idle     time.Duration // of a task whose spec says nothing
+	life     time.Duration // likewise
 	active   bool
 	stopping bool
 	waiters  []waiter
@@ -118,8 +99,8 @@ type next struct {
 
 // NewMachine returns a registry without tasks. Where override is not zero
 // every task attaches there, whatever its spec says (requirement A7).
-func NewMachine(limits Limits, override messages.CDPURL) *Machine {
-	return &Machine{limits: limits.WithDefaults(), override: override, tasks: map[messages.TaskID]*task{}}
+func NewMachine(limits messages.Limits, override messages.CDPURL) *Machine {
+	return &Machine{admission: newAdmission(limits), override: override, tasks: map[messages.TaskID]*task{}}
 }
 
 // Step takes one input and returns what is to be done, in order.
@@ -131,12 +112,23 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case messages.StopTask:
 		m.stop(in)
 	case messages.TaskActive:
-		m.becomeActive(in)
+		m.becomeActive(now, in)
 	case SupervisorExited:
 		m.exited(now, in)
 	case Sweep:
 		m.sweep(now, in)
+	case messages.AbandonStart:
+		m.abandon(in)
+	case QueueDue:
+		m.queueDue(now)
+	case Measured:
+		m.measured(in)
+	case SetLimits:
+		m.setLimits(in)
+	case Drain:
+		m.drain(now)
 	}
+	m.pump(now)
 	return m.out
 }
 
@@ -147,27 +139,26 @@ func (m *Machine) Running() int { return len(m.tasks) }
 
 func (m *Machine) start(now time.Time, o messages.StartTask) {
 	asked := o.Spec
+	asked.QueueTimeoutS = nil // of this start, not of the task
 	if !m.override.IsZero() {
 		asked.CDPURL, asked.Launch = m.override, nil
 	}
 	t := m.tasks[o.ID]
 	if t == nil {
-		if len(m.tasks) >= m.limits.MaxTasks {
-			m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeLimitReached, "the node already runs %d tasks", len(m.tasks))})
-			return
-		}
-		m.spawn(now, o.ID, asked.WithDefaults(), []waiter{{o.Reply, true}})
+		m.enter(now, o, asked)
 		return
 	}
+	m.do(Admit{o.Admitted})
 	if t.stopping {
-		m.startNext(t, asked, o.Reply)
+		m.startNext(now, t, asked, o.Reply)
 		return
 	}
 	merged := t.spec.Merge(asked)
 	if !merged.SameBrowser(t.spec) {
 		// Another browser: nothing of the old state may show in it (A4).
-		m.stopTask(o.ID, t, "rebound to another browser")
-		m.startNext(t, asked, o.Reply)
+		if m.startNext(now, t, asked, o.Reply) {
+			m.stopTask(o.ID, t, "rebound to another browser")
+		}
 		return
 	}
 	t.spec = merged
@@ -179,16 +170,21 @@ func (m *Machine) start(now time.Time, o messages.StartTask) {
 	t.waiters = append(t.waiters, waiter{o.Reply, false}) // the race of A3: the first one starts, all wait
 }
 
-// startNext queues a start behind a supervisor that is on its way out. Asking
-// for the same again joins in; asking for another supersedes.
-func (m *Machine) startNext(t *task, asked messages.TaskSpec, reply messages.ReplyTo) {
+// startNext has a start follow a supervisor that is on its way out, at the same
+// place. Asking for the same again joins in; asking for another supersedes. False
+// says that it was refused.
+func (m *Machine) startNext(now time.Time, t *task, asked messages.TaskSpec, reply messages.ReplyTo) bool {
 	spec := asked.WithDefaults()
 	if t.next != nil && t.next.spec.SameBrowser(spec) {
 		t.next.waiters = append(t.next.waiters, waiter{reply, false})
-		return
+		return true
+	}
+	if !m.mayReplace(now, t, spec, reply) {
+		return false
 	}
 	m.dropNext(t, "superseded by a later start with another browser")
-	t.next = &next{spec: spec, waiters: []waiter{{reply, true}}}
+	m.change(t, func() { t.next = &next{spec: spec, waiters: []waiter{{reply, true}}} })
+	return true
 }
 
 func (m *Machine) dropNext(t *task, why string) {
@@ -198,12 +194,17 @@ func (m *Machine) dropNext(t *task, why string) {
 	for _, w := range t.next.waiters {
 		m.do(Answer{To: w.reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "%s", why)})
 	}
-	t.next = nil
+	m.change(t, func() { t.next = nil })
 }
 
 func (m *Machine) spawn(now time.Time, id messages.TaskID, spec messages.TaskSpec, waiters []waiter) {
 	m.gen++
-	m.tasks[id] = &task{gen: m.gen, spec: spec, started: now, waiters: waiters}
+	m.tasks[id] = &task{
+		gen: m.gen, spec: spec, started: now, waiters: waiters, idle: m.limits.IdleTimeout, life: m.limits.MaxLife,
+	}
+	if spec.Launch != nil {
+		m.admission.browsers++
+	}
 	m.ended = slices.DeleteFunc(m.ended, func(e messages.TaskID) bool { return e == id })
 	m.do(SpawnSupervisor{ID: id, Gen: m.gen, Spec: spec})
 }
@@ -211,6 +212,7 @@ func (m *Machine) spawn(now time.Time, id messages.TaskID, spec messages.TaskSpe
 func (m *Machine) stop(o messages.StopTask) {
 	t := m.tasks[o.ID]
 	if t == nil {
+		m.unqueue(o.ID, "stopped while it waited for a place")
 		m.do(Answer{To: o.Reply})
 		if i := slices.Index(m.ended, o.ID); i >= 0 && o.Reason == "" {
 			m.do(Acknowledge{o.ID})
@@ -234,12 +236,15 @@ func (m *Machine) stopTask(id messages.TaskID, t *task, why string) {
 	m.do(ToSupervisor{id, messages.StopTask{ID: id, Reason: why}})
 }
 
-func (m *Machine) becomeActive(a messages.TaskActive) {
+func (m *Machine) becomeActive(now time.Time, a messages.TaskActive) {
 	t := m.tasks[a.ID]
 	if t == nil || t.gen != a.Gen {
 		return
 	}
-	t.active = true
+	if !t.active {
+		t.active = true
+		m.do(Began{Launched: t.spec.Launch != nil, Took: now.Sub(t.started)})
+	}
 	for _, w := range t.waiters {
 		m.do(Answer{To: w.reply, Value: messages.StartOutcome{Started: w.started}})
 	}
@@ -252,6 +257,9 @@ func (m *Machine) exited(now time.Time, e SupervisorExited) {
 		return
 	}
 	delete(m.tasks, e.ID)
+	if t.launches() {
+		m.admission.browsers--
+	}
 	if !t.active && t.next == nil {
 		m.do(Forget{e.ID}) // it never was, and whoever is told so below finds it gone
 	}
@@ -265,6 +273,7 @@ func (m *Machine) exited(now time.Time, e SupervisorExited) {
 		m.spawn(now, e.ID, t.next.spec, t.next.waiters)
 		return
 	}
+	m.ends.add(now)
 	if !t.active {
 		return
 	}
@@ -293,9 +302,9 @@ func (m *Machine) sweep(now time.Time, s Sweep) {
 		if t.stopping {
 			continue
 		}
-		if life := orDefault(t.spec.MaxLifeS, m.limits.MaxLife); now.Sub(t.started) > life {
+		if life := orDefault(t.spec.MaxLifeS, t.life); now.Sub(t.started) > life {
 			m.stopTask(id, t, "reached its maximum life of "+life.String())
-		} else if idle := orDefault(t.spec.IdleTimeoutS, m.limits.IdleTimeout); len(t.waiters) == 0 && s.IdleFor(id) > idle {
+		} else if idle := orDefault(t.spec.IdleTimeoutS, t.idle); len(t.waiters) == 0 && s.IdleFor(id) > idle {
 			m.stopTask(id, t, "was not used for "+idle.String())
 		}
 	}
@@ -311,6 +320,9 @@ func orDefault(seconds float64, d time.Duration) time.Duration {
 // end answers whoever still waits when the registry itself ends.
 func (m *Machine) end() []Effect {
 	m.out = nil
+	for _, d := range m.queue.leave(func(*entry, caller) bool { return true }) {
+		m.do(Answer{To: d.caller.order.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the node has stopped")})
+	}
 	for _, id := range m.ids() {
 		t := m.tasks[id]
 		m.dropNext(t, "the node has stopped")

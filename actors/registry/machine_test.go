@@ -21,6 +21,7 @@ func (b *bench) step(now int64, in any) {
 		switch e := e.(type) {
 		case registry.Answer:
 			e.To(e.Value, e.Err)
+		case registry.Admit, registry.Began:
 		case registry.ToSupervisor:
 			b.effects = append(b.effects, fmt.Sprintf("%T", e.Msg))
 		default:
@@ -57,14 +58,14 @@ func at(port int) messages.TaskSpec {
 
 func TestRegistry(t *testing.T) {
 	t.Parallel()
-	story := func(name string, limits registry.Limits, f func(b *bench)) {
+	story := func(name string, limits messages.Limits, f func(b *bench)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f(&bench{T: t, m: registry.NewMachine(limits, messages.CDPURL{})})
 		})
 	}
 
-	story("the loser of a race waits for the winner (A3)", registry.Limits{}, func(b *bench) {
+	story("the loser of a race waits for the winner (A3)", messages.Limits{}, func(b *bench) {
 		b.step(0, messages.StartTask{ID: "t", Spec: at(1), Reply: b.reply("first")})
 		b.step(0, messages.StartTask{ID: "t", Spec: at(1), Reply: b.reply("second")})
 		b.expect("registry.SpawnSupervisor", "messages.UpdateSpec")
@@ -73,7 +74,7 @@ func TestRegistry(t *testing.T) {
 		b.step(0, messages.StartTask{ID: "t", Spec: at(1), Reply: b.reply("third")})
 		b.expect("messages.UpdateSpec", "third: {false}")
 	})
-	story("another browser waits for the end of the old supervisor (A4)", registry.Limits{}, func(b *bench) {
+	story("another browser waits for the end of the old supervisor (A4)", messages.Limits{}, func(b *bench) {
 		b.step(0, messages.StartTask{ID: "t", Spec: at(1), Reply: b.reply("old")})
 		b.step(0, messages.TaskActive{ID: "t", Gen: 1})
 		b.step(0, messages.StartTask{ID: "t", Spec: at(2), Reply: b.reply("new")})
@@ -87,7 +88,7 @@ func TestRegistry(t *testing.T) {
 		b.step(0, messages.TaskActive{ID: "t", Gen: 2})
 		b.expect("newer: {true}")
 	})
-	story("a stop while starting ends the start", registry.Limits{}, func(b *bench) {
+	story("a stop while starting ends the start", messages.Limits{}, func(b *bench) {
 		b.step(0, messages.StartTask{ID: "t", Spec: at(1), Reply: b.reply("start")})
 		b.step(0, messages.StopTask{ID: "t", Reply: b.reply("stop")})
 		b.step(0, messages.StopTask{ID: "t", Reply: b.reply("again")})
@@ -95,7 +96,7 @@ func TestRegistry(t *testing.T) {
 		b.step(0, registry.SupervisorExited{ID: "t", Gen: 1})
 		b.expect("registry.Forget", "start: upstream_unavailable", "stop: <nil>", "again: <nil>")
 	})
-	story("a start behind a stop begins afresh", registry.Limits{}, func(b *bench) {
+	story("a start behind a stop begins afresh", messages.Limits{}, func(b *bench) {
 		b.step(0, messages.StartTask{ID: "t", Spec: at(1), Reply: b.reply("one")})
 		b.step(0, messages.TaskActive{ID: "t", Gen: 1})
 		b.step(0, messages.StopTask{ID: "t", Reply: b.reply("stop")})
@@ -105,7 +106,7 @@ func TestRegistry(t *testing.T) {
 		b.step(0, messages.TaskActive{ID: "t", Gen: 2})
 		b.expect("stop: <nil>", "registry.SpawnSupervisor", "two: {true}")
 	})
-	story("a lost task stays listed until somebody says that they know", registry.Limits{}, func(b *bench) {
+	story("a lost task stays listed until somebody says that they know", messages.Limits{}, func(b *bench) {
 		b.step(0, messages.StartTask{ID: "t", Spec: at(1), Reply: b.reply("start")})
 		b.step(0, messages.TaskActive{ID: "t", Gen: 1})
 		b.step(0, registry.SupervisorExited{ID: "t", Gen: 1, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "gone")})
@@ -113,17 +114,17 @@ func TestRegistry(t *testing.T) {
 		b.step(0, messages.StopTask{ID: "t", Reply: b.reply("stop")})
 		b.expect("stop: <nil>", "registry.Acknowledge")
 	})
-	story("the error of a first attach is the start's (A15)", registry.Limits{}, func(b *bench) {
+	story("the error of a first attach is the start's (A15)", messages.Limits{}, func(b *bench) {
 		b.step(0, messages.StartTask{ID: "t", Spec: at(1), Reply: b.reply("start")})
 		b.step(0, registry.SupervisorExited{ID: "t", Gen: 1, Err: messages.Errorf(messages.CodeTargetNotFound, "no page")})
 		b.expect("registry.SpawnSupervisor", "registry.Forget", "start: target_not_found")
 	})
-	story("one task too many is refused", registry.Limits{MaxTasks: 1}, func(b *bench) {
+	story("one task too many is refused", messages.Limits{MaxTasks: 1, QueueLength: -1}, func(b *bench) {
 		b.step(0, messages.StartTask{ID: "a", Spec: at(1), Reply: b.reply("a")})
 		b.step(0, messages.StartTask{ID: "b", Spec: at(1), Reply: b.reply("b")})
-		b.expect("registry.SpawnSupervisor", "b: limit_reached")
+		b.expect("registry.SpawnSupervisor", "registry.Rejected", "b: limit_reached")
 	})
-	story("the end of a lease, and of a life (X7)", registry.Limits{IdleTimeout: time.Minute, MaxLife: time.Hour}, func(b *bench) {
+	story("the end of a lease, and of a life (X7)", messages.Limits{IdleTimeout: time.Minute, MaxLife: time.Hour}, func(b *bench) {
 		idle := func(d time.Duration) registry.Sweep {
 			return registry.Sweep{IdleFor: func(messages.TaskID) time.Duration { return d }}
 		}
@@ -145,7 +146,7 @@ func TestRegistry(t *testing.T) {
 		b.step(3801, idle(0))
 		b.expect("messages.StopTask")
 	})
-	story("what is kept of ended tasks is bounded", registry.Limits{}, func(b *bench) {
+	story("what is kept of ended tasks is bounded", messages.Limits{}, func(b *bench) {
 		for n := range registry.MaxEnded + 5 {
 			id := messages.TaskID(fmt.Sprint(n))
 			b.step(0, messages.StartTask{ID: id, Spec: at(1), Reply: func(any, error) {}})

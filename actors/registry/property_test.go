@@ -97,7 +97,7 @@ func TestRegistryHoldsItsInvariants(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := &model{
-			T: t, m: registry.NewMachine(registry.Limits{MaxTasks: maxTasks}, messages.CDPURL{}), now: time.Unix(1000, 0),
+			T: t, m: registry.NewMachine(messages.Limits{MaxTasks: maxTasks}, messages.CDPURL{}), now: time.Unix(1000, 0),
 			live: map[messages.TaskID]*supervisor{}, boards: map[messages.TaskID]bool{}, replies: map[int]int{},
 		}
 		id := func() messages.TaskID {

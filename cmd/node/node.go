@@ -19,7 +19,8 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 	go browser.ReapOrphans(reaping)
 	node, err := holdfast.Start(ctx, holdfast.Config{
 		StateDir: cfg.StateDir, ChromePath: cfg.ChromePath, ChromeArgs: cfg.ChromeArgs, CDPURLOverride: cfg.CDPURLOverride,
-		MaxTasks: cfg.MaxTasks, IdleTimeout: cfg.IdleTimeout, MaxLife: cfg.MaxLife, AllowChaos: cfg.AllowChaos, Log: cfg.Logger,
+		Limits:     holdfast.Limits{MaxTasks: cfg.MaxTasks, IdleTimeout: cfg.IdleTimeout, MaxLife: cfg.MaxLife},
+		AllowChaos: cfg.AllowChaos, Log: cfg.Logger,
 	})
 	if err != nil {
 		stopReaping()

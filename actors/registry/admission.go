@@ -1,0 +1,379 @@
+package registry
+
+import (
+	"math"
+	"time"
+
+	"holdfast/internal/pressure"
+	"holdfast/messages"
+)
+
+// Inputs about admission (requirements X4, X5).
+type (
+	// SetLimits lays new limits over the old ones. What runs goes on. The reply
+	// is nil.
+	SetLimits struct {
+		Limits messages.Limits
+		Reply  messages.ReplyTo
+	}
+
+	// Drain ends admission for good: nothing new starts, and whoever waits is
+	// told so.
+	Drain struct{}
+
+	// Measured is how much of the machine is in use.
+	Measured struct{ Sample pressure.Sample }
+
+	// QueueDue says that the moment of the last [Wake] has come.
+	QueueDue struct{}
+)
+
+// Effects about admission.
+type (
+	// Admit tells a caller that its start does not wait any more.
+	Admit struct{ To func() }
+
+	// Waited says how long a start stood in the queue before it began.
+	Waited struct{ For time.Duration }
+
+	// Rejected says that a caller was refused; its Answer follows.
+	Rejected struct{ Reason messages.LimitReason }
+
+	// GateChanged says that a resource came to be too much in use, or not any more,
+	// or, once, that it cannot be read.
+	GateChanged struct {
+		Resource messages.LimitReason
+		Load     messages.Load
+		Err      error
+	}
+
+	// Wake asks for a [QueueDue] at that moment, and not at the one before.
+	Wake struct{ At time.Time }
+)
+
+// admission is who may start, and who waits for it.
+//
+// A task holds a place from its start until its supervisor has exited, and with
+// it its links and its browser; a task that is rebound, or started again while it
+// stops, keeps its place. One that was lost has none.
+//
+// The queue is first come, first served, with one exception: a start that lacks
+// nothing but a browser's place lets those pass that attach to a browser of
+// somebody else's. It loses nothing by it: a browser's place comes free together
+// with a task's, and goes to who has waited longest.
+type admission struct {
+	limits   messages.Limits
+	memory   gate
+	cpu      gate
+	draining bool
+	queue    queue
+	browsers int // places of browsers that are taken
+	ends     ends
+	wake     time.Time // the last one asked for
+}
+
+func newAdmission(l messages.Limits) admission {
+	var a admission
+	a.set(l)
+	return a
+}
+
+func (a *admission) set(l messages.Limits) {
+	a.limits = l.WithDefaults()
+	a.memory.set(a.limits.MemoryHigh, a.limits.MemoryLow)
+	a.cpu.set(a.limits.CPUHigh, a.limits.CPULow)
+}
+
+// lacks is what a start cannot have now, "" when nothing is in its way.
+func (m *Machine) lacks(spec messages.TaskSpec) messages.LimitReason {
+	switch {
+	case len(m.tasks) >= m.limits.MaxTasks:
+		return messages.LimitTasks
+	case m.memory.shut:
+		return messages.LimitMemory
+	case m.cpu.shut:
+		return messages.LimitCPU
+	case spec.Launch != nil && m.admission.browsers >= m.limits.MaxBrowsers:
+		return messages.LimitBrowsers
+	}
+	return ""
+}
+
+// enter starts a task that is not there, has it wait, or refuses it.
+func (m *Machine) enter(now time.Time, o messages.StartTask, asked messages.TaskSpec) {
+	if m.draining {
+		m.reject(now, o.Reply, messages.LimitDraining, "")
+		return
+	}
+	waits := m.patience(o)
+	if e := m.queue.find(o.ID); e != nil {
+		m.join(now, e, o, asked, waits)
+		return
+	}
+	// Whoever waits lacks something (see pump): nobody of this kind is passed over.
+	spec := asked.WithDefaults()
+	lacks := m.lacks(spec)
+	switch {
+	case lacks == "":
+		m.do(Admit{o.Admitted})
+		m.spawn(now, o.ID, spec, []waiter{{o.Reply, true}})
+	case waits == 0 || m.limits.QueueLength < 0:
+		m.reject(now, o.Reply, lacks, "")
+	case len(m.queue) >= m.limits.QueueLength:
+		m.reject(now, o.Reply, messages.LimitQueueFull, lacks)
+	default:
+		m.queue = append(m.queue, &entry{id: o.ID, spec: spec, since: now, callers: []caller{{o, now.Add(waits)}}})
+	}
+}
+
+// patience is how long a caller waits for a place at most.
+func (m *Machine) patience(o messages.StartTask) time.Duration {
+	if q := o.Spec.QueueTimeoutS; q != nil {
+		return min(time.Duration(*q*float64(time.Second)), m.limits.QueueTimeout)
+	}
+	return m.limits.QueueTimeout
+}
+
+// join has a caller wait along with those who asked for the same task before.
+// One who asks for another browser supersedes them, at their place; who does not
+// want to wait changes nothing.
+func (m *Machine) join(now time.Time, e *entry, o messages.StartTask, asked messages.TaskSpec, waits time.Duration) {
+	spec := e.spec.Merge(asked)
+	same := spec.SameBrowser(e.spec)
+	if !same {
+		spec = asked.WithDefaults()
+	}
+	if lacks := m.lacks(spec); waits == 0 && lacks != "" {
+		m.reject(now, o.Reply, lacks, "")
+		return
+	}
+	if !same {
+		for _, c := range e.callers {
+			m.do(Answer{To: c.order.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "superseded by a later start with another browser")})
+		}
+		e.callers = nil
+	}
+	e.spec = spec
+	e.callers = append(e.callers, caller{o, now.Add(waits)})
+}
+
+// pump starts whoever can be started, and sees to it that the next deadline is
+// not missed. It ends every step: who is left in the queue lacks something.
+func (m *Machine) pump(now time.Time) {
+	for i := 0; i < len(m.queue); {
+		e := m.queue[i]
+		if lacks := m.lacks(e.spec); lacks == messages.LimitBrowsers {
+			i++
+			continue
+		} else if lacks != "" {
+			break // so do all
+		}
+		m.queue.remove(e)
+		m.do(Waited{now.Sub(e.since)})
+		waiters := make([]waiter, len(e.callers))
+		for n, c := range e.callers {
+			waiters[n] = waiter{c.order.Reply, n == 0}
+			m.do(Admit{c.order.Admitted})
+		}
+		m.spawn(now, e.id, e.spec, waiters)
+	}
+	if at := m.queue.deadline(); !at.Equal(m.wake) {
+		m.wake = at
+		if !at.IsZero() {
+			m.do(Wake{at})
+		}
+	}
+}
+
+// queueDue refuses those who have waited for as long as they would.
+func (m *Machine) queueDue(now time.Time) {
+	m.wake = time.Time{} // it has come
+	for _, d := range m.queue.leave(func(_ *entry, c caller) bool { return !c.deadline.After(now) }) {
+		m.reject(now, d.caller.order.Reply, messages.LimitQueueDeadline, m.lacks(d.entry.spec))
+	}
+}
+
+// abandon takes a caller out of the queue who has gone.
+func (m *Machine) abandon(a messages.AbandonStart) {
+	for _, d := range m.queue.leave(func(e *entry, c caller) bool { return e.id == a.ID && c.order.Ticket == a.Ticket }) {
+		m.do(Answer{To: d.caller.order.Reply, Err: messages.Errorf(messages.CodeDeadline, "the caller went away")})
+	}
+}
+
+// unqueue ends a start that waits, for everybody who waits for it.
+func (m *Machine) unqueue(id messages.TaskID, why string) {
+	for _, d := range m.queue.leave(func(e *entry, _ caller) bool { return e.id == id }) {
+		m.do(Answer{To: d.caller.order.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "%s", why)})
+	}
+}
+
+// Measures says whether anything is decided by how much is in use.
+func (m *Machine) Measures() bool { return m.memory.on() || m.cpu.on() }
+
+func (m *Machine) measured(in Measured) {
+	look := func(what messages.LimitReason, g *gate, l pressure.Level) {
+		if g.look(l) {
+			m.do(GateChanged{what, g.load(), l.Err})
+		}
+	}
+	look(messages.LimitMemory, &m.memory, in.Sample.Memory)
+	look(messages.LimitCPU, &m.cpu, in.Sample.CPU)
+}
+
+func (m *Machine) drain(now time.Time) {
+	if m.draining {
+		return
+	}
+	m.draining = true
+	for _, d := range m.queue.leave(func(*entry, caller) bool { return true }) {
+		m.reject(now, d.caller.order.Reply, messages.LimitDraining, "")
+	}
+}
+
+// setLimits takes new limits. The idle timeout and the maximum life of what runs
+// are not shortened by it.
+func (m *Machine) setLimits(s SetLimits) {
+	m.set(s.Limits)
+	for _, t := range m.tasks {
+		t.idle, t.life = max(t.idle, m.limits.IdleTimeout), max(t.life, m.limits.MaxLife)
+	}
+	m.do(Answer{To: s.Reply})
+}
+
+// mayReplace says whether a task can be started anew with that spec at the place
+// it has; if not the caller has its answer. It never waits: the place that is
+// missing is a browser's, and the task that would have to wait for it runs.
+func (m *Machine) mayReplace(now time.Time, t *task, spec messages.TaskSpec, reply messages.ReplyTo) bool {
+	why := messages.LimitReason("")
+	switch {
+	case m.draining:
+		why = messages.LimitDraining
+	case spec.Launch == nil || t.launches():
+	case m.memory.shut:
+		why = messages.LimitMemory
+	case m.cpu.shut:
+		why = messages.LimitCPU
+	case m.admission.browsers >= m.limits.MaxBrowsers:
+		why = messages.LimitBrowsers
+	}
+	if why != "" {
+		m.reject(now, reply, why, "")
+	}
+	return why == ""
+}
+
+// launches says whether a task holds a browser's place: for the browser it has
+// launched, or for the one that it will have next.
+func (t *task) launches() bool {
+	return t != nil && (t.spec.Launch != nil || t.next != nil && t.next.spec.Launch != nil)
+}
+
+// change does something to a task and keeps the count of browsers' places.
+func (m *Machine) change(t *task, do func()) {
+	before := t.launches()
+	do()
+	switch after := t.launches(); {
+	case after && !before:
+		m.admission.browsers++
+	case before && !after:
+		m.admission.browsers--
+	}
+}
+
+var limitTexts = map[messages.LimitReason]string{
+	messages.LimitTasks:         "the node runs as many tasks as it may",
+	messages.LimitBrowsers:      "the node has launched as many browsers as it may",
+	messages.LimitMemory:        "the node is short of memory",
+	messages.LimitCPU:           "the node's processors are busy",
+	messages.LimitQueueFull:     "as many starts as may wait for a place already do",
+	messages.LimitQueueDeadline: "no place came free in time",
+	messages.LimitDraining:      "the node is about to stop and takes no new tasks",
+}
+
+// reject refuses a caller. For is what it would have had to wait for, where that
+// is not the reason itself.
+func (m *Machine) reject(now time.Time, to messages.ReplyTo, why, waitingFor messages.LimitReason) {
+	err := messages.Errorf(messages.CodeLimitReached, "%s", limitTexts[why]).
+		With("reason", why).With("running", len(m.tasks)).With("queued", len(m.queue)).
+		With("retry_after_s", m.retryAfter(now, why))
+	if waitingFor != "" {
+		err = err.With("waiting_for", waitingFor)
+	}
+	switch limited := orReason(waitingFor, why); {
+	case why == messages.LimitQueueFull:
+		err = err.With("limit", m.limits.QueueLength)
+	case limited == messages.LimitTasks:
+		err = err.With("limit", m.limits.MaxTasks)
+	case limited == messages.LimitBrowsers:
+		err = err.With("limit", m.limits.MaxBrowsers)
+	case limited == messages.LimitMemory:
+		err = err.With("limit", m.memory.high)
+	case limited == messages.LimitCPU:
+		err = err.With("limit", m.cpu.high)
+	}
+	m.do(Rejected{why})
+	m.do(Answer{To: to, Err: err})
+}
+
+func orReason(a, b messages.LimitReason) messages.LimitReason {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// What callers are told to wait for at least and at most before they ask again,
+// in seconds, and where there is nothing to go by.
+const (
+	minRetry   = 1
+	maxRetry   = 60
+	blindRetry = 10
+	// gateRetry is a few measurements of a resource.
+	gateRetry = 5
+)
+
+// retryAfter estimates when it is worth asking again: by how fast places have
+// come free lately, for as many as stand in the queue. A place in the queue itself
+// comes free at the latest when the first of those who wait gives up.
+func (m *Machine) retryAfter(now time.Time, why messages.LimitReason) int {
+	var wait float64
+	switch why {
+	case messages.LimitDraining:
+		return blindRetry
+	case messages.LimitMemory, messages.LimitCPU:
+		return gateRetry
+	case messages.LimitQueueFull:
+		wait = m.ends.interval(now, blindRetry)
+		if at := m.queue.deadline(); !at.IsZero() {
+			wait = min(wait, at.Sub(now).Seconds())
+		}
+	default:
+		wait = m.ends.interval(now, blindRetry) * float64(len(m.queue)+1)
+	}
+	return int(math.Ceil(min(max(wait, minRetry), maxRetry)))
+}
+
+// ends are the moments at which places came free lately, oldest first.
+type ends []time.Time
+
+const (
+	maxEnds = 16
+	endsAge = 5 * time.Minute
+)
+
+func (e *ends) add(now time.Time) {
+	if *e = append(*e, now); len(*e) > maxEnds {
+		*e = append((*e)[:0:0], (*e)[1:]...)
+	}
+}
+
+// interval is the time between two of them, in seconds, up to now.
+func (e ends) interval(now time.Time, unknown float64) float64 {
+	for len(e) > 0 && now.Sub(e[0]) > endsAge {
+		e = e[1:]
+	}
+	if len(e) == 0 {
+		return unknown
+	}
+	return now.Sub(e[0]).Seconds() / float64(len(e))
+}

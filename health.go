@@ -1,0 +1,134 @@
+package holdfast
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"holdfast/actors/registry"
+	"holdfast/internal/browser"
+	"holdfast/messages"
+)
+
+// The names of a node's checks.
+const (
+	checkRegistry = "registry"
+	checkDraining = "draining"
+	checkCapacity = "capacity"
+	checkMemory   = "memory"
+	checkBrowser  = "browser"
+)
+
+// Alive asks the registry for a sign of life, by way of its mailbox: no browser
+// and no page can hold it up. Who asks while another does shares its answer, so
+// that a storm of probes costs one message.
+func (n *Node) Alive(ctx context.Context) error {
+	b := n.pulse.join(func(done messages.ReplyTo) {
+		n.sys.Send(n.registry.PID(), registry.Ping{Reply: done})
+	})
+	select {
+	case <-b:
+		return nil
+	case <-n.registry.Exited():
+		return messages.Errorf(messages.CodeUpstreamUnavailable, "the registry has ended: %s", n.registry.Reason())
+	case <-ctx.Done():
+		return messages.Errorf(messages.CodeDeadline, "the registry does not answer")
+	}
+}
+
+// pulse is the ping under way.
+type pulse struct {
+	mu   sync.Mutex
+	beat chan struct{}
+}
+
+// join returns what is closed with the answer to the ping under way, or to a new
+// one. One that is never answered is not asked again: whoever does not answer
+// needs no more messages.
+func (p *pulse) join(ping func(messages.ReplyTo)) <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.beat != nil {
+		return p.beat
+	}
+	beat := make(chan struct{})
+	p.beat = beat
+	ping(func(any, error) {
+		p.mu.Lock()
+		p.beat = nil
+		p.mu.Unlock()
+		close(beat)
+	})
+	return beat
+}
+
+// Ready says why no new task can be taken, or nil; the error's details hold the
+// checks. It never waits.
+func (n *Node) Ready() error {
+	checks := n.Checks()
+	for _, c := range checks {
+		if !c.OK && !c.Advisory {
+			code := messages.CodeUpstreamUnavailable
+			if c.Name == checkRegistry {
+				code = messages.CodeInternal
+			}
+			return messages.Errorf(code, "not ready for new tasks: %s", c.Reason).With("checks", checks)
+		}
+	}
+	return nil
+}
+
+// Checks are the parts of the node's readiness. They never wait.
+//
+// A node that is full, but has room in its queue, is ready: that is what the
+// queue is for. It is not once a start would be refused.
+func (n *Node) Checks() []messages.Check {
+	s := n.gauge.Status()
+	check := func(name string, bad bool, reason string) messages.Check {
+		if bad {
+			return messages.Check{Name: name, Reason: reason}
+		}
+		return messages.Check{Name: name, OK: true}
+	}
+	advise := func(c messages.Check) messages.Check {
+		c.Advisory = true
+		return c
+	}
+	ended := false
+	select {
+	case <-n.registry.Exited():
+		ended = true
+	default:
+	}
+	return []messages.Check{
+		check(checkRegistry, ended, "the registry has ended"),
+		check(checkDraining, n.draining.Load() || n.stopping.Load(), "the node is about to stop"),
+		check(checkCapacity, s.Full && !s.Draining, "no start would even be let wait"),
+		advise(check(checkMemory, s.Memory.State == messages.LoadHigh, "too much memory is in use")),
+		advise(check(checkBrowser, !n.hasBrowser(time.Now()), "there is no browser to launch")),
+	}
+}
+
+// hasBrowser says whether there is one to launch. It looks every now and then:
+// probes come often, and browsers are not installed every second.
+func (n *Node) hasBrowser(now time.Time) bool {
+	if !n.cfg.CDPURLOverride.IsZero() {
+		return true // none is needed
+	}
+	n.found.mu.Lock()
+	defer n.found.mu.Unlock()
+	if n.found.at.IsZero() || now.Sub(n.found.at) > lookEvery {
+		_, err := browser.Find(n.cfg.ChromePath)
+		n.found.at, n.found.ok = now, err == nil
+	}
+	return n.found.ok
+}
+
+const lookEvery = 30 * time.Second
+
+// found is what the last look for a browser found.
+type found struct {
+	mu sync.Mutex
+	at time.Time
+	ok bool
+}

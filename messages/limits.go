@@ -1,0 +1,152 @@
+package messages
+
+import "time"
+
+// Limits are the bounds that a node holds its tasks to. Of every field 0 is the
+// default; what a value below 0 means is said with the field, and elsewhere it
+// is an error. All of them can be changed while the node runs: lowering one ends
+// nothing that runs, raising one lets those start who wait.
+type Limits struct {
+	// MaxTasks bounds the tasks that run at once.
+	MaxTasks int
+	// MaxBrowsers bounds those of them whose browser the node has launched. The
+	// default is one for every BrowserMemory of the memory the node may use; below
+	// 0 only MaxTasks holds.
+	MaxBrowsers int
+	// QueueLength bounds the starts that wait for a place; below 0 none may wait.
+	QueueLength int
+	// QueueTimeout is how long a caller waits for a place who does not say, and
+	// the longest that one who does may.
+	QueueTimeout time.Duration
+	// IdleTimeout ends a task that nobody uses, MaxLife any task. A task's own
+	// spec can say otherwise.
+	IdleTimeout, MaxLife time.Duration
+	// MemoryHigh is the share of the memory in use, of 1, from which on no task is
+	// started, until it has fallen to MemoryLow; below 0 memory is not looked at.
+	MemoryHigh, MemoryLow float64
+	// CPUHigh and CPULow are the same for the share of time that some thread waits
+	// for a processor (the kernel's pressure stall information, over ten
+	// seconds). The default of CPUHigh is not to look: a busy node is slow, one
+	// without memory is dead.
+	CPUHigh, CPULow float64
+}
+
+// The defaults: limits are on unless somebody turns them off (demand 19).
+const (
+	DefaultMaxTasks     = 5000
+	DefaultQueueLength  = 100
+	DefaultQueueTimeout = 30 * time.Second
+	DefaultIdleTimeout  = time.Hour
+	DefaultMaxLife      = 24 * time.Hour
+	DefaultMemoryHigh   = 0.90
+	// BrowserMemory is what a launched browser is reckoned to need, in bytes.
+	BrowserMemory = 256 << 20
+	// hysteresis is how far below the upper threshold the lower one is by default.
+	hysteresis = 0.05
+)
+
+// The bounds of the bounds.
+const (
+	MaxMaxTasks     = 1_000_000
+	MaxQueueLength  = 10_000
+	MaxQueueTimeout = 5 * time.Minute
+)
+
+// Validate checks every field. The error is an [*Error] with
+// [CodeInvalidArgument] and names the field as the HTTP interface does.
+func (l Limits) Validate() error {
+	switch {
+	case l.MaxTasks < 0 || l.MaxTasks > MaxMaxTasks:
+		return Errorf(CodeInvalidArgument, "max_tasks must be between 0 and %d", MaxMaxTasks)
+	case l.MaxBrowsers > MaxMaxTasks:
+		return Errorf(CodeInvalidArgument, "max_browsers must be at most %d", MaxMaxTasks)
+	case l.QueueLength > MaxQueueLength:
+		return Errorf(CodeInvalidArgument, "queue_length must be at most %d", MaxQueueLength)
+	case l.QueueTimeout < 0 || l.QueueTimeout > MaxQueueTimeout:
+		return Errorf(CodeInvalidArgument, "queue_timeout must be between 0 and %s", MaxQueueTimeout)
+	case l.IdleTimeout < 0 || l.MaxLife < 0:
+		return Errorf(CodeInvalidArgument, "idle_timeout and max_life must not be negative")
+	}
+	if err := checkThresholds("memory", l.MemoryHigh, l.MemoryLow, DefaultMemoryHigh); err != nil {
+		return err
+	}
+	return checkThresholds("cpu", l.CPUHigh, l.CPULow, 0)
+}
+
+func checkThresholds(what string, high, low, def float64) error {
+	if high < 0 {
+		return nil // off
+	}
+	if high == 0 {
+		high = def
+	}
+	switch {
+	case !(high <= 1): // as floats: NaN is no threshold
+		return Errorf(CodeInvalidArgument, "%s_high must be at most 1", what)
+	case !(low >= 0):
+		return Errorf(CodeInvalidArgument, "%s_low must not be negative", what)
+	case low > 0 && !(low < high):
+		return Errorf(CodeInvalidArgument, "%s_low must be below %s_high", what, what)
+	}
+	return nil
+}
+
+// WithDefaults returns l with every bound set, but for MaxBrowsers, which
+// depends on the machine: where it is not set MaxTasks holds. What is off is
+// below 0.
+func (l Limits) WithDefaults() Limits {
+	setDefault(&l.MaxTasks, DefaultMaxTasks)
+	if l.MaxBrowsers <= 0 {
+		l.MaxBrowsers = l.MaxTasks
+	}
+	setDefault(&l.QueueLength, DefaultQueueLength)
+	setDefault(&l.QueueTimeout, DefaultQueueTimeout)
+	setDefault(&l.IdleTimeout, DefaultIdleTimeout)
+	setDefault(&l.MaxLife, DefaultMaxLife)
+	setDefault(&l.MemoryHigh, DefaultMemoryHigh)
+	setDefault(&l.MemoryLow, lower(l.MemoryHigh))
+	setDefault(&l.CPUHigh, -1)
+	setDefault(&l.CPULow, lower(l.CPUHigh))
+	return l
+}
+
+func lower(high float64) float64 { return max(high-hysteresis, high/2) }
+
+func setDefault[T comparable](field *T, def T) {
+	var zero T
+	if *field == zero {
+		*field = def
+	}
+}
+
+// DefaultMaxBrowsers is the default of [Limits.MaxBrowsers] on a node that may
+// use so many bytes of memory; 0 stands for unknown.
+func DefaultMaxBrowsers(memory uint64) int {
+	if memory == 0 {
+		return DefaultMaxTasks
+	}
+	return int(min(max(memory/BrowserMemory, 1), DefaultMaxTasks))
+}
+
+// LimitReason says what a start was refused for: the detail reason of
+// [CodeLimitReached].
+type LimitReason string
+
+// The reasons. The first four are what can keep a start waiting; the detail
+// waiting_for names one of them where the reason is about the queue.
+const (
+	LimitTasks         LimitReason = "tasks"
+	LimitBrowsers      LimitReason = "browsers"
+	LimitMemory        LimitReason = "memory"
+	LimitCPU           LimitReason = "cpu"
+	LimitQueueFull     LimitReason = "queue_full"
+	LimitQueueDeadline LimitReason = "queue_deadline"
+	LimitDraining      LimitReason = "draining"
+)
+
+// LimitReasons lists every reason.
+func LimitReasons() []LimitReason {
+	return []LimitReason{
+		LimitTasks, LimitBrowsers, LimitMemory, LimitCPU, LimitQueueFull, LimitQueueDeadline, LimitDraining,
+	}
+}

@@ -1,0 +1,65 @@
+package holdfast
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"holdfast/messages"
+)
+
+// GetOrStart returns the running task of that id, or starts it and waits until
+// it has attached; started tells which. A running task takes over what the
+// spec says newly; where the spec names another browser, or other pages of it,
+// the task is rebound: stopped, and started with nothing of its state kept.
+// A task that never attached is gone again, and the error says why.
+//
+// A node that is at one of its limits has the start wait for a place, as long as
+// the spec's QueueTimeoutS and the node's limits allow; a caller whose ctx ends
+// meanwhile gives up its turn. Who is refused gets [messages.CodeLimitReached],
+// with the detail retry_after_s.
+func (n *Node) GetOrStart(ctx context.Context, id messages.TaskID, spec messages.TaskSpec) (*messages.Snapshot, bool, error) {
+	if _, err := messages.ParseTaskID(string(id)); err != nil {
+		return nil, false, err
+	}
+	spec = spec.Normalized()
+	if err := spec.Validate(); err != nil {
+		return nil, false, err
+	}
+	if n.stopping.Load() {
+		return nil, false, messages.Errorf(messages.CodeUpstreamUnavailable, "the node is stopping")
+	}
+	if b := n.directory.Board(id); b != nil {
+		defer b.Use()()
+	}
+	spec.Labels = maps.Clone(spec.Labels) // snapshots will share it
+	v, err := n.askToStart(ctx, messages.StartTask{ID: id, Spec: spec, Ticket: n.tickets.Add(1)})
+	if err != nil {
+		return nil, false, err
+	}
+	b := n.directory.Board(id)
+	if b == nil {
+		return nil, false, notFound(id)
+	}
+	b.Touch(time.Now())
+	return b.View().Snapshot, v.(messages.StartOutcome).Started, nil
+}
+
+// askToStart gives the start the time that it may wait for a place, and from
+// then on what a start may take.
+func (n *Node) askToStart(ctx context.Context, o messages.StartTask) (any, error) {
+	// The registry ends the wait in time; this is for one that does not come to it.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	budget := time.AfterFunc(messages.MaxQueueTimeout+startBudget, cancel)
+	defer budget.Stop()
+	o.Admitted = func() { budget.Reset(startBudget) }
+	v, err := n.ask(ctx, nil, func(r messages.ReplyTo) {
+		o.Reply = r
+		n.sys.Send(n.registry.PID(), o)
+	})
+	if ctx.Err() != nil {
+		n.sys.Send(n.registry.PID(), messages.AbandonStart{ID: o.ID, Ticket: o.Ticket})
+	}
+	return v, err
+}
