@@ -24,6 +24,7 @@ var floors = []struct {
 	{"internal/pressure", nil},
 	{"internal/restart", nil},
 	{"internal/statedir", nil},
+	{"internal/logs", []string{"internal/redact"}},
 	{"messages", []string{"internal/redact"}},
 	{"internal/token", []string{"internal/redact", "messages"}},
 	{"internal/browser", []string{"internal/redact", "messages"}},
@@ -41,13 +42,14 @@ var floors = []struct {
 	}},
 	{"actors/registry", []string{"actors/supervisor", "internal/guard", "internal/pressure", "messages"}},
 	{".", []string{
-		"actors/registry", "actors/session", "actors/supervisor", "internal/browser", "internal/guard", "internal/pressure", "internal/statedir",
+		"actors/registry", "actors/session", "actors/supervisor", "internal/browser", "internal/guard", "internal/logs",
+		"internal/pressure", "internal/statedir",
 		"messages", "metrics", "transport",
 	}},
 	{"internal/api", []string{"internal/redact", "internal/token", "messages"}},
 	{"internal/client", []string{"messages"}},
 	{"internal/demo", []string{".", "internal/browser", "messages"}},
-	{"internal/cli", []string{"internal/api", "internal/browser", "internal/client", "internal/statedir", "internal/token", "messages", "transport"}},
+	{"internal/cli", []string{"internal/api", "internal/browser", "internal/client", "internal/logs", "internal/statedir", "internal/token", "messages", "transport"}},
 	{"cmd/node", []string{".", "internal/browser", "internal/cli", "internal/demo", "messages"}},
 
 	// What only tests stand on.

@@ -31,7 +31,9 @@ type Config struct {
 	// Measure reads how much of the machine is in use; nil reads the kernel's
 	// files. Tests say with it how much there is.
 	Measure func() pressure.Sample
-	// Log gets one line per state change of a task; nil is slog.Default().
+	// Log gets one line per state change of a task; nil is slog.Default(). What is
+	// written to it is masked, cut and kept from repeating itself, whatever its
+	// handler.
 	Log *slog.Logger
 	// HTTPClient makes the connections to browsers; nil is one that obeys no
 	// proxy of the environment. Tests dial in memory with it.

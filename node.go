@@ -18,6 +18,7 @@ import (
 	"holdfast/actors/supervisor"
 	"holdfast/internal/browser"
 	"holdfast/internal/guard"
+	"holdfast/internal/logs"
 	"holdfast/internal/statedir"
 	"holdfast/messages"
 	"holdfast/metrics"
@@ -63,9 +64,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	if cfg.Log == nil {
-		cfg.Log = slog.Default()
-	}
+	cfg.Log = logs.Guard(cfg.Log)
 	if cfg.StateDir == "" {
 		dir, err := statedir.Default(os.Getenv)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"github.com/anthdm/hollywood/actor"
 
@@ -48,6 +49,9 @@ type Actor struct {
 	machine *Machine
 	self    *actor.PID
 	log     *slog.Logger
+	// state is what the log was told last, and since when that is so.
+	state      messages.TaskState
+	stateSince time.Time
 
 	dialogs, link, sessions *guard.Group
 	anchor                  *guard.Group // nil while there is none
@@ -106,6 +110,7 @@ func (a *Actor) Init(c *guard.Context) {
 	a.sessions = a.group(guard.GroupConfig{
 		Name: "sessions", Policy: sessionPolicy, Factory: a.factory, OnStart: a.started,
 	})
+	a.logState(messages.Event{State: messages.StateStarting})
 	// The dialog actor first: a dialog during the attach is caught.
 	a.dialogs.Start(c)
 	a.link.Start(c)
@@ -137,7 +142,8 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 		}
 		a.step(c, AnchorLinked{msg.Gen, msg.Browser})
 	case session.RestoreRefused:
-		a.log.Warn("the browser did not take again what an agent had set", "target", msg.Target, "method", msg.Method, "err", msg.Err)
+		// Not what the browser says of it: that may repeat what was to be set.
+		a.log.Warn("the browser did not take again what an agent had set", "target", msg.Target, "method", msg.Method, "code", messages.CodeOf(msg.Err))
 	case browserGone:
 		a.step(c, BrowserGone{msg.why})
 	default:

@@ -54,9 +54,6 @@ func (a *Actor) group(cfg guard.GroupConfig) *guard.Group {
 		if ev.Reason.Abnormal() {
 			lastErr = ev.Reason.Err
 		}
-		if ev.Reason.Kind == guard.Panic {
-			a.log.Error("an actor has panicked and is restarted", "actor", id, "reason", ev.Reason.String(), "stack", string(ev.Reason.Stack))
-		}
 		a.orders.Settle(id) // those it had not come to
 		if onExit != nil {
 			onExit(c, id, ev)

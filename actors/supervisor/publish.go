@@ -3,6 +3,7 @@ package supervisor
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"holdfast/messages"
 )
@@ -52,7 +53,7 @@ func (a *Actor) logEvents(events []messages.Event) {
 			a.logState(e)
 		case messages.EventDialogClosed:
 			if e.Closed.ClosedBy == messages.ClosedByWatchdog {
-				a.log.Warn("nobody answered a dialog in time, it was dismissed", "dialog", e.Closed.ID, "type", e.Closed.Type, "page", e.Closed.TargetID)
+				a.log.Warn("nobody answered a dialog in time, it was dismissed", "dialog", e.Closed.ID, "type", e.Closed.Type, "target", e.Closed.TargetID)
 			}
 		}
 	}
@@ -67,17 +68,22 @@ func (a *Actor) logState(e messages.Event) {
 	case messages.StateLost:
 		level = slog.LevelError
 	}
-	attrs := []any{"version", e.Version}
-	if e.Reason != "" {
-		attrs = append(attrs, "reason", e.Reason)
+	attrs := []slog.Attr{slog.String("state", string(e.State)), slog.Uint64("version", e.Version)}
+	now := time.Now()
+	if a.state != "" {
+		attrs = append(attrs, slog.String("previous", string(a.state)), slog.Float64("previous_s", now.Sub(a.stateSince).Seconds()))
 	}
-	a.log.Log(context.Background(), level, "task is "+string(e.State), attrs...)
+	if e.Reason != "" {
+		attrs = append(attrs, slog.String("reason", e.Reason))
+	}
+	a.state, a.stateSince = e.State, now
+	a.log.LogAttrs(context.Background(), level, "task is "+string(e.State), attrs...)
 }
 
 func (a *Actor) warn(w Warn) {
-	attrs := []any{"page", w.Page}
+	attrs := []any{"target", w.Page}
 	if w.Err != nil {
-		attrs = append(attrs, "err", w.Err)
+		attrs = append(attrs, "code", messages.CodeOf(w.Err)) // its text may be the browser's
 	}
 	a.log.Warn(w.Text, attrs...)
 }

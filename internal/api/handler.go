@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -72,7 +73,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		// log has the route and, where there is one, the task.
 		h.cfg.Logger.LogAttrs(r.Context(), slog.LevelDebug, "request",
 			slog.String("method", r.Method), slog.String("route", c.route.path), slog.String("task", string(c.id)),
-			slog.Int("status", out.status), slog.Int64("bytes", out.bytes), slog.Duration("took", time.Since(start)))
+			slog.Int("status", out.status), slog.Int64("bytes", out.bytes), slog.Float64("took_ms", float64(time.Since(start).Microseconds())/1000))
 	}()
 	defer func() {
 		if p := recover(); p != nil {
@@ -180,8 +181,17 @@ func (h *Handler) panicked(w *response, c *call, p any) {
 	}
 	h.cfg.Logger.LogAttrs(c.Context(), slog.LevelError, "handler panicked",
 		slog.String("route", c.route.pattern()), slog.String("task", string(c.id)),
-		slog.String("panic", redact.Text(fmt.Sprint(p))), slog.String("stack", string(debug.Stack())))
+		slog.String("panic", panicText(p)), slog.String("stack", string(debug.Stack())))
 	h.fail(w, c, errInternal)
+}
+
+// panicText says what panicked without its value, which may be a page's text:
+// the runtime's own errors hold none, and of others the stack tells.
+func panicText(p any) string {
+	if err, ok := p.(runtime.Error); ok {
+		return err.Error()
+	}
+	return fmt.Sprintf("%T", p)
 }
 
 var errInternal = messages.Errorf(messages.CodeInternal, "the request failed on our side")
@@ -210,5 +220,5 @@ func (h *Handler) fail(w *response, c *call, err error) {
 // logFailure logs an error that is not for callers.
 func (h *Handler) logFailure(c *call, what string, err error) {
 	h.cfg.Logger.LogAttrs(c.Context(), slog.LevelError, what,
-		slog.String("route", c.route.pattern()), slog.String("task", string(c.id)), slog.String("error", redact.Text(err.Error())))
+		slog.String("route", c.route.pattern()), slog.String("task", string(c.id)), slog.String("err", redact.Text(err.Error())))
 }

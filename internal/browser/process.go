@@ -160,7 +160,7 @@ func (m *Manager) start(path string, o LaunchOptions) (_ *Process, err error) {
 	}
 	if recordErr != nil {
 		// Not fatal: the nonce in the command line proves ownership alone.
-		m.log.Warn("browser lease not completed", "pid", cmd.Process.Pid, "error", recordErr)
+		m.log.Warn("browser lease not completed", "pid", cmd.Process.Pid, "err", recordErr)
 	}
 	p := &Process{
 		manager: m, nonce: l.Nonce, cmd: cmd, stderr: newStderrReader(),
@@ -216,7 +216,7 @@ func (p *Process) watch(release, hangUp func()) {
 	p.cleanErr = err
 	p.mu.Unlock()
 	if err != nil {
-		p.manager.log.Error("browser left something behind", "pid", pid, "error", err)
+		p.manager.log.Error("browser left something behind", "pid", pid, "err", err)
 	}
 	p.manager.mu.Lock()
 	delete(p.manager.processes, p)

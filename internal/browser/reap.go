@@ -48,7 +48,7 @@ func (m *Manager) Reap(ctx context.Context) (int, error) {
 			continue // its node or another reaper was faster
 		}
 		if err != nil {
-			m.log.Warn("browser lease left alone", "lease", entry.Name(), "error", err)
+			m.log.Warn("browser lease left alone", "lease", entry.Name(), "err", err)
 			continue
 		}
 		n, err := m.reapLease(ctx, l)
@@ -125,6 +125,6 @@ func (m *Manager) sweepTemporary(entry os.DirEntry) {
 		return
 	}
 	if err := os.Remove(filepath.Join(m.store.dir, leasesDir, entry.Name())); err != nil {
-		m.log.Warn("litter not removed", "file", entry.Name(), "error", err)
+		m.log.Warn("litter not removed", "file", entry.Name(), "err", err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"holdfast/internal/api"
+	"holdfast/internal/logs"
 	"holdfast/internal/token"
 	"holdfast/messages"
 )
@@ -172,7 +173,7 @@ func (c *serveCmd) Run(r *run) (err error) {
 	}
 	defer func() {
 		if err := withdraw(); err != nil {
-			logger.Warn("the endpoint file could not be removed", "error", err)
+			logger.Warn("the endpoint file could not be removed", "err", err)
 		}
 	}()
 	c.announce(r, url, tokenFile)
@@ -229,11 +230,9 @@ func (c *serveCmd) listen() (lis, metrics net.Listener, err error) {
 }
 
 func (c *serveCmd) logger(r *run) *slog.Logger {
-	o := &slog.HandlerOptions{Level: c.LogLevel}
-	if c.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(r.Stderr, o))
-	}
-	return slog.New(slog.NewTextHandler(r.Stderr, o))
+	level := new(slog.LevelVar)
+	level.Set(c.LogLevel)
+	return logs.New(r.Stderr, c.LogFormat, level)
 }
 
 // announce tells whoever started the node that it is up.

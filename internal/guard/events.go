@@ -26,11 +26,11 @@ func (e *events) Receive(c *Context, msg any) {
 		c.Log().Error("message to another node, but there is no remote", "target", m.Target.GetID(), "type", reflect.TypeOf(m.Message))
 	case actor.ActorDuplicateIdEvent:
 		e.sys.observer.DuplicateID()
-		c.Log().Error("actor id is taken", "id", m.PID.GetID())
+		c.Log().Error("actor id is taken", "target", m.PID.GetID())
 	case actor.ActorRestartedEvent:
-		c.Log().Error("unguarded actor was restarted by the engine", "id", m.PID.GetID(), "restarts", m.Restarts)
+		c.Log().Error("unguarded actor was restarted by the engine", "target", m.PID.GetID(), "restarts", m.Restarts)
 	case actor.ActorMaxRestartsExceededEvent:
-		c.Log().Error("unguarded actor exceeded the engine's restarts", "id", m.PID.GetID())
+		c.Log().Error("unguarded actor exceeded the engine's restarts", "target", m.PID.GetID())
 	}
 }
 

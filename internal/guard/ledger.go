@@ -129,7 +129,7 @@ func (p *proc) handleDeadline(d *deadline) {
 	k.deadline = nil
 	r := Reason{Kind: Abandoned, Err: ErrAbandoned}
 	k.p.abandon(r)
-	p.logger().Error("child abandoned", "child_kind", k.p.spec.Kind, "child", k.ref.Key, "after", p.sys.stopTimeout)
+	p.logger().Error("child abandoned", "child", k.p.spec.Kind, "child_key", k.ref.Key, "after", p.sys.stopTimeout)
 	p.forget(k, r)
 }
 

@@ -287,9 +287,18 @@ func (p *proc) handleCrash(r Reason) {
 	}
 }
 
+// name is what lines about the actor carry.
+func (p *proc) name() []any {
+	name := []any{"actor", p.spec.Kind, "key", p.spec.Key, "gen", p.gen}
+	if p.parent != nil {
+		name = append(name, "parent", p.parent.spec.Key)
+	}
+	return name
+}
+
 func (p *proc) logger() *slog.Logger {
 	if p.log == nil {
-		p.log = p.sys.log.With("actor", p.spec.Kind, "key", p.spec.Key, "gen", p.gen)
+		p.log = p.sys.log.With(p.name()...)
 	}
 	return p.log
 }
@@ -297,8 +306,7 @@ func (p *proc) logger() *slog.Logger {
 // logPanic may be called on any goroutine, and is by Go functions.
 func (p *proc) logPanic(r Reason) {
 	defer func() { _ = recover() }() // a log handler that panics must not make it worse
-	p.sys.log.Error("actor panicked", "actor", p.spec.Kind, "key", p.spec.Key, "gen", p.gen,
-		"reason", r.String(), "stack", string(r.Stack))
+	p.sys.log.With(p.name()...).Error("actor panicked", "reason", r.String(), "stack", string(r.Stack))
 }
 
 // observe keeps a panic of the Observer from the actor: at the places it is

@@ -3,6 +3,7 @@ package guard
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 
 	"holdfast/internal/redact"
@@ -76,11 +77,12 @@ var ErrAbandoned = errors.New("guard: actor did not exit in time")
 // has spawned around this package.
 var ErrDuplicateID = errors.New("guard: actor id is taken")
 
-// PanicError is the cause of a Panic reason. It keeps the panic's value only
-// as a short redacted text: values come from code that handles page content.
+// PanicError is the cause of a Panic reason. Of the panic's value it keeps no
+// more than its type, or the text where that is the runtime's own: values come
+// from code that handles page content, and the stack tells the place.
 type PanicError struct{ text string }
 
-// Error returns the redacted text of the panic's value.
+// Error says what panicked.
 func (e *PanicError) Error() string { return e.text }
 
 // panicked makes a reason of what recover returned; nil means that the
@@ -88,9 +90,10 @@ func (e *PanicError) Error() string { return e.text }
 // must be called on the panicking goroutine, before its stack is gone.
 func panicked(v any) Reason {
 	text := "runtime.Goexit called"
-	if v != nil {
-		// Sprint survives a value whose own String or Error method panics.
-		text = safeText(fmt.Sprint(v))
+	if err, ok := v.(runtime.Error); ok {
+		text = err.Error()
+	} else if v != nil {
+		text = fmt.Sprintf("a value of type %T", v)
 	}
 	return Reason{Kind: Panic, Err: &PanicError{text}, Stack: debug.Stack()}
 }

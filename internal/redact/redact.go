@@ -28,11 +28,15 @@ func URL(raw string) string {
 		b.WriteString(Mask + "@")
 	}
 	b.WriteString(u.Host)
-	for i, seg := range strings.Split(u.Path, "/") {
+	path := strings.Split(u.Path, "/")
+	for i, seg := range path {
 		if i > 0 {
 			b.WriteByte('/')
 		}
-		if isPlainWord(seg) {
+		// What follows /devtools/browser or /devtools/page is an id, whatever it
+		// looks like.
+		isID := i > 1 && path[i-2] == "devtools" && seg != ""
+		if isPlainWord(seg) && !isID {
 			b.WriteString(seg)
 		} else {
 			b.WriteString(Mask)

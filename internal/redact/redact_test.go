@@ -13,12 +13,13 @@ func TestURL(t *testing.T) {
 		"": "",
 		"ws://127.0.0.1:9222/devtools/browser/3f2a9c1e-1111-2222-3333-444455556666": "ws://127.0.0.1:9222/devtools/browser/***",
 		"wss://user:secret@cdp.example.com/v1?token=abc#frag":                       "wss://***@cdp.example.com/v1?***#***",
-		"http://localhost:9222":            "http://localhost:9222",
-		"http://localhost:9222/":           "http://localhost:9222/",
-		"https://h/AbCdEfGhIjKlMnOpQrStUv": "https://h/***",
-		"https://h/a1b2c3":                 "https://h/***",
-		"not a url":                        "***",
-		"http://h/%zz":                     "***",
+		"ws://127.0.0.1:9222/devtools/browser/short":                                "ws://127.0.0.1:9222/devtools/browser/***",
+		"http://localhost:9222":                                                     "http://localhost:9222",
+		"http://localhost:9222/":                                                    "http://localhost:9222/",
+		"https://h/AbCdEfGhIjKlMnOpQrStUv":                                          "https://h/***",
+		"https://h/a1b2c3":                                                          "https://h/***",
+		"not a url":                                                                 "***",
+		"http://h/%zz":                                                              "***",
 	} {
 		if got := redact.URL(raw); got != want {
 			t.Errorf("URL(%q) = %q, want %q", raw, got, want)
