@@ -383,6 +383,39 @@ func TestAnchor(t *testing.T) {
 		}
 	})
 
+	inWorld(t, "a task that ends while dials fail leaves no page as long as the anchor stands", chaos.Options{Pages: 1}, func(w *world) {
+		w.start("t", own)
+		primary, anchor := w.links()
+		w.b.RefuseConnections(true)
+		primary.Drop()
+		synctest.Wait()
+		anchor.Stall() // until the dial after this one has failed as well
+		stopped := begin(w, func(ctx context.Context) (struct{}, error) { return struct{}{}, w.node.StopTask(ctx, "t") })
+		time.Sleep(time.Second)
+		anchor.Resume()
+		if got := <-stopped; got.err != nil || got.after > 2*time.Second {
+			w.Errorf("stop: %+v", got)
+		}
+		synctest.Wait()
+		if n := len(w.b.Pages()); n != 1 {
+			w.Errorf("%d pages are left, want the user's one", n)
+		}
+	})
+
+	inWorld(t, "a task that is lost leaves no page as long as the anchor stands", chaos.Options{Pages: 1}, func(w *world) {
+		w.start("t", own)
+		primary, _ := w.links()
+		w.b.RefuseConnections(true)
+		primary.Drop()
+		time.Sleep(time.Minute)
+		if s := w.snapshot("t"); s.State != messages.StateLost {
+			w.Errorf("state %s", s.State)
+		}
+		if n := len(w.b.Pages()); n != 1 {
+			w.Errorf("%d pages are left, want the user's one", n)
+		}
+	})
+
 	inWorld(t, "beforeunload waits for an answer where an anchor keeps it answerable", chaos.Options{Pages: 1}, func(w *world) {
 		ask := func(id messages.TaskID, change ...func(*messages.TaskSpec)) int {
 			page := w.start(id, append(change, own)...).PageTargetID

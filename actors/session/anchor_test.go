@@ -44,3 +44,53 @@ func TestAnAnchorSaysWhatItHasSeen(t *testing.T) {
 		}
 	}
 }
+
+// TestAnAnchorThatIsLeftAloneCloses is an end in which the primary falls: what it
+// was to close is left to the anchor, also when that is about to go.
+func TestAnAnchorThatIsLeftAloneCloses(t *testing.T) {
+	t.Parallel()
+	attached := messages.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}}
+	calm, flushed := session.Replied{Tag: session.Tag{Kind: session.TagCalm}}, session.Replied{Tag: session.Tag{Kind: session.TagFlushed}}
+	alone := messages.PrimaryUp{Up: false}
+	for name, c := range map[string]struct {
+		scope messages.Scope
+		steps []any
+		close bool
+	}{
+		"before it was told to leave":    {messages.ScopeOwn, []any{alone, messages.Leave{}, calm, flushed}, true},
+		"as soon as it was told to":      {messages.ScopeOwn, []any{messages.Leave{}, alone, calm, flushed}, true},
+		"when it has nearly left":        {messages.ScopeOwn, []any{messages.Leave{}, calm, alone, flushed}, true},
+		"not at all":                     {messages.ScopeOwn, []any{messages.Leave{}, calm}, false},
+		"with pages that are the user's": {messages.ScopeBrowser, []any{alone, messages.Leave{}, calm}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := session.NewAnchorMachine(session.AnchorConfig{Gen: 1, Scope: c.scope, Owned: []messages.TargetID{"P"}})
+			m.Step(time.Time{}, session.Start{})
+			m.Step(time.Time{}, attached)
+			m.Step(time.Time{}, session.Replied{Tag: session.Tag{Kind: session.TagRoot}})
+			closed, over := false, false
+			step := func(in any) {
+				for _, e := range m.Step(time.Time{}, in) {
+					switch e := e.(type) {
+					case session.Command:
+						closed = closed || e.Method == "Target.closeTarget"
+					case session.Exit:
+						over = true
+					}
+				}
+			}
+			for _, in := range c.steps {
+				if step(in); over {
+					t.Fatalf("%T: it is gone before the browser has heard all it said", in)
+				}
+			}
+			if closed != c.close {
+				t.Errorf("the page was closed: %v, want %v", closed, c.close)
+			}
+			if step(flushed); !over {
+				t.Error("it stays")
+			}
+		})
+	}
+}

@@ -40,6 +40,7 @@ type AnchorMachine struct {
 	attached bool // every page that existed has been reported
 	settled  bool
 	leaving  bool
+	unheard  int // while leaving: replies that say what the browser has heard
 	alone    bool
 	owned    map[messages.TargetID]bool
 	left     map[messages.TargetID]bool // on order, while an attach to them may still come
@@ -101,6 +102,9 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 		if m.alone {
 			m.resumeAll()
 		}
+		if m.alone && m.leaving {
+			m.closeOwned()
+		}
 	case tellAgain:
 		for _, t := range slices.Sorted(maps.Keys(m.pages)) {
 			m.tellWatched(t)
@@ -145,8 +149,21 @@ func (m *AnchorMachine) replied(r Replied) {
 	case TagCalm:
 		// What was attached up to this reply has been resumed; the next reply
 		// says that the browser has heard so.
-		m.do(rootCommand(Tag{Kind: TagFlushed}, "Browser.getVersion", struct{}{}, 0))
+		m.flush()
+		m.flushed()
 	case TagFlushed:
+		m.flushed()
+	}
+}
+
+// flush has the link stay until the browser has heard everything up to here.
+func (m *AnchorMachine) flush() {
+	m.unheard++
+	m.do(rootCommand(Tag{Kind: TagFlushed}, "Browser.getVersion", struct{}{}, 0))
+}
+
+func (m *AnchorMachine) flushed() {
+	if m.unheard--; m.unheard == 0 {
 		m.do(Exit{})
 	}
 }
@@ -342,7 +359,7 @@ func (m *AnchorMachine) leave() {
 	if m.leaving {
 		return
 	}
-	m.leaving = true
+	m.leaving, m.unheard = true, 1
 	m.do(Arm{timerLeave, LeaveBudget})
 	m.resumeAll()
 	m.do(autoAttachPages(TagCalm, false)) // attaches anew to what was left before
@@ -353,13 +370,18 @@ func (m *AnchorMachine) leave() {
 			m.do(detachFrom(Tag{Kind: TagNone}, p.session))
 		}
 	}
-	if m.alone && m.cfg.Scope == messages.ScopeOwn {
-		m.closeOwned() // there is nobody else to do it
+	if m.alone {
+		m.closeOwned()
 	}
 }
 
+// closeOwned closes what the task made, where there is nobody else to do it.
 func (m *AnchorMachine) closeOwned() {
+	if m.cfg.Scope != messages.ScopeOwn {
+		return
+	}
 	for _, t := range slices.Sorted(maps.Keys(m.owned)) {
 		m.do(rootCommand(Tag{Kind: TagNone}, "Target.closeTarget", targetParam{t}, pageBudget))
 	}
+	m.flush()
 }

@@ -58,7 +58,7 @@ const (
 // browser.
 func (m *Machine) anchorWanted(now time.Time) {
 	a := &m.anchor
-	if m.spec.Anchor == messages.AnchorNone || m.stopping || a.running {
+	if m.spec.Anchor == messages.AnchorNone || m.stopping() || a.running {
 		return
 	}
 	if a.useless != "" && now.Sub(a.since) < anchorAgain {
@@ -163,9 +163,9 @@ func (m *Machine) anchorExited(now time.Time, e AnchorExited) {
 	switch {
 	case e.Err == nil:
 		a.running = false
-	case m.conn.Primary != messages.LinkUp:
+	case m.conn.Primary != messages.LinkUp, m.parting >= anchorLeaving:
 		// It goes on once the primary stands: where only one can be, it must not
-		// be this one.
+		// be this one. Nor may it come back to pages that are being closed.
 		a.running = false
 		m.do(StopAnchor{})
 	}
@@ -188,9 +188,7 @@ func (m *Machine) anchorExited(now time.Time, e AnchorExited) {
 			m.anchorUseless(now, messages.AnchorOffSingle)
 		}
 	}
-	if m.stopping {
-		m.leaveBrowser()
-	}
+	m.leaveBrowser()
 }
 
 // primaryFell looks for the mark of a browser that takes one client at a time.

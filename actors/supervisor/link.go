@@ -44,8 +44,13 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 	m.primaryFell(now)
 	m.conn.Primary = messages.LinkDown
 	switch {
-	case m.stopping:
-		m.finish(messages.StateStopped, nil)
+	case m.parting == browserLeaving:
+		m.parted()
+	case m.stopping():
+		m.tellConnection()
+		if m.parting == anchorLeaving {
+			m.anchorHas(false)
+		}
 	case !m.everUp:
 		// Never attached: nothing to hold on to, say so at once (A15).
 		m.finish(messages.StateLost, e.Err)
@@ -116,7 +121,7 @@ func (m *Machine) rootAttached(r messages.RootAttached) {
 // maybeActive ends an attach once every session has answered or been
 // classified.
 func (m *Machine) maybeActive(now time.Time) {
-	if !m.rooted || m.conn.Primary == messages.LinkUp || m.stopping || m.finished() {
+	if !m.rooted || m.conn.Primary == messages.LinkUp || m.stopping() || m.finished() {
 		return
 	}
 	for _, t := range m.order {

@@ -28,8 +28,8 @@ type Machine struct {
 	everUp   bool
 	rooted   bool // RootAttached of this generation has come
 	process  process
-	stopping bool
-	left     bool // and the browser's session has been told to leave
+	parting  parting
+	verdict  error // why a task that parts is lost; nil where it was told to stop
 
 	pages    map[messages.TargetID]*pageEntry
 	order    []messages.TargetID // as opened
@@ -157,9 +157,9 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 			m.anchorLeft(in.Page)
 		}
 	case GaveUp:
-		m.finish(messages.StateLost, in.Err)
+		m.stop(reasonOf(in.Err), in.Err)
 	case BrowserGone:
-		if !m.stopping {
+		if !m.stopping() {
 			m.finish(messages.StateLost, messages.Errorf(messages.CodeUpstreamUnavailable, "the browser has ended: %s", in.Why))
 		}
 	case PageOpened:
@@ -181,7 +181,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 			m.rootAttached(in)
 		}
 	case messages.TargetAttached:
-		if in.Gen == m.gen && !m.stopping {
+		if in.Gen == m.gen && !m.stopping() {
 			m.targetAttached(in)
 		}
 	case messages.TargetDetached:
@@ -219,9 +219,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case messages.DialogsChanged:
 		m.dialogsChanged(in)
 	case dialog.Left:
-		if m.stopping {
-			m.leaveAnchor()
-		}
+		m.leaveAnchor()
 	case messages.FramesChanged:
 		if in.Gen == m.gen && m.pages[in.Page] != nil {
 			m.framesChanged(in)
@@ -249,7 +247,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.anchorSpec(now)
 		m.do(ToDialog{messages.SetDialogPolicy(in)})
 	case messages.StopTask:
-		m.stop(in.Reason)
+		m.stop(in.Reason, nil)
 
 	case TimerFired:
 		if !m.recoverTimer(in.Name) {

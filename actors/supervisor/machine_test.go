@@ -18,8 +18,10 @@ type bench struct {
 	now time.Time
 }
 
-func attached(t *testing.T) *bench {
-	b := &bench{T: t, m: supervisor.NewMachine("t", messages.TaskSpec{}.WithDefaults()), now: time.Unix(1000, 0)}
+func attached(t *testing.T) *bench { return attachedAs(t, messages.TaskSpec{}) }
+
+func attachedAs(t *testing.T, spec messages.TaskSpec) *bench {
+	b := &bench{T: t, m: supervisor.NewMachine("t", spec.WithDefaults()), now: time.Unix(1000, 0)}
 	b.step(supervisor.BrowserStarting{Gen: 1})
 	b.step(supervisor.Linked{Gen: 1, Endpoint: "ws://h/***"})
 	b.step(messages.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}})
@@ -133,6 +135,8 @@ func TestMachine(t *testing.T) {
 	t.Run("the last state is the last", func(t *testing.T) {
 		t.Parallel()
 		b := attached(t)
+		b.step(supervisor.BrowserExited{Err: errors.New("gone")})
+		b.step(supervisor.AnchorExited{Err: errors.New("gone")})
 		if !has[supervisor.Finish](b.step(supervisor.GaveUp{Err: errors.New("five times")})) {
 			t.Fatal("it goes on")
 		}

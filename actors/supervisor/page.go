@@ -208,7 +208,7 @@ func (m *Machine) pageClosed(t messages.TargetID) {
 	m.tell(messages.Event{Type: messages.EventPageClosed, Page: &closed})
 	m.recoveryOfClosed(closed)
 	m.resettle()
-	if m.spec.Scope == messages.ScopeTarget && len(m.order) == 0 && !m.stopping {
+	if m.spec.Scope == messages.ScopeTarget && len(m.order) == 0 && !m.stopping() {
 		m.finish(messages.StateLost, messages.Errorf(messages.CodeTargetNotFound, "the browser has no page %s any more", m.spec.TargetID))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"holdfast/actors/dialog"
+	"holdfast/actors/session"
 	"holdfast/messages"
 )
 
@@ -31,11 +32,26 @@ const (
 	timerRelease = "release:"
 )
 
-func (m *Machine) stop(why string) {
-	if m.stopping {
+// parting is how far an orderly end has come. Each step waits for the one before,
+// and what fails meanwhile ends none of them early: as long as one link lives, it
+// takes along what is the task's.
+type parting uint8
+
+const (
+	staying    parting = iota
+	dismissing         // of dialogs that may not be left open
+	anchorLeaving
+	browserLeaving
+)
+
+func (m *Machine) stopping() bool { return m.parting != staying }
+
+// stop ends the task in good order, lost if err says so.
+func (m *Machine) stop(why string, err error) {
+	if m.stopping() {
 		return
 	}
-	m.stopping, m.reason = true, why
+	m.parting, m.reason, m.verdict = dismissing, why, err
 	m.do(Arm{timerStop, stopBudget})
 	if m.spec.Launch == nil && slices.ContainsFunc(m.memory.Open, m.dismissed) {
 		m.do(ToDialog{dialog.Leave{}})
@@ -46,42 +62,69 @@ func (m *Machine) stop(why string) {
 }
 
 // dismissed says that a dialog may not be left as it is. A page that outlives the
-// task would stay frozen. One that is closed while a frame of another process
-// asks ends the browser, if any client but us is attached to it: closing it
-// removes the frame first (C15, measured).
+// task would stay frozen; but where nobody has asked for the end, others may see
+// the page and answer, and none is invented. One that is closed while a frame of
+// another process asks ends the browser, if any client but us is attached to it:
+// closing it removes the frame first (C15, measured).
 func (m *Machine) dismissed(d messages.OpenDialog) bool {
-	return m.spec.Scope != messages.ScopeOwn || string(d.Dialog.FrameID) != string(d.Dialog.TargetID)
+	if m.spec.Scope != messages.ScopeOwn {
+		return m.verdict == nil
+	}
+	return string(d.Dialog.FrameID) != string(d.Dialog.TargetID)
 }
 
 // leaveAnchor ends the second link before the first: nobody else may be attached
 // to a page with a poisoned dialog when it is closed (C15).
 func (m *Machine) leaveAnchor() {
+	if m.parting != dismissing {
+		return
+	}
+	m.parting = anchorLeaving
 	if !m.anchor.running || m.conn.Anchor == messages.LinkBackoff {
 		m.leaveBrowser()
 		return
 	}
 	m.do(ToAnchor{messages.Leave{}})
-	m.do(Arm{timerAnchorStop, anchorLeaves})
+	m.anchorHas(m.conn.Primary == messages.LinkUp)
+}
+
+// anchorHas gives the anchor time to leave: more where there is no primary, and
+// it has to close what is the task's.
+func (m *Machine) anchorHas(primary bool) {
+	if primary {
+		m.do(Arm{timerAnchorStop, anchorLeaves})
+	} else {
+		m.do(Arm{timerAnchorStop, session.LeaveBudget})
+	}
 }
 
 // leaveBrowser also ends a link that dials or attaches: a tab may have been
 // made, a popup may be held.
 func (m *Machine) leaveBrowser() {
-	if m.left {
+	if m.parting != anchorLeaving {
 		return
 	}
-	m.left = true
+	m.parting = browserLeaving
 	if m.conn.Primary != messages.LinkUp && m.conn.Primary != messages.LinkDialing {
-		m.finish(messages.StateStopped, nil)
+		m.parted()
 		return
 	}
 	m.do(ToBrowser{messages.Leave{}})
 }
 
+// parted is the end of an orderly end.
+func (m *Machine) parted() {
+	if m.verdict != nil {
+		m.finish(messages.StateLost, m.verdict)
+	} else {
+		m.finish(messages.StateStopped, nil)
+	}
+}
+
 func (m *Machine) timerFired(name string) {
 	switch name {
 	case timerStop:
-		m.finish(messages.StateStopped, nil)
+		m.parted()
 	case timerDialogs:
 		m.leaveAnchor()
 	case timerAnchorStop:

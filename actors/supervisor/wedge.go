@@ -31,7 +31,7 @@ const (
 // recoveries that wait for an attach, and what the spec wants done about a page
 // that does not answer. attached says that the link may only just have come up.
 func (m *Machine) attend(now time.Time, attached bool) {
-	if m.conn.Primary != messages.LinkUp || m.stopping || m.finished() {
+	if m.conn.Primary != messages.LinkUp || m.stopping() || m.finished() {
 		m.turned = nil
 		return
 	}

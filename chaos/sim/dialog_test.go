@@ -202,7 +202,9 @@ func (d *dialogs) explained(o *dialog, r chaos.DialogResult) bool {
 		if patience == 0 {
 			patience = messages.DefaultDialogTimeout
 		}
-		if (t.leaving || time.Since(o.raised) >= patience) && (given{}).got(o, r) {
+		// A task that is lost takes its tabs along.
+		lost := t.plan.Scope == messages.ScopeOwn && t.watch.failures() >= maxFailures
+		if (t.leaving || lost || time.Since(o.raised) >= patience) && (given{}).got(o, r) {
 			return true
 		}
 	}

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"holdfast/chaos"
@@ -71,8 +72,12 @@ func (w *world) act(s plan.Step) {
 	case plan.Revive:
 		w.revive(t)
 	case plan.Restart:
+		firm := t.firm()
 		t.stop(s.Pick[0])
 		w.checkStopped(t)
+		if firm {
+			w.checkGone(t)
+		}
 		t.start(s.Pick[1])
 		w.fault(0)
 	case plan.Rebind:
@@ -316,5 +321,38 @@ func (w *world) checkStopped(t *task) {
 	}
 	if s := t.snapshot(); s != nil && s.Active {
 		w.violate("%s was stopped and is %s", t.id, s.State)
+	}
+}
+
+// firm says whether one of the task's links stands, and none that the node takes
+// for standing is silent.
+func (t *task) firm() bool {
+	s := t.snapshot()
+	if s == nil || t.w.breaker.waits(string(t.id)) {
+		return false
+	}
+	primary, anchor, all := t.host.links(t.index)
+	up := 0
+	for c, state := range map[*chaos.Conn]messages.LinkState{primary: s.Connection.Primary, anchor: s.Connection.Anchor} {
+		if state != messages.LinkUp {
+			continue
+		}
+		if up++; c == nil || !slices.Contains(all, c) {
+			return false
+		}
+	}
+	return up > 0
+}
+
+// checkGone holds a task that was stopped while a link of it stood to having
+// closed its tabs.
+func (w *world) checkGone(t *task) {
+	if t.plan.Scope != messages.ScopeOwn {
+		return
+	}
+	for _, p := range t.host.now().Pages() {
+		if t.own[p.Target] {
+			w.violate("%s was stopped and page %s is left", t.id, w.trace.name("p", string(p.Target)))
+		}
 	}
 }

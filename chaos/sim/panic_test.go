@@ -26,6 +26,14 @@ func (b *breaker) arm(task string, p plan.Panic) {
 	b.armed[task] = p
 }
 
+// waits says whether the task's panic has yet to happen.
+func (b *breaker) waits(task string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_, waits := b.armed[task]
+	return waits
+}
+
 // disarm says whether the task's panic has yet to happen, and calls it off.
 func (b *breaker) disarm(task string) bool {
 	b.mu.Lock()

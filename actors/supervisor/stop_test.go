@@ -1,0 +1,124 @@
+package supervisor_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"holdfast/actors/dialog"
+	"holdfast/actors/supervisor"
+	"holdfast/messages"
+)
+
+// leaves says that a link is told to leave.
+func leaves[E supervisor.Effect](effects []supervisor.Effect) bool {
+	return slices.ContainsFunc(effects, func(e supervisor.Effect) bool {
+		switch e := e.(type) {
+		case supervisor.ToAnchor:
+			_, same := any(e).(E)
+			return same && e.Msg == any(messages.Leave{})
+		case supervisor.ToBrowser:
+			_, same := any(e).(E)
+			return same && e.Msg == any(messages.Leave{})
+		}
+		return false
+	})
+}
+
+// anchored is attached to a browser of somebody else's, with an anchor beside it.
+func anchored(t *testing.T) *bench {
+	u, err := messages.ParseCDPURL("ws://h/devtools/browser/b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := attachedAs(t, messages.TaskSpec{CDPURL: u})
+	b.step(supervisor.AnchorStarting{Gen: 1})
+	b.step(supervisor.AnchorLinked{Gen: 1})
+	b.step(messages.AnchorAttached{Gen: 1, Pages: []messages.TargetID{"P"}})
+	b.step(messages.AnchorSettled{Gen: 1})
+	return b
+}
+
+// An anchor that leaves alone has to close what is the task's, and a supervisor
+// that has ended takes its links along.
+func TestAnEndWaitsForTheAnchor(t *testing.T) {
+	t.Parallel()
+	errGone := errors.New("gone")
+	for name, c := range map[string]struct {
+		before, during []any
+		state          messages.TaskState
+	}{
+		"when a dial fails meanwhile": {
+			[]any{supervisor.BrowserExited{Err: errGone}, supervisor.BrowserStarting{Gen: 2}, messages.StopTask{ID: "t"}},
+			[]any{supervisor.BrowserExited{Err: errGone}, supervisor.BrowserWaiting{}},
+			messages.StateStopped,
+		},
+		"when the dial that fails is the last": {
+			[]any{supervisor.BrowserExited{Err: errGone}, supervisor.BrowserStarting{Gen: 2}, messages.StopTask{ID: "t"}},
+			[]any{supervisor.BrowserExited{Err: errGone}, supervisor.GaveUp{Err: errGone}},
+			messages.StateStopped,
+		},
+		"when the primary falls meanwhile": {
+			[]any{messages.StopTask{ID: "t"}},
+			[]any{supervisor.BrowserExited{Err: errGone}, supervisor.BrowserStarting{Gen: 2}, supervisor.BrowserExited{Err: errGone}, supervisor.BrowserWaiting{}},
+			messages.StateStopped,
+		},
+		"when the task is lost": {
+			[]any{supervisor.BrowserExited{Err: errGone}, supervisor.GaveUp{Err: errGone}},
+			[]any{messages.StopTask{ID: "t"}},
+			messages.StateLost,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := anchored(t)
+			var told []supervisor.Effect
+			for _, in := range c.before {
+				told = append(told, b.step(in)...)
+			}
+			if !leaves[supervisor.ToAnchor](told) {
+				t.Fatal("the anchor is not told to leave")
+			}
+			for _, in := range c.during {
+				if effects := b.step(in); has[supervisor.Finish](effects) || leaves[supervisor.ToBrowser](effects) {
+					t.Fatalf("%T: it does not wait: %+v", in, effects)
+				}
+			}
+			if !has[supervisor.Finish](b.step(supervisor.AnchorExited{})) {
+				t.Fatal("it goes on after the anchor has left")
+			}
+			if s := b.m.Snapshot(); s.State != c.state {
+				t.Errorf("state %s, want %s", s.State, c.state)
+			}
+		})
+	}
+}
+
+func TestAnAnchorThatFailsInAnEndDoesNotComeBack(t *testing.T) {
+	t.Parallel()
+	b := anchored(t)
+	b.step(messages.StopTask{ID: "t"})
+	effects := b.step(supervisor.AnchorExited{Err: errReset})
+	if !has[supervisor.StopAnchor](effects) || !leaves[supervisor.ToBrowser](effects) {
+		t.Errorf("effects %+v", effects)
+	}
+}
+
+func TestAnEndWaitsForItsDialogs(t *testing.T) {
+	t.Parallel()
+	b := anchored(t)
+	open := messages.OpenDialog{Dialog: messages.Dialog{ID: "d-1", TargetID: "P", FrameID: "F"}}
+	b.step(messages.DialogsChanged{Pending: []messages.Dialog{open.Dialog}, Memory: messages.DialogMemory{Open: []messages.OpenDialog{open}}})
+	b.step(messages.StopTask{ID: "t"})
+	for _, in := range []any{supervisor.AnchorExited{Err: errReset}, supervisor.AnchorStarting{Gen: 2}} {
+		if effects := b.step(in); leaves[supervisor.ToBrowser](effects) || leaves[supervisor.ToAnchor](effects) {
+			t.Fatalf("%T: effects %+v", in, effects)
+		}
+	}
+	if !leaves[supervisor.ToAnchor](b.step(dialog.Left{})) {
+		t.Fatal("the anchor stays")
+	}
+	if !leaves[supervisor.ToBrowser](b.step(supervisor.AnchorExited{})) {
+		t.Error("the browser's session stays")
+	}
+}
