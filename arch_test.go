@@ -20,6 +20,7 @@ var floors = []struct {
 	pkg     string
 	imports []string
 }{
+	{"internal/bounds", nil},
 	{"internal/redact", nil},
 	{"internal/pressure", nil},
 	{"internal/restart", nil},
@@ -30,19 +31,19 @@ var floors = []struct {
 	{"internal/browser", []string{"internal/redact", "messages"}},
 	{"internal/guard", []string{"internal/redact", "internal/restart"}},
 	{"transport", []string{"internal/redact", "messages"}},
-	{"metrics", []string{"internal/guard", "messages", "transport"}},
+	{"metrics", []string{"internal/bounds", "internal/guard", "messages", "transport"}},
 	{"actors/ledger", []string{"messages"}},
 	{"actors/wanted", []string{"messages"}},
-	{"actors/session", []string{"actors/ledger", "actors/wanted", "internal/redact", "internal/guard", "messages", "transport"}},
+	{"actors/session", []string{"actors/ledger", "actors/wanted", "internal/bounds", "internal/redact", "internal/guard", "messages", "transport"}},
 	{"actors/dialog", []string{"actors/ledger", "internal/redact", "internal/guard", "messages"}},
 	{"actors/frame", []string{"internal/guard", "messages"}},
 	{"actors/supervisor", []string{
 		"actors/dialog", "actors/frame", "actors/ledger", "actors/session", "actors/wanted",
-		"internal/guard", "internal/restart", "messages", "transport",
+		"internal/bounds", "internal/guard", "internal/restart", "messages", "transport",
 	}},
 	{"actors/registry", []string{"actors/supervisor", "internal/guard", "internal/pressure", "messages"}},
 	{".", []string{
-		"actors/registry", "actors/session", "actors/supervisor", "internal/browser", "internal/guard", "internal/logs",
+		"actors/registry", "actors/session", "actors/supervisor", "internal/bounds", "internal/browser", "internal/guard", "internal/logs",
 		"internal/pressure", "internal/statedir",
 		"messages", "metrics", "transport",
 	}},

@@ -16,6 +16,7 @@ import (
 	"holdfast/actors/registry"
 	"holdfast/actors/session"
 	"holdfast/actors/supervisor"
+	"holdfast/internal/bounds"
 	"holdfast/internal/browser"
 	"holdfast/internal/guard"
 	"holdfast/internal/logs"
@@ -47,7 +48,7 @@ type Node struct {
 	stats     transport.Stats
 	ration    *transport.Ration
 	owners    session.Owners
-	shed      atomic.Uint64
+	bounds    bounds.Counts // what was cut off, wherever
 
 	mu       sync.Mutex
 	roll     *rand.Rand
@@ -80,7 +81,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 		roll: rand.New(rand.NewPCG(cfg.Seed, 0)),
 	}
 	n.ration = transport.NewRation(cfg.Dials, &n.stats)
-	n.metrics = metrics.New(metrics.Sources{Tasks: n.directory.List, Link: &n.stats, Shed: n.shed.Load})
+	n.metrics = metrics.New(metrics.Sources{Tasks: n.directory.List, Link: &n.stats, Bounds: &n.bounds, Pressure: n.Pressure})
 	var err error
 	n.browsers, err = browser.NewManager(browser.Options{
 		Path: cfg.ChromePath, StateDir: cfg.StateDir, ExtraArgs: cfg.ChromeArgs, Logger: cfg.Log,
@@ -104,7 +105,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	n.registry = n.sys.Root(guard.Child{Kind: "registry", Key: "node", New: func() guard.Behavior {
 		return registry.New(registry.Config{
 			Limits: limits, Override: cfg.CDPURLOverride, Directory: n.directory, Supervisor: n.supervisor,
-			Gauge: n.gauge, Measure: n.measure,
+			Gauge: n.gauge, Measure: n.measure, Observer: n.metrics,
 		})
 	}})
 	return n, nil
@@ -120,7 +121,7 @@ func (n *Node) supervisor(c supervisor.Config) supervisor.Config {
 		_, _ = name.Write([]byte(group)) // never fails
 		return rand.New(rand.NewPCG(seed, name.Sum64())).Float64
 	}
-	c.Shed, c.Log, c.Observe = &n.shed, n.log, n.metrics.Observe
+	c.Bounds, c.Log, c.Observe = &n.bounds, n.log, n.metrics.Observe
 	c.Dial, c.Launch, c.Owners = n.dial, n.launch, &n.owners
 	return c
 }
@@ -153,9 +154,16 @@ func (n *Node) launch(ctx context.Context, headless bool) (supervisor.Browser, e
 // MetricsHandler serves the node's metrics in the Prometheus text format.
 func (n *Node) MetricsHandler() http.Handler { return n.metrics.Handler() }
 
+// Metrics are the node's counters, for the layers around it: each notes there
+// what it lets in and what it refuses.
+func (n *Node) Metrics() *metrics.Metrics { return n.metrics }
+
+// Bounds are where the layers around the node note what they cut off.
+func (n *Node) Bounds() *bounds.Counts { return &n.bounds }
+
 // CountAuthFailure notes a request that was refused at the door; class is the
 // kind of route, one of few.
-func (n *Node) CountAuthFailure(class string) { n.metrics.AuthFailure(class) }
+func (n *Node) CountAuthFailure(class string) { n.metrics.AuthFailed(class) }
 
 // Tasks returns the tasks that run or were lost, by id. It never waits.
 func (n *Node) Tasks() []*messages.Snapshot { return n.directory.List() }
@@ -176,10 +184,14 @@ func (n *Node) StopTask(ctx context.Context, id messages.TaskID) error {
 	if _, err := messages.ParseTaskID(string(id)); err != nil {
 		return err
 	}
+	return n.stopTask(ctx, id, messages.OutcomeStopped)
+}
+
+func (n *Node) stopTask(ctx context.Context, id messages.TaskID, o messages.TaskOutcome) error {
 	ctx, cancel := context.WithTimeout(ctx, stopBudget)
 	defer cancel()
 	_, err := n.ask(ctx, nil, func(r messages.ReplyTo) {
-		n.sys.Send(n.registry.PID(), messages.StopTask{ID: id, Reply: r})
+		n.sys.Send(n.registry.PID(), messages.StopTask{ID: id, Outcome: o, Reply: r})
 	})
 	return err
 }
@@ -192,7 +204,7 @@ func (n *Node) Stop(ctx context.Context) error {
 	var wg sync.WaitGroup
 	for _, t := range n.directory.List() {
 		if t.Active {
-			wg.Go(func() { _ = n.StopTask(ctx, t.TaskID) }) // what is left is ended below
+			wg.Go(func() { _ = n.stopTask(ctx, t.TaskID, messages.OutcomeDrained) }) // what is left is ended below
 		}
 	}
 	wg.Wait()

@@ -51,6 +51,7 @@ type Event struct {
 	Version    uint64      `json:"version"`
 	State      TaskState   `json:"state,omitempty"`
 	Reason     string      `json:"reason,omitempty"`
+	Outcome    TaskOutcome `json:"-"` // for metrics, with the last state
 	Connection *Connection `json:"connection,omitempty"`
 	Reconnect  *Reconnect  `json:"-"` // for metrics, with a connection
 	Page       *Page       `json:"page,omitempty"`
@@ -58,6 +59,7 @@ type Event struct {
 	Was       PageState     `json:"was,omitempty"`
 	Recovery  *Recovery     `json:"recovery,omitempty"`
 	Dialog    *Dialog       `json:"dialog,omitempty"`
+	InOOPIF   bool          `json:"-"` // an out-of-process iframe asks; for metrics
 	Closed    *ClosedDialog `json:"closed_dialog,omitempty"`
 	FrameTree *FrameTree    `json:"frame_tree,omitempty"`
 	Console   *ConsoleError `json:"console_error,omitempty"`

@@ -180,11 +180,13 @@ type (
 	StartOutcome struct{ Started bool }
 
 	// StopTask ends a task. The reply is nil, also when there was none. Reason
-	// is shown in the task's last snapshot; empty when the caller asked.
+	// is shown in the task's last snapshot; empty when the caller asked. Outcome
+	// is what it counts as; empty is stopped.
 	StopTask struct {
-		ID     TaskID
-		Reason string
-		Reply  ReplyTo
+		ID      TaskID
+		Reason  string
+		Outcome TaskOutcome
+		Reply   ReplyTo
 	}
 
 	// UpdateSpec lays a new spec over a running task that keeps its browser.

@@ -5,112 +5,170 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"holdfast/internal/bounds"
 	"holdfast/messages"
+	"holdfast/transport"
 )
 
-// collector reads gauges from the snapshots, once per scrape.
+// collector reads what others know, once per scrape.
 type collector struct {
 	sources Sources
+	descs   map[*definition]*prometheus.Desc
+}
 
-	tasks, dialogs, oldest, pages, wedged, frames, oopifs, upstream, anchorOff, link, shed *prometheus.Desc
+// collected are the metrics it makes.
+func collected() []*definition {
+	return []*definition{
+		tasks, taskLimit, queueLength, queueCapacity, memUsed, memLimit, draining,
+		dialogsPending, dialogOldest, dialogUsed,
+		pages, pageWedged, frames, oopifs,
+		upstream, anchorOff, dialsWaiting, cdpMessages, cdpBytes, cdpInFlight, linkTotal,
+		mailboxes, mailboxShed, browsers, browserLimit, browserRSS, shed,
+	}
 }
 
 func newCollector(s Sources) *collector {
-	desc := func(name, help string, labels ...string) *prometheus.Desc {
-		return prometheus.NewDesc(name, help, labels, nil)
+	if s.Link == nil {
+		s.Link = &transport.Stats{}
 	}
-	return &collector{
-		sources:   s,
-		tasks:     desc("holdfast_tasks", "Tasks of the node, by state.", "state"),
-		dialogs:   desc("holdfast_dialogs_pending", "Dialogs that wait for an answer."),
-		oldest:    desc("holdfast_dialog_oldest_age_seconds", "Age of the oldest dialog that waits for an answer; 0 without one."),
-		pages:     desc("holdfast_pages", "Pages of all tasks."),
-		wedged:    desc("holdfast_page_wedged", "Pages that cannot answer, by cause.", "cause"),
-		frames:    desc("holdfast_frames", "Frames of the tasks' current pages."),
-		oopifs:    desc("holdfast_oopif_sessions", "Out-of-process iframes attached on the tasks' current pages."),
-		upstream:  desc("holdfast_upstream_connections", "Links to browsers that are up.", "role"),
-		anchorOff: desc("holdfast_anchor_off", "Tasks that have no anchor, by reason.", "reason"),
-		link:      desc("holdfast_link_events_total", "What the links to browsers did.", "what"),
-		shed:      desc("holdfast_console_errors_shed_total", "Console errors dropped in a storm."),
+	c := &collector{s, map[*definition]*prometheus.Desc{}}
+	for _, d := range collected() {
+		c.descs[d] = d.desc()
 	}
+	return c
 }
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.tasks, c.dialogs, c.oldest, c.pages, c.wedged, c.frames, c.oopifs, c.upstream, c.anchorOff, c.link, c.shed} {
+	for _, d := range c.descs {
 		ch <- d
 	}
 }
 
-var wedges = []messages.PageState{
-	messages.PageDialog, messages.PageDialogUnreachable, messages.PageCrashed, messages.PageHung, messages.PagePaused,
+// scrape is one scrape under way.
+type scrape struct {
+	*collector
+	out chan<- prometheus.Metric
 }
 
 // Collect implements prometheus.Collector.
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
-	var (
-		states                        = map[messages.TaskState]int{}
-		causes                        = map[messages.PageState]int{}
-		dialogs, pages, frames, oopif int
-		up, anchors                   int
-		off                           = map[messages.AnchorOff]int{}
-		oldest                        messages.Seconds
-	)
-	for _, t := range c.sources.Tasks() {
-		states[t.State]++
-		pages += len(t.Pages)
-		for _, p := range t.Pages {
-			causes[p.PageState]++
-		}
-		dialogs += len(t.PendingDialogs)
-		for _, d := range t.PendingDialogs {
-			if oldest == 0 || d.OpenedAt < oldest {
-				oldest = d.OpenedAt
-			}
-		}
-		if t.Connection.Primary == messages.LinkUp {
-			up++
-		}
-		if t.Connection.Anchor == messages.LinkUp {
-			anchors++
-		}
-		if t.Active {
-			off[t.Connection.AnchorOff]++
-		}
-		if t.FrameTree != nil {
-			frames += 1 + len(t.FrameTree.Children)
-			for _, f := range t.FrameTree.Children {
-				if f.SessionID != "" {
-					oopif++
-				}
-			}
-		}
+	s := scrape{c, ch}
+	s.tasks()
+	s.door()
+	s.links()
+	s.mailboxes()
+	s.browsers()
+	s.bounds()
+}
+
+func (s scrape) put(d *definition, v float64, labels ...string) {
+	typ := prometheus.GaugeValue
+	if d.typ == "counter" {
+		typ = prometheus.CounterValue
 	}
-	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	s.out <- prometheus.MustNewConstMetric(s.descs[d], typ, v, labels...)
+}
+
+func (s scrape) tasks() {
+	var t totals
+	if s.sources.Tasks != nil {
+		t = totalsOf(s.sources.Tasks(), messages.SecondsOf(time.Now()))
 	}
-	for _, s := range messages.TaskStates() {
-		gauge(c.tasks, float64(states[s]), string(s))
+	for _, state := range taskStateNames() {
+		s.put(tasks, float64(t.states[messages.TaskState(state)]), state)
 	}
-	for _, p := range wedges {
-		gauge(c.wedged, float64(causes[p]), string(p))
+	for _, w := range wedges {
+		s.put(pageWedged, float64(t.causes[w]), string(w))
 	}
-	age := 0.0
-	if oldest > 0 {
-		age = max(0, float64(messages.SecondsOf(time.Now())-oldest))
-	}
-	gauge(c.dialogs, float64(dialogs))
-	gauge(c.oldest, age)
-	gauge(c.pages, float64(pages))
-	gauge(c.frames, float64(frames))
-	gauge(c.oopifs, float64(oopif))
-	gauge(c.upstream, float64(up), "primary")
-	gauge(c.upstream, float64(anchors), "anchor")
+	s.put(dialogsPending, float64(t.dialogs))
+	s.put(dialogOldest, t.oldest)
+	s.put(dialogUsed, t.used)
+	s.put(pages, float64(t.pages))
+	s.put(frames, float64(t.frames))
+	s.put(oopifs, float64(t.oopifs))
+	s.put(upstream, float64(t.primaries), "primary")
+	s.put(upstream, float64(t.anchors), "anchor")
 	for _, why := range messages.AnchorOffs() {
-		gauge(c.anchorOff, float64(off[why]), string(why))
+		s.put(anchorOff, float64(t.off[why]), string(why))
 	}
-	c.sources.Link.Each(func(name string, value uint64) {
-		ch <- prometheus.MustNewConstMetric(c.link, prometheus.CounterValue, float64(value), name)
-	})
-	ch <- prometheus.MustNewConstMetric(c.shed, prometheus.CounterValue, float64(c.sources.Shed()))
+}
+
+func (s scrape) door() {
+	var p messages.Pressure
+	if s.sources.Pressure != nil {
+		p = s.sources.Pressure()
+	}
+	s.put(tasks, float64(p.Queued), "queued")
+	s.put(queueLength, float64(p.Queued))
+	s.put(queueCapacity, float64(p.Limits.QueueLength))
+	s.put(taskLimit, float64(p.Limits.Tasks))
+	s.put(browserLimit, float64(p.Limits.Browsers))
+	s.put(memUsed, float64(p.Memory.UsedBytes))
+	s.put(memLimit, float64(p.Memory.LimitBytes))
+	leaving := 0.0
+	if p.Draining {
+		leaving = 1
+	}
+	s.put(draining, leaving)
+}
+
+func (s scrape) links() {
+	l := s.sources.Link
+	traffic := func(messages, bytes uint64, labels []string) {
+		s.put(cdpMessages, float64(messages), labels...)
+		s.put(cdpBytes, float64(bytes), labels...)
+	}
+	traffic(l.MessagesOut.Load(), l.BytesOut.Load(), cdpTraffic[0])
+	traffic(l.RepliesIn.Load(), l.ReplyBytesIn.Load(), cdpTraffic[1])
+	traffic(l.EventsIn.Load(), l.EventBytesIn.Load(), cdpTraffic[2])
+	traffic(l.OthersIn.Load(), l.OtherBytesIn.Load(), cdpTraffic[3])
+	s.put(cdpInFlight, float64(l.InFlight()), legUpstream)
+	s.put(dialsWaiting, float64(l.DialsWaiting()))
+	l.Each(func(name string, n uint64) { s.put(linkTotal, float64(n), name) })
+}
+
+func (s scrape) mailboxes() {
+	waiting, dropped := map[string]int{}, map[string]uint64{}
+	if s.sources.Mailboxes != nil {
+		s.sources.Mailboxes(func(kind string, w int, d uint64) {
+			kind = actorKinds.fold(kind)
+			waiting[kind] += w
+			dropped[kind] += d
+		})
+	}
+	for _, kind := range actorKinds.values {
+		s.put(mailboxes, float64(waiting[kind]), kind)
+		s.put(mailboxShed, float64(dropped[kind]), kind)
+	}
+}
+
+func (s scrape) browsers() {
+	var (
+		running int
+		rss     uint64
+	)
+	if s.sources.Browsers != nil {
+		running, rss = s.sources.Browsers()
+	}
+	s.put(browsers, float64(running))
+	s.put(browserRSS, float64(rss))
+}
+
+func (s scrape) bounds() {
+	l := s.sources.Link
+	for _, b := range bounds.All() {
+		n := s.sources.Bounds.Load(b)
+		switch b {
+		case bounds.CDPMessages:
+			n += l.Oversized.Load()
+		case bounds.CDPCommands:
+			n += l.CallsOverload.Load() + l.CallsLong.Load()
+		case bounds.SessionEvents:
+			n += l.EventsShed.Load()
+		case bounds.Sessions:
+			n += l.SessionsShed.Load()
+		}
+		s.put(shed, float64(n), b.String())
+	}
 }

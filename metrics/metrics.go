@@ -9,127 +9,71 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"holdfast/internal/guard"
+	"holdfast/internal/bounds"
 	"holdfast/messages"
 	"holdfast/transport"
 )
 
-// Sources are what gauges are read from. The functions are called on scrapes,
-// from any goroutine, and must not wait.
+// Sources are what is read when Prometheus asks. The functions are called on
+// scrapes, from any goroutine, and must not wait. What is nil reads as nothing.
 type Sources struct {
-	Tasks func() []*messages.Snapshot
-	Link  *transport.Stats
-	Shed  func() uint64
+	Tasks  func() []*messages.Snapshot
+	Link   *transport.Stats
+	Bounds *bounds.Counts
+	// Pressure is how close the node is to its limits.
+	Pressure func() messages.Pressure
+	// Mailboxes says how many messages wait, and how many were dropped, in the
+	// mailboxes of each kind of actor.
+	Mailboxes func(each func(kind string, waiting int, dropped uint64))
+	// Browsers says how many launched browsers run, and their resident memory
+	// in bytes.
+	Browsers func() (running int, rss uint64)
 }
 
-// Metrics are the series of one node. Safe for concurrent use.
+// Metrics are the series of one node. Safe for concurrent use. Its methods
+// neither wait nor, but for histograms that grow a bucket, allocate.
 type Metrics struct {
 	registry *prometheus.Registry
 
-	taskEnds     *prometheus.CounterVec
-	opened       *prometheus.CounterVec
-	closed       *prometheus.CounterVec
-	wedges       *prometheus.CounterVec
-	recoveries   *prometheus.CounterVec
-	reconnects   *prometheus.CounterVec
-	promotions   *prometheus.CounterVec
-	gap          prometheus.Histogram
-	starts       *prometheus.CounterVec
-	exits        *prometheus.CounterVec
-	deadLetters  prometheus.Counter
-	duplicateIDs prometheus.Counter
-	orphans      prometheus.Counter
-	auth         *prometheus.CounterVec
+	taskEnds, opened, closed, late            counters
+	wedges, recoveries, resyncs               counters
+	reconnects, promotions                    counters
+	exits, restarts, gaveUp, letters, ids     counters
+	rejected, browserEnds, orphans            counters
+	requests, auth                            counters
+	living, streams                           gauges
+	starts, waits, detect, answer, wedge, gap histograms
+	took                                      histograms
 }
-
-// Label values, all present from the start.
-var (
-	dialogTypes = []string{"alert", "confirm", "prompt", "beforeunload", "other"}
-	closers     = []messages.ClosedBy{
-		messages.ClosedByAgent, messages.ClosedByAutoPolicy, messages.ClosedByWatchdog,
-		messages.ClosedByRemote, messages.ClosedByLost,
-	}
-	actorKinds = []string{"registry", "supervisor", "browser", "session", "dialog", "frame", "anchor", "other"}
-	exitKinds  = []guard.ReasonKind{guard.Normal, guard.Shutdown, guard.Failure, guard.Panic, guard.Abandoned}
-	// The classes of routes that want a token, as the HTTP layer names them.
-	routes = []string{"tasks", "task", "renew", "snapshot", "events", "dialog", "navigate", "cdp", "recover", "chaos", "unknown", "other"}
-)
 
 // New returns the metrics of a node.
 func New(s Sources) *Metrics {
-	m := &Metrics{registry: prometheus.NewRegistry()}
-	counter := func(name, help string) prometheus.Counter {
-		c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
-		m.registry.MustRegister(c)
-		return c
+	r := prometheus.NewRegistry()
+	m := &Metrics{
+		registry: r,
+		taskEnds: newCounters(r, tasksTotal), rejected: newCounters(r, rejected),
+		starts: newHistograms(r, startSeconds), waits: newHistograms(r, queueWait),
+		opened: newCounters(r, dialogsOpened), closed: newCounters(r, dialogsClosed), late: newCounters(r, lateAnswers),
+		detect: newHistograms(r, detectSeconds), answer: newHistograms(r, answerSeconds),
+		wedges: newCounters(r, pageWedges), wedge: newHistograms(r, wedgeSeconds),
+		recoveries: newCounters(r, recoveries), resyncs: newCounters(r, frameResyncs),
+		reconnects: newCounters(r, reconnects), gap: newHistograms(r, gapSeconds), promotions: newCounters(r, promoted),
+		requests: newCounters(r, httpRequests), took: newHistograms(r, httpSeconds),
+		streams: newGauges(r, eventStreams), auth: newCounters(r, authFailures),
+		living: newGauges(r, actors), exits: newCounters(r, actorExits), restarts: newCounters(r, actorRestarts),
+		gaveUp: newCounters(r, actorGaveUp), letters: newCounters(r, deadLetters), ids: newCounters(r, duplicateIDs),
+		browserEnds: newCounters(r, browserEnds), orphans: newCounters(r, orphans),
 	}
-	vector := func(name, help string, labels ...string) *prometheus.CounterVec {
-		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
-		m.registry.MustRegister(c)
-		return c
-	}
-	m.taskEnds = vector("holdfast_tasks_total", "Tasks that have ended, by outcome.", "outcome")
-	m.opened = vector("holdfast_dialogs_opened_total", "JavaScript dialogs that have opened.", "type")
-	m.closed = vector("holdfast_dialogs_closed_total", "JavaScript dialogs that have closed, by who ended them.", "closed_by")
-	m.wedges = vector("holdfast_page_wedges_total", "Times a page came to be unable to answer, by cause.", "cause")
-	m.recoveries = vector("holdfast_page_recoveries_total", "Recoveries of pages, asked for or by on_wedge, by what came of them.", "action", "result")
-	m.reconnects = vector("holdfast_upstream_reconnects_total", "Attempts to bring back a lost primary link; of one that succeeded, why it was lost.", "result", "cause")
-	m.promotions = vector("holdfast_anchor_promotions_total", "Dialogs whose answer had to go through the anchor: closed by it, or otherwise.", "result")
-	m.gap = prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: "holdfast_upstream_gap_seconds", Help: "Time a task was without events because of a lost link.",
-		Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
-	})
-	m.registry.MustRegister(m.gap)
-	m.starts = vector("holdfast_actors_started_total", "Actors started, first and again.", "kind")
-	m.exits = vector("holdfast_actors_exited_total", "Actors that have ended, by reason.", "kind", "reason")
-	m.deadLetters = counter("holdfast_dead_letters_total", "Messages to actors that were gone. A few at the end of tasks are normal.")
-	m.duplicateIDs = counter("holdfast_actor_duplicate_ids_total", "Actors started under an id that was taken: always a bug.")
-	m.orphans = counter("holdfast_browser_orphans_reaped_total", "Browsers of an earlier node that were ended.")
-	m.auth = vector("holdfast_auth_failures_total", "Requests refused for their token.", "route_class")
-
-	for _, o := range []string{"stopped", "lost"} {
-		m.taskEnds.WithLabelValues(o)
-	}
-	for _, t := range dialogTypes {
-		m.opened.WithLabelValues(t)
-	}
-	for _, p := range []string{"answered", "failed"} {
-		m.promotions.WithLabelValues(p)
-	}
-	for _, c := range []messages.ReconnectCause{messages.CauseClosed, messages.CauseHalfOpen} {
-		m.reconnects.WithLabelValues("ok", string(c))
-	}
-	for _, c := range []messages.ReconnectCause{messages.CauseDial, messages.CauseAttach} {
-		m.reconnects.WithLabelValues("failed", string(c))
-	}
-	for _, c := range closers {
-		m.closed.WithLabelValues(string(c))
-	}
-	for _, c := range wedges {
-		m.wedges.WithLabelValues(string(c))
-	}
-	for _, a := range messages.RecoverActions() {
-		m.recoveries.WithLabelValues(string(a), messages.RecoveryOK)
-		m.recoveries.WithLabelValues(string(a), messages.RecoveryFailed)
-	}
-	for _, k := range actorKinds {
-		m.starts.WithLabelValues(k)
-		for _, r := range exitKinds {
-			m.exits.WithLabelValues(k, r.String())
-		}
-	}
-	for _, r := range routes {
-		m.auth.WithLabelValues(r)
-	}
-	m.registry.MustRegister(
+	r.MustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		buildInfo(), newCollector(s),
+		build(), newCollector(s), newCommands(s.Link),
 	)
 	return m
 }
 
-// Handler serves the series in the Prometheus text format.
+// Handler serves the series in the format that is asked for: Prometheus' text,
+// or protobuf, in which the native histograms are.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
@@ -137,83 +81,7 @@ func (m *Metrics) Handler() http.Handler {
 // Gatherer gives the series to tests.
 func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
 
-// Observe counts a task's events. It does not block.
-func (m *Metrics) Observe(events []messages.Event) {
-	for _, e := range events {
-		switch e.Type {
-		case messages.EventDialogOpened:
-			m.opened.WithLabelValues(oneOf(e.Dialog.Type, dialogTypes)).Inc()
-		case messages.EventDialogClosed:
-			m.closed.WithLabelValues(string(e.Closed.ClosedBy)).Inc()
-			if e.Closed.Promoted {
-				m.promotions.WithLabelValues(promotion(e.Closed.ClosedBy)).Inc()
-			}
-		case messages.EventPageChanged:
-			if e.Was != "" && e.Page.PageState != messages.PageOK {
-				m.wedges.WithLabelValues(string(e.Page.PageState)).Inc()
-			}
-		case messages.EventPageRecovery:
-			m.recoveries.WithLabelValues(string(e.Recovery.Action), e.Recovery.Result).Inc()
-		case messages.EventTaskState:
-			if e.State == messages.StateLost || e.State == messages.StateStopped {
-				m.taskEnds.WithLabelValues(string(e.State)).Inc()
-			}
-		case messages.EventConnection:
-			if r := e.Reconnect; r != nil {
-				m.reconnects.WithLabelValues(reconnect(r.OK), string(r.Cause)).Inc()
-			}
-			if e.Reason == messages.ReasonReconnected {
-				m.gap.Observe(float64(e.Connection.LastGapMS) / 1000)
-			}
-		}
-	}
-}
-
-func promotion(by messages.ClosedBy) string {
-	if by == messages.ClosedByLost || by == messages.ClosedByRemote {
-		return "failed"
-	}
-	return "answered"
-}
-
-func reconnect(ok bool) string {
-	if ok {
-		return "ok"
-	}
-	return "failed"
-}
-
-// ActorStarted implements guard.Observer.
-func (m *Metrics) ActorStarted(kind string) { m.starts.WithLabelValues(oneOf(kind, actorKinds)).Inc() }
-
-// ActorExited implements guard.Observer.
-func (m *Metrics) ActorExited(kind string, r guard.Reason) {
-	m.exits.WithLabelValues(oneOf(kind, actorKinds), r.Kind.String()).Inc()
-}
-
-// DeadLetter implements guard.Observer.
-func (m *Metrics) DeadLetter() { m.deadLetters.Inc() }
-
-// DuplicateID implements guard.Observer.
-func (m *Metrics) DuplicateID() { m.duplicateIDs.Inc() }
-
-// OrphansReaped counts browsers of an earlier node that were ended.
-func (m *Metrics) OrphansReaped(n int) { m.orphans.Add(float64(n)) }
-
-// AuthFailure counts a request that was refused for its token.
-func (m *Metrics) AuthFailure(class string) { m.auth.WithLabelValues(oneOf(class, routes)).Inc() }
-
-// oneOf keeps label values few: what is not in the list is "other".
-func oneOf(s string, list []string) string {
-	for _, l := range list {
-		if l == s {
-			return s
-		}
-	}
-	return "other"
-}
-
-func buildInfo() prometheus.Collector {
+func build() prometheus.Collector {
 	version, revision := "devel", "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if v := info.Main.Version; v != "" && v != "(devel)" {
@@ -225,8 +93,7 @@ func buildInfo() prometheus.Collector {
 			}
 		}
 	}
-	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "holdfast_build_info", Help: "1, with what was built as labels."},
-		[]string{"version", "revision", "goversion"})
+	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: buildInfo.name, Help: buildInfo.help}, buildInfo.labelNames())
 	g.WithLabelValues(version, revision, runtime.Version()).Set(1)
 	return g
 }

@@ -37,9 +37,9 @@ func TestEventsDoNotAllocate(t *testing.T) {
 		m.Bind("73FD0A4E6B1C4C0E9A35F2D4B6C81E9A", func(transport.Event) {})
 		c := <-conns
 		n := testing.AllocsPerRun(20, func() {
-			before := stats.MessagesIn.Load()
+			before := stats.MessagesIn()
 			_, _ = c.Write(frames)
-			for stats.MessagesIn.Load() < before+batch {
+			for stats.MessagesIn() < before+batch {
 				runtime.Gosched()
 			}
 		})

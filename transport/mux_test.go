@@ -318,8 +318,8 @@ func TestReplies(t *testing.T) {
 		if _, err := m.Do(within(t), "", "A.b", nil); err != nil {
 			t.Fatal(err)
 		}
-		if stats.MessagesIn.Load() != 2 || stats.RepliesLate.Load()+stats.RepliesUnknown.Load() != 0 {
-			t.Errorf("in %d, late %d, unknown %d", stats.MessagesIn.Load(), stats.RepliesLate.Load(), stats.RepliesUnknown.Load())
+		if stats.MessagesIn() != 2 || stats.RepliesLate.Load()+stats.RepliesUnknown.Load() != 0 {
+			t.Errorf("in %d, late %d, unknown %d", stats.MessagesIn(), stats.RepliesLate.Load(), stats.RepliesUnknown.Load())
 		}
 	})
 	t.Run("too large end their call and not the link", func(t *testing.T) {
@@ -367,8 +367,8 @@ func TestReplies(t *testing.T) {
 		if _, err := m.Do(within(t), "", "A.b", nil); !errors.Is(err, transport.ErrTooLarge) {
 			t.Errorf("error %v", err)
 		}
-		if _, err := m.Do(within(t), "", "A.b", nil); err != nil || stats.BytesIn.Load() < 64<<20 {
-			t.Errorf("after it: %v, %d bytes", err, stats.BytesIn.Load())
+		if _, err := m.Do(within(t), "", "A.b", nil); err != nil || stats.BytesIn() < 64<<20 {
+			t.Errorf("after it: %v, %d bytes", err, stats.BytesIn())
 		}
 	})
 	t.Run("of every size below the limit arrive whole", func(t *testing.T) {

@@ -77,6 +77,12 @@ func (m *Mux) start(c *Call, w *waiter) CallID {
 	tracked := w != nil || c.Done != nil
 	refuse := func(err error) CallID {
 		m.stats.CallsRefused.Add(1)
+		switch err { //nolint:errorlint // our own, as they are
+		case ErrOverloaded:
+			m.stats.CallsOverload.Add(1)
+		case ErrTooLarge:
+			m.stats.CallsLong.Add(1)
+		}
 		if tracked {
 			p.tell(Reply{Err: err})
 		}
@@ -113,6 +119,7 @@ func (m *Mux) start(c *Call, w *waiter) CallID {
 			})
 		}
 		m.pending[id] = p
+		m.stats.CallsStarted.Add(1)
 	}
 	m.enqueueLocked(cmd)
 	m.mu.Unlock()
@@ -159,6 +166,7 @@ func (m *Mux) complete(id CallID, r Reply) bool {
 	m.running.Add(1)
 	m.mu.Unlock()
 	r.Sent = p.sent
+	m.stats.Commands.add(p.method, time.Since(p.started), r.Err)
 	p.tell(r)
 	m.running.Done()
 	return true

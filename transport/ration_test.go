@@ -74,7 +74,7 @@ func TestRation(t *testing.T) {
 		for n := range 1000 {
 			c.dial(n, "http://10.0.0.1:9222", time.Second)
 		}
-		if q := c.stats.DialsQueued.Load() - c.stats.DialsUnqueued.Load(); q != 1000-16 {
+		if q := c.stats.DialsWaiting(); q != 1000-16 {
 			t.Errorf("%d wait", q)
 		}
 		c.all.Wait()
@@ -86,7 +86,7 @@ func TestRation(t *testing.T) {
 				t.Fatalf("the %dth to dial came as the %dth", n, got)
 			}
 		}
-		if q := c.stats.DialsQueued.Load() - c.stats.DialsUnqueued.Load(); q != 0 {
+		if q := c.stats.DialsWaiting(); q != 0 {
 			t.Errorf("%d wait for ever", q)
 		}
 	})

@@ -96,7 +96,6 @@ func (r *reader) next() *LinkError {
 	for {
 		if n == len(buf.b) {
 			if int64(n) > m.opts.MaxMessage {
-				m.stats.MessagesIn.Add(1)
 				return r.discard(src, buf.b)
 			}
 			buf = r.grow(buf)
@@ -114,9 +113,8 @@ func (r *reader) next() *LinkError {
 		}
 	}
 	r.hint = min(n+1, bigBuffer)
-	m.stats.MessagesIn.Add(1)
-	m.stats.BytesIn.Add(uint64(n))
 	if int64(n) > m.opts.MaxMessage {
+		m.countOther(n)
 		m.tooLarge(buf.b[:n], nil)
 		return nil
 	}
@@ -149,10 +147,12 @@ func (r *reader) discard(src io.Reader, head []byte) *LinkError {
 	rest := getBuffer(midBuffer)
 	defer putBuffer(rest)
 	var tail []byte
+	size := len(head)
+	defer func() { r.m.countOther(size) }()
 	for {
 		n, err := src.Read(rest.b)
 		r.m.hear()
-		r.m.stats.BytesIn.Add(uint64(n))
+		size += n
 		tail = append(tail, rest.b[:n]...)
 		if len(tail) > tailSize {
 			tail = append(tail[:0], tail[len(tail)-tailSize:]...)
@@ -164,7 +164,6 @@ func (r *reader) discard(src io.Reader, head []byte) *LinkError {
 			return classify(err)
 		}
 	}
-	r.m.stats.BytesIn.Add(uint64(len(head)))
 	r.m.tooLarge(head, tail)
 	return nil
 }
@@ -191,6 +190,7 @@ func (r *reader) handle(kind websocket.MessageType, msg []byte) *LinkError {
 	if method := peekMethod(msg); method != nil && kind == websocket.MessageText && msg[len(msg)-1] == '}' {
 		if _, wanted := m.wants.find(method); !wanted && string(method) != attachedEvent && string(method) != detachedEvent {
 			r.begun, r.garbage = true, 0
+			m.countEvent(len(msg))
 			m.stats.EventsIgnored.Add(1)
 			return nil
 		}
@@ -201,6 +201,7 @@ func (r *reader) handle(kind websocket.MessageType, msg []byte) *LinkError {
 		e, err = Scan(msg)
 	}
 	if err != nil {
+		m.countOther(len(msg))
 		m.stats.Garbage.Add(1)
 		if r.garbage++; !r.begun || r.garbage >= maxGarbage {
 			return &LinkError{Cause: CauseProtocol, Err: err}
@@ -210,17 +211,33 @@ func (r *reader) handle(kind websocket.MessageType, msg []byte) *LinkError {
 	r.begun, r.garbage = true, 0
 	switch {
 	case e.HasID && e.Method == nil:
+		m.stats.RepliesIn.Add(1)
+		m.stats.ReplyBytesIn.Add(uint64(len(msg)))
 		m.handleReply(e)
 	case e.HasID: // a command: the peer sends our own words back, or takes itself for the client
+		m.countOther(len(msg))
 		m.stats.Strange.Add(1)
 	case e.Method != nil:
+		m.countEvent(len(msg))
 		m.handleEvent(e)
 	case e.Error != nil:
+		m.countOther(len(msg))
 		m.stats.ErrorsWithout.Add(1)
 	default:
+		m.countOther(len(msg))
 		m.stats.Strange.Add(1)
 	}
 	return nil
+}
+
+func (m *Mux) countEvent(size int) {
+	m.stats.EventsIn.Add(1)
+	m.stats.EventBytesIn.Add(uint64(size))
+}
+
+func (m *Mux) countOther(size int) {
+	m.stats.OthersIn.Add(1)
+	m.stats.OtherBytesIn.Add(uint64(size))
 }
 
 var errBinary = errors.New("binary frame")

@@ -131,7 +131,11 @@ func (m *Mux) announce(session []byte) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.end != nil || m.routes[messages.SessionID(session)] != nil || m.unbound >= maxUnbound {
+	if m.end != nil || m.routes[messages.SessionID(session)] != nil {
+		return
+	}
+	if m.unbound >= maxUnbound {
+		m.stats.SessionsShed.Add(1)
 		return
 	}
 	id := messages.SessionID(session)

@@ -157,7 +157,7 @@ func (m *Machine) start(now time.Time, o messages.StartTask) {
 	if !merged.SameBrowser(t.spec) {
 		// Another browser: nothing of the old state may show in it (A4).
 		if m.startNext(now, t, asked, o.Reply) {
-			m.stopTask(o.ID, t, "rebound to another browser")
+			m.stopTask(o.ID, t, messages.OutcomeRebound, "rebound to another browser")
 		}
 		return
 	}
@@ -221,19 +221,19 @@ func (m *Machine) stop(o messages.StopTask) {
 	}
 	m.dropNext(t, "stopped while starting")
 	t.stoppers = append(t.stoppers, o.Reply)
-	m.stopTask(o.ID, t, o.Reason)
+	m.stopTask(o.ID, t, o.Outcome, o.Reason)
 }
 
 // Acknowledge takes a lost task off the list: somebody has said that they
 // know.
 type Acknowledge struct{ ID messages.TaskID }
 
-func (m *Machine) stopTask(id messages.TaskID, t *task, why string) {
+func (m *Machine) stopTask(id messages.TaskID, t *task, outcome messages.TaskOutcome, why string) {
 	if t.stopping {
 		return
 	}
 	t.stopping = true
-	m.do(ToSupervisor{id, messages.StopTask{ID: id, Reason: why}})
+	m.do(ToSupervisor{id, messages.StopTask{ID: id, Reason: why, Outcome: outcome}})
 }
 
 func (m *Machine) becomeActive(now time.Time, a messages.TaskActive) {
@@ -303,9 +303,9 @@ func (m *Machine) sweep(now time.Time, s Sweep) {
 			continue
 		}
 		if life := orDefault(t.spec.MaxLifeS, t.life); now.Sub(t.started) > life {
-			m.stopTask(id, t, "reached its maximum life of "+life.String())
+			m.stopTask(id, t, messages.OutcomeMaxLife, "reached its maximum life of "+life.String())
 		} else if idle := orDefault(t.spec.IdleTimeoutS, t.idle); len(t.waiters) == 0 && s.IdleFor(id) > idle {
-			m.stopTask(id, t, "was not used for "+idle.String())
+			m.stopTask(id, t, messages.OutcomeIdle, "was not used for "+idle.String())
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"holdfast/actors/ledger"
 	"holdfast/actors/wanted"
+	"holdfast/internal/bounds"
 	"holdfast/internal/guard"
 	"holdfast/messages"
 	"holdfast/transport"
@@ -34,16 +35,15 @@ type Page struct {
 	machine *Machine
 	answers ledger.Ledger // on their way by the frame actor or the supervisor
 	console atomic.Int64  // console errors in the mailbox
-	shed    *atomic.Uint64
+	bounds  *bounds.Counts
 	place   wanted.Place
 	wanted  *wanted.Store
 }
 
 // NewPage returns the behavior for a session that has just been attached on
-// mux. shed counts the console errors that are dropped in a storm; w is what
-// the task wants of its pages.
-func NewPage(cfg Config, mux *transport.Mux, peers Peers, shed *atomic.Uint64, w *wanted.Store) *Page {
-	return &Page{cfg: cfg, mux: mux, peers: peers, machine: NewMachine(cfg), shed: shed, place: cfg.place(), wanted: w}
+// mux. b counts what is cut off; w is what the task wants of its pages.
+func NewPage(cfg Config, mux *transport.Mux, peers Peers, b *bounds.Counts, w *wanted.Store) *Page {
+	return &Page{cfg: cfg, mux: mux, peers: peers, machine: NewMachine(cfg), bounds: b, place: cfg.place(), wanted: w}
 }
 
 // NewPort returns the callers' way to the session of cfg, whose actor is pid.
@@ -64,7 +64,7 @@ func (p *Page) Init(c *guard.Context) {
 		}
 		if _, ok := fact.(messages.ConsoleReported); ok && p.console.Add(1) > maxConsoleBacklog {
 			p.console.Add(-1)
-			p.shed.Add(1)
+			p.bounds.Hit(bounds.ConsoleErrors)
 			return
 		}
 		sys.Send(self, fact)

@@ -3,7 +3,6 @@ package supervisor
 import (
 	"context"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/anthdm/hollywood/actor"
@@ -11,6 +10,7 @@ import (
 	"holdfast/actors/ledger"
 	"holdfast/actors/session"
 	"holdfast/actors/wanted"
+	"holdfast/internal/bounds"
 	"holdfast/internal/guard"
 	"holdfast/internal/restart"
 	"holdfast/messages"
@@ -38,9 +38,9 @@ type Config struct {
 	// Roll returns a stream of jitter in [0, 1), one for each group of children:
 	// one group's failures do not change another's backoff.
 	Roll func(group string) func() float64
-	// Shed counts console errors dropped in a storm.
-	Shed *atomic.Uint64
-	Log  *slog.Logger
+	// Bounds counts what is cut off.
+	Bounds *bounds.Counts
+	Log    *slog.Logger
 }
 
 // Actor is the shell around a [Machine].

@@ -125,7 +125,7 @@ func (a *Actor) factory(id string) guard.Child {
 		cfg, mux, peers := a.configs[sessionID(id)], a.mux, a.peers()
 		cfg.Again = a.pids[sessionID(id)] != nil
 		return guard.Child{Kind: "session", New: func() guard.Behavior {
-			return session.NewPage(cfg, mux, peers, a.cfg.Shed, a.wanted)
+			return session.NewPage(cfg, mux, peers, a.cfg.Bounds, a.wanted)
 		}}
 	}
 }

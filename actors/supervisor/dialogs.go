@@ -10,7 +10,7 @@ import (
 func (m *Machine) dialogsChanged(c messages.DialogsChanged) {
 	m.memory, m.pending = c.Memory, c.Pending
 	if c.Opened != nil {
-		m.tell(messages.Event{Type: messages.EventDialogOpened, Dialog: c.Opened})
+		m.tell(messages.Event{Type: messages.EventDialogOpened, Dialog: c.Opened, InOOPIF: m.inOOPIF(*c.Opened)})
 	}
 	if c.Closed != nil {
 		delete(m.doubted, c.Closed.ID)
@@ -30,6 +30,12 @@ func (m *Machine) dialogsChanged(c messages.DialogsChanged) {
 		m.tellDialogs(t)
 		m.pageChanged(t)
 	}
+}
+
+// inOOPIF says that an out-of-process iframe asks.
+func (m *Machine) inOOPIF(d messages.Dialog) bool {
+	p := m.pages[d.TargetID]
+	return p != nil && string(d.FrameID) != string(d.TargetID) && m.holder(d) != p.session
 }
 
 // tellDialogs says to every session of a page which dialogs wait on it.

@@ -29,7 +29,8 @@ type Machine struct {
 	rooted   bool // RootAttached of this generation has come
 	process  process
 	parting  parting
-	verdict  error // why a task that parts is lost; nil where it was told to stop
+	verdict  error                // why a task that parts is lost; nil where it was told to stop
+	outcome  messages.TaskOutcome // of such a stop
 
 	pages    map[messages.TargetID]*pageEntry
 	order    []messages.TargetID // as opened
@@ -247,6 +248,9 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.anchorSpec(now)
 		m.do(ToDialog{messages.SetDialogPolicy(in)})
 	case messages.StopTask:
+		if !m.stopping() {
+			m.outcome = in.Outcome
+		}
 		m.stop(in.Reason, nil)
 
 	case TimerFired:
@@ -293,7 +297,7 @@ func (m *Machine) become(s messages.TaskState) {
 		return
 	}
 	m.state = s
-	m.tell(messages.Event{Type: messages.EventTaskState, State: s, Reason: m.reason})
+	m.tell(messages.Event{Type: messages.EventTaskState, State: s, Reason: m.reason, Outcome: m.outcomeOf(s)})
 }
 
 // owned are the pages of the task, for the next link to find again.

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -151,6 +152,19 @@ func (m *Machine) finish(s messages.TaskState, err error) {
 	m.become(s)
 	m.do(Publish{m.take()})
 	m.do(Finish{err})
+}
+
+// outcomeOf is what an end in state s counts as; "" is none.
+func (m *Machine) outcomeOf(s messages.TaskState) messages.TaskOutcome {
+	switch {
+	case s.Active():
+		return ""
+	case s == messages.StateLost && m.everUp:
+		return messages.OutcomeLost
+	case s == messages.StateLost:
+		return messages.OutcomeFailed
+	}
+	return cmp.Or(m.outcome, messages.OutcomeStopped)
 }
 
 func reasonOf(err error) string {

@@ -62,17 +62,10 @@ func (w *world) checkEnd() {
 		}
 	}
 	m := w.metrics()
-	started, exited := 0, 0
 	for name, n := range m {
-		switch {
-		case strings.HasPrefix(name, "holdfast_actors_started_total"):
-			started += n
-		case strings.HasPrefix(name, "holdfast_actors_exited_total"):
-			exited += n
+		if strings.HasPrefix(name, "holdfast_actors{") && n != 0 {
+			w.violate("%s %d are left", name, n)
 		}
-	}
-	if started != exited {
-		w.violate("%d actors started, %d exited", started, exited)
 	}
 	if n := m["holdfast_actor_duplicate_ids_total"]; n != 0 {
 		w.violate("%d actors under a taken id", n)
@@ -93,7 +86,13 @@ func (w *world) checkEnd() {
 	w.counts.mu.Lock()
 	defer w.counts.mu.Unlock()
 	for typ, n := range w.counts.opened {
-		w.same(m, fmt.Sprintf(`holdfast_dialogs_opened_total{type=%q}`, typ), n)
+		got := 0
+		for _, frame := range []string{"main", "oopif"} {
+			got += m[fmt.Sprintf(`holdfast_dialogs_opened_total{frame=%q,path="native",type=%q}`, frame, typ)]
+		}
+		if got != n {
+			w.violate("%d dialogs of type %s are counted, the events say %d", got, typ, n)
+		}
 	}
 	for by, n := range w.counts.closedBy {
 		w.same(m, fmt.Sprintf(`holdfast_dialogs_closed_total{closed_by=%q}`, by), n)

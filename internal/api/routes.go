@@ -19,7 +19,8 @@ const (
 type route struct {
 	method, path string
 	access       access
-	// class is the route's name in metrics.
+	// class is the kind of route in metrics: read, life, dialog, drive, events,
+	// health or other.
 	class string
 	// query lists the parameters it takes; any other is refused, since a
 	// misspelt one would silently change the answer.
@@ -34,32 +35,32 @@ type route struct {
 
 // The contract's routes.
 var routes = []route{
-	{method: "GET", path: "/livez", access: open, class: "livez", serve: (*Handler).livez},
-	{method: "GET", path: "/readyz", access: open, class: "readyz", serve: (*Handler).readyz},
+	{method: "GET", path: "/livez", access: open, class: "health", serve: (*Handler).livez},
+	{method: "GET", path: "/readyz", access: open, class: "health", serve: (*Handler).readyz},
 
-	{method: "GET", path: "/v1/tasks", access: byToken, class: "tasks", query: []string{"label"}, serve: (*Handler).listTasks},
-	{method: "POST", path: "/v1/tasks", access: byToken, class: "tasks", serve: (*Handler).newTask},
-	{method: "PUT", path: "/v1/tasks/{id}", class: "task", serve: (*Handler).putTask},
-	{method: "GET", path: "/v1/tasks/{id}", class: "task", serve: (*Handler).getTask},
-	{method: "DELETE", path: "/v1/tasks/{id}", class: "task", noRenew: true, serve: (*Handler).deleteTask},
-	{method: "POST", path: "/v1/tasks/{id}/renew", class: "renew", noRenew: true, serve: (*Handler).renewTask},
+	{method: "GET", path: "/v1/tasks", access: byToken, class: "read", query: []string{"label"}, serve: (*Handler).listTasks},
+	{method: "POST", path: "/v1/tasks", access: byToken, class: "life", serve: (*Handler).newTask},
+	{method: "PUT", path: "/v1/tasks/{id}", class: "life", serve: (*Handler).putTask},
+	{method: "GET", path: "/v1/tasks/{id}", class: "read", serve: (*Handler).getTask},
+	{method: "DELETE", path: "/v1/tasks/{id}", class: "life", noRenew: true, serve: (*Handler).deleteTask},
+	{method: "POST", path: "/v1/tasks/{id}/renew", class: "life", noRenew: true, serve: (*Handler).renewTask},
 
-	{method: "GET", path: "/v1/tasks/{id}/snapshot", class: "snapshot", query: []string{"target_id", "full"}, serve: (*Handler).snapshot},
+	{method: "GET", path: "/v1/tasks/{id}/snapshot", class: "read", query: []string{"target_id", "full"}, serve: (*Handler).snapshot},
 	{method: "GET", path: "/v1/tasks/{id}/events", class: "events", queryToken: true, serve: (*Handler).events},
 
 	{method: "POST", path: "/v1/tasks/{id}/dialog", class: "dialog", serve: (*Handler).dialog},
-	{method: "POST", path: "/v1/tasks/{id}/navigate", class: "navigate", serve: (*Handler).navigate},
-	{method: "POST", path: "/v1/tasks/{id}/cdp", class: "cdp", serve: (*Handler).cdp},
-	{method: "POST", path: "/v1/tasks/{id}/recover", class: "recover", serve: (*Handler).recover},
-	{method: "POST", path: "/v1/tasks/{id}/chaos", class: "chaos", serve: (*Handler).chaos},
+	{method: "POST", path: "/v1/tasks/{id}/navigate", class: "drive", serve: (*Handler).navigate},
+	{method: "POST", path: "/v1/tasks/{id}/cdp", class: "drive", serve: (*Handler).cdp},
+	{method: "POST", path: "/v1/tasks/{id}/recover", class: "drive", serve: (*Handler).recover},
+	{method: "POST", path: "/v1/tasks/{id}/chaos", class: "drive", serve: (*Handler).chaos},
 }
 
 // metricsRoute is added where the node serves its metrics on the same address.
-var metricsRoute = route{method: "GET", path: "/metrics", access: open, class: "metrics", serve: (*Handler).metrics}
+var metricsRoute = route{method: "GET", path: "/metrics", access: open, class: "health", serve: (*Handler).metrics}
 
 // pattern is the route as ServeMux writes it.
 func (rt *route) pattern() string { return rt.method + " " + rt.path }
 
 // unknown stands for whatever is no route: it needs a token before it is told
 // so.
-var unknown = route{access: byToken, class: "unknown"}
+var unknown = route{access: byToken, class: "other"}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -392,4 +393,14 @@ func TestHealth(t *testing.T) {
 		t.Error(e)
 	}
 	b.wantJSON(b.call("GET", "/livez", ""), 200, `{"status":"ok"}`)
+}
+
+// TestEveryRouteHasAClassThatMetricsKnow: any other would count as other.
+func TestEveryRouteHasAClassThatMetricsKnow(t *testing.T) {
+	t.Parallel()
+	for _, rt := range api.RouteTable() {
+		if !slices.Contains([]string{"read", "life", "dialog", "drive", "events", "health"}, rt.Class) {
+			t.Errorf("%s %s is of class %q", rt.Method, rt.Path, rt.Class)
+		}
+	}
 }

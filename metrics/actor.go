@@ -1,0 +1,24 @@
+package metrics
+
+import "holdfast/internal/guard"
+
+// ActorStarted implements guard.Observer.
+func (m *Metrics) ActorStarted(kind string) { m.living.add(1, kind) }
+
+// ActorExited implements guard.Observer.
+func (m *Metrics) ActorExited(kind string, r guard.Reason) {
+	m.living.add(-1, kind)
+	m.exits.inc(r.Kind.String())
+}
+
+// ActorRestarted counts an actor that is started again after a failure.
+func (m *Metrics) ActorRestarted(kind string) { m.restarts.inc(kind) }
+
+// ActorGaveUp counts an actor that is not: it has failed too often.
+func (m *Metrics) ActorGaveUp(kind string) { m.gaveUp.inc(kind) }
+
+// DeadLetter implements guard.Observer.
+func (m *Metrics) DeadLetter() { m.letters.inc(letterAtExit) }
+
+// DuplicateID implements guard.Observer.
+func (m *Metrics) DuplicateID() { m.ids.inc() }

@@ -1,0 +1,28 @@
+package metrics
+
+import "time"
+
+// Request counts a request of a class of routes, answered with status within
+// took; cut says that the answer did not come to its end.
+func (m *Metrics) Request(class string, status int, cut bool, took time.Duration) {
+	result := resultOK
+	switch {
+	case cut || status >= 500:
+		result = resultFailed
+	case status >= 400:
+		result = "refused"
+	}
+	m.requests.inc(class, result)
+	m.took.observe(took.Seconds(), class)
+}
+
+// AuthFailed counts a request of a class of routes that was refused for its
+// token.
+func (m *Metrics) AuthFailed(class string) { m.auth.inc(class) }
+
+// StreamOpened counts an event stream until the function it returns is called,
+// once.
+func (m *Metrics) StreamOpened() (closed func()) {
+	m.streams.add(1)
+	return func() { m.streams.add(-1) }
+}

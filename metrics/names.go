@@ -1,0 +1,219 @@
+package metrics
+
+import (
+	"fmt"
+
+	"holdfast/internal/bounds"
+	"holdfast/internal/guard"
+	"holdfast/messages"
+	"holdfast/transport"
+)
+
+// The groups of the documentation, in its order.
+const (
+	groupCapacity = "Capacity"
+	groupDialogs  = "Dialogs"
+	groupPages    = "Pages"
+	groupUpstream = "Upstream"
+	groupHTTP     = "HTTP"
+	groupActors   = "Actors"
+	groupBrowsers = "Browsers"
+	groupBounds   = "Bounds"
+)
+
+var groups = []string{
+	groupCapacity, groupDialogs, groupPages, groupUpstream, groupHTTP, groupActors, groupBrowsers, groupBounds,
+}
+
+// other is the value of a label for what its list does not have.
+const other = "other"
+
+// The values of labels, all present from the start. A list that ends with other
+// takes values from outside.
+var (
+	taskStates   = label{"state", append([]string{"queued"}, taskStateNames()...)}
+	taskOutcomes = label{"outcome", stringsOf(messages.TaskOutcomes())}
+	startKinds   = label{"kind", []string{startLaunch, startAttach}}
+	rejections   = label{"reason", stringsOf(messages.LimitReasons())}
+
+	dialogTypes  = label{"type", []string{"alert", "confirm", "prompt", "beforeunload", other}}
+	dialogPaths  = label{"path", []string{"native"}}
+	dialogFrames = label{"frame", []string{frameMain, frameOOPIF}}
+	dialogEnds   = label{"closed_by", []string{
+		string(messages.ClosedByAgent), string(messages.ClosedByAutoPolicy), string(messages.ClosedByWatchdog),
+		string(messages.ClosedByRemote), string(messages.ClosedByLost),
+	}}
+
+	wedgeCauses = label{"cause", stringsOf(wedges)}
+	// A dialog is no failure of its page and has metrics of its own; who pauses a
+	// page is debugging it.
+	failures       = label{"cause", stringsOf(wedges[1 : len(wedges)-1])}
+	recoverActions = label{"action", stringsOf(messages.RecoverActions())}
+	okFailed       = label{"result", []string{resultOK, resultFailed}}
+
+	roles           = label{"role", []string{"primary", "anchor"}}
+	anchorOffs      = label{"reason", stringsOf(messages.AnchorOffs())}
+	promotions      = label{"result", []string{"answered", resultFailed}}
+	reconnectCauses = label{"cause", []string{
+		string(messages.CauseClosed), string(messages.CauseHalfOpen), string(messages.CauseDial), string(messages.CauseAttach),
+	}}
+	directions = label{"direction", []string{"in", "out"}}
+	legs       = label{"leg", []string{legUpstream}}
+	cdpKinds   = label{"kind", []string{"command", "reply", "event", other}}
+	linkThings = label{"what", linkEvents()}
+	cdpDomains = label{"domain", transport.Domains()}
+
+	routeClasses = label{"route_class", []string{"read", "life", "dialog", "drive", "events", "health", other}}
+	closedRoutes = label{"route_class", []string{"read", "life", "dialog", "drive", "events", other}}
+	timedRoutes  = label{"route_class", []string{"read", "life", "drive"}}
+	httpResults  = label{"result", []string{resultOK, "refused", resultFailed}}
+
+	actorKinds   = label{"kind", []string{"registry", "supervisor", "browser", "session", "dialog", "frame", "anchor", other}}
+	childKinds   = label{"kind", []string{"browser", "session", "dialog", "frame", "anchor", other}}
+	exitReasons  = label{"reason", stringsOf([]guard.ReasonKind{guard.Normal, guard.Shutdown, guard.Failure, guard.Panic, guard.Abandoned})}
+	letterAges   = label{"when", []string{letterAtExit, letterLate}}
+	browserExits = label{"reason", []string{ExitStopped, ExitExited, ExitSignal, ExitLaunch}}
+	boundNames   = label{"bound", stringsOf(bounds.All())}
+)
+
+const (
+	resultOK, resultFailed   = "ok", "failed"
+	frameMain, frameOOPIF    = "main", "oopif"
+	legUpstream              = "upstream"
+	letterAtExit, letterLate = "at_exit", "late"
+	startLaunch, startAttach = "launch", "attach" // a browser for it, or it to one that was there
+)
+
+// The ends of a launched browser.
+const (
+	ExitStopped = "stopped"       // we ended it
+	ExitExited  = "exited"        // it ended by itself
+	ExitSignal  = "signal"        // somebody killed it, the kernel for its memory perhaps
+	ExitLaunch  = "launch_failed" // it never was ready
+)
+
+// The table: every metric of a node that is not of the Go runtime or of the
+// process. docs/metrics.md is made of it.
+var (
+	buildInfo = gauge(groupCapacity, "holdfast_build_info", "1, with what was built as labels.",
+		label{"version", nil}, label{"revision", nil}, label{"goversion", nil})
+	tasks      = gauge(groupCapacity, "holdfast_tasks", "Tasks of the node, by state; queued ones wait to be admitted.", taskStates)
+	tasksTotal = counter(groupCapacity, "holdfast_tasks_total",
+		"Tasks that have ended, by outcome; failed never attached, lost had.", taskOutcomes)
+	taskLimit    = gauge(groupCapacity, "holdfast_task_limit", "How many tasks may run at a time.")
+	startSeconds = histogram(groupCapacity, "holdfast_task_start_duration_seconds",
+		"Time from a task's admission until it had attached.", []float64{.1, .5, 1, 5, 15}, startKinds)
+	queueLength   = gauge(groupCapacity, "holdfast_task_queue_length", "Tasks that wait to be admitted.")
+	queueCapacity = gauge(groupCapacity, "holdfast_task_queue_capacity", "How many tasks may wait to be admitted.")
+	queueWait     = histogram(groupCapacity, "holdfast_task_queue_wait_seconds",
+		"Time that tasks have waited that had to, and were admitted.", []float64{.01, 1, 5, 15, 30})
+	rejected = counter(groupCapacity, "holdfast_admission_rejected_total", "Callers whose task was not admitted, by what stood against it.", rejections)
+	memUsed  = gauge(groupCapacity, "holdfast_memory_used_bytes",
+		"Memory in use where the node's limit is: in its control group, or on the machine. 0 while it is not looked at.")
+	memLimit = gauge(groupCapacity, "holdfast_memory_limit_bytes", "That limit.")
+	draining = gauge(groupCapacity, "holdfast_draining", "1 while the node takes no new tasks because it is to end.")
+
+	dialogsOpened = counter(groupDialogs, "holdfast_dialogs_opened_total",
+		"JavaScript dialogs that have opened; frame is oopif where an out-of-process iframe asks.", dialogTypes, dialogPaths, dialogFrames)
+	dialogsClosed  = counter(groupDialogs, "holdfast_dialogs_closed_total", "JavaScript dialogs that have closed, by who ended them.", dialogEnds)
+	dialogsPending = gauge(groupDialogs, "holdfast_dialogs_pending", "Dialogs that wait for an answer.")
+	dialogOldest   = gauge(groupDialogs, "holdfast_dialog_oldest_age_seconds", "Age of the oldest dialog that waits for an answer; 0 without one.")
+	dialogUsed     = gauge(groupDialogs, "holdfast_dialog_watchdog_ratio",
+		"Of the dialogs that wait, the largest share used up of the time until the watchdog dismisses it.")
+	detectSeconds = histogram(groupDialogs, "holdfast_dialog_detect_seconds",
+		"Time from the browser's word of a dialog until snapshots showed it.", []float64{.001, .005, .025, .1, .5, 2.5})
+	answerSeconds = histogram(groupDialogs, "holdfast_dialog_answer_seconds",
+		"Time from an answer until its dialog had closed.", []float64{.005, .025, .1, .5, 2.5, 10})
+	lateAnswers = counter(groupDialogs, "holdfast_dialog_late_answers_total", "Answers to dialogs that had closed before, or were lost.")
+
+	pages        = gauge(groupPages, "holdfast_pages", "Pages of all tasks.")
+	pageWedged   = gauge(groupPages, "holdfast_page_wedged", "Pages that cannot answer, by cause.", wedgeCauses)
+	pageWedges   = counter(groupPages, "holdfast_page_wedges_total", "Times a page came to be unable to answer, by cause.", wedgeCauses)
+	wedgeSeconds = histogram(groupPages, "holdfast_page_wedge_seconds",
+		"How long pages could not answer that had failed.", []float64{1, 10, 60}, failures)
+	recoveries = counter(groupPages, "holdfast_page_recoveries_total",
+		"Recoveries of pages, asked for or by on_wedge, by what came of them.", recoverActions, okFailed)
+	frames       = gauge(groupPages, "holdfast_frames", "Frames of the tasks' current pages.")
+	oopifs       = gauge(groupPages, "holdfast_oopif_sessions", "Out-of-process iframes attached on the tasks' current pages.")
+	frameResyncs = counter(groupPages, "holdfast_frame_resyncs_total", "Times the frames of a task were learned anew, after a reconnect or a failure.")
+
+	upstream   = gauge(groupUpstream, "holdfast_upstream_connections", "Links to browsers that are up.", roles)
+	reconnects = counter(groupUpstream, "holdfast_upstream_reconnects_total",
+		"Attempts to bring back a lost primary link; of one that succeeded, why it was lost.", okFailed, reconnectCauses).
+		only([]string{resultOK, string(messages.CauseClosed)}, []string{resultOK, string(messages.CauseHalfOpen)},
+			[]string{resultFailed, string(messages.CauseDial)}, []string{resultFailed, string(messages.CauseAttach)})
+	gapSeconds = histogram(groupUpstream, "holdfast_upstream_gap_seconds",
+		"Time a task was without events because of a lost link.", []float64{.01, .025, .1, .5, 1, 5, 30})
+	promoted = counter(groupUpstream, "holdfast_anchor_promotions_total",
+		"Dialogs whose answer had to go through the anchor: closed by it, or otherwise.", promotions)
+	anchorOff    = gauge(groupUpstream, "holdfast_anchor_off", "Tasks that have no anchor, by reason.", anchorOffs)
+	dialsWaiting = gauge(groupUpstream, "holdfast_dials_waiting", "Links that wait for their turn to be dialled.")
+	cdpMessages  = counter(groupUpstream, "holdfast_cdp_messages_total", "Messages of the links to browsers.", directions, legs, cdpKinds).
+			only(cdpTraffic...)
+	cdpBytes = counter(groupUpstream, "holdfast_cdp_bytes_total", "Their payload.", directions, legs, cdpKinds).
+			only(cdpTraffic...)
+	cdpSeconds = histogram(groupUpstream, "holdfast_cdp_command_duration_seconds",
+		"Time from a command until its outcome, ours and the agents'.", transport.CommandBounds, cdpDomains, okFailed)
+	cdpInFlight = gauge(groupUpstream, "holdfast_cdp_commands_in_flight", "Commands without an outcome.", legs)
+	linkTotal   = counter(groupUpstream, "holdfast_link_events_total", "What else the links to browsers did.", linkThings)
+
+	httpRequests = counter(groupHTTP, "holdfast_http_requests_total",
+		"Requests that were answered; refused is a status from 400, failed one from 500 or an answer that was cut off.", routeClasses, httpResults)
+	httpSeconds  = histogram(groupHTTP, "holdfast_http_request_duration_seconds", "How long that took, for classes that do not wait for people.", []float64{.01, .1, 1}, timedRoutes)
+	eventStreams = gauge(groupHTTP, "holdfast_event_streams", "Event streams that are open.")
+	authFailures = counter(groupHTTP, "holdfast_auth_failures_total", "Requests refused for their token.", closedRoutes)
+
+	actors        = gauge(groupActors, "holdfast_actors", "Actors that live.", actorKinds)
+	actorExits    = counter(groupActors, "holdfast_actor_exits_total", "Actors that have ended, by reason.", exitReasons)
+	actorRestarts = counter(groupActors, "holdfast_actor_restarts_total",
+		"Actors started again after a failure; of browser and anchor, a reconnect.", childKinds)
+	actorGaveUp  = counter(groupActors, "holdfast_actor_restart_budget_exhausted_total", "Actors not started again: they had failed too often.", childKinds)
+	mailboxes    = gauge(groupActors, "holdfast_actor_mailbox_length", "Messages that wait in mailboxes.", actorKinds)
+	mailboxShed  = counter(groupActors, "holdfast_actor_mailbox_shed_total", "Messages dropped at the door of a full mailbox.", actorKinds)
+	deadLetters  = counter(groupActors, "holdfast_dead_letters_total", "Messages to actors that were gone: those that crossed the exit are normal, late ones are a bug.", letterAges)
+	duplicateIDs = counter(groupActors, "holdfast_actor_duplicate_ids_total", "Actors started under an id that was taken: always a bug.")
+
+	browsers     = gauge(groupBrowsers, "holdfast_browsers", "Browsers launched by the node that run.")
+	browserLimit = gauge(groupBrowsers, "holdfast_browser_limit", "How many of them may run at a time.")
+	browserEnds  = counter(groupBrowsers, "holdfast_browser_exits_total", "Launched browsers that have ended, by reason.", browserExits)
+	browserRSS   = gauge(groupBrowsers, "holdfast_browser_rss_bytes", "Resident memory of launched browsers, all their processes; what they share is counted once for each.")
+	orphans      = counter(groupBrowsers, "holdfast_browser_orphans_reaped_total", "Browsers of an earlier node that were ended.")
+
+	shed = counter(groupBounds, "holdfast_shed_total", "Times a bound has dropped, cut or refused something.", boundNames)
+)
+
+// cdpTraffic is who says what on a link.
+var cdpTraffic = [][]string{
+	{"out", legUpstream, "command"}, {"in", legUpstream, "reply"}, {"in", legUpstream, "event"}, {"in", legUpstream, other},
+}
+
+// wedges are the states of a page that cannot answer: the failures between the
+// two that are none.
+var wedges = []messages.PageState{
+	messages.PageDialog, messages.PageDialogUnreachable, messages.PageCrashed, messages.PageHung, messages.PagePaused,
+}
+
+// taskStateNames leaves out stopped: such a task is not listed any more.
+func taskStateNames() []string {
+	var names []string
+	for _, s := range messages.TaskStates() {
+		if s != messages.StateStopped {
+			names = append(names, string(s))
+		}
+	}
+	return names
+}
+
+func stringsOf[T any](values []T) []string {
+	names := make([]string, len(values))
+	for i, v := range values {
+		names[i] = fmt.Sprint(v)
+	}
+	return names
+}
+
+func linkEvents() []string {
+	var names []string
+	new(transport.Stats).Each(func(name string, _ uint64) { names = append(names, name) })
+	return names
+}
