@@ -12,7 +12,6 @@ import (
 
 // The names of a node's checks.
 const (
-	checkRegistry = "registry"
 	checkDraining = "draining"
 	checkCapacity = "capacity"
 	checkMemory   = "memory"
@@ -65,20 +64,22 @@ func (p *pulse) join(ping func(messages.ReplyTo)) <-chan struct{} {
 // Ready says why no new task can be taken, or nil; the error's details hold the
 // checks. It never waits.
 func (n *Node) Ready() error {
+	select {
+	case <-n.registry.Exited():
+		return messages.Errorf(messages.CodeInternal, "the registry has ended: %s", n.registry.Reason())
+	default:
+	}
 	checks := n.Checks()
 	for _, c := range checks {
 		if !c.OK && !c.Advisory {
-			code := messages.CodeUpstreamUnavailable
-			if c.Name == checkRegistry {
-				code = messages.CodeInternal
-			}
-			return messages.Errorf(code, "not ready for new tasks: %s", c.Reason).With("checks", checks)
+			return messages.Errorf(messages.CodeUpstreamUnavailable, "not ready for new tasks: %s", c.Reason).With("checks", checks)
 		}
 	}
 	return nil
 }
 
-// Checks are the parts of the node's readiness. They never wait.
+// Checks are the parts of the node's readiness, besides that it is alive. They
+// never wait.
 //
 // A node that is full, but has room in its queue, is ready: that is what the
 // queue is for. It is not once a start would be refused.
@@ -94,14 +95,7 @@ func (n *Node) Checks() []messages.Check {
 		c.Advisory = true
 		return c
 	}
-	ended := false
-	select {
-	case <-n.registry.Exited():
-		ended = true
-	default:
-	}
 	return []messages.Check{
-		check(checkRegistry, ended, "the registry has ended"),
 		check(checkDraining, n.draining.Load() || n.stopping.Load(), "the node is about to stop"),
 		check(checkCapacity, s.Full && !s.Draining, "no start would even be let wait"),
 		advise(check(checkMemory, s.Memory.State == messages.LoadHigh, "too much memory is in use")),

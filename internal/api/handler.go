@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -213,6 +214,9 @@ func (h *Handler) fail(w *response, c *call, err error) {
 	default:
 		h.logFailure(c, "request failed", err)
 		own = errInternal
+	}
+	if after, ok := own.Details["retry_after_s"].(int); ok {
+		w.Header().Set("Retry-After", strconv.Itoa(after))
 	}
 	h.reply(w, c, statusOf(err, own), errorBody{own})
 }

@@ -2,32 +2,56 @@ package api
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
 	"holdfast/messages"
 )
 
+// pingTime is how long the node may take to give a sign of life. Probes come with
+// deadlines of a second and more.
+const pingTime = 900 * time.Millisecond
+
+// livez answers 503 when the node's own actors do not come to an answer: what
+// helps is a restart. Nothing that a page or a browser does shows here.
 func (h *Handler) livez(w http.ResponseWriter, c *call) error {
-	h.reply(w, c, http.StatusOK, map[string]string{"status": "ok"})
+	return h.health(w, c, "not alive", h.pulse(c))
+}
+
+// readyz answers 503 when a task that is asked for now would be refused.
+func (h *Handler) readyz(w http.ResponseWriter, c *call) error {
+	return h.health(w, c, "not ready for new tasks", append([]messages.Check{h.pulse(c)}, h.cfg.Node.Checks()...)...)
+}
+
+// pulse is the check of the node's registry. The routes are open: what it
+// failed of is in the log of whoever saw it fail.
+func (h *Handler) pulse(c *call) messages.Check {
+	ctx, cancel := context.WithTimeout(c.Context(), pingTime)
+	defer cancel()
+	check := messages.Check{Name: "registry", OK: true}
+	if h.cfg.Node.Alive(ctx) != nil {
+		check.OK, check.Reason = false, "no sign of life"
+	}
+	return check
+}
+
+// health answers 503 whatever the reason's own status is: probes and load
+// balancers know no other way to say "later".
+func (h *Handler) health(w http.ResponseWriter, c *call, what string, checks ...messages.Check) error {
+	for _, check := range checks {
+		if !check.OK && !check.Advisory {
+			err := messages.Errorf(messages.CodeUpstreamUnavailable, "%s: %s: %s", what, check.Name, check.Reason)
+			return &refusal{http.StatusServiceUnavailable, err.With("checks", checks)}
+		}
+	}
+	h.reply(w, c, http.StatusOK, map[string]any{"status": "ok", "checks": checks})
 	return nil
 }
 
-// readyz answers 503 whatever the reason's own status is: probes and load
-// balancers know no other way to say "later". The route is open, so only a
-// reason meant for callers is told.
-func (h *Handler) readyz(w http.ResponseWriter, c *call) error {
-	err := h.cfg.Node.Ready()
-	if err == nil {
-		h.reply(w, c, http.StatusOK, map[string]string{"status": "ok"})
-		return nil
-	}
-	var own *messages.Error
-	if !errors.As(err, &own) {
-		own = messages.Errorf(messages.CodeUpstreamUnavailable, "not ready for new tasks")
-	}
-	return &refusal{http.StatusServiceUnavailable, own}
+// pressure is for whoever decides where the next task goes; it names none.
+func (h *Handler) pressure(w http.ResponseWriter, c *call) error {
+	h.reply(w, c, http.StatusOK, h.cfg.Node.Pressure())
+	return nil
 }
 
 func (h *Handler) metrics(w http.ResponseWriter, c *call) error {

@@ -11,7 +11,8 @@ import (
 // other is shown to callers as internal.
 type Node interface {
 	// GetOrStart returns the running task of that id, rebound where the spec
-	// names another browser, or starts it and waits until it is attached.
+	// names another browser, or starts it and waits until it is attached. Who
+	// goes away before, which ctx tells, gives up its turn in the queue.
 	GetOrStart(ctx context.Context, id messages.TaskID, spec messages.TaskSpec) (snap *messages.Snapshot, started bool, err error)
 	// Tasks returns every task's snapshot, from memory.
 	Tasks() []*messages.Snapshot
@@ -38,6 +39,11 @@ type Node interface {
 	Renew(id messages.TaskID) error
 	// StopTask ends a task and waits until its browser is let go.
 	StopTask(ctx context.Context, id messages.TaskID) error
-	// Ready says why no new task can be taken, or nil. It never waits.
-	Ready() error
+	// Alive waits for a sign of life of the node's own actors.
+	Alive(ctx context.Context) error
+	// Checks are the parts of the node's readiness besides that; those that are
+	// not advisory decide. It never waits.
+	Checks() []messages.Check
+	// Pressure says how close the node is to its limits. It never waits.
+	Pressure() messages.Pressure
 }

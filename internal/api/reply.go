@@ -118,7 +118,7 @@ func (h *Handler) send(w http.ResponseWriter, c *call, status int, body ...[]byt
 	head.Set("Content-Length", strconv.Itoa(size))
 	head.Set("Cache-Control", "no-store")
 	head.Set("X-Content-Type-Options", "nosniff")
-	if status == http.StatusTooManyRequests {
+	if status == http.StatusTooManyRequests && head.Get("Retry-After") == "" {
 		head.Set("Retry-After", "1")
 	}
 	_ = c.ctl.SetWriteDeadline(time.Now().Add(h.cfg.WriteTimeout + time.Duration(size/slowest)*time.Second))

@@ -38,6 +38,8 @@ var routes = []route{
 	{method: "GET", path: "/livez", access: open, class: "health", serve: (*Handler).livez},
 	{method: "GET", path: "/readyz", access: open, class: "health", serve: (*Handler).readyz},
 
+	{method: "GET", path: "/v1/pressure", access: byToken, class: "read", serve: (*Handler).pressure},
+
 	{method: "GET", path: "/v1/tasks", access: byToken, class: "read", query: []string{"label"}, serve: (*Handler).listTasks},
 	{method: "POST", path: "/v1/tasks", access: byToken, class: "life", serve: (*Handler).newTask},
 	{method: "PUT", path: "/v1/tasks/{id}", class: "life", serve: (*Handler).putTask},

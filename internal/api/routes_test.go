@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
+	"time"
 
 	"holdfast/internal/api"
 	"holdfast/internal/api/apitest"
@@ -381,18 +383,81 @@ func TestX7EveryRequestRenewsTheLease(t *testing.T) {
 	}
 }
 
-func TestHealth(t *testing.T) {
+// The probes of X9.
+func TestX9Health(t *testing.T) {
 	t.Parallel()
-	b := setup(t, &apitest.Node{})
-	b.wantJSON(b.call("GET", "/livez", ""), 200, `{"status":"ok"}`)
-	b.wantJSON(b.call("GET", "/readyz", ""), 200, `{"status":"ok"}`)
-	b.node.ReadyErr = messages.Errorf(messages.CodeLimitReached, "full")
-	b.wantError(b.call("GET", "/readyz", ""), 503, messages.CodeLimitReached)
-	b.node.ReadyErr = errors.New("ws://secret.test")
-	if e := b.wantError(b.call("GET", "/readyz", ""), 503, messages.CodeUpstreamUnavailable); strings.Contains(e.Message, "secret") {
-		t.Error(e)
+	const alive = `{"checks":[{"name":"registry","ok":true}],"status":"ok"}`
+	t.Run("alive and ready", func(t *testing.T) {
+		b := setup(t, &apitest.Node{CheckList: []messages.Check{{Name: "memory", Reason: "high", Advisory: true}}})
+		b.wantJSON(b.call("GET", "/livez", ""), 200, alive)
+		b.wantJSON(b.call("GET", "/readyz", ""), 200,
+			`{"checks":[{"name":"registry","ok":true},{"name":"memory","ok":false,"reason":"high","advisory":true}],"status":"ok"}`)
+	})
+	t.Run("not ready, and which check it is", func(t *testing.T) {
+		b := setup(t, &apitest.Node{CheckList: []messages.Check{{Name: "draining", OK: true}, {Name: "capacity", Reason: "full"}}})
+		e := b.wantError(b.call("GET", "/readyz", ""), 503, messages.CodeUpstreamUnavailable)
+		if !strings.Contains(e.Message, "capacity: full") || len(e.Details["checks"].([]any)) != 3 {
+			t.Error(e)
+		}
+		b.wantJSON(b.call("GET", "/livez", ""), 200, alive)
+	})
+	t.Run("neither, and no word of why", func(t *testing.T) {
+		b := setup(t, &apitest.Node{AliveFunc: func(context.Context) error { return errors.New("ws://secret.test") }})
+		for _, path := range []string{"/livez", "/readyz"} {
+			w := b.call("GET", path, "")
+			e := b.wantError(w, 503, messages.CodeUpstreamUnavailable)
+			if !strings.Contains(e.Message, "registry: no sign of life") || strings.Contains(w.Body.String(), "secret") {
+				t.Error(w.Body)
+			}
+		}
+	})
+	t.Run("a node that does not come to it has a second", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			b := setup(t, &apitest.Node{AliveFunc: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }})
+			began := time.Now()
+			b.wantError(b.call("GET", "/livez", ""), 503, messages.CodeUpstreamUnavailable)
+			if took := time.Since(began); took > time.Second {
+				t.Error(took)
+			}
+			b.handler.CloseStreams()
+		})
+	})
+}
+
+func TestPressure(t *testing.T) {
+	t.Parallel()
+	b := setup(t, &apitest.Node{Load: messages.Pressure{
+		Available: true, Running: 3, RejectedLastMinute: map[messages.LimitReason]uint64{messages.LimitDraining: 2},
+		Limits: messages.PressureLimits{Tasks: 10, QueueTimeoutS: 1.5},
+		Memory: messages.Load{State: messages.LoadOK, Used: 0.5, High: 0.9, Low: 0.85, UsedBytes: 1, LimitBytes: 2, Source: "cgroup2"},
+		CPU:    messages.Load{State: messages.LoadOff},
+	}})
+	const want = `{"available":true,"retry_after_s":0,"draining":false,"running":3,"browsers":0,"queued":0,"oldest_wait_s":0,` +
+		`"rejected_last_minute":{"draining":2},` +
+		`"limits":{"tasks":10,"browsers":0,"queue_length":0,"queue_timeout_s":1.5,"idle_timeout_s":0,"max_life_s":0},` +
+		`"memory":{"state":"ok","used":0.5,"high":0.9,"low":0.85,"used_bytes":1,"limit_bytes":2,"source":"cgroup2"},` +
+		`"cpu":{"state":"off","used":0,"high":0,"low":0}}`
+	b.wantJSON(b.call("GET", "/v1/pressure", ""), 200, want)
+	r := b.request("GET", "/v1/pressure", "")
+	r.Header.Set("Authorization", "Bearer "+b.admin.ForTask("one")) // no task is named
+	b.wantJSON(b.do(r), 200, want)
+}
+
+// X4: the header says what the node reckons.
+func TestX4RetryAfter(t *testing.T) {
+	t.Parallel()
+	full := messages.Errorf(messages.CodeLimitReached, "full").With("reason", messages.LimitQueueFull)
+	b := setup(t, &apitest.Node{GetOrStartFunc: func(context.Context, messages.TaskID, messages.TaskSpec) (*messages.Snapshot, bool, error) {
+		return nil, false, full.With("retry_after_s", 17)
+	}})
+	w := b.call("PUT", "/v1/tasks/one", `{"queue_timeout_s":0}`)
+	e := b.wantError(w, 429, messages.CodeLimitReached)
+	if got := w.Header().Get("Retry-After"); got != "17" || e.Details["reason"] != "queue_full" {
+		t.Error(got, e.Details)
 	}
-	b.wantJSON(b.call("GET", "/livez", ""), 200, `{"status":"ok"}`)
+	for _, s := range []string{"-1", "301", "1e99", `"5"`} {
+		b.wantError(b.call("PUT", "/v1/tasks/one", `{"queue_timeout_s":`+s+`}`), 400, messages.CodeInvalidArgument)
+	}
 }
 
 // TestEveryRouteHasAClassThatMetricsKnow: any other would count as other.

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -35,7 +36,7 @@ func TestSecretsStayInside(t *testing.T) {
 		RespondFunc: func(messages.DialogAnswer) (messages.ClosedDialog, error) {
 			return messages.ClosedDialog{}, messages.Errorf(messages.CodeUpstreamUnavailable, "no link to %s", parsed).With("endpoint", parsed)
 		},
-		ReadyErr: failing,
+		AliveFunc: func(context.Context) error { return failing },
 	}
 	b := setup(t, node, withMetrics)
 	task := b.admin.ForTask("one")

@@ -56,6 +56,7 @@ type grammar struct {
 	Recover  recoverCmd  `cmd:"" help:"Get a page back that does not answer."`
 	CDP      cdpCmd      `cmd:"" name:"cdp" help:"Run one raw CDP command on a task's own connection."`
 	Chaos    chaosCmd    `cmd:"" help:"Break a task's connections on purpose and see it come back (serve --allow-chaos)."`
+	Pressure pressureCmd `cmd:"" help:"Show how close the node is to its limits."`
 	Token    tokenCmd    `cmd:"" help:"Print a token that is good for one task or one tenant."`
 	Doctor   doctorCmd   `cmd:"" help:"Say what is missing on this machine and how to mend it."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`

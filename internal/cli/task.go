@@ -30,6 +30,7 @@ type taskStartCmd struct {
 	Target       string            `placeholder:"ID" help:"The page of scope target."`
 	IdleTimeout  float64           `placeholder:"SECONDS" help:"Stop the task when nobody asked anything of it for so long."`
 	MaxLife      float64           `placeholder:"SECONDS" help:"Stop the task when it is so old."`
+	QueueTimeout *float64          `placeholder:"SECONDS" help:"How long the start may wait for a place on a node that is full; 0: not at all. Default: as long as the node lets it."`
 	Label        map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"The caller's own mark, for task ls; may be repeated."`
 }
 
@@ -43,6 +44,7 @@ func (c *taskStartCmd) spec(stdin io.Reader) (messages.TaskSpec, error) {
 		DialogPolicy: messages.DialogPolicy(c.Policy), DialogTimeoutS: c.Timeout, BeforeUnload: messages.BeforeUnload(c.BeforeUnload),
 		Anchor:       c.Anchor,
 		IdleTimeoutS: c.IdleTimeout, MaxLifeS: c.MaxLife, Labels: c.Label,
+		QueueTimeoutS: c.QueueTimeout,
 	}
 	if c.Launch || c.Headful {
 		s.Launch = &messages.LaunchSpec{}

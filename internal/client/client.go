@@ -59,9 +59,8 @@ const (
 	// patience is how long a call may take that waits for no browser, and what
 	// is added to the timeout of one that does.
 	patience = 15 * time.Second
-	// startPatience covers the launch of a browser, its attach, and a queue
-	// before both.
-	startPatience = 90 * time.Second
+	// startPatience covers the launch of a browser and its attach.
+	startPatience = time.Minute
 	// maxAnswer is a whole CDP message and the words around it.
 	maxAnswer = messages.MaxCDPMessage + 1<<20
 )

@@ -23,15 +23,23 @@ func taskPath(id messages.TaskID, more ...string) []string {
 // GetOrStart returns the task, started when it was not running; it waits until
 // the task is attached or has failed.
 func (c *Client) GetOrStart(ctx context.Context, id messages.TaskID, s messages.TaskSpec) (snap *messages.Snapshot, started bool, err error) {
-	status, err := c.call(ctx, startPatience, http.MethodPut, taskPath(id), nil, spec{s, s.CDPURL.Reveal()}, &snap)
+	status, err := c.call(ctx, startBudget(s), http.MethodPut, taskPath(id), nil, spec{s, s.CDPURL.Reveal()}, &snap)
 	return snap, status == http.StatusCreated, err
 }
 
 // Start starts a task under an id of the node's choice.
 func (c *Client) Start(ctx context.Context, s messages.TaskSpec) (*messages.Snapshot, error) {
 	var snap *messages.Snapshot
-	_, err := c.call(ctx, startPatience, http.MethodPost, []string{"v1", "tasks"}, nil, spec{s, s.CDPURL.Reveal()}, &snap)
+	_, err := c.call(ctx, startBudget(s), http.MethodPost, []string{"v1", "tasks"}, nil, spec{s, s.CDPURL.Reveal()}, &snap)
 	return snap, err
+}
+
+// startBudget has room for the queue before the start.
+func startBudget(s messages.TaskSpec) time.Duration {
+	if q := s.QueueTimeoutS; q != nil {
+		return startPatience + min(time.Duration(*q*float64(time.Second)), messages.MaxQueueTimeout)
+	}
+	return startPatience + messages.MaxQueueTimeout
 }
 
 // Tasks lists the tasks the token covers that have all the labels.
@@ -78,6 +86,13 @@ func (c *Client) Renew(ctx context.Context, id messages.TaskID) error {
 func (c *Client) Ready(ctx context.Context) error {
 	_, err := c.call(ctx, dialTimeout, http.MethodGet, []string{"readyz"}, nil, nil, nil)
 	return err
+}
+
+// Pressure says how close the node is to its limits.
+func (c *Client) Pressure(ctx context.Context) (messages.Pressure, error) {
+	var p messages.Pressure
+	_, err := c.call(ctx, patience, http.MethodGet, []string{"v1", "pressure"}, nil, nil, &p)
+	return p, err
 }
 
 // Respond answers a dialog.

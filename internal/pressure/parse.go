@@ -50,8 +50,9 @@ func parseStat(b []byte, name string) uint64 {
 
 // parseMeminfo reads /proc/meminfo, whose numbers are in KiB.
 func parseMeminfo(b []byte) (Level, error) {
-	total, available := kib(b, "MemTotal:"), kib(b, "MemAvailable:")
-	if total == 0 || available == 0 || available > total {
+	total, totalOK := kib(b, "MemTotal:")
+	available, availableOK := kib(b, "MemAvailable:")
+	if !totalOK || !availableOK || total == 0 || available > total {
 		return Level{}, ErrUnreadable
 	}
 	return Level{
@@ -59,18 +60,15 @@ func parseMeminfo(b []byte) (Level, error) {
 	}, nil
 }
 
-func kib(b []byte, name string) uint64 {
+func kib(b []byte, name string) (uint64, bool) {
 	for line := range strings.Lines(string(b)) {
 		fields := strings.Fields(line)
 		if len(fields) == 3 && fields[0] == name && fields[2] == "kB" {
 			n, err := strconv.ParseUint(fields[1], 10, 64)
-			if err != nil || n > math.MaxUint64>>10 {
-				return 0
-			}
-			return n << 10
+			return n << 10, err == nil && n <= math.MaxUint64>>10
 		}
 	}
-	return 0
+	return 0, false
 }
 
 // parseStall reads a file of pressure stall information: how much of the last

@@ -37,8 +37,8 @@ const (
 // ErrUnreadable says that the system does not tell, or not in a form known.
 var ErrUnreadable = errors.New("pressure: not readable on this system")
 
-// Take reads the machine the process runs on. It reads a few small files of the
-// kernel, which takes some 50 µs.
+// Take reads the machine the process runs on: a few small files of the kernel,
+// which takes less than a millisecond.
 func Take() Sample { return Read(os.DirFS("/")) }
 
 // Read is [Take] of a root directory.

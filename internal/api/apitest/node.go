@@ -23,7 +23,9 @@ type Node struct {
 	WatchFunc      func(ctx context.Context, after uint64, resume bool) (messages.EventStream, error)
 	StopFunc       func(messages.TaskID) error
 	RenewFunc      func(messages.TaskID) error
-	ReadyErr       error
+	AliveFunc      func(context.Context) error
+	CheckList      []messages.Check
+	Load           messages.Pressure
 
 	mu      sync.Mutex
 	renewed []messages.TaskID
@@ -120,8 +122,19 @@ func (n *Node) StopTask(_ context.Context, id messages.TaskID) error {
 	return nil
 }
 
-// Ready implements api.Node.
-func (n *Node) Ready() error { return n.ReadyErr }
+// Alive implements api.Node.
+func (n *Node) Alive(ctx context.Context) error {
+	if n.AliveFunc != nil {
+		return n.AliveFunc(ctx)
+	}
+	return nil
+}
+
+// Checks implements api.Node.
+func (n *Node) Checks() []messages.Check { return n.CheckList }
+
+// Pressure implements api.Node.
+func (n *Node) Pressure() messages.Pressure { return n.Load }
 
 // Renewals lists the tasks whose lease was renewed, in order.
 func (n *Node) Renewals() []messages.TaskID {

@@ -1,0 +1,483 @@
+package registry_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/actors/registry"
+	"holdfast/internal/pressure"
+	"holdfast/messages"
+)
+
+// hall is a machine with callers who want in. Supervisors start at once.
+type hall struct {
+	*testing.T
+	m        *registry.Machine
+	now      time.Time
+	gens     map[messages.TaskID]uint64
+	began    []string          // tasks, in the order they started
+	outcomes map[string]string // of callers, by name; of who still waits there is none
+	errs     map[string]*messages.Error
+	admitted map[string]bool
+	tickets  map[string]uint64
+	rejected []messages.LimitReason
+	wake     time.Time
+	said     []string
+}
+
+func newHall(t *testing.T, l messages.Limits) *hall {
+	return &hall{
+		T: t, m: registry.NewMachine(l, messages.CDPURL{}), now: time.Unix(1000, 0), gens: map[messages.TaskID]uint64{},
+		outcomes: map[string]string{}, errs: map[string]*messages.Error{}, admitted: map[string]bool{}, tickets: map[string]uint64{},
+	}
+}
+
+func (h *hall) step(in any) {
+	var started []registry.SpawnSupervisor
+	for _, e := range h.m.Step(h.now, in) {
+		switch e := e.(type) {
+		case registry.SpawnSupervisor:
+			h.gens[e.ID] = e.Gen
+			h.began = append(h.began, string(e.ID))
+			started = append(started, e)
+		case registry.Admit:
+			e.To()
+		case registry.Rejected:
+			h.rejected = append(h.rejected, e.Reason)
+		case registry.Wake:
+			h.wake = e.At
+		case registry.GateChanged:
+			h.said = append(h.said, fmt.Sprintf("%s %s", e.Resource, e.Load.State))
+		case registry.Answer:
+			if e.To != nil {
+				e.To(e.Value, e.Err)
+			}
+		}
+	}
+	for _, s := range started {
+		h.step(messages.TaskActive{ID: s.ID, Gen: s.Gen})
+	}
+}
+
+// ask has a caller of that name ask for the task that is named before the
+// colon: "t:second" is a second caller for t.
+func (h *hall) ask(name string, spec messages.TaskSpec, wait ...float64) {
+	h.Helper()
+	id, _, _ := strings.Cut(name, ":")
+	if len(wait) > 0 {
+		spec.QueueTimeoutS = &wait[0]
+	}
+	ticket := uint64(len(h.tickets) + 1)
+	h.tickets[name] = ticket
+	h.step(messages.StartTask{
+		ID: messages.TaskID(id), Spec: spec, Ticket: ticket,
+		Admitted: func() { h.admitted[name] = true },
+		Reply: func(v any, err error) {
+			if h.outcomes[name] != "" {
+				h.Errorf("%s has two outcomes: %s, and %v %v", name, h.outcomes[name], v, err)
+			}
+			var own *messages.Error
+			switch {
+			case errors.As(err, &own):
+				h.errs[name] = own
+				h.outcomes[name] = string(own.Code)
+				if why, ok := own.Details["reason"].(messages.LimitReason); ok {
+					h.outcomes[name] = string(why)
+				}
+			case v.(messages.StartOutcome).Started:
+				h.outcomes[name] = "started"
+			default:
+				h.outcomes[name] = "runs"
+			}
+		},
+	})
+}
+
+func (h *hall) exit(id messages.TaskID) {
+	h.step(registry.SupervisorExited{ID: id, Gen: h.gens[id]})
+}
+
+func (h *hall) stop(id messages.TaskID) {
+	h.step(messages.StopTask{ID: id})
+	h.exit(id)
+}
+
+// after lets time pass, with a QueueDue where one was asked for.
+func (h *hall) after(d time.Duration) {
+	h.now = h.now.Add(d)
+	if !h.wake.IsZero() && !h.wake.After(h.now) {
+		h.wake = time.Time{}
+		h.step(registry.QueueDue{})
+	}
+}
+
+func (h *hall) want(outcomes string, names ...string) {
+	h.Helper()
+	for _, name := range names {
+		if h.outcomes[name] != outcomes {
+			h.Errorf("%s: %q, want %q", name, h.outcomes[name], outcomes)
+		}
+	}
+}
+
+func (h *hall) wantBegan(names ...string) {
+	h.Helper()
+	if !slices.Equal(h.began, names) {
+		h.Errorf("began %v, want %v", h.began, names)
+	}
+	h.began = nil
+}
+
+var (
+	attaching = at(1)
+	launching = messages.TaskSpec{Launch: &messages.LaunchSpec{}}
+)
+
+const waits = "" // the outcome of who waits
+
+func memory(used float64) registry.Measured {
+	return registry.Measured{Sample: pressure.Sample{Memory: pressure.Level{Used: used, Source: "host"}}}
+}
+
+// The acceptance of X4.
+func TestX4TenRunTenWaitTenAreRefused(t *testing.T) {
+	t.Parallel()
+	h := newHall(t, messages.Limits{MaxTasks: 10, QueueLength: 10})
+	name := func(n int) string { return fmt.Sprintf("t%02d", n) }
+	for n := range 30 {
+		h.ask(name(n), attaching)
+	}
+	counts := map[string]int{}
+	for n := range 30 {
+		counts[h.outcomes[name(n)]]++
+	}
+	if counts["started"] != 10 || counts[waits] != 10 || counts["queue_full"] != 10 {
+		t.Errorf("%v", counts)
+	}
+	if s := h.m.Status(h.now); s.Running != 10 || s.Queued != 10 || !s.Full || s.Lacks != messages.LimitTasks {
+		t.Errorf("%+v", s)
+	}
+	if d := h.errs["t29"].Details; d["limit"] != 10 || d["running"] != 10 || d["queued"] != 10 || d["waiting_for"] != messages.LimitTasks {
+		t.Errorf("%v", d)
+	}
+	h.began = nil
+	for n := range 10 {
+		h.stop(messages.TaskID(name(n)))
+		h.wantBegan(name(10 + n))
+		h.want("started", name(10+n))
+	}
+	if s := h.m.Status(h.now); s.Running != 10 || s.Queued != 0 || s.Full {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestAdmission(t *testing.T) {
+	t.Parallel()
+	story := func(name string, l messages.Limits, f func(h *hall)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f(newHall(t, l))
+		})
+	}
+	one := messages.Limits{MaxTasks: 1}
+
+	story("who does not want to wait is told at once what is missing", messages.Limits{MaxTasks: 2, MaxBrowsers: 1}, func(h *hall) {
+		h.ask("a", launching)
+		h.ask("b", launching, 0)
+		h.want("browsers", "b")
+		h.ask("c", attaching, 0)
+		h.ask("d", attaching, 0)
+		h.want("started", "c")
+		h.want("tasks", "d")
+		if d := h.errs["d"].Details; d["limit"] != 2 || d["waiting_for"] != nil {
+			h.Errorf("%v", d)
+		}
+	})
+	story("a caller waits as long as it said, and no longer than the node lets it", messages.Limits{MaxTasks: 1, QueueTimeout: 20 * time.Second}, func(h *hall) {
+		h.ask("a", attaching)
+		h.ask("b", attaching, 5)
+		h.ask("c", attaching, 300)
+		h.ask("d", attaching)
+		h.after(5*time.Second - 1)
+		h.want(waits, "b", "c", "d")
+		h.after(1)
+		h.want("queue_deadline", "b")
+		h.after(15 * time.Second)
+		h.want("queue_deadline", "c", "d")
+		if s := h.m.Status(h.now); s.Queued != 0 {
+			h.Errorf("%+v", s)
+		}
+		h.exit("a")
+		h.wantBegan("a")
+	})
+	story("each caller of a start has a deadline of its own, and the start waits for the last", one, func(h *hall) {
+		h.ask("a", attaching)
+		h.ask("t", attaching, 5)
+		h.ask("u", attaching)
+		h.ask("t:second", attaching, 10)
+		if s := h.m.Status(h.now); s.Queued != 2 {
+			h.Errorf("%+v", s)
+		}
+		h.after(6 * time.Second)
+		h.want("queue_deadline", "t")
+		h.stop("a")
+		h.want("started", "t:second") // at the place of the first
+		h.want(waits, "u")
+	})
+	story("who asks for a start that waits, and would not wait, changes nothing", one, func(h *hall) {
+		h.ask("a", attaching)
+		h.ask("t", attaching)
+		h.ask("t:second", attaching, 0)
+		h.ask("t:other", at(2), 0)
+		h.want("tasks", "t:second", "t:other")
+		h.want(waits, "t")
+		h.stop("a")
+		h.want("started", "t")
+	})
+	story("another browser supersedes a start that waits, at its place", one, func(h *hall) {
+		h.ask("a", attaching)
+		h.ask("t", attaching)
+		h.ask("u", attaching)
+		h.ask("t:other", at(2))
+		h.want("upstream_unavailable", "t")
+		h.stop("a")
+		h.want("started", "t:other")
+		h.want(waits, "u")
+	})
+	story("a caller that goes away leaves the queue at once", one, func(h *hall) {
+		h.ask("a", attaching)
+		h.ask("b", attaching)
+		h.ask("c", attaching)
+		h.step(messages.AbandonStart{ID: "c", Ticket: h.tickets["b"]}) // no such pair
+		h.step(messages.AbandonStart{ID: "b", Ticket: h.tickets["b"]})
+		h.want("deadline", "b")
+		h.stop("a")
+		h.want("started", "c")
+		h.step(messages.AbandonStart{ID: "c", Ticket: h.tickets["c"]}) // what has begun goes on
+		if h.m.Running() != 1 {
+			h.Error(h.m.Running())
+		}
+	})
+	story("a task that is stopped while it waits leaves the queue", one, func(h *hall) {
+		h.ask("a", attaching)
+		h.ask("b", attaching)
+		h.ask("b:second", attaching)
+		stopped := false
+		h.step(messages.StopTask{ID: "b", Reply: func(any, error) { stopped = true }})
+		h.want("upstream_unavailable", "b", "b:second")
+		if s := h.m.Status(h.now); s.Queued != 0 || !stopped {
+			h.Errorf("%+v %v", s, stopped)
+		}
+	})
+	story("a task that attaches passes one that waits for a browser, and takes nothing from it", messages.Limits{MaxTasks: 3, MaxBrowsers: 1}, func(h *hall) {
+		h.ask("l1", launching)
+		h.ask("l2", launching)
+		h.ask("l3", launching)
+		h.ask("a1", attaching)
+		h.ask("a2", attaching)
+		h.wantBegan("l1", "a1", "a2")
+		h.ask("a3", attaching)
+		h.want(waits, "l2", "l3", "a3")
+		h.stop("l1")
+		h.wantBegan("l2") // not a3: a browser's place comes with a task's
+		h.stop("a1")
+		h.wantBegan("a3")
+		h.stop("l2")
+		h.wantBegan("l3")
+	})
+	story("a rebind keeps its place and never waits", messages.Limits{MaxTasks: 2, MaxBrowsers: 1}, func(h *hall) {
+		h.ask("l", launching)
+		h.ask("t", attaching)
+		h.ask("waits", attaching)
+		h.ask("t:other", at(2))
+		h.exit("t")
+		h.want("started", "t:other")
+		h.ask("t:launch", launching)
+		h.want("browsers", "t:launch") // refused before anything is stopped
+		h.ask("t:same", at(2))
+		h.want("runs", "t:same")
+		h.ask("l:attach", attaching) // gives its browser's place back, keeps the task's
+		h.exit("l")
+		h.want("started", "l:attach")
+		h.ask("t:again", launching)
+		h.exit("t")
+		h.want("started", "t:again")
+		h.want(waits, "waits")
+	})
+	story("a browser's place is held from the moment a rebind asks for it", messages.Limits{MaxBrowsers: 1}, func(h *hall) {
+		h.ask("t", attaching)
+		h.ask("t:launch", launching)
+		h.ask("l", launching, 0)
+		h.want("browsers", "l")
+		h.step(messages.StopTask{ID: "t"}) // gives it back
+		h.ask("m", launching, 0)
+		h.want("started", "m")
+	})
+	story("a task that was lost has no place", one, func(h *hall) {
+		h.ask("a", attaching)
+		h.ask("b", attaching)
+		h.step(registry.SupervisorExited{ID: "a", Gen: 1, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "gone")})
+		h.want("started", "b")
+		h.ask("a:again", attaching, 0)
+		h.want("tasks", "a:again")
+	})
+	story("new limits end nothing, and start who waits", messages.Limits{MaxTasks: 3, QueueLength: 5}, func(h *hall) {
+		for _, n := range []string{"a", "b", "c", "d", "e"} {
+			h.ask(n, attaching)
+		}
+		h.step(registry.SetLimits{Limits: messages.Limits{MaxTasks: 1, QueueLength: -1}})
+		if s := h.m.Status(h.now); s.Running != 3 || s.Queued != 2 || s.Limits.MaxTasks != 1 {
+			h.Errorf("%+v", s)
+		}
+		h.ask("f", attaching)
+		h.want("tasks", "f") // nobody else may wait
+		h.stop("a")
+		h.stop("b")
+		h.want(waits, "d", "e")
+		h.step(registry.SetLimits{Limits: messages.Limits{MaxTasks: 2}})
+		h.want("started", "d")
+		h.step(registry.SetLimits{Limits: messages.Limits{MaxTasks: 9}})
+		h.want("started", "e")
+	})
+	story("a shorter life is for those that start from then on", messages.Limits{IdleTimeout: time.Hour, MaxLife: time.Hour}, func(h *hall) {
+		h.ask("old", attaching)
+		h.step(registry.SetLimits{Limits: messages.Limits{IdleTimeout: time.Minute, MaxLife: 2 * time.Hour}})
+		h.step(registry.SetLimits{Limits: messages.Limits{IdleTimeout: time.Minute, MaxLife: time.Minute}})
+		h.ask("new", attaching)
+		stopped := func(after, idle time.Duration) (ids []messages.TaskID) {
+			for _, e := range h.m.Step(h.now.Add(after), registry.Sweep{IdleFor: func(messages.TaskID) time.Duration { return idle }}) {
+				if e, ok := e.(registry.ToSupervisor); ok {
+					ids = append(ids, e.ID)
+				}
+			}
+			return ids
+		}
+		if ids := stopped(time.Second, time.Hour); !slices.Equal(ids, []messages.TaskID{"new"}) {
+			h.Error(ids)
+		}
+		if ids := stopped(2*time.Hour, 0); ids != nil {
+			h.Error(ids)
+		}
+		if ids := stopped(2*time.Hour+1, 0); !slices.Equal(ids, []messages.TaskID{"old"}) {
+			h.Error(ids)
+		}
+	})
+	story("draining empties the queue and refuses what is new", messages.Limits{MaxTasks: 2}, func(h *hall) {
+		for _, n := range []string{"a", "b", "c"} {
+			h.ask(n, attaching)
+		}
+		h.step(registry.Drain{})
+		h.step(registry.Drain{})
+		h.want("draining", "c")
+		h.ask("d", attaching)
+		h.ask("a:other", at(2))
+		h.want("draining", "d", "a:other")
+		h.ask("a:same", attaching)
+		h.want("runs", "a:same")
+		h.stop("b")
+		if s := h.m.Status(h.now); s.Running != 1 || !s.Draining || !s.Full || s.Lacks != messages.LimitDraining {
+			h.Errorf("%+v", s)
+		}
+	})
+	story("memory holds up starts with hysteresis (X5)", messages.Limits{MemoryHigh: 0.9, MemoryLow: 0.8}, func(h *hall) {
+		h.ask("a", attaching)
+		h.step(memory(0.89))
+		h.ask("b", attaching)
+		h.want("started", "a", "b")
+		h.step(memory(0.9))
+		h.ask("c", attaching, 0)
+		h.want("memory", "c")
+		if d := h.errs["c"].Details; d["limit"] != 0.9 {
+			h.Errorf("%v", d)
+		}
+		h.ask("d", attaching)
+		h.step(memory(0.81))
+		h.want(waits, "d")
+		h.ask("a:same", attaching)
+		h.want("runs", "a:same")
+		h.step(memory(0.8))
+		h.want("started", "d")
+		h.step(memory(0.89))
+		h.ask("e", attaching, 0)
+		h.want("started", "e")
+		if got := fmt.Sprint(h.said); got != "[memory high memory ok]" {
+			h.Error(got)
+		}
+	})
+	story("what cannot be read holds up nobody, and is said once", messages.Limits{}, func(h *hall) {
+		unreadable := registry.Measured{Sample: pressure.Sample{Memory: pressure.Level{Err: pressure.ErrUnreadable}, CPU: pressure.Level{Err: pressure.ErrUnreadable}}}
+		h.step(memory(0.99))
+		h.ask("a", attaching)
+		h.step(unreadable)
+		h.step(unreadable)
+		h.want("started", "a")
+		if got := fmt.Sprint(h.said); got != "[memory high memory unknown]" {
+			h.Error(got)
+		}
+	})
+	story("thresholds can be switched off and on", messages.Limits{MemoryHigh: -1, CPUHigh: 0.5}, func(h *hall) {
+		h.step(registry.Measured{Sample: pressure.Sample{Memory: pressure.Level{Used: 1}, CPU: pressure.Level{Used: 0.5}}})
+		h.ask("a", attaching, 0)
+		h.want("cpu", "a")
+		h.step(registry.SetLimits{Limits: messages.Limits{CPUHigh: 0.6, CPULow: 0.4, MemoryHigh: -1}})
+		h.ask("a:2", attaching, 0)
+		h.want("cpu", "a:2") // between the two it stays as it is
+		h.step(registry.SetLimits{Limits: messages.Limits{MemoryHigh: -1}})
+		h.ask("b", attaching, 0)
+		h.want("started", "b")
+		if h.m.Measures() {
+			h.Error("measures for nothing")
+		}
+		h.step(registry.SetLimits{})
+		h.ask("c", attaching, 0)
+		h.want("memory", "c")
+	})
+}
+
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	after := func(h *hall, name string) any { return h.errs[name].Details["retry_after_s"] }
+	t.Run("by how fast places came free lately", func(t *testing.T) {
+		h := newHall(t, messages.Limits{MaxTasks: 4, QueueLength: 1})
+		for _, n := range []string{"a", "b", "c", "d"} {
+			h.ask(n, attaching)
+		}
+		h.now = h.now.Add(time.Minute)
+		h.ask("blind", attaching, 0)
+		for _, n := range []messages.TaskID{"a", "b", "c"} {
+			h.stop(n)
+			h.ask(string(n)+":again", attaching)
+			h.now = h.now.Add(4 * time.Second)
+		}
+		h.ask("now", attaching, 0)
+		if after(h, "blind") != 10 || after(h, "now") != 4 {
+			t.Error(after(h, "blind"), after(h, "now"))
+		}
+		h.ask("waits", attaching, 2)
+		h.ask("full", attaching)
+		if after(h, "full") != 2 { // then the one that waits gives up
+			t.Error(after(h, "full"))
+		}
+	})
+	t.Run("within bounds", func(t *testing.T) {
+		h := newHall(t, messages.Limits{MaxTasks: 1, QueueLength: 1})
+		h.ask("a", attaching)
+		h.ask("b", attaching)
+		h.ask("c", attaching)
+		h.stop("a")
+		h.ask("c:2", attaching)
+		h.ask("d", attaching)
+		if after(h, "d") != 1 {
+			t.Error(after(h, "d"))
+		}
+		h.now = h.now.Add(4 * time.Minute)
+		h.ask("e", attaching, 0)
+		if after(h, "e") != 60 {
+			t.Error(after(h, "e"))
+		}
+	})
+}
