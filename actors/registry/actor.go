@@ -133,7 +133,7 @@ func (a *Actor) step(c *guard.Context, in any) {
 		case Forget:
 			a.cfg.Directory.forget(e.ID)
 		case Acknowledge:
-			a.cfg.Directory.Board(e.ID).Acknowledge()
+			a.acknowledge(c, e.ID)
 		case Admit:
 			if e.To != nil {
 				e.To()
@@ -193,6 +193,19 @@ type deaf struct{}
 func (deaf) QueueWaited(time.Duration)                  {}
 func (deaf) AdmissionRejected(messages.LimitReason)     {}
 func (deaf) TaskStarted(launched bool, _ time.Duration) {}
+
+// acknowledge writes the line of the last change of state, which no supervisor
+// lives to write.
+func (a *Actor) acknowledge(c *guard.Context, id messages.TaskID) {
+	b := a.cfg.Directory.Board(id)
+	if b.View().Snapshot.State != messages.StateLost {
+		return
+	}
+	b.Acknowledge()
+	s := b.View().Snapshot
+	c.Log().Info("task is "+string(s.State), "task", string(id), "state", string(s.State),
+		"previous", string(messages.StateLost), "version", s.Version, "reason", s.Reason)
+}
 
 func (a *Actor) spawn(c *guard.Context, e SpawnSupervisor) {
 	board := supervisor.NewBoard(e.ID, e.Spec, c.Now())

@@ -52,6 +52,7 @@ type Actor struct {
 	// state is what the log was told last, and since when that is so.
 	state      messages.TaskState
 	stateSince time.Time
+	linkErr    error // why the primary link ended last
 
 	dialogs, link, sessions *guard.Group
 	anchor                  *guard.Group // nil while there is none

@@ -212,7 +212,7 @@ func (a *Actor) setPID(c *guard.Context, s messages.SessionID, pid *actor.PID) {
 func (a *Actor) exited(c *guard.Context, id string, ev guard.Exited) {
 	switch id {
 	case childBrowser:
-		a.mux, a.root = nil, nil
+		a.mux, a.root, a.linkErr = nil, nil, ev.Reason.Err
 		a.step(c, BrowserExited{ev.Reason.Err})
 	case childAnchor:
 		a.anchorRoot = nil

@@ -73,8 +73,12 @@ func (a *Actor) logState(e messages.Event) {
 	if a.state != "" {
 		attrs = append(attrs, slog.String("previous", string(a.state)), slog.Float64("previous_s", now.Sub(a.stateSince).Seconds()))
 	}
-	if e.Reason != "" {
-		attrs = append(attrs, slog.String("reason", e.Reason))
+	reason := e.Reason
+	if reason == "" && e.State == messages.StateRecovering && a.linkErr != nil {
+		reason = reasonOf(a.linkErr)
+	}
+	if reason != "" {
+		attrs = append(attrs, slog.String("reason", reason))
 	}
 	a.state, a.stateSince = e.State, now
 	a.log.LogAttrs(context.Background(), level, "task is "+string(e.State), attrs...)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"holdfast/internal/logs"
 	"holdfast/internal/token"
 )
 
@@ -21,6 +22,9 @@ type Config struct {
 	Metrics http.Handler
 	// Logger gets an access log at debug level and failures at error level.
 	Logger *slog.Logger
+	// Audit has every answer to a dialog, raw CDP command and recovery logged as
+	// information, and not only at debug level (X20).
+	Audit bool
 	// Observer hears what metrics want to count.
 	Observer Observer
 
@@ -70,6 +74,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Logger == nil {
 		c.Logger = quiet
 	}
+	c.Logger = logs.Guard(c.Logger)
 	if c.Observer == nil {
 		c.Observer = deaf{}
 	}

@@ -3,7 +3,9 @@ package api
 import (
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
+	"time"
 
 	"holdfast/messages"
 )
@@ -17,7 +19,13 @@ func (h *Handler) dialog(w http.ResponseWriter, c *call) error {
 	if err := answer.Validate(); err != nil {
 		return err
 	}
+	start := time.Now()
 	closed, err := h.cfg.Node.Respond(c.Context(), c.id, answer)
+	dialog := answer.DialogID
+	if err == nil {
+		dialog = closed.ID
+	}
+	h.audit(c, start, err, "dialog", slog.String("action", answer.Action), slog.String("dialog", string(dialog)))
 	if err != nil {
 		return err
 	}
@@ -65,7 +73,9 @@ func (h *Handler) recover(w http.ResponseWriter, c *call) error {
 	if err := req.Validate(); err != nil {
 		return err
 	}
+	start := time.Now()
 	res, err := h.cfg.Node.Recover(c.Context(), c.id, req)
+	h.audit(c, start, err, "recover", slog.String("action", string(req.Action)), slog.String("target", string(req.TargetID)))
 	if err != nil {
 		return err
 	}
@@ -83,7 +93,9 @@ func (h *Handler) cdp(w http.ResponseWriter, c *call) error {
 	if err := req.Validate(); err != nil {
 		return err
 	}
+	start := time.Now()
 	res, err := h.cfg.Node.CDP(c.Context(), c.id, req)
+	h.audit(c, start, err, "cdp", slog.String("method", req.Method), slog.String("target", string(req.TargetID)), slog.String("frame", string(req.FrameID)))
 	if err != nil {
 		return err
 	}

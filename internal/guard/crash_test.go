@@ -189,7 +189,7 @@ func TestPanicsAreRedacted(t *testing.T) {
 				t.Errorf("%d bytes of a panic's value got through", len(s))
 			}
 		}
-		if got.String() != "panic: a value of type *errors.errorString" {
+		if got.String() != "panic: an actor panicked with a value of type *errors.errorString" {
 			t.Errorf("reason is %.100q", got.String())
 		}
 		if !strings.Contains(string(got.Stack), "crash_test.go") {

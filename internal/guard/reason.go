@@ -93,7 +93,7 @@ func panicked(v any) Reason {
 	if err, ok := v.(runtime.Error); ok {
 		text = err.Error()
 	} else if v != nil {
-		text = fmt.Sprintf("a value of type %T", v)
+		text = fmt.Sprintf("an actor panicked with a value of type %T", v)
 	}
 	return Reason{Kind: Panic, Err: &PanicError{text}, Stack: debug.Stack()}
 }

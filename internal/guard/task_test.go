@@ -125,7 +125,7 @@ func TestGo(t *testing.T) {
 			if got := b.d.read(); got[len(got)-1] != "deaf discarded" {
 				t.Errorf("got %q", got)
 			}
-			if s := b.log.String(); !strings.Contains(s, "panic: a value of type string") {
+			if s := b.log.String(); !strings.Contains(s, "panicked with a value of type string") {
 				t.Errorf("the late panic is not in the log:\n%s", s)
 			}
 		})

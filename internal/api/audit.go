@@ -1,0 +1,32 @@
+package api
+
+import (
+	"log/slog"
+	"net"
+	"time"
+
+	"holdfast/messages"
+)
+
+// audit writes who did what to a task (requirement X20): never what was typed,
+// sent or answered. It is information where the operator has asked for it, and
+// else for those who look closely.
+func (h *Handler) audit(c *call, start time.Time, err error, what string, attrs ...slog.Attr) {
+	level := slog.LevelDebug
+	if h.cfg.Audit {
+		level = slog.LevelInfo
+	}
+	if !h.cfg.Logger.Enabled(c.Context(), level) {
+		return
+	}
+	from, _, _ := net.SplitHostPort(c.RemoteAddr)
+	code := string(messages.CodeOf(err))
+	if err == nil {
+		code = "ok"
+	}
+	line := []slog.Attr{
+		slog.String("audit", what), slog.String("task", string(c.id)), slog.String("who", c.scope.String()), slog.String("from", from),
+		slog.String("code", code), slog.Float64("took_ms", float64(time.Since(start).Microseconds())/1000),
+	}
+	h.cfg.Logger.LogAttrs(c.Context(), level, "audit", append(line, attrs...)...)
+}
