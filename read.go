@@ -59,6 +59,18 @@ func (n *Node) Watch(_ context.Context, id messages.TaskID, after uint64, resume
 	return w, nil
 }
 
+// Changes returns a task's state changes after the version, or one
+// [messages.EventReset] where they are gone. It never waits, and does not hold
+// the task's lease.
+func (n *Node) Changes(id messages.TaskID, after uint64) ([]messages.Event, error) {
+	b := n.directory.Board(id)
+	if b == nil {
+		return nil, notFound(id)
+	}
+	events, _ := b.After(after)
+	return events, nil
+}
+
 // never is a version no board has: what follows it begins with a reset.
 const never = ^uint64(0)
 

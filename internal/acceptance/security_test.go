@@ -90,6 +90,8 @@ func everyRoute(id string) [][3]string {
 	task := "/v1/tasks/" + id
 	return [][3]string{
 		{"GET", "/v1/tasks"},
+		{"GET", "/v1/tree?task_id=" + id},
+		{"GET", "/v1/live?task_id=" + id},
 		{"PUT", task, "{}"},
 		{"GET", task},
 		{"DELETE", task},

@@ -18,6 +18,8 @@ type Config struct {
 	// AllowHosts are names, without port, that a request's Host may have
 	// besides the loopback ones.
 	AllowHosts []string
+	// Version is what callers are told of the node's build.
+	Version string
 	// Metrics is served on /metrics without a token; nil serves none there.
 	Metrics http.Handler
 	// Logger gets an access log at debug level and failures at error level.

@@ -25,15 +25,11 @@ func (h *Handler) events(w http.ResponseWriter, c *call) error {
 	if err != nil {
 		return err
 	}
-	select {
-	case h.streams <- struct{}{}:
-		defer func() { <-h.streams }()
-	default:
-		return messages.Errorf(messages.CodeLimitReached, "%d event streams are open already", cap(h.streams))
+	ctx, release, err := h.openStream(c)
+	if err != nil {
+		return err
 	}
-	ctx, cancel := context.WithCancel(c.Context())
-	defer cancel()
-	defer context.AfterFunc(h.closing, cancel)()
+	defer release()
 
 	stream, err := h.cfg.Node.Watch(ctx, c.id, after, resume)
 	if err != nil {
@@ -61,6 +57,23 @@ func (h *Handler) events(w http.ResponseWriter, c *call) error {
 			return h.streamEnded(c, err)
 		}
 	}
+}
+
+// openStream takes one of the streams there may be. The context ends with the
+// caller or the node; release gives the stream back.
+func (h *Handler) openStream(c *call) (ctx context.Context, release func(), err error) {
+	select {
+	case h.streams <- struct{}{}:
+	default:
+		return nil, nil, messages.Errorf(messages.CodeLimitReached, "%d event streams are open already", cap(h.streams))
+	}
+	ctx, cancel := context.WithCancel(c.Context())
+	stop := context.AfterFunc(h.closing, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+		<-h.streams
+	}, nil
 }
 
 // streamEnded tells the ends that are nobody's fault from those that are.
@@ -136,6 +149,16 @@ func (s *sse) events(batch []messages.Event) error {
 		fmt.Fprintf(&s.buf, "event: %s\ndata: %s\n\n", e.Type, data)
 	}
 	return s.flush()
+}
+
+// event adds one event without an id to what the next flush sends.
+func (s *sse) event(name string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode event: %w", err)
+	}
+	fmt.Fprintf(&s.buf, "event: %s\ndata: %s\n\n", name, data)
+	return nil
 }
 
 func (s *sse) flush() error {

@@ -24,7 +24,8 @@ type Handler struct {
 	cfg     Config
 	hosts   hosts
 	mux     *http.ServeMux
-	streams chan struct{}   // one element per open event stream
+	streams chan struct{} // one element per open event stream
+	started time.Time
 	closing context.Context // ends when event streams are to end
 	close   context.CancelFunc
 }
@@ -49,6 +50,7 @@ func New(cfg Config) (*Handler, error) {
 		cfg:     cfg,
 		hosts:   newHosts(cfg.AllowHosts),
 		streams: make(chan struct{}, cfg.MaxStreams),
+		started: time.Now(),
 	}
 	h.closing, h.close = context.WithCancel(context.Background())
 	all := slices.Clone(routes)

@@ -16,6 +16,12 @@ type Node interface {
 	GetOrStart(ctx context.Context, id messages.TaskID, spec messages.TaskSpec) (snap *messages.Snapshot, started bool, err error)
 	// Tasks returns every task's snapshot, from memory.
 	Tasks() []*messages.Snapshot
+	// Tree returns the supervision tree as it is now. It never waits.
+	Tree(o messages.TreeOptions) messages.Tree
+	// Changes returns a task's state changes after the version, or one
+	// [messages.EventReset] where they are gone. It never waits, and unlike a
+	// Watch it does not hold the task's lease.
+	Changes(id messages.TaskID, after uint64) ([]messages.Event, error)
 	// Snapshot returns a task's state from memory: it never waits.
 	Snapshot(id messages.TaskID, o messages.SnapshotOptions) (*messages.Snapshot, error)
 	// Respond answers a dialog and waits until it is closed.

@@ -136,6 +136,9 @@ func TestBadRequests(t *testing.T) {
 		{"query where there is none", "GET", "/v1/tasks/one?full=true", ``},
 		{"label without value", "GET", "/v1/tasks?label=team", ``},
 		{"event id", "GET", "/v1/tasks/one/events?last=1", ``},
+		{"tree of no task", "GET", "/v1/tree?task_id=a/b", ``},
+		{"tree without depth", "GET", "/v1/tree?depth=0", ``},
+		{"live view of no task", "GET", "/v1/live?task_id=a%20b", ``},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -367,6 +370,7 @@ func TestX7EveryRequestRenewsTheLease(t *testing.T) {
 	t.Parallel()
 	for _, rt := range api.RouteTable() {
 		b := setup(t, &apitest.Node{}, withMetrics)
+		b.handler.CloseStreams() // one that never ends by itself does
 		b.call(rt.Method, strings.ReplaceAll(rt.Path, "{id}", "one"), "")
 		want := 0
 		if strings.Contains(rt.Path, "{id}") && rt.Method != "DELETE" {

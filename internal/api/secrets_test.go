@@ -39,6 +39,7 @@ func TestSecretsStayInside(t *testing.T) {
 		AliveFunc: func(context.Context) error { return failing },
 	}
 	b := setup(t, node, withMetrics)
+	b.handler.CloseStreams() // one that never ends by itself does
 	task := b.admin.ForTask("one")
 	secrets := []string{b.admin.Reveal(), task, task[strings.LastIndex(task, ".")+1:], cdpSecret, "hunter2", "tok-planted", "frag-planted"}
 	quoted := `"` + cdpURL + `"`

@@ -291,3 +291,30 @@ func TestNoNodeIsBuiltIn(t *testing.T) {
 		t.Error(code, errs.String())
 	}
 }
+
+func TestTreeOfActors(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	m.node.TreeFunc = func(o messages.TreeOptions) messages.Tree {
+		browser := messages.TreeNode{Kind: "browser", Key: "browser", State: messages.ActorWaiting, Restarts: 3, RestartAt: 1650000004.5}
+		session := messages.TreeNode{Kind: "session", Key: "session/A\x1b[31m", Generation: 9, State: messages.ActorRunning, StartedAt: 1650000000}
+		task := messages.TreeNode{Kind: "supervisor", Key: "one", Generation: 5, State: messages.ActorRunning, StartedAt: 1649996330, Children: []messages.TreeNode{browser, session}}
+		return messages.Tree{At: 1650000002, Truncated: o.Depth == 1, Root: messages.TreeNode{
+			Kind: "registry", Key: "node", Generation: 2, State: messages.ActorRunning, StartedAt: 1649996330, Children: []messages.TreeNode{task},
+		}}
+	}
+	m.serve()
+	out, _ := m.want(0, "tree", "one")
+	for _, line := range []string{"registry/node ", "└─ supervisor/one ", "   ├─ browser ", "waiting 2.5s", "   └─ session/A\uFFFD[31m ", " 2s ", " 1h1m0s "} {
+		if !strings.Contains(out, line) {
+			t.Errorf("%q is not in\n%s", line, out)
+		}
+	}
+	if out, _ := m.want(0, "tree", "--depth", "1"); !strings.Contains(out, "and more") {
+		t.Error(out)
+	}
+	if out, _ := m.want(0, "tree", "--json"); !strings.Contains(out, `"restart_at":1650000004.5`) {
+		t.Error(out)
+	}
+	m.want(1, "tree", "--depth", "99")
+}

@@ -50,6 +50,7 @@ type grammar struct {
 	Demo     demoCmd     `cmd:"" help:"The whole story on a real local browser in a few seconds."`
 	Task     taskCmd     `cmd:"" help:"Start, list, show and stop tasks."`
 	Snapshot snapshotCmd `cmd:"" help:"Show a task's state now."`
+	Tree     actorsCmd   `cmd:"" help:"Show the supervision tree: every actor, its state and its restarts."`
 	Watch    watchCmd    `cmd:"" help:"Show a task's state as it changes."`
 	Dialog   dialogCmd   `cmd:"" help:"List and answer JavaScript dialogs."`
 	Navigate navigateCmd `cmd:"" help:"Send a task's page to a URL."`

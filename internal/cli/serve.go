@@ -147,7 +147,7 @@ func (c *serveCmd) Run(r *run) (err error) {
 		logger.Info("stopped")
 	}()
 
-	cfg := api.Config{Node: node.Node, Token: admin, AllowHosts: c.AllowHost, Logger: logger, Observer: node.Observer}
+	cfg := api.Config{Node: node.Node, Token: admin, AllowHosts: c.AllowHost, Logger: logger, Observer: node.Observer, Version: r.Version.Version}
 	if metricsLis == nil {
 		cfg.Metrics = node.Metrics
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"holdfast/messages"
@@ -67,6 +68,20 @@ func (c *Client) Snapshot(ctx context.Context, id messages.TaskID, o messages.Sn
 	var snap *messages.Snapshot
 	_, err := c.call(ctx, patience, http.MethodGet, taskPath(id, "snapshot"), query, nil, &snap)
 	return snap, err
+}
+
+// Tree returns the supervision tree, as far as the token covers it.
+func (c *Client) Tree(ctx context.Context, o messages.TreeOptions) (messages.Tree, error) {
+	query := url.Values{}
+	if o.Task != "" {
+		query.Set("task_id", string(o.Task))
+	}
+	if o.Depth > 0 {
+		query.Set("depth", strconv.Itoa(o.Depth))
+	}
+	var out messages.Tree
+	_, err := c.call(ctx, patience, http.MethodGet, []string{"v1", "tree"}, query, nil, &out)
+	return out, err
 }
 
 // StopTask ends a task; one that does not run is no error.

@@ -32,6 +32,8 @@ type Child struct {
 	// Inbox is the initial size of the mailbox, which grows as needed.
 	// 0 means DefaultInbox.
 	Inbox int
+
+	restarts int // how often its Group has started it before
 }
 
 // DefaultInbox is small, since a node has thousands of actors that are mostly

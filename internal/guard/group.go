@@ -39,8 +39,9 @@ type Group struct {
 	cfg     GroupConfig
 	machine *restart.Supervisor
 	live    map[string]member
-	queue   []restart.Action // to be performed
-	busy    bool             // perform is running: callbacks only add to the queue
+	places  map[string]*place // of every child that was started, until it is removed
+	queue   []restart.Action  // to be performed
+	busy    bool              // perform is running: callbacks only add to the queue
 }
 
 // member ties the machine's generation of a child to the actor's.
@@ -67,6 +68,7 @@ func NewGroup(cfg GroupConfig) (*Group, error) {
 		cfg:     cfg,
 		machine: restart.New(cfg.Policy, cfg.Children...),
 		live:    make(map[string]member),
+		places:  make(map[string]*place),
 	}, nil
 }
 
@@ -110,7 +112,11 @@ func (g *Group) Ready(c *Context, id string, gen uint64) {
 func (g *Group) Add(c *Context, child restart.Child) { g.step(c, restart.Add{Child: child}) }
 
 // Remove stops and forgets a child.
-func (g *Group) Remove(c *Context, id string) { g.step(c, restart.Remove{ID: id}) }
+func (g *Group) Remove(c *Context, id string) {
+	c.p.hidePlace(id)
+	delete(g.places, id) // under the same id would come another child
+	g.step(c, restart.Remove{ID: id})
+}
 
 // Shutdown stops all children right to left; OnDone follows. It is only needed
 // where the actor itself goes on: one that ends shuts its children down anyway.
@@ -146,7 +152,15 @@ func (g *Group) do(c *Context, a restart.Action) {
 	case restart.Start:
 		child := g.cfg.Factory(a.ID)
 		child.Key = a.ID
+		pl := g.places[a.ID]
+		if pl == nil {
+			pl = &place{}
+			g.places[a.ID] = pl
+		}
+		child.restarts, pl.kind = pl.starts, child.Kind
+		pl.starts++
 		ref := c.Spawn(child)
+		c.p.hidePlace(a.ID)
 		g.live[a.ID] = member{gen: a.Gen, ref: ref}
 		if g.cfg.OnStart != nil {
 			g.cfg.OnStart(c, a.ID, ref)
@@ -156,16 +170,19 @@ func (g *Group) do(c *Context, a restart.Action) {
 	case restart.Wait:
 		name := "group/" + g.cfg.Name + "/" + strconv.FormatUint(a.Token, 10)
 		c.After(name, a.Delay, groupDue{group: g, token: a.Token})
+		g.showWaiting(c, a.Delay)
 		if g.cfg.OnWait != nil {
 			g.cfg.OnWait(c, a)
 		}
 	case restart.GiveUp:
+		g.hideWaiting(c)
 		if g.cfg.OnGiveUp == nil {
 			c.Exit(Fail(&GaveUpError{Group: g.cfg.Name, GiveUp: a}))
 			return
 		}
 		g.cfg.OnGiveUp(c, a)
 	case restart.Done:
+		g.hideWaiting(c)
 		if g.cfg.OnDone != nil {
 			g.cfg.OnDone(c)
 		}

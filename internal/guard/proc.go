@@ -38,6 +38,7 @@ type proc struct {
 	sys    *System
 	spec   Child
 	gen    uint64
+	born   time.Time
 	pid    *actor.PID
 	inbox  *actor.Inbox
 	parent *proc
@@ -47,8 +48,8 @@ type proc struct {
 
 	started  bool // set by Start, on the spawner's goroutine
 	behavior Behavior
-	phase    phase
-	exiting  bool // Exit was called: ends after the current message
+	phase    phase // become changes it
+	exiting  bool  // Exit was called: ends after the current message
 	reason   Reason
 	asked    bool // the parent's clock is ticking
 	told     bool // and was stopped by a childProgress
@@ -61,11 +62,15 @@ type proc struct {
 
 	// reported: the Observer has heard of the exit.
 	reported atomic.Bool
+	// shown is the phase for those who look at the tree.
+	shown atomic.Uint32
 
-	// mu guards what a parent touches that abandons the actor. The actor's
-	// own goroutine reads kids without it, since only it writes them.
+	// mu guards what a parent touches that abandons the actor, and who looks at
+	// the tree. The actor's own goroutine reads kids without it, since only it
+	// writes them.
 	mu        sync.Mutex
 	kids      map[string]*kid
+	waiting   map[string]Node // of its groups: children that are down for their backoff
 	base      context.Context
 	cancel    context.CancelFunc
 	abandoned bool
@@ -79,7 +84,8 @@ func (p *proc) spawn() {
 	p.sys.engine.SpawnProc(p)
 	if !p.started {
 		// The registry kept the other owner of the ID.
-		p.phase, p.reason = closed, Fail(ErrDuplicateID)
+		p.become(closed)
+		p.reason = Fail(ErrDuplicateID)
 		p.announce()
 	}
 }
@@ -191,6 +197,7 @@ func (p *proc) begin() {
 	p.behavior, p.phase = b, running
 	p.about(PhaseInit, nil)
 	b.Init(&p.ctx)
+	p.become(running)
 }
 
 func (p *proc) handleShutdown() {
@@ -205,7 +212,8 @@ func (p *proc) live() bool { return p.phase <= running }
 
 // die begins the end; settle completes it.
 func (p *proc) die(r Reason) {
-	p.phase, p.reason = dying, r
+	p.become(dying)
+	p.reason = r
 	p.stopTimers()
 	p.stopTasks()
 	p.stopKids()
@@ -231,7 +239,7 @@ func (p *proc) settle() {
 }
 
 func (p *proc) terminate() {
-	p.phase = terminating
+	p.become(terminating)
 	if p.overdue != nil {
 		p.overdue.Stop()
 	}
@@ -247,7 +255,7 @@ func (p *proc) terminate() {
 // close is the end. The order matters: the ID is free and the mailbox shut
 // before anybody hears of the exit.
 func (p *proc) close() {
-	p.phase = closed
+	p.become(closed)
 	p.sys.engine.Registry.Remove(p.pid)
 	_ = p.inbox.Stop()
 	p.behavior = nil

@@ -130,6 +130,7 @@ func (s *System) newProc(child Child) *proc {
 		sys:   s,
 		spec:  child,
 		gen:   gen,
+		born:  time.Now(),
 		pid:   actor.NewPID(s.engine.Address(), id),
 		inbox: actor.NewInbox(size),
 	}

@@ -26,6 +26,9 @@ type Node struct {
 	AliveFunc      func(context.Context) error
 	CheckList      []messages.Check
 	Load           messages.Pressure
+	TreeFunc       func(messages.TreeOptions) messages.Tree
+	ChangesFunc    func(id messages.TaskID, after uint64) ([]messages.Event, error)
+	ListFunc       func() []*messages.Snapshot // instead of List
 
 	mu      sync.Mutex
 	renewed []messages.TaskID
@@ -45,7 +48,28 @@ func (n *Node) GetOrStart(ctx context.Context, id messages.TaskID, s messages.Ta
 }
 
 // Tasks implements api.Node.
-func (n *Node) Tasks() []*messages.Snapshot { return n.List }
+func (n *Node) Tasks() []*messages.Snapshot {
+	if n.ListFunc != nil {
+		return n.ListFunc()
+	}
+	return n.List
+}
+
+// Tree implements api.Node.
+func (n *Node) Tree(o messages.TreeOptions) messages.Tree {
+	if n.TreeFunc != nil {
+		return n.TreeFunc(o)
+	}
+	return messages.Tree{Root: messages.TreeNode{Kind: "registry", Key: "node", Generation: 2, State: messages.ActorRunning}}
+}
+
+// Changes implements api.Node.
+func (n *Node) Changes(id messages.TaskID, after uint64) ([]messages.Event, error) {
+	if n.ChangesFunc != nil {
+		return n.ChangesFunc(id, after)
+	}
+	return nil, nil
+}
 
 // Snapshot implements api.Node.
 func (n *Node) Snapshot(id messages.TaskID, o messages.SnapshotOptions) (*messages.Snapshot, error) {

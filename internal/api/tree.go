@@ -1,0 +1,47 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+
+	"holdfast/internal/token"
+	"holdfast/messages"
+)
+
+// tree shows the supervision tree, as far as the token covers it.
+func (h *Handler) tree(w http.ResponseWriter, c *call) error {
+	id, err := c.namedTask(h)
+	if err != nil {
+		return err
+	}
+	o := treeOptions(c.scope, id)
+	if s := c.query.Get("depth"); s != "" {
+		if o.Depth, err = strconv.Atoi(s); err != nil || o.Depth < 1 || o.Depth > messages.MaxTreeDepth {
+			return messages.Errorf(messages.CodeInvalidArgument, "depth must be 1 to %d", messages.MaxTreeDepth)
+		}
+	}
+	h.reply(w, c, http.StatusOK, h.cfg.Node.Tree(o))
+	return nil
+}
+
+func treeOptions(s token.Scope, id messages.TaskID) messages.TreeOptions {
+	return messages.TreeOptions{Task: id, Allows: s.Allows}
+}
+
+// namedTask is the task that ?task_id= names, "" where there is none. Such a
+// route looks at the task only, and does not renew its lease.
+func (c *call) namedTask(h *Handler) (messages.TaskID, error) {
+	s := c.query.Get("task_id")
+	if s == "" {
+		return "", nil
+	}
+	id, err := messages.ParseTaskID(s)
+	if err != nil {
+		return "", err
+	}
+	if !c.scope.Allows(id) {
+		h.cfg.Observer.AuthFailed(c.route.class)
+		return "", messages.Errorf(messages.CodeForbidden, "the token is not good for this task")
+	}
+	return id, nil
+}
