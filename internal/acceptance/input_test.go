@@ -127,7 +127,14 @@ func TestBadInput_Endpoints(t *testing.T) {
 	closed := chromiumtest.Proxy(t, r.chrome.Addr())
 	closed.Refuse()
 	mute := listener(t, hold)
-	noisy := listener(t, func(c net.Conn) { _, _ = c.Write(noise); hold(c) })
+	// Not before it is asked: net/http writes what comes too early to the log of
+	// the whole process.
+	noisy := listener(t, func(c net.Conn) {
+		if _, err := c.Read(make([]byte, 1)); err == nil {
+			_, _ = c.Write(noise)
+			hold(c)
+		}
+	})
 	curt := listener(t, func(c net.Conn) { _ = c.Close() })
 	junk := site(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(noise) })
 	page := site(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<title>It works!</title>") })
