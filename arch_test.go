@@ -35,13 +35,13 @@ var floors = []struct {
 	{"actors/ledger", []string{"messages"}},
 	{"actors/wanted", []string{"messages"}},
 	{"actors/session", []string{"actors/ledger", "actors/wanted", "internal/bounds", "internal/redact", "internal/guard", "messages", "transport"}},
-	{"actors/dialog", []string{"actors/ledger", "internal/redact", "internal/guard", "messages"}},
-	{"actors/frame", []string{"internal/guard", "messages"}},
+	{"actors/dialog", []string{"actors/ledger", "internal/bounds", "internal/redact", "internal/guard", "messages"}},
+	{"actors/frame", []string{"internal/bounds", "internal/guard", "messages"}},
 	{"actors/supervisor", []string{
 		"actors/dialog", "actors/frame", "actors/ledger", "actors/session", "actors/wanted",
 		"internal/bounds", "internal/guard", "internal/restart", "messages", "transport",
 	}},
-	{"actors/registry", []string{"actors/supervisor", "internal/guard", "internal/pressure", "messages"}},
+	{"actors/registry", []string{"actors/supervisor", "internal/bounds", "internal/guard", "internal/pressure", "messages"}},
 	{".", []string{
 		"actors/registry", "actors/session", "actors/supervisor", "internal/bounds", "internal/browser", "internal/guard", "internal/logs",
 		"internal/pressure", "internal/statedir",

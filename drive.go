@@ -2,6 +2,7 @@ package holdfast
 
 import (
 	"context"
+	"time"
 
 	"holdfast/actors/session"
 	"holdfast/actors/supervisor"
@@ -21,9 +22,11 @@ func (n *Node) Respond(ctx context.Context, id messages.TaskID, a messages.Dialo
 	defer b.Use()()
 	ctx, cancel := context.WithTimeout(ctx, answerBudget)
 	defer cancel()
+	began := time.Now()
 	closed, err := n.ask(ctx, b.Ended(), func(r messages.ReplyTo) {
 		n.sys.Send(v.Supervisor, messages.AnswerDialog{Answer: a, Reply: r})
 	})
+	n.metrics.Answered(time.Since(began), err)
 	if err != nil {
 		return messages.ClosedDialog{}, err
 	}

@@ -105,7 +105,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	n.registry = n.sys.Root(guard.Child{Kind: "registry", Key: "node", New: func() guard.Behavior {
 		return registry.New(registry.Config{
 			Limits: limits, Override: cfg.CDPURLOverride, Directory: n.directory, Supervisor: n.supervisor,
-			Gauge: n.gauge, Measure: n.measure, Observer: n.metrics,
+			Gauge: n.gauge, Measure: n.measure, Observer: n.metrics, Bounds: &n.bounds,
 		})
 	}})
 	return n, nil
@@ -121,6 +121,7 @@ func (n *Node) supervisor(c supervisor.Config) supervisor.Config {
 		_, _ = name.Write([]byte(group)) // never fails
 		return rand.New(rand.NewPCG(seed, name.Sum64())).Float64
 	}
+	c.Resynced = n.metrics.FramesResynced
 	c.Bounds, c.Log, c.Observe = &n.bounds, n.log, n.metrics.Observe
 	c.Dial, c.Launch, c.Owners = n.dial, n.launch, &n.owners
 	return c

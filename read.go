@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"holdfast/actors/supervisor"
+	"holdfast/internal/bounds"
 	"holdfast/messages"
 )
 
@@ -52,7 +53,7 @@ func (n *Node) Watch(_ context.Context, id messages.TaskID, after uint64, resume
 	if b == nil {
 		return nil, notFound(id)
 	}
-	w := &watcher{board: b, after: after, closed: make(chan struct{}), done: b.Use()}
+	w := &watcher{board: b, bounds: &n.bounds, after: after, closed: make(chan struct{}), done: b.Use()}
 	if !resume {
 		w.after = never
 	}
@@ -76,6 +77,7 @@ const never = ^uint64(0)
 
 type watcher struct {
 	board  *supervisor.Board
+	bounds *bounds.Counts
 	after  uint64
 	once   sync.Once
 	closed chan struct{}
@@ -88,6 +90,9 @@ func (w *watcher) Next(ctx context.Context) ([]messages.Event, error) {
 		ended := !w.board.View().Snapshot.Active // asked before the events, so that the last ones are seen
 		events, more := w.board.After(w.after)
 		if len(events) > 0 {
+			if events[0].Type == messages.EventReset && w.after != never {
+				w.bounds.Hit(bounds.EventRing)
+			}
 			w.after = events[len(events)-1].Version
 			w.board.Touch(time.Now())
 			return events, nil

@@ -1,6 +1,9 @@
 package messages
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // EventType names a state change of a task.
 type EventType string
@@ -56,7 +59,9 @@ type Event struct {
 	Reconnect  *Reconnect  `json:"-"` // for metrics, with a connection
 	Page       *Page       `json:"page,omitempty"`
 	// Was is the page_state before, where a page_changed is about that.
-	Was       PageState     `json:"was,omitempty"`
+	Was PageState `json:"was,omitempty"`
+	// Lasted is how long the page was in the state that it leaves, or was closed in.
+	Lasted    time.Duration `json:"-"`
 	Recovery  *Recovery     `json:"recovery,omitempty"`
 	Dialog    *Dialog       `json:"dialog,omitempty"`
 	InOOPIF   bool          `json:"-"` // an out-of-process iframe asks; for metrics

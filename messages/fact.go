@@ -123,6 +123,7 @@ type (
 		Page   TargetID
 		Target TargetID // the page, or its iframe
 		Entry  ConsoleError
+		Cut    bool // its text was longer
 	}
 )
 
@@ -211,6 +212,7 @@ type (
 		Message string
 		Default string
 		URL     string
+		Heard   time.Time // when the link told of it
 	}
 
 	// DialogClosed is Page.javascriptDialogClosed.

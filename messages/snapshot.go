@@ -140,6 +140,8 @@ type Dialog struct {
 	SessionID     SessionID `json:"session_id"`
 	Path          string    `json:"path"`
 	ExpiresAt     Seconds   `json:"expires_at"`
+	// Heard is when the first link told of it.
+	Heard time.Time `json:"-"`
 }
 
 // ClosedDialog is a dialog of the past.

@@ -11,14 +11,20 @@ func (m *Metrics) ActorExited(kind string, r guard.Reason) {
 	m.exits.inc(r.Kind.String())
 }
 
-// ActorRestarted counts an actor that is started again after a failure.
+// ActorRestarted implements guard.Observer.
 func (m *Metrics) ActorRestarted(kind string) { m.restarts.inc(kind) }
 
-// ActorGaveUp counts an actor that is not: it has failed too often.
+// ActorGaveUp implements guard.Observer.
 func (m *Metrics) ActorGaveUp(kind string) { m.gaveUp.inc(kind) }
 
 // DeadLetter implements guard.Observer.
-func (m *Metrics) DeadLetter() { m.letters.inc(letterAtExit) }
+func (m *Metrics) DeadLetter(late bool) {
+	if late {
+		m.letters.inc(letterLate)
+	} else {
+		m.letters.inc(letterAtExit)
+	}
+}
 
 // DuplicateID implements guard.Observer.
 func (m *Metrics) DuplicateID() { m.ids.inc() }

@@ -12,15 +12,24 @@ func (m *Metrics) Observe(events []messages.Event) {
 		switch e := &events[i]; e.Type {
 		case messages.EventDialogOpened:
 			m.opened.inc(e.Dialog.Type, e.Dialog.Path, frameOf(e.InOOPIF))
+			if !e.Dialog.Heard.IsZero() {
+				m.detect.observe(time.Since(e.Dialog.Heard).Seconds())
+			}
 		case messages.EventDialogClosed:
 			m.closed.inc(string(e.Closed.ClosedBy))
 			if e.Closed.Promoted {
 				m.promotions.inc(promotion(e.Closed.ClosedBy))
 			}
 		case messages.EventPageChanged:
-			if e.Was != "" && e.Page.PageState != messages.PageOK {
+			if e.Was == "" {
+				break
+			}
+			m.wedge.observe(e.Lasted.Seconds(), string(e.Was)) // a failure, or it is none of its list
+			if e.Page.PageState != messages.PageOK {
 				m.wedges.inc(string(e.Page.PageState))
 			}
+		case messages.EventPageClosed:
+			m.wedge.observe(e.Lasted.Seconds(), string(e.Page.PageState))
 		case messages.EventPageRecovery:
 			m.recoveries.inc(string(e.Recovery.Action), e.Recovery.Result)
 		case messages.EventTaskState:
@@ -33,10 +42,14 @@ func (m *Metrics) Observe(events []messages.Event) {
 			}
 			if e.Reason == messages.ReasonReconnected {
 				m.gap.observe(float64(e.Connection.LastGapMS) / 1000)
+				m.FramesResynced()
 			}
 		}
 	}
 }
+
+// FramesResynced counts that the frames of a task were learned anew.
+func (m *Metrics) FramesResynced() { m.resyncs.inc() }
 
 func frameOf(oopif bool) string {
 	if oopif {

@@ -6,6 +6,7 @@ import (
 	"github.com/anthdm/hollywood/actor"
 
 	"holdfast/actors/ledger"
+	"holdfast/internal/bounds"
 	"holdfast/internal/guard"
 	"holdfast/messages"
 )
@@ -27,6 +28,7 @@ func (s SessionsChanged) pid(r messages.Role, id messages.SessionID) *actor.PID 
 // Actor is the shell around a [Machine].
 type Actor struct {
 	machine    *Machine
+	bounds     *bounds.Counts
 	supervisor *actor.PID
 	sessions   SessionsChanged
 	started    bool
@@ -41,9 +43,10 @@ type order struct {
 	pid     *actor.PID
 }
 
-// New returns the behavior of a task's dialog actor, going on from memory.
-func New(spec messages.TaskSpec, memory messages.DialogMemory, supervisor *actor.PID) *Actor {
-	return &Actor{machine: NewMachine(spec, memory), supervisor: supervisor, orders: map[messages.DialogID]order{}}
+// New returns the behavior of a task's dialog actor, going on from memory. What
+// is cut off is counted in b.
+func New(spec messages.TaskSpec, memory messages.DialogMemory, supervisor *actor.PID, b *bounds.Counts) *Actor {
+	return &Actor{machine: NewMachine(spec, memory), bounds: b, supervisor: supervisor, orders: map[messages.DialogID]order{}}
 }
 
 // Init implements guard.Behavior. The machine starts with the first
@@ -118,6 +121,8 @@ func (a *Actor) step(c *guard.Context, in any) {
 			c.After(e.Name, e.After, TimerFired{e.Name})
 		case Disarm:
 			c.Cancel(e.Name)
+		case Cut:
+			a.bounds.Hit(e.Bound)
 		case Answer:
 			e.To = a.answers.Owe("supervisor", e.To, e.Value, e.Err)
 			c.Send(a.supervisor, messages.Relay(e))

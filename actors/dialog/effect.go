@@ -3,6 +3,7 @@ package dialog
 import (
 	"time"
 
+	"holdfast/internal/bounds"
 	"holdfast/messages"
 )
 
@@ -40,6 +41,9 @@ type (
 		After time.Duration
 	}
 	Disarm struct{ Name string }
+
+	// Cut says that a bound has cut something off.
+	Cut struct{ Bound bounds.Bound }
 
 	// Answer replies to whoever gave an order.
 	Answer struct {

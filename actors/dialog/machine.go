@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/internal/bounds"
 	"holdfast/internal/redact"
 	"holdfast/messages"
 )
@@ -146,6 +147,9 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 		}
 		return false
 	}, messages.ClosedByRemote)
+	if len(o.Message) > 4*MaxMessage {
+		m.do(Cut{bounds.DialogText})
+	}
 	m.seq++
 	looks.Seq, looks.Sights = m.seq, m.sights(o.Role, o.Page)
 	e := &entry{OpenDialog: messages.OpenDialog{
@@ -153,7 +157,7 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 		Dialog: messages.Dialog{
 			ID: messages.NewDialogID(m.seq), Type: o.Type,
 			Message: looks.Message, DefaultPrompt: redact.Text(clip(o.Default)),
-			OpenedAt: messages.SecondsOf(now), FrameID: o.Frame, FrameURL: o.URL, TargetID: o.Page, Path: "native",
+			OpenedAt: messages.SecondsOf(now), FrameID: o.Frame, FrameURL: o.URL, TargetID: o.Page, Path: "native", Heard: o.Heard,
 		},
 	}}
 	m.name(e)

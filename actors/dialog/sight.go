@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"holdfast/internal/bounds"
 	"holdfast/messages"
 )
 
@@ -214,6 +215,7 @@ func (m *Machine) forget() {
 	})
 	if n := len(m.late) - maxLate; n > 0 {
 		m.late = slices.Delete(m.late, 0, n)
+		m.do(Cut{bounds.DialogMemory})
 	}
 }
 

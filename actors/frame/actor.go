@@ -3,6 +3,7 @@ package frame
 import (
 	"github.com/anthdm/hollywood/actor"
 
+	"holdfast/internal/bounds"
 	"holdfast/internal/guard"
 	"holdfast/messages"
 )
@@ -11,14 +12,16 @@ import (
 type Actor struct {
 	machine            *Machine
 	supervisor, dialog *actor.PID
+	bounds             *bounds.Counts
 }
 
 // DialogActor tells the frame actor who has to hear of removed frames.
 type DialogActor struct{ PID *actor.PID }
 
-// New returns the behavior of the frame actor of a task's link gen.
-func New(gen messages.Generation, supervisor, dialog *actor.PID) *Actor {
-	return &Actor{machine: NewMachine(gen), supervisor: supervisor, dialog: dialog}
+// New returns the behavior of the frame actor of a task's link gen. What is
+// left out is counted in b.
+func New(gen messages.Generation, supervisor, dialog *actor.PID, b *bounds.Counts) *Actor {
+	return &Actor{machine: NewMachine(gen), supervisor: supervisor, dialog: dialog, bounds: b}
 }
 
 // Init implements guard.Behavior.
@@ -36,6 +39,8 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 			c.Send(a.supervisor, e.Msg)
 		case ToDialog:
 			c.Send(a.dialog, e.Msg)
+		case Cut:
+			a.bounds.Hit(bounds.Frames)
 		case FlushSoon:
 			c.Send(c.Self(), Flush{})
 		}

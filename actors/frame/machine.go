@@ -23,6 +23,9 @@ type (
 	// FlushSoon asks for a Flush after what is in the mailbox now: a page that
 	// attaches sixty frames is published once, not sixty times.
 	FlushSoon struct{}
+
+	// Cut says that a frame was left out, for there are too many.
+	Cut struct{}
 )
 
 // MaxFrames bounds the frames kept of one page.
@@ -144,7 +147,7 @@ func (m *Machine) targetAttached(a messages.TargetAttached) {
 		t := m.tree(a.Page)
 		if t.root == "" {
 			t.root = frame
-			t.add(frame, "")
+			m.add(t, frame, "")
 			t.nodes[frame].url = a.Info.URL
 		}
 		t.nodes[t.root].target = a.Session
@@ -161,7 +164,7 @@ func (m *Machine) targetAttached(a messages.TargetAttached) {
 			// Which element it belongs to is said by its own tree, later (C35).
 			parent = t.root
 		}
-		if n = t.add(frame, parent); n == nil {
+		if n = m.add(t, frame, parent); n == nil {
 			return
 		}
 		n.url = a.Info.URL
@@ -262,7 +265,7 @@ func (m *Machine) put(t *tree, s messages.SessionID, f messages.FrameInfo) *node
 		if t.nodes[parent] == nil {
 			parent = t.root
 		}
-		if n = t.add(f.ID, parent); n == nil {
+		if n = m.add(t, f.ID, parent); n == nil {
 			return nil
 		}
 	} else if f.Parent != "" && n.parent != f.Parent && t.nodes[f.Parent] != nil {
@@ -285,7 +288,7 @@ func (m *Machine) frameAttached(at session, a messages.FrameAttached) {
 		if t.nodes[a.Parent] == nil {
 			return
 		}
-		if n = t.add(a.Frame, a.Parent); n == nil {
+		if n = m.add(t, a.Frame, a.Parent); n == nil {
 			return
 		}
 		n.origin = "null"
@@ -399,6 +402,14 @@ func (m *Machine) flush() {
 		}
 	}
 	clear(m.dirty)
+}
+
+// add is [tree.add], and tells of a frame that is one too many.
+func (m *Machine) add(t *tree, id, parent messages.FrameID) *node {
+	if len(t.nodes) >= MaxFrames {
+		m.do(Cut{})
+	}
+	return t.add(id, parent)
 }
 
 func (m *Machine) tree(page messages.TargetID) *tree {

@@ -7,6 +7,7 @@ import (
 	"github.com/anthdm/hollywood/actor"
 
 	"holdfast/actors/supervisor"
+	"holdfast/internal/bounds"
 	"holdfast/internal/guard"
 	"holdfast/internal/pressure"
 	"holdfast/messages"
@@ -22,6 +23,8 @@ type Config struct {
 	// Measure reads how much of the machine is in use. It is called on a goroutine
 	// of its own, once a second at most, and only while a limit asks for it.
 	Measure func() pressure.Sample
+	// Bounds counts what is cut off.
+	Bounds *bounds.Counts
 	// Observer hears of admission; nil is allowed.
 	Observer Observer
 	// Supervisor completes the config of a task's supervisor: what every task
@@ -131,6 +134,9 @@ func (a *Actor) step(c *guard.Context, in any) {
 		case ToSupervisor:
 			c.Send(a.pids[e.ID], e.Msg)
 		case Forget:
+			if e.Over {
+				a.cfg.Bounds.Hit(bounds.EndedTasks)
+			}
 			a.cfg.Directory.forget(e.ID)
 		case Acknowledge:
 			a.acknowledge(c, e.ID)

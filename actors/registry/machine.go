@@ -45,7 +45,10 @@ type (
 	}
 
 	// Forget takes a task's board out of the directory.
-	Forget struct{ ID messages.TaskID }
+	Forget struct {
+		ID   messages.TaskID
+		Over bool // for want of room alone
+	}
 
 	// Began says how long a task took from its start until it was active.
 	Began struct {
@@ -261,7 +264,7 @@ func (m *Machine) exited(now time.Time, e SupervisorExited) {
 		m.admission.browsers--
 	}
 	if !t.active && t.next == nil {
-		m.do(Forget{e.ID}) // it never was, and whoever is told so below finds it gone
+		m.do(Forget{ID: e.ID}) // it never was, and whoever is told so below finds it gone
 	}
 	for _, w := range t.waiters {
 		m.do(Answer{To: w.reply, Err: startError(e.Err)})
@@ -279,7 +282,7 @@ func (m *Machine) exited(now time.Time, e SupervisorExited) {
 	}
 	m.ended = append(m.ended, e.ID)
 	if len(m.ended) > MaxEnded {
-		m.do(Forget{m.ended[0]})
+		m.do(Forget{ID: m.ended[0], Over: true})
 		m.ended = slices.Clone(m.ended[1:])
 	}
 }

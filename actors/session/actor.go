@@ -62,10 +62,15 @@ func (p *Page) Init(c *guard.Context) {
 		if fact == nil {
 			return
 		}
-		if _, ok := fact.(messages.ConsoleReported); ok && p.console.Add(1) > maxConsoleBacklog {
-			p.console.Add(-1)
-			p.bounds.Hit(bounds.ConsoleErrors)
-			return
+		if said, ok := fact.(messages.ConsoleReported); ok {
+			if p.console.Add(1) > maxConsoleBacklog {
+				p.console.Add(-1)
+				p.bounds.Hit(bounds.ConsoleErrors)
+				return
+			}
+			if said.Cut {
+				p.bounds.Hit(bounds.ConsoleText)
+			}
 		}
 		sys.Send(self, fact)
 	})

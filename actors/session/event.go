@@ -94,7 +94,7 @@ func decode(c Config, now time.Time, method string, params []byte) any {
 		}
 		return messages.DialogOpened{
 			Role: c.Role, Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: messages.FrameID(e.FrameID),
-			Type: string(e.Type), Message: e.Message, Default: e.DefaultPrompt, URL: clip(e.URL, maxURL),
+			Type: string(e.Type), Message: e.Message, Default: e.DefaultPrompt, URL: clip(e.URL, maxURL), Heard: now,
 		}
 	case "Page.javascriptDialogClosed":
 		var e struct {
@@ -235,12 +235,12 @@ func decodeConsole(c Config, params []byte) any {
 	for _, arg := range e.Args {
 		parts = append(parts, describe(arg))
 	}
+	said := strings.Join(parts, " ")
 	entry := messages.ConsoleError{
-		TS: messages.Seconds(e.Timestamp.Float64() / 1000), Level: "error",
-		Text: consoleText(strings.Join(parts, " ")),
+		TS: messages.Seconds(e.Timestamp.Float64() / 1000), Level: "error", Text: consoleText(said),
 	}
 	entry.URL = scriptURL(e.StackTrace)
-	return messages.ConsoleReported{Gen: c.Gen, Page: c.Page, Target: c.Target, Entry: entry}
+	return messages.ConsoleReported{Gen: c.Gen, Page: c.Page, Target: c.Target, Entry: entry, Cut: len(said) > MaxConsoleText}
 }
 
 // scriptURL is the URL of the script that a stack trace begins in.
@@ -270,7 +270,7 @@ func decodeException(c Config, params []byte) any {
 	if entry.URL == "" {
 		entry.URL = scriptURL(d.StackTrace)
 	}
-	return messages.ConsoleReported{Gen: c.Gen, Page: c.Page, Target: c.Target, Entry: entry}
+	return messages.ConsoleReported{Gen: c.Gen, Page: c.Page, Target: c.Target, Entry: entry, Cut: len(text) > MaxConsoleText}
 }
 
 // consoleText cuts before it redacts, so that a megabyte of page text costs

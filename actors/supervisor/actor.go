@@ -33,6 +33,9 @@ type Config struct {
 	// Observe hears every event of the task, on the supervisor's goroutine; it
 	// must not block. May be nil.
 	Observe func([]messages.Event)
+	// Resynced hears that the frames are learned anew on a link that stands: their
+	// actor has failed. May be nil.
+	Resynced func()
 	// Owners is shared by the tasks of a node.
 	Owners *session.Owners
 	// Roll returns a stream of jitter in [0, 1), one for each group of children:
@@ -88,7 +91,10 @@ func New(cfg Config) *Actor {
 func (a *Actor) Init(c *guard.Context) {
 	a.self = c.Self()
 	self, sys := a.self, c.System()
-	a.wanted = wanted.New(func() { sys.Send(self, WantedFull{}) })
+	a.wanted = wanted.New(func() {
+		a.cfg.Bounds.Hit(bounds.Wanted)
+		sys.Send(self, WantedFull{})
+	})
 	a.dialogs = a.group(guard.GroupConfig{
 		Name: "dialog", Policy: dialogPolicy,
 		Children: []restart.Child{{ID: childDialog, Type: restart.Permanent}},

@@ -97,7 +97,7 @@ func (a *Actor) factory(id string) guard.Child {
 	case childDialog:
 		memory, spec := a.machine.memory, a.machine.spec
 		return guard.Child{Kind: "dialog", New: func() guard.Behavior {
-			return dialog.New(spec, memory, a.self)
+			return dialog.New(spec, memory, a.self, a.cfg.Bounds)
 		}}
 	case childBrowser:
 		a.gen++
@@ -120,7 +120,7 @@ func (a *Actor) factory(id string) guard.Child {
 		}}
 	case childFrame:
 		gen, dialogs := a.gen, a.pid(a.dialogs, childDialog)
-		return guard.Child{Kind: "frame", New: func() guard.Behavior { return frame.New(gen, a.self, dialogs) }}
+		return guard.Child{Kind: "frame", New: func() guard.Behavior { return frame.New(gen, a.self, dialogs, a.cfg.Bounds) }}
 	default:
 		cfg, mux, peers := a.configs[sessionID(id)], a.mux, a.peers()
 		cfg.Again = a.pids[sessionID(id)] != nil
@@ -172,6 +172,9 @@ func (a *Actor) started(c *guard.Context, id string, ref guard.Ref) {
 	case childFrame:
 		// The sessions it hears of here, first; what is attached through them each
 		// tells by itself, once it hears of the new actor.
+		if a.mux != nil && a.cfg.Resynced != nil { // else it is the link's affair
+			a.cfg.Resynced()
+		}
 		a.step(c, FramesRestarted{})
 		a.tellPeers(c)
 	default:

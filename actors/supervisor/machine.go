@@ -15,6 +15,7 @@ type Machine struct {
 	id   messages.TaskID
 	spec messages.TaskSpec
 	out  []Effect
+	now  time.Time // of the step under way
 
 	state    messages.TaskState
 	reason   string
@@ -64,6 +65,7 @@ type pageEntry struct {
 	session  messages.SessionID
 	health   messages.PageState
 	shown    messages.PageState // the state that was told of last
+	since    time.Time          // when it was
 	held     bool               // one of its frames holds a dialog nobody told of
 	stuck    bool               // holds a dialog nobody can answer
 	poisoned bool               // and its frame is gone
@@ -106,7 +108,7 @@ func NewMachine(id messages.TaskID, spec messages.TaskSpec) *Machine {
 
 // Step takes one input and returns what is to be done, in order.
 func (m *Machine) Step(now time.Time, in any) []Effect {
-	m.out = nil
+	m.out, m.now = nil, now
 	if m.finished() {
 		// What the children say on their way out changes nothing any more: each
 		// version is final that was published with the last state.

@@ -205,7 +205,7 @@ func (m *Machine) pageClosed(t messages.TargetID) {
 	}
 	m.do(ToDialog{messages.PageGone{Page: t}})
 	m.do(ToFrame{messages.PageGone{Page: t}})
-	m.tell(messages.Event{Type: messages.EventPageClosed, Page: &closed})
+	m.tell(messages.Event{Type: messages.EventPageClosed, Page: &closed, Lasted: m.now.Sub(p.since)})
 	m.recoveryOfClosed(closed)
 	m.resettle()
 	if m.spec.Scope == messages.ScopeTarget && len(m.order) == 0 && !m.stopping() {
@@ -225,7 +225,8 @@ func (m *Machine) tellPage(typ messages.EventType, t messages.TargetID) {
 	p, e := m.page(t), m.pages[t]
 	event := messages.Event{Type: typ, Page: &p}
 	if e.shown != p.PageState {
-		event.Was, e.shown = e.shown, p.PageState
+		event.Was, event.Lasted = e.shown, m.now.Sub(e.since)
+		e.shown, e.since = p.PageState, m.now
 		m.turned = append(m.turned, t)
 	}
 	m.tell(event)

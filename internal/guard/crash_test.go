@@ -253,5 +253,7 @@ type badObserver struct{}
 
 func (badObserver) ActorStarted(string)              { panic("observer") }
 func (badObserver) ActorExited(string, guard.Reason) { panic("observer") }
-func (badObserver) DeadLetter()                      { panic("observer") }
+func (badObserver) ActorRestarted(string)            { panic("observer") }
+func (badObserver) ActorGaveUp(string)               { panic("observer") }
+func (badObserver) DeadLetter(bool)                  { panic("observer") }
 func (badObserver) DuplicateID()                     { panic("observer") }

@@ -17,12 +17,12 @@ func (e *events) Init(*Context) {}
 func (e *events) Receive(c *Context, msg any) {
 	switch m := msg.(type) {
 	case actor.DeadLetterEvent:
-		e.sys.observer.DeadLetter()
+		e.sys.observer.DeadLetter(e.sys.exits.late(m.Target, c.Now()))
 		// Some are normal: a message that crosses an exit. Never the message
 		// itself, it may carry page text.
 		c.Log().Debug("dead letter", "target", m.Target.GetID(), "type", reflect.TypeOf(m.Message))
 	case actor.EngineRemoteMissingEvent:
-		e.sys.observer.DeadLetter()
+		e.sys.observer.DeadLetter(true)
 		c.Log().Error("message to another node, but there is no remote", "target", m.Target.GetID(), "type", reflect.TypeOf(m.Message))
 	case actor.ActorDuplicateIdEvent:
 		e.sys.observer.DuplicateID()

@@ -91,6 +91,9 @@ func (g *Group) Handle(c *Context, msg any) bool {
 			return false
 		}
 		delete(g.live, m.Key)
+		if pl := g.places[m.Key]; pl != nil && m.Reason.Abnormal() {
+			pl.failed = true
+		}
 		if g.cfg.OnExit != nil {
 			g.cfg.OnExit(c, m.Key, m)
 		}
@@ -162,6 +165,10 @@ func (g *Group) do(c *Context, a restart.Action) {
 		ref := c.Spawn(child)
 		c.p.hidePlace(a.ID)
 		g.live[a.ID] = member{gen: a.Gen, ref: ref}
+		if pl.failed {
+			pl.failed = false
+			observe(func(o Observer) { o.ActorRestarted(child.Kind) }, c.System())
+		}
 		if g.cfg.OnStart != nil {
 			g.cfg.OnStart(c, a.ID, ref)
 		}
@@ -176,6 +183,9 @@ func (g *Group) do(c *Context, a restart.Action) {
 		}
 	case restart.GiveUp:
 		g.hideWaiting(c)
+		if pl := g.places[a.ID]; pl != nil {
+			observe(func(o Observer) { o.ActorGaveUp(pl.kind) }, c.System())
+		}
 		if g.cfg.OnGiveUp == nil {
 			c.Exit(Fail(&GaveUpError{Group: g.cfg.Name, GiveUp: a}))
 			return

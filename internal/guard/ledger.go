@@ -148,6 +148,7 @@ func (p *proc) forget(k *kid, r Reason) {
 // functions are cancelled, its children shut down. Should p ever come back, it
 // finds the shutdown in its mailbox and ends; nobody listens then.
 func (p *proc) abandon(r Reason) {
+	p.sys.exits.add(p.gen, time.Now())
 	p.sys.engine.Registry.Remove(p.pid)
 	p.mu.Lock()
 	p.abandoned = true

@@ -85,12 +85,33 @@ type counts struct {
 	started     int
 	exited      map[guard.ReasonKind]int
 	deadLetters int
+	late        int
+	restarted   []string
+	gaveUp      []string
 	duplicates  int
 }
 
 func (o *counts) ActorStarted(string) { o.mu.Lock(); o.started++; o.mu.Unlock() }
-func (o *counts) DeadLetter()         { o.mu.Lock(); o.deadLetters++; o.mu.Unlock() }
-func (o *counts) DuplicateID()        { o.mu.Lock(); o.duplicates++; o.mu.Unlock() }
+func (o *counts) ActorRestarted(kind string) {
+	o.mu.Lock()
+	o.restarted = append(o.restarted, kind)
+	o.mu.Unlock()
+}
+
+func (o *counts) ActorGaveUp(kind string) {
+	o.mu.Lock()
+	o.gaveUp = append(o.gaveUp, kind)
+	o.mu.Unlock()
+}
+
+func (o *counts) DeadLetter(late bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.deadLetters++; late {
+		o.late++
+	}
+}
+func (o *counts) DuplicateID() { o.mu.Lock(); o.duplicates++; o.mu.Unlock() }
 func (o *counts) ActorExited(_ string, r guard.Reason) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

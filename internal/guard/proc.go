@@ -256,6 +256,7 @@ func (p *proc) terminate() {
 // before anybody hears of the exit.
 func (p *proc) close() {
 	p.become(closed)
+	p.sys.exits.add(p.gen, time.Now())
 	p.sys.engine.Registry.Remove(p.pid)
 	_ = p.inbox.Stop()
 	p.behavior = nil

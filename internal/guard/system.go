@@ -22,8 +22,13 @@ type Observer interface {
 	// ActorExited is called once for each ActorStarted; for an abandoned
 	// actor at the time it is given up.
 	ActorExited(kind string, r Reason)
-	// DeadLetter is a message to an actor that is gone. Some are normal.
-	DeadLetter()
+	// ActorRestarted is called when a [Group] starts a child again that has
+	// failed, ActorGaveUp when it does not any more.
+	ActorRestarted(kind string)
+	ActorGaveUp(kind string)
+	// DeadLetter is a message to an actor that is gone. One that crosses the exit
+	// is normal; a late one is of somebody who keeps the PID of a dead actor.
+	DeadLetter(late bool)
 	// DuplicateID is a spawn under an ID that is taken: always a bug.
 	DuplicateID()
 }
@@ -53,6 +58,7 @@ type System struct {
 	stopTimeout time.Duration
 	intercept   func(Moment) // may be nil
 	lastGen     atomic.Uint64
+	exits       exits
 	pill        reflect.Type // of hollywood's poison pill
 	events      *Handle
 }
@@ -144,5 +150,7 @@ type noObserver struct{}
 
 func (noObserver) ActorStarted(string)        {}
 func (noObserver) ActorExited(string, Reason) {}
-func (noObserver) DeadLetter()                {}
+func (noObserver) ActorRestarted(string)      {}
+func (noObserver) ActorGaveUp(string)         {}
+func (noObserver) DeadLetter(bool)            {}
 func (noObserver) DuplicateID()               {}

@@ -139,6 +139,7 @@ func (p *proc) become(ph phase) {
 type place struct {
 	kind   string
 	starts int
+	failed bool // its last life has; it has not been started since
 }
 
 // showWaiting puts the children that are to be restarted after delay into the
