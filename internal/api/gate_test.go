@@ -173,11 +173,11 @@ func TestX13QueryTokenIsForEventStreamsAlone(t *testing.T) {
 // TestX14Rebinding asks every route the way a page of a rebound name would.
 func TestX14Rebinding(t *testing.T) {
 	t.Parallel()
-	b := setup(t, &apitest.Node{}, withMetrics, func(c *api.Config) { c.AllowHosts = []string{"Holdfast.internal", "10.1.2.3"} })
+	b := setup(t, &apitest.Node{}, withMetrics, func(c *api.Config) { c.AllowHosts = []string{"Holdfast.internal", "10.1.2.3", "fd00::1", "[fd00::2]"} })
 	for _, rt := range everyRoute() {
 		for _, host := range []string{
 			"", "evil.test", "evil.test:7070", "localhost.evil.test", "127.0.0.1.evil.test", "127.0.0.1:7070:1", "127.0.0.1:x",
-			"[::1", "[::1]x", "[127.0.0.1]evil", "0.0.0.0", "10.1.2.4", "user@localhost", "localhost/", "127.0.0.1%lo", "[fe80::1%lo]", "::1",
+			"[::1", "[::1]x", "[127.0.0.1]evil", "0.0.0.0", "10.1.2.4", "user@localhost", "localhost/", "127.0.0.1%lo", "[fe80::1%lo]", "::1", "fd00", "fd00::1", "[fd00::3]",
 		} {
 			r := b.request(rt[0], rt[1], "")
 			r.Host = host
@@ -204,7 +204,7 @@ func TestX14Rebinding(t *testing.T) {
 	}
 	for _, host := range []string{
 		"localhost", "LOCALHOST:1", "127.0.0.1", "127.9.9.9:80", "[::1]", "[::1]:7070", "[::ffff:127.0.0.1]:1",
-		"holdfast.INTERNAL:80", "10.1.2.3",
+		"holdfast.INTERNAL:80", "10.1.2.3", "[fd00::1]:7070", "[fd00::2]",
 	} {
 		r := b.request("GET", "/v1/tasks", "")
 		r.Host = host

@@ -18,7 +18,10 @@ type hosts map[string]bool
 func newHosts(allowed []string) hosts {
 	h := make(hosts, len(allowed))
 	for _, name := range allowed {
-		name, _ = splitPort(name)
+		// A bare IPv6 address, as a container is told its own, is all colons.
+		if _, err := netip.ParseAddr(name); err != nil {
+			name, _ = splitPort(name)
+		}
 		h[strings.ToLower(name)] = true
 	}
 	return h

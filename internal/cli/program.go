@@ -59,6 +59,7 @@ type grammar struct {
 	Chaos    chaosCmd    `cmd:"" help:"Break a task's connections on purpose and see it come back (serve --allow-chaos)."`
 	Pressure pressureCmd `cmd:"" help:"Show how close the node is to its limits."`
 	Token    tokenCmd    `cmd:"" help:"Print a token that is good for one task or one tenant."`
+	Probe    probeCmd    `cmd:"" help:"Ask a node whether it lives, or is ready for tasks (for health checks)."`
 	Doctor   doctorCmd   `cmd:"" help:"Say what is missing on this machine and how to mend it."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"runtime"
@@ -14,18 +15,22 @@ type Version struct {
 	Go       string `json:"go"`
 }
 
+// version and revision are set by the linker (-X) where the build has no
+// repository to read them from, as in a container.
+var version, revision string
+
 // BuildVersion reads the version from the binary itself.
 func BuildVersion() Version {
-	v := Version{Version: "devel", Go: runtime.Version()}
+	v := Version{Version: cmp.Or(version, "devel"), Revision: revision, Go: runtime.Version()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
 	}
-	if m := info.Main.Version; m != "" && m != "(devel)" {
+	if m := info.Main.Version; version == "" && m != "" && m != "(devel)" {
 		v.Version = m
 	}
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
+		if s.Key == "vcs.revision" && revision == "" {
 			v.Revision = s.Value
 		}
 	}

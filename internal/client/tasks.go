@@ -110,6 +110,12 @@ func (c *Client) Pressure(ctx context.Context) (messages.Pressure, error) {
 	return p, err
 }
 
+// Live is nil where the node answers at all. It needs no token.
+func (c *Client) Live(ctx context.Context) error {
+	_, err := c.call(ctx, dialTimeout, http.MethodGet, []string{"livez"}, nil, nil, nil)
+	return err
+}
+
 // Respond answers a dialog.
 func (c *Client) Respond(ctx context.Context, id messages.TaskID, a messages.DialogAnswer) (messages.ClosedDialog, error) {
 	var out struct {

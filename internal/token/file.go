@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // maxFile is more than any token with its newline.
@@ -70,7 +71,11 @@ func read(path string) (string, error) {
 	if !info.Mode().IsRegular() {
 		return "", fmt.Errorf("token file %s is not a regular file", path)
 	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+	owner := os.Geteuid()
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		owner = int(st.Uid)
+	}
+	if mode := info.Mode().Perm(); !private(mode, owner, os.Geteuid()) {
 		return "", fmt.Errorf("token file %s can be read or written by others (mode %04o): run chmod 600 on it", path, mode)
 	}
 	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
@@ -81,6 +86,18 @@ func read(path string) (string, error) {
 		return "", fmt.Errorf("token file %s is too large", path)
 	}
 	return string(b), nil
+}
+
+// private says whether a file of that mode and owner is its owner's alone. One
+// exception: root may lend it to one group, read-only, for a node that is not
+// root. That is how secrets are mounted (Kubernetes with fsGroup, systemd's
+// credentials, whose access list shows as the group's bits), and a node could
+// not chmod it.
+func private(mode fs.FileMode, owner, self int) bool {
+	if owner == 0 && self != 0 {
+		return mode&0o037 == 0
+	}
+	return mode&0o077 == 0
 }
 
 // create writes the token beside path and links it into place, so that no

@@ -162,6 +162,30 @@ func TestFile(t *testing.T) {
 			}
 		}
 	})
+	t.Run("root may lend one to a group of the node, read-only", func(t *testing.T) {
+		t.Parallel()
+		const node, other = 10001, 10002
+		for _, c := range []struct {
+			mode        fs.FileMode
+			owner, self int
+			want        bool
+		}{
+			{0o600, node, node, true},
+			{0o400, node, node, true},
+			{0o440, node, node, false}, // it can chmod what is its own
+			{0o440, 0, node, true},
+			{0o640, 0, node, true},
+			{0o440, 0, 0, false},
+			{0o460, 0, node, false},
+			{0o444, 0, node, false},
+			{0o441, 0, node, false},
+			{0o440, other, node, false},
+		} {
+			if got := token.Private(c.mode, c.owner, c.self); got != c.want {
+				t.Errorf("mode %04o of %d for %d: %v", c.mode, c.owner, c.self, got)
+			}
+		}
+	})
 	t.Run("what is no token is refused and not repeated", func(t *testing.T) {
 		t.Parallel()
 		for _, content := range []string{"", "short-secret", strings.Repeat("x", 4096), strings.Repeat("ü", 50)} {
