@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"net/http"
 	"runtime"
 	"runtime/debug"
@@ -81,14 +82,18 @@ func (m *Metrics) Handler() http.Handler {
 // Gatherer gives the series to tests.
 func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
 
+// linkedVersion and linkedRevision are set by the linker (-X) where the build
+// has no repository to read them from, as in a container.
+var linkedVersion, linkedRevision string
+
 func build() prometheus.Collector {
-	version, revision := "devel", "unknown"
+	version, revision := cmp.Or(linkedVersion, "devel"), cmp.Or(linkedRevision, "unknown")
 	if info, ok := debug.ReadBuildInfo(); ok {
-		if v := info.Main.Version; v != "" && v != "(devel)" {
+		if v := info.Main.Version; linkedVersion == "" && v != "" && v != "(devel)" {
 			version = v
 		}
 		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
+			if s.Key == "vcs.revision" && linkedRevision == "" {
 				revision = s.Value
 			}
 		}

@@ -15,22 +15,22 @@ type Version struct {
 	Go       string `json:"go"`
 }
 
-// version and revision are set by the linker (-X) where the build has no
+// linkedVersion and linkedRevision are set by the linker (-X) where the build has no
 // repository to read them from, as in a container.
-var version, revision string
+var linkedVersion, linkedRevision string
 
 // BuildVersion reads the version from the binary itself.
 func BuildVersion() Version {
-	v := Version{Version: cmp.Or(version, "devel"), Revision: revision, Go: runtime.Version()}
+	v := Version{Version: cmp.Or(linkedVersion, "devel"), Revision: linkedRevision, Go: runtime.Version()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
 	}
-	if m := info.Main.Version; version == "" && m != "" && m != "(devel)" {
+	if m := info.Main.Version; linkedVersion == "" && m != "" && m != "(devel)" {
 		v.Version = m
 	}
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && revision == "" {
+		if s.Key == "vcs.revision" && linkedRevision == "" {
 			v.Revision = s.Value
 		}
 	}
