@@ -27,6 +27,7 @@ var floors = []struct {
 	{"internal/statedir", nil},
 	{"internal/logs", []string{"internal/redact"}},
 	{"messages", []string{"internal/redact"}},
+	{"internal/config", []string{"messages"}},
 	{"internal/token", []string{"internal/redact", "messages"}},
 	{"internal/browser", []string{"internal/redact", "messages"}},
 	{"internal/guard", []string{"internal/redact", "internal/restart"}},
@@ -50,7 +51,7 @@ var floors = []struct {
 	{"internal/api", []string{"internal/logs", "internal/redact", "internal/token", "messages"}},
 	{"internal/client", []string{"messages"}},
 	{"internal/demo", []string{".", "internal/browser", "messages"}},
-	{"internal/cli", []string{"internal/api", "internal/browser", "internal/client", "internal/logs", "internal/statedir", "internal/token", "messages", "transport"}},
+	{"internal/cli", []string{"internal/api", "internal/browser", "internal/client", "internal/config", "internal/logs", "internal/statedir", "internal/token", "messages", "transport"}},
 	{"cmd/node", []string{".", "internal/browser", "internal/cli", "internal/demo", "messages"}},
 
 	// What only tests stand on.

@@ -185,17 +185,21 @@ func (n *Node) StopTask(ctx context.Context, id messages.TaskID) error {
 	if _, err := messages.ParseTaskID(string(id)); err != nil {
 		return err
 	}
-	return n.stopTask(ctx, id, messages.OutcomeStopped)
+	return n.stopTask(ctx, messages.StopTask{ID: id, Outcome: messages.OutcomeStopped})
 }
 
-func (n *Node) stopTask(ctx context.Context, id messages.TaskID, o messages.TaskOutcome) error {
+func (n *Node) stopTask(ctx context.Context, o messages.StopTask) error {
 	ctx, cancel := context.WithTimeout(ctx, stopBudget)
 	defer cancel()
 	_, err := n.ask(ctx, nil, func(r messages.ReplyTo) {
-		n.sys.Send(n.registry.PID(), messages.StopTask{ID: id, Outcome: o, Reply: r})
+		o.Reply = r
+		n.sys.Send(n.registry.PID(), o)
 	})
 	return err
 }
+
+// reasonStopping is what the last event of a task says that ends with its node.
+const reasonStopping = "the node is stopping"
 
 // Stop ends every task, every browser the node launched, and the node. It may
 // be called more than once.
@@ -205,12 +209,21 @@ func (n *Node) Stop(ctx context.Context) error {
 	var wg sync.WaitGroup
 	for _, t := range n.directory.List() {
 		if t.Active {
-			wg.Go(func() { _ = n.stopTask(ctx, t.TaskID, messages.OutcomeDrained) }) // what is left is ended below
+			stop := messages.StopTask{ID: t.TaskID, Reason: reasonStopping, Outcome: messages.OutcomeDrained}
+			wg.Go(func() { _ = n.stopTask(ctx, stop) }) // what is left is ended below
 		}
 	}
 	wg.Wait()
 	_, err := n.registry.Stop(ctx)
 	return errors.Join(err, n.browsers.Close(ctx), n.sys.Close(ctx))
+}
+
+// Abort kills every browser the node launched, at once; ctx bounds the wait for
+// their end alone. It is for a node whose process ends now, and may be called
+// while Stop runs.
+func (n *Node) Abort(ctx context.Context) error {
+	n.stopping.Store(true)
+	return n.browsers.Kill(ctx)
 }
 
 // ask gives an order and waits for its answer, for ctx, or for the end of the
@@ -254,6 +267,8 @@ func (n *Node) living(id messages.TaskID) (*supervisor.Board, *supervisor.View, 
 	case v.Snapshot.State == messages.StateLost:
 		return nil, nil, messages.Errorf(messages.CodeUpstreamUnavailable, "task %s was lost (%s); PUT it again to start afresh", id, v.Snapshot.Reason).
 			With("state", v.Snapshot.State).With("sent", false)
+	case !v.Snapshot.Active && n.stopping.Load():
+		return nil, nil, messages.Errorf(messages.CodeUpstreamUnavailable, "the node is stopping").With("sent", false)
 	case !v.Snapshot.Active:
 		return nil, nil, messages.Errorf(messages.CodeTaskNotFound, "task %s has stopped; PUT it again to start it", id)
 	case v.Supervisor == nil:

@@ -18,9 +18,8 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 	reaping, stopReaping := context.WithCancel(context.WithoutCancel(ctx))
 	go browser.ReapOrphans(reaping)
 	node, err := holdfast.Start(ctx, holdfast.Config{
-		StateDir: cfg.StateDir, ChromePath: cfg.ChromePath, ChromeArgs: cfg.ChromeArgs, CDPURLOverride: cfg.CDPURLOverride,
-		Limits:     holdfast.Limits{MaxTasks: cfg.MaxTasks, IdleTimeout: cfg.IdleTimeout, MaxLife: cfg.MaxLife},
-		AllowChaos: cfg.AllowChaos, Log: cfg.Logger,
+		StateDir: cfg.StateDir, ChromePath: cfg.Browser.Path, ChromeArgs: cfg.Browser.Args, CDPURLOverride: cfg.CDPURLOverride,
+		Limits: cfg.Limits.Bounds(), AllowChaos: cfg.AllowChaos, Log: cfg.Logger,
 	})
 	if err != nil {
 		stopReaping()
@@ -28,6 +27,7 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 	}
 	return &cli.RunningNode{
 		Node: node, Metrics: node.MetricsHandler(), Observer: refusals{node},
+		BeginDrain: node.BeginDrain, Abort: node.Abort, SetLimits: node.SetLimits, Alive: node.Alive,
 		Stop: func(ctx context.Context) error {
 			defer stopReaping()
 			return node.Stop(ctx)

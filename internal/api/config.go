@@ -22,6 +22,9 @@ type Config struct {
 	Version string
 	// Metrics is served on /metrics without a token; nil serves none there.
 	Metrics http.Handler
+	// Drain is called when the holder of the admin token asks for the node's end;
+	// it must not wait. Nil refuses.
+	Drain func()
 	// Logger gets an access log at debug level and failures at error level.
 	Logger *slog.Logger
 	// Audit has every answer to a dialog, raw CDP command and recovery logged as

@@ -24,6 +24,7 @@ type Handler struct {
 	cfg     Config
 	hosts   hosts
 	mux     *http.ServeMux
+	calls   calls
 	streams chan struct{} // one element per open event stream
 	started time.Time
 	closing context.Context // ends when event streams are to end
@@ -52,6 +53,7 @@ func New(cfg Config) (*Handler, error) {
 		streams: make(chan struct{}, cfg.MaxStreams),
 		started: time.Now(),
 	}
+	h.calls.ended = make(chan struct{}, 1)
 	h.closing, h.close = context.WithCancel(context.Background())
 	all := slices.Clone(routes)
 	if cfg.Metrics != nil {
@@ -83,9 +85,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			h.panicked(out, c, p)
 		}
 	}()
+	if h.calls.draining.Load() {
+		w.Header().Set("Connection", "close")
+	}
 	if err := h.pass(out, c); err != nil {
 		h.fail(out, c, err)
 		return
+	}
+	if !c.route.stream {
+		h.calls.begin()
+		defer h.calls.end()
 	}
 	if err := c.route.serve(h, out, c); err != nil {
 		h.fail(out, c, err)

@@ -30,7 +30,10 @@ type route struct {
 	// queryToken takes ?access_token= where there is no Authorization header:
 	// an EventSource in a page cannot set one.
 	queryToken bool
-	serve      func(*Handler, http.ResponseWriter, *call) error
+	// stream marks an answer that goes on for as long as its task: nobody waits
+	// for its end.
+	stream bool
+	serve  func(*Handler, http.ResponseWriter, *call) error
 }
 
 // The contract's routes.
@@ -39,6 +42,7 @@ var routes = []route{
 	{method: "GET", path: "/readyz", access: open, class: "health", serve: (*Handler).readyz},
 
 	{method: "GET", path: "/v1/pressure", access: byToken, class: "read", serve: (*Handler).pressure},
+	{method: "POST", path: "/v1/drain", access: byToken, class: "life", serve: (*Handler).drain},
 
 	{method: "GET", path: "/v1/tasks", access: byToken, class: "read", query: []string{"label"}, serve: (*Handler).listTasks},
 	{method: "POST", path: "/v1/tasks", access: byToken, class: "life", serve: (*Handler).newTask},
@@ -50,7 +54,7 @@ var routes = []route{
 	{method: "POST", path: "/v1/tasks/{id}/renew", class: "life", noRenew: true, serve: (*Handler).renewTask},
 
 	{method: "GET", path: "/v1/tasks/{id}/snapshot", class: "read", query: []string{"target_id", "full"}, serve: (*Handler).snapshot},
-	{method: "GET", path: "/v1/tasks/{id}/events", class: "events", queryToken: true, serve: (*Handler).events},
+	{method: "GET", path: "/v1/tasks/{id}/events", class: "events", queryToken: true, stream: true, serve: (*Handler).events},
 
 	{method: "POST", path: "/v1/tasks/{id}/dialog", class: "dialog", serve: (*Handler).dialog},
 	{method: "POST", path: "/v1/tasks/{id}/navigate", class: "drive", serve: (*Handler).navigate},

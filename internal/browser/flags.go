@@ -3,6 +3,7 @@ package browser
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -64,16 +65,20 @@ func arguments(profile string, o LaunchOptions, extra []string) []string {
 const userDataDirFlag = "--user-data-dir="
 
 // environment is ours without what is ours alone: HOLDFAST_ variables may
-// hold tokens.
+// hold tokens, and a service manager listens to us and to no child.
 func environment() []string {
 	var env []string
 	for _, kv := range os.Environ() {
-		if !strings.HasPrefix(kv, "HOLDFAST_") {
+		name, _, _ := strings.Cut(kv, "=")
+		if !strings.HasPrefix(name, "HOLDFAST_") && !slices.Contains(managers, name) {
 			env = append(env, kv)
 		}
 	}
 	return env
 }
+
+// managers are the variables by which systemd and its like are talked to.
+var managers = []string{"NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"}
 
 // environmentFor moves what Chromium would leave behind outside its profile
 // into it: crash dumps, which hold pages' memory and would go to the user's

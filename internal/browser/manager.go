@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"holdfast/messages"
@@ -144,6 +145,28 @@ func (m *Manager) Close(ctx context.Context) error {
 	var errs []error
 	for range running {
 		errs = append(errs, <-results)
+	}
+	return errors.Join(errs...)
+}
+
+// Kill ends the browsers this manager launched at once, and refuses further
+// launches; ctx bounds the wait for their end alone. It is for a node that has
+// no time left, and may be called while Close runs.
+func (m *Manager) Kill(ctx context.Context) error {
+	m.mu.Lock()
+	m.closed = true
+	running := slices.Collect(maps.Keys(m.processes))
+	m.mu.Unlock()
+	m.cancel()
+	for _, p := range running {
+		p.mu.Lock()
+		p.asked = true
+		p.signalLocked(syscall.SIGKILL)
+		p.mu.Unlock()
+	}
+	var errs []error
+	for _, p := range running {
+		errs = append(errs, p.kill(ctx))
 	}
 	return errors.Join(errs...)
 }

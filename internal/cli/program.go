@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -21,6 +22,20 @@ type Program struct {
 	Stdout, Stderr io.Writer
 	// Getenv reads the environment.
 	Getenv func(string) string
+	// Environ lists the environment, for what serve reads of it; nil lists
+	// nothing.
+	Environ func() []string
+	// BecomeDaemon is called by serve as it begins; what comes from then on asks
+	// to read the configuration again.
+	BecomeDaemon func() (reload <-chan struct{})
+	// Hurry is closed when the orderly end that the context asked for is to be
+	// cut short.
+	Hurry <-chan struct{}
+	// Notify tells a service manager about serve, in the words of sd_notify(3).
+	Notify func(state string) error
+	// Watchdog is within which time the service manager wants to hear that serve
+	// lives; 0 is never.
+	Watchdog func() (time.Duration, error)
 	// Version is what was built.
 	Version Version
 	// Start starts a node, for serve.
@@ -58,6 +73,8 @@ type grammar struct {
 	CDP      cdpCmd      `cmd:"" name:"cdp" help:"Run one raw CDP command on a task's own connection."`
 	Chaos    chaosCmd    `cmd:"" help:"Break a task's connections on purpose and see it come back (serve --allow-chaos)."`
 	Pressure pressureCmd `cmd:"" help:"Show how close the node is to its limits."`
+	Config   configCmd   `cmd:"" help:"Look at the configuration of a node."`
+	Drain    drainCmd    `cmd:"" help:"Have the node take no new tasks, let calls finish, and end."`
 	Token    tokenCmd    `cmd:"" help:"Print a token that is good for one task or one tenant."`
 	Probe    probeCmd    `cmd:"" help:"Ask a node whether it lives, or is ready for tasks (for health checks)."`
 	Doctor   doctorCmd   `cmd:"" help:"Say what is missing on this machine and how to mend it."`
@@ -107,6 +124,7 @@ func (p *Program) Run(ctx context.Context, args []string) (code int) {
 		}
 	}()
 	var g grammar
+	g.Serve.settings, g.Config.Print.settings = newSettings(), newSettings()
 	parser, err := kong.New(&g,
 		kong.Name("holdfast"),
 		kong.Description("Stands between agents and browsers and never lets go. See what a node supervises with: holdfast task ls"),

@@ -5,17 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"holdfast/internal/api/apitest"
 	"holdfast/internal/cli"
+	"holdfast/internal/config"
 	"holdfast/messages"
 )
 
@@ -80,21 +81,28 @@ func TestServe(t *testing.T) {
 		}
 		m.want(0, "task", "ls")
 	})
-	t.Run("the node gets what the flags say, the file what they do not", func(t *testing.T) {
+	t.Run("the node gets what the flags say, the variables what they do not, the file what is left", func(t *testing.T) {
 		t.Parallel()
 		m := newMachine(t)
 		m.env["HOLDFAST_CDP_URL_OVERRIDE"] = "ws://override.test/planted-9c1e5f0a77"
-		config := m.write("config.json", `{"chrome":"/from/file","chrome-arg":["--a=1,2","--b"],"max-tasks":7,"allow-chaos":true,"idle-timeout":"90s","max-life":"48h","log-format":"json","allow-host":["holdfast.test"]}`)
-		s := m.serve("--config", config, "--chrome", "/from/flag")
-		got := m.config
-		got.Logger = nil
+		m.env["HOLDFAST_MAX_LIFE"], m.env["HOLDFAST_MAX_LIVES"] = "48h", "9"
+		file := m.write("config.yaml", "limits: {max_tasks: 7, idle_timeout: 90s, max_life: 1h}\nallow_chaos: true\nlogging: {format: json}\nallow_hosts: [holdfast.test]\nbrowser: {path: /from/file, args: ['--a=1,2', --b]}\n")
+		s := m.serve("--config", file, "--chrome", "/from/flag", "--max-browsers=3", "--no-allow-chaos")
+		got := m.config.Config
 		if got.CDPURLOverride.Reveal() != "ws://override.test/planted-9c1e5f0a77" {
 			t.Error(got.CDPURLOverride)
 		}
-		got.CDPURLOverride = messages.CDPURL{}
-		want := cli.NodeConfig{StateDir: m.state, ChromePath: "/from/flag", ChromeArgs: []string{"--a=1,2", "--b"}, IdleTimeout: 90 * time.Second, MaxLife: 48 * time.Hour, MaxTasks: 7, AllowChaos: true}
-		if fmt.Sprint(got) != fmt.Sprint(want) || !slices.Equal(got.ChromeArgs, want.ChromeArgs) {
-			t.Errorf("got %+v, want %+v", got, want)
+		want, err := config.Load(config.Sources{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Listen, want.AllowHosts = "127.0.0.1:0", []string{"holdfast.test"}
+		want.StateDir, want.TokenFile, want.CDPURLOverride = m.state, filepath.Join(m.state, "token"), got.CDPURLOverride
+		want.Limits.MaxTasks, want.Limits.MaxBrowsers, want.Limits.IdleTimeout, want.Limits.MaxLife = 7, 3, 90*time.Second, 48*time.Hour
+		want.Browser = config.Browser{Path: "/from/flag", Args: []string{"--a=1,2", "--b"}}
+		want.Logging = config.Logging{Level: slog.LevelDebug, Format: "json"}
+		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want.Config) {
+			t.Errorf("got %+v\nwant %+v", got, want.Config)
 		}
 		m.want(0, "task", "ls")
 		s.stop()
@@ -107,20 +115,66 @@ func TestServe(t *testing.T) {
 				t.Errorf("%q is in the log", secret)
 			}
 		}
-		if !json.Valid([]byte(strings.SplitN(s.log.String(), "\n", 2)[0])) || !strings.Contains(s.log.String(), `"msg":"request"`) {
+		if !json.Valid([]byte(strings.SplitN(s.log.String(), "\n", 2)[0])) || !strings.Contains(s.log.String(), `"msg":"request"`) || !strings.Contains(s.log.String(), "there is no variable HOLDFAST_MAX_LIVES") {
 			t.Error("the log is not as asked:", s.log)
 		}
 	})
-	t.Run("a file with what serve does not know is refused", func(t *testing.T) {
+	t.Run("a file that is not right is refused, on one line and without its values", func(t *testing.T) {
 		t.Parallel()
 		m := newMachine(t)
-		for _, content := range []string{
-			`{"max-task":7}`, `{"config":"x"}`, `{"node":"http://planted"}`, `{"max-tasks":"many"}`, `{"max-tasks":[1]}`, `{"chrome-arg":"--a"}`, `{"chrome-arg":[1]}`,
-			`{"max-tasks":null}`, `[]`, `{`, ``, `{} {}`, `{"idle-timeout":90}`, `{"cdp-url-override":"ftp://planted"}`, `{"cdp-url-override":{"planted":1}}`, `{"log-format":"planted"}`,
+		for content, why := range map[string]string{
+			`{"max-task":7}`:                             ":1:2: there is no key max-task: is it limits.max_tasks?",
+			"limits:\n  max_tasks: planted":              ":2:14: limits.max_tasks must be a whole number",
+			"cdp_url_override: ftp://planted\n":          ":1:19: cdp_url_override must be",
+			"logging: {level: planted, format: planted}": ":1:18: logging.level must be",
 		} {
-			_, errs := m.want(2, "serve", "--listen", "127.0.0.1:0", "--config", m.write("config.json", content))
-			if strings.Contains(errs, "ftp://planted") || !strings.HasPrefix(errs, "invalid_argument: ") {
-				t.Errorf("%s: %q", content, errs)
+			path := m.write("config.yaml", content)
+			for _, args := range [][]string{{"serve", "--listen", "127.0.0.1:0", "--config", path}, {"config", "print", "--config", path}} {
+				out, errs := m.want(2, args...)
+				if strings.Contains(errs, "planted") || !strings.HasPrefix(errs, "invalid_argument: "+path+why) || strings.Count(errs, "\n") != 1 || out != "" {
+					t.Errorf("%s: %q", content, errs)
+				}
+			}
+			m.env["HOLDFAST_CONFIG"] = path
+			m.want(2, "serve", "--listen", "127.0.0.1:0")
+			delete(m.env, "HOLDFAST_CONFIG")
+			if out, _ := m.want(1, "config", "check", path); strings.Contains(out, "planted") || !strings.HasPrefix(out, path+why) {
+				t.Errorf("%s: %q", content, out)
+			}
+		}
+		if out, _ := m.want(0, "config", "check", m.write("config.yaml", "limits:\n  max_tasks: 1\n")); !strings.HasSuffix(out, " is right\n") {
+			t.Error(out)
+		}
+		m.want(2, "config", "check", filepath.Join(t.TempDir(), "none"))
+	})
+	t.Run("config print shows what holds, and where it comes from", func(t *testing.T) {
+		t.Parallel()
+		m := newMachine(t)
+		m.env["HOLDFAST_CDP_URL_OVERRIDE"], m.env["HOLDFAST_TYPO"] = "ws://override.test/planted-9c1e5f0a77", "1"
+		file := m.write("config.yaml", "limits:\n  max_tasks: 7\n")
+		out, errs := m.want(0, "config", "print", "--config", file, "--log-level", "warn", "--token-file", "/t")
+		for _, want := range []string{"  max_tasks: 7 ", "# " + file + ":2:14\n", "  level: warn ", "# --log-level\n", `cdp_url_override: "***"`, "# HOLDFAST_CDP_URL_OVERRIDE\n", "token_file: /t", "# default\n"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("%q is not in\n%s", want, out)
+			}
+		}
+		if strings.Contains(out+errs, "planted") || errs != "warning: there is no variable HOLDFAST_TYPO; it has no effect\n" {
+			t.Error(out, errs)
+		}
+		out, _ = m.want(0, "config", "print", "--json", "--config", file)
+		var said struct {
+			Settings []struct {
+				Key, Origin, Where string
+				Value              any
+				Reload             bool
+			}
+		}
+		if err := json.Unmarshal([]byte(out), &said); err != nil || len(said.Settings) != len(config.Keys()) || strings.Contains(out, "planted") {
+			t.Fatal(err, out)
+		}
+		for _, s := range said.Settings {
+			if s.Key == "limits.max_tasks" && (s.Value != 7.0 || s.Origin != "file" || s.Where != file+":2:14" || !s.Reload) {
+				t.Errorf("%+v", s)
 			}
 		}
 	})

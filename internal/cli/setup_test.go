@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -31,6 +32,10 @@ type machine struct {
 	config  cli.NodeConfig // what the last serve asked for
 	started func(*cli.RunningNode) error
 	stopErr error
+	// What the process is told, and tells its service manager.
+	reload, hurry chan struct{}
+	notify        func(string) error
+	watchdog      func() (time.Duration, error)
 
 	mu      sync.Mutex
 	stopped int
@@ -39,13 +44,21 @@ type machine struct {
 func newMachine(t *testing.T) *machine {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "state")
-	return &machine{T: t, env: map[string]string{"HOLDFAST_STATE_DIR": dir}, state: dir, node: &apitest.Node{}}
+	return &machine{T: t, env: map[string]string{"HOLDFAST_STATE_DIR": dir}, state: dir, node: &apitest.Node{}, reload: make(chan struct{}), hurry: make(chan struct{})}
 }
 
 func (m *machine) program(out, errs io.Writer) *cli.Program {
 	return &cli.Program{
 		Stdin: strings.NewReader(m.stdin), Stdout: out, Stderr: errs,
-		Getenv:  func(k string) string { return m.env[k] },
+		Getenv: func(k string) string { return m.env[k] },
+		Environ: func() []string {
+			var all []string
+			for k, v := range m.env {
+				all = append(all, k+"="+v)
+			}
+			return all
+		},
+		BecomeDaemon: func() <-chan struct{} { return m.reload }, Hurry: m.hurry, Notify: m.notify, Watchdog: m.watchdog,
 		Version: cli.Version{Version: "v1.2.3", Revision: "abc", Go: "go1"},
 		Start: func(_ context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 			m.config = cfg

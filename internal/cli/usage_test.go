@@ -34,6 +34,8 @@ func TestBadUsage(t *testing.T) {
 		"token", "token --task a/b", "token --task one --tenant two", "token --task", "token one",
 		"serve extra", "serve --listen 7070", "serve --listen 0.0.0.0:0", "serve --listen :0", "serve --listen example.test:0", "serve --listen [::]:0",
 		"serve --metrics-listen 0.0.0.0:0", "serve --metrics-listen x", "serve --cdp-url-override ftp://planted", "serve --idle-timeout soon", "serve --idle-timeout=-1s",
+		"serve --max-tasks 0", "serve --admin-listen 0.0.0.0:0", "serve --admin-listen 192.0.2.1:0", "serve --drain-timeout 5s --drain-delay 5s", "serve --memory-high 2", "serve --chrome-arg=",
+		"config", "config check", "config check /does/not/exist", "config print extra", "config print --max-tasks many", "drain extra",
 		"serve --max-tasks many", "serve --max-tasks=-1", "serve --log-format xml", "serve --log-level loud", "serve --config /does/not/exist",
 		"doctor extra", "version extra", "demo extra",
 	} {
@@ -79,7 +81,7 @@ func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	commands := []string{
 		"task start one", "task ls", "task show one", "task stop one", "snapshot one", "watch one", "dialog ls", "dialog ls one",
-		"dialog accept one", "dialog dismiss one", "navigate one about:blank", "cdp one Page.reload", "recover one reload", "chaos --task one --kill both --wait 0",
+		"dialog accept one", "dialog dismiss one", "navigate one about:blank", "cdp one Page.reload", "recover one reload", "chaos --task one --kill both --wait 0", "drain",
 	}
 	t.Run("3 when no node is reached", func(t *testing.T) {
 		t.Parallel()

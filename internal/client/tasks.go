@@ -43,6 +43,13 @@ func startBudget(s messages.TaskSpec) time.Duration {
 	return startPatience + messages.MaxQueueTimeout
 }
 
+// Drain has the node take no new tasks, let its calls finish, and end. It
+// returns when that has begun.
+func (c *Client) Drain(ctx context.Context) error {
+	_, err := c.call(ctx, patience, http.MethodPost, []string{"v1", "drain"}, nil, nil, nil)
+	return err
+}
+
 // Tasks lists the tasks the token covers that have all the labels.
 func (c *Client) Tasks(ctx context.Context, labels map[string]string) ([]*messages.Snapshot, error) {
 	query := url.Values{}

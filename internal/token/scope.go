@@ -34,6 +34,9 @@ func (s Scope) Allows(id messages.TaskID) bool {
 	return false
 }
 
+// Admin says whether the scope covers the node itself.
+func (s Scope) Admin() bool { return s.kind == admin }
+
 // IDPrefix is what the id of a task made under this scope begins with; ok is
 // false where the scope may not make tasks with ids of the node's choice.
 func (s Scope) IDPrefix() (prefix string, ok bool) {

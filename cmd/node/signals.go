@@ -1,0 +1,99 @@
+package main
+
+import (
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// signals turns what the process is sent into what a command understands:
+//
+//   - the first SIGTERM or SIGINT asks for an orderly end, the second for an end
+//     at once, the third is one. No default disposition is leaned on: to pid 1
+//     of a container the kernel delivers none.
+//   - SIGHUP asks a daemon to read its configuration again. It ends any other
+//     command, and a daemon whose terminal has gone.
+//   - SIGPIPE ends no daemon: a log that nobody reads is no reason to leave
+//     browsers behind.
+type signals struct {
+	end    func()
+	hurry  chan struct{}
+	reload chan struct{} // room for one: what is asked for twice is read once
+	daemon atomic.Bool
+	// terminal says that there was one to hang up.
+	terminal bool
+}
+
+// hurryTime is what an end at once may take.
+const hurryTime = 2 * time.Second
+
+// listen hears signals from here on; end is called for the first one that asks
+// for an end.
+func listen(end func()) *signals {
+	s := &signals{end: end, hurry: make(chan struct{}), reload: make(chan struct{}, 1), terminal: hasTerminal()}
+	in := make(chan os.Signal, 8)
+	signal.Notify(in, ending()...)
+	go s.hear(in)
+	return s
+}
+
+// hear never ends: neither does the wish to end.
+func (s *signals) hear(in <-chan os.Signal) {
+	asked := 0
+	for sig := range in {
+		if sig == syscall.SIGHUP {
+			if s.daemon.Load() && !(s.terminal && !hasTerminal()) {
+				select {
+				case s.reload <- struct{}{}:
+				default:
+				}
+				continue
+			}
+			if asked > 0 {
+				continue // a terminal that goes says so by way of its shell, too
+			}
+		}
+		switch asked++; asked {
+		case 1:
+			s.end()
+		case 2:
+			close(s.hurry)
+			time.AfterFunc(hurryTime, func() { os.Exit(1) })
+		default:
+			os.Exit(1)
+		}
+	}
+}
+
+// becomeDaemon changes what SIGHUP and SIGPIPE mean.
+func (s *signals) becomeDaemon() (reload <-chan struct{}) {
+	s.daemon.Store(true)
+	// Heard and dropped, not ignored: browsers would inherit that.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	return s.reload
+}
+
+// ending are the signals that end a command. One that the process was started
+// to ignore, as nohup does with a hangup, stays ignored.
+func ending() []os.Signal {
+	var out []os.Signal
+	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+		if !signal.Ignored(s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// hasTerminal says whether the process has a controlling terminal; one that
+// was hung up is none any more.
+func hasTerminal() bool {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDONLY|syscall.O_NOCTTY, 0)
+	if err != nil {
+		return false
+	}
+	_ = tty.Close()
+	return true
+}

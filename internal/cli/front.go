@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+
+	"holdfast/internal/api"
+	"holdfast/internal/config"
+)
+
+// front is what a node listens on and the servers behind it.
+type front struct {
+	log                  *slog.Logger
+	main, metrics, admin net.Listener // the last two may be nil
+	servers              []*http.Server
+	ended                chan error // one element per server that ended; room for all
+}
+
+// maxVisitors bounds the connections of the metrics and the admin listener.
+const maxVisitors = 64
+
+// listen opens the listeners, or none.
+func listen(cfg *config.Effective, log *slog.Logger) (*front, error) {
+	f := &front{log: log, ended: make(chan error, 3)}
+	for _, l := range []struct {
+		path string
+		addr config.Address
+		to   *net.Listener
+	}{{"listen", cfg.Listen, &f.main}, {"metrics_listen", cfg.MetricsListen, &f.metrics}, {"admin_listen", cfg.AdminListen, &f.admin}} {
+		if l.addr == "" || l.to != &f.main && l.addr == cfg.Listen && l.path != "admin_listen" {
+			continue
+		}
+		opened, err := net.Listen("tcp", string(l.addr))
+		if err != nil {
+			f.release()
+			return nil, fmt.Errorf("%s (%s): %w", l.path, cfg.Origin(l.path), err)
+		}
+		*l.to = opened
+	}
+	return f, nil
+}
+
+// serve begins to answer on every listener.
+func (f *front) serve(main *api.Handler, metrics http.Handler, allowHosts []string) {
+	f.start(main, f.main, api.MaxConns)
+	if f.metrics != nil {
+		if metrics == nil {
+			metrics = http.NotFoundHandler()
+		}
+		f.start(api.MetricsHandler(metrics, allowHosts), f.metrics, maxVisitors)
+	}
+	if f.admin != nil {
+		f.start(api.DebugHandler(), f.admin, maxVisitors)
+	}
+}
+
+func (f *front) start(h http.Handler, l net.Listener, conns int) {
+	s := api.NewServer(h, f.log)
+	f.servers = append(f.servers, s)
+	go func() { f.ended <- s.Serve(api.Limit(l, conns)) }()
+}
+
+// stopAccepting closes the door to callers; whoever is inside stays. Metrics
+// and profiles can still be had: they tell how the end goes.
+func (f *front) stopAccepting() { _ = f.main.Close() }
+
+// close ends the servers. Answers that are being written may finish until ctx
+// ends, then they are cut.
+func (f *front) close(ctx context.Context) {
+	for _, s := range f.servers {
+		if api.Shutdown(ctx, s) != nil {
+			f.log.Warn("answers that nobody took in time were cut")
+		}
+	}
+	for range f.servers {
+		<-f.ended
+	}
+	f.servers = nil
+}
+
+// release closes the listeners, and cuts what is left on them.
+func (f *front) release() {
+	for _, s := range f.servers {
+		_ = s.Close()
+	}
+	for _, l := range []net.Listener{f.main, f.metrics, f.admin} {
+		if l != nil {
+			if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+				f.log.Warn("a listener could not be closed", "err", err)
+			}
+		}
+	}
+}

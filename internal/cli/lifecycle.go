@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"holdfast/internal/api"
+	"holdfast/internal/config"
+	"holdfast/messages"
+)
+
+// server is a node that serves, from its start to its end:
+//
+//	starting ──► serving ──SIGTERM, SIGINT, POST /v1/drain──► draining ──► ended
+//	               │  ▲                                          │
+//	               └──┘ SIGHUP                                   └─ the second signal, the deadline: killed
+type server struct {
+	*run
+	settings *settings
+	cfg      *config.Effective // replaced by reload, on the goroutine of live
+	level    slog.LevelVar
+	log      *slog.Logger
+	front    *front
+	node     *RunningNode
+	handler  *api.Handler
+	reloads  <-chan struct{} // somebody wants the configuration read again
+	asked    chan struct{}   // an end was asked for over HTTP; room for one
+	withdraw func()          // takes the endpoint file away
+}
+
+// ask is called by whoever asks for the end over HTTP.
+func (s *server) ask() {
+	select {
+	case s.asked <- struct{}{}:
+	default: // it is known already
+	}
+}
+
+// live serves until somebody asks for the end, and ends.
+func (s *server) live() error {
+	dog := s.startWatchdog()
+	defer dog.stop()
+	for {
+		select {
+		case <-s.Done():
+			dog.feed()
+			return s.end("told to", nil)
+		case <-s.asked:
+			dog.feed()
+			return s.end("asked to over HTTP", nil)
+		case err := <-s.front.ended:
+			s.front.ended <- err // for close, which waits for all of them
+			return s.end("a listener has failed", fmt.Errorf("serve: %w", err))
+		case <-s.reloads:
+			s.reload()
+		}
+	}
+}
+
+var errHurried = messages.Errorf(messages.CodeInternal, "the orderly end was cut short by a second signal; the browsers were killed")
+
+// end is the orderly end (row X11), within drain.timeout whatever happens. A
+// second signal, a panic and an overrun deadline kill what is left.
+func (s *server) end(why string, cause error) error {
+	timeout := s.cfg.Drain.Timeout
+	deadline := time.NewTimer(timeout)
+	defer deadline.Stop()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s), timeout-margin(timeout))
+	defer cancel()
+	s.log.Info("stopping", "why", why, "timeout", timeout, "calls", s.calls(), "tasks", len(s.node.Node.Tasks()))
+	done := make(chan error, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				s.log.Error("the orderly end panicked", "stack", string(debug.Stack()))
+				done <- fmt.Errorf("the orderly end panicked: a value of type %T", p)
+			}
+		}()
+		done <- s.drain(ctx)
+	}()
+	var err error
+	select {
+	case err = <-done:
+	case <-s.Hurry:
+		err = errHurried
+	case <-deadline.C:
+		err = messages.Errorf(messages.CodeDeadline, "the node did not end within drain.timeout (%v)", timeout)
+	}
+	s.withdraw()
+	if err != nil {
+		s.abort()
+	} else {
+		s.log.Info("stopped")
+	}
+	return errors.Join(cause, err)
+}
+
+// abortTime is how long the end of killed browsers is waited for.
+const abortTime = time.Second
+
+func (s *server) abort() {
+	if s.node.Abort == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s), abortTime)
+	defer cancel()
+	if err := s.node.Abort(ctx); err != nil {
+		s.log.Error("a browser was killed whose end was not seen: the next node on this state directory clears up", "err", err)
+	}
+}
+
+func (s *server) calls() int {
+	if s.handler == nil {
+		return 0
+	}
+	return s.handler.Calls()
+}

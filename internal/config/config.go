@@ -1,0 +1,85 @@
+package config
+
+import (
+	"log/slog"
+	"time"
+
+	"holdfast/messages"
+)
+
+// Config is what can be set. The tags of a field:
+//
+//	key      its name in the file, within the key of its group
+//	flag     the flag of serve; HOLDFAST_ and the same in capitals is its variable
+//	default  as it would be written in the file
+//	min, max bounds of a number, a size or a duration, included
+//	enum     what a text may be, separated by commas
+//	reload   "yes" where SIGHUP applies a change, else a restart does
+//	secret   "yes" where it is never shown, and not taken from a file that
+//	         others can read
+//	empty    what it means that nothing is set, where that is not plain
+//	help     one sentence or two
+type Config struct {
+	Listen         Address         `key:"listen" flag:"listen" default:"127.0.0.1:7070" help:"Address of the HTTP interface. One that other machines reach needs allow_hosts."`
+	MetricsListen  Address         `key:"metrics_listen" flag:"metrics-listen" empty:"the address of listen" help:"Address of /metrics, which wants no token."`
+	AdminListen    Address         `key:"admin_listen" flag:"admin-listen" empty:"none" help:"Address of /debug/pprof, which wants no token. It has to be a loopback one."`
+	AllowHosts     []string        `key:"allow_hosts" flag:"allow-host" empty:"loopback names alone" help:"Names that requests may be addressed to besides loopback ones."`
+	StateDir       string          `key:"state_dir" flag:"state-dir" empty:"holdfast in $XDG_STATE_HOME, or in ~/.local/state" help:"Directory of the token, the endpoint file, and the profiles of launched browsers. Commands on the same machine find the node by HOLDFAST_STATE_DIR."`
+	TokenFile      string          `key:"token_file" flag:"token-file" empty:"token in state_dir" help:"File of the admin token. It is made where there is none."`
+	CDPURLOverride messages.CDPURL `key:"cdp_url_override" flag:"cdp-url-override" secret:"yes" empty:"as each task says" help:"The browser that every task attaches to, whatever its spec says. It is a credential: set it by its variable, or in a file that is yours alone."`
+	AllowChaos     bool            `key:"allow_chaos" flag:"allow-chaos" default:"false" help:"Let holdfast chaos break tasks' connections, to see that nothing is lost by it."`
+
+	Limits  Limits  `key:"limits" help:"What a node takes on. SIGHUP applies changes."`
+	Drain   Drain   `key:"drain" help:"How it ends."`
+	Browser Browser `key:"browser" help:"The browsers it launches."`
+	Logging Logging `key:"logging" help:"The log, on standard error."`
+}
+
+// Limits are the bounds that SIGHUP changes in a running node.
+type Limits struct {
+	MaxTasks     int           `key:"max_tasks" flag:"max-tasks" default:"5000" min:"1" max:"1000000" reload:"yes" help:"Tasks that may run at a time."`
+	MaxBrowsers  int           `key:"max_browsers" flag:"max-browsers" default:"0" min:"-1" max:"1000000" reload:"yes" help:"Tasks among them whose browser the node has launched. 0 is one for every 256 MiB of memory, -1 as many as there are tasks."`
+	QueueLength  int           `key:"queue_length" flag:"queue-length" default:"100" min:"0" max:"10000" reload:"yes" help:"Starts that may wait for a place; with 0 a node that is full refuses at once."`
+	QueueTimeout time.Duration `key:"queue_timeout" flag:"queue-timeout" default:"30s" min:"1ms" max:"5m" reload:"yes" help:"How long a start waits for a place whose caller does not say, and the longest that one who does may."`
+	IdleTimeout  time.Duration `key:"idle_timeout" flag:"idle-timeout" default:"1h" min:"1s" reload:"yes" help:"A task nobody asks anything of for so long is stopped, unless its spec says otherwise."`
+	MaxLife      time.Duration `key:"max_life" flag:"max-life" default:"24h" min:"1s" reload:"yes" help:"A task that is so old is stopped, unless its spec says otherwise."`
+	MemoryHigh   float64       `key:"memory_high" flag:"memory-high" default:"0.9" min:"0" max:"1" reload:"yes" help:"The share of memory in use, of 1, from which on no task is started. With 0 memory is not looked at."`
+	MemoryLow    float64       `key:"memory_low" flag:"memory-low" default:"0" min:"0" max:"1" reload:"yes" help:"The share it has to fall to before tasks are started again. 0 is a little below memory_high."`
+	CPUHigh      float64       `key:"cpu_high" flag:"cpu-high" default:"0" min:"0" max:"1" reload:"yes" help:"The same for the share of time that some thread waits for a processor, over ten seconds. With 0 it is not looked at."`
+	CPULow       float64       `key:"cpu_low" flag:"cpu-low" default:"0" min:"0" max:"1" reload:"yes" help:"As memory_low. 0 is a little below cpu_high."`
+}
+
+// Bounds are the limits as a node takes them, where 0 stands for the default
+// and what is off is below it.
+func (l Limits) Bounds() messages.Limits {
+	b := messages.Limits{
+		MaxTasks: l.MaxTasks, MaxBrowsers: l.MaxBrowsers, QueueLength: l.QueueLength, QueueTimeout: l.QueueTimeout,
+		IdleTimeout: l.IdleTimeout, MaxLife: l.MaxLife,
+		MemoryHigh: l.MemoryHigh, MemoryLow: l.MemoryLow, CPUHigh: l.CPUHigh, CPULow: l.CPULow,
+	}
+	if b.QueueLength == 0 {
+		b.QueueLength = -1
+	}
+	if b.MemoryHigh == 0 {
+		b.MemoryHigh = -1
+	}
+	return b
+}
+
+// Drain is how a node ends that was asked to.
+type Drain struct {
+	Timeout time.Duration `key:"timeout" flag:"drain-timeout" default:"25s" min:"1s" max:"1h" help:"From the first signal to the end of the process. It has to be shorter than what the service manager grants: 90 s with systemd, 30 s with Kubernetes."`
+	Delay   time.Duration `key:"delay" flag:"drain-delay" default:"0s" min:"0s" help:"How long calls are still taken while /readyz already says 503, so that load balancers notice. It is part of the timeout."`
+}
+
+// Browser is what browsers are launched with.
+type Browser struct {
+	Path string   `key:"path" flag:"chrome" empty:"the first Chromium found in PATH" help:"Chromium's binary."`
+	Args []string `key:"args" flag:"chrome-arg" empty:"none" help:"Flags for every launched browser."`
+}
+
+// Logging is what is logged and how.
+type Logging struct {
+	Level  slog.Level `key:"level" flag:"log-level" default:"info" reload:"yes" help:"The least severe lines that are written."`
+	Format string     `key:"format" flag:"log-format" default:"text" enum:"text,json" help:"The form of a line."`
+}

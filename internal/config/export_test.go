@@ -1,0 +1,10 @@
+package config
+
+// LoadText loads a configuration from what a file of that name would hold.
+func LoadText(name string, content []byte) (*Effective, error) {
+	f, err := parseFile(name, content)
+	if err != nil {
+		return nil, err
+	}
+	return merge(f, Sources{})
+}

@@ -1,0 +1,147 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// mask stands for a credential.
+const mask = "***"
+
+// Setting is one line of an effective configuration.
+type Setting struct {
+	Key string `json:"key"`
+	// Value is a text, a number, a boolean, or a list of texts; durations and
+	// sizes are texts as the file has them; credentials are masked.
+	Value any `json:"value"`
+	Origin
+	// Reload says that SIGHUP applies a change.
+	Reload bool `json:"reload"`
+}
+
+// Settings lists every setting with its value and where that came from.
+func (e *Effective) Settings() []Setting {
+	out := make([]Setting, len(table.keys))
+	for i := range table.keys {
+		k := &table.keys[i]
+		v := e.value(k)
+		s := Setting{Key: k.Path, Value: v, Origin: e.origins[i], Reload: k.Reload}
+		switch {
+		case k.IsList():
+			s.Value = append([]string{}, v.([]string)...) // [] rather than null
+		case k.kind.shapes&(truth|fraction) == 0 && k.kind.shapes != whole:
+			s.Value = k.show(v)
+		}
+		out[i] = s
+	}
+	return out
+}
+
+// show writes a value as the file would have it, without quotes.
+func (k *Key) show(v any) string {
+	switch {
+	case k.Secret:
+		if reflect.ValueOf(v).IsZero() {
+			return ""
+		}
+		return mask
+	case k.IsList():
+		return k.quoted(v)
+	}
+	return k.kind.format(v)
+}
+
+// YAML writes the configuration as a file that could be read again, but for
+// what is masked, with the origin of every value beside it.
+func (e *Effective) YAML() string {
+	type line struct{ text, origin string }
+	var (
+		lines []line
+		group string
+		width int
+	)
+	for i := range table.keys {
+		k := &table.keys[i]
+		in, name, nested := strings.Cut(k.Path, ".")
+		if !nested {
+			in, name = "", k.Path
+		}
+		if in != group {
+			group = in
+			lines = append(lines, line{text: in + ":"})
+		}
+		text := name + ": " + k.quoted(e.value(k))
+		if nested {
+			text = "  " + text
+		}
+		if len(text) <= maxAlign {
+			width = max(width, len(text))
+		}
+		lines = append(lines, line{text, e.origins[i].String()})
+	}
+	var b strings.Builder
+	for _, l := range lines {
+		if l.origin == "" {
+			fmt.Fprintln(&b, l.text)
+			continue
+		}
+		fmt.Fprintf(&b, "%-*s  # %s\n", width, l.text, l.origin)
+	}
+	return b.String()
+}
+
+// maxAlign is how long a line may be that the comments stand behind.
+const maxAlign = 60
+
+// String says where a value came from.
+func (o Origin) String() string {
+	if o.Where == "" {
+		return string(o.Kind)
+	}
+	return o.Where
+}
+
+// quoted writes a value as YAML.
+func (k *Key) quoted(v any) string {
+	switch {
+	case k.IsList():
+		list := v.([]string)
+		out := make([]string, len(list))
+		for i := range list {
+			out[i] = quote(list[i])
+		}
+		return "[" + strings.Join(out, ", ") + "]"
+	case k.kind.shapes == text:
+		return quoteUnlessPlain(k.show(v))
+	}
+	return k.show(v)
+}
+
+// quote writes a text in JSON's quotes, which are YAML's too.
+func quote(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return strconv.Quote(s)
+	}
+	return string(b)
+}
+
+// quoteUnlessPlain leaves the quotes away around what is read as a text
+// without them.
+func quoteUnlessPlain(s string) string {
+	if s == "" || strings.Trim(s, plain) != "" || !strings.ContainsAny(s[:1], letters+"/") && !strings.Contains(s, ":") {
+		return quote(s)
+	}
+	if _, err := strconv.ParseBool(s); err == nil || s == "null" {
+		return quote(s)
+	}
+	return s
+}
+
+const (
+	letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	plain   = letters + "0123456789./:-_"
+)
