@@ -290,33 +290,34 @@ func TestSignals(t *testing.T) {
 		}
 		s.wantNothingLeft()
 	})
-	t.Run("the second signal ends it at once, and the next serve cleans up", func(t *testing.T) {
+	t.Run("the second signal ends it at once, browsers included", func(t *testing.T) {
 		t.Parallel()
 		s := &shell{T: t, state: t.TempDir()}
 		p := s.serve("--log-level", "debug")
 		s.run(0, "task", "start", "one")
-		// A call that hangs holds the orderly end up.
-		call := s.command("cdp", "one", "Runtime.evaluate", `{"expression":"window.hung = true; new Promise(() => {})","awaitPromise":true}`, "--timeout", "60")
-		if err := call.Start(); err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = call.Process.Kill(); _ = call.Wait() }()
-		for out, limit := "", time.Now().Add(patience); !strings.Contains(out, "true"); {
-			if time.Now().After(limit) {
-				t.Fatal("the call never got to the page")
-			}
-			out, _ = s.run(0, "cdp", "one", "Runtime.evaluate", `{"expression":"window.hung"}`)
-		}
+		s.hang("one")
 		p.signal(t, syscall.SIGTERM)
 		p.log.await(t, "msg=stopping")
+		if len(s.browsers()) == 0 {
+			t.Error("no browser is left: the second signal has nothing to do")
+		}
 		second := time.Now()
 		p.signal(t, syscall.SIGTERM)
 		p.wait(t)
-		if took := time.Since(second); took > 3*time.Second || p.ProcessState.Success() {
-			t.Errorf("took %v: %v", took, p.ProcessState)
+		if took := time.Since(second); took > 4*time.Second || p.ProcessState.ExitCode() != 1 {
+			t.Errorf("took %v: %v: %s", took, p.ProcessState, p.log)
 		}
+		s.wantNothingLeft()
+	})
+	t.Run("what a killed node leaves behind, the next one clears up", func(t *testing.T) {
+		t.Parallel()
+		s := &shell{T: t, state: t.TempDir()}
+		p := s.serve()
+		s.run(0, "task", "start", "one")
+		p.signal(t, syscall.SIGKILL)
+		p.wait(t)
 		if len(s.browsers()) == 0 {
-			t.Error("no browser was left: the test proves nothing about cleaning up")
+			t.Error("no browser was left: the test proves nothing about clearing up")
 		}
 		p = s.serve()
 		p.signal(t, syscall.SIGTERM)
@@ -326,4 +327,23 @@ func TestSignals(t *testing.T) {
 		}
 		s.wantNothingLeft()
 	})
+}
+
+// hang makes a call that does not end by itself, and returns once it has got to
+// the page.
+func (s *shell) hang(id string) *exec.Cmd {
+	s.Helper()
+	call := s.command("cdp", id, "Runtime.evaluate", `{"expression":"window.hung = true; new Promise(() => {})","awaitPromise":true}`, "--timeout", "60")
+	call.Stderr = &lines{grew: make(chan struct{}, 1)}
+	if err := call.Start(); err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { _ = call.Process.Kill(); _ = call.Wait() })
+	for out, limit := "", time.Now().Add(patience); !strings.Contains(out, "true"); {
+		if time.Now().After(limit) {
+			s.Fatal("the call never got to the page")
+		}
+		out, _ = s.run(0, "cdp", id, "Runtime.evaluate", `{"expression":"window.hung"}`)
+	}
+	return call
 }
