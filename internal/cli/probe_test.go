@@ -26,10 +26,10 @@ func TestProbe(t *testing.T) {
 	t.Run("one that is full or drains lives all the same", func(t *testing.T) {
 		t.Parallel()
 		m := newMachine(t)
-		m.node.ReadyErr = messages.Errorf(messages.CodeLimitReached, "it is full")
+		m.node.CheckList = []messages.Check{{Name: "capacity", Reason: "it is full"}}
 		m.serve()
 		m.want(0, "probe", "live")
-		if out, errs := m.want(1, "probe", "ready"); out != "" || errs != "limit_reached: it is full\n" {
+		if out, errs := m.want(1, "probe", "ready"); out != "" || !strings.HasPrefix(errs, "upstream_unavailable: not ready for new tasks: capacity: it is full\n") {
 			t.Errorf("%q %q", out, errs)
 		}
 	})
