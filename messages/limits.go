@@ -39,8 +39,9 @@ const (
 	DefaultIdleTimeout  = time.Hour
 	DefaultMaxLife      = 24 * time.Hour
 	DefaultMemoryHigh   = 0.90
-	// BrowserMemory is what a launched browser is reckoned to need, in bytes.
-	BrowserMemory = 256 << 20
+	// BrowserMemory is what a launched browser is reckoned to need, in bytes: one
+	// with a blank page has 235 MiB to itself, and pages are not blank.
+	BrowserMemory = 512 << 20
 	// hysteresis is how far below the upper threshold the lower one is by default.
 	hysteresis = 0.05
 )

@@ -260,8 +260,8 @@ func TestWhatIsAskedOfTheNode(t *testing.T) {
 	if spec.CDPURL.Reveal() != "ws://from.stdin/secret" {
 		t.Error(spec)
 	}
-	m.want(0, "task", "start", "--new", "--headful")
-	if len(id) != 26 || spec.Launch == nil || *spec.Launch.Headless {
+	m.want(0, "task", "start", "--new", "--headful", "--queue-timeout", "0")
+	if len(id) != 26 || spec.Launch == nil || *spec.Launch.Headless || spec.QueueTimeoutS == nil || *spec.QueueTimeoutS != 0 {
 		t.Error(id, spec)
 	}
 	m.stdin = `{"expression":"1 < 2"}`
@@ -317,4 +317,52 @@ func TestTreeOfActors(t *testing.T) {
 		t.Error(out)
 	}
 	m.want(1, "tree", "--depth", "99")
+}
+
+func TestPressure(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	m.node.Load = messages.Pressure{
+		Available: true, Running: 3, Browsers: 2, RejectedLastMinute: map[messages.LimitReason]uint64{},
+		Limits: messages.PressureLimits{Tasks: 10, Browsers: 4, QueueLength: 5, QueueTimeoutS: 30},
+		Memory: messages.Load{State: messages.LoadOK, Used: 0.5, High: 0.9, Low: 0.85, LimitBytes: 4 << 30, Source: "cgroup2"},
+		CPU:    messages.Load{State: messages.LoadOff},
+	}
+	m.serve()
+	out, _ := m.want(0, "pressure")
+	if want := `node      takes tasks
+tasks     3 of 10
+browsers  2 of 4 launched
+queue     0 of 5, the first for 0.0 s of 30
+memory    50% in use of 4096 MiB (cgroup2), no task starts from 90% on
+cpu       not looked at
+refused   0 in the last minute
+`; out != want {
+		t.Errorf("got\n%swant\n%s", out, want)
+	}
+	if out, _ := m.want(0, "pressure", "--json"); !strings.HasPrefix(out, `{"available":true,`) {
+		t.Error(out)
+	}
+
+	full := newMachine(t)
+	full.node.Load = messages.Pressure{
+		Reason: messages.LimitMemory, RetryAfterS: 5, Queued: 1, OldestWaitS: 2.25,
+		RejectedLastMinute: map[messages.LimitReason]uint64{messages.LimitQueueFull: 2, messages.LimitMemory: 1, "new\x1b[0m": 4},
+		Memory:             messages.Load{State: messages.LoadHigh, Used: 0.95, Low: 0.85, Source: "host"},
+		CPU:                messages.Load{State: messages.LoadUnknown},
+	}
+	full.serve()
+	out, _ = full.want(0, "pressure")
+	if want := `node      takes no task now: too much memory is in use; ask again in 5 s
+tasks     0 of 0
+browsers  0 of 0 launched
+queue     1 of 0, the first for 2.2 s of 0
+memory    95% in use: no task starts until it is 85%
+cpu       cannot be read
+refused   7 in the last minute
+          too much memory is in use: 1
+          the queue was full: 2
+`; out != want {
+		t.Errorf("got\n%swant\n%s", out, want)
+	}
 }
