@@ -48,7 +48,7 @@ var floors = []struct {
 		"internal/pressure", "internal/statedir",
 		"messages", "metrics", "transport",
 	}},
-	{"internal/api", []string{"internal/logs", "internal/redact", "internal/token", "messages"}},
+	{"internal/api", []string{"internal/bounds", "internal/logs", "internal/redact", "internal/token", "messages"}},
 	{"internal/client", []string{"messages"}},
 	{"internal/demo", []string{".", "internal/browser", "messages"}},
 	{"internal/cli", []string{"internal/api", "internal/browser", "internal/client", "internal/config", "internal/logs", "internal/statedir", "internal/token", "messages", "transport"}},

@@ -81,10 +81,14 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 		roll: rand.New(rand.NewPCG(cfg.Seed, 0)),
 	}
 	n.ration = transport.NewRation(cfg.Dials, &n.stats)
-	n.metrics = metrics.New(metrics.Sources{Tasks: n.directory.List, Link: &n.stats, Bounds: &n.bounds, Pressure: n.Pressure})
+	n.metrics = metrics.New(metrics.Sources{
+		Tasks: n.directory.List, Link: &n.stats, Bounds: &n.bounds, Pressure: n.Pressure,
+		Browsers: func() (int, uint64) { return n.browsers.Running() },
+	})
 	var err error
 	n.browsers, err = browser.NewManager(browser.Options{
 		Path: cfg.ChromePath, StateDir: cfg.StateDir, ExtraArgs: cfg.ChromeArgs, Logger: cfg.Log,
+		OnExit: func(how browser.Exit) { n.metrics.BrowserExited(string(how)) },
 	})
 	if err != nil {
 		return nil, fmt.Errorf("holdfast: %w", err)
@@ -158,13 +162,6 @@ func (n *Node) MetricsHandler() http.Handler { return n.metrics.Handler() }
 // Metrics are the node's counters, for the layers around it: each notes there
 // what it lets in and what it refuses.
 func (n *Node) Metrics() *metrics.Metrics { return n.metrics }
-
-// Bounds are where the layers around the node note what they cut off.
-func (n *Node) Bounds() *bounds.Counts { return &n.bounds }
-
-// CountAuthFailure notes a request that was refused at the door; class is the
-// kind of route, one of few.
-func (n *Node) CountAuthFailure(class string) { n.metrics.AuthFailed(class) }
 
 // Tasks returns the tasks that run or were lost, by id. It never waits.
 func (n *Node) Tasks() []*messages.Snapshot { return n.directory.List() }

@@ -7,6 +7,6 @@ func (m *Metrics) OrphansReaped(n int) {
 	}
 }
 
-// BrowserExited counts the end of a launched browser, in one of the ways from
-// [ExitStopped] on.
+// BrowserExited counts the end of a launched browser, in one of the ways of
+// internal/browser.
 func (m *Metrics) BrowserExited(how string) { m.browserEnds.inc(how) }

@@ -1,6 +1,10 @@
 package metrics
 
-import "time"
+import (
+	"time"
+
+	"holdfast/internal/bounds"
+)
 
 // Request counts a request of a class of routes, answered with status within
 // took; cut says that the answer did not come to its end.
@@ -26,3 +30,6 @@ func (m *Metrics) StreamOpened() (closed func()) {
 	m.streams.add(1)
 	return func() { m.streams.add(-1) }
 }
+
+// Cut counts what was refused because of a bound.
+func (m *Metrics) Cut(b bounds.Bound) { m.bounds.Hit(b) }

@@ -35,6 +35,7 @@ type Sources struct {
 // neither wait nor, but for histograms that grow a bucket, allocate.
 type Metrics struct {
 	registry *prometheus.Registry
+	bounds   *bounds.Counts
 
 	taskEnds, opened, closed, late            counters
 	wedges, recoveries, resyncs               counters
@@ -51,7 +52,7 @@ type Metrics struct {
 func New(s Sources) *Metrics {
 	r := prometheus.NewRegistry()
 	m := &Metrics{
-		registry: r,
+		registry: r, bounds: s.Bounds,
 		taskEnds: newCounters(r, tasksTotal), rejected: newCounters(r, rejected),
 		starts: newHistograms(r, startSeconds), waits: newHistograms(r, queueWait),
 		opened: newCounters(r, dialogsOpened), closed: newCounters(r, dialogsClosed), late: newCounters(r, lateAnswers),

@@ -16,6 +16,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"holdfast/internal/bounds"
+	"holdfast/internal/browser"
 	"holdfast/internal/guard"
 	"holdfast/messages"
 	"holdfast/metrics"
@@ -155,7 +156,7 @@ func TestEventsAreCounted(t *testing.T) {
 	m.ActorGaveUp("anchor")
 	m.DuplicateID()
 	m.OrphansReaped(2)
-	m.BrowserExited(metrics.ExitSignal)
+	m.BrowserExited(string(browser.ExitSignal))
 	m.TaskStarted(false, 700*time.Millisecond)
 	m.QueueWaited(0)
 	m.AdmissionRejected(messages.LimitMemory)
@@ -290,6 +291,11 @@ func TestNoListIsShorterThanWhatItIsOf(t *testing.T) {
 	for _, o := range messages.TaskOutcomes() {
 		if !strings.Contains(golden, `holdfast_tasks_total{outcome="`+string(o)+`"}`) {
 			t.Errorf("tasks that have %s are not counted", o)
+		}
+	}
+	for _, e := range browser.Exits() {
+		if !strings.Contains(golden, `holdfast_browser_exits_total{reason="`+string(e)+`"}`) {
+			t.Errorf("browsers that end by %s are not counted", e)
 		}
 	}
 	for _, k := range []guard.ReasonKind{guard.Normal, guard.Shutdown, guard.Failure, guard.Panic, guard.Abandoned} {

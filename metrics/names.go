@@ -72,7 +72,7 @@ var (
 	childKinds   = label{"kind", []string{"browser", "session", "dialog", "frame", "anchor", other}}
 	exitReasons  = label{"reason", stringsOf([]guard.ReasonKind{guard.Normal, guard.Shutdown, guard.Failure, guard.Panic, guard.Abandoned})}
 	letterAges   = label{"when", []string{letterAtExit, letterLate}}
-	browserExits = label{"reason", []string{ExitStopped, ExitExited, ExitSignal, ExitLaunch}}
+	browserExits = label{"reason", []string{"stopped", "exited", "signal", "launch_failed"}}
 	boundNames   = label{"bound", stringsOf(bounds.All())}
 )
 
@@ -82,14 +82,6 @@ const (
 	legUpstream              = "upstream"
 	letterAtExit, letterLate = "at_exit", "late"
 	startLaunch, startAttach = "launch", "attach" // a browser for it, or it to one that was there
-)
-
-// The ends of a launched browser.
-const (
-	ExitStopped = "stopped"       // we ended it
-	ExitExited  = "exited"        // it ended by itself
-	ExitSignal  = "signal"        // somebody killed it, the kernel for its memory perhaps
-	ExitLaunch  = "launch_failed" // it never was ready
 )
 
 // The table: every metric of a node that is not of the Go runtime or of the

@@ -26,7 +26,7 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 		return nil, err
 	}
 	return &cli.RunningNode{
-		Node: node, Metrics: node.MetricsHandler(), Observer: refusals{node},
+		Node: node, Metrics: node.MetricsHandler(), Observer: node.Metrics(),
 		BeginDrain: node.BeginDrain, Abort: node.Abort, SetLimits: node.SetLimits, Alive: node.Alive,
 		Stop: func(ctx context.Context) error {
 			defer stopReaping()
@@ -34,9 +34,3 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 		},
 	}, nil
 }
-
-// refusals counts what the HTTP layer refuses.
-type refusals struct{ node *holdfast.Node }
-
-// AuthFailed implements api.Observer.
-func (r refusals) AuthFailed(class string) { r.node.CountAuthFailure(class) }

@@ -23,7 +23,7 @@ func (c *call) read(w http.ResponseWriter, v any, limit int64, emptyOK bool) err
 	if counting, ok := w.(*response); ok {
 		w = counting.ResponseWriter // the server's own, which then closes a connection with too much on it
 	}
-	in := bufio.NewReader(bodyReader{http.MaxBytesReader(w, c.Body, limit), limit})
+	in := bufio.NewReader(bodyReader{http.MaxBytesReader(w, c.Body, limit), limit, c})
 	if _, err := in.Peek(1); errors.Is(err, io.EOF) {
 		if !emptyOK {
 			return messages.Errorf(messages.CodeInvalidArgument, "the body is missing")
@@ -44,6 +44,7 @@ func (c *call) read(w http.ResponseWriter, v any, limit int64, emptyOK bool) err
 type bodyReader struct {
 	r     io.Reader
 	limit int64
+	call  *call
 }
 
 func (b bodyReader) Read(p []byte) (int, error) {
@@ -53,6 +54,7 @@ func (b bodyReader) Read(p []byte) (int, error) {
 	case err == nil, errors.Is(err, io.EOF):
 		return n, err
 	case errors.As(err, &tooLarge):
+		b.call.tooLarge = true
 		return n, messages.Errorf(messages.CodeMessageTooLarge, "the body is longer than %d bytes", b.limit)
 	default:
 		return n, messages.Errorf(messages.CodeInvalidArgument, "the body could not be read to its end")

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"holdfast/internal/bounds"
 	"holdfast/internal/logs"
 	"holdfast/internal/token"
 )
@@ -49,6 +50,14 @@ type Observer interface {
 	// AuthFailed is called for every request whose token is missing, wrong or
 	// out of scope. The class is one of a few names, fit for a metric's label.
 	AuthFailed(routeClass string)
+	// Request is called for every request that has been answered, with the time
+	// that took. Cut says that the answer did not come to its end.
+	Request(routeClass string, status int, cut bool, took time.Duration)
+	// StreamOpened is called for every event stream, and what it returns once at
+	// the stream's end.
+	StreamOpened() (closed func())
+	// Cut is called for whatever is refused because of a bound.
+	Cut(b bounds.Bound)
 }
 
 const (
@@ -67,7 +76,10 @@ var quiet = slog.New(slog.DiscardHandler)
 
 type deaf struct{}
 
-func (deaf) AuthFailed(string) {}
+func (deaf) AuthFailed(string)                        {}
+func (deaf) Request(string, int, bool, time.Duration) {}
+func (deaf) StreamOpened() func()                     { return func() {} }
+func (deaf) Cut(bounds.Bound)                         {}
 
 func (c Config) withDefaults() (Config, error) {
 	if c.Node == nil {

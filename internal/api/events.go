@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strconv"
 	"time"
 
+	"holdfast/internal/bounds"
 	"holdfast/messages"
 )
 
@@ -65,11 +67,14 @@ func (h *Handler) openStream(c *call) (ctx context.Context, release func(), err 
 	select {
 	case h.streams <- struct{}{}:
 	default:
+		h.cfg.Observer.Cut(bounds.EventStreams)
 		return nil, nil, messages.Errorf(messages.CodeLimitReached, "%d event streams are open already", cap(h.streams))
 	}
 	ctx, cancel := context.WithCancel(c.Context())
 	stop := context.AfterFunc(h.closing, cancel)
+	closed := h.cfg.Observer.StreamOpened()
 	return ctx, func() {
+		closed()
 		stop()
 		cancel()
 		<-h.streams
@@ -80,6 +85,9 @@ func (h *Handler) openStream(c *call) (ctx context.Context, release func(), err 
 // The answer has begun: there is no way left to tell the reader.
 func (h *Handler) streamEnded(c *call, err error) error {
 	var gone *readerGone
+	if errors.As(err, &gone) && errors.Is(gone.err, os.ErrDeadlineExceeded) {
+		h.cfg.Observer.Cut(bounds.SlowReaders)
+	}
 	if errors.Is(err, io.EOF) || errors.As(err, &gone) || c.Context().Err() != nil || h.closing.Err() != nil {
 		return nil
 	}

@@ -3,18 +3,22 @@ package api_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
 	"holdfast/internal/api"
 	"holdfast/internal/api/apitest"
+	"holdfast/internal/bounds"
 	"holdfast/internal/token"
 	"holdfast/messages"
 )
@@ -40,8 +44,32 @@ func (b *syncBuffer) String() string {
 }
 
 type countFailures struct {
-	mu sync.Mutex
-	by map[string]int
+	mu    sync.Mutex
+	by    map[string]int
+	notes []string
+}
+
+func (c *countFailures) Request(class string, status int, cut bool, _ time.Duration) {
+	c.note(fmt.Sprintf("request %s %d %v", class, status, cut))
+}
+
+func (c *countFailures) StreamOpened() func() {
+	c.note("stream opened")
+	return func() { c.note("stream closed") }
+}
+
+func (c *countFailures) Cut(b bounds.Bound) { c.note("cut " + b.String()) }
+
+func (c *countFailures) note(what string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.notes = append(c.notes, what)
+}
+
+func (c *countFailures) read() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.notes)
 }
 
 func (c *countFailures) AuthFailed(class string) {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/internal/bounds"
 	"holdfast/internal/redact"
 	"holdfast/internal/token"
 	"holdfast/messages"
@@ -39,6 +40,8 @@ type call struct {
 	id    messages.TaskID // where the route names a task
 	query url.Values
 	ctl   *http.ResponseController
+	// tooLarge says that the body was.
+	tooLarge bool
 }
 
 // New returns a handler for the node.
@@ -79,6 +82,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.cfg.Logger.LogAttrs(r.Context(), slog.LevelDebug, "request",
 			slog.String("method", r.Method), slog.String("route", c.route.path), slog.String("task", string(c.id)),
 			slog.Int("status", out.status), slog.Int64("bytes", out.bytes), slog.Float64("took_ms", float64(time.Since(start).Microseconds())/1000))
+	}()
+	defer func() {
+		if c.tooLarge {
+			h.cfg.Observer.Cut(bounds.HTTPBodies)
+		}
+		h.cfg.Observer.Request(c.route.class, out.status, out.cut, time.Since(start))
 	}()
 	defer func() {
 		if p := recover(); p != nil {
@@ -212,6 +221,7 @@ var errInternal = messages.Errorf(messages.CodeInternal, "the request failed on 
 // begun already.
 func (h *Handler) fail(w *response, c *call, err error) {
 	if w.status != 0 {
+		w.cut = true
 		panic(http.ErrAbortHandler)
 	}
 	var own *messages.Error

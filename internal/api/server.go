@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"holdfast/internal/bounds"
 	"holdfast/internal/redact"
 )
 
@@ -45,15 +46,19 @@ func (l serverLog) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Limit closes what is accepted while n connections are open. It refuses
-// instead of waiting, so that a caller learns at once.
-func Limit(l net.Listener, n int) net.Listener {
-	return &limited{Listener: l, free: make(chan struct{}, n)}
+// Limit closes what is accepted while n connections are open, and tells o, which
+// may be nil. It refuses instead of waiting, so that a caller learns at once.
+func Limit(l net.Listener, n int, o Observer) net.Listener {
+	if o == nil {
+		o = deaf{}
+	}
+	return &limited{Listener: l, free: make(chan struct{}, n), observer: o}
 }
 
 type limited struct {
 	net.Listener
-	free chan struct{}
+	free     chan struct{}
+	observer Observer
 }
 
 func (l *limited) Accept() (net.Conn, error) {
@@ -66,6 +71,7 @@ func (l *limited) Accept() (net.Conn, error) {
 		case l.free <- struct{}{}:
 			return &counted{Conn: conn, done: sync.OnceFunc(func() { <-l.free })}, nil
 		default:
+			l.observer.Cut(bounds.HTTPConnections)
 			conn.Close()
 		}
 	}

@@ -155,7 +155,7 @@ func TestConnectionsAreLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		inner := newPipeListener()
-		l := api.Limit(inner, 2)
+		l := api.Limit(inner, 2, nil)
 		defer l.Close()
 		accepted := make(chan net.Conn, 8)
 		go func() {

@@ -20,6 +20,7 @@ const (
 	SessionEvents                // events dropped of sessions that nobody had taken yet
 	Sessions                     // sessions a browser announced beyond those that are kept
 	EventStreams                 // event streams refused
+	SlowReaders                  // event streams ended whose reader took nothing
 	HTTPConnections              // connections closed at the door
 	HTTPBodies                   // requests refused for the size of their body
 	LogLines                     // lines of the log held back by a rate
@@ -30,7 +31,7 @@ const (
 var names = [count]string{
 	"console_errors", "console_text", "dialog_text", "dialog_memory", "frames", "event_ring", "wanted", "ended_tasks",
 	"cdp_messages", "cdp_commands", "session_events", "sessions",
-	"event_streams", "http_connections", "http_bodies", "log_lines", "spans",
+	"event_streams", "slow_readers", "http_connections", "http_bodies", "log_lines", "spans",
 }
 
 // String is the bound's name, fit for a metric's label.

@@ -20,6 +20,7 @@ type Options struct {
 	StateDir  string       // leases and profiles; created with mode 0700; may be shared by nodes of one machine
 	ExtraArgs []string     // the operator's flags for every browser
 	Logger    *slog.Logger // nil: none
+	OnExit    func(Exit)   // hears of every browser's end; must not block; nil: nobody
 }
 
 // Manager launches browsers and answers for their end. Its methods are safe
@@ -37,6 +38,7 @@ type Manager struct {
 	mu        sync.Mutex
 	closed    bool
 	processes map[*Process]struct{}
+	resident  resident
 	launching sync.WaitGroup // Add only under mu while !closed
 }
 
@@ -95,14 +97,17 @@ func (m *Manager) Launch(ctx context.Context, o LaunchOptions) (*Process, error)
 
 	path, err := Find(m.options.Path)
 	if err != nil {
+		m.exited(ExitLaunch)
 		return nil, unavailable("no browser was launched: %v", err)
 	}
 	p, err := m.start(path, o)
 	if err != nil {
+		m.exited(ExitLaunch)
 		return nil, unavailable("no browser was launched: %v", err)
 	}
 	select {
 	case p.endpoint = <-p.stderr.endpoint:
+		p.becomeReady()
 		m.log.Info("browser launched", "pid", p.PID(), "endpoint", p.endpoint)
 		return p, nil
 	case <-p.exited:

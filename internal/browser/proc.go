@@ -25,6 +25,7 @@ type procStat struct {
 	State  byte
 	Parent int
 	Group  int
+	Pages  uint64 // of memory, resident
 }
 
 // ended says that only the table entry is left, which holds no resource and
@@ -50,15 +51,16 @@ func parseStat(raw []byte) (procStat, error) {
 		return procStat{}, bad
 	}
 	fields := strings.Fields(string(raw[shut+1:]))
-	if len(fields) < 20 || len(fields[0]) != 1 {
+	if len(fields) < 22 || len(fields[0]) != 1 {
 		return procStat{}, bad
 	}
 	s := procStat{State: fields[0][0]}
-	var errs [4]error
+	var errs [5]error
 	s.PID, errs[0] = strconv.Atoi(strings.TrimSpace(string(raw[:open])))
 	s.Parent, errs[1] = strconv.Atoi(fields[1])
 	s.Group, errs[2] = strconv.Atoi(fields[2])
 	s.Start, errs[3] = strconv.ParseUint(fields[19], 10, 64)
+	s.Pages, errs[4] = strconv.ParseUint(fields[21], 10, 64)
 	if errors.Join(errs[:]...) != nil {
 		return procStat{}, bad
 	}

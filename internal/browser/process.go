@@ -42,6 +42,7 @@ type Process struct {
 	reason   string // why it ended
 	cleanErr error
 	asked    bool
+	ready    bool // it has said where it listens
 }
 
 // Endpoint is the browser's DevTools URL.
@@ -199,9 +200,10 @@ func (p *Process) watch(release, hangUp func()) {
 		reason = waitErr.Error()
 	}
 	p.mu.Lock()
-	asked := p.asked
+	asked, how := p.asked, p.exitLocked(waitErr)
 	p.reason = reason
 	p.mu.Unlock()
+	p.manager.exited(how)
 	if !asked {
 		p.manager.log.Warn("browser ended by itself", "pid", pid, "reason", reason)
 	}

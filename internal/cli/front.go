@@ -16,6 +16,7 @@ import (
 type front struct {
 	log                  *slog.Logger
 	main, metrics, admin net.Listener // the last two may be nil
+	observer             api.Observer // may be nil
 	servers              []*http.Server
 	ended                chan error // one element per server that ended; room for all
 }
@@ -61,7 +62,7 @@ func (f *front) serve(main *api.Handler, metrics http.Handler, allowHosts []stri
 func (f *front) start(h http.Handler, l net.Listener, conns int) {
 	s := api.NewServer(h, f.log)
 	f.servers = append(f.servers, s)
-	go func() { f.ended <- s.Serve(api.Limit(l, conns)) }()
+	go func() { f.ended <- s.Serve(api.Limit(l, conns, f.observer)) }()
 }
 
 // stopAccepting closes the door to callers; whoever is inside stays. Metrics

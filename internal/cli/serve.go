@@ -130,6 +130,7 @@ func (s *server) serve(admin token.Admin) error {
 			s.log.Warn("the endpoint file could not be removed", "err", err)
 		}
 	})
+	s.front.observer = s.node.Observer
 	s.front.serve(handler, s.node.Metrics, s.cfg.AllowHosts)
 	s.announce(url)
 	return nil

@@ -1,0 +1,49 @@
+package browser
+
+import (
+	"errors"
+	"os/exec"
+	"syscall"
+)
+
+// Exit says how a launched browser has ended.
+type Exit string
+
+// The ways.
+const (
+	ExitStopped Exit = "stopped"       // we ended it
+	ExitExited  Exit = "exited"        // it ended by itself
+	ExitSignal  Exit = "signal"        // somebody killed it, the kernel for its memory perhaps
+	ExitLaunch  Exit = "launch_failed" // it never was ready
+)
+
+// Exits lists them.
+func Exits() []Exit { return []Exit{ExitStopped, ExitExited, ExitSignal, ExitLaunch} }
+
+func (m *Manager) exited(how Exit) {
+	if m.options.OnExit != nil {
+		m.options.OnExit(how)
+	}
+}
+
+func (p *Process) becomeReady() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ready = true
+}
+
+// exitLocked tells from what the leader ended with how it did.
+func (p *Process) exitLocked(err error) Exit {
+	var status *exec.ExitError
+	switch {
+	case !p.ready:
+		return ExitLaunch
+	case p.asked:
+		return ExitStopped
+	case errors.As(err, &status):
+		if w, ok := status.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+			return ExitSignal
+		}
+	}
+	return ExitExited
+}
