@@ -32,6 +32,14 @@ type server struct {
 	withdraw func()          // takes the endpoint file away
 }
 
+// The states of the node in its log. A line that tells one is never left out
+// as a repetition.
+const (
+	nodeServing  = "serving"
+	nodeDraining = "draining"
+	nodeStopped  = "stopped"
+)
+
 // ask is called by whoever asks for the end over HTTP.
 func (s *server) ask() {
 	select {
@@ -71,7 +79,7 @@ func (s *server) end(why string, cause error) error {
 	defer deadline.Stop()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s), timeout-margin(timeout))
 	defer cancel()
-	s.log.Info("stopping", "why", why, "timeout", timeout, "calls", s.calls(), "tasks", len(s.node.Node.Tasks()))
+	s.log.Info("stopping", "state", nodeDraining, "reason", why, "within", timeout, "calls", s.calls(), "tasks", len(s.node.Node.Tasks()))
 	done := make(chan error, 1)
 	go func() {
 		defer func() {
@@ -94,7 +102,7 @@ func (s *server) end(why string, cause error) error {
 	if err != nil {
 		s.abort()
 	} else {
-		s.log.Info("stopped")
+		s.log.Info("stopped", "state", nodeStopped)
 	}
 	return errors.Join(cause, err)
 }

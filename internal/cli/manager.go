@@ -16,7 +16,7 @@ func (s *server) notify(state string) {
 		return
 	}
 	if err := s.Notify(state); err != nil {
-		s.log.Warn("the service manager could not be told", "state", state, "err", err)
+		s.log.Warn("the service manager could not be told", "err", err)
 	}
 }
 

@@ -1,9 +1,6 @@
 package cli
 
 import (
-	"fmt"
-	"log/slog"
-
 	"holdfast/internal/config"
 )
 
@@ -14,29 +11,29 @@ func (s *server) reload() {
 	defer s.notify("READY=1")
 	next, err := config.Load(s.settings.sources(s.run))
 	if err != nil {
-		s.log.Error("configuration not reloaded", "err", err)
+		s.log.Error("configuration not reloaded", "state", nodeServing, "err", err)
 		return
 	}
-	for _, w := range next.Warnings {
-		s.log.Warn("configuration: " + w)
-	}
 	now, applied, refused := s.cfg.Reload(next)
-	for _, c := range resolved(s.cfg, refused) {
-		s.log.Warn("a changed setting waits for the next start", "key", c.Path)
-	}
 	if now.Limits != s.cfg.Limits && s.node.SetLimits != nil {
 		if err := s.node.SetLimits(now.Limits.Bounds()); err != nil {
-			s.log.Error("configuration not reloaded", "err", err)
+			s.log.Error("configuration not reloaded", "state", nodeServing, "err", err)
 			return
 		}
 	}
 	s.level.Set(now.Logging.Level)
 	s.cfg = now
-	attrs := make([]any, 0, len(applied))
-	for _, c := range applied {
-		attrs = append(attrs, slog.String(c.Path, fmt.Sprintf("%s → %s", c.From, c.To)))
+	for _, w := range next.Warnings {
+		s.log.Warn("configuration: "+w, "state", nodeServing)
 	}
-	s.log.Info("configuration reloaded", append([]any{"changes", len(applied)}, attrs...)...)
+	for _, c := range resolved(s.cfg, refused) {
+		s.log.Warn("a changed setting waits for the next start", "state", nodeServing, "setting", c.Path)
+	}
+	attrs := []any{"state", nodeServing, "changes", len(applied)}
+	for _, c := range applied {
+		attrs = append(attrs, c.Path, c.From+" → "+c.To)
+	}
+	s.log.Info("configuration reloaded", attrs...)
 }
 
 // resolved leaves out settings that nobody has changed: serve itself puts in a

@@ -94,26 +94,67 @@ func (m *machine) want(code int, args ...string) (out, errs string) {
 	return out, errs
 }
 
+// buffer is a log that may still be written while it is read: what a node does
+// that was cut short, for one.
+type buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+// String is what was written.
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
 // served is a serve that runs.
 type served struct {
 	url, tokenFile string
-	log            *bytes.Buffer // to be read after stop
-	stop           func() int
+	log            *buffer
+	stop           func() int // asks for the end and waits for it
+	code           chan int
+}
+
+// ended returns what will be the exit code of a node that ends by itself.
+func (s *served) ended() <-chan int {
+	code := make(chan int, 1)
+	go func() {
+		got := <-s.code
+		s.code <- got
+		code <- got
+	}()
+	return code
 }
 
 // serve runs a node on a free port until the test ends.
 func (m *machine) serve(args ...string) *served {
 	m.Helper()
+	return m.serveAt("debug", args...)
+}
+
+// serveAt is serve at a log level; "" is the configuration's.
+func (m *machine) serveAt(level string, args ...string) *served {
+	m.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	out, announce := io.Pipe()
-	s := &served{log: &bytes.Buffer{}}
-	code := make(chan int, 1)
+	s := &served{log: &buffer{}, code: make(chan int, 1)}
+	if level != "" {
+		args = append([]string{"--log-level", level}, args...)
+	}
 	p := m.program(announce, s.log)
 	go func() {
 		defer announce.Close()
-		code <- p.Run(ctx, append([]string{"serve", "--json", "--listen", "127.0.0.1:0", "--log-level", "debug"}, args...))
+		s.code <- p.Run(ctx, append([]string{"serve", "--json", "--listen", "127.0.0.1:0"}, args...))
 	}()
-	s.stop = sync.OnceValue(func() int { cancel(); return <-code })
+	s.stop = sync.OnceValue(func() int { cancel(); return <-s.code })
 	m.Cleanup(func() { s.stop() })
 	line, err := bufio.NewReader(out).ReadBytes('\n')
 	if err != nil {
