@@ -3,6 +3,7 @@ package messages
 import (
 	"fmt"
 	"regexp"
+	"strings"
 )
 
 // TaskID names one agent's piece of browser work. It is chosen by the caller.
@@ -20,6 +21,16 @@ func ParseTaskID(s string) (TaskID, error) {
 		return "", Errorf(CodeInvalidArgument, "task id must be 1 to %d characters of A-Z a-z 0-9 . _ : - and not a path element", MaxTaskIDLength)
 	}
 	return TaskID(s), nil
+}
+
+// Tenant is what stands before the first colon of the id, "" where there is
+// none. A tenant's token is good for the tasks whose ids begin so.
+func (id TaskID) Tenant() string {
+	tenant, _, ok := strings.Cut(string(id), ":")
+	if !ok {
+		return ""
+	}
+	return tenant
 }
 
 // TargetID, FrameID and SessionID are CDP's identifiers. They are opaque, and

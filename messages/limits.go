@@ -9,6 +9,10 @@ import "time"
 type Limits struct {
 	// MaxTasks bounds the tasks that run at once.
 	MaxTasks int
+	// MaxTenantTasks bounds the tasks of one tenant that run or wait for a place; 0
+	// and below it there is no such bound. A task's tenant is what stands before the
+	// first colon of its id; without a colon it has none.
+	MaxTenantTasks int
 	// MaxBrowsers bounds those of them whose browser the node has launched. The
 	// default is one for every BrowserMemory of the memory the node may use; below
 	// 0 only MaxTasks holds.
@@ -59,6 +63,8 @@ func (l Limits) Validate() error {
 	switch {
 	case l.MaxTasks < 0 || l.MaxTasks > MaxMaxTasks:
 		return Errorf(CodeInvalidArgument, "max_tasks must be between 0 and %d", MaxMaxTasks)
+	case l.MaxTenantTasks > MaxMaxTasks:
+		return Errorf(CodeInvalidArgument, "max_tenant_tasks must be at most %d", MaxMaxTasks)
 	case l.MaxBrowsers > MaxMaxTasks:
 		return Errorf(CodeInvalidArgument, "max_browsers must be at most %d", MaxMaxTasks)
 	case l.QueueLength > MaxQueueLength:
@@ -140,6 +146,7 @@ const (
 	LimitBrowsers      LimitReason = "browsers"
 	LimitMemory        LimitReason = "memory"
 	LimitCPU           LimitReason = "cpu"
+	LimitQuota         LimitReason = "quota" // the tenant's own
 	LimitQueueFull     LimitReason = "queue_full"
 	LimitQueueDeadline LimitReason = "queue_deadline"
 	LimitDraining      LimitReason = "draining"
@@ -148,6 +155,6 @@ const (
 // LimitReasons lists every reason.
 func LimitReasons() []LimitReason {
 	return []LimitReason{
-		LimitTasks, LimitBrowsers, LimitMemory, LimitCPU, LimitQueueFull, LimitQueueDeadline, LimitDraining,
+		LimitTasks, LimitBrowsers, LimitMemory, LimitCPU, LimitQuota, LimitQueueFull, LimitQueueDeadline, LimitDraining,
 	}
 }

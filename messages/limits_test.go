@@ -17,6 +17,7 @@ func TestLimitsAreChecked(t *testing.T) {
 	wrong := map[string]messages.Limits{
 		"tasks below zero":          {MaxTasks: -1},
 		"tasks without end":         {MaxTasks: messages.MaxMaxTasks + 1},
+		"a tenant without end":      {MaxTenantTasks: messages.MaxMaxTasks + 1},
 		"browsers without end":      {MaxBrowsers: messages.MaxMaxTasks + 1},
 		"a queue without end":       {QueueLength: messages.MaxQueueLength + 1},
 		"waiting below zero":        {QueueTimeout: -1},

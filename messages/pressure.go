@@ -30,6 +30,7 @@ type Pressure struct {
 // PressureLimits are a node's limits as callers see them. What is off is 0.
 type PressureLimits struct {
 	Tasks         int     `json:"tasks"`
+	TenantTasks   int     `json:"tenant_tasks"`
 	Browsers      int     `json:"browsers"`
 	QueueLength   int     `json:"queue_length"`
 	QueueTimeoutS float64 `json:"queue_timeout_s"`

@@ -114,6 +114,8 @@ func (m *Machine) enter(now time.Time, o messages.StartTask, asked messages.Task
 	spec := asked.WithDefaults()
 	lacks := m.lacks(spec)
 	switch {
+	case m.overQuota(o.ID):
+		m.reject(now, o.Reply, messages.LimitQuota, "")
 	case lacks == "":
 		m.do(Admit{o.Admitted})
 		m.spawn(now, o.ID, spec, []waiter{{o.Reply, true}})
@@ -124,6 +126,27 @@ func (m *Machine) enter(now time.Time, o messages.StartTask, asked messages.Task
 	default:
 		m.queue = append(m.queue, &entry{id: o.ID, spec: spec, since: now, callers: []caller{{o, now.Add(waits)}}})
 	}
+}
+
+// overQuota says whether a task would be one too many of its tenant's. What waits
+// counts: or one tenant could fill the queue with what it may not run.
+func (m *Machine) overQuota(id messages.TaskID) bool {
+	tenant := id.Tenant()
+	if m.limits.MaxTenantTasks <= 0 || tenant == "" {
+		return false
+	}
+	n := 0
+	for other := range m.tasks {
+		if other.Tenant() == tenant {
+			n++
+		}
+	}
+	for _, e := range m.queue {
+		if e.id.Tenant() == tenant {
+			n++
+		}
+	}
+	return n >= m.limits.MaxTenantTasks
 }
 
 // patience is how long a caller waits for a place at most.
@@ -285,6 +308,7 @@ var limitTexts = map[messages.LimitReason]string{
 	messages.LimitBrowsers:      "the node has launched as many browsers as it may",
 	messages.LimitMemory:        "the node is short of memory",
 	messages.LimitCPU:           "the node's processors are busy",
+	messages.LimitQuota:         "the tenant has as many tasks that run or wait as it may",
 	messages.LimitQueueFull:     "as many starts as may wait for a place already do",
 	messages.LimitQueueDeadline: "no place came free in time",
 	messages.LimitDraining:      "the node is about to stop and takes no new tasks",
@@ -302,6 +326,8 @@ func (m *Machine) reject(now time.Time, to messages.ReplyTo, why, waitingFor mes
 	switch limited := orReason(waitingFor, why); {
 	case why == messages.LimitQueueFull:
 		err = err.With("limit", m.limits.QueueLength)
+	case why == messages.LimitQuota:
+		err = err.With("limit", m.limits.MaxTenantTasks)
 	case limited == messages.LimitTasks:
 		err = err.With("limit", m.limits.MaxTasks)
 	case limited == messages.LimitBrowsers:
@@ -342,6 +368,8 @@ func (m *Machine) retryAfter(now time.Time, why messages.LimitReason) int {
 		return blindRetry
 	case messages.LimitMemory, messages.LimitCPU:
 		return gateRetry
+	case messages.LimitQuota:
+		wait = m.ends.interval(now, blindRetry) // the queue is not what is in the way
 	case messages.LimitQueueFull:
 		wait = m.ends.interval(now, blindRetry)
 		if at := m.queue.deadline(); !at.IsZero() {

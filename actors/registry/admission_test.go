@@ -64,10 +64,10 @@ func (h *hall) step(in any) {
 }
 
 // ask has a caller of that name ask for the task that is named before the
-// colon: "t:second" is a second caller for t.
+// #: "t#second" is a second caller for t.
 func (h *hall) ask(name string, spec messages.TaskSpec, wait ...float64) {
 	h.Helper()
-	id, _, _ := strings.Cut(name, ":")
+	id, _, _ := strings.Cut(name, "#")
 	if len(wait) > 0 {
 		spec.QueueTimeoutS = &wait[0]
 	}
@@ -218,22 +218,22 @@ func TestAdmission(t *testing.T) {
 		h.ask("a", attaching)
 		h.ask("t", attaching, 5)
 		h.ask("u", attaching)
-		h.ask("t:second", attaching, 10)
+		h.ask("t#second", attaching, 10)
 		if s := h.m.Status(h.now); s.Queued != 2 {
 			h.Errorf("%+v", s)
 		}
 		h.after(6 * time.Second)
 		h.want("queue_deadline", "t")
 		h.stop("a")
-		h.want("started", "t:second") // at the place of the first
+		h.want("started", "t#second") // at the place of the first
 		h.want(waits, "u")
 	})
 	story("who asks for a start that waits, and would not wait, changes nothing", one, func(h *hall) {
 		h.ask("a", attaching)
 		h.ask("t", attaching)
-		h.ask("t:second", attaching, 0)
-		h.ask("t:other", at(2), 0)
-		h.want("tasks", "t:second", "t:other")
+		h.ask("t#second", attaching, 0)
+		h.ask("t#other", at(2), 0)
+		h.want("tasks", "t#second", "t#other")
 		h.want(waits, "t")
 		h.stop("a")
 		h.want("started", "t")
@@ -242,10 +242,10 @@ func TestAdmission(t *testing.T) {
 		h.ask("a", attaching)
 		h.ask("t", attaching)
 		h.ask("u", attaching)
-		h.ask("t:other", at(2))
+		h.ask("t#other", at(2))
 		h.want("upstream_unavailable", "t")
 		h.stop("a")
-		h.want("started", "t:other")
+		h.want("started", "t#other")
 		h.want(waits, "u")
 	})
 	story("a caller that goes away leaves the queue at once", one, func(h *hall) {
@@ -265,10 +265,10 @@ func TestAdmission(t *testing.T) {
 	story("a task that is stopped while it waits leaves the queue", one, func(h *hall) {
 		h.ask("a", attaching)
 		h.ask("b", attaching)
-		h.ask("b:second", attaching)
+		h.ask("b#second", attaching)
 		stopped := false
 		h.step(messages.StopTask{ID: "b", Reply: func(any, error) { stopped = true }})
-		h.want("upstream_unavailable", "b", "b:second")
+		h.want("upstream_unavailable", "b", "b#second")
 		if s := h.m.Status(h.now); s.Queued != 0 || !stopped {
 			h.Errorf("%+v %v", s, stopped)
 		}
@@ -289,28 +289,51 @@ func TestAdmission(t *testing.T) {
 		h.stop("l2")
 		h.wantBegan("l3")
 	})
+	story("a tenant has no more tasks, running or waiting, than it may (X4)", messages.Limits{MaxTasks: 2, MaxTenantTasks: 2}, func(h *hall) {
+		h.ask("acme:1", attaching)
+		h.ask("other", attaching)
+		h.ask("acme:2", attaching)
+		h.ask("acme:3", attaching)
+		h.ask("acme:2#second", attaching)
+		h.ask("acme:1#same", at(2))
+		h.want(waits, "acme:2", "acme:2#second")
+		h.want("quota", "acme:3")
+		if d := h.errs["acme:3"].Details; d["limit"] != 2 || d["waiting_for"] != nil {
+			h.Errorf("%v", d)
+		}
+		h.ask("acme", attaching)
+		h.ask("one:1", attaching)
+		h.ask("", attaching)
+		h.want(waits, "acme", "one:1", "") // other tenants, and none
+		h.exit("acme:1")
+		h.want("started", "acme:1#same")
+		h.stop("acme:1")
+		h.want("started", "acme:2")
+		h.ask("acme:4", attaching)
+		h.want(waits, "acme:4")
+	})
 	story("a rebind keeps its place and never waits", messages.Limits{MaxTasks: 2, MaxBrowsers: 1}, func(h *hall) {
 		h.ask("l", launching)
 		h.ask("t", attaching)
 		h.ask("waits", attaching)
-		h.ask("t:other", at(2))
+		h.ask("t#other", at(2))
 		h.exit("t")
-		h.want("started", "t:other")
-		h.ask("t:launch", launching)
-		h.want("browsers", "t:launch") // refused before anything is stopped
-		h.ask("t:same", at(2))
-		h.want("runs", "t:same")
-		h.ask("l:attach", attaching) // gives its browser's place back, keeps the task's
+		h.want("started", "t#other")
+		h.ask("t#launch", launching)
+		h.want("browsers", "t#launch") // refused before anything is stopped
+		h.ask("t#same", at(2))
+		h.want("runs", "t#same")
+		h.ask("l#attach", attaching) // gives its browser's place back, keeps the task's
 		h.exit("l")
-		h.want("started", "l:attach")
-		h.ask("t:again", launching)
+		h.want("started", "l#attach")
+		h.ask("t#again", launching)
 		h.exit("t")
-		h.want("started", "t:again")
+		h.want("started", "t#again")
 		h.want(waits, "waits")
 	})
 	story("a browser's place is held from the moment a rebind asks for it", messages.Limits{MaxBrowsers: 1}, func(h *hall) {
 		h.ask("t", attaching)
-		h.ask("t:launch", launching)
+		h.ask("t#launch", launching)
 		h.ask("l", launching, 0)
 		h.want("browsers", "l")
 		h.step(messages.StopTask{ID: "t"}) // gives it back
@@ -322,8 +345,8 @@ func TestAdmission(t *testing.T) {
 		h.ask("b", attaching)
 		h.step(registry.SupervisorExited{ID: "a", Gen: 1, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "gone")})
 		h.want("started", "b")
-		h.ask("a:again", attaching, 0)
-		h.want("tasks", "a:again")
+		h.ask("a#again", attaching, 0)
+		h.want("tasks", "a#again")
 	})
 	story("new limits end nothing, and start who waits", messages.Limits{MaxTasks: 3, QueueLength: 5}, func(h *hall) {
 		for _, n := range []string{"a", "b", "c", "d", "e"} {
@@ -374,10 +397,10 @@ func TestAdmission(t *testing.T) {
 		h.step(registry.Drain{})
 		h.want("draining", "c")
 		h.ask("d", attaching)
-		h.ask("a:other", at(2))
-		h.want("draining", "d", "a:other")
-		h.ask("a:same", attaching)
-		h.want("runs", "a:same")
+		h.ask("a#other", at(2))
+		h.want("draining", "d", "a#other")
+		h.ask("a#same", attaching)
+		h.want("runs", "a#same")
 		h.stop("b")
 		if s := h.m.Status(h.now); s.Running != 1 || !s.Draining || !s.Full || s.Lacks != messages.LimitDraining {
 			h.Errorf("%+v", s)
@@ -397,8 +420,8 @@ func TestAdmission(t *testing.T) {
 		h.ask("d", attaching)
 		h.step(memory(0.81))
 		h.want(waits, "d")
-		h.ask("a:same", attaching)
-		h.want("runs", "a:same")
+		h.ask("a#same", attaching)
+		h.want("runs", "a#same")
 		h.step(memory(0.8))
 		h.want("started", "d")
 		h.step(memory(0.89))
@@ -424,8 +447,8 @@ func TestAdmission(t *testing.T) {
 		h.ask("a", attaching, 0)
 		h.want("cpu", "a")
 		h.step(registry.SetLimits{Limits: messages.Limits{CPUHigh: 0.6, CPULow: 0.4, MemoryHigh: -1}})
-		h.ask("a:2", attaching, 0)
-		h.want("cpu", "a:2") // between the two it stays as it is
+		h.ask("a#2", attaching, 0)
+		h.want("cpu", "a#2") // between the two it stays as it is
 		h.step(registry.SetLimits{Limits: messages.Limits{MemoryHigh: -1}})
 		h.ask("b", attaching, 0)
 		h.want("started", "b")
@@ -450,7 +473,7 @@ func TestRetryAfter(t *testing.T) {
 		h.ask("blind", attaching, 0)
 		for _, n := range []messages.TaskID{"a", "b", "c"} {
 			h.stop(n)
-			h.ask(string(n)+":again", attaching)
+			h.ask(string(n)+"#again", attaching)
 			h.now = h.now.Add(4 * time.Second)
 		}
 		h.ask("now", attaching, 0)
@@ -469,7 +492,7 @@ func TestRetryAfter(t *testing.T) {
 		h.ask("b", attaching)
 		h.ask("c", attaching)
 		h.stop("a")
-		h.ask("c:2", attaching)
+		h.ask("c#2", attaching)
 		h.ask("d", attaching)
 		if after(h, "d") != 1 {
 			t.Error(after(h, "d"))

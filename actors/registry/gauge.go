@@ -33,7 +33,7 @@ func (g *Gauge) Pressure(now time.Time) messages.Pressure {
 		Running: s.Running, Browsers: s.Browsers, Queued: s.Queued,
 		RejectedLastMinute: map[messages.LimitReason]uint64{},
 		Limits: messages.PressureLimits{
-			Tasks: s.Limits.MaxTasks, Browsers: s.Limits.MaxBrowsers,
+			Tasks: s.Limits.MaxTasks, TenantTasks: max(s.Limits.MaxTenantTasks, 0), Browsers: s.Limits.MaxBrowsers,
 			QueueLength: max(s.Limits.QueueLength, 0), QueueTimeoutS: s.Limits.QueueTimeout.Seconds(),
 			IdleTimeoutS: s.Limits.IdleTimeout.Seconds(), MaxLifeS: s.Limits.MaxLife.Seconds(),
 		},

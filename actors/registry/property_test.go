@@ -51,6 +51,9 @@ type waitingCaller struct {
 	deadline time.Time
 }
 
+// quota is how many tasks a tenant may have that run or wait.
+const quota = 2
+
 func (s *model) step(in any) {
 	for _, e := range s.m.Step(s.now, in) {
 		switch e := e.(type) {
@@ -143,6 +146,20 @@ func (s *model) check() {
 	if st.Queued != len(s.queue) {
 		s.Fatalf("%d wait, want %d", st.Queued, len(s.queue))
 	}
+	tenant := 0
+	for id := range s.live {
+		if id.Tenant() == "x" {
+			tenant++
+		}
+	}
+	for _, w := range s.queue {
+		if w.id.Tenant() == "x" {
+			tenant++
+		}
+	}
+	if tenant > quota {
+		s.Fatalf("a tenant has %d tasks", tenant)
+	}
 	// Nobody waits for nothing.
 	for _, w := range s.queue {
 		if st.Running < s.limits.MaxTasks && !s.shut && (!w.launch || st.Browsers < s.limits.MaxBrowsers) {
@@ -231,7 +248,7 @@ func TestRegistryHoldsItsInvariants(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		limits := messages.Limits{
-			MaxTasks: 3, MaxBrowsers: 1, QueueLength: 2, QueueTimeout: 30 * time.Second, MemoryHigh: 0.9, MemoryLow: 0.8,
+			MaxTasks: 3, MaxTenantTasks: quota, MaxBrowsers: 1, QueueLength: 2, QueueTimeout: 30 * time.Second, MemoryHigh: 0.9, MemoryLow: 0.8,
 		}
 		s := &model{
 			T: t, m: registry.NewMachine(limits, messages.CDPURL{}), now: time.Unix(1000, 0), limits: limits, most: limits,
@@ -239,7 +256,7 @@ func TestRegistryHoldsItsInvariants(t *testing.T) {
 			replies: map[int]int{}, admitted: map[int]bool{},
 		}
 		id := func() messages.TaskID {
-			return rapid.SampledFrom([]messages.TaskID{"a", "b", "c", "d", "e", "f"}).Draw(t, "id")
+			return rapid.SampledFrom([]messages.TaskID{"a", "b", "c", "x:1", "x:2", "x:3"}).Draw(t, "id")
 		}
 		spec := func() messages.TaskSpec {
 			spec := messages.TaskSpec{IdleTimeoutS: 60}

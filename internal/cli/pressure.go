@@ -52,6 +52,7 @@ var limitWords = map[messages.LimitReason]string{
 	messages.LimitBrowsers:      "as many browsers are launched as may be",
 	messages.LimitMemory:        "too much memory is in use",
 	messages.LimitCPU:           "the processors are busy",
+	messages.LimitQuota:         "a tenant has as many tasks as it may",
 	messages.LimitQueueFull:     "the queue was full",
 	messages.LimitQueueDeadline: "no place came free in time",
 	messages.LimitDraining:      "the node is about to stop",

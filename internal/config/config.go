@@ -37,23 +37,24 @@ type Config struct {
 
 // Limits are the bounds that SIGHUP changes in a running node.
 type Limits struct {
-	MaxTasks     int           `key:"max_tasks" flag:"max-tasks" default:"5000" min:"1" max:"1000000" reload:"yes" help:"Tasks that may run at a time."`
-	MaxBrowsers  int           `key:"max_browsers" flag:"max-browsers" default:"0" min:"-1" max:"1000000" reload:"yes" help:"Tasks among them whose browser the node has launched. 0 is one for every 256 MiB of memory, -1 as many as there are tasks."`
-	QueueLength  int           `key:"queue_length" flag:"queue-length" default:"100" min:"0" max:"10000" reload:"yes" help:"Starts that may wait for a place; with 0 a node that is full refuses at once."`
-	QueueTimeout time.Duration `key:"queue_timeout" flag:"queue-timeout" default:"30s" min:"1ms" max:"5m" reload:"yes" help:"How long a start waits for a place whose caller does not say, and the longest that one who does may."`
-	IdleTimeout  time.Duration `key:"idle_timeout" flag:"idle-timeout" default:"1h" min:"1s" reload:"yes" help:"A task nobody asks anything of for so long is stopped, unless its spec says otherwise."`
-	MaxLife      time.Duration `key:"max_life" flag:"max-life" default:"24h" min:"1s" reload:"yes" help:"A task that is so old is stopped, unless its spec says otherwise."`
-	MemoryHigh   float64       `key:"memory_high" flag:"memory-high" default:"0.9" min:"0" max:"1" reload:"yes" help:"The share of memory in use, of 1, from which on no task is started. With 0 memory is not looked at."`
-	MemoryLow    float64       `key:"memory_low" flag:"memory-low" default:"0" min:"0" max:"1" reload:"yes" help:"The share it has to fall to before tasks are started again. 0 is a little below memory_high."`
-	CPUHigh      float64       `key:"cpu_high" flag:"cpu-high" default:"0" min:"0" max:"1" reload:"yes" help:"The same for the share of time that some thread waits for a processor, over ten seconds. With 0 it is not looked at."`
-	CPULow       float64       `key:"cpu_low" flag:"cpu-low" default:"0" min:"0" max:"1" reload:"yes" help:"As memory_low. 0 is a little below cpu_high."`
+	MaxTasks       int           `key:"max_tasks" flag:"max-tasks" default:"5000" min:"1" max:"1000000" reload:"yes" help:"Tasks that may run at a time."`
+	MaxTenantTasks int           `key:"max_tenant_tasks" flag:"max-tenant-tasks" default:"0" min:"0" max:"1000000" reload:"yes" help:"Tasks of one tenant that may run or wait for a place; a task's tenant is what stands before the first colon of its id. With 0 there is no such bound."`
+	MaxBrowsers    int           `key:"max_browsers" flag:"max-browsers" default:"0" min:"-1" max:"1000000" reload:"yes" help:"Tasks among them whose browser the node has launched. 0 is one for every 512 MiB of memory, -1 as many as there are tasks."`
+	QueueLength    int           `key:"queue_length" flag:"queue-length" default:"100" min:"0" max:"10000" reload:"yes" help:"Starts that may wait for a place; with 0 a node that is full refuses at once."`
+	QueueTimeout   time.Duration `key:"queue_timeout" flag:"queue-timeout" default:"30s" min:"1ms" max:"5m" reload:"yes" help:"How long a start waits for a place whose caller does not say, and the longest that one who does may."`
+	IdleTimeout    time.Duration `key:"idle_timeout" flag:"idle-timeout" default:"1h" min:"1s" reload:"yes" help:"A task nobody asks anything of for so long is stopped, unless its spec says otherwise."`
+	MaxLife        time.Duration `key:"max_life" flag:"max-life" default:"24h" min:"1s" reload:"yes" help:"A task that is so old is stopped, unless its spec says otherwise."`
+	MemoryHigh     float64       `key:"memory_high" flag:"memory-high" default:"0.9" min:"0" max:"1" reload:"yes" help:"The share of memory in use, of 1, from which on no task is started. With 0 memory is not looked at."`
+	MemoryLow      float64       `key:"memory_low" flag:"memory-low" default:"0" min:"0" max:"1" reload:"yes" help:"The share it has to fall to before tasks are started again. 0 is a little below memory_high."`
+	CPUHigh        float64       `key:"cpu_high" flag:"cpu-high" default:"0" min:"0" max:"1" reload:"yes" help:"The same for the share of time that some thread waits for a processor, over ten seconds. With 0 it is not looked at."`
+	CPULow         float64       `key:"cpu_low" flag:"cpu-low" default:"0" min:"0" max:"1" reload:"yes" help:"As memory_low. 0 is a little below cpu_high."`
 }
 
 // Bounds are the limits as a node takes them, where 0 stands for the default
 // and what is off is below it.
 func (l Limits) Bounds() messages.Limits {
 	b := messages.Limits{
-		MaxTasks: l.MaxTasks, MaxBrowsers: l.MaxBrowsers, QueueLength: l.QueueLength, QueueTimeout: l.QueueTimeout,
+		MaxTasks: l.MaxTasks, MaxTenantTasks: l.MaxTenantTasks, MaxBrowsers: l.MaxBrowsers, QueueLength: l.QueueLength, QueueTimeout: l.QueueTimeout,
 		IdleTimeout: l.IdleTimeout, MaxLife: l.MaxLife,
 		MemoryHigh: l.MemoryHigh, MemoryLow: l.MemoryLow, CPUHigh: l.CPUHigh, CPULow: l.CPULow,
 	}
