@@ -30,7 +30,7 @@ var floors = []struct {
 	{"internal/config", []string{"messages"}},
 	{"internal/token", []string{"internal/redact", "messages"}},
 	{"internal/browser", []string{"internal/redact", "messages"}},
-	{"internal/guard", []string{"internal/redact", "internal/restart"}},
+	{"internal/guard", []string{"internal/redact", "internal/restart", "messages"}},
 	{"transport", []string{"internal/redact", "messages"}},
 	{"metrics", []string{"internal/bounds", "internal/guard", "messages", "transport"}},
 	{"actors/ledger", []string{"messages"}},

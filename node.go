@@ -83,7 +83,8 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	n.ration = transport.NewRation(cfg.Dials, &n.stats)
 	n.metrics = metrics.New(metrics.Sources{
 		Tasks: n.directory.List, Link: &n.stats, Bounds: &n.bounds, Pressure: n.Pressure,
-		Browsers: func() (int, uint64) { return n.browsers.Running() },
+		Browsers:  func() (int, uint64) { return n.browsers.Running() },
+		Mailboxes: func(each func(kind string, longest int, dropped uint64)) { n.sys.Mailboxes(each) },
 	})
 	var err error
 	n.browsers, err = browser.NewManager(browser.Options{
@@ -106,7 +107,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 		return nil, fmt.Errorf("holdfast: %w", err)
 	}
 	limits := n.fit(cfg.Limits)
-	n.registry = n.sys.Root(guard.Child{Kind: "registry", Key: "node", New: func() guard.Behavior {
+	n.registry = n.sys.Root(guard.Child{Kind: "registry", Key: "node", Mailbox: registry.Mailbox, Sheds: true, New: func() guard.Behavior {
 		return registry.New(registry.Config{
 			Limits: limits, Override: cfg.CDPURLOverride, Directory: n.directory, Supervisor: n.supervisor,
 			Gauge: n.gauge, Measure: n.measure, Observer: n.metrics, Bounds: &n.bounds,

@@ -41,6 +41,7 @@ type ReconnectCause string
 const (
 	CauseClosed   ReconnectCause = "closed"    // ended, by whomever
 	CauseHalfOpen ReconnectCause = "half_open" // the keepalive went unanswered
+	CauseFlood    ReconnectCause = "flood"     // given up: the browser said more than could be heard
 	CauseDial     ReconnectCause = "dial"
 	CauseAttach   ReconnectCause = "attach"
 )

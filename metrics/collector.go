@@ -133,7 +133,7 @@ func (s scrape) mailboxes() {
 	if s.sources.Mailboxes != nil {
 		s.sources.Mailboxes(func(kind string, w int, d uint64) {
 			kind = actorKinds.fold(kind)
-			waiting[kind] += w
+			waiting[kind] = max(waiting[kind], w)
 			dropped[kind] += d
 		})
 	}

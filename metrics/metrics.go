@@ -23,9 +23,9 @@ type Sources struct {
 	Bounds *bounds.Counts
 	// Pressure is how close the node is to its limits.
 	Pressure func() messages.Pressure
-	// Mailboxes says how many messages wait, and how many were dropped, in the
-	// mailboxes of each kind of actor.
-	Mailboxes func(each func(kind string, waiting int, dropped uint64))
+	// Mailboxes says of each kind of actor how many messages wait in the longest
+	// mailbox, and how many were dropped at full ones.
+	Mailboxes func(each func(kind string, longest int, dropped uint64))
 	// Browsers says how many launched browsers run, and their resident memory
 	// in bytes.
 	Browsers func() (running int, rss uint64)

@@ -274,7 +274,7 @@ func TestOtherSourcesAreReadOnScrapes(t *testing.T) {
 		`holdfast_tasks{state="queued"} 2`, `holdfast_task_queue_length 2`, `holdfast_task_queue_capacity 10`,
 		`holdfast_task_limit 5`, `holdfast_browser_limit 3`, `holdfast_memory_used_bytes 70`, `holdfast_memory_limit_bytes 100`,
 		`holdfast_draining 1`,
-		`holdfast_actor_mailbox_length{kind="session"} 7`, `holdfast_actor_mailbox_shed_total{kind="session"} 1`,
+		`holdfast_actor_mailbox_length{kind="session"} 4`, `holdfast_actor_mailbox_shed_total{kind="session"} 1`,
 		`holdfast_actor_mailbox_length{kind="other"} 1`, `holdfast_actor_mailbox_shed_total{kind="other"} 2`,
 		`holdfast_browsers 2`, `holdfast_browser_rss_bytes 1.048576e+06`,
 		`holdfast_cdp_messages_total{direction="in",kind="event",leg="upstream"} 3`,

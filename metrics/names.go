@@ -55,7 +55,7 @@ var (
 	anchorOffs      = label{"reason", stringsOf(messages.AnchorOffs())}
 	promotions      = label{"result", []string{"answered", resultFailed}}
 	reconnectCauses = label{"cause", []string{
-		string(messages.CauseClosed), string(messages.CauseHalfOpen), string(messages.CauseDial), string(messages.CauseAttach),
+		string(messages.CauseClosed), string(messages.CauseHalfOpen), string(messages.CauseFlood), string(messages.CauseDial), string(messages.CauseAttach),
 	}}
 	directions = label{"direction", []string{"in", "out"}}
 	legs       = label{"leg", []string{legUpstream}}
@@ -132,7 +132,7 @@ var (
 	upstream   = gauge(groupUpstream, "holdfast_upstream_connections", "Links to browsers that are up.", roles)
 	reconnects = counter(groupUpstream, "holdfast_upstream_reconnects_total",
 		"Attempts to bring back a lost primary link; of one that succeeded, why it was lost.", okFailed, reconnectCauses).
-		only([]string{resultOK, string(messages.CauseClosed)}, []string{resultOK, string(messages.CauseHalfOpen)},
+		only([]string{resultOK, string(messages.CauseClosed)}, []string{resultOK, string(messages.CauseHalfOpen)}, []string{resultOK, string(messages.CauseFlood)},
 			[]string{resultFailed, string(messages.CauseDial)}, []string{resultFailed, string(messages.CauseAttach)})
 	gapSeconds = histogram(groupUpstream, "holdfast_upstream_gap_seconds",
 		"Time a task was without events because of a lost link.", []float64{.01, .025, .1, .5, 1, 5, 30})
@@ -160,7 +160,7 @@ var (
 	actorRestarts = counter(groupActors, "holdfast_actor_restarts_total",
 		"Actors started again after a failure; of browser and anchor, a reconnect.", childKinds)
 	actorGaveUp  = counter(groupActors, "holdfast_actor_restart_budget_exhausted_total", "Actors not started again: they had failed too often.", childKinds)
-	mailboxes    = gauge(groupActors, "holdfast_actor_mailbox_length", "Messages that wait in mailboxes.", actorKinds)
+	mailboxes    = gauge(groupActors, "holdfast_actor_mailbox_length", "Messages that wait in the longest mailbox.", actorKinds)
 	mailboxShed  = counter(groupActors, "holdfast_actor_mailbox_shed_total", "Messages dropped at the door of a full mailbox.", actorKinds)
 	deadLetters  = counter(groupActors, "holdfast_dead_letters_total", "Messages to actors that were gone: those that crossed the exit are normal, late ones are a bug.", letterAges)
 	duplicateIDs = counter(groupActors, "holdfast_actor_duplicate_ids_total", "Actors started under an id that was taken: always a bug.")

@@ -62,6 +62,7 @@ const (
 	CauseHalfOpen Cause = "half_open" // the peer did not answer a ping
 	CauseProtocol Cause = "protocol"  // the peer does not speak CDP over WebSocket
 	CauseOverload Cause = "overload"  // the peer does not read what we write
+	CauseFlood    Cause = "flood"     // the peer said more than we could hear
 	CauseLocal    Cause = "local"     // Close was called
 )
 

@@ -114,6 +114,10 @@ func (m *Mux) Break() {
 	m.fail(&LinkError{Cause: CauseReset, Err: errors.New("the connection was broken on purpose")})
 }
 
+// Flood ends the link because its events come faster than they are heard, and
+// one of them had to be dropped. It does not wait: see Closed.
+func (m *Mux) Flood() { m.fail(&LinkError{Cause: CauseFlood}) }
+
 // fail ends the link, once. It never blocks: closing a TLS connection may wait
 // for a stalled peer, so that is done on a goroutine of its own.
 func (m *Mux) fail(end *LinkError) {

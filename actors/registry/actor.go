@@ -47,8 +47,20 @@ type Observer interface {
 // more.
 const SweepEvery = time.Second
 
+// Mailbox bounds what waits for the registry: half of it starts and other orders,
+// several times what the HTTP layer has connections for. Its end would be that of
+// every task, so what finds no room is lost: a start that is not answered in time,
+// at the worst.
+const Mailbox = 1 << 16
+
 // Ping asks the registry for a sign of life; the reply is nil.
 type Ping struct{ Reply messages.ReplyTo }
+
+// Refuse answers it with err.
+func (p Ping) Refuse(err error) bool {
+	p.Reply(nil, err)
+	return true
+}
 
 type sweepDue struct{}
 
@@ -219,6 +231,6 @@ func (a *Actor) spawn(c *guard.Context, e SpawnSupervisor) {
 		ID: e.ID, Spec: e.Spec, Board: board, Registry: c.Self(), Gen: e.Gen,
 	})
 	a.cfg.Directory.put(e.ID, board)
-	ref := c.Spawn(guard.Child{Kind: "supervisor", Key: string(e.ID), New: func() guard.Behavior { return supervisor.New(cfg) }})
+	ref := c.Spawn(guard.Child{Kind: "supervisor", Key: string(e.ID), Mailbox: supervisor.Mailbox, New: func() guard.Behavior { return supervisor.New(cfg) }})
 	a.pids[e.ID], a.gens[e.ID] = ref.PID, e.Gen
 }

@@ -30,14 +30,3 @@ func (m *BrowserMachine) abandon() {
 	}
 	m.creating, m.pages = nil, nil
 }
-
-// refuse answers an order that came while there is no link.
-func refuse(order any) {
-	err := messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").With("sent", false)
-	switch o := order.(type) {
-	case messages.OpenPage:
-		o.Reply(nil, err)
-	case messages.ClosePage:
-		o.Reply(nil, err)
-	}
-}

@@ -56,7 +56,7 @@ func NewPort(cfg Config, mux *transport.Mux, sys *guard.System, pid *actor.PID, 
 
 // Init implements guard.Behavior.
 func (p *Page) Init(c *guard.Context) {
-	self, sys := c.Self(), c.System()
+	door := c.Door()
 	p.mux.Bind(p.cfg.Session, func(e transport.Event) {
 		fact := decode(p.cfg, time.Now(), e.Method, e.Params)
 		if fact == nil {
@@ -72,7 +72,10 @@ func (p *Page) Init(c *guard.Context) {
 				p.bounds.Hit(bounds.ConsoleText)
 			}
 		}
-		sys.Send(self, fact)
+		if !door.Send(fact) {
+			// What is lost shows in no later event: everything is learned anew.
+			p.mux.Flood()
+		}
 	})
 	p.step(c, Start{})
 }

@@ -63,11 +63,11 @@ func (a *Anchor) linked(c *guard.Context) {
 }
 
 func (a *Anchor) bind(c *guard.Context, l Listen) {
-	sys, self := c.System(), c.Self()
+	mux, door := a.mux.Load(), c.Door()
 	cfg := Config{Role: messages.RoleAnchor, Gen: a.cfg.Gen, Session: l.Session, Page: l.Page}
-	a.mux.Load().Bind(l.Session, func(e transport.Event) {
-		if fact := decode(cfg, time.Now(), e.Method, e.Params); fact != nil {
-			sys.Send(self, fact)
+	mux.Bind(l.Session, func(e transport.Event) {
+		if fact := decode(cfg, time.Now(), e.Method, e.Params); fact != nil && !door.Send(fact) {
+			mux.Flood()
 		}
 	})
 }

@@ -51,8 +51,8 @@ func (b *Browser) Receive(c *guard.Context, msg any) {
 	default:
 		if b.mux.Load() != nil {
 			b.step(c, msg)
-		} else {
-			refuse(msg)
+		} else if o, ok := msg.(guard.Refuser); ok {
+			o.Refuse(messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").With("sent", false))
 		}
 	}
 }
@@ -63,11 +63,11 @@ func (b *Browser) Terminate(*guard.Context, guard.Reason) {
 }
 
 func (b *Browser) linked(c *guard.Context) {
-	mux, sys, self := b.mux.Load(), c.System(), c.Self()
+	mux, door := b.mux.Load(), c.Door()
 	cfg := Config{Gen: b.cfg.Gen}
 	mux.Bind("", func(e transport.Event) {
-		if fact := decode(cfg, time.Now(), e.Method, e.Params); fact != nil {
-			sys.Send(self, fact)
+		if fact := decode(cfg, time.Now(), e.Method, e.Params); fact != nil && !door.Send(fact) {
+			mux.Flood()
 		}
 	})
 	place := wanted.Place{Link: b.cfg.Gen}

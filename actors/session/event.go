@@ -79,6 +79,22 @@ const MaxConsoleText = 2000
 // megabytes, and a snapshot is read often.
 const maxURL = 2000
 
+// What is kept of an event is bounded, since tens of thousands may wait in a
+// mailbox: texts each by its own measure, ids and the like by maxID bytes. The
+// events that hold no text are small, or not the browser's.
+const (
+	maxID         = 256
+	maxDialogText = 64 << 10 // Chrome's own bound is below (C2)
+	maxPlainEvent = 64 << 10
+)
+
+var long = map[string]bool{
+	"Page.javascriptDialogOpening": true, "Page.javascriptDialogClosed": true, "Page.frameNavigated": true,
+	"Page.navigatedWithinDocument": true, "Page.frameStartedNavigating": true, "Runtime.consoleAPICalled": true,
+	"Runtime.exceptionThrown": true, "Target.attachedToTarget": true, "Target.targetInfoChanged": true,
+	"Debugger.paused": true,
+}
+
 // decode turns an event into the fact it means to a machine, or nil when it
 // means nothing. It runs on the link's reader goroutine and keeps nothing of
 // params.
@@ -86,6 +102,9 @@ const maxURL = 2000
 // encoding/json and not the codec of cdproto: pages send lone surrogates
 // (C2), which the strict codec refuses and this one replaces.
 func decode(c Config, now time.Time, method string, params []byte) any {
+	if len(params) > maxPlainEvent && !long[method] {
+		return nil // no browser says so much of so little
+	}
 	switch method {
 	case "Page.javascriptDialogOpening":
 		var e page.EventJavascriptDialogOpening
@@ -93,8 +112,8 @@ func decode(c Config, now time.Time, method string, params []byte) any {
 			return nil
 		}
 		return messages.DialogOpened{
-			Role: c.Role, Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: messages.FrameID(e.FrameID),
-			Type: string(e.Type), Message: e.Message, Default: e.DefaultPrompt, URL: clip(e.URL, maxURL), Heard: now,
+			Role: c.Role, Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: messages.FrameID(clip(string(e.FrameID), maxID)),
+			Type: clip(string(e.Type), maxID), Message: clip(e.Message, maxDialogText), Default: clip(e.DefaultPrompt, maxDialogText), URL: clip(e.URL, maxURL), Heard: now,
 		}
 	case "Page.javascriptDialogClosed":
 		var e struct {
@@ -105,7 +124,7 @@ func decode(c Config, now time.Time, method string, params []byte) any {
 		if json.Unmarshal(params, &e) != nil {
 			return nil
 		}
-		return messages.DialogClosed{Role: c.Role, Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: e.FrameID, Accepted: e.Result, Text: e.UserInput}
+		return messages.DialogClosed{Role: c.Role, Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: messages.FrameID(clip(string(e.FrameID), maxID)), Accepted: e.Result, Text: clip(e.UserInput, messages.MaxPromptText)}
 	case "Page.frameAttached":
 		var e page.EventFrameAttached
 		if json.Unmarshal(params, &e) != nil {
@@ -129,7 +148,7 @@ func decode(c Config, now time.Time, method string, params []byte) any {
 		if json.Unmarshal(params, &e) != nil {
 			return nil
 		}
-		return messages.FrameURLChanged{Gen: c.Gen, Session: c.Session, Frame: messages.FrameID(e.FrameID), URL: clip(e.URL, maxURL)}
+		return messages.FrameURLChanged{Gen: c.Gen, Session: c.Session, Frame: messages.FrameID(clip(string(e.FrameID), maxID)), URL: clip(e.URL, maxURL)}
 	case "Page.frameDetached":
 		var e page.EventFrameDetached
 		if json.Unmarshal(params, &e) != nil {
@@ -153,6 +172,7 @@ func decode(c Config, now time.Time, method string, params []byte) any {
 		if json.Unmarshal(params, &e) != nil || e.Frame != messages.FrameID(c.Target) || !c.IsPage {
 			return nil
 		}
+		e.Loader = clip(e.Loader, maxID)
 		return navigating(e)
 	case "Page.lifecycleEvent":
 		return decodeLifecycle(params)
@@ -174,7 +194,7 @@ func decode(c Config, now time.Time, method string, params []byte) any {
 			return nil
 		}
 		return messages.TargetAttached{
-			Gen: c.Gen, Session: messages.SessionID(e.SessionID), Via: c.Session, Info: targetInfo(e.TargetInfo),
+			Gen: c.Gen, Session: messages.SessionID(clip(string(e.SessionID), maxID)), Via: c.Session, Info: targetInfo(e.TargetInfo),
 			Waiting: e.WaitingForDebugger,
 		}
 	case "Target.detachedFromTarget":
@@ -337,7 +357,7 @@ func decodeTargetInfo(result []byte) (messages.TargetInfo, error) {
 
 func frameInfo(f *cdp.Frame) messages.FrameInfo {
 	return messages.FrameInfo{
-		ID: messages.FrameID(f.ID), Parent: messages.FrameID(f.ParentID), Loader: string(f.LoaderID),
+		ID: messages.FrameID(clip(string(f.ID), maxID)), Parent: messages.FrameID(clip(string(f.ParentID), maxID)), Loader: clip(string(f.LoaderID), maxID),
 		URL: clip(f.URL+f.URLFragment, maxURL), Origin: origin(f),
 	}
 }
@@ -348,18 +368,19 @@ func origin(f *cdp.Frame) string {
 	if f.SecurityOrigin == "" || f.SecurityOrigin == "://" {
 		return "null"
 	}
-	return f.SecurityOrigin
+	return clip(f.SecurityOrigin, maxURL)
 }
 
 func targetInfo(t *target.Info) messages.TargetInfo {
 	return messages.TargetInfo{
-		ID: messages.TargetID(t.TargetID), Type: t.Type, URL: clip(t.URL, maxURL), Title: clip(t.Title, 300),
-		Opener: messages.TargetID(t.OpenerID), ParentFrame: messages.FrameID(t.ParentFrameID),
+		ID: messages.TargetID(clip(string(t.TargetID), maxID)), Type: clip(t.Type, maxID), URL: clip(t.URL, maxURL), Title: clip(t.Title, 300),
+		Opener: messages.TargetID(clip(string(t.OpenerID), maxID)), ParentFrame: messages.FrameID(clip(string(t.ParentFrameID), maxID)),
 		CanAccessOpener: t.CanAccessOpener,
 	}
 }
 
-// clip cuts s to at most n bytes without splitting a character.
+// clip cuts s to at most n bytes without splitting a character, and keeps
+// nothing of the rest: the address of a page may be megabytes of data.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -367,5 +388,5 @@ func clip(s string, n int) string {
 	for n > 0 && s[n]&0xC0 == 0x80 {
 		n--
 	}
-	return s[:n]
+	return strings.Clone(s[:n])
 }

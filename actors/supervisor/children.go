@@ -37,6 +37,11 @@ var (
 	}
 )
 
+// Mailbox bounds what waits for a supervisor or its forest, which hear of every
+// page: a thousand pages that are attached at once say ten things each, and more.
+// See [guard.Child].
+const Mailbox = 1 << 16
+
 // The children's names.
 const (
 	childBrowser  = "browser"
@@ -120,7 +125,7 @@ func (a *Actor) factory(id string) guard.Child {
 		}}
 	case childFrame:
 		gen, dialogs := a.gen, a.pid(a.dialogs, childDialog)
-		return guard.Child{Kind: "frame", New: func() guard.Behavior { return frame.New(gen, a.self, dialogs, a.cfg.Bounds) }}
+		return guard.Child{Kind: "frame", Mailbox: Mailbox, New: func() guard.Behavior { return frame.New(gen, a.self, dialogs, a.cfg.Bounds) }}
 	default:
 		cfg, mux, peers := a.configs[sessionID(id)], a.mux, a.peers()
 		cfg.Again = a.pids[sessionID(id)] != nil
@@ -228,7 +233,9 @@ func (a *Actor) exited(c *guard.Context, id string, ev guard.Exited) {
 // that does not live at the moment it is refused.
 func (a *Actor) order(c *guard.Context, child string, to *actor.PID, msg any) {
 	if to == nil {
-		refuse(msg, messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").With("sent", false))
+		if o, ok := msg.(guard.Refuser); ok {
+			o.Refuse(messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").With("sent", false))
+		}
 		return
 	}
 	lost := messages.Errorf(messages.CodeUpstreamUnavailable, "the session ended before the answer came").With("sent", true)
@@ -247,18 +254,4 @@ func (a *Actor) order(c *guard.Context, child string, to *actor.PID, msg any) {
 		msg = o
 	}
 	c.Send(to, msg)
-}
-
-// refuse answers an order that nobody can be given.
-func refuse(order any, err error) {
-	switch o := order.(type) {
-	case messages.AnswerDialog:
-		o.Reply(nil, err)
-	case messages.Navigate:
-		o.Reply(nil, err)
-	case messages.OpenPage:
-		o.Reply(nil, err)
-	case messages.ClosePage:
-		o.Reply(nil, err)
-	}
 }

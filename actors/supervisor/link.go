@@ -74,8 +74,13 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 // lostBy is why a link that stood was lost.
 func lostBy(err error) messages.ReconnectCause {
 	var link *transport.LinkError
-	if errors.As(err, &link) && link.Cause == transport.CauseHalfOpen {
-		return messages.CauseHalfOpen
+	if errors.As(err, &link) {
+		switch link.Cause {
+		case transport.CauseHalfOpen:
+			return messages.CauseHalfOpen
+		case transport.CauseFlood:
+			return messages.CauseFlood
+		}
 	}
 	return messages.CauseClosed
 }

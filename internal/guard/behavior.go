@@ -32,6 +32,14 @@ type Child struct {
 	// Inbox is the initial size of the mailbox, which grows as needed.
 	// 0 means DefaultInbox.
 	Inbox int
+	// Mailbox bounds the messages that wait, the actor's own timers, results and
+	// children aside; 0 means DefaultMailbox. Orders are refused from half of it
+	// on (see Refuser). What comes when it is full is lost, and with it the actor:
+	// it fails with ErrFlooded.
+	Mailbox int
+	// Sheds lets the actor live on without what did not find room: where its end
+	// would cost more than any message.
+	Sheds bool
 
 	restarts int // how often its Group has started it before
 }

@@ -40,7 +40,10 @@
 // is processed before it ends. An actor that is dying drops messages quietly;
 // what is sent after it has gone is a dead letter.
 //
-// An idle actor has no goroutine. Mailboxes are hollywood's: sending never
-// blocks and queues are not bounded, so whoever can outrun an actor needs a
-// limit of its own.
+// An idle actor has no goroutine. Mailboxes are hollywood's, where sending never
+// blocks and queues grow without bound; so what waits is counted, and shed at
+// the door. Half a mailbox is for anything; beyond that an order is refused
+// ([Refuser]), and what a browser says is not taken in ([Door]), which costs the
+// link. A mailbox that is full all the same has lost something its actor had to
+// know: the actor fails, as by a panic, and what restarts it makes up for both.
 package guard

@@ -165,4 +165,8 @@ func (p *proc) abandon(r Reason) {
 
 // tell puts an internal message into the mailbox, past the registry: so a
 // message to an actor that has just gone is garbage and not a dead letter.
-func (p *proc) tell(msg any) { p.inbox.Send(actor.Envelope{Msg: msg}) }
+// It is counted, and never refused: there are few, and each has to be heard.
+func (p *proc) tell(msg any) {
+	p.mail.waiting.Add(1)
+	p.inbox.Send(actor.Envelope{Msg: msg})
+}

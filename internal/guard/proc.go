@@ -41,6 +41,7 @@ type proc struct {
 	born   time.Time
 	pid    *actor.PID
 	inbox  *actor.Inbox
+	mail   mailbox // any goroutine
 	parent *proc
 	ticket *kid    // in the parent's ledger
 	handle *Handle // of a root
@@ -101,6 +102,9 @@ func (p *proc) PID() *actor.PID { return p.pid }
 
 // Send is called by the engine on any goroutine.
 func (p *proc) Send(_ *actor.PID, msg any, sender *actor.PID) {
+	if n := p.mail.waiting.Add(1); n > p.mail.half && !p.crowded(n, msg) {
+		return
+	}
 	p.inbox.Send(actor.Envelope{Msg: msg, Sender: sender})
 }
 
@@ -114,10 +118,11 @@ func (p *proc) Invoke(batch []actor.Envelope) {
 		batch = slices.Concat(p.backlog, batch)
 		p.backlog = nil
 	}
-	next := 0
+	next, counted := 0, 0
 	finished := false
 	// One deferred call for the whole batch: a crash is rare, a message is not.
 	defer func() {
+		p.mail.waiting.Add(int64(counted - next))
 		if finished {
 			return
 		}
@@ -140,7 +145,15 @@ func (p *proc) Invoke(batch []actor.Envelope) {
 	for next < len(batch) && p.phase != closed {
 		env := &batch[next]
 		next++
+		if p.mail.flooded.Load() && p.phase == running {
+			p.logger().Error("more was said to the actor than it could hear", "waiting", 2*p.mail.half)
+			p.die(Fail(ErrFlooded))
+		}
 		p.step(env)
+		if next-counted == settleEvery {
+			p.mail.waiting.Add(-settleEvery)
+			counted = next
+		}
 	}
 	finished = true
 }
@@ -269,6 +282,9 @@ func (p *proc) announce() {
 		p.parent.tell(childExited{kid: p.ticket, reason: p.reason})
 	}
 	if p.handle != nil {
+		p.sys.mu.Lock()
+		delete(p.sys.roots, p)
+		p.sys.mu.Unlock()
 		p.handle.reason = p.reason
 		close(p.handle.exited)
 	}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"reflect"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -59,8 +60,12 @@ type System struct {
 	intercept   func(Moment) // may be nil
 	lastGen     atomic.Uint64
 	exits       exits
+	dropped     sync.Map     // kind → *atomic.Uint64: messages lost at full mailboxes
 	pill        reflect.Type // of hollywood's poison pill
 	events      *Handle
+
+	mu    sync.Mutex // protects what follows
+	roots map[*proc]struct{}
 }
 
 // NewSystem creates the engine and its one subscriber to the event stream.
@@ -79,6 +84,7 @@ func NewSystem(o Options) (*System, error) {
 		observer:    o.Observer,
 		stopTimeout: o.StopTimeout,
 		intercept:   o.Intercept,
+		roots:       map[*proc]struct{}{},
 	}
 	if s.log == nil {
 		s.log = slog.Default()
@@ -90,7 +96,7 @@ func NewSystem(o Options) (*System, error) {
 		s.stopTimeout = DefaultStopTimeout
 	}
 	s.pill = learnPill(engine)
-	s.events = s.Root(Child{Kind: "events", Key: "node", New: func() Behavior { return &events{sys: s} }})
+	s.events = s.Root(Child{Kind: "events", Key: "node", Sheds: true, New: func() Behavior { return &events{sys: s} }})
 	// Here and not in Init: so that no event after NewSystem is missed.
 	engine.Subscribe(s.events.PID())
 	return s, nil
@@ -121,6 +127,9 @@ func (s *System) Root(child Child) *Handle {
 	h := &Handle{exited: make(chan struct{})}
 	h.p = s.newProc(child)
 	h.p.handle = h
+	s.mu.Lock()
+	s.roots[h.p] = struct{}{}
+	s.mu.Unlock()
 	h.p.spawn()
 	return h
 }
@@ -140,6 +149,10 @@ func (s *System) newProc(child Child) *proc {
 		pid:   actor.NewPID(s.engine.Address(), id),
 		inbox: actor.NewInbox(size),
 	}
+	if child.Mailbox <= 0 {
+		child.Mailbox = DefaultMailbox
+	}
+	p.mail.half = int64(max(1, child.Mailbox/2))
 	p.ctx.p = p
 	// First in the mailbox, before anybody can know the PID.
 	p.tell(begin{})

@@ -1,0 +1,138 @@
+package guard
+
+import (
+	"sync/atomic"
+
+	"holdfast/messages"
+)
+
+// DefaultMailbox is how many messages may wait for an actor of which nothing
+// else is said: what a page with a thousand frames causes at once, several times.
+const DefaultMailbox = 1 << 15
+
+// A Refuser is an order: a message whose sender has to be told what became of
+// it. One that finds its actor's mailbox half full is refused, so that the rest
+// stays free for facts, which nobody can be told to keep.
+type Refuser interface {
+	// Refuse tells whoever waits for the outcome that there will be none but err,
+	// and says whether there is anybody. It is called on the sender's goroutine
+	// and must not block.
+	Refuse(err error) bool
+}
+
+// ErrFlooded is the cause of the Failure of an actor whose mailbox was full: a
+// message was lost, so that what it knows is not to be trusted. What follows is
+// what follows a panic; who restarts it has it learn everything anew.
+var ErrFlooded = messages.Errorf(messages.CodeUpstreamUnavailable, "more was said than could be heard")
+
+// errFull is what an order gets whose actor has too much to do.
+var errFull = messages.Errorf(messages.CodeLimitReached, "too much waits to be done there; try again in a moment").
+	With("sent", false).With("retry_after_s", 1)
+
+// mailbox counts what waits in hollywood's, which has no bound: up where a
+// message is sent, down once it has been handled.
+type mailbox struct {
+	waiting atomic.Int64
+	// half of the bound: from here on orders are refused.
+	half    int64
+	flooded atomic.Bool
+}
+
+// settleEvery is after how many messages of a batch the count is put right.
+const settleEvery = 64
+
+// behind says whether the mailbox is half full.
+func (m *mailbox) behind() bool { return m.waiting.Load() > m.half }
+
+// crowded decides about a message that is the n-th in a mailbox more than half
+// full. It has been counted already.
+func (p *proc) crowded(n int64, msg any) (deliver bool) {
+	if r, ok := msg.(Refuser); ok && r.Refuse(errFull) {
+		p.drop()
+		return false
+	}
+	if n <= 2*p.mail.half {
+		return true
+	}
+	p.drop()
+	if !p.spec.Sheds && p.mail.flooded.CompareAndSwap(false, true) {
+		p.tell(wake{}) // it looks up when it comes to this, at the latest
+	}
+	return false
+}
+
+// drop takes back the count of a message that is not delivered.
+func (p *proc) drop() {
+	p.mail.waiting.Add(-1)
+	p.sys.countDropped(p.spec.Kind)
+}
+
+// Door is the way into an actor for what comes from outside and cannot be held
+// up there: what a browser says. It may be used on any goroutine.
+type Door struct{ p *proc }
+
+// Door returns the actor's own.
+func (c *Context) Door() Door { return Door{c.p} }
+
+// Send sends msg, unless the actor or its parent is half a mailbox behind. Then
+// it says no, and whoever has taken msg in has to make up for its loss: what
+// the actor learns from then on lacks something.
+func (d Door) Send(msg any) bool {
+	if d.p.mail.behind() || d.p.parent != nil && d.p.parent.mail.behind() {
+		d.p.sys.countDropped(d.p.spec.Kind)
+		return false
+	}
+	d.p.sys.engine.Send(d.p.pid, msg)
+	return true
+}
+
+func (s *System) countDropped(kind string) {
+	n, ok := s.dropped.Load(kind)
+	if !ok {
+		n, _ = s.dropped.LoadOrStore(kind, new(atomic.Uint64))
+	}
+	n.(*atomic.Uint64).Add(1)
+}
+
+// Mailboxes calls each for every kind of actor that lives, or of which a message
+// was dropped: with the length of the longest mailbox, and how many messages
+// were dropped since the System began. It walks all actors, and holds up none.
+func (s *System) Mailboxes(each func(kind string, longest int, dropped uint64)) {
+	longest := map[string]int{}
+	s.dropped.Range(func(kind, _ any) bool {
+		longest[kind.(string)] = 0
+		return true
+	})
+	s.mu.Lock()
+	roots := make([]*proc, 0, len(s.roots))
+	for p := range s.roots {
+		roots = append(roots, p)
+	}
+	s.mu.Unlock()
+	for _, p := range roots {
+		p.walk(func(p *proc) {
+			longest[p.spec.Kind] = max(longest[p.spec.Kind], int(p.mail.waiting.Load()))
+		})
+	}
+	for kind, n := range longest {
+		var dropped uint64
+		if d, ok := s.dropped.Load(kind); ok {
+			dropped = d.(*atomic.Uint64).Load()
+		}
+		each(kind, n, dropped)
+	}
+}
+
+// walk visits an actor and all below it.
+func (p *proc) walk(visit func(*proc)) {
+	visit(p)
+	p.mu.Lock()
+	kids := make([]*proc, 0, len(p.kids))
+	for _, k := range p.kids {
+		kids = append(kids, k.p)
+	}
+	p.mu.Unlock()
+	for _, k := range kids {
+		k.walk(visit)
+	}
+}
