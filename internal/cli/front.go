@@ -15,7 +15,7 @@ import (
 // front is what a node listens on and the servers behind it.
 type front struct {
 	log                  *slog.Logger
-	main, metrics, admin net.Listener // the last two may be nil
+	main, metrics, admin *door        // the last two may be nil
 	observer             api.Observer // may be nil
 	servers              []*http.Server
 	ended                chan error // one element per server that ended; room for all
@@ -30,12 +30,12 @@ func listen(cfg *config.Effective, log *slog.Logger) (*front, error) {
 	for _, l := range []struct {
 		path string
 		addr config.Address
-		to   *net.Listener
+		to   **door
 	}{{"listen", cfg.Listen, &f.main}, {"metrics_listen", cfg.MetricsListen, &f.metrics}, {"admin_listen", cfg.AdminListen, &f.admin}} {
 		if l.addr == "" || l.to != &f.main && l.addr == cfg.Listen && l.path != "admin_listen" {
 			continue
 		}
-		opened, err := net.Listen("tcp", string(l.addr))
+		opened, err := openDoor(string(l.addr))
 		if err != nil {
 			f.release()
 			return nil, fmt.Errorf("%s (%s): %w", l.path, cfg.Origin(l.path), err)
@@ -67,7 +67,7 @@ func (f *front) start(h http.Handler, l net.Listener, conns int) {
 
 // stopAccepting closes the door to callers; whoever is inside stays. Metrics
 // and profiles can still be had: they tell how the end goes.
-func (f *front) stopAccepting() { _ = f.main.Close() }
+func (f *front) stopAccepting() { _ = f.main.shut() }
 
 // close ends the servers. Answers that are being written may finish until ctx
 // ends, then they are cut.
@@ -88,7 +88,7 @@ func (f *front) release() {
 	for _, s := range f.servers {
 		_ = s.Close()
 	}
-	for _, l := range []net.Listener{f.main, f.metrics, f.admin} {
+	for _, l := range []*door{f.main, f.metrics, f.admin} {
 		if l != nil {
 			if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 				f.log.Warn("a listener could not be closed", "err", err)
