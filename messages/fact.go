@@ -75,6 +75,12 @@ type (
 		Page TargetID
 	}
 
+	// PageKept says that an order to close a page has failed.
+	PageKept struct {
+		Gen  Generation
+		Page TargetID
+	}
+
 	// PageReleased says that a page was freed of a dialog nobody could answer
 	// (chromium fact C19) and is being attached afresh.
 	PageReleased struct {

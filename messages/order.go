@@ -135,10 +135,13 @@ type (
 		Reply     ReplyTo
 	}
 
-	// ClosePage ends a page, safely even when it holds a poisoned dialog
-	// (C15). The reply is nil.
+	// ClosePage ends a page. With Free it is released of its dialogs first, and
+	// closed only while nobody else is attached to it: closing a page under the
+	// dialog of a frame of another process, or of one that is gone, ends the
+	// browser otherwise (C15). The reply is nil.
 	ClosePage struct {
 		Page  TargetID
+		Free  bool
 		Reply ReplyTo
 	}
 

@@ -33,6 +33,7 @@ const (
 const (
 	timerAttach  = "attach"
 	timerRelease = "release:"
+	timerFree    = "free:"
 )
 
 // resume lets a page run that the browser holds for us.
@@ -65,6 +66,7 @@ type browserPage struct {
 	closing   messages.ReplyTo // not nil while being closed
 	releasing bool
 	returning bool // left, to be attached to again
+	tries     int  // to close it while nobody is attached
 }
 
 // NewBrowserMachine returns the machine of a link that has just been dialled.
@@ -175,6 +177,8 @@ func (m *BrowserMachine) replied(r Replied) {
 		m.created(r)
 	case TagClose:
 		m.closed(r)
+	case TagAlone:
+		m.alone(r)
 	case TagCheck:
 		m.checked(r)
 	case TagReattach:
@@ -237,6 +241,10 @@ func (m *BrowserMachine) timerFired(name string) {
 	case timerLeave:
 		m.do(Exit{})
 	default:
+		if page, ok := strings.CutPrefix(name, timerFree); ok {
+			m.free(messages.TargetID(page))
+			return
+		}
 		page, _ := strings.CutPrefix(name, timerRelease)
 		if p := m.pages[messages.TargetID(page)]; p != nil && p.releasing && !m.leaving {
 			m.root(Tag{Kind: TagNone}, "Target.activateTarget", targetParam{messages.TargetID(page)}, pageBudget)

@@ -60,6 +60,7 @@ const (
 	TagRoot
 	TagCreate
 	TagClose
+	TagAlone
 	TagCheck
 	TagReattach
 	TagCalm

@@ -23,15 +23,18 @@ func (m *BrowserMachine) leave() {
 	}
 	m.leaving, m.first = true, ""
 	m.do(Arm{timerLeave, LeaveBudget})
-	m.closing = 1 + len(m.creating)
+	m.closing = 1
 	m.autoAttach(TagCalm, false)
 	for _, a := range m.undecided {
 		m.letGo(a)
 	}
 	m.undecided = nil
 	for _, c := range m.creating {
-		if c.target != "" { // a helper whose page is being reattached
-			m.closing--
+		switch {
+		case c.close: // goes with the page it frees, whose end counts
+		case c.target == "":
+			m.closing++
+		default: // a helper whose page is being reattached
 			m.root(Tag{Kind: TagNone}, "Target.closeTarget", targetParam{c.target}, pageBudget)
 		}
 	}

@@ -77,8 +77,8 @@ func (m *BrowserMachine) isHelper(t messages.TargetID) bool {
 
 func (m *BrowserMachine) adopt(a messages.TargetAttached) {
 	p := m.pages[a.Info.ID]
-	if p != nil && p.session != "" {
-		m.letGo(a) // a second session of a page we have
+	if p != nil && (p.session != "" || p.closing != nil) {
+		m.letGo(a) // a second session of a page we have, or one that is to have none (C15)
 		return
 	}
 	if p == nil {
@@ -138,8 +138,8 @@ func (m *BrowserMachine) targetDetached(d messages.TargetDetached) {
 
 func (m *BrowserMachine) checked(r Replied) {
 	p := m.pages[r.Tag.Page]
-	if p == nil || p.session != "" || p.releasing || p.returning {
-		return // whoever left it comes back by itself
+	if p == nil || p.session != "" || p.releasing || p.returning || p.closing != nil {
+		return // whoever left it comes back by itself, or is not to
 	}
 	if r.Err != nil {
 		m.pageClosed(r.Tag.Page)

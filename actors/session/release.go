@@ -57,7 +57,7 @@ func (m *BrowserMachine) reattached(r Replied) {
 		p.releasing = false
 		m.do(ToSupervisor{messages.PageReleased{Gen: m.cfg.Gen, Page: r.Tag.Page}})
 	}
-	if r.Err != nil && p.session == "" {
+	if r.Err != nil && p.session == "" && p.closing == nil {
 		m.pageClosed(r.Tag.Page)
 	}
 }

@@ -14,6 +14,7 @@ type creation struct {
 	reply  messages.ReplyTo
 	first  bool              // the page without which there is nothing to attach (A9)
 	helper messages.TargetID // not a page of the task but the one that frees this page
+	close  bool              // which is closed then
 	target messages.TargetID // known once the reply has come
 }
 
@@ -33,6 +34,10 @@ func (m *BrowserMachine) create(c *creation, newWindow bool) {
 func (m *BrowserMachine) created(r Replied) {
 	c := m.takeCreation(r.Tag.Seq)
 	if c == nil {
+		return
+	}
+	if c.close {
+		m.freed(c, r)
 		return
 	}
 	if m.leaving {
@@ -94,6 +99,10 @@ func (m *BrowserMachine) takeCreation(seq uint32) *creation {
 // dialog of a removed frame with a session attached ends the browser (C15).
 func (m *BrowserMachine) closePage(o messages.ClosePage) {
 	p := m.pages[o.Page]
+	if p == nil && o.Free && m.owned[o.Page] {
+		p = &browserPage{} // that this link has not attached to yet
+		m.pages[o.Page] = p
+	}
 	if p == nil || p.closing != nil {
 		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeTargetNotFound, "the task has no page %s", o.Page)})
 		return
@@ -102,7 +111,15 @@ func (m *BrowserMachine) closePage(o messages.ClosePage) {
 	if p.session != "" {
 		m.detach(p.session)
 	}
-	m.root(Tag{Kind: TagClose, Page: o.Page}, "Target.closeTarget", targetParam{o.Page}, pageBudget)
+	if o.Free {
+		m.free(o.Page)
+		return
+	}
+	m.closeTarget(o.Page)
+}
+
+func (m *BrowserMachine) closeTarget(t messages.TargetID) {
+	m.root(Tag{Kind: TagClose, Page: t}, "Target.closeTarget", targetParam{t}, pageBudget)
 }
 
 func (m *BrowserMachine) closed(r Replied) {
@@ -114,11 +131,18 @@ func (m *BrowserMachine) closed(r Replied) {
 		m.pageClosed(r.Tag.Page)
 		return
 	}
-	m.do(Answer{To: p.closing, Err: r.Err})
+	m.notClosed(r.Tag.Page, r.Err)
+}
+
+// notClosed goes on with a page that stays.
+func (m *BrowserMachine) notClosed(t messages.TargetID, err error) {
+	p := m.pages[t]
+	m.do(Answer{To: p.closing, Err: err})
 	p.closing = nil
 	m.oneLeft()
 	if !m.leaving {
-		m.root(Tag{Kind: TagCheck, Page: r.Tag.Page}, "Target.getTargetInfo", targetParam{r.Tag.Page}, pageBudget)
+		m.do(ToSupervisor{messages.PageKept{Gen: m.cfg.Gen, Page: t}})
+		m.root(Tag{Kind: TagCheck, Page: t}, "Target.getTargetInfo", targetParam{t}, pageBudget)
 	}
 }
 

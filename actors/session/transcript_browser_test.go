@@ -17,7 +17,7 @@ import (
 //	link own|browser|target [owned=ID]        a new machine and its Start; target is given G
 //	attached SESSION PAGE [opener=ID] [held]  Target.attachedToTarget
 //	detached SESSION | destroyed PAGE
-//	open [window] | close PAGE | release PAGE | again PAGE | leave
+//	open [window] | close PAGE [free] | release PAGE | again PAGE | leave
 //
 // and what TestMachineTranscripts says of reply, event, wait and fire.
 func TestBrowserTranscripts(t *testing.T) {
@@ -69,7 +69,7 @@ func (tr *transcript) browserInput(t *testing.T, d *datadriven.TestData) any {
 	case "open":
 		return messages.OpenPage{NewWindow: d.HasArg("window"), Reply: tr.owe()}
 	case "close":
-		return messages.ClosePage{Page: messages.TargetID(arg(t, d, 0)), Reply: tr.owe()}
+		return messages.ClosePage{Page: messages.TargetID(arg(t, d, 0)), Free: d.HasArg("free"), Reply: tr.owe()}
 	case "release":
 		return messages.ReleasePage{Page: messages.TargetID(arg(t, d, 0))}
 	case "again":

@@ -101,10 +101,10 @@ func (m *Machine) anchorAttached(now time.Time, a messages.AnchorAttached) {
 }
 
 // beingFreed says that nobody may be attached to the page: only one that all
-// have left lets go of its dialog (C19).
+// have left lets go of its dialog (C19), or may be closed with it (C15).
 func (m *Machine) beingFreed(t messages.TargetID) bool {
-	r := m.recovering[t]
-	return len(m.anchor.leaving[t]) > 0 || r != nil && r.step == stepLeaving && r.action != messages.RecoverReattach
+	r, p := m.recovering[t], m.pages[t]
+	return len(m.anchor.leaving[t]) > 0 || p != nil && p.closing || r != nil && r.step == stepLeaving && r.action != messages.RecoverReattach
 }
 
 // forbidden are the pages that a new anchor is to keep away from until it is

@@ -32,7 +32,7 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 		m.do(Answer{To: o.reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser ended").With("sent", true)})
 	}
 	for _, t := range m.order {
-		m.pages[t].session, m.pages[t].health = "", messages.PageOK
+		m.pages[t].session, m.pages[t].health, m.pages[t].closing = "", messages.PageOK, false
 	}
 	m.process.lost(m.rooted, m.order)
 	m.rooted = false

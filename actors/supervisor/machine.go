@@ -69,6 +69,7 @@ type pageEntry struct {
 	held     bool               // one of its frames holds a dialog nobody told of
 	stuck    bool               // holds a dialog nobody can answer
 	poisoned bool               // and its frame is gone
+	closing  bool               // by an order that is under way
 	auto     automatic
 }
 
@@ -206,6 +207,10 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case messages.PageClosed:
 		if in.Gen == m.gen {
 			m.pageClosed(in.Page)
+		}
+	case messages.PageKept:
+		if in.Gen == m.gen {
+			m.pageKept(in.Page)
 		}
 	case messages.PageReleased:
 		if in.Gen == m.gen {

@@ -142,7 +142,37 @@ func (m *Machine) releasePage(t messages.TargetID) {
 	m.withoutAnchor(t, ToBrowser{messages.ReleasePage{Page: t}})
 }
 
-func (m *Machine) closePage(o messages.ClosePage) { m.withoutAnchor(o.Page, ToBrowser{o}) }
+func (m *Machine) closePage(o messages.ClosePage) {
+	o.Free = m.needsFreeing(o.Page)
+	if p := m.pages[o.Page]; p != nil && m.conn.Primary == messages.LinkUp {
+		p.closing = true
+	}
+	m.withoutAnchor(o.Page, ToBrowser{o})
+}
+
+// pageKept comes when a page could not be closed.
+func (m *Machine) pageKept(t messages.TargetID) {
+	if p := m.pages[t]; p != nil {
+		p.closing = false
+		m.toAnchor(messages.CoverPage{Page: t})
+	}
+}
+
+// needsFreeing says that a page may hold a dialog of a frame of another process,
+// or of one that is gone (C15).
+func (m *Machine) needsFreeing(t messages.TargetID) bool {
+	p := m.pages[t]
+	if p == nil {
+		return false
+	}
+	for _, d := range m.dialogsOn(t) {
+		if d.FrameID != messages.FrameID(t) {
+			return true
+		}
+	}
+	o, known := m.orphaned[t]
+	return p.poisoned || p.held || known && o.frame != messages.FrameID(t) || !known && p.stuck
+}
 
 func (m *Machine) reloadPage(t messages.TargetID) {
 	m.recovering[t].step = stepReloading

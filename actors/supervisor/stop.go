@@ -110,6 +110,11 @@ func (m *Machine) leaveBrowser() {
 		m.parted()
 		return
 	}
+	for _, t := range m.order {
+		if m.spec.Scope == messages.ScopeOwn && m.needsFreeing(t) {
+			m.do(ToBrowser{messages.ClosePage{Page: t, Free: true, Reply: func(any, error) {}}})
+		}
+	}
 	m.do(ToBrowser{messages.Leave{}})
 }
 

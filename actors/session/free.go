@@ -1,0 +1,70 @@
+package session
+
+import (
+	"encoding/json"
+	"time"
+
+	"holdfast/messages"
+)
+
+// A page with a dialog in a frame of another process is closed in two steps,
+// since closing it removes the frame first, and that ends the browser if any
+// client is attached (C15). A release (C19) ends the dialog, unless somebody was
+// attached in that moment: another task's link, when it comes up, looks at every
+// page for an instant. Then it is looked whether anybody still is. So it takes
+// two of them, each at its moment, to go wrong.
+const (
+	freeAgain = 50 * time.Millisecond // for whoever is attached to have left
+	freeTries = 20
+)
+
+// free begins with a page that has been left.
+func (m *BrowserMachine) free(t messages.TargetID) {
+	p := m.pages[t]
+	if p == nil || p.closing == nil {
+		return
+	}
+	if p.tries++; p.tries > freeTries {
+		p.tries = 0
+		m.notClosed(t, messages.Errorf(messages.CodePageWedged, "the page is not closed while somebody else is attached to it: it holds a dialog that would take the browser along"))
+		return
+	}
+	m.root(Tag{Kind: TagNone}, "Target.activateTarget", targetParam{t}, pageBudget)
+	m.create(&creation{helper: t, close: true}, true)
+}
+
+// freed comes with the helper, which has ended the dialog if nobody was attached.
+func (m *BrowserMachine) freed(c *creation, r Replied) {
+	var res struct {
+		TargetID messages.TargetID `json:"targetId"`
+	}
+	if r.Err != nil || json.Unmarshal(r.Result, &res) != nil {
+		m.do(Arm{timerFree + string(c.helper), freeAgain})
+		return
+	}
+	c.target = res.TargetID
+	m.creating = append(m.creating, c) // known now, and no page of ours
+	m.decide()
+	m.root(Tag{Kind: TagAlone, Page: c.helper}, "Target.getTargetInfo", targetParam{c.helper}, pageBudget)
+}
+
+func (m *BrowserMachine) alone(r Replied) {
+	t := r.Tag.Page
+	var res struct {
+		TargetInfo struct {
+			Attached bool `json:"attached"`
+		} `json:"targetInfo"`
+	}
+	// First: the end of the page may be the end of the link.
+	m.dropHelper(t)
+	p := m.pages[t]
+	switch {
+	case p == nil || p.closing == nil:
+	case r.Err != nil: // it is gone, by all that is known
+		m.closeTarget(t)
+	case json.Unmarshal(r.Result, &res) == nil && !res.TargetInfo.Attached:
+		m.closeTarget(t)
+	default:
+		m.do(Arm{timerFree + string(t), freeAgain})
+	}
+}
