@@ -110,8 +110,11 @@ func (m *Machine) rootAttached(r messages.RootAttached) {
 			m.do(ToDialog{messages.LinkLost{Role: messages.RoleAnchor, Gen: a.gen}})
 		}
 		for _, t := range m.order {
-			// Also where the anchor's end is not known yet.
-			m.do(ToDialog{messages.PageGone{Page: t, Lost: true}})
+			// Also where the anchor's end is not known yet. Those of the new browser
+			// have been attached to already.
+			if !slices.Contains(r.Pages, t) {
+				m.do(ToDialog{messages.PageGone{Page: t, Lost: true}})
+			}
 		}
 		m.do(BrowserRestarted{Pages: gone})
 	}

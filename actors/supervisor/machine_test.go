@@ -132,6 +132,26 @@ func TestMachine(t *testing.T) {
 			}
 		}
 	})
+	t.Run("the pages of another browser are not given up with those of the last", func(t *testing.T) {
+		t.Parallel()
+		b := attached(t)
+		b.step(supervisor.Linked{Gen: 1, Browser: "old"})
+		b.step(supervisor.BrowserExited{Err: errors.New("gone")})
+		b.step(supervisor.BrowserStarting{Gen: 2})
+		b.step(supervisor.Linked{Gen: 2, Browser: "new"})
+		b.step(messages.TargetAttached{Gen: 2, Session: "T", Page: "Q", Info: messages.TargetInfo{ID: "Q", Type: "page"}})
+		var gone []messages.TargetID
+		for _, e := range b.step(messages.RootAttached{Gen: 2, Pages: []messages.TargetID{"Q"}}) {
+			if d, ok := e.(supervisor.ToDialog); ok {
+				if g, ok := d.Msg.(messages.PageGone); ok && g.Lost {
+					gone = append(gone, g.Page)
+				}
+			}
+		}
+		if !slices.Equal(gone, []messages.TargetID{"P"}) {
+			t.Errorf("given up: %v", gone)
+		}
+	})
 	t.Run("the last state is the last", func(t *testing.T) {
 		t.Parallel()
 		b := attached(t)
