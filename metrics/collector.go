@@ -21,7 +21,7 @@ func collected() []*definition {
 	return []*definition{
 		tasks, taskLimit, queueLength, queueCapacity, memUsed, memLimit, draining,
 		dialogsPending, dialogOldest, dialogUsed,
-		pages, pageWedged, frames, oopifs,
+		pages, pageWedged, frames, oopifs, truncated,
 		upstream, anchorOff, dialsWaiting, cdpMessages, cdpBytes, cdpInFlight, linkTotal,
 		mailboxes, mailboxShed, browsers, browserLimit, browserRSS, shed,
 	}
@@ -87,6 +87,7 @@ func (s scrape) tasks() {
 	s.put(pages, float64(t.pages))
 	s.put(frames, float64(t.frames))
 	s.put(oopifs, float64(t.oopifs))
+	s.put(truncated, float64(t.truncated))
 	s.put(upstream, float64(t.primaries), "primary")
 	s.put(upstream, float64(t.anchors), "anchor")
 	for _, why := range messages.AnchorOffs() {

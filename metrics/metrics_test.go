@@ -224,7 +224,7 @@ func TestGaugesAreReadFromSnapshots(t *testing.T) {
 			State: messages.StateWedged, Connection: messages.Connection{Primary: messages.LinkUp},
 			Pages:          []messages.Page{{PageState: messages.PageOK}, {PageState: messages.PageDialog}, {PageState: messages.PageHung}},
 			PendingDialogs: []messages.Dialog{{OpenedAt: 1000, ExpiresAt: 2000}, {OpenedAt: 2000}},
-			FrameTree:      &messages.FrameTree{Children: []messages.FrameNode{{IsOOPIF: true, SessionID: "S"}, {}}},
+			FrameTree:      &messages.FrameTree{Truncated: true, Children: []messages.FrameNode{{IsOOPIF: true, SessionID: "S"}, {}}},
 		},
 		&messages.Snapshot{State: messages.StateActive, Active: true, Connection: messages.Connection{Anchor: messages.LinkUp}},
 		&messages.Snapshot{State: messages.StateActive, Active: true, Connection: messages.Connection{AnchorOff: messages.AnchorOffSingle}},
@@ -236,7 +236,7 @@ func TestGaugesAreReadFromSnapshots(t *testing.T) {
 		`holdfast_page_wedged{cause="crashed"} 0`, `holdfast_dialogs_pending 2`, `holdfast_frames 3`,
 		`holdfast_oopif_sessions 1`, `holdfast_upstream_connections{role="primary"} 1`,
 		`holdfast_upstream_connections{role="anchor"} 1`, `holdfast_anchor_off{reason="single"} 1`, `holdfast_anchor_off{reason="foreign"} 0`,
-		`holdfast_dialog_watchdog_ratio 1`,
+		`holdfast_dialog_watchdog_ratio 1`, `holdfast_frame_trees_truncated 1`,
 	)
 	if strings.Contains(out, "holdfast_dialog_oldest_age_seconds 0\n") {
 		t.Error("the oldest dialog has no age")

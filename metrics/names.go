@@ -127,6 +127,7 @@ var (
 		"Recoveries of pages, asked for or by on_wedge, by what came of them.", recoverActions, okFailed)
 	frames       = gauge(groupPages, "holdfast_frames", "Frames of the tasks' current pages.")
 	oopifs       = gauge(groupPages, "holdfast_oopif_sessions", "Out-of-process iframes attached on the tasks' current pages.")
+	truncated    = gauge(groupPages, "holdfast_frame_trees_truncated", "Tasks whose snapshot does not show every frame of the current page; full=true does.")
 	frameResyncs = counter(groupPages, "holdfast_frame_resyncs_total", "Times the frames of a task were learned anew, after a reconnect or a failure.")
 
 	upstream   = gauge(groupUpstream, "holdfast_upstream_connections", "Links to browsers that are up.", roles)

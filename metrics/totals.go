@@ -8,7 +8,7 @@ type totals struct {
 	causes map[messages.PageState]int
 	off    map[messages.AnchorOff]int
 
-	dialogs, pages, frames, oopifs, primaries, anchors int
+	dialogs, pages, frames, oopifs, truncated, primaries, anchors int
 
 	oldest float64 // seconds
 	used   float64 // of the time until the watchdog
@@ -49,6 +49,9 @@ func (t *totals) add(task *messages.Snapshot, now messages.Seconds) {
 	}
 	if task.FrameTree == nil {
 		return
+	}
+	if task.FrameTree.Truncated {
+		t.truncated++
 	}
 	t.frames += 1 + len(task.FrameTree.Children)
 	for i := range task.FrameTree.Children {

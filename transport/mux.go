@@ -136,7 +136,7 @@ func (m *Mux) fail(end *LinkError) {
 func (m *Mux) teardown(end *LinkError, left map[CallID]pending) {
 	// Outcomes first: they need not wait for the socket.
 	for _, p := range left {
-		m.stats.Commands.add(p.method, time.Since(p.started), end)
+		m.stats.Commands.Add(p.method, time.Since(p.started), end)
 		p.tell(Reply{Err: end, Sent: p.sent})
 	}
 	_ = m.conn.CloseNow()

@@ -166,7 +166,7 @@ func (m *Mux) complete(id CallID, r Reply) bool {
 	m.running.Add(1)
 	m.mu.Unlock()
 	r.Sent = p.sent
-	m.stats.Commands.add(p.method, time.Since(p.started), r.Err)
+	m.stats.Commands.Add(p.method, time.Since(p.started), r.Err)
 	p.tell(r)
 	m.running.Done()
 	return true

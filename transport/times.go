@@ -68,7 +68,8 @@ func (t *times) add(d time.Duration) {
 // succeeded. It takes about 15 kB; a node has one.
 type CommandTimes struct{ of [len(domains)][2]times }
 
-func (c *CommandTimes) add(method string, d time.Duration, err error) {
+// Add counts one command.
+func (c *CommandTimes) Add(method string, d time.Duration, err error) {
 	failed := 0
 	if err != nil {
 		failed = 1
