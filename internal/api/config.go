@@ -19,6 +19,8 @@ type Config struct {
 	// AllowHosts are names, without port, that a request's Host may have
 	// besides the loopback ones.
 	AllowHosts []string
+	// NoUI leaves the live page out.
+	NoUI bool
 	// Version is what callers are told of the node's build.
 	Version string
 	// Metrics is served on /metrics without a token; nil serves none there.

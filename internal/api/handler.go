@@ -59,6 +59,9 @@ func New(cfg Config) (*Handler, error) {
 	h.calls.ended = make(chan struct{}, 1)
 	h.closing, h.close = context.WithCancel(context.Background())
 	all := slices.Clone(routes)
+	if !cfg.NoUI {
+		all = append(all, uiRoutes()...)
+	}
 	if cfg.Metrics != nil {
 		all = append(all, metricsRoute)
 	}

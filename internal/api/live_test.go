@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -50,6 +51,7 @@ type heard struct{ name, data string }
 func listen(t *testing.T, b *bench, path string) (since func() []heard) {
 	l, _ := b.serve()
 	c := b.open(l, "GET", path)
+	var mu sync.Mutex
 	var said []heard
 	go func() {
 		res, err := http.ReadResponse(bufio.NewReader(c), nil)
@@ -62,7 +64,9 @@ func listen(t *testing.T, b *bench, path string) (since func() []heard) {
 		for lines.Scan() {
 			switch line := lines.Text(); {
 			case line == "" && e != (heard{}):
+				mu.Lock()
 				said = append(said, e)
+				mu.Unlock()
 				e = heard{}
 			case strings.HasPrefix(line, "event: "):
 				e.name = line[7:]
@@ -76,6 +80,8 @@ func listen(t *testing.T, b *bench, path string) (since func() []heard) {
 	return func() []heard {
 		time.Sleep(time.Second)
 		synctest.Wait()
+		mu.Lock()
+		defer mu.Unlock()
 		out := said
 		said = nil
 		return out

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"os"
 	"reflect"
 	"strings"
@@ -289,6 +290,24 @@ func TestNoNodeIsBuiltIn(t *testing.T) {
 	p := &cli.Program{Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }}
 	if code := p.Run(t.Context(), []string{"serve"}); code != 1 || !strings.HasPrefix(errs.String(), "internal: ") {
 		t.Error(code, errs.String())
+	}
+}
+
+func TestLinkToTheLivePage(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	m.want(3, "ui")
+	s := m.serve()
+	out, _ := m.want(0, "ui", "acme:1")
+	b, err := os.ReadFile(s.tokenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := s.url + "/ui/#token=" + url.QueryEscape(strings.TrimSpace(string(b))) + "&task=acme%3A1\n"; out != want {
+		t.Errorf("got %q, want %q", out, want)
+	}
+	if out, _ := m.want(0, "ui", "--json"); !strings.HasPrefix(out, `{"url":"`+s.url+`/ui/#token=`) {
+		t.Error(out)
 	}
 }
 

@@ -66,6 +66,7 @@ type grammar struct {
 	Task     taskCmd     `cmd:"" help:"Start, list, show and stop tasks."`
 	Snapshot snapshotCmd `cmd:"" help:"Show a task's state now."`
 	Tree     actorsCmd   `cmd:"" help:"Show the supervision tree: every actor, its state and its restarts."`
+	UI       uiCmd       `cmd:"" name:"ui" help:"Print a link to the node's live page that carries the token."`
 	Watch    watchCmd    `cmd:"" help:"Show a task's state as it changes."`
 	Dialog   dialogCmd   `cmd:"" help:"List and answer JavaScript dialogs."`
 	Navigate navigateCmd `cmd:"" help:"Send a task's page to a URL."`

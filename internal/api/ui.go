@@ -1,0 +1,36 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"holdfast/internal/ui"
+)
+
+// uiRoutes are the files of the live page, each a route of its own: what is not
+// in the table is not served. They are open, since they tell nothing.
+func uiRoutes() []route {
+	out := []route{{
+		method: "GET", path: "/ui", access: open, class: "read",
+		serve: func(_ *Handler, w http.ResponseWriter, _ *call) error {
+			w.Header().Set("Location", ui.Root)
+			w.WriteHeader(http.StatusPermanentRedirect)
+			return nil
+		},
+	}}
+	for _, a := range ui.Assets() {
+		path := a.Path
+		if path == ui.Root {
+			path += "{$}" // itself, not all that is below
+		}
+		out = append(out, route{
+			method: "GET", path: path, access: open, class: "read",
+			serve: func(h *Handler, w http.ResponseWriter, c *call) error {
+				_ = c.ctl.SetWriteDeadline(time.Now().Add(h.cfg.WriteTimeout))
+				a.Serve(w, c.Request)
+				return nil
+			},
+		})
+	}
+	return out
+}

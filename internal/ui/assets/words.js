@@ -1,0 +1,86 @@
+// How things are said: states with their tone, times, names.
+
+const tones = {
+  active: "ok", ok: "ok", up: "ok", running: "ok",
+  starting: "info", dialing: "info", dialog: "warn", recovering: "warn", backoff: "warn", waiting: "warn", stopping: "warn",
+  wedged: "bad", lost: "bad", down: "bad", crashed: "bad", hung: "bad", dialog_unreachable: "bad", paused: "warn",
+};
+
+/** tone is the colour of a state; one that nobody knows has none. */
+export const tone = (state) => tones[state] ?? "none";
+
+/** plain writes a state as a person would. */
+export const plain = (state) => String(state ?? "").replaceAll("_", " ");
+
+let ahead = 0; // the node's clock before ours, in seconds
+
+/** clockIs takes the node's word for the time. */
+export const clockIs = (at) => { if (at > 0) ahead = at - Date.now() / 1000; };
+
+/** now is the node's time, in seconds. */
+export const now = () => Date.now() / 1000 + ahead;
+
+/** span is a length of time, as short as one reads it. */
+export function span(seconds) {
+  const s = Math.max(0, Math.round(seconds));
+  if (s < 60) return `${s} s`;
+  if (s >= 600 && s < 3600) return `${Math.floor(s / 60)} min`;
+  if (s < 3600) return `${Math.floor(s / 60)} min ${s % 60 ? `${s % 60} s` : ""}`.trim();
+  if (s < 86400) return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
+  return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
+}
+
+/** clock is a moment of today. */
+export const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString([], { hour12: false });
+
+/** count is a number with its word. */
+export const count = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+
+/** site is the host of a URL, or what there is instead. */
+export function site(url) {
+  try {
+    const u = new URL(url);
+    return u.host || url;
+  } catch {
+    return url ?? "";
+  }
+}
+
+export const whyNoAnchor = {
+  spec: "off, as the task's spec wants",
+  foreign: "off: each connection gets a browser of its own",
+  single: "off: the browser takes one connection at a time",
+  unreachable: "off: no second connection is to be had",
+};
+
+const closers = {
+  agent: "answered by a client", auto_policy: "answered by the task's policy", watchdog: "dismissed by the watchdog, nobody answered in time",
+  remote: "closed in the browser", lost: "lost with its connection",
+};
+
+/** ending says who ended a dialog. */
+export const ending = (closed) => `${closers[closed?.closed_by] ?? "closed"}${closed?.action ? ` (${closed.action})` : ""}`;
+
+export const pageHelp = {
+  dialog: "It asks something, and waits for the answer.",
+  dialog_unreachable: "A dialog stands open that no connection can reach.",
+  hung: "Its script does not end.",
+  crashed: "Its renderer is dead.",
+  paused: "Somebody's debugger holds it; Debugger.resume lets it go on.",
+};
+
+/** recoveries are the actions that can help a page in a state, the gentlest
+ * first, as the node itself judges. */
+export const recoveries = {
+  dialog_unreachable: ["release", "reattach", "reload", "close"],
+  hung: ["reattach", "reload", "close"],
+  crashed: ["reload", "close"],
+  paused: ["reattach", "close"],
+};
+
+export const recoveryWords = {
+  release: "The dialog is dismissed and the page keeps its state. Another window comes to the front for a moment.",
+  reattach: "The page's CDP session is given up and made anew. The page does not notice.",
+  reload: "The document is loaded anew. What the page held is lost.",
+  close: "The page is closed. What it held is lost.",
+};

@@ -1,0 +1,186 @@
+package ui_test
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/messages"
+)
+
+//go:embed testdata/audit.js
+var audit string
+
+// TestEveryView walks through every view in both sizes and colours, and has each
+// judged for what a machine can judge. With -shots it leaves pictures of them.
+func TestEveryView(t *testing.T) {
+	g := newGallery()
+	s := serve(t, g)
+	page := open(t, 1280, 800, "light", s.url+"/ui/")
+	show := func(name string) {
+		t.Helper()
+		for _, size := range []struct {
+			name string
+			w, h int
+		}{{"wide", 1280, 800}, {"phone", 390, 844}} {
+			for _, scheme := range []string{"light", "dark"} {
+				page.size(size.w, size.h, scheme)
+				page.painted()
+				if wrong := page.value(audit); wrong != "[]" {
+					t.Errorf("%s, %s, %s: %s", name, size.name, scheme, wrong)
+				}
+				page.shot(fmt.Sprintf("%s-%s-%s", name, size.name, scheme))
+			}
+		}
+		page.size(1280, 800, "light")
+	}
+	page.until("the login", `document.activeElement.id === "token"`)
+	show("login")
+	page.types(s.admin.Reveal())
+	page.key("Enter")
+	page.Eval(page.Session, `document.body.append(Object.assign(document.createElement("button"), { id: "bad", style: "color: #999; background: #aaa" }), Object.assign(document.createElement("p"), { id: "bad", textContent: "grey", style: "color: #999; background: #aaa; width: 3000px" }))`)
+	if wrong := page.value(audit); !strings.Contains(wrong, "contrast 1.2") || !strings.Contains(wrong, "no name: button") || !strings.Contains(wrong, "id bad twice") || !strings.Contains(wrong, "wider") {
+		t.Errorf("the judge says yes to everything: %s", wrong)
+	}
+	page.Eval(page.Session, `document.querySelectorAll("#bad").forEach((n) => n.remove())`)
+	page.until("an empty node", `document.querySelector(".overview .none.big").innerText.includes("holdfast task start")`)
+	show("empty")
+	g.many(200)
+	g.put("checkout-095", wedged)
+	g.put("checkout-000", func(s *messages.Snapshot) {
+		s.Version = 14
+		s.Labels = map[string]string{"team": "payments", "env": "staging"}
+		s.PageState, s.Pages[0].PageState = messages.PageDialog, messages.PageDialog
+		s.PendingDialogs = []messages.Dialog{dialog("d-4", "prompt", "Your PIN, please?", "0000", 12*time.Second)}
+		s.Connection.Reconnects, s.Connection.LastGapMS = 3, 41
+	})
+	g.put("support-004", func(s *messages.Snapshot) {
+		s.PendingDialogs = []messages.Dialog{dialog("d-1", "beforeunload", "Changes you made may not be saved.", "", 271*time.Second)}
+	})
+	g.put("invoice-011", func(s *messages.Snapshot) {
+		s.PendingDialogs = []messages.Dialog{dialog("d-9", "confirm", "Send 14 invoices to 14 customers now? This can’t be undone.", "", 65*time.Second)}
+	})
+	page.until("the tasks", `document.querySelectorAll(".task").length > 5 && document.querySelectorAll(".dialog").length === 3`)
+	page.until("the tree", `document.querySelectorAll(".tree-row").length > 100`)
+	show("node")
+	page.to("#/task/checkout-000")
+	page.until("the task's actors", `document.querySelectorAll(".task-view .tree-row").length > 6`)
+	show("task")
+	page.to("#/task/checkout-095")
+	page.until("the wedged task", `document.querySelector(".task-view .page button")`)
+	show("wedged")
+	page.to("#/dialogs")
+	show("dialogs")
+	page.to("#/")
+	show("tasks")
+	page.Eval(page.Session, `document.querySelector("#theme").focus()`)
+	page.key("Enter", "Enter")
+	if got := page.value(`document.documentElement.dataset.theme + getComputedStyle(document.body).backgroundColor`); got != "darkrgb(13, 19, 25)" {
+		t.Errorf("dark by hand: %s", got)
+	}
+	page.Navigate(s.url + "/ui/")
+	page.until("signed in still, and dark", `document.documentElement.dataset.theme === "dark" && document.querySelectorAll(".task").length > 5`)
+	page.Eval(page.Session, `localStorage.clear()`)
+	page.clean(s.url)
+}
+
+func wedged(s *messages.Snapshot) {
+	s.State, s.PageState, s.Pages[0].PageState = messages.StateWedged, messages.PageDialogUnreachable, messages.PageDialogUnreachable
+	s.Pages = append(s.Pages, messages.Page{TargetID: "T2", SessionID: "77AA", URL: "https://shop.example/help", Title: "Help", PageState: messages.PageHung})
+	s.Connection.Primary, s.Connection.Reconnects, s.Connection.LastGapMS = messages.LinkUp, 4, 312
+	s.RecentDialogs = []messages.ClosedDialog{{ID: "d-1", Type: "confirm", Message: "Leave the basket?", ClosedBy: messages.ClosedByLost, ClosedAt: messages.SecondsOf(time.Now())}}
+	s.ConsoleErrors = []messages.ConsoleError{{TS: messages.SecondsOf(time.Now()), Level: "exception", Text: "TypeError: basket is undefined at https://shop.example/app.js:1:2231"}}
+}
+
+// TestTheNodeGoesAndComesBack: the page says so, keeps what it showed, and
+// recovers by itself. The token came in the address and is not in it any more.
+func TestTheNodeGoesAndComesBack(t *testing.T) {
+	g := newGallery()
+	g.put("acme:1", func(s *messages.Snapshot) {
+		s.PendingDialogs = []messages.Dialog{dialog("d-1", "prompt", "Who?", "nobody", time.Second)}
+	})
+	g.put("secret", func(*messages.Snapshot) {})
+	s := serve(t, g)
+	tenant, err := s.admin.ForTenant("acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := open(t, 1280, 800, "dark", s.url+"/ui/#token="+tenant+"&task=acme%3A1")
+	page.until("the tenant's task", `document.querySelector(".task-name")?.innerText === "acme:1" && document.querySelectorAll(".task").length === 1`)
+	if got := page.value(`location.href + " " + history.length`); !strings.HasPrefix(got, s.url+"/ui/#/task/acme%3A1 ") {
+		t.Errorf("the address is %s", got)
+	}
+	if got := page.value(`document.body.innerText`); strings.Contains(got, "secret") {
+		t.Error("a tenant sees another's task")
+	}
+	page.to("#/task/secret")
+	page.until("another's task, refused", `document.querySelector(".toast").innerText.includes("not good for this task") && document.querySelector(".overview")`)
+	page.Eval(page.Session, `document.querySelector(".dialog input").focus()`)
+	page.Eval(page.Session, `document.activeElement.select()`)
+	page.types("some")
+	s.down()
+	page.until("that it is lost", `document.querySelector("#link").innerText.startsWith("Connection lost – retrying")`)
+	if got := page.value(`document.querySelectorAll(".task").length + document.querySelector(".dialog input").value`); got != "1some" {
+		t.Errorf("what was there: %s", got)
+	}
+	page.shot("lost-wide-dark")
+	page.types("body")
+	g.put("acme:2", func(*messages.Snapshot) {})
+	s.up(nil)
+	page.until("that it is back", `document.querySelector("#link").innerText === "Live" && document.querySelectorAll(".task").length === 2`)
+	if got := page.value(`document.activeElement.value`); got != "somebody" {
+		t.Errorf("what was being typed: %s", got)
+	}
+	// Another node has taken the address: its token is another.
+	s.down()
+	s.admin = otherToken()
+	s.up(nil)
+	page.until("the login, with the reason", `document.querySelector("#login-error").innerText.includes("has been replaced") && !document.querySelector(".app:not([hidden])")`)
+	if got := page.value(`sessionStorage.length + document.title`); got != "0Holdfast" {
+		t.Errorf("left behind: %s", got)
+	}
+	page.clean(s.url, "net::ERR_", "403", "401")
+}
+
+// TestAThousandTasks stay smooth: most of them change all the time, and the main
+// thread is never held for long.
+func TestAThousandTasks(t *testing.T) {
+	g := newGallery()
+	g.many(1000)
+	s := serve(t, g)
+	page := open(t, 1280, 800, "light", s.url+"/ui/#token="+s.admin.Reveal())
+	page.until("all of them", `document.querySelector(".chip .number").innerText === "1,000"`)
+	page.until("the tree, capped", `document.body.innerText.includes("200 of 1,000 supervisors")`)
+	if rows := page.value(`document.querySelectorAll(".task").length`); len(rows) > 2 {
+		t.Errorf("%s rows exist", rows)
+	}
+	page.Eval(page.Session, `void (window.frames60 = [], (function f(last) { requestAnimationFrame((now) => { frames60.push(now - last); f(now); }); })(performance.now()))`)
+	page.Eval(page.Session, `void (window.tasks50 = 0, window.shift = 0, new PerformanceObserver((l) => { for (const e of l.getEntries()) shift += e.value; }).observe({ type: "layout-shift" }))`)
+	page.Eval(page.Session, `document.querySelector("[role=listbox]").focus()`)
+	for round := range 12 {
+		for i, id := range g.order {
+			if i%3 != round%3 {
+				g.put(id, func(s *messages.Snapshot) { s.Connection.Reconnects++ })
+			}
+		}
+		page.key("ArrowDown", "ArrowDown", "ArrowDown", "ArrowDown")
+		page.Eval(page.Session, `new Promise((d) => setTimeout(d, 150))`)
+	}
+	page.key("End")
+	page.until("the last", `document.querySelector(".task[data-cursor]").getAttribute("aria-posinset") === "1000"`)
+	page.Eval(page.Session, `document.querySelector("input[type=search]").focus()`)
+	page.types("-99")
+	page.until("those that were looked for", `document.querySelectorAll(".task").length === 10 && document.querySelector(".task").innerText.includes("-990")`)
+	t.Logf("longest task %s ms, frames %s, layout shift %s", page.value(`Math.round(tasks50)`),
+		page.value(`frames60.sort((a, b) => a - b) && ["median " + Math.round(frames60[frames60.length >> 1]), "worst " + Math.round(frames60.at(-1))]`), page.value("shift.toFixed(4)"))
+	// Generous, for a machine that does other things.
+	if page.value(`tasks50 < 500`) != "true" {
+		t.Errorf("the main thread was held for %s ms", page.value("tasks50"))
+	}
+	if page.value(`shift < 0.02`) != "true" {
+		t.Errorf("the layout has jumped: %s", page.value("shift"))
+	}
+	page.clean(s.url)
+}
