@@ -27,7 +27,7 @@ const kindSupervisor = "supervisor"
 func treeNode(n guard.Node) messages.TreeNode {
 	t := messages.TreeNode{
 		Kind: n.Kind, Key: n.Key, Generation: n.Gen, State: messages.ActorState(n.State),
-		StartedAt: messages.SecondsOf(n.Started), Restarts: n.Restarts, RestartAt: messages.SecondsOf(n.Next),
+		StartedAt: messages.SecondsOf(n.Started), Restarts: n.Restarts, Mailbox: n.Mailbox, RestartAt: messages.SecondsOf(n.Next),
 	}
 	for _, c := range n.Children {
 		t.Children = append(t.Children, treeNode(c))

@@ -48,6 +48,8 @@ type TreeNode struct {
 	StartedAt  Seconds    `json:"started_at,omitempty"`
 	// Restarts is how often its supervisor has started it again.
 	Restarts int `json:"restarts"`
+	// Mailbox is how many messages wait for it.
+	Mailbox int `json:"mailbox"`
 	// RestartAt is when one that is waiting will be.
 	RestartAt Seconds    `json:"restart_at,omitempty"`
 	Children  []TreeNode `json:"children,omitempty"`

@@ -24,7 +24,7 @@ func TestTreeRoute(t *testing.T) {
 		return messages.Tree{At: 1650000000, Root: messages.TreeNode{Kind: "registry", Key: "node", Generation: 2, State: messages.ActorRunning, StartedAt: 1650000000}}
 	}})
 	b.wantJSON(b.call("GET", "/v1/tree?task_id=one&depth=2", ""), 200,
-		`{"at":1650000000,"root":{"kind":"registry","key":"node","generation":2,"state":"running","started_at":1650000000,"restarts":0},"truncated":false}`)
+		`{"at":1650000000,"root":{"kind":"registry","key":"node","generation":2,"state":"running","started_at":1650000000,"restarts":0,"mailbox":0},"truncated":false}`)
 	if got.Task != "one" || got.Depth != 2 || !got.Allows("anything") {
 		t.Errorf("%+v", got)
 	}

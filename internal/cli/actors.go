@@ -30,7 +30,7 @@ func (c *actorsCmd) Run(r *run) error {
 
 // printActors draws the supervision tree.
 func printActors(w io.Writer, t messages.Tree) {
-	out := newTable(w, "ACTOR", "STATE", "RESTARTS", "AGE", "GENERATION")
+	out := newTable(w, "ACTOR", "STATE", "RESTARTS", "AGE", "MAILBOX", "GENERATION")
 	var draw func(n messages.TreeNode, own, below string)
 	draw = func(n messages.TreeNode, own, below string) {
 		generation, age, state := "", "", string(n.State)
@@ -40,7 +40,7 @@ func printActors(w io.Writer, t messages.Tree) {
 		if n.RestartAt > 0 {
 			state += " " + span(t.At, n.RestartAt)
 		}
-		out.row(own+short(actorName(n), 100), clean(state), fmt.Sprint(n.Restarts), age, generation)
+		out.row(own+short(actorName(n), 100), clean(state), fmt.Sprint(n.Restarts), age, fmt.Sprint(n.Mailbox), generation)
 		for i, c := range n.Children {
 			if i == len(n.Children)-1 {
 				draw(c, below+"└─ ", below+"   ")

@@ -385,3 +385,18 @@ refused   7 in the last minute
 		t.Errorf("got\n%swant\n%s", out, want)
 	}
 }
+
+func TestLivePageCanBeLeftOut(t *testing.T) {
+	t.Parallel()
+	for flag, want := range map[string]int{"--ui=true": 200, "--ui=false": 401} {
+		s := newMachine(t).serve(flag)
+		res, err := http.Get(s.url + "/ui/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("%s: %d", flag, res.StatusCode)
+		}
+	}
+}

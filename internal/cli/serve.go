@@ -110,7 +110,7 @@ func (c *serveCmd) Run(r *run) error {
 func (s *server) serve(admin token.Admin) error {
 	cfg := api.Config{
 		Node: s.node.Node, Token: admin, AllowHosts: s.cfg.AllowHosts, Logger: s.log, Observer: s.node.Observer, Drain: s.ask,
-		Version: s.Version.Version,
+		Version: s.Version.Version, NoUI: !s.cfg.UI,
 	}
 	if s.front.metrics == nil {
 		cfg.Metrics = s.node.Metrics

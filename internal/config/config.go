@@ -27,6 +27,7 @@ type Config struct {
 	StateDir       string          `key:"state_dir" flag:"state-dir" empty:"holdfast in $XDG_STATE_HOME, or in ~/.local/state" help:"Directory of the token, the endpoint file, and the profiles of launched browsers. Commands on the same machine find the node by HOLDFAST_STATE_DIR."`
 	TokenFile      string          `key:"token_file" flag:"token-file" empty:"token in state_dir" help:"File of the admin token. It is made where there is none."`
 	CDPURLOverride messages.CDPURL `key:"cdp_url_override" flag:"cdp-url-override" secret:"yes" empty:"as each task says" help:"The browser that every task attaches to, whatever its spec says. It is a credential: set it by its variable, or in a file that is yours alone."`
+	UI             bool            `key:"ui" flag:"ui" default:"true" help:"Serve the live page at /ui/."`
 	AllowChaos     bool            `key:"allow_chaos" flag:"allow-chaos" default:"false" help:"Let holdfast chaos break tasks' connections, to see that nothing is lost by it."`
 
 	Limits  Limits  `key:"limits" help:"What a node takes on. SIGHUP applies changes."`

@@ -30,6 +30,8 @@ type Node struct {
 	State   State
 	// Restarts is how often its group has started it again.
 	Restarts int
+	// Mailbox is how many messages wait for it.
+	Mailbox int
 	// Next is when a place that waits gets its actor.
 	Next     time.Time
 	Children []Node // by key
@@ -69,7 +71,7 @@ type walk struct {
 }
 
 func (w *walk) node(p *proc, depth int) Node {
-	n := Node{Kind: p.spec.Kind, Key: p.spec.Key, Gen: p.gen, Started: p.born, Restarts: p.spec.restarts, State: p.visible()}
+	n := Node{Kind: p.spec.Kind, Key: p.spec.Key, Gen: p.gen, Started: p.born, Restarts: p.spec.restarts, State: p.visible(), Mailbox: int(max(0, p.mail.waiting.Load()))}
 	if w.o.Depth > 0 && depth >= w.o.Depth {
 		return n
 	}

@@ -9,19 +9,20 @@ export function actorTree(options = {}) {
   const about = options.about ?? (() => "");
   return tree({
     label: "Supervision tree", grid: true, toggled: options.toggled,
-    head: ["Actor", "State", "Restarts", "Age"],
+    head: ["Actor", "State", "Restarts", "Mailbox", "Age"],
     row: () => {
       const name = el("span", { class: "actor-name" });
       const note = el("span", { class: "muted cut" });
       const state = pill("small");
       const restarts = el("span", { class: "num" });
+      const mailbox = el("span", { class: "num" });
       let actor;
       const age = ticking(el("span", { class: "num" }), (node) => {
         if (!actor) return;
         const n = actor;
         text(node, n.restart_at ? `in ${span(n.restart_at - now())}` : n.started_at ? span(now() - n.started_at) : "");
       });
-      const line = el("div", null, el("span", { class: "cell-name" }, name, note), el("span", null, state), restarts, age);
+      const line = el("div", null, el("span", { class: "cell-name" }, name, note), el("span", null, state), restarts, mailbox, age);
       line.update = ({ actor: a }) => {
         actor = a;
         text(name, nameOf(a));
@@ -30,6 +31,8 @@ export function actorTree(options = {}) {
         state.update(plain(a.state), tone(a.state));
         text(restarts, a.restarts || "–");
         attr(restarts, "data-tone", a.restarts ? "warn" : null);
+        text(mailbox, a.mailbox || "–");
+        attr(mailbox, "data-tone", a.mailbox > 100 ? "warn" : null);
         age.tick();
       };
       return line;
