@@ -34,11 +34,13 @@ const patience = 30 * time.Second
 type shell struct {
 	*testing.T
 	state string
+	env   []string // more of it
 }
 
 func (s *shell) command(args ...string) *exec.Cmd {
 	c := exec.Command(os.Args[0], args...)
 	c.Env = append(os.Environ(), beHoldfast+"=1", "HOLDFAST_STATE_DIR="+s.state, "HOLDFAST_NODE=", "HOLDFAST_TOKEN=", "HOLDFAST_CDP_URL_OVERRIDE=")
+	c.Env = append(c.Env, s.env...)
 	return c
 }
 
@@ -148,6 +150,17 @@ func (p *process) wait(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatalf("serve did not end: %s", p.log)
 	}
+}
+
+// browserPIDs lists the ids of the living browsers of this state directory.
+func (s *shell) browserPIDs() (pids []string) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, f := range files {
+		if b, err := os.ReadFile(f); err == nil && bytes.Contains(b, []byte("--user-data-dir="+s.state)) {
+			pids = append(pids, filepath.Base(filepath.Dir(f)))
+		}
+	}
+	return pids
 }
 
 // browsers lists the command lines of the living browsers of this state
