@@ -14,6 +14,7 @@ import (
 func (w *world) check() {
 	w.checkCalls()
 	w.checkProbes()
+	w.checkPlaces()
 	w.dialogs.check()
 	for _, h := range w.hosts {
 		if h.now().Dead() {
@@ -38,6 +39,27 @@ func (w *world) check() {
 		}
 		if !s.Active && (s.Pages != nil || s.PendingDialogs != nil || s.FrameTree != nil) {
 			w.violate("%s is %s and shows pages or dialogs", t.id, s.State)
+		}
+	}
+}
+
+// checkPlaces holds the node to counting what lives: there are as many places as
+// tasks, so that one that leaks, or is given twice, keeps somebody waiting or is one
+// too many.
+func (w *world) checkPlaces() {
+	p := w.node.Pressure()
+	active := 0
+	for _, s := range w.node.Tasks() {
+		if s.Active {
+			active++
+		}
+	}
+	if p.Running < active || p.Running > len(w.tasks) || p.Queued != 0 {
+		w.violate("%d places are taken and %d starts wait, %d of %d tasks are active", p.Running, p.Queued, active, len(w.tasks))
+	}
+	for why, n := range p.RejectedLastMinute {
+		if n != 0 && why != messages.LimitDraining {
+			w.violate("%d starts were refused: %s", n, why)
 		}
 	}
 }

@@ -108,7 +108,8 @@ func newWorld(t *testing.T, p plan.Plan, tr *trace) *world {
 	browsers := w.listen(http.HandlerFunc(w.serve))
 	node, err := holdfast.Start(context.Background(), holdfast.Config{
 		StateDir: t.TempDir(), HTTPClient: browsers.HTTPClient(), Seed: p.Seed + 1,
-		Limits: holdfast.Limits{MemoryHigh: -1}, // how much this machine has in use is not of the seed
+		// A place for each task; how much this machine has in use is not of the seed.
+		Limits: holdfast.Limits{MaxTasks: len(p.Tasks), MemoryHigh: -1},
 		Log:    slog.New(slog.NewTextHandler(logLines{tr}, &slog.HandlerOptions{Level: slog.LevelWarn})), Intercept: w.breaker.intercept,
 	})
 	if err != nil {
