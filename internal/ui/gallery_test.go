@@ -86,13 +86,6 @@ func (g *gallery) put(id messages.TaskID, change func(*messages.Snapshot)) {
 	g.tasks[id] = &s
 }
 
-func (g *gallery) drop(id messages.TaskID) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	delete(g.tasks, id)
-	g.Load.Running--
-}
-
 func (g *gallery) tree(o messages.TreeOptions) messages.Tree {
 	g.mu.Lock()
 	defer g.mu.Unlock()

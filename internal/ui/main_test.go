@@ -122,7 +122,7 @@ func (s *screen) until(what, condition string) {
 // painted waits until what was asked for last is on the screen.
 func (s *screen) painted() {
 	s.t.Helper()
-	s.Eval(s.Session, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 150))))`)
+	s.Eval(s.Session, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 30))))`)
 }
 
 // to goes to a view.
@@ -140,12 +140,6 @@ func (s *screen) value(expression string) string {
 		s.t.Fatal(err)
 	}
 	return out
-}
-
-// text is what an element shows.
-func (s *screen) text(selector string) string {
-	s.t.Helper()
-	return s.value(fmt.Sprintf("document.querySelector(%q)?.innerText", selector))
 }
 
 // key presses one key; letters go by type_.

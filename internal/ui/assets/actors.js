@@ -25,9 +25,10 @@ export function actorTree(options = {}) {
       const line = el("div", null, el("span", { class: "cell-name" }, name, note), el("span", null, state), restarts, mailbox, age);
       line.update = ({ actor: a }) => {
         actor = a;
-        text(name, nameOf(a));
+        const serves = about(a);
+        text(name, nameOf(a, serves));
         attr(name, "title", a.key);
-        text(note, about(a));
+        text(note, serves);
         state.update(plain(a.state), tone(a.state));
         text(restarts, a.restarts || "–");
         attr(restarts, "data-tone", a.restarts ? "warn" : null);
@@ -40,9 +41,10 @@ export function actorTree(options = {}) {
   });
 }
 
-/** nameOf names an actor; of a session's key only as much as tells it apart. */
-function nameOf(a) {
-  if (a.kind === "session") return `session ${a.key.replace(/^session\//, "").slice(0, 6)}…`;
+/** nameOf names an actor; of a session's key only as much as tells it apart, and
+ * only where nobody knows what it serves. */
+function nameOf(a, serves) {
+  if (a.kind === "session") return serves ? "session" : `session ${a.key.replace(/^session\//, "").slice(0, 6)}…`;
   return a.key === a.kind || a.key === "node" ? a.kind : `${a.kind} ${a.key}`;
 }
 

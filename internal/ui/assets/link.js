@@ -50,12 +50,13 @@ export class Link {
     this.follow = "";
     this.run = null; // the abort of the stream there is
     this.failures = 0;
+    this.asleep = false;
     // A browser grants an origin six connections, over all its tabs: one that
     // nobody looks at gives its own back, and looks up from time to time.
     document.addEventListener("visibilitychange", () => {
       clearTimeout(this.dozing);
-      if (!document.hidden) this.restart();
-      else this.dozing = setTimeout(() => this.restart(), 30_000);
+      if (document.hidden) this.dozing = setTimeout(() => { this.asleep = true; this.restart(); }, 30_000);
+      else if (this.asleep || this.failures > 0) this.restart();
     });
     addEventListener("online", () => this.restart());
   }
@@ -93,7 +94,7 @@ export class Link {
     const follow = this.follow;
     const res = await fetch(`/v1/live${query}`, { headers: this.headers(), signal: run.signal, cache: "no-store" });
     if (!res.ok) throw await refused(res);
-    const glimpse = document.hidden;
+    const glimpse = (this.asleep = this.asleep && document.hidden);
     const lines = res.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "", name = "", data = "";
     // The node says something every 15 seconds: silence is a dead connection.

@@ -13,6 +13,7 @@ export class Task {
     this.link = link;
     this.toDialog = toDialog;
     this.events = [];
+    this.ever = 0; // events, ever
     this.node = this.build();
   }
 
@@ -103,12 +104,16 @@ export class Task {
 
   /** told takes what the stream tells of the task. */
   told({ snapshot, events }) {
+    const first = this.snapshot === undefined;
+    // Versions only grow, but for a task that was started anew under the id.
+    if (snapshot && this.snapshot && snapshot.version < this.snapshot.version) this.events = [];
     this.snapshot = snapshot ?? null;
+    // After a reconnect the node tells again what it still knows.
+    const known = this.events[0]?.version ?? 0;
     for (const e of events ?? []) {
-      if (e.type === "reset") continue;
-      const last = this.events[0];
-      if (last && e.version <= last.version && this.events.some((k) => k.version === e.version && k.type === e.type && k.text === sentence(e))) continue;
-      this.events.unshift({ key: `${e.version} ${e.type} ${this.events.length}`, version: e.version, type: e.type, text: sentence(e), at: now() });
+      if (e.type === "reset" || e.version <= known) continue;
+      // When what was there before us has happened, nobody says.
+      this.events.unshift({ key: ++this.ever, version: e.version, type: e.type, text: sentence(e), at: first ? 0 : now() });
     }
     this.events.length = Math.min(this.events.length, MOST_EVENTS);
   }
@@ -148,7 +153,7 @@ export class Task {
     this.drawFrames(s);
     this.drawPast(s);
     this.drawConsole(s);
-    keyed(this.log, this.events, (e) => e.key, (e) => el("p", null, el("span", { class: "muted mono" }, clock(e.at)), el("span", { class: "kind" }, plain(e.type)), el("span", { class: "what" }, e.text)));
+    keyed(this.log, this.events, (e) => e.key, (e) => el("p", null, el("span", { class: "muted mono" }, e.at ? clock(e.at) : "earlier"), el("span", { class: "kind" }, plain(e.type)), el("span", { class: "what" }, e.text)));
   }
 
   page() {
