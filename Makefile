@@ -1,7 +1,7 @@
-.PHONY: help demo build test race lint fuzz bench chaos soak figures record
+.PHONY: help demo build test race lint fuzz bench chaos soak figures record deploy-check image-check
 
 help: ## this list
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 demo: ## the story on a real browser, in a few seconds
 	go run ./cmd/node demo
@@ -40,3 +40,9 @@ figures: ## the figures of the README, measured anew
 
 record: ## record the real browser anew for the fake one's tests
 	go test ./chaos/recordings -run TestRecordings -record
+
+deploy-check: ## what is in deploy/ holds to the product, to Kubernetes, Compose, Prometheus, Grafana, systemd
+	.ci/deploy
+
+image-check: ## the image built and run, on a Debian machine, as root, in some minutes
+	deploy/docker/check
