@@ -20,6 +20,7 @@ type gallery struct {
 
 func newGallery() *gallery {
 	g := &gallery{tasks: map[messages.TaskID]*messages.Snapshot{}, since: time.Now()}
+	g.Load = messages.Pressure{Available: true, Limits: messages.PressureLimits{Tasks: 5000}}
 	g.ListFunc = func() []*messages.Snapshot {
 		g.mu.Lock()
 		defer g.mu.Unlock()
@@ -65,6 +66,7 @@ func (g *gallery) put(id messages.TaskID, change func(*messages.Snapshot)) {
 		s = *old
 	} else {
 		g.order = append(g.order, id)
+		g.Load.Running++
 		s = messages.Snapshot{
 			TaskID: id, State: messages.StateActive, Version: 1, Active: true, PageTargetID: "T1", PageState: messages.PageOK,
 			Connection: messages.Connection{Primary: messages.LinkUp, Anchor: messages.LinkUp, Endpoint: "ws://127.0.0.1:9222/devtools/browser/***"},
@@ -82,13 +84,6 @@ func (g *gallery) put(id messages.TaskID, change func(*messages.Snapshot)) {
 	s.Version++
 	change(&s)
 	g.tasks[id] = &s
-}
-
-// Pressure implements api.Node.
-func (g *gallery) Pressure() messages.Pressure {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return messages.Pressure{Available: true, Running: len(g.tasks), Limits: messages.PressureLimits{Tasks: 5000}}
 }
 
 func (g *gallery) tree(o messages.TreeOptions) messages.Tree {
