@@ -26,6 +26,9 @@ func TestEveryView(t *testing.T) {
 			w, h int
 		}{{"wide", 1280, 800}, {"phone", 390, 844}} {
 			for _, scheme := range []string{"light", "dark"} {
+				if *shots == "" && (size.w > 500) != (scheme == "light") {
+					continue // judged are each size and each colour, once; pictures are of all
+				}
 				page.size(size.w, size.h, scheme)
 				page.painted()
 				if wrong := page.value(audit); wrong != "[]" {
@@ -71,6 +74,16 @@ func TestEveryView(t *testing.T) {
 	page.to("#/task/checkout-095")
 	page.until("the wedged task", `document.querySelector(".task-view .page button")`)
 	show("wedged")
+	for _, width := range []int{820, 1024, 1920} {
+		page.size(width, 900, "light")
+		page.painted()
+		if wrong := page.value(audit); wrong != "[]" {
+			t.Errorf("at %d: %s", width, wrong)
+		}
+		page.shot(fmt.Sprintf("wedged-%d", width))
+	}
+	page.size(1280, 800, "light")
+	page.tabsThrough("wedged task")
 	page.to("#/dialogs")
 	show("dialogs")
 	page.to("#/")
@@ -84,6 +97,44 @@ func TestEveryView(t *testing.T) {
 	page.until("signed in still, and dark", `document.documentElement.dataset.theme === "dark" && document.querySelectorAll(".task").length > 5`)
 	page.Eval(page.Session, `localStorage.clear()`)
 	page.clean(s.url)
+	// And should one of us ever forget: the browser refuses text as markup.
+	if got := page.value(`(() => { try { document.createElement("div").innerHTML = "<b>"; return "taken"; } catch { return "refused"; } })()`); got != "refused" {
+		t.Errorf("markup from text was %s", got)
+	}
+}
+
+// tabsThrough walks the page with Tab: everything that can be used is met, in the
+// order in which it is seen, and one always sees where one is.
+func (s *screen) tabsThrough(what string) {
+	s.t.Helper()
+	s.Eval(s.Session, `void (document.activeElement.blur(), scrollTo(0, 0))`)
+	var met []string
+	for range 40 {
+		s.key("Tab")
+		at := s.value(`(() => {
+			const n = document.activeElement;
+			if (n === document.body) return "";
+			const style = getComputedStyle(n);
+			const shown = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
+			return (shown ? "" : "unseen ") + (n.id || n.getAttribute("role") || n.className || n.innerText || n.tagName);
+		})()`)
+		if strings.HasPrefix(at, "unseen") {
+			s.t.Errorf("%s: the focus is on %s, and nobody sees it", what, at)
+		}
+		if at == "" {
+			break
+		}
+		met = append(met, at)
+	}
+	const want = "skip brand theme leave INPUT chip chip chip listbox danger-quiet Release Reattach Reload danger-quiet Reattach Reload danger-quiet row treeitem log task-link primary Stay task-link primary Dismiss task-link INPUT primary Dismiss"
+	got := strings.Join(met, " ")
+	for _, name := range strings.Fields(want) {
+		_, rest, found := strings.Cut(got, name)
+		if !found {
+			s.t.Fatalf("%s: %s does not come in its place; Tab meets %v", what, name, met)
+		}
+		got = rest
+	}
 }
 
 func wedged(s *messages.Snapshot) {

@@ -160,6 +160,17 @@ func TestStory(t *testing.T) {
 	}
 	r.until("who answered", `[...document.querySelectorAll(".dialog .outcome")].at(-1).innerText.includes("answered by a client (dismiss)")`)
 
+	// Its renderer crashes: the page is got back, after a question.
+	if _, err := r.node.CDP(r.ctx, "shop:1", messages.CDPRequest{Method: "Page.crash"}); messages.CodeOf(err) != messages.CodePageCrashed {
+		t.Fatalf("Page.crash: %v", err)
+	}
+	r.until("the way out", `[...document.querySelectorAll(".page button")].map((b) => b.innerText).join() === "Reload,Close"`)
+	r.Eval(r.Session, `document.querySelector(".page button").focus()`)
+	r.key("Enter")
+	r.until("what it costs", `document.querySelector("#confirm-text").innerText.includes("What the page held is lost.")`)
+	r.key("Tab", "Enter")
+	r.until("the page, well", `document.querySelector(".page .pill").innerText === "ok" && document.querySelector(".toast").innerText === "reload: done."`)
+
 	// Stop it: asked first, Escape says no.
 	r.Eval(r.Session, `[...document.querySelectorAll(".task-head button")].find((b) => b.innerText === "Stop task").focus()`)
 	r.key("Enter")
