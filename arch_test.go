@@ -26,6 +26,7 @@ var floors = []struct {
 	{"internal/restart", nil},
 	{"internal/statedir", nil},
 	{"internal/logs", []string{"internal/redact"}},
+	{"internal/tracing", []string{"internal/logs"}},
 	{"messages", []string{"internal/redact"}},
 	{"internal/config", []string{"messages"}},
 	{"internal/token", []string{"internal/redact", "messages"}},
@@ -53,7 +54,7 @@ var floors = []struct {
 	{"internal/client", []string{"messages"}},
 	{"internal/demo", []string{".", "internal/browser", "messages"}},
 	{"internal/cli", []string{"internal/api", "internal/browser", "internal/client", "internal/config", "internal/logs", "internal/statedir", "internal/token", "messages", "transport"}},
-	{"cmd/node", []string{".", "internal/browser", "internal/cli", "internal/demo", "messages"}},
+	{"cmd/node", []string{".", "internal/bounds", "internal/tracing", "internal/browser", "internal/cli", "internal/demo", "messages"}},
 
 	// What only tests stand on.
 	{"chaos/plan", []string{"messages"}},

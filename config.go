@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"holdfast/internal/guard"
 	"holdfast/internal/pressure"
 	"holdfast/messages"
@@ -35,6 +37,9 @@ type Config struct {
 	// written to it is masked, cut and kept from repeating itself, whatever its
 	// handler.
 	Log *slog.Logger
+	// TracerProvider, where not nil, gets a span for each call and each raw CDP
+	// command. It is the interface alone: whoever wants traces brings an SDK.
+	TracerProvider trace.TracerProvider
 	// HTTPClient makes the connections to browsers; nil is one that obeys no
 	// proxy of the environment. Tests dial in memory with it.
 	HTTPClient *http.Client

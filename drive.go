@@ -4,6 +4,9 @@ import (
 	"context"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
 	"holdfast/actors/session"
 	"holdfast/actors/supervisor"
 	"holdfast/messages"
@@ -12,6 +15,19 @@ import (
 // Respond answers a dialog and waits until it is closed. Of several answers to
 // one dialog exactly one wins; the others get dialog_already_answered.
 func (n *Node) Respond(ctx context.Context, id messages.TaskID, a messages.DialogAnswer) (messages.ClosedDialog, error) {
+	if n.traces == nil {
+		return n.respond(ctx, id, a)
+	}
+	ctx, s := n.traces.begin(ctx, "answer dialog", id, trace.SpanKindInternal, attribute.String(attrAction, a.Action))
+	closed, err := n.respond(ctx, id, a)
+	if err == nil {
+		s.SetAttributes(attribute.String(attrDialog, string(closed.ID)), attribute.String(attrClosed, string(closed.ClosedBy)))
+	}
+	end(s, err)
+	return closed, err
+}
+
+func (n *Node) respond(ctx context.Context, id messages.TaskID, a messages.DialogAnswer) (messages.ClosedDialog, error) {
 	if err := a.Validate(); err != nil {
 		return messages.ClosedDialog{}, err
 	}
@@ -37,6 +53,16 @@ func (n *Node) Respond(ctx context.Context, id messages.TaskID, a messages.Dialo
 // wants. It returns at once with blocked_by_dialog when a dialog opens that
 // waits for an answer.
 func (n *Node) Navigate(ctx context.Context, id messages.TaskID, r messages.NavigateRequest) (messages.NavigateResult, error) {
+	if n.traces == nil {
+		return n.navigate(ctx, id, r)
+	}
+	ctx, s := n.traces.begin(ctx, "navigate", id, trace.SpanKindInternal, attribute.String(attrUntil, string(r.WaitUntil)))
+	res, err := n.navigate(ctx, id, r)
+	end(s, err)
+	return res, err
+}
+
+func (n *Node) navigate(ctx context.Context, id messages.TaskID, r messages.NavigateRequest) (messages.NavigateResult, error) {
 	if err := r.Validate(); err != nil {
 		return messages.NavigateResult{}, err
 	}
@@ -70,6 +96,13 @@ func (n *Node) CDP(ctx context.Context, id messages.TaskID, r messages.CDPReques
 	if err := r.Validate(); err != nil {
 		return messages.CDPResult{}, err
 	}
+	if n.traces != nil {
+		return n.traces.cdp(ctx, n, id, r)
+	}
+	return n.runCDP(ctx, id, r)
+}
+
+func (n *Node) runCDP(ctx context.Context, id messages.TaskID, r messages.CDPRequest) (messages.CDPResult, error) {
 	b, v, err := n.living(id)
 	if err != nil {
 		return messages.CDPResult{}, err

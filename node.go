@@ -48,6 +48,7 @@ type Node struct {
 	stats     transport.Stats
 	ration    *transport.Ration
 	owners    session.Owners
+	traces    *traces       // nil where nobody traces
 	bounds    bounds.Counts // what was cut off, wherever
 
 	mu       sync.Mutex
@@ -80,6 +81,8 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 		cfg: cfg, log: cfg.Log, directory: &registry.Directory{}, gauge: &registry.Gauge{},
 		roll: rand.New(rand.NewPCG(cfg.Seed, 0)),
 	}
+	n.traces = newTraces(cfg.TracerProvider)
+	logs.CountSuppressed(n.log, func() { n.bounds.Hit(bounds.LogLines) })
 	n.ration = transport.NewRation(cfg.Dials, &n.stats)
 	n.metrics = metrics.New(metrics.Sources{
 		Tasks: n.directory.List, Link: &n.stats, Bounds: &n.bounds, Pressure: n.Pressure,
@@ -129,6 +132,9 @@ func (n *Node) supervisor(c supervisor.Config) supervisor.Config {
 	c.Resynced = n.metrics.FramesResynced
 	c.Bounds, c.Log, c.Observe = &n.bounds, n.log, n.metrics.Observe
 	c.Dial, c.Launch, c.Owners = n.dial, n.launch, &n.owners
+	if n.traces != nil {
+		c = n.traces.watch(c)
+	}
 	return c
 }
 

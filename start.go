@@ -22,6 +22,16 @@ func (n *Node) GetOrStart(ctx context.Context, id messages.TaskID, spec messages
 	if _, err := messages.ParseTaskID(string(id)); err != nil {
 		return nil, false, err
 	}
+	if n.traces == nil {
+		return n.getOrStart(ctx, id, spec)
+	}
+	ctx, end := n.traces.start(ctx, id)
+	snap, started, err := n.getOrStart(ctx, id, spec)
+	end(err)
+	return snap, started, err
+}
+
+func (n *Node) getOrStart(ctx context.Context, id messages.TaskID, spec messages.TaskSpec) (*messages.Snapshot, bool, error) {
 	spec = spec.Normalized()
 	if err := spec.Validate(); err != nil {
 		return nil, false, err

@@ -6,6 +6,7 @@ import (
 	"holdfast"
 	"holdfast/internal/browser"
 	"holdfast/internal/cli"
+	"holdfast/internal/tracing"
 )
 
 // start starts a node for serve.
@@ -17,19 +18,32 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 	}
 	reaping, stopReaping := context.WithCancel(context.WithoutCancel(ctx))
 	go browser.ReapOrphans(reaping)
+	traces := &tracer{}
+	if cfg.Tracing == "otlp" {
+		var err error
+		if traces.Provider, err = tracing.Start(ctx, cfg.Version, cfg.Logger); err != nil {
+			stopReaping()
+			return nil, err
+		}
+	}
 	node, err := holdfast.Start(ctx, holdfast.Config{
 		StateDir: cfg.StateDir, ChromePath: cfg.Browser.Path, ChromeArgs: cfg.Browser.Args, CDPURLOverride: cfg.CDPURLOverride,
 		Limits: cfg.Limits.Bounds(), AllowChaos: cfg.AllowChaos, Log: cfg.Logger,
+		TracerProvider: traces.provider(),
 	})
 	if err != nil {
 		stopReaping()
+		traces.flush(ctx, cfg.Logger)
 		return nil, err
 	}
+	traces.count(node)
 	return &cli.RunningNode{
 		Node: node, Metrics: node.MetricsHandler(), Observer: node.Metrics(),
 		BeginDrain: node.BeginDrain, Abort: node.Abort, SetLimits: node.SetLimits, Alive: node.Alive,
+		TracerProvider: traces.provider(),
 		Stop: func(ctx context.Context) error {
 			defer stopReaping()
+			defer traces.flush(ctx, cfg.Logger)
 			return node.Stop(ctx)
 		},
 	}, nil

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"holdfast/internal/bounds"
 	"holdfast/internal/logs"
 	"holdfast/internal/token"
@@ -33,6 +35,9 @@ type Config struct {
 	// Audit has every answer to a dialog, raw CDP command and recovery logged as
 	// information, and not only at debug level (X20).
 	Audit bool
+	// TracerProvider, where not nil, gets a span for each call that has passed the
+	// gate, within the caller's trace where it names one (traceparent).
+	TracerProvider trace.TracerProvider
 	// Observer hears what metrics want to count.
 	Observer Observer
 

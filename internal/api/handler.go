@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"holdfast/internal/bounds"
 	"holdfast/internal/redact"
 	"holdfast/internal/token"
@@ -28,6 +30,7 @@ type Handler struct {
 	calls   calls
 	streams chan struct{} // one element per open event stream
 	started time.Time
+	tracer  trace.Tracer    // nil where nobody traces
 	closing context.Context // ends when event streams are to end
 	close   context.CancelFunc
 }
@@ -55,6 +58,9 @@ func New(cfg Config) (*Handler, error) {
 		hosts:   newHosts(cfg.AllowHosts),
 		streams: make(chan struct{}, cfg.MaxStreams),
 		started: time.Now(),
+	}
+	if cfg.TracerProvider != nil {
+		h.tracer = cfg.TracerProvider.Tracer("holdfast/internal/api")
 	}
 	h.calls.ended = make(chan struct{}, 1)
 	h.closing, h.close = context.WithCancel(context.Background())
@@ -107,6 +113,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !c.route.stream {
 		h.calls.begin()
 		defer h.calls.end()
+	}
+	if h.tracer != nil {
+		defer h.traced(out, c)()
 	}
 	if err := c.route.serve(h, out, c); err != nil {
 		h.fail(out, c, err)

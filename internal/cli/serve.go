@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"sync"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"holdfast/internal/api"
 	"holdfast/internal/config"
 	"holdfast/internal/logs"
@@ -25,7 +27,8 @@ type StartNode func(ctx context.Context, cfg NodeConfig) (*RunningNode, error)
 // NodeConfig is what a node is to be like; its StateDir is never empty.
 type NodeConfig struct {
 	config.Config
-	Logger *slog.Logger
+	Version string // of the binary
+	Logger  *slog.Logger
 }
 
 // RunningNode is what serve serves. All but Node and Stop may be nil.
@@ -45,6 +48,8 @@ type RunningNode struct {
 	Alive func(ctx context.Context) error
 	// Metrics is served on /metrics.
 	Metrics http.Handler
+	// TracerProvider gets spans of requests; nil gets none.
+	TracerProvider trace.TracerProvider
 	// Observer hears about refused requests.
 	Observer api.Observer
 }
@@ -92,7 +97,7 @@ func (c *serveCmd) Run(r *run) error {
 	}
 	defer s.front.release()
 
-	s.node, err = r.Start(r, NodeConfig{Config: cfg.Config, Logger: s.log})
+	s.node, err = r.Start(r, NodeConfig{Config: cfg.Config, Version: r.Version.Version, Logger: s.log})
 	if err != nil {
 		if r.Err() != nil {
 			return nil // told to end before it had begun
@@ -110,6 +115,7 @@ func (c *serveCmd) Run(r *run) error {
 func (s *server) serve(admin token.Admin) error {
 	cfg := api.Config{
 		Node: s.node.Node, Token: admin, AllowHosts: s.cfg.AllowHosts, Logger: s.log, Observer: s.node.Observer, Drain: s.ask,
+		TracerProvider: s.node.TracerProvider, Audit: s.cfg.Logging.Audit,
 		Version: s.Version.Version, NoUI: !s.cfg.UI,
 	}
 	if s.front.metrics == nil {

@@ -29,6 +29,7 @@ type Config struct {
 	CDPURLOverride messages.CDPURL `key:"cdp_url_override" flag:"cdp-url-override" secret:"yes" empty:"as each task says" help:"The browser that every task attaches to, whatever its spec says. It is a credential: set it by its variable, or in a file that is yours alone."`
 	UI             bool            `key:"ui" flag:"ui" default:"true" help:"Serve the live page at /ui/."`
 	AllowChaos     bool            `key:"allow_chaos" flag:"allow-chaos" default:"false" help:"Let holdfast chaos break tasks' connections, to see that nothing is lost by it."`
+	Tracing        string          `key:"tracing" flag:"tracing" default:"off" enum:"off,otlp" help:"Sends OpenTelemetry traces by OTLP over HTTP; where to and how many is said by the standard variables: OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_SAMPLER and the others."`
 
 	Limits  Limits  `key:"limits" help:"What a node takes on. SIGHUP applies changes."`
 	Drain   Drain   `key:"drain" help:"How it ends."`
@@ -84,4 +85,5 @@ type Browser struct {
 type Logging struct {
 	Level  slog.Level `key:"level" flag:"log-level" default:"info" reload:"yes" help:"The least severe lines that are written."`
 	Format string     `key:"format" flag:"log-format" default:"text" enum:"text,json" help:"The form of a line."`
+	Audit  bool       `key:"audit" flag:"log-audit" default:"false" help:"Write who answered which dialog, ran which CDP command and recovered which page, not at debug level alone."`
 }

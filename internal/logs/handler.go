@@ -59,6 +59,7 @@ func (h *Handler) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level >= slog.LevelWarn && !marked {
 		ok, suppressed := h.limiter.allow(r.Time, kind^hash(r.Message))
 		if !ok {
+			h.limiter.count()
 			return nil
 		}
 		if suppressed > 0 {

@@ -3,6 +3,7 @@ package logs
 import (
 	"container/list"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -11,6 +12,7 @@ import (
 type limiter struct {
 	every time.Duration
 	max   int // kinds that are remembered; the one that passed longest ago goes first
+	hit   atomic.Pointer[func()]
 
 	mu    sync.Mutex // protects what follows
 	kinds map[uint64]*list.Element
@@ -25,6 +27,12 @@ type passed struct {
 
 func newLimiter(every time.Duration, limit int) *limiter {
 	return &limiter{every: every, max: limit, kinds: map[uint64]*list.Element{}, order: list.New()}
+}
+
+func (l *limiter) count() {
+	if hit := l.hit.Load(); hit != nil {
+		(*hit)()
+	}
 }
 
 // allow says whether a line of this kind passes now, and if so how many have

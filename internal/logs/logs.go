@@ -18,6 +18,14 @@ func New(w io.Writer, format string, level *slog.LevelVar) *slog.Logger {
 	return Guard(slog.New(slog.NewTextHandler(w, o)))
 }
 
+// CountSuppressed has hit called for every line that l, which Guard has returned,
+// leaves out as a repetition. It must not block.
+func CountSuppressed(l *slog.Logger, hit func()) {
+	if h, guarded := l.Handler().(*Handler); guarded {
+		h.limiter.hit.Store(&hit)
+	}
+}
+
 // Guard returns l behind a [Handler], and l itself where it is behind one
 // already. Nil stands for slog.Default().
 func Guard(l *slog.Logger) *slog.Logger {
