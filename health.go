@@ -22,43 +22,15 @@ const (
 // and no page can hold it up. Who asks while another does shares its answer, so
 // that a storm of probes costs one message.
 func (n *Node) Alive(ctx context.Context) error {
-	b := n.pulse.join(func(done messages.ReplyTo) {
-		n.sys.Send(n.registry.PID(), registry.Ping{Reply: done})
-	})
+	b := n.pulse.ask(func(r messages.ReplyTo) { n.sys.Send(n.registry.PID(), registry.Ping{Reply: r}) })
 	select {
-	case <-b:
-		return nil
+	case <-b.done:
+		return b.err
 	case <-n.registry.Exited():
 		return messages.Errorf(messages.CodeUpstreamUnavailable, "the registry has ended: %s", n.registry.Reason())
 	case <-ctx.Done():
 		return messages.Errorf(messages.CodeDeadline, "the registry does not answer")
 	}
-}
-
-// pulse is the ping under way.
-type pulse struct {
-	mu   sync.Mutex
-	beat chan struct{}
-}
-
-// join returns what is closed with the answer to the ping under way, or to a new
-// one. One that is never answered is not asked again: whoever does not answer
-// needs no more messages.
-func (p *pulse) join(ping func(messages.ReplyTo)) <-chan struct{} {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.beat != nil {
-		return p.beat
-	}
-	beat := make(chan struct{})
-	p.beat = beat
-	ping(func(any, error) {
-		p.mu.Lock()
-		p.beat = nil
-		p.mu.Unlock()
-		close(beat)
-	})
-	return beat
 }
 
 // Ready says why no new task can be taken, or nil; the error's details hold the

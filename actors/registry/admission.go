@@ -28,6 +28,14 @@ type (
 	QueueDue struct{}
 )
 
+// Refuse answers it with err, where it does not reach the registry.
+func (s SetLimits) Refuse(err error) bool {
+	if s.Reply != nil {
+		s.Reply(nil, err)
+	}
+	return s.Reply != nil
+}
+
 // Effects about admission.
 type (
 	// Admit tells a caller that its start does not wait any more.
