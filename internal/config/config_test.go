@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"holdfast/internal/config"
+	"holdfast/messages"
 )
 
 var update = flag.Bool("update", false, "write docs/configuration.md anew")
@@ -315,5 +316,37 @@ func TestDocumentation(t *testing.T) {
 	}
 	if string(b) != config.Markdown() {
 		t.Error("docs/configuration.md is not what internal/config says: go test ./internal/config -run TestDocumentation -update")
+	}
+}
+
+// TestBounds: every bound of a node can be set, and what is not set is its
+// default.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	ours := reflect.TypeFor[config.Limits]()
+	theirs := reflect.TypeFor[messages.Limits]()
+	for i := range theirs.NumField() {
+		name := theirs.Field(i).Name
+		f, ok := ours.FieldByName(name)
+		if !ok {
+			t.Errorf("there is no setting for %s", name)
+			continue
+		}
+		// One that Bounds forgets is the same whatever is set.
+		var l config.Limits
+		v := reflect.ValueOf(&l).Elem().FieldByIndex(f.Index)
+		if v.CanFloat() {
+			v.SetFloat(0.25)
+		} else {
+			v.SetInt(7)
+		}
+		b := l.Bounds()
+		if got := reflect.ValueOf(b).Field(i); !got.Equal(v) {
+			t.Errorf("%s is %v, want %v", name, got, v)
+		}
+	}
+	def := load(t, config.Sources{}).Limits.Bounds()
+	if got, want := def.WithDefaults(), (messages.Limits{}).WithDefaults(); got != want {
+		t.Errorf("the defaults are\n%+v, a node's\n%+v", got, want)
 	}
 }

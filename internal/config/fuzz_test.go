@@ -61,3 +61,41 @@ func values(e *config.Effective) string {
 	}
 	return b.String()
 }
+
+// FuzzValue: whatever a variable or a flag holds, reading it does not panic,
+// what is refused is said without the value, and what is taken prints as
+// something that reads the same.
+func FuzzValue(f *testing.F) {
+	for _, seed := range []string{"", "1", "-1", "1h", "1e9s", "512MiB", "127.0.0.1:0", "[::1]:70000", "true", "warn", "0.5", "..", "ws://u:p@h/x", "a b", "\x00"} {
+		for i := range config.Keys() {
+			f.Add(i, seed)
+		}
+	}
+	keys := config.Keys()
+	f.Fuzz(func(t *testing.T, i int, value string) {
+		if i < 0 || i >= len(keys) {
+			return
+		}
+		k := keys[i]
+		for _, s := range []config.Sources{{Flags: map[string][]string{k.Flag: {value}}}, {Environ: []string{k.Env + "=" + value}}} {
+			e, err := config.Load(s)
+			if err != nil {
+				if where := "--" + k.Flag + ": "; !strings.HasPrefix(err.Error(), where) && !strings.HasPrefix(err.Error(), k.Env+": ") && !strings.Contains(err.Error(), k.Path) &&
+					!strings.HasPrefix(err.Error(), "drain.delay ") && !strings.HasPrefix(err.Error(), "limits.") {
+					t.Fatalf("%q says not where", err)
+				}
+				continue
+			}
+			if k.Secret {
+				continue
+			}
+			again, err := config.LoadText("f", []byte(e.YAML()))
+			if err != nil {
+				t.Fatalf("what was printed is refused: %v\n%s", err, e.YAML())
+			}
+			if first, second := values(e), values(again); first != second {
+				t.Fatalf("read again it is another:\n%s\n%s", first, second)
+			}
+		}
+	})
+}

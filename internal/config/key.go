@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Key is one setting, as the table has it.
@@ -110,6 +111,9 @@ func (k Key) KindName() string {
 // parse reads the texts a value is written as; what is wrong is said without
 // the value.
 func (k *Key) parse(values []string) (any, string) {
+	if slices.ContainsFunc(values, func(s string) bool { return !utf8.ValidString(s) || strings.ContainsRune(s, 0) }) {
+		return nil, "must be UTF-8 and without zero bytes"
+	}
 	if k.IsList() {
 		if slices.Contains(values, "") {
 			return nil, "holds an empty text"

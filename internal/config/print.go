@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -129,19 +130,16 @@ func quote(s string) string {
 	return string(b)
 }
 
-// quoteUnlessPlain leaves the quotes away around what is read as a text
-// without them.
+// plain are the texts that are read as such without quotes: names, paths, and
+// addresses with a port.
+var plain = regexp.MustCompile(`^([a-zA-Z/][a-zA-Z0-9./_-]*|[a-z0-9][a-z0-9-]*(\.[a-z0-9-]+)*:[0-9]+)$`)
+
+// reserved are names that some reader of YAML takes for something else.
+var reserved = regexp.MustCompile(`^(?i:true|false|null|yes|no|on|off|y|n)$`)
+
 func quoteUnlessPlain(s string) string {
-	if s == "" || strings.Trim(s, plain) != "" || !strings.ContainsAny(s[:1], letters+"/") && !strings.Contains(s, ":") {
-		return quote(s)
-	}
-	if _, err := strconv.ParseBool(s); err == nil || s == "null" {
+	if !plain.MatchString(s) || reserved.MatchString(s) {
 		return quote(s)
 	}
 	return s
 }
-
-const (
-	letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	plain   = letters + "0123456789./:-_"
-)
