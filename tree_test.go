@@ -95,3 +95,32 @@ func TestTreeOfANode(t *testing.T) {
 		}
 	})
 }
+
+func TestLookingOnKeepsNothingAlive(t *testing.T) {
+	t.Parallel()
+	inWorld(t, "a task that is only looked at ends when it is idle", chaos.Options{}, func(w *world) {
+		w.start("one", func(s *messages.TaskSpec) { s.IdleTimeoutS = 5 })
+		var last uint64
+		for range 4 {
+			events, err := w.node.Changes("one", last)
+			if err != nil {
+				w.Fatal(err)
+			}
+			for _, e := range events {
+				if e.Version <= last {
+					w.Errorf("version %d after %d", e.Version, last)
+				}
+				last = max(last, e.Version)
+			}
+			w.node.Tree(messages.TreeOptions{Task: "one"})
+			time.Sleep(1500 * time.Millisecond)
+		}
+		time.Sleep(2 * time.Second)
+		if s := w.snapshot("one"); s.Active {
+			w.Errorf("it is still %s", s.State)
+		}
+		if _, err := w.node.Changes("nobody", 0); messages.CodeOf(err) != messages.CodeTaskNotFound {
+			w.Error(err)
+		}
+	})
+}
