@@ -201,6 +201,31 @@ func TestStart(t *testing.T) {
 			}
 		})
 	})
+	t.Run("on a session that is gone ends, whoever made it", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			var (
+				o     outcomes
+				stats transport.Stats
+			)
+			m := newBrowser(t, func(p *peer) {
+				for ok := true; ok; _, ok = p.read() { // reads, never answers
+				}
+			}).dial(t, transport.DialOptions{Stats: &stats})
+			m.Start(transport.Call{SessionID: "S", Method: "A.user", User: true, Done: o.of("user")})
+			m.Start(transport.Call{SessionID: "S", Method: "A.ours", Done: o.of("ours")})
+			m.Start(transport.Call{SessionID: "T", Method: "A.ours", Done: o.of("another's")})
+			gone := errors.New("gone")
+			if n := m.Abandon("S", gone); n != 2 || stats.InFlight() != 1 {
+				t.Errorf("%d ended, %d left", n, stats.InFlight())
+			}
+			for _, name := range []string{"user", "ours"} {
+				if r := o.only(t, name); !errors.Is(r.Err, gone) {
+					t.Errorf("%s: %+v", name, r)
+				}
+			}
+		})
+	})
 	t.Run("on a link that ended tells so", func(t *testing.T) {
 		t.Parallel()
 		m := newBrowser(t, (*peer).echo).dial(t, transport.DialOptions{})

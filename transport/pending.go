@@ -189,6 +189,18 @@ func (m *Mux) Interrupt(session messages.SessionID, err error, match func(method
 	return n
 }
 
+// Abandon gives the outcome err to every call on a session that is gone, and
+// returns how many: Chrome leaves them unanswered, and they would be kept for as
+// long as the link lives.
+func (m *Mux) Abandon(session messages.SessionID, err error) (n int) {
+	for _, p := range m.Pending(session) {
+		if m.Cancel(p.ID, err) {
+			n++
+		}
+	}
+	return n
+}
+
 // Pending lists the calls of a session that wait for a reply, in no order.
 func (m *Mux) Pending(session messages.SessionID) []PendingCall {
 	m.mu.Lock()

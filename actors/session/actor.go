@@ -103,8 +103,7 @@ func (p *Page) Receive(c *guard.Context, msg any) {
 func (p *Page) Terminate(*guard.Context, guard.Reason) {
 	p.mux.Unbind(p.cfg.Session)
 	p.wanted.End(p.place)
-	// Chrome leaves what was under way on a detached session unanswered.
-	p.mux.Interrupt(p.cfg.Session, gone(), nil)
+	p.mux.Abandon(p.cfg.Session, gone())
 	p.machine.abandon()
 	p.answers.SettleAll()
 }

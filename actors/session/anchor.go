@@ -97,5 +97,6 @@ func (a *Anchor) step(c *guard.Context, in any) {
 	}
 	if d, ok := in.(messages.TargetDetached); ok {
 		a.mux.Load().Unbind(d.Session)
+		a.mux.Load().Abandon(d.Session, gone())
 	}
 }

@@ -89,6 +89,9 @@ func (w *world) checkEnd() {
 			w.violate("%s %d are left", name, n)
 		}
 	}
+	if n := m[`holdfast_dead_letters_total{when="late"}`]; n != 0 {
+		w.violate("%d messages to actors that were long gone", n)
+	}
 	if n := m["holdfast_actor_duplicate_ids_total"]; n != 0 {
 		w.violate("%d actors under a taken id", n)
 	}
