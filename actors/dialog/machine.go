@@ -169,8 +169,9 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 		opened := e.Dialog
 		m.open = append(m.open, e)
 		m.changed(&opened, nil)
-		m.end(now, e, messages.ClosedByLost)
+		// Before the end: at no moment is the page said to be well.
 		m.do(ToSupervisor{messages.PageUnreachable{Page: o.Page}})
+		m.end(now, e, messages.ClosedByLost)
 		return
 	}
 	m.open = append(m.open, e)
@@ -256,8 +257,8 @@ func (m *Machine) framesRemoved(now time.Time, r messages.FramesRemoved) {
 		}
 		for _, f := range r.Frames {
 			if f == e.Dialog.FrameID {
-				m.end(now, e, messages.ClosedByLost)
 				m.do(ToSupervisor{messages.PageUnreachable{Page: r.Page, Poisoned: true}})
+				m.end(now, e, messages.ClosedByLost)
 				break
 			}
 		}

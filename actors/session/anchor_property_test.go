@@ -144,6 +144,9 @@ func (w *anchorWorld) reply(fail bool) {
 		}
 	}
 	w.step(r)
+	if c.Method == "Target.closeTarget" {
+		w.step(session.TargetDestroyed(c.Tag.Page))
+	}
 }
 
 func TestAnchorWatchesOrLeaves(t *testing.T) {

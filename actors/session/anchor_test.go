@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -51,17 +52,19 @@ func TestAnAnchorThatIsLeftAloneCloses(t *testing.T) {
 	t.Parallel()
 	attached := messages.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}}
 	calm, flushed := session.Replied{Tag: session.Tag{Kind: session.TagCalm}}, session.Replied{Tag: session.Tag{Kind: session.TagFlushed}}
-	alone := messages.PrimaryUp{Up: false}
+	alone, refused := messages.PrimaryUp{Up: false}, errors.New("no such page")
+	popup := messages.TargetAttached{Gen: 1, Session: "T", Page: "Q", Info: messages.TargetInfo{ID: "Q", Type: "page", Opener: "P"}}
 	for name, c := range map[string]struct {
 		scope messages.Scope
 		steps []any
-		close bool
+		close []messages.TargetID
 	}{
-		"before it was told to leave":    {messages.ScopeOwn, []any{alone, messages.Leave{}, calm, flushed}, true},
-		"as soon as it was told to":      {messages.ScopeOwn, []any{messages.Leave{}, alone, calm, flushed}, true},
-		"when it has nearly left":        {messages.ScopeOwn, []any{messages.Leave{}, calm, alone, flushed}, true},
-		"not at all":                     {messages.ScopeOwn, []any{messages.Leave{}, calm}, false},
-		"with pages that are the user's": {messages.ScopeBrowser, []any{alone, messages.Leave{}, calm}, false},
+		"before it was told to leave":    {messages.ScopeOwn, []any{alone, messages.Leave{}, calm, flushed}, []messages.TargetID{"P"}},
+		"as soon as it was told to":      {messages.ScopeOwn, []any{messages.Leave{}, alone, calm, flushed}, []messages.TargetID{"P"}},
+		"when it has nearly left":        {messages.ScopeOwn, []any{messages.Leave{}, calm, alone, flushed}, []messages.TargetID{"P"}},
+		"what opens meanwhile, too":      {messages.ScopeOwn, []any{alone, messages.Leave{}, calm, popup, flushed}, []messages.TargetID{"P", "Q"}},
+		"not at all":                     {messages.ScopeOwn, []any{messages.Leave{}, calm}, nil},
+		"with pages that are the user's": {messages.ScopeBrowser, []any{alone, messages.Leave{}, calm, popup}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -69,12 +72,15 @@ func TestAnAnchorThatIsLeftAloneCloses(t *testing.T) {
 			m.Step(time.Time{}, session.Start{})
 			m.Step(time.Time{}, attached)
 			m.Step(time.Time{}, session.Replied{Tag: session.Tag{Kind: session.TagRoot}})
-			closed, over := false, false
+			var closed []messages.TargetID
+			over := false
 			step := func(in any) {
 				for _, e := range m.Step(time.Time{}, in) {
 					switch e := e.(type) {
 					case session.Command:
-						closed = closed || e.Method == "Target.closeTarget"
+						if e.Method == "Target.closeTarget" {
+							closed = append(closed, e.Tag.Page)
+						}
 					case session.Exit:
 						over = true
 					}
@@ -82,13 +88,27 @@ func TestAnAnchorThatIsLeftAloneCloses(t *testing.T) {
 			}
 			for _, in := range c.steps {
 				if step(in); over {
-					t.Fatalf("%T: it is gone before the browser has heard all it said", in)
+					t.Fatalf("%T: it is gone before the pages are", in)
 				}
 			}
-			if closed != c.close {
-				t.Errorf("the page was closed: %v, want %v", closed, c.close)
+			if !slices.Equal(closed, c.close) {
+				t.Errorf("closed %v, want %v", closed, c.close)
 			}
-			if step(flushed); !over {
+			if c.close == nil {
+				step(flushed)
+			}
+			for i, page := range closed {
+				if over {
+					t.Errorf("it is gone before %s is", page)
+				}
+				if i == 0 {
+					step(session.Replied{Tag: session.Tag{Kind: session.TagClose, Page: page}}) // that is not the end yet
+					step(session.TargetDestroyed(page))
+				} else {
+					step(session.Replied{Tag: session.Tag{Kind: session.TagClose, Page: page}, Err: refused})
+				}
+			}
+			if !over {
 				t.Error("it stays")
 			}
 		})

@@ -40,12 +40,13 @@ type AnchorMachine struct {
 	attached bool // every page that existed has been reported
 	settled  bool
 	leaving  bool
-	unheard  int // while leaving: replies that say what the browser has heard
+	awaited  int // what leaving still waits for
 	alone    bool
 	owned    map[messages.TargetID]bool
 	left     map[messages.TargetID]bool // on order, while an attach to them may still come
 	seen     map[messages.TargetID]bool // left as well, and the browser has them
 	pages    map[messages.TargetID]*anchored
+	closing  map[messages.TargetID]bool
 }
 
 // anchored is a page the anchor has a session on, or is about to.
@@ -60,6 +61,7 @@ func NewAnchorMachine(cfg AnchorConfig) *AnchorMachine {
 	m := &AnchorMachine{
 		cfg: cfg, alone: cfg.Alone,
 		owned: map[messages.TargetID]bool{}, left: map[messages.TargetID]bool{}, seen: map[messages.TargetID]bool{}, pages: map[messages.TargetID]*anchored{},
+		closing: map[messages.TargetID]bool{},
 	}
 	for _, t := range cfg.Owned {
 		m.owned[t] = true
@@ -85,6 +87,8 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 		m.targetAttached(in)
 	case messages.TargetDetached:
 		m.targetDetached(in)
+	case targetDestroyed:
+		m.gone(in.Target)
 	case messages.DialogOpened, messages.DialogClosed:
 		m.do(ToDialog{in})
 	case messages.HandleDialog:
@@ -149,21 +153,27 @@ func (m *AnchorMachine) replied(r Replied) {
 	case TagCalm:
 		// What was attached up to this reply has been resumed; the next reply
 		// says that the browser has heard so.
-		m.flush()
-		m.flushed()
+		m.do(rootCommand(Tag{Kind: TagFlushed}, "Browser.getVersion", struct{}{}, 0))
 	case TagFlushed:
-		m.flushed()
+		m.oneLeft()
+	case TagClose:
+		if r.Err != nil {
+			m.gone(r.Tag.Page)
+		}
 	}
 }
 
-// flush has the link stay until the browser has heard everything up to here.
-func (m *AnchorMachine) flush() {
-	m.unheard++
-	m.do(rootCommand(Tag{Kind: TagFlushed}, "Browser.getVersion", struct{}{}, 0))
+// gone notes that a page that is to be closed is no more.
+func (m *AnchorMachine) gone(t messages.TargetID) {
+	if m.closing[t] {
+		delete(m.closing, t)
+		m.oneLeft()
+	}
 }
 
-func (m *AnchorMachine) flushed() {
-	if m.unheard--; m.unheard == 0 {
+// oneLeft notes that something leaving waits for is done.
+func (m *AnchorMachine) oneLeft() {
+	if m.awaited--; m.awaited == 0 {
 		m.do(Exit{})
 	}
 }
@@ -239,6 +249,10 @@ func (m *AnchorMachine) targetAttached(a messages.TargetAttached) {
 	case m.leaving, p == nil && !m.ours(a):
 		for _, e := range letGo(a, m.cfg.Elsewhere) {
 			m.do(e)
+		}
+		if m.leaving && m.alone && a.Info.Opener != "" && m.owned[a.Info.Opener] {
+			m.owned[a.Info.ID] = true
+			m.closeOwned()
 		}
 		return
 	}
@@ -359,7 +373,7 @@ func (m *AnchorMachine) leave() {
 	if m.leaving {
 		return
 	}
-	m.leaving, m.unheard = true, 1
+	m.leaving, m.awaited = true, 1
 	m.do(Arm{timerLeave, LeaveBudget})
 	m.resumeAll()
 	m.do(autoAttachPages(TagCalm, false)) // attaches anew to what was left before
@@ -375,13 +389,20 @@ func (m *AnchorMachine) leave() {
 	}
 }
 
-// closeOwned closes what the task made, where there is nobody else to do it.
+// closeOwned closes what the task made, where there is nobody else to do it. It
+// waits for the end of each page: up to then one may open the next.
 func (m *AnchorMachine) closeOwned() {
 	if m.cfg.Scope != messages.ScopeOwn {
 		return
 	}
-	for _, t := range slices.Sorted(maps.Keys(m.owned)) {
-		m.do(rootCommand(Tag{Kind: TagNone}, "Target.closeTarget", targetParam{t}, pageBudget))
+	if len(m.closing) == 0 {
+		m.do(discoverPages())
 	}
-	m.flush()
+	for _, t := range slices.Sorted(maps.Keys(m.owned)) {
+		if !m.closing[t] {
+			m.closing[t] = true
+			m.awaited++
+			m.do(rootCommand(Tag{Kind: TagClose, Page: t}, "Target.closeTarget", targetParam{t}, pageBudget))
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +28,7 @@ type bench struct {
 	m       *session.BrowserMachine
 	fates   map[messages.SessionID]*fate
 	pending []session.Command // without a reply
+	again   []string          // timers of what is tried again
 	targets map[messages.TargetID]bool
 	rooted  bool
 	exited  bool
@@ -61,6 +63,10 @@ func (b *bench) step(in any) {
 						b.Fatalf("page %s is among those attached and was never announced", p)
 					}
 				}
+			}
+		case session.Arm:
+			if strings.HasPrefix(e.Name, "free:") {
+				b.again = append(b.again, e.Name)
 			}
 		case session.Answer:
 			e.To(e.Value, e.Err)
@@ -143,6 +149,9 @@ func (b *bench) reply(i int, fail bool) {
 		r.Result, r.Err = nil, messages.Errorf(messages.CodeDeadline, "no answer")
 	}
 	b.step(r)
+	if c.Method == "Target.closeTarget" && !fail {
+		b.step(session.TargetDestroyed(c.Tag.Page))
+	}
 }
 
 func (b *bench) owe() messages.ReplyTo {
@@ -206,17 +215,25 @@ func TestEveryAttachedSessionIsAdoptedOrResumedAndLeft(t *testing.T) {
 				}
 				b.step(session.Decode(session.Config{Gen: 1}, time.Unix(0, 0), "Target.targetDestroyed", []byte(fmt.Sprintf(`{"targetId":%q}`, x))))
 			},
-			"open":    func(*rapid.T) { b.order(messages.OpenPage{Reply: b.owe()}) },
-			"close":   func(*rapid.T) { b.order(messages.ClosePage{Page: known(), Reply: b.owe()}) },
+			"open": func(*rapid.T) { b.order(messages.OpenPage{Reply: b.owe()}) },
+			"close": func(t *rapid.T) {
+				b.order(messages.ClosePage{Page: known(), Free: rapid.Bool().Draw(t, "free"), Reply: b.owe()})
+			},
 			"release": func(*rapid.T) { b.step(messages.ReleasePage{Page: known()}) },
 		})
 		failed := b.exited
 		b.step(messages.Leave{})
-		for n := 0; len(b.pending) > 0 && !b.exited; n++ {
-			if n > 1000 {
+		for n := 0; len(b.pending)+len(b.again) > 0 && !b.exited; n++ {
+			switch {
+			case n > 1000:
 				b.Fatal("it does not come to an end")
+			case len(b.pending) > 0:
+				b.reply(0, false)
+			default:
+				name := b.again[0]
+				b.again = b.again[1:]
+				b.step(session.TimerFired{Name: name})
 			}
-			b.reply(0, false)
 		}
 		if !b.exited {
 			b.Fatal("all is answered and it has not left")

@@ -67,6 +67,7 @@ type browserPage struct {
 	releasing bool
 	returning bool // left, to be attached to again
 	tries     int  // to close it while nobody is attached
+	awaited   bool // leaving waits for its end
 }
 
 // NewBrowserMachine returns the machine of a link that has just been dialled.
@@ -136,12 +137,16 @@ var pagesOnly = []targetFilter{{Type: "page"}}
 func (m *BrowserMachine) start() {
 	// Discovery is what tells titles and ends of pages: auto-attach alone
 	// reports neither for top-level targets.
-	m.root(Tag{Kind: TagNone}, "Target.setDiscoverTargets", struct {
+	m.do(discoverPages())
+	m.autoAttach(TagRoot, true)
+	m.do(Arm{timerAttach, AttachBudget})
+}
+
+func discoverPages() Command {
+	return rootCommand(Tag{Kind: TagNone}, "Target.setDiscoverTargets", struct {
 		Discover bool           `json:"discover"`
 		Filter   []targetFilter `json:"filter"`
 	}{true, pagesOnly}, 0)
-	m.autoAttach(TagRoot, true)
-	m.do(Arm{timerAttach, AttachBudget})
 }
 
 // autoAttach reports every page that exists and comes; hold makes new ones

@@ -13,3 +13,6 @@ func Decode(c Config, now time.Time, method string, params []byte) any {
 
 // DecodeFrameTree reads the result of Page.getFrameTree.
 func DecodeFrameTree(result []byte) ([]messages.FrameInfo, error) { return decodeFrameTree(result) }
+
+// TargetDestroyed is the fact that the browser tells of a page's end.
+func TargetDestroyed(t messages.TargetID) any { return targetDestroyed{t} }

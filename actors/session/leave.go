@@ -44,6 +44,7 @@ func (m *BrowserMachine) leave() {
 	}
 	for _, t := range m.sortedPages() {
 		if p := m.pages[t]; p.closing != nil {
+			p.awaited = true
 			m.closing++
 		} else if p.session != "" {
 			m.do(Command{Session: p.session, Tag: Tag{Kind: TagNone}, Method: resume})
@@ -60,10 +61,14 @@ func (m *BrowserMachine) closeOwned() {
 		}
 	}
 	for _, t := range m.sortedPages() {
-		if m.pages[t].closing == nil {
+		p := m.pages[t]
+		if p.closing == nil {
 			m.closePage(messages.ClosePage{Page: t, Reply: func(any, error) {}})
 		}
-		m.closing++
+		if !p.awaited {
+			p.awaited = true
+			m.closing++
+		}
 	}
 }
 
@@ -76,11 +81,20 @@ func (m *BrowserMachine) createdLate(c *creation, r Replied) {
 		TargetID messages.TargetID `json:"targetId"`
 	}
 	if r.Err == nil && json.Unmarshal(r.Result, &res) == nil && (c.helper != "" || m.cfg.Scope == messages.ScopeOwn) {
-		m.pages[res.TargetID] = &browserPage{closing: func(any, error) {}}
+		m.pages[res.TargetID] = &browserPage{closing: func(any, error) {}, awaited: true}
+		m.owned[res.TargetID] = c.helper == ""
 		m.root(Tag{Kind: TagClose, Page: res.TargetID}, "Target.closeTarget", targetParam{res.TargetID}, pageBudget)
 		return // its end counts
 	}
 	m.oneLeft()
+}
+
+// ended notes that the closing of a page has come to its end.
+func (m *BrowserMachine) ended(p *browserPage) {
+	if p.awaited {
+		p.awaited = false
+		m.oneLeft()
+	}
 }
 
 // oneLeft notes that something leaving waits for is done.

@@ -9,6 +9,10 @@ import (
 func (m *BrowserMachine) targetAttached(a messages.TargetAttached) {
 	if a.Info.Type != "page" || m.leaving {
 		m.letGo(a)
+		if m.leaving && m.cfg.Scope == messages.ScopeOwn && m.ours(a) && m.pages[a.Info.ID] == nil {
+			m.owned[a.Info.ID] = true
+			m.closeOwned() // opened by one that is being closed
+		}
 		return
 	}
 	m.undecided = append(m.undecided, a)

@@ -127,7 +127,10 @@ func (m *BrowserMachine) closed(r Replied) {
 	if p == nil || p.closing == nil {
 		return // targetDestroyed was faster
 	}
-	if r.Err == nil {
+	switch {
+	case r.Err == nil && m.leaving && m.cfg.Scope == messages.ScopeOwn:
+		return // up to its end, which is told, it may open another one
+	case r.Err == nil:
 		m.pageClosed(r.Tag.Page)
 		return
 	}
@@ -139,7 +142,7 @@ func (m *BrowserMachine) notClosed(t messages.TargetID, err error) {
 	p := m.pages[t]
 	m.do(Answer{To: p.closing, Err: err})
 	p.closing = nil
-	m.oneLeft()
+	m.ended(p)
 	if !m.leaving {
 		m.do(ToSupervisor{messages.PageKept{Gen: m.cfg.Gen, Page: t}})
 		m.root(Tag{Kind: TagCheck, Page: t}, "Target.getTargetInfo", targetParam{t}, pageBudget)
@@ -157,6 +160,6 @@ func (m *BrowserMachine) pageClosed(t messages.TargetID) {
 	m.do(ToSupervisor{messages.PageClosed{Gen: m.cfg.Gen, Page: t}})
 	if p.closing != nil {
 		m.do(Answer{To: p.closing})
-		m.oneLeft()
 	}
+	m.ended(p)
 }
