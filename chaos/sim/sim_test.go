@@ -122,7 +122,7 @@ func TestSeeds(t *testing.T) {
 }
 
 // regressions are seeds that have found something; see chaos/README.md.
-var regressions = []uint64{0x1b, 0x1f, 0x2b, 0x3a, 0x85, 0xa1, 0xaf, 0xc6, 0xd1, 0xd5, 0x18e9fdf133350c94}
+var regressions = []uint64{0x1b, 0x1f, 0x2b, 0x3a, 0x85, 0xa1, 0xaf, 0xc6, 0xd1, 0xd5, 0x159, 0x21a, 0x18e9fdf133350c94}
 
 // TestSameSeedSameTrace plays seeds twice. Actors are broken between messages
 // only: what is in a mailbox when a message breaks its actor, and lost with it,
