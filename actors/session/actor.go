@@ -197,3 +197,11 @@ func command(c *guard.Context, mux *transport.Mux, own messages.SessionID, e Com
 	}
 	mux.Start(call)
 }
+
+// LetGo resumes and leaves an out-of-process iframe on its supervisor's word.
+func LetGo(mux *transport.Mux, a messages.TargetAttached) {
+	for _, e := range letGoFrame(a.Via, a) {
+		c := e.(Command)
+		mux.Start(transport.Call{SessionID: c.Session, Method: c.Method, Params: c.Params})
+	}
+}

@@ -246,7 +246,7 @@ func (m *AnchorMachine) targetAttached(a messages.TargetAttached) {
 	case p != nil && p.session != "":
 		m.do(detachFrom(Tag{Kind: TagNone}, a.Session)) // attached both by itself and on order
 		return
-	case m.leaving, p == nil && !m.ours(a):
+	case m.leaving, p == nil && (!m.ours(a) || len(m.pages) >= MaxPages):
 		for _, e := range letGo(a, m.cfg.Elsewhere) {
 			m.do(e)
 		}

@@ -157,6 +157,13 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.do(ToSupervisor{in})
 	case messages.TargetAttached:
 		in.Page = m.cfg.Page
+		if len(m.children) >= MaxSessions {
+			for _, e := range letGoFrame(m.cfg.Session, in) {
+				m.do(e)
+			}
+			m.do(ToSupervisor{TooMany{}})
+			break
+		}
 		m.children = append(m.children, in)
 		m.do(ToFrame{in})
 		m.do(ToSupervisor{in})

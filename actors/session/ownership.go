@@ -6,6 +6,19 @@ import (
 	"holdfast/messages"
 )
 
+// MaxPages bounds the pages of a task, and MaxSessions the CDP sessions of its
+// primary link, frames of other processes included (Chrome itself lets a page
+// have a thousand frames). What comes beyond is let run and left, like a page of
+// somebody else's.
+const (
+	MaxPages    = 1000
+	MaxSessions = 10_000
+)
+
+// TooMany tells the supervisor that a page, or else a frame, was left for there
+// are too many.
+type TooMany struct{ Pages bool }
+
 func (m *BrowserMachine) targetAttached(a messages.TargetAttached) {
 	if a.Info.Type != "page" || m.leaving {
 		m.letGo(a)
@@ -13,6 +26,11 @@ func (m *BrowserMachine) targetAttached(a messages.TargetAttached) {
 			m.owned[a.Info.ID] = true
 			m.closeOwned() // opened by one that is being closed
 		}
+		return
+	}
+	if len(m.undecided) >= MaxSessions {
+		m.letGo(a)
+		m.do(ToSupervisor{TooMany{Pages: true}})
 		return
 	}
 	m.undecided = append(m.undecided, a)
@@ -85,6 +103,11 @@ func (m *BrowserMachine) adopt(a messages.TargetAttached) {
 		m.letGo(a) // a second session of a page we have, or one that is to have none (C15)
 		return
 	}
+	if p == nil && len(m.pages) >= MaxPages {
+		m.letGo(a)
+		m.do(ToSupervisor{TooMany{Pages: true}})
+		return
+	}
 	if p == nil {
 		p = &browserPage{}
 		m.pages[a.Info.ID] = p
@@ -116,6 +139,14 @@ func letGo(a messages.TargetAttached, elsewhere func(messages.TargetID) bool) []
 		return []Effect{left}
 	}
 	return []Effect{Command{Session: a.Session, Tag: Tag{Kind: TagNone}, Method: resume}, left}
+}
+
+// letGoFrame does the same of an out-of-process iframe that via has reported.
+func letGoFrame(via messages.SessionID, a messages.TargetAttached) []Effect {
+	return []Effect{
+		Command{Session: a.Session, Tag: Tag{Kind: TagNone}, Method: resume},
+		Command{Session: via, Tag: Tag{Kind: TagNone}, Method: "Target.detachFromTarget", Params: mustJSON(sessionParam{a.Session})},
+	}
 }
 
 func (m *BrowserMachine) detach(s messages.SessionID) { m.do(detachFrom(Tag{Kind: TagNone}, s)) }

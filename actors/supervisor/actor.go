@@ -151,6 +151,8 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 	case session.RestoreRefused:
 		// Not what the browser says of it: that may repeat what was to be set.
 		a.log.Warn("the browser did not take again what an agent had set", "target", msg.Target, "method", msg.Method, "code", messages.CodeOf(msg.Err))
+	case session.TooMany:
+		a.tooMany(msg)
 	case browserGone:
 		a.step(c, BrowserGone{msg.why})
 	default:
@@ -228,6 +230,11 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 			c.Send(self, messages.ClosePage{Page: page, Reply: func(_ any, err error) {
 				sys.Send(self, PageShut{Page: page, Err: err})
 			}})
+		case LetGo:
+			if a.mux != nil {
+				session.LetGo(a.mux, e.Target)
+			}
+			a.tooMany(session.TooMany{})
 		case Warn:
 			a.warn(e)
 		case Ready:

@@ -132,6 +132,9 @@ type (
 	// ShutTab asks the browser's session to close a page; PageShut follows.
 	ShutTab struct{ Page messages.TargetID }
 
+	// LetGo resumes and leaves an out-of-process iframe that is one too many.
+	LetGo struct{ Target messages.TargetAttached }
+
 	// Warn writes a line to the log about a page.
 	Warn struct {
 		Text string

@@ -23,6 +23,10 @@ func (m *Machine) targetAttached(a messages.TargetAttached) {
 	} else if m.pages[a.Page] == nil || m.sessions[a.Via] == nil {
 		return // its page, or whoever reported it, has ended meanwhile, and it as well
 	}
+	if !isPage && len(m.sessions) >= session.MaxSessions {
+		m.do(LetGo{a})
+		return
+	}
 	m.sessions[a.Session] = &sessionEntry{cfg: cfg, via: a.Via, info: a.Info, seq: m.nextSeq(), health: messages.PageOK}
 	m.do(SpawnSession{cfg})
 	if m.told[a.Page] {
@@ -290,6 +294,10 @@ func (m *Machine) navigate(o messages.Navigate) {
 func (m *Machine) openPage(o messages.OpenPage) {
 	if m.conn.Primary != messages.LinkUp {
 		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").With("sent", false)})
+		return
+	}
+	if len(m.order) >= session.MaxPages {
+		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeLimitReached, "the task has %d pages already", len(m.order)).With("sent", false)})
 		return
 	}
 	m.do(OpenTab{URL: o.URL, NewWindow: o.NewWindow, Reply: o.Reply})

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"time"
 
+	"holdfast/actors/session"
+	"holdfast/internal/bounds"
 	"holdfast/messages"
 )
 
@@ -90,4 +92,15 @@ func (a *Actor) warn(w Warn) {
 		attrs = append(attrs, "code", messages.CodeOf(w.Err)) // its text may be the browser's
 	}
 	a.log.Warn(w.Text, attrs...)
+}
+
+// tooMany counts what was left for the task has too much of it.
+func (a *Actor) tooMany(t session.TooMany) {
+	if t.Pages {
+		a.cfg.Bounds.Hit(bounds.Pages)
+		a.log.Warn("the task has as many pages as it may, others are left to themselves", "pages", session.MaxPages)
+		return
+	}
+	a.cfg.Bounds.Hit(bounds.Sessions)
+	a.log.Warn("the task has as many sessions as it may, further frames of other processes are left to themselves")
 }

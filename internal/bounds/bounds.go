@@ -11,6 +11,7 @@ const (
 	ConsoleText                  // texts of console errors, cut
 	DialogText                   // messages of dialogs, cut
 	DialogMemory                 // dialogs of the past forgotten before every link had told of them
+	Pages                        // pages of a task beyond those it may have
 	Frames                       // frames of a page beyond those that are followed
 	EventRing                    // watchers that fell too far behind, and were given the whole state
 	Wanted                       // tasks whose agents have set more than is remembered
@@ -29,7 +30,7 @@ const (
 )
 
 var names = [count]string{
-	"console_errors", "console_text", "dialog_text", "dialog_memory", "frames", "event_ring", "wanted", "ended_tasks",
+	"console_errors", "console_text", "dialog_text", "dialog_memory", "pages", "frames", "event_ring", "wanted", "ended_tasks",
 	"cdp_messages", "cdp_commands", "session_events", "sessions",
 	"event_streams", "slow_readers", "http_connections", "http_bodies", "log_lines", "spans",
 }
