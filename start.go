@@ -63,7 +63,11 @@ func (n *Node) askToStart(ctx context.Context, o messages.StartTask) (any, error
 	defer cancel()
 	budget := time.AfterFunc(messages.MaxQueueTimeout+startBudget, cancel)
 	defer budget.Stop()
-	o.Admitted = func() { budget.Reset(startBudget) }
+	o.Admitted = func() {
+		if ctx.Err() == nil { // else the caller has gone
+			budget.Reset(startBudget)
+		}
+	}
 	v, err := n.ask(ctx, nil, func(r messages.ReplyTo) {
 		o.Reply = r
 		n.sys.Send(n.registry.PID(), o)

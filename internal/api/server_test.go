@@ -129,6 +129,40 @@ func TestSlowRequestsAreCut(t *testing.T) {
 	})
 }
 
+// A start may wait longer for a place than a body may take to arrive, or an answer
+// to be written.
+func TestX4NothingCutsALongWait(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string][2]string{
+		"no body":    {"", ""},
+		"of length":  {"Content-Length: 2\r\n", "{}"},
+		"in chunks":  {"Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n"},
+		"no chunks":  {"Transfer-Encoding: chunked\r\n", "0\r\n\r\n"},
+		"with space": {"Content-Length: 3\r\n", "{} "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := setup(t, &apitest.Node{GetOrStartFunc: func(ctx context.Context, id messages.TaskID, _ messages.TaskSpec) (*messages.Snapshot, bool, error) {
+					select {
+					case <-time.After(messages.MaxQueueTimeout):
+						return apitest.Active(id), true, nil
+					case <-ctx.Done():
+						return nil, false, ctx.Err()
+					}
+				}})
+				l, _ := b.serve()
+				c := b.open(l, "PUT", "/v1/tasks/one", body[0])
+				fmt.Fprint(c, body[1])
+				res, err := http.ReadResponse(bufio.NewReader(c), nil)
+				if err != nil || res.StatusCode != http.StatusCreated {
+					t.Error(res, err)
+				}
+			})
+		})
+	}
+}
+
 func TestACallerThatGoesCancelsItsCall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
