@@ -84,7 +84,7 @@ func TestX11DrainUnderLoad(t *testing.T) {
 	}})
 	s := &shell{T: t, state: t.TempDir()}
 	file := filepath.Join(s.state, "holdfast.yaml")
-	if err := os.WriteFile(file, []byte("drain: {timeout: 20s, delay: 200ms}\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("drain: {timeout: 20s, delay: 3s}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p := s.serve("--config", file)
@@ -153,18 +153,19 @@ func TestX11DrainUnderLoad(t *testing.T) {
 		work("POST", fmt.Sprintf("/v1/tasks/t%d/cdp", i+2), `{"method":"Runtime.evaluate","params":{"expression":"1+1"}}`, &calls)
 	}
 	work("POST", "/v1/tasks/t1/navigate", `{"url":"http://slow.test/"}`, &slow)
-	for limit := time.Now().Add(patience); calls.Load() < 200 || slow.Load() < 2; {
-		if time.Now().After(limit) {
-			t.Fatal("the callers do not get to work")
-		}
-	}
+	eventually(t, "the callers are at work", func() bool { return calls.Load() >= 200 && slow.Load() >= 2 })
 
 	begun := time.Now()
 	p.signal(t, syscall.SIGTERM)
 	p.log.await(t, "msg=stopping")
-	if status, answer, _ := s.caller().call("GET", p.url+"/readyz", ""); status != 503 {
-		t.Error("it says that it is ready:", status, answer)
-	}
+	probe := s.caller()
+	eventually(t, "it is not ready", func() bool {
+		status, _, err := probe.call("GET", p.url+"/readyz", "")
+		if err != nil || status == 0 {
+			t.Fatal("nobody could see that it is not ready:", err)
+		}
+		return status == 503
+	})
 	if status, answer, _ := s.caller().call("PUT", p.url+"/v1/tasks/new", fmt.Sprintf(`{"cdp_url":%q}`, url)); status != 429 && status != 503 {
 		t.Error("it takes a new task:", status, answer)
 	}

@@ -33,8 +33,12 @@ func catches(pid int, sig syscall.Signal) bool {
 // eventually waits for a condition that nothing announces.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for limit := time.Now().Add(patience); !is(); {
-		if time.Now().After(limit) {
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for limit := time.After(patience); !is(); {
+		select {
+		case <-look.C:
+		case <-limit:
 			t.Fatal("never: ", what)
 		}
 	}
