@@ -28,6 +28,20 @@ var groups = []string{
 // other is the value of a label for what its list does not have.
 const other = "other"
 
+// The lists below stand before whatever is made of them: the documentation has the
+// order in which the table comes to be.
+
+// cdpTraffic is who says what on a link.
+var cdpTraffic = [][]string{
+	{"out", legUpstream, "command"}, {"in", legUpstream, "reply"}, {"in", legUpstream, "event"}, {"in", legUpstream, other},
+}
+
+// wedges are the states of a page that cannot answer: the failures between the
+// two that are none.
+var wedges = []messages.PageState{
+	messages.PageDialog, messages.PageDialogUnreachable, messages.PageCrashed, messages.PageHung, messages.PagePaused,
+}
+
 // The values of labels, all present from the start. A list that ends with other
 // takes values from outside.
 var (
@@ -174,17 +188,6 @@ var (
 
 	shed = counter(groupBounds, "holdfast_shed_total", "Times a bound has dropped, cut or refused something.", boundNames)
 )
-
-// cdpTraffic is who says what on a link.
-var cdpTraffic = [][]string{
-	{"out", legUpstream, "command"}, {"in", legUpstream, "reply"}, {"in", legUpstream, "event"}, {"in", legUpstream, other},
-}
-
-// wedges are the states of a page that cannot answer: the failures between the
-// two that are none.
-var wedges = []messages.PageState{
-	messages.PageDialog, messages.PageDialogUnreachable, messages.PageCrashed, messages.PageHung, messages.PagePaused,
-}
 
 // taskStateNames leaves out stopped: such a task is not listed any more.
 func taskStateNames() []string {
