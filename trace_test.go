@@ -78,7 +78,7 @@ func (w *traced) tree(trace string) string {
 			}
 			var attrs []string
 			for _, a := range s.Attributes {
-				attrs = append(attrs, strings.TrimPrefix(string(a.Key), "holdfast.")+"="+a.Value.Emit())
+				attrs = append(attrs, strings.TrimPrefix(string(a.Key), "holdfast.")+"="+a.Value.String())
 			}
 			slices.Sort(attrs)
 			fmt.Fprintf(&out, "%s%s %s\n", indent, s.Name, strings.Join(attrs, " "))
