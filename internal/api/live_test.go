@@ -129,6 +129,9 @@ func TestLiveStream(t *testing.T) {
 			if more := since(); len(more) != 0 {
 				t.Fatal("nothing has changed:", more)
 			}
+			if n := b.handler.Calls(); n != 0 {
+				t.Errorf("the end of the node would wait for %d calls", n)
+			}
 			list.Store(&[]*messages.Snapshot{one, active("three", 1)})
 			if got := tasksOf(t, since()[0]); got.All || len(got.Tasks) != 1 || got.Tasks[0].TaskID != "three" || len(got.Gone) != 1 || got.Gone[0] != "two" {
 				t.Fatal(got)

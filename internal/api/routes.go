@@ -47,7 +47,7 @@ var routes = []route{
 	{method: "GET", path: "/v1/tasks", access: byToken, class: "read", query: []string{"label"}, serve: (*Handler).listTasks},
 	{method: "POST", path: "/v1/tasks", access: byToken, class: "life", serve: (*Handler).newTask},
 	{method: "GET", path: "/v1/tree", access: byToken, class: "read", query: []string{"task_id", "depth"}, serve: (*Handler).tree},
-	{method: "GET", path: "/v1/live", access: byToken, class: "events", query: []string{"task_id"}, serve: (*Handler).live},
+	{method: "GET", path: "/v1/live", access: byToken, class: "events", query: []string{"task_id"}, stream: true, serve: (*Handler).live},
 	{method: "PUT", path: "/v1/tasks/{id}", class: "life", serve: (*Handler).putTask},
 	{method: "GET", path: "/v1/tasks/{id}", class: "read", serve: (*Handler).getTask},
 	{method: "DELETE", path: "/v1/tasks/{id}", class: "life", noRenew: true, serve: (*Handler).deleteTask},
