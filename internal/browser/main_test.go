@@ -76,7 +76,12 @@ func fakeBrowser(args []string) int {
 	case "group":
 		// A member of the group that does not care for SIGTERM.
 		child := exec.Command(os.Args[0], "--fake-child=stubborn", "--user-data-of="+profile)
-		if err := child.Start(); err != nil {
+		said, err := child.StdoutPipe()
+		if err != nil || child.Start() != nil {
+			return 1
+		}
+		// A process that has only just begun shows no arguments yet.
+		if _, err := said.Read(make([]byte, 1)); err != nil {
 			return 1
 		}
 	case "orphans":
@@ -102,6 +107,7 @@ func fakeChild(kind string) int {
 		return 0
 	}
 	signal.Ignore(syscall.SIGTERM)
+	fmt.Println("ready")
 	select {}
 }
 

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -211,10 +213,27 @@ func TestWatch(t *testing.T) {
 	})
 }
 
+// deaf is an address that refuses connections. It stays taken: a port that was
+// let go may be somebody else's by the time it is dialled.
+func deaf(t *testing.T) string {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Close(fd) })
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	sa, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(sa.(*syscall.SockaddrInet4).Port)).String()
+}
+
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
-	closed := httptest.NewServer(http.NotFoundHandler())
-	closed.Close()
 	stranger := func(status int, head, body string) string {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/elsewhere" {
@@ -228,7 +247,7 @@ func TestUnreachable(t *testing.T) {
 		return s.URL
 	}
 	for name, url := range map[string]string{
-		"nobody listens":          closed.URL,
+		"nobody listens":          "http://" + deaf(t),
 		"a page":                  stranger(200, "", "<html>"),
 		"a proxy's error":         stranger(502, "", "<html>bad gateway"),
 		"JSON of somebody else":   stranger(404, "", `{"detail":"not found"}`),
