@@ -106,7 +106,9 @@ func fakeChild(kind string) int {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		return 0
 	}
-	signal.Ignore(syscall.SIGTERM)
+	// Not ignored: with nothing to listen to, the runtime would call the wait below
+	// a deadlock and end.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM)
 	fmt.Println("ready")
 	select {}
 }
