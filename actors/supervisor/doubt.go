@@ -55,13 +55,37 @@ func (m *Machine) betweenSessions(d messages.Dialog) bool {
 // resolve ends the doubted dialogs of a session that has just answered. One that
 // opened since is not among them.
 func (m *Machine) resolve(s messages.SessionID) {
-	if e := m.sessions[s]; e == nil || !e.heard {
+	e := m.sessions[s]
+	if e == nil || !e.heard {
 		return
 	}
+	m.resolveRemoved(e.cfg.Page)
 	for _, d := range m.pending {
 		if m.doubted[d.ID] && m.holder(d) == s && !m.betweenSessions(d) {
 			delete(m.doubted, d.ID)
 			m.do(ToDialog{messages.DialogOver{Dialog: d.ID}})
+		}
+	}
+}
+
+// resolveRemoved ends the doubted dialogs of a page whose frames it has no more.
+// With its document a frame's dialog ends as well (C13). Where the document is the
+// same, the frame was removed under its dialog, which poisons the page (C15); that
+// the dialog had ended before may be what was lost, and then freeing the page does
+// no harm.
+func (m *Machine) resolveRemoved(t messages.TargetID) {
+	if len(m.doubted) == 0 || m.pages[t] == nil || !m.attachedWhole(t) || !m.heardWhole(t) {
+		return
+	}
+	for _, d := range m.pending {
+		if !m.doubted[d.ID] || d.TargetID != t || m.hasFrame(t, d.FrameID) {
+			continue
+		}
+		delete(m.doubted, d.ID)
+		if m.outlived[d.ID] {
+			m.do(ToDialog{messages.DialogOver{Dialog: d.ID}})
+		} else {
+			m.do(ToDialog{messages.FramesRemoved{Gen: m.gen, Page: t, Frames: []messages.FrameID{d.FrameID}}})
 		}
 	}
 }

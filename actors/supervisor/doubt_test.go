@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"holdfast/actors/supervisor"
 	"holdfast/messages"
 )
@@ -62,4 +64,74 @@ func TestWhatAFailedActorWasToldIsFoundOut(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestADoubtedDialogWhoseFrameIsGoneIsSettled: nobody can be asked about it, so
+// its page's document says what became of it.
+func TestADoubtedDialogWhoseFrameIsGoneIsSettled(t *testing.T) {
+	t.Parallel()
+	d := messages.Dialog{ID: "d-1", TargetID: "P", FrameID: "F", SessionID: "S"}
+	whole := &messages.FrameTree{
+		Top:      messages.FrameTop{FrameID: "P"},
+		Children: []messages.FrameNode{{FrameID: "F", ParentFrameID: "P", IsOOPIF: true, SessionID: "O"}},
+	}
+	bare := &messages.FrameTree{Top: messages.FrameTop{FrameID: "P"}}
+	healthy := messages.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageOK}
+	over := messages.DialogOver{Dialog: "d-1"}
+	removed := messages.FramesRemoved{Gen: 1, Page: "P", Frames: []messages.FrameID{"F"}}
+
+	for name, c := range map[string]struct {
+		since []any // the dialog opened
+		want  any
+	}{
+		"its document is gone, then the actor fails": {
+			[]any{messages.FramesChanged{Gen: 1, Page: "P", Tree: bare}, messages.PageNavigated{Gen: 1, Page: "P", URL: "http://a.test/"}, supervisor.DialogsRestarted{}, healthy},
+			over,
+		},
+		"the actor fails, then the document goes": {
+			[]any{supervisor.DialogsRestarted{}, healthy, messages.PageNavigated{Gen: 1, Page: "P", URL: "http://a.test/"}, messages.FramesChanged{Gen: 1, Page: "P", Tree: bare}},
+			over,
+		},
+		"its frame alone is gone": {
+			[]any{messages.FramesChanged{Gen: 1, Page: "P", Tree: bare}, supervisor.DialogsRestarted{}, healthy},
+			removed,
+		},
+		"the page has not answered yet": {
+			[]any{messages.FramesChanged{Gen: 1, Page: "P", Tree: bare}, supervisor.DialogsRestarted{}},
+			nil,
+		},
+		"nobody doubts it": {
+			[]any{messages.FramesChanged{Gen: 1, Page: "P", Tree: bare}, healthy},
+			nil,
+		},
+		"its frame is there": {
+			[]any{messages.PageNavigated{Gen: 1, Page: "P", URL: "http://a.test/"}, supervisor.DialogsRestarted{}, healthy},
+			nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := attached(t)
+			b.step(messages.FramesChanged{Gen: 1, Page: "P", Tree: whole})
+			b.step(messages.DialogsChanged{Pending: []messages.Dialog{d}, Opened: &d})
+			var got []any
+			for _, in := range c.since {
+				for _, e := range b.step(in) {
+					if e, ok := e.(supervisor.ToDialog); ok {
+						switch e.Msg.(type) {
+						case messages.DialogOver, messages.FramesRemoved:
+							got = append(got, e.Msg)
+						}
+					}
+				}
+			}
+			var want []any
+			if c.want != nil {
+				want = []any{c.want}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("the dialog actor is told (-want +got):\n%s", diff)
+			}
+		})
+	}
 }

@@ -174,6 +174,9 @@ func (m *Machine) pageNavigated(n messages.PageNavigated) {
 		return
 	}
 	p.info.URL = n.URL
+	for _, d := range m.dialogsOn(n.Page) {
+		m.outlived[d.ID] = true
+	}
 	m.forgive(n.Page) // another document: whatever froze the old one went with it
 	m.current = n.Page
 	m.pageChanged(n.Page)
@@ -346,4 +349,5 @@ func (m *Machine) framesChanged(f messages.FramesChanged) {
 	if m.told[f.Page] {
 		m.tellDialogs(f.Page) // which session holds the dialog may be known only now
 	}
+	m.resolveRemoved(f.Page)
 }

@@ -23,6 +23,7 @@ type dialog struct {
 	given     []given
 	seen      map[messages.TaskID]messages.DialogID
 	closedBy  map[messages.TaskID]messages.ClosedBy
+	closedAt  map[messages.TaskID]time.Time
 	confirmed int // callers who were told that theirs was the answer
 	explained bool
 	checked   bool
@@ -49,6 +50,7 @@ func (d *dialogs) raise(b *chaos.Browser, frame messages.FrameID, pick uint32) *
 		message: fmt.Sprintf("dialog-%d", len(d.in)+1), raised: time.Now(),
 		kind: []chaos.DialogType{chaos.Alert, chaos.Confirm, chaos.Prompt}[pick%3],
 		seen: map[messages.TaskID]messages.DialogID{}, closedBy: map[messages.TaskID]messages.ClosedBy{},
+		closedAt:  map[messages.TaskID]time.Time{},
 		mayBeLost: map[messages.TaskID]string{},
 	}
 	if o.kind == chaos.Prompt {
@@ -83,7 +85,7 @@ func (d *dialogs) closed(t *task, m messages.ClosedDialog) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if o := d.by[m.Message]; o != nil {
-		o.closedBy[t.id] = m.ClosedBy
+		o.closedBy[t.id], o.closedAt[t.id] = m.ClosedBy, time.Now()
 	}
 }
 
@@ -214,10 +216,16 @@ func (d *dialogs) explained(o *dialog, r chaos.DialogResult) bool {
 // excuse lets open dialogs be lost for a task: those on its pages, by its own
 // account.
 func (d *dialogs) excuse(t *task, why string) {
+	d.excuseAt(t, why, time.Now().Add(1))
+}
+
+// excuseAt does so after the event: it lets those be lost that were not said to be
+// over before then.
+func (d *dialogs) excuseAt(t *task, why string, then time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, o := range d.in {
-		if _, over := o.fake.Result(); over && o.closedBy[t.id] != "" {
+		if _, over := o.fake.Result(); over && o.closedBy[t.id] != "" && o.closedAt[t.id].Before(then) {
 			continue
 		}
 		if t.own[o.fake.Page()] && o.mayBeLost[t.id] == "" {

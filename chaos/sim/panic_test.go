@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"holdfast/chaos/plan"
 	"holdfast/internal/guard"
@@ -14,7 +15,13 @@ type breaker struct {
 	mu    sync.Mutex
 	armed map[string]plan.Panic // by task
 	fired []string
-	deaf  []string // tasks in which an actor was broken that hears of dialogs
+	deaf  []deaf
+}
+
+// deaf is a task in which an actor was broken that hears of dialogs.
+type deaf struct {
+	task string
+	at   time.Time
 }
 
 func (b *breaker) arm(task string, p plan.Panic) {
@@ -45,13 +52,14 @@ func (b *breaker) disarm(task string) bool {
 
 // deafened returns, once, the tasks in which an actor was broken that hears of
 // dialogs. The message that breaks an actor is lost with those behind it: be it
-// the opening of a dialog, or its end.
-func (b *breaker) deafened() []string {
+// the opening of a dialog, or its end. An actor that heard of a frame's removal,
+// and not that its dialog had ended before, has to take it for lost (C15).
+func (b *breaker) deafened() []deaf {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	deaf := b.deaf
+	list := b.deaf
 	b.deaf = nil
-	return deaf
+	return list
 }
 
 // count is how many actors have been broken, and how many of them before they
@@ -83,7 +91,7 @@ func (b *breaker) intercept(m guard.Moment) {
 	what := fmt.Sprintf("%s: %s/%s %s", task, m.Kind, m.Phase, strings.TrimPrefix(fmt.Sprintf("%T", m.Msg), "messages."))
 	b.fired = append(b.fired, what)
 	if p.Actor == "dialog" || p.Actor == "session" {
-		b.deaf = append(b.deaf, task)
+		b.deaf = append(b.deaf, deaf{task, time.Now()})
 	}
 	b.mu.Unlock()
 	panic("injected into " + what)

@@ -22,9 +22,9 @@ func (w *world) look() {
 			}
 		}
 	}
-	for _, id := range w.breaker.deafened() {
-		t := w.task(messages.TaskID(id))
-		w.dialogs.excuse(t, "the actor that was told of it was broken")
+	for _, deaf := range w.breaker.deafened() {
+		t := w.task(messages.TaskID(deaf.task))
+		w.dialogs.excuseAt(t, "the actor that was told of it was broken", deaf.at)
 		t.deafened = true
 	}
 	w.dialogs.look()
