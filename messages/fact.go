@@ -47,8 +47,8 @@ type (
 	}
 
 	// TargetsAttached are all sessions that are attached through a session, as
-	// they were announced, for a frame actor that begins anew: what the one before
-	// it was told last is lost.
+	// they were announced. It is for a frame actor that begins anew, and from a
+	// session's that does: what the one before it was told last is lost.
 	TargetsAttached struct {
 		Gen     Generation
 		Session SessionID
@@ -142,6 +142,9 @@ type (
 		Session SessionID
 		Page    TargetID
 		Frames  []FrameInfo // each after its parent; the first is the session's root
+		// Anew says that events before may be lost: these frames are all there are,
+		// with those that have a session by the [TargetsAttached] told before.
+		Anew bool
 	}
 
 	// FrameAttached says that a frame element was added to a document.

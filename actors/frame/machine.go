@@ -227,8 +227,8 @@ func (m *Machine) treeLoaded(at session, l messages.FrameTreeLoaded) {
 		return
 	}
 	// A document that nobody announced, since the session could not: that of a
-	// page that has come back from a crash.
-	fresh := len(l.Frames) > 0 && t.nodes[l.Frames[0].ID] != nil && t.nodes[l.Frames[0].ID].loader != l.Frames[0].Loader
+	// page that has come back from a crash. Or it did, and the word was lost.
+	fresh := l.Anew || len(l.Frames) > 0 && t.nodes[l.Frames[0].ID] != nil && t.nodes[l.Frames[0].ID].loader != l.Frames[0].Loader
 	seen := make(map[messages.FrameID]bool, len(l.Frames))
 	for _, f := range l.Frames {
 		seen[f.ID] = true

@@ -47,6 +47,49 @@ func TestACrashedPageComesBackWithoutItsOldFrames(t *testing.T) {
 	}
 }
 
+// TestAnActorThatFailedTakesItsOldFramesAlong: the removal of a frame, or of its
+// whole document, was in the mailbox of a session's actor that failed. The one in
+// its place tells what there is, before the supervisor says that what was attached
+// through the session has ended.
+func TestAnActorThatFailedTakesItsOldFramesAlong(t *testing.T) {
+	t.Parallel()
+	for name, loader := range map[string]string{"of the same document": "L1", "of the document before": "L2"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := frame.NewMachine(1)
+			var shown *messages.FrameTree
+			step := func(in any) {
+				effects := slices.Clone(m.Step(time.Unix(1000, 0), in))
+				effects = append(effects, m.Step(time.Unix(1000, 0), frame.Flush{})...)
+				for _, e := range effects {
+					if e, ok := e.(frame.ToSupervisor); ok {
+						if c, ok := e.Msg.(messages.FramesChanged); ok {
+							shown = c.Tree
+						}
+					}
+				}
+			}
+			iframe := func(s messages.SessionID, f messages.TargetID) messages.TargetAttached {
+				return messages.TargetAttached{Gen: 1, Session: s, Via: "S", Page: "T", Info: messages.TargetInfo{ID: f, Type: "iframe", ParentFrame: "T"}}
+			}
+			step(messages.TargetAttached{Gen: 1, Session: "S", Page: "T", Info: messages.TargetInfo{ID: "T", Type: "page"}})
+			step(messages.FrameTreeLoaded{Gen: 1, Session: "S", Page: "T", Frames: []messages.FrameInfo{{ID: "T", Loader: "L1", URL: "http://a.test/"}}})
+			step(iframe("S2", "GONE"))
+			step(iframe("S3", "THERE"))
+
+			step(iframe("S4", "THERE"))
+			step(messages.TargetsAttached{Gen: 1, Session: "S", Targets: []messages.TargetAttached{iframe("S4", "THERE")}})
+			step(messages.FrameTreeLoaded{Gen: 1, Session: "S", Page: "T", Anew: true, Frames: []messages.FrameInfo{{ID: "T", Loader: loader, URL: "http://a.test/"}}})
+			for _, s := range []messages.SessionID{"S2", "S3"} {
+				step(messages.TargetDetached{Gen: 1, Session: s, Via: "S"})
+			}
+			if len(shown.Children) != 1 || shown.Children[0].FrameID != "THERE" || shown.Children[0].SessionID != "S4" {
+				t.Errorf("frames %+v", shown.Children)
+			}
+		})
+	}
+}
+
 // TestANewForestIsToldWhatTheLastOneWasToldLast: the frame actor has failed with
 // an attach and a detach in its mailbox.
 func TestANewForestIsToldWhatTheLastOneWasToldLast(t *testing.T) {

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"slices"
+
 	"holdfast/messages"
 )
 
@@ -86,7 +88,12 @@ func (m *Machine) treeLoaded(result []byte) {
 	m.ready = true
 	m.do(Disarm{timerClassify})
 	m.do(Disarm{timerReload})
-	m.do(ToFrame{messages.FrameTreeLoaded{Gen: m.cfg.Gen, Session: m.cfg.Session, Page: m.cfg.Page, Frames: frames}})
+	anew := m.cfg.Again && !m.listed
+	if m.listed = true; anew {
+		// The supervisor's word that the sessions before have ended may come later.
+		m.listTargets()
+	}
+	m.do(ToFrame{messages.FrameTreeLoaded{Gen: m.cfg.Gen, Session: m.cfg.Session, Page: m.cfg.Page, Frames: frames, Anew: anew}})
 	m.answered()
 	m.announce(false)
 	if m.cfg.IsPage && m.loader != frames[0].Loader {
@@ -97,6 +104,11 @@ func (m *Machine) treeLoaded(result []byte) {
 	if r := m.reloading; r != nil && (r.stage == stageAway || r.loader == m.loader) {
 		m.reloadCommitted() // it came before the events of this session did
 	}
+}
+
+// listTargets tells of all that is attached through this session.
+func (m *Machine) listTargets() {
+	m.do(ToFrame{messages.TargetsAttached{Gen: m.cfg.Gen, Session: m.cfg.Session, Targets: slices.Clone(m.children)}})
 }
 
 // announce tells the supervisor, once a round, that nobody has to wait for

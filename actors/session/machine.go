@@ -70,6 +70,7 @@ type Machine struct {
 	ready     bool
 	attended  bool // the attach of this round is over: navigations may begin
 	announced bool // and SessionReady was sent
+	listed    bool // the frames have been told of once
 	crashed   bool
 	probing   bool // the renderer was asked for a sign of life and owes it
 	paused    bool
@@ -168,7 +169,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.do(ToFrame{in})
 		m.do(ToSupervisor{in})
 	case tellTargets:
-		m.do(ToFrame{messages.TargetsAttached{Gen: m.cfg.Gen, Session: m.cfg.Session, Targets: slices.Clone(m.children)}})
+		m.listTargets()
 	case messages.TargetDetached:
 		m.children = slices.DeleteFunc(m.children, func(c messages.TargetAttached) bool { return c.Session == in.Session })
 		m.do(ToFrame{in})
