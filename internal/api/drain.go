@@ -11,15 +11,24 @@ import (
 // calls counts the calls under way, event streams apart. Counting costs two
 // atomic additions a call.
 type calls struct {
-	running  atomic.Int64
+	early    atomic.Int64 // began before the drain
+	late     atomic.Int64
 	draining atomic.Bool
 	ended    chan struct{} // wakes whoever waits for the last one; room for one
 }
 
-func (c *calls) begin() { c.running.Add(1) }
+// begin counts a call and returns what counts its end.
+func (c *calls) begin() *atomic.Int64 {
+	n := &c.early
+	if c.draining.Load() {
+		n = &c.late
+	}
+	n.Add(1)
+	return n
+}
 
-func (c *calls) end() {
-	if c.running.Add(-1) == 0 && c.draining.Load() {
+func (c *calls) end(n *atomic.Int64) {
+	if n.Add(-1) == 0 && c.draining.Load() {
 		select {
 		case c.ended <- struct{}{}:
 		default:
@@ -27,25 +36,35 @@ func (c *calls) end() {
 	}
 }
 
+func (c *calls) await(ctx context.Context, left func() int64) error {
+	for left() > 0 {
+		select {
+		case <-c.ended:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
 // Calls is how many calls are under way, event streams apart.
-func (h *Handler) Calls() int { return int(h.calls.running.Load()) }
+func (h *Handler) Calls() int { return int(h.calls.early.Load() + h.calls.late.Load()) }
 
 // Drain has every answer from here on end its connection: the caller's next
 // call looks for another node, or finds that there is none, instead of being
 // lost on a connection that closes that very moment.
 func (h *Handler) Drain() { h.calls.draining.Store(true) }
 
-// AwaitCalls waits, after Drain, until no call is under way or ctx ends. Event
-// streams are not waited for: they end with their tasks.
+// AwaitEarlier waits, after Drain, until no call is under way that began before
+// it, or ctx ends. Event streams are not waited for: they end with their tasks.
+// Of this and AwaitCalls one may run at a time.
+func (h *Handler) AwaitEarlier(ctx context.Context) error {
+	return h.calls.await(ctx, h.calls.early.Load)
+}
+
+// AwaitCalls waits, after Drain, until no call is under way at all or ctx ends.
 func (h *Handler) AwaitCalls(ctx context.Context) error {
-	for h.calls.running.Load() > 0 {
-		select {
-		case <-h.calls.ended:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
+	return h.calls.await(ctx, func() int64 { return int64(h.Calls()) })
 }
 
 // drain starts the node's end, as a signal would.

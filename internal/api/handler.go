@@ -111,8 +111,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !c.route.stream {
-		h.calls.begin()
-		defer h.calls.end()
+		counted := h.calls.begin()
+		defer h.calls.end(counted)
 	}
 	if h.tracer != nil {
 		defer h.traced(out, c)()

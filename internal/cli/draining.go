@@ -23,9 +23,11 @@ func margin(timeout time.Duration) time.Duration { return min(timeout/5, 2*time.
 //
 //  1. the node says that it is not ready and takes no new task; answers ask
 //     their callers to come by another connection next time;
-//  2. for drain.delay everything else goes on, so that load balancers notice;
-//  3. nobody is let in any more; calls under way may finish, as long as there
-//     is time for what follows;
+//  2. for drain.delay everything else goes on, so that load balancers notice, and
+//     as long as a call is under way that began before: its caller may have to
+//     answer a dialog for it, and whoever asks is told what goes on;
+//  3. nobody is let in any more; what was, may finish, as long as there is time
+//     for what follows;
 //  4. tasks and browsers end. A call that is still under way is told so by its
 //     task, and an event stream ends with the end of its task;
 //  5. the servers end.
@@ -37,9 +39,14 @@ func (s *server) drain(ctx context.Context) error {
 	if s.handler != nil {
 		s.handler.Drain()
 		s.linger(ctx)
+		calls, cancel := callTime(ctx)
+		defer cancel()
+		_ = s.handler.AwaitEarlier(calls) // who is late is waited for below, or told
 		s.withdraw()
 		s.front.stopAccepting()
-		s.finishCalls(ctx)
+		if err := s.handler.AwaitCalls(calls); errors.Is(err, context.DeadlineExceeded) {
+			s.log.Warn("calls have not finished in time; they are ended with their tasks", "calls", s.handler.Calls())
+		}
 	}
 	err := s.node.Stop(ctx)
 	if err != nil {
@@ -64,14 +71,10 @@ func (s *server) linger(ctx context.Context) {
 	}
 }
 
-// finishCalls waits for the calls under way, as long as the rest of the end
-// has time left.
-func (s *server) finishCalls(ctx context.Context) {
+// callTime is what calls under way have, so that the rest of the end has time
+// left.
+func callTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	end, _ := ctx.Deadline()
 	left := time.Until(end)
-	calls, cancel := context.WithTimeout(ctx, left-min(stopReserve, left*2/5))
-	defer cancel()
-	if err := s.handler.AwaitCalls(calls); errors.Is(err, context.DeadlineExceeded) {
-		s.log.Warn("calls have not finished in time; they are ended with their tasks", "calls", s.handler.Calls())
-	}
+	return context.WithTimeout(ctx, left-min(stopReserve, left*2/5))
 }
