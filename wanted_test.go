@@ -184,6 +184,39 @@ func TestWhatTheTaskWanted(t *testing.T) {
 		}
 	})
 
+	// A script for new documents that comes after the document has missed it.
+	inWorld(t, "a navigation waits for it, though the page is said to hang", chaos.Options{Pages: 1}, func(w *world) {
+		page := w.start("t", everything, alone).PageTargetID
+		w.addScript("", "one")
+		w.b.Spin(page)
+		w.b.DropConnections()
+		time.Sleep(2 * time.Second)
+		if s := w.snapshot("t"); s.PageState != messages.PageHung {
+			w.Fatalf("the page is %s", s.PageState)
+		}
+		said := make(chan error, 1)
+		go func() {
+			_, err := w.node.Navigate(w.ctx, "t", messages.NavigateRequest{URL: "http://b.test/p"})
+			said <- err
+		}()
+		synctest.Wait()
+		sent := func() bool {
+			return slices.Contains(w.b.Connections()[0].Received("*"), "Page.navigate")
+		}
+		if sent() {
+			w.Error("the navigation has overtaken it")
+		}
+		time.Sleep(time.Second) // within its budget
+		began := time.Now()
+		w.b.Unspin(page)
+		if err := <-said; err != nil || time.Since(began) > 100*time.Millisecond {
+			w.Errorf("navigate: %v, after %s", err, time.Since(began))
+		}
+		if got := w.b.Scripts(page); !slices.Equal(got, []string{"one"}) || !sent() {
+			w.Errorf("the page has %q", got)
+		}
+	})
+
 	inWorld(t, "what is too much is said", chaos.Options{Pages: 1}, func(w *world) {
 		page := w.start("t", everything).PageTargetID
 		big := w.addScript("", strings.Repeat("x", 2<<20))

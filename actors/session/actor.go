@@ -124,7 +124,8 @@ func (p *Page) step(c *guard.Context, in any) {
 			if e.Revived {
 				commands = p.wanted.Revive
 			}
-			restore(c, p.mux, p.wanted, p.place, commands(p.place), p.peers.Supervisor)
+			self, sys, done := c.Self(), c.System(), Restored{e.Round}
+			restore(c, p.mux, p.wanted, p.place, commands(p.place), p.peers.Supervisor, func() { sys.Send(self, done) })
 		case ToDialog:
 			c.Send(p.peers.Dialog, e.Msg)
 		case ToFrame:
@@ -164,9 +165,16 @@ type RestoreRefused struct {
 	Err    error
 }
 
-// restore writes what agents had set, pipelined like the rest of an attach.
-func restore(c *guard.Context, mux *transport.Mux, w *wanted.Store, p wanted.Place, commands []wanted.Command, supervisor *actor.PID) {
+// restore writes what agents had set, pipelined like the rest of an attach. done is
+// called, on any goroutine, when each command has had its outcome.
+func restore(c *guard.Context, mux *transport.Mux, w *wanted.Store, p wanted.Place, commands []wanted.Command, supervisor *actor.PID, done func()) {
+	if len(commands) == 0 {
+		done()
+		return
+	}
 	sys := c.System()
+	var left atomic.Int64
+	left.Store(int64(len(commands)))
 	for _, e := range commands {
 		mux.Start(transport.Call{SessionID: p.Session, Method: e.Method, Params: e.Params, Done: func(r transport.Reply) {
 			w.Established(p, e.ID, r.Result, r.Err)
@@ -174,6 +182,9 @@ func restore(c *guard.Context, mux *transport.Mux, w *wanted.Store, p wanted.Pla
 			// What a crash has swallowed is given to the next renderer.
 			if errors.As(r.Err, &refusal) && refusal.Message != "Target crashed" {
 				sys.Send(supervisor, RestoreRefused{Target: p.Target, Method: e.Method, Err: callError(r.Err, r.Sent)})
+			}
+			if left.Add(-1) == 0 {
+				done()
 			}
 		}})
 	}

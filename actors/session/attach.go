@@ -21,7 +21,8 @@ func (m *Machine) attach() {
 			continue
 		}
 		if c.tag == TagTree {
-			m.do(Restore{Revived: m.round > 1})
+			m.restoring = true
+			m.do(Restore{Revived: m.round > 1, Round: m.round})
 		}
 		if c.method == resume && m.held {
 			m.do(Arm{timerResume, HoldBudget})

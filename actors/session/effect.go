@@ -21,6 +21,9 @@ type (
 	// TimerFired is an Arm that has come due.
 	TimerFired struct{ Name string }
 
+	// Restored answers a Restore: each of its commands has had its outcome.
+	Restored struct{ Round uint32 }
+
 	// tellAgain asks the anchor to tell a new dialog actor what it watches.
 	tellAgain struct{}
 
@@ -92,8 +95,11 @@ type (
 	}
 
 	// Restore gives the session what the agents had set in its target. Revived
-	// says that it is the same session, with another renderer.
-	Restore struct{ Revived bool }
+	// says that it is the same session, with another renderer. Restored follows.
+	Restore struct {
+		Revived bool
+		Round   uint32
+	}
 
 	// ToDialog, ToFrame and ToSupervisor are messages to the actors around.
 	ToDialog     struct{ Msg any }

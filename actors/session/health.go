@@ -198,6 +198,8 @@ func (m *Machine) becomeCrashed() {
 	m.crashed = true
 	m.ready, m.probing, m.paused, m.hung, m.orphan = false, false, false, false, false
 	m.round++ // replies of the old renderer mean nothing
+	m.restoring = false
+	m.awaitNothing()
 	m.do(Disarm{timerClassify})
 	m.do(Disarm{timerVerdict})
 	m.do(Disarm{timerProbe})

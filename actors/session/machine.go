@@ -56,6 +56,7 @@ const (
 	timerResume    = "resume"
 	timerStuck     = "stuck"
 	timerLoading   = "loading"
+	timerRestore   = "restore"
 	timerNavigate  = "navigate:"
 )
 
@@ -71,6 +72,8 @@ type Machine struct {
 	attended  bool // the attach of this round is over: navigations may begin
 	announced bool // and SessionReady was sent
 	listed    bool // the frames have been told of once
+	restoring bool // what the agents had set is on its way to the renderer
+	awaited   bool // and something waits for that, until timerRestore at the longest
 	crashed   bool
 	probing   bool // the renderer was asked for a sign of life and owes it
 	paused    bool
@@ -111,6 +114,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.replied(in)
 	case TimerFired:
 		m.timerFired(now, in.Name)
+	case Restored:
+		m.restored(in)
 
 	case messages.Navigate:
 		m.navigate(in)
@@ -225,6 +230,9 @@ func (m *Machine) timerFired(now time.Time, name string) {
 		m.reloadStuck()
 	case timerLoading:
 		m.stillLoading(now)
+	case timerRestore:
+		m.awaited = false
+		m.goOn()
 	case timerInterrupt:
 		if m.holding && len(m.dialogs) > 0 {
 			m.do(Interrupt{Err: BlockedByDialog(m.dialogs), Renderer: true, Before: m.told})

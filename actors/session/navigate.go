@@ -70,13 +70,13 @@ func (m *Machine) navigate(o messages.Navigate) {
 	m.navs = append(m.navs, n)
 	m.do(Arm{navTimer(n.id), o.Request.Timeout()})
 	if m.attended {
-		m.begin(n)
+		m.beginAll()
 	}
 }
 
 // begin sends a navigation on its way. During an attach it waits for the
 // attach to be over, one way or the other: a navigation that overtakes
-// Page.enable shows no event of its own.
+// Page.enable shows no event of its own. And it waits for what is restored.
 func (m *Machine) begin(n *navigation) {
 	n.begun = true
 	m.do(Command{
@@ -99,7 +99,7 @@ func (m *Machine) stillLoading(now time.Time) {
 
 func (m *Machine) beginAll() {
 	for _, n := range m.navs {
-		if !n.begun {
+		if !n.begun && !m.awaitsRestore() {
 			m.begin(n)
 		}
 	}

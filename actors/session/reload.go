@@ -15,6 +15,7 @@ type reloading struct {
 	loader string // of the newest document on its way
 	stage  reloadStage
 	asked  bool // the new document has been asked for a sign of life
+	back   bool // the blank page has come, and what was restored is waited for
 }
 
 type reloadStage uint8
@@ -60,6 +61,11 @@ func (m *Machine) goAway() {
 	m.sendTo(blank)
 }
 
+func (m *Machine) comeBack() {
+	m.reloading.stage, m.reloading.back = stageReload, false
+	m.sendTo(m.reloading.url)
+}
+
 func (m *Machine) reloadStarted(n navigating) {
 	if m.reloading != nil {
 		m.reloading.loader = n.Loader
@@ -91,8 +97,9 @@ func (m *Machine) reloadCommitted() {
 	switch {
 	case r == nil:
 	case r.stage == stageAway && m.url == blank && r.url != blank:
-		r.stage = stageReload
-		m.sendTo(r.url)
+		if r.back = m.awaitsRestore(); !r.back {
+			m.comeBack()
+		}
 	case r.stage == stageReload, r.stage == stageAway && m.url == blank:
 		r.stage = stageThere
 	}

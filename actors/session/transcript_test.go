@@ -17,7 +17,10 @@ import (
 // TestMachineTranscripts replays the stories in testdata/machine; run with
 // -rewrite to accept what the machine says now.
 //
-//	attach page|iframe [fresh|again] a new machine and its Start
+//	attach page|iframe [fresh|again] [restoring]
+//	                                 a new machine and its Start; what is restored has its outcome at
+//	                                 once, or where it is said
+//	restored                         it has
 //	reply METHOD [old] [error=CODE]  the answer to the newest (oldest) such command
 //	tree LOADER URL [old]            the answer to Page.getFrameTree
 //	info TITLE                       the answer to Target.getTargetInfo
@@ -58,8 +61,11 @@ type transcript struct {
 	timers  map[string]time.Time
 	pending []session.Command
 	browser string
-	asked   int // orders that will be answered
-	answers strings.Builder
+	// restoring says that the outcome of what is restored is the story's to tell.
+	restoring bool
+	restore   session.Restore // the newest
+	asked     int             // orders that will be answered
+	answers   strings.Builder
 }
 
 func (tr *transcript) begin(cfg session.Config) {
@@ -77,8 +83,11 @@ func (tr *transcript) pageInput(t *testing.T, d *datadriven.TestData) any {
 			cfg.Target, cfg.IsPage = "F", false
 		}
 		tr.begin(cfg)
+		tr.restoring = d.HasArg("restoring")
 		tr.machine = session.NewMachine(cfg)
 		return session.Start{}
+	case "restored":
+		return session.Restored{Round: tr.restore.Round}
 	case "tree":
 		d.Input = fmt.Sprintf(`{"frameTree":{"frame":{"id":%q,"loaderId":%q,"url":%q}}}`, tr.cfg.Target, arg(t, d, 0), arg(t, d, 1))
 		return tr.reply(t, d, "Page.getFrameTree")
@@ -262,6 +271,7 @@ func (tr *transcript) browserAnswers() string {
 
 func (tr *transcript) step(in any) string {
 	var b strings.Builder
+	restored := false
 	for _, e := range tr.machine.Step(tr.now, in) {
 		switch e := e.(type) {
 		case session.Command:
@@ -279,6 +289,13 @@ func (tr *transcript) step(in any) string {
 			continue
 		}
 		fmt.Fprintln(&b, showEffect(e))
+		if e, ok := e.(session.Restore); ok {
+			tr.restore = e
+			restored = !tr.restoring
+		}
+	}
+	if restored {
+		b.WriteString(tr.step(session.Restored{Round: tr.restore.Round}))
 	}
 	return b.String()
 }

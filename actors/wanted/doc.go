@@ -33,6 +33,7 @@
 //
 //   - of two commands that set the same thing, the one answered last counts;
 //   - a session is given what is kept at most once;
+//   - a navigation begins when that has its outcome, or has had its time for it;
 //   - the identifier of a script that an agent was given names that script as
 //     long as the task remembers it, whatever the browser calls it by now.
 package wanted

@@ -1,0 +1,49 @@
+package session
+
+import "time"
+
+// RestoreBudget is how long a navigation waits for what the agents had set, where
+// the renderer was given up before it had answered: one that starts on a loaded
+// machine is soon said to hang. A script for new documents that comes after the
+// document has missed it. A renderer that does hang is left by the navigation.
+const RestoreBudget = 3 * time.Second
+
+// awaitsRestore says that a new document has to wait for what is restored. Under a
+// dialog that nobody told of there is nothing to wait for: it holds that up too,
+// until the document goes.
+func (m *Machine) awaitsRestore() bool {
+	if !m.restoring || m.orphan {
+		return false
+	}
+	if !m.awaited {
+		m.awaited = true
+		m.do(Arm{timerRestore, RestoreBudget})
+	}
+	return true
+}
+
+func (m *Machine) restored(r Restored) {
+	if r.Round != m.round || !m.restoring {
+		return // of a renderer that is no more, or nobody waits for it any longer
+	}
+	m.goOn()
+}
+
+// goOn lets go what has waited for the restored state long enough.
+func (m *Machine) goOn() {
+	m.restoring = false
+	m.awaitNothing()
+	if m.attended {
+		m.beginAll()
+	}
+	if r := m.reloading; r != nil && r.back {
+		m.comeBack()
+	}
+}
+
+func (m *Machine) awaitNothing() {
+	if m.awaited {
+		m.awaited = false
+		m.do(Disarm{timerRestore})
+	}
+}
