@@ -352,7 +352,7 @@ func TestPressure(t *testing.T) {
 	if want := `node      takes tasks
 tasks     3 of 10
 browsers  2 of 4 launched
-queue     0 of 5, the first for 0.0 s of 30
+queue     0 of 5
 memory    50% in use of 4096 MiB (cgroup2), no task starts from 90% on
 cpu       not looked at
 refused   0 in the last minute

@@ -30,7 +30,11 @@ func (*pressureCmd) Run(r *run) error {
 	}
 	line("tasks", "%d of %d", p.Running, p.Limits.Tasks)
 	line("browsers", "%d of %d launched", p.Browsers, p.Limits.Browsers)
-	line("queue", "%d of %d, the first for %.1f s of %g", p.Queued, p.Limits.QueueLength, p.OldestWaitS, p.Limits.QueueTimeoutS)
+	queue := fmt.Sprintf("%d of %d", p.Queued, p.Limits.QueueLength)
+	if p.Queued > 0 {
+		queue += fmt.Sprintf(", the first for %.1f s of %g", p.OldestWaitS, p.Limits.QueueTimeoutS)
+	}
+	line("queue", "%s", queue)
 	line("memory", "%s", loadWord(p.Memory))
 	line("cpu", "%s", loadWord(p.CPU))
 	refused := uint64(0)
