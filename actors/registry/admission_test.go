@@ -431,6 +431,25 @@ func TestAdmission(t *testing.T) {
 			h.Error(got)
 		}
 	})
+	story("what new thresholds do is said as well", messages.Limits{}, func(h *hall) {
+		h.step(memory(0.6))
+		h.step(registry.SetLimits{Limits: messages.Limits{MemoryHigh: 0.5}})
+		h.step(memory(0.6))
+		h.step(memory(0.6))
+		h.step(registry.SetLimits{})
+		h.step(memory(0.6))
+		if got := fmt.Sprint(h.said); got != "[memory high memory ok]" {
+			h.Error(got)
+		}
+		h.step(registry.SetLimits{Limits: messages.Limits{MemoryHigh: 0.5}})
+		h.step(memory(0.6))
+		h.step(registry.SetLimits{Limits: messages.Limits{MemoryHigh: -1}}) // which says it all
+		h.step(registry.SetLimits{Limits: messages.Limits{MemoryHigh: 0.5}})
+		h.step(memory(0.6))
+		if got := fmt.Sprint(h.said[2:]); got != "[memory high memory high]" {
+			h.Error(got)
+		}
+	})
 	story("what cannot be read holds up nobody, and is said once", messages.Limits{}, func(h *hall) {
 		unreadable := registry.Measured{Sample: pressure.Sample{Memory: pressure.Level{Err: pressure.ErrUnreadable}, CPU: pressure.Level{Err: pressure.ErrUnreadable}}}
 		h.step(memory(0.99))

@@ -14,24 +14,27 @@ type gate struct {
 	seen      bool // it has been looked at
 	told      bool // that it cannot be read
 	shut      bool
+	said      bool // that it is shut
 }
 
 // set changes the thresholds; a high of 0 or below switches the gate off.
 func (g *gate) set(high, low float64) {
 	g.high, g.low = high, low
 	g.decide()
+	g.said = g.said && g.on()
 }
 
-// look takes a new measurement and says whether there is something to tell.
+// look takes a new measurement and says whether there is something to tell; what
+// new thresholds have changed is told by the next one.
 func (g *gate) look(l pressure.Level) bool {
-	was := g.shut
 	g.level, g.seen = l, true
 	g.decide()
+	news := g.shut != g.said
 	if g.on() && l.Err != nil && !g.told {
-		g.told = true
-		return true
+		g.told, news = true, true
 	}
-	return g.shut != was
+	g.said = g.shut
+	return news
 }
 
 func (g *gate) on() bool { return g.high > 0 }

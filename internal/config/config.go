@@ -66,6 +66,9 @@ func (l Limits) Bounds() messages.Limits {
 	if b.MemoryHigh == 0 {
 		b.MemoryHigh = -1
 	}
+	if b.CPUHigh == 0 {
+		b.CPUHigh = -1 // its default, but one that a cpu_low may stand beside
+	}
 	return b
 }
 

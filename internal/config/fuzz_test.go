@@ -17,6 +17,7 @@ func FuzzFile(f *testing.F) {
 		"limits:\n  max_tasks: 7\n  idle_timeout: 90s\n", "listen: 127.0.0.1:1\nallow_hosts: [a, b]\n", `{"limits":{"max_tasks":7}}`,
 		"browser:\n  args:\n  - --a\n  - |\n    b\n", "a: &a 1\nb: *a\n<<: {c: 1}\n", "--- !!map\n? listen\n: x\n...\n", "%YAML 1.2\n---\nlisten: x\n",
 		"'listen': \"\\x41:1\"\n", "cdp_url_override: ws://h/x\n", "[[[[[[", "{a: {a: {a:", "- - - -", "? ? ?", "limits: !!int 5", "drain: {timeout: 1h0m0s, delay: .5s}",
+		"limits: {cpu_low: 0.5, memory_low: 0.5, memory_high: 0}",
 	} {
 		f.Add([]byte(seed))
 	}
