@@ -25,6 +25,7 @@ var floors = []struct {
 	{"internal/pressure", nil},
 	{"internal/restart", nil},
 	{"internal/statedir", nil},
+	{"internal/version", nil},
 	{"internal/logs", []string{"internal/redact"}},
 	{"internal/tracing", []string{"internal/logs"}},
 	{"messages", []string{"internal/redact"}},
@@ -33,7 +34,7 @@ var floors = []struct {
 	{"internal/browser", []string{"internal/redact", "messages"}},
 	{"internal/guard", []string{"internal/redact", "internal/restart", "messages"}},
 	{"transport", []string{"internal/redact", "messages"}},
-	{"metrics", []string{"internal/bounds", "internal/guard", "messages", "transport"}},
+	{"metrics", []string{"internal/bounds", "internal/guard", "internal/version", "messages", "transport"}},
 	{"actors/ledger", []string{"messages"}},
 	{"actors/wanted", []string{"messages"}},
 	{"actors/session", []string{"actors/ledger", "actors/wanted", "internal/bounds", "internal/redact", "internal/guard", "messages", "transport"}},
@@ -53,8 +54,8 @@ var floors = []struct {
 	{"internal/api", []string{"internal/bounds", "internal/logs", "internal/redact", "internal/token", "internal/ui", "messages"}},
 	{"internal/client", []string{"messages"}},
 	{"internal/demo", []string{".", "internal/browser", "messages"}},
-	{"internal/cli", []string{"internal/api", "internal/browser", "internal/client", "internal/config", "internal/logs", "internal/statedir", "internal/token", "messages", "transport"}},
-	{"cmd/node", []string{".", "internal/bounds", "internal/tracing", "internal/browser", "internal/cli", "internal/demo", "messages"}},
+	{"internal/cli", []string{"internal/api", "internal/browser", "internal/client", "internal/config", "internal/logs", "internal/statedir", "internal/token", "internal/version", "messages", "transport"}},
+	{"cmd/node", []string{".", "internal/bounds", "internal/tracing", "internal/browser", "internal/cli", "internal/demo", "internal/version", "messages"}},
 
 	// What only tests stand on.
 	{"chaos/plan", []string{"messages"}},

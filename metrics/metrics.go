@@ -3,14 +3,13 @@ package metrics
 import (
 	"cmp"
 	"net/http"
-	"runtime"
-	"runtime/debug"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"holdfast/internal/bounds"
+	"holdfast/internal/version"
 	"holdfast/messages"
 	"holdfast/transport"
 )
@@ -83,23 +82,9 @@ func (m *Metrics) Handler() http.Handler {
 // Gatherer gives the series to tests.
 func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
 
-// linkedVersion and linkedRevision are set by the linker (-X) where the build
-// has no repository to read them from, as in a container.
-var linkedVersion, linkedRevision string
-
 func build() prometheus.Collector {
-	version, revision := cmp.Or(linkedVersion, "devel"), cmp.Or(linkedRevision, "unknown")
-	if info, ok := debug.ReadBuildInfo(); ok {
-		if v := info.Main.Version; linkedVersion == "" && v != "" && v != "(devel)" {
-			version = v
-		}
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" && linkedRevision == "" {
-				revision = s.Value
-			}
-		}
-	}
+	v := version.Read()
 	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: buildInfo.name, Help: buildInfo.help}, buildInfo.labelNames())
-	g.WithLabelValues(version, revision, runtime.Version()).Set(1)
+	g.WithLabelValues(v.Version, cmp.Or(v.Revision, "unknown"), v.Go).Set(1)
 	return g
 }

@@ -7,6 +7,7 @@ import (
 
 	"holdfast/internal/cli"
 	"holdfast/internal/demo"
+	"holdfast/internal/version"
 )
 
 func main() { os.Exit(run()) }
@@ -20,7 +21,7 @@ func run() int {
 		Getenv: os.Getenv, Environ: os.Environ,
 		BecomeDaemon: s.becomeDaemon, Hurry: s.hurry,
 		Notify: notify, Watchdog: watchdog,
-		Version: cli.BuildVersion(), Start: start, Demo: tell,
+		Version: version.Read(), Start: start, Demo: tell,
 	}
 	return p.Run(ctx, os.Args[1:])
 }

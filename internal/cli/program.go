@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"holdfast/internal/client"
+	"holdfast/internal/version"
 	"holdfast/messages"
 )
 
@@ -37,7 +38,7 @@ type Program struct {
 	// lives; 0 is never.
 	Watchdog func() (time.Duration, error)
 	// Version is what was built.
-	Version Version
+	Version version.Info
 	// Start starts a node, for serve.
 	Start StartNode
 	// Demo runs the demo.

@@ -18,6 +18,7 @@ import (
 
 	"holdfast/internal/api/apitest"
 	"holdfast/internal/cli"
+	"holdfast/internal/version"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -59,7 +60,7 @@ func (m *machine) program(out, errs io.Writer) *cli.Program {
 			return all
 		},
 		BecomeDaemon: func() <-chan struct{} { return m.reload }, Hurry: m.hurry, Notify: m.notify, Watchdog: m.watchdog,
-		Version: cli.Version{Version: "v1.2.3", Revision: "abc", Go: "go1"},
+		Version: version.Info{Version: "v1.2.3", Revision: "abc", Go: "go1"},
 		Start: func(_ context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 			m.config = cfg
 			n := &cli.RunningNode{Node: m.node, Stop: func(ctx context.Context) error {

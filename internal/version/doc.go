@@ -1,0 +1,2 @@
+// Package version says what was built.
+package version
