@@ -12,7 +12,7 @@ import (
 //	key      its name in the file, within the key of its group
 //	flag     the flag of serve; HOLDFAST_ and the same in capitals is its variable
 //	default  as it would be written in the file
-//	min, max bounds of a number, a size or a duration, included
+//	min, max bounds of a number or a duration, included
 //	enum     what a text may be, separated by commas
 //	reload   "yes" where SIGHUP applies a change, else a restart does
 //	secret   "yes" where it is never shown, and not taken from a file that

@@ -283,25 +283,6 @@ func TestReload(t *testing.T) {
 	}
 }
 
-func TestSize(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]config.Size{"0": 0, "17": 17, "1KiB": 1024, "512MiB": 512 << 20, "4gib": 4 << 30, "2 GB": 2e9, "1B": 1, "1tib": 1 << 40} {
-		if got, err := config.ParseSize(in); err != nil || got != want {
-			t.Error(in, got, err)
-		}
-	}
-	for _, in := range []string{"", "-1", "1.5GiB", "GiB", "1XiB", "99999999999999999999", "9223372036854775807KiB", "1 G iB", "+1", "1_0"} {
-		if got, err := config.ParseSize(in); err == nil {
-			t.Error(in, got)
-		}
-	}
-	for in, want := range map[config.Size]string{0: "0", 1: "1", 1024: "1KiB", 1 << 30: "1GiB", 1000: "1000", 3 << 20: "3MiB"} {
-		if in.String() != want {
-			t.Error(in.String(), want)
-		}
-	}
-}
-
 func TestDocumentation(t *testing.T) {
 	t.Parallel()
 	const path = "../../docs/configuration.md"

@@ -106,9 +106,8 @@ value of the wrong type and one that is out of bounds are errors that name line 
 column, and the node does not start. An unknown ` + "`HOLDFAST_`" + ` variable is a warning. A
 variable that is set to nothing is not set.
 
-A duration has a unit (` + "`90s`, `15m`, `24h`" + `). A size is a number of bytes or has a unit
-(` + "`512MiB`, `4GiB`, `2GB`" + `). In a variable, the items of a list are separated by
-blanks. Anchors, aliases and tags are not taken. The file may be 64 KiB.
+A duration has a unit (` + "`90s`, `15m`, `24h`" + `). In a variable, the items of a list are
+separated by blanks. Anchors, aliases and tags are not taken. The file may be 64 KiB.
 
 A file with a credential in it is refused when it is yours and others can read it, as
 ssh does it: ` + "`chmod 600`" + `.

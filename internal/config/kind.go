@@ -71,11 +71,6 @@ var kinds = map[reflect.Type]*kind{
 		parse:  func(s string) (any, error) { return time.ParseDuration(s) },
 		format: func(v any) string { return formatDuration(v.(time.Duration)) },
 	},
-	reflect.TypeFor[Size](): {
-		name: "size", placeholder: "SIZE", must: "be a size, such as 512MiB or 4GiB; a plain number is bytes", shapes: text | whole,
-		parse:  func(s string) (any, error) { return ParseSize(s) },
-		format: func(v any) string { return v.(Size).String() },
-	},
 	reflect.TypeFor[slog.Level](): {
 		name: "level", placeholder: "LEVEL", must: "be debug, info, warn or error", shapes: text,
 		parse:  parseLevel,

@@ -15,8 +15,8 @@ const mask = "***"
 // Setting is one line of an effective configuration.
 type Setting struct {
 	Key string `json:"key"`
-	// Value is a text, a number, a boolean, or a list of texts; durations and
-	// sizes are texts as the file has them; credentials are masked.
+	// Value is a text, a number, a boolean, or a list of texts; durations
+	// are texts as the file has them; credentials are masked.
 	Value any `json:"value"`
 	Origin
 	// Reload says that SIGHUP applies a change.
