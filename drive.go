@@ -15,6 +15,9 @@ import (
 // Respond answers a dialog and waits until it is closed. Of several answers to
 // one dialog exactly one wins; the others get dialog_already_answered.
 func (n *Node) Respond(ctx context.Context, id messages.TaskID, a messages.DialogAnswer) (messages.ClosedDialog, error) {
+	if err := a.Validate(); err != nil {
+		return messages.ClosedDialog{}, err // also before it is told to a span
+	}
 	if n.traces == nil {
 		return n.respond(ctx, id, a)
 	}
@@ -28,9 +31,6 @@ func (n *Node) Respond(ctx context.Context, id messages.TaskID, a messages.Dialo
 }
 
 func (n *Node) respond(ctx context.Context, id messages.TaskID, a messages.DialogAnswer) (messages.ClosedDialog, error) {
-	if err := a.Validate(); err != nil {
-		return messages.ClosedDialog{}, err
-	}
 	b, v, err := n.living(id)
 	if err != nil {
 		return messages.ClosedDialog{}, err
@@ -53,6 +53,9 @@ func (n *Node) respond(ctx context.Context, id messages.TaskID, a messages.Dialo
 // wants. It returns at once with blocked_by_dialog when a dialog opens that
 // waits for an answer.
 func (n *Node) Navigate(ctx context.Context, id messages.TaskID, r messages.NavigateRequest) (messages.NavigateResult, error) {
+	if err := r.Validate(); err != nil {
+		return messages.NavigateResult{}, err
+	}
 	if n.traces == nil {
 		return n.navigate(ctx, id, r)
 	}
@@ -63,9 +66,6 @@ func (n *Node) Navigate(ctx context.Context, id messages.TaskID, r messages.Navi
 }
 
 func (n *Node) navigate(ctx context.Context, id messages.TaskID, r messages.NavigateRequest) (messages.NavigateResult, error) {
-	if err := r.Validate(); err != nil {
-		return messages.NavigateResult{}, err
-	}
 	b, v, err := n.living(id)
 	if err != nil {
 		return messages.NavigateResult{}, err

@@ -116,6 +116,18 @@ start task code=ok task=t
 		want(w, "", `dial code=ok link=primary task=t`)
 	})
 
+	inTracedWorld(t, "words that are none are told to nobody", func(w *traced) {
+		w.start("t", everything, alone)
+		w.spans.Reset()
+		if _, err := w.node.Respond(w.Context(), "t", messages.DialogAnswer{Action: "my secret"}); messages.CodeOf(err) != messages.CodeInvalidArgument {
+			w.Error(err)
+		}
+		if _, err := w.node.Navigate(w.Context(), "t", messages.NavigateRequest{URL: "about:blank", WaitUntil: "my secret"}); messages.CodeOf(err) != messages.CodeInvalidArgument {
+			w.Error(err)
+		}
+		want(w, "", "")
+	})
+
 	inTracedWorld(t, "calls over HTTP, within the caller's trace", func(w *traced) {
 		page := w.start("t", everything).PageTargetID
 		w.b.Navigate(page, "http://a.test/")
