@@ -178,11 +178,11 @@ func (m *Mux) Cancel(id CallID, err error) bool { return m.complete(id, Reply{Er
 
 // Interrupt gives the outcome err to every call of an agent on the session
 // that match accepts, and returns how many. Match is called without a lock;
-// age counts from Start. A nil match accepts all.
+// age counts from Start.
 func (m *Mux) Interrupt(session messages.SessionID, err error, match func(method string, age time.Duration) bool) int {
 	now, n := time.Now(), 0
 	for _, p := range m.Pending(session) {
-		if p.User && (match == nil || match(p.Method, now.Sub(p.Started))) && m.Cancel(p.ID, err) {
+		if p.User && match(p.Method, now.Sub(p.Started)) && m.Cancel(p.ID, err) {
 			n++
 		}
 	}

@@ -53,19 +53,24 @@ func (s *server) live() error {
 	dog := s.startWatchdog()
 	defer dog.stop()
 	for {
+		var (
+			why   string
+			cause error
+		)
 		select {
 		case <-s.Done():
-			dog.feed()
-			return s.end("told to", nil)
+			why = "told to"
 		case <-s.asked:
-			dog.feed()
-			return s.end("asked to over HTTP", nil)
+			why = "asked to over HTTP"
 		case err := <-s.front.ended:
 			s.front.ended <- err // for close, which waits for all of them
-			return s.end("a listener has failed", fmt.Errorf("serve: %w", err))
+			why, cause = "a listener has failed", fmt.Errorf("serve: %w", err)
 		case <-s.reloads:
 			s.reload()
+			continue
 		}
+		dog.feed()
+		return s.end(why, cause)
 	}
 }
 
