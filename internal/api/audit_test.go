@@ -72,3 +72,29 @@ func TestX20Audit(t *testing.T) {
 		})
 	}
 }
+
+// TestRefusedForItsToken: the log says who it was, once, and not with what.
+func TestRefusedForItsToken(t *testing.T) {
+	t.Parallel()
+	b := setup(t, &apitest.Node{})
+	ask := func(tok, path string) {
+		r := b.request(http.MethodGet, path, "")
+		r.Header.Set("Authorization", "Bearer "+tok)
+		b.do(r)
+	}
+	ask("planted", "/v1/tasks/one")
+	ask(b.admin.ForTask("planted"), "/v1/tasks/one")
+	ask("planted", "/planted")
+	var got []string
+	for line := range strings.Lines(b.log.String()) {
+		if strings.Contains(line, "refused for its token") {
+			got = append(got, line)
+		}
+	}
+	if len(got) != 1 || !strings.Contains(got[0], `"level":"WARN"`) || !strings.Contains(got[0], `"route":"/v1/tasks/{id}","from":"192.0.2.1"`) {
+		t.Errorf("%q", got)
+	}
+	if strings.Contains(b.log.String(), "planted") {
+		t.Errorf("leaked: %s", b.log.String())
+	}
+}

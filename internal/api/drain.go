@@ -70,7 +70,7 @@ func (h *Handler) AwaitCalls(ctx context.Context) error {
 // drain starts the node's end, as a signal would.
 func (h *Handler) drain(w http.ResponseWriter, c *call) error {
 	if !c.scope.Admin() {
-		h.cfg.Observer.AuthFailed(c.route.class)
+		h.denied(c)
 		return messages.Errorf(messages.CodeForbidden, "only the admin token may end the node")
 	}
 	if h.cfg.Drain == nil {

@@ -146,7 +146,7 @@ func (h *Handler) pass(w http.ResponseWriter, c *call) error {
 	if c.route.access != open {
 		var ok bool
 		if c.scope, ok = h.authenticate(c); !ok {
-			h.cfg.Observer.AuthFailed(c.route.class)
+			h.denied(c)
 			w.Header().Set("WWW-Authenticate", `Bearer realm="holdfast"`)
 			return messages.Errorf(messages.CodeUnauthorized, "a valid token is needed: Authorization: Bearer TOKEN")
 		}
@@ -160,7 +160,7 @@ func (h *Handler) pass(w http.ResponseWriter, c *call) error {
 			return err
 		}
 		if !c.scope.Allows(id) {
-			h.cfg.Observer.AuthFailed(c.route.class)
+			h.denied(c)
 			return messages.Errorf(messages.CodeForbidden, "the token is not good for this task")
 		}
 		c.id = id

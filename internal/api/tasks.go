@@ -59,7 +59,7 @@ func (l labels) match(have map[string]string) bool {
 func (h *Handler) newTask(w http.ResponseWriter, c *call) error {
 	prefix, ok := c.scope.IDPrefix()
 	if !ok {
-		h.cfg.Observer.AuthFailed(c.route.class)
+		h.denied(c)
 		return messages.Errorf(messages.CodeForbidden, "the token is good for one task only")
 	}
 	// 26 characters of base32, 128 random bits: no id is met twice. A tenant

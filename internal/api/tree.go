@@ -40,7 +40,7 @@ func (c *call) namedTask(h *Handler) (messages.TaskID, error) {
 		return "", err
 	}
 	if !c.scope.Allows(id) {
-		h.cfg.Observer.AuthFailed(c.route.class)
+		h.denied(c)
 		return "", messages.Errorf(messages.CodeForbidden, "the token is not good for this task")
 	}
 	return id, nil
