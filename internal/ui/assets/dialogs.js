@@ -17,9 +17,8 @@ const answers = {
 };
 
 export class Dialogs {
-  constructor(root, { link, open }) {
+  constructor(root, { link }) {
     this.link = link;
-    this.open = open;
     this.cards = new Map(); // key → what is known of the dialog
     this.first = true;
     this.title = el("h2", { id: "rail-title", tabindex: "-1" }, "Waiting for an answer");

@@ -13,9 +13,8 @@ const EVERY = 1500; // milliseconds between two looks at the tree
 const states = ["active", "starting", "recovering", "wedged", "lost"];
 
 export class Overview {
-  constructor({ link, open, wanted }) {
+  constructor({ link, wanted }) {
     this.link = link;
-    this.open = open;
     this.wanted = wanted;
     this.opened = new Set();
     this.node = this.build();
