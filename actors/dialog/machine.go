@@ -133,6 +133,7 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 		return // by a session that is
 	}
 	looks := messages.SeenDialog{Page: o.Page, Frame: o.Frame, Type: o.Type, Message: redact.Text(clip(o.Message))}
+	m.expectBelated(o.Role, looks)
 	m.frameGoesOn(o.Role, looks)
 	if d, ok := m.opening(o.Role, looks); ok {
 		m.seenAgain(d, o)

@@ -69,6 +69,32 @@ func (m *Machine) opening(r messages.Role, o messages.SeenDialog) (seen, bool) {
 	return seen{}, false
 }
 
+// expectBelated is for a link that announces a dialog which another link has told
+// of from beginning to end, while this one is not known to listen yet: Page.enable
+// works before a renderer that hangs lets it be answered (C22). Should it be
+// another dialog that looks the same, the link that was faster before tells of it.
+func (m *Machine) expectBelated(r messages.Role, o messages.SeenDialog) {
+	if _, ok := m.opening(r, o); ok || m.watches[r][o.Page].covered || !m.coveredBesides(r, o.Page) {
+		return
+	}
+	for _, d := range m.looksLike(o) {
+		if d.entry == nil && d.Sights[r] == messages.SightPartial && !d.Lost {
+			d.Sights[r] = messages.SightDue
+			return
+		}
+	}
+}
+
+// coveredBesides says that another link than r hears of a page's dialogs.
+func (m *Machine) coveredBesides(r messages.Role, page messages.TargetID) bool {
+	for role := range messages.Roles {
+		if role != r && m.watches[role][page].covered {
+			return true
+		}
+	}
+	return false
+}
+
 // closing is the dialog whose end a link tells.
 func (m *Machine) closing(r messages.Role, page messages.TargetID, frame messages.FrameID) (seen, bool) {
 	list := m.looksLike(messages.SeenDialog{Page: page, Frame: frame})

@@ -71,3 +71,53 @@ func TestTheEndOfALostDialogIsNotTheNextOnes(t *testing.T) {
 		t.Errorf("closed %v, pending %+v", closed, pending)
 	}
 }
+
+// TestALinkThatIsNotKnownToListenTellsLate: the main frame hangs, so the primary's
+// Page.enable works and is not answered (C22). An iframe of another process asks,
+// the anchor tells of that and of its end, and then the primary does.
+func TestALinkThatIsNotKnownToListenTellsLate(t *testing.T) {
+	t.Parallel()
+	m := dialog.NewMachine(messages.TaskSpec{DialogPolicy: messages.PolicyAutoAccept}.WithDefaults(), messages.DialogMemory{})
+	var opened, closed []messages.DialogID
+	step := func(in any) {
+		for _, e := range slices.Clone(m.Step(time.Unix(1000, 0), in)) {
+			if e, ok := e.(dialog.ToSupervisor); ok {
+				if c, ok := e.Msg.(messages.DialogsChanged); ok {
+					if c.Opened != nil {
+						opened = append(opened, c.Opened.ID)
+					}
+					if c.Closed != nil {
+						closed = append(closed, c.Closed.ID)
+					}
+				}
+			}
+		}
+	}
+	asks := func(r messages.Role, s messages.SessionID) {
+		step(messages.DialogOpened{Role: r, Gen: 1, Session: s, Page: "T", Frame: "F", Type: "alert", Message: "again"})
+	}
+	over := func(r messages.Role, s messages.SessionID) {
+		step(messages.DialogClosed{Role: r, Gen: 1, Session: s, Page: "T", Frame: "F", Accepted: true})
+	}
+	step(dialog.Start{})
+	step(messages.PageWatched{Role: messages.RolePrimary, Gen: 1, Page: "T", Session: "P"})
+	step(messages.PageWatched{Role: messages.RoleAnchor, Gen: 1, Page: "T", Session: "A"})
+	step(messages.PageCovered{Role: messages.RoleAnchor, Gen: 1, Page: "T", Session: "A"})
+	for n := 1; n <= 2; n++ { // the second looks the same
+		asks(messages.RoleAnchor, "A")
+		over(messages.RoleAnchor, "A")
+		asks(messages.RolePrimary, "P")
+		over(messages.RolePrimary, "P")
+		if len(opened) != n || len(closed) != n {
+			t.Fatalf("after %d dialogs: opened %v, closed %v", n, opened, closed)
+		}
+	}
+	// Of a third the primary tells first.
+	asks(messages.RolePrimary, "P")
+	asks(messages.RoleAnchor, "A")
+	over(messages.RoleAnchor, "A")
+	over(messages.RolePrimary, "P")
+	if len(opened) != 3 || len(closed) != 3 {
+		t.Errorf("opened %v, closed %v", opened, closed)
+	}
+}
