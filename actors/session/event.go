@@ -81,7 +81,8 @@ const maxURL = 2000
 
 // What is kept of an event is bounded, since tens of thousands may wait in a
 // mailbox: texts each by its own measure, ids and the like by maxID bytes. The
-// events that hold no text are small, or not the browser's.
+// events that hold no text, and no stack of a script, which names its source up to
+// two hundred times in the page's own words, are small, or not the browser's.
 const (
 	maxID         = 256
 	maxDialogText = 64 << 10 // Chrome's own bound is below (C2)
@@ -89,7 +90,7 @@ const (
 )
 
 var long = map[string]bool{
-	"Page.javascriptDialogOpening": true, "Page.javascriptDialogClosed": true, "Page.frameNavigated": true,
+	"Page.javascriptDialogOpening": true, "Page.javascriptDialogClosed": true, "Page.frameAttached": true, "Page.frameNavigated": true,
 	"Page.navigatedWithinDocument": true, "Page.frameStartedNavigating": true, "Runtime.consoleAPICalled": true,
 	"Runtime.exceptionThrown": true, "Target.attachedToTarget": true, "Target.targetInfoChanged": true,
 	"Debugger.paused": true,
@@ -126,13 +127,16 @@ func decode(c Config, now time.Time, method string, params []byte) any {
 		}
 		return messages.DialogClosed{Role: c.Role, Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: messages.FrameID(clip(string(e.FrameID), maxID)), Accepted: e.Result, Text: clip(e.UserInput, messages.MaxPromptText)}
 	case "Page.frameAttached":
-		var e page.EventFrameAttached
+		var e struct { // without the stack of the script that did it
+			Frame  string `json:"frameId"`
+			Parent string `json:"parentFrameId"`
+		}
 		if json.Unmarshal(params, &e) != nil {
 			return nil
 		}
 		return messages.FrameAttached{
 			Gen: c.Gen, Session: c.Session, Page: c.Page,
-			Frame: messages.FrameID(e.FrameID), Parent: messages.FrameID(e.ParentFrameID),
+			Frame: messages.FrameID(clip(e.Frame, maxID)), Parent: messages.FrameID(clip(e.Parent, maxID)),
 		}
 	case "Page.frameNavigated":
 		var e page.EventFrameNavigated

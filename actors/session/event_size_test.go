@@ -61,3 +61,16 @@ func TestWhatIsKeptOfAnEventIsBounded(t *testing.T) {
 		})
 	}
 }
+
+// TestAFrameWithALongStory: the stack of the script that made a frame is as long as
+// the page likes (two hundred calls of a source with a name of 400 bytes are 97 kB on
+// Chromium), and the frame is one like any other.
+func TestAFrameWithALongStory(t *testing.T) {
+	t.Parallel()
+	call := `{"functionName":"f","scriptId":"7","url":"` + strings.Repeat("y", 400) + `","lineNumber":0,"columnNumber":0}`
+	params := `{"frameId":"F","parentFrameId":"T","stack":{"callFrames":[` + call + strings.Repeat(","+call, 199) + `]}}`
+	fact := session.Decode(session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true}, time.Unix(0, 0), "Page.frameAttached", []byte(params))
+	if want := (messages.FrameAttached{Gen: 1, Session: "S", Page: "T", Frame: "F", Parent: "T"}); fact != want {
+		t.Errorf("%+v", fact)
+	}
+}
