@@ -139,8 +139,8 @@ var (
 		"How long pages could not answer that had failed.", []float64{1, 10, 60}, failures)
 	recoveries = counter(groupPages, "holdfast_page_recoveries_total",
 		"Recoveries of pages, asked for or by on_wedge, by what came of them.", recoverActions, okFailed)
-	frames       = gauge(groupPages, "holdfast_frames", "Frames of the tasks' current pages.")
-	oopifs       = gauge(groupPages, "holdfast_oopif_sessions", "Out-of-process iframes attached on the tasks' current pages.")
+	frames       = gauge(groupPages, "holdfast_frames", "Frames of the tasks' current pages that snapshots show, which is 30 of each at most.")
+	oopifs       = gauge(groupPages, "holdfast_oopif_sessions", "Out-of-process iframes among them that are attached.")
 	truncated    = gauge(groupPages, "holdfast_frame_trees_truncated", "Tasks whose snapshot does not show every frame of the current page; full=true does.")
 	frameResyncs = counter(groupPages, "holdfast_frame_resyncs_total", "Times the frames of a task were learned anew, after a reconnect or a failure.")
 

@@ -50,12 +50,12 @@ func (h hosts) allow(hostport string) bool {
 	if h[strings.ToLower(name)] {
 		return true
 	}
-	return IsLoopback(name)
+	return isLoopback(name)
 }
 
-// IsLoopback says whether a host name or address, without a port, is one that
+// isLoopback says whether a host name or address, without a port, is one that
 // only this machine reaches.
-func IsLoopback(name string) bool {
+func isLoopback(name string) bool {
 	if strings.EqualFold(name, "localhost") {
 		return true
 	}
