@@ -17,6 +17,8 @@ type entry struct {
 	// promoted says that the last answer went through the anchor for want of a
 	// primary that can give one.
 	promoted bool
+	// remembered says that a failed actor may have been told of its end.
+	remembered bool
 }
 
 // shut says that the dialog has closed and that only whose answer it was is not
@@ -45,7 +47,7 @@ func NewMachine(spec messages.TaskSpec, memory messages.DialogMemory) *Machine {
 		m.watches[role] = map[messages.TargetID]watch{}
 	}
 	for _, o := range memory.Open {
-		m.open = append(m.open, &entry{OpenDialog: o})
+		m.open = append(m.open, &entry{OpenDialog: o, remembered: true})
 	}
 	return m
 }
@@ -164,6 +166,10 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 	m.name(e)
 	e.Dialog.ExpiresAt = messages.SecondsOf(e.ExpiresAt)
 
+	if old := m.on(o.Page); old != nil && old.remembered && old.answer == nil {
+		// It is over in any case: most likely its end is what was lost.
+		m.end(now, old, messages.ClosedByRemote)
+	}
 	if m.on(o.Page) != nil {
 		// Two at once: Chrome closes the first by itself and leaves the second
 		// where no command reaches it (M7, C14).

@@ -121,3 +121,44 @@ func TestALinkThatIsNotKnownToListenTellsLate(t *testing.T) {
 		t.Errorf("opened %v, closed %v", opened, closed)
 	}
 }
+
+// TestTheNextDialogAfterAFailureCanBeAnswered: the end of a dialog was in the
+// mailbox of an actor that failed. The page's next one is not taken for a second
+// one at once, which nobody could answer (C14).
+func TestTheNextDialogAfterAFailureCanBeAnswered(t *testing.T) {
+	t.Parallel()
+	var memory messages.DialogMemory
+	var pending []messages.Dialog
+	var closed []messages.ClosedDialog
+	run := func(m *dialog.Machine, inputs ...any) {
+		for _, in := range inputs {
+			for _, e := range slices.Clone(m.Step(time.Unix(1000, 0), in)) {
+				if e, ok := e.(dialog.ToSupervisor); ok {
+					c, ok := e.Msg.(messages.DialogsChanged)
+					if !ok {
+						t.Fatalf("the supervisor is told %+v", e.Msg)
+					}
+					memory, pending = c.Memory, c.Pending
+					if c.Closed != nil {
+						closed = append(closed, *c.Closed)
+					}
+				}
+			}
+		}
+	}
+	opened := func(frame messages.FrameID, text string) messages.DialogOpened {
+		return messages.DialogOpened{Role: messages.RolePrimary, Gen: 1, Session: "P", Page: "T", Frame: frame, Type: "alert", Message: text}
+	}
+	watched := messages.PageWatched{Role: messages.RolePrimary, Gen: 1, Page: "T", Session: "P"}
+	covered := messages.PageCovered{Role: messages.RolePrimary, Gen: 1, Page: "T", Session: "P"}
+	spec := messages.TaskSpec{}.WithDefaults()
+
+	run(dialog.NewMachine(spec, memory), dialog.Start{}, watched, covered, opened("F", "first"))
+	run(dialog.NewMachine(spec, memory), dialog.Start{}, watched, covered, opened("T", "second"))
+	if len(pending) != 1 || pending[0].Message != "second" {
+		t.Errorf("pending %+v", pending)
+	}
+	if len(closed) != 1 || closed[0].ID != "d-1" || closed[0].ClosedBy != messages.ClosedByRemote {
+		t.Errorf("closed %+v", closed)
+	}
+}

@@ -192,6 +192,18 @@ func (d *dialogs) explained(o *dialog, r chaos.DialogResult) bool {
 			return true
 		}
 	}
+	// A task that has not heard of the end of the page's last dialog answers that,
+	// and the answer names none (C1).
+	for _, last := range d.in {
+		if last == o || last.fake.Page() != o.fake.Page() {
+			continue
+		}
+		for _, why := range last.mayBeLost {
+			if why == deafened && slices.ContainsFunc(last.given, func(g given) bool { return g.got(last, r) || g.got(o, r) }) {
+				return true
+			}
+		}
+	}
 	for _, t := range d.w.tasks {
 		if _, saw := o.seen[t.id]; !saw {
 			continue

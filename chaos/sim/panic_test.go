@@ -18,6 +18,9 @@ type breaker struct {
 	deaf  []deaf
 }
 
+// deafened is why a dialog may be lost that such an actor was told of.
+const deafened = "the actor that was told of it was broken"
+
 // deaf is a task in which an actor was broken that hears of dialogs.
 type deaf struct {
 	task string

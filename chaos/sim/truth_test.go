@@ -24,7 +24,7 @@ func (w *world) look() {
 	}
 	for _, deaf := range w.breaker.deafened() {
 		t := w.task(messages.TaskID(deaf.task))
-		w.dialogs.excuseAt(t, "the actor that was told of it was broken", deaf.at)
+		w.dialogs.excuseAt(t, deafened, deaf.at)
 		t.deafened = true
 	}
 	w.dialogs.look()
