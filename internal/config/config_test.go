@@ -169,8 +169,11 @@ func TestRefused(t *testing.T) {
 		"--- \nallow_chaos: true\n---\nallow_chaos: false\n": "3:1: there is more than one document",
 		"{":           "1:1: ",
 		"\tlisten: x": "1:",
-		"listen: 127.0.0.1:1\n listen: 127.0.0.1:2":        "1:9: ",
-		strings.Repeat("# comment\n", config.MaxFile/10+1): "1:1: the file is larger than 65536 bytes",
+		"listen: 127.0.0.1:1\n listen: 127.0.0.1:2":           "1:9: ",
+		strings.Repeat("# comment\n", config.MaxFile/10+1):    "1:1: the file is larger than 65536 bytes",
+		strings.Repeat("[", config.MaxFile):                   "1:33: the file is nested deeper than any setting is",
+		"listen: " + strings.Repeat("{a: ", config.MaxFile/5): "1:137: the file is nested deeper than any setting is",
+		"listen:\n" + strings.Repeat("- ", config.MaxFile/3):  "2:65: the file is nested deeper than any setting is",
 	} {
 		path := write(t, content)
 		_, err := config.Load(config.Sources{File: path})

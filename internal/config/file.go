@@ -12,6 +12,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 )
@@ -82,7 +83,12 @@ func readFile(content []byte) (map[string]written, []Problem) {
 	if !utf8.Valid(content) {
 		return nil, []Problem{{Where: "1:1", What: "the file is not UTF-8"}}
 	}
-	doc, err := parser.ParseBytes(bytes.TrimPrefix(content, []byte("\ufeff")), 0)
+	tokens := lexer.Tokenize(string(bytes.TrimPrefix(content, []byte("\ufeff"))))
+	if at := tooDeep(tokens); at != nil {
+		r.problem(at, "", "the file is nested deeper than any setting is")
+		return nil, r.problems
+	}
+	doc, err := parser.Parse(tokens, 0)
 	if err != nil {
 		r.syntax(err)
 		return nil, r.problems
@@ -99,6 +105,32 @@ func readFile(content []byte) (map[string]written, []Problem) {
 		r.mapping(d.Body, "")
 	}
 	return r.values, r.problems
+}
+
+// maxDepth is far more than settings need. The parser's time grows with the square
+// of the depth: 64 KiB of brackets take it twenty seconds.
+const maxDepth = 32
+
+// tooDeep returns the first token beyond it, or nil. What is nested by indentation
+// needs room itself, and cannot go as deep in a file of [MaxFile].
+func tooDeep(tokens token.Tokens) *token.Token {
+	open, entries, line := 0, 0, 0
+	for _, t := range tokens {
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			open++
+		case token.SequenceEndType, token.MappingEndType:
+			open--
+		case token.SequenceEntryType:
+			if entries++; t.Position.Line != line {
+				entries, line = 1, t.Position.Line
+			}
+		}
+		if open > maxDepth || entries > maxDepth {
+			return t
+		}
+	}
+	return nil
 }
 
 // reader walks a file's syntax tree. It decides itself, node by node, so that
