@@ -155,6 +155,8 @@ func admit(s supervisor.Session, method string) error {
 		stopped = true
 	case len(s.PageDialogs) > 0 && session.LosesDialog(method):
 		return session.BlockedByDialog(s.PageDialogs)
+	case len(s.Paused) > 0 && session.EndsPause(method):
+		return session.BlockedByDialog(s.Paused)
 	case s.State == messages.PageCrashed:
 		stopped = !session.WorksWhenCrashed(method)
 	case len(s.Blocking) > 0, s.State == messages.PageDialogUnreachable:
@@ -179,6 +181,8 @@ func condition(s supervisor.Session) error {
 		return messages.Errorf(messages.CodePageCrashed, "the page's renderer has crashed; recover with reload, or navigate")
 	case len(s.Blocking) > 0:
 		return session.BlockedByDialog(s.Blocking)
+	case len(s.Paused) > 0:
+		return session.BlockedByDialog(s.Paused)
 	case s.State == messages.PageHung:
 		return messages.Errorf(messages.CodePageWedged, "the page's renderer does not answer; if it does not come back by itself, recover with reload, and with close if that fails").With("page_state", s.State)
 	case s.State == messages.PageDialogUnreachable:

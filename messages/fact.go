@@ -222,6 +222,38 @@ type (
 		Default string
 		URL     string
 		Heard   time.Time // when the link told of it
+
+		// Of a bridged dialog, which comes on the session that holds it.
+		Pause Pause
+	}
+
+	// BridgedOver says that a bridged dialog does not wait any more, and that it
+	// was not we who answered it.
+	BridgedOver struct {
+		Role    Role
+		Session SessionID
+		Key     string
+	}
+
+	// SessionGone says that a session that could answer bridged dialogs has ended.
+	SessionGone struct {
+		Role    Role
+		Session SessionID
+	}
+
+	// BridgeNeeded says that somebody closes native dialogs before anybody could
+	// have answered them.
+	BridgeNeeded struct {
+		Dialog DialogID
+		After  time.Duration
+	}
+
+	// BridgeRefused says that the browser does not give a session what the bridge
+	// needs.
+	BridgeRefused struct {
+		Gen     Generation
+		Session SessionID
+		Err     error
 	}
 
 	// DialogClosed is Page.javascriptDialogClosed.
@@ -285,6 +317,17 @@ type DialogMemory struct {
 	Recent []ClosedDialog // oldest first
 	// Late are dialogs of the past that a link may still tell of, or may yet.
 	Late []SeenDialog
+	// Answered are the keys of bridged dialogs that were, newest last.
+	Answered []string
+}
+
+// Pause is what holds a page for a bridged dialog. The zero value is that of a
+// native one.
+type Pause struct {
+	// Key tells the call from every other one, whoever tells of it.
+	Key string
+	// CallFrame is the function that waits, in CDP's words.
+	CallFrame string
 }
 
 // Way is a session by which a dialog can be answered.
@@ -325,6 +368,7 @@ type OpenDialog struct {
 	Dialog     Dialog
 	Seen       SeenDialog
 	Ways       []Way // the one to be tried first in front
+	Pause      Pause // of a bridged one
 	RawDefault string
 	OpenedAt   time.Time
 	ExpiresAt  time.Time

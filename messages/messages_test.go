@@ -42,7 +42,9 @@ func TestSpecLimits(t *testing.T) {
 		"queue of no number":     {QueueTimeoutS: float(math.NaN())},
 		"too many labels":        {Labels: many(messages.MaxLabels + 1)},
 		"a label with a newline": {Labels: map[string]string{"a": "b\n"}},
-		"bridge on":              {Bridge: "on"},
+		"threshold too long":     {BridgeThresholdMS: 10001},
+		"threshold negative":     {BridgeThresholdMS: -1},
+		"bad bridge":             {Bridge: "onn"},
 	} {
 		if err := s.Validate(); messages.CodeOf(err) != messages.CodeInvalidArgument {
 			t.Errorf("%s: %v", name, err)

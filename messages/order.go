@@ -52,6 +52,7 @@ type (
 		Page    TargetID
 		Accept  bool
 		Text    *string
+		Pause   Pause // of a bridged one
 	}
 
 	// DialogsOpen tells a session which dialogs of its page wait for an
@@ -60,6 +61,9 @@ type (
 	DialogsOpen struct {
 		Dialogs []Dialog
 		Holding bool
+		// Paused says the same of a bridged dialog: what waited when it opened waits
+		// for its answer, and what comes later is answered all the same (C47).
+		Paused bool
 	}
 
 	// Navigate drives a page. The reply is a NavigateResult.
@@ -67,6 +71,9 @@ type (
 		Request NavigateRequest
 		Reply   ReplyTo
 	}
+
+	// SetBridge turns the bridge of a session on or off.
+	SetBridge struct{ On bool }
 
 	// ProbeSession asks a session to find out whether its renderer still
 	// answers: some call has waited for long. With Report a SessionHealth

@@ -75,6 +75,14 @@ const (
 	ClosedByLost       ClosedBy = "lost"
 )
 
+// The paths of a dialog, and what is known of a page's or a task's bridge.
+const (
+	PathNative        = "native"
+	PathBridge        = "bridge"
+	BridgeNative      = "native"      // dialogs are Chrome's own
+	BridgeUnavailable = "unavailable" // the bridge is wanted, and cannot work there
+)
+
 // Snapshot is a task's state at one version: the contract's JSON. It is
 // immutable; everything it points at is shared and must not be written.
 //
@@ -110,6 +118,8 @@ type Connection struct {
 	// the same address: none of the pages from before was there.
 	BrowserRestarts uint64 `json:"browser_restarts"`
 	LastGapMS       int64  `json:"last_gap_ms"`
+	// Bridge is on where dialogs are answered through the bridge, else native.
+	Bridge string `json:"bridge"`
 	// WantedTruncated is set when agents have set more than is remembered: some
 	// of it will not be there after a reconnect.
 	WantedTruncated bool   `json:"wanted_truncated,omitempty"`
@@ -124,6 +134,8 @@ type Page struct {
 	Title     string    `json:"title"`
 	OpenerID  *TargetID `json:"opener_id"`
 	PageState PageState `json:"page_state"`
+	// Bridge is native, on, or unavailable where the task's bridge cannot work.
+	Bridge string `json:"bridge"`
 }
 
 // Dialog is an open dialog. Message and DefaultPrompt come from the page:
@@ -156,6 +168,8 @@ type ClosedDialog struct {
 	TargetID TargetID `json:"target_id,omitempty"`
 	// Action is accept or dismiss, where somebody on our side decided.
 	Action string `json:"action,omitempty"`
+	// Path is native or bridge.
+	Path string `json:"path,omitempty"`
 	// Promoted says that an answer went through the anchor because the primary
 	// had no way to the dialog.
 	Promoted bool `json:"-"`

@@ -34,6 +34,14 @@ const (
 	AnchorNone = "off"
 )
 
+// How a task sees the dialogs of its pages: natively, through the bridge, or
+// natively until its browser is seen to close them by itself.
+const (
+	BridgeAuto = "auto"
+	BridgeOn   = "on"
+	BridgeOff  = "off"
+)
+
 // BeforeUnload says what happens to a beforeunload dialog. It has a switch of
 // its own because an orphaned one cannot be saved (chromium fact C20). Not said,
 // it is ask where an anchor keeps the dialog answerable and dialog_policy is
@@ -50,11 +58,15 @@ const (
 // Bounds and defaults of a task's spec.
 const (
 	DefaultDialogTimeout = 300 * time.Second
-	MinDialogTimeout     = 100 * time.Millisecond
-	MaxDialogTimeout     = 24 * time.Hour
-	MinTaskLife          = time.Second
-	MaxTaskLife          = 30 * 24 * time.Hour
-	MaxLabels            = 16
+	// An agent that is asked over a network answers in more than the default; what
+	// closes dialogs unasked takes a few milliseconds (C49).
+	DefaultBridgeThreshold = 100 * time.Millisecond
+	MaxBridgeThreshold     = 10 * time.Second
+	MinDialogTimeout       = 100 * time.Millisecond
+	MaxDialogTimeout       = 24 * time.Hour
+	MinTaskLife            = time.Second
+	MaxTaskLife            = 30 * 24 * time.Hour
+	MaxLabels              = 16
 )
 
 // LaunchSpec asks the node to start a browser for the task alone. In JSON it
@@ -98,8 +110,12 @@ type TaskSpec struct {
 	DialogTimeoutS float64      `json:"dialog_timeout_s,omitempty"`
 	BeforeUnload   BeforeUnload `json:"beforeunload,omitempty"`
 	Bridge         string       `json:"bridge,omitempty"`
-	Anchor         string       `json:"anchor,omitempty"`
-	OnWedge        OnWedge      `json:"on_wedge,omitempty"`
+	// BridgeThresholdMS is how soon after its opening a native dialog has to be
+	// closed by somebody else for bridge auto to take it that nobody was asked, in
+	// milliseconds.
+	BridgeThresholdMS int64   `json:"bridge_threshold_ms,omitempty"`
+	Anchor            string  `json:"anchor,omitempty"`
+	OnWedge           OnWedge `json:"on_wedge,omitempty"`
 	// IdleTimeoutS ends a task nobody asked anything of for so long, MaxLifeS
 	// one that is so old (requirement X7). 0 is the node's default.
 	IdleTimeoutS float64 `json:"idle_timeout_s,omitempty"`
@@ -165,11 +181,12 @@ func (s TaskSpec) Validate() error {
 		return Errorf(CodeInvalidArgument, "beforeunload must be ask, accept or dismiss")
 	}
 	switch s.Bridge {
-	case "", "auto", "off":
-	case "on":
-		return Errorf(CodeInvalidArgument, "bridge on is not available in this version: native dialogs only")
+	case "", BridgeAuto, BridgeOn, BridgeOff:
 	default:
 		return Errorf(CodeInvalidArgument, "bridge must be auto, on or off")
+	}
+	if s.BridgeThresholdMS < 0 || s.BridgeThresholdMS > MaxBridgeThreshold.Milliseconds() {
+		return Errorf(CodeInvalidArgument, "bridge_threshold_ms must be between 1 and %d", MaxBridgeThreshold.Milliseconds())
 	}
 	switch s.Anchor {
 	case "", AnchorAuto, AnchorNone:
@@ -237,7 +254,10 @@ func (s TaskSpec) WithDefaults() TaskSpec {
 		s.DialogTimeoutS = DefaultDialogTimeout.Seconds()
 	}
 	if s.Bridge == "" {
-		s.Bridge = "auto"
+		s.Bridge = BridgeAuto
+	}
+	if s.BridgeThresholdMS == 0 {
+		s.BridgeThresholdMS = DefaultBridgeThreshold.Milliseconds()
 	}
 	if s.Anchor == "" {
 		s.Anchor = AnchorAuto
@@ -271,6 +291,9 @@ func (s TaskSpec) Merge(asked TaskSpec) TaskSpec {
 	if asked.Bridge != "" {
 		s.Bridge = asked.Bridge
 	}
+	if asked.BridgeThresholdMS != 0 {
+		s.BridgeThresholdMS = asked.BridgeThresholdMS
+	}
 	if asked.Anchor != "" {
 		s.Anchor = asked.Anchor
 	}
@@ -302,6 +325,11 @@ func (l *LaunchSpec) headless() bool { return l.Headless == nil || *l.Headless }
 
 // IsHeadless says whether the browser is to run without a window.
 func (s TaskSpec) IsHeadless() bool { return s.Launch == nil || s.Launch.headless() }
+
+// BridgeThreshold is BridgeThresholdMS as a duration.
+func (s TaskSpec) BridgeThreshold() time.Duration {
+	return time.Duration(s.BridgeThresholdMS) * time.Millisecond
+}
 
 // DialogTimeout is DialogTimeoutS as a duration.
 func (s TaskSpec) DialogTimeout() time.Duration {

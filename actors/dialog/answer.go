@@ -74,10 +74,14 @@ func (m *Machine) decide(e *entry, a answer) bool {
 // send gives the answer that won to the link that is to deliver it.
 func (m *Machine) send(e *entry) {
 	a := e.answer
+	if len(e.Ways) == 0 {
+		a.way = messages.Way{} // for whoever tells of it next; see wayless
+		return
+	}
 	a.way = e.Ways[0]
 	a.tries++
 	e.promoted = a.way.Role == messages.RoleAnchor && !slices.ContainsFunc(e.Ways, func(w messages.Way) bool { return w.Role == messages.RolePrimary })
-	order := messages.HandleDialog{Dialog: e.Dialog.ID, Session: a.way.Session, Page: e.Dialog.TargetID, Accept: a.action == messages.ActionAccept}
+	order := messages.HandleDialog{Dialog: e.Dialog.ID, Session: a.way.Session, Page: e.Dialog.TargetID, Accept: a.action == messages.ActionAccept, Pause: e.Pause}
 	a.given = nil
 	if e.Dialog.Type == "prompt" && order.Accept {
 		// Chrome would return "" for an accepted prompt without a text (C3);
@@ -185,7 +189,7 @@ func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
 	switch {
 	case h.Err == nil:
 		m.end(now, e, e.answer.by)
-	case noDialogShowing(h.Err) && m.wasBlind(e):
+	case noDialogShowing(h.Err) && !e.bridged() && m.wasBlind(e):
 		m.dropWays(e, func(w messages.Way) bool { return w == e.answer.way })
 		if len(e.Ways) == 0 {
 			m.end(now, e, messages.ClosedByLost)
@@ -195,6 +199,7 @@ func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
 	case noDialogShowing(h.Err), e.shut() && notSent(h.Err):
 		// Somebody else was first (C6).
 		m.end(now, e, messages.ClosedByRemote)
+		m.maybeNeeded(now, e)
 	case e.shut():
 		// Sent, closed, and the confirmation lost.
 		m.end(now, e, e.ShutBy)
@@ -207,13 +212,17 @@ func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
 // whether it arrived. The dialog may still be there.
 func (m *Machine) undelivered(e *entry, err error) {
 	failed := e.answer.way
+	if len(e.Ways) == 0 {
+		e.answer.way = messages.Way{}
+		return
+	}
 	if hasWay(e.Ways, failed.Session) && len(e.Ways) > 1 {
 		// The others first, the next time.
 		e.Ways = append(slices.DeleteFunc(slices.Clone(e.Ways), func(w messages.Way) bool { return w == failed }), failed)
 	}
 	other := e.Ways[0] != failed && e.answer.tries < maxTries
 	switch {
-	case other && (notSent(err) || e.answer.by == messages.ClosedByAutoPolicy):
+	case other && (notSent(err) || e.bridged() || e.answer.by == messages.ClosedByAutoPolicy):
 		// Nothing was said, or it would be said to any dialog of the page.
 		m.send(e)
 	case other && messages.CodeOf(err) == messages.CodeUpstreamUnavailable:

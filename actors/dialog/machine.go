@@ -19,6 +19,7 @@ type entry struct {
 	promoted bool
 	// remembered says that a failed actor may have been told of its end.
 	remembered bool
+	alone    bool // bridged, and no link has told of it in time
 }
 
 // shut says that the dialog has closed and that only whose answer it was is not
@@ -35,6 +36,8 @@ type Machine struct {
 	leaves bool
 	out    []Effect
 
+	answeredKeys []string // of bridged dialogs, newest last
+
 	lost    [messages.Roles]messages.Generation // of the newest link that is gone
 	watches [messages.Roles]map[messages.TargetID]watch
 }
@@ -42,7 +45,7 @@ type Machine struct {
 // NewMachine goes on from memory, which is empty for a new task. Every
 // remembered dialog gets its watchdog back with the first Step, [Start].
 func NewMachine(spec messages.TaskSpec, memory messages.DialogMemory) *Machine {
-	m := &Machine{spec: spec, seq: memory.Seq, recent: memory.Recent, late: slices.Clone(memory.Late)}
+	m := &Machine{spec: spec, seq: memory.Seq, recent: memory.Recent, late: slices.Clone(memory.Late), answeredKeys: slices.Clone(memory.Answered)}
 	for role := range m.watches {
 		m.watches[role] = map[messages.TargetID]watch{}
 	}
@@ -72,7 +75,15 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 			}
 		}
 	case messages.DialogOpened:
-		m.opened(now, in)
+		if in.Pause.Key != "" {
+			m.bridgedOpened(now, in)
+		} else {
+			m.opened(now, in)
+		}
+	case messages.BridgedOver:
+		m.bridgedOver(now, in)
+	case messages.SessionGone:
+		m.sessionGone(now, in)
 	case messages.DialogClosed:
 		m.closed(now, in)
 	case messages.AnswerDialog:
@@ -160,7 +171,7 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 		Dialog: messages.Dialog{
 			ID: messages.NewDialogID(m.seq), Type: o.Type,
 			Message: looks.Message, DefaultPrompt: redact.Text(clip(o.Default)),
-			OpenedAt: messages.SecondsOf(now), FrameID: o.Frame, FrameURL: o.URL, TargetID: o.Page, Path: "native", Heard: o.Heard,
+			OpenedAt: messages.SecondsOf(now), FrameID: o.Frame, FrameURL: o.URL, TargetID: o.Page, Path: messages.PathNative, Heard: o.Heard,
 		},
 	}}
 	m.name(e)
@@ -220,6 +231,7 @@ func (m *Machine) closed(now time.Time, c messages.DialogClosed) {
 	case e.shut():
 	case e.answer == nil:
 		m.end(now, e, messages.ClosedByRemote)
+		m.maybeNeeded(now, e)
 	case e.answer.by == messages.ClosedByAutoPolicy:
 		m.end(now, e, e.answer.by) // never overwritten (D15)
 	case e.answer.unsure:
@@ -236,7 +248,10 @@ const watchdogPrefix = "watchdog:"
 
 func watchdog(id messages.DialogID) string { return watchdogPrefix + string(id) }
 
-func (m *Machine) timerFired(_ time.Time, name string) {
+func (m *Machine) timerFired(now time.Time, name string) {
+	if m.waylessTimer(now, name) {
+		return
+	}
 	if id, ok := strings.CutPrefix(name, outcomePrefix); ok {
 		m.outcomeUnknown(messages.DialogID(id))
 		return
@@ -263,6 +278,10 @@ func (m *Machine) framesRemoved(now time.Time, r messages.FramesRemoved) {
 			continue
 		}
 		for _, f := range r.Frames {
+			if f == e.Dialog.FrameID && e.bridged() {
+				m.end(now, e, messages.ClosedByRemote) // nobody waits any more
+				break
+			}
 			if f == e.Dialog.FrameID {
 				m.do(ToSupervisor{messages.PageUnreachable{Page: r.Page, Poisoned: true}})
 				m.end(now, e, messages.ClosedByLost)
@@ -278,7 +297,7 @@ func (m *Machine) endLost(now time.Time) {
 		if e.shut() {
 			return !hasWay(e.Ways, e.answer.way.Session) // nobody is left to tell its outcome
 		}
-		return len(e.Ways) == 0
+		return m.wayless(e)
 	}, messages.ClosedByLost)
 }
 
@@ -306,12 +325,17 @@ func (m *Machine) end(now time.Time, e *entry, by messages.ClosedBy) {
 	if e.answer != nil && e.answer.unsure {
 		m.do(Disarm{outcome(e.Dialog.ID)})
 	}
-	e.Seen.Lost = by == messages.ClosedByLost
-	m.over(e.Seen)
+	if e.bridged() {
+		m.do(Disarm{waylessPrefix + string(e.Dialog.ID)})
+		m.settled(e, by)
+	} else {
+		e.Seen.Lost = by == messages.ClosedByLost
+		m.over(e.Seen)
+	}
 	record := messages.ClosedDialog{
 		ID: e.Dialog.ID, Type: e.Dialog.Type, Message: e.Dialog.Message, OpenedAt: e.Dialog.OpenedAt,
 		ClosedAt: messages.SecondsOf(now), ClosedBy: by, FrameID: e.Dialog.FrameID, TargetID: e.Dialog.TargetID,
-		Promoted: e.promoted,
+		Promoted: e.promoted, Path: e.Dialog.Path,
 	}
 	if e.answer != nil && by == e.answer.by {
 		record.Action = e.answer.action
@@ -346,7 +370,7 @@ func (m *Machine) maybeLeft() {
 }
 
 func (m *Machine) changed(opened *messages.Dialog, closed *messages.ClosedDialog) {
-	memory := messages.DialogMemory{Seq: m.seq, Recent: m.recent, Late: slices.Clone(m.late)}
+	memory := messages.DialogMemory{Seq: m.seq, Recent: m.recent, Late: slices.Clone(m.late), Answered: slices.Clone(m.answeredKeys)}
 	for _, e := range m.open {
 		memory.Open = append(memory.Open, e.OpenDialog)
 	}
@@ -368,7 +392,7 @@ func (m *Machine) pending() []messages.Dialog {
 // on returns the dialog that stands open on a page, if any.
 func (m *Machine) on(page messages.TargetID) *entry {
 	for _, e := range m.open {
-		if e.Dialog.TargetID == page && !e.shut() {
+		if e.Dialog.TargetID == page && !e.shut() && !e.bridged() {
 			return e
 		}
 	}

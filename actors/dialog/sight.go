@@ -163,7 +163,7 @@ func (m *Machine) watched(w messages.PageWatched) (renamed bool) {
 		if e.Dialog.TargetID != w.Page {
 			continue
 		}
-		if !hasWay(e.Ways, w.Session) {
+		if !e.bridged() && !hasWay(e.Ways, w.Session) {
 			e.Seen.Sights[w.Role] = messages.SightPartial
 			m.dropWays(e, func(way messages.Way) bool { return way.Role == w.Role })
 		}

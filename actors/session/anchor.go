@@ -64,9 +64,14 @@ func (a *Anchor) linked(c *guard.Context) {
 
 func (a *Anchor) bind(c *guard.Context, l Listen) {
 	mux, door := a.mux.Load(), c.Door()
-	cfg := Config{Role: messages.RoleAnchor, Gen: a.cfg.Gen, Session: l.Session, Page: l.Page}
+	cfg := Config{Role: messages.RoleAnchor, Gen: a.cfg.Gen, Session: l.Session, Page: l.Page, Bridge: a.cfg.Bridge}
 	mux.Bind(l.Session, func(e transport.Event) {
-		if fact := decode(cfg, time.Now(), e.Method, e.Params); fact != nil && !door.Send(fact) {
+		fact := decode(cfg, time.Now(), e.Method, e.Params)
+		switch fact.(type) {
+		case bridgeScript, bridgePaused, pausedEvent:
+			fact = fromFrame{l.Session, fact}
+		}
+		if fact != nil && !door.Send(fact) {
 			mux.Flood()
 		}
 	})

@@ -20,7 +20,8 @@ type AnchorConfig struct {
 	// Elsewhere says whether a page is another task's of this node.
 	Elsewhere func(messages.TargetID) bool
 	// Alone says that the primary link is down.
-	Alone bool
+	Alone  bool
+	Bridge Bridge
 }
 
 // AnchorSettle is what the pages get to enable their Page domain before the
@@ -47,6 +48,10 @@ type AnchorMachine struct {
 	seen     map[messages.TargetID]bool // left as well, and the browser has them
 	pages    map[messages.TargetID]*anchored
 	closing  map[messages.TargetID]bool
+
+	bridgeOn bool
+	bridges  map[messages.SessionID]*bridge            // of the pages, and of their frames of other processes
+	vias     map[messages.SessionID]messages.SessionID // of those frames
 }
 
 // anchored is a page the anchor has a session on, or is about to.
@@ -61,7 +66,8 @@ func NewAnchorMachine(cfg AnchorConfig) *AnchorMachine {
 	m := &AnchorMachine{
 		cfg: cfg, alone: cfg.Alone,
 		owned: map[messages.TargetID]bool{}, left: map[messages.TargetID]bool{}, seen: map[messages.TargetID]bool{}, pages: map[messages.TargetID]*anchored{},
-		closing: map[messages.TargetID]bool{},
+		closing:  map[messages.TargetID]bool{},
+		bridgeOn: cfg.Bridge.On, bridges: map[messages.SessionID]*bridge{}, vias: map[messages.SessionID]messages.SessionID{},
 	}
 	for _, t := range cfg.Owned {
 		m.owned[t] = true
@@ -93,6 +99,10 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 		m.do(ToDialog{in})
 	case messages.HandleDialog:
 		m.handleDialog(in)
+	case messages.SetBridge:
+		m.setBridge(in.On)
+	case fromFrame:
+		m.bridgeEvent(in)
 	case messages.CoverPage:
 		m.cover(in.Page)
 	case messages.LeavePage:
@@ -112,6 +122,9 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 	case tellAgain:
 		for _, t := range slices.Sorted(maps.Keys(m.pages)) {
 			m.tellWatched(t)
+		}
+		for _, s := range slices.Sorted(maps.Keys(m.bridges)) {
+			m.bridges[s].tellAgain()
 		}
 	case messages.Leave:
 		m.leave()
@@ -140,6 +153,8 @@ func (m *AnchorMachine) replied(r Replied) {
 		m.maybeSettled()
 	case TagDialog:
 		m.do(ToDialog{messages.DialogHandled{Dialog: r.Tag.ID, Session: r.Tag.Session, Err: dialogError(r.Err)}})
+	case TagBridgeOn, TagBridgeScript, TagBridgeAnswer, TagBridgeResume:
+		m.bridgeReplied(r)
 	case TagLeft:
 		m.do(ToSupervisor{messages.PageLeft{Gen: m.cfg.Gen, Page: r.Tag.Page}})
 	case TagCover:
@@ -226,6 +241,8 @@ func (m *AnchorMachine) timerFired(name string) {
 		m.settle()
 	case timerLeave:
 		m.do(Exit{})
+	default:
+		m.bridgeTimer(name)
 	}
 }
 
@@ -241,6 +258,10 @@ func (m *AnchorMachine) ours(a messages.TargetAttached) bool {
 }
 
 func (m *AnchorMachine) targetAttached(a messages.TargetAttached) {
+	if a.Via != "" {
+		m.frameAttached(a)
+		return
+	}
 	p := m.pages[a.Info.ID]
 	switch {
 	case p != nil && p.session != "":
@@ -264,6 +285,7 @@ func (m *AnchorMachine) targetAttached(a messages.TargetAttached) {
 	// In a page that holds a dialog the command takes effect at once, for the
 	// dialogs after that one; only its reply is held up (C22).
 	m.do(Command{Session: a.Session, Tag: Tag{Kind: TagEnabled, Page: a.Info.ID, Session: a.Session}, Method: "Page.enable"})
+	m.bridgeAttach(m.bridgeOf(a.Session, a.Info.ID))
 	// Only a popup that the first resume lets run waits, for the primary to be
 	// ready as well. The others wait for everybody, and say nothing before that.
 	if m.alone || a.Waiting && !a.Info.CanAccessOpener {
@@ -288,6 +310,10 @@ func (m *AnchorMachine) coveredFact(t messages.TargetID) messages.PageCovered {
 }
 
 func (m *AnchorMachine) handleDialog(o messages.HandleDialog) {
+	if b := m.bridges[o.Session]; b != nil && o.Pause.Key != "" {
+		b.handle(o)
+		return
+	}
 	if p := m.pages[o.Page]; p == nil || p.session != o.Session {
 		m.do(ToDialog{messages.DialogHandled{
 			Dialog: o.Dialog, Session: o.Session, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").With("sent", false),
@@ -315,6 +341,7 @@ func (m *AnchorMachine) resumeAll() {
 }
 
 func (m *AnchorMachine) targetDetached(d messages.TargetDetached) {
+	m.sessionGone(d.Session)
 	for t, p := range m.pages {
 		if p.session != d.Session {
 			continue
@@ -361,6 +388,7 @@ func (m *AnchorMachine) leavePage(t messages.TargetID) {
 		m.do(ToSupervisor{messages.PageLeft{Gen: m.cfg.Gen, Page: t}})
 		return
 	}
+	m.sessionGone(p.session)
 	if p.held {
 		m.resume(p) // a page that is left while held stays frozen (C33)
 	}

@@ -23,6 +23,7 @@ func (m *Machine) attach() {
 		if c.tag == TagTree {
 			m.restoring = true
 			m.do(Restore{Revived: m.round > 1, Round: m.round})
+			m.bridge.attach()
 		}
 		if c.method == resume && m.held {
 			m.do(Arm{timerResume, HoldBudget})

@@ -70,6 +70,10 @@ const (
 	TagFlushed
 	TagCover
 	TagLeft
+	TagBridgeOn
+	TagBridgeScript
+	TagBridgeAnswer
+	TagBridgeResume
 	TagNone // whatever it says, nothing follows
 )
 

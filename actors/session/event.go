@@ -34,6 +34,7 @@ func Events() []string {
 		"Runtime.exceptionThrown",
 		"Debugger.paused",
 		"Debugger.resumed",
+		"Debugger.scriptParsed",
 		"Target.attachedToTarget",
 		"Target.detachedFromTarget",
 		"Target.targetDestroyed",
@@ -44,6 +45,9 @@ func Events() []string {
 // AnchorEvents are those that somebody wants on a task's anchor link.
 func AnchorEvents() []string {
 	return []string{
+		"Debugger.paused",
+		"Debugger.resumed",
+		"Debugger.scriptParsed",
 		"Page.javascriptDialogClosed",
 		"Page.javascriptDialogOpening",
 		"Target.attachedToTarget",
@@ -188,8 +192,10 @@ func decode(c Config, now time.Time, method string, params []byte) any {
 		return crashed{}
 	case "Inspector.targetReloadedAfterCrash":
 		return revived{}
+	case "Debugger.scriptParsed":
+		return c.Bridge.Secret.decodeScript(params)
 	case "Debugger.paused":
-		return pausedEvent(true)
+		return c.Bridge.Secret.decodePaused(params)
 	case "Debugger.resumed":
 		return pausedEvent(false)
 	case "Target.attachedToTarget":

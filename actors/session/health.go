@@ -58,6 +58,11 @@ func (m *Machine) silent() bool { return !m.crashed && (!m.ready || m.probing) }
 // up has its own wait for it.
 func (m *Machine) probe(now time.Time, report bool) {
 	m.report = m.report || report
+	if m.stopped && len(m.dialogs) > 0 {
+		// Most calls are answered while a page waits in the debugger. What is not by
+		// now waits for the dialog.
+		m.do(Interrupt{Err: BlockedByDialog(m.dialogs), Renderer: true, Before: now.Add(InterruptGrace - StallAfter)})
+	}
 	if m.crashed || !m.ready || m.probing && len(m.dialogs) == 0 {
 		return
 	}
@@ -196,6 +201,7 @@ func (m *Machine) becomeCrashed() {
 		return
 	}
 	m.crashed = true
+	m.bridge.over()
 	m.ready, m.probing, m.paused, m.hung, m.orphan = false, false, false, false, false
 	m.round++ // replies of the old renderer mean nothing
 	m.restoring = false

@@ -28,7 +28,8 @@ type Config struct {
 	// Again says that the actor takes the place of one that has failed. What
 	// its last messages were is lost, so the frames of other processes are
 	// attached anew: Chrome reports each only once.
-	Again bool
+	Again  bool
+	Bridge Bridge
 }
 
 func (c Config) place() wanted.Place {
@@ -66,6 +67,7 @@ type Machine struct {
 	out []Effect
 
 	round     uint32
+	bridge    *bridge
 	enabled   bool // the Page domain, in this round
 	held      bool // a popup that waits for the anchor
 	ready     bool
@@ -85,6 +87,7 @@ type Machine struct {
 
 	dialogs  []messages.Dialog
 	holding  bool
+	stopped  bool      // in a bridged dialog
 	told     time.Time // when the dialogs were heard of last
 	probedAt time.Time // when the probe was sent, or waited for anew
 
@@ -101,7 +104,9 @@ type Machine struct {
 
 // NewMachine returns the machine of a session that has just been attached.
 func NewMachine(cfg Config) *Machine {
-	return &Machine{cfg: cfg, held: cfg.Held, health: messages.PageOK}
+	m := &Machine{cfg: cfg, held: cfg.Held, health: messages.PageOK}
+	m.bridge = newBridge(cfg.Role, cfg.Gen, cfg.Session, cfg.Page, cfg.Bridge, m.do)
+	return m
 }
 
 // Step takes one input and returns what is to be done, in order.
@@ -120,11 +125,24 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case messages.Navigate:
 		m.navigate(in)
 	case messages.HandleDialog:
-		m.do(answerCommand(in))
+		if in.Pause.Key != "" {
+			m.bridge.handle(in)
+		} else {
+			m.do(answerCommand(in))
+		}
+	case messages.SetBridge:
+		m.bridge.set(in.On)
+	case bridgeScript:
+		m.bridge.scriptRuns(in)
+	case bridgePaused:
+		m.paused = false
+		m.bridge.paused(in)
+		m.publishHealth()
 	case messages.ResumePage:
 		m.letRun()
 	case tellAgain:
 		m.tellCovered()
+		m.bridge.tellAgain()
 	case messages.DialogsOpen:
 		m.dialogsOpen(now, in)
 	case messages.ProbeSession:
@@ -146,7 +164,10 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 			m.askInfo(0)
 		}
 		m.do(ToFrame{in})
-	case messages.FrameAttached, messages.FrameDetached, messages.FrameSubtreeWillBeDetached:
+	case messages.FrameDetached:
+		m.bridge.frameDetached(in.Frame)
+		m.do(ToFrame{in})
+	case messages.FrameAttached, messages.FrameSubtreeWillBeDetached:
 		m.do(ToFrame{in})
 	case lifecycle:
 		m.lifecycle(in)
@@ -158,6 +179,9 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.revive()
 	case pausedEvent:
 		m.paused = bool(in)
+		if !m.paused {
+			m.bridge.goesOn()
+		}
 		m.publishHealth()
 	case messages.ConsoleReported:
 		m.do(ToSupervisor{in})
@@ -213,6 +237,8 @@ func (m *Machine) replied(r Replied) {
 		m.navigateReplied(r)
 	case TagReload:
 		m.reloadReplied(r)
+	case TagBridgeOn, TagBridgeScript, TagBridgeAnswer, TagBridgeResume:
+		m.bridge.replied(r)
 	}
 }
 
@@ -234,16 +260,18 @@ func (m *Machine) timerFired(now time.Time, name string) {
 		m.awaited = false
 		m.goOn()
 	case timerInterrupt:
-		if m.holding && len(m.dialogs) > 0 {
+		if (m.holding || m.stopped) && len(m.dialogs) > 0 {
 			m.do(Interrupt{Err: BlockedByDialog(m.dialogs), Renderer: true, Before: m.told})
 		}
+	case timerBridge + string(m.cfg.Session):
+		m.bridge.timedOut()
 	default:
 		m.navigateTimedOut(name)
 	}
 }
 
 func (m *Machine) dialogsOpen(now time.Time, o messages.DialogsOpen) {
-	m.dialogs, m.holding, m.told = o.Dialogs, o.Holding, now
+	m.dialogs, m.holding, m.stopped, m.told = o.Dialogs, o.Holding, o.Paused, now
 	if len(m.dialogs) == 0 {
 		m.do(Disarm{timerInterrupt})
 		// What the dialog held up: from now on silence counts.
@@ -262,6 +290,9 @@ func (m *Machine) dialogsOpen(now time.Time, o messages.DialogsOpen) {
 	}
 	if m.cfg.IsPage {
 		m.endNavigations(BlockedByDialog(m.dialogs))
+	}
+	if m.stopped {
+		m.do(Arm{timerInterrupt, InterruptGrace})
 	}
 	if m.holding {
 		m.do(Arm{timerInterrupt, InterruptGrace})
@@ -285,6 +316,7 @@ func answerCommand(o messages.HandleDialog) Command {
 
 func (m *Machine) frameNavigated(f messages.FrameNavigated) {
 	m.do(ToFrame{f})
+	m.bridge.navigated(f.Frame.ID, string(f.Frame.ID) == string(m.cfg.Target))
 	if f.Restored {
 		m.reloadFrames()
 	}

@@ -64,6 +64,17 @@ var revives = map[string]bool{
 // LosesDialog says whether method would close an open dialog by itself.
 func LosesDialog(method string) bool { return losesDialog[method] }
 
+// endsPause are the commands that let a page go on that waits in the debugger for
+// the answer to a bridged dialog.
+var endsPause = map[string]bool{
+	"Debugger.disable": true, "Debugger.resume": true, "Debugger.stepInto": true, "Debugger.stepOut": true,
+	"Debugger.stepOver": true, "Debugger.continueToLocation": true, "Debugger.restartFrame": true,
+	"Runtime.terminateExecution": true,
+}
+
+// EndsPause says whether method would answer a bridged dialog with nothing.
+func EndsPause(method string) bool { return endsPause[method] }
+
 // WorksWhenCrashed says whether method makes sense on a crashed page.
 func WorksWhenCrashed(method string) bool {
 	domain, _, _ := strings.Cut(method, ".")

@@ -2,6 +2,8 @@ package supervisor
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"log/slog"
 	"time"
 
@@ -79,12 +81,20 @@ type Actor struct {
 
 // New returns the behavior of a task's supervisor.
 func New(cfg Config) *Actor {
-	return &Actor{
+	a := &Actor{
 		cfg: cfg, machine: NewMachine(cfg.ID, cfg.Spec), log: cfg.Log.With("task", string(cfg.ID)),
 		configs: map[messages.SessionID]session.Config{},
 		ports:   map[messages.SessionID]*session.Port{},
 		pids:    map[messages.SessionID]*actor.PID{},
 	}
+	a.machine.bridge = newBridgeSecret()
+	return a
+}
+
+func newBridgeSecret() session.BridgeSecret {
+	var b [session.BridgeSecretBytes]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return session.BridgeSecret(hex.EncodeToString(b[:]))
 }
 
 // Init implements guard.Behavior.
@@ -237,6 +247,8 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 			a.tooMany(session.TooMany{})
 		case Warn:
 			a.warn(e)
+		case BridgeTaken:
+			a.log.Warn("something closes dialogs before anybody can answer; they come over the bridge from now on", "dialog", e.Dialog, "after", e.After)
 		case Ready:
 			a.ready(c, childBrowser)
 			a.ready(c, childFrame)

@@ -37,6 +37,9 @@ type Session struct {
 	State  messages.PageState
 	// Blocking are the dialogs that keep this session's renderer from running.
 	Blocking []messages.Dialog
+	// Paused are the bridged dialogs whose frame lives here. Most commands are
+	// answered all the same (C47).
+	Paused []messages.Dialog
 	// PageDialogs are all that wait on the page.
 	PageDialogs []messages.Dialog
 	// Poisoned: the page holds a dialog whose frame is gone, and almost any

@@ -16,7 +16,7 @@ func (m *Machine) dialogsChanged(c messages.DialogsChanged) {
 		delete(m.doubted, c.Closed.ID)
 		delete(m.outlived, c.Closed.ID)
 		m.tell(messages.Event{Type: messages.EventDialogClosed, Closed: c.Closed})
-		if c.Closed.ClosedBy == messages.ClosedByLost {
+		if c.Closed.ClosedBy == messages.ClosedByLost && c.Closed.Path != messages.PathBridge {
 			m.dialogLost(*c.Closed)
 		}
 	}
@@ -49,7 +49,7 @@ func (m *Machine) tellDialogs(page messages.TargetID) {
 	}
 	for _, s := range m.sessionOrder() {
 		if m.sessions[s].cfg.Page == page {
-			m.do(ToSession{s, messages.DialogsOpen{Dialogs: dialogs, Holding: len(m.blocking(s, dialogs)) > 0}})
+			m.do(ToSession{s, messages.DialogsOpen{Dialogs: dialogs, Holding: len(m.blocking(s, dialogs)) > 0, Paused: len(m.pausing(s, dialogs)) > 0}})
 		}
 	}
 }
@@ -64,11 +64,23 @@ func (m *Machine) dialogsOn(page messages.TargetID) []messages.Dialog {
 	return on
 }
 
-// blocking are those of dialogs whose frame lives in session s.
+// pausing are those of dialogs that are bridged and whose frame lives in session s.
+func (m *Machine) pausing(s messages.SessionID, dialogs []messages.Dialog) []messages.Dialog {
+	var mine []messages.Dialog
+	for _, d := range dialogs {
+		if d.Path == messages.PathBridge && m.holder(d) == s {
+			mine = append(mine, d)
+		}
+	}
+	return mine
+}
+
+// blocking are those of dialogs that keep the renderer of session s from
+// answering: the native ones whose frame lives there.
 func (m *Machine) blocking(s messages.SessionID, dialogs []messages.Dialog) []messages.Dialog {
 	var mine []messages.Dialog
 	for _, d := range dialogs {
-		if m.holder(d) == s {
+		if d.Path != messages.PathBridge && m.holder(d) == s {
 			mine = append(mine, d)
 		}
 	}

@@ -8,8 +8,8 @@ import "holdfast/messages"
 // that waits for one answers nothing, so once it answers, its dialog is over.
 func (m *Machine) doubt(page messages.TargetID) {
 	for _, d := range m.pending {
-		if page != "" && d.TargetID != page {
-			continue
+		if page != "" && d.TargetID != page || d.Path == messages.PathBridge {
+			continue // whoever waits in a debugger answers meanwhile, and is told of anew
 		}
 		m.doubted[d.ID] = true
 		s := m.holder(d)

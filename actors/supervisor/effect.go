@@ -142,6 +142,13 @@ type (
 		Err  error
 	}
 
+	// BridgeTaken says that the task has turned to the bridge: a dialog was closed
+	// so soon after it had opened.
+	BridgeTaken struct {
+		Dialog messages.DialogID
+		After  time.Duration
+	}
+
 	// Arm sets a named timer anew.
 	Arm struct {
 		Name  string

@@ -32,6 +32,8 @@ type Machine struct {
 	parting  parting
 	verdict  error                // why a task that parts is lost; nil where it was told to stop
 	outcome  messages.TaskOutcome // of such a stop
+	bridge   session.BridgeSecret
+	switched bool // to the bridge, for want of dialogs that stay open
 
 	pages    map[messages.TargetID]*pageEntry
 	order    []messages.TargetID // as opened
@@ -85,6 +87,8 @@ type sessionEntry struct {
 	enabled bool // hears of its page's dialogs
 	heard   bool // its renderer has answered since it was doubted
 	health  messages.PageState
+
+	unbridged bool // the browser does not give it a bridge
 }
 
 // opening is a page that is to go somewhere once its session answers: a page
@@ -100,7 +104,7 @@ func NewMachine(id messages.TaskID, spec messages.TaskSpec) *Machine {
 	if spec.Anchor == messages.AnchorNone {
 		conn.AnchorOff = messages.AnchorOffSpec
 	}
-	return &Machine{
+	m := &Machine{
 		id: id, spec: spec, state: messages.StateStarting, conn: conn,
 		anchor: anchor{covered: map[messages.TargetID]bool{}, leaving: map[messages.TargetID][]Effect{}},
 		pages:  map[messages.TargetID]*pageEntry{}, sessions: map[messages.SessionID]*sessionEntry{},
@@ -108,6 +112,11 @@ func NewMachine(id messages.TaskID, spec messages.TaskSpec) *Machine {
 		trees:      map[messages.TargetID]*messages.FrameTree{},
 		recovering: map[messages.TargetID]*recovery{}, orphaned: map[messages.TargetID]orphan{},
 	}
+	m.conn.Bridge = messages.BridgeNative
+	if m.bridged() {
+		m.conn.Bridge = messages.BridgeOn
+	}
+	return m
 }
 
 // Step takes one input and returns what is to be done, in order.
@@ -225,6 +234,10 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		}
 	case PageShut:
 		m.pageShut(in)
+	case messages.BridgeNeeded:
+		m.bridgeNeeded(in)
+	case messages.BridgeRefused:
+		m.bridgeRefused(in)
 	case messages.PageUnreachable:
 		m.pageUnreachable(in)
 	case messages.DialogsChanged:
@@ -256,6 +269,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		}
 		m.spec = in.Spec
 		m.anchorSpec(now)
+		m.setBridge()
 		m.do(ToDialog{messages.SetDialogPolicy(in)})
 	case messages.StopTask:
 		if !m.stopping() {

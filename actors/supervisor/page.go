@@ -13,6 +13,7 @@ func (m *Machine) targetAttached(a messages.TargetAttached) {
 	isPage := a.Via == ""
 	fresh := a.Waiting || !m.everUp && a.Info.URL == "about:blank"
 	cfg := session.Config{Gen: a.Gen, Session: a.Session, Target: a.Info.ID, Page: a.Page, IsPage: isPage, Fresh: fresh}
+	cfg.Bridge = m.sessionBridge()
 	cfg.Held = isPage && a.Waiting && a.Info.CanAccessOpener && m.conn.Anchor == messages.LinkUp
 	if old := m.sessions[a.Session]; old != nil {
 		return
@@ -86,6 +87,9 @@ func (m *Machine) sessionEnded(s messages.SessionID) {
 	}
 	delete(m.sessions, s)
 	m.do(StopSession{s})
+	if m.bridged() {
+		m.do(ToDialog{messages.SessionGone{Role: messages.RolePrimary, Session: s}})
+	}
 	if e.via == "" {
 		m.do(ToFrame{messages.TargetDetached{Gen: m.gen, Session: s}})
 		if p := m.pages[e.cfg.Page]; p != nil && p.session == s {
@@ -244,6 +248,7 @@ func (m *Machine) page(t messages.TargetID) messages.Page {
 	p := m.pages[t]
 	v := messages.Page{
 		TargetID: t, SessionID: p.session, URL: p.info.URL, Title: p.info.Title, PageState: m.pageState(t),
+		Bridge: m.pageBridge(t),
 	}
 	if p.info.Opener != "" {
 		opener := p.info.Opener

@@ -44,7 +44,7 @@ func (m *Machine) sessionViews() map[messages.SessionID]Session {
 		p := m.pages[e.cfg.Page]
 		views[s] = Session{
 			Target: e.cfg.Target, Page: e.cfg.Page, State: e.health,
-			Blocking: m.blocking(s, dialogs), PageDialogs: dialogs, Poisoned: p != nil && p.poisoned,
+			Blocking: m.blocking(s, dialogs), Paused: m.pausing(s, dialogs), PageDialogs: dialogs, Poisoned: p != nil && p.poisoned,
 		}
 	}
 	return views

@@ -106,6 +106,7 @@ func (m *Machine) leaveBrowser() {
 		return
 	}
 	m.parting = browserLeaving
+	m.leaveBridge()
 	if m.conn.Primary != messages.LinkUp && m.conn.Primary != messages.LinkDialing {
 		m.parted()
 		return

@@ -279,7 +279,7 @@ func TestAnswers(t *testing.T) {
 			return messages.RecoverResult{Page: messages.Page{TargetID: "T", SessionID: "S", URL: "http://h/?a&b", PageState: messages.PageOK}}, nil
 		}
 		b.wantJSON(b.call("POST", "/v1/tasks/one/recover", `{"action":"release","target_id":"T"}`), 200,
-			`{"page":{"target_id":"T","session_id":"S","url":"http://h/?a&b","title":"","opener_id":null,"page_state":"ok"}}`)
+			`{"page":{"target_id":"T","session_id":"S","url":"http://h/?a&b","title":"","opener_id":null,"page_state":"ok","bridge":""}}`)
 		if got != (messages.RecoverRequest{Action: messages.RecoverRelease, TargetID: "T"}) {
 			t.Errorf("%+v", got)
 		}

@@ -1,0 +1,145 @@
+package dialog
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/internal/redact"
+	"holdfast/messages"
+)
+
+// A bridged dialog has a name of its own, so that nothing has to be guessed as it
+// is with native ones: both links, and a link that comes later, tell of the same
+// call. It is of one session and not of the page, so several may wait at once, and
+// an answer can be said twice without harm: it names the call it is for.
+
+func (e *entry) bridged() bool { return e.Pause.Key != "" }
+
+func (m *Machine) byKey(key string) *entry {
+	for _, e := range m.open {
+		if e.Pause.Key == key {
+			return e
+		}
+	}
+	return nil
+}
+
+// maxAnswered bounds the calls that are remembered for the slower link.
+const maxAnswered = 64
+
+func (m *Machine) bridgedOpened(now time.Time, o messages.DialogOpened) {
+	if o.Gen <= m.lost[o.Role] || slices.Contains(m.answeredKeys, o.Pause.Key) {
+		return
+	}
+	way := messages.Way{Role: o.Role, Gen: o.Gen, Session: o.Session}
+	if e := m.byKey(o.Pause.Key); e != nil {
+		e.Pause = o.Pause
+		if hasWay(e.Ways, o.Session) {
+			return
+		}
+		e.Ways = addWay(e.Ways, way)
+		m.do(Disarm{waylessPrefix + string(e.Dialog.ID)})
+		m.name(e)
+		if e.answer != nil && e.answer.way == (messages.Way{}) {
+			m.send(e)
+		}
+		m.changed(nil, nil)
+		return
+	}
+	m.seq++
+	e := &entry{OpenDialog: messages.OpenDialog{
+		Ways: []messages.Way{way}, Pause: o.Pause, RawDefault: clip(o.Default), OpenedAt: now, ExpiresAt: now.Add(m.spec.DialogTimeout()),
+		Dialog: messages.Dialog{
+			ID: messages.NewDialogID(m.seq), Type: o.Type, Message: redact.Text(clip(o.Message)), DefaultPrompt: redact.Text(clip(o.Default)),
+			OpenedAt: messages.SecondsOf(now), FrameID: o.Frame, FrameURL: o.URL, TargetID: o.Page, Path: messages.PathBridge,
+		},
+	}}
+	m.name(e)
+	e.Dialog.ExpiresAt = messages.SecondsOf(e.ExpiresAt)
+	m.open = append(m.open, e)
+	m.do(Arm{watchdog(e.Dialog.ID), m.spec.DialogTimeout()})
+	opened := e.Dialog
+	if a, ok := m.policy(e.Dialog); ok {
+		m.decide(e, a)
+	} else if m.leaves {
+		m.decide(e, dismissOnLeave)
+	}
+	m.changed(&opened, nil)
+}
+
+// bridgedOver is a call that waits no more, by the word of one session.
+func (m *Machine) bridgedOver(now time.Time, o messages.BridgedOver) {
+	e := m.byKey(o.Key)
+	switch {
+	case e == nil:
+	case e.answer != nil: // its outcome tells
+	case !hasWay(e.Ways, o.Session):
+	default:
+		m.end(now, e, messages.ClosedByRemote)
+	}
+}
+
+// sessionGone takes a session's ways away. While the other link sees the page, it
+// gets a moment to tell of the same call.
+func (m *Machine) sessionGone(now time.Time, g messages.SessionGone) {
+	for _, e := range m.entries() {
+		if e.bridged() && hasWay(e.Ways, g.Session) {
+			m.dropWays(e, func(w messages.Way) bool { return w.Session == g.Session })
+		}
+	}
+	m.endLost(now)
+}
+
+const waylessPrefix = "wayless:"
+
+// WaylessGrace is what the second link gets to tell of a call whose first teller
+// has gone.
+const WaylessGrace = 500 * time.Millisecond
+
+// wayless says that a dialog's last way is gone, and that none can come any more.
+func (m *Machine) wayless(e *entry) bool {
+	if len(e.Ways) > 0 {
+		return false
+	}
+	if e.bridged() && !e.alone {
+		for role := range messages.Roles {
+			if w, ok := m.watches[role][e.Dialog.TargetID]; ok && w.gen > m.lost[role] {
+				m.do(Arm{waylessPrefix + string(e.Dialog.ID), WaylessGrace})
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (m *Machine) waylessTimer(now time.Time, name string) bool {
+	id, ok := strings.CutPrefix(name, waylessPrefix)
+	if !ok {
+		return false
+	}
+	if e := m.byID(messages.DialogID(id)); e != nil && len(e.Ways) == 0 {
+		e.alone = true
+		m.endLost(now)
+	}
+	return true
+}
+
+// settled remembers a call that was answered: the slower link may tell of it yet.
+func (m *Machine) settled(e *entry, by messages.ClosedBy) {
+	if !e.bridged() || by == messages.ClosedByLost || by == messages.ClosedByRemote {
+		return // it may wait still, and be told of again
+	}
+	if m.answeredKeys = append(m.answeredKeys, e.Pause.Key); len(m.answeredKeys) > maxAnswered {
+		m.answeredKeys = m.answeredKeys[1:]
+	}
+}
+
+// maybeNeeded says so when a dialog was closed sooner than anybody could have
+// answered it.
+func (m *Machine) maybeNeeded(now time.Time, e *entry) {
+	after := now.Sub(e.OpenedAt)
+	if m.spec.Bridge == messages.BridgeAuto && !e.bridged() && e.Dialog.Type != "beforeunload" && after < m.spec.BridgeThreshold() {
+		m.do(ToSupervisor{messages.BridgeNeeded{Dialog: e.Dialog.ID, After: after}})
+	}
+}

@@ -1,0 +1,93 @@
+(() => {
+	'use strict';
+	// Everything is taken before the page's first script can change it, and no object
+	// of ours looks anything up in a prototype that the page could have changed.
+	const mark = 'MARK', token = 'TOKEN';
+	const win = window, asString = Function.prototype.toString;
+	const { apply, get, getOwnPropertyDescriptor } = Reflect;
+	const method = f => Function.prototype.call.bind(f);
+	const getter = (o, name) => { const d = getOwnPropertyDescriptor(o, name); return d && d.get };
+	const cut = method(String.prototype.slice), known = new WeakMap(), look = method(WeakMap.prototype.get);
+	const nameOf = getter(win, 'name'), eventOf = getter(win, 'event'), typeOf = method(getter(Event.prototype, 'type'));
+	const here = win.location, realm = cut(Math.random() + '', 2);
+	let count = 0, leaving = false, off = false;
+
+	// Chrome opens no dialog for a document on its way out, and returns at once (C11).
+	win.addEventListener('pagehide', () => { leaving = true }, true);
+	win.addEventListener('pageshow', () => { leaving = false }, true);
+	const unloading = () => {
+		if (leaving) return true;
+		const e = apply(eventOf, win, []);
+		if (!e || !e.isTrusted) return false;
+		const type = typeOf(e);
+		return type === 'beforeunload' || type === 'unload';
+	};
+
+	// Nor for a frame whose sandbox does not allow it. Which flags a document has is
+	// settled when it is made.
+	const boxed = (() => {
+		try {
+			const box = win.frameElement && win.frameElement.getAttribute('sandbox');
+			return typeof box === 'string' && !/(^|\s)allow-modals(\s|$)/i.test(box);
+		} catch { return false }
+	})();
+
+	// The answer is put into the frame of this call, and nowhere else.
+	function stop(id) {
+		let answer;
+		debugger;
+		return id === undefined ? id : answer;
+	}
+	const ask = (kind, message, value) => {
+		const id = realm + '.' + ++count;
+		message = cut(message, 0, 10240);
+		const text = token + id + ' ' + kind + ' ' + cut(here.href, 0, 2000) + ' ' + message.length + ' ' + message + value;
+		// Whoever resumes a page without an answer, be it by leaving it, is asked again
+		// or leaves it to the next.
+		for (let i = 0; i < 3; i++) {
+			const answer = apply(stop, text, [id]);
+			if (answer !== undefined) return answer;
+		}
+		return false;
+	};
+
+	const control = command => { off = command === 'off' };
+	const own = (name, make) => {
+		const native = win[name];
+		if (typeof native !== 'function' || native[mark] || apply(asString, native, []) !== 'function ' + name + '() { [native code] }') return;
+		const proxy = new Proxy(native, {
+			__proto__: null,
+			apply(target, self, args) {
+				if (off || boxed || unloading()) return apply(target, self, args);
+				// Throws what the real one throws for what is no window of this origin.
+				if (self !== undefined && self !== null && self !== win) apply(nameOf, self, []);
+				return make(target, self, args);
+			},
+			get(target, key, self) { return key === mark ? control : get(target, key, self) },
+		});
+		known.set(proxy, 'function ' + name + '() { [native code] }');
+		win[name] = proxy;
+	};
+	if (typeof win.alert === 'function' && win.alert[mark]) { win.alert[mark]('on'); return }
+	own('alert', (target, self, args) => {
+		const answer = ask('alert', args.length ? `${args[0]}` : '', '');
+		if (answer === null) return apply(target, self, args);
+	});
+	own('confirm', (target, self, args) => {
+		const answer = ask('confirm', args[0] === undefined ? '' : `${args[0]}`, '');
+		return answer === null ? apply(target, self, args) : answer === true;
+	});
+	own('prompt', (target, self, args) => {
+		const message = args[0] === undefined ? '' : `${args[0]}`, value = args[1] === undefined ? '' : `${args[1]}`;
+		const answer = ask('prompt', message, value);
+		return answer === null ? apply(target, self, args) : typeof answer === 'string' ? answer : null;
+	});
+
+	const printer = new Proxy(asString, {
+		__proto__: null,
+		apply(target, self, args) { const text = look(known, self); return text === undefined ? apply(target, self, args) : text },
+	});
+	known.set(printer, 'function toString() { [native code] }');
+	Function.prototype.toString = printer;
+})();
+//# sourceURL=NAME

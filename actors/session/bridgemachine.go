@@ -1,0 +1,265 @@
+package session
+
+import (
+	"slices"
+	"time"
+
+	"holdfast/messages"
+)
+
+// Bridge says whether a session's dialogs come over the bridge, and by what secret.
+// The secret is there from the start: the bridge may be turned on later.
+type Bridge struct {
+	On     bool
+	Secret BridgeSecret
+}
+
+// bridge decides for the bridge of one session: alert, confirm and prompt are
+// replaced by functions that stop in the debugger (C47). It is part of the
+// machine whose session it is, and gives its effects to do.
+//
+//	Debugger.scriptParsed  our script, in a new document   → whose context is whose
+//	Debugger.paused        in a function of ours           → DialogOpened
+//	HandleDialog           Debugger.evaluateOnCallFrame, awaited, then resume
+//
+// A pause is told to every session with a debugger, also to one that comes later,
+// and holds until the last of them is gone. So what the primary link leaves
+// behind the anchor still has.
+type bridge struct {
+	role    messages.Role
+	gen     messages.Generation
+	session messages.SessionID
+	page    messages.TargetID
+	secret  BridgeSecret
+	do      func(Effect)
+
+	on       bool
+	contexts map[messages.FrameID]int64 // the newest of each frame
+	script   string                     // its identifier, to take it back
+	pause    *pause                     // the page's last word
+	resumed  bool                       // without an answer of ours; it asks again, or has gone on
+}
+
+// pause is a call that waits.
+type pause struct {
+	messages.Pause
+	frame messages.FrameID
+	told  messages.DialogOpened
+}
+
+// Events of the bridge.
+type (
+	// bridgeScript says that our script runs in a context of a frame.
+	bridgeScript struct {
+		Frame   messages.FrameID
+		Context int64
+	}
+	// bridgePaused is a call of ours that waits.
+	bridgePaused struct {
+		Pause                           messages.Pause
+		Context                         int64
+		Kind, Message, Default, Address string
+	}
+)
+
+// resumedGrace is what a call that somebody else has resumed gets to ask again.
+const resumedGrace = 150 * time.Millisecond
+
+const timerBridge = "bridge:"
+
+func newBridge(role messages.Role, gen messages.Generation, s messages.SessionID, page messages.TargetID, b Bridge, do func(Effect)) *bridge {
+	return &bridge{role: role, gen: gen, session: s, page: page, secret: b.Secret, on: b.On, do: do, contexts: map[messages.FrameID]int64{}}
+}
+
+func (b *bridge) command(kind TagKind, method string, params []byte) {
+	b.do(Command{Session: b.session, Tag: Tag{Kind: kind, Session: b.session}, Method: method, Params: params})
+}
+
+// attach is the bridge's part of an attach, whose last command lets the page run.
+func (b *bridge) attach() {
+	if !b.on {
+		return
+	}
+	// First, lest a debugger statement of the page's own gets in between.
+	b.command(TagNone, "Debugger.setBlackboxPatterns", b.secret.patterns())
+	b.command(TagBridgeOn, "Debugger.enable", nil)
+	b.command(TagBridgeScript, "Page.addScriptToEvaluateOnNewDocument", b.secret.addScript())
+}
+
+func (b *bridge) set(on bool) {
+	switch {
+	case on && !b.on:
+		b.on = true
+		b.attach()
+	case !on && b.on:
+		b.leave()
+	}
+}
+
+// leave gives the pages back what they had: who calls confirm when we are gone
+// asks Chrome.
+func (b *bridge) leave() {
+	if !b.on {
+		return
+	}
+	b.on = false
+	if b.script != "" {
+		b.command(TagNone, "Page.removeScriptToEvaluateOnNewDocument", mustJSON(struct {
+			Identifier string `json:"identifier"`
+		}{b.script}))
+	}
+	for _, context := range b.sortedContexts() {
+		b.command(TagNone, "Runtime.evaluate", b.secret.turnOff(context))
+	}
+	b.command(TagNone, "Debugger.disable", nil)
+	b.over()
+}
+
+func (b *bridge) sortedContexts() []int64 {
+	var list []int64
+	for _, c := range b.contexts {
+		list = append(list, c)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// maxBridged bounds the frames of one session that are told apart.
+const maxBridged = 4096
+
+func (b *bridge) scriptRuns(s bridgeScript) {
+	if _, known := b.contexts[s.Frame]; !known && len(b.contexts) >= maxBridged {
+		return
+	}
+	b.contexts[s.Frame] = s.Context
+	if b.pause != nil && b.pause.frame == s.Frame {
+		b.frameGone(s.Frame) // another document
+	}
+}
+
+func (b *bridge) frameOf(context int64) messages.FrameID {
+	for f, c := range b.contexts {
+		if c == context {
+			return f
+		}
+	}
+	return messages.FrameID(b.page)
+}
+
+func (b *bridge) paused(p bridgePaused) {
+	if b.resumed {
+		b.resumed = false
+		b.do(Disarm{timerBridge + string(b.session)})
+	}
+	if b.pause != nil && b.pause.Key != p.Pause.Key {
+		b.over() // whoever answered that one, the page has gone on
+	}
+	frame := b.frameOf(p.Context)
+	b.pause = &pause{p.Pause, frame, messages.DialogOpened{
+		Role: b.role, Gen: b.gen, Session: b.session, Page: b.page, Frame: frame,
+		Type: p.Kind, Message: p.Message, Default: p.Default, URL: p.Address, Pause: p.Pause,
+	}}
+	b.do(ToDialog{b.pause.told})
+}
+
+// goesOn is the end of a pause; of ours, or of somebody else's.
+func (b *bridge) goesOn() {
+	if b.pause != nil {
+		b.resumed = true
+		b.do(Arm{timerBridge + string(b.session), resumedGrace})
+	}
+}
+
+func (b *bridge) timedOut() {
+	if b.resumed {
+		b.over()
+	}
+}
+
+// over says that nobody waits any more for an answer to the last call.
+func (b *bridge) over() {
+	if p := b.pause; p != nil {
+		b.do(Disarm{timerBridge + string(b.session)})
+		b.pause, b.resumed = nil, false
+		b.do(ToDialog{messages.BridgedOver{Role: b.role, Session: b.session, Key: p.Key}})
+	}
+}
+
+// frameGone is the end of a frame's document. The process may still stop where it
+// was called, with nobody left to answer.
+func (b *bridge) frameGone(f messages.FrameID) {
+	if b.pause != nil && b.pause.frame == f {
+		b.over()
+		b.command(TagNone, "Debugger.resume", nil)
+	}
+}
+
+func (b *bridge) frameDetached(f messages.FrameID) {
+	b.frameGone(f)
+	delete(b.contexts, f)
+}
+
+// navigated is a frame's new document; one of the session's root takes all
+// others along.
+func (b *bridge) navigated(f messages.FrameID, root bool) {
+	if root && b.pause != nil {
+		f = b.pause.frame
+	}
+	b.frameGone(f)
+}
+
+func (b *bridge) handle(o messages.HandleDialog) {
+	b.do(Command{
+		Session: b.session, Tag: Tag{Kind: TagBridgeAnswer, Session: b.session, ID: o.Dialog}, Timeout: AnswerBudget,
+		Method: "Debugger.evaluateOnCallFrame", Params: answerInFrame(o),
+	})
+}
+
+func (b *bridge) replied(r Replied) {
+	switch r.Tag.Kind {
+	case TagBridgeOn:
+		if r.Err != nil {
+			b.do(ToSupervisor{messages.BridgeRefused{Gen: b.gen, Session: b.session, Err: r.Err}})
+		}
+	case TagBridgeScript:
+		if r.Err != nil {
+			b.do(ToSupervisor{messages.BridgeRefused{Gen: b.gen, Session: b.session, Err: r.Err}})
+			return
+		}
+		b.script = decodeIdentifier(r.Result)
+	case TagBridgeAnswer:
+		switch taken, err := decodeTaken(r.Result); {
+		case r.Err != nil:
+			b.handled(r.Tag.ID, notPaused(r.Err))
+		case err != nil || !taken:
+			b.handled(r.Tag.ID, noDialog())
+		default:
+			// Only now: a resume overtakes an answer that is not awaited (C47).
+			b.do(Command{
+				Session: b.session, Tag: Tag{Kind: TagBridgeResume, Session: b.session, ID: r.Tag.ID}, Timeout: AnswerBudget,
+				Method: "Debugger.resume",
+			})
+		}
+	case TagBridgeResume:
+		err := r.Err
+		if messages.CodeOf(err) == messages.CodeCDPError {
+			err = nil // resumed by somebody else, with our answer
+		}
+		if err == nil {
+			b.pause, b.resumed = nil, false
+			b.do(Disarm{timerBridge + string(b.session)})
+		}
+		b.handled(r.Tag.ID, err)
+	}
+}
+
+func (b *bridge) handled(id messages.DialogID, err error) {
+	b.do(ToDialog{messages.DialogHandled{Dialog: id, Session: b.session, Err: dialogError(err)}})
+}
+
+// tellAgain tells a new dialog actor what waits.
+func (b *bridge) tellAgain() {
+	if b.pause != nil {
+		b.do(ToDialog{b.pause.told})
+	}
+}
