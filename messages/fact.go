@@ -241,6 +241,15 @@ type (
 		Session SessionID
 	}
 
+	// FrameBoxed says whether the sandbox of a frame with a session of its own keeps
+	// it from opening dialogs.
+	FrameBoxed struct {
+		Role    Role
+		Gen     Generation
+		Session SessionID
+		Shut    bool
+	}
+
 	// BridgeNeeded says that somebody closes native dialogs before anybody could
 	// have answered them.
 	BridgeNeeded struct {

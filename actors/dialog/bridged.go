@@ -68,13 +68,13 @@ func (m *Machine) bridgedOpened(now time.Time, o messages.DialogOpened) {
 	m.changed(&opened, nil)
 }
 
-// bridgedOver is a call that waits no more, by the word of one session.
+// bridgedOver is a call that waits no more, by the word of one session, which may
+// not have come to tell of it before.
 func (m *Machine) bridgedOver(now time.Time, o messages.BridgedOver) {
 	e := m.byKey(o.Key)
 	switch {
 	case e == nil:
 	case e.answer != nil: // its outcome tells
-	case !hasWay(e.Ways, o.Session):
 	default:
 		m.end(now, e, messages.ClosedByRemote)
 	}

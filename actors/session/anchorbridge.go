@@ -14,8 +14,11 @@ import (
 
 var autoAttachIframesUnheld = []byte(`{"autoAttach":true,"waitForDebuggerOnStart":false,"flatten":true,"filter":[{"type":"iframe"}]}`)
 
-func (m *AnchorMachine) bridgeOf(s messages.SessionID, page messages.TargetID) *bridge {
-	b := newBridge(messages.RoleAnchor, m.cfg.Gen, s, page, Bridge{On: m.bridgeOn, Secret: m.cfg.Bridge.Secret}, m.do)
+func (m *AnchorMachine) bridgeOf(s messages.SessionID, page, target messages.TargetID) *bridge {
+	b := newBridge(Config{
+		Role: messages.RoleAnchor, Gen: m.cfg.Gen, Session: s, Page: page, Target: target,
+		Bridge: Bridge{On: m.bridgeOn, Secret: m.cfg.Bridge.Secret},
+	}, m.do)
 	m.bridges[s] = b
 	return b
 }
@@ -49,12 +52,13 @@ func (m *AnchorMachine) frameAttached(a messages.TargetAttached) {
 		m.do(Command{Session: a.Session, Tag: Tag{Kind: TagNone}, Method: resume})
 		return
 	}
-	b := m.bridgeOf(a.Session, parent.page)
+	b := m.bridgeOf(a.Session, parent.page, a.Info.ID)
 	m.vias[a.Session] = a.Via
 	m.do(Listen{a.Session, parent.page})
 	m.do(Command{Session: a.Session, Tag: Tag{Kind: TagNone}, Method: "Page.enable"}) // scripts are added only then (C34)
 	m.bridgeAttach(b)
 	m.do(Command{Session: a.Session, Tag: Tag{Kind: TagNone}, Method: resume})
+	parent.askElement(a.Session, a.Info.ID)
 }
 
 // sessionGone forgets a session and those that were attached through it.
@@ -81,6 +85,11 @@ func (m *AnchorMachine) bridgeReplied(r Replied) {
 }
 
 func (m *AnchorMachine) bridgeTimer(name string) {
+	if s, ok := strings.CutPrefix(name, timerBox); ok {
+		if b := m.bridges[messages.SessionID(s)]; b != nil {
+			b.boxTimedOut()
+		}
+	}
 	if s, ok := strings.CutPrefix(name, timerBridge); ok {
 		if b := m.bridges[messages.SessionID(s)]; b != nil {
 			b.timedOut()

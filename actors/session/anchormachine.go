@@ -101,6 +101,10 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 		m.handleDialog(in)
 	case messages.SetBridge:
 		m.setBridge(in.On)
+	case messages.FrameBoxed:
+		if b := m.bridges[in.Session]; b != nil {
+			b.boxed(in.Shut)
+		}
 	case fromFrame:
 		m.bridgeEvent(in)
 	case messages.CoverPage:
@@ -153,7 +157,7 @@ func (m *AnchorMachine) replied(r Replied) {
 		m.maybeSettled()
 	case TagDialog:
 		m.do(ToDialog{messages.DialogHandled{Dialog: r.Tag.ID, Session: r.Tag.Session, Err: dialogError(r.Err)}})
-	case TagBridgeOn, TagBridgeScript, TagBridgeAnswer, TagBridgeResume:
+	case TagBridgeOn, TagBridgeScript, TagBridgeAnswer, TagBridgeResume, TagBridgeOwner, TagBridgeElement, TagBridgePolicy:
 		m.bridgeReplied(r)
 	case TagLeft:
 		m.do(ToSupervisor{messages.PageLeft{Gen: m.cfg.Gen, Page: r.Tag.Page}})
@@ -285,7 +289,7 @@ func (m *AnchorMachine) targetAttached(a messages.TargetAttached) {
 	// In a page that holds a dialog the command takes effect at once, for the
 	// dialogs after that one; only its reply is held up (C22).
 	m.do(Command{Session: a.Session, Tag: Tag{Kind: TagEnabled, Page: a.Info.ID, Session: a.Session}, Method: "Page.enable"})
-	m.bridgeAttach(m.bridgeOf(a.Session, a.Info.ID))
+	m.bridgeAttach(m.bridgeOf(a.Session, a.Info.ID, a.Info.ID))
 	// Only a popup that the first resume lets run waits, for the primary to be
 	// ready as well. The others wait for everybody, and say nothing before that.
 	if m.alone || a.Waiting && !a.Info.CanAccessOpener {

@@ -67,12 +67,16 @@ func answerInFrame(o messages.HandleDialog) []byte {
 	case o.Accept:
 		answer = []byte("true")
 	}
+	return answerWith(o.Pause, answer)
+}
+
+func answerWith(p messages.Pause, answer []byte) []byte {
 	return mustJSON(struct {
 		CallFrameID   string `json:"callFrameId"`
 		Expression    string `json:"expression"`
 		Silent        bool   `json:"silent"`
 		ReturnByValue bool   `json:"returnByValue"`
-	}{o.Pause.CallFrame, "id===" + string(mustJSON(o.Pause.Key)) + "&&(answer=" + string(answer) + ",true)", true, true})
+	}{p.CallFrame, "id===" + string(mustJSON(p.Key)) + "&&(answer=" + string(answer) + ",true)", true, true})
 }
 
 func decodeTaken(result []byte) (bool, error) {

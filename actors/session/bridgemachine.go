@@ -30,6 +30,7 @@ type bridge struct {
 	gen     messages.Generation
 	session messages.SessionID
 	page    messages.TargetID
+	target  messages.TargetID
 	secret  BridgeSecret
 	do      func(Effect)
 
@@ -37,14 +38,20 @@ type bridge struct {
 	contexts map[messages.FrameID]int64 // the newest of each frame
 	script   string                     // its identifier, to take it back
 	pause    *pause                     // the page's last word
-	resumed  bool                       // without an answer of ours; it asks again, or has gone on
+	box      box                        // of all frames here, by the element of the first
+	asked    map[messages.TargetID]messages.SessionID
+	policies map[int64]box // by context
+	resumed  bool          // without an answer of ours; it asks again, or has gone on
 }
 
 // pause is a call that waits.
 type pause struct {
 	messages.Pause
-	frame messages.FrameID
-	told  messages.DialogOpened
+	frame   messages.FrameID
+	context int64
+	policy  box
+	known   bool // whether it may open a dialog
+	told    messages.DialogOpened
 }
 
 // Events of the bridge.
@@ -67,8 +74,16 @@ const resumedGrace = 150 * time.Millisecond
 
 const timerBridge = "bridge:"
 
-func newBridge(role messages.Role, gen messages.Generation, s messages.SessionID, page messages.TargetID, b Bridge, do func(Effect)) *bridge {
-	return &bridge{role: role, gen: gen, session: s, page: page, secret: b.Secret, on: b.On, do: do, contexts: map[messages.FrameID]int64{}}
+// newBridge makes the bridge of a page's session, or of one below.
+func newBridge(c Config, do func(Effect)) *bridge {
+	b := &bridge{
+		role: c.Role, gen: c.Gen, session: c.Session, page: c.Page, target: c.Target, secret: c.Bridge.Secret, on: c.Bridge.On, do: do,
+		contexts: map[messages.FrameID]int64{}, asked: map[messages.TargetID]messages.SessionID{}, policies: map[int64]box{},
+	}
+	if c.Target == c.Page {
+		b.box = boxOpen
+	}
+	return b
 }
 
 func (b *bridge) command(kind TagKind, method string, params []byte) {
@@ -143,7 +158,7 @@ func (b *bridge) frameOf(context int64) messages.FrameID {
 			return f
 		}
 	}
-	return messages.FrameID(b.page)
+	return messages.FrameID(b.target)
 }
 
 func (b *bridge) paused(p bridgePaused) {
@@ -151,15 +166,25 @@ func (b *bridge) paused(p bridgePaused) {
 		b.resumed = false
 		b.do(Disarm{timerBridge + string(b.session)})
 	}
-	if b.pause != nil && b.pause.Key != p.Pause.Key {
+	known := false
+	if last := b.pause; last != nil && last.Key == p.Pause.Key {
+		known = last.known // it asks again
+	} else {
 		b.over() // whoever answered that one, the page has gone on
 	}
 	frame := b.frameOf(p.Context)
-	b.pause = &pause{p.Pause, frame, messages.DialogOpened{
+	b.pause = &pause{Pause: p.Pause, frame: frame, context: p.Context, told: messages.DialogOpened{
 		Role: b.role, Gen: b.gen, Session: b.session, Page: b.page, Frame: frame,
 		Type: p.Kind, Message: p.Message, Default: p.Default, URL: p.Address, Pause: p.Pause,
 	}}
-	b.do(ToDialog{b.pause.told})
+	if known {
+		b.tell()
+		return
+	}
+	b.askPolicy(b.pause)
+	if b.maybeTell(); !b.pause.known {
+		b.do(Arm{timerBox + string(b.session), boxBudget})
+	}
 }
 
 // goesOn is the end of a pause; of ours, or of somebody else's.
@@ -181,6 +206,7 @@ func (b *bridge) over() {
 	if p := b.pause; p != nil {
 		b.do(Disarm{timerBridge + string(b.session)})
 		b.pause, b.resumed = nil, false
+		b.do(Disarm{timerBox + string(b.session)})
 		b.do(ToDialog{messages.BridgedOver{Role: b.role, Session: b.session, Key: p.Key}})
 	}
 }
@@ -227,6 +253,12 @@ func (b *bridge) replied(r Replied) {
 			return
 		}
 		b.script = decodeIdentifier(r.Result)
+	case TagBridgeOwner:
+		b.ownerKnown(r)
+	case TagBridgeElement:
+		b.elementDescribed(r)
+	case TagBridgePolicy:
+		b.policyKnown(r)
 	case TagBridgeAnswer:
 		switch taken, err := decodeTaken(r.Result); {
 		case r.Err != nil:
@@ -254,12 +286,15 @@ func (b *bridge) replied(r Replied) {
 }
 
 func (b *bridge) handled(id messages.DialogID, err error) {
+	if id == "" {
+		return // given back to Chrome
+	}
 	b.do(ToDialog{messages.DialogHandled{Dialog: id, Session: b.session, Err: dialogError(err)}})
 }
 
 // tellAgain tells a new dialog actor what waits.
 func (b *bridge) tellAgain() {
-	if b.pause != nil {
+	if b.pause != nil && b.pause.known {
 		b.do(ToDialog{b.pause.told})
 	}
 }

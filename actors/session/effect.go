@@ -41,7 +41,8 @@ type Tag struct {
 	ID    messages.DialogID
 	Page  messages.TargetID
 
-	Session messages.SessionID // of the anchor
+	Session messages.SessionID // of the anchor, or of a bridge
+	Context int64              // of a script
 }
 
 // TagKind names what a command was for.
@@ -74,6 +75,9 @@ const (
 	TagBridgeScript
 	TagBridgeAnswer
 	TagBridgeResume
+	TagBridgeOwner
+	TagBridgeElement
+	TagBridgePolicy
 	TagNone // whatever it says, nothing follows
 )
 

@@ -105,7 +105,7 @@ type Machine struct {
 // NewMachine returns the machine of a session that has just been attached.
 func NewMachine(cfg Config) *Machine {
 	m := &Machine{cfg: cfg, held: cfg.Held, health: messages.PageOK}
-	m.bridge = newBridge(cfg.Role, cfg.Gen, cfg.Session, cfg.Page, cfg.Bridge, m.do)
+	m.bridge = newBridge(cfg, m.do)
 	return m
 }
 
@@ -132,6 +132,11 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		}
 	case messages.SetBridge:
 		m.bridge.set(in.On)
+		for _, c := range m.children {
+			m.bridge.askElement(c.Session, c.Info.ID)
+		}
+	case messages.FrameBoxed:
+		m.bridge.boxed(in.Shut)
 	case bridgeScript:
 		m.bridge.scriptRuns(in)
 	case bridgePaused:
@@ -195,6 +200,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 			break
 		}
 		m.children = append(m.children, in)
+		m.bridge.askElement(in.Session, in.Info.ID)
 		m.do(ToFrame{in})
 		m.do(ToSupervisor{in})
 	case tellTargets:
@@ -237,7 +243,7 @@ func (m *Machine) replied(r Replied) {
 		m.navigateReplied(r)
 	case TagReload:
 		m.reloadReplied(r)
-	case TagBridgeOn, TagBridgeScript, TagBridgeAnswer, TagBridgeResume:
+	case TagBridgeOn, TagBridgeScript, TagBridgeAnswer, TagBridgeResume, TagBridgeOwner, TagBridgeElement, TagBridgePolicy:
 		m.bridge.replied(r)
 	}
 }
@@ -265,6 +271,8 @@ func (m *Machine) timerFired(now time.Time, name string) {
 		}
 	case timerBridge + string(m.cfg.Session):
 		m.bridge.timedOut()
+	case timerBox + string(m.cfg.Session):
+		m.bridge.boxTimedOut()
 	default:
 		m.navigateTimedOut(name)
 	}

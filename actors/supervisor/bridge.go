@@ -80,3 +80,13 @@ func (m *Machine) leaveBridge() {
 		m.do(ToSession{s, messages.SetBridge{}})
 	}
 }
+
+// frameBoxed passes on what a parent's session knows of a frame's.
+func (m *Machine) frameBoxed(b messages.FrameBoxed) {
+	switch {
+	case b.Role == messages.RoleAnchor && b.Gen == m.anchor.gen:
+		m.toAnchor(b)
+	case b.Role == messages.RolePrimary && b.Gen == m.gen && m.sessions[b.Session] != nil:
+		m.do(ToSession{b.Session, b})
+	}
+}

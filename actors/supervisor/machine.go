@@ -236,6 +236,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.pageShut(in)
 	case messages.BridgeNeeded:
 		m.bridgeNeeded(in)
+	case messages.FrameBoxed:
+		m.frameBoxed(in)
 	case messages.BridgeRefused:
 		m.bridgeRefused(in)
 	case messages.PageUnreachable:

@@ -70,7 +70,7 @@ func TestD28_SecretsOfPagesAreMasked(t *testing.T) {
 		t.Errorf("what is no secret is not readable: %q", d.Message)
 	}
 	sink(k.snapshot())
-	_, blocked := k.tryEval("", "1")
+	blocked := k.blocked()
 	sink(wantCode(t, blocked, messages.CodeBlockedByDialog))
 	_, unknown := k.node.Respond(k.ctx, k.id, messages.DialogAnswer{Action: messages.ActionAccept, DialogID: "d-999"})
 	sink(unknown)

@@ -29,7 +29,7 @@ func TestD1_EveryTypeIsDetected(t *testing.T) {
 			k.later("", c.open)
 			d := k.dialog()
 			s := k.snapshot()
-			if d.Type != c.typ || d.Message != c.message || d.DefaultPrompt != c.prompt || d.ID != "d-1" || d.Path != "native" {
+			if d.Type != c.typ || d.Message != c.message || d.DefaultPrompt != c.prompt || d.ID != "d-1" || d.Path != k.path(c.typ) {
 				t.Errorf("dialog %+v", d)
 			}
 			if d.TargetID != s.PageTargetID || d.FrameID != s.FrameTree.Top.FrameID || d.SessionID != s.Pages[0].SessionID {
@@ -80,8 +80,8 @@ func TestD3_ADialogWaitsForAnAnswer(t *testing.T) {
 	w, session := k.witness(k.snapshot().PageTargetID)
 	k.later("", "ask()")
 	d := k.dialog()
-	if !w.Hangs(session, "Runtime.evaluate", map[string]any{"expression": "1"}, time.Second) {
-		t.Error("the page runs on")
+	if hangs := w.Hangs(session, "Runtime.evaluate", map[string]any{"expression": "1"}, time.Second); hangs == k.bridged() {
+		t.Errorf("a question to the page hangs: %v", hangs)
 	}
 	if s := k.snapshot(); len(s.PendingDialogs) != 1 || s.PendingDialogs[0].ID != d.ID || len(s.RecentDialogs) != 0 {
 		t.Errorf("after a second: %+v", s)

@@ -114,6 +114,9 @@ func (r *rig) spec() messages.TaskSpec { return messages.TaskSpec{CDPURL: r.chro
 func (r *rig) task(id messages.TaskID, change ...func(*messages.TaskSpec)) *task {
 	r.Helper()
 	spec := r.spec()
+	if r.bridged() {
+		spec.Bridge = messages.BridgeOn
+	}
 	for _, c := range change {
 		c(&spec)
 	}
