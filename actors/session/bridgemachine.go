@@ -147,7 +147,7 @@ func (b *bridge) scriptRuns(s bridgeScript) {
 		return
 	}
 	b.contexts[s.Frame] = s.Context
-	if b.pause != nil && b.pause.frame == s.Frame {
+	if b.pause != nil && b.pause.frame == s.Frame && b.pause.context != s.Context {
 		b.frameGone(s.Frame) // another document
 	}
 }

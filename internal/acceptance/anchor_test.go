@@ -187,7 +187,9 @@ func (k *task) outlives(p *chromiumtest.FaultProxy, l place, kind, action string
 	if away {
 		code = messages.CodeUpstreamUnavailable
 	}
-	if kind != "beforeunload" { // which asks before the page stands still
+	// A beforeunload asks before the page stands still, and over the bridge a page
+	// that waits answers.
+	if kind != "beforeunload" && (away || !k.bridged()) {
 		k.atOnceErr("a call meanwhile", code, func() error {
 			_, err := evalOn(k.ctx, k.node, k.id, l.where(), "1")
 			return err

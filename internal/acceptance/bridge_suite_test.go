@@ -19,6 +19,7 @@ var suite = map[string]func(*testing.T){
 	"D12": TestD12_AnUnknownID, "D13": TestD13_TextIsForPromptsOnly,
 	"D14": TestD14_HistoryKeepsTheNewest20, "D15": TestD15_ThePolicysRecordStays,
 	"D18": TestD18_ADialogOfAnOOPIF, "D18 every frame": TestD18_EveryKindOfFrame, "C7": TestC7_AFramesDialogIsAnsweredWhileItsPageRuns,
+	"M2":  TestM2_ADialogOutlivesThePrimary,
 	"D28": TestD28_SecretsOfPagesAreMasked, "demand 6": TestDemand6_OfManyAnswersOneWins,
 }
 
