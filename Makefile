@@ -1,7 +1,7 @@
 .PHONY: help demo build test race lint fuzz bench chaos soak figures record deploy-check image-check
 
 help: ## this list
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14 dialog-matrix
 
 demo: ## the story on a real browser, in a few seconds
 	go run ./cmd/node demo
@@ -33,6 +33,9 @@ bench: ## benchmarks beside their floors, in the same run
 chaos: ## 300 seeds against a whole node, 200 killed sockets, 30 of a real Chromium's; SEED=n for other plans of kills
 	go test -race -count=1 -timeout=60m ./chaos/sim -run '^(TestSeeds|TestSameSeedSameTrace)$$' -seeds 300 -steps 40
 	go test -race -count=1 -timeout=30m ./chaos/live -run '^TestReal' -v -seed $(or $(SEED),1) -kills 200 -chromium-kills 30
+
+dialog-matrix: ## every kind of page by every kind of dialog, natively and over the bridge, as a table
+	@go test -count=1 -run '^TestDialogMatrix$$' -v ./internal/acceptance | grep -E '^(\||ok|FAIL|---|panic)'
 
 figures: ## the figures of the README, measured anew
 	@( go test -count=1 -run '^TestFigure' -v ./internal/acceptance; \

@@ -157,9 +157,10 @@ func (s BridgeSecret) decodePaused(params []byte) any {
 
 // parseCall reads what a call says of itself:
 //
-//	token id kind url length message default
+//	token id kind length length url message default
 //
-// with the length of the message in UTF-16 units, since it may hold anything.
+// with the lengths of the URL and of the message in UTF-16 units, since they may
+// hold anything; the last three are not separated.
 func (s BridgeSecret) parseCall(text string) (bridgePaused, bool) {
 	rest, ok := strings.CutPrefix(text, s.token())
 	if !ok {
@@ -169,17 +170,25 @@ func (s BridgeSecret) parseCall(text string) (bridgePaused, bool) {
 	if len(fields) != 5 || fields[0] == "" || len(fields[0]) > 64 {
 		return bridgePaused{}, false
 	}
-	p := bridgePaused{Pause: messages.Pause{Key: fields[0]}, Kind: fields[1], Address: clip(fields[2], maxURL)}
+	p := bridgePaused{Pause: messages.Pause{Key: fields[0]}, Kind: fields[1]}
 	switch p.Kind {
 	case "alert", "confirm", "prompt":
 	default:
 		return bridgePaused{}, false
 	}
-	n, err := strconv.Atoi(fields[3])
-	if err != nil || n < 0 {
+	address, err := strconv.Atoi(fields[2])
+	if err != nil || address < 0 {
 		return bridgePaused{}, false
 	}
-	p.Message, p.Default, ok = cutUnits(fields[4], n)
+	message, err := strconv.Atoi(fields[3])
+	if err != nil || message < 0 {
+		return bridgePaused{}, false
+	}
+	if p.Address, rest, ok = cutUnits(fields[4], address); !ok {
+		return bridgePaused{}, false
+	}
+	p.Address = clip(p.Address, maxURL)
+	p.Message, p.Default, ok = cutUnits(rest, message)
 	return p, ok
 }
 

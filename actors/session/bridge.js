@@ -41,7 +41,8 @@
 	const ask = (kind, message, value) => {
 		const id = realm + '.' + ++count;
 		message = cut(message, 0, 10240);
-		const text = token + id + ' ' + kind + ' ' + cut(here.href, 0, 2000) + ' ' + message.length + ' ' + message + value;
+		const url = cut(here.href, 0, 2000);
+		const text = token + id + ' ' + kind + ' ' + url.length + ' ' + message.length + ' ' + url + message + value;
 		// Whoever resumes a page without an answer, be it by leaving it, is asked again
 		// or leaves it to the next.
 		for (let i = 0; i < 3; i++) {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -146,6 +147,9 @@ func (b *bridge) scriptRuns(s bridgeScript) {
 	if _, known := b.contexts[s.Frame]; !known && len(b.contexts) >= maxBridged {
 		return
 	}
+	// Another process counts from 1 again: what had this number is gone.
+	maps.DeleteFunc(b.contexts, func(f messages.FrameID, c int64) bool { return c == s.Context && f != s.Frame })
+	delete(b.policies, s.Context)
 	b.contexts[s.Frame] = s.Context
 	if b.pause != nil && b.pause.frame == s.Frame && b.pause.context != s.Context {
 		b.frameGone(s.Frame) // another document

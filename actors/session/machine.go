@@ -300,7 +300,8 @@ func (m *Machine) dialogsOpen(now time.Time, o messages.DialogsOpen) {
 		m.endNavigations(BlockedByDialog(m.dialogs))
 	}
 	if m.stopped {
-		m.do(Arm{timerInterrupt, InterruptGrace})
+		// Most calls are answered while a page waits in the debugger.
+		m.do(Arm{timerInterrupt, StallAfter})
 	}
 	if m.holding {
 		m.do(Arm{timerInterrupt, InterruptGrace})

@@ -1,6 +1,7 @@
 package acceptance_test
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -192,6 +193,8 @@ func TestD21_TheFunctionsLookAndConvertLikeTheRealOnes(t *testing.T) {
 				s.dialogs = append(s.dialogs, [3]string{e.Dialog.Type, e.Dialog.Message, e.Dialog.DefaultPrompt})
 			}
 		}
+		// A page that asks without end may be taken for one that hangs, until it rests.
+		k.await("the page at rest", func(s *messages.Snapshot) bool { return s.PageState == messages.PageOK })
 		if got := k.eval("", "window.types"); got != `["undefined","boolean","string"]` {
 			t.Errorf("%s: types %s", way, got)
 		}
@@ -208,5 +211,148 @@ func TestD21_TheFunctionsLookAndConvertLikeTheRealOnes(t *testing.T) {
 				t.Errorf("dialog %d (%s): native %d bytes %.40q, bridge %d bytes %.40q", i, native.dialogs[i][0], len(n), n, len(b), b)
 			}
 		}
+	}
+}
+
+// A page may see that it is bridged. It can neither answer itself, nor ask in
+// another's name, nor get hold of what tells the bridge from itself.
+func TestBridge_APageCannotAnswerForgeOrRead(t *testing.T) {
+	t.Parallel()
+	k := setup(t).task("attacker", bridged)
+	k.site.Set("/attacker", `<title>/attacker</title><iframe src="/plain"></iframe><script>
+		// Whatever a page can reach of what our functions use.
+		window.seen = [];
+		const apply = Reflect.apply, strings = Array.prototype.map;
+		const note = (...all) => { for (const x of all) try { seen.push(String(x)) } catch { seen.push('unprintable') } };
+		Object.defineProperty(Object.prototype, 'apply', { get() { note('Object.prototype.apply'); return undefined } });
+		Object.defineProperty(Object.prototype, 'get', { get() { note('Object.prototype.get'); return undefined } });
+		for (const [o, names] of [[String.prototype, ['slice', 'toString', 'valueOf']], [Function.prototype, ['call', 'apply', 'bind']], [WeakMap.prototype, ['get']], [Reflect, ['apply', 'get']], [Array.prototype, ['join']]])
+			for (const name of names) { const real = o[name]; o[name] = function (...args) { note(name, typeof this === 'string' ? this : '', ...args); return apply(real, this, args) } }
+		Error.prepareStackTrace = (e, sites) => apply(strings, sites, [s => { let f, self; try { f = s.getFunction() } catch {} try { self = s.getThis() } catch {} note(s.getFileName(), s.getFunctionName(), f, typeof self === 'string' ? self : ''); return s.getFileName() }]) + '';
+		function ask() { window.got = confirm({ toString() { window.stack = new Error().stack; return 'asked' } }) }
+	</script>`)
+	k.goTo("http://a.test/attacker")
+	k.frame("/plain")
+	k.later("", "ask()")
+	d := k.dialog()
+	if d.Message != "asked" || d.Path != "bridge" || string(d.FrameID) != string(d.TargetID) {
+		t.Errorf("dialog %+v", d)
+	}
+	// Nothing of it has a name, and nothing is as long as a secret.
+	seen := k.eval("", "JSON.stringify([seen, stack])")
+	t.Logf("the page saw %.300s", seen)
+	if regexp.MustCompile(`[0-9a-f]{16}`).MatchString(seen) {
+		t.Errorf("the page saw %s", seen)
+	}
+	k.respond(messages.DialogAnswer{Action: messages.ActionDismiss})
+	if got := k.eval("", "window.got"); got != "false" {
+		t.Errorf("the page answered itself: %s", got)
+	}
+	// Pauses that a page makes are no dialogs, whatever they say.
+	k.eval("", "(0, eval)(\"(function stop(id) { 'use strict'; let answer; debugger }).call('0123456789abcdefx.1 confirm 0 6 forged', 'x.1')\\n//# sourceURL=0123456789abcdef\"); 1")
+	if s := k.snapshot(); len(s.PendingDialogs) != 0 || len(s.RecentDialogs) != 1 || s.PageState != messages.PageOK {
+		t.Errorf("after a forgery: %+v, %+v, %s", s.PendingDialogs, s.RecentDialogs, s.PageState)
+	}
+}
+
+// Whoever else debugs a page goes on doing so.
+func TestBridge_PausesOfOthersAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	k := setup(t).task("debugged", bridged)
+	k.goTo("http://a.test/confirm")
+	w, session := k.witness(k.snapshot().PageTargetID)
+	w.Must(session, "Debugger.enable", nil)
+	w.Start(session, "debugger; window.theirs = 'went on'")
+	w.NextWhere("their pause", chromiumtest.On(session, "Debugger.paused"))
+	k.await("the page paused", func(s *messages.Snapshot) bool { return s.PageState == messages.PagePaused })
+	if n := len(w.Events(chromiumtest.On(session, "Debugger.resumed"))); n != 0 {
+		t.Errorf("resumed %d times", n)
+	}
+	w.Must(session, "Debugger.resume", nil)
+	k.await("the page at work", func(s *messages.Snapshot) bool { return s.PageState == messages.PageOK })
+	if got := k.eval("", "window.theirs"); got != `"went on"` {
+		t.Errorf("theirs %s", got)
+	}
+	// One that resumes a dialog of ours has it asked again.
+	k.later("", "ask()")
+	d := k.dialog()
+	w.NextWhere("our pause", chromiumtest.On(session, "Debugger.paused"))
+	w.Must(session, "Debugger.resume", nil)
+	w.NextWhere("our pause again", chromiumtest.On(session, "Debugger.paused"))
+	if c := k.respond(messages.DialogAnswer{Action: messages.ActionAccept}); c.ID != d.ID {
+		t.Errorf("record %+v", c)
+	}
+	if got := k.eval("", "window.got"); got != "true" {
+		t.Errorf("the page received %s", got)
+	}
+}
+
+func TestBridge_IsTurnedOffAgain(t *testing.T) {
+	t.Parallel()
+	r := setup(t)
+	k := r.task("off", bridged)
+	k.goTo("http://a.test/same-origin")
+	f := k.frame("/prompt")
+	spec := r.spec()
+	spec.Bridge = messages.BridgeOff
+	if _, _, err := r.node.GetOrStart(r.ctx, k.id, spec); err != nil {
+		t.Fatal(err)
+	}
+	k.await("native", func(s *messages.Snapshot) bool {
+		return s.Connection.Bridge == "native" && s.Pages[0].Bridge == "native"
+	})
+	for _, in := range []string{"", "f.contentWindow."} {
+		k.later("", "window.got = "+in+"confirm('after')")
+		if d := k.dialog(); d.Path != "native" || in != "" && d.FrameID != f.FrameID {
+			t.Errorf("%q: dialog %+v", in, d)
+		}
+		k.respond(messages.DialogAnswer{Action: messages.ActionAccept})
+	}
+}
+
+// A page that outlives its task has its own functions back.
+func TestBridge_PagesAreGivenBack(t *testing.T) {
+	t.Parallel()
+	r := setup(t)
+	w := chromiumtest.Dial(t, r.chrome.WS())
+	p := w.NewPage(r.site.URL("http://a.test/confirm"))
+	k := r.task("guest", bridged, func(s *messages.TaskSpec) { s.TargetID = messages.TargetID(p.Target) })
+	k.later("", "ask()")
+	k.dialog()
+	if err := r.node.StopTask(r.ctx, k.id); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(p.Eval(p.Session, "window.got")); got != "false" {
+		t.Errorf("what was asked at the end got %s", got)
+	}
+	w.Start(p.Session, "ask()")
+	w.NextWhere("a native dialog", chromiumtest.On(p.Session, "Page.javascriptDialogOpening"))
+	w.Must(p.Session, "Page.handleJavaScriptDialog", map[string]any{"accept": true})
+	if got := string(p.Eval(p.Session, "window.got")); got != "true" {
+		t.Errorf("received %s", got)
+	}
+}
+
+// What a call's answer has to do with a document on its way out: nothing (C11).
+func TestBridge_NoDialogWhileADocumentLeaves(t *testing.T) {
+	t.Parallel()
+	k := setup(t).task("leaving", bridged, leaving(messages.BeforeUnloadAccept))
+	k.site.Set("/leaves", `<title>/leaves</title><script>
+		for (const type of ['beforeunload', 'pagehide', 'unload', 'visibilitychange'])
+			addEventListener(type, () => { localStorage.setItem(type, confirm(type)) })
+		addEventListener('synthetic', () => { window.got = confirm('synthetic') })
+	</script>`)
+	k.goTo("http://a.test/leaves")
+	k.later("", "dispatchEvent(new Event('synthetic'))")
+	if d := k.dialog(); d.Message != "synthetic" {
+		t.Errorf("dialog %+v", d)
+	}
+	k.respond(messages.DialogAnswer{Action: messages.ActionAccept})
+	k.goTo("http://a.test/plain")
+	if got := k.eval("", "['beforeunload', 'pagehide'].map(t => localStorage.getItem(t)).join()"); got != `"false,false"` {
+		t.Errorf("what a document received on its way out: %s", got)
+	}
+	if n := len(k.snapshot().RecentDialogs); n != 1 {
+		t.Errorf("%d dialogs", n)
 	}
 }
