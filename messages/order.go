@@ -72,8 +72,12 @@ type (
 		Reply   ReplyTo
 	}
 
-	// SetBridge turns the bridge of a session on or off.
-	SetBridge struct{ On bool }
+	// SetBridge turns the bridge of a session, or of the anchor, on or off. Of two
+	// words the one of the greater epoch counts.
+	SetBridge struct {
+		On    bool
+		Epoch uint64
+	}
 
 	// ProbeSession asks a session to find out whether its renderer still
 	// answers: some call has waited for long. With Report a SessionHealth

@@ -17,7 +17,7 @@ var autoAttachIframesUnheld = []byte(`{"autoAttach":true,"waitForDebuggerOnStart
 func (m *AnchorMachine) bridgeOf(s messages.SessionID, page, target messages.TargetID) *bridge {
 	b := newBridge(Config{
 		Role: messages.RoleAnchor, Gen: m.cfg.Gen, Session: s, Page: page, Target: target,
-		Bridge: Bridge{On: m.bridgeOn, Secret: m.cfg.Bridge.Secret},
+		Bridge: Bridge{On: m.bridgeOn, Epoch: m.cfg.Bridge.Epoch, Secret: m.cfg.Bridge.Secret},
 	}, m.do)
 	m.bridges[s] = b
 	return b
@@ -31,15 +31,16 @@ func (m *AnchorMachine) bridgeAttach(b *bridge) {
 	}
 }
 
-func (m *AnchorMachine) setBridge(on bool) {
-	if m.bridgeOn == on {
+func (m *AnchorMachine) setBridge(o messages.SetBridge) {
+	m.cfg.Bridge.Epoch = max(m.cfg.Bridge.Epoch, o.Epoch)
+	if m.bridgeOn == o.On {
 		return
 	}
-	m.bridgeOn = on
+	m.bridgeOn = o.On
 	for _, s := range slices.Sorted(maps.Keys(m.bridges)) {
 		b := m.bridges[s]
-		b.set(on)
-		if on {
+		b.set(o)
+		if o.On {
 			m.do(Command{Session: s, Tag: Tag{Kind: TagNone}, Method: "Target.setAutoAttach", Params: autoAttachIframesUnheld})
 		}
 	}

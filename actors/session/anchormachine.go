@@ -100,7 +100,7 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 	case messages.HandleDialog:
 		m.handleDialog(in)
 	case messages.SetBridge:
-		m.setBridge(in.On)
+		m.setBridge(in)
 	case messages.FrameBoxed:
 		if b := m.bridges[in.Session]; b != nil {
 			b.boxed(in.Shut)

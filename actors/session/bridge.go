@@ -32,8 +32,8 @@ func (s BridgeSecret) mark() string { return string(s[32:]) }
 //go:embed bridge.js
 var bridgeSource string
 
-func (s BridgeSecret) addScript() []byte {
-	source := strings.NewReplacer("'MARK'", "'"+s.mark()+"'", "'TOKEN'", "'"+s.token()+"'", "sourceURL=NAME", "sourceURL="+s.name()).Replace(bridgeSource)
+func (s BridgeSecret) addScript(epoch uint64) []byte {
+	source := strings.NewReplacer("'MARK'", "'"+s.mark()+"'", "'TOKEN'", "'"+s.token()+"'", "EPOCH", strconv.FormatUint(epoch, 10), "sourceURL=NAME", "sourceURL="+s.name()).Replace(bridgeSource)
 	return mustJSON(struct {
 		Source         string `json:"source"`
 		RunImmediately bool   `json:"runImmediately"`
@@ -49,12 +49,12 @@ func (s BridgeSecret) patterns() []byte {
 	}{[]string{"^(?!" + s.name() + "$)"}, true})
 }
 
-func (s BridgeSecret) turnOff(context int64) []byte {
+func (s BridgeSecret) turnOff(epoch uint64, context int64) []byte {
 	return mustJSON(struct {
 		Expression string `json:"expression"`
 		ContextID  int64  `json:"contextId"`
 		Silent     bool   `json:"silent"`
-	}{"for (const f of [alert, confirm, prompt]) { const c = f['" + s.mark() + "']; if (c) c('off') }", context, true})
+	}{"for (const f of [alert, confirm, prompt]) { const c = f['" + s.mark() + "']; if (c) c(" + strconv.FormatUint(epoch, 10) + ", false) }", context, true})
 }
 
 // answerInFrame sets the answer of one call and of no other: the same frame may

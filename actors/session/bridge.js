@@ -2,15 +2,21 @@
 	'use strict';
 	// Everything is taken before the page's first script can change it, and no object
 	// of ours looks anything up in a prototype that the page could have changed.
-	const mark = 'MARK', token = 'TOKEN';
-	const win = window, asString = Function.prototype.toString;
+	const mark = 'MARK', token = 'TOKEN', epoch = EPOCH, win = window;
+	// Already done, by another session: nothing is looked up that the page may have
+	// changed since.
+	for (const f of [win.alert, win.confirm, win.prompt]) {
+		const control = typeof f === 'function' && f[mark];
+		if (control) { control(epoch, true); return }
+	}
+	const asString = Function.prototype.toString;
 	const { apply, get, getOwnPropertyDescriptor } = Reflect;
 	const method = f => Function.prototype.call.bind(f);
 	const getter = (o, name) => { const d = getOwnPropertyDescriptor(o, name); return d && d.get };
 	const cut = method(String.prototype.slice), known = new WeakMap(), look = method(WeakMap.prototype.get);
 	const nameOf = getter(win, 'name'), eventOf = getter(win, 'event'), typeOf = method(getter(Event.prototype, 'type'));
 	const here = win.location, realm = cut(Math.random() + '', 2);
-	let count = 0, leaving = false, off = false;
+	let count = 0, leaving = false, off = false, last = epoch;
 
 	// Chrome opens no dialog for a document on its way out, and returns at once (C11).
 	win.addEventListener('pagehide', () => { leaving = true }, true);
@@ -52,10 +58,11 @@
 		return false;
 	};
 
-	const control = command => { off = command === 'off' };
+	// Sessions say on or off each at its own pace; the newest word counts.
+	const control = (epoch, on) => { if (epoch >= last) { last = epoch; off = !on } };
 	const own = (name, make) => {
 		const native = win[name];
-		if (typeof native !== 'function' || native[mark] || apply(asString, native, []) !== 'function ' + name + '() { [native code] }') return;
+		if (typeof native !== 'function' || apply(asString, native, []) !== 'function ' + name + '() { [native code] }') return;
 		const proxy = new Proxy(native, {
 			__proto__: null,
 			apply(target, self, args) {
@@ -69,7 +76,6 @@
 		known.set(proxy, 'function ' + name + '() { [native code] }');
 		win[name] = proxy;
 	};
-	if (typeof win.alert === 'function' && win.alert[mark]) { win.alert[mark]('on'); return }
 	own('alert', (target, self, args) => {
 		const answer = ask('alert', args.length ? `${args[0]}` : '', '');
 		if (answer === null) return apply(target, self, args);

@@ -12,6 +12,7 @@ import (
 // The secret is there from the start: the bridge may be turned on later.
 type Bridge struct {
 	On     bool
+	Epoch  uint64 // grows each time it is turned on or off
 	Secret BridgeSecret
 }
 
@@ -36,6 +37,7 @@ type bridge struct {
 	do      func(Effect)
 
 	on       bool
+	epoch    uint64
 	contexts map[messages.FrameID]int64 // the newest of each frame
 	script   string                     // its identifier, to take it back
 	pause    *pause                     // the page's last word
@@ -78,7 +80,7 @@ const timerBridge = "bridge:"
 // newBridge makes the bridge of a page's session, or of one below.
 func newBridge(c Config, do func(Effect)) *bridge {
 	b := &bridge{
-		role: c.Role, gen: c.Gen, session: c.Session, page: c.Page, target: c.Target, secret: c.Bridge.Secret, on: c.Bridge.On, do: do,
+		role: c.Role, gen: c.Gen, session: c.Session, page: c.Page, target: c.Target, secret: c.Bridge.Secret, on: c.Bridge.On, epoch: c.Bridge.Epoch, do: do,
 		contexts: map[messages.FrameID]int64{}, asked: map[messages.TargetID]messages.SessionID{}, policies: map[int64]box{},
 	}
 	if c.Target == c.Page {
@@ -99,15 +101,16 @@ func (b *bridge) attach() {
 	// First, lest a debugger statement of the page's own gets in between.
 	b.command(TagNone, "Debugger.setBlackboxPatterns", b.secret.patterns())
 	b.command(TagBridgeOn, "Debugger.enable", nil)
-	b.command(TagBridgeScript, "Page.addScriptToEvaluateOnNewDocument", b.secret.addScript())
+	b.command(TagBridgeScript, "Page.addScriptToEvaluateOnNewDocument", b.secret.addScript(b.epoch))
 }
 
-func (b *bridge) set(on bool) {
+func (b *bridge) set(s messages.SetBridge) {
+	b.epoch = max(b.epoch, s.Epoch)
 	switch {
-	case on && !b.on:
+	case s.On && !b.on:
 		b.on = true
 		b.attach()
-	case !on && b.on:
+	case !s.On && b.on:
 		b.leave()
 	}
 }
@@ -125,7 +128,7 @@ func (b *bridge) leave() {
 		}{b.script}))
 	}
 	for _, context := range b.sortedContexts() {
-		b.command(TagNone, "Runtime.evaluate", b.secret.turnOff(context))
+		b.command(TagNone, "Runtime.evaluate", b.secret.turnOff(b.epoch, context))
 	}
 	b.command(TagNone, "Debugger.disable", nil)
 	b.over()

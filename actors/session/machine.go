@@ -131,7 +131,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 			m.do(answerCommand(in))
 		}
 	case messages.SetBridge:
-		m.bridge.set(in.On)
+		m.bridge.set(in)
 		for _, c := range m.children {
 			m.bridge.askElement(c.Session, c.Info.ID)
 		}

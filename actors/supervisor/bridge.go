@@ -11,7 +11,7 @@ func (m *Machine) bridged() bool {
 }
 
 func (m *Machine) sessionBridge() session.Bridge {
-	return session.Bridge{On: m.bridged(), Secret: m.bridge}
+	return session.Bridge{On: m.bridged(), Epoch: m.epoch, Secret: m.bridge}
 }
 
 // setBridge follows a spec, or a browser, that wants another bridge.
@@ -24,13 +24,14 @@ func (m *Machine) setBridge() {
 		return
 	}
 	m.conn.Bridge = state
+	m.epoch++
 	m.tellConnection()
 	for _, s := range m.sessionOrder() {
 		e := m.sessions[s]
 		e.cfg.Bridge.On, e.unbridged = m.bridged(), false
-		m.do(ToSession{s, messages.SetBridge{On: m.bridged()}})
+		m.do(ToSession{s, messages.SetBridge{On: m.bridged(), Epoch: m.epoch}})
 	}
-	m.toAnchor(messages.SetBridge{On: m.bridged()})
+	m.toAnchor(messages.SetBridge{On: m.bridged(), Epoch: m.epoch})
 	for _, t := range m.order {
 		m.pageChanged(t)
 	}
@@ -77,7 +78,7 @@ func (m *Machine) leaveBridge() {
 		return
 	}
 	for _, s := range m.sessionOrder() {
-		m.do(ToSession{s, messages.SetBridge{}})
+		m.do(ToSession{s, messages.SetBridge{Epoch: m.epoch + 1}})
 	}
 }
 

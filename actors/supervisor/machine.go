@@ -33,7 +33,8 @@ type Machine struct {
 	verdict  error                // why a task that parts is lost; nil where it was told to stop
 	outcome  messages.TaskOutcome // of such a stop
 	bridge   session.BridgeSecret
-	switched bool // to the bridge, for want of dialogs that stay open
+	epoch    uint64 // of the bridge, as it was last turned on or off
+	switched bool   // to the bridge, for want of dialogs that stay open
 
 	pages    map[messages.TargetID]*pageEntry
 	order    []messages.TargetID // as opened

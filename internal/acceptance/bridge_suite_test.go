@@ -33,7 +33,9 @@ func TestD24_TheSuiteOverTheBridge(t *testing.T) {
 }
 
 // bridged says that this run of a row is over the bridge.
-func (r *rig) bridged() bool { return strings.HasPrefix(r.Name(), overTheBridge+"/") }
+func (r *rig) bridged() bool {
+	return strings.HasPrefix(r.Name(), overTheBridge+"/") || strings.HasPrefix(r.Name(), onAHostedBrowser+"/")
+}
 
 // path is how a dialog of that type has to come.
 func (r *rig) path(typ string) string {

@@ -30,6 +30,7 @@ type rig struct {
 	chrome *chromiumtest.Browser
 	log    *logs
 	ctx    context.Context
+	entry  *entry // to a hosted browser; nil for one that is reached directly
 }
 
 // logs keeps what the node writes.
@@ -66,7 +67,14 @@ next:
 }
 
 // setup is a node beside the shared browser.
-func setup(t *testing.T) *rig { return setupOn(t, chromiumtest.Shared(t)) }
+func setup(t *testing.T) *rig {
+	if h := hostedFor(t); h != nil {
+		r := setupOn(t, h.chrome)
+		r.entry = h.open()
+		return r
+	}
+	return setupOn(t, chromiumtest.Shared(t))
+}
 
 // setupOn is a node beside a browser of its own.
 func setupOn(t *testing.T, b *chromiumtest.Browser, change ...func(*holdfast.Config)) *rig {
@@ -108,7 +116,12 @@ func (w testWriter) Write(p []byte) (int, error) {
 // oneLink leaves a task without its anchor, for tests that count connections.
 func oneLink(s *messages.TaskSpec) { s.Anchor = messages.AnchorNone }
 
-func (r *rig) spec() messages.TaskSpec { return messages.TaskSpec{CDPURL: r.chrome.Endpoint()} }
+func (r *rig) spec() messages.TaskSpec {
+	if r.entry != nil {
+		return messages.TaskSpec{CDPURL: r.entry.endpoint(r.T)}
+	}
+	return messages.TaskSpec{CDPURL: r.chrome.Endpoint()}
+}
 
 // task starts a task on the rig's browser and returns the hold on it.
 func (r *rig) task(id messages.TaskID, change ...func(*messages.TaskSpec)) *task {

@@ -1,0 +1,206 @@
+package hosted
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// Options say how the service behaves. The zero value is a plain proxy.
+type Options struct {
+	// DismissAfter is how long a native dialog stays open; 0 leaves dialogs alone.
+	DismissAfter time.Duration
+	// DropOthers ends every connection of a door when one of them ends.
+	DropOthers bool
+	// Dials is how many connections a door admits before its address has expired;
+	// 0 is any number, until [Door.Expire].
+	Dials int
+}
+
+// Backend is the service in front of one browser. Its methods are safe for
+// concurrent use.
+type Backend struct {
+	upstream string
+	options  Options
+	addr     string
+	server   *http.Server
+	ctx      context.Context
+	stop     context.CancelFunc
+	running  sync.WaitGroup
+
+	mu    sync.Mutex // protects doors and what is in them
+	doors map[string]*Door
+}
+
+// Door is an address of the service, as it gives out one for each session.
+type Door struct {
+	b       *Backend
+	token   string
+	dials   int
+	refused int
+	expired bool
+	open    map[*connection]struct{}
+}
+
+type connection struct {
+	cancel context.CancelFunc
+}
+
+// New starts the service before the browser at upstream, a ws:// DevTools URL.
+func New(upstream string, o Options) (*Backend, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	b := &Backend{upstream: upstream, options: o, addr: listener.Addr().String(), doors: map[string]*Door{}}
+	b.ctx, b.stop = context.WithCancel(context.Background())
+	if o.DismissAfter > 0 {
+		ws, err := b.dial(b.ctx)
+		if err != nil {
+			b.stop()
+			_ = listener.Close()
+			return nil, err
+		}
+		k := &keeper{ws: ws, after: o.DismissAfter}
+		b.running.Go(func() {
+			k.keep(b.ctx)
+			_ = ws.CloseNow()
+		})
+	}
+	b.server = &http.Server{Handler: http.HandlerFunc(b.serve), ReadHeaderTimeout: 10 * time.Second}
+	b.running.Go(func() { _ = b.server.Serve(listener) })
+	return b, nil
+}
+
+// Close ends the service and every connection through it.
+func (b *Backend) Close() {
+	b.stop()
+	_ = b.server.Close()
+	b.running.Wait()
+}
+
+// Open gives out an address.
+func (b *Backend) Open() *Door {
+	var token [16]byte
+	_, _ = rand.Read(token[:]) // never fails
+	d := &Door{b: b, token: hex.EncodeToString(token[:]), open: map[*connection]struct{}{}}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.doors[d.token] = d
+	return d
+}
+
+// URL is the door's address, which is a credential.
+func (d *Door) URL() string { return "ws://" + d.b.addr + "/devtools/browser/" + d.token }
+
+// Expire closes the door to who is not in.
+func (d *Door) Expire() {
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	d.expired = true
+}
+
+// Dials is how many connections were let in, and Refused how many were not.
+func (d *Door) Dials() int {
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	return d.dials
+}
+
+// Refused is how many connections came too late.
+func (d *Door) Refused() int {
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	return d.refused
+}
+
+func (b *Backend) dial(ctx context.Context) (*websocket.Conn, error) {
+	ws, _, err := websocket.Dial(ctx, b.upstream, &websocket.DialOptions{CompressionMode: websocket.CompressionDisabled})
+	if err != nil {
+		return nil, err
+	}
+	ws.SetReadLimit(-1)
+	return ws, nil
+}
+
+// enter lets a connection in, or says that the address has expired.
+func (b *Backend) enter(path string, cancel context.CancelFunc) (*Door, *connection, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	const prefix = "/devtools/browser/"
+	if len(path) <= len(prefix) || b.doors[path[len(prefix):]] == nil {
+		return nil, nil, errors.New("no such session")
+	}
+	d := b.doors[path[len(prefix):]]
+	if d.expired || b.options.Dials > 0 && d.dials >= b.options.Dials {
+		d.refused++
+		return nil, nil, errors.New("the session's address has expired")
+	}
+	d.dials++
+	c := &connection{cancel: cancel}
+	d.open[c] = struct{}{}
+	return d, c, nil
+}
+
+func (b *Backend) left(d *Door, c *connection) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(d.open, c)
+	if b.options.DropOthers {
+		for other := range d.open {
+			other.cancel()
+		}
+	}
+}
+
+func (b *Backend) serve(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithCancel(b.ctx)
+	defer cancel()
+	door, c, err := b.enter(r.URL.Path, cancel)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusGone)
+		return
+	}
+	defer b.left(door, c)
+	upstream, err := b.dial(ctx)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	client, err := websocket.Accept(w, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionDisabled})
+	if err != nil {
+		_ = upstream.CloseNow()
+		return
+	}
+	client.SetReadLimit(-1)
+	var pumps sync.WaitGroup
+	for _, ends := range [][2]*websocket.Conn{{client, upstream}, {upstream, client}} {
+		pumps.Go(func() {
+			defer cancel()
+			pump(ctx, ends[1], ends[0])
+		})
+	}
+	pumps.Wait()
+	_ = client.CloseNow()
+	_ = upstream.CloseNow()
+}
+
+// pump carries messages until either end, or the connection, is over.
+func pump(ctx context.Context, to, from *websocket.Conn) {
+	for {
+		kind, message, err := from.Read(ctx)
+		if err != nil {
+			return
+		}
+		if to.Write(ctx, kind, message) != nil {
+			return
+		}
+	}
+}

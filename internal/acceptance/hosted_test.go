@@ -1,0 +1,102 @@
+package acceptance_test
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"holdfast/chaos/hosted"
+	"holdfast/internal/chromiumtest"
+	"holdfast/messages"
+)
+
+// hostedBrowser is a browser that only a service leads to: it dismisses native dialogs
+// after ten milliseconds, drops every connection of an address when one ends, and
+// lets nobody in by an address for long.
+type hostedBrowser struct {
+	chrome *chromiumtest.Browser
+	*hosted.Backend
+}
+
+// theHosted is for the rows of the suite, which know nothing of it.
+var theHosted atomic.Pointer[hostedBrowser]
+
+const onAHostedBrowser = "TestD24_TheSuiteOnAHostedBrowser"
+
+func hostedFor(t *testing.T) *hostedBrowser {
+	if strings.HasPrefix(t.Name(), onAHostedBrowser+"/") {
+		return theHosted.Load()
+	}
+	return nil
+}
+
+func host(t *testing.T, o hosted.Options) *hostedBrowser {
+	t.Helper()
+	h := &hostedBrowser{chrome: chromiumtest.Launch(t)}
+	b, err := hosted.New(h.chrome.WS(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	h.Backend = b
+	return h
+}
+
+// entry is the address of a rig's hosted browser.
+type entry struct{ *hosted.Door }
+
+func (h *hostedBrowser) open() *entry { return &entry{h.Open()} }
+
+func (d *entry) endpoint(t *testing.T) messages.CDPURL {
+	u, err := messages.ParseCDPURL(d.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// The whole dialog suite, on a browser that takes dialogs away from everybody.
+func TestD24_TheSuiteOnAHostedBrowser(t *testing.T) {
+	t.Parallel()
+	theHosted.Store(host(t, hosted.Options{DismissAfter: 10 * time.Millisecond, DropOthers: true, Dials: 6}))
+	t.Run("rows", func(t *testing.T) {
+		for name, row := range suite {
+			if name == "M2" {
+				continue // it cuts connections by a proxy of its own
+			}
+			t.Run(name, row)
+		}
+	})
+}
+
+// A task that is told nothing of its browser finds out by itself.
+func TestBridge_AutoFindsOutOnAHostedBrowser(t *testing.T) {
+	t.Parallel()
+	h := host(t, hosted.Options{DismissAfter: 10 * time.Millisecond, DropOthers: true, Dials: 1})
+	r := setupOn(t, h.chrome)
+	r.entry = h.open()
+	k := r.task("hosted")
+	k.goTo("http://a.test/prompt")
+	k.later("", "ask()")
+	if c := k.closed("d-1"); c.ClosedBy != messages.ClosedByRemote || c.Path != "native" {
+		t.Errorf("the first: %+v", c)
+	}
+	k.await("the bridge", func(s *messages.Snapshot) bool { return s.Connection.Bridge == "on" && s.PageState == messages.PageOK })
+	for i := range 3 {
+		k.later("", "ask()")
+		d := k.dialog()
+		if d.Path != "bridge" {
+			t.Errorf("%d: %+v", i, d)
+		}
+		k.accept("kept")
+		if got := k.eval("", "window.got"); got != `"kept"` {
+			t.Errorf("%d: the page received %s", i, got)
+		}
+	}
+	// The address expired with the first connection, so there is no anchor; the one
+	// link holds.
+	if s := k.snapshot(); s.Connection.Primary != messages.LinkUp || s.Connection.Reconnects != 0 || s.Connection.Anchor == messages.LinkUp {
+		t.Errorf("links %+v", s.Connection)
+	}
+}
