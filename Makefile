@@ -1,7 +1,7 @@
-.PHONY: help demo build test race lint fuzz bench chaos soak figures record deploy-check image-check
+.PHONY: help demo build test race lint fuzz bench chaos soak figures record dialog-matrix deploy-check image-check
 
 help: ## this list
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14 dialog-matrix
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 demo: ## the story on a real browser, in a few seconds
 	go run ./cmd/node demo

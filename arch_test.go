@@ -56,10 +56,14 @@ var floors = []struct {
 	{"internal/demo", []string{".", "internal/browser", "messages"}},
 	{"internal/cli", []string{"internal/api", "internal/browser", "internal/client", "internal/config", "internal/logs", "internal/statedir", "internal/token", "internal/version", "messages", "transport"}},
 	{"cmd/node", []string{".", "internal/bounds", "internal/tracing", "internal/browser", "internal/cli", "internal/demo", "internal/version", "messages"}},
+	{"internal/checkup", []string{"messages", "transport"}},
+	{"internal/cli", []string{"internal/api", "internal/browser", "internal/checkup", "internal/client", "internal/config", "internal/logs", "internal/statedir", "internal/token", "messages", "transport"}},
+	{"cmd/node", []string{".", "internal/bounds", "internal/tracing", "internal/browser", "internal/cli", "internal/demo", "messages"}},
 
 	// What only tests stand on.
 	{"chaos/plan", []string{"messages"}},
 	{"chaos/sim", nil},
+	{"chaos/hosted", nil},
 	{"chaos", []string{"internal/browser", "internal/chromiumtest", "messages", "transport"}},
 	{"internal/chromiumtest", []string{"internal/browser", "messages"}},
 	{"internal/api/apitest", []string{"messages"}},

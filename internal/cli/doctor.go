@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"holdfast/internal/browser"
+	"holdfast/internal/checkup"
 	"holdfast/internal/client"
 	"holdfast/internal/token"
 	"holdfast/messages"
@@ -22,6 +23,7 @@ import (
 type doctorCmd struct {
 	Listen string `default:"127.0.0.1:7070" placeholder:"ADDR" help:"The address serve is to have (${default})."`
 	Fix    bool   `help:"Install what is missing, where that is possible: Debian's Chromium, as root."`
+	CDPURL string `name:"cdp-url" placeholder:"URL" help:"Examine the browser at this address instead of the machine: what a task can do with it."`
 	browserFlags
 }
 
@@ -44,10 +46,15 @@ const (
 // launchTime is what a slow machine needs to start a browser.
 const launchTime = 30 * time.Second
 
+var errBackend = messages.Errorf(messages.CodeInternal, "this browser cannot do everything")
+
 var errDoctor = messages.Errorf(messages.CodeInternal, "something is missing on this machine")
 
 // Run implements the command.
 func (c *doctorCmd) Run(r *run) error {
+	if c.CDPURL != "" {
+		return c.examine(r)
+	}
 	if c.Fix {
 		// What it could not do is found, and said, below.
 		_, _ = browser.Ensure(r, c.Chrome, r.Stderr)
@@ -57,6 +64,24 @@ func (c *doctorCmd) Run(r *run) error {
 		chromium, c.checkLaunch(r, path), c.checkSharedMemory(),
 		c.checkStateDir(r), c.checkToken(r), c.checkNode(r), c.checkPort(r),
 	}
+	return report(r, findings, errDoctor)
+}
+
+// examine is the report about a browser.
+func (c *doctorCmd) examine(r *run) error {
+	u, err := messages.ParseCDPURL(c.CDPURL)
+	if err != nil {
+		return err
+	}
+	var findings []finding
+	for _, f := range checkup.Run(r, u) {
+		findings = append(findings, finding(f))
+	}
+	return report(r, findings, errBackend)
+}
+
+// report prints what was found; the error is the one given, if anything failed.
+func report(r *run, findings []finding, missing error) error {
 	failed := false
 	for _, f := range findings {
 		failed = failed || f.Status == statusFailed
@@ -74,7 +99,7 @@ func (c *doctorCmd) Run(r *run) error {
 		}
 	}
 	if failed {
-		return errDoctor
+		return missing
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"holdfast/internal/chromiumtest"
 )
 
 // examine runs doctor and returns its findings by check.
@@ -114,4 +116,27 @@ func closedAddress(t *testing.T) string {
 	}
 	defer l.Close()
 	return l.Addr().String()
+}
+
+func TestDoctorExaminesABrowser(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	b := chromiumtest.Launch(t)
+	out, _ := m.want(0, "doctor", "--cdp-url", b.WS(), "--json")
+	var said struct {
+		OK     bool
+		Checks []struct{ Check, Status, Found string }
+	}
+	if err := json.Unmarshal([]byte(out), &said); err != nil || !said.OK || len(said.Checks) != 8 {
+		t.Fatal(err, out)
+	}
+	for _, c := range said.Checks {
+		if c.Status != "ok" || c.Found == "" {
+			t.Errorf("%+v", c)
+		}
+	}
+	out, _ = m.want(1, "doctor", "--cdp-url", "ws://127.0.0.1:1/devtools/browser/secret-key-of-a-session")
+	if !strings.Contains(out, "failed   connection") || strings.Contains(out, "secret-key") {
+		t.Error(out)
+	}
 }

@@ -1,0 +1,269 @@
+package checkup
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"holdfast/messages"
+	"holdfast/transport"
+)
+
+type check struct {
+	name   string
+	needed bool // by all that follow
+	try    func(*patient, context.Context) (found string, err error)
+	mend   string
+}
+
+var checks = []check{
+	{"connection", true, (*patient).connects, "give the address of a browser's DevTools that this machine reaches"},
+	{"auto-attach", true, (*patient).autoAttaches, "nothing helps: without it no popup is held before its first script; another service is needed"},
+	{"native dialogs", false, (*patient).holdsDialogs, "tasks turn to the bridge by themselves once they see it; bridge: on has it from the start"},
+	{"debugger bridge", false, (*patient).pauses, "native dialogs are all there is on this browser"},
+	{"request bridge", false, (*patient).intercepts, "nothing needs it where the debugger bridge works"},
+	{"frames attach", false, (*patient).attachesFrames, "frames of other processes are seen by their parents only; a browser that isolates sites shows them"},
+	{"message size", false, (*patient).carries, "ask for less at once"},
+	{"anchor", false, (*patient).takesTwo, "tasks do without: a dialog that is open when the connection drops is lost"},
+}
+
+func (p *patient) connects(ctx context.Context) (string, error) {
+	link, err := transport.Dial(ctx, p.endpoint, transport.DialOptions{Events: wanted})
+	if err != nil {
+		return "", err
+	}
+	p.link, p.root = link, listen(link, "")
+	var v struct {
+		Product string `json:"product"`
+	}
+	if err := p.root.call(ctx, "Browser.getVersion", object{}, &v); err != nil {
+		return "", err
+	}
+	return v.Product, nil
+}
+
+var pages = []object{{"type": "page"}}
+
+type attached struct {
+	Session messages.SessionID `json:"sessionId"`
+	Target  struct {
+		ID   string `json:"targetId"`
+		Type string `json:"type"`
+	} `json:"targetInfo"`
+}
+
+// autoAttaches holds nobody's page: what is attached by itself here runs on.
+func (p *patient) autoAttaches(ctx context.Context) (string, error) {
+	if err := p.root.call(ctx, "Target.setAutoAttach", object{"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true, "filter": pages}, nil); err != nil {
+		return "", err
+	}
+	var created struct {
+		TargetID string `json:"targetId"`
+	}
+	if err := p.root.call(ctx, "Target.createTarget", object{"url": "about:blank", "background": true}, &created); err != nil {
+		return "", err
+	}
+	p.target = created.TargetID
+	for {
+		var a attached
+		if err := p.root.next(ctx, "Target.attachedToTarget", patience, &a); err != nil {
+			return "", err
+		}
+		if a.Target.ID == p.target {
+			p.page = listen(p.link, a.Session)
+			break
+		}
+	}
+	for _, m := range []string{"Page.enable", "Runtime.enable"} {
+		if err := p.page.call(ctx, m, object{}, nil); err != nil {
+			return "", fmt.Errorf("%s: %w", m, err)
+		}
+	}
+	return "new pages are attached to by themselves", nil
+}
+
+// held is how long a dialog has to stay open to be called answerable: longer than
+// whatever closes dialogs by itself takes (C49).
+const held = 500 * time.Millisecond
+
+func (p *patient) holdsDialogs(ctx context.Context) (string, error) {
+	if err := p.page.later(ctx, "window.got = confirm('holdfast doctor')"); err != nil {
+		return "", err
+	}
+	if err := p.page.next(ctx, "Page.javascriptDialogOpening", patience, nil); err != nil {
+		return "", err
+	}
+	opened := time.Now()
+	if p.page.next(ctx, "Page.javascriptDialogClosed", held, nil) == nil {
+		return "", fmt.Errorf("something closes them %d ms after they open", time.Since(opened).Milliseconds())
+	}
+	if err := p.page.call(ctx, "Page.handleJavaScriptDialog", object{"accept": true}, nil); err != nil {
+		return "", err
+	}
+	var got bool
+	if err := p.page.eval(ctx, "got", &got); err != nil {
+		return "", err
+	}
+	if !got {
+		return "", errors.New("the page did not get the answer")
+	}
+	return "they stay open, and are answered", nil
+}
+
+func (p *patient) pauses(ctx context.Context) (string, error) {
+	if err := p.page.call(ctx, "Debugger.enable", object{}, nil); err != nil {
+		return "", err
+	}
+	defer p.page.start("Debugger.disable", object{})
+	if err := p.page.later(ctx, "window.got = (function () { let answer = 'none'; debugger; return answer })()"); err != nil {
+		return "", err
+	}
+	var paused struct {
+		Frames []struct {
+			ID string `json:"callFrameId"`
+		} `json:"callFrames"`
+	}
+	if err := p.page.next(ctx, "Debugger.paused", patience, &paused); err != nil {
+		return "", err
+	}
+	if len(paused.Frames) == 0 {
+		return "", errors.New("a pause says nothing of where it is")
+	}
+	begun := time.Now()
+	if err := p.page.call(ctx, "Debugger.evaluateOnCallFrame", object{"callFrameId": paused.Frames[0].ID, "expression": "answer = 'given'"}, nil); err != nil {
+		return "", err
+	}
+	if err := p.page.call(ctx, "Debugger.resume", object{}, nil); err != nil {
+		return "", err
+	}
+	var got string
+	if err := p.page.eval(ctx, "got", &got); err != nil {
+		return "", err
+	}
+	if got != "given" {
+		return "", errors.New("the page did not get the answer")
+	}
+	return fmt.Sprintf("a page waits and gets its answer, in %d ms", time.Since(begun).Milliseconds()), nil
+}
+
+type request struct {
+	ID      string `json:"requestId"`
+	Request struct {
+		URL string `json:"url"`
+	} `json:"request"`
+}
+
+// intercept takes one request, and gives it a body.
+func (p *patient) intercept(ctx context.Context, body string) error {
+	var r request
+	if err := p.page.next(ctx, "Fetch.requestPaused", patience, &r); err != nil {
+		return err
+	}
+	return p.page.call(ctx, "Fetch.fulfillRequest", object{
+		"requestId": r.ID, "responseCode": 200, "body": base64.StdEncoding.EncodeToString([]byte(body)),
+		"responseHeaders": []object{{"name": "Access-Control-Allow-Origin", "value": "*"}, {"name": "Content-Type", "value": "text/html"}},
+	}, nil)
+}
+
+const nowhere = "https://holdfast-doctor.invalid/"
+
+func (p *patient) intercepts(ctx context.Context) (string, error) {
+	if err := p.page.call(ctx, "Fetch.enable", object{"patterns": []object{{"urlPattern": nowhere + "*"}}}, nil); err != nil {
+		return "", err
+	}
+	defer p.page.start("Fetch.disable", object{})
+	if err := p.page.later(ctx, "const x = new XMLHttpRequest(); x.open('POST', '"+nowhere+"', false); try { x.send(''); window.got = x.responseText } catch (e) { window.got = e.name }"); err != nil {
+		return "", err
+	}
+	if err := p.intercept(ctx, "given"); err != nil {
+		return "", err
+	}
+	var got string
+	if err := p.page.eval(ctx, "got", &got); err != nil {
+		return "", err
+	}
+	if got != "given" {
+		return "", fmt.Errorf("the page did not get the answer: %.40s", got)
+	}
+	return "a request of the page is answered before it leaves", nil
+}
+
+// attachesFrames makes two sites out of nothing, one within the other.
+func (p *patient) attachesFrames(ctx context.Context) (string, error) {
+	if err := p.page.call(ctx, "Fetch.enable", object{"patterns": []object{{"urlPattern": "https://*.invalid/*"}}}, nil); err != nil {
+		return "", err
+	}
+	defer p.page.start("Fetch.disable", object{})
+	if err := p.page.call(ctx, "Target.setAutoAttach", object{"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true, "filter": []object{{"type": "iframe"}}}, nil); err != nil {
+		return "", err
+	}
+	p.page.start("Page.navigate", object{"url": nowhere})
+	if err := p.intercept(ctx, `<title>holdfast doctor</title><iframe src="https://holdfast-doctor-frame.invalid/"></iframe>`); err != nil {
+		return "", err
+	}
+	if err := p.intercept(ctx, "<p>"); err != nil {
+		return "", err
+	}
+	var a attached
+	if err := p.page.next(ctx, "Target.attachedToTarget", patience, &a); err != nil {
+		return "", errors.New("a frame of another site has no session of its own")
+	}
+	return "a frame of another site has a session of its own", nil
+}
+
+// takesTwo tries a second connection beside the first.
+func (p *patient) takesTwo(ctx context.Context) (string, error) {
+	second, err := transport.Dial(ctx, p.endpoint, transport.DialOptions{})
+	if err != nil {
+		return "", fmt.Errorf("a second connection: %w", err)
+	}
+	root := listen(second, "")
+	var targets struct {
+		Infos []struct {
+			ID string `json:"targetId"`
+		} `json:"targetInfos"`
+	}
+	err = root.call(ctx, "Target.getTargets", object{}, &targets)
+	if err == nil && !slices.ContainsFunc(targets.Infos, func(t struct {
+		ID string `json:"targetId"`
+	},
+	) bool {
+		return t.ID == p.target
+	}) {
+		err = errors.New("a second connection gets a browser of its own")
+	}
+	second.Close()
+	<-second.Closed()
+	if err != nil {
+		return "", err
+	}
+	if err := p.page.eval(ctx, "1", nil); err != nil {
+		return "", fmt.Errorf("the end of a second connection takes the first along: %w", err)
+	}
+	return "a second connection sees the same pages, and comes and goes", nil
+}
+
+// carries finds out what a reply may be as long as. The last size is within what a
+// task reads (requirement A18).
+func (p *patient) carries(ctx context.Context) (string, error) {
+	works := 0
+	for _, mib := range []int{1, 8, 48} {
+		bounded, cancel := context.WithTimeout(ctx, budget)
+		reply, err := p.link.Do(bounded, p.page.session, "Runtime.evaluate", fmt.Appendf(nil, `{"expression":"'x'.repeat(%d)"}`, mib<<20))
+		cancel()
+		if err == nil && len(reply) < mib<<20 {
+			err = errors.New("it was cut")
+		}
+		if err != nil && works == 0 {
+			return "", fmt.Errorf("not even 1 MiB comes through: %w", err)
+		}
+		if err != nil {
+			return fmt.Sprintf("replies of %d MiB come through, of %d MiB do not", works, mib), nil
+		}
+		works = mib
+	}
+	return fmt.Sprintf("replies of %d MiB come through", works), nil
+}
