@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"holdfast/actors/session"
 	"holdfast/actors/supervisor"
 	"holdfast/messages"
 )
@@ -111,6 +112,9 @@ func (c rawCall) on(ctx context.Context, s supervisor.Session) (json.RawMessage,
 	}
 	result, err := s.Port.Call(ctx, c.req.Method, c.req.Params, c.req.Timeout())
 	if err == nil {
+		if session.DisarmsBridge(c.req.Method) {
+			s.Port.Rearm()
+		}
 		return result, nil
 	}
 	switch {

@@ -79,6 +79,9 @@ type (
 		Epoch uint64
 	}
 
+	// RearmBridge says that an agent has changed the debugger of a session.
+	RearmBridge struct{}
+
 	// ProbeSession asks a session to find out whether its renderer still
 	// answers: some call has waited for long. With Report a SessionHealth
 	// follows in any case, once it does.

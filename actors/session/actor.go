@@ -51,6 +51,7 @@ func NewPort(cfg Config, mux *transport.Mux, sys *guard.System, pid *actor.PID, 
 	return &Port{
 		Session: cfg.Session, IsPage: cfg.IsPage, mux: mux, place: cfg.place(), wanted: w,
 		stalled: func() { sys.Send(pid, messages.ProbeSession{}) },
+		rearm:   func() { sys.Send(pid, messages.RearmBridge{}) },
 	}
 }
 

@@ -52,7 +52,7 @@ func (s BridgeSecret) patterns() []byte {
 func (s BridgeSecret) turnOff(epoch uint64, context int64) []byte {
 	return mustJSON(struct {
 		Expression string `json:"expression"`
-		ContextID  int64  `json:"contextId"`
+		ContextID  int64  `json:"contextId,omitempty"`
 		Silent     bool   `json:"silent"`
 	}{"for (const f of [alert, confirm, prompt]) { const c = f['" + s.mark() + "']; if (c) c(" + strconv.FormatUint(epoch, 10) + ", false) }", context, true})
 }

@@ -38,6 +38,7 @@ type bridge struct {
 
 	on       bool
 	epoch    uint64
+	unable   bool                       // the browser gives it no debugger
 	contexts map[messages.FrameID]int64 // the newest of each frame
 	script   string                     // its identifier, to take it back
 	pause    *pause                     // the page's last word
@@ -108,7 +109,7 @@ func (b *bridge) set(s messages.SetBridge) {
 	b.epoch = max(b.epoch, s.Epoch)
 	switch {
 	case s.On && !b.on:
-		b.on = true
+		b.on, b.unable = true, false
 		b.attach()
 	case !s.On && b.on:
 		b.leave()
@@ -122,14 +123,7 @@ func (b *bridge) leave() {
 		return
 	}
 	b.on = false
-	if b.script != "" {
-		b.command(TagNone, "Page.removeScriptToEvaluateOnNewDocument", mustJSON(struct {
-			Identifier string `json:"identifier"`
-		}{b.script}))
-	}
-	for _, context := range b.sortedContexts() {
-		b.command(TagNone, "Runtime.evaluate", b.secret.turnOff(b.epoch, context))
-	}
+	b.takeBack()
 	b.command(TagNone, "Debugger.disable", nil)
 	b.over()
 }
@@ -251,15 +245,17 @@ func (b *bridge) handle(o messages.HandleDialog) {
 func (b *bridge) replied(r Replied) {
 	switch r.Tag.Kind {
 	case TagBridgeOn:
-		if r.Err != nil {
-			b.do(ToSupervisor{messages.BridgeRefused{Gen: b.gen, Session: b.session, Err: r.Err}})
+		if messages.CodeOf(r.Err) == messages.CodeCDPError {
+			b.refused(r.Err)
 		}
 	case TagBridgeScript:
-		if r.Err != nil {
-			b.do(ToSupervisor{messages.BridgeRefused{Gen: b.gen, Session: b.session, Err: r.Err}})
-			return
-		}
 		b.script = decodeIdentifier(r.Result)
+		switch {
+		case messages.CodeOf(r.Err) == messages.CodeCDPError && r.Err.Error() != "Target crashed":
+			b.refused(r.Err)
+		case b.unable && b.script != "":
+			b.takeBack()
+		}
 	case TagBridgeOwner:
 		b.ownerKnown(r)
 	case TagBridgeElement:
@@ -289,6 +285,43 @@ func (b *bridge) replied(r Replied) {
 			b.do(Disarm{timerBridge + string(b.session)})
 		}
 		b.handled(r.Tag.ID, err)
+	}
+}
+
+// refused is for a browser that gives this session no debugger: without one our
+// functions would answer by themselves.
+func (b *bridge) refused(err error) {
+	if b.unable {
+		return
+	}
+	b.unable, b.on = true, false
+	b.takeBack()
+	b.do(ToSupervisor{messages.BridgeRefused{Gen: b.gen, Session: b.session, Err: err}})
+}
+
+// takeBack gives the documents that are there their own functions, and those to
+// come.
+func (b *bridge) takeBack() {
+	if b.script != "" {
+		b.command(TagNone, "Page.removeScriptToEvaluateOnNewDocument", mustJSON(struct {
+			Identifier string `json:"identifier"`
+		}{b.script}))
+		b.script = ""
+	}
+	contexts := b.sortedContexts()
+	if len(contexts) == 0 {
+		contexts = []int64{0} // nobody has told of any: that of the main frame
+	}
+	for _, context := range contexts {
+		b.command(TagNone, "Runtime.evaluate", b.secret.turnOff(b.epoch, context))
+	}
+}
+
+// rearm is for what an agent has done to the debugger of its own session.
+func (b *bridge) rearm() {
+	if b.on {
+		b.command(TagNone, "Debugger.setBlackboxPatterns", b.secret.patterns())
+		b.command(TagNone, "Debugger.enable", nil)
 	}
 }
 

@@ -135,6 +135,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		for _, c := range m.children {
 			m.bridge.askElement(c.Session, c.Info.ID)
 		}
+	case messages.RearmBridge:
+		m.bridge.rearm()
 	case messages.FrameBoxed:
 		m.bridge.boxed(in.Shut)
 	case bridgeScript:

@@ -72,6 +72,15 @@ var endsPause = map[string]bool{
 	"Runtime.terminateExecution": true,
 }
 
+// disarmsBridge are the commands that take from the bridge what it needs of the
+// session's debugger, which it shares with the agents.
+var disarmsBridge = map[string]bool{
+	"Debugger.disable": true, "Debugger.setBlackboxPatterns": true, "Debugger.setSkipAllPauses": true,
+}
+
+// DisarmsBridge says whether the bridge has to be set up anew after method.
+func DisarmsBridge(method string) bool { return disarmsBridge[method] }
+
 // EndsPause says whether method would answer a bridged dialog with nothing.
 func EndsPause(method string) bool { return endsPause[method] }
 

@@ -24,6 +24,7 @@ type Port struct {
 
 	mux     *transport.Mux
 	stalled func() // tells the session's actor; does not block
+	rearm   func() // the same; nil for the browser's own session
 	place   wanted.Place
 	wanted  *wanted.Store
 }
@@ -73,6 +74,13 @@ func (p *Port) Call(ctx context.Context, method string, params []byte, timeout t
 			}
 			return r.Result, nil
 		}
+	}
+}
+
+// Rearm sets the bridge up anew, behind everything that was called before.
+func (p *Port) Rearm() {
+	if p.rearm != nil {
+		p.rearm()
 	}
 }
 

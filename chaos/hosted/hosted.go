@@ -4,9 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,6 +25,8 @@ type Options struct {
 	// Dials is how many connections a door admits before its address has expired;
 	// 0 is any number, until [Door.Expire].
 	Dials int
+	// NoDebugger refuses the Debugger domain.
+	NoDebugger bool
 }
 
 // Backend is the service in front of one browser. Its methods are safe for
@@ -184,7 +189,7 @@ func (b *Backend) serve(w http.ResponseWriter, r *http.Request) {
 	for _, ends := range [][2]*websocket.Conn{{client, upstream}, {upstream, client}} {
 		pumps.Go(func() {
 			defer cancel()
-			pump(ctx, ends[1], ends[0])
+			b.pump(ctx, ends[1], ends[0], ends[0] == client)
 		})
 	}
 	pumps.Wait()
@@ -193,14 +198,36 @@ func (b *Backend) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // pump carries messages until either end, or the connection, is over.
-func pump(ctx context.Context, to, from *websocket.Conn) {
+func (b *Backend) pump(ctx context.Context, to, from *websocket.Conn, fromClient bool) {
 	for {
 		kind, message, err := from.Read(ctx)
 		if err != nil {
 			return
 		}
+		if fromClient && b.options.NoDebugger {
+			if refusal := refuse(message, "Debugger."); refusal != nil {
+				if from.Write(ctx, kind, refusal) != nil {
+					return
+				}
+				continue
+			}
+		}
 		if to.Write(ctx, kind, message) != nil {
 			return
 		}
 	}
+}
+
+// refuse is the answer to a command of a domain that is not to be had; nil for all
+// others.
+func refuse(message []byte, domain string) []byte {
+	var c struct {
+		ID      int64  `json:"id"`
+		Session string `json:"sessionId,omitempty"`
+		Method  string `json:"method"`
+	}
+	if json.Unmarshal(message, &c) != nil || !strings.HasPrefix(c.Method, domain) {
+		return nil
+	}
+	return fmt.Appendf(nil, `{"id":%d,"error":{"code":-32601,"message":"'%s' wasn't found"},"sessionId":%q}`, c.ID, c.Method, c.Session)
 }

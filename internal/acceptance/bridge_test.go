@@ -357,3 +357,25 @@ func TestBridge_NoDialogWhileADocumentLeaves(t *testing.T) {
 		t.Errorf("%d dialogs", n)
 	}
 }
+
+// An agent that uses the debugger of its session shares it with the bridge.
+func TestBridge_AnAgentMayDebugAsWell(t *testing.T) {
+	t.Parallel()
+	k := setup(t).task("debugs", bridged)
+	k.goTo("http://a.test/confirm")
+	k.cdp("", "Debugger.enable", "{}")
+	k.cdp("", "Debugger.disable", "{}")
+	k.later("", "ask()")
+	d := k.dialog()
+	if d.Path != "bridge" {
+		t.Errorf("dialog %+v", d)
+	}
+	for _, m := range []string{"Debugger.resume", "Debugger.disable", "Debugger.stepOver"} {
+		_, err := k.node.CDP(k.ctx, k.id, messages.CDPRequest{Method: m})
+		wantCode(t, err, messages.CodeBlockedByDialog)
+	}
+	k.respond(messages.DialogAnswer{Action: messages.ActionAccept})
+	if got := k.eval("", "window.got"); got != "true" {
+		t.Errorf("the page received %s", got)
+	}
+}

@@ -100,3 +100,26 @@ func TestBridge_AutoFindsOutOnAHostedBrowser(t *testing.T) {
 		t.Errorf("links %+v", s.Connection)
 	}
 }
+
+// Where the bridge cannot work, dialogs stay as they are, and the snapshot says so.
+func TestBridge_WithoutADebuggerDialogsStayNative(t *testing.T) {
+	t.Parallel()
+	h := host(t, hosted.Options{NoDebugger: true})
+	r := setupOn(t, h.chrome)
+	r.entry = h.open()
+	k := r.task("unavailable", bridged)
+	k.await("unavailable", func(s *messages.Snapshot) bool {
+		return s.Pages[0].Bridge == "unavailable" && s.Connection.Bridge == "on"
+	})
+	k.goTo("http://a.test/oopif-prompt")
+	for _, f := range []messages.FrameID{"", k.frame("/prompt").FrameID} {
+		k.later(f, "window.got = prompt('still native')")
+		if d := k.dialog(); d.Path != "native" {
+			t.Errorf("dialog %+v", d)
+		}
+		k.accept("yes")
+		if got := k.eval(f, "window.got"); got != `"yes"` {
+			t.Errorf("received %s", got)
+		}
+	}
+}
