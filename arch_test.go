@@ -54,11 +54,9 @@ var floors = []struct {
 	{"internal/api", []string{"internal/bounds", "internal/logs", "internal/redact", "internal/token", "internal/ui", "messages"}},
 	{"internal/client", []string{"messages"}},
 	{"internal/demo", []string{".", "internal/browser", "messages"}},
-	{"internal/cli", []string{"internal/api", "internal/browser", "internal/client", "internal/config", "internal/logs", "internal/statedir", "internal/token", "internal/version", "messages", "transport"}},
-	{"cmd/node", []string{".", "internal/bounds", "internal/tracing", "internal/browser", "internal/cli", "internal/demo", "internal/version", "messages"}},
 	{"internal/checkup", []string{"messages", "transport"}},
-	{"internal/cli", []string{"internal/api", "internal/browser", "internal/checkup", "internal/client", "internal/config", "internal/logs", "internal/statedir", "internal/token", "messages", "transport"}},
-	{"cmd/node", []string{".", "internal/bounds", "internal/tracing", "internal/browser", "internal/cli", "internal/demo", "messages"}},
+	{"internal/cli", []string{"internal/api", "internal/browser", "internal/checkup", "internal/client", "internal/config", "internal/logs", "internal/statedir", "internal/token", "internal/version", "messages", "transport"}},
+	{"cmd/node", []string{".", "internal/bounds", "internal/tracing", "internal/browser", "internal/cli", "internal/demo", "internal/version", "messages"}},
 
 	// What only tests stand on.
 	{"chaos/plan", []string{"messages"}},

@@ -6,19 +6,17 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"time"
 
 	"holdfast/messages"
 )
 
-// BridgeSecret tells a task's bridge from anything a page can make. It is hexadecimal,
-// bridgeSecretLen long; empty for a task that has none. A page sees the name at
-// most, in a stack trace.
+// BridgeSecret tells a task's bridge from anything a page can make: 48 hexadecimal
+// digits, or empty for a task that has none.
 type BridgeSecret string
 
 // BridgeSecretBytes is how many random bytes make a [BridgeSecret].
 const BridgeSecretBytes = 24
-
-const bridgeSecretLen = 2 * BridgeSecretBytes
 
 // name is that of the script, by which it is not blackboxed.
 func (s BridgeSecret) name() string { return string(s[:16]) }
@@ -130,7 +128,7 @@ func (s BridgeSecret) decodeScript(params []byte) any {
 }
 
 // decodePaused reads Debugger.paused: a call of ours, or somebody else's pause.
-func (s BridgeSecret) decodePaused(params []byte) any {
+func (s BridgeSecret) decodePaused(now time.Time, params []byte) any {
 	if s == "" || !bytes.Contains(params, []byte(s.token())) {
 		return pausedEvent(true)
 	}
@@ -150,6 +148,7 @@ func (s BridgeSecret) decodePaused(params []byte) any {
 	if !ok {
 		return pausedEvent(true)
 	}
+	p.Heard = now
 	p.Pause.CallFrame = clip(e.CallFrames[0].ID, 256)
 	p.Context = contextOf(p.Pause.CallFrame)
 	return p

@@ -123,7 +123,7 @@ func (b *bridge) maybeTell() {
 	switch {
 	case p == nil || p.known:
 	case b.box == boxShut || p.policy == boxShut:
-		p.known = true
+		p.known, b.answered = true, p.Key
 		b.do(Disarm{timerBox + string(b.session)})
 		b.do(Command{
 			Session: b.session, Tag: Tag{Kind: TagBridgeAnswer, Session: b.session}, Timeout: AnswerBudget,

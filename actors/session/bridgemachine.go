@@ -45,6 +45,7 @@ type bridge struct {
 	box      box                        // of all frames here, by the element of the first
 	asked    map[messages.TargetID]messages.SessionID
 	policies map[int64]box // by context
+	answered string        // the call that was answered last
 	resumed  bool          // without an answer of ours; it asks again, or has gone on
 }
 
@@ -69,6 +70,7 @@ type (
 	bridgePaused struct {
 		Pause                           messages.Pause
 		Context                         int64
+		Heard                           time.Time
 		Kind, Message, Default, Address string
 	}
 )
@@ -176,7 +178,7 @@ func (b *bridge) paused(p bridgePaused) {
 	frame := b.frameOf(p.Context)
 	b.pause = &pause{Pause: p.Pause, frame: frame, context: p.Context, told: messages.DialogOpened{
 		Role: b.role, Gen: b.gen, Session: b.session, Page: b.page, Frame: frame,
-		Type: p.Kind, Message: p.Message, Default: p.Default, URL: p.Address, Pause: p.Pause,
+		Type: p.Kind, Message: p.Message, Default: p.Default, URL: p.Address, Pause: p.Pause, Heard: p.Heard,
 	}}
 	if known {
 		b.tell()
@@ -236,6 +238,7 @@ func (b *bridge) navigated(f messages.FrameID, root bool) {
 }
 
 func (b *bridge) handle(o messages.HandleDialog) {
+	b.answered = o.Pause.Key
 	b.do(Command{
 		Session: b.session, Tag: Tag{Kind: TagBridgeAnswer, Session: b.session, ID: o.Dialog}, Timeout: AnswerBudget,
 		Method: "Debugger.evaluateOnCallFrame", Params: answerInFrame(o),
@@ -280,7 +283,7 @@ func (b *bridge) replied(r Replied) {
 		if messages.CodeOf(err) == messages.CodeCDPError {
 			err = nil // resumed by somebody else, with our answer
 		}
-		if err == nil {
+		if err == nil && b.pause != nil && b.pause.Key == b.answered {
 			b.pause, b.resumed = nil, false
 			b.do(Disarm{timerBridge + string(b.session)})
 		}

@@ -195,7 +195,7 @@ func decode(c Config, now time.Time, method string, params []byte) any {
 	case "Debugger.scriptParsed":
 		return c.Bridge.Secret.decodeScript(params)
 	case "Debugger.paused":
-		return c.Bridge.Secret.decodePaused(params)
+		return c.Bridge.Secret.decodePaused(now, params)
 	case "Debugger.resumed":
 		return pausedEvent(false)
 	case "Target.attachedToTarget":

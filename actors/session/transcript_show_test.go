@@ -20,7 +20,11 @@ func showEffect(e session.Effect) string {
 			s = fmt.Sprintf("> (%s) %s", e.Session, e.Method)
 		}
 		if len(e.Params) > 0 {
-			s += " " + string(e.Params)
+			params := string(e.Params)
+			if len(params) > 300 {
+				params = fmt.Sprintf("%.40s… (%d bytes)", params, len(params)/1000*1000)
+			}
+			s += " " + params
 		}
 		if e.Timeout > 0 {
 			s += fmt.Sprintf(" within %v", e.Timeout)

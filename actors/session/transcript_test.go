@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ import (
 // TestMachineTranscripts replays the stories in testdata/machine; run with
 // -rewrite to accept what the machine says now.
 //
-//	attach page|iframe [fresh|again] [restoring]
+//	attach page|iframe [fresh|again|bridged] [restoring]
 //	                                 a new machine and its Start; what is restored has its outcome at
 //	                                 once, or where it is said
 //	restored                         it has
@@ -29,7 +30,11 @@ import (
 //	lifecycle LOADER NAME            Page.lifecycleEvent of the main frame
 //	navigate URL [until=X] [timeout=S]
 //	dialogs [ID...] [holding]        what the dialog actor says is open
-//	handle ID accept|dismiss [text=X]
+//	handle ID accept|dismiss [text=X] [key=X]
+//	pause KEY KIND MESSAGE [context=N]  Debugger.paused in a function of the bridge
+//	script FRAME CONTEXT             our script, in a document
+//	bridge on|off EPOCH              SetBridge
+//	boxed open|shut                  what the parent's session knows of the frame
 //	probe [report] | reload | load URL
 //	browser alive|dialog|silent      what the browser process answers while time passes: signs of life,
 //	                                 keys as well, or nothing; alive after every attach
@@ -72,6 +77,9 @@ func (tr *transcript) begin(cfg session.Config) {
 	*tr = transcript{cfg: cfg, now: epoch, timers: map[string]time.Time{}, browser: "alive"}
 }
 
+// secret is that of every machine with a bridge here.
+const secret = "000102030405060708090a0b0c0d0e0f1011121314151617"
+
 var epoch = time.Unix(0, 0)
 
 // pageInput reads a block that is one input of a page's machine.
@@ -82,12 +90,33 @@ func (tr *transcript) pageInput(t *testing.T, d *datadriven.TestData) any {
 		if arg(t, d, 0) == "iframe" {
 			cfg.Target, cfg.IsPage = "F", false
 		}
+		cfg.Bridge = session.Bridge{On: d.HasArg("bridged"), Epoch: 1, Secret: secret}
 		tr.begin(cfg)
 		tr.restoring = d.HasArg("restoring")
 		tr.machine = session.NewMachine(cfg)
 		return session.Start{}
 	case "restored":
 		return session.Restored{Round: tr.restore.Round}
+	case "pause":
+		context := 3
+		if d.HasArg("context") {
+			d.ScanArgs(t, "context", &context)
+		}
+		message := arg(t, d, 2)
+		d.Input = fmt.Sprintf(`{"callFrames":[{"callFrameId":"1.%d.0","this":{"type":"string","value":"%s%s %s 4 %d u://%sdflt"}}]}`,
+			context, secret[16:32], arg(t, d, 0), arg(t, d, 1), len(message), message)
+		return tr.event(t, d, "Debugger.paused")
+	case "script":
+		d.Input = fmt.Sprintf(`{"scriptId":"1","url":%q,"executionContextId":%s,"executionContextAuxData":{"isDefault":true,"frameId":%q}}`, secret[:16], arg(t, d, 1), arg(t, d, 0))
+		return tr.event(t, d, "Debugger.scriptParsed")
+	case "bridge":
+		n, err := strconv.ParseUint(arg(t, d, 1), 10, 64)
+		if err != nil {
+			d.Fatalf(t, "%v", err)
+		}
+		return messages.SetBridge{On: arg(t, d, 0) == "on", Epoch: n}
+	case "boxed":
+		return messages.FrameBoxed{Session: tr.cfg.Session, Shut: arg(t, d, 0) == "shut"}
 	case "tree":
 		d.Input = fmt.Sprintf(`{"frameTree":{"frame":{"id":%q,"loaderId":%q,"url":%q}}}`, tr.cfg.Target, arg(t, d, 0), arg(t, d, 1))
 		return tr.reply(t, d, "Page.getFrameTree")
@@ -133,6 +162,10 @@ func (tr *transcript) pageInput(t *testing.T, d *datadriven.TestData) any {
 			var text string
 			d.ScanArgs(t, "text", &text)
 			o.Text = &text
+		}
+		if d.HasArg("key") {
+			d.ScanArgs(t, "key", &o.Pause.Key)
+			o.Pause.CallFrame = "1.3.0"
 		}
 		return o
 	case "probe":

@@ -1,0 +1,226 @@
+package dialog_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"holdfast/actors/dialog"
+	"holdfast/messages"
+)
+
+// call is what the page knows of one of its calls.
+type call struct {
+	key     string
+	frame   messages.FrameID
+	waits   bool
+	told    map[messages.SessionID]bool
+	opened  int // times a dialog was opened for it
+	answers int // that the page took
+}
+
+// TestABridgedCallIsOneDialog plays a page with two frames and two links against the
+// machine: whoever tells of a call, in whatever order and how often, and whatever
+// becomes of the links, a call that was answered has been one dialog, got one
+// answer, and is told of as pending exactly as long as somebody can answer it.
+func TestABridgedCallIsOneDialog(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		now := time.Unix(1000, 0)
+		m := dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), messages.DialogMemory{})
+		var (
+			calls   []*call
+			gens    = [messages.Roles]messages.Generation{1, 1}
+			up      = [messages.Roles]bool{true, true}
+			orders  []messages.HandleDialog
+			timers  = map[string]bool{}
+			pending []messages.Dialog
+			owed    = map[int]int{}
+			asked   int
+		)
+		session := func(r messages.Role, f messages.FrameID) messages.SessionID {
+			return messages.SessionID(fmt.Sprintf("%d/%d/%s", r, gens[r], f))
+		}
+		byKey := func(key string) *call {
+			for _, c := range calls {
+				if c.key == key {
+					return c
+				}
+			}
+			return nil
+		}
+		var step func(in any)
+		step = func(in any) {
+			for _, e := range m.Step(now, in) {
+				switch e := e.(type) {
+				case dialog.ToSession:
+					orders = append(orders, e.Msg)
+				case dialog.Arm:
+					timers[e.Name] = true
+				case dialog.Disarm:
+					delete(timers, e.Name)
+				case dialog.Answer:
+					e.To(e.Value, e.Err)
+				case dialog.ToSupervisor:
+					if c, ok := e.Msg.(messages.DialogsChanged); ok {
+						pending = c.Pending
+						if c.Opened != nil {
+							byKey(c.Opened.Message).opened++
+						}
+					}
+				}
+			}
+		}
+		watch := func(r messages.Role) {
+			w := messages.PageWatched{Role: r, Gen: gens[r], Page: "P", Session: session(r, "P")}
+			step(w)
+			step(messages.PageCovered(w))
+		}
+		tell := func(c *call, r messages.Role) {
+			s := session(r, c.frame)
+			c.told[s] = true
+			step(messages.DialogOpened{
+				Role: r, Gen: gens[r], Session: s, Page: "P", Frame: c.frame, Type: "confirm", Message: c.key,
+				Pause: messages.Pause{Key: c.key, CallFrame: "1.3.0"},
+			})
+		}
+		watch(messages.RolePrimary)
+		watch(messages.RoleAnchor)
+		role := rapid.SampledFrom([]messages.Role{messages.RolePrimary, messages.RoleAnchor})
+		t.Repeat(map[string]func(*rapid.T){
+			"ask": func(t *rapid.T) {
+				f := rapid.SampledFrom([]messages.FrameID{"P", "F"}).Draw(t, "frame")
+				for _, c := range calls {
+					if c.waits && c.frame == f {
+						t.Skip("a frame asks once at a time")
+					}
+				}
+				calls = append(calls, &call{key: fmt.Sprintf("k.%d", len(calls)), frame: f, waits: up[0] || up[1], told: map[messages.SessionID]bool{}})
+			},
+			"tell": func(t *rapid.T) {
+				r := role.Draw(t, "role")
+				for _, c := range calls {
+					if up[r] && (c.waits || c.told[session(r, c.frame)]) { // told again, late, by a session that has failed
+						tell(c, r)
+					}
+				}
+			},
+			"answer": func(t *rapid.T) {
+				if len(pending) == 0 {
+					t.Skip()
+				}
+				d := rapid.SampledFrom(pending).Draw(t, "dialog")
+				asked++
+				n := asked
+				owed[n] = 1
+				step(messages.AnswerDialog{
+					Answer: messages.DialogAnswer{Action: "accept", DialogID: d.ID},
+					Reply:  func(any, error) { owed[n]-- },
+				})
+			},
+			"carry out": func(t *rapid.T) {
+				if len(orders) == 0 {
+					t.Skip()
+				}
+				o := orders[0]
+				orders = orders[1:]
+				var err error
+				switch c := byKey(o.Pause.Key); {
+				case o.Session != session(messages.RolePrimary, c.frame) && o.Session != session(messages.RoleAnchor, c.frame):
+					err = messages.Errorf(messages.CodeUpstreamUnavailable, "gone").With("sent", rapid.Bool().Draw(t, "sent"))
+				case !c.waits:
+					err = messages.Errorf(messages.CodeCDPError, "No dialog is showing")
+				default:
+					c.waits = false
+					c.answers++
+					if rapid.IntRange(0, 3).Draw(t, "lost") == 0 {
+						err = messages.Errorf(messages.CodeUpstreamUnavailable, "the reply was lost").With("sent", true)
+					}
+				}
+				step(messages.DialogHandled{Dialog: o.Dialog, Session: o.Session, Err: err})
+			},
+			"drop": func(t *rapid.T) {
+				r := role.Draw(t, "role")
+				if !up[r] {
+					t.Skip()
+				}
+				up[r] = false
+				if !up[0] && !up[1] {
+					for _, c := range calls {
+						c.waits = false // nobody holds it
+					}
+				}
+				for _, f := range []messages.FrameID{"P", "F"} {
+					if rapid.Bool().Draw(t, "said") {
+						step(messages.SessionGone{Role: r, Session: session(r, f)})
+					}
+				}
+				step(messages.LinkLost{Role: r, Gen: gens[r]})
+				gens[r]++
+			},
+			"return": func(t *rapid.T) {
+				if r := role.Draw(t, "role"); !up[r] {
+					up[r] = true
+					watch(r)
+					for _, c := range calls {
+						if c.waits {
+							tell(c, r) // who comes while a page waits is told
+						}
+					}
+				}
+			},
+			"time": func(*rapid.T) {
+				now = now.Add(time.Second)
+				for name := range timers {
+					if name[:4] == "wayl" {
+						delete(timers, name)
+						step(dialog.TimerFired{Name: name})
+					}
+				}
+			},
+			"": func(t *rapid.T) {
+				seen := map[string]bool{}
+				for _, d := range pending {
+					if seen[d.Message] {
+						t.Fatalf("%s is pending twice", d.Message)
+					}
+					seen[d.Message] = true
+				}
+				for _, c := range calls {
+					if c.answers > 1 {
+						t.Fatalf("%s got %d answers", c.key, c.answers)
+					}
+				}
+				for n, left := range owed {
+					if left < 0 {
+						t.Fatalf("answer %d was replied to more than once", n)
+					}
+				}
+			},
+		})
+		// With both links back, and every order carried out, what waits is pending and
+		// what does not is over.
+		for r := range messages.Roles {
+			if !up[r] {
+				up[r] = true
+				watch(messages.Role(r))
+			}
+			for _, c := range calls {
+				if c.waits {
+					tell(c, messages.Role(r))
+				}
+			}
+		}
+		waiting := map[string]bool{}
+		for _, d := range pending {
+			waiting[d.Message] = true
+		}
+		for _, c := range calls {
+			if c.waits && !waiting[c.key] && len(orders) == 0 {
+				t.Fatalf("%s waits, and nobody is told", c.key)
+			}
+		}
+	})
+}
