@@ -17,8 +17,8 @@ type call struct {
 	frame   messages.FrameID
 	waits   bool
 	told    map[messages.SessionID]bool
-	opened  int // times a dialog was opened for it
-	answers int // that the page took
+	answers int  // that the page took
+	settled bool // in history as answered
 }
 
 // TestABridgedCallIsOneDialog plays a page with two frames and two links against the
@@ -66,8 +66,11 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 				case dialog.ToSupervisor:
 					if c, ok := e.Msg.(messages.DialogsChanged); ok {
 						pending = c.Pending
-						if c.Opened != nil {
-							byKey(c.Opened.Message).opened++
+						if c.Opened != nil && byKey(c.Opened.Message).settled {
+							t.Fatalf("%s was answered, and asks again as %s", c.Opened.Message, c.Opened.ID)
+						}
+						if c.Closed != nil && c.Closed.ClosedBy == messages.ClosedByAgent {
+							byKey(c.Closed.Message).settled = true
 						}
 					}
 				}
