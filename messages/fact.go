@@ -257,6 +257,15 @@ type (
 		After  time.Duration
 	}
 
+	// BridgeStands says that a session's documents have the functions of the bridge,
+	// or their own again.
+	BridgeStands struct {
+		Role    Role
+		Gen     Generation
+		Session SessionID
+		On      bool
+	}
+
 	// BridgeRefused says that the browser does not give a session what the bridge
 	// needs.
 	BridgeRefused struct {

@@ -118,7 +118,8 @@ type Connection struct {
 	// the same address: none of the pages from before was there.
 	BrowserRestarts uint64 `json:"browser_restarts"`
 	LastGapMS       int64  `json:"last_gap_ms"`
-	// Bridge is on where dialogs are answered through the bridge, else native.
+	// Bridge is on where dialogs are to come over the bridge, else native; what a
+	// page has is said with it.
 	Bridge string `json:"bridge"`
 	// WantedTruncated is set when agents have set more than is remembered: some
 	// of it will not be there after a reconnect.

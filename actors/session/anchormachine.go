@@ -157,7 +157,7 @@ func (m *AnchorMachine) replied(r Replied) {
 		m.maybeSettled()
 	case TagDialog:
 		m.do(ToDialog{messages.DialogHandled{Dialog: r.Tag.ID, Session: r.Tag.Session, Err: dialogError(r.Err)}})
-	case TagBridgeOn, TagBridgeScript, TagBridgeAnswer, TagBridgeResume, TagBridgeOwner, TagBridgeElement, TagBridgePolicy:
+	case TagBridgeOn, TagBridgeScript, TagBridgeOff, TagBridgeAnswer, TagBridgeResume, TagBridgeOwner, TagBridgeElement, TagBridgePolicy:
 		m.bridgeReplied(r)
 	case TagLeft:
 		m.do(ToSupervisor{messages.PageLeft{Gen: m.cfg.Gen, Page: r.Tag.Page}})

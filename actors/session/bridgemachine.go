@@ -126,7 +126,7 @@ func (b *bridge) leave() {
 	}
 	b.on = false
 	b.takeBack()
-	b.command(TagNone, "Debugger.disable", nil)
+	b.command(TagBridgeOff, "Debugger.disable", nil)
 	b.over()
 }
 
@@ -258,6 +258,12 @@ func (b *bridge) replied(r Replied) {
 			b.refused(r.Err)
 		case b.unable && b.script != "":
 			b.takeBack()
+		case r.Err == nil && b.on:
+			b.stands(true)
+		}
+	case TagBridgeOff:
+		if !b.on {
+			b.stands(false)
 		}
 	case TagBridgeOwner:
 		b.ownerKnown(r)
@@ -289,6 +295,10 @@ func (b *bridge) replied(r Replied) {
 		}
 		b.handled(r.Tag.ID, err)
 	}
+}
+
+func (b *bridge) stands(on bool) {
+	b.do(ToSupervisor{messages.BridgeStands{Role: b.role, Gen: b.gen, Session: b.session, On: on}})
 }
 
 // refused is for a browser that gives this session no debugger: without one our

@@ -73,6 +73,7 @@ const (
 	TagLeft
 	TagBridgeOn
 	TagBridgeScript
+	TagBridgeOff
 	TagBridgeAnswer
 	TagBridgeResume
 	TagBridgeOwner

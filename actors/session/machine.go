@@ -245,7 +245,7 @@ func (m *Machine) replied(r Replied) {
 		m.navigateReplied(r)
 	case TagReload:
 		m.reloadReplied(r)
-	case TagBridgeOn, TagBridgeScript, TagBridgeAnswer, TagBridgeResume, TagBridgeOwner, TagBridgeElement, TagBridgePolicy:
+	case TagBridgeOn, TagBridgeScript, TagBridgeOff, TagBridgeAnswer, TagBridgeResume, TagBridgeOwner, TagBridgeElement, TagBridgePolicy:
 		m.bridge.replied(r)
 	}
 }

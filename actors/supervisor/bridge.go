@@ -58,17 +58,36 @@ func (m *Machine) bridgeRefused(r messages.BridgeRefused) {
 	m.pageChanged(e.cfg.Page)
 }
 
-// pageBridge is what the contract says of a page's bridge.
-func (m *Machine) pageBridge(t messages.TargetID) string {
-	if !m.bridged() {
-		return messages.BridgeNative
+// bridgeStands notes what a session's documents have: it is said of a page once it
+// is so, and not once it is wanted.
+func (m *Machine) bridgeStands(b messages.BridgeStands) {
+	e := m.sessions[b.Session]
+	if e == nil || b.Role != messages.RolePrimary || b.Gen != m.gen || e.bridged == b.On {
+		return
 	}
+	before := m.pageBridge(e.cfg.Page)
+	if e.bridged = b.On; m.pageBridge(e.cfg.Page) != before {
+		m.pageChanged(e.cfg.Page)
+	}
+}
+
+// pageBridge is what the contract says of a page's bridge: that of all its sessions,
+// while it is wanted, and of any, while it is not any more.
+func (m *Machine) pageBridge(t messages.TargetID) string {
+	some, all := false, true
 	for _, e := range m.sessions {
-		if e.cfg.Page == t && e.unbridged {
+		if e.cfg.Page != t {
+			continue
+		}
+		if m.bridged() && e.unbridged {
 			return messages.BridgeUnavailable
 		}
+		some, all = some || e.bridged, all && e.bridged
 	}
-	return messages.BridgeOn
+	if some && (all || !m.bridged()) {
+		return messages.BridgeOn
+	}
+	return messages.BridgeNative
 }
 
 // leaveBridge gives the pages back their own functions before the task leaves

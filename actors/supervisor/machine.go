@@ -89,7 +89,8 @@ type sessionEntry struct {
 	heard   bool // its renderer has answered since it was doubted
 	health  messages.PageState
 
-	unbridged bool // the browser does not give it a bridge
+	bridged   bool // its documents have the bridge
+	unbridged bool // the browser does not give it one
 }
 
 // opening is a page that is to go somewhere once its session answers: a page
@@ -239,6 +240,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.bridgeNeeded(in)
 	case messages.FrameBoxed:
 		m.frameBoxed(in)
+	case messages.BridgeStands:
+		m.bridgeStands(in)
 	case messages.BridgeRefused:
 		m.bridgeRefused(in)
 	case messages.PageUnreachable:

@@ -301,7 +301,6 @@ func TestBridge_IsTurnedOffAgain(t *testing.T) {
 	k.await("native", func(s *messages.Snapshot) bool {
 		return s.Connection.Bridge == "native" && s.Pages[0].Bridge == "native"
 	})
-	k.goTo("http://a.test/same-origin#behind-the-change") // in the same document
 	for _, in := range []string{"", "f.contentWindow."} {
 		k.later("", "window.got = "+in+"confirm('after')")
 		if d := k.dialog(); d.Path != "native" || in != "" && d.FrameID != f.FrameID {

@@ -82,7 +82,7 @@ func TestBridge_AutoFindsOutOnAHostedBrowser(t *testing.T) {
 	if c := k.closed("d-1"); c.ClosedBy != messages.ClosedByRemote || c.Path != "native" {
 		t.Errorf("the first: %+v", c)
 	}
-	k.await("the bridge", func(s *messages.Snapshot) bool { return s.Connection.Bridge == "on" && s.PageState == messages.PageOK })
+	k.await("the bridge", func(s *messages.Snapshot) bool { return s.Pages[0].Bridge == "on" && s.PageState == messages.PageOK })
 	for i := range 3 {
 		k.later("", "ask()")
 		d := k.dialog()
