@@ -216,7 +216,7 @@ func (k *task) asksBefore(s spot) error {
 		title, err := evalOn(k.ctx, k.node, k.id, s.where, "document.title")
 		return err == nil && title == `"/matrix-left"`
 	})
-	s2 := k.snapshot()
+	s2 := k.await("its dialog over", func(s *messages.Snapshot) bool { return len(s.PendingDialogs) == 0 })
 	if c := s2.RecentDialogs[len(s2.RecentDialogs)-1]; c.Type != "beforeunload" || c.Path != "native" || c.Action != messages.ActionAccept {
 		return fmt.Errorf("history says %+v", c)
 	}
