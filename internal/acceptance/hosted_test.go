@@ -62,9 +62,6 @@ func TestD24_TheSuiteOnAHostedBrowser(t *testing.T) {
 	theHosted.Store(host(t, hosted.Options{DismissAfter: 10 * time.Millisecond, DropOthers: true, Dials: 6}))
 	t.Run("rows", func(t *testing.T) {
 		for name, row := range suite {
-			if name == "M2" {
-				continue // it cuts connections by a proxy of its own
-			}
 			t.Run(name, row)
 		}
 	})
