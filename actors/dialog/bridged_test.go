@@ -51,8 +51,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 			}
 			return nil
 		}
-		var step func(in any)
-		step = func(in any) {
+		step := func(in any) {
 			for _, e := range m.Step(now, in) {
 				switch e := e.(type) {
 				case dialog.ToSession:
