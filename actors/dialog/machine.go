@@ -19,7 +19,7 @@ type entry struct {
 	promoted bool
 	// remembered says that a failed actor may have been told of its end.
 	remembered bool
-	alone    bool // bridged, and no link has told of it in time
+	alone      bool // bridged, and no link has told of it in time
 }
 
 // shut says that the dialog has closed and that only whose answer it was is not

@@ -21,9 +21,9 @@ func (m *Machine) attach() {
 			continue
 		}
 		if c.tag == TagTree {
+			m.bridge.attach()
 			m.restoring = true
 			m.do(Restore{Revived: m.round > 1, Round: m.round})
-			m.bridge.attach()
 		}
 		if c.method == resume && m.held {
 			m.do(Arm{timerResume, HoldBudget})
