@@ -244,7 +244,6 @@ type (
 	// FrameBoxed says whether the sandbox of a frame with a session of its own keeps
 	// it from opening dialogs.
 	FrameBoxed struct {
-		Role    Role
 		Gen     Generation
 		Session SessionID
 		Shut    bool

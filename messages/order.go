@@ -106,6 +106,15 @@ type (
 	// CoverPage says that a page is the task's.
 	CoverPage struct{ Page TargetID }
 
+	// CoverFrame says that a frame of another process is the task's, and again once
+	// it is known whether its sandbox keeps it from opening dialogs.
+	CoverFrame struct {
+		Page  TargetID
+		Frame TargetID
+		Boxed bool // known
+		Shut  bool
+	}
+
 	// LeavePage asks for the anchor's session of a page to be given up until
 	// the next CoverPage. A PageLeft follows.
 	LeavePage struct{ Page TargetID }

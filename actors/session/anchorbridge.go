@@ -9,10 +9,20 @@ import (
 )
 
 // The anchor's part in the bridge: a debugger on every page, and on every frame of
-// another process, so that a pause outlives the primary link. Nothing is held
-// for it: a session that comes while a page waits is told of it all the same.
+// another process, so that a pause outlives the primary link. It holds nothing: a
+// session that comes while a page waits is told of it all the same.
+//
+// Frames are attached to one by one, when the primary has reported them. The anchor
+// must not have them attached by themselves: Target.setAutoAttach on a page, whoever
+// says it, takes the sessions of frames away that are held for anybody, and such a
+// frame stays held (C50).
 
-var autoAttachIframesUnheld = []byte(`{"autoAttach":true,"waitForDebuggerOnStart":false,"flatten":true,"filter":[{"type":"iframe"}]}`)
+// anchoredFrame is a frame of another process.
+type anchoredFrame struct {
+	session messages.SessionID // "": being attached
+	order   messages.CoverFrame
+	again   bool // reported anew: what the session is of may be gone already
+}
 
 func (m *AnchorMachine) bridgeOf(s messages.SessionID, page, target messages.TargetID) *bridge {
 	b := newBridge(Config{
@@ -23,14 +33,6 @@ func (m *AnchorMachine) bridgeOf(s messages.SessionID, page, target messages.Tar
 	return b
 }
 
-// bridgeAttach is the bridge's part of the attach of a page or a frame.
-func (m *AnchorMachine) bridgeAttach(b *bridge) {
-	if m.bridgeOn {
-		b.attach()
-		m.do(Command{Session: b.session, Tag: Tag{Kind: TagNone}, Method: "Target.setAutoAttach", Params: autoAttachIframesUnheld})
-	}
-}
-
 func (m *AnchorMachine) setBridge(o messages.SetBridge) {
 	m.cfg.Bridge.Epoch = max(m.cfg.Bridge.Epoch, o.Epoch)
 	if m.bridgeOn == o.On {
@@ -38,44 +40,90 @@ func (m *AnchorMachine) setBridge(o messages.SetBridge) {
 	}
 	m.bridgeOn = o.On
 	for _, s := range slices.Sorted(maps.Keys(m.bridges)) {
-		b := m.bridges[s]
-		b.set(o)
-		if o.On {
-			m.do(Command{Session: s, Tag: Tag{Kind: TagNone}, Method: "Target.setAutoAttach", Params: autoAttachIframesUnheld})
+		m.bridges[s].set(o)
+	}
+}
+
+// coverFrame takes up a frame that the primary has reported.
+func (m *AnchorMachine) coverFrame(o messages.CoverFrame) {
+	if m.leaving || !m.attached || !m.bridgeOn || m.left[o.Page] {
+		return
+	}
+	f := m.frames[o.Frame]
+	switch {
+	case f == nil && len(m.frames) < MaxSessions:
+		m.attachToFrame(o)
+	case f == nil:
+	case o.Boxed:
+		f.order = o
+		if b := m.bridges[f.session]; b != nil {
+			b.boxed(o.Shut)
+		}
+	default:
+		f.again = true
+	}
+}
+
+func (m *AnchorMachine) attachToFrame(o messages.CoverFrame) {
+	m.frames[o.Frame] = &anchoredFrame{order: o}
+	m.do(rootCommand(Tag{Kind: TagCoverFrame, Page: o.Frame}, "Target.attachToTarget", attachParams{o.Frame, true}, pageBudget))
+}
+
+func (m *AnchorMachine) frameAttached(a messages.TargetAttached) {
+	f := m.frames[a.Info.ID]
+	if f == nil || f.session != "" || m.leaving {
+		m.do(detachFrom(Tag{Kind: TagNone}, a.Session))
+		return
+	}
+	f.session = a.Session
+	b := m.bridgeOf(a.Session, f.order.Page, a.Info.ID)
+	m.do(Listen{a.Session, f.order.Page})
+	m.do(Command{Session: a.Session, Tag: Tag{Kind: TagNone}, Method: "Page.enable"}) // scripts are added only then (C34)
+	b.attach()
+	if f.order.Boxed {
+		b.boxed(f.order.Shut)
+	}
+}
+
+// frameDetached says whether the session was a frame's.
+func (m *AnchorMachine) frameDetached(s messages.SessionID) bool {
+	b := m.bridges[s]
+	if b == nil || b.target == b.page {
+		return false
+	}
+	m.sessionGone(s)
+	if f := m.frames[b.target]; f != nil && f.session == s {
+		delete(m.frames, b.target)
+		if f.again && !m.leaving {
+			m.attachToFrame(messages.CoverFrame{Page: f.order.Page, Frame: f.order.Frame})
+		}
+	}
+	return true
+}
+
+// leaveFrames gives up the frames of a page, or all ("").
+func (m *AnchorMachine) leaveFrames(page messages.TargetID) {
+	for _, t := range slices.Sorted(maps.Keys(m.frames)) {
+		f := m.frames[t]
+		if page != "" && f.order.Page != page {
+			continue
+		}
+		delete(m.frames, t)
+		if f.session != "" {
+			m.sessionGone(f.session)
+			m.do(detachFrom(Tag{Kind: TagNone}, f.session))
 		}
 	}
 }
 
-// frameAttached is a frame of another process, reported by the session of its parent.
-func (m *AnchorMachine) frameAttached(a messages.TargetAttached) {
-	parent := m.bridges[a.Via]
-	if parent == nil || a.Info.Type != "iframe" || m.leaving || !m.bridgeOn {
-		m.do(Command{Session: a.Session, Tag: Tag{Kind: TagNone}, Method: resume})
-		return
-	}
-	b := m.bridgeOf(a.Session, parent.page, a.Info.ID)
-	m.vias[a.Session] = a.Via
-	m.do(Listen{a.Session, parent.page})
-	m.do(Command{Session: a.Session, Tag: Tag{Kind: TagNone}, Method: "Page.enable"}) // scripts are added only then (C34)
-	m.bridgeAttach(b)
-	m.do(Command{Session: a.Session, Tag: Tag{Kind: TagNone}, Method: resume})
-	parent.askElement(a.Session, a.Info.ID)
-}
-
-// sessionGone forgets a session and those that were attached through it.
+// sessionGone forgets a session.
 func (m *AnchorMachine) sessionGone(s messages.SessionID) {
 	if m.bridges[s] == nil {
 		return
 	}
 	delete(m.bridges, s)
-	delete(m.vias, s)
 	if m.bridgeOn {
 		m.do(ToDialog{messages.SessionGone{Role: messages.RoleAnchor, Session: s}})
-	}
-	for _, child := range slices.Sorted(maps.Keys(m.vias)) {
-		if m.vias[child] == s {
-			m.sessionGone(child)
-		}
 	}
 }
 

@@ -19,6 +19,7 @@ func (m *AnchorMachine) leavePage(t messages.TargetID) {
 	if !m.attached && p != nil && p.session != "" {
 		m.seen[t] = true
 	}
+	m.leaveFrames(t)
 	if p == nil || p.session == "" {
 		m.do(ToSupervisor{messages.PageLeft{Gen: m.cfg.Gen, Page: t}})
 		return
@@ -42,6 +43,7 @@ func (m *AnchorMachine) leave() {
 	m.do(autoAttachPages(TagCalm, false)) // attaches anew to what was left before
 	// Every session is ended by word: the browser notices the end of the link
 	// later than the primary's next command, which may close a page (C15).
+	m.leaveFrames("")
 	for _, t := range slices.Sorted(maps.Keys(m.pages)) {
 		if p := m.pages[t]; p.session != "" {
 			m.do(detachFrom(Tag{Kind: TagNone}, p.session))

@@ -50,8 +50,8 @@ type AnchorMachine struct {
 	closing  map[messages.TargetID]bool
 
 	bridgeOn bool
-	bridges  map[messages.SessionID]*bridge            // of the pages, and of their frames of other processes
-	vias     map[messages.SessionID]messages.SessionID // of those frames
+	bridges  map[messages.SessionID]*bridge // of the pages, and of their frames of other processes
+	frames   map[messages.TargetID]*anchoredFrame
 }
 
 // anchored is a page the anchor has a session on, or is about to.
@@ -67,7 +67,7 @@ func NewAnchorMachine(cfg AnchorConfig) *AnchorMachine {
 		cfg: cfg, alone: cfg.Alone,
 		owned: map[messages.TargetID]bool{}, left: map[messages.TargetID]bool{}, seen: map[messages.TargetID]bool{}, pages: map[messages.TargetID]*anchored{},
 		closing:  map[messages.TargetID]bool{},
-		bridgeOn: cfg.Bridge.On, bridges: map[messages.SessionID]*bridge{}, vias: map[messages.SessionID]messages.SessionID{},
+		bridgeOn: cfg.Bridge.On, bridges: map[messages.SessionID]*bridge{}, frames: map[messages.TargetID]*anchoredFrame{},
 	}
 	for _, t := range cfg.Owned {
 		m.owned[t] = true
@@ -101,14 +101,12 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 		m.handleDialog(in)
 	case messages.SetBridge:
 		m.setBridge(in)
-	case messages.FrameBoxed:
-		if b := m.bridges[in.Session]; b != nil {
-			b.boxed(in.Shut)
-		}
 	case fromFrame:
 		m.bridgeEvent(in)
 	case messages.CoverPage:
 		m.cover(in.Page)
+	case messages.CoverFrame:
+		m.coverFrame(in)
 	case messages.LeavePage:
 		m.leavePage(in.Page)
 	case messages.ResumePage:
@@ -168,6 +166,10 @@ func (m *AnchorMachine) replied(r Replied) {
 			delete(m.pages, r.Tag.Page)
 			delete(m.owned, r.Tag.Page) // it is no more
 			m.maybeSettled()
+		}
+	case TagCoverFrame:
+		if f := m.frames[r.Tag.Page]; f != nil && f.session == "" {
+			delete(m.frames, r.Tag.Page) // it is no more
 		}
 	case TagCalm:
 		// What was attached up to this reply has been resumed; the next reply
@@ -262,7 +264,7 @@ func (m *AnchorMachine) ours(a messages.TargetAttached) bool {
 }
 
 func (m *AnchorMachine) targetAttached(a messages.TargetAttached) {
-	if a.Via != "" {
+	if a.Info.Type == "iframe" {
 		m.frameAttached(a)
 		return
 	}
@@ -289,7 +291,7 @@ func (m *AnchorMachine) targetAttached(a messages.TargetAttached) {
 	// In a page that holds a dialog the command takes effect at once, for the
 	// dialogs after that one; only its reply is held up (C22).
 	m.do(Command{Session: a.Session, Tag: Tag{Kind: TagEnabled, Page: a.Info.ID, Session: a.Session}, Method: "Page.enable"})
-	m.bridgeAttach(m.bridgeOf(a.Session, a.Info.ID, a.Info.ID))
+	m.bridgeOf(a.Session, a.Info.ID, a.Info.ID).attach()
 	// Only a popup that the first resume lets run waits, for the primary to be
 	// ready as well. The others wait for everybody, and say nothing before that.
 	if m.alone || a.Waiting && !a.Info.CanAccessOpener {
@@ -345,6 +347,9 @@ func (m *AnchorMachine) resumeAll() {
 }
 
 func (m *AnchorMachine) targetDetached(d messages.TargetDetached) {
+	if m.frameDetached(d.Session) {
+		return
+	}
 	m.sessionGone(d.Session)
 	for t, p := range m.pages {
 		if p.session != d.Session {

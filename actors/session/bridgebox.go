@@ -78,7 +78,7 @@ func (b *bridge) elementKnown(target messages.TargetID, shut bool) {
 }
 
 func (b *bridge) tellBox(child messages.SessionID, shut bool) {
-	b.do(ToSupervisor{messages.FrameBoxed{Role: b.role, Gen: b.gen, Session: child, Shut: shut}})
+	b.do(ToSupervisor{messages.FrameBoxed{Gen: b.gen, Session: child, Shut: shut}})
 }
 
 // boxed is the word of the parent's session.

@@ -70,6 +70,7 @@ const (
 	TagCalm
 	TagFlushed
 	TagCover
+	TagCoverFrame // its Page is the frame
 	TagLeft
 	TagBridgeOn
 	TagBridgeScript

@@ -98,6 +98,7 @@ func (m *Machine) anchorAttached(now time.Time, a messages.AnchorAttached) {
 			m.toAnchor(messages.CoverPage{Page: t}) // those it has it ignores
 		}
 	}
+	m.coverFrames("")
 }
 
 // beingFreed says that nobody may be attached to the page: only one that all

@@ -32,6 +32,7 @@ func (m *Machine) setBridge() {
 		m.do(ToSession{s, messages.SetBridge{On: m.bridged(), Epoch: m.epoch}})
 	}
 	m.toAnchor(messages.SetBridge{On: m.bridged(), Epoch: m.epoch})
+	m.coverFrames("")
 	for _, t := range m.order {
 		m.pageChanged(t)
 	}
@@ -103,10 +104,36 @@ func (m *Machine) leaveBridge() {
 
 // frameBoxed passes on what a parent's session knows of a frame's.
 func (m *Machine) frameBoxed(b messages.FrameBoxed) {
-	switch {
-	case b.Role == messages.RoleAnchor && b.Gen == m.anchor.gen:
-		m.toAnchor(b)
-	case b.Role == messages.RolePrimary && b.Gen == m.gen && m.sessions[b.Session] != nil:
-		m.do(ToSession{b.Session, b})
+	e := m.sessions[b.Session]
+	if e == nil || b.Gen != m.gen {
+		return
 	}
+	e.boxed, e.shut = true, b.Shut
+	m.do(ToSession{b.Session, b})
+	m.coverFrame(e)
+}
+
+// coverFrame has the anchor attached to a frame of another process as well.
+func (m *Machine) coverFrame(e *sessionEntry) {
+	if m.bridged() && !e.cfg.IsPage && !m.beingFreed(e.cfg.Page) {
+		m.toAnchor(messages.CoverFrame{Page: e.cfg.Page, Frame: e.cfg.Target, Boxed: e.boxed, Shut: e.shut})
+	}
+}
+
+// coverFrames covers those of a page, or all ("").
+func (m *Machine) coverFrames(page messages.TargetID) {
+	if !m.bridged() || !m.anchor.running {
+		return
+	}
+	for _, s := range m.sessionOrder() {
+		if e := m.sessions[s]; page == "" || e.cfg.Page == page {
+			m.coverFrame(e)
+		}
+	}
+}
+
+// coverPage has the anchor attached to a page again, and to its frames.
+func (m *Machine) coverPage(t messages.TargetID) {
+	m.toAnchor(messages.CoverPage{Page: t})
+	m.coverFrames(t)
 }

@@ -91,6 +91,8 @@ type sessionEntry struct {
 
 	bridged   bool // its documents have the bridge
 	unbridged bool // the browser does not give it one
+	boxed     bool // whether its sandbox keeps it from opening dialogs is known
+	shut      bool
 }
 
 // opening is a page that is to go somewhere once its session answers: a page

@@ -30,6 +30,7 @@ func (m *Machine) targetAttached(a messages.TargetAttached) {
 	}
 	m.sessions[a.Session] = &sessionEntry{cfg: cfg, via: a.Via, info: a.Info, seq: m.nextSeq(), health: messages.PageOK}
 	m.do(SpawnSession{cfg})
+	m.coverFrame(m.sessions[a.Session])
 	if m.told[a.Page] {
 		m.tellDialogs(a.Page)
 	}

@@ -154,7 +154,7 @@ func (m *Machine) closePage(o messages.ClosePage) {
 func (m *Machine) pageKept(t messages.TargetID) {
 	if p := m.pages[t]; p != nil {
 		p.closing = false
-		m.toAnchor(messages.CoverPage{Page: t})
+		m.coverPage(t)
 	}
 }
 
@@ -182,7 +182,7 @@ func (m *Machine) reloadPage(t messages.TargetID) {
 func (m *Machine) pageReleased(t messages.TargetID) {
 	if p := m.pages[t]; p != nil {
 		m.forgive(t)
-		m.toAnchor(messages.CoverPage{Page: t})
+		m.coverPage(t)
 		m.pageChanged(t)
 	}
 	if r := m.recovering[t]; r != nil && r.step == stepLeaving {
