@@ -3,6 +3,7 @@ package session_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,6 +30,7 @@ type anchorSession struct {
 	held, elsewhere  bool
 	watched, resumed bool
 	leaving          bool // a detach is on its way
+	frame            messages.TargetID
 }
 
 func (w *anchorWorld) step(in any) {
@@ -64,6 +66,10 @@ func (w *anchorWorld) command(c session.Command) {
 			w.Fatalf("%s on %s, which has ended", c.Method, c.Session)
 		}
 		switch c.Method {
+		case "Target.setAutoAttach":
+			w.Fatalf("%s on %s takes away what others hold (C33)", c.Method, c.Session)
+		case "Page.enable":
+			s.watched = s.watched || s.frame != ""
 		case "Runtime.runIfWaitingForDebugger":
 			s.resumed = true
 		case "Page.handleJavaScriptDialog":
@@ -114,6 +120,17 @@ func (w *anchorWorld) attach(page messages.TargetID, opener messages.TargetID, h
 	}
 }
 
+// attachFrame is a frame of the page that its name says.
+func (w *anchorWorld) attachFrame(frame messages.TargetID) {
+	w.n++
+	id := messages.SessionID(fmt.Sprintf("S%d", w.n))
+	w.live[id] = &anchorSession{page: frame[1:2], frame: frame}
+	w.step(messages.TargetAttached{Gen: 1, Session: id, Info: messages.TargetInfo{ID: frame, Type: "iframe"}})
+	if s := w.live[id]; !s.watched && !s.leaving {
+		w.Fatalf("%s on %s is neither bridged nor left", id, frame)
+	}
+}
+
 // reply answers the oldest command on the browser's session, doing first what it
 // asks for.
 func (w *anchorWorld) reply(fail bool) {
@@ -137,9 +154,12 @@ func (w *anchorWorld) reply(fail bool) {
 		if err := json.Unmarshal(c.Params, &p); err != nil {
 			w.Fatal(err)
 		}
-		if fail {
+		switch {
+		case fail:
 			r.Err = messages.Errorf(messages.CodeCDPError, "No target with given id found")
-		} else {
+		case strings.HasPrefix(string(p.TargetID), "F"):
+			w.attachFrame(p.TargetID)
+		default:
 			w.attach(p.TargetID, "", false, false)
 		}
 	}
@@ -156,6 +176,7 @@ func TestAnchorWatchesOrLeaves(t *testing.T) {
 			T: t, live: map[messages.SessionID]*anchorSession{}, leave: map[messages.TargetID]int{}, asked: map[messages.DialogID]bool{},
 			m: session.NewAnchorMachine(session.AnchorConfig{
 				Gen: 1, Owned: []messages.TargetID{"A"}, Alone: rapid.Bool().Draw(t, "alone"),
+				Bridge:    session.Bridge{On: rapid.Bool().Draw(t, "bridge"), Epoch: 1, Secret: secret},
 				Scope:     rapid.SampledFrom([]messages.Scope{messages.ScopeOwn, messages.ScopeBrowser}).Draw(t, "scope"),
 				Elsewhere: func(page messages.TargetID) bool { return page == "X" },
 			}),
@@ -184,6 +205,10 @@ func TestAnchorWatchesOrLeaves(t *testing.T) {
 				}
 			},
 			"cover": func(*rapid.T) { w.step(messages.CoverPage{Page: page()}) },
+			"cover a frame": func(t *rapid.T) {
+				p := page()
+				w.step(messages.CoverFrame{Page: p, Frame: "F" + p + rapid.SampledFrom([]messages.TargetID{"", "2"}).Draw(t, "frame"), Boxed: rapid.Bool().Draw(t, "boxed")})
+			},
 			"leave a page": func(*rapid.T) {
 				p := page()
 				w.leave[p]++

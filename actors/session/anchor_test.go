@@ -114,3 +114,55 @@ func TestAnAnchorThatIsLeftAloneCloses(t *testing.T) {
 		})
 	}
 }
+
+// TestAnAnchorGoesToTheFramesItIsToldOf: each once, and again where the frame has
+// moved out of its process and back while one link had heard of it and not the other.
+func TestAnAnchorGoesToTheFramesItIsToldOf(t *testing.T) {
+	t.Parallel()
+	cover, boxed := messages.CoverFrame{Page: "P", Frame: "F"}, messages.CoverFrame{Page: "P", Frame: "F", Boxed: true}
+	attached := func(s messages.SessionID) any {
+		return messages.TargetAttached{Gen: 1, Session: s, Info: messages.TargetInfo{ID: "F", Type: "iframe"}}
+	}
+	detached := func(s messages.SessionID) any { return messages.TargetDetached{Gen: 1, Session: s} }
+	replied := func(err error) any {
+		return session.Replied{Tag: session.Tag{Kind: session.TagCoverFrame, Page: "F"}, Err: err}
+	}
+	const attach = "Target.attachToTarget"
+	for name, c := range map[string]struct {
+		steps []any
+		want  []string // methods on the browser's session, and on a frame's
+	}{
+		"a frame":                           {[]any{cover, attached("S"), replied(nil), boxed}, []string{attach, "S Page.enable"}},
+		"one that is gone":                  {[]any{cover, replied(errors.New("no such target")), cover}, []string{attach, attach}},
+		"one that comes back":               {[]any{cover, attached("S"), replied(nil), detached("S"), cover}, []string{attach, "S Page.enable", attach}},
+		"one that has come back before":     {[]any{cover, attached("S"), replied(nil), cover, detached("S")}, []string{attach, "S Page.enable", attach}},
+		"one that ends":                     {[]any{cover, attached("S"), replied(nil), boxed, detached("S")}, []string{attach, "S Page.enable"}},
+		"of a page that is left":            {[]any{cover, attached("S"), replied(nil), messages.LeavePage{Page: "P"}}, []string{attach, "S Page.enable", "Target.detachFromTarget"}},
+		"of a page that is left meanwhile":  {[]any{cover, messages.LeavePage{Page: "P"}, attached("S"), replied(nil)}, []string{attach, "Target.detachFromTarget"}},
+		"while the bridge is off":           {[]any{messages.SetBridge{Epoch: 2}, cover, messages.SetBridge{On: true, Epoch: 3}, cover}, []string{attach}},
+		"that somebody else attached it to": {[]any{attached("S")}, []string{"Target.detachFromTarget"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := session.NewAnchorMachine(session.AnchorConfig{Gen: 1, Bridge: session.Bridge{On: true, Epoch: 1, Secret: secret}})
+			m.Step(time.Time{}, session.Start{})
+			m.Step(time.Time{}, session.Replied{Tag: session.Tag{Kind: session.TagRoot}})
+			var got []string
+			for _, in := range c.steps {
+				for _, e := range m.Step(time.Time{}, in) {
+					c, ok := e.(session.Command)
+					switch {
+					case !ok:
+					case c.Session == "":
+						got = append(got, c.Method)
+					case c.Method == "Page.enable":
+						got = append(got, string(c.Session)+" "+c.Method)
+					}
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%v, want %v", got, c.want)
+			}
+		})
+	}
+}

@@ -15,7 +15,7 @@ import (
 // Frames are attached to one by one, when the primary has reported them. The anchor
 // must not have them attached by themselves: Target.setAutoAttach on a page, whoever
 // says it, takes the sessions of frames away that are held for anybody, and such a
-// frame stays held (C50).
+// frame stays held (C33).
 
 // anchoredFrame is a frame of another process.
 type anchoredFrame struct {

@@ -93,7 +93,8 @@ type Machine struct {
 
 	health messages.PageState
 
-	children []messages.TargetAttached // attached through this session, in order
+	children   []messages.TargetAttached // attached through this session, in order
+	heldFrames map[messages.FrameID]heldFrame
 
 	loader    string // of the main frame's document
 	url       string
@@ -172,6 +173,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		}
 		m.do(ToFrame{in})
 	case messages.FrameDetached:
+		m.frameMoved(in.Frame)
 		m.bridge.frameDetached(in.Frame)
 		m.do(ToFrame{in})
 	case messages.FrameAttached, messages.FrameSubtreeWillBeDetached:
@@ -202,12 +204,14 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 			break
 		}
 		m.children = append(m.children, in)
+		m.frameHeld(in)
 		m.bridge.askElement(in.Session, in.Info.ID)
 		m.do(ToFrame{in})
 		m.do(ToSupervisor{in})
 	case tellTargets:
 		m.listTargets()
 	case messages.TargetDetached:
+		m.frameTorn(in.Session)
 		m.children = slices.DeleteFunc(m.children, func(c messages.TargetAttached) bool { return c.Session == in.Session })
 		m.do(ToFrame{in})
 		m.do(ToSupervisor{in})
@@ -260,6 +264,8 @@ func (m *Machine) timerFired(now time.Time, name string) {
 		m.verdict()
 	case timerReload:
 		m.announce(true)
+	case timerTorn:
+		m.freeTorn()
 	case timerStuck:
 		m.reloadStuck()
 	case timerLoading:
@@ -327,6 +333,7 @@ func answerCommand(o messages.HandleDialog) Command {
 
 func (m *Machine) frameNavigated(f messages.FrameNavigated) {
 	m.do(ToFrame{f})
+	m.frameMoved(f.Frame.ID)
 	m.bridge.navigated(f.Frame.ID, string(f.Frame.ID) == string(m.cfg.Target))
 	if f.Restored {
 		m.reloadFrames()

@@ -41,3 +41,33 @@ func TestM14_APopupsFirstDialogIsSeenAmongManyTasks(t *testing.T) {
 		asking.await("the popup to be gone", func(s *messages.Snapshot) bool { return len(s.Pages) == 1 })
 	}
 }
+
+// Any client that looks at the frames of a page takes those away that are held for
+// another (C33): such a frame would not load, nor would its page.
+func TestC33_AFrameThatAnotherClientTearsFromTheTaskLoads(t *testing.T) {
+	t.Parallel()
+	k := setup(t).task("torn")
+	k.site.Set("/four", `<title>/four</title><iframe src="http://b.test/prompt"></iframe><iframe src="http://c.test/oopif-prompt"></iframe><iframe src="http://d.test/plain"></iframe>`)
+	w, session := k.witness(k.snapshot().PageTargetID)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_, _ = w.Call(session, "Target.setAutoAttach", map[string]any{"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true})
+			}
+		}
+	}()
+	t.Cleanup(func() { close(stop); <-stopped })
+	for range 5 {
+		k.goTo("http://a.test/four")
+		f := k.frame("/prompt")
+		if got := k.eval(f.FrameID, "document.readyState"); got != `"complete"` {
+			t.Errorf("the frame is %s", got)
+		}
+		k.goTo("http://a.test/plain")
+	}
+}

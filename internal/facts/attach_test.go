@@ -305,3 +305,62 @@ func TestC34_NewDocumentScripts(t *testing.T) {
 		want(t, "mark with runImmediately", marked(p, p.Session), "1")
 	})
 }
+
+// Rule: a client that only watches attaches to frames one by one. A frame of another
+// process that is held for one client has its session taken away by whoever says
+// Target.setAutoAttach on the page, with or without waiting, also that client itself;
+// the frame stays held, and its page without its load event, until the client that
+// held it ends its auto-attach.
+func TestC33_AHeldFrameIsTornFromWhoHoldsIt(t *testing.T) {
+	t.Parallel()
+	frames := func(on, hold bool) params {
+		return params{"autoAttach": on, "waitForDebuggerOnStart": hold, "flatten": true}
+	}
+	for name, c := range map[string]struct {
+		meanwhile func(holder, other *chromiumtest.Raw, p *chromiumtest.Page, frame string)
+		torn      bool
+	}{
+		"nothing":              {func(_, _ *chromiumtest.Raw, _ *chromiumtest.Page, _ string) {}, false},
+		"a session of another": {func(_, other *chromiumtest.Raw, p *chromiumtest.Page, _ string) { other.Attach(p.Target) }, false},
+		"another looks on": {func(_, other *chromiumtest.Raw, p *chromiumtest.Page, _ string) {
+			other.Must(other.Attach(p.Target), "Target.setAutoAttach", frames(true, false))
+		}, true},
+		"another holds": {func(_, other *chromiumtest.Raw, p *chromiumtest.Page, _ string) {
+			other.Must(other.Attach(p.Target), "Target.setAutoAttach", frames(true, true))
+		}, true},
+		"the same, once more": {func(holder, _ *chromiumtest.Raw, p *chromiumtest.Page, _ string) {
+			holder.Must(p.Session, "Target.setAutoAttach", frames(true, true))
+		}, true},
+		"another goes to the frame": {func(_, other *chromiumtest.Raw, _ *chromiumtest.Page, frame string) {
+			other.Send(other.Attach(frame), "Page.enable", nil)
+		}, false},
+		"another goes to the frame and drops": {func(_, other *chromiumtest.Raw, _ *chromiumtest.Page, frame string) {
+			other.Attach(frame)
+			other.Close()
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			site, holder := stage(t)
+			other := chromiumtest.Dial(t, chromiumtest.Shared(t).WS())
+			p := holder.NewPage(site.URL("http://a.test/plain"))
+			p.Must(p.Session, "Target.setAutoAttach", frames(true, true))
+			p.Start(p.Session, site.Written("const f = document.createElement('iframe'); f.src = 'http://b.test/plain'; f.onload = () => console.log('loaded'); document.body.append(f)"))
+			p.Must(p.Session, "Runtime.enable", nil)
+			loaded := on(p.Session, "Runtime.consoleAPICalled")
+			e := p.NextWhere("attach", on(p.Session, "Target.attachedToTarget"))
+			c.meanwhile(holder, other, p, info(e, "targetId"))
+			want(t, "torn", p.Seen(on(p.Session, "Target.detachedFromTarget"), silence), c.torn)
+			_, err := p.Call(e.Param("sessionId"), "Runtime.runIfWaitingForDebugger", nil)
+			want(t, "refused", err != nil, c.torn)
+			if !c.torn {
+				p.NextWhere("the load", loaded)
+				return
+			}
+			p.Must(p.Session, "Runtime.runIfWaitingForDebugger", nil)
+			want(t, "loaded", p.Seen(loaded, silence), false)
+			p.Must(p.Session, "Target.setAutoAttach", frames(false, false))
+			p.NextWhere("the load", loaded)
+		})
+	}
+}
