@@ -136,10 +136,14 @@ func (m *Machine) settled(e *entry, by messages.ClosedBy) {
 }
 
 // maybeNeeded says so when a dialog was closed sooner than anybody could have
-// answered it.
-func (m *Machine) maybeNeeded(now time.Time, e *entry) {
-	after := now.Sub(e.OpenedAt)
-	if m.spec.Bridge == messages.BridgeAuto && !e.bridged() && e.Dialog.Type != "beforeunload" && after < m.spec.BridgeThreshold() {
+// answered it, as what is inside a hosted browser does (C49). That dismisses: whoever
+// accepts a confirm or a prompt meant to, and is another client at work. And Chrome
+// itself closes the first of two at once (C14).
+func (m *Machine) maybeNeeded(now time.Time, e *entry, accepted bool) {
+	if e.Dialog.Type == "beforeunload" || accepted && e.Dialog.Type != "alert" || e.overtaken || e.bridged() {
+		return
+	}
+	if after := now.Sub(e.OpenedAt); m.spec.Bridge == messages.BridgeAuto && after < m.spec.BridgeThreshold() {
 		m.do(ToSupervisor{messages.BridgeNeeded{Dialog: e.Dialog.ID, After: after}})
 	}
 }

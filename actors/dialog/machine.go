@@ -20,6 +20,7 @@ type entry struct {
 	// remembered says that a failed actor may have been told of its end.
 	remembered bool
 	alone      bool // bridged, and no link has told of it in time
+	overtaken  bool // a second opened on its page (C14)
 }
 
 // shut says that the dialog has closed and that only whose answer it was is not
@@ -181,7 +182,8 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 		// It is over in any case: most likely its end is what was lost.
 		m.end(now, old, messages.ClosedByRemote)
 	}
-	if m.on(o.Page) != nil {
+	if old := m.on(o.Page); old != nil {
+		old.overtaken = true
 		// Two at once: Chrome closes the first by itself and leaves the second
 		// where no command reaches it (M7, C14).
 		opened := e.Dialog
@@ -231,9 +233,12 @@ func (m *Machine) closed(now time.Time, c messages.DialogClosed) {
 	case e.shut():
 	case e.answer == nil:
 		m.end(now, e, messages.ClosedByRemote)
-		m.maybeNeeded(now, e)
+		m.maybeNeeded(now, e, c.Accepted)
 	case e.answer.by == messages.ClosedByAutoPolicy:
 		m.end(now, e, e.answer.by) // never overwritten (D15)
+		if e.likely(c) == messages.ClosedByRemote {
+			m.maybeNeeded(now, e, c.Accepted)
+		}
 	case e.answer.unsure:
 		m.end(now, e, e.likely(c))
 	default:
