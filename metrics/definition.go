@@ -12,6 +12,7 @@ type definition struct {
 	labels                 []label
 	buckets                []float64  // of a histogram's classic form
 	sets                   [][]string // of label values, where not every combination can be
+	late                   [][]string // those that come to be with the first count
 }
 
 // label is a label with all its values; nil stands for the build's.
@@ -51,6 +52,17 @@ func histogram(group, name, help string, buckets []float64, labels ...label) *de
 // only names the combinations of values that there can be.
 func (d *definition) only(sets ...[]string) *definition {
 	d.sets = sets
+	return d
+}
+
+// unless leaves out those sets until something counts: an idle node has few series.
+func (d *definition) unless(late func(set []string) bool) *definition {
+	for _, set := range d.combinations() {
+		if late(set) {
+			d.late = append(d.late, set)
+		}
+	}
+	d.sets = slices.DeleteFunc(d.combinations(), late)
 	return d
 }
 
@@ -98,12 +110,13 @@ func keyOf(values []string) (k key) {
 // series are the metrics of one definition, made once: finding one takes no
 // lock and allocates nothing.
 type series[M any] struct {
-	def *definition
-	by  map[key]M
+	def     *definition
+	by      map[key]M
+	resolve func(...string) M
 }
 
 func newSeries[M any](d *definition, resolve func(...string) M) series[M] {
-	s := series[M]{d, map[key]M{}}
+	s := series[M]{d, map[key]M{}, resolve}
 	for _, set := range d.combinations() {
 		s.by[keyOf(set)] = resolve(set...)
 	}
@@ -118,6 +131,11 @@ func (s *series[M]) at(k key) (m M, ok bool) {
 	}
 	for i, l := range s.def.labels {
 		k[i] = l.fold(k[i])
+	}
+	for _, set := range s.def.late {
+		if keyOf(set) == k {
+			return s.resolve(set...), true
+		}
 	}
 	m, ok = s.by[k]
 	return m, ok

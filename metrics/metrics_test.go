@@ -133,6 +133,8 @@ func TestEventsAreCounted(t *testing.T) {
 	m.Observe([]messages.Event{
 		{Type: messages.EventDialogOpened, Dialog: &messages.Dialog{Type: "prompt", Path: "native"}},
 		{Type: messages.EventDialogOpened, InOOPIF: true, Dialog: &messages.Dialog{Type: "a type nobody knows", Path: "native"}},
+		{Type: messages.EventDialogOpened, InOOPIF: true, Dialog: &messages.Dialog{Type: "confirm", Path: "bridge"}},
+		{Type: messages.EventDialogOpened, InOOPIF: true, Dialog: &messages.Dialog{Type: "confirm", Path: "bridge"}},
 		{Type: messages.EventDialogClosed, Closed: &messages.ClosedDialog{ClosedBy: messages.ClosedByWatchdog}},
 		{Type: messages.EventDialogClosed, Closed: &messages.ClosedDialog{ClosedBy: messages.ClosedByAgent, Promoted: true}},
 		{Type: messages.EventDialogClosed, Closed: &messages.ClosedDialog{ClosedBy: messages.ClosedByLost, Promoted: true}},
@@ -176,6 +178,7 @@ func TestEventsAreCounted(t *testing.T) {
 		`holdfast_dialogs_opened_total{frame="main",path="native",type="prompt"} 1`,
 		`holdfast_dialogs_opened_total{frame="oopif",path="native",type="other"} 1`,
 		`holdfast_dialogs_opened_total{frame="main",path="native",type="alert"} 0`,
+		`holdfast_dialogs_opened_total{frame="oopif",path="bridge",type="confirm"} 2`,
 		`holdfast_dialogs_closed_total{closed_by="watchdog"} 1`,
 		`holdfast_dialogs_closed_total{closed_by="remote"} 0`,
 		`holdfast_dialog_answer_seconds_bucket{le="0.025"} 0`,

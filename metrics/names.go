@@ -51,7 +51,7 @@ var (
 	rejections   = label{"reason", stringsOf(messages.LimitReasons())}
 
 	dialogTypes  = label{"type", []string{"alert", "confirm", "prompt", "beforeunload", other}}
-	dialogPaths  = label{"path", []string{"native"}}
+	dialogPaths  = label{"path", []string{messages.PathNative, messages.PathBridge}}
 	dialogFrames = label{"frame", []string{frameMain, frameOOPIF}}
 	dialogEnds   = label{"closed_by", []string{
 		string(messages.ClosedByAgent), string(messages.ClosedByAutoPolicy), string(messages.ClosedByWatchdog),
@@ -120,7 +120,8 @@ var (
 	draining = gauge(groupCapacity, "holdfast_draining", "1 while the node takes no new tasks because it is to end.")
 
 	dialogsOpened = counter(groupDialogs, "holdfast_dialogs_opened_total",
-		"JavaScript dialogs that have opened; frame is oopif where an out-of-process iframe asks.", dialogTypes, dialogPaths, dialogFrames)
+		"JavaScript dialogs that have opened; frame is oopif where an out-of-process iframe asks. Those of the bridge are counted from the first on.",
+		dialogTypes, dialogPaths, dialogFrames).unless(func(set []string) bool { return set[1] == messages.PathBridge })
 	dialogsClosed  = counter(groupDialogs, "holdfast_dialogs_closed_total", "JavaScript dialogs that have closed, by who ended them.", dialogEnds)
 	dialogsPending = gauge(groupDialogs, "holdfast_dialogs_pending", "Dialogs that wait for an answer.")
 	dialogOldest   = gauge(groupDialogs, "holdfast_dialog_oldest_age_seconds", "Age of the oldest dialog that waits for an answer; 0 without one.")
