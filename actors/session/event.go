@@ -1,17 +1,14 @@
 package session
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 
-	"holdfast/internal/redact"
 	"holdfast/messages"
 )
 
@@ -75,9 +72,6 @@ type (
 
 // targetDestroyed concerns the browser session only.
 type targetDestroyed struct{ Target messages.TargetID }
-
-// MaxConsoleText bounds what is kept of one console message, in bytes.
-const MaxConsoleText = 2000
 
 // maxURL bounds what is kept of a page's URL, in bytes: data: URLs can be
 // megabytes, and a snapshot is read often.
@@ -244,93 +238,6 @@ func decodeLifecycle(params []byte) any {
 		return nil
 	}
 	return lifecycle{Frame: e.FrameID, Loader: e.LoaderID, Name: e.Name}
-}
-
-// Console calls begin with their type; everything but errors is left
-// undecoded, because a page can log thousands of lines a second.
-var (
-	consoleError  = []byte(`{"type":"error"`)
-	consoleAssert = []byte(`{"type":"assert"`)
-)
-
-func decodeConsole(c Config, params []byte) any {
-	if !bytes.HasPrefix(params, consoleError) && !bytes.HasPrefix(params, consoleAssert) {
-		return nil
-	}
-	var e runtime.EventConsoleAPICalled
-	if json.Unmarshal(params, &e) != nil {
-		return nil
-	}
-	parts := make([]string, 0, len(e.Args))
-	for _, arg := range e.Args {
-		parts = append(parts, describe(arg))
-	}
-	said := strings.Join(parts, " ")
-	entry := messages.ConsoleError{
-		TS: messages.Seconds(e.Timestamp.Float64() / 1000), Level: "error", Text: consoleText(said),
-	}
-	entry.URL = scriptURL(e.StackTrace)
-	return messages.ConsoleReported{Gen: c.Gen, Page: c.Page, Target: c.Target, Entry: entry, Cut: len(said) > MaxConsoleText}
-}
-
-// scriptURL is the URL of the script that a stack trace begins in.
-func scriptURL(s *runtime.StackTrace) string {
-	if s == nil || len(s.CallFrames) == 0 || s.CallFrames[0] == nil { // a list of null is valid JSON
-		return ""
-	}
-	return clip(s.CallFrames[0].URL, maxURL)
-}
-
-func decodeException(c Config, params []byte) any {
-	var e runtime.EventExceptionThrown
-	if json.Unmarshal(params, &e) != nil || e.ExceptionDetails == nil {
-		return nil
-	}
-	d := e.ExceptionDetails
-	text := d.Text
-	if d.Exception != nil {
-		if s := describe(d.Exception); s != "" {
-			text += ": " + s
-		}
-	}
-	entry := messages.ConsoleError{
-		TS: messages.Seconds(e.Timestamp.Float64() / 1000), Level: "exception",
-		Text: consoleText(text), URL: clip(d.URL, maxURL),
-	}
-	if entry.URL == "" {
-		entry.URL = scriptURL(d.StackTrace)
-	}
-	return messages.ConsoleReported{Gen: c.Gen, Page: c.Page, Target: c.Target, Entry: entry, Cut: len(text) > MaxConsoleText}
-}
-
-// consoleText cuts before it redacts, so that a megabyte of page text costs
-// no regular expression; a secret cut in two at the end is cut out by the
-// second clip.
-func consoleText(s string) string {
-	return clip(redact.Text(clip(s, MaxConsoleText+256)), MaxConsoleText)
-}
-
-// describe prints a console argument as the console would.
-func describe(o *runtime.RemoteObject) string {
-	if o == nil {
-		return ""
-	}
-	if o.Type == runtime.RemoteObjectTypeString {
-		var s string
-		if json.Unmarshal(o.Value, &s) == nil {
-			return s
-		}
-	}
-	if o.Description != "" {
-		return o.Description
-	}
-	if o.UnserializableValue != "" {
-		return string(o.UnserializableValue)
-	}
-	if len(o.Value) > 0 {
-		return string(o.Value)
-	}
-	return string(o.Type)
 }
 
 func decodeFrameTree(result []byte) ([]messages.FrameInfo, error) {

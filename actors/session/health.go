@@ -196,6 +196,23 @@ func (m *Machine) answered() {
 	m.publishHealth()
 }
 
+// asks is a renderer that stops in a function of ours: it runs script, so what it
+// owes it owes for lack of time. One that asks again and again, each time answered at
+// once, comes to nothing else in between.
+func (m *Machine) asks() {
+	m.hung, m.orphan = false, false
+	m.publishHealth()
+	if !m.silent() || !m.ready && !m.trial.asked {
+		return
+	}
+	if !m.ready {
+		m.announce(true) // it has had its time, and may go on like this
+	}
+	m.do(Disarm{timerVerdict})
+	m.trial = trial{n: m.trial.n + 1}
+	m.do(Arm{timerProbe, AttachClassify})
+}
+
 func (m *Machine) becomeCrashed() {
 	if m.crashed {
 		return

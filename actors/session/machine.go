@@ -145,7 +145,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case bridgePaused:
 		m.paused = false
 		m.bridge.paused(in)
-		m.publishHealth()
+		m.asks()
 	case messages.ResumePage:
 		m.letRun()
 	case tellAgain:

@@ -378,3 +378,22 @@ func TestBridge_AnAgentMayDebugAsWell(t *testing.T) {
 		t.Errorf("the page received %s", got)
 	}
 }
+
+// A page that asks again and again comes to nothing else in between. It lives.
+func TestBridge_APageThatAsksAndAsksIsNoWedge(t *testing.T) {
+	t.Parallel()
+	k := setup(t).task("asks", bridged, policy(messages.PolicyAutoAccept))
+	k.goTo("http://a.test/plain")
+	stream := k.watch()
+	k.later("", "window.said = 0; for (let i = 0; i < 300; i++) said += confirm(i)")
+	// A call that has to wait looks into the silence of the page.
+	if got := k.evalPromise("", "new Promise(r => setTimeout(() => r(said)))"); got != "300" {
+		t.Errorf("%s were accepted", got)
+	}
+	stream.until("the last dialog", func(e messages.Event) bool { return e.Closed != nil && e.Closed.ID == "d-300" })
+	for _, e := range stream.seen {
+		if e.Page != nil && e.Page.PageState != messages.PageOK && e.Page.PageState != messages.PageDialog {
+			t.Errorf("version %d: the page is %s", e.Version, e.Page.PageState)
+		}
+	}
+}
