@@ -135,6 +135,13 @@ func TestBridge_AutoTurnsToItWhenDialogsAreClosedUnasked(t *testing.T) {
 		t.Errorf("at first %+v, %+v", s.Connection, s.Pages)
 	}
 	w, session := k.witness(k.snapshot().PageTargetID)
+	// Another client of the page's that says yes is no such service.
+	k.later("", "window.got = confirm('accepted')")
+	w.NextWhere("opening", chromiumtest.On(session, "Page.javascriptDialogOpening"))
+	w.Must(session, "Page.handleJavaScriptDialog", map[string]any{"accept": true})
+	if c := k.closed("d-1"); c.ClosedBy != messages.ClosedByRemote || k.snapshot().Connection.Bridge != "native" {
+		t.Errorf("after %+v: %+v", c, k.snapshot().Connection)
+	}
 	k.later("", "window.got = confirm('eaten')")
 	w.NextWhere("opening", chromiumtest.On(session, "Page.javascriptDialogOpening"))
 	w.Must(session, "Page.handleJavaScriptDialog", map[string]any{"accept": false})
@@ -151,10 +158,10 @@ func TestBridge_AutoTurnsToItWhenDialogsAreClosedUnasked(t *testing.T) {
 			t.Errorf("%d: received %s", i, got)
 		}
 	}
-	if n := k.log.lines("level=WARN", "bridge", "dialog=d-1"); n != 1 {
+	if n := k.log.lines("level=WARN", "bridge", "dialog=d-2"); n != 1 {
 		t.Errorf("%d lines of it", n)
 	}
-	if n := len(w.Events(chromiumtest.On(session, "Page.javascriptDialogOpening"))); n != 1 {
+	if n := len(w.Events(chromiumtest.On(session, "Page.javascriptDialogOpening"))); n != 2 {
 		t.Errorf("%d native dialogs", n)
 	}
 }
@@ -395,5 +402,17 @@ func TestBridge_APageThatAsksAndAsksIsNoWedge(t *testing.T) {
 		if e.Page != nil && e.Page.PageState != messages.PageOK && e.Page.PageState != messages.PageDialog {
 			t.Errorf("version %d: the page is %s", e.Version, e.Page.PageState)
 		}
+	}
+}
+
+// Frames of other processes, and theirs, load under both links' eyes: whoever looks at
+// them must not take them from who holds them (C33).
+func TestBridge_FramesOfOtherProcessesLoad(t *testing.T) {
+	t.Parallel()
+	k := setup(t).task("frames", bridged)
+	k.site.Set("/forest", `<title>/forest</title><iframe src="http://b.test/oopif-prompt"></iframe><iframe src="http://c.test/nested"></iframe><iframe src="http://d.test/plain"></iframe>`)
+	for range 4 {
+		k.goTo("http://a.test/forest")
+		k.goTo("http://e.test/forest")
 	}
 }
