@@ -16,13 +16,15 @@
 	const cut = method(String.prototype.slice), known = new WeakMap(), look = method(WeakMap.prototype.get);
 	const nameOf = getter(win, 'name'), eventOf = getter(win, 'event'), typeOf = method(getter(Event.prototype, 'type'));
 	const here = win.location, realm = cut(Math.random() + '', 2);
-	let count = 0, leaving = false, off = false, last = epoch;
+	let count = 0, left = null, off = false, last = epoch;
 
 	// Chrome opens no dialog for a document on its way out, and returns at once (C11).
-	win.addEventListener('pagehide', () => { leaving = true }, true);
-	win.addEventListener('pageshow', () => { leaving = false }, true);
+	// The window may outlive it: a popup's first document has that of the empty one
+	// before, and all that is ours with it.
+	win.addEventListener('pagehide', () => { left = win.document }, true);
+	win.addEventListener('pageshow', () => { left = null }, true);
 	const unloading = () => {
-		if (leaving) return true;
+		if (left === win.document) return true;
 		const e = apply(eventOf, win, []);
 		if (!e || !e.isTrusted) return false;
 		const type = typeOf(e);

@@ -26,26 +26,30 @@ func TestD20_ThePageGetsTheAgentsText(t *testing.T) {
 	}
 }
 
-// The bridge is there before the first script of every frame, whatever process it is of.
-func TestD22_TheFirstScriptOfEveryFrameIsBridged(t *testing.T) {
+// The bridge is there before the first script of every page, frame and popup.
+func TestD22_TheFirstScriptOfEverySessionIsBridged(t *testing.T) {
 	t.Parallel()
-	k := setup(t).task("d22", bridged)
+	// Its own: the other nodes of the shared one let a popup run as soon as they see it.
+	k := setupOn(t, chromiumtest.Launch(t)).task("d22", bridged)
 	k.site.Set("/asks-first", `<title>/asks-first</title><script>window.got = prompt(location.host, 'd')</script>`)
 	k.site.Set("/frames-first", `<title>/frames-first</title><script>window.got = prompt('top', 'd')</script><iframe src="/asks-first"></iframe><iframe src="http://b.test/asks-first"></iframe><iframe src="http://c.test/nest-first"></iframe>`)
 	k.site.Set("/nest-first", `<title>/nest-first</title><iframe src="http://d.test/asks-first"></iframe>`)
 	w, session := k.witness(k.snapshot().PageTargetID)
 	_, err := k.node.Navigate(k.ctx, k.id, messages.NavigateRequest{URL: k.site.URL("http://a.test/frames-first")})
 	wantCode(t, err, messages.CodeBlockedByDialog)
-	// The page itself, and its frames.
-	for range 4 {
+	// The page itself, its frames, and one that it opens.
+	for range 5 {
 		d := k.await("a dialog", func(s *messages.Snapshot) bool { return len(s.PendingDialogs) > 0 }).PendingDialogs[0]
 		if d.Path != "bridge" || d.Type != "prompt" || d.DefaultPrompt != "d" {
 			t.Errorf("dialog %+v", d)
 		}
+		if d.Message == "top" {
+			k.later("", "window.open('/asks-first')") // waits, as the page does
+		}
 		k.respond(messages.DialogAnswer{Action: messages.ActionAccept, DialogID: d.ID})
 	}
-	k.await("all four", func(s *messages.Snapshot) bool {
-		return len(s.RecentDialogs) == 4 && !slices.ContainsFunc(s.RecentDialogs, func(c messages.ClosedDialog) bool { return c.Path != "bridge" || c.ClosedBy != messages.ClosedByAgent })
+	k.await("all five", func(s *messages.Snapshot) bool {
+		return len(s.RecentDialogs) == 5 && !slices.ContainsFunc(s.RecentDialogs, func(c messages.ClosedDialog) bool { return c.Path != "bridge" || c.ClosedBy != messages.ClosedByAgent })
 	})
 	if n := len(w.Events(chromiumtest.On(session, "Page.javascriptDialogOpening"))); n != 0 {
 		t.Errorf("%d native dialogs", n)
