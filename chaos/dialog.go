@@ -29,6 +29,7 @@ const (
 	ClosedByRelease    ClosedBy = "release"    // the tab lost the foreground with nobody attached (C19)
 	ClosedByBackground ClosedBy = "background" // never shown: background tab without a debugger (C5)
 	ClosedByUser       ClosedBy = "user"       // [Browser.CloseDialog]
+	ClosedByNobody     ClosedBy = "nobody"     // over a bridge: resumed without an answer, or never stopped
 )
 
 // DialogType is what kind of dialog it is.
@@ -42,7 +43,7 @@ const (
 	BeforeUnload DialogType = "beforeunload"
 )
 
-// Dialog is a native JavaScript dialog.
+// Dialog is a JavaScript dialog: a native one, or what a page asks over a bridge.
 type Dialog struct {
 	b       *Browser
 	frame   *frame
@@ -60,6 +61,9 @@ type Dialog struct {
 
 	stay, leave func()             // of a beforeunload
 	then        func(DialogResult) // of the script that raised it
+	broken      func()             // its document went before it had come to that
+
+	waits *pause // over a bridge, there
 }
 
 type openingParams struct {
@@ -115,12 +119,19 @@ func (b *Browser) openDialog(f *frame, kind DialogType, message, defaultPrompt s
 // whichever frame raised it (C7), and only those that have Page enabled now
 // will ever be able to answer (C5).
 func (b *Browser) showDialog(d *Dialog) {
-	p := d.frame.page
 	d.proc = d.frame.target.proc
 	if b.frame(d.frame.id) != d.frame || d.frame.loader != d.loader {
 		b.finish(d, DialogResult{By: ClosedByNavigation})
 		return
 	}
+	if d.kind != BeforeUnload && b.askBridged(d, d.frame.bridges) {
+		return
+	}
+	b.showNative(d)
+}
+
+func (b *Browser) showNative(d *Dialog) {
+	p := d.frame.page
 	if len(p.target.sessions) == 0 && b.front != p {
 		b.finish(d, DialogResult{By: ClosedByBackground, Accepted: d.kind == Alert})
 		return
@@ -282,26 +293,40 @@ func (d *Dialog) Done() <-chan struct{} { return d.done }
 func (d *Dialog) Answerable() int {
 	d.b.mu.Lock()
 	defer d.b.mu.Unlock()
-	if d.closed || !slices.Contains(d.frame.page.dialogs, d) {
-		return 0
-	}
-	return len(d.audience)
+	return len(d.reachable())
 }
 
 // Audience returns the connections on which it could be answered now, each once.
 func (d *Dialog) Audience() []*Conn {
 	d.b.mu.Lock()
 	defer d.b.mu.Unlock()
-	if d.closed || !slices.Contains(d.frame.page.dialogs, d) {
-		return nil
-	}
 	var conns []*Conn
-	for _, s := range d.audience {
+	for _, s := range d.reachable() {
 		if !slices.Contains(conns, s.conn) {
 			conns = append(conns, s.conn)
 		}
 	}
 	return conns
+}
+
+// Bridged says whether it waits over a bridge.
+func (d *Dialog) Bridged() bool {
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	return d.waits != nil
+}
+
+func (d *Dialog) reachable() []*session {
+	switch {
+	case d.closed:
+		return nil
+	case d.waits != nil:
+		return d.waits.answerable()
+	case slices.Contains(d.frame.page.dialogs, d):
+		return d.audience
+	default:
+		return nil
+	}
 }
 
 // Poisoned says whether answering it would kill the browser (C15).

@@ -30,6 +30,9 @@ type frame struct {
 
 	activated    bool // has had a user gesture (C10)
 	beforeUnload bool // has a handler
+
+	bridges []*bridge // what its document's dialogs go through, the newest last
+	parsed  []string  // the names of scripts that a debugger is told of
 }
 
 func (f *frame) find(id messages.FrameID) *frame {
@@ -262,7 +265,7 @@ func (b *Browser) setSource(f *frame, url string) (then func()) {
 	// The old document is asked whether it may go; under a dialog or in a loop
 	// it does not answer.
 	return func() {
-		b.queue(f.target.proc, func() { b.load(f, url, loader, "Navigation") })
+		b.queueAnyway(f.target.proc, func() { b.load(f, url, loader, "Navigation") })
 	}
 }
 
@@ -291,6 +294,7 @@ func (b *Browser) removeFrame(f *frame) {
 		}
 	}
 	owner.each(pageRenderer, "Page.frameSubtreeWillBeDetached", frameParams{f.id})
+	b.forsakeWithin(f)
 	b.dropSubtree(f)
 	f.parent.children = slices.DeleteFunc(f.parent.children, func(x *frame) bool { return x == f })
 }

@@ -7,7 +7,7 @@ import "strings"
 var methods = map[string]method{}
 
 func init() {
-	for _, table := range []map[string]method{browserMethods, targetMethods, pageMethods, runtimeMethods, otherMethods} {
+	for _, table := range []map[string]method{browserMethods, targetMethods, pageMethods, runtimeMethods, debuggerMethods, boxMethods, otherMethods} {
 		for name, m := range table {
 			methods[name] = m
 		}

@@ -33,9 +33,11 @@ var pageMethods = map[string]method{
 	}},
 	"Page.setLifecycleEventsEnabled": {on: onTarget, where: inRenderer, needs: []string{"enabled:bool"}, run: setLifecycle},
 	"Page.addScriptToEvaluateOnNewDocument": {on: onTarget, where: inRenderer, needs: []string{"source:string"}, run: func(c *call) {
+		id := c.addScript()
+		c.runImmediately()
 		c.reply(struct {
 			ID string `json:"identifier"`
-		}{c.addScript()})
+		}{id})
 	}},
 	"Page.removeScriptToEvaluateOnNewDocument": {on: onTarget, where: inRenderer, needs: []string{"identifier:string"}, run: func(c *call) {
 		var p struct{ Identifier string }
@@ -82,6 +84,22 @@ func (c *call) addScript() (id string) {
 	id = strconv.Itoa(last + 1)
 	c.s.scripts = append(c.s.scripts, script{id, p.Source})
 	return id
+}
+
+// runImmediately runs a script in the documents that are there.
+func (c *call) runImmediately() {
+	var p struct {
+		Source         string
+		RunImmediately bool
+	}
+	c.bind(&p)
+	if p.RunImmediately {
+		c.s.target.root.local(func(f *frame) {
+			if f.context != 0 {
+				c.b.inject(f, p.Source)
+			}
+		})
+	}
 }
 
 // disablePage also gives up the right to answer: Page.disable under a dialog

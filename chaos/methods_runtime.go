@@ -105,6 +105,7 @@ func evaluate(c *call) {
 			return
 		}
 		o.dialog.then = answer
+		o.dialog.broken = func() { c.fail(codeServer, "Inspected target navigated or closed") }
 	case o.throws != "":
 		class, text := "Error", o.throws
 		if text == unknown {

@@ -131,6 +131,7 @@ func (b *Browser) goRemote(f *frame, p *proc, commit func()) {
 	t := &target{
 		id: messages.TargetID(f.id), kind: kindIframe, page: f.page, parent: old, root: f, proc: p,
 	}
+	b.forsakeWithin(f)
 	b.dropChildren(f)
 	context, unique := f.context, f.unique
 	f.target, f.context = t, 0
@@ -273,6 +274,15 @@ func (b *Browser) commit(f *frame, url, loader, kind string, doc Document, sameP
 			b.destroyTarget(child.target)
 		}
 	}
+	if isRoot {
+		b.endPause(t, ClosedByNavigation)
+		if !t.revived {
+			for _, s := range t.sessions {
+				s.debugs.numb = false
+			}
+		}
+	}
+	b.forsakeWithin(f)
 	first := f.fresh
 	keeps := isRoot && f.parent == nil && first && f.context != 0 && sameProcess
 	if isRoot && !keeps {
@@ -328,16 +338,20 @@ func (b *Browser) commit(f *frame, url, loader, kind string, doc Document, sameP
 	}
 	if !keeps {
 		b.newContext(f)
+		f.bridges, f.parsed = nil, nil
+		b.injectAll(f)
 	}
 	for _, child := range doc.Frames {
 		b.appendFrame(f, messages.FrameID(b.ids.token()), "", child)()
 	}
-	if doc.Script == "" {
+	if doc.Script == "" && t.proc.pause == nil {
 		b.loaded(f)
 		return
 	}
 	// What the script raises comes before the load events, and holds them.
-	b.script(f, func() { b.task(f, doc.Script) })
+	if doc.Script != "" {
+		b.script(f, func() { b.task(f, doc.Script) })
+	}
 	b.script(f, func() { b.loaded(f) })
 }
 

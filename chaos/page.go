@@ -97,7 +97,7 @@ func (b *Browser) OpenPopup(opener messages.FrameID, url string) (id messages.Ta
 		if f == nil {
 			return
 		}
-		if f.target.proc.blocks(inRenderer) || b.scriptsHeld(f.target.proc) {
+		if p := f.target.proc; p.blocks(inRenderer) || p.pause != nil || b.scriptsHeld(p) {
 			return
 		}
 		id = b.windowOpen(f, url)()

@@ -34,6 +34,8 @@ type proc struct {
 	crashed  bool
 	dialogs  int // open dialogs that its frames raised
 	work     []work
+	pause    *pause // a script that waits in the debugger, and all others with it
+	isolate  string // names it in call frames
 }
 
 // group is a browsing context group: a page and the popups that can reach it.
@@ -43,6 +45,7 @@ type group struct{ procs []*proc }
 type work struct {
 	call   *call
 	script func()
+	anyway bool // also while a script waits in the debugger
 }
 
 // procFor returns the group's process for documents of url: one of the same
@@ -99,6 +102,12 @@ func (b *Browser) queue(p *proc, act func()) {
 	b.drain(p)
 }
 
+// queueAnyway is queue for what a script that waits in the debugger does not hold.
+func (b *Browser) queueAnyway(p *proc, act func()) {
+	p.work = append(p.work, work{script: act, anyway: true})
+	b.drain(p)
+}
+
 // drain has what waits for p done, once the world is whole again: whoever
 // frees a process is often in the middle of taking a page apart.
 func (b *Browser) drain(p *proc) { b.ready = append(b.ready, p) }
@@ -126,7 +135,7 @@ func (b *Browser) work(p *proc) {
 func (b *Browser) runnable(p *proc) int {
 	first := -1
 	for i, w := range p.work {
-		if w.script != nil && (p.blocks(inRenderer) || b.scriptsHeld(p)) ||
+		if w.script != nil && (p.blocks(inRenderer) || b.scriptsHeld(p) || p.pause != nil && !w.anyway) ||
 			w.call != nil && p.blocks(w.call.m.where) {
 			continue
 		}
@@ -196,6 +205,11 @@ func (b *Browser) crash(p *proc) {
 			}
 		}
 	}
+	for _, t := range b.targets {
+		if t.proc == p {
+			b.endPause(t, ClosedByCrash)
+		}
+	}
 	p.crashed, p.busy = true, false
 	p.work = slices.DeleteFunc(p.work, func(w work) bool { return w.script != nil })
 	for _, t := range b.targets {
@@ -240,6 +254,9 @@ func (b *Browser) bury(t *target) {
 		}
 	}
 	t.revived = true
+	for _, s := range t.sessions {
+		s.debugs.numb = s.debugs.on
+	}
 	t.each(inspecting, "Inspector.targetReloadedAfterCrash", empty{})
 }
 

@@ -111,6 +111,10 @@ func init() {
 		{shape("location.href=STR"), func(b *Browser, f *frame, args []string) outcome {
 			return outcome{value: args[0], then: b.setSource(f, args[0])}
 		}},
+		{bridgeOff, func(_ *Browser, f *frame, args []string) outcome {
+			f.turn(args)
+			return outcome{value: undefined{}}
+		}},
 		{shape("onbeforeunload=e=>e.preventDefault()"), func(_ *Browser, f *frame, _ []string) outcome {
 			f.beforeUnload = true
 			return outcome{value: undefined{}}

@@ -30,6 +30,7 @@ type session struct {
 	lifecycle                 bool
 	focusEmulated             bool
 	scripts                   []script
+	debugs                    debugs
 	settings                  map[string]string // method → params, of what lasts as long as the session
 }
 
@@ -157,6 +158,8 @@ func (b *Browser) forget(s *session) {
 			d.audience = slices.DeleteFunc(d.audience, func(x *session) bool { return x == s })
 		}
 	}
+	s.debugs = debugs{}
+	b.maybeGoOn(t)
 	if len(t.sessions) == 0 {
 		b.tellDiscoverers("Target.targetInfoChanged", t)
 	}

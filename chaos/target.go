@@ -30,6 +30,7 @@ type target struct {
 	revived bool       // its process is new after a crash
 	closing bool       // Target.closeTarget has taken it out of its window
 	reports []report   // what its document wrote to the console
+	pause   *pause     // a script of its document that waits in the debugger
 }
 
 type targetInfo struct {
@@ -126,6 +127,7 @@ func (b *Browser) removeTarget(t *target, announceFirst bool) {
 }
 
 func (b *Browser) detachAll(t *target, announceFirst bool) {
+	b.endPause(t, ClosedByNavigation)
 	for _, s := range slices.Clone(t.sessions) {
 		b.detach(s, announceFirst)
 	}

@@ -31,7 +31,8 @@ type Page struct {
 	Frozen   bool // held by somebody who is gone (C33)
 	Busy     bool
 	Crashed  bool
-	Dialogs  int // open ones
+	Dialogs  int // open ones, native
+	Asks     int // over a bridge
 	Poisoned bool
 	Sessions []Session
 }
@@ -75,6 +76,9 @@ func (f *frame) truth(out []Frame) []Frame {
 	for _, d := range f.page.dialogs {
 		t.Dialog = t.Dialog || d.frame == f
 	}
+	if p := f.target.pause; p != nil && p.frame == f && p.call != nil {
+		t.Dialog = true
+	}
 	out = append(out, t)
 	for _, child := range f.children {
 		out = child.truth(out)
@@ -92,7 +96,7 @@ func (b *Browser) Pages() []Page {
 		q := Page{
 			Target: t.id, Opener: p.opener, URL: p.main.publicURL(), Title: p.main.title, Front: b.front == p,
 			Held: t.start != nil, Frozen: t.frozen, Busy: t.proc.busy, Crashed: t.proc.crashed,
-			Dialogs: len(p.dialogs), Sessions: t.truth(),
+			Dialogs: len(p.dialogs), Asks: len(b.asks(p)), Sessions: t.truth(),
 		}
 		for _, d := range p.dialogs {
 			q.Poisoned = q.Poisoned || d.poisoned
@@ -103,13 +107,14 @@ func (b *Browser) Pages() []Page {
 }
 
 // OpenDialogs returns the dialogs that stand open, pages in the order they were
-// opened, those of a page in the order they came.
+// opened, those of a page in the order they came, and then what its frames ask
+// over a bridge.
 func (b *Browser) OpenDialogs() []*Dialog {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var open []*Dialog
 	for _, p := range b.pages {
-		open = append(open, p.dialogs...)
+		open = append(append(open, p.dialogs...), b.asks(p)...)
 	}
 	return open
 }

@@ -24,6 +24,8 @@ func newNormaliser(plain func(string) string) *normaliser {
 var (
 	tokenPattern    = regexp.MustCompile(`^[0-9A-F]{32}$`)
 	guidPattern     = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	isolatePattern  = regexp.MustCompile(`^-?\d+\.`)
+	realmPattern    = regexp.MustCompile(`^([0-9a-f]{16})\d+\.(\d+ \w+) \d+ `)
 	positionPattern = regexp.MustCompile(`at position \d+`)
 )
 
@@ -40,6 +42,15 @@ var masked = map[string]string{
 	"preview":                  "V8's rendering of an object",
 	"lineNumber":               "source position",
 	"columnNumber":             "source position",
+	"functionLocation":         "source position",
+	"location":                 "source position",
+	"endLine":                  "source position",
+	"endColumn":                "source position",
+	"scopeChain":               "V8's objects",
+	"hash":                     "of the script",
+	"length":                   "of the script",
+	"debuggerId":               "random",
+	"backendNodeId":            "counts Blink's nodes",
 	"protocolVersion":          "of the installed Chromium",
 	"product":                  "of the installed Chromium",
 	"revision":                 "of the installed Chromium",
@@ -87,6 +98,13 @@ func (n *normaliser) value(d *json.Decoder, out *bytes.Buffer, member string, de
 func (n *normaliser) nested(d *json.Decoder, out *bytes.Buffer, opening json.Delim, member string, depth int) error {
 	out.WriteString(opening.String())
 	for first := true; d.More(); first = false {
+		if opening == '[' && member == "callFrames" && !first {
+			var ignored json.RawMessage // who has called the bridge, and how
+			if err := d.Decode(&ignored); err != nil {
+				return err
+			}
+			continue
+		}
 		if !first {
 			out.WriteByte(',')
 		}
@@ -135,6 +153,12 @@ func (n *normaliser) text(member, s string) string {
 		n.count[prefix]++
 		n.names[s] = fmt.Sprintf("%s%d", prefix, n.count[prefix])
 		return n.names[s]
+	case member == "callFrameId":
+		return isolatePattern.ReplaceAllString(s, "*.")
+	case member == "source" && strings.Contains(s, bridgeName):
+		return "the bridge"
+	case strings.HasPrefix(s, bridgeToken):
+		return realmPattern.ReplaceAllString(n.plain(s), "$1*.$2 * ") // lengths with the port
 	case member == "description":
 		s, _, _ = strings.Cut(s, "\n")
 		return s

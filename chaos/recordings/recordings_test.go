@@ -31,7 +31,7 @@ func TestRecordings(t *testing.T) {
 				save(t, s.name, playReal(t, s))
 			}
 			synctest.Test(t, func(t *testing.T) {
-				compare(t, load(t, s.name), playFake(t, s))
+				compare(t, s, load(t, s.name), playFake(t, s))
 			})
 		})
 	}
@@ -45,15 +45,15 @@ func TestRecordingsAreFresh(t *testing.T) {
 		case "oopif", "dialog-in-oopif", "dropped-dialog":
 			t.Run(s.name, func(t *testing.T) {
 				t.Parallel()
-				compare(t, load(t, s.name), playReal(t, s))
+				compare(t, s, load(t, s.name), playReal(t, s))
 			})
 		}
 	}
 }
 
-func compare(t *testing.T, recorded, played []entry) {
+func compare(t *testing.T, s scenario, recorded, played []entry) {
 	t.Helper()
-	want, got := streams(t, recorded), streams(t, played)
+	want, got := streams(t, s, recorded), streams(t, s, played)
 	for name := range got {
 		if want[name] == nil {
 			want[name] = []string{}

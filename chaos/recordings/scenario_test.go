@@ -9,6 +9,8 @@ type scenario struct {
 	play func(t testing.TB, s *stage)
 	// kills says that the browser is gone at the end.
 	kills bool
+	// unsure is an event that comes on some runs and on others not.
+	unsure string
 }
 
 var scenarios = []scenario{
@@ -30,6 +32,14 @@ var scenarios = []scenario{
 	{name: "busy", play: busy},
 	{name: "console-replay", play: consoleReplay},
 	{name: "poison", play: poison, kills: true},
+	{name: "bridge", play: bridged},
+	{name: "bridge-navigates", play: bridgeNavigates},
+	{name: "bridge-two", play: bridgeTwo},
+	{name: "bridge-frames", play: bridgeFrames},
+	// V8 tells of a script once, and may find the popup's among those of its opener.
+	{name: "bridge-popup", play: bridgePopup, unsure: "Debugger.scriptParsed"},
+	{name: "bridge-unload", play: bridgeUnload},
+	{name: "bridge-child", play: bridgeChild},
 }
 
 const (

@@ -1,0 +1,189 @@
+package chaos
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"unicode/utf16"
+)
+
+// bridge is what a task's script makes of a document's alert, confirm and prompt. It
+// is known by the constants that it begins with; what it does is written again here,
+// and held to the real one by chaos/recordings.
+type bridge struct {
+	mark, token, name string
+	realm             string
+	count             int
+	last              int // the newest word on whether it is on
+	off               bool
+}
+
+var (
+	bridgeHead = regexp.MustCompile(`const mark = '([0-9a-f]+)', token = '([0-9a-f]+)', epoch = (\d+),`)
+	bridgeFoot = regexp.MustCompile(`(?m)^//# sourceURL=([0-9A-Za-z]+)$`)
+	bridgeOff  = regexp.MustCompile(`^for \(const f of \[alert, confirm, prompt\]\) \{ const c = f\['([0-9a-f]+)'\]; if \(c\) c\((\d{1,9}), (true|false)\) \}$`)
+)
+
+// bridgeOf reads what a script is; nil for any other than a bridge's.
+func bridgeOf(source string) (k *bridge, epoch int) {
+	head, foot := bridgeHead.FindStringSubmatch(source), bridgeFoot.FindStringSubmatch(source)
+	if head == nil || foot == nil {
+		return nil, 0
+	}
+	epoch = atoi(head[3])
+	return &bridge{mark: head[1], token: head[2], name: foot[1], last: epoch}, epoch
+}
+
+func (k *bridge) control(epoch int, on bool) {
+	if epoch >= k.last {
+		k.last, k.off = epoch, !on
+	}
+}
+
+// inject runs a script in f's document.
+func (b *Browser) inject(f *frame, source string) {
+	k, epoch := bridgeOf(source)
+	if k == nil {
+		return
+	}
+	f.parsed = append(f.parsed, k.name)
+	f.target.each(debugging, "Debugger.scriptParsed", f.scriptParams(k.name))
+	if old := f.bridge(k.mark); old != nil {
+		old.control(epoch, true)
+		return
+	}
+	k.realm = fmt.Sprintf("%017d", b.ids.next()%1e17)
+	f.bridges = append(f.bridges, k)
+}
+
+// injectAll runs what the sessions of f's target have for each new document.
+func (b *Browser) injectAll(f *frame) {
+	for _, s := range f.target.sessions {
+		if s.pageRenderer {
+			for _, x := range s.scripts {
+				b.inject(f, x.source)
+			}
+		}
+	}
+}
+
+func (f *frame) bridge(mark string) *bridge {
+	for _, k := range f.bridges {
+		if k.mark == mark {
+			return k
+		}
+	}
+	return nil
+}
+
+// turn is the expression that turns a document's bridge on or off.
+func (f *frame) turn(args []string) {
+	if k := f.bridge(args[0]); k != nil {
+		k.control(atoi(args[1]), args[2] == "true")
+	}
+}
+
+// bridgedCall is a call of alert, confirm or prompt on its way through the bridges of
+// its document, the newest first.
+type bridgedCall struct {
+	d      *Dialog
+	k      *bridge
+	below  []*bridge
+	key    string
+	tries  int
+	answer json.RawMessage
+	by     DialogResult
+}
+
+// askBridged has the bridges of d's document ask; false says that there are none.
+func (b *Browser) askBridged(d *Dialog, bridges []*bridge) bool {
+	for i, k := range slices.Backward(bridges) {
+		if !k.off {
+			k.count++
+			b.try(&bridgedCall{d: d, k: k, below: bridges[:i], key: fmt.Sprintf("%s.%d", k.realm, k.count)})
+			return true
+		}
+	}
+	return false
+}
+
+// attempts is how often a call asks that is resumed without an answer.
+const attempts = 3
+
+func (b *Browser) try(c *bridgedCall) {
+	f := c.d.frame
+	for c.tries < attempts {
+		c.tries++
+		p := &pause{call: c, params: pausedParams{Reason: "other", Hit: []string{}, Frames: []pausedFrame{{
+			ID: b.callFrameID(f), Function: "stop", Scopes: []empty{}, Restarts: true,
+			This: remoteObject{Type: "string", Value: c.says()},
+		}}}}
+		if b.stop(f, c.k.name, p) {
+			c.d.waits = p
+			return
+		}
+	}
+	b.finish(c.d, DialogResult{By: ClosedByNobody})
+}
+
+// says is what the call says of itself; lengths are in UTF-16 units.
+func (c *bridgedCall) says() string {
+	units := func(s string) int { return len(utf16.Encode([]rune(s))) }
+	d := c.d
+	return fmt.Sprintf("%s%s %s %d %d %s%s%s", c.k.token, c.key, d.kind, units(d.frame.url), units(d.message), d.frame.url, d.message, d.prompt)
+}
+
+// resumed is the script of c after the debugger.
+func (b *Browser) resumed(c *bridgedCall) {
+	d := c.d
+	d.waits = nil
+	switch string(c.answer) {
+	case "":
+		b.try(c)
+	case "null":
+		if !b.askBridged(d, c.below) {
+			b.showNative(d)
+		}
+	default:
+		r := c.by
+		if d.kind == Prompt {
+			r.Accepted = json.Unmarshal(c.answer, &r.Text) == nil
+		} else {
+			r.Accepted = string(c.answer) == "true"
+		}
+		b.finish(d, r)
+	}
+}
+
+// asks are the dialogs of a page that wait over a bridge, in the order of its
+// targets.
+func (b *Browser) asks(page *page) []*Dialog {
+	var list []*Dialog
+	for _, t := range b.targets {
+		if t.page == page && t.pause != nil && t.pause.call != nil {
+			list = append(list, t.pause.call.d)
+		}
+	}
+	return list
+}
+
+// answerable are the sessions that can answer a call that waits: those with a
+// debugger whose client knows the bridge.
+func (p *pause) answerable() []*session {
+	knows := func(c *Conn) bool {
+		return slices.ContainsFunc(c.sessions, func(s *session) bool {
+			return slices.ContainsFunc(s.scripts, func(x script) bool {
+				k, _ := bridgeOf(x.source)
+				return k != nil && k.mark == p.call.k.mark
+			})
+		})
+	}
+	var list []*session
+	for _, s := range p.target.sessions {
+		if debugging(s) && knows(s.conn) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
