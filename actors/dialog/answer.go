@@ -204,7 +204,9 @@ func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
 		// Sent, closed, and the confirmation lost.
 		m.end(now, e, e.ShutBy)
 	default:
-		m.undelivered(e, h.Err)
+		if m.undelivered(e, h.Err); e.over && e.answer == nil {
+			m.end(now, e, messages.ClosedByRemote)
+		}
 	}
 }
 

@@ -29,12 +29,19 @@ func (m *Machine) byKey(key string) *entry {
 const maxAnswered = 64
 
 func (m *Machine) bridgedOpened(now time.Time, o messages.DialogOpened) {
-	if o.Gen <= m.lost[o.Role] || slices.Contains(m.answeredKeys, o.Pause.Key) {
+	if slices.Contains(m.ended, o.Session) {
+		return // it had told before it ended
+	}
+	if o.Gen <= m.lost[o.Role] || slices.Contains(m.answeredKeys, o.Pause.Key) || m.isOver(o.Pause.Key, o.Session) {
 		return
 	}
 	way := messages.Way{Role: o.Role, Gen: o.Gen, Session: o.Session}
 	if e := m.byKey(o.Pause.Key); e != nil {
-		e.Pause = o.Pause
+		e.Pause, e.over = o.Pause, false
+		if e.doubted {
+			e.doubted, e.Ways = false, nil // those that stand tell again
+			m.do(Disarm{waylessPrefix + string(e.Dialog.ID)})
+		}
 		if hasWay(e.Ways, o.Session) {
 			return
 		}
@@ -74,15 +81,41 @@ func (m *Machine) bridgedOver(now time.Time, o messages.BridgedOver) {
 	e := m.byKey(o.Key)
 	switch {
 	case e == nil:
-	case e.answer != nil: // its outcome tells
+	case e.answer != nil:
+		e.over = true // its outcome tells by whom
 	default:
 		m.end(now, e, messages.ClosedByRemote)
+		m.overs = append(m.overs, over{o.Key, o.Session})
+		if len(m.overs) > maxAnswered {
+			m.overs = m.overs[1:]
+		}
 	}
+}
+
+// over is a call that waits no more, by the word of a session.
+type over struct {
+	key     string
+	session messages.SessionID
+}
+
+// isOver says whether a session tells late of a call, after another has told of its
+// end. That one is the first to say so if it waits again.
+func (m *Machine) isOver(key string, session messages.SessionID) bool {
+	i := slices.IndexFunc(m.overs, func(o over) bool { return o.key == key })
+	if i >= 0 && m.overs[i].session == session {
+		m.overs = slices.Delete(m.overs, i, i+1)
+		return false
+	}
+	return i >= 0
 }
 
 // sessionGone takes a session's ways away. While the other link sees the page, it
 // gets a moment to tell of the same call.
 func (m *Machine) sessionGone(now time.Time, g messages.SessionGone) {
+	if m.ended = append(m.ended, g.Session); len(m.ended) > maxAnswered {
+		m.ended = m.ended[1:]
+	}
+	m.overs = slices.DeleteFunc(m.overs, func(o over) bool { return o.session == g.Session })
 	for _, e := range m.entries() {
 		if e.bridged() && hasWay(e.Ways, g.Session) {
 			m.dropWays(e, func(w messages.Way) bool { return w.Session == g.Session })
@@ -103,14 +136,22 @@ func (m *Machine) wayless(e *entry) bool {
 		return false
 	}
 	if e.bridged() && !e.alone {
-		for role := range messages.Roles {
-			if w, ok := m.watches[role][e.Dialog.TargetID]; ok && w.gen > m.lost[role] {
-				m.do(Arm{waylessPrefix + string(e.Dialog.ID), WaylessGrace})
-				return false
-			}
+		if m.attended(e.Dialog.TargetID) {
+			m.do(Arm{waylessPrefix + string(e.Dialog.ID), WaylessGrace})
+			return false
 		}
 	}
 	return true
+}
+
+// attended says whether a link that stands sees the page.
+func (m *Machine) attended(page messages.TargetID) bool {
+	for role := range messages.Roles {
+		if w, ok := m.watches[role][page]; ok && w.gen > m.lost[role] {
+			return true
+		}
+	}
+	return false
 }
 
 func (m *Machine) waylessTimer(now time.Time, name string) bool {
@@ -118,11 +159,24 @@ func (m *Machine) waylessTimer(now time.Time, name string) bool {
 	if !ok {
 		return false
 	}
-	if e := m.byID(messages.DialogID(id)); e != nil && len(e.Ways) == 0 {
+	switch e := m.byID(messages.DialogID(id)); {
+	case e == nil:
+	case len(e.Ways) == 0 && m.attended(e.Dialog.TargetID):
+		m.end(now, e, messages.ClosedByRemote) // else it would have been told of again
+	case len(e.Ways) == 0:
 		e.alone = true
 		m.endLost(now)
+	case e.doubted && e.answer == nil: // else its outcome tells
+		m.end(now, e, messages.ClosedByRemote)
 	}
 	return true
+}
+
+// doubt is for a dialog whose end the actor before this one may have been told of:
+// every session tells a new one what waits.
+func (m *Machine) doubt(e *entry) {
+	e.doubted = true
+	m.do(Arm{waylessPrefix + string(e.Dialog.ID), WaylessGrace})
 }
 
 // settled remembers a call that was answered: the slower link may tell of it yet.

@@ -21,6 +21,8 @@ type entry struct {
 	remembered bool
 	alone      bool // bridged, and no link has told of it in time
 	overtaken  bool // a second opened on its page (C14)
+	over       bool // bridged, and a session has said that it waits no more
+	doubted    bool // bridged, and what was told to the actor before this one is lost
 }
 
 // shut says that the dialog has closed and that only whose answer it was is not
@@ -37,7 +39,9 @@ type Machine struct {
 	leaves bool
 	out    []Effect
 
-	answeredKeys []string // of bridged dialogs, newest last
+	answeredKeys []string             // of bridged dialogs, newest last
+	overs        []over               // newest last
+	ended        []messages.SessionID // newest last; no name is used again
 
 	lost    [messages.Roles]messages.Generation // of the newest link that is gone
 	watches [messages.Roles]map[messages.TargetID]watch
@@ -71,6 +75,9 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 				continue
 			}
 			m.do(Arm{watchdog(e.Dialog.ID), e.ExpiresAt.Sub(now)})
+			if e.bridged() {
+				m.doubt(e)
+			}
 			if a, ok := m.policy(e.Dialog); ok {
 				m.decide(e, a) // what the last one had decided is not known
 			}

@@ -166,5 +166,9 @@ func (m *AnchorMachine) bridgeEvent(e fromFrame) {
 		if !in {
 			b.goesOn()
 		}
+	case messages.FrameNavigated:
+		b.navigated(in.Frame.ID, string(in.Frame.ID) == string(b.target))
+	case messages.FrameDetached:
+		b.frameDetached(in.Frame)
 	}
 }

@@ -21,7 +21,11 @@ func (m *Machine) attach() {
 			continue
 		}
 		if c.tag == TagTree {
-			m.bridge.attach()
+			if m.round > 1 {
+				m.bridge.attachAnew()
+			} else {
+				m.bridge.attach()
+			}
 			m.restoring = true
 			m.do(Restore{Revived: m.round > 1, Round: m.round})
 		}

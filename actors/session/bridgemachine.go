@@ -104,7 +104,18 @@ func (b *bridge) attach() {
 	// First, lest a debugger statement of the page's own gets in between.
 	b.command(TagNone, "Debugger.setBlackboxPatterns", b.secret.patterns())
 	b.command(TagBridgeOn, "Debugger.enable", nil)
-	b.command(TagBridgeScript, "Page.addScriptToEvaluateOnNewDocument", b.secret.addScript(b.epoch))
+	if b.script == "" {
+		b.command(TagBridgeScript, "Page.addScriptToEvaluateOnNewDocument", b.secret.addScript(b.epoch))
+	}
+}
+
+// attachAnew is attach to the renderer that takes a crashed one's place: it has the
+// script, and a debugger that is on and stops nowhere.
+func (b *bridge) attachAnew() {
+	if b.on {
+		b.command(TagNone, "Debugger.disable", nil)
+	}
+	b.attach()
 }
 
 func (b *bridge) set(s messages.SetBridge) {

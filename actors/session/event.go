@@ -45,6 +45,8 @@ func AnchorEvents() []string {
 		"Debugger.paused",
 		"Debugger.resumed",
 		"Debugger.scriptParsed",
+		"Page.frameDetached",
+		"Page.frameNavigated",
 		"Page.javascriptDialogClosed",
 		"Page.javascriptDialogOpening",
 		"Target.attachedToTarget",

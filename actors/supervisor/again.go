@@ -44,6 +44,13 @@ func (m *Machine) dialogsRestarted() {
 	if m.anchor.lostGen > 0 {
 		m.do(ToDialog{messages.LinkLost{Role: messages.RoleAnchor, Gen: m.anchor.lostGen}})
 	}
+	for _, o := range m.memory.Open {
+		for _, w := range o.Ways {
+			if o.Pause.Key != "" && w.Role == messages.RolePrimary && m.sessions[w.Session] == nil {
+				m.do(ToDialog{messages.SessionGone{Role: messages.RolePrimary, Session: w.Session}})
+			}
+		}
+	}
 	told := map[messages.TargetID]bool{}
 	for _, o := range m.memory.Open {
 		if t := o.Dialog.TargetID; m.pages[t] == nil && !told[t] {
