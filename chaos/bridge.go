@@ -124,7 +124,7 @@ func (b *Browser) try(c *bridgedCall) {
 			return
 		}
 	}
-	b.finish(c.d, DialogResult{By: ClosedByNobody})
+	b.finish(c.d, DialogResult{By: ClosedByNobody, Alone: c.by.Alone})
 }
 
 // says is what the call says of itself; lengths are in UTF-16 units.

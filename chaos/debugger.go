@@ -131,8 +131,11 @@ func (b *Browser) goOn(p *pause) {
 
 // maybeGoOn ends a pause that nobody is left to end.
 func (b *Browser) maybeGoOn(t *target) {
-	if t.pause != nil && !slices.ContainsFunc(t.sessions, debugging) {
-		b.goOn(t.pause)
+	if p := t.pause; p != nil && !slices.ContainsFunc(t.sessions, debugging) {
+		if p.call != nil {
+			p.call.by.Alone = true
+		}
+		b.goOn(p)
 	}
 }
 

@@ -15,6 +15,7 @@ type DialogResult struct {
 	By       ClosedBy
 	Session  messages.SessionID // whose answer it was
 	Conn     int                // its connection's number
+	Alone    bool               // over a bridge: it went on since nobody debugged it any more
 }
 
 // ClosedBy says why a dialog is not open any more.

@@ -18,6 +18,7 @@ type Frame struct {
 	Loading bool // held or still without its first document
 	Dialog  bool // has a dialog open
 	Hangs   bool // its process is under a dialog, in a loop or dead
+	Paused  bool // its process stands still in the debugger
 }
 
 // Page is a tab as it really is.
@@ -31,8 +32,9 @@ type Page struct {
 	Frozen   bool // held by somebody who is gone (C33)
 	Busy     bool
 	Crashed  bool
-	Dialogs  int // open ones, native
-	Asks     int // over a bridge
+	Dialogs  int  // open ones, native
+	Asks     int  // over a bridge
+	Stuck    bool // stands still in the debugger, with nothing that could be answered
 	Poisoned bool
 	Sessions []Session
 }
@@ -68,7 +70,7 @@ func (f *frame) truth(out []Frame) []Frame {
 	t := Frame{
 		ID: f.id, Page: f.page.target.id, Target: f.target.id, URL: f.publicURL(),
 		OOPIF: f.parent != nil && f.target.root == f, Loading: f.fresh,
-		Hangs: f.target.proc.blocks(inRenderer),
+		Hangs: f.target.proc.blocks(inRenderer), Paused: f.target.proc.pause != nil,
 	}
 	if f.parent != nil {
 		t.Parent = f.parent.id
@@ -100,6 +102,9 @@ func (b *Browser) Pages() []Page {
 		}
 		for _, d := range p.dialogs {
 			q.Poisoned = q.Poisoned || d.poisoned
+		}
+		for _, t := range b.targets {
+			q.Stuck = q.Stuck || t.page == p && t.pause != nil && t.pause.call == nil
 		}
 		out = append(out, q)
 	}

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,8 @@ type Task struct {
 	// Direct is a browser WebSocket URL in the spec, which a browser that was
 	// restarted does not answer any more; else the endpoint is found by HTTP.
 	Direct bool
+	// Bridge says how the task's dialogs come; "" is natively.
+	Bridge string
 }
 
 // Step is one thing that happens.
@@ -66,6 +69,23 @@ func New(seed uint64, steps int) Plan {
 		p.Steps = append(p.Steps, step(r, len(p.Tasks)))
 	}
 	return p
+}
+
+// NewBridged returns the plan of a seed in which most tasks have their dialogs come
+// over the bridge. All else is as in New: chance for this is drawn from a stream of
+// its own.
+func NewBridged(seed uint64, steps int) Plan {
+	p := New(seed, steps)
+	r := rand.New(rand.NewPCG(seed, 0x627269646765))
+	for i := range p.Tasks {
+		p.Tasks[i].Bridge = []string{messages.BridgeOn, messages.BridgeOn, messages.BridgeOn, messages.BridgeAuto, messages.BridgeOff}[r.IntN(5)]
+	}
+	return p
+}
+
+// Bridged says whether some task of the plan knows the bridge.
+func (p Plan) Bridged() bool {
+	return slices.ContainsFunc(p.Tasks, func(t Task) bool { return t.Bridge != "" })
 }
 
 // tasks draws three to eight of them. A task that has a whole browser is alone

@@ -25,6 +25,27 @@ func TestPlans(t *testing.T) {
 		}
 	})
 
+	t.Run("a bridged plan differs by the bridge alone", func(t *testing.T) {
+		t.Parallel()
+		ways := map[string]int{}
+		for seed := range uint64(50) {
+			p := plan.NewBridged(seed, 40)
+			if plan.New(seed, 40).Bridged() {
+				t.Fatalf("seed %d is bridged unasked", seed)
+			}
+			for i := range p.Tasks {
+				ways[p.Tasks[i].Bridge]++
+				p.Tasks[i].Bridge = ""
+			}
+			if diff := cmp.Diff(plan.New(seed, 40), p); diff != "" {
+				t.Fatal(diff)
+			}
+		}
+		if len(ways) != 3 || ways[""] != 0 {
+			t.Errorf("ways of the bridge: %v", ways)
+		}
+	})
+
 	t.Run("every kind of step and every panic comes up", func(t *testing.T) {
 		t.Parallel()
 		kinds, panics := map[plan.Kind]int{}, map[plan.Panic]bool{}

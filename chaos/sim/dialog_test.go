@@ -22,6 +22,7 @@ type dialog struct {
 	mayBeLost map[messages.TaskID]string
 	given     []given
 	seen      map[messages.TaskID]messages.DialogID
+	bridged   map[messages.TaskID]bool
 	closedBy  map[messages.TaskID]messages.ClosedBy
 	closedAt  map[messages.TaskID]time.Time
 	confirmed int // callers who were told that theirs was the answer
@@ -51,7 +52,7 @@ func (d *dialogs) raise(b *chaos.Browser, frame messages.FrameID, pick uint32) *
 		kind: []chaos.DialogType{chaos.Alert, chaos.Confirm, chaos.Prompt}[pick%3],
 		seen: map[messages.TaskID]messages.DialogID{}, closedBy: map[messages.TaskID]messages.ClosedBy{},
 		closedAt:  map[messages.TaskID]time.Time{},
-		mayBeLost: map[messages.TaskID]string{},
+		mayBeLost: map[messages.TaskID]string{}, bridged: map[messages.TaskID]bool{},
 	}
 	if o.kind == chaos.Prompt {
 		o.byText = "default of " + o.message
@@ -59,6 +60,9 @@ func (d *dialogs) raise(b *chaos.Browser, frame messages.FrameID, pick uint32) *
 	o.fake = b.OpenDialog(frame, o.kind, o.message, o.byText) // nobody can have heard of it: mu is held
 	d.in, d.by[o.message] = append(d.in, o), o
 	d.mu.Unlock()
+	if r, over := o.fake.Result(); over && r.By == chaos.ClosedByNobody && d.w.calm && d.w.bridges(o.fake.Page()) {
+		d.w.violate("%q was asked over the bridge of a task at rest, and nobody was told", o.message)
+	}
 	return o
 }
 
@@ -72,13 +76,16 @@ func (d *dialogs) opened(t *task, m messages.Dialog) {
 		}
 		return
 	}
-	if o.seen[t.id] != "" {
+	if o.bridged[t.id] && o.closedBy[t.id] == messages.ClosedByLost {
+		// Another task's debugger held the page, and there was a link again.
+		delete(o.closedBy, t.id)
+	} else if o.seen[t.id] != "" {
 		d.w.violate("%s: dialog %q was announced as %s and as %s", t.id, m.Message, o.seen[t.id], m.ID)
 	}
 	if m.Type != string(o.kind) || m.DefaultPrompt != o.byText {
 		d.w.violate("%s: dialog %q is announced as %+v", t.id, m.Message, m)
 	}
-	o.seen[t.id] = m.ID
+	o.seen[t.id], o.bridged[t.id] = m.ID, m.Path == messages.PathBridge
 }
 
 func (d *dialogs) closed(t *task, m messages.ClosedDialog) {
@@ -161,8 +168,11 @@ func (d *dialogs) check() {
 		r, over := o.fake.Result()
 		for id, by := range o.closedBy {
 			switch {
+			case by == messages.ClosedByLost && o.bridged[id] && (r.By == chaos.ClosedByNavigation || r.By == chaos.ClosedByCrash):
+				// A document that goes says nothing, and its task may have lost its
+				// link before it heard of the next.
 			case by == messages.ClosedByLost && o.mayBeLost[id] == "":
-				d.w.violate("%s: dialog %q was lost while it could be answered", id, o.message)
+				d.w.violate("%s: dialog %q was lost while it could be answered; over %v, %+v", id, o.message, over, r)
 			case !over && by != messages.ClosedByLost && o.mayBeLost[id] == "" && !d.w.task(id).leaving:
 				d.w.violate("%s: dialog %q is said to be closed by %s and stands open", id, o.message, by)
 			}
@@ -231,6 +241,13 @@ func (d *dialogs) excuse(t *task, why string) {
 	d.excuseAt(t, why, time.Now().Add(1))
 }
 
+// excuseBridged does so for what is asked over the bridge, or was until just now.
+func (d *dialogs) excuseBridged(t *task, why string) {
+	if t.plan.Bridge != "" && t.plan.Bridge != messages.BridgeOff {
+		d.excuse(t, why)
+	}
+}
+
 // excuseAt does so after the event: it lets those be lost that were not said to be
 // over before then.
 func (d *dialogs) excuseAt(t *task, why string, then time.Time) {
@@ -251,6 +268,15 @@ func (d *dialogs) excuseAt(t *task, why string, then time.Time) {
 func (d *dialogs) look() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	for _, o := range d.in {
+		if r, over := o.fake.Result(); over && (r.By == chaos.ClosedByNobody || r.Alone) {
+			for _, t := range d.w.tasks {
+				if o.seen[t.id] != "" && o.mayBeLost[t.id] == "" {
+					o.mayBeLost[t.id] = "nobody was left to answer it"
+				}
+			}
+		}
+	}
 	for _, t := range d.w.tasks {
 		for _, f := range t.host.now().OpenDialogs() {
 			if o := d.record(f); o != nil && !t.reaches(f) && o.mayBeLost[t.id] == "" {

@@ -193,7 +193,7 @@ func (w *world) oddReply(t *task, s plan.Step, primary *chaos.Conn) {
 	if !ok || primary == nil {
 		return
 	}
-	method := []string{"Runtime.evaluate", "Page.handleJavaScriptDialog", "Page.navigate"}[s.Pick[1]%3]
+	method := []string{"Runtime.evaluate", t.answers(s), "Page.navigate"}[s.Pick[1]%3]
 	switch s.Kind {
 	case plan.MissingReply:
 		primary.SwallowNextReply(method)
@@ -216,6 +216,18 @@ func (w *world) oddReply(t *task, s plan.Step, primary *chaos.Conn) {
 	// A browser that loses the reply to a question of the node's own is none.
 	w.quiet()
 	primary.SwallowNothing()
+}
+
+// answers is the command, or one of those, that answers the task's dialogs.
+func (t *task) answers(s plan.Step) string {
+	switch {
+	case t.plan.Bridge != messages.BridgeOn:
+		return "Page.handleJavaScriptDialog"
+	case s.Pick[2]%2 == 0:
+		return "Debugger.evaluateOnCallFrame"
+	default:
+		return "Debugger.resume"
+	}
 }
 
 func (w *world) detach(t *task, s plan.Step) {
@@ -279,7 +291,7 @@ func (w *world) dropInAnswer(t *task, s plan.Step, primary, anchor *chaos.Conn) 
 		return
 	}
 	if s.Pick[0]%2 == 0 {
-		primary.DelayReplies("Page.handleJavaScriptDialog", time.Second)
+		primary.DelayReplies(t.answers(s), time.Second)
 	} else {
 		if _, ok := t.shown(s.Pick[0]); !ok {
 			w.openDialog(t, s.Pick[1])
@@ -292,6 +304,10 @@ func (w *world) dropInAnswer(t *task, s plan.Step, primary, anchor *chaos.Conn) 
 	w.reset(primary)
 	if s.Pick[0]%4 < 2 {
 		w.reset(anchor)
+	}
+	if s.Pick[0]%4 < 2 || anchor == nil {
+		// With no link left nobody hears that the page went on with the answer.
+		w.dialogs.excuseBridged(t, "its links were cut under the answer")
 	}
 }
 

@@ -113,7 +113,9 @@ func (w *world) checkEnd() {
 	for typ, n := range w.counts.opened {
 		got := 0
 		for _, frame := range []string{"main", "oopif"} {
-			got += m[fmt.Sprintf(`holdfast_dialogs_opened_total{frame=%q,path="native",type=%q}`, frame, typ)]
+			for _, path := range []string{"native", "bridge"} {
+				got += m[fmt.Sprintf(`holdfast_dialogs_opened_total{frame=%q,path=%q,type=%q}`, frame, path, typ)]
+			}
 		}
 		if got != n {
 			w.violate("%d dialogs of type %s are counted, the events say %d", got, typ, n)

@@ -141,7 +141,7 @@ func (w *world) removeFrame(t *task, s plan.Step) {
 	if !ok || p.Dialogs > 0 {
 		return
 	}
-	if _, waits := t.frame(p.Target, 0, func(f chaos.Frame) bool { return f.Hangs }); waits {
+	if _, waits := t.frame(p.Target, 0, func(f chaos.Frame) bool { return f.Hangs || f.Paused && !f.OOPIF }); waits {
 		return // it would be removed later, under whatever dialog is open by then
 	}
 	if f, ok := t.frame(p.Target, s.Pick[1], isChild); ok {

@@ -16,10 +16,11 @@ import (
 )
 
 var (
-	seedFlag  = flag.Uint64("seed", 0, "the one seed that TestSeed plays")
-	seedsFlag = flag.Uint64("seeds", 25, "how many seeds TestSeeds plays")
-	stepsFlag = flag.Int("steps", plan.DefaultSteps, "how many steps a plan has")
-	showFlag  = flag.Bool("show", false, "write the trace of TestSeed also when it passes")
+	seedFlag   = flag.Uint64("seed", 0, "the one seed that TestSeed plays")
+	seedsFlag  = flag.Uint64("seeds", 25, "how many seeds TestSeeds plays")
+	stepsFlag  = flag.Int("steps", plan.DefaultSteps, "how many steps a plan has")
+	bridgeFlag = flag.Bool("bridge", false, "have TestSeed and TestSoak play their seeds with tasks on the bridge")
+	showFlag   = flag.Bool("show", false, "write the trace of TestSeed also when it passes")
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -59,7 +60,11 @@ func play(t *testing.T, p plan.Plan) result {
 
 // replay is the command that plays a seed again, up to the step that failed.
 func replay(p plan.Plan) string {
-	return fmt.Sprintf("go test ./chaos/sim -run '^TestSeed$' -seed %#x -steps %d", p.Seed, len(p.Steps))
+	bridge := ""
+	if p.Bridged() {
+		bridge = " -bridge"
+	}
+	return fmt.Sprintf("go test ./chaos/sim -run '^TestSeed$' -seed %#x -steps %d%s", p.Seed, len(p.Steps), bridge)
 }
 
 // judge fails the test for what a run has violated.
@@ -73,9 +78,17 @@ func judge(t *testing.T, p plan.Plan, r result) {
 	t.Errorf("%s\n%s", r.violations[0], replay(p))
 }
 
+// planOf is the plan of a seed, as -bridge has it.
+func planOf(seed uint64) plan.Plan {
+	if *bridgeFlag {
+		return plan.NewBridged(seed, *stepsFlag)
+	}
+	return plan.New(seed, *stepsFlag)
+}
+
 // TestSeed plays the seed that -seed names.
 func TestSeed(t *testing.T) {
-	p := plan.New(*seedFlag, *stepsFlag)
+	p := planOf(*seedFlag)
 	r := play(t, p)
 	judge(t, p, r)
 	if *showFlag && !t.Failed() {
@@ -86,8 +99,19 @@ func TestSeed(t *testing.T) {
 // TestSeeds plays the first seeds, and those that have failed once.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
-	seeds := slices.Clone(regressions)
-	for s := range *seedsFlag {
+	seeds(t, regressions, *seedsFlag, plan.New)
+}
+
+// TestBridgedSeeds plays seeds with tasks on the bridge.
+func TestBridgedSeeds(t *testing.T) {
+	t.Parallel()
+	seeds(t, bridgedRegressions, *seedsFlag*2/5, plan.NewBridged)
+}
+
+func seeds(t *testing.T, seeds []uint64, first uint64, newPlan func(seed uint64, steps int) plan.Plan) {
+	t.Helper()
+	seeds = slices.Clone(seeds)
+	for s := range first {
 		seeds = append(seeds, s+1)
 	}
 	var mu sync.Mutex
@@ -97,7 +121,7 @@ func TestSeeds(t *testing.T) {
 		for _, seed := range seeds {
 			t.Run(fmt.Sprintf("%#x", seed), func(t *testing.T) {
 				t.Parallel()
-				p := plan.New(seed, *stepsFlag)
+				p := newPlan(seed, *stepsFlag)
 				r := play(t, p)
 				judge(t, p, r)
 				mu.Lock()
@@ -123,6 +147,9 @@ func TestSeeds(t *testing.T) {
 
 // regressions are seeds that have found something; see chaos/README.md.
 var regressions = []uint64{0x1b, 0x1f, 0x2b, 0x3a, 0x85, 0xa1, 0xaf, 0xc6, 0xd1, 0xd5, 0x134, 0x159, 0x1c4, 0x21a, 0x18e9fdf133350c94, 0x18ea03ed9dc696a0, 0x18ea04db3bfcffad, 0x18ea0578c5e9902e}
+
+// bridgedRegressions are those that have found something on the bridge.
+var bridgedRegressions = []uint64{}
 
 // TestSameSeedSameTrace plays seeds twice. Actors are broken between messages
 // only: what is in a mailbox when a message breaks its actor, and lost with it,

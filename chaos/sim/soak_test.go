@@ -5,8 +5,6 @@ import (
 	"runtime"
 	"testing"
 	"time"
-
-	"holdfast/chaos/plan"
 )
 
 var soakFlag = flag.Duration("soak", 0, "how long TestSoak plays seed after seed")
@@ -23,7 +21,7 @@ func TestSoak(t *testing.T) {
 	var heap, goroutines slope
 	n := uint64(0)
 	for ; n < 2 || time.Since(began) < *soakFlag; n++ {
-		p := plan.New(first+n, *stepsFlag)
+		p := planOf(first + n)
 		judge(t, p, play(t, p))
 		if t.Failed() {
 			return

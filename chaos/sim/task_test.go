@@ -42,6 +42,9 @@ func (t *task) spec() messages.TaskSpec {
 	if !t.plan.Anchor {
 		s.Anchor = "off"
 	}
+	if s.Bridge = t.plan.Bridge; s.Bridge == "" {
+		s.Bridge = messages.BridgeOff
+	}
 	return s
 }
 

@@ -124,9 +124,31 @@ func (w *world) diff() []string {
 			if (p.Held || p.Frozen) && len(w.zombies) == 0 && w.served(h) && !h.hangs(p.Target) && !h.hangs(p.Opener) {
 				list = append(list, fmt.Sprintf("page %s is frozen: %+v", w.trace.name("p", string(p.Target)), p))
 			}
+			if p.Stuck && w.served(h) {
+				list = append(list, fmt.Sprintf("page %s stands still with nothing to answer: %+v", w.trace.name("p", string(p.Target)), p))
+			}
+		}
+		for _, d := range h.now().OpenDialogs() {
+			if d.Bridged() && len(w.zombies) == 0 && !slices.ContainsFunc(w.tasks, func(t *task) bool { return t.running && t.host == h && t.reaches(d) }) {
+				list = append(list, fmt.Sprintf("page %s waits in %q for nobody", w.trace.name("p", string(d.Page())), d.Message()))
+			}
 		}
 	}
 	return list
+}
+
+// bridges says whether a page has the bridge by the account of a task that is at rest.
+func (w *world) bridges(page messages.TargetID) bool {
+	for _, t := range w.tasks {
+		if s := t.snapshot(); t.running && s != nil && s.Connection.Bridge == messages.BridgeOn {
+			for _, p := range s.Pages {
+				if p.TargetID == page && p.Bridge == messages.BridgeOn {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // hangs says whether the renderer of a page cannot do anything.
@@ -220,14 +242,17 @@ func (t *task) pageState(truth chaos.Page, shown messages.Page, s *messages.Snap
 	switch {
 	case truth.Crashed:
 		allowed = []messages.PageState{messages.PageCrashed}
-	case truth.Dialogs > 0 && answerable == truth.Dialogs:
+	case truth.Dialogs+truth.Asks > 0 && answerable == truth.Dialogs+truth.Asks:
 		allowed = []messages.PageState{messages.PageDialog}
 	case truth.Busy, slices.ContainsFunc(t.host.now().FramesOf(truth.Target), func(f chaos.Frame) bool { return f.Hangs }):
 		// Who asked has seen it hang; who did not, not yet. An iframe may share
 		// the renderer of another page, and hang by that page's dialog.
 		allowed = []messages.PageState{messages.PageOK, messages.PageHung, messages.PageDialogUnreachable, messages.PageDialog}
-	case truth.Dialogs > 0:
+	case truth.Dialogs+truth.Asks > 0:
 		allowed = []messages.PageState{messages.PageOK, messages.PageDialogUnreachable, messages.PageDialog}
+		if truth.Asks > 0 {
+			allowed = append(allowed, messages.PagePaused) // by another task's bridge
+		}
 	default:
 		allowed = []messages.PageState{messages.PageOK}
 	}
@@ -309,8 +334,8 @@ func (w *world) state() []string {
 			for _, f := range h.now().FramesOf(p.Target)[1:] {
 				frames = append(frames, fmt.Sprintf("%s<%s %s", w.trace.name("f", string(f.ID)), w.trace.name("f", string(f.Parent)), f.URL))
 			}
-			lines = append(lines, fmt.Sprintf("b%d page %s at %s, crashed %v, busy %v, dialogs %d, frames [%s]",
-				h.index, w.trace.name("p", string(p.Target)), p.URL, p.Crashed, p.Busy, p.Dialogs, strings.Join(frames, ", ")))
+			lines = append(lines, fmt.Sprintf("b%d page %s at %s, crashed %v, busy %v, dialogs %d and %d, frames [%s]",
+				h.index, w.trace.name("p", string(p.Target)), p.URL, p.Crashed, p.Busy, p.Dialogs, p.Asks, strings.Join(frames, ", ")))
 		}
 	}
 	return lines

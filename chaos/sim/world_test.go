@@ -60,6 +60,7 @@ type world struct {
 	outages   []*outage
 	faultOver time.Time // when the last fault is or was over
 	settled   bool
+	calm      bool // nothing has been done since all was as the browsers said
 	zombies   map[*chaos.Conn]bool
 	torn      map[*chaos.Conn]bool // a fault has reset it
 
@@ -255,7 +256,7 @@ func (w *world) settle() {
 		step = min(2*step, 200*millisecond)
 		w.restartLost()
 	}
-	w.settled = true
+	w.settled, w.calm = true, true
 	w.look()
 	w.settled = false
 	for _, line := range w.state() {
@@ -310,6 +311,7 @@ func (w *world) run() {
 		w.expire()
 		w.restartStopped(s)
 		w.act(s)
+		w.calm = false
 		w.quiet()
 		if s.Settle {
 			w.settle()
