@@ -124,7 +124,7 @@ func (s BridgeSecret) decodeScript(params []byte) any {
 	if json.Unmarshal(params, &e) != nil || e.URL != s.name() || e.Aux.Frame == "" {
 		return nil
 	}
-	return bridgeScript{e.Aux.Frame, e.Context}
+	return bridgeScript{messages.FrameID(clip(string(e.Aux.Frame), maxID)), e.Context}
 }
 
 // decodePaused reads Debugger.paused: a call of ours, or somebody else's pause.
@@ -188,6 +188,7 @@ func (s BridgeSecret) parseCall(text string) (bridgePaused, bool) {
 	}
 	p.Address = clip(p.Address, maxURL)
 	p.Message, p.Default, ok = cutUnits(rest, message)
+	p.Message, p.Default = clip(p.Message, maxDialogText), clip(p.Default, maxDialogText)
 	return p, ok
 }
 

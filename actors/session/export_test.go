@@ -14,5 +14,33 @@ func Decode(c Config, now time.Time, method string, params []byte) any {
 // DecodeFrameTree reads the result of Page.getFrameTree.
 func DecodeFrameTree(result []byte) ([]messages.FrameInfo, error) { return decodeFrameTree(result) }
 
+// Call is what a call that waits says of itself.
+type Call struct{ Key, CallFrame, Kind, URL, Message, Default string }
+
+// DecodePaused reads Debugger.paused; false is a pause of somebody else's.
+func DecodePaused(s BridgeSecret, params []byte) (Call, bool) {
+	p, ours := s.decodePaused(time.Time{}, params).(bridgePaused)
+	return Call{p.Pause.Key, p.Pause.CallFrame, p.Kind, p.Address, p.Message, p.Default}, ours
+}
+
+// ParseCall reads the text that a call is made of.
+func ParseCall(s BridgeSecret, text string) (Call, bool) {
+	p, ours := s.parseCall(text)
+	return Call{Key: p.Pause.Key, Kind: p.Kind, URL: p.Address, Message: p.Message, Default: p.Default}, ours
+}
+
+// DecodeScript reads Debugger.scriptParsed; false is a script of the page's.
+func DecodeScript(s BridgeSecret, params []byte) (frame messages.FrameID, context int64, ours bool) {
+	p, ours := s.decodeScript(params).(bridgeScript)
+	return p.Frame, p.Context, ours
+}
+
+// The bounds of what a call may say.
+const (
+	MaxDialogText = maxDialogText
+	MaxURL        = maxURL
+	MaxID         = maxID
+)
+
 // TargetDestroyed is the fact that the browser tells of a page's end.
 func TargetDestroyed(t messages.TargetID) any { return targetDestroyed{t} }

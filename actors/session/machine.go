@@ -334,7 +334,12 @@ func answerCommand(o messages.HandleDialog) Command {
 func (m *Machine) frameNavigated(f messages.FrameNavigated) {
 	m.do(ToFrame{f})
 	m.frameMoved(f.Frame.ID)
-	m.bridge.navigated(f.Frame.ID, string(f.Frame.ID) == string(m.cfg.Target))
+	root := string(f.Frame.ID) == string(m.cfg.Target)
+	m.bridge.navigated(f.Frame.ID, root)
+	if root && m.paused {
+		m.paused = false // without a word of the debugger (C47)
+		m.publishHealth()
+	}
 	if f.Restored {
 		m.reloadFrames()
 	}
