@@ -2,6 +2,7 @@ package dialog_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ type call struct {
 	key     string
 	frame   messages.FrameID
 	waits   bool
+	over    map[messages.SessionID]bool // who has heard of its end
 	told    map[messages.SessionID]bool
 	answers int  // that the page took
 	settled bool // in history as answered
@@ -39,6 +41,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 			pending []messages.Dialog
 			owed    = map[int]int{}
 			asked   int
+			memory  messages.DialogMemory
 		)
 		session := func(r messages.Role, f messages.FrameID) messages.SessionID {
 			return messages.SessionID(fmt.Sprintf("%d/%d/%s", r, gens[r], f))
@@ -64,7 +67,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 					e.To(e.Value, e.Err)
 				case dialog.ToSupervisor:
 					if c, ok := e.Msg.(messages.DialogsChanged); ok {
-						pending = c.Pending
+						pending, memory = c.Pending, c.Memory
 						if c.Opened != nil && byKey(c.Opened.Message).settled {
 							t.Fatalf("%s was answered, and asks again as %s", c.Opened.Message, c.Opened.ID)
 						}
@@ -99,12 +102,47 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 						t.Skip("a frame asks once at a time")
 					}
 				}
-				calls = append(calls, &call{key: fmt.Sprintf("k.%d", len(calls)), frame: f, waits: up[0] || up[1], told: map[messages.SessionID]bool{}})
+				calls = append(calls, &call{key: fmt.Sprintf("k.%d", len(calls)), frame: f, waits: up[0] || up[1], told: map[messages.SessionID]bool{}, over: map[messages.SessionID]bool{}})
+			},
+			"leave": func(t *rapid.T) { // the document goes
+				for _, c := range calls {
+					if c.waits && rapid.Bool().Draw(t, "goes") {
+						c.waits = false
+					}
+				}
+			},
+			"hear": func(t *rapid.T) { // a session hears of an end that was not answered
+				r := role.Draw(t, "role")
+				for _, c := range calls {
+					if s := session(r, c.frame); up[r] && !c.waits && c.told[s] && !c.over[s] {
+						c.over[s] = true
+						step(messages.BridgedOver{Role: r, Session: s, Key: c.key})
+					}
+				}
+			},
+			"restart": func(*rapid.T) { // the actor; what was on its way to it is lost
+				clear(timers)
+				orders = nil
+				clear(owed)
+				m = dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), memory)
+				step(dialog.Start{})
+				for r := range messages.Roles {
+					if !up[r] {
+						step(messages.LinkLost{Role: messages.Role(r), Gen: gens[r] - 1})
+						continue
+					}
+					watch(messages.Role(r))
+					for _, c := range calls {
+						if c.waits && c.told[session(messages.Role(r), c.frame)] {
+							tell(c, messages.Role(r))
+						}
+					}
+				}
 			},
 			"tell": func(t *rapid.T) {
 				r := role.Draw(t, "role")
 				for _, c := range calls {
-					if up[r] && (c.waits || c.told[session(r, c.frame)]) { // told again, late, by a session that has failed
+					if s := session(r, c.frame); up[r] && !c.over[s] && (c.waits || c.told[s]) { // told again, late, by a session that has failed
 						tell(c, r)
 					}
 				}
@@ -222,6 +260,24 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 		for _, c := range calls {
 			if c.waits && !waiting[c.key] && len(orders) == 0 {
 				t.Fatalf("%s waits, and nobody is told", c.key)
+			}
+		}
+		// And what waits no more is over, once all who know of it have said so.
+		for _, c := range calls {
+			for r := range messages.Roles {
+				if s := session(messages.Role(r), c.frame); !c.waits && c.told[s] {
+					step(messages.BridgedOver{Role: messages.Role(r), Session: s, Key: c.key})
+				}
+			}
+		}
+		for name := range timers {
+			if strings.HasPrefix(name, "wayless:") {
+				step(dialog.TimerFired{Name: name})
+			}
+		}
+		for _, d := range pending {
+			if c := byKey(d.Message); !c.waits && len(orders) == 0 {
+				t.Fatalf("%s is shown and over", c.key)
 			}
 		}
 	})

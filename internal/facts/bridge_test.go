@@ -189,6 +189,36 @@ func TestC47_ANavigationEndsAPauseWithoutAWord(t *testing.T) {
 	}
 }
 
+// Rule: where a renderer takes a crashed one's place, the debugger of a session is on
+// and stops nowhere, until it is turned on anew; that is done as soon as the session
+// is told of the new renderer, which is in time for its document.
+func TestC47_AfterACrashTheDebuggerIsTurnedOnAnew(t *testing.T) {
+	t.Parallel()
+	_, site, c := ownStage(t) // its crashes are nobody else's
+	for _, anew := range []bool{false, true} {
+		p := pausingPage(c, site.URL("http://a.test/plain"))
+		c.Must(p.Session, "Inspector.enable", nil)
+		c.Send(p.Session, "Page.crash", nil)
+		c.NextWhere("the crash", on(p.Session, "Inspector.targetCrashed"))
+		c.Send(p.Session, "Page.reload", nil)
+		c.NextWhere("the new renderer", on(p.Session, "Inspector.targetReloadedAfterCrash"))
+		if anew {
+			c.Send(p.Session, "Debugger.disable", nil)
+			c.Send(p.Session, "Debugger.setBlackboxPatterns", blackbox)
+			c.Send(p.Session, "Debugger.enable", nil)
+		}
+		c.NextWhere("load", on(p.Session, "Page.loadEventFired"))
+		if !anew {
+			c.Must(p.Session, "Debugger.enable", nil) // is not enough
+			want(t, "answered by nobody", string(p.Eval(p.Session, "confirm('m')")), `"nobody"`)
+			continue
+		}
+		c.Start(p.Session, "window.got = confirm('m')")
+		succeed(t, "answer", paused(c, p.Session).answer(c, p.Session, "true"))
+		want(t, "page got", string(p.Eval(p.Session, "got")), "true")
+	}
+}
+
 // Rule: what makes a sandbox can be read, though no script can tell its flags.
 func TestTheMakersOfASandboxCanBeRead(t *testing.T) {
 	t.Parallel()
