@@ -1,0 +1,167 @@
+package dialog_test
+
+import (
+	"testing"
+	"time"
+
+	"holdfast/actors/dialog"
+	"holdfast/messages"
+)
+
+// bridged is a machine with two links, on which calls are told of.
+type bridged struct {
+	t       *testing.T
+	m       *dialog.Machine
+	timers  map[string]bool
+	pending []messages.Dialog
+	recent  []messages.ClosedDialog
+	memory  messages.DialogMemory
+	orders  []messages.HandleDialog
+}
+
+func newBridged(t *testing.T, memory messages.DialogMemory) *bridged {
+	t.Helper()
+	b := &bridged{t: t, m: dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), memory), timers: map[string]bool{}}
+	b.step(dialog.Start{})
+	for _, r := range []messages.Role{messages.RolePrimary, messages.RoleAnchor} {
+		b.step(messages.PageWatched{Role: r, Gen: 1, Page: "P", Session: sessionOf(r)})
+	}
+	return b
+}
+
+func sessionOf(r messages.Role) messages.SessionID {
+	return map[messages.Role]messages.SessionID{messages.RolePrimary: "primary", messages.RoleAnchor: "anchor"}[r]
+}
+
+func (b *bridged) step(in any) {
+	for _, e := range b.m.Step(time.Unix(1000, 0), in) {
+		switch e := e.(type) {
+		case dialog.Arm:
+			b.timers[e.Name] = true
+		case dialog.Disarm:
+			delete(b.timers, e.Name)
+		case dialog.ToSession:
+			b.orders = append(b.orders, e.Msg)
+		case dialog.Answer:
+			e.To(e.Value, e.Err)
+		case dialog.ToSupervisor:
+			if c, ok := e.Msg.(messages.DialogsChanged); ok {
+				b.pending, b.recent, b.memory = c.Pending, c.Memory.Recent, c.Memory
+			}
+		}
+	}
+}
+
+// fires has the grace of a dialog pass.
+func (b *bridged) fires(id string) {
+	if name := "wayless:" + id; b.timers[name] {
+		delete(b.timers, name)
+		b.step(dialog.TimerFired{Name: name})
+	}
+}
+
+func (b *bridged) tell(r messages.Role) {
+	b.step(messages.DialogOpened{
+		Role: r, Gen: 1, Session: sessionOf(r), Page: "P", Frame: "P", Type: "confirm", Message: "m",
+		Pause: messages.Pause{Key: "k", CallFrame: "1.1.0"},
+	})
+}
+
+func (b *bridged) over(r messages.Role) {
+	b.step(messages.BridgedOver{Role: r, Session: sessionOf(r), Key: "k"})
+}
+
+// is holds what is pending, and how the last dialog ended.
+func (b *bridged) is(pending int, closed messages.ClosedBy) {
+	b.t.Helper()
+	var last messages.ClosedBy
+	if n := len(b.recent); n > 0 {
+		last = b.recent[n-1].ClosedBy
+	}
+	if len(b.pending) != pending || last != closed {
+		b.t.Errorf("%d pending, the last closed by %q; want %d, %q", len(b.pending), last, pending, closed)
+	}
+}
+
+func TestWhatIsSaidLateOfABridgedDialog(t *testing.T) {
+	t.Parallel()
+	t.Run("the slower link's word of what is over opens nothing", func(t *testing.T) {
+		t.Parallel()
+		b := newBridged(t, messages.DialogMemory{})
+		b.tell(messages.RolePrimary)
+		b.over(messages.RolePrimary)
+		b.tell(messages.RoleAnchor)
+		b.is(0, messages.ClosedByRemote)
+		b.tell(messages.RolePrimary) // it asks again, and the faster one says so
+		b.is(1, messages.ClosedByRemote)
+	})
+	t.Run("nor does that of a session that has ended", func(t *testing.T) {
+		t.Parallel()
+		b := newBridged(t, messages.DialogMemory{})
+		b.step(messages.SessionGone{Role: messages.RolePrimary, Session: "primary"})
+		b.tell(messages.RolePrimary)
+		b.is(0, "")
+	})
+	t.Run("who hears of an end before the answer's outcome leaves it to that", func(t *testing.T) {
+		t.Parallel()
+		for name, c := range map[string]struct {
+			err  error
+			want messages.ClosedBy
+		}{
+			"given":   {nil, messages.ClosedByAgent},
+			"unknown": {messages.Errorf(messages.CodeDeadline, "late"), messages.ClosedByRemote},
+		} {
+			b := newBridged(t, messages.DialogMemory{})
+			b.tell(messages.RolePrimary)
+			outcomes := 0
+			b.step(messages.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(any, error) { outcomes++ }})
+			b.over(messages.RolePrimary)
+			b.is(1, "")
+			b.step(messages.DialogHandled{Dialog: "d-1", Session: "primary", Err: c.err})
+			if b.is(0, c.want); outcomes != 1 {
+				t.Errorf("%s: %d outcomes", name, outcomes)
+			}
+		}
+	})
+	t.Run("where a link stands, and nobody tells of it again, it is over and not lost", func(t *testing.T) {
+		t.Parallel()
+		b := newBridged(t, messages.DialogMemory{})
+		b.tell(messages.RolePrimary)
+		b.step(messages.SessionGone{Role: messages.RolePrimary, Session: "primary"})
+		b.is(1, "")
+		b.fires("d-1")
+		b.is(0, messages.ClosedByRemote)
+	})
+	t.Run("where none stands it is lost at once", func(t *testing.T) {
+		t.Parallel()
+		b := newBridged(t, messages.DialogMemory{})
+		b.tell(messages.RolePrimary)
+		b.step(messages.LinkLost{Role: messages.RoleAnchor, Gen: 1})
+		b.step(messages.LinkLost{Role: messages.RolePrimary, Gen: 1})
+		b.is(0, messages.ClosedByLost)
+	})
+}
+
+func TestAnActorThatGoesOnFromMemoryDoubtsBridgedDialogs(t *testing.T) {
+	t.Parallel()
+	old := newBridged(t, messages.DialogMemory{})
+	old.tell(messages.RolePrimary)
+	old.tell(messages.RoleAnchor)
+	t.Run("one that nobody tells of again is over", func(t *testing.T) {
+		t.Parallel()
+		b := newBridged(t, old.memory)
+		b.fires("d-1")
+		b.is(0, messages.ClosedByRemote)
+	})
+	t.Run("one that is told of again stays, by the sessions that tell", func(t *testing.T) {
+		t.Parallel()
+		b := newBridged(t, old.memory)
+		b.tell(messages.RoleAnchor)
+		b.fires("d-1")
+		b.is(1, "")
+		b.step(messages.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(any, error) {}})
+		if len(b.orders) != 1 || b.orders[0].Session != "anchor" {
+			t.Errorf("answered by %+v", b.orders)
+		}
+	})
+}
