@@ -149,7 +149,7 @@ func seeds(t *testing.T, seeds []uint64, first uint64, newPlan func(seed uint64,
 var regressions = []uint64{0x1b, 0x1f, 0x2b, 0x3a, 0x85, 0xa1, 0xaf, 0xc6, 0xd1, 0xd5, 0x134, 0x159, 0x1c4, 0x21a, 0x18e9fdf133350c94, 0x18ea03ed9dc696a0, 0x18ea04db3bfcffad, 0x18ea0578c5e9902e}
 
 // bridgedRegressions are those that have found something on the bridge.
-var bridgedRegressions = []uint64{}
+var bridgedRegressions = []uint64{0x1c, 0x1f, 0x25, 0x28, 0x2e, 0x45, 0x64}
 
 // TestSameSeedSameTrace plays seeds twice. Actors are broken between messages
 // only: what is in a mailbox when a message breaks its actor, and lost with it,

@@ -1,0 +1,133 @@
+package supervisor_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"holdfast/actors/supervisor"
+	"holdfast/messages"
+)
+
+// bridgeOrders are those that turn a session's bridge on or off.
+func bridgeOrders(effects []supervisor.Effect, session messages.SessionID) (list []messages.SetBridge) {
+	for _, e := range effects {
+		if to, ok := e.(supervisor.ToSession); ok && to.Session == session {
+			if o, ok := to.Msg.(messages.SetBridge); ok {
+				list = append(list, o)
+			}
+		}
+	}
+	return list
+}
+
+// shows is the bridge of the task and of its first page, as the snapshot has them.
+func (b *bench) shows(task, page string) {
+	b.Helper()
+	s := b.m.Snapshot()
+	if s.Connection.Bridge != task || s.Pages[0].Bridge != page {
+		b.Errorf("the task's bridge is %q and the page's %q, want %q and %q", s.Connection.Bridge, s.Pages[0].Bridge, task, page)
+	}
+}
+
+func TestBridgeOfATask(t *testing.T) {
+	t.Parallel()
+	needed := messages.BridgeNeeded{Dialog: "d-1", After: 5 * time.Millisecond}
+	stands := messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true}
+
+	t.Run("auto turns to it once, and says so of a page once the page has it", func(t *testing.T) {
+		t.Parallel()
+		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeAuto})
+		b.shows(messages.BridgeNative, messages.BridgeNative)
+		effects := b.step(needed)
+		if got := bridgeOrders(effects, "S"); !slices.Equal(got, []messages.SetBridge{{On: true, Epoch: 1}}) || !has[supervisor.BridgeTaken](effects) {
+			t.Errorf("orders %+v, taken %v", got, has[supervisor.BridgeTaken](effects))
+		}
+		b.shows(messages.BridgeOn, messages.BridgeNative)
+		b.step(stands)
+		b.shows(messages.BridgeOn, messages.BridgeOn)
+		if effects := b.step(needed); len(effects) != 0 {
+			t.Errorf("the second time: %+v", effects)
+		}
+	})
+	t.Run("who has chosen is not asked", func(t *testing.T) {
+		t.Parallel()
+		for choice, shown := range map[string]string{messages.BridgeOff: messages.BridgeNative, messages.BridgeOn: messages.BridgeOn} {
+			b := attachedAs(t, messages.TaskSpec{Bridge: choice})
+			if effects := b.step(needed); len(effects) != 0 {
+				t.Errorf("%s: %+v", choice, effects)
+			}
+			b.shows(shown, messages.BridgeNative)
+		}
+	})
+	t.Run("a task that has turned to it stays there over a reconnect", func(t *testing.T) {
+		t.Parallel()
+		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeAuto})
+		b.step(needed)
+		b.step(stands)
+		b.step(supervisor.BrowserExited{})
+		b.step(supervisor.BrowserStarting{Gen: 2})
+		b.step(supervisor.Linked{Gen: 2, Endpoint: "ws://h/***"})
+		b.step(messages.TargetAttached{Gen: 2, Session: "S2", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}})
+		b.step(messages.RootAttached{Gen: 2, Pages: []messages.TargetID{"P"}})
+		b.step(messages.SessionReady{Gen: 2, Session: "S2", Target: "P"})
+		b.shows(messages.BridgeOn, messages.BridgeNative)
+		b.step(stands) // of the last link
+		b.shows(messages.BridgeOn, messages.BridgeNative)
+		b.step(messages.BridgeStands{Role: messages.RolePrimary, Gen: 2, Session: "S2", On: true})
+		b.shows(messages.BridgeOn, messages.BridgeOn)
+	})
+	t.Run("a page that is refused it is unavailable, and the others are not", func(t *testing.T) {
+		t.Parallel()
+		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOn})
+		b.step(messages.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: messages.TargetInfo{ID: "Q", Type: "page", Opener: "P"}})
+		b.step(messages.BridgeRefused{Gen: 1, Session: "S"})
+		b.step(messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "Q", On: true})
+		b.shows(messages.BridgeOn, messages.BridgeUnavailable)
+		if s := b.m.Snapshot(); len(s.Pages) != 2 || s.Pages[1].Bridge != messages.BridgeOn {
+			t.Errorf("pages %+v", s.Pages)
+		}
+		if effects := b.step(messages.BridgeRefused{Gen: 1, Session: "S"}); len(effects) != 0 {
+			t.Errorf("the second time: %+v", effects)
+		}
+	})
+	t.Run("a page has it once its frames have", func(t *testing.T) {
+		t.Parallel()
+		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOn})
+		b.step(messages.TargetAttached{Gen: 1, Session: "SF", Via: "S", Page: "P", Info: messages.TargetInfo{ID: "F", Type: "iframe"}})
+		b.step(stands)
+		b.shows(messages.BridgeOn, messages.BridgeNative)
+		b.step(messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "SF", On: true})
+		b.shows(messages.BridgeOn, messages.BridgeOn)
+	})
+	t.Run("a spec that wants another follows at once, each with a newer epoch", func(t *testing.T) {
+		t.Parallel()
+		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOff})
+		last := uint64(0)
+		for _, choice := range []string{messages.BridgeOn, messages.BridgeOff, messages.BridgeAuto, messages.BridgeOn} {
+			got := bridgeOrders(b.step(messages.UpdateSpec{Spec: messages.TaskSpec{Bridge: choice}.WithDefaults()}), "S")
+			if choice == messages.BridgeAuto {
+				if len(got) != 0 { // native as before
+					t.Errorf("auto: %+v", got)
+				}
+				continue
+			}
+			if len(got) != 1 || got[0].On != (choice == messages.BridgeOn) || got[0].Epoch <= last {
+				t.Fatalf("%s: %+v after epoch %d", choice, got, last)
+			}
+			last = got[0].Epoch
+		}
+	})
+	t.Run("at its end a task gives the pages back their own functions", func(t *testing.T) {
+		t.Parallel()
+		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOn})
+		b.step(stands)
+		var got []messages.SetBridge
+		for _, in := range []any{messages.StopTask{}, supervisor.AnchorExited{}} {
+			got = append(got, bridgeOrders(b.step(in), "S")...)
+		}
+		if len(got) != 1 || got[0].On || got[0].Epoch == 0 {
+			t.Errorf("orders at the end: %+v", got)
+		}
+	})
+}
