@@ -285,6 +285,17 @@ type DialogMemory struct {
 	Recent []ClosedDialog // oldest first
 	// Late are dialogs of the past that a link may still tell of, or may yet.
 	Late []SeenDialog
+	// Watches are the sessions that look on, by role and page.
+	Watches []PageWatch
+}
+
+// PageWatch is a link's session on a page.
+type PageWatch struct {
+	Role    Role
+	Gen     Generation
+	Page    TargetID
+	Session SessionID
+	Covered bool // its Page domain is enabled
 }
 
 // Way is a session by which a dialog can be answered.
@@ -303,6 +314,7 @@ const (
 	SightDue                  // was there, and will tell of it
 	SightOpened               // has told that it opened
 	SightPartial              // came while it was open: tells of its end at most
+	SightUnsure               // came about when it opened: tells of all, or of its end, or of nothing
 	SightOver                 // has told all it will
 )
 

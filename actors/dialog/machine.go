@@ -46,6 +46,9 @@ func NewMachine(spec messages.TaskSpec, memory messages.DialogMemory) *Machine {
 	for role := range m.watches {
 		m.watches[role] = map[messages.TargetID]watch{}
 	}
+	for _, w := range memory.Watches {
+		m.watches[w.Role][w.Page] = watch{session: w.Session, gen: w.Gen, covered: w.Covered, remembered: true}
+	}
 	for _, o := range memory.Open {
 		m.open = append(m.open, &entry{OpenDialog: o, remembered: true})
 	}
@@ -95,13 +98,16 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		}
 		m.endAll(now, func(e *entry) bool { return e.Dialog.TargetID == in.Page }, by)
 		m.pageForgotten(in.Page)
+		m.changed(nil, nil)
 	case messages.PageWatched:
 		if m.watched(in) {
-			m.changed(nil, nil) // its dialogs have another session
+			m.changed(nil, nil)
 		}
 		m.endLost(now)
 	case messages.PageCovered:
-		m.covered(in)
+		if m.covered(now, in) {
+			m.changed(nil, nil)
+		}
 	case messages.LinkLost:
 		if in.Gen > m.lost[in.Role] {
 			m.lost[in.Role] = in.Gen
@@ -135,7 +141,7 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 		return // by a session that is
 	}
 	looks := messages.SeenDialog{Page: o.Page, Frame: o.Frame, Type: o.Type, Message: redact.Text(clip(o.Message))}
-	m.expectBelated(o.Role, looks)
+	m.expectBelated(now, o.Role, looks)
 	m.frameGoesOn(o.Role, looks)
 	if d, ok := m.opening(o.Role, looks); ok {
 		m.seenAgain(d, o)
@@ -166,9 +172,15 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 	m.name(e)
 	e.Dialog.ExpiresAt = messages.SecondsOf(e.ExpiresAt)
 
-	if old := m.on(o.Page); old != nil && old.remembered && old.answer == nil {
-		// It is over in any case: most likely its end is what was lost.
-		m.end(now, old, messages.ClosedByRemote)
+	if old := m.on(o.Page); old != nil && old.remembered && (old.answer == nil || old.answer.by == messages.ClosedByAutoPolicy) {
+		// It is over in any case: most likely its end is what was lost. This link
+		// will not tell of it again.
+		old.Seen.Sights[o.Role] = messages.SightOver
+		by := messages.ClosedByRemote
+		if old.answer != nil {
+			by = old.answer.by // the failed actor's, which this one only repeats
+		}
+		m.end(now, old, by)
 	}
 	if m.on(o.Page) != nil {
 		// Two at once: Chrome closes the first by itself and leaves the second
@@ -198,8 +210,8 @@ func (m *Machine) seenAgain(d seen, o messages.DialogOpened) {
 	if e := d.entry; e != nil && !hasWay(e.Ways, o.Session) {
 		e.Ways = addWay(e.Ways, messages.Way{Role: o.Role, Gen: o.Gen, Session: o.Session})
 		m.name(e)
-		m.changed(nil, nil)
 	}
+	m.changed(nil, nil)
 }
 
 // closed matches by page and frame, oldest first: the event carries no id and
@@ -217,7 +229,9 @@ func (m *Machine) closed(now time.Time, c messages.DialogClosed) {
 	switch {
 	case e == nil:
 		m.forget()
+		m.changed(nil, nil)
 	case e.shut():
+		m.changed(nil, nil)
 	case e.answer == nil:
 		m.end(now, e, messages.ClosedByRemote)
 	case e.answer.by == messages.ClosedByAutoPolicy:
@@ -346,7 +360,7 @@ func (m *Machine) maybeLeft() {
 }
 
 func (m *Machine) changed(opened *messages.Dialog, closed *messages.ClosedDialog) {
-	memory := messages.DialogMemory{Seq: m.seq, Recent: m.recent, Late: slices.Clone(m.late)}
+	memory := messages.DialogMemory{Seq: m.seq, Recent: m.recent, Late: slices.Clone(m.late), Watches: m.remembered()}
 	for _, e := range m.open {
 		memory.Open = append(memory.Open, e.OpenDialog)
 	}

@@ -162,3 +162,215 @@ func TestTheNextDialogAfterAFailureCanBeAnswered(t *testing.T) {
 		t.Errorf("closed %+v", closed)
 	}
 }
+
+// teller steps a machine by what the links of one page tell, and keeps count of
+// what is announced.
+type teller struct {
+	m              *dialog.Machine
+	now            time.Time
+	memory         messages.DialogMemory
+	opened, closed []messages.DialogID
+}
+
+func newTeller() *teller {
+	s := &teller{now: time.Unix(1000, 0)}
+	s.restart()
+	return s
+}
+
+// restart has another actor go on from memory.
+func (s *teller) restart() {
+	s.m = dialog.NewMachine(messages.TaskSpec{DialogPolicy: messages.PolicyAutoAccept}.WithDefaults(), s.memory)
+	s.step(dialog.Start{})
+}
+
+func (s *teller) step(in any) {
+	for _, e := range slices.Clone(s.m.Step(s.now, in)) {
+		if e, ok := e.(dialog.ToSupervisor); ok {
+			if c, ok := e.Msg.(messages.DialogsChanged); ok {
+				s.memory = c.Memory
+				if c.Opened != nil {
+					s.opened = append(s.opened, c.Opened.ID)
+				}
+				if c.Closed != nil {
+					s.closed = append(s.closed, c.Closed.ID)
+				}
+			}
+		}
+	}
+}
+
+func (s *teller) session(r messages.Role) messages.SessionID {
+	return []messages.SessionID{"P", "A"}[r]
+}
+
+func (s *teller) watch(r messages.Role) {
+	s.step(messages.PageWatched{Role: r, Gen: 1, Page: "T", Session: s.session(r)})
+}
+
+func (s *teller) cover(r messages.Role) {
+	s.step(messages.PageCovered{Role: r, Gen: 1, Page: "T", Session: s.session(r)})
+}
+
+func (s *teller) asks(r messages.Role, text string) {
+	s.step(messages.DialogOpened{Role: r, Gen: 1, Session: s.session(r), Page: "T", Frame: "F", Type: "alert", Message: text})
+}
+
+func (s *teller) over(r messages.Role) {
+	s.step(messages.DialogClosed{Role: r, Gen: 1, Session: s.session(r), Page: "T", Frame: "F", Accepted: true})
+}
+
+// TestALinkTellsLateOfWhatOpenedBeforeItWasKnownToListen: the primary has come
+// back, and its renderer is free again at last. Before the answer to its
+// Page.enable is heard of, the anchor has told of a dialog from beginning to end,
+// and of the next.
+func TestALinkTellsLateOfWhatOpenedBeforeItWasKnownToListen(t *testing.T) {
+	t.Parallel()
+	s := newTeller()
+	s.watch(messages.RoleAnchor)
+	s.cover(messages.RoleAnchor)
+	s.watch(messages.RolePrimary)
+	s.asks(messages.RoleAnchor, "first")
+	s.over(messages.RoleAnchor)
+	s.asks(messages.RoleAnchor, "second")
+	s.cover(messages.RolePrimary)
+	s.asks(messages.RolePrimary, "first")
+	s.over(messages.RolePrimary)
+	s.asks(messages.RolePrimary, "second")
+	if len(s.opened) != 2 || len(s.closed) != 1 {
+		t.Fatalf("opened %v, closed %v", s.opened, s.closed)
+	}
+	s.over(messages.RolePrimary)
+	s.over(messages.RoleAnchor)
+	if len(s.opened) != 2 || len(s.closed) != 2 {
+		t.Errorf("opened %v, closed %v", s.opened, s.closed)
+	}
+}
+
+// TestALinkMayTellLateOfSeveral: what it tells of belatedly takes nothing from the
+// next one, of which it tells belatedly too.
+func TestALinkMayTellLateOfSeveral(t *testing.T) {
+	t.Parallel()
+	for _, texts := range [][]string{{"one", "other"}, {"same", "same"}} {
+		s := newTeller()
+		s.watch(messages.RoleAnchor)
+		s.cover(messages.RoleAnchor)
+		s.watch(messages.RolePrimary)
+		for _, role := range []messages.Role{messages.RoleAnchor, messages.RolePrimary} {
+			for _, text := range texts {
+				s.asks(role, text)
+				s.over(role)
+			}
+		}
+		if len(s.opened) != 2 || len(s.closed) != 2 {
+			t.Errorf("%v: opened %v, closed %v", texts, s.opened, s.closed)
+		}
+	}
+}
+
+// TestWhatALinkNeverToldIsNotTakenForItsNext: a dialog came and went before the
+// primary's session listened. Long after, one that looks the same is announced by
+// the primary first, and is a dialog of its own.
+func TestWhatALinkNeverToldIsNotTakenForItsNext(t *testing.T) {
+	t.Parallel()
+	s := newTeller()
+	s.watch(messages.RoleAnchor)
+	s.cover(messages.RoleAnchor)
+	s.watch(messages.RolePrimary)
+	s.asks(messages.RoleAnchor, "same")
+	s.over(messages.RoleAnchor)
+	s.cover(messages.RolePrimary)
+	s.now = s.now.Add(time.Minute)
+	s.asks(messages.RolePrimary, "same")
+	if want := []messages.DialogID{"d-1", "d-2"}; !slices.Equal(s.opened, want) {
+		t.Errorf("opened %v, want %v", s.opened, want)
+	}
+}
+
+// TestWhoTakesAFailedActorsPlaceKnowsWhoLooksOn: one link tells of a dialog from
+// beginning to end before the other has said again that it looks on.
+func TestWhoTakesAFailedActorsPlaceKnowsWhoLooksOn(t *testing.T) {
+	t.Parallel()
+	for _, first := range []messages.Role{messages.RolePrimary, messages.RoleAnchor} {
+		second := messages.Roles - 1 - first
+		s := newTeller()
+		for role := range messages.Roles {
+			s.watch(role)
+			s.cover(role)
+		}
+		s.restart()
+		s.watch(first)
+		s.cover(first)
+		s.asks(first, "late")
+		s.over(first)
+		s.watch(second)
+		s.cover(second)
+		s.asks(second, "late")
+		s.over(second)
+		if want := []messages.DialogID{"d-1"}; !slices.Equal(s.opened, want) || !slices.Equal(s.closed, want) {
+			t.Errorf("role %d first: opened %v, closed %v", first, s.opened, s.closed)
+		}
+	}
+}
+
+// TestWhoTakesAFailedActorsPlaceKnowsWhatWasTold: both links have told of a dialog.
+// The next one looks the same, and is another.
+func TestWhoTakesAFailedActorsPlaceKnowsWhatWasTold(t *testing.T) {
+	t.Parallel()
+	for _, closed := range []int{0, 1, 2} { // so many links have told of its end, too
+		s := newTeller()
+		for role := range messages.Roles {
+			s.watch(role)
+			s.cover(role)
+		}
+		for role := range messages.Roles {
+			s.asks(role, "same")
+		}
+		for role := range messages.Roles {
+			if int(role) == closed {
+				s.restart()
+			}
+			s.over(role)
+		}
+		if closed == int(messages.Roles) {
+			s.restart()
+		}
+		s.step(messages.LinkLost{Role: messages.RolePrimary, Gen: 1})
+		s.asks(messages.RoleAnchor, "same")
+		if want := []messages.DialogID{"d-1", "d-2"}; !slices.Equal(s.opened, want) {
+			t.Errorf("%d: opened %v, want %v", closed, s.opened, want)
+		}
+	}
+}
+
+// TestTheEndOfWhatFollowsALostEndIsItsOwn: the end of a dialog was in the mailbox of
+// an actor that failed, and the frame asks again. What ends next is that.
+func TestTheEndOfWhatFollowsALostEndIsItsOwn(t *testing.T) {
+	t.Parallel()
+	s := newTeller()
+	s.watch(messages.RolePrimary)
+	s.cover(messages.RolePrimary)
+	s.asks(messages.RolePrimary, "same")
+	s.restart()
+	s.asks(messages.RolePrimary, "same")
+	s.over(messages.RolePrimary)
+	if want := []messages.DialogID{"d-1", "d-2"}; !slices.Equal(s.opened, want) || !slices.Equal(s.closed, want) {
+		t.Errorf("opened %v, closed %v", s.opened, s.closed)
+	}
+}
+
+// TestWhoTakesAFailedActorsPlaceKnowsBothWays: what one link tells of can be
+// answered by the other at once, which was there when it opened.
+func TestWhoTakesAFailedActorsPlaceKnowsBothWays(t *testing.T) {
+	t.Parallel()
+	s := newTeller()
+	for role := range messages.Roles {
+		s.watch(role)
+		s.cover(role)
+	}
+	s.restart()
+	s.asks(messages.RolePrimary, "both")
+	if len(s.memory.Open) != 1 || len(s.memory.Open[0].Ways) != int(messages.Roles) {
+		t.Errorf("open %+v", s.memory.Open)
+	}
+}

@@ -44,10 +44,15 @@ func (m *Machine) dialogsRestarted() {
 	if m.anchor.lostGen > 0 {
 		m.do(ToDialog{messages.LinkLost{Role: messages.RoleAnchor, Gen: m.anchor.lostGen}})
 	}
-	told := map[messages.TargetID]bool{}
+	known := map[messages.TargetID]bool{}
 	for _, o := range m.memory.Open {
-		if t := o.Dialog.TargetID; m.pages[t] == nil && !told[t] {
-			told[t] = true
+		known[o.Dialog.TargetID] = true
+	}
+	for _, w := range m.memory.Watches {
+		known[w.Page] = true
+	}
+	for _, t := range slices.Sorted(maps.Keys(known)) {
+		if m.pages[t] == nil {
 			m.do(ToDialog{messages.PageGone{Page: t}})
 		}
 	}

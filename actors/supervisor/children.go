@@ -166,8 +166,10 @@ func (a *Actor) started(c *guard.Context, id string, ref guard.Ref) {
 	case childDialog:
 		a.tellSessions(c)
 		c.Send(a.pid(a.link, childFrame), frame.DialogActor{PID: ref.PID})
-		a.tellPeers(c)
+		// Before the sessions hear of it: what one tells of its page is for a
+		// watch that is known.
 		a.step(c, DialogsRestarted{})
+		a.tellPeers(c)
 	case childBrowser:
 		a.mux, a.root = nil, nil
 		a.step(c, BrowserStarting{a.gen})
