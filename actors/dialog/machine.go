@@ -141,6 +141,8 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 		return // by a session that is
 	}
 	looks := messages.SeenDialog{Page: o.Page, Frame: o.Frame, Type: o.Type, Message: redact.Text(clip(o.Message))}
+	// Who tells of an opening listens, whether or not Page.enable has been answered.
+	m.covered(now, messages.PageCovered{Role: o.Role, Gen: o.Gen, Page: o.Page, Session: o.Session})
 	m.expectBelated(now, o.Role, looks)
 	m.frameGoesOn(o.Role, looks)
 	if d, ok := m.opening(o.Role, looks); ok {

@@ -268,6 +268,29 @@ func TestALinkMayTellLateOfSeveral(t *testing.T) {
 	}
 }
 
+// TestBothLinksMayListenUnknown: the page's main frame hangs, so that neither link's
+// Page.enable is answered, and both tell of what an iframe of another process asks
+// (C22).
+func TestBothLinksMayListenUnknown(t *testing.T) {
+	t.Parallel()
+	for _, first := range []messages.Role{messages.RolePrimary, messages.RoleAnchor} {
+		second := messages.Roles - 1 - first
+		s := newTeller()
+		s.watch(messages.RoleAnchor)
+		s.watch(messages.RolePrimary)
+		for n := 1; n <= 2; n++ {
+			s.now = s.now.Add(time.Minute)
+			for _, role := range []messages.Role{first, second} {
+				s.asks(role, "same")
+				s.over(role)
+			}
+			if len(s.opened) != n || len(s.closed) != n {
+				t.Fatalf("role %d first: opened %v, closed %v", first, s.opened, s.closed)
+			}
+		}
+	}
+}
+
 // TestWhatALinkNeverToldIsNotTakenForItsNext: a dialog came and went before the
 // primary's session listened. Long after, one that looks the same is announced by
 // the primary first, and is a dialog of its own.
