@@ -15,6 +15,7 @@ type DialogResult struct {
 	By       ClosedBy
 	Session  messages.SessionID // whose answer it was
 	Conn     int                // its connection's number
+	Host     string             // whom that connection asked for
 }
 
 // ClosedBy says why a dialog is not open any more.
