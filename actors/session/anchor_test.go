@@ -3,6 +3,7 @@ package session_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -112,5 +113,52 @@ func TestAnAnchorThatIsLeftAloneCloses(t *testing.T) {
 				t.Error("it stays")
 			}
 		})
+	}
+}
+
+// TestAnAnchorIsAttachedToNothingWhenItCloses: a page that was covered on order is
+// attached to once more by the command that lets go of all. With a dialog in a frame
+// of another process, closing it then would end the browser (C15).
+func TestAnAnchorIsAttachedToNothingWhenItCloses(t *testing.T) {
+	t.Parallel()
+	page := messages.TargetInfo{ID: "P", Type: "page"}
+	m := session.NewAnchorMachine(session.AnchorConfig{Gen: 1, Scope: messages.ScopeOwn, Owned: []messages.TargetID{"P"}, Alone: true})
+	var attached []messages.SessionID // by the browser's account
+	closed := false
+	step := func(in any) {
+		for _, e := range m.Step(time.Time{}, in) {
+			c, ok := e.(session.Command)
+			if !ok {
+				continue
+			}
+			switch c.Method {
+			case "Target.setAutoAttach":
+				if c.Tag.Kind == session.TagCalm {
+					attached = append(attached, "once more")
+				}
+			case "Target.detachFromTarget":
+				attached = slices.DeleteFunc(attached, func(s messages.SessionID) bool {
+					return strings.Contains(string(c.Params), `"`+string(s)+`"`)
+				})
+			case "Target.closeTarget":
+				closed = true
+				if len(attached) > 0 {
+					t.Errorf("%T: closed while attached by %s", in, attached)
+				}
+			}
+		}
+	}
+	step(session.Start{})
+	step(messages.TargetAttached{Gen: 1, Session: "first", Page: "P", Info: page})
+	step(session.Replied{Tag: session.Tag{Kind: session.TagRoot}})
+	step(messages.TargetDetached{Gen: 1, Session: "first"}) // torn from us
+	attached = append(attached, "on order")
+	step(messages.TargetAttached{Gen: 1, Session: "on order", Page: "P", Info: page})
+	step(session.Replied{Tag: session.Tag{Kind: session.TagCover, Page: "P"}})
+	step(messages.Leave{})
+	step(messages.TargetAttached{Gen: 1, Session: "once more", Page: "P", Info: page})
+	step(session.Replied{Tag: session.Tag{Kind: session.TagCalm}})
+	if !closed {
+		t.Error("the page stays")
 	}
 }

@@ -40,7 +40,8 @@ type AnchorMachine struct {
 	attached bool // every page that existed has been reported
 	settled  bool
 	leaving  bool
-	awaited  int // what leaving still waits for
+	calm     bool // and nothing is attached any more
+	awaited  int  // what leaving still waits for
 	alone    bool
 	owned    map[messages.TargetID]bool
 	left     map[messages.TargetID]bool // on order, while an attach to them may still come
@@ -106,9 +107,7 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 		if m.alone {
 			m.resumeAll()
 		}
-		if m.alone && m.leaving {
-			m.closeOwned()
-		}
+		m.maybeCloseOwned()
 	case tellAgain:
 		for _, t := range slices.Sorted(maps.Keys(m.pages)) {
 			m.tellWatched(t)
@@ -153,6 +152,8 @@ func (m *AnchorMachine) replied(r Replied) {
 	case TagCalm:
 		// What was attached up to this reply has been resumed; the next reply
 		// says that the browser has heard so.
+		m.calm = true
+		m.maybeCloseOwned()
 		m.do(rootCommand(Tag{Kind: TagFlushed}, "Browser.getVersion", struct{}{}, 0))
 	case TagFlushed:
 		m.oneLeft()
@@ -252,7 +253,7 @@ func (m *AnchorMachine) targetAttached(a messages.TargetAttached) {
 		}
 		if m.leaving && m.alone && a.Info.Opener != "" && m.owned[a.Info.Opener] {
 			m.owned[a.Info.ID] = true
-			m.closeOwned()
+			m.maybeCloseOwned()
 		}
 		return
 	}
@@ -384,15 +385,14 @@ func (m *AnchorMachine) leave() {
 			m.do(detachFrom(Tag{Kind: TagNone}, p.session))
 		}
 	}
-	if m.alone {
-		m.closeOwned()
-	}
 }
 
-// closeOwned closes what the task made, where there is nobody else to do it. It
-// waits for the end of each page: up to then one may open the next.
-func (m *AnchorMachine) closeOwned() {
-	if m.cfg.Scope != messages.ScopeOwn {
+// maybeCloseOwned closes what the task made, where there is nobody else to do it.
+// It waits for what was attached anew in leaving: with a dialog in a frame of
+// another process, a page that is closed while we are attached takes the browser
+// along (C15). And for the end of each page: up to then one may open the next.
+func (m *AnchorMachine) maybeCloseOwned() {
+	if !m.calm || !m.alone || m.cfg.Scope != messages.ScopeOwn {
 		return
 	}
 	if len(m.closing) == 0 {
