@@ -1,4 +1,4 @@
-.PHONY: help demo build test race lint fuzz bench chaos soak figures record deploy-check image-check
+.PHONY: help demo build test race lint fuzz bench microbench chaos soak figures record deploy-check image-check
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -6,8 +6,9 @@ help: ## this list
 demo: ## the story on a real browser, in a few seconds
 	go run ./cmd/node demo
 
+BINARY ?= holdfast
 build: ## the binary, ./holdfast
-	go build -trimpath -o holdfast ./cmd/node
+	go build -trimpath -o $(BINARY) ./cmd/node
 
 test: ## every test, on a real Chromium
 	.ci/test
@@ -27,7 +28,14 @@ SOAK ?= 10m
 soak: ## chaos for as long as told: make soak SOAK=1h
 	go test -count=1 -timeout=0 ./chaos/sim -run '^TestSoak$$' -soak $(SOAK) -v
 
-bench: ## benchmarks beside their floors, in the same run
+# BENCH=roundtrip,intake runs those alone; FIGURES is where their samples go.
+FIGURES ?= docs/performance.json
+bench: ## what it costs beside the floor and others, in the same run: make bench BENCH=roundtrip,intake
+	.ci/need node nodejs npm
+	cd internal/bench/node && npm ci --silent --no-audit --no-fund
+	go -C internal/bench run . run -only '$(BENCH)' -json $(abspath $(FIGURES))
+
+microbench: ## the benchmarks of single packages
 	go test -run '^$$' -bench . -benchmem ./...
 
 chaos: ## 300 seeds against a whole node, 200 killed sockets, 30 of a real Chromium's; SEED=n for other plans of kills
