@@ -19,6 +19,8 @@ type entry struct {
 	promoted bool
 	// remembered says that a failed actor may have been told of its end.
 	remembered bool
+	// ends are what links have told that may be its end, or that of one before it.
+	ends [messages.Roles]*messages.DialogClosed
 }
 
 // shut says that the dialog has closed and that only whose answer it was is not
@@ -149,6 +151,13 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 		m.seenAgain(d, o)
 		return
 	}
+	// A page has one dialog at a time: what this link has told the end of was the one
+	// before this, after all.
+	for _, e := range m.entries() {
+		if c := e.ends[o.Role]; c != nil && e.Dialog.TargetID == o.Page && !e.shut() {
+			m.isOver(now, seen{&e.Seen, e}, *c)
+		}
+	}
 	// Had our answer closed the one before, its outcome would have come on the
 	// same link with the closing event, before anything new on the page.
 	m.endAll(now, func(e *entry) bool {
@@ -209,43 +218,14 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 // seenAgain takes a second link's word of a dialog.
 func (m *Machine) seenAgain(d seen, o messages.DialogOpened) {
 	d.Sights[o.Role] = messages.SightOpened
-	if e := d.entry; e != nil && !hasWay(e.Ways, o.Session) {
-		e.Ways = addWay(e.Ways, messages.Way{Role: o.Role, Gen: o.Gen, Session: o.Session})
-		m.name(e)
+	if e := d.entry; e != nil {
+		e.ends[o.Role] = nil // that was of one before
+		if !hasWay(e.Ways, o.Session) {
+			e.Ways = addWay(e.Ways, messages.Way{Role: o.Role, Gen: o.Gen, Session: o.Session})
+			m.name(e)
+		}
 	}
 	m.changed(nil, nil)
-}
-
-// closed matches by page and frame, oldest first: the event carries no id and
-// no message (D17).
-func (m *Machine) closed(now time.Time, c messages.DialogClosed) {
-	if c.Gen <= m.lost[c.Role] {
-		return
-	}
-	d, ok := m.closing(c.Role, c.Page, c.Frame)
-	if !ok {
-		return
-	}
-	d.Sights[c.Role], d.Lost = messages.SightOver, false
-	e := d.entry
-	switch {
-	case e == nil:
-		m.forget()
-		m.changed(nil, nil)
-	case e.shut():
-		m.changed(nil, nil)
-	case e.answer == nil:
-		m.end(now, e, messages.ClosedByRemote)
-	case e.answer.by == messages.ClosedByAutoPolicy:
-		m.end(now, e, e.answer.by) // never overwritten (D15)
-	case e.answer.unsure:
-		m.end(now, e, e.likely(c))
-	default:
-		// By our answer, or by somebody whose answer was there first (C6):
-		// the outcome of ours tells, and it comes next.
-		e.ShutBy = e.likely(c)
-		m.changed(nil, nil)
-	}
 }
 
 const watchdogPrefix = "watchdog:"
@@ -272,94 +252,6 @@ func (m *Machine) timerFired(_ time.Time, name string) {
 // RetryWatchdog is how soon a watchdog barks again at a dialog that its
 // answer did not close.
 const RetryWatchdog = 10 * time.Second
-
-func (m *Machine) framesRemoved(now time.Time, r messages.FramesRemoved) {
-	for _, e := range m.entries() {
-		if e.Dialog.TargetID != r.Page || e.shut() {
-			continue
-		}
-		for _, f := range r.Frames {
-			if f == e.Dialog.FrameID {
-				m.do(ToSupervisor{messages.PageUnreachable{Page: r.Page, Poisoned: true}})
-				m.end(now, e, messages.ClosedByLost)
-				break
-			}
-		}
-	}
-}
-
-// endLost ends the dialogs that no link reaches any more.
-func (m *Machine) endLost(now time.Time) {
-	m.endAll(now, func(e *entry) bool {
-		if e.shut() {
-			return !hasWay(e.Ways, e.answer.way.Session) // nobody is left to tell its outcome
-		}
-		return len(e.Ways) == 0
-	}, messages.ClosedByLost)
-}
-
-func (m *Machine) endAll(now time.Time, which func(*entry) bool, by messages.ClosedBy) {
-	for _, e := range m.entries() {
-		switch {
-		case !which(e):
-		case e.shut():
-			m.end(now, e, e.ShutBy)
-		default:
-			m.end(now, e, by)
-		}
-	}
-}
-
-// end moves a dialog to history and gives its answerer the outcome.
-func (m *Machine) end(now time.Time, e *entry, by messages.ClosedBy) {
-	for i := range m.open {
-		if m.open[i] == e {
-			m.open = append(m.open[:i:i], m.open[i+1:]...)
-			break
-		}
-	}
-	m.do(Disarm{watchdog(e.Dialog.ID)})
-	if e.answer != nil && e.answer.unsure {
-		m.do(Disarm{outcome(e.Dialog.ID)})
-	}
-	e.Seen.Lost = by == messages.ClosedByLost
-	m.over(e.Seen)
-	record := messages.ClosedDialog{
-		ID: e.Dialog.ID, Type: e.Dialog.Type, Message: e.Dialog.Message, OpenedAt: e.Dialog.OpenedAt,
-		ClosedAt: messages.SecondsOf(now), ClosedBy: by, FrameID: e.Dialog.FrameID, TargetID: e.Dialog.TargetID,
-		Promoted: e.promoted,
-	}
-	if e.answer != nil && by == e.answer.by {
-		record.Action = e.answer.action
-	}
-	// A fresh slice each time: the snapshot holds the old one.
-	keep := m.recent
-	if len(keep) >= messages.MaxRecentDialogs {
-		keep = keep[len(keep)-messages.MaxRecentDialogs+1:]
-	}
-	m.recent = append(append(make([]messages.ClosedDialog, 0, len(keep)+1), keep...), record)
-	m.changed(nil, &record)
-
-	if e.answer == nil || e.answer.reply == nil {
-		m.maybeLeft()
-		return
-	}
-	switch by {
-	case messages.ClosedByAgent:
-		m.do(Answer{To: e.answer.reply, Value: record})
-	case messages.ClosedByLost:
-		m.do(Answer{To: e.answer.reply, Err: messages.Errorf(messages.CodeDialogLost, "dialog %s was lost before the answer arrived", e.Dialog.ID)})
-	default:
-		m.do(Answer{To: e.answer.reply, Err: alreadyAnswered(e.Dialog.ID, by)})
-	}
-	m.maybeLeft()
-}
-
-func (m *Machine) maybeLeft() {
-	if m.leaves && len(m.open) == 0 {
-		m.do(ToSupervisor{Left{}})
-	}
-}
 
 func (m *Machine) changed(opened *messages.Dialog, closed *messages.ClosedDialog) {
 	memory := messages.DialogMemory{Seq: m.seq, Recent: m.recent, Late: slices.Clone(m.late), Watches: m.remembered()}

@@ -115,17 +115,35 @@ func (m *Machine) coveredBesides(r messages.Role, page messages.TargetID) bool {
 	return false
 }
 
-// closing is the dialog whose end a link tells.
-func (m *Machine) closing(r messages.Role, page messages.TargetID, frame messages.FrameID) (seen, bool) {
+// closing is the dialog whose end a link tells. Not certain is one of whose opening
+// it has not told.
+func (m *Machine) closing(r messages.Role, page messages.TargetID, frame messages.FrameID) (d seen, certain bool) {
 	list := m.looksLike(messages.SeenDialog{Page: page, Frame: frame})
-	for _, sight := range []messages.Sight{messages.SightOpened, messages.SightPartial, messages.SightUnsure, messages.SightBlind, messages.SightDue} {
-		for _, d := range list {
-			if d.Sights[r] == sight && (d.entry != nil || sight == messages.SightOpened || sight == messages.SightPartial || sight == messages.SightUnsure) {
-				return d, true
+	for _, certain := range []bool{true, false} {
+		for _, sight := range []messages.Sight{messages.SightOpened, messages.SightPartial, messages.SightUnsure, messages.SightBlind, messages.SightDue} {
+			for _, d := range list {
+				if d.Sights[r] == sight && d.endedBy(r) == certain && (certain || d.entry != nil) {
+					return d, certain
+				}
 			}
 		}
 	}
 	return seen{}, false
+}
+
+// endedBy says whether the end that a link tells is surely d's. Who has told that d
+// opened will tell of its end. The word of anybody else may be about a dialog that
+// opened before either link came, and that nobody has told of: then the opening of d
+// is what comes next on that link. A failed actor may have been told by all already.
+func (d seen) endedBy(r messages.Role) bool {
+	switch sight := d.Sights[r]; {
+	case sight == messages.SightOpened:
+		return true
+	case d.entry != nil:
+		return d.entry.remembered || !slices.Contains(d.Sights[:], messages.SightOpened)
+	default:
+		return sight == messages.SightPartial || sight == messages.SightUnsure && d.Lost
+	}
 }
 
 // sights are what the links are going to tell of a dialog that r announces.

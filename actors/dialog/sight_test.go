@@ -170,6 +170,7 @@ type teller struct {
 	now            time.Time
 	memory         messages.DialogMemory
 	opened, closed []messages.DialogID
+	by             []messages.ClosedBy
 }
 
 func newTeller() *teller {
@@ -193,7 +194,7 @@ func (s *teller) step(in any) {
 					s.opened = append(s.opened, c.Opened.ID)
 				}
 				if c.Closed != nil {
-					s.closed = append(s.closed, c.Closed.ID)
+					s.closed, s.by = append(s.closed, c.Closed.ID), append(s.by, c.Closed.ClosedBy)
 				}
 			}
 		}
@@ -286,6 +287,67 @@ func TestBothLinksMayListenUnknown(t *testing.T) {
 			}
 			if len(s.opened) != n || len(s.closed) != n {
 				t.Fatalf("role %d first: opened %v, closed %v", first, s.opened, s.closed)
+			}
+		}
+	}
+}
+
+// TestTheEndOfADialogThatNobodyToldOfIsNotTheNextOnes: a dialog stood open when
+// both links came, and neither heard of it. When somebody at the screen ends it, the
+// page asks again at once, and one link tells of all that before the other does.
+func TestTheEndOfADialogThatNobodyToldOfIsNotTheNextOnes(t *testing.T) {
+	t.Parallel()
+	for _, first := range []messages.Role{messages.RolePrimary, messages.RoleAnchor} {
+		second := messages.Roles - 1 - first
+		for name, told := range map[string]func(*teller){
+			"while the next one is open": func(*teller) {},
+			"after the next one":         func(s *teller) { s.over(first) },
+		} {
+			s := newTeller()
+			s.watch(messages.RolePrimary)
+			s.watch(messages.RoleAnchor)
+			s.over(first)
+			s.asks(first, "next")
+			told(s)
+			closed := len(s.closed)
+			s.over(second)
+			if len(s.closed) != closed {
+				t.Fatalf("%s, role %d first: closed %v by what was not its end", name, first, s.closed)
+			}
+			s.asks(second, "next")
+			s.over(first)
+			s.over(second)
+			if len(s.opened) != 1 || len(s.closed) != 1 {
+				t.Errorf("%s, role %d first: opened %v, closed %v", name, first, s.opened, s.closed)
+			}
+		}
+	}
+}
+
+// TestALinkThatCameUnderADialogTellsOfTheNextFirst: it tells of the end of the one
+// and of the next before the other link does, which is no second one at once (C14).
+func TestALinkThatCameUnderADialogTellsOfTheNextFirst(t *testing.T) {
+	t.Parallel()
+	for _, first := range []messages.Role{messages.RolePrimary, messages.RoleAnchor} {
+		second := messages.Roles - 1 - first
+		for _, falls := range []bool{false, true} {
+			s := newTeller()
+			s.watch(second)
+			s.cover(second)
+			s.asks(second, "one")
+			s.watch(first)
+			s.cover(first)
+			s.over(first)
+			if falls {
+				s.step(messages.LinkLost{Role: second, Gen: 1})
+			}
+			s.asks(first, "other")
+			if !falls {
+				s.over(second)
+				s.asks(second, "other")
+			}
+			if len(s.opened) != 2 || !slices.Equal(s.closed, []messages.DialogID{"d-1"}) || s.by[0] == messages.ClosedByLost {
+				t.Errorf("role %d first, the other falls %t: opened %v, closed %v by %v", first, falls, s.opened, s.closed, s.by)
 			}
 		}
 	}

@@ -1,0 +1,143 @@
+package dialog
+
+import (
+	"time"
+
+	"holdfast/messages"
+)
+
+// closed matches by page and frame, oldest first: the event carries no id and
+// no message (D17).
+func (m *Machine) closed(now time.Time, c messages.DialogClosed) {
+	if c.Gen <= m.lost[c.Role] {
+		return
+	}
+	d, certain := m.closing(c.Role, c.Page, c.Frame)
+	switch {
+	case certain:
+		m.isOver(now, d, c)
+	case d.entry != nil:
+		d.entry.ends[c.Role] = &c // whoever told of its opening will tell; see opened
+	}
+}
+
+// isOver is for a dialog whose end a link has told.
+func (m *Machine) isOver(now time.Time, d seen, c messages.DialogClosed) {
+	d.Sights[c.Role], d.Lost = messages.SightOver, false
+	e := d.entry
+	switch {
+	case e == nil:
+		m.forget()
+		m.changed(nil, nil)
+	case e.shut():
+		m.changed(nil, nil)
+	case e.answer == nil:
+		m.end(now, e, messages.ClosedByRemote)
+	case e.answer.by == messages.ClosedByAutoPolicy:
+		m.end(now, e, e.answer.by) // never overwritten (D15)
+	case e.answer.unsure:
+		m.end(now, e, e.likely(c))
+	default:
+		// By our answer, or by somebody whose answer was there first (C6):
+		// the outcome of ours tells, and it comes next.
+		e.ShutBy = e.likely(c)
+		m.changed(nil, nil)
+	}
+}
+
+func (m *Machine) framesRemoved(now time.Time, r messages.FramesRemoved) {
+	for _, e := range m.entries() {
+		if e.Dialog.TargetID != r.Page || e.shut() {
+			continue
+		}
+		for _, f := range r.Frames {
+			if f == e.Dialog.FrameID {
+				m.do(ToSupervisor{messages.PageUnreachable{Page: r.Page, Poisoned: true}})
+				m.end(now, e, messages.ClosedByLost)
+				break
+			}
+		}
+	}
+}
+
+// endLost ends the dialogs that no link reaches any more. What another link has told
+// that may be the end of one is taken for it: who could tell better is gone.
+func (m *Machine) endLost(now time.Time) {
+	for _, e := range m.entries() {
+		for _, c := range e.ends {
+			if c != nil && len(e.Ways) == 0 && c.Gen > m.lost[c.Role] {
+				m.isOver(now, seen{&e.Seen, e}, *c)
+				break
+			}
+		}
+	}
+	m.endAll(now, func(e *entry) bool {
+		if e.shut() {
+			return !hasWay(e.Ways, e.answer.way.Session) // nobody is left to tell its outcome
+		}
+		return len(e.Ways) == 0
+	}, messages.ClosedByLost)
+}
+
+func (m *Machine) endAll(now time.Time, which func(*entry) bool, by messages.ClosedBy) {
+	for _, e := range m.entries() {
+		switch {
+		case !which(e):
+		case e.shut():
+			m.end(now, e, e.ShutBy)
+		default:
+			m.end(now, e, by)
+		}
+	}
+}
+
+// end moves a dialog to history and gives its answerer the outcome.
+func (m *Machine) end(now time.Time, e *entry, by messages.ClosedBy) {
+	for i := range m.open {
+		if m.open[i] == e {
+			m.open = append(m.open[:i:i], m.open[i+1:]...)
+			break
+		}
+	}
+	m.do(Disarm{watchdog(e.Dialog.ID)})
+	if e.answer != nil && e.answer.unsure {
+		m.do(Disarm{outcome(e.Dialog.ID)})
+	}
+	e.Seen.Lost = by == messages.ClosedByLost
+	m.over(e.Seen)
+	record := messages.ClosedDialog{
+		ID: e.Dialog.ID, Type: e.Dialog.Type, Message: e.Dialog.Message, OpenedAt: e.Dialog.OpenedAt,
+		ClosedAt: messages.SecondsOf(now), ClosedBy: by, FrameID: e.Dialog.FrameID, TargetID: e.Dialog.TargetID,
+		Promoted: e.promoted,
+	}
+	if e.answer != nil && by == e.answer.by {
+		record.Action = e.answer.action
+	}
+	// A fresh slice each time: the snapshot holds the old one.
+	keep := m.recent
+	if len(keep) >= messages.MaxRecentDialogs {
+		keep = keep[len(keep)-messages.MaxRecentDialogs+1:]
+	}
+	m.recent = append(append(make([]messages.ClosedDialog, 0, len(keep)+1), keep...), record)
+	m.changed(nil, &record)
+
+	if e.answer == nil || e.answer.reply == nil {
+		m.maybeLeft()
+		return
+	}
+	switch by {
+	case messages.ClosedByAgent:
+		m.do(Answer{To: e.answer.reply, Value: record})
+	case messages.ClosedByLost:
+		m.do(Answer{To: e.answer.reply, Err: messages.Errorf(messages.CodeDialogLost, "dialog %s was lost before the answer arrived", e.Dialog.ID)})
+	default:
+		m.do(Answer{To: e.answer.reply, Err: alreadyAnswered(e.Dialog.ID, by)})
+	}
+	m.maybeLeft()
+}
+
+func (m *Machine) maybeLeft() {
+	if m.leaves && len(m.open) == 0 {
+		m.do(ToSupervisor{Left{}})
+	}
+}
