@@ -96,6 +96,11 @@ type (
 	// the next CoverPage. A PageLeft follows.
 	LeavePage struct{ Page TargetID }
 
+	// FreeFirst comes before Leave, with a page that may hold the dialog of a frame
+	// of another process: should it be the anchor's to close it, that is ended first,
+	// and the page stays while somebody else is attached to it (C15).
+	FreeFirst struct{ Page TargetID }
+
 	// PrimaryUp says whether the primary link stands. While it does not, the
 	// anchor lets held popups run by itself (C33).
 	PrimaryUp struct{ Up bool }

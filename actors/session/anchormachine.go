@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"holdfast/messages"
@@ -48,6 +49,7 @@ type AnchorMachine struct {
 	seen     map[messages.TargetID]bool // left as well, and the browser has them
 	pages    map[messages.TargetID]*anchored
 	closing  map[messages.TargetID]bool
+	freeing  map[messages.TargetID]*freeing // those to be freed before they are closed
 }
 
 // anchored is a page the anchor has a session on, or is about to.
@@ -62,7 +64,7 @@ func NewAnchorMachine(cfg AnchorConfig) *AnchorMachine {
 	m := &AnchorMachine{
 		cfg: cfg, alone: cfg.Alone,
 		owned: map[messages.TargetID]bool{}, left: map[messages.TargetID]bool{}, seen: map[messages.TargetID]bool{}, pages: map[messages.TargetID]*anchored{},
-		closing: map[messages.TargetID]bool{},
+		closing: map[messages.TargetID]bool{}, freeing: map[messages.TargetID]*freeing{},
 	}
 	for _, t := range cfg.Owned {
 		m.owned[t] = true
@@ -108,6 +110,8 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 			m.resumeAll()
 		}
 		m.maybeCloseOwned()
+	case messages.FreeFirst:
+		m.freeing[in.Page] = &freeing{}
 	case tellAgain:
 		for _, t := range slices.Sorted(maps.Keys(m.pages)) {
 			m.tellWatched(t)
@@ -157,25 +161,14 @@ func (m *AnchorMachine) replied(r Replied) {
 		m.do(rootCommand(Tag{Kind: TagFlushed}, "Browser.getVersion", struct{}{}, 0))
 	case TagFlushed:
 		m.oneLeft()
+	case TagCreate:
+		m.freed(r)
+	case TagAlone:
+		m.maybeAlone(r)
 	case TagClose:
 		if r.Err != nil {
 			m.gone(r.Tag.Page)
 		}
-	}
-}
-
-// gone notes that a page that is to be closed is no more.
-func (m *AnchorMachine) gone(t messages.TargetID) {
-	if m.closing[t] {
-		delete(m.closing, t)
-		m.oneLeft()
-	}
-}
-
-// oneLeft notes that something leaving waits for is done.
-func (m *AnchorMachine) oneLeft() {
-	if m.awaited--; m.awaited == 0 {
-		m.do(Exit{})
 	}
 }
 
@@ -227,6 +220,10 @@ func (m *AnchorMachine) timerFired(name string) {
 		m.settle()
 	case timerLeave:
 		m.do(Exit{})
+	default:
+		if page, ok := strings.CutPrefix(name, timerFree); ok {
+			m.free(messages.TargetID(page))
+		}
 	}
 }
 
@@ -367,42 +364,4 @@ func (m *AnchorMachine) leavePage(t messages.TargetID) {
 	}
 	m.do(detachFrom(Tag{Kind: TagLeft, Page: t}, p.session))
 	m.maybeSettled()
-}
-
-// leave ends the link in good order: see BrowserMachine.leave.
-func (m *AnchorMachine) leave() {
-	if m.leaving {
-		return
-	}
-	m.leaving, m.awaited = true, 1
-	m.do(Arm{timerLeave, LeaveBudget})
-	m.resumeAll()
-	m.do(autoAttachPages(TagCalm, false)) // attaches anew to what was left before
-	// Every session is ended by word: the browser notices the end of the link
-	// later than the primary's next command, which may close a page (C15).
-	for _, t := range slices.Sorted(maps.Keys(m.pages)) {
-		if p := m.pages[t]; p.session != "" {
-			m.do(detachFrom(Tag{Kind: TagNone}, p.session))
-		}
-	}
-}
-
-// maybeCloseOwned closes what the task made, where there is nobody else to do it.
-// It waits for what was attached anew in leaving: with a dialog in a frame of
-// another process, a page that is closed while we are attached takes the browser
-// along (C15). And for the end of each page: up to then one may open the next.
-func (m *AnchorMachine) maybeCloseOwned() {
-	if !m.calm || !m.alone || m.cfg.Scope != messages.ScopeOwn {
-		return
-	}
-	if len(m.closing) == 0 {
-		m.do(discoverPages())
-	}
-	for _, t := range slices.Sorted(maps.Keys(m.owned)) {
-		if !m.closing[t] {
-			m.closing[t] = true
-			m.awaited++
-			m.do(rootCommand(Tag{Kind: TagClose, Page: t}, "Target.closeTarget", targetParam{t}, pageBudget))
-		}
-	}
 }
