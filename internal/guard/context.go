@@ -45,9 +45,14 @@ func (c *Context) Sender() *actor.PID { return c.p.sender }
 
 // Send sends msg with this actor as the sender. To nil it does nothing.
 func (c *Context) Send(to *actor.PID, msg any) {
-	if to != nil {
-		c.p.sys.engine.SendWithSender(to, msg, c.p.pid)
+	if to == nil {
+		return
 	}
+	if p, ok := c.p.sys.procs.Load(to); ok {
+		p.(*proc).deliver(msg, c.p.pid, c.p.handing())
+		return
+	}
+	c.p.sys.engine.SendWithSender(to, msg, c.p.pid)
 }
 
 // Respond answers the message being received, if it has a sender.

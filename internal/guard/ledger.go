@@ -149,7 +149,7 @@ func (p *proc) forget(k *kid, r Reason) {
 // finds the shutdown in its mailbox and ends; nobody listens then.
 func (p *proc) abandon(r Reason) {
 	p.sys.exits.add(p.gen, time.Now())
-	p.sys.engine.Registry.Remove(p.pid)
+	p.sys.unregister(p)
 	p.mu.Lock()
 	p.abandoned = true
 	if p.cancel != nil {
@@ -168,5 +168,5 @@ func (p *proc) abandon(r Reason) {
 // It is counted, and never refused: there are few, and each has to be heard.
 func (p *proc) tell(msg any) {
 	p.mail.waiting.Add(1)
-	p.inbox.Send(actor.Envelope{Msg: msg})
+	p.put(actor.Envelope{Msg: msg}, nil)
 }

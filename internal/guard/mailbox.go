@@ -29,7 +29,7 @@ var ErrFlooded = messages.Errorf(messages.CodeUpstreamUnavailable, "more was sai
 var errFull = messages.Errorf(messages.CodeLimitReached, "too much waits to be done there; try again in a moment").
 	With("sent", false).With("retry_after_s", 1)
 
-// mailbox counts what waits in hollywood's, which has no bound: up where a
+// mailbox counts what waits in the queue, which has no bound: up where a
 // message is sent, down once it has been handled.
 type mailbox struct {
 	waiting atomic.Int64
