@@ -198,6 +198,13 @@ type (
 		Frames []FrameID
 	}
 
+	// FramesUnheard says that what a session has told of its frames may have been
+	// dropped, since the forest had not heard of the session.
+	FramesUnheard struct {
+		Gen     Generation
+		Session SessionID
+	}
+
 	// FramesChanged carries a page's whole tree as it is now. A nil Tree says
 	// that the page is gone.
 	FramesChanged struct {

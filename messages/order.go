@@ -78,7 +78,8 @@ type (
 	// URL is the page's, for a session that has never heard of it.
 	ReloadPage struct{ URL string }
 
-	// ReloadFrames asks a session to tell of its frames again.
+	// ReloadFrames asks a session to tell again of its frames, and of what is
+	// attached through it.
 	ReloadFrames struct{}
 
 	// ResumePage lets a popup run that is held until both links can see its

@@ -183,6 +183,8 @@ func (m *Machine) targetsAttached(a messages.TargetsAttached) {
 	for _, t := range a.Targets {
 		if _, known := m.sessions[t.Session]; !known {
 			m.targetAttached(t)
+			// It may have told of itself before, and its word was dropped.
+			m.do(ToSupervisor{messages.FramesUnheard{Gen: m.gen, Session: t.Session}})
 		}
 	}
 }

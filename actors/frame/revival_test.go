@@ -92,18 +92,22 @@ func TestAnActorThatFailedTakesItsOldFramesAlong(t *testing.T) {
 }
 
 // TestANewForestIsToldWhatTheLastOneWasToldLast: the frame actor has failed with
-// an attach and a detach in its mailbox.
+// an attach and a detach in its mailbox, and what the iframe told of itself.
 func TestANewForestIsToldWhatTheLastOneWasToldLast(t *testing.T) {
 	t.Parallel()
 	m := frame.NewMachine(1)
 	var shown *messages.FrameTree
+	var unheard []messages.SessionID
 	step := func(in any) {
 		effects := slices.Clone(m.Step(time.Unix(1000, 0), in))
 		effects = append(effects, m.Step(time.Unix(1000, 0), frame.Flush{})...)
 		for _, e := range effects {
 			if e, ok := e.(frame.ToSupervisor); ok {
-				if c, ok := e.Msg.(messages.FramesChanged); ok {
-					shown = c.Tree
+				switch f := e.Msg.(type) {
+				case messages.FramesChanged:
+					shown = f.Tree
+				case messages.FramesUnheard:
+					unheard = append(unheard, f.Session)
 				}
 			}
 		}
@@ -113,9 +117,15 @@ func TestANewForestIsToldWhatTheLastOneWasToldLast(t *testing.T) {
 	}
 	step(messages.TargetAttached{Gen: 1, Session: "S", Page: "T", Info: messages.TargetInfo{ID: "T", Type: "page"}})
 	step(iframe("GONE", "F")) // as far as the supervisor knows
+	// The new one's own session is faster than the page's.
+	tree := messages.FrameTreeLoaded{Gen: 1, Session: "NEW", Page: "T", Frames: []messages.FrameInfo{{ID: "G", Parent: "T", Loader: "M", URL: "http://b.test/"}}}
+	step(tree)
 	step(messages.TargetsAttached{Gen: 1, Session: "S", Targets: []messages.TargetAttached{iframe("NEW", "G")}})
 	step(messages.FrameTreeLoaded{Gen: 1, Session: "S", Page: "T", Frames: []messages.FrameInfo{{ID: "T", Loader: "L", URL: "http://a.test/"}}})
-	step(messages.FrameTreeLoaded{Gen: 1, Session: "NEW", Page: "T", Frames: []messages.FrameInfo{{ID: "G", Parent: "T", Loader: "M", URL: "http://b.test/"}}})
+	if !slices.Equal(unheard, []messages.SessionID{"NEW"}) {
+		t.Errorf("%v are to tell again", unheard)
+	}
+	step(tree)
 	if len(shown.Children) != 1 || shown.Children[0].FrameID != "G" || shown.Children[0].SessionID != "NEW" || shown.Children[0].URL != "http://b.test/" {
 		t.Errorf("frames %+v", shown.Children)
 	}

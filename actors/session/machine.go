@@ -132,6 +132,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case messages.ReloadPage:
 		m.reload(in)
 	case messages.ReloadFrames:
+		m.listTargets()
 		m.reloadFrames()
 
 	case messages.DialogOpened:
@@ -173,8 +174,6 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.children = append(m.children, in)
 		m.do(ToFrame{in})
 		m.do(ToSupervisor{in})
-	case tellTargets:
-		m.listTargets()
 	case messages.TargetDetached:
 		m.children = slices.DeleteFunc(m.children, func(c messages.TargetAttached) bool { return c.Session == in.Session })
 		m.do(ToFrame{in})

@@ -7,12 +7,13 @@ import (
 	"holdfast/messages"
 )
 
+// framesRestarted tells a new frame actor of the sessions. The rest they tell as soon
+// as they hear of it, which is after this.
 func (m *Machine) framesRestarted() {
 	m.do(Arm{timerFrames, framesProbation})
 	for _, s := range m.sessionOrder() {
 		e := m.sessions[s]
 		m.do(ToFrame{messages.TargetAttached{Gen: m.gen, Session: s, Via: e.via, Page: e.cfg.Page, Info: e.info}})
-		m.do(ToSession{s, messages.ReloadFrames{}})
 	}
 }
 
