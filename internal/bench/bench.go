@@ -35,6 +35,18 @@ var measurements = []struct {
 	{"roundtrip", "Runtime.evaluate on a real Chromium", (*bench).roundtrip},
 	{"roundtrip-fake", "Runtime.evaluate on the fake browser", (*bench).roundtripFake},
 	{"intake", "events that nobody has asked for", (*bench).intake},
+	{"changes", "events that change what is known", (*bench).changes},
+	{"counting", "allocations of what is counted", (*bench).counting},
+	{"memory", "what an idle task costs, 1,000 of them", (*bench).memory},
+	{"memory-5000", "the same, 5,000 of them", (*bench).memory5000},
+	{"dialog", "a dialog seen and answered", (*bench).dialog},
+	{"attach", "a task's start on a real Chromium", (*bench).attach},
+	{"drop", "a cut connection to a real Chromium", (*bench).drop},
+	{"stampede", "a thousand cut connections", (*bench).stampede},
+	{"stampede-frames", "the same with iframes", (*bench).stampedeFrames},
+	{"start", "a node's start", (*bench).start},
+	{"size", "the binary", (*bench).size},
+	{"snapshot", "reading a task's state", (*bench).snapshot},
 }
 
 // measure runs one measurement and undoes what it has set up.

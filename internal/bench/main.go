@@ -29,6 +29,8 @@ func command(args []string) error {
 		return run(args[1:])
 	case "fakes":
 		return stage.ServeFakes(os.Stdin, os.Stdout)
+	case "nothing":
+		return stage.Nothing(os.Stdout)
 	case "worker":
 		return work(args[1:])
 	}

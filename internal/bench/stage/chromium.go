@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"time"
 
 	"holdfast/internal/browser"
@@ -89,9 +90,42 @@ func (c *Chromium) Open(page, addr string) (Place, error) {
 	return Place{Browser: u.String(), Page: "ws://" + addr + "/devtools/page/" + t.ID, Target: t.ID}, nil
 }
 
-// Shut closes a tab.
-func (c *Chromium) Shut(target string) error {
-	return c.get(http.MethodGet, "/json/close/"+target, nil)
+// Alone opens a tab, closes all others, and returns when its iframes have
+// processes: as many as its address says.
+func (c *Chromium) Alone(page, addr string) (Place, error) {
+	u, err := url.Parse(page)
+	if err != nil {
+		return Place{}, err
+	}
+	want, _ := strconv.Atoi(u.Query().Get("iframes")) // none
+	p, err := c.Open(page, addr)
+	if err != nil {
+		return Place{}, err
+	}
+	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		var targets []struct{ ID, Type, URL string }
+		if err := c.get(http.MethodGet, "/json/list", &targets); err != nil {
+			return Place{}, err
+		}
+		iframes, others := 0, 0
+		for _, t := range targets {
+			switch {
+			case t.Type == "iframe":
+				iframes++
+			case t.Type == "page" && t.ID != p.Target:
+				others++
+				if err := c.get(http.MethodGet, "/json/close/"+t.ID, nil); err != nil {
+					return Place{}, err
+				}
+			}
+		}
+		if iframes == want && others == 0 {
+			return p, nil
+		}
+		if time.Since(begun) > launchPatience {
+			return Place{}, fmt.Errorf("Chromium: %d of %d iframes, and %d other pages", iframes, want, others)
+		}
+	}
 }
 
 func (c *Chromium) get(method, path string, answer any) error {

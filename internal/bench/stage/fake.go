@@ -29,8 +29,16 @@ type Place struct {
 type world struct {
 	browser *chaos.Browser
 	inside  *transport.PipeListener
-	server  *http.Server
+	serving sync.Once
 	stamps  stamps
+}
+
+// serveInside lets the fronts in.
+func (w *world) serveInside() {
+	w.serving.Do(func() {
+		server := &http.Server{Handler: w.browser}
+		go func() { _ = server.Serve(w.inside) }() // until the process ends
+	})
 }
 
 // stamps are when a dialog was told of first, and when it was answered first.
@@ -225,12 +233,9 @@ func (o *orders) make(m Making) []Place {
 			w.browser.AddFrame(main, fmt.Sprintf("http://far%d.test/", n))
 		}
 		guid := strings.TrimPrefix(w.browser.Path(), "/devtools/browser/")
-		p := Place{Number: number, Target: string(target), Frame: string(near)}
+		p := Place{Number: number, Target: string(target), Frame: string(near), Page: "ws://" + o.addr + "/page/" + guid + "/" + string(target)}
 		if m.Fast {
-			w.server = &http.Server{Handler: w.browser}
-			go func() { _ = w.server.Serve(w.inside) }() // until the process ends
 			p.Browser = "ws://" + o.addr + "/fast/" + guid
-			p.Page = "ws://" + o.addr + "/page/" + guid + "/" + string(target)
 		} else {
 			p.Browser = w.browser.URL(o.addr)
 		}

@@ -32,10 +32,14 @@ type front struct {
 	out     []byte // scratch of write
 
 	burst []byte // of the reader alone
+	tab   tab
+
+	settings settings
 }
 
 // serve runs until either side ends.
 func (w *world) serve(rw http.ResponseWriter, r *http.Request, target string) {
+	w.serveInside()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	inner, _, err := websocket.Dial(ctx, w.browser.URL("fake"), &websocket.DialOptions{
@@ -158,6 +162,10 @@ func (f *front) command(ctx context.Context, message []byte) error {
 	case bytes.Equal(e.Method, answering):
 		f.world.stamps.answered(Now())
 	}
+	if taken, err := f.tab.take(ctx, f, e); taken {
+		return err
+	}
+	f.settings.note(e)
 	if f.session != nil {
 		message = append(append(append([]byte(`{"sessionId":"`), f.session...), `",`...), message[1:]...)
 	}
@@ -183,6 +191,7 @@ func (f *front) down(ctx context.Context) {
 			// The client's page is all it knows of, and its session comes last.
 			message = bytes.Replace(message, append(append([]byte(`,"sessionId":"`), f.session...), `"}`...), []byte("}"), 1)
 		}
+		message = f.tab.put(f.settings.pardon(message))
 		if bytes.HasPrefix(message, opening) {
 			f.world.stamps.opened(Now())
 		}
@@ -190,6 +199,47 @@ func (f *front) down(ctx context.Context) {
 			return
 		}
 	}
+}
+
+var unknownMethod = []byte(`"error":{"code":-32601,`)
+
+// settings are commands that change what a session hears or how a page looks.
+// Where the fake browser does not know one, its client is told that all is well:
+// peers ask for much that a supervisor never touches.
+type settings struct {
+	mu    sync.Mutex
+	asked map[int64]bool
+}
+
+func (s *settings) note(e transport.Envelope) {
+	_, verb, _ := bytes.Cut(e.Method, []byte("."))
+	if !bytes.HasPrefix(verb, []byte("enable")) && !bytes.HasPrefix(verb, []byte("set")) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.asked == nil {
+		s.asked = map[int64]bool{}
+	}
+	s.asked[e.ID] = true
+}
+
+// pardon makes a success of a setting that nobody knows.
+func (s *settings) pardon(message []byte) []byte {
+	if !bytes.Contains(message[:min(len(message), 64)], unknownMethod) {
+		return message
+	}
+	e, err := transport.Scan(message)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil || !e.HasID || !s.asked[e.ID] {
+		return message
+	}
+	pardoned := fmt.Appendf(nil, `{"id":%d,"result":{}`, e.ID)
+	if e.SessionID != nil {
+		pardoned = fmt.Appendf(pardoned, `,"sessionId":"%s"`, e.SessionID)
+	}
+	return append(pardoned, '}')
 }
 
 func (f *front) write(op byte, payload []byte) error {

@@ -3,6 +3,9 @@ package stage
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 )
 
 // Node is the product's binary, serving.
@@ -15,7 +18,28 @@ type Node struct {
 // Serve starts binary as a node on a free port, with its state in dir, and
 // returns when it says that it serves.
 func Serve(binary, dir string, args ...string) (*Node, error) {
-	c, err := Spawn(binary, append([]string{"serve", "--json", "--listen=127.0.0.1:0", "--state-dir=" + dir, "--log-level=error"}, args...)...)
+	return spawnServer(binary, append([]string{"serve", "--json", "--listen=127.0.0.1:0", "--state-dir=" + dir, "--log-level=error"}, args...)...)
+}
+
+// ServeNothing starts the least that can be called a server; self is this
+// program.
+func ServeNothing(self string) (*Node, error) { return spawnServer(self, "nothing") }
+
+// Nothing is what ServeNothing starts: it listens, says where, and finds
+// everything well.
+func Nothing(out io.Writer) error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	if err := json.NewEncoder(out).Encode(map[string]string{"url": "http://" + listener.Addr().String()}); err != nil {
+		return err
+	}
+	return http.Serve(listener, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+}
+
+func spawnServer(name string, args ...string) (*Node, error) {
+	c, err := Spawn(name, args...)
 	if err != nil {
 		return nil, err
 	}

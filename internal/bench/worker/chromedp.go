@@ -15,7 +15,7 @@ import (
 	"holdfast/internal/bench/stage"
 )
 
-type chromedpClient struct{ cancels []func() }
+type chromedpClient struct{}
 
 type chromedpPage struct {
 	ctx    context.Context
@@ -24,9 +24,9 @@ type chromedpPage struct {
 
 // Open implements Client.
 func (c *chromedpClient) Open(_ context.Context, p stage.Place) (Page, error) {
-	ctx, release := remote.NewAllocator(context.Background(), p.Browser, remote.NoModifyURL)
-	ctx, cancel := chromedp.NewContext(ctx, chromedp.WithTargetID(target.ID(p.Target)), chromedp.WithErrorf(func(string, ...any) {}))
-	c.cancels = append(c.cancels, func() { cancel(); release() })
+	// Neither is ever ended: the process is.
+	ctx, _ := remote.NewAllocator(context.Background(), p.Browser, remote.NoModifyURL) //nolint:govet
+	ctx, _ = chromedp.NewContext(ctx, chromedp.WithTargetID(target.ID(p.Target)), chromedp.WithErrorf(func(string, ...any) {}))
 	if err := chromedp.Do(ctx); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/coder/websocket"
 
@@ -22,7 +23,10 @@ type floor struct {
 	// reuse reads with Reader into one buffer, the cheapest way there is for
 	// what nobody keeps; else Read, which allocates each message.
 	reuse bool
+	mu    sync.Mutex
 	conns []*websocket.Conn
+	held  *bareHold
+	arming
 }
 
 type floorPage struct {
@@ -40,7 +44,9 @@ func (f *floor) Open(ctx context.Context, p stage.Place) (Page, error) {
 		return nil, err
 	}
 	conn.SetReadLimit(-1)
+	f.mu.Lock()
 	f.conns = append(f.conns, conn)
+	f.mu.Unlock()
 	page := &floorPage{conn: conn, reuse: f.reuse}
 	reply, err := page.call("Target.attachToTarget", fmt.Sprintf(`{"targetId":%q,"flatten":true}`, p.Target))
 	if err != nil {

@@ -24,6 +24,7 @@ type holdfastClient struct {
 	dir   string
 	links int
 	tasks atomic.Int64
+	arming
 }
 
 type holdfastPage struct {

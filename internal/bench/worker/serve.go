@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,6 +39,8 @@ type Answer struct {
 	NS []int64 `json:"ns,omitempty"`
 	// At is a moment, on [stage.Now]'s clock.
 	At int64 `json:"at,omitempty"`
+	// More are further moments or durations, where there are two of each.
+	More []int64 `json:"more,omitempty"`
 	// Mallocs is how many allocations the process made meanwhile.
 	Mallocs uint64 `json:"mallocs,omitempty"`
 	// Usage is what the process holds.
@@ -58,8 +61,18 @@ type Usage struct {
 
 // special is implemented by clients that know more orders than these.
 type special interface {
-	special(ctx context.Context, o Order) (Answer, error, bool)
+	// special carries an order out; known is false where it is none of the
+	// client's own.
+	special(ctx context.Context, o Order) (a Answer, known bool, err error)
+	// ready is told once how to say that an order is under way, which is an
+	// answer before the answer.
+	ready(armed func())
 }
+
+// arming is for embedding in clients that say so.
+type arming struct{ armed func() }
+
+func (a *arming) ready(armed func()) { a.armed = armed }
 
 // Serve runs the client of that name on orders from in until in ends.
 func Serve(name string, o Options, in io.Reader, out io.Writer) error {
@@ -69,6 +82,9 @@ func Serve(name string, o Options, in io.Reader, out io.Writer) error {
 	}
 	defer c.Close()
 	w := &session{client: c, out: json.NewEncoder(out)}
+	if s, ok := c.(special); ok {
+		s.ready(func() { _ = w.out.Encode(Answer{}) }) // nobody reads: it ends with the next line
+	}
 	lines := bufio.NewReaderSize(in, 1<<20)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -99,7 +115,7 @@ func (w *session) do(o Order) (Answer, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if s, ok := w.client.(special); ok {
-		if a, err, known := s.special(ctx, o); known {
+		if a, known, err := s.special(ctx, o); known {
 			return a, err
 		}
 	}
@@ -140,7 +156,7 @@ func (w *session) open(o Order) error {
 		})
 	}
 	all.Wait()
-	if err := errors.Join(errs...); err != nil {
+	if err := firstOf(errs); err != nil {
 		return err
 	}
 	w.pages = append(w.pages, pages...)
@@ -259,4 +275,20 @@ func usage() Answer {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return Answer{Usage: Usage{Heap: m.HeapAlloc, Stacks: m.StackInuse, Goroutines: runtime.NumGoroutine()}}
+}
+
+// firstOf is the first error, and how many there are: a thousand say no more.
+func firstOf(errs []error) error {
+	var first error
+	n := 0
+	for _, err := range errs {
+		if err != nil {
+			first = cmp.Or(first, err)
+			n++
+		}
+	}
+	if n > 1 {
+		return fmt.Errorf("%d of %d failed; the first: %w", n, len(errs), first)
+	}
+	return first
 }
