@@ -175,6 +175,8 @@ func (p *proc) step(env *actor.Envelope) {
 		p.handleTimer(m)
 	case *task:
 		p.handleTask(m)
+	case delivery:
+		p.handleDelivery(m)
 	case tasksOverdue:
 		p.giveUpTasks()
 	case childExited:

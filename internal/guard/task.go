@@ -21,6 +21,21 @@ type task struct {
 	crash  *Reason
 }
 
+// Kept is a result of a Go function that owns something for as long as the actor
+// lives: Msg is delivered to Receive, and Release is called, on a goroutine of its
+// own, when the context of the function ends; the actor does not exit before it has
+// returned, as if it were the function's end. Until then it costs no goroutine.
+type Kept struct {
+	Msg     any
+	Release func()
+}
+
+// delivery is the Msg of a Kept.
+type delivery struct {
+	task *task
+	msg  any
+}
+
 // tasksOverdue gives up the Go functions that have not returned.
 type tasksOverdue struct{}
 
@@ -38,6 +53,11 @@ func (p *proc) goTask(name string, fn func(context.Context) any) {
 func (p *proc) runTask(ctx context.Context, t *task, fn func(context.Context) any) {
 	returned := false
 	defer func() {
+		if k, ok := t.result.(Kept); ok {
+			t.result = nil
+			p.keep(ctx, t, k)
+			return
+		}
 		t.cancel()
 		if !returned {
 			r := panicked(recover())
@@ -55,6 +75,23 @@ func (p *proc) runTask(ctx context.Context, t *task, fn func(context.Context) an
 	}()
 	t.result = fn(ctx)
 	returned = true
+}
+
+// keep has the task end with its Release.
+func (p *proc) keep(ctx context.Context, t *task, k Kept) {
+	p.tell(delivery{t, k.Msg})
+	context.AfterFunc(ctx, func() {
+		p.runTask(ctx, t, func(context.Context) any {
+			k.Release()
+			return nil
+		})
+	})
+}
+
+func (p *proc) handleDelivery(d delivery) {
+	if !d.task.superseded {
+		p.receive(d.msg)
+	}
 }
 
 // supersede drops the running function of that name, if any.
