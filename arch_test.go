@@ -21,9 +21,10 @@ var floors = []struct {
 	imports []string
 }{
 	{"internal/bounds", nil},
+	{"internal/few", nil},
 	{"internal/redact", nil},
 	{"internal/pressure", nil},
-	{"internal/restart", nil},
+	{"internal/restart", []string{"internal/few"}},
 	{"internal/statedir", nil},
 	{"internal/version", nil},
 	{"internal/logs", []string{"internal/redact"}},
@@ -32,7 +33,7 @@ var floors = []struct {
 	{"internal/config", []string{"messages"}},
 	{"internal/token", []string{"internal/redact", "messages"}},
 	{"internal/browser", []string{"internal/redact", "messages"}},
-	{"internal/guard", []string{"internal/redact", "internal/restart", "messages"}},
+	{"internal/guard", []string{"internal/few", "internal/redact", "internal/restart", "messages"}},
 	{"transport", []string{"internal/redact", "messages"}},
 	{"metrics", []string{"internal/bounds", "internal/guard", "internal/version", "messages", "transport"}},
 	{"actors/ledger", []string{"messages"}},

@@ -66,7 +66,7 @@ func (c *Context) Spawn(child Child) Ref { return c.p.spawnChild(child) }
 // Stop asks a child to shut down; its Exited follows in any case, with reason
 // Abandoned when it does not comply in time.
 func (c *Context) Stop(key string) {
-	if k := c.p.kids[key]; k != nil {
+	if k := c.p.kids.At(key); k != nil {
 		c.p.stopKid(k)
 	}
 }
@@ -74,7 +74,7 @@ func (c *Context) Stop(key string) {
 // Child returns the living child with the key, whether it was told to stop or
 // not.
 func (c *Context) Child(key string) (Ref, bool) {
-	if k := c.p.kids[key]; k != nil {
+	if k := c.p.kids.At(key); k != nil {
 		return k.ref, true
 	}
 	return Ref{}, false

@@ -127,8 +127,8 @@ func (s *System) Mailboxes(each func(kind string, longest int, dropped uint64)) 
 func (p *proc) walk(visit func(*proc)) {
 	visit(p)
 	p.mu.Lock()
-	kids := make([]*proc, 0, len(p.kids))
-	for _, k := range p.kids {
+	kids := make([]*proc, 0, p.kids.Len())
+	for _, k := range p.kids.All() {
 		kids = append(kids, k.p)
 	}
 	p.mu.Unlock()

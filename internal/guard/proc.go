@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/anthdm/hollywood/actor"
+
+	"holdfast/internal/few"
 )
 
 type phase uint8
@@ -58,7 +60,7 @@ type proc struct {
 	last     bool             // the message being handled is the last for now
 	next     *proc            // whose turn it is on this goroutine after that
 	backlog  []actor.Envelope // rest of the batch of a crash
-	timers   map[string]*timer
+	timers   few.Map[string, *timer]
 	tasks    []*task
 	overdue  *time.Timer
 	log      *slog.Logger
@@ -72,7 +74,8 @@ type proc struct {
 	// the tree. The actor's own goroutine reads kids without it, since only it
 	// writes them.
 	mu        sync.Mutex
-	kids      map[string]*kid
+	kids      few.Map[string, *kid]
+	kept      []*task
 	waiting   map[string]Node // of its groups: children that are down for their backoff
 	base      context.Context
 	cancel    context.CancelFunc
@@ -248,7 +251,7 @@ func (p *proc) settle() {
 	if p.phase != dying {
 		return
 	}
-	if len(p.kids) == 0 && len(p.tasks) == 0 {
+	if p.kids.Len() == 0 && len(p.tasks) == 0 {
 		p.terminate()
 		p.close()
 		return

@@ -128,7 +128,9 @@ func TestGo(t *testing.T) {
 			}
 			b.do(h.PID(), func(c *guard.Context) { c.Go("a", kept("first")) })
 			time.Sleep(time.Second)
-			b.do(h.PID(), func(c *guard.Context) { c.Go("a", func(context.Context) any { time.Sleep(1); return kept("second")(nil) }) })
+			b.do(h.PID(), func(c *guard.Context) {
+				c.Go("a", func(context.Context) any { time.Sleep(1); return kept("second")(nil) })
+			})
 			time.Sleep(time.Second)
 			b.do(h.PID(), func(c *guard.Context) {
 				c.Go("b", func(ctx context.Context) any { <-ctx.Done(); return kept("late")(ctx) })
