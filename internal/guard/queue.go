@@ -39,7 +39,9 @@ func (p *proc) put(env actor.Envelope, from *proc) {
 		return
 	}
 	if q.waiting == nil {
-		q.waiting = make([]actor.Envelope, 0, room)
+		if q.waiting, q.spare = q.spare, nil; q.waiting == nil {
+			q.waiting = make([]actor.Envelope, 0, room)
+		}
 	}
 	q.waiting = append(q.waiting, env)
 	switch {
@@ -77,7 +79,7 @@ func (q *queue) take() []actor.Envelope {
 		if q.turn == busy {
 			q.turn = idle
 		}
-		q.waiting, q.spare = keep(q.waiting, room), keep(q.spare, room)
+		q.waiting, q.spare = nil, keep(q.spare, room) // one of them is enough
 		return nil
 	}
 	batch := q.waiting
