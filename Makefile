@@ -1,4 +1,4 @@
-.PHONY: help demo build test race lint fuzz bench microbench chaos soak figures record deploy-check image-check
+.PHONY: help demo build test race lint fuzz bench bench-check bench-scale bench-docs bench-peers microbench chaos soak figures record deploy-check image-check
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -28,12 +28,29 @@ SOAK ?= 10m
 soak: ## chaos for as long as told: make soak SOAK=1h
 	go test -count=1 -timeout=0 ./chaos/sim -run '^TestSoak$$' -soak $(SOAK) -v
 
-# BENCH=roundtrip,intake runs those alone; FIGURES is where their samples go.
-FIGURES ?= docs/performance.json
-bench: ## what it costs beside the floor and others, in the same run: make bench BENCH=roundtrip,intake
-	.ci/need node nodejs npm
+# BENCH=roundtrip,intake runs those alone. All of them, and FIGURES=docs/performance.json, put
+# their samples where the pages are written from.
+BENCH_RUN = go -C internal/bench run .
+FIGURES ?= $(if $(BENCH),,docs/performance.json)
+bench: bench-peers ## what it costs beside the floor and others, in the same run: make bench BENCH=roundtrip,intake
+	$(BENCH_RUN) run -only '$(BENCH)' -json '$(if $(FIGURES),$(abspath $(FIGURES)))'
+	$(if $(FIGURES),$(BENCH_RUN) docs)
+
+bench-check: bench-peers ## what has moved since the stored figures; fails where something became worse
+	$(BENCH_RUN) check -only '$(BENCH)'
+
+SIZES ?= 10,100,1000,5000,10000
+bench-scale: ## cost and latency by the number of tasks, into docs/scale.svg
+	$(BENCH_RUN) scale -sizes '$(SIZES)'
+	$(BENCH_RUN) docs
+
+bench-docs: ## the stored figures into the pages, anew
+	$(BENCH_RUN) docs
+
+bench-peers:
+	.ci/need node nodejs
+	.ci/need npm npm
 	cd internal/bench/node && npm ci --silent --no-audit --no-fund
-	go -C internal/bench run . run -only '$(BENCH)' -json $(abspath $(FIGURES))
 
 microbench: ## the benchmarks of single packages
 	go test -run '^$$' -bench . -benchmem ./...

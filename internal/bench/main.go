@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -27,6 +28,12 @@ func command(args []string) error {
 	switch args[0] {
 	case "run":
 		return run(args[1:])
+	case "check":
+		return check(args[1:])
+	case "scale":
+		return scale(args[1:])
+	case "docs":
+		return publish(args[1:])
 	case "fakes":
 		return stage.ServeFakes(os.Stdin, os.Stdout)
 	case "nothing":
@@ -55,15 +62,76 @@ func run(args []string) error {
 	only := flags.String("only", "", "measurements to run, separated by commas; all of them without")
 	file := flags.String("json", "", "file to put the figures into, in the place of older ones of the same measurements")
 	_ = flags.Parse(args) // it exits
+	report, err := figure.Read(*file)
+	if err != nil {
+		return err
+	}
+	return runAll(*only, func(m figure.Measurement) error {
+		report.Put(m)
+		if *file == "" {
+			return nil
+		}
+		return report.Write(*file)
+	})
+}
+
+// check measures, says what has moved since the stored figures, and fails where
+// something of Holdfast's has become worse.
+func check(args []string) error {
+	flags := flag.NewFlagSet("check", flag.ExitOnError)
+	only := flags.String("only", "", "measurements to run, separated by commas; all of them without")
+	file := flags.String("baseline", "", "figures to compare with; "+figuresFile+" without")
+	_ = flags.Parse(args) // it exits
+	if *file == "" {
+		b, err := newBench()
+		if err != nil {
+			return err
+		}
+		*file = filepath.Join(b.root, figuresFile)
+	}
+	older, err := figure.Read(*file)
+	if err != nil {
+		return err
+	}
+	var moved, worse []figure.Change
+	err = runAll(*only, func(m figure.Measurement) error {
+		was := older.Get(m.Name)
+		if was == nil {
+			fmt.Printf("%s is not in %s\n", m.Name, *file)
+			return nil
+		}
+		for _, c := range figure.Compare(was, &m) {
+			if c.Moved {
+				moved = append(moved, c)
+			}
+			if c.Moved && c.Worse && strings.HasPrefix(c.Row, worker.Holdfast) {
+				worse = append(worse, c)
+			}
+		}
+		return nil
+	})
+	for _, c := range moved {
+		fmt.Println(c)
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(worse) > 0:
+		return fmt.Errorf("%d figures are worse than the stored ones, by more than the noise", len(worse))
+	case len(moved) == 0:
+		fmt.Println("nothing has moved")
+	}
+	return nil
+}
+
+// runAll runs the measurements that are chosen, writes their tables, and hands
+// each to done. One that fails does not keep the others.
+func runAll(only string, done func(figure.Measurement) error) error {
 	b, err := newBench()
 	if err != nil {
 		return err
 	}
-	chosen, err := choose(*only)
-	if err != nil {
-		return err
-	}
-	report, err := figure.Read(*file)
+	chosen, err := choose(only)
 	if err != nil {
 		return err
 	}
@@ -73,21 +141,18 @@ func run(args []string) error {
 			continue
 		}
 		fmt.Fprintf(os.Stderr, "%s: %s\n", m.name, m.what)
-		done, err := b.measure(m.name, m.run)
+		measured, err := b.measure(m.name, m.run)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 			failed = append(failed, m.name)
 			continue
 		}
-		fmt.Fprintf(os.Stderr, "%s: %.0f s\n", m.name, done.Took)
-		for _, t := range done.Tables {
+		fmt.Fprintf(os.Stderr, "%s: %.0f s\n", m.name, measured.Took)
+		for _, t := range measured.Tables {
 			fmt.Println(t.Text())
 		}
-		report.Put(done)
-		if *file != "" {
-			if err := report.Write(*file); err != nil {
-				return err
-			}
+		if err := done(measured); err != nil {
+			return err
 		}
 	}
 	if len(failed) > 0 {

@@ -1,9 +1,22 @@
 package figure
 
-import "slices"
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+)
 
 // Samples are one value per round, in the order of the rounds.
 type Samples []float64
+
+// MarshalJSON writes five digits of each, which is more than was measured.
+func (s Samples) MarshalJSON() ([]byte, error) {
+	short := make([]json.RawMessage, len(s))
+	for i, x := range s {
+		short[i] = strconv.AppendFloat(nil, x, 'g', 5, 64)
+	}
+	return json.Marshal(short)
+}
 
 // Over returns the ratio to the floor, round by round. Of unequal lengths the
 // shorter one counts; a round whose floor is zero has no ratio.
