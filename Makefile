@@ -1,4 +1,4 @@
-.PHONY: help demo build test race lint fuzz bench chaos soak figures record dialog-matrix deploy-check image-check
+.PHONY: help demo build test race lint fuzz bench bench-check bench-scale bench-docs bench-peers microbench chaos soak figures record dialog-matrix deploy-check image-check
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -6,8 +6,9 @@ help: ## this list
 demo: ## the story on a real browser, in a few seconds
 	go run ./cmd/node demo
 
+BINARY ?= holdfast
 build: ## the binary, ./holdfast
-	go build -trimpath -o holdfast ./cmd/node
+	go build -trimpath -o $(BINARY) ./cmd/node
 
 test: ## every test, on a real Chromium
 	.ci/test
@@ -27,7 +28,31 @@ SOAK ?= 10m
 soak: ## chaos for as long as told: make soak SOAK=1h
 	go test -count=1 -timeout=0 ./chaos/sim -run '^TestSoak$$' -soak $(SOAK) -v
 
-bench: ## benchmarks beside their floors, in the same run
+# BENCH=roundtrip,intake runs those alone. All of them, and FIGURES=docs/performance.json, put
+# their samples where the pages are written from.
+BENCH_RUN = go -C internal/bench run .
+FIGURES ?= $(if $(BENCH),,docs/performance.json)
+bench: bench-peers ## what it costs beside the floor and others, in the same run: make bench BENCH=roundtrip,intake
+	$(BENCH_RUN) run -only '$(BENCH)' -json '$(if $(FIGURES),$(abspath $(FIGURES)))'
+	$(if $(FIGURES),$(BENCH_RUN) docs)
+
+bench-check: bench-peers ## what has moved since the stored figures; fails where something became worse
+	$(BENCH_RUN) check -only '$(BENCH)'
+
+SIZES ?= 10,100,1000,5000,10000
+bench-scale: ## cost and latency by the number of tasks, into docs/scale.svg
+	$(BENCH_RUN) scale -sizes '$(SIZES)'
+	$(BENCH_RUN) docs
+
+bench-docs: ## the stored figures into the pages, anew
+	$(BENCH_RUN) docs
+
+bench-peers:
+	.ci/need node nodejs
+	.ci/need npm npm
+	cd internal/bench/node && npm ci --silent --no-audit --no-fund
+
+microbench: ## the benchmarks of single packages
 	go test -run '^$$' -bench . -benchmem ./...
 
 chaos: ## 300 seeds against a whole node, 200 killed sockets, 30 of a real Chromium's; SEED=n for other plans of kills

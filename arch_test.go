@@ -21,19 +21,21 @@ var floors = []struct {
 	imports []string
 }{
 	{"internal/bounds", nil},
+	{"internal/few", nil},
 	{"internal/redact", nil},
 	{"internal/pressure", nil},
-	{"internal/restart", nil},
+	{"internal/restart", []string{"internal/few"}},
 	{"internal/statedir", nil},
 	{"internal/version", nil},
+	{"internal/ws", nil},
 	{"internal/logs", []string{"internal/redact"}},
 	{"internal/tracing", []string{"internal/logs"}},
 	{"messages", []string{"internal/redact"}},
 	{"internal/config", []string{"messages"}},
 	{"internal/token", []string{"internal/redact", "messages"}},
 	{"internal/browser", []string{"internal/redact", "messages"}},
-	{"internal/guard", []string{"internal/redact", "internal/restart", "messages"}},
-	{"transport", []string{"internal/redact", "messages"}},
+	{"internal/guard", []string{"internal/few", "internal/redact", "internal/restart", "messages"}},
+	{"transport", []string{"internal/redact", "internal/ws", "messages"}},
 	{"metrics", []string{"internal/bounds", "internal/guard", "internal/version", "messages", "transport"}},
 	{"actors/ledger", []string{"messages"}},
 	{"actors/wanted", []string{"messages"}},
@@ -68,6 +70,7 @@ var floors = []struct {
 	{"internal/acceptance", nil},
 	{"internal/facts", nil},
 	{"internal/prometheus", nil},
+	{"internal/bench", []string{".", "chaos", "internal/bounds", "internal/browser", "messages", "transport"}},
 }
 
 // impure is what a machine may not know: it decides, and others act. Two uses

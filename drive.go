@@ -107,9 +107,8 @@ func (n *Node) runCDP(ctx context.Context, id messages.TaskID, r messages.CDPReq
 	if err != nil {
 		return messages.CDPResult{}, err
 	}
-	defer b.Use()()
-	ctx, cancel := context.WithTimeout(ctx, r.Timeout())
-	defer cancel()
+	b.Begin()
+	defer b.Done()
 	if string(r.Params) == "null" {
 		r.Params = nil
 	}

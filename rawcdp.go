@@ -48,6 +48,16 @@ var ofOthers = map[string]bool{
 	"Target.disposeBrowserContext": true,
 }
 
+// own are the commands that are ours to carry out.
+var own = map[string]func(rawCall, context.Context) (json.RawMessage, error){
+	"Page.handleJavaScriptDialog": rawCall.answerDialog,
+	"Target.createTarget":         rawCall.createTarget,
+	"Target.closeTarget":          rawCall.closeTarget,
+	"Target.getTargets":           rawCall.getTargets,
+}
+
+// run runs the command. Whatever waits in it has the request's timeout as its
+// own: the link keeps that of a command, and needs no context for it.
 func (c rawCall) run(ctx context.Context) (json.RawMessage, error) {
 	m := c.req.Method
 	if why, ok := kept[m]; ok {
@@ -56,15 +66,10 @@ func (c rawCall) run(ctx context.Context) (json.RawMessage, error) {
 	if ofOthers[m] && c.view.Scope != messages.ScopeBrowser {
 		return nil, messages.Errorf(messages.CodeForbidden, "%s would reach beyond the task: it shares the browser", m)
 	}
-	switch m {
-	case "Page.handleJavaScriptDialog":
-		return c.answerDialog(ctx)
-	case "Target.createTarget":
-		return c.createTarget(ctx)
-	case "Target.closeTarget":
-		return c.closeTarget(ctx)
-	case "Target.getTargets":
-		return c.getTargets(ctx)
+	if by, ok := own[m]; ok {
+		ctx, cancel := context.WithTimeout(ctx, c.req.Timeout())
+		defer cancel()
+		return by(c, ctx)
 	}
 	if domain, _, _ := strings.Cut(m, "."); browserDomains[domain] {
 		if err := c.checkParams(ctx); err != nil {
@@ -168,7 +173,7 @@ func (c rawCall) session(ctx context.Context) (supervisor.Session, error) {
 				return s, nil
 			}
 		}
-		if err := c.node.checkPage(ctx, c.view, c.req.TargetID); err != nil {
+		if err := c.checkPage(ctx, c.req.TargetID); err != nil {
 			return supervisor.Session{}, err
 		}
 		return supervisor.Session{}, notConnected() // ours, but not attached at the moment
@@ -322,14 +327,14 @@ func (c rawCall) getTargets(ctx context.Context) (json.RawMessage, error) {
 	if err := json.Unmarshal(result, &all); err != nil {
 		return nil, messages.Errorf(messages.CodeInternal, "the browser's answer to %s cannot be read", c.req.Method)
 	}
-	own := map[messages.TargetID]bool{}
+	ours := map[messages.TargetID]bool{}
 	for _, s := range c.view.Sessions {
-		own[s.Target] = true
+		ours[s.Target] = true
 	}
 	mine := []json.RawMessage{}
 	for _, raw := range all.TargetInfos {
 		var t targetParam
-		if json.Unmarshal(raw, &t) == nil && own[t.TargetID] {
+		if json.Unmarshal(raw, &t) == nil && ours[t.TargetID] {
 			mine = append(mine, raw)
 		}
 	}
@@ -346,6 +351,13 @@ func (c rawCall) ownTarget(ctx context.Context, t messages.TargetID) error {
 			return nil
 		}
 	}
+	return c.checkPage(ctx, t)
+}
+
+// checkPage is the node's, within the request's timeout.
+func (c rawCall) checkPage(ctx context.Context, t messages.TargetID) error {
+	ctx, cancel := context.WithTimeout(ctx, c.req.Timeout())
+	defer cancel()
 	return c.node.checkPage(ctx, c.view, t)
 }
 

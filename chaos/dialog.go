@@ -16,6 +16,7 @@ type DialogResult struct {
 	Session  messages.SessionID // whose answer it was
 	Conn     int                // its connection's number
 	Alone    bool               // over a bridge: it went on since nobody debugged it any more
+	Host     string             // whom that connection asked for
 }
 
 // ClosedBy says why a dialog is not open any more.

@@ -225,7 +225,7 @@ func handleDialog(c *call) {
 		return
 	}
 	c.b.closeDialog(d, DialogResult{
-		Accepted: p.Accept, Text: p.PromptText, By: ClosedByAnswer, Session: c.s.id, Conn: c.s.conn.number,
+		Accepted: p.Accept, Text: p.PromptText, By: ClosedByAnswer, Session: c.s.id, Conn: c.s.conn.number, Host: c.s.conn.host,
 	})
 	c.ok()
 	c.b.settle(d)

@@ -198,6 +198,13 @@ type (
 		Frames []FrameID
 	}
 
+	// FramesUnheard says that what a session has told of its frames may have been
+	// dropped, since the forest had not heard of the session.
+	FramesUnheard struct {
+		Gen     Generation
+		Session SessionID
+	}
+
 	// FramesChanged carries a page's whole tree as it is now. A nil Tree says
 	// that the page is gone.
 	FramesChanged struct {
@@ -334,8 +341,19 @@ type DialogMemory struct {
 	Recent []ClosedDialog // oldest first
 	// Late are dialogs of the past that a link may still tell of, or may yet.
 	Late []SeenDialog
+	// Watches are the sessions that look on, by role and page.
+	Watches []PageWatch
 	// Answered are the keys of bridged dialogs that were, newest last.
 	Answered []string
+}
+
+// PageWatch is a link's session on a page.
+type PageWatch struct {
+	Role    Role
+	Gen     Generation
+	Page    TargetID
+	Session SessionID
+	Covered bool // its Page domain is enabled
 }
 
 // Pause is what holds a page for a bridged dialog. The zero value is that of a
@@ -363,6 +381,7 @@ const (
 	SightDue                  // was there, and will tell of it
 	SightOpened               // has told that it opened
 	SightPartial              // came while it was open: tells of its end at most
+	SightUnsure               // came about when it opened: tells of all, or of its end, or of nothing
 	SightOver                 // has told all it will
 )
 

@@ -92,7 +92,8 @@ type (
 	// URL is the page's, for a session that has never heard of it.
 	ReloadPage struct{ URL string }
 
-	// ReloadFrames asks a session to tell of its frames again.
+	// ReloadFrames asks a session to tell again of its frames, and of what is
+	// attached through it.
 	ReloadFrames struct{}
 
 	// ResumePage lets a popup run that is held until both links can see its
@@ -118,6 +119,11 @@ type (
 	// LeavePage asks for the anchor's session of a page to be given up until
 	// the next CoverPage. A PageLeft follows.
 	LeavePage struct{ Page TargetID }
+
+	// FreeFirst comes before Leave, with a page that may hold the dialog of a frame
+	// of another process: should it be the anchor's to close it, that is ended first,
+	// and the page stays while somebody else is attached to it (C15).
+	FreeFirst struct{ Page TargetID }
 
 	// PrimaryUp says whether the primary link stands. While it does not, the
 	// anchor lets held popups run by itself (C33).

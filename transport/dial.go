@@ -4,14 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"io"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
-	"github.com/coder/websocket"
-
+	"holdfast/internal/ws"
 	"holdfast/messages"
 )
 
@@ -70,9 +69,6 @@ func Dial(ctx context.Context, u messages.CDPURL, o DialOptions) (*Mux, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Chrome's messages have no bound; ours is the reader's business, since
-	// the library's would end the connection.
-	conn.SetReadLimit(-1)
 	m := newMux(conn, o)
 	m.browser = processOf(endpoint)
 	return m, nil
@@ -90,34 +86,27 @@ func processOf(endpoint *url.URL) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// open makes the WebSocket handshake: no compression, and no Origin, which
-// Chrome would refuse (C55).
-func (d *dialer) open(ctx context.Context, endpoint *url.URL) (*websocket.Conn, error) {
+// open makes the WebSocket handshake. It sends no Origin, which Chrome would
+// refuse (C55).
+func (d *dialer) open(ctx context.Context, endpoint *url.URL) (*ws.Conn, error) {
 	// The host override is for the host it was learnt from.
 	host := ""
 	if endpoint.Host == d.asked.Host {
 		host = d.hostHeader
 	}
 	for {
-		conn, resp, err := websocket.Dial(ctx, endpoint.String(), &websocket.DialOptions{
-			HTTPClient:      d.client,
-			Host:            host,
-			CompressionMode: websocket.CompressionDisabled,
-		})
+		conn, err := ws.Dial(ctx, d.client, endpoint, host)
 		if err == nil {
 			return conn, nil
 		}
-		if resp == nil || resp.StatusCode == http.StatusSwitchingProtocols {
+		var status *ws.StatusError
+		if !errors.As(err, &status) {
 			return nil, d.networkError(ctx, err)
 		}
-		var body []byte
-		if resp.Body != nil {
-			body, _ = io.ReadAll(io.LimitReader(resp.Body, 1024))
-		}
-		if host == "" && refusesHostName(resp.StatusCode, body) {
+		if host == "" && refusesHostName(status.Status, status.Body) {
 			host = localHost
 			continue
 		}
-		return nil, d.statusError(resp.StatusCode)
+		return nil, d.statusError(status.Status)
 	}
 }

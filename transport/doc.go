@@ -3,10 +3,11 @@
 // without decoding them, matches replies to calls and routes events to the
 // sessions that asked for them. It knows nothing of actors, tasks or pages.
 //
-//	Start, Do ──▶ queue ──▶ writer ──▶ WebSocket ──▶ browser
-//	                                       │
-//	            Done ◀── pending ◀─┐       ▼
-//	            Sink ◀── routes  ◀─┴─── reader ──▶ events nobody wants: counted
+//	Await ───────────────────────────┐ if nobody writes, and it need not wait
+//	Start ──▶ queue ──▶ writer ──────┴▶ socket ──▶ browser
+//	                                      │
+//	           Done ◀── pending ◀─┐       ▼
+//	           Sink ◀── routes  ◀─┴─── reader ──▶ events nobody wants: counted
 //
 // Invariants:
 //
@@ -15,7 +16,9 @@
 //   - Nothing a caller does waits for the peer: the queue is bounded, and a
 //     full one is an outcome of the call.
 //   - One goroutine reads. Another writes while there is something to write.
-//     An idle link has no other goroutine and holds no buffer of its own.
+//     An idle link has no other goroutine, and over a plain socket no buffer.
+//   - One goroutine writes at a time, commands in the order of their starts, and
+//     a command that has begun is written to its end.
 //   - Replies and events are handed out in the order of the wire.
 //   - What the peer sends is bounded: in size by message, in number by queue.
 //   - A CDP URL is a credential. It is revealed to the dialer and never stands

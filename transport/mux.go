@@ -7,8 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/coder/websocket"
-
+	"holdfast/internal/ws"
 	"holdfast/messages"
 )
 
@@ -25,7 +24,7 @@ const (
 // Mux is one link to a browser: many calls and many sessions over one
 // WebSocket. All methods are safe for concurrent use and none but Do waits.
 type Mux struct {
-	conn    *websocket.Conn
+	conn    *ws.Conn
 	browser string // see Browser; set before anybody has the Mux
 	opts    DialOptions
 	stats   *Stats
@@ -45,19 +44,23 @@ type Mux struct {
 
 	mu          sync.Mutex // protects what follows
 	end         *LinkError // set once, before the outcomes of pending calls
-	pending     map[CallID]pending
+	pending     map[CallID]*pending
+	sweepTimer  *time.Timer   // made with the first call that needs it
+	sweepAt     time.Duration // when it fires, since born; never where it does not
 	queue       []*command
 	queueHead   int
 	queuedBytes int
-	writing     bool // a writer goroutine exists
-	suspected   bool // the idle timer is to ping, however long it is quiet
+	writing     bool          // somebody writes, or nobody may any more
+	unsentPong  *command      // in queue
+	suspected   bool          // the idle timer is to ping, however long it is quiet
+	pingedAt    time.Duration // when it did, since born; 0 where no ping is out
 	routes      map[messages.SessionID]*route
 	unbound     int // routes without a sink
 	keptBytes   int // of events queued for those
 }
 
 // newMux starts a link on an open connection.
-func newMux(conn *websocket.Conn, o DialOptions) *Mux {
+func newMux(conn *ws.Conn, o DialOptions) *Mux {
 	m := &Mux{
 		conn:    conn,
 		opts:    o,
@@ -65,13 +68,15 @@ func newMux(conn *websocket.Conn, o DialOptions) *Mux {
 		wants:   newMethodSet(o.Events),
 		born:    time.Now(),
 		closed:  make(chan struct{}),
-		pending: make(map[CallID]pending),
+		pending: make(map[CallID]*pending),
+		sweepAt: never,
 		routes:  make(map[messages.SessionID]*route),
 	}
 	// Events of the browser's own session may come before its sink does.
 	m.routes[""] = &route{}
 	m.unbound = 1
 	m.stats.LinksOpened.Add(1)
+	m.running.Add(1) // the reader's
 	m.mu.Lock()
 	m.writeTimer = time.AfterFunc(time.Hour, m.writeTimedOut)
 	m.writeTimer.Stop()
@@ -79,7 +84,6 @@ func newMux(conn *websocket.Conn, o DialOptions) *Mux {
 		m.idleTimer = time.AfterFunc(o.KeepAlive, m.checkIdle)
 	}
 	m.mu.Unlock()
-	m.running.Add(1)
 	go m.read()
 	return m
 }
@@ -122,28 +126,37 @@ func (m *Mux) Flood() { m.fail(&LinkError{Cause: CauseFlood}) }
 // for a stalled peer, so that is done on a goroutine of its own.
 func (m *Mux) fail(end *LinkError) {
 	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.failLocked(end)
+}
+
+func (m *Mux) failLocked(end *LinkError) {
 	if m.end != nil {
-		m.mu.Unlock()
 		return
 	}
 	m.end = end
 	left := m.pending
 	m.pending = nil
-	m.mu.Unlock()
 	go m.teardown(end, left)
 }
 
-func (m *Mux) teardown(end *LinkError, left map[CallID]pending) {
+func (m *Mux) teardown(end *LinkError, left map[CallID]*pending) {
 	// Outcomes first: they need not wait for the socket.
 	for _, p := range left {
-		m.stats.Commands.Add(p.method, time.Since(p.started), end)
+		m.stats.Commands.Add(p.method, m.now()-p.started, end)
 		p.tell(Reply{Err: end, Sent: p.sent})
 	}
-	_ = m.conn.CloseNow()
+	if end.Cause == CauseClosed {
+		m.sayGoodbye()
+	}
+	_ = m.conn.Close()
 	m.running.Wait()
 	m.mu.Lock()
 	if m.idleTimer != nil {
 		m.idleTimer.Stop()
+	}
+	if m.sweepTimer != nil {
+		m.sweepTimer.Stop()
 	}
 	m.writeTimer.Stop()
 	m.queue, m.queuedBytes = nil, 0
@@ -160,11 +173,19 @@ func (m *Mux) teardown(end *LinkError, left map[CallID]pending) {
 // the outcome [ErrTimeout] or the context's own error, and a late reply is
 // dropped; the link goes on.
 func (m *Mux) Do(ctx context.Context, session messages.SessionID, method string, params []byte) ([]byte, error) {
-	if err := ctx.Err(); err != nil {
+	if ctx.Err() != nil {
 		return nil, contextOutcome(ctx)
 	}
+	r := m.Await(ctx, Call{SessionID: session, Method: method, Params: params})
+	return r.Result, r.Err
+}
+
+// Await makes a call and waits for its outcome, like Do. It takes the shortest
+// way there is: the command is written on the caller's goroutine, unless that
+// would have to wait. C.Done is not called.
+func (m *Mux) Await(ctx context.Context, c Call) Reply {
 	w := m.getWaiter()
-	id := m.start(&Call{SessionID: session, Method: method, Params: params}, w)
+	id := m.start(&c, w)
 	var r Reply
 	select {
 	case r = <-w.reply:
@@ -175,14 +196,14 @@ func (m *Mux) Do(ctx context.Context, session messages.SessionID, method string,
 		r = <-w.reply
 	}
 	m.putWaiter(w)
-	return r.Result, r.Err
+	return r
 }
 
-// waiter carries one reply at a time to a Do. A link keeps a few for reuse; a
+// waiter carries one reply at a time to an Await. A link keeps a few for reuse; a
 // pool for all links would carry channels out of a testing/synctest bubble.
 type waiter struct{ reply chan Reply }
 
-const maxFreeWaiters = 16
+const maxFreeWaiters = 4
 
 func (m *Mux) getWaiter() *waiter {
 	m.freeMu.Lock()
@@ -207,5 +228,5 @@ func contextOutcome(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return ErrTimeout
 	}
-	return context.Cause(ctx)
+	return ctx.Err()
 }

@@ -2,6 +2,8 @@ package transport
 
 import (
 	"bytes"
+	"math"
+	"sync"
 	"time"
 
 	"holdfast/messages"
@@ -21,6 +23,13 @@ type Call struct {
 	// refused. It must not block. Nil means that nobody waits: the call is not
 	// in Pending and its reply is dropped unseen.
 	Done func(Reply)
+	// Succeeded is called with the result of a call that has one, where Done would
+	// be, and returns the result to tell. It must not block. Nil changes nothing.
+	Succeeded func(result []byte) []byte
+	// Stalled is called once if there is no outcome StallAfter the start, on a
+	// timer's goroutine. It must not block. Nil and 0 are none.
+	Stalled    func()
+	StallAfter time.Duration
 	// User marks an agent's call: Interrupt sees it.
 	User bool
 }
@@ -47,25 +56,37 @@ type PendingCall struct {
 // pending is a call in the table. Whoever deletes it from there tells its
 // outcome; nobody else may.
 type pending struct {
-	session messages.SessionID
-	method  string
-	started time.Time
-	timer   *time.Timer
-	done    func(Reply)
-	wait    *waiter
-	user    bool
-	sent    bool
+	session  messages.SessionID
+	method   string
+	started  time.Duration // since the link was born, like those that follow
+	deadline time.Duration
+	stallAt  time.Duration
+	stalled  func()
+	through  func([]byte) []byte
+	done     func(Reply)
+	wait     *waiter
+	user     bool
+	sent     bool
 }
 
+// never is later than anything.
+const never = time.Duration(math.MaxInt64)
+
+var pendings = sync.Pool{New: func() any { return new(pending) }}
+
+// tell gives the call its outcome. Nobody may use p any more.
 func (p *pending) tell(r Reply) {
-	if p.timer != nil {
-		p.timer.Stop()
+	done, wait := p.done, p.wait
+	if p.through != nil && r.Err == nil {
+		r.Result = p.through(r.Result)
 	}
-	if p.wait != nil {
-		p.wait.reply <- r // never blocks: room for one, told once
+	*p = pending{}
+	pendings.Put(p)
+	if wait != nil {
+		wait.reply <- r // never blocks: room for one, told once
 		return
 	}
-	p.done(r)
+	done(r)
 }
 
 // Start sends a call. It never blocks. A call that cannot be sent gets its
@@ -73,57 +94,70 @@ func (p *pending) tell(r Reply) {
 func (m *Mux) Start(c Call) CallID { return m.start(&c, nil) }
 
 func (m *Mux) start(c *Call, w *waiter) CallID {
-	p := pending{session: c.SessionID, method: c.Method, done: c.Done, wait: w, user: c.User}
 	tracked := w != nil || c.Done != nil
-	refuse := func(err error) CallID {
-		m.stats.CallsRefused.Add(1)
-		switch err { //nolint:errorlint // our own, as they are
-		case ErrOverloaded:
-			m.stats.CallsOverload.Add(1)
-		case ErrTooLarge:
-			m.stats.CallsLong.Add(1)
-		}
-		if tracked {
-			p.tell(Reply{Err: err})
-		}
-		return 0
-	}
 	switch {
 	case c.Method == "", len(c.Params) > 0 && !isObject(c.Params):
-		return refuse(ErrInvalidCall)
+		return m.refuse(c, w, ErrInvalidCall)
 	case len(c.Params)+len(c.Method)+len(c.SessionID)+64 > messages.MaxCDPMessage:
-		return refuse(ErrTooLarge)
+		return m.refuse(c, w, ErrTooLarge)
 	}
 	id := m.newID(tracked)
 	cmd := commands.Get().(*command)
 	cmd.encode(id, c)
 	cmd.tracked = tracked
+	var p *pending
 	if tracked {
-		p.started = time.Now()
+		p = pendings.Get().(*pending)
+		*p = pending{
+			session: c.SessionID, method: c.Method, started: m.now(), deadline: never, stallAt: never,
+			stalled: c.Stalled, through: c.Succeeded, done: c.Done, wait: w, user: c.User,
+		}
+		if c.Timeout > 0 {
+			p.deadline = p.started + c.Timeout
+		}
+		if c.Stalled != nil && c.StallAfter > 0 {
+			p.stallAt = p.started + c.StallAfter
+		}
 	}
 
 	m.mu.Lock()
 	if err := m.admitLocked(id, cmd); err != nil {
 		m.mu.Unlock()
 		cmd.release()
-		return refuse(err)
+		return m.refuse(c, w, err)
 	}
 	if tracked {
-		if c.Timeout > 0 {
-			// The timer takes the lock first, so it finds the call in the table
-			// however short the time is.
-			p.timer = time.AfterFunc(c.Timeout, func() {
-				if m.complete(id, Reply{Err: ErrTimeout}) {
-					m.stats.CallsTimeout.Add(1)
-				}
-			})
-		}
 		m.pending[id] = p
+		m.sweepByLocked(min(p.deadline, p.stallAt), p.started)
 		m.stats.CallsStarted.Add(1)
+	}
+	if w != nil && !m.writing {
+		m.writing, p.sent = true, true
+		m.mu.Unlock()
+		m.writeDirectly(cmd)
+		return id
 	}
 	m.enqueueLocked(cmd)
 	m.mu.Unlock()
 	return id
+}
+
+// refuse gives a call that is not sent its outcome.
+func (m *Mux) refuse(c *Call, w *waiter, err error) CallID {
+	m.stats.CallsRefused.Add(1)
+	switch err { //nolint:errorlint // our own, as they are
+	case ErrOverloaded:
+		m.stats.CallsOverload.Add(1)
+	case ErrTooLarge:
+		m.stats.CallsLong.Add(1)
+	}
+	switch {
+	case w != nil:
+		w.reply <- Reply{Err: err}
+	case c.Done != nil:
+		c.Done(Reply{Err: err})
+	}
+	return 0
 }
 
 // newID counts within the range for the kind of call and starts over at its
@@ -143,7 +177,7 @@ func (m *Mux) admitLocked(id CallID, cmd *command) error {
 	if m.end != nil {
 		return m.end
 	}
-	if len(m.pending) >= maxPending || m.queuedLocked() >= maxQueued || m.queuedBytes+len(cmd.buf) > maxQueuedBytes {
+	if len(m.pending) >= maxPending || m.queuedLocked() >= maxQueued || m.queuedBytes+len(cmd.frame) > maxQueuedBytes {
 		return ErrOverloaded
 	}
 	if _, taken := m.pending[id]; taken {
@@ -166,7 +200,7 @@ func (m *Mux) complete(id CallID, r Reply) bool {
 	m.running.Add(1)
 	m.mu.Unlock()
 	r.Sent = p.sent
-	m.stats.Commands.Add(p.method, time.Since(p.started), r.Err)
+	m.stats.Commands.Add(p.method, m.now()-p.started, r.Err)
 	p.tell(r)
 	m.running.Done()
 	return true
@@ -208,7 +242,7 @@ func (m *Mux) Pending(session messages.SessionID) []PendingCall {
 	var calls []PendingCall
 	for id, p := range m.pending {
 		if p.session == session {
-			calls = append(calls, PendingCall{ID: id, Method: p.method, Started: p.started, User: p.user})
+			calls = append(calls, PendingCall{ID: id, Method: p.method, Started: m.born.Add(p.started), User: p.user})
 		}
 	}
 	return calls

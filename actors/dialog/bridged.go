@@ -32,7 +32,7 @@ func (m *Machine) bridgedOpened(now time.Time, o messages.DialogOpened) {
 	if slices.Contains(m.ended, o.Session) {
 		return // it had told before it ended
 	}
-	if o.Gen <= m.lost[o.Role] || slices.Contains(m.answeredKeys, o.Pause.Key) || m.isOver(o.Pause.Key, o.Session) {
+	if o.Gen <= m.lost[o.Role] || slices.Contains(m.answeredKeys, o.Pause.Key) || m.toldLate(o.Pause.Key, o.Session) {
 		return
 	}
 	way := messages.Way{Role: o.Role, Gen: o.Gen, Session: o.Session}
@@ -98,9 +98,9 @@ type over struct {
 	session messages.SessionID
 }
 
-// isOver says whether a session tells late of a call, after another has told of its
+// toldLate says whether a session tells late of a call, after another has told of its
 // end. That one is the first to say so if it waits again.
-func (m *Machine) isOver(key string, session messages.SessionID) bool {
+func (m *Machine) toldLate(key string, session messages.SessionID) bool {
 	i := slices.IndexFunc(m.overs, func(o over) bool { return o.key == key })
 	if i >= 0 && m.overs[i].session == session {
 		m.overs = slices.Delete(m.overs, i, i+1)

@@ -6,6 +6,49 @@ import (
 	"holdfast/messages"
 )
 
+// closed matches by page and frame, oldest first: the event carries no id and
+// no message (D17).
+func (m *Machine) closed(now time.Time, c messages.DialogClosed) {
+	if c.Gen <= m.lost[c.Role] {
+		return
+	}
+	d, certain := m.closing(c.Role, c.Page, c.Frame)
+	switch {
+	case certain:
+		m.isOver(now, d, c)
+	case d.entry != nil:
+		d.entry.ends[c.Role] = &c // whoever told of its opening will tell; see opened
+	}
+}
+
+// isOver is for a dialog whose end a link has told.
+func (m *Machine) isOver(now time.Time, d seen, c messages.DialogClosed) {
+	d.Sights[c.Role], d.Lost = messages.SightOver, false
+	e := d.entry
+	switch {
+	case e == nil:
+		m.forget()
+		m.changed(nil, nil)
+	case e.shut():
+		m.changed(nil, nil)
+	case e.answer == nil:
+		m.end(now, e, messages.ClosedByRemote)
+		m.maybeNeeded(now, e, c.Accepted)
+	case e.answer.by == messages.ClosedByAutoPolicy:
+		m.end(now, e, e.answer.by) // never overwritten (D15)
+		if e.likely(c) == messages.ClosedByRemote {
+			m.maybeNeeded(now, e, c.Accepted)
+		}
+	case e.answer.unsure:
+		m.end(now, e, e.likely(c))
+	default:
+		// By our answer, or by somebody whose answer was there first (C6):
+		// the outcome of ours tells, and it comes next.
+		e.ShutBy = e.likely(c)
+		m.changed(nil, nil)
+	}
+}
+
 func (m *Machine) framesRemoved(now time.Time, r messages.FramesRemoved) {
 	for _, e := range m.entries() {
 		if e.Dialog.TargetID != r.Page || e.shut() {
@@ -25,8 +68,17 @@ func (m *Machine) framesRemoved(now time.Time, r messages.FramesRemoved) {
 	}
 }
 
-// endLost ends the dialogs that no link reaches any more.
+// endLost ends the dialogs that no link reaches any more. What another link has told
+// that may be the end of one is taken for it: who could tell better is gone.
 func (m *Machine) endLost(now time.Time) {
+	for _, e := range m.entries() {
+		for _, c := range e.ends {
+			if c != nil && len(e.Ways) == 0 && c.Gen > m.lost[c.Role] {
+				m.isOver(now, seen{&e.Seen, e}, *c)
+				break
+			}
+		}
+	}
 	m.endAll(now, func(e *entry) bool {
 		if e.shut() {
 			return !hasWay(e.Ways, e.answer.way.Session) // nobody is left to tell its outcome

@@ -23,6 +23,8 @@ type browser struct {
 	all   int
 
 	issued  uint64
+	memory  messages.DialogMemory // as last told
+	anew    bool                  // the machine has yet to hear from the links who looks on
 	known   map[messages.DialogID]*native
 	pending map[messages.DialogID]bool
 	timers  map[string]bool
@@ -145,7 +147,7 @@ func (b *browser) falls(l *link) {
 }
 
 func (b *browser) step(in any) {
-	b.now = b.now.Add(time.Second)
+	b.now = b.now.Add(time.Millisecond)
 	for _, e := range b.m.Step(b.now, in) {
 		switch e := e.(type) {
 		case dialog.ToSession:
@@ -156,6 +158,7 @@ func (b *browser) step(in any) {
 			l.orders = append(l.orders, e.Msg)
 		case dialog.ToSupervisor:
 			if c, ok := e.Msg.(messages.DialogsChanged); ok {
+				b.memory = c.Memory
 				if c.Opened != nil {
 					b.issued++
 				}
@@ -170,6 +173,31 @@ func (b *browser) step(in any) {
 			delete(b.timers, e.Name)
 		case dialog.Answer:
 			e.To(e.Value, e.Err)
+		}
+	}
+}
+
+// fails has another machine go on from memory. Each link tells it anew, at its own
+// pace, on which pages it looks. What was under way to the last one is lost, and
+// what becomes of that is the supervisor's to find out: nothing is.
+func (b *browser) fails() {
+	b.rests()
+	b.anew = true
+	clear(b.timers)
+	for n := range b.asked {
+		b.replies[n] = 1 // by the last one's end, if not before
+	}
+	b.m = dialog.NewMachine(messages.TaskSpec{BeforeUnload: messages.BeforeUnloadAsk}.WithDefaults(), b.memory)
+	b.step(dialog.Start{})
+	for _, l := range b.links {
+		if !l.up {
+			b.step(messages.LinkLost{Role: l.role, Gen: l.gen})
+		}
+		for _, page := range sortedKeys(l.pages) {
+			s := l.pages[page]
+			l.queue = append(l.queue,
+				messages.PageWatched{Role: l.role, Gen: l.gen, Page: page, Session: s},
+				messages.PageCovered{Role: l.role, Gen: l.gen, Page: page, Session: s})
 		}
 	}
 }
@@ -189,6 +217,7 @@ func (b *browser) rests() {
 			}
 		}
 	}
+	b.anew = false
 	for _, name := range sorted(b.timers) {
 		if strings.HasPrefix(name, "outcome:") {
 			delete(b.timers, name)
@@ -286,8 +315,8 @@ func TestTwoLinksAreOneAccount(t *testing.T) {
 			},
 			"fall": func(t *rapid.T) {
 				l := any()
-				if !l.up {
-					return
+				if !l.up || b.anew {
+					return // what the other has told of alone is announced again then
 				}
 				for len(l.orders) > 0 && rapid.Bool().Draw(t, "arrived") {
 					b.executes(l)
@@ -302,6 +331,7 @@ func TestTwoLinksAreOneAccount(t *testing.T) {
 					rises(l)
 				}
 			},
+			"fail": func(*rapid.T) { b.fails() },
 			"rest": func(*rapid.T) { b.rests() },
 		})
 		b.rests()

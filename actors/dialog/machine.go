@@ -23,6 +23,8 @@ type entry struct {
 	overtaken  bool // a second opened on its page (C14)
 	over       bool // bridged, and a session has said that it waits no more
 	doubted    bool // bridged, and what was told to the actor before this one is lost
+	// ends are what links have told that may be its end, or that of one before it.
+	ends [messages.Roles]*messages.DialogClosed
 }
 
 // shut says that the dialog has closed and that only whose answer it was is not
@@ -53,6 +55,9 @@ func NewMachine(spec messages.TaskSpec, memory messages.DialogMemory) *Machine {
 	m := &Machine{spec: spec, seq: memory.Seq, recent: memory.Recent, late: slices.Clone(memory.Late), answeredKeys: slices.Clone(memory.Answered)}
 	for role := range m.watches {
 		m.watches[role] = map[messages.TargetID]watch{}
+	}
+	for _, w := range memory.Watches {
+		m.watches[w.Role][w.Page] = watch{session: w.Session, gen: w.Gen, covered: w.Covered, remembered: true}
 	}
 	for _, o := range memory.Open {
 		m.open = append(m.open, &entry{OpenDialog: o, remembered: true})
@@ -114,13 +119,16 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		}
 		m.endAll(now, func(e *entry) bool { return e.Dialog.TargetID == in.Page }, by)
 		m.pageForgotten(in.Page)
+		m.changed(nil, nil)
 	case messages.PageWatched:
 		if m.watched(in) {
-			m.changed(nil, nil) // its dialogs have another session
+			m.changed(nil, nil)
 		}
 		m.endLost(now)
 	case messages.PageCovered:
-		m.covered(in)
+		if m.covered(now, in) {
+			m.changed(nil, nil)
+		}
 	case messages.LinkLost:
 		if in.Gen > m.lost[in.Role] {
 			m.lost[in.Role] = in.Gen
@@ -154,11 +162,20 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 		return // by a session that is
 	}
 	looks := messages.SeenDialog{Page: o.Page, Frame: o.Frame, Type: o.Type, Message: redact.Text(clip(o.Message))}
-	m.expectBelated(o.Role, looks)
+	// Who tells of an opening listens, whether or not Page.enable has been answered.
+	m.covered(now, messages.PageCovered{Role: o.Role, Gen: o.Gen, Page: o.Page, Session: o.Session})
+	m.expectBelated(now, o.Role, looks)
 	m.frameGoesOn(o.Role, looks)
 	if d, ok := m.opening(o.Role, looks); ok {
 		m.seenAgain(d, o)
 		return
+	}
+	// A page has one dialog at a time: what this link has told the end of was the one
+	// before this, after all.
+	for _, e := range m.entries() {
+		if c := e.ends[o.Role]; c != nil && e.Dialog.TargetID == o.Page && !e.shut() {
+			m.isOver(now, seen{&e.Seen, e}, *c)
+		}
 	}
 	// Had our answer closed the one before, its outcome would have come on the
 	// same link with the closing event, before anything new on the page.
@@ -185,9 +202,15 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 	m.name(e)
 	e.Dialog.ExpiresAt = messages.SecondsOf(e.ExpiresAt)
 
-	if old := m.on(o.Page); old != nil && old.remembered && old.answer == nil {
-		// It is over in any case: most likely its end is what was lost.
-		m.end(now, old, messages.ClosedByRemote)
+	if old := m.on(o.Page); old != nil && old.remembered && (old.answer == nil || old.answer.by == messages.ClosedByAutoPolicy) {
+		// It is over in any case: most likely its end is what was lost. This link
+		// will not tell of it again.
+		old.Seen.Sights[o.Role] = messages.SightOver
+		by := messages.ClosedByRemote
+		if old.answer != nil {
+			by = old.answer.by // the failed actor's, which this one only repeats
+		}
+		m.end(now, old, by)
 	}
 	if old := m.on(o.Page); old != nil {
 		old.overtaken = true
@@ -215,45 +238,14 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 // seenAgain takes a second link's word of a dialog.
 func (m *Machine) seenAgain(d seen, o messages.DialogOpened) {
 	d.Sights[o.Role] = messages.SightOpened
-	if e := d.entry; e != nil && !hasWay(e.Ways, o.Session) {
-		e.Ways = addWay(e.Ways, messages.Way{Role: o.Role, Gen: o.Gen, Session: o.Session})
-		m.name(e)
-		m.changed(nil, nil)
-	}
-}
-
-// closed matches by page and frame, oldest first: the event carries no id and
-// no message (D17).
-func (m *Machine) closed(now time.Time, c messages.DialogClosed) {
-	if c.Gen <= m.lost[c.Role] {
-		return
-	}
-	d, ok := m.closing(c.Role, c.Page, c.Frame)
-	if !ok {
-		return
-	}
-	d.Sights[c.Role], d.Lost = messages.SightOver, false
-	e := d.entry
-	switch {
-	case e == nil:
-		m.forget()
-	case e.shut():
-	case e.answer == nil:
-		m.end(now, e, messages.ClosedByRemote)
-		m.maybeNeeded(now, e, c.Accepted)
-	case e.answer.by == messages.ClosedByAutoPolicy:
-		m.end(now, e, e.answer.by) // never overwritten (D15)
-		if e.likely(c) == messages.ClosedByRemote {
-			m.maybeNeeded(now, e, c.Accepted)
+	if e := d.entry; e != nil {
+		e.ends[o.Role] = nil // that was of one before
+		if !hasWay(e.Ways, o.Session) {
+			e.Ways = addWay(e.Ways, messages.Way{Role: o.Role, Gen: o.Gen, Session: o.Session})
+			m.name(e)
 		}
-	case e.answer.unsure:
-		m.end(now, e, e.likely(c))
-	default:
-		// By our answer, or by somebody whose answer was there first (C6):
-		// the outcome of ours tells, and it comes next.
-		e.ShutBy = e.likely(c)
-		m.changed(nil, nil)
 	}
+	m.changed(nil, nil)
 }
 
 const watchdogPrefix = "watchdog:"
@@ -285,7 +277,7 @@ func (m *Machine) timerFired(now time.Time, name string) {
 const RetryWatchdog = 10 * time.Second
 
 func (m *Machine) changed(opened *messages.Dialog, closed *messages.ClosedDialog) {
-	memory := messages.DialogMemory{Seq: m.seq, Recent: m.recent, Late: slices.Clone(m.late), Answered: slices.Clone(m.answeredKeys)}
+	memory := messages.DialogMemory{Seq: m.seq, Recent: m.recent, Late: slices.Clone(m.late), Watches: m.remembered(), Answered: slices.Clone(m.answeredKeys)}
 	for _, e := range m.open {
 		memory.Open = append(memory.Open, e.OpenDialog)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 
 	"holdfast/internal/bounds"
 	"holdfast/messages"
@@ -20,7 +21,19 @@ type watch struct {
 	session messages.SessionID
 	gen     messages.Generation
 	covered bool // its Page domain is enabled
+	// since is when it was heard of that, by this actor.
+	since time.Time
+	// remembered says that it has told nothing to this actor yet. What it told the
+	// last one may be lost.
+	remembered bool
 }
+
+// known says that the link tells this actor of all that opens on the page.
+func (w watch) known() bool { return w.covered && !w.remembered }
+
+// belated is how much later than the other a link may tell of a dialog that
+// opened before it was known to listen.
+const belated = time.Second
 
 // seen is a dialog, open or over, of which somebody may tell.
 type seen struct {
@@ -59,7 +72,7 @@ func (m *Machine) opening(r messages.Role, o messages.SeenDialog) (seen, bool) {
 		switch d.Sights[r] {
 		case messages.SightDue:
 			return d, true
-		case messages.SightBlind, messages.SightPartial:
+		case messages.SightBlind, messages.SightPartial, messages.SightUnsure:
 			// It came so close to the opening that it has seen it all the same.
 			if d.entry != nil {
 				return d, true
@@ -70,15 +83,22 @@ func (m *Machine) opening(r messages.Role, o messages.SeenDialog) (seen, bool) {
 }
 
 // expectBelated is for a link that announces a dialog which another link has told
-// of from beginning to end, while this one is not known to listen yet: Page.enable
-// works before a renderer that hangs lets it be answered (C22). Should it be
-// another dialog that looks the same, the link that was faster before tells of it.
-func (m *Machine) expectBelated(r messages.Role, o messages.SeenDialog) {
-	if _, ok := m.opening(r, o); ok || m.watches[r][o.Page].covered || !m.coveredBesides(r, o.Page) {
+// of from beginning to end, while this one was not known to listen: Page.enable
+// works before a renderer that hangs lets it be answered (C22), its answer may come
+// when the other link has told already of what opened after it, and a new dialog
+// actor hears anew from each link that it looks on. Should it be another dialog that
+// looks the same, the link that was faster before tells of it.
+func (m *Machine) expectBelated(now time.Time, r messages.Role, o messages.SeenDialog) {
+	if w := m.watches[r][o.Page]; w.known() && now.Sub(w.since) > belated || !m.coveredBesides(r, o.Page) {
 		return
 	}
-	for _, d := range m.looksLike(o) {
-		if d.entry == nil && d.Sights[r] == messages.SightPartial && !d.Lost {
+	list := m.looksLike(o)
+	if slices.ContainsFunc(list, func(d seen) bool { return d.Sights[r] == messages.SightDue }) {
+		return
+	}
+	for _, d := range list {
+		// One that stands open by now came after it.
+		if d.entry == nil && d.Sights[r] == messages.SightUnsure && !d.Lost {
 			d.Sights[r] = messages.SightDue
 			return
 		}
@@ -95,17 +115,35 @@ func (m *Machine) coveredBesides(r messages.Role, page messages.TargetID) bool {
 	return false
 }
 
-// closing is the dialog whose end a link tells.
-func (m *Machine) closing(r messages.Role, page messages.TargetID, frame messages.FrameID) (seen, bool) {
+// closing is the dialog whose end a link tells. Not certain is one of whose opening
+// it has not told.
+func (m *Machine) closing(r messages.Role, page messages.TargetID, frame messages.FrameID) (d seen, certain bool) {
 	list := m.looksLike(messages.SeenDialog{Page: page, Frame: frame})
-	for _, sight := range []messages.Sight{messages.SightOpened, messages.SightPartial, messages.SightBlind, messages.SightDue} {
-		for _, d := range list {
-			if d.Sights[r] == sight && (d.entry != nil || sight == messages.SightOpened || sight == messages.SightPartial) {
-				return d, true
+	for _, certain := range []bool{true, false} {
+		for _, sight := range []messages.Sight{messages.SightOpened, messages.SightPartial, messages.SightUnsure, messages.SightBlind, messages.SightDue} {
+			for _, d := range list {
+				if d.Sights[r] == sight && d.endedBy(r) == certain && (certain || d.entry != nil) {
+					return d, certain
+				}
 			}
 		}
 	}
 	return seen{}, false
+}
+
+// endedBy says whether the end that a link tells is surely d's. Who has told that d
+// opened will tell of its end. The word of anybody else may be about a dialog that
+// opened before either link came, and that nobody has told of: then the opening of d
+// is what comes next on that link. A failed actor may have been told by all already.
+func (d seen) endedBy(r messages.Role) bool {
+	switch sight := d.Sights[r]; {
+	case sight == messages.SightOpened:
+		return true
+	case d.entry != nil:
+		return d.entry.remembered || !slices.Contains(d.Sights[:], messages.SightOpened)
+	default:
+		return sight == messages.SightPartial || sight == messages.SightUnsure && d.Lost
+	}
 }
 
 // sights are what the links are going to tell of a dialog that r announces.
@@ -115,10 +153,10 @@ func (m *Machine) sights(r messages.Role, page messages.TargetID) (s [messages.R
 		switch {
 		case role == r:
 			s[role] = messages.SightOpened
-		case ok && w.covered:
+		case ok && w.known():
 			s[role] = messages.SightDue
 		case ok:
-			s[role] = messages.SightPartial
+			s[role] = messages.SightUnsure
 		}
 	}
 	return s
@@ -150,8 +188,8 @@ func addWay(ways []messages.Way, w messages.Way) []messages.Way {
 }
 
 // watched notes a session that takes the place of the link's last one on the
-// page, and says whether a dialog is known by another session now.
-func (m *Machine) watched(w messages.PageWatched) (renamed bool) {
+// page, and says whether it does.
+func (m *Machine) watched(w messages.PageWatched) bool {
 	if w.Gen <= m.lost[w.Role] {
 		return false
 	}
@@ -168,7 +206,6 @@ func (m *Machine) watched(w messages.PageWatched) (renamed bool) {
 			m.dropWays(e, func(way messages.Way) bool { return way.Role == w.Role })
 		}
 		m.name(e)
-		renamed = true
 	}
 	for i := range m.late {
 		if d := &m.late[i]; d.Page == w.Page {
@@ -179,7 +216,7 @@ func (m *Machine) watched(w messages.PageWatched) (renamed bool) {
 		}
 	}
 	m.forget()
-	return renamed
+	return true
 }
 
 func hasWay(ways []messages.Way, s messages.SessionID) bool {
@@ -201,13 +238,28 @@ func (m *Machine) name(e *entry) {
 	}
 }
 
-func (m *Machine) covered(c messages.PageCovered) {
+// covered notes that a session listens, and says whether that is news.
+func (m *Machine) covered(now time.Time, c messages.PageCovered) bool {
 	w, ok := m.watches[c.Role][c.Page]
-	if !ok || w.session != c.Session {
-		return
+	if !ok || w.session != c.Session || w.known() {
+		return false
 	}
-	w.covered = true
+	news := !w.covered
+	w.covered, w.remembered, w.since = true, false, now
 	m.watches[c.Role][c.Page] = w
+	return news
+}
+
+// remembered are the watches for whoever takes this actor's place.
+func (m *Machine) remembered() []messages.PageWatch {
+	var list []messages.PageWatch
+	for role := range messages.Roles {
+		for _, page := range slices.Sorted(maps.Keys(m.watches[role])) {
+			w := m.watches[role][page]
+			list = append(list, messages.PageWatch{Role: role, Gen: w.gen, Page: page, Session: w.session, Covered: w.covered})
+		}
+	}
+	return list
 }
 
 // over keeps a dialog that has ended for as long as a link may still tell of
@@ -218,15 +270,20 @@ func (m *Machine) over(d messages.SeenDialog) {
 }
 
 // frameGoesOn forgets what the link has not told of a frame's earlier dialogs: a
-// frame that asks again has had its answer.
+// frame that asks again has had its answer. Those after one that the link tells of
+// belatedly are none of them.
 func (m *Machine) frameGoesOn(r messages.Role, o messages.SeenDialog) {
+	last := m.seq
+	if d, ok := m.opening(r, o); ok {
+		last = d.Seq
+	}
 	for i := range m.late {
 		d := &m.late[i]
-		if d.Page != o.Page || d.Frame != o.Frame {
+		if d.Page != o.Page || d.Frame != o.Frame || d.Seq > last {
 			continue
 		}
 		d.Lost = false
-		if s := d.Sights[r]; s == messages.SightOpened || s == messages.SightPartial {
+		if s := d.Sights[r]; s == messages.SightOpened || s == messages.SightPartial || s == messages.SightUnsure {
 			d.Sights[r] = messages.SightOver
 		}
 	}
@@ -236,7 +293,7 @@ func (m *Machine) frameGoesOn(r messages.Role, o messages.SeenDialog) {
 func (m *Machine) forget() {
 	m.late = slices.DeleteFunc(m.late, func(d messages.SeenDialog) bool {
 		return !d.Lost && !slices.ContainsFunc(d.Sights[:], func(s messages.Sight) bool {
-			return s == messages.SightDue || s == messages.SightOpened || s == messages.SightPartial
+			return s == messages.SightDue || s == messages.SightOpened || s == messages.SightPartial || s == messages.SightUnsure
 		})
 	})
 	if n := len(m.late) - maxLate; n > 0 {

@@ -162,3 +162,300 @@ func TestTheNextDialogAfterAFailureCanBeAnswered(t *testing.T) {
 		t.Errorf("closed %+v", closed)
 	}
 }
+
+// teller steps a machine by what the links of one page tell, and keeps count of
+// what is announced.
+type teller struct {
+	m              *dialog.Machine
+	now            time.Time
+	memory         messages.DialogMemory
+	opened, closed []messages.DialogID
+	by             []messages.ClosedBy
+}
+
+func newTeller() *teller {
+	s := &teller{now: time.Unix(1000, 0)}
+	s.restart()
+	return s
+}
+
+// restart has another actor go on from memory.
+func (s *teller) restart() {
+	s.m = dialog.NewMachine(messages.TaskSpec{DialogPolicy: messages.PolicyAutoAccept}.WithDefaults(), s.memory)
+	s.step(dialog.Start{})
+}
+
+func (s *teller) step(in any) {
+	for _, e := range slices.Clone(s.m.Step(s.now, in)) {
+		if e, ok := e.(dialog.ToSupervisor); ok {
+			if c, ok := e.Msg.(messages.DialogsChanged); ok {
+				s.memory = c.Memory
+				if c.Opened != nil {
+					s.opened = append(s.opened, c.Opened.ID)
+				}
+				if c.Closed != nil {
+					s.closed, s.by = append(s.closed, c.Closed.ID), append(s.by, c.Closed.ClosedBy)
+				}
+			}
+		}
+	}
+}
+
+func (s *teller) session(r messages.Role) messages.SessionID {
+	return []messages.SessionID{"P", "A"}[r]
+}
+
+func (s *teller) watch(r messages.Role) {
+	s.step(messages.PageWatched{Role: r, Gen: 1, Page: "T", Session: s.session(r)})
+}
+
+func (s *teller) cover(r messages.Role) {
+	s.step(messages.PageCovered{Role: r, Gen: 1, Page: "T", Session: s.session(r)})
+}
+
+func (s *teller) asks(r messages.Role, text string) {
+	s.step(messages.DialogOpened{Role: r, Gen: 1, Session: s.session(r), Page: "T", Frame: "F", Type: "alert", Message: text})
+}
+
+func (s *teller) over(r messages.Role) {
+	s.step(messages.DialogClosed{Role: r, Gen: 1, Session: s.session(r), Page: "T", Frame: "F", Accepted: true})
+}
+
+// TestALinkTellsLateOfWhatOpenedBeforeItWasKnownToListen: the primary has come
+// back, and its renderer is free again at last. Before the answer to its
+// Page.enable is heard of, the anchor has told of a dialog from beginning to end,
+// and of the next.
+func TestALinkTellsLateOfWhatOpenedBeforeItWasKnownToListen(t *testing.T) {
+	t.Parallel()
+	s := newTeller()
+	s.watch(messages.RoleAnchor)
+	s.cover(messages.RoleAnchor)
+	s.watch(messages.RolePrimary)
+	s.asks(messages.RoleAnchor, "first")
+	s.over(messages.RoleAnchor)
+	s.asks(messages.RoleAnchor, "second")
+	s.cover(messages.RolePrimary)
+	s.asks(messages.RolePrimary, "first")
+	s.over(messages.RolePrimary)
+	s.asks(messages.RolePrimary, "second")
+	if len(s.opened) != 2 || len(s.closed) != 1 {
+		t.Fatalf("opened %v, closed %v", s.opened, s.closed)
+	}
+	s.over(messages.RolePrimary)
+	s.over(messages.RoleAnchor)
+	if len(s.opened) != 2 || len(s.closed) != 2 {
+		t.Errorf("opened %v, closed %v", s.opened, s.closed)
+	}
+}
+
+// TestALinkMayTellLateOfSeveral: what it tells of belatedly takes nothing from the
+// next one, of which it tells belatedly too.
+func TestALinkMayTellLateOfSeveral(t *testing.T) {
+	t.Parallel()
+	for _, texts := range [][]string{{"one", "other"}, {"same", "same"}} {
+		s := newTeller()
+		s.watch(messages.RoleAnchor)
+		s.cover(messages.RoleAnchor)
+		s.watch(messages.RolePrimary)
+		for _, role := range []messages.Role{messages.RoleAnchor, messages.RolePrimary} {
+			for _, text := range texts {
+				s.asks(role, text)
+				s.over(role)
+			}
+		}
+		if len(s.opened) != 2 || len(s.closed) != 2 {
+			t.Errorf("%v: opened %v, closed %v", texts, s.opened, s.closed)
+		}
+	}
+}
+
+// TestBothLinksMayListenUnknown: the page's main frame hangs, so that neither link's
+// Page.enable is answered, and both tell of what an iframe of another process asks
+// (C22).
+func TestBothLinksMayListenUnknown(t *testing.T) {
+	t.Parallel()
+	for _, first := range []messages.Role{messages.RolePrimary, messages.RoleAnchor} {
+		second := messages.Roles - 1 - first
+		s := newTeller()
+		s.watch(messages.RoleAnchor)
+		s.watch(messages.RolePrimary)
+		for n := 1; n <= 2; n++ {
+			s.now = s.now.Add(time.Minute)
+			for _, role := range []messages.Role{first, second} {
+				s.asks(role, "same")
+				s.over(role)
+			}
+			if len(s.opened) != n || len(s.closed) != n {
+				t.Fatalf("role %d first: opened %v, closed %v", first, s.opened, s.closed)
+			}
+		}
+	}
+}
+
+// TestTheEndOfADialogThatNobodyToldOfIsNotTheNextOnes: a dialog stood open when
+// both links came, and neither heard of it. When somebody at the screen ends it, the
+// page asks again at once, and one link tells of all that before the other does.
+func TestTheEndOfADialogThatNobodyToldOfIsNotTheNextOnes(t *testing.T) {
+	t.Parallel()
+	for _, first := range []messages.Role{messages.RolePrimary, messages.RoleAnchor} {
+		second := messages.Roles - 1 - first
+		for name, told := range map[string]func(*teller){
+			"while the next one is open": func(*teller) {},
+			"after the next one":         func(s *teller) { s.over(first) },
+		} {
+			s := newTeller()
+			s.watch(messages.RolePrimary)
+			s.watch(messages.RoleAnchor)
+			s.over(first)
+			s.asks(first, "next")
+			told(s)
+			closed := len(s.closed)
+			s.over(second)
+			if len(s.closed) != closed {
+				t.Fatalf("%s, role %d first: closed %v by what was not its end", name, first, s.closed)
+			}
+			s.asks(second, "next")
+			s.over(first)
+			s.over(second)
+			if len(s.opened) != 1 || len(s.closed) != 1 {
+				t.Errorf("%s, role %d first: opened %v, closed %v", name, first, s.opened, s.closed)
+			}
+		}
+	}
+}
+
+// TestALinkThatCameUnderADialogTellsOfTheNextFirst: it tells of the end of the one
+// and of the next before the other link does, which is no second one at once (C14).
+func TestALinkThatCameUnderADialogTellsOfTheNextFirst(t *testing.T) {
+	t.Parallel()
+	for _, first := range []messages.Role{messages.RolePrimary, messages.RoleAnchor} {
+		second := messages.Roles - 1 - first
+		for _, falls := range []bool{false, true} {
+			s := newTeller()
+			s.watch(second)
+			s.cover(second)
+			s.asks(second, "one")
+			s.watch(first)
+			s.cover(first)
+			s.over(first)
+			if falls {
+				s.step(messages.LinkLost{Role: second, Gen: 1})
+			}
+			s.asks(first, "other")
+			if !falls {
+				s.over(second)
+				s.asks(second, "other")
+			}
+			if len(s.opened) != 2 || !slices.Equal(s.closed, []messages.DialogID{"d-1"}) || s.by[0] == messages.ClosedByLost {
+				t.Errorf("role %d first, the other falls %t: opened %v, closed %v by %v", first, falls, s.opened, s.closed, s.by)
+			}
+		}
+	}
+}
+
+// TestWhatALinkNeverToldIsNotTakenForItsNext: a dialog came and went before the
+// primary's session listened. Long after, one that looks the same is announced by
+// the primary first, and is a dialog of its own.
+func TestWhatALinkNeverToldIsNotTakenForItsNext(t *testing.T) {
+	t.Parallel()
+	s := newTeller()
+	s.watch(messages.RoleAnchor)
+	s.cover(messages.RoleAnchor)
+	s.watch(messages.RolePrimary)
+	s.asks(messages.RoleAnchor, "same")
+	s.over(messages.RoleAnchor)
+	s.cover(messages.RolePrimary)
+	s.now = s.now.Add(time.Minute)
+	s.asks(messages.RolePrimary, "same")
+	if want := []messages.DialogID{"d-1", "d-2"}; !slices.Equal(s.opened, want) {
+		t.Errorf("opened %v, want %v", s.opened, want)
+	}
+}
+
+// TestWhoTakesAFailedActorsPlaceKnowsWhoLooksOn: one link tells of a dialog from
+// beginning to end before the other has said again that it looks on.
+func TestWhoTakesAFailedActorsPlaceKnowsWhoLooksOn(t *testing.T) {
+	t.Parallel()
+	for _, first := range []messages.Role{messages.RolePrimary, messages.RoleAnchor} {
+		second := messages.Roles - 1 - first
+		s := newTeller()
+		for role := range messages.Roles {
+			s.watch(role)
+			s.cover(role)
+		}
+		s.restart()
+		s.watch(first)
+		s.cover(first)
+		s.asks(first, "late")
+		s.over(first)
+		s.watch(second)
+		s.cover(second)
+		s.asks(second, "late")
+		s.over(second)
+		if want := []messages.DialogID{"d-1"}; !slices.Equal(s.opened, want) || !slices.Equal(s.closed, want) {
+			t.Errorf("role %d first: opened %v, closed %v", first, s.opened, s.closed)
+		}
+	}
+}
+
+// TestWhoTakesAFailedActorsPlaceKnowsWhatWasTold: both links have told of a dialog.
+// The next one looks the same, and is another.
+func TestWhoTakesAFailedActorsPlaceKnowsWhatWasTold(t *testing.T) {
+	t.Parallel()
+	for _, closed := range []int{0, 1, 2} { // so many links have told of its end, too
+		s := newTeller()
+		for role := range messages.Roles {
+			s.watch(role)
+			s.cover(role)
+		}
+		for role := range messages.Roles {
+			s.asks(role, "same")
+		}
+		for role := range messages.Roles {
+			if int(role) == closed {
+				s.restart()
+			}
+			s.over(role)
+		}
+		if closed == int(messages.Roles) {
+			s.restart()
+		}
+		s.step(messages.LinkLost{Role: messages.RolePrimary, Gen: 1})
+		s.asks(messages.RoleAnchor, "same")
+		if want := []messages.DialogID{"d-1", "d-2"}; !slices.Equal(s.opened, want) {
+			t.Errorf("%d: opened %v, want %v", closed, s.opened, want)
+		}
+	}
+}
+
+// TestTheEndOfWhatFollowsALostEndIsItsOwn: the end of a dialog was in the mailbox of
+// an actor that failed, and the frame asks again. What ends next is that.
+func TestTheEndOfWhatFollowsALostEndIsItsOwn(t *testing.T) {
+	t.Parallel()
+	s := newTeller()
+	s.watch(messages.RolePrimary)
+	s.cover(messages.RolePrimary)
+	s.asks(messages.RolePrimary, "same")
+	s.restart()
+	s.asks(messages.RolePrimary, "same")
+	s.over(messages.RolePrimary)
+	if want := []messages.DialogID{"d-1", "d-2"}; !slices.Equal(s.opened, want) || !slices.Equal(s.closed, want) {
+		t.Errorf("opened %v, closed %v", s.opened, s.closed)
+	}
+}
+
+// TestWhoTakesAFailedActorsPlaceKnowsBothWays: what one link tells of can be
+// answered by the other at once, which was there when it opened.
+func TestWhoTakesAFailedActorsPlaceKnowsBothWays(t *testing.T) {
+	t.Parallel()
+	s := newTeller()
+	for role := range messages.Roles {
+		s.watch(role)
+		s.cover(role)
+	}
+	s.restart()
+	s.asks(messages.RolePrimary, "both")
+	if len(s.memory.Open) != 1 || len(s.memory.Open[0].Ways) != int(messages.Roles) {
+		t.Errorf("open %+v", s.memory.Open)
+	}
+}

@@ -41,6 +41,7 @@ type node struct {
 	owner    messages.SessionID // whose process has its document
 	children []messages.FrameID // in the order they came
 
+	wants   messages.FrameID   // its parent, which nobody has told of yet; until then it is the page's child
 	target  messages.SessionID // the session attached to this very frame: an OOPIF, or a page
 	leaving bool               // removed by its parent while target lives (F6)
 }
@@ -58,6 +59,8 @@ type Machine struct {
 type tree struct {
 	root  messages.FrameID
 	nodes map[messages.FrameID]*node
+	// homeless are the frames that want a parent, in the order they came.
+	homeless []messages.FrameID
 }
 
 // session is what a CDP session is attached to.
@@ -159,12 +162,9 @@ func (m *Machine) targetAttached(a messages.TargetAttached) {
 	}
 	n := t.nodes[frame]
 	if n == nil {
-		parent := a.Info.ParentFrame
-		if parent == "" || t.nodes[parent] == nil {
-			// Which element it belongs to is said by its own tree, later (C35).
-			parent = t.root
-		}
-		if n = m.add(t, frame, parent); n == nil {
+		// Without a parent's id, which element it belongs to is said by its own tree,
+		// later (C35).
+		if n = m.addUnder(t, frame, a.Info.ParentFrame); n == nil {
 			return
 		}
 		n.url = a.Info.URL
@@ -183,6 +183,8 @@ func (m *Machine) targetsAttached(a messages.TargetsAttached) {
 	for _, t := range a.Targets {
 		if _, known := m.sessions[t.Session]; !known {
 			m.targetAttached(t)
+			// It may have told of itself before, and its word was dropped.
+			m.do(ToSupervisor{messages.FramesUnheard{Gen: m.gen, Session: t.Session}})
 		}
 	}
 }
@@ -261,15 +263,11 @@ func (m *Machine) treeLoaded(at session, l messages.FrameTreeLoaded) {
 func (m *Machine) put(t *tree, s messages.SessionID, f messages.FrameInfo) *node {
 	n := t.nodes[f.ID]
 	if n == nil {
-		parent := f.Parent
-		if t.nodes[parent] == nil {
-			parent = t.root
-		}
-		if n = m.add(t, f.ID, parent); n == nil {
+		if n = m.addUnder(t, f.ID, f.Parent); n == nil {
 			return nil
 		}
-	} else if f.Parent != "" && n.parent != f.Parent && t.nodes[f.Parent] != nil {
-		t.move(n, f.Parent)
+	} else if f.Parent != "" && n.parent != f.Parent {
+		t.settle(n, f.Parent)
 	}
 	if n.target != "" && n.target != s {
 		return n // another process has it by now (C36)
@@ -402,21 +400,4 @@ func (m *Machine) flush() {
 		}
 	}
 	clear(m.dirty)
-}
-
-// add is [tree.add], and tells of a frame that is one too many.
-func (m *Machine) add(t *tree, id, parent messages.FrameID) *node {
-	if len(t.nodes) >= MaxFrames {
-		m.do(Cut{})
-	}
-	return t.add(id, parent)
-}
-
-func (m *Machine) tree(page messages.TargetID) *tree {
-	t := m.pages[page]
-	if t == nil {
-		t = &tree{nodes: map[messages.FrameID]*node{}}
-		m.pages[page] = t
-	}
-	return t
 }

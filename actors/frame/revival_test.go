@@ -1,6 +1,7 @@
 package frame_test
 
 import (
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -91,18 +92,22 @@ func TestAnActorThatFailedTakesItsOldFramesAlong(t *testing.T) {
 }
 
 // TestANewForestIsToldWhatTheLastOneWasToldLast: the frame actor has failed with
-// an attach and a detach in its mailbox.
+// an attach and a detach in its mailbox, and what the iframe told of itself.
 func TestANewForestIsToldWhatTheLastOneWasToldLast(t *testing.T) {
 	t.Parallel()
 	m := frame.NewMachine(1)
 	var shown *messages.FrameTree
+	var unheard []messages.SessionID
 	step := func(in any) {
 		effects := slices.Clone(m.Step(time.Unix(1000, 0), in))
 		effects = append(effects, m.Step(time.Unix(1000, 0), frame.Flush{})...)
 		for _, e := range effects {
 			if e, ok := e.(frame.ToSupervisor); ok {
-				if c, ok := e.Msg.(messages.FramesChanged); ok {
-					shown = c.Tree
+				switch f := e.Msg.(type) {
+				case messages.FramesChanged:
+					shown = f.Tree
+				case messages.FramesUnheard:
+					unheard = append(unheard, f.Session)
 				}
 			}
 		}
@@ -112,10 +117,59 @@ func TestANewForestIsToldWhatTheLastOneWasToldLast(t *testing.T) {
 	}
 	step(messages.TargetAttached{Gen: 1, Session: "S", Page: "T", Info: messages.TargetInfo{ID: "T", Type: "page"}})
 	step(iframe("GONE", "F")) // as far as the supervisor knows
+	// The new one's own session is faster than the page's.
+	tree := messages.FrameTreeLoaded{Gen: 1, Session: "NEW", Page: "T", Frames: []messages.FrameInfo{{ID: "G", Parent: "T", Loader: "M", URL: "http://b.test/"}}}
+	step(tree)
 	step(messages.TargetsAttached{Gen: 1, Session: "S", Targets: []messages.TargetAttached{iframe("NEW", "G")}})
 	step(messages.FrameTreeLoaded{Gen: 1, Session: "S", Page: "T", Frames: []messages.FrameInfo{{ID: "T", Loader: "L", URL: "http://a.test/"}}})
-	step(messages.FrameTreeLoaded{Gen: 1, Session: "NEW", Page: "T", Frames: []messages.FrameInfo{{ID: "G", Parent: "T", Loader: "M", URL: "http://b.test/"}}})
+	if !slices.Equal(unheard, []messages.SessionID{"NEW"}) {
+		t.Errorf("%v are to tell again", unheard)
+	}
+	step(tree)
 	if len(shown.Children) != 1 || shown.Children[0].FrameID != "G" || shown.Children[0].SessionID != "NEW" || shown.Children[0].URL != "http://b.test/" {
 		t.Errorf("frames %+v", shown.Children)
+	}
+}
+
+// TestAnIframesSessionMayBeFasterThanItsParents: an iframe of another process is
+// attached to, and tells of itself, before the page has told of the frame in its own
+// process that it stands in.
+func TestAnIframesSessionMayBeFasterThanItsParents(t *testing.T) {
+	t.Parallel()
+	attached := messages.TargetAttached{Gen: 1, Session: "F", Via: "P", Page: "P", Info: messages.TargetInfo{ID: "F", Type: "iframe", ParentFrame: "IN"}}
+	without := attached
+	without.Info.ParentFrame = ""
+	page := messages.FrameTreeLoaded{Gen: 1, Session: "P", Page: "P", Frames: []messages.FrameInfo{{ID: "P"}, {ID: "IN", Parent: "P"}}}
+	iframe := messages.FrameTreeLoaded{Gen: 1, Session: "F", Page: "P", Frames: []messages.FrameInfo{{ID: "F", Parent: "IN"}}}
+	for name, inputs := range map[string][]any{
+		"in its own time":                       {page, attached, iframe},
+		"attached before":                       {attached, page, iframe},
+		"its tree before":                       {attached, iframe, page},
+		"its tree before, which alone tells":    {without, iframe, page},
+		"gone and back":                         {attached, messages.FrameDetached{Gen: 1, Session: "F", Frame: "F"}, attached, iframe, page},
+		"gone before its parent":                {attached, messages.FrameDetached{Gen: 1, Session: "F", Frame: "F"}, page, attached, iframe},
+		"the page's own tree, and then another": {attached, iframe, messages.FrameTreeLoaded{Gen: 1, Session: "P", Page: "P", Frames: []messages.FrameInfo{{ID: "P"}}}, page},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := frame.NewMachine(1)
+			var tree *messages.FrameTree
+			for _, in := range append([]any{messages.TargetAttached{Gen: 1, Session: "P", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}}}, append(inputs, frame.Flush{})...) {
+				for _, e := range m.Step(time.Unix(1000, 0), in) {
+					if e, ok := e.(frame.ToSupervisor); ok {
+						if c, ok := e.Msg.(messages.FramesChanged); ok {
+							tree = c.Tree
+						}
+					}
+				}
+			}
+			got := map[messages.FrameID]messages.FrameID{}
+			for _, n := range tree.Children {
+				got[n.FrameID] = n.ParentFrameID
+			}
+			if want := map[messages.FrameID]messages.FrameID{"IN": "P", "F": "IN"}; !maps.Equal(got, want) {
+				t.Errorf("parents %v, want %v", got, want)
+			}
+		})
 	}
 }

@@ -1,6 +1,10 @@
 package frame
 
-import "holdfast/messages"
+import (
+	"slices"
+
+	"holdfast/messages"
+)
 
 // add puts a frame under parent and returns it, or nil when the page has too
 // many frames or the parent is unknown.
@@ -17,7 +21,35 @@ func (t *tree) add(id, parent messages.FrameID) *node {
 	}
 	n := &node{id: id, parent: parent}
 	t.nodes[id] = n
+	t.house(id)
 	return n
+}
+
+// settle moves n under its parent, at once or when that is told of: each session
+// tells of its frames at its own pace, and an iframe's may be faster than that of
+// the process its parent lives in.
+func (t *tree) settle(n *node, parent messages.FrameID) {
+	if t.nodes[parent] != nil {
+		t.move(n, parent)
+		return
+	}
+	if n.wants == "" {
+		t.homeless = append(t.homeless, n.id)
+	}
+	n.wants = parent
+}
+
+// house moves the frames that have waited for parent.
+func (t *tree) house(parent messages.FrameID) {
+	t.homeless = slices.DeleteFunc(t.homeless, func(id messages.FrameID) bool {
+		n := t.nodes[id]
+		if n.wants != parent {
+			return false
+		}
+		n.wants = ""
+		t.move(n, parent)
+		return true
+	})
 }
 
 // move puts n under another parent, unless that would make a circle.
@@ -54,6 +86,7 @@ func (t *tree) remove(n *node) {
 	for _, id := range t.below(n.id) {
 		delete(t.nodes, id)
 	}
+	t.homeless = slices.DeleteFunc(t.homeless, func(id messages.FrameID) bool { return t.nodes[id] == nil })
 }
 
 // below lists id and its descendants, each after its parent.
@@ -90,3 +123,32 @@ func (t *tree) view() *messages.FrameTree {
 // outOfProcess holds for a frame with a session of its own, and for one whose
 // session was lost: nobody else has its document.
 func (n *node) outOfProcess() bool { return n.target != "" || n.owner == "" }
+
+// add is [tree.add], and tells of a frame that is one too many.
+func (m *Machine) add(t *tree, id, parent messages.FrameID) *node {
+	if len(t.nodes) >= MaxFrames {
+		m.do(Cut{})
+	}
+	return t.add(id, parent)
+}
+
+// addUnder adds a frame under a parent that may be unknown.
+func (m *Machine) addUnder(t *tree, id, parent messages.FrameID) *node {
+	if t.nodes[parent] != nil {
+		return m.add(t, id, parent)
+	}
+	n := m.add(t, id, t.root)
+	if n != nil && parent != "" {
+		t.settle(n, parent)
+	}
+	return n
+}
+
+func (m *Machine) tree(page messages.TargetID) *tree {
+	t := m.pages[page]
+	if t == nil {
+		t = &tree{nodes: map[messages.FrameID]*node{}}
+		m.pages[page] = t
+	}
+	return t
+}

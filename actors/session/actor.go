@@ -87,7 +87,7 @@ func (p *Page) Receive(c *guard.Context, msg any) {
 	case Peers:
 		if msg.Frame != p.peers.Frame {
 			p.answers.Settle(byFrame) // what the last one had with it is lost
-			defer p.step(c, tellTargets{})
+			defer p.step(c, messages.ReloadFrames{})
 		}
 		if msg.Dialog != p.peers.Dialog {
 			defer p.step(c, tellAgain{})

@@ -22,6 +22,7 @@ type anchorWorld struct {
 	root  []session.Command // without a reply
 	leave map[messages.TargetID]int
 	asked map[messages.DialogID]bool
+	timer []string
 	over  bool
 }
 
@@ -52,6 +53,10 @@ func (w *anchorWorld) step(in any) {
 		case session.ToSupervisor:
 			if f, ok := e.Msg.(messages.PageLeft); ok {
 				w.leave[f.Page]--
+			}
+		case session.Arm:
+			if strings.HasPrefix(e.Name, "free:") {
+				w.timer = append(w.timer, e.Name)
 			}
 		case session.Exit:
 			w.over = true
@@ -147,6 +152,15 @@ func (w *anchorWorld) reply(fail bool) {
 		}
 		delete(w.live, p.SessionID)
 		w.step(messages.TargetDetached{Gen: 1, Session: p.SessionID})
+	case "Target.createTarget":
+		if fail {
+			r.Err = messages.Errorf(messages.CodeCDPError, "no")
+		} else {
+			w.n++
+			r.Result = fmt.Appendf(nil, `{"targetId":"H%d"}`, w.n)
+		}
+	case "Target.getTargetInfo":
+		r.Result = fmt.Appendf(nil, `{"targetInfo":{"attached":%t}}`, fail)
 	case "Target.attachToTarget":
 		var p struct {
 			TargetID messages.TargetID `json:"targetId"`
@@ -228,14 +242,23 @@ func TestAnchorWatchesOrLeaves(t *testing.T) {
 				w.step(messages.HandleDialog{Dialog: d, Page: page(), Session: messages.SessionID(fmt.Sprintf("S%d", rapid.IntRange(1, w.n).Draw(t, "session")))})
 			},
 		})
+		if rapid.Bool().Draw(t, "held") {
+			w.step(messages.FreeFirst{Page: "A"})
+		}
 		w.step(messages.Leave{})
 		for id, s := range w.live {
 			if s.watched && !s.leaving {
 				w.Fatalf("session %s on %s is not left at the end", id, s.page)
 			}
 		}
-		for len(w.root) > 0 {
-			w.reply(false)
+		for len(w.root)+len(w.timer) > 0 {
+			if len(w.root) > 0 {
+				w.reply(rapid.Bool().Draw(t, "fail at the end"))
+				continue
+			}
+			name := w.timer[0]
+			w.timer = w.timer[1:]
+			w.step(session.TimerFired{Name: name})
 		}
 		if !w.over {
 			w.Fatal("the link does not end")

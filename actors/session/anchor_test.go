@@ -1,8 +1,11 @@
 package session_test
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -162,6 +165,130 @@ func TestAnAnchorGoesToTheFramesItIsToldOf(t *testing.T) {
 			}
 			if !slices.Equal(got, c.want) {
 				t.Errorf("%v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+// TestAnAnchorIsAttachedToNothingWhenItCloses: a page that was covered on order is
+// attached to once more by the command that lets go of all. With a dialog in a frame
+// of another process, closing it then would end the browser (C15).
+func TestAnAnchorIsAttachedToNothingWhenItCloses(t *testing.T) {
+	t.Parallel()
+	page := messages.TargetInfo{ID: "P", Type: "page"}
+	m := session.NewAnchorMachine(session.AnchorConfig{Gen: 1, Scope: messages.ScopeOwn, Owned: []messages.TargetID{"P"}, Alone: true})
+	var attached []messages.SessionID // by the browser's account
+	closed := false
+	step := func(in any) {
+		for _, e := range m.Step(time.Time{}, in) {
+			c, ok := e.(session.Command)
+			if !ok {
+				continue
+			}
+			switch c.Method {
+			case "Target.setAutoAttach":
+				if c.Tag.Kind == session.TagCalm {
+					attached = append(attached, "once more")
+				}
+			case "Target.detachFromTarget":
+				attached = slices.DeleteFunc(attached, func(s messages.SessionID) bool {
+					return strings.Contains(string(c.Params), `"`+string(s)+`"`)
+				})
+			case "Target.closeTarget":
+				closed = true
+				if len(attached) > 0 {
+					t.Errorf("%T: closed while attached by %s", in, attached)
+				}
+			}
+		}
+	}
+	step(session.Start{})
+	step(messages.TargetAttached{Gen: 1, Session: "first", Page: "P", Info: page})
+	step(session.Replied{Tag: session.Tag{Kind: session.TagRoot}})
+	step(messages.TargetDetached{Gen: 1, Session: "first"}) // torn from us
+	attached = append(attached, "on order")
+	step(messages.TargetAttached{Gen: 1, Session: "on order", Page: "P", Info: page})
+	step(session.Replied{Tag: session.Tag{Kind: session.TagCover, Page: "P"}})
+	step(messages.Leave{})
+	step(messages.TargetAttached{Gen: 1, Session: "once more", Page: "P", Info: page})
+	step(session.Replied{Tag: session.Tag{Kind: session.TagCalm}})
+	if !closed {
+		t.Error("the page stays")
+	}
+}
+
+// TestAnAnchorThatIsLeftAloneFreesFirst: it is to close a page that holds the dialog
+// of a frame of another process, which ends the browser if anybody is attached (C15).
+func TestAnAnchorThatIsLeftAloneFreesFirst(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		others int // how often somebody else is found attached
+		close  []messages.TargetID
+	}{
+		"when nobody is attached":      {0, []messages.TargetID{"H1", "P"}},
+		"when somebody leaves":         {2, []messages.TargetID{"H1", "H2", "H3", "P"}},
+		"not at all if somebody stays": {1000, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := session.NewAnchorMachine(session.AnchorConfig{Gen: 1, Scope: messages.ScopeOwn, Owned: []messages.TargetID{"P"}, Alone: true})
+			todo := []any{session.Start{}, session.Replied{Tag: session.Tag{Kind: session.TagRoot}}, messages.FreeFirst{Page: "P"}, messages.Leave{}}
+			var closed []messages.TargetID
+			asked, helpers, over := 0, 0, false
+			reply := func(c session.Command, result string) {
+				todo = append(todo, session.Replied{Tag: c.Tag, Result: []byte(result)})
+			}
+			handle := func(e session.Effect) {
+				switch e := e.(type) {
+				case session.Exit:
+					over = true
+				case session.Arm:
+					if strings.HasPrefix(e.Name, "free:") {
+						todo = append(todo, session.TimerFired{Name: e.Name})
+					}
+				case session.Command:
+					switch e.Method {
+					case "Target.createTarget":
+						helpers++
+						reply(e, fmt.Sprintf(`{"targetId":"H%d"}`, helpers))
+					case "Target.getTargetInfo":
+						asked++
+						reply(e, fmt.Sprintf(`{"targetInfo":{"targetId":"P","attached":%t}}`, asked <= c.others))
+					case "Target.closeTarget":
+						var p struct {
+							TargetID messages.TargetID `json:"targetId"`
+						}
+						if err := json.Unmarshal(e.Params, &p); err != nil {
+							t.Fatal(err)
+						}
+						closed = append(closed, p.TargetID)
+						if p.TargetID == "P" {
+							todo = append(todo, session.TargetDestroyed("P"))
+						}
+					default:
+						reply(e, `{}`)
+					}
+				}
+			}
+			for n := 0; len(todo) > 0; n++ {
+				if over || n > 1000 {
+					t.Fatalf("over %t after %d steps, %d left", over, n, len(todo))
+				}
+				in := todo[0]
+				todo = todo[1:]
+				for _, e := range m.Step(time.Time{}, in) {
+					handle(e)
+				}
+			}
+			if !over {
+				t.Error("it stays")
+			}
+			if c.close == nil {
+				if slices.Contains(closed, "P") || len(closed) != helpers || helpers < 2 {
+					t.Errorf("closed %v of %d helpers", closed, helpers)
+				}
+			} else if !slices.Equal(closed, c.close) {
+				t.Errorf("closed %v, want %v", closed, c.close)
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"holdfast/messages"
@@ -41,13 +42,15 @@ type AnchorMachine struct {
 	attached bool // every page that existed has been reported
 	settled  bool
 	leaving  bool
-	awaited  int // what leaving still waits for
+	calm     bool // and nothing is attached any more
+	awaited  int  // what leaving still waits for
 	alone    bool
 	owned    map[messages.TargetID]bool
 	left     map[messages.TargetID]bool // on order, while an attach to them may still come
 	seen     map[messages.TargetID]bool // left as well, and the browser has them
 	pages    map[messages.TargetID]*anchored
 	closing  map[messages.TargetID]bool
+	freeing  map[messages.TargetID]*freeing // those to be freed before they are closed
 
 	bridgeOn bool
 	bridges  map[messages.SessionID]*bridge // of the pages, and of their frames of other processes
@@ -66,7 +69,7 @@ func NewAnchorMachine(cfg AnchorConfig) *AnchorMachine {
 	m := &AnchorMachine{
 		cfg: cfg, alone: cfg.Alone,
 		owned: map[messages.TargetID]bool{}, left: map[messages.TargetID]bool{}, seen: map[messages.TargetID]bool{}, pages: map[messages.TargetID]*anchored{},
-		closing:  map[messages.TargetID]bool{},
+		closing: map[messages.TargetID]bool{}, freeing: map[messages.TargetID]*freeing{},
 		bridgeOn: cfg.Bridge.On, bridges: map[messages.SessionID]*bridge{}, frames: map[messages.TargetID]*anchoredFrame{},
 	}
 	for _, t := range cfg.Owned {
@@ -118,9 +121,9 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 		if m.alone {
 			m.resumeAll()
 		}
-		if m.alone && m.leaving {
-			m.closeOwned()
-		}
+		m.maybeCloseOwned()
+	case messages.FreeFirst:
+		m.freeing[in.Page] = &freeing{}
 	case tellAgain:
 		for _, t := range slices.Sorted(maps.Keys(m.pages)) {
 			m.tellWatched(t)
@@ -174,28 +177,19 @@ func (m *AnchorMachine) replied(r Replied) {
 	case TagCalm:
 		// What was attached up to this reply has been resumed; the next reply
 		// says that the browser has heard so.
+		m.calm = true
+		m.maybeCloseOwned()
 		m.do(rootCommand(Tag{Kind: TagFlushed}, "Browser.getVersion", struct{}{}, 0))
 	case TagFlushed:
 		m.oneLeft()
+	case TagCreate:
+		m.freed(r)
+	case TagAlone:
+		m.maybeAlone(r)
 	case TagClose:
 		if r.Err != nil {
 			m.gone(r.Tag.Page)
 		}
-	}
-}
-
-// gone notes that a page that is to be closed is no more.
-func (m *AnchorMachine) gone(t messages.TargetID) {
-	if m.closing[t] {
-		delete(m.closing, t)
-		m.oneLeft()
-	}
-}
-
-// oneLeft notes that something leaving waits for is done.
-func (m *AnchorMachine) oneLeft() {
-	if m.awaited--; m.awaited == 0 {
-		m.do(Exit{})
 	}
 }
 
@@ -248,6 +242,10 @@ func (m *AnchorMachine) timerFired(name string) {
 	case timerLeave:
 		m.do(Exit{})
 	default:
+		if page, ok := strings.CutPrefix(name, timerFree); ok {
+			m.free(messages.TargetID(page))
+			return
+		}
 		m.bridgeTimer(name)
 	}
 }
@@ -279,7 +277,7 @@ func (m *AnchorMachine) targetAttached(a messages.TargetAttached) {
 		}
 		if m.leaving && m.alone && a.Info.Opener != "" && m.owned[a.Info.Opener] {
 			m.owned[a.Info.ID] = true
-			m.closeOwned()
+			m.maybeCloseOwned()
 		}
 		return
 	}

@@ -26,10 +26,6 @@ type (
 
 	// tellAgain asks the anchor to tell a new dialog actor what it watches.
 	tellAgain struct{}
-
-	// tellTargets asks a session to tell a new frame actor what is attached
-	// through it.
-	tellTargets struct{}
 )
 
 // Tag tells replies apart. Round is the attach they belong to: a crash begins

@@ -35,9 +35,7 @@ func (m *BrowserMachine) free(t messages.TargetID) {
 
 // freed comes with the helper, which has ended the dialog if nobody was attached.
 func (m *BrowserMachine) freed(c *creation, r Replied) {
-	var res struct {
-		TargetID messages.TargetID `json:"targetId"`
-	}
+	var res targetParam
 	if r.Err != nil || json.Unmarshal(r.Result, &res) != nil {
 		m.do(Arm{timerFree + string(c.helper), freeAgain})
 		return
@@ -50,21 +48,25 @@ func (m *BrowserMachine) freed(c *creation, r Replied) {
 
 func (m *BrowserMachine) alone(r Replied) {
 	t := r.Tag.Page
-	var res struct {
-		TargetInfo struct {
-			Attached bool `json:"attached"`
-		} `json:"targetInfo"`
-	}
 	// First: the end of the page may be the end of the link.
 	m.dropHelper(t)
 	p := m.pages[t]
 	switch {
 	case p == nil || p.closing == nil:
-	case r.Err != nil: // it is gone, by all that is known
-		m.closeTarget(t)
-	case json.Unmarshal(r.Result, &res) == nil && !res.TargetInfo.Attached:
+	case closable(r):
 		m.closeTarget(t)
 	default:
 		m.do(Arm{timerFree + string(t), freeAgain})
 	}
+}
+
+// closable says whether what the browser tells of a page that was freed allows for
+// closing it: nobody is attached, or it is gone, by all that is known.
+func closable(r Replied) bool {
+	var res struct {
+		TargetInfo struct {
+			Attached bool `json:"attached"`
+		} `json:"targetInfo"`
+	}
+	return r.Err != nil || json.Unmarshal(r.Result, &res) == nil && !res.TargetInfo.Attached
 }

@@ -77,13 +77,11 @@ func (m *BrowserMachine) createdLate(c *creation, r Replied) {
 	if c.reply != nil {
 		m.do(Answer{To: c.reply, Err: gone()})
 	}
-	var res struct {
-		TargetID messages.TargetID `json:"targetId"`
-	}
+	var res targetParam
 	if r.Err == nil && json.Unmarshal(r.Result, &res) == nil && (c.helper != "" || m.cfg.Scope == messages.ScopeOwn) {
 		m.pages[res.TargetID] = &browserPage{closing: func(any, error) {}, awaited: true}
 		m.owned[res.TargetID] = c.helper == ""
-		m.root(Tag{Kind: TagClose, Page: res.TargetID}, "Target.closeTarget", targetParam{res.TargetID}, pageBudget)
+		m.root(Tag{Kind: TagClose, Page: res.TargetID}, "Target.closeTarget", res, pageBudget)
 		return // its end counts
 	}
 	m.oneLeft()

@@ -28,9 +28,9 @@ type (
 	linkDown struct{ err error }
 )
 
-// dial begins with Init; handle hears how it went. The goroutine that has dialled
-// keeps the link until the actor ends, and closes it: that does not hang on the
-// actor's own last word, which may fail.
+// dial begins with Init; handle hears how it went. The link is kept until the actor
+// ends, and closed then: that does not hang on the actor's own last word, which may
+// fail.
 func (l *link) dial(c *guard.Context) {
 	self, sys := c.Self(), c.System()
 	c.Go("link", func(ctx context.Context) any {
@@ -39,19 +39,21 @@ func (l *link) dial(c *guard.Context) {
 			return dialled{err}
 		}
 		l.mux.Store(mux)
-		sys.Send(self, dialled{})
-		<-ctx.Done()
-		mux.Close()
-		// What ends next may be the browser itself, and it is to find its client
-		// gone already (A6). A stalled peer cannot hold this up for long.
-		grace := time.NewTimer(closeGrace)
-		defer grace.Stop()
-		select {
-		case <-mux.Closed():
-		case <-grace.C:
-		}
-		return nil
+		return guard.Kept{Msg: dialled{}, Release: func() { letGoOf(mux) }}
 	})
+}
+
+// letGoOf closes a link and waits for its end: what ends next may be the browser
+// itself, and it is to find its client gone already (A6). A stalled peer cannot
+// hold this up for long.
+func letGoOf(mux *transport.Mux) {
+	mux.Close()
+	grace := time.NewTimer(closeGrace)
+	defer grace.Stop()
+	select {
+	case <-mux.Closed():
+	case <-grace.C:
+	}
 }
 
 // handle takes what concerns the link alone and calls up when it stands.

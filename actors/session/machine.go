@@ -158,6 +158,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case messages.ReloadPage:
 		m.reload(in)
 	case messages.ReloadFrames:
+		m.listTargets()
 		m.reloadFrames()
 
 	case messages.DialogOpened:
@@ -208,8 +209,6 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.bridge.askElement(in.Session, in.Info.ID)
 		m.do(ToFrame{in})
 		m.do(ToSupervisor{in})
-	case tellTargets:
-		m.listTargets()
 	case messages.TargetDetached:
 		m.frameTorn(in.Session)
 		m.children = slices.DeleteFunc(m.children, func(c messages.TargetAttached) bool { return c.Session == in.Session })

@@ -32,10 +32,9 @@ type Port struct {
 // Call runs one command and waits for its outcome, at most timeout long. Every
 // error is an [*messages.Error]; the link outlives a cancelled ctx.
 func (p *Port) Call(ctx context.Context, method string, params []byte, timeout time.Duration) ([]byte, error) {
-	done := make(chan transport.Reply, 1)
 	call := transport.Call{
 		SessionID: p.Session, Method: method, Params: params, Timeout: timeout, User: true,
-		Done: func(r transport.Reply) { done <- r },
+		Stalled: p.stalled, StallAfter: StallAfter,
 	}
 	if wanted.Keeps(method) {
 		send, answer, err := p.wanted.Prepare(p.place, method, params)
@@ -45,36 +44,13 @@ func (p *Port) Call(ctx context.Context, method string, params []byte, timeout t
 		call.Params = send
 		// On the reader's goroutine: what is known when the caller has its answer
 		// is known when the link ends.
-		call.Done = func(r transport.Reply) {
-			if r.Err == nil {
-				r.Result = p.wanted.Succeeded(p.place, method, params, r.Result)
-			}
-			done <- r
-		}
+		call.Succeeded = func(result []byte) []byte { return p.wanted.Succeeded(p.place, method, params, result) }
 	}
-	id := p.mux.Start(call)
-	stall := time.NewTimer(StallAfter)
-	defer stall.Stop()
-	for {
-		select {
-		case r := <-done:
-			if r.Err != nil {
-				return nil, callError(r.Err, r.Sent)
-			}
-			return r.Result, nil
-		case <-stall.C:
-			p.stalled()
-		case <-ctx.Done():
-			// The outcome is still exactly one: Cancel either wins or the
-			// reply is in the channel already.
-			p.mux.Cancel(id, ctx.Err())
-			r := <-done
-			if r.Err != nil {
-				return nil, callError(r.Err, r.Sent)
-			}
-			return r.Result, nil
-		}
+	r := p.mux.Await(ctx, call)
+	if r.Err != nil {
+		return nil, callError(r.Err, r.Sent)
 	}
+	return r.Result, nil
 }
 
 // Rearm sets the bridge up anew, behind everything that was called before.

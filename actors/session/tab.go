@@ -22,9 +22,13 @@ func (m *BrowserMachine) create(c *creation, newWindow bool) {
 	m.seq++
 	c.seq = m.seq
 	m.creating = append(m.creating, c)
-	// In the background: no agent's tab may come between a person and theirs
-	// (demand 20). A release needs the opposite (C19).
-	m.root(Tag{Kind: TagCreate, Seq: c.seq}, "Target.createTarget", struct {
+	m.do(createPage(Tag{Kind: TagCreate, Seq: c.seq}, newWindow))
+}
+
+// createPage has a page made, in the background: no agent's tab may come between a
+// person and theirs (demand 20). A release needs the opposite (C19).
+func createPage(tag Tag, newWindow bool) Command {
+	return rootCommand(tag, "Target.createTarget", struct {
 		URL        string `json:"url"`
 		Background bool   `json:"background,omitempty"`
 		NewWindow  bool   `json:"newWindow,omitempty"`
@@ -44,9 +48,7 @@ func (m *BrowserMachine) created(r Replied) {
 		m.createdLate(c, r)
 		return
 	}
-	var res struct {
-		TargetID messages.TargetID `json:"targetId"`
-	}
+	var res targetParam
 	err := r.Err
 	if err == nil {
 		err = json.Unmarshal(r.Result, &res)

@@ -7,12 +7,13 @@ import (
 	"holdfast/messages"
 )
 
+// framesRestarted tells a new frame actor of the sessions. The rest they tell as soon
+// as they hear of it, which is after this.
 func (m *Machine) framesRestarted() {
 	m.do(Arm{timerFrames, framesProbation})
 	for _, s := range m.sessionOrder() {
 		e := m.sessions[s]
 		m.do(ToFrame{messages.TargetAttached{Gen: m.gen, Session: s, Via: e.via, Page: e.cfg.Page, Info: e.info}})
-		m.do(ToSession{s, messages.ReloadFrames{}})
 	}
 }
 
@@ -51,10 +52,15 @@ func (m *Machine) dialogsRestarted() {
 			}
 		}
 	}
-	told := map[messages.TargetID]bool{}
+	known := map[messages.TargetID]bool{}
 	for _, o := range m.memory.Open {
-		if t := o.Dialog.TargetID; m.pages[t] == nil && !told[t] {
-			told[t] = true
+		known[o.Dialog.TargetID] = true
+	}
+	for _, w := range m.memory.Watches {
+		known[w.Page] = true
+	}
+	for _, t := range slices.Sorted(maps.Keys(known)) {
+		if m.pages[t] == nil {
 			m.do(ToDialog{messages.PageGone{Page: t}})
 		}
 	}

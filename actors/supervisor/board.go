@@ -92,11 +92,17 @@ func (b *Board) Touch(now time.Time) { b.used.Store(now.UnixNano()) }
 
 // Use holds the lease until the returned function is called, once.
 func (b *Board) Use() (done func()) {
-	b.busy.Add(1)
-	return func() {
-		b.Touch(time.Now())
-		b.busy.Add(-1)
-	}
+	b.Begin()
+	return b.Done
+}
+
+// Begin and Done are Use for a call that allocates nothing.
+func (b *Board) Begin() { b.busy.Add(1) }
+
+// Done ends what Begin has begun.
+func (b *Board) Done() {
+	b.Touch(time.Now())
+	b.busy.Add(-1)
 }
 
 // IdleFor is how long nobody has used the task.

@@ -166,8 +166,10 @@ func (a *Actor) started(c *guard.Context, id string, ref guard.Ref) {
 	case childDialog:
 		a.tellSessions(c)
 		c.Send(a.pid(a.link, childFrame), frame.DialogActor{PID: ref.PID})
-		a.tellPeers(c)
+		// Before the sessions hear of it: what one tells of its page is for a
+		// watch that is known.
 		a.step(c, DialogsRestarted{})
+		a.tellPeers(c)
 	case childBrowser:
 		a.mux, a.root = nil, nil
 		a.step(c, BrowserStarting{a.gen})
@@ -175,8 +177,8 @@ func (a *Actor) started(c *guard.Context, id string, ref guard.Ref) {
 		a.tellSessions(c)
 		a.step(c, AnchorStarting{a.anchors})
 	case childFrame:
-		// The sessions it hears of here, first; what is attached through them each
-		// tells by itself, once it hears of the new actor.
+		// The sessions it hears of here, first; the frames, and what is attached
+		// through them, each tells by itself, once it hears of the new actor.
 		if a.mux != nil && a.cfg.Resynced != nil { // else it is the link's affair
 			a.cfg.Resynced()
 		}

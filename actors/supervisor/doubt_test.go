@@ -135,3 +135,19 @@ func TestADoubtedDialogWhoseFrameIsGoneIsSettled(t *testing.T) {
 		})
 	}
 }
+
+// TestANewDialogActorHearsOfPagesThatAreGone: also of those on which no dialog is
+// open, but which it remembers to be looked at.
+func TestANewDialogActorHearsOfPagesThatAreGone(t *testing.T) {
+	t.Parallel()
+	b := attached(t)
+	b.step(messages.DialogsChanged{Memory: messages.DialogMemory{Watches: []messages.PageWatch{
+		{Gen: 1, Page: "P", Session: "S", Covered: true}, {Gen: 1, Page: "GONE", Session: "G", Covered: true},
+	}}})
+	effects := b.step(supervisor.DialogsRestarted{})
+	for page, want := range map[messages.TargetID]bool{"P": false, "GONE": true} {
+		if got := slices.Contains(effects, supervisor.Effect(supervisor.ToDialog{Msg: messages.PageGone{Page: page}})); got != want {
+			t.Errorf("%s is gone: %v, want %v", page, got, want)
+		}
+	}
+}

@@ -252,6 +252,10 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.dialogsChanged(in)
 	case dialog.Left:
 		m.leaveAnchor()
+	case messages.FramesUnheard:
+		if in.Gen == m.gen && m.sessions[in.Session] != nil {
+			m.do(ToSession{in.Session, messages.ReloadFrames{}})
+		}
 	case messages.FramesChanged:
 		if in.Gen == m.gen && m.pages[in.Page] != nil {
 			m.framesChanged(in)

@@ -85,6 +85,9 @@ func (m *Machine) leaveAnchor() {
 		m.leaveBrowser()
 		return
 	}
+	for _, t := range m.heldAtTheEnd() {
+		m.do(ToAnchor{messages.FreeFirst{Page: t}}) // the primary may fall at any moment
+	}
 	m.do(ToAnchor{messages.Leave{}})
 	m.anchorHas(m.conn.Primary == messages.LinkUp)
 }
@@ -111,12 +114,19 @@ func (m *Machine) leaveBrowser() {
 		m.parted()
 		return
 	}
-	for _, t := range m.order {
-		if m.spec.Scope == messages.ScopeOwn && m.needsFreeing(t) {
-			m.do(ToBrowser{messages.ClosePage{Page: t, Free: true, Reply: func(any, error) {}}})
-		}
+	for _, t := range m.heldAtTheEnd() {
+		m.do(ToBrowser{messages.ClosePage{Page: t, Free: true, Reply: func(any, error) {}}})
 	}
 	m.do(ToBrowser{messages.Leave{}})
+}
+
+// heldAtTheEnd are the task's own pages that may not be closed before they are
+// freed.
+func (m *Machine) heldAtTheEnd() []messages.TargetID {
+	if m.spec.Scope != messages.ScopeOwn {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(m.order), func(t messages.TargetID) bool { return !m.needsFreeing(t) })
 }
 
 // parted is the end of an orderly end.

@@ -122,3 +122,40 @@ func TestAnEndWaitsForItsDialogs(t *testing.T) {
 		t.Error("the browser's session stays")
 	}
 }
+
+// The anchor may find itself alone with a page that holds a dialog nobody can
+// answer, and it is told beforehand what may not be closed as it is (C15).
+func TestTheAnchorIsToldWhatIsToBeFreedFirst(t *testing.T) {
+	t.Parallel()
+	u, err := messages.ParseCDPURL("ws://h/devtools/browser/b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		scope messages.Scope
+		stuck bool
+		want  []any
+	}{
+		{messages.ScopeOwn, true, []any{messages.FreeFirst{Page: "P"}, messages.Leave{}}},
+		{messages.ScopeOwn, false, []any{messages.Leave{}}},
+		{messages.ScopeBrowser, true, []any{messages.Leave{}}},
+	} {
+		b := attachedAs(t, messages.TaskSpec{CDPURL: u, Scope: c.scope})
+		b.step(supervisor.AnchorStarting{Gen: 1})
+		b.step(supervisor.AnchorLinked{Gen: 1})
+		b.step(messages.AnchorAttached{Gen: 1, Pages: []messages.TargetID{"P"}})
+		b.step(messages.AnchorSettled{Gen: 1})
+		if c.stuck {
+			b.step(messages.PageUnreachable{Page: "P"})
+		}
+		var told []any
+		for _, e := range b.step(messages.StopTask{ID: "t"}) {
+			if to, ok := e.(supervisor.ToAnchor); ok {
+				told = append(told, to.Msg)
+			}
+		}
+		if !slices.Equal(told, c.want) {
+			t.Errorf("scope %s, stuck %t: told %v, want %v", c.scope, c.stuck, told, c.want)
+		}
+	}
+}

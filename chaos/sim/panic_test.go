@@ -2,12 +2,16 @@ package sim
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"holdfast/chaos/plan"
 	"holdfast/internal/guard"
+	"holdfast/messages"
 )
 
 // breaker makes actors panic, each arming once.
@@ -65,6 +69,15 @@ func (b *breaker) deafened() []deaf {
 	return list
 }
 
+// hasBroken says whether an actor of that kind of the task has been broken.
+func (b *breaker) hasBroken(task messages.TaskID, kind string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.ContainsFunc(b.fired, func(what string) bool {
+		return strings.HasPrefix(what, fmt.Sprintf("%s: %s/", task, kind))
+	})
+}
+
 // count is how many actors have been broken, and how many of them before they
 // ended.
 func (b *breaker) count() (all, alive int) {
@@ -80,6 +93,11 @@ func (b *breaker) count() (all, alive int) {
 
 // intercept is called by every actor of the node.
 func (b *breaker) intercept(m guard.Moment) {
+	if *jitterFlag > 0 {
+		for range rand.IntN(*jitterFlag) {
+			runtime.Gosched()
+		}
+	}
 	task := m.Parent
 	if m.Kind == "supervisor" {
 		task = m.Key

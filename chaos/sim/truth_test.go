@@ -121,7 +121,7 @@ func (w *world) diff() []string {
 		for _, p := range h.now().Pages() {
 			// A popup that nobody lets go, and its opener with it (C33). In a
 			// renderer that hangs, the order to go on waits like any other.
-			if (p.Held || p.Frozen) && len(w.zombies) == 0 && w.served(h) && !h.hangs(p.Target) && !h.hangs(p.Opener) {
+			if (p.Held || p.Frozen) && len(w.zombies) == 0 && w.served(h) && !h.hangs(p.Target) && !h.hangs(p.Opener) && !h.waitsForPopup(p.Target) {
 				list = append(list, fmt.Sprintf("page %s is frozen: %+v", w.trace.name("p", string(p.Target)), p))
 			}
 			if p.Stuck && w.served(h) {
@@ -155,6 +155,15 @@ func (w *world) bridges(page messages.TargetID) bool {
 func (h *host) hangs(page messages.TargetID) bool {
 	frames := h.now().FramesOf(page)
 	return len(frames) > 0 && frames[0].Hangs
+}
+
+// waitsForPopup says whether a page stands still inside window.open for a popup in
+// a renderer that cannot do anything: the order to let it run waits there, behind a
+// dialog or a loop (C16), and frees both once it is heard (C33).
+func (h *host) waitsForPopup(opener messages.TargetID) bool {
+	return slices.ContainsFunc(h.now().Pages(), func(p chaos.Page) bool {
+		return p.Opener == opener && p.Held && h.hangs(p.Target)
+	})
 }
 
 // served says whether some task is attached to the browser.

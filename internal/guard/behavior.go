@@ -29,9 +29,6 @@ type Child struct {
 	// New makes the actor's Behavior, on the actor's own goroutine. When it
 	// panics, the actor exits without Terminate.
 	New func() Behavior
-	// Inbox is the initial size of the mailbox, which grows as needed.
-	// 0 means DefaultInbox.
-	Inbox int
 	// Mailbox bounds the messages that wait, the actor's own timers, results and
 	// children aside; 0 means DefaultMailbox. Orders are refused from half of it
 	// on (see Refuser). What comes when it is full is lost, and with it the actor:
@@ -43,10 +40,6 @@ type Child struct {
 
 	restarts int // how often its Group has started it before
 }
-
-// DefaultInbox is small, since a node has thousands of actors that are mostly
-// idle, and hollywood's default of 1024 costs 28 KB each.
-const DefaultInbox = 16
 
 func (c Child) check() {
 	if c.Kind == "" || c.New == nil {

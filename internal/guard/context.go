@@ -45,9 +45,14 @@ func (c *Context) Sender() *actor.PID { return c.p.sender }
 
 // Send sends msg with this actor as the sender. To nil it does nothing.
 func (c *Context) Send(to *actor.PID, msg any) {
-	if to != nil {
-		c.p.sys.engine.SendWithSender(to, msg, c.p.pid)
+	if to == nil {
+		return
 	}
+	if p, ok := c.p.sys.procs.Load(to); ok {
+		p.(*proc).deliver(msg, c.p.pid, c.p.handing())
+		return
+	}
+	c.p.sys.engine.SendWithSender(to, msg, c.p.pid)
 }
 
 // Respond answers the message being received, if it has a sender.
@@ -61,7 +66,7 @@ func (c *Context) Spawn(child Child) Ref { return c.p.spawnChild(child) }
 // Stop asks a child to shut down; its Exited follows in any case, with reason
 // Abandoned when it does not comply in time.
 func (c *Context) Stop(key string) {
-	if k := c.p.kids[key]; k != nil {
+	if k := c.p.kids.At(key); k != nil {
 		c.p.stopKid(k)
 	}
 }
@@ -69,7 +74,7 @@ func (c *Context) Stop(key string) {
 // Child returns the living child with the key, whether it was told to stop or
 // not.
 func (c *Context) Child(key string) (Ref, bool) {
-	if k := c.p.kids[key]; k != nil {
+	if k := c.p.kids.At(key); k != nil {
 		return k.ref, true
 	}
 	return Ref{}, false
@@ -95,7 +100,8 @@ func (c *Context) Cancel(name string) { c.p.disarm(name) }
 // nil, to Receive. The context is cancelled when the actor ends, when GoCancel
 // is called, or when Go is called again under the name; the result is dropped
 // then (see Discarder). fn must return soon after: the actor does not exit
-// before, or before StopTimeout has passed. A panic in fn is the actor's.
+// before, or before StopTimeout has passed. A panic in fn is the actor's. See
+// [Kept] for a result that is to be let go of at the end.
 func (c *Context) Go(name string, fn func(context.Context) any) { c.p.goTask(name, fn) }
 
 // GoCancel cancels the named Go function and drops its result.

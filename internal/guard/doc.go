@@ -1,7 +1,7 @@
 // Package guard is the one wrapper around hollywood that makes an actor safe.
 //
-// Of hollywood v1.0.5 it uses what is sound: mailboxes, PIDs, the registry,
-// the event stream and the Remoter seam. It does not use hollywood's process:
+// Of hollywood v1.0.5 it uses what is sound: PIDs, the registry, the event stream
+// and the Remoter seam. It does not use hollywood's process:
 // its restart path, its poison pills and its parent/child shutdown lose
 // actors, hang waiters and can kill the whole program. Guard puts its own
 // [actor.Processer] behind the PID instead, which the engine allows, so those
@@ -40,9 +40,15 @@
 // is processed before it ends. An actor that is dying drops messages quietly;
 // what is sent after it has gone is a dead letter.
 //
-// An idle actor has no goroutine. Mailboxes are hollywood's, where sending never
-// blocks and queues grow without bound; so what waits is counted, and shed at
-// the door. Half a mailbox is for anything; beyond that an order is refused
+// An idle actor has no goroutine. One that is sent to gets one, unless it is sent
+// to by an actor that has nothing else to do: then that one's goes on to it, since
+// waking another takes longer than most messages do. What a browser says reaches
+// the snapshot through three actors on one goroutine. An actor that hangs holds up
+// nobody but whom it sent to in the very step in which it hangs, and that one only
+// until anybody else sends to it.
+//
+// Sending never blocks and queues grow without bound; so what waits is counted, and
+// shed at the door. Half a mailbox is for anything; beyond that an order is refused
 // ([Refuser]), and what a browser says is not taken in ([Door]), which costs the
 // link. A mailbox that is full all the same has lost something its actor had to
 // know: the actor fails, as by a panic, and what restarts it makes up for both.

@@ -3,6 +3,9 @@ package guard
 import (
 	"strconv"
 
+	"github.com/anthdm/hollywood/actor"
+
+	"holdfast/internal/few"
 	"holdfast/internal/restart"
 )
 
@@ -38,16 +41,17 @@ type GroupConfig struct {
 type Group struct {
 	cfg     GroupConfig
 	machine *restart.Supervisor
-	live    map[string]member
-	places  map[string]*place // of every child that was started, until it is removed
-	queue   []restart.Action  // to be performed
-	busy    bool              // perform is running: callbacks only add to the queue
+	live    few.Map[string, member]
+	places  few.Map[string, *place] // of every child that was started, until it is removed
+	queue   []restart.Action        // to be performed
+	busy    bool                    // perform is running: callbacks only add to the queue
 }
 
 // member ties the machine's generation of a child to the actor's.
 type member struct {
 	gen uint64
-	ref Ref
+	pid *actor.PID
+	of  uint64 // the actor's
 }
 
 // groupDue is the message of a Wait's timer.
@@ -67,8 +71,6 @@ func NewGroup(cfg GroupConfig) (*Group, error) {
 	return &Group{
 		cfg:     cfg,
 		machine: restart.New(cfg.Policy, cfg.Children...),
-		live:    make(map[string]member),
-		places:  make(map[string]*place),
 	}, nil
 }
 
@@ -86,12 +88,12 @@ func (g *Group) Handle(c *Context, msg any) bool {
 		g.step(c, restart.Due{Token: m.token})
 		return true
 	case Exited:
-		l, ok := g.live[m.Key]
-		if !ok || l.ref.Gen != m.Gen {
+		l, ok := g.live.Get(m.Key)
+		if !ok || l.of != m.Gen {
 			return false
 		}
-		delete(g.live, m.Key)
-		if pl := g.places[m.Key]; pl != nil && m.Reason.Abnormal() {
+		g.live.Delete(m.Key)
+		if pl := g.places.At(m.Key); pl != nil && m.Reason.Abnormal() {
 			pl.failed = true
 		}
 		if g.cfg.OnExit != nil {
@@ -106,7 +108,7 @@ func (g *Group) Handle(c *Context, msg any) bool {
 // Ready says that a child is healthy. gen is the actor's (Ref.Gen), so that
 // the late word of an earlier generation is dropped.
 func (g *Group) Ready(c *Context, id string, gen uint64) {
-	if l, ok := g.live[id]; ok && l.ref.Gen == gen {
+	if l, ok := g.live.Get(id); ok && l.of == gen {
 		g.step(c, restart.Ready{ID: id, Gen: l.gen})
 	}
 }
@@ -117,7 +119,7 @@ func (g *Group) Add(c *Context, child restart.Child) { g.step(c, restart.Add{Chi
 // Remove stops and forgets a child.
 func (g *Group) Remove(c *Context, id string) {
 	c.p.hidePlace(id)
-	delete(g.places, id) // under the same id would come another child
+	g.places.Delete(id) // under the same id would come another child
 	g.step(c, restart.Remove{ID: id})
 }
 
@@ -127,8 +129,11 @@ func (g *Group) Shutdown(c *Context) { g.step(c, restart.Shutdown{}) }
 
 // Ref returns the living generation of a child; it may have been told to stop.
 func (g *Group) Ref(id string) (Ref, bool) {
-	l, ok := g.live[id]
-	return l.ref, ok
+	l, ok := g.live.Get(id)
+	if !ok {
+		return Ref{}, false
+	}
+	return Ref{PID: l.pid, Key: id, Gen: l.of}, true
 }
 
 // Machine returns the restart machine, for reading.
@@ -147,7 +152,7 @@ func (g *Group) perform(c *Context, actions []restart.Action) {
 	for i := 0; i < len(g.queue); i++ {
 		g.do(c, g.queue[i])
 	}
-	g.busy, g.queue = false, g.queue[:0]
+	g.busy, g.queue = false, nil
 }
 
 func (g *Group) do(c *Context, a restart.Action) {
@@ -155,16 +160,16 @@ func (g *Group) do(c *Context, a restart.Action) {
 	case restart.Start:
 		child := g.cfg.Factory(a.ID)
 		child.Key = a.ID
-		pl := g.places[a.ID]
+		pl := g.places.At(a.ID)
 		if pl == nil {
 			pl = &place{}
-			g.places[a.ID] = pl
+			g.places.Set(a.ID, pl)
 		}
 		child.restarts, pl.kind = pl.starts, child.Kind
 		pl.starts++
 		ref := c.Spawn(child)
 		c.p.hidePlace(a.ID)
-		g.live[a.ID] = member{gen: a.Gen, ref: ref}
+		g.live.Set(a.ID, member{gen: a.Gen, pid: ref.PID, of: ref.Gen})
 		if pl.failed {
 			pl.failed = false
 			observe(func(o Observer) { o.ActorRestarted(child.Kind) }, c.System())
@@ -183,7 +188,7 @@ func (g *Group) do(c *Context, a restart.Action) {
 		}
 	case restart.GiveUp:
 		g.hideWaiting(c)
-		if pl := g.places[a.ID]; pl != nil {
+		if pl := g.places.At(a.ID); pl != nil {
 			observe(func(o Observer) { o.ActorGaveUp(pl.kind) }, c.System())
 		}
 		if g.cfg.OnGiveUp == nil {

@@ -2,11 +2,12 @@ package guard
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"time"
 
 	"github.com/anthdm/hollywood/actor"
+
+	"holdfast/internal/few"
 )
 
 // kid is one generation of a child in its parent's ledger. Messages about it
@@ -43,7 +44,7 @@ func (p *proc) spawnChild(child Child) Ref {
 	if !p.live() {
 		return Ref{}
 	}
-	if p.kids[child.Key] != nil {
+	if p.kids.At(child.Key) != nil {
 		panic("guard: a " + child.Kind + " is spawned under the key of a living sibling")
 	}
 	c := p.sys.newProc(child)
@@ -55,10 +56,7 @@ func (p *proc) spawnChild(child Child) Ref {
 		p.mu.Unlock()
 		return Ref{}
 	}
-	if p.kids == nil {
-		p.kids = make(map[string]*kid)
-	}
-	p.kids[child.Key] = k
+	p.kids.Set(child.Key, k)
 	p.mu.Unlock()
 
 	c.spawn()
@@ -90,21 +88,26 @@ func (k *kid) disarmDeadline() {
 // stopKids shuts all children down at once, the newest first, in an order that
 // is the same in every run.
 func (p *proc) stopKids() {
-	if len(p.kids) == 0 {
+	if p.kids.Len() == 0 {
 		return
 	}
-	for _, k := range newestFirst(p.kids) {
+	for _, k := range newestFirst(&p.kids) {
 		p.stopKid(k)
 	}
 }
 
-func newestFirst(kids map[string]*kid) []*kid {
-	return slices.SortedFunc(maps.Values(kids), func(a, b *kid) int { return cmp.Compare(b.ref.Gen, a.ref.Gen) })
+func newestFirst(kids *few.Map[string, *kid]) []*kid {
+	list := make([]*kid, 0, kids.Len())
+	for _, k := range kids.All() {
+		list = append(list, k)
+	}
+	slices.SortFunc(list, func(a, b *kid) int { return cmp.Compare(b.ref.Gen, a.ref.Gen) })
+	return list
 }
 
 func (p *proc) handleChildProgress(m childProgress) {
 	k := m.kid
-	if p.kids[k.ref.Key] != k {
+	if p.kids.At(k.ref.Key) != k {
 		return
 	}
 	k.disarmDeadline()
@@ -114,7 +117,7 @@ func (p *proc) handleChildProgress(m childProgress) {
 }
 
 func (p *proc) handleChildExited(m childExited) {
-	if p.kids[m.kid.ref.Key] != m.kid {
+	if p.kids.At(m.kid.ref.Key) != m.kid {
 		return // abandoned before
 	}
 	m.kid.disarmDeadline()
@@ -123,7 +126,7 @@ func (p *proc) handleChildExited(m childExited) {
 
 func (p *proc) handleDeadline(d *deadline) {
 	k := d.kid
-	if p.kids[k.ref.Key] != k || k.deadline != d {
+	if p.kids.At(k.ref.Key) != k || k.deadline != d {
 		return
 	}
 	k.deadline = nil
@@ -136,7 +139,7 @@ func (p *proc) handleDeadline(d *deadline) {
 // forget takes a child out of the ledger and tells the Behavior.
 func (p *proc) forget(k *kid, r Reason) {
 	p.mu.Lock()
-	delete(p.kids, k.ref.Key)
+	p.kids.Delete(k.ref.Key)
 	p.mu.Unlock()
 	if p.phase == running {
 		p.receive(Exited{Key: k.ref.Key, PID: k.ref.PID, Gen: k.ref.Gen, Reason: r})
@@ -149,14 +152,17 @@ func (p *proc) forget(k *kid, r Reason) {
 // finds the shutdown in its mailbox and ends; nobody listens then.
 func (p *proc) abandon(r Reason) {
 	p.sys.exits.add(p.gen, time.Now())
-	p.sys.engine.Registry.Remove(p.pid)
+	p.sys.unregister(p)
 	p.mu.Lock()
 	p.abandoned = true
 	if p.cancel != nil {
 		p.cancel()
 	}
-	kids := newestFirst(p.kids)
+	kept := p.kept
+	p.kept = nil
+	kids := newestFirst(&p.kids)
 	p.mu.Unlock()
+	p.letGoAll(kept)
 	for _, k := range kids {
 		k.p.tell(shutdown{})
 	}
@@ -168,5 +174,5 @@ func (p *proc) abandon(r Reason) {
 // It is counted, and never refused: there are few, and each has to be heard.
 func (p *proc) tell(msg any) {
 	p.mail.waiting.Add(1)
-	p.inbox.Send(actor.Envelope{Msg: msg})
+	p.put(actor.Envelope{Msg: msg}, nil)
 }

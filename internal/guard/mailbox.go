@@ -29,7 +29,7 @@ var ErrFlooded = messages.Errorf(messages.CodeUpstreamUnavailable, "more was sai
 var errFull = messages.Errorf(messages.CodeLimitReached, "too much waits to be done there; try again in a moment").
 	With("sent", false).With("retry_after_s", 1)
 
-// mailbox counts what waits in hollywood's, which has no bound: up where a
+// mailbox counts what waits in the queue, which has no bound: up where a
 // message is sent, down once it has been handled.
 type mailbox struct {
 	waiting atomic.Int64
@@ -127,8 +127,8 @@ func (s *System) Mailboxes(each func(kind string, longest int, dropped uint64)) 
 func (p *proc) walk(visit func(*proc)) {
 	visit(p)
 	p.mu.Lock()
-	kids := make([]*proc, 0, len(p.kids))
-	for _, k := range p.kids {
+	kids := make([]*proc, 0, p.kids.Len())
+	for _, k := range p.kids.All() {
 		kids = append(kids, k.p)
 	}
 	p.mu.Unlock()

@@ -299,7 +299,6 @@ func TestSendingAllocatesNothing(t *testing.T) { // not parallel: it counts for 
 	b := newBench(t)
 	gate := make(chan struct{})
 	child := script{}.child("kid")
-	child.Inbox = 4096 // room for all: growing is hollywood's
 	h := b.sys.Root(child)
 	entered := make(chan struct{})
 	b.sys.Send(h.PID(), func(*guard.Context) { close(entered); <-gate })

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/anthdm/hollywood/actor"
+
+	"holdfast/internal/few"
 )
 
 type phase uint8
@@ -40,7 +42,7 @@ type proc struct {
 	gen    uint64
 	born   time.Time
 	pid    *actor.PID
-	inbox  *actor.Inbox
+	queue  queue   // any goroutine
 	mail   mailbox // any goroutine
 	parent *proc
 	ticket *kid    // in the parent's ledger
@@ -55,8 +57,10 @@ type proc struct {
 	asked    bool // the parent's clock is ticking
 	told     bool // and was stopped by a childProgress
 	sender   *actor.PID
+	last     bool             // the message being handled is the last for now
+	next     *proc            // whose turn it is on this goroutine after that
 	backlog  []actor.Envelope // rest of the batch of a crash
-	timers   map[string]*timer
+	timers   few.Map[string, *timer]
 	tasks    []*task
 	overdue  *time.Timer
 	log      *slog.Logger
@@ -70,7 +74,8 @@ type proc struct {
 	// the tree. The actor's own goroutine reads kids without it, since only it
 	// writes them.
 	mu        sync.Mutex
-	kids      map[string]*kid
+	kids      few.Map[string, *kid]
+	kept      []*task
 	waiting   map[string]Node // of its groups: children that are down for their backoff
 	base      context.Context
 	cancel    context.CancelFunc
@@ -82,8 +87,10 @@ var _ actor.Processer = (*proc)(nil)
 // spawn registers the actor, which starts it.
 func (p *proc) spawn() {
 	observe(func(o Observer) { o.ActorStarted(p.spec.Kind) }, p.sys)
+	p.sys.procs.Store(p.pid, p)
 	p.sys.engine.SpawnProc(p)
 	if !p.started {
+		p.sys.procs.Delete(p.pid)
 		// The registry kept the other owner of the ID.
 		p.become(closed)
 		p.reason = Fail(ErrDuplicateID)
@@ -94,25 +101,28 @@ func (p *proc) spawn() {
 // Start is called by the registry, once, on the spawner's goroutine.
 func (p *proc) Start() {
 	p.started = true
-	p.inbox.Start(p)
+	p.queue.open(p)
 }
 
 // PID is called by the registry.
 func (p *proc) PID() *actor.PID { return p.pid }
 
 // Send is called by the engine on any goroutine.
-func (p *proc) Send(_ *actor.PID, msg any, sender *actor.PID) {
+func (p *proc) Send(_ *actor.PID, msg any, sender *actor.PID) { p.deliver(msg, sender, nil) }
+
+// deliver is called on any goroutine; from is not nil only on its own.
+func (p *proc) deliver(msg any, sender *actor.PID, from *proc) {
 	if n := p.mail.waiting.Add(1); n > p.mail.half && !p.crowded(n, msg) {
 		return
 	}
-	p.inbox.Send(actor.Envelope{Msg: msg, Sender: sender})
+	p.put(actor.Envelope{Msg: msg, Sender: sender}, from)
 }
 
 // Shutdown is part of hollywood's interface.
 func (p *proc) Shutdown() { p.tell(shutdown{}) }
 
-// Invoke is called by the mailbox with the next batch, one call at a time. No
-// panic leaves it.
+// Invoke is called with the next batch, one call at a time. No panic leaves it.
+// The batch is not used after it.
 func (p *proc) Invoke(batch []actor.Envelope) {
 	if len(p.backlog) > 0 {
 		batch = slices.Concat(p.backlog, batch)
@@ -133,18 +143,17 @@ func (p *proc) Invoke(batch []actor.Envelope) {
 		}
 		// User messages among the rest are dropped when their turn comes, but
 		// exits of children must not be lost.
-		p.backlog = batch[next:]
+		p.backlog = slices.Clone(batch[next:])
 		p.tell(wake{})
 		if v == nil {
-			// runtime.Goexit: this goroutine ends when we return, and with it
-			// the mailbox's loop. A restart of the mailbox gets it a new one.
-			_ = p.inbox.Stop()
-			p.inbox.Start(p)
+			// runtime.Goexit: this goroutine ends when we return.
+			go work(p)
 		}
 	}()
 	for next < len(batch) && p.phase != closed {
 		env := &batch[next]
 		next++
+		p.last = next == len(batch)
 		if p.mail.flooded.Load() && p.phase == running {
 			p.logger().Error("more was said to the actor than it could hear", "waiting", 2*p.mail.half)
 			p.die(Fail(ErrFlooded))
@@ -169,6 +178,8 @@ func (p *proc) step(env *actor.Envelope) {
 		p.handleTimer(m)
 	case *task:
 		p.handleTask(m)
+	case delivery:
+		p.handleDelivery(m)
 	case tasksOverdue:
 		p.giveUpTasks()
 	case childExited:
@@ -240,7 +251,7 @@ func (p *proc) settle() {
 	if p.phase != dying {
 		return
 	}
-	if len(p.kids) == 0 && len(p.tasks) == 0 {
+	if p.kids.Len() == 0 && len(p.tasks) == 0 {
 		p.terminate()
 		p.close()
 		return
@@ -270,8 +281,8 @@ func (p *proc) terminate() {
 func (p *proc) close() {
 	p.become(closed)
 	p.sys.exits.add(p.gen, time.Now())
-	p.sys.engine.Registry.Remove(p.pid)
-	_ = p.inbox.Stop()
+	p.sys.unregister(p)
+	p.queue.close()
 	p.behavior = nil
 	p.announce()
 }

@@ -61,6 +61,7 @@ type System struct {
 	lastGen     atomic.Uint64
 	exits       exits
 	dropped     sync.Map     // kind → *atomic.Uint64: messages lost at full mailboxes
+	procs       sync.Map     // *actor.PID → *proc: who lives, by the very address that Spawn returned
 	pill        reflect.Type // of hollywood's poison pill
 	events      *Handle
 
@@ -136,18 +137,13 @@ func (s *System) Root(child Child) *Handle {
 
 func (s *System) newProc(child Child) *proc {
 	gen := s.lastGen.Add(1)
-	size := child.Inbox
-	if size <= 0 {
-		size = DefaultInbox
-	}
 	id := child.Kind + "/" + child.Key + "/" + strconv.FormatUint(gen, 10)
 	p := &proc{
-		sys:   s,
-		spec:  child,
-		gen:   gen,
-		born:  time.Now(),
-		pid:   actor.NewPID(s.engine.Address(), id),
-		inbox: actor.NewInbox(size),
+		sys:  s,
+		spec: child,
+		gen:  gen,
+		born: time.Now(),
+		pid:  actor.NewPID(s.engine.Address(), id),
 	}
 	if child.Mailbox <= 0 {
 		child.Mailbox = DefaultMailbox
@@ -157,6 +153,12 @@ func (s *System) newProc(child Child) *proc {
 	// First in the mailbox, before anybody can know the PID.
 	p.tell(begin{})
 	return p
+}
+
+// unregister takes an actor's address from those who have it.
+func (s *System) unregister(p *proc) {
+	s.procs.Delete(p.pid)
+	s.engine.Registry.Remove(p.pid)
 }
 
 type noObserver struct{}

@@ -16,9 +16,25 @@ type task struct {
 	// settled is set once, by the function's return or by the actor's giving
 	// it up, whichever is first: so exactly one side owns the result.
 	settled atomic.Bool
+	release func() // of a Kept
 
 	result any
 	crash  *Reason
+}
+
+// Kept is a result of a Go function that owns something for as long as the actor
+// lives: Msg is delivered to Receive, and Release is called, on a goroutine of its
+// own, when the context of the function ends; the actor does not exit before it has
+// returned, as if it were the function's end. Until then it costs no goroutine.
+type Kept struct {
+	Msg     any
+	Release func()
+}
+
+// delivery is the Msg of a Kept.
+type delivery struct {
+	task *task
+	msg  any
 }
 
 // tasksOverdue gives up the Go functions that have not returned.
@@ -38,6 +54,11 @@ func (p *proc) goTask(name string, fn func(context.Context) any) {
 func (p *proc) runTask(ctx context.Context, t *task, fn func(context.Context) any) {
 	returned := false
 	defer func() {
+		if k, ok := t.result.(Kept); ok {
+			t.result, t.release = nil, k.Release
+			p.keep(ctx, t, k.Msg)
+			return
+		}
 		t.cancel()
 		if !returned {
 			r := panicked(recover())
@@ -57,12 +78,59 @@ func (p *proc) runTask(ctx context.Context, t *task, fn func(context.Context) an
 	returned = true
 }
 
+// keep has the task end with its release: now, if its context has ended, else when
+// whoever would end that finds the task among those that are kept.
+func (p *proc) keep(ctx context.Context, t *task, msg any) {
+	p.mu.Lock()
+	over := ctx.Err() != nil
+	if !over {
+		p.kept = append(p.kept, t)
+	}
+	p.mu.Unlock()
+	if over {
+		p.letGo(ctx, t)
+		return
+	}
+	p.tell(delivery{t, msg})
+	t.cancel() // for its memory: nobody looks at it any more
+}
+
+// letGo is the end of a task that was kept.
+func (p *proc) letGo(ctx context.Context, t *task) {
+	p.runTask(ctx, t, func(context.Context) any {
+		t.release()
+		return nil
+	})
+}
+
+// letGoAll ends those that were kept and are no longer.
+func (p *proc) letGoAll(kept []*task) {
+	for _, t := range kept {
+		go p.letGo(context.Background(), t)
+	}
+}
+
+func (p *proc) handleDelivery(d delivery) {
+	if !d.task.superseded {
+		p.receive(d.msg)
+	}
+}
+
 // supersede drops the running function of that name, if any.
 func (p *proc) supersede(name string) {
 	for _, t := range p.tasks {
 		if t.name == name && !t.superseded {
 			t.superseded = true
+			p.mu.Lock()
 			t.cancel()
+			i := slices.Index(p.kept, t)
+			if i >= 0 {
+				p.kept = slices.Delete(p.kept, i, i+1)
+			}
+			p.mu.Unlock()
+			if i >= 0 {
+				p.letGoAll([]*task{t})
+			}
 		}
 	}
 }
@@ -106,7 +174,10 @@ func (p *proc) stopTasks() {
 	if p.cancel != nil {
 		p.cancel()
 	}
+	kept := p.kept
+	p.kept = nil
 	p.mu.Unlock()
+	p.letGoAll(kept)
 	if len(p.tasks) > 0 {
 		p.overdue = time.AfterFunc(p.sys.stopTimeout, func() { p.tell(tasksOverdue{}) })
 	}

@@ -96,6 +96,66 @@ func TestGo(t *testing.T) {
 			b.d.want(t, "a discarded", "kid terminates: shutdown")
 		})
 	})
+	t.Run("what it keeps is let go of at the actor's end, which waits for that", func(t *testing.T) {
+		bubble(t, func(b *bench) {
+			p := b.parent()
+			s := b.witness()
+			s.receive = func(_ *guard.Context, msg any) { b.d.add("%v", msg) }
+			s.init = func(c *guard.Context) {
+				c.Go("a", func(context.Context) any {
+					return guard.Kept{Msg: "a kept", Release: func() { time.Sleep(time.Second); b.d.add("a released") }}
+				})
+			}
+			b.spawn(p, s.child("kid"))
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			b.d.want(t, "a kept")
+			begin := time.Now()
+			b.stop(p)
+			if d := time.Since(begin); d != time.Second {
+				t.Errorf("stopping took %v", d)
+			}
+			b.d.want(t, "a kept", "a released", "kid terminates: shutdown")
+		})
+	})
+	t.Run("what it keeps is let go of when it is cancelled, and at once where it was before", func(t *testing.T) {
+		bubble(t, func(b *bench) {
+			h := b.clocked()
+			kept := func(name string) func(context.Context) any {
+				return func(context.Context) any {
+					return guard.Kept{Msg: name, Release: func() { b.d.add("%s released", name) }}
+				}
+			}
+			b.do(h.PID(), func(c *guard.Context) { c.Go("a", kept("first")) })
+			time.Sleep(time.Second)
+			b.do(h.PID(), func(c *guard.Context) {
+				c.Go("a", func(context.Context) any { time.Sleep(1); return kept("second")(nil) })
+			})
+			time.Sleep(time.Second)
+			b.do(h.PID(), func(c *guard.Context) {
+				c.Go("b", func(ctx context.Context) any { <-ctx.Done(); return kept("late")(ctx) })
+				c.GoCancel("b")
+			})
+			synctest.Wait()
+			b.d.want(t, "first at 0s", "first released", "second at 1.000000001s", "late released")
+			b.stop(h)
+			b.d.want(t, "first at 0s", "first released", "second at 1.000000001s", "late released", "second released")
+		})
+	})
+	t.Run("a panic while it lets go is the actor's", func(t *testing.T) {
+		bubble(t, func(b *bench) {
+			h := b.clocked()
+			b.do(h.PID(), func(c *guard.Context) {
+				c.Go("a", func(context.Context) any { return guard.Kept{Msg: "a", Release: func() { panic("release") }} })
+			})
+			time.Sleep(time.Second)
+			b.do(h.PID(), func(c *guard.Context) { c.GoCancel("a") })
+			<-h.Exited()
+			if r := h.Reason(); r.Kind != guard.Panic {
+				t.Errorf("reason %v", r)
+			}
+		})
+	})
 	t.Run("one that does not return is left behind, and its result dropped when it does", func(t *testing.T) {
 		bubble(t, func(b *bench) {
 			p := b.parent()

@@ -1,6 +1,10 @@
 package guard
 
-import "time"
+import (
+	"time"
+
+	"holdfast/internal/few"
+)
 
 // timer is one arming of a named timer. It is its own message: it is valid as
 // long as it is the one in the table, so the pointer is the generation.
@@ -17,30 +21,27 @@ func (p *proc) arm(name string, d time.Duration, msg any) {
 	p.disarm(name)
 	tm := &timer{name: name, msg: msg}
 	tm.t = time.AfterFunc(d, func() { p.tell(tm) })
-	if p.timers == nil {
-		p.timers = make(map[string]*timer)
-	}
-	p.timers[name] = tm
+	p.timers.Set(name, tm)
 }
 
 func (p *proc) disarm(name string) {
-	if tm := p.timers[name]; tm != nil {
+	if tm := p.timers.At(name); tm != nil {
 		tm.t.Stop()
-		delete(p.timers, name)
+		p.timers.Delete(name)
 	}
 }
 
 func (p *proc) handleTimer(tm *timer) {
-	if p.timers[tm.name] != tm {
+	if p.timers.At(tm.name) != tm {
 		return
 	}
-	delete(p.timers, tm.name)
+	p.timers.Delete(tm.name)
 	p.receive(tm.msg)
 }
 
 func (p *proc) stopTimers() {
-	for _, tm := range p.timers {
+	for _, tm := range p.timers.All() {
 		tm.t.Stop()
 	}
-	p.timers = nil
+	p.timers = few.Map[string, *timer]{}
 }

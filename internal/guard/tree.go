@@ -76,13 +76,13 @@ func (w *walk) node(p *proc, depth int) Node {
 		return n
 	}
 	p.mu.Lock()
-	kids := make([]*kid, 0, len(p.kids))
-	for _, k := range p.kids {
+	kids := make([]*kid, 0, p.kids.Len())
+	for _, k := range p.kids.All() {
 		kids = append(kids, k)
 	}
 	var waiting []Node
 	for key, e := range p.waiting {
-		if p.kids[key] == nil { // else it has just been started
+		if p.kids.At(key) == nil { // else it has just been started
 			waiting = append(waiting, e)
 		}
 	}
@@ -150,7 +150,7 @@ type place struct {
 func (g *Group) showWaiting(c *Context, delay time.Duration) {
 	next := c.Now().Add(delay)
 	for _, s := range g.machine.State() {
-		pl := g.places[s.ID]
+		pl := g.places.At(s.ID)
 		if s.Phase != restart.Down || pl == nil {
 			continue
 		}
@@ -161,7 +161,7 @@ func (g *Group) showWaiting(c *Context, delay time.Duration) {
 
 // hideWaiting takes places out of sight that nothing will be started for.
 func (g *Group) hideWaiting(c *Context) {
-	for id := range g.places {
+	for id := range g.places.All() {
 		c.p.hidePlace(id)
 	}
 }

@@ -1,6 +1,7 @@
 package redact_test
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -73,8 +74,53 @@ func FuzzText(f *testing.F) {
 	f.Add("-----BEGIN RSA PRIVATE KEY-----\nabc")
 	f.Fuzz(func(t *testing.T, s string) {
 		once := redact.Text(s)
+		if want := redact.Thorough(s); once != want {
+			t.Errorf("Text(%q) = %q, want %q", s, once, want)
+		}
 		if twice := redact.Text(once); len(twice) > len(once)+len(redact.Mask)*8 {
 			t.Errorf("%q grows to %q", once, twice)
 		}
 	})
+}
+
+// TestTextLooksAheadRightly puts pieces of secrets together in every way that
+// chance finds, and compares with what the regular expressions find alone.
+func TestTextLooksAheadRightly(t *testing.T) {
+	t.Parallel()
+	pieces := []string{
+		"-----BEGIN ", "RSA PRIVATE KEY-----", "-----END PRIVATE KEY-----", "eyJ", "abcdefgh1234", "abcdefghijklmnop_-", ".", "\n", " ", "\t", "=", ":", "\"", "'",
+		"sk-", "pk_", "rk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "xapp-", "npm_", "hf_", "xai-", "gsk_", "SG.", "dop_v1_",
+		"bb_live_", "bb_test_", "AKIA", "ASIA", "AGPA", "AIDA", "AROA", "ABCDEFGHIJKLMNOP", "AIza", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdef", "ya29.", "Bearer", "bearer", "BASIC",
+		"ba\u017fic", "to\u212aen", "pa\u017f\u017fword", "api", "key", "Key", "_", "-", "token", "SECRET", "password", "Passwd", "pwd", "ws", "WSS", "http", "https", "://",
+		"user", "@", "host/x", "w\u017f", "&", ",", ";", "hunter22", "monkey", "\xff", "é", "\x00",
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	changed := 0
+	for range 30_000 {
+		var b strings.Builder
+		for range 1 + r.IntN(9) {
+			b.WriteString(pieces[r.IntN(len(pieces))])
+		}
+		got, want := redact.Text(b.String()), redact.Thorough(b.String())
+		if got != want {
+			t.Fatalf("Text(%q) = %q, want %q", b.String(), got, want)
+		}
+		if got != b.String() {
+			changed++
+		}
+	}
+	if changed < 1000 {
+		t.Errorf("only %d of the texts held a secret", changed)
+	}
+}
+
+// BenchmarkText is what a console error of 480 characters without a secret
+// costs.
+func BenchmarkText(b *testing.B) {
+	text := strings.Repeat("TypeError: x is not a function at http://a.test/app.js:12 ", 8)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		redact.Text(text)
+	}
 }

@@ -3,6 +3,8 @@ package restart
 import (
 	"slices"
 	"time"
+
+	"holdfast/internal/few"
 )
 
 // Phase is where a child is in its life.
@@ -51,7 +53,7 @@ func (r *round) clear() { r.notBefore, r.token = time.Time{}, 0 }
 type Supervisor struct {
 	policy   Policy
 	children []*child // in start order
-	byID     map[string]*child
+	byID     few.Map[string, *child]
 	shared   round // of one_for_all and rest_for_one
 	restarts window
 
@@ -69,9 +71,9 @@ type Supervisor struct {
 // same ID the first counts. The policy should be valid (see
 // [Policy.Validate]).
 func New(p Policy, children ...Child) *Supervisor {
-	s := &Supervisor{policy: p, byID: make(map[string]*child, len(children))}
+	s := &Supervisor{policy: p}
 	for _, c := range children {
-		if s.byID[c.ID] == nil {
+		if s.byID.At(c.ID) == nil {
 			s.insert(c)
 		}
 	}
@@ -118,7 +120,7 @@ func (s *Supervisor) Step(now time.Time, ev Event) []Action {
 // current returns the child if gen is its live generation, else nil. Here,
 // and only here, late events of an earlier generation are dropped.
 func (s *Supervisor) current(id string, gen uint64) *child {
-	c := s.byID[id]
+	c := s.byID.At(id)
 	if c == nil || c.gen != gen || c.phase != Running && c.phase != Stopping {
 		return nil
 	}
@@ -266,7 +268,7 @@ func (s *Supervisor) handleAdd(now time.Time, spec Child) []Action {
 	if s.ending {
 		return nil
 	}
-	c := s.byID[spec.ID]
+	c := s.byID.At(spec.ID)
 	switch {
 	case c == nil:
 		c = s.insert(spec)
@@ -288,7 +290,7 @@ func (s *Supervisor) handleAdd(now time.Time, spec Child) []Action {
 }
 
 func (s *Supervisor) handleRemove(now time.Time, id string) []Action {
-	c := s.byID[id]
+	c := s.byID.At(id)
 	switch {
 	case c == nil || s.ending:
 		return nil
@@ -364,7 +366,7 @@ func (s *Supervisor) insert(spec Child) *child {
 		c.round = &round{owner: c}
 	}
 	s.children = append(s.children, c)
-	s.byID[spec.ID] = c
+	s.byID.Set(spec.ID, c)
 	return c
 }
 
@@ -376,6 +378,6 @@ func (s *Supervisor) moveToEnd(c *child) {
 func (s *Supervisor) forget(c *child) {
 	i := slices.Index(s.children, c)
 	s.children = slices.Delete(s.children, i, i+1)
-	delete(s.byID, c.spec.ID)
+	s.byID.Delete(c.spec.ID)
 	c.phase = Idle // so that its round no longer starts it
 }

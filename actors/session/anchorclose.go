@@ -1,0 +1,119 @@
+package session
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"holdfast/messages"
+)
+
+// freeing is a page that is freed before it is closed: see [BrowserMachine.free].
+type freeing struct {
+	tries  int
+	helper messages.TargetID // the newest page that took the foreground
+}
+
+// leave ends the link in good order: see BrowserMachine.leave.
+func (m *AnchorMachine) leave() {
+	if m.leaving {
+		return
+	}
+	m.leaving, m.awaited = true, 1
+	m.do(Arm{timerLeave, LeaveBudget})
+	m.resumeAll()
+	m.do(autoAttachPages(TagCalm, false)) // attaches anew to what was left before
+	// Every session is ended by word: the browser notices the end of the link
+	// later than the primary's next command, which may close a page (C15).
+	m.leaveFrames("")
+	for _, t := range slices.Sorted(maps.Keys(m.pages)) {
+		if p := m.pages[t]; p.session != "" {
+			m.do(detachFrom(Tag{Kind: TagNone}, p.session))
+		}
+	}
+}
+
+// maybeCloseOwned closes what the task made, where there is nobody else to do it.
+// It waits for what was attached anew in leaving: with a dialog in a frame of
+// another process, a page that is closed while we are attached takes the browser
+// along (C15). And for the end of each page: up to then one may open the next.
+func (m *AnchorMachine) maybeCloseOwned() {
+	if !m.calm || !m.alone || m.cfg.Scope != messages.ScopeOwn {
+		return
+	}
+	if len(m.closing) == 0 {
+		m.do(discoverPages())
+	}
+	for _, t := range slices.Sorted(maps.Keys(m.owned)) {
+		if !m.closing[t] {
+			m.closing[t] = true
+			m.awaited++
+			if m.freeing[t] != nil {
+				m.free(t)
+			} else {
+				m.closeTarget(t)
+			}
+		}
+	}
+}
+
+func (m *AnchorMachine) closeTarget(t messages.TargetID) {
+	m.do(rootCommand(Tag{Kind: TagClose, Page: t}, "Target.closeTarget", targetParam{t}, pageBudget))
+}
+
+// gone notes that a page that is to be closed is no more.
+func (m *AnchorMachine) gone(t messages.TargetID) {
+	if m.closing[t] {
+		delete(m.closing, t)
+		m.oneLeft()
+	}
+}
+
+// oneLeft notes that something leaving waits for is done.
+func (m *AnchorMachine) oneLeft() {
+	if m.awaited--; m.awaited == 0 {
+		m.do(Exit{})
+	}
+}
+
+// free begins, or begins anew, to free a page that nothing of ours is attached to.
+func (m *AnchorMachine) free(t messages.TargetID) {
+	f := m.freeing[t]
+	if f == nil || !m.closing[t] {
+		return
+	}
+	if f.tries++; f.tries > freeTries {
+		m.gone(t) // somebody stays, and so does the page
+		return
+	}
+	m.awaited++ // the helper's end
+	m.do(rootCommand(Tag{Kind: TagNone}, "Target.activateTarget", targetParam{t}, pageBudget))
+	m.do(createPage(Tag{Kind: TagCreate, Page: t}, true))
+}
+
+// freed comes with the helper, which has ended the dialog if nobody was attached.
+func (m *AnchorMachine) freed(r Replied) {
+	t := r.Tag.Page
+	var res targetParam
+	if r.Err != nil || json.Unmarshal(r.Result, &res) != nil {
+		m.do(Arm{timerFree + string(t), freeAgain})
+		m.oneLeft()
+		return
+	}
+	m.freeing[t].helper = res.TargetID
+	m.do(rootCommand(Tag{Kind: TagAlone, Page: t}, "Target.getTargetInfo", targetParam{t}, pageBudget))
+}
+
+func (m *AnchorMachine) maybeAlone(r Replied) {
+	t := r.Tag.Page
+	// First: the end of the page may be the end of the link.
+	m.do(rootCommand(Tag{Kind: TagNone}, "Target.closeTarget", targetParam{m.freeing[t].helper}, pageBudget))
+	switch {
+	case !m.closing[t]:
+	case closable(r):
+		m.closeTarget(t)
+	default:
+		m.do(Arm{timerFree + string(t), freeAgain})
+	}
+	m.oneLeft()
+}

@@ -1,0 +1,31 @@
+package supervisor_test
+
+import (
+	"slices"
+	"testing"
+
+	"holdfast/actors/supervisor"
+	"holdfast/messages"
+)
+
+// TestAnUnheardSessionTellsAgain: a new frame actor has heard of a session only after
+// that had told of its frames.
+func TestAnUnheardSessionTellsAgain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		gen    messages.Generation
+		s      messages.SessionID
+		reload bool
+	}{
+		{"of this link", 1, "S", true},
+		{"of an older link", 0, "S", false},
+		{"that has ended", 1, "GONE", false},
+	} {
+		b := attachedAs(t, messages.TaskSpec{})
+		told := slices.Contains(b.step(messages.FramesUnheard{Gen: c.gen, Session: c.s}), supervisor.Effect(supervisor.ToSession{Session: c.s, Msg: messages.ReloadFrames{}}))
+		if told != c.reload {
+			t.Errorf("one %s: told %t", c.name, told)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"os"
+	"strings"
+
+	"holdfast/internal/bench/figure"
+	"holdfast/internal/bench/stage"
+	"holdfast/internal/bench/worker"
+)
+
+// roundtrip is Runtime.evaluate("1+1") on a page of a real Chromium. Everybody
+// has the same page: renderers differ more than clients do.
+func (b *bench) roundtrip() ([]figure.Table, error) {
+	const calls = 100
+	chrome, err := b.chromium()
+	if err != nil {
+		return nil, err
+	}
+	place, err := chrome.Open("about:blank", chrome.Addr())
+	if err != nil {
+		return nil, err
+	}
+	node, err := b.serve()
+	if err != nil {
+		return nil, err
+	}
+	players := cast(place, figure.RatioAtMost(1.08))
+	players = append(players, player{
+		name: "holdfast over HTTP", client: worker.HTTP, goal: figure.RatioAtMost(1.8), note: "a node in a process of its own",
+		opts: worker.Options{Node: node.addr, Token: node.token},
+	})
+	for i := range players {
+		players[i].place = place
+	}
+	return b.evaluate("a page of a real Chromium", players, calls, figure.RatioAtMost(1.25))
+}
+
+// roundtripFake is the same on a browser that answers at once: what a client
+// costs shows whole.
+func (b *bench) roundtripFake() ([]figure.Table, error) {
+	const calls = 500
+	fakes, err := b.fakes()
+	if err != nil {
+		return nil, err
+	}
+	places, err := fakes.Make(stage.Making{Browsers: 1, Fast: true})
+	if err != nil {
+		return nil, err
+	}
+	return b.evaluate("the fake browser", cast(places[0], figure.RatioAtMost(1.35)), calls, nil)
+}
+
+// cast is everybody: the floor twice, Holdfast, and the peers.
+func cast(place stage.Place, goal *figure.Goal) []player {
+	players := []player{
+		{name: worker.Floor, client: worker.Floor},
+		{name: floorAgain, client: worker.Floor},
+		{name: worker.Holdfast, client: worker.Holdfast, goal: goal},
+	}
+	for _, p := range append(append([]string{}, goPeers...), nodePeers...) {
+		players = append(players, player{name: p, client: p})
+	}
+	for i := range players {
+		players[i].place = place
+	}
+	return players
+}
+
+// parts of a round, of so many calls each, stand between each other's.
+const parts = 6
+
+func (b *bench) evaluate(where string, players []player, calls int, tail *figure.Goal) ([]figure.Table, error) {
+	here, absent, err := b.seat(players)
+	if err != nil {
+		return nil, err
+	}
+	p50, p99 := map[string]figure.Samples{}, map[string]figure.Samples{}
+	err = turns(here, parts, func(p player) (worker.Answer, error) {
+		return p.hand.tell(worker.Order{Do: "evaluate", N: calls})
+	}, func(p player, a worker.Answer) {
+		took := make(figure.Samples, len(a.NS))
+		for i, ns := range a.NS {
+			took[i] = float64(ns) / 1e3
+		}
+		p50[p.name] = append(p50[p.name], took.Quantile(0.5))
+		p99[p.name] = append(p99[p.name], took.Quantile(0.99))
+	})
+	if err != nil {
+		return nil, err
+	}
+	tables := []figure.Table{
+		tabulate(figure.Table{Title: "Runtime.evaluate(\"1+1\") on " + where + ", median of a round's calls", Unit: "µs"}, here, absent, p50, worker.Floor, true),
+		tabulate(figure.Table{Title: "Runtime.evaluate(\"1+1\") on " + where + ", 99th of a hundred", Unit: "µs"}, here, nil, p99, worker.Floor, false),
+	}
+	tables[1].Row(worker.Holdfast).Goal = tail
+	return tables, nil
+}
+
+// served is a node that runs as its users run it.
+type served struct {
+	*stage.Child
+	addr, token string
+}
+
+// serve starts the product's binary on an address of its own.
+func (b *bench) serve(args ...string) (*served, error) {
+	binary, err := b.product()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "hf-bench-")
+	if err != nil {
+		return nil, err
+	}
+	b.later(func() { _ = os.RemoveAll(dir) })
+	n, err := stage.Serve(binary, dir, args...)
+	if err != nil {
+		return nil, err
+	}
+	b.later(n.Kill)
+	token, err := os.ReadFile(n.TokenFile)
+	if err != nil {
+		return nil, err
+	}
+	return &served{n.Child, n.URL, strings.TrimSpace(string(token))}, nil
+}

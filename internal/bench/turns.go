@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+
+	"holdfast/internal/bench/figure"
+	"holdfast/internal/bench/stage"
+	"holdfast/internal/bench/worker"
+)
+
+// floorAgain is the floor's second turn in each round: what differs is noise.
+const floorAgain = "floor again"
+
+// player is who takes part in a measurement, under a name of its own.
+type player struct {
+	name   string
+	client string
+	place  stage.Place
+	opts   worker.Options
+	goal   *figure.Goal
+	note   string
+
+	hand *hand
+}
+
+// seat hires everybody and has each open its place. Who cannot is left out, and
+// its row says why; the floor and Holdfast have to be there.
+func (b *bench) seat(players []player) (here []player, rows []figure.Row, err error) {
+	for _, p := range players {
+		h, err := b.hire(p.client, p.opts)
+		if err == nil {
+			b.later(h.End)
+			_, err = h.tell(worker.Order{Do: "open", Places: []stage.Place{p.place}})
+		}
+		if err != nil {
+			if p.goal != nil || p.client == worker.Floor || p.client == worker.Reader {
+				return nil, nil, fmt.Errorf("%s: %w", p.name, err)
+			}
+			fmt.Fprintf(os.Stderr, "  without %s: %v\n", p.name, err)
+			rows = append(rows, figure.Row{Name: p.name, Note: "not measured: " + err.Error()})
+			continue
+		}
+		p.hand = h
+		here = append(here, p)
+	}
+	return here, rows, nil
+}
+
+// turns has everybody take turns, parts of them in each round, in an order that
+// is drawn anew each time, and hands what came of a round to note. The more parts,
+// the less it matters what else the machine does. The first round is for warming
+// up.
+func turns(players []player, parts int, turn func(p player) (worker.Answer, error), note func(p player, a worker.Answer)) error {
+	order := make([]int, len(players))
+	for i := range order {
+		order[i] = i
+	}
+	for round := range rounds + 1 {
+		sums := make([]worker.Answer, len(players))
+		for range parts {
+			rand.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+			for _, i := range order {
+				a, err := turn(players[i])
+				if err != nil {
+					return err
+				}
+				sums[i].NS = append(sums[i].NS, a.NS...)
+				sums[i].Mallocs += a.Mallocs
+			}
+		}
+		for i, p := range players {
+			if round > 0 {
+				note(p, sums[i])
+			}
+		}
+	}
+	return nil
+}
+
+// tabulate makes rows of samples by name, over the floor's.
+func tabulate(t figure.Table, players []player, absent []figure.Row, samples map[string]figure.Samples, floor string, goals bool) figure.Table {
+	for _, p := range players {
+		if p.name == floorAgain {
+			t.Noise = samples[p.name].Over(samples[floor])
+			continue
+		}
+		r := figure.Row{Name: p.name, Value: samples[p.name], Ratio: samples[p.name].Over(samples[floor]), Note: p.note}
+		if goals {
+			r.Goal = p.goal
+		}
+		t.Rows = append(t.Rows, r)
+	}
+	t.Rows = append(t.Rows, absent...)
+	return t
+}

@@ -1,0 +1,177 @@
+package guard
+
+import (
+	"sync"
+
+	"github.com/anthdm/hollywood/actor"
+)
+
+// queue is what waits for an actor, and who is to come for it. An idle actor has
+// neither a goroutine nor memory for more than a few messages.
+type queue struct {
+	mu      sync.Mutex // protects what follows
+	turn    turn
+	by      *proc            // who is to come, of an actor that is handed
+	waiting []actor.Envelope // in order
+	spare   []actor.Envelope // the batch before, empty
+}
+
+// turn says whose turn it is.
+type turn uint8
+
+const (
+	unstarted turn = iota // nobody's yet: messages wait
+	idle                  // there is nothing to do
+	handed                // the goroutine's of by, once by has nothing to do
+	busy                  // that of a goroutine's
+	shut                  // nobody's any more: messages are dropped
+)
+
+// put queues a message and sees to it that somebody comes for it. From is the
+// actor that sends, if this is the last thing but one that it does: then its own
+// goroutine comes, which costs no waking of another. It takes one actor along;
+// should it not come soon, whoever sends the next message fetches somebody.
+func (p *proc) put(env actor.Envelope, from *proc) {
+	q := &p.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.turn == shut {
+		return
+	}
+	if q.waiting == nil {
+		if q.waiting, q.spare = q.spare, nil; q.waiting == nil {
+			q.waiting = make([]actor.Envelope, 0, room)
+		}
+	}
+	q.waiting = append(q.waiting, env)
+	switch {
+	case q.turn == idle && from != nil && from.next == nil:
+		q.turn, q.by, from.next = handed, from, p
+	case q.turn == idle, q.turn == handed && q.by != from:
+		q.turn, q.by = busy, nil
+		go work(p)
+	}
+}
+
+// open begins an actor's life.
+func (q *queue) open(p *proc) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.turn == unstarted {
+		q.turn = busy
+		go work(p)
+	}
+}
+
+// close drops what waits, and all that comes.
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.turn, q.waiting, q.spare = shut, nil, nil
+}
+
+// take returns what waits, in order; nil when there is nothing, and then it is
+// nobody's turn.
+func (q *queue) take() []actor.Envelope {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting) == 0 {
+		if q.turn == busy {
+			q.turn = idle
+		}
+		q.waiting, q.spare = nil, keep(q.spare, room) // one of them is enough
+		return nil
+	}
+	batch := q.waiting
+	q.waiting, q.spare = q.spare, nil
+	return batch
+}
+
+// For how many messages an actor keeps memory while it is idle, and while it is
+// busy.
+const (
+	room     = 4
+	busyRoom = 4096
+)
+
+func keep(s []actor.Envelope, limit int) []actor.Envelope {
+	if cap(s) > limit {
+		return nil
+	}
+	return s
+}
+
+// giveBack returns the room of a batch, of which nothing is used any more.
+func (q *queue) giveBack(batch []actor.Envelope) {
+	clear(batch)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.turn != shut {
+		q.spare = keep(batch[:0], busyRoom)
+	}
+}
+
+// claim takes the turn that by was handed, unless somebody has taken it before.
+func (p *proc) claim(by *proc) bool {
+	p.queue.mu.Lock()
+	defer p.queue.mu.Unlock()
+	if p.queue.turn != handed || p.queue.by != by {
+		return false
+	}
+	p.queue.turn, p.queue.by = busy, nil
+	return true
+}
+
+// work is the goroutine of an actor that has something to do, and after it of
+// the one to which that led, and so on.
+func work(p *proc) {
+	growStack(false)
+	for p != nil {
+		p = p.run()
+	}
+}
+
+// growStack grows a new goroutine's stack while it is all but empty, to what most
+// messages need. Else it would be copied several times on the way down, which
+// costs more than many a message.
+//
+//go:noinline
+func growStack(never bool) {
+	if never { // the frame counts, not what is in it
+		var frame [8 << 10]byte
+		fill(frame[:])
+	}
+}
+
+//go:noinline
+func fill(b []byte) { clear(b) }
+
+// run lets the actor do what there is to do, and returns who is next.
+func (p *proc) run() *proc {
+	for {
+		next := p.next
+		p.next = nil // before it may be another's turn
+		batch := p.queue.take()
+		if next != nil && !next.claim(p) {
+			next = nil
+		}
+		if batch == nil {
+			return next
+		}
+		if next != nil {
+			go work(next) // this one is not done yet
+		}
+		p.Invoke(batch)
+		p.queue.giveBack(batch)
+	}
+}
+
+// handing returns p if what it sends now may be handled on this goroutine after
+// it: an actor that hangs before that holds nothing up that it had not sent in
+// its very last step.
+func (p *proc) handing() *proc {
+	if p.last && p.phase == running {
+		return p
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package redact
+
+import "strings"
+
+func contains(what string) func(string) bool {
+	return func(s string) bool { return strings.Contains(s, what) }
+}
+
+var (
+	mayBeKeyBlock = contains("-----BEGIN ")
+	mayBeWebToken = contains("eyJ")
+)
+
+// each calls found for every c in s until it returns true, and says whether it
+// did.
+func each(s string, c byte, found func(s string, at int) bool) bool {
+	for i := 0; ; i++ {
+		n := strings.IndexByte(s[i:], c)
+		if n < 0 {
+			return false
+		}
+		if i += n; found(s, i) {
+			return true
+		}
+	}
+}
+
+func mayBeSecretKey(s string) bool {
+	return each(s, 'k', func(s string, i int) bool {
+		return i > 0 && i+1 < len(s) && (s[i+1] == '-' || s[i+1] == '_') && (s[i-1] == 's' || s[i-1] == 'p' || s[i-1] == 'r')
+	})
+}
+
+func mayBeVendors(s string) bool {
+	return each(s, '_', func(s string, i int) bool {
+		return endsInAny(s[:i], "ghp", "gho", "ghu", "ghs", "ghr", "github", "npm", "hf", "gsk", "dop", "bb")
+	}) || each(s, '-', func(s string, i int) bool {
+		return endsInAny(s[:i], "glpat", "xapp", "xai") || i >= 4 && s[i-4:i-1] == "xox"
+	}) || strings.Contains(s, "SG.")
+}
+
+func endsInAny(s string, ends ...string) bool {
+	for _, end := range ends {
+		if strings.HasSuffix(s, end) {
+			return true
+		}
+	}
+	return false
+}
+
+func mayBeAmazons(s string) bool {
+	return each(s, 'A', func(s string, i int) bool {
+		if len(s)-i < 20 {
+			return false
+		}
+		switch s[i : i+4] {
+		case "AKIA", "ASIA", "AGPA", "AIDA", "AROA":
+			return true
+		}
+		return false
+	})
+}
+
+// odd says whether s has one of the two characters that are an ASCII letter to
+// a regular expression that does not tell upper from lower case, though they are
+// none: the long s and the Kelvin sign.
+func odd(s string) bool { return strings.Contains(s, "\u017f") || strings.Contains(s, "\u212a") }
+
+func mayBeAuthorization(s string) bool {
+	begins := func(s string, i int) bool { return hasPrefixFold(s[i:], "bearer") || hasPrefixFold(s[i:], "basic") }
+	return each(s, 'b', begins) || each(s, 'B', begins) || odd(s)
+}
+
+func mayBeNamed(s string) bool {
+	return each(s, ':', isNamed) || each(s, '=', isNamed) || odd(s)
+}
+
+// isNamed says whether a name of secrets stands before the colon, or the like,
+// at s[i].
+func isNamed(s string, i int) bool {
+	i = backOverSpace(s, i)
+	if i > 0 && (s[i-1] == '"' || s[i-1] == '\'') {
+		i--
+	}
+	for _, name := range []string{"key", "token", "secret", "password", "passwd", "pwd"} {
+		if hasPrefixFold(s[max(i-len(name), 0):i], name) {
+			return true
+		}
+	}
+	return false
+}
+
+func backOverSpace(s string, i int) int {
+	for i > 0 {
+		switch s[i-1] {
+		case ' ', '\t', '\n', '\f', '\r':
+			i--
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+func mayBeCredentialURL(s string) bool {
+	return each(s, ':', func(s string, i int) bool {
+		if !strings.HasPrefix(s[i:], "://") {
+			return false
+		}
+		switch {
+		case hasPrefixFold(s[max(i-2, 0):i], "ws"), hasPrefixFold(s[max(i-3, 0):i], "wss"):
+			return true
+		}
+		return strings.IndexByte(s[i:], '@') > 0
+	}) || odd(s)
+}
+
+// hasPrefixFold is strings.HasPrefix without regard to the case of ASCII
+// letters. Prefix is in lower case.
+func hasPrefixFold(s, prefix string) bool {
+	if len(s) < len(prefix) {
+		return false
+	}
+	for i := range len(prefix) {
+		c := s[i]
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != prefix[i] {
+			return false
+		}
+	}
+	return true
+}
