@@ -47,6 +47,8 @@ type Machine struct {
 
 	lost    [messages.Roles]messages.Generation // of the newest link that is gone
 	watches [messages.Roles]map[messages.TargetID]watch
+	list    []messages.PageWatch // of watches, never written again
+	listed  bool                 // and that is how they are
 }
 
 // NewMachine goes on from memory, which is empty for a new task. Every

@@ -196,7 +196,7 @@ func (m *Machine) watched(w messages.PageWatched) bool {
 	if m.watches[w.Role][w.Page].session == w.Session {
 		return false // told again, to a dialog actor that goes on from memory
 	}
-	m.watches[w.Role][w.Page] = watch{session: w.Session, gen: w.Gen}
+	m.watches[w.Role][w.Page], m.listed = watch{session: w.Session, gen: w.Gen}, false
 	for _, e := range m.open {
 		if e.Dialog.TargetID != w.Page {
 			continue
@@ -246,19 +246,23 @@ func (m *Machine) covered(now time.Time, c messages.PageCovered) bool {
 	}
 	news := !w.covered
 	w.covered, w.remembered, w.since = true, false, now
-	m.watches[c.Role][c.Page] = w
+	m.watches[c.Role][c.Page], m.listed = w, false
 	return news
 }
 
 // remembered are the watches for whoever takes this actor's place.
 func (m *Machine) remembered() []messages.PageWatch {
-	var list []messages.PageWatch
+	if m.listed {
+		return m.list
+	}
+	var list []messages.PageWatch // a new one: memories hold the last
 	for role := range messages.Roles {
 		for _, page := range slices.Sorted(maps.Keys(m.watches[role])) {
 			w := m.watches[role][page]
 			list = append(list, messages.PageWatch{Role: role, Gen: w.gen, Page: page, Session: w.session, Covered: w.covered})
 		}
 	}
+	m.list, m.listed = list, true
 	return list
 }
 
@@ -304,6 +308,7 @@ func (m *Machine) forget() {
 
 // linkGone forgets what a link was going to tell and takes its ways away.
 func (m *Machine) linkGone(r messages.Role) {
+	m.listed = false
 	maps.DeleteFunc(m.watches[r], func(_ messages.TargetID, w watch) bool { return w.gen <= m.lost[r] })
 	for i := range m.late {
 		if _, ok := m.watches[r][m.late[i].Page]; !ok {
@@ -320,6 +325,7 @@ func (m *Machine) linkGone(r messages.Role) {
 }
 
 func (m *Machine) pageForgotten(page messages.TargetID) {
+	m.listed = false
 	for role := range messages.Roles {
 		delete(m.watches[role], page)
 	}

@@ -108,24 +108,9 @@ func decode(c Config, now time.Time, method string, params []byte) any {
 	}
 	switch method {
 	case "Page.javascriptDialogOpening":
-		var e page.EventJavascriptDialogOpening
-		if json.Unmarshal(params, &e) != nil {
-			return nil
-		}
-		return messages.DialogOpened{
-			Role: c.Role, Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: messages.FrameID(clip(string(e.FrameID), maxID)),
-			Type: clip(string(e.Type), maxID), Message: clip(e.Message, maxDialogText), Default: clip(e.DefaultPrompt, maxDialogText), URL: clip(e.URL, maxURL), Heard: now,
-		}
+		return decodeOpening(c, now, params)
 	case "Page.javascriptDialogClosed":
-		var e struct {
-			FrameID   messages.FrameID `json:"frameId"`
-			Result    bool             `json:"result"`
-			UserInput string           `json:"userInput"`
-		}
-		if json.Unmarshal(params, &e) != nil {
-			return nil
-		}
-		return messages.DialogClosed{Role: c.Role, Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: messages.FrameID(clip(string(e.FrameID), maxID)), Accepted: e.Result, Text: clip(e.UserInput, messages.MaxPromptText)}
+		return decodeClosed(c, params)
 	case "Page.frameAttached":
 		var e struct { // without the stack of the script that did it
 			Frame  string `json:"frameId"`

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -134,6 +135,7 @@ func (b *Board) publish(v *View, events []messages.Event) {
 	b.mu.Unlock()
 	if wait != nil {
 		close(wait)
+		runtime.Gosched() // whoever waits reads now, before what else there is to do
 	}
 }
 

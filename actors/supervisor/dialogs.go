@@ -20,14 +20,12 @@ func (m *Machine) dialogsChanged(c messages.DialogsChanged) {
 			m.dialogLost(*c.Closed)
 		}
 	}
-	touched := map[messages.TargetID]bool{}
+	touched := slices.Collect(maps.Keys(m.told))
 	for _, d := range c.Pending {
-		touched[d.TargetID] = true
+		touched = append(touched, d.TargetID)
 	}
-	for t := range m.told {
-		touched[t] = true
-	}
-	for _, t := range slices.Sorted(maps.Keys(touched)) {
+	slices.Sort(touched)
+	for _, t := range slices.Compact(touched) {
 		m.tellDialogs(t)
 		m.pageChanged(t)
 	}
@@ -91,14 +89,8 @@ func (m *Machine) blocking(s messages.SessionID, dialogs []messages.Dialog) []me
 // nearest frame upwards with a session of its own. The tree may be that of the
 // link before; the sessions are of this one. "" is none yet.
 func (m *Machine) holder(d messages.Dialog) messages.SessionID {
-	attached := map[messages.FrameID]messages.SessionID{}
-	for s, e := range m.sessions {
-		if e.cfg.Page == d.TargetID {
-			attached[messages.FrameID(e.cfg.Target)] = s
-		}
-	}
 	frame := d.FrameID
-	if s, ok := attached[frame]; ok {
+	if s, ok := m.attachedTo(d.TargetID, frame); ok {
 		return s
 	}
 	if t := m.trees[d.TargetID]; t != nil {
@@ -108,7 +100,7 @@ func (m *Machine) holder(d messages.Dialog) messages.SessionID {
 					return "" // its process holds the dialog, and has no session yet
 				}
 				frame = c.ParentFrameID
-				if s, ok := attached[frame]; ok {
+				if s, ok := m.attachedTo(d.TargetID, frame); ok {
 					return s
 				}
 			}
@@ -118,4 +110,14 @@ func (m *Machine) holder(d messages.Dialog) messages.SessionID {
 		return p.session
 	}
 	return d.SessionID
+}
+
+// attachedTo is the session of a page's target that is this very frame.
+func (m *Machine) attachedTo(page messages.TargetID, frame messages.FrameID) (messages.SessionID, bool) {
+	for s, e := range m.sessions {
+		if e.cfg.Page == page && string(e.cfg.Target) == string(frame) {
+			return s, true
+		}
+	}
+	return "", false
 }

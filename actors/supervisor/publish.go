@@ -15,11 +15,7 @@ func (a *Actor) publish(events []messages.Event) {
 	v := &View{Snapshot: snap, Scope: a.cfg.Spec.Scope, Launched: a.cfg.Spec.Launch != nil}
 	if snap.Active {
 		if a.views == nil || !onlyConsole(events) {
-			a.views = a.machine.sessionViews()
-			for s, view := range a.views {
-				view.Port = a.ports[s]
-				a.views[s] = view
-			}
+			a.views = a.machine.sessionViews(a.ports)
 		}
 		v.Supervisor, v.Browser, v.Anchor, v.Sessions, v.Trees = a.self, a.root, a.anchorRoot, a.views, a.machine.trees
 	}

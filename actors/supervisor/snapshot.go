@@ -1,6 +1,9 @@
 package supervisor
 
-import "holdfast/messages"
+import (
+	"holdfast/actors/session"
+	"holdfast/messages"
+)
 
 // Snapshot is the state as it is now.
 func (m *Machine) Snapshot() *messages.Snapshot {
@@ -36,14 +39,14 @@ func orEmpty[T any](s []T) []T {
 	return s
 }
 
-// sessionViews are the sessions as callers meet them, without their ports.
-func (m *Machine) sessionViews() map[messages.SessionID]Session {
+// sessionViews are the sessions as callers meet them, with their ports.
+func (m *Machine) sessionViews(ports map[messages.SessionID]*session.Port) map[messages.SessionID]Session {
 	views := make(map[messages.SessionID]Session, len(m.sessions))
 	for s, e := range m.sessions {
 		dialogs := m.dialogsOn(e.cfg.Page)
 		p := m.pages[e.cfg.Page]
 		views[s] = Session{
-			Target: e.cfg.Target, Page: e.cfg.Page, State: e.health,
+			Port: ports[s], Target: e.cfg.Target, Page: e.cfg.Page, State: e.health,
 			Blocking: m.blocking(s, dialogs), Paused: m.pausing(s, dialogs), PageDialogs: dialogs, Poisoned: p != nil && p.poisoned,
 		}
 	}

@@ -82,7 +82,7 @@ func (d Door) Send(msg any) bool {
 		d.p.sys.countDropped(d.p.spec.Kind)
 		return false
 	}
-	d.p.sys.engine.Send(d.p.pid, msg)
+	d.p.sys.Send(d.p.pid, msg)
 	return true
 }
 

@@ -110,9 +110,14 @@ func (s *System) Engine() *actor.Engine { return s.engine }
 // Send sends msg to an actor on this or another node. It never blocks. To nil
 // it does nothing.
 func (s *System) Send(to *actor.PID, msg any) {
-	if to != nil {
-		s.engine.Send(to, msg)
+	if to == nil {
+		return
 	}
+	if p, ok := s.procs.Load(to); ok {
+		p.(*proc).deliver(msg, nil, nil)
+		return
+	}
+	s.engine.Send(to, msg)
 }
 
 // Close ends the subscriber to the event stream. It should come after the
