@@ -199,7 +199,7 @@ func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
 	case noDialogShowing(h.Err), e.shut() && notSent(h.Err):
 		// Somebody else was first (C6).
 		m.end(now, e, messages.ClosedByRemote)
-		m.maybeNeeded(now, e, false) // whoever it was
+		m.maybeNeeded(now, e, !e.dismissed)
 	case e.shut():
 		// Sent, closed, and the confirmation lost.
 		m.end(now, e, e.ShutBy)

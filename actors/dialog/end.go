@@ -44,7 +44,7 @@ func (m *Machine) isOver(now time.Time, d seen, c messages.DialogClosed) {
 	default:
 		// By our answer, or by somebody whose answer was there first (C6):
 		// the outcome of ours tells, and it comes next.
-		e.ShutBy = e.likely(c)
+		e.ShutBy, e.dismissed = e.likely(c), !c.Accepted
 		m.changed(nil, nil)
 	}
 }

@@ -21,6 +21,7 @@ type entry struct {
 	remembered bool
 	alone      bool // bridged, and no link has told of it in time
 	overtaken  bool // a second opened on its page (C14)
+	dismissed  bool // it has shut, and not by an acceptance
 	over       bool // bridged, and a session has said that it waits no more
 	doubted    bool // bridged, and what was told to the actor before this one is lost
 	// ends are what links have told that may be its end, or that of one before it.

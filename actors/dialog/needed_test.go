@@ -19,6 +19,8 @@ func TestAutoTurnsToTheBridgeWhenSomebodyDismisses(t *testing.T) {
 	closed := func(accepted bool) any {
 		return messages.DialogClosed{Gen: 1, Session: "S", Page: "P", Frame: "P", Accepted: accepted}
 	}
+	said := messages.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionDismiss}, Reply: func(any, error) {}}
+	refused := messages.DialogHandled{Dialog: "d-1", Session: "S", Err: noDialog}
 	second := messages.DialogOpened{Gen: 1, Session: "S", Page: "P", Frame: "F", Type: "alert"}
 	accept, dismiss := messages.PolicyAutoAccept, messages.PolicyAutoDismiss
 	for name, c := range map[string]struct {
@@ -39,7 +41,9 @@ func TestAutoTurnsToTheBridgeWhenSomebodyDismisses(t *testing.T) {
 		"the policy's own answer":             {policy: accept, after: soon, steps: []any{opened("confirm"), closed(true)}},
 		"the policy's own dismissal":          {policy: dismiss, after: soon, steps: []any{opened("confirm"), closed(false)}},
 		"before the policy's answer":          {policy: accept, after: soon, steps: []any{opened("confirm"), closed(false)}, needed: true},
-		"before the policy's, as it tells":    {policy: dismiss, after: soon, steps: []any{opened("confirm"), messages.DialogHandled{Dialog: "d-1", Session: "S", Err: noDialog}}, needed: true},
+		"of which nobody tells how it closed": {policy: dismiss, after: soon, steps: []any{opened("confirm"), messages.DialogHandled{Dialog: "d-1", Session: "S", Err: noDialog}}},
+		"an agent's answer, that came second": {after: soon, steps: []any{opened("confirm"), said, closed(false), refused}, needed: true},
+		"and after somebody who accepted":     {after: soon, steps: []any{opened("confirm"), said, closed(true), refused}},
 		"a spec that wants none":              {bridge: messages.BridgeOff, after: soon, steps: []any{opened("confirm"), closed(false)}},
 	} {
 		t.Run(name, func(t *testing.T) {
