@@ -104,6 +104,14 @@ func TestADoubtedDialogWhoseFrameIsGoneIsSettled(t *testing.T) {
 			[]any{messages.FramesChanged{Gen: 1, Page: "P", Tree: bare}, healthy},
 			nil,
 		},
+		"the forest fails, and the next one lacks its frame": {
+			[]any{supervisor.FramesRestarted{}, messages.FramesChanged{Gen: 1, Page: "P", Tree: bare}, messages.SessionReady{Gen: 1, Session: "S", Target: "P"}, healthy},
+			removed,
+		},
+		"the next one has not heard all": {
+			[]any{supervisor.FramesRestarted{}, messages.FramesChanged{Gen: 1, Page: "P", Tree: bare}, healthy},
+			nil,
+		},
 		"its frame is there": {
 			[]any{messages.PageNavigated{Gen: 1, Page: "P", URL: "http://a.test/"}, supervisor.DialogsRestarted{}, healthy},
 			nil,
