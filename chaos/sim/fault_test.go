@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing/synctest"
 	"time"
@@ -289,6 +290,7 @@ func (w *world) dropInAnswer(t *task, s plan.Step, primary, anchor *chaos.Conn) 
 	}
 	w.answerOne(t, s)
 	synctest.Wait()
+	w.dialogs.cut()
 	w.reset(primary)
 	if s.Pick[0]%4 < 2 {
 		w.reset(anchor)
@@ -354,6 +356,7 @@ func (w *world) restartBrowser(h *host) {
 			continue
 		}
 		w.dialogs.excuse(t, "its browser is no more")
+		w.dialogs.excuseOpen(t, "its browser is no more")
 		if t.plan.Direct {
 			t.mayLose = "its browser is no more"
 		}
@@ -378,6 +381,13 @@ func (w *world) heldPopup(t *task, s plan.Step, primary *chaos.Conn) {
 func (w *world) poison(t *task, s plan.Step) {
 	p, ok := t.page(s.Pick[0])
 	if !ok || p.Dialogs > 0 || t.shared(p.Target) {
+		return
+	}
+	// An answer that is on its way when the frame goes ends the browser, and nobody
+	// can take it back (C15).
+	if slices.ContainsFunc(t.host.now().Connections(), func(c *chaos.Conn) bool {
+		return c.Host() == t.host.name(t.index) && c.Stalled()
+	}) {
 		return
 	}
 	f, ok := t.frame(p.Target, s.Pick[1], func(f chaos.Frame) bool { return f.OOPIF && !f.Hangs && !f.Loading })
