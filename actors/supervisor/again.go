@@ -9,7 +9,7 @@ import (
 
 // framesRestarted tells a new frame actor of the sessions. The rest they tell as soon
 // as they hear of it, which is after this. That a frame was removed under its dialog
-// (C15) may have been in the mailbox of the last one.
+// (C15) may have been in the mailbox of the last one. That of a new link has none.
 func (m *Machine) framesRestarted() {
 	m.do(Arm{timerFrames, framesProbation})
 	for _, s := range m.sessionOrder() {
@@ -17,7 +17,9 @@ func (m *Machine) framesRestarted() {
 		e.retells = true
 		m.do(ToFrame{messages.TargetAttached{Gen: m.gen, Session: s, Via: e.via, Page: e.cfg.Page, Info: e.info}})
 	}
-	m.doubt("")
+	if len(m.sessions) > 0 {
+		m.doubt("")
+	}
 }
 
 func (m *Machine) sessionRestarted(s messages.SessionID) {

@@ -1,6 +1,7 @@
 package supervisor_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -39,6 +40,19 @@ func TestWhatAFailedActorWasToldIsFoundOut(t *testing.T) {
 		}
 		if !over(b.step(healthy)) {
 			t.Error("the frame has answered, and its dialog stands open")
+		}
+	})
+	t.Run("the forest of a new link doubts nothing", func(t *testing.T) {
+		t.Parallel()
+		b := open(t)
+		b.step(supervisor.BrowserExited{Err: errors.New("gone")})
+		b.step(supervisor.BrowserStarting{Gen: 2})
+		b.step(supervisor.FramesRestarted{})
+		b.step(messages.TargetAttached{Gen: 2, Session: "S2", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}})
+		again := healthy
+		again.Gen, again.Session = 2, "S2"
+		if over(b.step(again)) {
+			t.Error("a dialog that nobody doubts is over")
 		}
 	})
 	t.Run("the page's session", func(t *testing.T) {
