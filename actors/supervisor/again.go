@@ -8,12 +8,17 @@ import (
 )
 
 // framesRestarted tells a new frame actor of the sessions. The rest they tell as soon
-// as they hear of it, which is after this.
+// as they hear of it, which is after this. That a frame was removed under its dialog
+// (C15) may have been in the mailbox of the last one. That of a new link has none.
 func (m *Machine) framesRestarted() {
 	m.do(Arm{timerFrames, framesProbation})
 	for _, s := range m.sessionOrder() {
 		e := m.sessions[s]
+		e.retells = true
 		m.do(ToFrame{messages.TargetAttached{Gen: m.gen, Session: s, Via: e.via, Page: e.cfg.Page, Info: e.info}})
+	}
+	if len(m.sessions) > 0 {
+		m.doubt("")
 	}
 }
 

@@ -1,6 +1,7 @@
 package supervisor_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -39,6 +40,19 @@ func TestWhatAFailedActorWasToldIsFoundOut(t *testing.T) {
 		}
 		if !over(b.step(healthy)) {
 			t.Error("the frame has answered, and its dialog stands open")
+		}
+	})
+	t.Run("the forest of a new link doubts nothing", func(t *testing.T) {
+		t.Parallel()
+		b := open(t)
+		b.step(supervisor.BrowserExited{Err: errors.New("gone")})
+		b.step(supervisor.BrowserStarting{Gen: 2})
+		b.step(supervisor.FramesRestarted{})
+		b.step(messages.TargetAttached{Gen: 2, Session: "S2", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}})
+		again := healthy
+		again.Gen, again.Session = 2, "S2"
+		if over(b.step(again)) {
+			t.Error("a dialog that nobody doubts is over")
 		}
 	})
 	t.Run("the page's session", func(t *testing.T) {
@@ -102,6 +116,14 @@ func TestADoubtedDialogWhoseFrameIsGoneIsSettled(t *testing.T) {
 		},
 		"nobody doubts it": {
 			[]any{messages.FramesChanged{Gen: 1, Page: "P", Tree: bare}, healthy},
+			nil,
+		},
+		"the forest fails, and the next one lacks its frame": {
+			[]any{supervisor.FramesRestarted{}, messages.FramesChanged{Gen: 1, Page: "P", Tree: bare}, messages.SessionReady{Gen: 1, Session: "S", Target: "P"}, healthy},
+			removed,
+		},
+		"the next one has not heard all": {
+			[]any{supervisor.FramesRestarted{}, messages.FramesChanged{Gen: 1, Page: "P", Tree: bare}, healthy},
 			nil,
 		},
 		"its frame is there": {

@@ -87,6 +87,7 @@ type sessionEntry struct {
 	ready   bool
 	enabled bool // hears of its page's dialogs
 	heard   bool // its renderer has answered since it was doubted
+	retells bool // of its frames, to a new frame actor
 	health  messages.PageState
 
 	bridged   bool // its documents have the bridge

@@ -120,7 +120,7 @@ func (m *Machine) sessionReady(r messages.SessionReady) {
 	if e == nil || r.Gen != m.gen {
 		return
 	}
-	e.ready, e.heard = true, e.heard || !r.Blocked
+	e.ready, e.retells, e.heard = true, false, e.heard || !r.Blocked
 	if m.resolve(r.Session); r.Blocked {
 		m.askDoubted(r.Session)
 	}

@@ -102,13 +102,13 @@ func (m *Machine) forgive(t messages.TargetID) {
 }
 
 // attachedWhole says that every session of a page has answered or been
-// classified.
+// classified, and so that the tree is all it can be.
 func (m *Machine) attachedWhole(t messages.TargetID) bool {
 	if m.pages[t].session == "" {
 		return false
 	}
 	for _, e := range m.sessions {
-		if e.cfg.Page == t && !e.ready {
+		if e.cfg.Page == t && (!e.ready || e.retells) {
 			return false
 		}
 	}

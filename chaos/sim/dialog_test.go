@@ -26,6 +26,10 @@ type dialog struct {
 	closedBy  map[messages.TaskID]messages.ClosedBy
 	closedAt  map[messages.TaskID]time.Time
 	confirmed int // callers who were told that theirs was the answer
+	// cut says that the outcome of an answer was cut off. The event that the dialog
+	// has closed names neither it nor whoever closed it (C1): if that was done in the
+	// way of the answer, it is taken for it.
+	cut       bool
 	explained bool
 	checked   bool
 }
@@ -123,7 +127,7 @@ func (w *world) answer(t *task, shown messages.Dialog, caller int, pick uint32) 
 		closed := v.(messages.ClosedDialog)
 		w.dialogs.mu.Lock()
 		o.confirmed++
-		twice, deaf := o.confirmed > 1, o.mayBeLost[t.id] != ""
+		twice, deaf := o.confirmed > 1 && !o.cut, o.mayBeLost[t.id] != ""
 		w.dialogs.mu.Unlock()
 		if twice {
 			w.violate("%s: two callers were told that theirs was the answer", what)
@@ -133,7 +137,7 @@ func (w *world) answer(t *task, shown messages.Dialog, caller int, pick uint32) 
 		}
 		// Without the actor's last messages, the answer may have met the dialog
 		// that came next: it names none.
-		if r, over := o.fake.Result(); !deaf && (!over || r.By != chaos.ClosedByAnswer || !g.got(o, r)) {
+		if r, over := o.fake.Result(); !deaf && (!over || r.By != chaos.ClosedByAnswer && !o.cut || !g.got(o, r)) {
 			w.violate("%s: told that it won, and the page got %+v", what, r)
 		}
 	})
@@ -262,6 +266,30 @@ func (d *dialogs) excuseAt(t *task, why string, then time.Time) {
 		}
 		if t.own[o.fake.Page()] && o.mayBeLost[t.id] == "" {
 			o.mayBeLost[t.id] = why
+		}
+	}
+}
+
+// excuseOpen lets what stands open in the task's browser be lost, also in a page
+// that the driver does not know for the task's yet.
+func (d *dialogs) excuseOpen(t *task, why string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, f := range t.host.now().OpenDialogs() {
+		if o := d.record(f); o != nil && o.mayBeLost[t.id] == "" {
+			o.mayBeLost[t.id] = why
+		}
+	}
+}
+
+// cut notes which dialogs stand open with answers under way, whose link is about
+// to be cut.
+func (d *dialogs) cut() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, o := range d.in {
+		if _, over := o.fake.Result(); !over && len(o.given) > 0 {
+			o.cut = true
 		}
 	}
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing/synctest"
 	"time"
@@ -301,6 +302,7 @@ func (w *world) dropInAnswer(t *task, s plan.Step, primary, anchor *chaos.Conn) 
 	}
 	w.answerOne(t, s)
 	synctest.Wait()
+	w.dialogs.cut()
 	w.reset(primary)
 	if s.Pick[0]%4 < 2 {
 		w.reset(anchor)
@@ -370,6 +372,7 @@ func (w *world) restartBrowser(h *host) {
 			continue
 		}
 		w.dialogs.excuse(t, "its browser is no more")
+		w.dialogs.excuseOpen(t, "its browser is no more")
 		if t.plan.Direct {
 			t.mayLose = "its browser is no more"
 		}
@@ -396,8 +399,15 @@ func (w *world) poison(t *task, s plan.Step) {
 	if !ok || p.Dialogs > 0 || t.shared(p.Target) {
 		return
 	}
+	// An answer that is on its way when the frame goes ends the browser, and nobody
+	// can take it back (C15).
+	if slices.ContainsFunc(t.host.now().Connections(), func(c *chaos.Conn) bool {
+		return c.Host() == t.host.name(t.index) && c.Stalled()
+	}) {
+		return
+	}
 	f, ok := t.frame(p.Target, s.Pick[1], func(f chaos.Frame) bool { return f.OOPIF && !f.Hangs && !f.Loading })
-	if !ok {
+	if !ok || !t.hearsParent(f) {
 		return
 	}
 	d := w.dialogs.raise(t.host.now(), f.ID, s.Pick[2])
@@ -405,6 +415,23 @@ func (w *world) poison(t *task, s plan.Step) {
 	w.dialogs.excuse(t, "its frame was removed")
 	w.trace.say("%s is removed under %q", w.trace.name("f", string(f.ID)), d.message)
 	t.host.now().RemoveFrame(f.ID)
+}
+
+// hearsParent says whether a frame's parent can remove it, and the task has a session
+// there to be told by. A page that hangs reports no iframe to a link that comes, so
+// nobody tells of what they do among themselves.
+func (t *task) hearsParent(f chaos.Frame) bool {
+	b := t.host.now()
+	for _, parent := range b.FramesOf(f.Page) {
+		if parent.ID != f.Parent {
+			continue
+		}
+		sessions := b.Sessions(parent.Target)
+		return !parent.Hangs && slices.ContainsFunc(b.Connections(), func(c *chaos.Conn) bool {
+			return c.Host() == t.host.name(t.index) && slices.ContainsFunc(sessions, func(s chaos.Session) bool { return s.Conn == c.Number() })
+		})
+	}
+	return false
 }
 
 // twoDialogs opens two at once on a page: the first is closed by the browser,
