@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"holdfast/internal/scan"
 	"holdfast/messages"
 )
 
@@ -112,9 +113,9 @@ func (m *Mux) handleEvent(e Envelope) {
 	method, wanted := m.wants.find(e.Method)
 	switch string(e.Method) {
 	case attachedEvent:
-		m.announce(unquote(member(e.Params, "sessionId")))
+		m.announce(scan.Unquote(member(e.Params, "sessionId")))
 	case detachedEvent:
-		defer m.retire(unquote(member(e.Params, "sessionId")))
+		defer m.retire(scan.Unquote(member(e.Params, "sessionId")))
 	}
 	if !wanted {
 		m.stats.EventsIgnored.Add(1)

@@ -124,6 +124,9 @@ func decode(c Config, now time.Time, method string, params []byte) any {
 			Frame: messages.FrameID(clip(e.Frame, maxID)), Parent: messages.FrameID(clip(e.Parent, maxID)),
 		}
 	case "Page.frameNavigated":
+		if f, ok := quickNavigated(c, params); ok {
+			return f
+		}
 		var e page.EventFrameNavigated
 		if json.Unmarshal(params, &e) != nil || e.Frame == nil {
 			return nil
@@ -211,6 +214,12 @@ func decode(c Config, now time.Time, method string, params []byte) any {
 // decodeLifecycle passes only the moments that a navigation can wait for;
 // Chrome sends a dozen others per document.
 func decodeLifecycle(params []byte) any {
+	if l, ok := quickLifecycle(params); ok {
+		if _, ok := momentByName[l.Name]; !ok {
+			return nil
+		}
+		return l
+	}
 	var e struct {
 		FrameID  messages.FrameID `json:"frameId"`
 		LoaderID string           `json:"loaderId"`
@@ -235,6 +244,9 @@ var (
 func decodeConsole(c Config, params []byte) any {
 	if !bytes.HasPrefix(params, consoleError) && !bytes.HasPrefix(params, consoleAssert) {
 		return nil
+	}
+	if r, ok := quickConsole(c, params); ok {
+		return r
 	}
 	var e runtime.EventConsoleAPICalled
 	if json.Unmarshal(params, &e) != nil {
@@ -347,17 +359,17 @@ func decodeTargetInfo(result []byte) (messages.TargetInfo, error) {
 func frameInfo(f *cdp.Frame) messages.FrameInfo {
 	return messages.FrameInfo{
 		ID: messages.FrameID(clip(string(f.ID), maxID)), Parent: messages.FrameID(clip(string(f.ParentID), maxID)), Loader: clip(string(f.LoaderID), maxID),
-		URL: clip(f.URL+f.URLFragment, maxURL), Origin: origin(f),
+		URL: clip(f.URL+f.URLFragment, maxURL), Origin: origin(f.SecurityOrigin),
 	}
 }
 
 // origin is the document's security origin. Chrome writes opaque ones as
 // "://"; a browser would say "null".
-func origin(f *cdp.Frame) string {
-	if f.SecurityOrigin == "" || f.SecurityOrigin == "://" {
+func origin(said string) string {
+	if said == "" || said == "://" {
 		return "null"
 	}
-	return clip(f.SecurityOrigin, maxURL)
+	return clip(said, maxURL)
 }
 
 func targetInfo(t *target.Info) messages.TargetInfo {

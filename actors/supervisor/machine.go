@@ -53,7 +53,7 @@ type Machine struct {
 	outlived map[messages.DialogID]bool
 
 	trees   map[messages.TargetID]*messages.FrameTree
-	console []messages.ConsoleError // copied on write
+	console []messages.ConsoleError // only what lies behind its end is written
 	reports reports
 
 	anchor anchor
