@@ -16,9 +16,17 @@ import (
 )
 
 // Events are the CDP events that somebody in Holdfast wants. All others end
-// in the link's reader, counted and never decoded.
-func Events() []string {
-	return []string{
+// in the link's reader, counted and never decoded. All links share the list.
+func Events() []string { return events }
+
+// AnchorEvents are those that somebody wants on a task's anchor link.
+func AnchorEvents() []string { return anchorEvents }
+
+// In order, so that a link has no list of its own.
+var (
+	events = []string{
+		"Debugger.paused",
+		"Debugger.resumed",
 		"Inspector.targetCrashed",
 		"Inspector.targetReloadedAfterCrash",
 		"Page.frameAttached",
@@ -32,24 +40,18 @@ func Events() []string {
 		"Page.navigatedWithinDocument",
 		"Runtime.consoleAPICalled",
 		"Runtime.exceptionThrown",
-		"Debugger.paused",
-		"Debugger.resumed",
 		"Target.attachedToTarget",
 		"Target.detachedFromTarget",
 		"Target.targetDestroyed",
 		"Target.targetInfoChanged",
 	}
-}
-
-// AnchorEvents are those that somebody wants on a task's anchor link.
-func AnchorEvents() []string {
-	return []string{
+	anchorEvents = []string{
 		"Page.javascriptDialogClosed",
 		"Page.javascriptDialogOpening",
 		"Target.attachedToTarget",
 		"Target.detachedFromTarget",
 	}
-}
+)
 
 // Events that concern one session only and never leave its machine.
 type (
