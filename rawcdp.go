@@ -125,7 +125,7 @@ func (c rawCall) on(ctx context.Context, s supervisor.Session) (json.RawMessage,
 	switch {
 	case messages.CodeOf(err) == messages.CodeDeadline:
 		// By now it may be known why nobody answered, whatever the method.
-		if now, ok := c.board.View().Sessions[s.Port.Session]; ok {
+		if now, ok := c.board.View().Sessions.Get(s.Port.Session); ok {
 			if why := condition(now); why != nil {
 				return nil, why
 			}
@@ -168,7 +168,7 @@ func (c rawCall) session(ctx context.Context) (supervisor.Session, error) {
 	case c.req.FrameID != "":
 		return c.frameSession()
 	case c.req.TargetID != "":
-		for _, s := range c.view.Sessions {
+		for _, s := range c.view.Sessions.All() {
 			if s.Target == c.req.TargetID {
 				return s, nil
 			}
@@ -179,7 +179,7 @@ func (c rawCall) session(ctx context.Context) (supervisor.Session, error) {
 		return supervisor.Session{}, notConnected() // ours, but not attached at the moment
 	}
 	current := c.view.Snapshot.PageTargetID
-	for _, s := range c.view.Sessions {
+	for _, s := range c.view.Sessions.All() {
 		if s.Target == current {
 			return s, nil
 		}
@@ -194,7 +194,7 @@ func (c rawCall) session(ctx context.Context) (supervisor.Session, error) {
 // session of its own is an error, not a command for another frame (F10).
 func (c rawCall) frameSession() (supervisor.Session, error) {
 	f := c.req.FrameID
-	for _, s := range c.view.Sessions {
+	for _, s := range c.view.Sessions.All() {
 		if messages.FrameID(s.Target) == f && (c.req.TargetID == "" || c.req.TargetID == s.Page) {
 			return s, nil
 		}
@@ -328,7 +328,7 @@ func (c rawCall) getTargets(ctx context.Context) (json.RawMessage, error) {
 		return nil, messages.Errorf(messages.CodeInternal, "the browser's answer to %s cannot be read", c.req.Method)
 	}
 	ours := map[messages.TargetID]bool{}
-	for _, s := range c.view.Sessions {
+	for _, s := range c.view.Sessions.All() {
 		ours[s.Target] = true
 	}
 	mine := []json.RawMessage{}
@@ -346,7 +346,7 @@ func (c rawCall) ownTarget(ctx context.Context, t messages.TargetID) error {
 	if c.view.Scope == messages.ScopeBrowser {
 		return nil
 	}
-	for _, s := range c.view.Sessions {
+	for _, s := range c.view.Sessions.All() {
 		if s.Target == t {
 			return nil
 		}

@@ -23,7 +23,8 @@ type DialOptions struct {
 	// a client of the package that obeys no proxy from the environment: a
 	// browser's key is not to be told to one by surprise.
 	HTTPClient *http.Client
-	// Events are the methods that sinks get. All others end in the reader.
+	// Events are the methods that sinks get. All others end in the reader. The list
+	// is kept, and not to be written to any more.
 	Events []string
 	// MaxMessage bounds one message from the peer, in bytes; 0 is
 	// messages.MaxCDPMessage, and 1 GiB the most. A larger one is discarded, and the call it

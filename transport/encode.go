@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"sync"
 
+	"holdfast/internal/scan"
 	"holdfast/internal/ws"
 )
 
@@ -74,10 +75,10 @@ func appendString(b []byte, s string) []byte {
 // isObject says whether b is one JSON object and nothing behind it, so that
 // it cannot smuggle members into the message around it.
 func isObject(b []byte) bool {
-	i := skipSpace(b, 0)
+	i := scan.SkipSpace(b, 0)
 	if i >= len(b) || b[i] != '{' {
 		return false
 	}
-	end := skipNested(b, i)
-	return end >= 0 && skipSpace(b, end) == len(b)
+	end := scan.SkipNested(b, i)
+	return end >= 0 && scan.SkipSpace(b, end) == len(b)
 }

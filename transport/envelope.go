@@ -2,8 +2,9 @@ package transport
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
+
+	"holdfast/internal/scan"
 )
 
 // Envelope is the outside of a CDP message. The slices are parts of the
@@ -56,7 +57,7 @@ func scanChrome(msg []byte) (e Envelope, ok bool) {
 	switch {
 	case bytes.HasPrefix(msg, []byte(`{"id":`)):
 		i = len(`{"id":`)
-		n := literalEnd(msg, i)
+		n := scan.LiteralEnd(msg, i)
 		if e.ID, e.HasID = parseID(msg[i:n]); !e.HasID {
 			return e, false
 		}
@@ -70,7 +71,7 @@ func scanChrome(msg []byte) (e Envelope, ok bool) {
 		default:
 			return e, false
 		}
-		end := skipValue(msg, i)
+		end := scan.SkipValue(msg, i)
 		if end < 0 {
 			return e, false
 		}
@@ -83,7 +84,7 @@ func scanChrome(msg []byte) (e Envelope, ok bool) {
 		i = len(methodHead) + len(e.Method) + 1
 		if bytes.HasPrefix(msg[i:], []byte(`,"params":`)) {
 			i += len(`,"params":`)
-			end := skipValue(msg, i)
+			end := scan.SkipValue(msg, i)
 			if end < 0 {
 				return e, false
 			}
@@ -93,7 +94,7 @@ func scanChrome(msg []byte) (e Envelope, ok bool) {
 	const sessionHead = `,"sessionId":"`
 	if bytes.HasPrefix(msg[i:], []byte(sessionHead)) {
 		i += len(sessionHead)
-		end := plainEnd(msg, i)
+		end := scan.PlainEnd(msg, i)
 		if end < 0 {
 			return e, false
 		}
@@ -111,7 +112,7 @@ func peekMethod(msg []byte) []byte {
 	if !bytes.HasPrefix(msg, []byte(methodHead)) {
 		return nil
 	}
-	end := plainEnd(msg, len(methodHead))
+	end := scan.PlainEnd(msg, len(methodHead))
 	if end < 0 {
 		return nil
 	}
@@ -121,12 +122,12 @@ func peekMethod(msg []byte) []byte {
 // scanAny reads a message in whatever form JSON allows.
 func scanAny(msg []byte) (Envelope, error) {
 	var e Envelope
-	m := members{b: msg}
-	for m.next() {
-		e.take(m.key, m.value)
+	m := scan.Members{JSON: msg}
+	for m.Next() {
+		e.take(m.Key, m.Value)
 	}
-	if m.bad != "" {
-		return Envelope{}, &EnvelopeError{Offset: min(m.i, len(msg)), Reason: m.bad}
+	if m.Bad != "" {
+		return Envelope{}, &EnvelopeError{Offset: min(m.At, len(msg)), Reason: m.Bad}
 	}
 	return e, nil
 }
@@ -137,9 +138,9 @@ func (e *Envelope) take(key, value []byte) {
 	case "id":
 		e.ID, e.HasID = parseID(value)
 	case "method":
-		e.Method = unquote(value)
+		e.Method = scan.Unquote(value)
 	case "sessionId":
-		e.SessionID = unquote(value)
+		e.SessionID = scan.Unquote(value)
 	case "params":
 		e.Params = value
 	case "result":
@@ -152,13 +153,13 @@ func (e *Envelope) take(key, value []byte) {
 // scanCut reads as much as there is of a message whose end is missing.
 func scanCut(head []byte) Envelope {
 	var e Envelope
-	m := members{b: head}
-	for m.next() {
-		e.take(m.key, m.value)
+	m := scan.Members{JSON: head}
+	for m.Next() {
+		e.take(m.Key, m.Value)
 	}
 	// The value that was cut tells by its key what the message is.
-	if m.key != nil && m.cut {
-		switch string(m.key) {
+	if m.Key != nil && m.Cut {
+		switch string(m.Key) {
 		case "params":
 			e.Params = []byte{}
 		case "result":
@@ -190,13 +191,13 @@ func idFromTail(tail []byte) (int64, bool) {
 // member returns the raw value of one key of an object, nil if there is none.
 func member(object []byte, key string) []byte {
 	var found []byte
-	m := members{b: object}
-	for m.next() {
-		if string(m.key) == key {
-			found = m.value
+	m := scan.Members{JSON: object}
+	for m.Next() {
+		if string(m.Key) == key {
+			found = m.Value
 		}
 	}
-	if m.bad != "" {
+	if m.Bad != "" {
 		return nil
 	}
 	return found
@@ -223,20 +224,4 @@ func parseID(b []byte) (int64, bool) {
 		n = -n
 	}
 	return n, true
-}
-
-// unquote returns what a JSON string says, nil if value is not a string.
-func unquote(value []byte) []byte {
-	if len(value) < 2 || value[0] != '"' {
-		return nil
-	}
-	inner := value[1 : len(value)-1]
-	if bytes.IndexByte(inner, '\\') < 0 {
-		return inner
-	}
-	var s string
-	if json.Unmarshal(value, &s) != nil {
-		return nil
-	}
-	return []byte(s)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"holdfast/internal/scan"
 	"holdfast/messages"
 )
 
@@ -112,9 +113,9 @@ func (m *Mux) handleEvent(e Envelope) {
 	method, wanted := m.wants.find(e.Method)
 	switch string(e.Method) {
 	case attachedEvent:
-		m.announce(unquote(member(e.Params, "sessionId")))
+		m.announce(scan.Unquote(member(e.Params, "sessionId")))
 	case detachedEvent:
-		defer m.retire(unquote(member(e.Params, "sessionId")))
+		defer m.retire(scan.Unquote(member(e.Params, "sessionId")))
 	}
 	if !wanted {
 		m.stats.EventsIgnored.Add(1)
@@ -203,7 +204,12 @@ func (m *Mux) keepLocked(r *route, method string, params []byte) {
 // is as fast as a map and a tenth of its size, and there are thousands of links.
 type methodSet []string
 
+// Names that are in order already are taken as they are: all links of a kind share
+// them.
 func newMethodSet(names []string) methodSet {
+	if slices.IsSorted(names) {
+		return names
+	}
 	s := methodSet(slices.Clone(names))
 	slices.Sort(s)
 	return slices.Compact(s)

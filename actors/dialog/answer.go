@@ -30,7 +30,7 @@ func (m *Machine) beforeUnload(page messages.TargetID) messages.BeforeUnload {
 	switch {
 	case m.spec.BeforeUnload != "":
 		return m.spec.BeforeUnload
-	case m.spec.DialogPolicy == messages.PolicyMustRespond && m.watches[messages.RoleAnchor][page].covered:
+	case m.spec.DialogPolicy == messages.PolicyMustRespond && m.watches[messages.RoleAnchor].At(page).covered:
 		return messages.BeforeUnloadAsk
 	}
 	return messages.BeforeUnloadAccept

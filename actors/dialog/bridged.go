@@ -147,7 +147,7 @@ func (m *Machine) wayless(e *entry) bool {
 // attended says whether a link that stands sees the page.
 func (m *Machine) attended(page messages.TargetID) bool {
 	for role := range messages.Roles {
-		if w, ok := m.watches[role][page]; ok && w.gen > m.lost[role] {
+		if w, ok := m.watches[role].Get(page); ok && w.gen > m.lost[role] {
 			return true
 		}
 	}

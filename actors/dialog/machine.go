@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"holdfast/internal/bounds"
+	"holdfast/internal/few"
 	"holdfast/internal/redact"
 	"holdfast/messages"
 )
@@ -47,7 +48,7 @@ type Machine struct {
 	ended        []messages.SessionID // newest last; no name is used again
 
 	lost    [messages.Roles]messages.Generation // of the newest link that is gone
-	watches [messages.Roles]map[messages.TargetID]watch
+	watches [messages.Roles]few.Map[messages.TargetID, watch]
 	list    []messages.PageWatch // of watches, never written again
 	listed  bool                 // and that is how they are
 }
@@ -56,11 +57,8 @@ type Machine struct {
 // remembered dialog gets its watchdog back with the first Step, [Start].
 func NewMachine(spec messages.TaskSpec, memory messages.DialogMemory) *Machine {
 	m := &Machine{spec: spec, seq: memory.Seq, recent: memory.Recent, late: slices.Clone(memory.Late), answeredKeys: slices.Clone(memory.Answered)}
-	for role := range m.watches {
-		m.watches[role] = map[messages.TargetID]watch{}
-	}
 	for _, w := range memory.Watches {
-		m.watches[w.Role][w.Page] = watch{session: w.Session, gen: w.Gen, covered: w.Covered, remembered: true}
+		m.watches[w.Role].Set(w.Page, watch{session: w.Session, gen: w.Gen, covered: w.Covered, remembered: true})
 	}
 	for _, o := range memory.Open {
 		m.open = append(m.open, &entry{OpenDialog: o, remembered: true})
@@ -161,7 +159,7 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 	if o.Gen <= m.lost[o.Role] {
 		return // said by a link that is gone
 	}
-	if w := m.watches[o.Role][o.Page]; w.session != "" && w.session != o.Session {
+	if w := m.watches[o.Role].At(o.Page); w.session != "" && w.session != o.Session {
 		return // by a session that is
 	}
 	looks := messages.SeenDialog{Page: o.Page, Frame: o.Frame, Type: o.Type, Message: redact.Text(clip(o.Message))}

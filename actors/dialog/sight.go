@@ -2,7 +2,6 @@ package dialog
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"time"
 
@@ -89,7 +88,7 @@ func (m *Machine) opening(r messages.Role, o messages.SeenDialog) (seen, bool) {
 // actor hears anew from each link that it looks on. Should it be another dialog that
 // looks the same, the link that was faster before tells of it.
 func (m *Machine) expectBelated(now time.Time, r messages.Role, o messages.SeenDialog) {
-	if w := m.watches[r][o.Page]; w.known() && now.Sub(w.since) > belated || !m.coveredBesides(r, o.Page) {
+	if w := m.watches[r].At(o.Page); w.known() && now.Sub(w.since) > belated || !m.coveredBesides(r, o.Page) {
 		return
 	}
 	list := m.looksLike(o)
@@ -108,7 +107,7 @@ func (m *Machine) expectBelated(now time.Time, r messages.Role, o messages.SeenD
 // coveredBesides says that another link than r hears of a page's dialogs.
 func (m *Machine) coveredBesides(r messages.Role, page messages.TargetID) bool {
 	for role := range messages.Roles {
-		if role != r && m.watches[role][page].covered {
+		if role != r && m.watches[role].At(page).covered {
 			return true
 		}
 	}
@@ -149,7 +148,7 @@ func (d seen) endedBy(r messages.Role) bool {
 // sights are what the links are going to tell of a dialog that r announces.
 func (m *Machine) sights(r messages.Role, page messages.TargetID) (s [messages.Roles]messages.Sight) {
 	for role := range messages.Roles {
-		w, ok := m.watches[role][page]
+		w, ok := m.watches[role].Get(page)
 		switch {
 		case role == r:
 			s[role] = messages.SightOpened
@@ -168,7 +167,7 @@ func (m *Machine) sights(r messages.Role, page messages.TargetID) (s [messages.R
 func (m *Machine) ways(o messages.DialogOpened) []messages.Way {
 	ways := []messages.Way{{Role: o.Role, Gen: o.Gen, Session: o.Session}}
 	for role := range messages.Roles {
-		if w, ok := m.watches[role][o.Page]; ok && w.covered && role != o.Role {
+		if w, ok := m.watches[role].Get(o.Page); ok && w.covered && role != o.Role {
 			ways = addWay(ways, messages.Way{Role: role, Gen: w.gen, Session: w.session})
 		}
 	}
@@ -193,10 +192,11 @@ func (m *Machine) watched(w messages.PageWatched) bool {
 	if w.Gen <= m.lost[w.Role] {
 		return false
 	}
-	if m.watches[w.Role][w.Page].session == w.Session {
+	if m.watches[w.Role].At(w.Page).session == w.Session {
 		return false // told again, to a dialog actor that goes on from memory
 	}
-	m.watches[w.Role][w.Page], m.listed = watch{session: w.Session, gen: w.Gen}, false
+	m.watches[w.Role].Set(w.Page, watch{session: w.Session, gen: w.Gen})
+	m.listed = false
 	for _, e := range m.open {
 		if e.Dialog.TargetID != w.Page {
 			continue
@@ -231,7 +231,7 @@ func (m *Machine) dropWays(e *entry, which func(messages.Way) bool) {
 // name gives a dialog the session that callers know it by: the page's own, and
 // while there is none, one that can answer it.
 func (m *Machine) name(e *entry) {
-	if w := m.watches[messages.RolePrimary][e.Dialog.TargetID]; w.session != "" {
+	if w := m.watches[messages.RolePrimary].At(e.Dialog.TargetID); w.session != "" {
 		e.Dialog.SessionID = w.session
 	} else if len(e.Ways) > 0 {
 		e.Dialog.SessionID = e.Ways[0].Session
@@ -240,13 +240,14 @@ func (m *Machine) name(e *entry) {
 
 // covered notes that a session listens, and says whether that is news.
 func (m *Machine) covered(now time.Time, c messages.PageCovered) bool {
-	w, ok := m.watches[c.Role][c.Page]
+	w, ok := m.watches[c.Role].Get(c.Page)
 	if !ok || w.session != c.Session || w.known() {
 		return false
 	}
 	news := !w.covered
 	w.covered, w.remembered, w.since = true, false, now
-	m.watches[c.Role][c.Page], m.listed = w, false
+	m.watches[c.Role].Set(c.Page, w)
+	m.listed = false
 	return news
 }
 
@@ -257,8 +258,8 @@ func (m *Machine) remembered() []messages.PageWatch {
 	}
 	var list []messages.PageWatch // a new one: memories hold the last
 	for role := range messages.Roles {
-		for _, page := range slices.Sorted(maps.Keys(m.watches[role])) {
-			w := m.watches[role][page]
+		for _, page := range slices.Sorted(m.watches[role].Keys()) {
+			w := m.watches[role].At(page)
 			list = append(list, messages.PageWatch{Role: role, Gen: w.gen, Page: page, Session: w.session, Covered: w.covered})
 		}
 	}
@@ -309,9 +310,13 @@ func (m *Machine) forget() {
 // linkGone forgets what a link was going to tell and takes its ways away.
 func (m *Machine) linkGone(r messages.Role) {
 	m.listed = false
-	maps.DeleteFunc(m.watches[r], func(_ messages.TargetID, w watch) bool { return w.gen <= m.lost[r] })
+	for page, w := range m.watches[r].All() {
+		if w.gen <= m.lost[r] {
+			m.watches[r].Delete(page)
+		}
+	}
 	for i := range m.late {
-		if _, ok := m.watches[r][m.late[i].Page]; !ok {
+		if _, ok := m.watches[r].Get(m.late[i].Page); !ok {
 			m.late[i].Sights[r] = messages.SightOver
 		}
 	}
@@ -327,7 +332,7 @@ func (m *Machine) linkGone(r messages.Role) {
 func (m *Machine) pageForgotten(page messages.TargetID) {
 	m.listed = false
 	for role := range messages.Roles {
-		delete(m.watches[role], page)
+		m.watches[role].Delete(page)
 	}
 	m.late = slices.DeleteFunc(m.late, func(d messages.SeenDialog) bool { return d.Page == page })
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"holdfast/internal/few"
 	"holdfast/messages"
 )
 
@@ -50,8 +51,8 @@ type node struct {
 type Machine struct {
 	gen      messages.Generation
 	pages    map[messages.TargetID]*tree
-	sessions map[messages.SessionID]session
-	dirty    map[messages.TargetID]bool
+	sessions few.Map[messages.SessionID, session]
+	dirty    few.Map[messages.TargetID, bool]
 	flushing bool
 	out      []Effect
 }
@@ -73,8 +74,7 @@ type session struct {
 // NewMachine returns the empty forest of a new link.
 func NewMachine(gen messages.Generation) *Machine {
 	return &Machine{
-		gen: gen, pages: map[messages.TargetID]*tree{}, sessions: map[messages.SessionID]session{},
-		dirty: map[messages.TargetID]bool{},
+		gen: gen, pages: map[messages.TargetID]*tree{},
 	}
 }
 
@@ -88,33 +88,33 @@ func (m *Machine) Step(_ time.Time, in any) []Effect {
 			m.targetAttached(in)
 		}
 	case messages.TargetsAttached:
-		if _, ok := m.sessions[in.Session]; ok && in.Gen == m.gen {
+		if _, ok := m.sessions.Get(in.Session); ok && in.Gen == m.gen {
 			m.targetsAttached(in)
 		}
 	case messages.TargetDetached:
 		m.sessionGone(in.Session)
 	case messages.FrameTreeLoaded:
-		if at, ok := m.sessions[in.Session]; ok {
+		if at, ok := m.sessions.Get(in.Session); ok {
 			m.treeLoaded(at, in)
 		}
 	case messages.FrameAttached:
-		if at, ok := m.sessions[in.Session]; ok {
+		if at, ok := m.sessions.Get(in.Session); ok {
 			m.frameAttached(at, in)
 		}
 	case messages.FrameNavigated:
-		if at, ok := m.sessions[in.Session]; ok {
+		if at, ok := m.sessions.Get(in.Session); ok {
 			m.frameNavigated(at, in)
 		}
 	case messages.FrameURLChanged:
-		if at, ok := m.sessions[in.Session]; ok {
+		if at, ok := m.sessions.Get(in.Session); ok {
 			m.urlChanged(at, in)
 		}
 	case messages.FrameDetached:
-		if at, ok := m.sessions[in.Session]; ok {
+		if at, ok := m.sessions.Get(in.Session); ok {
 			m.frameDetached(at, in)
 		}
 	case messages.FrameSubtreeWillBeDetached:
-		if at, ok := m.sessions[in.Session]; ok {
+		if at, ok := m.sessions.Get(in.Session); ok {
 			m.subtreeGoing(at, in.Frame)
 		}
 	case messages.PageGone:
@@ -131,7 +131,7 @@ func (m *Machine) Step(_ time.Time, in any) []Effect {
 func (m *Machine) do(e Effect) { m.out = append(m.out, e) }
 
 func (m *Machine) touch(page messages.TargetID) {
-	m.dirty[page] = true
+	m.dirty.Set(page, true)
 	if !m.flushing {
 		m.flushing = true
 		m.do(FlushSoon{})
@@ -142,10 +142,10 @@ func (m *Machine) touch(page messages.TargetID) {
 // one out of process: their ids are the same (C35).
 func (m *Machine) targetAttached(a messages.TargetAttached) {
 	frame := messages.FrameID(a.Info.ID)
-	if _, ok := m.sessions[a.Via]; a.Via != "" && !ok {
+	if _, ok := m.sessions.Get(a.Via); a.Via != "" && !ok {
 		return // whoever reported it has ended, and this one with it
 	}
-	m.sessions[a.Session] = session{page: a.Page, frame: frame, via: a.Via}
+	m.sessions.Set(a.Session, session{page: a.Page, frame: frame, via: a.Via})
 	if a.Via == "" {
 		t := m.tree(a.Page)
 		if t.root == "" {
@@ -175,13 +175,13 @@ func (m *Machine) targetAttached(a messages.TargetAttached) {
 
 // targetsAttached puts right what was told of the sessions attached through one.
 func (m *Machine) targetsAttached(a messages.TargetsAttached) {
-	for _, s := range slices.Sorted(maps.Keys(m.sessions)) {
-		if m.sessions[s].via == a.Session && !slices.ContainsFunc(a.Targets, func(t messages.TargetAttached) bool { return t.Session == s }) {
+	for _, s := range slices.Sorted(m.sessions.Keys()) {
+		if m.sessions.At(s).via == a.Session && !slices.ContainsFunc(a.Targets, func(t messages.TargetAttached) bool { return t.Session == s }) {
 			m.sessionGone(s)
 		}
 	}
 	for _, t := range a.Targets {
-		if _, known := m.sessions[t.Session]; !known {
+		if _, known := m.sessions.Get(t.Session); !known {
 			m.targetAttached(t)
 			// It may have told of itself before, and its word was dropped.
 			m.do(ToSupervisor{messages.FramesUnheard{Gen: m.gen, Session: t.Session}})
@@ -193,15 +193,15 @@ func (m *Machine) targetsAttached(a messages.TargetsAttached) {
 // only the session lost. The frame stays unless its parent has said that it
 // is gone.
 func (m *Machine) sessionGone(s messages.SessionID) {
-	at, ok := m.sessions[s]
+	at, ok := m.sessions.Get(s)
 	if !ok {
 		return
 	}
-	delete(m.sessions, s)
+	m.sessions.Delete(s)
 	// The browser drops the sessions attached through it without a word. They
 	// go first: a document that takes this one's place must not find them.
-	for _, child := range slices.Sorted(maps.Keys(m.sessions)) {
-		if m.sessions[child].via == s {
+	for _, child := range slices.Sorted(m.sessions.Keys()) {
+		if m.sessions.At(child).via == s {
 			m.sessionGone(child)
 		}
 	}
@@ -251,7 +251,7 @@ func (m *Machine) treeLoaded(at session, l messages.FrameTreeLoaded) {
 			}
 			continue
 		}
-		_, alive := m.sessions[n.owner]
+		_, alive := m.sessions.Get(n.owner)
 		if n.owner == l.Session || !alive && seen[n.parent] {
 			m.remove(t, n)
 		}
@@ -376,10 +376,10 @@ func (m *Machine) pageGone(page messages.TargetID) {
 		return
 	}
 	delete(m.pages, page)
-	delete(m.dirty, page)
-	for s, at := range m.sessions {
+	m.dirty.Delete(page)
+	for s, at := range m.sessions.All() {
 		if at.page == page {
-			delete(m.sessions, s)
+			m.sessions.Delete(s)
 		}
 	}
 }
@@ -394,10 +394,10 @@ func (m *Machine) remove(t *tree, n *node) {
 
 func (m *Machine) flush() {
 	m.flushing = false
-	for _, page := range slices.Sorted(maps.Keys(m.dirty)) {
+	for _, page := range slices.Sorted(m.dirty.Keys()) {
 		if t := m.pages[page]; t != nil && t.nodes[t.root] != nil {
 			m.do(ToSupervisor{messages.FramesChanged{Gen: m.gen, Page: page, Tree: t.view()}})
 		}
 	}
-	clear(m.dirty)
+	m.dirty = few.Map[messages.TargetID, bool]{}
 }

@@ -25,6 +25,9 @@ func decodeConsole(c Config, params []byte) any {
 	if !bytes.HasPrefix(params, consoleError) && !bytes.HasPrefix(params, consoleAssert) {
 		return nil
 	}
+	if r, ok := quickConsole(c, params); ok {
+		return r
+	}
 	var e runtime.EventConsoleAPICalled
 	if json.Unmarshal(params, &e) != nil {
 		return nil

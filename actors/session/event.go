@@ -13,9 +13,18 @@ import (
 )
 
 // Events are the CDP events that somebody in Holdfast wants. All others end
-// in the link's reader, counted and never decoded.
-func Events() []string {
-	return []string{
+// in the link's reader, counted and never decoded. All links share the list.
+func Events() []string { return events }
+
+// AnchorEvents are those that somebody wants on a task's anchor link.
+func AnchorEvents() []string { return anchorEvents }
+
+// In order, so that a link has no list of its own.
+var (
+	events = []string{
+		"Debugger.paused",
+		"Debugger.resumed",
+		"Debugger.scriptParsed",
 		"Inspector.targetCrashed",
 		"Inspector.targetReloadedAfterCrash",
 		"Page.frameAttached",
@@ -29,19 +38,12 @@ func Events() []string {
 		"Page.navigatedWithinDocument",
 		"Runtime.consoleAPICalled",
 		"Runtime.exceptionThrown",
-		"Debugger.paused",
-		"Debugger.resumed",
-		"Debugger.scriptParsed",
 		"Target.attachedToTarget",
 		"Target.detachedFromTarget",
 		"Target.targetDestroyed",
 		"Target.targetInfoChanged",
 	}
-}
-
-// AnchorEvents are those that somebody wants on a task's anchor link.
-func AnchorEvents() []string {
-	return []string{
+	anchorEvents = []string{
 		"Debugger.paused",
 		"Debugger.resumed",
 		"Debugger.scriptParsed",
@@ -52,7 +54,7 @@ func AnchorEvents() []string {
 		"Target.attachedToTarget",
 		"Target.detachedFromTarget",
 	}
-}
+)
 
 // Events that concern one session only and never leave its machine.
 type (
@@ -124,6 +126,9 @@ func decode(c Config, now time.Time, method string, params []byte) any {
 			Frame: messages.FrameID(clip(e.Frame, maxID)), Parent: messages.FrameID(clip(e.Parent, maxID)),
 		}
 	case "Page.frameNavigated":
+		if f, ok := quickNavigated(c, params); ok {
+			return f
+		}
 		var e page.EventFrameNavigated
 		if json.Unmarshal(params, &e) != nil || e.Frame == nil {
 			return nil
@@ -213,6 +218,12 @@ func decode(c Config, now time.Time, method string, params []byte) any {
 // decodeLifecycle passes only the moments that a navigation can wait for;
 // Chrome sends a dozen others per document.
 func decodeLifecycle(params []byte) any {
+	if l, ok := quickLifecycle(params); ok {
+		if _, ok := momentByName[l.Name]; !ok {
+			return nil
+		}
+		return l
+	}
 	var e struct {
 		FrameID  messages.FrameID `json:"frameId"`
 		LoaderID string           `json:"loaderId"`
@@ -262,17 +273,17 @@ func decodeTargetInfo(result []byte) (messages.TargetInfo, error) {
 func frameInfo(f *cdp.Frame) messages.FrameInfo {
 	return messages.FrameInfo{
 		ID: messages.FrameID(clip(string(f.ID), maxID)), Parent: messages.FrameID(clip(string(f.ParentID), maxID)), Loader: clip(string(f.LoaderID), maxID),
-		URL: clip(f.URL+f.URLFragment, maxURL), Origin: origin(f),
+		URL: clip(f.URL+f.URLFragment, maxURL), Origin: origin(f.SecurityOrigin),
 	}
 }
 
 // origin is the document's security origin. Chrome writes opaque ones as
 // "://"; a browser would say "null".
-func origin(f *cdp.Frame) string {
-	if f.SecurityOrigin == "" || f.SecurityOrigin == "://" {
+func origin(said string) string {
+	if said == "" || said == "://" {
 		return "null"
 	}
-	return clip(f.SecurityOrigin, maxURL)
+	return clip(said, maxURL)
 }
 
 func targetInfo(t *target.Info) messages.TargetInfo {

@@ -13,6 +13,7 @@ import (
 	"holdfast/actors/session"
 	"holdfast/actors/wanted"
 	"holdfast/internal/bounds"
+	"holdfast/internal/few"
 	"holdfast/internal/guard"
 	"holdfast/internal/restart"
 	"holdfast/messages"
@@ -69,10 +70,11 @@ type Actor struct {
 
 	anchorRoot *session.Port
 
-	configs map[messages.SessionID]session.Config
-	ports   map[messages.SessionID]*session.Port
+	configs few.Map[messages.SessionID, session.Config]
+	ports   few.Map[messages.SessionID, *session.Port]
 	pids    map[messages.SessionID]*actor.PID // copied on write: the dialog actor has it
-	views   map[messages.SessionID]Session
+	views   few.Map[messages.SessionID, Session]
+	viewed  bool          // views are of the newest state, or of console errors before
 	orders  ledger.Ledger // with the children, by name
 	wanted  *wanted.Store // outlives sessions and links
 
@@ -83,9 +85,7 @@ type Actor struct {
 func New(cfg Config) *Actor {
 	a := &Actor{
 		cfg: cfg, machine: NewMachine(cfg.ID, cfg.Spec), log: cfg.Log.With("task", string(cfg.ID)),
-		configs: map[messages.SessionID]session.Config{},
-		ports:   map[messages.SessionID]*session.Port{},
-		pids:    map[messages.SessionID]*actor.PID{},
+		pids: map[messages.SessionID]*actor.PID{},
 	}
 	a.machine.bridge = newBridgeSecret()
 	return a
@@ -201,12 +201,12 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 		case FlushSoon:
 			c.Send(a.self, Flush{})
 		case SpawnSession:
-			a.configs[e.Config.Session] = e.Config
+			a.configs.Set(e.Config.Session, e.Config)
 			a.sessions.Add(c, restart.Child{ID: sessionPrefix + string(e.Config.Session), Type: restart.Transient})
 		case StopSession:
 			a.sessions.Remove(c, sessionPrefix+string(e.Session))
-			delete(a.configs, e.Session)
-			delete(a.ports, e.Session)
+			a.configs.Delete(e.Session)
+			a.ports.Delete(e.Session)
 			a.setPID(c, e.Session, nil)
 		case ToDialog:
 			a.order(c, childDialog, a.pid(a.dialogs, childDialog), e.Msg)

@@ -17,8 +17,10 @@ func (m *Machine) framesRestarted() {
 		e.retells = true
 		m.do(ToFrame{messages.TargetAttached{Gen: m.gen, Session: s, Via: e.via, Page: e.cfg.Page, Info: e.info}})
 	}
-	if len(m.sessions) > 0 {
-		m.doubt("")
+	for _, d := range m.pending {
+		if len(m.sessions) > 0 && d.FrameID != messages.FrameID(d.TargetID) {
+			m.unframed[d.ID] = true
+		}
 	}
 }
 

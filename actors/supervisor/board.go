@@ -9,6 +9,7 @@ import (
 	"github.com/anthdm/hollywood/actor"
 
 	"holdfast/actors/session"
+	"holdfast/internal/few"
 	"holdfast/messages"
 )
 
@@ -25,7 +26,7 @@ type View struct {
 	// Anchor is the same on the second link.
 	Anchor *session.Port
 	// Sessions are all attached sessions.
-	Sessions map[messages.SessionID]Session
+	Sessions few.Map[messages.SessionID, Session]
 	// Trees are the frame trees of the pages, whole.
 	Trees map[messages.TargetID]*messages.FrameTree
 }

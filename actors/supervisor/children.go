@@ -127,7 +127,7 @@ func (a *Actor) factory(id string) guard.Child {
 		gen, dialogs := a.gen, a.pid(a.dialogs, childDialog)
 		return guard.Child{Kind: "frame", Mailbox: Mailbox, New: func() guard.Behavior { return frame.New(gen, a.self, dialogs, a.cfg.Bounds) }}
 	default:
-		cfg, mux, peers := a.configs[sessionID(id)], a.mux, a.peers()
+		cfg, mux, peers := a.configs.At(sessionID(id)), a.mux, a.peers()
 		cfg.Again = a.pids[sessionID(id)] != nil
 		return guard.Child{Kind: "session", New: func() guard.Behavior {
 			return session.NewPage(cfg, mux, peers, a.cfg.Bounds, a.wanted)
@@ -188,7 +188,7 @@ func (a *Actor) started(c *guard.Context, id string, ref guard.Ref) {
 		s := sessionID(id)
 		again := a.pids[s] != nil
 		a.setPID(c, s, ref.PID)
-		a.ports[s] = session.NewPort(a.configs[s], a.mux, c.System(), ref.PID, a.wanted)
+		a.ports.Set(s, session.NewPort(a.configs.At(s), a.mux, c.System(), ref.PID, a.wanted))
 		if again {
 			a.step(c, SessionRestarted{s})
 		}

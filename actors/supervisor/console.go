@@ -1,7 +1,7 @@
 package supervisor
 
 import (
-	"hash/fnv"
+	"hash/maphash"
 	"slices"
 
 	"holdfast/messages"
@@ -18,13 +18,13 @@ func (m *Machine) consoleReported(r messages.ConsoleReported) {
 	if m.pages[r.Page] != nil && m.reports.again(r) {
 		return
 	}
-	e := r.Entry
-	keep := m.console
-	if len(keep) >= messages.MaxConsoleErrors {
-		keep = keep[len(keep)-messages.MaxConsoleErrors+1:]
+	// What has been published ends before the place that is written: the list is
+	// copied only when there is no room behind it, not for every error.
+	m.console = append(m.console, r.Entry)
+	if over := len(m.console) - messages.MaxConsoleErrors; over > 0 {
+		m.console = m.console[over:]
 	}
-	m.console = append(append(make([]messages.ConsoleError, 0, messages.MaxConsoleErrors), keep...), e)
-	m.held = append(m.held, messages.Event{Type: messages.EventConsoleError, Console: &e})
+	m.held = append(m.held, messages.Event{Type: messages.EventConsoleError, Console: &m.console[len(m.console)-1]})
 	if !m.flushing {
 		m.flushing = true
 		m.do(FlushSoon{})
@@ -56,16 +56,18 @@ type reporter struct {
 // report tells one error from another. The time is the browser's, in
 // microseconds, and a replay repeats it to the digit.
 type report struct {
-	at   messages.Seconds
-	text uint64
+	at    messages.Seconds
+	text  uint64
+	level string
 }
+
+// textSeed is a process's own, and decides nothing: hashes are only compared.
+var textSeed = maphash.MakeSeed()
 
 // again says whether r has been reported before, and remembers it.
 func (s *reports) again(r messages.ConsoleReported) bool {
 	t := s.reporter(r)
-	text := fnv.New64a()
-	_, _ = text.Write([]byte(r.Entry.Level + "\x00" + r.Entry.Text)) // a hash takes everything
-	key := report{r.Entry.TS, text.Sum64()}
+	key := report{r.Entry.TS, maphash.String(textSeed, r.Entry.Text), r.Entry.Level}
 	if r.Entry.TS <= t.floor || t.known[key] {
 		return true
 	}

@@ -15,6 +15,7 @@ func (m *Machine) dialogsChanged(c messages.DialogsChanged) {
 	if c.Closed != nil {
 		delete(m.doubted, c.Closed.ID)
 		delete(m.outlived, c.Closed.ID)
+		delete(m.unframed, c.Closed.ID)
 		m.tell(messages.Event{Type: messages.EventDialogClosed, Closed: c.Closed})
 		if c.Closed.ClosedBy == messages.ClosedByLost && c.Closed.Path != messages.PathBridge {
 			m.dialogLost(*c.Closed)

@@ -74,14 +74,15 @@ func (m *Machine) resolve(s messages.SessionID) {
 // the dialog had ended before may be what was lost, and then freeing the page does
 // no harm.
 func (m *Machine) resolveRemoved(t messages.TargetID) {
-	if len(m.doubted) == 0 || m.pages[t] == nil || !m.attachedWhole(t) || !m.heardWhole(t) {
+	if len(m.doubted)+len(m.unframed) == 0 || m.pages[t] == nil || !m.attachedWhole(t) || !m.heardWhole(t) {
 		return
 	}
 	for _, d := range m.pending {
-		if !m.doubted[d.ID] || d.TargetID != t || m.hasFrame(t, d.FrameID) {
+		if !m.doubted[d.ID] && !m.unframed[d.ID] || d.TargetID != t || m.hasFrame(t, d.FrameID) {
 			continue
 		}
 		delete(m.doubted, d.ID)
+		delete(m.unframed, d.ID)
 		if m.outlived[d.ID] {
 			m.do(ToDialog{messages.DialogOver{Dialog: d.ID}})
 		} else {

@@ -51,12 +51,15 @@ type Machine struct {
 	pending []messages.Dialog
 	told    map[messages.TargetID]bool // pages whose sessions know of open dialogs
 	doubted map[messages.DialogID]bool // may be over, without anybody having told
+	// unframed are the pending dialogs whose frame may have been removed without a
+	// word (C15).
+	unframed map[messages.DialogID]bool
 	// outlived are the pending dialogs whose page has another document by now. They
 	// should have ended with theirs.
 	outlived map[messages.DialogID]bool
 
 	trees   map[messages.TargetID]*messages.FrameTree
-	console []messages.ConsoleError // copied on write
+	console []messages.ConsoleError // only what lies behind its end is written
 	reports reports
 
 	anchor anchor
@@ -113,7 +116,7 @@ func NewMachine(id messages.TaskID, spec messages.TaskSpec) *Machine {
 		id: id, spec: spec, state: messages.StateStarting, conn: conn,
 		anchor: anchor{covered: map[messages.TargetID]bool{}, leaving: map[messages.TargetID][]Effect{}},
 		pages:  map[messages.TargetID]*pageEntry{}, sessions: map[messages.SessionID]*sessionEntry{},
-		opening: map[messages.TargetID]opening{}, told: map[messages.TargetID]bool{}, doubted: map[messages.DialogID]bool{}, outlived: map[messages.DialogID]bool{},
+		opening: map[messages.TargetID]opening{}, told: map[messages.TargetID]bool{}, doubted: map[messages.DialogID]bool{}, unframed: map[messages.DialogID]bool{}, outlived: map[messages.DialogID]bool{},
 		trees:      map[messages.TargetID]*messages.FrameTree{},
 		recovering: map[messages.TargetID]*recovery{}, orphaned: map[messages.TargetID]orphan{},
 	}

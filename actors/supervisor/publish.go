@@ -14,8 +14,8 @@ func (a *Actor) publish(events []messages.Event) {
 	snap := a.machine.Snapshot()
 	v := &View{Snapshot: snap, Scope: a.cfg.Spec.Scope, Launched: a.cfg.Spec.Launch != nil}
 	if snap.Active {
-		if a.views == nil || !onlyConsole(events) {
-			a.views = a.machine.sessionViews(a.ports)
+		if !a.viewed || !onlyConsole(events) {
+			a.views, a.viewed = a.machine.sessionViews(&a.ports), true
 		}
 		v.Supervisor, v.Browser, v.Anchor, v.Sessions, v.Trees = a.self, a.root, a.anchorRoot, a.views, a.machine.trees
 	}

@@ -1,7 +1,10 @@
 package supervisor
 
 import (
+	"slices"
+
 	"holdfast/actors/session"
+	"holdfast/internal/few"
 	"holdfast/messages"
 )
 
@@ -40,21 +43,23 @@ func orEmpty[T any](s []T) []T {
 }
 
 // sessionViews are the sessions as callers meet them, with their ports.
-func (m *Machine) sessionViews(ports map[messages.SessionID]*session.Port) map[messages.SessionID]Session {
-	views := make(map[messages.SessionID]Session, len(m.sessions))
+func (m *Machine) sessionViews(ports *few.Map[messages.SessionID, *session.Port]) (views few.Map[messages.SessionID, Session]) {
 	for s, e := range m.sessions {
 		dialogs := m.dialogsOn(e.cfg.Page)
 		p := m.pages[e.cfg.Page]
-		views[s] = Session{
-			Port: ports[s], Target: e.cfg.Target, Page: e.cfg.Page, State: e.health,
+		views.Set(s, Session{
+			Port: ports.At(s), Target: e.cfg.Target, Page: e.cfg.Page, State: e.health,
 			Blocking: m.blocking(s, dialogs), Paused: m.pausing(s, dialogs), PageDialogs: dialogs, Poisoned: p != nil && p.poisoned,
-		}
+		})
 	}
 	return views
 }
 
-// Capped is a tree within the caps of a snapshot (F2, F3).
+// Capped is a tree within the caps of a snapshot (F2, F3): t itself where it is.
 func Capped(t *messages.FrameTree) *messages.FrameTree {
+	if !t.Truncated && len(t.Children) <= messages.MaxTreeEntries && !slices.ContainsFunc(t.Children, func(c messages.FrameNode) bool { return c.IsOOPIF && c.ParentFrameID != t.Top.FrameID }) {
+		return t // nothing is deep, and nothing is much: nearly all are
+	}
 	depth := map[messages.FrameID]int{t.Top.FrameID: 0}
 	capped := &messages.FrameTree{Top: t.Top, Children: []messages.FrameNode{}}
 	for _, c := range t.Children {

@@ -93,6 +93,17 @@ func (m *Map[K, V]) Delete(k K) {
 // Len returns how many entries there are.
 func (m *Map[K, V]) Len() int { return len(m.list) + len(m.more) }
 
+// Keys gives the keys, like All.
+func (m *Map[K, V]) Keys() iter.Seq[K] {
+	return func(yield func(K) bool) {
+		for k := range m.All() {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
 // All gives the entries, in no order. They may be deleted meanwhile; one that
 // comes meanwhile is given or not.
 func (m *Map[K, V]) All() iter.Seq2[K, V] {

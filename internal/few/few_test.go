@@ -2,6 +2,7 @@ package few_test
 
 import (
 	"maps"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -51,6 +52,10 @@ func TestMapIsAMap(t *testing.T) {
 			"": func(t *rapid.T) {
 				if m.Len() != len(model) || !maps.Equal(maps.Collect(m.All()), model) {
 					t.Errorf("have %v, want %v", maps.Collect(m.All()), model)
+				}
+				keys := slices.Sorted(m.Keys())
+				if !slices.Equal(keys, slices.Sorted(maps.Keys(model))) {
+					t.Errorf("keys %v, want those of %v", keys, model)
 				}
 				for k := range 13 {
 					got, ok := m.Get(k)

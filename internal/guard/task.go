@@ -95,6 +95,16 @@ func (p *proc) keep(ctx context.Context, t *task, msg any) {
 	t.cancel() // for its memory: nobody looks at it any more
 }
 
+// forgetContext lets go of the contexts' parent while nobody looks at it.
+func (p *proc) forgetContext() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.kept) == len(p.tasks) && p.cancel != nil && !p.abandoned {
+		p.cancel()
+		p.base, p.cancel = nil, nil
+	}
+}
+
 // letGo is the end of a task that was kept.
 func (p *proc) letGo(ctx context.Context, t *task) {
 	p.runTask(ctx, t, func(context.Context) any {
@@ -111,6 +121,7 @@ func (p *proc) letGoAll(kept []*task) {
 }
 
 func (p *proc) handleDelivery(d delivery) {
+	p.forgetContext()
 	if !d.task.superseded {
 		p.receive(d.msg)
 	}

@@ -129,7 +129,7 @@ func TestGo(t *testing.T) {
 			b.do(h.PID(), func(c *guard.Context) { c.Go("a", kept("first")) })
 			time.Sleep(time.Second)
 			b.do(h.PID(), func(c *guard.Context) {
-				c.Go("a", func(context.Context) any { time.Sleep(1); return kept("second")(nil) })
+				c.Go("a", func(context.Context) any { time.Sleep(time.Nanosecond); return kept("second")(nil) })
 			})
 			time.Sleep(time.Second)
 			b.do(h.PID(), func(c *guard.Context) {

@@ -1,0 +1,78 @@
+package session_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"holdfast/actors/session"
+)
+
+// events are what Chrome says, with what it would say if it were another, and
+// whether they are read quickly.
+var events = []struct {
+	method, params string
+	quick          bool
+}{
+	{"Runtime.consoleAPICalled", `{"type":"error","args":[{"type":"string","value":"boom"}],"executionContextId":1,"timestamp":1785312000123.456,"stackTrace":{"callFrames":[{"functionName":"f","scriptId":"12","url":"http://a.test/app.js","lineNumber":10,"columnNumber":20},{"functionName":"","scriptId":"12","url":"http://a.test/b.js","lineNumber":1,"columnNumber":2}]}}`, true},
+	{"Runtime.consoleAPICalled", `{"type":"error","args":[],"executionContextId":1,"timestamp":1785312000123}`, true},
+	{"Runtime.consoleAPICalled", `{"type":"error","args":[{"type":"string","value":"a"},{"type":"number","value":1.5,"description":"1.5"},{"type":"undefined"},{"type":"boolean","value":false},{"type":"object","subtype":"error","className":"TypeError","description":"TypeError: x\n    at f (a.js:1:1)","objectId":"1","preview":{"type":"object","properties":[]}},{"type":"number","unserializableValue":"NaN","description":"NaN"}],"timestamp":1.0,"stackTrace":{"callFrames":[]}}`, true},
+	{"Runtime.consoleAPICalled", `{"type":"error","args":[{"type":"bigint","unserializableValue":"1n"},{"type":"object","value":{"a":[1,"2"]}},{"type":"string","value":"A\"\\ü\ud800 token=abcdef123456"}],"timestamp":1785312000123.25}`, true},
+	{"Runtime.consoleAPICalled", `{"type":"assert","args":[{"type":"string","value":"console.assert"}],"timestamp":1785312000123.25,"stackTrace":{"callFrames":[{"functionName":"","url":""}],"parent":{"callFrames":[]}}}`, true},
+	{"Runtime.consoleAPICalled", `{"type":"error","args":[{"type":"string","value":"` + strings.Repeat("x", 3000) + `"}],"timestamp":5}`, true},
+	{"Runtime.consoleAPICalled", `{"type":"error","args":[{"type":"object","subtype":"null","value":null}],"timestamp":5}`, false},
+	{"Runtime.consoleAPICalled", `{"type":"error","args":[{"type":"string","value":7}],"timestamp":5}`, false},
+	{"Runtime.consoleAPICalled", `{"type":"error","args":[{"type":"string","value":"` + "\xff" + `"}],"timestamp":5}`, false},
+	{"Runtime.consoleAPICalled", `{"type":"error","args":[null],"timestamp":5}`, false},
+	{"Runtime.consoleAPICalled", `{"type":"error","args":{},"timestamp":5}`, false},
+	{"Runtime.consoleAPICalled", `{"type":"error","args":[],"args":[{"type":"string","value":"a"}],"timestamp":5}`, false},
+	{"Runtime.consoleAPICalled", `{"type":"error","args":[` + strings.Repeat(`{"type":"undefined"},`, 20) + `{"type":"undefined"}],"timestamp":5}`, false},
+	{"Runtime.consoleAPICalled", `{"type":"error","args":[],"stackTrace":{"callFrames":[null]},"timestamp":5}`, false},
+	{"Page.frameNavigated", `{"frame":{"id":"F","loaderId":"L","url":"http://a.test/p?q=1","domainAndRegistry":"a.test","securityOrigin":"http://a.test","securityOriginDetails":{"isLocalhost":false},"mimeType":"text/html","adFrameStatus":{"adFrameType":"none"},"secureContextType":"InsecureScheme","crossOriginIsolatedContextType":"NotIsolated","gatedAPIFeatures":[]},"type":"Navigation"}`, true},
+	{"Page.frameNavigated", `{"frame":{"id":"F","parentId":"P","loaderId":"L","name":"n","url":"about:blank","urlFragment":"#x","securityOrigin":"://"},"type":"BackForwardCacheRestore"}`, true},
+	{"Page.frameNavigated", `{"frame":{"id":"F\u0041","loaderId":"` + strings.Repeat("L", 300) + `","url":"data:,` + strings.Repeat("ü", 3000) + `"}}`, true},
+	{"Page.frameNavigated", `{"frame":null,"type":"Navigation"}`, false},
+	{"Page.frameNavigated", `{"type":"Navigation"}`, false},
+	{"Page.frameNavigated", `{"frame":{"id":5}}`, false},
+	{"Page.lifecycleEvent", `{"frameId":"F","loaderId":"L","name":"load","timestamp":12.5}`, true},
+	{"Page.lifecycleEvent", `{"frameId":"F","loaderId":"L","name":"firstPaint","timestamp":12.5}`, true},
+	{"Page.lifecycleEvent", `{"frameId":null,"name":"load"}`, false},
+}
+
+func TestQuickReadingIsThoroughReading(t *testing.T) {
+	t.Parallel()
+	cfg := session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true}
+	for _, e := range events {
+		if _, ok := session.Quickly(cfg, e.method, []byte(e.params)); ok != e.quick {
+			t.Errorf("%.200s: read quickly %v", e.params, ok)
+		}
+		// A member that is null is left to the thorough reader.
+		thorough := strings.TrimSuffix(e.params, "}") + `,"odd":null}`
+		if _, ok := session.Quickly(cfg, e.method, []byte(thorough)); ok {
+			t.Fatalf("%.200s: read quickly", thorough)
+		}
+		got := session.Decode(cfg, time.Unix(0, 0), e.method, []byte(e.params))
+		want := session.Decode(cfg, time.Unix(0, 0), e.method, []byte(thorough))
+		if d := cmp.Diff(want, got, cmp.Exporter(func(reflect.Type) bool { return true })); d != "" {
+			t.Errorf("%.200s: %s", e.params, d)
+		}
+	}
+}
+
+// BenchmarkDecode is what the reader does for an event of 600 bytes.
+func BenchmarkDecode(b *testing.B) {
+	cfg := session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true}
+	for _, e := range []int{0, 14, 20} {
+		b.Run(events[e].method, func(b *testing.B) {
+			params := []byte(events[e].params)
+			b.SetBytes(int64(len(params)))
+			b.ReportAllocs()
+			for b.Loop() {
+				session.Decode(cfg, time.Time{}, events[e].method, params)
+			}
+		})
+	}
+}
