@@ -2,9 +2,8 @@ package transport
 
 import "sync"
 
-// Read buffers are borrowed for as long as there is something in them, since an
-// idle link should hold none and a link that once got a big reply should not
-// keep it. Above the largest class they are made and left to the collector.
+// Read buffers are borrowed for one message at a time, since an idle link should
+// hold none and a link that once got a big reply should not keep it. Above the largest class they are made and left to the collector.
 const (
 	smallBuffer = 4 << 10
 	midBuffer   = 64 << 10
@@ -43,14 +42,13 @@ func putBuffer(buf *buffer) {
 	}
 }
 
-// nextSize is the size of the buffer that takes the place of a full one of
-// size, in which a message of need bytes is to come.
-func nextSize(size, need int) int {
+// nextSize is the size of the buffer that takes the place of a full one.
+func nextSize(size int) int {
 	switch {
 	case size < midBuffer:
 		return midBuffer
 	case size < bigBuffer:
 		return bigBuffer
 	}
-	return min(2*size, max(need, size+1))
+	return 2 * size
 }

@@ -4,13 +4,16 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
+	"io"
+	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"time"
 
-	"holdfast/internal/ws"
+	"github.com/coder/websocket"
+
 	"holdfast/messages"
 )
 
@@ -66,11 +69,14 @@ func Dial(ctx context.Context, u messages.CDPURL, o DialOptions) (*Mux, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn, err := d.open(ctx, endpoint)
+	conn, below, err := d.open(ctx, endpoint)
 	if err != nil {
 		return nil, err
 	}
-	m := newMux(conn, o)
+	// Chrome's messages have no bound; ours is the reader's business, since
+	// the library's would end the connection.
+	conn.SetReadLimit(-1)
+	m := newMux(conn, below, o)
 	m.browser = processOf(endpoint)
 	return m, nil
 }
@@ -87,27 +93,35 @@ func processOf(endpoint *url.URL) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// open makes the WebSocket handshake. It sends no Origin, which Chrome would
-// refuse (C55).
-func (d *dialer) open(ctx context.Context, endpoint *url.URL) (*ws.Conn, error) {
+// open makes the WebSocket handshake: no compression, and no Origin, which
+// Chrome would refuse (C55). It returns what the WebSocket runs over, too.
+func (d *dialer) open(ctx context.Context, endpoint *url.URL) (conn *websocket.Conn, below net.Conn, err error) {
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { below = i.Conn }})
 	// The host override is for the host it was learnt from.
 	host := ""
 	if endpoint.Host == d.asked.Host {
 		host = d.hostHeader
 	}
 	for {
-		conn, err := ws.Dial(ctx, d.client, endpoint, host)
+		conn, resp, err := websocket.Dial(ctx, endpoint.String(), &websocket.DialOptions{
+			HTTPClient:      d.client,
+			Host:            host,
+			CompressionMode: websocket.CompressionDisabled,
+		})
 		if err == nil {
-			return conn, nil
+			return conn, below, nil
 		}
-		var status *ws.StatusError
-		if !errors.As(err, &status) {
-			return nil, d.networkError(ctx, err)
+		if resp == nil || resp.StatusCode == http.StatusSwitchingProtocols {
+			return nil, nil, d.networkError(ctx, err)
 		}
-		if host == "" && refusesHostName(status.Status, status.Body) {
+		var body []byte
+		if resp.Body != nil {
+			body, _ = io.ReadAll(io.LimitReader(resp.Body, 1024))
+		}
+		if host == "" && refusesHostName(resp.StatusCode, body) {
 			host = localHost
 			continue
 		}
-		return nil, d.statusError(status.Status)
+		return nil, nil, d.statusError(resp.StatusCode)
 	}
 }

@@ -4,7 +4,7 @@
 // sessions that asked for them. It knows nothing of actors, tasks or pages.
 //
 //	Await ───────────────────────────┐ if nobody writes, and it need not wait
-//	Start ──▶ queue ──▶ writer ──────┴▶ socket ──▶ browser
+//	Start ──▶ queue ──▶ writer ──────┴▶ WebSocket ──▶ browser
 //	                                      │
 //	           Done ◀── pending ◀─┐       ▼
 //	           Sink ◀── routes  ◀─┴─── reader ──▶ events nobody wants: counted
@@ -16,7 +16,7 @@
 //   - Nothing a caller does waits for the peer: the queue is bounded, and a
 //     full one is an outcome of the call.
 //   - One goroutine reads. Another writes while there is something to write.
-//     An idle link has no other goroutine, and over a plain socket no buffer.
+//     An idle link has no other goroutine, and no buffer but the library's.
 //   - One goroutine writes at a time, commands in the order of their starts, and
 //     a command that has begun is written to its end.
 //   - Replies and events are handed out in the order of the wire.

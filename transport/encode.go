@@ -6,17 +6,13 @@ import (
 	"sync"
 
 	"holdfast/internal/scan"
-	"holdfast/internal/ws"
 )
 
 // command is one message on its way to the socket.
 type command struct {
-	buf     []byte // from ws.Headroom on the message, until it is sealed
-	frame   []byte // what is left to be written, a part of buf
+	buf     []byte
 	id      CallID
 	tracked bool // it stands in the pending table
-	control bool // it is the link's own, and no command
-	begun   bool // some of it is in the socket: the rest has to follow
 }
 
 var commands = sync.Pool{New: func() any { return &command{buf: make([]byte, 0, 512)} }}
@@ -32,13 +28,10 @@ func (c *command) release() {
 	commands.Put(c)
 }
 
-var headroom [ws.Headroom]byte
-
 // encode writes the CDP message. Keys stand in the order of Chrome's own
 // messages, so that [Scan] takes its short way on the other side.
 func (c *command) encode(id CallID, call *Call) {
-	b := append(c.buf[:0], headroom[:]...)
-	b = append(b, `{"id":`...)
+	b := append(c.buf[:0], `{"id":`...)
 	b = strconv.AppendInt(b, int64(id), 10)
 	b = append(b, `,"method":`...)
 	b = appendString(b, call.Method)
@@ -51,13 +44,6 @@ func (c *command) encode(id CallID, call *Call) {
 		b = appendString(b, string(call.SessionID))
 	}
 	c.buf, c.id = append(b, '}'), id
-	c.frame = ws.Seal(c.buf, ws.Text)
-}
-
-// encodeControl makes the command a control frame.
-func (c *command) encodeControl(op ws.Opcode, payload []byte) {
-	c.buf = append(append(c.buf[:0], headroom[:]...), payload...)
-	c.frame, c.control = ws.Seal(c.buf, op), true
 }
 
 func appendString(b []byte, s string) []byte {

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"syscall"
+
+	"github.com/coder/websocket"
 
 	"holdfast/internal/redact"
 )
@@ -86,8 +89,11 @@ func (e *LinkError) Unwrap() []error {
 	return []error{ErrLinkClosed, e.Err}
 }
 
-// classify turns an error of the connection into the reason of the link's end.
+// classify turns an error of the WebSocket into the reason of the link's end.
+// Of a close frame only the code and the cleaned reason are kept: the reason
+// is the peer's text.
 func classify(err error) *LinkError {
+	var closeErr websocket.CloseError
 	var errno syscall.Errno
 	var netErr net.Error
 	switch {
@@ -96,24 +102,18 @@ func classify(err error) *LinkError {
 			return &LinkError{Cause: CauseHalfOpen, Err: errno}
 		}
 		return &LinkError{Cause: CauseReset, Err: errno}
+	case errors.As(err, &closeErr):
+		text := fmt.Sprintf("status %d", int(closeErr.Code))
+		if closeErr.Reason != "" {
+			text += " " + strings.ToValidUTF8(redact.Text(closeErr.Reason), "?")
+		}
+		return &LinkError{Cause: CauseClosed, Err: errors.New(text)}
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &netErr) && netErr.Timeout():
+		return &LinkError{Cause: CauseOverload, Err: errors.New("a write did not end in time")}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.ErrClosedPipe), errors.Is(err, net.ErrClosed):
 		return &LinkError{Cause: CauseReset, Err: errors.New("the connection ended without a close frame")}
 	case errors.As(err, &netErr):
 		return &LinkError{Cause: CauseReset, Err: errors.New("network error")}
 	}
-	return brokenProtocol(err)
-}
-
-// saidGoodbye is the end by a close frame. Only the code and the cleaned reason
-// are kept: the reason is the peer's text.
-func saidGoodbye(code int, reason string) *LinkError {
-	text := fmt.Sprintf("status %d", code)
-	if reason != "" {
-		text += " " + strings.ToValidUTF8(redact.Text(reason), "?")
-	}
-	return &LinkError{Cause: CauseClosed, Err: errors.New(text)}
-}
-
-func brokenProtocol(error) *LinkError {
 	return &LinkError{Cause: CauseProtocol, Err: errors.New("the peer broke the WebSocket protocol")}
 }

@@ -98,7 +98,6 @@ func TestFrames(t *testing.T) {
 	for name, say := range map[string]string{
 		"a piece without a beginning": "\x80\x02{}",
 		"a message inside another":    "\x01\x01{\x81\x02{}",
-		"a masked frame":              "\x81\x82\x00\x00\x00\x00{}",
 		"half a close code":           "\x88\x01\x03",
 	} {
 		t.Run(name+" is a broken protocol", func(t *testing.T) {
@@ -120,7 +119,7 @@ func TestFrames(t *testing.T) {
 		if text := m.Err().Error(); !strings.Contains(text, "status 1001 bye") {
 			t.Errorf("%s", text)
 		}
-		if b := <-heard; len(b) != 6 || b[0] != 0x88 {
+		if b := <-heard; len(b) < 8 || b[0] != 0x88 {
 			t.Errorf("the peer heard % x", b)
 		}
 	})

@@ -1,10 +1,10 @@
 package transport
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"time"
-
-	"holdfast/internal/ws"
 )
 
 // The pace of the keepalive (requirement R15).
@@ -23,8 +23,8 @@ func (m *Mux) Suspect() {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// While a ping is out, that ping tells.
-	if m.end == nil && !m.unansweredLocked() && m.idleTimer.Stop() {
+	// While a ping is out the timer does not run, and that ping tells.
+	if m.end == nil && m.idleTimer.Stop() {
 		m.suspected = true
 		m.idleTimer.Reset(0)
 	}
@@ -34,37 +34,57 @@ func (m *Mux) Suspect() {
 func (m *Mux) now() time.Duration { return time.Since(m.born) }
 
 // quiet is how long ago the peer last sent anything.
-func (m *Mux) quiet() time.Duration { return m.now() - time.Duration(m.heard.Load()) }
-
-// unansweredLocked says whether nothing has come since a ping.
-func (m *Mux) unansweredLocked() bool { return m.pingedAt > time.Duration(m.heard.Load()) }
+func (m *Mux) quiet() time.Duration {
+	return m.now() - time.Duration(m.heard.Load())
+}
 
 // checkIdle runs on the idle timer's goroutine.
 func (m *Mux) checkIdle() {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	if m.end != nil {
+		m.mu.Unlock()
 		return
 	}
-	suspected, unanswered := m.suspected, m.unansweredLocked()
-	m.suspected, m.pingedAt = false, 0
+	busy, suspected := m.writing, m.suspected
+	m.suspected = false
+	m.running.Add(1)
+	m.mu.Unlock()
+	defer m.running.Done()
 	wait := m.opts.KeepAlive - m.quiet()
 	switch {
-	case unanswered:
-		// Anything that comes is a sign of life: a pong may stand behind a long
-		// reply.
-		m.failLocked(&LinkError{Cause: CauseHalfOpen, Err: fmt.Errorf("no answer to a ping within %v", pongTimeout)})
-		return
 	case wait > 0 && !suspected:
-	case m.writing:
+	case busy:
 		// A long command is on its way, and a ping would queue behind it. The
 		// write has a deadline of its own.
 		wait = m.opts.KeepAlive
 	default:
-		m.stats.Pings.Add(1)
-		m.controlLocked(ws.Ping, nil)
-		m.pingedAt = m.now()
-		wait = pongTimeout
+		m.ping()
+		wait = m.opts.KeepAlive
 	}
-	m.idleTimer.Reset(wait)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.end == nil {
+		m.idleTimer.Reset(wait)
+	}
+}
+
+// ping returns when the peer has shown a sign of life, or the link has ended.
+// Anything that comes is a sign: a pong may stand behind a long reply.
+func (m *Mux) ping() {
+	m.stats.Pings.Add(1)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	verdict := time.AfterFunc(pongTimeout, func() {
+		if m.quiet() < pongTimeout {
+			cancel()
+			return
+		}
+		m.fail(&LinkError{Cause: CauseHalfOpen, Err: fmt.Errorf("no answer to a ping within %v", pongTimeout)})
+	})
+	defer verdict.Stop()
+	if err := m.conn.Ping(ctx); err == nil {
+		m.hear()
+	} else if !errors.Is(err, context.Canceled) {
+		m.fail(classify(err))
+	}
 }

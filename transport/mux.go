@@ -3,11 +3,13 @@ package transport
 import (
 	"context"
 	"errors"
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"holdfast/internal/ws"
+	"github.com/coder/websocket"
+
 	"holdfast/messages"
 )
 
@@ -24,7 +26,8 @@ const (
 // Mux is one link to a browser: many calls and many sessions over one
 // WebSocket. All methods are safe for concurrent use and none but Do waits.
 type Mux struct {
-	conn    *ws.Conn
+	conn    *websocket.Conn
+	socket  socket // used by whoever is writing
 	browser string // see Browser; set before anybody has the Mux
 	opts    DialOptions
 	stats   *Stats
@@ -50,19 +53,18 @@ type Mux struct {
 	queue       []*command
 	queueHead   int
 	queuedBytes int
-	writing     bool          // somebody writes, or nobody may any more
-	unsentPong  *command      // in queue
-	suspected   bool          // the idle timer is to ping, however long it is quiet
-	pingedAt    time.Duration // when it did, since born; 0 where no ping is out
+	writing     bool // somebody writes, or nobody may any more
+	suspected   bool // the idle timer is to ping, however long it is quiet
 	routes      map[messages.SessionID]*route
 	unbound     int // routes without a sink
 	keptBytes   int // of events queued for those
 }
 
 // newMux starts a link on an open connection.
-func newMux(conn *ws.Conn, o DialOptions) *Mux {
+func newMux(conn *websocket.Conn, below net.Conn, o DialOptions) *Mux {
 	m := &Mux{
 		conn:    conn,
+		socket:  socketOf(below),
 		opts:    o,
 		stats:   o.Stats,
 		wants:   newMethodSet(o.Events),
@@ -127,10 +129,6 @@ func (m *Mux) Flood() { m.fail(&LinkError{Cause: CauseFlood}) }
 func (m *Mux) fail(end *LinkError) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.failLocked(end)
-}
-
-func (m *Mux) failLocked(end *LinkError) {
 	if m.end != nil {
 		return
 	}
@@ -146,10 +144,7 @@ func (m *Mux) teardown(end *LinkError, left map[CallID]*pending) {
 		m.stats.Commands.Add(p.method, m.now()-p.started, end)
 		p.tell(Reply{Err: end, Sent: p.sent})
 	}
-	if end.Cause == CauseClosed {
-		m.sayGoodbye()
-	}
-	_ = m.conn.Close()
+	_ = m.conn.CloseNow()
 	m.running.Wait()
 	m.mu.Lock()
 	if m.idleTimer != nil {

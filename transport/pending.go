@@ -131,7 +131,7 @@ func (m *Mux) start(c *Call, w *waiter) CallID {
 		m.sweepByLocked(min(p.deadline, p.stallAt), p.started)
 		m.stats.CallsStarted.Add(1)
 	}
-	if w != nil && !m.writing {
+	if w != nil && !m.writing && len(cmd.buf) <= maxDirect {
 		m.writing, p.sent = true, true
 		m.mu.Unlock()
 		m.writeDirectly(cmd)
@@ -177,7 +177,7 @@ func (m *Mux) admitLocked(id CallID, cmd *command) error {
 	if m.end != nil {
 		return m.end
 	}
-	if len(m.pending) >= maxPending || m.queuedLocked() >= maxQueued || m.queuedBytes+len(cmd.frame) > maxQueuedBytes {
+	if len(m.pending) >= maxPending || m.queuedLocked() >= maxQueued || m.queuedBytes+len(cmd.buf) > maxQueuedBytes {
 		return ErrOverloaded
 	}
 	if _, taken := m.pending[id]; taken {

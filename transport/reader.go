@@ -1,212 +1,159 @@
 package transport
 
 import (
+	"context"
 	"errors"
+	"io"
 	"runtime"
 
-	"holdfast/internal/ws"
+	"github.com/coder/websocket"
 )
 
 // maxGarbage is how many frames in a row may be no JSON object before the link
 // ends. The very first one may not: then it is no CDP endpoint at all.
 const maxGarbage = 8
 
+const (
+	// readChunk bounds one Read, so that a long message counts as a sign of
+	// life while it comes.
+	readChunk = 256 << 10
+	// tailSize is how much of a discarded message's end is kept.
+	tailSize = 512
+)
+
 // read is the reader's goroutine.
 func (m *Mux) read() {
 	defer m.running.Done()
-	r := newReader(m)
-	defer r.release()
+	r := reader{m: m, hint: smallBuffer}
 	for {
-		end := r.take()
-		if end == nil {
-			end = r.fill()
-		}
-		if end != nil {
-			r.count()
+		if end := r.next(); end != nil {
 			m.fail(end)
 			return
 		}
 	}
 }
 
-// reader takes messages off the socket and hands them out where they lie: in one
-// buffer with whatever came with them.
+// reader takes messages off the socket, one at a time.
 type reader struct {
-	m        *Mux
-	buf      *buffer // nil while the link is idle
-	from, to int     // what of it is not handed out yet: buf.b[from:to]
-	need     int     // how long that has to become
-	size     int     // of the next buffer
-	room     func() []byte
-	idle     func()
-
-	kind  ws.Opcode // of the message that comes in pieces; 0 while there is none
-	parts []byte    // what of it has come
-	over  *oversized
-
+	m       *Mux
+	hint    int  // the size of the last message
 	begun   bool // a good message has come
 	garbage int  // bad ones in a row
-	told    bool // somebody's reply was among the last messages
-
-	// Events that nobody wants, counted here until the socket is empty: a page
-	// can send hundreds of thousands a second, and all links share the counters.
-	ignored, ignoredBytes uint64
+	told    bool // the last message was somebody's reply
 }
 
-func newReader(m *Mux) *reader {
-	r := &reader{m: m, size: smallBuffer, need: ws.Headroom}
-	r.room, r.idle = r.makeRoom, r.rest
-	return r
-}
-
-// fill waits for bytes.
-func (r *reader) fill() *LinkError {
-	r.count()
+// next reads one message and hands it out. What it returns ends the link.
+func (r *reader) next() *LinkError {
+	m := r.m
 	if r.told {
 		// Whoever waits for the reply is next on this processor; that the socket
 		// is empty can be found out while the browser has the next command.
 		r.told = false
 		runtime.Gosched()
 	}
-	if r.from == r.to {
-		r.release()
-	}
-	n, err := r.m.conn.Read(r.room, r.idle)
+	// No deadline of its own: in this library the end of a context is the end
+	// of the connection.
+	kind, src, err := m.conn.Reader(context.Background())
 	if err != nil {
 		return classify(err)
 	}
-	r.to += n
-	if r.size = smallBuffer; r.to == len(r.buf.b) {
-		r.size = midBuffer // there is more where that came from
-	}
-	r.m.hear()
-	return nil
-}
-
-// makeRoom returns the free part of the buffer. A buffer grows when it is full,
-// not when a header says that much is to come.
-func (r *reader) makeRoom() []byte {
-	switch {
-	case r.buf == nil:
-		r.buf, r.from, r.to = getBuffer(r.size), 0, 0
-	case r.from > 0 && len(r.buf.b)-r.from < r.need:
-		r.to, r.from = copy(r.buf.b, r.buf.b[r.from:r.to]), 0
-	}
-	if r.to == len(r.buf.b) {
-		r.grow()
-	}
-	return r.buf.b[r.to:]
-}
-
-func (r *reader) grow() {
-	bigger := getBuffer(nextSize(len(r.buf.b), r.need))
-	r.to = copy(bigger.b, r.buf.b[r.from:r.to])
-	r.from = 0
-	putBuffer(r.buf)
-	r.buf = bigger
-}
-
-// rest gives the buffer back before a wait, if there is nothing in it.
-func (r *reader) rest() {
-	if r.from == r.to {
-		r.release()
-	}
-}
-
-func (r *reader) release() {
-	if r.buf != nil {
-		putBuffer(r.buf)
-		r.buf, r.from, r.to = nil, 0, 0
-	}
-}
-
-// take hands out what has come whole. What it returns ends the link.
-func (r *reader) take() *LinkError {
-	for r.from < r.to {
-		have := r.buf.b[r.from:r.to]
-		if r.over != nil && r.over.left > 0 {
-			r.from += r.over.add(have)
-			r.endOversized()
-			continue
+	m.hear()
+	buf := getBuffer(r.hint)
+	defer func() { putBuffer(buf) }()
+	n := 0
+	for {
+		if n == len(buf.b) {
+			if int64(n) > m.opts.MaxMessage {
+				return r.discard(src, buf.b)
+			}
+			buf = r.grow(buf)
 		}
-		h, n, err := ws.ParseHeader(have)
-		switch {
-		case err != nil:
-			return brokenProtocol(err)
-		case n == 0:
-			r.need = ws.Headroom
-			return nil
-		case !h.Op.IsControl() && (h.Op == ws.Continuation) != (r.kind != 0):
-			return brokenProtocol(ws.ProtocolError("pieces of messages in disorder"))
-		case !h.Op.IsControl() && (r.over != nil || int64(len(r.parts))+h.Length > r.m.opts.MaxMessage):
-			r.from += n
-			r.discard(h)
-			continue
-		case int64(len(have)-n) < h.Length:
-			r.need = n + int(h.Length)
-			return nil
+		k, err := src.Read(buf.b[n:min(len(buf.b), n+readChunk)])
+		n += k
+		if errors.Is(err, io.EOF) {
+			break
 		}
-		payload := have[n : n+int(h.Length)]
-		r.from += len(payload) + n
-		if end := r.frame(h, payload); end != nil {
-			return end
+		if err != nil {
+			return classify(err)
+		}
+		if k == readChunk {
+			m.hear()
 		}
 	}
-	r.need = ws.Headroom
-	return nil
-}
-
-// frame handles a frame that has come whole.
-func (r *reader) frame(h ws.Header, payload []byte) *LinkError {
-	switch {
-	case h.Op.IsControl():
-		return r.control(h.Op, payload)
-	case h.Fin && r.kind == 0:
-		return r.handle(h.Op, payload)
-	}
-	if r.kind == 0 {
-		r.kind = h.Op
-	}
-	r.parts = append(r.parts, payload...)
-	if !h.Fin {
+	r.hint = min(n+1, bigBuffer)
+	if int64(n) > m.opts.MaxMessage {
+		m.countOther(n)
+		m.tooLarge(buf.b[:n], nil)
 		return nil
 	}
-	kind, msg := r.kind, r.parts
-	r.kind, r.parts = 0, nil
-	return r.handle(kind, msg)
+	return r.handle(kind, buf.b[:n])
 }
 
-func (r *reader) control(op ws.Opcode, payload []byte) *LinkError {
-	switch op {
-	case ws.Ping:
-		r.m.pong(payload)
-	case ws.Close:
-		code, reason, err := ws.CloseStatus(payload)
-		if err != nil {
-			return brokenProtocol(err)
+// grow returns a larger buffer with the same beginning, large enough for a
+// message of the largest size and one byte more, which tells that it is over.
+func (r *reader) grow(buf *buffer) *buffer {
+	bigger := getBuffer(min(nextSize(len(buf.b)), int(r.m.opts.MaxMessage+1)))
+	copy(bigger.b, buf.b)
+	putBuffer(buf)
+	return bigger
+}
+
+// discard reads the rest of a message that is too large, and keeps its end.
+func (r *reader) discard(src io.Reader, head []byte) *LinkError {
+	rest := getBuffer(midBuffer)
+	defer putBuffer(rest)
+	var tail []byte
+	size := len(head)
+	defer func() { r.m.countOther(size) }()
+	for {
+		n, err := src.Read(rest.b)
+		r.m.hear()
+		size += n
+		tail = append(tail, rest.b[:n]...)
+		if len(tail) > tailSize {
+			tail = append(tail[:0], tail[len(tail)-tailSize:]...)
 		}
-		return saidGoodbye(code, reason)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return classify(err)
+		}
 	}
-	return nil // of a pong it counts that it came
+	r.m.tooLarge(head, tail)
+	return nil
+}
+
+// tooLarge gives the call of a reply that was discarded its outcome. Chrome
+// puts the id first; where it stands last it is found too. A reply with the id
+// elsewhere is only counted: its call ends by its own deadline.
+func (m *Mux) tooLarge(head, tail []byte) {
+	m.stats.Oversized.Add(1)
+	e := scanCut(head)
+	if !e.HasID && e.Method == nil {
+		e.ID, e.HasID = idFromTail(tail)
+	}
+	if e.HasID && e.Method == nil && e.ID >= 0 && e.ID < untrackedIDBase {
+		m.finish(e.ID, Reply{Err: ErrTooLarge})
+	}
 }
 
 // handle tells a message's kind and hands it on.
-func (r *reader) handle(kind ws.Opcode, msg []byte) *LinkError {
+func (r *reader) handle(kind websocket.MessageType, msg []byte) *LinkError {
 	m := r.m
 	// Most of a busy page's messages are events nobody wants: they end here,
 	// with only their names looked at.
-	if method := peekMethod(msg); method != nil && kind == ws.Text && msg[len(msg)-1] == '}' {
+	if method := peekMethod(msg); method != nil && kind == websocket.MessageText && msg[len(msg)-1] == '}' {
 		if _, wanted := m.wants.find(method); !wanted && string(method) != attachedEvent && string(method) != detachedEvent {
 			r.begun, r.garbage = true, 0
-			r.ignored++
-			r.ignoredBytes += uint64(len(msg))
+			m.countEvent(len(msg))
+			m.stats.EventsIgnored.Add(1)
 			return nil
 		}
 	}
-	r.count()
 	var e Envelope
 	err := errBinary
-	if kind == ws.Text {
+	if kind == websocket.MessageText {
 		e, err = Scan(msg)
 	}
 	if err != nil {
@@ -238,18 +185,6 @@ func (r *reader) handle(kind ws.Opcode, msg []byte) *LinkError {
 		m.stats.Strange.Add(1)
 	}
 	return nil
-}
-
-// count adds what was counted here to the node's.
-func (r *reader) count() {
-	if r.ignored == 0 {
-		return
-	}
-	s := r.m.stats
-	s.EventsIn.Add(r.ignored)
-	s.EventBytesIn.Add(r.ignoredBytes)
-	s.EventsIgnored.Add(r.ignored)
-	r.ignored, r.ignoredBytes = 0, 0
 }
 
 func (m *Mux) countEvent(size int) {

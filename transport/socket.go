@@ -1,0 +1,45 @@
+package transport
+
+import (
+	"net"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxDirect is how long a command may be, in bytes, that is written on its
+// caller's goroutine. A socket that says it takes more has room for it: Linux
+// says so while a third of the least send buffer, 16 KiB, is free.
+const maxDirect = 4 << 10
+
+// socket tells whether a write would have to wait. The zero value always says
+// that it might.
+type socket struct {
+	raw  syscall.RawConn
+	look func(fd uintptr) // made once: it would escape with every call
+	fds  *[1]unix.PollFd
+}
+
+// socketOf looks past net/http and the WebSocket to a plain socket. A connection
+// of another type may do more than pass bytes on.
+func socketOf(below net.Conn) socket {
+	tcp, ok := below.(*net.TCPConn)
+	if !ok {
+		return socket{}
+	}
+	raw, err := tcp.SyscallConn()
+	if err != nil {
+		return socket{}
+	}
+	fds := new([1]unix.PollFd)
+	return socket{raw: raw, fds: fds, look: func(fd uintptr) {
+		fds[0] = unix.PollFd{Fd: int32(fd), Events: unix.POLLOUT}
+		_, _ = unix.Poll(fds[:], 0)
+	}}
+}
+
+// takes says whether the socket takes [maxDirect] bytes at once. One goroutine at
+// a time may ask.
+func (s socket) takes() bool {
+	return s.raw != nil && s.raw.Control(s.look) == nil && s.fds[0].Revents&unix.POLLOUT != 0
+}
