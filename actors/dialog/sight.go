@@ -86,20 +86,22 @@ func (m *Machine) opening(r messages.Role, o messages.SeenDialog) (seen, bool) {
 // works before a renderer that hangs lets it be answered (C22), its answer may come
 // when the other link has told already of what opened after it, and a new dialog
 // actor hears anew from each link that it looks on. Should it be another dialog that
-// looks the same, the link that was faster before tells of it.
+// looks the same, the link that was faster before tells of it. So it may be of what
+// looks the same and opened since: whether this link tells of that yet is not sure.
 func (m *Machine) expectBelated(now time.Time, r messages.Role, o messages.SeenDialog) {
 	if w := m.watches[r].At(o.Page); w.known() && now.Sub(w.since) > belated || !m.coveredBesides(r, o.Page) {
 		return
 	}
-	list := m.looksLike(o)
-	if slices.ContainsFunc(list, func(d seen) bool { return d.Sights[r] == messages.SightDue }) {
-		return
-	}
-	for _, d := range list {
-		// One that stands open by now came after it.
-		if d.entry == nil && d.Sights[r] == messages.SightUnsure && !d.Lost {
-			d.Sights[r] = messages.SightDue
-			return
+	before := false
+	for _, d := range m.looksLike(o) {
+		switch sight := d.Sights[r]; {
+		case before && sight == messages.SightDue:
+			d.Sights[r] = messages.SightUnsure
+		case before:
+		case sight == messages.SightDue:
+			return // nothing that r may yet tell of came before this
+		case d.entry == nil && sight == messages.SightUnsure && !d.Lost: // one that stands open by now came after it
+			d.Sights[r], before = messages.SightDue, true
 		}
 	}
 }

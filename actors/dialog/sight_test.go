@@ -269,6 +269,46 @@ func TestALinkMayTellLateOfSeveral(t *testing.T) {
 	}
 }
 
+// TestALinkMayBeKnownBeforeItTellsLate: the dialog actor has failed, and the anchor
+// says to the new one that it listens before it tells of a dialog that the primary has
+// told of already. That takes nothing from the next one, which looks the same.
+func TestALinkMayBeKnownBeforeItTellsLate(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{2, 3} {
+		for name, open := range map[string]bool{"the last stands open": true, "all are over": false} {
+			s := newTeller()
+			for _, role := range []messages.Role{messages.RolePrimary, messages.RoleAnchor} {
+				s.watch(role)
+				s.cover(role)
+			}
+			s.restart()
+			s.cover(messages.RolePrimary)
+			s.asks(messages.RolePrimary, "same")
+			s.cover(messages.RoleAnchor)
+			for range n - 1 {
+				s.over(messages.RolePrimary)
+				s.asks(messages.RolePrimary, "same")
+			}
+			if !open {
+				s.over(messages.RolePrimary)
+			}
+			closed := len(s.closed)
+			for range n - 1 {
+				s.asks(messages.RoleAnchor, "same")
+				s.over(messages.RoleAnchor)
+			}
+			s.asks(messages.RoleAnchor, "same")
+			if len(s.opened) != n || len(s.closed) != closed {
+				t.Fatalf("%d, %s: opened %v, closed %v, %d before", n, name, s.opened, s.closed, closed)
+			}
+			s.over(messages.RoleAnchor)
+			if len(s.closed) != n {
+				t.Errorf("%d, %s: closed %v", n, name, s.closed)
+			}
+		}
+	}
+}
+
 // TestBothLinksMayListenUnknown: the page's main frame hangs, so that neither link's
 // Page.enable is answered, and both tell of what an iframe of another process asks
 // (C22).
