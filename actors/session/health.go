@@ -196,6 +196,14 @@ func (m *Machine) answered() {
 	m.publishHealth()
 }
 
+// unasked is for a probe that the link did not take, or fell under: nobody has
+// answered, and a dialog that the renderer was asked about may stand open.
+func (m *Machine) unasked() {
+	m.probing = false
+	m.do(Disarm{timerProbe})
+	m.do(Disarm{timerVerdict})
+}
+
 // asks is a renderer that stops in a function of ours: it runs script, so what it
 // owes it owes for lack of time. One that asks again and again, each time answered at
 // once, comes to nothing else in between.

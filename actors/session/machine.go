@@ -239,7 +239,11 @@ func (m *Machine) replied(r Replied) {
 	case TagSign:
 		m.signed(r)
 	case TagProbe:
-		if r.Tag.Round == m.round { // else of a renderer that is no more
+		switch {
+		case r.Tag.Round != m.round: // of a renderer that is no more
+		case messages.CodeOf(r.Err) == messages.CodeUpstreamUnavailable:
+			m.unasked()
+		default:
 			m.answered()
 		}
 	case TagDialog:

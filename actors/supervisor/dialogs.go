@@ -8,6 +8,7 @@ import (
 )
 
 func (m *Machine) dialogsChanged(c messages.DialogsChanged) {
+	before := m.pending
 	m.memory, m.pending = c.Memory, c.Pending
 	if c.Opened != nil {
 		m.tell(messages.Event{Type: messages.EventDialogOpened, Dialog: c.Opened, InOOPIF: m.inOOPIF(*c.Opened)})
@@ -28,7 +29,10 @@ func (m *Machine) dialogsChanged(c messages.DialogsChanged) {
 	slices.Sort(touched)
 	for _, t := range slices.Compact(touched) {
 		m.tellDialogs(t)
-		m.pageChanged(t)
+		// A second link's word of a dialog changes its memory, and nothing that is shown.
+		if c.Closed != nil && c.Closed.TargetID == t || !slices.Equal(on(before, t), on(m.pending, t)) {
+			m.pageChanged(t)
+		}
 	}
 }
 
@@ -53,9 +57,12 @@ func (m *Machine) tellDialogs(page messages.TargetID) {
 	}
 }
 
-func (m *Machine) dialogsOn(page messages.TargetID) []messages.Dialog {
+func (m *Machine) dialogsOn(page messages.TargetID) []messages.Dialog { return on(m.pending, page) }
+
+// on are those of dialogs that are a page's.
+func on(dialogs []messages.Dialog, page messages.TargetID) []messages.Dialog {
 	var on []messages.Dialog
-	for _, d := range m.pending {
+	for _, d := range dialogs {
 		if d.TargetID == page {
 			on = append(on, d)
 		}

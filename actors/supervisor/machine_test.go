@@ -286,3 +286,33 @@ func TestBoard(t *testing.T) {
 		done()
 	})
 }
+
+// TestAVersionMeansAChange: what is told again, or changes nothing that is shown, is
+// not published.
+func TestAVersionMeansAChange(t *testing.T) {
+	t.Parallel()
+	b := attached(t)
+	d := messages.Dialog{ID: "d-1", TargetID: "P", FrameID: "P", SessionID: "S"}
+	first := messages.DialogMemory{Seq: 1, Open: []messages.OpenDialog{{Dialog: d, Ways: []messages.Way{{Session: "S"}}}}}
+	second := first
+	second.Open = []messages.OpenDialog{{Dialog: d, Ways: []messages.Way{{Session: "S"}, {Role: messages.RoleAnchor, Session: "A"}}}}
+	health := messages.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageHung}
+	renamed := d
+	renamed.SessionID = "S2"
+	for _, c := range []struct {
+		in   any
+		news bool
+	}{
+		{messages.DialogsChanged{Memory: first, Pending: []messages.Dialog{d}, Opened: &d}, true},
+		{messages.DialogsChanged{Memory: second, Pending: []messages.Dialog{d}}, false},
+		{messages.DialogsChanged{Memory: second, Pending: []messages.Dialog{renamed}}, true},
+		{messages.DialogsChanged{Closed: &messages.ClosedDialog{ID: "d-1", TargetID: "P"}}, true},
+		{health, true},
+		{health, false},
+	} {
+		before := b.m.Snapshot().Version
+		if news := has[supervisor.Publish](b.step(c.in)); news != c.news || b.m.Snapshot().Version > before != c.news {
+			t.Errorf("%T: published %t, version %d, before %d; want %t", c.in, news, b.m.Snapshot().Version, before, c.news)
+		}
+	}
+}

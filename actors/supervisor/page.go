@@ -141,6 +141,7 @@ func (m *Machine) sessionHealth(h messages.SessionHealth) {
 	if e == nil || h.Gen != m.gen {
 		return
 	}
+	news := e.health != h.State // else it was asked to say so
 	e.health = h.State
 	switch h.State {
 	case messages.PageOK, messages.PagePaused, messages.PageCrashed: // a crash ends the dialogs of its process (C13)
@@ -157,7 +158,9 @@ func (m *Machine) sessionHealth(h messages.SessionHealth) {
 		// which is the whole page's affair (C7).
 		p.held = m.holdsDialog(h.Page)
 	}
-	m.pageChanged(h.Page)
+	if news {
+		m.pageChanged(h.Page)
+	}
 }
 
 func (m *Machine) pageInfoChanged(info messages.TargetInfo) {
