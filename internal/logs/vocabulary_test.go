@@ -69,6 +69,8 @@ func keysOf(call *ast.CallExpr) (keys []string) {
 	}
 	args := call.Args
 	switch on, _ := fun.X.(*ast.Ident); {
+	case on != nil && on.Name == "http": // http.Error answers a request
+		return nil
 	case on != nil && on.Name == "slog" && slices.Contains([]string{"String", "Int", "Int64", "Uint64", "Float64", "Bool", "Any", "Duration", "Time"}, fun.Sel.Name):
 		args = args[:1]
 	case slices.Contains([]string{"Debug", "Info", "Warn", "Error"}, fun.Sel.Name) && len(args) >= 3 && len(args)%2 == 1:
