@@ -64,7 +64,7 @@ type dialer struct {
 // ownClient obeys no proxy, and keeps no connection: a browser that was asked
 // once is not asked again soon.
 var ownClient = &http.Client{Transport: &http.Transport{
-	DialContext:            (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
+	DialContext:            tapped((&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext),
 	TLSHandshakeTimeout:    10 * time.Second,
 	DisableKeepAlives:      true,
 	DisableCompression:     true,

@@ -17,6 +17,8 @@
 //     full one is an outcome of the call.
 //   - One goroutine reads. Another writes while there is something to write.
 //     An idle link has no other goroutine, and no buffer but the library's.
+//   - A tap below the WebSocket tells when there is nothing more to be read without
+//     waiting: what was put off while messages followed each other is done then.
 //   - One goroutine writes at a time, commands in the order of their starts, and
 //     a command that has begun is written to its end.
 //   - Replies and events are handed out in the order of the wire.

@@ -28,6 +28,7 @@ const (
 type Mux struct {
 	conn    *websocket.Conn
 	socket  socket // used by whoever is writing
+	tap     *tap   // nil where the connection is not of our own making
 	browser string // see Browser; set before anybody has the Mux
 	opts    DialOptions
 	stats   *Stats
@@ -65,6 +66,7 @@ func newMux(conn *websocket.Conn, below net.Conn, o DialOptions) *Mux {
 	m := &Mux{
 		conn:    conn,
 		socket:  socketOf(below),
+		tap:     tapOf(below),
 		opts:    o,
 		stats:   o.Stats,
 		wants:   newMethodSet(o.Events),

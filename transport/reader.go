@@ -25,8 +25,16 @@ const (
 func (m *Mux) read() {
 	defer m.running.Done()
 	r := reader{m: m, hint: smallBuffer}
+	if m.tap != nil {
+		m.tap.dry, m.tap.heard = r.dry, m.hear
+	}
 	for {
-		if end := r.next(); end != nil {
+		end := r.next()
+		if m.tap == nil || end != nil {
+			r.release()
+			r.settle()
+		}
+		if end != nil {
 			m.fail(end)
 			return
 		}
@@ -40,6 +48,46 @@ type reader struct {
 	begun   bool // a good message has come
 	garbage int  // bad ones in a row
 	told    bool // the last message was somebody's reply
+
+	buf    *buffer // nil while the link is idle
+	inside bool    // a message is being read into it
+
+	// Events that nobody wants, counted here until there is nothing more to read: a
+	// page can send hundreds of thousands a second, and all links share the counters.
+	ignored, ignoredBytes uint64
+}
+
+// dry is called before the reader may have to wait, perhaps for the rest of a
+// message.
+func (r *reader) dry() {
+	if !r.inside {
+		r.release()
+	}
+	r.settle()
+}
+
+func (r *reader) release() {
+	if r.buf != nil {
+		putBuffer(r.buf)
+		r.buf = nil
+	}
+}
+
+// settle does what was put off while messages followed each other.
+func (r *reader) settle() {
+	if r.ignored > 0 {
+		r.m.stats.EventsIn.Add(r.ignored)
+		r.m.stats.EventBytesIn.Add(r.ignoredBytes)
+		r.m.stats.EventsIgnored.Add(r.ignored)
+		r.ignored, r.ignoredBytes = 0, 0
+	}
+}
+
+// hear notes that the peer is alive, where the tap does not.
+func (r *reader) hear() {
+	if r.m.tap == nil {
+		r.m.hear()
+	}
 }
 
 // next reads one message and hands it out. What it returns ends the link.
@@ -57,45 +105,50 @@ func (r *reader) next() *LinkError {
 	if err != nil {
 		return classify(err)
 	}
-	m.hear()
-	buf := getBuffer(r.hint)
-	defer func() { putBuffer(buf) }()
+	r.hear()
+	if r.buf == nil {
+		r.buf = getBuffer(r.hint)
+	}
+	r.inside = true
 	n := 0
 	for {
-		if n == len(buf.b) {
+		if n == len(r.buf.b) {
 			if int64(n) > m.opts.MaxMessage {
-				return r.discard(src, buf.b)
+				end := r.discard(src, r.buf.b)
+				r.inside = false
+				return end
 			}
-			buf = r.grow(buf)
+			r.grow()
 		}
-		k, err := src.Read(buf.b[n:min(len(buf.b), n+readChunk)])
+		k, err := src.Read(r.buf.b[n:min(len(r.buf.b), n+readChunk)])
 		n += k
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF { //nolint:errorlint // an io.Reader's own, as it is
 			break
 		}
 		if err != nil {
 			return classify(err)
 		}
 		if k == readChunk {
-			m.hear()
+			r.hear()
 		}
 	}
+	r.inside = false
 	r.hint = min(n+1, bigBuffer)
 	if int64(n) > m.opts.MaxMessage {
 		m.countOther(n)
-		m.tooLarge(buf.b[:n], nil)
+		m.tooLarge(r.buf.b[:n], nil)
 		return nil
 	}
-	return r.handle(kind, buf.b[:n])
+	return r.handle(kind, r.buf.b[:n])
 }
 
-// grow returns a larger buffer with the same beginning, large enough for a
+// grow takes a larger buffer with the same beginning, large enough for a
 // message of the largest size and one byte more, which tells that it is over.
-func (r *reader) grow(buf *buffer) *buffer {
-	bigger := getBuffer(min(nextSize(len(buf.b)), int(r.m.opts.MaxMessage+1)))
-	copy(bigger.b, buf.b)
-	putBuffer(buf)
-	return bigger
+func (r *reader) grow() {
+	bigger := getBuffer(min(nextSize(len(r.buf.b)), int(r.m.opts.MaxMessage+1)))
+	copy(bigger.b, r.buf.b)
+	putBuffer(r.buf)
+	r.buf = bigger
 }
 
 // discard reads the rest of a message that is too large, and keeps its end.
@@ -107,7 +160,7 @@ func (r *reader) discard(src io.Reader, head []byte) *LinkError {
 	defer func() { r.m.countOther(size) }()
 	for {
 		n, err := src.Read(rest.b)
-		r.m.hear()
+		r.hear()
 		size += n
 		tail = append(tail, rest.b[:n]...)
 		if len(tail) > tailSize {
@@ -146,8 +199,8 @@ func (r *reader) handle(kind websocket.MessageType, msg []byte) *LinkError {
 	if method := peekMethod(msg); method != nil && kind == websocket.MessageText && msg[len(msg)-1] == '}' {
 		if _, wanted := m.wants.find(method); !wanted && string(method) != attachedEvent && string(method) != detachedEvent {
 			r.begun, r.garbage = true, 0
-			m.countEvent(len(msg))
-			m.stats.EventsIgnored.Add(1)
+			r.ignored++
+			r.ignoredBytes += uint64(len(msg))
 			return nil
 		}
 	}

@@ -23,6 +23,9 @@ type socket struct {
 // socketOf looks past net/http and the WebSocket to a plain socket. A connection
 // of another type may do more than pass bytes on.
 func socketOf(below net.Conn) socket {
+	if t, ok := below.(*tap); ok {
+		below = t.Conn
+	}
 	tcp, ok := below.(*net.TCPConn)
 	if !ok {
 		return socket{}
