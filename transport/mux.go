@@ -88,7 +88,7 @@ func newMux(conn *websocket.Conn, below net.Conn, o DialOptions) *Mux {
 		m.idleTimer = time.AfterFunc(o.KeepAlive, m.checkIdle)
 	}
 	m.mu.Unlock()
-	go m.read()
+	go newReader(m).read()
 	return m
 }
 

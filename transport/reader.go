@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"time"
 
 	"github.com/coder/websocket"
 )
@@ -21,24 +22,53 @@ const (
 	tailSize = 512
 )
 
-// read is the reader's goroutine.
-func (m *Mux) read() {
-	defer m.running.Done()
-	r := reader{m: m, hint: smallBuffer}
+// newReader returns what the reader's goroutines read with, one after another.
+func newReader(m *Mux) *reader {
+	r := &reader{m: m, hint: smallBuffer, renewed: -renewBurst * renewEvery}
 	if m.tap != nil {
 		m.tap.dry, m.tap.heard = r.dry, m.hear
 	}
+	return r
+}
+
+// read is the reader's goroutine, until another takes its place: what a decoder
+// needs of the stack is kept for as long as the goroutine lives, and is twice of
+// what waiting for the next message needs.
+func (r *reader) read() {
 	for {
+		r.deep = false
 		end := r.next()
-		if m.tap == nil || end != nil {
+		if r.m.tap == nil || end != nil {
 			r.release()
 			r.settle()
 		}
 		if end != nil {
-			m.fail(end)
+			r.m.fail(end)
+			r.m.running.Done()
+			return
+		}
+		if r.deep && r.renewable() {
+			go r.read()
 			return
 		}
 	}
+}
+
+// A new goroutine costs about as much as a message. A busy link is to have few.
+const (
+	renewEvery = time.Millisecond
+	renewBurst = 32
+)
+
+// renewable says whether the reader may be given a new goroutine now.
+func (r *reader) renewable() bool {
+	now := time.Duration(r.m.heard.Load())
+	r.renewed = max(r.renewed, now-renewBurst*renewEvery) + renewEvery
+	if r.renewed > now {
+		r.renewed -= renewEvery
+		return false
+	}
+	return true
 }
 
 // reader takes messages off the socket, one at a time.
@@ -48,6 +78,9 @@ type reader struct {
 	begun   bool // a good message has come
 	garbage int  // bad ones in a row
 	told    bool // the last message was somebody's reply
+	deep    bool // the last message was somebody's: the stack may have grown
+
+	renewed time.Duration // since the link was born: all goroutines until then are accounted for
 
 	buf    *buffer // nil while the link is idle
 	inside bool    // a message is being read into it
@@ -223,13 +256,14 @@ func (r *reader) handle(kind websocket.MessageType, msg []byte) *LinkError {
 		m.stats.RepliesIn.Add(1)
 		m.stats.ReplyBytesIn.Add(uint64(len(msg)))
 		m.handleReply(e)
-		r.told = true
+		r.told, r.deep = true, true
 	case e.HasID: // a command: the peer sends our own words back, or takes itself for the client
 		m.countOther(len(msg))
 		m.stats.Strange.Add(1)
 	case e.Method != nil:
 		m.countEvent(len(msg))
 		m.handleEvent(e)
+		r.deep = true
 	case e.Error != nil:
 		m.countOther(len(msg))
 		m.stats.ErrorsWithout.Add(1)
