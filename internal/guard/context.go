@@ -84,7 +84,7 @@ func (c *Context) Child(key string) (Ref, bool) {
 // functions cancelled, then Terminate gets r. The first Exit counts.
 func (c *Context) Exit(r Reason) {
 	if c.p.live() && !c.p.exiting {
-		c.p.exiting, c.p.reason = true, r
+		c.p.exiting, c.p.end = true, &r
 	}
 }
 

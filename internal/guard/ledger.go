@@ -155,11 +155,7 @@ func (p *proc) abandon(r Reason) {
 	p.sys.unregister(p)
 	p.mu.Lock()
 	p.abandoned = true
-	if p.cancel != nil {
-		p.cancel()
-	}
-	kept := p.kept
-	p.kept = nil
+	kept := p.errands.cancelAll()
 	kids := newestFirst(&p.kids)
 	p.mu.Unlock()
 	p.letGoAll(kept)

@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"context"
 	"log/slog"
 	"reflect"
 	"slices"
@@ -49,20 +48,18 @@ type proc struct {
 	handle *Handle // of a root
 	ctx    Context
 
-	started  bool // set by Start, on the spawner's goroutine
-	behavior Behavior
-	phase    phase // become changes it
+	started  bool  // set by Start, on the spawner's goroutine
 	exiting  bool  // Exit was called: ends after the current message
-	reason   Reason
-	asked    bool // the parent's clock is ticking
-	told     bool // and was stopped by a childProgress
+	asked    bool  // the parent's clock is ticking
+	told     bool  // and was stopped by a childProgress
+	last     bool  // the message being handled is the last for now
+	phase    phase // become changes it
+	behavior Behavior
+	end      *Reason // once it is known
 	sender   *actor.PID
-	last     bool             // the message being handled is the last for now
 	next     *proc            // whose turn it is on this goroutine after that
 	backlog  []actor.Envelope // rest of the batch of a crash
 	timers   few.Map[string, *timer]
-	tasks    []*task
-	overdue  *time.Timer
 	log      *slog.Logger
 
 	// reported: the Observer has heard of the exit.
@@ -71,15 +68,13 @@ type proc struct {
 	shown atomic.Uint32
 
 	// mu guards what a parent touches that abandons the actor, and who looks at
-	// the tree. The actor's own goroutine reads kids without it, since only it
-	// writes them.
+	// the tree. The actor's own goroutine reads kids and errands without it, since
+	// only it writes them.
 	mu        sync.Mutex
-	kids      few.Map[string, *kid]
-	kept      []*task
-	waiting   map[string]Node // of its groups: children that are down for their backoff
-	base      context.Context
-	cancel    context.CancelFunc
 	abandoned bool
+	kids      few.Map[string, *kid]
+	errands   *errands        // nil until the first Go function: few actors have any
+	waiting   map[string]Node // of its groups: children that are down for their backoff
 }
 
 var _ actor.Processer = (*proc)(nil)
@@ -93,7 +88,7 @@ func (p *proc) spawn() {
 		p.sys.procs.Delete(p.pid)
 		// The registry kept the other owner of the ID.
 		p.become(closed)
-		p.reason = Fail(ErrDuplicateID)
+		p.setEnd(Fail(ErrDuplicateID))
 		p.announce()
 	}
 }
@@ -231,13 +226,15 @@ func (p *proc) handleShutdown() {
 	}
 }
 
+func (p *proc) setEnd(r Reason) { p.end = &r }
+
 // live tells whether the actor may still start things.
 func (p *proc) live() bool { return p.phase <= running }
 
 // die begins the end; settle completes it.
 func (p *proc) die(r Reason) {
 	p.become(dying)
-	p.reason = r
+	p.setEnd(r)
 	p.stopTimers()
 	p.stopTasks()
 	p.stopKids()
@@ -246,12 +243,12 @@ func (p *proc) die(r Reason) {
 // settle takes the steps towards the end that have become possible.
 func (p *proc) settle() {
 	if p.phase == running && p.exiting {
-		p.die(p.reason)
+		p.die(*p.end)
 	}
 	if p.phase != dying {
 		return
 	}
-	if p.kids.Len() == 0 && len(p.tasks) == 0 {
+	if p.kids.Len() == 0 && (p.errands == nil || len(p.errands.tasks) == 0) {
 		p.terminate()
 		p.close()
 		return
@@ -264,15 +261,15 @@ func (p *proc) settle() {
 
 func (p *proc) terminate() {
 	p.become(terminating)
-	if p.overdue != nil {
-		p.overdue.Stop()
+	if p.errands != nil && p.errands.overdue != nil {
+		p.errands.overdue.Stop()
 	}
 	if p.told {
 		p.parent.tell(childProgress{kid: p.ticket})
 	}
 	if p.behavior != nil {
 		p.about(PhaseTerminate, nil)
-		p.behavior.Terminate(&p.ctx, p.reason)
+		p.behavior.Terminate(&p.ctx, *p.end)
 	}
 }
 
@@ -288,15 +285,15 @@ func (p *proc) close() {
 }
 
 func (p *proc) announce() {
-	p.report(p.reason)
+	p.report(*p.end)
 	if p.parent != nil {
-		p.parent.tell(childExited{kid: p.ticket, reason: p.reason})
+		p.parent.tell(childExited{kid: p.ticket, reason: *p.end})
 	}
 	if p.handle != nil {
 		p.sys.mu.Lock()
 		delete(p.sys.roots, p)
 		p.sys.mu.Unlock()
-		p.handle.reason = p.reason
+		p.handle.reason = *p.end
 		close(p.handle.exited)
 	}
 }
@@ -316,8 +313,8 @@ func (p *proc) handleCrash(r Reason) {
 	case starting, running:
 		p.die(r)
 	case terminating:
-		if !p.reason.Abnormal() {
-			p.reason = r // a crash before this one is the better explanation
+		if !p.end.Abnormal() {
+			p.setEnd(r) // a crash before this one is the better explanation
 		}
 		p.close()
 	}

@@ -7,6 +7,31 @@ import (
 	"time"
 )
 
+// errands are an actor's Go functions. What has no comment belongs to the actor's
+// goroutine.
+type errands struct {
+	tasks   []*task
+	overdue *time.Timer
+
+	// Under the actor's mu.
+	kept   []*task
+	base   context.Context
+	cancel context.CancelFunc
+}
+
+// cancelAll cancels them, and returns those that end only when they are let go of.
+// Nil has none.
+func (e *errands) cancelAll() (kept []*task) {
+	if e == nil {
+		return nil
+	}
+	if e.cancel != nil {
+		e.cancel()
+	}
+	kept, e.kept = e.kept, nil
+	return kept
+}
+
 // task is one running Go function, and the message that says it returned.
 type task struct {
 	name   string
@@ -47,7 +72,7 @@ func (p *proc) goTask(name string, fn func(context.Context) any) {
 	p.supersede(name)
 	ctx, cancel := context.WithCancel(p.baseContext())
 	t := &task{name: name, cancel: cancel}
-	p.tasks = append(p.tasks, t)
+	p.errands.tasks = append(p.errands.tasks, t)
 	go p.runTask(ctx, t, fn)
 }
 
@@ -84,7 +109,7 @@ func (p *proc) keep(ctx context.Context, t *task, msg any) {
 	p.mu.Lock()
 	over := ctx.Err() != nil
 	if !over {
-		p.kept = append(p.kept, t)
+		p.errands.kept = append(p.errands.kept, t)
 	}
 	p.mu.Unlock()
 	if over {
@@ -99,9 +124,9 @@ func (p *proc) keep(ctx context.Context, t *task, msg any) {
 func (p *proc) forgetContext() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.kept) == len(p.tasks) && p.cancel != nil && !p.abandoned {
-		p.cancel()
-		p.base, p.cancel = nil, nil
+	if e := p.errands; len(e.kept) == len(e.tasks) && e.cancel != nil && !p.abandoned {
+		e.cancel()
+		e.base, e.cancel = nil, nil
 	}
 }
 
@@ -129,14 +154,17 @@ func (p *proc) handleDelivery(d delivery) {
 
 // supersede drops the running function of that name, if any.
 func (p *proc) supersede(name string) {
-	for _, t := range p.tasks {
+	if p.errands == nil {
+		return
+	}
+	for _, t := range p.errands.tasks {
 		if t.name == name && !t.superseded {
 			t.superseded = true
 			p.mu.Lock()
 			t.cancel()
-			i := slices.Index(p.kept, t)
+			i := slices.Index(p.errands.kept, t)
 			if i >= 0 {
-				p.kept = slices.Delete(p.kept, i, i+1)
+				p.errands.kept = slices.Delete(p.errands.kept, i, i+1)
 			}
 			p.mu.Unlock()
 			if i >= 0 {
@@ -147,7 +175,7 @@ func (p *proc) supersede(name string) {
 }
 
 func (p *proc) handleTask(t *task) {
-	p.tasks = slices.DeleteFunc(p.tasks, func(o *task) bool { return o == t })
+	p.errands.tasks = slices.DeleteFunc(p.errands.tasks, func(o *task) bool { return o == t })
 	switch {
 	case t.crash != nil && p.phase == running:
 		p.logPanic(*t.crash)
@@ -168,7 +196,7 @@ func (p *proc) giveUpTasks() {
 		return
 	}
 	left := 0
-	p.tasks = slices.DeleteFunc(p.tasks, func(t *task) bool {
+	p.errands.tasks = slices.DeleteFunc(p.errands.tasks, func(t *task) bool {
 		if !t.settled.CompareAndSwap(false, true) {
 			return false // its message is in the mailbox
 		}
@@ -182,15 +210,11 @@ func (p *proc) giveUpTasks() {
 
 func (p *proc) stopTasks() {
 	p.mu.Lock()
-	if p.cancel != nil {
-		p.cancel()
-	}
-	kept := p.kept
-	p.kept = nil
+	kept := p.errands.cancelAll()
 	p.mu.Unlock()
 	p.letGoAll(kept)
-	if len(p.tasks) > 0 {
-		p.overdue = time.AfterFunc(p.sys.stopTimeout, func() { p.tell(tasksOverdue{}) })
+	if p.errands != nil && len(p.errands.tasks) > 0 {
+		p.errands.overdue = time.AfterFunc(p.sys.stopTimeout, func() { p.tell(tasksOverdue{}) })
 	}
 }
 
@@ -198,13 +222,17 @@ func (p *proc) stopTasks() {
 func (p *proc) baseContext() context.Context {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.base == nil {
-		p.base, p.cancel = context.WithCancel(context.Background())
+	if p.errands == nil {
+		p.errands = new(errands)
+	}
+	e := p.errands
+	if e.base == nil {
+		e.base, e.cancel = context.WithCancel(context.Background())
 		if p.abandoned {
-			p.cancel()
+			e.cancel()
 		}
 	}
-	return p.base
+	return e.base
 }
 
 // discard releases what a dropped result owns. It runs on any goroutine.
