@@ -36,7 +36,7 @@ func (b *bench) attach() ([]figure.Table, error) {
 			{name: worker.Floor, client: worker.Floor, note: "the same commands, pipelined"},
 			{name: floorAgain, client: worker.Floor},
 			{name: worker.Holdfast, client: worker.Holdfast, goal: figure.RatioAtMost(1.3)},
-			{name: "holdfast, one link", client: worker.Holdfast, opts: worker.Options{Links: 1}},
+			{name: oneLink, client: worker.Holdfast, opts: worker.Options{Links: 1}},
 		}
 		took := map[string]figure.Samples{}
 		for i := range players {

@@ -23,6 +23,7 @@ type bench struct {
 	root string // the repository
 	node string // the product's binary, as make build makes it; "" until asked for
 
+	hired   int    // clients with a profile
 	browser string // the real one's version, where it was used
 	undo    []func()
 }
@@ -37,8 +38,11 @@ var measurements = []struct {
 	{"intake", "events that nobody has asked for", (*bench).intake},
 	{"changes", "events that change what is known", (*bench).changes},
 	{"counting", "allocations of what is counted", (*bench).counting},
-	{"memory", "what an idle task costs, 1,000 of them", (*bench).memory},
-	{"memory-5000", "the same, 5,000 of them", (*bench).memory5000},
+	{"memory", "what an idle task with both links costs", (*bench).memoryBoth},
+	{"memory-one", "with one link", (*bench).memoryOne},
+	{"memory-peers", "a connection of others", (*bench).memoryPeers},
+	{"memory-5000", "a task with both links, 5,000 of them", (*bench).memoryBoth5000},
+	{"memory-5000-one", "with one link, 5,000 of them", (*bench).memoryOne5000},
 	{"dialog", "a dialog seen and answered", (*bench).dialog},
 	{"attach", "a task's start on a real Chromium", (*bench).attach},
 	{"drop", "a cut connection to a real Chromium", (*bench).drop},

@@ -22,7 +22,7 @@ func (b *bench) changes() ([]figure.Table, error) {
 		{name: worker.Chromedp, client: worker.Chromedp},
 		{name: again, client: worker.Chromedp},
 		{name: worker.Holdfast, client: worker.Holdfast, goal: figure.RatioAtLeast(3)},
-		{name: "holdfast, one link", client: worker.Holdfast, opts: worker.Options{Links: 1}},
+		{name: oneLink, client: worker.Holdfast, opts: worker.Options{Links: 1}},
 	}
 	places, err := fakes.Make(stage.Making{Browsers: len(players), Fast: true})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 
@@ -29,6 +30,10 @@ type hand struct {
 	name string
 }
 
+// profiles names the variable that says where the CPU profile of each client
+// written in Go goes, if anywhere.
+const profiles = "BENCH_PROFILES"
+
 // hire starts a client. What it is called in tables stands apart from what it
 // is: a floor may be measured twice.
 func (b *bench) hire(client string, o worker.Options) (*hand, error) {
@@ -38,7 +43,12 @@ func (b *bench) hire(client string, o worker.Options) (*hand, error) {
 	case puppeteer, playwright:
 		c, err = stage.Spawn("node", "--expose-gc", filepath.Join(b.root, "internal/bench/node/worker.mjs"), client)
 	default:
-		c, err = stage.Spawn(b.self, "worker", "-links", strconv.Itoa(o.Links), "-tasks", strconv.Itoa(o.Tasks),
+		profile := ""
+		if dir := os.Getenv(profiles); dir != "" {
+			b.hired++
+			profile = filepath.Join(dir, fmt.Sprintf("%s-%d.prof", client, b.hired))
+		}
+		c, err = stage.Spawn(b.self, "worker", "-profile", profile, "-links", strconv.Itoa(o.Links), "-tasks", strconv.Itoa(o.Tasks),
 			"-node", o.Node, "-token", o.Token, client)
 	}
 	if err != nil {

@@ -39,7 +39,7 @@ func (b *bench) drop() ([]figure.Table, error) {
 		{worker.Floor, worker.Floor, worker.Options{}, nil},
 		{floorAgain, worker.Floor, worker.Options{}, nil},
 		{worker.Holdfast, worker.Holdfast, worker.Options{Links: 2}, figure.ValueAtMost(25)},
-		{"holdfast, one link", worker.Holdfast, worker.Options{Links: 1}, nil},
+		{oneLink, worker.Holdfast, worker.Options{Links: 1}, nil},
 	} {
 		proxy, err := stage.StartProxy(chrome.Addr())
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/pprof"
 	"slices"
 	"strings"
 
@@ -52,7 +53,18 @@ func work(args []string) error {
 	flags.IntVar(&o.Tasks, "tasks", 0, "about how many tasks there will be")
 	flags.StringVar(&o.Node, "node", "", "where a node serves")
 	flags.StringVar(&o.Token, "token", "", "what opens it")
+	flags.StringVar(&o.Profile, "profile", "", "file for a CPU profile, and with .heap behind it for the last one of the heap")
 	_ = flags.Parse(args) // it exits
+	if o.Profile != "" {
+		f, err := os.Create(o.Profile)
+		if err != nil {
+			return err
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
 	return worker.Serve(flags.Arg(0), o, os.Stdin, os.Stdout)
 }
 

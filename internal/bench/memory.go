@@ -89,13 +89,38 @@ func files(pid int) int {
 
 const kib = 1 << 10
 
-// memory is what an idle task costs: a page with two iframes of other processes.
-func (b *bench) memory() ([]figure.Table, error) { return b.idle(1000, 7, true) }
+// The rows of a node whose tasks have both links, or one.
+const (
+	bothLinks = "holdfast, both links"
+	oneLink   = "holdfast, one link"
+)
 
-// memory5000 is the same of a node as full as it is by default.
-func (b *bench) memory5000() ([]figure.Table, error) { return b.idle(5000, 3, false) }
+// What an idle task costs, one with a page and two iframes of other processes. A
+// measurement each, so that each is a minute's.
+func (b *bench) memoryBoth() ([]figure.Table, error) { return b.idle(1000, 7, both) }
 
-func (b *bench) idle(tasks, times int, peers bool) ([]figure.Table, error) {
+func (b *bench) memoryOne() ([]figure.Table, error) { return b.idle(1000, 7, one) }
+
+func (b *bench) memoryPeers() ([]figure.Table, error) {
+	players := []player{{name: worker.Floor, client: worker.Floor, note: "a connection, read on demand"}}
+	for _, p := range append(slices.Clone(goPeers), puppeteer) {
+		players = append(players, player{name: p, client: p})
+	}
+	return b.idle(1000, 1, players...)
+}
+
+// The same of a node as full as it is by default.
+func (b *bench) memoryBoth5000() ([]figure.Table, error) { return b.idle(5000, 2, both) }
+
+func (b *bench) memoryOne5000() ([]figure.Table, error) { return b.idle(5000, 2, one) }
+
+var (
+	both = player{name: bothLinks, client: worker.Holdfast, opts: worker.Options{Links: 2}, goal: figure.ValueAtMost(40)}
+	one  = player{name: oneLink, client: worker.Holdfast, opts: worker.Options{Links: 1}, goal: figure.ValueAtMost(24)}
+)
+
+// idle has each client hold so many, in so many fresh processes.
+func (b *bench) idle(tasks, times int, players ...player) ([]figure.Table, error) {
 	fakes, err := b.fakes()
 	if err != nil {
 		return nil, err
@@ -104,20 +129,9 @@ func (b *bench) idle(tasks, times int, peers bool) ([]figure.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	players := []player{
-		{name: worker.Floor, client: worker.Floor, note: "a connection, read on demand"},
-		{name: "holdfast, both links", client: worker.Holdfast, opts: worker.Options{Links: 2}, goal: figure.ValueAtMost(40)},
-		{name: "holdfast, one link", client: worker.Holdfast, opts: worker.Options{Links: 1}, goal: figure.ValueAtMost(24)},
-	}
-	if peers {
-		for _, p := range append(append([]string{}, goPeers...), puppeteer) {
-			players = append(players, player{name: p, client: p})
-		}
-	}
 	kibs, running := map[string]figure.Samples{}, map[string]figure.Samples{}
 	var absent []figure.Row
 	for _, p := range players {
-		// Peers are here for comparison: once will do.
 		for range times {
 			h, done, err := b.hold(p.client, p.opts, p.doors(places))
 			if err != nil && p.goal == nil {
@@ -131,14 +145,11 @@ func (b *bench) idle(tasks, times int, peers bool) ([]figure.Table, error) {
 			done.End()
 			kibs[p.name] = append(kibs[p.name], h.rss/kib)
 			running[p.name] = append(running[p.name], h.goroutines)
-			if p.goal == nil && p.client != worker.Floor {
-				break
-			}
 		}
 	}
 	memory := figure.Table{Title: fmt.Sprintf("Memory of an idle task (one page, two iframes of other processes), %d of them in a fresh process: growth of its RSS", tasks), Unit: "KiB"}
 	goroutines := figure.Table{Title: fmt.Sprintf("Goroutines of an idle task, %d of them", tasks), Unit: "goroutines"}
-	limits := map[string]float64{"holdfast, both links": 4, "holdfast, one link": 2}
+	limits := map[string]float64{bothLinks: 4, oneLink: 2}
 	for _, p := range players {
 		if kibs[p.name] == nil {
 			continue

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"holdfast/internal/bench/figure"
+	"holdfast/internal/bench/worker"
 )
 
 // figuresFile is where the samples are that the pages are written from, and with
@@ -23,6 +26,9 @@ var pages = []struct {
 		"goals":   func(r *figure.Report, _ []point) string { return r.Goals() },
 		"figures": func(r *figure.Report, _ []point) string { return r.Markdown() },
 		"scale":   func(_ *figure.Report, p []point) string { return scaleTable(p) },
+	}},
+	{"README.md", map[string]func(*figure.Report, []point) string{
+		"beside": func(r *figure.Report, _ []point) string { return beside(r) },
 	}},
 }
 
@@ -83,4 +89,56 @@ func explain(r *figure.Report) {
 			}
 		}
 	}
+}
+
+// besides are the columns of the table of clients: of a measurement, its table,
+// and what is taken from it.
+var besides = []struct {
+	head, measurement string
+	table             int
+	value             bool
+}{
+	{"round trip, Chromium", "roundtrip", 0, false},
+	{"round trip, fake browser", "roundtrip-fake", 0, false},
+	{"events nobody wants, per second", "intake", 0, false},
+	{"a dialog seen", "dialog", 0, false},
+	{"memory of an idle connection or task", peersMemory, 0, true},
+}
+
+// peersMemory is the measurement that has everybody's memory but ours.
+const peersMemory = "memory-peers"
+
+// beside is a line per client.
+func beside(r *figure.Report) string {
+	var b strings.Builder
+	b.WriteString("| |")
+	for _, c := range besides {
+		b.WriteString(" " + c.head + " |")
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(besides)) + "\n")
+	for _, name := range slices.Concat([]string{worker.Floor, worker.Holdfast}, goPeers, nodePeers) {
+		line, any := "| "+name+" |", false
+		for _, c := range besides {
+			cell := " – |"
+			measurement, row := c.measurement, name
+			if c.measurement == peersMemory && name == worker.Holdfast {
+				measurement, row = "memory", bothLinks
+			}
+			if m := r.Get(measurement); m != nil && c.table < len(m.Tables) {
+				row := m.Tables[c.table].Row(row)
+				switch {
+				case row == nil:
+				case c.value && len(row.Value) > 0:
+					cell, any = fmt.Sprintf(" %.0f %s |", row.Value.Median(), m.Tables[c.table].Unit), true
+				case len(row.Ratio) > 0:
+					cell, any = fmt.Sprintf(" %.2f× |", row.Ratio.Median()), true
+				}
+			}
+			line += cell
+		}
+		if any {
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
 }

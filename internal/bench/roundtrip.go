@@ -27,7 +27,7 @@ func (b *bench) roundtrip() ([]figure.Table, error) {
 	}
 	players := cast(place, figure.RatioAtMost(1.08))
 	players = append(players, player{
-		name: "holdfast over HTTP", client: worker.HTTP, goal: figure.RatioAtMost(1.8), note: "a node in a process of its own",
+		name: overHTTP, client: worker.HTTP, goal: figure.RatioAtMost(1.8), note: "a node in a process of its own",
 		opts: worker.Options{Node: node.addr, Token: node.token},
 	})
 	for i := range players {
@@ -66,6 +66,9 @@ func cast(place stage.Place, goal *figure.Goal) []player {
 	}
 	return players
 }
+
+// overHTTP is the row of a node that is asked over HTTP.
+const overHTTP = "holdfast over HTTP"
 
 // parts of a round, of so many calls each, stand between each other's.
 const parts = 6

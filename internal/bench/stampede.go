@@ -39,7 +39,7 @@ func (b *bench) stampedeOf(iframes int, goals bool) ([]figure.Table, error) {
 	}{
 		{worker.Floor, worker.Floor, worker.Options{}},
 		{worker.Holdfast, worker.Holdfast, worker.Options{Links: 2}},
-		{"holdfast, one link", worker.Holdfast, worker.Options{Links: 1}},
+		{oneLink, worker.Holdfast, worker.Options{Links: 1}},
 	} {
 		fakes, err := b.fakes()
 		if err != nil {

@@ -45,6 +45,8 @@ type Options struct {
 	Links int
 	// Node is where a node serves, and Token opens it; for the client over HTTP.
 	Node, Token string
+	// Profile is where profiles go, if anywhere.
+	Profile string
 	// Tasks is about how many there will be.
 	Tasks int
 }

@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/pprof"
 	"sync"
 	"time"
 
@@ -82,6 +84,9 @@ func Serve(name string, o Options, in io.Reader, out io.Writer) error {
 	}
 	defer c.Close()
 	w := &session{client: c, out: json.NewEncoder(out)}
+	if o.Profile != "" {
+		w.heap = o.Profile + ".heap"
+	}
 	if s, ok := c.(special); ok {
 		s.ready(func() { _ = w.out.Encode(Answer{}) }) // nobody reads: it ends with the next line
 	}
@@ -109,6 +114,7 @@ type session struct {
 	client Client
 	pages  []Page
 	out    *json.Encoder
+	heap   string // file for a profile
 }
 
 func (w *session) do(o Order) (Answer, error) {
@@ -136,7 +142,7 @@ func (w *session) do(o Order) (Answer, error) {
 	case "dialog":
 		return w.dialog(ctx)
 	case "usage":
-		return usage(), nil
+		return usage(), w.heapProfile()
 	}
 	return Answer{}, fmt.Errorf("nobody knows how to %s", o.Do)
 }
@@ -266,6 +272,18 @@ func (w *session) dialog(ctx context.Context) (Answer, error) {
 		return Answer{}, err
 	}
 	return Answer{At: at}, answer()
+}
+
+// heapProfile writes what the heap holds now, where that is wanted.
+func (w *session) heapProfile() error {
+	if w.heap == "" {
+		return nil
+	}
+	f, err := os.Create(w.heap)
+	if err != nil {
+		return err
+	}
+	return errors.Join(pprof.WriteHeapProfile(f), f.Close())
 }
 
 func usage() Answer {
