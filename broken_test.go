@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"holdfast"
 	"holdfast/chaos"
@@ -44,6 +45,30 @@ func TestBrokenActors(t *testing.T) {
 				}
 			})
 	}
+
+	var failing atomic.Bool
+	inWorldWith(t, "a session has the bridge its task has turned to, though it fails after that", chaos.Options{Pages: 1},
+		breaking(&failing, "session", guard.PhaseReceive), func(w *world) {
+			page := w.start("t", everything, func(s *messages.TaskSpec) { s.Bridge = messages.BridgeOff }).PageTargetID
+			synctest.Wait()
+			w.start("t", everything, func(s *messages.TaskSpec) { s.Bridge = messages.BridgeOn })
+			synctest.Wait()
+			failing.Store(true)
+			w.b.ConsoleError(w.b.MainFrame(page), "boo")
+			time.Sleep(5 * time.Second)
+			if failing.Load() {
+				t.Fatal("nothing was broken")
+			}
+			w.b.Crash(page)
+			synctest.Wait()
+			if _, err := w.node.Recover(w.ctx, "t", messages.RecoverRequest{Action: messages.RecoverReload}); err != nil {
+				t.Fatal(err)
+			}
+			d := w.b.OpenDialog(w.b.MainFrame(page), chaos.Confirm, "sure?", "")
+			if s := w.snapshot("t"); !d.Bridged() || len(s.PendingDialogs) != 1 || s.PendingDialogs[0].Path != messages.PathBridge {
+				t.Errorf("bridged: %t; waiting: %+v", d.Bridged(), s.PendingDialogs)
+			}
+		})
 
 	var armed atomic.Bool
 	inWorldWith(t, "the end of the registry is the end of the node, and it says so", chaos.Options{Pages: 1},

@@ -35,6 +35,9 @@ func (m *Machine) sessionRestarted(s messages.SessionID) {
 	e.ready, e.heard, e.health = false, false, messages.PageOK
 	m.doubt(e.cfg.Page)
 	m.tellDialogs(e.cfg.Page)
+	if e.boxed { // its parent's session has said so, and will not again
+		m.do(ToSession{s, messages.FrameBoxed{Gen: m.gen, Session: s, Shut: e.shut}})
+	}
 	if p := m.pages[e.cfg.Page]; p != nil && p.session == s {
 		p.health = messages.PageOK
 	} else if p != nil {

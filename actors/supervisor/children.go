@@ -129,6 +129,7 @@ func (a *Actor) factory(id string) guard.Child {
 	default:
 		cfg, mux, peers := a.configs.At(sessionID(id)), a.mux, a.peers()
 		cfg.Again = a.pids[sessionID(id)] != nil
+		cfg.Bridge = a.machine.sessionBridge() // turned on or off since, maybe
 		return guard.Child{Kind: "session", New: func() guard.Behavior {
 			return session.NewPage(cfg, mux, peers, a.cfg.Bounds, a.wanted)
 		}}
