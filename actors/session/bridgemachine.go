@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -259,13 +260,13 @@ func (b *bridge) handle(o messages.HandleDialog) {
 func (b *bridge) replied(r Replied) {
 	switch r.Tag.Kind {
 	case TagBridgeOn:
-		if messages.CodeOf(r.Err) == messages.CodeCDPError {
+		if refusal(r.Err) {
 			b.refused(r.Err)
 		}
 	case TagBridgeScript:
 		b.script = decodeIdentifier(r.Result)
 		switch {
-		case messages.CodeOf(r.Err) == messages.CodeCDPError && r.Err.Error() != "Target crashed":
+		case refusal(r.Err):
 			b.refused(r.Err)
 		case b.unable && b.script != "":
 			b.takeBack()
@@ -306,6 +307,13 @@ func (b *bridge) replied(r Replied) {
 		}
 		b.handled(r.Tag.ID, err)
 	}
+}
+
+// refusal says whether err is the browser's no. What a crash has swallowed is given to
+// the next renderer.
+func refusal(err error) bool {
+	var e *messages.Error
+	return errors.As(err, &e) && e.Code == messages.CodeCDPError && e.Message != "Target crashed"
 }
 
 func (b *bridge) stands(on bool) {

@@ -22,7 +22,8 @@ import (
 //	                                 a new machine and its Start; what is restored has its outcome at
 //	                                 once, or where it is said
 //	restored                         it has
-//	reply METHOD [old] [error=CODE]  the answer to the newest (oldest) such command
+//	reply METHOD [old] [error=CODE]  the answer to the newest (oldest) such command; error=crashed is that
+//	                                 of a renderer that has crashed meanwhile
 //	tree LOADER URL [old]            the answer to Page.getFrameTree
 //	info TITLE                       the answer to Target.getTargetInfo
 //	event METHOD                     a CDP event
@@ -242,6 +243,9 @@ func (tr *transcript) reply(t *testing.T, d *datadriven.TestData, method string)
 		var code string
 		d.ScanArgs(t, "error", &code)
 		r.Result, r.Err = nil, messages.Errorf(messages.Code(code), "the browser says no")
+		if code == "crashed" {
+			r.Err = messages.Errorf(messages.CodeCDPError, "Target crashed")
+		}
 	}
 	return r
 }
