@@ -15,7 +15,9 @@
 	const getter = (o, name) => { const d = getOwnPropertyDescriptor(o, name); return d && d.get };
 	const cut = method(String.prototype.slice), known = new WeakMap(), look = method(WeakMap.prototype.get);
 	const nameOf = getter(win, 'name'), eventOf = getter(win, 'event'), typeOf = method(getter(Event.prototype, 'type'));
-	const here = win.location, realm = cut(Math.random() + '', 2);
+	// Not Math.random, which begins alike in all documents under --random-seed.
+	const here = win.location, dice = win.crypto.getRandomValues(new Uint32Array(2));
+	const realm = (dice[0] >>> 0) + '-' + (dice[1] >>> 0);
 	let count = 0, left = null, off = false, last = epoch;
 
 	// Chrome opens no dialog for a document on its way out, and returns at once (C11).

@@ -262,6 +262,25 @@ func TestBridge_APageCannotAnswerForgeOrRead(t *testing.T) {
 	}
 }
 
+// Each call has a name of its own, also where all documents throw the same dice: what
+// has been answered under a name is not asked again.
+func TestBridge_ACallIsNoOthersWhereChanceIsSeeded(t *testing.T) {
+	t.Parallel()
+	k := setupOn(t, chromiumtest.Launch(t, "--js-flags=--random-seed=1")).task("seeded", bridged)
+	dice := ""
+	for range 2 {
+		k.goTo("http://a.test/confirm")
+		dice = k.eval("", "Math.random()")
+		k.later("", "ask()")
+		k.dialog()
+		k.respond(messages.DialogAnswer{Action: messages.ActionAccept})
+	}
+	k.goTo("http://a.test/prompt")
+	if got := k.eval("", "Math.random()"); got != dice {
+		t.Errorf("the dice show %s and %s: this browser does not do what is tested here", dice, got)
+	}
+}
+
 // Whoever else debugs a page goes on doing so.
 func TestBridge_PausesOfOthersAreLeftAlone(t *testing.T) {
 	t.Parallel()
