@@ -133,15 +133,15 @@ func (p *proc) Invoke(batch []actor.Envelope) {
 		}
 		v := recover()
 		p.handleCrash(panicked(v))
-		if p.phase == closed {
-			return
+		if p.phase != closed {
+			// User messages among the rest are dropped when their turn comes, but
+			// exits of children must not be lost.
+			p.backlog = slices.Clone(batch[next:])
+			p.tell(wake{})
 		}
-		// User messages among the rest are dropped when their turn comes, but
-		// exits of children must not be lost.
-		p.backlog = slices.Clone(batch[next:])
-		p.tell(wake{})
 		if v == nil {
-			// runtime.Goexit: this goroutine ends when we return.
+			// runtime.Goexit: this goroutine ends when we return, and somebody may
+			// wait for it to come next.
 			go work(p)
 		}
 	}()

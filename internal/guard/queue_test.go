@@ -71,6 +71,20 @@ func TestWhoIsSentToGetsItsTurn(t *testing.T) {
 		})
 	}
 
+	t.Run("though the sender exits its goroutine at its end", func(t *testing.T) {
+		bubble(t, func(b *bench) {
+			p := b.parent()
+			to := b.spawn(p, note(b, "b"))
+			from := b.spawn(p, script{terminate: func(*guard.Context, guard.Reason) { runtime.Goexit() }}.child("a"))
+			b.sys.Send(from.PID, func(c *guard.Context) { c.Send(to.PID, 1); c.Exit(guard.Reason{}) })
+			synctest.Wait()
+			if got := b.d.read(); !slices.Contains(got, "b: 1") {
+				t.Errorf("got %q", got)
+			}
+			b.stop(p)
+		})
+	})
+
 	t.Run("and holds up neither the sender nor the other receivers when it hangs", func(t *testing.T) {
 		bubble(t, func(b *bench) {
 			p := b.parent()
