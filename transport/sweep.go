@@ -45,6 +45,8 @@ func (m *Mux) sweep() {
 		m.mu.Unlock()
 		return
 	}
+	m.running.Add(1) // the link's end is told after what is told here
+	defer m.running.Done()
 	now := m.now()
 	next := never
 	for id, p := range m.pending {
