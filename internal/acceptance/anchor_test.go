@@ -395,3 +395,58 @@ func TestAnchor_AnEndLeavesNothingBehind(t *testing.T) {
 		})
 	}
 }
+
+// With a frame's dialog on a page, closing it takes the browser along where a client
+// is attached (C15). A task that ends without its primary has the anchor close what it
+// made, and others may look at that.
+func TestC15_AnEndWithoutThePrimaryNeverKillsTheBrowser(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ removed, stays bool }{
+		"the dialog is open":                              {},
+		"the dialog is open, and a client stays attached": {stays: true},
+		"its frame is gone":                               {removed: true},
+		"its frame is gone, and a client stays attached":  {removed: true, stays: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := chromiumtest.Launch(t)
+			r, p := proxied(t, b)
+			k := r.task("end", r.through(p), scoped(messages.ScopeOwn))
+			k.goTo("http://a.test/oopif-prompt")
+			primary, _ := k.links(p)
+			k.later(k.frame("/prompt").FrameID, "ask()")
+			k.dialog()
+			// Nobody can free the page while it is looked at.
+			guest := chromiumtest.Dial(t, b.WS())
+			page := k.snapshot().PageTargetID
+			guest.Attach(string(page))
+			if c.removed {
+				k.later("", "document.getElementById('f').remove()")
+				if d := k.closed("d-1"); d.ClosedBy != messages.ClosedByLost {
+					t.Fatalf("closed by %s", d.ClosedBy)
+				}
+			}
+			p.Refuse()
+			k.fells(p, primary)
+			witness := guest
+			if !c.stays {
+				witness = chromiumtest.Dial(t, b.WS())
+				guest.Close()
+			}
+			k.atOnce("stop", func(ctx context.Context) error { return r.node.StopTask(ctx, k.id) })
+			until(t, "no link", func() bool { return p.Open() == 0 })
+			if !c.stays && !c.removed { // a page that was being freed when the primary fell may stay
+				gone(t, witness, page)
+			}
+			guest.Close() // what was kept up to now is left by the last
+			select {
+			case <-b.Exited():
+				t.Fatalf("the browser is gone: %s", b.ExitReason())
+			default:
+			}
+			if _, err := chromiumtest.Dial(t, b.WS()).Call("", "Browser.getVersion", nil); err != nil {
+				t.Fatalf("the browser does not answer: %v", err)
+			}
+		})
+	}
+}
