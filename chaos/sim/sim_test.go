@@ -15,9 +15,12 @@ import (
 	"holdfast/chaos/plan"
 )
 
+// defaultSeeds are those of a run of all tests: where more are asked for, every regression is played whole as well.
+const defaultSeeds = 25
+
 var (
 	seedFlag   = flag.Uint64("seed", 0, "the one seed that TestSeed plays")
-	seedsFlag  = flag.Uint64("seeds", 25, "how many seeds TestSeeds plays")
+	seedsFlag  = flag.Uint64("seeds", defaultSeeds, "how many seeds TestSeeds plays")
 	stepsFlag  = flag.Int("steps", plan.DefaultSteps, "how many steps a plan has")
 	bridgeFlag = flag.Bool("bridge", false, "have TestSeed and TestSoak play their seeds with tasks on the bridge")
 	// Not of the seed: what the scheduler may decide, it decides otherwise each time.
@@ -110,20 +113,25 @@ func TestBridgedSeeds(t *testing.T) {
 	seeds(t, bridgedRegressions, *seedsFlag*2/5, plan.NewBridged)
 }
 
-func seeds(t *testing.T, seeds []uint64, first uint64, newPlan func(seed uint64, steps int) plan.Plan) {
+func seeds(t *testing.T, seeds []found, first uint64, newPlan func(seed uint64, steps int) plan.Plan) {
 	t.Helper()
 	seeds = slices.Clone(seeds)
+	for i := range seeds {
+		if *seedsFlag > defaultSeeds {
+			seeds[i].steps = *stepsFlag
+		}
+	}
 	for s := range first {
-		seeds = append(seeds, s+1)
+		seeds = append(seeds, found{s + 1, *stepsFlag})
 	}
 	var mu sync.Mutex
 	var recoveries []time.Duration
 	panics := 0
 	t.Run("seeds", func(t *testing.T) {
-		for _, seed := range seeds {
-			t.Run(fmt.Sprintf("%#x", seed), func(t *testing.T) {
+		for _, s := range seeds {
+			t.Run(fmt.Sprintf("%#x", s.seed), func(t *testing.T) {
 				t.Parallel()
-				p := newPlan(seed, *stepsFlag)
+				p := newPlan(s.seed, s.steps)
 				r := play(t, p)
 				judge(t, p, r)
 				mu.Lock()
@@ -140,18 +148,67 @@ func seeds(t *testing.T, seeds []uint64, first uint64, newPlan func(seed uint64,
 	at := func(q float64) time.Duration {
 		return recoveries[min(len(recoveries)-1, int(q*float64(len(recoveries))))]
 	}
-	t.Logf("%d seeds of %d steps, %d actors broken; recovery after the last fault, %d times: p50 %s, p99 %s, max %s (virtual)",
+	t.Logf("%d seeds of up to %d steps, %d actors broken; recovery after the last fault, %d times: p50 %s, p99 %s, max %s (virtual)",
 		len(seeds), *stepsFlag, panics, len(recoveries), at(0.5), at(0.99), recoveries[len(recoveries)-1])
 	if p99 := at(0.99); p99 > recoveryP99 {
 		t.Errorf("recovery p99 %s, want at most %s", p99, recoveryP99)
 	}
 }
 
-// regressions are seeds that have found something; see chaos/README.md.
-var regressions = []uint64{0x1b, 0x1f, 0x2b, 0x3a, 0x85, 0xa1, 0xaf, 0xc6, 0xd1, 0xd5, 0x127, 0x134, 0x159, 0x1c4, 0x21a, 0x18e9fdf133350c94, 0x18ea03ed9dc696a0, 0x18ea04db3bfcffad, 0x18ea0578c5e9902e, 0x18ea05cbaeac1598, 0x18ea05d0d571d4e4, 0x18ea05d57fd100df, 0x18ea05d79da1fdda, 0x18ea05813e519429, 0x18ea05da1aab91ad, 0x18ea05d605e6426a, 0x18ea07464cf11bed, 0x18ea0766b6b81fb0, 0x18ea078c2ac1f4d7, 0x18ea07b5018a1026, 0x18ea0bca97467ef6, 0x18ea0c06c6d94a2a, 0x18ea0c20f4d566ea, 0x18ea0c293d38ef85, 0x18ea0cb6ccbfcf18, 0x18ea0d1ff432ccc1, 0x18ea0d2f2398902d, 0x18ea0dbec791d1a4}
+// found is a seed that has found something, and the step at which it did; see
+// chaos/README.md. The default run ends it there, a longer one plays all steps.
+type found struct {
+	seed  uint64
+	steps int
+}
 
-// bridgedRegressions are those that have found something on the bridge.
-var bridgedRegressions = []uint64{0x1c, 0x1f, 0x25, 0x28, 0x2e, 0x45, 0x64}
+// regressions are those that have found something.
+var regressions = []found{
+	{0x1b, 28},
+	{0x1f, 34},
+	{0x2b, 22},
+	{0x3a, plan.DefaultSteps},
+	{0x85, 3},
+	{0xa1, 38},
+	{0xaf, plan.DefaultSteps},
+	{0xc6, 40},
+	{0xd1, plan.DefaultSteps},
+	{0xd5, 4},
+	{0x127, 40},
+	{0x134, 40},
+	{0x159, 23},
+	{0x1c4, 33},
+	{0x21a, 11},
+	{0x18e9fdf133350c94, 30},
+	{0x18ea03ed9dc696a0, 29},
+	{0x18ea04db3bfcffad, 34},
+	{0x18ea0578c5e9902e, plan.DefaultSteps},
+	{0x18ea05cbaeac1598, plan.DefaultSteps},
+	{0x18ea05d0d571d4e4, plan.DefaultSteps},
+	{0x18ea05d57fd100df, 40},
+	{0x18ea05d79da1fdda, 40},
+	{0x18ea05813e519429, 34},
+	{0x18ea05da1aab91ad, plan.DefaultSteps},
+	{0x18ea05d605e6426a, plan.DefaultSteps},
+	{0x18ea07464cf11bed, 14},
+	{0x18ea0766b6b81fb0, 35},
+	{0x18ea078c2ac1f4d7, 40},
+	{0x18ea07b5018a1026, 29},
+	{0x18ea0bca97467ef6, plan.DefaultSteps},
+	{0x18ea0c06c6d94a2a, plan.DefaultSteps},
+	{0x18ea0c20f4d566ea, 24},
+	{0x18ea0c293d38ef85, plan.DefaultSteps},
+	{0x18ea0cb6ccbfcf18, plan.DefaultSteps},
+	{0x18ea0d1ff432ccc1, plan.DefaultSteps},
+	{0x18ea0d2f2398902d, 31},
+	{0x18ea0dbec791d1a4, 37},
+}
+
+// bridgedRegressions are those that have found something on the bridge. They are played
+// whole: so few runs would say nothing of the recoveries of 99 in 100.
+var bridgedRegressions = []found{
+	{0x1c, plan.DefaultSteps}, {0x1f, plan.DefaultSteps}, {0x25, plan.DefaultSteps}, {0x28, plan.DefaultSteps}, {0x2e, plan.DefaultSteps}, {0x45, plan.DefaultSteps}, {0x64, plan.DefaultSteps},
+}
 
 // TestSameSeedSameTrace plays seeds twice. Actors are broken between messages
 // only: what is in a mailbox when a message breaks its actor, and lost with it,
