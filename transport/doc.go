@@ -3,7 +3,7 @@
 // without decoding them, matches replies to calls and routes events to the
 // sessions that asked for them. It knows nothing of actors, tasks or pages.
 //
-//	Await ───────────────────────────┐ if nobody writes, and it need not wait
+//	Await, Direct ───────────────────┐ if nobody writes, and it need not wait
 //	Start ──▶ queue ──▶ writer ──────┴▶ WebSocket ──▶ browser
 //	                                      │
 //	           Done ◀── pending ◀─┐       ▼

@@ -32,6 +32,9 @@ type Call struct {
 	StallAfter time.Duration
 	// User marks an agent's call: Interrupt sees it.
 	User bool
+	// Direct has the command written within Start, as Await does, unless that would
+	// have to wait: it is what somebody waits for.
+	Direct bool
 }
 
 // Reply is the outcome of a call.
@@ -131,8 +134,11 @@ func (m *Mux) start(c *Call, w *waiter) CallID {
 		m.sweepByLocked(min(p.deadline, p.stallAt), p.started)
 		m.stats.CallsStarted.Add(1)
 	}
-	if w != nil && !m.writing && len(cmd.buf) <= maxDirect {
-		m.writing, p.sent = true, true
+	if (w != nil || c.Direct) && !m.writing && len(cmd.buf) <= maxDirect {
+		m.writing = true
+		if tracked {
+			p.sent = true
+		}
 		m.mu.Unlock()
 		m.writeDirectly(cmd)
 		return id

@@ -196,7 +196,7 @@ func command(c *guard.Context, mux *transport.Mux, own messages.SessionID, e Com
 	if e.Session != "" {
 		own = e.Session
 	}
-	call := transport.Call{SessionID: own, Method: e.Method, Params: e.Params, Timeout: e.Timeout}
+	call := transport.Call{SessionID: own, Method: e.Method, Params: e.Params, Timeout: e.Timeout, Direct: e.Direct}
 	if e.Tag.Kind != TagNone {
 		self, sys, tag := c.Self(), c.System(), e.Tag
 		call.Done = func(r transport.Reply) {

@@ -92,6 +92,7 @@ type (
 		Method  string
 		Params  []byte
 		Timeout time.Duration // 0: none
+		Direct  bool          // somebody waits for it to be on the wire
 	}
 
 	// Listen has the events of a page's session on the anchor's link decoded.

@@ -330,7 +330,7 @@ func answerCommand(o messages.HandleDialog) Command {
 	}{o.Accept, o.Text}
 	return Command{
 		Tag: Tag{Kind: TagDialog, ID: o.Dialog}, Method: "Page.handleJavaScriptDialog",
-		Params: mustJSON(params), Timeout: AnswerBudget,
+		Params: mustJSON(params), Timeout: AnswerBudget, Direct: true,
 	}
 }
 
