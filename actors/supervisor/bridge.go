@@ -1,6 +1,8 @@
 package supervisor
 
 import (
+	"cmp"
+
 	"holdfast/actors/session"
 	"holdfast/messages"
 )
@@ -72,23 +74,30 @@ func (m *Machine) bridgeStands(b messages.BridgeStands) {
 	}
 }
 
-// pageBridge is what the contract says of a page's bridge: that of all its sessions,
-// while it is wanted, and of any, while it is not any more.
-func (m *Machine) pageBridge(t messages.TargetID) string {
-	some, all := false, true
+// pageBridge is what the contract says of a page's bridge.
+func (m *Machine) pageBridge(t messages.TargetID) string { return bridgeOf(m.pageBridges(), t) }
+
+// pageBridges are those of all pages that are not native: a page has that of all
+// its sessions, while it is wanted, and of any, while it is not any more.
+func (m *Machine) pageBridges() map[messages.TargetID]string {
+	wanted := m.bridged()
+	bridges := map[messages.TargetID]string{}
 	for _, e := range m.sessions {
-		if e.cfg.Page != t {
-			continue
+		before, seen := bridges[e.cfg.Page]
+		switch {
+		case wanted && e.unbridged, before == messages.BridgeUnavailable:
+			bridges[e.cfg.Page] = messages.BridgeUnavailable
+		case wanted && !e.bridged:
+			bridges[e.cfg.Page] = messages.BridgeNative
+		case e.bridged && (!wanted || !seen):
+			bridges[e.cfg.Page] = messages.BridgeOn
 		}
-		if m.bridged() && e.unbridged {
-			return messages.BridgeUnavailable
-		}
-		some, all = some || e.bridged, all && e.bridged
 	}
-	if some && (all || !m.bridged()) {
-		return messages.BridgeOn
-	}
-	return messages.BridgeNative
+	return bridges
+}
+
+func bridgeOf(bridges map[messages.TargetID]string, t messages.TargetID) string {
+	return cmp.Or(bridges[t], messages.BridgeNative)
 }
 
 // leaveBridge gives the pages back their own functions before the task leaves

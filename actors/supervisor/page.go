@@ -248,11 +248,12 @@ func (m *Machine) tellPage(typ messages.EventType, t messages.TargetID) {
 }
 
 // page is a page as the contract shows it.
-func (m *Machine) page(t messages.TargetID) messages.Page {
+func (m *Machine) page(t messages.TargetID) messages.Page { return m.pageWith(t, m.pageBridge(t)) }
+
+func (m *Machine) pageWith(t messages.TargetID, bridge string) messages.Page {
 	p := m.pages[t]
 	v := messages.Page{
-		TargetID: t, SessionID: p.session, URL: p.info.URL, Title: p.info.Title, PageState: m.pageState(t),
-		Bridge: m.pageBridge(t),
+		TargetID: t, SessionID: p.session, URL: p.info.URL, Title: p.info.Title, PageState: m.pageState(t), Bridge: bridge,
 	}
 	if p.info.Opener != "" {
 		opener := p.info.Opener

@@ -22,8 +22,9 @@ func (m *Machine) Snapshot() *messages.Snapshot {
 		s.PageState = m.pageState(m.current)
 	}
 	s.Pages = make([]messages.Page, 0, len(m.order))
+	bridges := m.pageBridges()
 	for _, t := range m.order {
-		s.Pages = append(s.Pages, m.page(t))
+		s.Pages = append(s.Pages, m.pageWith(t, bridgeOf(bridges, t)))
 	}
 	s.PendingDialogs = orEmpty(m.pending)
 	s.RecentDialogs = orEmpty(m.memory.Recent)
