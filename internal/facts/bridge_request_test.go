@@ -36,34 +36,6 @@ func fulfil(c *chromiumtest.Raw, e chromiumtest.Event, body string) error {
 	return err
 }
 
-// Rule: a request is given to one client at a time; the next one has it once the
-// first is gone. It works with an anchor, and without one the page gets an error.
-// One Fetch.enable for the whole browser (C40) covers no document that was there
-// before, so a task could not turn to it on the way.
-func TestM11_APendingRequestPassesToTheNextClient(t *testing.T) {
-	t.Parallel()
-	b, site, c := ownStage(t)
-	before := requestingPage(c, site.URL("https://a.test/plain"))
-	one, two := chromiumtest.Dial(t, b.WS()), chromiumtest.Dial(t, b.WS())
-	one.Must("", "Fetch.enable", bridgePattern)
-	two.Must("", "Fetch.enable", bridgePattern)
-	want(t, "a document from before is not covered", string(before.Eval(before.Session, "confirm('m')")), `"NetworkError"`)
-	p := requestingPage(c, site.URL("https://a.test/plain"))
-	c.Start(p.Session, "window.got = confirm('m')")
-	one.NextWhere("the request", on("", "Fetch.requestPaused"))
-	want(t, "the second is not asked meanwhile", two.Seen(on("", "Fetch.requestPaused"), within), false)
-	want(t, "the page answers nothing", c.Hangs(p.Session, "Runtime.evaluate", params{"expression": "1"}, silence), true) // C44
-	one.Close()
-	e := two.NextWhere("the request, after the loss", on("", "Fetch.requestPaused"))
-	succeed(t, "answer", fulfil(two, e, "eWVz"))
-	want(t, "page got", string(p.Eval(p.Session, "got")), `"yes"`)
-
-	c.Start(p.Session, "window.got = confirm('m')")
-	two.NextWhere("the request", on("", "Fetch.requestPaused"))
-	two.Close()
-	want(t, "with nobody left", string(p.Eval(p.Session, "got")), `"NetworkError"`)
-}
-
 // Rule: the request bridge cannot work everywhere; the debugger can.
 func TestC37_WhereARequestDoesNotWork(t *testing.T) {
 	t.Parallel()
