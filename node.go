@@ -139,7 +139,7 @@ func (n *Node) supervisor(c supervisor.Config) supervisor.Config {
 }
 
 func (n *Node) dial(ctx context.Context, r messages.Role, u messages.CDPURL, onClose func(error)) (*transport.Mux, error) {
-	done, err := n.ration.Wait(ctx, u) // before the budget begins: a crowd is nobody's failure
+	done, err := n.ration.Wait(ctx, r, u) // before the budget begins: a crowd is nobody's failure
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net"
 	"net/url"
+	"slices"
 	"sync"
 
 	"holdfast/messages"
@@ -17,16 +18,19 @@ type RationLimits struct {
 	Endpoint int // to one port of it
 }
 
-// DefaultRation lets through what hides a handshake's latency and no more: a
-// thousand tasks that lose their links together are back no later than with a
-// thousand dials at a time (BenchmarkDrop in the root; the difference is lost
-// in its noise), and no handshake runs into its budget because of the crowd. The limits stand
-// apart so that a browser that swallows every dial leaves room for others on
-// its machine, and a machine that does for other machines.
+// DefaultRation lets through what hides a handshake's latency and no more. A
+// thousand tasks that lose their links together are back in two thirds of the
+// time they take when all of them dial at a time (make bench BENCH=stampede, two
+// processors): links that stand are attached to before others are begun, and no
+// handshake runs into its budget because of the crowd. The limits stand apart so
+// that a browser that swallows every dial leaves room for others on its machine,
+// and a machine that does for other machines.
 var DefaultRation = RationLimits{Total: 64, Host: 48, Endpoint: 16}
 
-// Ration lets dials begin, first come first served, as far as limits allow:
-// whoever cannot begin holds up nobody who can. Safe for concurrent use.
+// Ration lets dials begin as far as limits allow: whoever cannot begin holds up
+// nobody who can. Among those who can, primaries come before anchors, since a task
+// is back with the one and only better off with the other; of one role it is first
+// come, first served. Safe for concurrent use.
 type Ration struct {
 	limits RationLimits
 	stats  *Stats
@@ -34,11 +38,17 @@ type Ration struct {
 	mu      sync.Mutex // protects what follows
 	dialing int
 	busy    map[string]int // dials by host, and by host and port
-	queue   []*applicant
+	queues  [messages.Roles][]*applicant
+	passed  int // primaries that have gone before an anchor, in a row
 }
+
+// anchorTurn is how many primaries may go before an anchor that could begin: a
+// node whose primaries never stop dialling leaves its anchors some of the ration.
+const anchorTurn = 16
 
 // applicant waits for its turn.
 type applicant struct {
+	role           messages.Role
 	host, endpoint string
 	turn           chan struct{} // closed when it has come
 }
@@ -52,18 +62,18 @@ func NewRation(limits RationLimits, stats *Stats) *Ration {
 	return &Ration{limits: limits, stats: stats, busy: map[string]int{}}
 }
 
-// Wait returns when u may be dialled, or an [*messages.Error] when ctx ends
-// before. Whoever got a turn calls done when the link stands or has failed,
-// once.
-func (r *Ration) Wait(ctx context.Context, u messages.CDPURL) (done func(), err error) {
-	a := newApplicant(u)
+// Wait returns when u may be dialled for a link of that role, or an
+// [*messages.Error] when ctx ends before. Whoever got a turn calls done when the
+// link stands or has failed, once.
+func (r *Ration) Wait(ctx context.Context, role messages.Role, u messages.CDPURL) (done func(), err error) {
+	a := newApplicant(role, u)
 	r.mu.Lock()
 	if r.roomLocked(a) {
 		r.beginLocked(a)
 		r.mu.Unlock()
 		return func() { r.end(a) }, nil
 	}
-	r.queue = append(r.queue, a)
+	r.queues[role] = append(r.queues[role], a)
 	r.mu.Unlock()
 	r.stats.DialsQueued.Add(1)
 	defer r.stats.DialsUnqueued.Add(1)
@@ -78,8 +88,8 @@ func (r *Ration) Wait(ctx context.Context, u messages.CDPURL) (done func(), err 
 	}
 }
 
-func newApplicant(u messages.CDPURL) *applicant {
-	a := &applicant{turn: make(chan struct{})}
+func newApplicant(role messages.Role, u messages.CDPURL) *applicant {
+	a := &applicant{role: role, turn: make(chan struct{})}
 	if parsed, err := url.Parse(u.Reveal()); err == nil { // else the dialler will say what is wrong
 		a.host, a.endpoint = parsed.Hostname(), net.JoinHostPort(parsed.Hostname(), parsed.Port())
 	}
@@ -106,25 +116,38 @@ func (r *Ration) end(a *applicant) {
 		}
 	}
 	// One has ended, so at most one can begin: the first for whom there is room.
-	for i, next := range r.queue {
-		if r.roomLocked(next) {
-			r.queue = append(r.queue[:i], r.queue[i+1:]...)
-			r.beginLocked(next)
-			close(next.turn)
-			return
+	role, i := messages.RolePrimary, r.firstLocked(messages.RolePrimary)
+	if i < 0 || r.passed >= anchorTurn {
+		if k := r.firstLocked(messages.RoleAnchor); k >= 0 {
+			role, i = messages.RoleAnchor, k
 		}
 	}
+	if i < 0 {
+		return
+	}
+	r.passed++
+	if role == messages.RoleAnchor || len(r.queues[messages.RoleAnchor]) == 0 {
+		r.passed = 0
+	}
+	next := r.queues[role][i]
+	r.queues[role] = slices.Delete(r.queues[role], i, i+1)
+	r.beginLocked(next)
+	close(next.turn)
+}
+
+// firstLocked is the place in its queue of the first one of that role who could
+// begin, or -1.
+func (r *Ration) firstLocked(role messages.Role) int {
+	return slices.IndexFunc(r.queues[role], r.roomLocked)
 }
 
 // leave says whether a was still waiting.
 func (r *Ration) leave(a *applicant) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i, other := range r.queue {
-		if other == a {
-			r.queue = append(r.queue[:i], r.queue[i+1:]...)
-			return true
-		}
+	i := slices.Index(r.queues[a.role], a)
+	if i >= 0 {
+		r.queues[a.role] = slices.Delete(r.queues[a.role], i, i+1)
 	}
-	return false
+	return i >= 0
 }

@@ -3,6 +3,7 @@ package transport_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -33,9 +34,13 @@ func newCrowd(t *testing.T, limits transport.RationLimits) *crowd {
 }
 
 func (c *crowd) dial(n int, endpoint string, handshake time.Duration) {
+	c.dialAs(messages.RolePrimary, n, endpoint, handshake)
+}
+
+func (c *crowd) dialAs(role messages.Role, n int, endpoint string, handshake time.Duration) {
 	c.all.Go(func() {
 		began := time.Now()
-		done, err := c.ration.Wait(context.Background(), cdpURL(c, endpoint))
+		done, err := c.ration.Wait(context.Background(), role, cdpURL(c, endpoint))
 		if err != nil {
 			c.Error(err)
 			return
@@ -127,12 +132,55 @@ func TestRation(t *testing.T) {
 		}
 	})
 
+	one := transport.RationLimits{Total: 2, Host: 1, Endpoint: 1}
+	inBubble("primaries come before the anchors that were there first", func(t *testing.T) {
+		c := newCrowd(t, one)
+		c.dial(0, "http://10.0.0.1:9222", time.Second)
+		for n := range 3 {
+			c.dialAs(messages.RoleAnchor, 10+n, "http://10.0.0.1:9222", time.Second)
+		}
+		for n := range 3 {
+			c.dial(1+n, "http://10.0.0.1:9222", time.Second)
+		}
+		c.all.Wait()
+		if want := []int{0, 1, 2, 3, 10, 11, 12}; !slices.Equal(c.order, want) {
+			t.Errorf("they dialled as %v, want %v", c.order, want)
+		}
+	})
+
+	inBubble("an anchor waits for no more than sixteen primaries", func(t *testing.T) {
+		c := newCrowd(t, one)
+		c.dial(0, "http://10.0.0.1:9222", time.Second)
+		for n := range 2 {
+			c.dialAs(messages.RoleAnchor, 100+n, "http://10.0.0.1:9222", time.Second)
+		}
+		for n := range 40 {
+			c.dial(1+n, "http://10.0.0.1:9222", time.Second)
+		}
+		c.all.Wait()
+		if a, b := slices.Index(c.order, 100), slices.Index(c.order, 101); a != 17 || b != 34 {
+			t.Errorf("the anchors were the %dth and the %dth: %v", a, b, c.order)
+		}
+	})
+
+	inBubble("an anchor that can begin waits for no primary that cannot", func(t *testing.T) {
+		c := newCrowd(t, one)
+		c.dial(0, "http://10.0.0.1:9222", 10*time.Second)
+		c.dial(1, "http://10.0.0.2:9222", time.Second)
+		c.dial(2, "http://10.0.0.1:9222", time.Second)
+		c.dialAs(messages.RoleAnchor, 3, "http://10.0.0.2:9222", time.Second)
+		c.all.Wait()
+		if got := c.took["http://10.0.0.2:9222"]; got != 2*time.Second {
+			t.Errorf("the anchor took %s", got)
+		}
+	})
+
 	inBubble("who gives up waiting takes nobody's turn", func(t *testing.T) {
 		c := newCrowd(t, transport.RationLimits{Total: 1, Host: 1, Endpoint: 1})
 		c.dial(0, "http://10.0.0.1:9222", time.Second)
 		ctx, cancel := context.WithCancel(context.Background())
 		var given error
-		c.all.Go(func() { _, given = c.ration.Wait(ctx, cdpURL(t, "http://10.0.0.1:9222")) })
+		c.all.Go(func() { _, given = c.ration.Wait(ctx, messages.RolePrimary, cdpURL(t, "http://10.0.0.1:9222")) })
 		synctest.Wait()
 		c.dial(1, "http://10.0.0.1:9222", time.Second)
 		cancel()
@@ -156,7 +204,7 @@ func TestRationRace(t *testing.T) {
 			for range 50 {
 				ctx, cancel := context.WithCancel(context.Background())
 				go cancel()
-				if done, err := r.Wait(ctx, u); err == nil {
+				if done, err := r.Wait(ctx, messages.RolePrimary, u); err == nil {
 					done()
 				}
 				cancel()
@@ -165,7 +213,7 @@ func TestRationRace(t *testing.T) {
 	}
 	all.Wait()
 	for range 2 { // both places are free again
-		if _, err := r.Wait(t.Context(), u); err != nil {
+		if _, err := r.Wait(t.Context(), messages.RolePrimary, u); err != nil {
 			t.Fatal(err)
 		}
 	}

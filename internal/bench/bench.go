@@ -23,9 +23,9 @@ type bench struct {
 	root string // the repository
 	node string // the product's binary, as make build makes it; "" until asked for
 
-	hired   int    // clients with a profile
-	browser string // the real one's version, where it was used
-	undo    []func()
+	profiled int    // processes with a profile
+	browser  string // the real one's version, where it was used
+	undo     []func()
 }
 
 // measurements are in the order in which they run.
@@ -72,7 +72,7 @@ func (b *bench) later(undo func()) { b.undo = append(b.undo, undo) }
 
 // fakes starts the process of the fake browsers, for the current measurement.
 func (b *bench) fakes() (*stage.Fakes, error) {
-	f, err := stage.StartFakes(b.self)
+	f, err := stage.StartFakes(b.self, b.profile("fakes"))
 	if err == nil {
 		b.later(f.End)
 	}

@@ -30,9 +30,19 @@ type hand struct {
 	name string
 }
 
-// profiles names the variable that says where the CPU profile of each client
+// profiles names the variable that says where the CPU profile of each process
 // written in Go goes, if anywhere.
 const profiles = "BENCH_PROFILES"
+
+// profile is the file for the next process's, or "".
+func (b *bench) profile(process string) string {
+	dir := os.Getenv(profiles)
+	if dir == "" {
+		return ""
+	}
+	b.profiled++
+	return filepath.Join(dir, fmt.Sprintf("%s-%d.prof", process, b.profiled))
+}
 
 // hire starts a client. What it is called in tables stands apart from what it
 // is: a floor may be measured twice.
@@ -43,12 +53,7 @@ func (b *bench) hire(client string, o worker.Options) (*hand, error) {
 	case puppeteer, playwright:
 		c, err = stage.Spawn("node", "--expose-gc", filepath.Join(b.root, "internal/bench/node/worker.mjs"), client)
 	default:
-		profile := ""
-		if dir := os.Getenv(profiles); dir != "" {
-			b.hired++
-			profile = filepath.Join(dir, fmt.Sprintf("%s-%d.prof", client, b.hired))
-		}
-		c, err = stage.Spawn(b.self, "worker", "-profile", profile, "-links", strconv.Itoa(o.Links), "-tasks", strconv.Itoa(o.Tasks),
+		c, err = stage.Spawn(b.self, "worker", "-profile", b.profile(client), "-links", strconv.Itoa(o.Links), "-tasks", strconv.Itoa(o.Tasks),
 			"-node", o.Node, "-token", o.Token, client)
 	}
 	if err != nil {

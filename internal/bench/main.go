@@ -36,7 +36,7 @@ func command(args []string) error {
 	case "docs":
 		return publish(args[1:])
 	case "fakes":
-		return stage.ServeFakes(os.Stdin, os.Stdout)
+		return fakes(args[1:])
 	case "nothing":
 		return stage.Nothing(os.Stdout)
 	case "worker":
@@ -55,17 +55,31 @@ func work(args []string) error {
 	flags.StringVar(&o.Token, "token", "", "what opens it")
 	flags.StringVar(&o.Profile, "profile", "", "file for a CPU profile, and with .heap behind it for the last one of the heap")
 	_ = flags.Parse(args) // it exits
-	if o.Profile != "" {
-		f, err := os.Create(o.Profile)
-		if err != nil {
-			return err
-		}
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return err
-		}
-		defer pprof.StopCPUProfile()
+	return profiled(o.Profile, func() error { return worker.Serve(flags.Arg(0), o, os.Stdin, os.Stdout) })
+}
+
+// fakes is the fake browsers' process.
+func fakes(args []string) error {
+	flags := flag.NewFlagSet("fakes", flag.ExitOnError)
+	profile := flags.String("profile", "", "file for a CPU profile")
+	_ = flags.Parse(args) // it exits
+	return profiled(*profile, func() error { return stage.ServeFakes(os.Stdin, os.Stdout) })
+}
+
+// profiled leaves a CPU profile of what is done in a file, unless it has no name.
+func profiled(file string, do func() error) error {
+	if file == "" {
+		return do()
 	}
-	return worker.Serve(flags.Arg(0), o, os.Stdin, os.Stdout)
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return err
+	}
+	defer pprof.StopCPUProfile()
+	return do()
 }
 
 // run measures, and says it on the terminal and in a file.

@@ -60,9 +60,10 @@ type Fakes struct {
 	addr string
 }
 
-// StartFakes starts it; self is this program.
-func StartFakes(self string) (*Fakes, error) {
-	c, err := Spawn(self, "fakes")
+// StartFakes starts it; self is this program, profile a file for its CPU profile
+// or "".
+func StartFakes(self, profile string) (*Fakes, error) {
+	c, err := Spawn(self, "fakes", "-profile", profile)
 	if err != nil {
 		return nil, err
 	}
