@@ -69,6 +69,9 @@ var ownClient = &http.Client{Transport: &http.Transport{
 	DisableKeepAlives:      true,
 	DisableCompression:     true,
 	MaxResponseHeaderBytes: 64 << 10,
+	// For a handshake's few lines, where 4 KiB each is the default.
+	ReadBufferSize:  1 << 10,
+	WriteBufferSize: 1 << 10,
 }}
 
 func newDialer(u messages.CDPURL, c *http.Client) *dialer {

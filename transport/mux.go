@@ -40,8 +40,7 @@ type Mux struct {
 	running sync.WaitGroup // reader, writer and outcomes being told
 	closed  chan struct{}
 
-	idleTimer  *time.Timer
-	writeTimer *time.Timer
+	idleTimer *time.Timer
 
 	freeMu sync.Mutex // protects free
 	free   []*waiter
@@ -49,8 +48,10 @@ type Mux struct {
 	mu          sync.Mutex // protects what follows
 	end         *LinkError // set once, before the outcomes of pending calls
 	pending     map[CallID]*pending
+	crowd       int           // the most there were in this table
 	sweepTimer  *time.Timer   // made with the first call that needs it
 	sweepAt     time.Duration // when it fires, since born; never where it does not
+	writeBy     time.Duration // when the queue's writer is late, since born; never while there is none
 	queue       []*command
 	queueHead   int
 	queuedBytes int
@@ -74,6 +75,7 @@ func newMux(conn *websocket.Conn, below net.Conn, o DialOptions) *Mux {
 		closed:  make(chan struct{}),
 		pending: make(map[CallID]*pending),
 		sweepAt: never,
+		writeBy: never,
 		routes:  make(map[messages.SessionID]*route),
 	}
 	// Events of the browser's own session may come before its sink does.
@@ -82,8 +84,6 @@ func newMux(conn *websocket.Conn, below net.Conn, o DialOptions) *Mux {
 	m.stats.LinksOpened.Add(1)
 	m.running.Add(1) // the reader's
 	m.mu.Lock()
-	m.writeTimer = time.AfterFunc(time.Hour, m.writeTimedOut)
-	m.writeTimer.Stop()
 	if o.KeepAlive > 0 {
 		m.idleTimer = time.AfterFunc(o.KeepAlive, m.checkIdle)
 	}
@@ -155,7 +155,6 @@ func (m *Mux) teardown(end *LinkError, left map[CallID]*pending) {
 	if m.sweepTimer != nil {
 		m.sweepTimer.Stop()
 	}
-	m.writeTimer.Stop()
 	m.queue, m.queuedBytes = nil, 0
 	m.routes, m.keptBytes = nil, 0
 	m.mu.Unlock()

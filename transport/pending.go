@@ -75,6 +75,9 @@ type pending struct {
 // never is later than anything.
 const never = time.Duration(math.MaxInt64)
 
+// smallTable is how many calls the least table of Go's has room for.
+const smallTable = 8
+
 var pendings = sync.Pool{New: func() any { return new(pending) }}
 
 // tell gives the call its outcome. Nobody may use p any more.
@@ -131,6 +134,7 @@ func (m *Mux) start(c *Call, w *waiter) CallID {
 	}
 	if tracked {
 		m.pending[id] = p
+		m.crowd = max(m.crowd, len(m.pending))
 		m.sweepByLocked(min(p.deadline, p.stallAt), p.started)
 		m.stats.CallsStarted.Add(1)
 	}
@@ -200,7 +204,10 @@ func (m *Mux) complete(id CallID, r Reply) bool {
 		m.mu.Unlock()
 		return false
 	}
-	delete(m.pending, id)
+	if delete(m.pending, id); len(m.pending) == 0 && m.crowd > smallTable {
+		// The room for an attach's commands is not kept for as long as the link lives.
+		m.pending, m.crowd = make(map[CallID]*pending), 0
+	}
 	// The table is there, so the link has not ended: the teardown will wait
 	// for this outcome before it tells its own.
 	m.running.Add(1)

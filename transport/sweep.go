@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// One timer a link looks after the deadlines of all its calls. It is set when a
-// call is due before whatever it is set for, and left alone when calls end: with
+// One timer a link looks after the deadlines of all its calls, and of the write
+// under way. It is set when a call is due before whatever it is set for, and left alone when calls end: with
 // a timer for each call, setting and stopping them, and waking the poller for
 // those that were next, cost more than the rest of the call.
 
@@ -48,7 +48,12 @@ func (m *Mux) sweep() {
 	m.running.Add(1) // the link's end is told after what is told here
 	defer m.running.Done()
 	now := m.now()
-	next := never
+	if m.writeBy <= now {
+		m.mu.Unlock()
+		m.fail(&LinkError{Cause: CauseOverload, Err: errWriteTimeout})
+		return
+	}
+	next := m.writeBy
 	for id, p := range m.pending {
 		if p.deadline <= now {
 			found = append(found, due{id: id})

@@ -87,15 +87,19 @@ func (m *Mux) write(cmd *command) {
 	}
 	for ; cmd != nil; cmd = m.nextCommand() {
 		size := len(cmd.buf)
-		m.writeTimer.Reset(writeTimeout(size))
+		m.mu.Lock()
+		now := m.now()
+		m.writeBy = now + writeTimeout(size)
+		m.sweepByLocked(m.writeBy, now)
+		m.mu.Unlock()
 		ok := m.writeCommand(cmd)
-		m.writeTimer.Stop()
+		m.mu.Lock()
+		m.writeBy = never
+		m.queuedBytes -= size
+		m.mu.Unlock()
 		if !ok {
 			return
 		}
-		m.mu.Lock()
-		m.queuedBytes -= size
-		m.mu.Unlock()
 	}
 }
 
@@ -126,6 +130,4 @@ func (m *Mux) nextCommand() *command {
 	return nil
 }
 
-func (m *Mux) writeTimedOut() {
-	m.fail(&LinkError{Cause: CauseOverload, Err: errors.New("a command was not accepted in time")})
-}
+var errWriteTimeout = errors.New("a command was not accepted in time")
