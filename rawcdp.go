@@ -146,7 +146,7 @@ func (c rawCall) gone(s supervisor.Session) error {
 		}
 	}
 	is := func(n messages.FrameNode) bool { return messages.TargetID(n.FrameID) == s.Target }
-	switch tree := now.Trees[s.Page]; {
+	switch tree := now.Trees.At(s.Page); {
 	case s.Port.IsPage && slices.ContainsFunc(now.Snapshot.Pages, func(p messages.Page) bool { return p.TargetID == s.Target }),
 		!s.Port.IsPage && tree != nil && slices.ContainsFunc(tree.Children, is):
 		return messages.Errorf(messages.CodeUpstreamUnavailable, "the page is being attached to anew; the command was not run").With("sent", false)
@@ -199,7 +199,7 @@ func (c rawCall) frameSession() (supervisor.Session, error) {
 			return s, nil
 		}
 	}
-	for page, t := range c.view.Trees {
+	for page, t := range c.view.Trees.All() {
 		if c.req.TargetID != "" && c.req.TargetID != page {
 			continue
 		}

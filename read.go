@@ -34,12 +34,12 @@ func (n *Node) Snapshot(id messages.TaskID, o messages.SnapshotOptions) (*messag
 			return nil, messages.Errorf(messages.CodeTargetNotFound, "the task has no page %s", o.TargetID)
 		}
 		snap.FrameTree = nil
-		if t := v.Trees[snap.PageTargetID]; t != nil {
+		if t := v.Trees.At(snap.PageTargetID); t != nil {
 			snap.FrameTree = supervisor.Capped(t)
 		}
 	}
 	if o.Full {
-		snap.FrameTree = v.Trees[snap.PageTargetID]
+		snap.FrameTree = v.Trees.At(snap.PageTargetID)
 	}
 	return &snap, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"holdfast/actors/ledger"
 	"holdfast/internal/bounds"
+	"holdfast/internal/few"
 	"holdfast/internal/guard"
 	"holdfast/messages"
 )
@@ -14,15 +15,15 @@ import (
 // SessionsChanged tells the dialog actor which actor serves which session.
 // The map is never written again.
 type SessionsChanged struct {
-	PIDs   map[messages.SessionID]*actor.PID // of the primary link
-	Anchor *actor.PID                        // serves all of the anchor's; nil while there is none
+	PIDs   few.Map[messages.SessionID, *actor.PID] // of the primary link
+	Anchor *actor.PID                              // serves all of the anchor's; nil while there is none
 }
 
 func (s SessionsChanged) pid(r messages.Role, id messages.SessionID) *actor.PID {
 	if r == messages.RoleAnchor {
 		return s.Anchor
 	}
-	return s.PIDs[id]
+	return s.PIDs.At(id)
 }
 
 // Actor is the shell around a [Machine].

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/internal/few"
 	"holdfast/messages"
 )
 
@@ -47,7 +48,7 @@ func (b *bridge) askElement(child messages.SessionID, target messages.TargetID) 
 		Session: b.session, Tag: Tag{Kind: TagBridgeOwner, Session: b.session, Page: target}, Timeout: AnswerBudget,
 		Method: "DOM.getFrameOwner", Params: mustJSON(frameParam{messages.FrameID(target)}),
 	})
-	b.asked[target] = child
+	few.Put(&b.asked, target, child)
 }
 
 func (b *bridge) ownerKnown(r Replied) {
@@ -110,7 +111,7 @@ func (b *bridge) policyKnown(r Replied) {
 	if len(b.policies) >= maxBridged {
 		clear(b.policies)
 	}
-	b.policies[r.Tag.Context] = known
+	few.Put(&b.policies, r.Tag.Context, known)
 	if b.pause != nil && b.pause.context == r.Tag.Context {
 		b.pause.policy = known
 		b.maybeTell()

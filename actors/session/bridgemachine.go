@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"holdfast/internal/few"
 	"holdfast/messages"
 )
 
@@ -85,7 +86,6 @@ const timerBridge = "bridge:"
 func newBridge(c Config, do func(Effect)) *bridge {
 	b := &bridge{
 		role: c.Role, gen: c.Gen, session: c.Session, page: c.Page, target: c.Target, secret: c.Bridge.Secret, on: c.Bridge.On, epoch: c.Bridge.Epoch, do: do,
-		contexts: map[messages.FrameID]int64{}, asked: map[messages.TargetID]messages.SessionID{}, policies: map[int64]box{},
 	}
 	if c.Target == c.Page {
 		b.box = boxOpen
@@ -161,7 +161,7 @@ func (b *bridge) scriptRuns(s bridgeScript) {
 	// Another process counts from 1 again: what had this number is gone.
 	maps.DeleteFunc(b.contexts, func(f messages.FrameID, c int64) bool { return c == s.Context && f != s.Frame })
 	delete(b.policies, s.Context)
-	b.contexts[s.Frame] = s.Context
+	few.Put(&b.contexts, s.Frame, s.Context)
 	if b.pause != nil && b.pause.frame == s.Frame && b.pause.context != s.Context {
 		b.frameGone(s.Frame) // another document
 	}

@@ -72,7 +72,7 @@ type Actor struct {
 
 	configs few.Map[messages.SessionID, session.Config]
 	ports   few.Map[messages.SessionID, *session.Port]
-	pids    map[messages.SessionID]*actor.PID // copied on write: the dialog actor has it
+	pids    few.Map[messages.SessionID, *actor.PID] // copied on write: the dialog actor has it
 	views   few.Map[messages.SessionID, Session]
 	viewed  bool          // views are of the newest state, or of console errors before
 	orders  ledger.Ledger // with the children, by name
@@ -85,7 +85,6 @@ type Actor struct {
 func New(cfg Config) *Actor {
 	a := &Actor{
 		cfg: cfg, machine: NewMachine(cfg.ID, cfg.Spec), log: cfg.Log.With("task", string(cfg.ID)),
-		pids: map[messages.SessionID]*actor.PID{},
 	}
 	a.machine.bridge = newBridgeSecret()
 	return a

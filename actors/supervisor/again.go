@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"holdfast/internal/few"
 	"holdfast/messages"
 )
 
@@ -19,7 +20,7 @@ func (m *Machine) framesRestarted() {
 	}
 	for _, d := range m.pending {
 		if len(m.sessions) > 0 && d.FrameID != messages.FrameID(d.TargetID) {
-			m.unframed[d.ID] = true
+			few.Put(&m.unframed, d.ID, true)
 		}
 	}
 }

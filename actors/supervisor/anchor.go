@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"holdfast/internal/few"
 	"holdfast/messages"
 )
 
@@ -229,7 +230,7 @@ func (m *Machine) pageCovered(c messages.PageCovered) {
 		if c.Gen != m.anchor.gen {
 			return
 		}
-		m.anchor.covered[c.Page] = true
+		few.Put(&m.anchor.covered, c.Page, true)
 	}
 	p := m.pages[c.Page]
 	if p == nil {
@@ -264,7 +265,7 @@ func (m *Machine) withoutAnchor(t messages.TargetID, do Effect) {
 		m.do(ToAnchor{messages.LeavePage{Page: t}})
 		m.do(Arm{timerAnchorLeave + string(t), anchorLeaves})
 	}
-	m.anchor.leaving[t] = append(m.anchor.leaving[t], do)
+	few.Put(&m.anchor.leaving, t, append(m.anchor.leaving[t], do))
 }
 
 func (m *Machine) anchorLeft(t messages.TargetID) {

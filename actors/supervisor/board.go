@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,7 +29,7 @@ type View struct {
 	// Sessions are all attached sessions.
 	Sessions few.Map[messages.SessionID, Session]
 	// Trees are the frame trees of the pages, whole.
-	Trees map[messages.TargetID]*messages.FrameTree
+	Trees few.Map[messages.TargetID, *messages.FrameTree]
 }
 
 // Session is one attached session as callers meet it.
@@ -51,6 +52,9 @@ type Session struct {
 
 // maxEvents bounds what a watcher that was away can catch up on.
 const maxEvents = 512
+
+// startEvents is how many events a task tells of on its way to being active, about.
+const startEvents = 16
 
 // Board is where a task's state is read. It outlives the task's supervisor,
 // so that the end of a task can be read too. Safe for concurrent use.
@@ -119,7 +123,11 @@ func (b *Board) IdleFor(now time.Time) time.Duration {
 func (b *Board) publish(v *View, events []messages.Event) {
 	b.mu.Lock()
 	b.view.Store(v)
-	b.events = append(b.events, events...)
+	if len(b.events)+len(events) <= startEvents {
+		b.events = slices.Concat(b.events, events) // as much as there is, for a task that idles
+	} else {
+		b.events = append(b.events, events...)
+	}
 	if over := len(b.events) - maxEvents; over > maxEvents/4 { // in bulk: it copies all that is left
 		b.dropped = b.events[over-1].Version
 		b.events = append(b.events[:0:0], b.events[over:]...)

@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"maps"
 	"strings"
 	"time"
 
@@ -128,7 +127,7 @@ func (a *Actor) factory(id string) guard.Child {
 		return guard.Child{Kind: "frame", Mailbox: Mailbox, New: func() guard.Behavior { return frame.New(gen, a.self, dialogs, a.cfg.Bounds) }}
 	default:
 		cfg, mux, peers := a.configs.At(sessionID(id)), a.mux, a.peers()
-		cfg.Again = a.pids[sessionID(id)] != nil
+		cfg.Again = a.pids.At(sessionID(id)) != nil
 		cfg.Bridge = a.machine.sessionBridge() // turned on or off since, maybe
 		return guard.Child{Kind: "session", New: func() guard.Behavior {
 			return session.NewPage(cfg, mux, peers, a.cfg.Bounds, a.wanted)
@@ -187,7 +186,7 @@ func (a *Actor) started(c *guard.Context, id string, ref guard.Ref) {
 		a.tellPeers(c)
 	default:
 		s := sessionID(id)
-		again := a.pids[s] != nil
+		again := a.pids.At(s) != nil
 		a.setPID(c, s, ref.PID)
 		a.ports.Set(s, session.NewPort(a.configs.At(s), a.mux, c.System(), ref.PID, a.wanted))
 		if again {
@@ -198,7 +197,7 @@ func (a *Actor) started(c *guard.Context, id string, ref guard.Ref) {
 
 func (a *Actor) tellPeers(c *guard.Context) {
 	peers := a.peers()
-	for _, pid := range a.pids {
+	for _, pid := range a.pids.All() {
 		c.Send(pid, peers)
 	}
 	c.Send(a.pid(a.anchor, childAnchor), peers)
@@ -211,11 +210,11 @@ func (a *Actor) tellSessions(c *guard.Context) {
 
 // setPID notes which actor serves a session; nil means none any more.
 func (a *Actor) setPID(c *guard.Context, s messages.SessionID, pid *actor.PID) {
-	a.pids = maps.Clone(a.pids)
+	a.pids = a.pids.Clone()
 	if pid != nil {
-		a.pids[s] = pid
+		a.pids.Set(s, pid)
 	} else {
-		delete(a.pids, s)
+		a.pids.Delete(s)
 	}
 	a.tellSessions(c)
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"holdfast/internal/few"
 	"holdfast/messages"
 )
 
@@ -46,7 +47,7 @@ func (m *Machine) inOOPIF(d messages.Dialog) bool {
 func (m *Machine) tellDialogs(page messages.TargetID) {
 	dialogs := m.dialogsOn(page)
 	if len(dialogs) > 0 {
-		m.told[page] = true
+		few.Put(&m.told, page, true)
 	} else {
 		delete(m.told, page)
 	}
@@ -101,7 +102,7 @@ func (m *Machine) holder(d messages.Dialog) messages.SessionID {
 	if s, ok := m.attachedTo(d.TargetID, frame); ok {
 		return s
 	}
-	if t := m.trees[d.TargetID]; t != nil {
+	if t := m.trees.At(d.TargetID); t != nil {
 		for i := len(t.Children) - 1; i >= 0; i-- { // parents stand before their children
 			if c := t.Children[i]; c.FrameID == frame {
 				if c.IsOOPIF {

@@ -1,6 +1,9 @@
 package supervisor
 
-import "holdfast/messages"
+import (
+	"holdfast/internal/few"
+	"holdfast/messages"
+)
 
 // doubt is for the dialogs of a page, or of all when it is "", about which an
 // actor that has failed may have been told and nobody else: what was in its
@@ -11,7 +14,7 @@ func (m *Machine) doubt(page messages.TargetID) {
 		if page != "" && d.TargetID != page || d.Path == messages.PathBridge {
 			continue // whoever waits in a debugger answers meanwhile, and is told of anew
 		}
-		m.doubted[d.ID] = true
+		few.Put(&m.doubted, d.ID, true)
 		s := m.holder(d)
 		if e := m.sessions[s]; e != nil && e.ready {
 			e.heard = false
@@ -34,7 +37,7 @@ func (m *Machine) askDoubted(s messages.SessionID) {
 // betweenSessions says that the dialog's frame, or one above it, lives in a
 // process that no session is attached to at the moment: nobody can speak for it.
 func (m *Machine) betweenSessions(d messages.Dialog) bool {
-	tree := m.trees[d.TargetID]
+	tree := m.trees.At(d.TargetID)
 	if tree == nil {
 		return d.FrameID != messages.FrameID(d.TargetID)
 	}

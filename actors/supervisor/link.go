@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"holdfast/internal/few"
 	"holdfast/messages"
 	"holdfast/transport"
 )
@@ -87,14 +88,14 @@ func lostBy(err error) messages.ReconnectCause {
 
 // unlinkTrees keeps what is known of the frames, without the sessions they had.
 func (m *Machine) unlinkTrees() {
-	trees := make(map[messages.TargetID]*messages.FrameTree, len(m.trees)) // the published ones are not written
-	for t, tree := range m.trees {
+	var trees few.Map[messages.TargetID, *messages.FrameTree] // the published ones are not written
+	for t, tree := range m.trees.All() {
 		unlinked := *tree
 		unlinked.Children = slices.Clone(tree.Children)
 		for i := range unlinked.Children {
 			unlinked.Children[i].SessionID = ""
 		}
-		trees[t] = &unlinked
+		trees.Set(t, &unlinked)
 	}
 	m.trees = trees
 }

@@ -7,6 +7,7 @@ import (
 
 	"holdfast/actors/dialog"
 	"holdfast/actors/session"
+	"holdfast/internal/few"
 	"holdfast/messages"
 )
 
@@ -58,8 +59,8 @@ type Machine struct {
 	// should have ended with theirs.
 	outlived map[messages.DialogID]bool
 
-	trees   map[messages.TargetID]*messages.FrameTree
-	console []messages.ConsoleError // only what lies behind its end is written
+	trees   few.Map[messages.TargetID, *messages.FrameTree] // copied on write: views have it
+	console []messages.ConsoleError                         // only what lies behind its end is written
 	reports reports
 
 	anchor anchor
@@ -114,11 +115,7 @@ func NewMachine(id messages.TaskID, spec messages.TaskSpec) *Machine {
 	}
 	m := &Machine{
 		id: id, spec: spec, state: messages.StateStarting, conn: conn,
-		anchor: anchor{covered: map[messages.TargetID]bool{}, leaving: map[messages.TargetID][]Effect{}},
-		pages:  map[messages.TargetID]*pageEntry{}, sessions: map[messages.SessionID]*sessionEntry{},
-		opening: map[messages.TargetID]opening{}, told: map[messages.TargetID]bool{}, doubted: map[messages.DialogID]bool{}, unframed: map[messages.DialogID]bool{}, outlived: map[messages.DialogID]bool{},
-		trees:      map[messages.TargetID]*messages.FrameTree{},
-		recovering: map[messages.TargetID]*recovery{}, orphaned: map[messages.TargetID]orphan{},
+		pages: map[messages.TargetID]*pageEntry{}, sessions: map[messages.SessionID]*sessionEntry{},
 	}
 	m.conn.Bridge = messages.BridgeNative
 	if m.bridged() {

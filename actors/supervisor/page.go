@@ -1,11 +1,11 @@
 package supervisor
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
 	"holdfast/actors/session"
+	"holdfast/internal/few"
 	"holdfast/messages"
 )
 
@@ -183,7 +183,7 @@ func (m *Machine) pageNavigated(n messages.PageNavigated) {
 	}
 	p.info.URL = n.URL
 	for _, d := range m.dialogsOn(n.Page) {
-		m.outlived[d.ID] = true
+		few.Put(&m.outlived, d.ID, true)
 	}
 	m.forgive(n.Page) // another document: whatever froze the old one went with it
 	m.current = n.Page
@@ -202,8 +202,8 @@ func (m *Machine) pageClosed(t messages.TargetID) {
 		}
 	}
 	delete(m.pages, t)
-	m.trees = maps.Clone(m.trees) // the published one is not written
-	delete(m.trees, t)
+	m.trees = m.trees.Clone() // the published one is not written
+	m.trees.Delete(t)
 	delete(m.told, t)
 	m.reports.forget(t)
 	delete(m.orphaned, t)
@@ -326,7 +326,7 @@ func (m *Machine) pageOpened(o PageOpened) {
 	case o.URL == "" || o.URL == "about:blank":
 		m.do(Answer{To: o.Reply, Value: o.Target})
 	default:
-		m.opening[o.Target] = opening{o.URL, o.Reply}
+		few.Put(&m.opening, o.Target, opening{o.URL, o.Reply})
 		if e := m.sessions[p.session]; e != nil && e.ready {
 			m.sendOnItsWay(p.session, o.Target)
 		}
@@ -349,8 +349,8 @@ func (m *Machine) sendOnItsWay(s messages.SessionID, t messages.TargetID) {
 }
 
 func (m *Machine) framesChanged(f messages.FramesChanged) {
-	m.trees = maps.Clone(m.trees)
-	m.trees[f.Page] = f.Tree
+	m.trees = m.trees.Clone()
+	m.trees.Set(f.Page, f.Tree)
 	e := messages.Event{Type: messages.EventFrames}
 	if f.Page == m.current {
 		e.FrameTree = Capped(f.Tree)

@@ -3,6 +3,7 @@ package supervisor
 import (
 	"strings"
 
+	"holdfast/internal/few"
 	"holdfast/messages"
 )
 
@@ -121,7 +122,7 @@ func (m *Machine) beginRecovery(t messages.TargetID, action messages.RecoverActi
 	if reply != nil {
 		r.replies = append(r.replies, reply)
 	}
-	m.recovering[t] = r
+	few.Put(&m.recovering, t, r)
 	m.do(Arm{timerRecover + string(t), action.Budget()})
 	switch {
 	case action == messages.RecoverClose:

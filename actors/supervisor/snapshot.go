@@ -29,7 +29,7 @@ func (m *Machine) Snapshot() *messages.Snapshot {
 	s.PendingDialogs = orEmpty(m.pending)
 	s.RecentDialogs = orEmpty(m.memory.Recent)
 	s.ConsoleErrors = orEmpty(m.console)
-	if t := m.trees[m.current]; t != nil {
+	if t := m.trees.At(m.current); t != nil {
 		s.FrameTree = Capped(t)
 	}
 	return s
@@ -45,6 +45,7 @@ func orEmpty[T any](s []T) []T {
 
 // sessionViews are the sessions as callers meet them, with their ports.
 func (m *Machine) sessionViews(ports *few.Map[messages.SessionID, *session.Port]) (views few.Map[messages.SessionID, Session]) {
+	views.Grow(len(m.sessions))
 	for s, e := range m.sessions {
 		dialogs := m.dialogsOn(e.cfg.Page)
 		p := m.pages[e.cfg.Page]

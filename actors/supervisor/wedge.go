@@ -3,6 +3,7 @@ package supervisor
 import (
 	"time"
 
+	"holdfast/internal/few"
 	"holdfast/messages"
 )
 
@@ -63,7 +64,7 @@ func (m *Machine) dialogLost(d messages.ClosedDialog) {
 	if m.pages[d.TargetID] == nil {
 		return
 	}
-	m.orphaned[d.TargetID] = orphan{d.FrameID, d.Type}
+	few.Put(&m.orphaned, d.TargetID, orphan{d.FrameID, d.Type})
 	s := m.holder(messages.Dialog{TargetID: d.TargetID, FrameID: d.FrameID})
 	if e := m.sessions[s]; e != nil {
 		e.heard = false
@@ -126,7 +127,7 @@ func (m *Machine) heardWhole(t messages.TargetID) bool {
 }
 
 func (m *Machine) hasFrame(t messages.TargetID, f messages.FrameID) bool {
-	tree := m.trees[t]
+	tree := m.trees.At(t)
 	if tree == nil || f == messages.FrameID(t) {
 		return true
 	}
@@ -146,7 +147,7 @@ func (m *Machine) leftByItsSession(t messages.TargetID, f messages.FrameID) bool
 			return false
 		}
 	}
-	if tree := m.trees[t]; tree != nil {
+	if tree := m.trees.At(t); tree != nil {
 		for _, c := range tree.Children {
 			if c.FrameID == f {
 				return c.IsOOPIF

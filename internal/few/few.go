@@ -9,6 +9,7 @@ package few
 
 import (
 	"iter"
+	"maps"
 	"slices"
 )
 
@@ -75,6 +76,13 @@ func (m *Map[K, V]) Set(k K, v V) {
 	m.more[k], m.list = v, nil
 }
 
+// Grow makes room for n more entries at once, where they are as few.
+func (m *Map[K, V]) Grow(n int) {
+	if m.more == nil && len(m.list)+n <= most {
+		m.list = slices.Grow(m.list, n)
+	}
+}
+
 // Delete takes k out. What is empty holds nothing.
 func (m *Map[K, V]) Delete(k K) {
 	if m.more != nil {
@@ -88,6 +96,23 @@ func (m *Map[K, V]) Delete(k K) {
 			m.list = nil
 		}
 	}
+}
+
+// Clone returns another map with the same entries, and room for one more.
+func (m *Map[K, V]) Clone() Map[K, V] {
+	if m.more != nil {
+		return Map[K, V]{more: maps.Clone(m.more)}
+	}
+	return Map[K, V]{list: append(make([]entry[K, V], 0, min(len(m.list)+1, most)), m.list...)}
+}
+
+// Put sets an entry of a map of Go's that is made with its first: one that nearly
+// always stays empty costs nothing.
+func Put[M ~map[K]V, K comparable, V any](m *M, k K, v V) {
+	if *m == nil {
+		*m = M{}
+	}
+	(*m)[k] = v
 }
 
 // Len returns how many entries there are.

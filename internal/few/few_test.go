@@ -28,6 +28,17 @@ func TestMapIsAMap(t *testing.T) {
 				m.Delete(k)
 				delete(model, k)
 			},
+			"go on with a clone": func(t *rapid.T) {
+				k := key.Draw(t, "key")
+				was, before := m, maps.Collect(m.All())
+				m = m.Clone()
+				m.Grow(key.Draw(t, "more"))
+				m.Set(k, "cloned")
+				model[k] = "cloned"
+				if after := maps.Collect(was.All()); !maps.Equal(before, after) {
+					t.Errorf("what was cloned is %v, and was %v", after, before)
+				}
+			},
 			"delete some while they are given": func(t *rapid.T) {
 				gone := rapid.SliceOf(key).Draw(t, "keys")
 				given := map[int]string{}
@@ -85,4 +96,14 @@ func TestMapIsAMap(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestPutMakesTheMap(t *testing.T) {
+	t.Parallel()
+	var m map[string]int
+	few.Put(&m, "a", 1)
+	few.Put(&m, "b", 2)
+	if want := map[string]int{"a": 1, "b": 2}; !maps.Equal(m, want) {
+		t.Errorf("have %v, want %v", m, want)
+	}
 }
