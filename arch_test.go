@@ -22,6 +22,7 @@ var floors = []struct {
 }{
 	{"internal/bounds", nil},
 	{"internal/few", nil},
+	{"internal/heap", nil},
 	{"internal/redact", nil},
 	{"internal/pressure", nil},
 	{"internal/restart", []string{"internal/few"}},
@@ -39,7 +40,7 @@ var floors = []struct {
 	{"metrics", []string{"internal/bounds", "internal/guard", "internal/version", "messages", "transport"}},
 	{"actors/ledger", []string{"messages"}},
 	{"actors/wanted", []string{"messages"}},
-	{"actors/session", []string{"actors/ledger", "actors/wanted", "internal/bounds", "internal/redact", "internal/guard", "internal/scan", "messages", "transport"}},
+	{"actors/session", []string{"actors/ledger", "actors/wanted", "internal/bounds", "internal/few", "internal/redact", "internal/guard", "internal/scan", "messages", "transport"}},
 	{"actors/dialog", []string{"actors/ledger", "internal/bounds", "internal/redact", "internal/few", "internal/guard", "messages"}},
 	{"actors/frame", []string{"internal/bounds", "internal/few", "internal/guard", "messages"}},
 	{"actors/supervisor", []string{
@@ -48,7 +49,7 @@ var floors = []struct {
 	}},
 	{"actors/registry", []string{"actors/supervisor", "internal/bounds", "internal/guard", "internal/pressure", "messages"}},
 	{".", []string{
-		"actors/registry", "actors/session", "actors/supervisor", "internal/bounds", "internal/browser", "internal/few", "internal/guard", "internal/logs",
+		"actors/registry", "actors/session", "actors/supervisor", "internal/bounds", "internal/browser", "internal/few", "internal/guard", "internal/heap", "internal/logs",
 		"internal/pressure", "internal/statedir",
 		"messages", "metrics", "transport",
 	}},

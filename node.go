@@ -19,6 +19,7 @@ import (
 	"holdfast/internal/bounds"
 	"holdfast/internal/browser"
 	"holdfast/internal/guard"
+	"holdfast/internal/heap"
 	"holdfast/internal/logs"
 	"holdfast/internal/statedir"
 	"holdfast/messages"
@@ -48,6 +49,7 @@ type Node struct {
 	stats     transport.Stats
 	ration    *transport.Ration
 	owners    session.Owners
+	starts    heap.Starts
 	traces    *traces       // nil where nobody traces
 	bounds    bounds.Counts // what was cut off, wherever
 
@@ -62,6 +64,9 @@ type Node struct {
 
 // Start starts a node. Browsers that an earlier node on this state directory
 // left behind are ended first.
+//
+// While many tasks start, a node has the process's garbage collected sooner, unless
+// the process has a GOGC or a memory limit of its own.
 func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -121,6 +126,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 
 // supervisor completes a task's config with what every task of the node shares.
 func (n *Node) supervisor(c supervisor.Config) supervisor.Config {
+	n.starts.Begin()
 	n.mu.Lock()
 	seed := n.roll.Uint64()
 	n.mu.Unlock()
@@ -219,6 +225,7 @@ func (n *Node) Stop(ctx context.Context) error {
 	}
 	wg.Wait()
 	_, err := n.registry.Stop(ctx)
+	n.starts.End()
 	return errors.Join(err, n.browsers.Close(ctx), n.sys.Close(ctx))
 }
 
