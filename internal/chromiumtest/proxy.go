@@ -14,6 +14,7 @@ import (
 // for concurrent use.
 type FaultProxy struct {
 	addr string
+	port *keptPort
 
 	mu       sync.Mutex
 	target   string
@@ -46,11 +47,16 @@ type proxied struct {
 // Proxy starts a proxy to target, a host and port; it ends with the test.
 func Proxy(t testing.TB, target string) *FaultProxy {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatalf("fault proxy: %v", err)
 	}
-	p := &FaultProxy{target: target, addr: listener.Addr().String(), listener: listener, open: map[*proxied]struct{}{}}
+	port, err := keepPort(listener.Addr())
+	if err != nil {
+		_ = listener.Close()
+		t.Fatalf("fault proxy: keep the port: %v", err)
+	}
+	p := &FaultProxy{target: target, addr: listener.Addr().String(), port: port, listener: listener, open: map[*proxied]struct{}{}}
 	p.running.Go(func() { p.accept(listener) })
 	t.Cleanup(p.close)
 	return p
@@ -155,7 +161,7 @@ func (p *FaultProxy) Accept(t testing.TB) {
 	if p.listener != nil || p.closed {
 		return
 	}
-	listener, err := net.Listen("tcp", p.addr)
+	listener, err := listen(p.addr)
 	if err != nil {
 		t.Fatalf("fault proxy: listen again: %v", err)
 	}
@@ -301,4 +307,5 @@ func (p *FaultProxy) close() {
 	p.KillAll()
 	p.Resume()
 	p.running.Wait()
+	p.port.release()
 }

@@ -63,6 +63,10 @@ func TestProxyRefuses(t *testing.T) {
 		_ = conn.Close()
 		t.Error("a dial succeeded while refusing")
 	}
+	if taken, err := net.Listen("tcp", p.Addr()); err == nil {
+		_ = taken.Close()
+		t.Error("somebody else was given the port while refusing")
+	}
 	c.Must("", "Browser.getVersion", nil) // an open connection goes on
 	p.Accept(t)
 	again := chromiumtest.Dial(t, p.URL(chromiumtest.Shared(t).WS()))
