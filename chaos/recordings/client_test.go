@@ -16,9 +16,12 @@ type stage struct {
 	dial  func() *websocket.Conn
 	url   func(string) string // makes a written address reachable
 	quiet time.Duration       // without a message for that long nothing is under way
+	due   *due                // what a recording says comes; nil where there is none
 
 	mu    sync.Mutex
-	lines []line // of all clients
+	lines []line         // of all clients
+	sent  int            // commands
+	got   map[string]int // messages that are compared, by client
 }
 
 // line is one message of a recording, not yet normalised.
@@ -93,6 +96,12 @@ func (c *client) record(dir string, raw []byte) {
 	c.stage.mu.Lock()
 	defer c.stage.mu.Unlock()
 	c.stage.lines = append(c.stage.lines, line{c.name, dir, raw})
+	switch {
+	case dir == "send":
+		c.stage.sent++
+	case !skip(string(raw)):
+		c.stage.got[c.name]++
+	}
 }
 
 // raw sends a message as it is and waits until all is quiet.
@@ -136,7 +145,11 @@ func (c *client) evaluate(session, expression string) {
 // settle waits until the client has heard nothing for a while: a scenario
 // also has to notice what does not come.
 func (c *client) settle() {
-	timer := time.NewTimer(c.stage.quiet)
+	quiet := c.stage.quiet
+	if c.hasWhatIsDue() {
+		quiet /= 3 // what comes besides is noticed whenever it comes
+	}
+	timer := time.NewTimer(quiet)
 	defer timer.Stop()
 	for {
 		select {

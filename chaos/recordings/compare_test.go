@@ -80,12 +80,32 @@ var floating = map[string]string{
 	"Runtime.evaluate":                "the renderer answers, and what its script had the browser do may overtake it",
 }
 
+// unordered are pairs of events of one session without an order: they come out of
+// two processes. In recordings the first stands before the second.
+var unordered = []struct{ reason, first, second string }{
+	{
+		"the frame's renderer gives up the navigation, the browser attaches to the process that has taken it over",
+		"Page.frameClearedScheduledNavigation", "Target.attachedToTarget",
+	},
+}
+
+// swaps says that b, which came after a, might as well have come before it.
+func swaps(a, b string) bool {
+	for _, u := range unordered {
+		if a == u.second && b == u.first {
+			return true
+		}
+	}
+	return false
+}
+
 // streams splits a recording by connection and session: between sessions
 // Chromium's order depends on which process is faster.
 func streams(t testing.TB, s scenario, entries []entry) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
-	asked := map[string]string{} // connection and id → method
+	asked := map[string]string{}     // connection and id → method
+	methods := map[string][]string{} // of a stream
 	for _, e := range entries {
 		var m envelope
 		// The error scenario sends what cannot be read.
@@ -104,7 +124,12 @@ func streams(t testing.TB, s scenario, entries []entry) map[string][]string {
 		if _, floats := floating[asked[command]]; floats && m.Method == "" {
 			key += " floating"
 		}
-		out[key] = append(out[key], string(e.Message))
+		out[key], methods[key] = append(out[key], string(e.Message)), append(methods[key], m.Method)
+		list, names := out[key], methods[key]
+		for i := len(list) - 1; i > 0 && swaps(names[i-1], names[i]); i-- {
+			list[i-1], list[i] = list[i], list[i-1]
+			names[i-1], names[i] = names[i], names[i-1]
+		}
 	}
 	return out
 }
