@@ -83,7 +83,12 @@ func (k *task) evalPromise(frame messages.FrameID, expression string) string {
 		} `json:"result"`
 		Exception json.RawMessage `json:"exceptionDetails"`
 	}
-	if err := json.Unmarshal(k.cdp(frame, "Runtime.evaluate", string(params)), &r); err != nil || r.Exception != nil {
+	// What is waited for takes longer on a slow machine than a command should.
+	res, err := k.node.CDP(k.ctx, k.id, messages.CDPRequest{Method: "Runtime.evaluate", Params: params, FrameID: frame, TimeoutS: 60})
+	if err != nil {
+		k.Fatalf("%s: %v", expression, err)
+	}
+	if err := json.Unmarshal(res.Result, &r); err != nil || r.Exception != nil {
 		k.Fatalf("%s: %v %s", expression, err, r.Exception)
 	}
 	return string(r.Result.Value)
