@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 
+	"holdfast/chaos"
 	"holdfast/messages"
 )
 
@@ -64,6 +65,14 @@ func (w *world) checkPlaces() {
 	}
 }
 
+// behindAnOrphan says whether a popup, or its opener, stands still behind a dialog or
+// a loop in a page whose task was lost with its link. The others' order to let the
+// popup run waits there too, and goes with their links: nobody is left who may end
+// what they wait for.
+func (w *world) behindAnOrphan(h *host, p chaos.Page) bool {
+	return (w.orphans[p.Target] || w.orphans[p.Opener]) && (h.hangs(p.Target) || h.hangs(p.Opener) || h.waitsForPopup(p.Target))
+}
+
 // checkEnd holds the world to leaving nothing behind, and the metrics to saying
 // what the events said.
 func (w *world) checkEnd() {
@@ -78,7 +87,7 @@ func (w *world) checkEnd() {
 			}
 		}
 		for _, p := range h.now().Pages() {
-			if (p.Held || p.Frozen) && len(w.zombies) == 0 {
+			if (p.Held || p.Frozen) && len(w.zombies) == 0 && !w.behindAnOrphan(h, p) {
 				w.violate("page %s is left frozen", w.trace.name("p", string(p.Target)))
 			}
 		}

@@ -202,6 +202,7 @@ var regressions = []found{
 	{0x18ea0d1ff432ccc1, plan.DefaultSteps},
 	{0x18ea0d2f2398902d, 31},
 	{0x18ea0dbec791d1a4, 37},
+	{0x18ea17a307399468, 23},
 }
 
 // bridgedRegressions are those that have found something on the bridge. They are played

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -62,7 +63,8 @@ type world struct {
 	settled   bool
 	calm      bool // nothing has been done since all was as the browsers said
 	zombies   map[*chaos.Conn]bool
-	torn      map[*chaos.Conn]bool // a fault has reset it
+	orphans   map[messages.TargetID]bool // pages of tasks that were lost with their links
+	torn      map[*chaos.Conn]bool       // a fault has reset it
 
 	mu         sync.Mutex
 	violations []string
@@ -96,7 +98,7 @@ func (w *world) failed() bool {
 func newWorld(t *testing.T, p plan.Plan, tr *trace) *world {
 	w := &world{
 		plan: p, trace: tr, faultOver: time.Now(),
-		zombies: map[*chaos.Conn]bool{}, torn: map[*chaos.Conn]bool{},
+		zombies: map[*chaos.Conn]bool{}, orphans: map[messages.TargetID]bool{}, torn: map[*chaos.Conn]bool{},
 		counts: counts{
 			opened: map[string]int{}, closedBy: map[messages.ClosedBy]int{},
 			connection: map[messages.TaskID]messages.Connection{},
@@ -281,6 +283,7 @@ func (w *world) restartLost() {
 		}
 		w.trace.say("%s: lost because %s; begin anew", t.id, why)
 		w.dialogs.excuse(t, "its task was lost")
+		maps.Copy(w.orphans, t.own)
 		t.start(0)
 		w.fault(0)
 	}
