@@ -29,21 +29,19 @@ const maxConsoleBacklog = 1024
 
 // Page is the actor of a page's or an out-of-process iframe's session.
 type Page struct {
-	cfg     Config
 	mux     *transport.Mux
 	peers   Peers
 	machine *Machine
 	answers ledger.Ledger // on their way by the frame actor or the supervisor
 	console atomic.Int64  // console errors in the mailbox
 	bounds  *bounds.Counts
-	place   wanted.Place
 	wanted  *wanted.Store
 }
 
 // NewPage returns the behavior for a session that has just been attached on
 // mux. b counts what is cut off; w is what the task wants of its pages.
 func NewPage(cfg Config, mux *transport.Mux, peers Peers, b *bounds.Counts, w *wanted.Store) *Page {
-	return &Page{cfg: cfg, mux: mux, peers: peers, machine: NewMachine(cfg), bounds: b, place: cfg.place(), wanted: w}
+	return &Page{mux: mux, peers: peers, machine: NewMachine(cfg), bounds: b, wanted: w}
 }
 
 // NewPort returns the callers' way to the session of cfg, whose actor is pid.
@@ -57,9 +55,9 @@ func NewPort(cfg Config, mux *transport.Mux, sys *guard.System, pid *actor.PID, 
 
 // Init implements guard.Behavior.
 func (p *Page) Init(c *guard.Context) {
-	door := c.Door()
-	p.mux.Bind(p.cfg.Session, func(e transport.Event) {
-		fact := decode(p.cfg, time.Now(), e.Method, e.Params)
+	door, cfg := c.Door(), p.machine.cfg
+	p.mux.Bind(cfg.Session, func(e transport.Event) {
+		fact := decode(*cfg, time.Now(), e.Method, e.Params)
 		if fact == nil {
 			return
 		}
@@ -102,9 +100,9 @@ func (p *Page) Receive(c *guard.Context, msg any) {
 
 // Terminate implements guard.Behavior.
 func (p *Page) Terminate(*guard.Context, guard.Reason) {
-	p.mux.Unbind(p.cfg.Session)
-	p.wanted.End(p.place)
-	p.mux.Abandon(p.cfg.Session, gone())
+	p.mux.Unbind(p.machine.cfg.Session)
+	p.wanted.End(p.machine.cfg.place())
+	p.mux.Abandon(p.machine.cfg.Session, gone())
 	p.machine.abandon()
 	p.answers.SettleAll()
 }
@@ -119,14 +117,14 @@ func (p *Page) step(c *guard.Context, in any) {
 	for _, e := range p.machine.Step(c.Now(), in) {
 		switch e := e.(type) {
 		case Command:
-			command(c, p.mux, p.cfg.Session, e)
+			command(c, p.mux, p.machine.cfg.Session, e)
 		case Restore:
 			commands := p.wanted.Begin
 			if e.Revived {
 				commands = p.wanted.Revive
 			}
-			self, sys, done := c.Self(), c.System(), Restored{e.Round}
-			restore(c, p.mux, p.wanted, p.place, commands(p.place), p.peers.Supervisor, func() { sys.Send(self, done) })
+			self, sys, done, place := c.Self(), c.System(), Restored{e.Round}, p.machine.cfg.place()
+			restore(c, p.mux, p.wanted, place, commands(place), p.peers.Supervisor, func() { sys.Send(self, done) })
 		case ToDialog:
 			c.Send(p.peers.Dialog, e.Msg)
 		case ToFrame:
@@ -141,7 +139,7 @@ func (p *Page) step(c *guard.Context, in any) {
 			p.mux.Suspect()
 		case Interrupt:
 			now := c.Now()
-			p.mux.Interrupt(p.cfg.Session, e.Err, func(method string, age time.Duration) bool {
+			p.mux.Interrupt(p.machine.cfg.Session, e.Err, func(method string, age time.Duration) bool {
 				return (e.Before.IsZero() || now.Add(-age).Before(e.Before)) &&
 					(!e.Renderer || NeedsRenderer(method) || LosesDialog(method) || isInput(method))
 			})

@@ -46,7 +46,7 @@ type TagKind uint8
 
 // What commands are for.
 const (
-	TagAttach TagKind = iota
+	TagNone TagKind = iota // whatever it says, nothing follows, and nobody waits for it
 	TagTree
 	TagEnabled
 	TagInfo
@@ -76,7 +76,6 @@ const (
 	TagBridgeOwner
 	TagBridgeElement
 	TagBridgePolicy
-	TagNone // whatever it says, nothing follows
 )
 
 // Effects of the machine.

@@ -63,7 +63,7 @@ const (
 
 // Machine decides for one page or iframe session.
 type Machine struct {
-	cfg Config
+	cfg *Config // never written; the actor has it too
 	out []Effect
 
 	round     uint32
@@ -105,7 +105,7 @@ type Machine struct {
 
 // NewMachine returns the machine of a session that has just been attached.
 func NewMachine(cfg Config) *Machine {
-	m := &Machine{cfg: cfg, held: cfg.Held, health: messages.PageOK}
+	m := &Machine{cfg: &cfg, held: cfg.Held, health: messages.PageOK}
 	m.bridge = newBridge(cfg, m.do)
 	return m
 }

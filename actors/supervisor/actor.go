@@ -70,13 +70,12 @@ type Actor struct {
 
 	anchorRoot *session.Port
 
-	configs few.Map[messages.SessionID, session.Config]
-	ports   few.Map[messages.SessionID, *session.Port]
-	pids    few.Map[messages.SessionID, *actor.PID] // copied on write: the dialog actor has it
-	views   few.Map[messages.SessionID, Session]
-	viewed  bool          // views are of the newest state, or of console errors before
-	orders  ledger.Ledger // with the children, by name
-	wanted  *wanted.Store // outlives sessions and links
+	ports  few.Map[messages.SessionID, *session.Port]
+	pids   few.Map[messages.SessionID, *actor.PID] // copied on write: the dialog actor has it
+	views  few.Map[messages.SessionID, Session]
+	viewed bool          // views are of the newest state, or of console errors before
+	orders ledger.Ledger // with the children, by name
+	wanted *wanted.Store // outlives sessions and links
 
 	browser launched
 }
@@ -200,11 +199,9 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 		case FlushSoon:
 			c.Send(a.self, Flush{})
 		case SpawnSession:
-			a.configs.Set(e.Config.Session, e.Config)
-			a.sessions.Add(c, restart.Child{ID: sessionPrefix + string(e.Config.Session), Type: restart.Transient})
+			a.sessions.Add(c, restart.Child{ID: sessionPrefix + string(e.Session), Type: restart.Transient})
 		case StopSession:
 			a.sessions.Remove(c, sessionPrefix+string(e.Session))
-			a.configs.Delete(e.Session)
 			a.ports.Delete(e.Session)
 			a.setPID(c, e.Session, nil)
 		case ToDialog:

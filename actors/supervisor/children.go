@@ -63,9 +63,9 @@ func (a *Actor) group(cfg guard.GroupConfig) *guard.Group {
 			onExit(c, id, ev)
 		}
 	}
-	if cfg.OnGiveUp == nil {
+	if name := cfg.Name; cfg.OnGiveUp == nil {
 		cfg.OnGiveUp = func(c *guard.Context, g restart.GiveUp) {
-			a.step(c, GaveUp{gaveUp(cfg.Name, g, lastErr)})
+			a.step(c, GaveUp{gaveUp(name, g, lastErr)})
 		}
 	}
 	g, err := guard.NewGroup(cfg)
@@ -126,7 +126,7 @@ func (a *Actor) factory(id string) guard.Child {
 		gen, dialogs := a.gen, a.pid(a.dialogs, childDialog)
 		return guard.Child{Kind: "frame", Mailbox: Mailbox, New: func() guard.Behavior { return frame.New(gen, a.self, dialogs, a.cfg.Bounds) }}
 	default:
-		cfg, mux, peers := a.configs.At(sessionID(id)), a.mux, a.peers()
+		cfg, mux, peers := a.machine.sessionConfig(sessionID(id)), a.mux, a.peers()
 		cfg.Again = a.pids.At(sessionID(id)) != nil
 		cfg.Bridge = a.machine.sessionBridge() // turned on or off since, maybe
 		return guard.Child{Kind: "session", New: func() guard.Behavior {
@@ -188,7 +188,7 @@ func (a *Actor) started(c *guard.Context, id string, ref guard.Ref) {
 		s := sessionID(id)
 		again := a.pids.At(s) != nil
 		a.setPID(c, s, ref.PID)
-		a.ports.Set(s, session.NewPort(a.configs.At(s), a.mux, c.System(), ref.PID, a.wanted))
+		a.ports.Set(s, session.NewPort(a.machine.sessionConfig(s), a.mux, c.System(), ref.PID, a.wanted))
 		if again {
 			a.step(c, SessionRestarted{s})
 		}

@@ -3,7 +3,6 @@ package supervisor
 import (
 	"time"
 
-	"holdfast/actors/session"
 	"holdfast/messages"
 )
 
@@ -88,7 +87,7 @@ type (
 	FlushSoon struct{}
 
 	// SpawnSession and StopSession start and end a session's actor.
-	SpawnSession struct{ Config session.Config }
+	SpawnSession struct{ Session messages.SessionID }
 	StopSession  struct{ Session messages.SessionID }
 
 	// ToDialog, ToFrame, ToBrowser and ToSession are messages to the children.

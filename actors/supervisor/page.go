@@ -29,11 +29,19 @@ func (m *Machine) targetAttached(a messages.TargetAttached) {
 		return
 	}
 	m.sessions[a.Session] = &sessionEntry{cfg: cfg, via: a.Via, info: a.Info, seq: m.nextSeq(), health: messages.PageOK}
-	m.do(SpawnSession{cfg})
+	m.do(SpawnSession{a.Session})
 	m.coverFrame(m.sessions[a.Session])
 	if m.told[a.Page] {
 		m.tellDialogs(a.Page)
 	}
+}
+
+// sessionConfig is what the actor of a session is born with.
+func (m *Machine) sessionConfig(s messages.SessionID) session.Config {
+	if e := m.sessions[s]; e != nil {
+		return e.cfg
+	}
+	return session.Config{}
 }
 
 func (m *Machine) nextSeq() uint64 {

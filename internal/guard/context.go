@@ -75,7 +75,7 @@ func (c *Context) Stop(key string) {
 // not.
 func (c *Context) Child(key string) (Ref, bool) {
 	if k := c.p.kids.At(key); k != nil {
-		return k.ref, true
+		return k.ref(), true
 	}
 	return Ref{}, false
 }

@@ -13,7 +13,6 @@ import (
 // kid is one generation of a child in its parent's ledger. Messages about it
 // carry the pointer: one that is no longer in the ledger was abandoned.
 type kid struct {
-	ref      Ref
 	p        *proc
 	asked    bool
 	deadline *deadline // nil: not asked, or known to wait for others
@@ -39,6 +38,10 @@ type childProgress struct {
 	waiting bool
 }
 
+func (k *kid) key() string { return k.p.spec.Key }
+
+func (k *kid) ref() Ref { return Ref{PID: k.p.pid, Key: k.key(), Gen: k.p.gen} }
+
 func (p *proc) spawnChild(child Child) Ref {
 	child.check()
 	if !p.live() {
@@ -48,7 +51,7 @@ func (p *proc) spawnChild(child Child) Ref {
 		panic("guard: a " + child.Kind + " is spawned under the key of a living sibling")
 	}
 	c := p.sys.newProc(child)
-	k := &kid{ref: Ref{PID: c.pid, Key: child.Key, Gen: c.gen}, p: c}
+	k := &kid{p: c}
 	c.parent, c.ticket = p, k
 
 	p.mu.Lock()
@@ -60,7 +63,7 @@ func (p *proc) spawnChild(child Child) Ref {
 	p.mu.Unlock()
 
 	c.spawn()
-	return k.ref
+	return k.ref()
 }
 
 func (p *proc) stopKid(k *kid) {
@@ -101,13 +104,13 @@ func newestFirst(kids *few.Map[string, *kid]) []*kid {
 	for _, k := range kids.All() {
 		list = append(list, k)
 	}
-	slices.SortFunc(list, func(a, b *kid) int { return cmp.Compare(b.ref.Gen, a.ref.Gen) })
+	slices.SortFunc(list, func(a, b *kid) int { return cmp.Compare(b.p.gen, a.p.gen) })
 	return list
 }
 
 func (p *proc) handleChildProgress(m childProgress) {
 	k := m.kid
-	if p.kids.At(k.ref.Key) != k {
+	if p.kids.At(k.key()) != k {
 		return
 	}
 	k.disarmDeadline()
@@ -117,7 +120,7 @@ func (p *proc) handleChildProgress(m childProgress) {
 }
 
 func (p *proc) handleChildExited(m childExited) {
-	if p.kids.At(m.kid.ref.Key) != m.kid {
+	if p.kids.At(m.kid.key()) != m.kid {
 		return // abandoned before
 	}
 	m.kid.disarmDeadline()
@@ -126,23 +129,23 @@ func (p *proc) handleChildExited(m childExited) {
 
 func (p *proc) handleDeadline(d *deadline) {
 	k := d.kid
-	if p.kids.At(k.ref.Key) != k || k.deadline != d {
+	if p.kids.At(k.key()) != k || k.deadline != d {
 		return
 	}
 	k.deadline = nil
 	r := Reason{Kind: Abandoned, Err: ErrAbandoned}
 	k.p.abandon(r)
-	p.logger().Error("child abandoned", "child", k.p.spec.Kind, "child_key", k.ref.Key, "after", p.sys.stopTimeout)
+	p.logger().Error("child abandoned", "child", k.p.spec.Kind, "child_key", k.key(), "after", p.sys.stopTimeout)
 	p.forget(k, r)
 }
 
 // forget takes a child out of the ledger and tells the Behavior.
 func (p *proc) forget(k *kid, r Reason) {
 	p.mu.Lock()
-	p.kids.Delete(k.ref.Key)
+	p.kids.Delete(k.key())
 	p.mu.Unlock()
 	if p.phase == running {
-		p.receive(Exited{Key: k.ref.Key, PID: k.ref.PID, Gen: k.ref.Gen, Reason: r})
+		p.receive(Exited{Key: k.key(), PID: k.p.pid, Gen: k.p.gen, Reason: r})
 	}
 }
 

@@ -39,7 +39,7 @@ type proc struct {
 	sys    *System
 	spec   Child
 	gen    uint64
-	born   time.Time
+	born   int64 // unix nanoseconds
 	pid    *actor.PID
 	queue  queue   // any goroutine
 	mail   mailbox // any goroutine
@@ -48,19 +48,20 @@ type proc struct {
 	handle *Handle // of a root
 	ctx    Context
 
-	started  bool  // set by Start, on the spawner's goroutine
-	exiting  bool  // Exit was called: ends after the current message
-	asked    bool  // the parent's clock is ticking
-	told     bool  // and was stopped by a childProgress
-	last     bool  // the message being handled is the last for now
-	phase    phase // become changes it
-	behavior Behavior
-	end      *Reason // once it is known
-	sender   *actor.PID
-	next     *proc            // whose turn it is on this goroutine after that
-	backlog  []actor.Envelope // rest of the batch of a crash
-	timers   few.Map[string, *timer]
-	log      *slog.Logger
+	started   bool  // set by Start, on the spawner's goroutine
+	exiting   bool  // Exit was called: ends after the current message
+	asked     bool  // the parent's clock is ticking
+	told      bool  // and was stopped by a childProgress
+	last      bool  // the message being handled is the last for now
+	phase     phase // become changes it
+	abandoned bool  // under mu; it stands here for its size
+	behavior  Behavior
+	end       *Reason // once it is known
+	sender    *actor.PID
+	next      *proc             // whose turn it is on this goroutine after that
+	backlog   *[]actor.Envelope // rest of the batch of a crash
+	timers    few.Map[string, *timer]
+	log       *slog.Logger
 
 	// reported: the Observer has heard of the exit.
 	reported atomic.Bool
@@ -70,11 +71,10 @@ type proc struct {
 	// mu guards what a parent touches that abandons the actor, and who looks at
 	// the tree. The actor's own goroutine reads kids and errands without it, since
 	// only it writes them.
-	mu        sync.Mutex
-	abandoned bool
-	kids      few.Map[string, *kid]
-	errands   *errands        // nil until the first Go function: few actors have any
-	waiting   map[string]Node // of its groups: children that are down for their backoff
+	mu      sync.Mutex
+	kids    few.Map[string, *kid]
+	errands *errands        // nil until the first Go function: few actors have any
+	waiting map[string]Node // of its groups: children that are down for their backoff
 }
 
 var _ actor.Processer = (*proc)(nil)
@@ -119,8 +119,8 @@ func (p *proc) Shutdown() { p.tell(shutdown{}) }
 // Invoke is called with the next batch, one call at a time. No panic leaves it.
 // The batch is not used after it.
 func (p *proc) Invoke(batch []actor.Envelope) {
-	if len(p.backlog) > 0 {
-		batch = slices.Concat(p.backlog, batch)
+	if p.backlog != nil {
+		batch = slices.Concat(*p.backlog, batch)
 		p.backlog = nil
 	}
 	next, counted := 0, 0
@@ -136,7 +136,8 @@ func (p *proc) Invoke(batch []actor.Envelope) {
 		if p.phase != closed {
 			// User messages among the rest are dropped when their turn comes, but
 			// exits of children must not be lost.
-			p.backlog = slices.Clone(batch[next:])
+			rest := slices.Clone(batch[next:])
+			p.backlog = &rest
 			p.tell(wake{})
 		}
 		if v == nil {

@@ -147,7 +147,7 @@ func (s *System) newProc(child Child) *proc {
 		sys:  s,
 		spec: child,
 		gen:  gen,
-		born: time.Now(),
+		born: time.Now().UnixNano(),
 		pid:  actor.NewPID(s.engine.Address(), id),
 	}
 	if child.Mailbox <= 0 {
