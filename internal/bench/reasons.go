@@ -14,13 +14,16 @@ var reasons = map[string]string{
 	"roundtrip: " + overHTTP:             "a request's way through net/http, twice, and two more processes to wake on two processors",
 	"changes: " + worker.Holdfast:        "an event passes three actors and comes out in a view, where chromedp hands it to a listener and keeps nothing of the console; by profile 6 µs of processor time each, of which two fifths walk the event's text",
 	"memory: " + bothLinks:               whereMemoryIs,
-	"memory-one: " + oneLink:             whereMemoryIs,
+	"memory-one: " + oneLink:             whereMemoryIsOne,
 	"memory-5000: " + bothLinks:          whereMemoryIs,
-	"memory-5000-one: " + oneLink:        whereMemoryIs,
+	"memory-5000-one: " + oneLink:        whereMemoryIsOne,
 	"dialog: " + worker.Holdfast:         "from the link three actors on, each a hand-over, and every processor asleep when it begins; by profile two fifths are the actors' steps for both links' telling, a fifth the socket, a fifth waking goroutines",
 	"attach: " + worker.Holdfast:         "the same commands, but the replies go through the page's, the forest's and the task's actors before it is active",
 	"stampede: " + worker.Holdfast:       "the two processors are full until the last: by profile the node takes 0.65 ms of one for a link that falls and comes back, the fake browser that answers it 0.35, the loop 0.33",
 }
 
-// whereMemoryIs is by the heap's profile of a thousand tasks with both links.
-const whereMemoryIs = "with both links the heap is some 64 KiB of it: 18 are the library's buffers for reading and writing, 11 the actors' processes and mailboxes, the rest their machines, ledgers and views; beyond the heap are stacks, and spans that the garbage of the start has left half filled"
+// Where memory is, by the heap's profile of a thousand tasks.
+const (
+	whereMemoryIs    = "by profile, in KiB: 21 are the library's two connections with their buffers, 9 their goroutines' stacks, so 30 before there is anything of ours; 8 the actors' processes, mailboxes and addresses, 19 the sessions', forest's and task's machines with their lists and texts, 6 the views and the events for who was away, 3 the links' tables; 10 are spans that the start's garbage has left half filled, 4 the runtime's own tables"
+	whereMemoryIsOne = "by profile, in KiB: 11 are the library's connection with its buffers, 4.5 its goroutine's stack, so 16 before there is anything of ours; 7 the actors' processes, mailboxes and addresses, 14 the sessions', forest's and task's machines with their lists and texts, 5 the views and the events for who was away, 2 the link's tables; 8 are spans that the start's garbage has left half filled, 2.5 the runtime's own tables"
+)
