@@ -34,7 +34,7 @@ func command(args []string) error {
 	case "scale":
 		return scale(args[1:])
 	case "docs":
-		return publish(args[1:])
+		return publish()
 	case "fakes":
 		return fakes(args[1:])
 	case "nothing":

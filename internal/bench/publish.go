@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +14,9 @@ import (
 // figuresFile is where the samples are that the pages are written from, and with
 // which a later run is compared.
 const figuresFile = "docs/performance.json"
+
+// scalePicture is drawn of the points.
+const scalePicture = "docs/scale.svg"
 
 // pages have marks between which figures are written.
 var pages = []struct {
@@ -32,49 +33,53 @@ var pages = []struct {
 	}},
 }
 
-// publish writes the stored figures into the pages, or says with -check which
-// page has others.
-func publish(args []string) error {
-	flags := flag.NewFlagSet("docs", flag.ExitOnError)
-	check := flags.Bool("check", false, "write nothing, and fail where a page has other figures")
-	_ = flags.Parse(args) // it exits
+// publish writes the stored figures into the pages.
+func publish() error {
 	b, err := newBench()
 	if err != nil {
 		return err
 	}
-	report, err := figure.Read(filepath.Join(b.root, figuresFile))
+	files, err := written(b.root)
 	if err != nil {
 		return err
 	}
-	explain(report)
-	points, err := readPoints(filepath.Join(b.root, scaleFile))
-	if err != nil {
-		return err
-	}
-	var stale []error
-	for _, p := range pages {
-		name := filepath.Join(b.root, p.name)
-		was, err := os.ReadFile(name)
-		if err != nil {
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(b.root, name), []byte(text), 0o644); err != nil {
 			return err
 		}
-		text := string(was)
+	}
+	return nil
+}
+
+// written are the pages and the picture as they are by the stored figures.
+func written(root string) (map[string]string, error) {
+	report, err := figure.Read(filepath.Join(root, figuresFile))
+	if err != nil {
+		return nil, err
+	}
+	explain(report)
+	points, err := readPoints(filepath.Join(root, scaleFile))
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]string{}
+	for _, p := range pages {
+		b, err := os.ReadFile(filepath.Join(root, p.name))
+		if err != nil {
+			return nil, err
+		}
+		text := string(b)
 		for mark, write := range p.marks {
 			if text, err = figure.Between(text, mark, write(report, points)); err != nil {
-				return fmt.Errorf("%s: %w", p.name, err)
+				return nil, fmt.Errorf("%s: %w", p.name, err)
 			}
 		}
-		switch {
-		case text == string(was):
-		case *check:
-			stale = append(stale, fmt.Errorf("%s has other figures than %s: make bench-docs", p.name, figuresFile))
-		default:
-			if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-				return err
-			}
-		}
+		files[p.name] = text
 	}
-	return errors.Join(stale...)
+	if len(points) > 0 {
+		files[scalePicture] = draw(points)
+	}
+	return files, nil
 }
 
 // explain gives the reasons to what is missed.

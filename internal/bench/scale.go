@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -17,10 +19,11 @@ import (
 	"holdfast/internal/bench/worker"
 )
 
-// point is a node that holds so many idle tasks with both links, and what one of
-// them gets from it.
+// point is a node that holds so many idle tasks, what one of them costs, and what
+// it gets from the node.
 type point struct {
 	Tasks      int           `json:"tasks"`
+	Links      int           `json:"links"`    // of a task
 	RSS        float64       `json:"rss_kib"`  // per task
 	Heap       float64       `json:"heap_kib"` // per task
 	Goroutines float64       `json:"goroutines"`
@@ -28,23 +31,30 @@ type point struct {
 	Resident   float64       `json:"resident_mib"` // of the process
 	Files      int           `json:"files"`        // of the process
 	Started    float64       `json:"started_s"`    // all of them
+	Idle       float64       `json:"idle_cpu"`     // processors that all of them take
 	RoundTrip  [2]float64    `json:"roundtrip_us"` // median, and 99th of a hundred
 	Dialog     [2]float64    `json:"dialog_us"`    // visible
+	Drop       [2]float64    `json:"drop_ms"`      // from all links' cut to active
+	DropCPU    float64       `json:"drop_cpu_ms"`  // of the node, per task
 	Limit      uint64        `json:"limit"`        // of descriptors
 	Source     figure.Source `json:"source"`
 }
 
-// scaleFile is where points are kept, scalePicture what is drawn of them.
+// scaleFile is where points are kept.
+const scaleFile = "docs/scale.json"
+
 const (
-	scaleFile    = "docs/scale.json"
-	scalePicture = "docs/scale.svg"
+	// spare are descriptors that a process needs besides its links.
+	spare = 100
+	// crowd is how many browsers a process of fakes has: with two links each it
+	// has fewer descriptors than the node.
+	crowd = 5000
+	// idling is how long an idle node is looked at. In that time each link is pinged
+	// once.
+	idling = 5 * time.Second
+	// dialogs and evaluations are how many there are for a 99th of a hundred.
+	dialogs, evaluations = 500, 2000
 )
-
-// systemdFiles is LimitNOFILE in deploy/systemd/holdfast.service.
-const systemdFiles = 65536
-
-// spare are descriptors that a process needs besides its links.
-const spare = 100
 
 // scale measures some sizes of a node and puts them among those that are known.
 func scale(args []string) error {
@@ -64,28 +74,41 @@ func scale(args []string) error {
 		if err != nil || tasks < 1 {
 			return fmt.Errorf("%q is no number of tasks", text)
 		}
-		p, err := b.point(tasks)
-		for _, undo := range slices.Backward(b.undo) {
-			undo()
-		}
-		b.undo = nil
-		if err != nil {
-			return fmt.Errorf("%d tasks: %w", tasks, err)
-		}
-		fmt.Printf("%+v\n", p)
-		// A size that is cut down by the machine takes the place of what it was to be.
-		points = slices.DeleteFunc(points, func(o point) bool { return o.Tasks == p.Tasks || o.Tasks > p.Tasks && p.Tasks < tasks })
-		points = append(points, p)
-		slices.SortFunc(points, func(a, b point) int { return a.Tasks - b.Tasks })
-		out, err := json.MarshalIndent(points, "", " ")
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(b.root, scaleFile), append(out, '\n'), 0o644); err != nil {
-			return err
+		for _, links := range []int{2, 1} {
+			begun := time.Now()
+			p, err := b.point(tasks, links)
+			for _, undo := range slices.Backward(b.undo) {
+				undo()
+			}
+			b.undo = nil
+			if err != nil {
+				return fmt.Errorf("%d tasks with %d links each: %w", tasks, links, err)
+			}
+			fmt.Printf("%.0f s: %+v\n", time.Since(begun).Seconds(), p)
+			points = p.among(points, tasks)
+			out, err := json.MarshalIndent(points, "", " ")
+			if err != nil {
+				return err
+			}
+			if err := os.WriteFile(filepath.Join(b.root, scaleFile), append(out, '\n'), 0o644); err != nil {
+				return err
+			}
 		}
 	}
-	return os.WriteFile(filepath.Join(b.root, scalePicture), []byte(draw(points)), 0o644)
+	return nil
+}
+
+// among puts p in the place of the point it measured anew. One that the machine
+// has cut down takes the place of what it was to be, too.
+func (p point) among(points []point, asked int) []point {
+	points = slices.DeleteFunc(points, func(o point) bool {
+		return o.Links == p.Links && (o.Tasks == p.Tasks || o.Tasks > p.Tasks && o.Tasks <= asked)
+	})
+	points = append(points, p)
+	slices.SortFunc(points, func(a, b point) int {
+		return cmp.Or(cmp.Compare(b.Links, a.Links), cmp.Compare(a.Tasks, b.Tasks))
+	})
+	return points
 }
 
 func readPoints(name string) (points []point, err error) {
@@ -99,68 +122,128 @@ func readPoints(name string) (points []point, err error) {
 	return points, json.Unmarshal(b, &points)
 }
 
-// point measures one size. Where the limit of descriptors is in the way, it is
-// the most tasks that fit.
-func (b *bench) point(tasks int) (p point, err error) {
+// descriptors is how many this process and those it starts may have. Who may raises
+// the hard limit to want, too; the Go runtime raises the soft one.
+func descriptors(want uint64) (uint64, error) {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return 0, err
+	}
+	if limit.Max < want && unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: want, Max: want}) == nil {
+		return want, nil
+	}
+	return limit.Max, nil
+}
+
+// point measures one size. Where the limit of descriptors is in the way, it is
+// the most tasks that fit.
+func (b *bench) point(tasks, links int) (p point, err error) {
+	limit, err := descriptors(uint64(links*tasks + spare))
+	if err != nil {
 		return p, err
 	}
-	// Who may raises the hard limit, too; the Go runtime raises the soft one.
-	if want := uint64(2*tasks + spare); limit.Max < want {
-		_ = unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: want, Max: want})
-		if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-			return p, err
-		}
+	tasks = min(tasks, int(limit-spare)/links)
+	// The first one's wire is looked at. It has a process of its own, where no
+	// other's garbage is collected when a dialog is told.
+	stages := make([]*stage.Fakes, 1)
+	if stages[0], err = b.fakes(); err != nil {
+		return p, err
 	}
-	tasks = min(tasks, int(limit.Max-spare)/2)
-	// The first one's wire is looked at. The others are on several processes: one
-	// of them has as few descriptors as the node.
-	var places []stage.Place
-	var first *stage.Fakes
-	for left := tasks; left > 0; {
+	places, err := stages[0].Make(stage.Making{Browsers: 1, Frames: 2, Fast: true})
+	if err != nil {
+		return p, err
+	}
+	for left := tasks - 1; left > 0; left -= crowd {
 		fakes, err := b.fakes()
 		if err != nil {
 			return p, err
 		}
-		if first == nil {
-			first = fakes
-			if places, err = fakes.Make(stage.Making{Browsers: 1, Frames: 2, Fast: true}); err != nil {
-				return p, err
-			}
-			left--
-		}
-		n := min(left, 5000)
-		more, err := fakes.Make(stage.Making{Browsers: n, Frames: 2})
+		more, err := fakes.Make(stage.Making{Browsers: min(left, crowd), Frames: 2})
 		if err != nil {
 			return p, err
 		}
-		places, left = append(places, more...), left-n
+		stages, places = append(stages, fakes), append(places, more...)
 	}
-	h, done, err := b.hold(worker.Holdfast, worker.Options{Links: 2}, places)
+	h, done, err := b.hold(worker.Holdfast, worker.Options{Links: links}, places)
 	if err != nil {
 		return p, err
 	}
 	b.later(done.End)
 	p = point{
-		Tasks: tasks, RSS: h.rss / kib, Heap: h.heap / kib, Goroutines: h.goroutines, FDs: h.fds,
-		Resident: float64(h.resident) / (kib * kib), Files: h.files, Started: h.started.Seconds(), Limit: limit.Max, Source: b.source(),
+		Tasks: tasks, Links: links, RSS: h.rss / kib, Heap: h.heap / kib, Goroutines: h.goroutines, FDs: h.fds,
+		Resident: float64(h.resident) / (kib * kib), Files: h.files, Started: h.started.Seconds(), Limit: limit, Source: b.source(),
 	}
-	a, err := done.tell(worker.Order{Do: "evaluate", N: 2000})
+	took, err := b.processor(done, func() error { time.Sleep(idling); return nil })
+	if err != nil {
+		return p, err
+	}
+	p.Idle = took.Seconds() / idling.Seconds()
+	a, err := done.tell(worker.Order{Do: "evaluate", N: evaluations})
 	if err != nil {
 		return p, err
 	}
 	p.RoundTrip = [2]float64{micro(a.NS).Median(), micro(a.NS).Quantile(0.99)}
 	var seen figure.Samples
-	for range 200 {
-		visible, _, err := b.oneDialog(first, player{hand: done, place: places[0]})
+	for range dialogs {
+		visible, _, err := b.oneDialog(stages[0], player{hand: done, place: places[0]})
 		if err != nil {
 			return p, err
 		}
 		seen = append(seen, float64(visible)/1e3)
 	}
 	p.Dialog = [2]float64{seen.Median(), seen.Quantile(0.99)}
+	var back figure.Samples
+	drops := 1 + 4*min(1, 1000/tasks) // where it is one of some seconds, once will do
+	took, err = b.processor(done, func() error {
+		for n := range drops {
+			time.Sleep(calm)
+			more, err := b.dropAll(done, n+1, stages...)
+			if err != nil {
+				return err
+			}
+			back = append(back, more...)
+		}
+		return nil
+	})
+	if err != nil {
+		return p, err
+	}
+	p.Drop = [2]float64{back.Median(), back.Quantile(0.99)}
+	p.DropCPU = took.Seconds() * 1e3 / float64(drops*tasks)
 	return p, nil
+}
+
+// processor is how much processor time a client takes meanwhile.
+func (b *bench) processor(h *hand, meanwhile func() error) (time.Duration, error) {
+	before, err := used(h.PID())
+	if err != nil {
+		return 0, err
+	}
+	if err := meanwhile(); err != nil {
+		return 0, err
+	}
+	after, err := used(h.PID())
+	return after - before, err
+}
+
+// used is the processor time that a process has had.
+func used(pid int) (time.Duration, error) {
+	const tick = 10 * time.Millisecond // as every Linux tells it
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(b), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("the processor time of %d: %q", pid, b)
+	}
+	user, err := strconv.Atoi(fields[11])
+	if err != nil {
+		return 0, err
+	}
+	system, err := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * tick, err
 }
 
 // micro are nanoseconds as microseconds.
@@ -169,51 +252,4 @@ func micro(ns []int64) (s figure.Samples) {
 		s = append(s, float64(x)/1e3)
 	}
 	return s
-}
-
-func draw(points []point) string {
-	column := func(name string, of func(point) float64) figure.Line {
-		l := figure.Line{Name: name}
-		for _, p := range points {
-			l.X, l.Y = append(l.X, float64(p.Tasks)), append(l.Y, of(p))
-		}
-		return l
-	}
-	return figure.SVG(
-		figure.Plot{Title: "What an idle task costs", XName: "tasks of the node, both links each", YName: "KiB", Lines: []figure.Line{
-			column("RSS", func(p point) float64 { return p.RSS }),
-			column("heap", func(p point) float64 { return p.Heap }),
-		}},
-		figure.Plot{Title: "What one of them gets", XName: "tasks of the node, both links each", YName: "µs", LogY: true, Lines: []figure.Line{
-			column("round trip p50", func(p point) float64 { return p.RoundTrip[0] }),
-			column("round trip p99", func(p point) float64 { return p.RoundTrip[1] }),
-			column("dialog seen p50", func(p point) float64 { return p.Dialog[0] }),
-			column("dialog seen p99", func(p point) float64 { return p.Dialog[1] }),
-		}},
-	)
-}
-
-// scaleTable is what the page has of the points.
-func scaleTable(points []point) string {
-	var b strings.Builder
-	b.WriteString("| tasks | RSS a task | heap a task | goroutines a task | descriptors | the process | all attached in | round trip p50, p99 | dialog seen p50, p99 |\n|---|---|---|---|---|---|---|---|---|\n")
-	for _, p := range points {
-		fmt.Fprintf(&b, "| %d | %.1f KiB | %.1f KiB | %.2f | %d | %.0f MiB | %.1f s | %.0f µs, %.0f µs | %.0f µs, %.0f µs |\n",
-			p.Tasks, p.RSS, p.Heap, p.Goroutines, p.Files, p.Resident, p.Started, p.RoundTrip[0], p.RoundTrip[1], p.Dialog[0], p.Dialog[1])
-	}
-	if len(points) == 0 {
-		return b.String()
-	}
-	last := points[len(points)-1]
-	base := last.Resident - float64(last.Tasks)*last.RSS/kib
-	perGiB := func(gib float64) int { return int((gib*1024 - base) * kib / last.RSS) }
-	fmt.Fprintf(&b, `
-Where one node ends, by the largest of these. Each task takes %.2f descriptors, so a limit
-of %d is full at %d tasks, and the %d of deploy/systemd at %d. The process takes %.0f MiB,
-and %.1f KiB a task: 1 GiB holds %d idle tasks, 4 GiB %d. The smaller of the two numbers is
-the end; the default limit of 5,000 tasks needs %d descriptors and %.0f MiB. What few tasks
-seem to cost more is what the first of them brings along.
-`, last.FDs, last.Limit, int(float64(last.Limit)/last.FDs), systemdFiles, int(systemdFiles/last.FDs), base, last.RSS,
-		perGiB(1), perGiB(4), int(5000*last.FDs), base+5000*last.RSS/kib)
-	return b.String()
 }

@@ -62,7 +62,7 @@ func (b *bench) stampedeOf(iframes int, goals bool) ([]figure.Table, error) {
 		for n := 1; err == nil && n <= 7; n++ {
 			time.Sleep(calm)
 			var took figure.Samples
-			if took, err = b.dropAll(h, fakes, n); err == nil {
+			if took, err = b.dropAll(h, n, fakes); err == nil {
 				for i, q := range quantiles {
 					samples[i] = append(samples[i], took.Quantile(q.q))
 				}
@@ -88,14 +88,21 @@ func (b *bench) stampedeOf(iframes int, goals bool) ([]figure.Table, error) {
 	return tables, nil
 }
 
-// dropAll returns when each was back, in milliseconds.
-func (b *bench) dropAll(h *hand, fakes *stage.Fakes, n int) (figure.Samples, error) {
+// dropAll cuts every link for the n-th time and returns when each task was back,
+// in milliseconds.
+func (b *bench) dropAll(h *hand, n int, all ...*stage.Fakes) (figure.Samples, error) {
 	if _, err := h.tell(worker.Order{Do: "reconnected", N: n}); err != nil { // it waits
 		return nil, err
 	}
 	begun := stage.Now()
-	if err := fakes.Drop(); err != nil {
-		return nil, err
+	errs := make(chan error, len(all))
+	for _, fakes := range all {
+		go func() { errs <- fakes.Drop() }()
+	}
+	for range all {
+		if err := <-errs; err != nil {
+			return nil, err
+		}
 	}
 	a, err := h.hear()
 	if err != nil {

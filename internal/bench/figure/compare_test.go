@@ -1,6 +1,8 @@
 package figure_test
 
 import (
+	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -90,5 +92,43 @@ func TestCountsAreExact(t *testing.T) {
 	}
 	if c := figure.Compare(one(1), one(1))[0]; c.Moved {
 		t.Errorf("nothing: %+v", c)
+	}
+}
+
+// noisy is a run of nine rounds on a machine that is busy now and then: ratios
+// vary by some percent, and one round in twenty is half as slow again.
+func noisy(r *rand.Rand, ratio float64) *figure.Measurement {
+	rounds := make([]float64, 9)
+	for i := range rounds {
+		rounds[i] = ratio * math.Exp(0.04*r.NormFloat64())
+		if r.Float64() < 0.05 {
+			rounds[i] *= 1.5
+		}
+	}
+	return run("a", rounds...)
+}
+
+// Whoever calls a build worse that is not is not asked again, and whoever misses
+// one that is need not be asked.
+func TestAHandicapIsToldFromNoise(t *testing.T) {
+	t.Parallel()
+	const pairs = 1000
+	for name, c := range map[string]struct {
+		handicap    float64
+		least, most int // how often it is called worse
+	}{
+		"none":      {1, 0, pairs / 50},
+		"a quarter": {1.25, pairs * 95 / 100, pairs},
+		"a half":    {1.5, pairs * 99 / 100, pairs},
+	} {
+		r, found := rand.New(rand.NewPCG(1, 2)), 0
+		for range pairs {
+			if c := figure.Compare(noisy(r, 1.2), noisy(r, 1.2*c.handicap))[0]; c.Moved && c.Worse {
+				found++
+			}
+		}
+		if found < c.least || found > c.most {
+			t.Errorf("%s: %d of %d runs are worse", name, found, pairs)
+		}
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"holdfast/internal/bench/stage"
 )
 
-// patience bounds a single step.
-const patience = 60 * time.Second
+// patience bounds a single step, and the longest is ten thousand tasks that come back.
+const patience = 3 * time.Minute
 
 // Order is one line to a worker.
 type Order struct {

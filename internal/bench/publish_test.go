@@ -1,0 +1,31 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// What the pages say is what was measured: nobody has changed a figure by hand, and
+// no sample without the pages.
+func TestThePagesHaveTheStoredFigures(t *testing.T) {
+	t.Parallel()
+	const root = "../.."
+	files, err := written(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"docs/performance.md", "README.md", scalePicture} {
+		want, ok := files[name]
+		if !ok {
+			t.Errorf("nothing is written into %s", name)
+			continue
+		}
+		got, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Error(err)
+		} else if string(got) != want {
+			t.Errorf("%s has other figures than %s and %s: make bench-docs", name, figuresFile, scaleFile)
+		}
+	}
+}
