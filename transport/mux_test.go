@@ -384,9 +384,12 @@ func TestReplies(t *testing.T) {
 	t.Run("of 64 MiB end their call and not the link", func(t *testing.T) {
 		t.Parallel()
 		var stats transport.Stats
+		// Made before there is a link: it takes a slow machine longer than a ping waits.
+		reply := fmt.Appendf(nil, `{"id":%10d,"result":{"a":"%s"}}`, 0, strings.Repeat("x", 64<<20))
 		m := newBrowser(t, func(p *peer) {
 			c, _ := p.read()
-			p.say(`{"id":%d,"result":{"a":"%s"}}`, c.ID, strings.Repeat("x", 64<<20))
+			copy(reply, fmt.Appendf(nil, `{"id":%10d`, c.ID))
+			_ = p.conn.Write(context.Background(), websocket.MessageText, reply)
 			p.echo()
 		}).dial(t, transport.DialOptions{Stats: &stats})
 		if _, err := m.Do(within(t), "", "A.b", nil); !errors.Is(err, transport.ErrTooLarge) {
