@@ -5,8 +5,8 @@
 // then scattered over all of it, and since Go moves nothing, the process keeps the
 // pages between for as long as the tasks live. So while tasks start by the dozen,
 // GOGC is [percent]: by measurement 10 KiB less for each idle task with one link, 14
-// with both, for a fifth more processor time of its start. What comes after, and
-// every start by itself, is as ever.
+// with both, for a sixth to a third more processor time of its start. What comes
+// after, and every start by itself, is as ever.
 //
 // GOGC is the process's. Whoever has set it, or a memory limit, by the environment
 // or in code, keeps what was set.
