@@ -113,14 +113,24 @@ func (b *bench) product() (string, error) {
 
 // source says what is being measured, and on what.
 func (b *bench) source() figure.Source {
-	commit, err := exec.Command("git", "-C", b.root, "describe", "--always", "--dirty", "--exclude=*").Output()
-	if err != nil {
-		commit = []byte("unknown")
-	}
 	return figure.Source{
-		Commit: strings.TrimSpace(string(commit)), Go: runtime.Version(), Browser: b.browser,
+		Commit: b.commit(), Go: runtime.Version(), Browser: b.browser,
 		Machine: fmt.Sprintf("%d × %s, %s", runtime.NumCPU(), processor(), runtime.GOARCH),
 	}
+}
+
+// commit is what is checked out; dirty where that has been changed since, but for
+// what the bench writes itself.
+func (b *bench) commit() string {
+	head, err := exec.Command("git", "-C", b.root, "rev-parse", "--short", "HEAD").Output()
+	if err != nil {
+		return "unknown"
+	}
+	changed, err := exec.Command("git", "-C", b.root, "status", "--porcelain", "--", ".", ":!docs", ":!README.md").Output()
+	if err != nil || len(changed) > 0 {
+		return strings.TrimSpace(string(head)) + "-dirty"
+	}
+	return strings.TrimSpace(string(head))
 }
 
 // processor is what the kernel calls the first one.

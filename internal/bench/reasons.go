@@ -7,7 +7,7 @@ import (
 const wakes = "by profile half of a call is the socket, as the loop's; what it has beyond is that its reply is read by the link's goroutine, which wakes the caller's: a futex, a fifth of it"
 
 // reasons say, by measurement and row, why a goal is missed, as its profile has
-// it (BENCH_PROFILES). They are shown only where it is.
+// it (BENCH_PROFILES). They are shown only where it is; after a change, make bench-docs.
 var reasons = map[string]string{
 	"roundtrip: " + worker.Holdfast:      wakes,
 	"roundtrip-fake: " + worker.Holdfast: wakes,
