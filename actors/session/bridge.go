@@ -1,12 +1,10 @@
 package session
 
 import (
-	"bytes"
 	_ "embed"
 	"encoding/json"
 	"strconv"
 	"strings"
-	"time"
 
 	"holdfast/messages"
 )
@@ -24,67 +22,32 @@ func (s BridgeSecret) name() string { return string(s[:16]) }
 // token begins what a call says of itself.
 func (s BridgeSecret) token() string { return string(s[16:32]) }
 
-// mark is the key to the replaced functions.
-func (s BridgeSecret) mark() string { return string(s[32:]) }
-
 //go:embed bridge.js
 var bridgeSource string
 
-func (s BridgeSecret) addScript(epoch uint64) []byte {
-	source := strings.NewReplacer("'MARK'", "'"+s.mark()+"'", "'TOKEN'", "'"+s.token()+"'", "EPOCH", strconv.FormatUint(epoch, 10), "sourceURL=NAME", "sourceURL="+s.name()).Replace(bridgeSource)
+// script adds the functions of the bridge to every document, those that are there
+// included. waits is the part that makes a page wait, values what it names.
+func (s BridgeSecret) script(epoch uint64, mark, waits string, values ...string) []byte {
+	source := strings.Replace(bridgeSource, "WAIT", waits, 1)
+	values = append(values, "'MARK'", "'"+mark+"'", "'TOKEN'", "'"+s.token()+"'", "EPOCH", strconv.FormatUint(epoch, 10), "sourceURL=NAME", "sourceURL="+s.name())
 	return mustJSON(struct {
 		Source         string `json:"source"`
 		RunImmediately bool   `json:"runImmediately"`
-	}{source, true})
+	}{strings.NewReplacer(values...).Replace(source), true})
 }
 
-// patterns make the debugger deaf to everything but our script: a page's own
-// debugger statements stay silent.
-func (s BridgeSecret) patterns() []byte {
-	return mustJSON(struct {
-		Patterns      []string `json:"patterns"`
-		SkipAnonymous bool     `json:"skipAnonymous"`
-	}{[]string{"^(?!" + s.name() + "$)"}, true})
-}
-
-func (s BridgeSecret) turnOff(epoch uint64, context int64) []byte {
+// turnOff has a document and those below it that it may reach ask Chrome again.
+func turnOff(mark string, epoch uint64, context int64) []byte {
 	return mustJSON(struct {
 		Expression string `json:"expression"`
 		ContextID  int64  `json:"contextId,omitempty"`
 		Silent     bool   `json:"silent"`
-	}{"for (const f of [alert, confirm, prompt]) { const c = f['" + s.mark() + "']; if (c) c(" + strconv.FormatUint(epoch, 10) + ", false) }", context, true})
-}
-
-// answerInFrame sets the answer of one call and of no other: the same frame may
-// belong to the page's next question by now.
-func answerInFrame(o messages.HandleDialog) []byte {
-	answer := []byte("false")
-	switch {
-	case o.Accept && o.Text != nil:
-		answer = mustJSON(*o.Text)
-	case o.Accept:
-		answer = []byte("true")
-	}
-	return answerWith(o.Pause, answer)
-}
-
-func answerWith(p messages.Pause, answer []byte) []byte {
-	return mustJSON(struct {
-		CallFrameID   string `json:"callFrameId"`
-		Expression    string `json:"expression"`
-		Silent        bool   `json:"silent"`
-		ReturnByValue bool   `json:"returnByValue"`
-	}{p.CallFrame, "id===" + string(mustJSON(p.Key)) + "&&(answer=" + string(answer) + ",true)", true, true})
-}
-
-func decodeTaken(result []byte) (bool, error) {
-	var r struct {
-		Result struct {
-			Value any `json:"value"`
-		} `json:"result"`
-	}
-	err := json.Unmarshal(result, &r)
-	return r.Result.Value == true, err
+	}{`(function off(w) {
+	try {
+		for (const f of [w.alert, w.confirm, w.prompt]) { const c = f['` + mark + `']; if (c) c(` + strconv.FormatUint(epoch, 10) + `, false) }
+		for (let i = 0; i < w.length; i++) off(w[i]);
+	} catch {}
+})(window)`, context, true})
 }
 
 func decodeIdentifier(result []byte) string {
@@ -100,58 +63,24 @@ func noDialog() *messages.Error {
 	return messages.Errorf(messages.CodeCDPError, "No dialog is showing")
 }
 
-// notPaused turns Chrome's words for a call that does not wait any more into
+// notWaiting turns Chrome's words for a call that does not wait any more into
 // those for a dialog that is gone.
-func notPaused(err error) error {
+func notWaiting(err error) error {
 	if messages.CodeOf(err) == messages.CodeCDPError {
 		return noDialog()
 	}
 	return err
 }
 
-// decodeScript reads Debugger.scriptParsed; nearly all are the page's own.
-func (s BridgeSecret) decodeScript(params []byte) any {
-	if s == "" || !bytes.Contains(params, []byte(s.name())) {
-		return nil
+// answerOf is what a call returns, in JavaScript.
+func answerOf(o messages.HandleDialog) []byte {
+	switch {
+	case o.Accept && o.Text != nil:
+		return mustJSON(*o.Text)
+	case o.Accept:
+		return []byte("true")
 	}
-	var e struct {
-		URL     string `json:"url"`
-		Context int64  `json:"executionContextId"`
-		Aux     struct {
-			Frame messages.FrameID `json:"frameId"`
-		} `json:"executionContextAuxData"`
-	}
-	if json.Unmarshal(params, &e) != nil || e.URL != s.name() || e.Aux.Frame == "" {
-		return nil
-	}
-	return bridgeScript{messages.FrameID(clip(string(e.Aux.Frame), maxID)), e.Context}
-}
-
-// decodePaused reads Debugger.paused: a call of ours, or somebody else's pause.
-func (s BridgeSecret) decodePaused(now time.Time, params []byte) any {
-	if s == "" || !bytes.Contains(params, []byte(s.token())) {
-		return pausedEvent(true)
-	}
-	var e struct {
-		CallFrames []struct {
-			ID   string `json:"callFrameId"`
-			This struct {
-				Value any `json:"value"`
-			} `json:"this"`
-		} `json:"callFrames"`
-	}
-	if json.Unmarshal(params, &e) != nil || len(e.CallFrames) == 0 {
-		return pausedEvent(true)
-	}
-	text, _ := e.CallFrames[0].This.Value.(string)
-	p, ok := s.parseCall(text)
-	if !ok {
-		return pausedEvent(true)
-	}
-	p.Heard = now
-	p.Pause.CallFrame = clip(e.CallFrames[0].ID, 256)
-	p.Context = contextOf(p.Pause.CallFrame)
-	return p
+	return []byte("false")
 }
 
 // parseCall reads what a call says of itself:
@@ -204,18 +133,4 @@ func cutUnits(s string, n int) (before, after string, ok bool) {
 		}
 	}
 	return s, "", n == 0
-}
-
-// contextOf reads the execution context out of a call frame's id, which Chrome
-// makes of isolate, context and depth. 0 is none.
-func contextOf(callFrame string) int64 {
-	parts := strings.Split(callFrame, ".")
-	if len(parts) != 3 {
-		return 0
-	}
-	n, err := strconv.ParseInt(parts[1], 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
 }

@@ -15,10 +15,8 @@
 	const getter = (o, name) => { const d = getOwnPropertyDescriptor(o, name); return d && d.get };
 	const cut = method(String.prototype.slice), known = new WeakMap(), look = method(WeakMap.prototype.get);
 	const nameOf = getter(win, 'name'), eventOf = getter(win, 'event'), typeOf = method(getter(Event.prototype, 'type'));
-	// Not Math.random, which begins alike in all documents under --random-seed.
-	const here = win.location, dice = win.crypto.getRandomValues(new Uint32Array(2));
-	const realm = (dice[0] >>> 0) + '-' + (dice[1] >>> 0);
-	let count = 0, left = null, off = false, last = epoch;
+	const here = win.location;
+	let left = null, off = false, last = epoch;
 
 	// Chrome opens no dialog for a document on its way out, and returns at once (C11).
 	// The window may outlive it: a popup's first document has that of the empty one
@@ -42,28 +40,17 @@
 		} catch { return false }
 	})();
 
-	// The answer is put into the frame of this call, and nowhere else.
-	function stop(id) {
-		let answer;
-		debugger;
-		return id === undefined ? id : answer;
-	}
+	WAIT
 	const ask = (kind, message, value) => {
-		const id = realm + '.' + ++count;
+		const id = newID();
 		message = cut(message, 0, 10240);
 		const url = cut(here.href, 0, 2000);
-		const text = token + id + ' ' + kind + ' ' + url.length + ' ' + message.length + ' ' + url + message + value;
-		// Whoever resumes a page without an answer, be it by leaving it, is asked again
-		// or leaves it to the next.
-		for (let i = 0; i < 3; i++) {
-			const answer = apply(stop, text, [id]);
-			if (answer !== undefined) return answer;
-		}
-		return false;
+		return wait(token + id + ' ' + kind + ' ' + url.length + ' ' + message.length + ' ' + url + message + value, id);
 	};
+	if (!works()) return;
 
 	// Sessions say on or off each at its own pace; the newest word counts.
-	const control = (epoch, on) => { if (epoch >= last) { last = epoch; off = !on } };
+	const control = (epoch, on) => { if (epoch >= last) { last = epoch; off = !on || !again() } };
 	const own = (name, make) => {
 		const native = win[name];
 		if (typeof native !== 'function' || apply(asString, native, []) !== 'function ' + name + '() { [native code] }') return;

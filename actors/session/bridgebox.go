@@ -126,10 +126,7 @@ func (b *bridge) maybeTell() {
 	case b.box == boxShut || p.policy == boxShut:
 		p.known, b.answered = true, p.Key
 		b.do(Disarm{timerBox + string(b.session)})
-		b.do(Command{
-			Session: b.session, Tag: Tag{Kind: TagBridgeAnswer, Session: b.session}, Timeout: AnswerBudget,
-			Method: "Debugger.evaluateOnCallFrame", Params: answerWith(p.Pause, []byte("null")),
-		})
+		b.by.give(p.Pause, "", []byte("null"))
 	case b.box == boxOpen && p.policy == boxOpen:
 		b.tell()
 	}

@@ -19,16 +19,9 @@ type Bridge struct {
 }
 
 // bridge decides for the bridge of one session: alert, confirm and prompt are
-// replaced by functions that stop in the debugger (C47). It is part of the
-// machine whose session it is, and gives its effects to do.
-//
-//	Debugger.scriptParsed  our script, in a new document   → whose context is whose
-//	Debugger.paused        in a function of ours           → DialogOpened
-//	HandleDialog           Debugger.evaluateOnCallFrame, awaited, then resume
-//
-// A pause is told to every session with a debugger, also to one that comes later,
-// and holds until the last of them is gone. So what the primary link leaves
-// behind the anchor still has.
+// replaced by functions that make the page wait, by one of two mechanisms, until
+// they are given their answer. It is part of the machine whose session it is, and
+// gives its effects to do.
 type bridge struct {
 	role    messages.Role
 	gen     messages.Generation
@@ -37,10 +30,11 @@ type bridge struct {
 	target  messages.TargetID
 	secret  BridgeSecret
 	do      func(Effect)
+	by      mechanism
 
 	on       bool
 	epoch    uint64
-	unable   bool                       // the browser gives it no debugger
+	unable   bool                       // the browser does not give it what by needs
 	contexts map[messages.FrameID]int64 // the newest of each frame
 	script   string                     // its identifier, to take it back
 	pause    *pause                     // the page's last word
@@ -49,6 +43,29 @@ type bridge struct {
 	policies map[int64]box // by context
 	answered string        // the call that was answered last
 	resumed  bool          // without an answer of ours; it asks again, or has gone on
+}
+
+// mechanism is a way to make a page wait for the answer to a bridged dialog.
+type mechanism interface {
+	// mark is the key to the functions of its script.
+	mark() string
+	// arm sets it up in a session whose page is about to run; rearm does so once an
+	// agent may have changed what it needs.
+	arm()
+	rearm()
+	// revived says that another renderer has taken a crashed one's place.
+	revived()
+	// added says that its script is in place.
+	added()
+	// disarm takes from the session what arm has set.
+	disarm()
+	// give gives a call its answer. Its outcome is settled, or handled.
+	give(p messages.Pause, id messages.DialogID, answer []byte)
+	// drop lets go a call whose document has gone.
+	drop(p messages.Pause)
+	// navigated says that a frame has another document, maybe the session's root.
+	navigated(root bool)
+	replied(Replied)
 }
 
 // pause is a call that waits.
@@ -87,6 +104,7 @@ func newBridge(c Config, do func(Effect)) *bridge {
 	b := &bridge{
 		role: c.Role, gen: c.Gen, session: c.Session, page: c.Page, target: c.Target, secret: c.Bridge.Secret, on: c.Bridge.On, epoch: c.Bridge.Epoch, do: do,
 	}
+	b.by = byDebugger{b}
 	if c.Target == c.Page {
 		b.box = boxOpen
 	}
@@ -102,19 +120,14 @@ func (b *bridge) attach() {
 	if !b.on {
 		return
 	}
-	// First, lest a debugger statement of the page's own gets in between.
-	b.command(TagNone, "Debugger.setBlackboxPatterns", b.secret.patterns())
-	b.command(TagBridgeOn, "Debugger.enable", nil)
-	if b.script == "" {
-		b.command(TagBridgeScript, "Page.addScriptToEvaluateOnNewDocument", b.secret.addScript(b.epoch))
-	}
+	b.by.arm()
 }
 
-// attachAnew is attach to the renderer that takes a crashed one's place: it has the
-// script, and a debugger that is on and stops nowhere.
+// attachAnew is attach to the renderer that takes a crashed one's place, and has the
+// script.
 func (b *bridge) attachAnew() {
 	if b.on {
-		b.command(TagNone, "Debugger.disable", nil)
+		b.by.revived()
 	}
 	b.attach()
 }
@@ -138,7 +151,7 @@ func (b *bridge) leave() {
 	}
 	b.on = false
 	b.takeBack()
-	b.command(TagBridgeOff, "Debugger.disable", nil)
+	b.by.disarm()
 	b.over()
 }
 
@@ -230,8 +243,9 @@ func (b *bridge) over() {
 // was called, with nobody left to answer.
 func (b *bridge) frameGone(f messages.FrameID) {
 	if b.pause != nil && b.pause.frame == f {
+		gone := b.pause.Pause
 		b.over()
-		b.command(TagNone, "Debugger.resume", nil)
+		b.by.drop(gone)
 	}
 }
 
@@ -247,22 +261,16 @@ func (b *bridge) navigated(f messages.FrameID, root bool) {
 		f = b.pause.frame
 	}
 	b.frameGone(f)
+	b.by.navigated(root)
 }
 
 func (b *bridge) handle(o messages.HandleDialog) {
 	b.answered = o.Pause.Key
-	b.do(Command{
-		Session: b.session, Tag: Tag{Kind: TagBridgeAnswer, Session: b.session, ID: o.Dialog}, Timeout: AnswerBudget,
-		Method: "Debugger.evaluateOnCallFrame", Params: answerInFrame(o),
-	})
+	b.by.give(o.Pause, o.Dialog, answerOf(o))
 }
 
 func (b *bridge) replied(r Replied) {
 	switch r.Tag.Kind {
-	case TagBridgeOn:
-		if refusal(r.Err) {
-			b.refused(r.Err)
-		}
 	case TagBridgeScript:
 		b.script = decodeIdentifier(r.Result)
 		switch {
@@ -271,7 +279,7 @@ func (b *bridge) replied(r Replied) {
 		case b.unable && b.script != "":
 			b.takeBack()
 		case r.Err == nil && b.on:
-			b.stands(true)
+			b.by.added()
 		}
 	case TagBridgeOff:
 		if !b.on {
@@ -283,29 +291,8 @@ func (b *bridge) replied(r Replied) {
 		b.elementDescribed(r)
 	case TagBridgePolicy:
 		b.policyKnown(r)
-	case TagBridgeAnswer:
-		switch taken, err := decodeTaken(r.Result); {
-		case r.Err != nil:
-			b.handled(r.Tag.ID, notPaused(r.Err))
-		case err != nil || !taken:
-			b.handled(r.Tag.ID, noDialog())
-		default:
-			// Only now: a resume overtakes an answer that is not awaited (C47).
-			b.do(Command{
-				Session: b.session, Tag: Tag{Kind: TagBridgeResume, Session: b.session, ID: r.Tag.ID}, Timeout: AnswerBudget,
-				Method: "Debugger.resume",
-			})
-		}
-	case TagBridgeResume:
-		err := r.Err
-		if messages.CodeOf(err) == messages.CodeCDPError {
-			err = nil // resumed by somebody else, with our answer
-		}
-		if err == nil && b.pause != nil && b.pause.Key == b.answered {
-			b.pause, b.resumed = nil, false
-			b.do(Disarm{timerBridge + string(b.session)})
-		}
-		b.handled(r.Tag.ID, err)
+	default:
+		b.by.replied(r)
 	}
 }
 
@@ -316,12 +303,21 @@ func refusal(err error) bool {
 	return errors.As(err, &e) && e.Code == messages.CodeCDPError && e.Message != "Target crashed"
 }
 
+// settled is the end of an answer: the call has it, or err says why not.
+func (b *bridge) settled(id messages.DialogID, err error) {
+	if err == nil && b.pause != nil && b.pause.Key == b.answered {
+		b.pause, b.resumed = nil, false
+		b.do(Disarm{timerBridge + string(b.session)})
+	}
+	b.handled(id, err)
+}
+
 func (b *bridge) stands(on bool) {
 	b.do(ToSupervisor{messages.BridgeStands{Role: b.role, Gen: b.gen, Session: b.session, On: on}})
 }
 
-// refused is for a browser that gives this session no debugger: without one our
-// functions would answer by themselves.
+// refused is for a browser that does not give this session what the mechanism
+// needs: our functions would answer by themselves.
 func (b *bridge) refused(err error) {
 	if b.unable {
 		return
@@ -345,15 +341,14 @@ func (b *bridge) takeBack() {
 		contexts = []int64{0} // nobody has told of any: that of the main frame
 	}
 	for _, context := range contexts {
-		b.command(TagNone, "Runtime.evaluate", b.secret.turnOff(b.epoch, context))
+		b.command(TagNone, "Runtime.evaluate", turnOff(b.by.mark(), b.epoch, context))
 	}
 }
 
-// rearm is for what an agent has done to the debugger of its own session.
+// rearm is for what an agent has done to what it shares with the bridge.
 func (b *bridge) rearm() {
 	if b.on {
-		b.command(TagNone, "Debugger.setBlackboxPatterns", b.secret.patterns())
-		b.command(TagNone, "Debugger.enable", nil)
+		b.by.rearm()
 	}
 }
 

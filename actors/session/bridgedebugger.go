@@ -1,0 +1,183 @@
+package session
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"holdfast/messages"
+)
+
+// byDebugger is the mechanism of choice (C47): our functions stop at a debugger
+// statement, and the answer is set in the frame of the call.
+//
+//	Debugger.scriptParsed  our script, in a new document   → whose context is whose
+//	Debugger.paused        in a function of ours           → a call
+//	answer                 Debugger.evaluateOnCallFrame, awaited, then resume
+//
+// A pause is told to every session with a debugger, also to one that comes later,
+// and holds until the last of them is gone. So what the primary link leaves
+// behind the anchor still has.
+type byDebugger struct{ *bridge }
+
+//go:embed bridgedebugger.js
+var waitsInDebugger string
+
+// mark is the key to the replaced functions.
+func (d byDebugger) mark() string { return string(d.secret[32:]) }
+
+func (d byDebugger) arm() {
+	// First, lest a debugger statement of the page's own gets in between.
+	d.command(TagNone, "Debugger.setBlackboxPatterns", d.secret.patterns())
+	d.command(TagBridgeOn, "Debugger.enable", nil)
+	if d.script != "" {
+		return // it outlives a renderer
+	}
+	d.command(TagBridgeScript, "Page.addScriptToEvaluateOnNewDocument", d.secret.script(d.epoch, d.mark(), waitsInDebugger))
+}
+
+// rearm is for what an agent has done to the debugger of its own session.
+func (d byDebugger) rearm() {
+	d.command(TagNone, "Debugger.setBlackboxPatterns", d.secret.patterns())
+	d.command(TagNone, "Debugger.enable", nil)
+}
+
+// revived is for a debugger that is on and stops nowhere.
+func (d byDebugger) revived() { d.command(TagNone, "Debugger.disable", nil) }
+
+func (d byDebugger) disarm() { d.command(TagBridgeOff, "Debugger.disable", nil) }
+
+func (d byDebugger) added() { d.stands(true) }
+
+func (d byDebugger) give(p messages.Pause, id messages.DialogID, answer []byte) {
+	d.do(Command{
+		Session: d.session, Tag: Tag{Kind: TagBridgeAnswer, Session: d.session, ID: id}, Timeout: AnswerBudget,
+		Method: "Debugger.evaluateOnCallFrame", Params: answerWith(p, answer),
+	})
+}
+
+// drop lets the process go on that may still stop where it was called.
+func (d byDebugger) drop(messages.Pause) { d.command(TagNone, "Debugger.resume", nil) }
+
+// navigated is nothing to it: our script tells of each document.
+func (d byDebugger) navigated(bool) {}
+
+func (d byDebugger) replied(r Replied) {
+	switch r.Tag.Kind {
+	case TagBridgeOn:
+		if refusal(r.Err) {
+			d.refused(r.Err)
+		}
+	case TagBridgeAnswer:
+		switch taken, err := decodeTaken(r.Result); {
+		case r.Err != nil:
+			d.handled(r.Tag.ID, notWaiting(r.Err))
+		case err != nil || !taken:
+			d.handled(r.Tag.ID, noDialog())
+		default:
+			// Only now: a resume overtakes an answer that is not awaited (C47).
+			d.do(Command{
+				Session: d.session, Tag: Tag{Kind: TagBridgeResume, Session: d.session, ID: r.Tag.ID}, Timeout: AnswerBudget,
+				Method: "Debugger.resume",
+			})
+		}
+	case TagBridgeResume:
+		err := r.Err
+		if messages.CodeOf(err) == messages.CodeCDPError {
+			err = nil // resumed by somebody else, with our answer
+		}
+		d.settled(r.Tag.ID, err)
+	}
+}
+
+// patterns make the debugger deaf to everything but our script: a page's own
+// debugger statements stay silent.
+func (s BridgeSecret) patterns() []byte {
+	return mustJSON(struct {
+		Patterns      []string `json:"patterns"`
+		SkipAnonymous bool     `json:"skipAnonymous"`
+	}{[]string{"^(?!" + s.name() + "$)"}, true})
+}
+
+// answerWith sets the answer of one call and of no other: the same frame may
+// belong to the page's next question by now.
+func answerWith(p messages.Pause, answer []byte) []byte {
+	return mustJSON(struct {
+		CallFrameID   string `json:"callFrameId"`
+		Expression    string `json:"expression"`
+		Silent        bool   `json:"silent"`
+		ReturnByValue bool   `json:"returnByValue"`
+	}{p.CallFrame, "id===" + string(mustJSON(p.Key)) + "&&(answer=" + string(answer) + ",true)", true, true})
+}
+
+func decodeTaken(result []byte) (bool, error) {
+	var r struct {
+		Result struct {
+			Value any `json:"value"`
+		} `json:"result"`
+	}
+	err := json.Unmarshal(result, &r)
+	return r.Result.Value == true, err
+}
+
+// decodeScript reads Debugger.scriptParsed; nearly all are the page's own.
+func (s BridgeSecret) decodeScript(params []byte) any {
+	if s == "" || !bytes.Contains(params, []byte(s.name())) {
+		return nil
+	}
+	var e struct {
+		URL     string `json:"url"`
+		Context int64  `json:"executionContextId"`
+		Aux     struct {
+			Frame messages.FrameID `json:"frameId"`
+		} `json:"executionContextAuxData"`
+	}
+	if json.Unmarshal(params, &e) != nil || e.URL != s.name() || e.Aux.Frame == "" {
+		return nil
+	}
+	return bridgeScript{messages.FrameID(clip(string(e.Aux.Frame), maxID)), e.Context}
+}
+
+// decodePaused reads Debugger.paused: a call of ours, or somebody else's pause.
+func (s BridgeSecret) decodePaused(now time.Time, params []byte) any {
+	if s == "" || !bytes.Contains(params, []byte(s.token())) {
+		return pausedEvent(true)
+	}
+	var e struct {
+		CallFrames []struct {
+			ID   string `json:"callFrameId"`
+			This struct {
+				Value any `json:"value"`
+			} `json:"this"`
+		} `json:"callFrames"`
+	}
+	if json.Unmarshal(params, &e) != nil || len(e.CallFrames) == 0 {
+		return pausedEvent(true)
+	}
+	text, _ := e.CallFrames[0].This.Value.(string)
+	p, ok := s.parseCall(text)
+	if !ok {
+		return pausedEvent(true)
+	}
+	p.Heard = now
+	p.Pause.CallFrame = clip(e.CallFrames[0].ID, 256)
+	p.Context = contextOf(p.Pause.CallFrame)
+	return p
+}
+
+// contextOf reads the execution context out of a call frame's id, which Chrome
+// makes of isolate, context and depth. 0 is none.
+func contextOf(callFrame string) int64 {
+	parts := strings.Split(callFrame, ".")
+	if len(parts) != 3 {
+		return 0
+	}
+	n, err := strconv.ParseInt(parts[1], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
