@@ -270,6 +270,8 @@ type (
 		Gen     Generation
 		Session SessionID
 		On      bool
+		// Unable says that one of the documents can have none.
+		Unable bool
 	}
 
 	// BridgeRefused says that the browser does not give a session what the bridge
@@ -277,7 +279,28 @@ type (
 	BridgeRefused struct {
 		Gen     Generation
 		Session SessionID
+		By      Mechanism
 		Err     error
+	}
+
+	// RequestsHeard says whether the browser's session hears the requests of the
+	// bridge.
+	RequestsHeard struct {
+		Gen Generation
+		Err error
+	}
+
+	// RequestHeld is a request of the bridge that waits, by the label of the session
+	// it is for.
+	RequestHeld struct {
+		Role    Role // whose link holds it
+		Gen     Generation
+		Label   string
+		Key     string
+		Frame   FrameID
+		Request string // its id, of the browser's session
+		// Unspoken says that the primary's session has no word of it.
+		Unspoken bool
 	}
 
 	// DialogClosed is Page.javascriptDialogClosed.
@@ -363,7 +386,23 @@ type Pause struct {
 	Key string
 	// CallFrame is the function that waits, in CDP's words.
 	CallFrame string
+	// Request is what waits instead, in those of the browser's session on a link, the
+	// only one that can answer it.
+	Request   string
+	Holder    Role
+	HolderGen Generation
 }
+
+// Mechanism is how the bridge makes a page wait.
+type Mechanism uint8
+
+// The mechanisms, in the order in which they are tried.
+const (
+	ByDebugger Mechanism = iota
+	ByRequest
+)
+
+func (m Mechanism) String() string { return [...]string{"debugger", "request"}[m] }
 
 // Way is a session by which a dialog can be answered.
 type Way struct {

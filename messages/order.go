@@ -76,10 +76,24 @@ type (
 	// words the one of the greater epoch counts.
 	SetBridge struct {
 		On    bool
+		By    Mechanism
 		Epoch uint64
 	}
 
-	// RearmBridge says that an agent has changed the debugger of a session.
+	// EndRequest ends a request of the bridge that the link of Role holds: with the
+	// answer to a dialog of a session, of which a DialogHandled tells, or without one,
+	// as if nobody had been there.
+	EndRequest struct {
+		Role    Role
+		Gen     Generation
+		Request string
+		Answer  []byte // as JSON; nil: none
+		Dialog  DialogID
+		Session SessionID
+	}
+
+	// RearmBridge says that an agent has changed the debugger of a session, or what it
+	// intercepts.
 	RearmBridge struct{}
 
 	// ProbeSession asks a session to find out whether its renderer still

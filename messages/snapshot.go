@@ -121,6 +121,8 @@ type Connection struct {
 	// Bridge is on where dialogs are to come over the bridge, else native; what a
 	// page has is said with it.
 	Bridge string `json:"bridge"`
+	// BridgeBy is how the bridge makes pages wait, where it is on: debugger, or request.
+	BridgeBy string `json:"bridge_by,omitempty"`
 	// WantedTruncated is set when agents have set more than is remembered: some
 	// of it will not be there after a reconnect.
 	WantedTruncated bool   `json:"wanted_truncated,omitempty"`
@@ -155,6 +157,8 @@ type Dialog struct {
 	ExpiresAt     Seconds   `json:"expires_at"`
 	// Heard is when the first link told of it.
 	Heard time.Time `json:"-"`
+	// Holds says of a bridged dialog that its page answers nothing while it waits.
+	Holds bool `json:"-"`
 }
 
 // ClosedDialog is a dialog of the past.

@@ -32,7 +32,17 @@ func (m *Machine) bridgedOpened(now time.Time, o messages.DialogOpened) {
 	if slices.Contains(m.ended, o.Session) {
 		return // it had told before it ended
 	}
-	if o.Gen <= m.lost[o.Role] || slices.Contains(m.answeredKeys, o.Pause.Key) || m.toldLate(o.Pause.Key, o.Session) {
+	if o.Gen <= m.lost[o.Role] {
+		return
+	}
+	// A request without a word is a way to a call that was told of before, or
+	// nobody's. So is one by the name of a call that has its answer.
+	wordless := o.Type == "" && m.byKey(o.Pause.Key) == nil
+	if wordless || o.Pause.Request != "" && slices.Contains(m.answeredKeys, o.Pause.Key) {
+		m.do(ToSession{o.Role, messages.HandleDialog{Session: o.Session, Page: o.Page, Pause: o.Pause}})
+		return
+	}
+	if slices.Contains(m.answeredKeys, o.Pause.Key) || m.toldLate(o.Pause.Key, o.Session) {
 		return
 	}
 	way := messages.Way{Role: o.Role, Gen: o.Gen, Session: o.Session}
@@ -60,6 +70,7 @@ func (m *Machine) bridgedOpened(now time.Time, o messages.DialogOpened) {
 		Dialog: messages.Dialog{
 			ID: messages.NewDialogID(m.seq), Type: o.Type, Message: redact.Text(clip(o.Message)), DefaultPrompt: redact.Text(clip(o.Default)),
 			OpenedAt: messages.SecondsOf(now), FrameID: o.Frame, FrameURL: o.URL, TargetID: o.Page, Path: messages.PathBridge, Heard: o.Heard,
+			Holds: o.Pause.Request != "",
 		},
 	}}
 	m.name(e)
@@ -127,8 +138,12 @@ func (m *Machine) sessionGone(now time.Time, g messages.SessionGone) {
 const waylessPrefix = "wayless:"
 
 // WaylessGrace is what the second link gets to tell of a call whose first teller
-// has gone.
-const WaylessGrace = 500 * time.Millisecond
+// has gone. A debugger has told it already; a request it is told of only then, after
+// the browser has noticed, and may not have the word of (see session.wordGrace).
+const (
+	WaylessGrace        = 500 * time.Millisecond
+	WaylessRequestGrace = 5 * time.Second
+)
 
 // wayless says that a dialog's last way is gone, and that none can come any more.
 func (m *Machine) wayless(e *entry) bool {
@@ -137,7 +152,11 @@ func (m *Machine) wayless(e *entry) bool {
 	}
 	if e.bridged() && !e.alone {
 		if m.attended(e.Dialog.TargetID) {
-			m.do(Arm{waylessPrefix + string(e.Dialog.ID), WaylessGrace})
+			grace := WaylessGrace
+			if e.Dialog.Holds {
+				grace = WaylessRequestGrace
+			}
+			m.do(Arm{waylessPrefix + string(e.Dialog.ID), grace})
 			return false
 		}
 	}
@@ -161,6 +180,8 @@ func (m *Machine) waylessTimer(now time.Time, name string) bool {
 	}
 	switch e := m.byID(messages.DialogID(id)); {
 	case e == nil:
+	case len(e.Ways) == 0 && m.attended(e.Dialog.TargetID) && e.Dialog.Holds:
+		m.end(now, e, messages.ClosedByLost) // the request has not passed on: its page was dismissed
 	case len(e.Ways) == 0 && m.attended(e.Dialog.TargetID):
 		m.end(now, e, messages.ClosedByRemote) // else it would have been told of again
 	case len(e.Ways) == 0:

@@ -1,6 +1,7 @@
 package dialog_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -131,6 +132,24 @@ func TestWhatIsSaidLateOfABridgedDialog(t *testing.T) {
 		b.is(1, "")
 		b.fires("d-1")
 		b.is(0, messages.ClosedByRemote)
+	})
+	t.Run("a request that has not passed to the link that stands is lost, and has longer for it", func(t *testing.T) {
+		t.Parallel()
+		m := dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), messages.DialogMemory{})
+		b := &bridged{t: t, m: m, timers: map[string]bool{}}
+		for _, r := range []messages.Role{messages.RolePrimary, messages.RoleAnchor} {
+			b.step(messages.PageWatched{Role: r, Gen: 1, Page: "P", Session: sessionOf(r)})
+		}
+		b.step(messages.DialogOpened{
+			Role: messages.RolePrimary, Gen: 1, Session: "primary", Page: "P", Frame: "P", Type: "confirm", Message: "m",
+			Pause: messages.Pause{Key: "k", Request: "job", Holder: messages.RolePrimary, HolderGen: 1},
+		})
+		armed := m.Step(time.Unix(1000, 0), messages.LinkLost{Role: messages.RolePrimary, Gen: 1})
+		if !slices.Contains(armed, dialog.Effect(dialog.Arm{Name: "wayless:d-1", After: dialog.WaylessRequestGrace})) {
+			t.Errorf("effects %+v", armed)
+		}
+		b.step(dialog.TimerFired{Name: "wayless:d-1"})
+		b.is(0, messages.ClosedByLost)
 	})
 	t.Run("where none stands it is lost at once", func(t *testing.T) {
 		t.Parallel()

@@ -191,7 +191,7 @@ func restore(c *guard.Context, mux *transport.Mux, w *wanted.Store, p wanted.Pla
 
 // command writes one CDP command; its outcome comes back as a message.
 func command(c *guard.Context, mux *transport.Mux, own messages.SessionID, e Command) {
-	if e.Session != "" {
+	if e.Session != "" || e.Root {
 		own = e.Session
 	}
 	call := transport.Call{SessionID: own, Method: e.Method, Params: e.Params, Timeout: e.Timeout, Direct: e.Direct}

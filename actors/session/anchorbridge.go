@@ -27,7 +27,7 @@ type anchoredFrame struct {
 func (m *AnchorMachine) bridgeOf(s messages.SessionID, page, target messages.TargetID) *bridge {
 	b := newBridge(Config{
 		Role: messages.RoleAnchor, Gen: m.cfg.Gen, Session: s, Page: page, Target: target,
-		Bridge: Bridge{On: m.bridgeOn, Epoch: m.cfg.Bridge.Epoch, Secret: m.cfg.Bridge.Secret},
+		Bridge: Bridge{On: m.bridgeOn, By: m.cfg.Bridge.By, Epoch: m.cfg.Bridge.Epoch, Secret: m.cfg.Bridge.Secret},
 	}, m.do)
 	m.bridges[s] = b
 	return b
@@ -35,10 +35,11 @@ func (m *AnchorMachine) bridgeOf(s messages.SessionID, page, target messages.Tar
 
 func (m *AnchorMachine) setBridge(o messages.SetBridge) {
 	m.cfg.Bridge.Epoch = max(m.cfg.Bridge.Epoch, o.Epoch)
-	if m.bridgeOn == o.On {
+	if m.bridgeOn == o.On && m.cfg.Bridge.By == o.By {
 		return
 	}
-	m.bridgeOn = o.On
+	m.bridgeOn, m.cfg.Bridge.By = o.On, o.By
+	m.requests.hear(Bridge{On: o.On, By: o.By}) // before a document asks whether it is heard
 	for _, s := range slices.Sorted(maps.Keys(m.bridges)) {
 		m.bridges[s].set(o)
 	}
@@ -162,6 +163,8 @@ func (m *AnchorMachine) bridgeEvent(e fromFrame) {
 		b.scriptRuns(in)
 	case bridgePaused:
 		b.paused(in)
+	case bridgeAsked, bridgeWord:
+		b.requestWord(in)
 	case pausedEvent:
 		if !in {
 			b.goesOn()

@@ -55,6 +55,9 @@ type AnchorMachine struct {
 	bridgeOn bool
 	bridges  map[messages.SessionID]*bridge // of the pages, and of their frames of other processes
 	frames   map[messages.TargetID]*anchoredFrame
+
+	requests  requests
+	requested map[string]messages.RequestHeld // told to the primary
 }
 
 // anchored is a page the anchor has a session on, or is about to.
@@ -72,6 +75,7 @@ func NewAnchorMachine(cfg AnchorConfig) *AnchorMachine {
 		closing: map[messages.TargetID]bool{}, freeing: map[messages.TargetID]*freeing{},
 		bridgeOn: cfg.Bridge.On, bridges: map[messages.SessionID]*bridge{}, frames: map[messages.TargetID]*anchoredFrame{},
 	}
+	m.requests, m.requested = requests{secret: cfg.Bridge.Secret, do: m.do}, map[string]messages.RequestHeld{}
 	for _, t := range cfg.Owned {
 		m.owned[t] = true
 	}
@@ -86,6 +90,7 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 	m.out = nil
 	switch in := in.(type) {
 	case Start:
+		m.requests.begin(Bridge{On: m.bridgeOn, By: m.cfg.Bridge.By})
 		m.do(autoAttachPages(TagRoot, true))
 		m.do(Arm{timerAttach, AttachBudget})
 	case Replied:
@@ -106,6 +111,12 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 		m.setBridge(in)
 	case fromFrame:
 		m.bridgeEvent(in)
+	case requestPaused:
+		m.requestPaused(in)
+	case messages.RequestHeld:
+		m.ownRequest(in)
+	case messages.EndRequest:
+		m.endRequest(in)
 	case messages.CoverPage:
 		m.cover(in.Page)
 	case messages.CoverFrame:
@@ -120,6 +131,7 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 		m.alone = !in.Up
 		if m.alone {
 			m.resumeAll()
+			m.tellRequests()
 		}
 		m.maybeCloseOwned()
 	case messages.FreeFirst:
@@ -158,6 +170,8 @@ func (m *AnchorMachine) replied(r Replied) {
 		m.maybeSettled()
 	case TagDialog:
 		m.do(ToDialog{messages.DialogHandled{Dialog: r.Tag.ID, Session: r.Tag.Session, Err: dialogError(r.Err)}})
+	case TagBridgeRequest:
+		m.requestEnded(r)
 	case TagBridgeOn, TagBridgeScript, TagBridgeOff, TagBridgeAnswer, TagBridgeResume, TagBridgeOwner, TagBridgeElement, TagBridgePolicy:
 		m.bridgeReplied(r)
 	case TagLeft:
@@ -247,6 +261,7 @@ func (m *AnchorMachine) timerFired(name string) {
 			return
 		}
 		m.bridgeTimer(name)
+		m.heldTimer(name)
 	}
 }
 
@@ -316,6 +331,10 @@ func (m *AnchorMachine) coveredFact(t messages.TargetID) messages.PageCovered {
 func (m *AnchorMachine) handleDialog(o messages.HandleDialog) {
 	if b := m.bridges[o.Session]; b != nil && o.Pause.Key != "" {
 		b.handle(o)
+		return
+	}
+	if o.Pause.Request != "" {
+		m.answerRequest(o)
 		return
 	}
 	if p := m.pages[o.Page]; p == nil || p.session != o.Session {

@@ -22,6 +22,14 @@ func (s BridgeSecret) name() string { return string(s[:16]) }
 // token begins what a call says of itself.
 func (s BridgeSecret) token() string { return string(s[16:32]) }
 
+// mark is the key to the functions of a mechanism's script.
+func (s BridgeSecret) mark(by messages.Mechanism) string {
+	if by == messages.ByRequest {
+		return s.derive("mark")
+	}
+	return string(s[32:])
+}
+
 //go:embed bridge.js
 var bridgeSource string
 
@@ -36,16 +44,16 @@ func (s BridgeSecret) script(epoch uint64, mark, waits string, values ...string)
 	}{strings.NewReplacer(values...).Replace(source), true})
 }
 
-// turnOff has a document and those below it that it may reach ask Chrome again.
-func turnOff(mark string, epoch uint64, context int64) []byte {
+// turn has a document and those below it that it may reach ask us, or Chrome again.
+func turn(mark string, epoch uint64, on bool, context int64) []byte {
 	return mustJSON(struct {
 		Expression string `json:"expression"`
 		ContextID  int64  `json:"contextId,omitempty"`
 		Silent     bool   `json:"silent"`
-	}{`(function off(w) {
+	}{`(function turn(w) {
 	try {
-		for (const f of [w.alert, w.confirm, w.prompt]) { const c = f['` + mark + `']; if (c) c(` + strconv.FormatUint(epoch, 10) + `, false) }
-		for (let i = 0; i < w.length; i++) off(w[i]);
+		for (const f of [w.alert, w.confirm, w.prompt]) { const c = f['` + mark + `']; if (c) c(` + strconv.FormatUint(epoch, 10) + `, ` + strconv.FormatBool(on) + `) }
+		for (let i = 0; i < w.length; i++) turn(w[i]);
 	} catch {}
 })(window)`, context, true})
 }

@@ -7,7 +7,7 @@
 	// changed since.
 	for (const f of [win.alert, win.confirm, win.prompt]) {
 		const control = typeof f === 'function' && f[mark];
-		if (control) { control(epoch, true); return }
+		if (control) { control(epoch, true, !win.document.documentElement); return }
 	}
 	const asString = Function.prototype.toString;
 	const { apply, get, getOwnPropertyDescriptor } = Reflect;
@@ -47,17 +47,16 @@
 		const url = cut(here.href, 0, 2000);
 		return wait(token + id + ' ' + kind + ' ' + url.length + ' ' + message.length + ' ' + url + message + value, id);
 	};
-	if (!works()) return;
 
 	// Sessions say on or off each at its own pace; the newest word counts.
-	const control = (epoch, on) => { if (epoch >= last) { last = epoch; off = !on || !again() } };
+	const control = (epoch, on, begins) => { if (epoch >= last) { last = epoch; off = !on; if (on) again(begins) } };
 	const own = (name, make) => {
 		const native = win[name];
 		if (typeof native !== 'function' || apply(asString, native, []) !== 'function ' + name + '() { [native code] }') return;
 		const proxy = new Proxy(native, {
 			__proto__: null,
 			apply(target, self, args) {
-				if (off || boxed || unloading()) return apply(target, self, args);
+				if (off || boxed || unloading() || !ready()) return apply(target, self, args);
 				// Throws what the real one throws for what is no window of this origin.
 				if (self !== undefined && self !== null && self !== win) apply(nameOf, self, []);
 				return make(target, self, args);

@@ -127,3 +127,26 @@ func FuzzDecodeScript(f *testing.F) {
 		}
 	})
 }
+
+// A page can make a request to any address: only one of ours, as ours are written, is
+// taken for a call, and what is taken is small.
+func FuzzReadAddress(f *testing.F) {
+	host, path := "https://"+fuzzSecret.Host()+"/", "/"+fuzzSecret.Path()+"/"
+	for _, url := range []string{
+		host + "label.1-2-3-4", "https://a.test" + path + "label.1-2-3-4", "http://a.test:8080" + path + "label.1",
+		host, host + ".", host + "label.", host + ".1", host + "label.1/2", host + "label.1?2", host + "label.1#2", host + "label.1.2",
+		"https://a.test/x" + path + "label.1", "https://a.test?" + path + "label.1", path + "label.1", "://" + path + "label.1",
+		"https://user:" + fuzzSecret.Host() + "@a.test/label.1", "blob:https://a.test" + path + "label.1", "",
+	} {
+		f.Add(url)
+	}
+	f.Fuzz(func(t *testing.T, url string) {
+		label, key := fuzzSecret.ReadAddress(url)
+		if (label == "") != (key == "") || len(label) > 64 || len(key) > 64 || strings.ContainsAny(label+key, "/?#") {
+			t.Errorf("%q: label %q, key %q", url, label, key)
+		}
+		if label != "" && url != host+label+"."+key && !strings.HasSuffix(url, path+label+"."+key) {
+			t.Errorf("%q: label %q, key %q", url, label, key)
+		}
+	})
+}

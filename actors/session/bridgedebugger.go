@@ -26,17 +26,11 @@ type byDebugger struct{ *bridge }
 //go:embed bridgedebugger.js
 var waitsInDebugger string
 
-// mark is the key to the replaced functions.
-func (d byDebugger) mark() string { return string(d.secret[32:]) }
-
 func (d byDebugger) arm() {
 	// First, lest a debugger statement of the page's own gets in between.
 	d.command(TagNone, "Debugger.setBlackboxPatterns", d.secret.patterns())
 	d.command(TagBridgeOn, "Debugger.enable", nil)
-	if d.script != "" {
-		return // it outlives a renderer
-	}
-	d.command(TagBridgeScript, "Page.addScriptToEvaluateOnNewDocument", d.secret.script(d.epoch, d.mark(), waitsInDebugger))
+	d.add(d.secret.script(d.epoch, d.secret.mark(messages.ByDebugger), waitsInDebugger))
 }
 
 // rearm is for what an agent has done to the debugger of its own session.
@@ -58,6 +52,9 @@ func (d byDebugger) give(p messages.Pause, id messages.DialogID, answer []byte) 
 		Method: "Debugger.evaluateOnCallFrame", Params: answerWith(p, answer),
 	})
 }
+
+// leaving is nothing to it: a document goes while it waits.
+func (d byDebugger) leaving() {}
 
 // drop lets the process go on that may still stop where it was called.
 func (d byDebugger) drop(messages.Pause) { d.command(TagNone, "Debugger.resume", nil) }

@@ -17,4 +17,4 @@
 		}
 		return false;
 	};
-	const works = () => true, again = works;
+	const ready = () => true, again = ready;

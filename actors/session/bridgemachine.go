@@ -14,6 +14,7 @@ import (
 // The secret is there from the start: the bridge may be turned on later.
 type Bridge struct {
 	On     bool
+	By     messages.Mechanism
 	Epoch  uint64 // grows each time it is turned on or off
 	Secret BridgeSecret
 }
@@ -30,12 +31,15 @@ type bridge struct {
 	target  messages.TargetID
 	secret  BridgeSecret
 	do      func(Effect)
-	by      mechanism
+
+	mechanism messages.Mechanism
+	by        mechanism
 
 	on       bool
 	epoch    uint64
 	unable   bool                       // the browser does not give it what by needs
 	contexts map[messages.FrameID]int64 // the newest of each frame
+	armed    uint32                     // how often
 	script   string                     // its identifier, to take it back
 	pause    *pause                     // the page's last word
 	box      box                        // of all frames here, by the element of the first
@@ -43,29 +47,6 @@ type bridge struct {
 	policies map[int64]box // by context
 	answered string        // the call that was answered last
 	resumed  bool          // without an answer of ours; it asks again, or has gone on
-}
-
-// mechanism is a way to make a page wait for the answer to a bridged dialog.
-type mechanism interface {
-	// mark is the key to the functions of its script.
-	mark() string
-	// arm sets it up in a session whose page is about to run; rearm does so once an
-	// agent may have changed what it needs.
-	arm()
-	rearm()
-	// revived says that another renderer has taken a crashed one's place.
-	revived()
-	// added says that its script is in place.
-	added()
-	// disarm takes from the session what arm has set.
-	disarm()
-	// give gives a call its answer. Its outcome is settled, or handled.
-	give(p messages.Pause, id messages.DialogID, answer []byte)
-	// drop lets go a call whose document has gone.
-	drop(p messages.Pause)
-	// navigated says that a frame has another document, maybe the session's root.
-	navigated(root bool)
-	replied(Replied)
 }
 
 // pause is a call that waits.
@@ -89,6 +70,8 @@ type (
 	bridgePaused struct {
 		Pause                           messages.Pause
 		Context                         int64
+		Frame                           messages.FrameID // if told
+		Way                             messages.Way     // by which it is answered, if not by this session
 		Heard                           time.Time
 		Kind, Message, Default, Address string
 	}
@@ -104,7 +87,7 @@ func newBridge(c Config, do func(Effect)) *bridge {
 	b := &bridge{
 		role: c.Role, gen: c.Gen, session: c.Session, page: c.Page, target: c.Target, secret: c.Bridge.Secret, on: c.Bridge.On, epoch: c.Bridge.Epoch, do: do,
 	}
-	b.by = byDebugger{b}
+	b.use(c.Bridge.By)
 	if c.Target == c.Page {
 		b.box = boxOpen
 	}
@@ -120,6 +103,7 @@ func (b *bridge) attach() {
 	if !b.on {
 		return
 	}
+	b.armed++
 	b.by.arm()
 }
 
@@ -132,10 +116,23 @@ func (b *bridge) attachAnew() {
 	b.attach()
 }
 
+// add adds the script of the mechanism to every document.
+func (b *bridge) add(params []byte) {
+	if b.script != "" {
+		return // it outlives a renderer
+	}
+	b.do(Command{
+		Session: b.session, Tag: Tag{Kind: TagBridgeScript, Session: b.session, Seq: b.armed, Round: uint32(b.mechanism)},
+		Method: "Page.addScriptToEvaluateOnNewDocument", Params: params,
+	})
+}
+
 func (b *bridge) set(s messages.SetBridge) {
 	b.epoch = max(b.epoch, s.Epoch)
 	switch {
-	case s.On && !b.on:
+	case s.On && (!b.on || s.By != b.mechanism):
+		b.leave()
+		b.use(s.By)
 		b.on, b.unable = true, false
 		b.attach()
 	case !s.On && b.on:
@@ -200,9 +197,16 @@ func (b *bridge) paused(p bridgePaused) {
 	} else {
 		b.over() // whoever answered that one, the page has gone on
 	}
-	frame := b.frameOf(p.Context)
+	frame := p.Frame
+	if frame == "" {
+		frame = b.frameOf(p.Context)
+	}
+	way := p.Way
+	if way == (messages.Way{}) {
+		way = messages.Way{Role: b.role, Gen: b.gen, Session: b.session}
+	}
 	b.pause = &pause{Pause: p.Pause, frame: frame, context: p.Context, told: messages.DialogOpened{
-		Role: b.role, Gen: b.gen, Session: b.session, Page: b.page, Frame: frame,
+		Role: way.Role, Gen: way.Gen, Session: way.Session, Page: b.page, Frame: frame,
 		Type: p.Kind, Message: p.Message, Default: p.Default, URL: p.Address, Pause: p.Pause, Heard: p.Heard,
 	}}
 	if known {
@@ -265,6 +269,10 @@ func (b *bridge) navigated(f messages.FrameID, root bool) {
 }
 
 func (b *bridge) handle(o messages.HandleDialog) {
+	if o.Dialog == "" {
+		b.by.drop(o.Pause) // nobody knows of it
+		return
+	}
 	b.answered = o.Pause.Key
 	b.by.give(o.Pause, o.Dialog, answerOf(o))
 }
@@ -272,13 +280,16 @@ func (b *bridge) handle(o messages.HandleDialog) {
 func (b *bridge) replied(r Replied) {
 	switch r.Tag.Kind {
 	case TagBridgeScript:
-		b.script = decodeIdentifier(r.Result)
+		script := decodeIdentifier(r.Result)
 		switch {
+		case r.Tag.Seq != b.armed || !b.on:
+			// It was given up before it was known to be in place.
+			b.removeScript(script)
+			b.turnOff(messages.Mechanism(r.Tag.Round))
 		case refusal(r.Err):
 			b.refused(r.Err)
-		case b.unable && b.script != "":
-			b.takeBack()
-		case r.Err == nil && b.on:
+		case r.Err == nil:
+			b.script = script
 			b.by.added()
 		}
 	case TagBridgeOff:
@@ -296,11 +307,14 @@ func (b *bridge) replied(r Replied) {
 	}
 }
 
-// refusal says whether err is the browser's no. What a crash has swallowed is given to
-// the next renderer.
+// passing are Chrome's words for a session whose page or frame is on its way out.
+// What a crash has swallowed is given to the next renderer.
+var passing = []string{"Target crashed", "Target closed", "Session with given id not found.", "Inspected target navigated or closed"}
+
+// refusal says whether err is the browser's no to what the mechanism needs.
 func refusal(err error) bool {
 	var e *messages.Error
-	return errors.As(err, &e) && e.Code == messages.CodeCDPError && e.Message != "Target crashed"
+	return errors.As(err, &e) && e.Code == messages.CodeCDPError && !slices.Contains(passing, e.Message)
 }
 
 // settled is the end of an answer: the call has it, or err says why not.
@@ -324,24 +338,32 @@ func (b *bridge) refused(err error) {
 	}
 	b.unable, b.on = true, false
 	b.takeBack()
-	b.do(ToSupervisor{messages.BridgeRefused{Gen: b.gen, Session: b.session, Err: err}})
+	b.do(ToSupervisor{messages.BridgeRefused{Gen: b.gen, Session: b.session, By: b.mechanism, Err: err}})
 }
 
 // takeBack gives the documents that are there their own functions, and those to
 // come.
 func (b *bridge) takeBack() {
-	if b.script != "" {
+	b.removeScript(b.script)
+	b.script = ""
+	b.turnOff(b.mechanism)
+}
+
+func (b *bridge) removeScript(id string) {
+	if id != "" {
 		b.command(TagNone, "Page.removeScriptToEvaluateOnNewDocument", mustJSON(struct {
 			Identifier string `json:"identifier"`
-		}{b.script}))
-		b.script = ""
+		}{id}))
 	}
+}
+
+func (b *bridge) turnOff(by messages.Mechanism) {
 	contexts := b.sortedContexts()
 	if len(contexts) == 0 {
 		contexts = []int64{0} // nobody has told of any: that of the main frame
 	}
 	for _, context := range contexts {
-		b.command(TagNone, "Runtime.evaluate", turnOff(b.by.mark(), b.epoch, context))
+		b.command(TagNone, "Runtime.evaluate", turn(b.secret.mark(by), b.epoch, false, context))
 	}
 }
 

@@ -64,7 +64,7 @@ func (b *Browser) Terminate(*guard.Context, guard.Reason) {
 
 func (b *Browser) linked(c *guard.Context) {
 	mux, door := b.mux.Load(), c.Door()
-	cfg := Config{Gen: b.cfg.Gen}
+	cfg := Config{Gen: b.cfg.Gen, Bridge: b.cfg.Bridge}
 	mux.Bind("", func(e transport.Event) {
 		if fact := decode(cfg, time.Now(), e.Method, e.Params); fact != nil && !door.Send(fact) {
 			mux.Flood()

@@ -22,6 +22,7 @@ type BrowserConfig struct {
 	// Elsewhere says whether a page is another task's of this node. Nil is
 	// no.
 	Elsewhere func(messages.TargetID) bool
+	Bridge    Bridge
 }
 
 // The budgets of a browser session (requirement A10).
@@ -59,6 +60,7 @@ type BrowserMachine struct {
 	undecided []messages.TargetAttached
 	creating  []*creation
 	seq       uint32
+	requests  requests
 }
 
 type browserPage struct {
@@ -73,6 +75,7 @@ type browserPage struct {
 // NewBrowserMachine returns the machine of a link that has just been dialled.
 func NewBrowserMachine(cfg BrowserConfig) *BrowserMachine {
 	m := &BrowserMachine{cfg: cfg, pages: map[messages.TargetID]*browserPage{}, owned: map[messages.TargetID]bool{}}
+	m.requests = requests{secret: cfg.Bridge.Secret, do: m.do}
 	for _, t := range cfg.Owned {
 		m.owned[t] = true
 	}
@@ -101,6 +104,16 @@ func (m *BrowserMachine) Step(_ time.Time, in any) []Effect {
 	case messages.PageInfoChanged:
 		if m.pages[in.Info.ID] != nil {
 			m.do(ToSupervisor{in})
+		}
+	case messages.SetBridge:
+		m.requests.hear(Bridge{On: in.On, By: in.By})
+	case requestPaused:
+		if m.requests.heard(in) {
+			m.do(ToSupervisor{in.RequestHeld})
+		}
+	case messages.EndRequest:
+		if in.Gen == m.cfg.Gen {
+			m.do(endRequest(m.cfg.Bridge.Secret, in))
 		}
 	case messages.OpenPage:
 		m.create(&creation{reply: in.Reply}, in.NewWindow)
@@ -138,6 +151,7 @@ func (m *BrowserMachine) start() {
 	// Discovery is what tells titles and ends of pages: auto-attach alone
 	// reports neither for top-level targets.
 	m.do(discoverPages())
+	m.requests.begin(m.cfg.Bridge) // before any page is attached to
 	m.autoAttach(TagRoot, true)
 	m.do(Arm{timerAttach, AttachBudget})
 }
@@ -172,6 +186,8 @@ func (m *BrowserMachine) replied(r Replied) {
 		if !m.leaving {
 			m.existingPagesKnown()
 		}
+	case TagRequests:
+		m.do(ToSupervisor{messages.RequestsHeard{Gen: m.cfg.Gen, Err: r.Err}})
 	case TagCalm:
 		// What was attached up to this reply has been resumed; the next reply
 		// says that the browser has heard so.

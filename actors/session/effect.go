@@ -73,6 +73,8 @@ const (
 	TagBridgeOff
 	TagBridgeAnswer
 	TagBridgeResume
+	TagBridgeRequest
+	TagRequests
 	TagBridgeOwner
 	TagBridgeElement
 	TagBridgePolicy
@@ -87,6 +89,7 @@ type (
 	// when that is empty.
 	Command struct {
 		Session messages.SessionID
+		Root    bool // on the browser's own session instead
 		Tag     Tag
 		Method  string
 		Params  []byte

@@ -25,6 +25,7 @@ var (
 		"Debugger.paused",
 		"Debugger.resumed",
 		"Debugger.scriptParsed",
+		"Fetch.requestPaused",
 		"Inspector.targetCrashed",
 		"Inspector.targetReloadedAfterCrash",
 		"Page.frameAttached",
@@ -36,6 +37,7 @@ var (
 		"Page.javascriptDialogOpening",
 		"Page.lifecycleEvent",
 		"Page.navigatedWithinDocument",
+		"Runtime.bindingCalled",
 		"Runtime.consoleAPICalled",
 		"Runtime.exceptionThrown",
 		"Target.attachedToTarget",
@@ -47,10 +49,12 @@ var (
 		"Debugger.paused",
 		"Debugger.resumed",
 		"Debugger.scriptParsed",
+		"Fetch.requestPaused",
 		"Page.frameDetached",
 		"Page.frameNavigated",
 		"Page.javascriptDialogClosed",
 		"Page.javascriptDialogOpening",
+		"Runtime.bindingCalled",
 		"Target.attachedToTarget",
 		"Target.detachedFromTarget",
 	}
@@ -95,7 +99,7 @@ var long = map[string]bool{
 	"Page.javascriptDialogOpening": true, "Page.javascriptDialogClosed": true, "Page.frameAttached": true, "Page.frameNavigated": true,
 	"Page.navigatedWithinDocument": true, "Page.frameStartedNavigating": true, "Runtime.consoleAPICalled": true,
 	"Runtime.exceptionThrown": true, "Target.attachedToTarget": true, "Target.targetInfoChanged": true,
-	"Debugger.paused": true,
+	"Debugger.paused": true, "Runtime.bindingCalled": true, "Fetch.requestPaused": true,
 }
 
 // decode turns an event into the fact it means to a machine, or nil when it
@@ -163,7 +167,7 @@ func decode(c Config, now time.Time, method string, params []byte) any {
 			Frame  messages.FrameID `json:"frameId"`
 			Loader string           `json:"loaderId"`
 		}
-		if json.Unmarshal(params, &e) != nil || e.Frame != messages.FrameID(c.Target) || !c.IsPage {
+		if json.Unmarshal(params, &e) != nil || e.Frame != messages.FrameID(c.Target) {
 			return nil
 		}
 		e.Loader = clip(e.Loader, maxID)
@@ -184,6 +188,13 @@ func decode(c Config, now time.Time, method string, params []byte) any {
 		return c.Bridge.Secret.decodePaused(now, params)
 	case "Debugger.resumed":
 		return pausedEvent(false)
+	case "Runtime.bindingCalled":
+		return c.Bridge.Secret.decodeBinding(now, params)
+	case "Fetch.requestPaused":
+		if c.Session != "" {
+			return nil // an agent's, by the session of its page
+		}
+		return c.Bridge.Secret.decodeRequest(c.Role, c.Gen, params)
 	case "Target.attachedToTarget":
 		var e target.EventAttachedToTarget
 		if json.Unmarshal(params, &e) != nil || e.TargetInfo == nil {

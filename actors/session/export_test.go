@@ -57,3 +57,13 @@ func Quickly(c Config, method string, params []byte) (fact any, ok bool) {
 	}
 	return fact, ok
 }
+
+// Binding, Host and Path are what a page may come to see of a secret, and Proof is
+// what it may not.
+func (s BridgeSecret) Binding() string { return s.binding() }
+func (s BridgeSecret) Host() string    { return s.host() }
+func (s BridgeSecret) Path() string    { return s.path() }
+func (s BridgeSecret) Proof() string   { return s.proof() }
+
+// ReadAddress reads whose call a request is, and which.
+func (s BridgeSecret) ReadAddress(url string) (label, key string) { return s.readAddress(url) }

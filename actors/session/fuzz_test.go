@@ -22,13 +22,32 @@ func FuzzDecode(f *testing.F) {
 		`{"sessionId":"S","targetInfo":{"targetId":"T","type":"page","title":"t","url":"u","attached":true},"waitingForDebugger":true}`,
 		`{"url":"http://a.test","frameId":"F","message":"m\ud800","type":"prompt","hasBrowserHandler":true,"defaultPrompt":"d"}`,
 		`{"frameId":"F","result":true,"userInput":""}`,
+		`{"name":"` + session.BridgeSecret(secret).Binding() + `","payload":"` + secret[16:32] + `1-2-3-4 prompt 4 5 u://said?dflt","executionContextId":3}`,
+		`{"name":"` + session.BridgeSecret(secret).Binding() + `","payload":"` + secret[16:32] + `+","executionContextId":3}`,
+		`{"requestId":"interception-job-1.0","frameId":"F","request":{"url":"https://` + session.BridgeSecret(secret).Host() + `/label.1-2-3-4"}}`,
+		`{"requestId":"interception-job-1.0","frameId":"F","request":{"url":"https://a.test/` + session.BridgeSecret(secret).Path() + `/label.1-2-3-4"}}`,
 	} {
 		f.Add([]byte(seed))
 	}
-	cfg := session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true}
+	bridge := session.Bridge{On: true, By: messages.ByRequest, Epoch: 1, Secret: secret}
+	cfg := session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true, Bridge: bridge}
+	root := session.Config{Gen: 1, Bridge: bridge}
 	f.Fuzz(func(t *testing.T, params []byte) {
 		m := session.NewMachine(cfg)
 		m.Step(time.Unix(0, 0), session.Start{})
+		browser := session.NewBrowserMachine(session.BrowserConfig{Gen: 1, Bridge: bridge})
+		browser.Step(time.Unix(0, 0), session.Start{})
+		if fact := session.Decode(root, time.Unix(0, 0), "Fetch.requestPaused", params); fact != nil {
+			for _, e := range browser.Step(time.Unix(1, 0), fact) {
+				if to, ok := e.(session.ToSupervisor); ok {
+					held := to.Msg.(messages.RequestHeld)
+					if held.Label == "" || len(held.Label) > 64 || held.Key == "" || len(held.Key) > 64 || len(held.Request) > 256 {
+						t.Errorf("a request %+v", held)
+					}
+					m.Step(time.Unix(1, 0), held)
+				}
+			}
+		}
 		for _, method := range session.Events() {
 			fact := session.Decode(cfg, time.Unix(0, 0), method, params)
 			if fact == nil {

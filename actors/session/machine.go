@@ -146,6 +146,11 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.paused = false
 		m.bridge.paused(in)
 		m.asks()
+	case messages.RequestHeld:
+		m.requested(in)
+	case bridgeAsked, bridgeWord:
+		m.bridge.requestWord(in)
+		m.asks()
 	case messages.ResumePage:
 		m.letRun()
 	case tellAgain:
@@ -182,6 +187,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case lifecycle:
 		m.lifecycle(in)
 	case navigating:
+		m.bridge.by.leaving()
 		m.reloadStarted(in)
 	case crashed:
 		m.becomeCrashed()
@@ -252,7 +258,7 @@ func (m *Machine) replied(r Replied) {
 		m.navigateReplied(r)
 	case TagReload:
 		m.reloadReplied(r)
-	case TagBridgeOn, TagBridgeScript, TagBridgeOff, TagBridgeAnswer, TagBridgeResume, TagBridgeOwner, TagBridgeElement, TagBridgePolicy:
+	case TagBridgeOn, TagBridgeScript, TagBridgeOff, TagBridgeAnswer, TagBridgeResume, TagBridgeRequest, TagBridgeOwner, TagBridgeElement, TagBridgePolicy:
 		m.bridge.replied(r)
 	}
 }
@@ -284,8 +290,12 @@ func (m *Machine) timerFired(now time.Time, name string) {
 		m.bridge.timedOut()
 	case timerBox + string(m.cfg.Session):
 		m.bridge.boxTimedOut()
+	case timerAgain + string(m.cfg.Session):
+		m.bridge.lookAgain()
 	default:
-		m.navigateTimedOut(name)
+		if !m.bridge.heldTooLong(name) {
+			m.navigateTimedOut(name)
+		}
 	}
 }
 

@@ -72,10 +72,11 @@ var endsPause = map[string]bool{
 	"Runtime.terminateExecution": true,
 }
 
-// disarmsBridge are the commands that take from the bridge what it needs of the
-// session's debugger, which it shares with the agents.
+// disarmsBridge are the commands that change what the bridge shares with the agents,
+// the session's debugger and what it intercepts.
 var disarmsBridge = map[string]bool{
 	"Debugger.disable": true, "Debugger.setBlackboxPatterns": true, "Debugger.setSkipAllPauses": true,
+	"Fetch.enable": true,
 }
 
 // DisarmsBridge says whether the bridge has to be set up anew after method.

@@ -18,12 +18,13 @@ import (
 // TestMachineTranscripts replays the stories in testdata/machine; run with
 // -rewrite to accept what the machine says now.
 //
-//	attach page|iframe [fresh|again|bridged] [restoring]
+//	attach page|iframe [fresh|again|bridged|requests] [restoring]
 //	                                 a new machine and its Start; what is restored has its outcome at
 //	                                 once, or where it is said
 //	restored                         it has
 //	reply METHOD [old] [error=CODE]  the answer to the newest (oldest) such command; error=crashed is that
-//	                                 of a renderer that has crashed meanwhile
+//	                                 of a renderer that has crashed meanwhile, error=gone of
+//	                                 a session that has ended
 //	tree LOADER URL [old]            the answer to Page.getFrameTree
 //	info TITLE                       the answer to Target.getTargetInfo
 //	event METHOD                     a CDP event
@@ -31,10 +32,13 @@ import (
 //	lifecycle LOADER NAME            Page.lifecycleEvent of the main frame
 //	navigate URL [until=X] [timeout=S]
 //	dialogs [ID...] [holding]        what the dialog actor says is open
-//	handle ID accept|dismiss [text=X] [key=X]
+//	handle ID|nobody accept|dismiss [text=X] [key=X [request=X] [anchor]]
 //	pause KEY KIND MESSAGE [context=N]  Debugger.paused in a function of the bridge
 //	script FRAME CONTEXT             our script, in a document
-//	bridge on|off EPOCH              SetBridge
+//	bridge on|off EPOCH [requests]   SetBridge
+//	word KEY KIND MESSAGE            what a call says of itself by the binding
+//	wonders KEY | says +|-           a document's question whether it is heard, and its conclusion
+//	held KEY REQUEST [anchor]        its request, which the browser's session of a link holds
 //	boxed open|shut                  what the parent's session knows of the frame
 //	probe [report] | reload | load URL
 //	browser alive|dialog|silent      what the browser process answers while time passes: signs of life,
@@ -92,6 +96,9 @@ func (tr *transcript) pageInput(t *testing.T, d *datadriven.TestData) any {
 			cfg.Target, cfg.IsPage = "F", false
 		}
 		cfg.Bridge = session.Bridge{On: d.HasArg("bridged"), Epoch: 1, Secret: secret}
+		if d.HasArg("requests") {
+			cfg.Bridge.On, cfg.Bridge.By = true, messages.ByRequest
+		}
 		tr.begin(cfg)
 		tr.restoring = d.HasArg("restoring")
 		tr.machine = session.NewMachine(cfg)
@@ -115,7 +122,30 @@ func (tr *transcript) pageInput(t *testing.T, d *datadriven.TestData) any {
 		if err != nil {
 			d.Fatalf(t, "%v", err)
 		}
-		return messages.SetBridge{On: arg(t, d, 0) == "on", Epoch: n}
+		o := messages.SetBridge{On: arg(t, d, 0) == "on", Epoch: n}
+		if d.HasArg("requests") {
+			o.By = messages.ByRequest
+		}
+		return o
+	case "word", "says", "wonders":
+		payload := ""
+		switch d.Cmd {
+		case "word":
+			message := arg(t, d, 2)
+			payload = fmt.Sprintf("%s %s 4 %d u://%sdflt", arg(t, d, 0), arg(t, d, 1), len(message), message)
+		case "wonders":
+			payload = "?" + arg(t, d, 0)
+		default:
+			payload = arg(t, d, 0)
+		}
+		d.Input = fmt.Sprintf(`{"name":%q,"payload":%q,"executionContextId":3}`, session.BridgeSecret(secret).Binding(), secret[16:32]+payload)
+		return tr.event(t, d, "Runtime.bindingCalled")
+	case "held":
+		h := messages.RequestHeld{Key: arg(t, d, 0), Request: arg(t, d, 1), Frame: "F2"}
+		if d.HasArg("anchor") {
+			h.Role = messages.RoleAnchor
+		}
+		return h
 	case "boxed":
 		return messages.FrameBoxed{Session: tr.cfg.Session, Shut: arg(t, d, 0) == "shut"}
 	case "tree":
@@ -159,6 +189,9 @@ func (tr *transcript) pageInput(t *testing.T, d *datadriven.TestData) any {
 		return o
 	case "handle":
 		o := messages.HandleDialog{Dialog: messages.DialogID(arg(t, d, 0)), Page: tr.cfg.Page, Accept: arg(t, d, 1) == "accept"}
+		if o.Dialog == "nobody" {
+			o.Dialog = ""
+		}
 		if d.HasArg("text") {
 			var text string
 			d.ScanArgs(t, "text", &text)
@@ -167,6 +200,13 @@ func (tr *transcript) pageInput(t *testing.T, d *datadriven.TestData) any {
 		if d.HasArg("key") {
 			d.ScanArgs(t, "key", &o.Pause.Key)
 			o.Pause.CallFrame = "1.3.0"
+			if d.HasArg("request") {
+				o.Pause.CallFrame = ""
+				d.ScanArgs(t, "request", &o.Pause.Request)
+			}
+			if d.HasArg("anchor") {
+				o.Pause.Holder = messages.RoleAnchor
+			}
 		}
 		return o
 	case "probe":
@@ -243,8 +283,11 @@ func (tr *transcript) reply(t *testing.T, d *datadriven.TestData, method string)
 		var code string
 		d.ScanArgs(t, "error", &code)
 		r.Result, r.Err = nil, messages.Errorf(messages.Code(code), "the browser says no")
-		if code == "crashed" {
+		switch code {
+		case "crashed":
 			r.Err = messages.Errorf(messages.CodeCDPError, "Target crashed")
+		case "gone":
+			r.Err = messages.Errorf(messages.CodeCDPError, "Session with given id not found.")
 		}
 	}
 	return r

@@ -13,27 +13,43 @@ func (m *Machine) bridged() bool {
 }
 
 func (m *Machine) sessionBridge() session.Bridge {
-	return session.Bridge{On: m.bridged(), Epoch: m.epoch, Secret: m.bridge}
+	return session.Bridge{On: m.bridged(), By: m.by, Epoch: m.epoch, Secret: m.bridge}
+}
+
+// showBridge has the snapshot say what the task wants, and by which mechanism.
+func (m *Machine) showBridge() {
+	m.conn.Bridge, m.conn.BridgeBy = messages.BridgeNative, ""
+	if m.bridged() {
+		m.conn.Bridge, m.conn.BridgeBy = messages.BridgeOn, m.by.String()
+	}
 }
 
 // setBridge follows a spec, or a browser, that wants another bridge.
 func (m *Machine) setBridge() {
-	state := messages.BridgeNative
-	if m.bridged() {
-		state = messages.BridgeOn
-	}
-	if m.conn.Bridge == state {
+	if m.bridged() == (m.conn.Bridge == messages.BridgeOn) {
 		return
 	}
-	m.conn.Bridge = state
+	m.showBridge()
 	m.epoch++
 	m.tellConnection()
+	if m.bridged() && m.by == messages.ByRequest {
+		m.askForRequests()
+	} else {
+		m.tellBridge()
+	}
+}
+
+func (m *Machine) bridgeOrder() messages.SetBridge {
+	return messages.SetBridge{On: m.bridged(), By: m.by, Epoch: m.epoch}
+}
+
+func (m *Machine) tellBridge() {
 	for _, s := range m.sessionOrder() {
 		e := m.sessions[s]
-		e.cfg.Bridge.On, e.unbridged = m.bridged(), false
-		m.do(ToSession{s, messages.SetBridge{On: m.bridged(), Epoch: m.epoch}})
+		e.cfg.Bridge.On, e.cfg.Bridge.By, e.unbridged = m.bridged(), m.by, false
+		m.do(ToSession{s, m.bridgeOrder()})
 	}
-	m.toAnchor(messages.SetBridge{On: m.bridged(), Epoch: m.epoch})
+	m.toAnchor(m.bridgeOrder())
 	m.coverFrames("")
 	for _, t := range m.order {
 		m.pageChanged(t)
@@ -54,7 +70,11 @@ func (m *Machine) bridgeNeeded(n messages.BridgeNeeded) {
 // bridgeRefused notes where the bridge cannot work: dialogs stay native there.
 func (m *Machine) bridgeRefused(r messages.BridgeRefused) {
 	e := m.sessions[r.Session]
-	if e == nil || r.Gen != m.gen || !e.cfg.Bridge.On || e.unbridged {
+	if e == nil || r.Gen != m.gen || !e.cfg.Bridge.On {
+		return
+	}
+	m.mechanismRefused(r)
+	if e.unbridged {
 		return
 	}
 	e.unbridged = true
@@ -65,13 +85,14 @@ func (m *Machine) bridgeRefused(r messages.BridgeRefused) {
 // is so, and not once it is wanted.
 func (m *Machine) bridgeStands(b messages.BridgeStands) {
 	e := m.sessions[b.Session]
-	if e == nil || b.Role != messages.RolePrimary || b.Gen != m.gen || e.bridged == b.On {
+	if e == nil || b.Role != messages.RolePrimary || b.Gen != m.gen || e.bridged == b.On && e.unbridged == b.Unable {
 		return
 	}
 	before := m.pageBridge(e.cfg.Page)
-	if e.bridged = b.On; m.pageBridge(e.cfg.Page) != before {
+	if e.bridged, e.unbridged = b.On, b.Unable; m.pageBridge(e.cfg.Page) != before {
 		m.pageChanged(e.cfg.Page)
 	}
+	m.maybeHearNothing()
 }
 
 // pageBridge is what the contract says of a page's bridge.

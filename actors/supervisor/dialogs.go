@@ -71,11 +71,11 @@ func on(dialogs []messages.Dialog, page messages.TargetID) []messages.Dialog {
 	return on
 }
 
-// pausing are those of dialogs that are bridged and whose frame lives in session s.
+// pausing are those of dialogs that wait in the debugger of session s.
 func (m *Machine) pausing(s messages.SessionID, dialogs []messages.Dialog) []messages.Dialog {
 	var mine []messages.Dialog
 	for _, d := range dialogs {
-		if d.Path == messages.PathBridge && m.holder(d) == s {
+		if d.Path == messages.PathBridge && !d.Holds && m.holder(d) == s {
 			mine = append(mine, d)
 		}
 	}
@@ -83,11 +83,11 @@ func (m *Machine) pausing(s messages.SessionID, dialogs []messages.Dialog) []mes
 }
 
 // blocking are those of dialogs that keep the renderer of session s from
-// answering: the native ones whose frame lives there.
+// answering: those whose frame lives there, unless it waits in the debugger.
 func (m *Machine) blocking(s messages.SessionID, dialogs []messages.Dialog) []messages.Dialog {
 	var mine []messages.Dialog
 	for _, d := range dialogs {
-		if d.Path != messages.PathBridge && m.holder(d) == s {
+		if (d.Path != messages.PathBridge || d.Holds) && m.holder(d) == s {
 			mine = append(mine, d)
 		}
 	}

@@ -36,6 +36,9 @@ type Machine struct {
 	bridge   session.BridgeSecret
 	epoch    uint64 // of the bridge, as it was last turned on or off
 	switched bool   // to the bridge, for want of dialogs that stay open
+	by       messages.Mechanism
+	asked    bool // the browser, whether requests can be heard
+	deaf     bool // they cannot
 
 	pages    map[messages.TargetID]*pageEntry
 	order    []messages.TargetID // as opened
@@ -94,9 +97,10 @@ type sessionEntry struct {
 	retells bool // of its frames, to a new frame actor
 	health  messages.PageState
 
-	bridged   bool // its documents have the bridge
-	unbridged bool // the browser does not give it one
-	boxed     bool // whether its sandbox keeps it from opening dialogs is known
+	label     string // of its requests
+	bridged   bool   // its documents have the bridge
+	unbridged bool   // the browser does not give it one
+	boxed     bool   // whether its sandbox keeps it from opening dialogs is known
 	shut      bool
 }
 
@@ -117,10 +121,7 @@ func NewMachine(id messages.TaskID, spec messages.TaskSpec) *Machine {
 		id: id, spec: spec, state: messages.StateStarting, conn: conn,
 		pages: map[messages.TargetID]*pageEntry{}, sessions: map[messages.SessionID]*sessionEntry{},
 	}
-	m.conn.Bridge = messages.BridgeNative
-	if m.bridged() {
-		m.conn.Bridge = messages.BridgeOn
-	}
+	m.showBridge()
 	return m
 }
 
@@ -135,7 +136,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	}
 	switch in := in.(type) {
 	case BrowserStarting:
-		m.gen, m.rooted = in.Gen, false
+		m.gen, m.rooted, m.asked, m.deaf = in.Gen, false, false, false
 		m.setPrimary(messages.LinkDialing)
 	case BrowserWaiting:
 		m.setPrimary(messages.LinkBackoff)
@@ -243,6 +244,12 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.bridgeNeeded(in)
 	case messages.FrameBoxed:
 		m.frameBoxed(in)
+	case messages.RequestsHeard:
+		m.requestsHeard(in)
+	case messages.RequestHeld:
+		m.requestHeld(in)
+	case messages.EndRequest:
+		m.endRequest(in)
 	case messages.BridgeStands:
 		m.bridgeStands(in)
 	case messages.BridgeRefused:

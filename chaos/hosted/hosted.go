@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,8 +26,8 @@ type Options struct {
 	// Dials is how many connections a door admits before its address has expired;
 	// 0 is any number, until [Door.Expire].
 	Dials int
-	// NoDebugger refuses the Debugger domain.
-	NoDebugger bool
+	// Refuse are the domains that nobody gets, such as "Debugger".
+	Refuse []string
 }
 
 // Backend is the service in front of one browser. Its methods are safe for
@@ -204,13 +205,11 @@ func (b *Backend) pump(ctx context.Context, to, from *websocket.Conn, fromClient
 		if err != nil {
 			return
 		}
-		if fromClient && b.options.NoDebugger {
-			if refusal := refuse(message, "Debugger."); refusal != nil {
-				if from.Write(ctx, kind, refusal) != nil {
-					return
-				}
-				continue
+		if refusal := b.refuse(message); fromClient && refusal != nil {
+			if from.Write(ctx, kind, refusal) != nil {
+				return
 			}
+			continue
 		}
 		if to.Write(ctx, kind, message) != nil {
 			return
@@ -220,13 +219,19 @@ func (b *Backend) pump(ctx context.Context, to, from *websocket.Conn, fromClient
 
 // refuse is the answer to a command of a domain that is not to be had; nil for all
 // others.
-func refuse(message []byte, domain string) []byte {
+func (b *Backend) refuse(message []byte) []byte {
+	if len(b.options.Refuse) == 0 {
+		return nil
+	}
 	var c struct {
 		ID      int64  `json:"id"`
 		Session string `json:"sessionId,omitempty"`
 		Method  string `json:"method"`
 	}
-	if json.Unmarshal(message, &c) != nil || !strings.HasPrefix(c.Method, domain) {
+	if json.Unmarshal(message, &c) != nil {
+		return nil
+	}
+	if domain, _, _ := strings.Cut(c.Method, "."); !slices.Contains(b.options.Refuse, domain) {
 		return nil
 	}
 	return fmt.Appendf(nil, `{"id":%d,"error":{"code":-32601,"message":"'%s' wasn't found"},"sessionId":%q}`, c.ID, c.Method, c.Session)

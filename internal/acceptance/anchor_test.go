@@ -187,9 +187,9 @@ func (k *task) outlives(p *chromiumtest.FaultProxy, l place, kind, action string
 	if away {
 		code = messages.CodeUpstreamUnavailable
 	}
-	// A beforeunload asks before the page stands still, and over the bridge a page
-	// that waits answers.
-	if kind != "beforeunload" && (away || !k.bridged()) {
+	// A beforeunload asks before the page stands still, and a page that waits in the
+	// debugger answers.
+	if kind != "beforeunload" && (away || !k.answersAsked()) {
 		k.atOnceErr("a call meanwhile", code, func() error {
 			_, err := evalOn(k.ctx, k.node, k.id, l.where(), "1")
 			return err

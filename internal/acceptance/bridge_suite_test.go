@@ -34,6 +34,12 @@ func TestD24_TheSuiteOverTheBridge(t *testing.T) {
 
 // bridged says that this run of a row is over the bridge.
 func (r *rig) bridged() bool {
+	return r.answersAsked() || strings.HasPrefix(r.Name(), byRequests+"/")
+}
+
+// answersAsked says that a page that asks goes on answering questions itself: it waits
+// in the debugger.
+func (r *rig) answersAsked() bool {
 	return strings.HasPrefix(r.Name(), overTheBridge+"/") || strings.HasPrefix(r.Name(), onAHostedBrowser+"/")
 }
 
@@ -45,11 +51,10 @@ func (r *rig) path(typ string) string {
 	return "native"
 }
 
-// blocked is what a call gets that has to wait for the open dialog of the page: over
-// the bridge a page that waits goes on answering questions.
+// blocked is what a call gets that has to wait for the open dialog of the page.
 func (k *task) blocked() error {
 	expression := "1"
-	if k.bridged() {
+	if k.answersAsked() {
 		expression = "new Promise(() => {})"
 	}
 	_, err := k.node.CDP(k.ctx, k.id, messages.CDPRequest{

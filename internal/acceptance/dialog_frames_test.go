@@ -81,12 +81,12 @@ func TestD18_EveryKindOfFrame(t *testing.T) {
 			if d.FrameID != f.FrameID || d.TargetID != s.PageTargetID || d.SessionID != s.Pages[0].SessionID || d.Message != "from below" {
 				t.Errorf("dialog %+v of frame %+v", d, f)
 			}
-			if c.oopif && !k.bridged() {
+			if c.oopif && !k.answersAsked() {
 				// In the process of the frame that asks nothing runs any more.
 				_, err := k.tryEval(f.FrameID, "1")
 				wantCode(t, err, messages.CodeBlockedByDialog)
 			}
-			if name == "A-B-A" && !k.bridged() {
+			if name == "A-B-A" && !k.answersAsked() {
 				// Nor does the page's own script: it shares that process. Each call
 				// is told so, not only the one that found it out.
 				for range 2 {
@@ -137,7 +137,7 @@ func TestC7_AFramesDialogIsAnsweredWhileItsPageRuns(t *testing.T) {
 	if got := k.eval(k.frame("/nested-b").FrameID, "1 + 1"); got != "2" {
 		t.Errorf("the frame between says %s", got)
 	}
-	if !k.bridged() {
+	if !k.answersAsked() {
 		_, err := k.tryEval(f.FrameID, "1")
 		wantCode(t, err, messages.CodeBlockedByDialog)
 	}

@@ -19,14 +19,21 @@ type hostedBrowser struct {
 	*hosted.Backend
 }
 
-// theHosted is for the rows of the suite, which know nothing of it.
-var theHosted atomic.Pointer[hostedBrowser]
+// theHosted and theUndebugged are for the rows of the suite, which know nothing of
+// them.
+var theHosted, theUndebugged atomic.Pointer[hostedBrowser]
 
-const onAHostedBrowser = "TestD24_TheSuiteOnAHostedBrowser"
+const (
+	onAHostedBrowser = "TestD24_TheSuiteOnAHostedBrowser"
+	byRequests       = "TestD24_TheSuiteByRequests"
+)
 
 func hostedFor(t *testing.T) *hostedBrowser {
-	if strings.HasPrefix(t.Name(), onAHostedBrowser+"/") {
+	switch {
+	case strings.HasPrefix(t.Name(), onAHostedBrowser+"/"):
 		return theHosted.Load()
+	case strings.HasPrefix(t.Name(), byRequests+"/"):
+		return theUndebugged.Load()
 	}
 	return nil
 }
@@ -99,9 +106,9 @@ func TestBridge_AutoFindsOutOnAHostedBrowser(t *testing.T) {
 }
 
 // Where the bridge cannot work, dialogs stay as they are, and the snapshot says so.
-func TestBridge_WithoutADebuggerDialogsStayNative(t *testing.T) {
+func TestBridge_WhereNoMechanismWorksDialogsStayNative(t *testing.T) {
 	t.Parallel()
-	h := host(t, hosted.Options{NoDebugger: true})
+	h := host(t, hosted.Options{Refuse: []string{"Debugger", "Fetch"}})
 	r := setupOn(t, h.chrome)
 	r.entry = h.open()
 	k := r.task("unavailable", bridged)

@@ -136,7 +136,14 @@ func (r *rig) task(id messages.TaskID, change ...func(*messages.TaskSpec)) *task
 	if _, _, err := r.node.GetOrStart(r.ctx, id, spec); err != nil {
 		r.Fatalf("start task %s: %v", id, err)
 	}
-	return &task{r, id}
+	k := &task{r, id}
+	if r.entry != nil && strings.HasPrefix(r.Name(), byRequests+"/") && spec.Bridge == messages.BridgeOn {
+		// It has to find out first that there is no debugger; a dialog before that is native.
+		k.await("the bridge", func(s *messages.Snapshot) bool {
+			return s.Connection.BridgeBy == "request" && len(s.Pages) > 0 && s.Pages[0].Bridge == messages.BridgeOn
+		})
+	}
+	return k
 }
 
 type task struct {

@@ -23,8 +23,8 @@ var checks = []check{
 	{"connection", true, (*patient).connects, "give the address of a browser's DevTools that this machine reaches"},
 	{"auto-attach", true, (*patient).autoAttaches, "nothing helps: without it no popup is held before its first script; another service is needed"},
 	{"native dialogs", false, (*patient).holdsDialogs, "tasks turn to the bridge by themselves once they see it; bridge: on has it from the start"},
-	{"debugger bridge", false, (*patient).pauses, "native dialogs are all there is on this browser"},
-	{"request bridge", false, (*patient).intercepts, "nothing needs it where the debugger bridge works"},
+	{"debugger bridge", false, (*patient).pauses, "tasks take the request bridge, where that works"},
+	{"request bridge", false, (*patient).intercepts, "nothing needs it where the debugger bridge works; where that fails as well, dialogs are native"},
 	{"frames attach", false, (*patient).attachesFrames, "frames of other processes are seen by their parents only; a browser that isolates sites shows them"},
 	{"message size", false, (*patient).carries, "ask for less at once"},
 	{"anchor", false, (*patient).takesTwo, "tasks do without: a dialog that is open when the connection drops is lost"},
@@ -157,12 +157,12 @@ type request struct {
 }
 
 // intercept takes one request, and gives it a body.
-func (p *patient) intercept(ctx context.Context, body string) error {
+func (p *patient) intercept(ctx context.Context, by *ear, body string) error {
 	var r request
-	if err := p.page.next(ctx, "Fetch.requestPaused", patience, &r); err != nil {
+	if err := by.next(ctx, "Fetch.requestPaused", patience, &r); err != nil {
 		return err
 	}
-	return p.page.call(ctx, "Fetch.fulfillRequest", object{
+	return by.call(ctx, "Fetch.fulfillRequest", object{
 		"requestId": r.ID, "responseCode": 200, "body": base64.StdEncoding.EncodeToString([]byte(body)),
 		"responseHeaders": []object{{"name": "Access-Control-Allow-Origin", "value": "*"}, {"name": "Content-Type", "value": "text/html"}},
 	}, nil)
@@ -171,14 +171,26 @@ func (p *patient) intercept(ctx context.Context, body string) error {
 const nowhere = "https://holdfast-doctor.invalid/"
 
 func (p *patient) intercepts(ctx context.Context) (string, error) {
-	if err := p.page.call(ctx, "Fetch.enable", object{"patterns": []object{{"urlPattern": nowhere + "*"}}}, nil); err != nil {
+	if err := p.root.call(ctx, "Fetch.enable", object{"patterns": []object{{"urlPattern": nowhere + "*"}}}, nil); err != nil {
 		return "", err
 	}
-	defer p.page.start("Fetch.disable", object{})
-	if err := p.page.later(ctx, "const x = new XMLHttpRequest(); x.open('POST', '"+nowhere+"', false); try { x.send(''); window.got = x.responseText } catch (e) { window.got = e.name }"); err != nil {
+	defer p.root.start("Fetch.disable", object{})
+	// So that the page that is there is heard as well.
+	for method, params := range map[string]object{"Fetch.enable": {"patterns": []object{{"urlPattern": nowhere + "none"}}}, "Runtime.addBinding": {"name": "holdfastDoctor"}} {
+		if err := p.page.call(ctx, method, params, nil); err != nil {
+			return "", err
+		}
+	}
+	if err := p.page.call(ctx, "Fetch.disable", object{}, nil); err != nil {
 		return "", err
 	}
-	if err := p.intercept(ctx, "given"); err != nil {
+	if err := p.page.later(ctx, "holdfastDoctor('asked'); const x = new XMLHttpRequest(); x.open('POST', '"+nowhere+"', false); try { x.send(''); window.got = x.responseText } catch (e) { window.got = e.name }"); err != nil {
+		return "", err
+	}
+	if err := p.page.next(ctx, "Runtime.bindingCalled", patience, nil); err != nil {
+		return "", err
+	}
+	if err := p.intercept(ctx, p.root, "given"); err != nil {
 		return "", err
 	}
 	var got string
@@ -201,10 +213,10 @@ func (p *patient) attachesFrames(ctx context.Context) (string, error) {
 		return "", err
 	}
 	p.page.start("Page.navigate", object{"url": nowhere})
-	if err := p.intercept(ctx, `<title>holdfast doctor</title><iframe src="https://holdfast-doctor-frame.invalid/"></iframe>`); err != nil {
+	if err := p.intercept(ctx, p.page, `<title>holdfast doctor</title><iframe src="https://holdfast-doctor-frame.invalid/"></iframe>`); err != nil {
 		return "", err
 	}
-	if err := p.intercept(ctx, "<p>"); err != nil {
+	if err := p.intercept(ctx, p.page, "<p>"); err != nil {
 		return "", err
 	}
 	var a attached

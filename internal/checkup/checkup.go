@@ -50,7 +50,7 @@ type ear struct {
 // wanted are the events that checks wait for.
 var wanted = []string{
 	"Target.attachedToTarget", "Page.javascriptDialogOpening", "Page.javascriptDialogClosed", "Page.loadEventFired",
-	"Debugger.paused", "Fetch.requestPaused",
+	"Debugger.paused", "Fetch.requestPaused", "Runtime.bindingCalled",
 }
 
 func listen(mux *transport.Mux, s messages.SessionID) *ear {

@@ -72,6 +72,7 @@ func TestAHostedBrowser(t *testing.T) {
 		failed  []string
 	}{
 		"that dismisses dialogs, and takes one client": {hosted.Options{DismissAfter: 10 * time.Millisecond, Dials: 1}, []string{"native dialogs", "anchor"}},
+		"that keeps the debugger to itself":            {hosted.Options{Refuse: []string{"Debugger"}}, []string{"debugger bridge"}},
 		"that drops everybody when one leaves":         {hosted.Options{DropOthers: true}, []string{"anchor"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,115 @@
+package session
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"holdfast/messages"
+)
+
+// The anchor's part in the bridge by requests. Either link may be the one that is told
+// of a request first. Where that is the anchor, the primary's session, which has the
+// word of it, tells of the dialog, and the anchor answers. What it holds when the
+// primary is lost it tells of by itself.
+
+// anchorHeld bounds the requests that are remembered.
+const anchorHeld = 1024
+
+func (m *AnchorMachine) requestPaused(p requestPaused) {
+	if !m.requests.heard(p) {
+		return
+	}
+	m.tellRequest(p.RequestHeld)
+}
+
+func (m *AnchorMachine) tellRequest(r messages.RequestHeld) {
+	// A question whether it is heard needs nobody else.
+	if q := m.requestsOf(r.Label); m.alone || q != nil && q.wonders(r.Key) {
+		m.ownRequest(r)
+		return
+	}
+	if len(m.requested) >= anchorHeld {
+		// Of pages that are no more; nobody asks so much at once.
+		maps.DeleteFunc(m.requested, func(_ string, held messages.RequestHeld) bool { return m.requestsOf(held.Label) == nil })
+	}
+	if len(m.requested) >= anchorHeld {
+		m.endRequest(messages.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request})
+		return
+	}
+	m.requested[r.Request] = r
+	m.do(ToSupervisor{r})
+}
+
+// ownRequest is for the anchor to decide over.
+func (m *AnchorMachine) ownRequest(r messages.RequestHeld) {
+	if !m.requests.on || r.Gen != m.cfg.Gen {
+		return // of an anchor before
+	}
+	delete(m.requested, r.Request)
+	if q := m.requestsOf(r.Label); q != nil {
+		q.requested(r)
+		return
+	}
+	// Of a frame it has no session of: known to whoever remembers its dialog.
+	m.do(ToDialog{messages.DialogOpened{
+		Role: messages.RoleAnchor, Gen: m.cfg.Gen, Frame: r.Frame, Pause: heldRequest{r.Request, r.Role, r.Gen, r.Frame}.pause(r.Key),
+	}})
+}
+
+func (m *AnchorMachine) requestsOf(label string) *byRequest {
+	for _, s := range slices.Sorted(maps.Keys(m.bridges)) {
+		if q := m.bridges[s].requests(); q != nil && q.secret.Label(q.target) == label {
+			return q
+		}
+	}
+	return nil
+}
+
+// tellRequests tells of what the primary has left behind.
+func (m *AnchorMachine) tellRequests() {
+	for _, id := range slices.Sorted(maps.Keys(m.requested)) {
+		m.tellRequest(m.requested[id])
+	}
+}
+
+// endRequest does as the primary's session says. What an anchor before this one held
+// has passed on.
+func (m *AnchorMachine) endRequest(e messages.EndRequest) {
+	switch {
+	case m.requests.on && e.Gen == m.cfg.Gen:
+		delete(m.requested, e.Request)
+		m.do(endRequest(m.cfg.Bridge.Secret, e))
+	case e.Dialog != "":
+		m.do(ToDialog{messages.DialogHandled{
+			Dialog: e.Dialog, Session: e.Session, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").With("sent", false),
+		}})
+	}
+}
+
+// answerRequest answers a call that the anchor holds the request of.
+func (m *AnchorMachine) answerRequest(o messages.HandleDialog) {
+	e := messages.EndRequest{Role: messages.RoleAnchor, Gen: o.Pause.HolderGen, Request: o.Pause.Request, Dialog: o.Dialog, Session: o.Session}
+	if o.Dialog != "" {
+		e.Answer = answerOf(o)
+	}
+	m.endRequest(e)
+}
+
+// requestEnded tells the outcome of an answer to a call of the primary's session.
+func (m *AnchorMachine) requestEnded(r Replied) {
+	if m.bridges[r.Tag.Session] != nil {
+		m.bridgeReplied(r)
+	} else if r.Tag.ID != "" {
+		m.do(ToDialog{messages.DialogHandled{Dialog: r.Tag.ID, Session: r.Tag.Session, Err: dialogError(notWaiting(r.Err))}})
+	}
+}
+
+func (m *AnchorMachine) heldTimer(name string) {
+	if rest, ok := strings.CutPrefix(name, timerHeld); ok {
+		session, _, _ := strings.Cut(rest, ":")
+		if b := m.bridges[messages.SessionID(session)]; b != nil {
+			b.heldTooLong(name)
+		}
+	}
+}

@@ -1,0 +1,394 @@
+package session
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/messages"
+)
+
+// byRequest is the mechanism for a browser that gives nobody its debugger (C37 to
+// C44): our functions make a synchronous request to an address that nobody has, and
+// the answer is its response. Two things are told of a call, in either order, and it
+// is one only once both have been, under the same name:
+//
+//	Runtime.bindingCalled   of this session: what is asked, and our secret
+//	Fetch.requestPaused     of the browser's session: that the page waits, and in which frame
+//
+// So no text is ever in a request, wherever it may come to for want of us (C43), and
+// a request by itself, which a page can make as well, is nothing. A document asks
+// before its first script whether it is heard; one that is not keeps its native
+// dialogs, and says so.
+//
+// A request is told to one link at a time, to the next once the first is gone
+// (M11), while the word of it comes to every session that is there. A link that came
+// later has the request alone: whoever remembers the dialog knows what it is of.
+type byRequest struct {
+	*bridge
+	word      *bridgePaused          // the newest that no request has come for
+	held      map[string]heldRequest // for which no word has
+	documents map[int64]bool         // by context, whether they are heard
+	tries     int                    // to have those that are not ask again
+	intercept bool                   // an agent intercepts by this session as well
+}
+
+type heldRequest struct {
+	id     string
+	holder messages.Role
+	gen    messages.Generation
+	frame  messages.FrameID
+}
+
+func (h heldRequest) pause(key string) messages.Pause {
+	return messages.Pause{Key: key, Request: h.id, Holder: h.holder, HolderGen: h.gen}
+}
+
+//go:embed bridgerequest.js
+var waitsForRequest string
+
+// Events of the mechanism.
+type (
+	// bridgeWord is what a document says of itself: that it is heard, or not.
+	bridgeWord struct {
+		Context int64
+		Heard   bool
+	}
+	// bridgeAsked is the word of a call, or without a kind of the question whether
+	// anybody hears.
+	bridgeAsked struct{ call bridgePaused }
+)
+
+// wordGrace is what the word of a request gets, which comes another way and mostly
+// earlier.
+const wordGrace = 500 * time.Millisecond
+
+// maxHeld bounds the requests without a word: a page can make as many as it likes,
+// once it has seen what they look like.
+const maxHeld = 16
+
+const timerHeld = "held:"
+
+func newByRequest(b *bridge) *byRequest {
+	return &byRequest{bridge: b, held: map[string]heldRequest{}, documents: map[int64]bool{}}
+}
+
+// derive makes a name for one purpose, from which the secret cannot be told. Some of
+// them are seen by pages, after the fact.
+func (s BridgeSecret) derive(purpose string) string {
+	sum := sha256.Sum256([]byte(string(s) + " " + purpose))
+	return hex.EncodeToString(sum[:12])
+}
+
+func (s BridgeSecret) binding() string { return "_" + s.derive("binding") }
+
+// host is that of the requests; where a document may not ask it, they go to its own,
+// below path.
+func (s BridgeSecret) host() string { return s.derive("host") + ".invalid" }
+func (s BridgeSecret) path() string { return s.derive("path") }
+
+// proof begins a response of ours; no server knows it.
+func (s BridgeSecret) proof() string { return s.derive("proof") }
+
+// Label tells for whose session a request is; it is the same on each link.
+func (s BridgeSecret) Label(t messages.TargetID) string { return s.derive("label " + string(t)) }
+
+type requestPattern struct {
+	URL  string `json:"urlPattern"`
+	Type string `json:"resourceType,omitempty"`
+}
+
+type fetchPatterns struct {
+	Patterns []requestPattern `json:"patterns"`
+}
+
+func (q *byRequest) arm() {
+	if !q.intercept {
+		// The browser's session hears the documents that are there already only once
+		// their page's has had its word about requests (measured).
+		q.command(TagNone, "Fetch.enable", mustJSON(fetchPatterns{[]requestPattern{{URL: "https://" + q.secret.host() + "/none"}}}))
+		q.command(TagNone, "Fetch.disable", nil)
+	}
+	if q.role == messages.RoleAnchor {
+		// Without it a binding is forgotten when the page moves to another process. The
+		// primary's session has it in any case.
+		q.command(TagNone, "Runtime.enable", nil)
+	}
+	q.watch(0)
+	q.command(TagBridgeOn, "Runtime.addBinding", q.bindingParams())
+	q.add(q.secret.script(q.epoch, q.secret.mark(messages.ByRequest), waitsForRequest,
+		"BINDING", q.secret.binding(), "PROOF", q.secret.proof(), "HOST", q.secret.host(), "PATH", q.secret.path(), "LABEL", q.secret.Label(q.target)))
+}
+
+func (q *byRequest) bindingParams() []byte {
+	return mustJSON(struct {
+		Name string `json:"name"`
+	}{q.secret.binding()})
+}
+
+// rearm leaves to an agent what it intercepts: it shares the session's Fetch, and the
+// bridge can do without from here on.
+func (q *byRequest) rearm() { q.intercept = true }
+
+// revived is nothing to it: what it has set is the session's.
+func (q *byRequest) revived() {}
+
+func (q *byRequest) added() {}
+
+func (q *byRequest) disarm() {
+	if q.pause != nil {
+		q.drop(q.pause.Pause)
+	}
+	q.dropHeld()
+	clear(q.documents)
+	q.do(Disarm{timerAgain + string(q.session)})
+	q.command(TagBridgeOff, "Runtime.removeBinding", q.bindingParams())
+}
+
+func (q *byRequest) give(p messages.Pause, id messages.DialogID, answer []byte) {
+	q.end(messages.EndRequest{Role: p.Holder, Gen: p.HolderGen, Request: p.Request, Answer: answer, Dialog: id, Session: q.session})
+}
+
+// drop fails a request, which its page takes for a dismissal.
+func (q *byRequest) drop(p messages.Pause) {
+	q.end(messages.EndRequest{Role: p.Holder, Gen: p.HolderGen, Request: p.Request})
+}
+
+// end is done by the link that holds the request.
+func (q *byRequest) end(e messages.EndRequest) {
+	if e.Role != q.role {
+		q.do(ToSupervisor{e})
+		return
+	}
+	q.do(endRequest(q.secret, e))
+}
+
+// leaving answers a call whose document is to go: it would not, before that (C44).
+func (q *byRequest) leaving() {
+	if q.pause != nil {
+		gone := q.pause.Pause
+		q.over()
+		q.drop(gone)
+	}
+}
+
+func (q *byRequest) navigated(root bool) {
+	if !root {
+		return
+	}
+	clear(q.documents)
+	q.watch(0)
+	clear(q.policies) // another process counts its contexts from 1 again
+	q.word = nil
+	q.dropHeld()
+}
+
+func (q *byRequest) dropHeld() {
+	for _, key := range slices.Sorted(maps.Keys(q.held)) {
+		q.drop(q.held[key].pause(key))
+		q.do(Disarm{q.timer(key)})
+	}
+	clear(q.held)
+}
+
+func (q *byRequest) timer(key string) string { return timerHeld + string(q.session) + ":" + key }
+
+// asked is the word of a call.
+func (q *byRequest) asked(p bridgePaused) {
+	q.word = &p
+	if h, ok := q.takeHeld(p.Pause.Key); ok {
+		q.waits(p.Pause.Key, h)
+	}
+}
+
+// requested passes on a request of the session's, or ends it.
+func (m *Machine) requested(r messages.RequestHeld) {
+	if q := m.bridge.requests(); q != nil {
+		q.requested(r)
+	} else {
+		m.do(ToSupervisor{messages.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request}})
+	}
+}
+
+// requested is a request that waits.
+func (q *byRequest) requested(r messages.RequestHeld) {
+	h := heldRequest{r.Request, r.Role, r.Gen, r.Frame}
+	switch {
+	case !q.on, len(q.held) >= maxHeld:
+		q.drop(h.pause(r.Key))
+	case q.pause != nil && q.pause.Key == r.Key:
+		// From a link that is gone.
+		q.pause.Pause = h.pause(r.Key)
+		way, told := q.wayOf(h), &q.pause.told
+		told.Pause, told.Role, told.Gen, told.Session = q.pause.Pause, way.Role, way.Gen, way.Session
+		q.tellAgain()
+	case q.word != nil && q.word.Pause.Key == r.Key:
+		q.waits(r.Key, h)
+	default:
+		q.held[r.Key] = h
+		q.do(Arm{q.timer(r.Key), wordGrace})
+	}
+}
+
+func (q *byRequest) takeHeld(key string) (heldRequest, bool) {
+	h, ok := q.held[key]
+	if ok {
+		delete(q.held, key)
+		q.do(Disarm{q.timer(key)})
+	}
+	return h, ok
+}
+
+// waits is a call of which everything is known.
+func (q *byRequest) waits(key string, h heldRequest) {
+	p := *q.word
+	q.word = nil
+	if p.Kind == "" { // a question whether it is heard
+		q.give(h.pause(key), "", []byte{})
+		return
+	}
+	q.leaving() // it has gone on from the one before
+	p.Pause, p.Frame, p.Way = h.pause(key), h.frame, q.wayOf(h)
+	q.paused(p)
+}
+
+// wayOf is the link that holds the request: with it the dialog is lost, or passes to
+// the other.
+func (q *byRequest) wayOf(h heldRequest) messages.Way {
+	if h.holder == q.role {
+		return messages.Way{Role: q.role, Gen: q.gen, Session: q.session}
+	}
+	return messages.Way{Role: h.holder, Gen: h.gen}
+}
+
+// wonders says that a request is the question of a document whether it is heard.
+func (q *byRequest) wonders(key string) bool {
+	return q.word != nil && q.word.Pause.Key == key && q.word.Kind == ""
+}
+
+// unspoken is a request whose word has not come: of a call from before this session,
+// or made up. The link that holds it may have heard it.
+func (q *byRequest) unspoken(key string) {
+	h, ok := q.takeHeld(key)
+	switch {
+	case !ok:
+	case h.holder != q.role:
+		q.do(ToSupervisor{messages.RequestHeld{
+			Role: h.holder, Gen: h.gen, Label: q.secret.Label(q.target), Key: key, Frame: h.frame, Request: h.id, Unspoken: true,
+		}})
+	default:
+		q.do(ToDialog{messages.DialogOpened{
+			Role: q.role, Gen: q.gen, Session: q.session, Page: q.page, Frame: h.frame,
+			Pause: h.pause(key),
+		}})
+	}
+}
+
+// says is a document's own account.
+func (q *byRequest) says(w bridgeWord) {
+	if !q.on {
+		return
+	}
+	was := q.documents[w.Context]
+	if len(q.documents) >= maxBridged {
+		clear(q.documents)
+	}
+	q.documents[w.Context] = w.Heard
+	if !w.Heard {
+		q.word = nil
+		if q.pause != nil && q.pause.context == w.Context {
+			q.leaving() // it has gone on
+		}
+		if was {
+			q.turn(false, w.Context)
+		}
+	}
+	unable := false
+	for _, heard := range q.documents {
+		unable = unable || !heard
+	}
+	q.do(ToSupervisor{messages.BridgeStands{Role: q.role, Gen: q.gen, Session: q.session, On: !unable, Unable: unable}})
+}
+
+func (q *byRequest) turn(on bool, context int64) {
+	q.command(TagNone, "Runtime.evaluate", turn(q.secret.mark(messages.ByRequest), q.epoch, on, context))
+}
+
+// askAgain is after what time documents are looked at that are not heard, or of which
+// nothing is: the first of a popup is not as long as it is held, and the next may have
+// its window, where scripts for new documents run but once.
+var askAgain = [...]time.Duration{500 * time.Millisecond, 2 * time.Second}
+
+const timerAgain = "again:"
+
+// watch begins to, or goes on. What a page can do is told by the primary's session.
+func (q *byRequest) watch(tries int) {
+	if q.tries = tries; q.role == messages.RolePrimary && tries < len(askAgain) {
+		q.do(Arm{timerAgain + string(q.session), askAgain[tries]})
+	}
+}
+
+func (q *byRequest) lookAgain() {
+	if !q.on {
+		return
+	}
+	asked := false
+	for _, context := range slices.Sorted(maps.Keys(q.documents)) {
+		if !q.documents[context] {
+			asked = true
+			q.turn(true, context)
+		}
+	}
+	if len(q.documents) == 0 {
+		asked = true
+		q.turn(true, 0)
+	}
+	if asked {
+		q.watch(q.tries + 1)
+	}
+}
+
+func (q *byRequest) replied(r Replied) {
+	switch r.Tag.Kind {
+	case TagBridgeOn:
+		if refusal(r.Err) {
+			q.refused(r.Err)
+		}
+	case TagBridgeRequest:
+		q.settled(r.Tag.ID, notWaiting(r.Err))
+		if messages.CodeOf(r.Err) == messages.CodeCDPError {
+			q.over()
+		}
+	}
+}
+
+// decodeBinding reads Runtime.bindingCalled; agents may have bindings as well.
+func (s BridgeSecret) decodeBinding(now time.Time, params []byte) any {
+	var e struct {
+		Name    string `json:"name"`
+		Payload string `json:"payload"`
+		Context int64  `json:"executionContextId"`
+	}
+	if s == "" || json.Unmarshal(params, &e) != nil || e.Name != s.binding() {
+		return nil
+	}
+	switch rest, ok := strings.CutPrefix(e.Payload, s.token()); {
+	case !ok:
+		return nil
+	case rest == "+", rest == "-":
+		return bridgeWord{e.Context, rest == "+"}
+	case strings.HasPrefix(rest, "?"):
+		return bridgeAsked{bridgePaused{Pause: messages.Pause{Key: clip(rest[1:], 64)}, Context: e.Context}}
+	}
+	p, ok := s.parseCall(e.Payload)
+	if !ok {
+		return nil
+	}
+	p.Context, p.Heard = e.Context, now
+	return bridgeAsked{p}
+}

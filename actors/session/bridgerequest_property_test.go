@@ -1,0 +1,250 @@
+package session_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"holdfast/actors/session"
+	"holdfast/messages"
+)
+
+// TestEveryRequestEndsOnce plays pages, links and dialogs against the session's half of
+// the bridge by requests, in any order. Of each request that is held there is one end:
+// an answer by who was asked, or a failure. Nothing is a dialog of which not both the
+// word and the request have come; and a response that a page could have asked for
+// without our word never carries what proves it ours.
+func TestEveryRequestEndsOnce(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		cfg := session.Config{
+			Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true,
+			Bridge: session.Bridge{On: true, By: messages.ByRequest, Epoch: 1, Secret: secret},
+		}
+		w := &requestWorld{T: t, cfg: cfg, m: session.NewMachine(cfg), now: epoch, timers: map[string]time.Time{}, requests: map[string]*heldBy{}, words: map[string]bool{}}
+		w.step(session.Start{})
+		t.Repeat(map[string]func(*rapid.T){
+			"a call": func(t *rapid.T) {
+				key := w.newKey()
+				if rapid.Bool().Draw(t, "a question") {
+					w.binding("?" + key)
+				} else {
+					w.binding(key + " confirm 4 5 u://sure?")
+				}
+				w.words[key] = true
+			},
+			"its request": func(t *rapid.T) { w.held(t, w.anyKey(t)) },
+			"a request made up": func(t *rapid.T) {
+				w.held(t, w.newKey())
+			},
+			"an account": func(t *rapid.T) { w.binding(rapid.SampledFrom([]string{"+", "-"}).Draw(t, "heard")) },
+			"an answer": func(t *rapid.T) {
+				if len(w.open) > 0 {
+					w.answer(w.open[rapid.IntRange(0, len(w.open)-1).Draw(t, "which")])
+				}
+			},
+			"another document": func(*rapid.T) { w.document() },
+			"a navigation begins": func(*rapid.T) {
+				w.step(session.Decode(w.cfg, w.now, "Page.frameStartedNavigating", []byte(`{"frameId":"T","loaderId":"L"}`)))
+			},
+			"time": func(t *rapid.T) {
+				w.pass(time.Duration(rapid.IntRange(1, 800).Draw(t, "ms")) * time.Millisecond)
+			},
+		})
+		// All who ask are answered, and the last go with the bridge.
+		for len(w.open) > 0 {
+			w.answer(w.open[0])
+		}
+		w.pass(5 * time.Second)
+		for len(w.open) > 0 {
+			w.answer(w.open[0])
+		}
+		w.step(messages.SetBridge{Epoch: 2})
+		for id, h := range w.requests {
+			if h.ends != 1 {
+				t.Errorf("request %s by the name of %s has ended %d times", id, h.key, h.ends)
+			}
+		}
+	})
+}
+
+type heldBy struct {
+	key  string
+	role messages.Role
+	ends int
+	// elsewhere says that the other link has answered it, of which this session hears
+	// nothing: to fail it once more does no harm.
+	elsewhere bool
+}
+
+type requestWorld struct {
+	*rapid.T
+	cfg      session.Config
+	m        *session.Machine
+	now      time.Time
+	timers   map[string]time.Time
+	keys     []string
+	words    map[string]bool
+	requests map[string]*heldBy
+	open     []messages.DialogOpened
+	dialogs  int
+}
+
+func (w *requestWorld) newKey() string {
+	key := fmt.Sprintf("1-2-3-%d", len(w.keys))
+	w.keys = append(w.keys, key)
+	return key
+}
+
+func (w *requestWorld) anyKey(t *rapid.T) string {
+	if len(w.keys) == 0 {
+		return w.newKey()
+	}
+	return rapid.SampledFrom(w.keys).Draw(t, "key")
+}
+
+func (w *requestWorld) held(t *rapid.T, key string) {
+	for _, h := range w.requests {
+		if h.key == key && h.ends == 0 {
+			return // a page waits once for each
+		}
+	}
+	r := messages.RequestHeld{Role: messages.Role(rapid.IntRange(0, 1).Draw(t, "link")), Gen: 1, Key: key, Frame: "T", Request: fmt.Sprintf("job-%d", len(w.requests))}
+	w.requests[r.Request] = &heldBy{key: key, role: r.Role}
+	w.step(r)
+}
+
+func (w *requestWorld) binding(payload string) {
+	said, _ := json.Marshal(secret[16:32] + payload)
+	w.step(session.Decode(w.cfg, w.now, "Runtime.bindingCalled", fmt.Appendf(nil, `{"name":%q,"payload":%s,"executionContextId":3}`, session.BridgeSecret(secret).Binding(), said)))
+}
+
+func (w *requestWorld) document() {
+	w.step(session.Decode(w.cfg, w.now, "Page.frameNavigated", []byte(`{"frame":{"id":"T","loaderId":"L","url":"http://a.test/","securityOrigin":"http://a.test"},"type":"Navigation"}`)))
+}
+
+// answer is what the dialog actor and the link that holds the request do.
+func (w *requestWorld) answer(o messages.DialogOpened) {
+	w.closed(o.Pause.Key)
+	if o.Role == messages.RolePrimary {
+		w.dialogs++
+		h := messages.HandleDialog{Dialog: messages.NewDialogID(uint64(w.dialogs)), Session: o.Session, Page: o.Page, Accept: true, Pause: o.Pause}
+		if o.Type == "" {
+			h.Dialog = "" // nobody remembers it
+		}
+		w.step(h)
+		return
+	}
+	w.requests[o.Pause.Request].elsewhere = true
+	w.ended(o.Pause.Request)
+}
+
+func (w *requestWorld) closed(key string) {
+	for i, o := range w.open {
+		if o.Pause.Key == key {
+			w.open = append(w.open[:i:i], w.open[i+1:]...)
+			return
+		}
+	}
+}
+
+func (w *requestWorld) ended(id string) {
+	if h := w.requests[id]; h == nil {
+		w.Errorf("the end of %s, which nobody holds", id)
+	} else if h.ends++; h.ends > 1 {
+		w.Errorf("request %s has ended %d times", id, h.ends)
+	}
+}
+
+func (w *requestWorld) pass(span time.Duration) {
+	for end := w.now.Add(span); ; {
+		next := ""
+		for name, at := range w.timers {
+			if !at.After(end) && (next == "" || at.Before(w.timers[next]) || at.Equal(w.timers[next]) && name < next) {
+				next = name
+			}
+		}
+		if next == "" {
+			w.now = end
+			return
+		}
+		w.now = w.timers[next]
+		delete(w.timers, next)
+		w.step(session.TimerFired{Name: next})
+	}
+}
+
+func (w *requestWorld) step(in any) {
+	var replies []session.Command
+	for _, e := range w.m.Step(w.now, in) {
+		switch e := e.(type) {
+		case session.Arm:
+			w.timers[e.Name] = w.now.Add(e.After)
+		case session.Disarm:
+			delete(w.timers, e.Name)
+		case session.Command:
+			w.command(e)
+			replies = append(replies, e)
+		case session.ToDialog:
+			w.toDialog(e.Msg)
+		case session.ToSupervisor:
+			switch msg := e.Msg.(type) {
+			case messages.EndRequest:
+				w.ends(msg.Request, msg.Answer)
+			case messages.RequestHeld: // the anchor's to decide: it has no word either
+				w.ended(msg.Request)
+			}
+		}
+	}
+	for _, c := range replies {
+		if strings.HasPrefix(c.Method, "Fetch.fulfill") || c.Method == "Network.getSecurityIsolationStatus" {
+			w.step(session.Replied{Tag: c.Tag, Result: []byte(`{}`)})
+		}
+	}
+}
+
+func (w *requestWorld) toDialog(msg any) {
+	switch o := msg.(type) {
+	case messages.DialogOpened:
+		h := w.requests[o.Pause.Request]
+		if h == nil || h.key != o.Pause.Key || h.role != o.Role || h.ends > 0 {
+			w.Fatalf("told of %+v, whose request is %+v", o, h)
+		}
+		if o.Type != "" && !w.words[o.Pause.Key] {
+			w.Errorf("told of %+v without a word", o)
+		}
+		w.closed(o.Pause.Key)
+		w.open = append(w.open, o)
+	case messages.BridgedOver:
+		w.closed(o.Key)
+	}
+}
+
+func (w *requestWorld) command(c session.Command) {
+	var p struct {
+		Request string `json:"requestId"`
+		Body    string `json:"body"`
+	}
+	switch c.Method {
+	case "Fetch.fulfillRequest":
+		_ = json.Unmarshal(c.Params, &p)
+		w.ends(p.Request, []byte(p.Body))
+	case "Fetch.failRequest":
+		_ = json.Unmarshal(c.Params, &p)
+		w.ends(p.Request, nil)
+	}
+}
+
+func (w *requestWorld) ends(id string, answer []byte) {
+	if h := w.requests[id]; h != nil && h.elsewhere && answer == nil {
+		return
+	}
+	w.ended(id)
+	if h := w.requests[id]; h != nil && answer != nil && !w.words[h.key] {
+		w.Errorf("request %s, which nobody has said a word of, is answered", id)
+	}
+}

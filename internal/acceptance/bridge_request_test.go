@@ -1,0 +1,221 @@
+package acceptance_test
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/chaos/hosted"
+	"holdfast/internal/chromiumtest"
+	"holdfast/messages"
+)
+
+// A browser behind a service that gives nobody its debugger.
+var undebugged = hosted.Options{DismissAfter: 10 * time.Millisecond, Refuse: []string{"Debugger"}}
+
+// The rows of the suite that the way of waiting may change.
+func TestD24_TheSuiteByRequests(t *testing.T) {
+	t.Parallel()
+	theUndebugged.Store(host(t, undebugged))
+	t.Run("rows", func(t *testing.T) {
+		for _, name := range []string{"D1", "D5", "D8", "D11", "C13", "D18 every frame", "C7", "demand 6"} {
+			t.Run(name, suite[name])
+		}
+	})
+}
+
+func TestD19_ARequestHoldsThePageWhereNoDebuggerIsToBeHad(t *testing.T) {
+	t.Parallel()
+	h := host(t, undebugged)
+	r := setupOn(t, h.chrome)
+	r.entry = h.open()
+	k := r.task("requests", bridged)
+	k.await("the bridge", func(s *messages.Snapshot) bool { return s.Pages[0].Bridge == "on" })
+	for _, c := range []struct{ typ, page, accepted, dismissed string }{
+		{"alert", "http://a.test/alert", `"returned"`, `"returned"`},
+		{"confirm", "http://a.test/confirm", "true", "false"},
+		{"prompt", "http://a.test/prompt", `"dflt"`, "null"},
+	} {
+		k.goTo(c.page)
+		for action, want := range map[string]string{"accept": c.accepted, "dismiss": c.dismissed} {
+			k.later("", "ask()")
+			d := k.dialog()
+			s := k.snapshot()
+			if d.Type != c.typ || d.Path != "bridge" || d.TargetID != s.PageTargetID || d.FrameID != s.FrameTree.Top.FrameID || s.PageState != messages.PageDialog {
+				t.Errorf("dialog %+v on page %+v, %s", d, s.Pages[0], s.PageState)
+			}
+			k.respond(messages.DialogAnswer{Action: action})
+			if got := k.eval("", "window.got"); got != want {
+				t.Errorf("%s, %s: the page received %s, want %s", c.typ, action, got, want)
+			}
+		}
+	}
+}
+
+// Where a request is no way: the document may make none, or none that is synchronous.
+var unheard = map[string]bool{"CSP connect-src 'none'": true, "CSP default-src 'none'": true, "sync-xhr=()": true}
+
+// TestRequestMatrix is every kind of page with the bridge by requests, or with native
+// dialogs and a snapshot that says so.
+func TestRequestMatrix(t *testing.T) {
+	t.Parallel()
+	h := host(t, hosted.Options{Refuse: []string{"Debugger"}})
+	r := setupOn(t, h.chrome)
+	r.entry = h.open()
+	matrixPages(r)
+	k := r.task("matrix", bridged)
+	for _, c := range matrix {
+		s := c.open(k)
+		state, path := messages.BridgeOn, messages.PathBridge
+		if unheard[c.name] {
+			state, path = messages.BridgeUnavailable, messages.PathNative
+		}
+		page := s.where.TargetID
+		if page == "" {
+			page = k.snapshot().PageTargetID
+		}
+		k.await(c.name+": "+state, func(s *messages.Snapshot) bool {
+			i := slices.IndexFunc(s.Pages, func(p messages.Page) bool { return p.TargetID == page })
+			return i >= 0 && s.Pages[i].Bridge == state
+		})
+		for _, kind := range []string{"alert", "confirm", "prompt"} {
+			if err := k.cell(c, s, kind, path, messages.PolicyMustRespond); err != nil {
+				t.Errorf("%s, %s: %v", c.name, kind, err)
+			}
+		}
+	}
+}
+
+// undebuggedThrough is a task by requests behind a proxy.
+func undebuggedThrough(t *testing.T, id messages.TaskID, change ...func(*messages.TaskSpec)) (*task, *chromiumtest.FaultProxy) {
+	h := host(t, hosted.Options{Refuse: []string{"Debugger"}})
+	r := setupOn(t, h.chrome)
+	door := h.open().URL()
+	u, err := url.Parse(door)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := chromiumtest.Proxy(t, u.Host)
+	askingPages(r)
+	return r.task(id, append(change, at(t, p.URL(door)), bridged)...), p
+}
+
+func (k *task) awaitBridge() {
+	k.Helper()
+	k.await("the bridge", func(s *messages.Snapshot) bool { return s.Pages[0].Bridge == "on" && s.PageState == messages.PageOK })
+}
+
+// M11: a request passes to the other link, whichever of the two it was told to.
+func TestM2_ARequestOutlivesEitherLink(t *testing.T) {
+	t.Parallel()
+	for name, place := range map[string]string{"in the page": "the page", "in a frame of another process": "a frame of another process"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k, p := undebuggedThrough(t, "outlives")
+			l := places[place](k)
+			k.awaitBridge()
+			for i := range uint64(3) {
+				primary, anchor := k.links(p)
+				k.runs(l, l.in+"got = undefined; setTimeout(() => ask('prompt')); 0")
+				d := k.dialog()
+				if d.Path != "bridge" {
+					t.Errorf("%d: dialog %+v", i, d)
+				}
+				if i == 1 { // the anchor is told first by now
+					k.fells(p, anchor)
+				} else {
+					k.fells(p, primary)
+				}
+				if c := k.accept("still there"); c.ID != d.ID {
+					t.Errorf("%d: record %+v", i, c)
+				}
+				k.links(p)
+				k.awaitBridge()
+				k.wantGot(l, `"still there"`)
+			}
+		})
+	}
+}
+
+// With nobody left a page is dismissed, and opens no native dialog that nobody would
+// see; those who come back find the bridge in its documents.
+func TestC43_ARequestThatNobodyHasIsADismissal(t *testing.T) {
+	t.Parallel()
+	k, p := undebuggedThrough(t, "nobody")
+	l := places["a frame of another process"](k)
+	k.awaitBridge()
+	k.links(p)
+	w, session := k.witness(k.snapshot().PageTargetID)
+	k.runs(l, "setTimeout(() => ask('prompt')); 0")
+	d := k.dialog()
+	p.KillAll()
+	if c := k.closed(d.ID); c.ClosedBy != messages.ClosedByLost || c.Path != "bridge" {
+		t.Errorf("record %+v", c)
+	}
+	k.reconnected(1)
+	k.await("the frame", func(s *messages.Snapshot) bool { return l.grown(s.FrameTree) })
+	k.awaitBridge()
+	k.wantGot(l, "null")
+	k.runs(l, "setTimeout(() => ask('prompt')); 0")
+	if d := k.dialog(); d.Path != "bridge" {
+		t.Errorf("dialog %+v", d)
+	}
+	k.accept("again")
+	k.wantGot(l, `"again"`)
+	if n := len(w.Events(chromiumtest.On(session, "Page.javascriptDialogOpening"))); n != 0 {
+		t.Errorf("%d native dialogs", n)
+	}
+}
+
+// A page sees that it is bridged, and where its requests went. What is asked is not in
+// them; and who makes one like them gets nothing, and opens nothing.
+func TestBridge_APageLearnsNothingOfItsRequests(t *testing.T) {
+	t.Parallel()
+	h := host(t, hosted.Options{Refuse: []string{"Debugger"}})
+	r := setupOn(t, h.chrome)
+	r.entry = h.open()
+	k := r.task("observed", bridged)
+	matrixPages(r)
+	k.site.SetType("/observer", "text/html", `<title>/observer</title><script>
+		window.seen = Object.getOwnPropertyNames(window).filter(n => n.startsWith('_'));
+		new PerformanceObserver(l => { for (const e of l.getEntries()) seen.push(e.name) }).observe({ type: 'resource', buffered: true });
+		for (const name of ['open', 'send', 'setRequestHeader']) { const real = XMLHttpRequest.prototype[name]; XMLHttpRequest.prototype[name] = function (...args) { seen.push(name, ...args.map(String)); return real.apply(this, args) } }
+	</script>`, "Content-Security-Policy: connect-src 'self'")
+	for _, page := range []string{"https://a.test/observer", "http://a.test/observer"} {
+		k.goTo(page)
+		k.awaitBridge()
+		k.later("", "window.got = prompt('a secret text', 'and more')")
+		if d := k.dialog(); d.Message != "a secret text" || d.DefaultPrompt != "and more" || d.Path != "bridge" {
+			t.Errorf("dialog %+v", d)
+		}
+		k.accept("a secret answer")
+		seen := k.evalPromise("", "new Promise(r => setTimeout(() => r(seen.join(' ')), 200))")
+		t.Logf("the page saw %.600s", seen)
+		if strings.Contains(seen, "secret") || strings.Contains(seen, " open ") {
+			t.Errorf("the page saw %s", seen)
+		}
+		address := regexp.MustCompile(`https?://\S+/[0-9a-f]{24}/[0-9a-f]{24}\.[0-9-]+`).FindAllString(seen, -1)
+		if len(address) == 0 {
+			t.Fatalf("the page saw no request: %s", seen)
+		}
+		// The last once more, and one that might be the next.
+		last := address[len(address)-1]
+		got := k.evalPromise("", `new Promise(r => { const all = [], ask = where => { const x = new XMLHttpRequest(); x.open('GET', where); x.onloadend = () => { all.push(x.status + ' ' + x.responseText); if (all.length === 2) r(all.join()) }; x.send() }; ask('`+last+`'); ask('`+last+`0') })`)
+		if got != `"0 ,0 "` {
+			t.Errorf("the page got %s of requests of its own", got)
+		}
+		if s := k.snapshot(); len(s.PendingDialogs) != 0 || s.PageState != messages.PageOK {
+			t.Errorf("afterwards %+v, %s", s.PendingDialogs, s.PageState)
+		}
+		at, err := url.Parse(last)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := k.site.Hits(at.Path); n != 0 {
+			t.Errorf("%d requests reached the page's own server", n)
+		}
+	}
+}
