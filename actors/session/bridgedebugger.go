@@ -64,10 +64,6 @@ func (d byDebugger) navigated(bool) {}
 
 func (d byDebugger) replied(r Replied) {
 	switch r.Tag.Kind {
-	case TagBridgeOn:
-		if refusal(r.Err) {
-			d.refused(r.Err)
-		}
 	case TagBridgeAnswer:
 		switch taken, err := decodeTaken(r.Result); {
 		case r.Err != nil:

@@ -95,7 +95,7 @@ func newBridge(c Config, do func(Effect)) *bridge {
 }
 
 func (b *bridge) command(kind TagKind, method string, params []byte) {
-	b.do(Command{Session: b.session, Tag: Tag{Kind: kind, Session: b.session}, Method: method, Params: params})
+	b.do(Command{Session: b.session, Tag: Tag{Kind: kind, Session: b.session, Seq: b.armed}, Method: method, Params: params})
 }
 
 // attach is the bridge's part of an attach, whose last command lets the page run.
@@ -291,6 +291,10 @@ func (b *bridge) replied(r Replied) {
 		case r.Err == nil:
 			b.script = script
 			b.by.added()
+		}
+	case TagBridgeOn:
+		if r.Tag.Seq == b.armed && refusal(r.Err) { // of this mechanism, and not of the one before
+			b.refused(r.Err)
 		}
 	case TagBridgeOff:
 		if !b.on {

@@ -355,10 +355,6 @@ func (q *byRequest) lookAgain() {
 
 func (q *byRequest) replied(r Replied) {
 	switch r.Tag.Kind {
-	case TagBridgeOn:
-		if refusal(r.Err) {
-			q.refused(r.Err)
-		}
 	case TagBridgeRequest:
 		q.settled(r.Tag.ID, notWaiting(r.Err))
 		if messages.CodeOf(r.Err) == messages.CodeCDPError {
