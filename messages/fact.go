@@ -24,6 +24,10 @@ type FrameInfo struct {
 	Origin string
 }
 
+// Facts are several facts of one sender, in order. They mean what they would mean if
+// each had come by itself; what follows from them may be told once.
+type Facts []any
+
 // Facts about links and targets. Gen is the link's generation.
 type (
 	// RootAttached says that the browser session has attached: Pages are all

@@ -37,6 +37,8 @@ type Mux struct {
 	heard   atomic.Int64 // when the peer last sent anything, since born
 	ids     atomic.Uint32
 
+	gathering *gatherer // the reader's alone: whose events have not been settled
+
 	running sync.WaitGroup // reader, writer and outcomes being told
 	closed  chan struct{}
 

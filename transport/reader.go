@@ -123,6 +123,7 @@ func (r *reader) release() {
 
 // settle does what was put off while messages followed each other.
 func (r *reader) settle() {
+	r.m.settle()
 	if r.ignored > 0 {
 		r.m.stats.EventsIn.Add(r.ignored)
 		r.m.stats.EventBytesIn.Add(r.ignoredBytes)
@@ -229,6 +230,7 @@ func (r *reader) discard(src io.Reader, head []byte) *LinkError {
 // puts the id first; where it stands last it is found too. A reply with the id
 // elsewhere is only counted: its call ends by its own deadline.
 func (m *Mux) tooLarge(head, tail []byte) {
+	m.settle()
 	m.stats.Oversized.Add(1)
 	e := scanCut(head)
 	if !e.HasID && e.Method == nil {
@@ -270,6 +272,7 @@ func (r *reader) handle(kind websocket.MessageType, msg []byte) *LinkError {
 	case e.HasID && e.Method == nil:
 		m.stats.RepliesIn.Add(1)
 		m.stats.ReplyBytesIn.Add(uint64(len(msg)))
+		m.settle()
 		m.handleReply(e)
 		r.told, r.deep = true, true
 	case e.HasID: // a command: the peer sends our own words back, or takes itself for the client

@@ -36,6 +36,7 @@ type Sink func(Event)
 type route struct {
 	id       messages.SessionID
 	sink     Sink
+	gatherer *gatherer     // nil where sink puts nothing off
 	queue    []Event       // before there is a sink, and while Bind empties it
 	bytes    int           // of queue
 	flushing chan struct{} // not nil while a Bind hands out queue; closed after
@@ -46,7 +47,14 @@ func (r *route) full() bool { return len(r.queue) >= maxKeptEvents || r.bytes >=
 
 // Bind sends the session's events to s, first those that came since it was
 // announced. A second Bind replaces the sink.
-func (m *Mux) Bind(session messages.SessionID, s Sink) {
+func (m *Mux) Bind(session messages.SessionID, s Sink) { m.Gather(session, s, nil) }
+
+// Gather is Bind for a sink that gathers events which come in one go. Settle is
+// called where s is, once after one or more events: before anything is told of what
+// came behind them, be it an event of another session, a reply or the link's end,
+// and before the reader waits. So nobody can tell that the events were gathered. It
+// must not block; it may call the Mux.
+func (m *Mux) Gather(session messages.SessionID, s Sink, settle func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.end != nil {
@@ -60,18 +68,24 @@ func (m *Mux) Bind(session messages.SessionID, s Sink) {
 	case r.sink == nil:
 		m.unbound--
 	}
-	r.sink = s
+	r.sink, r.gatherer = s, nil
+	if settle != nil {
+		r.gatherer = &gatherer{session, settle}
+	}
 	if r.flushing != nil || len(r.queue) == 0 {
 		return
 	}
 	r.flushing = make(chan struct{})
 	for len(r.queue) > 0 && !r.gone && m.end == nil {
-		kept, sink := r.queue, r.sink
+		kept, sink, gatherer := r.queue, r.sink, r.gatherer
 		m.dropQueueLocked(r)
 		m.mu.Unlock()
 		for _, e := range kept {
 			m.stats.EventsDelivered.Add(1)
 			sink(e)
+		}
+		if gatherer != nil {
+			gatherer.settle()
 		}
 		m.mu.Lock()
 	}
@@ -158,6 +172,9 @@ func (m *Mux) retire(session []byte) {
 }
 
 func (m *Mux) route(session []byte, method string, params []byte) {
+	if g := m.gathering; g != nil && string(g.session) != string(session) {
+		m.settle()
+	}
 	m.mu.Lock()
 	r := m.routes[messages.SessionID(session)]
 	for m.end == nil && r != nil && r.flushing != nil && r.full() {
@@ -177,13 +194,31 @@ func (m *Mux) route(session []byte, method string, params []byte) {
 		m.stats.EventsUnknown.Add(1)
 	case r.sink != nil && r.flushing == nil:
 		e := Event{SessionID: r.id, Method: method, Params: params}
-		sink := r.sink
+		sink, gatherer := r.sink, r.gatherer
 		m.mu.Unlock()
+		if m.gathering != gatherer { // the sink was another before
+			m.settle()
+			m.gathering = gatherer
+		}
 		m.stats.EventsDelivered.Add(1)
 		sink(e)
 	default:
 		m.keepLocked(r, method, params)
 		m.mu.Unlock()
+	}
+}
+
+// gatherer is a sink that may have put something off.
+type gatherer struct {
+	session messages.SessionID
+	settle  func()
+}
+
+// settle has the sink that gathers do what it has put off.
+func (m *Mux) settle() {
+	if g := m.gathering; g != nil {
+		m.gathering = nil
+		g.settle()
 	}
 }
 

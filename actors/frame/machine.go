@@ -78,11 +78,21 @@ func NewMachine(gen messages.Generation) *Machine {
 	}
 }
 
-// Step takes one input and returns what is to be done, in order. What a session says that was never announced, or
-// has ended, is dropped here: it belongs to another generation, or comes late.
+// Step takes one input and returns what is to be done, in order.
 func (m *Machine) Step(_ time.Time, in any) []Effect {
 	m.out = nil
+	m.take(in)
+	return m.out
+}
+
+// take takes one input. What a session says that was never announced, or has ended,
+// is dropped here: it belongs to another generation, or comes late.
+func (m *Machine) take(in any) {
 	switch in := in.(type) {
+	case messages.Facts:
+		for _, fact := range in {
+			m.take(fact)
+		}
 	case messages.TargetAttached:
 		if in.Gen == m.gen {
 			m.targetAttached(in)
@@ -125,7 +135,6 @@ func (m *Machine) Step(_ time.Time, in any) []Effect {
 		m.flush()
 		m.do(ToSupervisor{in})
 	}
-	return m.out
 }
 
 func (m *Machine) do(e Effect) { m.out = append(m.out, e) }

@@ -87,16 +87,27 @@ func (w *world) check(t *messages.FrameTree) {
 	}
 }
 
-// deliver hands over one event of a session that is known to exist.
+// deliver hands over what a session that is known to exist says next, some of it
+// together.
 func (w *world) deliver(s messages.SessionID) {
-	event := w.queues[s][0]
-	if w.queues[s] = w.queues[s][1:]; len(w.queues[s]) == 0 {
+	n := 1
+	if rapid.Bool().Draw(w.T, "together") {
+		n = rapid.IntRange(1, len(w.queues[s])).Draw(w.T, "facts")
+	}
+	events := messages.Facts(w.queues[s][:n:n])
+	if w.queues[s] = w.queues[s][n:]; len(w.queues[s]) == 0 {
 		delete(w.queues, s)
 	}
-	if a, ok := event.(messages.TargetAttached); ok {
-		w.known[a.Session] = true
+	for _, event := range events {
+		if a, ok := event.(messages.TargetAttached); ok {
+			w.known[a.Session] = true
+		}
 	}
-	w.step(event)
+	if n == 1 {
+		w.step(events[0])
+	} else {
+		w.step(events)
+	}
 	if w.flush && rapid.Bool().Draw(w.T, "flush") {
 		w.flush = false
 		w.step(frame.Flush{})

@@ -23,19 +23,18 @@ type Peers struct {
 	Frame      *actor.PID
 }
 
-// maxConsoleBacklog bounds the console errors that wait in a session's
-// mailbox. The snapshot keeps the newest 50; a storm is shed at the door.
-const maxConsoleBacklog = 1024
-
 // Page is the actor of a page's or an out-of-process iframe's session.
 type Page struct {
 	mux     *transport.Mux
 	peers   Peers
 	machine *Machine
 	answers ledger.Ledger // on their way by the frame actor or the supervisor
-	console atomic.Int64  // console errors in the mailbox
+	queued  queued        // in the mailbox
 	bounds  *bounds.Counts
 	wanted  *wanted.Store
+
+	gathering bool // what follows from several facts is sent together
+	kept      gathered
 }
 
 // NewPage returns the behavior for a session that has just been attached on
@@ -55,27 +54,8 @@ func NewPort(cfg Config, mux *transport.Mux, sys *guard.System, pid *actor.PID, 
 
 // Init implements guard.Behavior.
 func (p *Page) Init(c *guard.Context) {
-	door, cfg := c.Door(), p.machine.cfg
-	p.mux.Bind(cfg.Session, func(e transport.Event) {
-		fact := decode(*cfg, time.Now(), e.Method, e.Params)
-		if fact == nil {
-			return
-		}
-		if said, ok := fact.(messages.ConsoleReported); ok {
-			if p.console.Add(1) > maxConsoleBacklog {
-				p.console.Add(-1)
-				p.bounds.Hit(bounds.ConsoleErrors)
-				return
-			}
-			if said.Cut {
-				p.bounds.Hit(bounds.ConsoleText)
-			}
-		}
-		if !door.Send(fact) {
-			// What is lost shows in no later event: everything is learned anew.
-			p.mux.Flood()
-		}
-	})
+	in := &intake{cfg: p.machine.cfg, mux: p.mux, door: c.Door(), queued: &p.queued, bounds: p.bounds}
+	p.mux.Gather(p.machine.cfg.Session, in.take, in.settle)
 	p.step(c, Start{})
 }
 
@@ -92,8 +72,12 @@ func (p *Page) Receive(c *guard.Context, msg any) {
 		}
 		p.peers = msg
 		return
+	case *said:
+		p.receiveSaid(c, msg)
+		return
 	case messages.ConsoleReported:
-		p.console.Add(-1)
+		p.queued.errors.Add(-1)
+		p.countCut(msg)
 	}
 	p.step(c, msg)
 }
@@ -113,8 +97,13 @@ const (
 	bySupervisor = "supervisor"
 )
 
-func (p *Page) step(c *guard.Context, in any) {
-	for _, e := range p.machine.Step(c.Now(), in) {
+func (p *Page) step(c *guard.Context, in any) { p.carryOut(c, p.machine.Step(c.Now(), in)) }
+
+func (p *Page) carryOut(c *guard.Context, effects []Effect) {
+	for _, e := range effects {
+		if p.gathering && p.gather(c, e) {
+			continue
+		}
 		switch e := e.(type) {
 		case Command:
 			command(c, p.mux, p.machine.cfg.Session, e)

@@ -21,8 +21,14 @@ var (
 	consoleAssert = []byte(`{"type":"assert"`)
 )
 
+const consoleCalled = "Runtime.consoleAPICalled"
+
+func isConsoleError(params []byte) bool {
+	return bytes.HasPrefix(params, consoleError) || bytes.HasPrefix(params, consoleAssert)
+}
+
 func decodeConsole(c Config, params []byte) any {
-	if !bytes.HasPrefix(params, consoleError) && !bytes.HasPrefix(params, consoleAssert) {
+	if !isConsoleError(params) {
 		return nil
 	}
 	if r, ok := quickConsole(c, params); ok {

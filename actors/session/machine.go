@@ -111,9 +111,9 @@ func NewMachine(cfg Config) *Machine {
 }
 
 // Step takes one input and returns what is to be done, in order.
-func (m *Machine) Step(now time.Time, in any) []Effect {
+func (m *Machine) Step(now time.Time, msg any) []Effect {
 	m.out = nil
-	switch in := in.(type) {
+	switch in := msg.(type) {
 	case Start:
 		m.attach()
 	case Replied:
@@ -171,6 +171,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case messages.DialogClosed:
 		m.do(ToDialog{in})
 	case messages.FrameNavigated:
+		m.do(ToFrame{msg})
 		m.frameNavigated(in)
 	case messages.FrameURLChanged:
 		if in.Frame == messages.FrameID(m.cfg.Target) {
@@ -200,7 +201,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		}
 		m.publishHealth()
 	case messages.ConsoleReported:
-		m.do(ToSupervisor{in})
+		m.do(ToSupervisor{msg})
 	case messages.TargetAttached:
 		in.Page = m.cfg.Page
 		if len(m.children) >= MaxSessions {
@@ -345,7 +346,6 @@ func answerCommand(o messages.HandleDialog) Command {
 }
 
 func (m *Machine) frameNavigated(f messages.FrameNavigated) {
-	m.do(ToFrame{f})
 	m.frameMoved(f.Frame.ID)
 	root := string(f.Frame.ID) == string(m.cfg.Target)
 	m.bridge.navigated(f.Frame.ID, root)

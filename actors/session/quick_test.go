@@ -40,6 +40,11 @@ var events = []struct {
 	{"Page.lifecycleEvent", `{"frameId":"F","loaderId":"L","name":"load","timestamp":12.5}`, true},
 	{"Page.lifecycleEvent", `{"frameId":"F","loaderId":"L","name":"firstPaint","timestamp":12.5}`, true},
 	{"Page.lifecycleEvent", `{"frameId":null,"name":"load"}`, false},
+	{"Runtime.consoleAPICalled", `{"type":"error","args":[{"type":"string","value":""},{"value":"late","type":"string"},{"type":"string"}],"timestamp":5}`, true},
+	{"Runtime.consoleAPICalled", `{"type":"error","args":[{"type":"string","value":"a","type":"number"}],"timestamp":5}`, false},
+	{"Runtime.consoleAPICalled", `{"type":"error","args":[ {"type":"string","value":"a"}],"timestamp":5}`, false},
+	{"Runtime.consoleAPICalled", `{"type":"error","args":[{"type":"string","value":"a"},],"timestamp":5}`, false},
+	{"Runtime.consoleAPICalled", `{"type":"error","args":[,{"type":"string","value":"a"}],"timestamp":5}`, false},
 }
 
 func TestQuickReadingIsThoroughReading(t *testing.T) {

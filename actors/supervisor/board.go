@@ -66,9 +66,10 @@ type Board struct {
 	ended chan struct{} // closed when the task is lost or stopped
 
 	mu      sync.Mutex
-	events  []messages.Event
-	dropped uint64        // version of the newest event that was let go
-	wait    chan struct{} // closed by the next publish; nil when nobody waits
+	events  []messages.Event // round and round once there are maxEvents
+	oldest  int              // of events
+	dropped uint64           // version of the newest event that was let go
+	wait    chan struct{}    // closed by the next publish; nil when nobody waits
 }
 
 // NewBoard returns a board that shows a task about to start.
@@ -126,11 +127,9 @@ func (b *Board) publish(v *View, events []messages.Event) {
 	if len(b.events)+len(events) <= startEvents {
 		b.events = slices.Concat(b.events, events) // as much as there is, for a task that idles
 	} else {
-		b.events = append(b.events, events...)
-	}
-	if over := len(b.events) - maxEvents; over > maxEvents/4 { // in bulk: it copies all that is left
-		b.dropped = b.events[over-1].Version
-		b.events = append(b.events[:0:0], b.events[over:]...)
+		for i := range events {
+			b.keepLocked(&events[i])
+		}
 	}
 	wait := b.wait
 	b.wait = nil
@@ -148,6 +147,16 @@ func (b *Board) publish(v *View, events []messages.Event) {
 	}
 }
 
+func (b *Board) keepLocked(e *messages.Event) {
+	if len(b.events) < maxEvents {
+		b.events = append(b.events, *e)
+		return
+	}
+	b.dropped = b.events[b.oldest].Version
+	b.events[b.oldest] = *e
+	b.oldest = (b.oldest + 1) % maxEvents
+}
+
 // After returns the events after version, and a channel that is closed when
 // there are more. When some of them are gone, or version is not of this
 // board, it returns one reset that carries the whole state.
@@ -163,12 +172,20 @@ func (b *Board) After(version uint64) ([]messages.Event, <-chan struct{}) {
 			Type: messages.EventReset, TaskID: snap.TaskID, Version: snap.Version, Snapshot: snap,
 		}}, b.wait
 	}
-	// Versions are consecutive: the i-th from the end is Version-i.
-	n := len(b.events)
-	for n > 0 && b.events[n-1].Version > version {
-		n--
+	newer := 0
+	for newer < len(b.events) && b.eventLocked(newer+1).Version > version {
+		newer++
 	}
-	return append([]messages.Event(nil), b.events[n:]...), b.wait
+	events := make([]messages.Event, 0, newer)
+	for ; newer > 0; newer-- {
+		events = append(events, *b.eventLocked(newer))
+	}
+	return events, b.wait
+}
+
+// eventLocked is the n-th event from the end.
+func (b *Board) eventLocked(n int) *messages.Event {
+	return &b.events[(b.oldest+len(b.events)-n)%len(b.events)]
 }
 
 // Acknowledge turns a lost task into a stopped one. Only for a task without a

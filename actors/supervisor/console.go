@@ -31,6 +31,17 @@ func (m *Machine) consoleReported(r messages.ConsoleReported) {
 	}
 }
 
+// consoleReports takes the errors that a session has heard of in one go. No other
+// facts come together: what the task does about one hangs on what was before it.
+func (m *Machine) consoleReports(facts messages.Facts) {
+	m.held = slices.Grow(m.held, len(facts))
+	for _, f := range facts {
+		if r, ok := f.(messages.ConsoleReported); ok && r.Gen == m.gen {
+			m.consoleReported(r)
+		}
+	}
+}
+
 const (
 	// maxReported is how many errors of one target are known one by one. What
 	// is older counts as a replay by its time alone.
@@ -49,40 +60,49 @@ type reports struct {
 type reporter struct {
 	page, target messages.TargetID
 	known        map[report]bool
-	order        []report         // as they came
+	order        []report         // as they came, round and round once it is full
+	oldest       int              // of order, where that is full
 	floor        messages.Seconds // nothing up to here is new
 }
 
 // report tells one error from another. The time is the browser's, in
 // microseconds, and a replay repeats it to the digit.
 type report struct {
-	at    messages.Seconds
-	text  uint64
-	level string
+	at   messages.Seconds
+	said uint64 // its level and its text
 }
 
 // textSeed is a process's own, and decides nothing: hashes are only compared.
 var textSeed = maphash.MakeSeed()
 
+func reportOf(e messages.ConsoleError) report {
+	return report{e.TS, maphash.String(textSeed, e.Text) + 31*maphash.String(textSeed, e.Level)}
+}
+
 // again says whether r has been reported before, and remembers it.
 func (s *reports) again(r messages.ConsoleReported) bool {
 	t := s.reporter(r)
-	key := report{r.Entry.TS, maphash.String(textSeed, r.Entry.Text), r.Entry.Level}
+	key := reportOf(r.Entry)
 	if r.Entry.TS <= t.floor || t.known[key] {
 		return true
 	}
-	if len(t.order) >= maxReported {
-		oldest := t.order[0]
-		t.order = append(t.order[:0], t.order[1:]...)
-		delete(t.known, oldest)
-		t.floor = max(t.floor, oldest.at)
-	}
 	t.known[key] = true
-	t.order = append(t.order, key)
+	if len(t.order) < maxReported {
+		t.order = append(t.order, key)
+		return false
+	}
+	oldest := t.order[t.oldest]
+	delete(t.known, oldest)
+	t.floor = max(t.floor, oldest.at)
+	t.order[t.oldest] = key
+	t.oldest = (t.oldest + 1) % maxReported
 	return false
 }
 
 func (s *reports) reporter(r messages.ConsoleReported) *reporter {
+	if n := len(s.targets); n > 0 && s.targets[n-1].target == r.Target {
+		return s.targets[n-1]
+	}
 	i := slices.IndexFunc(s.targets, func(t *reporter) bool { return t.target == r.Target })
 	t := &reporter{page: r.Page, target: r.Target, known: map[report]bool{}}
 	switch {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"holdfast/actors/supervisor"
 	"holdfast/messages"
 )
@@ -51,6 +53,50 @@ func TestConsole(t *testing.T) {
 		}
 		if got := b.m.Snapshot().Version; got != before {
 			t.Errorf("%d replays are %d events", replays, got-before)
+		}
+	})
+	t.Run("what comes together is told like what comes one by one", func(t *testing.T) {
+		t.Parallel()
+		entry := func(i int) messages.ConsoleReported {
+			r := messages.ConsoleReported{Gen: 1, Page: "P", Target: "P"}
+			if i == 70 {
+				r.Gen = 2 // another link's
+			}
+			if i%10 == 9 {
+				i-- // said again
+			}
+			r.Entry = messages.ConsoleError{TS: messages.Seconds(i + 1), Level: "error", Text: fmt.Sprint(i)}
+			return r
+		}
+		told := func(effects []supervisor.Effect) (events []messages.Event) {
+			for _, e := range effects {
+				if p, ok := e.(supervisor.Publish); ok {
+					events = append(events, p.Events...)
+				}
+			}
+			return events
+		}
+		together, single := attached(t), attached(t)
+		var facts messages.Facts
+		var one, all []messages.Event
+		for i := range 80 {
+			facts = append(facts, entry(i))
+			one = append(one, told(single.step(entry(i)))...)
+		}
+		one = append(one, told(single.step(supervisor.Flush{}))...)
+		all = append(all, told(together.step(facts))...)
+		if len(all) != 0 || !together.m.Snapshot().Active {
+			t.Errorf("%d events before what else waits", len(all))
+		}
+		all = append(all, told(together.step(supervisor.Flush{}))...)
+		if len(one) != 71 {
+			t.Errorf("%d events", len(one))
+		}
+		if d := cmp.Diff(one, all); d != "" {
+			t.Error(d)
+		}
+		if d := cmp.Diff(single.m.Snapshot(), together.m.Snapshot()); d != "" {
+			t.Error(d)
 		}
 	})
 	t.Run("targets without end push out the oldest", func(t *testing.T) {

@@ -272,6 +272,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		if in.Gen == m.gen {
 			m.consoleReported(in)
 		}
+	case messages.Facts:
+		m.consoleReports(in)
 
 	case messages.AnswerDialog:
 		m.do(ToDialog{in})

@@ -21,8 +21,8 @@ func (a *Actor) publish(events []messages.Event) {
 	}
 	a.logEvents(events) // whoever sees the state finds its line
 	a.cfg.Board.publish(v, events)
-	for _, e := range events {
-		switch e.Type {
+	for i := range events {
+		switch e := &events[i]; e.Type {
 		case messages.EventPageOpened:
 			a.cfg.Owners.Claim(e.Page.TargetID, a.cfg.ID)
 		case messages.EventPageClosed:
@@ -36,8 +36,8 @@ func (a *Actor) publish(events []messages.Event) {
 }
 
 func onlyConsole(events []messages.Event) bool {
-	for _, e := range events {
-		if e.Type != messages.EventConsoleError {
+	for i := range events {
+		if events[i].Type != messages.EventConsoleError {
 			return false
 		}
 	}
@@ -45,10 +45,10 @@ func onlyConsole(events []messages.Event) bool {
 }
 
 func (a *Actor) logEvents(events []messages.Event) {
-	for _, e := range events {
-		switch e.Type {
+	for i := range events {
+		switch e := &events[i]; e.Type {
 		case messages.EventTaskState:
-			a.logState(e)
+			a.logState(*e)
 		case messages.EventDialogClosed:
 			if e.Closed.ClosedBy == messages.ClosedByWatchdog {
 				a.log.Warn("nobody answered a dialog in time, it was dismissed", "dialog", e.Closed.ID, "type", e.Closed.Type, "target", e.Closed.TargetID)

@@ -55,6 +55,15 @@ func (c *Context) Send(to *actor.PID, msg any) {
 	c.p.sys.engine.SendWithSender(to, msg, c.p.pid)
 }
 
+// SendSeveral is Send for a message that stands for so many.
+func (c *Context) SendSeveral(to *actor.PID, msg any, count int) {
+	if p, ok := c.p.sys.procs.Load(to); ok && count > 1 {
+		p.(*proc).deliverSeveral(several{msg, int64(count)}, c.p.pid, c.p.handing())
+		return
+	}
+	c.Send(to, msg)
+}
+
 // Respond answers the message being received, if it has a sender.
 func (c *Context) Respond(msg any) { c.Send(c.p.sender, msg) }
 

@@ -38,6 +38,13 @@ type mailbox struct {
 	flooded atomic.Bool
 }
 
+// several is a message that counts for more than one: facts that were gathered on
+// their way. What waits is bounded by the facts, however they come.
+type several struct {
+	msg   any
+	count int64
+}
+
 // settleEvery is after how many messages of a batch the count is put right.
 const settleEvery = 64
 
@@ -45,16 +52,16 @@ const settleEvery = 64
 func (m *mailbox) behind() bool { return m.waiting.Load() > m.half }
 
 // crowded decides about a message that is the n-th in a mailbox more than half
-// full. It has been counted already.
-func (p *proc) crowded(n int64, msg any) (deliver bool) {
+// full. It has been counted already, for as many as it counts.
+func (p *proc) crowded(n int64, msg any, count int64) (deliver bool) {
 	if r, ok := msg.(Refuser); ok && r.Refuse(errFull) {
-		p.drop()
+		p.drop(count)
 		return false
 	}
 	if n <= 2*p.mail.half {
 		return true
 	}
-	p.drop()
+	p.drop(count)
 	if !p.spec.Sheds && p.mail.flooded.CompareAndSwap(false, true) {
 		p.tell(wake{}) // it looks up when it comes to this, at the latest
 	}
@@ -62,9 +69,9 @@ func (p *proc) crowded(n int64, msg any) (deliver bool) {
 }
 
 // drop takes back the count of a message that is not delivered.
-func (p *proc) drop() {
-	p.mail.waiting.Add(-1)
-	p.sys.countDropped(p.spec.Kind)
+func (p *proc) drop(count int64) {
+	p.mail.waiting.Add(-count)
+	p.sys.countDropped(p.spec.Kind, count)
 }
 
 // Door is the way into an actor for what comes from outside and cannot be held
@@ -78,20 +85,40 @@ func (c *Context) Door() Door { return Door{c.p} }
 // it says no, and whoever has taken msg in has to make up for its loss: what
 // the actor learns from then on lacks something.
 func (d Door) Send(msg any) bool {
-	if d.p.mail.behind() || d.p.parent != nil && d.p.parent.mail.behind() {
-		d.p.sys.countDropped(d.p.spec.Kind)
+	if d.closed(1) {
 		return false
 	}
 	d.p.sys.Send(d.p.pid, msg)
 	return true
 }
 
-func (s *System) countDropped(kind string) {
+// SendSeveral is Send for a message that stands for so many.
+func (d Door) SendSeveral(msg any, count int) bool {
+	if d.closed(count) {
+		return false
+	}
+	if _, lives := d.p.sys.procs.Load(d.p.pid); lives {
+		d.p.deliverSeveral(several{msg, int64(count)}, nil, nil)
+	} else {
+		d.p.sys.Send(d.p.pid, msg) // a dead letter like any other
+	}
+	return true
+}
+
+func (d Door) closed(count int) bool {
+	closed := d.p.mail.behind() || d.p.parent != nil && d.p.parent.mail.behind()
+	if closed {
+		d.p.sys.countDropped(d.p.spec.Kind, int64(count))
+	}
+	return closed
+}
+
+func (s *System) countDropped(kind string, count int64) {
 	n, ok := s.dropped.Load(kind)
 	if !ok {
 		n, _ = s.dropped.LoadOrStore(kind, new(atomic.Uint64))
 	}
-	n.(*atomic.Uint64).Add(1)
+	n.(*atomic.Uint64).Add(uint64(count))
 }
 
 // Mailboxes calls each for every kind of actor that lives, or of which a message

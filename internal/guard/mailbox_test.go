@@ -223,6 +223,58 @@ func TestAFullMailbox(t *testing.T) {
 	})
 }
 
+// TestSeveral: a message that stands for many is bounded like them.
+func TestSeveral(t *testing.T) {
+	bubble(t, func(b *bench) {
+		p := b.parent()
+		var door guard.Door
+		heard := 0
+		gate := make(chan struct{})
+		child := script{
+			init: func(c *guard.Context) { door = c.Door() },
+			receive: func(_ *guard.Context, msg any) {
+				switch msg {
+				case "wait":
+					<-gate
+				case "three":
+					heard += 3
+				case "fail":
+					panic("injected")
+				}
+			},
+		}.child("kid")
+		child.Mailbox = 20
+		ref := b.spawn(p, child)
+		if !door.SendSeveral("wait", 4) {
+			t.Error("closed at the start")
+		}
+		synctest.Wait()
+		in := 0
+		for door.SendSeveral("three", 3) {
+			in++
+		}
+		if n, dropped := b.box("test"); in != 4 || n != 1+4*3 || dropped != 3 { // what is being heard is one
+			t.Errorf("%d got in, %d wait, %d dropped", in, n, dropped)
+		}
+		b.do(p.PID(), func(c *guard.Context) { c.SendSeveral(ref.PID, "three", 3) })
+		close(gate)
+		synctest.Wait()
+		if n, _ := b.box("test"); heard != 5*3 || n != 0 {
+			t.Errorf("heard %d, %d wait", heard, n)
+		}
+		b.do(p.PID(), func(c *guard.Context) { c.SendSeveral(nil, "three", 3) })
+		door.SendSeveral("fail", 5)
+		synctest.Wait()
+		if n, _ := b.box("test"); n != 0 {
+			t.Errorf("%d wait for the dead", n)
+		}
+		if !door.SendSeveral("three", 3) { // a dead letter
+			t.Error("a door to nobody is open")
+		}
+		b.stop(p)
+	})
+}
+
 // TestNothingWaitsWhereNobodyWorks: whatever happened, the count is exact.
 func TestNothingWaitsWhereNobodyWorks(t *testing.T) {
 	t.Parallel()
@@ -246,6 +298,9 @@ func TestNothingWaitsWhereNobodyWorks(t *testing.T) {
 							b.sys.Send(ref.PID, func(c *guard.Context) { c.Exit(guard.Reason{}) })
 						case 3:
 							b.sys.Send(ref.PID, func(c *guard.Context) { c.After("x", 0, "due") })
+						case 4, 5:
+							n := dice.IntN(9)
+							b.sys.Send(alive.PID, func(c *guard.Context) { c.SendSeveral(ref.PID, "facts", n) })
 						default:
 							b.sys.Send(ref.PID, "fact")
 						}

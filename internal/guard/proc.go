@@ -107,10 +107,18 @@ func (p *proc) Send(_ *actor.PID, msg any, sender *actor.PID) { p.deliver(msg, s
 
 // deliver is called on any goroutine; from is not nil only on its own.
 func (p *proc) deliver(msg any, sender *actor.PID, from *proc) {
-	if n := p.mail.waiting.Add(1); n > p.mail.half && !p.crowded(n, msg) {
+	if n := p.mail.waiting.Add(1); n > p.mail.half && !p.crowded(n, msg, 1) {
 		return
 	}
 	p.put(actor.Envelope{Msg: msg, Sender: sender}, from)
+}
+
+// deliverSeveral is deliver for a message that counts for more than one.
+func (p *proc) deliverSeveral(s several, sender *actor.PID, from *proc) {
+	if n := p.mail.waiting.Add(s.count); n > p.mail.half && !p.crowded(n, s.msg, s.count) {
+		return
+	}
+	p.put(actor.Envelope{Msg: s, Sender: sender}, from)
 }
 
 // Shutdown is part of hollywood's interface.
@@ -184,6 +192,11 @@ func (p *proc) step(env *actor.Envelope) {
 		p.handleChildProgress(m)
 	case *deadline:
 		p.handleDeadline(m)
+	case several:
+		p.mail.waiting.Add(1 - m.count) // one is counted with the batch
+		p.sender = env.Sender
+		p.receive(m.msg)
+		p.sender = nil
 	default:
 		if reflect.TypeOf(m) == p.sys.pill {
 			p.logger().Error("poison pill sent to a guarded actor; use Stop of its parent or Handle")

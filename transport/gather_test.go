@@ -1,0 +1,155 @@
+package transport_test
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"holdfast/messages"
+	"holdfast/transport"
+)
+
+// gatherer notes what it is given, and when it has to settle.
+type gatherer struct {
+	mu    sync.Mutex
+	notes []string
+}
+
+func (g *gatherer) note(format string, args ...any) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.notes = append(g.notes, fmt.Sprintf(format, args...))
+}
+
+func (g *gatherer) bind(m *transport.Mux, session messages.SessionID) {
+	m.Gather(session,
+		func(e transport.Event) { g.note("%s%s", session, strings.Trim(string(e.Params), `{}n":`)) },
+		func() { g.note("%s settles", session) })
+}
+
+func (g *gatherer) want(t *testing.T, want ...string) {
+	t.Helper()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if d := cmp.Diff(want, slices.Clone(g.notes)); d != "" {
+		t.Error(d)
+	}
+	g.notes = nil
+}
+
+// TestGather: what is put off is made up for before anybody can tell.
+func TestGather(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		say  []string
+		want []string
+	}{
+		"at the end of what came in one go, once": {
+			[]string{eventOf("S1", 1), eventOf("S1", 2), `{"method":"A.ignored","params":{},"sessionId":"S1"}`, eventOf("S1", 3)},
+			[]string{"S11", "S12", "S13", "S1 settles"},
+		},
+		"before an event of another session": {
+			[]string{eventOf("S1", 1), eventOf("S2", 1), eventOf("S2", 2), eventOf("S1", 2)},
+			[]string{"S11", "S1 settles", "S21", "S22", "S2 settles", "S12", "S1 settles"},
+		},
+		"before an event of one that gathers nothing": {
+			[]string{eventOf("S1", 1), eventOf("", 1), eventOf("S1", 2)},
+			[]string{"S11", "S1 settles", "root", "S12", "S1 settles"},
+		},
+		"before a reply, which alone is no reason": {
+			[]string{`{"id":1,"result":{}}`, eventOf("S1", 1), `{"id":2,"result":{}}`, eventOf("S1", 2)},
+			[]string{"replied", "S11", "S1 settles", "replied", "S12", "S1 settles"},
+		},
+		"before the link's end": {
+			[]string{eventOf("S1", 1), "\x00", strings.Repeat("\x00", 2), "\x00", "\x00", "\x00", "\x00", "\x00", "\x00"},
+			[]string{"S11", "S1 settles", "closed"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var g gatherer
+				conns, done := make(chan net.Conn, 1), make(chan struct{})
+				m := newRawBrowser(t, func(c net.Conn) { conns <- c; <-done }).dial(t, transport.DialOptions{
+					Events: testEvents, OnClose: func(error) { g.note("closed") },
+				})
+				c := <-conns
+				go func() { // a pipe holds nothing
+					_, _ = c.Write(slices.Concat(frame(attachS1), frame(strings.ReplaceAll(attachS1, "S1", "S2"))))
+				}()
+				synctest.Wait()
+				g.bind(m, "S1")
+				g.bind(m, "S2")
+				m.Bind("", func(e transport.Event) {
+					if e.Method == "A.event" {
+						g.note("root")
+					}
+				})
+				reads := make(chan struct{})
+				go func() {
+					defer close(reads)
+					ask := make([]byte, 4096)
+					for {
+						if _, err := c.Read(ask); err != nil {
+							return
+						}
+					}
+				}()
+				for range 2 {
+					m.Start(transport.Call{Method: "A.b", Done: func(r transport.Reply) {
+						if r.Err == nil {
+							g.note("replied")
+						}
+					}})
+				}
+				synctest.Wait()
+				var say []byte
+				for _, line := range tc.say {
+					say = append(say, frame(line)...)
+				}
+				_, _ = c.Write(say)
+				synctest.Wait()
+				g.want(t, tc.want...)
+				close(done)
+				m.Close()
+				<-m.Closed()
+				<-reads
+			})
+		})
+	}
+	t.Run("for the one who was bound, when another takes over in the midst of it", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			var g gatherer
+			conns, done := make(chan net.Conn, 1), make(chan struct{})
+			m := newRawBrowser(t, func(c net.Conn) { conns <- c; <-done }).dial(t, transport.DialOptions{Events: testEvents})
+			c := <-conns
+			m.Gather("S1", func(transport.Event) {
+				g.note("old")
+				m.Gather("S1", func(transport.Event) { g.note("new") }, func() { g.note("new settles") })
+			}, func() { g.note("old settles") })
+			_, _ = c.Write(slices.Concat(frame(eventOf("S1", 1)), frame(eventOf("S1", 2)), frame(eventOf("S1", 3))))
+			synctest.Wait()
+			g.want(t, "old", "old settles", "new", "new", "new settles")
+			close(done)
+			m.Close()
+			<-m.Closed()
+		})
+	})
+	t.Run("what was kept until there was a sink", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			var g gatherer
+			m := newBrowser(t, script(attachS1, eventOf("S1", 1), eventOf("S1", 2))).dial(t, transport.DialOptions{Events: testEvents})
+			synctest.Wait()
+			g.bind(m, "S1")
+			g.want(t, "S11", "S12", "S1 settles")
+		})
+	})
+}
