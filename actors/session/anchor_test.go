@@ -293,3 +293,64 @@ func TestAnAnchorThatIsLeftAloneFreesFirst(t *testing.T) {
 		})
 	}
 }
+
+// TestAnAnchorCoversWhatPassesOnToIt: by requests, a page that has its Page domain
+// enabled is not covered yet. What the primary left behind in that moment would come to
+// nobody.
+func TestAnAnchorCoversWhatPassesOnToIt(t *testing.T) {
+	t.Parallel()
+	attached := func(s messages.SessionID, target messages.TargetID, kind string) any {
+		return messages.TargetAttached{Gen: 1, Session: s, Page: target, Info: messages.TargetInfo{ID: target, Type: kind}}
+	}
+	page, root := attached("S", "P", "page"), session.Replied{Tag: session.Tag{Kind: session.TagRoot}}
+	enabled := session.Replied{Tag: session.Tag{Kind: session.TagEnabled, Page: "P", Session: "S"}}
+	through := func(s messages.SessionID, seq uint32, err error) any {
+		return session.Replied{Tag: session.Tag{Kind: session.TagBridgeOn, Session: s, Seq: seq}, Err: err}
+	}
+	cover, frame := messages.CoverFrame{Page: "P", Frame: "F"}, attached("T", "F", "iframe")
+	gone := session.Replied{Tag: session.Tag{Kind: session.TagCoverFrame, Page: "F"}, Err: errors.New("no such target")}
+	requests, debugger := session.Bridge{On: true, By: messages.ByRequest, Epoch: 1}, session.Bridge{On: true, Epoch: 1}
+	for name, c := range map[string]struct {
+		bridge           session.Bridge
+		steps            []any
+		covered, settled int // the step that has it said, from 1; 0: none
+	}{
+		"a page, once both are said":        {requests, []any{page, root, enabled, through("S", 1, nil)}, 4, 4},
+		"in the other order":                {requests, []any{page, root, through("S", 1, nil), enabled}, 4, 4},
+		"not by one of them":                {requests, []any{page, root, through("S", 1, nil)}, 0, 0},
+		"nor by another arming's":           {requests, []any{page, root, enabled, through("S", 0, nil)}, 0, 0},
+		"what is refused is waited for not": {requests, []any{page, root, enabled, through("S", 1, errors.New("no"))}, 4, 4},
+		"nor what is given up":              {requests, []any{page, root, enabled, messages.SetBridge{Epoch: 2}}, 4, 4},
+		"nor a page that waits in a dialog": {requests, []any{page, root, session.TimerFired{Name: "settle"}}, 0, 3},
+		"the debugger passes on by itself":  {debugger, []any{page, root, enabled}, 3, 3},
+		"and so do native dialogs":          {session.Bridge{}, []any{page, root, enabled}, 3, 3},
+		"a frame as well":                   {requests, []any{page, root, cover, enabled, through("S", 1, nil), frame, through("T", 1, nil)}, 5, 7},
+		"but for one that is gone":          {requests, []any{page, root, cover, enabled, through("S", 1, nil), gone}, 5, 6},
+		"or goes":                           {requests, []any{page, root, cover, enabled, through("S", 1, nil), frame, messages.TargetDetached{Gen: 1, Session: "T"}}, 5, 7},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.bridge.Secret = secret
+			m := session.NewAnchorMachine(session.AnchorConfig{Gen: 1, Scope: messages.ScopeBrowser, Bridge: c.bridge})
+			m.Step(time.Time{}, session.Start{})
+			told := map[string][]int{}
+			for i, in := range c.steps {
+				for _, e := range m.Step(time.Time{}, in) {
+					if to, ok := e.(session.ToSupervisor); ok {
+						switch to.Msg.(type) {
+						case messages.PageCovered:
+							told["covered"] = append(told["covered"], i+1)
+						case messages.AnchorSettled:
+							told["settled"] = append(told["settled"], i+1)
+						}
+					}
+				}
+			}
+			for what, want := range map[string]int{"covered": c.covered, "settled": c.settled} {
+				if got := told[what]; want == 0 && len(got) > 0 || want != 0 && !slices.Equal(got, []int{want}) {
+					t.Errorf("%s at %v, want %d", what, got, want)
+				}
+			}
+		})
+	}
+}

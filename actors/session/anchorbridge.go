@@ -43,6 +43,9 @@ func (m *AnchorMachine) setBridge(o messages.SetBridge) {
 	for _, s := range slices.Sorted(maps.Keys(m.bridges)) {
 		m.bridges[s].set(o)
 	}
+	for _, t := range slices.Sorted(maps.Keys(m.pages)) {
+		m.maybeCovered(t) // it may wait for what has been given up
+	}
 }
 
 // coverFrame takes up a frame that the primary has reported.
@@ -86,6 +89,14 @@ func (m *AnchorMachine) frameAttached(a messages.TargetAttached) {
 	}
 }
 
+// frameGone is for a frame that could not be attached to.
+func (m *AnchorMachine) frameGone(t messages.TargetID) {
+	if f := m.frames[t]; f != nil && f.session == "" {
+		delete(m.frames, t)
+		m.maybeSettled()
+	}
+}
+
 // frameDetached says whether the session was a frame's.
 func (m *AnchorMachine) frameDetached(s messages.SessionID) bool {
 	b := m.bridges[s]
@@ -99,6 +110,7 @@ func (m *AnchorMachine) frameDetached(s messages.SessionID) bool {
 			m.attachToFrame(messages.CoverFrame{Page: f.order.Page, Frame: f.order.Frame})
 		}
 	}
+	m.maybeSettled()
 	return true
 }
 
@@ -131,6 +143,8 @@ func (m *AnchorMachine) sessionGone(s messages.SessionID) {
 func (m *AnchorMachine) bridgeReplied(r Replied) {
 	if b := m.bridges[r.Tag.Session]; b != nil {
 		b.replied(r)
+		m.maybeCovered(b.page)
+		m.maybeSettled()
 	}
 }
 

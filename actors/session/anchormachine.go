@@ -63,6 +63,7 @@ type AnchorMachine struct {
 // anchored is a page the anchor has a session on, or is about to.
 type anchored struct {
 	session messages.SessionID // "": being attached
+	enabled bool
 	covered bool
 	held    bool // by this session, among others
 }
@@ -164,10 +165,8 @@ func (m *AnchorMachine) replied(r Replied) {
 		if p == nil || p.session != r.Tag.Session || r.Err != nil {
 			return
 		}
-		p.covered = true
-		m.do(ToDialog{m.coveredFact(r.Tag.Page)})
-		m.do(ToSupervisor{m.coveredFact(r.Tag.Page)})
-		m.maybeSettled()
+		p.enabled = true
+		m.maybeCovered(r.Tag.Page)
 	case TagDialog:
 		m.do(ToDialog{messages.DialogHandled{Dialog: r.Tag.ID, Session: r.Tag.Session, Err: dialogError(r.Err)}})
 	case TagBridgeRequest:
@@ -185,9 +184,7 @@ func (m *AnchorMachine) replied(r Replied) {
 			m.maybeSettled()
 		}
 	case TagCoverFrame:
-		if f := m.frames[r.Tag.Page]; f != nil && f.session == "" {
-			delete(m.frames, r.Tag.Page) // it is no more
-		}
+		m.frameGone(r.Tag.Page)
 	case TagCalm:
 		// What was attached up to this reply has been resumed; the next reply
 		// says that the browser has heard so.
@@ -236,7 +233,9 @@ func (m *AnchorMachine) maybeSettled() {
 			return
 		}
 	}
-	m.settle()
+	if m.framesPassOn() {
+		m.settle()
+	}
 }
 
 func (m *AnchorMachine) settle() {

@@ -16,6 +16,39 @@ import (
 // anchorHeld bounds the requests that are remembered.
 const anchorHeld = 1024
 
+// maybeCovered says that what a page asks is told to the anchor, once both are so: of a
+// native dialog, and of a request that the primary leaves behind.
+func (m *AnchorMachine) maybeCovered(t messages.TargetID) {
+	p := m.pages[t]
+	if p == nil || p.covered || !p.enabled || !m.passesOn(p.session) {
+		return
+	}
+	p.covered = true
+	m.do(ToDialog{m.coveredFact(t)})
+	m.do(ToSupervisor{m.coveredFact(t)})
+	m.maybeSettled()
+}
+
+// passesOn says whether the requests of a session's documents come to the anchor when
+// the primary is gone: those that are there are heard only once it has been armed.
+func (m *AnchorMachine) passesOn(s messages.SessionID) bool {
+	b := m.bridges[s]
+	return b == nil || !b.on || b.requests() == nil || b.through == b.armed
+}
+
+// framesPassOn says so of all frames that the anchor has been told of.
+func (m *AnchorMachine) framesPassOn() bool {
+	if !m.requests.on {
+		return true
+	}
+	for _, f := range m.frames {
+		if f.session == "" || !m.passesOn(f.session) {
+			return false
+		}
+	}
+	return true
+}
+
 func (m *AnchorMachine) requestPaused(p requestPaused) {
 	if !m.requests.heard(p) {
 		return

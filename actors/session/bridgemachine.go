@@ -40,6 +40,7 @@ type bridge struct {
 	unable   bool                       // the browser does not give it what by needs
 	contexts map[messages.FrameID]int64 // the newest of each frame
 	armed    uint32                     // how often
+	through  uint32                     // the last of them that the page has had in full
 	script   string                     // its identifier, to take it back
 	pause    *pause                     // the page's last word
 	box      box                        // of all frames here, by the element of the first
@@ -293,6 +294,7 @@ func (b *bridge) replied(r Replied) {
 			b.by.added()
 		}
 	case TagBridgeOn:
+		b.through = r.Tag.Seq                       // said after all that a request needs, and answered by the page
 		if r.Tag.Seq == b.armed && refusal(r.Err) { // of this mechanism, and not of the one before
 			b.refused(r.Err)
 		}

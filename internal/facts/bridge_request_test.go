@@ -45,7 +45,7 @@ func fulfilment(e chromiumtest.Event, body string) params {
 }
 
 // Rule: a request is given to one client at a time, and the next one has it once that
-// one is gone, every time (208 of 208, half of them on a loaded machine). Which of two
+// one is gone, every time (112 of 112 passed on, 32 of them loaded). Which of two
 // clients is first is settled when they connect, for good, and not for them to say:
 // Chromium goes through the connections of a browser in the order of their addresses in
 // its memory. With the sessions of a page the one attached last is first.
