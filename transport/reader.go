@@ -25,6 +25,7 @@ const (
 // newReader returns what the reader's goroutines read with, one after another.
 func newReader(m *Mux) *reader {
 	r := &reader{m: m, hint: smallBuffer, renewed: -renewBurst * renewEvery}
+	r.again = r.read
 	if m.tap != nil {
 		m.tap.dry, m.tap.heard = r.dry, m.hear
 	}
@@ -48,7 +49,7 @@ func (r *reader) read() {
 			return
 		}
 		if r.deep && r.renewable() {
-			go r.read()
+			go r.again()
 			return
 		}
 	}
@@ -95,6 +96,7 @@ type reader struct {
 	told    bool // the last message was somebody's reply
 	deep    bool // the last message was somebody's: the stack may have grown
 
+	again   func()        // read; made once, for it would be made anew with every goroutine
 	renewed time.Duration // since the link was born: all goroutines until then are accounted for
 
 	buf    *buffer // nil while the link is idle
