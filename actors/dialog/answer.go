@@ -204,7 +204,7 @@ func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
 		// Sent, closed, and the confirmation lost.
 		m.end(now, e, e.ShutBy)
 	default:
-		if m.undelivered(e, h.Err); e.over && e.answer == nil {
+		if m.undelivered(now, e, h.Err); e.over && e.answer == nil {
 			m.end(now, e, messages.ClosedByRemote)
 		}
 	}
@@ -212,7 +212,7 @@ func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
 
 // undelivered is an answer that was not written, or of which nobody knows
 // whether it arrived. The dialog may still be there.
-func (m *Machine) undelivered(e *entry, err error) {
+func (m *Machine) undelivered(now time.Time, e *entry, err error) {
 	failed := e.answer.way
 	if len(e.Ways) == 0 {
 		e.answer.way = messages.Way{}
@@ -233,7 +233,7 @@ func (m *Machine) undelivered(e *entry, err error) {
 		e.answer.unsure, e.answer.err = true, err
 		m.do(Arm{outcome(e.Dialog.ID), OutcomeGrace})
 	default:
-		m.answerFailed(e, err)
+		m.answerFailed(now, e, err)
 	}
 }
 
@@ -250,16 +250,20 @@ func outcome(id messages.DialogID) string { return outcomePrefix + string(id) }
 
 // outcomeUnknown comes when no link has told of the dialog's end in time: the
 // answer did not arrive.
-func (m *Machine) outcomeUnknown(id messages.DialogID) {
+func (m *Machine) outcomeUnknown(now time.Time, id messages.DialogID) {
 	if e := m.byID(id); e != nil && e.answer != nil && e.answer.unsure {
-		m.answerFailed(e, e.answer.err)
+		m.answerFailed(now, e, e.answer.err)
 	}
 }
 
-// answerFailed lets whoever comes next try again.
-func (m *Machine) answerFailed(e *entry, err error) {
+// answerFailed lets whoever comes next try again. That is the watchdog where it found
+// this answer under way and left the dialog to it; its own it repeats at its pace.
+func (m *Machine) answerFailed(now time.Time, e *entry, err error) {
 	if e.answer.reply != nil {
 		m.do(Answer{To: e.answer.reply, Err: err})
+	}
+	if late := e.ExpiresAt.Sub(now); late <= 0 && e.answer.by != messages.ClosedByWatchdog {
+		m.do(Arm{watchdog(e.Dialog.ID), late})
 	}
 	e.answer = nil
 	m.changed(nil, nil)

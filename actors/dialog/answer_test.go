@@ -108,3 +108,48 @@ func TestAnAnswerNobodyConfirmedIsClaimedOnlyIfItFits(t *testing.T) {
 		}
 	}
 }
+
+// A watchdog that barks while somebody answers leaves the dialog to that answer. It
+// is back at once when that fails: the dialog's time is up. Its own it gives time.
+func TestAWatchdogThatLeftItToAnAnswerComesBackWhenThatFails(t *testing.T) {
+	t.Parallel()
+	m := dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), messages.DialogMemory{})
+	now, bark := time.Unix(1000, 0), dialog.TimerFired{Name: "watchdog:d-1"}
+	step := func(in any) (armed []time.Duration, orders int) {
+		for _, e := range m.Step(now, in) {
+			switch e := e.(type) {
+			case dialog.Arm:
+				if e.Name == bark.Name {
+					armed = append(armed, e.After)
+				}
+			case dialog.ToSession:
+				orders++
+			}
+		}
+		return armed, orders
+	}
+	answer := messages.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(any, error) {}}
+	died := messages.DialogHandled{Dialog: "d-1", Session: "P", Err: linkDied}
+	step(dialog.Start{})
+	step(messages.PageWatched{Gen: 1, Page: "T", Session: "P"})
+	opened, _ := step(openedAtPrimary)
+	step(answer)
+	if armed, _ := step(died); len(opened) != 1 || len(armed) != 0 {
+		t.Fatalf("armed for %v, and for %v when an answer failed in time", opened, armed)
+	}
+	step(answer)
+	now = now.Add(opened[0])
+	if armed, orders := step(bark); !slices.Equal(armed, []time.Duration{dialog.RetryWatchdog}) || orders != 0 {
+		t.Fatalf("with an answer under way it barks: armed for %v, %d orders", armed, orders)
+	}
+	now = now.Add(time.Second)
+	if armed, _ := step(died); len(armed) != 1 || armed[0] > 0 {
+		t.Fatalf("armed for %v when the answer failed", armed)
+	}
+	if _, orders := step(bark); orders != 1 {
+		t.Fatalf("%d orders by the watchdog", orders)
+	}
+	if armed, _ := step(died); len(armed) != 0 {
+		t.Errorf("armed for %v when the watchdog's own answer failed", armed)
+	}
+}

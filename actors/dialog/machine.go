@@ -258,7 +258,7 @@ func (m *Machine) timerFired(now time.Time, name string) {
 		return
 	}
 	if id, ok := strings.CutPrefix(name, outcomePrefix); ok {
-		m.outcomeUnknown(messages.DialogID(id))
+		m.outcomeUnknown(now, messages.DialogID(id))
 		return
 	}
 	id, ok := strings.CutPrefix(name, watchdogPrefix)
