@@ -1,7 +1,13 @@
 // A request that only the supervisor answers. What is asked goes by a binding, and
 	// so never over the network, whoever the request may come to.
-	const tell = win['BINDING'], proof = 'PROOF';
-	Reflect.deleteProperty(win, 'BINDING');
+	const proof = 'PROOF';
+	let tell;
+	// A document that begins while its page moves to another process may have us before
+	// it has the binding, which then comes with whoever asks anew.
+	const take = () => {
+		if (typeof tell !== 'function') tell = win['BINDING'];
+		deleteProperty(win, 'BINDING');
+	};
 	const Request = win.XMLHttpRequest, { open, send } = Request.prototype, { getRandomValues } = Object.getPrototypeOf(win.crypto);
 	const bodyOf = getter(Request.prototype, 'responseText'), crypto = win.crypto, deleteProperty = Reflect.deleteProperty, parse = JSON.parse;
 	const random = new Uint32Array(4), nowhere = 'https://HOST/', origin = win.origin;
@@ -39,6 +45,7 @@
 		return request(where, id) !== undefined;
 	};
 	const works = () => {
+		take();
 		if (typeof tell !== 'function') return false;
 		tries++;
 		asked = win.document;
@@ -52,7 +59,7 @@
 	const ready = () => place !== '' || (tries < 3 || asked !== win.document || now() - at > 1000) && works();
 	// Another session, or link, asks anew, but for the second at a document's beginning.
 	const again = begins => {
-		deleteProperty(win, 'BINDING');
+		take();
 		if (!begins || place === '' || asked !== win.document) works();
 	};
 	win.addEventListener('pageshow', e => { if (e.persisted) works() }, true);
