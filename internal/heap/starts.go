@@ -2,6 +2,7 @@ package heap
 
 import (
 	"math"
+	"os"
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
@@ -107,7 +108,7 @@ func (h *holders) release() {
 // untouched says that nobody has set how the garbage is collected.
 func untouched() bool {
 	gogc, limit := settings()
-	return gogc == 100 && limit == math.MaxInt64
+	return os.Getenv("GOGC") == "" && gogc == 100 && limit == math.MaxInt64
 }
 
 func settings() (gogc, limit uint64) {

@@ -31,6 +31,7 @@ func begin(s *heap.Starts, n int) {
 }
 
 func usual(t *testing.T) {
+	t.Setenv("GOGC", "")
 	was := debug.SetGCPercent(100)
 	t.Cleanup(func() { debug.SetGCPercent(was) })
 }
@@ -86,6 +87,11 @@ func TestStarts(t *testing.T) {
 			debug.SetGCPercent(300)
 			s.End()
 			isGOGC(t, "set meanwhile", 300)
+			debug.SetGCPercent(100)
+			t.Setenv("GOGC", "100")
+			begin(&s, 40)
+			isGOGC(t, "with what is usual, said", 100)
+			s.End()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
