@@ -1,6 +1,8 @@
 package session
 
 import (
+	"bytes"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,6 +54,17 @@ func (s *said) release() {
 	clear(s.items)
 	s.items, s.text = s.items[:0], s.text[:0]
 	saids.Put(s)
+}
+
+// trim gives up room that a larger one had, before it waits for who knows how long:
+// thousands may.
+func (s *said) trim() {
+	if cap(s.text) > 4*len(s.text)+maxUnread {
+		s.text = bytes.Clone(s.text)
+	}
+	if cap(s.items) > 4*len(s.items)+16 {
+		s.items = slices.Clone(s.items)
+	}
 }
 
 // isError says whether the item is a console error, as far as can be told.
@@ -135,6 +148,7 @@ func (in *intake) settle() {
 		s.release()
 	default:
 		in.queued.events.Add(int64(n))
+		s.trim()
 		heard = in.door.SendSeveral(s, n)
 	}
 	if !heard {
