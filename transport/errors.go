@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -63,6 +65,7 @@ const (
 	CauseProtocol Cause = "protocol"  // the peer does not speak CDP over WebSocket
 	CauseOverload Cause = "overload"  // the peer does not read what we write
 	CauseFlood    Cause = "flood"     // the peer said more than we could hear
+	CausePanic    Cause = "panic"     // who took what the peer said panicked, see [PanicError]
 	CauseLocal    Cause = "local"     // Close was called
 )
 
@@ -87,6 +90,26 @@ func (e *LinkError) Unwrap() []error {
 		return []error{ErrLinkClosed}
 	}
 	return []error{ErrLinkClosed, e.Err}
+}
+
+// PanicError is why a link ended on which an event or a reply made somebody panic
+// who takes it on the link's own goroutine. The next link learns everything anew;
+// the tasks on other links go on. Of the panic's value no more is kept than its
+// type, or the text where that is the runtime's own: it may be a page's.
+type PanicError struct {
+	What  string
+	Stack []byte
+}
+
+// Error says what panicked.
+func (e *PanicError) Error() string { return e.What }
+
+func panicked(v any) *LinkError {
+	what := fmt.Sprintf("a sink panicked with a value of type %T", v)
+	if err, ok := v.(runtime.Error); ok {
+		what = err.Error()
+	}
+	return &LinkError{Cause: CausePanic, Err: &PanicError{what, debug.Stack()}}
 }
 
 // classify turns an error of the WebSocket into the reason of the link's end.

@@ -211,11 +211,11 @@ func (m *Mux) complete(id CallID, r Reply) bool {
 	// The table is there, so the link has not ended: the teardown will wait
 	// for this outcome before it tells its own.
 	m.running.Add(1)
+	defer m.running.Done()
 	m.mu.Unlock()
 	r.Sent = p.sent
 	m.stats.Commands.Add(p.method, m.now()-p.started, r.Err)
 	p.tell(r)
-	m.running.Done()
 	return true
 }
 

@@ -36,6 +36,12 @@ func newReader(m *Mux) *reader {
 // needs of the stack is kept for as long as the goroutine lives, and is twice of
 // what waiting for the next message needs.
 func (r *reader) read() {
+	defer func() {
+		if v := recover(); v != nil {
+			r.m.fail(panicked(v))
+			r.m.running.Done()
+		}
+	}()
 	for {
 		r.deep = false
 		end := r.next()

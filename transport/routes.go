@@ -76,21 +76,29 @@ func (m *Mux) Gather(session messages.SessionID, s Sink, settle func()) {
 		return
 	}
 	r.flushing = make(chan struct{})
+	defer func() {
+		close(r.flushing)
+		r.flushing = nil
+	}()
 	for len(r.queue) > 0 && !r.gone && m.end == nil {
 		kept, sink, gatherer := r.queue, r.sink, r.gatherer
 		m.dropQueueLocked(r)
-		m.mu.Unlock()
-		for _, e := range kept {
-			m.stats.EventsDelivered.Add(1)
-			sink(e)
-		}
-		if gatherer != nil {
-			gatherer.settle()
-		}
-		m.mu.Lock()
+		m.flushLocked(kept, sink, gatherer)
 	}
-	close(r.flushing)
-	r.flushing = nil
+}
+
+// flushLocked hands out what was kept, without the lock, which it has again even
+// where a sink panics: that is its actor's end, and nobody else's.
+func (m *Mux) flushLocked(kept []Event, sink Sink, g *gatherer) {
+	m.mu.Unlock()
+	defer m.mu.Lock()
+	for _, e := range kept {
+		m.stats.EventsDelivered.Add(1)
+		sink(e)
+	}
+	if g != nil {
+		g.settle()
+	}
 }
 
 // Unbind forgets the session. One call of its sink may still be under way.
