@@ -28,13 +28,17 @@ func (d *drill) ask(i int, k kill) (*question, error) {
 	if k.inFrame {
 		frame = d.iframe()
 	}
+	// Only what both links hear of may have either killed at no loss. That the anchor
+	// is up does not say so: a page that is slow to answer it is not waited for.
+	if err := eventually(d.heard); err != nil {
+		return nil, fmt.Errorf("both links listening: %w", err)
+	}
 	message := fmt.Sprintf("%s asks %d", d.id, i)
 	q := &question{drill: d, given: map[string]error{}, dialog: d.browser.OpenDialog(frame, k.dialog, message, "the default")}
 	if q.dialog == nil {
 		return nil, fmt.Errorf("there is no frame %s", frame)
 	}
 	d.asked++
-	// Seen by both links: only then may either be killed at no loss.
 	_, err := d.await("the dialog", func(s *messages.Snapshot) bool {
 		for _, p := range s.PendingDialogs {
 			if p.Message == message {
@@ -44,6 +48,13 @@ func (d *drill) ask(i int, k kill) (*question, error) {
 		return q.id != ""
 	})
 	return q, err
+}
+
+// heard says whether, by the browser, both links hear of the page's dialogs, and
+// nobody is left of those before them.
+func (d *drill) heard() bool {
+	list := d.browser.Sessions(d.page)
+	return len(list) == 2 && list[0].Conn != list[1].Conn && list[0].PageEnabled && list[1].PageEnabled
 }
 
 // settle lets two agents answer, each until the dialog is closed, and judges
@@ -137,7 +148,7 @@ func (q *question) judge(closed *messages.ClosedDialog) error {
 // lostFor is the end of a dialog that no link could reach any more.
 func (q *question) lostFor(k kill) error {
 	if k.target != messages.LinksBoth {
-		return fmt.Errorf("%s was lost, and a link lived", q.id)
+		return fmt.Errorf("%s was lost, and a link lived: %d sessions can answer it", q.id, q.dialog.Answerable())
 	}
 	if err := eventually(func() bool { return q.dialog.Answerable() == 0 }); err != nil {
 		return fmt.Errorf("%s is said to be lost, and %d sessions can answer it: %w", q.id, q.dialog.Answerable(), err)
