@@ -424,6 +424,18 @@ func TestBridge_APageThatAsksAndAsksIsNoWedge(t *testing.T) {
 	}
 }
 
+// Chrome compiles a function that is called often enough, and then what is set in its
+// frame is not what it reads.
+func TestBridge_ACompiledCallHearsItsAnswer(t *testing.T) {
+	t.Parallel()
+	k := setup(t).task("often", bridged, policy(messages.PolicyAutoAccept))
+	k.goTo("http://a.test/plain")
+	k.later("", "window.said = 0; for (let i = 0; i < 600; i++) said += confirm(i)")
+	if got := k.evalPromise("", "new Promise(r => setTimeout(() => r(said)))"); got != "600" {
+		t.Errorf("%s were accepted", got)
+	}
+}
+
 // Frames of other processes, and theirs, load under both links' eyes: whoever looks at
 // them must not take them from who holds them (C33).
 func TestBridge_FramesOfOtherProcessesLoad(t *testing.T) {
