@@ -12,20 +12,21 @@ import (
 	"holdfast/messages"
 )
 
+// breaking has the next actor of a kind that comes to phase panic, once armed is set.
+func breaking(armed *atomic.Bool, kind string, phase guard.Phase) func(*holdfast.Config) {
+	return func(c *holdfast.Config) {
+		c.Intercept = func(m guard.Moment) {
+			if m.Kind == kind && m.Phase == phase && armed.CompareAndSwap(true, false) {
+				panic("injected")
+			}
+		}
+	}
+}
+
 // TestBrokenActors are what is left to say of actors that panic; chaos/sim
 // breaks all of them, many times.
 func TestBrokenActors(t *testing.T) {
 	t.Parallel()
-	breaking := func(broken *atomic.Bool, kind string, phase guard.Phase) func(*holdfast.Config) {
-		return func(c *holdfast.Config) {
-			c.Intercept = func(m guard.Moment) {
-				if m.Kind == kind && m.Phase == phase && broken.CompareAndSwap(true, false) {
-					panic("injected")
-				}
-			}
-		}
-	}
-
 	for _, kind := range []string{"browser", "anchor"} {
 		var armed atomic.Bool
 		inWorldWith(t, "a link is let go though the last word of its "+kind+" fails", chaos.Options{Pages: 1},

@@ -22,7 +22,7 @@ type bridge struct {
 var (
 	bridgeHead = regexp.MustCompile(`const mark = '([0-9a-f]+)', token = '([0-9a-f]+)', epoch = (\d+),`)
 	bridgeFoot = regexp.MustCompile(`(?m)^//# sourceURL=([0-9A-Za-z]+)$`)
-	bridgeOff  = regexp.MustCompile(`^for \(const f of \[alert, confirm, prompt\]\) \{ const c = f\['([0-9a-f]+)'\]; if \(c\) c\((\d{1,9}), (true|false)\) \}$`)
+	bridgeOff  = regexp.MustCompile(`(?s)^.*\bfor \(const f of \[(?:w\.)?alert, (?:w\.)?confirm, (?:w\.)?prompt\]\) \{ const c = f\['([0-9a-f]+)'\]; if \(c\) c\((\d{1,9}), (true|false)\) \}.*$`)
 )
 
 // bridgeOf reads what a script is; nil for any other than a bridge's.

@@ -18,6 +18,7 @@ var debuggerMethods = map[string]method{
 	"Debugger.setBlackboxPatterns":  {on: onTarget, where: inRenderer, needs: []string{"patterns"}, run: setBlackboxPatterns},
 	"Debugger.setSkipAllPauses":     {on: onTarget, where: inRenderer, needs: []string{"skip:bool"}, run: setSkipAllPauses},
 	"Debugger.resume":               {on: onTarget, where: inRenderer, run: debuggerResume},
+	"Debugger.stepOver":             {on: onTarget, where: inRenderer, run: debuggerStep},
 	"Debugger.evaluateOnCallFrame":  {on: onTarget, where: inRenderer, needs: []string{"callFrameId:string", "expression:string"}, run: evaluateOnCallFrame},
 	"Debugger.setBreakpointsActive": {on: onTarget, where: inRenderer, needs: []string{"active:bool"}, run: (*call).ok},
 }
@@ -259,6 +260,22 @@ func debuggerResume(c *call) {
 	}
 	c.ok()
 	c.b.goOn(p)
+}
+
+// debuggerStep comes to another line of the same function.
+func debuggerStep(c *call) {
+	p := c.s.target.pause
+	switch {
+	case p == nil || !c.s.debugs.on:
+		c.fail(codeServer, textNotPaused)
+	case p.call == nil:
+		c.ok()
+		c.b.goOn(p)
+	default:
+		c.ok()
+		p.target.each(debugging, "Debugger.resumed", empty{})
+		p.target.each(debugging, "Debugger.paused", p.params)
+	}
 }
 
 // answers is the one expression that is asked of a call: whether it is that of the

@@ -246,6 +246,14 @@ type (
 		Key     string
 	}
 
+	// BridgedOnly says that of the bridged dialogs that a session has told of by an
+	// actor that has failed, none waits any more but the one named Key, if any.
+	BridgedOnly struct {
+		Role    Role
+		Session SessionID
+		Key     string
+	}
+
 	// SessionGone says that a session that could answer bridged dialogs has ended.
 	SessionGone struct {
 		Role    Role
@@ -265,6 +273,14 @@ type (
 	BridgeNeeded struct {
 		Dialog DialogID
 		After  time.Duration
+	}
+
+	// BridgeScript says under which id the script of the bridge is in place in a
+	// session; "" is none.
+	BridgeScript struct {
+		Gen     Generation
+		Session SessionID
+		ID      string
 	}
 
 	// BridgeStands says that a session's documents have the functions of the bridge,

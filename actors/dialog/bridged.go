@@ -103,6 +103,15 @@ func (m *Machine) bridgedOver(now time.Time, o messages.BridgedOver) {
 	}
 }
 
+// bridgedOnly ends what a session has told of by an actor that has failed.
+func (m *Machine) bridgedOnly(now time.Time, o messages.BridgedOnly) {
+	for _, e := range m.entries() {
+		if e.bridged() && e.Pause.Key != o.Key && e.Pause.Request == "" && hasWay(e.Ways, o.Session) {
+			m.bridgedOver(now, messages.BridgedOver{Role: o.Role, Session: o.Session, Key: e.Pause.Key})
+		}
+	}
+}
+
 // over is a call that waits no more, by the word of a session.
 type over struct {
 	key     string

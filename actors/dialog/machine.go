@@ -96,6 +96,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		}
 	case messages.BridgedOver:
 		m.bridgedOver(now, in)
+	case messages.BridgedOnly:
+		m.bridgedOnly(now, in)
 	case messages.SessionGone:
 		m.sessionGone(now, in)
 	case messages.DialogClosed:

@@ -22,9 +22,12 @@ func (m *Machine) attach() {
 			continue
 		}
 		if c.tag == TagTree {
-			if m.round > 1 {
+			switch {
+			case m.round > 1:
 				m.bridge.attachAnew()
-			} else {
+			case m.cfg.Again:
+				m.bridge.inherit()
+			default:
 				m.bridge.attach()
 			}
 			m.restoring = true

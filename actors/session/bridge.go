@@ -50,12 +50,16 @@ func turn(mark string, epoch uint64, on bool, context int64) []byte {
 		Expression string `json:"expression"`
 		ContextID  int64  `json:"contextId,omitempty"`
 		Silent     bool   `json:"silent"`
-	}{`(function turn(w) {
+	}{turning(mark, epoch, on), context, true})
+}
+
+func turning(mark string, epoch uint64, on bool) string {
+	return `(function turn(w) {
 	try {
 		for (const f of [w.alert, w.confirm, w.prompt]) { const c = f['` + mark + `']; if (c) c(` + strconv.FormatUint(epoch, 10) + `, ` + strconv.FormatBool(on) + `) }
 		for (let i = 0; i < w.length; i++) turn(w[i]);
 	} catch {}
-})(window)`, context, true})
+})(window)`
 }
 
 func decodeIdentifier(result []byte) string {

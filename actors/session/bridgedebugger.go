@@ -27,10 +27,22 @@ type byDebugger struct{ *bridge }
 var waitsInDebugger string
 
 func (d byDebugger) arm() {
+	if d.role == messages.RoleAnchor {
+		d.command(TagNone, "Inspector.enable", nil) // to hear of a crash, see revived
+	}
 	// First, lest a debugger statement of the page's own gets in between.
 	d.command(TagNone, "Debugger.setBlackboxPatterns", d.secret.patterns())
 	d.command(TagBridgeOn, "Debugger.enable", nil)
 	d.add(d.secret.script(d.epoch, d.secret.mark(messages.ByDebugger), waitsInDebugger))
+}
+
+// inherit has the session told again of a call that waits, and of no end of one: to
+// step does both, and stays within the call (C47). To turn the debugger off and on
+// would let the page go on.
+func (d byDebugger) inherit() {
+	d.arm()
+	d.inherits = true
+	d.command(TagBridgeStep, "Debugger.stepOver", nil)
 }
 
 // rearm is for what an agent has done to the debugger of its own session.
@@ -64,6 +76,10 @@ func (d byDebugger) navigated(bool) {}
 
 func (d byDebugger) replied(r Replied) {
 	switch r.Tag.Kind {
+	case TagBridgeStep:
+		if refusal(r.Err) {
+			d.only("") // nothing waits
+		}
 	case TagBridgeAnswer:
 		switch taken, err := decodeTaken(r.Result); {
 		case r.Err != nil:
@@ -134,7 +150,8 @@ func (s BridgeSecret) decodeScript(params []byte) any {
 	return bridgeScript{messages.FrameID(clip(string(e.Aux.Frame), maxID)), e.Context}
 }
 
-// decodePaused reads Debugger.paused: a call of ours, or somebody else's pause.
+// decodePaused reads Debugger.paused: a call of ours, if it can be read, or somebody
+// else's pause.
 func (s BridgeSecret) decodePaused(now time.Time, params []byte) any {
 	if s == "" || !bytes.Contains(params, []byte(s.token())) {
 		return pausedEvent(true)
@@ -151,9 +168,12 @@ func (s BridgeSecret) decodePaused(now time.Time, params []byte) any {
 		return pausedEvent(true)
 	}
 	text, _ := e.CallFrames[0].This.Value.(string)
+	if !strings.HasPrefix(text, s.token()) {
+		return pausedEvent(true)
+	}
 	p, ok := s.parseCall(text)
 	if !ok {
-		return pausedEvent(true)
+		return bridgeUnread{}
 	}
 	p.Heard = now
 	p.Pause.CallFrame = clip(e.CallFrames[0].ID, 256)

@@ -1,22 +1,24 @@
-// The answer is put into the frame of this call, and nowhere else.
+// The answer is put into the frame of this call, and nowhere else. Whoever resumes a
+	// page without one, be it by leaving it, is asked again or leaves it to the next. Who
+	// steps stays in here, and is told of the call anew: in the inner loop, since a step
+	// that comes to the debugger statement has the next call not stop there.
 	function stop(id) {
-		let answer;
+		let answer, tries = 0;
 		// A closure keeps it out of the frame, where a compiled function reads nothing anew.
 		const given = () => answer;
-		debugger;
-		return id === undefined ? id : given();
+		while (given() === undefined && tries < 3) {
+			debugger;
+			for (let steps = 0; steps < 16; steps++);
+			tries++;
+		}
+		return id === undefined ? id : answer;
 	}
 	// Not Math.random, which begins alike in all documents under --random-seed.
 	const dice = win.crypto.getRandomValues(new Uint32Array(2)), realm = (dice[0] >>> 0) + '-' + (dice[1] >>> 0);
 	let count = 0;
 	const newID = () => realm + '.' + ++count;
 	const wait = (text, id) => {
-		// Whoever resumes a page without an answer, be it by leaving it, is asked again
-		// or leaves it to the next.
-		for (let i = 0; i < 3; i++) {
-			const answer = apply(stop, text, [id]);
-			if (answer !== undefined) return answer;
-		}
-		return false;
+		const answer = apply(stop, text, [id]);
+		return answer === undefined ? false : answer;
 	};
 	const ready = () => true, again = ready;

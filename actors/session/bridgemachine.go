@@ -16,6 +16,7 @@ type Bridge struct {
 	On     bool
 	By     messages.Mechanism
 	Epoch  uint64 // grows each time it is turned on or off
+	Script string // what a failed actor has left in the session: the id of its script
 	Secret BridgeSecret
 }
 
@@ -42,6 +43,9 @@ type bridge struct {
 	armed    uint32                     // how often
 	through  uint32                     // the last of them that the page has had in full
 	script   string                     // its identifier, to take it back
+	left     string                     // that of an actor before this one
+	astray   bool                       // that one may have left a script, and nobody knows its identifier
+	inherits bool                       // what that one was told of is not known yet
 	pause    *pause                     // the page's last word
 	box      box                        // of all frames here, by the element of the first
 	asked    map[messages.TargetID]messages.SessionID
@@ -67,6 +71,8 @@ type (
 		Frame   messages.FrameID
 		Context int64
 	}
+	// bridgeUnread is a call of ours that does not say what it should.
+	bridgeUnread struct{}
 	// bridgePaused is a call of ours that waits.
 	bridgePaused struct {
 		Pause                           messages.Pause
@@ -86,7 +92,7 @@ const timerBridge = "bridge:"
 // newBridge makes the bridge of a page's session, or of one below.
 func newBridge(c Config, do func(Effect)) *bridge {
 	b := &bridge{
-		role: c.Role, gen: c.Gen, session: c.Session, page: c.Page, target: c.Target, secret: c.Bridge.Secret, on: c.Bridge.On, epoch: c.Bridge.Epoch, do: do,
+		role: c.Role, gen: c.Gen, session: c.Session, page: c.Page, target: c.Target, secret: c.Bridge.Secret, on: c.Bridge.On, epoch: c.Bridge.Epoch, left: c.Bridge.Script, do: do,
 	}
 	b.use(c.Bridge.By)
 	if c.Target == c.Page {
@@ -192,6 +198,7 @@ func (b *bridge) paused(p bridgePaused) {
 		b.resumed = false
 		b.do(Disarm{timerBridge + string(b.session)})
 	}
+	b.only(p.Pause.Key)
 	known := false
 	if last := b.pause; last != nil && last.Key == p.Pause.Key {
 		known = last.known // it asks again
@@ -222,7 +229,7 @@ func (b *bridge) paused(p bridgePaused) {
 
 // goesOn is the end of a pause; of ours, or of somebody else's.
 func (b *bridge) goesOn() {
-	if b.pause != nil {
+	if b.pause != nil || b.inherits {
 		b.resumed = true
 		b.do(Arm{timerBridge + string(b.session), resumedGrace})
 	}
@@ -236,6 +243,7 @@ func (b *bridge) timedOut() {
 
 // over says that nobody waits any more for an answer to the last call.
 func (b *bridge) over() {
+	b.only("")
 	if p := b.pause; p != nil {
 		b.do(Disarm{timerBridge + string(b.session)})
 		b.pause, b.resumed = nil, false
@@ -290,7 +298,7 @@ func (b *bridge) replied(r Replied) {
 		case refusal(r.Err):
 			b.refused(r.Err)
 		case r.Err == nil:
-			b.script = script
+			b.keep(script)
 			b.by.added()
 		}
 	case TagBridgeOn:
@@ -345,32 +353,6 @@ func (b *bridge) refused(err error) {
 	b.unable, b.on = true, false
 	b.takeBack()
 	b.do(ToSupervisor{messages.BridgeRefused{Gen: b.gen, Session: b.session, By: b.mechanism, Err: err}})
-}
-
-// takeBack gives the documents that are there their own functions, and those to
-// come.
-func (b *bridge) takeBack() {
-	b.removeScript(b.script)
-	b.script = ""
-	b.turnOff(b.mechanism)
-}
-
-func (b *bridge) removeScript(id string) {
-	if id != "" {
-		b.command(TagNone, "Page.removeScriptToEvaluateOnNewDocument", mustJSON(struct {
-			Identifier string `json:"identifier"`
-		}{id}))
-	}
-}
-
-func (b *bridge) turnOff(by messages.Mechanism) {
-	contexts := b.sortedContexts()
-	if len(contexts) == 0 {
-		contexts = []int64{0} // nobody has told of any: that of the main frame
-	}
-	for _, context := range contexts {
-		b.command(TagNone, "Runtime.evaluate", turn(b.secret.mark(by), b.epoch, false, context))
-	}
 }
 
 // rearm is for what an agent has done to what it shares with the bridge.

@@ -131,6 +131,9 @@ func (q *byRequest) bindingParams() []byte {
 	}{q.secret.binding()})
 }
 
+// inherit is arm: what waits is the browser's session's to tell.
+func (q *byRequest) inherit() { q.arm() }
+
 // rearm leaves to an agent what it intercepts: it shares the session's Fetch, and the
 // bridge can do without from here on.
 func (q *byRequest) rearm() { q.intercept = true }

@@ -70,6 +70,7 @@ const (
 	TagLeft
 	TagBridgeOn
 	TagBridgeScript
+	TagBridgeStep
 	TagBridgeOff
 	TagBridgeAnswer
 	TagBridgeResume

@@ -146,6 +146,8 @@ func (m *Machine) Step(now time.Time, msg any) []Effect {
 		m.paused = false
 		m.bridge.paused(in)
 		m.asks()
+	case bridgeUnread:
+		m.bridge.unread()
 	case messages.RequestHeld:
 		m.requested(in)
 	case bridgeAsked, bridgeWord:
@@ -196,9 +198,7 @@ func (m *Machine) Step(now time.Time, msg any) []Effect {
 		m.revive()
 	case pausedEvent:
 		m.paused = bool(in)
-		if !m.paused {
-			m.bridge.goesOn()
-		}
+		m.bridge.stops(m.paused)
 		m.publishHealth()
 	case messages.ConsoleReported:
 		m.do(ToSupervisor{msg})
@@ -259,7 +259,7 @@ func (m *Machine) replied(r Replied) {
 		m.navigateReplied(r)
 	case TagReload:
 		m.reloadReplied(r)
-	case TagBridgeOn, TagBridgeScript, TagBridgeOff, TagBridgeAnswer, TagBridgeResume, TagBridgeRequest, TagBridgeOwner, TagBridgeElement, TagBridgePolicy:
+	case TagBridgeOn, TagBridgeScript, TagBridgeStep, TagBridgeOff, TagBridgeAnswer, TagBridgeResume, TagBridgeRequest, TagBridgeOwner, TagBridgeElement, TagBridgePolicy:
 		m.bridge.replied(r)
 	}
 }

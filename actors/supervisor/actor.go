@@ -161,6 +161,8 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 		a.log.Warn("the browser did not take again what an agent had set", "target", msg.Target, "method", msg.Method, "code", messages.CodeOf(msg.Err))
 	case session.TooMany:
 		a.tooMany(msg)
+	case session.CallUnread:
+		a.log.Warn("a dialog over the bridge could not be read, it is dismissed", "target", msg.Page)
 	case browserGone:
 		a.step(c, BrowserGone{msg.why})
 	default:

@@ -24,6 +24,15 @@ func (m *Machine) showBridge() {
 	}
 }
 
+// bridgeIn is what an actor of session s is to make of the bridge that is there.
+func (m *Machine) bridgeIn(s messages.SessionID) session.Bridge {
+	b := m.sessionBridge()
+	if e := m.sessions[s]; e != nil {
+		b.Script = e.script
+	}
+	return b
+}
+
 // setBridge follows a spec, or a browser, that wants another bridge.
 func (m *Machine) setBridge() {
 	if m.bridged() == (m.conn.Bridge == messages.BridgeOn) {

@@ -128,7 +128,7 @@ func (a *Actor) factory(id string) guard.Child {
 	default:
 		cfg, mux, peers := a.machine.sessionConfig(sessionID(id)), a.mux, a.peers()
 		cfg.Again = a.pids.At(sessionID(id)) != nil
-		cfg.Bridge = a.machine.sessionBridge() // turned on or off since, maybe
+		cfg.Bridge = a.machine.bridgeIn(cfg.Session) // turned on or off since, maybe
 		return guard.Child{Kind: "session", New: func() guard.Behavior {
 			return session.NewPage(cfg, mux, peers, a.cfg.Bounds, a.wanted)
 		}}

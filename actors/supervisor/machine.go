@@ -98,6 +98,7 @@ type sessionEntry struct {
 	health  messages.PageState
 
 	label     string // of its requests
+	script    string // of the bridge, in the session
 	bridged   bool   // its documents have the bridge
 	unbridged bool   // the browser does not give it one
 	boxed     bool   // whether its sandbox keeps it from opening dialogs is known
@@ -250,6 +251,10 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.requestHeld(in)
 	case messages.EndRequest:
 		m.endRequest(in)
+	case messages.BridgeScript:
+		if e := m.sessions[in.Session]; e != nil && in.Gen == m.gen {
+			e.script = in.ID
+		}
 	case messages.BridgeStands:
 		m.bridgeStands(in)
 	case messages.BridgeRefused:

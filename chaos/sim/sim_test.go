@@ -208,7 +208,16 @@ var regressions = []found{
 // bridgedRegressions are those that have found something on the bridge. They are played
 // whole: so few runs would say nothing of the recoveries of 99 in 100.
 var bridgedRegressions = []found{
-	{0x1c, plan.DefaultSteps}, {0x1f, plan.DefaultSteps}, {0x25, plan.DefaultSteps}, {0x28, plan.DefaultSteps}, {0x2e, plan.DefaultSteps}, {0x45, plan.DefaultSteps}, {0x64, plan.DefaultSteps},
+	{0x1c, plan.DefaultSteps},
+	{0x1f, plan.DefaultSteps},
+	{0x25, plan.DefaultSteps},
+	{0x28, plan.DefaultSteps},
+	{0x2e, plan.DefaultSteps},
+	{0x45, plan.DefaultSteps},
+	{0x64, plan.DefaultSteps},
+	{0x7c, plan.DefaultSteps},
+	{0xd5, plan.DefaultSteps},
+	{0x112, plan.DefaultSteps},
 }
 
 // TestSameSeedSameTrace plays seeds twice. Actors are broken between messages

@@ -22,6 +22,23 @@ const pausing = `(() => {
 })()
 //# sourceURL=` + waiting
 
+// stepping is pausing with the three times within the function that stops, and room for
+// steps: after one that comes to the debugger statement the next call does not stop.
+const stepping = `(() => {
+	function ask(n) {
+		'use strict';
+		let answer, tries = 0;
+		while (answer === undefined && tries < 3) {
+			debugger;
+			for (let steps = 0; steps < 16; steps++);
+			tries++;
+		}
+		return n === undefined ? n : answer;
+	}
+	window.confirm = m => ask.call('said ' + m, 1);
+})()
+//# sourceURL=` + waiting
+
 func debugs(r *chromiumtest.Raw, session string) {
 	r.Must(session, "Debugger.setBlackboxPatterns", blackbox)
 	r.Must(session, "Debugger.enable", nil)
@@ -165,6 +182,39 @@ func TestC47_APageThatWaitsAnswersAndAsksAgain(t *testing.T) {
 	want(t, "what is told of it", paused(c, p.Session).said, "")
 	other.Must(theirs, "Debugger.resume", nil)
 	want(t, "page got", string(p.Eval(p.Session, "got")), `"theirs"`)
+}
+
+// Rule: who is told of nothing, since it has been before, takes a step: it stays within
+// the call, and is told of it anew, as everybody is. Where nothing waits it says so.
+func TestC47_AStepIsToldOfAnew(t *testing.T) {
+	t.Parallel()
+	site, c := stage(t)
+	other := chromiumtest.Dial(t, chromiumtest.Shared(t).WS())
+	p := c.NewPage("")
+	debugs(c, p.Session)
+	c.Must(p.Session, "Page.addScriptToEvaluateOnNewDocument", params{"source": stepping, "runImmediately": true})
+	p.Navigate(site.URL("http://a.test/plain"))
+	theirs := other.Attach(p.Target)
+	debugs(other, theirs)
+	_, err := c.Call(p.Session, "Debugger.stepOver", nil)
+	wantCode(t, err, -32000)
+	for _, steps := range []int{0, 1, 2, 12, 0} {
+		c.Start(p.Session, "window.got = confirm('m')")
+		first := paused(c, p.Session)
+		want(t, "the other", paused(other, theirs), first)
+		for range steps {
+			c.Must(p.Session, "Debugger.stepOver", nil)
+			want(t, "again", paused(c, p.Session), first)
+			want(t, "the other again", paused(other, theirs), first)
+		}
+		if steps == 1 {
+			other.Must(theirs, "Debugger.resume", nil)
+			want(t, "resumed", paused(c, p.Session), first)
+			want(t, "the other, resumed", paused(other, theirs), first)
+		}
+		succeed(t, "answer", first.answer(c, p.Session, "true"))
+		want(t, "page got", string(p.Eval(p.Session, "got")), "true")
+	}
 }
 
 // Rule: a document that goes takes its pause along without a Debugger.resumed;

@@ -1,0 +1,35 @@
+package session
+
+import "holdfast/messages"
+
+// takeBack gives the documents that are there their own functions, and those to
+// come.
+func (b *bridge) takeBack() {
+	b.removeScript(b.script)
+	b.keep("")
+	b.turnOff(b.mechanism)
+	if b.astray {
+		// It stays, so what comes after it says that it is off.
+		b.command(TagNone, "Page.addScriptToEvaluateOnNewDocument", mustJSON(struct {
+			Source string `json:"source"`
+		}{turning(b.secret.mark(b.mechanism), b.epoch, false)}))
+	}
+}
+
+func (b *bridge) removeScript(id string) {
+	if id != "" {
+		b.command(TagNone, "Page.removeScriptToEvaluateOnNewDocument", mustJSON(struct {
+			Identifier string `json:"identifier"`
+		}{id}))
+	}
+}
+
+func (b *bridge) turnOff(by messages.Mechanism) {
+	contexts := b.sortedContexts()
+	if len(contexts) == 0 {
+		contexts = []int64{0} // nobody has told of any: that of the main frame
+	}
+	for _, context := range contexts {
+		b.command(TagNone, "Runtime.evaluate", turn(b.secret.mark(by), b.epoch, false, context))
+	}
+}

@@ -1,0 +1,64 @@
+package session
+
+import "holdfast/messages"
+
+// A session's actor that takes the place of a failed one has a session whose debugger
+// is on and whose script is in place. What was in the mailbox of the failed one, that
+// a call waits or that it does no more, nobody says again by himself.
+
+// inherit is attach in place of a failed actor. The script is added again, which tells
+// of the documents that are there.
+func (b *bridge) inherit() {
+	switch {
+	case b.on:
+		b.armed++
+		b.by.inherit()
+		b.removeScript(b.left)
+		b.astray = b.left == ""
+	case b.left != "": // turned off since
+		b.script = b.left
+		b.takeBack()
+		b.by.disarm()
+	}
+	b.left = ""
+}
+
+// only says that of the calls that the actor before this one has told of, the one
+// named key may wait still, and no other.
+func (b *bridge) only(key string) {
+	if b.inherits {
+		b.inherits = false
+		b.do(ToDialog{messages.BridgedOnly{Role: b.role, Session: b.session, Key: key}})
+	}
+}
+
+// keep notes the script that is in place, also for an actor that may come after this.
+func (b *bridge) keep(script string) {
+	if b.script == script {
+		return
+	}
+	if b.script = script; b.role == messages.RolePrimary {
+		b.do(ToSupervisor{messages.BridgeScript{Gen: b.gen, Session: b.session, ID: script}})
+	}
+}
+
+// stops is a pause of somebody else's, or the end of any.
+func (b *bridge) stops(paused bool) {
+	if paused {
+		b.only("")
+	} else {
+		b.goesOn()
+	}
+}
+
+// unread is for a call of ours that cannot be told of. Nobody else lets it go, and
+// once it has asked three times it gets what dismissing gives.
+func (b *bridge) unread() {
+	b.only("")
+	b.command(TagNone, "Debugger.resume", nil)
+	b.do(ToSupervisor{CallUnread{Page: b.page}})
+}
+
+// CallUnread tells the supervisor of a call of the bridge that cannot be read, and so
+// was dismissed.
+type CallUnread struct{ Page messages.TargetID }
