@@ -68,7 +68,7 @@ func (a *Anchor) bind(c *guard.Context, l Listen) {
 	mux.Bind(l.Session, func(e transport.Event) {
 		fact := decode(cfg, time.Now(), e.Method, e.Params)
 		switch fact.(type) {
-		case bridgeScript, bridgePaused, pausedEvent, bridgeAsked, bridgeWord, messages.FrameNavigated, messages.FrameDetached:
+		case bridgeScript, bridgePaused, bridgeUnread, pausedEvent, crashed, revived, bridgeAsked, bridgeWord, messages.FrameNavigated, messages.FrameDetached:
 			fact = fromFrame{l.Session, fact}
 		}
 		if fact != nil && !door.Send(fact) {

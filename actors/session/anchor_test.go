@@ -55,6 +55,8 @@ func TestAnAnchorThatIsLeftAloneCloses(t *testing.T) {
 	t.Parallel()
 	attached := messages.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}}
 	calm, flushed := session.Replied{Tag: session.Tag{Kind: session.TagCalm}}, session.Replied{Tag: session.Tag{Kind: session.TagFlushed}}
+	helped := session.Replied{Tag: session.Tag{Kind: session.TagCreate, Page: "P"}, Result: []byte(`{"targetId":"H"}`)}
+	free := session.Replied{Tag: session.Tag{Kind: session.TagAlone, Page: "P"}, Result: []byte(`{"targetInfo":{"attached":false}}`)}
 	alone, refused := messages.PrimaryUp{Up: false}, errors.New("no such page")
 	popup := messages.TargetAttached{Gen: 1, Session: "T", Page: "Q", Info: messages.TargetInfo{ID: "Q", Type: "page", Opener: "P"}}
 	for name, c := range map[string]struct {
@@ -66,6 +68,7 @@ func TestAnAnchorThatIsLeftAloneCloses(t *testing.T) {
 		"as soon as it was told to":      {messages.ScopeOwn, []any{messages.Leave{}, alone, calm, flushed}, []messages.TargetID{"P"}},
 		"when it has nearly left":        {messages.ScopeOwn, []any{messages.Leave{}, calm, alone, flushed}, []messages.TargetID{"P"}},
 		"what opens meanwhile, too":      {messages.ScopeOwn, []any{alone, messages.Leave{}, calm, popup, flushed}, []messages.TargetID{"P", "Q"}},
+		"what the primary was freeing":   {messages.ScopeOwn, []any{messages.LeavePage{Page: "P"}, alone, messages.FreeFirst{Page: "P"}, messages.Leave{}, calm, helped, free, flushed}, []messages.TargetID{"P"}},
 		"not at all":                     {messages.ScopeOwn, []any{messages.Leave{}, calm}, nil},
 		"with pages that are the user's": {messages.ScopeBrowser, []any{alone, messages.Leave{}, calm, popup}, nil},
 	} {
@@ -81,7 +84,7 @@ func TestAnAnchorThatIsLeftAloneCloses(t *testing.T) {
 				for _, e := range m.Step(time.Time{}, in) {
 					switch e := e.(type) {
 					case session.Command:
-						if e.Method == "Target.closeTarget" {
+						if e.Method == "Target.closeTarget" && e.Tag.Kind == session.TagClose {
 							closed = append(closed, e.Tag.Page)
 						}
 					case session.Exit:

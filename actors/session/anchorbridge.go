@@ -129,6 +129,17 @@ func (m *AnchorMachine) leaveFrames(page messages.TargetID) {
 	}
 }
 
+// giveBack gives the pages their own functions before the task leaves them, as the
+// primary's sessions do, which may be gone. What waits is theirs, or goes with us.
+func (m *AnchorMachine) giveBack() {
+	for _, s := range slices.Sorted(maps.Keys(m.bridges)) {
+		if b := m.bridges[s]; b.on {
+			b.epoch++
+			b.takeBack()
+		}
+	}
+}
+
 // sessionGone forgets a session.
 func (m *AnchorMachine) sessionGone(s messages.SessionID) {
 	if m.bridges[s] == nil {
@@ -179,10 +190,14 @@ func (m *AnchorMachine) bridgeEvent(e fromFrame) {
 		b.paused(in)
 	case bridgeAsked, bridgeWord:
 		b.requestWord(in)
+	case bridgeUnread:
+		b.unread()
 	case pausedEvent:
-		if !in {
-			b.goesOn()
-		}
+		b.stops(bool(in))
+	case crashed:
+		b.over()
+	case revived:
+		b.attachAnew()
 	case messages.FrameNavigated:
 		b.navigated(in.Frame.ID, string(in.Frame.ID) == string(b.target))
 	case messages.FrameDetached:

@@ -23,6 +23,7 @@ func (m *AnchorMachine) leave() {
 	m.do(Arm{timerLeave, LeaveBudget})
 	m.resumeAll()
 	m.do(autoAttachPages(TagCalm, false)) // attaches anew to what was left before
+	m.giveBack()
 	// Every session is ended by word: the browser notices the end of the link
 	// later than the primary's next command, which may close a page (C15).
 	m.leaveFrames("")
@@ -74,6 +75,13 @@ func (m *AnchorMachine) oneLeft() {
 	if m.awaited--; m.awaited == 0 {
 		m.do(Exit{})
 	}
+}
+
+// freeFirst notes a page that is to be freed, whether or not it has been left for the
+// primary to release.
+func (m *AnchorMachine) freeFirst(t messages.TargetID) {
+	m.freeing[t] = &freeing{}
+	m.owned[t] = true
 }
 
 // free begins, or begins anew, to free a page that nothing of ours is attached to.

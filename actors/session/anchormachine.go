@@ -136,7 +136,7 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 		}
 		m.maybeCloseOwned()
 	case messages.FreeFirst:
-		m.freeing[in.Page] = &freeing{}
+		m.freeFirst(in.Page)
 	case tellAgain:
 		for _, t := range slices.Sorted(maps.Keys(m.pages)) {
 			m.tellWatched(t)
@@ -171,7 +171,7 @@ func (m *AnchorMachine) replied(r Replied) {
 		m.do(ToDialog{messages.DialogHandled{Dialog: r.Tag.ID, Session: r.Tag.Session, Err: dialogError(r.Err)}})
 	case TagBridgeRequest:
 		m.requestEnded(r)
-	case TagBridgeOn, TagBridgeScript, TagBridgeOff, TagBridgeAnswer, TagBridgeResume, TagBridgeOwner, TagBridgeElement, TagBridgePolicy:
+	case TagBridgeOn, TagBridgeScript, TagBridgeStep, TagBridgeOff, TagBridgeAnswer, TagBridgeResume, TagBridgeOwner, TagBridgeElement, TagBridgePolicy:
 		m.bridgeReplied(r)
 	case TagLeft:
 		m.do(ToSupervisor{messages.PageLeft{Gen: m.cfg.Gen, Page: r.Tag.Page}})

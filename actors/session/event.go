@@ -50,6 +50,8 @@ var (
 		"Debugger.resumed",
 		"Debugger.scriptParsed",
 		"Fetch.requestPaused",
+		"Inspector.targetCrashed",
+		"Inspector.targetReloadedAfterCrash",
 		"Page.frameDetached",
 		"Page.frameNavigated",
 		"Page.javascriptDialogClosed",
