@@ -48,6 +48,8 @@ func (b *Browser) Receive(c *guard.Context, msg any) {
 			return
 		}
 		b.step(c, msg)
+	case messages.SetBridge:
+		b.step(c, msg) // one that comes before the link is for that
 	default:
 		if b.mux.Load() != nil {
 			b.step(c, msg)

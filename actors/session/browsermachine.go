@@ -106,7 +106,7 @@ func (m *BrowserMachine) Step(_ time.Time, in any) []Effect {
 			m.do(ToSupervisor{in})
 		}
 	case messages.SetBridge:
-		m.requests.hear(Bridge{On: in.On, By: in.By})
+		m.setBridge(in)
 	case requestPaused:
 		if m.requests.heard(in) {
 			m.do(ToSupervisor{in.RequestHeld})
@@ -138,6 +138,16 @@ func (m *BrowserMachine) root(tag Tag, method string, params any, timeout time.D
 // rootCommand is a command on the session of the browser itself.
 func rootCommand(tag Tag, method string, params any, timeout time.Duration) Command {
 	return Command{Tag: tag, Method: method, Params: mustJSON(params), Timeout: timeout}
+}
+
+// setBridge is told to a link that is being dialled as well. Whoever asks for what
+// holds already has the answer at once.
+func (m *BrowserMachine) setBridge(s messages.SetBridge) {
+	m.cfg.Bridge.On, m.cfg.Bridge.By = s.On, s.By
+	stood := m.requests.stands()
+	if m.requests.hear(m.cfg.Bridge); stood && m.requests.on {
+		m.do(ToSupervisor{messages.RequestsHeard{Gen: m.cfg.Gen}})
+	}
 }
 
 type targetFilter struct {
@@ -187,6 +197,7 @@ func (m *BrowserMachine) replied(r Replied) {
 			m.existingPagesKnown()
 		}
 	case TagRequests:
+		m.requests.answered(r.Err)
 		m.do(ToSupervisor{messages.RequestsHeard{Gen: m.cfg.Gen, Err: r.Err}})
 	case TagCalm:
 		// What was attached up to this reply has been resumed; the next reply

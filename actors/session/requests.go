@@ -16,6 +16,7 @@ type requests struct {
 	do     func(Effect)
 	linked bool
 	on     bool
+	asked  int // the browser, and it has not answered; counted down on the primary link
 }
 
 // begin is for a link that stands.
@@ -31,6 +32,7 @@ func (r *requests) hear(b Bridge) {
 	case !r.linked:
 		return
 	case on && !r.on:
+		r.asked++
 		r.do(rootCommand(Tag{Kind: TagRequests}, "Fetch.enable", fetchPatterns{[]requestPattern{
 			{"https://" + r.secret.host() + "/*", "XHR"}, {"*://*/" + r.secret.path() + "/*", "XHR"},
 		}}, AttachBudget))
@@ -38,6 +40,16 @@ func (r *requests) hear(b Bridge) {
 		r.do(Command{Root: true, Tag: Tag{Kind: TagNone}, Method: "Fetch.disable"})
 	}
 	r.on = on
+}
+
+// stands says that it is on, by the browser's word.
+func (r *requests) stands() bool { return r.on && r.asked == 0 }
+
+// answered is the browser's word. After a no it may be asked again.
+func (r *requests) answered(err error) {
+	if r.asked--; r.asked == 0 && err != nil {
+		r.on = false
+	}
 }
 
 // requestPaused is a request that the browser holds for us. One without a label is

@@ -14,7 +14,9 @@ import (
 // -rewrite to accept what the machine says now. Pages whose name begins with X
 // are another task's.
 //
-//	link own|browser|target [owned=ID]        a new machine and its Start; target is given G
+//	dial own|browser|target [owned=ID]        a new machine; target is given G
+//	linked | link …                           its Start; both
+//	bridge on|off EPOCH [requests]
 //	attached SESSION PAGE [opener=ID] [held]  Target.attachedToTarget
 //	detached SESSION | destroyed PAGE
 //	open [window] | close PAGE [free] | release PAGE | again PAGE | leave
@@ -28,6 +30,9 @@ func TestBrowserTranscripts(t *testing.T) {
 			if in := tr.browserInput(t, d); in != nil {
 				return tr.step(in)
 			}
+			if d.Cmd == "dial" {
+				return ""
+			}
 			return tr.command(t, d)
 		})
 	})
@@ -36,7 +41,7 @@ func TestBrowserTranscripts(t *testing.T) {
 // browserInput reads a block that is one input of a browser's machine.
 func (tr *transcript) browserInput(t *testing.T, d *datadriven.TestData) any {
 	switch d.Cmd {
-	case "link":
+	case "link", "dial":
 		cfg := session.BrowserConfig{
 			Gen: 1, Scope: messages.Scope(arg(t, d, 0)),
 			Elsewhere: func(page messages.TargetID) bool { return page[0] == 'X' },
@@ -51,7 +56,14 @@ func (tr *transcript) browserInput(t *testing.T, d *datadriven.TestData) any {
 		}
 		tr.begin(session.Config{Gen: 1})
 		tr.machine = session.NewBrowserMachine(cfg)
+		if d.Cmd == "dial" {
+			return nil
+		}
 		return session.Start{}
+	case "linked":
+		return session.Start{}
+	case "bridge":
+		return tr.pageInput(t, d)
 	case "attached":
 		opener := ""
 		if d.HasArg("opener") {

@@ -39,6 +39,7 @@ func (m *Machine) sessionRestarted(s messages.SessionID) {
 	if e.boxed { // its parent's session has said so, and will not again
 		m.do(ToSession{s, messages.FrameBoxed{Gen: m.gen, Session: s, Shut: e.shut}})
 	}
+	m.tellRequest(s)
 	if p := m.pages[e.cfg.Page]; p != nil && p.session == s {
 		p.health = messages.PageOK
 	} else if p != nil {

@@ -154,6 +154,7 @@ func (m *Machine) anchorSpec(now time.Time) {
 func (m *Machine) anchorExited(now time.Time, e AnchorExited) {
 	a := &m.anchor
 	clear(a.covered)
+	m.forgetRequests(messages.RoleAnchor)
 	a.lostGen = a.gen
 	m.do(ToDialog{messages.LinkLost{Role: messages.RoleAnchor, Gen: a.gen}})
 	for _, t := range slices.Sorted(maps.Keys(a.leaving)) {

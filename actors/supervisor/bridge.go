@@ -58,7 +58,9 @@ func (m *Machine) tellBridge() {
 		e.cfg.Bridge.On, e.cfg.Bridge.By, e.unbridged = m.bridged(), m.by, false
 		m.do(ToSession{s, m.bridgeOrder()})
 	}
-	m.toAnchor(m.bridgeOrder())
+	if m.toAnchor(m.bridgeOrder()); !m.bridged() {
+		m.forgetRequests(messages.RoleAnchor) // it lets go what it holds
+	}
 	m.coverFrames("")
 	for _, t := range m.order {
 		m.pageChanged(t)
@@ -94,9 +96,10 @@ func (m *Machine) bridgeRefused(r messages.BridgeRefused) {
 // is so, and not once it is wanted.
 func (m *Machine) bridgeStands(b messages.BridgeStands) {
 	e := m.sessions[b.Session]
-	if e == nil || b.Role != messages.RolePrimary || b.Gen != m.gen || e.bridged == b.On && e.unbridged == b.Unable {
+	if e == nil || b.Role != messages.RolePrimary || b.Gen != m.gen {
 		return
 	}
+	m.given = m.given || b.On && m.by == messages.ByDebugger
 	before := m.pageBridge(e.cfg.Page)
 	if e.bridged, e.unbridged = b.On, b.Unable; m.pageBridge(e.cfg.Page) != before {
 		m.pageChanged(e.cfg.Page)

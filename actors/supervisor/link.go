@@ -28,6 +28,7 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 		m.do(StopSession{s})
 	}
 	clear(m.sessions)
+	m.forgetRequests(messages.RolePrimary)
 	for t, o := range m.opening {
 		delete(m.opening, t)
 		m.do(Answer{To: o.reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser ended").With("sent", true)})

@@ -37,8 +37,11 @@ type Machine struct {
 	epoch    uint64 // of the bridge, as it was last turned on or off
 	switched bool   // to the bridge, for want of dialogs that stay open
 	by       messages.Mechanism
-	asked    bool // the browser, whether requests can be heard
-	deaf     bool // they cannot
+	asked    bool                            // the browser, whether requests can be heard
+	deaf     bool                            // they cannot
+	hearing  bool                            // the browser has been told to hear them
+	given    bool                            // it has given a session of this link its debugger
+	waiting  map[string]messages.RequestHeld // the newest of each label
 
 	pages    map[messages.TargetID]*pageEntry
 	order    []messages.TargetID // as opened
@@ -137,14 +140,17 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	}
 	switch in := in.(type) {
 	case BrowserStarting:
-		m.gen, m.rooted, m.asked, m.deaf = in.Gen, false, false, false
+		m.gen, m.rooted = in.Gen, false
+		m.mechanismStarts()
 		m.setPrimary(messages.LinkDialing)
 	case BrowserWaiting:
 		m.setPrimary(messages.LinkBackoff)
 	case Linked:
 		if in.Gen == m.gen {
 			m.conn.Endpoint, m.linkedAt = in.Endpoint, now
-			m.process.linked(in.Browser)
+			if m.process.linked(in.Browser) {
+				m.debuggerAgain()
+			}
 		}
 	case BrowserExited:
 		m.browserExited(now, in)

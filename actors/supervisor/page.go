@@ -30,6 +30,7 @@ func (m *Machine) targetAttached(a messages.TargetAttached) {
 	}
 	m.sessions[a.Session] = &sessionEntry{cfg: cfg, via: a.Via, info: a.Info, seq: m.nextSeq(), health: messages.PageOK}
 	m.do(SpawnSession{a.Session})
+	m.tellRequest(a.Session)
 	m.coverFrame(m.sessions[a.Session])
 	if m.told[a.Page] {
 		m.tellDialogs(a.Page)
@@ -111,6 +112,7 @@ func (m *Machine) sessionEnded(s messages.SessionID) {
 		m.pageChanged(e.cfg.Page)
 	}
 	m.childrenEnded(s)
+	m.maybeHearNothing()
 }
 
 // childrenEnded ends the sessions that were attached through s.

@@ -16,8 +16,12 @@ type process struct {
 	held  bool                // there was one
 }
 
-// linked notes whose process a new link leads to.
-func (p *process) linked(mark string) { p.now = mark }
+// linked notes whose process a new link leads to, and says whether that is known to be
+// another one.
+func (p *process) linked(mark string) bool {
+	p.now = mark
+	return p.known != "" && p.now != "" && p.known != p.now
+}
 
 // lost notes what the task had when its link ended. Of a link that never
 // attached there is nothing to note.

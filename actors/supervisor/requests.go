@@ -1,16 +1,46 @@
 package supervisor
 
-import "holdfast/messages"
+import (
+	"maps"
+
+	"holdfast/actors/session"
+	"holdfast/internal/few"
+	"holdfast/messages"
+)
 
 // The second mechanism of the bridge, for a browser that gives nobody its debugger:
 // requests, which the browser's session hears for all pages, and each page's own
 // session has the word of.
 
+// mechanismStarts is for a link that is about to be dialled. Its browser's session
+// begins with what the task wants, and answers a question that was asked of the last.
+func (m *Machine) mechanismStarts() {
+	m.hearing = m.bridged() && m.by == messages.ByRequest
+	m.asked, m.deaf, m.given = m.asked && m.hearing, false, false
+}
+
+// debuggerAgain is for a link to another browser than the last, which may give what
+// that did not. It has no session yet.
+func (m *Machine) debuggerAgain() {
+	if m.by == messages.ByDebugger {
+		return
+	}
+	m.by, m.asked = messages.ByDebugger, false
+	m.maybeHearNothing()
+	if m.bridged() {
+		m.epoch++
+		m.showBridge()
+		m.tellConnection()
+		m.toAnchor(m.bridgeOrder())
+	}
+}
+
 // mechanismRefused has the task try the next mechanism where a session was refused the
-// debugger. The session keeps its native dialogs meanwhile.
+// debugger. The session keeps its native dialogs meanwhile. Where another session of
+// the link was given it, the no is that one page's.
 func (m *Machine) mechanismRefused(r messages.BridgeRefused) {
 	switch {
-	case r.By != messages.ByDebugger || m.deaf || m.asked || !m.bridged():
+	case r.By != messages.ByDebugger || m.deaf || m.asked || m.given || !m.bridged():
 	case m.by == messages.ByRequest: // it was on its way
 		m.do(ToSession{r.Session, m.bridgeOrder()})
 	default:
@@ -21,19 +51,22 @@ func (m *Machine) mechanismRefused(r messages.BridgeRefused) {
 // askForRequests comes before the sessions are told: a document asks once whether it
 // is heard.
 func (m *Machine) askForRequests() {
-	m.asked = true
+	m.asked, m.hearing = true, true
 	m.do(ToBrowser{messages.SetBridge{On: true, By: messages.ByRequest, Epoch: m.epoch}})
 }
 
 func (m *Machine) requestsHeard(r messages.RequestsHeard) {
-	if r.Gen != m.gen || !m.asked {
+	if r.Gen != m.gen {
 		return
 	}
+	asked := m.asked
 	m.asked = false
 	switch {
 	case r.Err != nil:
-		m.deaf = true
-	case m.bridged():
+		m.deaf, m.hearing = m.deaf || asked, false
+	case !asked, !m.bridged(), m.given: // not wanted any more
+		m.maybeHearNothing()
+	default:
 		m.by = messages.ByRequest
 		m.epoch++
 		m.showBridge()
@@ -44,20 +77,28 @@ func (m *Machine) requestsHeard(r messages.RequestsHeard) {
 
 // maybeHearNothing ends the hearing once no document has the bridge any more.
 func (m *Machine) maybeHearNothing() {
-	if m.by != messages.ByRequest || m.bridged() {
+	if !m.hearing || m.asked {
 		return
 	}
-	for _, e := range m.sessions {
-		if e.bridged {
+	if m.by == messages.ByRequest {
+		if m.bridged() {
 			return
 		}
+		for _, e := range m.sessions {
+			if e.bridged {
+				return
+			}
+		}
 	}
+	m.hearing = false
+	m.forgetRequests(messages.RolePrimary) // the browser lets them go
 	m.do(ToBrowser{messages.SetBridge{Epoch: m.epoch}})
 }
 
 // requestHeld passes a request on to the session that it is for. Where the primary
 // has none, be it that it is being dialled or attached, the anchor decides by itself:
-// its frame waits, and nobody tells of it again.
+// its frame waits, and nobody tells of it again. The newest of each session is told
+// again to the next one, and to an actor that begins anew: the browser says it once.
 func (m *Machine) requestHeld(r messages.RequestHeld) {
 	switch {
 	case r.Unspoken:
@@ -67,10 +108,8 @@ func (m *Machine) requestHeld(r messages.RequestHeld) {
 		return
 	}
 	for s, e := range m.sessions {
-		if e.label == "" {
-			e.label = m.bridge.Label(e.cfg.Target)
-		}
-		if e.label == r.Label {
+		if m.label(e) == r.Label {
+			m.remember(r)
 			m.do(ToSession{s, r})
 			return
 		}
@@ -79,6 +118,44 @@ func (m *Machine) requestHeld(r messages.RequestHeld) {
 		m.toAnchor(r)
 	} else {
 		m.endRequest(messages.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request})
+	}
+}
+
+// label is that of a session's requests.
+func (m *Machine) label(e *sessionEntry) string {
+	if e.label == "" {
+		e.label = m.bridge.Label(e.cfg.Target)
+	}
+	return e.label
+}
+
+// remember keeps a request of a session: a document makes one at a time. That of a
+// frame whose session has ended stays for the next one.
+func (m *Machine) remember(r messages.RequestHeld) {
+	few.Put(&m.waiting, r.Label, r)
+	if len(m.waiting) <= session.MaxSessions {
+		return
+	}
+	there := map[string]bool{}
+	for _, e := range m.sessions {
+		there[m.label(e)] = true
+	}
+	maps.DeleteFunc(m.waiting, func(label string, _ messages.RequestHeld) bool { return !there[label] })
+}
+
+// forgetRequests is the end of a link, or of its hearing: what it held has gone on.
+func (m *Machine) forgetRequests(role messages.Role) {
+	maps.DeleteFunc(m.waiting, func(_ string, r messages.RequestHeld) bool { return r.Role == role })
+}
+
+// tellRequest tells a session's new actor what was told to one before. That may have
+// ended since: to end it once more does no harm.
+func (m *Machine) tellRequest(s messages.SessionID) {
+	if len(m.waiting) == 0 {
+		return
+	}
+	if r, ok := m.waiting[m.label(m.sessions[s])]; ok {
+		m.do(ToSession{s, r})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"holdfast/actors/session"
 	"holdfast/actors/supervisor"
@@ -29,6 +30,13 @@ func TestBridgeByRequests(t *testing.T) {
 	refused := messages.BridgeRefused{Gen: 1, Session: "S", By: messages.ByDebugger, Err: errors.New("no")}
 	heard := messages.RequestsHeard{Gen: 1}
 	tried := supervisor.ToBrowser{Msg: messages.SetBridge{On: true, By: messages.ByRequest}}
+	ended := func(effects []supervisor.Effect) bool {
+		return slices.ContainsFunc(effects, func(e supervisor.Effect) bool {
+			to, ok := e.(supervisor.ToBrowser)
+			order, is := to.Msg.(messages.SetBridge)
+			return ok && is && !order.On
+		})
+	}
 	byRequests := func(t *testing.T) *bench {
 		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOn})
 		b.step(refused)
@@ -106,17 +114,153 @@ func TestBridgeByRequests(t *testing.T) {
 			}
 		}
 	})
+	t.Run("a request that was told once is told again to who comes after", func(t *testing.T) {
+		t.Parallel()
+		label := session.BridgeSecret("").Label
+		page := messages.RequestHeld{Role: messages.RolePrimary, Gen: 1, Label: label("P"), Key: "1-2-3-4", Request: "job"}
+		frame := messages.RequestHeld{Role: messages.RoleAnchor, Gen: 1, Label: label("F"), Key: "5-6-7-8", Request: "job"}
+		attachPage := func(s messages.SessionID, gen messages.Generation) messages.TargetAttached {
+			return messages.TargetAttached{Gen: gen, Session: s, Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}}
+		}
+		attachFrame := func(s, via messages.SessionID) messages.TargetAttached {
+			return messages.TargetAttached{Gen: 1, Session: s, Via: via, Page: "P", Info: messages.TargetInfo{ID: "F", Type: "iframe"}}
+		}
+		for name, c := range map[string]struct {
+			before []any
+			last   any
+			told   []supervisor.ToSession
+		}{
+			"a page's next session":        {[]any{messages.TargetDetached{Gen: 1, Session: "S"}}, attachPage("S2", 1), []supervisor.ToSession{{Session: "S2", Msg: page}}},
+			"a page's next actor":          {nil, supervisor.SessionRestarted{Session: "S"}, []supervisor.ToSession{{Session: "S", Msg: page}}},
+			"a frame's, by another parent": {[]any{supervisor.SessionRestarted{Session: "S"}}, attachFrame("SF2", "S"), []supervisor.ToSession{{Session: "SF2", Msg: frame}}},
+			"a frame's next actor":         {nil, supervisor.SessionRestarted{Session: "SF"}, []supervisor.ToSession{{Session: "SF", Msg: frame}}},
+			"the newest": {
+				[]any{messages.RequestHeld{Role: messages.RolePrimary, Gen: 1, Label: label("P"), Key: "9-9-9-9", Request: "another"}, page},
+				supervisor.SessionRestarted{Session: "S"},
+				[]supervisor.ToSession{{Session: "S", Msg: page}},
+			},
+			"not of a link that is gone": {[]any{supervisor.BrowserExited{}, supervisor.BrowserStarting{Gen: 2}, supervisor.Linked{Gen: 2}}, attachPage("S2", 2), nil},
+			"nor of an anchor":           {[]any{supervisor.AnchorExited{}}, supervisor.SessionRestarted{Session: "SF"}, nil},
+			"nor what a bridge that is off has let go": {
+				[]any{
+					messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true},
+					messages.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOff}.WithDefaults()},
+					messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S"},
+				},
+				supervisor.SessionRestarted{Session: "S"},
+				nil,
+			},
+		} {
+			b := byRequests(t)
+			b.step(supervisor.AnchorStarting{Gen: 1})
+			b.step(attachFrame("SF", "S"))
+			for _, in := range append([]any{page, frame}, c.before...) {
+				b.step(in)
+			}
+			var told []supervisor.ToSession
+			for _, e := range b.step(c.last) {
+				if to, ok := e.(supervisor.ToSession); ok {
+					if _, ok := to.Msg.(messages.RequestHeld); ok {
+						told = append(told, to)
+					}
+				}
+			}
+			if !reflect.DeepEqual(told, c.told) {
+				t.Errorf("%s: told %+v, want %+v", name, told, c.told)
+			}
+		}
+	})
+	t.Run("where a session has been given the debugger, another's refusal is its own", func(t *testing.T) {
+		t.Parallel()
+		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOn})
+		b.step(messages.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: messages.TargetInfo{ID: "Q", Type: "page", Opener: "P"}})
+		b.step(messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "Q", On: true})
+		if effects := b.step(refused); does(effects, tried) {
+			t.Error("all of the task is to change for one page")
+		}
+		b.shows(messages.BridgeOn, messages.BridgeUnavailable)
+		b.shownBy("debugger")
+	})
+	t.Run("nor does it count where another is given it before the browser has answered", func(t *testing.T) {
+		t.Parallel()
+		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOn})
+		b.step(messages.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: messages.TargetInfo{ID: "Q", Type: "page", Opener: "P"}})
+		b.step(refused)
+		b.step(messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "Q", On: true})
+		if effects := b.step(heard); !ended(effects) {
+			t.Errorf("heard: %+v", effects)
+		}
+		b.shownBy("debugger")
+	})
+	t.Run("another browser is asked for its debugger", func(t *testing.T) {
+		t.Parallel()
+		for mark, want := range map[string]string{"B1": "request", "B2": "debugger", "": "request"} {
+			b := &bench{T: t, m: supervisor.NewMachine("t", messages.TaskSpec{Bridge: messages.BridgeOn}.WithDefaults()), now: time.Unix(1000, 0)}
+			b.step(supervisor.BrowserStarting{Gen: 1})
+			b.step(supervisor.Linked{Gen: 1, Browser: "B1"})
+			b.step(messages.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}})
+			b.step(messages.RootAttached{Gen: 1, Pages: []messages.TargetID{"P"}})
+			b.step(messages.SessionReady{Gen: 1, Session: "S", Target: "P"})
+			b.step(refused)
+			b.step(heard)
+			b.shownBy("request")
+			b.step(supervisor.BrowserExited{})
+			b.step(supervisor.BrowserStarting{Gen: 2})
+			b.step(supervisor.Linked{Gen: 2, Browser: mark})
+			b.shownBy(want)
+		}
+	})
+	t.Run("requests are not heard where nobody has a use for them, and asked for again", func(t *testing.T) {
+		t.Parallel()
+		off := messages.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOff}.WithDefaults()}
+		on := messages.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOn}.WithDefaults()}
+		native := messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S"}
+		heardBy := func(gen messages.Generation) messages.RequestsHeard { return messages.RequestsHeard{Gen: gen} }
+		for name, c := range map[string]struct {
+			ins []any // after the debugger was refused; the last turns the bridge on
+			off int   // the one after which nothing is heard; -1: none
+		}{
+			"the only page was unavailable": {[]any{
+				heard, messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", Unable: true}, off, native, on, heard,
+			}, 3},
+			"the only page ends": {[]any{
+				heard, messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true}, off, messages.TargetDetached{Gen: 1, Session: "S"}, on, heard,
+			}, 3},
+			"off during the question":        {[]any{off, heard, on, refused, heard}, 1},
+			"off and on during the question": {[]any{off, on, heard}, -1},
+			"off while the link is dialled": {[]any{
+				heard, supervisor.BrowserExited{}, supervisor.BrowserStarting{Gen: 2}, off, heardBy(2), on, heardBy(2),
+			}, 4},
+			"on while the link is dialled": {[]any{
+				heard, off, native, supervisor.BrowserExited{}, supervisor.BrowserStarting{Gen: 2}, on, heardBy(2),
+			}, 2},
+			"on while there is none": {[]any{
+				heard, off, native, supervisor.BrowserExited{}, on, supervisor.BrowserStarting{Gen: 2}, heardBy(2),
+			}, 2},
+		} {
+			b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOn})
+			b.step(refused)
+			for i, in := range c.ins {
+				effects := b.step(in)
+				if got := ended(effects); got != (i == c.off) {
+					t.Errorf("%s: after input %d: ended %t", name, i, got)
+				}
+				told := slices.ContainsFunc(effects, func(e supervisor.Effect) bool {
+					to, _ := e.(supervisor.ToAnchor)
+					order, _ := to.Msg.(messages.SetBridge)
+					return order.On && order.By == messages.ByRequest
+				})
+				if last := i == len(c.ins)-1; last && !told {
+					t.Errorf("%s: nobody is told that the bridge is on", name)
+				}
+			}
+			b.shownBy("request")
+		}
+	})
 	t.Run("requests are heard for as long as a document may make one", func(t *testing.T) {
 		t.Parallel()
 		b := byRequests(t)
 		b.step(messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true})
-		ended := func(effects []supervisor.Effect) bool {
-			return slices.ContainsFunc(effects, func(e supervisor.Effect) bool {
-				to, ok := e.(supervisor.ToBrowser)
-				order, is := to.Msg.(messages.SetBridge)
-				return ok && is && !order.On
-			})
-		}
 		if ended(b.step(messages.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOff}.WithDefaults()})) {
 			t.Error("ended while a document has the bridge")
 		}
