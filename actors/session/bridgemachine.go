@@ -294,7 +294,9 @@ func (b *bridge) replied(r Replied) {
 		case r.Tag.Seq != b.armed || !b.on:
 			// It was given up before it was known to be in place.
 			b.removeScript(script)
-			b.turnOff(messages.Mechanism(r.Tag.Round))
+			if by := messages.Mechanism(r.Tag.Round); !b.on || by != b.mechanism { // else it is that which is on now
+				b.turnOff(by)
+			}
 		case refusal(r.Err):
 			b.refused(r.Err)
 		case r.Err == nil:
