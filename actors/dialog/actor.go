@@ -105,6 +105,10 @@ func (a *Actor) step(c *guard.Context, in any) {
 		switch e := e.(type) {
 		case ToSession:
 			pid := a.sessions.pid(e.Role, e.Msg.Session)
+			if e.Msg.Dialog == "" {
+				a.letGo(c, pid, e.Msg)
+				continue
+			}
 			if pid == nil {
 				// The session ended under the dialog. Its end is on the way as
 				// a message of its own; until then the answer has failed.
@@ -128,5 +132,16 @@ func (a *Actor) step(c *guard.Context, in any) {
 			e.To = a.answers.Owe("supervisor", e.To, e.Value, e.Err)
 			c.Send(a.supervisor, messages.Relay(e))
 		}
+	}
+}
+
+// letGo has a call let go that nobody is asked about. Nobody waits for an outcome; where
+// the session has ended, its link may hold the request still.
+func (a *Actor) letGo(c *guard.Context, session *actor.PID, o messages.HandleDialog) {
+	switch {
+	case session != nil:
+		c.Send(session, o)
+	case o.Pause.Request != "":
+		c.Send(a.supervisor, messages.EndRequest{Role: o.Pause.Holder, Gen: o.Pause.HolderGen, Request: o.Pause.Request})
 	}
 }

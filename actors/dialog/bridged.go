@@ -29,20 +29,18 @@ func (m *Machine) byKey(key string) *entry {
 const maxAnswered = 64
 
 func (m *Machine) bridgedOpened(now time.Time, o messages.DialogOpened) {
-	if slices.Contains(m.ended, o.Session) {
-		return // it had told before it ended
-	}
 	if o.Gen <= m.lost[o.Role] {
+		return
+	}
+	if slices.Contains(m.ended, o.Session) {
+		m.nobodys(o) // it had told before it ended
 		return
 	}
 	// A request without a word is a way to a call that was told of before, or
 	// nobody's. So is one by the name of a call that has its answer.
 	wordless := o.Type == "" && m.byKey(o.Pause.Key) == nil
-	if wordless || o.Pause.Request != "" && slices.Contains(m.answeredKeys, o.Pause.Key) {
-		m.do(ToSession{o.Role, messages.HandleDialog{Session: o.Session, Page: o.Page, Pause: o.Pause}})
-		return
-	}
-	if slices.Contains(m.answeredKeys, o.Pause.Key) || m.toldLate(o.Pause.Key, o.Session) {
+	if wordless || slices.Contains(m.answeredKeys, o.Pause.Key) || m.toldLate(o.Pause.Key, o.Session) {
+		m.nobodys(o)
 		return
 	}
 	way := messages.Way{Role: o.Role, Gen: o.Gen, Session: o.Session}
@@ -84,6 +82,14 @@ func (m *Machine) bridgedOpened(now time.Time, o messages.DialogOpened) {
 		m.decide(e, dismissOnLeave)
 	}
 	m.changed(&opened, nil)
+}
+
+// nobodys has a call let go that nobody is asked about. One that waits in the debugger
+// goes on by itself; a request is told of once, and its page waits until it has ended.
+func (m *Machine) nobodys(o messages.DialogOpened) {
+	if o.Pause.Request != "" {
+		m.do(ToSession{o.Role, messages.HandleDialog{Session: o.Session, Page: o.Page, Pause: o.Pause}})
+	}
 }
 
 // bridgedOver is a call that waits no more, by the word of one session, which may

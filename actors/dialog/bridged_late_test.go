@@ -184,3 +184,50 @@ func TestAnActorThatGoesOnFromMemoryDoubtsBridgedDialogs(t *testing.T) {
 		}
 	})
 }
+
+// TestARequestThatNobodyIsAskedAboutIsLetGo: it is told of once, and its page waits until
+// it has ended. A debugger's pause goes on by itself.
+func TestARequestThatNobodyIsAskedAboutIsLetGo(t *testing.T) {
+	t.Parallel()
+	opened := func(request string) messages.DialogOpened {
+		return messages.DialogOpened{
+			Role: messages.RolePrimary, Gen: 1, Session: "primary", Page: "P", Frame: "P", Type: "confirm", Message: "m",
+			Pause: messages.Pause{Key: "k", Request: request, Holder: messages.RolePrimary, HolderGen: 1},
+		}
+	}
+	over := func(s messages.SessionID) any { return messages.BridgedOver{Session: s, Key: "k"} }
+	wordless := opened("job-2")
+	wordless.Type = ""
+	for name, c := range map[string]struct {
+		before  []any
+		late    messages.DialogOpened
+		dropped bool
+	}{
+		"of a session that has ended":         {[]any{messages.SessionGone{Role: messages.RolePrimary, Session: "primary"}}, opened("job-2"), true},
+		"without a word, of one that has":     {[]any{messages.SessionGone{Role: messages.RolePrimary, Session: "primary"}}, wordless, true},
+		"a pause of a session that has ended": {[]any{messages.SessionGone{Role: messages.RolePrimary, Session: "primary"}}, opened(""), false},
+		"another has told of the end":         {[]any{opened("job-1"), over("anchor")}, opened("job-2"), true},
+		"a pause whose end is told of":        {[]any{opened(""), over("anchor")}, opened(""), false},
+		"of a link that is gone":              {[]any{messages.LinkLost{Role: messages.RolePrimary, Gen: 1}}, opened("job-2"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBridged(t, messages.DialogMemory{})
+			for _, in := range c.before {
+				b.step(in)
+			}
+			b.orders = nil
+			b.step(c.late)
+			if len(b.pending) != 0 {
+				t.Errorf("pending %+v", b.pending)
+			}
+			want := []messages.HandleDialog{{Session: "primary", Page: "P", Pause: c.late.Pause}}
+			if !c.dropped {
+				want = nil
+			}
+			if !slices.Equal(b.orders, want) {
+				t.Errorf("orders %+v, want %+v", b.orders, want)
+			}
+		})
+	}
+}
