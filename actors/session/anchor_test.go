@@ -357,3 +357,69 @@ func TestAnAnchorCoversWhatPassesOnToIt(t *testing.T) {
 		})
 	}
 }
+
+// TestAnAnchorKeepsCountOfRequests: a page may make up as many as it likes, and takes
+// nothing from the pages beside it.
+func TestAnAnchorKeepsCountOfRequests(t *testing.T) {
+	t.Parallel()
+	bridge := session.Bridge{On: true, By: messages.ByRequest, Epoch: 1, Secret: secret}
+	host := "https://" + bridge.Secret.Host() + "/"
+	cfg := session.Config{Role: messages.RoleAnchor, Gen: 1, Bridge: bridge}
+	paused := func(page messages.TargetID, i int) any {
+		return session.Decode(cfg, time.Time{}, "Fetch.requestPaused", fmt.Appendf(nil,
+			`{"requestId":"%s-%d","frameId":"F","request":{"url":"%s%s.1-2"}}`, page, i, host, bridge.Secret.Label(page)))
+	}
+	m := session.NewAnchorMachine(session.AnchorConfig{Gen: 1, Scope: messages.ScopeBrowser, Bridge: bridge})
+	m.Step(time.Time{}, session.Start{})
+	for _, page := range []messages.TargetID{"P", "Q"} {
+		m.Step(time.Time{}, messages.TargetAttached{Gen: 1, Session: "S" + messages.SessionID(page), Page: page, Info: messages.TargetInfo{ID: page, Type: "page"}})
+	}
+	told, failed := 0, 0
+	step := func(in any) {
+		for _, e := range m.Step(time.Time{}, in) {
+			switch e := e.(type) {
+			case session.ToSupervisor:
+				if _, ok := e.Msg.(messages.RequestHeld); ok {
+					told++
+				}
+			case session.Command:
+				if e.Method == "Fetch.failRequest" {
+					failed++
+				}
+			}
+		}
+	}
+	for i := range 2000 {
+		step(paused("P", i))
+	}
+	if told == 0 || told > 100 || told+failed != 2000 {
+		t.Errorf("of 2000 requests of a page %d are told of, and %d have failed", told, failed)
+	}
+	before := told
+	if step(paused("Q", 0)); told != before+1 {
+		t.Error("the page beside is not told of")
+	}
+}
+
+// TestAnAnchorTellsAnotherDialogActorOfWhatIsLeftToIt: a request of a frame that the
+// anchor has no session of is known to nobody else.
+func TestAnAnchorTellsAnotherDialogActorOfWhatIsLeftToIt(t *testing.T) {
+	t.Parallel()
+	bridge := session.Bridge{On: true, By: messages.ByRequest, Epoch: 1, Secret: secret}
+	m := session.NewAnchorMachine(session.AnchorConfig{Gen: 1, Scope: messages.ScopeBrowser, Bridge: bridge})
+	m.Step(time.Time{}, session.Start{})
+	held := messages.RequestHeld{Role: messages.RoleAnchor, Gen: 1, Label: "nobody's", Key: "1-2", Frame: "F", Request: "job", Unspoken: true}
+	want := session.Effect(session.ToDialog{Msg: messages.DialogOpened{
+		Role: messages.RoleAnchor, Gen: 1, Frame: "F",
+		Pause: messages.Pause{Key: "1-2", Request: "job", Holder: messages.RoleAnchor, HolderGen: 1},
+	}})
+	for _, in := range []any{held, session.TellAgain(), session.TellAgain()} {
+		if out := m.Step(time.Time{}, in); !slices.Contains(out, want) {
+			t.Errorf("after %+v: %+v", in, out)
+		}
+	}
+	m.Step(time.Time{}, messages.HandleDialog{Pause: messages.Pause{Key: "1-2", Request: "job", Holder: messages.RoleAnchor, HolderGen: 1}})
+	if out := m.Step(time.Time{}, session.TellAgain()); len(out) != 0 {
+		t.Errorf("after its end: %+v", out)
+	}
+}

@@ -57,7 +57,8 @@ type AnchorMachine struct {
 	frames   map[messages.TargetID]*anchoredFrame
 
 	requests  requests
-	requested map[string]messages.RequestHeld // told to the primary
+	requested map[string]messages.RequestHeld  // told to the primary
+	strays    map[string]messages.DialogOpened // by request: of frames without a session, left to whoever remembers
 }
 
 // anchored is a page the anchor has a session on, or is about to.
@@ -77,6 +78,7 @@ func NewAnchorMachine(cfg AnchorConfig) *AnchorMachine {
 		bridgeOn: cfg.Bridge.On, bridges: map[messages.SessionID]*bridge{}, frames: map[messages.TargetID]*anchoredFrame{},
 	}
 	m.requests, m.requested = requests{secret: cfg.Bridge.Secret, do: m.do}, map[string]messages.RequestHeld{}
+	m.strays = map[string]messages.DialogOpened{}
 	for _, t := range cfg.Owned {
 		m.owned[t] = true
 	}
@@ -142,8 +144,9 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 			m.tellWatched(t)
 		}
 		for _, s := range slices.Sorted(maps.Keys(m.bridges)) {
-			m.bridges[s].tellAgain()
+			m.bridges[s].tellAll()
 		}
+		m.tellStrays()
 	case messages.Leave:
 		m.leave()
 	}

@@ -66,12 +66,23 @@ func (m *AnchorMachine) tellRequest(r messages.RequestHeld) {
 		// Of pages that are no more; nobody asks so much at once.
 		maps.DeleteFunc(m.requested, func(_ string, held messages.RequestHeld) bool { return m.requestsOf(held.Label) == nil })
 	}
-	if len(m.requested) >= anchorHeld {
+	if _, known := m.requested[r.Request]; !known && (len(m.requested) >= anchorHeld || m.requestedOf(r.Label) >= maxHeld) {
 		m.endRequest(messages.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request})
 		return
 	}
 	m.requested[r.Request] = r
 	m.do(ToSupervisor{r})
+}
+
+// requestedOf counts those of one session, whose pages may ask as much as they like.
+func (m *AnchorMachine) requestedOf(label string) int {
+	n := 0
+	for _, r := range m.requested {
+		if r.Label == label {
+			n++
+		}
+	}
+	return n
 }
 
 // ownRequest is for the anchor to decide over.
@@ -85,9 +96,21 @@ func (m *AnchorMachine) ownRequest(r messages.RequestHeld) {
 		return
 	}
 	// Of a frame it has no session of: known to whoever remembers its dialog.
-	m.do(ToDialog{messages.DialogOpened{
+	if len(m.strays) >= anchorHeld {
+		m.endRequest(messages.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request})
+		return
+	}
+	m.strays[r.Request] = messages.DialogOpened{
 		Role: messages.RoleAnchor, Gen: m.cfg.Gen, Frame: r.Frame, Pause: heldRequest{r.Request, r.Role, r.Gen, r.Frame}.pause(r.Key),
-	}})
+	}
+	m.do(ToDialog{m.strays[r.Request]})
+}
+
+// tellStrays tells a new dialog actor of what is left to it.
+func (m *AnchorMachine) tellStrays() {
+	for _, id := range slices.Sorted(maps.Keys(m.strays)) {
+		m.do(ToDialog{m.strays[id]})
+	}
 }
 
 func (m *AnchorMachine) requestsOf(label string) *byRequest {
@@ -112,6 +135,7 @@ func (m *AnchorMachine) endRequest(e messages.EndRequest) {
 	switch {
 	case m.requests.on && e.Gen == m.cfg.Gen:
 		delete(m.requested, e.Request)
+		delete(m.strays, e.Request)
 		m.do(endRequest(m.cfg.Bridge.Secret, e))
 	case e.Dialog != "":
 		m.do(ToDialog{messages.DialogHandled{

@@ -72,6 +72,14 @@ func (b *bridge) heldTooLong(timer string) bool {
 	return ok
 }
 
+// tellAll tells a new dialog actor what waits, and what it may know of.
+func (b *bridge) tellAll() {
+	b.tellAgain()
+	if q := b.requests(); q != nil {
+		q.tellWordless()
+	}
+}
+
 func (b *bridge) lookAgain() {
 	if q := b.requests(); q != nil {
 		q.lookAgain()

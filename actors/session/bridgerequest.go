@@ -31,22 +31,13 @@ import (
 // later has the request alone: whoever remembers the dialog knows what it is of.
 type byRequest struct {
 	*bridge
-	word      *bridgePaused          // the newest that no request has come for
-	held      map[string]heldRequest // for which no word has
-	documents map[int64]bool         // by context, whether they are heard
-	tries     int                    // to have those that are not ask again
-	intercept bool                   // an agent intercepts by this session as well
-}
-
-type heldRequest struct {
-	id     string
-	holder messages.Role
-	gen    messages.Generation
-	frame  messages.FrameID
-}
-
-func (h heldRequest) pause(key string) messages.Pause {
-	return messages.Pause{Key: key, Request: h.id, Holder: h.holder, HolderGen: h.gen}
+	word      *bridgePaused                    // the newest that no request has come for
+	held      map[string]heldRequest           // for which no word has
+	wordless  map[string]messages.DialogOpened // by request: for which none came, left to whoever remembers
+	dropped   []string                         // calls that we have let go, newest last
+	documents map[int64]bool                   // by context, whether they are heard
+	tries     int                              // to have those that are not ask again
+	intercept bool                             // an agent intercepts by this session as well
 }
 
 //go:embed bridgerequest.js
@@ -58,24 +49,15 @@ type (
 	bridgeWord struct {
 		Context int64
 		Heard   bool
+		Key     string // of the call that got no answer, if it is not heard because of that
 	}
 	// bridgeAsked is the word of a call, or without a kind of the question whether
 	// anybody hears.
 	bridgeAsked struct{ call bridgePaused }
 )
 
-// wordGrace is what the word of a request gets, which comes another way and mostly
-// earlier.
-const wordGrace = 500 * time.Millisecond
-
-// maxHeld bounds the requests without a word: a page can make as many as it likes,
-// once it has seen what they look like.
-const maxHeld = 16
-
-const timerHeld = "held:"
-
 func newByRequest(b *bridge) *byRequest {
-	return &byRequest{bridge: b, held: map[string]heldRequest{}, documents: map[int64]bool{}}
+	return &byRequest{bridge: b, held: map[string]heldRequest{}, wordless: map[string]messages.DialogOpened{}, documents: map[int64]bool{}}
 }
 
 // derive makes a name for one purpose, from which the secret cannot be told. Some of
@@ -159,6 +141,10 @@ func (q *byRequest) give(p messages.Pause, id messages.DialogID, answer []byte) 
 
 // drop fails a request, which its page takes for a dismissal.
 func (q *byRequest) drop(p messages.Pause) {
+	delete(q.wordless, p.Request)
+	if q.dropped = append(q.dropped, p.Key); len(q.dropped) > maxHeld {
+		q.dropped = q.dropped[1:]
+	}
 	q.end(messages.EndRequest{Role: p.Holder, Gen: p.HolderGen, Request: p.Request})
 }
 
@@ -178,6 +164,7 @@ func (q *byRequest) leaving() {
 		q.over()
 		q.drop(gone)
 	}
+	q.dropWordless()
 }
 
 func (q *byRequest) navigated(root bool) {
@@ -191,60 +178,12 @@ func (q *byRequest) navigated(root bool) {
 	q.dropHeld()
 }
 
-func (q *byRequest) dropHeld() {
-	for _, key := range slices.Sorted(maps.Keys(q.held)) {
-		q.drop(q.held[key].pause(key))
-		q.do(Disarm{q.timer(key)})
-	}
-	clear(q.held)
-}
-
-func (q *byRequest) timer(key string) string { return timerHeld + string(q.session) + ":" + key }
-
 // asked is the word of a call.
 func (q *byRequest) asked(p bridgePaused) {
 	q.word = &p
 	if h, ok := q.takeHeld(p.Pause.Key); ok {
 		q.waits(p.Pause.Key, h)
 	}
-}
-
-// requested passes on a request of the session's, or ends it.
-func (m *Machine) requested(r messages.RequestHeld) {
-	if q := m.bridge.requests(); q != nil {
-		q.requested(r)
-	} else {
-		m.do(ToSupervisor{messages.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request}})
-	}
-}
-
-// requested is a request that waits.
-func (q *byRequest) requested(r messages.RequestHeld) {
-	h := heldRequest{r.Request, r.Role, r.Gen, r.Frame}
-	switch {
-	case !q.on, len(q.held) >= maxHeld:
-		q.drop(h.pause(r.Key))
-	case q.pause != nil && q.pause.Key == r.Key:
-		// From a link that is gone.
-		q.pause.Pause = h.pause(r.Key)
-		way, told := q.wayOf(h), &q.pause.told
-		told.Pause, told.Role, told.Gen, told.Session = q.pause.Pause, way.Role, way.Gen, way.Session
-		q.tellAgain()
-	case q.word != nil && q.word.Pause.Key == r.Key:
-		q.waits(r.Key, h)
-	default:
-		q.held[r.Key] = h
-		q.do(Arm{q.timer(r.Key), wordGrace})
-	}
-}
-
-func (q *byRequest) takeHeld(key string) (heldRequest, bool) {
-	h, ok := q.held[key]
-	if ok {
-		delete(q.held, key)
-		q.do(Disarm{q.timer(key)})
-	}
-	return h, ok
 }
 
 // waits is a call of which everything is known.
@@ -274,27 +213,13 @@ func (q *byRequest) wonders(key string) bool {
 	return q.word != nil && q.word.Pause.Key == key && q.word.Kind == ""
 }
 
-// unspoken is a request whose word has not come: of a call from before this session,
-// or made up. The link that holds it may have heard it.
-func (q *byRequest) unspoken(key string) {
-	h, ok := q.takeHeld(key)
-	switch {
-	case !ok:
-	case h.holder != q.role:
-		q.do(ToSupervisor{messages.RequestHeld{
-			Role: h.holder, Gen: h.gen, Label: q.secret.Label(q.target), Key: key, Frame: h.frame, Request: h.id, Unspoken: true,
-		}})
-	default:
-		q.do(ToDialog{messages.DialogOpened{
-			Role: q.role, Gen: q.gen, Session: q.session, Page: q.page, Frame: h.frame,
-			Pause: h.pause(key),
-		}})
-	}
-}
-
 // says is a document's own account.
 func (q *byRequest) says(w bridgeWord) {
 	if !q.on {
+		return
+	}
+	if w.Key != "" && slices.Contains(q.dropped, w.Key) {
+		q.wentOn(w.Key)
 		return
 	}
 	was := q.documents[w.Context]
@@ -316,6 +241,17 @@ func (q *byRequest) says(w bridgeWord) {
 		unable = unable || !heard
 	}
 	q.do(ToSupervisor{messages.BridgeStands{Role: q.role, Gen: q.gen, Session: q.session, On: !unable, Unable: unable}})
+}
+
+// wentOn is a document whose call got no answer because we let it go: it is heard all
+// the same.
+func (q *byRequest) wentOn(key string) {
+	if q.word != nil && q.word.Pause.Key == key {
+		q.word = nil
+	}
+	if q.pause != nil && q.pause.Key == key {
+		q.over()
+	}
 }
 
 func (q *byRequest) turn(on bool, context int64) {
@@ -360,8 +296,12 @@ func (q *byRequest) replied(r Replied) {
 	switch r.Tag.Kind {
 	case TagBridgeRequest:
 		q.settled(r.Tag.ID, notWaiting(r.Err))
-		if messages.CodeOf(r.Err) == messages.CodeCDPError {
+		gone := messages.CodeOf(r.Err) == messages.CodeCDPError
+		if gone && q.pause != nil && q.pause.Key == q.answered { // and not of the call after it
 			q.over()
+		}
+		if gone || r.Err == nil {
+			maps.DeleteFunc(q.wordless, func(_ string, told messages.DialogOpened) bool { return told.Pause.Key == q.answered })
 		}
 	}
 }
@@ -379,8 +319,10 @@ func (s BridgeSecret) decodeBinding(now time.Time, params []byte) any {
 	switch rest, ok := strings.CutPrefix(e.Payload, s.token()); {
 	case !ok:
 		return nil
-	case rest == "+", rest == "-":
-		return bridgeWord{e.Context, rest == "+"}
+	case rest == "+":
+		return bridgeWord{Context: e.Context, Heard: true}
+	case strings.HasPrefix(rest, "-"):
+		return bridgeWord{Context: e.Context, Key: clip(rest[1:], 64)}
 	case strings.HasPrefix(rest, "?"):
 		return bridgeAsked{bridgePaused{Pause: messages.Pause{Key: clip(rest[1:], 64)}, Context: e.Context}}
 	}

@@ -34,7 +34,7 @@
 		if (answer !== undefined) return parse(answer);
 		// The supervisor is gone, or somebody else took the request: dismissed, and no
 		// native dialog, which nobody might see (C43).
-		tell(token + '-');
+		tell(token + '-' + id);
 		return false;
 	};
 	// Where requests are heard, and whether anywhere: a document finds out before its

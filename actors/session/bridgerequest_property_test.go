@@ -3,6 +3,7 @@ package session_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +16,8 @@ import (
 
 // TestEveryRequestEndsOnce plays pages, links and dialogs against the session's half of
 // the bridge by requests, in any order. Of each request that is held there is one end:
-// an answer by who was asked, or a failure. Nothing is a dialog of which not both the
+// an answer by who was asked, or a failure; also of those that a page makes up by a name
+// that it has seen, while another waits by it or has waited. Nothing is a dialog of which not both the
 // word and the request have come; and a response that a page could have asked for
 // without our word never carries what proves it ours.
 func TestEveryRequestEndsOnce(t *testing.T) {
@@ -46,6 +48,10 @@ func TestEveryRequestEndsOnce(t *testing.T) {
 				if len(w.open) > 0 {
 					w.answer(w.open[rapid.IntRange(0, len(w.open)-1).Draw(t, "which")])
 				}
+			},
+			"another dialog actor": func(*rapid.T) {
+				w.open = nil
+				w.step(session.TellAgain())
 			},
 			"another document": func(*rapid.T) { w.document() },
 			"a navigation begins": func(*rapid.T) {
@@ -79,6 +85,8 @@ type heldBy struct {
 	// elsewhere says that the other link has answered it, of which this session hears
 	// nothing: to fail it once more does no harm.
 	elsewhere bool
+	// gone says that it has passed to the other link, and ended for this one.
+	gone bool
 }
 
 type requestWorld struct {
@@ -108,12 +116,13 @@ func (w *requestWorld) anyKey(t *rapid.T) string {
 }
 
 func (w *requestWorld) held(t *rapid.T, key string) {
+	r := messages.RequestHeld{Role: messages.Role(rapid.IntRange(0, 1).Draw(t, "link")), Gen: 1, Key: key, Frame: "T", Request: fmt.Sprintf("job-%d", len(w.requests))}
 	for _, h := range w.requests {
-		if h.key == key && h.ends == 0 {
-			return // a page waits once for each
+		// The same link is told of what is made up, another of what passes on.
+		if h.key == key && h.ends == 0 && h.role != r.Role {
+			h.gone, h.ends = true, 1
 		}
 	}
-	r := messages.RequestHeld{Role: messages.Role(rapid.IntRange(0, 1).Draw(t, "link")), Gen: 1, Key: key, Frame: "T", Request: fmt.Sprintf("job-%d", len(w.requests))}
 	w.requests[r.Request] = &heldBy{key: key, role: r.Role}
 	w.step(r)
 }
@@ -129,7 +138,7 @@ func (w *requestWorld) document() {
 
 // answer is what the dialog actor and the link that holds the request do.
 func (w *requestWorld) answer(o messages.DialogOpened) {
-	w.closed(o.Pause.Key)
+	w.closed(func(p messages.DialogOpened) bool { return p.Pause.Request == o.Pause.Request })
 	if o.Role == messages.RolePrimary {
 		w.dialogs++
 		h := messages.HandleDialog{Dialog: messages.NewDialogID(uint64(w.dialogs)), Session: o.Session, Page: o.Page, Accept: true, Pause: o.Pause}
@@ -139,17 +148,14 @@ func (w *requestWorld) answer(o messages.DialogOpened) {
 		w.step(h)
 		return
 	}
-	w.requests[o.Pause.Request].elsewhere = true
-	w.ended(o.Pause.Request)
+	if h := w.requests[o.Pause.Request]; !h.gone {
+		h.elsewhere = true
+		w.ended(o.Pause.Request)
+	}
 }
 
-func (w *requestWorld) closed(key string) {
-	for i, o := range w.open {
-		if o.Pause.Key == key {
-			w.open = append(w.open[:i:i], w.open[i+1:]...)
-			return
-		}
-	}
+func (w *requestWorld) closed(which func(messages.DialogOpened) bool) {
+	w.open = slices.DeleteFunc(w.open, which)
 }
 
 func (w *requestWorld) ended(id string) {
@@ -196,7 +202,7 @@ func (w *requestWorld) step(in any) {
 			case messages.EndRequest:
 				w.ends(msg.Request, msg.Answer)
 			case messages.RequestHeld: // the anchor's to decide: it has no word either
-				w.ended(msg.Request)
+				w.ends(msg.Request, nil)
 			}
 		}
 	}
@@ -211,16 +217,24 @@ func (w *requestWorld) toDialog(msg any) {
 	switch o := msg.(type) {
 	case messages.DialogOpened:
 		h := w.requests[o.Pause.Request]
+		if h != nil && (h.elsewhere || h.gone) {
+			return // and is let go once more
+		}
 		if h == nil || h.key != o.Pause.Key || h.role != o.Role || h.ends > 0 {
 			w.Fatalf("told of %+v, whose request is %+v", o, h)
 		}
 		if o.Type != "" && !w.words[o.Pause.Key] {
 			w.Errorf("told of %+v without a word", o)
 		}
-		w.closed(o.Pause.Key)
+		w.closed(func(p messages.DialogOpened) bool {
+			return p.Pause.Request == o.Pause.Request || o.Type != "" && p.Type != "" && p.Pause.Key == o.Pause.Key
+		})
 		w.open = append(w.open, o)
 	case messages.BridgedOver:
-		w.closed(o.Key)
+		// What has no word is let go by itself.
+		w.closed(func(p messages.DialogOpened) bool {
+			return p.Pause.Key == o.Key && (p.Type != "" || w.requests[p.Pause.Request].ends > 0)
+		})
 	}
 }
 
@@ -240,7 +254,7 @@ func (w *requestWorld) command(c session.Command) {
 }
 
 func (w *requestWorld) ends(id string, answer []byte) {
-	if h := w.requests[id]; h != nil && h.elsewhere && answer == nil {
+	if h := w.requests[id]; h != nil && (h.gone || h.elsewhere && answer == nil) {
 		return
 	}
 	w.ended(id)

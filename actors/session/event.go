@@ -168,12 +168,12 @@ func decode(c Config, now time.Time, method string, params []byte) any {
 		var e struct {
 			Frame  messages.FrameID `json:"frameId"`
 			Loader string           `json:"loaderId"`
+			Type   string           `json:"navigationType"`
 		}
-		if json.Unmarshal(params, &e) != nil || e.Frame != messages.FrameID(c.Target) {
+		if json.Unmarshal(params, &e) != nil || e.Frame != messages.FrameID(c.Target) || e.Type == "sameDocument" || e.Type == "historySameDocument" {
 			return nil
 		}
-		e.Loader = clip(e.Loader, maxID)
-		return navigating(e)
+		return navigating{e.Frame, clip(e.Loader, maxID)}
 	case "Page.lifecycleEvent":
 		return decodeLifecycle(params)
 	case "Runtime.consoleAPICalled":

@@ -67,3 +67,6 @@ func (s BridgeSecret) Proof() string   { return s.proof() }
 
 // ReadAddress reads whose call a request is, and which.
 func (s BridgeSecret) ReadAddress(url string) (label, key string) { return s.readAddress(url) }
+
+// TellAgain is what a session is asked once another dialog actor has begun.
+func TellAgain() any { return tellAgain{} }

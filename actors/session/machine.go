@@ -157,7 +157,7 @@ func (m *Machine) Step(now time.Time, msg any) []Effect {
 		m.letRun()
 	case tellAgain:
 		m.tellCovered()
-		m.bridge.tellAgain()
+		m.bridge.tellAll()
 	case messages.DialogsOpen:
 		m.dialogsOpen(now, in)
 	case messages.ProbeSession:

@@ -37,9 +37,11 @@ import (
 //	script FRAME CONTEXT             our script, in a document
 //	bridge on|off EPOCH [requests]   SetBridge
 //	word KEY KIND MESSAGE            what a call says of itself by the binding
-//	wonders KEY | says +|-           a document's question whether it is heard, and its conclusion
+//	wonders KEY | says +|-[KEY]      a document's question whether it is heard, and its conclusion
 //	held KEY REQUEST [anchor]        its request, which the browser's session of a link holds
 //	boxed open|shut                  what the parent's session knows of the frame
+//	tellagain                        another dialog actor has begun
+//	ignored METHOD                   a CDP event that means nothing
 //	probe [report] | reload | load URL
 //	browser alive|dialog|silent      what the browser process answers while time passes: signs of life,
 //	                                 keys as well, or nothing; alive after every attach
@@ -209,6 +211,8 @@ func (tr *transcript) pageInput(t *testing.T, d *datadriven.TestData) any {
 			}
 		}
 		return o
+	case "tellagain":
+		return session.TellAgain()
 	case "probe":
 		return messages.ProbeSession{Report: d.HasArg("report")}
 	case "load":
@@ -226,6 +230,11 @@ func (tr *transcript) command(t *testing.T, d *datadriven.TestData) string {
 		return tr.step(tr.reply(t, d, arg(t, d, 0)))
 	case "event":
 		return tr.step(tr.event(t, d, arg(t, d, 0)))
+	case "ignored":
+		if fact := session.Decode(tr.cfg, tr.now, arg(t, d, 0), body(d)); fact != nil {
+			d.Fatalf(t, "the event means %+v", fact)
+		}
+		return ""
 	case "fire":
 		return tr.step(session.TimerFired{Name: arg(t, d, 0)})
 	case "browser":

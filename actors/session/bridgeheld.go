@@ -1,0 +1,127 @@
+package session
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"holdfast/messages"
+)
+
+// What a session knows of requests that wait without their word, and what becomes of
+// them.
+
+type heldRequest struct {
+	id     string
+	holder messages.Role
+	gen    messages.Generation
+	frame  messages.FrameID
+}
+
+func (h heldRequest) pause(key string) messages.Pause {
+	return messages.Pause{Key: key, Request: h.id, Holder: h.holder, HolderGen: h.gen}
+}
+
+// wordGrace is what the word of a request gets, which comes another way and mostly
+// earlier.
+const wordGrace = 500 * time.Millisecond
+
+// maxHeld bounds the requests without a word: a page can make as many as it likes,
+// once it has seen what they look like.
+const maxHeld = 16
+
+const timerHeld = "held:"
+
+// requested passes on a request of the session's, or ends it.
+func (m *Machine) requested(r messages.RequestHeld) {
+	if q := m.bridge.requests(); q != nil {
+		q.requested(r)
+	} else {
+		m.do(ToSupervisor{messages.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request}})
+	}
+}
+
+// requested is a request that waits.
+func (q *byRequest) requested(r messages.RequestHeld) {
+	h := heldRequest{r.Request, r.Role, r.Gen, r.Frame}
+	switch {
+	case !q.on:
+		q.drop(h.pause(r.Key))
+	case q.pause != nil && q.pause.Key == r.Key && q.pause.Request != r.Request && q.pause.Holder == r.Role && q.pause.HolderGen == r.Gen:
+		q.drop(h.pause(r.Key)) // made up: a page waits once by each name
+	case q.pause != nil && q.pause.Key == r.Key:
+		// From a link that is gone.
+		q.pause.Pause = h.pause(r.Key)
+		way, told := q.wayOf(h), &q.pause.told
+		told.Pause, told.Role, told.Gen, told.Session = q.pause.Pause, way.Role, way.Gen, way.Session
+		q.tellAgain()
+	case q.word != nil && q.word.Pause.Key == r.Key:
+		q.waits(r.Key, h)
+	default:
+		if old, ok := q.takeHeld(r.Key); ok && old.id != r.Request { // from a link that is gone, or made up
+			q.drop(old.pause(r.Key))
+		}
+		if len(q.held)+len(q.wordless) >= maxHeld {
+			q.drop(h.pause(r.Key))
+			return
+		}
+		q.held[r.Key] = h
+		q.do(Arm{q.timer(r.Key), wordGrace})
+	}
+}
+
+func (q *byRequest) takeHeld(key string) (heldRequest, bool) {
+	h, ok := q.held[key]
+	if ok {
+		delete(q.held, key)
+		q.do(Disarm{q.timer(key)})
+	}
+	return h, ok
+}
+
+func (q *byRequest) dropHeld() {
+	for _, key := range slices.Sorted(maps.Keys(q.held)) {
+		q.drop(q.held[key].pause(key))
+		q.do(Disarm{q.timer(key)})
+	}
+	clear(q.held)
+	q.dropWordless()
+}
+
+// dropWordless ends what is left to whoever remembers it.
+func (q *byRequest) dropWordless() {
+	for _, id := range slices.Sorted(maps.Keys(q.wordless)) {
+		p := q.wordless[id].Pause
+		q.drop(p)
+		q.do(ToDialog{messages.BridgedOver{Role: q.role, Session: q.session, Key: p.Key}})
+	}
+}
+
+func (q *byRequest) timer(key string) string { return timerHeld + string(q.session) + ":" + key }
+
+// unspoken is a request whose word has not come: of a call from before this session,
+// or made up. The link that holds it may have heard it.
+func (q *byRequest) unspoken(key string) {
+	h, ok := q.takeHeld(key)
+	switch {
+	case !ok:
+	case h.holder != q.role:
+		q.do(ToSupervisor{messages.RequestHeld{
+			Role: h.holder, Gen: h.gen, Label: q.secret.Label(q.target), Key: key, Frame: h.frame, Request: h.id, Unspoken: true,
+		}})
+	default:
+		told := messages.DialogOpened{
+			Role: q.role, Gen: q.gen, Session: q.session, Page: q.page, Frame: h.frame,
+			Pause: h.pause(key),
+		}
+		q.wordless[h.id] = told
+		q.do(ToDialog{told})
+	}
+}
+
+// tellWordless tells a new dialog actor of the requests that are left to it.
+func (q *byRequest) tellWordless() {
+	for _, id := range slices.Sorted(maps.Keys(q.wordless)) {
+		q.do(ToDialog{q.wordless[id]})
+	}
+}
