@@ -33,7 +33,10 @@ func (m *Machine) bridgedOpened(now time.Time, o messages.DialogOpened) {
 		return
 	}
 	if slices.Contains(m.ended, o.Session) {
-		m.nobodys(o) // it had told before it ended
+		// It had told before it ended. What is known waits for the next session's word.
+		if m.byKey(o.Pause.Key) == nil {
+			m.nobodys(o)
+		}
 		return
 	}
 	// A request without a word is a way to a call that was told of before, or
