@@ -140,13 +140,7 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 	case messages.FreeFirst:
 		m.freeFirst(in.Page)
 	case tellAgain:
-		for _, t := range slices.Sorted(maps.Keys(m.pages)) {
-			m.tellWatched(t)
-		}
-		for _, s := range slices.Sorted(maps.Keys(m.bridges)) {
-			m.bridges[s].tellAll()
-		}
-		m.tellStrays()
+		m.tellAgain()
 	case messages.Leave:
 		m.leave()
 	}

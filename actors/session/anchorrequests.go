@@ -106,8 +106,15 @@ func (m *AnchorMachine) ownRequest(r messages.RequestHeld) {
 	m.do(ToDialog{m.strays[r.Request]})
 }
 
-// tellStrays tells a new dialog actor of what is left to it.
-func (m *AnchorMachine) tellStrays() {
+// tellAgain tells a new dialog actor of the pages, of what waits, and of what is left to
+// it.
+func (m *AnchorMachine) tellAgain() {
+	for _, t := range slices.Sorted(maps.Keys(m.pages)) {
+		m.tellWatched(t)
+	}
+	for _, s := range slices.Sorted(maps.Keys(m.bridges)) {
+		m.bridges[s].tellAll()
+	}
 	for _, id := range slices.Sorted(maps.Keys(m.strays)) {
 		m.do(ToDialog{m.strays[id]})
 	}
