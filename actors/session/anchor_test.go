@@ -310,6 +310,12 @@ func TestAnAnchorCoversWhatPassesOnToIt(t *testing.T) {
 	through := func(s messages.SessionID, seq uint32, err error) any {
 		return session.Replied{Tag: session.Tag{Kind: session.TagBridgeOn, Session: s, Seq: seq}, Err: err}
 	}
+	passed := func(s messages.SessionID, seq uint32) any {
+		return session.Replied{Tag: session.Tag{Kind: session.TagBridgePass, Session: s, Seq: seq}}
+	}
+	navigated := func(s messages.SessionID, frame messages.FrameID) any {
+		return session.FromFrame(s, messages.FrameNavigated{Frame: messages.FrameInfo{ID: frame}})
+	}
 	cover, frame := messages.CoverFrame{Page: "P", Frame: "F"}, attached("T", "F", "iframe")
 	gone := session.Replied{Tag: session.Tag{Kind: session.TagCoverFrame, Page: "F"}, Err: errors.New("no such target")}
 	requests, debugger := session.Bridge{On: true, By: messages.ByRequest, Epoch: 1}, session.Bridge{On: true, Epoch: 1}
@@ -318,18 +324,24 @@ func TestAnAnchorCoversWhatPassesOnToIt(t *testing.T) {
 		steps            []any
 		covered, settled int // the step that has it said, from 1; 0: none
 	}{
-		"a page, once both are said":        {requests, []any{page, root, enabled, through("S", 1, nil)}, 4, 4},
-		"in the other order":                {requests, []any{page, root, through("S", 1, nil), enabled}, 4, 4},
-		"not by one of them":                {requests, []any{page, root, through("S", 1, nil)}, 0, 0},
-		"nor by another arming's":           {requests, []any{page, root, enabled, through("S", 0, nil)}, 0, 0},
-		"what is refused is waited for not": {requests, []any{page, root, enabled, through("S", 1, errors.New("no"))}, 4, 4},
+		"a page, once all is said":          {requests, []any{page, root, enabled, through("S", 1, nil), passed("S", 1)}, 5, 5},
+		"in another order":                  {requests, []any{page, root, through("S", 1, nil), passed("S", 1), enabled}, 5, 5},
+		"not by one of them":                {requests, []any{page, root, through("S", 1, nil), passed("S", 1)}, 0, 0},
+		"nor by the next":                   {requests, []any{page, root, enabled, through("S", 1, nil)}, 0, 0},
+		"nor by another arming's":           {requests, []any{page, root, enabled, through("S", 0, nil), passed("S", 0)}, 0, 0},
+		"nor while a new document does not": {requests, []any{page, root, enabled, navigated("S", "P"), through("S", 1, nil), passed("S", 1), passed("S", 1)}, 7, 7},
+		"in whatever order that is said":    {requests, []any{page, root, enabled, navigated("S", "P"), passed("S", 1), through("S", 1, nil), passed("S", 1)}, 7, 7},
+		"but for those of its frames":       {requests, []any{page, root, enabled, navigated("S", "F"), through("S", 1, nil), passed("S", 1)}, 6, 6},
+		"and those that come later":         {requests, []any{page, root, enabled, navigated("S", "P"), passed("S", 1), navigated("S", "P"), through("S", 1, nil), passed("S", 1)}, 8, 8},
+		"what is refused is waited for not": {requests, []any{page, root, enabled, through("S", 1, errors.New("no")), passed("S", 1)}, 5, 5},
 		"nor what is given up":              {requests, []any{page, root, enabled, messages.SetBridge{Epoch: 2}}, 4, 4},
 		"nor a page that waits in a dialog": {requests, []any{page, root, session.TimerFired{Name: "settle"}}, 0, 3},
 		"the debugger passes on by itself":  {debugger, []any{page, root, enabled}, 3, 3},
 		"and so do native dialogs":          {session.Bridge{}, []any{page, root, enabled}, 3, 3},
-		"a frame as well":                   {requests, []any{page, root, cover, enabled, through("S", 1, nil), frame, through("T", 1, nil)}, 5, 7},
-		"but for one that is gone":          {requests, []any{page, root, cover, enabled, through("S", 1, nil), gone}, 5, 6},
-		"or goes":                           {requests, []any{page, root, cover, enabled, through("S", 1, nil), frame, messages.TargetDetached{Gen: 1, Session: "T"}}, 5, 7},
+		"a frame as well":                   {requests, []any{page, root, cover, enabled, through("S", 1, nil), passed("S", 1), frame, through("T", 1, nil), passed("T", 1)}, 6, 9},
+		"and its new document":              {requests, []any{page, root, cover, enabled, through("S", 1, nil), passed("S", 1), frame, navigated("T", "F"), through("T", 1, nil), passed("T", 1), passed("T", 1)}, 6, 11},
+		"but for one that is gone":          {requests, []any{page, root, cover, enabled, through("S", 1, nil), passed("S", 1), gone}, 6, 7},
+		"or goes":                           {requests, []any{page, root, cover, enabled, through("S", 1, nil), passed("S", 1), frame, messages.TargetDetached{Gen: 1, Session: "T"}}, 6, 8},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

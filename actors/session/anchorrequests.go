@@ -33,7 +33,10 @@ func (m *AnchorMachine) maybeCovered(t messages.TargetID) {
 // the primary is gone: those that are there are heard only once it has been armed.
 func (m *AnchorMachine) passesOn(s messages.SessionID) bool {
 	b := m.bridges[s]
-	return b == nil || !b.on || b.requests() == nil || b.through == b.armed
+	if b == nil || !b.on || b.requests() == nil {
+		return true
+	}
+	return b.through == b.armed && b.requests().passing == 0
 }
 
 // framesPassOn says so of all frames that the anchor has been told of.

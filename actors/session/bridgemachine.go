@@ -307,6 +307,8 @@ func (b *bridge) replied(r Replied) {
 		b.through = r.Tag.Seq                       // said after all that a request needs, and answered by the page
 		if r.Tag.Seq == b.armed && refusal(r.Err) { // of this mechanism, and not of the one before
 			b.refused(r.Err)
+		} else if q := b.requests(); q != nil && r.Tag.Seq == b.armed {
+			q.passAnswered()
 		}
 	case TagBridgeOff:
 		if !b.on {

@@ -38,6 +38,8 @@ type byRequest struct {
 	documents map[int64]bool                   // by context, whether they are heard
 	tries     int                              // to have those that are not ask again
 	intercept bool                             // an agent intercepts by this session as well
+	fresh     bool                             // armed, and no document of the root has come since
+	passing   int                              // pairs that a document is made to be heard by, see passAgain
 }
 
 //go:embed bridgerequest.js
@@ -90,12 +92,7 @@ type fetchPatterns struct {
 }
 
 func (q *byRequest) arm() {
-	if !q.intercept {
-		// The browser's session hears the documents that are there already only once
-		// their page's has had its word about requests (measured).
-		q.command(TagNone, "Fetch.enable", mustJSON(fetchPatterns{[]requestPattern{{URL: "https://" + q.secret.host() + "/none"}}}))
-		q.command(TagNone, "Fetch.disable", nil)
-	}
+	q.passFirst()
 	if q.role == messages.RoleAnchor {
 		// Without it a binding is forgotten when the page moves to another process. The
 		// primary's session has it in any case.
@@ -171,6 +168,7 @@ func (q *byRequest) navigated(root bool) {
 	if !root {
 		return
 	}
+	q.passNavigated()
 	clear(q.documents)
 	q.watch(0)
 	clear(q.policies) // another process counts its contexts from 1 again
@@ -294,6 +292,8 @@ func (q *byRequest) lookAgain() {
 
 func (q *byRequest) replied(r Replied) {
 	switch r.Tag.Kind {
+	case TagBridgePass:
+		q.passed(r.Tag.Seq)
 	case TagBridgeRequest:
 		q.settled(r.Tag.ID, notWaiting(r.Err))
 		gone := messages.CodeOf(r.Err) == messages.CodeCDPError

@@ -74,6 +74,7 @@ const (
 	TagBridgeOff
 	TagBridgeAnswer
 	TagBridgeResume
+	TagBridgePass
 	TagBridgeRequest
 	TagRequests
 	TagBridgeOwner

@@ -70,3 +70,6 @@ func (s BridgeSecret) ReadAddress(url string) (label, key string) { return s.rea
 
 // TellAgain is what a session is asked once another dialog actor has begun.
 func TellAgain() any { return tellAgain{} }
+
+// FromFrame is what a session of the anchor says of its bridge.
+func FromFrame(s messages.SessionID, event any) any { return fromFrame{s, event} }
