@@ -190,7 +190,7 @@ func TestAnchorWatchesOrLeaves(t *testing.T) {
 			T: t, live: map[messages.SessionID]*anchorSession{}, leave: map[messages.TargetID]int{}, asked: map[messages.DialogID]bool{},
 			m: session.NewAnchorMachine(session.AnchorConfig{
 				Gen: 1, Owned: []messages.TargetID{"A"}, Alone: rapid.Bool().Draw(t, "alone"),
-				Bridge:    session.Bridge{On: rapid.Bool().Draw(t, "bridge"), Epoch: 1, Secret: secret},
+				Bridge:    session.Bridge{On: rapid.Bool().Draw(t, "bridge"), Epoch: 1, Secret: session.NewBridgeSecret(secret)},
 				Scope:     rapid.SampledFrom([]messages.Scope{messages.ScopeOwn, messages.ScopeBrowser}).Draw(t, "scope"),
 				Elsewhere: func(page messages.TargetID) bool { return page == "X" },
 			}),

@@ -150,7 +150,7 @@ func TestAnAnchorGoesToTheFramesItIsToldOf(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := session.NewAnchorMachine(session.AnchorConfig{Gen: 1, Bridge: session.Bridge{On: true, Epoch: 1, Secret: secret}})
+			m := session.NewAnchorMachine(session.AnchorConfig{Gen: 1, Bridge: session.Bridge{On: true, Epoch: 1, Secret: session.NewBridgeSecret(secret)}})
 			m.Step(time.Time{}, session.Start{})
 			m.Step(time.Time{}, session.Replied{Tag: session.Tag{Kind: session.TagRoot}})
 			var got []string
@@ -345,7 +345,7 @@ func TestAnAnchorCoversWhatPassesOnToIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c.bridge.Secret = secret
+			c.bridge.Secret = session.NewBridgeSecret(secret)
 			m := session.NewAnchorMachine(session.AnchorConfig{Gen: 1, Scope: messages.ScopeBrowser, Bridge: c.bridge})
 			m.Step(time.Time{}, session.Start{})
 			told := map[string][]int{}
@@ -374,7 +374,7 @@ func TestAnAnchorCoversWhatPassesOnToIt(t *testing.T) {
 // nothing from the pages beside it.
 func TestAnAnchorKeepsCountOfRequests(t *testing.T) {
 	t.Parallel()
-	bridge := session.Bridge{On: true, By: messages.ByRequest, Epoch: 1, Secret: secret}
+	bridge := session.Bridge{On: true, By: messages.ByRequest, Epoch: 1, Secret: session.NewBridgeSecret(secret)}
 	host := "https://" + bridge.Secret.Host() + "/"
 	cfg := session.Config{Role: messages.RoleAnchor, Gen: 1, Bridge: bridge}
 	paused := func(page messages.TargetID, i int) any {
@@ -417,7 +417,7 @@ func TestAnAnchorKeepsCountOfRequests(t *testing.T) {
 // anchor has no session of is known to nobody else.
 func TestAnAnchorTellsAnotherDialogActorOfWhatIsLeftToIt(t *testing.T) {
 	t.Parallel()
-	bridge := session.Bridge{On: true, By: messages.ByRequest, Epoch: 1, Secret: secret}
+	bridge := session.Bridge{On: true, By: messages.ByRequest, Epoch: 1, Secret: session.NewBridgeSecret(secret)}
 	m := session.NewAnchorMachine(session.AnchorConfig{Gen: 1, Scope: messages.ScopeBrowser, Bridge: bridge})
 	m.Step(time.Time{}, session.Start{})
 	held := messages.RequestHeld{Role: messages.RoleAnchor, Gen: 1, Label: "nobody's", Key: "1-2", Frame: "F", Request: "job", Unspoken: true}

@@ -3,31 +3,55 @@ package session
 import (
 	_ "embed"
 	"encoding/json"
+	"log/slog"
 	"strconv"
 	"strings"
 
 	"holdfast/messages"
 )
 
-// BridgeSecret tells a task's bridge from anything a page can make: 48 hexadecimal
-// digits, or empty for a task that has none.
-type BridgeSecret string
+// BridgeSecret tells a task's bridge from anything a page can make. It never prints:
+// behind a pointer it does not either as a field of what is printed. The zero value is
+// that of a task that has none.
+type BridgeSecret struct{ digits *string }
+
+// NewBridgeSecret makes one of [BridgeSecretBytes] random bytes in hexadecimal digits.
+func NewBridgeSecret(digits string) BridgeSecret { return BridgeSecret{&digits} }
+
+func (s BridgeSecret) reveal() string {
+	if s.digits == nil {
+		return ""
+	}
+	return *s.digits
+}
+
+// String keeps it from being printed, as the methods after it do.
+func (s BridgeSecret) String() string { return "***" }
+
+// GoString is for %#v.
+func (s BridgeSecret) GoString() string { return "BridgeSecret(***)" }
+
+// LogValue implements [slog.LogValuer].
+func (s BridgeSecret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// MarshalText is for encoders.
+func (s BridgeSecret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // BridgeSecretBytes is how many random bytes make a [BridgeSecret].
 const BridgeSecretBytes = 24
 
 // name is that of the script, by which it is not blackboxed.
-func (s BridgeSecret) name() string { return string(s[:16]) }
+func (s BridgeSecret) name() string { return s.reveal()[:16] }
 
 // token begins what a call says of itself.
-func (s BridgeSecret) token() string { return string(s[16:32]) }
+func (s BridgeSecret) token() string { return s.reveal()[16:32] }
 
 // mark is the key to the functions of a mechanism's script.
 func (s BridgeSecret) mark(by messages.Mechanism) string {
 	if by == messages.ByRequest {
 		return s.derive("mark")
 	}
-	return string(s[32:])
+	return s.reveal()[32:]
 }
 
 //go:embed bridge.js

@@ -13,10 +13,11 @@ import (
 
 // The parts of a secret, as the bridge's script has them.
 const (
-	fuzzName   = "0000000000000001"
-	fuzzToken  = "0000000000000002"
-	fuzzSecret = session.BridgeSecret(fuzzName + fuzzToken + "0000000000000003")
+	fuzzName  = "0000000000000001"
+	fuzzToken = "0000000000000002"
 )
+
+var fuzzSecret = session.NewBridgeSecret(fuzzName + fuzzToken + "0000000000000003")
 
 func units(s string) int { return len(utf16.Encode([]rune(s))) }
 
@@ -67,10 +68,10 @@ func FuzzDecodePaused(f *testing.F) {
 			return
 		}
 		checkCall(t, c)
-		if _, without := session.DecodePaused("", params); without {
+		if _, without := session.DecodePaused(session.BridgeSecret{}, params); without {
 			t.Error("a task without a bridge takes a call")
 		}
-		other := session.BridgeSecret(strings.Repeat("f", 2*session.BridgeSecretBytes))
+		other := session.NewBridgeSecret(strings.Repeat("f", 2*session.BridgeSecretBytes))
 		if _, forged := session.DecodePaused(other, params); forged && !bytes.Contains(params, []byte("ffffffffffffffff")) {
 			t.Errorf("a call of one task is taken by another: %q", params)
 		}
@@ -122,7 +123,7 @@ func FuzzDecodeScript(f *testing.F) {
 		if frame == "" || len(frame) > session.MaxID {
 			t.Errorf("a frame of %d bytes", len(frame))
 		}
-		if _, _, without := session.DecodeScript("", params); without {
+		if _, _, without := session.DecodeScript(session.BridgeSecret{}, params); without {
 			t.Error("a task without a bridge has a script")
 		}
 	})

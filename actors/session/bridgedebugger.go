@@ -134,7 +134,7 @@ func decodeTaken(result []byte) (bool, error) {
 
 // decodeScript reads Debugger.scriptParsed; nearly all are the page's own.
 func (s BridgeSecret) decodeScript(params []byte) any {
-	if s == "" || !bytes.Contains(params, []byte(s.name())) {
+	if s.digits == nil || !bytes.Contains(params, []byte(s.name())) {
 		return nil
 	}
 	var e struct {
@@ -153,7 +153,7 @@ func (s BridgeSecret) decodeScript(params []byte) any {
 // decodePaused reads Debugger.paused: a call of ours, if it can be read, or somebody
 // else's pause.
 func (s BridgeSecret) decodePaused(now time.Time, params []byte) any {
-	if s == "" || !bytes.Contains(params, []byte(s.token())) {
+	if s.digits == nil || !bytes.Contains(params, []byte(s.token())) {
 		return pausedEvent(true)
 	}
 	var e struct {

@@ -65,7 +65,7 @@ func newByRequest(b *bridge) *byRequest {
 // derive makes a name for one purpose, from which the secret cannot be told. Some of
 // them are seen by pages, after the fact.
 func (s BridgeSecret) derive(purpose string) string {
-	sum := sha256.Sum256([]byte(string(s) + " " + purpose))
+	sum := sha256.Sum256([]byte(s.reveal() + " " + purpose))
 	return hex.EncodeToString(sum[:12])
 }
 
@@ -313,7 +313,7 @@ func (s BridgeSecret) decodeBinding(now time.Time, params []byte) any {
 		Payload string `json:"payload"`
 		Context int64  `json:"executionContextId"`
 	}
-	if s == "" || json.Unmarshal(params, &e) != nil || e.Name != s.binding() {
+	if s.digits == nil || json.Unmarshal(params, &e) != nil || e.Name != s.binding() {
 		return nil
 	}
 	switch rest, ok := strings.CutPrefix(e.Payload, s.token()); {

@@ -25,7 +25,7 @@ func TestEveryRequestEndsOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := session.Config{
 			Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true,
-			Bridge: session.Bridge{On: true, By: messages.ByRequest, Epoch: 1, Secret: secret},
+			Bridge: session.Bridge{On: true, By: messages.ByRequest, Epoch: 1, Secret: session.NewBridgeSecret(secret)},
 		}
 		w := &requestWorld{T: t, cfg: cfg, m: session.NewMachine(cfg), now: epoch, timers: map[string]time.Time{}, requests: map[string]*heldBy{}, words: map[string]bool{}}
 		w.step(session.Start{})
@@ -129,7 +129,7 @@ func (w *requestWorld) held(t *rapid.T, key string) {
 
 func (w *requestWorld) binding(payload string) {
 	said, _ := json.Marshal(secret[16:32] + payload)
-	w.step(session.Decode(w.cfg, w.now, "Runtime.bindingCalled", fmt.Appendf(nil, `{"name":%q,"payload":%s,"executionContextId":3}`, session.BridgeSecret(secret).Binding(), said)))
+	w.step(session.Decode(w.cfg, w.now, "Runtime.bindingCalled", fmt.Appendf(nil, `{"name":%q,"payload":%s,"executionContextId":3}`, session.NewBridgeSecret(secret).Binding(), said)))
 }
 
 func (w *requestWorld) document() {

@@ -22,14 +22,14 @@ func FuzzDecode(f *testing.F) {
 		`{"sessionId":"S","targetInfo":{"targetId":"T","type":"page","title":"t","url":"u","attached":true},"waitingForDebugger":true}`,
 		`{"url":"http://a.test","frameId":"F","message":"m\ud800","type":"prompt","hasBrowserHandler":true,"defaultPrompt":"d"}`,
 		`{"frameId":"F","result":true,"userInput":""}`,
-		`{"name":"` + session.BridgeSecret(secret).Binding() + `","payload":"` + secret[16:32] + `1-2-3-4 prompt 4 5 u://said?dflt","executionContextId":3}`,
-		`{"name":"` + session.BridgeSecret(secret).Binding() + `","payload":"` + secret[16:32] + `+","executionContextId":3}`,
-		`{"requestId":"interception-job-1.0","frameId":"F","request":{"url":"https://` + session.BridgeSecret(secret).Host() + `/label.1-2-3-4"}}`,
-		`{"requestId":"interception-job-1.0","frameId":"F","request":{"url":"https://a.test/` + session.BridgeSecret(secret).Path() + `/label.1-2-3-4"}}`,
+		`{"name":"` + session.NewBridgeSecret(secret).Binding() + `","payload":"` + secret[16:32] + `1-2-3-4 prompt 4 5 u://said?dflt","executionContextId":3}`,
+		`{"name":"` + session.NewBridgeSecret(secret).Binding() + `","payload":"` + secret[16:32] + `+","executionContextId":3}`,
+		`{"requestId":"interception-job-1.0","frameId":"F","request":{"url":"https://` + session.NewBridgeSecret(secret).Host() + `/label.1-2-3-4"}}`,
+		`{"requestId":"interception-job-1.0","frameId":"F","request":{"url":"https://a.test/` + session.NewBridgeSecret(secret).Path() + `/label.1-2-3-4"}}`,
 	} {
 		f.Add([]byte(seed))
 	}
-	bridge := session.Bridge{On: true, By: messages.ByRequest, Epoch: 1, Secret: secret}
+	bridge := session.Bridge{On: true, By: messages.ByRequest, Epoch: 1, Secret: session.NewBridgeSecret(secret)}
 	cfg := session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true, Bridge: bridge}
 	root := session.Config{Gen: 1, Bridge: bridge}
 	f.Fuzz(func(t *testing.T, params []byte) {

@@ -103,7 +103,7 @@ func (s BridgeSecret) decodeRequest(role messages.Role, gen messages.Generation,
 			URL string `json:"url"`
 		} `json:"request"`
 	}
-	if s == "" || json.Unmarshal(params, &e) != nil || e.ID == "" || len(e.ID) > maxID {
+	if s.digits == nil || json.Unmarshal(params, &e) != nil || e.ID == "" || len(e.ID) > maxID {
 		return nil
 	}
 	r := messages.RequestHeld{Role: role, Gen: gen, Request: e.ID, Frame: messages.FrameID(clip(e.Frame, maxID))}

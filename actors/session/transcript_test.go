@@ -97,7 +97,7 @@ func (tr *transcript) pageInput(t *testing.T, d *datadriven.TestData) any {
 		if arg(t, d, 0) == "iframe" {
 			cfg.Target, cfg.IsPage = "F", false
 		}
-		cfg.Bridge = session.Bridge{On: d.HasArg("bridged"), Epoch: 1, Secret: secret}
+		cfg.Bridge = session.Bridge{On: d.HasArg("bridged"), Epoch: 1, Secret: session.NewBridgeSecret(secret)}
 		if d.HasArg("requests") {
 			cfg.Bridge.On, cfg.Bridge.By = true, messages.ByRequest
 		}
@@ -140,7 +140,7 @@ func (tr *transcript) pageInput(t *testing.T, d *datadriven.TestData) any {
 		default:
 			payload = arg(t, d, 0)
 		}
-		d.Input = fmt.Sprintf(`{"name":%q,"payload":%q,"executionContextId":3}`, session.BridgeSecret(secret).Binding(), secret[16:32]+payload)
+		d.Input = fmt.Sprintf(`{"name":%q,"payload":%q,"executionContextId":3}`, session.NewBridgeSecret(secret).Binding(), secret[16:32]+payload)
 		return tr.event(t, d, "Runtime.bindingCalled")
 	case "held":
 		h := messages.RequestHeld{Key: arg(t, d, 0), Request: arg(t, d, 1), Frame: "F2"}

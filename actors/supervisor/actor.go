@@ -92,7 +92,7 @@ func New(cfg Config) *Actor {
 func newBridgeSecret() session.BridgeSecret {
 	var b [session.BridgeSecretBytes]byte
 	_, _ = rand.Read(b[:]) // never fails
-	return session.BridgeSecret(hex.EncodeToString(b[:]))
+	return session.NewBridgeSecret(hex.EncodeToString(b[:]))
 }
 
 // Init implements guard.Behavior.

@@ -82,7 +82,7 @@ func TestBridgeByRequests(t *testing.T) {
 		t.Parallel()
 		b := byRequests(t)
 		b.step(supervisor.AnchorStarting{Gen: 1})
-		label := session.BridgeSecret("").Label("P")
+		label := session.BridgeSecret{}.Label("P")
 		for _, role := range []messages.Role{messages.RolePrimary, messages.RoleAnchor} {
 			r := messages.RequestHeld{Role: role, Gen: 1, Label: label, Key: "1-2-3-4", Request: "job"}
 			if effects := b.step(r); !does(effects, supervisor.ToSession{Session: "S", Msg: r}) {
@@ -106,7 +106,7 @@ func TestBridgeByRequests(t *testing.T) {
 		t.Parallel()
 		b := byRequests(t)
 		b.step(supervisor.AnchorStarting{Gen: 1})
-		r := messages.RequestHeld{Role: messages.RoleAnchor, Gen: 1, Label: session.BridgeSecret("").Label("P"), Key: "1-2-3-4", Request: "job"}
+		r := messages.RequestHeld{Role: messages.RoleAnchor, Gen: 1, Label: session.BridgeSecret{}.Label("P"), Key: "1-2-3-4", Request: "job"}
 		for _, in := range []any{supervisor.BrowserExited{}, supervisor.BrowserStarting{Gen: 2}, supervisor.Linked{Gen: 2, Endpoint: "ws://h/***"}} {
 			b.step(in)
 			if effects := b.step(r); !reflect.DeepEqual(effects, []supervisor.Effect{supervisor.ToAnchor{Msg: r}}) {
@@ -116,7 +116,7 @@ func TestBridgeByRequests(t *testing.T) {
 	})
 	t.Run("a request that was told once is told again to who comes after", func(t *testing.T) {
 		t.Parallel()
-		label := session.BridgeSecret("").Label
+		label := session.BridgeSecret{}.Label
 		page := messages.RequestHeld{Role: messages.RolePrimary, Gen: 1, Label: label("P"), Key: "1-2-3-4", Request: "job"}
 		frame := messages.RequestHeld{Role: messages.RoleAnchor, Gen: 1, Label: label("F"), Key: "5-6-7-8", Request: "job"}
 		attachPage := func(s messages.SessionID, gen messages.Generation) messages.TargetAttached {
