@@ -17,6 +17,7 @@ type stage struct {
 	url   func(string) string // makes a written address reachable
 	quiet time.Duration       // without a message for that long nothing is under way
 	due   *due                // what a recording says comes; nil where there is none
+	noted func()              // waits until the browser has noted a connection's end
 
 	mu    sync.Mutex
 	lines []line         // of all clients
@@ -90,6 +91,7 @@ func (c *client) drop() {
 	// It may be broken already.
 	_ = c.ws.CloseNow()
 	<-c.done
+	c.stage.noted()
 }
 
 func (c *client) record(dir string, raw []byte) {
