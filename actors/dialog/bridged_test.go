@@ -99,7 +99,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 				f := rapid.SampledFrom([]messages.FrameID{"P", "F"}).Draw(t, "frame")
 				for _, c := range calls {
 					if c.waits && c.frame == f {
-						t.Skip("a frame asks once at a time")
+						return // a frame asks once at a time
 					}
 				}
 				calls = append(calls, &call{key: fmt.Sprintf("k.%d", len(calls)), frame: f, waits: up[0] || up[1], told: map[messages.SessionID]bool{}, over: map[messages.SessionID]bool{}})
@@ -149,7 +149,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 			},
 			"answer": func(t *rapid.T) {
 				if len(pending) == 0 {
-					t.Skip()
+					return
 				}
 				d := rapid.SampledFrom(pending).Draw(t, "dialog")
 				asked++
@@ -162,7 +162,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 			},
 			"carry out": func(t *rapid.T) {
 				if len(orders) == 0 {
-					t.Skip()
+					return
 				}
 				o := orders[0]
 				orders = orders[1:]
@@ -184,7 +184,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 			"drop": func(t *rapid.T) {
 				r := role.Draw(t, "role")
 				if !up[r] {
-					t.Skip()
+					return
 				}
 				up[r] = false
 				if !up[0] && !up[1] {
