@@ -45,13 +45,13 @@ func TestM2_APopupsFirstDialogOutlivesThePrimary(t *testing.T) {
 				primary, _ := k.links(p)
 				k.laterOn(opener, k.site.URL(open))
 				d := k.dialog()
-				p.Refuse()
+				p.HoldDials()
 				k.fells(p, primary)
 				got := "round " + strconv.FormatUint(i, 10)
 				if c := k.respond(messages.DialogAnswer{Action: "accept", PromptText: &got, DialogID: d.ID}); c.ClosedBy != messages.ClosedByAgent {
 					t.Fatalf("closed %+v", c)
 				}
-				p.Accept(t)
+				p.ReleaseDials()
 				k.reconnected(i + 1)
 				if got := k.evalOnFrame(d, "window.got"); got != strconv.Quote("round "+strconv.FormatUint(i, 10)) {
 					t.Fatalf("the popup received %s", got)
@@ -86,7 +86,7 @@ func TestM2_APopupThatOpensWhileThePrimaryIsAway(t *testing.T) {
 				}))
 				k.laterOn(opener, "fetch('"+gate+"').then(() => {"+k.site.URL(open)+"})")
 				until(t, "the page waiting", func() bool { return r.site.Hits(gate) == 1 })
-				p.Refuse()
+				p.HoldDials()
 				k.fells(p, primary)
 				close(leave)
 				d := k.dialog()
@@ -96,7 +96,7 @@ func TestM2_APopupThatOpensWhileThePrimaryIsAway(t *testing.T) {
 				if c := k.accept("away"); c.ClosedBy != messages.ClosedByAgent {
 					t.Fatalf("closed %+v", c)
 				}
-				p.Accept(t)
+				p.ReleaseDials()
 				k.reconnected(i + 1)
 				if s := k.await("the popup taken up", func(s *messages.Snapshot) bool { return len(s.Pages) == 2 }); s.PageTargetID != opener {
 					t.Errorf("the current page is %s", s.PageTargetID)

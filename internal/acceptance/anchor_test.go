@@ -167,7 +167,7 @@ func (k *task) outlives(p *chromiumtest.FaultProxy, l place, kind, action string
 		k.Fatalf("dialog %+v", d)
 	}
 	if away {
-		p.Refuse()
+		p.HoldDials()
 	}
 	k.fells(p, primary)
 	if !away {
@@ -204,7 +204,7 @@ func (k *task) outlives(p *chromiumtest.FaultProxy, l place, kind, action string
 		k.Fatalf("closed %+v", c)
 	}
 	if away {
-		p.Accept(k.T)
+		p.ReleaseDials()
 	}
 	s = k.await("whole again", func(s *messages.Snapshot) bool {
 		return s.Connection.Reconnects == reconnects+1 && s.Connection.Primary == messages.LinkUp && s.Connection.Anchor == messages.LinkUp &&

@@ -83,11 +83,11 @@ func TestF14_TheConsoleAcrossTwentyKills(t *testing.T) {
 	other := chromiumtest.Dial(t, k.chrome.WS())
 	witness := other.Attach(string(k.snapshot().PageTargetID))
 	for i := range uint64(kills) {
-		p.Refuse()
+		p.HoldDials()
 		p.KillAll()
 		k.await("the loss", func(s *messages.Snapshot) bool { return s.Connection.Primary != messages.LinkUp })
 		other.Eval(witness, "document.getElementById('f').contentWindow.postMessage('', '*'); 0")
-		p.Accept(t)
+		p.ReleaseDials()
 		want = append(want, fmt.Sprintf("beat %d", i+1))
 		k.whole(i + 1)
 		k.await("the beat that was missed", func(s *messages.Snapshot) bool {

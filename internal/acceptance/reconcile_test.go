@@ -12,13 +12,13 @@ import (
 func (k *task) away(p *chromiumtest.FaultProxy, meanwhile func(other *chromiumtest.Raw)) *messages.Snapshot {
 	k.Helper()
 	n := k.snapshot().Connection.Reconnects
-	p.Refuse()
+	p.HoldDials()
 	p.KillAll()
 	k.await("the loss", func(s *messages.Snapshot) bool { return s.Connection.Primary != messages.LinkUp })
 	other := chromiumtest.Dial(k.T, k.chrome.WS())
 	meanwhile(other)
 	other.Close()
-	p.Accept(k.T)
+	p.ReleaseDials()
 	return k.whole(n + 1)
 }
 

@@ -273,11 +273,11 @@ func TestScope_Target(t *testing.T) {
 		witness := chromiumtest.Dial(t, r.chrome.WS())
 		user := witness.NewPage("")
 		k := r.task("gone", r.through(p), scoped(messages.ScopeTarget, user.Target))
-		p.Refuse()
+		p.HoldDials()
 		p.KillAll()
 		k.await("recovering", func(s *messages.Snapshot) bool { return s.State == messages.StateRecovering })
 		user.CloseTarget()
-		p.Accept(t)
+		p.ReleaseDials()
 		s := k.await("lost", func(s *messages.Snapshot) bool { return s.State == messages.StateLost })
 		if !strings.Contains(s.Reason, user.Target) {
 			t.Errorf("reason %q", s.Reason)

@@ -21,6 +21,7 @@ type FaultProxy struct {
 	listener net.Listener // nil while refusing
 	closed   bool
 	stalled  chan struct{} // closed by Resume; nil when not stalled
+	holding  bool          // every new connection is held
 	open     map[*proxied]struct{}
 	dials    int
 	messages []Message
@@ -193,6 +194,9 @@ func (p *FaultProxy) accept(listener net.Listener) {
 		p.mu.Lock()
 		p.dials++
 		c := &proxied{number: p.dials, client: client}
+		if p.holding {
+			c.held = make(chan struct{})
+		}
 		p.open[c] = struct{}{}
 		p.mu.Unlock()
 		p.running.Go(func() { p.carry(c) })

@@ -72,6 +72,25 @@ func (p *FaultProxy) Release(number int) bool {
 	return c != nil
 }
 
+// HoldDials holds every connection from its beginning, so that a dial neither
+// fails nor ends: who dials is away for as long as a test takes, however slow the
+// machine, where after [FaultProxy.Refuse] it would give up in the end.
+func (p *FaultProxy) HoldDials() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.holding = true
+}
+
+// ReleaseDials ends HoldDials and lets go what it held.
+func (p *FaultProxy) ReleaseDials() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.holding = false
+	for c := range p.open {
+		c.release()
+	}
+}
+
 // Slow makes every chunk of one connection take d longer, in both directions.
 // Zero ends it.
 func (p *FaultProxy) Slow(number int, d time.Duration) bool {

@@ -72,3 +72,26 @@ func TestProxyIsSlow(t *testing.T) {
 		t.Errorf("there and back in %s", took)
 	}
 }
+
+func TestProxyHoldsDials(t *testing.T) {
+	t.Parallel()
+	b := chromiumtest.Shared(t)
+	p := chromiumtest.Proxy(t, b.Addr())
+	before := chromiumtest.Dial(t, p.URL(b.WS()))
+	p.HoldDials()
+	dialled := make(chan *chromiumtest.Raw, 1)
+	go func() {
+		defer close(dialled)
+		dialled <- chromiumtest.Dial(t, p.URL(b.WS()))
+	}()
+	before.Must("", "Browser.getVersion", nil)
+	select {
+	case <-dialled:
+		t.Fatal("a dial came through while held")
+	case <-time.After(100 * time.Millisecond):
+	}
+	p.ReleaseDials()
+	if after, ok := <-dialled; ok {
+		after.Must("", "Browser.getVersion", nil)
+	}
+}
