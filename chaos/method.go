@@ -47,7 +47,8 @@ func (s *session) scope() scope {
 
 func (b *Browser) dispatch(c *call) {
 	m, found := methods[c.method]
-	if !found || m.on&c.s.scope() == 0 {
+	refuse := b.options.Refuse
+	if !found || m.on&c.s.scope() == 0 || refuse != nil && refuse(c.s.conn.number, c.method) {
 		c.fail(codeNotFound, fmt.Sprintf("'%s' wasn't found", c.method))
 		return
 	}

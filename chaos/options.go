@@ -25,6 +25,10 @@ type Options struct {
 	// with the browser locked: it acts on the browser through
 	// [Value.Then] only.
 	Evaluate func(Evaluation) (v Value, ok bool)
+	// Refuse says which commands a connection, by [Conn.Number], is told do not
+	// exist, as some services do; nil refuses none. It is called with the browser
+	// locked: it must not call the browser.
+	Refuse func(connection int, method string) bool
 	// KeepCommands bounds what [Conn.Commands] remembers; 0 means 1024.
 	KeepCommands int
 }

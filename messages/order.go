@@ -130,6 +130,14 @@ type (
 		Shut  bool
 	}
 
+	// KeepNative says that the primary was refused the bridge on a page or in a frame,
+	// or that it has been given it after all. Where it was refused the anchor has none
+	// either: what it has is gone with it, and nobody would say so of the page.
+	KeepNative struct {
+		Target TargetID
+		On     bool
+	}
+
 	// LeavePage asks for the anchor's session of a page to be given up until
 	// the next CoverPage. A PageLeft follows.
 	LeavePage struct{ Page TargetID }

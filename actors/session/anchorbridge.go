@@ -27,14 +27,16 @@ type anchoredFrame struct {
 func (m *AnchorMachine) bridgeOf(s messages.SessionID, page, target messages.TargetID) *bridge {
 	b := newBridge(Config{
 		Role: messages.RoleAnchor, Gen: m.cfg.Gen, Session: s, Page: page, Target: target,
-		Bridge: Bridge{On: m.bridgeOn, By: m.cfg.Bridge.By, Epoch: m.cfg.Bridge.Epoch, Secret: m.cfg.Bridge.Secret},
+		Bridge: Bridge{On: m.bridgeOn && !m.native[target], By: m.cfg.Bridge.By, Epoch: m.cfg.Bridge.Epoch, Secret: m.cfg.Bridge.Secret},
 	}, m.do)
+	b.beside = !m.alone
 	m.bridges[s] = b
 	return b
 }
 
 func (m *AnchorMachine) setBridge(o messages.SetBridge) {
 	m.cfg.Bridge.Epoch = max(m.cfg.Bridge.Epoch, o.Epoch)
+	clear(m.native) // the primary's sessions begin anew as well
 	if m.bridgeOn == o.On && m.cfg.Bridge.By == o.By {
 		return
 	}
@@ -46,6 +48,31 @@ func (m *AnchorMachine) setBridge(o messages.SetBridge) {
 	for _, t := range slices.Sorted(maps.Keys(m.pages)) {
 		m.maybeCovered(t) // it may wait for what has been given up
 	}
+}
+
+// keepNative leaves a page or frame to Chrome where the primary has to.
+func (m *AnchorMachine) keepNative(o messages.KeepNative) {
+	if m.native[o.Target] == o.On {
+		return
+	}
+	if delete(m.native, o.Target); o.On {
+		if len(m.native) >= MaxSessions {
+			clear(m.native)
+		}
+		m.native[o.Target] = true
+	}
+	for _, s := range slices.Sorted(maps.Keys(m.bridges)) {
+		b := m.bridges[s]
+		switch {
+		case b.target != o.Target:
+		case o.On:
+			b.keepNative()
+		default:
+			b.set(messages.SetBridge{On: m.bridgeOn, By: m.cfg.Bridge.By, Epoch: m.cfg.Bridge.Epoch})
+		}
+		m.maybeCovered(b.page)
+	}
+	m.maybeSettled()
 }
 
 // coverFrame takes up a frame that the primary has reported.

@@ -20,6 +20,8 @@ type AnchorConfig struct {
 	Left []messages.TargetID
 	// Elsewhere says whether a page is another task's of this node.
 	Elsewhere func(messages.TargetID) bool
+	// Native are the pages and frames that the primary was refused the bridge of.
+	Native []messages.TargetID
 	// Alone says that the primary link is down.
 	Alone  bool
 	Bridge Bridge
@@ -53,6 +55,7 @@ type AnchorMachine struct {
 	freeing  map[messages.TargetID]*freeing // those to be freed before they are closed
 
 	bridgeOn bool
+	native   map[messages.TargetID]bool     // where the primary has no bridge
 	bridges  map[messages.SessionID]*bridge // of the pages, and of their frames of other processes
 	frames   map[messages.TargetID]*anchoredFrame
 
@@ -75,7 +78,7 @@ func NewAnchorMachine(cfg AnchorConfig) *AnchorMachine {
 		cfg: cfg, alone: cfg.Alone,
 		owned: map[messages.TargetID]bool{}, left: map[messages.TargetID]bool{}, seen: map[messages.TargetID]bool{}, pages: map[messages.TargetID]*anchored{},
 		closing: map[messages.TargetID]bool{}, freeing: map[messages.TargetID]*freeing{},
-		bridgeOn: cfg.Bridge.On, bridges: map[messages.SessionID]*bridge{}, frames: map[messages.TargetID]*anchoredFrame{},
+		bridgeOn: cfg.Bridge.On, native: map[messages.TargetID]bool{}, bridges: map[messages.SessionID]*bridge{}, frames: map[messages.TargetID]*anchoredFrame{},
 	}
 	m.requests, m.requested = requests{secret: cfg.Bridge.Secret, do: m.do}, map[string]messages.RequestHeld{}
 	m.strays = map[string]messages.DialogOpened{}
@@ -84,6 +87,9 @@ func NewAnchorMachine(cfg AnchorConfig) *AnchorMachine {
 	}
 	for _, t := range cfg.Left {
 		m.left[t] = true
+	}
+	for _, t := range cfg.Native {
+		m.native[t] = true
 	}
 	return m
 }
@@ -124,6 +130,8 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 		m.cover(in.Page)
 	case messages.CoverFrame:
 		m.coverFrame(in)
+	case messages.KeepNative:
+		m.keepNative(in)
 	case messages.LeavePage:
 		m.leavePage(in.Page)
 	case messages.ResumePage:
@@ -131,12 +139,7 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 			m.resume(p)
 		}
 	case messages.PrimaryUp:
-		m.alone = !in.Up
-		if m.alone {
-			m.resumeAll()
-			m.tellRequests()
-		}
-		m.maybeCloseOwned()
+		m.primaryUp(in.Up)
 	case messages.FreeFirst:
 		m.freeFirst(in.Page)
 	case tellAgain:
@@ -342,21 +345,6 @@ func (m *AnchorMachine) handleDialog(o messages.HandleDialog) {
 	c := answerCommand(o)
 	c.Session, c.Tag.Session = o.Session, o.Session
 	m.do(c)
-}
-
-func (m *AnchorMachine) resume(p *anchored) {
-	p.held = false
-	m.do(Command{Session: p.session, Tag: Tag{Kind: TagNone}, Method: resume})
-}
-
-// resumeAll lets every page run, whatever its flag said: what the primary held
-// when it was lost is frozen until somebody does (C33).
-func (m *AnchorMachine) resumeAll() {
-	for _, t := range slices.Sorted(maps.Keys(m.pages)) {
-		if p := m.pages[t]; p.session != "" {
-			m.resume(p)
-		}
-	}
 }
 
 func (m *AnchorMachine) targetDetached(d messages.TargetDetached) {

@@ -16,6 +16,24 @@ func (b *bridge) takeBack() {
 	}
 }
 
+// leftAlone says that the primary is gone, or back. Without it what an anchor was refused
+// nobody has.
+func (b *bridge) leftAlone(alone bool) {
+	if b.beside = !alone; alone && b.unable {
+		b.turnOff(b.mechanism)
+	}
+}
+
+// keepNative gives up what the primary was refused. It has turned the functions off,
+// before this session may have turned them on.
+func (b *bridge) keepNative() {
+	b.leave()
+	if b.unable {
+		b.unable = false
+		b.turnOff(b.mechanism)
+	}
+}
+
 func (b *bridge) removeScript(id string) {
 	if id != "" {
 		b.command(TagNone, "Page.removeScriptToEvaluateOnNewDocument", mustJSON(struct {
@@ -25,6 +43,9 @@ func (b *bridge) removeScript(id string) {
 }
 
 func (b *bridge) turnOff(by messages.Mechanism) {
+	if b.unable && b.beside {
+		return // another has what this session was refused
+	}
 	contexts := b.sortedContexts()
 	if len(contexts) == 0 {
 		contexts = []int64{0} // nobody has told of any: that of the main frame

@@ -39,6 +39,7 @@ type bridge struct {
 	on       bool
 	epoch    uint64
 	unable   bool                       // the browser does not give it what by needs
+	beside   bool                       // the primary, which has the same functions
 	contexts map[messages.FrameID]int64 // the newest of each frame
 	armed    uint32                     // how often
 	through  uint32                     // the last of them that the page has had in full
@@ -349,13 +350,17 @@ func (b *bridge) stands(on bool) {
 }
 
 // refused is for a browser that does not give this session what the mechanism
-// needs: our functions would answer by themselves.
+// needs: our functions would answer by themselves, but for those that the primary's
+// session answers for an anchor beside it.
 func (b *bridge) refused(err error) {
 	if b.unable {
 		return
 	}
 	b.unable, b.on = true, false
 	b.takeBack()
+	if b.role == messages.RoleAnchor {
+		return // what a page has is the primary's to say
+	}
 	b.do(ToSupervisor{messages.BridgeRefused{Gen: b.gen, Session: b.session, By: b.mechanism, Err: err}})
 }
 

@@ -2,8 +2,11 @@ package supervisor
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 
 	"holdfast/actors/session"
+	"holdfast/internal/few"
 	"holdfast/messages"
 )
 
@@ -53,6 +56,7 @@ func (m *Machine) bridgeOrder() messages.SetBridge {
 }
 
 func (m *Machine) tellBridge() {
+	clear(m.native) // it is asked for anew, by all
 	for _, s := range m.sessionOrder() {
 		e := m.sessions[s]
 		e.cfg.Bridge.On, e.cfg.Bridge.By, e.unbridged = m.bridged(), m.by, false
@@ -85,6 +89,9 @@ func (m *Machine) bridgeRefused(r messages.BridgeRefused) {
 		return
 	}
 	m.mechanismRefused(r)
+	if r.By == m.by {
+		m.keepNative(e.cfg.Target, true)
+	}
 	if e.unbridged {
 		return
 	}
@@ -100,6 +107,9 @@ func (m *Machine) bridgeStands(b messages.BridgeStands) {
 		return
 	}
 	m.given = m.given || b.On && m.by == messages.ByDebugger
+	if b.On {
+		m.keepNative(e.cfg.Target, false)
+	}
 	before := m.pageBridge(e.cfg.Page)
 	if e.bridged, e.unbridged = b.On, b.Unable; m.pageBridge(e.cfg.Page) != before {
 		m.pageChanged(e.cfg.Page)
@@ -143,6 +153,24 @@ func (m *Machine) leaveBridge() {
 		m.do(ToSession{s, messages.SetBridge{Epoch: m.epoch + 1}})
 	}
 }
+
+// keepNative has the anchor do without the bridge where the primary has to, also over
+// a reconnect, until it is given it.
+func (m *Machine) keepNative(t messages.TargetID, on bool) {
+	if m.native[t] == on {
+		return
+	}
+	if delete(m.native, t); on {
+		if len(m.native) >= session.MaxSessions {
+			clear(m.native) // of frames that went with their link
+		}
+		few.Put(&m.native, t, true)
+	}
+	m.toAnchor(messages.KeepNative{Target: t, On: on})
+}
+
+// keptNative are those that a new anchor is told of.
+func (m *Machine) keptNative() []messages.TargetID { return slices.Sorted(maps.Keys(m.native)) }
 
 // frameBoxed passes on what a parent's session knows of a frame's.
 func (m *Machine) frameBoxed(b messages.FrameBoxed) {

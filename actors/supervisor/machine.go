@@ -42,6 +42,7 @@ type Machine struct {
 	hearing  bool                            // the browser has been told to hear them
 	given    bool                            // it has given a session of this link its debugger
 	waiting  map[string]messages.RequestHeld // the newest of each label
+	native   map[messages.TargetID]bool      // what the primary was refused the bridge of
 
 	pages    map[messages.TargetID]*pageEntry
 	order    []messages.TargetID // as opened

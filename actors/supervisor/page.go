@@ -112,6 +112,7 @@ func (m *Machine) sessionEnded(s messages.SessionID) {
 		m.pageChanged(e.cfg.Page)
 	}
 	m.childrenEnded(s)
+	m.keepNative(e.cfg.Target, false)
 	m.maybeHearNothing()
 }
 

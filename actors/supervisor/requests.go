@@ -26,6 +26,7 @@ func (m *Machine) debuggerAgain() {
 		return
 	}
 	m.by, m.asked = messages.ByDebugger, false
+	clear(m.native)
 	m.maybeHearNothing()
 	if m.bridged() {
 		m.epoch++
