@@ -308,7 +308,7 @@ func evaluateOnCallFrame(c *call) {
 	taken := p.call != nil && p.call.key == key
 	if taken {
 		p.call.answer = json.RawMessage(m[2])
-		p.call.by = DialogResult{By: ClosedByAnswer, Session: c.s.id, Conn: c.s.conn.number}
+		p.call.by = DialogResult{By: ClosedByAnswer, Session: c.s.id, Conn: c.s.conn.number, Host: c.s.conn.host}
 	}
 	c.reply(evaluateResult{Result: remote(taken)})
 }

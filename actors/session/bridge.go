@@ -3,6 +3,7 @@ package session
 import (
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"strconv"
 	"strings"
@@ -100,13 +101,18 @@ func noDialog() *messages.Error {
 }
 
 // notWaiting turns Chrome's words for a call that does not wait any more into
-// those for a dialog that is gone.
+// those for a dialog that is gone. A session that has ended tells nothing of the call,
+// which other sessions may hold.
 func notWaiting(err error) error {
-	if messages.CodeOf(err) == messages.CodeCDPError {
+	var e *messages.Error
+	if errors.As(err, &e) && e.Code == messages.CodeCDPError && e.Message != sessionGone {
 		return noDialog()
 	}
 	return err
 }
+
+// sessionGone is what Chrome says to a session that it has ended.
+const sessionGone = "Session with given id not found."
 
 // answerOf is what a call returns, in JavaScript.
 func answerOf(o messages.HandleDialog) []byte {

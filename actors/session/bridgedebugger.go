@@ -58,7 +58,17 @@ func (d byDebugger) disarm() { d.command(TagBridgeOff, "Debugger.disable", nil) 
 
 func (d byDebugger) added() { d.stands(true) }
 
+// given is the answer that was given last, until it is known what became of it.
+type given struct {
+	id messages.DialogID
+	// set says that the call has it, and goes on with it as soon as it is let.
+	set bool
+	// vain says that the call's document has gone before that.
+	vain bool
+}
+
 func (d byDebugger) give(p messages.Pause, id messages.DialogID, answer []byte) {
+	d.given = given{id: id}
 	d.do(Command{
 		Session: d.session, Tag: Tag{Kind: TagBridgeAnswer, Session: d.session, ID: id}, Timeout: AnswerBudget,
 		Method: "Debugger.evaluateOnCallFrame", Params: answerWith(p, answer),
@@ -87,6 +97,7 @@ func (d byDebugger) replied(r Replied) {
 		case err != nil || !taken:
 			d.handled(r.Tag.ID, noDialog())
 		default:
+			d.given.set = d.given.id == r.Tag.ID
 			// Only now: a resume overtakes an answer that is not awaited (C47).
 			d.do(Command{
 				Session: d.session, Tag: Tag{Kind: TagBridgeResume, Session: d.session, ID: r.Tag.ID}, Timeout: AnswerBudget,
@@ -94,12 +105,21 @@ func (d byDebugger) replied(r Replied) {
 			})
 		}
 	case TagBridgeResume:
-		err := r.Err
-		if messages.CodeOf(err) == messages.CodeCDPError {
-			err = nil // resumed by somebody else, with our answer
+		if d.given.set && d.given.id == r.Tag.ID {
+			d.settled(r.Tag.ID, d.hadIt(r.Err))
 		}
-		d.settled(r.Tag.ID, err)
 	}
+}
+
+// hadIt turns the outcome of the resume behind an answer into that of the answer. If the
+// call's document has gone, of which the debugger says nothing (C47), there is nobody to
+// resume, or a process that stands still for nobody. Had somebody else let the call go
+// on, it would have been told of before our resume failed.
+func (d byDebugger) hadIt(err error) error {
+	if d.given.vain {
+		return noDialog()
+	}
+	return notWaiting(err)
 }
 
 // patterns make the debugger deaf to everything but our script: a page's own

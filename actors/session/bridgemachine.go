@@ -52,6 +52,7 @@ type bridge struct {
 	asked    map[messages.TargetID]messages.SessionID
 	policies map[int64]box // by context
 	answered string        // the call that was answered last
+	given    given         // with this, in the debugger
 	resumed  bool          // without an answer of ours; it asks again, or has gone on
 }
 
@@ -228,8 +229,13 @@ func (b *bridge) paused(p bridgePaused) {
 	}
 }
 
-// goesOn is the end of a pause; of ours, or of somebody else's.
+// goesOn is the end of a pause; of ours, or of somebody else's. Who lets a call go on that
+// has its answer is all one.
 func (b *bridge) goesOn() {
+	if b.given.set && !b.given.vain {
+		b.settled(b.given.id, nil)
+		return
+	}
 	if b.pause != nil || b.inherits {
 		b.resumed = true
 		b.do(Arm{timerBridge + string(b.session), resumedGrace})
@@ -258,6 +264,7 @@ func (b *bridge) over() {
 func (b *bridge) frameGone(f messages.FrameID) {
 	if b.pause != nil && b.pause.frame == f {
 		gone := b.pause.Pause
+		b.given.vain = b.given.vain || gone.Key == b.answered
 		b.over()
 		b.by.drop(gone)
 	}
@@ -328,7 +335,7 @@ func (b *bridge) replied(r Replied) {
 
 // passing are Chrome's words for a session whose page or frame is on its way out.
 // What a crash has swallowed is given to the next renderer.
-var passing = []string{"Target crashed", "Target closed", "Session with given id not found.", "Inspected target navigated or closed"}
+var passing = []string{"Target crashed", "Target closed", sessionGone, "Inspected target navigated or closed"}
 
 // refusal says whether err is the browser's no to what the mechanism needs.
 func refusal(err error) bool {
@@ -342,6 +349,7 @@ func (b *bridge) settled(id messages.DialogID, err error) {
 		b.pause, b.resumed = nil, false
 		b.do(Disarm{timerBridge + string(b.session)})
 	}
+	b.given = given{}
 	b.handled(id, err)
 }
 

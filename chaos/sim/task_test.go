@@ -192,7 +192,7 @@ func (wa *watcher) see(e messages.Event) {
 		}
 		wa.open[e.Dialog.ID] = true
 		w.counts.add(e)
-		w.trace.say("%s: dialog %s %q opened", t.id, e.Dialog.ID, e.Dialog.Message)
+		w.trace.say("%s: dialog %s %q opened, %s", t.id, e.Dialog.ID, e.Dialog.Message, e.Dialog.Path)
 		w.dialogs.opened(t, *e.Dialog)
 	case messages.EventDialogClosed:
 		if !wa.open[e.Closed.ID] || wa.closed[e.Closed.ID] {
