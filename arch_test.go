@@ -58,7 +58,7 @@ var floors = []struct {
 	{"internal/client", []string{"messages"}},
 	{"internal/demo", []string{".", "internal/browser", "messages"}},
 	{"internal/checkup", []string{"messages", "transport"}},
-	{"internal/cli", []string{"internal/api", "internal/browser", "internal/checkup", "internal/client", "internal/config", "internal/logs", "internal/statedir", "internal/token", "internal/version", "messages", "transport"}},
+	{"internal/cli", []string{"internal/api", "internal/browser", "internal/checkup", "internal/client", "internal/config", "internal/logs", "internal/pressure", "internal/statedir", "internal/token", "internal/version", "messages", "transport"}},
 	{"cmd/node", []string{".", "internal/bounds", "internal/tracing", "internal/browser", "internal/cli", "internal/demo", "internal/version", "messages"}},
 
 	// What only tests stand on.

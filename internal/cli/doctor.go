@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,16 +16,17 @@ import (
 	"holdfast/internal/browser"
 	"holdfast/internal/checkup"
 	"holdfast/internal/client"
+	"holdfast/internal/config"
 	"holdfast/internal/token"
 	"holdfast/messages"
 	"holdfast/transport"
 )
 
+// doctorCmd takes the flags of serve: it looks for what that would need.
 type doctorCmd struct {
-	Listen string `default:"127.0.0.1:7070" placeholder:"ADDR" help:"The address serve is to have (${default})."`
 	Fix    bool   `help:"Install what is missing, where that is possible: Debian's Chromium, as root."`
 	CDPURL string `name:"cdp-url" placeholder:"URL" help:"Examine the browser at this address instead of the machine: what a task can do with it."`
-	browserFlags
+	settings
 }
 
 // finding is the result of one check. A warning is something that works, but
@@ -55,14 +57,15 @@ func (c *doctorCmd) Run(r *run) error {
 	if c.CDPURL != "" {
 		return c.examine(r)
 	}
+	cfg, configuration := c.checkConfiguration(r)
 	if c.Fix {
 		// What it could not do is found, and said, below.
-		_, _ = browser.Ensure(r, c.Chrome, r.Stderr)
+		_, _ = browser.Ensure(r, cfg.Browser.Path, r.Stderr)
 	}
-	path, chromium := c.checkChromium(r)
+	path, chromium := checkChromium(r, cfg.Browser.Path)
 	findings := []finding{
-		chromium, c.checkLaunch(r, path), c.checkSharedMemory(),
-		c.checkStateDir(r), c.checkToken(r), c.checkNode(r), c.checkPort(r),
+		configuration, chromium, checkLaunch(r, path, cfg.Browser.Args), checkSharedMemory(),
+		checkDescriptors(cfg.Limits.Bounds()), checkStateDir(cfg.StateDir), checkToken(cfg), checkNode(r), checkPort(r, string(cfg.Listen)),
 	}
 	return report(r, findings, errDoctor)
 }
@@ -104,9 +107,31 @@ func report(r *run, findings []finding, missing error) error {
 	return nil
 }
 
-func (c *doctorCmd) checkChromium(ctx context.Context) (path string, f finding) {
+// checkConfiguration reads what serve would. Where that makes no sense the other
+// checks go by the defaults.
+func (c *doctorCmd) checkConfiguration(r *run) (config.Config, finding) {
+	f := finding{Check: "configuration", Status: statusOK, Found: "there is no file; what is not set by variables or flags is as it comes"}
+	src := c.sources(r)
+	if src.File != "" {
+		f.Found = src.File + " is right"
+	}
+	cfg, err := c.load(r)
+	if err == nil {
+		return cfg.Config, f
+	}
+	f.Status, f.Found = statusFailed, err.Error()
+	f.Mend = "set it right; docs/configuration.md lists what can be set. What follows goes by the defaults"
+	cfg, err = config.Load(config.Sources{})
+	if err != nil {
+		panic(err) // the table itself is wrong
+	}
+	cfg.StateDir, _ = r.stateDir() // where there is none, its check says so
+	return cfg.Config, f
+}
+
+func checkChromium(ctx context.Context, chrome string) (path string, f finding) {
 	f = finding{Check: "chromium", Status: statusFailed}
-	path, err := browser.Find(c.Chrome)
+	path, err := browser.Find(chrome)
 	if err != nil {
 		f.Found = err.Error()
 		f.Mend = "install it (Debian, Ubuntu: apt-get install chromium) or name the binary with --chrome or HOLDFAST_CHROME"
@@ -124,13 +149,13 @@ func (c *doctorCmd) checkChromium(ctx context.Context) (path string, f finding) 
 
 // checkLaunch starts a browser as a node would and asks it a question over
 // the protocol.
-func (c *doctorCmd) checkLaunch(ctx context.Context, path string) finding {
+func checkLaunch(ctx context.Context, path string, args []string) finding {
 	f := finding{Check: "browser starts", Status: statusSkipped, Found: "there is no browser to start"}
 	if path == "" {
 		return f
 	}
 	start := time.Now()
-	if err := c.launch(ctx, path); err != nil {
+	if err := launch(ctx, path, args); err != nil {
 		f.Status, f.Found = statusFailed, err.Error()
 		f.Mend = "run " + path + " --headless=new --remote-debugging-port=0 about:blank and see what it says; flags it needs here go to --chrome-arg"
 		return f
@@ -139,7 +164,7 @@ func (c *doctorCmd) checkLaunch(ctx context.Context, path string) finding {
 	return f
 }
 
-func (c *doctorCmd) launch(ctx context.Context, path string) (err error) {
+func launch(ctx context.Context, path string, args []string) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, launchTime)
 	defer cancel()
 	// A place of its own: a node that runs must not meet this browser.
@@ -148,7 +173,7 @@ func (c *doctorCmd) launch(ctx context.Context, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	manager, err := browser.NewManager(browser.Options{Path: path, StateDir: dir, ExtraArgs: c.ChromeArg})
+	manager, err := browser.NewManager(browser.Options{Path: path, StateDir: dir, ExtraArgs: args})
 	if err != nil {
 		return err
 	}
@@ -172,7 +197,7 @@ const (
 	minSharedMemory = 512 << 20
 )
 
-func (c *doctorCmd) checkSharedMemory() finding {
+func checkSharedMemory() finding {
 	f := finding{Check: "shared memory", Status: statusWarning}
 	const mend = "give the container more (docker run --shm-size=1g); until then browsers are launched without it, and are slower"
 	var fs syscall.Statfs_t
@@ -190,13 +215,8 @@ func (c *doctorCmd) checkSharedMemory() finding {
 	return f
 }
 
-func (c *doctorCmd) checkStateDir(r *run) finding {
+func checkStateDir(dir string) finding {
 	f := finding{Check: "state directory", Status: statusFailed, Mend: "make it writable, or name another with HOLDFAST_STATE_DIR"}
-	dir, err := r.stateDir()
-	if err != nil {
-		f.Found = err.Error()
-		return f
-	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		f.Found = err.Error()
 		return f
@@ -213,21 +233,13 @@ func (c *doctorCmd) checkStateDir(r *run) finding {
 	return finding{Check: f.Check, Status: statusOK, Found: dir + " can be written"}
 }
 
-func (c *doctorCmd) checkToken(r *run) finding {
+func checkToken(cfg config.Config) finding {
 	f := finding{Check: "token file", Status: statusSkipped}
-	path := r.TokenFile
-	if path == "" {
-		dir, err := r.stateDir()
-		if err != nil {
-			f.Found = err.Error()
-			return f
-		}
-		path = filepath.Join(dir, tokenName)
-	}
+	path := cmp.Or(cfg.TokenFile, filepath.Join(cfg.StateDir, tokenName))
 	switch _, err := token.Load(path); {
 	case err == nil:
 		f.Status, f.Found = statusOK, path+" is readable by its owner alone"
-	case errors.Is(err, fs.ErrNotExist) && r.TokenFile == "":
+	case errors.Is(err, fs.ErrNotExist) && cfg.TokenFile == "":
 		f.Found = "there is none yet; serve makes one"
 	default:
 		f.Status, f.Found = statusFailed, err.Error()
@@ -238,7 +250,7 @@ func (c *doctorCmd) checkToken(r *run) finding {
 
 // checkNode asks the node that flags, environment or the endpoint file name.
 // That none runs is no fault.
-func (c *doctorCmd) checkNode(r *run) finding {
+func checkNode(r *run) finding {
 	f := finding{Check: "node", Status: statusSkipped, Found: "none runs on this machine"}
 	dir, err := r.stateDir()
 	if err == nil && r.Node == "" && r.Getenv("HOLDFAST_NODE") == "" {
@@ -264,21 +276,21 @@ func (c *doctorCmd) checkNode(r *run) finding {
 	return f
 }
 
-func (c *doctorCmd) checkPort(r *run) finding {
+func checkPort(r *run, addr string) finding {
 	f := finding{Check: "port", Status: statusFailed, Mend: "end what listens there, or serve another address with --listen"}
-	lis, err := net.Listen("tcp", c.Listen)
+	lis, err := net.Listen("tcp", addr)
 	if err == nil {
 		lis.Close()
-		return finding{Check: f.Check, Status: statusOK, Found: c.Listen + " is free"}
+		return finding{Check: f.Check, Status: statusOK, Found: addr + " is free"}
 	}
 	f.Found = err.Error()
 	// A node of ours there is what is wanted.
-	node, cerr := client.New("http://"+c.Listen, client.Options{})
+	node, cerr := client.New("http://"+addr, client.Options{})
 	if cerr == nil {
 		defer node.Close()
 		var own *messages.Error
 		if err := node.Ready(r); err == nil || errors.As(err, &own) {
-			return finding{Check: f.Check, Status: statusOK, Found: "a node has " + c.Listen}
+			return finding{Check: f.Check, Status: statusOK, Found: "a node has " + addr}
 		}
 	}
 	return f

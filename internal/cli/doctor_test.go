@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"testing"
 
 	"holdfast/internal/chromiumtest"
+	"holdfast/internal/cli"
+	"holdfast/messages"
 )
 
 // examine runs doctor and returns its findings by check.
@@ -19,7 +22,7 @@ func (m *machine) examine(code int, args ...string) map[string]string {
 		OK     bool `json:"ok"`
 		Checks []struct{ Check, Status, Found, Mend string }
 	}
-	if err := json.Unmarshal([]byte(out), &said); err != nil || said.OK != (code == 0) || len(said.Checks) != 7 {
+	if err := json.Unmarshal([]byte(out), &said); err != nil || said.OK != (code == 0) || len(said.Checks) != 9 {
 		m.Fatal(err, out)
 	}
 	found := make(map[string]string)
@@ -38,7 +41,7 @@ func TestX21Doctor(t *testing.T) {
 		t.Parallel()
 		m := newMachine(t)
 		found := m.examine(0)
-		for check, want := range map[string]string{"chromium": "ok", "browser starts": "ok", "state directory": "ok", "token file": "skipped", "node": "skipped", "port": "ok"} {
+		for check, want := range map[string]string{"configuration": "ok", "chromium": "ok", "browser starts": "ok", "state directory": "ok", "token file": "skipped", "node": "skipped", "port": "ok"} {
 			if found[check] != want {
 				t.Errorf("%s: %s", check, found[check])
 			}
@@ -96,6 +99,37 @@ func TestX21Doctor(t *testing.T) {
 		}()
 		if found := m.examine(1, "--chrome", notChrome, "--listen", taken.Addr().String()); found["port"] != "failed" {
 			t.Error(found)
+		}
+	})
+	t.Run("it goes by the configuration of the node", func(t *testing.T) {
+		t.Parallel()
+		m := newMachine(t)
+		said := filepath.Join(t.TempDir(), "arguments")
+		chrome := m.write("chrome", "#!/bin/sh\n[ \"$1\" = --version ] && echo Chromium 1.0 && exit\necho \"$@\" >"+said+"; exit 1\n")
+		if err := os.Chmod(chrome, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		m.env["HOLDFAST_CONFIG"] = m.write("holdfast.yaml", "browser:\n  path: "+chrome+"\n  args: [--of-the-file]\n")
+		if found := m.examine(1); found["configuration"] != "ok" || found["browser starts"] != "failed" {
+			t.Error(found)
+		}
+		if args, err := os.ReadFile(said); err != nil || !strings.Contains(string(args), "--of-the-file") {
+			t.Errorf("launched with %s (%v)", args, err)
+		}
+		m.env["HOLDFAST_CONFIG"] = m.write("wrong.yaml", "limits:\n  max_task: 7\n")
+		if found := m.examine(1, "--chrome", chrome); found["configuration"] != "failed" || found["state directory"] != "ok" {
+			t.Error(found)
+		}
+	})
+	t.Run("descriptors for the tasks and callers that are let in", func(t *testing.T) {
+		t.Parallel()
+		const need = 2*200 + 2*8 + 100 + 8192
+		limits := messages.Limits{MaxTasks: 200, MaxBrowsers: 8}
+		if status, mend := cli.Descriptors(need, limits); status != "ok" || mend != "" {
+			t.Error(status, mend)
+		}
+		if status, mend := cli.Descriptors(need-1, limits); status != "warning" || !strings.Contains(mend, fmt.Sprint(need)) {
+			t.Error(status, mend)
 		}
 	})
 	t.Run("for people", func(t *testing.T) {

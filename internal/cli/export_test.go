@@ -1,7 +1,15 @@
 package cli
 
+import "holdfast/messages"
+
 // OpenDoor is openDoor.
 var OpenDoor = openDoor
 
 // Shut is shut.
 func (d *door) Shut() error { return d.shut() }
+
+// Descriptors is what doctor says of so many descriptors.
+func Descriptors(limit uint64, l messages.Limits) (status, mend string) {
+	f := descriptors(limit, l)
+	return f.Status, f.Mend
+}

@@ -126,7 +126,9 @@ func (p *Program) Run(ctx context.Context, args []string) (code int) {
 		}
 	}()
 	var g grammar
-	g.Serve.settings, g.Config.Print.settings = newSettings(), newSettings()
+	for _, s := range []*settings{&g.Serve.settings, &g.Config.Print.settings, &g.Doctor.settings} {
+		*s = newSettings()
+	}
 	parser, err := kong.New(&g,
 		kong.Name("holdfast"),
 		kong.Description("Stands between agents and browsers and never lets go. See what a node supervises with: holdfast task ls"),

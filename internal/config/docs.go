@@ -87,6 +87,7 @@ A node is configured by one YAML file, by variables, and by flags:
 holdfast serve --config /etc/holdfast.yaml --max-tasks 200
 holdfast config check /etc/holdfast.yaml          # is it right? exit code 0 or 1
 holdfast config print --config /etc/holdfast.yaml # what holds in the end, and where each value comes from
+holdfast doctor --config /etc/holdfast.yaml       # does this machine have what that needs? with all flags of serve
 ` + "```" + `
 
 A flag wins over its variable, a variable over the file, the file over the default.
