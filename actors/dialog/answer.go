@@ -61,6 +61,15 @@ func (m *Machine) policy(d messages.Dialog) (answer, bool) {
 // nobody left to answer it would wait for ever (C17).
 var dismissOnLeave = answer{by: messages.ClosedByAutoPolicy, action: messages.ActionDismiss}
 
+// decideAlone answers a dialog that nobody is asked about.
+func (m *Machine) decideAlone(e *entry) {
+	if a, ok := m.policy(e.Dialog); ok {
+		m.decide(e, a)
+	} else if m.leaves {
+		m.decide(e, dismissOnLeave)
+	}
+}
+
 // decide settles who answers e. The first to come here wins.
 func (m *Machine) decide(e *entry, a answer) bool {
 	if e.answer != nil {
@@ -215,6 +224,10 @@ func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
 func (m *Machine) undelivered(now time.Time, e *entry, err error) {
 	failed := e.answer.way
 	if len(e.Ways) == 0 {
+		if !e.bridged() && !notSent(err) && e.answer.by != messages.ClosedByAutoPolicy {
+			m.answerFailed(now, e, err) // said again it could answer the page's next dialog
+			return
+		}
 		e.answer.way = messages.Way{}
 		return
 	}

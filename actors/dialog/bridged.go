@@ -79,11 +79,7 @@ func (m *Machine) bridgedOpened(now time.Time, o messages.DialogOpened) {
 	m.open = append(m.open, e)
 	m.do(Arm{watchdog(e.Dialog.ID), m.spec.DialogTimeout()})
 	opened := e.Dialog
-	if a, ok := m.policy(e.Dialog); ok {
-		m.decide(e, a)
-	} else if m.leaves {
-		m.decide(e, dismissOnLeave)
-	}
+	m.decideAlone(e)
 	m.changed(&opened, nil)
 }
 
@@ -158,9 +154,12 @@ const waylessPrefix = "wayless:"
 // WaylessGrace is what the second link gets to tell of a call whose first teller
 // has gone. A debugger has told it already; a request it is told of only then, after
 // the browser has noticed, and may not have the word of (see session.wordGrace).
+// Of a native dialog it tells only if it listened when that opened. Its own word is then
+// on its way already, behind what is left of attaching to the page.
 const (
 	WaylessGrace        = 500 * time.Millisecond
 	WaylessRequestGrace = 5 * time.Second
+	WaylessNativeGrace  = 2 * time.Second
 )
 
 // wayless says that a dialog's last way is gone, and that none can come any more.
@@ -168,17 +167,51 @@ func (m *Machine) wayless(e *entry) bool {
 	if len(e.Ways) > 0 {
 		return false
 	}
-	if e.bridged() && !e.alone {
-		if m.attended(e.Dialog.TargetID) {
-			grace := WaylessGrace
-			if e.Dialog.Holds {
-				grace = WaylessRequestGrace
-			}
-			m.do(Arm{waylessPrefix + string(e.Dialog.ID), grace})
-			return false
+	if !e.bridged() {
+		return !m.awaited(e)
+	}
+	if !e.alone && m.attended(e.Dialog.TargetID) {
+		grace := WaylessGrace
+		if e.Dialog.Holds {
+			grace = WaylessRequestGrace
 		}
+		m.do(Arm{waylessPrefix + string(e.Dialog.ID), grace})
+		return false
 	}
 	return true
+}
+
+// awaited says whether a link that stands may yet tell of a native dialog, and sees to
+// it that this is not awaited for ever.
+func (m *Machine) awaited(e *entry) bool {
+	for role := range messages.Roles {
+		w, ok := m.watches[role].Get(e.Dialog.TargetID)
+		if !ok || w.gen <= m.lost[role] || e.Seen.Sights[role] != messages.SightUnsure {
+			continue
+		}
+		if !e.awaited { // once: what else happens lengthens nothing
+			e.awaited = true
+			m.do(Arm{waylessPrefix + string(e.Dialog.ID), WaylessNativeGrace})
+		}
+		return true
+	}
+	return false
+}
+
+// wayFound is for a native dialog that a link has told of at last. What somebody has
+// said meanwhile is said to the page, or else what it would have been told at once.
+func (m *Machine) wayFound(e *entry) {
+	if !e.awaited {
+		return
+	}
+	e.awaited = false
+	m.do(Disarm{waylessPrefix + string(e.Dialog.ID)})
+	switch {
+	case e.answer == nil:
+		m.decideAlone(e)
+	case e.answer.way == (messages.Way{}):
+		m.send(e)
+	}
 }
 
 // attended says whether a link that stands sees the page.
@@ -198,6 +231,10 @@ func (m *Machine) waylessTimer(now time.Time, name string) bool {
 	}
 	switch e := m.byID(messages.DialogID(id)); {
 	case e == nil:
+	case !e.bridged():
+		if e.awaited {
+			m.end(now, e, messages.ClosedByLost)
+		}
 	case len(e.Ways) == 0 && m.attended(e.Dialog.TargetID) && e.Dialog.Holds:
 		m.end(now, e, messages.ClosedByLost) // the request has not passed on: its page was dismissed
 	case len(e.Ways) == 0 && m.attended(e.Dialog.TargetID):

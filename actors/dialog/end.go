@@ -33,12 +33,16 @@ func (m *Machine) isOver(now time.Time, d seen, c messages.DialogClosed) {
 		m.changed(nil, nil)
 	case e.answer == nil:
 		m.end(now, e, messages.ClosedByRemote)
-		m.maybeNeeded(now, e, c.Accepted)
+		if len(e.Ways) > 0 { // else an answer that failed with its link may have arrived
+			m.maybeNeeded(now, e, c.Accepted)
+		}
 	case e.answer.by == messages.ClosedByAutoPolicy:
 		m.end(now, e, e.answer.by) // never overwritten (D15)
 		if e.likely(c) == messages.ClosedByRemote {
 			m.maybeNeeded(now, e, c.Accepted)
 		}
+	case e.answer.way == (messages.Way{}):
+		m.end(now, e, messages.ClosedByRemote) // it was never said
 	case e.answer.unsure:
 		m.end(now, e, e.likely(c))
 	default:
@@ -111,8 +115,10 @@ func (m *Machine) end(now time.Time, e *entry, by messages.ClosedBy) {
 	if e.answer != nil && e.answer.unsure {
 		m.do(Disarm{outcome(e.Dialog.ID)})
 	}
-	if e.bridged() {
+	if e.bridged() || e.awaited {
 		m.do(Disarm{waylessPrefix + string(e.Dialog.ID)})
+	}
+	if e.bridged() {
 		m.settled(e, by)
 	} else {
 		e.Seen.Lost = by == messages.ClosedByLost

@@ -2,6 +2,7 @@ package dialog_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,10 @@ type browser struct {
 	links [messages.Roles]*link
 	open  map[messages.TargetID]*native
 	all   int
+	// mixed has a dialog that may have opened before each link was known to listen. The
+	// next opens once all has been heard of that: nobody could tell which a slow link means.
+	mixed map[messages.TargetID]bool
+	stray []any // on its way to the machine, from links that are gone
 
 	issued  uint64
 	memory  messages.DialogMemory // as last told
@@ -37,8 +42,10 @@ type link struct {
 	gen    messages.Generation
 	up     bool
 	pages  map[messages.TargetID]messages.SessionID
-	queue  []any                   // on its way to the machine
-	orders []messages.HandleDialog // on their way to the browser
+	deaf   map[messages.TargetID]bool // their Page.enable has not come to the browser yet
+	unsaid map[messages.TargetID]bool // that it has been answered, to the machine
+	queue  []any                      // on its way to the machine
+	orders []messages.HandleDialog    // on their way to the browser
 }
 
 // native is a dialog as it really is.
@@ -47,14 +54,16 @@ type native struct {
 	frame    messages.FrameID
 	kind     string
 	audience map[messages.SessionID]bool // who saw it open and may answer (C6)
+	unsure   bool                        // it opened before each link was known to listen
 	id       messages.DialogID           // once the machine has heard of it
 	closed   bool
 	by       messages.DialogID // whose answer it got
 }
 
+// each are the sessions that hear of a page's dialogs.
 func (b *browser) each(do func(*link, messages.TargetID, messages.SessionID), page messages.TargetID) {
 	for _, l := range b.links {
-		if s := l.pages[page]; l.up && s != "" {
+		if s := l.pages[page]; l.up && s != "" && !l.deaf[page] {
 			do(l, page, s)
 		}
 	}
@@ -63,11 +72,19 @@ func (b *browser) each(do func(*link, messages.TargetID, messages.SessionID), pa
 func (b *browser) opens(page messages.TargetID, frame messages.FrameID, kind string) {
 	b.all++
 	n := &native{page: page, frame: frame, kind: kind, audience: map[messages.SessionID]bool{}}
+	for _, l := range b.links {
+		n.unsure = n.unsure || l.up && l.unsaid[page]
+	}
+	text := "again and again"
+	if n.unsure { // it can only be told from one before by its text
+		text = fmt.Sprint(b.all)
+	}
+	b.mixed[page] = n.unsure
 	b.open[page] = n
 	b.each(func(l *link, page messages.TargetID, s messages.SessionID) {
 		n.audience[s] = true
 		l.queue = append(l.queue, told{n, messages.DialogOpened{
-			Role: l.role, Gen: l.gen, Session: s, Page: page, Frame: frame, Type: kind, Message: "again and again",
+			Role: l.role, Gen: l.gen, Session: s, Page: page, Frame: frame, Type: kind, Message: text,
 		}})
 	}, page)
 }
@@ -92,10 +109,16 @@ func (b *browser) closes(page messages.TargetID, by messages.DialogID) {
 
 func (b *browser) attaches(l *link, page messages.TargetID) {
 	s := messages.SessionID(fmt.Sprintf("%s%d%s", l.role, l.gen, page))
-	l.pages[page] = s
+	l.pages[page], l.deaf[page], l.unsaid[page] = s, true, true
 	l.queue = append(l.queue, messages.PageWatched{Role: l.role, Gen: l.gen, Page: page, Session: s})
+}
+
+// listens has a link's Page.enable come to the browser. Under a dialog that works at
+// once, for those after it, and is answered when that one is gone (C22).
+func (b *browser) listens(l *link, page messages.TargetID) {
+	delete(l.deaf, page)
 	if b.open[page] == nil {
-		l.queue = append(l.queue, messages.PageCovered{Role: l.role, Gen: l.gen, Page: page, Session: s})
+		l.queue = append(l.queue, messages.PageCovered{Role: l.role, Gen: l.gen, Page: page, Session: l.pages[page]})
 	}
 }
 
@@ -119,6 +142,9 @@ func (b *browser) executes(l *link) {
 func (b *browser) delivers(l *link) {
 	msg := l.queue[0]
 	l.queue = l.queue[1:]
+	if c, ok := msg.(messages.PageCovered); ok {
+		delete(l.unsaid, c.Page)
+	}
 	t, ok := msg.(told)
 	if !ok {
 		b.step(msg)
@@ -132,17 +158,28 @@ func (b *browser) delivers(l *link) {
 		b.known[t.about.id] = t.about
 	case t.about.id == "":
 		b.Fatalf("a dialog is taken for another one")
+	case b.issued != before && t.about.unsure && t.about.closed && !b.links[1-l.role].up:
+		// It may be another that looks the same, and nobody else would tell of that.
+		b.known[messages.NewDialogID(b.issued)] = t.about
 	case b.issued != before:
 		b.Fatalf("%s is taken up once more, as d-%d", t.about.id, b.issued)
 	}
 }
 
-func (b *browser) falls(l *link) {
+// falls ends a link. What has become of its orders may be heard of after that.
+func (b *browser) falls(l *link, before, sent bool) {
 	for _, o := range l.orders {
-		b.step(messages.DialogHandled{Dialog: o.Dialog, Session: o.Session, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the link is gone").With("sent", true)})
+		h := messages.DialogHandled{Dialog: o.Dialog, Session: o.Session, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the link is gone").With("sent", sent)}
+		if before {
+			b.step(h)
+		} else {
+			b.stray = append(b.stray, h)
+		}
 	}
 	l.orders, l.queue, l.up = nil, nil, false
 	clear(l.pages)
+	clear(l.deaf)
+	clear(l.unsaid)
 	b.step(messages.LinkLost{Role: l.role, Gen: l.gen})
 }
 
@@ -175,6 +212,12 @@ func (b *browser) step(in any) {
 			e.To(e.Value, e.Err)
 		}
 	}
+	for name := range b.timers {
+		_, id, _ := strings.Cut(name, ":")
+		if !slices.ContainsFunc(b.memory.Open, func(o messages.OpenDialog) bool { return o.Dialog.ID == messages.DialogID(id) }) {
+			b.Fatalf("%s runs after %T, and that dialog is over", name, in)
+		}
+	}
 }
 
 // fails has another machine go on from memory. Each link tells it anew, at its own
@@ -195,11 +238,19 @@ func (b *browser) fails() {
 		}
 		for _, page := range sortedKeys(l.pages) {
 			s := l.pages[page]
-			l.queue = append(l.queue,
-				messages.PageWatched{Role: l.role, Gen: l.gen, Page: page, Session: s},
-				messages.PageCovered{Role: l.role, Gen: l.gen, Page: page, Session: s})
+			l.queue = append(l.queue, messages.PageWatched{Role: l.role, Gen: l.gen, Page: page, Session: s})
+			if !l.unsaid[page] {
+				l.queue = append(l.queue, messages.PageCovered{Role: l.role, Gen: l.gen, Page: page, Session: s})
+			}
 		}
 	}
+}
+
+func (b *browser) strays() {
+	for _, msg := range b.stray {
+		b.step(msg)
+	}
+	b.stray = nil
 }
 
 // rests lets everything that is on its way arrive.
@@ -217,9 +268,10 @@ func (b *browser) rests() {
 			}
 		}
 	}
+	b.strays()
 	b.anew = false
 	for _, name := range sorted(b.timers) {
-		if strings.HasPrefix(name, "outcome:") {
+		if strings.HasPrefix(name, "outcome:") || strings.HasPrefix(name, "wayless:") {
 			delete(b.timers, name)
 			b.step(dialog.TimerFired{Name: name})
 		}
@@ -255,13 +307,16 @@ func TestTwoLinksAreOneAccount(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		b := &browser{
-			T: t, now: time.Unix(1000, 0), open: map[messages.TargetID]*native{}, known: map[messages.DialogID]*native{},
+			T: t, now: time.Unix(1000, 0), open: map[messages.TargetID]*native{}, mixed: map[messages.TargetID]bool{}, known: map[messages.DialogID]*native{},
 			pending: map[messages.DialogID]bool{}, timers: map[string]bool{}, replies: map[int]int{},
 			m: dialog.NewMachine(messages.TaskSpec{BeforeUnload: messages.BeforeUnloadAsk}.WithDefaults(), messages.DialogMemory{}),
 		}
 		pages := []messages.TargetID{"P1", "P2"}
 		for role := range messages.Roles {
-			b.links[role] = &link{role: role, pages: map[messages.TargetID]messages.SessionID{}}
+			b.links[role] = &link{
+				role: role, pages: map[messages.TargetID]messages.SessionID{},
+				deaf: map[messages.TargetID]bool{}, unsaid: map[messages.TargetID]bool{},
+			}
 		}
 		// What happens before the machine has heard that a link looks on cannot
 		// be told apart from what happens after: a link comes when all is quiet and
@@ -277,13 +332,17 @@ func TestTwoLinksAreOneAccount(t *testing.T) {
 		}
 		for _, l := range b.links {
 			rises(l)
+			for _, p := range pages {
+				b.listens(l, p)
+			}
+			b.rests()
 		}
 		any := func() *link { return b.links[rapid.IntRange(0, 1).Draw(t, "link")] }
 		page := func() messages.TargetID { return rapid.SampledFrom(pages).Draw(t, "page") }
 		t.Repeat(map[string]func(*rapid.T){
 			"open": func(t *rapid.T) {
 				p := page()
-				if b.open[p] != nil || b.answering(p) {
+				if b.open[p] != nil || b.answering(p) || b.mixed[p] && b.telling() {
 					return
 				}
 				b.opens(p, messages.FrameID(p)+rapid.SampledFrom([]messages.FrameID{"", "/f"}).Draw(t, "frame"),
@@ -324,11 +383,36 @@ func TestTwoLinksAreOneAccount(t *testing.T) {
 				for len(l.queue) > 0 && rapid.Bool().Draw(t, "heard") {
 					b.delivers(l)
 				}
-				b.falls(l)
+				b.falls(l, rapid.Bool().Draw(t, "before"), rapid.Bool().Draw(t, "sent"))
+			},
+			"stray": func(*rapid.T) { b.strays() },
+			"a dialog as a link comes": func(t *rapid.T) {
+				b.rests()
+				l, p := any(), page()
+				other := b.links[1-l.role]
+				if len(b.open) > 0 || !other.up {
+					return
+				}
+				if l.up {
+					b.falls(l, true, true)
+				}
+				rises(l)
+				if rapid.Bool().Draw(t, "listens") {
+					b.listens(l, p)
+				}
+				b.opens(p, messages.FrameID(p), "confirm")
+				if len(other.queue) > 0 {
+					b.delivers(other)
+				}
 			},
 			"rise": func(*rapid.T) {
 				if l := any(); !l.up && len(b.open) == 0 {
 					rises(l)
+				}
+			},
+			"listen": func(*rapid.T) {
+				if l, p := any(), page(); l.deaf[p] {
+					b.listens(l, p)
 				}
 			},
 			"fail": func(*rapid.T) { b.fails() },
@@ -337,7 +421,7 @@ func TestTwoLinksAreOneAccount(t *testing.T) {
 		b.rests()
 		for _, l := range b.links {
 			if l.up {
-				b.falls(l)
+				b.falls(l, true, true)
 			}
 		}
 		for n := range b.asked {
@@ -346,6 +430,11 @@ func TestTwoLinksAreOneAccount(t *testing.T) {
 			}
 		}
 	})
+}
+
+// telling says whether a link has yet to tell of something.
+func (b *browser) telling() bool {
+	return len(b.links[0].queue)+len(b.links[1].queue)+len(b.stray) > 0
 }
 
 // answering says whether an answer to the page's last dialog is on its way. It

@@ -25,6 +25,7 @@ type entry struct {
 	dismissed  bool // it has shut, and not by an acceptance
 	over       bool // bridged, and a session has said that it waits no more
 	doubted    bool // bridged, and what was told to the actor before this one is lost
+	awaited    bool // native, and the link that stands gets a moment to tell of it
 	// ends are what links have told that may be its end, or that of one before it.
 	ends [messages.Roles]*messages.DialogClosed
 }
@@ -76,12 +77,12 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 				m.end(now, e, e.ShutBy) // whoever awaited the outcome is gone
 				continue
 			}
-			if len(e.Ways) == 0 {
+			if m.wayless(e) {
 				m.end(now, e, messages.ClosedByLost)
 				continue
 			}
 			m.do(Arm{watchdog(e.Dialog.ID), e.ExpiresAt.Sub(now)})
-			if e.bridged() {
+			if e.bridged() && len(e.Ways) > 0 {
 				m.doubt(e)
 			}
 			if a, ok := m.policy(e.Dialog); ok {
@@ -205,6 +206,11 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 	m.name(e)
 	e.Dialog.ExpiresAt = messages.SecondsOf(e.ExpiresAt)
 
+	if old := m.on(o.Page); old != nil && len(old.Ways) == 0 {
+		// It ended while nobody could tell.
+		old.Seen.Sights[o.Role] = messages.SightOver
+		m.end(now, old, messages.ClosedByRemote)
+	}
 	if old := m.on(o.Page); old != nil && old.remembered && (old.answer == nil || old.answer.by == messages.ClosedByAutoPolicy) {
 		// It is over in any case: most likely its end is what was lost. This link
 		// will not tell of it again.
@@ -230,11 +236,7 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 	m.open = append(m.open, e)
 	m.do(Arm{watchdog(e.Dialog.ID), m.spec.DialogTimeout()})
 	opened := e.Dialog
-	if a, ok := m.policy(e.Dialog); ok {
-		m.decide(e, a)
-	} else if m.leaves {
-		m.decide(e, dismissOnLeave)
-	}
+	m.decideAlone(e)
 	m.changed(&opened, nil)
 }
 
@@ -246,6 +248,7 @@ func (m *Machine) seenAgain(d seen, o messages.DialogOpened) {
 		if !hasWay(e.Ways, o.Session) {
 			e.Ways = addWay(e.Ways, messages.Way{Role: o.Role, Gen: o.Gen, Session: o.Session})
 			m.name(e)
+			m.wayFound(e)
 		}
 	}
 	m.changed(nil, nil)
