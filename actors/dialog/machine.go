@@ -69,7 +69,6 @@ func NewMachine(spec messages.TaskSpec, memory messages.DialogMemory) *Machine {
 
 // Step takes one input and returns what is to be done, in order.
 func (m *Machine) Step(now time.Time, in any) []Effect {
-	m.out = nil
 	switch in := in.(type) {
 	case Start:
 		for _, e := range m.entries() {
@@ -149,10 +148,17 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		}
 		m.maybeLeft()
 	}
-	return m.out
+	return m.effects()
 }
 
 func (m *Machine) do(e Effect) { m.out = append(m.out, e) }
+
+// effects takes what is to be done: a machine that idles holds nothing of it.
+func (m *Machine) effects() []Effect {
+	out := m.out
+	m.out = nil
+	return out
+}
 
 // MaxMessage is where Chrome cuts a dialog's message (C2), in characters; what
 // a stranger browser sends is cut to as many bytes times four.

@@ -80,9 +80,8 @@ func NewMachine(gen messages.Generation) *Machine {
 
 // Step takes one input and returns what is to be done, in order.
 func (m *Machine) Step(_ time.Time, in any) []Effect {
-	m.out = nil
 	m.take(in)
-	return m.out
+	return m.effects()
 }
 
 // take takes one input. What a session says that was never announced, or has ended,
@@ -138,6 +137,13 @@ func (m *Machine) take(in any) {
 }
 
 func (m *Machine) do(e Effect) { m.out = append(m.out, e) }
+
+// effects takes what is to be done: a machine that idles holds nothing of it.
+func (m *Machine) effects() []Effect {
+	out := m.out
+	m.out = nil
+	return out
+}
 
 func (m *Machine) touch(page messages.TargetID) {
 	m.dirty.Set(page, true)

@@ -96,7 +96,6 @@ func NewAnchorMachine(cfg AnchorConfig) *AnchorMachine {
 
 // Step takes one input and returns what is to be done, in order.
 func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
-	m.out = nil
 	switch in := in.(type) {
 	case Start:
 		m.requests.begin(Bridge{On: m.bridgeOn, By: m.cfg.Bridge.By})
@@ -147,10 +146,17 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 	case messages.Leave:
 		m.leave()
 	}
-	return m.out
+	return m.effects()
 }
 
 func (m *AnchorMachine) do(e Effect) { m.out = append(m.out, e) }
+
+// effects takes what is to be done: a machine that idles holds nothing of it.
+func (m *AnchorMachine) effects() []Effect {
+	out := m.out
+	m.out = nil
+	return out
+}
 
 func (m *AnchorMachine) replied(r Replied) {
 	switch r.Tag.Kind {

@@ -87,7 +87,6 @@ func NewBrowserMachine(cfg BrowserConfig) *BrowserMachine {
 
 // Step takes one input and returns what is to be done, in order.
 func (m *BrowserMachine) Step(_ time.Time, in any) []Effect {
-	m.out = nil
 	switch in := in.(type) {
 	case Start:
 		m.start()
@@ -126,10 +125,17 @@ func (m *BrowserMachine) Step(_ time.Time, in any) []Effect {
 	case messages.Leave:
 		m.leave()
 	}
-	return m.out
+	return m.effects()
 }
 
 func (m *BrowserMachine) do(e Effect) { m.out = append(m.out, e) }
+
+// effects takes what is to be done: a machine that idles holds nothing of it.
+func (m *BrowserMachine) effects() []Effect {
+	out := m.out
+	m.out = nil
+	return out
+}
 
 func (m *BrowserMachine) root(tag Tag, method string, params any, timeout time.Duration) {
 	m.do(rootCommand(tag, method, params, timeout))

@@ -112,7 +112,6 @@ func NewMachine(cfg Config) *Machine {
 
 // Step takes one input and returns what is to be done, in order.
 func (m *Machine) Step(now time.Time, msg any) []Effect {
-	m.out = nil
 	switch in := msg.(type) {
 	case Start:
 		m.attach()
@@ -223,10 +222,17 @@ func (m *Machine) Step(now time.Time, msg any) []Effect {
 		m.do(ToSupervisor{in})
 	}
 	m.maybeReloaded(now)
-	return m.out
+	return m.effects()
 }
 
 func (m *Machine) do(e Effect) { m.out = append(m.out, e) }
+
+// effects takes what is to be done: a machine that idles holds nothing of it.
+func (m *Machine) effects() []Effect {
+	out := m.out
+	m.out = nil
+	return out
+}
 
 func (m *Machine) replied(r Replied) {
 	switch r.Tag.Kind {

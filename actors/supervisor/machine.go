@@ -132,12 +132,12 @@ func NewMachine(id messages.TaskID, spec messages.TaskSpec) *Machine {
 
 // Step takes one input and returns what is to be done, in order.
 func (m *Machine) Step(now time.Time, in any) []Effect {
-	m.out, m.now = nil, now
+	m.now = now
 	if m.finished() {
 		// What the children say on their way out changes nothing any more: each
 		// version is final that was published with the last state.
 		m.late(in)
-		return m.out
+		return m.effects()
 	}
 	switch in := in.(type) {
 	case BrowserStarting:
@@ -329,10 +329,17 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	if r, ok := in.(messages.Relay); ok {
 		m.do(Answer(r))
 	}
-	return m.out
+	return m.effects()
 }
 
 func (m *Machine) do(e Effect) { m.out = append(m.out, e) }
+
+// effects takes what is to be done: a machine that idles holds nothing of it.
+func (m *Machine) effects() []Effect {
+	out := m.out
+	m.out = nil
+	return out
+}
 
 // tell adds an event; the state is published at the end of the Step.
 func (m *Machine) tell(e messages.Event) { m.events = append(m.events, e) }

@@ -208,7 +208,7 @@ func (m *Machine) end(s messages.TaskState, err error) []Effect {
 	}
 	m.abandonRecoveries(ended())
 	m.giveAnswers()
-	return m.out
+	return m.effects()
 }
 
 func (m *Machine) finished() bool {
