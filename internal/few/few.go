@@ -17,7 +17,8 @@ import (
 const most = 8
 
 // Map is a map. The zero value is empty and ready; a copy shares what is in it.
-// It is as safe for concurrent use as a map of Go's.
+// It is as safe for concurrent use as a map of Go's. A nil one is empty, and not to be
+// written to.
 type Map[K comparable, V any] struct {
 	list []entry[K, V]
 	more map[K]V // in place of list, once there were more than most
@@ -39,6 +40,9 @@ func (m *Map[K, V]) find(k K) int {
 
 // Get returns what is under k, and whether there is anything.
 func (m *Map[K, V]) Get(k K) (v V, ok bool) {
+	if m == nil {
+		return v, false
+	}
 	if m.more != nil {
 		v, ok = m.more[k]
 		return v, ok
@@ -85,6 +89,9 @@ func (m *Map[K, V]) Grow(n int) {
 
 // Delete takes k out. What is empty holds nothing.
 func (m *Map[K, V]) Delete(k K) {
+	if m == nil {
+		return
+	}
 	if m.more != nil {
 		if delete(m.more, k); len(m.more) == 0 {
 			m.more = nil
@@ -116,7 +123,12 @@ func Put[M ~map[K]V, K comparable, V any](m *M, k K, v V) {
 }
 
 // Len returns how many entries there are.
-func (m *Map[K, V]) Len() int { return len(m.list) + len(m.more) }
+func (m *Map[K, V]) Len() int {
+	if m == nil {
+		return 0
+	}
+	return len(m.list) + len(m.more)
+}
 
 // Keys gives the keys, like All.
 func (m *Map[K, V]) Keys() iter.Seq[K] {
@@ -133,6 +145,9 @@ func (m *Map[K, V]) Keys() iter.Seq[K] {
 // comes meanwhile is given or not.
 func (m *Map[K, V]) All() iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
+		if m == nil {
+			return
+		}
 		if m.more != nil {
 			for k, v := range m.more {
 				if !yield(k, v) {

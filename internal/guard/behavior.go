@@ -38,7 +38,7 @@ type Child struct {
 	// would cost more than any message.
 	Sheds bool
 
-	restarts int // how often its Group has started it before
+	restarts int32 // how often its Group has started it before
 }
 
 func (c Child) check() {

@@ -48,8 +48,8 @@ func (c *Context) Send(to *actor.PID, msg any) {
 	if to == nil {
 		return
 	}
-	if p, ok := c.p.sys.procs.Load(to); ok {
-		p.(*proc).deliver(msg, c.p.pid, c.p.handing())
+	if p := c.p.sys.procs.load(to); p != nil {
+		p.deliver(msg, c.p.pid, c.p.handing())
 		return
 	}
 	c.p.sys.engine.SendWithSender(to, msg, c.p.pid)
@@ -57,8 +57,8 @@ func (c *Context) Send(to *actor.PID, msg any) {
 
 // SendSeveral is Send for a message that stands for so many.
 func (c *Context) SendSeveral(to *actor.PID, msg any, count int) {
-	if p, ok := c.p.sys.procs.Load(to); ok && count > 1 {
-		p.(*proc).deliverSeveral(several{msg, int64(count)}, c.p.pid, c.p.handing())
+	if p := c.p.sys.procs.load(to); p != nil && count > 1 {
+		p.deliverSeveral(several{msg, int64(count)}, c.p.pid, c.p.handing())
 		return
 	}
 	c.Send(to, msg)

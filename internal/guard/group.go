@@ -165,7 +165,7 @@ func (g *Group) do(c *Context, a restart.Action) {
 			pl = &place{}
 			g.places.Set(a.ID, pl)
 		}
-		child.restarts, pl.kind = pl.starts, child.Kind
+		child.restarts, pl.kind = int32(pl.starts), child.Kind
 		pl.starts++
 		ref := c.Spawn(child)
 		c.p.hidePlace(a.ID)

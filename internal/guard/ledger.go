@@ -10,23 +10,18 @@ import (
 	"holdfast/internal/few"
 )
 
-// kid is one generation of a child in its parent's ledger. Messages about it
-// carry the pointer: one that is no longer in the ledger was abandoned.
-type kid struct {
-	p        *proc
-	asked    bool
-	deadline *deadline // nil: not asked, or known to wait for others
-}
+// Messages about a child carry the pointer: one that is no longer in its parent's
+// ledger was abandoned.
 
 // deadline is one arming of a child's stop timeout, and its message.
 type deadline struct {
-	kid *kid
+	kid *proc
 	t   *time.Timer
 }
 
 // childExited is the last message of a child.
 type childExited struct {
-	kid    *kid
+	kid    *proc
 	reason Reason
 }
 
@@ -34,13 +29,13 @@ type childExited struct {
 // giving it up: while it waits for its own children and Go functions, which
 // have deadlines of their own, no code of it can hang.
 type childProgress struct {
-	kid     *kid
+	kid     *proc
 	waiting bool
 }
 
-func (k *kid) key() string { return k.p.spec.Key }
+func (p *proc) key() string { return p.spec.Key }
 
-func (k *kid) ref() Ref { return Ref{PID: k.p.pid, Key: k.key(), Gen: k.p.gen} }
+func (p *proc) ref() Ref { return Ref{PID: p.pid, Key: p.key(), Gen: p.gen} }
 
 func (p *proc) spawnChild(child Child) Ref {
 	child.check()
@@ -51,40 +46,42 @@ func (p *proc) spawnChild(child Child) Ref {
 		panic("guard: a " + child.Kind + " is spawned under the key of a living sibling")
 	}
 	c := p.sys.newProc(child)
-	k := &kid{p: c}
-	c.parent, c.ticket = p, k
+	c.parent = p
 
 	p.mu.Lock()
 	if p.abandoned {
 		p.mu.Unlock()
 		return Ref{}
 	}
-	p.kids.Set(child.Key, k)
+	if p.kids == nil {
+		p.kids = new(few.Map[string, *proc])
+	}
+	p.kids.Set(child.Key, c)
 	p.mu.Unlock()
 
 	c.spawn()
-	return k.ref()
+	return c.ref()
 }
 
-func (p *proc) stopKid(k *kid) {
-	if k.asked {
+func (p *proc) stopKid(k *proc) {
+	if k.stopped {
 		return
 	}
-	k.asked = true
+	k.stopped = true
 	p.armDeadline(k)
-	k.p.tell(shutdown{})
+	k.tell(shutdown{})
 }
 
-func (p *proc) armDeadline(k *kid) {
+func (p *proc) armDeadline(k *proc) {
 	d := &deadline{kid: k}
 	d.t = time.AfterFunc(p.sys.stopTimeout, func() { p.tell(d) })
 	k.deadline = d
 }
 
-func (k *kid) disarmDeadline() {
-	if k.deadline != nil {
-		k.deadline.t.Stop()
-		k.deadline = nil
+func (p *proc) disarmDeadline() {
+	if p.deadline != nil {
+		p.deadline.t.Stop()
+		p.deadline = nil
 	}
 }
 
@@ -94,17 +91,17 @@ func (p *proc) stopKids() {
 	if p.kids.Len() == 0 {
 		return
 	}
-	for _, k := range newestFirst(&p.kids) {
+	for _, k := range newestFirst(p.kids) {
 		p.stopKid(k)
 	}
 }
 
-func newestFirst(kids *few.Map[string, *kid]) []*kid {
-	list := make([]*kid, 0, kids.Len())
+func newestFirst(kids *few.Map[string, *proc]) []*proc {
+	list := make([]*proc, 0, kids.Len())
 	for _, k := range kids.All() {
 		list = append(list, k)
 	}
-	slices.SortFunc(list, func(a, b *kid) int { return cmp.Compare(b.p.gen, a.p.gen) })
+	slices.SortFunc(list, func(a, b *proc) int { return cmp.Compare(b.gen, a.gen) })
 	return list
 }
 
@@ -134,18 +131,18 @@ func (p *proc) handleDeadline(d *deadline) {
 	}
 	k.deadline = nil
 	r := Reason{Kind: Abandoned, Err: ErrAbandoned}
-	k.p.abandon(r)
-	p.logger().Error("child abandoned", "child", k.p.spec.Kind, "child_key", k.key(), "after", p.sys.stopTimeout)
+	k.abandon(r)
+	p.logger().Error("child abandoned", "child", k.spec.Kind, "child_key", k.key(), "after", p.sys.stopTimeout)
 	p.forget(k, r)
 }
 
 // forget takes a child out of the ledger and tells the Behavior.
-func (p *proc) forget(k *kid, r Reason) {
+func (p *proc) forget(k *proc, r Reason) {
 	p.mu.Lock()
 	p.kids.Delete(k.key())
 	p.mu.Unlock()
 	if p.phase == running {
-		p.receive(Exited{Key: k.key(), PID: k.p.pid, Gen: k.p.gen, Reason: r})
+		p.receive(Exited{Key: k.key(), PID: k.pid, Gen: k.gen, Reason: r})
 	}
 }
 
@@ -159,11 +156,11 @@ func (p *proc) abandon(r Reason) {
 	p.mu.Lock()
 	p.abandoned = true
 	kept := p.errands.cancelAll()
-	kids := newestFirst(&p.kids)
+	kids := newestFirst(p.kids)
 	p.mu.Unlock()
 	p.letGoAll(kept)
 	for _, k := range kids {
-		k.p.tell(shutdown{})
+		k.tell(shutdown{})
 	}
 	p.report(r)
 }

@@ -97,7 +97,7 @@ func (d Door) SendSeveral(msg any, count int) bool {
 	if d.closed(count) {
 		return false
 	}
-	if _, lives := d.p.sys.procs.Load(d.p.pid); lives {
+	if d.p.sys.procs.load(d.p.pid) != nil {
 		d.p.deliverSeveral(several{msg, int64(count)}, nil, nil)
 	} else {
 		d.p.sys.Send(d.p.pid, msg) // a dead letter like any other
@@ -156,7 +156,7 @@ func (p *proc) walk(visit func(*proc)) {
 	p.mu.Lock()
 	kids := make([]*proc, 0, p.kids.Len())
 	for _, k := range p.kids.All() {
-		kids = append(kids, k.p)
+		kids = append(kids, k)
 	}
 	p.mu.Unlock()
 	for _, k := range kids {

@@ -44,7 +44,6 @@ type proc struct {
 	queue  queue   // any goroutine
 	mail   mailbox // any goroutine
 	parent *proc
-	ticket *kid    // in the parent's ledger
 	handle *Handle // of a root
 	ctx    Context
 
@@ -55,13 +54,13 @@ type proc struct {
 	last      bool  // the message being handled is the last for now
 	phase     phase // become changes it
 	abandoned bool  // under mu; it stands here for its size
+	stopped   bool  // the parent's, likewise: asked to stop
 	behavior  Behavior
 	end       *Reason // once it is known
 	sender    *actor.PID
-	next      *proc             // whose turn it is on this goroutine after that
-	backlog   *[]actor.Envelope // rest of the batch of a crash
-	timers    few.Map[string, *timer]
-	log       *slog.Logger
+	next      *proc                    // whose turn it is on this goroutine after that
+	backlog   *[]actor.Envelope        // rest of the batch of a crash
+	timers    *few.Map[string, *timer] // nil while there are none: nearly always
 
 	// reported: the Observer has heard of the exit.
 	reported atomic.Bool
@@ -72,9 +71,13 @@ type proc struct {
 	// the tree. The actor's own goroutine reads kids and errands without it, since
 	// only it writes them.
 	mu      sync.Mutex
-	kids    few.Map[string, *kid]
-	errands *errands        // nil until the first Go function: few actors have any
-	waiting map[string]Node // of its groups: children that are down for their backoff
+	kids    *few.Map[string, *proc] // nil until the first
+	errands *errands                // nil until the first Go function: few actors have any
+	waiting map[string]Node         // of its groups: children that are down for their backoff
+
+	// deadline is the parent's: nil while it has not asked the actor to stop, or knows
+	// it to wait for others.
+	deadline *deadline
 }
 
 var _ actor.Processer = (*proc)(nil)
@@ -82,10 +85,10 @@ var _ actor.Processer = (*proc)(nil)
 // spawn registers the actor, which starts it.
 func (p *proc) spawn() {
 	observe(func(o Observer) { o.ActorStarted(p.spec.Kind) }, p.sys)
-	p.sys.procs.Store(p.pid, p)
+	p.sys.procs.store(p)
 	p.sys.engine.SpawnProc(p)
 	if !p.started {
-		p.sys.procs.Delete(p.pid)
+		p.sys.procs.delete(p)
 		// The registry kept the other owner of the ID.
 		p.become(closed)
 		p.setEnd(Fail(ErrDuplicateID))
@@ -269,7 +272,7 @@ func (p *proc) settle() {
 	}
 	if p.asked && !p.told && p.parent != nil {
 		p.told = true
-		p.parent.tell(childProgress{kid: p.ticket, waiting: true})
+		p.parent.tell(childProgress{kid: p, waiting: true})
 	}
 }
 
@@ -279,7 +282,7 @@ func (p *proc) terminate() {
 		p.errands.overdue.Stop()
 	}
 	if p.told {
-		p.parent.tell(childProgress{kid: p.ticket})
+		p.parent.tell(childProgress{kid: p})
 	}
 	if p.behavior != nil {
 		p.about(PhaseTerminate, nil)
@@ -301,7 +304,7 @@ func (p *proc) close() {
 func (p *proc) announce() {
 	p.report(*p.end)
 	if p.parent != nil {
-		p.parent.tell(childExited{kid: p.ticket, reason: *p.end})
+		p.parent.tell(childExited{kid: p, reason: *p.end})
 	}
 	if p.handle != nil {
 		p.sys.mu.Lock()
@@ -343,17 +346,13 @@ func (p *proc) name() []any {
 	return name
 }
 
-func (p *proc) logger() *slog.Logger {
-	if p.log == nil {
-		p.log = p.sys.log.With(p.name()...)
-	}
-	return p.log
-}
+// logger is made where it is needed: few actors log, and seldom.
+func (p *proc) logger() *slog.Logger { return p.sys.log.With(p.name()...) }
 
 // logPanic may be called on any goroutine, and is by Go functions.
 func (p *proc) logPanic(r Reason) {
 	defer func() { _ = recover() }() // a log handler that panics must not make it worse
-	p.sys.log.With(p.name()...).Error("actor panicked", "reason", r.String(), "stack", string(r.Stack))
+	p.logger().Error("actor panicked", "reason", r.String(), "stack", string(r.Stack))
 }
 
 // observe keeps a panic of the Observer from the actor: at the places it is

@@ -7,14 +7,20 @@ import (
 )
 
 // queue is what waits for an actor, and who is to come for it. An idle actor has
-// neither a goroutine nor memory for more than a few messages.
+// neither a goroutine nor memory for messages.
 type queue struct {
 	mu      sync.Mutex // protects what follows
 	turn    turn
-	by      *proc            // who is to come, of an actor that is handed
-	waiting []actor.Envelope // in order
-	spare   []actor.Envelope // the batch before, empty
+	by      *proc  // who is to come, of an actor that is handed
+	waiting *batch // in order; nil where nothing waits
+	spare   *batch // the one before, empty; nil while there is nothing to do
 }
+
+// batch are messages that go into an actor together. Small ones are everybody's:
+// an actor that waits has none.
+type batch struct{ letters []actor.Envelope }
+
+var batches = sync.Pool{New: func() any { return &batch{make([]actor.Envelope, 0, room)} }}
 
 // turn says whose turn it is.
 type turn uint8
@@ -40,10 +46,10 @@ func (p *proc) put(env actor.Envelope, from *proc) {
 	}
 	if q.waiting == nil {
 		if q.waiting, q.spare = q.spare, nil; q.waiting == nil {
-			q.waiting = make([]actor.Envelope, 0, room)
+			q.waiting = batches.Get().(*batch)
 		}
 	}
-	q.waiting = append(q.waiting, env)
+	q.waiting.letters = append(q.waiting.letters, env)
 	switch {
 	case q.turn == idle && from != nil && from.next == nil:
 		q.turn, q.by, from.next = handed, from, p
@@ -72,42 +78,40 @@ func (q *queue) close() {
 
 // take returns what waits, in order; nil when there is nothing, and then it is
 // nobody's turn.
-func (q *queue) take() []actor.Envelope {
+func (q *queue) take() *batch {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.waiting) == 0 {
-		if q.turn == busy {
-			q.turn = idle
-		}
-		q.waiting, q.spare = nil, keep(q.spare, room) // one of them is enough
-		return nil
+	if q.waiting != nil {
+		b := q.waiting
+		q.waiting = nil
+		return b
 	}
-	batch := q.waiting
-	q.waiting, q.spare = q.spare, nil
-	return batch
+	if q.turn == busy {
+		q.turn = idle
+	}
+	if q.spare != nil && cap(q.spare.letters) <= sharedRoom {
+		batches.Put(q.spare)
+	}
+	q.spare = nil
+	return nil
 }
 
-// For how many messages an actor keeps memory while it is idle, and while it is
-// busy.
+// For how many messages a new batch has room, one that others may have next, and one
+// that a busy actor keeps.
 const (
-	room     = 4
-	busyRoom = 4096
+	room       = 4
+	sharedRoom = 64
+	busyRoom   = 4096
 )
 
-func keep(s []actor.Envelope, limit int) []actor.Envelope {
-	if cap(s) > limit {
-		return nil
-	}
-	return s
-}
-
-// giveBack returns the room of a batch, of which nothing is used any more.
-func (q *queue) giveBack(batch []actor.Envelope) {
-	clear(batch)
+// giveBack returns a batch of which nothing is used any more.
+func (q *queue) giveBack(b *batch) {
+	clear(b.letters)
+	b.letters = b.letters[:0]
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.turn != shut {
-		q.spare = keep(batch[:0], busyRoom)
+	if q.turn != shut && cap(b.letters) <= busyRoom {
+		q.spare = b
 	}
 }
 
@@ -161,7 +165,7 @@ func (p *proc) run() *proc {
 		if next != nil {
 			go work(next) // this one is not done yet
 		}
-		p.Invoke(batch)
+		p.Invoke(batch.letters)
 		p.queue.giveBack(batch)
 	}
 }

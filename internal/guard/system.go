@@ -60,8 +60,8 @@ type System struct {
 	intercept   func(Moment) // may be nil
 	lastGen     atomic.Uint64
 	exits       exits
-	dropped     sync.Map     // kind → *atomic.Uint64: messages lost at full mailboxes
-	procs       sync.Map     // *actor.PID → *proc: who lives, by the very address that Spawn returned
+	dropped     sync.Map // kind → *atomic.Uint64: messages lost at full mailboxes
+	procs       living
 	pill        reflect.Type // of hollywood's poison pill
 	events      *Handle
 
@@ -113,8 +113,8 @@ func (s *System) Send(to *actor.PID, msg any) {
 	if to == nil {
 		return
 	}
-	if p, ok := s.procs.Load(to); ok {
-		p.(*proc).deliver(msg, nil, nil)
+	if p := s.procs.load(to); p != nil {
+		p.deliver(msg, nil, nil)
 		return
 	}
 	s.engine.Send(to, msg)
@@ -162,7 +162,7 @@ func (s *System) newProc(child Child) *proc {
 
 // unregister takes an actor's address from those who have it.
 func (s *System) unregister(p *proc) {
-	s.procs.Delete(p.pid)
+	s.procs.delete(p)
 	s.engine.Registry.Remove(p.pid)
 }
 

@@ -21,13 +21,22 @@ func (p *proc) arm(name string, d time.Duration, msg any) {
 	p.disarm(name)
 	tm := &timer{name: name, msg: msg}
 	tm.t = time.AfterFunc(d, func() { p.tell(tm) })
+	if p.timers == nil {
+		p.timers = new(few.Map[string, *timer])
+	}
 	p.timers.Set(name, tm)
 }
 
 func (p *proc) disarm(name string) {
 	if tm := p.timers.At(name); tm != nil {
 		tm.t.Stop()
-		p.timers.Delete(name)
+		p.forgetTimer(tm)
+	}
+}
+
+func (p *proc) forgetTimer(tm *timer) {
+	if p.timers.Delete(tm.name); p.timers.Len() == 0 {
+		p.timers = nil
 	}
 }
 
@@ -35,7 +44,7 @@ func (p *proc) handleTimer(tm *timer) {
 	if p.timers.At(tm.name) != tm {
 		return
 	}
-	p.timers.Delete(tm.name)
+	p.forgetTimer(tm)
 	p.receive(tm.msg)
 }
 
@@ -43,5 +52,5 @@ func (p *proc) stopTimers() {
 	for _, tm := range p.timers.All() {
 		tm.t.Stop()
 	}
-	p.timers = few.Map[string, *timer]{}
+	p.timers = nil
 }

@@ -71,12 +71,12 @@ type walk struct {
 }
 
 func (w *walk) node(p *proc, depth int) Node {
-	n := Node{Kind: p.spec.Kind, Key: p.spec.Key, Gen: p.gen, Started: time.Unix(0, p.born), Restarts: p.spec.restarts, State: p.visible(), Mailbox: int(max(0, p.mail.waiting.Load()))}
+	n := Node{Kind: p.spec.Kind, Key: p.spec.Key, Gen: p.gen, Started: time.Unix(0, p.born), Restarts: int(p.spec.restarts), State: p.visible(), Mailbox: int(max(0, p.mail.waiting.Load()))}
 	if w.o.Depth > 0 && depth >= w.o.Depth {
 		return n
 	}
 	p.mu.Lock()
-	kids := make([]*kid, 0, p.kids.Len())
+	kids := make([]*proc, 0, p.kids.Len())
 	for _, k := range p.kids.All() {
 		kids = append(kids, k)
 	}
@@ -87,14 +87,14 @@ func (w *walk) node(p *proc, depth int) Node {
 		}
 	}
 	p.mu.Unlock()
-	kids = slices.DeleteFunc(kids, func(k *kid) bool { return !w.wanted(k.p.spec.Kind, k.key()) })
+	kids = slices.DeleteFunc(kids, func(k *proc) bool { return !w.wanted(k.spec.Kind, k.key()) })
 	waiting = slices.DeleteFunc(waiting, func(e Node) bool { return !w.wanted(e.Kind, e.Key) })
 	// By key and not by age: whoever watches finds an actor where it was, however
 	// often it is restarted.
-	slices.SortFunc(kids, func(a, b *kid) int { return strings.Compare(a.key(), b.key()) })
+	slices.SortFunc(kids, func(a, b *proc) int { return strings.Compare(a.key(), b.key()) })
 	for _, k := range kids {
 		if w.take() {
-			n.Children = append(n.Children, w.node(k.p, depth+1))
+			n.Children = append(n.Children, w.node(k, depth+1))
 		}
 	}
 	for _, e := range waiting {
