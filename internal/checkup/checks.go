@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"slices"
+	"strings"
 	"time"
 
 	"holdfast/messages"
@@ -100,53 +100,81 @@ func (p *patient) holdsDialogs(ctx context.Context) (string, error) {
 	if p.page.next(ctx, "Page.javascriptDialogClosed", held, nil) == nil {
 		return "", fmt.Errorf("something closes them %d ms after they open", time.Since(opened).Milliseconds())
 	}
-	if err := p.page.call(ctx, "Page.handleJavaScriptDialog", object{"accept": true}, nil); err != nil {
+	if err := p.page.accept(ctx); err != nil {
 		return "", err
 	}
-	var got bool
-	if err := p.page.eval(ctx, "got", &got); err != nil {
-		return "", err
-	}
-	if !got {
-		return "", errors.New("the page did not get the answer")
-	}
+	p.answerable = true
 	return "they stay open, and are answered", nil
 }
+
+// accept answers a native dialog, and sees that the page has it.
+func (e *ear) accept(ctx context.Context) error {
+	if err := e.call(ctx, "Page.handleJavaScriptDialog", object{"accept": true}, nil); err != nil {
+		return err
+	}
+	return e.got(ctx, true)
+}
+
+// pausing is a script whose outcome is what is given to it while it stops.
+const pausing = "window.got = (function () { let answer = 'none'; debugger; return answer })()"
 
 func (p *patient) pauses(ctx context.Context) (string, error) {
 	if err := p.page.call(ctx, "Debugger.enable", object{}, nil); err != nil {
 		return "", err
 	}
 	defer p.page.start("Debugger.disable", object{})
-	if err := p.page.later(ctx, "window.got = (function () { let answer = 'none'; debugger; return answer })()"); err != nil {
+	if err := p.page.later(ctx, pausing); err != nil {
 		return "", err
 	}
+	where, err := p.page.paused(ctx)
+	if err != nil {
+		return "", err
+	}
+	begun := time.Now()
+	if err := p.page.release(ctx, where); err != nil {
+		return "", err
+	}
+	p.pausable = true
+	return fmt.Sprintf("a page waits and gets its answer, in %d ms", time.Since(begun).Milliseconds()), nil
+}
+
+// paused waits for the page to stop, and returns the call frame that stops.
+func (e *ear) paused(ctx context.Context) (string, error) {
 	var paused struct {
 		Frames []struct {
 			ID string `json:"callFrameId"`
 		} `json:"callFrames"`
 	}
-	if err := p.page.next(ctx, "Debugger.paused", patience, &paused); err != nil {
+	if err := e.next(ctx, "Debugger.paused", patience, &paused); err != nil {
 		return "", err
 	}
 	if len(paused.Frames) == 0 {
 		return "", errors.New("a pause says nothing of where it is")
 	}
-	begun := time.Now()
-	if err := p.page.call(ctx, "Debugger.evaluateOnCallFrame", object{"callFrameId": paused.Frames[0].ID, "expression": "answer = 'given'"}, nil); err != nil {
-		return "", err
+	return paused.Frames[0].ID, nil
+}
+
+// release gives an answer to the call frame that stops, and sees that the page has it.
+func (e *ear) release(ctx context.Context, frame string) error {
+	if err := e.call(ctx, "Debugger.evaluateOnCallFrame", object{"callFrameId": frame, "expression": "answer = 'given'"}, nil); err != nil {
+		return err
 	}
-	if err := p.page.call(ctx, "Debugger.resume", object{}, nil); err != nil {
-		return "", err
+	if err := e.call(ctx, "Debugger.resume", object{}, nil); err != nil {
+		return err
 	}
-	var got string
-	if err := p.page.eval(ctx, "got", &got); err != nil {
-		return "", err
+	return e.got(ctx, "given")
+}
+
+// got sees that the page has been given that answer.
+func (e *ear) got(ctx context.Context, want any) error {
+	var got any
+	if err := e.eval(ctx, "got", &got); err != nil {
+		return err
 	}
-	if got != "given" {
-		return "", errors.New("the page did not get the answer")
+	if got != want {
+		return fmt.Errorf("the page did not get the answer: %.40v", got)
 	}
-	return fmt.Sprintf("a page waits and gets its answer, in %d ms", time.Since(begun).Milliseconds()), nil
+	return nil
 }
 
 type request struct {
@@ -193,12 +221,8 @@ func (p *patient) intercepts(ctx context.Context) (string, error) {
 	if err := p.intercept(ctx, p.root, "given"); err != nil {
 		return "", err
 	}
-	var got string
-	if err := p.page.eval(ctx, "got", &got); err != nil {
+	if err := p.page.got(ctx, "given"); err != nil {
 		return "", err
-	}
-	if got != "given" {
-		return "", fmt.Errorf("the page did not get the answer: %.40s", got)
 	}
 	return "a request of the page is answered before it leaves", nil
 }
@@ -226,56 +250,34 @@ func (p *patient) attachesFrames(ctx context.Context) (string, error) {
 	return "a frame of another site has a session of its own", nil
 }
 
-// takesTwo tries a second connection beside the first.
-func (p *patient) takesTwo(ctx context.Context) (string, error) {
-	second, err := transport.Dial(ctx, p.endpoint, transport.DialOptions{})
-	if err != nil {
-		return "", fmt.Errorf("a second connection: %w", err)
-	}
-	root := listen(second, "")
-	var targets struct {
-		Infos []struct {
-			ID string `json:"targetId"`
-		} `json:"targetInfos"`
-	}
-	err = root.call(ctx, "Target.getTargets", object{}, &targets)
-	if err == nil && !slices.ContainsFunc(targets.Infos, func(t struct {
-		ID string `json:"targetId"`
-	},
-	) bool {
-		return t.ID == p.target
-	}) {
-		err = errors.New("a second connection gets a browser of its own")
-	}
-	second.Close()
-	<-second.Closed()
-	if err != nil {
-		return "", err
-	}
-	if err := p.page.eval(ctx, "1", nil); err != nil {
-		return "", fmt.Errorf("the end of a second connection takes the first along: %w", err)
-	}
-	return "a second connection sees the same pages, and comes and goes", nil
-}
-
-// carries finds out what a reply may be as long as. The last size is within what a
-// task reads (requirement A18).
+// carries finds out what a reply, and a command, may be as long as. The last size is
+// within what a task reads (requirement A18).
 func (p *patient) carries(ctx context.Context) (string, error) {
 	works := 0
 	for _, mib := range []int{1, 8, 48} {
-		bounded, cancel := context.WithTimeout(ctx, budget)
-		reply, err := p.link.Do(bounded, p.page.session, "Runtime.evaluate", fmt.Appendf(nil, `{"expression":"'x'.repeat(%d)"}`, mib<<20))
-		cancel()
-		if err == nil && len(reply) < mib<<20 {
-			err = errors.New("it was cut")
-		}
-		if err != nil && works == 0 {
+		if err := p.carry(ctx, mib); err != nil && works == 0 {
 			return "", fmt.Errorf("not even 1 MiB comes through: %w", err)
-		}
-		if err != nil {
-			return fmt.Sprintf("replies of %d MiB come through, of %d MiB do not", works, mib), nil
+		} else if err != nil {
+			return fmt.Sprintf("messages of %d MiB come through both ways, of %d MiB do not: %v", works, mib, err), nil
 		}
 		works = mib
 	}
-	return fmt.Sprintf("replies of %d MiB come through", works), nil
+	return fmt.Sprintf("messages of %d MiB come through both ways", works), nil
+}
+
+func (p *patient) carry(ctx context.Context, mib int) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*budget)
+	defer cancel()
+	reply, err := p.link.Do(ctx, p.page.session, "Runtime.evaluate", fmt.Appendf(nil, `{"expression":"'x'.repeat(%d)"}`, mib<<20))
+	if err == nil && len(reply) < mib<<20 {
+		err = errors.New("it was cut")
+	}
+	if err != nil {
+		return fmt.Errorf("a reply: %w", err)
+	}
+	// The browser reads over what it does not know; a script as long would be compiled.
+	if _, err := p.link.Do(ctx, "", "Browser.getVersion", fmt.Appendf(nil, `{"holdfast":"%s"}`, strings.Repeat("x", mib<<20))); err != nil {
+		return fmt.Errorf("a command: %w", err)
+	}
+	return nil
 }

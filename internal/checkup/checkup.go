@@ -38,6 +38,8 @@ type patient struct {
 	root     *ear
 	page     *ear
 	target   string
+
+	answerable, pausable bool // what was found to work: native dialogs, the debugger
 }
 
 // ear is a session and what it has said.

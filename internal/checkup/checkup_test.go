@@ -71,9 +71,10 @@ func TestAHostedBrowser(t *testing.T) {
 		options hosted.Options
 		failed  []string
 	}{
-		"that dismisses dialogs, and takes one client": {hosted.Options{DismissAfter: 10 * time.Millisecond, Dials: 1}, []string{"native dialogs", "anchor"}},
-		"that keeps the debugger to itself":            {hosted.Options{Refuse: []string{"Debugger"}}, []string{"debugger bridge"}},
-		"that drops everybody when one leaves":         {hosted.Options{DropOthers: true}, []string{"anchor"}},
+		// What the second connection answers is a pause then.
+		"that dismisses dialogs":                                   {hosted.Options{DismissAfter: 10 * time.Millisecond}, []string{"native dialogs"}},
+		"that keeps the debugger to itself, and admits one client": {hosted.Options{Refuse: []string{"Debugger"}, Dials: 1}, []string{"debugger bridge", "anchor"}},
+		"that drops everybody when one leaves":                     {hosted.Options{DropOthers: true}, []string{"anchor"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			service, err := hosted.New(chromiumtest.Shared(t).WS(), c.options)
