@@ -56,6 +56,7 @@ type Door struct {
 }
 
 type connection struct {
+	number int // how many the door had let in with it
 	cancel context.CancelFunc
 }
 
@@ -127,6 +128,20 @@ func (d *Door) Refused() int {
 	return d.refused
 }
 
+// Drop ends the connection that was let in as the n-th, 1 being the first; false says
+// that it is not open.
+func (d *Door) Drop(n int) bool {
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	for c := range d.open {
+		if c.number == n {
+			c.cancel()
+			return true
+		}
+	}
+	return false
+}
+
 func (b *Backend) dial(ctx context.Context) (*websocket.Conn, error) {
 	ws, _, err := websocket.Dial(ctx, b.upstream, &websocket.DialOptions{CompressionMode: websocket.CompressionDisabled})
 	if err != nil {
@@ -150,7 +165,7 @@ func (b *Backend) enter(path string, cancel context.CancelFunc) (*Door, *connect
 		return nil, nil, errors.New("the session's address has expired")
 	}
 	d.dials++
-	c := &connection{cancel: cancel}
+	c := &connection{number: d.dials, cancel: cancel}
 	d.open[c] = struct{}{}
 	return d, c, nil
 }

@@ -54,6 +54,22 @@ func TestOneThatLeavesTakesTheOthersAlong(t *testing.T) {
 	other.Must("", "Browser.getVersion", nil)
 }
 
+func TestOneConnectionIsDropped(t *testing.T) {
+	b := start(t, hosted.Options{})
+	door := b.Open()
+	first, second := chromiumtest.Dial(t, door.URL()), chromiumtest.Dial(t, door.URL())
+	second.Must("", "Browser.getVersion", nil)
+	if !door.Drop(1) || door.Drop(3) {
+		t.Error("the first is not open, or a third is")
+	}
+	select {
+	case <-first.Done():
+	case <-time.After(chromiumtest.Patience):
+		t.Error("the first stands")
+	}
+	second.Must("", "Browser.getVersion", nil)
+}
+
 func TestAnAddressExpires(t *testing.T) {
 	b := start(t, hosted.Options{Dials: 1})
 	door := b.Open()

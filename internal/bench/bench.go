@@ -44,6 +44,7 @@ var measurements = []struct {
 	{"memory-5000", "a task with both links, 5,000 of them", (*bench).memoryBoth5000},
 	{"memory-5000-one", "with one link, 5,000 of them", (*bench).memoryOne5000},
 	{"dialog", "a dialog seen and answered", (*bench).dialog},
+	{bridgeName, "what makes a page wait, and what that costs", (*bench).bridge},
 	{"attach", "a task's start on a real Chromium", (*bench).attach},
 	{"drop", "a cut connection to a real Chromium", (*bench).drop},
 	{"stampede", "a thousand cut connections", (*bench).stampede},

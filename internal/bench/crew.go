@@ -53,7 +53,7 @@ func (b *bench) hire(client string, o worker.Options) (*hand, error) {
 	case puppeteer, playwright:
 		c, err = stage.Spawn("node", "--expose-gc", filepath.Join(b.root, "internal/bench/node/worker.mjs"), client)
 	default:
-		c, err = stage.Spawn(b.self, "worker", "-profile", b.profile(client), "-links", strconv.Itoa(o.Links), "-tasks", strconv.Itoa(o.Tasks),
+		c, err = stage.Spawn(b.self, "worker", "-profile", b.profile(client), "-links", strconv.Itoa(o.Links), "-bridge", o.Bridge, "-tasks", strconv.Itoa(o.Tasks),
 			"-node", o.Node, "-token", o.Token, client)
 	}
 	if err != nil {

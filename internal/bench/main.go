@@ -50,6 +50,7 @@ func work(args []string) error {
 	flags := flag.NewFlagSet("worker", flag.ExitOnError)
 	var o worker.Options
 	flags.IntVar(&o.Links, "links", 0, "connections of a task")
+	flags.StringVar(&o.Bridge, "bridge", "", "what holds a page that asks: native, debugger or request")
 	flags.IntVar(&o.Tasks, "tasks", 0, "about how many tasks there will be")
 	flags.StringVar(&o.Node, "node", "", "where a node serves")
 	flags.StringVar(&o.Token, "token", "", "what opens it")

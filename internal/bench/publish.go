@@ -18,15 +18,25 @@ const figuresFile = "docs/performance.json"
 // scalePicture is drawn of the points.
 const scalePicture = "docs/scale.svg"
 
+// bridgeName is the measurement whose figures stand beside what they decide.
+const bridgeName = "bridge"
+
 // pages have marks between which figures are written.
 var pages = []struct {
 	name  string
 	marks map[string]func(*figure.Report, []point) string
 }{
 	{"docs/performance.md", map[string]func(*figure.Report, []point) string{
-		"goals":   func(r *figure.Report, _ []point) string { return r.Goals() },
-		"figures": func(r *figure.Report, _ []point) string { return r.Markdown() },
-		"scale":   func(_ *figure.Report, p []point) string { return scaleTable(p) },
+		"goals": func(r *figure.Report, _ []point) string { return r.Goals() },
+		"figures": func(r *figure.Report, _ []point) string {
+			return r.Markdown(func(name string) bool { return name != bridgeName })
+		},
+		"scale": func(_ *figure.Report, p []point) string { return scaleTable(p) },
+	}},
+	{"docs/bridge.md", map[string]func(*figure.Report, []point) string{
+		"figures": func(r *figure.Report, _ []point) string {
+			return r.Markdown(func(name string) bool { return name == bridgeName })
+		},
 	}},
 	{"README.md", map[string]func(*figure.Report, []point) string{
 		"beside": func(r *figure.Report, _ []point) string { return beside(r) },

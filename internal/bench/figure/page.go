@@ -26,10 +26,14 @@ func Between(page, name, text string) (string, error) {
 	return head + begin + mark + "-->\n" + text + end + tail, nil
 }
 
-// Markdown writes every table, and where its figures are from.
-func (r *Report) Markdown() string {
+// Markdown writes every table of the measurements that are chosen by name, and where
+// its figures are from.
+func (r *Report) Markdown(chosen func(name string) bool) string {
 	var b strings.Builder
 	for _, m := range r.Measurements {
+		if !chosen(m.Name) {
+			continue
+		}
 		fmt.Fprintf(&b, "### `make bench BENCH=%s`\n\n", m.Name)
 		for i := range m.Tables {
 			b.WriteString(m.Tables[i].Markdown() + "\n")

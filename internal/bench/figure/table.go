@@ -66,6 +66,8 @@ type Table struct {
 	// Higher is set where more is better.
 	Higher bool  `json:"higher,omitempty"`
 	Rows   []Row `json:"rows"`
+	// Floor is what ratios are to, where that is not called the floor.
+	Floor string `json:"floor,omitempty"`
 	// Noise is the floor measured twice in each round, one over the other: what
 	// of a ratio is the machine's.
 	Noise Samples `json:"noise,omitempty"`

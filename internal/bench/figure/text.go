@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -43,7 +44,7 @@ func (g *Goal) String() string {
 
 // cells are a table as it is printed: a head and a line per row.
 func (t *Table) cells() [][]string {
-	lines := [][]string{{"", "median " + t.Unit, "min … max", "to the floor", "min … max", "goal", ""}}
+	lines := [][]string{{"", "median " + t.Unit, "min … max", "to " + t.floor(), "min … max", "goal", ""}}
 	for _, r := range t.Rows {
 		line := []string{r.Name, "", "", "", "", r.Goal.String(), ""}
 		if len(r.Value) > 0 {
@@ -70,13 +71,16 @@ func (t *Table) cells() [][]string {
 	return lines
 }
 
+// floor is what ratios are to.
+func (t *Table) floor() string { return cmp.Or(t.Floor, "the floor") }
+
 // caption is what stands under a table.
 func (t *Table) caption() string {
 	if len(t.Noise) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Noise, the floor beside itself: median %s, %s … %s over %d rounds.",
-		ratio(t.Noise.Median()), ratio(t.Noise.Min()), ratio(t.Noise.Max()), len(t.Noise))
+	return fmt.Sprintf("Noise, %s beside itself: median %s, %s … %s over %d rounds.",
+		t.floor(), ratio(t.Noise.Median()), ratio(t.Noise.Min()), ratio(t.Noise.Max()), len(t.Noise))
 }
 
 // Markdown writes the table for a page.

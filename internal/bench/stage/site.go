@@ -8,7 +8,7 @@ import (
 )
 
 // Site serves pages with iframes of other sites, each of which is a process of
-// its own.
+// its own, or with scripts, each of which is a request and counts itself in n.
 type Site struct {
 	port   string
 	server *http.Server
@@ -26,11 +26,21 @@ func ServeSite() (*Site, error) {
 	}
 	s := &Site{port: port}
 	s.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		if r.URL.Path == "/script.js" {
+			w.Header().Set("Content-Type", "text/javascript")
+			_, _ = fmt.Fprintf(w, "window.n = (window.n || 0) + 1; function f%s() { return n }", r.URL.RawQuery)
+			return
+		}
 		w.Header().Set("Content-Type", "text/html")
 		n, _ := strconv.Atoi(r.URL.Query().Get("iframes")) // none
 		_, _ = fmt.Fprint(w, "<!doctype html><title>bench</title>")
 		for i := range n {
 			_, _ = fmt.Fprintf(w, `<iframe src="http://site%d.test:%s/"></iframe>`, i, port)
+		}
+		n, _ = strconv.Atoi(r.URL.Query().Get("scripts")) // none
+		for i := range n {
+			_, _ = fmt.Fprintf(w, `<script src="/script.js?%d"></script>`, i)
 		}
 	})}
 	go func() { _ = s.server.Serve(listener) }() // until Close
@@ -40,6 +50,11 @@ func ServeSite() (*Site, error) {
 // URL is a page with so many iframes.
 func (s *Site) URL(iframes int) string {
 	return fmt.Sprintf("http://a.test:%s/?iframes=%d", s.port, iframes)
+}
+
+// Scripts is a page with so many scripts.
+func (s *Site) Scripts(n int) string {
+	return fmt.Sprintf("http://a.test:%s/?scripts=%d", s.port, n)
 }
 
 // Close ends the server.

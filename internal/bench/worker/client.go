@@ -43,6 +43,9 @@ type Changer interface {
 type Options struct {
 	// Links is how many connections a task has: 1 or 2.
 	Links int
+	// Bridge is what holds a page that asks: [Debugger] or [Request], or [Native] for
+	// no bridge; "" leaves it to the task.
+	Bridge string
 	// Node is where a node serves, and Token opens it; for the client over HTTP.
 	Node, Token string
 	// Profile is where profiles go, if anywhere.
@@ -60,6 +63,13 @@ const (
 	Chromedp = "chromedp"
 	Rod      = "rod"
 	Mafredri = "mafredri"
+)
+
+// What holds a page that asks.
+const (
+	Native   = "native"
+	Debugger = "debugger"
+	Request  = "request"
 )
 
 func newClient(name string, o Options) (Client, error) {

@@ -20,10 +20,11 @@ import (
 // package and nothing else; as large as it is told to be, and otherwise as it
 // comes.
 type holdfastClient struct {
-	node  *holdfast.Node
-	dir   string
-	links int
-	tasks atomic.Int64
+	node   *holdfast.Node
+	dir    string
+	links  int
+	bridge string
+	tasks  atomic.Int64
 	arming
 }
 
@@ -44,7 +45,7 @@ func newHoldfast(o Options) (Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &holdfastClient{node: node, dir: dir, links: o.Links}, nil
+	return &holdfastClient{node: node, dir: dir, links: o.Links, bridge: o.Bridge}, nil
 }
 
 // Close implements Client.
@@ -61,10 +62,17 @@ func (c *holdfastClient) spec(p stage.Place) (messages.TaskSpec, error) {
 	if c.links == 1 {
 		spec.Anchor = messages.AnchorNone
 	}
+	switch c.bridge {
+	case Native:
+		spec.Bridge = messages.BridgeOff
+	case Debugger, Request:
+		spec.Bridge = messages.BridgeOn
+	}
 	return spec, err
 }
 
-// Open implements Client. A task is open when all its links are up.
+// Open implements Client. A task is open when all its links are up, and its page has
+// the bridge that it is to have.
 func (c *holdfastClient) Open(ctx context.Context, p stage.Place) (Page, error) {
 	id := messages.TaskID(fmt.Sprint("bench-", c.tasks.Add(1)))
 	spec, err := c.spec(p)
@@ -77,6 +85,11 @@ func (c *holdfastClient) Open(ctx context.Context, p stage.Place) (Page, error) 
 	page := &holdfastPage{node: c.node, id: id}
 	if spec.Anchor != messages.AnchorNone {
 		err = page.await(ctx, func(s *messages.Snapshot) bool { return s.Connection.Anchor == messages.LinkUp })
+	}
+	if err == nil && spec.Bridge == messages.BridgeOn {
+		err = page.await(ctx, func(s *messages.Snapshot) bool {
+			return s.Connection.BridgeBy == c.bridge && s.Pages[0].Bridge == messages.BridgeOn
+		})
 	}
 	return page, err
 }

@@ -28,7 +28,9 @@ type Order struct {
 	Places []stage.Place `json:"places,omitempty"`
 	AtOnce int           `json:"at_once,omitempty"`
 	// N is how often.
-	N     int         `json:"n,omitempty"`
+	N int `json:"n,omitempty"`
+	// URL is where to go.
+	URL   string      `json:"url,omitempty"`
 	Burst stage.Burst `json:"burst,omitzero"`
 	// Window is how many changes may be under way.
 	Window int `json:"window,omitempty"`

@@ -26,6 +26,15 @@ func (c *holdfastClient) special(ctx context.Context, o Order) (Answer, bool, er
 	case "reconnected":
 		a, err := c.reconnected(ctx, o.N)
 		return a, true, err
+	case "load":
+		a, err := c.load(ctx, o)
+		return a, true, err
+	case "ask":
+		a, err := c.ask(ctx, o.N)
+		return a, true, err
+	case "outlive":
+		a, err := c.outlive(ctx)
+		return a, true, err
 	}
 	return Answer{}, false, nil
 }
