@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/anthdm/hollywood/actor"
@@ -113,6 +114,8 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 	case measured:
 		a.measuring = false
 		a.step(c, Measured{msg.sample})
+	case supervisor.PagesLeft:
+		a.pagesLeft(c, msg)
 	case guard.Exited:
 		id := messages.TaskID(msg.Key)
 		gen := a.gens[id]
@@ -125,6 +128,16 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 		a.step(c, SupervisorExited{ID: id, Gen: gen, Err: err})
 	default:
 		a.step(c, msg)
+	}
+}
+
+// pagesLeft tells it to the tasks that have the same pages.
+func (a *Actor) pagesLeft(c *guard.Context, l supervisor.PagesLeft) {
+	shared := func(p messages.Page) bool { return slices.Contains(l.Left.Pages, p.TargetID) }
+	for id, pid := range a.pids {
+		if id != l.Task && slices.ContainsFunc(a.cfg.Directory.Board(id).View().Snapshot.Pages, shared) {
+			c.Send(pid, l.Left)
+		}
 	}
 }
 

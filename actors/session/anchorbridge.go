@@ -220,7 +220,7 @@ func (m *AnchorMachine) bridgeEvent(e fromFrame) {
 	case bridgeUnread:
 		b.unread()
 	case pausedEvent:
-		b.stops(bool(in))
+		b.stops(in)
 	case crashed:
 		b.over()
 	case revived:

@@ -117,6 +117,8 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 		m.handleDialog(in)
 	case messages.SetBridge:
 		m.setBridge(in)
+	case SiblingLeft:
+		m.siblingLeft(in)
 	case fromFrame:
 		m.bridgeEvent(in)
 	case requestPaused:

@@ -42,7 +42,11 @@ func (b *bridge) removeScript(id string) {
 	}
 }
 
-func (b *bridge) turnOff(by messages.Mechanism) {
+func (b *bridge) turnOff(by messages.Mechanism) { b.turnOffOf(b.secret.mark(by), b.epoch) }
+
+// turnOffOf has the documents that are there ask whoever was before the functions of a
+// mark.
+func (b *bridge) turnOffOf(mark string, epoch uint64) {
 	if b.unable && b.beside {
 		return // another has what this session was refused
 	}
@@ -51,6 +55,6 @@ func (b *bridge) turnOff(by messages.Mechanism) {
 		contexts = []int64{0} // nobody has told of any: that of the main frame
 	}
 	for _, context := range contexts {
-		b.command(TagNone, "Runtime.evaluate", turn(b.secret.mark(by), b.epoch, false, context))
+		b.command(TagNone, "Runtime.evaluate", turn(mark, epoch, false, context))
 	}
 }

@@ -173,8 +173,8 @@ func (s BridgeSecret) decodeScript(params []byte) any {
 // decodePaused reads Debugger.paused: a call of ours, if it can be read, or somebody
 // else's pause.
 func (s BridgeSecret) decodePaused(now time.Time, params []byte) any {
-	if s.digits == nil || !bytes.Contains(params, []byte(s.token())) {
-		return pausedEvent(true)
+	if s.digits == nil {
+		return pausedEvent{on: true}
 	}
 	var e struct {
 		CallFrames []struct {
@@ -185,11 +185,11 @@ func (s BridgeSecret) decodePaused(now time.Time, params []byte) any {
 		} `json:"callFrames"`
 	}
 	if json.Unmarshal(params, &e) != nil || len(e.CallFrames) == 0 {
-		return pausedEvent(true)
+		return pausedEvent{on: true}
 	}
 	text, _ := e.CallFrames[0].This.Value.(string)
 	if !strings.HasPrefix(text, s.token()) {
-		return pausedEvent(true)
+		return pausedEvent{on: true, token: tokenIn(text)}
 	}
 	p, ok := s.parseCall(text)
 	if !ok {

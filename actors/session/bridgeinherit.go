@@ -42,15 +42,6 @@ func (b *bridge) keep(script string) {
 	}
 }
 
-// stops is a pause of somebody else's, or the end of any.
-func (b *bridge) stops(paused bool) {
-	if paused {
-		b.only("")
-	} else {
-		b.goesOn()
-	}
-}
-
 // unread is for a call of ours that cannot be told of. Nobody else lets it go, and
 // once it has asked three times it gets what dismissing gives.
 func (b *bridge) unread() {

@@ -53,6 +53,7 @@ type bridge struct {
 	policies map[int64]box // by context
 	answered string        // the call that was answered last
 	given    given         // with this, in the debugger
+	others   string        // the token of another task's call that waits here
 	resumed  bool          // without an answer of ours; it asks again, or has gone on
 }
 
@@ -200,6 +201,7 @@ func (b *bridge) paused(p bridgePaused) {
 		b.resumed = false
 		b.do(Disarm{timerBridge + string(b.session)})
 	}
+	b.others = ""
 	b.only(p.Pause.Key)
 	known := false
 	if last := b.pause; last != nil && last.Key == p.Pause.Key {

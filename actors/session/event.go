@@ -75,9 +75,8 @@ type (
 		Frame  messages.FrameID
 		Loader string
 	}
-	crashed     struct{}
-	revived     struct{}
-	pausedEvent bool
+	crashed struct{}
+	revived struct{}
 )
 
 // targetDestroyed concerns the browser session only.
@@ -189,7 +188,7 @@ func decode(c Config, now time.Time, method string, params []byte) any {
 	case "Debugger.paused":
 		return c.Bridge.Secret.decodePaused(now, params)
 	case "Debugger.resumed":
-		return pausedEvent(false)
+		return pausedEvent{}
 	case "Runtime.bindingCalled":
 		return c.Bridge.Secret.decodeBinding(now, params)
 	case "Fetch.requestPaused":

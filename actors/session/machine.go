@@ -196,9 +196,9 @@ func (m *Machine) Step(now time.Time, msg any) []Effect {
 	case revived:
 		m.revive()
 	case pausedEvent:
-		m.paused = bool(in)
-		m.bridge.stops(m.paused)
-		m.publishHealth()
+		m.stops(in)
+	case SiblingLeft:
+		m.bridge.siblingLeft(in)
 	case messages.ConsoleReported:
 		m.do(ToSupervisor{msg})
 	case messages.TargetAttached:

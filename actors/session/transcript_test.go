@@ -36,6 +36,8 @@ import (
 //	pause KEY KIND MESSAGE [context=N]  Debugger.paused in a function of the bridge
 //	script FRAME CONTEXT             our script, in a document
 //	bridge on|off EPOCH [requests]   SetBridge
+//	elsewhere KEY                    Debugger.paused in a function of another task's bridge
+//	left [ended]                     SiblingLeft of that task
 //	word KEY KIND MESSAGE            what a call says of itself by the binding
 //	wonders KEY | says +|-[KEY]      a document's question whether it is heard, and its conclusion
 //	held KEY REQUEST [anchor]        its request, which the browser's session of a link holds
@@ -87,6 +89,9 @@ func (tr *transcript) begin(cfg session.Config) {
 // secret is that of every machine with a bridge here.
 const secret = "000102030405060708090a0b0c0d0e0f1011121314151617"
 
+// siblings is that of another task.
+const siblings = "f0f1f2f3f4f5f6f7e0e1e2e3e4e5e6e7d0d1d2d3d4d5d6d7"
+
 var epoch = time.Unix(0, 0)
 
 // pageInput reads a block that is one input of a page's machine.
@@ -116,6 +121,11 @@ func (tr *transcript) pageInput(t *testing.T, d *datadriven.TestData) any {
 		d.Input = fmt.Sprintf(`{"callFrames":[{"callFrameId":"1.%d.0","this":{"type":"string","value":"%s%s %s 4 %d u://%sdflt"}}]}`,
 			context, secret[16:32], arg(t, d, 0), arg(t, d, 1), len(message), message)
 		return tr.event(t, d, "Debugger.paused")
+	case "elsewhere":
+		d.Input = fmt.Sprintf(`{"callFrames":[{"callFrameId":"1.3.0","this":{"type":"string","value":"%s%s confirm 4 4 u://what"}}]}`, siblings[16:32], arg(t, d, 0))
+		return tr.event(t, d, "Debugger.paused")
+	case "left":
+		return session.SiblingLeft{Secret: session.NewBridgeSecret(siblings), Epoch: 7, Pages: []messages.TargetID{"T"}, Ended: d.HasArg("ended")}
 	case "script":
 		d.Input = fmt.Sprintf(`{"scriptId":"1","url":%q,"executionContextId":%s,"executionContextAuxData":{"isDefault":true,"frameId":%q}}`, secret[:16], arg(t, d, 1), arg(t, d, 0))
 		return tr.event(t, d, "Debugger.scriptParsed")

@@ -254,6 +254,8 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 			a.ready(c, childFrame)
 		case BrowserRestarted:
 			a.log.Warn("another browser answers where the last one did: its pages are gone", "pages", e.Pages)
+		case TellSiblings:
+			c.Send(a.cfg.Registry, PagesLeft{a.cfg.ID, e.Left})
 		case FirstActive:
 			c.Send(a.cfg.Registry, messages.TaskActive{ID: a.cfg.ID, Gen: a.cfg.Gen})
 		case Arm:

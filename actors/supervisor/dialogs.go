@@ -21,6 +21,8 @@ func (m *Machine) dialogsChanged(c messages.DialogsChanged) {
 		m.tell(messages.Event{Type: messages.EventDialogClosed, Closed: c.Closed})
 		if c.Closed.ClosedBy == messages.ClosedByLost && c.Closed.Path != messages.PathBridge {
 			m.dialogLost(*c.Closed)
+		} else if c.Closed.ClosedBy == messages.ClosedByLost {
+			m.tellSiblings(false, c.Closed.TargetID)
 		}
 	}
 	touched := slices.Collect(maps.Keys(m.told))

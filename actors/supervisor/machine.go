@@ -266,6 +266,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.bridgeStands(in)
 	case messages.BridgeRefused:
 		m.bridgeRefused(in)
+	case session.SiblingLeft:
+		m.siblingLeft(in)
 	case messages.PageUnreachable:
 		m.pageUnreachable(in)
 	case messages.DialogsChanged:

@@ -218,6 +218,12 @@ var bridgedRegressions = []found{
 	{0x7c, plan.DefaultSteps},
 	{0xd5, plan.DefaultSteps},
 	{0x112, plan.DefaultSteps},
+	{0x133, plan.DefaultSteps},
+	{0x134, plan.DefaultSteps},
+	{0x136, plan.DefaultSteps},
+	{0x1d3, plan.DefaultSteps},
+	{0x1f7, plan.DefaultSteps},
+	{0x2ac, plan.DefaultSteps},
 }
 
 // TestSameSeedSameTrace plays seeds twice. Actors are broken between messages

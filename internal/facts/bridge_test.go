@@ -153,6 +153,29 @@ func TestC47_APauseHoldsUntilTheLastDebuggerIsGone(t *testing.T) {
 	want(t, "with nobody left", string(target.Eval(target.Session, "got")), `"nobody"`)
 }
 
+// Rule: a debugger holds what waits in anybody's script, also where it would not stop
+// there itself; whoever has been told by the other lets it go with one resume.
+func TestC47_WhatAnotherHasStoppedIsHeldUntilOneResume(t *testing.T) {
+	t.Parallel()
+	site, c := stage(t)
+	other := chromiumtest.Dial(t, chromiumtest.Shared(t).WS())
+	witness := chromiumtest.Dial(t, chromiumtest.Shared(t).WS())
+	target := witness.NewPage(site.URL("http://a.test/plain"))
+	session, theirs := c.Attach(target.Target), other.Attach(target.Target)
+	for _, m := range []string{"Page.enable", "Runtime.enable"} {
+		c.Must(session, m, nil)
+	}
+	debugs(c, session)
+	c.Must(session, "Page.addScriptToEvaluateOnNewDocument", params{"source": pausing, "runImmediately": true})
+	other.Must(theirs, "Debugger.setBlackboxPatterns", params{"patterns": []string{"^(?!theirs$)"}, "skipAnonymous": true})
+	other.Must(theirs, "Debugger.enable", nil)
+	witness.Start(target.Session, "window.got = confirm('m')")
+	want(t, "who would not stop there is told", paused(other, theirs), paused(c, session))
+	c.Close()
+	other.Must(theirs, "Debugger.resume", nil)
+	want(t, "page got", string(target.Eval(target.Session, "got")), `"nobody"`)
+}
+
 // Rule: who waits in the debugger can be looked at; and whoever resumes it without
 // an answer, here another client, is asked again.
 func TestC47_APageThatWaitsAnswersAndAsksAgain(t *testing.T) {

@@ -1,0 +1,67 @@
+package session
+
+import (
+	"maps"
+	"slices"
+
+	"holdfast/messages"
+)
+
+// SiblingLeft says that another task of the node cannot answer what is asked on pages
+// by its bridge: it has no link left, or has ended without giving them back. A debugger
+// of anybody's holds such a call all the same (C47), and its functions stand in front of
+// those of who came before.
+type SiblingLeft struct {
+	Secret BridgeSecret
+	By     messages.Mechanism
+	// Epoch is one that the task has not come to.
+	Epoch uint64
+	Pages []messages.TargetID
+	Ended bool
+}
+
+// pausedEvent is a pause that is none of our calls, or the end of any. Of another
+// task's call the token is known.
+type pausedEvent struct {
+	on    bool
+	token string
+}
+
+// tokenIn is where the token of a call would be.
+func tokenIn(text string) string { return text[:min(len(text), 16)] }
+
+// stops is a pause of somebody else's, or the end of any.
+func (b *bridge) stops(p pausedEvent) {
+	b.others = p.token
+	if p.on {
+		b.only("")
+	} else {
+		b.goesOn()
+	}
+}
+
+func (m *Machine) stops(p pausedEvent) {
+	m.paused = p.on
+	m.bridge.stops(p)
+	m.publishHealth()
+}
+
+// siblingLeft lets the call of such a task go on, as it would with the last debugger,
+// and has it ask nobody any more who has ended.
+func (b *bridge) siblingLeft(l SiblingLeft) {
+	if b.others != "" && b.others == l.Secret.token() {
+		b.others = ""
+		b.command(TagNone, "Debugger.resume", nil)
+	}
+	if l.Ended {
+		b.turnOffOf(l.Secret.mark(l.By), l.Epoch)
+	}
+}
+
+func (m *AnchorMachine) siblingLeft(l SiblingLeft) {
+	for _, s := range slices.Sorted(maps.Keys(m.bridges)) {
+		if b := m.bridges[s]; slices.Contains(l.Pages, b.page) {
+			b.siblingLeft(l)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package session_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"holdfast/actors/session"
+	"holdfast/messages"
+)
+
+// An anchor whose primary is away holds another task's call by itself.
+func TestAnAnchorLetsTheCallOfAnotherTaskGo(t *testing.T) {
+	t.Parallel()
+	for page, want := range map[messages.TargetID][]string{"P": {"Debugger.resume"}, "Q": nil} {
+		bridge := session.Bridge{On: true, Epoch: 1, Secret: session.NewBridgeSecret(secret)}
+		m := session.NewAnchorMachine(session.AnchorConfig{Gen: 1, Scope: messages.ScopeBrowser, Bridge: bridge})
+		waits := fmt.Sprintf(`{"callFrames":[{"callFrameId":"1.3.0","this":{"type":"string","value":"%sk.1 confirm 0 0 "}}]}`, siblings[16:32])
+		for _, in := range []any{
+			session.Start{},
+			messages.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}},
+			session.Replied{Tag: session.Tag{Kind: session.TagRoot}},
+			session.FromFrame("S", session.Decode(session.Config{Bridge: bridge}, time.Time{}, "Debugger.paused", []byte(waits))),
+		} {
+			m.Step(time.Time{}, in)
+		}
+		var got []string
+		for _, e := range m.Step(time.Time{}, session.SiblingLeft{Secret: session.NewBridgeSecret(siblings), Pages: []messages.TargetID{page}}) {
+			if c, ok := e.(session.Command); ok {
+				got = append(got, c.Method)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("of page %s: %v, want %v", page, got, want)
+		}
+	}
+}

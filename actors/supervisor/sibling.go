@@ -1,0 +1,39 @@
+package supervisor
+
+import (
+	"slices"
+
+	"holdfast/actors/session"
+	"holdfast/messages"
+)
+
+// Tasks of a node may have the same pages. What one asks there over its bridge waits in
+// the debuggers of all (C47), and nobody but that one can tell whose call it is.
+
+// TellSiblings is for the tasks that have the same pages.
+type TellSiblings struct{ Left session.SiblingLeft }
+
+// PagesLeft takes it to the registry, which knows them.
+type PagesLeft struct {
+	Task messages.TaskID
+	Left session.SiblingLeft
+}
+
+// tellSiblings says that what this task's bridge asks on pages has nobody to answer it.
+// With no debugger left it would go on by itself.
+func (m *Machine) tellSiblings(ended bool, pages ...messages.TargetID) {
+	if m.bridged() && len(pages) > 0 {
+		m.do(TellSiblings{session.SiblingLeft{
+			Secret: m.bridge, By: m.by, Epoch: m.epoch + 2, Pages: slices.Clone(pages), Ended: ended,
+		}})
+	}
+}
+
+func (m *Machine) siblingLeft(l session.SiblingLeft) {
+	for _, s := range m.sessionOrder() {
+		if slices.Contains(l.Pages, m.sessions[s].cfg.Page) {
+			m.do(ToSession{s, l})
+		}
+	}
+	m.toAnchor(l)
+}

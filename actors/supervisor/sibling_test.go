@@ -1,0 +1,70 @@
+package supervisor_test
+
+import (
+	"slices"
+	"testing"
+
+	"holdfast/actors/session"
+	"holdfast/actors/supervisor"
+	"holdfast/messages"
+)
+
+// told are what the effects have other tasks on the same pages told of.
+func told(effects []supervisor.Effect) (list []session.SiblingLeft) {
+	for _, e := range effects {
+		if to, ok := e.(supervisor.TellSiblings); ok {
+			list = append(list, to.Left)
+		}
+	}
+	return list
+}
+
+// A debugger holds whatever call waits, and only the task that asks can tell whose it is.
+func TestTasksWithTheSamePages(t *testing.T) {
+	t.Parallel()
+	lost := messages.DialogsChanged{Closed: &messages.ClosedDialog{ID: "d-1", TargetID: "P", Path: messages.PathBridge, ClosedBy: messages.ClosedByLost}}
+	native, answered := lost, lost
+	native.Closed = &messages.ClosedDialog{ID: "d-1", TargetID: "P", Path: messages.PathNative, ClosedBy: messages.ClosedByLost}
+	answered.Closed = &messages.ClosedDialog{ID: "d-1", TargetID: "P", Path: messages.PathBridge, ClosedBy: messages.ClosedByAgent}
+	for name, c := range map[string]struct {
+		bridge string
+		in     any
+		want   []bool // whether it has ended
+	}{
+		"are told that nobody can answer what one asks": {messages.BridgeOn, lost, []bool{false}},
+		"and that one has ended":                        {messages.BridgeOn, supervisor.BrowserGone{Why: "crash"}, []bool{true}},
+		"but not of what was answered":                  {messages.BridgeOn, answered, nil},
+		"nor of native dialogs":                         {messages.BridgeOn, native, nil},
+		"nor by one without the bridge":                 {messages.BridgeOff, supervisor.BrowserGone{Why: "crash"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := attachedAs(t, messages.TaskSpec{Bridge: c.bridge})
+			var got []bool
+			for _, l := range told(b.step(c.in)) {
+				got = append(got, l.Ended)
+				if !slices.Equal(l.Pages, []messages.TargetID{"P"}) {
+					t.Errorf("of pages %v", l.Pages)
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("told %v, want %v", got, c.want)
+			}
+		})
+	}
+
+	t.Run("pass it on to the sessions of those pages", func(t *testing.T) {
+		t.Parallel()
+		b := attachedAs(t, messages.TaskSpec{})
+		b.step(messages.TargetAttached{Gen: 1, Session: "S2", Page: "P2", Info: messages.TargetInfo{ID: "P2", Type: "page"}})
+		var got []messages.SessionID
+		for _, e := range b.step(session.SiblingLeft{Pages: []messages.TargetID{"P2", "P3"}}) {
+			if to, ok := e.(supervisor.ToSession); ok {
+				got = append(got, to.Session)
+			}
+		}
+		if !slices.Equal(got, []messages.SessionID{"S2"}) {
+			t.Errorf("passed on to %v", got)
+		}
+	})
+}
