@@ -82,11 +82,13 @@ var attachBatch = []attachStep{
 	{method: "Page.enable", tag: TagEnabled},
 	{method: "Runtime.enable"},
 	{method: "Target.setAutoAttach", params: autoAttachIframes},
-	{method: "Page.setLifecycleEventsEnabled", params: []byte(`{"enabled":true}`), pageOnly: true},
 	// Pages are opened in the background; with this they paint and take input
 	// as if they had the focus, and nobody's window is raised (demand 20).
 	{method: "Emulation.setFocusEmulationEnabled", params: []byte(`{"enabled":true}`), pageOnly: true},
 	{method: "Page.getFrameTree", tag: TagTree},
+	// Behind the tree, which the attach waits for: a page tells anew of all that has
+	// happened to each of its frames. No navigation of ours comes before it.
+	{method: "Page.setLifecycleEventsEnabled", params: []byte(`{"enabled":true}`), pageOnly: true},
 	{method: resume},
 }
 
