@@ -227,10 +227,12 @@ func (p *patient) intercepts(ctx context.Context) (string, error) {
 	return "a request of the page is answered before it leaves", nil
 }
 
+var errUntried = errors.New("it cannot be tried where requests are not intercepted")
+
 // attachesFrames makes two sites out of nothing, one within the other.
 func (p *patient) attachesFrames(ctx context.Context) (string, error) {
 	if err := p.page.call(ctx, "Fetch.enable", object{"patterns": []object{{"urlPattern": "https://*.invalid/*"}}}, nil); err != nil {
-		return "", err
+		return "", fmt.Errorf("%w: %w", errUntried, err)
 	}
 	defer p.page.start("Fetch.disable", object{})
 	if err := p.page.call(ctx, "Target.setAutoAttach", object{"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true, "filter": []object{{"type": "iframe"}}}, nil); err != nil {

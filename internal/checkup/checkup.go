@@ -3,6 +3,7 @@ package checkup
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -149,7 +150,10 @@ func Run(ctx context.Context, u messages.CDPURL) []Finding {
 		if !blocked {
 			found, err := c.try(p, ctx)
 			f.Status, f.Found = OK, found
-			if err != nil {
+			switch {
+			case errors.Is(err, errUntried):
+				f.Status, f.Found = Skipped, err.Error()
+			case err != nil:
 				f.Status, f.Found, f.Mend = Failed, err.Error(), c.mend
 				blocked = c.needed
 			}

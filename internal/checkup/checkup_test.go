@@ -3,6 +3,7 @@ package checkup_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -34,14 +35,16 @@ func examine(t *testing.T, u messages.CDPURL) map[string]string {
 	return found
 }
 
-func want(t *testing.T, found map[string]string, failed ...string) {
+// want holds the findings to what has failed, and to what was skipped; all else is ok.
+func want(t *testing.T, found map[string]string, failed []string, skipped ...string) {
 	t.Helper()
 	for check, status := range found {
 		expected := checkup.OK
-		for _, f := range failed {
-			if f == check {
-				expected = checkup.Failed
-			}
+		switch {
+		case slices.Contains(failed, check):
+			expected = checkup.Failed
+		case slices.Contains(skipped, check):
+			expected = checkup.Skipped
 		}
 		if status != expected {
 			t.Errorf("%s: %s, want %s", check, status, expected)
@@ -55,7 +58,7 @@ func TestABrowserThatIsReachedDirectly(t *testing.T) {
 	c.Must("", "Target.setDiscoverTargets", map[string]any{"discover": true})
 	created := chromiumtest.On("", "Target.targetCreated")
 	before := len(c.Events(created))
-	want(t, examine(t, b.Endpoint()))
+	want(t, examine(t, b.Endpoint()), nil)
 	// Every page that came has gone.
 	for _, e := range c.Events(created)[before:] {
 		if info := json.RawMessage(e.Param("targetInfo")); chromiumtest.Field(info, "type") == "page" {
@@ -68,13 +71,17 @@ func TestABrowserThatIsReachedDirectly(t *testing.T) {
 
 func TestAHostedBrowser(t *testing.T) {
 	for name, c := range map[string]struct {
-		options hosted.Options
-		failed  []string
+		options         hosted.Options
+		failed, skipped []string
 	}{
 		// What the second connection answers is a pause then.
-		"that dismisses dialogs":                                   {hosted.Options{DismissAfter: 10 * time.Millisecond}, []string{"native dialogs"}},
-		"that keeps the debugger to itself, and admits one client": {hosted.Options{Refuse: []string{"Debugger"}, Dials: 1}, []string{"debugger bridge", "anchor"}},
-		"that drops everybody when one leaves":                     {hosted.Options{DropOthers: true}, []string{"anchor"}},
+		"that dismisses dialogs":                                   {hosted.Options{DismissAfter: 10 * time.Millisecond}, []string{"native dialogs"}, nil},
+		"that keeps the debugger to itself, and admits one client": {hosted.Options{Refuse: []string{"Debugger"}, Dials: 1}, []string{"debugger bridge", "anchor"}, nil},
+		"that keeps requests to itself, and drops everybody when one leaves": {
+			hosted.Options{Refuse: []string{"Fetch"}, DropOthers: true},
+			[]string{"request bridge", "anchor"},
+			[]string{"frames attach"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			service, err := hosted.New(chromiumtest.Shared(t).WS(), c.options)
@@ -86,7 +93,7 @@ func TestAHostedBrowser(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want(t, examine(t, u), c.failed...)
+			want(t, examine(t, u), c.failed, c.skipped...)
 		})
 	}
 }
