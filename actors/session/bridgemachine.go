@@ -54,6 +54,7 @@ type bridge struct {
 	answered string        // the call that was answered last
 	given    given         // with this, in the debugger
 	others   string        // the token of another task's call that waits here
+	dead     []string      // those of tasks that have ended
 	resumed  bool          // without an answer of ours; it asks again, or has gone on
 }
 

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"sync"
 
 	"holdfast/messages"
@@ -8,9 +9,42 @@ import (
 
 // Owners knows which task of the node a page belongs to. Tasks that share a
 // browser all hold each new page of it; this tells them which to leave alone.
-// Target ids are random and never meet, also those of different browsers. Safe
-// for concurrent use.
-type Owners struct{ pages sync.Map } // messages.TargetID → messages.TaskID
+// Target ids are random and never meet, also those of different browsers. It also
+// remembers which tasks have ended on a page, for who comes to it later. Safe for
+// concurrent use.
+type Owners struct {
+	pages sync.Map // messages.TargetID → messages.TaskID
+
+	mu   sync.Mutex
+	left []SiblingLeft // newest last
+}
+
+// maxLeft bounds the ends that are remembered. A browser that has not noticed the end of
+// a link holds what waits there for as long as its TCP does.
+const maxLeft = 256
+
+// Leave remembers the end of a task on its pages.
+func (o *Owners) Leave(l SiblingLeft) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.left) >= maxLeft {
+		o.left = slices.Delete(o.left, 0, 1)
+	}
+	o.left = append(o.left, l)
+}
+
+// Left are the ends on a page, oldest first.
+func (o *Owners) Left(page messages.TargetID) []SiblingLeft {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var list []SiblingLeft
+	for _, l := range o.left {
+		if slices.Contains(l.Pages, page) {
+			list = append(list, l)
+		}
+	}
+	return list
+}
 
 // Claim says that a page is a task's.
 func (o *Owners) Claim(page messages.TargetID, task messages.TaskID) { o.pages.Store(page, task) }

@@ -33,10 +33,13 @@ func tokenIn(text string) string { return text[:min(len(text), 16)] }
 // stops is a pause of somebody else's, or the end of any.
 func (b *bridge) stops(p pausedEvent) {
 	b.others = p.token
-	if p.on {
-		b.only("")
-	} else {
+	if !p.on {
 		b.goesOn()
+		return
+	}
+	b.only("")
+	if slices.Contains(b.dead, p.token) {
+		b.letOthersGo()
 	}
 }
 
@@ -50,12 +53,24 @@ func (m *Machine) stops(p pausedEvent) {
 // and has it ask nobody any more who has ended.
 func (b *bridge) siblingLeft(l SiblingLeft) {
 	if b.others != "" && b.others == l.Secret.token() {
-		b.others = ""
-		b.command(TagNone, "Debugger.resume", nil)
+		b.letOthersGo()
 	}
 	if l.Ended {
 		b.turnOffOf(l.Secret.mark(l.By), l.Epoch)
+		// It asks again where the browser has not noticed that link's end, or somebody
+		// else debugs.
+		if b.dead = append(b.dead, l.Secret.token()); len(b.dead) > maxDead {
+			b.dead = b.dead[1:]
+		}
 	}
+}
+
+// maxDead bounds the ended tasks of one page that a session knows.
+const maxDead = 16
+
+func (b *bridge) letOthersGo() {
+	b.others = ""
+	b.command(TagNone, "Debugger.resume", nil)
 }
 
 func (m *AnchorMachine) siblingLeft(l SiblingLeft) {

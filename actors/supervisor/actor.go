@@ -255,6 +255,9 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 		case BrowserRestarted:
 			a.log.Warn("another browser answers where the last one did: its pages are gone", "pages", e.Pages)
 		case TellSiblings:
+			if e.Left.Ended {
+				a.cfg.Owners.Leave(e.Left)
+			}
 			c.Send(a.cfg.Registry, PagesLeft{a.cfg.ID, e.Left})
 		case FirstActive:
 			c.Send(a.cfg.Registry, messages.TaskActive{ID: a.cfg.ID, Gen: a.cfg.Gen})

@@ -188,7 +188,11 @@ func (a *Actor) started(c *guard.Context, id string, ref guard.Ref) {
 		s := sessionID(id)
 		again := a.pids.At(s) != nil
 		a.setPID(c, s, ref.PID)
-		a.ports.Set(s, session.NewPort(a.machine.sessionConfig(s), a.mux, c.System(), ref.PID, a.wanted))
+		cfg := a.machine.sessionConfig(s)
+		a.ports.Set(s, session.NewPort(cfg, a.mux, c.System(), ref.PID, a.wanted))
+		for _, l := range a.cfg.Owners.Left(cfg.Page) {
+			c.Send(ref.PID, l)
+		}
 		if again {
 			a.step(c, SessionRestarted{s})
 		}

@@ -224,6 +224,8 @@ var bridgedRegressions = []found{
 	{0x1d3, plan.DefaultSteps},
 	{0x1f7, plan.DefaultSteps},
 	{0x2ac, plan.DefaultSteps},
+	{0x49f, plan.DefaultSteps},
+	{0x6cd, plan.DefaultSteps},
 }
 
 // TestSameSeedSameTrace plays seeds twice. Actors are broken between messages

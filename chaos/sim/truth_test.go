@@ -232,7 +232,10 @@ func (t *task) diff() []string {
 
 // pageState compares what a page can do with what is said of it.
 func (t *task) pageState(truth chaos.Page, shown messages.Page, s *messages.Snapshot) string {
-	var allowed []messages.PageState
+	var allowed, paused []messages.PageState
+	if truth.Asks > 0 {
+		paused = []messages.PageState{messages.PagePaused} // by another task's bridge
+	}
 	answerable := 0
 	for _, d := range t.host.now().OpenDialogs() {
 		if d.Page() != truth.Target {
@@ -257,11 +260,9 @@ func (t *task) pageState(truth chaos.Page, shown messages.Page, s *messages.Snap
 		// Who asked has seen it hang; who did not, not yet. An iframe may share
 		// the renderer of another page, and hang by that page's dialog.
 		allowed = []messages.PageState{messages.PageOK, messages.PageHung, messages.PageDialogUnreachable, messages.PageDialog}
+		allowed = append(allowed, paused...)
 	case truth.Dialogs+truth.Asks > 0:
-		allowed = []messages.PageState{messages.PageOK, messages.PageDialogUnreachable, messages.PageDialog}
-		if truth.Asks > 0 {
-			allowed = append(allowed, messages.PagePaused) // by another task's bridge
-		}
+		allowed = append(paused, messages.PageOK, messages.PageDialogUnreachable, messages.PageDialog)
 	default:
 		allowed = []messages.PageState{messages.PageOK}
 	}
