@@ -44,10 +44,10 @@ type order struct {
 	pid     *actor.PID
 }
 
-// New returns the behavior of a task's dialog actor, going on from memory. What
-// is cut off is counted in b.
-func New(spec messages.TaskSpec, memory messages.DialogMemory, supervisor *actor.PID, b *bounds.Counts) *Actor {
-	return &Actor{machine: NewMachine(spec, memory), bounds: b, supervisor: supervisor, orders: map[messages.DialogID]order{}}
+// New returns the behavior of a task's dialog actor, going on from memory. Spec is not
+// written any more. What is cut off is counted in b.
+func New(spec *messages.TaskSpec, memory messages.DialogMemory, supervisor *actor.PID, b *bounds.Counts) *Actor {
+	return &Actor{machine: newMachine(spec, memory), bounds: b, supervisor: supervisor}
 }
 
 // Init implements guard.Behavior. The machine starts with the first
@@ -118,7 +118,7 @@ func (a *Actor) step(c *guard.Context, in any) {
 				})
 				continue
 			}
-			a.orders[e.Msg.Dialog] = order{e.Role, e.Msg.Session, pid}
+			few.Put(&a.orders, e.Msg.Dialog, order{e.Role, e.Msg.Session, pid})
 			c.Send(pid, e.Msg)
 		case ToSupervisor:
 			c.Send(a.supervisor, e.Msg)

@@ -31,7 +31,8 @@ func TestARequestIsLetGoByItsLink(t *testing.T) {
 		l := listener{make(chan any, 10)}
 		supervisor := sys.Root(guard.Child{Kind: "test", Key: "supervisor", New: func() guard.Behavior { return l }})
 		a := sys.Root(guard.Child{Kind: "test", Key: "dialog", New: func() guard.Behavior {
-			return dialog.New(messages.TaskSpec{}.WithDefaults(), messages.DialogMemory{}, supervisor.PID(), &bounds.Counts{})
+			spec := messages.TaskSpec{}.WithDefaults()
+			return dialog.New(&spec, messages.DialogMemory{}, supervisor.PID(), &bounds.Counts{})
 		}})
 		sys.Send(a.PID(), dialog.SessionsChanged{})
 		sys.Send(a.PID(), messages.DialogOpened{

@@ -36,7 +36,7 @@ func (e *entry) shut() bool { return e.ShutBy != "" }
 
 // Machine decides over the dialogs of one task.
 type Machine struct {
-	spec   messages.TaskSpec
+	spec   *messages.TaskSpec // never written: others have it
 	seq    uint64
 	open   []*entry // oldest first
 	recent []messages.ClosedDialog
@@ -57,6 +57,10 @@ type Machine struct {
 // NewMachine goes on from memory, which is empty for a new task. Every
 // remembered dialog gets its watchdog back with the first Step, [Start].
 func NewMachine(spec messages.TaskSpec, memory messages.DialogMemory) *Machine {
+	return newMachine(&spec, memory)
+}
+
+func newMachine(spec *messages.TaskSpec, memory messages.DialogMemory) *Machine {
 	m := &Machine{spec: spec, seq: memory.Seq, recent: memory.Recent, late: slices.Clone(memory.Late), answeredKeys: slices.Clone(memory.Answered)}
 	for _, w := range memory.Watches {
 		m.watches[w.Role].Set(w.Page, watch{session: w.Session, gen: w.Gen, covered: w.Covered, remembered: true})
@@ -140,7 +144,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 			m.endLost(now)
 		}
 	case messages.SetDialogPolicy:
-		m.spec = in.Spec
+		m.spec = &in.Spec
 	case Leave:
 		m.leaves = true
 		for _, e := range m.entries() {

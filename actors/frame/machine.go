@@ -1,7 +1,6 @@
 package frame
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -50,7 +49,7 @@ type node struct {
 // Machine keeps the forest of one link.
 type Machine struct {
 	gen      messages.Generation
-	pages    map[messages.TargetID]*tree
+	pages    few.Map[messages.TargetID, *tree]
 	sessions few.Map[messages.SessionID, session]
 	dirty    few.Map[messages.TargetID, bool]
 	flushing bool
@@ -59,7 +58,7 @@ type Machine struct {
 
 type tree struct {
 	root  messages.FrameID
-	nodes map[messages.FrameID]*node
+	nodes few.Map[messages.FrameID, *node]
 	// homeless are the frames that want a parent, in the order they came.
 	homeless []messages.FrameID
 }
@@ -73,9 +72,7 @@ type session struct {
 
 // NewMachine returns the empty forest of a new link.
 func NewMachine(gen messages.Generation) *Machine {
-	return &Machine{
-		gen: gen, pages: map[messages.TargetID]*tree{},
-	}
+	return &Machine{gen: gen}
 }
 
 // Step takes one input and returns what is to be done, in order.
@@ -166,16 +163,16 @@ func (m *Machine) targetAttached(a messages.TargetAttached) {
 		if t.root == "" {
 			t.root = frame
 			m.add(t, frame, "")
-			t.nodes[frame].url = a.Info.URL
+			t.nodes.At(frame).url = a.Info.URL
 		}
-		t.nodes[t.root].target = a.Session
+		t.nodes.At(t.root).target = a.Session
 		return // shown once its own session has told of it
 	}
-	t := m.pages[a.Page]
+	t := m.pages.At(a.Page)
 	if t == nil {
 		return
 	}
-	n := t.nodes[frame]
+	n := t.nodes.At(frame)
 	if n == nil {
 		// Without a parent's id, which element it belongs to is said by its own tree,
 		// later (C35).
@@ -220,11 +217,11 @@ func (m *Machine) sessionGone(s messages.SessionID) {
 			m.sessionGone(child)
 		}
 	}
-	t := m.pages[at.page]
+	t := m.pages.At(at.page)
 	if t == nil {
 		return
 	}
-	n := t.nodes[at.frame]
+	n := t.nodes.At(at.frame)
 	if n == nil || n.target != s {
 		return
 	}
@@ -239,13 +236,13 @@ func (m *Machine) sessionGone(s messages.SessionID) {
 }
 
 func (m *Machine) treeLoaded(at session, l messages.FrameTreeLoaded) {
-	t := m.pages[at.page]
+	t := m.pages.At(at.page)
 	if t == nil {
 		return
 	}
 	// A document that nobody announced, since the session could not: that of a
 	// page that has come back from a crash. Or it did, and the word was lost.
-	fresh := l.Anew || len(l.Frames) > 0 && t.nodes[l.Frames[0].ID] != nil && t.nodes[l.Frames[0].ID].loader != l.Frames[0].Loader
+	fresh := l.Anew || len(l.Frames) > 0 && t.nodes.At(l.Frames[0].ID) != nil && t.nodes.At(l.Frames[0].ID).loader != l.Frames[0].Loader
 	seen := make(map[messages.FrameID]bool, len(l.Frames))
 	for _, f := range l.Frames {
 		seen[f.ID] = true
@@ -254,8 +251,8 @@ func (m *Machine) treeLoaded(at session, l messages.FrameTreeLoaded) {
 	// What this session owned and no longer shows is gone, unless another
 	// session has it. So is what an ended session owned in a document that this
 	// one has taken over: a page that was attached anew.
-	for _, id := range slices.Sorted(maps.Keys(t.nodes)) {
-		n := t.nodes[id]
+	for _, id := range slices.Sorted(t.nodes.Keys()) {
+		n := t.nodes.At(id)
 		if n == nil || seen[id] || n.target != "" {
 			continue
 		}
@@ -276,7 +273,7 @@ func (m *Machine) treeLoaded(at session, l messages.FrameTreeLoaded) {
 
 // put lays a document over a frame.
 func (m *Machine) put(t *tree, s messages.SessionID, f messages.FrameInfo) *node {
-	n := t.nodes[f.ID]
+	n := t.nodes.At(f.ID)
 	if n == nil {
 		if n = m.addUnder(t, f.ID, f.Parent); n == nil {
 			return nil
@@ -287,18 +284,21 @@ func (m *Machine) put(t *tree, s messages.SessionID, f messages.FrameInfo) *node
 	if n.target != "" && n.target != s {
 		return n // another process has it by now (C36)
 	}
-	n.url, n.origin, n.loader, n.owner = f.URL, f.Origin, f.Loader, s
+	if n.url != f.URL { // the text that is there others have too
+		n.url = f.URL
+	}
+	n.origin, n.loader, n.owner = f.Origin, f.Loader, s
 	return n
 }
 
 func (m *Machine) frameAttached(at session, a messages.FrameAttached) {
-	t := m.pages[at.page]
+	t := m.pages.At(at.page)
 	if t == nil {
 		return
 	}
-	n := t.nodes[a.Frame]
+	n := t.nodes.At(a.Frame)
 	if n == nil {
-		if t.nodes[a.Parent] == nil {
+		if t.nodes.At(a.Parent) == nil {
 			return
 		}
 		if n = m.add(t, a.Frame, a.Parent); n == nil {
@@ -306,7 +306,7 @@ func (m *Machine) frameAttached(at session, a messages.FrameAttached) {
 		}
 		n.origin = "null"
 	}
-	if n.parent != a.Parent && t.nodes[a.Parent] != nil && n.id != t.root {
+	if n.parent != a.Parent && t.nodes.At(a.Parent) != nil && n.id != t.root {
 		t.move(n, a.Parent)
 	}
 	// Also the way back from out of process: cross-site to same-site shows as
@@ -319,7 +319,7 @@ func (m *Machine) frameAttached(at session, a messages.FrameAttached) {
 }
 
 func (m *Machine) frameNavigated(at session, f messages.FrameNavigated) {
-	t := m.pages[at.page]
+	t := m.pages.At(at.page)
 	if t == nil {
 		return
 	}
@@ -333,7 +333,7 @@ func (m *Machine) frameNavigated(at session, f messages.FrameNavigated) {
 	// A new document has no children yet. Those of a restored page were
 	// announced before it and live in sessions of their own (C35).
 	for _, child := range slices.Clone(n.children) {
-		if c := t.nodes[child]; c != nil && c.target == "" {
+		if c := t.nodes.At(child); c != nil && c.target == "" {
 			m.remove(t, c)
 		}
 	}
@@ -341,8 +341,8 @@ func (m *Machine) frameNavigated(at session, f messages.FrameNavigated) {
 }
 
 func (m *Machine) urlChanged(at session, u messages.FrameURLChanged) {
-	if t := m.pages[at.page]; t != nil {
-		if n := t.nodes[u.Frame]; n != nil && (n.target == "" || n.target == u.Session) {
+	if t := m.pages.At(at.page); t != nil {
+		if n := t.nodes.At(u.Frame); n != nil && (n.target == "" || n.target == u.Session) {
 			n.url = u.URL
 			m.touch(at.page)
 		}
@@ -350,11 +350,11 @@ func (m *Machine) urlChanged(at session, u messages.FrameURLChanged) {
 }
 
 func (m *Machine) frameDetached(at session, d messages.FrameDetached) {
-	t := m.pages[at.page]
+	t := m.pages.At(at.page)
 	if t == nil {
 		return
 	}
-	n := t.nodes[d.Frame]
+	n := t.nodes.At(d.Frame)
 	if n == nil {
 		return
 	}
@@ -380,17 +380,17 @@ func (m *Machine) frameDetached(at session, d messages.FrameDetached) {
 // may hold a dialog that must not be answered any more (C15).
 func (m *Machine) subtreeGoing(at session, frame messages.FrameID) {
 	frames := []messages.FrameID{frame}
-	if t := m.pages[at.page]; t != nil && t.nodes[frame] != nil {
+	if t := m.pages.At(at.page); t != nil && t.nodes.At(frame) != nil {
 		frames = t.below(frame)
 	}
 	m.do(ToDialog{messages.FramesRemoved{Gen: m.gen, Page: at.page, Frames: frames}})
 }
 
 func (m *Machine) pageGone(page messages.TargetID) {
-	if m.pages[page] == nil {
+	if m.pages.At(page) == nil {
 		return
 	}
-	delete(m.pages, page)
+	m.pages.Delete(page)
 	m.dirty.Delete(page)
 	for s, at := range m.sessions.All() {
 		if at.page == page {
@@ -410,7 +410,7 @@ func (m *Machine) remove(t *tree, n *node) {
 func (m *Machine) flush() {
 	m.flushing = false
 	for _, page := range slices.Sorted(m.dirty.Keys()) {
-		if t := m.pages[page]; t != nil && t.nodes[t.root] != nil {
+		if t := m.pages.At(page); t != nil && t.nodes.At(t.root) != nil {
 			m.do(ToSupervisor{messages.FramesChanged{Gen: m.gen, Page: page, Tree: t.view()}})
 		}
 	}

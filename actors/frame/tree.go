@@ -9,18 +9,18 @@ import (
 // add puts a frame under parent and returns it, or nil when the page has too
 // many frames or the parent is unknown.
 func (t *tree) add(id, parent messages.FrameID) *node {
-	if len(t.nodes) >= MaxFrames {
+	if t.nodes.Len() >= MaxFrames {
 		return nil
 	}
 	if parent != "" {
-		p := t.nodes[parent]
+		p := t.nodes.At(parent)
 		if p == nil {
 			return nil
 		}
 		p.children = append(p.children, id)
 	}
 	n := &node{id: id, parent: parent}
-	t.nodes[id] = n
+	t.nodes.Set(id, n)
 	t.house(id)
 	return n
 }
@@ -29,7 +29,7 @@ func (t *tree) add(id, parent messages.FrameID) *node {
 // tells of its frames at its own pace, and an iframe's may be faster than that of
 // the process its parent lives in.
 func (t *tree) settle(n *node, parent messages.FrameID) {
-	if t.nodes[parent] != nil {
+	if t.nodes.At(parent) != nil {
 		t.move(n, parent)
 		return
 	}
@@ -42,7 +42,7 @@ func (t *tree) settle(n *node, parent messages.FrameID) {
 // house moves the frames that have waited for parent.
 func (t *tree) house(parent messages.FrameID) {
 	t.homeless = slices.DeleteFunc(t.homeless, func(id messages.FrameID) bool {
-		n := t.nodes[id]
+		n := t.nodes.At(id)
 		if n.wants != parent {
 			return false
 		}
@@ -54,7 +54,7 @@ func (t *tree) house(parent messages.FrameID) {
 
 // move puts n under another parent, unless that would make a circle.
 func (t *tree) move(n *node, parent messages.FrameID) {
-	for p := t.nodes[parent]; p != nil; p = t.nodes[p.parent] {
+	for p := t.nodes.At(parent); p != nil; p = t.nodes.At(p.parent) {
 		if p == n {
 			return
 		}
@@ -64,11 +64,11 @@ func (t *tree) move(n *node, parent messages.FrameID) {
 	}
 	t.unlink(n)
 	n.parent = parent
-	t.nodes[parent].children = append(t.nodes[parent].children, n.id)
+	t.nodes.At(parent).children = append(t.nodes.At(parent).children, n.id)
 }
 
 func (t *tree) unlink(n *node) {
-	p := t.nodes[n.parent]
+	p := t.nodes.At(n.parent)
 	if p == nil {
 		return
 	}
@@ -84,14 +84,14 @@ func (t *tree) unlink(n *node) {
 func (t *tree) remove(n *node) {
 	t.unlink(n)
 	for _, id := range t.below(n.id) {
-		delete(t.nodes, id)
+		t.nodes.Delete(id)
 	}
-	t.homeless = slices.DeleteFunc(t.homeless, func(id messages.FrameID) bool { return t.nodes[id] == nil })
+	t.homeless = slices.DeleteFunc(t.homeless, func(id messages.FrameID) bool { return t.nodes.At(id) == nil })
 }
 
 // below lists id and its descendants, each after its parent.
 func (t *tree) below(id messages.FrameID) []messages.FrameID {
-	n := t.nodes[id]
+	n := t.nodes.At(id)
 	if n == nil {
 		return nil
 	}
@@ -104,14 +104,14 @@ func (t *tree) below(id messages.FrameID) []messages.FrameID {
 
 // view is the tree as the contract shows it, whole.
 func (t *tree) view() *messages.FrameTree {
-	root := t.nodes[t.root]
+	root := t.nodes.At(t.root)
 	ids := t.below(t.root)
 	v := &messages.FrameTree{
 		Top:      messages.FrameTop{FrameID: root.id, URL: root.url, Origin: root.origin},
 		Children: make([]messages.FrameNode, 0, len(ids)-1),
 	}
 	for _, id := range ids[1:] {
-		n := t.nodes[id]
+		n := t.nodes.At(id)
 		v.Children = append(v.Children, messages.FrameNode{
 			FrameID: n.id, ParentFrameID: n.parent, URL: n.url, Origin: n.origin,
 			IsOOPIF: n.outOfProcess(), SessionID: n.target,
@@ -126,7 +126,7 @@ func (n *node) outOfProcess() bool { return n.target != "" || n.owner == "" }
 
 // add is [tree.add], and tells of a frame that is one too many.
 func (m *Machine) add(t *tree, id, parent messages.FrameID) *node {
-	if len(t.nodes) >= MaxFrames {
+	if t.nodes.Len() >= MaxFrames {
 		m.do(Cut{})
 	}
 	return t.add(id, parent)
@@ -134,7 +134,7 @@ func (m *Machine) add(t *tree, id, parent messages.FrameID) *node {
 
 // addUnder adds a frame under a parent that may be unknown.
 func (m *Machine) addUnder(t *tree, id, parent messages.FrameID) *node {
-	if t.nodes[parent] != nil {
+	if t.nodes.At(parent) != nil {
 		return m.add(t, id, parent)
 	}
 	n := m.add(t, id, t.root)
@@ -145,10 +145,10 @@ func (m *Machine) addUnder(t *tree, id, parent messages.FrameID) *node {
 }
 
 func (m *Machine) tree(page messages.TargetID) *tree {
-	t := m.pages[page]
+	t := m.pages.At(page)
 	if t == nil {
-		t = &tree{nodes: map[messages.FrameID]*node{}}
-		m.pages[page] = t
+		t = &tree{}
+		m.pages.Set(page, t)
 	}
 	return t
 }

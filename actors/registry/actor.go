@@ -239,7 +239,7 @@ func (a *Actor) acknowledge(c *guard.Context, id messages.TaskID) {
 }
 
 func (a *Actor) spawn(c *guard.Context, e SpawnSupervisor) {
-	board := supervisor.NewBoard(e.ID, e.Spec, c.Now())
+	board := supervisor.NewBoard(e.ID, *e.Spec, c.Now())
 	cfg := a.cfg.Supervisor(supervisor.Config{
 		ID: e.ID, Spec: e.Spec, Board: board, Registry: c.Self(), Gen: e.Gen,
 	})

@@ -35,7 +35,7 @@ type (
 	SpawnSupervisor struct {
 		ID   messages.TaskID
 		Gen  uint64
-		Spec messages.TaskSpec
+		Spec *messages.TaskSpec // never written
 	}
 
 	// ToSupervisor is an order to a task's supervisor.
@@ -79,7 +79,7 @@ type Machine struct {
 
 type task struct {
 	gen      uint64
-	spec     messages.TaskSpec
+	spec     *messages.TaskSpec // never written: its supervisor has it too
 	started  time.Time
 	idle     time.Duration // of a task whose spec says nothing
 	life     time.Duration // likewise
@@ -157,14 +157,14 @@ func (m *Machine) start(now time.Time, o messages.StartTask) {
 		return
 	}
 	merged := t.spec.Merge(asked)
-	if !merged.SameBrowser(t.spec) {
+	if !merged.SameBrowser(*t.spec) {
 		// Another browser: nothing of the old state may show in it (A4).
 		if m.startNext(now, t, asked, o.Reply) {
 			m.stopTask(o.ID, t, messages.OutcomeRebound, "rebound to another browser")
 		}
 		return
 	}
-	t.spec = merged
+	t.spec = &merged
 	m.do(ToSupervisor{o.ID, messages.UpdateSpec{Spec: merged}})
 	if t.active {
 		m.do(Answer{To: o.Reply, Value: messages.StartOutcome{}})
@@ -203,13 +203,13 @@ func (m *Machine) dropNext(t *task, why string) {
 func (m *Machine) spawn(now time.Time, id messages.TaskID, spec messages.TaskSpec, waiters []waiter) {
 	m.gen++
 	m.tasks[id] = &task{
-		gen: m.gen, spec: spec, started: now, waiters: waiters, idle: m.limits.IdleTimeout, life: m.limits.MaxLife,
+		gen: m.gen, spec: &spec, started: now, waiters: waiters, idle: m.limits.IdleTimeout, life: m.limits.MaxLife,
 	}
 	if spec.Launch != nil {
 		m.admission.browsers++
 	}
 	m.ended = slices.DeleteFunc(m.ended, func(e messages.TaskID) bool { return e == id })
-	m.do(SpawnSupervisor{ID: id, Gen: m.gen, Spec: spec})
+	m.do(SpawnSupervisor{ID: id, Gen: m.gen, Spec: &spec})
 }
 
 func (m *Machine) stop(o messages.StopTask) {

@@ -117,7 +117,7 @@ func (s *model) spawn(in any, e registry.SpawnSupervisor) {
 			}
 		}
 	}
-	s.live[e.ID] = &supervisor{gen: e.Gen, spec: e.Spec}
+	s.live[e.ID] = &supervisor{gen: e.Gen, spec: *e.Spec}
 	s.boards[e.ID] = true
 	if len(s.live) > s.most.MaxTasks || s.launched() > s.most.MaxBrowsers {
 		s.Fatalf("%d tasks run, %d launched", len(s.live), s.launched())

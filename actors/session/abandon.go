@@ -1,6 +1,9 @@
 package session
 
-import "holdfast/messages"
+import (
+	"holdfast/internal/few"
+	"holdfast/messages"
+)
 
 // Whoever waits for an answer gets one, also when the session ends first.
 
@@ -23,10 +26,10 @@ func (m *BrowserMachine) abandon() {
 			c.reply(nil, gone())
 		}
 	}
-	for _, p := range m.pages {
+	for _, p := range m.pages.All() {
 		if p.closing != nil {
 			p.closing(nil, gone())
 		}
 	}
-	m.creating, m.pages = nil, nil
+	m.creating, m.pages = nil, few.Map[messages.TargetID, *browserPage]{}
 }

@@ -18,14 +18,13 @@ type AnchorLinked struct {
 // Anchor is the actor of a task's second link, and of every session on it.
 type Anchor struct {
 	link
-	cfg     AnchorConfig
 	peers   Peers
 	machine *AnchorMachine
 }
 
 // NewAnchor returns the behavior; dialling begins with Init.
 func NewAnchor(cfg AnchorConfig, connect Connect, peers Peers) *Anchor {
-	return &Anchor{link: link{connect: connect}, cfg: cfg, peers: peers, machine: NewAnchorMachine(cfg)}
+	return &Anchor{link: link{connect: connect}, peers: peers, machine: NewAnchorMachine(cfg)}
 }
 
 // Init implements guard.Behavior.
@@ -58,13 +57,13 @@ func (a *Anchor) Terminate(*guard.Context, guard.Reason) {}
 
 func (a *Anchor) linked(c *guard.Context) {
 	a.bind(c, Listen{})
-	c.Send(a.peers.Supervisor, AnchorLinked{Gen: a.cfg.Gen, Browser: a.mux.Load().Browser(), Port: &Port{mux: a.mux.Load(), stalled: func() {}}})
+	c.Send(a.peers.Supervisor, AnchorLinked{Gen: a.machine.cfg.Gen, Browser: a.mux.Load().Browser(), Port: &Port{mux: a.mux.Load(), stalled: func() {}}})
 	a.step(c, Start{})
 }
 
 func (a *Anchor) bind(c *guard.Context, l Listen) {
 	mux, door := a.mux.Load(), c.Door()
-	cfg := Config{Role: messages.RoleAnchor, Gen: a.cfg.Gen, Session: l.Session, Page: l.Page, Bridge: a.cfg.Bridge}
+	cfg := Config{Role: messages.RoleAnchor, Gen: a.machine.cfg.Gen, Session: l.Session, Page: l.Page, Bridge: a.machine.cfg.Bridge}
 	mux.Bind(l.Session, func(e transport.Event) {
 		fact := decode(cfg, time.Now(), e.Method, e.Params)
 		switch fact.(type) {

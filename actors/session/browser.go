@@ -22,7 +22,6 @@ type Linked struct {
 // link.
 type Browser struct {
 	link
-	cfg        BrowserConfig
 	supervisor *actor.PID
 	machine    *BrowserMachine
 	wanted     *wanted.Store
@@ -30,7 +29,7 @@ type Browser struct {
 
 // NewBrowser returns the behavior; dialling begins with Init.
 func NewBrowser(cfg BrowserConfig, connect Connect, supervisor *actor.PID, w *wanted.Store) *Browser {
-	return &Browser{link: link{connect: connect}, cfg: cfg, supervisor: supervisor, machine: NewBrowserMachine(cfg), wanted: w}
+	return &Browser{link: link{connect: connect}, supervisor: supervisor, machine: NewBrowserMachine(cfg), wanted: w}
 }
 
 // Init implements guard.Behavior.
@@ -66,15 +65,16 @@ func (b *Browser) Terminate(*guard.Context, guard.Reason) {
 
 func (b *Browser) linked(c *guard.Context) {
 	mux, door := b.mux.Load(), c.Door()
-	cfg := Config{Gen: b.cfg.Gen, Bridge: b.cfg.Bridge}
+	gen := b.machine.cfg.Gen
+	cfg := Config{Gen: gen, Bridge: b.machine.cfg.Bridge}
 	mux.Bind("", func(e transport.Event) {
 		if fact := decode(cfg, time.Now(), e.Method, e.Params); fact != nil && !door.Send(fact) {
 			mux.Flood()
 		}
 	})
-	place := wanted.Place{Link: b.cfg.Gen}
+	place := wanted.Place{Link: gen}
 	commands := b.wanted.Begin(place)
-	c.Send(b.supervisor, Linked{Gen: b.cfg.Gen, Mux: mux, Port: &Port{mux: mux, stalled: func() {}, place: place, wanted: b.wanted}})
+	c.Send(b.supervisor, Linked{Gen: gen, Mux: mux, Port: &Port{mux: mux, stalled: func() {}, place: place, wanted: b.wanted}})
 	b.step(c, Start{})
 	restore(c, mux, b.wanted, place, commands, b.supervisor, func() {})
 }

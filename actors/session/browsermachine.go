@@ -2,11 +2,11 @@ package session
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"holdfast/internal/few"
 	"holdfast/messages"
 )
 
@@ -55,8 +55,8 @@ type BrowserMachine struct {
 	first     messages.TargetID // made for want of any other, not attached yet (A9)
 	leaving   bool
 	closing   int // what leaving still waits for
-	pages     map[messages.TargetID]*browserPage
-	owned     map[messages.TargetID]bool
+	pages     few.Map[messages.TargetID, *browserPage]
+	owned     few.Map[messages.TargetID, bool]
 	undecided []messages.TargetAttached
 	creating  []*creation
 	seq       uint32
@@ -74,13 +74,13 @@ type browserPage struct {
 
 // NewBrowserMachine returns the machine of a link that has just been dialled.
 func NewBrowserMachine(cfg BrowserConfig) *BrowserMachine {
-	m := &BrowserMachine{cfg: cfg, pages: map[messages.TargetID]*browserPage{}, owned: map[messages.TargetID]bool{}}
+	m := &BrowserMachine{cfg: cfg}
 	m.requests = requests{secret: cfg.Bridge.Secret, do: m.do}
 	for _, t := range cfg.Owned {
-		m.owned[t] = true
+		m.owned.Set(t, true)
 	}
 	if cfg.Target != "" {
-		m.owned[cfg.Target] = true
+		m.owned.Set(cfg.Target, true)
 	}
 	return m
 }
@@ -101,7 +101,7 @@ func (m *BrowserMachine) Step(_ time.Time, in any) []Effect {
 	case targetDestroyed:
 		m.pageClosed(in.Target)
 	case messages.PageInfoChanged:
-		if m.pages[in.Info.ID] != nil {
+		if m.pages.At(in.Info.ID) != nil {
 			m.do(ToSupervisor{in})
 		}
 	case messages.SetBridge:
@@ -229,11 +229,11 @@ func (m *BrowserMachine) replied(r Replied) {
 func (m *BrowserMachine) existingPagesKnown() {
 	m.attached = true
 	m.decide()
-	if m.cfg.Target != "" && m.pages[m.cfg.Target] == nil {
+	if m.cfg.Target != "" && m.pages.At(m.cfg.Target) == nil {
 		m.fail(messages.Errorf(messages.CodeTargetNotFound, "the browser has no page %s", m.cfg.Target))
 		return
 	}
-	if len(m.pages) == 0 {
+	if m.pages.Len() == 0 {
 		m.create(&creation{first: true}, false)
 		return
 	}
@@ -247,7 +247,7 @@ func (m *BrowserMachine) rootAttached() {
 }
 
 // sortedPages keeps the machine's effects free of map order.
-func (m *BrowserMachine) sortedPages() []messages.TargetID { return slices.Sorted(maps.Keys(m.pages)) }
+func (m *BrowserMachine) sortedPages() []messages.TargetID { return slices.Sorted(m.pages.Keys()) }
 
 type targetParam struct {
 	TargetID messages.TargetID `json:"targetId"`
@@ -284,7 +284,7 @@ func (m *BrowserMachine) timerFired(name string) {
 			return
 		}
 		page, _ := strings.CutPrefix(name, timerRelease)
-		if p := m.pages[messages.TargetID(page)]; p != nil && p.releasing && !m.leaving {
+		if p := m.pages.At(messages.TargetID(page)); p != nil && p.releasing && !m.leaving {
 			m.root(Tag{Kind: TagNone}, "Target.activateTarget", targetParam{messages.TargetID(page)}, pageBudget)
 			m.create(&creation{helper: messages.TargetID(page)}, true)
 		}

@@ -20,7 +20,7 @@ const (
 
 // free begins with a page that has been left.
 func (m *BrowserMachine) free(t messages.TargetID) {
-	p := m.pages[t]
+	p := m.pages.At(t)
 	if p == nil || p.closing == nil {
 		return
 	}
@@ -50,7 +50,7 @@ func (m *BrowserMachine) alone(r Replied) {
 	t := r.Tag.Page
 	// First: the end of the page may be the end of the link.
 	m.dropHelper(t)
-	p := m.pages[t]
+	p := m.pages.At(t)
 	switch {
 	case p == nil || p.closing == nil:
 	case closable(r):

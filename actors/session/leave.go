@@ -43,7 +43,7 @@ func (m *BrowserMachine) leave() {
 		return
 	}
 	for _, t := range m.sortedPages() {
-		if p := m.pages[t]; p.closing != nil {
+		if p := m.pages.At(t); p.closing != nil {
 			p.awaited = true
 			m.closing++
 		} else if p.session != "" {
@@ -55,13 +55,13 @@ func (m *BrowserMachine) leave() {
 // closeOwned closes what the task made, also what this link has not attached
 // to yet.
 func (m *BrowserMachine) closeOwned() {
-	for t := range m.owned {
-		if m.pages[t] == nil {
-			m.pages[t] = &browserPage{}
+	for t := range m.owned.Keys() {
+		if m.pages.At(t) == nil {
+			m.pages.Set(t, &browserPage{})
 		}
 	}
 	for _, t := range m.sortedPages() {
-		p := m.pages[t]
+		p := m.pages.At(t)
 		if p.closing == nil {
 			m.closePage(messages.ClosePage{Page: t, Reply: func(any, error) {}})
 		}
@@ -79,8 +79,8 @@ func (m *BrowserMachine) createdLate(c *creation, r Replied) {
 	}
 	var res targetParam
 	if r.Err == nil && json.Unmarshal(r.Result, &res) == nil && (c.helper != "" || m.cfg.Scope == messages.ScopeOwn) {
-		m.pages[res.TargetID] = &browserPage{closing: func(any, error) {}, awaited: true}
-		m.owned[res.TargetID] = c.helper == ""
+		m.pages.Set(res.TargetID, &browserPage{closing: func(any, error) {}, awaited: true})
+		m.owned.Set(res.TargetID, c.helper == "")
 		m.root(Tag{Kind: TagClose, Page: res.TargetID}, "Target.closeTarget", res, pageBudget)
 		return // its end counts
 	}

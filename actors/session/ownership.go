@@ -22,8 +22,8 @@ type TooMany struct{ Pages bool }
 func (m *BrowserMachine) targetAttached(a messages.TargetAttached) {
 	if a.Info.Type != "page" || m.leaving {
 		m.letGo(a)
-		if m.leaving && m.cfg.Scope == messages.ScopeOwn && m.ours(a) && m.pages[a.Info.ID] == nil {
-			m.owned[a.Info.ID] = true
+		if m.leaving && m.cfg.Scope == messages.ScopeOwn && m.ours(a) && m.pages.At(a.Info.ID) == nil {
+			m.owned.Set(a.Info.ID, true)
 			m.closeOwned() // opened by one that is being closed
 		}
 		return
@@ -38,7 +38,7 @@ func (m *BrowserMachine) targetAttached(a messages.TargetAttached) {
 }
 
 func (m *BrowserMachine) ours(a messages.TargetAttached) bool {
-	return m.owned[a.Info.ID] || a.Info.Opener != "" && m.owned[a.Info.Opener]
+	return m.owned.At(a.Info.ID) || a.Info.Opener != "" && m.owned.At(a.Info.Opener)
 }
 
 // stillOpen says that whose a page is cannot be said yet: the link is new
@@ -98,22 +98,22 @@ func (m *BrowserMachine) isHelper(t messages.TargetID) bool {
 }
 
 func (m *BrowserMachine) adopt(a messages.TargetAttached) {
-	p := m.pages[a.Info.ID]
+	p := m.pages.At(a.Info.ID)
 	if p != nil && (p.session != "" || p.closing != nil) {
 		m.letGo(a) // a second session of a page we have, or one that is to have none (C15)
 		return
 	}
-	if p == nil && len(m.pages) >= MaxPages {
+	if p == nil && m.pages.Len() >= MaxPages {
 		m.letGo(a)
 		m.do(ToSupervisor{TooMany{Pages: true}})
 		return
 	}
 	if p == nil {
 		p = &browserPage{}
-		m.pages[a.Info.ID] = p
+		m.pages.Set(a.Info.ID, p)
 	}
 	p.session = a.Session
-	m.owned[a.Info.ID] = true
+	m.owned.Set(a.Info.ID, true)
 	a.Page = a.Info.ID
 	m.do(ToSupervisor{a})
 	if a.Info.ID == m.first {
@@ -157,7 +157,7 @@ func detachFrom(tag Tag, s messages.SessionID) Command {
 
 func (m *BrowserMachine) targetDetached(d messages.TargetDetached) {
 	m.undecided = slices.DeleteFunc(m.undecided, func(a messages.TargetAttached) bool { return a.Session == d.Session })
-	for t, p := range m.pages {
+	for t, p := range m.pages.All() {
 		if p.session != d.Session {
 			continue
 		}
@@ -172,7 +172,7 @@ func (m *BrowserMachine) targetDetached(d messages.TargetDetached) {
 }
 
 func (m *BrowserMachine) checked(r Replied) {
-	p := m.pages[r.Tag.Page]
+	p := m.pages.At(r.Tag.Page)
 	if p == nil || p.session != "" || p.releasing || p.returning || p.closing != nil {
 		return // whoever left it comes back by itself, or is not to
 	}

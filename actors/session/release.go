@@ -13,7 +13,7 @@ const releaseAgain = time.Second
 // which dismisses the dialog, come back, and take the helper away. The page has
 // to have been in front for that, which one in the background is not.
 func (m *BrowserMachine) release(t messages.TargetID) {
-	p := m.pages[t]
+	p := m.pages.At(t)
 	if p == nil || p.releasing || p.returning || p.closing != nil {
 		return
 	}
@@ -27,7 +27,7 @@ func (m *BrowserMachine) release(t messages.TargetID) {
 
 // comeAgain leaves a page and attaches to it anew.
 func (m *BrowserMachine) comeAgain(t messages.TargetID) {
-	p := m.pages[t]
+	p := m.pages.At(t)
 	if p == nil || p.releasing || p.returning || p.closing != nil {
 		return
 	}
@@ -39,7 +39,7 @@ func (m *BrowserMachine) comeAgain(t messages.TargetID) {
 }
 
 func (m *BrowserMachine) reattach(t messages.TargetID) {
-	if m.pages[t] == nil {
+	if m.pages.At(t) == nil {
 		m.dropHelper(t)
 		return
 	}
@@ -48,7 +48,7 @@ func (m *BrowserMachine) reattach(t messages.TargetID) {
 
 func (m *BrowserMachine) reattached(r Replied) {
 	m.dropHelper(r.Tag.Page)
-	p := m.pages[r.Tag.Page]
+	p := m.pages.At(r.Tag.Page)
 	if p == nil {
 		return
 	}

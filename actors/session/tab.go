@@ -74,10 +74,10 @@ func (m *BrowserMachine) created(r Replied) {
 		m.reattach(c.helper)
 		return
 	}
-	m.owned[c.target] = true
+	m.owned.Set(c.target, true)
 	m.decide()
 	if c.first {
-		if m.pages[c.target] == nil {
+		if m.pages.At(c.target) == nil {
 			m.first = c.target // its attach is on the way
 		} else {
 			m.rootAttached()
@@ -100,10 +100,10 @@ func (m *BrowserMachine) takeCreation(seq uint32) *creation {
 // closePage leaves the page's session first: closing a page that holds the
 // dialog of a removed frame with a session attached ends the browser (C15).
 func (m *BrowserMachine) closePage(o messages.ClosePage) {
-	p := m.pages[o.Page]
-	if p == nil && o.Free && m.owned[o.Page] {
+	p := m.pages.At(o.Page)
+	if p == nil && o.Free && m.owned.At(o.Page) {
 		p = &browserPage{} // that this link has not attached to yet
-		m.pages[o.Page] = p
+		m.pages.Set(o.Page, p)
 	}
 	if p == nil || p.closing != nil {
 		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeTargetNotFound, "the task has no page %s", o.Page)})
@@ -125,7 +125,7 @@ func (m *BrowserMachine) closeTarget(t messages.TargetID) {
 }
 
 func (m *BrowserMachine) closed(r Replied) {
-	p := m.pages[r.Tag.Page]
+	p := m.pages.At(r.Tag.Page)
 	if p == nil || p.closing == nil {
 		return // targetDestroyed was faster
 	}
@@ -141,7 +141,7 @@ func (m *BrowserMachine) closed(r Replied) {
 
 // notClosed goes on with a page that stays.
 func (m *BrowserMachine) notClosed(t messages.TargetID, err error) {
-	p := m.pages[t]
+	p := m.pages.At(t)
 	m.do(Answer{To: p.closing, Err: err})
 	p.closing = nil
 	m.ended(p)
@@ -153,12 +153,12 @@ func (m *BrowserMachine) notClosed(t messages.TargetID, err error) {
 
 func (m *BrowserMachine) pageClosed(t messages.TargetID) {
 	m.undecided = slices.DeleteFunc(m.undecided, func(a messages.TargetAttached) bool { return a.Info.ID == t })
-	p := m.pages[t]
+	p := m.pages.At(t)
 	if p == nil {
 		return
 	}
-	delete(m.pages, t)
-	delete(m.owned, t)
+	m.pages.Delete(t)
+	m.owned.Delete(t)
 	m.do(ToSupervisor{messages.PageClosed{Gen: m.cfg.Gen, Page: t}})
 	if p.closing != nil {
 		m.do(Answer{To: p.closing})

@@ -23,7 +23,7 @@ import (
 // Config is what a supervisor is made of.
 type Config struct {
 	ID    messages.TaskID
-	Spec  messages.TaskSpec // with defaults
+	Spec  *messages.TaskSpec // with defaults; never written
 	Board *Board
 	// Registry hears [messages.TaskActive]; Gen is repeated in it.
 	Registry *actor.PID
@@ -83,7 +83,7 @@ type Actor struct {
 // New returns the behavior of a task's supervisor.
 func New(cfg Config) *Actor {
 	a := &Actor{
-		cfg: cfg, machine: NewMachine(cfg.ID, cfg.Spec), log: cfg.Log.With("task", string(cfg.ID)),
+		cfg: cfg, machine: newMachine(cfg.ID, cfg.Spec), log: cfg.Log.With("task", string(cfg.ID)),
 	}
 	a.machine.bridge = newBridgeSecret()
 	return a

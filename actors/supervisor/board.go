@@ -2,7 +2,6 @@ package supervisor
 
 import (
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -66,7 +65,7 @@ type Board struct {
 	ended chan struct{} // closed when the task is lost or stopped
 
 	mu      sync.Mutex
-	events  []messages.Event // round and round once there are maxEvents
+	events  []record      // round and round once there are maxEvents
 	oldest  int              // of events
 	dropped uint64           // version of the newest event that was let go
 	wait    chan struct{}    // closed by the next publish; nil when nobody waits
@@ -124,12 +123,11 @@ func (b *Board) IdleFor(now time.Time) time.Duration {
 func (b *Board) publish(v *View, events []messages.Event) {
 	b.mu.Lock()
 	b.view.Store(v)
-	if len(b.events)+len(events) <= startEvents {
-		b.events = slices.Concat(b.events, events) // as much as there is, for a task that idles
-	} else {
-		for i := range events {
-			b.keepLocked(&events[i])
-		}
+	if n := len(b.events) + len(events); n <= startEvents && n > cap(b.events) {
+		b.events = append(make([]record, 0, n), b.events...) // as much as there is, for a task that idles
+	}
+	for i := range events {
+		b.keepLocked(recordOf(&events[i]))
 	}
 	wait := b.wait
 	b.wait = nil
@@ -147,13 +145,13 @@ func (b *Board) publish(v *View, events []messages.Event) {
 	}
 }
 
-func (b *Board) keepLocked(e *messages.Event) {
+func (b *Board) keepLocked(r record) {
 	if len(b.events) < maxEvents {
-		b.events = append(b.events, *e)
+		b.events = append(b.events, r)
 		return
 	}
-	b.dropped = b.events[b.oldest].Version
-	b.events[b.oldest] = *e
+	b.dropped = b.events[b.oldest].version
+	b.events[b.oldest] = r
 	b.oldest = (b.oldest + 1) % maxEvents
 }
 
@@ -173,18 +171,18 @@ func (b *Board) After(version uint64) ([]messages.Event, <-chan struct{}) {
 		}}, b.wait
 	}
 	newer := 0
-	for newer < len(b.events) && b.eventLocked(newer+1).Version > version {
+	for newer < len(b.events) && b.eventLocked(newer+1).version > version {
 		newer++
 	}
 	events := make([]messages.Event, 0, newer)
 	for ; newer > 0; newer-- {
-		events = append(events, *b.eventLocked(newer))
+		events = append(events, b.eventLocked(newer).event(snap.TaskID))
 	}
 	return events, b.wait
 }
 
 // eventLocked is the n-th event from the end.
-func (b *Board) eventLocked(n int) *messages.Event {
+func (b *Board) eventLocked(n int) *record {
 	return &b.events[(b.oldest+len(b.events)-n)%len(b.events)]
 }
 

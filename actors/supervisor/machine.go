@@ -14,7 +14,7 @@ import (
 // Machine folds what the children say into the task's state.
 type Machine struct {
 	id   messages.TaskID
-	spec messages.TaskSpec
+	spec *messages.TaskSpec // never written: others have it
 	out  []Effect
 	now  time.Time // of the step under way
 
@@ -117,7 +117,9 @@ type opening struct {
 }
 
 // NewMachine returns the machine of a task that has not begun.
-func NewMachine(id messages.TaskID, spec messages.TaskSpec) *Machine {
+func NewMachine(id messages.TaskID, spec messages.TaskSpec) *Machine { return newMachine(id, &spec) }
+
+func newMachine(id messages.TaskID, spec *messages.TaskSpec) *Machine {
 	conn := messages.Connection{Primary: messages.LinkDialing, Anchor: messages.LinkDown, Endpoint: spec.CDPURL.String()}
 	if spec.Anchor == messages.AnchorNone {
 		conn.AnchorOff = messages.AnchorOffSpec
@@ -303,7 +305,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		if !maps.Equal(m.spec.Labels, in.Spec.Labels) {
 			m.tellConnection() // labels have no event of their own
 		}
-		m.spec = in.Spec
+		m.spec = &in.Spec
 		m.anchorSpec(now)
 		m.setBridge()
 		m.do(ToDialog{messages.SetDialogPolicy(in)})

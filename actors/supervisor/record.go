@@ -1,0 +1,76 @@
+package supervisor
+
+import (
+	"slices"
+
+	"holdfast/messages"
+)
+
+// record is an event as it is kept for who was away: nearly all say one thing, and an
+// event has room for twelve.
+type record struct {
+	version uint64
+	kind    kind
+	what    any // the one thing, or the whole *messages.Event; nil where there is none
+}
+
+// kind is the event's type, a byte instead of a text.
+type kind uint8
+
+var kinds = [...]messages.EventType{
+	messages.EventTaskState, messages.EventConnection, messages.EventPageOpened, messages.EventPageChanged,
+	messages.EventPageClosed, messages.EventPageRecovery, messages.EventDialogOpened, messages.EventDialogClosed,
+	messages.EventFrames, messages.EventConsoleError, messages.EventReset,
+}
+
+// recordOf keeps e.
+func recordOf(e *messages.Event) record {
+	i := slices.Index(kinds[:], e.Type)
+	r := record{version: e.Version, kind: kind(max(i, 0))}
+	rest := *e
+	if i >= 0 { // else the whole event has it
+		rest.Type = ""
+	}
+	rest.TaskID, rest.Version = "", 0
+	switch rest {
+	case messages.Event{}:
+	case messages.Event{FrameTree: e.FrameTree}:
+		r.what = e.FrameTree
+	case messages.Event{Console: e.Console}:
+		r.what = e.Console
+	case messages.Event{Page: e.Page}:
+		r.what = e.Page
+	case messages.Event{Connection: e.Connection}:
+		r.what = e.Connection
+	case messages.Event{Dialog: e.Dialog}:
+		r.what = e.Dialog
+	case messages.Event{Closed: e.Closed}:
+		r.what = e.Closed
+	default:
+		whole := *e
+		r.what = &whole
+	}
+	return r
+}
+
+// event is what was kept, of a task.
+func (r *record) event(id messages.TaskID) messages.Event {
+	e := messages.Event{Type: kinds[r.kind], TaskID: id, Version: r.version}
+	switch what := r.what.(type) {
+	case *messages.FrameTree:
+		e.FrameTree = what
+	case *messages.ConsoleError:
+		e.Console = what
+	case *messages.Page:
+		e.Page = what
+	case *messages.Connection:
+		e.Connection = what
+	case *messages.Dialog:
+		e.Dialog = what
+	case *messages.ClosedDialog:
+		e.Closed = what
+	case *messages.Event:
+		return *what
+	}
+	return e
+}
