@@ -66,9 +66,9 @@ type Board struct {
 
 	mu      sync.Mutex
 	events  []record      // round and round once there are maxEvents
-	oldest  int              // of events
-	dropped uint64           // version of the newest event that was let go
-	wait    chan struct{}    // closed by the next publish; nil when nobody waits
+	oldest  int           // of events
+	dropped uint64        // version of the newest event that was let go
+	wait    chan struct{} // closed by the next publish; nil when nobody waits
 }
 
 // NewBoard returns a board that shows a task about to start.

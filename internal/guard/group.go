@@ -39,19 +39,33 @@ type GroupConfig struct {
 // first. The children's keys are their ids, so the groups of one actor need
 // different ones.
 type Group struct {
-	cfg     GroupConfig
+	name     string
+	factory  func(id string) Child
+	roll     func() float64
+	onStart  func(c *Context, id string, ref Ref)
+	onExit   func(c *Context, id string, ev Exited)
+	onWait   func(c *Context, w restart.Wait)
+	onGiveUp func(c *Context, g restart.GiveUp)
+	onDone   func(c *Context)
+
 	machine *restart.Supervisor
-	live    few.Map[string, member]
-	places  few.Map[string, *place] // of every child that was started, until it is removed
+	places  few.Map[string, *place] // of every child that lives, or was started and not removed
 	queue   []restart.Action        // to be performed
 	busy    bool                    // perform is running: callbacks only add to the queue
+	apart   bool                    // each child is restarted by itself
 }
 
-// member ties the machine's generation of a child to the actor's.
-type member struct {
+// place is what a group knows of a child over its lives.
+type place struct {
+	kind    string
+	starts  int32
+	failed  bool // its last life has; it has not been started since
+	removed bool // nothing is known of it any more once it has exited
+
+	// The machine's generation of the child that lives, and the actor's.
 	gen uint64
-	pid *actor.PID
-	of  uint64 // the actor's
+	pid *actor.PID // nil: none lives
+	of  uint64
 }
 
 // groupDue is the message of a Wait's timer.
@@ -69,7 +83,8 @@ func NewGroup(cfg GroupConfig) (*Group, error) {
 		panic("guard: a group needs a Factory and a Roll")
 	}
 	return &Group{
-		cfg:     cfg,
+		name: cfg.Name, apart: cfg.Policy.Strategy == restart.OneForOne, factory: cfg.Factory, roll: cfg.Roll,
+		onStart: cfg.OnStart, onExit: cfg.OnExit, onWait: cfg.OnWait, onGiveUp: cfg.OnGiveUp, onDone: cfg.OnDone,
 		machine: restart.New(cfg.Policy, cfg.Children...),
 	}, nil
 }
@@ -88,18 +103,19 @@ func (g *Group) Handle(c *Context, msg any) bool {
 		g.step(c, restart.Due{Token: m.token})
 		return true
 	case Exited:
-		l, ok := g.live.Get(m.Key)
-		if !ok || l.of != m.Gen {
+		pl := g.living(m.Key)
+		if pl == nil || pl.of != m.Gen {
 			return false
 		}
-		g.live.Delete(m.Key)
-		if pl := g.places.At(m.Key); pl != nil && m.Reason.Abnormal() {
-			pl.failed = true
+		gen := pl.gen
+		pl.pid, pl.failed = nil, pl.failed || m.Reason.Abnormal()
+		if pl.removed {
+			g.places.Delete(m.Key) // under the same id would come another child
 		}
-		if g.cfg.OnExit != nil {
-			g.cfg.OnExit(c, m.Key, m)
+		if g.onExit != nil {
+			g.onExit(c, m.Key, m)
 		}
-		g.step(c, restart.Exited{ID: m.Key, Gen: l.gen, Abnormal: m.Reason.Abnormal(), Roll: g.cfg.Roll()})
+		g.step(c, restart.Exited{ID: m.Key, Gen: gen, Abnormal: m.Reason.Abnormal(), Roll: g.roll()})
 		return true
 	}
 	return false
@@ -108,8 +124,8 @@ func (g *Group) Handle(c *Context, msg any) bool {
 // Ready says that a child is healthy. gen is the actor's (Ref.Gen), so that
 // the late word of an earlier generation is dropped.
 func (g *Group) Ready(c *Context, id string, gen uint64) {
-	if l, ok := g.live.Get(id); ok && l.of == gen {
-		g.step(c, restart.Ready{ID: id, Gen: l.gen})
+	if pl := g.living(id); pl != nil && pl.of == gen {
+		g.step(c, restart.Ready{ID: id, Gen: pl.gen})
 	}
 }
 
@@ -119,7 +135,11 @@ func (g *Group) Add(c *Context, child restart.Child) { g.step(c, restart.Add{Chi
 // Remove stops and forgets a child.
 func (g *Group) Remove(c *Context, id string) {
 	c.p.hidePlace(id)
-	g.places.Delete(id) // under the same id would come another child
+	if pl := g.living(id); pl != nil {
+		pl.removed = true
+	} else {
+		g.places.Delete(id)
+	}
 	g.step(c, restart.Remove{ID: id})
 }
 
@@ -129,11 +149,19 @@ func (g *Group) Shutdown(c *Context) { g.step(c, restart.Shutdown{}) }
 
 // Ref returns the living generation of a child; it may have been told to stop.
 func (g *Group) Ref(id string) (Ref, bool) {
-	l, ok := g.live.Get(id)
-	if !ok {
+	pl := g.living(id)
+	if pl == nil {
 		return Ref{}, false
 	}
-	return Ref{PID: l.pid, Key: id, Gen: l.of}, true
+	return Ref{PID: pl.pid, Key: id, Gen: pl.of}, true
+}
+
+// living is the place of a child that lives, else nil.
+func (g *Group) living(id string) *place {
+	if pl := g.places.At(id); pl != nil && pl.pid != nil {
+		return pl
+	}
+	return nil
 }
 
 // Machine returns the restart machine, for reading.
@@ -158,48 +186,48 @@ func (g *Group) perform(c *Context, actions []restart.Action) {
 func (g *Group) do(c *Context, a restart.Action) {
 	switch a := a.(type) {
 	case restart.Start:
-		child := g.cfg.Factory(a.ID)
+		child := g.factory(a.ID)
 		child.Key = a.ID
 		pl := g.places.At(a.ID)
 		if pl == nil {
 			pl = &place{}
 			g.places.Set(a.ID, pl)
 		}
-		child.restarts, pl.kind = int32(pl.starts), child.Kind
+		child.restarts, pl.kind = pl.starts, child.Kind
 		pl.starts++
 		ref := c.Spawn(child)
 		c.p.hidePlace(a.ID)
-		g.live.Set(a.ID, member{gen: a.Gen, pid: ref.PID, of: ref.Gen})
+		pl.gen, pl.pid, pl.of = a.Gen, ref.PID, ref.Gen
 		if pl.failed {
 			pl.failed = false
 			observe(func(o Observer) { o.ActorRestarted(child.Kind) }, c.System())
 		}
-		if g.cfg.OnStart != nil {
-			g.cfg.OnStart(c, a.ID, ref)
+		if g.onStart != nil {
+			g.onStart(c, a.ID, ref)
 		}
 	case restart.Stop:
 		c.Stop(a.ID)
 	case restart.Wait:
-		name := "group/" + g.cfg.Name + "/" + strconv.FormatUint(a.Token, 10)
+		name := "group/" + g.name + "/" + strconv.FormatUint(a.Token, 10)
 		c.After(name, a.Delay, groupDue{group: g, token: a.Token})
 		g.showWaiting(c, a.Delay)
-		if g.cfg.OnWait != nil {
-			g.cfg.OnWait(c, a)
+		if g.onWait != nil {
+			g.onWait(c, a)
 		}
 	case restart.GiveUp:
 		g.hideWaiting(c)
 		if pl := g.places.At(a.ID); pl != nil {
 			observe(func(o Observer) { o.ActorGaveUp(pl.kind) }, c.System())
 		}
-		if g.cfg.OnGiveUp == nil {
-			c.Exit(Fail(&GaveUpError{Group: g.cfg.Name, GiveUp: a}))
+		if g.onGiveUp == nil {
+			c.Exit(Fail(&GaveUpError{Group: g.name, GiveUp: a}))
 			return
 		}
-		g.cfg.OnGiveUp(c, a)
+		g.onGiveUp(c, a)
 	case restart.Done:
 		g.hideWaiting(c)
-		if g.cfg.OnDone != nil {
-			g.cfg.OnDone(c)
+		if g.onDone != nil {
+			g.onDone(c)
 		}
 	}
 }

@@ -137,13 +137,6 @@ func (p *proc) become(ph phase) {
 	p.shown.Store(uint32(ph))
 }
 
-// place is what a group knows of a child beyond its lives.
-type place struct {
-	kind   string
-	starts int
-	failed bool // its last life has; it has not been started since
-}
-
 // showWaiting puts the children that are to be restarted after delay into the
 // ledger's sight. A wait of a shared round replaces the one before; where each
 // child has a round of its own, only those that came newly are meant.
@@ -154,8 +147,8 @@ func (g *Group) showWaiting(c *Context, delay time.Duration) {
 		if s.Phase != restart.Down || pl == nil {
 			continue
 		}
-		c.p.showPlace(Node{Kind: pl.kind, Key: s.ID, State: StateWaiting, Restarts: pl.starts - 1, Next: next},
-			g.cfg.Policy.Strategy != restart.OneForOne)
+		c.p.showPlace(Node{Kind: pl.kind, Key: s.ID, State: StateWaiting, Restarts: int(pl.starts) - 1, Next: next},
+			!g.apart)
 	}
 }
 

@@ -20,7 +20,7 @@ func (s *Supervisor) State() []ChildState {
 // Running returns the live generation of a child that was started and has
 // neither exited nor been told to stop.
 func (s *Supervisor) Running(id string) (gen uint64, ok bool) {
-	c := s.byID.At(id)
+	c := s.child(id)
 	if c == nil || c.phase != Running {
 		return 0, false
 	}
@@ -29,7 +29,7 @@ func (s *Supervisor) Running(id string) (gen uint64, ok bool) {
 
 // Failures returns how often a child has failed in a row, for reports.
 func (s *Supervisor) Failures(id string) int {
-	if c := s.byID.At(id); c != nil {
+	if c := s.child(id); c != nil {
 		return c.failures
 	}
 	return 0

@@ -3,8 +3,6 @@ package restart
 import (
 	"slices"
 	"time"
-
-	"holdfast/internal/few"
 )
 
 // Phase is where a child is in its life.
@@ -35,7 +33,7 @@ type child struct {
 	failures int    // in a row, since the last Ready
 	again    bool   // stopping: becomes Down at its exit, else it is forgotten
 	tied     bool   // stopping: the round in progress waits for its exit
-	round    *round // its own with one_for_one, else the supervisor's only one
+	round    *round // its own, where one is in progress; with one_for_one alone
 }
 
 // round is a restart in progress: what is to be started when.
@@ -46,15 +44,20 @@ type round struct {
 }
 
 // clear ends the round.
-func (r *round) clear() { r.notBefore, r.token = time.Time{}, 0 }
+func (r *round) clear() {
+	r.notBefore, r.token = time.Time{}, 0
+	if r.owner != nil {
+		r.owner.round = nil
+	}
+}
 
 // Supervisor is the restart machine of one set of children. It is not safe
 // for concurrent use.
 type Supervisor struct {
 	policy   Policy
-	children []*child // in start order
-	byID     few.Map[string, *child]
-	shared   round // of one_for_all and rest_for_one
+	children []*child          // in start order
+	byID     map[string]*child // nil while there are few
+	shared   *round            // of one_for_all and rest_for_one; nil with one_for_one
 	restarts window
 
 	lastGen   uint64
@@ -72,8 +75,11 @@ type Supervisor struct {
 // [Policy.Validate]).
 func New(p Policy, children ...Child) *Supervisor {
 	s := &Supervisor{policy: p}
+	if p.Strategy != OneForOne {
+		s.shared = new(round)
+	}
 	for _, c := range children {
-		if s.byID.At(c.ID) == nil {
+		if s.child(c.ID) == nil {
 			s.insert(c)
 		}
 	}
@@ -120,7 +126,7 @@ func (s *Supervisor) Step(now time.Time, ev Event) []Action {
 // current returns the child if gen is its live generation, else nil. Here,
 // and only here, late events of an earlier generation are dropped.
 func (s *Supervisor) current(id string, gen uint64) *child {
-	c := s.byID.At(id)
+	c := s.child(id)
 	if c == nil || c.gen != gen || c.phase != Running && c.phase != Stopping {
 		return nil
 	}
@@ -134,11 +140,11 @@ func (s *Supervisor) handleExited(now time.Time, c *child, ev Exited) []Action {
 		return s.maybeEnd(nil)
 	case c.phase == Stopping && c.again:
 		c.phase = Down
-		return s.maybeStartRound(nil, now, c.round)
+		return s.maybeStartRound(nil, now, s.round(c))
 	case c.phase == Stopping, c.spec.Type == Temporary:
 		s.forget(c)
 		// It may have been the last exit the round of its siblings waited for.
-		return s.maybeStartRound(nil, now, c.round)
+		return s.maybeStartRound(nil, now, s.round(c))
 	case c.spec.Type == Transient && !ev.Abnormal:
 		c.phase = Idle
 		return nil
@@ -157,7 +163,7 @@ func (s *Supervisor) handleFailed(now time.Time, c *child, roll float64) []Actio
 		s.gaveUp = &GiveUp{ID: c.spec.ID, Failures: c.failures}
 		return s.becomeEnding(nil)
 	}
-	r := c.round
+	r := s.round(c)
 	if at := now.Add(s.policy.Backoff.Delay(c.failures, roll)); at.After(r.notBefore) {
 		r.notBefore = at
 		r.token = 0 // a Wait under way is too short now
@@ -253,11 +259,14 @@ func (s *Supervisor) handleDue(now time.Time, token uint64) []Action {
 // roundOf returns the round whose Wait has the token. Dues of rounds that were
 // overtaken are dropped here.
 func (s *Supervisor) roundOf(token uint64) *round {
-	if s.shared.token == token {
-		return &s.shared
+	if s.shared != nil {
+		if s.shared.token == token {
+			return s.shared
+		}
+		return nil
 	}
 	for _, c := range s.children {
-		if c.round.token == token {
+		if c.round != nil && c.round.token == token {
 			return c.round
 		}
 	}
@@ -268,7 +277,7 @@ func (s *Supervisor) handleAdd(now time.Time, spec Child) []Action {
 	if s.ending {
 		return nil
 	}
-	c := s.byID.At(spec.ID)
+	c := s.child(spec.ID)
 	switch {
 	case c == nil:
 		c = s.insert(spec)
@@ -286,11 +295,11 @@ func (s *Supervisor) handleAdd(now time.Time, spec Child) []Action {
 		return nil
 	}
 	c.phase = Down
-	return s.maybeStartRound(nil, now, c.round)
+	return s.maybeStartRound(nil, now, s.round(c))
 }
 
 func (s *Supervisor) handleRemove(now time.Time, id string) []Action {
-	c := s.byID.At(id)
+	c := s.child(id)
 	switch {
 	case c == nil || s.ending:
 		return nil
@@ -301,7 +310,7 @@ func (s *Supervisor) handleRemove(now time.Time, id string) []Action {
 		return nil
 	default:
 		s.forget(c)
-		return s.maybeStartRound(nil, now, c.round)
+		return s.maybeStartRound(nil, now, s.round(c))
 	}
 }
 
@@ -361,13 +370,43 @@ func (s *Supervisor) stop(out []Action, c *child, again bool) []Action {
 
 func (s *Supervisor) insert(spec Child) *child {
 	c := &child{spec: spec}
-	c.round = &s.shared
-	if s.policy.Strategy == OneForOne {
+	s.children = append(s.children, c)
+	switch {
+	case s.byID != nil:
+		s.byID[spec.ID] = c
+	case len(s.children) > fewChildren:
+		s.byID = make(map[string]*child, 2*fewChildren)
+		for _, c := range s.children {
+			s.byID[c.spec.ID] = c
+		}
+	}
+	return c
+}
+
+// fewChildren are looked through faster than hashed.
+const fewChildren = 8
+
+func (s *Supervisor) child(id string) *child {
+	if s.byID != nil {
+		return s.byID[id]
+	}
+	for _, c := range s.children {
+		if c.spec.ID == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// round is the one that a child is started in.
+func (s *Supervisor) round(c *child) *round {
+	if s.shared != nil {
+		return s.shared
+	}
+	if c.round == nil {
 		c.round = &round{owner: c}
 	}
-	s.children = append(s.children, c)
-	s.byID.Set(spec.ID, c)
-	return c
+	return c.round
 }
 
 func (s *Supervisor) moveToEnd(c *child) {
@@ -378,6 +417,6 @@ func (s *Supervisor) moveToEnd(c *child) {
 func (s *Supervisor) forget(c *child) {
 	i := slices.Index(s.children, c)
 	s.children = slices.Delete(s.children, i, i+1)
-	s.byID.Delete(c.spec.ID)
+	delete(s.byID, c.spec.ID)
 	c.phase = Idle // so that its round no longer starts it
 }
