@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,14 +53,6 @@ func (o *outcomes) count() int {
 		n += len(told)
 	}
 	return n
-}
-
-func wantCause(t *testing.T, err error, want transport.Cause) {
-	t.Helper()
-	var end *transport.LinkError
-	if !errors.As(err, &end) || end.Cause != want || !errors.Is(err, transport.ErrLinkClosed) {
-		t.Errorf("error %v, want cause %s", err, want)
-	}
 }
 
 func TestDo(t *testing.T) {
@@ -420,124 +411,6 @@ func TestReplies(t *testing.T) {
 		}
 		if _, err := m.Do(within(t), "", "A.b", fmt.Appendf(nil, `{"size":%d}`, limit+1)); !errors.Is(err, transport.ErrTooLarge) {
 			t.Errorf("one byte more: %v", err)
-		}
-	})
-}
-
-func TestLinkEnds(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		talk func(p *peer)
-		want transport.Cause
-	}{
-		"with a close frame":          {func(p *peer) { _ = p.conn.Close(websocket.StatusGoingAway, "bye wss://h/secret-token-123456") }, transport.CauseClosed},
-		"without one":                 {func(p *peer) { _ = p.conn.CloseNow() }, transport.CauseReset},
-		"at garbage for a start":      {func(p *peer) { p.say("HTTP/1.1 400 Bad Request"); p.echo() }, transport.CauseProtocol},
-		"at a binary frame for start": {func(p *peer) { _ = p.conn.Write(context.Background(), websocket.MessageBinary, []byte("{}")); p.echo() }, transport.CauseProtocol},
-		"at garbage without end": {func(p *peer) {
-			p.say(`{"method":"A.b"}`)
-			for range 8 {
-				p.say(`[]`)
-			}
-			p.echo()
-		}, transport.CauseProtocol},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				var o outcomes
-				var closes atomic.Int64
-				begin := make(chan struct{})
-				m := newBrowser(t, func(p *peer) { <-begin; tc.talk(p) }).dial(t, transport.DialOptions{OnClose: func(err error) {
-					closes.Add(1)
-					wantCause(t, err, tc.want)
-					o.only(t, "call")
-				}})
-				m.Start(transport.Call{Method: "A.b", Done: func(r transport.Reply) {
-					wantCause(t, r.Err, tc.want)
-					o.of("call")(r)
-				}})
-				if m.Err() != nil {
-					t.Errorf("ended too early: %v", m.Err())
-				}
-				close(begin)
-				<-m.Closed()
-				wantCause(t, m.Err(), tc.want)
-				if strings.Contains(m.Err().Error(), "secret") {
-					t.Errorf("the peer's secret shows: %v", m.Err())
-				}
-				m.Close()
-				synctest.Wait()
-				if closes.Load() != 1 {
-					t.Errorf("OnClose was called %d times", closes.Load())
-				}
-			})
-		})
-	}
-	t.Run("broken on purpose, like one that broke", func(t *testing.T) {
-		t.Parallel()
-		synctest.Test(t, func(t *testing.T) {
-			var o outcomes
-			heard := make(chan error, 1)
-			m := newBrowser(t, func(p *peer) {
-				_, _, err := p.conn.Read(context.Background())
-				for err == nil {
-					_, _, err = p.conn.Read(context.Background())
-				}
-				heard <- err
-			}).dial(t, transport.DialOptions{})
-			m.Start(transport.Call{Method: "A.b", Done: o.of("call")})
-			synctest.Wait()
-			m.Break()
-			m.Close() // too late to be the reason
-			<-m.Closed()
-			wantCause(t, m.Err(), transport.CauseReset)
-			r := o.only(t, "call")
-			wantCause(t, r.Err, transport.CauseReset)
-			if !r.Sent {
-				t.Error("the call was written, and is said not to be")
-			}
-			if err := <-heard; websocket.CloseStatus(err) != -1 {
-				t.Errorf("the browser was told goodbye: %v", err)
-			}
-		})
-	})
-	t.Run("not at some garbage between", func(t *testing.T) {
-		t.Parallel()
-		var stats transport.Stats
-		m := newBrowser(t, func(p *peer) {
-			for range 3 {
-				p.say(`{"method":"A.b"}`)
-				for range 7 {
-					p.say(`nonsense`)
-				}
-			}
-			p.echo()
-		}).dial(t, transport.DialOptions{Stats: &stats})
-		if _, err := m.Do(within(t), "", "A.b", nil); err != nil || stats.Garbage.Load() != 21 {
-			t.Errorf("%v, %d garbage", err, stats.Garbage.Load())
-		}
-	})
-	t.Run("whatever closes it at the same time, once", func(t *testing.T) {
-		t.Parallel()
-		var closes, told atomic.Int64
-		m := newBrowser(t, (*peer).echo).dial(t, transport.DialOptions{OnClose: func(error) { closes.Add(1) }})
-		var wg sync.WaitGroup
-		const callers, each = 8, 100
-		for range callers {
-			wg.Go(func() {
-				for i := range each {
-					m.Start(transport.Call{Method: "A.b", Timeout: time.Millisecond, Done: func(transport.Reply) { told.Add(1) }})
-					if i == each/2 {
-						m.Close()
-					}
-				}
-			})
-		}
-		wg.Wait()
-		<-m.Closed()
-		if closes.Load() != 1 || told.Load() != callers*each {
-			t.Errorf("OnClose %d times, %d outcomes", closes.Load(), told.Load())
 		}
 	})
 }

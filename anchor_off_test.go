@@ -1,0 +1,78 @@
+package holdfast_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"holdfast/chaos"
+	"holdfast/messages"
+)
+
+func TestAnchorIsNotForEverybody(t *testing.T) {
+	t.Parallel()
+
+	inWorld(t, "anchor off is one link", chaos.Options{Pages: 1}, func(w *world) {
+		s := w.start("t", everything, alone)
+		time.Sleep(time.Minute)
+		if n := w.b.Dials(); n != 1 || s.Connection.AnchorOff != messages.AnchorOffSpec {
+			w.Errorf("%d links, %+v", n, s.Connection)
+		}
+	})
+
+	inWorld(t, "it is taken down and put up with the spec", chaos.Options{Pages: 1}, func(w *world) {
+		w.start("t", everything)
+		w.links()
+		w.start("t", everything, alone)
+		synctest.Wait()
+		time.Sleep(time.Second)
+		if n := len(w.b.Connections()); n != 1 {
+			w.Errorf("%d links", n)
+		}
+		w.start("t", everything, func(s *messages.TaskSpec) { s.Anchor = messages.AnchorAuto })
+		w.links()
+		if s := w.snapshot("t"); s.Connection.Anchor != messages.LinkUp {
+			w.Errorf("%+v", s.Connection)
+		}
+	})
+
+	inWorld(t, "a service that gives each connection a browser of its own gets none", chaos.Options{Pages: 1}, func(w *world) {
+		other := chaos.New(chaos.Options{Seed: 7, Pages: 2})
+		w.Cleanup(other.Close)
+		w.others = append(w.others, w.b, other)
+		w.start("t", everything)
+		time.Sleep(time.Minute)
+		s := w.snapshot("t")
+		if s.Connection.Anchor != messages.LinkDown || s.Connection.AnchorOff != messages.AnchorOffForeign || s.State != messages.StateActive {
+			w.Errorf("%+v", s.Connection)
+		}
+		if n := len(other.Connections()); n != 0 {
+			w.Errorf("%d links to the other browser", n)
+		}
+	})
+
+	inWorld(t, "a browser that takes one connection at a time is left with one", chaos.Options{Pages: 1}, func(w *world) {
+		w.single = true
+		w.start("t", everything)
+		time.Sleep(time.Minute)
+		s := w.snapshot("t")
+		if s.Connection.AnchorOff != messages.AnchorOffSingle || s.State != messages.StateActive || s.Connection.Reconnects > 5 {
+			w.Errorf("%+v", s.Connection)
+		}
+		dials := w.b.Dials()
+		time.Sleep(time.Hour / 2)
+		if n := w.b.Dials(); n != dials {
+			w.Errorf("%d more dials", n-dials)
+		}
+	})
+
+	inWorld(t, "a second connection that is refused costs the task nothing", chaos.Options{Pages: 1}, func(w *world) {
+		w.atMost = 1
+		w.start("t", everything)
+		time.Sleep(2 * time.Minute)
+		s := w.snapshot("t")
+		if s.Connection.Anchor != messages.LinkDown || s.Connection.AnchorOff != messages.AnchorOffUnreachable || s.State != messages.StateActive || s.Connection.Reconnects != 0 {
+			w.Errorf("%+v", s.Connection)
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package messages
+
+import "time"
+
+// DialogMemory survives a dialog actor.
+type DialogMemory struct {
+	Seq    uint64
+	Open   []OpenDialog
+	Recent []ClosedDialog // oldest first
+	// Late are dialogs of the past that a link may still tell of, or may yet.
+	Late []SeenDialog
+	// Watches are the sessions that look on, by role and page.
+	Watches []PageWatch
+	// Answered are the keys of bridged dialogs that were, newest last.
+	Answered []string
+}
+
+// PageWatch is a link's session on a page.
+type PageWatch struct {
+	Role    Role
+	Gen     Generation
+	Page    TargetID
+	Session SessionID
+	Covered bool // its Page domain is enabled
+}
+
+// Way is a session by which a dialog can be answered.
+type Way struct {
+	Role    Role
+	Gen     Generation
+	Session SessionID
+}
+
+// Sight is what a link has told of a dialog.
+type Sight uint8
+
+// What a link can have told of a dialog.
+const (
+	SightBlind   Sight = iota // was not there when it opened
+	SightDue                  // was there, and will tell of it
+	SightOpened               // has told that it opened
+	SightPartial              // came while it was open: tells of its end at most
+	SightUnsure               // came about when it opened: tells of all, or of its end, or of nothing
+	SightOver                 // has told all it will
+)
+
+// SeenDialog is a dialog as the links tell it from others.
+type SeenDialog struct {
+	Seq     uint64 // the n-th of the task
+	Page    TargetID
+	Frame   FrameID
+	Type    string
+	Message string
+	Sights  [Roles]Sight
+	// Lost: no link reached it any more. It may stand open all the same, and a
+	// later link tell of its end.
+	Lost bool
+}
+
+// OpenDialog is a dialog with what only the dialog actor may know: the text
+// as the page gave it, and how it can be answered.
+type OpenDialog struct {
+	Dialog     Dialog
+	Seen       SeenDialog
+	Ways       []Way // the one to be tried first in front
+	Pause      Pause // of a bridged one
+	RawDefault string
+	OpenedAt   time.Time
+	ExpiresAt  time.Time
+	// ShutBy is set once the dialog has closed and only the outcome of our own
+	// answer is awaited: who closed it, if that outcome never comes.
+	ShutBy ClosedBy
+}
