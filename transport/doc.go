@@ -18,7 +18,8 @@
 //   - One goroutine reads. Another writes while there is something to write.
 //     An idle link has no other goroutine, and no buffer but the library's.
 //   - A tap below the WebSocket tells when there is nothing more to be read without
-//     waiting: what was put off while messages followed each other is done then.
+//     waiting: what was put off while messages followed each other is done then, and
+//     whom it woke goes first.
 //   - One goroutine writes at a time, commands in the order of their starts, and
 //     a command that has begun is written to its end.
 //   - Replies and events are handed out in the order of the wire.

@@ -55,6 +55,7 @@ func (r *reader) read() {
 			return
 		}
 		if r.deep && r.renewable() {
+			r.told = r.m.gathering == nil // whoever has been told something is next, and not the new goroutine
 			go r.again()
 			return
 		}
@@ -78,29 +79,15 @@ func (r *reader) renewable() bool {
 	return true
 }
 
-// growStack makes room for what decoding an event needs, while there is little on a
-// new goroutine's stack: growing it further down was 20 µs of a dialog's way, when
-// everything has slept.
-//
-//go:noinline
-func growStack(never bool) {
-	if never { // the frame counts, not what is in it
-		var frame [4 << 10]byte
-		fill(frame[:])
-	}
-}
-
-//go:noinline
-func fill(b []byte) { clear(b) }
-
 // reader takes messages off the socket, one at a time.
 type reader struct {
 	m       *Mux
 	hint    int  // the size of the last message
 	begun   bool // a good message has come
 	garbage int  // bad ones in a row
-	told    bool // the last message was somebody's reply
+	told    bool // somebody waits for what the last message was
 	deep    bool // the last message was somebody's: the stack may have grown
+	events  int  // handed out since the last look for more
 
 	again   func()        // read; made once, for it would be made anew with every goroutine
 	renewed time.Duration // since the link was born: all goroutines until then are accounted for
@@ -120,6 +107,11 @@ func (r *reader) dry() {
 		r.release()
 	}
 	r.settle()
+	if r.events == 1 && !r.inside {
+		// As for a reply: an event that comes alone finds everybody asleep.
+		runtime.Gosched()
+	}
+	r.events = 0
 }
 
 func (r *reader) release() {
@@ -151,8 +143,8 @@ func (r *reader) hear() {
 func (r *reader) next() *LinkError {
 	m := r.m
 	if r.told {
-		// Whoever waits for the reply is next on this processor; that the socket
-		// is empty can be found out while the browser has the next command.
+		// Whoever waits for it is next on this processor; that the socket is empty
+		// can be found out while the browser has the next command.
 		r.told = false
 		runtime.Gosched()
 	}
@@ -289,7 +281,7 @@ func (r *reader) handle(kind websocket.MessageType, msg []byte) *LinkError {
 	case e.Method != nil:
 		m.countEvent(len(msg))
 		r.deep = true
-		growStack(false)
+		r.events++
 		m.handleEvent(e)
 	case e.Error != nil:
 		m.countOther(len(msg))

@@ -97,8 +97,7 @@ const (
 )
 
 var long = map[string]bool{
-	"Page.javascriptDialogOpening": true, "Page.javascriptDialogClosed": true, "Page.frameAttached": true, "Page.frameNavigated": true,
-	"Page.navigatedWithinDocument": true, "Page.frameStartedNavigating": true, "Runtime.consoleAPICalled": true,
+	"Page.frameAttached": true, "Page.frameNavigated": true, "Page.navigatedWithinDocument": true, "Page.frameStartedNavigating": true, "Runtime.consoleAPICalled": true,
 	"Runtime.exceptionThrown": true, "Target.attachedToTarget": true, "Target.targetInfoChanged": true,
 	"Debugger.paused": true, "Runtime.bindingCalled": true, "Fetch.requestPaused": true,
 }
@@ -110,14 +109,37 @@ var long = map[string]bool{
 // encoding/json and not the codec of cdproto: pages send lone surrogates
 // (C2), which the strict codec refuses and this one replaces.
 func decode(c Config, now time.Time, method string, params []byte) any {
+	switch method {
+	case dialogOpening:
+		return decodeOpening(c, now, params)
+	case dialogClosed:
+		return decodeClosed(c, params)
+	}
+	growStack(false)
+	return decodeOther(c, now, method, params)
+}
+
+// growStack makes room for what decoding most events needs, before more is on the
+// stack of an idle link's reader. Growing it further down costs more, and growing it
+// at all was a tenth of a dialog's way, which does without.
+//
+//go:noinline
+func growStack(never bool) {
+	if never { // the frame counts, not what is in it
+		var frame [4 << 10]byte
+		fill(frame[:])
+	}
+}
+
+//go:noinline
+func fill(b []byte) { clear(b) }
+
+// decodeOther is decode for what no page waits for: it needs much of the stack.
+func decodeOther(c Config, now time.Time, method string, params []byte) any {
 	if len(params) > maxPlainEvent && !long[method] {
 		return nil // no browser says so much of so little
 	}
 	switch method {
-	case "Page.javascriptDialogOpening":
-		return decodeOpening(c, now, params)
-	case "Page.javascriptDialogClosed":
-		return decodeClosed(c, params)
 	case "Page.frameAttached":
 		var e struct { // without the stack of the script that did it
 			Frame  string `json:"frameId"`

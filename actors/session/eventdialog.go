@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
 
 	"holdfast/messages"
@@ -13,36 +12,55 @@ import (
 // An agent waits for what a dialog says, and so does its page: these two events
 // are read by hand where they can be.
 
+const (
+	dialogOpening = "Page.javascriptDialogOpening"
+	dialogClosed  = "Page.javascriptDialogClosed"
+)
+
+// opening is what is kept of such an event.
+type opening struct{ frame, url, message, kind, prompt string }
+
 func decodeOpening(c Config, now time.Time, params []byte) any {
-	var e page.EventJavascriptDialogOpening
-	if !plain(params, func(name, text []byte, _ bool) bool {
-		switch string(name) {
-		case "url":
-			e.URL = string(text)
-		case "frameId":
-			e.FrameID = cdp.FrameID(text)
-		case "message":
-			e.Message = string(text)
-		case "type":
-			e.Type = page.DialogType(text)
-		case "defaultPrompt":
-			e.DefaultPrompt = string(text)
-		case "hasBrowserHandler":
-			return text == nil
-		default:
-			return false
-		}
-		return text != nil
-	}) {
-		e = page.EventJavascriptDialogOpening{}
-		if json.Unmarshal(params, &e) != nil {
+	var o opening
+	if !plain(params, o.member) {
+		var ok bool
+		if o, ok = thoroughOpening(params); !ok {
 			return nil
 		}
 	}
 	return messages.DialogOpened{
-		Role: c.Role, Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: messages.FrameID(clip(string(e.FrameID), maxID)),
-		Type: clip(string(e.Type), maxID), Message: clip(e.Message, maxDialogText), Default: clip(e.DefaultPrompt, maxDialogText), URL: clip(e.URL, maxURL), Heard: now,
+		Role: c.Role, Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: messages.FrameID(clip(o.frame, maxID)),
+		Type: clip(o.kind, maxID), Message: clip(o.message, maxDialogText), Default: clip(o.prompt, maxDialogText), URL: clip(o.url, maxURL), Heard: now,
 	}
+}
+
+func (o *opening) member(name, text []byte, _ bool) bool {
+	switch string(name) {
+	case "url":
+		o.url = string(text)
+	case "frameId":
+		o.frame = string(text)
+	case "message":
+		o.message = string(text)
+	case "type":
+		o.kind = string(text)
+	case "defaultPrompt":
+		o.prompt = string(text)
+	case "hasBrowserHandler":
+		return text == nil
+	default:
+		return false
+	}
+	return text != nil
+}
+
+// thoroughOpening takes all that JSON allows.
+func thoroughOpening(params []byte) (opening, bool) {
+	var e page.EventJavascriptDialogOpening
+	if json.Unmarshal(params, &e) != nil {
+		return opening{}, false
+	}
+	return opening{string(e.FrameID), e.URL, e.Message, string(e.Type), e.DefaultPrompt}, true
 }
 
 func decodeClosed(c Config, params []byte) any {

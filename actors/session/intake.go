@@ -101,6 +101,14 @@ type queued struct {
 
 // take is called by the link for every event.
 func (in *intake) take(e transport.Event) {
+	if e.Method == dialogOpening {
+		// It comes alone, and is waited for.
+		in.settle()
+		if fact := decode(*in.cfg, time.Now(), e.Method, e.Params); fact != nil && !in.door.Send(fact) {
+			in.mux.Flood()
+		}
+		return
+	}
 	if in.said == nil {
 		in.said = saids.Get().(*said)
 		in.unread = in.queued.events.Load() < behind
