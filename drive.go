@@ -35,13 +35,14 @@ func (n *Node) respond(ctx context.Context, id messages.TaskID, a messages.Dialo
 	if err != nil {
 		return messages.ClosedDialog{}, err
 	}
-	defer b.Use()()
+	b.Begin()
+	defer b.Done()
+	began, answers := time.Now(), make(answers, 1)
+	n.sys.Send(v.Supervisor, messages.AnswerDialog{Answer: a, Reply: answers.give})
+	// A page waits: what bounds the wait for it is made while it is on its way.
 	ctx, cancel := context.WithTimeout(ctx, answerBudget)
 	defer cancel()
-	began := time.Now()
-	closed, err := n.ask(ctx, b.Ended(), func(r messages.ReplyTo) {
-		n.sys.Send(v.Supervisor, messages.AnswerDialog{Answer: a, Reply: r})
-	})
+	closed, err := n.await(ctx, b.Ended(), answers)
 	n.metrics.Answered(time.Since(began), err)
 	if err != nil {
 		return messages.ClosedDialog{}, err

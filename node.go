@@ -246,12 +246,22 @@ func (n *Node) Abort(ctx context.Context) error {
 // ask gives an order and waits for its answer, for ctx, or for the end of the
 // task, where ended is not nil.
 func (n *Node) ask(ctx context.Context, ended <-chan struct{}, order func(messages.ReplyTo)) (any, error) {
-	type answer struct {
-		value any
-		err   error
-	}
-	answers := make(chan answer, 1)
-	order(func(v any, err error) { answers <- answer{v, err} })
+	answers := make(answers, 1)
+	order(answers.give)
+	return n.await(ctx, ended, answers)
+}
+
+// answers is where the one answer to an order comes.
+type answers chan answer
+
+type answer struct {
+	value any
+	err   error
+}
+
+func (a answers) give(v any, err error) { a <- answer{v, err} }
+
+func (n *Node) await(ctx context.Context, ended <-chan struct{}, answers answers) (any, error) {
 	select {
 	case a := <-answers:
 		return a.value, a.err

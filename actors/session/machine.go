@@ -341,13 +341,21 @@ func (m *Machine) dialogsOpen(now time.Time, o messages.DialogsOpen) {
 
 // answerCommand is the answer to a dialog on the wire.
 func answerCommand(o messages.HandleDialog) Command {
-	params := struct {
-		Accept bool    `json:"accept"`
-		Text   *string `json:"promptText,omitempty"`
-	}{o.Accept, o.Text}
+	var params []byte
+	switch {
+	case o.Text != nil:
+		params = mustJSON(struct {
+			Accept bool   `json:"accept"`
+			Text   string `json:"promptText"`
+		}{o.Accept, *o.Text})
+	case o.Accept:
+		params = []byte(`{"accept":true}`)
+	default:
+		params = []byte(`{"accept":false}`)
+	}
 	return Command{
 		Tag: Tag{Kind: TagDialog, ID: o.Dialog}, Method: "Page.handleJavaScriptDialog",
-		Params: mustJSON(params), Timeout: AnswerBudget, Direct: true,
+		Params: params, Timeout: AnswerBudget, Direct: true,
 	}
 }
 

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -87,10 +88,10 @@ func (m *Machine) dialogsRestarted() {
 
 // sessionOrder lists the sessions as they were attached.
 func (m *Machine) sessionOrder() []messages.SessionID {
-	return slices.SortedFunc(maps.Keys(m.sessions), func(a, b messages.SessionID) int {
-		if m.sessions[a].seq < m.sessions[b].seq {
-			return -1
-		}
-		return 1
-	})
+	order := make([]messages.SessionID, 0, len(m.sessions))
+	for s := range m.sessions {
+		order = append(order, s)
+	}
+	slices.SortFunc(order, func(a, b messages.SessionID) int { return cmp.Compare(m.sessions[a].seq, m.sessions[b].seq) })
+	return order
 }

@@ -124,16 +124,19 @@ func (m *Machine) pageBridge(t messages.TargetID) string { return bridgeOf(m.pag
 // its sessions, while it is wanted, and of any, while it is not any more.
 func (m *Machine) pageBridges() map[messages.TargetID]string {
 	wanted := m.bridged()
-	bridges := map[messages.TargetID]string{}
+	var bridges map[messages.TargetID]string // nearly always there are none
 	for _, e := range m.sessions {
+		if !wanted && !e.bridged {
+			continue
+		}
 		before, seen := bridges[e.cfg.Page]
 		switch {
 		case wanted && e.unbridged, before == messages.BridgeUnavailable:
-			bridges[e.cfg.Page] = messages.BridgeUnavailable
+			few.Put(&bridges, e.cfg.Page, messages.BridgeUnavailable)
 		case wanted && !e.bridged:
-			bridges[e.cfg.Page] = messages.BridgeNative
+			few.Put(&bridges, e.cfg.Page, messages.BridgeNative)
 		case e.bridged && (!wanted || !seen):
-			bridges[e.cfg.Page] = messages.BridgeOn
+			few.Put(&bridges, e.cfg.Page, messages.BridgeOn)
 		}
 	}
 	return bridges

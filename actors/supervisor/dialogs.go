@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"maps"
 	"slices"
 
 	"holdfast/internal/few"
@@ -25,15 +24,20 @@ func (m *Machine) dialogsChanged(c messages.DialogsChanged) {
 			m.tellSiblings(false, c.Closed.TargetID)
 		}
 	}
-	touched := slices.Collect(maps.Keys(m.told))
+	touched := make([]messages.TargetID, 0, len(m.told)+len(c.Pending))
+	for t := range m.told {
+		touched = append(touched, t)
+	}
 	for _, d := range c.Pending {
-		touched = append(touched, d.TargetID)
+		if !m.told[d.TargetID] && !slices.Contains(touched, d.TargetID) {
+			touched = append(touched, d.TargetID)
+		}
 	}
 	slices.Sort(touched)
-	for _, t := range slices.Compact(touched) {
-		m.tellDialogs(t)
+	for _, t := range touched {
 		// A second link's word of a dialog changes its memory, and nothing that is shown.
 		if c.Closed != nil && c.Closed.TargetID == t || !slices.Equal(on(before, t), on(m.pending, t)) {
+			m.later = append(m.later, m.dialogsOpen(t)...)
 			m.pageChanged(t)
 		}
 	}
@@ -46,7 +50,9 @@ func (m *Machine) inOOPIF(d messages.Dialog) bool {
 }
 
 // tellDialogs says to every session of a page which dialogs wait on it.
-func (m *Machine) tellDialogs(page messages.TargetID) {
+func (m *Machine) tellDialogs(page messages.TargetID) { m.out = append(m.out, m.dialogsOpen(page)...) }
+
+func (m *Machine) dialogsOpen(page messages.TargetID) (orders []Effect) {
 	dialogs := m.dialogsOn(page)
 	if len(dialogs) > 0 {
 		few.Put(&m.told, page, true)
@@ -55,9 +61,10 @@ func (m *Machine) tellDialogs(page messages.TargetID) {
 	}
 	for _, s := range m.sessionOrder() {
 		if m.sessions[s].cfg.Page == page {
-			m.do(ToSession{s, messages.DialogsOpen{Dialogs: dialogs, Holding: len(m.blocking(s, dialogs)) > 0, Paused: len(m.pausing(s, dialogs)) > 0}})
+			orders = append(orders, ToSession{s, messages.DialogsOpen{Dialogs: dialogs, Holding: m.anyHeldBy(s, dialogs, blocks), Paused: m.anyHeldBy(s, dialogs, pauses)}})
 		}
 	}
+	return orders
 }
 
 func (m *Machine) dialogsOn(page messages.TargetID) []messages.Dialog { return on(m.pending, page) }
@@ -73,27 +80,25 @@ func on(dialogs []messages.Dialog, page messages.TargetID) []messages.Dialog {
 	return on
 }
 
-// pausing are those of dialogs that wait in the debugger of session s.
-func (m *Machine) pausing(s messages.SessionID, dialogs []messages.Dialog) []messages.Dialog {
-	var mine []messages.Dialog
-	for _, d := range dialogs {
-		if d.Path == messages.PathBridge && !d.Holds && m.holder(d) == s {
-			mine = append(mine, d)
+// blocks says that a dialog keeps the renderer of its holder from answering: one
+// that waits in the debugger does not.
+func blocks(d *messages.Dialog) bool { return d.Path != messages.PathBridge || d.Holds }
+
+// pauses says that a dialog waits in the debugger of its holder.
+func pauses(d *messages.Dialog) bool { return !blocks(d) }
+
+// heldBy are those of dialogs, of that kind, that session s is the holder of.
+func (m *Machine) heldBy(s messages.SessionID, dialogs []messages.Dialog, kind func(*messages.Dialog) bool) (mine []messages.Dialog) {
+	for i := range dialogs {
+		if kind(&dialogs[i]) && m.holder(dialogs[i]) == s {
+			mine = append(mine, dialogs[i])
 		}
 	}
 	return mine
 }
 
-// blocking are those of dialogs that keep the renderer of session s from
-// answering: those whose frame lives there, unless it waits in the debugger.
-func (m *Machine) blocking(s messages.SessionID, dialogs []messages.Dialog) []messages.Dialog {
-	var mine []messages.Dialog
-	for _, d := range dialogs {
-		if (d.Path != messages.PathBridge || d.Holds) && m.holder(d) == s {
-			mine = append(mine, d)
-		}
-	}
-	return mine
+func (m *Machine) anyHeldBy(s messages.SessionID, dialogs []messages.Dialog, kind func(*messages.Dialog) bool) bool {
+	return slices.ContainsFunc(dialogs, func(d messages.Dialog) bool { return kind(&d) && m.holder(d) == s })
 }
 
 // holder is the session whose process runs the frame that asks: that of the

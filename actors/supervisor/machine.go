@@ -53,6 +53,7 @@ type Machine struct {
 	recovering map[messages.TargetID]*recovery
 	orphaned   map[messages.TargetID]orphan // dialogs that were lost on a page that has not answered since
 	turned     []messages.TargetID          // pages whose state is another than was shown last
+	later      []Effect                     // that nobody is to wait for who reads what is published
 	answers    []Answer                     // for who is to read what is published before
 
 	memory  messages.DialogMemory
@@ -329,6 +330,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	if len(m.events) > 0 || !m.flushing && len(m.held) > 0 {
 		m.do(Publish{m.take()})
 	}
+	m.out, m.later = append(m.out, m.later...), nil
 	m.giveAnswers()
 	if r, ok := in.(messages.Relay); ok {
 		m.do(Answer(r))

@@ -311,8 +311,24 @@ func TestAVersionMeansAChange(t *testing.T) {
 		{health, false},
 	} {
 		before := b.m.Snapshot().Version
-		if news := has[supervisor.Publish](b.step(c.in)); news != c.news || b.m.Snapshot().Version > before != c.news {
+		effects := b.step(c.in)
+		if news := has[supervisor.Publish](effects); news != c.news || b.m.Snapshot().Version > before != c.news {
 			t.Errorf("%T: published %t, version %d, before %d; want %t", c.in, news, b.m.Snapshot().Version, before, c.news)
 		}
+		// Whoever waits for a dialog is told before its page's session, which is told
+		// of what is new to it alone.
+		if told := slices.IndexFunc(effects, isDialogsOpen); told >= 0 && (!c.news || !has[supervisor.Publish](effects[:told])) {
+			t.Errorf("%+v: %+v", c.in, effects)
+		} else if _, ok := c.in.(messages.DialogsChanged); ok && c.news && told < 0 {
+			t.Errorf("%+v: the session is not told", c.in)
+		}
 	}
+}
+
+func isDialogsOpen(e supervisor.Effect) bool {
+	to, ok := e.(supervisor.ToSession)
+	if ok {
+		_, ok = to.Msg.(messages.DialogsOpen)
+	}
+	return ok
 }

@@ -51,7 +51,7 @@ func (m *Machine) sessionViews(ports *few.Map[messages.SessionID, *session.Port]
 		p := m.pages[e.cfg.Page]
 		views.Set(s, Session{
 			Port: ports.At(s), Target: e.cfg.Target, Page: e.cfg.Page, State: e.health,
-			Blocking: m.blocking(s, dialogs), Paused: m.pausing(s, dialogs), PageDialogs: dialogs, Poisoned: p != nil && p.poisoned,
+			Blocking: m.heldBy(s, dialogs, blocks), Paused: m.heldBy(s, dialogs, pauses), PageDialogs: dialogs, Poisoned: p != nil && p.poisoned,
 		})
 	}
 	return views
