@@ -214,3 +214,29 @@ func TestDemand6_EverybodyAnswersWhileThePrimaryDies(t *testing.T) {
 		t.Logf("ended by %v", ends)
 	})
 }
+
+// TestM2_WhatTheAnchorSawIsNotLostForItsSlowness: the primary has told of a dialog and
+// fallen, while the anchor has not heard yet that its Page.enable took effect.
+func TestM2_WhatTheAnchorSawIsNotLostForItsSlowness(t *testing.T) {
+	t.Parallel()
+	r, p := proxied(t, chromiumtest.Shared(t))
+	askingPages(r)
+	k := r.task("m2-slow", r.through(p), func(s *messages.TaskSpec) { s.Bridge = messages.BridgeOff })
+	primary, anchor := k.links(p)
+	p.HoldReplies(anchor, `"Page.enable"`)
+	page := k.openTab("http://a.test/asker")
+	until(t, "the reply to Page.enable", func() bool { return p.Waits(anchor) })
+	k.laterOn(page, "ask('prompt')")
+	d := k.dialog()
+	p.HoldDials()
+	k.fells(p, primary)
+	k.answers(d, 1, func() { p.Release(anchor) })
+	if c := k.closed(d.ID); c.ClosedBy != messages.ClosedByAgent || !c.Promoted {
+		t.Errorf("closed %+v", c)
+	}
+	p.ReleaseDials()
+	k.reconnected(1)
+	if got := k.evalOn(page, "window.got"); got != `"d-1 caller 0"` {
+		t.Errorf("the page got %s", got)
+	}
+}

@@ -1,6 +1,7 @@
 package chromiumtest
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net"
@@ -42,6 +43,9 @@ type proxied struct {
 	client, upstream net.Conn
 	first            []byte        // the client's first message
 	held             chan struct{} // closed by Release and by the end; nil when not held
+	until            []byte        // what the client says before the browser's word is held
+	mute             chan struct{} // and then it is: as held
+	waits            bool          // the browser has said something since
 	delay            time.Duration
 }
 
@@ -238,13 +242,16 @@ func (p *FaultProxy) pump(c *proxied, to, from net.Conn, fromClient bool) {
 		if fromClient && c.first == nil {
 			c.first = payload
 		}
+		if fromClient && c.until != nil && bytes.Contains(payload, c.until) {
+			c.until, c.mute = nil, make(chan struct{})
+		}
 		p.messages = append(p.messages, Message{Conn: c.number, FromClient: fromClient, At: time.Now(), Payload: payload})
 	})
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := from.Read(buffer)
 		if n > 0 {
-			if !p.pass(c) {
+			if !p.pass(c, fromClient) {
 				return
 			}
 			frames.write(buffer[:n])
@@ -269,11 +276,16 @@ func (p *FaultProxy) pump(c *proxied, to, from net.Conn, fromClient bool) {
 
 // pass waits while the proxy or the connection is stalled, or slow, and says
 // whether the connection is still open then.
-func (p *FaultProxy) pass(c *proxied) bool {
+func (p *FaultProxy) pass(c *proxied, fromClient bool) bool {
 	delayed := false
 	for {
 		p.mu.Lock()
 		stalled, held, delay := p.stalled, c.held, c.delay
+		var mute chan struct{}
+		if !fromClient {
+			mute = c.mute
+			c.waits = c.waits || mute != nil
+		}
 		_, open := p.open[c]
 		p.mu.Unlock()
 		switch {
@@ -283,6 +295,8 @@ func (p *FaultProxy) pass(c *proxied) bool {
 			<-stalled
 		case held != nil:
 			<-held
+		case mute != nil:
+			<-mute
 		case delay > 0 && !delayed:
 			delayed = true
 			<-time.After(delay)

@@ -61,7 +61,27 @@ func (p *FaultProxy) Hold(number int) bool {
 	return true
 }
 
-// Release ends Hold; what was held goes on its way.
+// HoldReplies lets nothing of the browser's pass one connection any more, from the
+// client's next message on that contains until, until Release or its end.
+func (p *FaultProxy) HoldReplies(number int, until string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.find(number)
+	if c != nil {
+		c.until, c.waits = []byte(until), false
+	}
+	return c != nil
+}
+
+// Waits says whether the browser has said something that HoldReplies holds.
+func (p *FaultProxy) Waits(number int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.find(number)
+	return c != nil && c.waits
+}
+
+// Release ends Hold and HoldReplies; what was held goes on its way.
 func (p *FaultProxy) Release(number int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -116,10 +136,13 @@ func (p *FaultProxy) find(number int) *proxied {
 
 // release lets go what waits; the proxy's lock is held.
 func (c *proxied) release() {
-	if c.held != nil {
-		close(c.held)
-		c.held = nil
+	for _, hold := range []*chan struct{}{&c.held, &c.mute} {
+		if *hold != nil {
+			close(*hold)
+			*hold = nil
+		}
 	}
+	c.until = nil
 }
 
 // awaitRelease waits while the connection is held.

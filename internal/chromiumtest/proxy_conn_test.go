@@ -60,6 +60,33 @@ func TestProxyHoldsOneConnection(t *testing.T) {
 	<-held.Done()
 }
 
+func TestProxyHoldsReplies(t *testing.T) {
+	t.Parallel()
+	p, c := proxied(t)
+	p.HoldReplies(1, "Target.getTargets")
+	c.Must("", "Browser.getVersion", nil)
+	if p.Waits(1) {
+		t.Error("something waits too early")
+	}
+	waits := c.Send("", "Target.getTargets", nil)
+	deadline := time.After(chromiumtest.Patience)
+	for !p.Waits(1) {
+		select {
+		case <-deadline:
+			t.Fatal("the browser was not asked")
+		case <-time.After(time.Millisecond):
+		}
+	}
+	if _, err := waits.Wait(100 * time.Millisecond); err == nil {
+		t.Fatal("a reply passed while held")
+	}
+	p.Release(1)
+	if _, err := waits.Wait(chromiumtest.Patience); err != nil {
+		t.Fatalf("after release: %v", err)
+	}
+	c.Must("", "Target.getTargets", nil)
+}
+
 func TestProxyIsSlow(t *testing.T) {
 	t.Parallel()
 	p, c := proxied(t)
