@@ -27,6 +27,7 @@ type drill struct {
 	proxy   *chromiumtest.FaultProxy
 	ledger  *ledger
 	trace   *trace
+	clock   clock
 	scope   messages.Scope
 	page    messages.TargetID
 

@@ -143,6 +143,7 @@ func (d *drill) drive(list []kill) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var working sync.WaitGroup
 	working.Go(func() { d.watch(ctx) })
+	working.Go(func() { d.clock.run(ctx) })
 	working.Go(func() { d.caller(ctx, "page", false) })
 	working.Go(func() { d.caller(ctx, "iframe", true) })
 	working.Go(func() { d.navigator(ctx) })
