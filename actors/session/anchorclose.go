@@ -20,7 +20,11 @@ func (m *AnchorMachine) leave() {
 		return
 	}
 	m.leaving, m.awaited = true, 1
-	m.do(Arm{timerLeave, LeaveBudget})
+	budget := LeaveBudget
+	if len(m.freeing) > 0 {
+		budget = FreeBudget
+	}
+	m.do(Arm{timerLeave, budget})
 	m.resumeAll()
 	m.do(autoAttachPages(TagCalm, false)) // attaches anew to what was left before
 	m.giveBack()

@@ -7,7 +7,9 @@ import "holdfast/messages"
 func (m *AnchorMachine) leavePage(t messages.TargetID) {
 	p := m.pages[t]
 	delete(m.pages, t)
-	delete(m.owned, t)
+	if !m.leaving { // else it is still to be closed, if there is nobody else to do it
+		delete(m.owned, t)
+	}
 	if !m.attached || p != nil && p.session == "" {
 		m.left[t] = true
 	}

@@ -59,6 +59,7 @@ var (
 		"Runtime.bindingCalled",
 		"Target.attachedToTarget",
 		"Target.detachedFromTarget",
+		"Target.targetDestroyed",
 	}
 )
 

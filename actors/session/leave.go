@@ -7,8 +7,12 @@ import (
 	"holdfast/messages"
 )
 
-// LeaveBudget bounds an orderly end of the link.
-const LeaveBudget = 1500 * time.Millisecond
+// LeaveBudget bounds an orderly end of the link, and FreeBudget that of an anchor which
+// has pages to free before it can close them: that takes a window of its own.
+const (
+	LeaveBudget = 1500 * time.Millisecond
+	FreeBudget  = 3 * time.Second
+)
 
 const timerLeave = "leave"
 

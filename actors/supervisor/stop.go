@@ -95,11 +95,14 @@ func (m *Machine) leaveAnchor() {
 // anchorHas gives the anchor time to leave: more where there is no primary, and
 // it has to close what is the task's.
 func (m *Machine) anchorHas(primary bool) {
-	if primary {
-		m.do(Arm{timerAnchorStop, anchorLeaves})
-	} else {
-		m.do(Arm{timerAnchorStop, session.LeaveBudget})
+	budget := session.LeaveBudget
+	switch {
+	case primary:
+		budget = anchorLeaves
+	case len(m.heldAtTheEnd()) > 0:
+		budget = session.FreeBudget
 	}
+	m.do(Arm{timerAnchorStop, budget})
 }
 
 // leaveBrowser also ends a link that dials or attaches: a tab may have been

@@ -198,8 +198,12 @@ func (m *Machine) becomePoisoned(t messages.TargetID) {
 }
 
 func (m *Machine) freePoisoned(t messages.TargetID) {
-	if p := m.pages[t]; p == nil || !p.poisoned {
+	p := m.pages[t]
+	switch {
+	case p == nil, !p.poisoned:
 		return
+	case p.session == "", m.stopping():
+		return // whoever attaches to it again frees it; and the end does, with both links
 	}
 	if m.recovering[t] == nil {
 		m.beginRecovery(t, messages.RecoverRelease, nil)
