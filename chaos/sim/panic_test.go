@@ -19,6 +19,7 @@ type breaker struct {
 	mu    sync.Mutex
 	armed map[string]plan.Panic // by task
 	fired []string
+	last  time.Time // when one of them was, until it is asked for
 	deaf  []deaf
 }
 
@@ -69,6 +70,14 @@ func (b *breaker) deafened() []deaf {
 	return list
 }
 
+// broke says when an actor was broken last, once.
+func (b *breaker) broke() (at time.Time, news bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at, b.last = b.last, time.Time{}
+	return at, !at.IsZero()
+}
+
 // hasBroken says whether an actor of that kind of the task has been broken.
 func (b *breaker) hasBroken(task messages.TaskID, kind string) bool {
 	b.mu.Lock()
@@ -110,7 +119,7 @@ func (b *breaker) intercept(m guard.Moment) {
 	}
 	delete(b.armed, task)
 	what := fmt.Sprintf("%s: %s/%s %s", task, m.Kind, m.Phase, strings.TrimPrefix(fmt.Sprintf("%T", m.Msg), "messages."))
-	b.fired = append(b.fired, what)
+	b.fired, b.last = append(b.fired, what), time.Now()
 	if p.Actor == "dialog" || p.Actor == "session" {
 		b.deaf = append(b.deaf, deaf{task, time.Now()})
 	}

@@ -22,6 +22,9 @@ func (w *world) look() {
 			}
 		}
 	}
+	if at, news := w.breaker.broke(); news {
+		w.faultUntil(at)
+	}
 	for _, deaf := range w.breaker.deafened() {
 		t := w.task(messages.TaskID(deaf.task))
 		w.dialogs.excuseAt(t, deafened, deaf.at)

@@ -60,6 +60,8 @@ type world struct {
 
 	outages   []*outage
 	faultOver time.Time // when the last fault is or was over
+	disturbed bool      // by a fault from which it has not been seen to recover
+	settledAt time.Time // when all was as the browsers said last
 	settled   bool
 	calm      bool // nothing has been done since all was as the browsers said
 	zombies   map[*chaos.Conn]bool
@@ -97,7 +99,7 @@ func (w *world) failed() bool {
 // newWorld starts a node without tasks and browsers with a page each.
 func newWorld(t *testing.T, p plan.Plan, tr *trace) *world {
 	w := &world{
-		plan: p, trace: tr, faultOver: time.Now(),
+		plan: p, trace: tr, faultOver: time.Now(), disturbed: true,
 		zombies: map[*chaos.Conn]bool{}, orphans: map[messages.TargetID]bool{}, torn: map[*chaos.Conn]bool{},
 		counts: counts{
 			opened: map[string]int{}, closedBy: map[messages.ClosedBy]int{},
@@ -213,8 +215,11 @@ func (w *world) last(d time.Duration, end func()) {
 }
 
 // fault notes that a fault goes on for d from now.
-func (w *world) fault(d time.Duration) {
-	if over := time.Now().Add(d); over.After(w.faultOver) {
+func (w *world) fault(d time.Duration) { w.faultUntil(time.Now().Add(d)) }
+
+func (w *world) faultUntil(over time.Time) {
+	w.disturbed = true
+	if over.After(w.faultOver) {
 		w.faultOver = over
 	}
 }
@@ -243,10 +248,18 @@ func (w *world) settle() {
 		if w.failed() {
 			return
 		}
-		took := max(0, time.Since(w.faultOver))
+		since := w.faultOver
+		if !w.disturbed {
+			since = w.settledAt
+		}
+		took := max(0, time.Since(since))
 		if len(diff) == 0 {
-			w.recoveries = append(w.recoveries, took)
-			w.trace.say("settled %s after the last fault", took)
+			if w.disturbed {
+				w.recoveries = append(w.recoveries, took)
+				w.trace.say("settled %s after the last fault", took)
+			} else {
+				w.trace.say("settled")
+			}
 			break
 		}
 		if took > recoveryMax {
@@ -258,7 +271,7 @@ func (w *world) settle() {
 		step = min(2*step, 200*millisecond)
 		w.restartLost()
 	}
-	w.settled, w.calm = true, true
+	w.settled, w.calm, w.disturbed, w.settledAt = true, true, false, time.Now()
 	w.look()
 	w.settled = false
 	for _, line := range w.state() {
