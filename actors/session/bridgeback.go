@@ -42,14 +42,16 @@ func (b *bridge) removeScript(id string) {
 	}
 }
 
-func (b *bridge) turnOff(by messages.Mechanism) { b.turnOffOf(b.secret.mark(by), b.epoch) }
+func (b *bridge) turnOff(by messages.Mechanism) {
+	if b.unable && b.beside {
+		return // another has what this session was refused
+	}
+	b.turnOffOf(b.secret.mark(by), b.epoch)
+}
 
 // turnOffOf has the documents that are there ask whoever was before the functions of a
 // mark.
 func (b *bridge) turnOffOf(mark string, epoch uint64) {
-	if b.unable && b.beside {
-		return // another has what this session was refused
-	}
 	contexts := b.sortedContexts()
 	if len(contexts) == 0 {
 		contexts = []int64{0} // nobody has told of any: that of the main frame

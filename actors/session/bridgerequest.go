@@ -34,7 +34,6 @@ type byRequest struct {
 	word      *bridgePaused                    // the newest that no request has come for
 	held      map[string]heldRequest           // for which no word has
 	wordless  map[string]messages.DialogOpened // by request: for which none came, left to whoever remembers
-	dropped   []string                         // calls that we have let go, newest last
 	documents map[int64]bool                   // by context, whether they are heard
 	tries     int                              // to have those that are not ask again
 	intercept bool                             // an agent intercepts by this session as well
@@ -139,9 +138,6 @@ func (q *byRequest) give(p messages.Pause, id messages.DialogID, answer []byte) 
 // drop fails a request, which its page takes for a dismissal.
 func (q *byRequest) drop(p messages.Pause) {
 	delete(q.wordless, p.Request)
-	if q.dropped = append(q.dropped, p.Key); len(q.dropped) > maxHeld {
-		q.dropped = q.dropped[1:]
-	}
 	q.end(messages.EndRequest{Role: p.Holder, Gen: p.HolderGen, Request: p.Request})
 }
 
@@ -216,8 +212,8 @@ func (q *byRequest) says(w bridgeWord) {
 	if !q.on {
 		return
 	}
-	if w.Key != "" && slices.Contains(q.dropped, w.Key) {
-		q.wentOn(w.Key)
+	if w.Key != "" {
+		q.wentOn(w)
 		return
 	}
 	was := q.documents[w.Context]
@@ -241,14 +237,18 @@ func (q *byRequest) says(w bridgeWord) {
 	q.do(ToSupervisor{messages.BridgeStands{Role: q.role, Gen: q.gen, Session: q.session, On: !unable, Unable: unable}})
 }
 
-// wentOn is a document whose call got no answer because we let it go: it is heard all
-// the same.
-func (q *byRequest) wentOn(key string) {
-	if q.word != nil && q.word.Pause.Key == key {
+// wentOn is a document whose call got no answer. Mostly one of us has let it go, be it
+// another session, the other link, or the supervisor for want of both; else somebody took
+// its request. Which it is the document finds out: it asks whether it is heard.
+func (q *byRequest) wentOn(w bridgeWord) {
+	if q.word != nil && q.word.Pause.Key == w.Key {
 		q.word = nil
 	}
-	if q.pause != nil && q.pause.Key == key {
+	if q.pause != nil && q.pause.Key == w.Key {
 		q.over()
+	}
+	if !q.beside {
+		q.turn(true, w.Context)
 	}
 }
 

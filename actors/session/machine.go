@@ -306,39 +306,6 @@ func (m *Machine) timerFired(now time.Time, name string) {
 	}
 }
 
-func (m *Machine) dialogsOpen(now time.Time, o messages.DialogsOpen) {
-	m.dialogs, m.holding, m.stopped, m.told = o.Dialogs, o.Holding, o.Paused, now
-	if len(m.dialogs) == 0 {
-		m.do(Disarm{timerInterrupt})
-		// What the dialog held up: from now on silence counts.
-		switch {
-		case m.named() || m.crashed:
-		case !m.ready:
-			m.do(Arm{timerClassify, AttachClassify})
-		case m.probing:
-			m.beginTrial()
-		}
-		return
-	}
-	if m.orphan {
-		m.orphan = false // somebody can answer it after all
-		m.publishHealth()
-	}
-	if m.cfg.IsPage {
-		m.endNavigations(BlockedByDialog(m.dialogs))
-	}
-	if m.stopped {
-		// Most calls are answered while a page waits in the debugger.
-		m.do(Arm{timerInterrupt, StallAfter})
-	}
-	if m.holding {
-		m.do(Arm{timerInterrupt, InterruptGrace})
-		if !m.ready && !m.crashed {
-			m.announce(true) // why the page does not answer is known
-		}
-	}
-}
-
 // answerCommand is the answer to a dialog on the wire.
 func answerCommand(o messages.HandleDialog) Command {
 	var params []byte
@@ -380,12 +347,6 @@ func (m *Machine) frameNavigated(f messages.FrameNavigated) {
 	}
 	m.documentCommitted()
 	m.reloadCommitted()
-}
-
-// BlockedByDialog is what a call gets that a dialog holds up.
-func BlockedByDialog(dialogs []messages.Dialog) *messages.Error {
-	return messages.Errorf(messages.CodeBlockedByDialog, "a dialog is open on the page; answer it first").
-		With("pending_dialogs", dialogs)
 }
 
 // dialogError turns the outcome of Page.handleJavaScriptDialog into what the

@@ -1,6 +1,7 @@
 package acceptance_test
 
 import (
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -168,6 +169,34 @@ func TestC43_ARequestThatNobodyHasIsADismissal(t *testing.T) {
 	if n := len(w.Events(chromiumtest.On(session, "Page.javascriptDialogOpening"))); n != 0 {
 		t.Errorf("%d native dialogs", n)
 	}
+}
+
+// A call whose document is about to go is let go, and where the document stays after all
+// (a download, a 204) it stays bridged, for the anchor as well.
+func TestC44_ADocumentThatStaysIsBridged(t *testing.T) {
+	t.Parallel()
+	k, p := undebuggedThrough(t, "stays")
+	k.site.Handle("/nothing", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	k.goTo("http://a.test/left")
+	k.links(p)
+	k.awaitBridge()
+	w, session := k.witness(k.snapshot().PageTargetID)
+	k.later("", "window.got = confirm('let go')")
+	k.dialog()
+	w.Send(session, "Page.navigate", map[string]any{"url": k.site.URL("http://a.test/nothing")})
+	k.closed("d-1")
+	if got := k.eval("", "window.got"); got != "false" {
+		t.Errorf("the page received %s", got)
+	}
+	k.later("", "window.got = confirm('bridged?')")
+	if d := k.dialog(); d.Path != "bridge" || d.Message != "bridged?" {
+		t.Errorf("dialog %+v", d)
+	}
+	k.accept("")
+	if got := k.eval("", "window.got"); got != "true" {
+		t.Errorf("the page received %s", got)
+	}
+	k.awaitBridge()
 }
 
 // A page sees that it is bridged, and where its requests went. What is asked is not in
