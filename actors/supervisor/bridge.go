@@ -15,8 +15,16 @@ func (m *Machine) bridged() bool {
 	return m.spec.Bridge == messages.BridgeOn || m.spec.Bridge == messages.BridgeAuto && m.switched
 }
 
-func (m *Machine) sessionBridge() session.Bridge {
+// linkBridge is what a link that is about to be dialled is to have.
+func (m *Machine) linkBridge() session.Bridge {
 	return session.Bridge{On: m.bridged(), By: m.by, Epoch: m.epoch, Secret: m.bridge}
+}
+
+// sessionBridge is what the sessions of the link are to have.
+func (m *Machine) sessionBridge() session.Bridge {
+	b := m.linkBridge()
+	b.On = b.On && !m.unheard()
+	return b
 }
 
 // showBridge has the snapshot say what the task wants, and by which mechanism.
@@ -52,17 +60,19 @@ func (m *Machine) setBridge() {
 }
 
 func (m *Machine) bridgeOrder() messages.SetBridge {
-	return messages.SetBridge{On: m.bridged(), By: m.by, Epoch: m.epoch}
+	b := m.sessionBridge()
+	return messages.SetBridge{On: b.On, By: b.By, Epoch: b.Epoch}
 }
 
 func (m *Machine) tellBridge() {
 	clear(m.native) // it is asked for anew, by all
 	for _, s := range m.sessionOrder() {
 		e := m.sessions[s]
-		e.cfg.Bridge.On, e.cfg.Bridge.By, e.unbridged = m.bridged(), m.by, false
+		e.cfg.Bridge, e.unbridged = m.sessionBridge(), m.unheard()
 		m.do(ToSession{s, m.bridgeOrder()})
 	}
-	if m.toAnchor(m.bridgeOrder()); !m.bridged() {
+	order := m.bridgeOrder()
+	if m.toAnchor(order); !order.On {
 		m.forgetRequests(messages.RoleAnchor) // it lets go what it holds
 	}
 	m.coverFrames("")
@@ -111,7 +121,7 @@ func (m *Machine) bridgeStands(b messages.BridgeStands) {
 		m.keepNative(e.cfg.Target, false)
 	}
 	before := m.pageBridge(e.cfg.Page)
-	if e.bridged, e.unbridged = b.On, b.Unable; m.pageBridge(e.cfg.Page) != before {
+	if e.bridged, e.unbridged = b.On, b.Unable || m.unheard(); m.pageBridge(e.cfg.Page) != before {
 		m.pageChanged(e.cfg.Page)
 	}
 	m.maybeHearNothing()

@@ -107,7 +107,7 @@ func (a *Actor) factory(id string) guard.Child {
 		a.gen++
 		cfg := session.BrowserConfig{
 			Gen: a.gen, Scope: a.cfg.Spec.Scope, Target: a.cfg.Spec.TargetID, Owned: a.machine.owned(),
-			Elsewhere: a.elsewhere, Bridge: a.machine.sessionBridge(),
+			Elsewhere: a.elsewhere, Bridge: a.machine.linkBridge(),
 		}
 		return guard.Child{Kind: "browser", New: func() guard.Behavior {
 			return session.NewBrowser(cfg, a.connect, a.self, a.wanted)

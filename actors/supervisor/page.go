@@ -28,7 +28,7 @@ func (m *Machine) targetAttached(a messages.TargetAttached) {
 		m.do(LetGo{a})
 		return
 	}
-	m.sessions[a.Session] = &sessionEntry{cfg: cfg, via: a.Via, info: a.Info, seq: m.nextSeq(), health: messages.PageOK}
+	m.sessions[a.Session] = &sessionEntry{cfg: cfg, via: a.Via, info: a.Info, seq: m.nextSeq(), health: messages.PageOK, unbridged: m.unheard()}
 	m.do(SpawnSession{a.Session})
 	m.tellRequest(a.Session)
 	m.coverFrame(m.sessions[a.Session])

@@ -15,9 +15,19 @@ import (
 // mechanismStarts is for a link that is about to be dialled. Its browser's session
 // begins with what the task wants, and answers a question that was asked of the last.
 func (m *Machine) mechanismStarts() {
+	unheard := m.unheard()
 	m.hearing = m.bridged() && m.by == messages.ByRequest
 	m.asked, m.deaf, m.given = m.asked && m.hearing, false, false
+	if unheard {
+		m.epoch++
+		m.toAnchor(m.bridgeOrder())
+	}
 }
+
+// unheard says that requests are the task's mechanism, and that the link's browser does
+// not let them be heard any more. No session has the bridge then; the next link asks
+// again.
+func (m *Machine) unheard() bool { return m.bridged() && m.by == messages.ByRequest && m.deaf }
 
 // debuggerAgain is for a link to another browser than the last, which may give what
 // that did not. It has no session yet.
@@ -63,12 +73,16 @@ func (m *Machine) requestsHeard(r messages.RequestsHeard) {
 	asked := m.asked
 	m.asked = false
 	switch {
+	case r.Err != nil && m.by == messages.ByRequest:
+		m.deaf, m.hearing = true, false
+		m.epoch++
+		m.tellBridge()
 	case r.Err != nil:
 		m.deaf, m.hearing = m.deaf || asked, false
 	case !asked, !m.bridged(), m.given: // not wanted any more
 		m.maybeHearNothing()
 	default:
-		m.by = messages.ByRequest
+		m.by, m.deaf = messages.ByRequest, false
 		m.epoch++
 		m.showBridge()
 		m.tellConnection()

@@ -257,6 +257,60 @@ func TestBridgeByRequests(t *testing.T) {
 			b.shownBy("request")
 		}
 	})
+	t.Run("where they are refused later, no page has the bridge, until the next link", func(t *testing.T) {
+		t.Parallel()
+		off := messages.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOff}.WithDefaults()}
+		on := messages.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOn}.WithDefaults()}
+		native, no := messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S"}, errors.New("no")
+		for name, c := range map[string]struct {
+			ins []any // the last is the refusal
+			gen messages.Generation
+			s   messages.SessionID
+		}{
+			"turned on again": {[]any{off, native, on, messages.RequestsHeard{Gen: 1, Err: no}}, 1, "S"},
+			"by another link": {[]any{
+				supervisor.BrowserExited{},
+				supervisor.BrowserStarting{Gen: 2},
+				supervisor.Linked{Gen: 2},
+				messages.TargetAttached{Gen: 2, Session: "S2", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}},
+				messages.RootAttached{Gen: 2, Pages: []messages.TargetID{"P"}},
+				messages.SessionReady{Gen: 2, Session: "S2", Target: "P"},
+				messages.RequestsHeard{Gen: 2, Err: no},
+			}, 2, "S2"},
+		} {
+			b := byRequests(t)
+			b.step(supervisor.AnchorStarting{Gen: 1})
+			b.step(messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true})
+			var last []supervisor.Effect
+			for _, in := range c.ins {
+				last = b.step(in)
+			}
+			b.shows(messages.BridgeOn, messages.BridgeUnavailable)
+			if !slices.ContainsFunc(last, func(e supervisor.Effect) bool {
+				to, _ := e.(supervisor.ToAnchor)
+				order, ok := to.Msg.(messages.SetBridge)
+				return ok && !order.On
+			}) {
+				t.Errorf("%s: the anchor is not told: %+v", name, last)
+			}
+			b.step(messages.BridgeStands{Role: messages.RolePrimary, Gen: c.gen, Session: c.s})
+			b.shows(messages.BridgeOn, messages.BridgeUnavailable)
+			b.step(messages.TargetAttached{Gen: c.gen, Session: "Q", Page: "Q", Info: messages.TargetInfo{ID: "Q", Type: "page", Opener: "P"}})
+			if s := b.m.Snapshot(); len(s.Pages) != 2 || s.Pages[1].Bridge != messages.BridgeUnavailable {
+				t.Errorf("%s: pages %+v", name, s.Pages)
+			}
+			next := c.gen + 1
+			b.step(supervisor.BrowserExited{})
+			b.step(supervisor.BrowserStarting{Gen: next})
+			b.step(supervisor.Linked{Gen: next})
+			b.step(messages.TargetAttached{Gen: next, Session: "S9", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}})
+			b.step(messages.RequestsHeard{Gen: next})
+			b.step(messages.RootAttached{Gen: next, Pages: []messages.TargetID{"P"}})
+			b.step(messages.SessionReady{Gen: next, Session: "S9", Target: "P"})
+			b.step(messages.BridgeStands{Role: messages.RolePrimary, Gen: next, Session: "S9", On: true})
+			b.shows(messages.BridgeOn, messages.BridgeOn)
+		}
+	})
 	t.Run("requests are heard for as long as a document may make one", func(t *testing.T) {
 		t.Parallel()
 		b := byRequests(t)
