@@ -135,6 +135,15 @@ type (
 		Entry  ConsoleError
 		Cut    bool // its text was longer
 	}
+
+	// ConsoleReports are several of them that a target's session has heard of in one
+	// go, in order. They mean what they would mean if each had come by itself.
+	ConsoleReports struct {
+		Gen     Generation
+		Page    TargetID
+		Target  TargetID
+		Entries []ConsoleError
+	}
 )
 
 // Facts about frames, as one session saw them.

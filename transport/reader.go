@@ -246,8 +246,10 @@ func (r *reader) handle(kind websocket.MessageType, msg []byte) *LinkError {
 	m := r.m
 	// Most of a busy page's messages are events nobody wants: they end here,
 	// with only their names looked at.
+	name := ""
 	if method := peekMethod(msg); method != nil && kind == websocket.MessageText && msg[len(msg)-1] == '}' {
-		if _, wanted := m.wants.find(method); !wanted && string(method) != attachedEvent && string(method) != detachedEvent {
+		var wanted bool
+		if name, wanted = m.wants.find(method); !wanted && string(method) != attachedEvent && string(method) != detachedEvent {
 			r.begun, r.garbage = true, 0
 			r.ignored++
 			r.ignoredBytes += uint64(len(msg))
@@ -282,7 +284,7 @@ func (r *reader) handle(kind websocket.MessageType, msg []byte) *LinkError {
 		m.countEvent(len(msg))
 		r.deep = true
 		r.events++
-		m.handleEvent(e)
+		m.handleEvent(e, name)
 	case e.Error != nil:
 		m.countOther(len(msg))
 		m.stats.ErrorsWithout.Add(1)

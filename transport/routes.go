@@ -130,9 +130,13 @@ func (m *Mux) dropQueueLocked(r *route) {
 	r.queue, r.bytes = nil, 0
 }
 
-// handleEvent routes an event, and learns from it which sessions exist.
-func (m *Mux) handleEvent(e Envelope) {
-	method, wanted := m.wants.find(e.Method)
+// handleEvent routes an event, and learns from it which sessions exist. Method is the
+// wanted name that it has been found to begin with, if any.
+func (m *Mux) handleEvent(e Envelope, method string) {
+	wanted := method == string(e.Method)
+	if !wanted { // it was written in another way, or twice
+		method, wanted = m.wants.find(e.Method)
+	}
 	switch string(e.Method) {
 	case attachedEvent:
 		m.announce(scan.Unquote(member(e.Params, "sessionId")))

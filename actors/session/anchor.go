@@ -65,7 +65,7 @@ func (a *Anchor) bind(c *guard.Context, l Listen) {
 	mux, door := a.mux.Load(), c.Door()
 	cfg := Config{Role: messages.RoleAnchor, Gen: a.machine.cfg.Gen, Session: l.Session, Page: l.Page, Bridge: a.machine.cfg.Bridge}
 	mux.Bind(l.Session, func(e transport.Event) {
-		fact := decode(cfg, time.Now(), e.Method, e.Params)
+		fact := decode(&cfg, &repeated{}, time.Now(), e.Method, e.Params)
 		switch fact.(type) {
 		case bridgeScript, bridgePaused, bridgeUnread, pausedEvent, crashed, revived, bridgeAsked, bridgeWord, messages.FrameNavigated, messages.FrameDetached:
 			fact = fromFrame{l.Session, fact}

@@ -68,7 +68,7 @@ func (b *Browser) linked(c *guard.Context) {
 	gen := b.machine.cfg.Gen
 	cfg := Config{Gen: gen, Bridge: b.machine.cfg.Bridge}
 	mux.Bind("", func(e transport.Event) {
-		if fact := decode(cfg, time.Now(), e.Method, e.Params); fact != nil && !door.Send(fact) {
+		if fact := decode(&cfg, &repeated{}, time.Now(), e.Method, e.Params); fact != nil && !door.Send(fact) {
 			mux.Flood()
 		}
 	})

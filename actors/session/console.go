@@ -27,11 +27,11 @@ func isConsoleError(params []byte) bool {
 	return bytes.HasPrefix(params, consoleError) || bytes.HasPrefix(params, consoleAssert)
 }
 
-func decodeConsole(c Config, params []byte) any {
+func decodeConsole(c *Config, same *repeated, params []byte) any {
 	if !isConsoleError(params) {
 		return nil
 	}
-	if r, ok := quickConsole(c, params); ok {
+	if r, ok := quickConsole(c, same, params); ok {
 		return r
 	}
 	var e runtime.EventConsoleAPICalled
@@ -58,7 +58,7 @@ func scriptURL(s *runtime.StackTrace) string {
 	return clip(s.CallFrames[0].URL, maxURL)
 }
 
-func decodeException(c Config, params []byte) any {
+func decodeException(c *Config, params []byte) any {
 	var e runtime.EventExceptionThrown
 	if json.Unmarshal(params, &e) != nil || e.ExceptionDetails == nil {
 		return nil

@@ -109,7 +109,7 @@ var long = map[string]bool{
 //
 // encoding/json and not the codec of cdproto: pages send lone surrogates
 // (C2), which the strict codec refuses and this one replaces.
-func decode(c Config, now time.Time, method string, params []byte) any {
+func decode(c *Config, same *repeated, now time.Time, method string, params []byte) any {
 	switch method {
 	case dialogOpening:
 		return decodeOpening(c, now, params)
@@ -117,7 +117,7 @@ func decode(c Config, now time.Time, method string, params []byte) any {
 		return decodeClosed(c, params)
 	}
 	growStack(false)
-	return decodeOther(c, now, method, params)
+	return decodeOther(c, same, now, method, params)
 }
 
 // growStack makes room for what decoding most events needs, before more is on the
@@ -136,7 +136,7 @@ func growStack(never bool) {
 func fill(b []byte) { clear(b) }
 
 // decodeOther is decode for what no page waits for: it needs much of the stack.
-func decodeOther(c Config, now time.Time, method string, params []byte) any {
+func decodeOther(c *Config, same *repeated, now time.Time, method string, params []byte) any {
 	if len(params) > maxPlainEvent && !long[method] {
 		return nil // no browser says so much of so little
 	}
@@ -154,7 +154,7 @@ func decodeOther(c Config, now time.Time, method string, params []byte) any {
 			Frame: messages.FrameID(clip(e.Frame, maxID)), Parent: messages.FrameID(clip(e.Parent, maxID)),
 		}
 	case "Page.frameNavigated":
-		if f, ok := quickNavigated(c, params); ok {
+		if f, ok := quickNavigated(c, same, params); ok {
 			return f
 		}
 		var e page.EventFrameNavigated
@@ -199,7 +199,7 @@ func decodeOther(c Config, now time.Time, method string, params []byte) any {
 	case "Page.lifecycleEvent":
 		return decodeLifecycle(params)
 	case "Runtime.consoleAPICalled":
-		return decodeConsole(c, params)
+		return decodeConsole(c, same, params)
 	case "Runtime.exceptionThrown":
 		return decodeException(c, params)
 	case "Inspector.targetCrashed":
@@ -327,6 +327,17 @@ func targetInfo(t *target.Info) messages.TargetInfo {
 		Opener: messages.TargetID(clip(string(t.OpenerID), maxID)), ParentFrame: messages.FrameID(clip(string(t.ParentFrameID), maxID)),
 		CanAccessOpener: t.CanAccessOpener,
 	}
+}
+
+// cut is clip for bytes, of which it keeps none.
+func cut(b []byte, n int) []byte {
+	if len(b) <= n {
+		return b
+	}
+	for n > 0 && b[n]&0xC0 == 0x80 {
+		n--
+	}
+	return b[:n]
 }
 
 // clip cuts s to at most n bytes without splitting a character, and keeps

@@ -8,7 +8,7 @@ import (
 
 // Decode is what the link's reader does with an event of session c.
 func Decode(c Config, now time.Time, method string, params []byte) any {
-	return decode(c, now, method, params)
+	return decode(&c, &repeated{}, now, method, params)
 }
 
 // DecodeFrameTree reads the result of Page.getFrameTree.
@@ -49,9 +49,9 @@ func TargetDestroyed(t messages.TargetID) any { return targetDestroyed{t} }
 func Quickly(c Config, method string, params []byte) (fact any, ok bool) {
 	switch method {
 	case "Runtime.consoleAPICalled":
-		fact, ok = quickConsole(c, params)
+		fact, ok = quickConsole(&c, &repeated{}, params)
 	case "Page.frameNavigated":
-		fact, ok = quickNavigated(c, params)
+		fact, ok = quickNavigated(&c, &repeated{}, params)
 	case "Page.lifecycleEvent":
 		fact, ok = quickLifecycle(params)
 	}

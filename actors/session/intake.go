@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/anthdm/hollywood/actor"
-
 	"holdfast/internal/bounds"
 	"holdfast/internal/guard"
 	"holdfast/messages"
@@ -25,6 +23,9 @@ const (
 	maxSaid      = 256
 	maxSaidBytes = 64 << 10
 	maxUnread    = 4 << 10
+	// More than this has a room.
+	smallSaid      = 8
+	smallSaidBytes = maxUnread
 )
 
 // behind is how many events may wait for an actor before the link's reader decodes
@@ -34,9 +35,24 @@ const behind = 256
 
 // said is what a session's browser has said in one go, in order.
 type said struct {
-	items []saidItem
-	text  []byte // of the events that are not decoded yet
+	items  []saidItem
+	text   []byte // of the events that are not decoded yet
+	errors int    // of the items
+	room   *room  // where both stand, of one that has become long
+	same   repeated
 }
+
+// room is for as much as may be gathered. It is lent while a page says a lot, and
+// goes from one session to the next: to make it, and to collect it, would cost more
+// than to read what is put into it.
+type room struct {
+	items []saidItem
+	text  []byte
+}
+
+var rooms = sync.Pool{New: func() any {
+	return &room{items: make([]saidItem, 0, maxSaid), text: make([]byte, 0, maxSaidBytes+maxUnread)}
+}}
 
 // saidItem is a fact, or an event that the actor will decode.
 type saidItem struct {
@@ -47,24 +63,51 @@ type saidItem struct {
 
 var saids = sync.Pool{New: func() any { return new(said) }}
 
-func (s *said) release() {
-	if cap(s.text) > 2*maxSaidBytes {
-		return
+// grow moves what there is into a room.
+func (s *said) grow() {
+	s.room = rooms.Get().(*room)
+	s.items, s.text = append(s.room.items, s.items...), append(s.room.text, s.text...)
+}
+
+// add puts an item behind the others, with the params of one that is not decoded.
+func (s *said) add(item saidItem, params []byte) {
+	if s.room == nil && (len(s.items) == smallSaid || len(s.text)+len(params) > smallSaidBytes) {
+		s.grow()
 	}
+	if item.fact == nil {
+		item.from = len(s.text)
+		s.text = append(s.text, params...)
+		item.to = len(s.text)
+	}
+	if item.isError() {
+		s.errors++
+	}
+	s.items = append(s.items, item)
+}
+
+func (s *said) release() {
 	clear(s.items)
-	s.items, s.text = s.items[:0], s.text[:0]
+	switch {
+	case s.room != nil:
+		rooms.Put(s.room)
+		*s = said{}
+	case cap(s.items) > 2*smallSaid || cap(s.text) > 2*smallSaidBytes: // it was trimmed
+		*s = said{}
+	}
+	s.items, s.text, s.errors, s.same = s.items[:0], s.text[:0], 0, repeated{}
 	saids.Put(s)
 }
 
-// trim gives up room that a larger one had, before it waits for who knows how long:
+// trim gives up room of which little is used, before it waits for who knows how long:
 // thousands may.
 func (s *said) trim() {
-	if cap(s.text) > 4*len(s.text)+maxUnread {
-		s.text = bytes.Clone(s.text)
+	if s.room == nil || 4*len(s.text) > cap(s.text) || 4*len(s.items) > cap(s.items) {
+		return
 	}
-	if cap(s.items) > 4*len(s.items)+16 {
-		s.items = slices.Clone(s.items)
-	}
+	items, text := slices.Clone(s.items), bytes.Clone(s.text)
+	clear(s.items)
+	rooms.Put(s.room)
+	*s = said{items: items, text: text, errors: s.errors, same: s.same}
 }
 
 // isError says whether the item is a console error, as far as can be told.
@@ -75,7 +118,7 @@ func (it *saidItem) isError() bool {
 // decode returns the fact of an item, nil where there is none.
 func (s *said) decode(c *Config, i int) any {
 	if it := &s.items[i]; it.fact == nil {
-		return decode(*c, time.Time{}, it.method, s.text[it.from:it.to])
+		return decode(c, &s.same, time.Time{}, it.method, s.text[it.from:it.to])
 	}
 	return s.items[i].fact
 }
@@ -104,7 +147,7 @@ func (in *intake) take(e transport.Event) {
 	if e.Method == dialogOpening {
 		// It comes alone, and is waited for.
 		in.settle()
-		if fact := decode(*in.cfg, time.Now(), e.Method, e.Params); fact != nil && !in.door.Send(fact) {
+		if fact := decode(in.cfg, &repeated{}, time.Now(), e.Method, e.Params); fact != nil && !in.door.Send(fact) {
 			in.mux.Flood()
 		}
 		return
@@ -115,7 +158,7 @@ func (in *intake) take(e transport.Event) {
 	}
 	item := saidItem{method: e.Method}
 	if !in.unread || len(e.Params) > maxUnread || !isFrequent(e) {
-		if item.fact = decode(*in.cfg, time.Now(), e.Method, e.Params); item.fact == nil {
+		if item.fact = decode(in.cfg, &in.said.same, time.Now(), e.Method, e.Params); item.fact == nil {
 			return
 		}
 	}
@@ -125,12 +168,7 @@ func (in *intake) take(e transport.Event) {
 		return
 	}
 	s := in.said
-	if item.fact == nil {
-		item.from = len(s.text)
-		s.text = append(s.text, e.Params...)
-		item.to = len(s.text)
-	}
-	s.items = append(s.items, item)
+	s.add(item, e.Params)
 	if len(s.items) >= maxSaid || len(s.text) >= maxSaidBytes {
 		in.settle()
 	}
@@ -176,17 +214,32 @@ func isFrequent(e transport.Event) bool {
 // gathered as well.
 func (p *Page) receiveSaid(c *guard.Context, s *said) {
 	now := c.Now()
-	p.gathering = true
+	p.gathering, p.kept.errorsLeft, p.kept.othersLeft = true, s.errors, len(s.items)-s.errors
 	for i := range s.items {
-		fact := s.decode(p.machine.cfg, i)
-		if s.items[i].isError() {
+		it := &s.items[i]
+		if it.isError() {
 			p.queued.errors.Add(-1)
 		}
+		fact := it.fact
 		if fact == nil {
-			continue
+			params := s.text[it.from:it.to]
+			if it.method == consoleCalled {
+				// The machine does no more with it than to pass it on.
+				if r, ok := quickConsole(p.machine.cfg, &s.same, params); ok {
+					p.gatherError(&r)
+					continue
+				}
+			} else if f, ok := quickNavigated(p.machine.cfg, &s.same, params); ok {
+				p.carryOut(c, p.machine.Step(now, f))
+				continue
+			}
+			if fact = decode(p.machine.cfg, &s.same, time.Time{}, it.method, params); fact == nil {
+				continue
+			}
 		}
 		if r, ok := fact.(messages.ConsoleReported); ok {
-			p.countCut(r)
+			p.gatherError(&r)
+			continue
 		}
 		p.carryOut(c, p.machine.Step(now, fact))
 	}
@@ -203,20 +256,32 @@ func (p *Page) countCut(r messages.ConsoleReported) {
 }
 
 // gathered is what waits to be sent together.
-type gathered struct{ toFrame, toSupervisor messages.Facts }
+type gathered struct {
+	toFrame messages.Facts
+	errors  []messages.ConsoleError
+
+	errorsLeft, othersLeft int // of what was said, at most
+}
+
+func (p *Page) gatherError(r *messages.ConsoleReported) {
+	p.countCut(*r)
+	if p.kept.errors == nil {
+		p.kept.errors = make([]messages.ConsoleError, 0, max(1, p.kept.errorsLeft))
+	}
+	p.kept.errorsLeft--
+	p.kept.errors = append(p.kept.errors, r.Entry)
+}
 
 // gather keeps the effect back, if it is one that comes by the thousand. Everything
 // else comes behind what was kept.
 func (p *Page) gather(c *guard.Context, e Effect) bool {
-	switch e := e.(type) {
-	case ToFrame:
+	if e, ok := e.(ToFrame); ok {
+		if p.kept.toFrame == nil {
+			p.kept.toFrame = make(messages.Facts, 0, max(1, p.kept.othersLeft))
+		}
+		p.kept.othersLeft--
 		p.kept.toFrame = append(p.kept.toFrame, e.Msg)
 		return true
-	case ToSupervisor:
-		if _, ok := e.Msg.(messages.ConsoleReported); ok {
-			p.kept.toSupervisor = append(p.kept.toSupervisor, e.Msg)
-			return true
-		}
 	}
 	p.sendGathered(c)
 	return false
@@ -224,17 +289,16 @@ func (p *Page) gather(c *guard.Context, e Effect) bool {
 
 func (p *Page) sendGathered(c *guard.Context) {
 	kept := p.kept
-	p.kept = gathered{}
-	sendFacts(c, p.peers.Frame, kept.toFrame)
-	sendFacts(c, p.peers.Supervisor, kept.toSupervisor)
-}
-
-func sendFacts(c *guard.Context, to *actor.PID, facts messages.Facts) {
-	switch len(facts) {
+	p.kept.toFrame, p.kept.errors = nil, nil
+	switch n := len(kept.toFrame); n {
 	case 0:
 	case 1:
-		c.Send(to, facts[0])
+		c.Send(p.peers.Frame, kept.toFrame[0])
 	default:
-		c.SendSeveral(to, facts, len(facts))
+		c.SendSeveral(p.peers.Frame, kept.toFrame, n)
+	}
+	if n := len(kept.errors); n > 0 {
+		cfg := p.machine.cfg
+		c.SendSeveral(p.peers.Supervisor, messages.ConsoleReports{Gen: cfg.Gen, Page: cfg.Page, Target: cfg.Target, Entries: kept.errors}, n)
 	}
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/chromedp/cdproto/page"
@@ -24,6 +25,18 @@ type quick struct {
 	json []byte
 	at   int
 	odd  bool // something is not as expected: what was read does not count
+	said *repeated
+}
+
+// repeated are texts that a page says again and again, each as it was read last: the
+// next one that is the same is no new text.
+type repeated struct{ frame, script string }
+
+func (r *repeated) text(last *string, b []byte) string {
+	if *last != string(b) {
+		*last = string(b)
+	}
+	return *last
 }
 
 // open enters an object or a list.
@@ -72,17 +85,20 @@ func (q *quick) key() []byte {
 }
 
 // text takes a string. Bytes that are no UTF-8 are the thorough reader's to mend.
-func (q *quick) text() string {
+func (q *quick) text() string { return string(q.bytes()) }
+
+// bytes is text, in what is read or copied.
+func (q *quick) bytes() []byte {
 	from := q.at
 	if from >= len(q.json) || q.json[from] != '"' {
 		q.odd = true
-		return ""
+		return nil
 	}
 	// Most are short and plain.
 	for i, c := range q.json[from+1 : min(from+40, len(q.json))] {
 		if c == '"' {
 			q.at = from + i + 2
-			return string(q.json[from+1 : from+1+i])
+			return q.json[from+1 : from+1+i]
 		}
 		if c == '\\' || c >= utf8.RuneSelf {
 			break
@@ -90,17 +106,17 @@ func (q *quick) text() string {
 	}
 	q.skip()
 	if q.odd {
-		return ""
+		return nil
 	}
 	return q.unquote(q.json[from:q.at])
 }
 
-func (q *quick) unquote(value []byte) string {
+func (q *quick) unquote(value []byte) []byte {
 	b := scan.Unquote(value)
 	if b == nil || !utf8.Valid(b) {
 		q.odd = true
 	}
-	return string(b)
+	return b
 }
 
 // raw takes a value as it is.
@@ -125,8 +141,8 @@ func (q *quick) good() bool { return !q.odd && q.at == len(q.json) }
 // maxQuickArgs bounds what is put together piece by piece.
 const maxQuickArgs = 8
 
-func quickConsole(c Config, params []byte) (r messages.ConsoleReported, ok bool) {
-	q := quick{json: params}
+func quickConsole(c *Config, said *repeated, params []byte) (r messages.ConsoleReported, ok bool) {
+	q := quick{json: params, said: said}
 	r = messages.ConsoleReported{Gen: c.Gen, Page: c.Page, Target: c.Target, Entry: messages.ConsoleError{Level: "error"}}
 	haveArgs := false
 	for q.open('{'); q.more('}'); {
@@ -143,7 +159,7 @@ func quickConsole(c Config, params []byte) (r messages.ConsoleReported, ok bool)
 			q.odd = q.odd || err != nil || value[0] < '0' || value[0] > '9'
 			r.Entry.TS = messages.Seconds(at / 1000)
 		case "stackTrace":
-			r.Entry.URL = clip(q.firstURL(), maxURL)
+			r.Entry.URL = q.said.text(&q.said.script, cut(q.firstURL(), maxURL))
 		default:
 			q.skip()
 		}
@@ -169,20 +185,19 @@ func (q *quick) arguments() (said string) {
 
 // argument is describe.
 func (q *quick) argument() string {
-	var kind, description, unserializable, text string
-	var value []byte
+	var kind, description, unserializable, text, value []byte
 	read := false // as text
 	for q.open('{'); q.more('}'); {
 		switch string(q.key()) {
 		case "type":
-			kind = q.text()
+			kind = q.bytes()
 		case "description":
-			description = q.text()
+			description = q.bytes()
 		case "unserializableValue":
-			unserializable = q.text()
+			unserializable = q.bytes()
 		case "value":
-			if kind == "string" {
-				text, read = q.text(), true
+			if string(kind) == "string" {
+				text, read = q.bytes(), true
 			} else {
 				value = q.raw()
 			}
@@ -190,24 +205,24 @@ func (q *quick) argument() string {
 			q.skip()
 		}
 	}
-	q.odd = q.odd || read && (kind != "string" || len(value) > 0)
+	q.odd = q.odd || read && (string(kind) != "string" || len(value) > 0)
 	switch {
 	case read:
-		return text
-	case kind == "string" && len(value) > 0:
-		return q.unquote(value)
-	case description != "":
-		return description
-	case unserializable != "":
-		return unserializable
+		return string(text)
+	case string(kind) == "string" && len(value) > 0:
+		return string(q.unquote(value))
+	case len(description) > 0:
+		return string(description)
+	case len(unserializable) > 0:
+		return string(unserializable)
 	case len(value) > 0:
 		return string(value)
 	}
-	return kind
+	return string(kind)
 }
 
 // firstURL is scriptURL.
-func (q *quick) firstURL() (url string) {
+func (q *quick) firstURL() (url []byte) {
 	for q.open('{'); q.more('}'); {
 		if string(q.key()) != "callFrames" {
 			q.skip()
@@ -221,7 +236,7 @@ func (q *quick) firstURL() (url string) {
 			}
 			for q.open('{'); q.more('}'); {
 				if string(q.key()) == "url" {
-					url = q.text()
+					url = q.bytes()
 				} else {
 					q.skip()
 				}
@@ -231,18 +246,18 @@ func (q *quick) firstURL() (url string) {
 	return url
 }
 
-func quickNavigated(c Config, params []byte) (f messages.FrameNavigated, ok bool) {
-	q := quick{json: params}
+func quickNavigated(c *Config, said *repeated, params []byte) (f messages.FrameNavigated, ok bool) {
+	q := quick{json: params, said: said}
 	f = messages.FrameNavigated{Gen: c.Gen, Session: c.Session, Page: c.Page}
 	known := false
 	for q.open('{'); q.more('}'); {
 		switch string(q.key()) {
 		case "type":
-			f.Restored = q.text() == string(page.NavigationTypeBackForwardCacheRestore)
+			f.Restored = string(q.bytes()) == string(page.NavigationTypeBackForwardCacheRestore)
 		case "frame":
 			q.odd = q.odd || known
 			known = true
-			f.Frame = q.frame()
+			f.Frame = q.frame(c)
 		default:
 			q.skip()
 		}
@@ -251,29 +266,56 @@ func quickNavigated(c Config, params []byte) (f messages.FrameNavigated, ok bool
 }
 
 // frame is frameInfo.
-func (q *quick) frame() messages.FrameInfo {
-	var f messages.FrameInfo
-	var url, fragment, security string
+func (q *quick) frame(c *Config) (f messages.FrameInfo) {
+	var loader, url, fragment, security []byte
 	for q.open('{'); q.more('}'); {
 		switch string(q.key()) {
 		case "id":
-			f.ID = messages.FrameID(clip(q.text(), maxID))
+			f.ID = q.frameID(c)
 		case "parentId":
-			f.Parent = messages.FrameID(clip(q.text(), maxID))
+			f.Parent = q.frameID(c)
 		case "loaderId":
-			f.Loader = clip(q.text(), maxID)
+			loader = cut(q.bytes(), maxID)
 		case "url":
-			url = q.text()
+			url = q.bytes()
 		case "urlFragment":
-			fragment = q.text()
+			fragment = q.bytes()
 		case "securityOrigin":
-			security = q.text()
+			security = q.bytes()
 		default:
 			q.skip()
 		}
 	}
-	f.URL, f.Origin = clip(url+fragment, maxURL), origin(security)
+	if q.odd {
+		return f
+	}
+	if len(url) > maxURL {
+		fragment = nil
+	}
+	url = cut(url, maxURL)
+	fragment = cut(fragment, maxURL-len(url))
+	// What is of one document is one text: it is kept and forgotten together.
+	var text strings.Builder
+	text.Grow(len(loader) + len(url) + len(fragment))
+	text.Write(loader)
+	text.Write(url)
+	text.Write(fragment)
+	f.Loader, f.URL = text.String()[:len(loader)], text.String()[len(loader):]
+	if len(security) > 0 && strings.HasPrefix(f.URL, string(security)) {
+		f.Origin = origin(f.URL[:len(security)])
+	} else {
+		f.Origin = origin(string(security))
+	}
 	return f
+}
+
+// frameID takes the id of a frame, most often that of the session's own.
+func (q *quick) frameID(c *Config) messages.FrameID {
+	b := cut(q.bytes(), maxID)
+	if string(b) == string(c.Target) {
+		return messages.FrameID(c.Target)
+	}
+	return messages.FrameID(q.said.text(&q.said.frame, b))
 }
 
 func quickLifecycle(params []byte) (l lifecycle, ok bool) {

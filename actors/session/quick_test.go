@@ -34,6 +34,9 @@ var events = []struct {
 	{"Page.frameNavigated", `{"frame":{"id":"F","loaderId":"L","url":"http://a.test/p?q=1","domainAndRegistry":"a.test","securityOrigin":"http://a.test","securityOriginDetails":{"isLocalhost":false},"mimeType":"text/html","adFrameStatus":{"adFrameType":"none"},"secureContextType":"InsecureScheme","crossOriginIsolatedContextType":"NotIsolated","gatedAPIFeatures":[]},"type":"Navigation"}`, true},
 	{"Page.frameNavigated", `{"frame":{"id":"F","parentId":"P","loaderId":"L","name":"n","url":"about:blank","urlFragment":"#x","securityOrigin":"://"},"type":"BackForwardCacheRestore"}`, true},
 	{"Page.frameNavigated", `{"frame":{"id":"F\u0041","loaderId":"` + strings.Repeat("L", 300) + `","url":"data:,` + strings.Repeat("ü", 3000) + `"}}`, true},
+	{"Page.frameNavigated", `{"frame":{"id":"F","parentId":"T","loaderId":"L","url":"data:,` + strings.Repeat("ü", 1000) + `","urlFragment":"#x"}}`, true},
+	{"Page.frameNavigated", `{"frame":{"id":"T","loaderId":"L","url":"http://a.test/` + strings.Repeat("ü", 900) + `","urlFragment":"#` + strings.Repeat("ü", 900) + `","securityOrigin":"http://a.test"}}`, true},
+	{"Page.frameNavigated", `{"frame":{"id":"T","loaderId":"L","url":"http://a.test/","urlFragment":"#","securityOrigin":"http://b.test"}}`, true},
 	{"Page.frameNavigated", `{"frame":null,"type":"Navigation"}`, false},
 	{"Page.frameNavigated", `{"type":"Navigation"}`, false},
 	{"Page.frameNavigated", `{"frame":{"id":5}}`, false},
@@ -63,6 +66,24 @@ func TestQuickReadingIsThoroughReading(t *testing.T) {
 		want := session.Decode(cfg, time.Unix(0, 0), e.method, []byte(thorough))
 		if d := cmp.Diff(want, got, cmp.Exporter(func(reflect.Type) bool { return true })); d != "" {
 			t.Errorf("%.200s: %s", e.params, d)
+		}
+	}
+}
+
+// TestWhatComesByTheThousandIsKeptInFewPieces: a piece is an allocation, and what
+// collecting them costs is more than reading them.
+func TestWhatComesByTheThousandIsKeptInFewPieces(t *testing.T) {
+	cfg := session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true}
+	for method, tc := range map[string]struct {
+		params string
+		most   float64 // the fact, its texts, and the config on the way of this test
+	}{
+		"Runtime.consoleAPICalled": {`{"type":"error","args":[{"type":"string","value":"boom"}],"timestamp":5,"stackTrace":{"callFrames":[{"url":"http://a.test/app.js"}]}}`, 4},
+		"Page.frameNavigated":      {`{"frame":{"id":"F","parentId":"T","loaderId":"L","url":"http://a.test/p","urlFragment":"#x","securityOrigin":"http://a.test"},"type":"Navigation"}`, 4},
+	} {
+		params := []byte(tc.params)
+		if n := testing.AllocsPerRun(100, func() { session.Decode(cfg, time.Time{}, method, params) }); n > tc.most {
+			t.Errorf("%s: %v allocations", method, n)
 		}
 	}
 }

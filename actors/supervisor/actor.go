@@ -33,8 +33,8 @@ type Config struct {
 	Dial func(ctx context.Context, r messages.Role, u messages.CDPURL, onClose func(error)) (*transport.Mux, error)
 	// Launch starts a browser; used only for specs that ask for it.
 	Launch func(ctx context.Context, headless bool) (Browser, error)
-	// Observe hears every event of the task, on the supervisor's goroutine; it
-	// must not block. May be nil.
+	// Observe hears every event of the task but console errors, on the supervisor's
+	// goroutine; it must not block. May be nil.
 	Observe func([]messages.Event)
 	// Resynced hears that the frames are learned anew on a link that stands: their
 	// actor has failed. May be nil.
@@ -197,7 +197,7 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 	for _, e := range effects {
 		switch e := e.(type) {
 		case Publish:
-			a.publish(e.Events)
+			a.publish(e)
 		case FlushSoon:
 			c.Send(a.self, Flush{})
 		case SpawnSession:

@@ -120,14 +120,17 @@ func (b *Board) IdleFor(now time.Time) time.Duration {
 }
 
 // publish shows v and tells the watchers. One publisher at a time.
-func (b *Board) publish(v *View, events []messages.Event) {
+func (b *Board) publish(v *View, p Publish) {
 	b.mu.Lock()
 	b.view.Store(v)
-	if n := len(b.events) + len(events); n <= startEvents && n > cap(b.events) {
-		b.events = append(make([]record, 0, n), b.events...) // as much as there is, for a task that idles
+	if all := len(b.events) + len(p.Errors) + len(p.Events); all <= startEvents && all > cap(b.events) {
+		b.events = append(make([]record, 0, all), b.events...) // as much as there is, for a task that idles
 	}
-	for i := range events {
-		b.keepLocked(recordOf(&events[i]))
+	for i, e := range p.Errors {
+		b.keepLocked(errorRecord(p.Before+uint64(i)+1, e))
+	}
+	for i := range p.Events {
+		b.keepLocked(recordOf(&p.Events[i]))
 	}
 	wait := b.wait
 	b.wait = nil
@@ -197,7 +200,7 @@ func (b *Board) Acknowledge() {
 	snap.State = messages.StateStopped
 	snap.Version++
 	v.Snapshot = &snap
-	b.publish(&v, []messages.Event{{
+	b.publish(&v, Publish{Events: []messages.Event{{
 		Type: messages.EventTaskState, TaskID: snap.TaskID, Version: snap.Version, State: snap.State, Reason: snap.Reason,
-	}})
+	}}})
 }

@@ -14,17 +14,17 @@ import (
 // after a reconnect, a release, a reattach. The same happens on a session that
 // never ended when a document comes back out of the back-forward cache, before
 // anything tells that it did.
-func (m *Machine) consoleReported(r messages.ConsoleReported) {
-	if m.pages[r.Page] != nil && m.reports.again(r) {
+func (m *Machine) consoleReported(page, target messages.TargetID, e *messages.ConsoleError) {
+	if m.pages[page] != nil && m.reports.again(page, target, e) {
 		return
 	}
 	// What has been published ends before the place that is written: the list is
 	// copied only when there is no room behind it, not for every error.
-	m.console = append(m.console, r.Entry)
+	m.console = append(m.console, *e)
 	if over := len(m.console) - messages.MaxConsoleErrors; over > 0 {
 		m.console = m.console[over:]
 	}
-	m.held = append(m.held, messages.Event{Type: messages.EventConsoleError, Console: &m.console[len(m.console)-1]})
+	m.held = append(m.held, &m.console[len(m.console)-1])
 	if !m.flushing {
 		m.flushing = true
 		m.do(FlushSoon{})
@@ -33,12 +33,10 @@ func (m *Machine) consoleReported(r messages.ConsoleReported) {
 
 // consoleReports takes the errors that a session has heard of in one go. No other
 // facts come together: what the task does about one hangs on what was before it.
-func (m *Machine) consoleReports(facts messages.Facts) {
-	m.held = slices.Grow(m.held, len(facts))
-	for _, f := range facts {
-		if r, ok := f.(messages.ConsoleReported); ok && r.Gen == m.gen {
-			m.consoleReported(r)
-		}
+func (m *Machine) consoleReports(r messages.ConsoleReports) {
+	m.held = slices.Grow(m.held, len(r.Entries))
+	for i := range r.Entries {
+		m.consoleReported(r.Page, r.Target, &r.Entries[i])
 	}
 }
 
@@ -75,15 +73,15 @@ type report struct {
 // textSeed is a process's own, and decides nothing: hashes are only compared.
 var textSeed = maphash.MakeSeed()
 
-func reportOf(e messages.ConsoleError) report {
+func reportOf(e *messages.ConsoleError) report {
 	return report{e.TS, maphash.String(textSeed, e.Text) + 31*maphash.String(textSeed, e.Level)}
 }
 
-// again says whether r has been reported before, and remembers it.
-func (s *reports) again(r messages.ConsoleReported) bool {
-	t := s.reporter(r)
-	key := reportOf(r.Entry)
-	if r.Entry.TS <= t.floor || t.known[key] {
+// again says whether e has been reported before, and remembers it.
+func (s *reports) again(page, target messages.TargetID, e *messages.ConsoleError) bool {
+	t := s.reporter(page, target)
+	key := reportOf(e)
+	if e.TS <= t.floor || t.known[key] {
 		return true
 	}
 	t.known[key] = true
@@ -99,12 +97,12 @@ func (s *reports) again(r messages.ConsoleReported) bool {
 	return false
 }
 
-func (s *reports) reporter(r messages.ConsoleReported) *reporter {
-	if n := len(s.targets); n > 0 && s.targets[n-1].target == r.Target {
+func (s *reports) reporter(page, target messages.TargetID) *reporter {
+	if n := len(s.targets); n > 0 && s.targets[n-1].target == target {
 		return s.targets[n-1]
 	}
-	i := slices.IndexFunc(s.targets, func(t *reporter) bool { return t.target == r.Target })
-	t := &reporter{page: r.Page, target: r.Target, known: map[report]bool{}}
+	i := slices.IndexFunc(s.targets, func(t *reporter) bool { return t.target == target })
+	t := &reporter{page: page, target: target, known: map[report]bool{}}
 	switch {
 	case i >= 0:
 		t = s.targets[i]

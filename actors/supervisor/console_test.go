@@ -59,9 +59,6 @@ func TestConsole(t *testing.T) {
 		t.Parallel()
 		entry := func(i int) messages.ConsoleReported {
 			r := messages.ConsoleReported{Gen: 1, Page: "P", Target: "P"}
-			if i == 70 {
-				r.Gen = 2 // another link's
-			}
 			if i%10 == 9 {
 				i-- // said again
 			}
@@ -71,25 +68,31 @@ func TestConsole(t *testing.T) {
 		told := func(effects []supervisor.Effect) (events []messages.Event) {
 			for _, e := range effects {
 				if p, ok := e.(supervisor.Publish); ok {
+					for i, e := range p.Errors {
+						events = append(events, messages.Event{Type: messages.EventConsoleError, TaskID: "t", Version: p.Before + uint64(i) + 1, Console: e})
+					}
 					events = append(events, p.Events...)
 				}
 			}
 			return events
 		}
 		together, single := attached(t), attached(t)
-		var facts messages.Facts
+		facts := messages.ConsoleReports{Gen: 1, Page: "P", Target: "P"}
 		var one, all []messages.Event
 		for i := range 80 {
-			facts = append(facts, entry(i))
+			facts.Entries = append(facts.Entries, entry(i).Entry)
 			one = append(one, told(single.step(entry(i)))...)
 		}
 		one = append(one, told(single.step(supervisor.Flush{}))...)
+		late := facts
+		late.Gen = 2
+		all = append(all, told(together.step(late))...)
 		all = append(all, told(together.step(facts))...)
 		if len(all) != 0 || !together.m.Snapshot().Active {
 			t.Errorf("%d events before what else waits", len(all))
 		}
 		all = append(all, told(together.step(supervisor.Flush{}))...)
-		if len(one) != 71 {
+		if len(one) != 72 {
 			t.Errorf("%d events", len(one))
 		}
 		if d := cmp.Diff(one, all); d != "" {

@@ -80,8 +80,13 @@ type (
 	// Effect is anything the machine wants done.
 	Effect any
 
-	// Publish shows the state as it is now.
-	Publish struct{ Events []messages.Event }
+	// Publish shows the state as it is now. What it tells of begins with Errors of
+	// the console, the first of which has the version after Before.
+	Publish struct {
+		Before uint64
+		Errors []*messages.ConsoleError
+		Events []messages.Event
+	}
 
 	// FlushSoon asks for a Flush after what is in the mailbox now.
 	FlushSoon struct{}

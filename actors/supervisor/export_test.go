@@ -4,7 +4,7 @@ import "holdfast/messages"
 
 // Publish shows snap on b, as the supervisor does.
 func (b *Board) Publish(snap *messages.Snapshot, events []messages.Event) {
-	b.publish(&View{Snapshot: snap}, events)
+	b.publish(&View{Snapshot: snap}, Publish{Events: events})
 }
 
 // End is what a supervisor says that ends without having decided to.

@@ -161,7 +161,7 @@ func (m *Machine) maybeActive(now time.Time) {
 	if !m.everUp {
 		m.everUp = true
 		// Published first: whoever waits for the start reads next (A5).
-		m.do(Publish{m.take()})
+		m.do(m.take())
 		m.do(FirstActive{})
 	}
 }

@@ -74,7 +74,7 @@ type Machine struct {
 	anchor anchor
 
 	events   []messages.Event
-	held     []messages.Event // console errors, published together
+	held     []*messages.ConsoleError // published together
 	flushing bool
 }
 
@@ -287,10 +287,12 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		}
 	case messages.ConsoleReported:
 		if in.Gen == m.gen {
-			m.consoleReported(in)
+			m.consoleReported(in.Page, in.Target, &in.Entry)
 		}
-	case messages.Facts:
-		m.consoleReports(in)
+	case messages.ConsoleReports:
+		if in.Gen == m.gen {
+			m.consoleReports(in)
+		}
 
 	case messages.AnswerDialog:
 		m.do(ToDialog{in})
@@ -328,7 +330,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	m.maybeActive(now)
 	m.attend(now, !up)
 	if len(m.events) > 0 || !m.flushing && len(m.held) > 0 {
-		m.do(Publish{m.take()})
+		m.do(m.take())
 	}
 	m.out, m.later = append(m.out, m.later...), nil
 	m.giveAnswers()
@@ -351,16 +353,17 @@ func (m *Machine) effects() []Effect {
 func (m *Machine) tell(e messages.Event) { m.events = append(m.events, e) }
 
 // take numbers the events: a version each.
-func (m *Machine) take() []messages.Event {
+func (m *Machine) take() Publish {
 	// What was held back shows in the snapshot that is published now, and came
 	// first.
-	events := append(m.held, m.events...)
-	for i := range events {
+	p := Publish{Before: m.version, Errors: m.held, Events: m.events}
+	m.version += uint64(len(m.held))
+	for i := range p.Events {
 		m.version++
-		events[i].TaskID, events[i].Version = m.id, m.version
+		p.Events[i].TaskID, p.Events[i].Version = m.id, m.version
 	}
 	m.held, m.events = nil, nil
-	return events
+	return p
 }
 
 func (m *Machine) become(s messages.TaskState) {

@@ -40,6 +40,10 @@ func (b *bench) step(in any) []supervisor.Effect {
 	effects := slices.Clone(b.m.Step(b.now, in))
 	for _, e := range effects {
 		if p, ok := e.(supervisor.Publish); ok {
+			if p.Before != before {
+				b.Fatalf("%T: version %d comes after %d", in, p.Before, before)
+			}
+			before += uint64(len(p.Errors))
 			for _, ev := range p.Events {
 				if before++; ev.Version != before {
 					b.Fatalf("%T: event %d has version %d", in, before, ev.Version)

@@ -10,17 +10,18 @@ import (
 	"holdfast/messages"
 )
 
-func (a *Actor) publish(events []messages.Event) {
+func (a *Actor) publish(p Publish) {
+	events := p.Events
 	snap := a.machine.Snapshot()
 	v := &View{Snapshot: snap, Scope: a.cfg.Spec.Scope, Launched: a.cfg.Spec.Launch != nil}
 	if snap.Active {
-		if !a.viewed || !onlyConsole(events) {
+		if !a.viewed || len(events) > 0 {
 			a.views, a.viewed = a.machine.sessionViews(&a.ports), true
 		}
 		v.Supervisor, v.Browser, v.Anchor, v.Sessions, v.Trees = a.self, a.root, a.anchorRoot, a.views, a.machine.trees
 	}
 	a.logEvents(events) // whoever sees the state finds its line
-	a.cfg.Board.publish(v, events)
+	a.cfg.Board.publish(v, p)
 	for i := range events {
 		switch e := &events[i]; e.Type {
 		case messages.EventPageOpened:
@@ -30,18 +31,9 @@ func (a *Actor) publish(events []messages.Event) {
 			a.cfg.Owners.Release(e.Page.TargetID, a.cfg.ID)
 		}
 	}
-	if a.cfg.Observe != nil {
+	if a.cfg.Observe != nil && len(events) > 0 {
 		a.cfg.Observe(events)
 	}
-}
-
-func onlyConsole(events []messages.Event) bool {
-	for i := range events {
-		if events[i].Type != messages.EventConsoleError {
-			return false
-		}
-	}
-	return true
 }
 
 func (a *Actor) logEvents(events []messages.Event) {

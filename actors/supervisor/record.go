@@ -53,6 +53,13 @@ func recordOf(e *messages.Event) record {
 	return r
 }
 
+var errorKind = kind(slices.Index(kinds[:], messages.EventConsoleError))
+
+// errorRecord is recordOf for an error of the console.
+func errorRecord(version uint64, e *messages.ConsoleError) record {
+	return record{version: version, kind: errorKind, what: e}
+}
+
 // event is what was kept, of a task.
 func (r *record) event(id messages.TaskID) messages.Event {
 	e := messages.Event{Type: kinds[r.kind], TaskID: id, Version: r.version}

@@ -169,7 +169,7 @@ func (m *Machine) finish(s messages.TaskState, err error) {
 	}
 	m.conn.Primary, m.conn.Anchor = messages.LinkDown, messages.LinkDown
 	m.become(s)
-	m.do(Publish{m.take()})
+	m.do(m.take())
 	m.tellSiblings(true, m.order...)
 	m.do(Finish{err})
 }

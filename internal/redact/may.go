@@ -2,6 +2,31 @@ package redact
 
 import "strings"
 
+// marks are kinds of characters that stand in a text.
+type marks uint8
+
+const (
+	dash marks = 1 << iota
+	underscore
+	dot
+	assigns // a colon, or an equals sign
+	space
+	bigA
+)
+
+var markOf = [256]marks{
+	'-': dash, '_': underscore, '.': dot, ':': assigns, '=': assigns, 'A': bigA,
+	' ': space, '\t': space, '\n': space, '\f': space, '\r': space,
+}
+
+// marksOf looks at a text once: what is short and plain is done with then.
+func marksOf(s string) (m marks) {
+	for i := range len(s) {
+		m |= markOf[s[i]]
+	}
+	return m
+}
+
 func contains(what string) func(string) bool {
 	return func(s string) bool { return strings.Contains(s, what) }
 }

@@ -4,6 +4,8 @@ import "regexp"
 
 // shape is one form of secret.
 type shape struct {
+	// needs are marks of which every match has one.
+	needs marks
 	// may says whether re can match s at all. It looks for what every match has,
 	// and is a hundred times as fast: a page that complains to its console as
 	// fast as it can is read with regular expressions only where one can match.
@@ -18,28 +20,28 @@ type shape struct {
 // agent a word, a miss costs the user a key.
 var shapes = []shape{
 	// Private keys, whole block or its beginning.
-	{mayBeKeyBlock, regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)`), hide},
+	{dash, mayBeKeyBlock, regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)`), hide},
 	// JSON web tokens.
-	{mayBeWebToken, regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?`), hide},
+	{dot, mayBeWebToken, regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?`), hide},
 	// Vendor prefixes: OpenAI, Anthropic, Stripe, GitHub, GitLab, Slack, AWS, Google, npm, Hugging Face, SendGrid, xAI, Groq.
-	{mayBeSecretKey, regexp.MustCompile(`\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9_-]{16,}`), hide},
-	{mayBeVendors, regexp.MustCompile(`\b(?:gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|xapp-|npm_|hf_|xai-|gsk_|SG\.|dop_v1_|bb_(?:live|test)_)[A-Za-z0-9_.-]{12,}`), hide},
-	{mayBeAmazons, regexp.MustCompile(`\b(?:AKIA|ASIA|AGPA|AIDA|AROA)[A-Z0-9]{16}\b`), hide},
-	{contains("AIza"), regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{30,}`), hide},
-	{contains("ya29."), regexp.MustCompile(`\bya29\.[A-Za-z0-9_-]{16,}`), hide},
+	{dash | underscore, mayBeSecretKey, regexp.MustCompile(`\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9_-]{16,}`), hide},
+	{dash | underscore | dot, mayBeVendors, regexp.MustCompile(`\b(?:gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|xapp-|npm_|hf_|xai-|gsk_|SG\.|dop_v1_|bb_(?:live|test)_)[A-Za-z0-9_.-]{12,}`), hide},
+	{bigA, mayBeAmazons, regexp.MustCompile(`\b(?:AKIA|ASIA|AGPA|AIDA|AROA)[A-Z0-9]{16}\b`), hide},
+	{bigA, contains("AIza"), regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{30,}`), hide},
+	{dot, contains("ya29."), regexp.MustCompile(`\bya29\.[A-Za-z0-9_-]{16,}`), hide},
 	// Authorization values.
-	{mayBeAuthorization, regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+[A-Za-z0-9+/_.=-]{12,}`), hide},
+	{space, mayBeAuthorization, regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+[A-Za-z0-9+/_.=-]{12,}`), hide},
 	// `password: hunter2` and its relatives (csrf_token, DB_PASSWORD), however
 	// their names begin; only the value is masked, so that the text stays
 	// understandable.
 	{
-		mayBeNamed,
+		assigns, mayBeNamed,
 		regexp.MustCompile(`(?i)((?:api|access|auth|secret|private|client|session|refresh|id)[-_ ]?key|\bkey|token|secret|password|passwd|pwd)(["']?\s*[:=]\s*["']?)([^\s"'&,;<>]{6,})`),
 		func(re *regexp.Regexp, s string) string { return re.ReplaceAllString(s, "${1}${2}"+Mask) },
 	},
 	// URLs that carry a user, a password or a CDP endpoint.
 	{
-		mayBeCredentialURL,
+		assigns, mayBeCredentialURL,
 		regexp.MustCompile(`(?i)\b(?:wss?://[^\s"'<>]+|https?://[^\s"'<>/@]+:[^\s"'<>/@]+@[^\s"'<>]+)`),
 		func(re *regexp.Regexp, s string) string { return re.ReplaceAllStringFunc(s, URL) },
 	},
@@ -55,9 +57,11 @@ func Text(s string) string {
 	if len(s) < 8 {
 		return s
 	}
-	for _, f := range shapes {
-		if f.may(s) {
+	has := marksOf(s)
+	for i := range shapes {
+		if f := &shapes[i]; f.needs&has != 0 && f.may(s) {
 			s = f.mask(f.re, s)
+			has = marksOf(s)
 		}
 	}
 	return s
