@@ -29,8 +29,8 @@ func (m *AnchorMachine) resume(p *anchored) {
 // resumeAll lets every page run, whatever its flag said: what the primary held
 // when it was lost is frozen until somebody does (C33).
 func (m *AnchorMachine) resumeAll() {
-	for _, t := range slices.Sorted(maps.Keys(m.pages)) {
-		if p := m.pages[t]; p.session != "" {
+	for _, t := range slices.Sorted(m.pages.Keys()) {
+		if p := m.pages.At(t); p.session != "" {
 			m.resume(p)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"holdfast/internal/few"
 	"holdfast/messages"
 )
 
@@ -45,7 +46,7 @@ func (m *AnchorMachine) setBridge(o messages.SetBridge) {
 	for _, s := range slices.Sorted(maps.Keys(m.bridges)) {
 		m.bridges[s].set(o)
 	}
-	for _, t := range slices.Sorted(maps.Keys(m.pages)) {
+	for _, t := range slices.Sorted(m.pages.Keys()) {
 		m.maybeCovered(t) // it may wait for what has been given up
 	}
 }
@@ -59,7 +60,7 @@ func (m *AnchorMachine) keepNative(o messages.KeepNative) {
 		if len(m.native) >= MaxSessions {
 			clear(m.native)
 		}
-		m.native[o.Target] = true
+		few.Put(&m.native, o.Target, true)
 	}
 	for _, s := range slices.Sorted(maps.Keys(m.bridges)) {
 		b := m.bridges[s]
@@ -96,7 +97,7 @@ func (m *AnchorMachine) coverFrame(o messages.CoverFrame) {
 }
 
 func (m *AnchorMachine) attachToFrame(o messages.CoverFrame) {
-	m.frames[o.Frame] = &anchoredFrame{order: o}
+	few.Put(&m.frames, o.Frame, &anchoredFrame{order: o})
 	m.do(rootCommand(Tag{Kind: TagCoverFrame, Page: o.Frame}, "Target.attachToTarget", attachParams{o.Frame, true}, pageBudget))
 }
 

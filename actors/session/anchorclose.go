@@ -2,9 +2,9 @@ package session
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 
+	"holdfast/internal/few"
 	"holdfast/messages"
 )
 
@@ -31,8 +31,8 @@ func (m *AnchorMachine) leave() {
 	// Every session is ended by word: the browser notices the end of the link
 	// later than the primary's next command, which may close a page (C15).
 	m.leaveFrames("")
-	for _, t := range slices.Sorted(maps.Keys(m.pages)) {
-		if p := m.pages[t]; p.session != "" {
+	for _, t := range slices.Sorted(m.pages.Keys()) {
+		if p := m.pages.At(t); p.session != "" {
 			m.do(detachFrom(Tag{Kind: TagNone}, p.session))
 		}
 	}
@@ -49,9 +49,9 @@ func (m *AnchorMachine) maybeCloseOwned() {
 	if len(m.closing) == 0 {
 		m.do(discoverPages())
 	}
-	for _, t := range slices.Sorted(maps.Keys(m.owned)) {
+	for _, t := range slices.Sorted(m.owned.Keys()) {
 		if !m.closing[t] {
-			m.closing[t] = true
+			few.Put(&m.closing, t, true)
 			m.awaited++
 			if m.freeing[t] != nil {
 				m.free(t)
@@ -84,8 +84,8 @@ func (m *AnchorMachine) oneLeft() {
 // freeFirst notes a page that is to be freed, whether or not it has been left for the
 // primary to release.
 func (m *AnchorMachine) freeFirst(t messages.TargetID) {
-	m.freeing[t] = &freeing{}
-	m.owned[t] = true
+	few.Put(&m.freeing, t, &freeing{})
+	m.owned.Set(t, true)
 }
 
 // free begins, or begins anew, to free a page that nothing of ours is attached to.

@@ -1,20 +1,23 @@
 package session
 
-import "holdfast/messages"
+import (
+	"holdfast/internal/few"
+	"holdfast/messages"
+)
 
 // leavePage gives up a page's session: nobody may be attached to a page that is
 // to be released (C19), or closed with the dialog of a removed frame (C15).
 func (m *AnchorMachine) leavePage(t messages.TargetID) {
-	p := m.pages[t]
-	delete(m.pages, t)
+	p := m.pages.At(t)
+	m.pages.Delete(t)
 	if !m.leaving { // else it is still to be closed, if there is nobody else to do it
-		delete(m.owned, t)
+		m.owned.Delete(t)
 	}
 	if !m.attached || p != nil && p.session == "" {
-		m.left[t] = true
+		few.Put(&m.left, t, true)
 	}
 	if !m.attached && p != nil && p.session != "" {
-		m.seen[t] = true
+		few.Put(&m.seen, t, true)
 	}
 	m.leaveFrames(t)
 	if p == nil || p.session == "" {

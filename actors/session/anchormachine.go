@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/internal/few"
 	"holdfast/messages"
 )
 
@@ -47,10 +48,10 @@ type AnchorMachine struct {
 	calm     bool // and nothing is attached any more
 	awaited  int  // what leaving still waits for
 	alone    bool
-	owned    map[messages.TargetID]bool
+	owned    few.Map[messages.TargetID, bool]
 	left     map[messages.TargetID]bool // on order, while an attach to them may still come
 	seen     map[messages.TargetID]bool // left as well, and the browser has them
-	pages    map[messages.TargetID]*anchored
+	pages    few.Map[messages.TargetID, *anchored]
 	closing  map[messages.TargetID]bool
 	freeing  map[messages.TargetID]*freeing // those to be freed before they are closed
 
@@ -74,22 +75,16 @@ type anchored struct {
 
 // NewAnchorMachine returns the machine of a link that has just been dialled.
 func NewAnchorMachine(cfg AnchorConfig) *AnchorMachine {
-	m := &AnchorMachine{
-		cfg: cfg, alone: cfg.Alone,
-		owned: map[messages.TargetID]bool{}, left: map[messages.TargetID]bool{}, seen: map[messages.TargetID]bool{}, pages: map[messages.TargetID]*anchored{},
-		closing: map[messages.TargetID]bool{}, freeing: map[messages.TargetID]*freeing{},
-		bridgeOn: cfg.Bridge.On, native: map[messages.TargetID]bool{}, bridges: map[messages.SessionID]*bridge{}, frames: map[messages.TargetID]*anchoredFrame{},
-	}
-	m.requests, m.requested = requests{secret: cfg.Bridge.Secret, do: m.do}, map[string]messages.RequestHeld{}
-	m.strays = map[string]messages.DialogOpened{}
+	m := &AnchorMachine{cfg: cfg, alone: cfg.Alone, bridgeOn: cfg.Bridge.On, bridges: map[messages.SessionID]*bridge{}}
+	m.requests = requests{secret: cfg.Bridge.Secret, do: m.do}
 	for _, t := range cfg.Owned {
-		m.owned[t] = true
+		m.owned.Set(t, true)
 	}
 	for _, t := range cfg.Left {
-		m.left[t] = true
+		few.Put(&m.left, t, true)
 	}
 	for _, t := range cfg.Native {
-		m.native[t] = true
+		few.Put(&m.native, t, true)
 	}
 	return m
 }
@@ -136,7 +131,7 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 	case messages.LeavePage:
 		m.leavePage(in.Page)
 	case messages.ResumePage:
-		if p := m.pages[in.Page]; p != nil && p.held {
+		if p := m.pages.At(in.Page); p != nil && p.held {
 			m.resume(p)
 		}
 	case messages.PrimaryUp:
@@ -169,7 +164,7 @@ func (m *AnchorMachine) replied(r Replied) {
 		}
 		m.rootAttached()
 	case TagEnabled:
-		p := m.pages[r.Tag.Page]
+		p := m.pages.At(r.Tag.Page)
 		if p == nil || p.session != r.Tag.Session || r.Err != nil {
 			return
 		}
@@ -186,9 +181,9 @@ func (m *AnchorMachine) replied(r Replied) {
 	case TagCover:
 		delete(m.left, r.Tag.Page)
 		// The attach itself has been reported before the reply.
-		if p := m.pages[r.Tag.Page]; p != nil && p.session == "" {
-			delete(m.pages, r.Tag.Page)
-			delete(m.owned, r.Tag.Page) // it is no more
+		if p := m.pages.At(r.Tag.Page); p != nil && p.session == "" {
+			m.pages.Delete(r.Tag.Page)
+			m.owned.Delete(r.Tag.Page) // it is no more
 			m.maybeSettled()
 		}
 	case TagCoverFrame:
@@ -230,13 +225,13 @@ func (m *AnchorMachine) rootAttached() {
 // present are the task's pages that this browser has, those among them that the
 // anchor was told to keep away from when they were reported.
 func (m *AnchorMachine) present() []messages.TargetID {
-	list := slices.AppendSeq(slices.Collect(maps.Keys(m.pages)), maps.Keys(m.seen))
+	list := slices.AppendSeq(slices.Collect(m.pages.Keys()), maps.Keys(m.seen))
 	slices.Sort(list)
 	return slices.Compact(list)
 }
 
 func (m *AnchorMachine) maybeSettled() {
-	for _, p := range m.pages {
+	for _, p := range m.pages.All() {
 		if !p.covered {
 			return
 		}
@@ -277,10 +272,10 @@ func (m *AnchorMachine) ours(a messages.TargetAttached) bool {
 		return false
 	}
 	if m.left[a.Info.ID] {
-		m.seen[a.Info.ID] = true
+		few.Put(&m.seen, a.Info.ID, true)
 		return false
 	}
-	return m.cfg.Scope == messages.ScopeBrowser || m.owned[a.Info.ID] || a.Info.Opener != "" && m.owned[a.Info.Opener]
+	return m.cfg.Scope == messages.ScopeBrowser || m.owned.At(a.Info.ID) || a.Info.Opener != "" && m.owned.At(a.Info.Opener)
 }
 
 func (m *AnchorMachine) targetAttached(a messages.TargetAttached) {
@@ -288,24 +283,24 @@ func (m *AnchorMachine) targetAttached(a messages.TargetAttached) {
 		m.frameAttached(a)
 		return
 	}
-	p := m.pages[a.Info.ID]
+	p := m.pages.At(a.Info.ID)
 	switch {
 	case p != nil && p.session != "":
 		m.do(detachFrom(Tag{Kind: TagNone}, a.Session)) // attached both by itself and on order
 		return
-	case m.leaving, p == nil && (!m.ours(a) || len(m.pages) >= MaxPages):
+	case m.leaving, p == nil && (!m.ours(a) || m.pages.Len() >= MaxPages):
 		for _, e := range letGo(a, m.cfg.Elsewhere) {
 			m.do(e)
 		}
-		if m.leaving && m.alone && a.Info.Opener != "" && m.owned[a.Info.Opener] {
-			m.owned[a.Info.ID] = true
+		if m.leaving && m.alone && a.Info.Opener != "" && m.owned.At(a.Info.Opener) {
+			m.owned.Set(a.Info.ID, true)
 			m.maybeCloseOwned()
 		}
 		return
 	}
-	m.owned[a.Info.ID] = true
+	m.owned.Set(a.Info.ID, true)
 	p = &anchored{session: a.Session, held: a.Waiting}
-	m.pages[a.Info.ID] = p
+	m.pages.Set(a.Info.ID, p)
 	m.do(Listen{a.Session, a.Info.ID})
 	m.tellWatched(a.Info.ID)
 	// In a page that holds a dialog the command takes effect at once, for the
@@ -321,7 +316,7 @@ func (m *AnchorMachine) targetAttached(a messages.TargetAttached) {
 
 // tellWatched tells the dialogs of the session on a page.
 func (m *AnchorMachine) tellWatched(t messages.TargetID) {
-	p := m.pages[t]
+	p := m.pages.At(t)
 	if p.session == "" {
 		return
 	}
@@ -332,7 +327,7 @@ func (m *AnchorMachine) tellWatched(t messages.TargetID) {
 }
 
 func (m *AnchorMachine) coveredFact(t messages.TargetID) messages.PageCovered {
-	return messages.PageCovered{Role: messages.RoleAnchor, Gen: m.cfg.Gen, Page: t, Session: m.pages[t].session}
+	return messages.PageCovered{Role: messages.RoleAnchor, Gen: m.cfg.Gen, Page: t, Session: m.pages.At(t).session}
 }
 
 func (m *AnchorMachine) handleDialog(o messages.HandleDialog) {
@@ -344,7 +339,7 @@ func (m *AnchorMachine) handleDialog(o messages.HandleDialog) {
 		m.answerRequest(o)
 		return
 	}
-	if p := m.pages[o.Page]; p == nil || p.session != o.Session {
+	if p := m.pages.At(o.Page); p == nil || p.session != o.Session {
 		m.do(ToDialog{messages.DialogHandled{
 			Dialog: o.Dialog, Session: o.Session, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").With("sent", false),
 		}})
@@ -360,11 +355,11 @@ func (m *AnchorMachine) targetDetached(d messages.TargetDetached) {
 		return
 	}
 	m.sessionGone(d.Session)
-	for t, p := range m.pages {
+	for t, p := range m.pages.All() {
 		if p.session != d.Session {
 			continue
 		}
-		delete(m.pages, t)
+		m.pages.Delete(t)
 		m.do(ToSupervisor{messages.PageUncovered{Gen: m.cfg.Gen, Page: t}})
 		m.maybeSettled()
 		if !m.leaving {
@@ -378,14 +373,14 @@ func (m *AnchorMachine) targetDetached(d messages.TargetDetached) {
 
 // cover takes up a page of the task that has not come by itself.
 func (m *AnchorMachine) cover(t messages.TargetID) {
-	m.owned[t] = true
+	m.owned.Set(t, true)
 	delete(m.left, t)
-	if m.pages[t] == nil && !m.leaving && m.attached {
+	if m.pages.At(t) == nil && !m.leaving && m.attached {
 		m.attachTo(t)
 	}
 }
 
 func (m *AnchorMachine) attachTo(t messages.TargetID) {
-	m.pages[t] = &anchored{}
+	m.pages.Set(t, &anchored{})
 	m.do(rootCommand(Tag{Kind: TagCover, Page: t}, "Target.attachToTarget", attachParams{t, true}, pageBudget))
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"holdfast/internal/few"
 	"holdfast/messages"
 )
 
@@ -19,7 +20,7 @@ const anchorHeld = 1024
 // maybeCovered says that what a page asks is told to the anchor, once both are so: of a
 // native dialog, and of a request that the primary leaves behind.
 func (m *AnchorMachine) maybeCovered(t messages.TargetID) {
-	p := m.pages[t]
+	p := m.pages.At(t)
 	if p == nil || p.covered || !p.enabled || !m.passesOn(p.session) {
 		return
 	}
@@ -73,7 +74,7 @@ func (m *AnchorMachine) tellRequest(r messages.RequestHeld) {
 		m.endRequest(messages.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request})
 		return
 	}
-	m.requested[r.Request] = r
+	few.Put(&m.requested, r.Request, r)
 	m.do(ToSupervisor{r})
 }
 
@@ -103,16 +104,16 @@ func (m *AnchorMachine) ownRequest(r messages.RequestHeld) {
 		m.endRequest(messages.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request})
 		return
 	}
-	m.strays[r.Request] = messages.DialogOpened{
+	few.Put(&m.strays, r.Request, messages.DialogOpened{
 		Role: messages.RoleAnchor, Gen: m.cfg.Gen, Frame: r.Frame, Pause: heldRequest{r.Request, r.Role, r.Gen, r.Frame}.pause(r.Key),
-	}
+	})
 	m.do(ToDialog{m.strays[r.Request]})
 }
 
 // tellAgain tells a new dialog actor of the pages, of what waits, and of what is left to
 // it.
 func (m *AnchorMachine) tellAgain() {
-	for _, t := range slices.Sorted(maps.Keys(m.pages)) {
+	for _, t := range slices.Sorted(m.pages.Keys()) {
 		m.tellWatched(t)
 	}
 	for _, s := range slices.Sorted(maps.Keys(m.bridges)) {

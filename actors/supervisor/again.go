@@ -15,19 +15,19 @@ import (
 func (m *Machine) framesRestarted() {
 	m.do(Arm{timerFrames, framesProbation})
 	for _, s := range m.sessionOrder() {
-		e := m.sessions[s]
+		e := m.sessions.At(s)
 		e.retells = true
 		m.do(ToFrame{messages.TargetAttached{Gen: m.gen, Session: s, Via: e.via, Page: e.cfg.Page, Info: e.info}})
 	}
 	for _, d := range m.pending {
-		if len(m.sessions) > 0 && d.FrameID != messages.FrameID(d.TargetID) {
+		if m.sessions.Len() > 0 && d.FrameID != messages.FrameID(d.TargetID) {
 			few.Put(&m.unframed, d.ID, true)
 		}
 	}
 }
 
 func (m *Machine) sessionRestarted(s messages.SessionID) {
-	e := m.sessions[s]
+	e := m.sessions.At(s)
 	if e == nil {
 		return
 	}
@@ -41,7 +41,7 @@ func (m *Machine) sessionRestarted(s messages.SessionID) {
 		m.do(ToSession{s, messages.FrameBoxed{Gen: m.gen, Session: s, Shut: e.shut}})
 	}
 	m.tellRequest(s)
-	if p := m.pages[e.cfg.Page]; p != nil && p.session == s {
+	if p := m.pages.At(e.cfg.Page); p != nil && p.session == s {
 		p.health = messages.PageOK
 	} else if p != nil {
 		p.held = m.holdsDialog(e.cfg.Page)
@@ -60,7 +60,7 @@ func (m *Machine) dialogsRestarted() {
 	}
 	for _, o := range m.memory.Open {
 		for _, w := range o.Ways {
-			if o.Pause.Key != "" && w.Role == messages.RolePrimary && m.sessions[w.Session] == nil {
+			if o.Pause.Key != "" && w.Role == messages.RolePrimary && m.sessions.At(w.Session) == nil {
 				m.do(ToDialog{messages.SessionGone{Role: messages.RolePrimary, Session: w.Session}})
 			}
 		}
@@ -73,13 +73,13 @@ func (m *Machine) dialogsRestarted() {
 		known[w.Page] = true
 	}
 	for _, t := range slices.Sorted(maps.Keys(known)) {
-		if m.pages[t] == nil {
+		if m.pages.At(t) == nil {
 			m.do(ToDialog{messages.PageGone{Page: t}})
 		}
 	}
 	// What the sessions hear of they tell themselves, and the anchor does.
 	for _, t := range m.order {
-		if p := m.pages[t]; p.session != "" {
+		if p := m.pages.At(t); p.session != "" {
 			m.tellWatched(t)
 		}
 	}
@@ -88,10 +88,10 @@ func (m *Machine) dialogsRestarted() {
 
 // sessionOrder lists the sessions as they were attached.
 func (m *Machine) sessionOrder() []messages.SessionID {
-	order := make([]messages.SessionID, 0, len(m.sessions))
-	for s := range m.sessions {
+	order := make([]messages.SessionID, 0, m.sessions.Len())
+	for s := range m.sessions.Keys() {
 		order = append(order, s)
 	}
-	slices.SortFunc(order, func(a, b messages.SessionID) int { return cmp.Compare(m.sessions[a].seq, m.sessions[b].seq) })
+	slices.SortFunc(order, func(a, b messages.SessionID) int { return cmp.Compare(m.sessions.At(a).seq, m.sessions.At(b).seq) })
 	return order
 }

@@ -90,7 +90,7 @@ func (m *Machine) anchorAttached(now time.Time, a messages.AnchorAttached) {
 	if !m.rooted || len(m.order) == 0 {
 		return
 	}
-	if !slices.ContainsFunc(a.Pages, func(t messages.TargetID) bool { return m.pages[t] != nil }) {
+	if !slices.ContainsFunc(a.Pages, func(t messages.TargetID) bool { return m.pages.At(t) != nil }) {
 		m.anchorUseless(now, messages.AnchorOffForeign)
 		return
 	}
@@ -105,7 +105,7 @@ func (m *Machine) anchorAttached(now time.Time, a messages.AnchorAttached) {
 // beingFreed says that nobody may be attached to the page: only one that all
 // have left lets go of its dialog (C19), or may be closed with it (C15).
 func (m *Machine) beingFreed(t messages.TargetID) bool {
-	r, p := m.recovering[t], m.pages[t]
+	r, p := m.recovering[t], m.pages.At(t)
 	return len(m.anchor.leaving[t]) > 0 || p != nil && p.closing || r != nil && r.step == stepLeaving && r.action != messages.RecoverReattach
 }
 
@@ -233,21 +233,21 @@ func (m *Machine) pageCovered(c messages.PageCovered) {
 		}
 		few.Put(&m.anchor.covered, c.Page, true)
 	}
-	p := m.pages[c.Page]
+	p := m.pages.At(c.Page)
 	if p == nil {
 		return
 	}
-	if e := m.sessions[p.session]; e != nil && c.Role == messages.RolePrimary && e.cfg.Session == c.Session {
+	if e := m.sessions.At(p.session); e != nil && c.Role == messages.RolePrimary && e.cfg.Session == c.Session {
 		e.enabled = true
 	}
-	if e := m.sessions[p.session]; e != nil && e.cfg.Held && e.enabled && m.anchor.covered[c.Page] {
+	if e := m.sessions.At(p.session); e != nil && e.cfg.Held && e.enabled && m.anchor.covered[c.Page] {
 		m.letRun(c.Page)
 	}
 }
 
 func (m *Machine) letRun(t messages.TargetID) {
-	if p := m.pages[t]; p != nil {
-		if e := m.sessions[p.session]; e != nil && e.cfg.Held {
+	if p := m.pages.At(t); p != nil {
+		if e := m.sessions.At(p.session); e != nil && e.cfg.Held {
 			e.cfg.Held = false
 			m.do(ToSession{p.session, messages.ResumePage{Page: t}})
 			m.toAnchor(messages.ResumePage{Page: t})

@@ -38,7 +38,7 @@ func (m *Machine) showBridge() {
 // bridgeIn is what an actor of session s is to make of the bridge that is there.
 func (m *Machine) bridgeIn(s messages.SessionID) session.Bridge {
 	b := m.sessionBridge()
-	if e := m.sessions[s]; e != nil {
+	if e := m.sessions.At(s); e != nil {
 		b.Script = e.script
 	}
 	return b
@@ -67,7 +67,7 @@ func (m *Machine) bridgeOrder() messages.SetBridge {
 func (m *Machine) tellBridge() {
 	clear(m.native) // it is asked for anew, by all
 	for _, s := range m.sessionOrder() {
-		e := m.sessions[s]
+		e := m.sessions.At(s)
 		e.cfg.Bridge, e.unbridged = m.sessionBridge(), m.unheard()
 		m.do(ToSession{s, m.bridgeOrder()})
 	}
@@ -94,7 +94,7 @@ func (m *Machine) bridgeNeeded(n messages.BridgeNeeded) {
 
 // bridgeRefused notes where the bridge cannot work: dialogs stay native there.
 func (m *Machine) bridgeRefused(r messages.BridgeRefused) {
-	e := m.sessions[r.Session]
+	e := m.sessions.At(r.Session)
 	if e == nil || r.Gen != m.gen || !e.cfg.Bridge.On {
 		return
 	}
@@ -112,7 +112,7 @@ func (m *Machine) bridgeRefused(r messages.BridgeRefused) {
 // bridgeStands notes what a session's documents have: it is said of a page once it
 // is so, and not once it is wanted.
 func (m *Machine) bridgeStands(b messages.BridgeStands) {
-	e := m.sessions[b.Session]
+	e := m.sessions.At(b.Session)
 	if e == nil || b.Role != messages.RolePrimary || b.Gen != m.gen {
 		return
 	}
@@ -135,7 +135,7 @@ func (m *Machine) pageBridge(t messages.TargetID) string { return bridgeOf(m.pag
 func (m *Machine) pageBridges() map[messages.TargetID]string {
 	wanted := m.bridged()
 	var bridges map[messages.TargetID]string // nearly always there are none
-	for _, e := range m.sessions {
+	for _, e := range m.sessions.All() {
 		if !wanted && !e.bridged {
 			continue
 		}
@@ -187,7 +187,7 @@ func (m *Machine) keptNative() []messages.TargetID { return slices.Sorted(maps.K
 
 // frameBoxed passes on what a parent's session knows of a frame's.
 func (m *Machine) frameBoxed(b messages.FrameBoxed) {
-	e := m.sessions[b.Session]
+	e := m.sessions.At(b.Session)
 	if e == nil || b.Gen != m.gen {
 		return
 	}
@@ -209,7 +209,7 @@ func (m *Machine) coverFrames(page messages.TargetID) {
 		return
 	}
 	for _, s := range m.sessionOrder() {
-		if e := m.sessions[s]; page == "" || e.cfg.Page == page {
+		if e := m.sessions.At(s); page == "" || e.cfg.Page == page {
 			m.coverFrame(e)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // never ended when a document comes back out of the back-forward cache, before
 // anything tells that it did.
 func (m *Machine) consoleReported(page, target messages.TargetID, e *messages.ConsoleError) {
-	if m.pages[page] != nil && m.reports.again(page, target, e) {
+	if m.pages.At(page) != nil && m.reports.again(page, target, e) {
 		return
 	}
 	// What has been published ends before the place that is written: the list is

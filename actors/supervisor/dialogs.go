@@ -45,7 +45,7 @@ func (m *Machine) dialogsChanged(c messages.DialogsChanged) {
 
 // inOOPIF says that an out-of-process iframe asks.
 func (m *Machine) inOOPIF(d messages.Dialog) bool {
-	p := m.pages[d.TargetID]
+	p := m.pages.At(d.TargetID)
 	return p != nil && string(d.FrameID) != string(d.TargetID) && m.holder(d) != p.session
 }
 
@@ -60,7 +60,7 @@ func (m *Machine) dialogsOpen(page messages.TargetID) (orders []Effect) {
 		delete(m.told, page)
 	}
 	for _, s := range m.sessionOrder() {
-		if m.sessions[s].cfg.Page == page {
+		if m.sessions.At(s).cfg.Page == page {
 			orders = append(orders, ToSession{s, messages.DialogsOpen{Dialogs: dialogs, Holding: m.anyHeldBy(s, dialogs, blocks), Paused: m.anyHeldBy(s, dialogs, pauses)}})
 		}
 	}
@@ -122,7 +122,7 @@ func (m *Machine) holder(d messages.Dialog) messages.SessionID {
 			}
 		}
 	}
-	if p := m.pages[d.TargetID]; p != nil && p.session != "" {
+	if p := m.pages.At(d.TargetID); p != nil && p.session != "" {
 		return p.session
 	}
 	return d.SessionID
@@ -130,7 +130,7 @@ func (m *Machine) holder(d messages.Dialog) messages.SessionID {
 
 // attachedTo is the session of a page's target that is this very frame.
 func (m *Machine) attachedTo(page messages.TargetID, frame messages.FrameID) (messages.SessionID, bool) {
-	for s, e := range m.sessions {
+	for s, e := range m.sessions.All() {
 		if e.cfg.Page == page && string(e.cfg.Target) == string(frame) {
 			return s, true
 		}

@@ -16,7 +16,7 @@ func (m *Machine) doubt(page messages.TargetID) {
 		}
 		few.Put(&m.doubted, d.ID, true)
 		s := m.holder(d)
-		if e := m.sessions[s]; e != nil && e.ready {
+		if e := m.sessions.At(s); e != nil && e.ready {
 			e.heard = false
 			m.askDoubted(s)
 		}
@@ -58,7 +58,7 @@ func (m *Machine) betweenSessions(d messages.Dialog) bool {
 // resolve ends the doubted dialogs of a session that has just answered. One that
 // opened since is not among them.
 func (m *Machine) resolve(s messages.SessionID) {
-	e := m.sessions[s]
+	e := m.sessions.At(s)
 	if e == nil || !e.heard {
 		return
 	}
@@ -77,7 +77,7 @@ func (m *Machine) resolve(s messages.SessionID) {
 // the dialog had ended before may be what was lost, and then freeing the page does
 // no harm.
 func (m *Machine) resolveRemoved(t messages.TargetID) {
-	if len(m.doubted)+len(m.unframed) == 0 || m.pages[t] == nil || !m.attachedWhole(t) || !m.heardWhole(t) {
+	if len(m.doubted)+len(m.unframed) == 0 || m.pages.At(t) == nil || !m.attachedWhole(t) || !m.heardWhole(t) {
 		return
 	}
 	for _, d := range m.pending {

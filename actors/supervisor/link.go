@@ -27,14 +27,14 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 	for _, s := range m.sessionOrder() {
 		m.do(StopSession{s})
 	}
-	clear(m.sessions)
+	m.sessions = few.Map[messages.SessionID, *sessionEntry]{}
 	m.forgetRequests(messages.RolePrimary)
 	for t, o := range m.opening {
 		delete(m.opening, t)
 		m.do(Answer{To: o.reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser ended").With("sent", true)})
 	}
 	for _, t := range m.order {
-		m.pages[t].session, m.pages[t].health, m.pages[t].closing = "", messages.PageOK, false
+		m.pages.At(t).session, m.pages.At(t).health, m.pages.At(t).closing = "", messages.PageOK, false
 	}
 	m.process.lost(m.rooted, m.order)
 	m.rooted = false
@@ -135,11 +135,11 @@ func (m *Machine) maybeActive(now time.Time) {
 		return
 	}
 	for _, t := range m.order {
-		if m.pages[t].session == "" {
+		if m.pages.At(t).session == "" {
 			return
 		}
 	}
-	for _, s := range m.sessions {
+	for _, s := range m.sessions.All() {
 		if !s.ready {
 			return
 		}

@@ -44,10 +44,10 @@ type Machine struct {
 	waiting  map[string]messages.RequestHeld // the newest of each label
 	native   map[messages.TargetID]bool      // what the primary was refused the bridge of
 
-	pages    map[messages.TargetID]*pageEntry
+	pages    few.Map[messages.TargetID, *pageEntry]
 	order    []messages.TargetID // as opened
 	current  messages.TargetID
-	sessions map[messages.SessionID]*sessionEntry
+	sessions few.Map[messages.SessionID, *sessionEntry]
 	opening  map[messages.TargetID]opening
 
 	recovering map[messages.TargetID]*recovery
@@ -127,7 +127,6 @@ func newMachine(id messages.TaskID, spec *messages.TaskSpec) *Machine {
 	}
 	m := &Machine{
 		id: id, spec: spec, state: messages.StateStarting, conn: conn,
-		pages: map[messages.TargetID]*pageEntry{}, sessions: map[messages.SessionID]*sessionEntry{},
 	}
 	m.showBridge()
 	return m
@@ -262,7 +261,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case messages.EndRequest:
 		m.endRequest(in)
 	case messages.BridgeScript:
-		if e := m.sessions[in.Session]; e != nil && in.Gen == m.gen {
+		if e := m.sessions.At(in.Session); e != nil && in.Gen == m.gen {
 			e.script = in.ID
 		}
 	case messages.BridgeStands:
@@ -278,11 +277,11 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case dialog.Left:
 		m.leaveAnchor()
 	case messages.FramesUnheard:
-		if in.Gen == m.gen && m.sessions[in.Session] != nil {
+		if in.Gen == m.gen && m.sessions.At(in.Session) != nil {
 			m.do(ToSession{in.Session, messages.ReloadFrames{}})
 		}
 	case messages.FramesChanged:
-		if in.Gen == m.gen && m.pages[in.Page] != nil {
+		if in.Gen == m.gen && m.pages.At(in.Page) != nil {
 			m.framesChanged(in)
 		}
 	case messages.ConsoleReported:

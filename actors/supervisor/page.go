@@ -15,23 +15,23 @@ func (m *Machine) targetAttached(a messages.TargetAttached) {
 	cfg := session.Config{Gen: a.Gen, Session: a.Session, Target: a.Info.ID, Page: a.Page, IsPage: isPage, Fresh: fresh}
 	cfg.Bridge = m.sessionBridge()
 	cfg.Held = isPage && a.Waiting && a.Info.CanAccessOpener && m.conn.Anchor == messages.LinkUp
-	if old := m.sessions[a.Session]; old != nil {
+	if old := m.sessions.At(a.Session); old != nil {
 		return
 	}
 	if isPage {
 		m.pageAttached(a)
 		m.do(ToFrame{a})
-	} else if m.pages[a.Page] == nil || m.sessions[a.Via] == nil {
+	} else if m.pages.At(a.Page) == nil || m.sessions.At(a.Via) == nil {
 		return // its page, or whoever reported it, has ended meanwhile, and it as well
 	}
-	if !isPage && len(m.sessions) >= session.MaxSessions {
+	if !isPage && m.sessions.Len() >= session.MaxSessions {
 		m.do(LetGo{a})
 		return
 	}
-	m.sessions[a.Session] = &sessionEntry{cfg: cfg, via: a.Via, info: a.Info, seq: m.nextSeq(), health: messages.PageOK, unbridged: m.unheard()}
+	m.sessions.Set(a.Session, &sessionEntry{cfg: cfg, via: a.Via, info: a.Info, seq: m.nextSeq(), health: messages.PageOK, unbridged: m.unheard()})
 	m.do(SpawnSession{a.Session})
 	m.tellRequest(a.Session)
-	m.coverFrame(m.sessions[a.Session])
+	m.coverFrame(m.sessions.At(a.Session))
 	if m.told[a.Page] {
 		m.tellDialogs(a.Page)
 	}
@@ -39,7 +39,7 @@ func (m *Machine) targetAttached(a messages.TargetAttached) {
 
 // sessionConfig is what the actor of a session is born with.
 func (m *Machine) sessionConfig(s messages.SessionID) session.Config {
-	if e := m.sessions[s]; e != nil {
+	if e := m.sessions.At(s); e != nil {
 		return e.cfg
 	}
 	return session.Config{}
@@ -47,14 +47,14 @@ func (m *Machine) sessionConfig(s messages.SessionID) session.Config {
 
 func (m *Machine) nextSeq() uint64 {
 	var last uint64
-	for _, s := range m.sessions {
+	for _, s := range m.sessions.All() {
 		last = max(last, s.seq)
 	}
 	return last + 1
 }
 
 func (m *Machine) pageAttached(a messages.TargetAttached) {
-	p := m.pages[a.Info.ID]
+	p := m.pages.At(a.Info.ID)
 	if p != nil {
 		p.info, p.session, p.health, p.held = a.Info, a.Session, messages.PageOK, false
 		if p.poisoned {
@@ -65,11 +65,11 @@ func (m *Machine) pageAttached(a messages.TargetAttached) {
 		return
 	}
 	p = &pageEntry{info: a.Info, session: a.Session, health: messages.PageOK}
-	m.pages[a.Info.ID] = p
+	m.pages.Set(a.Info.ID, p)
 	m.order = append(m.order, a.Info.ID)
 	// While attaching, the first page that is not the browser's own; later,
 	// whatever was opened last.
-	if m.rooted || m.current == "" || isInternal(m.pages[m.current].info.URL) {
+	if m.rooted || m.current == "" || isInternal(m.pages.At(m.current).info.URL) {
 		m.current = a.Info.ID
 	}
 	m.tellWatched(a.Info.ID)
@@ -81,7 +81,7 @@ func (m *Machine) pageAttached(a messages.TargetAttached) {
 
 // tellWatched tells the dialogs of the session that a page has.
 func (m *Machine) tellWatched(t messages.TargetID) {
-	m.do(ToDialog{messages.PageWatched{Role: messages.RolePrimary, Gen: m.gen, Page: t, Session: m.pages[t].session}})
+	m.do(ToDialog{messages.PageWatched{Role: messages.RolePrimary, Gen: m.gen, Page: t, Session: m.pages.At(t).session}})
 }
 
 func isInternal(url string) bool {
@@ -91,23 +91,23 @@ func isInternal(url string) bool {
 // sessionEnded ends a session's actor and those of the sessions that were
 // attached through it: the browser drops them without a word.
 func (m *Machine) sessionEnded(s messages.SessionID) {
-	e := m.sessions[s]
+	e := m.sessions.At(s)
 	if e == nil {
 		return
 	}
-	delete(m.sessions, s)
+	m.sessions.Delete(s)
 	m.do(StopSession{s})
 	if m.bridged() {
 		m.do(ToDialog{messages.SessionGone{Role: messages.RolePrimary, Session: s}})
 	}
 	if e.via == "" {
 		m.do(ToFrame{messages.TargetDetached{Gen: m.gen, Session: s}})
-		if p := m.pages[e.cfg.Page]; p != nil && p.session == s {
+		if p := m.pages.At(e.cfg.Page); p != nil && p.session == s {
 			p.session = ""
 			m.pageChanged(e.cfg.Page)
 		}
 	}
-	if p := m.pages[e.cfg.Page]; p != nil && p.held && !m.holdsDialog(e.cfg.Page) {
+	if p := m.pages.At(e.cfg.Page); p != nil && p.held && !m.holdsDialog(e.cfg.Page) {
 		p.held = false
 		m.pageChanged(e.cfg.Page)
 	}
@@ -119,7 +119,7 @@ func (m *Machine) sessionEnded(s messages.SessionID) {
 // childrenEnded ends the sessions that were attached through s.
 func (m *Machine) childrenEnded(s messages.SessionID) {
 	for _, child := range m.sessionOrder() {
-		if c := m.sessions[child]; c != nil && c.via == s {
+		if c := m.sessions.At(child); c != nil && c.via == s {
 			m.do(ToFrame{messages.TargetDetached{Gen: m.gen, Session: child, Via: s}})
 			m.sessionEnded(child)
 		}
@@ -127,7 +127,7 @@ func (m *Machine) childrenEnded(s messages.SessionID) {
 }
 
 func (m *Machine) sessionReady(r messages.SessionReady) {
-	e := m.sessions[r.Session]
+	e := m.sessions.At(r.Session)
 	if e == nil || r.Gen != m.gen {
 		return
 	}
@@ -148,7 +148,7 @@ func ignoreNavigation(err error) error {
 }
 
 func (m *Machine) sessionHealth(h messages.SessionHealth) {
-	e := m.sessions[h.Session]
+	e := m.sessions.At(h.Session)
 	if e == nil || h.Gen != m.gen {
 		return
 	}
@@ -159,7 +159,7 @@ func (m *Machine) sessionHealth(h messages.SessionHealth) {
 		e.heard = true
 		m.resolve(h.Session)
 	}
-	p := m.pages[h.Page]
+	p := m.pages.At(h.Page)
 	switch {
 	case p == nil:
 	case h.IsPage:
@@ -175,7 +175,7 @@ func (m *Machine) sessionHealth(h messages.SessionHealth) {
 }
 
 func (m *Machine) pageInfoChanged(info messages.TargetInfo) {
-	p := m.pages[info.ID]
+	p := m.pages.At(info.ID)
 	if p == nil || p.info.URL == info.URL && p.info.Title == info.Title {
 		return
 	}
@@ -188,7 +188,7 @@ func (m *Machine) pageInfoChanged(info messages.TargetInfo) {
 }
 
 func (m *Machine) pageNavigated(n messages.PageNavigated) {
-	p := m.pages[n.Page]
+	p := m.pages.At(n.Page)
 	if p == nil {
 		return
 	}
@@ -202,17 +202,17 @@ func (m *Machine) pageNavigated(n messages.PageNavigated) {
 }
 
 func (m *Machine) pageClosed(t messages.TargetID) {
-	p := m.pages[t]
+	p := m.pages.At(t)
 	if p == nil {
 		return
 	}
 	closed := m.page(t)
 	for _, s := range m.sessionOrder() {
-		if e := m.sessions[s]; e != nil && e.cfg.Page == t {
+		if e := m.sessions.At(s); e != nil && e.cfg.Page == t {
 			m.sessionEnded(s)
 		}
 	}
-	delete(m.pages, t)
+	m.pages.Delete(t)
 	m.trees = m.trees.Clone() // the published one is not written
 	m.trees.Delete(t)
 	delete(m.told, t)
@@ -245,10 +245,10 @@ func (m *Machine) pageChanged(t messages.TargetID) {
 }
 
 func (m *Machine) tellPage(typ messages.EventType, t messages.TargetID) {
-	if m.pages[t] == nil {
+	if m.pages.At(t) == nil {
 		return
 	}
-	p, e := m.page(t), m.pages[t]
+	p, e := m.page(t), m.pages.At(t)
 	event := messages.Event{Type: typ, Page: &p}
 	if e.shown != p.PageState {
 		event.Was, event.Lasted = e.shown, m.now.Sub(e.since)
@@ -262,7 +262,7 @@ func (m *Machine) tellPage(typ messages.EventType, t messages.TargetID) {
 func (m *Machine) page(t messages.TargetID) messages.Page { return m.pageWith(t, m.pageBridge(t)) }
 
 func (m *Machine) pageWith(t messages.TargetID, bridge string) messages.Page {
-	p := m.pages[t]
+	p := m.pages.At(t)
 	v := messages.Page{
 		TargetID: t, SessionID: p.session, URL: p.info.URL, Title: p.info.Title, PageState: m.pageState(t), Bridge: bridge,
 	}
@@ -274,7 +274,7 @@ func (m *Machine) pageWith(t messages.TargetID, bridge string) messages.Page {
 }
 
 func (m *Machine) pageState(t messages.TargetID) messages.PageState {
-	p := m.pages[t]
+	p := m.pages.At(t)
 	if p == nil {
 		return messages.PageOK
 	}
@@ -298,7 +298,7 @@ func (m *Machine) navigate(o messages.Navigate) {
 	if t == "" {
 		t = m.current
 	}
-	p := m.pages[t]
+	p := m.pages.At(t)
 	switch {
 	case p == nil && o.Request.TargetID == "":
 		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeTargetNotFound, "the task has no page; open one with Target.createTarget")})
@@ -328,7 +328,7 @@ func (m *Machine) openPage(o messages.OpenPage) {
 }
 
 func (m *Machine) pageOpened(o PageOpened) {
-	p := m.pages[o.Target]
+	p := m.pages.At(o.Target)
 	switch {
 	case o.Err != nil:
 		m.do(Answer{To: o.Reply, Err: o.Err})
@@ -338,7 +338,7 @@ func (m *Machine) pageOpened(o PageOpened) {
 		m.do(Answer{To: o.Reply, Value: o.Target})
 	default:
 		few.Put(&m.opening, o.Target, opening{o.URL, o.Reply})
-		if e := m.sessions[p.session]; e != nil && e.ready {
+		if e := m.sessions.At(p.session); e != nil && e.ready {
 			m.sendOnItsWay(p.session, o.Target)
 		}
 	}

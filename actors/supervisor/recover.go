@@ -40,7 +40,7 @@ func (m *Machine) recover(o messages.RecoverPage) {
 		t = m.current
 	}
 	refuse := func(err *messages.Error) { m.do(Answer{To: o.Reply, Err: err}) }
-	p := m.pages[t]
+	p := m.pages.At(t)
 	switch r := m.recovering[t]; {
 	case p == nil && t == "":
 		refuse(messages.Errorf(messages.CodeTargetNotFound, "the task has no page"))
@@ -79,7 +79,7 @@ func (m *Machine) forbids(t messages.TargetID, action messages.RecoverAction) *m
 		return nil
 	case m.orphaned[t].typ == "beforeunload" && state == messages.PageDialogUnreachable:
 		return unsaveable(state)
-	case action == messages.RecoverReattach && m.pages[t].poisoned:
+	case action == messages.RecoverReattach && m.pages.At(t).poisoned:
 		return wedged("the page is being freed of a dialog whose frame was removed; try again in a moment")
 	case action == messages.RecoverReattach:
 		if state == messages.PageDialog && m.conn.Anchor != messages.LinkUp {
@@ -117,7 +117,7 @@ func (m *Machine) blockedByDialog(t messages.TargetID) *messages.Error {
 
 // beginRecovery begins one; reply is nil where nobody asked for it.
 func (m *Machine) beginRecovery(t messages.TargetID, action messages.RecoverAction, reply messages.ReplyTo) {
-	p := m.pages[t]
+	p := m.pages.At(t)
 	r := &recovery{action: action, old: p.session}
 	if reply != nil {
 		r.replies = append(r.replies, reply)
@@ -145,7 +145,7 @@ func (m *Machine) releasePage(t messages.TargetID) {
 
 func (m *Machine) closePage(o messages.ClosePage) {
 	o.Free = m.needsFreeing(o.Page)
-	if p := m.pages[o.Page]; p != nil && m.conn.Primary == messages.LinkUp {
+	if p := m.pages.At(o.Page); p != nil && m.conn.Primary == messages.LinkUp {
 		p.closing = true
 	}
 	m.withoutAnchor(o.Page, ToBrowser{o})
@@ -153,7 +153,7 @@ func (m *Machine) closePage(o messages.ClosePage) {
 
 // pageKept comes when a page could not be closed.
 func (m *Machine) pageKept(t messages.TargetID) {
-	if p := m.pages[t]; p != nil {
+	if p := m.pages.At(t); p != nil {
 		p.closing = false
 		m.coverPage(t)
 	}
@@ -162,7 +162,7 @@ func (m *Machine) pageKept(t messages.TargetID) {
 // needsFreeing says that a page may hold a dialog of a frame of another process,
 // or of one that is gone (C15).
 func (m *Machine) needsFreeing(t messages.TargetID) bool {
-	p := m.pages[t]
+	p := m.pages.At(t)
 	if p == nil {
 		return false
 	}
@@ -177,11 +177,11 @@ func (m *Machine) needsFreeing(t messages.TargetID) bool {
 
 func (m *Machine) reloadPage(t messages.TargetID) {
 	m.recovering[t].step = stepReloading
-	m.do(ToSession{m.pages[t].session, messages.ReloadPage{URL: m.pages[t].info.URL}})
+	m.do(ToSession{m.pages.At(t).session, messages.ReloadPage{URL: m.pages.At(t).info.URL}})
 }
 
 func (m *Machine) pageReleased(t messages.TargetID) {
-	if p := m.pages[t]; p != nil {
+	if p := m.pages.At(t); p != nil {
 		m.forgive(t)
 		m.coverPage(t)
 		m.pageChanged(t)
@@ -192,7 +192,7 @@ func (m *Machine) pageReleased(t messages.TargetID) {
 }
 
 func (m *Machine) pageReloaded(f messages.PageReloaded) {
-	if r := m.recovering[f.Page]; r != nil && r.step == stepReloading && m.pages[f.Page].session == f.Session {
+	if r := m.recovering[f.Page]; r != nil && r.step == stepReloading && m.pages.At(f.Page).session == f.Session {
 		m.endRecovery(f.Page, f.Err)
 	}
 }
@@ -206,7 +206,7 @@ func (m *Machine) pageShut(s PageShut) {
 
 // goOn takes a recovery further for which the page had to be attached to anew.
 func (m *Machine) goOn(t messages.TargetID, r *recovery) {
-	p := m.pages[t]
+	p := m.pages.At(t)
 	if r.step != stepAttaching && (r.step != stepLeaving || r.action != messages.RecoverReattach) ||
 		p.session == "" || p.session == r.old || !m.attachedWhole(t) {
 		return
@@ -282,7 +282,7 @@ func (m *Machine) concludeRecovery(page messages.Page, err error) {
 	t := page.TargetID
 	r := m.recovering[t]
 	delete(m.recovering, t)
-	if p := m.pages[t]; p != nil && p.poisoned && r.action != messages.RecoverRelease {
+	if p := m.pages.At(t); p != nil && p.poisoned && r.action != messages.RecoverRelease {
 		m.do(Arm{timerRelease + string(t), releaseGrace}) // it had to wait
 	}
 	outcome := &messages.Recovery{Action: r.action, Result: messages.RecoveryOK, Automatic: len(r.replies) == 0}

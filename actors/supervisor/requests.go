@@ -99,7 +99,7 @@ func (m *Machine) maybeHearNothing() {
 		if m.bridged() {
 			return
 		}
-		for _, e := range m.sessions {
+		for _, e := range m.sessions.All() {
 			if e.bridged {
 				return
 			}
@@ -122,7 +122,7 @@ func (m *Machine) requestHeld(r messages.RequestHeld) {
 	case r.Role == messages.RolePrimary && r.Gen != m.gen, r.Role == messages.RoleAnchor && r.Gen != m.anchor.gen:
 		return
 	}
-	for s, e := range m.sessions {
+	for s, e := range m.sessions.All() {
 		if m.label(e) == r.Label {
 			m.remember(r)
 			m.do(ToSession{s, r})
@@ -152,7 +152,7 @@ func (m *Machine) remember(r messages.RequestHeld) {
 		return
 	}
 	there := map[string]bool{}
-	for _, e := range m.sessions {
+	for _, e := range m.sessions.All() {
 		there[m.label(e)] = true
 	}
 	maps.DeleteFunc(m.waiting, func(label string, _ messages.RequestHeld) bool { return !there[label] })
@@ -169,7 +169,7 @@ func (m *Machine) tellRequest(s messages.SessionID) {
 	if len(m.waiting) == 0 {
 		return
 	}
-	if r, ok := m.waiting[m.label(m.sessions[s])]; ok {
+	if r, ok := m.waiting[m.label(m.sessions.At(s))]; ok {
 		m.do(ToSession{s, r})
 	}
 }

@@ -31,7 +31,7 @@ func (m *Machine) tellSiblings(ended bool, pages ...messages.TargetID) {
 
 func (m *Machine) siblingLeft(l session.SiblingLeft) {
 	for _, s := range m.sessionOrder() {
-		if slices.Contains(l.Pages, m.sessions[s].cfg.Page) {
+		if slices.Contains(l.Pages, m.sessions.At(s).cfg.Page) {
 			m.do(ToSession{s, l})
 		}
 	}

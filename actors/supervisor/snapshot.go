@@ -45,10 +45,10 @@ func orEmpty[T any](s []T) []T {
 
 // sessionViews are the sessions as callers meet them, with their ports.
 func (m *Machine) sessionViews(ports *few.Map[messages.SessionID, *session.Port]) (views few.Map[messages.SessionID, Session]) {
-	views.Grow(len(m.sessions))
-	for s, e := range m.sessions {
+	views.Grow(m.sessions.Len())
+	for s, e := range m.sessions.All() {
 		dialogs := m.dialogsOn(e.cfg.Page)
-		p := m.pages[e.cfg.Page]
+		p := m.pages.At(e.cfg.Page)
 		views.Set(s, Session{
 			Port: ports.At(s), Target: e.cfg.Target, Page: e.cfg.Page, State: e.health,
 			Blocking: m.heldBy(s, dialogs, blocks), Paused: m.heldBy(s, dialogs, pauses), PageDialogs: dialogs, Poisoned: p != nil && p.poisoned,

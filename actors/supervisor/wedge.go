@@ -52,7 +52,7 @@ func (m *Machine) attend(now time.Time, attached bool) {
 	for len(m.turned) > 0 {
 		t := m.turned[0]
 		m.turned = m.turned[1:]
-		if m.pages[t] != nil {
+		if m.pages.At(t) != nil {
 			m.onWedge(now, t)
 		}
 	}
@@ -61,12 +61,12 @@ func (m *Machine) attend(now time.Time, attached bool) {
 // dialogLost remembers that a dialog may be left on its page, and asks the
 // frame's session whether it is: from then on its word counts.
 func (m *Machine) dialogLost(d messages.ClosedDialog) {
-	if m.pages[d.TargetID] == nil {
+	if m.pages.At(d.TargetID) == nil {
 		return
 	}
 	few.Put(&m.orphaned, d.TargetID, orphan{d.FrameID, d.Type})
 	s := m.holder(messages.Dialog{TargetID: d.TargetID, FrameID: d.FrameID})
-	if e := m.sessions[s]; e != nil {
+	if e := m.sessions.At(s); e != nil {
 		e.heard = false
 		m.do(ToSession{s, messages.ProbeSession{Report: true}})
 	}
@@ -75,7 +75,7 @@ func (m *Machine) dialogLost(d messages.ClosedDialog) {
 // checkOrphan forgets a dialog whose frame runs again, and frees the page of
 // one whose frame is gone.
 func (m *Machine) checkOrphan(t messages.TargetID, o orphan) {
-	p := m.pages[t]
+	p := m.pages.At(t)
 	if p.poisoned || !m.attachedWhole(t) {
 		return
 	}
@@ -89,7 +89,7 @@ func (m *Machine) checkOrphan(t messages.TargetID, o orphan) {
 	if m.leftByItsSession(t, o.frame) {
 		return // going, or gone already: the tree will tell
 	}
-	if e := m.sessions[m.holder(messages.Dialog{TargetID: t, FrameID: o.frame})]; e != nil && e.heard {
+	if e := m.sessions.At(m.holder(messages.Dialog{TargetID: t, FrameID: o.frame})); e != nil && e.heard {
 		m.forgive(t)
 		m.pageChanged(t)
 	}
@@ -97,7 +97,7 @@ func (m *Machine) checkOrphan(t messages.TargetID, o orphan) {
 
 // forgive takes back what was held against a page.
 func (m *Machine) forgive(t messages.TargetID) {
-	p := m.pages[t]
+	p := m.pages.At(t)
 	p.stuck, p.poisoned = false, false
 	delete(m.orphaned, t)
 }
@@ -105,10 +105,10 @@ func (m *Machine) forgive(t messages.TargetID) {
 // attachedWhole says that every session of a page has answered or been
 // classified, and so that the tree is all it can be.
 func (m *Machine) attachedWhole(t messages.TargetID) bool {
-	if m.pages[t].session == "" {
+	if m.pages.At(t).session == "" {
 		return false
 	}
-	for _, e := range m.sessions {
+	for _, e := range m.sessions.All() {
 		if e.cfg.Page == t && (!e.ready || e.retells) {
 			return false
 		}
@@ -118,7 +118,7 @@ func (m *Machine) attachedWhole(t messages.TargetID) bool {
 
 // heardWhole says that every session of a page has answered.
 func (m *Machine) heardWhole(t messages.TargetID) bool {
-	for _, e := range m.sessions {
+	for _, e := range m.sessions.All() {
 		if e.cfg.Page == t && !e.heard {
 			return false
 		}
@@ -142,7 +142,7 @@ func (m *Machine) hasFrame(t messages.TargetID, f messages.FrameID) bool {
 // leftByItsSession says that a frame has a process of its own by the tree, and
 // no session.
 func (m *Machine) leftByItsSession(t messages.TargetID, f messages.FrameID) bool {
-	for _, e := range m.sessions {
+	for _, e := range m.sessions.All() {
 		if messages.FrameID(e.cfg.Target) == f {
 			return false
 		}
@@ -160,7 +160,7 @@ func (m *Machine) leftByItsSession(t messages.TargetID, f messages.FrameID) bool
 // holdsDialog says that a frame of the page with a session of its own holds a
 // dialog that nobody told of.
 func (m *Machine) holdsDialog(t messages.TargetID) bool {
-	for _, e := range m.sessions {
+	for _, e := range m.sessions.All() {
 		if e.cfg.Page == t && !e.cfg.IsPage && e.health == messages.PageDialogUnreachable {
 			return true
 		}
@@ -171,7 +171,7 @@ func (m *Machine) holdsDialog(t messages.TargetID) bool {
 // pageUnreachable says at once what the frame that asked will say of itself in
 // a moment.
 func (m *Machine) pageUnreachable(u messages.PageUnreachable) {
-	p := m.pages[u.Page]
+	p := m.pages.At(u.Page)
 	if p == nil {
 		return
 	}
@@ -188,7 +188,7 @@ func (m *Machine) pageUnreachable(u messages.PageUnreachable) {
 // as it is, the next dialog on it, or navigation, would take the whole browser
 // (C15).
 func (m *Machine) becomePoisoned(t messages.TargetID) {
-	p := m.pages[t]
+	p := m.pages.At(t)
 	p.stuck = true
 	if !p.poisoned {
 		p.poisoned = true
@@ -198,7 +198,7 @@ func (m *Machine) becomePoisoned(t messages.TargetID) {
 }
 
 func (m *Machine) freePoisoned(t messages.TargetID) {
-	p := m.pages[t]
+	p := m.pages.At(t)
 	switch {
 	case p == nil, !p.poisoned:
 		return
@@ -213,7 +213,7 @@ func (m *Machine) freePoisoned(t messages.TargetID) {
 // onWedge does what the spec wants done about a page in its state, once each
 // time it comes to be in it.
 func (m *Machine) onWedge(now time.Time, t messages.TargetID) {
-	p := m.pages[t]
+	p := m.pages.At(t)
 	action := m.spec.OnWedge.For(m.pageState(t))
 	if action == "" || m.recovering[t] != nil || p.poisoned || p.session == "" || m.forbids(t, action) != nil {
 		return

@@ -107,9 +107,10 @@ func (p *proc) runTask(ctx context.Context, t *task, fn func(context.Context) an
 // whoever would end that finds the task among those that are kept.
 func (p *proc) keep(ctx context.Context, t *task, msg any) {
 	p.mu.Lock()
-	over := ctx.Err() != nil
+	over, cancel := ctx.Err() != nil, t.cancel
 	if !over {
 		p.errands.kept = append(p.errands.kept, t)
+		t.cancel = func() {} // for its memory: nobody looks at the context any more
 	}
 	p.mu.Unlock()
 	if over {
@@ -117,7 +118,7 @@ func (p *proc) keep(ctx context.Context, t *task, msg any) {
 		return
 	}
 	p.tell(delivery{t, msg})
-	t.cancel() // for its memory: nobody looks at it any more
+	cancel()
 }
 
 // forgetContext lets go of the contexts' parent while nobody looks at it.
