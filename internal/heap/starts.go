@@ -11,7 +11,7 @@ import (
 
 const (
 	// percent is GOGC while many start.
-	percent = 25
+	percent = 16
 	// crowd is how many starts within a lull are many.
 	crowd = 16
 	lull  = 2 * time.Second

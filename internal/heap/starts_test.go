@@ -50,14 +50,14 @@ func TestStarts(t *testing.T) {
 			var s heap.Starts
 			for range 3 {
 				begin(&s, 16)
-				isGOGC(t, "after many", 25)
+				isGOGC(t, "after many", 16)
 				time.Sleep(time.Second)
 			}
-			isGOGC(t, "within the lull after them", 25)
+			isGOGC(t, "within the lull after them", 16)
 			time.Sleep(4 * time.Second)
 			isGOGC(t, "after a lull", 100)
 			begin(&s, 16)
-			isGOGC(t, "after many more", 25)
+			isGOGC(t, "after many more", 16)
 			s.End()
 			isGOGC(t, "at the end", 100)
 		},
@@ -67,7 +67,7 @@ func TestStarts(t *testing.T) {
 			begin(&b, 16)
 			a.End()
 			a.End()
-			isGOGC(t, "while one is left", 25)
+			isGOGC(t, "while one is left", 16)
 			b.End()
 			isGOGC(t, "after both", 100)
 		},
