@@ -220,6 +220,9 @@ func decodeOther(c *Config, same *repeated, now time.Time, method string, params
 		}
 		return c.Bridge.Secret.decodeRequest(c.Role, c.Gen, params)
 	case "Target.attachedToTarget":
+		if a, ok := quickAttached(c, params); ok {
+			return a
+		}
 		var e target.EventAttachedToTarget
 		if json.Unmarshal(params, &e) != nil || e.TargetInfo == nil {
 			return nil
@@ -235,6 +238,9 @@ func decodeOther(c *Config, same *repeated, now time.Time, method string, params
 		}
 		return messages.TargetDetached{Gen: c.Gen, Session: messages.SessionID(e.SessionID), Via: c.Session}
 	case "Target.targetInfoChanged":
+		if t, ok := quickTargetInfo(params); ok {
+			return messages.PageInfoChanged{Gen: c.Gen, Info: t}
+		}
 		var e target.EventTargetInfoChanged
 		if json.Unmarshal(params, &e) != nil || e.TargetInfo == nil {
 			return nil
@@ -274,6 +280,9 @@ func decodeLifecycle(params []byte) any {
 }
 
 func decodeFrameTree(result []byte) ([]messages.FrameInfo, error) {
+	if frames, ok := quickFrameTree(result); ok {
+		return frames, nil
+	}
 	var r struct {
 		FrameTree *page.FrameTree `json:"frameTree"`
 	}
@@ -296,6 +305,9 @@ func decodeFrameTree(result []byte) ([]messages.FrameInfo, error) {
 }
 
 func decodeTargetInfo(result []byte) (messages.TargetInfo, error) {
+	if t, ok := quickTargetInfo(result); ok {
+		return t, nil
+	}
 	var r struct {
 		TargetInfo target.Info `json:"targetInfo"`
 	}

@@ -45,6 +45,9 @@ const (
 // TargetDestroyed is the fact that the browser tells of a page's end.
 func TargetDestroyed(t messages.TargetID) any { return targetDestroyed{t} }
 
+// QuickFrameTree is the quick reading of the result of Page.getFrameTree.
+func QuickFrameTree(result []byte) ([]messages.FrameInfo, bool) { return quickFrameTree(result) }
+
 // Quickly is the quick reading of an event, if there is one.
 func Quickly(c Config, method string, params []byte) (fact any, ok bool) {
 	switch method {
@@ -54,6 +57,10 @@ func Quickly(c Config, method string, params []byte) (fact any, ok bool) {
 		fact, ok = quickNavigated(&c, &repeated{}, params)
 	case "Page.lifecycleEvent":
 		fact, ok = quickLifecycle(params)
+	case "Target.attachedToTarget":
+		fact, ok = quickAttached(c, params)
+	case "Target.targetInfoChanged":
+		fact, ok = quickTargetInfo(params)
 	}
 	return fact, ok
 }

@@ -48,6 +48,51 @@ var events = []struct {
 	{"Runtime.consoleAPICalled", `{"type":"error","args":[ {"type":"string","value":"a"}],"timestamp":5}`, false},
 	{"Runtime.consoleAPICalled", `{"type":"error","args":[{"type":"string","value":"a"},],"timestamp":5}`, false},
 	{"Runtime.consoleAPICalled", `{"type":"error","args":[,{"type":"string","value":"a"}],"timestamp":5}`, false},
+	{"Target.attachedToTarget", `{"sessionId":"S2","targetInfo":{"targetId":"T2","type":"iframe","title":"","url":"http://b.test/","attached":true,"canAccessOpener":false,"browserContextId":"B","parentFrameId":"T"},"waitingForDebugger":true}`, true},
+	{"Target.attachedToTarget", `{"sessionId":"S2","targetInfo":{"targetId":"T2","type":"page","title":"ü\u0041","url":"http://b.test/` + strings.Repeat("x", 5000) + `","openerId":"O","canAccessOpener":true},"waitingForDebugger":false}`, true},
+	{"Target.attachedToTarget", `{"sessionId":"` + strings.Repeat("S", 300) + `","targetInfo":{"targetId":"T2","type":"web\u0076iew","url":""},"waitingForDebugger":false}`, true},
+	{"Target.attachedToTarget", `{"sessionId":"S2","targetInfo":null,"waitingForDebugger":false}`, false},
+	{"Target.attachedToTarget", `{"sessionId":"S2","waitingForDebugger":false}`, false},
+	{"Target.attachedToTarget", `{"sessionId":"S2","targetInfo":{"targetId":"T2","type":5},"waitingForDebugger":false}`, false},
+	{"Target.attachedToTarget", `{"sessionId":"S2","targetInfo":{"targetId":"T2","canAccessOpener":1},"waitingForDebugger":false}`, false},
+	{"Target.attachedToTarget", `{"sessionId":"S2","targetInfo":{"targetId":"T2"},"targetInfo":{"type":"page"},"waitingForDebugger":false}`, false},
+	{"Target.targetInfoChanged", `{"targetInfo":{"targetId":"T","type":"page","title":"a","url":"http://a.test/","attached":true,"canAccessOpener":false}}`, true},
+	{"Target.targetInfoChanged", `{"targetInfo":[]}`, false},
+}
+
+// trees are results of Page.getFrameTree, and whether they are read quickly.
+var trees = []struct {
+	result string
+	quick  bool
+}{
+	{`{"frameTree":{"frame":{"id":"F","loaderId":"L","url":"http://a.test/","urlFragment":"#x","securityOrigin":"http://a.test"}}}`, true},
+	{`{"frameTree":{"frame":{"id":"F"},"childFrames":[{"frame":{"id":"G","parentId":"F"},"childFrames":[{"frame":{"id":"H","parentId":"G"}}]},{"frame":{"id":"I","parentId":"F"}}]}}`, true},
+	{`{"frameTree":{"frame":{"id":"F"},"childFrames":[]}}`, true},
+	{`{"frameTree":{"childFrames":[{"frame":{"id":"G"}}],"frame":{"id":"F"}}}`, false},
+	{`{"frameTree":{"childFrames":[{"frame":{"id":"G"}}]}}`, false},
+	{`{"frameTree":{"frame":{"id":"F"},"childFrames":[{}]}}`, false},
+	{`{"frameTree":{"frame":{"id":"F"}},"frameTree":{"frame":{"id":"G"}}}`, false},
+	{strings.Repeat(`{"frame":{"id":"F"},"childFrames":[`, 40) + strings.Repeat(`]}`, 40), false},
+	{`{"frameTree":` + strings.Repeat(`{"frame":{"id":"F"},"childFrames":[`, 40) + `{"frame":{"id":"G"}}` + strings.Repeat(`]}`, 40) + `}`, false},
+	{`{"x":1}`, false},
+}
+
+func TestQuickTreesAreThoroughTrees(t *testing.T) {
+	t.Parallel()
+	for _, tree := range trees {
+		if _, ok := session.QuickFrameTree([]byte(tree.result)); ok != tree.quick {
+			t.Errorf("%.200s: read quickly %v", tree.result, ok)
+		}
+		thorough := strings.TrimSuffix(tree.result, "}") + `,"odd":null}`
+		if _, ok := session.QuickFrameTree([]byte(thorough)); ok {
+			t.Fatalf("%.200s: read quickly", thorough)
+		}
+		got, gotErr := session.DecodeFrameTree([]byte(tree.result))
+		want, wantErr := session.DecodeFrameTree([]byte(thorough))
+		if d := cmp.Diff(want, got); d != "" || (gotErr == nil) != (wantErr == nil) {
+			t.Errorf("%.200s: %v %v %s", tree.result, gotErr, wantErr, d)
+		}
+	}
 }
 
 func TestQuickReadingIsThoroughReading(t *testing.T) {

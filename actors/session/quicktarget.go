@@ -1,0 +1,129 @@
+package session
+
+import "holdfast/messages"
+
+// What every attach says, once a session: read by hand for what reflection leaves
+// behind. A start's garbage lies between what stays, and what lies between is kept.
+
+func quickAttached(c Config, params []byte) (a messages.TargetAttached, ok bool) {
+	q := quick{json: params}
+	a = messages.TargetAttached{Gen: c.Gen, Via: c.Session}
+	known := false
+	for q.open('{'); q.more('}'); {
+		switch string(q.key()) {
+		case "sessionId":
+			a.Session = messages.SessionID(clip(q.text(), maxID))
+		case "targetInfo":
+			q.odd = q.odd || known
+			known = true
+			a.Info = q.target()
+		case "waitingForDebugger":
+			a.Waiting = q.boolean()
+		default:
+			q.skip()
+		}
+	}
+	return a, known && q.good()
+}
+
+// quickTargetInfo reads what has a target's info and nothing else that is wanted.
+func quickTargetInfo(said []byte) (t messages.TargetInfo, ok bool) {
+	q := quick{json: said}
+	known := false
+	for q.open('{'); q.more('}'); {
+		if string(q.key()) != "targetInfo" {
+			q.skip()
+			continue
+		}
+		q.odd = q.odd || known
+		known = true
+		t = q.target()
+	}
+	return t, known && q.good()
+}
+
+// target is targetInfo.
+func (q *quick) target() (t messages.TargetInfo) {
+	for q.open('{'); q.more('}'); {
+		switch string(q.key()) {
+		case "targetId":
+			t.ID = messages.TargetID(clip(q.text(), maxID))
+		case "type":
+			t.Type = q.targetType()
+		case "url":
+			t.URL = clip(q.text(), maxURL)
+		case "title":
+			t.Title = clip(q.text(), 300)
+		case "openerId":
+			t.Opener = messages.TargetID(clip(q.text(), maxID))
+		case "parentFrameId":
+			t.ParentFrame = messages.FrameID(clip(q.text(), maxID))
+		case "canAccessOpener":
+			t.CanAccessOpener = q.boolean()
+		default:
+			q.skip()
+		}
+	}
+	return t
+}
+
+// targetType is a text of which nearly all are one of two.
+func (q *quick) targetType() string {
+	from := q.at
+	t := q.raw()
+	switch string(t) {
+	case `"page"`:
+		return "page"
+	case `"iframe"`:
+		return "iframe"
+	}
+	q.at = from
+	return clip(q.text(), maxID)
+}
+
+func (q *quick) boolean() bool {
+	value := string(q.raw())
+	q.odd = q.odd || value != "true" && value != "false"
+	return value == "true"
+}
+
+// maxQuickDepth is how deep frames may lie in each other that are read quickly.
+const maxQuickDepth = 32
+
+// quickFrameTree is decodeFrameTree.
+func quickFrameTree(result []byte) (frames []messages.FrameInfo, ok bool) {
+	q := quick{json: result}
+	for q.open('{'); q.more('}'); {
+		if string(q.key()) != "frameTree" {
+			q.skip()
+			continue
+		}
+		q.odd = q.odd || frames != nil
+		frames = q.frameTree(frames, maxQuickDepth)
+	}
+	return frames, len(frames) > 0 && q.good()
+}
+
+// frameTree adds a frame and those below it.
+func (q *quick) frameTree(frames []messages.FrameInfo, depth int) []messages.FrameInfo {
+	q.odd = q.odd || depth == 0
+	known, below := false, false
+	for q.open('{'); q.more('}'); {
+		switch string(q.key()) {
+		case "frame":
+			q.odd = q.odd || known || below
+			known = true
+			frames = append(frames, q.frame())
+		case "childFrames":
+			q.odd = q.odd || below || !known
+			below = true
+			for q.open('['); q.more(']'); {
+				frames = q.frameTree(frames, depth-1)
+			}
+		default:
+			q.skip()
+		}
+	}
+	q.odd = q.odd || !known
+	return frames
+}
