@@ -93,7 +93,7 @@ var attachBatch = []attachStep{
 }
 
 func (m *Machine) treeLoaded(result []byte) {
-	frames, err := decodeFrameTree(result)
+	frames, err := decodeFrameTree(m.cfg, result)
 	if err != nil || len(frames) == 0 {
 		return
 	}

@@ -279,8 +279,8 @@ func decodeLifecycle(params []byte) any {
 	return lifecycle{Frame: e.FrameID, Loader: e.LoaderID, Name: e.Name}
 }
 
-func decodeFrameTree(result []byte) ([]messages.FrameInfo, error) {
-	if frames, ok := quickFrameTree(result); ok {
+func decodeFrameTree(c *Config, result []byte) ([]messages.FrameInfo, error) {
+	if frames, ok := quickFrameTree(c, result); ok {
 		return frames, nil
 	}
 	var r struct {

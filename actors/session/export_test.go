@@ -12,7 +12,7 @@ func Decode(c Config, now time.Time, method string, params []byte) any {
 }
 
 // DecodeFrameTree reads the result of Page.getFrameTree.
-func DecodeFrameTree(result []byte) ([]messages.FrameInfo, error) { return decodeFrameTree(result) }
+func DecodeFrameTree(result []byte) ([]messages.FrameInfo, error) { return decodeFrameTree(&Config{}, result) }
 
 // Call is what a call that waits says of itself.
 type Call struct{ Key, CallFrame, Kind, URL, Message, Default string }
@@ -46,7 +46,7 @@ const (
 func TargetDestroyed(t messages.TargetID) any { return targetDestroyed{t} }
 
 // QuickFrameTree is the quick reading of the result of Page.getFrameTree.
-func QuickFrameTree(result []byte) ([]messages.FrameInfo, bool) { return quickFrameTree(result) }
+func QuickFrameTree(result []byte) ([]messages.FrameInfo, bool) { return quickFrameTree(&Config{}, result) }
 
 // Quickly is the quick reading of an event, if there is one.
 func Quickly(c Config, method string, params []byte) (fact any, ok bool) {
@@ -58,7 +58,7 @@ func Quickly(c Config, method string, params []byte) (fact any, ok bool) {
 	case "Page.lifecycleEvent":
 		fact, ok = quickLifecycle(params)
 	case "Target.attachedToTarget":
-		fact, ok = quickAttached(c, params)
+		fact, ok = quickAttached(&c, params)
 	case "Target.targetInfoChanged":
 		fact, ok = quickTargetInfo(params)
 	}

@@ -5,7 +5,7 @@ import "holdfast/messages"
 // What every attach says, once a session: read by hand for what reflection leaves
 // behind. A start's garbage lies between what stays, and what lies between is kept.
 
-func quickAttached(c Config, params []byte) (a messages.TargetAttached, ok bool) {
+func quickAttached(c *Config, params []byte) (a messages.TargetAttached, ok bool) {
 	q := quick{json: params}
 	a = messages.TargetAttached{Gen: c.Gen, Via: c.Session}
 	known := false
@@ -91,21 +91,21 @@ func (q *quick) boolean() bool {
 const maxQuickDepth = 32
 
 // quickFrameTree is decodeFrameTree.
-func quickFrameTree(result []byte) (frames []messages.FrameInfo, ok bool) {
-	q := quick{json: result}
+func quickFrameTree(c *Config, result []byte) (frames []messages.FrameInfo, ok bool) {
+	q := quick{json: result, said: &repeated{}}
 	for q.open('{'); q.more('}'); {
 		if string(q.key()) != "frameTree" {
 			q.skip()
 			continue
 		}
 		q.odd = q.odd || frames != nil
-		frames = q.frameTree(frames, maxQuickDepth)
+		frames = q.frameTree(c, frames, maxQuickDepth)
 	}
 	return frames, len(frames) > 0 && q.good()
 }
 
 // frameTree adds a frame and those below it.
-func (q *quick) frameTree(frames []messages.FrameInfo, depth int) []messages.FrameInfo {
+func (q *quick) frameTree(c *Config, frames []messages.FrameInfo, depth int) []messages.FrameInfo {
 	q.odd = q.odd || depth == 0
 	known, below := false, false
 	for q.open('{'); q.more('}'); {
@@ -113,12 +113,12 @@ func (q *quick) frameTree(frames []messages.FrameInfo, depth int) []messages.Fra
 		case "frame":
 			q.odd = q.odd || known || below
 			known = true
-			frames = append(frames, q.frame())
+			frames = append(frames, q.frame(c))
 		case "childFrames":
 			q.odd = q.odd || below || !known
 			below = true
 			for q.open('['); q.more(']'); {
-				frames = q.frameTree(frames, depth-1)
+				frames = q.frameTree(c, frames, depth-1)
 			}
 		default:
 			q.skip()
