@@ -58,17 +58,16 @@ func (d byDebugger) disarm() { d.command(TagBridgeOff, "Debugger.disable", nil) 
 
 func (d byDebugger) added() { d.stands(true) }
 
-// given is the answer that was given last, until it is known what became of it.
+// given is an answer that a call has, until it is known what became of it.
 type given struct {
 	id messages.DialogID
-	// set says that the call has it, and goes on with it as soon as it is let.
+	// set says that there is one: the call goes on with it as soon as it is let.
 	set bool
 	// vain says that the call's document has gone before that.
 	vain bool
 }
 
 func (d byDebugger) give(p messages.Pause, id messages.DialogID, answer []byte) {
-	d.given = given{id: id}
 	d.do(Command{
 		Session: d.session, Tag: Tag{Kind: TagBridgeAnswer, Session: d.session, ID: id}, Timeout: AnswerBudget,
 		Method: "Debugger.evaluateOnCallFrame", Params: answerWith(p, answer),
@@ -97,7 +96,7 @@ func (d byDebugger) replied(r Replied) {
 		case err != nil || !taken:
 			d.handled(r.Tag.ID, noDialog())
 		default:
-			d.given.set = d.given.id == r.Tag.ID
+			d.given = given{id: r.Tag.ID, set: true, vain: d.pause == nil}
 			// Only now: a resume overtakes an answer that is not awaited (C47).
 			d.do(Command{
 				Session: d.session, Tag: Tag{Kind: TagBridgeResume, Session: d.session, ID: r.Tag.ID}, Timeout: AnswerBudget,

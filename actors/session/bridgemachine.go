@@ -52,9 +52,9 @@ type bridge struct {
 	asked    map[messages.TargetID]messages.SessionID
 	policies map[int64]box // by context
 	answered string        // the call that was answered last
-	given    given         // with this, in the debugger
+	given    given         // that a call has, in the debugger
 	others   string        // the token of another task's call that waits here
-	dead     []string      // those of tasks that have ended
+	dead     []deadSibling // tasks that have ended on this page, newest last
 	resumed  bool          // without an answer of ours; it asks again, or has gone on
 }
 
@@ -183,6 +183,7 @@ func (b *bridge) scriptRuns(s bridgeScript) {
 	maps.DeleteFunc(b.contexts, func(f messages.FrameID, c int64) bool { return c == s.Context && f != s.Frame })
 	delete(b.policies, s.Context)
 	few.Put(&b.contexts, s.Frame, s.Context)
+	b.begins(s.Context)
 	if b.pause != nil && b.pause.frame == s.Frame && b.pause.context != s.Context {
 		b.frameGone(s.Frame) // another document
 	}
@@ -267,7 +268,7 @@ func (b *bridge) over() {
 func (b *bridge) frameGone(f messages.FrameID) {
 	if b.pause != nil && b.pause.frame == f {
 		gone := b.pause.Pause
-		b.given.vain = b.given.vain || gone.Key == b.answered
+		b.given.vain = b.given.set
 		b.over()
 		b.by.drop(gone)
 	}

@@ -38,7 +38,7 @@ func (b *bridge) stops(p pausedEvent) {
 		return
 	}
 	b.only("")
-	if slices.Contains(b.dead, p.token) {
+	if slices.ContainsFunc(b.dead, func(d deadSibling) bool { return d.Secret.token() == p.token }) {
 		b.letOthersGo()
 	}
 }
@@ -59,14 +59,35 @@ func (b *bridge) siblingLeft(l SiblingLeft) {
 		b.turnOffOf(l.Secret.mark(l.By), l.Epoch)
 		// It asks again where the browser has not noticed that link's end, or somebody
 		// else debugs.
-		if b.dead = append(b.dead, l.Secret.token()); len(b.dead) > maxDead {
+		if b.dead = append(b.dead, deadSibling{l, documentsUnderWay}); len(b.dead) > maxDead {
 			b.dead = b.dead[1:]
 		}
 	}
 }
 
-// maxDead bounds the ended tasks of one page that a session knows.
-const maxDead = 16
+// deadSibling is a task that has ended. Documents that were on their way then have its
+// functions, and are told of later.
+type deadSibling struct {
+	SiblingLeft
+	documents int // that may be among them
+}
+
+const (
+	// maxDead bounds the ended tasks of one page that a session knows.
+	maxDead = 16
+	// documentsUnderWay are those of a page and of some frames.
+	documentsUnderWay = 8
+)
+
+// begins is a document that is new to this session.
+func (b *bridge) begins(context int64) {
+	for i := range b.dead {
+		if d := &b.dead[i]; d.documents > 0 {
+			d.documents--
+			b.command(TagNone, "Runtime.evaluate", turn(d.Secret.mark(d.By), d.Epoch, false, context))
+		}
+	}
+}
 
 func (b *bridge) letOthersGo() {
 	b.others = ""

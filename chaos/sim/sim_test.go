@@ -224,6 +224,7 @@ var bridgedRegressions = []found{
 	{0x1d3, plan.DefaultSteps},
 	{0x1f7, plan.DefaultSteps},
 	{0x2ac, plan.DefaultSteps},
+	{0x30b, plan.DefaultSteps},
 	{0x49f, plan.DefaultSteps},
 	{0x6cd, plan.DefaultSteps},
 }
