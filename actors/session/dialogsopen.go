@@ -25,7 +25,7 @@ func (m *Machine) dialogsOpen(now time.Time, o messages.DialogsOpen) {
 		m.orphan = false // somebody can answer it after all
 		m.publishHealth()
 	}
-	if m.cfg.IsPage {
+	if m.cfg.IsPage && len(m.navs) > 0 {
 		m.endNavigations(BlockedByDialog(m.dialogs))
 	}
 	if m.stopped {

@@ -235,6 +235,10 @@ func (a *Actor) exited(c *guard.Context, id string, ev guard.Exited) {
 	}
 }
 
+// errChildEnded is what an order gets whose child has ended with it: made once, not
+// while a page waits for its answer.
+var errChildEnded = messages.Errorf(messages.CodeUpstreamUnavailable, "the session ended before the answer came").With("sent", true)
+
 // order sends an order to a child, which owes an answer from then on; to one
 // that does not live at the moment it is refused.
 func (a *Actor) order(c *guard.Context, child string, to *actor.PID, msg any) {
@@ -244,19 +248,18 @@ func (a *Actor) order(c *guard.Context, child string, to *actor.PID, msg any) {
 		}
 		return
 	}
-	lost := messages.Errorf(messages.CodeUpstreamUnavailable, "the session ended before the answer came").With("sent", true)
 	switch o := msg.(type) {
 	case messages.AnswerDialog:
-		o.Reply = a.orders.Owe(child, o.Reply, nil, lost)
+		o.Reply = a.orders.Owe(child, o.Reply, nil, errChildEnded)
 		msg = o
 	case messages.Navigate:
-		o.Reply = a.orders.Owe(child, o.Reply, nil, lost)
+		o.Reply = a.orders.Owe(child, o.Reply, nil, errChildEnded)
 		msg = o
 	case messages.OpenPage:
-		o.Reply = a.orders.Owe(child, o.Reply, nil, lost)
+		o.Reply = a.orders.Owe(child, o.Reply, nil, errChildEnded)
 		msg = o
 	case messages.ClosePage:
-		o.Reply = a.orders.Owe(child, o.Reply, nil, lost)
+		o.Reply = a.orders.Owe(child, o.Reply, nil, errChildEnded)
 		msg = o
 	}
 	c.Send(to, msg)

@@ -339,7 +339,12 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	return m.effects()
 }
 
-func (m *Machine) do(e Effect) { m.out = append(m.out, e) }
+func (m *Machine) do(e Effect) {
+	if m.out == nil {
+		m.out = make([]Effect, 0, 4) // one has seldom more to do, and seldom only one thing
+	}
+	m.out = append(m.out, e)
+}
 
 // effects takes what is to be done: a machine that idles holds nothing of it.
 func (m *Machine) effects() []Effect {
