@@ -12,7 +12,7 @@ var reasons = map[string]string{
 	"roundtrip: " + worker.Holdfast:      wakes,
 	"roundtrip-fake: " + worker.Holdfast: wakes,
 	"roundtrip: " + overHTTP:             "a request's way through net/http, twice, and two more processes to wake on two processors",
-	"changes: " + worker.Holdfast:        "by profile 3.5 µs of processor time an event, where chromedp has 8.6: 0.6 for the WebSocket, 0.3 for finding whose it is, 0.8 for reading its text, 0.4 for the actors and an event of its own for every error; the rest is the garbage collector and the scheduler",
+	"changes: " + worker.Holdfast:        "by profile 2.6 µs of processor time an event, of which the link's goroutine has 1.3, one event after another: 0.6 for the WebSocket and its socket, 0.4 for finding whose it is, 0.3 for what it gathers; beside it the session's actor has 0.6, the forest's and the task's 0.2; the rest is the collector and the scheduler. Of what passes, some 0.3 ms of two a thousand are nobody's work: until the first can be read, and while the program that looks for the last sleeps",
 	"memory: " + bothLinks:               whereMemoryIs,
 	"memory-one: " + oneLink:             whereMemoryIsOne,
 	"memory-5000: " + bothLinks:          whereMemoryIs,
