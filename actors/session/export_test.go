@@ -12,7 +12,9 @@ func Decode(c Config, now time.Time, method string, params []byte) any {
 }
 
 // DecodeFrameTree reads the result of Page.getFrameTree.
-func DecodeFrameTree(result []byte) ([]messages.FrameInfo, error) { return decodeFrameTree(&Config{}, result) }
+func DecodeFrameTree(result []byte) ([]messages.FrameInfo, error) {
+	return decodeFrameTree(&Config{}, result)
+}
 
 // Call is what a call that waits says of itself.
 type Call struct{ Key, CallFrame, Kind, URL, Message, Default string }
@@ -46,7 +48,9 @@ const (
 func TargetDestroyed(t messages.TargetID) any { return targetDestroyed{t} }
 
 // QuickFrameTree is the quick reading of the result of Page.getFrameTree.
-func QuickFrameTree(result []byte) ([]messages.FrameInfo, bool) { return quickFrameTree(&Config{}, result) }
+func QuickFrameTree(result []byte) ([]messages.FrameInfo, bool) {
+	return quickFrameTree(&Config{}, result)
+}
 
 // Quickly is the quick reading of an event, if there is one.
 func Quickly(c Config, method string, params []byte) (fact any, ok bool) {
