@@ -17,7 +17,7 @@ var reasons = map[string]string{
 	"memory-one: " + oneLink:             whereMemoryIsOne,
 	"memory-5000: " + bothLinks:          whereMemoryIs,
 	"memory-5000-one: " + oneLink:        whereMemoryIsOne,
-	"dialog: " + worker.Holdfast:         "every processor is asleep when it begins: from the link, of some 140 µs, 50 are three actors' steps, run cold, 35 waking the first one's goroutine and going over to it, 25 reading and decoding, 15 waking who waits; an answer has three actors' steps more, behind what is left to do of the publishing",
+	"dialog: " + worker.Holdfast:         "every processor is asleep when it begins and nothing of the way is in a cache: by stamps along it, of what it takes beyond the loop, 65 to 100 µs, an eighth is scanning and decoding, a quarter handing over to the first actor, most of it for the processor that Go wakes whenever it makes a goroutine ready, a quarter the two steps that decide, a quarter the task's step and its publishing, a tenth who waits; an answer has three actors' steps more, some 40 µs, and the write, as the loop, which needs 125 to 170 µs itself",
 	"attach: " + worker.Holdfast:         "the same commands, and some 0.5 ms of actors: 130 µs from the call to the dial, 75 from the link to its first command, 130 from the page's report to its batch, 170 from the frame tree to the caller",
 	"stampede: " + worker.Holdfast:       "the two processors are full until the last: by profile the node takes 0.65 ms of one for a link that falls and comes back, the fake browser that answers it 0.35, the loop 0.33",
 }
