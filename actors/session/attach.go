@@ -39,6 +39,7 @@ func (m *Machine) attach() {
 		}
 		m.do(Command{Tag: Tag{Kind: c.tag, Round: m.round}, Method: c.method, Params: c.params})
 	}
+	m.starting = m.round > 1
 	if m.cfg.Fresh && m.round == 1 {
 		m.do(Arm{timerClassify, FreshClassify})
 	} else {

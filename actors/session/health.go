@@ -16,7 +16,8 @@ const (
 	FreshClassify  = 5 * time.Second
 	BlockedProbe   = 300 * time.Millisecond
 	// LoadingProbe is how often a page is looked after that somebody waits for
-	// to load. Loading is work: it gets longer than a call before it is doubted.
+	// to load, and when one is that comes back from a crash. Loading is work: it
+	// gets longer than a call before it is doubted.
 	LoadingProbe = 2 * time.Second
 
 	// KeyAfter is what the renderer gets before a key is pressed, which a page
@@ -101,6 +102,12 @@ func (m *Machine) classify() {
 	}
 	if len(m.dialogs) > 0 {
 		m.blocked()
+		return
+	}
+	if m.starting && !m.ready {
+		// The renderer that takes a crashed one's place, and loads: its silence is work.
+		m.starting = false
+		m.do(Arm{timerClassify, LoadingProbe - AttachClassify})
 		return
 	}
 	if m.probing && !m.trial.asked && m.trial.signs == 0 {

@@ -74,6 +74,7 @@ type Machine struct {
 	attended  bool // the attach of this round is over: navigations may begin
 	announced bool // and SessionReady was sent
 	listed    bool // the frames have been told of once
+	starting  bool // a new renderer, which has not been asked why it is silent
 	restoring bool // what the agents had set is on its way to the renderer
 	awaited   bool // and something waits for that, until timerRestore at the longest
 	crashed   bool
