@@ -281,6 +281,7 @@ type (
 	// have answered them.
 	BridgeNeeded struct {
 		Dialog DialogID
+		Page   TargetID
 		After  time.Duration
 	}
 

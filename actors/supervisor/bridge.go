@@ -81,17 +81,6 @@ func (m *Machine) tellBridge() {
 	}
 }
 
-// bridgeNeeded turns a task to the bridge whose browser closes native dialogs by
-// itself.
-func (m *Machine) bridgeNeeded(n messages.BridgeNeeded) {
-	if m.spec.Bridge != messages.BridgeAuto || m.switched || m.stopping() {
-		return
-	}
-	m.switched = true
-	m.do(BridgeTaken{n.Dialog, n.After})
-	m.setBridge()
-}
-
 // bridgeRefused notes where the bridge cannot work: dialogs stay native there.
 func (m *Machine) bridgeRefused(r messages.BridgeRefused) {
 	e := m.sessions.At(r.Session)

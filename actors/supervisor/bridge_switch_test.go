@@ -33,28 +33,55 @@ func (b *bench) shows(task, page string) {
 func TestBridgeOfATask(t *testing.T) {
 	t.Parallel()
 	needed := messages.BridgeNeeded{Dialog: "d-1", After: 5 * time.Millisecond}
+	turns := supervisor.TimerFired{Name: "needed"}
 	stands := messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true}
 
 	t.Run("auto turns to it once, and says so of a page once the page has it", func(t *testing.T) {
 		t.Parallel()
 		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeAuto})
 		b.shows(messages.BridgeNative, messages.BridgeNative)
-		effects := b.step(needed)
+		b.step(needed)
+		effects := b.step(turns)
 		if got := bridgeOrders(effects, "S"); !slices.Equal(got, []messages.SetBridge{{On: true, Epoch: 1}}) || !has[supervisor.BridgeTaken](effects) {
 			t.Errorf("orders %+v, taken %v", got, has[supervisor.BridgeTaken](effects))
 		}
 		b.shows(messages.BridgeOn, messages.BridgeNative)
 		b.step(stands)
 		b.shows(messages.BridgeOn, messages.BridgeOn)
-		if effects := b.step(needed); len(effects) != 0 {
+		if effects := append(b.step(needed), b.step(turns)...); len(effects) != 0 {
 			t.Errorf("the second time: %+v", effects)
+		}
+	})
+	t.Run("a crash is nobody's dismissal, whichever is told first", func(t *testing.T) {
+		t.Parallel()
+		crash := func(page messages.TargetID) any {
+			return messages.SessionHealth{Gen: 1, Session: "S", Page: page, IsPage: true, State: messages.PageCrashed}
+		}
+		on := messages.BridgeNeeded{Dialog: "d-1", Page: "P", After: 5 * time.Millisecond}
+		for name, c := range map[string]struct {
+			ins  []any
+			want string
+		}{
+			"after the dialog's end":  {[]any{on, crash("P")}, messages.BridgeNative},
+			"before it":               {[]any{crash("P"), on}, messages.BridgeNative},
+			"that of another page":    {[]any{on, crash("Q")}, messages.BridgeOn},
+			"and a dismissal besides": {[]any{on, crash("P"), messages.BridgeNeeded{Dialog: "d-2", Page: "Q"}}, messages.BridgeOn},
+		} {
+			b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeAuto})
+			for _, in := range c.ins {
+				b.step(in)
+			}
+			b.step(turns)
+			if got := b.m.Snapshot().Connection.Bridge; got != c.want {
+				t.Errorf("%s: %s", name, got)
+			}
 		}
 	})
 	t.Run("who has chosen is not asked", func(t *testing.T) {
 		t.Parallel()
 		for choice, shown := range map[string]string{messages.BridgeOff: messages.BridgeNative, messages.BridgeOn: messages.BridgeOn} {
 			b := attachedAs(t, messages.TaskSpec{Bridge: choice})
-			if effects := b.step(needed); len(effects) != 0 {
+			if effects := append(b.step(needed), b.step(turns)...); len(effects) != 0 {
 				t.Errorf("%s: %+v", choice, effects)
 			}
 			b.shows(shown, messages.BridgeNative)
@@ -64,6 +91,7 @@ func TestBridgeOfATask(t *testing.T) {
 		t.Parallel()
 		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeAuto})
 		b.step(needed)
+		b.step(turns)
 		b.step(stands)
 		b.step(supervisor.BrowserExited{})
 		b.step(supervisor.BrowserStarting{Gen: 2})

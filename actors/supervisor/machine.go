@@ -37,12 +37,13 @@ type Machine struct {
 	epoch    uint64 // of the bridge, as it was last turned on or off
 	switched bool   // to the bridge, for want of dialogs that stay open
 	by       messages.Mechanism
-	asked    bool                            // the browser, whether requests can be heard
-	deaf     bool                            // they cannot
-	hearing  bool                            // the browser has been told to hear them
-	given    bool                            // it has given a session of this link its debugger
-	waiting  map[string]messages.RequestHeld // the newest of each label
-	native   map[messages.TargetID]bool      // what the primary was refused the bridge of
+	asked    bool                                        // the browser, whether requests can be heard
+	deaf     bool                                        // they cannot
+	hearing  bool                                        // the browser has been told to hear them
+	given    bool                                        // it has given a session of this link its debugger
+	waiting  map[string]messages.RequestHeld             // the newest of each label
+	needed   map[messages.TargetID]messages.BridgeNeeded // by page, until it is known not to have crashed
+	native   map[messages.TargetID]bool                  // what the primary was refused the bridge of
 
 	pages    few.Map[messages.TargetID, *pageEntry]
 	order    []messages.TargetID // as opened

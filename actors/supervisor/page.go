@@ -153,7 +153,9 @@ func (m *Machine) sessionHealth(h messages.SessionHealth) {
 		return
 	}
 	news := e.health != h.State // else it was asked to say so
-	e.health = h.State
+	if e.health = h.State; h.State == messages.PageCrashed {
+		delete(m.needed, h.Page)
+	}
 	switch h.State {
 	case messages.PageOK, messages.PagePaused, messages.PageCrashed: // a crash ends the dialogs of its process (C13)
 		e.heard = true

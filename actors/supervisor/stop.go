@@ -149,6 +149,8 @@ func (m *Machine) timerFired(name string) {
 		m.leaveAnchor()
 	case timerAnchorStop:
 		m.leaveBrowser()
+	case timerNeeded:
+		m.stillNeeded()
 	case timerFrames:
 		m.do(FramesStable{})
 	default:
