@@ -220,11 +220,13 @@ func (b *Backend) pump(ctx context.Context, to, from *websocket.Conn, fromClient
 		if err != nil {
 			return
 		}
-		if refusal := b.refuse(message); fromClient && refusal != nil {
-			if from.Write(ctx, kind, refusal) != nil {
-				return
+		if fromClient {
+			if refusal := b.refuse(message); refusal != nil {
+				if from.Write(ctx, kind, refusal) != nil {
+					return
+				}
+				continue
 			}
-			continue
 		}
 		if to.Write(ctx, kind, message) != nil {
 			return
