@@ -54,6 +54,10 @@ func TestGather(t *testing.T) {
 			[]string{eventOf("S1", 1), eventOf("S1", 2), `{"method":"A.ignored","params":{},"sessionId":"S1"}`, eventOf("S1", 3)},
 			[]string{"S11", "S12", "S13", "S1 settles"},
 		},
+		"not for an event without a name": {
+			[]string{eventOf("S1", 1), `{"params":{},"method":"","sessionId":"S1"}`},
+			[]string{"S11", "S1 settles"},
+		},
 		"before an event of another session": {
 			[]string{eventOf("S1", 1), eventOf("S2", 1), eventOf("S2", 2), eventOf("S1", 2)},
 			[]string{"S11", "S1 settles", "S21", "S22", "S2 settles", "S12", "S1 settles"},

@@ -133,7 +133,7 @@ func (m *Mux) dropQueueLocked(r *route) {
 // handleEvent routes an event, and learns from it which sessions exist. Method is the
 // wanted name that it has been found to begin with, if any.
 func (m *Mux) handleEvent(e Envelope, method string) {
-	wanted := method == string(e.Method)
+	wanted := method != "" && method == string(e.Method)
 	if !wanted { // it was written in another way, or twice
 		method, wanted = m.wants.find(e.Method)
 	}
