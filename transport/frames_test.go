@@ -70,6 +70,8 @@ func TestFrames(t *testing.T) {
 		if p := <-pongs; p[0] != 0x8a || p[1] != 0x81 || p[6]^p[2] != 'p' {
 			t.Errorf("the pong is % x", p)
 		}
+		m.Close()
+		<-m.Closed() // what nobody wants is counted behind what came in one go with it
 		if n := stats.EventsIn.Load(); n != 3 {
 			t.Errorf("%d events", n)
 		}
