@@ -9,7 +9,6 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"holdfast"
 	"holdfast/internal/bench/stage"
@@ -101,6 +100,10 @@ func (p *holdfastPage) await(ctx context.Context, is func(*messages.Snapshot) bo
 		return err
 	}
 	defer w.Close()
+	return p.awaitBy(ctx, w, is)
+}
+
+func (p *holdfastPage) awaitBy(ctx context.Context, w messages.EventStream, is func(*messages.Snapshot) bool) error {
 	for {
 		s, err := p.node.Snapshot(p.id, messages.SnapshotOptions{})
 		if err != nil || is(s) {
@@ -168,25 +171,24 @@ func (p *holdfastPage) Arm(ctx context.Context) (func() (int64, error), func() e
 	return seen, answer, nil
 }
 
-// Expect implements Changer: the snapshot has the last error, and the frame is
-// where the last navigation went.
+// Expect implements Changer: a program that waits for news finds the last error in the
+// snapshot, and the frame where the last navigation went.
 func (p *holdfastPage) Expect(ctx context.Context, place stage.Place, _, last int) (func() error, error) {
 	errorText, url := stage.Serial(last-1), stage.Serial(last)
+	w, err := p.node.Watch(ctx, p.id, 0, false)
+	if err != nil {
+		return nil, err
+	}
 	return func() error {
-		for {
-			s, err := p.node.Snapshot(p.id, messages.SnapshotOptions{})
-			if err != nil {
-				return err
-			}
+		defer w.Close()
+		err := p.awaitBy(ctx, w, func(s *messages.Snapshot) bool {
 			n := len(s.ConsoleErrors)
-			if n > 0 && strings.HasPrefix(s.ConsoleErrors[n-1].Text, errorText) && frameIsAt(s, place.Frame, url) {
-				return nil
-			}
-			if ctx.Err() != nil {
-				return fmt.Errorf("the last change is not to be seen: %w", ctx.Err())
-			}
-			time.Sleep(20 * time.Microsecond)
+			return n > 0 && strings.HasPrefix(s.ConsoleErrors[n-1].Text, errorText) && frameIsAt(s, place.Frame, url)
+		})
+		if err != nil {
+			return fmt.Errorf("the last change is not to be seen: %w", err)
 		}
+		return nil
 	}, nil
 }
 
