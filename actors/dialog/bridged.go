@@ -51,12 +51,11 @@ func (m *Machine) bridgedOpened(now time.Time, o messages.DialogOpened) {
 		e.Pause, e.over = o.Pause, false
 		if e.doubted {
 			e.doubted, e.Ways = false, nil // those that stand tell again
-			m.do(Disarm{waylessPrefix + string(e.Dialog.ID)})
 		}
 		if hasWay(e.Ways, o.Session) {
 			return
 		}
-		e.Ways = addWay(e.Ways, way)
+		e.Ways, e.awaited = addWay(e.Ways, way), false
 		m.do(Disarm{waylessPrefix + string(e.Dialog.ID)})
 		m.name(e)
 		if e.answer != nil && e.answer.way == (messages.Way{}) {
@@ -175,7 +174,7 @@ func (m *Machine) wayless(e *entry) bool {
 		if e.Dialog.Holds {
 			grace = WaylessRequestGrace
 		}
-		m.do(Arm{waylessPrefix + string(e.Dialog.ID), grace})
+		m.await(e, grace)
 		return false
 	}
 	return true
@@ -189,13 +188,19 @@ func (m *Machine) awaited(e *entry) bool {
 		if !ok || w.gen <= m.lost[role] || e.Seen.Sights[role] != messages.SightUnsure {
 			continue
 		}
-		if !e.awaited { // once: what else happens lengthens nothing
-			e.awaited = true
-			m.do(Arm{waylessPrefix + string(e.Dialog.ID), WaylessNativeGrace})
-		}
+		m.await(e, WaylessNativeGrace)
 		return true
 	}
 	return false
+}
+
+// await gives a dialog without a way its grace, once: what else happens lengthens
+// nothing.
+func (m *Machine) await(e *entry, grace time.Duration) {
+	if !e.awaited {
+		e.awaited = true
+		m.do(Arm{waylessPrefix + string(e.Dialog.ID), grace})
+	}
 }
 
 // wayFound is for a native dialog that a link has told of at last. What somebody has

@@ -34,8 +34,9 @@ func sessionOf(r messages.Role) messages.SessionID {
 	return map[messages.Role]messages.SessionID{messages.RolePrimary: "primary", messages.RoleAnchor: "anchor"}[r]
 }
 
-func (b *bridged) step(in any) {
-	for _, e := range b.m.Step(time.Unix(1000, 0), in) {
+func (b *bridged) step(in any) []dialog.Effect {
+	effects := b.m.Step(time.Unix(1000, 0), in)
+	for _, e := range effects {
 		switch e := e.(type) {
 		case dialog.Arm:
 			b.timers[e.Name] = true
@@ -51,6 +52,7 @@ func (b *bridged) step(in any) {
 			}
 		}
 	}
+	return effects
 }
 
 // fires has the grace of a dialog pass.
@@ -150,6 +152,48 @@ func TestWhatIsSaidLateOfABridgedDialog(t *testing.T) {
 		}
 		b.step(dialog.TimerFired{Name: "wayless:d-1"})
 		b.is(0, messages.ClosedByLost)
+	})
+	t.Run("what happens on other pages lengthens nobody's grace", func(t *testing.T) {
+		t.Parallel()
+		b := newBridged(t, messages.DialogMemory{})
+		arms := func(in any) (n int) {
+			for _, e := range b.step(in) {
+				if a, ok := e.(dialog.Arm); ok && a.Name == "wayless:d-1" {
+					n++
+				}
+			}
+			return n
+		}
+		arms(messages.PageWatched{Role: messages.RolePrimary, Gen: 1, Page: "Q", Session: "other"})
+		b.tell(messages.RolePrimary)
+		if n := arms(messages.SessionGone{Role: messages.RolePrimary, Session: "primary"}); n != 1 {
+			t.Fatalf("armed %d times as its way went", n)
+		}
+		for _, in := range []any{
+			messages.SessionGone{Role: messages.RolePrimary, Session: "other"},
+			messages.PageWatched{Role: messages.RolePrimary, Gen: 1, Page: "Q", Session: "next"},
+			messages.LinkLost{Role: messages.RolePrimary, Gen: 1},
+			messages.PageWatched{Role: messages.RolePrimary, Gen: 2, Page: "R", Session: "later"},
+		} {
+			if n := arms(in); n != 0 {
+				t.Errorf("armed %d times by %+v", n, in)
+			}
+		}
+		if n := arms(messages.PageWatched{Role: messages.RolePrimary, Gen: 2, Page: "P", Session: "again"}); n != 1 {
+			t.Errorf("armed %d times for who comes to the page", n)
+		}
+		b.step(messages.DialogOpened{
+			Role: messages.RolePrimary, Gen: 2, Session: "again", Page: "P", Frame: "P", Type: "confirm", Message: "m",
+			Pause: messages.Pause{Key: "k", CallFrame: "1.1.0"},
+		})
+		if b.timers["wayless:d-1"] {
+			t.Error("the grace goes on though a way is found")
+		}
+		if n := arms(messages.SessionGone{Role: messages.RolePrimary, Session: "again"}); n != 1 {
+			t.Errorf("armed %d times as its second way went", n)
+		}
+		b.fires("d-1")
+		b.is(0, messages.ClosedByRemote)
 	})
 	t.Run("where none stands it is lost at once", func(t *testing.T) {
 		t.Parallel()

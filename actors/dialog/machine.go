@@ -25,7 +25,7 @@ type entry struct {
 	dismissed  bool // it has shut, and not by an acceptance
 	over       bool // bridged, and a session has said that it waits no more
 	doubted    bool // bridged, and what was told to the actor before this one is lost
-	awaited    bool // native, and the link that stands gets a moment to tell of it
+	awaited    bool // without a way, and a link that stands gets a moment to tell of it
 	// ends are what links have told that may be its end, or that of one before it.
 	ends [messages.Roles]*messages.DialogClosed
 }

@@ -207,6 +207,9 @@ func (m *Machine) watched(w messages.PageWatched) bool {
 			e.Seen.Sights[w.Role] = messages.SightPartial
 			m.dropWays(e, func(way messages.Way) bool { return way.Role == w.Role })
 		}
+		if e.bridged() {
+			e.awaited = false // who comes to the page is told of what waits, and has its moment to say so
+		}
 		m.name(e)
 	}
 	for i := range m.late {

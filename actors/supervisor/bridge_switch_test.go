@@ -32,8 +32,8 @@ func (b *bench) shows(task, page string) {
 
 func TestBridgeOfATask(t *testing.T) {
 	t.Parallel()
-	needed := messages.BridgeNeeded{Dialog: "d-1", After: 5 * time.Millisecond}
-	turns := supervisor.TimerFired{Name: "needed"}
+	needed := messages.BridgeNeeded{Dialog: "d-1", Page: "P", After: 5 * time.Millisecond}
+	turns := supervisor.TimerFired{Name: "needed:P"}
 	stands := messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true}
 
 	t.Run("auto turns to it once, and says so of a page once the page has it", func(t *testing.T) {
@@ -52,22 +52,28 @@ func TestBridgeOfATask(t *testing.T) {
 			t.Errorf("the second time: %+v", effects)
 		}
 	})
-	t.Run("a crash is nobody's dismissal, whichever is told first", func(t *testing.T) {
+	t.Run("the end of a renderer, a page or a browser is nobody's dismissal, whichever is told first", func(t *testing.T) {
 		t.Parallel()
+		closes := func(page messages.TargetID) any { return messages.PageClosed{Gen: 1, Page: page} }
 		crash := func(page messages.TargetID) any {
 			return messages.SessionHealth{Gen: 1, Session: "S", Page: page, IsPage: true, State: messages.PageCrashed}
 		}
-		on := messages.BridgeNeeded{Dialog: "d-1", Page: "P", After: 5 * time.Millisecond}
 		for name, c := range map[string]struct {
 			ins  []any
 			want string
 		}{
-			"after the dialog's end":  {[]any{on, crash("P")}, messages.BridgeNative},
-			"before it":               {[]any{crash("P"), on}, messages.BridgeNative},
-			"that of another page":    {[]any{on, crash("Q")}, messages.BridgeOn},
-			"and a dismissal besides": {[]any{on, crash("P"), messages.BridgeNeeded{Dialog: "d-2", Page: "Q"}}, messages.BridgeOn},
+			"a crash after the dialog's end": {[]any{needed, crash("P")}, messages.BridgeNative},
+			"a crash before it":              {[]any{crash("P"), needed}, messages.BridgeNative},
+			"that of another page":           {[]any{needed, crash("Q")}, messages.BridgeOn},
+			"and a dismissal besides":        {[]any{needed, crash("P"), messages.BridgeNeeded{Dialog: "d-2", Page: "Q"}, supervisor.TimerFired{Name: "needed:Q"}}, messages.BridgeOn},
+			"a page closes after it":         {[]any{needed, closes("P")}, messages.BridgeNative},
+			"a page closes before it":        {[]any{closes("P"), needed}, messages.BridgeNative},
+			"another page closes":            {[]any{needed, closes("Q")}, messages.BridgeOn},
+			"the browser ends after it":      {[]any{needed, supervisor.BrowserExited{}}, messages.BridgeNative},
+			"the browser ends before it":     {[]any{supervisor.BrowserExited{}, needed}, messages.BridgeNative},
 		} {
 			b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeAuto})
+			b.step(messages.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: messages.TargetInfo{ID: "Q", Type: "page", Opener: "P"}})
 			for _, in := range c.ins {
 				b.step(in)
 			}
@@ -76,6 +82,18 @@ func TestBridgeOfATask(t *testing.T) {
 				t.Errorf("%s: %s", name, got)
 			}
 		}
+	})
+	t.Run("each page has its own time to crash in", func(t *testing.T) {
+		t.Parallel()
+		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeAuto})
+		b.step(messages.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: messages.TargetInfo{ID: "Q", Type: "page", Opener: "P"}})
+		b.step(needed)
+		b.step(messages.BridgeNeeded{Dialog: "d-2", Page: "Q"})
+		b.step(messages.PageClosed{Gen: 1, Page: "P"})
+		b.step(turns)
+		b.shows(messages.BridgeNative, messages.BridgeNative)
+		b.step(supervisor.TimerFired{Name: "needed:Q"})
+		b.shows(messages.BridgeOn, messages.BridgeNative)
 	})
 	t.Run("who has chosen is not asked", func(t *testing.T) {
 		t.Parallel()

@@ -33,7 +33,7 @@ func TestTheAnchorIsToldOfTheFramesOfABridgedTask(t *testing.T) {
 		"when it comes, and when it is known who may ask": {messages.BridgeOn, []any{supervisor.AnchorStarting{Gen: 1}, attached, frame, boxed}, []messages.CoverFrame{unknown, known}},
 		"once there is an anchor":                         {messages.BridgeOn, []any{frame, boxed, supervisor.AnchorStarting{Gen: 1}, attached}, []messages.CoverFrame{unknown, known, known}},
 		"not of a page that is being closed":              {messages.BridgeOn, []any{supervisor.AnchorStarting{Gen: 1}, attached, messages.ClosePage{Page: "P", Reply: func(any, error) {}}, frame}, nil},
-		"once it turns to the bridge":                     {messages.BridgeAuto, []any{supervisor.AnchorStarting{Gen: 1}, attached, frame, messages.BridgeNeeded{}, supervisor.TimerFired{Name: "needed"}}, []messages.CoverFrame{unknown}},
+		"once it turns to the bridge":                     {messages.BridgeAuto, []any{supervisor.AnchorStarting{Gen: 1}, attached, frame, messages.BridgeNeeded{Page: "P"}, supervisor.TimerFired{Name: "needed:P"}}, []messages.CoverFrame{unknown}},
 		"not natively":                                    {messages.BridgeOff, []any{supervisor.AnchorStarting{Gen: 1}, attached, frame, boxed}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

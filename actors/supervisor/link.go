@@ -39,6 +39,7 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 	m.process.lost(m.rooted, m.order)
 	m.rooted = false
 	m.unlinkTrees()
+	clear(m.needed) // a browser that ends closes its dialogs
 	m.abandonRecoveries(messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser ended").With("sent", true))
 	m.lostGen = m.gen
 	m.do(ToDialog{messages.LinkLost{Role: messages.RolePrimary, Gen: m.gen}})

@@ -42,7 +42,7 @@ type Machine struct {
 	hearing  bool                                        // the browser has been told to hear them
 	given    bool                                        // it has given a session of this link its debugger
 	waiting  map[string]messages.RequestHeld             // the newest of each label
-	needed   map[messages.TargetID]messages.BridgeNeeded // by page, until it is known not to have crashed
+	needed   map[messages.TargetID]messages.BridgeNeeded // by page, until it is known to be there and not to have crashed
 	native   map[messages.TargetID]bool                  // what the primary was refused the bridge of
 
 	pages    few.Map[messages.TargetID, *pageEntry]

@@ -1,8 +1,6 @@
 package supervisor
 
 import (
-	"maps"
-	"slices"
 	"time"
 
 	"holdfast/internal/few"
@@ -10,22 +8,28 @@ import (
 )
 
 // A dialog that closes as soon as it has opened was dismissed by somebody, or its
-// renderer has crashed (C13). The crash is told of next to the dialog's end, by another
-// way.
+// renderer has crashed, or its page is closing (C13). Those are told of next to the
+// dialog's end, by another way.
 const crashGrace = 50 * time.Millisecond
 
-const timerNeeded = "needed"
+// timerNeeded has the page for its end.
+const timerNeeded = "needed:"
 
 // bridgeNeeded turns a task to the bridge whose browser closes native dialogs by
-// itself, unless the page turns out to have crashed.
+// itself, unless the page turns out to have crashed, or goes, or the link does that
+// would tell.
 func (m *Machine) bridgeNeeded(n messages.BridgeNeeded) {
 	if m.spec.Bridge != messages.BridgeAuto || m.switched || m.stopping() || m.hasCrashed(n.Page) {
 		return
 	}
-	if len(m.needed) == 0 {
-		m.do(Arm{timerNeeded, crashGrace})
+	if p := m.pages.At(n.Page); p == nil || p.session == "" {
+		return // which has gone already
+	}
+	if _, noted := m.needed[n.Page]; noted {
+		return
 	}
 	few.Put(&m.needed, n.Page, n)
+	m.do(Arm{timerNeeded + string(n.Page), crashGrace})
 }
 
 func (m *Machine) hasCrashed(t messages.TargetID) bool {
@@ -37,15 +41,13 @@ func (m *Machine) hasCrashed(t messages.TargetID) bool {
 	return false
 }
 
-// stillNeeded comes once a crash would be known.
-func (m *Machine) stillNeeded() {
-	pages := slices.Sorted(maps.Keys(m.needed))
-	if len(pages) == 0 || m.spec.Bridge != messages.BridgeAuto || m.switched || m.stopping() {
-		clear(m.needed)
+// stillNeeded comes once the page's crash or end would be known.
+func (m *Machine) stillNeeded(page messages.TargetID) {
+	n, noted := m.needed[page]
+	delete(m.needed, page)
+	if !noted || m.spec.Bridge != messages.BridgeAuto || m.switched || m.stopping() {
 		return
 	}
-	n := m.needed[pages[0]]
-	clear(m.needed)
 	m.switched = true
 	m.do(BridgeTaken{n.Dialog, n.After})
 	m.setBridge()

@@ -217,6 +217,7 @@ func (m *Machine) pageClosed(t messages.TargetID) {
 	m.pages.Delete(t)
 	m.trees = m.trees.Clone() // the published one is not written
 	m.trees.Delete(t)
+	delete(m.needed, t)
 	delete(m.told, t)
 	m.reports.forget(t)
 	delete(m.orphaned, t)

@@ -149,13 +149,13 @@ func (m *Machine) timerFired(name string) {
 		m.leaveAnchor()
 	case timerAnchorStop:
 		m.leaveBrowser()
-	case timerNeeded:
-		m.stillNeeded()
 	case timerFrames:
 		m.do(FramesStable{})
 	default:
 		if page, ok := strings.CutPrefix(name, timerAnchorLeave); ok {
 			m.anchorLeft(messages.TargetID(page))
+		} else if page, ok := strings.CutPrefix(name, timerNeeded); ok {
+			m.stillNeeded(messages.TargetID(page))
 		}
 	}
 }
