@@ -45,6 +45,9 @@ func (k *bridge) control(epoch int, on bool) {
 func (b *Browser) inject(f *frame, source string) {
 	k, epoch := bridgeOf(source)
 	if k == nil {
+		if args := bridgeOff.FindStringSubmatch(source); args != nil {
+			f.turn(args[1:])
+		}
 		return
 	}
 	f.parsed = append(f.parsed, k.name)

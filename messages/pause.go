@@ -1,5 +1,7 @@
 package messages
 
+import "iter"
+
 // Pause is what holds a page for a bridged dialog. The zero value is that of a
 // native one.
 type Pause struct {
@@ -24,3 +26,26 @@ const (
 )
 
 func (m Mechanism) String() string { return [...]string{"debugger", "request"}[m] }
+
+// Mechanisms is a set of them.
+type Mechanisms uint8
+
+// With is s and m.
+func (s Mechanisms) With(m Mechanism) Mechanisms { return s | 1<<m }
+
+// Without is s but for m.
+func (s Mechanisms) Without(m Mechanism) Mechanisms { return s &^ (1 << m) }
+
+// Has says whether m is one of s.
+func (s Mechanisms) Has(m Mechanism) bool { return s&(1<<m) != 0 }
+
+// All are those of s, in the order in which they are tried.
+func (s Mechanisms) All() iter.Seq[Mechanism] {
+	return func(yield func(Mechanism) bool) {
+		for m := ByDebugger; m <= ByRequest; m++ {
+			if s.Has(m) && !yield(m) {
+				return
+			}
+		}
+	}
+}

@@ -28,7 +28,7 @@ type anchoredFrame struct {
 func (m *AnchorMachine) bridgeOf(s messages.SessionID, page, target messages.TargetID) *bridge {
 	b := newBridge(Config{
 		Role: messages.RoleAnchor, Gen: m.cfg.Gen, Session: s, Page: page, Target: target,
-		Bridge: Bridge{On: m.bridgeOn && !m.native[target], By: m.cfg.Bridge.By, Epoch: m.cfg.Bridge.Epoch, Secret: m.cfg.Bridge.Secret},
+		Bridge: Bridge{On: m.bridgeOn && !m.native[target], By: m.cfg.Bridge.By, Past: m.cfg.Bridge.Past, Epoch: m.cfg.Bridge.Epoch, Secret: m.cfg.Bridge.Secret},
 	}, m.do)
 	b.beside = !m.alone
 	m.bridges[s] = b
@@ -40,6 +40,12 @@ func (m *AnchorMachine) setBridge(o messages.SetBridge) {
 	clear(m.native) // the primary's sessions begin anew as well
 	if m.bridgeOn == o.On && m.cfg.Bridge.By == o.By {
 		return
+	}
+	if m.bridgeOn { // for pages that are attached to later
+		m.cfg.Bridge.Past = m.cfg.Bridge.Past.With(m.cfg.Bridge.By)
+	}
+	if o.On {
+		m.cfg.Bridge.Past = m.cfg.Bridge.Past.Without(o.By)
 	}
 	m.bridgeOn, m.cfg.Bridge.By = o.On, o.By
 	m.requests.hear(Bridge{On: o.On, By: o.By}) // before a document asks whether it is heard

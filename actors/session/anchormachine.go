@@ -174,7 +174,7 @@ func (m *AnchorMachine) replied(r Replied) {
 		m.do(ToDialog{messages.DialogHandled{Dialog: r.Tag.ID, Session: r.Tag.Session, Err: dialogError(r.Err)}})
 	case TagBridgeRequest:
 		m.requestEnded(r)
-	case TagBridgeOn, TagBridgePass, TagBridgeScript, TagBridgeStep, TagBridgeOff, TagBridgeAnswer, TagBridgeResume, TagBridgeOwner, TagBridgeElement, TagBridgePolicy:
+	case TagBridgeOn, TagBridgePass, TagBridgeScript, TagBridgeStep, TagBridgeOff, TagBridgeTurned, TagBridgeAnswer, TagBridgeResume, TagBridgeOwner, TagBridgeElement, TagBridgePolicy:
 		m.bridgeReplied(r)
 	case TagLeft:
 		m.do(ToSupervisor{messages.PageLeft{Gen: m.cfg.Gen, Page: r.Tag.Page}})

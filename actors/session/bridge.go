@@ -63,10 +63,15 @@ var bridgeSource string
 func (s BridgeSecret) script(epoch uint64, mark, waits string, values ...string) []byte {
 	source := strings.Replace(bridgeSource, "WAIT", waits, 1)
 	values = append(values, "'MARK'", "'"+mark+"'", "'TOKEN'", "'"+s.token()+"'", "EPOCH", strconv.FormatUint(epoch, 10), "sourceURL=NAME", "sourceURL="+s.name())
+	return scriptNow(strings.NewReplacer(values...).Replace(source))
+}
+
+// scriptNow adds source to every document, those that are there included.
+func scriptNow(source string) []byte {
 	return mustJSON(struct {
 		Source         string `json:"source"`
 		RunImmediately bool   `json:"runImmediately"`
-	}{strings.NewReplacer(values...).Replace(source), true})
+	}{source, true})
 }
 
 // turn has a document and those below it that it may reach ask us, or Chrome again.

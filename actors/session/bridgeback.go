@@ -1,6 +1,10 @@
 package session
 
-import "holdfast/messages"
+import (
+	"slices"
+
+	"holdfast/messages"
+)
 
 // takeBack gives the documents that are there their own functions, and those to
 // come.
@@ -53,10 +57,35 @@ func (b *bridge) turnOff(by messages.Mechanism) {
 // mark.
 func (b *bridge) turnOffOf(mark string, epoch uint64) {
 	contexts := b.sortedContexts()
-	if len(contexts) == 0 {
-		contexts = []int64{0} // nobody has told of any: that of the main frame
+	if len(contexts) == 0 { // nobody has told of any, and there may be some that the main frame's does not reach
+		b.turnAllOff(TagBridgeTurned, mark, epoch)
 	}
 	for _, context := range contexts {
 		b.command(TagNone, "Runtime.evaluate", turn(mark, epoch, false, context))
 	}
+}
+
+// turnAllOff is turnOffOf for a session that knows no documents: a script that the
+// browser runs in each that is there. Until it is taken back it runs in those to come.
+func (b *bridge) turnAllOff(tag TagKind, mark string, epoch uint64) {
+	b.command(tag, "Page.addScriptToEvaluateOnNewDocument", scriptNow(turning(mark, epoch, false)))
+}
+
+// turnOffPast turns off what a link before has left on in the documents that are there.
+// It stays: as long as the browser has not noticed the end of that link, documents to
+// come have its functions as well.
+func (b *bridge) turnOffPast() {
+	for by := range b.past.All() {
+		b.turnAllOff(TagNone, b.secret.mark(by), b.epoch)
+	}
+	b.past = 0
+}
+
+func (b *bridge) sortedContexts() []int64 {
+	var list []int64
+	for _, c := range b.contexts {
+		list = append(list, c)
+	}
+	slices.Sort(list)
+	return list
 }

@@ -9,6 +9,7 @@ import "holdfast/messages"
 // inherit is attach in place of a failed actor. The script is added again, which tells
 // of the documents that are there.
 func (b *bridge) inherit() {
+	b.turnOffPast()
 	switch {
 	case b.on:
 		b.armed++

@@ -15,8 +15,9 @@ import (
 type Bridge struct {
 	On     bool
 	By     messages.Mechanism
-	Epoch  uint64 // grows each time it is turned on or off
-	Script string // what a failed actor has left in the session: the id of its script
+	Past   messages.Mechanisms // whose functions documents may have, and are not to: a link before has left them on
+	Epoch  uint64              // grows each time it is turned on or off
+	Script string              // what a failed actor has left in the session: the id of its script
 	Secret BridgeSecret
 }
 
@@ -34,6 +35,7 @@ type bridge struct {
 	do      func(Effect)
 
 	mechanism messages.Mechanism
+	past      messages.Mechanisms // to be turned off with the attach
 	by        mechanism
 
 	on       bool
@@ -96,7 +98,7 @@ const timerBridge = "bridge:"
 // newBridge makes the bridge of a page's session, or of one below.
 func newBridge(c Config, do func(Effect)) *bridge {
 	b := &bridge{
-		role: c.Role, gen: c.Gen, session: c.Session, page: c.Page, target: c.Target, secret: c.Bridge.Secret, on: c.Bridge.On, epoch: c.Bridge.Epoch, left: c.Bridge.Script, do: do,
+		role: c.Role, gen: c.Gen, session: c.Session, page: c.Page, target: c.Target, secret: c.Bridge.Secret, on: c.Bridge.On, epoch: c.Bridge.Epoch, past: c.Bridge.Past, left: c.Bridge.Script, do: do,
 	}
 	b.use(c.Bridge.By)
 	if c.Target == c.Page {
@@ -111,6 +113,7 @@ func (b *bridge) command(kind TagKind, method string, params []byte) {
 
 // attach is the bridge's part of an attach, whose last command lets the page run.
 func (b *bridge) attach() {
+	b.turnOffPast()
 	if !b.on {
 		return
 	}
@@ -161,15 +164,6 @@ func (b *bridge) leave() {
 	b.takeBack()
 	b.by.disarm()
 	b.over()
-}
-
-func (b *bridge) sortedContexts() []int64 {
-	var list []int64
-	for _, c := range b.contexts {
-		list = append(list, c)
-	}
-	slices.Sort(list)
-	return list
 }
 
 // maxBridged bounds the frames of one session that are told apart.
@@ -322,6 +316,8 @@ func (b *bridge) replied(r Replied) {
 		} else if q := b.requests(); q != nil && r.Tag.Seq == b.armed {
 			q.passAnswered()
 		}
+	case TagBridgeTurned:
+		b.removeScript(decodeIdentifier(r.Result))
 	case TagBridgeOff:
 		if !b.on {
 			b.stands(false)

@@ -72,6 +72,7 @@ const (
 	TagBridgeScript
 	TagBridgeStep
 	TagBridgeOff
+	TagBridgeTurned // functions off, by a script that is not to stay
 	TagBridgeAnswer
 	TagBridgeResume
 	TagBridgePass

@@ -266,7 +266,7 @@ func (m *Machine) replied(r Replied) {
 		m.navigateReplied(r)
 	case TagReload:
 		m.reloadReplied(r)
-	case TagBridgeOn, TagBridgePass, TagBridgeScript, TagBridgeStep, TagBridgeOff, TagBridgeAnswer, TagBridgeResume, TagBridgeRequest, TagBridgeOwner, TagBridgeElement, TagBridgePolicy:
+	case TagBridgeOn, TagBridgePass, TagBridgeScript, TagBridgeStep, TagBridgeOff, TagBridgeTurned, TagBridgeAnswer, TagBridgeResume, TagBridgeRequest, TagBridgeOwner, TagBridgeElement, TagBridgePolicy:
 		m.bridge.replied(r)
 	}
 }

@@ -17,20 +17,31 @@ func (m *Machine) bridged() bool {
 
 // linkBridge is what a link that is about to be dialled is to have.
 func (m *Machine) linkBridge() session.Bridge {
-	return session.Bridge{On: m.bridged(), By: m.by, Epoch: m.epoch, Secret: m.bridge}
+	return session.Bridge{On: m.bridged(), By: m.by, Past: m.past(m.bridged()), Epoch: m.epoch, Secret: m.bridge}
+}
+
+// past are the mechanisms whose functions may still be on in documents from before, where
+// the bridge is on by the task's, or is not.
+func (m *Machine) past(on bool) messages.Mechanisms {
+	if on {
+		return m.had.Without(m.by)
+	}
+	return m.had
 }
 
 // sessionBridge is what the sessions of the link are to have.
 func (m *Machine) sessionBridge() session.Bridge {
 	b := m.linkBridge()
 	b.On = b.On && !m.unheard()
+	b.Past = m.past(b.On)
 	return b
 }
 
-// showBridge has the snapshot say what the task wants, and by which mechanism.
+// showBridge notes what the task wants, and by which mechanism, and has the snapshot say so.
 func (m *Machine) showBridge() {
 	m.conn.Bridge, m.conn.BridgeBy = messages.BridgeNative, ""
 	if m.bridged() {
+		m.had = m.had.With(m.by)
 		m.conn.Bridge, m.conn.BridgeBy = messages.BridgeOn, m.by.String()
 	}
 }

@@ -37,6 +37,7 @@ type Machine struct {
 	epoch    uint64 // of the bridge, as it was last turned on or off
 	switched bool   // to the bridge, for want of dialogs that stay open
 	by       messages.Mechanism
+	had      messages.Mechanisms                         // those that the task has been bridged by, ever
 	asked    bool                                        // the browser, whether requests can be heard
 	deaf     bool                                        // they cannot
 	hearing  bool                                        // the browser has been told to hear them

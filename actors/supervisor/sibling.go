@@ -22,9 +22,12 @@ type PagesLeft struct {
 // tellSiblings says that what this task's bridge asks on pages has nobody to answer it.
 // With no debugger left it would go on by itself.
 func (m *Machine) tellSiblings(ended bool, pages ...messages.TargetID) {
-	if m.bridged() && len(pages) > 0 {
+	if len(pages) == 0 {
+		return
+	}
+	for by := range m.had.All() { // also of what it has no more: a link may have left it there
 		m.do(TellSiblings{session.SiblingLeft{
-			Secret: m.bridge, By: m.by, Epoch: m.epoch + 2, Pages: slices.Clone(pages), Ended: ended,
+			Secret: m.bridge, By: by, Epoch: m.epoch + 2, Pages: slices.Clone(pages), Ended: ended,
 		}})
 	}
 }

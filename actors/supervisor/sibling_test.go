@@ -1,6 +1,7 @@
 package supervisor_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -53,6 +54,21 @@ func TestTasksWithTheSamePages(t *testing.T) {
 		})
 	}
 
+	t.Run("are told by one that has it no more, of each way it had", func(t *testing.T) {
+		t.Parallel()
+		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOn})
+		b.step(messages.BridgeRefused{Gen: 1, Session: "S", By: messages.ByDebugger, Err: errors.New("no")})
+		b.step(messages.RequestsHeard{Gen: 1})
+		b.step(supervisor.BrowserExited{})
+		b.step(messages.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOff}})
+		var got []messages.Mechanism
+		for _, l := range told(b.step(supervisor.BrowserGone{Why: "crash"})) {
+			got = append(got, l.By)
+		}
+		if !slices.Equal(got, []messages.Mechanism{messages.ByDebugger, messages.ByRequest}) {
+			t.Errorf("told of %v", got)
+		}
+	})
 	t.Run("pass it on to the sessions of those pages", func(t *testing.T) {
 		t.Parallel()
 		b := attachedAs(t, messages.TaskSpec{})
