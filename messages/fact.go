@@ -253,6 +253,9 @@ type (
 		Role    Role
 		Session SessionID
 		Key     string
+		// Gone says that its document, or its process, has gone while it waited: what
+		// answer it had it never went on with.
+		Gone bool
 	}
 
 	// BridgedOnly says that of the bridged dialogs that a session has told of by an
@@ -368,6 +371,13 @@ type (
 		Dialog  DialogID
 		Session SessionID
 		Err     error // nil, or an *Error
+	}
+
+	// AnswerTaken says that a bridged dialog's call has its answer, and goes on with it
+	// as soon as it is let, by whomever, unless its document goes before that (C47).
+	AnswerTaken struct {
+		Dialog  DialogID
+		Session SessionID
 	}
 
 	// DialogsChanged is the dialog actor's whole state after a change: what

@@ -19,8 +19,9 @@ type answer struct {
 	way    messages.Way     // it went
 	given  *string          // with it, to a prompt
 	tries  int
-	unsure bool  // its link is gone: whether it arrived will show
-	err    error // if it does not
+	unsure bool               // its link is gone: whether it arrived will show
+	err    error              // if it does not
+	taken  messages.SessionID // has told that the call has it; bridged
 }
 
 // beforeUnload is what happens to a beforeunload dialog. Unless the spec says,
@@ -205,6 +206,8 @@ func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
 			return
 		}
 		m.send(e)
+	case noDialogShowing(h.Err) && e.has() && e.answer.taken != h.Session:
+		m.end(now, e, e.answer.by) // the call has gone on with what an earlier try gave it
 	case noDialogShowing(h.Err), e.shut() && notSent(h.Err):
 		// Somebody else was first (C6).
 		m.end(now, e, messages.ClosedByRemote)

@@ -42,6 +42,11 @@ func (m *Machine) bridgedOpened(now time.Time, o messages.DialogOpened) {
 	// A request without a word is a way to a call that was told of before, or
 	// nobody's. So is one by the name of a call that has its answer.
 	wordless := o.Type == "" && m.byKey(o.Pause.Key) == nil
+	if slices.Contains(m.takenKeys, o.Pause.Key) {
+		// It waits still, held by somebody's debugger, and has its answer.
+		m.do(ToSession{o.Role, messages.HandleDialog{Session: o.Session, Page: o.Page, Pause: o.Pause}})
+		return
+	}
 	if wordless || slices.Contains(m.answeredKeys, o.Pause.Key) || m.toldLate(o.Pause.Key, o.Session) {
 		m.nobodys(o)
 		return
@@ -97,7 +102,7 @@ func (m *Machine) bridgedOver(now time.Time, o messages.BridgedOver) {
 	switch {
 	case e == nil:
 	case e.answer != nil:
-		e.over = true // its outcome tells by whom
+		e.over, e.gone = true, e.gone || o.Gone // its outcome tells by whom
 	default:
 		m.end(now, e, messages.ClosedByRemote)
 		m.overs = append(m.overs, over{o.Key, o.Session})
@@ -242,6 +247,8 @@ func (m *Machine) waylessTimer(now time.Time, name string) bool {
 		}
 	case len(e.Ways) == 0 && m.attended(e.Dialog.TargetID) && e.Dialog.Holds:
 		m.end(now, e, messages.ClosedByLost) // the request has not passed on: its page was dismissed
+	case len(e.Ways) == 0 && m.attended(e.Dialog.TargetID) && e.has():
+		m.endTaken(now, e)
 	case len(e.Ways) == 0 && m.attended(e.Dialog.TargetID):
 		m.end(now, e, messages.ClosedByRemote) // else it would have been told of again
 	case len(e.Ways) == 0:
@@ -258,6 +265,18 @@ func (m *Machine) waylessTimer(now time.Time, name string) bool {
 func (m *Machine) doubt(e *entry) {
 	e.doubted = true
 	m.do(Arm{waylessPrefix + string(e.Dialog.ID), WaylessGrace})
+}
+
+// has says that a call has its answer, with which it goes on whoever lets it: the next
+// debugger, or the end of the last (C47). Only its document's end is faster.
+func (e *entry) has() bool { return e.bridged() && e.answer != nil && e.answer.taken != "" && !e.gone }
+
+// endTaken ends a call that has its answer, and no way by which it could be seen to go on.
+func (m *Machine) endTaken(now time.Time, e *entry) {
+	if m.takenKeys = append(m.takenKeys, e.Pause.Key); len(m.takenKeys) > maxAnswered {
+		m.takenKeys = m.takenKeys[1:]
+	}
+	m.end(now, e, e.answer.by)
 }
 
 // settled remembers a call that was answered: the slower link may tell of it yet.

@@ -205,6 +205,75 @@ func TestWhatIsSaidLateOfABridgedDialog(t *testing.T) {
 	})
 }
 
+// TestACallThatHasItsAnswerGoesOnWithIt: whoever lets it, be it that the last debugger
+// is gone (C47). Only its document's end is faster.
+func TestACallThatHasItsAnswerGoesOnWithIt(t *testing.T) {
+	t.Parallel()
+	taken := messages.AnswerTaken{Dialog: "d-1", Session: "primary"}
+	died := messages.DialogHandled{Dialog: "d-1", Session: "primary", Err: linkDied}
+	falls := func(r messages.Role) any { return messages.LinkLost{Role: r, Gen: 1} }
+	gone := func(r messages.Role, after bool) any {
+		return messages.BridgedOver{Role: r, Session: sessionOf(r), Key: "k", Gone: after}
+	}
+	none := func(r messages.Role) any {
+		return messages.DialogHandled{Dialog: "d-1", Session: sessionOf(r), Err: messages.Errorf(messages.CodeCDPError, "No dialog is showing")}
+	}
+	const anchor = messages.RoleAnchor
+	for name, c := range map[string]struct {
+		told bool // by the anchor as well
+		ins  []any
+		want messages.ClosedBy
+	}{
+		"the anchor finds it gone on":                  {true, []any{taken, falls(0), died, none(anchor)}, messages.ClosedByAgent},
+		"the anchor tells of that before":              {true, []any{taken, gone(anchor, false), falls(0), died, none(anchor)}, messages.ClosedByAgent},
+		"the anchor lets it go":                        {true, []any{taken, falls(0), died, messages.DialogHandled{Dialog: "d-1", Session: "anchor"}}, messages.ClosedByAgent},
+		"its document went first":                      {true, []any{taken, gone(anchor, true), falls(0), died, none(anchor)}, messages.ClosedByRemote},
+		"its document went first, by its own session":  {true, []any{taken, none(0)}, messages.ClosedByRemote},
+		"it was not known to have it":                  {true, []any{falls(0), died, none(anchor)}, messages.ClosedByRemote},
+		"no link is left":                              {true, []any{taken, falls(anchor), falls(0), died}, messages.ClosedByAgent},
+		"no link is left, and it was not known":        {true, []any{falls(anchor), falls(0), died}, messages.ClosedByLost},
+		"no link is left, and its document had gone":   {true, []any{taken, gone(0, true), falls(anchor), falls(0), died}, messages.ClosedByLost},
+		"the anchor is not told of it":                 {false, []any{taken, falls(0), died, dialog.TimerFired{Name: "wayless:d-1"}}, messages.ClosedByAgent},
+		"the anchor is not told, and it was not known": {false, []any{falls(0), died, dialog.TimerFired{Name: "wayless:d-1"}}, messages.ClosedByRemote},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBridged(t, messages.DialogMemory{})
+			b.tell(messages.RolePrimary)
+			if c.told {
+				b.tell(anchor)
+			}
+			var outcomes []error
+			b.step(messages.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(_ any, err error) { outcomes = append(outcomes, err) }})
+			for _, in := range c.ins {
+				b.step(in)
+			}
+			if b.is(0, c.want); len(outcomes) != 1 || (outcomes[0] == nil) != (c.want == messages.ClosedByAgent) {
+				t.Errorf("outcomes %v", outcomes)
+			}
+		})
+	}
+	t.Run("one that waits still is let go, and nobody is asked again", func(t *testing.T) {
+		t.Parallel()
+		b := newBridged(t, messages.DialogMemory{})
+		b.tell(messages.RolePrimary)
+		b.step(messages.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(any, error) {}})
+		for _, in := range []any{taken, falls(anchor), falls(0)} {
+			b.step(in)
+		}
+		b.orders = nil
+		again := messages.DialogOpened{
+			Role: messages.RolePrimary, Gen: 2, Session: "again", Page: "P", Frame: "P", Type: "confirm", Message: "m",
+			Pause: messages.Pause{Key: "k", CallFrame: "1.1.0"},
+		}
+		b.step(again)
+		b.is(0, messages.ClosedByAgent)
+		if want := []messages.HandleDialog{{Session: "again", Page: "P", Pause: again.Pause}}; !slices.Equal(b.orders, want) {
+			t.Errorf("orders %+v, want %+v", b.orders, want)
+		}
+	})
+}
+
 func TestAnActorThatGoesOnFromMemoryDoubtsBridgedDialogs(t *testing.T) {
 	t.Parallel()
 	old := newBridged(t, messages.DialogMemory{})

@@ -177,6 +177,9 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 					c.answers++
 					if rapid.IntRange(0, 3).Draw(t, "lost") == 0 {
 						err = messages.Errorf(messages.CodeUpstreamUnavailable, "the reply was lost").With("sent", true)
+						if rapid.Bool().Draw(t, "taken") {
+							step(messages.AnswerTaken{Dialog: o.Dialog, Session: o.Session})
+						}
 					}
 				}
 				step(messages.DialogHandled{Dialog: o.Dialog, Session: o.Session, Err: err})

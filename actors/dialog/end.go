@@ -87,7 +87,14 @@ func (m *Machine) endLost(now time.Time) {
 		if e.shut() {
 			return !hasWay(e.Ways, e.answer.way.Session) // nobody is left to tell its outcome
 		}
-		return m.wayless(e)
+		if !m.wayless(e) {
+			return false
+		}
+		if e.has() {
+			m.endTaken(now, e)
+			return false
+		}
+		return true
 	}, messages.ClosedByLost)
 }
 

@@ -24,6 +24,7 @@ type entry struct {
 	overtaken  bool // a second opened on its page (C14)
 	dismissed  bool // it has shut, and not by an acceptance
 	over       bool // bridged, and a session has said that it waits no more
+	gone       bool // since its document has gone
 	doubted    bool // bridged, and what was told to the actor before this one is lost
 	awaited    bool // without a way, and a link that stands gets a moment to tell of it
 	// ends are what links have told that may be its end, or that of one before it.
@@ -45,6 +46,7 @@ type Machine struct {
 	out    []Effect
 
 	answeredKeys []string             // of bridged dialogs, newest last
+	takenKeys    []string             // of those that have ended with an answer not seen to be let go, newest last
 	overs        []over               // newest last
 	ended        []messages.SessionID // newest last; no name is used again
 
@@ -100,6 +102,10 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		}
 	case messages.BridgedOver:
 		m.bridgedOver(now, in)
+	case messages.AnswerTaken:
+		if e := m.byID(in.Dialog); e != nil && e.answer != nil && e.answer.way.Session == in.Session {
+			e.answer.taken = in.Session
+		}
 	case messages.BridgedOnly:
 		m.bridgedOnly(now, in)
 	case messages.SessionGone:

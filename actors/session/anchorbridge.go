@@ -229,7 +229,7 @@ func (m *AnchorMachine) bridgeEvent(e fromFrame) {
 	case pausedEvent:
 		b.stops(in)
 	case crashed:
-		b.over()
+		b.over(!b.resumed)
 	case revived:
 		b.attachAnew()
 	case messages.FrameNavigated:

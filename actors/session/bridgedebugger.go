@@ -102,6 +102,9 @@ func (d byDebugger) replied(r Replied) {
 				Session: d.session, Tag: Tag{Kind: TagBridgeResume, Session: d.session, ID: r.Tag.ID}, Timeout: AnswerBudget,
 				Method: "Debugger.resume",
 			})
+			if !d.given.vain && r.Tag.ID != "" {
+				d.do(ToDialog{messages.AnswerTaken{Dialog: r.Tag.ID, Session: d.session}}) // this session may not live to tell more
+			}
 		}
 	case TagBridgeResume:
 		if d.given.set && d.given.id == r.Tag.ID {

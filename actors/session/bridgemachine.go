@@ -163,7 +163,7 @@ func (b *bridge) leave() {
 	b.on = false
 	b.takeBack()
 	b.by.disarm()
-	b.over()
+	b.over(false)
 }
 
 // maxBridged bounds the frames of one session that are told apart.
@@ -203,7 +203,7 @@ func (b *bridge) paused(p bridgePaused) {
 	if last := b.pause; last != nil && last.Key == p.Pause.Key {
 		known = last.known // it asks again
 	} else {
-		b.over() // whoever answered that one, the page has gone on
+		b.over(false) // whoever answered that one, the page has gone on
 	}
 	frame := p.Frame
 	if frame == "" {
@@ -242,18 +242,19 @@ func (b *bridge) goesOn() {
 
 func (b *bridge) timedOut() {
 	if b.resumed {
-		b.over()
+		b.over(false)
 	}
 }
 
-// over says that nobody waits any more for an answer to the last call.
-func (b *bridge) over() {
+// over says that nobody waits any more for an answer to the last call, and whether
+// that is since its document has gone.
+func (b *bridge) over(gone bool) {
 	b.only("")
 	if p := b.pause; p != nil {
 		b.do(Disarm{timerBridge + string(b.session)})
 		b.pause, b.resumed = nil, false
 		b.do(Disarm{timerBox + string(b.session)})
-		b.do(ToDialog{messages.BridgedOver{Role: b.role, Session: b.session, Key: p.Key}})
+		b.do(ToDialog{messages.BridgedOver{Role: b.role, Session: b.session, Key: p.Key, Gone: gone}})
 	}
 }
 
@@ -263,7 +264,7 @@ func (b *bridge) frameGone(f messages.FrameID) {
 	if b.pause != nil && b.pause.frame == f {
 		gone := b.pause.Pause
 		b.given.vain = b.given.set
-		b.over()
+		b.over(!b.resumed)
 		b.by.drop(gone)
 	}
 }

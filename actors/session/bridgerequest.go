@@ -154,7 +154,7 @@ func (q *byRequest) end(e messages.EndRequest) {
 func (q *byRequest) leaving() {
 	if q.pause != nil {
 		gone := q.pause.Pause
-		q.over()
+		q.over(false)
 		q.drop(gone)
 	}
 	q.dropWordless()
@@ -245,7 +245,7 @@ func (q *byRequest) wentOn(w bridgeWord) {
 		q.word = nil
 	}
 	if q.pause != nil && q.pause.Key == w.Key {
-		q.over()
+		q.over(false)
 	}
 	if !q.beside {
 		q.turn(true, w.Context)
@@ -298,7 +298,7 @@ func (q *byRequest) replied(r Replied) {
 		q.settled(r.Tag.ID, notWaiting(r.Err))
 		gone := messages.CodeOf(r.Err) == messages.CodeCDPError
 		if gone && q.pause != nil && q.pause.Key == q.answered { // and not of the call after it
-			q.over()
+			q.over(false)
 		}
 		if gone || r.Err == nil {
 			maps.DeleteFunc(q.wordless, func(_ string, told messages.DialogOpened) bool { return told.Pause.Key == q.answered })

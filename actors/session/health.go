@@ -233,7 +233,7 @@ func (m *Machine) becomeCrashed() {
 		return
 	}
 	m.crashed = true
-	m.bridge.over()
+	m.bridge.over(!m.bridge.resumed)
 	m.ready, m.probing, m.paused, m.hung, m.orphan = false, false, false, false, false
 	m.round++ // replies of the old renderer mean nothing
 	m.restoring = false
