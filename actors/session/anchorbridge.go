@@ -117,7 +117,7 @@ func (m *AnchorMachine) frameAttached(a messages.TargetAttached) {
 	b := m.bridgeOf(a.Session, f.order.Page, a.Info.ID)
 	m.do(Listen{a.Session, f.order.Page})
 	m.do(Command{Session: a.Session, Tag: Tag{Kind: TagNone}, Method: "Page.enable"}) // scripts are added only then (C34)
-	b.attach()
+	m.attachBridge(b)
 	if f.order.Boxed {
 		b.boxed(f.order.Shut)
 	}

@@ -21,6 +21,8 @@ type AnchorConfig struct {
 	Left []messages.TargetID
 	// Elsewhere says whether a page is another task's of this node.
 	Elsewhere func(messages.TargetID) bool
+	// Ended are the tasks of this node that have ended on a page.
+	Ended func(messages.TargetID) []SiblingLeft
 	// Native are the pages and frames that the primary was refused the bridge of.
 	Native []messages.TargetID
 	// Alone says that the primary link is down.
@@ -306,7 +308,7 @@ func (m *AnchorMachine) targetAttached(a messages.TargetAttached) {
 	// In a page that holds a dialog the command takes effect at once, for the
 	// dialogs after that one; only its reply is held up (C22).
 	m.do(Command{Session: a.Session, Tag: Tag{Kind: TagEnabled, Page: a.Info.ID, Session: a.Session}, Method: "Page.enable"})
-	m.bridgeOf(a.Session, a.Info.ID, a.Info.ID).attach()
+	m.attachBridge(m.bridgeOf(a.Session, a.Info.ID, a.Info.ID))
 	// Only a popup that the first resume lets run waits, for the primary to be
 	// ready as well. The others wait for everybody, and say nothing before that.
 	if m.alone || a.Waiting && !a.Info.CanAccessOpener {

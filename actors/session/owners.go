@@ -37,7 +37,7 @@ func (o *Owners) Leave(l SiblingLeft) {
 func (o *Owners) Left(page messages.TargetID) []SiblingLeft {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	var list []SiblingLeft
+	var list []SiblingLeft // nearly always there are none
 	for _, l := range o.left {
 		if slices.Contains(l.Pages, page) {
 			list = append(list, l)

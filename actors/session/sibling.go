@@ -55,7 +55,7 @@ func (b *bridge) siblingLeft(l SiblingLeft) {
 	if b.others != "" && b.others == l.Secret.token() {
 		b.letOthersGo()
 	}
-	if l.Ended {
+	if l.Ended && !slices.ContainsFunc(b.dead, l.same) { // it may be told of twice
 		b.turnOffOf(l.Secret.mark(l.By), l.Epoch)
 		// It asks again where the browser has not noticed that link's end, or somebody
 		// else debugs.
@@ -71,6 +71,9 @@ type deadSibling struct {
 	SiblingLeft
 	documents int // that may be among them
 }
+
+// same says that d is of the same task's functions.
+func (l SiblingLeft) same(d deadSibling) bool { return l.Secret == d.Secret && l.By == d.By }
 
 const (
 	// maxDead bounds the ended tasks of one page that a session knows.
@@ -92,6 +95,17 @@ func (b *bridge) begins(context int64) {
 func (b *bridge) letOthersGo() {
 	b.others = ""
 	b.command(TagNone, "Debugger.resume", nil)
+}
+
+// attachBridge also tells the bridge of who has ended before this link had the page.
+func (m *AnchorMachine) attachBridge(b *bridge) {
+	b.attach()
+	if m.cfg.Ended == nil {
+		return
+	}
+	for _, l := range m.cfg.Ended(b.page) {
+		b.siblingLeft(l)
+	}
 }
 
 func (m *AnchorMachine) siblingLeft(l SiblingLeft) {

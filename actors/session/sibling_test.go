@@ -3,6 +3,7 @@ package session_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,5 +35,35 @@ func TestAnAnchorLetsTheCallOfAnotherTaskGo(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("of page %s: %v, want %v", page, got, want)
 		}
+	}
+}
+
+// One that comes to a page later is told as its session attaches, and once.
+func TestAnAnchorThatComesAfterTheEndOfAnotherTask(t *testing.T) {
+	t.Parallel()
+	end := session.SiblingLeft{Secret: session.NewBridgeSecret(siblings), Epoch: 7, Pages: []messages.TargetID{"P"}, Ended: true}
+	m := session.NewAnchorMachine(session.AnchorConfig{
+		Gen: 1, Scope: messages.ScopeBrowser,
+		Ended: func(page messages.TargetID) []session.SiblingLeft {
+			if page == "P" {
+				return []session.SiblingLeft{end}
+			}
+			return nil
+		},
+	})
+	turned := func(in any) (n int) {
+		for _, e := range m.Step(time.Time{}, in) {
+			if c, ok := e.(session.Command); ok && strings.Contains(string(c.Params), "c(7, false)") {
+				n++
+			}
+		}
+		return n
+	}
+	attached := func(page messages.TargetID) messages.TargetAttached {
+		return messages.TargetAttached{Gen: 1, Session: messages.SessionID("S" + page), Page: page, Info: messages.TargetInfo{ID: page, Type: "page"}}
+	}
+	turned(session.Start{})
+	if p, q, again := turned(attached("P")), turned(attached("Q")), turned(end); p != 1 || q != 0 || again != 0 {
+		t.Errorf("turned off %d times on its page, %d on another, %d when told again", p, q, again)
 	}
 }

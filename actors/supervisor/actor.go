@@ -197,7 +197,7 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 	for _, e := range effects {
 		switch e := e.(type) {
 		case Publish:
-			a.publish(e)
+			a.publish(c, e)
 		case FlushSoon:
 			c.Send(a.self, Flush{})
 		case SpawnSession:
@@ -255,7 +255,7 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 		case BrowserRestarted:
 			a.log.Warn("another browser answers where the last one did: its pages are gone", "pages", e.Pages)
 		case TellSiblings:
-			if e.Left.Ended {
+			if e.Remember {
 				a.cfg.Owners.Leave(e.Left)
 			}
 			c.Send(a.cfg.Registry, PagesLeft{a.cfg.ID, e.Left})

@@ -116,7 +116,7 @@ func (a *Actor) factory(id string) guard.Child {
 		a.anchors++
 		cfg := session.AnchorConfig{
 			Gen: a.anchors, Scope: a.cfg.Spec.Scope, Owned: a.machine.owned(), Left: a.machine.forbidden(),
-			Elsewhere: a.elsewhere, Alone: a.mux == nil, Native: a.machine.keptNative(), Bridge: a.machine.sessionBridge(),
+			Elsewhere: a.elsewhere, Ended: a.cfg.Owners.Left, Alone: a.mux == nil, Native: a.machine.keptNative(), Bridge: a.machine.sessionBridge(),
 		}
 		peers := a.peers()
 		return guard.Child{Kind: "anchor", New: func() guard.Behavior {

@@ -7,10 +7,11 @@ import (
 
 	"holdfast/actors/session"
 	"holdfast/internal/bounds"
+	"holdfast/internal/guard"
 	"holdfast/messages"
 )
 
-func (a *Actor) publish(p Publish) {
+func (a *Actor) publish(c *guard.Context, p Publish) {
 	events := p.Events
 	snap := a.machine.Snapshot()
 	v := &View{Snapshot: snap, Scope: a.cfg.Spec.Scope, Launched: a.cfg.Spec.Launch != nil}
@@ -26,6 +27,11 @@ func (a *Actor) publish(p Publish) {
 		switch e := &events[i]; e.Type {
 		case messages.EventPageOpened:
 			a.cfg.Owners.Claim(e.Page.TargetID, a.cfg.ID)
+			// Who has ended since the page's session was told finds it on the board, or
+			// here: it remembers before it looks.
+			for _, l := range a.cfg.Owners.Left(e.Page.TargetID) {
+				c.Send(a.self, l)
+			}
 		case messages.EventPageClosed:
 			a.wanted.Forget(e.Page.TargetID)
 			a.cfg.Owners.Release(e.Page.TargetID, a.cfg.ID)

@@ -11,7 +11,11 @@ import (
 // the debuggers of all (C47), and nobody but that one can tell whose call it is.
 
 // TellSiblings is for the tasks that have the same pages.
-type TellSiblings struct{ Left session.SiblingLeft }
+type TellSiblings struct {
+	Left session.SiblingLeft
+	// Remember says that it is for those as well that come to the pages later.
+	Remember bool
+}
 
 // PagesLeft takes it to the registry, which knows them.
 type PagesLeft struct {
@@ -26,9 +30,9 @@ func (m *Machine) tellSiblings(ended bool, pages ...messages.TargetID) {
 		return
 	}
 	for by := range m.had.All() { // also of what it has no more: a link may have left it there
-		m.do(TellSiblings{session.SiblingLeft{
+		m.do(TellSiblings{Left: session.SiblingLeft{
 			Secret: m.bridge, By: by, Epoch: m.epoch + 2, Pages: slices.Clone(pages), Ended: ended,
-		}})
+		}, Remember: ended && !m.tidy && m.spec.Launch == nil})
 	}
 }
 

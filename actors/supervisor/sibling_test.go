@@ -3,6 +3,7 @@ package supervisor_test
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"testing"
 
 	"holdfast/actors/session"
@@ -69,6 +70,40 @@ func TestTasksWithTheSamePages(t *testing.T) {
 			t.Errorf("told of %v", got)
 		}
 	})
+	for name, c := range map[string]struct {
+		spec messages.TaskSpec
+		ins  []any
+		want bool
+	}{
+		"that was lost":                 {messages.TaskSpec{}, []any{supervisor.GaveUp{Err: errors.New("no")}, supervisor.BrowserExited{Err: errors.New("dropped")}}, true},
+		"whose browser ends with it":    {messages.TaskSpec{Launch: &messages.LaunchSpec{}}, []any{supervisor.BrowserGone{Why: "crash"}}, false},
+		"that has given its pages back": {messages.TaskSpec{}, []any{messages.StopTask{}, supervisor.BrowserExited{}}, false},
+		"that could not":                {messages.TaskSpec{}, []any{messages.StopTask{}, supervisor.BrowserExited{Err: errors.New("dropped")}}, true},
+	} {
+		t.Run("remember one "+name+": "+strconv.FormatBool(c.want), func(t *testing.T) {
+			t.Parallel()
+			c.spec.Bridge, c.spec.Anchor = messages.BridgeOn, messages.AnchorNone
+			if c.spec.Launch == nil {
+				u, err := messages.ParseCDPURL("ws://h/devtools/browser/b")
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.spec.CDPURL = u
+			}
+			b := attachedAs(t, c.spec)
+			var got []bool
+			for _, in := range c.ins {
+				for _, e := range b.step(in) {
+					if to, ok := e.(supervisor.TellSiblings); ok {
+						got = append(got, to.Remember)
+					}
+				}
+			}
+			if !slices.Equal(got, []bool{c.want}) {
+				t.Errorf("remembered %v", got)
+			}
+		})
+	}
 	t.Run("pass it on to the sessions of those pages", func(t *testing.T) {
 		t.Parallel()
 		b := attachedAs(t, messages.TaskSpec{})
