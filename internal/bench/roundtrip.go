@@ -79,7 +79,9 @@ func (b *bench) evaluate(where string, players []player, calls int, tail *figure
 		return nil, err
 	}
 	p50, p99 := map[string]figure.Samples{}, map[string]figure.Samples{}
-	err = turns(here, parts, func(p player) (worker.Answer, error) {
+	// Twice as many: goals are a few hundredths apart here, and of nine rounds' medians
+	// the next nine's have been as far.
+	err = turns(here, 2*parts, func(p player) (worker.Answer, error) {
 		return p.hand.tell(worker.Order{Do: "evaluate", N: calls})
 	}, func(p player, a worker.Answer) {
 		took := make(figure.Samples, len(a.NS))
