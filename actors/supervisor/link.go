@@ -43,12 +43,11 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 	m.abandonRecoveries(messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser ended").With("sent", true))
 	m.lostGen = m.gen
 	m.do(ToDialog{messages.LinkLost{Role: messages.RolePrimary, Gen: m.gen}})
-	linked, stood := !m.linkedAt.IsZero(), m.conn.Primary == messages.LinkUp
+	linked := !m.linkedAt.IsZero()
 	m.primaryFell(now)
 	m.conn.Primary = messages.LinkDown
 	switch {
 	case m.parting == browserLeaving:
-		m.tidy = stood && e.Err == nil
 		m.parted()
 	case m.stopping():
 		m.tellConnection()

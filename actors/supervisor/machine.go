@@ -31,7 +31,6 @@ type Machine struct {
 	rooted   bool // RootAttached of this generation has come
 	process  process
 	parting  parting
-	tidy     bool                 // and has given back, or closed, every page
 	verdict  error                // why a task that parts is lost; nil where it was told to stop
 	outcome  messages.TaskOutcome // of such a stop
 	bridge   session.BridgeSecret

@@ -13,7 +13,8 @@ import (
 // TellSiblings is for the tasks that have the same pages.
 type TellSiblings struct {
 	Left session.SiblingLeft
-	// Remember says that it is for those as well that come to the pages later.
+	// Remember says that it is for those as well that come to the pages later: also where
+	// the primary gave them back, since a second link that has fallen silent may hold them.
 	Remember bool
 }
 
@@ -32,7 +33,7 @@ func (m *Machine) tellSiblings(ended bool, pages ...messages.TargetID) {
 	for by := range m.had.All() { // also of what it has no more: a link may have left it there
 		m.do(TellSiblings{Left: session.SiblingLeft{
 			Secret: m.bridge, By: by, Epoch: m.epoch + 2, Pages: slices.Clone(pages), Ended: ended,
-		}, Remember: ended && !m.tidy && m.spec.Launch == nil})
+		}, Remember: ended && m.spec.Launch == nil})
 	}
 }
 
