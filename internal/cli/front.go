@@ -70,7 +70,8 @@ func (f *front) start(h http.Handler, l net.Listener, conns int) {
 func (f *front) stopAccepting() { _ = f.main.shut() }
 
 // close ends the servers. Answers that are being written may finish until ctx
-// ends, then they are cut.
+// ends, then they are cut. An end that was cut short may still be in here while
+// release runs.
 func (f *front) close(ctx context.Context) {
 	for _, s := range f.servers {
 		if api.Shutdown(ctx, s) != nil {
@@ -80,7 +81,6 @@ func (f *front) close(ctx context.Context) {
 	for range f.servers {
 		<-f.ended
 	}
-	f.servers = nil
 }
 
 // release closes the listeners, and cuts what is left on them.
