@@ -40,11 +40,11 @@ func rich(id messages.TaskID) *messages.Snapshot {
 	opener := messages.TargetID("T1")
 	s := apitest.Active(id)
 	s.Version = 412
-	s.Connection = messages.Connection{Primary: messages.LinkUp, Anchor: messages.LinkDown, AnchorOff: messages.AnchorOffSingle, Reconnects: 3, LastGapMS: 41, Endpoint: "ws://127.0.0.1:9222/devtools/browser/***"}
+	s.Connection = messages.Connection{Primary: messages.LinkUp, Anchor: messages.LinkDown, AnchorOff: messages.AnchorOffSingle, Reconnects: 3, LastGapMS: 41, Bridge: "on", BridgeBy: "debugger", Endpoint: "ws://127.0.0.1:9222/devtools/browser/***"}
 	s.PageTargetID, s.PageState = "T1", messages.PageDialog
 	s.Pages = []messages.Page{
-		{TargetID: "T1", URL: "http://a.test/", Title: "Shop\x1b]0;owned\x07", PageState: messages.PageDialog},
-		{TargetID: "T2", URL: "http://a.test/popup", Title: "", OpenerID: &opener, PageState: messages.PageOK},
+		{TargetID: "T1", URL: "http://a.test/", Title: "Shop\x1b]0;owned\x07", PageState: messages.PageDialog, Bridge: "on"},
+		{TargetID: "T2", URL: "http://a.test/popup", Title: "", OpenerID: &opener, PageState: messages.PageOK, Bridge: "unavailable"},
 	}
 	s.PendingDialogs = []messages.Dialog{{ID: "d-1", Type: "prompt", Message: "Name?\n\u202egnp", FrameID: "F2", TargetID: "T1", Path: "native"}}
 	s.RecentDialogs = []messages.ClosedDialog{{ID: "d-0", Type: "alert", Message: "hi", ClosedBy: messages.ClosedByAutoPolicy}}
@@ -82,6 +82,8 @@ func TestOutputForPeople(t *testing.T) {
 			{Type: messages.EventDialogClosed, Version: 413, Closed: &messages.ClosedDialog{ID: "d-1", Type: "prompt", ClosedBy: messages.ClosedByAgent, Action: "accept"}},
 			{Type: messages.EventConnection, Version: 413, Connection: &messages.Connection{Primary: messages.LinkBackoff, Anchor: messages.LinkUp}},
 			{Type: messages.EventConnection, Version: 413, Connection: &messages.Connection{Primary: messages.LinkUp, Anchor: messages.LinkDown, AnchorOff: messages.AnchorOffForeign}},
+			{Type: messages.EventConnection, Version: 413, Connection: &messages.Connection{Primary: messages.LinkUp, Anchor: messages.LinkUp, Bridge: "on", BridgeBy: "request"}},
+			{Type: messages.EventPageChanged, Version: 413, Page: &messages.Page{TargetID: "T2", PageState: messages.PageOK, Bridge: "unavailable", URL: "http://a.test/"}},
 			{Type: messages.EventTaskState, Version: 414, State: messages.StateLost, Reason: "the browser is gone"},
 		}}}, nil
 	}
@@ -101,15 +103,15 @@ task        checkout-7
 state       active
 version     412
 browser     ws://127.0.0.1:9222/devtools/browser/***
-connection  primary up, anchor off: the browser takes one connection at a time, 3 reconnects, last gap 41 ms
+connection  primary up, anchor off: the browser takes one connection at a time, bridge on by debugger, 3 reconnects, last gap 41 ms
 page        T1 dialog
 pages       2
 dialogs     1 waiting
 
 pages
-  TARGET  STATE   TITLE           URL                  OPENER
-* T1      dialog  Shop�]0;owned�  http://a.test/       -
-  T2      ok      -               http://a.test/popup  T1
+  TARGET  STATE                   TITLE           URL                  OPENER
+* T1      dialog, bridge on       Shop�]0;owned�  http://a.test/       -
+  T2      ok, bridge unavailable  -               http://a.test/popup  T1
 
 open dialogs
   DIALOG  TYPE    MESSAGE     FRAME                         WAITS UNTIL
@@ -141,6 +143,8 @@ console
 413    dialog_closed   d-1 prompt by agent accept
 413    connection      primary backoff, anchor up
 413    connection      primary up, anchor off: each connection gets a browser of its own
+413    connection      primary up, anchor up, bridge on by request
+413    page_changed    T2 ok, bridge unavailable http://a.test/
 414    task_state      lost (the browser is gone)
 `,
 		"version": "holdfast v1.2.3 abc go1\n",
@@ -248,9 +252,10 @@ func TestWhatIsAskedOfTheNode(t *testing.T) {
 	}
 	m.serve()
 
-	out, _ := m.want(0, strings.Fields("task start one --cdp-url ws://h/x?token=planted --policy auto_accept --timeout 2.5 --scope target --target T1 --beforeunload ask --anchor off --idle-timeout 60 --max-life 120 --label a=b:c --label d=")...)
+	out, _ := m.want(0, strings.Fields("task start one --cdp-url ws://h/x?token=planted --policy auto_accept --timeout 2.5 --scope target --target T1 --beforeunload ask --anchor off --bridge on --bridge-threshold 250 --on-wedge reload --idle-timeout 60 --max-life 120 --label a=b:c --label d=")...)
 	want := messages.TaskSpec{
 		CDPURL: spec.CDPURL, Scope: "target", TargetID: "T1", DialogPolicy: "auto_accept", DialogTimeoutS: 2.5, BeforeUnload: "ask", Anchor: "off",
+		Bridge: "on", BridgeThresholdMS: 250, OnWedge: "reload",
 		IdleTimeoutS: 60, MaxLifeS: 120, Labels: map[string]string{"a": "b:c", "d": ""},
 	}
 	if !reflect.DeepEqual(spec, want) || spec.CDPURL.Reveal() != "ws://h/x?token=planted" || !strings.Contains(out, "one runs already") || strings.Contains(out, "planted") {

@@ -43,7 +43,7 @@ func printSnapshot(w io.Writer, s *messages.Snapshot) {
 			if p.TargetID == s.PageTargetID {
 				mark = "* "
 			}
-			t.row(mark+clean(string(p.TargetID)), clean(string(p.PageState)), short(p.Title, 40), short(p.URL, 70), clean(opener))
+			t.row(mark+clean(string(p.TargetID)), clean(string(p.PageState)+bridged(p.Bridge, "")), short(p.Title, 40), short(p.URL, 70), clean(opener))
 		}
 		t.flush()
 	}

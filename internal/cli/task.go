@@ -25,7 +25,10 @@ type taskStartCmd struct {
 	Policy       string            `placeholder:"POLICY" help:"Who answers dialogs: must_respond, auto_dismiss or auto_accept."`
 	Timeout      float64           `placeholder:"SECONDS" help:"How long a dialog may wait for its answer."`
 	BeforeUnload string            `name:"beforeunload" placeholder:"ANSWER" help:"What beforeunload dialogs get: ask, accept or dismiss."`
+	Bridge       string            `placeholder:"WHEN" help:"Ask for alert, confirm and prompt in the page, where something else closes native dialogs: auto, on or off."`
+	Threshold    int64             `name:"bridge-threshold" placeholder:"MS" help:"How soon after its opening a native dialog is closed by somebody else for --bridge auto to take it that nobody was asked, in milliseconds."`
 	Anchor       string            `placeholder:"WHETHER" help:"A second connection that keeps dialogs answerable: auto or off."`
+	OnWedge      string            `placeholder:"ACTION" help:"What is done unasked about a page that does not answer: report, release, reload or close."`
 	Scope        string            `placeholder:"SCOPE" help:"Which pages are the task's: own, browser or target."`
 	Target       string            `placeholder:"ID" help:"The page of scope target."`
 	IdleTimeout  float64           `placeholder:"SECONDS" help:"Stop the task when nobody asked anything of it for so long."`
@@ -42,7 +45,7 @@ func (c *taskStartCmd) spec(stdin io.Reader) (messages.TaskSpec, error) {
 	s := messages.TaskSpec{
 		CDPURL: cdpURL, Scope: messages.Scope(c.Scope), TargetID: messages.TargetID(c.Target),
 		DialogPolicy: messages.DialogPolicy(c.Policy), DialogTimeoutS: c.Timeout, BeforeUnload: messages.BeforeUnload(c.BeforeUnload),
-		Anchor:       c.Anchor,
+		Bridge: c.Bridge, BridgeThresholdMS: c.Threshold, Anchor: c.Anchor, OnWedge: messages.OnWedge(c.OnWedge),
 		IdleTimeoutS: c.IdleTimeout, MaxLifeS: c.MaxLife, Labels: c.Label,
 		QueueTimeoutS: c.QueueTimeout,
 	}
@@ -180,7 +183,19 @@ func links(c messages.Connection) string {
 	if why, ok := noAnchor[c.AnchorOff]; ok {
 		anchor = "off: " + why
 	}
-	return "primary " + string(c.Primary) + ", anchor " + anchor
+	return "primary " + string(c.Primary) + ", anchor " + anchor + bridged(c.Bridge, c.BridgeBy)
+}
+
+// bridged says what a connection or a page has of the bridge, unless its dialogs
+// are native.
+func bridged(how, by string) string {
+	if how == "" || how == messages.BridgeNative {
+		return ""
+	}
+	if by != "" {
+		how += " by " + by
+	}
+	return ", bridge " + how
 }
 
 // noAnchor says to people why a task has no anchor.

@@ -51,7 +51,7 @@ func describe(e messages.Event) string {
 	case e.Closed != nil:
 		what = fmt.Sprintf("%s %s by %s %s", e.Closed.ID, e.Closed.Type, e.Closed.ClosedBy, e.Closed.Action)
 	case e.Page != nil:
-		what = fmt.Sprintf("%s %s %s", e.Page.TargetID, e.Page.PageState, e.Page.URL)
+		what = fmt.Sprintf("%s %s%s %s", e.Page.TargetID, e.Page.PageState, bridged(e.Page.Bridge, ""), e.Page.URL)
 	case e.FrameTree != nil:
 		what = fmt.Sprintf("%d frames below %s", len(e.FrameTree.Children), e.FrameTree.Top.URL)
 	case e.Connection != nil:

@@ -73,6 +73,9 @@ func TestEveryView(t *testing.T) {
 	show("task")
 	page.to("#/task/checkout-095")
 	page.until("the wedged task", `document.querySelector(".task-view .page button")`)
+	if got := page.value(`document.querySelector(".task-view").innerText`); !strings.Contains(got, "Dialogs\nbridge") || strings.Count(got, "no bridge") != 1 {
+		t.Errorf("how its dialogs come is not said: %s", got)
+	}
 	show("wedged")
 	for _, width := range []int{820, 1024, 1920} {
 		page.size(width, 900, "light")
@@ -139,8 +142,9 @@ func (s *screen) tabsThrough(what string) {
 
 func wedged(s *messages.Snapshot) {
 	s.State, s.PageState, s.Pages[0].PageState = messages.StateWedged, messages.PageDialogUnreachable, messages.PageDialogUnreachable
-	s.Pages = append(s.Pages, messages.Page{TargetID: "T2", SessionID: "77AA", URL: "https://shop.example/help", Title: "Help", PageState: messages.PageHung})
+	s.Pages = append(s.Pages, messages.Page{TargetID: "T2", SessionID: "77AA", URL: "https://shop.example/help", Title: "Help", PageState: messages.PageHung, Bridge: messages.BridgeUnavailable})
 	s.Connection.Primary, s.Connection.Reconnects, s.Connection.LastGapMS = messages.LinkUp, 4, 312
+	s.Connection.Bridge, s.Connection.BridgeBy = messages.BridgeOn, "debugger"
 	s.RecentDialogs = []messages.ClosedDialog{{ID: "d-1", Type: "confirm", Message: "Leave the basket?", ClosedBy: messages.ClosedByLost, ClosedAt: messages.SecondsOf(time.Now())}}
 	s.ConsoleErrors = []messages.ConsoleError{{TS: messages.SecondsOf(time.Now()), Level: "exception", Text: "TypeError: basket is undefined at https://shop.example/app.js:1:2231"}}
 }

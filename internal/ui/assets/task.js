@@ -1,7 +1,7 @@
 // One task: its links, pages, actors, frames, and what happened.
 
 import { attr, confirm, el, keyed, pill, show, text, ticking, toast } from "./dom.js";
-import { clock, count, ending, now, pageHelp, plain, recoveries, recoveryWords, site, span, tone, whyNoAnchor } from "./words.js";
+import { bridged, clock, count, ending, now, pageHelp, plain, recoveries, recoveryWords, site, span, tone, whyNoAnchor } from "./words.js";
 import { Refused, taskPath } from "./link.js";
 import { actorTree, branch } from "./actors.js";
 import { tree } from "./tree.js";
@@ -48,6 +48,7 @@ export class Task {
     this.reconnects = fact("Reconnects");
     this.gap = fact("Last gap");
     this.restarts = fact("Browser restarts");
+    this.bridge = fact("Dialogs");
     this.endpoint = el("p", { class: "muted small cut mono" });
 
     this.pages = el("div", { class: "pages" });
@@ -78,7 +79,7 @@ export class Task {
 
     this.gone = el("div", { class: "card none big", hidden: true });
     this.parts = el("div", { class: "parts" },
-      part("Connections", el("div", { class: "lanes" }, this.primary, this.anchor), el("dl", { class: "facts" }, this.reconnects, this.gap, this.restarts), this.endpoint),
+      part("Connections", el("div", { class: "lanes" }, this.primary, this.anchor), el("dl", { class: "facts" }, this.reconnects, this.gap, this.restarts, this.bridge), this.endpoint),
       part("Pages", this.pages, this.noPages),
       part("Supervision tree", this.actors),
       part("Frames", this.frames, this.noFrames),
@@ -145,6 +146,9 @@ export class Task {
     this.reconnects.update(s.connection.reconnects.toLocaleString("en"));
     this.gap.update(s.connection.reconnects ? `${s.connection.last_gap_ms.toLocaleString("en")} ms` : "–");
     this.restarts.update(s.connection.browser_restarts);
+    const over = s.connection.bridge === "on";
+    this.bridge.update(over ? "bridge" : "native");
+    attr(this.bridge, "title", over ? `by ${s.connection.bridge_by}` : null);
     text(this.endpoint, s.connection.endpoint);
 
     keyed(this.pages, s.pages ?? [], (p) => p.target_id, () => this.page());
@@ -160,10 +164,11 @@ export class Task {
     const state = pill();
     const title = el("span", { class: "title" });
     const current = el("span", { class: "pill small", "data-tone": "none" }, "current");
+    const unbridged = el("span", { class: "pill small", "data-tone": "warn" }, "no bridge");
     const url = el("p", { class: "muted small cut mono" });
     const help = el("p", { class: "small" });
     const actions = el("div", { class: "row wrap" });
-    const node = el("div", { class: "page" }, el("div", { class: "row" }, state, title, current), url, help, actions);
+    const node = el("div", { class: "page" }, el("div", { class: "row" }, state, title, current, unbridged), url, help, actions);
     node.update = (p) => {
       node.page = p;
       state.update(plain(p.page_state), tone(p.page_state));
@@ -171,6 +176,7 @@ export class Task {
       text(url, p.url);
       attr(url, "title", p.url);
       show(current, p.target_id === this.snapshot.page_target_id && this.snapshot.pages.length > 1);
+      show(unbridged, p.bridge === "unavailable");
       show(help, p.page_state in pageHelp);
       text(help, pageHelp[p.page_state] ?? "");
       keyed(actions, recoveries[p.page_state] ?? [], (a) => a, (a) => el("button", { type: "button", class: a === "close" ? "danger-quiet" : "", onclick: () => this.askRecover(node.page, a) }, a[0].toUpperCase() + a.slice(1)));
@@ -250,9 +256,9 @@ function sentence(e) {
   if (e.dialog) return `${e.dialog.type} “${e.dialog.message}”`;
   if (e.recovery) return `${e.recovery.action} ${e.recovery.result}${e.recovery.automatic ? ", unasked" : ""}`;
   if (e.closed_dialog) return `${e.closed_dialog.type} ${ending(e.closed_dialog)}`;
-  if (e.page) return `${plain(e.page.page_state)} ${e.page.url}`;
+  if (e.page) return `${plain(e.page.page_state)}${bridged(e.page)} ${e.page.url}`;
   if (e.frame_tree) return `${count((e.frame_tree.children?.length ?? 0) + 1, "frame")} on ${site(e.frame_tree.top?.url)}`;
-  if (e.connection) return `primary ${e.connection.primary}, anchor ${e.connection.anchor_off ? "off" : e.connection.anchor}${e.reason ? ` (${e.reason})` : ""}`;
+  if (e.connection) return `primary ${e.connection.primary}, anchor ${e.connection.anchor_off ? "off" : e.connection.anchor}${bridged(e.connection)}${e.reason ? ` (${e.reason})` : ""}`;
   if (e.console_error) return `${e.console_error.level}: ${e.console_error.text}`;
   return `${plain(e.state)}${e.reason ? ` (${e.reason})` : ""}`;
 }

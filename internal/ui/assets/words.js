@@ -53,6 +53,11 @@ export const whyNoAnchor = {
   unreachable: "off: no second connection is to be had",
 };
 
+/** bridged says what a connection or a page has of the bridge, unless its dialogs are native. */
+export function bridged({ bridge, bridge_by }) {
+  return bridge && bridge !== "native" ? `, bridge ${bridge}${bridge_by ? ` by ${bridge_by}` : ""}` : "";
+}
+
 const closers = {
   agent: "answered by a client", auto_policy: "answered by the task's policy", watchdog: "dismissed by the watchdog, nobody answered in time",
   remote: "closed in the browser", lost: "lost with its connection",
