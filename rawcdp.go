@@ -118,7 +118,7 @@ func (c rawCall) on(ctx context.Context, s supervisor.Session) (json.RawMessage,
 	result, err := s.Port.Call(ctx, c.req.Method, c.req.Params, c.req.Timeout())
 	if err == nil {
 		if session.DisarmsBridge(c.req.Method) {
-			s.Port.Rearm()
+			s.Port.Rearm(ctx, c.req.Method)
 		}
 		return result, nil
 	}

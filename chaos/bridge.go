@@ -150,10 +150,12 @@ func (b *Browser) resumed(c *bridgedCall) {
 		}
 	default:
 		r := c.by
-		if d.kind == Prompt {
+		r.Accepted = string(c.answer) == "true"
+		switch {
+		case d.kind == Prompt && r.Accepted:
+			r.Text = d.prompt
+		case d.kind == Prompt:
 			r.Accepted = json.Unmarshal(c.answer, &r.Text) == nil
-		} else {
-			r.Accepted = string(c.answer) == "true"
 		}
 		b.finish(d, r)
 	}

@@ -13,20 +13,22 @@ import (
 // The Debugger domain, as far as the bridge goes (C47): the only debugger statement
 // there is stands in the bridge's script (bridge.go).
 var debuggerMethods = map[string]method{
-	"Debugger.enable":               {on: onTarget, where: inRenderer, run: debuggerEnable},
-	"Debugger.disable":              {on: onTarget, where: inRenderer, run: debuggerDisable},
-	"Debugger.setBlackboxPatterns":  {on: onTarget, where: inRenderer, needs: []string{"patterns"}, run: setBlackboxPatterns},
-	"Debugger.setSkipAllPauses":     {on: onTarget, where: inRenderer, needs: []string{"skip:bool"}, run: setSkipAllPauses},
-	"Debugger.resume":               {on: onTarget, where: inRenderer, run: debuggerResume},
-	"Debugger.stepOver":             {on: onTarget, where: inRenderer, run: debuggerStep},
-	"Debugger.evaluateOnCallFrame":  {on: onTarget, where: inRenderer, needs: []string{"callFrameId:string", "expression:string"}, run: evaluateOnCallFrame},
-	"Debugger.setBreakpointsActive": {on: onTarget, where: inRenderer, needs: []string{"active:bool"}, run: (*call).ok},
+	"Debugger.enable":                       {on: onTarget, where: inRenderer, run: debuggerEnable},
+	"Debugger.disable":                      {on: onTarget, where: inRenderer, run: debuggerDisable},
+	"Debugger.setBlackboxPatterns":          {on: onTarget, where: inRenderer, needs: []string{"patterns"}, run: setBlackboxPatterns},
+	"Debugger.setSkipAllPauses":             {on: onTarget, where: inRenderer, needs: []string{"skip:bool"}, run: setSkipAllPauses},
+	"Debugger.resume":                       {on: onTarget, where: inRenderer, run: debuggerResume},
+	"Debugger.stepOver":                     {on: onTarget, where: inRenderer, run: debuggerStep},
+	"Debugger.evaluateOnCallFrame":          {on: onTarget, where: inRenderer, needs: []string{"callFrameId:string", "expression:string"}, run: evaluateOnCallFrame},
+	"Debugger.setBreakpointsActive":         {on: onTarget, where: inRenderer, needs: []string{"active:bool"}, run: setBreakpointsActive},
+	"Debugger.setBlackboxExecutionContexts": {on: onTarget, where: inRenderer, needs: []string{"uniqueIds"}, run: (*call).ok},
 }
 
 // debugs is what a session's debugger is set to. It lasts as long as the session.
 type debugs struct {
 	on    bool
 	skip  bool
+	idle  bool // its breakpoints, and debugger statements, are not active
 	black []pattern
 	// numb is set where a renderer has taken the place of a crashed one: the debugger
 	// is on and stops nowhere, until it is turned on anew or the page navigates.
@@ -53,7 +55,7 @@ func newPattern(text string) (pattern, bool) {
 // stopsAt says whether the session has the debugger stop in a script.
 func (s *session) stopsAt(name string) bool {
 	black := slices.ContainsFunc(s.debugs.black, func(p pattern) bool { return p(name) })
-	return s.debugs.on && !s.debugs.skip && !s.debugs.numb && !black
+	return s.debugs.on && !s.debugs.skip && !s.debugs.idle && !s.debugs.numb && !black
 }
 
 func debugging(s *session) bool { return s.debugs.on }
@@ -247,6 +249,13 @@ func setSkipAllPauses(c *call) {
 	var p struct{ Skip bool }
 	c.bind(&p)
 	c.s.debugs.skip = p.Skip
+	c.ok()
+}
+
+func setBreakpointsActive(c *call) {
+	var p struct{ Active bool }
+	c.bind(&p)
+	c.s.debugs.idle = !p.Active
 	c.ok()
 }
 

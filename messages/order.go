@@ -93,8 +93,12 @@ type (
 	}
 
 	// RearmBridge says that an agent has changed the debugger of a session, or what it
-	// intercepts.
-	RearmBridge struct{}
+	// intercepts, by the command Method. Done is called, on any goroutine, once what
+	// follows from it goes before all that is called then; it must not block.
+	RearmBridge struct {
+		Method string
+		Done   func()
+	}
 
 	// ProbeSession asks a session to find out whether its renderer still
 	// answers: some call has waited for long. With Report a SessionHealth

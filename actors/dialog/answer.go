@@ -95,9 +95,9 @@ func (m *Machine) send(e *entry) {
 	a.given = nil
 	if e.Dialog.Type == "prompt" && order.Accept {
 		// Chrome would return "" for an accepted prompt without a text (C3);
-		// a person who presses OK gets the default.
+		// a person who presses OK gets the default, which a bridged call has itself.
 		order.Text = a.text
-		if order.Text == nil {
+		if order.Text == nil && e.Dialog.Path == messages.PathNative {
 			order.Text = &e.RawDefault
 		}
 		a.given = order.Text

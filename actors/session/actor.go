@@ -48,7 +48,7 @@ func NewPort(cfg Config, mux *transport.Mux, sys *guard.System, pid *actor.PID, 
 	return &Port{
 		Session: cfg.Session, IsPage: cfg.IsPage, mux: mux, place: cfg.place(), wanted: w,
 		stalled: func() { sys.Send(pid, messages.ProbeSession{}) },
-		rearm:   func() { sys.Send(pid, messages.RearmBridge{}) },
+		rearm:   func(method string, done func()) { sys.Send(pid, messages.RearmBridge{Method: method, Done: done}) },
 	}
 }
 
@@ -78,6 +78,8 @@ func (p *Page) Receive(c *guard.Context, msg any) {
 	case messages.ConsoleReported:
 		p.queued.errors.Add(-1)
 		p.countCut(msg)
+	case messages.RearmBridge:
+		defer msg.Done()
 	}
 	p.step(c, msg)
 }

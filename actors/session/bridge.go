@@ -145,7 +145,8 @@ func (s BridgeSecret) parseCall(text string) (bridgePaused, bool) {
 	if len(fields) != 5 || fields[0] == "" || len(fields[0]) > 64 {
 		return bridgePaused{}, false
 	}
-	p := bridgePaused{Pause: messages.Pause{Key: fields[0]}, Kind: fields[1]}
+	// What is kept is no part of the whole, which may be long: it would stay for it.
+	p := bridgePaused{Pause: messages.Pause{Key: strings.Clone(fields[0])}, Kind: fields[1]}
 	switch p.Kind {
 	case "alert", "confirm", "prompt":
 	default:
@@ -162,9 +163,9 @@ func (s BridgeSecret) parseCall(text string) (bridgePaused, bool) {
 	if p.Address, rest, ok = cutUnits(fields[4], address); !ok {
 		return bridgePaused{}, false
 	}
-	p.Address = clip(p.Address, maxURL)
 	p.Message, p.Default, ok = cutUnits(rest, message)
-	p.Message, p.Default = clip(p.Message, maxDialogText), clip(p.Default, maxDialogText)
+	p.Kind, p.Address = strings.Clone(p.Kind), strings.Clone(clip(p.Address, maxURL))
+	p.Message, p.Default = strings.Clone(clip(p.Message, maxDialogText)), strings.Clone(clip(p.Default, maxDialogText))
 	return p, ok
 }
 

@@ -31,13 +31,16 @@
 		return type === 'beforeunload' || type === 'unload';
 	};
 
-	// Nor for a frame whose sandbox does not allow it. Which flags a document has is
-	// settled when it is made.
+	// Nor for a frame whose sandbox does not allow it, or that of one around it. Which
+	// flags a document has is settled when it is made.
 	const boxed = (() => {
 		try {
-			const box = win.frameElement && win.frameElement.getAttribute('sandbox');
-			return typeof box === 'string' && !/(^|\s)allow-modals(\s|$)/i.test(box);
-		} catch { return false }
+			for (let element = win.frameElement; element; element = element.ownerDocument.defaultView.frameElement) {
+				const box = element.getAttribute('sandbox');
+				if (typeof box === 'string' && !/(^|\s)allow-modals(\s|$)/i.test(box)) return true;
+			}
+		} catch { }
+		return false;
 	})();
 
 	WAIT
@@ -45,7 +48,7 @@
 		const id = newID();
 		message = cut(message, 0, 10240);
 		const url = cut(here.href, 0, 2000);
-		return wait(token + id + ' ' + kind + ' ' + url.length + ' ' + message.length + ' ' + url + message + value, id);
+		return wait(token + id + ' ' + kind + ' ' + url.length + ' ' + message.length + ' ' + url + message + cut(value, 0, 65536), id);
 	};
 
 	// Sessions say on or off each at its own pace; the newest word counts.
@@ -77,7 +80,8 @@
 	own('prompt', (target, self, args) => {
 		const message = args[0] === undefined ? '' : `${args[0]}`, value = args[1] === undefined ? '' : `${args[1]}`;
 		const answer = ask('prompt', message, value);
-		return answer === null ? apply(target, self, args) : typeof answer === 'string' ? answer : null;
+		// Accepted without a text: whoever does that may have seen but a part of the default.
+		return answer === null ? apply(target, self, args) : answer === true ? value : typeof answer === 'string' ? answer : null;
 	});
 
 	const printer = new Proxy(asString, {

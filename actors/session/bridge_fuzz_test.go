@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf16"
 
 	"holdfast/actors/session"
@@ -150,4 +152,29 @@ func FuzzReadAddress(f *testing.F) {
 			t.Errorf("%q: label %q, key %q", url, label, key)
 		}
 	})
+}
+
+// A page can make a text as long as a message may be. Of many that were read no more is
+// kept than their parts, each by its own bound.
+func TestNothingKeepsTheWholeOfAText(t *testing.T) {
+	const long, many = 8 << 20, 16
+	rest := strings.Repeat("x", long)
+	whole, foreign := callText("1.1", "prompt", "http://a.test/", "m", rest), pausedIn("0123456789abcdef"+rest)
+	var kept []any
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for range many {
+		c, ok := session.ParseCall(fuzzSecret, strings.Clone(whole))
+		if !ok {
+			t.Fatal("a call is not read")
+		}
+		kept = append(kept, c, session.Decode(session.Config{Bridge: session.Bridge{Secret: fuzzSecret}}, time.Time{}, "Debugger.paused", foreign))
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > long {
+		t.Errorf("%d texts of %d bytes keep %d", 2*many, long, grown)
+	}
+	runtime.KeepAlive(kept)
 }

@@ -45,10 +45,15 @@ func (d byDebugger) inherit() {
 	d.command(TagBridgeStep, "Debugger.stepOver", nil)
 }
 
-// rearm is for what an agent has done to the debugger of its own session.
+// rearm is for what an agent has done to the debugger of its own session. One that is on
+// keeps what it was told to pass over, and without breakpoints a debugger statement is
+// nothing.
 func (d byDebugger) rearm() {
 	d.command(TagNone, "Debugger.setBlackboxPatterns", d.secret.patterns())
+	d.command(TagNone, "Debugger.setBlackboxExecutionContexts", []byte(`{"uniqueIds":[]}`))
 	d.command(TagNone, "Debugger.enable", nil)
+	d.command(TagNone, "Debugger.setSkipAllPauses", []byte(`{"skip":false}`))
+	d.command(TagNone, "Debugger.setBreakpointsActive", []byte(`{"active":true}`))
 }
 
 // revived is for a debugger that is on and stops nowhere.
@@ -160,6 +165,7 @@ func (s BridgeSecret) decodeScript(params []byte) any {
 		return nil
 	}
 	var e struct {
+		ID      string `json:"scriptId"`
 		URL     string `json:"url"`
 		Context int64  `json:"executionContextId"`
 		Aux     struct {
@@ -169,7 +175,7 @@ func (s BridgeSecret) decodeScript(params []byte) any {
 	if json.Unmarshal(params, &e) != nil || e.URL != s.name() || e.Aux.Frame == "" {
 		return nil
 	}
-	return bridgeScript{messages.FrameID(clip(string(e.Aux.Frame), maxID)), e.Context}
+	return bridgeScript{messages.FrameID(clip(string(e.Aux.Frame), maxID)), scriptAt{e.Context, clip(e.ID, maxID)}}
 }
 
 // decodePaused reads Debugger.paused: a call of ours, if it can be read, or somebody
@@ -180,18 +186,27 @@ func (s BridgeSecret) decodePaused(now time.Time, params []byte) any {
 	}
 	var e struct {
 		CallFrames []struct {
-			ID   string `json:"callFrameId"`
+			ID       string `json:"callFrameId"`
+			Location struct {
+				Script string `json:"scriptId"`
+			} `json:"location"`
 			This struct {
 				Value any `json:"value"`
 			} `json:"this"`
 		} `json:"callFrames"`
+		Reason string   `json:"reason"`
+		Hit    []string `json:"hitBreakpoints"`
 	}
 	if json.Unmarshal(params, &e) != nil || len(e.CallFrames) == 0 {
 		return pausedEvent{on: true}
 	}
 	text, _ := e.CallFrames[0].This.Value.(string)
 	if !strings.HasPrefix(text, s.token()) {
-		return pausedEvent{on: true, token: tokenIn(text)}
+		other := pausedEvent{on: true, token: tokenIn(text)}
+		if e.Reason == "other" && len(e.Hit) == 0 {
+			other.at = scriptAt{contextOf(e.CallFrames[0].ID), clip(e.CallFrames[0].Location.Script, maxID)}
+		}
+		return other
 	}
 	p, ok := s.parseCall(text)
 	if !ok {

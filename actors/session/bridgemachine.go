@@ -43,6 +43,7 @@ type bridge struct {
 	unable   bool                       // the browser does not give it what by needs
 	beside   bool                       // the primary, which has the same functions
 	contexts map[messages.FrameID]int64 // the newest of each frame
+	named    map[scriptAt]bool          // of our script's name, ours or not
 	armed    uint32                     // how often
 	through  uint32                     // the last of them that the page has had in full
 	script   string                     // its identifier, to take it back
@@ -58,6 +59,8 @@ type bridge struct {
 	others   string        // the token of another task's call that waits here
 	dead     []deadSibling // tasks that have ended on this page, newest last
 	resumed  bool          // without an answer of ours; it asks again, or has gone on
+
+	intercepted bool // an agent intercepts by this session, on or off and by whichever mechanism
 }
 
 // pause is a call that waits.
@@ -72,10 +75,11 @@ type pause struct {
 
 // Events of the bridge.
 type (
-	// bridgeScript says that our script runs in a context of a frame.
+	// bridgeScript says that our script runs in a context of a frame, or one that calls
+	// itself so.
 	bridgeScript struct {
-		Frame   messages.FrameID
-		Context int64
+		Frame messages.FrameID
+		scriptAt
 	}
 	// bridgeUnread is a call of ours that does not say what it should.
 	bridgeUnread struct{}
@@ -89,6 +93,12 @@ type (
 		Kind, Message, Default, Address string
 	}
 )
+
+// scriptAt is a script in an execution context.
+type scriptAt struct {
+	Context int64
+	id      string
+}
 
 // resumedGrace is what a call that somebody else has resumed gets to ask again.
 const resumedGrace = 150 * time.Millisecond
@@ -164,6 +174,13 @@ func (b *bridge) leave() {
 	b.takeBack()
 	b.by.disarm()
 	b.over(false)
+	b.forgetDocuments()
+}
+
+// forgetDocuments is for a session that is not told of any to come.
+func (b *bridge) forgetDocuments() {
+	clear(b.contexts)
+	clear(b.named)
 }
 
 // maxBridged bounds the frames of one session that are told apart.
@@ -177,6 +194,10 @@ func (b *bridge) scriptRuns(s bridgeScript) {
 	maps.DeleteFunc(b.contexts, func(f messages.FrameID, c int64) bool { return c == s.Context && f != s.Frame })
 	delete(b.policies, s.Context)
 	few.Put(&b.contexts, s.Frame, s.Context)
+	if len(b.named) >= maxBridged {
+		clear(b.named)
+	}
+	few.Put(&b.named, s.scriptAt, true)
 	b.begins(s.Context)
 	if b.pause != nil && b.pause.frame == s.Frame && b.pause.context != s.Context {
 		b.frameGone(s.Frame) // another document
@@ -277,6 +298,9 @@ func (b *bridge) frameDetached(f messages.FrameID) {
 // navigated is a frame's new document; one of the session's root takes all
 // others along.
 func (b *bridge) navigated(f messages.FrameID, root bool) {
+	if root {
+		clear(b.named) // another process counts its scripts from 1 again
+	}
 	if root && b.pause != nil {
 		f = b.pause.frame
 	}
@@ -367,6 +391,7 @@ func (b *bridge) refused(err error) {
 	}
 	b.unable, b.on = true, false
 	b.takeBack()
+	b.forgetDocuments()
 	if b.role == messages.RoleAnchor {
 		return // what a page has is the primary's to say
 	}
@@ -374,7 +399,13 @@ func (b *bridge) refused(err error) {
 }
 
 // rearm is for what an agent has done to what it shares with the bridge.
-func (b *bridge) rearm() {
+func (b *bridge) rearm(method string) {
+	switch method {
+	case "Fetch.enable":
+		b.intercepted = true
+	case "Fetch.disable":
+		b.intercepted = false
+	}
 	if b.on {
 		b.by.rearm()
 	}

@@ -33,8 +33,10 @@ func (q *byRequest) passAgain() {
 	}
 }
 
+// pass leaves it to an agent that intercepts by the session: it would lose what it has
+// set, and what it has stopped would go on. Its documents are heard by then.
 func (q *byRequest) pass(done TagKind) bool {
-	if q.intercept {
+	if q.intercepted {
 		return false
 	}
 	q.command(TagNone, "Fetch.enable", mustJSON(fetchPatterns{[]requestPattern{{URL: "https://" + q.secret.host() + "/none"}}}))

@@ -36,7 +36,6 @@ type byRequest struct {
 	wordless  map[string]messages.DialogOpened // by request: for which none came, left to whoever remembers
 	documents map[int64]bool                   // by context, whether they are heard
 	tries     int                              // to have those that are not ask again
-	intercept bool                             // an agent intercepts by this session as well
 	fresh     bool                             // armed, and no document of the root has come since
 	passing   int                              // pairs that a document is made to be heard by, see passAgain
 }
@@ -92,6 +91,10 @@ type fetchPatterns struct {
 
 func (q *byRequest) arm() {
 	q.passFirst()
+	q.set()
+}
+
+func (q *byRequest) set() {
 	if q.role == messages.RoleAnchor {
 		// Without it a binding is forgotten when the page moves to another process. The
 		// primary's session has it in any case.
@@ -109,12 +112,12 @@ func (q *byRequest) bindingParams() []byte {
 	}{q.secret.binding()})
 }
 
-// inherit is arm: what waits is the browser's session's to tell.
-func (q *byRequest) inherit() { q.arm() }
+// inherit is arm, but that the documents that are there are heard already, and that it is
+// not known whether an agent intercepts. What waits is the browser's session's to tell.
+func (q *byRequest) inherit() { q.set() }
 
-// rearm leaves to an agent what it intercepts: it shares the session's Fetch, and the
-// bridge can do without from here on.
-func (q *byRequest) rearm() { q.intercept = true }
+// rearm is nothing to it: it needs the session's Fetch no more.
+func (q *byRequest) rearm() {}
 
 // revived is nothing to it: what it has set is the session's.
 func (q *byRequest) revived() {}

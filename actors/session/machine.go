@@ -137,7 +137,7 @@ func (m *Machine) Step(now time.Time, msg any) []Effect {
 			m.bridge.askElement(c.Session, c.Info.ID)
 		}
 	case messages.RearmBridge:
-		m.bridge.rearm()
+		m.bridge.rearm(in.Method)
 	case messages.FrameBoxed:
 		m.bridge.boxed(in.Shut)
 	case bridgeScript:

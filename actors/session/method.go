@@ -75,8 +75,9 @@ var endsPause = map[string]bool{
 // disarmsBridge are the commands that change what the bridge shares with the agents,
 // the session's debugger and what it intercepts.
 var disarmsBridge = map[string]bool{
-	"Debugger.disable": true, "Debugger.setBlackboxPatterns": true, "Debugger.setSkipAllPauses": true,
-	"Fetch.enable": true,
+	"Debugger.disable": true, "Debugger.setBlackboxPatterns": true, "Debugger.setBlackboxExecutionContexts": true,
+	"Debugger.setSkipAllPauses": true, "Debugger.setBreakpointsActive": true,
+	"Fetch.enable": true, "Fetch.disable": true,
 }
 
 // DisarmsBridge says whether the bridge has to be set up anew after method.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync"
 	"time"
 
 	"holdfast/actors/wanted"
@@ -23,8 +24,8 @@ type Port struct {
 	IsPage  bool
 
 	mux     *transport.Mux
-	stalled func() // tells the session's actor; does not block
-	rearm   func() // the same; nil for the browser's own session
+	stalled func()                           // tells the session's actor; does not block
+	rearm   func(method string, done func()) // the same; nil for the browser's own session
 	place   wanted.Place
 	wanted  *wanted.Store
 }
@@ -53,10 +54,22 @@ func (p *Port) Call(ctx context.Context, method string, params []byte, timeout t
 	return r.Result, nil
 }
 
-// Rearm sets the bridge up anew, behind everything that was called before.
-func (p *Port) Rearm() {
-	if p.rearm != nil {
-		p.rearm()
+// Rearm sets the bridge up anew behind an agent's method, and before whatever is called
+// after it returns. It waits for the session's actor, but not long: one that does not
+// come is about to be replaced, and its successor sets up the bridge by itself.
+func (p *Port) Rearm(ctx context.Context, method string) {
+	if p.rearm == nil {
+		return
+	}
+	rearmed := make(chan struct{})
+	p.rearm(method, sync.OnceFunc(func() { close(rearmed) }))
+	patience := time.NewTimer(StallAfter)
+	defer patience.Stop()
+	select {
+	case <-rearmed:
+	case <-patience.C:
+	case <-ctx.Done():
+	case <-p.mux.Closed():
 	}
 }
 

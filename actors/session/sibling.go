@@ -3,6 +3,7 @@ package session
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"holdfast/messages"
 )
@@ -25,13 +26,30 @@ type SiblingLeft struct {
 type pausedEvent struct {
 	on    bool
 	token string
+	at    scriptAt // of a debugger statement
 }
 
-// tokenIn is where the token of a call would be.
-func tokenIn(text string) string { return text[:min(len(text), 16)] }
+// tokenIn is where the token of a call would be; "" where there is none. The text may be
+// anybody's, of any length, and is not kept.
+func tokenIn(text string) string {
+	const digits = 16
+	if len(text) < digits {
+		return ""
+	}
+	for _, c := range []byte(text[:digits]) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return ""
+		}
+	}
+	return strings.Clone(text[:digits])
+}
 
 // stops is a pause of somebody else's, or the end of any.
 func (b *bridge) stops(p pausedEvent) {
+	if b.forged(p) {
+		b.unread()
+		return
+	}
 	b.others = p.token
 	if !p.on {
 		b.goesOn()
@@ -43,8 +61,12 @@ func (b *bridge) stops(p pausedEvent) {
 	}
 }
 
+// forged says that a page stops at a debugger statement of its own. It finds our script's
+// name in any stack trace, and what it gives that name to is not passed over.
+func (b *bridge) forged(p pausedEvent) bool { return p.on && b.named[p.at] }
+
 func (m *Machine) stops(p pausedEvent) {
-	m.paused = p.on
+	m.paused = p.on && !m.bridge.forged(p)
 	m.bridge.stops(p)
 	m.publishHealth()
 }

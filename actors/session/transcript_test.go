@@ -36,6 +36,7 @@ import (
 //	pause KEY KIND MESSAGE [context=N]  Debugger.paused in a function of the bridge
 //	script FRAME CONTEXT             our script, in a document
 //	bridge on|off EPOCH [requests]   SetBridge
+//	rearm METHOD                     what an agent has called by the session
 //	elsewhere KEY                    Debugger.paused in a function of another task's bridge
 //	left [ended]                     SiblingLeft of that task
 //	word KEY KIND MESSAGE            what a call says of itself by the binding
@@ -121,6 +122,8 @@ func (tr *transcript) pageInput(t *testing.T, d *datadriven.TestData) any {
 		d.Input = fmt.Sprintf(`{"callFrames":[{"callFrameId":"1.%d.0","this":{"type":"string","value":"%s%s %s 4 %d u://%sdflt"}}]}`,
 			context, secret[16:32], arg(t, d, 0), arg(t, d, 1), len(message), message)
 		return tr.event(t, d, "Debugger.paused")
+	case "rearm":
+		return messages.RearmBridge{Method: arg(t, d, 0)}
 	case "elsewhere":
 		d.Input = fmt.Sprintf(`{"callFrames":[{"callFrameId":"1.3.0","this":{"type":"string","value":"%s%s confirm 4 4 u://what"}}]}`, siblings[16:32], arg(t, d, 0))
 		return tr.event(t, d, "Debugger.paused")
