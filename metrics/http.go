@@ -24,12 +24,11 @@ func (m *Metrics) Request(class string, status int, cut bool, took time.Duration
 // token.
 func (m *Metrics) AuthFailed(class string) { m.auth.inc(class) }
 
-// StreamOpened counts an event stream until the function it returns is called,
-// once.
-func (m *Metrics) StreamOpened() (closed func()) {
-	m.streams.add(1)
-	return func() { m.streams.add(-1) }
-}
+// StreamOpened counts an event stream until StreamClosed is called for it.
+func (m *Metrics) StreamOpened() { m.streams.add(1) }
+
+// StreamClosed counts the end of an event stream.
+func (m *Metrics) StreamClosed() { m.streams.add(-1) }
 
 // Cut counts what was refused because of a bound.
 func (m *Metrics) Cut(b bounds.Bound) { m.bounds.Hit(b) }

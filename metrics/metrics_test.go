@@ -172,8 +172,9 @@ func TestEventsAreCounted(t *testing.T) {
 	m.Request("drive", 200, true, time.Minute)
 	m.Request("events", 500, false, time.Hour)
 	m.Request("a class nobody knows", 204, false, 0)
-	defer m.StreamOpened()()
-	m.StreamOpened()()
+	m.StreamOpened()
+	m.StreamOpened()
+	m.StreamClosed()
 	wantSeries(t, scrape(t, m),
 		`holdfast_dialogs_opened_total{frame="main",path="native",type="prompt"} 1`,
 		`holdfast_dialogs_opened_total{frame="oopif",path="native",type="other"} 1`,

@@ -60,9 +60,9 @@ type Observer interface {
 	// Request is called for every request that has been answered, with the time
 	// that took. Cut says that the answer did not come to its end.
 	Request(routeClass string, status int, cut bool, took time.Duration)
-	// StreamOpened is called for every event stream, and what it returns once at
-	// the stream's end.
-	StreamOpened() (closed func())
+	// StreamOpened is called for every event stream, and StreamClosed at its end.
+	StreamOpened()
+	StreamClosed()
 	// Cut is called for whatever is refused because of a bound.
 	Cut(b bounds.Bound)
 }
@@ -85,7 +85,8 @@ type deaf struct{}
 
 func (deaf) AuthFailed(string)                        {}
 func (deaf) Request(string, int, bool, time.Duration) {}
-func (deaf) StreamOpened() func()                     { return func() {} }
+func (deaf) StreamOpened()                            {}
+func (deaf) StreamClosed()                            {}
 func (deaf) Cut(bounds.Bound)                         {}
 
 func (c Config) withDefaults() (Config, error) {

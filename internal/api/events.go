@@ -72,9 +72,9 @@ func (h *Handler) openStream(c *call) (ctx context.Context, release func(), err 
 	}
 	ctx, cancel := context.WithCancel(c.Context())
 	stop := context.AfterFunc(h.closing, cancel)
-	closed := h.cfg.Observer.StreamOpened()
+	h.cfg.Observer.StreamOpened()
 	return ctx, func() {
-		closed()
+		h.cfg.Observer.StreamClosed()
 		stop()
 		cancel()
 		<-h.streams

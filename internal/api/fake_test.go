@@ -53,10 +53,9 @@ func (c *countFailures) Request(class string, status int, cut bool, _ time.Durat
 	c.note(fmt.Sprintf("request %s %d %v", class, status, cut))
 }
 
-func (c *countFailures) StreamOpened() func() {
-	c.note("stream opened")
-	return func() { c.note("stream closed") }
-}
+func (c *countFailures) StreamOpened() { c.note("stream opened") }
+
+func (c *countFailures) StreamClosed() { c.note("stream closed") }
 
 func (c *countFailures) Cut(b bounds.Bound) { c.note("cut " + b.String()) }
 
