@@ -1,6 +1,7 @@
 package holdfast_test
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,16 +26,49 @@ func TestAnchorIsNotForEverybody(t *testing.T) {
 		w.links()
 		w.start("t", everything, alone)
 		synctest.Wait()
-		time.Sleep(time.Second)
 		if n := len(w.b.Connections()); n != 1 {
 			w.Errorf("%d links", n)
 		}
-		w.start("t", everything, func(s *messages.TaskSpec) { s.Anchor = messages.AnchorAuto })
+		w.start("t", everything, anchored)
 		w.links()
 		if s := w.snapshot("t"); s.Connection.Anchor != messages.LinkUp {
 			w.Errorf("%+v", s.Connection)
 		}
 	})
+
+	for name, c := range map[string]struct {
+		last    func(*messages.TaskSpec)
+		stalled bool // the anchor's end takes its time
+		links   int
+	}{
+		"off in the end":                {last: alone, links: 1},
+		"auto in the end":               {last: anchored, links: 2},
+		"off, and its end takes a time": {last: alone, stalled: true, links: 1},
+		"auto, after such an end":       {last: anchored, stalled: true, links: 2},
+	} {
+		inWorld(t, "whoever changes his mind at once keeps the task: "+name, chaos.Options{Pages: 1}, func(w *world) {
+			w.start("t", everything)
+			primary, anchor := w.links()
+			if c.stalled {
+				anchor.Stall()
+			}
+			// Each is taken while the anchor of the one before is still on its way out.
+			for range 3 {
+				w.start("t", everything, alone)
+				w.start("t", everything, anchored)
+			}
+			w.start("t", everything, c.last)
+			synctest.Wait()
+			time.Sleep(time.Second)
+			s := w.snapshot("t")
+			if up := s.Connection.Anchor == messages.LinkUp; s.State != messages.StateActive || up != (c.links == 2) {
+				w.Errorf("%s, %+v", s.State, s.Connection)
+			}
+			if l := w.b.Connections(); len(l) != c.links || !slices.Contains(l, primary) || slices.Contains(l, anchor) {
+				w.Errorf("%d links; the primary of before: %v, the anchor: %v", len(l), slices.Contains(l, primary), slices.Contains(l, anchor))
+			}
+		})
+	}
 
 	inWorld(t, "a service that gives each connection a browser of its own gets none", chaos.Options{Pages: 1}, func(w *world) {
 		other := chaos.New(chaos.Options{Seed: 7, Pages: 2})

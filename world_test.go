@@ -233,3 +233,6 @@ func own(s *messages.TaskSpec) { s.Scope = messages.ScopeOwn }
 func everything(s *messages.TaskSpec) { s.Scope = messages.ScopeBrowser }
 
 func alone(s *messages.TaskSpec) { s.Anchor = messages.AnchorNone }
+
+// anchored asks for the second link again.
+func anchored(s *messages.TaskSpec) { s.Anchor = messages.AnchorAuto }

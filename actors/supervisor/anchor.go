@@ -13,7 +13,8 @@ import (
 type anchor struct {
 	gen     messages.Generation
 	lostGen messages.Generation // the newest that is over
-	running bool                // its actor lives or is about to
+	running bool                // its actor lives or is about to, and is to stay
+	stopped bool                // the actor that lives is on its way out; one that runs comes after it
 	linkAt  time.Time
 	linked  messages.Generation // the newest whose link stood
 	browser string              // it led to; "" for one that does not tell
@@ -54,9 +55,17 @@ const (
 	timerAnchorLeave = "anchor:"
 )
 
+// lives says that there is an actor, be it on its way out: it may have to wait for its
+// link's end.
+func (a *anchor) lives() bool { return a.gen > a.lostGen }
+
+// speaks says whether what the actor gen says of its link is worth hearing.
+func (a *anchor) speaks(gen messages.Generation) bool { return gen == a.gen && !a.stopped }
+
 // anchorWanted starts the second link, unless there can be none. It begins with
 // a primary that stands: only beside it can it be told whether both see the same
-// browser.
+// browser. And it begins once the one before has ended: what that leaves behind is
+// put in order then, and an actor has one child of a name.
 func (m *Machine) anchorWanted(now time.Time) {
 	a := &m.anchor
 	if m.spec.Anchor == messages.AnchorNone || m.stopping() || a.running {
@@ -67,7 +76,9 @@ func (m *Machine) anchorWanted(now time.Time) {
 	}
 	a.running = true
 	m.setAnchor(messages.LinkDialing, "")
-	m.do(StartAnchor{})
+	if !a.lives() {
+		m.do(StartAnchor{})
+	}
 }
 
 func (m *Machine) setAnchor(s messages.LinkState, off messages.AnchorOff) {
@@ -80,7 +91,7 @@ func (m *Machine) setAnchor(s messages.LinkState, off messages.AnchorOff) {
 
 func (m *Machine) anchorStarting(s AnchorStarting) {
 	a := &m.anchor
-	a.gen, a.fell, a.met = s.Gen, false, false
+	a.gen, a.stopped, a.fell, a.met = s.Gen, false, false, false
 	m.setAnchor(messages.LinkDialing, "")
 }
 
@@ -127,7 +138,7 @@ func (m *Machine) anchorUseless(now time.Time, why messages.AnchorOff) {
 	a := &m.anchor
 	a.useless, a.since, a.strikes, a.apart, a.suspect = why, now, 0, 0, false
 	if a.running {
-		a.running = false
+		a.running, a.stopped = false, a.lives()
 		m.do(StopAnchor{})
 	}
 	for _, t := range slices.Sorted(maps.Keys(a.leaving)) {
@@ -153,6 +164,10 @@ func (m *Machine) anchorSpec(now time.Time) {
 // anchorExited is the loss of the second link, or its end.
 func (m *Machine) anchorExited(now time.Time, e AnchorExited) {
 	a := &m.anchor
+	again := a.stopped && a.running
+	if a.stopped { // which is no failure, however it has ended, and says nothing of the browser
+		a.stopped, a.suspect, e.Err = false, false, nil
+	}
 	clear(a.covered)
 	m.forgetRequests(messages.RoleAnchor)
 	a.lostGen = a.gen
@@ -190,6 +205,9 @@ func (m *Machine) anchorExited(now time.Time, e AnchorExited) {
 		if a.apart++; a.apart >= anchorStrikes && a.useless == "" {
 			m.anchorUseless(now, messages.AnchorOffSingle)
 		}
+	}
+	if again && m.conn.Primary == messages.LinkUp {
+		m.anchorWanted(now)
 	}
 	m.leaveBrowser()
 }

@@ -2,6 +2,7 @@ package supervisor_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -118,6 +119,72 @@ func TestABrowserThatTakesOneClientAtATimeIsKnown(t *testing.T) {
 			}
 			if got := b.m.Snapshot().Connection.AnchorOff; got != c.want {
 				t.Errorf("anchor_off %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// An anchor that is stopped has its link's end to wait for, and the supervisor has one
+// child of a name.
+func TestTheNextAnchorStartsOnceTheLastHasEnded(t *testing.T) {
+	t.Parallel()
+	spec := func(anchor string) any {
+		return messages.UpdateSpec{Spec: messages.TaskSpec{Anchor: anchor}.WithDefaults()}
+	}
+	off, auto, exited := spec(messages.AnchorNone), spec(messages.AnchorAuto), supervisor.AnchorExited{}
+	foreign := messages.AnchorAttached{Gen: 1, Pages: []messages.TargetID{"X"}}
+	lost := supervisor.BrowserExited{Err: errReset}
+	back := []any{
+		supervisor.BrowserStarting{Gen: 2},
+		supervisor.Linked{Gen: 2},
+		messages.TargetAttached{Gen: 2, Session: "S", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}},
+		messages.RootAttached{Gen: 2, Pages: []messages.TargetID{"P"}},
+		messages.SessionReady{Gen: 2, Session: "S", Target: "P"},
+	}
+	for name, c := range map[string]struct {
+		ins    []any
+		starts int // with the last of them
+		state  messages.LinkState
+		off    messages.AnchorOff
+	}{
+		"off and auto": {[]any{off, auto}, 0, messages.LinkDialing, ""},
+		"and its end":  {[]any{off, auto, exited}, 1, messages.LinkDialing, ""},
+		"and its end, which it did not come to in good order": {[]any{off, auto, supervisor.AnchorExited{Err: errReset}}, 1, messages.LinkDialing, ""},
+		"which it had come to before":                         {[]any{off, exited, auto}, 1, messages.LinkDialing, ""},
+		"while it waited for its restart":                     {[]any{supervisor.AnchorExited{Err: errReset}, supervisor.AnchorWaiting{}, off, auto}, 1, messages.LinkDialing, ""},
+		"off again":                                           {[]any{off, auto, off, exited}, 0, messages.LinkDown, messages.AnchorOffSpec},
+		"and auto again":                                      {[]any{off, auto, off, auto, exited}, 1, messages.LinkDialing, ""},
+		"after the word that its browser is another":          {[]any{foreign, off, auto}, 0, messages.LinkDialing, ""},
+		"and the end of that":                                 {[]any{foreign, off, auto, exited}, 1, messages.LinkDialing, ""},
+		"what it says on its way out is not the next one's":   {[]any{off, auto, messages.AnchorSettled{Gen: 1}}, 0, messages.LinkDialing, ""},
+		"nor is what it saw":                                  {[]any{off, foreign, auto, foreign}, 0, messages.LinkDialing, ""},
+		"the primary falls meanwhile":                         {[]any{off, auto, lost, exited}, 0, messages.LinkDown, ""},
+		"and is back":                                         {append([]any{off, auto, lost, exited}, back...), 1, messages.LinkDialing, ""},
+		"and is back first":                                   {slices.Concat([]any{off, auto, lost}, back, []any{exited}), 1, messages.LinkDialing, ""},
+		"the task ends meanwhile":                             {[]any{off, auto, messages.StopTask{}, exited}, 0, messages.LinkDown, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := attached(t)
+			b.step(supervisor.AnchorStarting{Gen: 1})
+			b.step(supervisor.AnchorLinked{Gen: 1})
+			living, starts := 1, 0
+			for _, in := range c.ins {
+				if _, ok := in.(supervisor.AnchorExited); ok {
+					living = 0
+				}
+				starts = 0
+				for _, e := range b.step(in) {
+					if _, ok := e.(supervisor.StartAnchor); ok {
+						starts++
+					}
+				}
+				if living+starts > 1 {
+					t.Fatalf("%T: one is started while one lives", in)
+				}
+			}
+			if got := b.m.Snapshot().Connection; starts != c.starts || got.Anchor != c.state || got.AnchorOff != c.off {
+				t.Errorf("%d starts, %s, %q; want %d, %s, %q", starts, got.Anchor, got.AnchorOff, c.starts, c.state, c.off)
 			}
 		})
 	}

@@ -173,11 +173,11 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.anchor.running = false
 		m.anchorUseless(now, messages.AnchorOffUnreachable)
 	case messages.AnchorAttached:
-		if in.Gen == m.anchor.gen {
+		if m.anchor.speaks(in.Gen) {
 			m.anchorAttached(now, in)
 		}
 	case messages.AnchorSettled:
-		if in.Gen == m.anchor.gen && m.conn.AnchorOff == "" {
+		if m.anchor.speaks(in.Gen) && m.conn.AnchorOff == "" {
 			m.anchorSettled(now)
 		}
 	case messages.PageCovered:
