@@ -141,9 +141,6 @@ func (m *Machine) anchorUseless(now time.Time, why messages.AnchorOff) {
 		a.running, a.stopped = false, a.lives()
 		m.do(StopAnchor{})
 	}
-	for _, t := range slices.Sorted(maps.Keys(a.leaving)) {
-		m.anchorLeft(t)
-	}
 	m.setAnchor(messages.LinkDown, why)
 }
 
@@ -276,7 +273,7 @@ func (m *Machine) letRun(t messages.TargetID) {
 // withoutAnchor does what may be done to a page only once the anchor has left
 // it (C15, C19).
 func (m *Machine) withoutAnchor(t messages.TargetID, do Effect) {
-	if !m.anchor.running || m.conn.Anchor == messages.LinkBackoff {
+	if !m.anchor.lives() {
 		m.do(do) // it is on no page
 		return
 	}

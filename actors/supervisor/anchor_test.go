@@ -189,3 +189,30 @@ func TestTheNextAnchorStartsOnceTheLastHasEnded(t *testing.T) {
 		})
 	}
 }
+
+// Its link may be attached to every page for as long as its actor lives (C15, C19).
+func TestAnAnchorOnItsWayOutIsOnItsPagesStill(t *testing.T) {
+	t.Parallel()
+	off := messages.UpdateSpec{Spec: messages.TaskSpec{Anchor: messages.AnchorNone}.WithDefaults()}
+	closes := messages.ClosePage{Page: "P", Reply: func(any, error) {}}
+	for name, ins := range map[string][]any{
+		"a page is closed after it":  {off, closes},
+		"a page is closed before it": {closes, off},
+		"the task ends after it":     {off, messages.StopTask{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := attached(t)
+			b.step(supervisor.AnchorStarting{Gen: 1})
+			b.step(supervisor.AnchorLinked{Gen: 1})
+			for _, in := range ins {
+				if has[supervisor.ToBrowser](b.step(in)) {
+					t.Errorf("%T: the browser is told before the anchor has ended", in)
+				}
+			}
+			if !has[supervisor.ToBrowser](b.step(supervisor.AnchorExited{})) {
+				t.Error("the browser is not told once it has")
+			}
+		})
+	}
+}

@@ -81,7 +81,7 @@ func (m *Machine) leaveAnchor() {
 		return
 	}
 	m.parting = anchorLeaving
-	if !m.anchor.running || m.conn.Anchor == messages.LinkBackoff {
+	if !m.anchor.lives() {
 		m.leaveBrowser()
 		return
 	}
