@@ -285,6 +285,8 @@ type (
 	BridgeNeeded struct {
 		Dialog DialogID
 		Page   TargetID
+		Frame  FrameID
+		Heard  time.Time // of its opening, by the first link that told of it
 		After  time.Duration
 	}
 

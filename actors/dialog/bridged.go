@@ -298,6 +298,6 @@ func (m *Machine) maybeNeeded(now time.Time, e *entry, accepted bool) {
 		return
 	}
 	if after := now.Sub(e.OpenedAt); m.spec.Bridge == messages.BridgeAuto && after < m.spec.BridgeThreshold() {
-		m.do(ToSupervisor{messages.BridgeNeeded{Dialog: e.Dialog.ID, Page: e.Dialog.TargetID, After: after}})
+		m.do(ToSupervisor{messages.BridgeNeeded{Dialog: e.Dialog.ID, Page: e.Dialog.TargetID, Frame: e.Dialog.FrameID, Heard: e.Dialog.Heard, After: after}})
 	}
 }

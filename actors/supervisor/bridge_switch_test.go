@@ -83,6 +83,46 @@ func TestBridgeOfATask(t *testing.T) {
 			}
 		}
 	})
+	t.Run("it is the end of the renderer that the dialog was of", func(t *testing.T) {
+		t.Parallel()
+		of := func(f messages.FrameID) any {
+			return messages.BridgeNeeded{Dialog: "d-1", Page: "P", Frame: f, Heard: time.Unix(1001, 0)}
+		}
+		dies := messages.SessionHealth{Gen: 1, Session: "SF", Page: "P", State: messages.PageCrashed}
+		lives := messages.SessionHealth{Gen: 1, Session: "SF", Page: "P", State: messages.PageOK}
+		within := []messages.FrameNode{{FrameID: "F", ParentFrameID: "P", IsOOPIF: true, SessionID: "SF"}, {FrameID: "G", ParentFrameID: "F"}}
+		for name, c := range map[string]struct {
+			before, after []any // the dialog has opened
+			want          string
+		}{
+			"the frame's own":               {nil, []any{of("F"), dies}, messages.BridgeNative},
+			"and it is told of first":       {nil, []any{dies, of("F")}, messages.BridgeNative},
+			"and again one lives":           {nil, []any{dies, lives, of("F")}, messages.BridgeNative},
+			"that of the frame above it":    {nil, []any{of("G"), dies}, messages.BridgeNative},
+			"with which it has gone":        {nil, []any{dies, of("H")}, messages.BridgeNative},
+			"that of a frame of the page's": {nil, []any{of("P"), dies}, messages.BridgeOn},
+			"and that is told of first":     {nil, []any{dies, of("P")}, messages.BridgeOn},
+			"from before the dialog":        {[]any{dies}, []any{of("P")}, messages.BridgeOn},
+			"from before one that has gone": {[]any{dies}, []any{of("H")}, messages.BridgeOn},
+			"in whose place another lives":  {[]any{dies, lives}, []any{of("F")}, messages.BridgeOn},
+			"which dies as well":            {[]any{dies, lives}, []any{of("F"), dies}, messages.BridgeNative},
+		} {
+			b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeAuto})
+			b.step(messages.TargetAttached{Gen: 1, Session: "SF", Via: "S", Page: "P", Info: messages.TargetInfo{ID: "F", Type: "iframe"}})
+			b.step(messages.FramesChanged{Gen: 1, Page: "P", Tree: &messages.FrameTree{Top: messages.FrameTop{FrameID: "P"}, Children: within}})
+			for _, in := range c.before {
+				b.step(in)
+			}
+			b.now = time.Unix(1001, 0)
+			for _, in := range c.after {
+				b.step(in)
+			}
+			b.step(turns)
+			if got := b.m.Snapshot().Connection.Bridge; got != c.want {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+	})
 	t.Run("each page has its own time to crash in", func(t *testing.T) {
 		t.Parallel()
 		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeAuto})

@@ -43,7 +43,7 @@ type Machine struct {
 	hearing  bool                                        // the browser has been told to hear them
 	given    bool                                        // it has given a session of this link its debugger
 	waiting  map[string]messages.RequestHeld             // the newest of each label
-	needed   map[messages.TargetID]messages.BridgeNeeded // by page, until it is known to be there and not to have crashed
+	needed   map[messages.TargetID]messages.BridgeNeeded // by page, until it is known to be there and the dialog's renderer not to have crashed
 	native   map[messages.TargetID]bool                  // what the primary was refused the bridge of
 
 	pages    few.Map[messages.TargetID, *pageEntry]
@@ -103,6 +103,7 @@ type sessionEntry struct {
 	heard   bool // its renderer has answered since it was doubted
 	retells bool // of its frames, to a new frame actor
 	health  messages.PageState
+	crashed time.Time // when that was heard of last
 
 	label     string // of its requests
 	script    string // of the bridge, in the session

@@ -16,10 +16,10 @@ const crashGrace = 50 * time.Millisecond
 const timerNeeded = "needed:"
 
 // bridgeNeeded turns a task to the bridge whose browser closes native dialogs by
-// itself, unless the page turns out to have crashed, or goes, or the link does that
-// would tell.
+// itself, unless the dialog's renderer turns out to have crashed, or the page goes, or
+// the link does that would tell.
 func (m *Machine) bridgeNeeded(n messages.BridgeNeeded) {
-	if m.spec.Bridge != messages.BridgeAuto || m.switched || m.stopping() || m.hasCrashed(n.Page) {
+	if m.spec.Bridge != messages.BridgeAuto || m.switched || m.stopping() || m.crashedUnder(n) {
 		return
 	}
 	if p := m.pages.At(n.Page); p == nil || p.session == "" {
@@ -32,9 +32,13 @@ func (m *Machine) bridgeNeeded(n messages.BridgeNeeded) {
 	m.do(Arm{timerNeeded + string(n.Page), crashGrace})
 }
 
-func (m *Machine) hasCrashed(t messages.TargetID) bool {
-	for _, e := range m.sessions.All() {
-		if e.cfg.Page == t && e.health == messages.PageCrashed {
+// crashedUnder says whether the renderer of the dialog's frame has crashed since the
+// dialog opened: one that had crashed before opened none. A frame may have gone with its
+// renderer, and nobody knows any more which it had.
+func (m *Machine) crashedUnder(n messages.BridgeNeeded) bool {
+	holder, gone := m.holder(messages.Dialog{TargetID: n.Page, FrameID: n.Frame}), !m.hasFrame(n.Page, n.Frame)
+	for s, e := range m.sessions.All() {
+		if e.cfg.Page == n.Page && (s == holder || gone) && !e.crashed.IsZero() && !e.crashed.Before(n.Heard) {
 			return true
 		}
 	}

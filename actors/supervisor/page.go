@@ -153,8 +153,11 @@ func (m *Machine) sessionHealth(h messages.SessionHealth) {
 		return
 	}
 	news := e.health != h.State // else it was asked to say so
-	if e.health = h.State; h.State == messages.PageCrashed {
-		delete(m.needed, h.Page)
+	if e.health = h.State; news && h.State == messages.PageCrashed {
+		e.crashed = m.now
+		if n, noted := m.needed[h.Page]; noted && m.crashedUnder(n) {
+			delete(m.needed, h.Page)
+		}
 	}
 	switch h.State {
 	case messages.PageOK, messages.PagePaused, messages.PageCrashed: // a crash ends the dialogs of its process (C13)
