@@ -106,7 +106,7 @@ func TestD7_APolicyIsOfItsTask(t *testing.T) {
 	asks.respond(messages.DialogAnswer{Action: messages.ActionAccept})
 
 	t.Run("and can be changed while it runs", func(t *testing.T) {
-		spec := r.spec()
+		spec := yes.spec()
 		spec.DialogPolicy = messages.PolicyAutoDismiss
 		if _, started, err := r.node.GetOrStart(r.ctx, yes.id, spec); err != nil || started {
 			t.Fatalf("started %v, %v", started, err)

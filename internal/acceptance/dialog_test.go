@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/chromiumtest"
 	"holdfast/messages"
 )
 
@@ -241,8 +240,8 @@ func TestC10_Beforeunload(t *testing.T) {
 
 func TestC13_WhatElseEndsADialog(t *testing.T) {
 	t.Parallel()
-	open := func(t *testing.T, b *chromiumtest.Browser) *task {
-		k := setupOn(t, b).task("c13")
+	open := func(r *rig) *task {
+		k := r.task("c13")
 		k.goTo("http://a.test/confirm")
 		k.later("", "ask()")
 		k.dialog()
@@ -265,7 +264,7 @@ func TestC13_WhatElseEndsADialog(t *testing.T) {
 	})
 	t.Run("the page is closed", func(t *testing.T) {
 		t.Parallel()
-		k := open(t, chromiumtest.Shared(t))
+		k := open(setup(t))
 		page := k.snapshot().PageTargetID
 		k.atOnce("close", func(ctx context.Context) error {
 			_, err := k.node.CDP(ctx, k.id, messages.CDPRequest{Method: "Target.closeTarget", Params: json.RawMessage(`{"targetId":"` + string(page) + `"}`)})
@@ -278,9 +277,8 @@ func TestC13_WhatElseEndsADialog(t *testing.T) {
 	})
 	t.Run("the renderer crashes", func(t *testing.T) {
 		t.Parallel()
-		b := chromiumtest.Launch(t)
-		k := open(t, b)
-		killRenderers(t, b)
+		k := open(alone(t))
+		killRenderers(t, k.chrome)
 		if c := k.closed("d-1"); c.ClosedBy != messages.ClosedByRemote {
 			t.Errorf("record %+v", c)
 		}

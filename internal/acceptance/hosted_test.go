@@ -15,7 +15,8 @@ import (
 // after ten milliseconds, drops every connection of an address when one ends, and
 // lets nobody in by an address for long.
 type hostedBrowser struct {
-	chrome *chromiumtest.Browser
+	chrome  *chromiumtest.Browser
+	options hosted.Options
 	*hosted.Backend
 }
 
@@ -40,17 +41,29 @@ func hostedFor(t *testing.T) *hostedBrowser {
 
 func host(t *testing.T, o hosted.Options) *hostedBrowser {
 	t.Helper()
-	h := &hostedBrowser{chrome: chromiumtest.Launch(t)}
-	b, err := hosted.New(h.chrome.WS(), o)
+	return hostOn(t, chromiumtest.Launch(t), o)
+}
+
+// hostOn is a service in front of a browser that others may lead to as well.
+func hostOn(t *testing.T, chrome *chromiumtest.Browser, o hosted.Options) *hostedBrowser {
+	t.Helper()
+	b, err := hosted.New(chrome.WS(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Close)
-	h.Backend = b
-	return h
+	return &hostedBrowser{chrome, o, b}
 }
 
-// entry is the address of a rig's hosted browser.
+// setup is a node whose tasks reach the browser through the service.
+func (h *hostedBrowser) setup(t *testing.T) *rig {
+	t.Helper()
+	r := setupOn(t, h.chrome)
+	r.service = h
+	return r
+}
+
+// entry is the address of a task's hosted browser.
 type entry struct{ *hosted.Door }
 
 func (h *hostedBrowser) open() *entry { return &entry{h.Open()} }
@@ -63,10 +76,11 @@ func (d *entry) endpoint(t *testing.T) messages.CDPURL {
 	return u
 }
 
-// The whole dialog suite, on a browser that takes dialogs away from everybody.
+// The whole dialog suite, on a browser that takes dialogs away from everybody. By a task's
+// address its two links come in, and nobody after them: what would drop one ends it.
 func TestD24_TheSuiteOnAHostedBrowser(t *testing.T) {
 	t.Parallel()
-	theHosted.Store(host(t, hosted.Options{DismissAfter: 10 * time.Millisecond, DropOthers: true, Dials: 6}))
+	theHosted.Store(host(t, hosted.Options{DismissAfter: 10 * time.Millisecond, DropOthers: true, Dials: 2}))
 	t.Run("rows", func(t *testing.T) {
 		for name, row := range suite {
 			t.Run(name, row)
@@ -74,12 +88,62 @@ func TestD24_TheSuiteOnAHostedBrowser(t *testing.T) {
 	})
 }
 
+// Somebody else who came in by the task's address leaves, and the service drops both of
+// the task's links: with none left the dialog is lost, whichever way the page waits, and
+// the page goes on with what dismissing gives. No native dialog follows.
+func TestD24_AnotherClientOfTheAddressLeaves(t *testing.T) {
+	t.Parallel()
+	chrome := chromiumtest.Launch(t)
+	for by, refuse := range map[string][]string{"debugger": nil, "request": {"Debugger"}} {
+		for door, dials := range map[string]int{"the address has expired": 3, "the task comes back": 0} {
+			t.Run(by+", "+door, func(t *testing.T) {
+				t.Parallel()
+				r := hostOn(t, chrome, hosted.Options{DropOthers: true, Dials: dials, Refuse: refuse}).setup(t)
+				k := r.task("left", bridged)
+				k.goTo("http://a.test/prompt")
+				k.await("the bridge, and both links", func(s *messages.Snapshot) bool {
+					return s.Pages[0].Bridge == messages.BridgeOn && s.Connection.BridgeBy == by && s.Connection.Anchor == messages.LinkUp
+				})
+				w, session := k.witness(k.snapshot().PageTargetID)
+				other := chromiumtest.Dial(t, k.entry.URL())
+				other.Must("", "Browser.getVersion", nil)
+				k.later("", "ask()")
+				d := k.dialog()
+				if d.Path != messages.PathBridge {
+					t.Errorf("dialog %+v", d)
+				}
+				other.Close()
+				if c := k.closed(d.ID); c.ClosedBy != messages.ClosedByLost || c.Path != messages.PathBridge {
+					t.Errorf("record %+v", c)
+				}
+				until(t, "the page to have gone on", func() bool { return string(w.Eval(session, "window.got")) == "null" })
+				if dials == 0 {
+					k.reconnected(1)
+					k.awaitBridge()
+					k.later("", "ask()")
+					if d := k.dialog(); d.Path != messages.PathBridge {
+						t.Errorf("dialog %+v", d)
+					}
+					k.accept("back")
+					if got := k.eval("", "window.got"); got != `"back"` {
+						t.Errorf("the page received %s", got)
+					}
+				} else {
+					until(t, "the task turned away", func() bool { return k.entry.Refused() > 0 })
+				}
+				if n := len(w.Events(chromiumtest.On(session, "Page.javascriptDialogOpening"))); n != 0 {
+					t.Errorf("%d native dialogs", n)
+				}
+			})
+		}
+	}
+}
+
 // A task that is told nothing of its browser finds out by itself.
 func TestBridge_AutoFindsOutOnAHostedBrowser(t *testing.T) {
 	t.Parallel()
 	h := host(t, hosted.Options{DismissAfter: 10 * time.Millisecond, DropOthers: true, Dials: 1})
-	r := setupOn(t, h.chrome)
-	r.entry = h.open()
+	r := h.setup(t)
 	k := r.task("hosted")
 	k.goTo("http://a.test/prompt")
 	k.later("", "ask()")
@@ -109,8 +173,7 @@ func TestBridge_AutoFindsOutOnAHostedBrowser(t *testing.T) {
 func TestBridge_WhereNoMechanismWorksDialogsStayNative(t *testing.T) {
 	t.Parallel()
 	h := host(t, hosted.Options{Refuse: []string{"Debugger", "Fetch"}})
-	r := setupOn(t, h.chrome)
-	r.entry = h.open()
+	r := h.setup(t)
 	k := r.task("unavailable", bridged)
 	k.await("unavailable", func(s *messages.Snapshot) bool {
 		return s.Pages[0].Bridge == "unavailable" && s.Connection.Bridge == "on"

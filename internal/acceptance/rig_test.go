@@ -30,7 +30,10 @@ type rig struct {
 	chrome *chromiumtest.Browser
 	log    *logs
 	ctx    context.Context
-	entry  *entry // to a hosted browser; nil for one that is reached directly
+	// service is where the browser is hosted, and entry a task's address of it; nil for one
+	// that is reached directly.
+	service *hostedBrowser
+	entry   *entry
 }
 
 // logs keeps what the node writes.
@@ -69,11 +72,18 @@ next:
 // setup is a node beside the shared browser.
 func setup(t *testing.T) *rig {
 	if h := hostedFor(t); h != nil {
-		r := setupOn(t, h.chrome)
-		r.entry = h.open()
-		return r
+		return h.setup(t)
 	}
 	return setupOn(t, chromiumtest.Shared(t))
+}
+
+// alone is setup with a browser of the row's own, behind the same kind of service: for
+// rows that other tasks of the browser would disturb, or be disturbed by.
+func alone(t *testing.T) *rig {
+	if h := hostedFor(t); h != nil {
+		return host(t, h.options).setup(t)
+	}
+	return setupOn(t, chromiumtest.Launch(t))
 }
 
 // setupOn is a node beside a browser of its own.
@@ -112,13 +122,16 @@ func (w testWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// spec attaches to the rig's browser.
 // oneLink leaves a task without its anchor, for tests that count connections.
 func oneLink(s *messages.TaskSpec) { s.Anchor = messages.AnchorNone }
 
+// spec attaches to the rig's browser.
 func (r *rig) spec() messages.TaskSpec {
-	if r.entry != nil {
+	switch {
+	case r.entry != nil:
 		return messages.TaskSpec{CDPURL: r.entry.endpoint(r.T)}
+	case r.service != nil:
+		r.Fatal("an address is a task's: ask it for its spec")
 	}
 	return messages.TaskSpec{CDPURL: r.chrome.Endpoint()}
 }
@@ -126,7 +139,11 @@ func (r *rig) spec() messages.TaskSpec {
 // task starts a task on the rig's browser and returns the hold on it.
 func (r *rig) task(id messages.TaskID, change ...func(*messages.TaskSpec)) *task {
 	r.Helper()
-	spec := r.spec()
+	own := *r
+	if r.service != nil {
+		own.entry = r.service.open() // each has an address of its own, as services give them out
+	}
+	spec := own.spec()
 	if r.bridged() {
 		spec.Bridge = messages.BridgeOn
 	}
@@ -136,8 +153,8 @@ func (r *rig) task(id messages.TaskID, change ...func(*messages.TaskSpec)) *task
 	if _, _, err := r.node.GetOrStart(r.ctx, id, spec); err != nil {
 		r.Fatalf("start task %s: %v", id, err)
 	}
-	k := &task{r, id}
-	if r.entry != nil && strings.HasPrefix(r.Name(), byRequests+"/") && spec.Bridge == messages.BridgeOn {
+	k := &task{&own, id}
+	if own.entry != nil && r.byRequests() && spec.Bridge == messages.BridgeOn {
 		// It has to find out first that there is no debugger; a dialog before that is native.
 		k.await("the bridge", func(s *messages.Snapshot) bool {
 			return s.Connection.BridgeBy == "request" && len(s.Pages) > 0 && s.Pages[0].Bridge == messages.BridgeOn
