@@ -59,8 +59,9 @@ chaos: ## 300 seeds against a whole node, 200 killed sockets, 30 of a real Chrom
 	go test -race -count=1 -timeout=60m ./chaos/sim -run '^(TestSeeds|TestBridgedSeeds|TestSameSeedSameTrace)$$' -seeds 300 -steps 40
 	go test -race -count=1 -timeout=30m ./chaos/live -run '^TestReal' -v -seed $(or $(SEED),1) -kills 200 -chromium-kills 30
 
-dialog-matrix: ## every kind of page by every kind of dialog, natively and over the bridge, as a table
-	@go test -count=1 -run '^TestDialogMatrix$$' -v ./internal/acceptance | grep -E '^(\||ok|FAIL|---|panic)'
+dialog-matrix: ## every kind of page by every kind of dialog, every way and every policy, as tables; fails where one does
+	@tables=$$(mktemp); go test -count=1 -run '^TestDialogMatrix$$' ./internal/acceptance -matrix "$$tables"; status=$$?; \
+	cat "$$tables"; rm -f "$$tables"; exit $$status
 
 figures: ## the figures of the README, measured anew
 	@( go test -count=1 -run '^TestFigure' -v ./internal/acceptance; \

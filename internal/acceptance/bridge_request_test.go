@@ -7,7 +7,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -35,39 +34,6 @@ func TestD24_TheSuiteByRequests(t *testing.T) {
 			t.Run(name, suite[name])
 		}
 	})
-}
-
-// Where a request is no way: the document may make none, or none that is synchronous.
-var unheard = map[string]bool{"CSP connect-src 'none'": true, "CSP default-src 'none'": true, "sync-xhr=()": true}
-
-// TestRequestMatrix is every kind of page with the bridge by requests, or with native
-// dialogs and a snapshot that says so.
-func TestRequestMatrix(t *testing.T) {
-	t.Parallel()
-	h := host(t, hosted.Options{Refuse: []string{"Debugger"}})
-	r := h.setup(t)
-	matrixPages(r)
-	k := r.task("matrix", bridged)
-	for _, c := range matrix {
-		s := c.open(k)
-		state, path := messages.BridgeOn, messages.PathBridge
-		if unheard[c.name] {
-			state, path = messages.BridgeUnavailable, messages.PathNative
-		}
-		page := s.where.TargetID
-		if page == "" {
-			page = k.snapshot().PageTargetID
-		}
-		k.await(c.name+": "+state, func(s *messages.Snapshot) bool {
-			i := slices.IndexFunc(s.Pages, func(p messages.Page) bool { return p.TargetID == page })
-			return i >= 0 && s.Pages[i].Bridge == state
-		})
-		for _, kind := range []string{"alert", "confirm", "prompt"} {
-			if err := k.cell(c, s, kind, path, messages.PolicyMustRespond); err != nil {
-				t.Errorf("%s, %s: %v", c.name, kind, err)
-			}
-		}
-	}
 }
 
 // undebuggedThrough is a task by requests behind a proxy.

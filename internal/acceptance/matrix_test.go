@@ -1,13 +1,22 @@
 package acceptance_test
 
 import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
+	"holdfast/chaos/hosted"
+	"holdfast/internal/chromiumtest"
 	"holdfast/messages"
 )
 
@@ -25,15 +34,21 @@ type row struct {
 	name string
 	// none says that the platform opens no dialog there.
 	none bool
-	open func(k *task) spot
+	// unheard says that its documents may make no request that we hear, or none that is
+	// synchronous: by requests it keeps its native dialogs.
+	unheard bool
+	open    func(k *task) spot
 }
 
 func visit(url string) func(*task) spot {
 	return func(k *task) spot {
 		k.goTo(url)
-		return spot{where: messages.CDPRequest{TargetID: k.snapshot().PageTargetID}, leave: "http://a.test/matrix-left"}
+		return spot{where: messages.CDPRequest{TargetID: k.snapshot().PageTargetID}, leave: left}
 	}
 }
+
+// left is where a page is left for.
+const left = "http://a.test/matrix-left"
 
 // below visits a page and asks in its only frame, of a process of its own or not.
 func below(url, suffix string) func(*task) spot {
@@ -57,15 +72,26 @@ func inPage(url, in string) func(*task) spot {
 	}
 }
 
+// atOnceInFrame asks in a frame in the moment in which it is made (C45).
+func atOnceInFrame(how string) func(*task) spot {
+	return inPage("https://a.test/matrix", "(f => { "+how+"; document.documentElement.append(f); return f.contentWindow })(document.createElement('iframe')).")
+}
+
 var matrix = []row{
 	{name: "http", open: visit("http://a.test/matrix")},
 	{name: "https", open: visit("https://a.test/matrix")},
 	{name: "CSP connect-src 'self'", open: visit("https://a.test/matrix-csp-self")},
-	{name: "CSP connect-src 'none'", open: visit("https://a.test/matrix-csp-none")},
-	{name: "CSP default-src 'none'", open: visit("https://a.test/matrix-csp-all")},
+	{name: "CSP connect-src 'none'", unheard: true, open: visit("https://a.test/matrix-csp-none")},
+	{name: "CSP connect-src, hosts", unheard: true, open: visit("https://a.test/matrix-csp-hosts")},
+	{name: "CSP connect-src https:", open: visit("https://a.test/matrix-csp-scheme")},
+	{name: "CSP connect-src *", open: visit("https://a.test/matrix-csp-any")},
+	{name: "CSP default-src 'none'", unheard: true, open: visit("https://a.test/matrix-csp-all")},
+	{name: "CSP default-src 'self'", open: visit("https://a.test/matrix-csp-default")},
+	{name: "upgrade-insecure-requests, https", open: visit("https://a.test/matrix-upgrade")},
+	{name: "upgrade-insecure-requests, http", open: visit("http://a.test/matrix-upgrade")},
 	{name: "trusted types", open: visit("https://a.test/matrix-trusted")},
 	{name: "COOP, COEP", open: visit("https://a.test/matrix-isolated")},
-	{name: "sync-xhr=()", open: visit("https://a.test/matrix-nosync")},
+	{name: "sync-xhr=()", unheard: true, open: visit("https://a.test/matrix-nosync")},
 	{name: "service worker", open: func(k *task) spot {
 		s := visit("https://a.test/matrix-worker")(k)
 		k.evalPromise("", "navigator.serviceWorker.register('/worker.js').then(() => navigator.serviceWorker.ready).then(() => 1)")
@@ -77,10 +103,33 @@ var matrix = []row{
 	}},
 	{name: "about:blank", open: visit("about:blank")},
 	{name: "data: page", open: visit("data:text/html,<title>data</title>")},
+	{name: "file: page", open: func(k *task) spot {
+		file := filepath.Join(k.TempDir(), "matrix.html")
+		if err := os.WriteFile(file, []byte("<title>file</title><p>"), 0o600); err != nil {
+			k.Fatal(err)
+		}
+		return visit("file://" + file)(k)
+	}},
+	{name: "error page", open: func(k *task) spot {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			k.Fatal(err)
+		}
+		_ = l.Close()
+		_, err = k.node.Navigate(k.ctx, k.id, messages.NavigateRequest{URL: "http://" + l.Addr().String()})
+		if e := wantCode(k.T, err, messages.CodeCDPError); e.Details["error_text"] != "net::ERR_CONNECTION_REFUSED" {
+			k.Errorf("details %v", e.Details)
+		}
+		if got := k.eval("", "location.protocol"); got != `"chrome-error:"` {
+			k.Errorf("no error page: %s", got)
+		}
+		return spot{where: messages.CDPRequest{TargetID: k.snapshot().PageTargetID}, leave: left}
+	}},
 	{name: "frame, same origin", open: below("https://a.test/matrix-holds-same", "/matrix")},
 	{name: "frame, other process", open: below("https://a.test/matrix-holds-other", "/matrix")},
 	{name: "frame, https in http", open: below("http://a.test/matrix-holds-other", "/matrix")},
 	{name: "frame, srcdoc", open: below("https://a.test/matrix-holds-srcdoc", "about:srcdoc")},
+	{name: "frame, srcdoc, connect-src 'none'", unheard: true, open: below("https://a.test/matrix-holds-srcdoc-none", "about:srcdoc")},
 	{name: "frame, data:", open: func(k *task) spot {
 		s := below("https://a.test/matrix-holds-data", "data:")(k)
 		s.relay = true
@@ -91,7 +140,8 @@ var matrix = []row{
 	{name: "sandbox without", none: true, open: below("https://a.test/matrix-holds-sandbox", "/matrix")},
 	{name: "sandbox, same origin", none: true, open: below("https://a.test/matrix-holds-sandbox-same", "/matrix")},
 	{name: "CSP sandbox", none: true, open: visit("https://a.test/matrix-csp-sandbox")},
-	{name: "frame used at once", open: inPage("https://a.test/matrix", "document.documentElement.appendChild(document.createElement('iframe')).contentWindow.")},
+	{name: "frame used at once, blank", open: atOnceInFrame("")},
+	{name: "frame used at once, javascript:", open: atOnceInFrame("f.src = 'javascript:0'")},
 	{name: "document.open", open: inPage("https://a.test/matrix", "(document.open(), document.write('<title>new</title><p>'), document.close(), window).")},
 	{name: "popup", open: func(k *task) spot {
 		visit("https://a.test/matrix")(k)
@@ -113,6 +163,12 @@ func matrixPages(r *rig) {
 	page("/matrix-left")
 	page("/matrix-csp-self", "Content-Security-Policy: connect-src 'self'")
 	page("/matrix-csp-none", "Content-Security-Policy: connect-src 'none'")
+	page("/matrix-csp-hosts", "Content-Security-Policy: connect-src https://api.example https://*.cdn.example")
+	page("/matrix-csp-scheme", "Content-Security-Policy: connect-src https:")
+	page("/matrix-csp-any", "Content-Security-Policy: connect-src *")
+	page("/matrix-csp-default", "Content-Security-Policy: default-src 'self'")
+	page("/matrix-upgrade", "Content-Security-Policy: upgrade-insecure-requests")
+	r.site.SetType("/matrix-holds-srcdoc-none", "text/html", `<title>holds srcdoc</title><iframe srcdoc="<p>"></iframe>`, "Content-Security-Policy: connect-src 'none'")
 	page("/matrix-csp-all", "Content-Security-Policy: default-src 'none'")
 	page("/matrix-csp-sandbox", "Content-Security-Policy: sandbox allow-scripts")
 	page("/matrix-trusted", "Content-Security-Policy: require-trusted-types-for 'script'; trusted-types 'none'")
@@ -126,75 +182,108 @@ func matrixPages(r *rig) {
 	holds("same", `<iframe src="/matrix"></iframe>`)
 	holds("other", `<iframe src="https://b.test/matrix"></iframe>`)
 	holds("srcdoc", `<iframe srcdoc="<p>"></iframe>`)
-	holds("data", `<script>addEventListener('message', e => { window.got = e.data })</script><iframe src="data:text/html,<script>addEventListener('message', e => { const v = eval(e.data); parent.postMessage(typeof v + ' ' + v, '*') })</script>"></iframe>`)
+	holds("data", `<script>addEventListener('message', e => { got.push(e.data) })</script><iframe src="data:text/html,<script>addEventListener('message', e => { const v = eval(e.data); parent.postMessage(typeof v + ' ' + v, '*') })</script>"></iframe>`)
 	holds("blob", `<script>const f = document.createElement('iframe'); f.src = URL.createObjectURL(new Blob(['<p>'], {type: 'text/html'})); document.documentElement.append(f)</script>`)
 	holds("modals", `<iframe sandbox="allow-scripts allow-modals" src="/matrix"></iframe>`)
 	holds("sandbox", `<iframe sandbox="allow-scripts" src="/matrix"></iframe>`)
 	holds("sandbox-same", `<iframe sandbox="allow-scripts allow-same-origin" src="/matrix"></iframe>`)
 }
 
-// cell is one kind of dialog on one kind of page.
-func (k *task) cell(c row, s spot, kind, path string, p messages.DialogPolicy) error {
+// call opens a dialog, and what its page has of it by the answer.
+type call struct{ kind, call, accepted, answered, dismissed string }
+
+// calls are the kinds of dialogs that a script opens.
+var calls = []call{
+	{"alert", "alert('m')", "undefined undefined", "undefined undefined", "undefined undefined"},
+	{"confirm", "confirm('m')", "boolean true", "boolean true", "boolean false"},
+	{"prompt", "prompt('m', 'd')", "string d", "string t", "object null"},
+}
+
+// asks has one kind of page ask, one call right behind the other, and adds to failed what
+// was wrong with each.
+func (k *task) asks(c row, s spot, path string, p messages.DialogPolicy, failed map[string]error, calls ...call) {
+	fail := func(kind, format string, args ...any) {
+		failed[kind] = errors.Join(failed[kind], fmt.Errorf(format, args...))
+	}
 	run := func(expression string) (string, error) {
 		return evalOn(k.ctx, k.node, k.id, s.where, expression)
 	}
-	before := len(k.snapshot().RecentDialogs)
+	var script strings.Builder
+	script.WriteString("window.got = []; ")
+	if !s.relay {
+		script.WriteString("setTimeout(() => { let v; ")
+	}
+	for _, a := range calls {
+		if s.relay {
+			fmt.Fprintf(&script, "frames[0].postMessage(%q, '*'); ", a.call)
+		} else {
+			fmt.Fprintf(&script, "try { v = %s%s; got.push(typeof v + ' ' + v) } catch (e) { got.push('threw ' + e) } ", s.in, a.call)
+		}
+	}
+	if !s.relay {
+		script.WriteString("}); ")
+	}
 	var last messages.DialogID
-	if before > 0 {
-		last = k.snapshot().RecentDialogs[before-1].ID
+	if recent := k.snapshot().RecentDialogs; len(recent) > 0 {
+		last = recent[len(recent)-1].ID
 	}
-	call := map[string]string{"alert": "alert('m')", "confirm": "confirm('m')", "prompt": "prompt('m', 'd')"}[kind]
-	script := "window.got = undefined; setTimeout(() => { const v = " + s.in + call + "; window.got = typeof v + ' ' + v }); 0"
-	if s.relay {
-		script = "window.got = undefined; frames[0].postMessage(" + strconv.Quote(call) + ", '*'); 0"
+	since := func(s *messages.Snapshot) []messages.ClosedDialog {
+		i := slices.IndexFunc(s.RecentDialogs, func(d messages.ClosedDialog) bool { return d.ID == last })
+		return s.RecentDialogs[i+1:]
 	}
-	if _, err := run(script); err != nil {
-		return err
+	if _, err := run(script.String() + "0"); err != nil {
+		fail(calls[0].kind, "%w", err)
+		return
 	}
-	want := map[string]string{"alert": "undefined undefined", "confirm": "boolean true", "prompt": "string d"}[kind]
-	switch {
-	case c.none:
-		want = map[string]string{"alert": "undefined undefined", "confirm": "boolean false", "prompt": "object null"}[kind]
-	case p == messages.PolicyAutoDismiss:
-		want = map[string]string{"alert": "undefined undefined", "confirm": "boolean false", "prompt": "object null"}[kind]
-	case p == messages.PolicyMustRespond:
-		d := k.dialog()
-		if d.Path != path || d.Type != kind || d.Message != "m" {
-			return fmt.Errorf("dialog %+v", d)
+	var closed []messages.ClosedDialog
+	if !c.none {
+		for _, a := range calls {
+			if p != messages.PolicyMustRespond {
+				break
+			}
+			d := k.dialog()
+			if d.Path != path || d.Type != a.kind || d.Message != "m" {
+				fail(a.kind, "dialog %+v", d)
+			}
+			answer := messages.DialogAnswer{Action: messages.ActionAccept, DialogID: d.ID}
+			if d.Type == "prompt" {
+				answer.PromptText = text("t")
+			}
+			k.respond(answer)
 		}
-		answer := messages.DialogAnswer{Action: messages.ActionAccept, DialogID: d.ID}
-		if kind == "prompt" {
-			answer.PromptText, want = text("t"), "string t"
-		}
-		k.respond(answer)
+		k.await("the records", func(s *messages.Snapshot) bool {
+			closed = since(s)
+			return len(closed) >= len(calls)
+		})
 	}
-	var got string
+	var got []string
 	until(k.T, "the page's own account", func() bool {
-		var err error
-		got, err = run("window.got")
-		return err == nil && got != "undefined"
+		v, err := run("got")
+		return err == nil && json.Unmarshal([]byte(v), &got) == nil && len(got) == len(calls)
 	})
-	if got != `"`+want+`"` {
-		return fmt.Errorf("the page received %s, want %q", got, want)
+	if closed := since(k.snapshot()); c.none && len(closed) > 0 {
+		fail(calls[0].kind, "dialogs were told of: %+v", closed)
 	}
-	newest := func(s *messages.Snapshot) (d messages.ClosedDialog) {
-		if n := len(s.RecentDialogs); n > 0 {
-			d = s.RecentDialogs[n-1]
+	for i, a := range calls {
+		want := a.dismissed
+		switch {
+		case c.none || p == messages.PolicyAutoDismiss:
+		case p == messages.PolicyAutoAccept:
+			want = a.accepted
+		default:
+			want = a.answered
 		}
-		return d
-	}
-	if c.none {
-		if d := newest(k.snapshot()); d.ID != last {
-			return fmt.Errorf("a dialog was told of: %+v", d)
+		if got[i] != want {
+			fail(a.kind, "the page received %s, want %s", got[i], want)
 		}
-		return nil
+		by := messages.ClosedByAutoPolicy
+		if p == messages.PolicyMustRespond {
+			by = messages.ClosedByAgent
+		}
+		if !c.none && (closed[i].Path != path || closed[i].Type != a.kind || closed[i].ClosedBy != by) {
+			fail(a.kind, "history says %+v", closed[i])
+		}
 	}
-	// The page may be faster than the record of a policy's answer.
-	d := newest(k.await("the record", func(s *messages.Snapshot) bool { return newest(s).ID != last }))
-	if d.Path != path || d.Type != kind {
-		return fmt.Errorf("history says %+v", d)
-	}
-	return nil
 }
 
 // asksBefore has the page ask before it is left, natively on either path.
@@ -223,68 +312,129 @@ func (k *task) asksBefore(s spot) error {
 	return nil
 }
 
-// TestDialogMatrix is every kind of page by every kind of dialog, natively and over
-// the bridge, by every policy. With -v it prints the table.
+// ways are how dialogs come.
+var ways = []struct{ name, bridge, by string }{
+	{"natively", messages.BridgeOff, ""},
+	{"over the bridge, by the debugger", messages.BridgeOn, "debugger"},
+	{"over the bridge, by requests", messages.BridgeOn, "request"},
+}
+
+var policies = []messages.DialogPolicy{messages.PolicyMustRespond, messages.PolicyAutoAccept, messages.PolicyAutoDismiss}
+
+// cell is what came of one kind of page, by one way and one policy.
+type cell struct {
+	way    string
+	page   string
+	policy messages.DialogPolicy
+}
+
+var matrixTo = flag.String("matrix", "", "the file that TestDialogMatrix writes its tables to")
+
+// TestDialogMatrix is every kind of page by every kind of dialog, by every way and every
+// policy. Its tables are those of docs/bridge.md.
 func TestDialogMatrix(t *testing.T) {
 	t.Parallel()
-	kinds := []string{"alert", "confirm", "prompt", "beforeunload"}
-	policies := []messages.DialogPolicy{messages.PolicyMustRespond, messages.PolicyAutoAccept, messages.PolicyAutoDismiss}
 	var mu sync.Mutex
-	table := map[string]string{} // row, kind, path → what failed
+	found, why := map[cell]string{}, []string{}
+	asked := map[string]string{} // by page
 	t.Run("on", func(t *testing.T) {
-		for _, path := range []string{messages.PathNative, messages.PathBridge} {
+		refusing := host(t, hosted.Options{Refuse: []string{"Debugger"}})
+		for _, w := range ways {
 			for _, p := range policies {
-				t.Run(path+"/"+string(p), func(t *testing.T) {
+				t.Run(w.name+"/"+string(p), func(t *testing.T) {
 					t.Parallel()
-					r := setup(t)
+					r := setupOn(t, chromiumtest.Shared(t))
+					if w.by == "request" {
+						r = refusing.setup(t)
+					}
 					matrixPages(r)
-					k := r.task("matrix", policy(p), func(s *messages.TaskSpec) {
-						s.Bridge = map[string]string{messages.PathNative: messages.BridgeOff, messages.PathBridge: messages.BridgeOn}[path]
-					})
+					k := r.task("matrix", policy(p), func(s *messages.TaskSpec) { s.Bridge = w.bridge })
 					for _, c := range matrix {
-						s := c.open(k)
-						for _, kind := range kinds {
-							var err error
-							switch {
-							case kind != "beforeunload":
-								err = k.cell(c, s, kind, path, p)
-							case s.leave != "" && !c.none:
-								err = k.asksBefore(s)
-							default:
-								continue
-							}
-							mu.Lock()
-							cell := c.name + "|" + kind + "|" + path
-							if _, ok := table[cell]; !ok {
-								table[cell] = "ok"
-							}
-							if err != nil {
-								table[cell] = "FAILED"
-								t.Errorf("%s, %s: %v", c.name, kind, err)
-							} else if c.none {
-								table[cell] = "none"
-							}
-							mu.Unlock()
+						at := cell{w.name, c.name, p}
+						mu.Lock()
+						found[at] = "FAILED: ended the run" // if nothing else is heard of it
+						mu.Unlock()
+						kinds, result, failed := k.cell(c, w.bridge, w.by, p)
+						mu.Lock()
+						asked[c.name], found[at] = strings.Join(kinds, ", "), result
+						if len(failed) > 0 {
+							found[at] = "FAILED: " + strings.Join(slices.Sorted(maps.Keys(failed)), ", ")
 						}
+						for _, kind := range slices.Sorted(maps.Keys(failed)) {
+							why = append(why, fmt.Sprintf("%s, %s, %s, %s: %v", w.name, p, c.name, kind, failed[kind]))
+							t.Errorf("%s, %s: %v", c.name, kind, failed[kind])
+						}
+						mu.Unlock()
 					}
 				})
 			}
 		}
 	})
-	if !testing.Verbose() {
-		return
-	}
-	fmt.Print("\n| page | " + strings.Join(kinds, " | ") + " |\n|---|---|---|---|---|\n")
-	for _, c := range matrix {
-		fmt.Printf("| %s |", c.name)
-		for _, kind := range kinds {
-			native, bridge := table[c.name+"|"+kind+"|native"], table[c.name+"|"+kind+"|bridge"]
-			if native == bridge {
-				fmt.Printf(" %s |", native)
-			} else {
-				fmt.Printf(" native %s, bridge %s |", native, bridge)
-			}
+	var b strings.Builder
+	for _, w := range ways {
+		fmt.Fprintf(&b, "**%s%s**\n\n| page | dialogs |", strings.ToUpper(w.name[:1]), w.name[1:])
+		for _, p := range policies {
+			fmt.Fprintf(&b, " %s |", p)
 		}
-		fmt.Println()
+		b.WriteString("\n|---|---|---|---|---|\n")
+		for _, c := range matrix {
+			fmt.Fprintf(&b, "| %s | %s |", c.name, asked[c.name])
+			for _, p := range policies {
+				fmt.Fprintf(&b, " %s |", cmp.Or(found[cell{w.name, c.name, p}], "not reached"))
+			}
+			b.WriteString("\n")
+		}
+		b.WriteString("\n")
 	}
+	tables := strings.TrimSpace(b.String())
+	if *matrixTo != "" {
+		if err := os.WriteFile(*matrixTo, []byte(strings.Join(append([]string{tables}, why...), "\n")+"\n"), 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	if docs, err := os.ReadFile("../../docs/bridge.md"); err != nil || !t.Failed() && !strings.Contains(string(docs), tables) {
+		t.Errorf("docs/bridge.md does not have the tables that make dialog-matrix prints (%v)", err)
+	}
+}
+
+// cell tries one kind of page. It returns the kinds of dialogs, what their page is (ok,
+// none where the platform opens no dialog, native where the bridge is no way), and what
+// was wrong.
+func (k *task) cell(c row, bridge, by string, p messages.DialogPolicy) (kinds []string, result string, failed map[string]error) {
+	s := c.open(k)
+	path, state, result := messages.PathBridge, messages.BridgeOn, "ok"
+	switch {
+	case bridge == messages.BridgeOff:
+		path, state = messages.PathNative, messages.BridgeNative
+	case by == "request" && c.unheard:
+		path, state, result = messages.PathNative, messages.BridgeUnavailable, "native"
+	}
+	if c.none {
+		result = "none"
+	}
+	page := s.where.TargetID
+	if page == "" {
+		page = k.snapshot().PageTargetID
+	}
+	k.await(c.name+": "+state, func(s *messages.Snapshot) bool {
+		i := slices.IndexFunc(s.Pages, func(p messages.Page) bool { return p.TargetID == page })
+		return i >= 0 && s.Pages[i].Bridge == state && s.Connection.BridgeBy == by
+	})
+	failed = map[string]error{}
+	if !c.none {
+		k.asks(c, s, path, p, failed, calls...)
+	}
+	for _, a := range calls {
+		kinds = append(kinds, a.kind)
+		if c.none {
+			k.asks(c, s, path, p, failed, a)
+		}
+	}
+	if s.leave != "" && !c.none {
+		kinds = append(kinds, "beforeunload")
+		if err := k.asksBefore(s); err != nil {
+			failed["beforeunload"] = err
+		}
+	}
+	return kinds, result, failed
 }
