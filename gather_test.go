@@ -137,6 +137,10 @@ func saidInOneGo(t *testing.T, events int) {
 		t.Fatal(err)
 	}
 
+	ignored := func() int {
+		return (&world{T: t, node: node}).metric(`holdfast_link_events_total{what="events_ignored"}`)
+	}
+	before := ignored()
 	listener.put()
 	conn := b.Connections()[0]
 	say := func(method, params string, args ...any) {
@@ -154,6 +158,7 @@ func saidInOneGo(t *testing.T, events int) {
 			say("Runtime.consoleAPICalled", `{"type":"error","args":{},"timestamp":%d}`, i)
 		}
 		if i == events/2 {
+			say("Runtime.consoleAPICalled", `{"type":"log","args":[{"type":"string","value":"%d"}],"executionContextId":1,"timestamp":1}`, i)
 			say("Page.javascriptDialogOpening", `{"url":"http://a.test/","frameId":%q,"message":"go on?","type":"alert","hasBrowserHandler":false,"defaultPrompt":""}`, b.MainFrame(page))
 			say("Page.javascriptDialogClosed", `{"frameId":%q,"result":true,"userInput":""}`, b.MainFrame(page))
 			say("Page.frameNavigated", `{"frame":{"id":%q,"loaderId":"top","url":"http://a.test/top","securityOrigin":"http://a.test"},"type":"Navigation"}`, b.MainFrame(page))
@@ -194,6 +199,9 @@ func saidInOneGo(t *testing.T, events int) {
 	}
 	if snap.FrameTree.Top.URL != "http://a.test/top" || len(snap.ConsoleErrors) != messages.MaxConsoleErrors || snap.Connection.Reconnects != 0 {
 		t.Errorf("top %s, %d errors, %d reconnects", snap.FrameTree.Top.URL, len(snap.ConsoleErrors), snap.Connection.Reconnects)
+	}
+	if n := ignored() - before; n < 1 {
+		t.Errorf("%d events have ended in the reader: what a page logs has not", n)
 	}
 	shed := (&world{T: t, node: node}).metric(`holdfast_shed_total{bound="console_errors"}`)
 	if shed != 0 {

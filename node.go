@@ -157,7 +157,7 @@ func (n *Node) dial(ctx context.Context, r messages.Role, u messages.CDPURL, onC
 		events = session.AnchorEvents()
 	}
 	return transport.Dial(ctx, u, transport.DialOptions{
-		HTTPClient: n.cfg.HTTPClient, Events: events, KeepAlive: n.cfg.KeepAlive, Stats: &n.stats,
+		HTTPClient: n.cfg.HTTPClient, Events: events, Unwanted: session.Unwanted, KeepAlive: n.cfg.KeepAlive, Stats: &n.stats,
 		OnClose: func(err error) {
 			if p, ok := errors.AsType[*transport.PanicError](err); ok {
 				n.log.Error("a link's reader panicked", "reason", p.What, "stack", string(p.Stack))

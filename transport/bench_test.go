@@ -21,19 +21,21 @@ import (
 // reads events; the peer's side is a bare connection that does not either.
 func TestEventsDoNotAllocate(t *testing.T) {
 	for name, tc := range map[string]struct {
-		event string
-		want  []string
+		event    string
+		want     []string
+		unwanted func(string, []byte) bool
 	}{
-		"ignored, 600 B":   {console600, nil},
-		"ignored, 8 KB":    {network8k, nil},
-		"delivered, 600 B": {console600, []string{"Runtime.consoleAPICalled"}},
-		"unknown session":  {strings.Replace(console600, "73FD", "84AE", 1), []string{"Runtime.consoleAPICalled"}},
+		"ignored, 600 B":   {console600, nil, nil},
+		"ignored, 8 KB":    {network8k, nil, nil},
+		"unwanted, 600 B":  {console600, []string{"Runtime.consoleAPICalled"}, func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte(`{"type":"log"`)) }},
+		"delivered, 600 B": {console600, []string{"Runtime.consoleAPICalled"}, nil},
+		"unknown session":  {strings.Replace(console600, "73FD", "84AE", 1), []string{"Runtime.consoleAPICalled"}, nil},
 	} {
 		const batch = 200
 		frames := bytes.Repeat(frame(tc.event), batch)
 		conns, done := make(chan net.Conn), make(chan struct{})
 		var stats transport.Stats
-		m := newRawBrowser(t, func(c net.Conn) { conns <- c; <-done }).dial(t, transport.DialOptions{Events: tc.want, Stats: &stats, KeepAlive: -1})
+		m := newRawBrowser(t, func(c net.Conn) { conns <- c; <-done }).dial(t, transport.DialOptions{Events: tc.want, Unwanted: tc.unwanted, Stats: &stats, KeepAlive: -1})
 		m.Bind("73FD0A4E6B1C4C0E9A35F2D4B6C81E9A", func(transport.Event) {})
 		c := <-conns
 		n := testing.AllocsPerRun(20, func() {

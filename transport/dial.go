@@ -29,6 +29,12 @@ type DialOptions struct {
 	// Events are the methods that sinks get. All others end in the reader. The list
 	// is kept, and not to be written to any more.
 	Events []string
+	// Unwanted says of an event of one of these methods that no sink wants it: then it
+	// ends in the reader too. It is asked once the method is known, of an event with its
+	// params right behind that, and told how they begin: head runs on to the end of the
+	// message, and nothing has looked at it. What is written in another way sinks get;
+	// so do those events that tell of sessions. Nil: all are wanted.
+	Unwanted func(method string, head []byte) bool
 	// MaxMessage bounds one message from the peer, in bytes; 0 is
 	// messages.MaxCDPMessage, and 1 GiB the most. A larger one is discarded, and the call it
 	// answers gets ErrTooLarge.

@@ -10,6 +10,9 @@ import (
 	"holdfast/transport"
 )
 
+// startsOdd takes some events for unwanted, of whatever method.
+func startsOdd(_ string, head []byte) bool { return len(head) > 1 && head[1]%2 == 1 }
+
 // FuzzReader lets a link read arbitrary bytes, as WebSocket frames and as the
 // payload of a text frame. Whatever comes, every call gets one outcome and the
 // link ends once.
@@ -32,7 +35,7 @@ func FuzzReader(f *testing.F) {
 			_, _ = c.Write(b)
 			_ = c.Close()
 			<-read
-		}).dial(t, transport.DialOptions{MaxMessage: 1 << 10, Events: testEvents, OnClose: func(error) { closes.Add(1) }})
+		}).dial(t, transport.DialOptions{MaxMessage: 1 << 10, Events: testEvents, Unwanted: startsOdd, OnClose: func(error) { closes.Add(1) }})
 		sink := func(transport.Event) { heard.Add(1) }
 		m.Bind("", func(e transport.Event) { heard.Add(1); m.Bind("S1", sink) })
 		const calls = 3

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -248,8 +249,7 @@ func (r *reader) handle(kind websocket.MessageType, msg []byte) *LinkError {
 	// with only their names looked at.
 	name := ""
 	if method := peekMethod(msg); method != nil && kind == websocket.MessageText && msg[len(msg)-1] == '}' {
-		var wanted bool
-		if name, wanted = m.wants.find(method); !wanted && string(method) != attachedEvent && string(method) != detachedEvent {
+		if name = m.wanted(method, msg); name == "" && string(method) != attachedEvent && string(method) != detachedEvent {
 			r.begun, r.garbage = true, 0
 			r.ignored++
 			r.ignoredBytes += uint64(len(msg))
@@ -293,6 +293,19 @@ func (r *reader) handle(kind websocket.MessageType, msg []byte) *LinkError {
 		m.stats.Strange.Add(1)
 	}
 	return nil
+}
+
+// wanted returns the wanted name that msg begins with, method as peekMethod has found
+// it, and "" where nobody wants the message.
+func (m *Mux) wanted(method, msg []byte) string {
+	name, _ := m.wants.find(method)
+	if name == "" || m.opts.Unwanted == nil {
+		return name
+	}
+	if head, ok := bytes.CutPrefix(msg[len(methodHead)+len(method)+1:], []byte(`,"params":`)); ok && m.opts.Unwanted(name, head) {
+		return ""
+	}
+	return name
 }
 
 func (m *Mux) countEvent(size int) {

@@ -89,6 +89,46 @@ func TestEvents(t *testing.T) {
 			t.Error(d)
 		}
 	})
+	t.Run("that are unwanted end in the reader, where they are as Chrome writes them", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			var stats transport.Stats
+			var page heard
+			var asked []string
+			unwanted := func(params string) string {
+				return `{"method":"A.event","params":` + params + `,"sessionId":"S1"}`
+			}
+			m := newBrowser(t, script(attachS1,
+				unwanted(`{"no":1}`), unwanted(`{"n":1}`), unwanted(`{"no":"\"}}`),
+				`{"method":"A.event","sessionId":"S1"}`,
+				`{"method":"A.event", "params":{"no":2},"sessionId":"S1"}`,
+				`{"sessionId":"S1","method":"A.event","params":{"no":3}}`,
+				`{"method":"A.ev\u0065nt","params":{"no":4},"sessionId":"S1"}`,
+				detachS1, unwanted(`{"n":2}`))).
+				dial(t, transport.DialOptions{Events: testEvents, Stats: &stats, Unwanted: func(method string, head []byte) bool {
+					asked = append(asked, method)
+					return method != "A.event" || strings.HasPrefix(string(head), `{"no":`)
+				}})
+			m.Bind("", func(e transport.Event) {
+				if e.Method == "Target.attachedToTarget" {
+					m.Bind("S1", page.sink)
+				} else {
+					m.Unbind("S1")
+				}
+			})
+			synctest.Wait()
+			want := []string{`S1 A.event {"n":1}`, `S1 A.event `, `S1 A.event {"no":2}`, `S1 A.event {"no":3}`, `S1 A.event {"no":4}`}
+			if d := cmp.Diff(want, page.got()); d != "" {
+				t.Error(d)
+			}
+			if n := len(asked); n != 6 {
+				t.Errorf("asked about %q", asked)
+			}
+			if in, ignored, unknown := stats.EventsIn.Load(), stats.EventsIgnored.Load(), stats.EventsUnknown.Load(); in != 10 || ignored != 2 || unknown != 1 {
+				t.Errorf("of %d events %d were ignored and %d of no session", in, ignored, unknown)
+			}
+		})
+	})
 	t.Run("of sessions nobody announced are counted", func(t *testing.T) {
 		t.Parallel()
 		var stats transport.Stats

@@ -15,7 +15,7 @@ import (
 const MaxConsoleText = 2000
 
 // Console calls begin with their type; everything but errors is left
-// undecoded, because a page can log thousands of lines a second.
+// undecoded, because a page can log hundreds of thousands of lines a second.
 var (
 	consoleError  = []byte(`{"type":"error"`)
 	consoleAssert = []byte(`{"type":"assert"`)
@@ -25,6 +25,12 @@ const consoleCalled = "Runtime.consoleAPICalled"
 
 func isConsoleError(params []byte) bool {
 	return bytes.HasPrefix(params, consoleError) || bytes.HasPrefix(params, consoleAssert)
+}
+
+// Unwanted says of an event of [Events], by how its params begin, that decode would
+// make nothing of it: what a page logs ends in the link's reader.
+func Unwanted(method string, head []byte) bool {
+	return method == consoleCalled && !isConsoleError(head)
 }
 
 func decodeConsole(c *Config, same *repeated, params []byte) any {

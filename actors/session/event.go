@@ -13,7 +13,8 @@ import (
 )
 
 // Events are the CDP events that somebody in Holdfast wants. All others end
-// in the link's reader, counted and never decoded. All links share the list.
+// in the link's reader, counted and never decoded, and so do those of them that are
+// [Unwanted]. All links share the list.
 func Events() []string { return events }
 
 // AnchorEvents are those that somebody wants on a task's anchor link.

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 
 	"holdfast/actors/session"
 	"holdfast/messages"
+	"holdfast/transport"
 )
 
 // What a browser says runs through here on the link's reader: whatever it is,
@@ -64,6 +66,50 @@ func FuzzDecode(f *testing.F) {
 			m.Step(time.Unix(1, 0), fact)
 		}
 	})
+}
+
+// FuzzUnwanted: what ends in the link's reader is nothing that decode would have made
+// something of. Of members that come twice the reader believes the first, which no
+// browser writes, and no page can make one write.
+func FuzzUnwanted(f *testing.F) {
+	for _, seed := range []string{
+		`{"type":"log","args":[]},"sessionId":"S"}`, `{"type":"error","args":[],"timestamp":1},"sessionId":"S"}`, `{"type":"assert"}}`,
+		`{"type":"errors"}}`, `{"type":"err\u006fr"}}`, `{ "type":"error"}}`, `{"args":[],"type":"error"}}`, `{}}`, `null}`, `"error"}`, ``,
+		`{"type":"log"},"params":{"type":"error"}}`, `{"type":"warning","args":[{"type":"string","value":"\",\"type\":\"error\""}]}}`,
+		`{"timestamp":1,"exceptionDetails":{"text":"Uncaught"}}}`, `{"frameId":"F","loaderId":"L","name":"load"}}`,
+	} {
+		for _, method := range []string{"Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Page.lifecycleEvent"} {
+			f.Add(method, []byte(seed))
+		}
+	}
+	f.Fuzz(func(t *testing.T, method string, head []byte) {
+		if !slices.Contains(session.Events(), method) || !session.Unwanted(method, head) {
+			return
+		}
+		msg := append([]byte(`{"method":"`+method+`","params":`), head...)
+		e, err := transport.Scan(msg)
+		if err != nil || e.Params == nil || len(head) == 0 || &e.Params[0] != &msg[len(msg)-len(head)] {
+			return // no message, or params that come twice
+		}
+		if fact := session.Decode(session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true}, time.Unix(0, 0), string(e.Method), e.Params); fact != nil && string(e.Method) == method {
+			t.Errorf("%s is unwanted, and means %+v", msg, fact)
+		}
+	})
+}
+
+func TestWhatAPageLogsIsUnwantedAndItsErrorsAreNot(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"log", "debug", "info", "error", "warning", "dir", "dirxml", "table", "trace", "clear", "startGroup", "startGroupCollapsed", "endGroup", "assert", "profile", "profileEnd", "count", "timeEnd"} {
+		head := []byte(`{"type":"` + kind + `","args":[],"executionContextId":1,"timestamp":1},"sessionId":"S"}`)
+		if got, want := session.Unwanted("Runtime.consoleAPICalled", head), kind != "error" && kind != "assert"; got != want {
+			t.Errorf("console.%s: unwanted %v", kind, got)
+		}
+	}
+	for _, method := range session.Events() {
+		if method != "Runtime.consoleAPICalled" && session.Unwanted(method, []byte(`{"type":"log"}}`)) {
+			t.Errorf("%s is unwanted", method)
+		}
+	}
 }
 
 func FuzzDecodeFrameTree(f *testing.F) {
