@@ -119,6 +119,49 @@ func peekMethod(msg []byte) []byte {
 	return msg[len(methodHead):end]
 }
 
+// unread returns what stands behind the method of an event as Chrome writes them, up
+// to the session's id, and that. Nothing has walked it: that the id is a member of the
+// message is known by the end of the message alone. That is exact for valid JSON. The
+// last brace is the message's, so the quote before it ends a text, which begins at the
+// quote before, as a colon stands in front of that one and no backslash; so the name is
+// a key, by the comma in front of it, and what comes last counts.
+func unread(msg []byte, method string) (params, session []byte, ok bool) {
+	const (
+		sessionKey = `,"sessionId":"`
+		maxSession = 64
+	)
+	rest, ok := paramsOf(msg, len(method))
+	rest, closed := bytes.CutSuffix(rest, []byte(`"}`))
+	if !ok || !closed {
+		return nil, nil, false
+	}
+	from := max(0, len(rest)-maxSession)
+	i := from + bytes.LastIndexByte(rest[from:], '"') + 1
+	if session = rest[i:]; scan.PlainEnd(msg, len(msg)-len(`"}`)-len(session)) != len(msg)-len(`"}`) {
+		return nil, nil, false
+	}
+	params, ok = bytes.CutSuffix(rest[:i], []byte(sessionKey))
+	return params, session, ok && len(session) > 0 && len(params) > 0
+}
+
+// paramsOf returns what comes behind the name of an event, which peekMethod has found,
+// from its params on.
+func paramsOf(msg []byte, nameLen int) ([]byte, bool) {
+	return bytes.CutPrefix(msg[len(methodHead)+nameLen+1:], []byte(`,"params":`))
+}
+
+// Whole returns the params of an event that was taken unread, which is what Scan would
+// have made of them; nil where it is no event, or none of that method.
+func Whole(e Event) []byte {
+	msg := make([]byte, 0, len(methodHead)+len(e.Method)+len(e.Params)+len(`","params":}`))
+	msg = append(append(append(msg, methodHead...), e.Method...), `","params":`...)
+	read, err := Scan(append(append(msg, e.Params...), '}'))
+	if err != nil || read.HasID || string(read.Method) != e.Method {
+		return nil
+	}
+	return read.Params
+}
+
 // scanAny reads a message in whatever form JSON allows.
 func scanAny(msg []byte) (Envelope, error) {
 	var e Envelope

@@ -139,6 +139,70 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
+// FuzzUnread holds what the reader finds of an event by its two ends against the walk
+// from one to the other, for whatever is JSON; for the rest it is enough to survive.
+func FuzzUnread(f *testing.F) {
+	for _, s := range []string{
+		console600, network8k, opening, attachS1, detachS1, eventOf("S1", 1), reply110,
+		`{"method":"M","params":{"a":"\",\"sessionId\":\"no\"}"},"sessionId":"S"}`, `{"method":"M","params":{"a":",\"sessionId\":\"no"}}`,
+		`{"method":"M","params":"x,\\","sessionId":"S"}`, `{"method":"M","params":{"a":{"b":1,"sessionId":"no"}}}`, `{"method":"M","params":{"b":1,"sessionId":"no"}}`,
+		`{"method":"M","params":{},"id":5,"sessionId":"S"}`, `{"method":"M","params":{},"params":[],"sessionId":"S"}`, `{"method":"M","params":{},"method":"N","sessionId":"S"}`,
+		`{"method":"M","params":{},"sessionId":"a","sessionId":"b"}`, `{"method":"M","params":{},"sessionId":"\u0053"}`, `{"method":"M","params":{},"sessionId":""}`,
+		`{"method":"M","params":,"sessionId":"S"}`, `{"method":"M","params":{"a":[}],"sessionId":"S"}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, msg []byte) {
+		e, id, ok := transport.Unread(msg)
+		whole := transport.Whole(e)
+		if !ok || !json.Valid(msg) {
+			return
+		}
+		read, err := transport.Scan(msg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(read.SessionID, id) || len(id) == 0 {
+			t.Errorf("%s: of session %q, by its end of %q", msg, read.SessionID, id)
+		}
+		want := read.Params
+		if read.HasID || string(read.Method) != e.Method {
+			want = nil
+		}
+		if !bytes.Equal(want, whole) || (want == nil) != (whole == nil) {
+			t.Errorf("%s: params %q, unread %q", msg, want, whole)
+		}
+	})
+}
+
+func TestUnread(t *testing.T) {
+	t.Parallel()
+	for msg, want := range map[string]string{
+		eventOf("S1", 1): `S1 {"n":1}`,
+		`{"method":"M","params":{"a":"\",\"sessionId\":\"no\"}"},"sessionId":"S"}`: `S {"a":"\",\"sessionId\":\"no\"}"}`,
+		`{"method":"M","params":{},"id":5,"sessionId":"S"}`:                        `S {},"id":5`,
+		`{"method":"M","params":{},"sessionId":"` + strings.Repeat("S", 64) + `"}`: strings.Repeat("S", 64) + ` {}`,
+		`{"method":"M","params":{},"sessionId":"` + strings.Repeat("S", 65) + `"}`: "",
+		`{"method":"M","params":{"a":{"b":1,"sessionId":"no"}}}`:                   "",
+		`{"method":"M","params":{"b":",\"sessionId\":\"no"}}`:                      "",
+		`{"method":"M","params":{},"sessionId":"a\u0062"}`:                         "",
+		`{"method":"M","params":{},"sessionId":""}`:                                "",
+		`{"method":"M","params":{},"sessionId":"S" }`:                              "",
+		`{"method":"M","params":{},"sessionId":"S","id":5}`:                        "",
+		`{"method":"M","sessionId":"S"}`:                                           "",
+		`{"method":"M", "params":{},"sessionId":"S"}`:                              "",
+		reply110: "",
+	} {
+		got := ""
+		if e, session, ok := transport.Unread([]byte(msg)); ok {
+			got = string(session) + " " + string(e.Params)
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", msg, got, want)
+		}
+	}
+}
+
 type rawEnvelope struct {
 	ID        *int64          `json:"id"`
 	Method    string          `json:"method"`

@@ -36,8 +36,11 @@ func FuzzReader(f *testing.F) {
 			_ = c.Close()
 			<-read
 		}).dial(t, transport.DialOptions{MaxMessage: 1 << 10, Events: testEvents, Unwanted: startsOdd, OnClose: func(error) { closes.Add(1) }})
-		sink := func(transport.Event) { heard.Add(1) }
-		m.Bind("", func(e transport.Event) { heard.Add(1); m.Bind("S1", sink) })
+		gathering := transport.Gathering{
+			Sink: func(transport.Event) { heard.Add(1) }, Settle: func() {},
+			Unread: func(e transport.Event) bool { heard.Add(1); return len(transport.Whole(e))%2 == 1 },
+		}
+		m.Bind("", func(e transport.Event) { heard.Add(1); m.Gather("S1", gathering) })
 		const calls = 3
 		for range calls {
 			m.Start(transport.Call{SessionID: "S1", Method: "A.b", Done: func(transport.Reply) { told.Add(1) }})

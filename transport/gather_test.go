@@ -28,9 +28,10 @@ func (g *gatherer) note(format string, args ...any) {
 }
 
 func (g *gatherer) bind(m *transport.Mux, session messages.SessionID) {
-	m.Gather(session,
-		func(e transport.Event) { g.note("%s%s", session, strings.Trim(string(e.Params), `{}n":`)) },
-		func() { g.note("%s settles", session) })
+	m.Gather(session, transport.Gathering{
+		Sink:   func(e transport.Event) { g.note("%s%s", session, strings.Trim(string(e.Params), `{}n":`)) },
+		Settle: func() { g.note("%s settles", session) },
+	})
 }
 
 func (g *gatherer) want(t *testing.T, want ...string) {
@@ -127,6 +128,43 @@ func TestGather(t *testing.T) {
 			})
 		})
 	}
+	t.Run("of events taken unread, in their order among those that are told", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			var g gatherer
+			var stats transport.Stats
+			conns, done := make(chan net.Conn, 1), make(chan struct{})
+			m := newRawBrowser(t, func(c net.Conn) { conns <- c; <-done }).dial(t, transport.DialOptions{Events: testEvents, Stats: &stats})
+			c := <-conns
+			m.Gather("S1", transport.Gathering{
+				Sink:   func(e transport.Event) { g.note("%s %s", e.Method, e.Params) },
+				Settle: func() { g.note("settles") },
+				Unread: func(e transport.Event) bool {
+					takes := !strings.HasPrefix(string(e.Params), `{"n":2`)
+					g.note("unread %v %s %s %s", takes, e.SessionID, e.Params, transport.Whole(e))
+					return takes
+				},
+			})
+			m.Bind("S2", func(e transport.Event) { g.note("%s %s", e.SessionID, e.Params) })
+			of := func(rest string) []byte { return frame(`{"method":"A.event","params":` + rest) }
+			_, _ = c.Write(slices.Concat(
+				of(`{"n":1},"sessionId":"S1"}`), of(`{"n":2},"sessionId":"S1"}`), of(`{"n":3}, "sessionId":"S1"}`), of(`{"n":4},"more":[],"sessionId":"S1"}`),
+				of(`{"n":5},"id":1,"sessionId":"S1"}`), of(`{"n":6},"sessionId":"S2"}`), of(`{"n":7},"sessionId":"S3"}`), of(`{"n":8},"sessionId":"S1"}`),
+				frame(strings.Replace(detachS1, `"}}`, `"},"sessionId":"S1"}`, 1)),
+			))
+			synctest.Wait()
+			g.want(
+				t,
+				`unread true S1 {"n":1} {"n":1}`, `unread false S1 {"n":2} `+`{"n":2}`, `A.event {"n":2}`, `A.event {"n":3}`, `unread true S1 {"n":4},"more":[] {"n":4}`,
+				`unread true S1 {"n":5},"id":1 `, "settles", `S2 {"n":6}`, `unread true S1 {"n":8} {"n":8}`, `Target.detachedFromTarget {"sessionId":"S1"}`, "settles",
+			)
+			if in, told, unknown := stats.EventsIn.Load(), stats.EventsDelivered.Load(), stats.EventsUnknown.Load(); in != 9 || told != 8 || unknown != 1 {
+				t.Errorf("of %d events %d were delivered and %d of no session", in, told, unknown)
+			}
+			close(done)
+			m.Close()
+		})
+	})
 	t.Run("for the one who was bound, when another takes over in the midst of it", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
@@ -134,10 +172,10 @@ func TestGather(t *testing.T) {
 			conns, done := make(chan net.Conn, 1), make(chan struct{})
 			m := newRawBrowser(t, func(c net.Conn) { conns <- c; <-done }).dial(t, transport.DialOptions{Events: testEvents})
 			c := <-conns
-			m.Gather("S1", func(transport.Event) {
+			m.Gather("S1", transport.Gathering{Sink: func(transport.Event) {
 				g.note("old")
-				m.Gather("S1", func(transport.Event) { g.note("new") }, func() { g.note("new settles") })
-			}, func() { g.note("old settles") })
+				m.Gather("S1", transport.Gathering{Sink: func(transport.Event) { g.note("new") }, Settle: func() { g.note("new settles") }})
+			}, Settle: func() { g.note("old settles") }})
 			_, _ = c.Write(slices.Concat(frame(eventOf("S1", 1)), frame(eventOf("S1", 2)), frame(eventOf("S1", 3))))
 			synctest.Wait()
 			g.want(t, "old", "old settles", "new", "new", "new settles")

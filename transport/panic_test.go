@@ -26,13 +26,20 @@ func TestASinkThatPanicsEndsItsLinkAlone(t *testing.T) {
 			func(m *transport.Mux) { m.Bind("S1", func(transport.Event) { panic(secret) }) },
 			"a sink panicked with a value of type string",
 		},
+		"when it takes an event unread": {
+			[]string{attachS1, eventOf("S1", 1)},
+			func(m *transport.Mux) {
+				m.Gather("S1", transport.Gathering{Sink: none, Settle: func() {}, Unread: func(transport.Event) bool { panic(secret) }})
+			},
+			"a sink panicked with a value of type string",
+		},
 		"when it settles": {
 			[]string{attachS1, eventOf("S1", 1)},
 			func(m *transport.Mux) {
-				m.Gather("S1", none, func() {
+				m.Gather("S1", transport.Gathering{Sink: none, Settle: func() {
 					var nobody *messages.Event
 					_ = nobody.Type
-				})
+				}})
 			},
 			"runtime error: invalid memory address or nil pointer dereference",
 		},

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -255,6 +254,13 @@ func (r *reader) handle(kind websocket.MessageType, msg []byte) *LinkError {
 			r.ignoredBytes += uint64(len(msg))
 			return nil
 		}
+		if name != "" && m.offer(msg, name) {
+			r.begun, r.garbage = true, 0
+			m.countEvent(len(msg))
+			r.deep = true
+			r.events++
+			return nil
+		}
 	}
 	var e Envelope
 	err := errBinary
@@ -302,7 +308,7 @@ func (m *Mux) wanted(method, msg []byte) string {
 	if name == "" || m.opts.Unwanted == nil {
 		return name
 	}
-	if head, ok := bytes.CutPrefix(msg[len(methodHead)+len(method)+1:], []byte(`,"params":`)); ok && m.opts.Unwanted(name, head) {
+	if head, ok := paramsOf(msg, len(method)); ok && m.opts.Unwanted(name, head) {
 		return ""
 	}
 	return name

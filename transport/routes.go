@@ -31,6 +31,21 @@ type Event struct {
 // must not block; it may call the Mux.
 type Sink func(Event)
 
+// Gathering is a sink that gathers events which come in one go.
+type Gathering struct {
+	Sink Sink
+	// Settle is called where Sink is, once after one or more events: before anything is
+	// told of what came behind them, be it an event of another session, a reply or the
+	// link's end, and before the reader waits. So nobody can tell that the events were
+	// gathered. It must not block; it may call the Mux.
+	Settle func()
+	// Unread, if not nil, is asked to take an event, as Chrome writes them, that nobody
+	// has walked: what will walk it all the same need not wait until the reader has. Its
+	// Params run on to the session's id, wherever they end: see [Whole]. If it says no,
+	// it has done nothing, and the event is read, and told to Sink.
+	Unread func(Event) bool
+}
+
 // route is where a session's events go. A session gets its route when an
 // attachedToTarget event announces it, or when it is bound.
 type route struct {
@@ -47,14 +62,10 @@ func (r *route) full() bool { return len(r.queue) >= maxKeptEvents || r.bytes >=
 
 // Bind sends the session's events to s, first those that came since it was
 // announced. A second Bind replaces the sink.
-func (m *Mux) Bind(session messages.SessionID, s Sink) { m.Gather(session, s, nil) }
+func (m *Mux) Bind(session messages.SessionID, s Sink) { m.Gather(session, Gathering{Sink: s}) }
 
-// Gather is Bind for a sink that gathers events which come in one go. Settle is
-// called where s is, once after one or more events: before anything is told of what
-// came behind them, be it an event of another session, a reply or the link's end,
-// and before the reader waits. So nobody can tell that the events were gathered. It
-// must not block; it may call the Mux.
-func (m *Mux) Gather(session messages.SessionID, s Sink, settle func()) {
+// Gather is Bind for a sink that gathers.
+func (m *Mux) Gather(session messages.SessionID, g Gathering) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.end != nil {
@@ -68,9 +79,9 @@ func (m *Mux) Gather(session messages.SessionID, s Sink, settle func()) {
 	case r.sink == nil:
 		m.unbound--
 	}
-	r.sink, r.gatherer = s, nil
-	if settle != nil {
-		r.gatherer = &gatherer{session, settle}
+	r.sink, r.gatherer = g.Sink, nil
+	if g.Settle != nil {
+		r.gatherer = &gatherer{session, g.Settle, g.Unread}
 	}
 	if r.flushing != nil || len(r.queue) == 0 {
 		return
@@ -224,6 +235,33 @@ func (m *Mux) route(session []byte, method string, params []byte) {
 type gatherer struct {
 	session messages.SessionID
 	settle  func()
+	unread  func(Event) bool
+}
+
+// offer gives an event to a sink that takes it unread; false, and nothing is done,
+// where there is none that does.
+func (m *Mux) offer(msg []byte, method string) bool {
+	params, session, ok := unread(msg, method)
+	if !ok || method == attachedEvent || method == detachedEvent { // those tell of sessions
+		return false
+	}
+	m.mu.Lock()
+	r := m.routes[messages.SessionID(session)]
+	if m.end != nil || r == nil || r.gatherer == nil || r.gatherer.unread == nil || r.flushing != nil {
+		m.mu.Unlock()
+		return false
+	}
+	e, g := Event{SessionID: r.id, Method: method, Params: params}, r.gatherer
+	m.mu.Unlock()
+	if m.gathering != g {
+		m.settle()
+	}
+	if !g.unread(e) {
+		return false
+	}
+	m.gathering = g
+	m.stats.EventsDelivered.Add(1)
+	return true
 }
 
 // settle has the sink that gathers do what it has put off.

@@ -55,7 +55,7 @@ func NewPort(cfg Config, mux *transport.Mux, sys *guard.System, pid *actor.PID, 
 // Init implements guard.Behavior.
 func (p *Page) Init(c *guard.Context) {
 	in := &intake{cfg: p.machine.cfg, mux: p.mux, door: c.Door(), queued: &p.queued, bounds: p.bounds}
-	p.mux.Gather(p.machine.cfg.Session, in.take, in.settle)
+	p.mux.Gather(p.machine.cfg.Session, transport.Gathering{Sink: in.take, Settle: in.settle, Unread: in.takeUnread})
 	p.step(c, Start{})
 }
 

@@ -64,6 +64,8 @@ var (
 	}
 )
 
+const frameNavigated = "Page.frameNavigated"
+
 // Events that concern one session only and never leave its machine.
 type (
 	lifecycle struct {
@@ -99,7 +101,7 @@ const (
 )
 
 var long = map[string]bool{
-	"Page.frameAttached": true, "Page.frameNavigated": true, "Page.navigatedWithinDocument": true, "Page.frameStartedNavigating": true, "Runtime.consoleAPICalled": true,
+	"Page.frameAttached": true, frameNavigated: true, "Page.navigatedWithinDocument": true, "Page.frameStartedNavigating": true, "Runtime.consoleAPICalled": true,
 	"Runtime.exceptionThrown": true, "Target.attachedToTarget": true, "Target.targetInfoChanged": true,
 	"Debugger.paused": true, "Runtime.bindingCalled": true, "Fetch.requestPaused": true,
 }
@@ -154,7 +156,7 @@ func decodeOther(c *Config, same *repeated, now time.Time, method string, params
 			Gen: c.Gen, Session: c.Session, Page: c.Page,
 			Frame: messages.FrameID(clip(e.Frame, maxID)), Parent: messages.FrameID(clip(e.Parent, maxID)),
 		}
-	case "Page.frameNavigated":
+	case frameNavigated:
 		if f, ok := quickNavigated(c, same, params); ok {
 			return f
 		}

@@ -4,11 +4,23 @@ import (
 	"time"
 
 	"holdfast/messages"
+	"holdfast/transport"
 )
 
 // Decode is what the link's reader does with an event of session c.
 func Decode(c Config, now time.Time, method string, params []byte) any {
 	return decode(&c, &repeated{}, now, method, params)
+}
+
+// DecodeUnread is what is made of a frequent event that nobody has walked.
+func DecodeUnread(c Config, method string, params []byte) any {
+	s := said{items: []saidItem{{method: method, to: len(params)}}, text: params}
+	return s.decode(&c, 0)
+}
+
+// IsFrequent says whether an event is taken unread.
+func IsFrequent(method string, params []byte) bool {
+	return isFrequent(transport.Event{Method: method, Params: params})
 }
 
 // DecodeFrameTree reads the result of Page.getFrameTree.

@@ -1,11 +1,14 @@
 package session_test
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
 
 	"holdfast/actors/session"
 	"holdfast/messages"
@@ -93,6 +96,33 @@ func FuzzUnwanted(f *testing.F) {
 		}
 		if fact := session.Decode(session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true}, time.Unix(0, 0), string(e.Method), e.Params); fact != nil && string(e.Method) == method {
 			t.Errorf("%s is unwanted, and means %+v", msg, fact)
+		}
+	})
+}
+
+// FuzzUnread: an event that is taken before anybody has walked it means what it would
+// mean otherwise.
+func FuzzUnread(f *testing.F) {
+	for _, e := range events {
+		f.Add(e.method, []byte(e.params))
+		f.Add(e.method, []byte(e.params+`,"more":[]`))
+	}
+	for _, more := range []string{`,"id":1`, `,"params":{"type":"log"}`, `,"method":"Page.frameNavigated"`, `,"sessionId":"T"`, `}`, ` `, `,"`} {
+		f.Add("Runtime.consoleAPICalled", []byte(`{"type":"error","args":[{"type":"string","value":"boom"}],"timestamp":5}`+more))
+	}
+	cfg := session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true}
+	f.Fuzz(func(t *testing.T, method string, params []byte) {
+		if !session.IsFrequent(method, params) {
+			return
+		}
+		var want any
+		e, err := transport.Scan([]byte(`{"method":"` + method + `","params":` + string(params) + `,"sessionId":"S"}`))
+		if err == nil && !e.HasID && string(e.Method) == method {
+			want = session.Decode(cfg, time.Time{}, method, e.Params)
+		}
+		got := session.DecodeUnread(cfg, method, params)
+		if d := cmp.Diff(want, got, cmp.Exporter(func(reflect.Type) bool { return true })); d != "" {
+			t.Errorf("%s %s: %s", method, params, d)
 		}
 	})
 }

@@ -117,10 +117,33 @@ func (it *saidItem) isError() bool {
 
 // decode returns the fact of an item, nil where there is none.
 func (s *said) decode(c *Config, i int) any {
-	if it := &s.items[i]; it.fact == nil {
-		return decode(c, &s.same, time.Time{}, it.method, s.text[it.from:it.to])
+	it := &s.items[i]
+	if it.fact != nil {
+		return it.fact
 	}
-	return s.items[i].fact
+	params := s.text[it.from:it.to]
+	if fact := decodeUnread(c, &s.same, it.method, params); fact != nil {
+		return fact
+	}
+	// It is not as Chrome writes it.
+	return decode(c, &s.same, time.Time{}, it.method, transport.Whole(transport.Event{Method: it.method, Params: params}))
+}
+
+// decodeUnread is decode for an event that is frequent, and that nobody has walked: a
+// quick reader goes to its end, and finds that it is one. Nil is for whoever is
+// thorough.
+func decodeUnread(c *Config, same *repeated, method string, params []byte) any {
+	switch method {
+	case consoleCalled:
+		if r, ok := quickConsole(c, same, params); ok {
+			return r
+		}
+	case frameNavigated:
+		if f, ok := quickNavigated(c, same, params); ok {
+			return f
+		}
+	}
+	return nil
 }
 
 // intake takes a session's events from the link and gathers those that come in one
@@ -152,23 +175,44 @@ func (in *intake) take(e transport.Event) {
 		}
 		return
 	}
+	in.begin()
+	if fact := decode(in.cfg, &in.said.same, time.Now(), e.Method, e.Params); fact != nil {
+		in.keep(saidItem{method: e.Method, fact: fact}, nil)
+	}
+}
+
+// takeUnread is take for an event that nobody has walked yet. It takes what is
+// frequent: the actor walks that, or does if it is not behind.
+func (in *intake) takeUnread(e transport.Event) bool {
+	if !isFrequent(e) {
+		return false
+	}
+	in.begin()
+	item := saidItem{method: e.Method}
+	if !in.unread || len(e.Params) > maxUnread {
+		if item.fact = decodeUnread(in.cfg, &in.said.same, e.Method, e.Params); item.fact == nil {
+			return false
+		}
+	}
+	in.keep(item, e.Params)
+	return true
+}
+
+func (in *intake) begin() {
 	if in.said == nil {
 		in.said = saids.Get().(*said)
 		in.unread = in.queued.events.Load() < behind
 	}
-	item := saidItem{method: e.Method}
-	if !in.unread || len(e.Params) > maxUnread || !isFrequent(e) {
-		if item.fact = decode(in.cfg, &in.said.same, time.Now(), e.Method, e.Params); item.fact == nil {
-			return
-		}
-	}
+}
+
+func (in *intake) keep(item saidItem, params []byte) {
 	if item.isError() && in.queued.errors.Add(1) > maxConsoleBacklog {
 		in.queued.errors.Add(-1)
 		in.bounds.Hit(bounds.ConsoleErrors)
 		return
 	}
 	s := in.said
-	s.add(item, e.Params)
+	s.add(item, params)
 	if len(s.items) >= maxSaid || len(s.text) >= maxSaidBytes {
 		in.settle()
 	}
@@ -206,7 +250,7 @@ func (in *intake) settle() {
 // isFrequent says whether pages can cause an event by the thousand. To decode it takes
 // as long as to take it off the link, so the actor does that.
 func isFrequent(e transport.Event) bool {
-	return e.Method == "Page.frameNavigated" || e.Method == consoleCalled && isConsoleError(e.Params)
+	return e.Method == frameNavigated || e.Method == consoleCalled && isConsoleError(e.Params)
 }
 
 // receiveSaid has the machine take one fact after another, as if each had come by
@@ -220,28 +264,20 @@ func (p *Page) receiveSaid(c *guard.Context, s *said) {
 		if it.isError() {
 			p.queued.errors.Add(-1)
 		}
-		fact := it.fact
-		if fact == nil {
-			params := s.text[it.from:it.to]
-			if it.method == consoleCalled {
-				// The machine does no more with it than to pass it on.
-				if r, ok := quickConsole(p.machine.cfg, &s.same, params); ok {
-					p.gatherError(&r)
-					continue
-				}
-			} else if f, ok := quickNavigated(p.machine.cfg, &s.same, params); ok {
-				p.carryOut(c, p.machine.Step(now, f))
-				continue
-			}
-			if fact = decode(p.machine.cfg, &s.same, time.Time{}, it.method, params); fact == nil {
+		if it.fact == nil && it.method == consoleCalled {
+			// As the machine does no more with it than to pass it on, it is no fact.
+			if r, ok := quickConsole(p.machine.cfg, &s.same, s.text[it.from:it.to]); ok {
+				p.gatherError(&r)
 				continue
 			}
 		}
-		if r, ok := fact.(messages.ConsoleReported); ok {
-			p.gatherError(&r)
-			continue
+		switch fact := s.decode(p.machine.cfg, i).(type) {
+		case nil:
+		case messages.ConsoleReported:
+			p.gatherError(&fact)
+		default:
+			p.carryOut(c, p.machine.Step(now, fact))
 		}
-		p.carryOut(c, p.machine.Step(now, fact))
 	}
 	p.gathering = false
 	p.sendGathered(c)
