@@ -209,12 +209,14 @@ func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
 	case noDialogShowing(h.Err) && e.has() && e.answer.taken != h.Session:
 		m.end(now, e, e.answer.by) // the call has gone on with what an earlier try gave it
 	case noDialogShowing(h.Err), e.shut() && notSent(h.Err):
-		// Somebody else was first (C6).
-		m.end(now, e, messages.ClosedByRemote)
-		m.maybeNeeded(now, e, !e.dismissed)
+		// Somebody else was first (C6). Of the policy's answer, which may have been said
+		// more than once, only the closing event tells.
+		if m.end(now, e, messages.ClosedByRemote); e.answer.by != messages.ClosedByAutoPolicy {
+			m.maybeNeeded(now, e)
+		}
 	case e.shut():
 		// Sent, closed, and the confirmation lost.
-		m.end(now, e, e.ShutBy)
+		m.endBy(now, e, e.ShutBy)
 	default:
 		if m.undelivered(now, e, h.Err); e.over && e.answer == nil {
 			m.end(now, e, messages.ClosedByRemote)
@@ -281,7 +283,7 @@ func (m *Machine) answerFailed(now time.Time, e *entry, err error) {
 	if late := e.ExpiresAt.Sub(now); late <= 0 && e.answer.by != messages.ClosedByWatchdog {
 		m.do(Arm{watchdog(e.Dialog.ID), late})
 	}
-	e.answer = nil
+	e.answer, e.said = nil, e.said || !notSent(err)
 	m.changed(nil, nil)
 }
 

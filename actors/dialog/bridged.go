@@ -289,12 +289,18 @@ func (m *Machine) settled(e *entry, by messages.ClosedBy) {
 	}
 }
 
-// maybeNeeded says so when a dialog was closed sooner than anybody could have
-// answered it, as what is inside a hosted browser does (C49). That dismisses: whoever
-// accepts a confirm or a prompt meant to, and is another client at work. And Chrome
-// itself closes the first of two at once (C14).
-func (m *Machine) maybeNeeded(now time.Time, e *entry, accepted bool) {
-	if e.Dialog.Type == "beforeunload" || accepted && e.Dialog.Type != "alert" || e.overtaken || e.bridged() {
+// endBy is end, for a dialog that was closed by somebody.
+func (m *Machine) endBy(now time.Time, e *entry, by messages.ClosedBy) {
+	if m.end(now, e, by); by == messages.ClosedByRemote {
+		m.maybeNeeded(now, e)
+	}
+}
+
+// maybeNeeded says so when somebody else has closed a dialog sooner than anybody could
+// have answered it, as what is inside a hosted browser does (C49). Chrome itself closes
+// the first of two at once (C14); and of some dialogs it may have been we.
+func (m *Machine) maybeNeeded(now time.Time, e *entry) {
+	if e.Dialog.Type == "beforeunload" || e.overtaken || e.said || e.remembered || e.bridged() {
 		return
 	}
 	if after := now.Sub(e.OpenedAt); m.spec.Bridge == messages.BridgeAuto && after < m.spec.BridgeThreshold() {

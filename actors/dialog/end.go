@@ -32,23 +32,20 @@ func (m *Machine) isOver(now time.Time, d seen, c messages.DialogClosed) {
 	case e.shut():
 		m.changed(nil, nil)
 	case e.answer == nil:
-		m.end(now, e, messages.ClosedByRemote)
-		if len(e.Ways) > 0 { // else an answer that failed with its link may have arrived
-			m.maybeNeeded(now, e, c.Accepted)
-		}
+		m.endBy(now, e, messages.ClosedByRemote)
 	case e.answer.by == messages.ClosedByAutoPolicy:
 		m.end(now, e, e.answer.by) // never overwritten (D15)
 		if e.likely(c) == messages.ClosedByRemote {
-			m.maybeNeeded(now, e, c.Accepted)
+			m.maybeNeeded(now, e)
 		}
 	case e.answer.way == (messages.Way{}):
-		m.end(now, e, messages.ClosedByRemote) // it was never said
+		m.endBy(now, e, messages.ClosedByRemote) // it was never said
 	case e.answer.unsure:
-		m.end(now, e, e.likely(c))
+		m.endBy(now, e, e.likely(c))
 	default:
 		// By our answer, or by somebody whose answer was there first (C6):
 		// the outcome of ours tells, and it comes next.
-		e.ShutBy, e.dismissed = e.likely(c), !c.Accepted
+		e.ShutBy = e.likely(c)
 		m.changed(nil, nil)
 	}
 }

@@ -22,7 +22,7 @@ type entry struct {
 	remembered bool
 	alone      bool // bridged, and no link has told of it in time
 	overtaken  bool // a second opened on its page (C14)
-	dismissed  bool // it has shut, and not by an acceptance
+	said       bool // an answer of ours that has failed may have arrived
 	over       bool // bridged, and a session has said that it waits no more
 	gone       bool // since its document has gone
 	doubted    bool // bridged, and what was told to the actor before this one is lost

@@ -131,41 +131,39 @@ func TestBridge_AnAnchorThatCameLateHasTheDialogToo(t *testing.T) {
 
 func TestBridge_AutoTurnsToItWhenDialogsAreClosedUnasked(t *testing.T) {
 	t.Parallel()
-	k := setup(t).task("auto")
-	k.goTo("http://a.test/oopif-prompt")
-	k.frame("/prompt")
-	if s := k.snapshot(); s.Connection.Bridge != "native" || s.Pages[0].Bridge != "native" {
-		t.Errorf("at first %+v, %+v", s.Connection, s.Pages)
-	}
-	w, session := k.witness(k.snapshot().PageTargetID)
-	// Another client of the page's that says yes is no such service.
-	k.later("", "window.got = confirm('accepted')")
-	w.NextWhere("opening", chromiumtest.On(session, "Page.javascriptDialogOpening"))
-	w.Must(session, "Page.handleJavaScriptDialog", map[string]any{"accept": true})
-	if c := k.closed("d-1"); c.ClosedBy != messages.ClosedByRemote || k.snapshot().Connection.Bridge != "native" {
-		t.Errorf("after %+v: %+v", c, k.snapshot().Connection)
-	}
-	k.later("", "window.got = confirm('eaten')")
-	w.NextWhere("opening", chromiumtest.On(session, "Page.javascriptDialogOpening"))
-	w.Must(session, "Page.handleJavaScriptDialog", map[string]any{"accept": false})
-	k.await("the bridge", func(s *messages.Snapshot) bool { return s.Connection.Bridge == "on" && s.Pages[0].Bridge == "on" })
-	f := k.frame("/prompt").FrameID
-	for i, where := range []messages.FrameID{"", f} {
-		// In the documents that were there before.
-		k.later(where, "window.got = prompt('kept', 'd')")
-		if d := k.dialog(); d.Path != "bridge" {
-			t.Errorf("%d: %+v", i, d)
-		}
-		k.accept("yes")
-		if got := k.eval(where, "window.got"); got != `"yes"` {
-			t.Errorf("%d: received %s", i, got)
-		}
-	}
-	if n := k.log.lines("level=WARN", "bridge", "dialog=d-2"); n != 1 {
-		t.Errorf("%d lines of it", n)
-	}
-	if n := len(w.Events(chromiumtest.On(session, "Page.javascriptDialogOpening"))); n != 2 {
-		t.Errorf("%d native dialogs", n)
+	r := setup(t)
+	for way, accept := range map[string]bool{"dismissed": false, "accepted": true} {
+		t.Run(way, func(t *testing.T) {
+			k := r.task(messages.TaskID("auto-" + way))
+			k.goTo("http://a.test/oopif-prompt")
+			k.frame("/prompt")
+			if s := k.snapshot(); s.Connection.Bridge != "native" || s.Pages[0].Bridge != "native" {
+				t.Errorf("at first %+v, %+v", s.Connection, s.Pages)
+			}
+			w, session := k.witness(k.snapshot().PageTargetID)
+			k.later("", "window.got = confirm('eaten')")
+			w.NextWhere("opening", chromiumtest.On(session, "Page.javascriptDialogOpening"))
+			w.Must(session, "Page.handleJavaScriptDialog", map[string]any{"accept": accept})
+			k.await("the bridge", func(s *messages.Snapshot) bool { return s.Connection.Bridge == "on" && s.Pages[0].Bridge == "on" })
+			f := k.frame("/prompt").FrameID
+			for i, where := range []messages.FrameID{"", f} {
+				// In the documents that were there before.
+				k.later(where, "window.got = prompt('kept', 'd')")
+				if d := k.dialog(); d.Path != "bridge" {
+					t.Errorf("%d: %+v", i, d)
+				}
+				k.accept("yes")
+				if got := k.eval(where, "window.got"); got != `"yes"` {
+					t.Errorf("%d: received %s", i, got)
+				}
+			}
+			if n := k.log.lines("level=WARN", "bridge", "task="+string(k.id), "dialog=d-1"); n != 1 {
+				t.Errorf("%d lines of it", n)
+			}
+			if n := len(w.Events(chromiumtest.On(session, "Page.javascriptDialogOpening"))); n != 1 {
+				t.Errorf("%d native dialogs", n)
+			}
+		})
 	}
 }
 

@@ -1,0 +1,48 @@
+package holdfast_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"holdfast/chaos"
+	"holdfast/messages"
+)
+
+// TestAutoTurnsByTheThresholdOfTheSpec: what is too fast for anybody is the spec's to
+// say, also while the task runs.
+func TestAutoTurnsByTheThresholdOfTheSpec(t *testing.T) {
+	t.Parallel()
+	within := func(ms int64) func(*messages.TaskSpec) {
+		return func(s *messages.TaskSpec) { s.BridgeThresholdMS = ms }
+	}
+	for name, c := range map[string]struct {
+		start, then func(*messages.TaskSpec) // then: nil is none
+		after       time.Duration
+		accept      bool
+		want        string
+	}{
+		"faster, dismissed":       {within(400), nil, 300 * time.Millisecond, false, messages.BridgeOn},
+		"faster, accepted":        {within(400), nil, 300 * time.Millisecond, true, messages.BridgeOn},
+		"slower":                  {within(400), nil, 500 * time.Millisecond, false, messages.BridgeNative},
+		"slower than a short one": {within(20), nil, 30 * time.Millisecond, true, messages.BridgeNative},
+		"raised meanwhile":        {within(20), within(400), 300 * time.Millisecond, true, messages.BridgeOn},
+		"lowered meanwhile":       {within(400), within(20), 300 * time.Millisecond, false, messages.BridgeNative},
+	} {
+		inWorld(t, name, chaos.Options{Pages: 1}, func(w *world) {
+			page := w.start("t", everything, c.start).PageTargetID
+			if c.then != nil {
+				w.start("t", everything, c.then)
+			}
+			d := w.b.OpenDialog(w.b.MainFrame(page), chaos.Confirm, "sure?", "")
+			synctest.Wait()
+			time.Sleep(c.after)
+			w.b.CloseDialog(d, c.accept, "")
+			time.Sleep(time.Second)
+			s := w.snapshot("t")
+			if len(s.RecentDialogs) != 1 || s.RecentDialogs[0].ClosedBy != messages.ClosedByRemote || s.Connection.Bridge != c.want {
+				w.Errorf("bridge %s, want %s; recent %+v", s.Connection.Bridge, c.want, s.RecentDialogs)
+			}
+		})
+	}
+}
