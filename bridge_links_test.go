@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"holdfast/actors/session"
 	"holdfast/chaos"
 	"holdfast/internal/guard"
 	"holdfast/messages"
@@ -57,6 +58,34 @@ func TestBridgeWithOnlyTheAnchor(t *testing.T) {
 		w.b.Crash(page)
 		if s := w.snapshot("t"); len(s.PendingDialogs) != 0 {
 			w.Errorf("pending %+v", s.PendingDialogs)
+		}
+	})
+
+	inWorld(t, "an answer that is under way when its session ends is said by whoever has the page", chaos.Options{Pages: 1}, func(w *world) {
+		page := w.start("t", everything, bridged).PageTargetID
+		_, anchor := w.links()
+		w.without()
+		d := w.b.OpenDialog(w.b.MainFrame(page), chaos.Prompt, "who?", "")
+		id := w.snapshot("t").PendingDialogs[0].ID
+		const answers = "Debugger.evaluateOnCallFrame"
+		anchor.SwallowNextReply(answers)
+		answered := begin(w, func(context.Context) (messages.ClosedDialog, error) { return w.answer("t", id, "me") })
+		synctest.Wait()
+		w.b.RefuseConnections(false)
+		time.Sleep(session.AnswerBudget / 2) // the primary is back
+		for _, c := range anchor.Commands() {
+			if c.Method == answers {
+				w.b.Detach(c.Session)
+			}
+		}
+		if s := w.snapshot("t"); s.Connection.Primary != messages.LinkUp || len(s.PendingDialogs) != 0 {
+			w.Fatalf("%+v, pending %+v", s.Connection, s.PendingDialogs)
+		}
+		if o := <-answered; o.err != nil || o.after >= session.AnswerBudget {
+			w.Errorf("answered with %v after %s", o.err, o.after)
+		}
+		if r, _ := d.Result(); r.Text != "me" {
+			w.Errorf("the page got %+v", r)
 		}
 	})
 

@@ -435,3 +435,48 @@ func TestAnAnchorTellsAnotherDialogActorOfWhatIsLeftToIt(t *testing.T) {
 		t.Errorf("after its end: %+v", out)
 	}
 }
+
+// An answer owes its outcome, also where the session ends by which it went: until then
+// nobody else can answer the dialog.
+func TestAnAnchorTellsWhatBecameOfAnAnswerWhoseSessionHasEnded(t *testing.T) {
+	t.Parallel()
+	attached := messages.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}}
+	frame := messages.TargetAttached{Gen: 1, Session: "T", Page: "F", Info: messages.TargetInfo{ID: "F", Type: "iframe"}}
+	root, cover := session.Replied{Tag: session.Tag{Kind: session.TagRoot}}, messages.CoverFrame{Page: "P", Frame: "F"}
+	detached := func(s messages.SessionID) any { return messages.TargetDetached{Gen: 1, Session: s} }
+	lost := errors.New("the session ended before the answer came")
+	taken := []byte(`{"result":{"value":true}}`)
+	reply := func(kind session.TagKind, s messages.SessionID, result []byte, err error) any {
+		return session.Replied{Tag: session.Tag{Kind: kind, Session: s, ID: "d-1"}, Result: result, Err: err}
+	}
+	for name, c := range map[string]struct {
+		session messages.SessionID
+		steps   []any // after the answer
+	}{
+		"a page's":                     {"S", []any{detached("S"), reply(session.TagBridgeAnswer, "S", nil, lost)}},
+		"a frame's":                    {"T", []any{detached("T"), reply(session.TagBridgeAnswer, "T", nil, lost)}},
+		"one that the anchor has left": {"S", []any{messages.LeavePage{Page: "P"}, reply(session.TagBridgeAnswer, "S", nil, lost)}},
+		"before the call went on":      {"S", []any{reply(session.TagBridgeAnswer, "S", taken, nil), detached("S"), reply(session.TagBridgeResume, "S", nil, lost)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := session.NewAnchorMachine(session.AnchorConfig{
+				Gen: 1, Scope: messages.ScopeBrowser, Alone: true, Bridge: session.Bridge{On: true, Epoch: 1, Secret: session.NewBridgeSecret(secret)},
+			})
+			answer := messages.HandleDialog{Dialog: "d-1", Session: c.session, Page: "P", Accept: true, Pause: messages.Pause{Key: "k", CallFrame: "1.1.0"}}
+			var told []messages.DialogHandled
+			for _, in := range append([]any{session.Start{}, attached, root, cover, frame, answer}, c.steps...) {
+				for _, e := range m.Step(time.Time{}, in) {
+					if to, ok := e.(session.ToDialog); ok {
+						if h, ok := to.Msg.(messages.DialogHandled); ok {
+							told = append(told, h)
+						}
+					}
+				}
+			}
+			if len(told) != 1 || told[0].Dialog != "d-1" || told[0].Session != c.session || messages.CodeOf(told[0].Err) != messages.CodeUpstreamUnavailable {
+				t.Errorf("told %+v", told)
+			}
+		})
+	}
+}

@@ -186,10 +186,15 @@ func (m *AnchorMachine) sessionGone(s messages.SessionID) {
 }
 
 func (m *AnchorMachine) bridgeReplied(r Replied) {
-	if b := m.bridges[r.Tag.Session]; b != nil {
+	switch b := m.bridges[r.Tag.Session]; {
+	case b != nil:
 		b.replied(r)
 		m.maybeCovered(b.page)
 		m.maybeSettled()
+	case r.Tag.ID != "":
+		// An answer that was under way when its session ended. Whoever else has the page
+		// may say it again: it names the call that it is for.
+		m.do(ToDialog{messages.DialogHandled{Dialog: r.Tag.ID, Session: r.Tag.Session, Err: gone()}})
 	}
 }
 
