@@ -13,6 +13,8 @@ type DialogMemory struct {
 	Watches []PageWatch
 	// Answered are the keys of bridged dialogs that were, newest last.
 	Answered []string
+	// Taken are those of them that nobody has seen go on.
+	Taken []string
 }
 
 // PageWatch is a link's session on a page.

@@ -253,25 +253,29 @@ func TestACallThatHasItsAnswerGoesOnWithIt(t *testing.T) {
 			}
 		})
 	}
-	t.Run("one that waits still is let go, and nobody is asked again", func(t *testing.T) {
-		t.Parallel()
-		b := newBridged(t, messages.DialogMemory{})
-		b.tell(messages.RolePrimary)
-		b.step(messages.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(any, error) {}})
-		for _, in := range []any{taken, falls(anchor), falls(0)} {
-			b.step(in)
-		}
-		b.orders = nil
-		again := messages.DialogOpened{
-			Role: messages.RolePrimary, Gen: 2, Session: "again", Page: "P", Frame: "P", Type: "confirm", Message: "m",
-			Pause: messages.Pause{Key: "k", CallFrame: "1.1.0"},
-		}
-		b.step(again)
-		b.is(0, messages.ClosedByAgent)
-		if want := []messages.HandleDialog{{Session: "again", Page: "P", Pause: again.Pause}}; !slices.Equal(b.orders, want) {
-			t.Errorf("orders %+v, want %+v", b.orders, want)
-		}
-	})
+	for who, fails := range map[string]bool{"the same actor": false, "one that goes on from its memory": true} {
+		t.Run("one that waits still is let go, and nobody is asked again: by "+who, func(t *testing.T) {
+			t.Parallel()
+			b := newBridged(t, messages.DialogMemory{})
+			b.tell(messages.RolePrimary)
+			b.step(messages.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(any, error) {}})
+			for _, in := range []any{taken, falls(anchor), falls(0)} {
+				b.step(in)
+			}
+			if b.is(0, messages.ClosedByAgent); fails {
+				b = newBridged(t, b.memory)
+			}
+			b.orders = nil
+			again := messages.DialogOpened{
+				Role: messages.RolePrimary, Gen: 2, Session: "again", Page: "P", Frame: "P", Type: "confirm", Message: "m",
+				Pause: messages.Pause{Key: "k", CallFrame: "1.1.0"},
+			}
+			b.step(again)
+			if want := []messages.HandleDialog{{Session: "again", Page: "P", Pause: again.Pause}}; len(b.pending) != 0 || !slices.Equal(b.orders, want) {
+				t.Errorf("pending %+v, orders %+v; want %+v", b.pending, b.orders, want)
+			}
+		})
+	}
 }
 
 func TestAnActorThatGoesOnFromMemoryDoubtsBridgedDialogs(t *testing.T) {

@@ -63,7 +63,10 @@ func NewMachine(spec messages.TaskSpec, memory messages.DialogMemory) *Machine {
 }
 
 func newMachine(spec *messages.TaskSpec, memory messages.DialogMemory) *Machine {
-	m := &Machine{spec: spec, seq: memory.Seq, recent: memory.Recent, late: slices.Clone(memory.Late), answeredKeys: slices.Clone(memory.Answered)}
+	m := &Machine{
+		spec: spec, seq: memory.Seq, recent: memory.Recent, late: slices.Clone(memory.Late),
+		answeredKeys: slices.Clone(memory.Answered), takenKeys: slices.Clone(memory.Taken),
+	}
 	for _, w := range memory.Watches {
 		m.watches[w.Role].Set(w.Page, watch{session: w.Session, gen: w.Gen, covered: w.Covered, remembered: true})
 	}
@@ -304,7 +307,10 @@ func (m *Machine) timerFired(now time.Time, name string) {
 const RetryWatchdog = 10 * time.Second
 
 func (m *Machine) changed(opened *messages.Dialog, closed *messages.ClosedDialog) {
-	memory := messages.DialogMemory{Seq: m.seq, Recent: m.recent, Late: slices.Clone(m.late), Watches: m.remembered(), Answered: slices.Clone(m.answeredKeys)}
+	memory := messages.DialogMemory{
+		Seq: m.seq, Recent: m.recent, Late: slices.Clone(m.late), Watches: m.remembered(),
+		Answered: slices.Clone(m.answeredKeys), Taken: slices.Clone(m.takenKeys),
+	}
 	for _, e := range m.open {
 		memory.Open = append(memory.Open, e.OpenDialog)
 	}
