@@ -26,7 +26,7 @@ const (
 )
 
 // boxBudget is how long a call waits for that to become known.
-const boxBudget = 250 * time.Millisecond
+const boxBudget = time.Second
 
 const timerBox = "box:"
 
