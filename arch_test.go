@@ -71,7 +71,7 @@ var floors = []struct {
 	{"internal/acceptance", nil},
 	{"internal/facts", nil},
 	{"internal/prometheus", nil},
-	{"internal/bench", []string{".", "chaos", "chaos/hosted", "internal/bounds", "internal/browser", "messages", "transport"}},
+	{"internal/bench", []string{".", "chaos", "chaos/hosted", "internal/bounds", "internal/browser", "internal/guard", "messages", "transport"}},
 }
 
 // impure is what a machine may not know: it decides, and others act. Two uses

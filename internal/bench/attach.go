@@ -34,7 +34,7 @@ func (b *bench) attach() ([]figure.Table, error) {
 		}
 		players := []player{
 			{name: worker.Floor, client: worker.Floor, note: "the same commands, pipelined"},
-			{name: floorAgain, client: worker.Floor},
+			{name: again(worker.Floor), client: worker.Floor},
 			{name: worker.Holdfast, client: worker.Holdfast, goal: figure.RatioAtMost(1.3)},
 			{name: oneLink, client: worker.Holdfast, opts: worker.Options{Links: 1}},
 		}

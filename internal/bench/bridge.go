@@ -11,9 +11,6 @@ import (
 	"holdfast/internal/bench/worker"
 )
 
-// nativeAgain is the floor's second turn in each round: what differs is noise.
-const nativeAgain = "native again"
-
 // company is what a task has beside itself, and its links.
 type company struct {
 	name  string
@@ -83,9 +80,9 @@ func (b *bench) among(c company, browsers []*held, site *stage.Site, tables []fi
 	tasks := players
 	alone := c == companies[0]
 	if alone {
-		again := players[0]
-		again.name = nativeAgain
-		players = append(players, again)
+		second := players[0]
+		second.name = again(worker.Native)
+		players = append(players, second)
 	}
 	n := 0
 	err = hold(&tables[0], c, players, func(p player) (worker.Answer, error) {
@@ -186,14 +183,11 @@ func hold(t *figure.Table, c company, players []player, turn func(player) (worke
 		}
 		took[p.name] = append(took[p.name], ms.Median())
 	})
-	for _, p := range players {
-		over := took[p.name].Over(took[worker.Native])
-		if p.name == nativeAgain {
-			t.Noise = over
-			continue
-		}
-		t.Rows = append(t.Rows, figure.Row{Name: c.name + ": " + p.name, Value: took[p.name], Ratio: over})
+	among := tabulate(*t, players, nil, took, worker.Native, false)
+	for i := len(t.Rows); i < len(among.Rows); i++ {
+		among.Rows[i].Name = c.name + ": " + among.Rows[i].Name
 	}
+	*t = among
 	return err
 }
 

@@ -26,7 +26,7 @@ func (b *bench) dialog() ([]figure.Table, error) {
 		players[i].place = places[i]
 		times[p.name] = 5
 		switch p.name {
-		case worker.Floor, floorAgain, worker.Holdfast:
+		case worker.Floor, again(worker.Floor), worker.Holdfast:
 			times[p.name] = 25
 		}
 	}

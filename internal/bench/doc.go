@@ -2,7 +2,7 @@
 // program can do with the same WebSocket library (the floor) and as others that
 // hold CDP connections. Run it by make bench.
 //
-//	bench run [-only roundtrip,intake] [-json FILE] [-write]
+//	bench run [-only roundtrip,intake] [-json FILE]
 //	bench check [-only …]          what has moved since the stored baseline
 //	bench scale                    cost and latency by the number of tasks
 //	bench docs                     writes the stored figures into the docs

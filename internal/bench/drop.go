@@ -14,104 +14,138 @@ import (
 // lets one client in at a time.
 const calm = 700 * time.Millisecond
 
+// cuts counts what has been cut of a client's, and knows when all are at rest: what
+// one of many tasks still has to do after a cut, another's time is not to hold.
+type cuts struct {
+	n    int
+	rest *rest
+}
+
+// rest is the time since the last cut of anybody's.
+type rest struct {
+	least time.Duration
+	since time.Time
+}
+
+func (r *rest) over() { time.Sleep(time.Until(r.since.Add(r.least))) }
+
+// falling are those whose connections are cut, all of them side by side: the least
+// that can be done, twice, and Holdfast.
+func falling(r *rest, goal *figure.Goal) []player {
+	players := []player{
+		{name: worker.Floor, client: worker.Floor, note: "dials and attaches again at once"},
+		{name: again(worker.Floor), client: worker.Floor},
+		{name: worker.Holdfast, client: worker.Holdfast, opts: worker.Options{Links: 2}, goal: goal},
+		{name: oneLink, client: worker.Holdfast, opts: worker.Options{Links: 1}},
+	}
+	for i := range players {
+		players[i].cuts = &cuts{rest: r}
+	}
+	return players
+}
+
+// take has a client open its places, each with so many iframes of other processes.
+func (b *bench) take(p *player, places []stage.Place, iframes int) (err error) {
+	if p.hand, err = b.hire(p.client, p.opts); err != nil {
+		return err
+	}
+	b.later(p.hand.End)
+	open := worker.Order{Do: "open", Places: places, AtOnce: 32}
+	if p.client == worker.Floor {
+		open.Do, open.Window = "hold", iframes
+	}
+	if _, err = p.hand.tell(open); err != nil {
+		return fmt.Errorf("%s: %w", p.name, err)
+	}
+	p.cuts.rest.since = time.Now()
+	return nil
+}
+
+// cut cuts a client's connections, when they have stood for a while, and says when
+// each of its tasks was back, in nanoseconds from the cut, and then when the second
+// link of each was.
+func (p *player) cut(cut func() error) (a worker.Answer, err error) {
+	p.cuts.rest.over()
+	p.cuts.n++
+	if _, err := p.hand.tell(worker.Order{Do: "reconnected", N: p.cuts.n}); err != nil { // it waits
+		return a, fmt.Errorf("%s: %w", p.name, err)
+	}
+	begun := stage.Now()
+	if err := cut(); err != nil {
+		return a, fmt.Errorf("%s: %w", p.name, err)
+	}
+	if a, err = p.hand.hear(); err != nil {
+		return a, fmt.Errorf("%s: %w", p.name, err)
+	}
+	p.cuts.rest.since = time.Now()
+	for _, at := range [][]int64{a.NS, a.More} {
+		for i := range at {
+			at[i] -= begun
+		}
+	}
+	return a, nil
+}
+
 // drop cuts the connections to a real Chromium, one client's at a time, and sees
 // how long it takes until everything that was attached is attached again: a page
-// and two iframes of other processes.
+// and two iframes of other processes. Everybody has a browser: those of one share
+// what a link does for it.
 func (b *bench) drop() ([]figure.Table, error) {
-	const iframes = 2
-	chrome, err := b.chromium()
-	if err != nil {
-		return nil, err
-	}
+	const iframes, parts = 2, 2
 	site, err := stage.ServeSite()
 	if err != nil {
 		return nil, err
 	}
 	b.later(site.Close)
-	table := figure.Table{Title: "A drop on a real Chromium, from the cut to everything attached again", Unit: "ms"}
-	both := figure.Table{Title: "The same, until the second link is back too", Unit: "ms"}
-	var floor, again figure.Samples
-	for _, c := range []struct {
-		name, client string
-		opts         worker.Options
-		goal         *figure.Goal
-	}{
-		{worker.Floor, worker.Floor, worker.Options{}, nil},
-		{floorAgain, worker.Floor, worker.Options{}, nil},
-		{worker.Holdfast, worker.Holdfast, worker.Options{Links: 2}, figure.ValueAtMost(25)},
-		{oneLink, worker.Holdfast, worker.Options{Links: 1}, nil},
-	} {
-		proxy, err := stage.StartProxy(chrome.Addr())
-		if err != nil {
+	players := falling(&rest{least: calm}, figure.ValueAtMost(25))
+	var chrome *stage.Chromium
+	for i := range players {
+		p := &players[i]
+		if chrome, err = b.chromium(); err != nil {
 			return nil, err
 		}
-		b.later(proxy.Close)
-		place, err := chrome.Alone(site.URL(iframes), proxy.Addr())
-		if err != nil {
+		if p.proxy, err = stage.StartProxy(chrome.Addr()); err != nil {
 			return nil, err
 		}
-		h, err := b.hire(c.client, c.opts)
-		if err != nil {
+		b.later(p.proxy.Close)
+		if p.place, err = chrome.Alone(site.URL(iframes), p.proxy.Addr()); err != nil {
 			return nil, err
 		}
-		open := worker.Order{Do: "open", Places: []stage.Place{place}}
-		if c.client == worker.Floor {
-			open.Do, open.Window = "hold", iframes
-		}
-		_, err = h.tell(open)
-		var back, all figure.Samples
-		for n := 1; err == nil && n <= 2*rounds+1; n++ {
-			time.Sleep(calm)
-			var first, last float64
-			first, last, err = b.cut(h, proxy, n)
-			if n > 1 {
-				back, all = append(back, first), append(all, last)
-			}
-		}
-		h.End()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.name, err)
-		}
-		switch c.name {
-		case worker.Floor:
-			floor = back
-		case floorAgain:
-			again = back
-			continue
-		}
-		table.Rows = append(table.Rows, figure.Row{Name: c.name, Value: back, Ratio: back.Over(floor), Goal: c.goal})
-		if c.opts.Links == 2 {
-			both.Rows = append(both.Rows, figure.Row{Name: c.name, Value: all})
+		if err := b.take(p, []stage.Place{p.place}, iframes); err != nil {
+			return nil, err
 		}
 	}
-	table.Noise = again.Over(floor)
-	table.Rows[0].Note = "dials and attaches again at once"
+	first, second := map[string]figure.Samples{}, map[string]figure.Samples{}
+	err = turns(players, parts, func(p player) (worker.Answer, error) {
+		return p.cut(func() error {
+			if p.proxy.Cut() == 0 {
+				return fmt.Errorf("nothing to cut")
+			}
+			return nil
+		})
+	}, func(p player, a worker.Answer) {
+		first[p.name] = append(first[p.name], milli(a.NS).Median())
+		second[p.name] = append(second[p.name], milli(a.More).Median())
+	})
+	if err != nil {
+		return nil, err
+	}
+	table := tabulate(figure.Table{Title: "A drop on a real Chromium, from the cut to everything attached again", Unit: "ms"}, players, nil, first, worker.Floor, true)
+	all := figure.Table{Title: "The same, until the second link is back too", Unit: "ms", Rows: []figure.Row{{Name: worker.Holdfast, Value: second[worker.Holdfast], Ours: true}}}
 	peers, err := b.whoComesBack(chrome, site)
 	if err != nil {
 		return nil, err
 	}
 	table.Rows = append(table.Rows, peers...)
-	return []figure.Table{table, both}, nil
+	return []figure.Table{table, all}, nil
 }
 
-// cut returns milliseconds until the first link stands, and the last.
-func (b *bench) cut(h *hand, proxy *stage.Proxy, n int) (first, last float64, err error) {
-	if _, err := h.tell(worker.Order{Do: "reconnected", N: n}); err != nil { // it waits
-		return 0, 0, err
+// milli are nanoseconds as milliseconds.
+func milli(ns []int64) (s figure.Samples) {
+	for _, x := range ns {
+		s = append(s, float64(x)/1e6)
 	}
-	begun := stage.Now()
-	if proxy.Cut() == 0 {
-		return 0, 0, fmt.Errorf("nothing to cut")
-	}
-	a, err := h.hear()
-	if err != nil {
-		return 0, 0, err
-	}
-	first = float64(a.NS[0]-begun) / 1e6
-	if len(a.More) > 0 {
-		last = float64(a.More[0]-begun) / 1e6
-	}
-	return first, last, nil
+	return s
 }
 
 // whoComesBack cuts each peer's connection and asks it a few things afterwards.

@@ -93,6 +93,11 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
+	var names []string
+	for _, m := range measurements {
+		names = append(names, m.name)
+	}
+	report.Keep(names)
 	return runAll(*only, func(m figure.Measurement) error {
 		report.Put(m)
 		if *file == "" {
@@ -131,7 +136,7 @@ func check(args []string) error {
 			if c.Moved {
 				moved = append(moved, c)
 			}
-			if c.Moved && c.Worse && strings.HasPrefix(c.Row, worker.Holdfast) {
+			if c.Moved && c.Worse && c.Ours {
 				worse = append(worse, c)
 			}
 		}

@@ -95,77 +95,103 @@ const (
 	oneLink   = "holdfast, one link"
 )
 
-// What an idle task costs, one with a page and two iframes of other processes. A
-// measurement each, so that each is a minute's.
-func (b *bench) memoryBoth() ([]figure.Table, error) { return b.idle(1000, 7, both) }
+// How many tasks a node holds: many, and as many as it may by default.
+const many, full = 1000, 5000
 
-func (b *bench) memoryOne() ([]figure.Table, error) { return b.idle(1000, 7, one) }
-
-func (b *bench) memoryPeers() ([]figure.Table, error) {
-	players := []player{{name: worker.Floor, client: worker.Floor, note: "a connection, read on demand"}}
+// memory is what an idle task costs, one with a page and two iframes of other
+// processes, and what a connection to such a browser costs others. Of those on Node
+// one will do.
+func (b *bench) memory() ([]figure.Table, error) {
+	players := []player{{name: worker.Floor, client: worker.Floor, note: "a connection, read on demand"}, both, one}
 	for _, p := range append(slices.Clone(goPeers), puppeteer) {
 		players = append(players, player{name: p, client: p})
 	}
-	return b.idle(1000, 1, players...)
+	costs, absent, err := b.idle(players, many)
+	if err != nil {
+		return nil, err
+	}
+	return costs[many].tables(many, players, absent), nil
 }
 
-// The same of a node as full as it is by default.
-func (b *bench) memoryBoth5000() ([]figure.Table, error) { return b.idle(5000, 2, both) }
-
-func (b *bench) memoryOne5000() ([]figure.Table, error) { return b.idle(5000, 2, one) }
+// memory5000 is the same of a full node, and beside it one that is not.
+func (b *bench) memory5000() ([]figure.Table, error) {
+	players := []player{both, one}
+	costs, _, err := b.idle(players, many, full)
+	if err != nil {
+		return nil, err
+	}
+	more := figure.Table{Title: fmt.Sprintf("Memory of an idle task of %d", full), Unit: "KiB", Floor: fmt.Sprintf("one of %d in the same round", many)}
+	for _, p := range players {
+		kibs := costs[full].rss[p.name]
+		more.Rows = append(more.Rows, figure.Row{Name: p.name, Value: kibs, Ratio: kibs.Over(costs[many].rss[p.name]), Goal: figure.RatioAtMost(1), Ours: true})
+	}
+	return append(costs[full].tables(full, players, nil), more), nil
+}
 
 var (
 	both = player{name: bothLinks, client: worker.Holdfast, opts: worker.Options{Links: 2}, goal: figure.ValueAtMost(40)}
 	one  = player{name: oneLink, client: worker.Holdfast, opts: worker.Options{Links: 1}, goal: figure.ValueAtMost(24)}
 )
 
-// idle has each client hold so many, in so many fresh processes.
-func (b *bench) idle(tasks, times int, players ...player) ([]figure.Table, error) {
+// cost is what an idle task costs each client, round by round.
+type cost struct{ rss, goroutines map[string]figure.Samples }
+
+// idle has everybody hold each of those numbers of tasks by turns, in a fresh process
+// each time. Who of the peers cannot is left out, and its row says why.
+func (b *bench) idle(players []player, sizes ...int) (costs map[int]cost, absent []figure.Row, err error) {
+	const times = 7
 	fakes, err := b.fakes()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	places, err := fakes.Make(stage.Making{Browsers: tasks, Frames: 2})
+	places, err := fakes.Make(stage.Making{Browsers: slices.Max(sizes), Frames: 2})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	kibs, running := map[string]figure.Samples{}, map[string]figure.Samples{}
-	var absent []figure.Row
-	for _, p := range players {
-		for range times {
-			h, done, err := b.hold(p.client, p.opts, p.doors(places))
-			if err != nil && p.goal == nil {
-				fmt.Fprintf(os.Stderr, "  without %s: %v\n", p.name, err)
-				absent = append(absent, figure.Row{Name: p.name, Note: "not measured: " + err.Error()})
-				break
+	costs = map[int]cost{}
+	for _, n := range sizes {
+		costs[n] = cost{map[string]figure.Samples{}, map[string]figure.Samples{}}
+	}
+	cannot := map[string]bool{}
+	for range times {
+		for _, p := range players {
+			for _, n := range sizes {
+				if cannot[p.name] {
+					continue
+				}
+				h, done, err := b.hold(p.client, p.opts, p.doors(places[:n]))
+				if err != nil && (p.ours() || p.client == worker.Floor) {
+					return nil, nil, fmt.Errorf("%s: %w", p.name, err)
+				}
+				if err != nil {
+					fmt.Fprintf(os.Stderr, "  without %s: %v\n", p.name, err)
+					absent = append(absent, figure.Row{Name: p.name, Note: "not measured: " + err.Error()})
+					cannot[p.name] = true
+					continue
+				}
+				done.End()
+				costs[n].rss[p.name] = append(costs[n].rss[p.name], h.rss/kib)
+				costs[n].goroutines[p.name] = append(costs[n].goroutines[p.name], h.goroutines)
 			}
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", p.name, err)
-			}
-			done.End()
-			kibs[p.name] = append(kibs[p.name], h.rss/kib)
-			running[p.name] = append(running[p.name], h.goroutines)
 		}
 	}
-	memory := figure.Table{Title: fmt.Sprintf("Memory of an idle task (one page, two iframes of other processes), %d of them in a fresh process: growth of its RSS", tasks), Unit: "KiB"}
-	goroutines := figure.Table{Title: fmt.Sprintf("Goroutines of an idle task, %d of them", tasks), Unit: "goroutines"}
-	limits := map[string]float64{bothLinks: 4, oneLink: 2}
-	for _, p := range players {
-		if kibs[p.name] == nil {
-			continue
-		}
-		memory.Rows = append(memory.Rows, figure.Row{Name: p.name, Value: kibs[p.name], Goal: p.goal, Note: p.note})
-		if p.client == puppeteer {
-			continue
-		}
-		r := figure.Row{Name: p.name, Value: running[p.name]}
-		if limit, ok := limits[p.name]; ok {
-			r.Goal = figure.ValueAtMost(limit + 0.01) // the node's own are spread over its tasks
-		}
-		goroutines.Rows = append(goroutines.Rows, r)
+	return costs, absent, nil
+}
+
+// tables are those of so many tasks.
+func (c cost) tables(tasks int, players []player, absent []figure.Row) []figure.Table {
+	here := slices.DeleteFunc(slices.Clone(players), func(p player) bool {
+		return slices.ContainsFunc(absent, func(r figure.Row) bool { return r.Name == p.name })
+	})
+	memory := tabulate(figure.Table{Title: fmt.Sprintf("Memory of an idle task (one page, two iframes of other processes), %d of them in a fresh process: growth of its RSS", tasks), Unit: "KiB"}, here, absent, c.rss, worker.Floor, true)
+	here = slices.DeleteFunc(here, func(p player) bool { return p.client == puppeteer })
+	goroutines := tabulate(figure.Table{Title: fmt.Sprintf("Goroutines of an idle task, %d of them", tasks), Unit: "goroutines"}, here, nil, c.goroutines, "", false)
+	for name, links := range map[string]float64{bothLinks: 2, oneLink: 1} {
+		// No more than the links have, so none is an actor's; the node's own are spread
+		// over its tasks.
+		goroutines.Row(name).Goal = figure.ValueAtMost(links + 0.01)
 	}
-	memory.Rows = append(memory.Rows, absent...)
-	return []figure.Table{memory, goroutines}, nil
+	return []figure.Table{memory, goroutines}
 }
 
 // doors are where a client gets in: what peers ask for in their handshakes, and

@@ -39,7 +39,7 @@ var pages = []struct {
 		},
 	}},
 	{"README.md", map[string]func(*figure.Report, []point) string{
-		"beside": func(r *figure.Report, _ []point) string { return beside(r) },
+		"beside": func(r *figure.Report, _ []point) string { return everybody(r) },
 	}},
 }
 
@@ -117,14 +117,11 @@ var besides = []struct {
 	{"round trip, fake browser", "roundtrip-fake", 0, false},
 	{"events nobody wants, per second", "intake", 0, false},
 	{"a dialog seen", "dialog", 0, false},
-	{"memory of an idle connection or task", peersMemory, 0, true},
+	{"memory of an idle connection or task", "memory", 0, true},
 }
 
-// peersMemory is the measurement that has everybody's memory but ours.
-const peersMemory = "memory-peers"
-
-// beside is a line per client.
-func beside(r *figure.Report) string {
+// everybody has a line per client.
+func everybody(r *figure.Report) string {
 	var b strings.Builder
 	b.WriteString("| |")
 	for _, c := range besides {
@@ -135,11 +132,11 @@ func beside(r *figure.Report) string {
 		line, any := "| "+name+" |", false
 		for _, c := range besides {
 			cell := " – |"
-			measurement, row := c.measurement, name
-			if c.measurement == peersMemory && name == worker.Holdfast {
-				measurement, row = "memory", bothLinks
+			row := name
+			if c.value && name == worker.Holdfast {
+				row = bothLinks
 			}
-			if m := r.Get(measurement); m != nil && c.table < len(m.Tables) {
+			if m := r.Get(c.measurement); m != nil && c.table < len(m.Tables) {
 				row := m.Tables[c.table].Row(row)
 				switch {
 				case row == nil:

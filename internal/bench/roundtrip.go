@@ -55,7 +55,7 @@ func (b *bench) roundtripFake() ([]figure.Table, error) {
 func cast(place stage.Place, goal *figure.Goal) []player {
 	players := []player{
 		{name: worker.Floor, client: worker.Floor},
-		{name: floorAgain, client: worker.Floor},
+		{name: again(worker.Floor), client: worker.Floor},
 		{name: worker.Holdfast, client: worker.Holdfast, goal: goal},
 	}
 	for _, p := range append(append([]string{}, goPeers...), nodePeers...) {
@@ -99,7 +99,20 @@ func (b *bench) evaluate(where string, players []player, calls int, tail *figure
 		tabulate(figure.Table{Title: "Runtime.evaluate(\"1+1\") on " + where + ", 99th of a hundred", Unit: "µs"}, here, nil, p99, worker.Floor, false),
 	}
 	tables[1].Row(worker.Holdfast).Goal = tail
-	return tables, nil
+	return append(tables, beside("Runtime.evaluate(\"1+1\") on "+where+", median of a round's calls: Holdfast to each", here, p50), beside("The same, 99th of a hundred", here, p99)), nil
+}
+
+// beside is Holdfast's ratio to each of the others, of the same round.
+func beside(title string, here []player, samples map[string]figure.Samples) figure.Table {
+	t := figure.Table{Title: title, Unit: "µs", Floor: "the other"}
+	own := samples[worker.Holdfast]
+	for _, p := range here {
+		if p.ours() || p.client == worker.Floor {
+			continue
+		}
+		t.Rows = append(t.Rows, figure.Row{Name: "holdfast to " + p.name, Value: own, Ratio: own.Over(samples[p.name]), Goal: figure.RatioAtMost(1), Ours: true})
+	}
+	return t
 }
 
 // served is a node that runs as its users run it.

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -195,13 +196,13 @@ func (b *bench) point(tasks, links int) (p point, err error) {
 	var back figure.Samples
 	drops := 1 + 4*min(1, 1000/tasks) // where it is one of some seconds, once will do
 	took, err = b.processor(done, func() error {
-		for n := range drops {
-			time.Sleep(calm)
-			more, err := b.dropAll(done, n+1, stages...)
+		node := player{name: worker.Holdfast, hand: done, cuts: &cuts{rest: &rest{least: calm, since: time.Now()}}}
+		for range drops {
+			a, err := node.cut(func() error { return dropAll(stages) })
 			if err != nil {
 				return err
 			}
-			back = append(back, more...)
+			back = append(back, milli(a.NS)...)
 		}
 		return nil
 	})
@@ -211,6 +212,19 @@ func (b *bench) point(tasks, links int) (p point, err error) {
 	p.Drop = [2]float64{back.Median(), back.Quantile(0.99)}
 	p.DropCPU = took.Seconds() * 1e3 / float64(drops*tasks)
 	return p, nil
+}
+
+// dropAll has all browsers cut their connections at once.
+func dropAll(all []*stage.Fakes) error {
+	errs := make(chan error, len(all))
+	for _, fakes := range all {
+		go func() { errs <- fakes.Drop() }()
+	}
+	var err error
+	for range all {
+		err = errors.Join(err, <-errs)
+	}
+	return err
 }
 
 // processor is how much processor time a client takes meanwhile.

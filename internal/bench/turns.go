@@ -10,8 +10,8 @@ import (
 	"holdfast/internal/bench/worker"
 )
 
-// floorAgain is the floor's second turn in each round: what differs is noise.
-const floorAgain = "floor again"
+// again is the name of somebody's second turn in each round: what differs is noise.
+func again(name string) string { return name + " again" }
 
 // player is who takes part in a measurement, under a name of its own.
 type player struct {
@@ -22,7 +22,10 @@ type player struct {
 	goal   *figure.Goal
 	note   string
 
-	hand *hand
+	hand  *hand
+	proxy *stage.Proxy // that cuts its connections
+	fakes *stage.Fakes // its own
+	cuts  *cuts
 }
 
 // seat hires everybody and has each open its place. Who cannot is left out, and
@@ -67,6 +70,7 @@ func turns(players []player, parts int, turn func(p player) (worker.Answer, erro
 					return err
 				}
 				sums[i].NS = append(sums[i].NS, a.NS...)
+				sums[i].More = append(sums[i].More, a.More...)
 				sums[i].Mallocs += a.Mallocs
 			}
 		}
@@ -79,14 +83,26 @@ func turns(players []player, parts int, turn func(p player) (worker.Answer, erro
 	return nil
 }
 
-// tabulate makes rows of samples by name, over the floor's.
+// ours says that the player is Holdfast.
+func (p player) ours() bool { return p.client == worker.Holdfast || p.client == worker.HTTP }
+
+// tabulate makes rows of samples by name, over the floor's: over the mean of its two
+// turns, where it has a second one.
 func tabulate(t figure.Table, players []player, absent []figure.Row, samples map[string]figure.Samples, floor string, goals bool) figure.Table {
+	least, second := samples[floor], again(floor)
+	if s := samples[second]; s != nil {
+		t.Noise = s.Over(least)
+		least = least.And(s)
+	}
 	for _, p := range players {
-		if p.name == floorAgain {
-			t.Noise = samples[p.name].Over(samples[floor])
+		value := samples[p.name]
+		switch p.name {
+		case second:
 			continue
+		case floor:
+			value = least
 		}
-		r := figure.Row{Name: p.name, Value: samples[p.name], Ratio: samples[p.name].Over(samples[floor]), Note: p.note}
+		r := figure.Row{Name: p.name, Value: value, Ratio: value.Over(least), Note: p.note, Ours: p.ours()}
 		if goals {
 			r.Goal = p.goal
 		}

@@ -12,9 +12,18 @@ import (
 // least is by how much a median has to move before anybody looks at it.
 const least = 0.03
 
+// Of allocations, what the runtime makes now and then is spread over all that was
+// counted: one in a hundred is the least of anybody's own.
+const (
+	allocations      = "allocations"
+	leastAllocations = 0.01
+)
+
 // Change is a row in two runs.
 type Change struct {
 	Measurement, Table, Row string
+	// Ours is set where the row is Holdfast's.
+	Ours bool
 	// Old and New are medians, of ratios where both runs have them.
 	Old, New float64
 	// P is how likely the difference is one of luck alone.
@@ -70,9 +79,12 @@ func Compare(older, newer *Measurement) (changes []Change) {
 			if len(before) == 0 || len(after) == 0 {
 				continue
 			}
-			c := Change{Measurement: newer.Name, Table: t.Title, Row: r.Name, Old: before.Median(), New: after.Median()}
+			c := Change{Measurement: newer.Name, Table: t.Title, Row: r.Name, Ours: r.Ours, Old: before.Median(), New: after.Median()}
 			c.P, c.Moved = differ(before, after)
 			c.Moved = c.Moved && math.Abs(c.New-c.Old) > noise*math.Abs(c.Old)
+			if t.Unit == allocations {
+				c.Moved = c.Moved && math.Abs(c.New-c.Old) > leastAllocations
+			}
 			c.Worse = c.New > c.Old != t.Higher
 			changes = append(changes, c)
 		}

@@ -11,7 +11,7 @@ import (
 
 // run is a measurement whose floor takes 100 and whose noise is 2 %.
 func run(machine string, ratios ...float64) *figure.Measurement {
-	r := figure.Row{Name: "ours", Ratio: ratios}
+	r := figure.Row{Name: "ours", Ours: true, Ratio: ratios}
 	for _, x := range ratios {
 		r.Value = append(r.Value, 100*x)
 	}
@@ -45,7 +45,7 @@ func TestCompare(t *testing.T) {
 		if len(changes) != 1 {
 			t.Fatalf("%s: %d changes", name, len(changes))
 		}
-		if got := changes[0]; got.Moved != c.moved || c.moved && got.Worse != c.worse {
+		if got := changes[0]; got.Moved != c.moved || c.moved && got.Worse != c.worse || !got.Ours {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -89,6 +89,9 @@ func TestCountsAreExact(t *testing.T) {
 	}
 	if c := figure.Compare(one(0), one(1))[0]; !c.Moved || !c.Worse {
 		t.Errorf("an allocation more: %+v", c)
+	}
+	if c := figure.Compare(one(0.0001), one(0.0003))[0]; c.Moved {
+		t.Errorf("of the runtime's own, spread over all: %+v", c)
 	}
 	if c := figure.Compare(one(1), one(1))[0]; c.Moved {
 		t.Errorf("nothing: %+v", c)

@@ -12,15 +12,22 @@ import (
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	odd := figure.Samples{5, 1, 9, 3, 7}
+	hundred := figure.Samples{}
+	for i := range 100 {
+		hundred = append(hundred, float64(100-i))
+	}
 	for name, c := range map[string]struct{ got, want float64 }{
-		"median of an odd number":         {odd.Median(), 5},
-		"median of an even number":        {figure.Samples{4, 1, 2, 3}.Median(), 2.5},
-		"median of nothing":               {figure.Samples{}.Median(), 0},
-		"minimum":                         {odd.Min(), 1},
-		"maximum":                         {odd.Max(), 9},
-		"a quantile is one of the values": {odd.Quantile(0.99), 9},
-		"the half":                        {odd.Quantile(0.5), 5},
-		"spread":                          {odd.Spread(), 1.6},
+		"median of an odd number":            {odd.Median(), 5},
+		"median of an even number":           {figure.Samples{4, 1, 2, 3}.Median(), 2.5},
+		"median of nothing":                  {figure.Samples{}.Median(), 0},
+		"minimum":                            {odd.Min(), 1},
+		"maximum":                            {odd.Max(), 9},
+		"a quantile is one of the values":    {odd.Quantile(0.99), 9},
+		"one of a hundred is above the 99th": {hundred.Quantile(0.99), 99},
+		"the first of a hundred":             {hundred.Quantile(0.01), 1},
+		"the last of a hundred":              {hundred.Quantile(1), 100},
+		"the half":                           {odd.Quantile(0.5), 5},
+		"spread":                             {odd.Spread(), 1.6},
 	} {
 		if math.Abs(c.got-c.want) > 1e-9 {
 			t.Errorf("%s: got %v, want %v", name, c.got, c.want)
@@ -36,6 +43,9 @@ func TestRatiosAreOfTheSameRound(t *testing.T) {
 	got := figure.Samples{10, 40, 90}.Over(figure.Samples{10, 20, 30})
 	if len(got) != 3 || got[0] != 1 || got[1] != 2 || got[2] != 3 {
 		t.Errorf("got %v", got)
+	}
+	if got := (figure.Samples{10, 40}).And(figure.Samples{30, 20, 5}); len(got) != 2 || got[0] != 20 || got[1] != 30 {
+		t.Errorf("the mean of two turns: %v", got)
 	}
 	if got := (figure.Samples{1, 2}).Over(figure.Samples{0}); len(got) != 0 {
 		t.Errorf("a ratio to nothing: %v", got)
@@ -54,6 +64,8 @@ func TestGoals(t *testing.T) {
 		"by the median, not the best": {figure.Row{Ratio: figure.Samples{1, 2, 2}, Goal: figure.RatioAtMost(1.5)}, false, true},
 		"value, whatever the ratio":   {figure.Row{Value: figure.Samples{20}, Ratio: figure.Samples{9}, Goal: figure.ValueAtMost(25)}, true, true},
 		"at least":                    {figure.Row{Ratio: figure.Samples{0.8}, Goal: figure.RatioAtLeast(0.85)}, false, true},
+		"always, and once was not":    {figure.Row{Value: figure.Samples{1, 1, 30}, Goal: figure.ValueNeverAbove(25)}, false, true},
+		"always, and ever was":        {figure.Row{Value: figure.Samples{1, 1, 25}, Goal: figure.ValueNeverAbove(25)}, true, true},
 		"nothing measured":            {figure.Row{Goal: figure.ValueAtMost(25)}, false, true},
 	} {
 		if met, ok := c.row.Met(); met != c.met || ok != c.ok {
@@ -109,5 +121,8 @@ func TestAReportKeepsWhatWasNotMeasuredAgain(t *testing.T) {
 	r.Put(figure.Measurement{Name: "a", Took: 7})
 	if len(r.Measurements) != 2 || r.Get("a").Took != 7 || r.Get("b") == nil || r.Get("c") != nil {
 		t.Errorf("got %+v", r.Measurements)
+	}
+	if r.Keep([]string{"b", "c"}); len(r.Measurements) != 1 || r.Get("a") != nil || r.Get("b") == nil {
+		t.Errorf("kept %+v", r.Measurements)
 	}
 }

@@ -68,7 +68,7 @@ func (r *Report) Goals() string {
 				}
 				verdict := "met"
 				if !met {
-					verdict = "**missed**"
+					verdict = "**missed**, [why](#make-bench-bench" + m.Name + ")"
 				}
 				fmt.Fprintf(&b, "| %s: %s | %s | %s | %s |\n", t.Title, row.Name, measured, row.Goal, verdict)
 			}

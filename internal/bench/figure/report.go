@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 )
 
 // Report is what a run leaves in a file: measurements by name, in the order in
@@ -21,6 +22,11 @@ func (r *Report) Put(m Measurement) {
 		}
 	}
 	r.Measurements = append(r.Measurements, m)
+}
+
+// Keep lets go of all measurements but those that are named.
+func (r *Report) Keep(names []string) {
+	r.Measurements = slices.DeleteFunc(r.Measurements, func(m Measurement) bool { return !slices.Contains(names, m.Name) })
 }
 
 // Get returns the measurement of that name, or nil.

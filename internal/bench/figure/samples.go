@@ -2,6 +2,7 @@ package figure
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"strconv"
 )
@@ -30,14 +31,24 @@ func (s Samples) Over(floor Samples) Samples {
 	return ratios
 }
 
-// Quantile returns the value below which the share q of s lies, by the nearest
-// rank; 0 of nothing.
+// And returns the mean of both, round by round: of somebody who had two turns in each.
+func (s Samples) And(other Samples) Samples {
+	mean := make(Samples, min(len(s), len(other)))
+	for i := range mean {
+		mean[i] = (s[i] + other[i]) / 2
+	}
+	return mean
+}
+
+// Quantile returns the least value that the share q of s does not exceed: by the
+// nearest rank, so that of a hundred values one is above the 99th; 0 of nothing.
 func (s Samples) Quantile(q float64) float64 {
 	if len(s) == 0 {
 		return 0
 	}
 	sorted := slices.Sorted(slices.Values(s))
-	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
+	const rounding = 1e-9 // of q times a number
+	return sorted[max(0, int(math.Ceil(q*float64(len(s))-rounding))-1)]
 }
 
 // Median is the middle one, or the mean of the two in the middle; 0 of nothing.

@@ -1,6 +1,6 @@
 package figure
 
-// Goal is a bound for the median of a row.
+// Goal is a bound for the median of a row, or for the worst of its rounds.
 type Goal struct {
 	// AtMost or AtLeast is the bound; the other one is nil.
 	AtMost  *float64 `json:"at_most,omitempty"`
@@ -8,9 +8,11 @@ type Goal struct {
 	// Value is set where the bound is for the value itself, else it is for the
 	// ratio to the floor.
 	Value bool `json:"value,omitempty"`
+	// Always is set where every round has to keep to it.
+	Always bool `json:"always,omitempty"`
 }
 
-// RatioAtMost, RatioAtLeast, ValueAtMost and ValueAtLeast make goals.
+// RatioAtMost, RatioAtLeast, ValueAtMost and ValueNeverAbove make goals.
 func RatioAtMost(x float64) *Goal { return &Goal{AtMost: &x} }
 
 // RatioAtLeast bounds the ratio from below.
@@ -19,8 +21,8 @@ func RatioAtLeast(x float64) *Goal { return &Goal{AtLeast: &x} }
 // ValueAtMost bounds the value from above.
 func ValueAtMost(x float64) *Goal { return &Goal{AtMost: &x, Value: true} }
 
-// ValueAtLeast bounds the value from below.
-func ValueAtLeast(x float64) *Goal { return &Goal{AtLeast: &x, Value: true} }
+// ValueNeverAbove bounds the value of each round from above.
+func ValueNeverAbove(x float64) *Goal { return &Goal{AtMost: &x, Value: true, Always: true} }
 
 // Row is one client's figures.
 type Row struct {
@@ -30,6 +32,8 @@ type Row struct {
 	Value Samples `json:"value"`
 	Ratio Samples `json:"ratio,omitempty"`
 	Goal  *Goal   `json:"goal,omitempty"`
+	// Ours is set where the client is Holdfast.
+	Ours bool `json:"ours,omitempty"`
 	// Reason says why the goal is missed, as far as it is known.
 	Reason string `json:"reason,omitempty"`
 	// Note is what else there is to know; alone, it stands for a client that
@@ -45,8 +49,8 @@ func (r Row) Judged() Samples {
 	return r.Ratio
 }
 
-// Met says whether the median keeps to the goal; ok is false where there is no
-// goal or nothing was measured, which meets nothing.
+// Met says whether the row keeps to its goal; ok is false where there is none. Nothing
+// measured meets nothing.
 func (r Row) Met() (met, ok bool) {
 	if r.Goal == nil {
 		return false, false
@@ -55,8 +59,11 @@ func (r Row) Met() (met, ok bool) {
 	if len(s) == 0 {
 		return false, true
 	}
-	m := s.Median()
-	return (r.Goal.AtMost == nil || m <= *r.Goal.AtMost) && (r.Goal.AtLeast == nil || m >= *r.Goal.AtLeast), true
+	low, high := s.Median(), s.Median()
+	if r.Goal.Always {
+		low, high = s.Min(), s.Max()
+	}
+	return (r.Goal.AtMost == nil || high <= *r.Goal.AtMost) && (r.Goal.AtLeast == nil || low >= *r.Goal.AtLeast), true
 }
 
 // Table is one quantity of several clients, measured together.
@@ -68,8 +75,8 @@ type Table struct {
 	Rows   []Row `json:"rows"`
 	// Floor is what ratios are to, where that is not called the floor.
 	Floor string `json:"floor,omitempty"`
-	// Noise is the floor measured twice in each round, one over the other: what
-	// of a ratio is the machine's.
+	// Noise is the floor's second turn in each round over its first: what of a
+	// ratio is the machine's. The floor of a ratio is the mean of both.
 	Noise Samples `json:"noise,omitempty"`
 }
 

@@ -36,10 +36,16 @@ func (g *Goal) String() string {
 	if g.Value {
 		write = number
 	}
+	bound := ""
 	if g.AtMost != nil {
-		return "≤ " + write(*g.AtMost)
+		bound = "≤ " + write(*g.AtMost)
+	} else {
+		bound = "≥ " + write(*g.AtLeast)
 	}
-	return "≥ " + write(*g.AtLeast)
+	if g.Always {
+		bound += ", always"
+	}
+	return bound
 }
 
 // cells are a table as it is printed: a head and a line per row.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"holdfast/internal/bounds"
+	"holdfast/internal/guard"
 	"holdfast/messages"
 )
 
@@ -107,20 +108,51 @@ func mallocs(f func()) float64 {
 	return float64(after.Mallocs-before.Mallocs) / times
 }
 
-// counting counts each thing that callers and requests have counted.
+// counting counts each thing that is counted, whoever has it counted.
 func (c *holdfastClient) counting() Answer {
 	m := c.node.Metrics()
 	loss := messages.Errorf(messages.CodeDialogLost, "lost")
+	ended := guard.Reason{Kind: guard.Failure}
+	event := func(e messages.Event) func() {
+		events := []messages.Event{e}
+		return func() { m.Observe(events) }
+	}
 	values := map[string]float64{}
 	for name, f := range map[string]func(){
 		"an answered dialog":         func() { m.Answered(time.Millisecond, nil) },
 		"an answer that came late":   func() { m.Answered(time.Millisecond, loss) },
 		"a request":                  func() { m.Request("cdp", 200, false, time.Millisecond) },
+		"a request without a token":  func() { m.AuthFailed("cdp") },
+		"a stream":                   func() { m.StreamOpened(); m.StreamClosed() },
 		"a start":                    func() { m.TaskStarted(false, time.Millisecond) },
 		"a start that has waited":    func() { m.QueueWaited(time.Millisecond) },
+		"a start that was refused":   func() { m.AdmissionRejected(messages.LimitTasks) },
 		"something that was cut off": func() { m.Cut(bounds.LogLines) },
 		"an actor's start":           func() { m.ActorStarted("session") },
+		"an actor's end":             func() { m.ActorExited("session", ended) },
 		"an actor's restart":         func() { m.ActorRestarted("session") },
+		"an actor given up":          func() { m.ActorGaveUp("session") },
+		"a letter nobody had":        func() { m.DeadLetter(false) },
+		"a browser's end":            func() { m.BrowserExited("signal") },
+		"an orphan":                  func() { m.OrphansReaped(1) },
+		"a dialog's opening": event(messages.Event{Type: messages.EventDialogOpened, Dialog: &messages.Dialog{
+			Type: "alert", Path: messages.PathNative, Heard: time.Now(),
+		}}),
+		"a dialog's end": event(messages.Event{Type: messages.EventDialogClosed, Closed: &messages.ClosedDialog{
+			ClosedBy: messages.ClosedByAgent, Promoted: true,
+		}}),
+		"a page that hangs": event(messages.Event{Type: messages.EventPageChanged, Was: messages.PageDialog, Lasted: time.Millisecond, Page: &messages.Page{
+			PageState: messages.PageHung,
+		}}),
+		"a page's end": event(messages.Event{Type: messages.EventPageClosed, Lasted: time.Millisecond, Page: &messages.Page{PageState: messages.PageHung}}),
+		"a recovery": event(messages.Event{Type: messages.EventPageRecovery, Recovery: &messages.Recovery{
+			Action: messages.RecoverReload, Result: messages.RecoveryOK,
+		}}),
+		"a reconnect": event(messages.Event{
+			Type: messages.EventConnection, Reason: messages.ReasonReconnected, Connection: &messages.Connection{LastGapMS: 12},
+			Reconnect: &messages.Reconnect{OK: true, Cause: messages.CauseClosed},
+		}),
+		"a task's end": event(messages.Event{Type: messages.EventTaskState, State: messages.StateStopped, Outcome: messages.OutcomeStopped}),
 	} {
 		values[name] = mallocs(f)
 	}
