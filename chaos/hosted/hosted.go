@@ -21,13 +21,18 @@ import (
 type Options struct {
 	// DismissAfter is how long a native dialog stays open; 0 leaves dialogs alone.
 	DismissAfter time.Duration
+	// Holds has the client that does so hold every new page before its first script, and
+	// let it run at once, as Playwright does (C54).
+	Holds bool
 	// DropOthers ends every connection of a door when one of them ends.
 	DropOthers bool
 	// Dials is how many connections a door admits before its address has expired;
 	// 0 is any number, until [Door.Expire].
 	Dials int
-	// Refuse are the domains that nobody gets, such as "Debugger".
+	// Refuse are the domains, such as "Debugger", and methods that nobody gets.
 	Refuse []string
+	// MaxMessage ends a connection by a message of more bytes, either way; 0 lets all pass.
+	MaxMessage int64
 }
 
 // Backend is the service in front of one browser. Its methods are safe for
@@ -75,7 +80,7 @@ func New(upstream string, o Options) (*Backend, error) {
 			_ = listener.Close()
 			return nil, err
 		}
-		k := &keeper{ws: ws, after: o.DismissAfter}
+		k := &keeper{ws: ws, after: o.DismissAfter, holds: o.Holds}
 		b.running.Go(func() {
 			k.keep(b.ctx)
 			_ = ws.CloseNow()
@@ -200,7 +205,12 @@ func (b *Backend) serve(w http.ResponseWriter, r *http.Request) {
 		_ = upstream.CloseNow()
 		return
 	}
-	client.SetReadLimit(-1)
+	if limit := b.options.MaxMessage; limit > 0 {
+		client.SetReadLimit(limit)
+		upstream.SetReadLimit(limit)
+	} else {
+		client.SetReadLimit(-1)
+	}
 	var pumps sync.WaitGroup
 	for _, ends := range [][2]*websocket.Conn{{client, upstream}, {upstream, client}} {
 		pumps.Go(func() {
@@ -234,8 +244,7 @@ func (b *Backend) pump(ctx context.Context, to, from *websocket.Conn, fromClient
 	}
 }
 
-// refuse is the answer to a command of a domain that is not to be had; nil for all
-// others.
+// refuse is the answer to a command that is not to be had; nil for all others.
 func (b *Backend) refuse(message []byte) []byte {
 	if len(b.options.Refuse) == 0 {
 		return nil
@@ -248,7 +257,7 @@ func (b *Backend) refuse(message []byte) []byte {
 	if json.Unmarshal(message, &c) != nil {
 		return nil
 	}
-	if domain, _, _ := strings.Cut(c.Method, "."); !slices.Contains(b.options.Refuse, domain) {
+	if domain, _, _ := strings.Cut(c.Method, "."); !slices.Contains(b.options.Refuse, domain) && !slices.Contains(b.options.Refuse, c.Method) {
 		return nil
 	}
 	return fmt.Appendf(nil, `{"id":%d,"error":{"code":-32601,"message":"'%s' wasn't found"},"sessionId":%q}`, c.ID, c.Method, c.Session)

@@ -84,3 +84,33 @@ func TestAnAddressExpires(t *testing.T) {
 		t.Errorf("%d let in, %d refused", door.Dials(), door.Refused())
 	}
 }
+
+// C32, C33: nobody else has to resume what it holds, nor the page that has opened it.
+func TestTheClientInsideHoldsPopupsAndLetsThemRun(t *testing.T) {
+	b := start(t, hosted.Options{DismissAfter: 10 * time.Millisecond, Holds: true})
+	site := chromiumtest.Serve(t)
+	c := chromiumtest.Dial(t, b.Open().URL())
+	p := c.NewPage(site.URL("http://a.test/popup"))
+	p.Must(p.Session, "Runtime.evaluate", map[string]any{"expression": "openChild()", "userGesture": true})
+	if got := string(p.Eval(p.Session, "new Promise(r => { const look = () => 'got' in child ? r(String(child.got)) : setTimeout(look, 5); look() })")); got != `"null"` {
+		t.Errorf("the popup received %s", got)
+	}
+	p.Eval(p.Session, "child.close()")
+}
+
+func TestWhatIsTooLongEndsTheConnection(t *testing.T) {
+	b := start(t, hosted.Options{MaxMessage: 1 << 20, Refuse: []string{"Page.addScriptToEvaluateOnNewDocument"}})
+	c := chromiumtest.Dial(t, b.Open().URL())
+	p := c.NewPage("")
+	if _, err := p.Call(p.Session, "Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": "1"}); err == nil {
+		t.Error("a method that is refused was had")
+	}
+	if _, err := p.Call(p.Session, "Runtime.evaluate", map[string]any{"expression": "'x'.repeat(1 << 21)"}); err == nil {
+		t.Error("it came through")
+	}
+	select {
+	case <-c.Done():
+	case <-time.After(chromiumtest.Patience):
+		t.Error("the connection stands")
+	}
+}

@@ -13,6 +13,7 @@ import (
 type keeper struct {
 	ws      *websocket.Conn
 	after   time.Duration
+	holds   bool
 	mu      sync.Mutex // protects id and writing
 	id      int
 	pending sync.WaitGroup // answers under way
@@ -33,7 +34,11 @@ type event struct {
 // keep runs until ctx ends or the browser does.
 func (k *keeper) keep(ctx context.Context) {
 	defer k.pending.Wait()
-	k.send(ctx, "", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":false,"flatten":true,"filter":[{"type":"page"}]}`)
+	if k.holds {
+		k.send(ctx, "", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`)
+	} else {
+		k.send(ctx, "", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":false,"flatten":true,"filter":[{"type":"page"}]}`)
+	}
 	for {
 		_, message, err := k.ws.Read(ctx)
 		if err != nil {
@@ -44,8 +49,13 @@ func (k *keeper) keep(ctx context.Context) {
 			continue
 		}
 		switch {
-		case e.Method == "Target.attachedToTarget" && e.Params.Target.Type == "page":
-			k.send(ctx, e.Params.Session, "Page.enable", "{}")
+		case e.Method == "Target.attachedToTarget":
+			if e.Params.Target.Type == "page" {
+				k.send(ctx, e.Params.Session, "Page.enable", "{}")
+			}
+			if k.holds {
+				k.send(ctx, e.Params.Session, "Runtime.runIfWaitingForDebugger", "{}")
+			}
 		case e.Method == "Page.javascriptDialogOpening" && e.Params.Type != "beforeunload":
 			k.pending.Go(func() {
 				wait := time.NewTimer(k.after)

@@ -21,7 +21,7 @@ type check struct {
 
 var checks = []check{
 	{"connection", true, (*patient).connects, "give the address of a browser's DevTools that this machine reaches"},
-	{"auto-attach", true, (*patient).autoAttaches, "nothing helps: without it no popup is held before its first script; another service is needed"},
+	{"auto-attach", true, (*patient).autoAttaches, "nothing helps: without it no new page is seen, and no popup held before its first script; another service is needed"},
 	{"native dialogs", false, (*patient).holdsDialogs, "tasks turn to the bridge by themselves once they see it; bridge: on has it from the start"},
 	{"debugger bridge", false, (*patient).pauses, "tasks take the request bridge, where that works"},
 	{"request bridge", false, (*patient).intercepts, "nothing needs it where the debugger bridge works; where that fails as well, dialogs are native"},
@@ -49,15 +49,18 @@ var pages = []object{{"type": "page"}}
 
 type attached struct {
 	Session messages.SessionID `json:"sessionId"`
+	Waiting bool               `json:"waitingForDebugger"`
 	Target  struct {
-		ID   string `json:"targetId"`
-		Type string `json:"type"`
+		ID     string `json:"targetId"`
+		Opener string `json:"openerId"`
 	} `json:"targetInfo"`
 }
 
-// autoAttaches holds nobody's page: what is attached by itself here runs on.
+// autoAttaches tries it as a task does: what is new is held before its first script, by a
+// popup of the tab's own. What others open meanwhile runs on at once, see arrivals.
 func (p *patient) autoAttaches(ctx context.Context) (string, error) {
-	if err := p.root.call(ctx, "Target.setAutoAttach", object{"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true, "filter": pages}, nil); err != nil {
+	p.arrivals = await(p.link, p.root)
+	if err := p.root.call(ctx, "Target.setAutoAttach", object{"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true, "filter": pages}, nil); err != nil {
 		return "", err
 	}
 	var created struct {
@@ -67,22 +70,34 @@ func (p *patient) autoAttaches(ctx context.Context) (string, error) {
 		return "", err
 	}
 	p.target = created.TargetID
-	for {
-		var a attached
-		if err := p.root.next(ctx, "Target.attachedToTarget", patience, &a); err != nil {
-			return "", err
-		}
-		if a.Target.ID == p.target {
-			p.page = listen(p.link, a.Session)
-			break
-		}
+	p.arrivals.belongTo(p.target)
+	tab, err := p.arrivals.next(ctx, func(a attached) bool { return a.Target.ID == p.target })
+	if err != nil {
+		return "", fmt.Errorf("a new page: %w", err)
 	}
+	p.page = listen(p.link, tab.Session)
 	for _, m := range []string{"Page.enable", "Runtime.enable"} {
 		if err := p.page.call(ctx, m, object{}, nil); err != nil {
 			return "", fmt.Errorf("%s: %w", m, err)
 		}
 	}
-	return "new pages are attached to by themselves", nil
+	// It is answered once somebody has let the popup run.
+	p.page.start("Runtime.evaluate", object{"expression": "window.popup = window.open('about:blank'); 0", "userGesture": true})
+	popup, err := p.arrivals.next(ctx, func(a attached) bool { return a.Target.Opener == p.target })
+	if err != nil {
+		return "", fmt.Errorf("a popup: %w", err)
+	}
+	var opened bool
+	err = p.page.eval(ctx, "window.popup !== null", &opened)
+	p.root.start("Target.closeTarget", object{"targetId": popup.Target.ID})
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("a page that opens a popup stands still: %w", err)
+	case !popup.Waiting:
+		// Somebody else has let it run (C32), or the browser holds none.
+		return "new pages are attached to by themselves, but a popup ran before it was held: its first dialog may be native", nil
+	}
+	return "new pages are attached to by themselves, and popups before their first script", nil
 }
 
 // held is how long a dialog has to stay open to be called answerable: longer than
@@ -115,11 +130,34 @@ func (e *ear) accept(ctx context.Context) error {
 	return e.got(ctx, true)
 }
 
-// pausing is a script whose outcome is what is given to it while it stops.
-const pausing = "window.got = (function () { let answer = 'none'; debugger; return answer })()"
+// The script that stops has a name, and what has none is passed over: that is what a task
+// does, so that no debugger statement of the page's own stops it (docs/bridge.md).
+const (
+	scriptName = "holdfast-doctor"
+	stops      = "window.holdfastDoctor = function () { let answer = 'none'; debugger; return answer }\n//# sourceURL=" + scriptName
+	pausing    = "debugger; window.got = holdfastDoctor()"
+)
+
+// debug turns the debugger on as a task does, and has the tab, as it is, stop in our
+// script alone.
+func (e *ear) debug(ctx context.Context) error {
+	for _, c := range []struct {
+		method string
+		params object
+	}{
+		{"Debugger.setBlackboxPatterns", object{"patterns": []string{"^(?!" + scriptName + "$)"}, "skipAnonymous": true}},
+		{"Debugger.enable", object{}},
+		{"Page.addScriptToEvaluateOnNewDocument", object{"source": stops, "runImmediately": true}},
+	} {
+		if err := e.call(ctx, c.method, c.params, nil); err != nil {
+			return fmt.Errorf("%s: %w", c.method, err)
+		}
+	}
+	return nil
+}
 
 func (p *patient) pauses(ctx context.Context) (string, error) {
-	if err := p.page.call(ctx, "Debugger.enable", object{}, nil); err != nil {
+	if err := p.page.debug(ctx); err != nil {
 		return "", err
 	}
 	defer p.page.start("Debugger.disable", object{})
@@ -142,7 +180,8 @@ func (p *patient) pauses(ctx context.Context) (string, error) {
 func (e *ear) paused(ctx context.Context) (string, error) {
 	var paused struct {
 		Frames []struct {
-			ID string `json:"callFrameId"`
+			ID       string `json:"callFrameId"`
+			Function string `json:"functionName"`
 		} `json:"callFrames"`
 	}
 	if err := e.next(ctx, "Debugger.paused", patience, &paused); err != nil {
@@ -150,6 +189,10 @@ func (e *ear) paused(ctx context.Context) (string, error) {
 	}
 	if len(paused.Frames) == 0 {
 		return "", errors.New("a pause says nothing of where it is")
+	}
+	if f := paused.Frames[0].Function; !strings.HasSuffix(f, "holdfastDoctor") {
+		e.start("Debugger.resume", object{})
+		return "", errors.New("a debugger statement of the page's own stops it")
 	}
 	return paused.Frames[0].ID, nil
 }
@@ -190,7 +233,11 @@ func (p *patient) intercept(ctx context.Context, by *ear, body string) error {
 	if err := by.next(ctx, "Fetch.requestPaused", patience, &r); err != nil {
 		return err
 	}
-	return by.call(ctx, "Fetch.fulfillRequest", object{
+	return by.fulfil(ctx, r, body)
+}
+
+func (e *ear) fulfil(ctx context.Context, r request, body string) error {
+	return e.call(ctx, "Fetch.fulfillRequest", object{
 		"requestId": r.ID, "responseCode": 200, "body": base64.StdEncoding.EncodeToString([]byte(body)),
 		"responseHeaders": []object{{"name": "Access-Control-Allow-Origin", "value": "*"}, {"name": "Content-Type", "value": "text/html"}},
 	}, nil)
@@ -198,21 +245,30 @@ func (p *patient) intercept(ctx context.Context, by *ear, body string) error {
 
 const nowhere = "https://holdfast-doctor.invalid/"
 
+// requesting is a script whose outcome is the response to a request that nobody serves.
+const requesting = "const x = new XMLHttpRequest(); x.open('GET', '" + nowhere + "', false); try { x.send(null); window.got = x.responseText } catch (e) { window.got = e.name }"
+
+// hearRequests has a connection hear the requests of the tab as it is.
+func hearRequests(ctx context.Context, root, page *ear) error {
+	if err := root.call(ctx, "Fetch.enable", object{"patterns": []object{{"urlPattern": nowhere + "*"}}}, nil); err != nil {
+		return err
+	}
+	// So that the document that is there is heard as well.
+	if err := page.call(ctx, "Fetch.enable", object{"patterns": []object{{"urlPattern": nowhere + "none"}}}, nil); err != nil {
+		return err
+	}
+	return page.call(ctx, "Fetch.disable", object{}, nil)
+}
+
 func (p *patient) intercepts(ctx context.Context) (string, error) {
-	if err := p.root.call(ctx, "Fetch.enable", object{"patterns": []object{{"urlPattern": nowhere + "*"}}}, nil); err != nil {
+	if err := hearRequests(ctx, p.root, p.page); err != nil {
 		return "", err
 	}
 	defer p.root.start("Fetch.disable", object{})
-	// So that the page that is there is heard as well.
-	for method, params := range map[string]object{"Fetch.enable": {"patterns": []object{{"urlPattern": nowhere + "none"}}}, "Runtime.addBinding": {"name": "holdfastDoctor"}} {
-		if err := p.page.call(ctx, method, params, nil); err != nil {
-			return "", err
-		}
-	}
-	if err := p.page.call(ctx, "Fetch.disable", object{}, nil); err != nil {
+	if err := p.page.call(ctx, "Runtime.addBinding", object{"name": "holdfastDoctorWord"}, nil); err != nil {
 		return "", err
 	}
-	if err := p.page.later(ctx, "holdfastDoctor('asked'); const x = new XMLHttpRequest(); x.open('POST', '"+nowhere+"', false); try { x.send(''); window.got = x.responseText } catch (e) { window.got = e.name }"); err != nil {
+	if err := p.page.later(ctx, "holdfastDoctorWord('asked'); "+requesting); err != nil {
 		return "", err
 	}
 	if err := p.page.next(ctx, "Runtime.bindingCalled", patience, nil); err != nil {
@@ -224,6 +280,7 @@ func (p *patient) intercepts(ctx context.Context) (string, error) {
 	if err := p.page.got(ctx, "given"); err != nil {
 		return "", err
 	}
+	p.holdable = true
 	return "a request of the page is answered before it leaves", nil
 }
 
@@ -263,6 +320,7 @@ func (p *patient) carries(ctx context.Context) (string, error) {
 			return fmt.Sprintf("messages of %d MiB come through both ways, of %d MiB do not: %v", works, mib, err), nil
 		}
 		works = mib
+		p.maxMessageMiB = mib
 	}
 	return fmt.Sprintf("messages of %d MiB come through both ways", works), nil
 }

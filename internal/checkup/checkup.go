@@ -24,6 +24,9 @@ type Finding struct {
 	Status string
 	Found  string
 	Mend   string // what to do about it; empty when it is ok or was skipped
+	// MaxMessageMiB is the longest message that came through both ways, of those tried; 0
+	// where that was not the question.
+	MaxMessageMiB int
 }
 
 // budget bounds each question, patience what has to happen in the page.
@@ -39,8 +42,11 @@ type patient struct {
 	root     *ear
 	page     *ear
 	target   string
+	arrivals *arrivals
 
-	answerable, pausable bool // what was found to work: native dialogs, the debugger
+	// What was found to work: native dialogs, the debugger, requests.
+	answerable, pausable, holdable bool
+	maxMessageMiB                  int
 }
 
 // ear is a session and what it has said.
@@ -58,14 +64,16 @@ var wanted = []string{
 
 func listen(mux *transport.Mux, s messages.SessionID) *ear {
 	e := &ear{mux: mux, session: s, events: make(chan transport.Event, 64)}
-	mux.Bind(s, func(ev transport.Event) {
-		ev.Params = append([]byte(nil), ev.Params...)
-		select {
-		case e.events <- ev:
-		default: // nobody waits for so many
-		}
-	})
+	mux.Bind(s, e.hear)
 	return e
+}
+
+func (e *ear) hear(ev transport.Event) {
+	ev.Params = append([]byte(nil), ev.Params...)
+	select {
+	case e.events <- ev:
+	default: // nobody waits for so many
+	}
 }
 
 func (e *ear) call(ctx context.Context, method string, params any, into any) error {
@@ -149,9 +157,10 @@ func Run(ctx context.Context, u messages.CDPURL) []Finding {
 		f := Finding{Check: c.name, Status: Skipped, Found: "what it needs did not work"}
 		if !blocked {
 			found, err := c.try(p, ctx)
-			f.Status, f.Found = OK, found
+			f.Status, f.Found, f.MaxMessageMiB = OK, found, p.maxMessageMiB
+			p.maxMessageMiB = 0
 			switch {
-			case errors.Is(err, errUntried):
+			case errors.Is(err, errUntried), errors.Is(err, errUnheld):
 				f.Status, f.Found = Skipped, err.Error()
 			case err != nil:
 				f.Status, f.Found, f.Mend = Failed, err.Error(), c.mend

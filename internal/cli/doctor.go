@@ -36,6 +36,8 @@ type finding struct {
 	Status string `json:"status"` // ok, warning, failed or skipped
 	Found  string `json:"found"`
 	Mend   string `json:"mend,omitempty"`
+	// MaxMessageMiB is of the check "message size": the longest that came through.
+	MaxMessageMiB int `json:"max_message_mib,omitempty"`
 }
 
 const (

@@ -159,13 +159,16 @@ func TestDoctorExaminesABrowser(t *testing.T) {
 	out, _ := m.want(0, "doctor", "--cdp-url", b.WS(), "--json")
 	var said struct {
 		OK     bool
-		Checks []struct{ Check, Status, Found string }
+		Checks []struct {
+			Check, Status, Found string
+			MaxMessageMiB        *int `json:"max_message_mib"`
+		}
 	}
 	if err := json.Unmarshal([]byte(out), &said); err != nil || !said.OK || len(said.Checks) != 8 {
 		t.Fatal(err, out)
 	}
 	for _, c := range said.Checks {
-		if c.Status != "ok" || c.Found == "" {
+		if c.Status != "ok" || c.Found == "" || (c.Check == "message size") != (c.MaxMessageMiB != nil && *c.MaxMessageMiB == 48) {
 			t.Errorf("%+v", c)
 		}
 	}

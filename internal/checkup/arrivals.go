@@ -1,0 +1,108 @@
+package checkup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"holdfast/messages"
+	"holdfast/transport"
+)
+
+// arrivals are the pages that the first connection is attached to by itself. Each is let
+// run at once, whoever it is of: one that stays held is frozen, and its opener with it
+// (C33). What is not the tab's is let go of as well, in that order.
+type arrivals struct {
+	mux *transport.Mux
+
+	mu   sync.Mutex
+	own  string // the tab; "" while its name is not known
+	here []attached
+	news chan struct{} // closed and renewed with each
+}
+
+// await begins to look after them. It takes over the ear of the browser's session.
+func await(mux *transport.Mux, root *ear) *arrivals {
+	a := &arrivals{mux: mux, news: make(chan struct{})}
+	mux.Bind("", func(ev transport.Event) {
+		if ev.Method != "Target.attachedToTarget" {
+			root.hear(ev)
+			return
+		}
+		var page attached
+		if json.Unmarshal(ev.Params, &page) == nil {
+			a.arrived(page)
+		}
+	})
+	return a
+}
+
+func (a *arrivals) arrived(page attached) {
+	a.start(page.Session, "Runtime.runIfWaitingForDebugger", object{})
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.own != "" && !a.ours(page) {
+		a.leave(page)
+		return
+	}
+	a.here = append(a.here, page)
+	close(a.news)
+	a.news = make(chan struct{})
+}
+
+func (a *arrivals) ours(page attached) bool {
+	return page.Target.ID == a.own || page.Target.Opener == a.own
+}
+
+// belongTo names the tab; the others are left.
+func (a *arrivals) belongTo(tab string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.own = tab
+	a.here = slices.DeleteFunc(a.here, func(page attached) bool {
+		if !a.ours(page) {
+			a.leave(page)
+		}
+		return !a.ours(page)
+	})
+}
+
+func (a *arrivals) leave(page attached) {
+	a.start("", "Target.detachFromTarget", object{"sessionId": page.Session})
+}
+
+// start is for what has no outcome that anybody would wait for.
+func (a *arrivals) start(session messages.SessionID, method string, params object) {
+	(&ear{mux: a.mux, session: session}).start(method, params)
+}
+
+// next waits for one.
+func (a *arrivals) next(ctx context.Context, is func(attached) bool) (attached, error) {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	for {
+		a.mu.Lock()
+		i, news := slices.IndexFunc(a.here, is), a.news
+		var found attached
+		if i >= 0 {
+			found = a.here[i]
+		}
+		a.mu.Unlock()
+		if i >= 0 {
+			return found, nil
+		}
+		select {
+		case <-news:
+		case <-timer.C:
+			return attached{}, fmt.Errorf("it is not attached to within %s", patience)
+		case <-a.mux.Closed():
+			return attached{}, errors.Join(errors.New("the connection has ended"), a.mux.Err())
+		case <-ctx.Done():
+			return attached{}, ctx.Err()
+		}
+	}
+}
