@@ -195,3 +195,29 @@ func TestBridge_ADocumentFromBeforeAsksInNoOthersName(t *testing.T) {
 		t.Errorf("the frame received %s", got)
 	}
 }
+
+// A popup begins with an empty document, in which no debugger stops if another is to take
+// its place. What the opener asks there is asked natively, and not dismissed.
+func TestBridge_WhatAnOpenerAsksAtOnceIsAsked(t *testing.T) {
+	t.Parallel()
+	for name, links := range map[string]func(*messages.TaskSpec){"both links": func(*messages.TaskSpec) {}, "one link": oneLink} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := setup(t).task("opens", bridged, links)
+			k.goTo("http://a.test/plain")
+			opener := k.snapshot().PageTargetID
+			for _, address := range []string{"/plain", "", "about:blank"} {
+				k.laterOn(opener, "window.got = undefined; const w = window.open('"+address+"'); window.got = w.prompt('at once')")
+				// One that stays empty mostly has the bridge.
+				if d := k.dialog(); d.Message != "at once" || d.TargetID == opener || address == "/plain" && d.Path != messages.PathNative {
+					t.Errorf("%q: dialog %+v", address, d)
+				}
+				k.accept("asked")
+				if got := k.evalOn(opener, "window.got"); got != `"asked"` {
+					t.Errorf("%q: the opener received %s", address, got)
+				}
+				k.closesPopups()
+			}
+		})
+	}
+}
