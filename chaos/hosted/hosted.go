@@ -61,8 +61,9 @@ type Door struct {
 }
 
 type connection struct {
-	number int // how many the door had let in with it
-	cancel context.CancelFunc
+	number  int // how many the door had let in with it
+	cancel  context.CancelFunc
+	dropped bool // with another one that ended: its own end, later, takes nobody along
 }
 
 // New starts the service before the browser at upstream, a ws:// DevTools URL.
@@ -179,8 +180,9 @@ func (b *Backend) left(d *Door, c *connection) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(d.open, c)
-	if b.options.DropOthers {
+	if b.options.DropOthers && !c.dropped {
 		for other := range d.open {
+			other.dropped = true
 			other.cancel()
 		}
 	}
