@@ -220,10 +220,9 @@ func (b *bridge) paused(p bridgePaused) {
 	}
 	b.others = ""
 	b.only(p.Pause.Key)
-	known := false
-	if last := b.pause; last != nil && last.Key == p.Pause.Key {
-		known = last.known // it asks again
-	} else {
+	last := b.pause
+	again := last != nil && last.Key == p.Pause.Key && last.known
+	if last == nil || last.Key != p.Pause.Key {
 		b.over(false) // whoever answered that one, the page has gone on
 	}
 	frame := p.Frame
@@ -238,8 +237,13 @@ func (b *bridge) paused(p bridgePaused) {
 		Role: way.Role, Gen: way.Gen, Session: way.Session, Page: b.page, Frame: frame,
 		Type: p.Kind, Message: p.Message, Default: p.Default, URL: p.Address, Pause: p.Pause, Heard: p.Heard,
 	}}
-	if known {
-		b.tell()
+	if again {
+		// One that was given back to Chrome is once more: the other link's resume, which
+		// came behind ours, has let it go.
+		b.pause.policy = last.policy
+		if b.maybeTell(); !b.pause.known {
+			b.tell()
+		}
 		return
 	}
 	b.askPolicy(b.pause)

@@ -221,3 +221,25 @@ func TestBridge_WhatAnOpenerAsksAtOnceIsAsked(t *testing.T) {
 		})
 	}
 }
+
+// Both links give a call of a shut sandbox back to Chrome. The second resume may let the
+// next call go, which then asks again.
+func TestBridge_ASandboxIsShutForEveryCall(t *testing.T) {
+	t.Parallel()
+	r := setup(t)
+	matrixPages(r)
+	k := r.task("sandbox", bridged, policy(messages.PolicyAutoAccept))
+	k.await("the anchor", func(s *messages.Snapshot) bool { return s.Connection.Anchor == messages.LinkUp })
+	for _, open := range []func(*task) spot{below("https://a.test/matrix-holds-sandbox", "/matrix"), visit("https://a.test/matrix-csp-sandbox")} {
+		for i := range 20 {
+			s := open(k)
+			got, err := evalOn(k.ctx, k.node, k.id, s.where, "[alert('m'), confirm('m'), prompt('m', 'd'), confirm('m')].map(String).join()")
+			if err != nil || got != `"undefined,false,null,false"` {
+				t.Errorf("%d: %s, %v", i, got, err)
+			}
+		}
+	}
+	if n := len(k.snapshot().RecentDialogs); n != 0 {
+		t.Errorf("%d dialogs", n)
+	}
+}
