@@ -9,17 +9,18 @@ const wakes = "by profile half of a call is the socket, as the loop's; what it h
 // reasons say, by measurement and row, why a goal is missed, as its profile has
 // it (BENCH_PROFILES). They are shown only where it is; after a change, make bench-docs.
 var reasons = map[string]string{
-	"roundtrip: " + worker.Holdfast:      wakes,
-	"roundtrip-fake: " + worker.Holdfast: wakes,
-	"roundtrip: " + overHTTP:             "a request's way through net/http, twice, and two more processes to wake on two processors",
-	"changes: " + worker.Holdfast:        "by profile 2.6 µs of processor time an event, of which the link's goroutine has 1.3, one event after another: 0.6 for the WebSocket and its socket, 0.4 for finding whose it is, 0.3 for what it gathers; beside it the session's actor has 0.6, the forest's and the task's 0.2; the rest is the collector and the scheduler. Of what passes, some 0.3 ms of two a thousand are nobody's work: until the first can be read, and while the program that looks for the last sleeps",
-	"memory: " + bothLinks:               whereMemoryIs,
-	"memory: " + oneLink:                 whereMemoryIsOne,
-	"memory-5000: " + bothLinks:          whereMemoryIs,
-	"memory-5000: " + oneLink:            whereMemoryIsOne,
-	"dialog: " + worker.Holdfast:         "every processor is asleep when it begins and nothing of the way is in a cache: by stamps along it, of what it takes beyond the loop, 65 to 100 µs, an eighth is scanning and decoding, a quarter handing over to the first actor, most of it for the processor that Go wakes whenever it makes a goroutine ready, a quarter the two steps that decide, a quarter the task's step and its publishing, a tenth who waits; an answer has three actors' steps more, some 40 µs, and the write, as the loop, which needs 125 to 170 µs itself",
-	"attach: " + worker.Holdfast:         "the same commands, and some 0.5 ms of actors: 130 µs from the call to the dial, 75 from the link to its first command, 130 from the page's report to its batch, 170 from the frame tree to the caller",
-	"stampede: " + worker.Holdfast:       "the two processors are full until the last: by profile the node takes 0.65 ms of one for a link that falls and comes back, the fake browser that answers it 0.35, the loop 0.33",
+	"roundtrip: " + worker.Holdfast:       wakes,
+	"roundtrip-fake: " + worker.Holdfast:  wakes,
+	"roundtrip: " + overHTTP:              "a request's way through net/http, twice, and two more processes to wake on two processors",
+	"changes: " + worker.Holdfast:         "by profile the link's goroutine has half of the processor time, one event after another: a quarter of all is the WebSocket and its socket, a fifth the reading of what an actor that is behind leaves to it; the session's actor has a quarter, the task's a twentieth; the rest is the collector and the scheduler. The fake browser that writes the events has the same two processors",
+	"memory: " + bothLinks:                whereMemoryIs,
+	"memory: " + oneLink:                  whereMemoryIsOne,
+	"memory-5000: " + bothLinks:           whereMemoryIs,
+	"memory-5000: " + oneLink:             whereMemoryIsOne,
+	"dialog: " + worker.Holdfast:          "every processor is asleep when it begins and nothing of the way is in a cache: by stamps along it, of what it takes beyond the loop, 65 to 100 µs, an eighth is scanning and decoding, a quarter handing over to the first actor, most of it for the processor that Go wakes whenever it makes a goroutine ready, a quarter the two steps that decide, a quarter the task's step and its publishing, a tenth who waits; an answer has three actors' steps more, some 40 µs, and the write, as the loop, which needs 125 to 170 µs itself",
+	"attach: " + worker.Holdfast:          "the same commands, and some 0.5 ms of actors: 130 µs from the call to the dial, 75 from the link to its first command, 130 from the page's report to its batch, 170 from the frame tree to the caller",
+	"stampede: " + worker.Holdfast:        "the two processors are full until the last: by profile the node takes 0.65 ms of one for a link that falls and comes back, the fake browser that answers it 0.35, the loop 0.33",
+	"stampede-frames: " + worker.Holdfast: "as without iframes, and three sessions a link are attached where there was one, by the node and by the fake browser alike",
 }
 
 // Where memory is, by the heap's profile of a thousand tasks.
