@@ -4,17 +4,11 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"log/slog"
-	"net"
-	"net/http"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"holdfast"
-	"holdfast/chaos"
 	"holdfast/messages"
 )
 
@@ -22,33 +16,9 @@ import (
 // known, console errors and navigations of a frame in turn, a thousand in one go, until
 // a snapshot shows the last; and how much of both processors that takes.
 func BenchmarkChanges(b *testing.B) {
-	fake := chaos.New(chaos.Options{Pages: 1})
-	tcp, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	listener := &corked{Listener: tcp}
-	listener.written = sync.NewCond(&listener.mu)
-	server := &http.Server{Handler: fake}
-	var served sync.WaitGroup
-	served.Go(func() { _ = server.Serve(listener) })
-	defer served.Wait()
-	defer func() { fake.Close(); _ = server.Close() }()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
-	node, err := holdfast.Start(ctx, holdfast.Config{StateDir: b.TempDir(), Limits: holdfast.Limits{MemoryHigh: -1}, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() { _ = node.Stop(context.Background()) }()
-	url, err := messages.ParseCDPURL(fake.URL(tcp.Addr().String()))
-	if err != nil {
-		b.Fatal(err)
-	}
-	snap, _, err := node.GetOrStart(ctx, "t", messages.TaskSpec{CDPURL: url, Scope: messages.ScopeBrowser, Anchor: messages.AnchorNone, Bridge: messages.BridgeOff})
-	if err != nil {
-		b.Fatal(err)
-	}
+	fake, listener, node, snap := corkedTask(ctx, b)
 	page := snap.PageTargetID
 	const frame = "F1A2B3C4D5E6F708192A3B4C5D6E7F80"
 	tail := `,"sessionId":"` + string(fake.Sessions(page)[0].ID) + `"}`

@@ -96,7 +96,9 @@ func TestSaidInOneGo(t *testing.T) {
 	}
 }
 
-func saidInOneGo(t *testing.T, events int) {
+// corkedTask is a task with one link to a fake browser, whose words can be held back and
+// let out in one go.
+func corkedTask(ctx context.Context, t testing.TB) (*chaos.Browser, *corked, *holdfast.Node, *messages.Snapshot) {
 	t.Helper()
 	b := chaos.New(chaos.Options{Pages: 1})
 	tcp, err := net.Listen("tcp", "127.0.0.1:0")
@@ -108,15 +110,16 @@ func saidInOneGo(t *testing.T, events int) {
 	server := &http.Server{Handler: b}
 	var served sync.WaitGroup
 	served.Go(func() { _ = server.Serve(listener) })
-	defer served.Wait()
-	defer func() { b.Close(); _ = server.Close() }()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
+	t.Cleanup(func() {
+		b.Close()
+		_ = server.Close()
+		served.Wait()
+	})
 	node, err := holdfast.Start(ctx, holdfast.Config{StateDir: t.TempDir(), Limits: holdfast.Limits{MemoryHigh: -1}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = node.Stop(context.Background()) }()
+	t.Cleanup(func() { _ = node.Stop(context.Background()) })
 	url, err := messages.ParseCDPURL(b.URL(tcp.Addr().String()))
 	if err != nil {
 		t.Fatal(err)
@@ -125,6 +128,14 @@ func saidInOneGo(t *testing.T, events int) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return b, listener, node, snap
+}
+
+func saidInOneGo(t *testing.T, events int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	b, listener, node, snap := corkedTask(ctx, t)
 	page := snap.PageTargetID
 	const frame = "F"
 	session := b.Sessions(page)[0].ID
