@@ -7,7 +7,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -122,6 +124,9 @@ func TestResolveRefuses(t *testing.T) {
 		"a host refusal that stays": {asked, func(*http.Request) (int, string) { return 500, hostRefusal }, unavailable},
 		"a redirect to a file":      {asked, func(*http.Request) (int, string) { return 302, "file:///etc/passwd?" + secret }, unavailable},
 		"redirects without end":     {asked, func(*http.Request) (int, string) { return 302, "http://10.1.2.3:9222/" + secret }, unavailable},
+		"a redirect elsewhere":      {asked, func(*http.Request) (int, string) { return 302, "http://10.1.2.4:9222/" + secret }, unavailable},
+		"a redirect to a port":      {asked, func(*http.Request) (int, string) { return 302, "http://10.1.2.3:9223/" + secret }, unavailable},
+		"an endpoint out of TLS":    {"https://api.test/" + secret, version("ws://node7.test/" + secret), unavailable},
 		"a redirect out of TLS":     {"https://api.test/" + secret, func(*http.Request) (int, string) { return 302, "http://api.test/" + secret }, unavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -287,6 +292,54 @@ func FuzzResolve(f *testing.F) {
 			t.Errorf("the credential went to another host: %q", raw)
 		}
 	})
+}
+
+// TestSecurity10: what a redirect leads to gets neither the credential nor the
+// request, where it is another party.
+func TestSecurity10_RedirectsCarryNoCredential(t *testing.T) {
+	t.Parallel()
+	const secret = "s3cr3t-t0ken-0123456789"
+	serve := func(h http.HandlerFunc) (addr string) {
+		s := httptest.NewServer(h)
+		t.Cleanup(s.Close)
+		return s.Listener.Addr().String()
+	}
+	var mu sync.Mutex
+	var seen []string
+	note := func(r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen = append(seen, fmt.Sprint(r.URL.Path, r.Header))
+	}
+	third := serve(func(_ http.ResponseWriter, r *http.Request) { note(r) })
+	away := serve(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://"+third+"/landed", http.StatusFound)
+	})
+	home := serve(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/landed" {
+			http.Redirect(w, r, "/landed", http.StatusFound)
+			return
+		}
+		note(r)
+	})
+	for _, u := range []string{"http://user:pw@%s/red?token=", "ws://%s/wsr/" + secret + "?token="} {
+		for _, host := range []string{away, home} {
+			_, err := transport.Dial(t.Context(), cdpURL(t, fmt.Sprintf(u, host)+secret), transport.DialOptions{})
+			if messages.CodeOf(err) != messages.CodeUpstreamUnavailable {
+				t.Errorf("%s: %v", u, err)
+			}
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(seen) != 2 { // those that stayed on the host
+		t.Errorf("asked: %q", seen)
+	}
+	for _, s := range seen {
+		if !strings.HasPrefix(s, "/landed") || strings.Contains(s, secret) || strings.Contains(s, "Referer") {
+			t.Errorf("the redirect carried %q", s)
+		}
+	}
 }
 
 func TestBrowserMark(t *testing.T) {

@@ -31,7 +31,8 @@ const (
 //     that names a loopback or unspecified address, or the host that was asked,
 //     the host and port that were asked stand instead, with wss for https, and
 //     user and query of u where the answer has none: the browser knows only
-//     its own side of a tunnel. Any other host is believed.
+//     its own side of a tunnel. Any other host is believed, unless the answer
+//     came over TLS and the endpoint has none.
 //   - ws(s) without path and query: asked in the same way; where there is no
 //     /json/version (404 and the like), u itself.
 //   - ws(s) with either: u itself.
@@ -93,10 +94,15 @@ func (d *dialer) bound(ctx context.Context) (context.Context, context.CancelFunc
 
 var errRedirect = errors.New("redirect refused")
 
-// checkRedirect follows few redirects, to HTTP only, and never from TLS to
-// plain text.
+// checkRedirect follows few redirects, to HTTP only, never from TLS to plain
+// text and never to another host: the path and query of cdp_url are credentials.
 func checkRedirect(req *http.Request, via []*http.Request) error {
-	secure := via[0].URL.Scheme == "https" || via[0].URL.Scheme == "wss"
+	// net/http has put the last URL here, query included.
+	req.Header.Del("Referer")
+	secure := isSecure(via[0].URL)
+	if !isSameParty(via[0].URL, req.URL) {
+		return errRedirect
+	}
 	switch req.URL.Scheme {
 	case "https":
 	case "http":
@@ -110,6 +116,28 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 		return errRedirect
 	}
 	return nil
+}
+
+func isSecure(u *url.URL) bool { return u.Scheme == "https" || u.Scheme == "wss" }
+
+// isSameParty is true for one host and port, and for the step of a host from its
+// port 80 to its port 443. Another port of a machine is another program.
+func isSameParty(from, to *url.URL) bool {
+	if !strings.EqualFold(from.Hostname(), to.Hostname()) {
+		return false
+	}
+	old, now := portOf(from), portOf(to)
+	return old == now || old == "80" && now == "443"
+}
+
+func portOf(u *url.URL) string {
+	switch {
+	case u.Port() != "":
+		return u.Port()
+	case isSecure(u):
+		return "443"
+	}
+	return "80"
 }
 
 func (d *dialer) resolve(ctx context.Context) (*url.URL, error) {
@@ -217,10 +245,13 @@ func (d *dialer) believe(said string) (*url.URL, error) {
 	}
 	u.Fragment = ""
 	if !isLocal(u.Hostname()) && !strings.EqualFold(u.Hostname(), d.asked.Hostname()) {
+		if isSecure(d.asked) && !isSecure(u) {
+			return nil, d.unavailable("%s was asked over TLS and names an endpoint without TLS", versionPath)
+		}
 		return u, nil
 	}
 	u.Host = d.asked.Host
-	if s := d.asked.Scheme; s == "https" || s == "wss" {
+	if isSecure(d.asked) {
 		u.Scheme = "wss"
 	}
 	if u.User == nil {

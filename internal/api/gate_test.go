@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"path"
@@ -261,6 +262,32 @@ func TestUnknownRoutes(t *testing.T) {
 		b.wantError(w, http.StatusMethodNotAllowed, messages.CodeInvalidArgument)
 		if got := w.Header().Get("Allow"); got != allow {
 			t.Errorf("%s: Allow %q, want %q", target, got, allow)
+		}
+	}
+}
+
+// TestTheNodeLearnsWhoAsks: the node's policy follows from the token.
+func TestTheNodeLearnsWhoAsks(t *testing.T) {
+	t.Parallel()
+	var got messages.Caller
+	b := setup(t, &apitest.Node{GetOrStartFunc: func(ctx context.Context, id messages.TaskID, _ messages.TaskSpec) (*messages.Snapshot, bool, error) {
+		got = messages.CallerOf(ctx)
+		return apitest.Active(id), true, nil
+	}})
+	tenant, err := b.admin.ForTenant("acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tok, want := range map[string]messages.Caller{
+		b.admin.Reveal():          {},
+		b.admin.ForTask("acme:1"): {IsScoped: true},
+		tenant:                    {IsScoped: true, Tenant: "acme"},
+	} {
+		r := b.request("PUT", "/v1/tasks/acme:1", "{}")
+		r.Header.Set("Authorization", "Bearer "+tok)
+		got = messages.Caller{Tenant: "not asked"}
+		if w := b.do(r); w.Code != http.StatusCreated || got != want {
+			t.Errorf("%d, %+v, want %+v", w.Code, got, want)
 		}
 	}
 }

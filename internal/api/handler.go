@@ -150,6 +150,9 @@ func (h *Handler) pass(w http.ResponseWriter, c *call) error {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="holdfast"`)
 			return messages.Errorf(messages.CodeUnauthorized, "a valid token is needed: Authorization: Bearer TOKEN")
 		}
+		if !c.scope.Admin() {
+			c.Request = c.WithContext(messages.WithCaller(c.Context(), c.scope.Caller()))
+		}
 	}
 	if found.route == nil {
 		return found.refuse(w)

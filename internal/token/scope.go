@@ -37,6 +37,15 @@ func (s Scope) Allows(id messages.TaskID) bool {
 // Admin says whether the scope covers the node itself.
 func (s Scope) Admin() bool { return s.kind == admin }
 
+// Caller is what the node learns of the token's holder.
+func (s Scope) Caller() messages.Caller {
+	c := messages.Caller{IsScoped: s.kind != admin}
+	if s.kind == tenant {
+		c.Tenant = s.name
+	}
+	return c
+}
+
 // IDPrefix is what the id of a task made under this scope begins with; ok is
 // false where the scope may not make tasks with ids of the node's choice.
 func (s Scope) IDPrefix() (prefix string, ok bool) {
