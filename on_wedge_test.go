@@ -11,18 +11,21 @@ import (
 	"holdfast/messages"
 )
 
+// patience is what a silent page gets here before on_wedge acts.
+const patience = 5 * time.Second
+
 func TestOnWedge(t *testing.T) {
 	t.Parallel()
 	does := func(a messages.OnWedge) func(*messages.TaskSpec) {
-		return func(s *messages.TaskSpec) { s.OnWedge = a }
+		return func(s *messages.TaskSpec) { s.OnWedge, s.OnWedgeAfterS = a, patience.Seconds() }
 	}
 	inWorld(t, "release frees a dialog nobody can reach, and touches nothing else", chaos.Options{Pages: 1}, func(w *world) {
 		page := w.page(does(messages.OnWedgeRelease))
 		d := w.b.OpenDialog(w.b.MainFrame(page), chaos.Confirm, "sure?", "")
 		synctest.Wait()
 		w.b.DropConnections()
-		time.Sleep(time.Second)
-		w.becomes(page, messages.PageOK, 0)
+		w.becomes(page, messages.PageDialogUnreachable, time.Second)
+		w.becomes(page, messages.PageOK, patience+time.Second)
 		if r, ok := d.Result(); !ok || r.By != chaos.ClosedByRelease {
 			w.Errorf("the dialog: %+v", r)
 		}
@@ -39,10 +42,29 @@ func TestOnWedge(t *testing.T) {
 		page := w.page(does(messages.OnWedgeReload))
 		w.b.Spin(page)
 		w.b.DropConnections()
-		time.Sleep(100 * time.Millisecond)
-		w.becomes(page, messages.PageOK, 5*time.Second)
+		w.becomes(page, messages.PageHung, time.Second)
+		if took := w.becomes(page, messages.PageOK, patience+5*time.Second); took < patience-time.Second {
+			w.Errorf("recovered after %s", took)
+		}
 		if got := <-w.evaluate(5); got.err != nil {
 			w.Error(got.err)
+		}
+	})
+	inWorld(t, "a page that works for less than the patience keeps its document", chaos.Options{Pages: 1}, func(w *world) {
+		page := w.page(does(messages.OnWedgeReload))
+		w.b.Spin(page)
+		call := w.evaluate(30)
+		w.becomes(page, messages.PageHung, time.Second)
+		time.Sleep(patience - 2*time.Second)
+		w.b.Unspin(page)
+		if got := <-call; got.err != nil {
+			w.Error(got.err)
+		}
+		time.Sleep(time.Minute)
+		for _, method := range w.b.Connections()[0].Received("*") {
+			if method == "Page.reload" || method == "Runtime.terminateExecution" {
+				w.Errorf("the page was given %s", method)
+			}
 		}
 	})
 	inWorld(t, "close closes it", chaos.Options{Pages: 2}, func(w *world) {

@@ -67,6 +67,10 @@ const (
 	MinTaskLife            = time.Second
 	MaxTaskLife            = 30 * 24 * time.Hour
 	MaxLabels              = 16
+	// A page that is only busy, on a machine that is loaded, is silent for seconds.
+	DefaultOnWedgeAfter = 20 * time.Second
+	MinOnWedgeAfter     = 5 * time.Second
+	MaxOnWedgeAfter     = 24 * time.Hour
 )
 
 // LaunchSpec asks the node to start a browser for the task alone. In JSON it
@@ -116,6 +120,9 @@ type TaskSpec struct {
 	BridgeThresholdMS int64   `json:"bridge_threshold_ms,omitempty"`
 	Anchor            string  `json:"anchor,omitempty"`
 	OnWedge           OnWedge `json:"on_wedge,omitempty"`
+	// OnWedgeAfterS is how long a page has to be silent without a break before OnWedge
+	// acts on it, in seconds. A crash is certain, and does not wait.
+	OnWedgeAfterS float64 `json:"on_wedge_after_s,omitempty"`
 	// IdleTimeoutS ends a task nobody asked anything of for so long, MaxLifeS
 	// one that is so old (requirement X7). 0 is the node's default.
 	IdleTimeoutS float64 `json:"idle_timeout_s,omitempty"`
@@ -198,6 +205,9 @@ func (s TaskSpec) Validate() error {
 	default:
 		return Errorf(CodeInvalidArgument, "on_wedge must be report, release, reload or close")
 	}
+	if s.OnWedgeAfterS != 0 && !(s.OnWedgeAfterS >= MinOnWedgeAfter.Seconds() && s.OnWedgeAfterS <= MaxOnWedgeAfter.Seconds()) {
+		return Errorf(CodeInvalidArgument, "on_wedge_after_s must be between %g and %g", MinOnWedgeAfter.Seconds(), MaxOnWedgeAfter.Seconds())
+	}
 	if err := checkLife("idle_timeout_s", s.IdleTimeoutS); err != nil {
 		return err
 	}
@@ -265,6 +275,9 @@ func (s TaskSpec) WithDefaults() TaskSpec {
 	if s.OnWedge == "" {
 		s.OnWedge = OnWedgeReport
 	}
+	if s.OnWedgeAfterS == 0 {
+		s.OnWedgeAfterS = DefaultOnWedgeAfter.Seconds()
+	}
 	return s
 }
 
@@ -300,6 +313,9 @@ func (s TaskSpec) Merge(asked TaskSpec) TaskSpec {
 	if asked.OnWedge != "" {
 		s.OnWedge = asked.OnWedge
 	}
+	if asked.OnWedgeAfterS != 0 {
+		s.OnWedgeAfterS = asked.OnWedgeAfterS
+	}
 	if asked.IdleTimeoutS != 0 {
 		s.IdleTimeoutS = asked.IdleTimeoutS
 	}
@@ -329,6 +345,11 @@ func (s TaskSpec) IsHeadless() bool { return s.Launch == nil || s.Launch.headles
 // BridgeThreshold is BridgeThresholdMS as a duration.
 func (s TaskSpec) BridgeThreshold() time.Duration {
 	return time.Duration(s.BridgeThresholdMS) * time.Millisecond
+}
+
+// OnWedgeAfter is OnWedgeAfterS as a duration.
+func (s TaskSpec) OnWedgeAfter() time.Duration {
+	return time.Duration(s.OnWedgeAfterS * float64(time.Second))
 }
 
 // DialogTimeout is DialogTimeoutS as a duration.

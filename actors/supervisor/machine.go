@@ -90,6 +90,7 @@ type pageEntry struct {
 	stuck    bool               // holds a dialog nobody can answer
 	poisoned bool               // and its frame is gone
 	closing  bool               // by an order that is under way
+	answered bool               // its renderer has, at some time
 	auto     automatic
 }
 
@@ -310,7 +311,10 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		if !maps.Equal(m.spec.Labels, in.Spec.Labels) {
 			m.tellConnection() // labels have no event of their own
 		}
-		m.spec = &in.Spec
+		patience := m.spec.OnWedge != in.Spec.OnWedge || m.spec.OnWedgeAfterS != in.Spec.OnWedgeAfterS
+		if m.spec = &in.Spec; patience {
+			m.turned = append(m.turned[:0], m.order...)
+		}
 		m.anchorSpec(now)
 		m.setBridge()
 		m.do(ToDialog{messages.SetDialogPolicy(in)})
@@ -321,7 +325,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.stop(in.Reason, nil)
 
 	case TimerFired:
-		if !m.recoverTimer(in.Name) {
+		if !m.wedgeTimer(in.Name) && !m.recoverTimer(in.Name) {
 			m.timerFired(in.Name)
 		}
 	case Flush:

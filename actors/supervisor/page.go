@@ -132,6 +132,9 @@ func (m *Machine) sessionReady(r messages.SessionReady) {
 		return
 	}
 	e.ready, e.retells, e.heard = true, false, e.heard || !r.Blocked
+	if p := m.pages.At(e.cfg.Page); p != nil && e.cfg.IsPage && !r.Blocked {
+		p.answered = true
+	}
 	if m.resolve(r.Session); r.Blocked {
 		m.askDoubted(r.Session)
 	}
@@ -168,7 +171,7 @@ func (m *Machine) sessionHealth(h messages.SessionHealth) {
 	switch {
 	case p == nil:
 	case h.IsPage:
-		p.health = h.State
+		p.health, p.answered = h.State, p.answered || h.State == messages.PageOK
 	default:
 		// An iframe's renderer: callers meet it in the view, but for a dialog,
 		// which is the whole page's affair (C7).
@@ -197,7 +200,7 @@ func (m *Machine) pageNavigated(n messages.PageNavigated) {
 	if p == nil {
 		return
 	}
-	p.info.URL = n.URL
+	p.info.URL, p.answered = n.URL, true
 	for _, d := range m.dialogsOn(n.Page) {
 		few.Put(&m.outlived, d.ID, true)
 	}

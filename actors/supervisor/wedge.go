@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"strings"
 	"time"
 
 	"holdfast/internal/few"
@@ -210,15 +211,38 @@ func (m *Machine) freePoisoned(t messages.TargetID) {
 	}
 }
 
+const timerWedge = "wedge:"
+
+// wedgeTimer has a page looked at again that has been silent for long.
+func (m *Machine) wedgeTimer(name string) bool {
+	t, ok := strings.CutPrefix(name, timerWedge)
+	if ok && m.pages.At(messages.TargetID(t)) != nil {
+		m.turned = append(m.turned, messages.TargetID(t))
+	}
+	return ok
+}
+
 // onWedge does what the spec wants done about a page in its state, once each
-// time it comes to be in it.
+// time it comes to be in it. A crash is certain. Silence may be the machine's,
+// a page's that starts or one's that works: it has to last, and the page to have
+// answered before, since all that would be done about it loses something.
 func (m *Machine) onWedge(now time.Time, t messages.TargetID) {
 	p := m.pages.At(t)
-	action := m.spec.OnWedge.For(m.pageState(t))
+	state := m.pageState(t)
+	action := m.spec.OnWedge.For(state)
 	if action == "" || m.recovering[t] != nil || p.poisoned || p.session == "" || m.forbids(t, action) != nil {
 		return
 	}
-	if now.Sub(p.auto.last) > automaticCalm {
+	if state != messages.PageCrashed {
+		if !p.answered {
+			return
+		}
+		if left := m.spec.OnWedgeAfter() - now.Sub(p.since); left > 0 {
+			m.do(Arm{timerWedge + string(t), left})
+			return
+		}
+	}
+	if p.since.Sub(p.auto.last) > automaticCalm {
 		p.auto = automatic{}
 	}
 	if p.auto.times == maxAutomatic {

@@ -67,7 +67,16 @@ func TestWhatIsDoneAboutAWedge(t *testing.T) {
 				if orders[i] != "" {
 					expect = []string{orders[i]}
 				}
-				if got := ordered(b.health(state)); !slices.Equal(got, expect) {
+				got := ordered(b.health(state))
+				if state != messages.PageCrashed {
+					// Silence has to last.
+					if len(got) > 0 {
+						t.Errorf("ordered %v at once", got)
+					}
+					b.now = b.now.Add(messages.DefaultOnWedgeAfter)
+					got = ordered(b.step(supervisor.TimerFired{Name: "wedge:P"}))
+				}
+				if !slices.Equal(got, expect) {
 					t.Errorf("ordered %v, want %v", got, expect)
 				}
 				if got := ordered(b.health(state)); len(got) > 0 {
@@ -76,6 +85,51 @@ func TestWhatIsDoneAboutAWedge(t *testing.T) {
 			})
 		}
 	}
+}
+
+// What is only busy is not recovered by force, nor what has never answered.
+func TestOnWedgeIsPatient(t *testing.T) {
+	t.Parallel()
+	reload := messages.TaskSpec{OnWedge: messages.OnWedgeReload, OnWedgeAfterS: 7, Anchor: messages.AnchorNone}.WithDefaults()
+	fires := func(b *bench, after time.Duration) []string {
+		b.now = b.now.Add(after)
+		return ordered(b.step(supervisor.TimerFired{Name: "wedge:P"}))
+	}
+	t.Run("an answer begins the silence anew", func(t *testing.T) {
+		t.Parallel()
+		b := attachedAs(t, reload)
+		b.health(messages.PageHung)
+		b.now = b.now.Add(6 * time.Second)
+		b.health(messages.PageOK)
+		b.health(messages.PageHung)
+		if got := fires(b, time.Second); len(got) > 0 {
+			t.Errorf("ordered %v", got)
+		}
+		if got := fires(b, 6*time.Second); !slices.Equal(got, []string{"reload"}) {
+			t.Errorf("ordered %v", got)
+		}
+	})
+	t.Run("a page that has never answered is left", func(t *testing.T) {
+		t.Parallel()
+		b := &bench{T: t, m: supervisor.NewMachine("t", reload), now: time.Unix(1000, 0)}
+		b.step(supervisor.BrowserStarting{Gen: 1})
+		b.step(messages.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}})
+		b.step(messages.RootAttached{Gen: 1, Pages: []messages.TargetID{"P"}})
+		b.health(messages.PageHung)
+		b.step(messages.SessionReady{Gen: 1, Session: "S", Target: "P", Blocked: true})
+		if got := fires(b, time.Hour); len(got) > 0 {
+			t.Errorf("ordered %v", got)
+		}
+	})
+	t.Run("a spec that comes later counts from when the page fell silent", func(t *testing.T) {
+		t.Parallel()
+		b := attached(t)
+		b.health(messages.PageHung)
+		b.now = b.now.Add(time.Minute)
+		if got := ordered(b.step(messages.UpdateSpec{Spec: reload})); !slices.Equal(got, []string{"reload"}) {
+			t.Errorf("ordered %v", got)
+		}
+	})
 }
 
 func TestALostDialog(t *testing.T) {
@@ -160,7 +214,7 @@ func TestEveryRecoveryHasOneOutcome(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var (
-			m        = supervisor.NewMachine("t", messages.TaskSpec{OnWedge: rapid.SampledFrom([]messages.OnWedge{"report", "release", "reload", "close"}).Draw(t, "on_wedge"), Anchor: messages.AnchorNone}.WithDefaults())
+			m        = supervisor.NewMachine("t", messages.TaskSpec{OnWedge: rapid.SampledFrom([]messages.OnWedge{"report", "release", "reload", "close"}).Draw(t, "on_wedge"), OnWedgeAfterS: 5, Anchor: messages.AnchorNone}.WithDefaults())
 			now      = time.Unix(1000, 0)
 			gen      = messages.Generation(0)
 			session  = 0

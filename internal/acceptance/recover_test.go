@@ -324,7 +324,7 @@ func TestReattach(t *testing.T) {
 func TestOnWedge(t *testing.T) {
 	t.Parallel()
 	does := func(w messages.OnWedge) func(*messages.TaskSpec) {
-		return func(s *messages.TaskSpec) { s.OnWedge = w }
+		return func(s *messages.TaskSpec) { s.OnWedge, s.OnWedgeAfterS = w, messages.MinOnWedgeAfter.Seconds() }
 	}
 	t.Run("release", func(t *testing.T) {
 		t.Parallel()
@@ -353,6 +353,19 @@ func TestOnWedge(t *testing.T) {
 		p.await("hung", func(s *messages.Snapshot) bool { return s.PageState == messages.PageHung })
 		p.is(messages.PageOK)
 		p.hasRecovered(b, messages.RecoverReload, false)
+	})
+	t.Run("a page that only works keeps its document", func(t *testing.T) {
+		t.Parallel()
+		p := setupOn(t, chromiumtest.Launch(t)).patient("on-wedge", does(messages.OnWedgeReload))
+		p.goTo("http://a.test/busy")
+		p.eval("", "window.mine = 'typed'")
+		p.later("", "spin(1500)")
+		if got := p.eval("", "1 + 1"); got != "2" {
+			t.Errorf("the call behind the work gave %s", got)
+		}
+		if got := p.eval("", "window.mine"); got != `"typed"` {
+			t.Errorf("the page kept %s", got)
+		}
 	})
 	t.Run("close", func(t *testing.T) {
 		t.Parallel()

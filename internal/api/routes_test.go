@@ -125,6 +125,8 @@ func TestBadRequests(t *testing.T) {
 		{"recovery of no target", "POST", "/v1/tasks/one/recover", `{"action":"reload","target_id":"a/b"}`},
 		{"recovery with more", "POST", "/v1/tasks/one/recover", `{"action":"reload","force":true}`},
 		{"on_wedge nobody knows", "PUT", "/v1/tasks/one", `{"on_wedge":"restart"}`},
+		{"on_wedge without patience", "PUT", "/v1/tasks/one", `{"on_wedge":"reload","on_wedge_after_s":4.9}`},
+		{"on_wedge for longer than a day", "PUT", "/v1/tasks/one", `{"on_wedge_after_s":1e300}`},
 		{"no link", "POST", "/v1/tasks/one/chaos", `{}`},
 		{"no such link", "POST", "/v1/tasks/one/chaos", `{"kill":"all"}`},
 		{"two links", "POST", "/v1/tasks/one/chaos", `{"kill":["primary","anchor"]}`},

@@ -252,10 +252,10 @@ func TestWhatIsAskedOfTheNode(t *testing.T) {
 	}
 	m.serve()
 
-	out, _ := m.want(0, strings.Fields("task start one --cdp-url ws://h/x?token=planted --policy auto_accept --timeout 2.5 --scope target --target T1 --beforeunload ask --anchor off --bridge on --bridge-threshold 250 --on-wedge reload --idle-timeout 60 --max-life 120 --label a=b:c --label d=")...)
+	out, _ := m.want(0, strings.Fields("task start one --cdp-url ws://h/x?token=planted --policy auto_accept --timeout 2.5 --scope target --target T1 --beforeunload ask --anchor off --bridge on --bridge-threshold 250 --on-wedge reload --on-wedge-after 7.5 --idle-timeout 60 --max-life 120 --label a=b:c --label d=")...)
 	want := messages.TaskSpec{
 		CDPURL: spec.CDPURL, Scope: "target", TargetID: "T1", DialogPolicy: "auto_accept", DialogTimeoutS: 2.5, BeforeUnload: "ask", Anchor: "off",
-		Bridge: "on", BridgeThresholdMS: 250, OnWedge: "reload",
+		Bridge: "on", BridgeThresholdMS: 250, OnWedge: "reload", OnWedgeAfterS: 7.5,
 		IdleTimeoutS: 60, MaxLifeS: 120, Labels: map[string]string{"a": "b:c", "d": ""},
 	}
 	if !reflect.DeepEqual(spec, want) || spec.CDPURL.Reveal() != "ws://h/x?token=planted" || !strings.Contains(out, "one runs already") || strings.Contains(out, "planted") {

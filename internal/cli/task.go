@@ -29,6 +29,7 @@ type taskStartCmd struct {
 	Threshold    int64             `name:"bridge-threshold" placeholder:"MS" help:"How soon after its opening a native dialog is closed by somebody else for --bridge auto to take it that nobody was asked, in milliseconds."`
 	Anchor       string            `placeholder:"WHETHER" help:"A second connection that keeps dialogs answerable: auto or off."`
 	OnWedge      string            `placeholder:"ACTION" help:"What is done unasked about a page that does not answer: report, release, reload or close."`
+	OnWedgeAfter float64           `placeholder:"SECONDS" help:"How long a page has to be silent before --on-wedge acts on it, 5 at least. Default: 20."`
 	Scope        string            `placeholder:"SCOPE" help:"Which pages are the task's: own, browser or target."`
 	Target       string            `placeholder:"ID" help:"The page of scope target."`
 	IdleTimeout  float64           `placeholder:"SECONDS" help:"Stop the task when nobody asked anything of it for so long."`
@@ -45,7 +46,7 @@ func (c *taskStartCmd) spec(stdin io.Reader) (messages.TaskSpec, error) {
 	s := messages.TaskSpec{
 		CDPURL: cdpURL, Scope: messages.Scope(c.Scope), TargetID: messages.TargetID(c.Target),
 		DialogPolicy: messages.DialogPolicy(c.Policy), DialogTimeoutS: c.Timeout, BeforeUnload: messages.BeforeUnload(c.BeforeUnload),
-		Bridge: c.Bridge, BridgeThresholdMS: c.Threshold, Anchor: c.Anchor, OnWedge: messages.OnWedge(c.OnWedge),
+		Bridge: c.Bridge, BridgeThresholdMS: c.Threshold, Anchor: c.Anchor, OnWedge: messages.OnWedge(c.OnWedge), OnWedgeAfterS: c.OnWedgeAfter,
 		IdleTimeoutS: c.IdleTimeout, MaxLifeS: c.MaxLife, Labels: c.Label,
 		QueueTimeoutS: c.QueueTimeout,
 	}
