@@ -150,6 +150,7 @@ func foreignOrMissing(ctx context.Context, v *supervisor.View, t messages.Target
 // something by it.
 func admit(s supervisor.Session, method string) error {
 	var stopped bool
+	s = refuted(s)
 	switch {
 	case s.Poisoned:
 		stopped = true
@@ -170,10 +171,22 @@ func admit(s supervisor.Session, method string) error {
 	return nil
 }
 
+// refuted takes a verdict of silence back that is older than the renderer's last
+// answer: the caller that has it must not be told that the page does not answer.
+func refuted(s supervisor.Session) supervisor.Session {
+	switch s.State {
+	case messages.PageHung, messages.PageDialogUnreachable:
+		if s.Port.LivedSince(s.Since) {
+			s.State = messages.PageOK
+		}
+	}
+	return s
+}
+
 // condition is what keeps a session's renderer from answering, if anything is
 // known to.
 func condition(s supervisor.Session) error {
-	switch {
+	switch s = refuted(s); {
 	case s.Poisoned:
 		return messages.Errorf(messages.CodePageWedged, "the page is being freed of a dialog whose frame was removed; try again in a moment").
 			With("page_state", messages.PageDialogUnreachable)

@@ -117,6 +117,9 @@ type (
 		Page    TargetID
 		IsPage  bool
 		State   PageState
+		// Since is when the silence that has this name began: what the renderer has
+		// answered after that refutes it.
+		Since time.Time
 	}
 
 	// PageNavigated says that the page's main frame has a new document.

@@ -46,7 +46,7 @@ func NewPage(cfg Config, mux *transport.Mux, peers Peers, b *bounds.Counts, w *w
 // NewPort returns the callers' way to the session of cfg, whose actor is pid.
 func NewPort(cfg Config, mux *transport.Mux, sys *guard.System, pid *actor.PID, w *wanted.Store) *Port {
 	return &Port{
-		Session: cfg.Session, IsPage: cfg.IsPage, mux: mux, place: cfg.place(), wanted: w,
+		Session: cfg.Session, IsPage: cfg.IsPage, mux: mux, place: cfg.place(), wanted: w, made: time.Now(),
 		stalled: func() { sys.Send(pid, messages.ProbeSession{}) },
 		rearm:   func(method string, done func()) { sys.Send(pid, messages.RearmBridge{Method: method, Done: done}) },
 	}

@@ -10,6 +10,7 @@ import (
 // requirement A8, with the resume last (C33).
 func (m *Machine) attach() {
 	m.round++
+	m.silence = m.now
 	m.out = slices.Grow(m.out, len(attachBatch)+2)
 	m.ready, m.attended, m.announced = false, false, false
 	m.enabled = false

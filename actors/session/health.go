@@ -82,6 +82,7 @@ func (m *Machine) probe(now time.Time, report bool) {
 // beginTrial begins a trial of a renderer that was asked just now, or that a dialog
 // held up until now.
 func (m *Machine) beginTrial() {
+	m.silence = m.now
 	m.trial = trial{n: m.trial.n + 1}
 	m.askBrowser()
 	m.do(Arm{timerProbe, KeyAfter})
@@ -130,7 +131,7 @@ func (m *Machine) keyTaken(r Replied) {
 		return
 	}
 	// The renderer's own: it lives, and is given its time again.
-	m.trial.again = false
+	m.trial.again, m.silence = false, m.now
 	m.do(Arm{timerVerdict, VerdictAfter})
 }
 
@@ -277,6 +278,6 @@ func (m *Machine) publishHealth() {
 	}
 	m.health = state
 	m.do(ToSupervisor{messages.SessionHealth{
-		Gen: m.cfg.Gen, Session: m.cfg.Session, Page: m.cfg.Page, IsPage: m.cfg.IsPage, State: state,
+		Gen: m.cfg.Gen, Session: m.cfg.Session, Page: m.cfg.Page, IsPage: m.cfg.IsPage, State: state, Since: m.silence,
 	}})
 }

@@ -84,6 +84,8 @@ type Machine struct {
 	orphan    bool // a dialog nobody told us of stands open
 	report    bool // who asked for a probe wants to hear of it either way
 	trial     trial
+	now       time.Time // of the step under way
+	silence   time.Time // since when the renderer has been owing an answer
 	reloading *reloading
 
 	dialogs  []messages.Dialog
@@ -113,6 +115,7 @@ func NewMachine(cfg Config) *Machine {
 
 // Step takes one input and returns what is to be done, in order.
 func (m *Machine) Step(now time.Time, msg any) []Effect {
+	m.now = now
 	switch in := msg.(type) {
 	case Start:
 		m.attach()

@@ -37,6 +37,16 @@ func NeedsRenderer(method string) bool {
 	return hangs[method] || hangs[domain+"."]
 }
 
+// provesLife are the domains whose replies come from the renderer's main thread.
+// Others have ways around a script that spins (chromium facts, section 3).
+var provesLife = map[string]bool{"Runtime": true, "DOM": true, "DOMSnapshot": true, "Accessibility": true, "CSS": true}
+
+// ProvesLife reports whether a result of method says that the renderer answers.
+func ProvesLife(method string) bool {
+	domain, _, _ := strings.Cut(method, ".")
+	return provesLife[domain] && !answers[method]
+}
+
 // isInput tells the commands that a dialog can hold up although they are not
 // the renderer's: a click whose handler opens a dialog is answered when the
 // dialog is.

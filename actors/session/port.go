@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"holdfast/actors/wanted"
@@ -28,6 +29,16 @@ type Port struct {
 	rearm   func(method string, done func()) // the same; nil for the browser's own session
 	place   wanted.Place
 	wanted  *wanted.Store
+
+	made  time.Time
+	lived atomic.Int64 // how long after made the renderer has answered last
+}
+
+// LivedSince reports whether the renderer has answered a call after t. A caller that
+// has a result finds it here, though the session's actor may not have heard yet.
+func (p *Port) LivedSince(t time.Time) bool {
+	lived := p.lived.Load()
+	return lived != 0 && p.made.Add(time.Duration(lived)).After(t)
 }
 
 // Call runs one command and waits for its outcome, at most timeout long. Every
@@ -50,6 +61,9 @@ func (p *Port) Call(ctx context.Context, method string, params []byte, timeout t
 	r := p.mux.Await(ctx, call)
 	if r.Err != nil {
 		return nil, callError(r.Err, r.Sent)
+	}
+	if ProvesLife(method) {
+		p.lived.Store(int64(time.Since(p.made)))
 	}
 	return r.Result, nil
 }

@@ -72,7 +72,7 @@ func showFields(v reflect.Value) string {
 	var b strings.Builder
 	for i := range v.NumField() {
 		name, f := v.Type().Field(i).Name, v.Field(i)
-		if f.IsZero() || name == "Gen" || name == "Heard" { // the time stands beside each event
+		if f.IsZero() || name == "Gen" || name == "Heard" || name == "Since" { // the time stands beside each event
 			continue
 		}
 		switch value := f.Interface().(type) {

@@ -37,6 +37,8 @@ type Session struct {
 	Target messages.TargetID
 	Page   messages.TargetID
 	State  messages.PageState
+	// Since is when the silence began that State names.
+	Since time.Time
 	// Blocking are the dialogs that keep this session's renderer from running.
 	Blocking []messages.Dialog
 	// Paused are the bridged dialogs whose frame lives here. Most commands are

@@ -104,6 +104,7 @@ type sessionEntry struct {
 	heard   bool // its renderer has answered since it was doubted
 	retells bool // of its frames, to a new frame actor
 	health  messages.PageState
+	since   time.Time // when the silence began that health names
 	crashed time.Time // when that was heard of last
 
 	label     string // of its requests

@@ -156,6 +156,7 @@ func (m *Machine) sessionHealth(h messages.SessionHealth) {
 		return
 	}
 	news := e.health != h.State // else it was asked to say so
+	e.since = h.Since
 	if e.health = h.State; news && h.State == messages.PageCrashed {
 		e.crashed = m.now
 		if n, noted := m.needed[h.Page]; noted && m.crashedUnder(n) {
