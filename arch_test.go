@@ -35,6 +35,9 @@ var floors = []struct {
 	{"internal/config", []string{"messages"}},
 	{"internal/token", []string{"internal/redact", "messages"}},
 	{"internal/browser", []string{"internal/redact", "messages"}},
+	{"internal/rawcdp/protocol", nil},
+	{"internal/rawcdp/gen", []string{"internal/rawcdp/protocol"}},
+	{"internal/rawcdp", []string{"messages"}},
 	{"internal/guard", []string{"internal/few", "internal/redact", "internal/restart", "messages"}},
 	{"transport", []string{"internal/redact", "internal/scan", "messages"}},
 	{"metrics", []string{"internal/bounds", "internal/guard", "internal/version", "messages", "transport"}},
@@ -50,7 +53,7 @@ var floors = []struct {
 	{"actors/registry", []string{"actors/supervisor", "internal/bounds", "internal/guard", "internal/pressure", "messages"}},
 	{".", []string{
 		"actors/registry", "actors/session", "actors/supervisor", "internal/bounds", "internal/browser", "internal/few", "internal/guard", "internal/heap", "internal/logs",
-		"internal/pressure", "internal/statedir",
+		"internal/pressure", "internal/rawcdp", "internal/statedir",
 		"messages", "metrics", "transport",
 	}},
 	{"internal/ui", nil},

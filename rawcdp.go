@@ -1,7 +1,6 @@
 package holdfast
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
@@ -9,6 +8,7 @@ import (
 
 	"holdfast/actors/session"
 	"holdfast/actors/supervisor"
+	"holdfast/internal/rawcdp"
 	"holdfast/messages"
 )
 
@@ -25,59 +25,27 @@ type targetParam struct {
 	TargetID messages.TargetID `json:"targetId"`
 }
 
-// kept are the commands by which a caller would take the task out of
-// Holdfast's hands, and why not.
-var kept = map[string]string{
-	"Target.setAutoAttach":          "attaching is the supervisor's work",
-	"Target.autoAttachRelated":      "attaching is the supervisor's work",
-	"Target.attachToTarget":         "attaching is the supervisor's work; name a page by target_id or a frame by frame_id",
-	"Target.attachToBrowserTarget":  "attaching is the supervisor's work",
-	"Target.detachFromTarget":       "attaching is the supervisor's work",
-	"Target.setDiscoverTargets":     "discovery is the supervisor's work; the snapshot lists the pages",
-	"Target.sendMessageToTarget":    "it would go around the supervisor",
-	"Target.exposeDevToolsProtocol": "it would hand the browser to the page",
-	"Page.disable":                  "dialogs would become unanswerable",
-	"Runtime.disable":               "console errors would be lost",
-	"Inspector.disable":             "crashes would go unseen",
-}
-
-// ofOthers are the commands that reach into other tasks' pages where a browser
-// is shared.
-var ofOthers = map[string]bool{
-	"Browser.close": true, "Browser.crash": true, "Browser.crashGpuProcess": true,
-	"Target.disposeBrowserContext": true,
-}
-
-// own are the commands that are ours to carry out.
-var own = map[string]func(rawCall, context.Context) (json.RawMessage, error){
-	"Page.handleJavaScriptDialog": rawCall.answerDialog,
-	"Target.createTarget":         rawCall.createTarget,
-	"Target.closeTarget":          rawCall.closeTarget,
-	"Target.getTargets":           rawCall.getTargets,
-}
-
 // run runs the command. Whatever waits in it has the request's timeout as its
 // own: the link keeps that of a command, and needs no context for it.
 func (c rawCall) run(ctx context.Context) (json.RawMessage, error) {
 	m := c.req.Method
-	if why, ok := kept[m]; ok {
-		return nil, messages.Errorf(messages.CodeForbidden, "%s is not available: %s", m, why)
+	ruling, err := rawcdp.Judge(m, c.req.Params, rawcdp.Caller{
+		IsScoped: c.req.IsScoped, SharesBrowser: c.view.Scope != messages.ScopeBrowser, Context: c.view.Context,
+	})
+	if err != nil {
+		return nil, err
 	}
-	if ofOthers[m] && c.view.Scope != messages.ScopeBrowser {
-		return nil, messages.Errorf(messages.CodeForbidden, "%s would reach beyond the task: it shares the browser", m)
-	}
+	c.req.Params = ruling.Params
 	if by, ok := own[m]; ok {
 		ctx, cancel := context.WithTimeout(ctx, c.req.Timeout())
 		defer cancel()
 		return by(c, ctx)
 	}
-	if domain, _, _ := strings.Cut(m, "."); browserDomains[domain] {
-		if err := c.checkParams(ctx); err != nil {
-			return nil, err
-		}
-		if c.req.FrameID == "" && c.req.TargetID == "" {
-			return c.onBrowser(ctx)
-		}
+	if err := c.checkNamed(ctx, ruling); err != nil {
+		return nil, err
+	}
+	if rawcdp.IsBrowserLevel(m) && c.req.FrameID == "" && c.req.TargetID == "" {
+		return c.onBrowser(ctx)
 	}
 	s, err := c.session(ctx)
 	if err != nil {
@@ -86,24 +54,48 @@ func (c rawCall) run(ctx context.Context) (json.RawMessage, error) {
 	return c.on(ctx, s)
 }
 
-// browserDomains are those that only the browser's own session knows whole.
-var browserDomains = map[string]bool{"Browser": true, "Target": true, "SystemInfo": true, "Tethering": true}
+// checkNamed refuses a command that names a target or a window that is not the
+// task's, whichever session it is for.
+func (c rawCall) checkNamed(ctx context.Context, r rawcdp.Ruling) error {
+	if r.Target != "" {
+		if err := c.ownTarget(ctx, r.Target); err != nil {
+			return err
+		}
+	}
+	if r.HasWindow && c.view.Scope != messages.ScopeBrowser {
+		return c.ownWindow(r.Window)
+	}
+	return nil
+}
+
+// ownWindow refuses a window that holds no page of the task.
+func (c rawCall) ownWindow(window int64) error {
+	if c.view.Browser == nil {
+		return notConnected()
+	}
+	for _, p := range c.view.Snapshot.Pages {
+		raw, err := c.view.Browser.Call(context.Background(), "Browser.getWindowForTarget", mustJSON(targetParam{p.TargetID}), answerBudget)
+		if messages.CodeOf(err) == messages.CodeCDPError {
+			continue // closed meanwhile, or without a window
+		}
+		if err != nil {
+			return err
+		}
+		var w struct {
+			ID *int64 `json:"windowId"`
+		}
+		if json.Unmarshal(raw, &w) == nil && w.ID != nil && *w.ID == window {
+			return nil
+		}
+	}
+	return messages.Errorf(messages.CodeTargetForeign, "window %d holds no page of this task", window)
+}
 
 func (c rawCall) onBrowser(ctx context.Context) (json.RawMessage, error) {
 	if c.view.Browser == nil {
 		return nil, notConnected()
 	}
 	return c.view.Browser.Call(ctx, c.req.Method, c.req.Params, c.req.Timeout())
-}
-
-// checkParams refuses a command whose parameters name a target of somebody
-// else's, whichever session it is for.
-func (c rawCall) checkParams(ctx context.Context) error {
-	var p targetParam
-	if json.Unmarshal(orObject(c.req.Params), &p) != nil || p.TargetID == "" {
-		return nil
-	}
-	return c.ownTarget(ctx, p.TargetID)
 }
 
 func notConnected() *messages.Error {
@@ -221,127 +213,7 @@ func (c rawCall) frameSession() (supervisor.Session, error) {
 	return supervisor.Session{}, messages.Errorf(messages.CodeFrameNotFound, "the task has no frame %s", f)
 }
 
-// answerDialog gives a raw Page.handleJavaScriptDialog to the dialog actor:
-// however an answer comes, exactly one counts.
-func (c rawCall) answerDialog(ctx context.Context) (json.RawMessage, error) {
-	var p struct {
-		Accept *bool   `json:"accept"`
-		Text   *string `json:"promptText"`
-	}
-	if err := messages.DecodeStrict(bytes.NewReader(orObject(c.req.Params)), &p); err != nil {
-		return nil, err
-	}
-	if p.Accept == nil {
-		return nil, messages.Errorf(messages.CodeInvalidArgument, "accept is missing")
-	}
-	a := messages.DialogAnswer{Action: messages.ActionDismiss, PromptText: p.Text}
-	if *p.Accept {
-		a.Action = messages.ActionAccept
-	}
-	page := c.req.TargetID
-	if page == "" {
-		page = c.view.Snapshot.PageTargetID
-	} else if err := c.node.checkPage(ctx, c.view, page); err != nil {
-		return nil, err
-	}
-	for _, d := range c.view.Snapshot.PendingDialogs {
-		if c.req.FrameID != "" && d.FrameID == c.req.FrameID || c.req.FrameID == "" && d.TargetID == page {
-			a.DialogID = d.ID
-		}
-	}
-	if a.DialogID == "" {
-		// Not "the only one there is": that may be another page's.
-		return nil, messages.Errorf(messages.CodeNoDialog, "no dialog is open there")
-	}
-	if _, err := c.node.Respond(ctx, c.id, a); err != nil {
-		return nil, err
-	}
-	return json.RawMessage(`{}`), nil
-}
-
-// createTarget opens the page in the background and lets it load only once it
-// is watched: Chrome would load it at once (C30), and in front.
-func (c rawCall) createTarget(ctx context.Context) (json.RawMessage, error) {
-	var p struct {
-		URL        string `json:"url"`
-		NewWindow  bool   `json:"newWindow"`
-		Background bool   `json:"background"` // always so
-	}
-	if err := messages.DecodeStrict(bytes.NewReader(orObject(c.req.Params)), &p); err != nil {
-		return nil, err
-	}
-	t, err := c.node.ask(ctx, c.board.Ended(), func(r messages.ReplyTo) {
-		c.node.sys.Send(c.view.Supervisor, messages.OpenPage{URL: p.URL, NewWindow: p.NewWindow, Reply: r})
-	})
-	if err != nil {
-		return nil, err
-	}
-	return mustJSON(targetParam{t.(messages.TargetID)}), nil
-}
-
-// closeTarget goes through the supervisor, which knows how to close a page
-// without taking the browser along (C15).
-func (c rawCall) closeTarget(ctx context.Context) (json.RawMessage, error) {
-	var p targetParam
-	if err := messages.DecodeStrict(bytes.NewReader(orObject(c.req.Params)), &p); err != nil {
-		return nil, err
-	}
-	if p.TargetID == "" {
-		return nil, messages.Errorf(messages.CodeInvalidArgument, "targetId is missing")
-	}
-	if err := c.node.checkPage(ctx, c.view, p.TargetID); err != nil {
-		return nil, err
-	}
-	_, err := c.node.ask(ctx, c.board.Ended(), func(r messages.ReplyTo) {
-		c.node.sys.Send(c.view.Supervisor, messages.ClosePage{Page: p.TargetID, Reply: r})
-	})
-	if err != nil {
-		return nil, err
-	}
-	return json.RawMessage(`{"success":true}`), nil
-}
-
-// chromesOwnFilter is what Chrome takes where none is given, but for the link
-// that discovers pages only: there it would take the discovery's.
-var chromesOwnFilter = []byte(`{"filter":[{"type":"browser","exclude":true},{"type":"tab","exclude":true},{}]}`)
-
-// getTargets leaves out what is not the task's (demand 12).
-func (c rawCall) getTargets(ctx context.Context) (json.RawMessage, error) {
-	if c.view.Browser == nil {
-		return nil, notConnected()
-	}
-	params := c.req.Params
-	var p struct {
-		Filter json.RawMessage `json:"filter"`
-	}
-	if json.Unmarshal(orObject(params), &p) == nil && p.Filter == nil {
-		params = chromesOwnFilter
-	}
-	result, err := c.view.Browser.Call(ctx, c.req.Method, params, c.req.Timeout())
-	if err != nil || c.view.Scope == messages.ScopeBrowser {
-		return result, err
-	}
-	var all struct {
-		TargetInfos []json.RawMessage `json:"targetInfos"`
-	}
-	if err := json.Unmarshal(result, &all); err != nil {
-		return nil, messages.Errorf(messages.CodeInternal, "the browser's answer to %s cannot be read", c.req.Method)
-	}
-	ours := map[messages.TargetID]bool{}
-	for _, s := range c.view.Sessions.All() {
-		ours[s.Target] = true
-	}
-	mine := []json.RawMessage{}
-	for _, raw := range all.TargetInfos {
-		var t targetParam
-		if json.Unmarshal(raw, &t) == nil && ours[t.TargetID] {
-			mine = append(mine, raw)
-		}
-	}
-	return mustJSON(map[string]any{"targetInfos": mine}), nil
-}
-
-// ownTarget refuses a target of somebody else's, pages and frames alike.
+// ownTarget refuses a target that is not the task's, pages and frames alike.
 func (c rawCall) ownTarget(ctx context.Context, t messages.TargetID) error {
 	if c.view.Scope == messages.ScopeBrowser {
 		return nil
@@ -359,19 +231,4 @@ func (c rawCall) checkPage(ctx context.Context, t messages.TargetID) error {
 	ctx, cancel := context.WithTimeout(ctx, c.req.Timeout())
 	defer cancel()
 	return c.node.checkPage(ctx, c.view, t)
-}
-
-func orObject(params json.RawMessage) []byte {
-	if len(params) == 0 || string(params) == "null" {
-		return []byte(`{}`)
-	}
-	return params
-}
-
-func mustJSON(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic("holdfast: " + err.Error()) // only strings and raw JSON are ever passed
-	}
-	return b
 }

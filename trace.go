@@ -2,7 +2,6 @@ package holdfast
 
 import (
 	"context"
-	"strings"
 	"sync"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -10,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"holdfast/actors/supervisor"
+	"holdfast/internal/rawcdp"
 	"holdfast/messages"
 	"holdfast/transport"
 )
@@ -68,12 +68,11 @@ func end(s trace.Span, err error) {
 
 // cdp is a raw command.
 func (t *traces) cdp(ctx context.Context, n *Node, id messages.TaskID, r messages.CDPRequest) (messages.CDPResult, error) {
-	domain, _, _ := strings.Cut(r.Method, ".")
 	kind := "page"
 	switch {
 	case r.FrameID != "":
 		kind = "frame"
-	case r.TargetID == "" && browserDomains[domain]:
+	case r.TargetID == "" && rawcdp.IsBrowserLevel(r.Method):
 		kind = "browser"
 	}
 	ctx, s := t.begin(ctx, r.Method, id, trace.SpanKindClient, attribute.String(attrSession, kind))

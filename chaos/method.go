@@ -3,6 +3,7 @@ package chaos
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 )
 
@@ -105,12 +106,36 @@ func isKind(raw json.RawMessage, kind string) bool {
 	}
 }
 
-// bind reads the parameters into v. Fields of a wrong type stay zero: the
-// fake checks only what methods declare in needs.
+// bind reads the parameters into v, a pointer to a struct. As in Chrome a name
+// counts in its exact spelling, and of one that comes twice the last value.
+// Fields of a wrong type stay zero: the fake checks only what methods declare in
+// needs.
 func (c *call) bind(v any) {
-	if len(c.params) > 0 {
-		_ = json.Unmarshal(c.params, v)
+	var given map[string]json.RawMessage
+	if json.Unmarshal(c.params, &given) != nil {
+		return
 	}
+	fields := reflect.ValueOf(v).Elem()
+	for i := range fields.NumField() {
+		if raw, ok := given[wireName(fields.Type().Field(i))]; ok {
+			_ = json.Unmarshal(raw, fields.Field(i).Addr().Interface())
+		}
+	}
+}
+
+// wireName is how the protocol spells a field: TargetID is targetId.
+func wireName(f reflect.StructField) string {
+	if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag != "" {
+		return tag
+	}
+	if f.Name == strings.ToUpper(f.Name) {
+		return strings.ToLower(f.Name) // URL
+	}
+	name := strings.ToLower(f.Name[:1]) + f.Name[1:]
+	if head, ok := strings.CutSuffix(name, "ID"); ok {
+		name = head + "Id"
+	}
+	return name
 }
 
 func (c *call) reply(result any) {

@@ -106,6 +106,9 @@ type CDPRequest struct {
 	FrameID  FrameID         `json:"frame_id,omitempty"`
 	TargetID TargetID        `json:"target_id,omitempty"`
 	TimeoutS float64         `json:"timeout_s,omitempty"`
+	// IsScoped says that the caller's token is good for a task or a tenant only,
+	// which restricts what it may run. The gate sets it.
+	IsScoped bool `json:"-"`
 }
 
 // MaxCDPMessage bounds one CDP message in either direction, in bytes

@@ -19,6 +19,8 @@ type View struct {
 	Snapshot *messages.Snapshot
 	Scope    messages.Scope
 	Launched bool
+	// Context is the browser context of the task's own; "" is the browser's.
+	Context string
 	// Supervisor takes orders; nil once the task has ended.
 	Supervisor *actor.PID
 	// Browser leads to the browser's own session; nil while there is no link.
