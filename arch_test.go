@@ -32,7 +32,8 @@ var floors = []struct {
 	{"internal/logs", []string{"internal/redact"}},
 	{"internal/tracing", []string{"internal/logs"}},
 	{"messages", []string{"internal/redact"}},
-	{"internal/config", []string{"messages"}},
+	{"internal/egress", []string{"messages"}},
+	{"internal/config", []string{"internal/egress", "messages"}},
 	{"internal/token", []string{"internal/redact", "messages"}},
 	{"internal/browser", []string{"internal/redact", "messages"}},
 	{"internal/rawcdp/protocol", nil},
@@ -52,7 +53,7 @@ var floors = []struct {
 	}},
 	{"actors/registry", []string{"actors/supervisor", "internal/bounds", "internal/guard", "internal/pressure", "messages"}},
 	{".", []string{
-		"actors/registry", "actors/session", "actors/supervisor", "internal/bounds", "internal/browser", "internal/few", "internal/guard", "internal/heap", "internal/logs",
+		"actors/registry", "actors/session", "actors/supervisor", "internal/bounds", "internal/browser", "internal/egress", "internal/few", "internal/guard", "internal/heap", "internal/logs",
 		"internal/pressure", "internal/rawcdp", "internal/statedir",
 		"messages", "metrics", "transport",
 	}},

@@ -49,6 +49,8 @@ type Config struct {
 	// Dials bounds the links that are being dialled at once; what is zero of it
 	// is as in [transport.DefaultRation].
 	Dials transport.RationLimits
+	// Egress bounds where scoped callers and their tasks' pages may go.
+	Egress Egress
 	// AllowChaos lets [Node.Kill] break links.
 	AllowChaos bool
 	// Intercept is called before every step of every actor and may panic as if
@@ -65,6 +67,9 @@ func (c Config) Validate() error {
 	}
 	if err := c.Limits.Validate(); err != nil {
 		return fmt.Errorf("holdfast: %w", err)
+	}
+	if _, err := c.Egress.policy(); err != nil {
+		return fmt.Errorf("holdfast: egress: %w", err)
 	}
 	return nil
 }

@@ -37,6 +37,7 @@ func (n *Node) respond(ctx context.Context, id messages.TaskID, a messages.Dialo
 	}
 	b.Begin()
 	defer b.Done()
+	n.restrict(ctx, id)
 	began, answers := time.Now(), make(answers, 1)
 	n.sys.Send(v.Supervisor, messages.AnswerDialog{Answer: a, Reply: answers.give})
 	// A page waits: what bounds the wait for it is made while it is on its way.
@@ -72,6 +73,10 @@ func (n *Node) navigate(ctx context.Context, id messages.TaskID, r messages.Navi
 		return messages.NavigateResult{}, err
 	}
 	defer b.Use()()
+	n.restrict(ctx, id)
+	if err := n.checkAddress(ctx, id, v, r.URL); err != nil {
+		return messages.NavigateResult{}, err
+	}
 	if r.TargetID != "" {
 		if err := n.checkPage(ctx, v, r.TargetID); err != nil {
 			return messages.NavigateResult{}, err
@@ -112,6 +117,11 @@ func (n *Node) runCDP(ctx context.Context, id messages.TaskID, r messages.CDPReq
 	defer b.Done()
 	if string(r.Params) == "null" {
 		r.Params = nil
+	}
+	n.restrict(ctx, id)
+	r.IsScoped = r.IsScoped || messages.CallerOf(ctx).IsScoped
+	if err := n.checkCommand(ctx, id, v, r); err != nil {
+		return messages.CDPResult{}, err
 	}
 	call := rawCall{node: n, id: id, board: b, view: v, req: r}
 	result, err := call.run(ctx)

@@ -18,6 +18,7 @@ import (
 	"holdfast/actors/supervisor"
 	"holdfast/internal/bounds"
 	"holdfast/internal/browser"
+	"holdfast/internal/egress"
 	"holdfast/internal/guard"
 	"holdfast/internal/heap"
 	"holdfast/internal/logs"
@@ -52,6 +53,7 @@ type Node struct {
 	starts    heap.Starts
 	traces    *traces       // nil where nobody traces
 	bounds    bounds.Counts // what was cut off, wherever
+	egress    *egressState
 
 	mu       sync.Mutex
 	roll     *rand.Rand
@@ -86,6 +88,10 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 		cfg: cfg, log: cfg.Log, directory: &registry.Directory{}, gauge: &registry.Gauge{},
 		roll: rand.New(rand.NewPCG(cfg.Seed, 0)),
 	}
+	var err error
+	if n.egress, err = newEgress(cfg); err != nil {
+		return nil, fmt.Errorf("holdfast: %w", err)
+	}
 	n.traces = newTraces(cfg.TracerProvider)
 	logs.CountSuppressed(n.log, func() { n.bounds.Hit(bounds.LogLines) })
 	n.ration = transport.NewRation(cfg.Dials, &n.stats)
@@ -94,7 +100,6 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 		Browsers:  func() (int, uint64) { return n.browsers.Running() },
 		Mailboxes: func(each func(kind string, longest int, dropped uint64)) { n.sys.Mailboxes(each) },
 	})
-	var err error
 	n.browsers, err = browser.NewManager(browser.Options{
 		Path: cfg.ChromePath, StateDir: cfg.StateDir, ExtraArgs: cfg.ChromeArgs, Logger: cfg.Log,
 		OnExit: func(how browser.Exit) { n.metrics.BrowserExited(string(how)) },
@@ -137,7 +142,15 @@ func (n *Node) supervisor(c supervisor.Config) supervisor.Config {
 	}
 	c.Resynced = n.metrics.FramesResynced
 	c.Bounds, c.Log, c.Observe = &n.bounds, n.log, n.metrics.Observe
-	c.Dial, c.Launch, c.Owners = n.dial, n.launch, &n.owners
+	c.Owners = &n.owners
+	id, isRestricted := c.ID, c.Spec.IsRestricted
+	c.Dial = n.dial
+	if isRestricted && c.Spec.Launch == nil && n.cfg.CDPURLOverride.IsZero() {
+		c.Dial = n.dialNamed
+	}
+	c.Launch = func(ctx context.Context, headless bool) (supervisor.Browser, error) {
+		return n.launch(ctx, id, isRestricted, browser.LaunchOptions{Headless: headless})
+	}
 	if n.traces != nil {
 		c = n.traces.watch(c)
 	}
@@ -145,6 +158,21 @@ func (n *Node) supervisor(c supervisor.Config) supervisor.Config {
 }
 
 func (n *Node) dial(ctx context.Context, r messages.Role, u messages.CDPURL, onClose func(error)) (*transport.Mux, error) {
+	return n.dialBy(ctx, n.cfg.HTTPClient, r, u, onClose)
+}
+
+// dialNamed dials a browser that a scoped caller has named. Every failure is told
+// in the same words, since the node's network is not the caller's to explore.
+func (n *Node) dialNamed(ctx context.Context, r messages.Role, u messages.CDPURL, onClose func(error)) (*transport.Mux, error) {
+	m, err := n.dialBy(ctx, n.egress.client, r, u, onClose)
+	if err != nil {
+		n.log.Info("a browser that a scoped token has named could not be attached", "err", err)
+		return nil, egress.ErrBrowserDenied()
+	}
+	return m, nil
+}
+
+func (n *Node) dialBy(ctx context.Context, client *http.Client, r messages.Role, u messages.CDPURL, onClose func(error)) (*transport.Mux, error) {
 	done, err := n.ration.Wait(ctx, r, u) // before the budget begins: a crowd is nobody's failure
 	if err != nil {
 		return nil, err
@@ -157,7 +185,7 @@ func (n *Node) dial(ctx context.Context, r messages.Role, u messages.CDPURL, onC
 		events = session.AnchorEvents()
 	}
 	return transport.Dial(ctx, u, transport.DialOptions{
-		HTTPClient: n.cfg.HTTPClient, Events: events, Unwanted: session.Unwanted, KeepAlive: n.cfg.KeepAlive, Stats: &n.stats,
+		HTTPClient: client, Events: events, Unwanted: session.Unwanted, KeepAlive: n.cfg.KeepAlive, Stats: &n.stats,
 		OnClose: func(err error) {
 			if p, ok := errors.AsType[*transport.PanicError](err); ok {
 				n.log.Error("a link's reader panicked", "reason", p.What, "stack", string(p.Stack))
@@ -165,14 +193,6 @@ func (n *Node) dial(ctx context.Context, r messages.Role, u messages.CDPURL, onC
 			onClose(err)
 		},
 	})
-}
-
-func (n *Node) launch(ctx context.Context, headless bool) (supervisor.Browser, error) {
-	p, err := n.browsers.Launch(ctx, browser.LaunchOptions{Headless: headless})
-	if err != nil {
-		return nil, err // not p: a nil *Process in an interface is not nil
-	}
-	return p, nil
 }
 
 // MetricsHandler serves the node's metrics in the Prometheus text format.
@@ -232,7 +252,8 @@ func (n *Node) Stop(ctx context.Context) error {
 	wg.Wait()
 	_, err := n.registry.Stop(ctx)
 	n.starts.End()
-	return errors.Join(err, n.browsers.Close(ctx), n.sys.Close(ctx))
+	err = errors.Join(err, n.browsers.Close(ctx), n.sys.Close(ctx))
+	return errors.Join(err, n.egress.wait(ctx))
 }
 
 // Abort kills every browser the node launched, at once; ctx bounds the wait for

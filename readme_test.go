@@ -31,7 +31,7 @@ func TestREADME_NamesEveryFieldOfTheSpec(t *testing.T) {
 	}
 	for field := range reflect.TypeFor[messages.TaskSpec]().Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if !named[name] {
+		if name != "-" && !named[name] { // that is no caller's to say
 			t.Errorf("%s is not in it", name)
 		}
 	}

@@ -20,6 +20,7 @@ func (n *Node) Recover(ctx context.Context, id messages.TaskID, r messages.Recov
 		return messages.RecoverResult{}, err
 	}
 	defer b.Use()()
+	n.restrict(ctx, id)
 	if r.TargetID != "" {
 		if err := n.checkPage(ctx, v, r.TargetID); err != nil {
 			return messages.RecoverResult{}, err

@@ -39,6 +39,11 @@ func (n *Node) getOrStart(ctx context.Context, id messages.TaskID, spec messages
 	if n.stopping.Load() {
 		return nil, false, messages.Errorf(messages.CodeUpstreamUnavailable, "the node is stopping")
 	}
+	spec.IsRestricted = messages.CallerOf(ctx).IsScoped
+	if err := n.checkStart(ctx, spec); err != nil {
+		return nil, false, err
+	}
+	n.restrict(ctx, id)
 	if b := n.directory.Board(id); b != nil {
 		defer b.Use()()
 	}

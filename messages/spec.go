@@ -106,6 +106,11 @@ func (l *LaunchSpec) UnmarshalJSON(b []byte) error {
 // TaskSpec is what a caller wants of a task. The zero value of a field means
 // "not said": a new task takes the default, a running one keeps what it has.
 type TaskSpec struct {
+	// IsRestricted: a scoped caller starts the task, and the node's egress policy
+	// holds for its browser (X15). It follows from the caller and stays what it
+	// was when the task was started.
+	IsRestricted bool `json:"-"`
+
 	CDPURL         CDPURL       `json:"cdp_url,omitzero"`
 	Launch         *LaunchSpec  `json:"launch,omitempty"`
 	Scope          Scope        `json:"scope,omitempty"`

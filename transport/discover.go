@@ -64,16 +64,22 @@ type dialer struct {
 
 // ownClient obeys no proxy, and keeps no connection: a browser that was asked
 // once is not asked again soon.
-var ownClient = &http.Client{Transport: &http.Transport{
-	DialContext:            tapped((&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext),
-	TLSHandshakeTimeout:    10 * time.Second,
-	DisableKeepAlives:      true,
-	DisableCompression:     true,
-	MaxResponseHeaderBytes: 64 << 10,
-	// For a handshake's few lines, where 4 KiB each is the default.
-	ReadBufferSize:  1 << 10,
-	WriteBufferSize: 1 << 10,
-}}
+var ownClient = NewClient((&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext)
+
+// NewClient returns a client for [DialOptions] that connects by dial, which judges
+// where a connection may go, redirects and named endpoints included.
+func NewClient(dial func(ctx context.Context, network, address string) (net.Conn, error)) *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		DialContext:            tapped(dial),
+		TLSHandshakeTimeout:    10 * time.Second,
+		DisableKeepAlives:      true,
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: 64 << 10,
+		// For a handshake's few lines, where 4 KiB each is the default.
+		ReadBufferSize:  1 << 10,
+		WriteBufferSize: 1 << 10,
+	}}
+}
 
 func newDialer(u messages.CDPURL, c *http.Client) *dialer {
 	if c == nil {

@@ -21,6 +21,8 @@ type View struct {
 	Launched bool
 	// Context is the browser context of the task's own; "" is the browser's.
 	Context string
+	// IsRestricted: a scoped caller has started the task (X15).
+	IsRestricted bool
 	// Supervisor takes orders; nil once the task has ended.
 	Supervisor *actor.PID
 	// Browser leads to the browser's own session; nil while there is no link.
@@ -79,7 +81,7 @@ type Board struct {
 func NewBoard(id messages.TaskID, spec messages.TaskSpec, now time.Time) *Board {
 	b := &Board{ended: make(chan struct{})}
 	b.view.Store(&View{
-		Scope: spec.Scope, Launched: spec.Launch != nil,
+		Scope: spec.Scope, Launched: spec.Launch != nil, IsRestricted: spec.IsRestricted,
 		Snapshot: &messages.Snapshot{
 			TaskID: id, State: messages.StateStarting, Active: true, Labels: spec.Labels,
 			Connection: messages.Connection{

@@ -30,6 +30,10 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 		StateDir: cfg.StateDir, ChromePath: cfg.Browser.Path, ChromeArgs: cfg.Browser.Args, CDPURLOverride: cfg.CDPURLOverride,
 		Limits: cfg.Limits.Bounds(), AllowChaos: cfg.AllowChaos, Log: cfg.Logger,
 		TracerProvider: traces.provider(),
+		Egress: holdfast.Egress{
+			Schemes: cfg.Egress.Schemes, Allow: cfg.Egress.Allow, Deny: cfg.Egress.Deny,
+			CDPHosts: cfg.Egress.CDPHosts, ProxyAll: cfg.Egress.Proxy == "all",
+		},
 	})
 	if err != nil {
 		stopReaping()

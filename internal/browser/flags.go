@@ -34,6 +34,15 @@ var awake = []string{
 	"--disable-hang-monitor",
 }
 
+// proxied leave a page no way around its browser's proxy. They come after the
+// operator's flags: the last one of a name wins.
+var proxied = []string{
+	"--proxy-bypass-list=<-loopback>", // loopback would be reached directly
+	"--disable-quic",
+	"--force-webrtc-ip-handling-policy=disable_non_proxied_udp", // STUN and TURN
+	"--webrtc-ip-handling-policy=disable_non_proxied_udp",       // its name with a window
+}
+
 const (
 	// minSharedMemory is what /dev/shm must have for Chromium to use it;
 	// renderers die of SIGBUS below that (containers give 64 MiB).
@@ -59,6 +68,10 @@ func arguments(profile string, o LaunchOptions, extra []string) []string {
 		args = append(args, "--disable-dev-shm-usage")
 	}
 	args = append(args, extra...)
+	if o.Proxy != "" {
+		args = append(args, proxied...)
+		args = append(args, "--proxy-server=http://"+o.Proxy)
+	}
 	return append(args, "--remote-debugging-port=0", userDataDirFlag+profile, "about:blank")
 }
 

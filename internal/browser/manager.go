@@ -69,6 +69,9 @@ func NewManager(o Options) (*Manager, error) {
 // LaunchOptions say what kind of browser is wanted.
 type LaunchOptions struct {
 	Headless bool // new headless mode; without it the browser needs a display
+	// Proxy, HOST:PORT, is the HTTP proxy through which all connections of the
+	// browser's pages go, to loopback too; "" is none.
+	Proxy string
 }
 
 // launchDeadline bounds a launch for callers whose context does not; a cold

@@ -34,6 +34,7 @@ type Config struct {
 	Limits  Limits  `key:"limits" help:"What a node takes on. SIGHUP applies changes."`
 	Drain   Drain   `key:"drain" help:"How it ends."`
 	Browser Browser `key:"browser" help:"The browsers it launches."`
+	Egress  Egress  `key:"egress" help:"Where the holders of scoped tokens, and the pages of their tasks, may go; docs/egress.md has the rules. The admin token is not held to it."`
 	Logging Logging `key:"logging" help:"The log, on standard error."`
 }
 

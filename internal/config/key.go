@@ -118,7 +118,7 @@ func (k *Key) parse(values []string) (any, string) {
 		if slices.Contains(values, "") {
 			return nil, "holds an empty text"
 		}
-		return slices.Clone(values), ""
+		return append([]string(nil), values...), "" // an empty list is as none
 	}
 	s := values[len(values)-1]
 	v, err := k.kind.parse(s)

@@ -128,6 +128,9 @@ func (e *Effective) check() []Problem {
 	if e.AdminListen != "" && !e.AdminListen.Loopback() {
 		wrong("admin_listen", "must be a loopback address: whoever reaches it can read the node's memory")
 	}
+	if path, what := e.Egress.problem(); path != "" {
+		wrong(path, what)
+	}
 	if e.Drain.Delay >= e.Drain.Timeout {
 		wrong("drain.delay", "must be shorter than drain.timeout")
 	}
