@@ -138,10 +138,25 @@ func captureScreenshot(c *call) {
 
 func getNavigationHistory(c *call) {
 	p := c.s.target.page
+	if c.stranded() {
+		return
+	}
+	history := p.history
+	if len(history) == 0 {
+		history = []historyEntry{{TransitionType: "link"}} // no document has been committed
+	}
 	c.reply(struct {
 		Current int            `json:"currentIndex"`
 		Entries []historyEntry `json:"entries"`
-	}{p.current, p.history})
+	}{p.current, history})
+}
+
+// stranded fails a command for a page that is between two documents.
+func (c *call) stranded() bool {
+	if c.s.target.page.stranded {
+		c.fail(codeServer, textNotActive)
+	}
+	return c.s.target.page.stranded
 }
 
 func pageNavigate(c *call) {
@@ -152,6 +167,9 @@ func pageNavigate(c *call) {
 		return
 	}
 	f := c.s.target.root
+	if f.page.stranded {
+		return // another process has no say any more
+	}
 	if f.parent != nil {
 		loader := c.b.announce(f, p.URL, "differentDocument")
 		c.reply(navigateResult{FrameID: f.id, LoaderID: loader})
@@ -167,6 +185,9 @@ func pageNavigate(c *call) {
 }
 
 func pageReload(c *call) {
+	if c.stranded() {
+		return
+	}
 	if c.s.target.page.asking() {
 		c.ok()
 		return
@@ -215,6 +236,9 @@ func handleDialog(c *call) {
 		PromptText string
 	}
 	c.bind(&p)
+	if c.stranded() {
+		return
+	}
 	d := c.s.target.page.pending(c.s)
 	if d == nil {
 		c.fail(codeInvalidParams, textNoDialog)

@@ -119,7 +119,7 @@ func (b *Browser) place(f *frame, url, loader, kind string, doc Document) {
 	case isRemote:
 		b.moveProcess(f, url, loader, kind, doc)
 	default:
-		b.goRemote(f, b.procFor(group, url), func() { b.commit(f, url, loader, kind, doc, false) })
+		b.goRemote(f, b.frameProcFor(group, url), func() { b.commit(f, url, loader, kind, doc, false) })
 	}
 }
 
@@ -166,7 +166,7 @@ func (b *Browser) moveProcess(f *frame, url, loader, kind string, doc Document) 
 	t := f.target
 	t.start = nil
 	group := t.proc.group
-	next := b.procFor(group, url)
+	next := b.frameProcFor(group, url)
 	b.closeDialogsOf(t.proc, f)
 	if t.proc.crashed {
 		b.bury(t)
@@ -230,8 +230,9 @@ func (b *Browser) commitPage(f *frame, url, loader, kind string, doc Document) {
 	if same && t.proc.busy {
 		// A document that spins lets no other take its place in its process; in
 		// another one it has no say (section 3, measured).
-		f.expected = loader
+		f.expected, f.page.stranded = loader, b.options.Strand
 		b.queue(t.proc, func() {
+			f.page.stranded = false
 			if b.frame(f.id) == f && f.expected == loader {
 				b.commitPage(f, url, loader, kind, doc)
 			}

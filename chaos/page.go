@@ -16,6 +16,7 @@ type page struct {
 	history     []historyEntry
 	current     int
 	closed      bool
+	stranded    bool // between two documents: see Options.Strand
 }
 
 type historyEntry struct {

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"slices"
+	"time"
 
 	"holdfast/messages"
 )
@@ -31,6 +32,7 @@ type proc struct {
 	group    *group
 	contexts int // execution contexts made so far
 	busy     bool
+	starting bool // runs nothing yet
 	crashed  bool
 	dialogs  int // open dialogs that its frames raised
 	work     []work
@@ -51,7 +53,24 @@ type work struct {
 // procFor returns the group's process for documents of url: one of the same
 // site that is still in use, or a new one.
 func (b *Browser) procFor(g *group, url string) *proc {
+	return b.procOf(g, site(url))
+}
+
+// frameProcFor is procFor for a frame below the top: where frames are shared, any
+// frame of the same site that has a process of its own shares it.
+func (b *Browser) frameProcFor(g *group, url string) *proc {
 	key := site(url)
+	if b.options.ShareFrames && key != "" {
+		for _, t := range b.targets {
+			if t.parent != nil && t.proc.site == key && !t.proc.crashed {
+				return t.proc
+			}
+		}
+	}
+	return b.procOf(g, key)
+}
+
+func (b *Browser) procOf(g *group, key string) *proc {
 	g.procs = slices.DeleteFunc(g.procs, func(p *proc) bool {
 		return !slices.ContainsFunc(b.targets, func(t *target) bool { return t.proc == p })
 	})
@@ -73,9 +92,9 @@ func (g *group) own(p *proc) {
 func (p *proc) blocks(where place) bool {
 	switch where {
 	case inRenderer:
-		return p.busy || p.crashed || p.dialogs > 0
+		return p.busy || p.starting || p.crashed || p.dialogs > 0
 	case onAttach:
-		return p.busy || p.dialogs > 0
+		return p.busy || p.starting || p.dialogs > 0
 	case inputEvent:
 		return p.busy
 	default:
@@ -136,7 +155,7 @@ func (b *Browser) runnable(p *proc) int {
 	first := -1
 	for i, w := range p.work {
 		if w.script != nil && (p.blocks(inRenderer) || b.scriptsHeld(p) || p.pause != nil && !w.anyway) ||
-			w.call != nil && p.blocks(w.call.m.where) {
+			w.call != nil && p.blocks(w.call.m.where) && !(w.call.m.where == inputEvent && w.call.s.target.page.stranded) {
 			continue
 		}
 		if w.call != nil && w.call.m.where == inputEvent {
@@ -169,6 +188,25 @@ func (b *Browser) Spin(id messages.TargetID) bool {
 	return b.withTarget(id, func(t *target) {
 		b.script(t.root, func() { t.proc.busy = true })
 	})
+}
+
+// NewSlowPage opens a tab on url in the background whose renderer takes that long to
+// start. Until then it has committed no document, and its keys are answered.
+func (b *Browser) NewSlowPage(url string, takes time.Duration) (id messages.TargetID) {
+	b.do(func() {
+		t := b.addPage(url, pageOptions{title: url})
+		id, t.proc.starting = t.id, true
+		time.AfterFunc(takes, func() {
+			b.do(func() {
+				t.proc.starting = false
+				if !b.dead && b.target(t.id) == t {
+					b.startIfFree(t)
+					b.drain(t.proc)
+				}
+			})
+		})
+	})
+	return id
 }
 
 // Unspin ends a busy loop.

@@ -201,7 +201,7 @@ func (b *Browser) resume(s *session) {
 
 // startIfFree lets a held target run its first document.
 func (b *Browser) startIfFree(t *target) {
-	if len(t.waiting) > 0 || t.frozen || t.start == nil {
+	if len(t.waiting) > 0 || t.frozen || t.start == nil || t.proc.starting {
 		return
 	}
 	start := t.start

@@ -21,6 +21,7 @@ const (
 
 	textNoTarget  = "No target with given id found"
 	textNoDialog  = "No dialog is showing"
+	textNotActive = "Not attached to an active page"
 	textNoSession = "Session with given id not found."
 	textCrashed   = "Target crashed"
 )

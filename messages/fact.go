@@ -120,6 +120,9 @@ type (
 		// Since is when the silence that has this name began: what the renderer has
 		// answered after that refutes it.
 		Since time.Time
+		// Stranded says of a page that hangs that its next document waits for the
+		// renderer that does: no navigation and no reload reaches it any more.
+		Stranded bool
 	}
 
 	// PageNavigated says that the page's main frame has a new document.

@@ -52,6 +52,7 @@ const (
 	TagInfo
 	TagKey
 	TagSign
+	TagHistory
 	TagProbe
 	TagReload
 	TagDialog

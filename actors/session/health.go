@@ -1,6 +1,7 @@
 package session
 
 import (
+	"encoding/json"
 	"time"
 
 	"holdfast/messages"
@@ -14,7 +15,10 @@ import (
 const (
 	AttachClassify = 300 * time.Millisecond
 	FreshClassify  = 5 * time.Second
-	BlockedProbe   = 300 * time.Millisecond
+	// StartingProbe is how often a page is looked at that shows no document yet, for
+	// FreshClassify at the longest.
+	StartingProbe = time.Second
+	BlockedProbe  = 300 * time.Millisecond
 	// LoadingProbe is how often a page is looked after that somebody waits for
 	// to load, and when one is that comes back from a crash. Loading is work: it
 	// gets longer than a call before it is doubted.
@@ -36,7 +40,8 @@ const (
 )
 
 // keyUp is answered by the browser process while a dialog is open and hangs
-// in a busy renderer (C24). Shift alone means nothing to a page.
+// in a busy renderer (C24); it is answered too for a page that starts, and for one
+// that is between two documents. Shift alone means nothing to a page.
 var keyUp = []byte(`{"type":"keyUp","key":"Shift","code":"ShiftLeft","windowsVirtualKeyCode":16}`)
 
 // trial is one look into a session's silence: what has been asked of the
@@ -45,10 +50,23 @@ type trial struct {
 	n       uint32
 	asked   bool // the key has been pressed
 	signs   int  // signs of life of the browser process
-	dialog  bool // it took the key: a dialog keeps it from the page
+	taken   bool // it took the key: something keeps it from the page
+	shows   shown
 	again   bool // it is asked for the last time before the verdict
 	unheard int  // verdicts for which it had nothing to say
 }
+
+// shown is what the browser process says that a target shows. Only under a dialog
+// it takes keys and shows a document: a page that starts has none yet, and one
+// whose next document waits for a renderer that spins is between two.
+type shown uint8
+
+const (
+	showsUnknown  shown = iota
+	showsNothing        // no document has been committed
+	showsDocument       // one has
+	showsNeither        // one is being replaced, and that does not come to pass
+)
 
 // silent says that the renderer owes an answer: that of an attach, or that of
 // a probe.
@@ -96,7 +114,8 @@ func (m *Machine) askBrowser() {
 
 // classify presses the key. The browser process is asked right behind it:
 // under a dialog it answers both, in this order; otherwise the key goes on to
-// the renderer, and its own answer is first.
+// the renderer, and its own answer is first. What a page shows is asked before: it
+// may commit its first document as soon as the key has been taken.
 func (m *Machine) classify() {
 	if !m.silent() {
 		return
@@ -115,6 +134,9 @@ func (m *Machine) classify() {
 		m.do(Suspect{})
 	}
 	m.trial = trial{n: m.trial.n + 1, asked: true}
+	if m.cfg.IsPage { // of a frame the sign says it
+		m.do(Command{Tag: Tag{Kind: TagHistory, Round: m.round, Seq: m.trial.n}, Method: "Page.getNavigationHistory"})
+	}
 	m.do(Command{Tag: Tag{Kind: TagKey, Round: m.round, Seq: m.trial.n}, Method: "Input.dispatchKeyEvent", Params: keyUp})
 	m.askBrowser()
 	m.do(Arm{timerVerdict, VerdictAfter})
@@ -126,7 +148,7 @@ func (m *Machine) keyTaken(r Replied) {
 		return
 	}
 	if m.trial.signs == 0 {
-		m.trial.dialog = true
+		m.trial.taken = true
 		m.do(Arm{timerVerdict, OrphanAfter})
 		return
 	}
@@ -141,12 +163,45 @@ func (m *Machine) signed(r Replied) {
 		return
 	}
 	m.trial.signs++
+	if !m.cfg.IsPage && m.trial.shows == showsUnknown && r.Err == nil {
+		m.trial.shows = showsNothing
+		if info, err := decodeTargetInfo(r.Result); err == nil && info.URL != "" {
+			m.trial.shows = showsDocument
+		}
+	}
 	if m.trial.again && m.silent() && len(m.dialogs) == 0 && !m.named() {
 		m.do(Disarm{timerVerdict})
-		m.hung = true
+		m.hung, m.stranded = true, m.trial.shows == showsNeither
 		m.publishHealth()
 		m.announce(true)
 	}
+}
+
+// historyReplied says what a page shows.
+func (m *Machine) historyReplied(r Replied) {
+	if r.Tag.Round != m.round || r.Tag.Seq != m.trial.n {
+		return
+	}
+	switch {
+	case NotActive(r.Err):
+		m.trial.shows = showsNeither
+	case r.Err == nil && hasDocument(r.Result):
+		m.trial.shows = showsDocument
+	case r.Err == nil:
+		m.trial.shows = showsNothing
+	}
+}
+
+// hasDocument reads a Page.getNavigationHistory. The entry of a page that has
+// committed nothing has no address.
+func hasDocument(result []byte) bool {
+	var h struct {
+		Current int `json:"currentIndex"`
+		Entries []struct {
+			URL string `json:"url"`
+		} `json:"entries"`
+	}
+	return json.Unmarshal(result, &h) == nil && h.Current >= 0 && h.Current < len(h.Entries) && h.Entries[h.Current].URL != ""
 }
 
 // named says that the silence has its name already.
@@ -164,21 +219,32 @@ func (m *Machine) verdict() {
 	case len(m.dialogs) > 0:
 		m.blocked()
 		return
-	case m.trial.dialog:
+	case m.trial.taken && !m.ready && m.trial.shows == showsNothing && m.now.Sub(m.silence) < FreshClassify:
+		// It starts. That it is silent after that is no sign of a dialog either.
+		m.do(Arm{timerClassify, StartingProbe})
+		return
+	case m.trial.taken && (m.trial.shows == showsDocument || m.ready && m.trial.shows == showsNothing):
 		m.orphan = true
 		m.publishHealth()
 		m.announce(true)
 		return
+	case m.trial.taken && m.trial.shows == showsUnknown:
+		m.unheardOf()
 	case m.trial.signs > 0 && !m.trial.again:
 		m.trial.again = true
 	default:
-		m.do(Suspect{})
-		if m.trial.unheard++; m.trial.unheard == maxUnheard {
-			m.announce(true)
-		}
+		m.unheardOf()
 	}
 	m.askBrowser()
 	m.do(Arm{timerVerdict, VerdictAfter})
+}
+
+// unheardOf is for a browser process that owes an answer at the verdict.
+func (m *Machine) unheardOf() {
+	m.do(Suspect{})
+	if m.trial.unheard++; m.trial.unheard == maxUnheard {
+		m.announce(true)
+	}
 }
 
 // blocked is the verdict over a session of a page whose dialog waits for an
@@ -195,7 +261,7 @@ func (m *Machine) blocked() {
 // answered ends the silence. An error is an answer too: somebody is alive
 // behind the session.
 func (m *Machine) answered() {
-	m.probing, m.hung, m.orphan = false, false, false
+	m.probing, m.hung, m.orphan, m.stranded = false, false, false, false
 	m.do(Disarm{timerProbe})
 	m.do(Disarm{timerVerdict})
 	if m.report {
@@ -216,7 +282,7 @@ func (m *Machine) unasked() {
 // owes it owes for lack of time. One that asks again and again, each time answered at
 // once, comes to nothing else in between.
 func (m *Machine) asks() {
-	m.hung, m.orphan = false, false
+	m.hung, m.orphan, m.stranded = false, false, false
 	m.publishHealth()
 	if !m.silent() || !m.ready && !m.trial.asked {
 		return
@@ -235,7 +301,7 @@ func (m *Machine) becomeCrashed() {
 	}
 	m.crashed = true
 	m.bridge.over(!m.bridge.resumed)
-	m.ready, m.probing, m.paused, m.hung, m.orphan = false, false, false, false, false
+	m.ready, m.probing, m.paused, m.hung, m.orphan, m.stranded = false, false, false, false, false, false
 	m.round++ // replies of the old renderer mean nothing
 	m.restoring = false
 	m.awaitNothing()
@@ -278,6 +344,6 @@ func (m *Machine) publishHealth() {
 	}
 	m.health = state
 	m.do(ToSupervisor{messages.SessionHealth{
-		Gen: m.cfg.Gen, Session: m.cfg.Session, Page: m.cfg.Page, IsPage: m.cfg.IsPage, State: state, Since: m.silence,
+		Gen: m.cfg.Gen, Session: m.cfg.Session, Page: m.cfg.Page, IsPage: m.cfg.IsPage, State: state, Since: m.silence, Stranded: m.stranded,
 	}})
 }

@@ -82,6 +82,7 @@ type Machine struct {
 	paused    bool
 	hung      bool
 	orphan    bool // a dialog nobody told us of stands open
+	stranded  bool // it hangs between two documents, where only its end frees it
 	report    bool // who asked for a probe wants to hear of it either way
 	trial     trial
 	now       time.Time // of the step under way
@@ -255,6 +256,8 @@ func (m *Machine) replied(r Replied) {
 		m.keyTaken(r)
 	case TagSign:
 		m.signed(r)
+	case TagHistory:
+		m.historyReplied(r)
 	case TagProbe:
 		switch {
 		case r.Tag.Round != m.round: // of a renderer that is no more

@@ -46,8 +46,10 @@ import (
 //	tellagain                        another dialog actor has begun
 //	ignored METHOD                   a CDP event that means nothing
 //	probe [report] | reload | load URL
-//	browser alive|dialog|silent      what the browser process answers while time passes: signs of life,
-//	                                 keys as well, or nothing; alive after every attach
+//	browser alive|dialog|starting|stranded|silent
+//	                                 what the browser process answers while time passes: signs of life;
+//	                                 keys as well, of a page with a document, with none yet, or
+//	                                 between two; or nothing; alive after every attach
 //	wait DURATION                    fires what comes due, in order
 //	fire TIMER                       one that had come due before it was dropped
 //
@@ -359,14 +361,35 @@ func (tr *transcript) browserAnswers() string {
 	var b strings.Builder
 	for i := 0; i < len(tr.pending); {
 		c := tr.pending[i]
-		sign, key := c.Tag.Kind == session.TagSign, c.Tag.Kind == session.TagKey
-		if tr.browser == "silent" || !sign && (!key || tr.browser != "dialog") {
+		r := session.Replied{Tag: c.Tag, Result: []byte(`{}`)}
+		taken := tr.browser == "dialog" || tr.browser == "starting" || tr.browser == "stranded"
+		answered := false
+		switch c.Tag.Kind {
+		case session.TagSign:
+			answered = true
+			if tr.browser == "dialog" {
+				r.Result = []byte(`{"targetInfo":{"targetId":"T","type":"page","url":"http://a.test/"}}`)
+			}
+		case session.TagKey:
+			answered = taken
+		case session.TagHistory:
+			answered = true
+			switch tr.browser {
+			case "dialog":
+				r.Result = []byte(`{"currentIndex":1,"entries":[{"url":""},{"url":"http://a.test/"}]}`)
+			case "starting":
+				r.Result = []byte(`{"currentIndex":0,"entries":[{"url":""}]}`)
+			case "stranded":
+				r.Result, r.Err = nil, messages.Errorf(messages.CodeCDPError, "Not attached to an active page")
+			}
+		}
+		if tr.browser == "silent" || !answered {
 			i++
 			continue
 		}
 		tr.pending = slices.Delete(tr.pending, i, i+1)
 		fmt.Fprintf(&b, "(%s answered)\n", c.Method)
-		b.WriteString(tr.step(session.Replied{Tag: c.Tag, Result: []byte(`{}`)}))
+		b.WriteString(tr.step(r))
 	}
 	return b.String()
 }

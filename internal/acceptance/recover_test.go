@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -376,6 +377,41 @@ func TestOnWedge(t *testing.T) {
 		wantCode(t, err, messages.CodePageCrashed)
 		p.await("no page", func(s *messages.Snapshot) bool { return len(s.Pages) == 0 })
 	})
+}
+
+// Ten pages whose renderers start are ten pages that answer in a moment.
+func TestOnWedge_PagesThatStartAreNotClosed(t *testing.T) {
+	t.Parallel()
+	b := chromiumtest.Launch(t)
+	r := setupOn(t, b)
+	raw := chromiumtest.Dial(t, b.WS())
+	var pages []messages.TargetID
+	for i := range 10 {
+		url := r.site.URL(fmt.Sprintf("http://%c.test/plain", 'a'+rune(i)))
+		pages = append(pages, messages.TargetID(chromiumtest.Field(raw.Must("", "Target.createTarget", map[string]any{"url": url, "background": true}), "targetId")))
+	}
+	var starting sync.WaitGroup
+	for i, page := range pages {
+		starting.Go(func() {
+			id := messages.TaskID(fmt.Sprintf("starts-%d", i))
+			spec := r.spec()
+			spec.Scope, spec.TargetID, spec.OnWedge, spec.OnWedgeAfterS = messages.ScopeTarget, page, messages.OnWedgeClose, messages.MinOnWedgeAfter.Seconds()
+			s, _, err := r.node.GetOrStart(r.ctx, id, spec)
+			switch {
+			case err != nil:
+				t.Errorf("%s: %v", id, err)
+			case s.PageState == messages.PageDialogUnreachable:
+				t.Errorf("%s: a page that starts is said to be %s", id, s.PageState)
+			}
+		})
+	}
+	starting.Wait()
+	for i, page := range pages {
+		k := &task{r, messages.TaskID(fmt.Sprintf("starts-%d", i))}
+		k.await("a page that answers", func(s *messages.Snapshot) bool {
+			return len(s.Pages) == 1 && s.Pages[0].TargetID == page && s.PageState == messages.PageOK
+		})
+	}
 }
 
 // A machine with more to do than it can is no reason to blame a page that
