@@ -50,15 +50,20 @@ const (
 // first shows; several events may share one. Only the field that fits the
 // type is set.
 type Event struct {
-	Type       EventType   `json:"type"`
-	TaskID     TaskID      `json:"task_id"`
-	Version    uint64      `json:"version"`
+	Type    EventType `json:"type"`
+	TaskID  TaskID    `json:"task_id"`
+	Version uint64    `json:"version"`
+	// At is when the task's supervisor published the event, in Unix seconds. A
+	// reset carries the time at which it was made.
+	At         Seconds     `json:"at"`
 	State      TaskState   `json:"state,omitempty"`
 	Reason     string      `json:"reason,omitempty"`
 	Outcome    TaskOutcome `json:"-"` // for metrics, with the last state
 	Connection *Connection `json:"connection,omitempty"`
 	Reconnect  *Reconnect  `json:"-"` // for metrics, with a connection
 	Page       *Page       `json:"page,omitempty"`
+	// Changed names what a page_changed is about.
+	Changed PageChange `json:"changed,omitzero"`
 	// Was is the page_state before, where a page_changed is about that.
 	Was PageState `json:"was,omitempty"`
 	// Lasted is how long the page was in the state that it leaves, or was closed in.

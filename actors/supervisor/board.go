@@ -133,7 +133,7 @@ func (b *Board) publish(v *View, p Publish) {
 		b.events = append(make([]record, 0, all), b.events...) // as much as there is, for a task that idles
 	}
 	for i, e := range p.Errors {
-		b.keepLocked(errorRecord(p.Before+uint64(i)+1, e))
+		b.keepLocked(errorRecord(p.Before+uint64(i)+1, p.At, e))
 	}
 	for i := range p.Events {
 		b.keepLocked(recordOf(&p.Events[i]))
@@ -176,7 +176,7 @@ func (b *Board) After(version uint64) ([]messages.Event, <-chan struct{}) {
 	snap := b.view.Load().Snapshot
 	if version < b.dropped || version > snap.Version {
 		return []messages.Event{{
-			Type: messages.EventReset, TaskID: snap.TaskID, Version: snap.Version, Snapshot: snap,
+			Type: messages.EventReset, TaskID: snap.TaskID, Version: snap.Version, At: messages.SecondsOf(time.Now()), Snapshot: snap,
 		}}, b.wait
 	}
 	newer := 0
@@ -207,6 +207,6 @@ func (b *Board) Acknowledge() {
 	snap.Version++
 	v.Snapshot = &snap
 	b.publish(&v, Publish{Events: []messages.Event{{
-		Type: messages.EventTaskState, TaskID: snap.TaskID, Version: snap.Version, State: snap.State, Reason: snap.Reason,
+		Type: messages.EventTaskState, TaskID: snap.TaskID, Version: snap.Version, At: messages.SecondsOf(time.Now()), State: snap.State, Reason: snap.Reason,
 	}}})
 }

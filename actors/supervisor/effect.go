@@ -81,9 +81,10 @@ type (
 	Effect any
 
 	// Publish shows the state as it is now. What it tells of begins with Errors of
-	// the console, the first of which has the version after Before.
+	// the console, the first of which has the version after Before. At is the time of all of them.
 	Publish struct {
 		Before uint64
+		At     messages.Seconds
 		Errors []*messages.ConsoleError
 		Events []messages.Event
 	}

@@ -85,6 +85,7 @@ type pageEntry struct {
 	session  messages.SessionID
 	health   messages.PageState
 	shown    messages.PageState // the state that was told of last
+	told     messages.Page      // as the last event about it has it
 	since    time.Time          // when it was
 	held     bool               // one of its frames holds a dialog nobody told of
 	stuck    bool               // holds a dialog nobody can answer
@@ -364,15 +365,15 @@ func (m *Machine) effects() []Effect {
 // tell adds an event; the state is published at the end of the Step.
 func (m *Machine) tell(e messages.Event) { m.events = append(m.events, e) }
 
-// take numbers the events: a version each.
+// take numbers and dates the events: a version each.
 func (m *Machine) take() Publish {
 	// What was held back shows in the snapshot that is published now, and came
 	// first.
-	p := Publish{Before: m.version, Errors: m.held, Events: m.events}
+	p := Publish{Before: m.version, At: messages.SecondsOf(m.now), Errors: m.held, Events: m.events}
 	m.version += uint64(len(m.held))
 	for i := range p.Events {
 		m.version++
-		p.Events[i].TaskID, p.Events[i].Version = m.id, m.version
+		p.Events[i].TaskID, p.Events[i].Version, p.Events[i].At = m.id, m.version, p.At
 	}
 	m.held, m.events = nil, nil
 	return p

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,6 +49,9 @@ func (b *bench) step(in any) []supervisor.Effect {
 				if before++; ev.Version != before {
 					b.Fatalf("%T: event %d has version %d", in, before, ev.Version)
 				}
+				if want := messages.SecondsOf(b.now); ev.At != want || p.At != want {
+					b.Fatalf("%T: event %d is of %v, not of %v", in, before, ev.At, want)
+				}
 			}
 		}
 	}
@@ -56,6 +60,38 @@ func (b *bench) step(in any) []supervisor.Effect {
 
 func has[E supervisor.Effect](effects []supervisor.Effect) bool {
 	return slices.ContainsFunc(effects, func(e supervisor.Effect) bool { _, ok := e.(E); return ok })
+}
+
+// TestAPageChangeNamesItsFields: an event says what is different, also after it
+// was kept for a watcher that was away.
+func TestAPageChangeNamesItsFields(t *testing.T) {
+	t.Parallel()
+	b := attached(t)
+	board := supervisor.NewBoard("t", messages.TaskSpec{}, b.now)
+	for _, c := range []struct {
+		in   any
+		want string
+	}{
+		{messages.PageInfoChanged{Gen: 1, Info: messages.TargetInfo{ID: "P", Type: "page", Title: "Shop"}}, "title"},
+		{messages.PageInfoChanged{Gen: 1, Info: messages.TargetInfo{ID: "P", Type: "page", Title: "Pay", URL: "http://a/pay"}}, "url,title"},
+		{messages.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageHung}, "page_state"},
+	} {
+		var published []messages.Event
+		for _, e := range b.step(c.in) {
+			if p, ok := e.(supervisor.Publish); ok {
+				published = append(published, p.Events...)
+			}
+		}
+		i := slices.IndexFunc(published, func(e messages.Event) bool { return e.Type == messages.EventPageChanged })
+		if i < 0 || strings.Join(published[i].Changed.Fields(), ",") != c.want {
+			t.Fatalf("%+v: %+v", c.in, published)
+		}
+		board.Publish(b.m.Snapshot(), published)
+		kept, _ := board.After(published[i].Version - 1)
+		if len(kept) == 0 || kept[0].Changed != published[i].Changed || kept[0].At != messages.SecondsOf(b.now) {
+			t.Errorf("kept: %+v, published: %+v", kept, published[i])
+		}
+	}
 }
 
 func TestMachine(t *testing.T) {

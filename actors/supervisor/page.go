@@ -260,6 +260,10 @@ func (m *Machine) tellPage(typ messages.EventType, t messages.TargetID) {
 	}
 	p, e := m.page(t), m.pages.At(t)
 	event := messages.Event{Type: typ, Page: &p}
+	if typ == messages.EventPageChanged {
+		event.Changed = messages.PageChangeOf(&e.told, &p)
+	}
+	e.told = p
 	if e.shown != p.PageState {
 		event.Was, event.Lasted = e.shown, m.now.Sub(e.since)
 		e.shown, e.since = p.PageState, m.now

@@ -10,7 +10,9 @@ import (
 // event has room for twelve.
 type record struct {
 	version uint64
+	at      messages.Seconds
 	kind    kind
+	changed messages.PageChange
 	what    any // the one thing, or the whole *messages.Event; nil where there is none
 }
 
@@ -26,12 +28,12 @@ var kinds = [...]messages.EventType{
 // recordOf keeps e.
 func recordOf(e *messages.Event) record {
 	i := slices.Index(kinds[:], e.Type)
-	r := record{version: e.Version, kind: kind(max(i, 0))}
+	r := record{version: e.Version, at: e.At, kind: kind(max(i, 0)), changed: e.Changed}
 	rest := *e
 	if i >= 0 { // else the whole event has it
 		rest.Type = ""
 	}
-	rest.TaskID, rest.Version = "", 0
+	rest.TaskID, rest.Version, rest.At, rest.Changed = "", 0, 0, 0
 	switch rest {
 	case messages.Event{}:
 	case messages.Event{FrameTree: e.FrameTree}:
@@ -56,13 +58,13 @@ func recordOf(e *messages.Event) record {
 var errorKind = kind(slices.Index(kinds[:], messages.EventConsoleError))
 
 // errorRecord is recordOf for an error of the console.
-func errorRecord(version uint64, e *messages.ConsoleError) record {
-	return record{version: version, kind: errorKind, what: e}
+func errorRecord(version uint64, at messages.Seconds, e *messages.ConsoleError) record {
+	return record{version: version, at: at, kind: errorKind, what: e}
 }
 
 // event is what was kept, of a task.
 func (r *record) event(id messages.TaskID) messages.Event {
-	e := messages.Event{Type: kinds[r.kind], TaskID: id, Version: r.version}
+	e := messages.Event{Type: kinds[r.kind], TaskID: id, Version: r.version, At: r.at, Changed: r.changed}
 	switch what := r.what.(type) {
 	case *messages.FrameTree:
 		e.FrameTree = what

@@ -93,11 +93,11 @@ func TestEventStream(t *testing.T) {
 		t.Parallel()
 		b := setup(t, &apitest.Node{WatchFunc: func(context.Context, uint64, bool) (messages.EventStream, error) {
 			return &apitest.Stream{Batches: [][]messages.Event{
-				{{Type: messages.EventReset, TaskID: "one", Version: 4}},
+				{{Type: messages.EventReset, TaskID: "one", Version: 4, At: 1650000000.25}},
 				{
-					{Type: messages.EventDialogOpened, TaskID: "one", Version: 5, Reason: "a\nb\rc\n\n"},
-					{Type: messages.EventPageChanged, TaskID: "one", Version: 5},
-					{Type: messages.EventDialogClosed, TaskID: "one", Version: 6},
+					{Type: messages.EventDialogOpened, TaskID: "one", Version: 5, At: 1650000000.25, Reason: "a\nb\rc\n\n"},
+					{Type: messages.EventPageChanged, TaskID: "one", Version: 5, At: 1650000000.25},
+					{Type: messages.EventDialogClosed, TaskID: "one", Version: 6, At: 1650000000.25},
 				},
 			}}, nil
 		}})
@@ -105,18 +105,18 @@ func TestEventStream(t *testing.T) {
 
 id: 4
 event: reset
-data: {"type":"reset","task_id":"one","version":4}
+data: {"type":"reset","task_id":"one","version":4,"at":1650000000.25}
 
 event: dialog_opened
-data: {"type":"dialog_opened","task_id":"one","version":5,"reason":"a\nb\rc\n\n"}
+data: {"type":"dialog_opened","task_id":"one","version":5,"at":1650000000.25,"reason":"a\nb\rc\n\n"}
 
 id: 5
 event: page_changed
-data: {"type":"page_changed","task_id":"one","version":5}
+data: {"type":"page_changed","task_id":"one","version":5,"at":1650000000.25}
 
 id: 6
 event: dialog_closed
-data: {"type":"dialog_closed","task_id":"one","version":6}
+data: {"type":"dialog_closed","task_id":"one","version":6,"at":1650000000.25}
 
 `
 		if w := b.call("GET", "/v1/tasks/one/events", ""); w.Body.String() != want {
