@@ -313,12 +313,12 @@ func (n *Node) living(id messages.TaskID) (*supervisor.Board, *supervisor.View, 
 	v := b.View()
 	switch {
 	case v.Snapshot.State == messages.StateLost:
-		return nil, nil, messages.Errorf(messages.CodeUpstreamUnavailable, "task %s was lost (%s); PUT it again to start afresh", id, v.Snapshot.Reason).
-			With("state", v.Snapshot.State).With("sent", false)
+		return nil, nil, messages.Errorf(messages.CodeUpstreamUnavailable, "task %s was lost (%s)", id, v.Snapshot.Reason).
+			With("state", v.Snapshot.State).With("sent", false).With("task_id", id).With("hint", startHint(id))
 	case !v.Snapshot.Active && n.stopping.Load():
 		return nil, nil, messages.Errorf(messages.CodeUpstreamUnavailable, "the node is stopping").With("sent", false)
 	case !v.Snapshot.Active:
-		return nil, nil, messages.Errorf(messages.CodeTaskNotFound, "task %s has stopped; PUT it again to start it", id)
+		return nil, nil, messages.Errorf(messages.CodeTaskNotFound, "task %s has stopped", id).With("task_id", id).With("hint", startHint(id))
 	case v.Supervisor == nil:
 		return nil, nil, messages.Errorf(messages.CodeUpstreamUnavailable, "task %s is starting", id).With("sent", false)
 	}
@@ -326,5 +326,8 @@ func (n *Node) living(id messages.TaskID) (*supervisor.Board, *supervisor.View, 
 }
 
 func notFound(id messages.TaskID) error {
-	return messages.Errorf(messages.CodeTaskNotFound, "there is no task %s; PUT /v1/tasks/%s starts it", id, id)
+	return messages.Errorf(messages.CodeTaskNotFound, "there is no task %s", id).With("task_id", id).With("hint", startHint(id))
 }
+
+// startHint says how a task that does not run is started.
+func startHint(id messages.TaskID) string { return "PUT /v1/tasks/" + string(id) + " starts it" }

@@ -13,6 +13,7 @@ const (
 	CodeInvalidArgument       Code = "invalid_argument"
 	CodeUnauthorized          Code = "unauthorized"
 	CodeForbidden             Code = "forbidden"
+	CodeNotFound              Code = "not_found" // no such route
 	CodeTaskNotFound          Code = "task_not_found"
 	CodeFrameNotFound         Code = "frame_not_found"
 	CodeTargetNotFound        Code = "target_not_found"
@@ -37,7 +38,7 @@ const (
 // Codes lists every code of the contract, in its order.
 func Codes() []Code {
 	return []Code{
-		CodeInvalidArgument, CodeUnauthorized, CodeForbidden, CodeTaskNotFound, CodeFrameNotFound,
+		CodeInvalidArgument, CodeUnauthorized, CodeForbidden, CodeNotFound, CodeTaskNotFound, CodeFrameNotFound,
 		CodeTargetNotFound, CodeDialogNotFound, CodeNoDialog, CodeDialogAmbiguous,
 		CodeDialogAlreadyAnswered, CodeDialogLost, CodeFrameNotOOPIF, CodeTargetForeign,
 		CodeBlockedByDialog, CodePageWedged, CodePageCrashed, CodeCDPError,

@@ -33,7 +33,7 @@ func everyRoute() [][2]string {
 
 // openRoutes are those that want no token. The live page's files tell nothing.
 var openRoutes = func() []string {
-	list := []string{"GET /livez", "GET /readyz", "GET /metrics", "GET /ui"}
+	list := []string{"GET /livez", "GET /readyz", "GET /metrics", "GET /ui", "GET /", "GET /{$}"}
 	for _, a := range ui.Assets() {
 		list = append(list, "GET "+a.Path)
 	}
@@ -78,7 +78,7 @@ func TestX13EveryRouteWantsAToken(t *testing.T) {
 			}
 			w := b.do(r)
 			if slices.Contains(openRoutes, rt[0]+" "+rt[1]) {
-				if w.Code != http.StatusOK && w.Code != http.StatusPermanentRedirect {
+				if w.Code != http.StatusOK && w.Code != http.StatusPermanentRedirect && w.Code != http.StatusTemporaryRedirect {
 					t.Errorf("%s, token %s: %d", rt, name, w.Code)
 				}
 				continue
@@ -251,8 +251,20 @@ func TestX14Rebinding(t *testing.T) {
 func TestUnknownRoutes(t *testing.T) {
 	t.Parallel()
 	b := setup(t, &apitest.Node{})
-	for _, path := range []string{"/", "/v1", "/v1/tasks/", "/v1/tasks/one/", "//v1/tasks", "/v1/./tasks", "/v1/tasks/one/rescue", "/metrics", "/livez/", "/V1/tasks"} {
-		b.wantError(b.call("GET", path, ""), http.StatusNotFound, messages.CodeInvalidArgument)
+	for _, path := range []string{"/index.html", "/v1", "/v1/tasks/", "/v1/tasks/one/", "//v1/tasks", "/v1/./tasks", "/v1/tasks/one/rescue", "/metrics", "/livez/", "/V1/tasks"} {
+		b.wantError(b.call("GET", path, ""), http.StatusNotFound, messages.CodeNotFound)
+	}
+	for path, want := range map[string]string{
+		"/v1/task": "GET /v1/tasks", "/v1/tasks/one/snapshots": "GET /v1/tasks/{id}/snapshot", "/v1/tasks/one/nav": "POST /v1/tasks/{id}/navigate",
+	} {
+		e := b.wantError(b.call("GET", path, ""), http.StatusNotFound, messages.CodeNotFound)
+		near, _ := e.Details["nearest"].([]any)
+		if len(near) == 0 || len(near) > 4 || !slices.Contains(near, any(want)) {
+			t.Errorf("%s: the nearest are %v", path, near)
+		}
+	}
+	if w := b.call("GET", "/", ""); w.Code != http.StatusTemporaryRedirect || w.Header().Get("Location") != "/ui/" {
+		t.Errorf("/: %d to %q", w.Code, w.Header().Get("Location"))
 	}
 	for target, allow := range map[string]string{
 		"PATCH /v1/tasks/one": "DELETE, GET, HEAD, PUT", "POST /livez": "GET, HEAD", "OPTIONS /v1/tasks": "GET, HEAD, POST", "GET /v1/tasks/one/cdp": "POST",

@@ -155,7 +155,7 @@ func (h *Handler) pass(w http.ResponseWriter, c *call) error {
 		}
 	}
 	if found.route == nil {
-		return found.refuse(w)
+		return found.refuse(w, c.Request)
 	}
 	if c.route.access == byTask {
 		id, err := messages.ParseTaskID(c.PathValue("id"))

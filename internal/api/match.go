@@ -3,6 +3,8 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 
 	"holdfast/messages"
 )
@@ -37,16 +39,59 @@ func match(mux *http.ServeMux, r *http.Request) *matched {
 	return m
 }
 
-// refuse says why there is no route. The code is that of a malformed request;
-// the status tells the kinds apart.
-func (m *matched) refuse(w http.ResponseWriter) error {
+// refuse says why there is no route for the request, and names the nearest ones.
+func (m *matched) refuse(w http.ResponseWriter, r *http.Request) error {
 	if m.status == http.StatusMethodNotAllowed {
 		allow := m.header.Get("Allow")
 		w.Header().Set("Allow", allow)
 		return &refusal{m.status, messages.Errorf(messages.CodeInvalidArgument, "this route does not take the method").With("allowed", allow)}
 	}
-	return &refusal{http.StatusNotFound, messages.Errorf(messages.CodeInvalidArgument, "there is no such route")}
+	// The path is the caller's text, and may hold a secret: it is not repeated.
+	return messages.Errorf(messages.CodeNotFound, "there is no such route").With("nearest", nearest(r))
 }
+
+// nearest are the routes that share the most with the request: its elements from
+// the front, those of a placeholder included, then its method.
+func nearest(r *http.Request) []string {
+	const most = 4
+	given := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	type scored struct {
+		route string
+		score int
+	}
+	all := make([]scored, len(routes))
+	for i := range routes {
+		rt := &routes[i]
+		s := 0
+		elements := strings.Split(strings.Trim(rt.path, "/"), "/")
+		for j := range min(len(given), len(elements)) {
+			switch {
+			case elements[j] == given[j]:
+				s += 4
+			case strings.HasPrefix(elements[j], "{"), sharesStart(elements[j], given[j]):
+				s += 3
+			}
+		}
+		if len(given) == len(elements) {
+			s += 2
+		}
+		if rt.method == r.Method {
+			s++
+		}
+		all[i] = scored{rt.pattern(), s}
+	}
+	slices.SortStableFunc(all, func(a, b scored) int { return b.score - a.score })
+	out := make([]string, 0, most)
+	for _, s := range all[:min(most, len(all))] {
+		if s.score == all[0].score || len(out) == 0 {
+			out = append(out, s.route)
+		}
+	}
+	return out
+}
+
+// sharesStart says that two words begin with the same three letters.
+func sharesStart(a, b string) bool { return len(a) > 2 && len(b) > 2 && a[:3] == b[:3] }
 
 // refusal is an error whose status says more than its code.
 type refusal struct {

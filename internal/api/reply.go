@@ -16,6 +16,7 @@ var statuses = map[messages.Code]int{
 	messages.CodeInvalidArgument:       http.StatusBadRequest,
 	messages.CodeUnauthorized:          http.StatusUnauthorized,
 	messages.CodeForbidden:             http.StatusForbidden,
+	messages.CodeNotFound:              http.StatusNotFound,
 	messages.CodeTaskNotFound:          http.StatusNotFound,
 	messages.CodeFrameNotFound:         http.StatusNotFound,
 	messages.CodeTargetNotFound:        http.StatusNotFound,

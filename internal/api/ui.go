@@ -10,14 +10,17 @@ import (
 // uiRoutes are the files of the live page, each a route of its own: what is not
 // in the table is not served. They are open, since they tell nothing.
 func uiRoutes() []route {
-	out := []route{{
-		method: "GET", path: "/ui", access: open, class: "read",
-		serve: func(_ *Handler, w http.ResponseWriter, _ *call) error {
+	to := func(status int) func(*Handler, http.ResponseWriter, *call) error {
+		return func(_ *Handler, w http.ResponseWriter, _ *call) error {
 			w.Header().Set("Location", ui.Root)
-			w.WriteHeader(http.StatusPermanentRedirect)
+			w.WriteHeader(status)
 			return nil
-		},
-	}}
+		}
+	}
+	out := []route{
+		{method: "GET", path: "/ui", access: open, class: "read", serve: to(http.StatusPermanentRedirect)},
+		{method: "GET", path: "/{$}", access: open, class: "read", serve: to(http.StatusTemporaryRedirect)},
+	}
 	for _, a := range ui.Assets() {
 		path := a.Path
 		if path == ui.Root {
