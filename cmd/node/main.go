@@ -1,9 +1,11 @@
-// Command holdfast stands between agents and browsers and never lets go.
+// Command holdfast supervises browser tasks for AI agents.
 package main
 
 import (
 	"context"
 	"os"
+
+	"golang.org/x/term"
 
 	"holdfast/internal/cli"
 	"holdfast/internal/demo"
@@ -17,7 +19,7 @@ func run() int {
 	defer cancel()
 	s := listen(cancel)
 	p := &cli.Program{
-		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Terminal: terminal(os.Stdout),
 		Getenv: os.Getenv, Environ: os.Environ,
 		BecomeDaemon: s.becomeDaemon, Hurry: s.hurry,
 		Notify: notify, Watchdog: watchdog,
@@ -28,4 +30,17 @@ func run() int {
 
 func tell(ctx context.Context, o cli.DemoOptions) error {
 	return demo.Run(ctx, demo.Options{Out: o.Out, ChromePath: o.ChromePath, ChromeArgs: o.ChromeArgs, DrawTree: cli.PrintTree})
+}
+
+// terminal is what f is shown on.
+func terminal(f *os.File) cli.Terminal {
+	fd := int(f.Fd())
+	if !term.IsTerminal(fd) {
+		return cli.Terminal{}
+	}
+	width, _, err := term.GetSize(fd)
+	if err != nil {
+		width = 0 // of a terminal that does not say it, nothing is cut
+	}
+	return cli.Terminal{Width: width, HasColor: os.Getenv("TERM") != "dumb"}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"time"
 
 	"holdfast/messages"
@@ -24,13 +23,14 @@ func (c *actorsCmd) Run(r *run) error {
 	if err != nil || r.JSON {
 		return err
 	}
-	printActors(r.Stdout, t)
+	printActors(r.screen(), t)
 	return nil
 }
 
 // printActors draws the supervision tree.
-func printActors(w io.Writer, t messages.Tree) {
-	out := newTable(w, "ACTOR", "STATE", "RESTARTS", "AGE", "MAILBOX", "GENERATION")
+func printActors(w screen, t messages.Tree) {
+	out := newTable(w, "ACTOR", "STATE", "RESTARTS", "AGE", "MAILBOX", "GENERATION").
+		fit([]string{"GENERATION"}, []string{"ACTOR"}).paint("STATE", paintState)
 	var draw func(n messages.TreeNode, own, below string)
 	draw = func(n messages.TreeNode, own, below string) {
 		generation, age, state := "", "", string(n.State)
@@ -40,7 +40,7 @@ func printActors(w io.Writer, t messages.Tree) {
 		if n.RestartAt > 0 {
 			state += " " + span(t.At, n.RestartAt)
 		}
-		out.row(own+short(actorName(n), 100), clean(state), fmt.Sprint(n.Restarts), age, fmt.Sprint(n.Mailbox), generation)
+		out.row(own+clean(actorName(n)), clean(state), fmt.Sprint(n.Restarts), age, fmt.Sprint(n.Mailbox), generation)
 		for i, c := range n.Children {
 			if i == len(n.Children)-1 {
 				draw(c, below+"└─ ", below+"   ")

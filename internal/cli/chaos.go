@@ -12,16 +12,23 @@ import (
 
 // chaosCmd is the operator's fire drill.
 type chaosCmd struct {
-	Task taskID        `required:"" placeholder:"ID" help:"The task."`
+	ID   taskID        `arg:"" optional:"" help:"The task."`
+	Task taskID        `placeholder:"ID" help:"The task, as a flag."`
 	Kill string        `required:"" placeholder:"LINKS" help:"Which of its connections: primary, anchor or both."`
 	Wait time.Duration `default:"30s" help:"How long they may take to come back (${default}); 0 does not wait."`
 }
 
 // Run implements the command.
 func (c *chaosCmd) Run(r *run) error {
+	if (c.ID.TaskID == "") == (c.Task.TaskID == "") {
+		return usagef("name one task")
+	}
+	if c.Task.TaskID == "" {
+		c.Task = c.ID
+	}
 	which := messages.Links(c.Kill)
 	if err := which.Validate(); err != nil {
-		return &usageError{err}
+		return &usageError{err: err}
 	}
 	if c.Wait < 0 {
 		return usagef("--wait must not be negative")
@@ -55,10 +62,10 @@ func (c *chaosCmd) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	r.people("back after %d ms: %s, %d pages, %d open dialogs\n", time.Since(began).Milliseconds(), after.State, len(after.Pages), len(after.PendingDialogs))
+	r.people("back after %d ms: %s, %s, %s\n", time.Since(began).Milliseconds(), after.State, count(len(after.Pages), "page"), count(len(after.PendingDialogs), "open dialog"))
 	for _, d := range after.RecentDialogs {
 		if d.ClosedBy == messages.ClosedByLost && !slices.ContainsFunc(before.RecentDialogs, func(o messages.ClosedDialog) bool { return o.ID == d.ID }) {
-			r.people("lost: %s %s %s\n", clean(string(d.ID)), clean(d.Type), short(d.Message, 50))
+			r.people("lost: %s %s %s\n", clean(string(d.ID)), clean(d.Type), clean(d.Message))
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ type configPrintCmd struct{ settings }
 func (c *configPrintCmd) Run(r *run) error {
 	e, err := config.Load(c.sources(r))
 	if err != nil {
-		return &usageError{err}
+		return &usageError{err: err}
 	}
 	for _, w := range e.Warnings {
 		fmt.Fprintf(r.Stderr, "warning: %s\n", clean(w))
@@ -45,7 +45,7 @@ func (c *configCheckCmd) Run(r *run) error {
 	_, err := config.Load(config.Sources{File: c.File})
 	var problems config.Problems
 	if err != nil && !errors.As(err, &problems) {
-		return &usageError{err}
+		return &usageError{err: err}
 	}
 	if r.JSON {
 		said := []string{}

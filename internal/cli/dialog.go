@@ -3,12 +3,15 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"time"
 
 	"holdfast/messages"
 )
 
 type dialogCmd struct {
 	Ls      dialogLsCmd      `cmd:"" help:"List open dialogs, of one task or of all."`
+	Show    dialogShowCmd    `cmd:"" help:"Show one dialog with its whole text."`
 	Accept  dialogAcceptCmd  `cmd:"" help:"Accept a dialog."`
 	Dismiss dialogDismissCmd `cmd:"" help:"Dismiss a dialog."`
 }
@@ -56,12 +59,65 @@ func (c *dialogLsCmd) Run(r *run) error {
 		fmt.Fprintln(r.Stdout, "no open dialogs")
 		return nil
 	}
-	t := newTable(r.Stdout, "TASK", "DIALOG", "TYPE", "MESSAGE", "FRAME", "WAITS UNTIL")
+	t := newTable(r.screen(), "TASK", "DIALOG", "TYPE", "MESSAGE", "DEFAULT", "FRAME", "DISMISSED").
+		fit([]string{"FRAME", "DEFAULT"}, []string{"MESSAGE", "TASK"})
+	now := time.Now()
 	for _, d := range open {
-		t.row(clean(string(d.TaskID)), clean(string(d.ID)), clean(d.Type), short(d.Message, 50), short(frameOf(d.Dialog, trees[d.TaskID]), 60), clock(d.ExpiresAt))
+		t.row(clean(string(d.TaskID)), clean(string(d.ID)), clean(d.Type), clean(d.Message), clean(d.DefaultPrompt), clean(frameOf(d.Dialog, trees[d.TaskID])), until(d.ExpiresAt, now))
 	}
 	t.flush()
 	return nil
+}
+
+type dialogShowCmd struct {
+	ID     taskID `arg:"" help:"The task."`
+	Dialog string `placeholder:"ID" help:"Which dialog, where several are open."`
+}
+
+// Run implements the command. A dialog that has closed is shown as well, as long
+// as the snapshot knows it.
+func (c *dialogShowCmd) Run(r *run) error {
+	node, err := r.clientThat(nil)
+	if err != nil {
+		return err
+	}
+	defer node.Close()
+	s, err := node.Snapshot(r, c.ID.TaskID, messages.SnapshotOptions{})
+	if err != nil {
+		return err
+	}
+	var found []messages.Dialog
+	for _, d := range s.PendingDialogs {
+		if c.Dialog == "" || d.ID == messages.DialogID(c.Dialog) {
+			found = append(found, d)
+		}
+	}
+	switch {
+	case len(found) == 0 && c.Dialog == "":
+		return messages.Errorf(messages.CodeNoDialog, "task %s has no open dialog", s.TaskID)
+	case len(found) == 0:
+		return messages.Errorf(messages.CodeDialogNotFound, "task %s has no open dialog %s", s.TaskID, c.Dialog)
+	case len(found) > 1:
+		return messages.Errorf(messages.CodeDialogAmbiguous, "task %s has %d open dialogs; name one with --dialog", s.TaskID, len(found))
+	}
+	if r.JSON {
+		return json.NewEncoder(r.Stdout).Encode(listedDialog{s.TaskID, found[0]})
+	}
+	printDialog(r.Stdout, found[0], s.FrameTree, time.Now())
+	return nil
+}
+
+// printDialog prints an open dialog with its whole text.
+func printDialog(w io.Writer, d messages.Dialog, tree *messages.FrameTree, now time.Time) {
+	fmt.Fprintf(w, "  %s  %s  %s\n", clean(string(d.ID)), clean(d.Type), clean(frameOf(d, tree)))
+	quoted(w, "  ", d.Message)
+	if d.DefaultPrompt != "" {
+		fmt.Fprintln(w, "  default")
+		quoted(w, "  ", d.DefaultPrompt)
+	}
+	if left := until(d.ExpiresAt, now); left != "" {
+		fmt.Fprintf(w, "  dismissed %s\n", left)
+	}
 }
 
 type dialogAcceptCmd struct {
@@ -90,7 +146,7 @@ func (c *dialogDismissCmd) Run(r *run) error {
 
 func (r *run) answer(id messages.TaskID, a messages.DialogAnswer) error {
 	if err := a.Validate(); err != nil {
-		return &usageError{err}
+		return &usageError{err: err}
 	}
 	node, err := r.client()
 	if err != nil {

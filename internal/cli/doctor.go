@@ -50,9 +50,9 @@ const (
 // launchTime is what a slow machine needs to start a browser.
 const launchTime = 30 * time.Second
 
-var errBackend = messages.Errorf(messages.CodeInternal, "this browser cannot do everything")
+var errBackend = messages.Errorf(codeCheckFailed, "this browser cannot do everything")
 
-var errDoctor = messages.Errorf(messages.CodeInternal, "something is missing on this machine")
+var errDoctor = messages.Errorf(codeCheckFailed, "something is missing on this machine")
 
 // Run implements the command.
 func (c *doctorCmd) Run(r *run) error {

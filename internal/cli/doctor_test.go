@@ -136,7 +136,7 @@ func TestX21Doctor(t *testing.T) {
 		t.Parallel()
 		m := newMachine(t)
 		out, errs := m.want(1, "doctor", "--chrome", "/does/not/exist", "--listen", "127.0.0.1:0")
-		if !strings.Contains(out, "failed   chromium") || !strings.Contains(out, "→ install it") || !strings.HasPrefix(errs, "internal: something is missing") {
+		if !strings.Contains(out, "failed   chromium") || !strings.Contains(out, "→ install it") || !strings.HasPrefix(errs, "check_failed: something is missing") {
 			t.Error(out, errs)
 		}
 	})

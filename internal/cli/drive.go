@@ -13,14 +13,18 @@ type navigateCmd struct {
 	URL     string  `arg:"" help:"Where to."`
 	Target  string  `placeholder:"ID" help:"Which page; the current one when not given."`
 	Wait    string  `placeholder:"MOMENT" help:"When it counts as done: commit, domcontentloaded, load, networkidle0 or networkidle2."`
-	Timeout float64 `placeholder:"SECONDS" help:"How long it may take."`
+	Timeout seconds `placeholder:"SECONDS" help:"How long it may take."`
 }
 
 // Run implements the command.
 func (c *navigateCmd) Run(r *run) error {
-	req := messages.NavigateRequest{URL: c.URL, TargetID: messages.TargetID(c.Target), WaitUntil: messages.WaitUntil(c.Wait), TimeoutS: c.Timeout}
+	req := messages.NavigateRequest{URL: c.URL, TargetID: messages.TargetID(c.Target), WaitUntil: messages.WaitUntil(c.Wait), TimeoutS: float64(c.Timeout)}
 	if err := req.Validate(); err != nil {
-		return &usageError{err}
+		return &usageError{err: err}
+	}
+	var err error
+	if req.TargetID, _, err = r.named(c.ID.TaskID, c.Target, "", ""); err != nil {
+		return err
 	}
 	node, err := r.client()
 	if err != nil {
@@ -40,12 +44,13 @@ func (c *navigateCmd) Run(r *run) error {
 }
 
 type cdpCmd struct {
-	ID      taskID  `arg:"" help:"The task."`
-	Method  string  `arg:"" help:"The method, such as Runtime.evaluate."`
-	Params  string  `arg:"" optional:"" name:"params-json" help:"Its parameters, a JSON object. - reads them from standard input."`
-	Frame   string  `placeholder:"ID" help:"An out-of-process iframe to run it in."`
-	Target  string  `placeholder:"ID" help:"A page to run it in; the current one when not given."`
-	Timeout float64 `placeholder:"SECONDS" help:"How long it may take."`
+	ID       taskID  `arg:"" help:"The task."`
+	Method   string  `arg:"" help:"The method, such as Runtime.evaluate."`
+	Params   string  `arg:"" optional:"" name:"params-json" help:"Its parameters, a JSON object. - reads them from standard input."`
+	Frame    string  `placeholder:"ID" help:"An out-of-process iframe to run it in; the beginning of its id is enough."`
+	FrameURL string  `name:"frame-url" placeholder:"PART" help:"The same, by a part of its URL."`
+	Target   string  `placeholder:"ID" help:"A page to run it in; the current one when not given."`
+	Timeout  seconds `placeholder:"SECONDS" help:"How long it may take."`
 }
 
 // Run implements the command.
@@ -57,12 +62,16 @@ func (c *cdpCmd) Run(r *run) error {
 			return err
 		}
 	}
-	req := messages.CDPRequest{Method: c.Method, FrameID: messages.FrameID(c.Frame), TargetID: messages.TargetID(c.Target), TimeoutS: c.Timeout}
+	req := messages.CDPRequest{Method: c.Method, FrameID: messages.FrameID(c.Frame), TargetID: messages.TargetID(c.Target), TimeoutS: float64(c.Timeout)}
 	if len(bytes.TrimSpace(params)) > 0 {
 		req.Params = params
 	}
 	if err := req.Validate(); err != nil {
-		return &usageError{err}
+		return &usageError{err: err}
+	}
+	var err error
+	if req.TargetID, req.FrameID, err = r.named(c.ID.TaskID, c.Target, c.Frame, c.FrameURL); err != nil {
+		return err
 	}
 	node, err := r.client()
 	if err != nil {

@@ -7,9 +7,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
+	"syscall"
+	"time"
 
 	"holdfast/internal/api"
+	"holdfast/internal/client"
 	"holdfast/internal/config"
+	"holdfast/messages"
 )
 
 // front is what a node listens on and the servers behind it.
@@ -38,11 +43,32 @@ func listen(cfg *config.Effective, log *slog.Logger) (*front, error) {
 		opened, err := openDoor(string(l.addr))
 		if err != nil {
 			f.release()
+			if errors.Is(err, syscall.EADDRINUSE) {
+				return nil, addressInUse(l.path, fmt.Sprint(cfg.Origin(l.path)), string(l.addr))
+			}
 			return nil, fmt.Errorf("%s (%s): %w", l.path, cfg.Origin(l.path), err)
 		}
 		*l.to = opened
 	}
 	return f, nil
+}
+
+// probeTime is how long a process that holds our address may take to say whether it is
+// a node.
+const probeTime = time.Second
+
+// addressInUse says who holds the address, where a node of ours does.
+func addressInUse(setting, origin, addr string) error {
+	e := messages.Errorf(codeAddressInUse, "%s (%s): another process listens on %s", setting, origin, addr)
+	if node, err := client.New("http://"+addr, client.Options{}); err == nil {
+		defer node.Close()
+		ctx, cancel := context.WithTimeout(context.Background(), probeTime)
+		defer cancel()
+		if node.Live(ctx) == nil {
+			e.Message = fmt.Sprintf("%s (%s): a Holdfast node listens on %s already", setting, origin, addr)
+		}
+	}
+	return e.With("hint", "use that node, or name another address with --"+strings.ReplaceAll(setting, "_", "-"))
 }
 
 // serve begins to answer on every listener.

@@ -46,7 +46,7 @@ func rich(id messages.TaskID) *messages.Snapshot {
 		{TargetID: "T1", URL: "http://a.test/", Title: "Shop\x1b]0;owned\x07", PageState: messages.PageDialog, Bridge: "on"},
 		{TargetID: "T2", URL: "http://a.test/popup", Title: "", OpenerID: &opener, PageState: messages.PageOK, Bridge: "unavailable"},
 	}
-	s.PendingDialogs = []messages.Dialog{{ID: "d-1", Type: "prompt", Message: "Name?\n\u202egnp", FrameID: "F2", TargetID: "T1", Path: "native"}}
+	s.PendingDialogs = []messages.Dialog{{ID: "d-1", Type: "prompt", Message: "Name?\n\u202egnp", DefaultPrompt: "Ada", FrameID: "F2", TargetID: "T1", Path: "native"}}
 	s.RecentDialogs = []messages.ClosedDialog{{ID: "d-0", Type: "alert", Message: "hi", ClosedBy: messages.ClosedByAutoPolicy}}
 	s.FrameTree = &messages.FrameTree{
 		Top: messages.FrameTop{FrameID: "F1", URL: "http://a.test/"},
@@ -83,20 +83,20 @@ func TestOutputForPeople(t *testing.T) {
 			{Type: messages.EventConnection, Version: 413, Connection: &messages.Connection{Primary: messages.LinkBackoff, Anchor: messages.LinkUp}},
 			{Type: messages.EventConnection, Version: 413, Connection: &messages.Connection{Primary: messages.LinkUp, Anchor: messages.LinkDown, AnchorOff: messages.AnchorOffForeign}},
 			{Type: messages.EventConnection, Version: 413, Connection: &messages.Connection{Primary: messages.LinkUp, Anchor: messages.LinkUp, Bridge: "on", BridgeBy: "request"}},
-			{Type: messages.EventPageChanged, Version: 413, Page: &messages.Page{TargetID: "T2", PageState: messages.PageOK, Bridge: "unavailable", URL: "http://a.test/"}},
+			{Type: messages.EventPageChanged, Version: 413, Page: &messages.Page{TargetID: "T2", PageState: messages.PageOK, Bridge: "unavailable", URL: "http://a.test/", Title: "Pay"}, Changed: messages.PageTitleChanged},
 			{Type: messages.EventTaskState, Version: 414, State: messages.StateLost, Reason: "the browser is gone"},
 		}}}, nil
 	}
 	m.serve()
 	for line, want := range map[string]string{
 		"task ls": `
-TASK        STATE   LINK  PAGES  DIALOGS  RECONNECTS  BROWSER                                   PAGE
-checkout-7  active  up    2      1        3           ws://127.0.0.1:9222/devtools/browser/***  http://a.test/
-two         active  -     0      0        0           -                                         -
+TASK        STATE   LINK  PAGES  DIALOGS  RECONNECTS  PAGE            BROWSER
+checkout-7  active  up    2      1        3           http://a.test/  ws://127.0.0.1:9222/devtools/browser/***
+two         active  -     0      0        0           -               -
 `,
 		"dialog ls": `
-TASK        DIALOG  TYPE    MESSAGE     FRAME                         WAITS UNTIL
-checkout-7  d-1     prompt  Name? �gnp  http://b.test/pay (frame F2)  -
+TASK        DIALOG  TYPE    MESSAGE     DEFAULT  FRAME                         DISMISSED
+checkout-7  d-1     prompt  Name? �gnp  Ada      http://b.test/pay (frame F2)  -
 `,
 		"snapshot checkout-7": `
 task        checkout-7
@@ -114,8 +114,11 @@ pages
   T2      ok, bridge unavailable  -               http://a.test/popup  T1
 
 open dialogs
-  DIALOG  TYPE    MESSAGE     FRAME                         WAITS UNTIL
-  d-1     prompt  Name? �gnp  http://b.test/pay (frame F2)  -
+  d-1  prompt  http://b.test/pay (frame F2)
+  │ Name?
+  │ �gnp
+  default
+  │ Ada
 
 closed dialogs
   DIALOG  TYPE   MESSAGE  CLOSED BY    AT
@@ -139,13 +142,13 @@ console
 		"navigate one http://x.test/":                 "at http://x.test/\n",
 		"cdp one Runtime.evaluate {\"expression\":1}": "{\n  \"result\": {\n    \"value\": \"a\\u009b\"\n  }\n}\n",
 		"watch one": `
-412    reset           active, 2 pages, 1 open dialogs, http://a.test/
-413    dialog_closed   d-1 prompt by agent accept
-413    connection      primary backoff, anchor up
-413    connection      primary up, anchor off: each connection gets a browser of its own
-413    connection      primary up, anchor up, bridge on by request
-413    page_changed    T2 ok, bridge unavailable http://a.test/
-414    task_state      lost (the browser is gone)
+          412    reset           active, 2 pages, 1 open dialog, http://a.test/
+          413    dialog_closed   d-1 prompt by agent accept
+          413    connection      primary backoff, anchor up
+          413    connection      primary up, anchor off: each connection gets a browser of its own
+          413    connection      primary up, anchor up, bridge on by request
+          413    page_changed    T2 ok, bridge unavailable http://a.test/ "Pay" (title)
+          414    task_state      lost (the browser is gone)
 `,
 		"version": "holdfast v1.2.3 abc go1\n",
 	} {
@@ -219,11 +222,19 @@ func TestJSONIsTheNodes(t *testing.T) {
 	m.node.WatchFunc = func(context.Context, uint64, bool) (messages.EventStream, error) {
 		return &apitest.Stream{Batches: [][]messages.Event{{{Type: "a", Version: 1}, {Type: "b", Version: 2}}}}, nil
 	}
-	if out, _ := m.want(0, "watch", "one", "--json"); out != "{\"type\":\"a\",\"task_id\":\"\",\"version\":1}\n{\"type\":\"b\",\"task_id\":\"\",\"version\":2}\n" {
+	if out, _ := m.want(0, "watch", "one", "--json"); out != "{\"type\":\"a\",\"task_id\":\"\",\"version\":1,\"at\":0}\n{\"type\":\"b\",\"task_id\":\"\",\"version\":2,\"at\":0}\n" {
 		t.Errorf("%q", out)
 	}
-	if out, _ := m.want(0, "task", "stop", "one", "--json"); out != "" {
+	if out, _ := m.want(0, "task", "stop", "one", "--json"); out != "{\"task_id\":\"one\",\"was_running\":true}\n" {
 		t.Errorf("%q", out)
+	}
+	if out, _ := m.want(0, "probe", "live", "--json"); out != "{\"ok\":true,\"probe\":\"live\"}\n" {
+		t.Errorf("%q", out)
+	}
+	refusal := messages.Errorf(messages.CodeNoDialog, "no dialog is open")
+	m.node.RespondFunc = func(messages.DialogAnswer) (messages.ClosedDialog, error) { return messages.ClosedDialog{}, refusal }
+	if out, errs := m.want(1, "dialog", "accept", "one", "--json"); out != "{\"error\":{\"code\":\"no_dialog\",\"message\":\"no dialog is open\"}}\n" || errs != "no_dialog: no dialog is open\n" {
+		t.Errorf("%q, %q", out, errs)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 	"unicode"
 
@@ -25,39 +24,48 @@ func clean(s string) string {
 	}, s)
 }
 
-// short is clean, and cut where a table would get unreadable.
-func short(s string, n int) string {
-	r := []rune(clean(s))
-	if len(r) <= n {
-		return string(r)
-	}
-	return string(r[:n-1]) + "…"
-}
-
-// table prints aligned columns; a cell is already clean.
-type table struct{ w *tabwriter.Writer }
-
-func newTable(out io.Writer, head ...string) table {
-	t := table{tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)}
-	t.row(head...)
-	return t
-}
-
-func (t table) row(cells ...string) {
-	for i, c := range cells {
-		if c == "" {
-			cells[i] = "-"
-		}
-	}
-	fmt.Fprintln(t.w, strings.Join(cells, "\t"))
-}
-
-func (t table) flush() { _ = t.w.Flush() }
-
 // clock shows a moment of today; the date is not worth the room.
 func clock(s messages.Seconds) string {
 	if s == 0 {
 		return ""
 	}
 	return time.UnixMicro(int64(float64(s) * 1e6)).Format("15:04:05")
+}
+
+// until is how long it is to a moment, as people say it; "" where there is none.
+func until(at messages.Seconds, now time.Time) string {
+	if at == 0 {
+		return ""
+	}
+	return "in " + length(time.Duration(float64(at-messages.SecondsOf(now))*float64(time.Second)))
+}
+
+// length is a duration in its two largest units, to the second.
+func length(d time.Duration) string {
+	s := int64(max(d, 0).Round(time.Second) / time.Second)
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%d s", s)
+	case s < 3600:
+		return fmt.Sprintf("%d min %d s", s/60, s%60)
+	case s < 86400:
+		return fmt.Sprintf("%d h %d min", s/3600, s%3600/60)
+	}
+	return fmt.Sprintf("%d d %d h", s/86400, s%86400/3600)
+}
+
+// count is a number with its noun.
+func count[N int | uint64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// quoted prints a text of a page, one line of it a line, behind a bar that no
+// page can forge.
+func quoted(w io.Writer, indent, text string) {
+	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+		fmt.Fprintf(w, "%s│ %s\n", indent, clean(line))
+	}
 }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"encoding/json"
+
 	"holdfast/internal/client"
 )
 
@@ -19,7 +21,7 @@ func (c *probeCmd) Run(r *run) error {
 	}
 	node, err := client.New(at, client.Options{})
 	if err != nil {
-		return &usageError{err}
+		return &usageError{err: err}
 	}
 	defer node.Close()
 	ask := node.Ready
@@ -28,6 +30,9 @@ func (c *probeCmd) Run(r *run) error {
 	}
 	if err := ask(r); err != nil {
 		return err
+	}
+	if r.JSON {
+		return json.NewEncoder(r.Stdout).Encode(map[string]any{"ok": true, "probe": c.What})
 	}
 	r.people("%s\n", c.What)
 	return nil

@@ -2,11 +2,10 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -21,6 +20,8 @@ import (
 type Program struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
+	// Terminal is what Stdout is shown on.
+	Terminal Terminal
 	// Getenv reads the environment.
 	Getenv func(string) string
 	// Environ lists the environment, for what serve reads of it; nil lists
@@ -99,16 +100,6 @@ type run struct {
 	global
 }
 
-// usageError is a command line that makes no sense.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-
-func usagef(format string, args ...any) error {
-	return &usageError{messages.Errorf(messages.CodeInvalidArgument, format, args...)}
-}
-
 // exited carries kong's wish to end the process, after --help, past its own
 // parsing.
 type exited int
@@ -131,7 +122,7 @@ func (p *Program) Run(ctx context.Context, args []string) (code int) {
 	}
 	parser, err := kong.New(&g,
 		kong.Name("holdfast"),
-		kong.Description("Stands between agents and browsers and never lets go. See what a node supervises with: holdfast task ls"),
+		kong.Description("Supervises browser tasks for AI agents.\n\nStart: holdfast serve runs a node, holdfast task start NAME starts a task, holdfast ui shows both."),
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(status int) { panic(exited(status)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
@@ -141,39 +132,25 @@ func (p *Program) Run(ctx context.Context, args []string) (code int) {
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		return p.fail(&usageError{err})
+		return p.fail(misparsed(err), failing{asJSON: g.JSON})
 	}
-	return p.fail(parsed.Run(&run{Context: ctx, Program: p, global: g.global}))
+	out := &observed{Writer: p.Stdout}
+	own := *p
+	own.Stdout = out
+	err = parsed.Run(&run{Context: ctx, Program: &own, global: g.global})
+	return p.fail(err, failing{command: commandOf(parsed), task: taskOf(parsed), asJSON: g.JSON, hasOutput: out.isUsed.Load()})
 }
 
-// fail prints the error and returns its exit code.
-func (p *Program) fail(err error) int {
-	if err == nil {
-		return exitOK
-	}
-	code, line, exit := messages.CodeInternal, err.Error(), exitRefused
-	var (
-		own   *messages.Error
-		usage *usageError
-		gone  *client.Unreachable
-	)
-	if errors.As(err, &own) {
-		code, line = own.Code, own.Message
-	}
-	switch {
-	case errors.As(err, &usage):
-		code, exit = messages.CodeInvalidArgument, exitUsage
-		line += " (see holdfast --help)"
-	case errors.As(err, &gone):
-		code, line, exit = messages.CodeUpstreamUnavailable, gone.Error(), exitUnreachable
-	}
-	fmt.Fprintf(p.Stderr, "%s: %s\n", code, clean(line))
-	if own != nil && len(own.Details) > 0 {
-		if details, err := json.Marshal(own.Details); err == nil {
-			fmt.Fprintf(p.Stderr, "  details: %s\n", clean(string(details)))
-		}
-	}
-	return exit
+// observed is a writer that remembers whether it was used.
+type observed struct {
+	io.Writer
+	isUsed atomic.Bool
+}
+
+// Write implements io.Writer.
+func (o *observed) Write(b []byte) (int, error) {
+	o.isUsed.Store(true)
+	return o.Writer.Write(b)
 }
 
 // client returns a client of the node that flags, environment or the state
@@ -193,7 +170,7 @@ func (r *run) clientThat(onBody func([]byte)) (*client.Client, error) {
 	}
 	c, err := client.New(node, client.Options{Token: tok, OnBody: onBody})
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, &usageError{err: err}
 	}
 	return c, nil
 }

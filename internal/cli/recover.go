@@ -14,7 +14,11 @@ type recoverCmd struct {
 func (c *recoverCmd) Run(r *run) error {
 	req := messages.RecoverRequest{Action: messages.RecoverAction(c.Action), TargetID: messages.TargetID(c.Target)}
 	if err := req.Validate(); err != nil {
-		return &usageError{err}
+		return &usageError{err: err}
+	}
+	var err error
+	if req.TargetID, _, err = r.named(c.ID.TaskID, c.Target, "", ""); err != nil {
+		return err
 	}
 	node, err := r.client()
 	if err != nil {

@@ -99,7 +99,7 @@ func (s *settings) sources(r *run) config.Sources {
 func (s *settings) load(r *run) (*config.Effective, error) {
 	e, err := config.Load(s.sources(r))
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, &usageError{err: err}
 	}
 	if e.StateDir == "" {
 		if e.StateDir, err = r.stateDir(); err != nil {

@@ -169,6 +169,7 @@ func (m *machine) serveAt(level string, args ...string) *served {
 		m.Fatal(err, string(line))
 	}
 	s.url, s.tokenFile = said.URL, said.TokenFile
+	go func() { _, _ = io.Copy(io.Discard, out) }() // an error at the end is printed there too
 	return s
 }
 

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"fmt"
-	"io"
+	"time"
 
 	"holdfast/messages"
 )
@@ -15,25 +15,30 @@ type snapshotCmd struct {
 
 // Run implements the command.
 func (c *snapshotCmd) Run(r *run) error {
+	target, _, err := r.named(c.ID.TaskID, c.Target, "", "")
+	if err != nil {
+		return err
+	}
 	node, err := r.client()
 	if err != nil {
 		return err
 	}
 	defer node.Close()
-	s, err := node.Snapshot(r, c.ID.TaskID, messages.SnapshotOptions{TargetID: messages.TargetID(c.Target), Full: c.Full})
+	s, err := node.Snapshot(r, c.ID.TaskID, messages.SnapshotOptions{TargetID: target, Full: c.Full})
 	if err != nil || r.JSON {
 		return err
 	}
-	printSnapshot(r.Stdout, s)
+	printSnapshot(r.screen(), s, time.Now())
 	return nil
 }
 
 // printSnapshot leaves out what there is none of.
-func printSnapshot(w io.Writer, s *messages.Snapshot) {
+func printSnapshot(w screen, s *messages.Snapshot, now time.Time) {
 	printTask(w, s)
 	if len(s.Pages) > 0 {
 		fmt.Fprintln(w, "\npages")
-		t := newTable(w, "  TARGET", "STATE", "TITLE", "URL", "OPENER")
+		t := newTable(w, "  TARGET", "STATE", "TITLE", "URL", "OPENER").
+			fit([]string{"OPENER", "TITLE"}, []string{"URL"}).paint("STATE", paintState)
 		for _, p := range s.Pages {
 			opener := ""
 			if p.OpenerID != nil {
@@ -43,23 +48,21 @@ func printSnapshot(w io.Writer, s *messages.Snapshot) {
 			if p.TargetID == s.PageTargetID {
 				mark = "* "
 			}
-			t.row(mark+clean(string(p.TargetID)), clean(string(p.PageState)+bridged(p.Bridge, "")), short(p.Title, 40), short(p.URL, 70), clean(opener))
+			t.row(mark+clean(string(p.TargetID)), clean(string(p.PageState)+bridged(p.Bridge, "")), clean(p.Title), clean(p.URL), clean(opener))
 		}
 		t.flush()
 	}
 	if len(s.PendingDialogs) > 0 {
 		fmt.Fprintln(w, "\nopen dialogs")
-		t := newTable(w, "  DIALOG", "TYPE", "MESSAGE", "FRAME", "WAITS UNTIL")
 		for _, d := range s.PendingDialogs {
-			t.row("  "+clean(string(d.ID)), clean(d.Type), short(d.Message, 60), short(frameOf(d, s.FrameTree), 60), clock(d.ExpiresAt))
+			printDialog(w, d, s.FrameTree, now)
 		}
-		t.flush()
 	}
 	if len(s.RecentDialogs) > 0 {
 		fmt.Fprintln(w, "\nclosed dialogs")
-		t := newTable(w, "  DIALOG", "TYPE", "MESSAGE", "CLOSED BY", "AT")
+		t := newTable(w, "  DIALOG", "TYPE", "MESSAGE", "CLOSED BY", "AT").fit([]string{"AT"}, []string{"MESSAGE"})
 		for _, d := range s.RecentDialogs {
-			t.row("  "+clean(string(d.ID)), clean(d.Type), short(d.Message, 60), clean(string(d.ClosedBy)), clock(d.ClosedAt))
+			t.row("  "+clean(string(d.ID)), clean(d.Type), clean(d.Message), clean(string(d.ClosedBy)), clock(d.ClosedAt))
 		}
 		t.flush()
 	}
@@ -70,7 +73,7 @@ func printSnapshot(w io.Writer, s *messages.Snapshot) {
 	if len(s.ConsoleErrors) > 0 {
 		fmt.Fprintln(w, "\nconsole")
 		for _, e := range s.ConsoleErrors {
-			fmt.Fprintf(w, "%s  %s  %s\n", clock(e.TS), clean(e.Level), short(e.Text, 120))
+			fmt.Fprintf(w, "%s  %s  %s\n", clock(e.TS), clean(e.Level), clean(e.Text))
 		}
 	}
 }

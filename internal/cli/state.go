@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"holdfast/internal/client"
@@ -22,7 +24,7 @@ import (
 func (p *Program) stateDir() (string, error) {
 	dir, err := statedir.Default(p.Getenv)
 	if err != nil {
-		return "", &usageError{err}
+		return "", &usageError{err: err}
 	}
 	return dir, nil
 }
@@ -103,7 +105,7 @@ func (r *run) find() (node, tok string, err error) {
 	if dirErr == nil {
 		local, dirErr = readEndpoint(dir)
 	}
-	node = firstOf(r.Node, r.Getenv("HOLDFAST_NODE"))
+	node = withScheme(firstOf(r.Node, r.Getenv("HOLDFAST_NODE")))
 	if node == "" {
 		if dirErr != nil {
 			reason := dirErr
@@ -117,7 +119,7 @@ func (r *run) find() (node, tok string, err error) {
 	switch {
 	case r.TokenFile != "":
 		if tok, err = token.LoadAny(r.TokenFile); err != nil {
-			err = &usageError{err}
+			err = &usageError{err: err}
 		}
 	case r.Getenv("HOLDFAST_TOKEN") != "":
 		tok = r.Getenv("HOLDFAST_TOKEN")
@@ -127,6 +129,16 @@ func (r *run) find() (node, tok string, err error) {
 		}
 	}
 	return node, tok, err
+}
+
+// withScheme makes an URL of HOST:PORT.
+func withScheme(node string) string {
+	if _, port, err := net.SplitHostPort(node); err == nil {
+		if _, err := strconv.ParseUint(port, 10, 16); err == nil {
+			return "http://" + node
+		}
+	}
+	return node
 }
 
 func firstOf(values ...string) string {

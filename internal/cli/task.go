@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -23,18 +24,18 @@ type taskStartCmd struct {
 	Launch       bool              `help:"Launch a browser for the task; the default without --cdp-url."`
 	Headful      bool              `help:"Launch it with a window."`
 	Policy       string            `placeholder:"POLICY" help:"Who answers dialogs: must_respond, auto_dismiss or auto_accept."`
-	Timeout      float64           `placeholder:"SECONDS" help:"How long a dialog may wait for its answer."`
+	Timeout      seconds           `placeholder:"SECONDS" help:"How long a dialog may wait for its answer."`
 	BeforeUnload string            `name:"beforeunload" placeholder:"ANSWER" help:"What beforeunload dialogs get: ask, accept or dismiss."`
 	Bridge       string            `placeholder:"WHEN" help:"Ask for alert, confirm and prompt in the page, where something else closes native dialogs: auto, on or off."`
-	Threshold    int64             `name:"bridge-threshold" placeholder:"MS" help:"How soon after its opening a native dialog is closed by somebody else for --bridge auto to take it that nobody was asked, in milliseconds."`
+	Threshold    int64             `name:"bridge-threshold" placeholder:"MS" help:"If another client closes a native dialog faster than this, in milliseconds, --bridge auto turns the bridge on."`
 	Anchor       string            `placeholder:"WHETHER" help:"A second connection that keeps dialogs answerable: auto or off."`
 	OnWedge      string            `placeholder:"ACTION" help:"What is done unasked about a page that does not answer: report, release, reload or close."`
-	OnWedgeAfter float64           `placeholder:"SECONDS" help:"How long a page has to be silent before --on-wedge acts on it, 5 at least. Default: 20."`
+	OnWedgeAfter seconds           `placeholder:"SECONDS" help:"How long a page has to be silent before --on-wedge acts on it, 5 at least. Default: 20."`
 	Scope        string            `placeholder:"SCOPE" help:"Which pages are the task's: own, browser or target."`
 	Target       string            `placeholder:"ID" help:"The page of scope target."`
-	IdleTimeout  float64           `placeholder:"SECONDS" help:"Stop the task when nobody asked anything of it for so long."`
-	MaxLife      float64           `placeholder:"SECONDS" help:"Stop the task when it is so old."`
-	QueueTimeout *float64          `placeholder:"SECONDS" help:"How long the start may wait for a place on a node that is full; 0: not at all. Default: as long as the node lets it."`
+	IdleTimeout  seconds           `placeholder:"SECONDS" help:"Stop the task when it gets no request for this long."`
+	MaxLife      seconds           `placeholder:"SECONDS" help:"Stop the task when it is this old."`
+	QueueTimeout *seconds          `placeholder:"SECONDS" help:"How long the start may wait for a place on a node that is full; 0: not at all. Default: as long as the node lets it."`
 	Label        map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"The caller's own mark, for task ls; may be repeated."`
 }
 
@@ -45,10 +46,10 @@ func (c *taskStartCmd) spec(stdin io.Reader) (messages.TaskSpec, error) {
 	}
 	s := messages.TaskSpec{
 		CDPURL: cdpURL, Scope: messages.Scope(c.Scope), TargetID: messages.TargetID(c.Target),
-		DialogPolicy: messages.DialogPolicy(c.Policy), DialogTimeoutS: c.Timeout, BeforeUnload: messages.BeforeUnload(c.BeforeUnload),
-		Bridge: c.Bridge, BridgeThresholdMS: c.Threshold, Anchor: c.Anchor, OnWedge: messages.OnWedge(c.OnWedge), OnWedgeAfterS: c.OnWedgeAfter,
-		IdleTimeoutS: c.IdleTimeout, MaxLifeS: c.MaxLife, Labels: c.Label,
-		QueueTimeoutS: c.QueueTimeout,
+		DialogPolicy: messages.DialogPolicy(c.Policy), DialogTimeoutS: float64(c.Timeout), BeforeUnload: messages.BeforeUnload(c.BeforeUnload),
+		Bridge: c.Bridge, BridgeThresholdMS: c.Threshold, Anchor: c.Anchor, OnWedge: messages.OnWedge(c.OnWedge), OnWedgeAfterS: float64(c.OnWedgeAfter),
+		IdleTimeoutS: float64(c.IdleTimeout), MaxLifeS: float64(c.MaxLife), Labels: c.Label,
+		QueueTimeoutS: (*float64)(c.QueueTimeout),
 	}
 	if c.Launch || c.Headful {
 		s.Launch = &messages.LaunchSpec{}
@@ -58,7 +59,7 @@ func (c *taskStartCmd) spec(stdin io.Reader) (messages.TaskSpec, error) {
 		}
 	}
 	if err := s.Validate(); err != nil {
-		return s, &usageError{err}
+		return s, &usageError{err: err}
 	}
 	return s, nil
 }
@@ -80,7 +81,7 @@ func (c *taskStartCmd) cdpURL(stdin io.Reader) (messages.CDPURL, error) {
 	u, err := messages.ParseCDPURL(raw)
 	switch {
 	case err != nil:
-		return messages.CDPURL{}, &usageError{err}
+		return messages.CDPURL{}, &usageError{err: err}
 	case u.IsZero():
 		return messages.CDPURL{}, usagef("--cdp-url is empty")
 	}
@@ -140,10 +141,11 @@ func (c *taskLsCmd) Run(r *run) error {
 		r.people("no tasks\n")
 		return nil
 	}
-	t := newTable(r.Stdout, "TASK", "STATE", "LINK", "PAGES", "DIALOGS", "RECONNECTS", "BROWSER", "PAGE")
+	t := newTable(r.screen(), "TASK", "STATE", "LINK", "PAGES", "DIALOGS", "RECONNECTS", "PAGE", "BROWSER").
+		fit([]string{"BROWSER", "RECONNECTS", "LINK"}, []string{"PAGE", "TASK"}).paint("STATE", paintState).paint("LINK", paintState)
 	for _, s := range tasks {
 		t.row(clean(string(s.TaskID)), clean(string(s.State)), clean(string(s.Connection.Primary)), strconv.Itoa(len(s.Pages)),
-			strconv.Itoa(len(s.PendingDialogs)), strconv.FormatUint(s.Connection.Reconnects, 10), short(s.Connection.Endpoint, 40), short(currentURL(s), 60))
+			strconv.Itoa(len(s.PendingDialogs)), strconv.FormatUint(s.Connection.Reconnects, 10), clean(currentURL(s)), clean(s.Connection.Endpoint))
 	}
 	t.flush()
 	return nil
@@ -220,7 +222,7 @@ func printTask(w io.Writer, s *messages.Snapshot) {
 	line("state", "%s", state)
 	line("version", "%d", s.Version)
 	line("browser", "%s", s.Connection.Endpoint)
-	line("connection", "%s, %d reconnects, last gap %d ms", links(s.Connection), s.Connection.Reconnects, s.Connection.LastGapMS)
+	line("connection", "%s, %s, last gap %d ms", links(s.Connection), count(s.Connection.Reconnects, "reconnect"), s.Connection.LastGapMS)
 	line("page", "%s %s", s.PageTargetID, s.PageState)
 	line("pages", "%d", len(s.Pages))
 	line("dialogs", "%d waiting", len(s.PendingDialogs))
@@ -235,14 +237,33 @@ type taskStopCmd struct {
 
 // Run implements the command.
 func (c *taskStopCmd) Run(r *run) error {
-	node, err := r.client()
+	node, err := r.clientThat(nil) // the JSON of the outcome is made here
 	if err != nil {
 		return err
 	}
 	defer node.Close()
+	// The stop itself does not tell: it succeeds for a task that does not run.
+	before, err := node.Snapshot(r, c.ID.TaskID, messages.SnapshotOptions{})
+	if err != nil && messages.CodeOf(err) != messages.CodeTaskNotFound {
+		return err
+	}
+	wasRunning := err == nil && before.State != messages.StateStopped
 	if err := node.StopTask(r, c.ID.TaskID); err != nil {
 		return err
 	}
-	r.people("%s stopped\n", c.ID.TaskID)
+	if r.JSON {
+		return json.NewEncoder(r.Stdout).Encode(stopped{c.ID.TaskID, wasRunning})
+	}
+	word := "stopped"
+	if !wasRunning {
+		word = "was not running"
+	}
+	r.people("%s %s\n", c.ID.TaskID, word)
 	return nil
+}
+
+// stopped is the outcome of task stop as JSON.
+type stopped struct {
+	TaskID     messages.TaskID `json:"task_id"`
+	WasRunning bool            `json:"was_running"`
 }

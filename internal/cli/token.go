@@ -2,10 +2,13 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"holdfast/internal/token"
+	"holdfast/messages"
 )
 
 type tokenCmd struct {
@@ -28,13 +31,17 @@ func (c *tokenCmd) Run(r *run) error {
 		}
 	}
 	admin, err := token.Load(path)
-	if err != nil {
-		return err
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return messages.Errorf(codeNoToken, "there is no admin token in %s", path).
+			With("hint", "holdfast serve makes one when it first runs; name another file with --token-file")
+	case err != nil:
+		return messages.Errorf(codeNoToken, "%v", err)
 	}
 	tok := admin.ForTask(c.Task.TaskID)
 	if c.Tenant != "" {
 		if tok, err = admin.ForTenant(c.Tenant); err != nil {
-			return &usageError{err}
+			return &usageError{err: err}
 		}
 	}
 	if r.JSON {

@@ -22,7 +22,7 @@ func PrintTree(w io.Writer, t *messages.FrameTree) {
 		}
 		below[parent] = append(below[parent], f)
 	}
-	fmt.Fprintf(w, "%s  %s\n", short(t.Top.URL, 80), clean(string(t.Top.FrameID)))
+	fmt.Fprintf(w, "%s  %s\n", clean(t.Top.URL), clean(string(t.Top.FrameID)))
 	drawn := map[messages.FrameID]bool{t.Top.FrameID: true}
 	var draw func(parent messages.FrameID, indent string)
 	draw = func(parent messages.FrameID, indent string) {
@@ -39,7 +39,7 @@ func PrintTree(w io.Writer, t *messages.FrameTree) {
 			if f.IsOOPIF {
 				mark = "  [own process]"
 			}
-			fmt.Fprintf(w, "%s%s%s  %s%s\n", indent, branch, short(f.URL, 80), clean(string(f.FrameID)), mark)
+			fmt.Fprintf(w, "%s%s%s  %s%s\n", indent, branch, clean(f.URL), clean(string(f.FrameID)), mark)
 			draw(f.FrameID, indent+next)
 		}
 	}
