@@ -65,7 +65,8 @@ const startEvents = 16
 // so that the end of a task can be read too. Safe for concurrent use.
 type Board struct {
 	view atomic.Pointer[View]
-	used atomic.Int64 // unix nanoseconds of the last use
+	born time.Time    // on the monotonic clock; only read
+	used atomic.Int64 // the last use, in nanoseconds after born
 	busy atomic.Int64 // calls and watchers in progress
 
 	ended chan struct{} // closed when the task is lost or stopped
@@ -79,7 +80,7 @@ type Board struct {
 
 // NewBoard returns a board that shows a task about to start.
 func NewBoard(id messages.TaskID, spec messages.TaskSpec, now time.Time) *Board {
-	b := &Board{ended: make(chan struct{})}
+	b := &Board{born: now, ended: make(chan struct{})}
 	b.view.Store(&View{
 		Scope: spec.Scope, Launched: spec.Launch != nil, IsRestricted: spec.IsRestricted,
 		Snapshot: &messages.Snapshot{
@@ -89,7 +90,6 @@ func NewBoard(id messages.TaskID, spec messages.TaskSpec, now time.Time) *Board 
 			},
 		},
 	})
-	b.Touch(now)
 	return b
 }
 
@@ -99,8 +99,9 @@ func (b *Board) View() *View { return b.view.Load() }
 // Ended is closed when the task has been lost or stopped.
 func (b *Board) Ended() <-chan struct{} { return b.ended }
 
-// Touch renews the task's lease (requirement X7).
-func (b *Board) Touch(now time.Time) { b.used.Store(now.UnixNano()) }
+// Touch renews the task's lease (requirement X7). A lease is measured on the monotonic
+// clock: neither a step of the wall clock nor a suspended machine uses it up.
+func (b *Board) Touch(now time.Time) { b.used.Store(int64(now.Sub(b.born))) }
 
 // Use holds the lease until the returned function is called, once.
 func (b *Board) Use() (done func()) {
@@ -117,12 +118,12 @@ func (b *Board) Done() {
 	b.busy.Add(-1)
 }
 
-// IdleFor is how long nobody has used the task.
+// IdleFor is how long the task has not been used.
 func (b *Board) IdleFor(now time.Time) time.Duration {
 	if b.busy.Load() > 0 {
 		return 0
 	}
-	return now.Sub(time.Unix(0, b.used.Load()))
+	return now.Sub(b.born) - time.Duration(b.used.Load())
 }
 
 // publish shows v and tells the watchers. One publisher at a time.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"holdfast/actors/supervisor"
 	"holdfast/messages"
@@ -325,6 +326,34 @@ func TestBoard(t *testing.T) {
 		}
 		done()
 	})
+	t.Run("a step of the wall clock uses up no lease", func(t *testing.T) {
+		t.Parallel()
+		for _, step := range []time.Duration{2 * time.Hour, -2 * time.Hour} {
+			now := time.Now()
+			b := supervisor.NewBoard("t", messages.TaskSpec{}, now)
+			b.Touch(now.Add(time.Second))
+			if d := b.IdleFor(stepped(t, now.Add(3*time.Second), step)); d != 2*time.Second {
+				t.Errorf("idle for %s after a step of %s", d, step)
+			}
+			b.Touch(stepped(t, now.Add(4*time.Second), step))
+			if d := b.IdleFor(now.Add(5 * time.Second)); d != time.Second {
+				t.Errorf("idle for %s after a use on a clock that was set by %s", d, step)
+			}
+		}
+	})
+}
+
+// stepped is now on a wall clock that was set by step since the process began. The
+// monotonic reading stays, as it does in a suspend: time.Time keeps both, the wall
+// clock's seconds above its first thirty bits.
+func stepped(t *testing.T, now time.Time, step time.Duration) time.Time {
+	t.Helper()
+	out := now
+	*(*uint64)(unsafe.Pointer(&out)) += uint64(step/time.Second) << 30
+	if out.Sub(now) != 0 || out.Round(0).Sub(now.Round(0)) != step {
+		t.Fatal("time.Time is laid out in another way: write this helper anew")
+	}
+	return out
 }
 
 // TestAVersionMeansAChange: what is told again, or changes nothing that is shown, is
