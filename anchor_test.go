@@ -404,7 +404,7 @@ func TestAnchor(t *testing.T) {
 		primary, _ := w.links()
 		w.b.RefuseConnections(true)
 		primary.Drop()
-		time.Sleep(time.Minute)
+		time.Sleep(messages.DefaultGiveUpAfter + 5*time.Second)
 		if s := w.snapshot("t"); s.State != messages.StateLost {
 			w.Errorf("state %s", s.State)
 		}

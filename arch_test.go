@@ -49,7 +49,7 @@ var floors = []struct {
 	{"actors/frame", []string{"internal/bounds", "internal/few", "internal/guard", "messages"}},
 	{"actors/supervisor", []string{
 		"actors/dialog", "actors/frame", "actors/ledger", "actors/session", "actors/wanted",
-		"internal/bounds", "internal/few", "internal/guard", "internal/restart", "messages", "transport",
+		"internal/bounds", "internal/few", "internal/guard", "internal/redact", "internal/restart", "messages", "transport",
 	}},
 	{"actors/registry", []string{"actors/supervisor", "internal/bounds", "internal/guard", "internal/pressure", "messages"}},
 	{".", []string{

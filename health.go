@@ -8,6 +8,7 @@ import (
 	"holdfast/actors/registry"
 	"holdfast/internal/browser"
 	"holdfast/messages"
+	"holdfast/transport"
 )
 
 // The names of a node's checks.
@@ -16,6 +17,7 @@ const (
 	checkCapacity = "capacity"
 	checkMemory   = "memory"
 	checkBrowser  = "browser"
+	checkSockets  = "sockets"
 )
 
 // Alive asks the registry for a sign of life, by way of its mailbox: no browser
@@ -70,6 +72,7 @@ func (n *Node) Checks() []messages.Check {
 	return []messages.Check{
 		check(checkDraining, n.draining.Load() || n.stopping.Load(), "the node is about to stop"),
 		check(checkCapacity, s.Full && !s.Draining, "no start would even be let wait"),
+		n.socketsCheck(time.Now()),
 		advise(check(checkMemory, s.Memory.State == messages.LoadHigh, "too much memory is in use")),
 		advise(check(checkBrowser, !n.hasBrowser(time.Now()), "there is no browser to launch")),
 	}
@@ -88,6 +91,23 @@ func (n *Node) hasBrowser(now time.Time) bool {
 		n.found.at, n.found.ok = now, err == nil
 	}
 	return n.found.ok
+}
+
+// shortage is a dial that failed for want of something of the node's own.
+type shortage struct {
+	at time.Time
+	of transport.Shortage
+}
+
+// shortageLasts is how long a node is not ready after a dial that failed for want of
+// something of its own: a start would most likely fail for the same.
+const shortageLasts = 10 * time.Second
+
+func (n *Node) socketsCheck(now time.Time) messages.Check {
+	if s := n.short.Load(); s != nil && now.Sub(s.at) < shortageLasts {
+		return messages.Check{Name: checkSockets, Reason: s.of.Sentence()}
+	}
+	return messages.Check{Name: checkSockets, OK: true}
 }
 
 const lookEvery = 30 * time.Second

@@ -62,6 +62,7 @@ type Node struct {
 	tickets  atomic.Uint64
 	pulse    pulse
 	found    found
+	short    atomic.Pointer[shortage] // the newest
 }
 
 // Start starts a node. Browsers that an earlier node on this state directory
@@ -184,7 +185,7 @@ func (n *Node) dialBy(ctx context.Context, client *http.Client, r messages.Role,
 	if r == messages.RoleAnchor {
 		events = session.AnchorEvents()
 	}
-	return transport.Dial(ctx, u, transport.DialOptions{
+	mux, err := transport.Dial(ctx, u, transport.DialOptions{
 		HTTPClient: client, Events: events, Unwanted: session.Unwanted, KeepAlive: n.cfg.KeepAlive, Stats: &n.stats,
 		OnClose: func(err error) {
 			if p, ok := errors.AsType[*transport.PanicError](err); ok {
@@ -193,6 +194,11 @@ func (n *Node) dialBy(ctx context.Context, client *http.Client, r messages.Role,
 			onClose(err)
 		},
 	})
+	if short, ok := errors.AsType[*transport.ShortageError](err); ok {
+		n.stats.Short(short.Of).Add(1)
+		n.short.Store(&shortage{time.Now(), short.Of})
+	}
+	return mux, err
 }
 
 // MetricsHandler serves the node's metrics in the Prometheus text format.

@@ -40,7 +40,7 @@ func TestReconnect(t *testing.T) {
 		}
 	})
 
-	inWorld(t, "five failures in a row and the task is lost, said once", chaos.Options{Pages: 1}, func(w *world) {
+	inWorld(t, "a task is lost after its time and five failed dials, said once", chaos.Options{Pages: 1}, func(w *world) {
 		w.start("t", everything, alone)
 		w.b.RefuseConnections(true)
 		w.b.DropConnections()
@@ -48,7 +48,11 @@ func TestReconnect(t *testing.T) {
 		if s := w.snapshot("t"); s.State != messages.StateRecovering || s.Connection.Primary != messages.LinkBackoff {
 			w.Fatalf("state %s, primary %s", s.State, s.Connection.Primary)
 		}
-		time.Sleep(time.Minute)
+		time.Sleep(messages.DefaultGiveUpAfter - 2*time.Second)
+		if s := w.snapshot("t"); s.State != messages.StateRecovering {
+			w.Fatalf("state %s, too soon", s.State)
+		}
+		time.Sleep(5 * time.Second)
 		s := w.snapshot("t")
 		if s.State != messages.StateLost || s.Active || s.PendingDialogs != nil || s.FrameTree != nil {
 			w.Errorf("snapshot %+v", s)

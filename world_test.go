@@ -35,6 +35,8 @@ type world struct {
 	between func(down bool, message []byte) bool
 	// others, where there are any, take the next connections, one each.
 	others []*chaos.Browser
+	// beside are further browsers of the same address, by path. Set before a link is made.
+	beside map[string]*chaos.Browser
 	// single drops who is connected for whoever comes; atMost, where not 0,
 	// refuses whoever comes when so many are.
 	single bool
@@ -80,6 +82,8 @@ func open(t *testing.T, o chaos.Options, change ...func(*holdfast.Config)) *worl
 		switch {
 		case w.between != nil:
 			w.relay(rw, r)
+		case w.beside[r.URL.Path] != nil:
+			w.beside[r.URL.Path].ServeHTTP(rw, r)
 		case w.atMost > 0 && len(w.b.Connections()) >= w.atMost:
 			http.Error(rw, "too many connections", http.StatusTooManyRequests)
 		case len(w.others) > 0:
@@ -98,6 +102,9 @@ func open(t *testing.T, o chaos.Options, change ...func(*holdfast.Config)) *worl
 	served.Go(func() { _ = server.Serve(listener) })
 	t.Cleanup(func() {
 		w.b.Close()
+		for _, b := range w.beside {
+			b.Close()
+		}
 		_ = server.Close()
 		_ = listener.Close()
 		served.Wait()
@@ -170,12 +177,14 @@ func (w *world) relay(rw http.ResponseWriter, r *http.Request) {
 	running.Wait()
 }
 
-func (w *world) spec() messages.TaskSpec {
-	u, err := messages.ParseCDPURL(w.b.URL("127.0.0.1:9222"))
+func (w *world) spec() messages.TaskSpec { return messages.TaskSpec{CDPURL: w.url(w.b)} }
+
+func (w *world) url(b *chaos.Browser) messages.CDPURL {
+	u, err := messages.ParseCDPURL(b.URL("127.0.0.1:9222"))
 	if err != nil {
 		w.Fatal(err)
 	}
-	return messages.TaskSpec{CDPURL: u}
+	return u
 }
 
 // start starts a task and returns its snapshot.

@@ -63,7 +63,9 @@ func FuzzTaskSpec(f *testing.F) {
 	f.Add([]byte(`{"cdp_url":"ws://127.0.0.1:9222/","scope":"own","dialog_policy":"auto_accept","dialog_timeout_s":2.5,"labels":{"a":"b"}}`))
 	f.Add([]byte(`{"on_wedge":"close","on_wedge_after_s":5}`))
 	f.Add([]byte(`{"launch":true,"idle_timeout_s":60,"queue_timeout_s":0}`))
-	f.Add([]byte(`{"launch":{"headless":false}}`))
+	f.Add([]byte(`{"launch":{"headless":false},"give_up_after_s":5}`))
+	f.Add([]byte(`{"give_up_after_s":4.999}`))
+	f.Add([]byte(`{"give_up_after_s":86400.001,"cdp_url":"ws://h/"}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var s messages.TaskSpec
 		if err := messages.DecodeStrict(strings.NewReader(string(body)), &s); err != nil {

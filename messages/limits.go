@@ -25,6 +25,9 @@ type Limits struct {
 	// IdleTimeout ends a task that nobody uses, MaxLife any task. A task's own
 	// spec can say otherwise.
 	IdleTimeout, MaxLife time.Duration
+	// GiveUpAfter is how long a task tries to bring back a link that was lost, unless
+	// its own spec says otherwise. A task keeps the one of its start.
+	GiveUpAfter time.Duration
 	// MemoryHigh is the share of the memory in use, of 1, from which on no task is
 	// started, until it has fallen to MemoryLow; below 0 memory is not looked at.
 	MemoryHigh, MemoryLow float64
@@ -73,6 +76,8 @@ func (l Limits) Validate() error {
 		return Errorf(CodeInvalidArgument, "queue_timeout must be between 0 and %s", MaxQueueTimeout)
 	case l.IdleTimeout < 0 || l.MaxLife < 0:
 		return Errorf(CodeInvalidArgument, "idle_timeout and max_life must not be negative")
+	case l.GiveUpAfter != 0 && (l.GiveUpAfter < MinGiveUpAfter || l.GiveUpAfter > MaxGiveUpAfter):
+		return Errorf(CodeInvalidArgument, "give_up_after must be between %s and %s", MinGiveUpAfter, MaxGiveUpAfter)
 	}
 	if err := checkThresholds("memory", l.MemoryHigh, l.MemoryLow, DefaultMemoryHigh); err != nil {
 		return err
@@ -110,6 +115,7 @@ func (l Limits) WithDefaults() Limits {
 	setDefault(&l.QueueTimeout, DefaultQueueTimeout)
 	setDefault(&l.IdleTimeout, DefaultIdleTimeout)
 	setDefault(&l.MaxLife, DefaultMaxLife)
+	setDefault(&l.GiveUpAfter, DefaultGiveUpAfter)
 	setDefault(&l.MemoryHigh, DefaultMemoryHigh)
 	setDefault(&l.MemoryLow, lower(l.MemoryHigh))
 	setDefault(&l.CPUHigh, -1)

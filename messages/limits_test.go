@@ -24,6 +24,9 @@ func TestLimitsAreChecked(t *testing.T) {
 		"waiting for ever":          {QueueTimeout: messages.MaxQueueTimeout + 1},
 		"idle below zero":           {IdleTimeout: -1},
 		"life below zero":           {MaxLife: -1},
+		"no patience":               {GiveUpAfter: messages.MinGiveUpAfter - 1},
+		"patience below zero":       {GiveUpAfter: -time.Hour},
+		"patience without end":      {GiveUpAfter: messages.MaxGiveUpAfter + 1},
 		"more memory than there is": {MemoryHigh: 1.01},
 		"no share":                  {MemoryHigh: math.NaN()},
 		"no lower share":            {MemoryLow: math.NaN()},
@@ -52,7 +55,7 @@ func TestDefaultLimits(t *testing.T) {
 	t.Parallel()
 	want := messages.Limits{
 		MaxTasks: 5000, MaxBrowsers: 5000, QueueLength: 100, QueueTimeout: 30 * time.Second,
-		IdleTimeout: time.Hour, MaxLife: 24 * time.Hour, MemoryHigh: 0.9,
+		IdleTimeout: time.Hour, MaxLife: 24 * time.Hour, GiveUpAfter: 2 * time.Minute, MemoryHigh: 0.9,
 	}
 	got := messages.Limits{}.WithDefaults()
 	if low := got.MemoryLow; math.Abs(low-0.85) > 1e-9 || got.CPUHigh >= 0 {

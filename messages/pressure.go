@@ -36,6 +36,7 @@ type PressureLimits struct {
 	QueueTimeoutS float64 `json:"queue_timeout_s"`
 	IdleTimeoutS  float64 `json:"idle_timeout_s"`
 	MaxLifeS      float64 `json:"max_life_s"`
+	GiveUpAfterS  float64 `json:"give_up_after_s"`
 }
 
 // LoadState says whether a resource lets tasks start.

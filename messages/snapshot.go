@@ -118,6 +118,15 @@ type Connection struct {
 	// the same address: none of the pages from before was there.
 	BrowserRestarts uint64 `json:"browser_restarts"`
 	LastGapMS       int64  `json:"last_gap_ms"`
+	// RecoveringSince is when the primary link was lost that is being dialled again;
+	// Attempt counts its dials, the one under way among them. LastError is why the
+	// link was lost, or why the last dial failed: at most 200 bytes, redacted, and in
+	// part the browser's. The task is lost after GiveUpAfterS seconds and five failed
+	// dials. All four are absent while the link is not missed.
+	RecoveringSince Seconds `json:"recovering_since,omitempty"`
+	Attempt         int     `json:"attempt,omitempty"`
+	GiveUpAfterS    float64 `json:"give_up_after_s,omitempty"`
+	LastError       string  `json:"last_error,omitempty"`
 	// Bridge is on where dialogs are to come over the bridge, else native; what a
 	// page has is said with it.
 	Bridge string `json:"bridge"`

@@ -71,6 +71,10 @@ const (
 	DefaultOnWedgeAfter = 20 * time.Second
 	MinOnWedgeAfter     = 5 * time.Second
 	MaxOnWedgeAfter     = 24 * time.Hour
+	// A day is more than any outage that is worth waiting for.
+	DefaultGiveUpAfter = 2 * time.Minute
+	MinGiveUpAfter     = 5 * time.Second
+	MaxGiveUpAfter     = 24 * time.Hour
 )
 
 // LaunchSpec asks the node to start a browser for the task alone. In JSON it
@@ -132,6 +136,10 @@ type TaskSpec struct {
 	// one that is so old (requirement X7). 0 is the node's default.
 	IdleTimeoutS float64 `json:"idle_timeout_s,omitempty"`
 	MaxLifeS     float64 `json:"max_life_s,omitempty"`
+	// GiveUpAfterS is how long a link that was lost is tried for, in seconds, between
+	// [MinGiveUpAfter] and [MaxGiveUpAfter]: the task is lost only after so long, and
+	// after five failed dials (requirement A14). 0 is the node's default.
+	GiveUpAfterS float64 `json:"give_up_after_s,omitempty"`
 	// Labels are the caller's own, for finding tasks in a list.
 	Labels map[string]string `json:"labels,omitempty"`
 	// QueueTimeoutS is how long this one start may wait for a place (requirement
@@ -218,6 +226,9 @@ func (s TaskSpec) Validate() error {
 	}
 	if err := checkLife("max_life_s", s.MaxLifeS); err != nil {
 		return err
+	}
+	if s.GiveUpAfterS != 0 && !(s.GiveUpAfterS >= MinGiveUpAfter.Seconds() && s.GiveUpAfterS <= MaxGiveUpAfter.Seconds()) {
+		return Errorf(CodeInvalidArgument, "give_up_after_s must be between %g and %g", MinGiveUpAfter.Seconds(), MaxGiveUpAfter.Seconds())
 	}
 	if q := s.QueueTimeoutS; q != nil && !(*q >= 0 && *q <= MaxQueueTimeout.Seconds()) {
 		return Errorf(CodeInvalidArgument, "queue_timeout_s must be between 0 and %g", MaxQueueTimeout.Seconds())
@@ -327,6 +338,9 @@ func (s TaskSpec) Merge(asked TaskSpec) TaskSpec {
 	if asked.MaxLifeS != 0 {
 		s.MaxLifeS = asked.MaxLifeS
 	}
+	if asked.GiveUpAfterS != 0 {
+		s.GiveUpAfterS = asked.GiveUpAfterS
+	}
 	if asked.Labels != nil {
 		s.Labels = asked.Labels
 	}
@@ -355,6 +369,14 @@ func (s TaskSpec) BridgeThreshold() time.Duration {
 // OnWedgeAfter is OnWedgeAfterS as a duration.
 func (s TaskSpec) OnWedgeAfter() time.Duration {
 	return time.Duration(s.OnWedgeAfterS * float64(time.Second))
+}
+
+// GiveUpAfter is GiveUpAfterS as a duration, or the default where it is not said.
+func (s TaskSpec) GiveUpAfter() time.Duration {
+	if s.GiveUpAfterS == 0 {
+		return DefaultGiveUpAfter
+	}
+	return time.Duration(s.GiveUpAfterS * float64(time.Second))
 }
 
 // DialogTimeout is DialogTimeoutS as a duration.

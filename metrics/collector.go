@@ -22,7 +22,7 @@ func collected() []*definition {
 		tasks, taskLimit, queueLength, queueCapacity, memUsed, memLimit, draining,
 		dialogsPending, dialogOldest, dialogUsed,
 		pages, pageWedged, frames, oopifs, truncated,
-		upstream, anchorOff, dialsWaiting, cdpMessages, cdpBytes, cdpInFlight, linkTotal,
+		upstream, anchorOff, dialsWaiting, dialsShort, cdpMessages, cdpBytes, cdpInFlight, linkTotal,
 		mailboxes, mailboxShed, browsers, browserLimit, browserRSS, shed,
 	}
 }
@@ -126,6 +126,9 @@ func (s scrape) links() {
 	traffic(l.OthersIn.Load(), l.OtherBytesIn.Load(), cdpTraffic[3])
 	s.put(cdpInFlight, float64(l.InFlight()), legUpstream)
 	s.put(dialsWaiting, float64(l.DialsWaiting()))
+	for _, of := range transport.Shortages() {
+		s.put(dialsShort, float64(l.Short(of).Load()), string(of))
+	}
 	l.Each(func(name string, n uint64) { s.put(linkTotal, float64(n), name) })
 }
 

@@ -257,6 +257,9 @@ func TestOtherSourcesAreReadOnScrapes(t *testing.T) {
 	links.Oversized.Add(1)
 	links.DialsQueued.Add(4)
 	links.DialsUnqueued.Add(3)
+	links.Short(transport.ShortDescriptors).Add(5)
+	links.Short(transport.ShortPorts).Add(6)
+	links.Short(transport.ShortBuffers).Add(7)
 	links.CallsStarted.Add(2)
 	cut.Hit(bounds.ConsoleErrors)
 	cut.Hit(bounds.CDPMessages)
@@ -283,6 +286,7 @@ func TestOtherSourcesAreReadOnScrapes(t *testing.T) {
 		`holdfast_browsers 2`, `holdfast_browser_rss_bytes 1.048576e+06`,
 		`holdfast_cdp_messages_total{direction="in",kind="event",leg="upstream"} 3`,
 		`holdfast_cdp_commands_in_flight{leg="upstream"} 2`, `holdfast_dials_waiting 1`,
+		`holdfast_dials_short_total{resource="descriptors"} 5`, `holdfast_dials_short_total{resource="ports"} 6`, `holdfast_dials_short_total{resource="buffers"} 7`,
 		`holdfast_shed_total{bound="console_errors"} 1`, `holdfast_shed_total{bound="cdp_messages"} 2`,
 	)
 }

@@ -71,6 +71,7 @@ var (
 	reconnectCauses = label{"cause", []string{
 		string(messages.CauseClosed), string(messages.CauseHalfOpen), string(messages.CauseFlood), string(messages.CauseDial), string(messages.CauseAttach),
 	}}
+	shortages  = label{"resource", stringsOf(transport.Shortages())}
 	directions = label{"direction", []string{"in", "out"}}
 	legs       = label{"leg", []string{legUpstream}}
 	cdpKinds   = label{"kind", []string{"command", "reply", "event", other}}
@@ -156,7 +157,9 @@ var (
 		"Dialogs whose answer had to go through the anchor: closed by it, or otherwise.", promotions)
 	anchorOff    = gauge(groupUpstream, "holdfast_anchor_off", "Tasks that have no anchor, by reason.", anchorOffs)
 	dialsWaiting = gauge(groupUpstream, "holdfast_dials_waiting", "Links that wait for their turn to be dialled.")
-	cdpMessages  = counter(groupUpstream, "holdfast_cdp_messages_total", "Messages of the links to browsers.", directions, legs, cdpKinds).
+	dialsShort   = counter(groupUpstream, "holdfast_dials_short_total",
+		"Dials that failed for want of something of the node's own; they count for no task's give_up_after_s.", shortages)
+	cdpMessages = counter(groupUpstream, "holdfast_cdp_messages_total", "Messages of the links to browsers.", directions, legs, cdpKinds).
 			only(cdpTraffic...)
 	cdpBytes = counter(groupUpstream, "holdfast_cdp_bytes_total", "Their payload.", directions, legs, cdpKinds).
 			only(cdpTraffic...)

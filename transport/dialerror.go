@@ -39,16 +39,20 @@ func (d *dialer) networkError(ctx context.Context, err error) error {
 		return e
 	}
 	var dns *net.DNSError
+	isDNS := errors.As(err, &dns)
 	var unknownCA x509.UnknownAuthorityError
 	var wrongHost x509.HostnameError
 	var badCert *tls.CertificateVerificationError
 	var notTLS tls.RecordHeaderError
+	if of := shortageIn(err, dns); of != "" {
+		return &ShortageError{Of: of, err: d.unavailable("%s", of.Sentence())}
+	}
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return d.unavailable("connection refused: is the browser running with --remote-debugging-port?")
-	case errors.As(err, &dns):
+	case isDNS:
 		return d.unavailable("the host name does not resolve")
-	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EADDRNOTAVAIL):
 		return d.unavailable("the host is not reachable from here")
 	case errors.Is(err, errRedirect):
 		return d.unavailable("it answered with a redirect that is not followed: give the final address")

@@ -37,6 +37,19 @@ type Stats struct {
 
 	DialsQueued   atomic.Uint64 // had to wait for their turn; those that still do:
 	DialsUnqueued atomic.Uint64 // less these
+
+	DialsWithoutDescriptor, DialsWithoutPort, DialsWithoutBuffer atomic.Uint64 // failed for want of one
+}
+
+// Short is the counter of the dials that failed for want of it.
+func (s *Stats) Short(of Shortage) *atomic.Uint64 {
+	switch of {
+	case ShortDescriptors:
+		return &s.DialsWithoutDescriptor
+	case ShortPorts:
+		return &s.DialsWithoutPort
+	}
+	return &s.DialsWithoutBuffer
 }
 
 // MessagesIn is how many messages have come, of whatever kind.

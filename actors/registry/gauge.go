@@ -36,6 +36,7 @@ func (g *Gauge) Pressure(now time.Time) messages.Pressure {
 			Tasks: s.Limits.MaxTasks, TenantTasks: max(s.Limits.MaxTenantTasks, 0), Browsers: s.Limits.MaxBrowsers,
 			QueueLength: max(s.Limits.QueueLength, 0), QueueTimeoutS: s.Limits.QueueTimeout.Seconds(),
 			IdleTimeoutS: s.Limits.IdleTimeout.Seconds(), MaxLifeS: s.Limits.MaxLife.Seconds(),
+			GiveUpAfterS: s.Limits.GiveUpAfter.Seconds(),
 		},
 		Memory: s.Memory, CPU: s.CPU,
 	}

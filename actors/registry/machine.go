@@ -202,6 +202,9 @@ func (m *Machine) dropNext(t *task, why string) {
 
 func (m *Machine) spawn(now time.Time, id messages.TaskID, spec messages.TaskSpec, waiters []waiter) {
 	m.gen++
+	if spec.GiveUpAfterS == 0 {
+		spec.GiveUpAfterS = m.limits.GiveUpAfter.Seconds()
+	}
 	m.tasks[id] = &task{
 		gen: m.gen, spec: &spec, started: now, waiters: waiters, idle: m.limits.IdleTimeout, life: m.limits.MaxLife,
 	}

@@ -112,10 +112,10 @@ func (a *Actor) Init(c *guard.Context) {
 		Name: "link", Policy: linkPolicy,
 		Children: []restart.Child{
 			// Transient: leaving in good order is not a failure. Every loss is.
-			{ID: childBrowser, Type: restart.Transient},
+			{ID: childBrowser, Type: restart.Transient, Patience: a.cfg.Spec.GiveUpAfter()},
 			{ID: childFrame, Type: restart.Permanent},
 		},
-		Factory: a.factory, OnStart: a.started, OnExit: a.exited,
+		Factory: a.factory, OnStart: a.started, OnExit: a.exited, Excused: excused,
 		OnWait: func(c *guard.Context, _ restart.Wait) {
 			if a.pid(a.link, childBrowser) == nil { // else it is the forest that waits
 				a.step(c, BrowserWaiting{})
@@ -250,6 +250,8 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 		case Ready:
 			a.ready(c, childBrowser)
 			a.ready(c, childFrame)
+		case SetPatience:
+			a.link.SetPatience(c, childBrowser, e.Patience)
 		case FramesStable:
 			a.ready(c, childFrame)
 		case BrowserRestarted:

@@ -14,12 +14,14 @@ import (
 	"holdfast/messages"
 )
 
-// The restart policies of the two groups (A13, A14). Their intensities differ
-// because they multiply.
+// The restart policies of the groups (A13, A14). Their intensities differ because
+// they multiply. A link is dialled at least every two seconds, however long it has
+// been away: its task is back within three seconds of the end of an outage. What a
+// thousand tasks dial at a time is for [transport.Ration] to bound.
 var (
 	linkPolicy = restart.Policy{
 		Strategy: restart.RestForOne, MaxConsecutive: 5,
-		Backoff: restart.Backoff{Base: 500 * time.Millisecond, Cap: 10 * time.Second},
+		Backoff: restart.Backoff{Base: 500 * time.Millisecond, Cap: 2 * time.Second},
 	}
 	// The anchor's failures never cost the task anything but the anchor.
 	anchorPolicy = restart.Policy{
@@ -80,19 +82,21 @@ func (a *Actor) startAnchor(c *guard.Context) {
 	a.anchor = a.group(guard.GroupConfig{
 		Name: "anchor", Policy: anchorPolicy,
 		Children: []restart.Child{{ID: childAnchor, Type: restart.Transient}},
-		Factory:  a.factory, OnStart: a.started, OnExit: a.exited,
+		Factory:  a.factory, OnStart: a.started, OnExit: a.exited, Excused: excused,
 		OnWait:   func(c *guard.Context, _ restart.Wait) { a.step(c, AnchorWaiting{}) },
 		OnGiveUp: func(c *guard.Context, _ restart.GiveUp) { a.step(c, AnchorGaveUp{}) },
 	})
 	a.anchor.Start(c)
 }
 
+func excused(r guard.Reason) bool { return isShortage(r.Err) }
+
 func gaveUp(group string, g restart.GiveUp, last error) error {
 	why := "no reason given"
 	if last != nil {
 		why = reasonOf(last)
 	}
-	return messages.Errorf(messages.CodeUpstreamUnavailable, "gave up on the %s after %d failures in a row; the last: %s", group, g.Failures, why)
+	return messages.Errorf(messages.CodeUpstreamUnavailable, "gave up on the %s after %d failures in a row, in %s; the last: %s", group, g.Failures, g.For.Round(100*time.Millisecond), why)
 }
 
 // factory describes a child; it runs for every start and restart.

@@ -117,6 +117,9 @@ type (
 	// Ready tells the restart policy that the link is healthy.
 	Ready struct{}
 
+	// SetPatience tells it how long a lost link is tried for, from now on.
+	SetPatience struct{ Patience time.Duration }
+
 	// FramesStable tells it that the forest is.
 	FramesStable struct{}
 

@@ -60,15 +60,18 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 	case messages.CodeOf(e.Err) == messages.CodeTargetNotFound:
 		m.finish(messages.StateLost, e.Err)
 	default:
-		lost := messages.Event{Type: messages.EventConnection, Connection: new(m.conn)}
+		lost := messages.Event{Type: messages.EventConnection}
 		switch {
 		case m.lostAt.IsZero():
-			m.lostAt, m.lostBy = now, lostBy(e.Err)
+			m.outageBegins(now, e.Err)
 		case linked:
+			m.conn.LastError = m.lastError(e.Err)
 			lost.Reconnect = &messages.Reconnect{Cause: messages.CauseAttach}
 		default:
+			m.conn.LastError = m.lastError(e.Err)
 			lost.Reconnect = &messages.Reconnect{Cause: messages.CauseDial}
 		}
+		lost.Connection = new(m.conn)
 		m.tell(lost)
 		m.become(messages.StateRecovering)
 	}
@@ -150,7 +153,7 @@ func (m *Machine) maybeActive(now time.Time) {
 	if !m.lostAt.IsZero() {
 		m.conn.Reconnects++
 		m.conn.LastGapMS = now.Sub(m.lostAt).Milliseconds()
-		m.lostAt = time.Time{}
+		m.outageEnds()
 		stands.Reason, stands.Reconnect = messages.ReasonReconnected, &messages.Reconnect{OK: true, Cause: m.lostBy}
 	}
 	stands.Connection = new(m.conn)

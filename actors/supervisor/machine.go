@@ -24,8 +24,8 @@ type Machine struct {
 	conn     messages.Connection
 	gen      messages.Generation
 	lostGen  messages.Generation // the newest that is over
-	lostAt   time.Time
-	linkedAt time.Time // since when the primary link stands
+	lostAt   time.Time           // zero while the primary link is not missed
+	linkedAt time.Time           // since when the primary link stands
 	lostBy   messages.ReconnectCause
 	everUp   bool
 	rooted   bool // RootAttached of this generation has come
@@ -151,6 +151,9 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case BrowserStarting:
 		m.gen, m.rooted = in.Gen, false
 		m.mechanismStarts()
+		if !m.lostAt.IsZero() {
+			m.conn.Attempt++
+		}
 		m.setPrimary(messages.LinkDialing)
 	case BrowserWaiting:
 		m.setPrimary(messages.LinkBackoff)
@@ -313,10 +316,12 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		if !maps.Equal(m.spec.Labels, in.Spec.Labels) {
 			m.tellConnection() // labels have no event of their own
 		}
-		patience := m.spec.OnWedge != in.Spec.OnWedge || m.spec.OnWedgeAfterS != in.Spec.OnWedgeAfterS
-		if m.spec = &in.Spec; patience {
+		patience := m.spec.GiveUpAfter()
+		wedges := m.spec.OnWedge != in.Spec.OnWedge || m.spec.OnWedgeAfterS != in.Spec.OnWedgeAfterS
+		if m.spec = &in.Spec; wedges {
 			m.turned = append(m.turned[:0], m.order...)
 		}
+		m.patience(patience)
 		m.anchorSpec(now)
 		m.setBridge()
 		m.do(ToDialog{messages.SetDialogPolicy(in)})

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -170,6 +171,7 @@ func (m *Machine) finish(s messages.TaskState, err error) {
 		m.reason = reasonOf(err)
 	}
 	m.conn.Primary, m.conn.Anchor = messages.LinkDown, messages.LinkDown
+	m.outageEnds()
 	m.become(s)
 	m.do(m.take())
 	m.tellSiblings(true, m.order...)
@@ -190,7 +192,7 @@ func (m *Machine) outcomeOf(s messages.TaskState) messages.TaskOutcome {
 }
 
 func reasonOf(err error) string {
-	if e, ok := err.(*messages.Error); ok {
+	if e, ok := errors.AsType[*messages.Error](err); ok {
 		return e.Message
 	}
 	return err.Error()

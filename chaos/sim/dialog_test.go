@@ -234,7 +234,8 @@ func (d *dialogs) explained(o *dialog, r chaos.DialogResult) bool {
 			patience = messages.DefaultDialogTimeout
 		}
 		// A task that is lost takes its tabs along.
-		lost := t.plan.Scope == messages.ScopeOwn && t.watch.failures() >= maxFailures
+		failed, _ := t.watch.failures()
+		lost := t.plan.Scope == messages.ScopeOwn && failed >= maxFailures
 		if (t.leaving || lost || time.Since(o.raised) >= patience) && (given{}).got(o, r) {
 			return true
 		}

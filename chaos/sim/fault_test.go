@@ -375,6 +375,7 @@ func (w *world) restartBrowser(h *host) {
 		w.dialogs.excuseOpen(t, "its browser is no more")
 		if t.plan.Direct {
 			t.mayLose = "its browser is no more"
+			w.fault(directPatience + 4*time.Second) // the last dial may take some
 		}
 	}
 	h.restart()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"holdfast/chaos"
 	"holdfast/chaos/plan"
@@ -38,6 +39,9 @@ func (t *task) spec() messages.TaskSpec {
 	s := messages.TaskSpec{
 		CDPURL: t.host.endpoint(t.index, t.plan.Direct), Scope: t.plan.Scope, DialogPolicy: t.plan.Policy,
 		BeforeUnload: t.plan.BeforeUnload, DialogTimeoutS: t.plan.DialogTimeout.Seconds(), Anchor: "auto",
+	}
+	if t.plan.Direct {
+		s.GiveUpAfterS = directPatience.Seconds()
 	}
 	if !t.plan.Anchor {
 		s.Anchor = "off"
@@ -128,8 +132,10 @@ type watcher struct {
 	primary messages.LinkState
 	open    map[messages.DialogID]bool
 	closed  map[messages.DialogID]bool
-	told    uint64 // reconnects
-	downs   int    // losses of the primary, failed dials included, without an attach between
+	told    uint64           // reconnects
+	failed  int              // dials of the lost primary
+	lostAt  messages.Seconds // the primary, last
+	deadAt  messages.Seconds // the task
 }
 
 func (wa *watcher) run() {
@@ -168,6 +174,9 @@ func (wa *watcher) see(e messages.Event) {
 			w.violate("%s: becomes %s after it was stopped", t.id, e.State)
 		}
 		wa.state = e.State
+		if e.State == messages.StateLost {
+			wa.deadAt = messages.SecondsOf(time.Now())
+		}
 		w.trace.say("%s is %s %s", t.id, e.State, e.Reason)
 	case messages.EventConnection:
 		c := e.Connection
@@ -175,13 +184,13 @@ func (wa *watcher) see(e messages.Event) {
 			w.violate("%s: %d reconnects after %d", t.id, c.Reconnects, wa.told)
 		}
 		wa.told = c.Reconnects
-		if c.Primary != wa.primary {
-			wa.primary = c.Primary
-			switch c.Primary {
-			case messages.LinkUp:
-				wa.downs = 0
-			case messages.LinkDown:
-				wa.downs++
+		if c.Primary == messages.LinkUp {
+			wa.failed = 0
+		}
+		if c.RecoveringSince != 0 {
+			wa.lostAt = c.RecoveringSince
+			if c.Primary == messages.LinkDown {
+				wa.failed = c.Attempt
 			}
 		}
 		w.counts.add(e)
@@ -230,14 +239,15 @@ func (c *counts) add(e messages.Event) {
 	}
 }
 
-// failures is how often in a row the task's primary was lost.
-func (wa *watcher) failures() int {
+// failures is how many dials of the task's primary have failed in a row, and how long
+// after the loss of the link the task was.
+func (wa *watcher) failures() (n int, in time.Duration) {
 	if wa == nil {
-		return 0
+		return 0, 0
 	}
 	wa.mu.Lock()
 	defer wa.mu.Unlock()
-	return wa.downs
+	return wa.failed, time.Duration(float64(wa.deadAt-wa.lostAt) * float64(time.Second)).Round(time.Millisecond)
 }
 
 // snapshot is the task's state, nil when there is none.

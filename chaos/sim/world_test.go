@@ -38,9 +38,14 @@ const (
 	recoveryMax = 15 * time.Second
 )
 
-// maxFailures is how many failures of the primary in a row a task survives, and
-// one more: A14.
-const maxFailures = 5
+// maxFailures is how many dials of a lost primary fail at least before a task is
+// given up (A14), and directPatience how long it is tried for by a task whose address
+// a restarted browser does not answer at. The others have the product's default, which
+// is more than any fault lasts: they are never given up for a link.
+const (
+	maxFailures    = 5
+	directPatience = messages.MinGiveUpAfter
+)
 
 // world is everything in one bubble.
 type world struct {
@@ -287,8 +292,8 @@ func (w *world) restartLost() {
 			continue
 		}
 		why := t.mayLose
-		if n := t.watch.failures(); why == "" && n >= maxFailures {
-			why = fmt.Sprintf("its link failed %d times in a row", n)
+		if n, in := t.watch.failures(); why == "" && t.plan.Direct && n >= maxFailures && in >= directPatience {
+			why = fmt.Sprintf("%d dials in a row failed, in %s", n, in)
 		}
 		if why == "" && s != nil {
 			w.violate("%s was lost within its policy: %s", t.id, s.Reason)

@@ -465,7 +465,7 @@ func TestPressure(t *testing.T) {
 	}})
 	const want = `{"available":true,"retry_after_s":0,"draining":false,"running":3,"browsers":0,"queued":0,"oldest_wait_s":0,` +
 		`"rejected_last_minute":{"draining":2},` +
-		`"limits":{"tasks":10,"tenant_tasks":0,"browsers":0,"queue_length":0,"queue_timeout_s":1.5,"idle_timeout_s":0,"max_life_s":0},` +
+		`"limits":{"tasks":10,"tenant_tasks":0,"browsers":0,"queue_length":0,"queue_timeout_s":1.5,"idle_timeout_s":0,"max_life_s":0,"give_up_after_s":0},` +
 		`"memory":{"state":"ok","used":0.5,"high":0.9,"low":0.85,"used_bytes":1,"limit_bytes":2,"source":"cgroup2"},` +
 		`"cpu":{"state":"off","used":0,"high":0,"low":0}}`
 	b.wantJSON(b.call("GET", "/v1/pressure", ""), 200, want)

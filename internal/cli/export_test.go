@@ -13,3 +13,6 @@ func Descriptors(limit uint64, l messages.Limits) (status, mend string) {
 	f := descriptors(limit, l)
 	return f.Status, f.Mend
 }
+
+// StateOf is stateOf.
+var StateOf = stateOf

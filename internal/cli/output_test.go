@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -263,11 +264,11 @@ func TestWhatIsAskedOfTheNode(t *testing.T) {
 	}
 	m.serve()
 
-	out, _ := m.want(0, strings.Fields("task start one --cdp-url ws://h/x?token=planted --policy auto_accept --timeout 2.5 --scope target --target T1 --beforeunload ask --anchor off --bridge on --bridge-threshold 250 --on-wedge reload --on-wedge-after 7.5 --idle-timeout 60 --max-life 120 --label a=b:c --label d=")...)
+	out, _ := m.want(0, strings.Fields("task start one --cdp-url ws://h/x?token=planted --policy auto_accept --timeout 2.5 --scope target --target T1 --beforeunload ask --anchor off --bridge on --bridge-threshold 250 --on-wedge reload --on-wedge-after 7.5 --idle-timeout 60 --max-life 120 --give-up-after 60 --label a=b:c --label d=")...)
 	want := messages.TaskSpec{
 		CDPURL: spec.CDPURL, Scope: "target", TargetID: "T1", DialogPolicy: "auto_accept", DialogTimeoutS: 2.5, BeforeUnload: "ask", Anchor: "off",
 		Bridge: "on", BridgeThresholdMS: 250, OnWedge: "reload", OnWedgeAfterS: 7.5,
-		IdleTimeoutS: 60, MaxLifeS: 120, Labels: map[string]string{"a": "b:c", "d": ""},
+		IdleTimeoutS: 60, MaxLifeS: 120, GiveUpAfterS: 60, Labels: map[string]string{"a": "b:c", "d": ""},
 	}
 	if !reflect.DeepEqual(spec, want) || spec.CDPURL.Reveal() != "ws://h/x?token=planted" || !strings.Contains(out, "one runs already") || strings.Contains(out, "planted") {
 		t.Error(spec, out)
@@ -414,5 +415,32 @@ func TestLivePageCanBeLeftOut(t *testing.T) {
 		if res.StatusCode != want {
 			t.Errorf("%s: %d", flag, res.StatusCode)
 		}
+	}
+}
+
+// TestARecoveringTaskSaysHowFarItIs, in a list and by itself.
+func TestARecoveringTaskSaysHowFarItIs(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1000, 0)
+	s := &messages.Snapshot{State: messages.StateRecovering, Connection: messages.Connection{
+		RecoveringSince: 988, Attempt: 7, GiveUpAfterS: 120, LastError: "connection refused: is the browser running with --remote-debugging-port?",
+	}}
+	for _, c := range []struct {
+		now  time.Time
+		want string
+	}{
+		{now, "recovering, 12 s of 120, attempt 7: connection refused"},
+		{now.Add(-time.Hour), "recovering, 0 s of 120, attempt 7: connection refused"}, // the node's clock is ahead
+	} {
+		if got := cli.StateOf(s, c.now); got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+	s.Connection.LastError = ""
+	if got := cli.StateOf(s, now); got != "recovering, 12 s of 120, attempt 7" {
+		t.Error(got)
+	}
+	if got := cli.StateOf(&messages.Snapshot{State: messages.StateActive}, now); got != "active" {
+		t.Error(got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"holdfast/messages"
 )
@@ -35,6 +36,7 @@ type taskStartCmd struct {
 	Target       string            `placeholder:"ID" help:"The page of scope target."`
 	IdleTimeout  seconds           `placeholder:"SECONDS" help:"Stop the task when it gets no request for this long."`
 	MaxLife      seconds           `placeholder:"SECONDS" help:"Stop the task when it is this old."`
+	GiveUpAfter  seconds           `placeholder:"SECONDS" help:"How long a lost connection is tried for before the task is given up, 5 to 86400."`
 	QueueTimeout *seconds          `placeholder:"SECONDS" help:"How long the start may wait for a place on a node that is full; 0: not at all. Default: as long as the node lets it."`
 	Label        map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"The caller's own mark, for task ls; may be repeated."`
 }
@@ -48,7 +50,7 @@ func (c *taskStartCmd) spec(stdin io.Reader) (messages.TaskSpec, error) {
 		CDPURL: cdpURL, Scope: messages.Scope(c.Scope), TargetID: messages.TargetID(c.Target),
 		DialogPolicy: messages.DialogPolicy(c.Policy), DialogTimeoutS: float64(c.Timeout), BeforeUnload: messages.BeforeUnload(c.BeforeUnload),
 		Bridge: c.Bridge, BridgeThresholdMS: c.Threshold, Anchor: c.Anchor, OnWedge: messages.OnWedge(c.OnWedge), OnWedgeAfterS: float64(c.OnWedgeAfter),
-		IdleTimeoutS: float64(c.IdleTimeout), MaxLifeS: float64(c.MaxLife), Labels: c.Label,
+		IdleTimeoutS: float64(c.IdleTimeout), MaxLifeS: float64(c.MaxLife), GiveUpAfterS: float64(c.GiveUpAfter), Labels: c.Label,
 		QueueTimeoutS: (*float64)(c.QueueTimeout),
 	}
 	if c.Launch || c.Headful {
@@ -151,6 +153,20 @@ func (c *taskLsCmd) Run(r *run) error {
 	return nil
 }
 
+// stateOf is a task's state, of one that recovers with how far that is.
+func stateOf(s *messages.Snapshot, now time.Time) string {
+	c := s.Connection
+	if s.State != messages.StateRecovering || c.RecoveringSince == 0 {
+		return string(s.State)
+	}
+	away := max(0, messages.SecondsOf(now)-c.RecoveringSince) // the node's clock may be another
+	text := fmt.Sprintf("%s, %.0f s of %g, attempt %d", s.State, float64(away), c.GiveUpAfterS, c.Attempt)
+	if why, _, _ := strings.Cut(c.LastError, ": "); why != "" {
+		text += ": " + why
+	}
+	return text
+}
+
 // currentURL is where the task's current page is.
 func currentURL(s *messages.Snapshot) string {
 	for _, p := range s.Pages {
@@ -211,7 +227,7 @@ var noAnchor = map[messages.AnchorOff]string{
 
 // printTask prints what a task is, without what is on its pages.
 func printTask(w io.Writer, s *messages.Snapshot) {
-	state := string(s.State)
+	state := stateOf(s, time.Now())
 	if s.Reason != "" {
 		state += ": " + s.Reason
 	}

@@ -47,6 +47,7 @@ type Limits struct {
 	QueueTimeout   time.Duration `key:"queue_timeout" flag:"queue-timeout" default:"30s" min:"1ms" max:"5m" reload:"yes" help:"How long a start waits for a place whose caller does not say, and the longest that one who does may."`
 	IdleTimeout    time.Duration `key:"idle_timeout" flag:"idle-timeout" default:"1h" min:"1s" reload:"yes" help:"A task nobody asks anything of for so long is stopped, unless its spec says otherwise."`
 	MaxLife        time.Duration `key:"max_life" flag:"max-life" default:"24h" min:"1s" reload:"yes" help:"A task that is so old is stopped, unless its spec says otherwise."`
+	GiveUpAfter    time.Duration `key:"give_up_after" flag:"give-up-after" default:"2m" min:"5s" max:"24h" reload:"yes" help:"How long a task tries to bring back a connection that was lost, unless its spec says otherwise. It is lost only after so long and after five failed dials. A task keeps the value of its start."`
 	MemoryHigh     float64       `key:"memory_high" flag:"memory-high" default:"0.9" min:"0" max:"1" reload:"yes" help:"The share of memory in use, of 1, from which on no task is started. With 0 memory is not looked at."`
 	MemoryLow      float64       `key:"memory_low" flag:"memory-low" default:"0" min:"0" max:"1" reload:"yes" help:"The share it has to fall to before tasks are started again. 0 is a little below memory_high."`
 	CPUHigh        float64       `key:"cpu_high" flag:"cpu-high" default:"0" min:"0" max:"1" reload:"yes" help:"The same for the share of time that some thread waits for a processor, over ten seconds. With 0 it is not looked at."`
@@ -58,7 +59,7 @@ type Limits struct {
 func (l Limits) Bounds() messages.Limits {
 	b := messages.Limits{
 		MaxTasks: l.MaxTasks, MaxTenantTasks: l.MaxTenantTasks, MaxBrowsers: l.MaxBrowsers, QueueLength: l.QueueLength, QueueTimeout: l.QueueTimeout,
-		IdleTimeout: l.IdleTimeout, MaxLife: l.MaxLife,
+		IdleTimeout: l.IdleTimeout, MaxLife: l.MaxLife, GiveUpAfter: l.GiveUpAfter,
 		MemoryHigh: l.MemoryHigh, MemoryLow: l.MemoryLow, CPUHigh: l.CPUHigh, CPULow: l.CPULow,
 	}
 	if b.QueueLength == 0 {

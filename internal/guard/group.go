@@ -2,6 +2,7 @@ package guard
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/anthdm/hollywood/actor"
 
@@ -21,6 +22,9 @@ type GroupConfig struct {
 	// Roll returns the jitter of one backoff, in [0, 1). It is the only
 	// randomness, and injected so that runs can be replayed.
 	Roll func() float64
+	// Excused says that an exit is not its child's fault, and counts for no limit of
+	// the policy.
+	Excused func(Reason) bool // may be nil
 	// OnStart is called for each child that is started, first and again.
 	OnStart func(c *Context, id string, ref Ref) // may be nil
 	// OnExit is called for each exit, before the policy acts on it.
@@ -42,6 +46,7 @@ type Group struct {
 	name     string
 	factory  func(id string) Child
 	roll     func() float64
+	excused  func(Reason) bool
 	onStart  func(c *Context, id string, ref Ref)
 	onExit   func(c *Context, id string, ev Exited)
 	onWait   func(c *Context, w restart.Wait)
@@ -83,7 +88,7 @@ func NewGroup(cfg GroupConfig) (*Group, error) {
 		panic("guard: a group needs a Factory and a Roll")
 	}
 	return &Group{
-		name: cfg.Name, apart: cfg.Policy.Strategy == restart.OneForOne, factory: cfg.Factory, roll: cfg.Roll,
+		name: cfg.Name, apart: cfg.Policy.Strategy == restart.OneForOne, factory: cfg.Factory, roll: cfg.Roll, excused: cfg.Excused,
 		onStart: cfg.OnStart, onExit: cfg.OnExit, onWait: cfg.OnWait, onGiveUp: cfg.OnGiveUp, onDone: cfg.OnDone,
 		machine: restart.New(cfg.Policy, cfg.Children...),
 	}, nil
@@ -115,7 +120,8 @@ func (g *Group) Handle(c *Context, msg any) bool {
 		if g.onExit != nil {
 			g.onExit(c, m.Key, m)
 		}
-		g.step(c, restart.Exited{ID: m.Key, Gen: gen, Abnormal: m.Reason.Abnormal(), Roll: g.roll()})
+		isExcused := g.excused != nil && m.Reason.Abnormal() && g.excused(m.Reason)
+		g.step(c, restart.Exited{ID: m.Key, Gen: gen, Abnormal: m.Reason.Abnormal(), Excused: isExcused, Roll: g.roll()})
 		return true
 	}
 	return false
@@ -131,6 +137,11 @@ func (g *Group) Ready(c *Context, id string, gen uint64) {
 
 // Add starts another child, see [restart.Add].
 func (g *Group) Add(c *Context, child restart.Child) { g.step(c, restart.Add{Child: child}) }
+
+// SetPatience changes how long a child has to have failed for the group to give up.
+func (g *Group) SetPatience(c *Context, id string, d time.Duration) {
+	g.step(c, restart.SetPatience{ID: id, Patience: d})
+}
 
 // Remove stops and forgets a child.
 func (g *Group) Remove(c *Context, id string) {

@@ -48,6 +48,10 @@
 //
 // # Giving up
 //
+// The budget is one of failures in a row and, where the child has a Patience, of
+// time: both have to be spent. A loss is not a failure to come back, so the exit of
+// a generation that had been Ready counts for neither.
+//
 // When the policy's budget is spent, everything is stopped right to left, and
 // [GiveUp] is emitted once all have exited. [Done] answers the first
 // [Shutdown], exactly once, also after a GiveUp.

@@ -7,11 +7,14 @@ type Event interface{ event() }
 
 type (
 	// Exited says that a generation of a child is gone. Roll, in [0, 1], is
-	// the jitter of the backoff this exit may cause.
+	// the jitter of the backoff this exit may cause. Excused says that something
+	// else than the child was at fault: it is started again after its backoff, and
+	// the exit counts for no limit.
 	Exited struct {
 		ID       string
 		Gen      uint64
 		Abnormal bool
+		Excused  bool
 		Roll     float64
 	}
 
@@ -36,16 +39,23 @@ type (
 	// exited starts a new generation after the exit.
 	Remove struct{ ID string }
 
+	// SetPatience changes a child's Patience, also in the middle of a row.
+	SetPatience struct {
+		ID       string
+		Patience time.Duration
+	}
+
 	// Shutdown stops all children right to left; Done follows.
 	Shutdown struct{}
 )
 
-func (Exited) event()   {}
-func (Ready) event()    {}
-func (Due) event()      {}
-func (Add) event()      {}
-func (Remove) event()   {}
-func (Shutdown) event() {}
+func (Exited) event()      {}
+func (Ready) event()       {}
+func (Due) event()         {}
+func (Add) event()         {}
+func (Remove) event()      {}
+func (SetPatience) event() {}
+func (Shutdown) event()    {}
 
 // Action is what the caller has to do. Actions are carried out in the order
 // they are returned.
@@ -74,10 +84,12 @@ type (
 
 	// GiveUp says that the budget is spent and every child has exited. ID is
 	// the child whose failure was one too many, Failures how often it had
-	// failed in a row. Nothing is started afterwards.
+	// failed in a row, and For how long ago that row had begun. Nothing is started
+	// afterwards.
 	GiveUp struct {
 		ID       string
 		Failures int
+		For      time.Duration
 	}
 
 	// Done says that the Shutdown is complete.

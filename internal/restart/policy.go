@@ -64,12 +64,16 @@ type Child struct {
 	// ID is unique among the children of one supervisor.
 	ID   string
 	Type Type
+	// Patience is how long a child has to have failed, since the row of its failures
+	// began, before MaxConsecutive counts. [SetPatience] changes it.
+	Patience time.Duration
 }
 
-// Backoff is an exponential backoff with full jitter: attempt 1 is made at
-// once, attempt n after a random share of Base·2ⁿ⁻², at most of Cap. Full
-// jitter, because a node's restart loses all of its links in one instant and
-// their attempts must spread.
+// Backoff is an exponential backoff with jitter: attempt 1 is made at once,
+// attempt n after Base·2ⁿ⁻², at most Cap, of which the upper half is random. The
+// lower half is certain: attempts that follow each other too closely spend a budget
+// before anything can have changed. The upper half spreads them, because a browser
+// that ends loses all of its links in one instant.
 type Backoff struct {
 	Base, Cap time.Duration
 }
@@ -80,7 +84,8 @@ func (b Backoff) Delay(attempt int, roll float64) time.Duration {
 	if attempt <= 1 {
 		return 0
 	}
-	return scale(b.ceiling(attempt-2), roll)
+	highest := b.ceiling(attempt - 2)
+	return highest/2 + scale(highest-highest/2, roll)
 }
 
 // ceiling returns min(Cap, Base<<shift) without overflow.
@@ -117,8 +122,10 @@ type Policy struct {
 
 	// MaxConsecutive is the number of failures of one child in a row,
 	// without a Ready between them, at which the supervisor gives up: with 5
-	// the fifth failure is the last. 0 turns it off. A child that nobody ever
-	// reports as Ready collects failures, and so backoff, for its whole life.
+	// the fifth failure is the last, if the child's Patience is over by then. 0
+	// turns it off. The exit of a generation that had been Ready is a loss: it begins
+	// a row and is no failure of it. A child that is never reported as Ready collects
+	// failures, and so backoff, for its whole life.
 	MaxConsecutive int
 
 	Backoff Backoff

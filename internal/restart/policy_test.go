@@ -24,15 +24,15 @@ func TestBackoffDelay(t *testing.T) {
 		{"the first attempt is made at once", b, 1, 1, 0},
 		{"an attempt before the first too", b, 0, 1, 0},
 		{"the second waits for the base at most", b, 2, 1, 100 * time.Millisecond},
-		{"the jitter is full: it may be nothing", b, 2, 0, 0},
+		{"the lower half is certain", b, 2, 0, 50 * time.Millisecond},
 		{"each attempt doubles", b, 4, 1, 400 * time.Millisecond},
-		{"a roll takes its share", b, 4, 0.25, 100 * time.Millisecond},
+		{"a roll takes its share of the upper half", b, 4, 0.25, 250 * time.Millisecond},
 		{"the cap holds", b, 8, 1, 5 * time.Second},
 		{"the cap holds where a shift overflows", b, 60, 1, 5 * time.Second},
 		{"and far beyond the width of a word", b, math.MaxInt, 1, 5 * time.Second},
 		{"a roll above one is clamped", b, 3, 7, 200 * time.Millisecond},
-		{"a negative roll is clamped", b, 3, -1, 0},
-		{"a roll that is no number counts as nothing", b, 3, math.NaN(), 0},
+		{"a negative roll is clamped", b, 3, -1, 100 * time.Millisecond},
+		{"a roll that is no number counts as nothing", b, 3, math.NaN(), 100 * time.Millisecond},
 		{"no base, no wait", restart.Backoff{Cap: time.Second}, 9, 1, 0},
 		{"the zero value never waits", restart.Backoff{}, 9, 1, 0},
 		{"the largest duration does not overflow", restart.Backoff{Base: 1, Cap: math.MaxInt64}, 65, 1, math.MaxInt64},
@@ -54,8 +54,8 @@ func TestBackoffStaysWithinItsBounds(t *testing.T) {
 		attempt := rapid.IntRange(1, 200).Draw(t, "attempt")
 		roll := rapid.Float64Range(0, 1).Draw(t, "roll")
 		d, highest := b.Delay(attempt, roll), b.Delay(attempt, 1)
-		if d < 0 || d > highest || highest > limit {
-			t.Fatalf("delay %v, at most %v, cap %v", d, highest, limit)
+		if d < highest/2 || d > highest || highest > limit {
+			t.Fatalf("delay %v, between a half of %v and that, cap %v", d, highest, limit)
 		}
 		if next := b.Delay(attempt+1, 1); next < highest {
 			t.Fatalf("attempt %d may wait %v, the next only %v", attempt, highest, next)

@@ -1,6 +1,7 @@
 package restart_test
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"testing"
@@ -24,6 +25,8 @@ type world struct {
 	asked    bool           // Shutdown was sent
 	gaveUp   int
 	done     int
+	ready    map[string]bool      // its live generation has been
+	rows     map[string]time.Time // when the row of its exits began
 }
 
 func newWorld(t *rapid.T) *world {
@@ -37,11 +40,11 @@ func newWorld(t *rapid.T) *world {
 	}
 	var children []restart.Child
 	for _, id := range []string{"a", "b", "c", "d"}[:rapid.IntRange(0, 4).Draw(t, "children")] {
-		children = append(children, restart.Child{ID: id, Type: drawType(t)})
+		children = append(children, restart.Child{ID: id, Type: drawType(t), Patience: drawPatience(t)})
 	}
 	w := &world{
 		t: t, policy: p, s: restart.New(p, children...), now: time.Unix(1000, 0),
-		live: map[string]uint64{}, stopping: map[string]uint64{},
+		live: map[string]uint64{}, stopping: map[string]uint64{}, ready: map[string]bool{}, rows: map[string]time.Time{},
 	}
 	w.perform(w.order(), w.s.Start(), true)
 	return w
@@ -49,6 +52,10 @@ func newWorld(t *rapid.T) *world {
 
 func drawType(t *rapid.T) restart.Type {
 	return rapid.SampledFrom([]restart.Type{restart.Permanent, restart.Transient, restart.Temporary}).Draw(t, "type")
+}
+
+func drawPatience(t *rapid.T) time.Duration {
+	return time.Duration(rapid.SampledFrom([]int{0, 0, 5, 60}).Draw(t, "patience")) * time.Second
 }
 
 var allIDs = []string{"a", "b", "c", "d", "e", "f"}
@@ -64,7 +71,11 @@ func (w *world) order() []string {
 func (w *world) step(ev restart.Event) []restart.Action {
 	before := w.order()
 	ended := w.s.Ended()
+	if add, ok := ev.(restart.Add); ok && w.stopping[add.Child.ID] != 0 {
+		delete(w.rows, add.Child.ID) // it comes back as another child
+	}
 	out := w.s.Step(w.now, ev)
+	maps.DeleteFunc(w.rows, func(id string, _ time.Time) bool { return !slices.Contains(w.order(), id) })
 	w.perform(before, out, !ended)
 	return out
 }
@@ -134,12 +145,51 @@ func (w *world) perform(before []string, out []restart.Action, mayStart bool) {
 	}
 }
 
-func (w *world) exit(id string, abnormal bool, roll float64) {
+func (w *world) child(id string) restart.ChildState {
+	for _, c := range w.s.State() {
+		if c.ID == id {
+			return c
+		}
+	}
+	w.t.Fatalf("there is no child %s", id)
+	return restart.ChildState{}
+}
+
+// judge holds the exit of a child, and whether the supervisor gave up for it, to the
+// limits of the policy.
+func (w *world) judge(id string, before restart.ChildState, stopping, abnormal, excused, wasEnded bool) {
+	wasReady := w.ready[id]
+	delete(w.ready, id)
+	failed := !stopping && before.Type != restart.Temporary && (abnormal || before.Type == restart.Permanent)
+	if !failed || wasEnded {
+		return
+	}
+	if _, ok := w.rows[id]; !ok || wasReady {
+		w.rows[id] = w.now
+	}
+	failures := before.Failures
+	if !wasReady && !excused {
+		failures++
+	}
+	limit, isSpent := w.policy.MaxConsecutive, false
+	if limit > 0 && failures >= limit && w.now.Sub(w.rows[id]) >= before.Patience {
+		isSpent = !excused
+	}
+	if isSpent && !w.s.Ended() {
+		w.t.Fatalf("%s failed %d times in %v, and goes on", id, failures, w.now.Sub(w.rows[id]))
+	}
+	if w.policy.Period == 0 && !isSpent && w.s.Ended() {
+		w.t.Fatalf("gave up on %s after %d failures in %v; the limits are %d and %v", id, failures, w.now.Sub(w.rows[id]), limit, before.Patience)
+	}
+}
+
+func (w *world) exit(id string, abnormal, excused bool, roll float64) {
 	gen, stopping := w.live[id], w.stopping[id] != 0
-	failures := w.failures()
+	failures, before, wasEnded := w.failures(), w.child(id), w.s.Ended()
 	delete(w.live, id)
 	delete(w.stopping, id)
-	out := w.step(restart.Exited{ID: id, Gen: gen, Abnormal: abnormal, Roll: roll})
+	out := w.step(restart.Exited{ID: id, Gen: gen, Abnormal: abnormal, Excused: excused, Roll: roll})
+	w.judge(id, before, stopping, abnormal, excused, wasEnded)
 	if stopping {
 		for _, c := range w.s.State() {
 			if c.ID == id && c.Failures > failures[id] {
@@ -178,7 +228,7 @@ func sortedKeys(m map[string]uint64) []string {
 func (w *world) drain() {
 	for len(w.stopping) > 0 || len(w.waits) > 0 {
 		for _, id := range sortedKeys(w.stopping) {
-			w.exit(id, true, 0)
+			w.exit(id, true, false, 0)
 		}
 		if len(w.waits) > 0 {
 			next := w.waits[0]
@@ -203,9 +253,6 @@ func (w *world) drain() {
 		if c.Phase == restart.Down || c.Phase == restart.Stopping || c.Type == restart.Permanent && c.Phase != restart.Running {
 			w.t.Fatalf("at rest, but %s (%v) is %v", c.ID, c.Type, c.Phase)
 		}
-		if limit := w.policy.MaxConsecutive; limit > 0 && c.Failures >= limit {
-			w.t.Fatalf("%s failed %d times in a row, the limit is %d", c.ID, c.Failures, limit)
-		}
 	}
 }
 
@@ -219,7 +266,7 @@ func TestSupervisorKeepsItsWord(t *testing.T) {
 					return
 				}
 				id := rapid.SampledFrom(sortedKeys(w.live)).Draw(t, "id")
-				w.exit(id, rapid.Bool().Draw(t, "abnormal"), rapid.Float64Range(0, 1).Draw(t, "roll"))
+				w.exit(id, rapid.Bool().Draw(t, "abnormal"), rapid.Bool().Draw(t, "excused"), rapid.Float64Range(0, 1).Draw(t, "roll"))
 			},
 			"ready": func(t *rapid.T) {
 				if len(w.live) == 0 {
@@ -227,6 +274,7 @@ func TestSupervisorKeepsItsWord(t *testing.T) {
 				}
 				id := rapid.SampledFrom(sortedKeys(w.live)).Draw(t, "id")
 				w.step(restart.Ready{ID: id, Gen: w.live[id]})
+				w.ready[id] = w.stopping[id] == 0 || w.ready[id]
 				if n := w.failures()[id]; n != 0 {
 					t.Fatalf("%s is ready and still has %d failures", id, n)
 				}
@@ -261,6 +309,15 @@ func TestSupervisorKeepsItsWord(t *testing.T) {
 			},
 			"remove": func(t *rapid.T) {
 				w.step(restart.Remove{ID: rapid.SampledFrom(allIDs).Draw(t, "id")})
+			},
+			"patience": func(t *rapid.T) {
+				id, d := rapid.SampledFrom(allIDs).Draw(t, "id"), drawPatience(t)
+				w.step(restart.SetPatience{ID: id, Patience: d})
+				for _, c := range w.s.State() {
+					if c.ID == id && c.Patience != d {
+						t.Fatalf("%s has a patience of %v, not of %v", id, c.Patience, d)
+					}
+				}
 			},
 			"advance": func(t *rapid.T) {
 				w.now = w.now.Add(time.Duration(rapid.IntRange(0, 40).Draw(t, "seconds")) * time.Second)

@@ -5,14 +5,14 @@ type ChildState struct {
 	Child
 	Phase    Phase
 	Gen      uint64 // of the last start, 0 before the first
-	Failures int    // in a row, since the last Ready
+	Failures int    // in a row, without the loss of a generation that had been Ready
 }
 
 // State returns the children in start order.
 func (s *Supervisor) State() []ChildState {
 	out := make([]ChildState, 0, len(s.children))
 	for _, c := range s.children {
-		out = append(out, ChildState{Child: c.spec, Phase: c.phase, Gen: c.gen, Failures: c.failures})
+		out = append(out, ChildState{Child: c.spec, Phase: c.phase, Gen: c.gen, Failures: c.row.failures})
 	}
 	return out
 }
@@ -30,7 +30,7 @@ func (s *Supervisor) Running(id string) (gen uint64, ok bool) {
 // Failures returns how often a child has failed in a row, for reports.
 func (s *Supervisor) Failures(id string) int {
 	if c := s.child(id); c != nil {
-		return c.failures
+		return c.row.failures
 	}
 	return 0
 }

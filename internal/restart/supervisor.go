@@ -27,13 +27,33 @@ func (p Phase) String() string {
 }
 
 type child struct {
-	spec     Child
-	phase    Phase
-	gen      uint64 // of the last Start, 0 before the first
-	failures int    // in a row, since the last Ready
-	again    bool   // stopping: becomes Down at its exit, else it is forgotten
-	tied     bool   // stopping: the round in progress waits for its exit
-	round    *round // its own, where one is in progress; with one_for_one alone
+	spec  Child
+	phase Phase
+	gen   uint64 // of the last Start, 0 before the first
+	row   row    // of its exits
+	again bool   // stopping: becomes Down at its exit, else it is forgotten
+	tied  bool   // stopping: the round in progress waits for its exit
+	round *round // its own, where one is in progress; with one_for_one alone
+}
+
+// row is what a child's exits since its last Ready add up to.
+type row struct {
+	isReady  bool      // the live generation has been Ready: its exit begins a row
+	exits    int       // each lengthens the backoff
+	failures int       // those that count for MaxConsecutive
+	since    time.Time // the first exit
+}
+
+// add takes a restart-worthy exit.
+func (r *row) add(now time.Time, isExcused bool) {
+	if r.exits == 0 {
+		r.since = now
+	}
+	r.exits++
+	if !r.isReady && !isExcused {
+		r.failures++
+	}
+	r.isReady = false
 }
 
 // round is a restart in progress: what is to be started when.
@@ -109,7 +129,7 @@ func (s *Supervisor) Step(now time.Time, ev Event) []Action {
 		}
 	case Ready:
 		if c := s.current(ev.ID, ev.Gen); c != nil {
-			c.failures = 0
+			c.row = row{isReady: true}
 		}
 	case Due:
 		return s.handleDue(now, ev.Token)
@@ -117,6 +137,10 @@ func (s *Supervisor) Step(now time.Time, ev Event) []Action {
 		return s.handleAdd(now, ev.Child)
 	case Remove:
 		return s.handleRemove(now, ev.ID)
+	case SetPatience:
+		if c := s.child(ev.ID); c != nil {
+			c.spec.Patience = ev.Patience
+		}
 	case Shutdown:
 		return s.handleShutdown()
 	}
@@ -149,27 +173,37 @@ func (s *Supervisor) handleExited(now time.Time, c *child, ev Exited) []Action {
 		c.phase = Idle
 		return nil
 	default:
-		return s.handleFailed(now, c, ev.Roll)
+		return s.handleFailed(now, c, ev)
 	}
 }
 
 // handleFailed takes a restart-worthy exit: it spends the budget and opens a
 // round, or gives up.
-func (s *Supervisor) handleFailed(now time.Time, c *child, roll float64) []Action {
-	c.failures++
+func (s *Supervisor) handleFailed(now time.Time, c *child, ev Exited) []Action {
+	c.row.add(now, ev.Excused)
 	c.phase = Down
-	tooMany := s.policy.MaxConsecutive > 0 && c.failures >= s.policy.MaxConsecutive
-	if s.restarts.exceeded(now, s.policy.Intensity, s.policy.Period) || tooMany {
-		s.gaveUp = &GiveUp{ID: c.spec.ID, Failures: c.failures}
+	if s.isSpent(now, c, ev.Excused) {
+		s.gaveUp = &GiveUp{ID: c.spec.ID, Failures: c.row.failures, For: now.Sub(c.row.since)}
 		return s.becomeEnding(nil)
 	}
 	r := s.round(c)
-	if at := now.Add(s.policy.Backoff.Delay(c.failures, roll)); at.After(r.notBefore) {
+	if at := now.Add(s.policy.Backoff.Delay(c.row.exits, ev.Roll)); at.After(r.notBefore) {
 		r.notBefore = at
 		r.token = 0 // a Wait under way is too short now
 	}
 	out := s.stopTied(nil, c)
 	return s.maybeStartRound(out, now, r)
+}
+
+// isSpent says whether the newest exit of c is one too many for either limit.
+func (s *Supervisor) isSpent(now time.Time, c *child, isExcused bool) bool {
+	if isExcused {
+		return false
+	}
+	if s.restarts.exceeded(now, s.policy.Intensity, s.policy.Period) {
+		return true
+	}
+	return s.policy.MaxConsecutive > 0 && c.row.failures >= s.policy.MaxConsecutive && now.Sub(c.row.since) >= c.spec.Patience
 }
 
 // stopTied stops, right to left, those that the strategy ties to c.
@@ -285,7 +319,7 @@ func (s *Supervisor) handleAdd(now time.Time, spec Child) []Action {
 		c.spec = spec
 	case c.phase == Stopping && !c.again:
 		// It was to be forgotten; it comes back as a new child would.
-		c.spec, c.again, c.failures = spec, true, 0
+		c.spec, c.again, c.row = spec, true, row{}
 		s.moveToEnd(c)
 		return nil
 	default:
@@ -359,7 +393,7 @@ func (s *Supervisor) maybeEnd(out []Action) []Action {
 
 func (s *Supervisor) start(out []Action, c *child) []Action {
 	s.lastGen++
-	c.gen, c.phase = s.lastGen, Running
+	c.gen, c.phase, c.row.isReady = s.lastGen, Running, false
 	return append(out, Start{ID: c.spec.ID, Gen: c.gen})
 }
 

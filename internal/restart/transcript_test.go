@@ -17,8 +17,8 @@ import (
 //
 //	new strategy=rest_for_one intensity=3 period=60s max=5 base=1s cap=30s children=(a,b:transient,c:temporary)
 //	start | shutdown | state | advance 5s | due [token]
-//	exit a [normal] [gen=1] [roll=0.5]     default: abnormal, the live generation, roll 1
-//	ready a [gen=1] | add a[:type] | remove a | running a
+//	exit a [normal] [excused] [gen=1] [roll=0.5]     default: abnormal, the live generation, roll 1
+//	ready a [gen=1] | add a[:type] | remove a | running a | patience a for=30s
 func TestTranscripts(t *testing.T) {
 	t.Parallel()
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
@@ -60,7 +60,15 @@ func (tr *transcript) run(t *testing.T, d *datadriven.TestData) string {
 			d.ScanArgs(t, "roll", &s)
 			roll, _ = strconv.ParseFloat(s, 64)
 		}
-		return tr.step(restart.Exited{ID: arg, Gen: tr.gen(t, d, arg), Abnormal: !d.HasArg("normal"), Roll: roll})
+		return tr.step(restart.Exited{ID: arg, Gen: tr.gen(t, d, arg), Abnormal: !d.HasArg("normal"), Excused: d.HasArg("excused"), Roll: roll})
+	case "patience":
+		var text string
+		d.ScanArgs(t, "for", &text)
+		patience, err := time.ParseDuration(text)
+		if err != nil {
+			d.Fatalf(t, "%v", err)
+		}
+		return tr.step(restart.SetPatience{ID: arg, Patience: patience})
 	case "ready":
 		return tr.step(restart.Ready{ID: arg, Gen: tr.gen(t, d, arg)})
 	case "due":
@@ -166,7 +174,7 @@ func showAction(a restart.Action) string {
 	case restart.Wait:
 		return fmt.Sprintf("wait %v token=%d", a.Delay, a.Token)
 	case restart.GiveUp:
-		return fmt.Sprintf("give up on %s after %d failures", a.ID, a.Failures)
+		return fmt.Sprintf("give up on %s after %d failures in %v", a.ID, a.Failures, a.For)
 	case restart.Done:
 		return "done"
 	}

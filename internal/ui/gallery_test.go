@@ -137,8 +137,10 @@ func (g *gallery) many(n int) {
 				s.State, s.PageState, s.Pages[0].PageState = messages.StateWedged, messages.PageHung, messages.PageHung
 			case 13:
 				s.State, s.Connection.Primary = messages.StateRecovering, messages.LinkBackoff
+				s.Connection.RecoveringSince, s.Connection.Attempt = messages.SecondsOf(time.Now().Add(-12*time.Second)), 7
+				s.Connection.GiveUpAfterS, s.Connection.LastError = 120, "connection refused: is the browser running?"
 			case 21:
-				s.State, s.Active, s.Reason = messages.StateLost, false, "gave up on the link after 5 failures in a row; the last: connection refused"
+				s.State, s.Active, s.Reason = messages.StateLost, false, "gave up on the link after 70 failures in a row, in 2m1.3s; the last: connection refused"
 			case 30:
 				s.Connection.Anchor, s.Connection.AnchorOff = messages.LinkDown, messages.AnchorOffSingle
 			}

@@ -239,3 +239,19 @@ func TestAThousandTasks(t *testing.T) {
 	}
 	page.clean(s.url)
 }
+
+// TestARecoveringTaskSaysHowFarItIs, in the list and in its own view.
+func TestARecoveringTaskSaysHowFarItIs(t *testing.T) {
+	g := newGallery()
+	g.put("away", func(s *messages.Snapshot) {
+		s.State, s.Connection.Primary = messages.StateRecovering, messages.LinkBackoff
+		s.Connection.RecoveringSince, s.Connection.Attempt = messages.SecondsOf(time.Now().Add(-12*time.Second)), 7
+		s.Connection.GiveUpAfterS, s.Connection.LastError = 120, "connection refused: is the browser running?"
+	})
+	s := serve(t, g)
+	page := open(t, 1280, 800, "dark", s.url+"/ui/#token="+s.admin.Reveal()+"&task=away")
+	const says = `/^recovering, 1\d s of 2 min, attempt 7: connection refused$/.test(%s)`
+	page.until("the list", fmt.Sprintf(says, `document.querySelector(".task .where")?.innerText`))
+	page.until("the task's view", fmt.Sprintf(says, `document.querySelector(".task-head .reason")?.innerText`))
+	page.clean(s.url)
+}

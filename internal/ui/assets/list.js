@@ -2,7 +2,7 @@
 // thousand tasks cost what twenty do.
 
 import { attr, el, keyed, pill, show, text } from "./dom.js";
-import { count, plain, site, tone } from "./words.js";
+import { count, outage, plain, site, tone } from "./words.js";
 
 const HEIGHT = 60; // of a row, as in the style sheet
 const MARGIN = 6; // rows beyond each edge
@@ -142,7 +142,7 @@ export class List {
       const waiting = t.pending_dialogs?.length ?? 0;
       show(dialogs, waiting > 0);
       if (waiting > 0) text(dialogs, count(waiting, "dialog"));
-      text(where, t.active ? t.title || site(t.url) || "no page" : t.reason || "");
+      text(where, t.active ? outage(t.connection) || t.title || site(t.url) || "no page" : t.reason || "");
       attr(links.children[0], "data-tone", t.active ? tone(t.connection.primary) : "none");
       attr(links.children[1], "data-tone", t.active ? (t.connection.anchor_off ? "none" : tone(t.connection.anchor)) : "none");
       attr(links, "title", t.active ? `primary ${t.connection.primary}, anchor ${t.connection.anchor}` : null);

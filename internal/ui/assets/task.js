@@ -1,7 +1,7 @@
 // One task: its links, pages, actors, frames, and what happened.
 
 import { attr, confirm, el, keyed, pill, show, text, ticking, toast } from "./dom.js";
-import { bridged, clock, count, ending, now, pageHelp, plain, recoveries, recoveryWords, site, span, tone, whyNoAnchor } from "./words.js";
+import { bridged, clock, count, ending, now, outage, pageHelp, plain, recoveries, recoveryWords, site, span, tone, whyNoAnchor } from "./words.js";
 import { Refused, taskPath } from "./link.js";
 import { actorTree, branch } from "./actors.js";
 import { tree } from "./tree.js";
@@ -123,8 +123,9 @@ export class Task {
     const s = this.snapshot;
     const active = Boolean(s?.active);
     this.state.update(s === undefined ? "…" : s ? plain(s.state) : "not running", s ? tone(s.state) : "none");
-    text(this.reason, s?.reason ?? "");
-    show(this.reason, Boolean(s?.reason));
+    const reason = s?.reason || (active ? outage(s.connection) : "");
+    text(this.reason, reason);
+    show(this.reason, Boolean(reason));
     keyed(this.labels, Object.entries(s?.labels ?? {}), ([k]) => k, () => {
       const node = el("span", { class: "label" });
       node.update = ([k, v]) => text(node, `${k}=${v}`);

@@ -58,6 +58,13 @@ export function bridged({ bridge, bridge_by }) {
   return bridge && bridge !== "native" ? `, bridge ${bridge}${bridge_by ? ` by ${bridge_by}` : ""}` : "";
 }
 
+/** outage says how far a connection is that is being made anew; "" where none is. */
+export function outage({ recovering_since: since, give_up_after_s: patience, attempt, last_error: error }) {
+  if (!since) return "";
+  const why = (error ?? "").split(": ")[0];
+  return `recovering, ${span(now() - since)} of ${span(patience)}, attempt ${attempt ?? 0}${why ? `: ${why}` : ""}`;
+}
+
 const closers = {
   agent: "answered by a client", auto_policy: "answered by the task's policy", watchdog: "dismissed by the watchdog, nobody answered in time",
   remote: "closed in the browser", lost: "lost with its connection",
