@@ -77,7 +77,7 @@ func Dial(ctx context.Context, u messages.CDPURL, o DialOptions) (*Mux, error) {
 	}
 	conn, below, err := d.open(ctx, endpoint)
 	if err != nil {
-		return nil, err
+		return nil, d.withNamed(err)
 	}
 	// Chrome's messages have no bound; ours is the reader's business, since
 	// the library's would end the connection.

@@ -294,6 +294,30 @@ func FuzzResolve(f *testing.F) {
 	})
 }
 
+// TestM3: a broker on one port of this machine hands out browsers on others. What it
+// says is changed, as for a tunnel, and the error says so.
+func TestM3_AnAnswerThatWasChangedIsNamed(t *testing.T) {
+	t.Parallel()
+	broker := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/json/version" {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprint(w, `{"webSocketDebuggerUrl":"ws://127.0.0.1:34567/devtools/browser/s3cr3t-t0ken-0123456789"}`)
+	}))
+	defer broker.Close()
+	_, err := transport.Dial(t.Context(), cdpURL(t, broker.URL), transport.DialOptions{})
+	wantCode(t, err, messages.CodeUpstreamUnavailable)
+	for _, word := range []string{"404", "named port 34567", "dialled instead"} {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("%v does not say %q", err, word)
+		}
+	}
+	if strings.Contains(fmt.Sprintf("%+v", err), "s3cr3t") {
+		t.Errorf("the secret shows: %v", err)
+	}
+}
+
 // TestSecurity10: what a redirect leads to gets neither the credential nor the
 // request, where it is another party.
 func TestSecurity10_RedirectsCarryNoCredential(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -71,6 +72,18 @@ func (d *dialer) networkError(ctx context.Context, err error) error {
 func isTimeout(err error) bool {
 	var e net.Error
 	return errors.As(err, &e) && e.Timeout()
+}
+
+// withNamed adds to a failed handshake that the browser's own answer named another
+// port: behind a tunnel that is the far side's, at a broker it may be the browser's.
+func (d *dialer) withNamed(err error) error {
+	e, ok := errors.AsType[*messages.Error](err)
+	if !ok || d.named == "" {
+		return err
+	}
+	return &messages.Error{Code: e.Code, Details: e.Details, Message: e.Message + fmt.Sprintf(
+		"; %s named port %s, and port %s was dialled instead, as through a tunnel: if the browser listens on port %s, give that address as cdp_url",
+		versionPath, d.named, portOf(d.asked), d.named)}
 }
 
 // statusError says what an HTTP status other than the expected one means.

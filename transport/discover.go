@@ -60,6 +60,7 @@ type dialer struct {
 	own        bool   // the deadline is ours, not the caller's
 	// noDiscovery: somebody answered, and has no /json/version.
 	noDiscovery bool
+	named       string // the port in the browser's answer, where another is dialled
 }
 
 // ownClient obeys no proxy, and keeps no connection: a browser that was asked
@@ -255,6 +256,9 @@ func (d *dialer) believe(said string) (*url.URL, error) {
 			return nil, d.unavailable("%s was asked over TLS and names an endpoint without TLS", versionPath)
 		}
 		return u, nil
+	}
+	if portOf(u) != portOf(d.asked) {
+		d.named = portOf(u)
 	}
 	u.Host = d.asked.Host
 	if isSecure(d.asked) {

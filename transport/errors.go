@@ -84,6 +84,15 @@ func (e *LinkError) Error() string {
 	return s
 }
 
+// Why is the cause, with the code and the reason of the peer's close frame where
+// there was one. A service says there that a session has expired, or a key is wrong.
+func (e *LinkError) Why() string {
+	if e.Cause == CauseClosed && e.Err != nil {
+		return string(e.Cause) + ": " + e.Err.Error()
+	}
+	return string(e.Cause)
+}
+
 // Unwrap gives [ErrLinkClosed] and the error underneath.
 func (e *LinkError) Unwrap() []error {
 	if e.Err == nil {
