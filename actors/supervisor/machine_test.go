@@ -95,6 +95,33 @@ func TestAPageChangeNamesItsFields(t *testing.T) {
 	}
 }
 
+// A popup has no URL until its first document; nobody is told of a page without one.
+func TestM2_APageIsNeverWithoutAURL(t *testing.T) {
+	t.Parallel()
+	b := attached(t)
+	effects := b.step(messages.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: messages.TargetInfo{ID: "Q", Type: "page", Opener: "P"}, Waiting: true})
+	told := 0
+	for _, e := range effects {
+		if p, ok := e.(supervisor.Publish); ok {
+			for _, ev := range p.Events {
+				if ev.Page != nil && ev.Page.TargetID == "Q" {
+					if told++; ev.Page.URL != "about:blank" {
+						t.Errorf("%s with URL %q", ev.Type, ev.Page.URL)
+					}
+				}
+			}
+		}
+	}
+	if told == 0 {
+		t.Error("nobody was told of the page")
+	}
+	for _, p := range b.m.Snapshot().Pages {
+		if p.TargetID == "Q" && p.URL != "about:blank" {
+			t.Errorf("snapshot with URL %q", p.URL)
+		}
+	}
+}
+
 func TestMachine(t *testing.T) {
 	t.Parallel()
 	t.Run("what a link that is gone says changes nothing", func(t *testing.T) {

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -278,7 +279,7 @@ func (m *Machine) page(t messages.TargetID) messages.Page { return m.pageWith(t,
 func (m *Machine) pageWith(t messages.TargetID, bridge string) messages.Page {
 	p := m.pages.At(t)
 	v := messages.Page{
-		TargetID: t, SessionID: p.session, URL: p.info.URL, Title: p.info.Title, PageState: m.pageState(t), Bridge: bridge,
+		TargetID: t, SessionID: p.session, URL: cmp.Or(p.info.URL, "about:blank"), Title: p.info.Title, PageState: m.pageState(t), Bridge: bridge,
 	}
 	if p.info.Opener != "" {
 		opener := p.info.Opener
