@@ -30,25 +30,25 @@ func (n *Node) Respond(ctx context.Context, id messages.TaskID, a messages.Dialo
 	return closed, err
 }
 
-func (n *Node) respond(ctx context.Context, id messages.TaskID, a messages.DialogAnswer) (messages.ClosedDialog, error) {
-	b, v, err := n.living(id)
-	if err != nil {
-		return messages.ClosedDialog{}, err
+func (n *Node) respond(ctx context.Context, id messages.TaskID, a messages.DialogAnswer) (closed messages.ClosedDialog, err error) {
+	p, took := patience{wait: a.Wait(), within: answerBudget + a.Wait()}, time.Duration(-1)
+	err = n.patiently(ctx, id, p, func(b *supervisor.Board, v *supervisor.View, left time.Duration) error {
+		began, answers := time.Now(), make(answers, 1)
+		n.sys.Send(v.Supervisor, messages.AnswerDialog{Answer: a, Reply: answers.give})
+		// A page waits: what bounds the wait for it is made while it is on its way.
+		ctx, cancel := context.WithTimeout(ctx, min(left, answerBudget))
+		defer cancel()
+		c, err := n.await(ctx, b.Ended(), answers)
+		took = time.Since(began)
+		if err == nil {
+			closed = c.(messages.ClosedDialog)
+		}
+		return err
+	})
+	if took >= 0 {
+		n.metrics.Answered(took, err)
 	}
-	b.Begin()
-	defer b.Done()
-	n.restrict(ctx, id)
-	began, answers := time.Now(), make(answers, 1)
-	n.sys.Send(v.Supervisor, messages.AnswerDialog{Answer: a, Reply: answers.give})
-	// A page waits: what bounds the wait for it is made while it is on its way.
-	ctx, cancel := context.WithTimeout(ctx, answerBudget)
-	defer cancel()
-	closed, err := n.await(ctx, b.Ended(), answers)
-	n.metrics.Answered(time.Since(began), err)
-	if err != nil {
-		return messages.ClosedDialog{}, err
-	}
-	return closed.(messages.ClosedDialog), nil
+	return closed, err
 }
 
 // Navigate sends a page somewhere and waits until it is as far as the request
@@ -67,32 +67,31 @@ func (n *Node) Navigate(ctx context.Context, id messages.TaskID, r messages.Navi
 	return res, err
 }
 
-func (n *Node) navigate(ctx context.Context, id messages.TaskID, r messages.NavigateRequest) (messages.NavigateResult, error) {
-	b, v, err := n.living(id)
-	if err != nil {
-		return messages.NavigateResult{}, err
-	}
-	defer b.Use()()
-	n.restrict(ctx, id)
-	if err := n.checkAddress(ctx, id, v, r.URL); err != nil {
-		return messages.NavigateResult{}, err
-	}
-	if r.TargetID != "" {
-		if err := n.checkPage(ctx, v, r.TargetID); err != nil {
-			return messages.NavigateResult{}, err
+func (n *Node) navigate(ctx context.Context, id messages.TaskID, r messages.NavigateRequest) (res messages.NavigateResult, err error) {
+	p := patience{wait: r.Wait(), within: r.Timeout()}
+	err = n.patiently(ctx, id, p, func(b *supervisor.Board, v *supervisor.View, left time.Duration) error {
+		if err := n.checkAddress(ctx, id, v, r.URL); err != nil {
+			return err
 		}
-	}
-	// The session ends the navigation in time; this is for the case that the
-	// session is gone.
-	ctx, cancel := context.WithTimeout(ctx, r.Timeout()+answerBudget)
-	defer cancel()
-	res, err := n.ask(ctx, b.Ended(), func(reply messages.ReplyTo) {
-		n.sys.Send(v.Supervisor, messages.Navigate{Request: r, Reply: reply})
+		if r.TargetID != "" {
+			if err := n.checkPage(ctx, v, r.TargetID); err != nil {
+				return err
+			}
+		}
+		r.TimeoutS = left.Seconds()
+		// The session ends the navigation in time; this is for the case that the
+		// session is gone.
+		ctx, cancel := context.WithTimeout(ctx, left+answerBudget)
+		defer cancel()
+		arrived, err := n.ask(ctx, b.Ended(), func(reply messages.ReplyTo) {
+			n.sys.Send(v.Supervisor, messages.Navigate{Request: r, Reply: reply})
+		})
+		if err == nil {
+			res = arrived.(messages.NavigateResult)
+		}
+		return err
 	})
-	if err != nil {
-		return messages.NavigateResult{}, err
-	}
-	return res.(messages.NavigateResult), nil
+	return res, err
 }
 
 // CDP runs one raw command on the task's own connection and returns Chrome's
@@ -108,27 +107,25 @@ func (n *Node) CDP(ctx context.Context, id messages.TaskID, r messages.CDPReques
 	return n.runCDP(ctx, id, r)
 }
 
-func (n *Node) runCDP(ctx context.Context, id messages.TaskID, r messages.CDPRequest) (messages.CDPResult, error) {
-	b, v, err := n.living(id)
-	if err != nil {
-		return messages.CDPResult{}, err
-	}
-	b.Begin()
-	defer b.Done()
+func (n *Node) runCDP(ctx context.Context, id messages.TaskID, r messages.CDPRequest) (res messages.CDPResult, err error) {
 	if string(r.Params) == "null" {
 		r.Params = nil
 	}
-	n.restrict(ctx, id)
 	r.IsScoped = r.IsScoped || messages.CallerOf(ctx).IsScoped
-	if err := n.checkCommand(ctx, id, v, r); err != nil {
-		return messages.CDPResult{}, err
-	}
-	call := rawCall{node: n, id: id, board: b, view: v, req: r}
-	result, err := call.run(ctx)
-	if err != nil {
-		return messages.CDPResult{}, err
-	}
-	return messages.CDPResult{Result: result}, nil
+	within := r.Timeout()
+	err = n.patiently(ctx, id, patience{wait: r.Wait(), within: within}, func(b *supervisor.Board, v *supervisor.View, left time.Duration) error {
+		if left != within {
+			r.TimeoutS = left.Seconds()
+		}
+		if err := n.checkCommand(ctx, id, v, r); err != nil {
+			return err
+		}
+		call := rawCall{node: n, id: id, board: b, view: v, req: r}
+		result, err := call.run(ctx)
+		res.Result = result
+		return err
+	})
+	return res, err
 }
 
 // checkPage says whether t is a page of the task, and if not, whose.

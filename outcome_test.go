@@ -80,7 +80,9 @@ func TestACommandForAFrame(t *testing.T) {
 		w.b.RefuseConnections(true)
 		w.b.DropConnections()
 		synctest.Wait()
-		_, err := w.evaluateIn(w.ctx, child, "for the child")
+		_, err := w.node.CDP(w.ctx, "t", messages.CDPRequest{
+			Method: "Runtime.evaluate", Params: json.RawMessage(`{"expression":"for the child"}`), FrameID: child, WaitS: float(0),
+		})
 		w.wantSent(err, false)
 		w.b.RefuseConnections(false)
 		time.Sleep(10 * time.Second)

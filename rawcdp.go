@@ -35,6 +35,9 @@ func (c rawCall) run(ctx context.Context) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
+	if m == lifecycleMethod && !keepsLifecycle(c.req.Params) {
+		return nil, messages.Errorf(messages.CodeForbidden, "%s is available with {\"enabled\": true} only: navigations could not tell any more when a page has loaded", m)
+	}
 	c.req.Params = ruling.Params
 	if by, ok := own[m]; ok {
 		ctx, cancel := context.WithTimeout(ctx, c.req.Timeout())
@@ -104,10 +107,15 @@ func notConnected() *messages.Error {
 
 // on runs the command on a session, and says afterwards what kept it.
 func (c rawCall) on(ctx context.Context, s supervisor.Session) (json.RawMessage, error) {
+	waits := c.req.OnDialog == messages.OnDialogWait
 	if err := admit(s, c.req.Method); err != nil {
+		if waits && messages.CodeOf(err) == messages.CodeBlockedByDialog {
+			return nil, &heldBack{err}
+		}
 		return nil, err
 	}
-	result, err := s.Port.Call(ctx, c.req.Method, c.req.Params, c.req.Timeout())
+	call := session.AgentCall{Method: c.req.Method, Params: c.req.Params, Timeout: c.req.Timeout(), AwaitsDialog: waits}
+	result, err := s.Port.Do(ctx, call)
 	if err == nil {
 		if session.DisarmsBridge(c.req.Method) {
 			s.Port.Rearm(ctx, c.req.Method)
@@ -124,6 +132,8 @@ func (c rawCall) on(ctx context.Context, s supervisor.Session) (json.RawMessage,
 		}
 	case isSessionGone(err):
 		return nil, c.gone(s)
+	case len(c.req.Params) == 0 && wantsParams(err):
+		return nil, &messages.Error{Code: messages.CodeCDPError, Message: c.req.Method + " wants parameters; give them as params", Details: detailsOf(err)}
 	}
 	return nil, err
 }

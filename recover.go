@@ -2,7 +2,9 @@ package holdfast
 
 import (
 	"context"
+	"time"
 
+	"holdfast/actors/supervisor"
 	"holdfast/messages"
 )
 
@@ -15,25 +17,24 @@ func (n *Node) Recover(ctx context.Context, id messages.TaskID, r messages.Recov
 	if err := r.Validate(); err != nil {
 		return messages.RecoverResult{}, err
 	}
-	b, v, err := n.living(id)
-	if err != nil {
-		return messages.RecoverResult{}, err
-	}
-	defer b.Use()()
-	n.restrict(ctx, id)
-	if r.TargetID != "" {
-		if err := n.checkPage(ctx, v, r.TargetID); err != nil {
-			return messages.RecoverResult{}, err
+	var res messages.RecoverResult
+	budget := r.Action.Budget() + answerBudget
+	err := n.patiently(ctx, id, patience{wait: r.Wait(), within: r.Wait() + budget}, func(b *supervisor.Board, v *supervisor.View, left time.Duration) error {
+		if r.TargetID != "" {
+			if err := n.checkPage(ctx, v, r.TargetID); err != nil {
+				return err
+			}
 		}
-	}
-	// The supervisor ends it in time; this is for one that does not come to it.
-	ctx, cancel := context.WithTimeout(ctx, r.Action.Budget()+answerBudget)
-	defer cancel()
-	res, err := n.ask(ctx, b.Ended(), func(reply messages.ReplyTo) {
-		n.sys.Send(v.Supervisor, messages.RecoverPage{Request: r, Reply: reply})
+		// The supervisor ends it in time; this is for one that does not come to it.
+		ctx, cancel := context.WithTimeout(ctx, min(left, budget))
+		defer cancel()
+		recovered, err := n.ask(ctx, b.Ended(), func(reply messages.ReplyTo) {
+			n.sys.Send(v.Supervisor, messages.RecoverPage{Request: r, Reply: reply})
+		})
+		if err == nil {
+			res = recovered.(messages.RecoverResult)
+		}
+		return err
 	})
-	if err != nil {
-		return messages.RecoverResult{}, err
-	}
-	return res.(messages.RecoverResult), nil
+	return res, err
 }

@@ -29,7 +29,11 @@ func RecoverActions() []RecoverAction {
 type RecoverRequest struct {
 	Action   RecoverAction `json:"action"`
 	TargetID TargetID      `json:"target_id,omitempty"`
+	WaitS    *float64      `json:"wait_s,omitempty"`
 }
+
+// Wait is WaitS as a duration, or the default.
+func (r RecoverRequest) Wait() time.Duration { return waitOf(r.WaitS) }
 
 // Validate checks the request's form; what the page's state allows is the
 // task's to say.
@@ -39,7 +43,10 @@ func (r RecoverRequest) Validate() error {
 	default:
 		return Errorf(CodeInvalidArgument, "action must be release, reload, close or reattach")
 	}
-	return CheckOpaqueID("target_id", string(r.TargetID))
+	if err := CheckOpaqueID("target_id", string(r.TargetID)); err != nil {
+		return err
+	}
+	return checkWait(r.WaitS)
 }
 
 // Budget is how long the action may take to have its effect.

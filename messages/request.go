@@ -12,6 +12,9 @@ type DialogAnswer struct {
 	Action     string   `json:"action"`
 	PromptText *string  `json:"prompt_text,omitempty"`
 	DialogID   DialogID `json:"dialog_id,omitempty"`
+	// WaitS is how long the answer waits for a link to the browser, in seconds: nil
+	// is [DefaultWait], and 0 fails at once. So it is in every request.
+	WaitS *float64 `json:"wait_s,omitempty"`
 }
 
 // The two actions of an answer.
@@ -32,8 +35,14 @@ func (a DialogAnswer) Validate() error {
 	if a.PromptText != nil && len(*a.PromptText) > MaxPromptText {
 		return Errorf(CodeMessageTooLarge, "prompt_text is longer than %d bytes", MaxPromptText)
 	}
-	return CheckOpaqueID("dialog_id", string(a.DialogID))
+	if err := CheckOpaqueID("dialog_id", string(a.DialogID)); err != nil {
+		return err
+	}
+	return checkWait(a.WaitS)
 }
+
+// Wait is WaitS as a duration, or the default.
+func (a DialogAnswer) Wait() time.Duration { return waitOf(a.WaitS) }
 
 // WaitUntil says when a navigation counts as done.
 type WaitUntil string
@@ -54,6 +63,7 @@ type NavigateRequest struct {
 	TargetID  TargetID  `json:"target_id,omitempty"`
 	WaitUntil WaitUntil `json:"wait_until,omitempty"`
 	TimeoutS  float64   `json:"timeout_s,omitempty"`
+	WaitS     *float64  `json:"wait_s,omitempty"` // within the timeout
 }
 
 // Bounds and defaults of calls.
@@ -67,11 +77,11 @@ const (
 
 // Validate checks every field and its bounds.
 func (r NavigateRequest) Validate() error {
-	if r.URL == "" {
-		return Errorf(CodeInvalidArgument, "url is missing")
-	}
 	if len(r.URL) > MaxURLLength {
 		return Errorf(CodeMessageTooLarge, "url is longer than %d bytes", MaxURLLength)
+	}
+	if err := checkDestination(r.URL); err != nil {
+		return err
 	}
 	switch r.WaitUntil {
 	case "", WaitCommit, WaitDOMContentLoaded, WaitLoad, WaitNetworkIdle0, WaitNetworkIdle2:
@@ -81,11 +91,17 @@ func (r NavigateRequest) Validate() error {
 	if err := CheckOpaqueID("target_id", string(r.TargetID)); err != nil {
 		return err
 	}
+	if err := checkWait(r.WaitS); err != nil {
+		return err
+	}
 	return checkTimeout(r.TimeoutS)
 }
 
 // Timeout is TimeoutS as a duration, or the default.
 func (r NavigateRequest) Timeout() time.Duration { return timeout(r.TimeoutS, DefaultNavigateTimeout) }
+
+// Wait is WaitS as a duration, or the default.
+func (r NavigateRequest) Wait() time.Duration { return waitOf(r.WaitS) }
 
 // NavigateResult is where a navigation ended.
 type NavigateResult struct {
@@ -106,6 +122,8 @@ type CDPRequest struct {
 	FrameID  FrameID         `json:"frame_id,omitempty"`
 	TargetID TargetID        `json:"target_id,omitempty"`
 	TimeoutS float64         `json:"timeout_s,omitempty"`
+	WaitS    *float64        `json:"wait_s,omitempty"` // within the timeout
+	OnDialog OnDialog        `json:"on_dialog,omitempty"`
 	// IsScoped says that the caller's token is good for a task or a tenant only,
 	// which restricts what it may run. The gate sets it.
 	IsScoped bool `json:"-"`
@@ -134,11 +152,20 @@ func (r CDPRequest) Validate() error {
 	if err := CheckOpaqueID("target_id", string(r.TargetID)); err != nil {
 		return err
 	}
+	if err := checkWait(r.WaitS); err != nil {
+		return err
+	}
+	if err := r.OnDialog.validate(); err != nil {
+		return err
+	}
 	return checkTimeout(r.TimeoutS)
 }
 
 // Timeout is TimeoutS as a duration, or the default.
 func (r CDPRequest) Timeout() time.Duration { return timeout(r.TimeoutS, DefaultCDPTimeout) }
+
+// Wait is WaitS as a duration, or the default.
+func (r CDPRequest) Wait() time.Duration { return waitOf(r.WaitS) }
 
 // CDPResult is Chrome's own result, untouched.
 type CDPResult struct {

@@ -174,7 +174,9 @@ func TestStart(t *testing.T) {
 			if r := o.only(t, "cancelled"); !errors.Is(r.Err, stop) {
 				t.Errorf("cancelled: %+v", r)
 			}
-			n := m.Interrupt("S", stop, func(method string, age time.Duration) bool { return method == "A.user" && age == 2*time.Second })
+			n := m.Interrupt("S", stop, func(c transport.PendingCall, age time.Duration) bool {
+				return c.Method == "A.user" && age == 2*time.Second
+			})
 			if r := o.only(t, "user"); n != 1 || !errors.Is(r.Err, stop) {
 				t.Errorf("interrupted %d: %+v", n, r)
 			}

@@ -32,6 +32,9 @@ type Call struct {
 	StallAfter time.Duration
 	// User marks an agent's call: Interrupt sees it.
 	User bool
+	// Patient marks an agent's call that waits until a dialog is answered: Interrupt
+	// tells it from others.
+	Patient bool
 	// Direct has the command written within Start, as Await does, unless that would
 	// have to wait: it is what somebody waits for.
 	Direct bool
@@ -54,6 +57,7 @@ type PendingCall struct {
 	Method  string
 	Started time.Time
 	User    bool
+	Patient bool
 }
 
 // pending is a call in the table. Whoever deletes it from there tells its
@@ -69,6 +73,7 @@ type pending struct {
 	done     func(Reply)
 	wait     *waiter
 	user     bool
+	patient  bool
 	sent     bool
 }
 
@@ -116,7 +121,7 @@ func (m *Mux) start(c *Call, w *waiter) CallID {
 		p = pendings.Get().(*pending)
 		*p = pending{
 			session: c.SessionID, method: c.Method, started: m.now(), deadline: never, stallAt: never,
-			stalled: c.Stalled, through: c.Succeeded, done: c.Done, wait: w, user: c.User,
+			stalled: c.Stalled, through: c.Succeeded, done: c.Done, wait: w, user: c.User, patient: c.Patient,
 		}
 		if c.Timeout > 0 {
 			p.deadline = p.started + c.Timeout
@@ -226,10 +231,10 @@ func (m *Mux) Cancel(id CallID, err error) bool { return m.complete(id, Reply{Er
 // Interrupt gives the outcome err to every call of an agent on the session
 // that match accepts, and returns how many. Match is called without a lock;
 // age counts from Start.
-func (m *Mux) Interrupt(session messages.SessionID, err error, match func(method string, age time.Duration) bool) int {
+func (m *Mux) Interrupt(session messages.SessionID, err error, match func(c PendingCall, age time.Duration) bool) int {
 	now, n := time.Now(), 0
 	for _, p := range m.Pending(session) {
-		if p.User && match(p.Method, now.Sub(p.Started)) && m.Cancel(p.ID, err) {
+		if p.User && match(p, now.Sub(p.Started)) && m.Cancel(p.ID, err) {
 			n++
 		}
 	}
@@ -255,7 +260,7 @@ func (m *Mux) Pending(session messages.SessionID) []PendingCall {
 	var calls []PendingCall
 	for id, p := range m.pending {
 		if p.session == session {
-			calls = append(calls, PendingCall{ID: id, Method: p.method, Started: m.born.Add(p.started), User: p.user})
+			calls = append(calls, PendingCall{ID: id, Method: p.method, Started: m.born.Add(p.started), User: p.user, Patient: p.patient})
 		}
 	}
 	return calls

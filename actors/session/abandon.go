@@ -14,7 +14,7 @@ func gone() *messages.Error {
 // abandon answers every navigation that still waits.
 func (m *Machine) abandon() {
 	for _, n := range m.waiting() {
-		n.reply(nil, gone())
+		n.reply(nil, gone().With("sent", n.begun))
 	}
 	m.navs = nil
 }

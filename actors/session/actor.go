@@ -130,9 +130,10 @@ func (p *Page) carryOut(c *guard.Context, effects []Effect) {
 			p.mux.Suspect()
 		case Interrupt:
 			now := c.Now()
-			p.mux.Interrupt(p.machine.cfg.Session, e.Err, func(method string, age time.Duration) bool {
-				return (e.Before.IsZero() || now.Add(-age).Before(e.Before)) &&
-					(!e.Renderer || NeedsRenderer(method) || LosesDialog(method) || isInput(method))
+			byDialog := e.Err.Code == messages.CodeBlockedByDialog
+			p.mux.Interrupt(p.machine.cfg.Session, e.Err, func(call transport.PendingCall, age time.Duration) bool {
+				return (e.Before.IsZero() || now.Add(-age).Before(e.Before)) && !(byDialog && call.Patient) &&
+					(!e.Renderer || NeedsRenderer(call.Method) || LosesDialog(call.Method) || isInput(call.Method))
 			})
 		case Answer:
 			// By way of the frames, which are part of what a result follows from;

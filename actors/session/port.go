@@ -41,12 +41,27 @@ func (p *Port) LivedSince(t time.Time) bool {
 	return lived != 0 && p.made.Add(time.Duration(lived)).After(t)
 }
 
-// Call runs one command and waits for its outcome, at most timeout long. Every
-// error is an [*messages.Error]; the link outlives a cancelled ctx.
+// AgentCall is one raw CDP command of an agent.
+type AgentCall struct {
+	Method  string
+	Params  []byte
+	Timeout time.Duration
+	// AwaitsDialog says that a dialog which opens meanwhile does not end the call.
+	AwaitsDialog bool
+}
+
+// Call is [Port.Do] for a command that a dialog ends.
 func (p *Port) Call(ctx context.Context, method string, params []byte, timeout time.Duration) ([]byte, error) {
+	return p.Do(ctx, AgentCall{Method: method, Params: params, Timeout: timeout})
+}
+
+// Do runs one command and waits for its outcome, at most Timeout long. Every
+// error is an [*messages.Error]; the link outlives a cancelled ctx.
+func (p *Port) Do(ctx context.Context, c AgentCall) ([]byte, error) {
+	method, params := c.Method, c.Params
 	call := transport.Call{
-		SessionID: p.Session, Method: method, Params: params, Timeout: timeout, User: true,
-		Stalled: p.stalled, StallAfter: StallAfter,
+		SessionID: p.Session, Method: method, Params: params, Timeout: c.Timeout, User: true,
+		Stalled: p.stalled, StallAfter: StallAfter, Patient: c.AwaitsDialog,
 	}
 	if wanted.Keeps(method) {
 		send, answer, err := p.wanted.Prepare(p.place, method, params)
@@ -111,12 +126,12 @@ func callError(err error, sent bool) *messages.Error {
 		}
 		return messages.Errorf(messages.CodeCDPError, "%s", rpc.Message).With("cdp", chrome)
 	case errors.As(err, &link):
-		return messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser ended (%s); the command was not repeated", link.Cause).
+		return messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser ended (%s); the command was not repeated", link.Why()).
 			With("sent", sent)
 	case errors.Is(err, transport.ErrTooLarge):
 		return messages.Errorf(messages.CodeMessageTooLarge, "the browser's reply is larger than %d bytes", messages.MaxCDPMessage)
 	case errors.Is(err, transport.ErrOverloaded):
-		return messages.Errorf(messages.CodeUpstreamUnavailable, "too much waits to be written to the browser").With("sent", false)
+		return messages.Errorf(messages.CodeUpstreamUnavailable, "too much waits to be written to the browser").With("sent", false).With("overloaded", true)
 	case errors.Is(err, transport.ErrInvalidCall):
 		return messages.Errorf(messages.CodeInvalidArgument, "the method or its params are malformed")
 	case errors.Is(err, transport.ErrTimeout), errors.Is(err, context.DeadlineExceeded):

@@ -191,6 +191,25 @@ func (b *Board) After(version uint64) ([]messages.Event, <-chan struct{}) {
 	return events, b.wait
 }
 
+// Changed is closed once the task's version is another than version.
+func (b *Board) Changed(version uint64) <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.View().Snapshot.Version != version {
+		return closed
+	}
+	if b.wait == nil {
+		b.wait = make(chan struct{})
+	}
+	return b.wait
+}
+
+var closed = func() <-chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
 // eventLocked is the n-th event from the end.
 func (b *Board) eventLocked(n int) *record {
 	return &b.events[(b.oldest+len(b.events)-n)%len(b.events)]

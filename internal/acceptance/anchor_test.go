@@ -191,7 +191,9 @@ func (k *task) outlives(p *chromiumtest.FaultProxy, l place, kind, action string
 	// debugger answers.
 	if kind != "beforeunload" && (away || !k.answersAsked()) {
 		k.atOnceErr("a call meanwhile", code, func() error {
-			_, err := evalOn(k.ctx, k.node, k.id, l.where(), "1")
+			where := l.where()
+			where.WaitS = new(float64)
+			_, err := evalOn(k.ctx, k.node, k.id, where, "1")
 			return err
 		})
 	}

@@ -117,7 +117,7 @@ func TestF7_ALostSessionLeavesItsFrame(t *testing.T) {
 		n, ok := node(tree, below.FrameID)
 		return ok && n.SessionID == "" && len(tree.Children) == 3
 	})
-	_, err := k.tryEval(f.FrameID, "1")
+	_, err := evalOn(k.ctx, k.node, k.id, messages.CDPRequest{FrameID: f.FrameID, WaitS: new(float64)}, "1")
 	wantCode(t, err, messages.CodeUpstreamUnavailable)
 	if got := k.eval("", "document.title"); got != `"/nested"` {
 		t.Errorf("the page says %s", got)

@@ -108,7 +108,7 @@ func FuzzBodies(f *testing.F) {
 	all := api.RouteTable()
 	for i := range all {
 		for _, s := range []string{
-			"", "{}", "null", "[]", `{"action":"accept","prompt_text":"x"}`, `{"url":"http://a.test/","timeout_s":1}`,
+			"", "{}", "null", "[]", `{"action":"accept","prompt_text":"x"}`, `{"url":"http://a.test/","timeout_s":1,"wait_s":0}`, `{"method":"A.b","on_dialog":"wait","wait_s":1e308}`,
 			`{"method":"Runtime.evaluate","params":{"expression":"1"}}`, `{"cdp_url":"ws://h/x","labels":{"a":"b"}}`, `{"launch":{"headless":true}}`, "{\"url\":\"\xff\"}", `{"kill":"both"}`, `{"action":"release","target_id":"T"}`,
 		} {
 			f.Add(uint8(i), s)

@@ -33,8 +33,8 @@ func TestShutdown(t *testing.T) {
 			})
 			l, s := b.serve()
 			stream := b.open(l, "GET", "/v1/tasks/one/events")
-			call := b.open(l, "POST", "/v1/tasks/one/navigate", "Content-Length: 11\r\n")
-			fmt.Fprint(call, `{"url":"x"}`)
+			call := b.open(l, "POST", "/v1/tasks/one/navigate", "Content-Length: 18\r\n")
+			fmt.Fprint(call, `{"url":"http://x"}`)
 			answers := make(chan int, 2)
 			for _, c := range []net.Conn{stream, call} {
 				go func() {
@@ -116,8 +116,8 @@ func TestSlowRequestsAreCut(t *testing.T) {
 				return messages.NavigateResult{URL: r.URL}, nil
 			}})
 			l, _ := b.serve()
-			c := b.open(l, "POST", "/v1/tasks/one/navigate", "Content-Length: 11\r\n")
-			fmt.Fprint(c, `{"url":"x"}`)
+			c := b.open(l, "POST", "/v1/tasks/one/navigate", "Content-Length: 18\r\n")
+			fmt.Fprint(c, `{"url":"http://x"}`)
 			res, err := http.ReadResponse(bufio.NewReader(c), nil)
 			if err != nil || res.StatusCode != 200 {
 				t.Error(res, err)

@@ -121,27 +121,29 @@ func printDialog(w io.Writer, d messages.Dialog, tree *messages.FrameTree, now t
 }
 
 type dialogAcceptCmd struct {
-	ID     taskID  `arg:"" help:"The task."`
-	Text   *string `placeholder:"TEXT" help:"What a prompt gets; its default text when not given."`
-	Dialog string  `placeholder:"ID" help:"Which dialog, where several are open."`
+	ID     taskID   `arg:"" help:"The task."`
+	Text   *string  `placeholder:"TEXT" help:"What a prompt gets; its default text when not given."`
+	Dialog string   `placeholder:"ID" help:"Which dialog, where several are open."`
+	Wait   *seconds `aliases:"wait-link" placeholder:"SECONDS" help:"How long it waits for a lost connection to the browser; 0: not at all. Default: 5."`
 }
 
 // Run implements the command.
 func (c *dialogAcceptCmd) Run(r *run) error {
-	return r.answer(c.ID.TaskID, messages.DialogAnswer{Action: messages.ActionAccept, PromptText: c.Text, DialogID: messages.DialogID(c.Dialog)})
+	return r.answer(c.ID.TaskID, messages.DialogAnswer{Action: messages.ActionAccept, PromptText: c.Text, DialogID: messages.DialogID(c.Dialog), WaitS: c.Wait.given()})
 }
 
 // dialogDismissCmd takes --text because the contract's grammar does; a
 // dismissed dialog has no use for it (D13).
 type dialogDismissCmd struct {
-	ID     taskID  `arg:"" help:"The task."`
-	Text   *string `placeholder:"TEXT" help:"Of no effect: a dismissed dialog returns none."`
-	Dialog string  `placeholder:"ID" help:"Which dialog, where several are open."`
+	ID     taskID   `arg:"" help:"The task."`
+	Text   *string  `placeholder:"TEXT" help:"Of no effect: a dismissed dialog returns none."`
+	Dialog string   `placeholder:"ID" help:"Which dialog, where several are open."`
+	Wait   *seconds `aliases:"wait-link" placeholder:"SECONDS" help:"How long it waits for a lost connection to the browser; 0: not at all. Default: 5."`
 }
 
 // Run implements the command.
 func (c *dialogDismissCmd) Run(r *run) error {
-	return r.answer(c.ID.TaskID, messages.DialogAnswer{Action: messages.ActionDismiss, PromptText: c.Text, DialogID: messages.DialogID(c.Dialog)})
+	return r.answer(c.ID.TaskID, messages.DialogAnswer{Action: messages.ActionDismiss, PromptText: c.Text, DialogID: messages.DialogID(c.Dialog), WaitS: c.Wait.given()})
 }
 
 func (r *run) answer(id messages.TaskID, a messages.DialogAnswer) error {

@@ -14,11 +14,13 @@ type navigateCmd struct {
 	Target  string  `placeholder:"ID" help:"Which page; the current one when not given."`
 	Wait    string  `placeholder:"MOMENT" help:"When it counts as done: commit, domcontentloaded, load, networkidle0 or networkidle2."`
 	Timeout seconds `placeholder:"SECONDS" help:"How long it may take."`
+
+	LinkWait *seconds `name:"wait-link" placeholder:"SECONDS" help:"How long it waits for a lost connection to the browser; 0: not at all. Default: 5."`
 }
 
 // Run implements the command.
 func (c *navigateCmd) Run(r *run) error {
-	req := messages.NavigateRequest{URL: c.URL, TargetID: messages.TargetID(c.Target), WaitUntil: messages.WaitUntil(c.Wait), TimeoutS: float64(c.Timeout)}
+	req := messages.NavigateRequest{URL: c.URL, TargetID: messages.TargetID(c.Target), WaitUntil: messages.WaitUntil(c.Wait), TimeoutS: float64(c.Timeout), WaitS: c.LinkWait.given()}
 	if err := req.Validate(); err != nil {
 		return &usageError{err: err}
 	}
@@ -44,13 +46,15 @@ func (c *navigateCmd) Run(r *run) error {
 }
 
 type cdpCmd struct {
-	ID       taskID  `arg:"" help:"The task."`
-	Method   string  `arg:"" help:"The method, such as Runtime.evaluate."`
-	Params   string  `arg:"" optional:"" name:"params-json" help:"Its parameters, a JSON object. - reads them from standard input."`
-	Frame    string  `placeholder:"ID" help:"An out-of-process iframe to run it in; the beginning of its id is enough."`
-	FrameURL string  `name:"frame-url" placeholder:"PART" help:"The same, by a part of its URL."`
-	Target   string  `placeholder:"ID" help:"A page to run it in; the current one when not given."`
-	Timeout  seconds `placeholder:"SECONDS" help:"How long it may take."`
+	ID       taskID   `arg:"" help:"The task."`
+	Method   string   `arg:"" help:"The method, such as Runtime.evaluate."`
+	Params   string   `arg:"" optional:"" name:"params-json" help:"Its parameters, a JSON object. - reads them from standard input."`
+	Frame    string   `placeholder:"ID" help:"An out-of-process iframe to run it in; the beginning of its id is enough."`
+	FrameURL string   `name:"frame-url" placeholder:"PART" help:"The same, by a part of its URL."`
+	Target   string   `placeholder:"ID" help:"A page to run it in; the current one when not given."`
+	Timeout  seconds  `placeholder:"SECONDS" help:"How long it may take."`
+	Wait     *seconds `aliases:"wait-link" placeholder:"SECONDS" help:"How long it waits for a lost connection to the browser; 0: not at all. Default: 5."`
+	OnDialog string   `placeholder:"WHAT" help:"What a dialog that holds it up means: fail (at once; the default), or wait (for its answer, as long as --timeout lets it)."`
 }
 
 // Run implements the command.
@@ -62,7 +66,7 @@ func (c *cdpCmd) Run(r *run) error {
 			return err
 		}
 	}
-	req := messages.CDPRequest{Method: c.Method, FrameID: messages.FrameID(c.Frame), TargetID: messages.TargetID(c.Target), TimeoutS: float64(c.Timeout)}
+	req := messages.CDPRequest{Method: c.Method, FrameID: messages.FrameID(c.Frame), TargetID: messages.TargetID(c.Target), TimeoutS: float64(c.Timeout), WaitS: c.Wait.given(), OnDialog: messages.OnDialog(c.OnDialog)}
 	if len(bytes.TrimSpace(params)) > 0 {
 		req.Params = params
 	}

@@ -213,7 +213,7 @@ func TestJSONIsTheNodes(t *testing.T) {
 		}
 	}
 	for line, key := range map[string]string{
-		"task start one --json": "task_id", "dialog accept one --json": "dialog", "navigate one x --json": "url", "cdp one A.b --json": "result", "recover one close --json": "page", "chaos --task one --kill both --wait 0 --json": "killed", "dialog ls --json": "dialogs",
+		"task start one --json": "task_id", "dialog accept one --json": "dialog", "navigate one http://x --json": "url", "cdp one A.b --json": "result", "recover one close --json": "page", "chaos --task one --kill both --wait 0 --json": "killed", "dialog ls --json": "dialogs",
 		"dialog ls one --json": "dialogs", "version --json": "version", "token --task one --json": "token",
 	} {
 		if v, ok := asJSON(line).(map[string]any); !ok || v[key] == nil {
@@ -283,16 +283,20 @@ func TestWhatIsAskedOfTheNode(t *testing.T) {
 		t.Error(id, spec)
 	}
 	m.stdin = `{"expression":"1 < 2"}`
-	m.want(0, strings.Fields("cdp one Runtime.evaluate - --frame F --timeout 3")...)
-	if string(cdp.Params) != m.stdin || cdp.FrameID != "F" || cdp.TimeoutS != 3 {
+	m.want(0, strings.Fields("cdp one Runtime.evaluate - --frame F --timeout 3 --wait 0 --on-dialog wait")...)
+	if string(cdp.Params) != m.stdin || cdp.FrameID != "F" || cdp.TimeoutS != 3 || cdp.WaitS == nil || *cdp.WaitS != 0 || cdp.OnDialog != messages.OnDialogWait {
 		t.Errorf("%+v", cdp)
 	}
 	m.want(0, strings.Fields("navigate one http://x --target T --wait commit --timeout 4")...)
 	if nav != (messages.NavigateRequest{URL: "http://x", TargetID: "T", WaitUntil: "commit", TimeoutS: 4}) {
 		t.Errorf("%+v", nav)
 	}
-	m.want(0, "dialog", "accept", "one", "--text", "", "--dialog", "d-3")
-	if answer.PromptText == nil || *answer.PromptText != "" || answer.DialogID != "d-3" {
+	m.want(0, strings.Fields("navigate one http://x --wait-link 1.5")...)
+	if nav.WaitS == nil || *nav.WaitS != 1.5 {
+		t.Errorf("%+v", nav)
+	}
+	m.want(0, "dialog", "accept", "one", "--text", "", "--dialog", "d-3", "--wait", "2")
+	if answer.PromptText == nil || *answer.PromptText != "" || answer.DialogID != "d-3" || answer.WaitS == nil || *answer.WaitS != 2 {
 		t.Errorf("%+v", answer)
 	}
 	m.want(0, "dialog", "accept", "one")

@@ -5,14 +5,15 @@ import (
 )
 
 type recoverCmd struct {
-	ID     taskID `arg:"" help:"The task."`
-	Action string `arg:"" help:"What is to be done, the gentlest first: release (an unreachable dialog is dismissed, the page is kept), reattach (a new session), reload (the page's state is lost), close."`
-	Target string `placeholder:"ID" help:"Which page; the current one when not given."`
+	ID     taskID   `arg:"" help:"The task."`
+	Action string   `arg:"" help:"What is to be done, the gentlest first: release (an unreachable dialog is dismissed, the page is kept), reattach (a new session), reload (the page's state is lost), close."`
+	Target string   `placeholder:"ID" help:"Which page; the current one when not given."`
+	Wait   *seconds `aliases:"wait-link" placeholder:"SECONDS" help:"How long it waits for a lost connection to the browser; 0: not at all. Default: 5."`
 }
 
 // Run implements the command.
 func (c *recoverCmd) Run(r *run) error {
-	req := messages.RecoverRequest{Action: messages.RecoverAction(c.Action), TargetID: messages.TargetID(c.Target)}
+	req := messages.RecoverRequest{Action: messages.RecoverAction(c.Action), TargetID: messages.TargetID(c.Target), WaitS: c.Wait.given()}
 	if err := req.Validate(); err != nil {
 		return &usageError{err: err}
 	}

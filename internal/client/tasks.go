@@ -128,7 +128,7 @@ func (c *Client) Respond(ctx context.Context, id messages.TaskID, a messages.Dia
 	var out struct {
 		Dialog messages.ClosedDialog `json:"dialog"`
 	}
-	_, err := c.call(ctx, 2*patience, http.MethodPost, taskPath(id, "dialog"), nil, a, &out)
+	_, err := c.call(ctx, patience+atLeast(a.Wait()), http.MethodPost, taskPath(id, "dialog"), nil, a, &out)
 	return out.Dialog, err
 }
 
@@ -149,7 +149,7 @@ func (c *Client) CDP(ctx context.Context, id messages.TaskID, r messages.CDPRequ
 // Recover gets a page back that does not answer.
 func (c *Client) Recover(ctx context.Context, id messages.TaskID, r messages.RecoverRequest) (messages.RecoverResult, error) {
 	var out messages.RecoverResult
-	_, err := c.call(ctx, atLeast(r.Action.Budget()), http.MethodPost, taskPath(id, "recover"), nil, r, &out)
+	_, err := c.call(ctx, atLeast(r.Action.Budget()+r.Wait()), http.MethodPost, taskPath(id, "recover"), nil, r, &out)
 	return out, err
 }
 
