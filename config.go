@@ -9,6 +9,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"holdfast/internal/browser"
 	"holdfast/internal/guard"
 	"holdfast/internal/pressure"
 	"holdfast/messages"
@@ -25,6 +26,9 @@ type Config struct {
 	ChromePath string
 	// ChromeArgs are added to the arguments of every launched browser.
 	ChromeArgs []string
+	// BrowserTransport is how launched browsers are driven: BrowserPipe, which "" means
+	// too, or BrowserPort.
+	BrowserTransport browser.Transport
 	// CDPURLOverride, where set, is where every task attaches, whatever its
 	// spec says (requirement A7).
 	CDPURLOverride messages.CDPURL
@@ -60,10 +64,22 @@ type Config struct {
 	Seed uint64
 }
 
+// How launched browsers are driven.
+const (
+	// BrowserPipe is --remote-debugging-pipe: no other process can reach the browser.
+	BrowserPipe = browser.TransportPipe
+	// BrowserPort is --remote-debugging-port: every user of the machine can drive the
+	// browser, and so can a page that finds the port.
+	BrowserPort = browser.TransportPort
+)
+
 // Validate checks the bounds.
 func (c Config) Validate() error {
 	if c.Dials.Total < 0 || c.Dials.Host < 0 || c.Dials.Endpoint < 0 {
 		return errors.New("holdfast: a limit is negative")
+	}
+	if err := c.BrowserTransport.Validate(); err != nil {
+		return fmt.Errorf("holdfast: %w", err)
 	}
 	if err := c.Limits.Validate(); err != nil {
 		return fmt.Errorf("holdfast: %w", err)

@@ -88,9 +88,9 @@ func (n *Node) launch(ctx context.Context, id messages.TaskID, isRestricted bool
 	if !isRestricted && !n.cfg.Egress.ProxyAll {
 		p, err := n.browsers.Launch(ctx, o)
 		if err != nil {
-			return nil, err // not p: a nil *Process in an interface is not nil
+			return nil, err
 		}
-		return p, nil
+		return launched(p), nil
 	}
 	x, err := egress.NewProxy(n.egress.policy, isRestricted, n.log.With("task", string(id)))
 	if err != nil {
@@ -114,7 +114,7 @@ func (n *Node) launch(ctx context.Context, id messages.TaskID, isRestricted bool
 			delete(n.egress.proxies, id)
 		}
 	})
-	return p, nil
+	return launched(p), nil
 }
 
 // restrict has the policy hold for a task that a scoped caller drives.

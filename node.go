@@ -102,7 +102,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 		Mailboxes: func(each func(kind string, longest int, dropped uint64)) { n.sys.Mailboxes(each) },
 	})
 	n.browsers, err = browser.NewManager(browser.Options{
-		Path: cfg.ChromePath, StateDir: cfg.StateDir, ExtraArgs: cfg.ChromeArgs, Logger: cfg.Log,
+		Path: cfg.ChromePath, StateDir: cfg.StateDir, ExtraArgs: cfg.ChromeArgs, Transport: cfg.BrowserTransport, Logger: cfg.Log,
 		OnExit: func(how browser.Exit) { n.metrics.BrowserExited(string(how)) },
 	})
 	if err != nil {
@@ -158,14 +158,14 @@ func (n *Node) supervisor(c supervisor.Config) supervisor.Config {
 	return c
 }
 
-func (n *Node) dial(ctx context.Context, r messages.Role, u messages.CDPURL, onClose func(error)) (*transport.Mux, error) {
-	return n.dialBy(ctx, n.cfg.HTTPClient, r, u, onClose)
+func (n *Node) dial(ctx context.Context, r messages.Role, at transport.Address, onClose func(error)) (*transport.Mux, error) {
+	return n.dialBy(ctx, n.cfg.HTTPClient, r, at, onClose)
 }
 
 // dialNamed dials a browser that a scoped caller has named. Every failure is told
 // in the same words, since the node's network is not the caller's to explore.
-func (n *Node) dialNamed(ctx context.Context, r messages.Role, u messages.CDPURL, onClose func(error)) (*transport.Mux, error) {
-	m, err := n.dialBy(ctx, n.egress.client, r, u, onClose)
+func (n *Node) dialNamed(ctx context.Context, r messages.Role, at transport.Address, onClose func(error)) (*transport.Mux, error) {
+	m, err := n.dialBy(ctx, n.egress.client, r, at, onClose)
 	if err != nil {
 		n.log.Info("a browser that a scoped token has named could not be attached", "err", err)
 		return nil, egress.ErrBrowserDenied()
@@ -173,8 +173,8 @@ func (n *Node) dialNamed(ctx context.Context, r messages.Role, u messages.CDPURL
 	return m, nil
 }
 
-func (n *Node) dialBy(ctx context.Context, client *http.Client, r messages.Role, u messages.CDPURL, onClose func(error)) (*transport.Mux, error) {
-	done, err := n.ration.Wait(ctx, r, u) // before the budget begins: a crowd is nobody's failure
+func (n *Node) dialBy(ctx context.Context, client *http.Client, r messages.Role, at transport.Address, onClose func(error)) (*transport.Mux, error) {
+	done, err := n.ration.Wait(ctx, r, at) // before the budget begins: a crowd is nobody's failure
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (n *Node) dialBy(ctx context.Context, client *http.Client, r messages.Role,
 	if r == messages.RoleAnchor {
 		events = session.AnchorEvents()
 	}
-	mux, err := transport.Dial(ctx, u, transport.DialOptions{
+	mux, err := transport.Open(ctx, at, transport.DialOptions{
 		HTTPClient: client, Events: events, Unwanted: session.Unwanted, KeepAlive: n.cfg.KeepAlive, Stats: &n.stats,
 		OnClose: func(err error) {
 			if p, ok := errors.AsType[*transport.PanicError](err); ok {

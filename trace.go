@@ -126,11 +126,11 @@ func (t *traces) under(ctx context.Context, id messages.TaskID) (context.Context
 // watch has a task's dials and launches traced.
 func (t *traces) watch(c supervisor.Config) supervisor.Config {
 	id, dial, launch := c.ID, c.Dial, c.Launch
-	c.Dial = func(ctx context.Context, r messages.Role, u messages.CDPURL, onClose func(error)) (*transport.Mux, error) {
+	c.Dial = func(ctx context.Context, r messages.Role, at transport.Address, onClose func(error)) (*transport.Mux, error) {
 		ctx, begun := t.under(ctx, id)
 		role := attribute.String(attrRole, r.String())
 		spanned, s := t.begin(ctx, "dial", id, trace.SpanKindClient, role)
-		mux, err := dial(spanned, r, u, onClose)
+		mux, err := dial(spanned, r, at, onClose)
 		end(s, err)
 		if err == nil && begun != nil && r == messages.RolePrimary {
 			_, attach := t.begin(ctx, "attach", id, trace.SpanKindInternal)

@@ -1,12 +1,14 @@
 package transport_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -112,6 +114,59 @@ func BenchmarkRoundTrip(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkPipeRoundTrip is the same call over a pipe, whose other end does no more
+// than that of BenchmarkRoundTrip.
+func BenchmarkPipeRoundTrip(b *testing.B) {
+	theirsIn, ours := osPipe(b)
+	oursIn, theirs := osPipe(b)
+	p := transport.NewPipe(oursIn, ours)
+	b.Cleanup(p.Close)
+	go func() {
+		r := bufio.NewReader(theirsIn)
+		for {
+			msg, err := r.ReadSlice(0)
+			if err != nil {
+				return
+			}
+			e, err := transport.Scan(msg[:len(msg)-1])
+			if err != nil {
+				return
+			}
+			reply := append([]byte(`{"id":`), msg[len(`{"id":`):bytes.IndexByte(msg, ',')]...)
+			if e.SessionID == nil {
+				reply = append(reply, `,"result":{"sessionId":"ROOT"}}`...)
+			} else {
+				reply = append(reply, `,"result":{"result":{"type":"number","value":2,"description":"2"}},"sessionId":"`...)
+				reply = append(append(reply, e.SessionID...), `"}`...)
+			}
+			if _, err := theirs.Write(append(reply, 0)); err != nil {
+				return
+			}
+		}
+	}()
+	m, err := p.Open(context.Background(), transport.DialOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, params := context.Background(), []byte(evaluateParams)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := m.Do(ctx, "", "Runtime.evaluate", params); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func osPipe(b *testing.B) (r, w *os.File) {
+	b.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _, _ = r.Close(), w.Close() })
+	return r, w
 }
 
 // BenchmarkIgnoredEvents compares a link that wants none of the events it gets

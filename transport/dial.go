@@ -82,7 +82,7 @@ func Dial(ctx context.Context, u messages.CDPURL, o DialOptions) (*Mux, error) {
 	// Chrome's messages have no bound; ours is the reader's business, since
 	// the library's would end the connection.
 	conn.SetReadLimit(-1)
-	m := newMux(conn, below, o)
+	m := newMux(overWebSocket(conn, below), o)
 	m.browser = processOf(endpoint)
 	return m, nil
 }

@@ -24,6 +24,8 @@
 //     a command that has begun is written to its end.
 //   - Replies and events are handed out in the order of the wire.
 //   - What the peer sends is bounded: in size by message, in number by queue.
+//   - A browser that the node launched is behind a pipe instead of a socket. Its
+//     links share the pipe, and none sees, tears or delays what is another's.
 //   - A CDP URL is a credential. It is revealed to the dialer and never stands
 //     in an error.
 package transport

@@ -125,6 +125,9 @@ func panicked(v any) *LinkError {
 // Of a close frame only the code and the cleaned reason are kept: the reason
 // is the peer's text.
 func classify(err error) *LinkError {
+	if end, ok := errors.AsType[*LinkError](err); ok {
+		return end
+	}
 	var closeErr websocket.CloseError
 	var errno syscall.Errno
 	var netErr net.Error

@@ -1,5 +1,7 @@
 package transport
 
+import "io"
+
 // Unread is what the reader finds of an event without walking it.
 func Unread(msg []byte) (e Event, session []byte, ok bool) {
 	method := peekMethod(msg)
@@ -8,4 +10,14 @@ func Unread(msg []byte) (e Event, session []byte, ok bool) {
 	}
 	params, session, ok := unread(msg, string(method))
 	return Event{Method: string(method), Params: params}, session, ok
+}
+
+// NewSmallPipe is NewPipe with bounds that a test can reach.
+func NewSmallPipe(from io.ReadCloser, to PipeEnd, limit, room int) *Pipe {
+	return newPipe(from, to, limit, room)
+}
+
+// SplitPipe is what a pipe's reader makes of what comes in pieces.
+func SplitPipe(from io.Reader, limit int, route func(msg, tail []byte)) {
+	newPipeReader(from, limit).run(route)
 }

@@ -74,12 +74,12 @@ func (m *Mux) ping() {
 	m.stats.Pings.Add(1)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	verdict := time.AfterFunc(pongTimeout, func() {
-		if m.quiet() < pongTimeout {
+	verdict := time.AfterFunc(m.conn.pong, func() {
+		if m.quiet() < m.conn.pong {
 			cancel()
 			return
 		}
-		m.fail(&LinkError{Cause: CauseHalfOpen, Err: fmt.Errorf("no answer to a ping within %v", pongTimeout)})
+		m.fail(&LinkError{Cause: CauseHalfOpen, Err: fmt.Errorf("no answer to a ping within %v", m.conn.pong)})
 	})
 	defer verdict.Stop()
 	if err := m.conn.Ping(ctx); err == nil {

@@ -3,12 +3,9 @@ package transport
 import (
 	"context"
 	"errors"
-	"net"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/coder/websocket"
 
 	"holdfast/messages"
 )
@@ -24,11 +21,9 @@ const (
 )
 
 // Mux is one link to a browser: many calls and many sessions over one
-// WebSocket. All methods are safe for concurrent use and none but Do waits.
+// WebSocket, or over one client's part of a [Pipe]. All methods are safe for concurrent use and none but Do waits.
 type Mux struct {
-	conn    *websocket.Conn
-	socket  socket // used by whoever is writing
-	tap     *tap   // nil where the connection is not of our own making
+	conn    connection
 	browser string // see Browser; set before anybody has the Mux
 	opts    DialOptions
 	stats   *Stats
@@ -65,11 +60,9 @@ type Mux struct {
 }
 
 // newMux starts a link on an open connection.
-func newMux(conn *websocket.Conn, below net.Conn, o DialOptions) *Mux {
+func newMux(conn connection, o DialOptions) *Mux {
 	m := &Mux{
 		conn:    conn,
-		socket:  socketOf(below),
-		tap:     tapOf(below),
 		opts:    o,
 		stats:   o.Stats,
 		wants:   newMethodSet(o.Events),

@@ -107,7 +107,7 @@ func (m *Mux) Start(c Call) CallID { return m.start(&c, nil) }
 func (m *Mux) start(c *Call, w *waiter) CallID {
 	tracked := w != nil || c.Done != nil
 	switch {
-	case c.Method == "", len(c.Params) > 0 && !isObject(c.Params):
+	case c.Method == "", len(c.Params) > 0 && !isObject(c.Params), bytes.IndexByte(c.Params, 0) >= 0:
 		return m.refuse(c, w, ErrInvalidCall)
 	case len(c.Params)+len(c.Method)+len(c.SessionID)+64 > messages.MaxCDPMessage:
 		return m.refuse(c, w, ErrTooLarge)

@@ -62,11 +62,11 @@ func NewRation(limits RationLimits, stats *Stats) *Ration {
 	return &Ration{limits: limits, stats: stats, busy: map[string]int{}}
 }
 
-// Wait returns when u may be dialled for a link of that role, or an
+// Wait returns when a link of that role may be opened, or an
 // [*messages.Error] when ctx ends before. Whoever got a turn calls done when the
 // link stands or has failed, once.
-func (r *Ration) Wait(ctx context.Context, role messages.Role, u messages.CDPURL) (done func(), err error) {
-	a := newApplicant(role, u)
+func (r *Ration) Wait(ctx context.Context, role messages.Role, at Address) (done func(), err error) {
+	a := newApplicant(role, at)
 	r.mu.Lock()
 	if r.roomLocked(a) {
 		r.beginLocked(a)
@@ -88,9 +88,12 @@ func (r *Ration) Wait(ctx context.Context, role messages.Role, u messages.CDPURL
 	}
 }
 
-func newApplicant(role messages.Role, u messages.CDPURL) *applicant {
+func newApplicant(role messages.Role, at Address) *applicant {
 	a := &applicant{role: role, turn: make(chan struct{})}
-	if parsed, err := url.Parse(u.Reveal()); err == nil { // else the dialler will say what is wrong
+	if at.Pipe != nil {
+		a.host = "pipe " + at.Pipe.mark // each is a place of its own
+		a.endpoint = a.host + " links"
+	} else if parsed, err := url.Parse(at.URL.Reveal()); err == nil { // else the dialler will say what is wrong
 		a.host, a.endpoint = parsed.Hostname(), net.JoinHostPort(parsed.Hostname(), parsed.Port())
 	}
 	return a

@@ -40,7 +40,7 @@ func (c *crowd) dial(n int, endpoint string, handshake time.Duration) {
 func (c *crowd) dialAs(role messages.Role, n int, endpoint string, handshake time.Duration) {
 	c.all.Go(func() {
 		began := time.Now()
-		done, err := c.ration.Wait(context.Background(), role, cdpURL(c, endpoint))
+		done, err := c.ration.Wait(context.Background(), role, transport.Address{URL: cdpURL(c, endpoint)})
 		if err != nil {
 			c.Error(err)
 			return
@@ -180,7 +180,9 @@ func TestRation(t *testing.T) {
 		c.dial(0, "http://10.0.0.1:9222", time.Second)
 		ctx, cancel := context.WithCancel(context.Background())
 		var given error
-		c.all.Go(func() { _, given = c.ration.Wait(ctx, messages.RolePrimary, cdpURL(t, "http://10.0.0.1:9222")) })
+		c.all.Go(func() {
+			_, given = c.ration.Wait(ctx, messages.RolePrimary, transport.Address{URL: cdpURL(t, "http://10.0.0.1:9222")})
+		})
 		synctest.Wait()
 		c.dial(1, "http://10.0.0.1:9222", time.Second)
 		cancel()
@@ -204,7 +206,7 @@ func TestRationRace(t *testing.T) {
 			for range 50 {
 				ctx, cancel := context.WithCancel(context.Background())
 				go cancel()
-				if done, err := r.Wait(ctx, messages.RolePrimary, u); err == nil {
+				if done, err := r.Wait(ctx, messages.RolePrimary, transport.Address{URL: u}); err == nil {
 					done()
 				}
 				cancel()
@@ -213,7 +215,7 @@ func TestRationRace(t *testing.T) {
 	}
 	all.Wait()
 	for range 2 { // both places are free again
-		if _, err := r.Wait(t.Context(), messages.RolePrimary, u); err != nil {
+		if _, err := r.Wait(t.Context(), messages.RolePrimary, transport.Address{URL: u}); err != nil {
 			t.Fatal(err)
 		}
 	}

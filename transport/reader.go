@@ -26,8 +26,8 @@ const (
 func newReader(m *Mux) *reader {
 	r := &reader{m: m, hint: smallBuffer, renewed: -renewBurst * renewEvery}
 	r.again = r.read
-	if m.tap != nil {
-		m.tap.dry, m.tap.heard = r.dry, m.hear
+	if m.conn.brink != nil {
+		m.conn.brink.watch(r.dry, m.hear)
 	}
 	return r
 }
@@ -45,7 +45,7 @@ func (r *reader) read() {
 	for {
 		r.deep = false
 		end := r.next()
-		if r.m.tap == nil || end != nil {
+		if r.m.conn.brink == nil || end != nil {
 			r.release()
 			r.settle()
 		}
@@ -132,9 +132,9 @@ func (r *reader) settle() {
 	}
 }
 
-// hear notes that the peer is alive, where the tap does not.
+// hear notes that the peer is alive, where the brink does not.
 func (r *reader) hear() {
-	if r.m.tap == nil {
+	if r.m.conn.brink == nil {
 		r.m.hear()
 	}
 }

@@ -9,8 +9,9 @@ import (
 
 // maxDirect is how long a command may be, in bytes, that is written on its
 // caller's goroutine. A socket that says it takes more has room for it: Linux
-// says so while a third of the least send buffer, 16 KiB, is free.
-const maxDirect = 4 << 10
+// says so while a third of the least send buffer, 16 KiB, is free. A pipe takes 4 KiB
+// at once, of which a [Pipe] adds a session's id and its end.
+const maxDirect = 4<<10 - 256
 
 // socket tells whether a write would have to wait. The zero value always says
 // that it might.
@@ -41,8 +42,8 @@ func socketOf(below net.Conn) socket {
 	}}
 }
 
-// takes says whether the socket takes [maxDirect] bytes at once. One goroutine at
-// a time may ask.
+// takes implements taker: whether the socket takes [maxDirect] bytes at once. One
+// goroutine at a time may ask.
 func (s socket) takes() bool {
 	return s.raw != nil && s.raw.Control(s.look) == nil && s.fds[0].Revents&unix.POLLOUT != 0
 }

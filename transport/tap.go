@@ -57,6 +57,9 @@ func tapOf(c net.Conn) *tap {
 	return t
 }
 
+// watch implements brink.
+func (t *tap) watch(dry, heard func()) { t.dry, t.heard = dry, heard }
+
 // Read implements net.Conn.
 func (t *tap) Read(p []byte) (int, error) {
 	if t.ahead != nil {

@@ -40,7 +40,7 @@ func (m *Mux) startWriterLocked(first *command) {
 // writer's, and so is what was queued meanwhile.
 func (m *Mux) writeDirectly(cmd *command) {
 	rest := cmd
-	if m.socket.takes() {
+	if m.conn.taker.takes() {
 		if !m.writeCommand(cmd) {
 			return
 		}

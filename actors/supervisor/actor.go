@@ -30,7 +30,7 @@ type Config struct {
 	Gen      uint64
 	// Dial opens a link. It waits, honours ctx, and calls onClose once when
 	// the link has ended.
-	Dial func(ctx context.Context, r messages.Role, u messages.CDPURL, onClose func(error)) (*transport.Mux, error)
+	Dial func(ctx context.Context, r messages.Role, at transport.Address, onClose func(error)) (*transport.Mux, error)
 	// Launch starts a browser; used only for specs that ask for it.
 	Launch func(ctx context.Context, headless bool) (Browser, error)
 	// Observe hears every event of the task but console errors, on the supervisor's
@@ -150,7 +150,7 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 		if b := a.browser.get(); b != nil && a.gen == 1 {
 			a.watchBrowser(c, b)
 		}
-		a.step(c, Linked{Gen: msg.Gen, Endpoint: a.endpoint().String(), Browser: msg.Mux.Browser()})
+		a.step(c, Linked{Gen: msg.Gen, Endpoint: a.address().String(), Browser: msg.Mux.Browser()})
 	case session.AnchorLinked:
 		if msg.Gen == a.anchors {
 			a.anchorRoot = msg.Port

@@ -12,7 +12,8 @@ import (
 
 // Browser is a browser that the node launched for one task.
 type Browser interface {
-	Endpoint() messages.CDPURL
+	// Address is where links are opened.
+	Address() transport.Address
 	// Exited is closed when the browser has ended, by itself or by Close.
 	Exited() <-chan struct{}
 	ExitReason() string
@@ -32,12 +33,12 @@ func (l *launched) get() Browser {
 	return l.browser
 }
 
-// endpoint is where the task's browser is, as far as it is known.
-func (a *Actor) endpoint() messages.CDPURL {
+// address is where the task's browser is, as far as it is known.
+func (a *Actor) address() transport.Address {
 	if b := a.browser.get(); b != nil {
-		return b.Endpoint()
+		return b.Address()
 	}
-	return a.cfg.Spec.CDPURL
+	return transport.Address{URL: a.cfg.Spec.CDPURL}
 }
 
 // connect runs on the primary's dialling goroutine.
@@ -47,13 +48,13 @@ func (a *Actor) connect(ctx context.Context, onClose func(error)) (*transport.Mu
 			return nil, err
 		}
 	}
-	return a.cfg.Dial(ctx, messages.RolePrimary, a.endpoint(), onClose)
+	return a.cfg.Dial(ctx, messages.RolePrimary, a.address(), onClose)
 }
 
 // connectAnchor runs on the anchor's, with a browser that is known: it begins
 // after the primary stands.
 func (a *Actor) connectAnchor(ctx context.Context, onClose func(error)) (*transport.Mux, error) {
-	return a.cfg.Dial(ctx, messages.RoleAnchor, a.endpoint(), onClose)
+	return a.cfg.Dial(ctx, messages.RoleAnchor, a.address(), onClose)
 }
 
 type browserGone struct{ why string }

@@ -243,7 +243,7 @@ func TestX24(t *testing.T) {
 	t.Run("of browsers that leave three children behind, a hundred times", func(t *testing.T) {
 		t.Parallel()
 		s := &shell{T: t, state: t.TempDir()}
-		s.asPID1(100, "--chrome", s.littering())
+		s.asPID1(100, "--chrome", s.littering(), "--browser-transport", "port")
 	})
 	t.Run("of Chromium, three times", func(t *testing.T) {
 		t.Parallel()

@@ -74,6 +74,7 @@ func TestA6_ABusyTaskStopsInOrder(t *testing.T) {
 	r := setupOn(t, chromiumtest.Shared(t), func(c *holdfast.Config) {
 		state = c.StateDir
 		ends.alive = func() bool { return len(browsers(state)) > 0 }
+		c.BrowserTransport = holdfast.BrowserPort // the ends of sockets are looked at
 		dialer := &net.Dialer{}
 		c.HTTPClient = &http.Client{Transport: &http.Transport{
 			DisableKeepAlives: true,

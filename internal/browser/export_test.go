@@ -36,13 +36,19 @@ func DefunctChildren() int { return len(deadChildren()) }
 
 // Carrying counts the running processes whose command line holds text.
 func Carrying(text string) (n int, err error) {
+	pids, err := PIDsCarrying(text)
+	return len(pids), err
+}
+
+// PIDsCarrying are those processes.
+func PIDsCarrying(text string) (pids []int, err error) {
 	err = scan(func(s procStat) {
 		raw, err := os.ReadFile(procPath(s.PID, "cmdline"))
 		if err == nil && s.PID != os.Getpid() && containsText(raw, text) {
-			n++
+			pids = append(pids, s.PID)
 		}
 	})
-	return n, err
+	return pids, err
 }
 
 func containsText(raw []byte, text string) bool {

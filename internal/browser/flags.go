@@ -72,7 +72,11 @@ func arguments(profile string, o LaunchOptions, extra []string) []string {
 		args = append(args, proxied...)
 		args = append(args, "--proxy-server=http://"+o.Proxy)
 	}
-	return append(args, "--remote-debugging-port=0", userDataDirFlag+profile, "about:blank")
+	driven := "--remote-debugging-pipe"
+	if o.transport == TransportPort {
+		driven = "--remote-debugging-port=0"
+	}
+	return append(args, driven, userDataDirFlag+profile, "about:blank")
 }
 
 const userDataDirFlag = "--user-data-dir="

@@ -3,6 +3,7 @@ package browser_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,8 +20,13 @@ import (
 // fake returns a manager of fake browsers that behave as mode says.
 func fake(t *testing.T, mode string) (*browser.Manager, string) {
 	t.Helper()
+	return fakeOver(t, browser.TransportPipe, mode)
+}
+
+func fakeOver(t *testing.T, transport browser.Transport, mode string) (*browser.Manager, string) {
+	t.Helper()
 	dir := t.TempDir()
-	m, err := browser.NewManager(browser.Options{Path: os.Args[0], StateDir: dir, ExtraArgs: []string{"--fake=" + mode}})
+	m, err := browser.NewManager(browser.Options{Path: os.Args[0], StateDir: dir, Transport: transport, ExtraArgs: []string{"--fake=" + mode}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,14 +80,38 @@ func await(t *testing.T, what string, c <-chan struct{}) {
 
 func TestRealChromiumComesAndGoes(t *testing.T) {
 	t.Parallel()
+	for _, transport := range []browser.Transport{"", browser.TransportPipe, browser.TransportPort} {
+		t.Run("transport "+string(transport), func(t *testing.T) {
+			t.Parallel()
+			comesAndGoes(t, transport)
+		})
+	}
+}
+
+func comesAndGoes(t *testing.T, transport browser.Transport) {
 	dir := t.TempDir()
-	m, err := browser.NewManager(browser.Options{StateDir: dir})
+	m, err := browser.NewManager(browser.Options{StateDir: dir, Transport: transport})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := launch(t, m)
-	if got := p.Endpoint().Reveal(); !strings.HasPrefix(got, "ws://127.0.0.1:") {
-		t.Errorf("endpoint is not on the loopback interface: %s", p.Endpoint())
+	if transport == browser.TransportPort {
+		if got := p.Endpoint().Reveal(); !strings.HasPrefix(got, "ws://127.0.0.1:") {
+			t.Errorf("endpoint is not on the loopback interface: %s", p.Endpoint())
+		}
+		if _, _, ok := p.Pipe(); ok || len(listeners(t, dir)) != 1 {
+			t.Errorf("a browser with a port listens on %v, with a pipe: %v", listeners(t, dir), ok)
+		}
+	} else {
+		if _, _, ok := p.Pipe(); !ok || !p.Endpoint().IsZero() {
+			t.Errorf("pipe %v, endpoint %v", ok, p.Endpoint())
+		}
+		if l := listeners(t, dir); len(l) > 0 {
+			t.Errorf("a browser with a pipe listens on %v", l)
+		}
+		if _, err := os.Stat(filepath.Join(p.Profile(), "DevToolsActivePort")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the profile names a port: %v", err)
+		}
 	}
 	if group, err := syscall.Getpgid(p.PID()); err != nil || group != p.PID() {
 		t.Errorf("process group %d (%v), want its own", group, err)
@@ -101,6 +131,41 @@ func TestRealChromiumComesAndGoes(t *testing.T) {
 	if _, err := m.Launch(t.Context(), browser.LaunchOptions{Headless: true}); messages.CodeOf(err) != messages.CodeUpstreamUnavailable {
 		t.Errorf("launch after Close: %v", err)
 	}
+}
+
+// listeners are the local addresses, as the kernel writes them, on which processes of
+// the browsers in dir listen.
+func listeners(t *testing.T, dir string) (list []string) {
+	t.Helper()
+	inodes := map[string]bool{}
+	pids, err := browser.PIDsCarrying(filepath.Join(dir, "profiles"))
+	if err != nil || len(pids) == 0 {
+		t.Fatalf("processes %v: %v", pids, err)
+	}
+	for _, pid := range pids {
+		fds, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+		for _, fd := range fds {
+			if link, err := os.Readlink(fd); err == nil {
+				inodes[strings.TrimSuffix(strings.TrimPrefix(link, "socket:["), "]")] = true
+			}
+		}
+	}
+	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		raw, err := os.ReadFile(table)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(raw)) {
+			const listening = "0A"
+			if f := strings.Fields(line); len(f) > 9 && f[3] == listening && inodes[f[9]] {
+				list = append(list, f[1])
+			}
+		}
+	}
+	return list
 }
 
 func TestCloseIsIdempotentAndConcurrent(t *testing.T) {
@@ -244,7 +309,7 @@ func TestFailedLaunchSaysWhyAndLeavesNothing(t *testing.T) {
 
 func TestLongLinesOnStderrDoNotHideTheEndpoint(t *testing.T) {
 	t.Parallel()
-	m, _ := fake(t, "endless line")
+	m, _ := fakeOver(t, browser.TransportPort, "endless line")
 	if p := launch(t, m); p.Endpoint().IsZero() {
 		t.Error("no endpoint")
 	}

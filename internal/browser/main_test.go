@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -93,7 +94,16 @@ func fakeBrowser(args []string) int {
 			return 1
 		}
 	}
-	fmt.Fprintln(os.Stderr, "\nDevTools listening on ws://127.0.0.1:9/devtools/browser/5e595a9b-fa12-449a-897a-58d8f910126d")
+	if slices.Contains(args, "--remote-debugging-pipe") {
+		in := bufio.NewReader(os.NewFile(3, "in"))
+		if said, err := in.ReadString(0); err != nil || said != `{"id":1,"method":"Browser.getVersion"}`+"\x00" {
+			fmt.Fprintf(os.Stderr, "asked %q: %v\n", said, err)
+			return 1
+		}
+		fmt.Fprint(os.NewFile(4, "out"), `{"id":1,"result":{"product":"Fake"}}`+"\x00")
+	} else {
+		fmt.Fprintln(os.Stderr, "\nDevTools listening on ws://127.0.0.1:9/devtools/browser/5e595a9b-fa12-449a-897a-58d8f910126d")
+	}
 	if mode == "stubborn" {
 		select {}
 	}
@@ -120,7 +130,8 @@ func node(args []string) int {
 	count, _ := has(args, "browsers")
 	binary, _ := has(args, "binary")
 	n, _ := strconv.Atoi(count)
-	m, err := browser.NewManager(browser.Options{Path: binary, StateDir: dir})
+	transport, _ := has(args, "transport")
+	m, err := browser.NewManager(browser.Options{Path: binary, StateDir: dir, Transport: browser.Transport(transport)})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

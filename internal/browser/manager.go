@@ -19,6 +19,7 @@ type Options struct {
 	Path      string       // the browser's binary; empty: see [Find]
 	StateDir  string       // leases and profiles; created with mode 0700; may be shared by nodes of one machine
 	ExtraArgs []string     // the operator's flags for every browser
+	Transport Transport    // how browsers are driven; "" is TransportPipe
 	Logger    *slog.Logger // nil: none
 	OnExit    func(Exit)   // hears of every browser's end; must not block; nil: nobody
 }
@@ -45,6 +46,9 @@ type Manager struct {
 // NewManager prepares the state directory. It needs no browser to be
 // installed: a node that only attaches to URLs runs without one.
 func NewManager(o Options) (*Manager, error) {
+	if err := o.Transport.Validate(); err != nil {
+		return nil, err
+	}
 	s, err := openStore(o.StateDir)
 	if err != nil {
 		return nil, err
@@ -72,6 +76,8 @@ type LaunchOptions struct {
 	// Proxy, HOST:PORT, is the HTTP proxy through which all connections of the
 	// browser's pages go, to loopback too; "" is none.
 	Proxy string
+
+	transport Transport // the manager's
 }
 
 // launchDeadline bounds a launch for callers whose context does not; a cold
@@ -79,7 +85,7 @@ type LaunchOptions struct {
 const launchDeadline = 30 * time.Second
 
 // Launch starts a browser in a process group and with a profile of its own,
-// and returns once it has said where it listens. Errors are *messages.Error
+// and returns once it has answered over its pipe, or has said where it listens. Errors are *messages.Error
 // with code upstream_unavailable; a browser that failed to start is ended and
 // its profile removed before Launch returns.
 func (m *Manager) Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
@@ -103,26 +109,61 @@ func (m *Manager) Launch(ctx context.Context, o LaunchOptions) (*Process, error)
 		m.exited(ExitLaunch)
 		return nil, unavailable("no browser was launched: %v", err)
 	}
+	o.transport = m.options.Transport
 	p, err := m.start(path, o)
 	if err != nil {
 		m.exited(ExitLaunch)
 		return nil, unavailable("no browser was launched: %v", err)
 	}
+	listening := p.stderr.endpoint
+	if p.pipe != nil {
+		listening = nil
+	}
 	select {
-	case p.endpoint = <-p.stderr.endpoint:
+	case p.endpoint = <-listening:
 		p.becomeReady()
 		m.log.Info("browser launched", "pid", p.PID(), "endpoint", p.endpoint)
+		return p, nil
+	case err := <-p.greeted:
+		if err != nil {
+			p.awaitEnd(ctx)
+			return nil, m.abandon(ctx, p, fmt.Sprintf("the browser did not answer over its pipe: %v", err))
+		}
+		p.becomeReady()
+		m.log.Info("browser launched", "pid", p.PID(), "endpoint", "pipe:")
 		return p, nil
 	case <-p.exited:
 		<-p.cleaned
 		return nil, p.failed("the browser ended before it was ready: " + p.ExitReason())
 	case <-ctx.Done():
-		// The caller has no time left; the end of a killed browser needs little.
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*killGrace)
-		defer cancel()
-		_ = p.kill(late)
-		return nil, p.failed("the browser did not say where it listens in time")
+		return nil, m.abandon(ctx, p, "the browser was not ready in time")
 	}
+}
+
+// awaitEnd waits a moment for the end of a browser that has closed its pipe: it has
+// last words, and a status.
+func (p *Process) awaitEnd(ctx context.Context) {
+	moment := time.NewTimer(time.Second)
+	defer moment.Stop()
+	select {
+	case <-p.exited:
+	case <-moment.C:
+	case <-ctx.Done():
+	}
+}
+
+// abandon ends a browser whose launch has failed, and says so. It also waits where ctx
+// has ended: the end of a killed browser needs little.
+func (m *Manager) abandon(ctx context.Context, p *Process, why string) error {
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*killGrace)
+	defer cancel()
+	select {
+	case <-p.exited: // by itself, with a reason of its own
+		why = "the browser ended before it was ready: " + p.ExitReason()
+	default:
+	}
+	_ = p.kill(late) // what it left behind is in the log
+	return p.failed(why)
 }
 
 // Close ends every browser this manager launched and refuses further

@@ -32,21 +32,32 @@ type Process struct {
 	nonce    string
 	cmd      *exec.Cmd
 	stderr   *stderrReader
-	endpoint messages.CDPURL // set before Launch returns
+	pipe     *pipeEnds       // nil for a browser with a port
+	endpoint messages.CDPURL // set before Launch returns; zero for one with a pipe
 
 	exited  chan struct{} // closed when the browser has ended
 	cleaned chan struct{} // closed when its group, profile and lease are gone as well
 
+	greeted  chan error // tells once whether it has answered over its pipe
 	mu       sync.Mutex
 	reaped   bool   // the group's number may be somebody else's from now on
 	reason   string // why it ended
 	cleanErr error
 	asked    bool
-	ready    bool // it has said where it listens
+	ready    bool // it has answered, or has said where it listens
 }
 
-// Endpoint is the browser's DevTools URL.
+// Endpoint is the browser's DevTools URL; it is zero where there is a Pipe.
 func (p *Process) Endpoint() messages.CDPURL { return p.endpoint }
+
+// Pipe returns the node's ends of the browser's pipes; ok is false for a browser with a
+// port. Whoever takes them may close them, which ends the browser.
+func (p *Process) Pipe() (from, to *os.File, ok bool) {
+	if p.pipe == nil {
+		return nil, nil, false
+	}
+	return p.pipe.from, p.pipe.to, true
+}
 
 // PID is the browser's process id and the id of its process group.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
@@ -146,10 +157,20 @@ func (m *Manager) start(path string, o LaunchOptions) (_ *Process, err error) {
 	cmd.Env = environmentFor(l.Profile)
 	cmd.Stderr = write
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var pipe *pipeEnds
+	started := func() {}
+	if o.transport != TransportPort {
+		if pipe, started, err = connectPipes(cmd); err != nil {
+			_, _ = read.Close(), write.Close()
+			return nil, err
+		}
+	}
 	release, err := start(cmd)
 	_ = write.Close()
+	started()
 	if err != nil {
 		_ = read.Close()
+		pipe.close()
 		return nil, err
 	}
 	// The child is not reaped before watch runs, so its entry is there even if
@@ -164,12 +185,19 @@ func (m *Manager) start(path string, o LaunchOptions) (_ *Process, err error) {
 		m.log.Warn("browser lease not completed", "pid", cmd.Process.Pid, "err", recordErr)
 	}
 	p := &Process{
-		manager: m, nonce: l.Nonce, cmd: cmd, stderr: newStderrReader(),
-		exited: make(chan struct{}), cleaned: make(chan struct{}),
+		manager: m, nonce: l.Nonce, cmd: cmd, stderr: newStderrReader(), pipe: pipe,
+		greeted: make(chan error, 1), exited: make(chan struct{}), cleaned: make(chan struct{}),
 	}
 	m.mu.Lock()
 	m.processes[p] = struct{}{}
 	m.mu.Unlock()
+	greetingOver := make(chan struct{})
+	go func() {
+		defer close(greetingOver)
+		if pipe != nil {
+			p.greeted <- pipe.greet()
+		}
+	}()
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
@@ -178,6 +206,8 @@ func (m *Manager) start(path string, o LaunchOptions) (_ *Process, err error) {
 	go p.watch(release, func() {
 		_ = read.Close()
 		<-drained
+		pipe.close()
+		<-greetingOver
 	})
 	return p, nil
 }

@@ -110,11 +110,16 @@ func TestX8_KilledNodeLeavesNoChromium(t *testing.T) {
 	dir := t.TempDir()
 	pid, start := foreign(t, chromium)
 	for range 3 {
-		cmd, _ := startNode(t, "ready", "--node="+dir, "--browsers=1", "--binary="+chromium)
+		// One with a pipe ends by itself, as soon as it has noticed.
+		cmd, _ := startNode(t, "ready", "--node="+dir, "--browsers=1", "--binary="+chromium, "--transport=port")
 		kill9(cmd)
 		if n := reap(t, dir); n != 1 {
 			t.Errorf("reaped %d browsers, want 1", n)
 		}
+		wantNothingLeft(t, dir)
+		cmd, _ = startNode(t, "ready", "--node="+dir, "--browsers=1", "--binary="+chromium, "--transport=pipe")
+		kill9(cmd)
+		reap(t, dir)
 		wantNothingLeft(t, dir)
 	}
 	wantRunning(t, "the foreign Chromium", pid, start)

@@ -66,7 +66,7 @@ func (c *doctorCmd) Run(r *run) error {
 	}
 	path, chromium := checkChromium(r, cfg.Browser.Path)
 	findings := []finding{
-		configuration, chromium, checkLaunch(r, path, cfg.Browser.Args), checkSharedMemory(),
+		configuration, chromium, checkLaunch(r, path, cfg.Browser), checkSharedMemory(),
 		checkDescriptors(cfg.Limits.Bounds()), checkStateDir(cfg.StateDir), checkToken(cfg), checkNode(r), checkPort(r, string(cfg.Listen)),
 	}
 	return report(r, findings, errDoctor)
@@ -151,13 +151,13 @@ func checkChromium(ctx context.Context, chrome string) (path string, f finding) 
 
 // checkLaunch starts a browser as a node would and asks it a question over
 // the protocol.
-func checkLaunch(ctx context.Context, path string, args []string) finding {
+func checkLaunch(ctx context.Context, path string, how config.Browser) finding {
 	f := finding{Check: "browser starts", Status: statusSkipped, Found: "there is no browser to start"}
 	if path == "" {
 		return f
 	}
 	start := time.Now()
-	if err := launch(ctx, path, args); err != nil {
+	if err := launch(ctx, path, how); err != nil {
 		f.Status, f.Found = statusFailed, err.Error()
 		f.Mend = "run " + path + " --headless=new --remote-debugging-port=0 about:blank and see what it says; flags it needs here go to --chrome-arg"
 		return f
@@ -166,7 +166,7 @@ func checkLaunch(ctx context.Context, path string, args []string) finding {
 	return f
 }
 
-func launch(ctx context.Context, path string, args []string) (err error) {
+func launch(ctx context.Context, path string, how config.Browser) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, launchTime)
 	defer cancel()
 	// A place of its own: a node that runs must not meet this browser.
@@ -175,7 +175,7 @@ func launch(ctx context.Context, path string, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	manager, err := browser.NewManager(browser.Options{Path: path, StateDir: dir, ExtraArgs: args})
+	manager, err := browser.NewManager(browser.Options{Path: path, StateDir: dir, ExtraArgs: how.Args, Transport: browser.Transport(how.Transport)})
 	if err != nil {
 		return err
 	}
@@ -184,7 +184,12 @@ func launch(ctx context.Context, path string, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	link, err := transport.Dial(ctx, proc.Endpoint(), transport.DialOptions{})
+	at := transport.Address{URL: proc.Endpoint()}
+	if from, to, ok := proc.Pipe(); ok {
+		at.Pipe = transport.NewPipe(from, to)
+		defer at.Pipe.Close()
+	}
+	link, err := transport.Open(ctx, at, transport.DialOptions{})
 	if err != nil {
 		return err
 	}

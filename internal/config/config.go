@@ -82,8 +82,9 @@ type Drain struct {
 
 // Browser is what browsers are launched with.
 type Browser struct {
-	Path string   `key:"path" flag:"chrome" empty:"the first Chromium found in PATH" help:"Chromium's binary."`
-	Args []string `key:"args" flag:"chrome-arg" empty:"none" help:"Flags for every launched browser."`
+	Path      string   `key:"path" flag:"chrome" empty:"the first Chromium found in PATH" help:"Chromium's binary."`
+	Args      []string `key:"args" flag:"chrome-arg" empty:"none" help:"Flags for every launched browser."`
+	Transport string   `key:"transport" flag:"browser-transport" default:"pipe" enum:"pipe,port" help:"How a launched browser is driven. Over a pipe only the node reaches it; a port on the loopback interface is open to every user of the machine and to pages."`
 }
 
 // Logging is what is logged and how.

@@ -68,6 +68,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	node, err := holdfast.Start(ctx, holdfast.Config{
 		StateDir: dir, ChromePath: path, ChromeArgs: append([]string{"--site-per-process"}, o.ChromeArgs...),
 		Log: slog.New(slog.DiscardHandler), AllowChaos: true,
+		BrowserTransport: holdfast.BrowserPort, // it is sockets that are killed in the story
 	})
 	if err != nil {
 		return err

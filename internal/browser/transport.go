@@ -1,0 +1,113 @@
+package browser
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+
+	"golang.org/x/sys/unix"
+)
+
+// Transport says how a launched browser is driven.
+type Transport string
+
+// The transports.
+const (
+	// TransportPipe, the zero value's meaning too, is --remote-debugging-pipe: two
+	// pipes that the node alone has. No other process of the machine can reach them.
+	TransportPipe Transport = "pipe"
+	// TransportPort is --remote-debugging-port on the loopback interface. Chromium asks
+	// for no password there: every user of the machine, and pages, can drive the browser.
+	TransportPort Transport = "port"
+)
+
+// Validate refuses what is no transport; the empty one is [TransportPipe].
+func (t Transport) Validate() error {
+	switch t {
+	case "", TransportPipe, TransportPort:
+		return nil
+	}
+	return fmt.Errorf("the browser's transport is %q; it has to be pipe or port", string(t))
+}
+
+// pipeEnds are the node's ends of the two pipes of a browser.
+type pipeEnds struct {
+	from *os.File // what the browser says
+	to   *os.File // what it is told
+}
+
+func (e *pipeEnds) close() {
+	if e != nil {
+		_, _ = e.from.Close(), e.to.Close() // whoever has taken them may have closed them
+	}
+}
+
+// pipeCapacity is what either pipe holds: a page's event of some length at once.
+const pipeCapacity = 256 << 10
+
+// connectPipes gives cmd the descriptors 3 and 4, which Chromium reads from and writes
+// to. Started has to be called once cmd was started, or was not.
+func connectPipes(cmd *exec.Cmd) (ends *pipeEnds, started func(), err error) {
+	theirsIn, to, err := blockingPipe(false)
+	if err != nil {
+		return nil, nil, err
+	}
+	from, theirsOut, err := blockingPipe(true)
+	if err != nil {
+		_, _ = theirsIn.Close(), to.Close()
+		return nil, nil, err
+	}
+	cmd.ExtraFiles = []*os.File{theirsIn, theirsOut}
+	return &pipeEnds{from: from, to: to}, func() { _, _ = theirsIn.Close(), theirsOut.Close() }, nil
+}
+
+// blockingPipe makes a pipe of which one end, the reading or the writing one, is ours
+// and known to the runtime's poller; the other blocks, as Chromium needs it.
+func blockingPipe(reading bool) (read, write *os.File, err error) {
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+		return nil, nil, fmt.Errorf("pipe: %w", err)
+	}
+	ours := fds[1]
+	if reading {
+		ours = fds[0]
+	}
+	if err := unix.SetNonblock(ours, true); err != nil {
+		_, _ = unix.Close(fds[0]), unix.Close(fds[1])
+		return nil, nil, fmt.Errorf("pipe: %w", err)
+	}
+	// Where a user's pipes may take no more memory, it stays as it is.
+	_, _ = unix.FcntlInt(uintptr(ours), unix.F_SETPIPE_SZ, pipeCapacity)
+	return os.NewFile(uintptr(fds[0]), "pipe"), os.NewFile(uintptr(fds[1]), "pipe"), nil
+}
+
+// greeting is answered by a browser that is ready.
+const greeting = `{"id":1,"method":"Browser.getVersion"}` + "\x00"
+
+// maxGreeting bounds the answer, in bytes.
+const maxGreeting = 64 << 10
+
+// greet returns once the browser has answered. It ends with the pipe at the latest, and
+// leaves nothing in it: a browser says nothing that it was not asked.
+func (e *pipeEnds) greet() error {
+	if _, err := io.WriteString(e.to, greeting); err != nil {
+		return err
+	}
+	var said []byte
+	piece := make([]byte, 4<<10)
+	for {
+		n, err := e.from.Read(piece)
+		said = append(said, piece[:n]...)
+		switch {
+		case bytes.HasSuffix(said, []byte{0}) && bytes.HasPrefix(said, []byte(`{"id":1,"result":`)):
+			return nil
+		case bytes.IndexByte(said, 0) >= 0 || len(said) > maxGreeting:
+			return errors.New("its answer is not one of the protocol")
+		case err != nil:
+			return err
+		}
+	}
+}
