@@ -12,7 +12,9 @@ import (
 // is known by the constants that it begins with; what it does is written again here,
 // and held to the real one by chaos/recordings.
 type bridge struct {
-	mark, token, name string
+	seen, token, name string
+	epoch             int
+	words             string // off and on of each epoch from its own
 	realm             string
 	count             int
 	last              int // the newest word on whether it is on
@@ -20,9 +22,9 @@ type bridge struct {
 }
 
 var (
-	bridgeHead = regexp.MustCompile(`const mark = '([0-9a-f]+)', token = '([0-9a-f]+)', epoch = (\d+),`)
+	bridgeHead = regexp.MustCompile(`const seen = '([0-9a-f]+)', token = '([0-9a-f]+)', shares = '[0-9a-f]+', words = '([0-9a-f]+)', epoch = (\d+),`)
 	bridgeFoot = regexp.MustCompile(`(?m)^//# sourceURL=([0-9A-Za-z]+)$`)
-	bridgeOff  = regexp.MustCompile(`(?s)^.*\bfor \(const f of \[(?:w\.)?alert, (?:w\.)?confirm, (?:w\.)?prompt\]\) \{ const c = f\['([0-9a-f]+)'\]; if \(c\) c\((\d{1,9}), (true|false)\) \}.*$`)
+	bridgeOff  = regexp.MustCompile(`(?s)^.*\bfor \(const f of \[(?:w\.)?alert, (?:w\.)?confirm, (?:w\.)?prompt\]\) \{ const heard = f\['([0-9a-f]+)'\]; if \(heard\) heard\(\) \}.*$`)
 )
 
 // bridgeOf reads what a script is; nil for any other than a bridge's.
@@ -31,8 +33,20 @@ func bridgeOf(source string) (k *bridge, epoch int) {
 	if head == nil || foot == nil {
 		return nil, 0
 	}
-	epoch = atoi(head[3])
-	return &bridge{mark: head[1], token: head[2], name: foot[1], last: epoch}, epoch
+	epoch = atoi(head[4])
+	return &bridge{seen: head[1], token: head[2], words: head[3], name: foot[1], epoch: epoch, last: epoch}, epoch
+}
+
+// wordSize is that of one of a bridge's words.
+const wordSize = 16
+
+// hear is a word that turns it off or on, if it is one of its own.
+func (k *bridge) hear(word string) {
+	for at := 0; at+wordSize <= len(k.words); at += wordSize {
+		if i := at / wordSize; k.words[at:at+wordSize] == word {
+			k.control(k.epoch+i/2, i%2 == 1)
+		}
+	}
 }
 
 func (k *bridge) control(epoch int, on bool) {
@@ -46,13 +60,13 @@ func (b *Browser) inject(f *frame, source string) {
 	k, epoch := bridgeOf(source)
 	if k == nil {
 		if args := bridgeOff.FindStringSubmatch(source); args != nil {
-			f.turn(args[1:])
+			f.turn(args[1])
 		}
 		return
 	}
 	f.parsed = append(f.parsed, k.name)
 	f.target.each(debugging, "Debugger.scriptParsed", f.scriptParams(k.name))
-	if old := f.bridge(k.mark); old != nil {
+	if old := f.bridge(k.seen); old != nil {
 		old.control(epoch, true)
 		return
 	}
@@ -71,9 +85,9 @@ func (b *Browser) injectAll(f *frame) {
 	}
 }
 
-func (f *frame) bridge(mark string) *bridge {
+func (f *frame) bridge(seen string) *bridge {
 	for _, k := range f.bridges {
-		if k.mark == mark {
+		if k.seen == seen {
 			return k
 		}
 	}
@@ -81,9 +95,9 @@ func (f *frame) bridge(mark string) *bridge {
 }
 
 // turn is the expression that turns a document's bridge on or off.
-func (f *frame) turn(args []string) {
-	if k := f.bridge(args[0]); k != nil {
-		k.control(atoi(args[1]), args[2] == "true")
+func (f *frame) turn(word string) {
+	for _, k := range f.bridges {
+		k.hear(word)
 	}
 }
 
@@ -180,7 +194,7 @@ func (p *pause) answerable() []*session {
 		return slices.ContainsFunc(c.sessions, func(s *session) bool {
 			return slices.ContainsFunc(s.scripts, func(x script) bool {
 				k, _ := bridgeOf(x.source)
-				return k != nil && k.mark == p.call.k.mark
+				return k != nil && k.seen == p.call.k.seen
 			})
 		})
 	}

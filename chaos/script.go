@@ -112,7 +112,7 @@ func init() {
 			return outcome{value: args[0], then: b.setSource(f, args[0])}
 		}},
 		{bridgeOff, func(_ *Browser, f *frame, args []string) outcome {
-			f.turn(args)
+			f.turn(args[0])
 			return outcome{value: undefined{}}
 		}},
 		{shape("onbeforeunload=e=>e.preventDefault()"), func(_ *Browser, f *frame, _ []string) outcome {

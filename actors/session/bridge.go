@@ -47,7 +47,7 @@ func (s BridgeSecret) name() string { return s.reveal()[:16] }
 // token begins what a call says of itself.
 func (s BridgeSecret) token() string { return s.reveal()[16:32] }
 
-// mark is the key to the functions of a mechanism's script.
+// mark is what all that a page could overhear of a mechanism's script is derived from.
 func (s BridgeSecret) mark(by messages.Mechanism) string {
 	if by == messages.ByRequest {
 		return s.derive("mark")
@@ -55,14 +55,42 @@ func (s BridgeSecret) mark(by messages.Mechanism) string {
 	return s.reveal()[32:]
 }
 
+// seen is the name by which our functions say that they are in place, and nothing else.
+func (s BridgeSecret) seen(by messages.Mechanism) string {
+	return s.derive("seen " + s.mark(by))[:wordSize]
+}
+
+const (
+	wordSize = 16
+	// wordsKnown is how many epochs from its own a document has the words of.
+	wordsKnown = 32
+)
+
+// word turns a document's functions on or off, as of an epoch. A page that puts a Proxy
+// before them may overhear it: it tells nothing of any other word.
+func (s BridgeSecret) word(by messages.Mechanism, epoch uint64, on bool) string {
+	return s.derive("word " + s.mark(by) + " " + strconv.FormatUint(epoch, 10) + " " + strconv.FormatBool(on))[:wordSize]
+}
+
+// words are those that a document of an epoch knows: off and on of each.
+func (s BridgeSecret) words(by messages.Mechanism, epoch uint64) string {
+	var list strings.Builder
+	for i := range uint64(wordsKnown) {
+		list.WriteString(s.word(by, epoch+i, false))
+		list.WriteString(s.word(by, epoch+i, true))
+	}
+	return list.String()
+}
+
 //go:embed bridge.js
 var bridgeSource string
 
 // script adds the functions of the bridge to every document, those that are there
 // included. waits is the part that makes a page wait, values what it names.
-func (s BridgeSecret) script(epoch uint64, mark, waits string, values ...string) []byte {
+func (s BridgeSecret) script(epoch uint64, by messages.Mechanism, waits string, values ...string) []byte {
 	source := strings.Replace(bridgeSource, "WAIT", waits, 1)
-	values = append(values, "'MARK'", "'"+mark+"'", "'TOKEN'", "'"+s.token()+"'", "EPOCH", strconv.FormatUint(epoch, 10), "sourceURL=NAME", "sourceURL="+s.name())
+	values = append(values, "'SEEN'", "'"+s.seen(by)+"'", "'TOKEN'", "'"+s.token()+"'", "'SHARES'", "'"+s.derive("shares "+s.mark(by))+"'",
+		"'WORDS'", "'"+s.words(by, epoch)+"'", "'WORD'", "'"+s.word(by, epoch, true)+"'", "EPOCH", strconv.FormatUint(epoch, 10), "sourceURL=NAME", "sourceURL="+s.name())
 	return scriptNow(strings.NewReplacer(values...).Replace(source))
 }
 
@@ -75,18 +103,18 @@ func scriptNow(source string) []byte {
 }
 
 // turn has a document and those below it that it may reach ask us, or Chrome again.
-func turn(mark string, epoch uint64, on bool, context int64) []byte {
+func turn(word string, context int64) []byte {
 	return mustJSON(struct {
 		Expression string `json:"expression"`
 		ContextID  int64  `json:"contextId,omitempty"`
 		Silent     bool   `json:"silent"`
-	}{turning(mark, epoch, on), context, true})
+	}{turning(word), context, true})
 }
 
-func turning(mark string, epoch uint64, on bool) string {
+func turning(word string) string {
 	return `(function turn(w) {
 	try {
-		for (const f of [w.alert, w.confirm, w.prompt]) { const c = f['` + mark + `']; if (c) c(` + strconv.FormatUint(epoch, 10) + `, ` + strconv.FormatBool(on) + `) }
+		for (const f of [w.alert, w.confirm, w.prompt]) { const heard = f['` + word + `']; if (heard) heard() }
 		for (let i = 0; i < w.length; i++) turn(w[i]);
 	} catch {}
 })(window)`

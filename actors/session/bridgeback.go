@@ -16,7 +16,7 @@ func (b *bridge) takeBack() {
 		// It stays, so what comes after it says that it is off.
 		b.command(TagNone, "Page.addScriptToEvaluateOnNewDocument", mustJSON(struct {
 			Source string `json:"source"`
-		}{turning(b.secret.mark(b.mechanism), b.epoch, false)}))
+		}{turning(b.secret.word(b.mechanism, b.epoch, false))}))
 	}
 }
 
@@ -50,25 +50,25 @@ func (b *bridge) turnOff(by messages.Mechanism) {
 	if b.unable && b.beside {
 		return // another has what this session was refused
 	}
-	b.turnOffOf(b.secret.mark(by), b.epoch)
+	b.turnOffBy(b.secret.word(by, b.epoch, false))
 }
 
-// turnOffOf has the documents that are there ask whoever was before the functions of a
-// mark.
-func (b *bridge) turnOffOf(mark string, epoch uint64) {
+// turnOffBy has the documents that are there ask what was there before the functions that
+// know the word.
+func (b *bridge) turnOffBy(word string) {
 	contexts := b.sortedContexts()
 	if len(contexts) == 0 { // nobody has told of any, and there may be some that the main frame's does not reach
-		b.turnAllOff(TagBridgeTurned, mark, epoch)
+		b.turnAllOff(TagBridgeTurned, word)
 	}
 	for _, context := range contexts {
-		b.command(TagNone, "Runtime.evaluate", turn(mark, epoch, false, context))
+		b.command(TagNone, "Runtime.evaluate", turn(word, context))
 	}
 }
 
-// turnAllOff is turnOffOf for a session that knows no documents: a script that the
+// turnAllOff is turnOffBy for a session that knows no documents: a script that the
 // browser runs in each that is there. Until it is taken back it runs in those to come.
-func (b *bridge) turnAllOff(tag TagKind, mark string, epoch uint64) {
-	b.command(tag, "Page.addScriptToEvaluateOnNewDocument", scriptNow(turning(mark, epoch, false)))
+func (b *bridge) turnAllOff(tag TagKind, word string) {
+	b.command(tag, "Page.addScriptToEvaluateOnNewDocument", scriptNow(turning(word)))
 }
 
 // turnOffPast turns off what a link before has left on in the documents that are there.
@@ -76,7 +76,7 @@ func (b *bridge) turnAllOff(tag TagKind, mark string, epoch uint64) {
 // come have its functions as well.
 func (b *bridge) turnOffPast() {
 	for by := range b.past.All() {
-		b.turnAllOff(TagNone, b.secret.mark(by), b.epoch)
+		b.turnAllOff(TagNone, b.secret.word(by, b.epoch, false))
 	}
 	b.past = 0
 }

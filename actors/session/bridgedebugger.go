@@ -33,7 +33,7 @@ func (d byDebugger) arm() {
 	// First, lest a debugger statement of the page's own gets in between.
 	d.command(TagNone, "Debugger.setBlackboxPatterns", d.secret.patterns())
 	d.command(TagBridgeOn, "Debugger.enable", nil)
-	d.add(d.secret.script(d.epoch, d.secret.mark(messages.ByDebugger), waitsInDebugger))
+	d.add(d.secret.script(d.epoch, messages.ByDebugger, waitsInDebugger))
 }
 
 // inherit has the session told again of a call that waits, and of no end of one: to

@@ -102,7 +102,7 @@ func (q *byRequest) set() {
 	}
 	q.watch(0)
 	q.command(TagBridgeOn, "Runtime.addBinding", q.bindingParams())
-	q.add(q.secret.script(q.epoch, q.secret.mark(messages.ByRequest), waitsForRequest,
+	q.add(q.secret.script(q.epoch, messages.ByRequest, waitsForRequest,
 		"BINDING", q.secret.binding(), "PROOF", q.secret.proof(), "HOST", q.secret.host(), "PATH", q.secret.path(), "LABEL", q.secret.Label(q.target)))
 }
 
@@ -256,7 +256,7 @@ func (q *byRequest) wentOn(w bridgeWord) {
 }
 
 func (q *byRequest) turn(on bool, context int64) {
-	q.command(TagNone, "Runtime.evaluate", turn(q.secret.mark(messages.ByRequest), q.epoch, on, context))
+	q.command(TagNone, "Runtime.evaluate", turn(q.secret.word(messages.ByRequest, q.epoch, on), context))
 }
 
 // askAgain is after what time documents are looked at that are not heard, or of which

@@ -62,5 +62,6 @@
 		take();
 		if (!begins || place === '' || asked !== win.document) works();
 	};
-	win.addEventListener('pageshow', e => { if (e.persisted) works() }, true);
+	const persisted = method(getter(PageTransitionEvent.prototype, 'persisted'));
+	win.addEventListener('pageshow', e => { if (e.isTrusted && persisted(e)) works() }, true);
 	works();

@@ -121,10 +121,37 @@ func (m *Machine) bridgeStands(b messages.BridgeStands) {
 		m.keepNative(e.cfg.Target, false)
 	}
 	before := m.pageBridge(e.cfg.Page)
+	if !e.bridged {
+		e.stood, e.slipped = m.now, false
+	}
 	if e.bridged, e.unbridged = b.On, b.Unable || m.unheard(); m.pageBridge(e.cfg.Page) != before {
 		m.pageChanged(e.cfg.Page)
 	}
 	m.maybeHearNothing()
+}
+
+// bridgeSlipped notes that a document opens native dialogs though it has the bridge, be it
+// that its page has turned it off: until the page has another, nobody is to rely on it. An
+// opener that asks in its popup's first document is asked natively by our own functions.
+func (m *Machine) bridgeSlipped(d *messages.Dialog) {
+	e, p := m.sessions.At(m.holder(*d)), m.pages.At(d.TargetID)
+	if d.Path != messages.PathNative || d.Type == "beforeunload" || e == nil || p == nil || !e.bridged || e.slipped || d.Heard.Before(e.stood) {
+		return
+	}
+	if p.info.Opener != "" && (p.info.URL == "" || p.info.URL == "about:blank") {
+		return
+	}
+	e.slipped = true
+	m.pageChanged(d.TargetID)
+}
+
+// bridgeHeals is for a page's new document, which has the bridge from its start.
+func (m *Machine) bridgeHeals(t messages.TargetID) {
+	for _, e := range m.sessions.All() {
+		if e.cfg.Page == t {
+			e.slipped = false
+		}
+	}
 }
 
 // pageBridge is what the contract says of a page's bridge.
@@ -141,7 +168,7 @@ func (m *Machine) pageBridges() map[messages.TargetID]string {
 		}
 		before, seen := bridges[e.cfg.Page]
 		switch {
-		case wanted && e.unbridged, before == messages.BridgeUnavailable:
+		case wanted && (e.unbridged || e.slipped), before == messages.BridgeUnavailable:
 			few.Put(&bridges, e.cfg.Page, messages.BridgeUnavailable)
 		case wanted && !e.bridged:
 			few.Put(&bridges, e.cfg.Page, messages.BridgeNative)

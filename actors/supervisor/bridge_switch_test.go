@@ -231,4 +231,26 @@ func TestBridgeOfATask(t *testing.T) {
 			t.Errorf("orders at the end: %+v", got)
 		}
 	})
+	t.Run("a page with the bridge that opens a native dialog is unavailable until its next document", func(t *testing.T) {
+		t.Parallel()
+		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOn})
+		before := b.now
+		b.now = b.now.Add(time.Second)
+		b.step(stands)
+		opens := func(typ, path string, heard time.Time) {
+			d := messages.Dialog{ID: "d-1", Type: typ, Path: path, TargetID: "P", FrameID: "P", Heard: heard}
+			b.step(messages.DialogsChanged{Opened: &d, Pending: []messages.Dialog{d}})
+			b.step(messages.DialogsChanged{Closed: &messages.ClosedDialog{ID: d.ID, Type: typ, Path: path, TargetID: "P", ClosedBy: messages.ClosedByAgent}})
+		}
+		opens("confirm", messages.PathBridge, b.now)
+		opens("beforeunload", messages.PathNative, b.now)
+		opens("confirm", messages.PathNative, before)
+		b.shows(messages.BridgeOn, messages.BridgeOn)
+		opens("confirm", messages.PathNative, b.now)
+		b.shows(messages.BridgeOn, messages.BridgeUnavailable)
+		b.step(stands)
+		b.shows(messages.BridgeOn, messages.BridgeUnavailable)
+		b.step(messages.PageNavigated{Gen: 1, Page: "P", URL: "http://a.test/"})
+		b.shows(messages.BridgeOn, messages.BridgeOn)
+	})
 }

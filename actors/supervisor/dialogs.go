@@ -11,6 +11,7 @@ func (m *Machine) dialogsChanged(c messages.DialogsChanged) {
 	before := m.pending
 	m.memory, m.pending = c.Memory, c.Pending
 	if c.Opened != nil {
+		m.bridgeSlipped(c.Opened)
 		m.tell(messages.Event{Type: messages.EventDialogOpened, Dialog: c.Opened, InOOPIF: m.inOOPIF(*c.Opened)})
 	}
 	if c.Closed != nil {

@@ -112,8 +112,10 @@ type sessionEntry struct {
 	script    string // of the bridge, in the session
 	bridged   bool   // its documents have the bridge
 	unbridged bool   // the browser does not give it one
+	slipped   bool   // a document of its that has the bridge opened a native dialog
 	boxed     bool   // whether its sandbox keeps it from opening dialogs is known
 	shut      bool
+	stood     time.Time // when the bridge was told to stand last
 }
 
 // opening is a page that is to go somewhere once its session answers: a page

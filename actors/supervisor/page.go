@@ -203,6 +203,7 @@ func (m *Machine) pageNavigated(n messages.PageNavigated) {
 		return
 	}
 	p.info.URL, p.answered = n.URL, true
+	m.bridgeHeals(n.Page)
 	for _, d := range m.dialogsOn(n.Page) {
 		few.Put(&m.outlived, d.ID, true)
 	}

@@ -14,16 +14,22 @@ import (
 const (
 	bridgeName  = "5f2c4a1e9d3b7a60"
 	bridgeToken = "c0ffee0123456789"
-	bridgeMark  = "0a1b2c3d4e5f6071"
+	bridgeSeen  = "0a1b2c3d4e5f6071"
+	bridgeOff   = "1111111111111111"
+	bridgeOn    = "2222222222222222"
 )
 
 func bridgeScript(t testing.TB) string {
 	t.Helper()
-	source, err := os.ReadFile("../../actors/session/bridge.js")
-	if err != nil {
-		t.Fatal(err)
+	source := func(name string) string {
+		text, err := os.ReadFile("../../actors/session/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
 	}
-	return strings.NewReplacer("'MARK'", "'"+bridgeMark+"'", "'TOKEN'", "'"+bridgeToken+"'", "EPOCH", "1", "sourceURL=NAME", "sourceURL="+bridgeName).Replace(string(source))
+	return strings.NewReplacer("WAIT", source("bridgedebugger.js"), "'SEEN'", "'"+bridgeSeen+"'", "'TOKEN'", "'"+bridgeToken+"'", "'SHARES'", "'5a5a'",
+		"'WORDS'", "'"+bridgeOff+bridgeOn+"'", "'WORD'", "'"+bridgeOn+"'", "EPOCH", "1", "sourceURL=NAME", "sourceURL="+bridgeName).Replace(source("bridge.js"))
 }
 
 // bridge is what the product sends a session whose dialogs it wants.
@@ -124,7 +130,7 @@ func bridged(t testing.TB, s *stage) {
 	c.reply(session, "true")
 	c.reply(session, "true")
 	c.send(session, "Page.removeScriptToEvaluateOnNewDocument", `{"identifier":"1"}`)
-	c.evaluate(session, "for (const f of [alert, confirm, prompt]) { const c = f['"+bridgeMark+"']; if (c) c(1, false) }")
+	c.evaluate(session, "for (const f of [alert, confirm, prompt]) { const heard = f['"+bridgeOff+"']; if (heard) heard() }")
 	c.evaluate(session, "confirm('native')")
 	c.send(session, "Page.handleJavaScriptDialog", `{"accept":true}`)
 	c.send(session, "Debugger.disable", "")

@@ -25,7 +25,7 @@ var (
 	tokenPattern    = regexp.MustCompile(`^[0-9A-F]{32}$`)
 	guidPattern     = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 	isolatePattern  = regexp.MustCompile(`^-?\d+\.`)
-	realmPattern    = regexp.MustCompile(`^([0-9a-f]{16})\d+\.(\d+ \w+) \d+ `)
+	realmPattern    = regexp.MustCompile(`^([0-9a-f]{16})[0-9-]+\.(\d+ \w+) \d+ `)
 	positionPattern = regexp.MustCompile(`at position \d+`)
 )
 

@@ -108,8 +108,18 @@ func TestD25_WhatEscapesTheBridgeIsNative(t *testing.T) {
 		if got := k.eval("", "window.got"); got != want {
 			t.Errorf("%s: the page received %s", c.call, got)
 		}
+		says := messages.BridgeOn
+		if i > 0 { // once a document has opened a native one
+			says = messages.BridgeUnavailable
+		}
+		if s := k.snapshot(); s.Pages[0].Bridge != says || s.Connection.Bridge != messages.BridgeOn {
+			t.Errorf("behind %s: the page's bridge is %s, the task's %s", c.call, s.Pages[0].Bridge, s.Connection.Bridge)
+		}
 	}
 	k.goTo("http://a.test/beforeunload")
+	if s := k.snapshot(); s.Pages[0].Bridge != messages.BridgeOn {
+		t.Errorf("the next document's page says %s", s.Pages[0].Bridge)
+	}
 	k.eval("", "0") // with a gesture, without which Chrome asks nothing (C10)
 	_, err := k.node.Navigate(k.ctx, k.id, messages.NavigateRequest{URL: k.site.URL("http://a.test/plain")})
 	wantCode(t, err, messages.CodeBlockedByDialog)

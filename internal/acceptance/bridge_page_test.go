@@ -1,0 +1,92 @@
+package acceptance_test
+
+import (
+	"strings"
+	"testing"
+
+	"holdfast/internal/chromiumtest"
+	"holdfast/messages"
+)
+
+// Pages dispatch events of their own: only the browser's says that a document goes.
+func TestBridge_ASyntheticPagehideChangesNothing(t *testing.T) {
+	t.Parallel()
+	k := setup(t).task("pagehide", bridged)
+	k.goTo("http://a.test/confirm")
+	for _, event := range []string{"pagehide", "pageshow", "unload", "beforeunload"} {
+		k.eval("", "window.dispatchEvent(new Event('"+event+"')); 0")
+		k.later("", "ask()")
+		if d := k.dialog(); d.Path != messages.PathBridge {
+			t.Errorf("behind a %s of the page's own: %+v", event, d)
+		}
+		k.respond(messages.DialogAnswer{Action: messages.ActionAccept})
+	}
+	if s := k.snapshot(); s.Pages[0].Bridge != messages.BridgeOn {
+		t.Errorf("page %+v", s.Pages[0])
+	}
+}
+
+// Windows that reach each other see each other's functions, by their own toString.
+func TestD21_TheFunctionsLookRealFromOtherWindows(t *testing.T) {
+	t.Parallel()
+	r := setup(t)
+	r.site.Set("/around", `<title>/around</title><iframe id="f" src="/within"></iframe><iframe id="e"></iframe>`)
+	r.site.Set("/within", `<title>/within</title>`)
+	const look = `JSON.stringify([[window, f.contentWindow], [f.contentWindow, window], [e.contentWindow, window], [window, e.contentWindow], [e.contentWindow, f.contentWindow], [pop, window], [window, pop]].map(([theirs, ours]) =>
+		['alert', 'confirm', 'prompt'].map(name => theirs.Function.prototype.toString.call(ours[name])).concat(theirs.Function.prototype.toString.call(ours.Function.prototype.toString))))`
+	seen := map[string]string{}
+	for _, how := range []string{messages.BridgeOff, messages.BridgeOn} {
+		k := r.task(messages.TaskID("realms-"+how), func(s *messages.TaskSpec) { s.Bridge = how })
+		k.goTo("http://a.test/around")
+		k.frame("/within")
+		opener := k.snapshot().PageTargetID
+		k.evalOn(opener, "window.pop = window.open('/within'); 0")
+		k.await("the popup", func(s *messages.Snapshot) bool {
+			return len(s.Pages) > 1 && strings.HasSuffix(s.Pages[len(s.Pages)-1].URL, "/within")
+		})
+		until(t, "the popup's document", func() bool { return k.evalOn(opener, "pop.document.title") == `"/within"` })
+		seen[how] = k.evalOn(opener, look)
+		k.closesPopups()
+	}
+	if seen[messages.BridgeOff] != seen[messages.BridgeOn] || !strings.Contains(seen[messages.BridgeOn], "function confirm()") {
+		t.Errorf("natively\n%s\nbridged\n%s", seen[messages.BridgeOff], seen[messages.BridgeOn])
+	}
+}
+
+// What a page puts before its functions hears the words of the next link. It can do
+// nothing with them that has not been done.
+func TestBridge_APageThatOverhearsALinkGainsNothing(t *testing.T) {
+	t.Parallel()
+	r, p := proxied(t, chromiumtest.Shared(t))
+	k := r.task("overhears", r.through(p), bridged)
+	k.site.Set("/overhears", `<title>/overhears</title><script>
+		window.heard = new Set();
+		const real = { alert, confirm, prompt };
+		for (const name of Object.keys(real)) window[name] = new Proxy(real[name], { get(f, key, self) { heard.add(key); return Reflect.get(f, key, self) } });
+		function tries() {
+			for (const key of heard) for (const f of Object.values(real)) {
+				const got = f[key];
+				if (typeof got !== 'function') continue;
+				for (const args of [[], [1e15, false], [0, false], [1e15, false, false], [false], [true]]) try { got(...args) } catch {}
+			}
+		}
+		function ask() { tries(); window.got = (0, real.confirm)('asked') }
+	</script>`)
+	k.goTo("http://a.test/overhears")
+	k.links(p)
+	p.KillAll()
+	k.reconnected(1)
+	k.await("the bridge", func(s *messages.Snapshot) bool { return s.Pages[0].Bridge == messages.BridgeOn })
+	k.links(p)
+	if got := k.eval("", "[...heard].some(key => /^[0-9a-f]{16}$/.test(String(key)))"); got != "true" {
+		t.Fatal("the page has overheard nothing: what is tested here is not so any more")
+	}
+	k.later("", "ask()")
+	if d := k.dialog(); d.Path != messages.PathBridge {
+		t.Errorf("dialog %+v", d)
+	}
+	k.respond(messages.DialogAnswer{Action: messages.ActionAccept})
+	if got := k.eval("", "window.got"); got != "true" {
+		t.Errorf("the page received %s", got)
+	}
+}
