@@ -203,10 +203,12 @@ func condition(s supervisor.Session) error {
 		return session.BlockedByDialog(s.Blocking)
 	case len(s.Paused) > 0:
 		return session.BlockedByDialog(s.Paused)
+	case s.State == messages.PageHung && s.Stranded:
+		return session.Stranded()
 	case s.State == messages.PageHung:
-		return messages.Errorf(messages.CodePageWedged, "the page's renderer does not answer; if it does not come back by itself, recover with reload, and with close if that fails").With("page_state", s.State)
+		return messages.Errorf(messages.CodePageWedged, "the page's renderer does not answer; if it does not come back by itself, recover with reload, and with replace if that fails").With("page_state", s.State)
 	case s.State == messages.PageDialogUnreachable:
-		return messages.Errorf(messages.CodePageWedged, "the page holds a dialog that nobody can answer; recover with release, which keeps the page, or with reload").
+		return messages.Errorf(messages.CodePageWedged, "the page holds a dialog that nobody can answer; recover with release, which keeps the page, or with reload; a beforeunload takes replace").
 			With("page_state", s.State)
 	}
 	return nil

@@ -187,7 +187,7 @@ func (c rawCall) session(ctx context.Context) (supervisor.Session, error) {
 		}
 	}
 	if current == "" && c.view.Snapshot.Connection.Primary == messages.LinkUp {
-		return supervisor.Session{}, messages.Errorf(messages.CodeTargetNotFound, "the task has no page; open one with Target.createTarget")
+		return supervisor.Session{}, messages.Errorf(messages.CodeTargetNotFound, "the task has no page; navigate opens one, and so does Target.createTarget")
 	}
 	return supervisor.Session{}, notConnected()
 }

@@ -15,13 +15,16 @@ const (
 	RecoverReattach RecoverAction = "reattach"
 	// RecoverReload loads the document anew; what it held is lost.
 	RecoverReload RecoverAction = "reload"
+	// RecoverReplace opens a new page of the task at the page's last address, and closes
+	// the page. It is for a page that nothing else brings back.
+	RecoverReplace RecoverAction = "replace"
 	// RecoverClose closes the page. It always works.
 	RecoverClose RecoverAction = "close"
 )
 
 // RecoverActions lists them, in this order.
 func RecoverActions() []RecoverAction {
-	return []RecoverAction{RecoverRelease, RecoverReattach, RecoverReload, RecoverClose}
+	return []RecoverAction{RecoverRelease, RecoverReattach, RecoverReload, RecoverReplace, RecoverClose}
 }
 
 // RecoverRequest asks for a page of a task to be recovered. Without TargetID it
@@ -39,9 +42,9 @@ func (r RecoverRequest) Wait() time.Duration { return waitOf(r.WaitS) }
 // task's to say.
 func (r RecoverRequest) Validate() error {
 	switch r.Action {
-	case RecoverRelease, RecoverReload, RecoverClose, RecoverReattach:
+	case RecoverRelease, RecoverReload, RecoverReplace, RecoverClose, RecoverReattach:
 	default:
-		return Errorf(CodeInvalidArgument, "action must be release, reload, close or reattach")
+		return Errorf(CodeInvalidArgument, "action must be release, reattach, reload, replace or close")
 	}
 	if err := CheckOpaqueID("target_id", string(r.TargetID)); err != nil {
 		return err
@@ -51,14 +54,14 @@ func (r RecoverRequest) Validate() error {
 
 // Budget is how long the action may take to have its effect.
 func (a RecoverAction) Budget() time.Duration {
-	if a == RecoverReload {
+	if a == RecoverReload || a == RecoverReplace {
 		return 10 * time.Second
 	}
 	return 5 * time.Second
 }
 
 // RecoverResult is the page as it is once the recovery has had its effect; one
-// that was closed as it was last.
+// that was closed as it was last, and one that was replaced as its successor is.
 type RecoverResult struct {
 	Page Page `json:"page"`
 }

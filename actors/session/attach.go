@@ -118,6 +118,9 @@ func (m *Machine) treeLoaded(result []byte) {
 	if r := m.reloading; r != nil && (r.stage == stageAway || r.loader == m.loader) {
 		m.reloadCommitted() // it came before the events of this session did
 	}
+	if m.url == blank {
+		m.leftHung() // so did the blank page
+	}
 }
 
 // listTargets tells of all that is attached through this session.

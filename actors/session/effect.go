@@ -55,6 +55,7 @@ const (
 	TagHistory
 	TagProbe
 	TagReload
+	TagAway
 	TagDialog
 	TagNavigate
 

@@ -82,6 +82,7 @@ type Machine struct {
 	paused    bool
 	hung      bool
 	orphan    bool // a dialog nobody told us of stands open
+	away      bool // sent to a blank page, to leave what it hangs in
 	stranded  bool // it hangs between two documents, where only its end frees it
 	report    bool // who asked for a probe wants to hear of it either way
 	trial     trial
@@ -270,6 +271,8 @@ func (m *Machine) replied(r Replied) {
 		m.do(ToDialog{messages.DialogHandled{Dialog: r.Tag.ID, Session: m.cfg.Session, Err: dialogError(r.Err)}})
 	case TagNavigate:
 		m.navigateReplied(r)
+	case TagAway:
+		m.awayReplied(r)
 	case TagReload:
 		m.reloadReplied(r)
 	case TagBridgeOn, TagBridgePass, TagBridgeScript, TagBridgeStep, TagBridgeOff, TagBridgeTurned, TagBridgeAnswer, TagBridgeResume, TagBridgeRequest, TagBridgeOwner, TagBridgeElement, TagBridgePolicy:
@@ -354,6 +357,7 @@ func (m *Machine) frameNavigated(f messages.FrameNavigated) {
 	}
 	m.documentCommitted()
 	m.reloadCommitted()
+	m.leftHung()
 }
 
 // dialogError turns the outcome of Page.handleJavaScriptDialog into what the

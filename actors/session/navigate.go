@@ -65,6 +65,10 @@ func (m *Machine) navigate(o messages.Navigate) {
 		m.do(Answer{To: o.Reply, Err: BlockedByDialog(m.dialogs)})
 		return
 	}
+	if m.stranded {
+		m.do(Answer{To: o.Reply, Err: Stranded()})
+		return
+	}
 	m.nav++
 	n := &navigation{id: m.nav, req: o.Request, reply: o.Reply, until: momentOf[o.Request.WaitUntil]}
 	m.navs = append(m.navs, n)
@@ -98,10 +102,45 @@ func (m *Machine) stillLoading(now time.Time) {
 }
 
 func (m *Machine) beginAll() {
-	for _, n := range m.navs {
-		if !n.begun && !m.awaitsRestore() {
+	for _, n := range m.waiting() {
+		switch {
+		case n.begun || m.away || m.awaitsRestore():
+		case m.hung && m.cfg.IsPage:
+			m.leaveHung()
+		default:
 			m.begin(n)
 		}
+	}
+}
+
+// leaveHung sends a page that spins to a blank page first, which is one of another
+// process. A document of its own site would never be committed, and no command would
+// reach the page from then on (measured, internal/facts).
+func (m *Machine) leaveHung() {
+	m.away = true
+	m.do(Command{Tag: Tag{Kind: TagAway, Round: m.round}, Method: "Page.navigate", Params: []byte(`{"url":"about:blank"}`)})
+	m.do(Arm{timerLoading, LoadingProbe})
+}
+
+// awayReplied ends the navigations of a page that does not even take a blank page.
+func (m *Machine) awayReplied(r Replied) {
+	if !m.away || r.Err == nil || r.Tag.Round != m.round {
+		return
+	}
+	err := wedged()
+	if NotActive(r.Err) {
+		m.hung, m.stranded, m.health = true, true, ""
+		m.publishHealth()
+		err = Stranded()
+	}
+	m.endNavigations(err)
+}
+
+// leftHung sends a page where it was meant to go that has left what it hung in.
+func (m *Machine) leftHung() {
+	if m.away {
+		m.away = false
+		m.beginAll()
 	}
 }
 
@@ -215,7 +254,10 @@ func (m *Machine) navigateTimedOut(timer string) {
 			continue
 		}
 		err := messages.Errorf(messages.CodeDeadline, "the page did not get as far as asked within %s; it goes on loading", n.req.Timeout().Round(time.Millisecond))
-		if m.hung {
+		switch {
+		case m.stranded:
+			err = Stranded()
+		case m.hung:
 			err = wedged()
 		}
 		m.endNavigation(n, nil, err)
@@ -228,6 +270,9 @@ func (m *Machine) endNavigation(n *navigation, res *messages.NavigateResult, err
 			m.navs = append(m.navs[:i:i], m.navs[i+1:]...)
 			break
 		}
+	}
+	if len(m.navs) == 0 {
+		m.away = false
 	}
 	m.do(Disarm{navTimer(n.id)})
 	if err != nil {
@@ -257,5 +302,12 @@ func (m *Machine) navigation(id uint32) *navigation {
 }
 
 func wedged() *messages.Error {
-	return messages.Errorf(messages.CodePageWedged, "the page's renderer does not answer")
+	return messages.Errorf(messages.CodePageWedged, "the page's renderer does not answer; recover with reload, and with replace if that fails").
+		With("page_state", messages.PageHung)
+}
+
+// Stranded is what is said of a page between two documents, which no command reaches.
+func Stranded() *messages.Error {
+	return messages.Errorf(messages.CodePageWedged, "the page's next document waits for a renderer that does not answer: neither a navigation nor a reload reaches it; recover with replace").
+		With("page_state", messages.PageHung)
 }

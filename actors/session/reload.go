@@ -73,9 +73,13 @@ func (m *Machine) reloadStarted(n navigating) {
 }
 
 func (m *Machine) reloadReplied(r Replied) {
-	if m.reloading != nil && r.Err != nil && r.Tag.Round == m.round {
-		m.reloaded(r.Err)
+	if m.reloading == nil || r.Err == nil || r.Tag.Round != m.round {
+		return
 	}
+	if NotActive(r.Err) {
+		r.Err = Stranded()
+	}
+	m.reloaded(r.Err)
 }
 
 // reloadStuck is for the renderer that did not obey.

@@ -24,7 +24,8 @@ import (
 //	restored                         it has
 //	reply METHOD [old] [error=CODE]  the answer to the newest (oldest) such command; error=crashed is that
 //	                                 of a renderer that has crashed meanwhile, error=gone of
-//	                                 a session that has ended
+//	                                 a session that has ended, error=inactive of a page between two
+//	                                 documents
 //	tree LOADER URL [old]            the answer to Page.getFrameTree
 //	info TITLE                       the answer to Target.getTargetInfo
 //	event METHOD                     a CDP event
@@ -310,6 +311,8 @@ func (tr *transcript) reply(t *testing.T, d *datadriven.TestData, method string)
 		switch code {
 		case "crashed":
 			r.Err = messages.Errorf(messages.CodeCDPError, "Target crashed")
+		case "inactive":
+			r.Err = messages.Errorf(messages.CodeCDPError, "Not attached to an active page")
 		case "gone":
 			r.Err = messages.Errorf(messages.CodeCDPError, "Session with given id not found.")
 		}

@@ -226,11 +226,12 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 				a.anchor.Ready(c, childAnchor, ref.Gen)
 			}
 		case OpenTab:
-			sys, self := c.System(), a.self
-			reply := a.orders.Owe(openingTab, e.Reply, nil, ended())
-			a.order(c, childBrowser, a.pid(a.link, childBrowser), messages.OpenPage{NewWindow: e.NewWindow, Reply: func(v any, err error) {
+			a.openTab(c, e)
+		case ReplaceTab:
+			sys, self, page := c.System(), a.self, e.Page
+			a.openTab(c, OpenTab{URL: e.URL, Reply: func(v any, err error) {
 				target, _ := v.(messages.TargetID)
-				sys.Send(self, PageOpened{Target: target, Err: err, URL: e.URL, Reply: reply})
+				sys.Send(self, PageReplaced{Page: page, New: target, Err: err})
 			}})
 		case ShutTab:
 			// Like any order to close, by way of the mailbox.
@@ -281,4 +282,14 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 			}
 		}
 	}
+}
+
+// openTab has a page opened. The answer is owed until it has gone where it is to go.
+func (a *Actor) openTab(c *guard.Context, e OpenTab) {
+	sys, self := c.System(), a.self
+	reply := a.orders.Owe(openingTab, e.Reply, nil, ended())
+	a.order(c, childBrowser, a.pid(a.link, childBrowser), messages.OpenPage{NewWindow: e.NewWindow, Reply: func(v any, err error) {
+		target, _ := v.(messages.TargetID)
+		sys.Send(self, PageOpened{Target: target, Err: err, URL: e.URL, Order: e.Order, Reply: reply})
+	}})
 }

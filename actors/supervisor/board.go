@@ -43,6 +43,8 @@ type Session struct {
 	State  messages.PageState
 	// Since is when the silence began that State names.
 	Since time.Time
+	// Stranded says of one that hangs that no navigation and no reload reaches it.
+	Stranded bool
 	// Blocking are the dialogs that keep this session's renderer from running.
 	Blocking []messages.Dialog
 	// Paused are the bridged dialogs whose frame lives here. Most commands are

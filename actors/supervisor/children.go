@@ -110,7 +110,7 @@ func (a *Actor) factory(id string) guard.Child {
 	case childBrowser:
 		a.gen++
 		cfg := session.BrowserConfig{
-			Gen: a.gen, Scope: a.cfg.Spec.Scope, Target: a.cfg.Spec.TargetID, Owned: a.machine.owned(),
+			Gen: a.gen, Scope: a.cfg.Spec.Scope, Target: a.machine.target, Owned: a.machine.owned(),
 			Elsewhere: a.elsewhere, Bridge: a.machine.linkBridge(),
 		}
 		return guard.Child{Kind: "browser", New: func() guard.Behavior {

@@ -46,7 +46,14 @@ type (
 		Target messages.TargetID
 		Err    error
 		URL    string
+		Order  *messages.NavigateRequest
 		Reply  messages.ReplyTo
+	}
+
+	// PageReplaced is the outcome of a ReplaceTab: New is the page in place of Page.
+	PageReplaced struct {
+		Page, New messages.TargetID
+		Err       error
 	}
 
 	// PageShut is the outcome of a ShutTab.
@@ -130,11 +137,20 @@ type (
 	// FirstActive tells the registry that the task has attached.
 	FirstActive struct{}
 
-	// OpenTab asks the browser's session for a blank page; PageOpened follows.
+	// OpenTab asks the browser's session for a blank page; PageOpened follows. With an
+	// Order the reply is that of the navigation, else the page's id.
 	OpenTab struct {
 		URL       string
 		NewWindow bool
+		Order     *messages.NavigateRequest
 		Reply     messages.ReplyTo
+	}
+
+	// ReplaceTab opens a page at URL that is to take another one's place; PageReplaced
+	// follows.
+	ReplaceTab struct {
+		Page messages.TargetID
+		URL  string
 	}
 
 	// ShutTab asks the browser's session to close a page; PageShut follows.

@@ -49,6 +49,7 @@ type Machine struct {
 	pages    few.Map[messages.TargetID, *pageEntry]
 	order    []messages.TargetID // as opened
 	current  messages.TargetID
+	target   messages.TargetID // of scope target: the spec's, or what has replaced it
 	sessions few.Map[messages.SessionID, *sessionEntry]
 	opening  map[messages.TargetID]opening
 
@@ -106,7 +107,9 @@ type sessionEntry struct {
 	retells bool // of its frames, to a new frame actor
 	health  messages.PageState
 	since   time.Time // when the silence began that health names
-	crashed time.Time // when that was heard of last
+
+	stranded bool      // it hangs between two documents
+	crashed  time.Time // when that was heard of last
 
 	label     string // of its requests
 	script    string // of the bridge, in the session
@@ -122,6 +125,7 @@ type sessionEntry struct {
 // created with its URL would load unwatched (C30).
 type opening struct {
 	url   string
+	order *messages.NavigateRequest // whose answer the reply is; nil: it is the page's id
 	reply messages.ReplyTo
 }
 
@@ -134,7 +138,7 @@ func newMachine(id messages.TaskID, spec *messages.TaskSpec) *Machine {
 		conn.AnchorOff = messages.AnchorOffSpec
 	}
 	m := &Machine{
-		id: id, spec: spec, state: messages.StateStarting, conn: conn,
+		id: id, spec: spec, state: messages.StateStarting, conn: conn, target: spec.TargetID,
 	}
 	m.showBridge()
 	return m
@@ -261,6 +265,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		}
 	case PageShut:
 		m.pageShut(in)
+	case PageReplaced:
+		m.pageReplaced(in)
 	case messages.BridgeNeeded:
 		m.bridgeNeeded(in)
 	case messages.FrameBoxed:

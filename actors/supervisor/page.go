@@ -157,7 +157,7 @@ func (m *Machine) sessionHealth(h messages.SessionHealth) {
 		return
 	}
 	news := e.health != h.State // else it was asked to say so
-	e.since = h.Since
+	e.since, e.stranded = h.Since, h.Stranded
 	if e.health = h.State; news && h.State == messages.PageCrashed {
 		e.crashed = m.now
 		if n, noted := m.needed[h.Page]; noted && m.crashedUnder(n) {
@@ -190,6 +190,9 @@ func (m *Machine) pageInfoChanged(info messages.TargetInfo) {
 		return
 	}
 	opener := p.info.Opener
+	if info.URL == "" {
+		info.URL = p.info.URL // it is between two documents: where it was last is worth keeping
+	}
 	p.info = info
 	if info.Opener == "" {
 		p.info.Opener = opener
@@ -247,7 +250,7 @@ func (m *Machine) pageClosed(t messages.TargetID) {
 	m.recoveryOfClosed(closed)
 	m.resettle()
 	if m.spec.Scope == messages.ScopeTarget && len(m.order) == 0 && !m.stopping() {
-		m.finish(messages.StateLost, messages.Errorf(messages.CodeTargetNotFound, "the browser has no page %s any more", m.spec.TargetID))
+		m.finish(messages.StateLost, messages.Errorf(messages.CodeTargetNotFound, "the browser has no page %s any more", m.target))
 	}
 }
 
@@ -316,8 +319,10 @@ func (m *Machine) navigate(o messages.Navigate) {
 	}
 	p := m.pages.At(t)
 	switch {
+	case p == nil && o.Request.TargetID == "" && m.conn.Primary != messages.LinkUp:
+		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").With("sent", false)})
 	case p == nil && o.Request.TargetID == "":
-		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeTargetNotFound, "the task has no page; open one with Target.createTarget")})
+		m.do(OpenTab{URL: o.Request.URL, Order: &o.Request, Reply: o.Reply}) // its last page was closed
 	case p == nil:
 		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeTargetNotFound, "the task has no page %s", t)})
 	case p.session == "":
@@ -350,10 +355,10 @@ func (m *Machine) pageOpened(o PageOpened) {
 		m.do(Answer{To: o.Reply, Err: o.Err})
 	case p == nil:
 		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeTargetNotFound, "the page was closed before it loaded")})
-	case o.URL == "" || o.URL == "about:blank":
+	case o.Order == nil && (o.URL == "" || o.URL == "about:blank"):
 		m.do(Answer{To: o.Reply, Value: o.Target})
 	default:
-		few.Put(&m.opening, o.Target, opening{o.URL, o.Reply})
+		few.Put(&m.opening, o.Target, opening{o.URL, o.Order, o.Reply})
 		if e := m.sessions.At(p.session); e != nil && e.ready {
 			m.sendOnItsWay(p.session, o.Target)
 		}
@@ -366,6 +371,10 @@ func (m *Machine) sendOnItsWay(s messages.SessionID, t messages.TargetID) {
 		return
 	}
 	delete(m.opening, t)
+	if o.order != nil {
+		m.do(ToSession{s, messages.Navigate{Request: *o.order, Reply: o.reply}})
+		return
+	}
 	m.do(ToSession{s, messages.Navigate{
 		Request: messages.NavigateRequest{URL: o.url, WaitUntil: messages.WaitCommit},
 		Reply: func(_ any, err error) {

@@ -3,6 +3,7 @@ package supervisor
 import (
 	"strings"
 
+	"holdfast/actors/session"
 	"holdfast/internal/few"
 	"holdfast/messages"
 )
@@ -15,6 +16,7 @@ type recovery struct {
 	step    recoverStep
 	old     messages.SessionID // of the page when it began
 	tries   int                // releases begun anew
+	by      messages.TargetID  // the page in its place
 }
 
 // releaseTries bounds how often a release is begun anew: whoever is attached to
@@ -28,6 +30,7 @@ const (
 	stepLeaving   recoverStep = iota // the page is being left, to be freed or attached to anew
 	stepAttaching                    // and being attached to
 	stepReloading
+	stepReplacing // a page is being opened in its place
 	stepClosing
 )
 
@@ -91,6 +94,12 @@ func (m *Machine) forbids(t messages.TargetID, action messages.RecoverAction) *m
 		return m.blockedByDialog(t)
 	case action == messages.RecoverReload && state == messages.PageOK:
 		return messages.Errorf(messages.CodeInvalidArgument, "the page answers; Page.reload loads it anew")
+	case action == messages.RecoverReplace && state == messages.PageOK:
+		return messages.Errorf(messages.CodeInvalidArgument, "the page answers; Target.createTarget opens another one")
+	case action == messages.RecoverReplace:
+		return nil
+	case action == messages.RecoverReload && m.isStranded(t):
+		return session.Stranded()
 	case action == messages.RecoverReload || state == messages.PageOK || state == messages.PageDialogUnreachable:
 		return nil
 	case state == messages.PageCrashed:
@@ -99,14 +108,17 @@ func (m *Machine) forbids(t messages.TargetID, action messages.RecoverAction) *m
 	case state == messages.PagePaused:
 		return wedged("the page is paused in a debugger: no dialog holds it; Debugger.resume lets it go on")
 	default:
-		return wedged("the page's renderer does not answer: no dialog holds it; recover with reload")
+		if m.isStranded(t) {
+			return session.Stranded()
+		}
+		return wedged("the page's renderer does not answer: no dialog holds it; recover with reload, and with replace if that fails")
 	}
 }
 
 // unsaveable is what Chrome leaves of a page whose beforeunload dialog lost its
 // last link: neither a release nor a reload gets past it (C20).
 func unsaveable(state messages.PageState) *messages.Error {
-	return messages.Errorf(messages.CodePageWedged, "the page holds a beforeunload dialog that lost its link: nothing dismisses it; recover with close").
+	return messages.Errorf(messages.CodePageWedged, "the page holds a beforeunload dialog that lost its link: nothing dismisses it; recover with replace or close").
 		With("page_state", state)
 }
 
@@ -128,6 +140,9 @@ func (m *Machine) beginRecovery(t messages.TargetID, action messages.RecoverActi
 	case action == messages.RecoverClose:
 		r.step = stepClosing
 		m.do(ShutTab{t})
+	case action == messages.RecoverReplace:
+		r.step = stepReplacing
+		m.do(ReplaceTab{Page: t, URL: p.info.URL})
 	case action == messages.RecoverReattach:
 		m.do(ToBrowser{messages.ReattachPage{Page: t}})
 	case action == messages.RecoverRelease || p.poisoned:
@@ -204,6 +219,30 @@ func (m *Machine) pageShut(s PageShut) {
 	}
 }
 
+// pageReplaced closes a page whose successor is there.
+func (m *Machine) pageReplaced(o PageReplaced) {
+	r := m.recovering[o.Page]
+	switch {
+	case r == nil || r.step != stepReplacing:
+		if m.pages.At(o.New) != nil {
+			m.do(ShutTab{o.New}) // it came too late, and nobody knows of it
+		}
+	case o.Err != nil:
+		m.endRecovery(o.Page, o.Err)
+	default:
+		r.step, r.by = stepClosing, o.New
+		if m.target == o.Page {
+			m.target = o.New
+		}
+		m.do(ShutTab{o.Page})
+	}
+}
+
+func (m *Machine) isStranded(t messages.TargetID) bool {
+	e := m.sessions.At(m.pages.At(t).session)
+	return e != nil && e.stranded
+}
+
 // goOn takes a recovery further for which the page had to be attached to anew.
 func (m *Machine) goOn(t messages.TargetID, r *recovery) {
 	p := m.pages.At(t)
@@ -232,7 +271,7 @@ func (m *Machine) goOn(t messages.TargetID, r *recovery) {
 func (m *Machine) stillWedged(t messages.TargetID) error {
 	switch state := m.pageState(t); state {
 	case messages.PageDialogUnreachable:
-		return messages.Errorf(messages.CodePageWedged, "the page still holds a dialog that nobody can reach; recover with reload, and with close if it is a beforeunload").
+		return messages.Errorf(messages.CodePageWedged, "the page still holds a dialog that nobody can reach; recover with reload, and with replace if that fails").
 			With("page_state", state)
 	case messages.PageCrashed, messages.PageHung:
 		return m.forbids(t, messages.RecoverRelease)
@@ -255,7 +294,7 @@ func (m *Machine) recoverTimer(name string) bool {
 	if r := m.recovering[t]; r != nil {
 		next := ""
 		if r.action != messages.RecoverClose {
-			next = "; recover with close"
+			next = "; recover with replace or close"
 		}
 		m.endRecovery(t, messages.Errorf(messages.CodePageWedged, "the page was not recovered within %s (%s)%s", r.action.Budget(), r.action, next).
 			With("page_state", m.pageState(t)))
@@ -265,21 +304,26 @@ func (m *Machine) recoverTimer(name string) bool {
 
 // recoveryOfClosed ends the recovery of a page that is no more.
 func (m *Machine) recoveryOfClosed(closed messages.Page) {
-	r := m.recovering[closed.TargetID]
+	t := closed.TargetID
+	r := m.recovering[t]
 	if r == nil {
 		return
 	}
 	var err error
-	if r.action != messages.RecoverClose {
+	switch {
+	case r.action == messages.RecoverClose:
+	case r.by != "" && m.pages.At(r.by) != nil:
+		closed = m.page(r.by)
+	default:
 		err = messages.Errorf(messages.CodeTargetNotFound, "the page was closed meanwhile")
 	}
-	m.concludeRecovery(closed, err)
+	m.concludeRecovery(t, closed, err)
 }
 
-func (m *Machine) endRecovery(t messages.TargetID, err error) { m.concludeRecovery(m.page(t), err) }
+func (m *Machine) endRecovery(t messages.TargetID, err error) { m.concludeRecovery(t, m.page(t), err) }
 
-func (m *Machine) concludeRecovery(page messages.Page, err error) {
-	t := page.TargetID
+// concludeRecovery tells of the end of page t's recovery, and which page came of it.
+func (m *Machine) concludeRecovery(t messages.TargetID, page messages.Page, err error) {
 	r := m.recovering[t]
 	delete(m.recovering, t)
 	if p := m.pages.At(t); p != nil && p.poisoned && r.action != messages.RecoverRelease {

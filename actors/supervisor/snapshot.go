@@ -50,7 +50,7 @@ func (m *Machine) sessionViews(ports *few.Map[messages.SessionID, *session.Port]
 		dialogs := m.dialogsOn(e.cfg.Page)
 		p := m.pages.At(e.cfg.Page)
 		views.Set(s, Session{
-			Port: ports.At(s), Target: e.cfg.Target, Page: e.cfg.Page, State: e.health, Since: e.since,
+			Port: ports.At(s), Target: e.cfg.Target, Page: e.cfg.Page, State: e.health, Since: e.since, Stranded: e.stranded,
 			Blocking: m.heldBy(s, dialogs, blocks), Paused: m.heldBy(s, dialogs, pauses), PageDialogs: dialogs, Poisoned: p != nil && p.poisoned,
 		})
 	}

@@ -379,6 +379,61 @@ func TestOnWedge(t *testing.T) {
 	})
 }
 
+func TestAHungPageIsNavigatedOrReplaced(t *testing.T) {
+	t.Parallel()
+	spins := func(t *testing.T) *patient {
+		p := setupOn(t, chromiumtest.Launch(t)).patient("spins")
+		p.goTo("http://a.test/busy")
+		p.later("", "spin()")
+		return p
+	}
+	usable := func(p *patient) {
+		p.Helper()
+		p.is(messages.PageOK)
+		if got := p.eval("", "location.pathname"); got != `"/plain"` && got != `"/busy"` {
+			p.Errorf("the page is at %s", got)
+		}
+	}
+	t.Run("one that is known to hang is navigated", func(t *testing.T) {
+		t.Parallel()
+		p := spins(t)
+		go func() { _, _ = p.tryEval("", "1") }() // ends with the test
+		p.is(messages.PageHung)
+		p.goTo("http://a.test/plain")
+		usable(p)
+	})
+	t.Run("one that was not is replaced", func(t *testing.T) {
+		t.Parallel()
+		p := spins(t)
+		_, err := p.node.Navigate(p.ctx, p.id, messages.NavigateRequest{URL: p.site.URL("http://a.test/plain"), TimeoutS: 5})
+		wantCode(t, err, messages.CodePageWedged)
+		p.is(messages.PageHung)
+		old := p.snapshot().PageTargetID
+		if _, err := p.recover(messages.RecoverReload); messages.CodeOf(err) != messages.CodePageWedged || !strings.Contains(err.Error(), "replace") {
+			t.Errorf("reload: %v", err)
+		}
+		r, err := p.recover(messages.RecoverReplace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := p.snapshot(); len(s.Pages) != 1 || s.PageTargetID == old || s.PageTargetID != r.Page.TargetID {
+			t.Errorf("the page is %+v, the task's are %+v", r.Page, s.Pages)
+		}
+		usable(p)
+	})
+	t.Run("a task without a page navigates in a new one", func(t *testing.T) {
+		t.Parallel()
+		p := spins(t)
+		go func() { _, _ = p.tryEval("", "1") }() // ends with the test
+		p.is(messages.PageHung)
+		if _, err := p.recover(messages.RecoverClose); err != nil {
+			t.Fatal(err)
+		}
+		p.goTo("http://a.test/plain")
+		usable(p)
+	})
+}
+
 // Ten pages whose renderers start are ten pages that answer in a moment.
 func TestOnWedge_PagesThatStartAreNotClosed(t *testing.T) {
 	t.Parallel()

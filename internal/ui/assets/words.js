@@ -84,9 +84,9 @@ export const pageHelp = {
 /** recoveries are the actions that can help a page in a state, the gentlest
  * first, as the node itself judges. */
 export const recoveries = {
-  dialog_unreachable: ["release", "reattach", "reload", "close"],
-  hung: ["reattach", "reload", "close"],
-  crashed: ["reload", "close"],
+  dialog_unreachable: ["release", "reattach", "reload", "replace", "close"],
+  hung: ["reattach", "reload", "replace", "close"],
+  crashed: ["reload", "replace", "close"],
   paused: ["reattach", "close"],
 };
 
@@ -94,5 +94,6 @@ export const recoveryWords = {
   release: "The dialog is dismissed and the page keeps its state. Another window comes to the front for a moment.",
   reattach: "The page's CDP session is given up and made anew. The page does not notice.",
   reload: "The document is loaded anew. What the page held is lost.",
+  replace: "A new page opens at its last address, and this one is closed. What it held is lost.",
   close: "The page is closed. What it held is lost.",
 };
