@@ -10,6 +10,7 @@ import (
 
 // own are the commands that are ours to carry out.
 var own = map[string]func(rawCall, context.Context) (json.RawMessage, error){
+	"Page.close":                  rawCall.closePage,
 	"Page.handleJavaScriptDialog": rawCall.answerDialog,
 	"Target.createTarget":         rawCall.createTarget,
 	"Target.closeTarget":          rawCall.closeTarget,
@@ -91,13 +92,37 @@ func (c rawCall) closeTarget(ctx context.Context) (json.RawMessage, error) {
 	if err := c.node.checkPage(ctx, c.view, p.TargetID); err != nil {
 		return nil, err
 	}
-	_, err := c.node.ask(ctx, c.board.Ended(), func(r messages.ReplyTo) {
-		c.node.sys.Send(c.view.Supervisor, messages.ClosePage{Page: p.TargetID, Reply: r})
-	})
-	if err != nil {
+	if err := c.shut(ctx, p.TargetID); err != nil {
 		return nil, err
 	}
 	return json.RawMessage(`{"success":true}`), nil
+}
+
+// closePage closes the session's page as closeTarget does: under the dialog of a frame
+// Chrome's own Page.close ends the browser (C60).
+func (c rawCall) closePage(ctx context.Context) (json.RawMessage, error) {
+	if err := messages.DecodeStrict(bytes.NewReader(orObject(c.req.Params)), &struct{}{}); err != nil {
+		return nil, err
+	}
+	s, err := c.session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.Target != s.Page {
+		return nil, messages.Errorf(messages.CodeInvalidArgument, "Page.close closes a page, and frame_id names a frame of one")
+	}
+	if err := c.shut(ctx, s.Page); err != nil {
+		return nil, err
+	}
+	return json.RawMessage(`{}`), nil
+}
+
+// shut has a page closed in the order that its dialogs allow.
+func (c rawCall) shut(ctx context.Context, t messages.TargetID) error {
+	_, err := c.node.ask(ctx, c.board.Ended(), func(r messages.ReplyTo) {
+		c.node.sys.Send(c.view.Supervisor, messages.ClosePage{Page: t, Reply: r})
+	})
+	return err
 }
 
 // chromesOwnFilter is what Chrome takes where none is given, but for the link

@@ -64,9 +64,10 @@ func WorksWhenHung(method string) bool {
 }
 
 // losesDialog are the commands that close an open dialog with "no" on their
-// way (M9). Nobody decided that, so they are refused while one is open.
+// way (M9), or end the browser under that of a frame (C60). Nobody decided that,
+// so they are refused while one is open.
 var losesDialog = map[string]bool{
-	"Page.navigate": true, "Page.reload": true, "Page.navigateToHistoryEntry": true,
+	"Page.navigate": true, "Page.reload": true, "Page.navigateToHistoryEntry": true, "Page.crash": true,
 }
 
 // revives are the commands that a crashed page still understands (M13).
