@@ -381,6 +381,30 @@ type (
 		Err     error // nil, or an *Error
 	}
 
+	// DialogProbed is the outcome of a ProbeDialog to the session named.
+	DialogProbed struct {
+		Dialog  DialogID
+		Session SessionID
+		Page    TargetID
+		Err     error // an *Error: the browser's refusal, or why it was not asked
+	}
+
+	// PageMoved is the outcome of a MovePage to the session named.
+	PageMoved struct {
+		Session SessionID
+		Page    TargetID
+		Err     error // nil, or an *Error
+	}
+
+	// PageDoomed says that a page has, or no longer has, a dialog whose document is being
+	// replaced: while it has, no session of it may be left (C58). With Close nothing but
+	// its end helps, and it is to be closed with every session attached.
+	PageDoomed struct {
+		Page  TargetID
+		Is    bool
+		Close bool
+	}
+
 	// AnswerTaken says that a bridged dialog's call has its answer, and goes on with it
 	// as soon as it is let, by whomever, unless its document goes before that (C47).
 	AnswerTaken struct {

@@ -15,6 +15,8 @@ type DialogMemory struct {
 	Answered []string
 	// Taken are those of them that nobody has seen go on.
 	Taken []string
+	// Doomed are the pages of which a PageDoomed stands.
+	Doomed []TargetID
 }
 
 // PageWatch is a link's session on a page.
@@ -69,6 +71,9 @@ type OpenDialog struct {
 	RawDefault string
 	OpenedAt   time.Time
 	ExpiresAt  time.Time
+	// Unproved says that the dialog is native, and that it is not known yet whether it can
+	// be answered: it may be doomed (C58).
+	Unproved bool
 	// ShutBy is set once the dialog has closed and only the outcome of our own
 	// answer is awaited: who closed it, if that outcome never comes.
 	ShutBy ClosedBy

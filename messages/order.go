@@ -55,6 +55,22 @@ type (
 		Pause   Pause // of a bridged one
 	}
 
+	// ProbeDialog asks the browser whether it would take an answer to the dialog that
+	// stands open on the page, without giving one (C58). A DialogProbed to the dialog
+	// actor follows. Without a dialog it is the page that is asked about.
+	ProbeDialog struct {
+		Dialog  DialogID
+		Session SessionID
+		Page    TargetID
+	}
+
+	// MovePage has a doomed dialog closed and its page go where it was going (C58). A
+	// PageMoved to the dialog actor follows.
+	MovePage struct {
+		Session SessionID
+		Page    TargetID
+	}
+
 	// DialogsOpen tells a session which dialogs of its page wait for an
 	// answer; empty when none is left. Holding says that the frame of one of
 	// them lives in this session, which therefore cannot run script.
@@ -193,11 +209,14 @@ type (
 	// ClosePage ends a page. With Free it is released of its dialogs first, and
 	// closed only while nobody else is attached to it: closing a page under the
 	// dialog of a frame of another process, or of one that is gone, ends the
-	// browser otherwise (C15). The reply is nil.
+	// browser otherwise (C15). With Attached it is the other way round: the page is
+	// closed before any session of it is left (C58). The reply is nil. The anchor
+	// takes it as well, with Attached and without a reply.
 	ClosePage struct {
-		Page  TargetID
-		Free  bool
-		Reply ReplyTo
+		Page     TargetID
+		Free     bool
+		Attached bool
+		Reply    ReplyTo
 	}
 
 	// ReleasePage frees a page of a dialog that nobody can answer (C19). A

@@ -114,12 +114,24 @@ func (a *Actor) step(c *guard.Context, in any) {
 				// a message of its own; until then the answer has failed.
 				c.Send(c.Self(), messages.DialogHandled{
 					Dialog: e.Msg.Dialog, Session: e.Msg.Session,
-					Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").With("sent", false),
+					Err: notConnected(),
 				})
 				continue
 			}
 			few.Put(&a.orders, e.Msg.Dialog, order{e.Role, e.Msg.Session, pid})
 			c.Send(pid, e.Msg)
+		case ProbeSession:
+			if pid := a.sessions.pid(e.Role, e.Msg.Session); pid != nil {
+				c.Send(pid, e.Msg)
+			} else {
+				c.Send(c.Self(), messages.DialogProbed{Dialog: e.Msg.Dialog, Session: e.Msg.Session, Page: e.Msg.Page, Err: notConnected()})
+			}
+		case MoveSession:
+			if pid := a.sessions.pid(e.Role, e.Msg.Session); pid != nil {
+				c.Send(pid, e.Msg)
+			} else {
+				c.Send(c.Self(), messages.PageMoved{Session: e.Msg.Session, Page: e.Msg.Page, Err: notConnected()})
+			}
 		case ToSupervisor:
 			c.Send(a.supervisor, e.Msg)
 		case Arm:
@@ -144,4 +156,8 @@ func (a *Actor) letGo(c *guard.Context, session *actor.PID, o messages.HandleDia
 	case o.Pause.Request != "":
 		c.Send(a.supervisor, messages.EndRequest{Role: o.Pause.Holder, Gen: o.Pause.HolderGen, Request: o.Pause.Request})
 	}
+}
+
+func notConnected() *messages.Error {
+	return messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").With("sent", false)
 }

@@ -199,6 +199,8 @@ func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
 	switch {
 	case h.Err == nil:
 		m.end(now, e, e.answer.by)
+	case inactive(h.Err) && !e.bridged() && !e.shut():
+		m.doomed(now, e)
 	case noDialogShowing(h.Err) && !e.bridged() && m.wasBlind(e):
 		m.dropWays(e, func(w messages.Way) bool { return w == e.answer.way })
 		if len(e.Ways) == 0 {
@@ -285,6 +287,9 @@ func (m *Machine) answerFailed(now time.Time, e *entry, err error) {
 	}
 	e.answer, e.said = nil, e.said || !notSent(err)
 	m.changed(nil, nil)
+	if e.Unproved {
+		m.probe(e)
+	}
 }
 
 // wasBlind says that an answer went by a link that never told of the dialog:

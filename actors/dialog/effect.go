@@ -32,6 +32,17 @@ type (
 		Msg  messages.HandleDialog
 	}
 
+	// ProbeSession and MoveSession are orders about a dialog that may be doomed (C58),
+	// to a session of the page on the link of Role.
+	ProbeSession struct {
+		Role messages.Role
+		Msg  messages.ProbeDialog
+	}
+	MoveSession struct {
+		Role messages.Role
+		Msg  messages.MovePage
+	}
+
 	// ToSupervisor is a message to the supervisor.
 	ToSupervisor struct{ Msg any }
 

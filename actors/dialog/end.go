@@ -160,7 +160,7 @@ func (m *Machine) end(now time.Time, e *entry, by messages.ClosedBy) {
 }
 
 func (m *Machine) maybeLeft() {
-	if m.leaves && len(m.open) == 0 {
+	if m.leaves && len(m.open)+len(m.dooms) == 0 {
 		m.do(ToSupervisor{Left{}})
 	}
 }

@@ -50,6 +50,8 @@ type Machine struct {
 	overs        []over               // newest last
 	ended        []messages.SessionID // newest last; no name is used again
 
+	dooms map[messages.TargetID]*doom
+
 	lost    [messages.Roles]messages.Generation // of the newest link that is gone
 	watches [messages.Roles]few.Map[messages.TargetID, watch]
 	list    []messages.PageWatch // of watches, never written again
@@ -72,6 +74,9 @@ func newMachine(spec *messages.TaskSpec, memory messages.DialogMemory) *Machine 
 	}
 	for _, o := range memory.Open {
 		m.open = append(m.open, &entry{OpenDialog: o, remembered: true})
+	}
+	for _, page := range memory.Doomed {
+		few.Put(&m.dooms, page, &doom{dialogs: 1})
 	}
 	return m
 }
@@ -96,7 +101,9 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 			if a, ok := m.policy(e.Dialog); ok {
 				m.decide(e, a) // what the last one had decided is not known
 			}
+			m.probe(e)
 		}
+		m.doomsRemembered()
 	case messages.DialogOpened:
 		if in.Pause.Key != "" {
 			m.bridgedOpened(now, in)
@@ -119,6 +126,10 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.answered(now, in)
 	case messages.DialogHandled:
 		m.handled(now, in)
+	case messages.DialogProbed:
+		m.probed(now, in)
+	case messages.PageMoved:
+		m.pageMoved(in)
 	case TimerFired:
 		m.timerFired(now, in.Name)
 	case messages.DialogOver:
@@ -135,6 +146,9 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		}
 		m.endAll(now, func(e *entry) bool { return e.Dialog.TargetID == in.Page }, by)
 		m.pageForgotten(in.Page)
+		if m.dooms[in.Page] != nil {
+			m.doomOver(in.Page)
+		}
 		m.changed(nil, nil)
 	case messages.PageWatched:
 		if m.watched(in) {
@@ -149,6 +163,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		if in.Gen > m.lost[in.Role] {
 			m.lost[in.Role] = in.Gen
 			m.linkGone(in.Role)
+			m.doomsGoOn(in.Role)
 			m.changed(nil, nil)
 			m.endLost(now)
 		}
@@ -220,7 +235,7 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 	m.seq++
 	looks.Seq, looks.Sights = m.seq, m.sights(o.Role, o.Page)
 	e := &entry{OpenDialog: messages.OpenDialog{
-		Seen: looks, Ways: m.ways(o), RawDefault: clip(o.Default), OpenedAt: now, ExpiresAt: now.Add(m.spec.DialogTimeout()),
+		Seen: looks, Ways: m.ways(o), RawDefault: clip(o.Default), OpenedAt: now, ExpiresAt: now.Add(m.spec.DialogTimeout()), Unproved: true,
 		Dialog: messages.Dialog{
 			ID: messages.NewDialogID(m.seq), Type: o.Type,
 			Message: looks.Message, DefaultPrompt: redact.Text(clip(o.Default)),
@@ -261,6 +276,7 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 	m.do(Arm{watchdog(e.Dialog.ID), m.spec.DialogTimeout()})
 	opened := e.Dialog
 	m.decideAlone(e)
+	m.probe(e)
 	m.changed(&opened, nil)
 }
 
@@ -283,7 +299,7 @@ const watchdogPrefix = "watchdog:"
 func watchdog(id messages.DialogID) string { return watchdogPrefix + string(id) }
 
 func (m *Machine) timerFired(now time.Time, name string) {
-	if m.waylessTimer(now, name) {
+	if m.waylessTimer(now, name) || m.doomedDue(name) {
 		return
 	}
 	if id, ok := strings.CutPrefix(name, outcomePrefix); ok {
@@ -309,7 +325,7 @@ const RetryWatchdog = 10 * time.Second
 func (m *Machine) changed(opened *messages.Dialog, closed *messages.ClosedDialog) {
 	memory := messages.DialogMemory{
 		Seq: m.seq, Recent: m.recent, Late: slices.Clone(m.late), Watches: m.remembered(),
-		Answered: slices.Clone(m.answeredKeys), Taken: slices.Clone(m.takenKeys),
+		Answered: slices.Clone(m.answeredKeys), Taken: slices.Clone(m.takenKeys), Doomed: m.doomedPages(),
 	}
 	for _, e := range m.open {
 		memory.Open = append(memory.Open, e.OpenDialog)

@@ -112,6 +112,12 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 		m.do(ToDialog{in})
 	case messages.HandleDialog:
 		m.handleDialog(in)
+	case messages.ProbeDialog:
+		m.do(probeCommand(in))
+	case messages.MovePage:
+		m.do(moveCommand(in))
+	case messages.ClosePage:
+		m.closeTarget(in.Page)
 	case messages.SetBridge:
 		m.setBridge(in)
 	case SiblingLeft:
@@ -174,6 +180,10 @@ func (m *AnchorMachine) replied(r Replied) {
 		m.maybeCovered(r.Tag.Page)
 	case TagDialog:
 		m.do(ToDialog{messages.DialogHandled{Dialog: r.Tag.ID, Session: r.Tag.Session, Err: dialogError(r.Err)}})
+	case TagDoomed:
+		m.do(ToDialog{probedFact(r)})
+	case TagMove:
+		m.do(ToDialog{movedFact(r)})
 	case TagBridgeRequest:
 		m.requestEnded(r)
 	case TagBridgeOn, TagBridgePass, TagBridgeScript, TagBridgeStep, TagBridgeOff, TagBridgeTurned, TagBridgeAnswer, TagBridgeResume, TagBridgeOwner, TagBridgeElement, TagBridgePolicy:

@@ -57,6 +57,8 @@ const (
 	TagReload
 	TagAway
 	TagDialog
+	TagDoomed // whether a dialog could be answered
+	TagMove   // of a page from a doomed dialog
 	TagNavigate
 
 	TagRoot

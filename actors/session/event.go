@@ -192,10 +192,11 @@ func decodeOther(c *Config, same *repeated, now time.Time, method string, params
 	case "Page.frameStartedNavigating":
 		var e struct {
 			Frame  messages.FrameID `json:"frameId"`
+			URL    string           `json:"url"`
 			Loader string           `json:"loaderId"`
 			Type   string           `json:"navigationType"`
 		}
-		if json.Unmarshal(params, &e) != nil || e.Frame != messages.FrameID(c.Target) || e.Type == "sameDocument" || e.Type == "historySameDocument" {
+		if json.Unmarshal(params, &e) != nil || e.Frame != messages.FrameID(c.Target) || e.URL == nowhere || e.Type == "sameDocument" || e.Type == "historySameDocument" {
 			return nil
 		}
 		return navigating{e.Frame, clip(e.Loader, maxID)}

@@ -94,6 +94,7 @@ type Machine struct {
 	holding  bool
 	stopped  bool      // in a bridged dialog
 	told     time.Time // when the dialogs were heard of last
+	storm    storm
 	probedAt time.Time // when the probe was sent, or waited for anew
 
 	health messages.PageState
@@ -129,13 +130,17 @@ func (m *Machine) Step(now time.Time, msg any) []Effect {
 		m.restored(in)
 
 	case messages.Navigate:
-		m.navigate(in)
+		m.navigate(now, in)
 	case messages.HandleDialog:
 		if in.Pause.Key != "" {
 			m.bridge.handle(in)
 		} else {
 			m.do(answerCommand(in))
 		}
+	case messages.ProbeDialog:
+		m.do(probeCommand(in))
+	case messages.MovePage:
+		m.movePage(in)
 	case messages.SetBridge:
 		m.bridge.set(in)
 		for _, c := range m.children {
@@ -174,6 +179,7 @@ func (m *Machine) Step(now time.Time, msg any) []Effect {
 		m.reloadFrames()
 
 	case messages.DialogOpened:
+		m.storm.note(now)
 		m.do(ToDialog{in})
 	case messages.DialogClosed:
 		m.do(ToDialog{in})
@@ -269,6 +275,10 @@ func (m *Machine) replied(r Replied) {
 		}
 	case TagDialog:
 		m.do(ToDialog{messages.DialogHandled{Dialog: r.Tag.ID, Session: m.cfg.Session, Err: dialogError(r.Err)}})
+	case TagDoomed:
+		m.do(ToDialog{probedFact(r)})
+	case TagMove:
+		m.do(ToDialog{movedFact(r)})
 	case TagNavigate:
 		m.navigateReplied(r)
 	case TagAway:

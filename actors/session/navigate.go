@@ -52,6 +52,8 @@ type navigation struct {
 	req    messages.NavigateRequest
 	reply  messages.ReplyTo
 	until  moment
+	away   bool   // by a blank page first
+	moved  bool   // the page was moved on meanwhile, which may have ended it (C58)
 	begun  bool   // Page.navigate has been sent
 	sent   bool   // and answered
 	there  bool   // as far as asked; only the title is still being asked for
@@ -59,7 +61,7 @@ type navigation struct {
 	frame  messages.FrameID
 }
 
-func (m *Machine) navigate(o messages.Navigate) {
+func (m *Machine) navigate(now time.Time, o messages.Navigate) {
 	if len(m.dialogs) > 0 {
 		// Page.navigate would close the dialog with "no" (M9): nobody said so.
 		m.do(Answer{To: o.Reply, Err: BlockedByDialog(m.dialogs)})
@@ -70,7 +72,7 @@ func (m *Machine) navigate(o messages.Navigate) {
 		return
 	}
 	m.nav++
-	n := &navigation{id: m.nav, req: o.Request, reply: o.Reply, until: momentOf[o.Request.WaitUntil]}
+	n := &navigation{id: m.nav, req: o.Request, reply: o.Reply, until: momentOf[o.Request.WaitUntil], away: m.storm.rages(now) && o.Request.URL != blank}
 	m.navs = append(m.navs, n)
 	m.do(Arm{navTimer(n.id), o.Request.Timeout()})
 	if m.attended {
@@ -83,11 +85,15 @@ func (m *Machine) navigate(o messages.Navigate) {
 // Page.enable shows no event of its own. And it waits for what is restored.
 func (m *Machine) begin(n *navigation) {
 	n.begun = true
+	url := n.req.URL
+	if n.away {
+		url = blank
+	}
 	m.do(Command{
 		Tag: Tag{Kind: TagNavigate, Seq: n.id}, Method: "Page.navigate",
 		Params: mustJSON(struct {
 			URL string `json:"url"`
-		}{n.req.URL}),
+		}{url}),
 	})
 	m.do(Arm{timerLoading, LoadingProbe})
 }
@@ -178,6 +184,14 @@ func (m *Machine) navigateReplied(r Replied) {
 		m.endNavigation(n, nil, messages.Errorf(messages.CodeInternal, "the browser's answer to Page.navigate cannot be read"))
 		return
 	}
+	switch {
+	case n.moved && res.ErrorText == "net::ERR_ABORTED":
+		n.moved = false
+		m.begin(n) // ended by us, before it came to anything
+		return
+	case n.away && res.ErrorText == "":
+		return // the blank page's commit takes it further
+	}
 	n.sent, n.loader, n.frame = true, res.LoaderID, res.FrameID
 	switch {
 	case res.Download:
@@ -197,6 +211,10 @@ func (m *Machine) navigateReplied(r Replied) {
 func (m *Machine) documentCommitted() {
 	m.document(m.loader).seen |= sawCommit
 	for _, n := range m.waiting() {
+		if n.away && n.begun && m.url == blank {
+			n.away = false
+			m.begin(n)
+		}
 		if n.sent {
 			n.loader = m.loader
 			m.settle(n)

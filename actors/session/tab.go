@@ -98,7 +98,8 @@ func (m *BrowserMachine) takeCreation(seq uint32) *creation {
 }
 
 // closePage leaves the page's session first: closing a page that holds the
-// dialog of a removed frame with a session attached ends the browser (C15).
+// dialog of a removed frame with a session attached ends the browser (C15). Leaving
+// one with a doomed dialog does as well, which is why that is closed as it is (C58).
 func (m *BrowserMachine) closePage(o messages.ClosePage) {
 	p := m.pages.At(o.Page)
 	if p == nil && o.Free && m.owned.At(o.Page) {
@@ -110,7 +111,7 @@ func (m *BrowserMachine) closePage(o messages.ClosePage) {
 		return
 	}
 	p.closing = o.Reply
-	if p.session != "" {
+	if p.session != "" && !o.Attached {
 		m.detach(p.session)
 	}
 	if o.Free {

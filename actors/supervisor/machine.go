@@ -91,6 +91,9 @@ type pageEntry struct {
 	held     bool               // one of its frames holds a dialog nobody told of
 	stuck    bool               // holds a dialog nobody can answer
 	poisoned bool               // and its frame is gone
+	doomed   bool               // may not be left by any session (C58)
+	waited   bool               // long enough for what is known of its dialogs
+	parked   []any              // orders that wait for that
 	closing  bool               // by an order that is under way
 	answered bool               // its renderer has, at some time
 	auto     automatic
@@ -289,6 +292,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.siblingLeft(in)
 	case messages.PageUnreachable:
 		m.pageUnreachable(in)
+	case messages.PageDoomed:
+		m.pageDoomed(in)
 	case messages.DialogsChanged:
 		m.dialogsChanged(in)
 	case dialog.Left:
@@ -346,6 +351,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case Flush:
 		m.flushing = false
 	}
+	m.unpark()
 	// Whatever happened, a page that went away included: the attach may be over.
 	up := m.conn.Primary == messages.LinkUp
 	m.maybeActive(now)

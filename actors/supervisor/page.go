@@ -227,6 +227,9 @@ func (m *Machine) pageClosed(t messages.TargetID) {
 		}
 	}
 	m.pages.Delete(t)
+	for _, o := range p.parked {
+		m.carryOut(o) // it has its answer by that
+	}
 	m.trees = m.trees.Clone() // the published one is not written
 	m.trees.Delete(t)
 	delete(m.needed, t)

@@ -56,6 +56,7 @@ func (m *Machine) recover(o messages.RecoverPage) {
 			With("page_state", m.pageState(t)))
 	case m.conn.Primary != messages.LinkUp || p.session == "" && o.Request.Action != messages.RecoverClose:
 		refuse(messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").With("sent", false))
+	case m.park(t, o):
 	default:
 		if err := m.forbids(t, o.Request.Action); err != nil {
 			refuse(err)
@@ -159,6 +160,9 @@ func (m *Machine) releasePage(t messages.TargetID) {
 }
 
 func (m *Machine) closePage(o messages.ClosePage) {
+	if m.park(o.Page, o) {
+		return
+	}
 	o.Free = m.needsFreeing(o.Page)
 	if p := m.pages.At(o.Page); p != nil && m.conn.Primary == messages.LinkUp {
 		p.closing = true
@@ -284,6 +288,9 @@ func (m *Machine) stillWedged(t messages.TargetID) error {
 func (m *Machine) recoverTimer(name string) bool {
 	if t, ok := strings.CutPrefix(name, timerRelease); ok {
 		m.freePoisoned(messages.TargetID(t))
+		return true
+	}
+	if m.parkedTimer(name) {
 		return true
 	}
 	target, ok := strings.CutPrefix(name, timerRecover)

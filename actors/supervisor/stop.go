@@ -55,7 +55,8 @@ func (m *Machine) stop(why string, err error) {
 	}
 	m.parting, m.reason, m.verdict = dismissing, why, err
 	m.do(Arm{timerStop, stopBudget})
-	if m.spec.Launch == nil && slices.ContainsFunc(m.memory.Open, m.dismissed) {
+	// And until it is known that no dialog is doomed, no page may be left.
+	if m.spec.Launch == nil && (slices.ContainsFunc(m.memory.Open, m.dismissed) || slices.ContainsFunc(m.order, m.unsettled)) {
 		m.do(ToDialog{dialog.Leave{}})
 		m.do(Arm{timerDialogs, dialogBudget})
 		return
@@ -172,6 +173,12 @@ func (m *Machine) finish(s messages.TaskState, err error) {
 	}
 	m.conn.Primary, m.conn.Anchor = messages.LinkDown, messages.LinkDown
 	m.outageEnds()
+	for _, t := range m.order {
+		for _, o := range m.pages.At(t).parked {
+			m.late(o)
+		}
+		m.pages.At(t).parked = nil
+	}
 	m.become(s)
 	m.do(m.take())
 	m.tellSiblings(true, m.order...)

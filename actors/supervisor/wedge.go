@@ -62,8 +62,8 @@ func (m *Machine) attend(now time.Time, attached bool) {
 // dialogLost remembers that a dialog may be left on its page, and asks the
 // frame's session whether it is: from then on its word counts.
 func (m *Machine) dialogLost(d messages.ClosedDialog) {
-	if m.pages.At(d.TargetID) == nil {
-		return
+	if p := m.pages.At(d.TargetID); p == nil || p.doomed {
+		return // a doomed page is moved on already
 	}
 	few.Put(&m.orphaned, d.TargetID, orphan{d.FrameID, d.Type})
 	s := m.holder(messages.Dialog{TargetID: d.TargetID, FrameID: d.FrameID})
@@ -203,6 +203,9 @@ func (m *Machine) freePoisoned(t messages.TargetID) {
 	switch {
 	case p == nil, !p.poisoned:
 		return
+	case m.unsettled(t):
+		m.do(Arm{timerRelease + string(t), releaseGrace})
+		return
 	case p.session == "", m.stopping():
 		return // whoever attaches to it again frees it; and the end does, with both links
 	}
@@ -230,7 +233,7 @@ func (m *Machine) onWedge(now time.Time, t messages.TargetID) {
 	p := m.pages.At(t)
 	state := m.pageState(t)
 	action := m.spec.OnWedge.For(state)
-	if action == "" || m.recovering[t] != nil || p.poisoned || p.session == "" || m.forbids(t, action) != nil {
+	if action == "" || m.recovering[t] != nil || p.poisoned || p.session == "" || m.unsettled(t) || m.forbids(t, action) != nil {
 		return
 	}
 	if state != messages.PageCrashed {

@@ -1,0 +1,217 @@
+package dialog
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/internal/few"
+	"holdfast/messages"
+)
+
+// A dialog that opens while another document takes the place of its own is doomed: the
+// browser refuses every answer, and ends if a session that hears of dialogs leaves the
+// page meanwhile (C58). So each native dialog that waits is probed as it opens, and the
+// page of a doomed one is moved on at once: that closes the dialog, and the document
+// that was to come comes. Until it is there nobody leaves the page.
+
+// doom is a page with a doomed dialog, or that has had one a moment ago.
+type doom struct {
+	way     messages.Way // by which the page is moved on, or asked about
+	dialogs int          // doomed in a row
+	refused int          // times that the page was not moved on
+	asked   int          // times since that the document to come was not there
+	last    time.Time    // when the newest dialog was found to be doomed
+}
+
+const (
+	// MaxDoomed is how many doomed dialogs in a row a page is moved on from. One that
+	// asks in an endless loop never comes to its next document, and is closed.
+	MaxDoomed = 30
+	// doomedCalm is after how long without one the count begins anew.
+	doomedCalm = time.Second
+	// DoomedAgain is how soon it is asked anew whether the document to come is there,
+	// and maxDoomedAsked how often: with no dialog on it a page may be left.
+	DoomedAgain    = 20 * time.Millisecond
+	maxDoomedAsked = 50
+	// DoomedAnswer is how long the outcome of what was asked of a session may take.
+	DoomedAnswer = 5 * time.Second
+	maxRefused   = 2
+)
+
+const doomedPrefix = "doomed:"
+
+func doomedTimer(page messages.TargetID) string { return doomedPrefix + string(page) }
+
+// inactive recognises Chrome's "-32000 Not attached to an active page" (C58).
+func inactive(err error) bool {
+	return messages.CodeOf(err) == messages.CodeCDPError && strings.Contains(err.Error(), "Not attached to an active page")
+}
+
+// probe finds out whether a dialog that waits for an answer could be given one. Where
+// an answer is under way, its outcome tells.
+func (m *Machine) probe(e *entry) {
+	if !e.bridged() && !e.shut() && e.answer == nil && len(e.Ways) > 0 {
+		w := e.Ways[0]
+		m.do(ProbeSession{w.Role, messages.ProbeDialog{Dialog: e.Dialog.ID, Session: w.Session, Page: e.Dialog.TargetID}})
+	}
+}
+
+func (m *Machine) probed(now time.Time, p messages.DialogProbed) {
+	if p.Dialog == "" {
+		m.pageProbed(p)
+		return
+	}
+	e := m.byID(p.Dialog)
+	switch {
+	case e == nil || e.bridged() || e.shut():
+	case inactive(p.Err):
+		m.doomed(now, e)
+	case messages.CodeOf(p.Err) != messages.CodeUpstreamUnavailable:
+		if e.Unproved {
+			e.Unproved = false
+			m.changed(nil, nil)
+		}
+	case len(e.Ways) > 0 && e.Ways[0].Session != p.Session:
+		m.probe(e) // by the link that is left
+	}
+}
+
+// doomed ends a dialog that no answer can reach, and has its page moved on.
+func (m *Machine) doomed(now time.Time, e *entry) {
+	page := e.Dialog.TargetID
+	d := m.dooms[page]
+	if d == nil {
+		d = &doom{}
+		few.Put(&m.dooms, page, d)
+		// Before the end: at no moment may the page be left.
+		m.do(ToSupervisor{messages.PageDoomed{Page: page, Is: true}})
+	} else if now.Sub(d.last) > doomedCalm {
+		d.dialogs = 0
+	}
+	d.dialogs++
+	d.last, d.refused, d.asked = now, 0, 0
+	if len(e.Ways) > 0 {
+		d.way = e.Ways[0]
+	}
+	m.move(page, d)
+	m.end(now, e, messages.ClosedByLost)
+}
+
+// move has a page moved on, or closed where that does not help.
+func (m *Machine) move(page messages.TargetID, d *doom) {
+	if d.dialogs > MaxDoomed || d.refused > maxRefused {
+		m.do(ToSupervisor{messages.PageDoomed{Page: page, Is: true, Close: true}})
+		m.do(Arm{doomedTimer(page), DoomedAnswer})
+		return
+	}
+	m.do(MoveSession{d.way.Role, messages.MovePage{Session: d.way.Session, Page: page}})
+	m.do(Arm{doomedTimer(page), DoomedAnswer})
+}
+
+func (m *Machine) pageMoved(p messages.PageMoved) {
+	d := m.dooms[p.Page]
+	if d == nil || d.way.Session != p.Session {
+		return
+	}
+	if p.Err == nil {
+		m.askDoomed(p.Page, d)
+		return
+	}
+	d.refused++
+	if w, ok := m.wayTo(p.Page, p.Session); ok {
+		d.way = w
+	}
+	m.move(p.Page, d)
+}
+
+// askDoomed asks whether the document to come is there.
+func (m *Machine) askDoomed(page messages.TargetID, d *doom) {
+	d.asked++
+	m.do(ProbeSession{d.way.Role, messages.ProbeDialog{Session: d.way.Session, Page: page}})
+	m.do(Arm{doomedTimer(page), DoomedAnswer})
+}
+
+func (m *Machine) pageProbed(p messages.DialogProbed) {
+	d := m.dooms[p.Page]
+	switch {
+	case d == nil || d.way.Session != p.Session:
+	case inactive(p.Err) && d.asked < maxDoomedAsked:
+		m.do(Arm{doomedTimer(p.Page), DoomedAgain})
+	default:
+		m.doomOver(p.Page)
+	}
+}
+
+// doomedDue is for a page that is to be asked anew, or whose session said nothing.
+func (m *Machine) doomedDue(name string) bool {
+	page, ok := strings.CutPrefix(name, doomedPrefix)
+	if !ok {
+		return false
+	}
+	if d := m.dooms[messages.TargetID(page)]; d != nil {
+		if d.asked >= maxDoomedAsked {
+			m.doomOver(messages.TargetID(page))
+		} else {
+			m.askDoomed(messages.TargetID(page), d)
+		}
+	}
+	return true
+}
+
+func (m *Machine) doomOver(page messages.TargetID) {
+	delete(m.dooms, page)
+	m.do(Disarm{doomedTimer(page)})
+	m.do(ToSupervisor{messages.PageDoomed{Page: page}})
+	m.changed(nil, nil)
+	m.maybeLeft()
+}
+
+// doomsGoOn follows a link that is gone: what it was asked, the other one is.
+func (m *Machine) doomsGoOn(r messages.Role) {
+	for _, page := range m.doomedPages() {
+		d := m.dooms[page]
+		if d.way.Role != r || d.way.Gen > m.lost[r] {
+			continue
+		}
+		if w, ok := m.wayTo(page, d.way.Session); ok {
+			d.way = w
+			m.move(page, d)
+		} else {
+			m.doomOver(page) // nobody is there who could leave
+		}
+	}
+}
+
+// doomsRemembered goes on with those of an actor that has failed.
+func (m *Machine) doomsRemembered() {
+	for _, page := range m.doomedPages() {
+		if w, ok := m.wayTo(page, ""); ok {
+			m.dooms[page].way = w
+			m.move(page, m.dooms[page])
+		} else {
+			m.doomOver(page)
+		}
+	}
+}
+
+// wayTo is a session that hears of a page's dialogs, if it can be another than not.
+func (m *Machine) wayTo(page messages.TargetID, not messages.SessionID) (way messages.Way, ok bool) {
+	for role := range messages.Roles {
+		w, there := m.watches[role].Get(page)
+		if there && (!ok || way.Session == not) {
+			way, ok = messages.Way{Role: role, Gen: w.gen, Session: w.session}, true
+		}
+	}
+	return way, ok
+}
+
+// doomedPages keeps the machine's effects free of map order.
+func (m *Machine) doomedPages() []messages.TargetID {
+	pages := make([]messages.TargetID, 0, len(m.dooms))
+	for page := range m.dooms {
+		pages = append(pages, page)
+	}
+	slices.Sort(pages)
+	return pages
+}

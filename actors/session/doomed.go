@@ -1,0 +1,44 @@
+package session
+
+import "holdfast/messages"
+
+// A doomed dialog belongs to a document that is being replaced (C58). These are the
+// commands that find one out and that end it. The actor of the dialogs decides.
+
+// nowhere is an address that closes a doomed dialog when the page is sent to it, and
+// leads nowhere itself: Chrome refuses its scheme without asking anybody (external
+// protocols, kDeniedSchemes). So the document that was on its way comes, and no request
+// is made a second time.
+const nowhere = "hcp:holdfast"
+
+// probeCommand is refused as an answer would be on a page without an active document.
+// On any other it does nothing: no history has such an entry.
+func probeCommand(o messages.ProbeDialog) Command {
+	return Command{
+		Session: o.Session, Tag: Tag{Kind: TagDoomed, ID: o.Dialog, Page: o.Page, Session: o.Session},
+		Method: "Page.navigateToHistoryEntry", Params: []byte(`{"entryId":-1}`), Timeout: AnswerBudget, Direct: true,
+	}
+}
+
+func probedFact(r Replied) messages.DialogProbed {
+	return messages.DialogProbed{Dialog: r.Tag.ID, Session: r.Tag.Session, Page: r.Tag.Page, Err: dialogError(r.Err)}
+}
+
+func moveCommand(o messages.MovePage) Command {
+	return Command{
+		Session: o.Session, Tag: Tag{Kind: TagMove, Page: o.Page, Session: o.Session},
+		Method: "Page.navigate", Params: []byte(`{"url":"` + nowhere + `"}`), Timeout: AnswerBudget, Direct: true,
+	}
+}
+
+// movePage also remembers which navigations it may end on the way.
+func (m *Machine) movePage(o messages.MovePage) {
+	for _, n := range m.navs {
+		n.moved = n.begun && !n.sent
+	}
+	m.do(moveCommand(o))
+}
+
+func movedFact(r Replied) messages.PageMoved {
+	return messages.PageMoved{Session: r.Tag.Session, Page: r.Tag.Page, Err: dialogError(r.Err)}
+}

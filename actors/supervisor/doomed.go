@@ -1,0 +1,94 @@
+package supervisor
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/messages"
+)
+
+// A page with a doomed dialog may not be left by any session, and closed only while
+// every session is attached (C58): the opposite order of a poisoned one (C15). Whether
+// a dialog is doomed is known a moment after it has opened, and a doomed one is gone a
+// moment later. What leaves a page waits for that.
+
+const timerParked = "parked:"
+
+// parkedFor bounds how long an order waits for what is known of a page's dialogs.
+const parkedFor = time.Second
+
+// unsettled says that leaving a page now might end the browser.
+func (m *Machine) unsettled(t messages.TargetID) bool {
+	p := m.pages.At(t)
+	return p != nil && !p.waited && (p.doomed || slices.ContainsFunc(m.memory.Open, func(o messages.OpenDialog) bool {
+		return o.Unproved && o.Dialog.TargetID == t && o.ShutBy == ""
+	}))
+}
+
+// park keeps an order until the page may be left, and says whether it does.
+func (m *Machine) park(t messages.TargetID, order any) bool {
+	if m.stopping() || !m.unsettled(t) {
+		return false
+	}
+	p := m.pages.At(t)
+	p.parked = append(p.parked, order)
+	if len(p.parked) == 1 {
+		m.do(Arm{timerParked + string(t), parkedFor})
+	}
+	return true
+}
+
+// unpark carries out the orders of pages that may be left by now.
+func (m *Machine) unpark() {
+	for _, t := range slices.Clone(m.order) {
+		p := m.pages.At(t)
+		if p == nil || len(p.parked) == 0 || m.unsettled(t) && !m.stopping() {
+			continue
+		}
+		parked := p.parked
+		p.parked = nil
+		for _, o := range parked {
+			m.carryOut(o)
+		}
+		p.waited = false
+	}
+}
+
+func (m *Machine) carryOut(order any) {
+	switch o := order.(type) {
+	case messages.ClosePage:
+		m.closePage(o)
+	case messages.RecoverPage:
+		m.recover(o)
+	}
+}
+
+// parkedTimer ends a wait that has been long enough.
+func (m *Machine) parkedTimer(name string) bool {
+	t, ok := strings.CutPrefix(name, timerParked)
+	if p := m.pages.At(messages.TargetID(t)); ok && p != nil && len(p.parked) > 0 {
+		p.waited = true
+	}
+	return ok
+}
+
+func (m *Machine) pageDoomed(d messages.PageDoomed) {
+	p := m.pages.At(d.Page)
+	if p == nil {
+		return
+	}
+	p.doomed = d.Is
+	switch {
+	case !d.Is:
+		m.pageChanged(d.Page)
+	case d.Close:
+		m.do(Warn{Text: "a page asks without end while its next document waits, it is closed", Page: d.Page})
+		o := messages.ClosePage{Page: d.Page, Attached: true, Reply: func(any, error) {}}
+		if p.session != "" {
+			m.do(ToBrowser{o})
+		} else {
+			m.toAnchor(o)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package supervisor_test
+
+import (
+	"slices"
+	"testing"
+
+	"holdfast/actors/dialog"
+	"holdfast/actors/supervisor"
+	"holdfast/messages"
+)
+
+// leavings are the orders among effects by which a session of a page is left, or the page
+// closed.
+func leavings(effects []supervisor.Effect) (names []string) {
+	for _, e := range effects {
+		switch e := e.(type) {
+		case supervisor.ToAnchor:
+			switch e.Msg.(type) {
+			case messages.LeavePage, messages.Leave:
+				names = append(names, "anchor leaves")
+			}
+		case supervisor.ToBrowser:
+			switch o := e.Msg.(type) {
+			case messages.ReleasePage:
+				names = append(names, "release")
+			case messages.ReattachPage:
+				names = append(names, "reattach")
+			case messages.Leave:
+				names = append(names, "primary leaves")
+			case messages.ClosePage:
+				if o.Attached {
+					names = append(names, "close attached")
+				} else {
+					names = append(names, "close")
+				}
+			}
+		}
+	}
+	return names
+}
+
+// unproved has a dialog open on page P of which it is not known whether it is doomed.
+func (b *bench) unproved(is bool) []supervisor.Effect {
+	b.Helper()
+	d := messages.Dialog{ID: "d-1", TargetID: "P", FrameID: "P", Type: "confirm", Path: messages.PathNative}
+	return b.step(messages.DialogsChanged{Memory: messages.DialogMemory{Open: []messages.OpenDialog{{Dialog: d, Unproved: is}}}, Pending: []messages.Dialog{d}})
+}
+
+// No session leaves a page that has a doomed dialog, or one that may be (C58).
+func TestADoomedPageIsNotLeft(t *testing.T) {
+	t.Parallel()
+	discard := func(any, error) {}
+	recovery := func(a messages.RecoverAction) any {
+		return messages.RecoverPage{Request: messages.RecoverRequest{TargetID: "P", Action: a}, Reply: discard}
+	}
+	for name, c := range map[string]struct {
+		order any
+		then  []string // once the page may be left
+	}{
+		"recover reattach": {recovery(messages.RecoverReattach), []string{"reattach"}},
+		"close":            {messages.ClosePage{Page: "P", Reply: discard}, []string{"anchor leaves"}},
+		"stop":             {messages.StopTask{ID: "t"}, []string{"anchor leaves"}},
+	} {
+		for state, s := range map[string]struct {
+			begin, end func(b *bench) []supervisor.Effect
+		}{
+			"while it is not known": {
+				func(b *bench) []supervisor.Effect { return b.unproved(true) },
+				func(b *bench) []supervisor.Effect { return b.unproved(false) },
+			},
+			"while it is": {
+				func(b *bench) []supervisor.Effect { return b.step(messages.PageDoomed{Page: "P", Is: true}) },
+				func(b *bench) []supervisor.Effect { return b.step(messages.PageDoomed{Page: "P"}) },
+			},
+		} {
+			t.Run(name+" "+state, func(t *testing.T) {
+				t.Parallel()
+				b := anchored(t)
+				s.begin(b)
+				if got := leavings(b.step(c.order)); len(got) != 0 {
+					t.Fatalf("at once: %v", got)
+				}
+				told := s.end(b)
+				if name == "stop" {
+					told = append(told, b.step(dialog.Left{})...) // the actor of the dialogs waits for the same
+				}
+				if got := leavings(told); !slices.Equal(got, c.then) {
+					t.Errorf("then: %v, want %v", got, c.then)
+				}
+			})
+		}
+	}
+}
+
+func TestADoomedPageIsClosedWithEverySessionAttached(t *testing.T) {
+	t.Parallel()
+	b := anchored(t)
+	b.step(messages.PageDoomed{Page: "P", Is: true})
+	if got := leavings(b.step(messages.PageDoomed{Page: "P", Is: true, Close: true})); !slices.Equal(got, []string{"close attached"}) {
+		t.Errorf("told %v", got)
+	}
+}
+
+// Who waits for a doomed page has an answer in any case.
+func TestAnOrderForADoomedPageHasAnOutcome(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]any{
+		"the page closes":   messages.PageClosed{Gen: 1, Page: "P"},
+		"the task ends":     supervisor.BrowserGone{Why: "killed"},
+		"it takes too long": supervisor.TimerFired{Name: "parked:P"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := anchored(t)
+			b.step(messages.PageDoomed{Page: "P", Is: true})
+			b.step(messages.RecoverPage{Request: messages.RecoverRequest{TargetID: "P", Action: messages.RecoverRelease}, Reply: func(any, error) {}})
+			if !has[supervisor.Answer](b.step(end)) {
+				t.Error("no answer")
+			}
+		})
+	}
+}
