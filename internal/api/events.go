@@ -71,6 +71,9 @@ func (h *Handler) openStream(c *call) (ctx context.Context, release func(), err 
 		return nil, nil, messages.Errorf(messages.CodeLimitReached, "%d event streams are open already", cap(h.streams))
 	}
 	ctx, cancel := context.WithCancel(c.Context())
+	if end := c.scope.Ends(); !end.IsZero() {
+		ctx, cancel = context.WithDeadline(c.Context(), end) // a stream ends with its token
+	}
 	stop := context.AfterFunc(h.closing, cancel)
 	h.cfg.Observer.StreamOpened()
 	return ctx, func() {

@@ -33,7 +33,7 @@ func everyRoute() [][2]string {
 
 // openRoutes are those that want no token. The live page's files tell nothing.
 var openRoutes = func() []string {
-	list := []string{"GET /livez", "GET /readyz", "GET /metrics", "GET /ui", "GET /", "GET /{$}"}
+	list := []string{"GET /livez", "GET /readyz", "GET /metrics", "GET /ui", "GET /", "GET /{$}", "POST /v1/session"}
 	for _, a := range ui.Assets() {
 		list = append(list, "GET "+a.Path)
 	}
@@ -78,6 +78,9 @@ func TestX13EveryRouteWantsAToken(t *testing.T) {
 			}
 			w := b.do(r)
 			if slices.Contains(openRoutes, rt[0]+" "+rt[1]) {
+				if rt[1] == "/v1/session" && w.Code == http.StatusBadRequest {
+					continue // its code, which is missing here, is what opens it
+				}
 				if w.Code != http.StatusOK && w.Code != http.StatusPermanentRedirect && w.Code != http.StatusTemporaryRedirect {
 					t.Errorf("%s, token %s: %d", rt, name, w.Code)
 				}

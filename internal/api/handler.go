@@ -28,6 +28,7 @@ type Handler struct {
 	hosts   hosts
 	mux     *http.ServeMux
 	calls   calls
+	codes   loginCodes
 	streams chan struct{} // one element per open event stream
 	started time.Time
 	tracer  trace.Tracer    // nil where nobody traces
@@ -144,11 +145,10 @@ func (h *Handler) pass(w http.ResponseWriter, c *call) error {
 		c.route = found.route
 	}
 	if c.route.access != open {
-		var ok bool
-		if c.scope, ok = h.authenticate(c); !ok {
+		if err := h.authenticate(c); err != nil {
 			h.denied(c)
 			w.Header().Set("WWW-Authenticate", `Bearer realm="holdfast"`)
-			return messages.Errorf(messages.CodeUnauthorized, "a valid token is needed: Authorization: Bearer TOKEN")
+			return err
 		}
 		if !c.scope.Admin() {
 			c.Request = c.WithContext(messages.WithCaller(c.Context(), c.scope.Caller()))
@@ -180,20 +180,31 @@ func (h *Handler) pass(w http.ResponseWriter, c *call) error {
 
 func (c *call) renews() bool { return c.id != "" && !c.route.noRenew }
 
-// authenticate returns what the request's token is good for.
-func (h *Handler) authenticate(c *call) (token.Scope, bool) {
-	switch given := c.Header.Values("Authorization"); len(given) {
+// authenticate finds out what the request's token is good for.
+func (h *Handler) authenticate(c *call) error {
+	given, isQuery := "", false
+	switch header := c.Header.Values("Authorization"); len(header) {
 	case 0:
-		if c.route.queryToken {
-			return h.cfg.Token.Check(c.query.Get("access_token"))
+		given, isQuery = c.query.Get("access_token"), c.route.queryToken
+		if !isQuery {
+			given = ""
 		}
 	case 1:
-		scheme, tok, _ := strings.Cut(given[0], " ")
-		if strings.EqualFold(scheme, "Bearer") {
-			return h.cfg.Token.Check(strings.TrimSpace(tok))
+		if scheme, tok, _ := strings.Cut(header[0], " "); strings.EqualFold(scheme, "Bearer") {
+			given = strings.TrimSpace(tok)
 		}
 	}
-	return token.Scope{}, false
+	scope, err := h.cfg.Token.Verify(given, time.Now())
+	switch {
+	case errors.Is(err, token.ErrExpired):
+		return messages.Errorf(messages.CodeUnauthorized, "the token has expired: get a new one from the node's operator")
+	case err != nil:
+		return messages.Errorf(messages.CodeUnauthorized, "a valid token is needed: Authorization: Bearer TOKEN")
+	case isQuery && scope.Admin() && scope.Ends().IsZero():
+		return messages.Errorf(messages.CodeUnauthorized, "the admin token is not taken from a URL, which is kept and logged: use the Authorization header, or a token that ends")
+	}
+	c.scope = scope
+	return nil
 }
 
 // checkQuery refuses a malformed query and parameters the route does not have.

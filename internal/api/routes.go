@@ -44,6 +44,9 @@ var routes = []route{
 	{method: "GET", path: "/v1/pressure", access: byToken, class: "read", serve: (*Handler).pressure},
 	{method: "POST", path: "/v1/drain", access: byToken, class: "life", serve: (*Handler).drain},
 
+	{method: "POST", path: "/v1/codes", access: byToken, class: "life", serve: (*Handler).newCode},
+	{method: "POST", path: "/v1/session", access: open, class: "life", serve: (*Handler).newSession},
+
 	{method: "GET", path: "/v1/tasks", access: byToken, class: "read", query: []string{"label"}, serve: (*Handler).listTasks},
 	{method: "POST", path: "/v1/tasks", access: byToken, class: "life", serve: (*Handler).newTask},
 	{method: "GET", path: "/v1/tree", access: byToken, class: "read", query: []string{"task_id", "depth"}, serve: (*Handler).tree},

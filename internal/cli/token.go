@@ -6,14 +6,19 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"time"
 
 	"holdfast/internal/token"
 	"holdfast/messages"
 )
 
+// maxTokenLife is the longest that --for gives.
+const maxTokenLife = 10 * 365 * 24 * time.Hour
+
 type tokenCmd struct {
-	Task   taskID `xor:"scope" required:"" placeholder:"ID" help:"A token for this task alone."`
-	Tenant string `xor:"scope" required:"" placeholder:"NAME" help:"A token for the tasks whose ids begin with NAME and a colon."`
+	Task   taskID        `xor:"scope" required:"" placeholder:"ID" help:"A token for this task alone."`
+	Tenant string        `xor:"scope" required:"" placeholder:"NAME" help:"A token for the tasks whose ids begin with NAME and a colon."`
+	For    time.Duration `placeholder:"DURATION" help:"How long it is good for, such as 1h. Default: until the admin token is replaced."`
 }
 
 // Run implements the command. No node is asked: the token follows from the
@@ -38,15 +43,33 @@ func (c *tokenCmd) Run(r *run) error {
 	case err != nil:
 		return messages.Errorf(codeNoToken, "%v", err)
 	}
-	tok := admin.ForTask(c.Task.TaskID)
+	out := struct {
+		Token     string           `json:"token"`
+		ExpiresAt messages.Seconds `json:"expires_at,omitzero"`
+	}{Token: admin.ForTask(c.Task.TaskID)}
+	scope := token.TaskScope(c.Task.TaskID)
 	if c.Tenant != "" {
-		if tok, err = admin.ForTenant(c.Tenant); err != nil {
+		if out.Token, err = admin.ForTenant(c.Tenant); err != nil {
+			return &usageError{err: err}
+		}
+		if scope, err = token.TenantScope(c.Tenant); err != nil {
 			return &usageError{err: err}
 		}
 	}
-	if r.JSON {
-		return json.NewEncoder(r.Stdout).Encode(map[string]string{"token": tok})
+	if c.For != 0 {
+		if c.For < time.Second || c.For > maxTokenLife {
+			return usagef("--for must be 1s to %v", maxTokenLife)
+		}
+		end := time.Now().Add(c.For).Truncate(time.Second)
+		if out.Token, err = admin.Until(scope, end); err != nil {
+			return err
+		}
+		out.ExpiresAt = messages.SecondsOf(end)
 	}
+	if r.JSON {
+		return json.NewEncoder(r.Stdout).Encode(out)
+	}
+	tok := out.Token
 	fmt.Fprintln(r.Stdout, tok)
 	return nil
 }

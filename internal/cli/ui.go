@@ -13,9 +13,9 @@ type uiCmd struct {
 	ID taskID `arg:"" optional:"" help:"Open on this task."`
 }
 
-// Run implements the command. The token goes behind the #, which no browser
-// sends to anybody, and which the page takes out of its address at once. It is
-// printed and not opened: a browser's command line is everybody's to read.
+// Run implements the command. The link carries a code that is good once and for a
+// minute: addresses stay in a browser's history, and every user of a machine reads its
+// command lines, so it is printed and not opened.
 func (c *uiCmd) Run(r *run) error {
 	node, tok, err := r.find()
 	if err != nil {
@@ -24,12 +24,21 @@ func (c *uiCmd) Run(r *run) error {
 	if tok == "" {
 		return messages.Errorf(messages.CodeUnauthorized, "no token is known: name its file with --token-file")
 	}
-	link := strings.TrimRight(node, "/") + "/ui/#token=" + url.QueryEscape(tok)
+	n, err := r.clientThat(nil)
+	if err != nil {
+		return err
+	}
+	defer n.Close()
+	code, err := n.LoginCode(r)
+	if err != nil {
+		return err
+	}
+	link := strings.TrimRight(node, "/") + "/ui/#code=" + url.QueryEscape(code.Code)
 	if c.ID.TaskID != "" {
 		link += "&task=" + url.QueryEscape(string(c.ID.TaskID))
 	}
 	if r.JSON {
-		return json.NewEncoder(r.Stdout).Encode(map[string]string{"url": link})
+		return json.NewEncoder(r.Stdout).Encode(map[string]any{"url": link, "expires_at": code.ExpiresAt})
 	}
 	fmt.Fprintln(r.Stdout, link)
 	return nil

@@ -50,6 +50,13 @@ func (c *Client) Drain(ctx context.Context) error {
 	return err
 }
 
+// LoginCode returns a code that opens one session of the live page.
+func (c *Client) LoginCode(ctx context.Context) (messages.LoginCode, error) {
+	var out messages.LoginCode
+	_, err := c.call(ctx, patience, http.MethodPost, []string{"v1", "codes"}, nil, nil, &out)
+	return out, err
+}
+
 // Tasks lists the tasks the token covers that have all the labels.
 func (c *Client) Tasks(ctx context.Context, labels map[string]string) ([]*messages.Snapshot, error) {
 	query := url.Values{}

@@ -9,7 +9,9 @@ import (
 	"errors"
 	"log/slog"
 	"regexp"
+	"strconv"
 	"strings"
+	"time"
 
 	"holdfast/messages"
 )
@@ -71,6 +73,13 @@ func (a Admin) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 const (
 	taskPrefix   = "hft."
 	tenantPrefix = "hfn."
+	adminPrefix  = "hfa." // a session of the admin's; it always ends
+)
+
+// Why a token is refused.
+var (
+	ErrUnknown = errors.New("the token is not one of this node's")
+	ErrExpired = errors.New("the token has expired")
 )
 
 // ForTask returns the token that is good for the task id alone.
@@ -102,33 +111,96 @@ func (a Admin) mac(what string) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }
 
-// Check returns what a token is good for; ok is false for one that this admin
-// token did not make. Its time depends on the lengths of its inputs alone.
+// Until returns a token that is good for what s is good for, and expires at the
+// end, or with s where that is sooner.
+func (a Admin) Until(s Scope, end time.Time) (string, error) {
+	if !s.until.IsZero() && s.until.Before(end) {
+		end = s.until
+	}
+	unix := strconv.FormatInt(end.Unix(), 10)
+	if end.Unix() <= 0 || len(unix) > maxUnix {
+		return "", messages.Errorf(messages.CodeInvalidArgument, "a token cannot end then")
+	}
+	dated := func(prefix string) string {
+		return prefix + s.name + "." + unix + "." + a.macUntil(s.kind, unix, s.name)
+	}
+	switch s.kind {
+	case admin:
+		return adminPrefix + unix + "." + a.macUntil(admin, unix, ""), nil
+	case tenant:
+		return dated(tenantPrefix), nil
+	case task:
+		return dated(taskPrefix), nil
+	}
+	return "", messages.Errorf(messages.CodeInvalidArgument, "there is no token for nothing")
+}
+
+// maxUnix is how many digits the end of a token may have, in Unix seconds.
+const maxUnix = 11
+
+func (a Admin) macUntil(k kind, unix, name string) string {
+	return a.mac(map[kind]string{admin: "admin", tenant: "tenant", task: "task"}[k] + "-until:" + unix + ":" + name)
+}
+
+// Check is Verify at this moment.
 func (a Admin) Check(s string) (scope Scope, ok bool) {
+	scope, err := a.Verify(s, time.Now())
+	return scope, err == nil
+}
+
+// Verify returns what a token is good for. The error is ErrUnknown for one that this
+// admin token did not make, and ErrExpired for one that has ended. Its time depends
+// on the lengths of its inputs alone.
+func (a Admin) Verify(s string, now time.Time) (Scope, error) {
 	if a.IsZero() || s == "" || len(s) > MaxLength {
-		return Scope{}, false
+		return Scope{}, ErrUnknown
 	}
 	if subtle.ConstantTimeCompare([]byte(s), []byte(a.Reveal())) == 1 {
-		return Scope{kind: admin}, true
+		return Scope{kind: admin}, nil
 	}
 	// The id may hold dots, the MAC cannot: the last one parts them.
 	dot := strings.LastIndexByte(s, '.')
 	if dot < len(taskPrefix) {
-		return Scope{}, false
+		return Scope{}, ErrUnknown
 	}
-	name, mac := s[len(taskPrefix):dot], s[dot+1:]
-	switch s[:len(taskPrefix)] {
+	of, name, mac := s[:len(taskPrefix)], s[len(taskPrefix):dot], s[dot+1:]
+	k, plain := admin, ""
+	switch of {
 	case taskPrefix:
-		id, err := messages.ParseTaskID(name)
-		if err != nil || !hmac.Equal([]byte(mac), []byte(a.mac("task:"+name))) {
-			return Scope{}, false
-		}
-		return Scope{kind: task, name: string(id)}, true
+		k, plain = task, "task:"
 	case tenantPrefix:
-		if checkTenant(name) != nil || !hmac.Equal([]byte(mac), []byte(a.mac("tenant:"+name))) {
-			return Scope{}, false
-		}
-		return Scope{kind: tenant, name: name}, true
+		k, plain = tenant, "tenant:"
+	case adminPrefix:
+		name = "." + name // it has no name
+	default:
+		return Scope{}, ErrUnknown
 	}
-	return Scope{}, false
+	if k != admin && isName(k, name) && hmac.Equal([]byte(mac), []byte(a.mac(plain+name))) {
+		return Scope{kind: k, name: name}, nil
+	}
+	dot = strings.LastIndexByte(name, '.')
+	if dot < 0 {
+		return Scope{}, ErrUnknown
+	}
+	name, unix := name[:dot], name[dot+1:]
+	end, err := strconv.ParseInt(unix, 10, 64)
+	if err != nil || end <= 0 || len(unix) > maxUnix || strconv.FormatInt(end, 10) != unix {
+		return Scope{}, ErrUnknown
+	}
+	if k != admin && !isName(k, name) || !hmac.Equal([]byte(mac), []byte(a.macUntil(k, unix, name))) {
+		return Scope{}, ErrUnknown
+	}
+	until := time.Unix(end, 0)
+	if !now.Before(until) {
+		return Scope{}, ErrExpired
+	}
+	return Scope{kind: k, name: name, until: until}, nil
+}
+
+func isName(k kind, name string) bool {
+	if k == tenant {
+		return checkTenant(name) == nil
+	}
+	_, err := messages.ParseTaskID(name)
+	return err == nil
 }

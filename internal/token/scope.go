@@ -2,6 +2,7 @@ package token
 
 import (
 	"strings"
+	"time"
 
 	"holdfast/messages"
 )
@@ -17,9 +18,25 @@ const (
 
 // Scope is what a token is good for. The zero value is good for nothing.
 type Scope struct {
-	kind kind
-	name string
+	kind  kind
+	name  string
+	until time.Time // zero: it does not expire
 }
+
+// TaskScope and TenantScope are what the tokens of [Admin.ForTask] and
+// [Admin.ForTenant] are good for.
+func TaskScope(id messages.TaskID) Scope { return Scope{kind: task, name: string(id)} }
+
+// TenantScope is described at [TaskScope]. It refuses what is no tenant's name.
+func TenantScope(prefix string) (Scope, error) {
+	if err := checkTenant(prefix); err != nil {
+		return Scope{}, err
+	}
+	return Scope{kind: tenant, name: prefix}, nil
+}
+
+// Ends returns when the token expires; the zero time is never.
+func (s Scope) Ends() time.Time { return s.until }
 
 // Allows says whether the scope covers the task.
 func (s Scope) Allows(id messages.TaskID) bool {

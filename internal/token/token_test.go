@@ -2,6 +2,7 @@ package token_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"holdfast/internal/token"
 	"holdfast/messages"
@@ -91,6 +93,61 @@ func TestScopes(t *testing.T) {
 			}
 		}
 	})
+}
+
+func adminScope(t testing.TB, a token.Admin) token.Scope {
+	t.Helper()
+	s, err := a.Verify(a.Reveal(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestTokensEnd: a token that ends says so afterwards, and no other time or scope can
+// be put into it.
+func TestTokensEnd(t *testing.T) {
+	t.Parallel()
+	a := token.Generate()
+	now := time.Unix(1_700_000_000, 0)
+	tenant, err := token.TenantScope("acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, scope := range []token.Scope{token.TaskScope("one"), token.TaskScope("a.b.17"), tenant, adminScope(t, a)} {
+		tok, err := a.Until(scope, now.Add(time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := a.Verify(tok, now.Add(time.Hour-time.Second))
+		if err != nil || got.String() != scope.String() || !got.Ends().Equal(now.Add(time.Hour)) {
+			t.Errorf("%s: %s, %v", scope, got, err)
+		}
+		if _, err := a.Verify(tok, now.Add(time.Hour)); !errors.Is(err, token.ErrExpired) {
+			t.Errorf("%s at its end: %v", scope, err)
+		}
+		for _, forged := range []string{
+			strings.Replace(tok, "1700003600", "1800003600", 1), strings.Replace(tok, "1700003600", "01700003600", 1),
+			strings.Replace(tok, ".1700003600", "", 1), "hft.one" + tok[strings.LastIndex(tok, ".1700"):][:11] + "x",
+			strings.Replace(tok, tok[:4], "hfa.", 1) + "x", strings.Replace(tok, "one", "two", 1) + "x",
+		} {
+			if s, err := a.Verify(forged, now); !errors.Is(err, token.ErrUnknown) || s != (token.Scope{}) {
+				t.Errorf("%s: accepted %s", scope, s)
+			}
+		}
+		// One made of it ends no later.
+		longer, err := a.Until(got, now.Add(48*time.Hour))
+		if err != nil || longer != tok {
+			t.Errorf("%s: its end was put off: %v", scope, err)
+		}
+	}
+	if _, err := a.Until(tenant, time.Time{}); err == nil {
+		t.Error("a token that ended before it began")
+	}
+	// Old tokens stay good, also where they look like new ones.
+	if s, err := a.Verify(a.ForTask("a.1700003600"), now); err != nil || s.String() != "task a.1700003600" || !s.Ends().IsZero() {
+		t.Errorf("%s, %v", s, err)
+	}
 }
 
 func TestAdminNeverPrints(t *testing.T) {
@@ -217,11 +274,24 @@ func FuzzCheck(f *testing.F) {
 	for _, s := range []string{"", "hft.", "hft..", "hft.one.", "hfn.acme.x", a.Reveal(), a.ForTask("one"), tenant, "hft.one." + a.Reveal()} {
 		f.Add(s)
 	}
+	for _, scope := range []token.Scope{token.TaskScope("one"), token.TaskScope("a.1"), adminScope(f, a)} {
+		s, err := a.Until(scope, time.Unix(32503680000, 0))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(s)
+	}
 	f.Fuzz(func(t *testing.T, s string) {
 		scope, ok := a.Check(s)
 		if !ok {
 			if scope != (token.Scope{}) {
 				t.Fatal("a refused token has a scope")
+			}
+			return
+		}
+		if end := scope.Ends(); !end.IsZero() {
+			if made, err := a.Until(scope, end); err != nil || made != s {
+				t.Fatalf("accepted %q as %s until %v", s, scope, end)
 			}
 			return
 		}

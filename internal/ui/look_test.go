@@ -162,7 +162,7 @@ func TestTheNodeGoesAndComesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := open(t, 1280, 800, "dark", s.url+"/ui/#token="+tenant+"&task=acme%3A1")
+	page := open(t, 1280, 800, "dark", s.url+"/ui/#code="+s.code(tenant)+"&task=acme%3A1")
 	page.until("the tenant's task", `document.querySelector(".task-name")?.innerText === "acme:1" && document.querySelectorAll(".task").length === 1`)
 	if got := page.value(`location.href + " " + history.length`); !strings.HasPrefix(got, s.url+"/ui/#/task/acme%3A1 ") {
 		t.Errorf("the address is %s", got)
@@ -205,7 +205,7 @@ func TestAThousandTasks(t *testing.T) {
 	g := newGallery()
 	g.many(1000)
 	s := serve(t, g)
-	page := open(t, 1280, 800, "light", s.url+"/ui/#token="+s.admin.Reveal())
+	page := open(t, 1280, 800, "light", s.url+"/ui/#code="+s.code(s.admin.Reveal()))
 	page.until("all of them", `document.querySelector(".chip .number").innerText === "1,000"`)
 	page.until("the tree, capped", `document.body.innerText.includes("200 of 1,000 supervisors")`)
 	if rows := page.value(`document.querySelectorAll(".task").length`); len(rows) > 2 {
@@ -249,7 +249,7 @@ func TestARecoveringTaskSaysHowFarItIs(t *testing.T) {
 		s.Connection.GiveUpAfterS, s.Connection.LastError = 120, "connection refused: is the browser running?"
 	})
 	s := serve(t, g)
-	page := open(t, 1280, 800, "dark", s.url+"/ui/#token="+s.admin.Reveal()+"&task=away")
+	page := open(t, 1280, 800, "dark", s.url+"/ui/#code="+s.code(s.admin.Reveal())+"&task=away")
 	const says = `/^recovering, 1\d s of 2 min, attempt 7: connection refused$/.test(%s)`
 	page.until("the list", fmt.Sprintf(says, `document.querySelector(".task .where")?.innerText`))
 	page.until("the task's view", fmt.Sprintf(says, `document.querySelector(".task-head .reason")?.innerText`))

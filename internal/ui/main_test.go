@@ -22,6 +22,7 @@ import (
 	"holdfast/internal/api"
 	"holdfast/internal/chromiumtest"
 	"holdfast/internal/token"
+	"holdfast/messages"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(chromiumtest.Main(m)) }
@@ -65,6 +66,27 @@ func (s *served) up(lis net.Listener) {
 	server := &httptest.Server{Listener: lis, Config: &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}}
 	server.Start()
 	s.down = sync.OnceFunc(func() { h.CloseStreams(); server.CloseClientConnections(); server.Close() })
+}
+
+// code is one that opens a session by the token.
+func (s *served) code(tok string) string {
+	s.t.Helper()
+	q, err := http.NewRequest(http.MethodPost, s.url+"/v1/codes", nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	q.Header.Set("Authorization", "Bearer "+tok)
+	q.Close = true
+	res, err := http.DefaultClient.Do(q)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var out messages.LoginCode
+	if err := json.NewDecoder(res.Body).Decode(&out); err != nil || out.Code == "" {
+		s.t.Fatal(res.Status, err)
+	}
+	return out.Code
 }
 
 // screen is a tab that shows the page, and a record of all that it did.

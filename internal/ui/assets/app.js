@@ -2,7 +2,7 @@
 // node tells to whoever shows it.
 
 import { attr, el, pill, show, text, ticking, toast } from "./dom.js";
-import { Link, keepToken, takeToken } from "./link.js";
+import { Link, keepToken, keptToken, openSession, takeCode } from "./link.js";
 import { List } from "./list.js";
 import { Dialogs } from "./dialogs.js";
 import { Task } from "./task.js";
@@ -28,7 +28,7 @@ const link = new Link({
   },
   task: (news) => { task.told(news); redraw(); },
   tree: (t) => { task.tree = t; redraw(); },
-  unauthorized: () => leave("This token is not good for this node: it is wrong, or has been replaced."),
+  unauthorized: (why) => leave(/expired/.test(why) ? "This session has expired: holdfast ui prints a new link." : "This token is not good for this node: it is wrong, or has been replaced."),
   forbidden: () => { toast("The token is not good for this task.", "bad"); location.hash = "#/"; },
 });
 
@@ -202,24 +202,40 @@ $("login-form").addEventListener("submit", (e) => {
 });
 $("leave").addEventListener("click", () => leave(""));
 $("skip").addEventListener("click", (e) => { e.preventDefault(); $("main").focus(); });
-addEventListener("hashchange", () => {
-  const token = /^#token=/.test(location.hash) ? takeToken() : "";
-  if (token) {
-    linkState = "";
-    link.start(token);
-  }
-  go();
-});
-matchMedia("(max-width: 760px)").addEventListener("change", go);
-
-showTheme();
-const token = takeToken();
-if (/^[\x21-\x7e]+$/.test(token)) {
+// begin shows the node to a token that is taken for good until the node says no.
+function begin(token) {
+  keepToken(token);
+  linkState = "";
+  text($("login-error"), "");
+  show($("login"), false);
   show($("app"), true);
   link.follow = "";
   link.token = token;
   go();
   link.start(token);
-} else {
-  leave("");
 }
+
+// signIn opens a session by a code from the address; where that fails, a session
+// that there is stays.
+async function signIn(code) {
+  const before = keptToken();
+  try {
+    begin(await openSession(code));
+  } catch (e) {
+    if (before) toast(e.message, "bad");
+    else leave(e.message);
+  }
+}
+addEventListener("hashchange", () => {
+  const code = takeCode();
+  if (code) signIn(code);
+  go();
+});
+matchMedia("(max-width: 760px)").addEventListener("change", go);
+
+showTheme();
+const code = takeCode();
+const token = keptToken();
+if (/^[\x21-\x7e]+$/.test(token)) begin(token);
+else if (!code) leave("");
+if (code) signIn(code);

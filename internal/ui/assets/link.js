@@ -5,21 +5,34 @@ import { clockIs } from "./words.js";
 
 const KEEP = "holdfast-token";
 
-/** takeToken returns the token of this tab. One that came in the address is taken
- * once and removed from there at once: addresses are copied, and kept in history. */
-export function takeToken() {
-  if (location.hash.startsWith("#token=")) {
-    const given = new URLSearchParams(location.hash.slice(1));
-    const task = given.get("task");
-    history.replaceState(null, "", `${location.pathname}#/${task ? `task/${encodeURIComponent(task)}` : ""}`);
-    keepToken(given.get("token"));
-    return given.get("token");
-  }
+/** keptToken returns the token of this tab. */
+export function keptToken() {
   try {
     return sessionStorage.getItem(KEEP) ?? "";
   } catch {
     return "";
   }
+}
+
+/** takeCode returns the code in the address, "" where there is none, and removes it
+ * from there. It is good once and for a minute: what history keeps is worth nothing.
+ * A token in the address is not taken: any page could put its own there. */
+export function takeCode() {
+  const at = location.hash;
+  if (!at.startsWith("#code=") && !at.startsWith("#token=")) return "";
+  const given = new URLSearchParams(at.slice(1));
+  const task = given.get("task");
+  history.replaceState(null, "", `${location.pathname}#/${task ? `task/${encodeURIComponent(task)}` : ""}`);
+  return given.get("code") ?? "";
+}
+
+/** openSession exchanges a code for a token that ends. */
+export async function openSession(code) {
+  const res = await fetch("/v1/session", {
+    method: "POST", cache: "no-store", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ code }),
+  });
+  if (!res.ok) throw await refused(res);
+  return (await res.json()).token;
 }
 
 export function keepToken(token) {
@@ -143,7 +156,7 @@ export class Link {
   broken(run, error) {
     if (run !== this.run || (run.signal.aborted && error?.name === "AbortError")) return;
     run.abort();
-    if (error instanceof Refused && error.status === 401) return this.listener.unauthorized();
+    if (error instanceof Refused && error.status === 401) return this.listener.unauthorized(error.message);
     if (error instanceof Refused && error.status === 403 && this.follow) return this.listener.forbidden(this.follow);
     this.said = "lost";
     this.failures++;
@@ -164,7 +177,7 @@ export class Link {
     const res = await fetch(path, { method, headers, cache: "no-store", body: body === undefined ? undefined : JSON.stringify(body) });
     if (!res.ok) {
       const error = await refused(res);
-      if (error.status === 401) this.listener.unauthorized();
+      if (error.status === 401) this.listener.unauthorized(error.message);
       throw error;
     }
     return res.status === 204 ? null : res.json();
