@@ -29,6 +29,9 @@ type Config struct {
 	// BrowserTransport is how launched browsers are driven: BrowserPipe, which "" means
 	// too, or BrowserPort.
 	BrowserTransport browser.Transport
+	// BrowserEnv names variables of the environment that launched browsers get besides
+	// the usual ones; NAME* stands for all that begin so.
+	BrowserEnv []string
 	// CDPURLOverride, where set, is where every task attaches, whatever its
 	// spec says (requirement A7).
 	CDPURLOverride messages.CDPURL

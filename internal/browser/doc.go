@@ -23,8 +23,8 @@
 //     holds its unreaped leader, so that the group's number cannot have been
 //     given to somebody else; any other process is signalled through a pidfd
 //     that was opened before the proof was read.
-//   - Nothing secret stands in the arguments of a child, and no HOLDFAST_
-//     variable in its environment.
+//   - Nothing secret stands in the arguments of a child. Its environment is a
+//     list of what is let through.
 //
 // The package needs Linux: ownership is read from /proc.
 package browser

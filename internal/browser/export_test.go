@@ -8,6 +8,9 @@ import (
 	"testing"
 )
 
+// LetThrough has every browser of the tests get a variable besides the usual ones.
+func LetThrough(name string) { letThrough = append(letThrough, name) }
+
 // HasArgument is hasArgument, for its fuzz test.
 func HasArgument(cmdline []byte, flag string) bool { return hasArgument(cmdline, flag) }
 
@@ -73,7 +76,7 @@ type Forged struct {
 // it, and returns both paths.
 func Forge(t testing.TB, dir string, f Forged) (leasePath, profile string) {
 	t.Helper()
-	s, err := openStore(dir)
+	s, _, err := openStore(dir)
 	b, bootErr := boot()
 	if err := errors.Join(err, bootErr); err != nil {
 		t.Fatal(err)

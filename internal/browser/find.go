@@ -76,7 +76,7 @@ func Version(ctx context.Context, path string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, versionDeadline)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "--version")
-	cmd.Env = environment()
+	cmd.Env = environment(nil)
 	cmd.WaitDelay = time.Second
 	var out strings.Builder
 	cmd.Stdout = &limitedWriter{w: &out, left: 4096}

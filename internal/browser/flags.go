@@ -2,9 +2,6 @@ package browser
 
 import (
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"syscall"
 )
 
@@ -80,34 +77,6 @@ func arguments(profile string, o LaunchOptions, extra []string) []string {
 }
 
 const userDataDirFlag = "--user-data-dir="
-
-// environment is ours without what is ours alone: HOLDFAST_ variables may
-// hold tokens, and a service manager listens to us and to no child.
-func environment() []string {
-	var env []string
-	for _, kv := range os.Environ() {
-		name, _, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(name, "HOLDFAST_") && !slices.Contains(managers, name) {
-			env = append(env, kv)
-		}
-	}
-	return env
-}
-
-// managers are the variables by which systemd and its like are talked to.
-var managers = []string{"NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"}
-
-// environmentFor moves what Chromium would leave behind outside its profile
-// into it: crash dumps, which hold pages' memory and would go to the user's
-// own ~/.config, and the socket directories that a killed browser leaks in
-// the system's temporary directory.
-func environmentFor(profile string) []string {
-	env := append(environment(), "BREAKPAD_DUMP_LOCATION="+filepath.Join(profile, crashDir))
-	if tmp := filepath.Join(profile, tmpDir); len(tmp)+len(singletonSocket) <= maxSocketPath {
-		env = append(env, "TMPDIR="+tmp)
-	}
-	return env
-}
 
 // sharedMemory is what /dev/shm has free, in bytes; 0 when there is none.
 func sharedMemory() uint64 {

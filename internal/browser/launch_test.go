@@ -336,7 +336,12 @@ func TestManyBrowsersAtOnce(t *testing.T) {
 }
 
 func TestChildrenSeeNoSecrets(t *testing.T) {
-	t.Setenv("HOLDFAST_TOKEN", "planted-in-the-environment")
+	for _, name := range []string{
+		"HOLDFAST_TOKEN", "AWS_SECRET_ACCESS_KEY", "OTEL_EXPORTER_OTLP_HEADERS", "HTTPS_PROXY", "GITHUB_TOKEN", "NOTIFY_SOCKET", "PATHS",
+	} {
+		t.Setenv(name, "planted-in-the-environment")
+	}
+	t.Setenv("LC_ALL", "C.UTF-8")
 	m, _ := fake(t, "obedient")
 	p := launch(t, m)
 	for _, file := range []string{"environ", "cmdline"} {
@@ -346,6 +351,9 @@ func TestChildrenSeeNoSecrets(t *testing.T) {
 		}
 		if strings.Contains(string(raw), "planted") || strings.Contains(string(raw), "HOLDFAST_") {
 			t.Errorf("the child's %s holds a secret", file)
+		}
+		if file == "environ" && (!strings.Contains(string(raw), "LC_ALL=C.UTF-8") || !strings.Contains(string(raw), "PATH=")) {
+			t.Errorf("the child lacks what it needs: %q", raw)
 		}
 	}
 }

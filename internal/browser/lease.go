@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"syscall"
 	"time"
 )
 
@@ -45,37 +46,21 @@ const (
 // store is the directory of leases and profiles.
 type store struct{ dir string }
 
-// openStore creates the directories, for the owner alone. It refuses a
-// symbolic link in their place: profiles are removed recursively.
-func openStore(dir string) (store, error) {
+// openStore creates the directories, for the owner alone, and says what is not safe
+// about them.
+func openStore(dir string) (_ store, warning string, err error) {
 	if dir == "" {
-		return store{}, errors.New("browser: a state directory is required")
+		return store{}, "", errors.New("browser: a state directory is required")
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return store{}, fmt.Errorf("browser: state directory: %w", err)
+		return store{}, "", fmt.Errorf("browser: state directory: %w", err)
 	}
-	s := store{dir: abs}
-	if err := os.MkdirAll(abs, 0o700); err != nil {
-		return store{}, fmt.Errorf("browser: state directory: %w", err)
+	warning, err = prepareStateDir(abs)
+	if err != nil {
+		return store{}, "", fmt.Errorf("browser: %w", err)
 	}
-	for _, sub := range []string{leasesDir, profilesDir} {
-		path := filepath.Join(abs, sub)
-		if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return store{}, fmt.Errorf("browser: state directory: %w", err)
-		}
-		info, err := os.Lstat(path)
-		if err != nil {
-			return store{}, fmt.Errorf("browser: state directory: %w", err)
-		}
-		if !info.IsDir() {
-			return store{}, fmt.Errorf("browser: %s is not a directory", path)
-		}
-		if err := os.Chmod(path, 0o700); err != nil {
-			return store{}, fmt.Errorf("browser: state directory: %w", err)
-		}
-	}
-	return s, nil
+	return store{dir: abs}, warning, nil
 }
 
 func (s store) profile(nonce string) string { return filepath.Join(s.dir, profilesDir, nonce) }
@@ -119,16 +104,20 @@ func (s store) write(l lease) error {
 
 // read returns the lease of nonce, checked.
 func (s store) read(nonce string) (lease, error) {
-	f, err := os.Open(s.lease(nonce))
+	// A pipe without a writer, or a device, must not hold up the start.
+	f, err := os.OpenFile(s.lease(nonce), os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return lease{}, fmt.Errorf("read lease: %w", err)
 	}
 	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, maxLease+1))
+	info, err := f.Stat()
 	if err != nil {
 		return lease{}, fmt.Errorf("read lease: %w", err)
 	}
-	info, err := f.Stat()
+	if !info.Mode().IsRegular() {
+		return lease{}, errors.New("read lease: it is not a regular file")
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, maxLease+1))
 	if err != nil {
 		return lease{}, fmt.Errorf("read lease: %w", err)
 	}

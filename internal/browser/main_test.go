@@ -42,6 +42,7 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {
 		panic(err)
 	}
+	browser.LetThrough("GORACE")
 	goleak.VerifyTestMain(m)
 }
 

@@ -20,6 +20,7 @@ type Options struct {
 	StateDir  string       // leases and profiles; created with mode 0700; may be shared by nodes of one machine
 	ExtraArgs []string     // the operator's flags for every browser
 	Transport Transport    // how browsers are driven; "" is TransportPipe
+	Env       []string     // names of variables a browser gets besides the usual ones; NAME* is a prefix
 	Logger    *slog.Logger // nil: none
 	OnExit    func(Exit)   // hears of every browser's end; must not block; nil: nobody
 }
@@ -49,7 +50,7 @@ func NewManager(o Options) (*Manager, error) {
 	if err := o.Transport.Validate(); err != nil {
 		return nil, err
 	}
-	s, err := openStore(o.StateDir)
+	s, warning, err := openStore(o.StateDir)
 	if err != nil {
 		return nil, err
 	}
@@ -64,6 +65,9 @@ func NewManager(o Options) (*Manager, error) {
 	log := o.Logger
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
+	}
+	if warning != "" {
+		log.Warn("the state directory is not safe", "reason", warning)
 	}
 	m := &Manager{options: o, store: s, owner: owner, boot: b, log: log, processes: map[*Process]struct{}{}}
 	m.closing, m.cancel = context.WithCancel(context.Background())
@@ -80,16 +84,17 @@ type LaunchOptions struct {
 	transport Transport // the manager's
 }
 
-// launchDeadline bounds a launch for callers whose context does not; a cold
-// start takes 0.3 to 0.4 s (chromium fact M16), a loaded machine many times that.
-const launchDeadline = 30 * time.Second
+// LaunchBudget bounds a launch. A cold start takes 0.3 to 0.4 s (chromium fact M16), a
+// loaded machine many times that. Whoever waits for a task needs more, or never hears
+// the last words of a browser that hangs.
+const LaunchBudget = 20 * time.Second
 
 // Launch starts a browser in a process group and with a profile of its own,
 // and returns once it has answered over its pipe, or has said where it listens. Errors are *messages.Error
 // with code upstream_unavailable; a browser that failed to start is ended and
 // its profile removed before Launch returns.
 func (m *Manager) Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
-	ctx, cancel := context.WithTimeout(ctx, launchDeadline)
+	ctx, cancel := context.WithTimeout(ctx, LaunchBudget)
 	defer cancel()
 	if err := ctx.Err(); err != nil {
 		return nil, unavailable("no browser was launched: %v", err)

@@ -154,7 +154,7 @@ func (m *Manager) start(path string, o LaunchOptions) (_ *Process, err error) {
 		return nil, fmt.Errorf("pipe: %w", err)
 	}
 	cmd := exec.Command(path, arguments(l.Profile, o, m.options.ExtraArgs)...)
-	cmd.Env = environmentFor(l.Profile)
+	cmd.Env = environmentFor(l.Profile, m.options.Env)
 	cmd.Stderr = write
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var pipe *pipeEnds

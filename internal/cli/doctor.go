@@ -175,7 +175,7 @@ func launch(ctx context.Context, path string, how config.Browser) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	manager, err := browser.NewManager(browser.Options{Path: path, StateDir: dir, ExtraArgs: how.Args, Transport: browser.Transport(how.Transport)})
+	manager, err := browser.NewManager(browser.Options{Path: path, StateDir: dir, ExtraArgs: how.Args, Transport: browser.Transport(how.Transport), Env: how.Env})
 	if err != nil {
 		return err
 	}
@@ -236,6 +236,14 @@ func checkStateDir(dir string) finding {
 	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
 		f.Found = err.Error()
 		return f
+	}
+	warning, err := browser.CheckStateDir(dir)
+	if err != nil {
+		f.Found, f.Mend = err.Error(), "make it yours alone, or name another with HOLDFAST_STATE_DIR"
+		return f
+	}
+	if warning != "" {
+		return finding{Check: f.Check, Status: statusWarning, Found: warning, Mend: "mount it so that the node's user alone can write to it"}
 	}
 	return finding{Check: f.Check, Status: statusOK, Found: dir + " can be written"}
 }

@@ -18,7 +18,7 @@ const maxFile = 1024
 // where there is none. Two processes that create at the same time end up with
 // the same token.
 func LoadOrCreate(path string) (Admin, error) {
-	a, err := Load(path)
+	a, err := loadOwn(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return a, err
 	}
@@ -26,16 +26,33 @@ func LoadOrCreate(path string) (Admin, error) {
 		return Admin{}, fmt.Errorf("create token file: %w", err)
 	}
 	// Read back in every case: the loser of a race takes the winner's.
-	return Load(path)
+	return loadOwn(path)
+}
+
+// loadOwn is Load for a node to serve with: whoever owns the file is the node's admin,
+// so it has to be the node's own user or root.
+func loadOwn(path string) (Admin, error) {
+	s, owner, err := read(path)
+	if err != nil {
+		return Admin{}, err
+	}
+	if self := os.Geteuid(); owner != self && owner != 0 {
+		return Admin{}, fmt.Errorf("token file %s belongs to user %d, and the node runs as user %d: whoever owns it would be the node's admin", path, owner, self)
+	}
+	return parse(path, s)
 }
 
 // Load reads the admin token from the file at path. It refuses a file that
 // anybody but its owner can read or write, and one that is not a file.
 func Load(path string) (Admin, error) {
-	s, err := read(path)
+	s, _, err := read(path)
 	if err != nil {
 		return Admin{}, err
 	}
+	return parse(path, s)
+}
+
+func parse(path, s string) (Admin, error) {
 	a, err := ParseAdmin(s)
 	if err != nil {
 		return Admin{}, fmt.Errorf("token file %s: %w", path, err)
@@ -46,7 +63,7 @@ func Load(path string) (Admin, error) {
 // LoadAny reads a token of any kind, for a client to send. The same files are
 // refused.
 func LoadAny(path string) (string, error) {
-	s, err := read(path)
+	s, _, err := read(path)
 	if err != nil {
 		return "", err
 	}
@@ -57,35 +74,36 @@ func LoadAny(path string) (string, error) {
 	return s, nil
 }
 
-func read(path string) (string, error) {
-	f, err := os.Open(path)
+func read(path string) (text string, owner int, err error) {
+	// A pipe in its place must not hold up the start.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return "", fmt.Errorf("read token file: %w", err)
+		return "", 0, fmt.Errorf("read token file: %w", err)
 	}
 	defer f.Close()
 	// Asked of the open file, not of the path: nothing can be swapped between.
 	info, err := f.Stat()
 	if err != nil {
-		return "", fmt.Errorf("read token file: %w", err)
+		return "", 0, fmt.Errorf("read token file: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("token file %s is not a regular file", path)
+		return "", 0, fmt.Errorf("token file %s is not a regular file", path)
 	}
-	owner := os.Geteuid()
+	owner = os.Geteuid()
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		owner = int(st.Uid)
 	}
 	if mode := info.Mode().Perm(); !private(mode, owner, os.Geteuid()) {
-		return "", fmt.Errorf("token file %s can be read or written by others (mode %04o): run chmod 600 on it", path, mode)
+		return "", 0, fmt.Errorf("token file %s can be read or written by others (mode %04o): run chmod 600 on it", path, mode)
 	}
 	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
-		return "", fmt.Errorf("read token file: %w", err)
+		return "", 0, fmt.Errorf("read token file: %w", err)
 	}
 	if len(b) > maxFile {
-		return "", fmt.Errorf("token file %s is too large", path)
+		return "", 0, fmt.Errorf("token file %s is too large", path)
 	}
-	return string(b), nil
+	return string(b), owner, nil
 }
 
 // private says whether a file of that mode and owner is its owner's alone. One

@@ -243,6 +243,26 @@ func TestFile(t *testing.T) {
 			}
 		}
 	})
+	t.Run("another user's file is no node's", func(t *testing.T) {
+		t.Parallel()
+		if os.Geteuid() != 0 {
+			t.Log("it takes root to make another user's file; the rest of the tests holds")
+			return
+		}
+		path := filepath.Join(t.TempDir(), "token")
+		if _, err := token.LoadOrCreate(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chown(path, 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := token.LoadOrCreate(path); err == nil || !strings.Contains(err.Error(), "65534") {
+			t.Errorf("a node takes it: %v", err)
+		}
+		if _, err := token.Load(path); err != nil {
+			t.Errorf("root cannot send it: %v", err)
+		}
+	})
 	t.Run("what is no token is refused and not repeated", func(t *testing.T) {
 		t.Parallel()
 		for _, content := range []string{"", "short-secret", strings.Repeat("x", 4096), strings.Repeat("ü", 50)} {

@@ -1,0 +1,51 @@
+package browser
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// letThrough are the variables of the node that a browser gets. A name that ends in *
+// stands for all that begin so. What is not named stays here: an environment holds
+// credentials of many kinds, and a page that breaks out of its renderer reads it.
+var letThrough = []string{
+	"PATH", "HOME", "LANG", "LANGUAGE", "LC_*", "TZ",
+	"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_*", "DBUS_*", "FONTCONFIG_*",
+	"LD_LIBRARY_PATH",
+}
+
+// environment is what of the node's environment a browser gets: the list above, and
+// names that the operator has added. A variable of Holdfast's own is never among it.
+func environment(added []string) []string {
+	var env []string
+	for _, kv := range os.Environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		if !strings.HasPrefix(name, "HOLDFAST_") && (isAmong(letThrough, name) || isAmong(added, name)) {
+			env = append(env, kv)
+		}
+	}
+	return env
+}
+
+func isAmong(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(allowed string) bool {
+		if stem, isStem := strings.CutSuffix(allowed, "*"); isStem && stem != "" {
+			return strings.HasPrefix(name, stem)
+		}
+		return name == allowed
+	})
+}
+
+// environmentFor moves what Chromium would leave behind outside its profile
+// into it: crash dumps, which hold pages' memory and would go to the user's
+// own ~/.config, and the socket directories that a killed browser leaks in
+// the system's temporary directory.
+func environmentFor(profile string, added []string) []string {
+	env := append(environment(added), "BREAKPAD_DUMP_LOCATION="+filepath.Join(profile, crashDir))
+	if tmp := filepath.Join(profile, tmpDir); len(tmp)+len(singletonSocket) <= maxSocketPath {
+		env = append(env, "TMPDIR="+tmp)
+	}
+	return env
+}
