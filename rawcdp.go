@@ -114,7 +114,11 @@ func (c rawCall) on(ctx context.Context, s supervisor.Session) (json.RawMessage,
 		}
 		return nil, err
 	}
-	call := session.AgentCall{Method: c.req.Method, Params: c.req.Params, Timeout: c.req.Timeout(), AwaitsDialog: waits}
+	params, err := c.withBreaks()
+	if err != nil {
+		return nil, err
+	}
+	call := session.AgentCall{Method: c.req.Method, Params: params, Timeout: c.req.Timeout(), AwaitsDialog: waits}
 	result, err := s.Port.Do(ctx, call)
 	if err == nil {
 		if session.DisarmsBridge(c.req.Method) {

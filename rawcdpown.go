@@ -18,7 +18,8 @@ var own = map[string]func(rawCall, context.Context) (json.RawMessage, error){
 }
 
 // answerDialog gives a raw Page.handleJavaScriptDialog to the dialog actor:
-// however an answer comes, exactly one counts.
+// however an answer comes, exactly one counts. Over the bridge a page's frames may
+// ask several at once (M7), and Chrome's command names none of them.
 func (c rawCall) answerDialog(ctx context.Context) (json.RawMessage, error) {
 	var p struct {
 		Accept *bool   `json:"accept"`
@@ -40,14 +41,21 @@ func (c rawCall) answerDialog(ctx context.Context) (json.RawMessage, error) {
 	} else if err := c.node.checkPage(ctx, c.view, page); err != nil {
 		return nil, err
 	}
+	candidates := []messages.Dialog{}
 	for _, d := range c.view.Snapshot.PendingDialogs {
 		if c.req.FrameID != "" && d.FrameID == c.req.FrameID || c.req.FrameID == "" && d.TargetID == page {
-			a.DialogID = d.ID
+			candidates = append(candidates, d)
 		}
 	}
-	if a.DialogID == "" {
+	switch len(candidates) {
+	case 0:
 		// Not "the only one there is": that may be another page's.
 		return nil, messages.Errorf(messages.CodeNoDialog, "no dialog is open there")
+	case 1:
+		a.DialogID = candidates[0].ID
+	default:
+		return nil, messages.Errorf(messages.CodeDialogAmbiguous, "%d dialogs are open there; name the frame of one by frame_id, or the dialog itself by POST /dialog", len(candidates)).
+			With("candidates", candidates)
 	}
 	if _, err := c.node.Respond(ctx, c.id, a); err != nil {
 		return nil, err

@@ -108,7 +108,7 @@ func (b *Browser) callFrameID(f *frame) string {
 func (b *Browser) stop(f *frame, name string, p *pause) bool {
 	t := f.target
 	// Chrome does not stop within a stop.
-	if t.proc.pause != nil || !slices.ContainsFunc(t.sessions, func(s *session) bool { return s.stopsAt(name) }) {
+	if t.proc.pause != nil || t.proc.unbroken || !slices.ContainsFunc(t.sessions, func(s *session) bool { return s.stopsAt(name) }) {
 		return false
 	}
 	p.proc, p.target, p.frame = t.proc, t, f

@@ -74,6 +74,7 @@ func evaluate(c *call) {
 		Expression  string
 		ContextID   int
 		UserGesture bool
+		Unbroken    bool `json:"disableBreaks"`
 	}
 	c.bind(&p)
 	f := c.s.target.root
@@ -92,7 +93,10 @@ func evaluate(c *call) {
 	if p.UserGesture {
 		f.activated = true
 	}
+	proc := f.target.proc
+	proc.unbroken = p.Unbroken // its debugger statements are nothing (C62)
 	o := c.b.exec(f, p.Expression)
+	proc.unbroken = false
 	if o.throws == unknown {
 		o = c.b.hook(c, f, p.Expression, p.UserGesture)
 	}

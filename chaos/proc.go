@@ -36,6 +36,7 @@ type proc struct {
 	crashed  bool
 	dialogs  int // open dialogs that its frames raised
 	work     []work
+	unbroken bool   // runs an expression that stops in no debugger
 	pause    *pause // a script that waits in the debugger, and all others with it
 	isolate  string // names it in call frames
 }

@@ -90,3 +90,50 @@ func TestBridge_APageThatOverhearsALinkGainsNothing(t *testing.T) {
 		t.Errorf("the page received %s", got)
 	}
 }
+
+// Chrome's own command names no dialog: of several none is guessed, whoever asked last.
+func TestM7_ARawAnswerIsForNoneOfSeveral(t *testing.T) {
+	t.Parallel()
+	k := setup(t).task("several", bridged)
+	k.goTo("http://a.test/oopif-prompt")
+	f := k.frame("/prompt").FrameID
+	k.later("", "window.got = confirm('TOP: delete the account?')")
+	k.awaitPending(1)
+	k.later(f, "window.got = confirm('FRAME: cookies?')")
+	k.awaitPending(2)
+	_, err := k.node.CDP(k.ctx, k.id, messages.CDPRequest{Method: "Page.handleJavaScriptDialog", Params: []byte(`{"accept":true}`)})
+	if e := wantCode(t, err, messages.CodeDialogAmbiguous); len(e.Details["candidates"].([]messages.Dialog)) != 2 {
+		t.Errorf("details %+v", e.Details)
+	}
+	k.cdp(f, "Page.handleJavaScriptDialog", `{"accept":true}`)
+	k.awaitPending(1)
+	k.cdp("", "Page.handleJavaScriptDialog", `{"accept":false}`)
+	k.awaitPending(0)
+	if top, frame := k.eval("", "window.got"), k.eval(f, "window.got"); top != "false" || frame != "true" {
+		t.Errorf("the page received %s, its frame %s", top, frame)
+	}
+}
+
+// An expression that runs past debugger statements runs past no dialog (C62).
+func TestC62_DisableBreaksAnswersNoDialog(t *testing.T) {
+	t.Parallel()
+	k := setup(t).task("unbroken", bridged)
+	k.goTo("http://a.test/plain")
+	done := make(chan string, 1)
+	go func() {
+		r, err := k.node.CDP(k.ctx, k.id, messages.CDPRequest{Method: "Runtime.evaluate", Params: []byte(`{"expression":"window.got = String(confirm('x'))","disableBreaks":true}`)})
+		if err != nil {
+			done <- err.Error()
+			return
+		}
+		done <- string(r.Result)
+	}()
+	if d := k.dialog(); d.Message != "x" || d.Path != messages.PathBridge {
+		t.Errorf("dialog %+v", d)
+	}
+	k.respond(messages.DialogAnswer{Action: messages.ActionAccept})
+	if got := k.eval("", "window.got"); got != `"true"` {
+		t.Errorf("the page received %s", got)
+	}
+	t.Log(<-done)
+}

@@ -148,13 +148,19 @@ func (p Params) With(name, value string) Params {
 	if err != nil {
 		panic("rawcdp: " + err.Error()) // strings can be written
 	}
+	out := p.Without(name)
+	out.members = append(out.members, member{name, raw})
+	return out
+}
+
+// Without returns p without the parameter.
+func (p Params) Without(name string) Params {
 	out := Params{}
 	for _, m := range p.members {
 		if m.name != name {
 			out.members = append(out.members, m)
 		}
 	}
-	out.members = append(out.members, member{name, raw})
 	return out
 }
 
