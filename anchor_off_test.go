@@ -87,16 +87,31 @@ func TestAnchorIsNotForEverybody(t *testing.T) {
 
 	inWorld(t, "a browser that takes one connection at a time is left with one", chaos.Options{Pages: 1}, func(w *world) {
 		w.single = true
-		w.start("t", everything)
+		w.start("t", everything, func(s *messages.TaskSpec) { s.IdleTimeoutS = 12 * 3600 })
 		time.Sleep(time.Minute)
 		s := w.snapshot("t")
 		if s.Connection.AnchorOff != messages.AnchorOffSingle || s.State != messages.StateActive || s.Connection.Reconnects > 5 {
 			w.Errorf("%+v", s.Connection)
 		}
+		// A trial costs the primary, which is dialled again: after one minute, two more,
+		// four, eight, and then every quarter of an hour.
 		dials := w.b.Dials()
 		time.Sleep(time.Hour / 2)
-		if n := w.b.Dials(); n != dials {
-			w.Errorf("%d more dials", n-dials)
+		if n := w.b.Dials() - dials; n < 2*4 || n > 2*6 {
+			w.Errorf("%d more dials in half an hour", n)
+		}
+		dials = w.b.Dials()
+		time.Sleep(2 * time.Hour)
+		if n := w.b.Dials() - dials; n < 2*6 || n > 2*12 {
+			w.Errorf("%d more dials in two hours", n)
+		}
+		// None is made while a dialog waits: it would be lost by it.
+		s = w.snapshot("t")
+		w.b.OpenDialog(w.b.MainFrame(s.PageTargetID), chaos.Confirm, "sure?", "")
+		dials = w.b.Dials()
+		time.Sleep(messages.DefaultDialogTimeout - time.Second)
+		if s := w.snapshot("t"); len(s.PendingDialogs) != 1 || w.b.Dials() != dials {
+			w.Errorf("%d more dials, dialogs %+v %+v", w.b.Dials()-dials, s.PendingDialogs, s.RecentDialogs)
 		}
 	})
 

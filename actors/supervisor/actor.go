@@ -78,6 +78,7 @@ type Actor struct {
 	wanted *wanted.Store // outlives sessions and links
 
 	browser launched
+	spread  func() float64 // of timers, in [0, 1)
 }
 
 // New returns the behavior of a task's supervisor.
@@ -86,6 +87,7 @@ func New(cfg Config) *Actor {
 		cfg: cfg, machine: newMachine(cfg.ID, cfg.Spec), log: cfg.Log.With("task", string(cfg.ID)),
 	}
 	a.machine.bridge = newBridgeSecret()
+	a.spread = cfg.Roll("timers")
 	return a
 }
 
@@ -216,7 +218,7 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 			child := sessionPrefix + string(e.Session)
 			a.order(c, child, a.pid(a.sessions, child), e.Msg)
 		case StartAnchor:
-			a.startAnchor(c)
+			a.startAnchor(c, e.IsTrial)
 		case StopAnchor:
 			a.anchor.Remove(c, childAnchor)
 		case ToAnchor:
@@ -225,6 +227,7 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 			if ref, ok := a.anchor.Ref(childAnchor); ok {
 				a.anchor.Ready(c, childAnchor, ref.Gen)
 			}
+			a.anchor.SetPatience(c, childAnchor, anchorPatience)
 		case OpenTab:
 			a.openTab(c, e)
 		case ReplaceTab:
@@ -266,6 +269,8 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 			c.Send(a.cfg.Registry, messages.TaskActive{ID: a.cfg.ID, Gen: a.cfg.Gen})
 		case Arm:
 			c.After(e.Name, e.After, TimerFired{e.Name})
+		case ArmSpread:
+			c.After(e.Name, e.After+time.Duration(a.spread()*float64(e.Spread)), TimerFired{e.Name})
 		case Answer:
 			e.To(e.Value, e.Err)
 		case Finish:

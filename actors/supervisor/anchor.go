@@ -21,12 +21,14 @@ type anchor struct {
 	covered map[messages.TargetID]bool
 	leaving map[messages.TargetID][]Effect // what is done once the anchor has left the page
 
-	useless messages.AnchorOff // why there is none
-	since   time.Time          // useless
-	suspect bool               // the primary fell as soon as the anchor stood
-	lag     time.Duration      // so soon
-	strikes int                // and the anchor as soon as the primary was back, so often in a row
-	calmAt  time.Time          // both stand since
+	useless  messages.AnchorOff // why there was none, until both links have stood for a while
+	again    time.Time          // not tried before
+	verdicts int                // on the browser, in a row: each doubles the time until the next trial
+	isTrial  bool               // its life began after a verdict, which one strike confirms
+	suspect  bool               // the primary fell as soon as the anchor stood
+	lag      time.Duration      // so soon
+	strikes  int                // and the anchor as soon as the primary was back, so often in a row
+	calmAt   time.Time          // both stand since
 
 	// Of this link's life: the primary fell in it; both stood at once.
 	fell, met bool
@@ -46,13 +48,16 @@ const (
 	anchorInstant = 5 * time.Millisecond
 	anchorDoubts  = 10
 	anchorCalm    = 5 * time.Second
-	// anchorAgain is when what made an anchor useless may have changed.
-	anchorAgain = time.Minute
+	// anchorAgain is when what made an anchor useless may have changed; a verdict on
+	// the browser is tried anew less and less often, up to anchorRarely.
+	anchorAgain  = time.Minute
+	anchorRarely = 15 * time.Minute
 )
 
 const (
 	timerAnchorStop  = "anchor"
 	timerAnchorLeave = "anchor:"
+	timerAnchorAgain = "anchor again"
 )
 
 // lives says that there is an actor, be it on its way out: it may have to wait for its
@@ -71,14 +76,36 @@ func (m *Machine) anchorWanted(now time.Time) {
 	if m.spec.Anchor == messages.AnchorNone || m.stopping() || a.running {
 		return
 	}
-	if a.useless != "" && now.Sub(a.since) < anchorAgain {
+	if a.useless != "" && now.Before(a.again) {
 		return
 	}
-	a.running = true
+	a.running, a.isTrial = true, a.useless != ""
 	m.setAnchor(messages.LinkDialing, "")
 	if !a.lives() {
-		m.do(StartAnchor{})
+		m.do(StartAnchor{IsTrial: a.isTrial})
 	}
+}
+
+// anchorTrial tries an anchor again that was given up, as long as the primary stands:
+// with the primary's next loss it would come too late for the dialogs of that moment.
+// Where the browser may drop the primary for it, it waits for the dialogs' end.
+func (m *Machine) anchorTrial(now time.Time) {
+	a := &m.anchor
+	switch {
+	case a.useless == "" || a.running || m.conn.Primary != messages.LinkUp:
+		// With the primary it is wanted anyway.
+	case a.useless == messages.AnchorOffSingle && len(m.pending) > 0:
+		m.armTrial(now, anchorAgain)
+	default:
+		m.anchorWanted(now)
+	}
+}
+
+// armTrial has the next trial begin after d at the earliest, and a quarter of d later at
+// the latest: the anchors of a node that were given up together do not come together.
+func (m *Machine) armTrial(now time.Time, d time.Duration) {
+	m.anchor.again = now.Add(d)
+	m.do(ArmSpread{timerAnchorAgain, d, d / 4})
 }
 
 func (m *Machine) setAnchor(s messages.LinkState, off messages.AnchorOff) {
@@ -132,11 +159,18 @@ func (m *Machine) anchorSettled(now time.Time) {
 	m.maybeCalm(now)
 }
 
-// anchorUseless ends the second link until a later primary, or another spec,
-// gives reason to try again.
+// anchorUseless ends the second link until its next trial, or until another spec gives
+// reason to try again.
 func (m *Machine) anchorUseless(now time.Time, why messages.AnchorOff) {
 	a := &m.anchor
-	a.useless, a.since, a.strikes, a.apart, a.suspect = why, now, 0, 0, false
+	a.useless, a.strikes, a.apart, a.suspect, a.isTrial = why, 0, 0, false, false
+	switch why {
+	case messages.AnchorOffUnreachable:
+		m.armTrial(now, anchorAgain)
+	case messages.AnchorOffSingle, messages.AnchorOffForeign:
+		m.armTrial(now, min(anchorAgain<<a.verdicts, anchorRarely))
+		a.verdicts = min(a.verdicts+1, 4)
+	}
 	if a.running {
 		a.running, a.stopped = false, a.lives()
 		m.do(StopAnchor{})
@@ -150,7 +184,7 @@ func (m *Machine) anchorSpec(now time.Time) {
 	case m.spec.Anchor == messages.AnchorNone && m.conn.AnchorOff != messages.AnchorOffSpec:
 		m.anchorUseless(now, messages.AnchorOffSpec)
 	case m.spec.Anchor != messages.AnchorNone && m.conn.AnchorOff == messages.AnchorOffSpec:
-		m.anchor.useless = ""
+		m.anchor.useless, m.anchor.verdicts = "", 0
 		m.setAnchor(messages.LinkDown, "")
 		if m.conn.Primary == messages.LinkUp {
 			m.anchorWanted(now)
@@ -188,18 +222,23 @@ func (m *Machine) anchorExited(now time.Time, e AnchorExited) {
 		m.setAnchor(messages.LinkDown, "")
 	}
 	m.calm(now)
+	need, isDecided := anchorStrikes, false
+	if a.isTrial {
+		need = 1
+	}
 	if took := now.Sub(m.linkedAt); a.suspect && !m.linkedAt.IsZero() && took < anchorStrike && took >= a.lag/2 {
 		// What takes its time to end the one takes it to end the other, too; two
 		// links that were cut together end together.
-		if a.strikes++; a.strikes >= anchorDoubts || (!a.met || a.lag < anchorInstant) && a.strikes >= anchorStrikes {
+		if a.strikes++; a.strikes >= anchorDoubts || (!a.met || a.lag < anchorInstant) && a.strikes >= need {
+			isDecided = true
 			m.anchorUseless(now, messages.AnchorOffSingle)
 		}
 	}
 	a.suspect = false
-	if e.Err != nil && a.fell && !a.met {
+	if e.Err != nil && a.fell && !a.met && !isDecided {
 		// Such a browser may also end the one link before the other is known to
 		// stand. But never do both.
-		if a.apart++; a.apart >= anchorStrikes && a.useless == "" {
+		if a.apart++; a.apart >= need {
 			m.anchorUseless(now, messages.AnchorOffSingle)
 		}
 	}
@@ -223,7 +262,7 @@ func (m *Machine) primaryFell(now time.Time) {
 // calm ends a time in which both links stood.
 func (m *Machine) calm(now time.Time) {
 	if a := &m.anchor; !a.calmAt.IsZero() && now.Sub(a.calmAt) >= anchorCalm {
-		a.strikes = 0
+		a.strikes, a.useless, a.verdicts, a.isTrial = 0, "", 0, false
 	}
 	m.anchor.calmAt = time.Time{}
 }

@@ -77,10 +77,18 @@ func (a *Actor) group(cfg guard.GroupConfig) *guard.Group {
 	return g
 }
 
-// startAnchor begins the second link, with a clean record.
-func (a *Actor) startAnchor(c *guard.Context) {
+// anchorPatience is how long an anchor that has stood is tried for at least.
+const anchorPatience = 15 * time.Second
+
+// startAnchor begins the second link, with a clean record. A trial is given up after
+// one failure, until it has stood.
+func (a *Actor) startAnchor(c *guard.Context, isTrial bool) {
+	policy := anchorPolicy
+	if isTrial {
+		policy.MaxConsecutive = 1
+	}
 	a.anchor = a.group(guard.GroupConfig{
-		Name: "anchor", Policy: anchorPolicy,
+		Name: "anchor", Policy: policy,
 		Children: []restart.Child{{ID: childAnchor, Type: restart.Transient}},
 		Factory:  a.factory, OnStart: a.started, OnExit: a.exited, Excused: excused,
 		OnWait:   func(c *guard.Context, _ restart.Wait) { a.step(c, AnchorWaiting{}) },

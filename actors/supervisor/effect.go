@@ -112,8 +112,9 @@ type (
 		Msg     any
 	}
 
-	// StartAnchor and StopAnchor start and end the second link's actor.
-	StartAnchor struct{}
+	// StartAnchor and StopAnchor start and end the second link's actor. A trial is
+	// one dial, after a verdict that there can be no anchor.
+	StartAnchor struct{ IsTrial bool }
 	StopAnchor  struct{}
 
 	// ToAnchor is a message to it; AnchorReady tells its restart policy that
@@ -177,6 +178,12 @@ type (
 	Arm struct {
 		Name  string
 		After time.Duration
+	}
+
+	// ArmSpread is Arm with a random share of Spread added.
+	ArmSpread struct {
+		Name          string
+		After, Spread time.Duration
 	}
 
 	// Answer replies to whoever gave an order.

@@ -346,7 +346,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 
 	case TimerFired:
 		if !m.wedgeTimer(in.Name) && !m.recoverTimer(in.Name) {
-			m.timerFired(in.Name)
+			m.timerFired(now, in.Name)
 		}
 	case Flush:
 		m.flushing = false

@@ -143,8 +143,10 @@ func (m *Machine) parted() {
 	}
 }
 
-func (m *Machine) timerFired(name string) {
+func (m *Machine) timerFired(now time.Time, name string) {
 	switch name {
+	case timerAnchorAgain:
+		m.anchorTrial(now)
 	case timerStop:
 		m.parted()
 	case timerDialogs:
