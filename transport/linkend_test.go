@@ -3,9 +3,12 @@ package transport_test
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -139,4 +142,29 @@ func TestLinkEnds(t *testing.T) {
 			t.Errorf("OnClose %d times, %d outcomes", closes.Load(), told.Load())
 		}
 	})
+}
+
+// What a lost link had written and nobody had taken is never said: an answer to a
+// dialog may be said again by another link by then.
+func TestALostLinkSaysNothingLate(t *testing.T) {
+	t.Parallel()
+	ended := make(chan error, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return // Accept has answered
+		}
+		_, _, err = c.Read(r.Context())
+		ended <- err
+	}))
+	defer server.Close()
+	m, err := transport.Dial(t.Context(), cdpURL(t, "ws"+strings.TrimPrefix(server.URL, "http")+"/devtools/browser/1"), transport.DialOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Break()
+	if err := <-ended; !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("the peer sees %v, want a reset", err)
+	}
+	<-m.Closed()
 }

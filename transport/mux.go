@@ -141,6 +141,9 @@ func (m *Mux) teardown(end *LinkError, left map[CallID]*pending) {
 		m.stats.Commands.Add(p.method, m.now()-p.started, end)
 		p.tell(Reply{Err: end, Sent: p.sent})
 	}
+	if end.Cause == CauseHalfOpen || end.Cause == CauseReset {
+		m.conn.dropUnsent()
+	}
 	_ = m.conn.CloseNow()
 	m.running.Wait()
 	m.mu.Lock()

@@ -47,3 +47,14 @@ func socketOf(below net.Conn) socket {
 func (s socket) takes() bool {
 	return s.raw != nil && s.raw.Control(s.look) == nil && s.fds[0].Revents&unix.POLLOUT != 0
 }
+
+// dropUnsent has the socket's end drop what the peer has not taken, in place of
+// delivering it later: a link that is lost says nothing any more.
+func (s socket) dropUnsent() {
+	if s.raw != nil {
+		// A socket that is closed already has nothing to drop.
+		_ = s.raw.Control(func(fd uintptr) {
+			_ = unix.SetsockoptLinger(int(fd), unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
+		})
+	}
+}

@@ -39,6 +39,13 @@ type connection struct {
 	pong  time.Duration // how long the peer may take to answer a Ping
 }
 
+// dropUnsent is for a link that is lost, before its end.
+func (c connection) dropUnsent() {
+	if s, ok := c.taker.(socket); ok {
+		s.dropUnsent()
+	}
+}
+
 // overWebSocket is the connection of a WebSocket that runs over below.
 func overWebSocket(ws *websocket.Conn, below net.Conn) connection {
 	c := connection{stream: ws, taker: socketOf(below), pong: pongTimeout}

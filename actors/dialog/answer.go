@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -20,7 +21,7 @@ type answer struct {
 	given  *string          // with it, to a prompt
 	tries  int
 	unsure bool               // its link is gone: whether it arrived will show
-	err    error              // if it does not
+	err    error              // of a try that may have arrived, nil where none did
 	taken  messages.SessionID // has told that the call has it; bridged
 }
 
@@ -208,6 +209,9 @@ func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
 			return
 		}
 		m.send(e)
+	case e.answer.err != nil && (noDialogShowing(h.Err) || e.shut()):
+		// It was said again, and the try before it had arrived after all.
+		m.endBy(now, e, cmp.Or(e.ShutBy, e.answer.by))
 	case noDialogShowing(h.Err) && e.has() && e.answer.taken != h.Session:
 		m.end(now, e, e.answer.by) // the call has gone on with what an earlier try gave it
 	case noDialogShowing(h.Err), e.shut() && notSent(h.Err):
@@ -268,17 +272,22 @@ const outcomePrefix = "outcome:"
 
 func outcome(id messages.DialogID) string { return outcomePrefix + string(id) }
 
-// outcomeUnknown comes when no link has told of the dialog's end in time: the
-// answer did not arrive.
-func (m *Machine) outcomeUnknown(now time.Time, id messages.DialogID) {
+// outcomeUnknown comes when no link has told of the dialog's end in time. The answer
+// did not arrive, and with its link its session is gone: it is said again by the link
+// that sees the dialog stand open (contract, "Calls during a reconnect").
+func (m *Machine) outcomeUnknown(id messages.DialogID) {
 	if e := m.byID(id); e != nil && e.answer != nil && e.answer.unsure {
-		m.answerFailed(now, e, e.answer.err)
+		e.answer.unsure = false
+		m.send(e)
 	}
 }
 
 // answerFailed lets whoever comes next try again. That is the watchdog where it found
 // this answer under way and left the dialog to it; its own it repeats at its pace.
 func (m *Machine) answerFailed(now time.Time, e *entry, err error) {
+	if e.answer.err != nil && notSent(err) {
+		err = e.answer.err // a try before this one may have arrived
+	}
 	if e.answer.reply != nil {
 		m.do(Answer{To: e.answer.reply, Err: err})
 	}

@@ -18,6 +18,8 @@ func anchored(policy messages.DialogPolicy) func(in any) (orders []dialog.ToSess
 			switch e := e.(type) {
 			case dialog.ToSession:
 				orders = append(orders, e)
+			case dialog.Answer:
+				e.To(e.Value, e.Err)
 			case dialog.ToSupervisor:
 				if c, ok := e.Msg.(messages.DialogsChanged); ok && c.Closed != nil {
 					closed = append(closed, *c.Closed)

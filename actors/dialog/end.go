@@ -38,9 +38,9 @@ func (m *Machine) isOver(now time.Time, d seen, c messages.DialogClosed) {
 		if e.likely(c) == messages.ClosedByRemote {
 			m.maybeNeeded(now, e)
 		}
-	case e.answer.way == (messages.Way{}):
+	case e.answer.way == (messages.Way{}) && e.answer.err == nil:
 		m.endBy(now, e, messages.ClosedByRemote) // it was never said
-	case e.answer.unsure:
+	case e.answer.unsure, e.answer.way == (messages.Way{}):
 		m.endBy(now, e, e.likely(c))
 	default:
 		// By our answer, or by somebody whose answer was there first (C6):
@@ -148,10 +148,12 @@ func (m *Machine) end(now time.Time, e *entry, by messages.ClosedBy) {
 		m.maybeLeft()
 		return
 	}
-	switch by {
-	case messages.ClosedByAgent:
+	switch {
+	case by == messages.ClosedByAgent:
 		m.do(Answer{To: e.answer.reply, Value: record})
-	case messages.ClosedByLost:
+	case by == messages.ClosedByLost && e.answer.err != nil:
+		m.do(Answer{To: e.answer.reply, Err: e.answer.err}) // no link is left to tell whether it arrived
+	case by == messages.ClosedByLost:
 		m.do(Answer{To: e.answer.reply, Err: messages.Errorf(messages.CodeDialogLost, "dialog %s was lost before the answer arrived", e.Dialog.ID)})
 	default:
 		m.do(Answer{To: e.answer.reply, Err: alreadyAnswered(e.Dialog.ID, by)})

@@ -224,7 +224,9 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 	// same link with the closing event, before anything new on the page.
 	m.endAll(now, func(e *entry) bool {
 		if e.shut() && e.Dialog.TargetID == o.Page && e.answer.way.Session == o.Session {
-			e.ShutBy = ""
+			if e.answer.err == nil { // else it was said before as well, by another link
+				e.ShutBy = ""
+			}
 			return true
 		}
 		return false
@@ -303,7 +305,7 @@ func (m *Machine) timerFired(now time.Time, name string) {
 		return
 	}
 	if id, ok := strings.CutPrefix(name, outcomePrefix); ok {
-		m.outcomeUnknown(now, messages.DialogID(id))
+		m.outcomeUnknown(messages.DialogID(id))
 		return
 	}
 	id, ok := strings.CutPrefix(name, watchdogPrefix)

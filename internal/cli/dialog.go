@@ -129,7 +129,7 @@ type dialogAcceptCmd struct {
 
 // Run implements the command.
 func (c *dialogAcceptCmd) Run(r *run) error {
-	return r.answer(c.ID.TaskID, messages.DialogAnswer{Action: messages.ActionAccept, PromptText: c.Text, DialogID: messages.DialogID(c.Dialog), WaitS: c.Wait.given()})
+	return r.answer(c.ID.TaskID, messages.DialogAnswer{Action: messages.ActionAccept, PromptText: c.Text, DialogID: messages.DialogID(c.Dialog), WaitS: (*float64)(c.Wait)})
 }
 
 // dialogDismissCmd takes --text because the contract's grammar does; a
@@ -143,7 +143,7 @@ type dialogDismissCmd struct {
 
 // Run implements the command.
 func (c *dialogDismissCmd) Run(r *run) error {
-	return r.answer(c.ID.TaskID, messages.DialogAnswer{Action: messages.ActionDismiss, PromptText: c.Text, DialogID: messages.DialogID(c.Dialog), WaitS: c.Wait.given()})
+	return r.answer(c.ID.TaskID, messages.DialogAnswer{Action: messages.ActionDismiss, PromptText: c.Text, DialogID: messages.DialogID(c.Dialog), WaitS: (*float64)(c.Wait)})
 }
 
 func (r *run) answer(id messages.TaskID, a messages.DialogAnswer) error {

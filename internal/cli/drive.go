@@ -20,7 +20,7 @@ type navigateCmd struct {
 
 // Run implements the command.
 func (c *navigateCmd) Run(r *run) error {
-	req := messages.NavigateRequest{URL: c.URL, TargetID: messages.TargetID(c.Target), WaitUntil: messages.WaitUntil(c.Wait), TimeoutS: float64(c.Timeout), WaitS: c.LinkWait.given()}
+	req := messages.NavigateRequest{URL: c.URL, TargetID: messages.TargetID(c.Target), WaitUntil: messages.WaitUntil(c.Wait), TimeoutS: float64(c.Timeout), WaitS: (*float64)(c.LinkWait)}
 	if err := req.Validate(); err != nil {
 		return &usageError{err: err}
 	}
@@ -66,7 +66,7 @@ func (c *cdpCmd) Run(r *run) error {
 			return err
 		}
 	}
-	req := messages.CDPRequest{Method: c.Method, FrameID: messages.FrameID(c.Frame), TargetID: messages.TargetID(c.Target), TimeoutS: float64(c.Timeout), WaitS: c.Wait.given(), OnDialog: messages.OnDialog(c.OnDialog)}
+	req := messages.CDPRequest{Method: c.Method, FrameID: messages.FrameID(c.Frame), TargetID: messages.TargetID(c.Target), TimeoutS: float64(c.Timeout), WaitS: (*float64)(c.Wait), OnDialog: messages.OnDialog(c.OnDialog)}
 	if len(bytes.TrimSpace(params)) > 0 {
 		req.Params = params
 	}

@@ -13,7 +13,7 @@ type recoverCmd struct {
 
 // Run implements the command.
 func (c *recoverCmd) Run(r *run) error {
-	req := messages.RecoverRequest{Action: messages.RecoverAction(c.Action), TargetID: messages.TargetID(c.Target), WaitS: c.Wait.given()}
+	req := messages.RecoverRequest{Action: messages.RecoverAction(c.Action), TargetID: messages.TargetID(c.Target), WaitS: (*float64)(c.Wait)}
 	if err := req.Validate(); err != nil {
 		return &usageError{err: err}
 	}

@@ -23,11 +23,3 @@ func (s *seconds) UnmarshalText(b []byte) error {
 	*s = seconds(d.Seconds())
 	return nil
 }
-
-// given is s as a request has it, nil where it was not given.
-func (s *seconds) given() *float64 {
-	if s == nil {
-		return nil
-	}
-	return new(float64(*s))
-}
