@@ -25,9 +25,10 @@ const (
 //
 // Unexported methods and those of the types below it expect mu to be held.
 type Browser struct {
-	options Options
-	guid    string
-	context string // browserContextId
+	options  Options
+	guid     string
+	context  string   // browserContextId of the default context
+	contexts []string // those that clients have made
 
 	handlers sync.WaitGroup
 
@@ -61,7 +62,7 @@ func New(o Options) *Browser {
 // begin is the start of the browser process.
 func (b *Browser) begin() {
 	b.guid = b.ids.guid()
-	b.context = b.ids.token()
+	b.context, b.contexts = b.ids.token(), nil
 	for range b.options.Pages {
 		b.startIfFree(b.addPage("about:blank", pageOptions{foreground: true, title: "about:blank"}))
 	}

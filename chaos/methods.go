@@ -16,13 +16,17 @@ func init() {
 
 var browserMethods = map[string]method{
 	"Browser.getVersion": {on: onAny, run: func(c *call) {
+		agent := userAgent
+		if c.b.options.Headed {
+			agent = strings.Replace(agent, "Headless", "", 1)
+		}
 		c.reply(struct {
 			Protocol string `json:"protocolVersion"`
 			Product  string `json:"product"`
 			Revision string `json:"revision"`
 			Agent    string `json:"userAgent"`
 			JS       string `json:"jsVersion"`
-		}{"1.3", product, revision, userAgent, jsVersion})
+		}{"1.3", product, revision, agent, jsVersion})
 	}},
 	"Browser.close": {on: onAny, run: func(c *call) {
 		c.ok()

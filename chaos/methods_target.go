@@ -17,11 +17,13 @@ var targetMethods = map[string]method{
 	"Target.createTarget":          {on: onBrowser, needs: []string{"url:string"}, run: createTarget},
 	"Target.closeTarget":           {on: onAny, needs: []string{"targetId:string"}, run: closeTarget},
 	"Target.activateTarget":        {on: onAny, needs: []string{"targetId:string"}, run: activateTarget},
+	"Target.createBrowserContext":  {on: onBrowser, run: createBrowserContext},
+	"Target.disposeBrowserContext": {on: onBrowser, needs: []string{"browserContextId:string"}, run: disposeBrowserContext},
 	"Target.getBrowserContexts": {on: onBrowser, run: func(c *call) {
 		c.reply(struct {
 			IDs     []string `json:"browserContextIds"`
 			Default string   `json:"defaultBrowserContextId"`
-		}{[]string{}, c.b.context})
+		}{append([]string{}, c.b.contexts...), c.b.context})
 	}},
 }
 
@@ -160,9 +162,14 @@ func createTarget(c *call) {
 	var p struct {
 		URL                   string
 		Background, NewWindow bool
+		Context               string `json:"browserContextId"`
 	}
 	c.bind(&p)
-	t := c.b.addPage(p.URL, pageOptions{foreground: !p.Background, held: true})
+	if p.Context != "" && !slices.Contains(c.b.contexts, p.Context) {
+		c.fail(codeServer, "Failed to find browser context with id "+p.Context)
+		return
+	}
+	t := c.b.addPage(p.URL, pageOptions{foreground: !p.Background, held: true, context: p.Context})
 	c.reply(targetIDParams{t.id})
 	if t.start == nil {
 		t.root.title = p.URL

@@ -35,6 +35,8 @@ type Options struct {
 	// Strand leaves a page between two documents when its renderer spins as the next
 	// one of its site is to be committed: from then on nothing frees it but its end.
 	Strand bool
+	// Headed is a browser with windows, by what it says of itself.
+	Headed bool
 	// KeepCommands bounds what [Conn.Commands] remembers; 0 means 1024.
 	KeepCommands int
 }

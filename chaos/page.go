@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"cmp"
 	"slices"
 
 	"holdfast/messages"
@@ -8,6 +9,7 @@ import (
 
 // page is a tab.
 type page struct {
+	context     string
 	target      *target
 	main        *frame
 	opener      messages.TargetID
@@ -42,19 +44,21 @@ type pageOptions struct {
 	foreground bool
 	held       bool   // auto-attach may hold its first document
 	title      string // of an empty page
+	context    string // "" is the browser's, or the opener's
 }
 
 // addPage makes a tab and announces it. Its first document is loaded by the
 // target's start, which the caller lets go.
 func (b *Browser) addPage(url string, o pageOptions) *target {
 	id := b.ids.token()
-	p := &page{}
+	p := &page{context: cmp.Or(o.context, b.context)}
 	g := &group{}
 	t := &target{id: messages.TargetID(id), kind: kindPage, page: p}
 	f := &frame{id: messages.FrameID(id), page: p, target: t, loader: b.ids.token(), fresh: true}
 	p.target, p.main, t.root = t, f, f
 	t.proc = &proc{group: g}
 	if o.opener != nil {
+		p.context = o.opener.page.context
 		p.opener, p.openerFrame = o.opener.page.target.id, o.opener.id
 		g = o.opener.target.proc.group
 		t.proc = b.procFor(g, url)

@@ -50,7 +50,7 @@ type targetInfo struct {
 func (b *Browser) info(t *target) targetInfo {
 	i := targetInfo{
 		TargetID: t.id, Type: t.kind, URL: t.root.publicURL(), Attached: len(t.sessions) > 0,
-		BrowserContextID: b.context,
+		BrowserContextID: t.page.context,
 	}
 	if t.closing {
 		i.Type = "other"

@@ -13,6 +13,8 @@ type TargetInfo struct {
 	// CanAccessOpener marks the popups that run as soon as one of the clients
 	// that hold them lets them go; all others wait for every one.
 	CanAccessOpener bool
+	// Context is the browser context the target is in.
+	Context string
 }
 
 // FrameInfo is one frame's document.
@@ -36,6 +38,14 @@ type (
 	RootAttached struct {
 		Gen   Generation
 		Pages []TargetID
+	}
+
+	// Isolated says which browser context the task's pages are made in: its own, or
+	// with "" the browser's, and why.
+	Isolated struct {
+		Gen     Generation
+		Context string
+		Off     IsolationOff
 	}
 
 	// TargetAttached says that a CDP session to a page or to an out-of-process

@@ -62,6 +62,7 @@ func FuzzCDPURLNeverShowsItsSecret(f *testing.F) {
 func FuzzTaskSpec(f *testing.F) {
 	f.Add([]byte(`{"cdp_url":"ws://127.0.0.1:9222/","scope":"own","dialog_policy":"auto_accept","dialog_timeout_s":2.5,"labels":{"a":"b"}}`))
 	f.Add([]byte(`{"on_wedge":"close","on_wedge_after_s":5}`))
+	f.Add([]byte(`{"isolation":"context","scope":"browser"}`))
 	f.Add([]byte(`{"launch":true,"idle_timeout_s":60,"queue_timeout_s":0}`))
 	f.Add([]byte(`{"launch":{"headless":false},"give_up_after_s":5}`))
 	f.Add([]byte(`{"give_up_after_s":4.999}`))

@@ -47,6 +47,22 @@ const (
 	LinkDown    LinkState = "down"
 )
 
+// The browser contexts a task's pages can be in.
+const (
+	InContext = "context" // its own
+	InShared  = "shared"  // the browser's default one
+)
+
+// IsolationOff says why a task whose isolation is auto shares the browser's
+// context.
+type IsolationOff string
+
+// Why a task is not isolated.
+const (
+	IsolationOffHeaded  IsolationOff = "headed"  // the browser has windows, and maybe a person's logins
+	IsolationOffRefused IsolationOff = "refused" // it makes no context
+)
+
 // AnchorOff says why a task has no anchor.
 type AnchorOff string
 
@@ -112,8 +128,13 @@ type Connection struct {
 	Primary LinkState `json:"primary"`
 	Anchor  LinkState `json:"anchor"`
 	// AnchorOff is set where there is no anchor and none is being dialled.
-	AnchorOff  AnchorOff `json:"anchor_off,omitempty"`
-	Reconnects uint64    `json:"reconnects"`
+	AnchorOff AnchorOff `json:"anchor_off,omitempty"`
+	// Isolation is context where the pages are in a browser context of the task's own, shared
+	// where they are in the browser's, and empty until that is known.
+	Isolation string `json:"isolation,omitempty"`
+	// IsolationOff is set where isolation is auto, the scope own, and there is no context.
+	IsolationOff IsolationOff `json:"isolation_off,omitempty"`
+	Reconnects   uint64       `json:"reconnects"`
 	// BrowserRestarts counts the reconnects that found another browser behind
 	// the same address: none of the pages from before was there.
 	BrowserRestarts uint64 `json:"browser_restarts"`

@@ -17,6 +17,16 @@ const (
 	ScopeTarget  Scope = "target"  // one existing page and every popup it opens
 )
 
+// Isolation says which browser context a task's pages are made in.
+type Isolation string
+
+// The values of isolation.
+const (
+	IsolationAuto    Isolation = "auto"    // context for scope own on a headless browser, else shared
+	IsolationContext Isolation = "context" // one of its own; scope own only
+	IsolationShared  Isolation = "shared"  // the browser's default one
+)
+
 // DialogPolicy says who answers a dialog.
 type DialogPolicy string
 
@@ -119,6 +129,7 @@ type TaskSpec struct {
 	Launch         *LaunchSpec  `json:"launch,omitempty"`
 	Scope          Scope        `json:"scope,omitempty"`
 	TargetID       TargetID     `json:"target_id,omitempty"`
+	Isolation      Isolation    `json:"isolation,omitempty"`
 	DialogPolicy   DialogPolicy `json:"dialog_policy,omitempty"`
 	DialogTimeoutS float64      `json:"dialog_timeout_s,omitempty"`
 	BeforeUnload   BeforeUnload `json:"beforeunload,omitempty"`
@@ -184,6 +195,14 @@ func (s TaskSpec) Validate() error {
 	if s.Launch != nil && s.Scope == ScopeTarget {
 		return Errorf(CodeInvalidArgument, "scope target needs a browser that runs already: give its cdp_url")
 	}
+	switch s.Isolation {
+	case "", IsolationAuto, IsolationContext, IsolationShared:
+	default:
+		return Errorf(CodeInvalidArgument, "isolation must be auto, context or shared")
+	}
+	if err := s.checkIsolation(); err != nil {
+		return err
+	}
 	switch s.DialogPolicy {
 	case "", PolicyMustRespond, PolicyAutoDismiss, PolicyAutoAccept:
 	default:
@@ -236,6 +255,14 @@ func (s TaskSpec) Validate() error {
 	return checkLabels(s.Labels)
 }
 
+// checkIsolation refuses a context of its own for a task that has pages of others.
+func (s TaskSpec) checkIsolation() error {
+	if s.Isolation == IsolationContext && s.Scope != "" && s.Scope != ScopeOwn {
+		return Errorf(CodeInvalidArgument, "isolation context goes with scope own")
+	}
+	return nil
+}
+
 func checkLife(field string, s float64) error {
 	if s != 0 && !(s >= MinTaskLife.Seconds() && s <= MaxTaskLife.Seconds()) {
 		return Errorf(CodeInvalidArgument, "%s must be between %g and %g", field, MinTaskLife.Seconds(), MaxTaskLife.Seconds())
@@ -269,9 +296,12 @@ func (s TaskSpec) WithDefaults() TaskSpec {
 	}
 	if s.Scope == "" {
 		s.Scope = ScopeOwn
-		if s.Launch != nil {
+		if s.Launch != nil && s.Isolation != IsolationContext {
 			s.Scope = ScopeBrowser
 		}
+	}
+	if s.Isolation == "" {
+		s.Isolation = IsolationAuto
 	}
 	if s.DialogPolicy == "" {
 		s.DialogPolicy = PolicyMustRespond
@@ -307,6 +337,9 @@ func (s TaskSpec) Merge(asked TaskSpec) TaskSpec {
 	}
 	if asked.Scope != "" {
 		s.Scope, s.TargetID = asked.Scope, asked.TargetID
+	}
+	if asked.Isolation != "" {
+		s.Isolation = asked.Isolation
 	}
 	if asked.DialogPolicy != "" {
 		s.DialogPolicy = asked.DialogPolicy
@@ -353,7 +386,7 @@ func (s TaskSpec) Merge(asked TaskSpec) TaskSpec {
 func (s TaskSpec) SameBrowser(t TaskSpec) bool {
 	return s.CDPURL.Equal(t.CDPURL) && (s.Launch == nil) == (t.Launch == nil) &&
 		(s.Launch == nil || s.Launch.headless() == t.Launch.headless()) &&
-		s.Scope == t.Scope && s.TargetID == t.TargetID
+		s.Scope == t.Scope && s.TargetID == t.TargetID && s.Isolation == t.Isolation
 }
 
 func (l *LaunchSpec) headless() bool { return l.Headless == nil || *l.Headless }

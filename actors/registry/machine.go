@@ -157,6 +157,10 @@ func (m *Machine) start(now time.Time, o messages.StartTask) {
 		return
 	}
 	merged := t.spec.Merge(asked)
+	if err := merged.Validate(); err != nil {
+		m.do(Answer{To: o.Reply, Err: err}) // each is right, and both together are not
+		return
+	}
 	if !merged.SameBrowser(*t.spec) {
 		// Another browser: nothing of the old state may show in it (A4).
 		if m.startNext(now, t, asked, o.Reply) {

@@ -76,7 +76,7 @@ func (m *AnchorMachine) gone(t messages.TargetID) {
 
 // oneLeft notes that something leaving waits for is done.
 func (m *AnchorMachine) oneLeft() {
-	if m.awaited--; m.awaited == 0 {
+	if m.awaited--; m.awaited == 0 && !m.disposeLast() {
 		m.do(Exit{})
 	}
 }
@@ -95,12 +95,13 @@ func (m *AnchorMachine) free(t messages.TargetID) {
 		return
 	}
 	if f.tries++; f.tries > freeTries {
-		m.gone(t) // somebody stays, and so does the page
+		m.stays = true // another client stays, and so does the page
+		m.gone(t)
 		return
 	}
 	m.awaited++ // the helper's end
 	m.do(rootCommand(Tag{Kind: TagNone}, "Target.activateTarget", targetParam{t}, pageBudget))
-	m.do(createPage(Tag{Kind: TagCreate, Page: t}, true))
+	m.do(createPage(Tag{Kind: TagCreate, Page: t}, true, ""))
 }
 
 // freed comes with the helper, which has ended the dialog if nobody was attached.

@@ -23,6 +23,8 @@ type AnchorConfig struct {
 	Elsewhere func(messages.TargetID) bool
 	// Ended are the tasks of this node that have ended on a page.
 	Ended func(messages.TargetID) []SiblingLeft
+	// Context is the task's browser context; "" is the browser's own.
+	Context string
 	// Native are the pages and frames that the primary was refused the bridge of.
 	Native []messages.TargetID
 	// Alone says that the primary link is down.
@@ -44,18 +46,20 @@ type AnchorMachine struct {
 	cfg AnchorConfig
 	out []Effect
 
-	attached bool // every page that existed has been reported
-	settled  bool
-	leaving  bool
-	calm     bool // and nothing is attached any more
-	awaited  int  // what leaving still waits for
-	alone    bool
-	owned    few.Map[messages.TargetID, bool]
-	left     map[messages.TargetID]bool // on order, while an attach to them may still come
-	seen     map[messages.TargetID]bool // left as well, and the browser has them
-	pages    few.Map[messages.TargetID, *anchored]
-	closing  map[messages.TargetID]bool
-	freeing  map[messages.TargetID]*freeing // those to be freed before they are closed
+	attached  bool // every page that existed has been reported
+	settled   bool
+	leaving   bool
+	calm      bool // and nothing is attached any more
+	awaited   int  // what leaving still waits for
+	alone     bool
+	owned     few.Map[messages.TargetID, bool]
+	left      map[messages.TargetID]bool // on order, while an attach to them may still come
+	seen      map[messages.TargetID]bool // left as well, and the browser has them
+	pages     few.Map[messages.TargetID, *anchored]
+	closing   map[messages.TargetID]bool
+	stays     bool                           // a page that was not closed
+	disposing bool                           // of the task's browser context
+	freeing   map[messages.TargetID]*freeing // those to be freed before they are closed
 
 	bridgeOn bool
 	native   map[messages.TargetID]bool     // where the primary has no bridge
@@ -206,7 +210,7 @@ func (m *AnchorMachine) replied(r Replied) {
 		m.calm = true
 		m.maybeCloseOwned()
 		m.do(rootCommand(Tag{Kind: TagFlushed}, "Browser.getVersion", struct{}{}, 0))
-	case TagFlushed:
+	case TagFlushed, TagDispose:
 		m.oneLeft()
 	case TagCreate:
 		m.freed(r)
@@ -287,7 +291,8 @@ func (m *AnchorMachine) ours(a messages.TargetAttached) bool {
 		few.Put(&m.seen, a.Info.ID, true)
 		return false
 	}
-	return m.cfg.Scope == messages.ScopeBrowser || m.owned.At(a.Info.ID) || a.Info.Opener != "" && m.owned.At(a.Info.Opener)
+	return m.cfg.Scope == messages.ScopeBrowser || m.owned.At(a.Info.ID) || a.Info.Opener != "" && m.owned.At(a.Info.Opener) ||
+		m.cfg.Context != "" && a.Info.Context == m.cfg.Context
 }
 
 func (m *AnchorMachine) targetAttached(a messages.TargetAttached) {

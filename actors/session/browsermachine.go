@@ -22,6 +22,10 @@ type BrowserConfig struct {
 	// Elsewhere says whether a page is another task's of this node. Nil is
 	// no.
 	Elsewhere func(messages.TargetID) bool
+	// Isolation is what the spec says of browser contexts, and Context the one that
+	// an earlier link has made for the task.
+	Isolation messages.Isolation
+	Context   string
 	Bridge    Bridge
 }
 
@@ -61,6 +65,7 @@ type BrowserMachine struct {
 	creating  []*creation
 	seq       uint32
 	requests  requests
+	isolation isolation
 }
 
 type browserPage struct {
@@ -166,6 +171,7 @@ var pagesOnly = []targetFilter{{Type: "page"}}
 func (m *BrowserMachine) start() {
 	// Discovery is what tells titles and ends of pages: auto-attach alone
 	// reports neither for top-level targets.
+	m.isolate()
 	m.do(discoverPages())
 	m.requests.begin(m.cfg.Bridge) // before any page is attached to
 	m.autoAttach(TagRoot, true)
@@ -199,9 +205,14 @@ func (m *BrowserMachine) replied(r Replied) {
 			m.fail(fmt.Errorf("the browser refused to auto-attach: %w", r.Err))
 			return
 		}
-		if !m.leaving {
-			m.existingPagesKnown()
-		}
+		m.isolation.rooted = true
+		m.maybeKnown()
+	case TagVersion:
+		m.versionKnown(r)
+	case TagContext:
+		m.contextMade(r)
+	case TagDispose:
+		m.oneLeft()
 	case TagRequests:
 		m.requests.answered(r.Err)
 		m.do(ToSupervisor{messages.RequestsHeard{Gen: m.cfg.Gen, Err: r.Err}})
@@ -269,6 +280,9 @@ func (m *BrowserMachine) fail(err error) {
 		m.letGo(a)
 	}
 	m.undecided = nil
+	if m.isolation.made && !m.attached {
+		m.do(disposeContext(Tag{Kind: TagNone}, m.isolation.context)) // nothing is in it
+	}
 	m.do(Exit{err})
 }
 

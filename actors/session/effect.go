@@ -82,6 +82,9 @@ const (
 	TagBridgePass
 	TagBridgeRequest
 	TagRequests
+	TagVersion
+	TagContext
+	TagDispose
 	TagBridgeOwner
 	TagBridgeElement
 	TagBridgePolicy

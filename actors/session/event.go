@@ -341,7 +341,7 @@ func targetInfo(t *target.Info) messages.TargetInfo {
 	return messages.TargetInfo{
 		ID: messages.TargetID(clip(string(t.TargetID), maxID)), Type: clip(t.Type, maxID), URL: clip(t.URL, maxURL), Title: clip(t.Title, 300),
 		Opener: messages.TargetID(clip(string(t.OpenerID), maxID)), ParentFrame: messages.FrameID(clip(string(t.ParentFrameID), maxID)),
-		CanAccessOpener: t.CanAccessOpener,
+		CanAccessOpener: t.CanAccessOpener, Context: clip(string(t.BrowserContextID), maxID),
 	}
 }
 

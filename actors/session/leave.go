@@ -28,6 +28,9 @@ func (m *BrowserMachine) leave() {
 	m.leaving, m.first = true, ""
 	m.do(Arm{timerLeave, LeaveBudget})
 	m.closing = 1
+	if m.isolation.asking {
+		m.closing++ // it may have been made
+	}
 	m.autoAttach(TagCalm, false)
 	for _, a := range m.undecided {
 		m.letGo(a)
@@ -104,7 +107,7 @@ func (m *BrowserMachine) oneLeft() {
 	if !m.leaving {
 		return
 	}
-	if m.closing--; m.closing == 0 {
+	if m.closing--; m.closing == 0 && !m.disposeLast() {
 		m.do(Exit{})
 	}
 }

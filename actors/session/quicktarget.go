@@ -58,6 +58,8 @@ func (q *quick) target() (t messages.TargetInfo) {
 			t.Opener = messages.TargetID(clip(q.text(), maxID))
 		case "parentFrameId":
 			t.ParentFrame = messages.FrameID(clip(q.text(), maxID))
+		case "browserContextId":
+			t.Context = clip(q.text(), maxID)
 		case "canAccessOpener":
 			t.CanAccessOpener = q.boolean()
 		default:

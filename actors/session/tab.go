@@ -22,17 +22,18 @@ func (m *BrowserMachine) create(c *creation, newWindow bool) {
 	m.seq++
 	c.seq = m.seq
 	m.creating = append(m.creating, c)
-	m.do(createPage(Tag{Kind: TagCreate, Seq: c.seq}, newWindow))
+	m.do(createPage(Tag{Kind: TagCreate, Seq: c.seq}, newWindow, m.contextOf(c)))
 }
 
 // createPage has a page made, in the background: no agent's tab may come between a
 // person and theirs (demand 20). A release needs the opposite (C19).
-func createPage(tag Tag, newWindow bool) Command {
+func createPage(tag Tag, newWindow bool, context string) Command {
 	return rootCommand(tag, "Target.createTarget", struct {
 		URL        string `json:"url"`
 		Background bool   `json:"background,omitempty"`
 		NewWindow  bool   `json:"newWindow,omitempty"`
-	}{"about:blank", !newWindow, newWindow}, pageBudget)
+		Context    string `json:"browserContextId,omitempty"`
+	}{"about:blank", !newWindow, newWindow, context}, pageBudget)
 }
 
 func (m *BrowserMachine) created(r Replied) {
@@ -56,6 +57,7 @@ func (m *BrowserMachine) created(r Replied) {
 	if err != nil {
 		m.decide()
 		switch {
+		case c.first && m.contextLost():
 		case c.first:
 			m.fail(fmt.Errorf("no page could be opened: %w", err))
 		case c.helper != "":

@@ -119,7 +119,7 @@ func (a *Actor) factory(id string) guard.Child {
 		a.gen++
 		cfg := session.BrowserConfig{
 			Gen: a.gen, Scope: a.cfg.Spec.Scope, Target: a.machine.target, Owned: a.machine.owned(),
-			Elsewhere: a.elsewhere, Bridge: a.machine.linkBridge(),
+			Elsewhere: a.elsewhere, Isolation: a.cfg.Spec.Isolation, Context: a.machine.context, Bridge: a.machine.linkBridge(),
 		}
 		return guard.Child{Kind: "browser", New: func() guard.Behavior {
 			return session.NewBrowser(cfg, a.connect, a.self, a.wanted)
@@ -128,7 +128,7 @@ func (a *Actor) factory(id string) guard.Child {
 		a.anchors++
 		cfg := session.AnchorConfig{
 			Gen: a.anchors, Scope: a.cfg.Spec.Scope, Owned: a.machine.owned(), Left: a.machine.forbidden(),
-			Elsewhere: a.elsewhere, Ended: a.cfg.Owners.Left, Alone: a.mux == nil, Native: a.machine.keptNative(), Bridge: a.machine.sessionBridge(),
+			Context: a.machine.context, Elsewhere: a.elsewhere, Ended: a.cfg.Owners.Left, Alone: a.mux == nil, Native: a.machine.keptNative(), Bridge: a.machine.sessionBridge(),
 		}
 		peers := a.peers()
 		return guard.Child{Kind: "anchor", New: func() guard.Behavior {

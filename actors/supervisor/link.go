@@ -105,6 +105,21 @@ func (m *Machine) unlinkTrees() {
 	m.trees = trees
 }
 
+// isolated notes where the task's pages are made. It comes during an attach, whose
+// end tells of the connection.
+func (m *Machine) isolated(i messages.Isolated) {
+	if i.Gen != m.gen {
+		return
+	}
+	m.context, m.conn.Isolation, m.conn.IsolationOff = i.Context, messages.InShared, i.Off
+	if i.Context != "" {
+		m.conn.Isolation = messages.InContext
+	}
+	if i.Off == messages.IsolationOffRefused {
+		m.do(Warn{Text: "the browser makes no context for the task: it shares cookies and storage with others"})
+	}
+}
+
 func (m *Machine) rootAttached(r messages.RootAttached) {
 	m.rooted = true
 	m.toAnchor(messages.PrimaryUp{Up: true})

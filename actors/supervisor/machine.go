@@ -22,6 +22,7 @@ type Machine struct {
 	reason   string
 	version  uint64
 	conn     messages.Connection
+	context  string // the browser context of the task's own; "" is the browser's
 	gen      messages.Generation
 	lostGen  messages.Generation // the newest that is over
 	lostAt   time.Time           // zero while the primary link is not missed
@@ -140,6 +141,9 @@ func newMachine(id messages.TaskID, spec *messages.TaskSpec) *Machine {
 	if spec.Anchor == messages.AnchorNone {
 		conn.AnchorOff = messages.AnchorOffSpec
 	}
+	if spec.Scope != messages.ScopeOwn || spec.Isolation == messages.IsolationShared {
+		conn.Isolation = messages.InShared // nothing to find out
+	}
 	m := &Machine{
 		id: id, spec: spec, state: messages.StateStarting, conn: conn, target: spec.TargetID,
 	}
@@ -226,6 +230,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case SessionRestarted:
 		m.sessionRestarted(in.Session)
 
+	case messages.Isolated:
+		m.isolated(in)
 	case messages.RootAttached:
 		if in.Gen == m.gen {
 			m.rootAttached(in)

@@ -14,7 +14,10 @@ import (
 func (a *Actor) publish(c *guard.Context, p Publish) {
 	events := p.Events
 	snap := a.machine.Snapshot()
-	v := &View{Snapshot: snap, Scope: a.cfg.Spec.Scope, Launched: a.cfg.Spec.Launch != nil, IsRestricted: a.cfg.Spec.IsRestricted}
+	v := &View{
+		Snapshot: snap, Scope: a.cfg.Spec.Scope, Launched: a.cfg.Spec.Launch != nil, Context: a.machine.context,
+		IsRestricted: a.cfg.Spec.IsRestricted,
+	}
 	if snap.Active {
 		if !a.viewed || len(events) > 0 {
 			a.views, a.viewed = a.machine.sessionViews(&a.ports), true

@@ -34,6 +34,7 @@ type taskStartCmd struct {
 	OnWedgeAfter seconds           `placeholder:"SECONDS" help:"How long a page has to be silent before --on-wedge acts on it, 5 at least. Default: 20."`
 	Scope        string            `placeholder:"SCOPE" help:"Which pages are the task's: own, browser or target."`
 	Target       string            `placeholder:"ID" help:"The page of scope target."`
+	Isolation    string            `placeholder:"HOW" help:"Whose cookies, storage and permissions the task has: context (its own), shared (the browser's) or auto (its own in a tab of a headless browser)."`
 	IdleTimeout  seconds           `placeholder:"SECONDS" help:"Stop the task when it gets no request for this long."`
 	MaxLife      seconds           `placeholder:"SECONDS" help:"Stop the task when it is this old."`
 	GiveUpAfter  seconds           `placeholder:"SECONDS" help:"How long a lost connection is tried for before the task is given up, 5 to 86400."`
@@ -47,7 +48,7 @@ func (c *taskStartCmd) spec(stdin io.Reader) (messages.TaskSpec, error) {
 		return messages.TaskSpec{}, err
 	}
 	s := messages.TaskSpec{
-		CDPURL: cdpURL, Scope: messages.Scope(c.Scope), TargetID: messages.TargetID(c.Target),
+		CDPURL: cdpURL, Scope: messages.Scope(c.Scope), TargetID: messages.TargetID(c.Target), Isolation: messages.Isolation(c.Isolation),
 		DialogPolicy: messages.DialogPolicy(c.Policy), DialogTimeoutS: float64(c.Timeout), BeforeUnload: messages.BeforeUnload(c.BeforeUnload),
 		Bridge: c.Bridge, BridgeThresholdMS: c.Threshold, Anchor: c.Anchor, OnWedge: messages.OnWedge(c.OnWedge), OnWedgeAfterS: float64(c.OnWedgeAfter),
 		IdleTimeoutS: float64(c.IdleTimeout), MaxLifeS: float64(c.MaxLife), GiveUpAfterS: float64(c.GiveUpAfter), Labels: c.Label,
@@ -202,7 +203,11 @@ func links(c messages.Connection) string {
 	if why, ok := noAnchor[c.AnchorOff]; ok {
 		anchor = "off: " + why
 	}
-	return "primary " + string(c.Primary) + ", anchor " + anchor + bridged(c.Bridge, c.BridgeBy)
+	links := "primary " + string(c.Primary) + ", anchor " + anchor + bridged(c.Bridge, c.BridgeBy)
+	if c.IsolationOff == messages.IsolationOffRefused {
+		links += ", not isolated: the browser makes no context"
+	}
+	return links
 }
 
 // bridged says what a connection or a page has of the bridge, unless its dialogs

@@ -67,7 +67,7 @@ func Judge(method string, raw json.RawMessage, c Caller) (Ruling, error) {
 		r.Target = messages.TargetID(p.ID("targetId"))
 	}
 	r.Window, r.HasWindow = p.Integer("windowId")
-	if len(p.members) > 0 {
+	if len(p.members) > 0 || len(r.Params) > 0 {
 		r.Params = p.JSON()
 	}
 	return r, nil
@@ -95,6 +95,8 @@ func (c Caller) confine(method string, d Decision, p Params) (Params, error) {
 		return p, messages.Errorf(messages.CodeForbidden, "%s: task and tenant tokens name no download directory", method)
 	case c.IsScoped && d == Drag && carriesFiles(p):
 		return p, messages.Errorf(messages.CodeForbidden, "%s: task and tenant tokens drag no files", method)
+	case c.Context != "" && d == Context:
+		p = p.Without("browserContextId") // a page's session knows its own, and takes none
 	case c.Context != "" && (d == Confined || method == "Browser.setDownloadBehavior"):
 		p = p.With("browserContextId", c.Context)
 	}

@@ -1,0 +1,160 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"holdfast/messages"
+)
+
+// isolation is the task's browser context, as one link knows it.
+type isolation struct {
+	context string // "" is the browser's own
+	asking  bool   // whether there is one is not known yet
+	made    bool   // by this link
+	tried   bool   // anew, since the one from before is gone
+	rooted  bool   // the browser has told of every page
+	ending  bool   // the context is being disposed of
+}
+
+// isolate begins to give the task a browser context of its own, where the
+// spec wants one and no earlier link has made it. Its replies come beside the attach.
+func (m *BrowserMachine) isolate() {
+	m.isolation.context = m.cfg.Context
+	switch {
+	case m.cfg.Scope != messages.ScopeOwn || m.cfg.Context != "":
+	case m.cfg.Isolation == messages.IsolationContext:
+		m.makeContext()
+	case m.cfg.Isolation == messages.IsolationAuto:
+		m.isolation.asking = true
+		m.root(Tag{Kind: TagVersion}, "Browser.getVersion", struct{}{}, 0)
+	}
+}
+
+func (m *BrowserMachine) makeContext() {
+	m.isolation.asking = true
+	m.root(Tag{Kind: TagContext}, "Target.createBrowserContext", struct{}{}, pageBudget)
+}
+
+// versionKnown comes with what the browser says of itself. In one with a window a
+// context is a private window, without the logins of the person before it.
+func (m *BrowserMachine) versionKnown(r Replied) {
+	var v struct {
+		Product string `json:"product"`
+		Agent   string `json:"userAgent"`
+	}
+	switch {
+	case m.leaving:
+		m.isolation.asking = false
+		m.oneLeft()
+	case r.Err != nil || json.Unmarshal(r.Result, &v) != nil:
+		m.share(messages.IsolationOffRefused)
+	case strings.Contains(v.Product, "Headless") || strings.Contains(v.Agent, "HeadlessChrome"):
+		m.makeContext()
+	default:
+		m.share(messages.IsolationOffHeaded)
+	}
+}
+
+func (m *BrowserMachine) share(why messages.IsolationOff) {
+	m.isolated(messages.Isolated{Off: why})
+}
+
+func (m *BrowserMachine) contextMade(r Replied) {
+	var res contextParam
+	err := r.Err
+	if err == nil {
+		err = json.Unmarshal(r.Result, &res)
+	}
+	if err == nil && res.ID == "" {
+		err = fmt.Errorf("it names none")
+	}
+	switch {
+	case m.leaving:
+		m.isolation.asking = false
+		if err == nil {
+			m.isolation.context = res.ID
+		}
+		m.oneLeft()
+	case err == nil:
+		m.isolation.made = true
+		m.isolated(messages.Isolated{Context: clip(res.ID, maxID)})
+	case m.cfg.Isolation == messages.IsolationContext:
+		m.isolation.asking = false
+		m.fail(messages.Errorf(messages.CodeCDPError, "the browser refused a browser context, which isolation context asks for: %s", reasonOf(err)))
+	default:
+		m.share(messages.IsolationOffRefused)
+	}
+}
+
+func reasonOf(err error) string {
+	if e, ok := err.(*messages.Error); ok {
+		return e.Message
+	}
+	return err.Error()
+}
+
+// isolated goes on with an attach that has waited.
+func (m *BrowserMachine) isolated(i messages.Isolated) {
+	m.isolation.asking, m.isolation.context = false, i.Context
+	i.Gen = m.cfg.Gen
+	m.do(ToSupervisor{i})
+	m.maybeKnown()
+}
+
+// maybeKnown waits for the browser's pages and for the task's context.
+func (m *BrowserMachine) maybeKnown() {
+	if m.isolation.rooted && !m.isolation.asking && !m.attached && !m.leaving {
+		m.existingPagesKnown()
+	}
+}
+
+// contextLost says that the first page could not be made since the context of an
+// earlier link is gone: another browser answers. Then a new one is made, once.
+func (m *BrowserMachine) contextLost() bool {
+	if m.cfg.Context == "" || m.isolation.tried {
+		return false
+	}
+	m.cfg.Context, m.isolation.tried, m.attached = "", true, false
+	m.isolate()
+	return true
+}
+
+// disposeLast disposes of the task's context, once nothing of the task is left in
+// it. A page that stays, since another client holds it (C15), keeps the context.
+func (m *BrowserMachine) disposeLast() bool {
+	if m.isolation.context == "" || m.isolation.ending || m.pages.Len() > 0 {
+		return false
+	}
+	m.isolation.ending, m.closing = true, 1
+	m.do(disposeContext(Tag{Kind: TagDispose}, m.isolation.context))
+	return true
+}
+
+// contextOf is where a page is made. One that only takes the foreground for a
+// moment is no page of the task.
+func (m *BrowserMachine) contextOf(c *creation) string {
+	if c.helper != "" {
+		return ""
+	}
+	return m.isolation.context
+}
+
+type contextParam struct {
+	ID string `json:"browserContextId"`
+}
+
+func disposeContext(tag Tag, context string) Command {
+	return rootCommand(tag, "Target.disposeBrowserContext", contextParam{context}, pageBudget)
+}
+
+// disposeLast is the same where the anchor closes what is the task's.
+func (m *AnchorMachine) disposeLast() bool {
+	if !m.alone || !m.calm || m.cfg.Context == "" || m.disposing || m.stays {
+		return false
+	}
+	m.disposing, m.awaited = true, 1
+	m.do(disposeContext(Tag{Kind: TagDispose}, m.cfg.Context))
+	return true
+}
