@@ -111,7 +111,6 @@ func (n *Node) runCDP(ctx context.Context, id messages.TaskID, r messages.CDPReq
 	if string(r.Params) == "null" {
 		r.Params = nil
 	}
-	r.IsScoped = r.IsScoped || messages.CallerOf(ctx).IsScoped
 	within := r.Timeout()
 	err = n.patiently(ctx, id, patience{wait: r.Wait(), within: within}, func(b *supervisor.Board, v *supervisor.View, left time.Duration) error {
 		if left != within {

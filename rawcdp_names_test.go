@@ -73,3 +73,22 @@ func TestCheckedTargetIsTheOneActedOn(t *testing.T) {
 		}
 	})
 }
+
+// A scoped token runs what is on the list.
+func TestScopedCallersRunWhatIsListed(t *testing.T) {
+	inWorld(t, "scoped", chaos.Options{Pages: 1}, func(w *world) {
+		w.start("t", everything)
+		scoped := messages.WithCaller(w.ctx, messages.Caller{IsScoped: true})
+		for method, want := range map[string]messages.Code{
+			"Network.getCookies": "", "Future.method": messages.CodeForbidden, "SystemInfo.getInfo": messages.CodeForbidden,
+			"DOM.setFileInputFiles": messages.CodeForbidden, "Browser.close": messages.CodeForbidden,
+		} {
+			_, err := w.node.CDP(scoped, "t", messages.CDPRequest{Method: method})
+			if got := messages.CodeOf(err); got != want {
+				w.Errorf("%s: %v, want %q", method, err, want)
+			}
+		}
+		_, err := w.node.CDP(w.ctx, "t", messages.CDPRequest{Method: "Future.method"})
+		w.want(messages.CodeCDPError, err) // the browser's to refuse
+	})
+}

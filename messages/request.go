@@ -124,9 +124,6 @@ type CDPRequest struct {
 	TimeoutS float64         `json:"timeout_s,omitempty"`
 	WaitS    *float64        `json:"wait_s,omitempty"` // within the timeout
 	OnDialog OnDialog        `json:"on_dialog,omitempty"`
-	// IsScoped says that the caller's token is good for a task or a tenant only,
-	// which restricts what it may run. The gate sets it.
-	IsScoped bool `json:"-"`
 }
 
 // MaxCDPMessage bounds one CDP message in either direction, in bytes

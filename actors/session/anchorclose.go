@@ -101,7 +101,7 @@ func (m *AnchorMachine) free(t messages.TargetID) {
 	}
 	m.awaited++ // the helper's end
 	m.do(rootCommand(Tag{Kind: TagNone}, "Target.activateTarget", targetParam{t}, pageBudget))
-	m.do(createPage(Tag{Kind: TagCreate, Page: t}, true, ""))
+	m.do(createPage(Tag{Kind: TagCreate, Page: t}, true, m.cfg.Context))
 }
 
 // freed comes with the helper, which has ended the dialog if nobody was attached.

@@ -291,8 +291,7 @@ func (m *AnchorMachine) ours(a messages.TargetAttached) bool {
 		few.Put(&m.seen, a.Info.ID, true)
 		return false
 	}
-	return m.cfg.Scope == messages.ScopeBrowser || m.owned.At(a.Info.ID) || a.Info.Opener != "" && m.owned.At(a.Info.Opener) ||
-		m.cfg.Context != "" && a.Info.Context == m.cfg.Context
+	return m.cfg.Scope == messages.ScopeBrowser || m.owned.At(a.Info.ID) || a.Info.Opener != "" && m.owned.At(a.Info.Opener)
 }
 
 func (m *AnchorMachine) targetAttached(a messages.TargetAttached) {

@@ -171,8 +171,8 @@ var pagesOnly = []targetFilter{{Type: "page"}}
 func (m *BrowserMachine) start() {
 	// Discovery is what tells titles and ends of pages: auto-attach alone
 	// reports neither for top-level targets.
-	m.isolate()
 	m.do(discoverPages())
+	m.isolate()
 	m.requests.begin(m.cfg.Bridge) // before any page is attached to
 	m.autoAttach(TagRoot, true)
 	m.do(Arm{timerAttach, AttachBudget})

@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"holdfast/messages"
@@ -132,13 +133,14 @@ func (m *BrowserMachine) disposeLast() bool {
 	return true
 }
 
-// contextOf is where a page is made. One that only takes the foreground for a
-// moment is no page of the task.
-func (m *BrowserMachine) contextOf(c *creation) string {
-	if c.helper != "" {
-		return ""
+// inContext says whether a page is the task's for the context it is in, whatever
+// has opened it: a worker names no opener. A page that only takes the foreground for
+// a moment is in the context as well, since a release needs it there (C19).
+func (m *BrowserMachine) inContext(a messages.TargetAttached) bool {
+	if m.isolation.context == "" || a.Info.Context != m.isolation.context || m.isHelper(a.Info.ID) {
+		return false
 	}
-	return m.isolation.context
+	return !slices.ContainsFunc(m.creating, func(c *creation) bool { return c.helper != "" && c.target == "" })
 }
 
 type contextParam struct {

@@ -39,7 +39,7 @@ func (m *BrowserMachine) targetAttached(a messages.TargetAttached) {
 
 func (m *BrowserMachine) ours(a messages.TargetAttached) bool {
 	return m.owned.At(a.Info.ID) || a.Info.Opener != "" && m.owned.At(a.Info.Opener) ||
-		m.isolation.context != "" && a.Info.Context == m.isolation.context
+		m.inContext(a)
 }
 
 // stillOpen says that whose a page is cannot be said yet: the link is new

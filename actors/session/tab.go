@@ -22,7 +22,7 @@ func (m *BrowserMachine) create(c *creation, newWindow bool) {
 	m.seq++
 	c.seq = m.seq
 	m.creating = append(m.creating, c)
-	m.do(createPage(Tag{Kind: TagCreate, Seq: c.seq}, newWindow, m.contextOf(c)))
+	m.do(createPage(Tag{Kind: TagCreate, Seq: c.seq}, newWindow, m.isolation.context))
 }
 
 // createPage has a page made, in the background: no agent's tab may come between a

@@ -138,8 +138,6 @@ func TestX6_WhatTasksShare(t *testing.T) {
 	}
 }
 
-func quoted(s string) string { b, _ := json.Marshal(s); return string(b) }
-
 // A context goes with its task, and a popup is in it.
 func TestX6_AContextLivesWithItsTask(t *testing.T) {
 	t.Parallel()

@@ -90,7 +90,6 @@ func (h *Handler) cdp(w http.ResponseWriter, c *call) error {
 	if err := c.read(w, &req, maxCDPBody, false); err != nil {
 		return err
 	}
-	req.IsScoped = !c.scope.Admin()
 	if err := req.Validate(); err != nil {
 		return err
 	}

@@ -304,31 +304,6 @@ func TestAnswers(t *testing.T) {
 			b.wantJSON(b.call("POST", "/v1/tasks/one/cdp", `{"method":"Runtime.evaluate","frame_id":"F1","params":{"expression":"1 < 2"}}`), 200, want)
 		}
 	})
-	t.Run("the node learns of a token that is good for a task only", func(t *testing.T) {
-		tenant, err := b.admin.ForTenant("one")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range []struct {
-			token    string
-			id       string
-			isScoped bool
-		}{{b.admin.Reveal(), "one:a", false}, {b.admin.ForTask("one:a"), "one:a", true}, {tenant, "one:a", true}} {
-			asked := false
-			node.CDPFunc = func(r messages.CDPRequest) (messages.CDPResult, error) {
-				if asked = true; r.IsScoped != c.isScoped {
-					t.Errorf("is scoped: %t, want %t", r.IsScoped, c.isScoped)
-				}
-				return messages.CDPResult{}, nil
-			}
-			r := b.request("POST", "/v1/tasks/"+c.id+"/cdp", `{"method":"A.b"}`)
-			r.Header.Set("Authorization", "Bearer "+c.token)
-			if w := b.do(r); w.Code != 200 || !asked {
-				t.Errorf("status %d, asked %t", w.Code, asked)
-			}
-		}
-		b.wantError(b.call("POST", "/v1/tasks/one/cdp", `{"method":"A.b","IsScoped":false}`), 400, messages.CodeInvalidArgument)
-	})
 	t.Run("a navigation", func(t *testing.T) {
 		node.NavigateFunc = func(r messages.NavigateRequest) (messages.NavigateResult, error) {
 			return messages.NavigateResult{TargetID: "T", FrameID: "T", URL: r.URL}, nil
