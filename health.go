@@ -2,6 +2,7 @@ package holdfast
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -71,11 +72,18 @@ func (n *Node) Checks() []messages.Check {
 	}
 	return []messages.Check{
 		check(checkDraining, n.draining.Load() || n.stopping.Load(), "the node is about to stop"),
-		check(checkCapacity, s.Full && !s.Draining, "no start would even be let wait"),
+		check(checkCapacity, s.Full && !s.Draining, n.fullness()),
 		n.socketsCheck(time.Now()),
 		advise(check(checkMemory, s.Memory.State == messages.LoadHigh, "too much memory is in use")),
 		advise(check(checkBrowser, !n.hasBrowser(time.Now()), "there is no browser to launch")),
 	}
+}
+
+// fullness says how full the node is, in numbers.
+func (n *Node) fullness() string {
+	p := n.Pressure()
+	return fmt.Sprintf("full: %d of %d tasks run, %d of %d browsers are launched, %d of %d starts wait",
+		p.Running, p.Limits.Tasks, p.Browsers, p.Limits.Browsers, p.Queued, p.Limits.QueueLength)
 }
 
 // hasBrowser says whether there is one to launch. It looks every now and then:

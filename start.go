@@ -31,6 +31,20 @@ func (n *Node) GetOrStart(ctx context.Context, id messages.TaskID, spec messages
 	return snap, started, err
 }
 
+// Restart starts a task that has ended with the spec it had. A task that runs is
+// left as it is. It fails with task_not_found for an id that the node does not
+// know any more, and else as [Node.GetOrStart].
+func (n *Node) Restart(ctx context.Context, id messages.TaskID) (*messages.Snapshot, bool, error) {
+	b := n.directory.Board(id)
+	if b == nil {
+		return nil, false, notFound(id)
+	}
+	if s := b.View().Snapshot; s.Active {
+		return s, false, nil
+	}
+	return n.GetOrStart(ctx, id, b.Spec())
+}
+
 func (n *Node) getOrStart(ctx context.Context, id messages.TaskID, spec messages.TaskSpec) (*messages.Snapshot, bool, error) {
 	spec = spec.Normalized()
 	if err := spec.Validate(); err != nil {

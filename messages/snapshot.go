@@ -121,6 +121,14 @@ type Snapshot struct {
 	ConsoleErrors  []ConsoleError `json:"console_errors,omitzero"`
 	// Labels are those of the task's spec.
 	Labels map[string]string `json:"labels,omitempty"`
+	// LastPage is where the current page of a task was that has ended.
+	LastPage *LastPage `json:"last_page,omitempty"`
+}
+
+// LastPage is what is left of a page once its task has ended.
+type LastPage struct {
+	URL   string `json:"url"`
+	Title string `json:"title,omitempty"`
 }
 
 // Connection is the state of a task's links. Endpoint is redacted.

@@ -73,6 +73,8 @@ type Board struct {
 
 	ended chan struct{} // closed when the task is lost or stopped
 
+	spec *messages.TaskSpec // as the task was started; never written
+
 	mu      sync.Mutex
 	events  []record      // round and round once there are maxEvents
 	oldest  int           // of events
@@ -82,7 +84,7 @@ type Board struct {
 
 // NewBoard returns a board that shows a task about to start.
 func NewBoard(id messages.TaskID, spec messages.TaskSpec, now time.Time) *Board {
-	b := &Board{born: now, ended: make(chan struct{})}
+	b := &Board{born: now, ended: make(chan struct{}), spec: &spec}
 	b.view.Store(&View{
 		Scope: spec.Scope, Launched: spec.Launch != nil, IsRestricted: spec.IsRestricted,
 		Snapshot: &messages.Snapshot{
@@ -94,6 +96,10 @@ func NewBoard(id messages.TaskID, spec messages.TaskSpec, now time.Time) *Board 
 	})
 	return b
 }
+
+// Spec is what the task was started with. A task that has ended can be started
+// with it again.
+func (b *Board) Spec() messages.TaskSpec { return *b.spec }
 
 // View returns the newest state. It costs one atomic load.
 func (b *Board) View() *View { return b.view.Load() }

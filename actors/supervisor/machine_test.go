@@ -122,6 +122,20 @@ func TestM2_APageIsNeverWithoutAURL(t *testing.T) {
 	}
 }
 
+// TestALostTaskKeepsItsLastPage: what is read after the end says where the page was.
+func TestALostTaskKeepsItsLastPage(t *testing.T) {
+	t.Parallel()
+	b := attached(t)
+	b.step(messages.PageInfoChanged{Gen: 1, Info: messages.TargetInfo{ID: "P", Type: "page", Title: "Pay", URL: "http://a/pay"}})
+	if s := b.m.Snapshot(); s.LastPage != nil {
+		t.Errorf("a task that runs has %+v", s.LastPage)
+	}
+	b.step(supervisor.BrowserGone{Why: "exited with status 0"})
+	if s := b.m.Snapshot(); s.State != messages.StateLost || s.LastPage == nil || *s.LastPage != (messages.LastPage{URL: "http://a/pay", Title: "Pay"}) {
+		t.Errorf("%s: %+v", s.State, s.LastPage)
+	}
+}
+
 func TestMachine(t *testing.T) {
 	t.Parallel()
 	t.Run("what a link that is gone says changes nothing", func(t *testing.T) {

@@ -15,6 +15,10 @@ func (m *Machine) Snapshot() *messages.Snapshot {
 		Connection: m.conn, Labels: m.spec.Labels,
 	}
 	if !s.Active {
+		if m.pages.At(m.current) != nil {
+			p := m.page(m.current)
+			s.LastPage = &messages.LastPage{URL: p.URL, Title: p.Title}
+		}
 		return s
 	}
 	s.PageTargetID = m.current

@@ -41,6 +41,9 @@ type Node interface {
 	// version, or an [messages.EventReset] first where they are gone; without
 	// it an EventReset first.
 	Watch(ctx context.Context, id messages.TaskID, after uint64, resume bool) (messages.EventStream, error)
+	// Restart starts a task that has ended with the spec it had; one that runs is
+	// left as it is.
+	Restart(ctx context.Context, id messages.TaskID) (snap *messages.Snapshot, started bool, err error)
 	// Renew puts off the task's idle timeout (X7). It never waits.
 	Renew(id messages.TaskID) error
 	// StopTask ends a task and waits until its browser is let go.

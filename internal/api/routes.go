@@ -55,6 +55,7 @@ var routes = []route{
 	{method: "GET", path: "/v1/tasks/{id}", class: "read", serve: (*Handler).getTask},
 	{method: "DELETE", path: "/v1/tasks/{id}", class: "life", noRenew: true, serve: (*Handler).deleteTask},
 	{method: "POST", path: "/v1/tasks/{id}/renew", class: "life", noRenew: true, serve: (*Handler).renewTask},
+	{method: "POST", path: "/v1/tasks/{id}/restart", class: "life", serve: (*Handler).restartTask},
 
 	{method: "GET", path: "/v1/tasks/{id}/snapshot", class: "read", query: []string{"target_id", "full"}, serve: (*Handler).snapshot},
 	{method: "GET", path: "/v1/tasks/{id}/events", class: "events", queryToken: true, stream: true, serve: (*Handler).events},

@@ -86,6 +86,20 @@ func (h *Handler) start(w http.ResponseWriter, c *call) error {
 	if err != nil {
 		return err
 	}
+	return h.replyStarted(w, c, snap, started)
+}
+
+// restartTask starts a task that has ended as it was started before. Its spec does
+// not come from the caller, who may not know the browser's address.
+func (h *Handler) restartTask(w http.ResponseWriter, c *call) error {
+	snap, started, err := h.cfg.Node.Restart(c.Context(), c.id)
+	if err != nil {
+		return err
+	}
+	return h.replyStarted(w, c, snap, started)
+}
+
+func (h *Handler) replyStarted(w http.ResponseWriter, c *call, snap *messages.Snapshot, started bool) error {
 	status := http.StatusOK
 	if started {
 		status = http.StatusCreated

@@ -16,6 +16,7 @@ type taskCmd struct {
 	Ls    taskLsCmd    `cmd:"" help:"List tasks."`
 	Show  taskShowCmd  `cmd:"" help:"Show one task."`
 	Stop  taskStopCmd  `cmd:"" help:"Stop a task; one that does not run is no error."`
+	Again taskAgainCmd `cmd:"" name:"restart" help:"Start a task that was lost or stopped as it was started before."`
 }
 
 type taskStartCmd struct {
@@ -117,12 +118,35 @@ func (c *taskStartCmd) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	word := "runs already"
-	if started {
-		word = "started"
-	}
-	r.people("%s %s, %s, on %s\n", snap.TaskID, word, clean(string(snap.State)), clean(snap.Connection.Endpoint))
+	r.people("%s %s, %s, on %s\n", snap.TaskID, startWord(started), clean(string(snap.State)), clean(snap.Connection.Endpoint))
 	return nil
+}
+
+type taskAgainCmd struct {
+	ID taskID `arg:"" help:"The task."`
+}
+
+// Run implements the command.
+func (c *taskAgainCmd) Run(r *run) error {
+	node, err := r.client()
+	if err != nil {
+		return err
+	}
+	defer node.Close()
+	snap, started, err := node.Restart(r, c.ID.TaskID)
+	if err != nil {
+		return err
+	}
+	r.people("%s %s, %s, on %s\n", snap.TaskID, startWord(started), clean(string(snap.State)), clean(snap.Connection.Endpoint))
+	return nil
+}
+
+// startWord says what a start came to.
+func startWord(isNew bool) string {
+	if isNew {
+		return "started"
+	}
+	return "runs already"
 }
 
 type taskLsCmd struct {

@@ -80,7 +80,7 @@ func TestHelp(t *testing.T) {
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	commands := []string{
-		"task start one", "task ls", "task show one", "task stop one", "snapshot one", "watch one", "dialog ls", "dialog ls one",
+		"task start one", "task restart one", "task ls", "task show one", "task stop one", "snapshot one", "watch one", "dialog ls", "dialog ls one",
 		"dialog accept one", "dialog dismiss one", "navigate one about:blank", "cdp one Page.reload", "recover one reload", "chaos --task one --kill both --wait 0", "drain",
 	}
 	t.Run("3 when no node is reached", func(t *testing.T) {

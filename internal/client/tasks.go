@@ -104,6 +104,13 @@ func (c *Client) StopTask(ctx context.Context, id messages.TaskID) error {
 	return err
 }
 
+// Restart starts a task that has ended with the spec it had; one that runs is
+// left as it is.
+func (c *Client) Restart(ctx context.Context, id messages.TaskID) (snap *messages.Snapshot, started bool, err error) {
+	status, err := c.call(ctx, startPatience, http.MethodPost, taskPath(id, "restart"), nil, nil, &snap)
+	return snap, status == http.StatusCreated, err
+}
+
 // Renew puts off the task's idle timeout, as every other call that names the
 // task does.
 func (c *Client) Renew(ctx context.Context, id messages.TaskID) error {

@@ -45,10 +45,11 @@ func newGallery() *gallery {
 		defer g.mu.Unlock()
 		s := g.tasks[id]
 		for v := after + 1; s != nil && v <= s.Version; v++ {
-			e := messages.Event{Type: messages.EventPageChanged, TaskID: id, Version: v, Page: &s.Pages[0]}
-			if v%3 == 0 {
-				e = messages.Event{Type: messages.EventConnection, TaskID: id, Version: v, Connection: &s.Connection, Reason: messages.ReasonReconnected}
+			e := messages.Event{Type: messages.EventConnection, TaskID: id, Version: v, Connection: &s.Connection, Reason: messages.ReasonReconnected}
+			if v%3 != 0 && len(s.Pages) > 0 {
+				e = messages.Event{Type: messages.EventPageChanged, TaskID: id, Version: v, Page: &s.Pages[0], Changed: messages.PageTitleChanged}
 			}
+			e.At = messages.SecondsOf(g.since.Add(time.Duration(v) * time.Second))
 			out = append(out, e)
 		}
 		return out, nil
@@ -96,6 +97,10 @@ func (g *gallery) tree(o messages.TreeOptions) messages.Tree {
 		if s == nil || o.Task != "" && id != o.Task || o.Allows != nil && !o.Allows(id) {
 			continue
 		}
+		born := born
+		if i%5 == 0 {
+			born = messages.SecondsOf(g.since.Add(-87 * time.Second)) // an age of two units
+		}
 		n := messages.TreeNode{Kind: "supervisor", Key: string(id), Generation: uint64(10 * i), State: messages.ActorRunning, StartedAt: born}
 		if o.Depth != 1 {
 			actor := func(kind, key string) messages.TreeNode {
@@ -141,6 +146,8 @@ func (g *gallery) many(n int) {
 				s.Connection.GiveUpAfterS, s.Connection.LastError = 120, "connection refused: is the browser running?"
 			case 21:
 				s.State, s.Active, s.Reason = messages.StateLost, false, "gave up on the link after 70 failures in a row, in 2m1.3s; the last: connection refused"
+				s.LastPage = &messages.LastPage{URL: s.Pages[0].URL, Title: s.Pages[0].Title}
+				s.Pages, s.PageTargetID, s.PageState, s.FrameTree = nil, "", "", nil
 			case 30:
 				s.Connection.Anchor, s.Connection.AnchorOff = messages.LinkDown, messages.AnchorOffSingle
 			}

@@ -47,6 +47,11 @@ func (n *Node) GetOrStart(ctx context.Context, id messages.TaskID, s messages.Ta
 	return Active(id), true, nil
 }
 
+// Restart implements api.Node.
+func (n *Node) Restart(ctx context.Context, id messages.TaskID) (*messages.Snapshot, bool, error) {
+	return n.GetOrStart(ctx, id, messages.TaskSpec{})
+}
+
 // Tasks implements api.Node.
 func (n *Node) Tasks() []*messages.Snapshot {
 	if n.ListFunc != nil {

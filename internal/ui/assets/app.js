@@ -3,11 +3,11 @@
 
 import { attr, el, pill, show, text, ticking, toast } from "./dom.js";
 import { Link, keepToken, keptToken, openSession, takeCode } from "./link.js";
-import { List } from "./list.js";
+import { List, urgency } from "./list.js";
 import { Dialogs } from "./dialogs.js";
 import { Task } from "./task.js";
 import { Overview } from "./overview.js";
-import { now, span } from "./words.js";
+import { clock, now, span } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -34,9 +34,11 @@ const link = new Link({
 
 const list = new List($("list"), { open: (id) => { location.hash = `#/task/${encodeURIComponent(id)}`; }, filtered: () => redraw() });
 const dialogs = new Dialogs($("rail"), { link });
-const task = new Task({ link, toDialog: (id) => { if (narrow()) location.hash = "#/dialogs"; dialogs.focus(id); } });
+const task = new Task({ link, toDialog: (id) => dialogs.focus(id) });
 const overview = new Overview({ link, wanted: () => Boolean(link.token) && place.view !== "task" });
 const narrow = () => matchMedia("(max-width: 760px)").matches;
+// Where the rail is not beside the task, the task's own questions are on its screen.
+const railBelow = matchMedia("(max-width: 1180px)");
 
 // ---- where one is
 
@@ -75,8 +77,10 @@ function redraw() {
 function draw() {
   dirty = false;
   if (!link.token) return;
-  const all = [...tasks.values()].sort((a, b) => (a.task_id < b.task_id ? -1 : 1));
+  const all = [...tasks.values()].sort((a, b) => urgency(a) - urgency(b) || (a.task_id < b.task_id ? -1 : 1));
   dialogs.update(tasks, place.task);
+  dialogs.showIn(place.task && railBelow.matches ? task.questions : null);
+  attr(list.home, "aria-current", place.task ? null : "page");
   list.update(all, place.task);
   if (place.task) task.draw();
   else overview.draw(tasks, list.rows.length < all.length ? new Set(list.rows.map((t) => t.task_id)) : null);
@@ -89,10 +93,11 @@ function draw() {
 // ---- the header
 
 const ready = pill();
-const load = el("span", { class: "load" }, el("span"), el("span", { class: "word" }, "tasks"), el("span", { class: "bar", "aria-hidden": "true" }, el("i")));
+const load = el("span", { class: "load" }, el("span"), el("span", { class: "word" }), el("span", { class: "bar", "aria-hidden": "true" }, el("i")));
 const queue = el("span", { class: "muted" });
+const reason = el("span", { class: "muted cut" });
 const build = el("span", { class: "muted wide" });
-$("node").append(ready, load, queue, build);
+$("node").append(ready, reason, load, queue, build);
 ticking(build, () => { if (node) text(build, `${location.host} · ${node.version || "devel"} · up ${span(now() - node.started_at)}`); });
 
 function drawNode() {
@@ -102,10 +107,12 @@ function drawNode() {
   if (p.draining) ready.update("Draining", "warn");
   else ready.update(node.ready ? "Ready" : "Not ready", node.ready ? "ok" : "bad");
   attr(ready, "title", why ?? null);
+  text(reason, node.ready || p.draining ? "" : why ?? "");
+  show(reason, reason.textContent !== "");
   const limit = p.limits?.tasks ?? 0;
-  text(load.firstChild, node.scope === "admin" ? `${p.running.toLocaleString("en")}${limit ? ` of ${limit.toLocaleString("en")}` : ""}` : node.scope);
+  text(load.firstChild, node.scope === "admin" ? `${p.running.toLocaleString("en")} running` : node.scope);
+  text(load.children[1], limit && node.scope === "admin" ? `of ${limit.toLocaleString("en")} allowed` : "");
   load.lastChild.firstChild.style.setProperty("--left", limit ? Math.min(1, p.running / limit) : 0);
-  show(load.children[1], node.scope === "admin");
   show(load.lastChild, limit > 0 && node.scope === "admin");
   text(queue, p.queued ? `${p.queued} queued` : "");
   show(queue, p.queued > 0);
@@ -134,6 +141,7 @@ function linkIs(state, details) {
   linkState = state;
   const box = $("link");
   document.body.dataset.link = state;
+  away(state === "lost");
   if (state === "live") { text(box, "Live"); attr(box, "data-tone", "ok"); }
   if (state === "connecting") { text(box, "Connecting…"); attr(box, "data-tone", "info"); }
   if (state === "lost") {
@@ -145,6 +153,15 @@ function linkIs(state, details) {
     if (!$("login").hidden) text($("login-error"), "The node does not answer. Trying again…");
   }
   if (state === "live" && !$("login").hidden) enter();
+}
+
+// away says across the whole page that what it shows is old, and of when it is.
+let heard = 0;
+function away(isAway) {
+  if (!isAway) heard = now();
+  dialogs.freeze(isAway);
+  show($("away"), isAway);
+  if (isAway) text($("away"), heard ? `The node is out of reach. What you see is of ${clock(heard)}; it may have changed since.` : "The node is out of reach.");
 }
 
 const themes = ["auto", "light", "dark"];
@@ -232,6 +249,7 @@ addEventListener("hashchange", () => {
   go();
 });
 matchMedia("(max-width: 760px)").addEventListener("change", go);
+railBelow.addEventListener("change", redraw);
 
 showTheme();
 const code = takeCode();

@@ -8,7 +8,8 @@ import { Refused, taskPath } from "./link.js";
 const FAREWELL = 6; // seconds a card stays after its dialog has ended
 const MOST = 40; // cards drawn at a time
 
-// What can be said to each type, the first being what Enter says.
+// What can be said to each type, the first being what Enter says. None of them
+// stands out: the text above is a page's, and may ask for anything.
 const answers = {
   alert: [["accept", "OK"]],
   confirm: [["accept", "Accept"], ["dismiss", "Dismiss"]],
@@ -24,10 +25,11 @@ export class Dialogs {
     this.title = el("h2", { id: "rail-title", tabindex: "-1" }, "Waiting for an answer");
     this.number = el("span", { class: "number" });
     this.box = el("div", { class: "cards" });
-    this.none = el("div", { class: "none" }, "No dialog waits.", el("span", { class: "muted small" }, "Alerts, confirms and prompts of every frame show here, until somebody answers."));
+    this.none = el("div", { class: "none" }, "No dialog waits.", el("span", { class: "muted small" }, "Alerts, confirms and prompts of every frame show here until they are answered."));
     this.more = el("p", { class: "muted small pad", hidden: true });
     this.root = root;
-    root.append(el("div", { class: "rail-head" }, this.title, this.number), this.box, this.none, this.more);
+    this.place = el("div", null, this.box); // of the cards, while they are in the rail
+    root.append(el("div", { class: "rail-head" }, this.title, this.number), this.place, this.none, this.more);
     setInterval(() => this.sweep(), 1000);
   }
 
@@ -55,6 +57,19 @@ export class Dialogs {
     this.waiting = open.size;
     this.chosen = chosen;
     this.draw();
+  }
+
+  /** showIn moves the cards to a place on the task's own screen, where those of
+   * other tasks are hidden; null is the rail. */
+  showIn(place) {
+    const to = place ?? this.place;
+    if (this.box.parentNode !== to) to.append(this.box);
+  }
+
+  /** freeze stops what only a node in reach can know or do. */
+  freeze(isFrozen) {
+    this.isFrozen = isFrozen;
+    for (const card of this.cards.values()) card.node?.update(card);
   }
 
   close(card, closed) {
@@ -88,7 +103,7 @@ export class Dialogs {
       gone = true;
       if (inside) {
         this.draw();
-        (this.box.querySelector("input, button.primary") ?? this.title).focus();
+        (this.box.querySelector("input, form button") ?? this.title).focus();
       }
     }
     if (gone) this.draw();
@@ -97,35 +112,45 @@ export class Dialogs {
   /** focus goes to the first dialog of a task. */
   focus(task) {
     const card = [...this.cards.values()].find((c) => c.task === task && c.state === "open");
-    (card?.node?.querySelector("input, button.primary") ?? this.title).focus();
+    (card?.node?.querySelector("input, form button") ?? this.title).focus();
   }
 
   card(card) {
     const { dialog: d } = card;
     const kind = pill();
     const task = el("a", { class: "task-link", href: `#/task/${encodeURIComponent(card.task)}` }, card.task);
-    const message = el("p", { class: "message", tabindex: d.message.length > 300 ? "0" : null }, d.message || "(it says nothing)");
+    const message = el("p", { class: "message" }, d.message || "(empty message)");
+    const whole = el("button", { type: "button", class: "quiet whole", hidden: true, onclick: () => { card.isRead = true; attr(node, "data-whole", true); node.update(card); } }, "Show the whole question");
     const asker = d.frame_url ? site(d.frame_url) : `frame ${d.frame_id}`;
     const age = ticking(el("p", { class: "muted small cut", title: `${d.frame_url ?? ""} at ${clock(d.opened_at)}` }), (node) => text(node, `${span(now() - d.opened_at)} ago, by ${asker}`));
     const left = ticking(el("span"), (node) => {
+      if (this.isFrozen) return text(node, "out of reach");
       const s = d.expires_at - now();
       text(node, d.expires_at ? (s > 0 ? `dismissed in ${span(s)}` : "being dismissed") : "");
       attr(node, "data-tone", d.expires_at && s < 30 ? "bad" : null);
     });
     const bar = el("span", { class: "bar", "aria-hidden": "true" }, el("i"));
-    ticking(bar, () => bar.firstChild.style.setProperty("--left", d.expires_at ? Math.max(0, (d.expires_at - now()) / (d.expires_at - d.opened_at)) : 1));
+    ticking(bar, () => this.isFrozen || bar.firstChild.style.setProperty("--left", d.expires_at ? Math.max(0, (d.expires_at - now()) / (d.expires_at - d.opened_at)) : 1));
     const field = d.type === "prompt" ? el("input", { type: "text", value: d.default_prompt, "aria-label": `Answer to: ${d.message.slice(0, 120)}`, autocomplete: "off" }) : null;
     const note = el("p", { class: "error", role: "alert", hidden: true });
     const outcome = el("p", { class: "outcome", role: "status", hidden: true });
     const buttons = (answers[d.type] ?? answers.confirm).map(([action, word], i) =>
-      el("button", { type: i === 0 ? "submit" : "button", class: i === 0 ? "primary" : "", onclick: i === 0 ? () => {} : () => answer(action) }, word));
+      el("button", { type: i === 0 ? "submit" : "button", onclick: i === 0 ? () => {} : () => answer(action) }, word));
     const form = el("form", null, field, el("div", { class: "row" }, ...buttons), note);
     const node = el("article", { class: "card dialog", "aria-label": `${d.type} of ${card.task}` },
       el("header", { class: "row" }, kind, task),
-      message, age, form, el("p", { class: "muted small row foot" }, bar, left), outcome);
+      message, whole, age, form, el("p", { class: "muted small row foot" }, bar, left), outcome);
 
+    const isCut = () => !card.isRead && message.scrollHeight > message.clientHeight + 1;
+    new ResizeObserver(() => show(whole, card.state === "open" && isCut())).observe(message);
     const answer = async (action) => {
-      if (card.state !== "open") return;
+      if (card.state !== "open" || this.isFrozen) return;
+      if (action === "accept" && isCut()) {
+        card.note = "The question is longer than what you see. Show the whole of it first.";
+        node.update(card);
+        whole.focus();
+        return;
+      }
       card.state = "sending";
       card.sent = action;
       card.refused = false;
@@ -141,7 +166,7 @@ export class Dialogs {
         const code = e instanceof Refused ? e.code : "";
         if (["dialog_already_answered", "dialog_not_found", "no_dialog", "dialog_lost"].includes(code)) {
           this.close(card, null);
-          card.outcome = code === "dialog_lost" ? "It was lost with its connection, before your answer" : "Somebody else answered first";
+          card.outcome = code === "dialog_lost" ? "It was lost with its connection, before your answer" : "Another client answered first";
           say(card.outcome);
         } else {
           card.state = "open";
@@ -154,11 +179,13 @@ export class Dialogs {
     field?.addEventListener("input", () => { card.touched = true; });
     node.update = (c) => {
       kind.update(d.type, "warn");
-      const busy = c.state !== "open";
+      const busy = c.state !== "open" || this.isFrozen;
+      show(whole, c.state === "open" && isCut());
       // Not disabled: a button that is loses the focus.
       for (const b of buttons) attr(b, "aria-disabled", busy ? "true" : null);
       attr(node, "data-state", c.state);
       attr(node, "data-chosen", c.task === this.chosen);
+      left.tick?.();
       show(note, c.state === "open" && Boolean(c.note));
       if (c.note) text(note, c.note);
       if (c.state === "closed") {

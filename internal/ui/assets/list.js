@@ -2,10 +2,13 @@
 // thousand tasks cost what twenty do.
 
 import { attr, el, keyed, pill, show, text } from "./dom.js";
-import { count, outage, plain, site, tone } from "./words.js";
+import { condition, outage, site, tone } from "./words.js";
 
 const HEIGHT = 60; // of a row, as in the style sheet
 const MARGIN = 6; // rows beyond each edge
+
+/** urgency orders a list: what waits for a person first, then what is broken. */
+export const urgency = (t) => (t.pending_dialogs?.length > 0 ? 0 : troubled(t) ? 1 : 2);
 
 /** troubled says that a task wants somebody to look. */
 export const troubled = (t) =>
@@ -52,8 +55,9 @@ export class List {
     this.box.addEventListener("focus", () => this.paint());
     this.box.addEventListener("blur", () => this.paint());
     new ResizeObserver(() => this.paint()).observe(this.box);
+    this.home = el("a", { class: "home", href: "#/node" }, "Overview");
     root.append(
-      el("div", { class: "list-head" }, el("h2", { class: "unseen" }, "Tasks"), this.search, el("div", { class: "chips", role: "group", "aria-label": "Which tasks" }, ...this.chips)),
+      el("div", { class: "list-head" }, this.home, el("h2", { class: "unseen" }, "Tasks"), this.search, el("div", { class: "chips", role: "group", "aria-label": "Which tasks" }, ...this.chips)),
       this.box, this.none,
     );
     addEventListener("keydown", (e) => {
@@ -123,9 +127,8 @@ export class List {
     const name = el("span", { class: "name" });
     const where = el("span", { class: "where" });
     const state = pill();
-    const dialogs = el("span", { class: "badge", "data-tone": "warn" });
     const links = el("span", { class: "links", "aria-hidden": "true" }, el("i"), el("i"));
-    const node = el("div", { class: "task", role: "option" }, el("span", { class: "line" }, name, dialogs, state), el("span", { class: "line" }, where, links));
+    const node = el("div", { class: "task", role: "option" }, el("span", { class: "line" }, name, state), el("span", { class: "line" }, where, links));
     node.addEventListener("click", () => { this.cursor = node.at; this.open(node.task); });
     node.update = ({ task: t, at, of, chosen, cursor }) => {
       node.task = t.task_id;
@@ -137,11 +140,8 @@ export class List {
       attr(node, "aria-selected", String(chosen));
       attr(node, "data-cursor", cursor);
       text(name, t.task_id);
-      const trouble = t.unwell > 0 && t.state === "active" ? plain(t.page_state) : plain(t.state);
-      state.update(trouble, t.unwell > 0 && t.state === "active" ? "bad" : tone(t.state));
-      const waiting = t.pending_dialogs?.length ?? 0;
-      show(dialogs, waiting > 0);
-      if (waiting > 0) text(dialogs, count(waiting, "dialog"));
+      const how = condition(t);
+      state.update(how.word, how.tone);
       text(where, t.active ? outage(t.connection) || t.title || site(t.url) || "no page" : t.reason || "");
       attr(links.children[0], "data-tone", t.active ? tone(t.connection.primary) : "none");
       attr(links.children[1], "data-tone", t.active ? (t.connection.anchor_off ? "none" : tone(t.connection.anchor)) : "none");

@@ -2,7 +2,7 @@
 // and the supervision tree from its root.
 
 import { el, keyed, pill, show, text } from "./dom.js";
-import { count, plain, tone } from "./words.js";
+import { condition, count, tone } from "./words.js";
 import { actorTree, branch } from "./actors.js";
 import { troubled } from "./list.js";
 
@@ -30,7 +30,7 @@ export class Overview {
       return node;
     }));
     this.trouble = el("div", { class: "troubles" });
-    this.noTrouble = el("p", { class: "muted" }, "Every task is well.");
+    this.noTrouble = el("p", { class: "muted" }, "No problems.");
     this.moreTrouble = el("p", { class: "muted small" });
     this.actors = actorTree({ toggled: (n, open) => { if (open) this.opened.add(n.actor.key); else this.opened.delete(n.actor.key); this.look(); } });
     this.note = el("p", { class: "muted small" });
@@ -39,7 +39,7 @@ export class Overview {
       el("p", null, "Start one:"), el("code", null, "holdfast task start my-task"),
       el("p", { class: "muted small" }, "It shows here by itself. With --cdp-url it attaches to a browser of yours."));
     this.trouble.box = el("section", { class: "card part", "aria-label": "Trouble" }, el("h3", null, "Trouble"), this.trouble, this.noTrouble, this.moreTrouble);
-    return el("div", { class: "overview" }, el("h2", { class: "unseen" }, "Overview"), this.tiles, this.empty, this.trouble.box,
+    return el("div", { class: "overview" }, el("h1", { class: "unseen" }, "Overview"), this.tiles, this.empty, this.trouble.box,
       el("section", { class: "card part", "aria-label": "Supervision tree" }, el("h3", null, "Supervision tree"), this.actors, this.note));
   }
 
@@ -60,8 +60,8 @@ export class Overview {
       const why = el("span", { class: "muted small cut" });
       const node = el("div", { class: "trouble" }, state, name, why);
       node.update = (t) => {
-        const page = t.unwell > 0 && t.state === "active";
-        state.update(plain(page ? t.page_state : t.state), page ? "bad" : tone(t.state));
+        const how = condition(t);
+        state.update(how.word, how.tone);
         text(name, t.task_id);
         name.href = `#/task/${encodeURIComponent(t.task_id)}`;
         text(why, t.reason || (t.unwell ? count(t.unwell, "page") + " not answering" : `primary ${t.connection.primary}`));

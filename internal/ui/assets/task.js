@@ -1,7 +1,7 @@
 // One task: its links, pages, actors, frames, and what happened.
 
 import { attr, confirm, el, keyed, pill, show, text, ticking, toast } from "./dom.js";
-import { bridged, clock, count, ending, now, outage, pageHelp, plain, recoveries, recoveryWords, site, span, tone, whyNoAnchor } from "./words.js";
+import { bridged, clock, condition, count, ending, outage, pageHelp, plain, recoveries, recoveryWords, site, tone, whyNoAnchor } from "./words.js";
 import { Refused, taskPath } from "./link.js";
 import { actorTree, branch } from "./actors.js";
 import { tree } from "./tree.js";
@@ -20,11 +20,13 @@ export class Task {
   build() {
     const part = (title, ...kids) => el("section", { class: "card part", "aria-label": title }, el("h3", null, title), ...kids);
 
-    this.name = el("h2", { class: "task-name" });
+    this.name = el("h1", { class: "task-name" });
     this.state = pill();
     this.reason = el("p", { class: "reason" });
     this.labels = el("p", { class: "row labels" });
     this.stop = el("button", { type: "button", class: "danger-quiet", onclick: () => this.askStop() }, "Stop task");
+    this.again = el("button", { type: "button", onclick: () => this.startAgain() }, "Start again");
+    this.questions = el("div", { class: "questions" });
     this.asks = el("button", { type: "button", class: "asks", onclick: () => this.toDialog(this.id) });
 
     const lane = (title) => {
@@ -78,18 +80,23 @@ export class Task {
     this.log = el("div", { class: "log", role: "log", "aria-live": "off", "aria-label": "Events, the newest first", tabindex: "0" });
 
     this.gone = el("div", { class: "card none big", hidden: true });
-    this.parts = el("div", { class: "parts" },
-      part("Connections", el("div", { class: "lanes" }, this.primary, this.anchor), el("dl", { class: "facts" }, this.reconnects, this.gap, this.restarts, this.bridge), this.endpoint),
+    this.lastPage = el("p", { class: "mono" });
+    this.last = part("Last page", this.lastPage);
+    this.happened = part("Events", this.log);
+    // Only a task that runs has these.
+    this.living = [
       part("Pages", this.pages, this.noPages),
-      part("Supervision tree", this.actors),
+      part("Connections", el("div", { class: "lanes" }, this.primary, this.anchor), el("dl", { class: "facts" }, this.reconnects, this.gap, this.restarts, this.bridge), this.endpoint),
       part("Frames", this.frames, this.noFrames),
-      part("Events", this.log),
       part("Closed dialogs", this.past, this.noPast),
       part("Console errors", this.console, this.noConsole),
-    );
+      part("Supervision tree", this.actors),
+    ];
+    const [pages, connections, frames, past, errors, actors] = this.living;
+    this.parts = el("div", { class: "parts" }, this.last, pages, connections, frames, this.happened, past, errors, actors);
     this.head = el("div", { class: "task-head" },
       el("a", { class: "back", href: "#/tasks" }, "‹ Tasks"),
-      el("div", { class: "row wrap" }, this.name, this.state, el("span", { class: "spring" }), this.asks, this.stop), this.labels, this.reason);
+      el("div", { class: "row wrap" }, this.name, this.state, el("span", { class: "spring" }), this.asks, this.again, this.stop), this.labels, this.reason, this.questions);
     return el("div", { class: "task-view" }, this.head, this.gone, this.parts);
   }
 
@@ -105,7 +112,6 @@ export class Task {
 
   /** told takes what the stream tells of the task. */
   told({ snapshot, events }) {
-    const first = this.snapshot === undefined;
     // Versions only grow, but for a task that was started anew under the id.
     if (snapshot && this.snapshot && snapshot.version < this.snapshot.version) this.events = [];
     this.snapshot = snapshot ?? null;
@@ -113,8 +119,11 @@ export class Task {
     const known = this.events[0]?.version ?? 0;
     for (const e of events ?? []) {
       if (e.type === "reset" || e.version <= known) continue;
-      // When what was there before us has happened, nobody says.
-      this.events.unshift({ key: ++this.ever, version: e.version, type: e.type, text: sentence(e), at: first ? 0 : now() });
+      const last = this.events[0];
+      const said = sentence(e);
+      // A run of events that say the same is one line, with their number.
+      if (last && last.type === e.type && last.text === said) Object.assign(last, { version: e.version, at: e.at, times: last.times + 1 });
+      else this.events.unshift({ key: ++this.ever, version: e.version, type: e.type, text: said, at: e.at, times: 1 });
     }
     this.events.length = Math.min(this.events.length, MOST_EVENTS);
   }
@@ -122,7 +131,8 @@ export class Task {
   draw() {
     const s = this.snapshot;
     const active = Boolean(s?.active);
-    this.state.update(s === undefined ? "…" : s ? plain(s.state) : "not running", s ? tone(s.state) : "none");
+    const how = s ? condition(s) : { word: s === undefined ? "…" : "not running", tone: "none" };
+    this.state.update(how.word, how.tone);
     const reason = s?.reason || (active ? outage(s.connection) : "");
     text(this.reason, reason);
     show(this.reason, Boolean(reason));
@@ -133,13 +143,19 @@ export class Task {
     });
     show(this.labels, Object.keys(s?.labels ?? {}).length > 0);
     show(this.stop, active || s?.state === "lost");
+    text(this.stop, active ? "Stop task" : "Remove");
+    show(this.again, Boolean(s) && !active);
     const asks = s?.pending_dialogs?.length ?? 0;
     show(this.asks, asks > 0);
     text(this.asks, asks > 0 ? `${count(asks, "dialog")} ${asks === 1 ? "waits" : "wait"}` : "");
     show(this.gone, s === null || (s !== undefined && !active));
-    show(this.parts, s !== null && s !== undefined && active);
+    show(this.parts, s !== null && s !== undefined);
+    for (const p of this.living) show(p, active);
+    show(this.last, Boolean(s) && !active && Boolean(s.last_page));
+    text(this.lastPage, s?.last_page ? `${s.last_page.title ? `${s.last_page.title}: ` : ""}${s.last_page.url}` : "");
     if (s === null) text(this.gone, "There is no such task, or it has stopped. Start it: holdfast task start " + this.id);
-    else if (s && !active) text(this.gone, s.state === "lost" ? "This task was lost. It starts afresh with: holdfast task start " + this.id : "This task has stopped.");
+    else if (s && !active) text(this.gone, s.state === "lost" ? "This task was lost. What happened is below; its browser's pages are not the task's any more." : "This task has stopped.");
+    this.drawEvents();
     if (!active) return;
 
     this.primary.update(s.connection.primary);
@@ -158,7 +174,21 @@ export class Task {
     this.drawFrames(s);
     this.drawPast(s);
     this.drawConsole(s);
-    keyed(this.log, this.events, (e) => e.key, (e) => el("p", null, el("span", { class: "muted mono" }, e.at ? clock(e.at) : "earlier"), el("span", { class: "kind" }, plain(e.type)), el("span", { class: "what" }, e.text)));
+  }
+
+  drawEvents() {
+    keyed(this.log, this.events, (e) => e.key, () => {
+      const at = el("span", { class: "muted mono" });
+      const kind = el("span", { class: "kind" });
+      const what = el("span", { class: "what" });
+      const line = el("p", null, at, kind, what);
+      line.update = (e) => {
+        text(at, clock(e.at));
+        text(kind, plain(e.type));
+        text(what, e.times > 1 ? `${e.text} ×${e.times}` : e.text);
+      };
+      return line;
+    });
   }
 
   page() {
@@ -168,7 +198,7 @@ export class Task {
     const unbridged = el("span", { class: "pill small", "data-tone": "warn" }, "no bridge");
     const url = el("p", { class: "muted small cut mono" });
     const help = el("p", { class: "small" });
-    const actions = el("div", { class: "row wrap" });
+    const actions = el("dl", { class: "recoveries" });
     const node = el("div", { class: "page" }, el("div", { class: "row" }, state, title, current, unbridged), url, help, actions);
     node.update = (p) => {
       node.page = p;
@@ -180,7 +210,11 @@ export class Task {
       show(unbridged, p.bridge === "unavailable");
       show(help, p.page_state in pageHelp);
       text(help, pageHelp[p.page_state] ?? "");
-      keyed(actions, recoveries[p.page_state] ?? [], (a) => a, (a) => el("button", { type: "button", class: a === "close" ? "danger-quiet" : "", onclick: () => this.askRecover(node.page, a) }, a[0].toUpperCase() + a.slice(1)));
+      const ways = recoveries[p.page_state] ?? [];
+      show(actions, ways.length > 0);
+      keyed(actions, ways, (a) => a, (a) => el("div", null,
+        el("dt", null, el("button", { type: "button", class: a === "close" ? "danger-quiet" : "", onclick: () => this.askRecover(node.page, a) }, a[0].toUpperCase() + a.slice(1))),
+        el("dd", { class: "small" }, `${a === ways[0] ? "Recommended. " : ""}${recoveryWords[a]}`)));
     };
     return node;
   }
@@ -230,9 +264,16 @@ export class Task {
 
   async askStop() {
     const id = this.id;
-    const launched = "Its connections end and the tabs it made are closed. Dialogs that wait are dismissed.";
-    if (!(await confirm({ title: `Stop ${id}?`, words: launched, yes: "Stop task" }))) return;
-    await order(() => this.link.call("DELETE", taskPath(id)), `${id} has stopped.`);
+    const isOver = !this.snapshot?.active;
+    const words = isOver ? "It leaves the list. What is known of its end is forgotten." : "Its connections end and the tabs it made are closed. Dialogs that wait are dismissed.";
+    if (!(await confirm({ title: isOver ? `Remove ${id}?` : `Stop ${id}?`, words, yes: isOver ? "Remove" : "Stop task" }))) return;
+    await order(() => this.link.call("DELETE", taskPath(id)), isOver ? `${id} is removed.` : `${id} has stopped.`);
+  }
+
+  /** startAgain starts a task that has ended as it was started before. */
+  async startAgain() {
+    const id = this.id;
+    await order(() => this.link.call("POST", taskPath(id, "/restart")), `${id} has started again.`);
   }
 
   async askRecover(page, action) {
@@ -257,9 +298,17 @@ function sentence(e) {
   if (e.dialog) return `${e.dialog.type} “${e.dialog.message}”`;
   if (e.recovery) return `${e.recovery.action} ${e.recovery.result}${e.recovery.automatic ? ", unasked" : ""}`;
   if (e.closed_dialog) return `${e.closed_dialog.type} ${ending(e.closed_dialog)}`;
-  if (e.page) return `${plain(e.page.page_state)}${bridged(e.page)} ${e.page.url}`;
+  if (e.page) return pageSentence(e);
   if (e.frame_tree) return `${count((e.frame_tree.children?.length ?? 0) + 1, "frame")} on ${site(e.frame_tree.top?.url)}`;
   if (e.connection) return `primary ${e.connection.primary}, anchor ${e.connection.anchor_off ? "off" : e.connection.anchor}${bridged(e.connection)}${e.reason ? ` (${e.reason})` : ""}`;
   if (e.console_error) return `${e.console_error.level}: ${e.console_error.text}`;
   return `${plain(e.state)}${e.reason ? ` (${e.reason})` : ""}`;
+}
+
+/** pageSentence says what is new about a page. */
+function pageSentence({ page, changed = [] }) {
+  const words = { title: `title “${page.title}”`, url: page.url, page_state: plain(page.page_state), bridge: `bridge ${page.bridge}`, session_id: "new session" };
+  const news = changed.map((c) => words[c]).filter(Boolean);
+  if (news.length === 0) return `${plain(page.page_state)}${bridged(page)} ${page.url}`;
+  return changed.includes("url") ? news.join(", ") : `${news.join(", ")} on ${page.url}`;
 }

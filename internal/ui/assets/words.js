@@ -9,6 +9,18 @@ const tones = {
 /** tone is the colour of a state; one that nobody knows has none. */
 export const tone = (state) => tones[state] ?? "none";
 
+/** condition is the one word for how a task is, with its tone. A page that waits
+ * for an answer or does not answer says more than a task that is active. */
+export function condition(t) {
+  if (t.state !== "active") return { word: plain(t.state), tone: tone(t.state) };
+  const waiting = t.pending_dialogs?.length ?? 0;
+  if (waiting > 0) return { word: waiting === 1 ? "dialog" : `${waiting} dialogs`, tone: "warn" };
+  const unwell = t.unwell ?? (t.pages ?? []).filter((p) => !["ok", "dialog"].includes(p.page_state)).length;
+  if (unwell > 0 && t.page_state !== "ok") return { word: plain(t.page_state), tone: tone(t.page_state) };
+  if (unwell > 0) return { word: `${count(unwell, "page")} unwell`, tone: "bad" };
+  return { word: "active", tone: "ok" };
+}
+
 /** plain writes a state as a person would. */
 export const plain = (state) => String(state ?? "").replaceAll("_", " ");
 
@@ -23,11 +35,11 @@ export const now = () => Date.now() / 1000 + ahead;
 /** span is a length of time, as short as one reads it. */
 export function span(seconds) {
   const s = Math.max(0, Math.round(seconds));
-  if (s < 60) return `${s} s`;
-  if (s >= 600 && s < 3600) return `${Math.floor(s / 60)} min`;
-  if (s < 3600) return `${Math.floor(s / 60)} min ${s % 60 ? `${s % 60} s` : ""}`.trim();
-  if (s < 86400) return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
-  return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
+  if (s < 60) return `${s}s`;
+  if (s < 600) return `${Math.floor(s / 60)}m ${s % 60}s`;
+  if (s < 3600) return `${Math.floor(s / 60)}m`;
+  if (s < 86400) return `${Math.floor(s / 3600)}h ${Math.floor((s % 3600) / 60)}m`;
+  return `${Math.floor(s / 86400)}d ${Math.floor((s % 86400) / 3600)}h`;
 }
 
 /** clock is a moment of today. */
@@ -66,7 +78,7 @@ export function outage({ recovering_since: since, give_up_after_s: patience, att
 }
 
 const closers = {
-  agent: "answered by a client", auto_policy: "answered by the task's policy", watchdog: "dismissed by the watchdog, nobody answered in time",
+  agent: "answered by a client", auto_policy: "answered by the task's policy", watchdog: "dismissed by the watchdog: no answer came in time",
   remote: "closed in the browser", lost: "lost with its connection",
 };
 
@@ -74,11 +86,11 @@ const closers = {
 export const ending = (closed) => `${closers[closed?.closed_by] ?? "closed"}${closed?.action ? ` (${closed.action})` : ""}`;
 
 export const pageHelp = {
-  dialog: "It asks something, and waits for the answer.",
-  dialog_unreachable: "A dialog stands open that no connection can reach.",
-  hung: "Its script does not end.",
-  crashed: "Its renderer is dead.",
-  paused: "Somebody's debugger holds it; Debugger.resume lets it go on.",
+  dialog: "Waiting for an answer.",
+  dialog_unreachable: "A dialog is open that no connection can reach.",
+  hung: "The page's script is stuck.",
+  crashed: "The page's renderer has crashed.",
+  paused: "A debugger holds the page; Debugger.resume continues it.",
 };
 
 /** recoveries are the actions that can help a page in a state, the gentlest

@@ -55,6 +55,11 @@
     if (seen(n) && n.querySelectorAll("[role=row][tabindex='0'], [role=treeitem][tabindex='0']").length !== 1) wrong.push(`not one stop for Tab in ${name(n)}`);
   }
   if (document.documentElement.scrollWidth > innerWidth) wrong.push(`wider than the window: ${document.documentElement.scrollWidth} > ${innerWidth}`);
+  if (document.documentElement.scrollHeight > innerHeight) wrong.push(`higher than the window: ${document.documentElement.scrollHeight} > ${innerHeight}`);
+  for (const n of document.querySelectorAll(".grid .num")) {
+    if (seen(n) && n.textContent && n.getBoundingClientRect().height > 1.6 * parseFloat(getComputedStyle(n).fontSize) * 1.45) wrong.push(`broken into lines: ${where(n)}`);
+  }
+  if (document.querySelector("#app:not([hidden])") && document.querySelectorAll("#app h1").length !== 1 && document.body.dataset.view !== "dialogs" && document.body.dataset.view !== "tasks") wrong.push("not one h1");
   const top = document.querySelector(".top");
   if (top && seen(top)) {
     const boxes = [...top.children].flatMap((n) => (n.id === "node" ? [...n.children] : [n])).filter(seen).map((n) => [n, n.getBoundingClientRect()]).filter(([, r]) => r.width > 0);
