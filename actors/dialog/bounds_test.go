@@ -56,3 +56,42 @@ func TestWhatIsCutOffIsTold(t *testing.T) {
 		}
 	})
 }
+
+// TestWhatIsOverIsBoundedInBytes: a page that asks long questions for ever does not
+// decide how much is remembered of them.
+func TestWhatIsOverIsBoundedInBytes(t *testing.T) {
+	t.Parallel()
+	m := dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), messages.DialogMemory{})
+	m.Step(time.Unix(1, 0), dialog.Start{})
+	// The anchor is to tell of each, and does not.
+	m.Step(time.Unix(2, 0), messages.PageWatched{Role: messages.RoleAnchor, Gen: 1, Page: "P", Session: "A"})
+	m.Step(time.Unix(2, 0), messages.PageCovered{Role: messages.RoleAnchor, Gen: 1, Page: "P", Session: "A"})
+	var memory messages.DialogMemory
+	for i := range 64 {
+		for _, in := range []any{
+			messages.DialogOpened{Gen: 1, Session: "S", Page: "P", Frame: "P", Type: "alert", Message: strings.Repeat(string(rune('a'+i%26)), 30_000)},
+			messages.DialogClosed{Gen: 1, Session: "S", Page: "P", Frame: "P"},
+		} {
+			for _, e := range m.Step(time.Unix(2, 0), in) {
+				if to, ok := e.(dialog.ToSupervisor); ok {
+					if c, ok := to.Msg.(messages.DialogsChanged); ok {
+						memory = c.Memory
+					}
+				}
+			}
+		}
+	}
+	sum, late := 0, 0
+	for _, d := range memory.Recent {
+		sum += len(d.Message)
+	}
+	for _, d := range memory.Late {
+		late += len(d.Message)
+	}
+	if n := len(memory.Recent); n != 4 || sum > 128<<10 || memory.Recent[n-1].Message[0] != 'a'+63%26 {
+		t.Errorf("%d dialogs of the past, %d bytes", n, sum)
+	}
+	if n := len(memory.Late); n < 8 || late > 256<<10 {
+		t.Errorf("%d dialogs that a link may still tell of, %d bytes", n, late)
+	}
+}

@@ -137,9 +137,15 @@ func (m *Machine) end(now time.Time, e *entry, by messages.ClosedBy) {
 		record.Action = e.answer.action
 	}
 	// A fresh slice each time: the snapshot holds the old one.
-	keep := m.recent
+	keep, room := m.recent, maxRecentBytes-len(record.Message)
 	if len(keep) >= messages.MaxRecentDialogs {
 		keep = keep[len(keep)-messages.MaxRecentDialogs+1:]
+	}
+	for i := len(keep) - 1; i >= 0; i-- {
+		if room -= len(keep[i].Message); room < 0 {
+			keep = keep[i+1:]
+			break
+		}
 	}
 	m.recent = append(append(make([]messages.ClosedDialog, 0, len(keep)+1), keep...), record)
 	m.changed(nil, &record)

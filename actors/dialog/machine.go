@@ -197,6 +197,9 @@ func (m *Machine) effects() []Effect {
 // a stranger browser sends is cut to as many bytes times four.
 const MaxMessage = 10240
 
+// MaxMessageBytes is what is kept of one, in bytes: a character takes four at most.
+const MaxMessageBytes = 4 * MaxMessage
+
 func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 	if o.Gen <= m.lost[o.Role] {
 		return // said by a link that is gone
@@ -231,7 +234,7 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 		}
 		return false
 	}, messages.ClosedByRemote)
-	if len(o.Message) > 4*MaxMessage {
+	if len(o.Message) > MaxMessageBytes {
 		m.do(Cut{bounds.DialogText})
 	}
 	m.seq++
@@ -371,7 +374,7 @@ func (m *Machine) entries() []*entry { return append([]*entry(nil), m.open...) }
 
 // clip bounds a page's text without splitting a character.
 func clip(s string) string {
-	n := 4 * MaxMessage
+	n := MaxMessageBytes
 	if len(s) <= n {
 		return s
 	}

@@ -44,6 +44,13 @@ type seen struct {
 // link.
 const maxLate = 64
 
+// The bounds of the texts of what is remembered of dialogs that are over, in bytes: a
+// page decides how long each is. The newest is kept however long it is.
+const (
+	maxRecentBytes = 128 << 10 // of those that a snapshot shows
+	maxLateBytes   = 256 << 10 // of those that a link may still tell of
+)
+
 // looksLike are the dialogs that o could be about, oldest first.
 func (m *Machine) looksLike(o messages.SeenDialog) []seen {
 	same := func(d messages.SeenDialog) bool {
@@ -306,10 +313,22 @@ func (m *Machine) forget() {
 			return s == messages.SightDue || s == messages.SightOpened || s == messages.SightPartial || s == messages.SightUnsure
 		})
 	})
-	if n := len(m.late) - maxLate; n > 0 {
+	if n := surplus(m.late); n > 0 {
 		m.late = slices.Delete(m.late, 0, n)
 		m.do(Cut{bounds.DialogMemory})
 	}
+}
+
+// surplus is how many of the oldest are more than may be remembered.
+func surplus(late []messages.SeenDialog) int {
+	room := maxLateBytes
+	for i := len(late) - 1; i >= 0; i-- {
+		room -= len(late[i].Message)
+		if n := len(late) - i; n > maxLate || n > 1 && room < 0 {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 // linkGone forgets what a link was going to tell and takes its ways away.

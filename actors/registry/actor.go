@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/anthdm/hollywood/actor"
@@ -65,6 +66,13 @@ func (p Ping) Refuse(err error) bool {
 
 type sweepDue struct{}
 
+// shortenAfter is how long those who watched a task have to read how it ended, before
+// no more is kept of it than that.
+const shortenAfter = 30 * time.Second
+
+// shortenDue says that this time is over.
+type shortenDue struct{ board *supervisor.Board }
+
 // measured is a [Measured] on its way, so that the shell notes its arrival.
 type measured struct{ sample pressure.Sample }
 
@@ -116,9 +124,14 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 		a.step(c, Measured{msg.sample})
 	case supervisor.PagesLeft:
 		a.pagesLeft(c, msg)
+	case shortenDue:
+		msg.board.Shorten()
 	case guard.Exited:
 		id := messages.TaskID(msg.Key)
 		gen := a.gens[id]
+		if b := a.cfg.Directory.Board(id); b != nil {
+			c.After("shorten/"+strconv.FormatUint(gen, 10), shortenAfter, shortenDue{b})
+		}
 		delete(a.pids, id)
 		delete(a.gens, id)
 		var err error

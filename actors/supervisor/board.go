@@ -57,12 +57,6 @@ type Session struct {
 	Poisoned bool
 }
 
-// maxEvents bounds what a watcher that was away can catch up on.
-const maxEvents = 512
-
-// startEvents is how many events a task tells of on its way to being active, about.
-const startEvents = 16
-
 // Board is where a task's state is read. It outlives the task's supervisor,
 // so that the end of a task can be read too. Safe for concurrent use.
 type Board struct {
@@ -76,9 +70,7 @@ type Board struct {
 	spec *messages.TaskSpec // as the task was started; never written
 
 	mu      sync.Mutex
-	events  []record      // round and round once there are maxEvents
-	oldest  int           // of events
-	dropped uint64        // version of the newest event that was let go
+	history history
 	wait    chan struct{} // closed by the next publish; nil when nobody waits
 }
 
@@ -138,14 +130,12 @@ func (b *Board) IdleFor(now time.Time) time.Duration {
 func (b *Board) publish(v *View, p Publish) {
 	b.mu.Lock()
 	b.view.Store(v)
-	if all := len(b.events) + len(p.Errors) + len(p.Events); all <= startEvents && all > cap(b.events) {
-		b.events = append(make([]record, 0, all), b.events...) // as much as there is, for a task that idles
-	}
+	b.history.expect(len(p.Errors) + len(p.Events))
 	for i, e := range p.Errors {
-		b.keepLocked(errorRecord(p.Before+uint64(i)+1, p.At, e))
+		b.history.add(errorRecord(p.Before+uint64(i)+1, p.At, e))
 	}
 	for i := range p.Events {
-		b.keepLocked(recordOf(&p.Events[i]))
+		b.history.add(recordOf(&p.Events[i]))
 	}
 	wait := b.wait
 	b.wait = nil
@@ -163,14 +153,13 @@ func (b *Board) publish(v *View, p Publish) {
 	}
 }
 
-func (b *Board) keepLocked(r record) {
-	if len(b.events) < maxEvents {
-		b.events = append(b.events, r)
-		return
+// Shorten drops all but the last events of a task that has ended. A watcher that has not read them gets a reset.
+func (b *Board) Shorten() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.View().Snapshot.Active {
+		b.history.end()
 	}
-	b.dropped = b.events[b.oldest].version
-	b.events[b.oldest] = r
-	b.oldest = (b.oldest + 1) % maxEvents
 }
 
 // After returns the events after version, and a channel that is closed when
@@ -183,20 +172,12 @@ func (b *Board) After(version uint64) ([]messages.Event, <-chan struct{}) {
 		b.wait = make(chan struct{})
 	}
 	snap := b.view.Load().Snapshot
-	if version < b.dropped || version > snap.Version {
+	if version < b.history.dropped || version > snap.Version {
 		return []messages.Event{{
 			Type: messages.EventReset, TaskID: snap.TaskID, Version: snap.Version, At: messages.SecondsOf(time.Now()), Snapshot: snap,
 		}}, b.wait
 	}
-	newer := 0
-	for newer < len(b.events) && b.eventLocked(newer+1).version > version {
-		newer++
-	}
-	events := make([]messages.Event, 0, newer)
-	for ; newer > 0; newer-- {
-		events = append(events, b.eventLocked(newer).event(snap.TaskID))
-	}
-	return events, b.wait
+	return b.history.after(version, snap.TaskID), b.wait
 }
 
 // Changed is closed once the task's version is another than version.
@@ -217,11 +198,6 @@ var closed = func() <-chan struct{} {
 	close(c)
 	return c
 }()
-
-// eventLocked is the n-th event from the end.
-func (b *Board) eventLocked(n int) *record {
-	return &b.events[(b.oldest+len(b.events)-n)%len(b.events)]
-}
 
 // Acknowledge turns a lost task into a stopped one. Only for a task without a
 // supervisor.

@@ -83,3 +83,53 @@ func (r *record) event(id messages.TaskID) messages.Event {
 	}
 	return e
 }
+
+// recordBytes is what a record takes besides its texts, about.
+const recordBytes = 256
+
+// size is what a record keeps in memory, about. Texts that several events share count
+// for each: the event that is kept longest keeps them.
+func (r *record) size() int {
+	switch what := r.what.(type) {
+	case *messages.FrameTree:
+		return recordBytes + treeSize(what)
+	case *messages.ConsoleError:
+		return recordBytes + len(what.Text) + len(what.URL)
+	case *messages.Page:
+		return recordBytes + len(what.URL) + len(what.Title)
+	case *messages.Connection:
+		return recordBytes + len(what.LastError) + len(what.Endpoint)
+	case *messages.Dialog:
+		return recordBytes + dialogSize(what)
+	case *messages.ClosedDialog:
+		return recordBytes + len(what.Message)
+	case *messages.Event:
+		n := 2*recordBytes + len(what.Reason)
+		if what.Page != nil {
+			n += len(what.Page.URL) + len(what.Page.Title)
+		}
+		if what.Dialog != nil {
+			n += dialogSize(what.Dialog)
+		}
+		if what.Closed != nil {
+			n += len(what.Closed.Message)
+		}
+		if what.FrameTree != nil {
+			n += treeSize(what.FrameTree)
+		}
+		return n
+	}
+	return recordBytes
+}
+
+func dialogSize(d *messages.Dialog) int {
+	return len(d.Message) + len(d.DefaultPrompt) + len(d.FrameURL)
+}
+
+func treeSize(t *messages.FrameTree) int {
+	n := len(t.Top.URL) + len(t.Top.Origin)
+	for i := range t.Children {
+		n += recordBytes + len(t.Children[i].URL) + len(t.Children[i].Origin)
+	}
+	return n
+}
