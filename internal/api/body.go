@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"holdfast/internal/bounds"
 	"holdfast/messages"
 )
 
@@ -20,10 +21,13 @@ const (
 // read decodes the body into v. An empty body leaves v alone where that is
 // allowed.
 func (c *call) read(w http.ResponseWriter, v any, limit int64, emptyOK bool) error {
+	if err := c.takeBody(limit); err != nil {
+		return err
+	}
 	if counting, ok := w.(*response); ok {
 		w = counting.ResponseWriter // the server's own, which then closes a connection with too much on it
 	}
-	in := bufio.NewReader(bodyReader{http.MaxBytesReader(w, c.Body, limit), limit, c})
+	in := bufio.NewReader(&bodyReader{r: http.MaxBytesReader(w, c.Body, limit), limit: limit, call: c})
 	if _, err := in.Peek(1); errors.Is(err, io.EOF) {
 		if !emptyOK {
 			return messages.Errorf(messages.CodeInvalidArgument, "the body is missing")
@@ -40,15 +44,53 @@ func (c *call) read(w http.ResponseWriter, v any, limit int64, emptyOK bool) err
 	return nil
 }
 
+// bodyStep is how much of a body that does not say its length is taken at a time.
+const bodyStep = 4 << 20
+
+// takeBody takes a large body's place in the bound that all bodies have together,
+// before any of it is read. One that does not say its length takes it as it comes.
+func (c *call) takeBody(limit int64) error {
+	if c.ContentLength <= bodyUncounted {
+		return nil
+	}
+	return c.takeBytes(min(c.ContentLength, limit)) // what is beyond is not read
+}
+
+func (c *call) takeBytes(n int64) error {
+	release, ok := c.handler.bodies.take(c.scope, n)
+	if !ok {
+		c.handler.cfg.Observer.Cut(bounds.HTTPBodies)
+		return messages.Errorf(messages.CodeLimitReached, "too many large bodies are being received; send this one again in a moment")
+	}
+	before := c.release
+	c.release = func() {
+		release()
+		if before != nil {
+			before()
+		}
+	}
+	return nil
+}
+
 // bodyReader turns the ways a body fails into the contract's codes.
 type bodyReader struct {
 	r     io.Reader
 	limit int64
 	call  *call
+
+	read, taken int64 // of a body that does not say its length
 }
 
-func (b bodyReader) Read(p []byte) (int, error) {
+func (b *bodyReader) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
+	if b.call.ContentLength < 0 {
+		if b.read += int64(n); b.read > b.taken+bodyUncounted {
+			if err := b.call.takeBytes(bodyStep); err != nil {
+				return 0, err
+			}
+			b.taken += bodyStep
+		}
+	}
 	var tooLarge *http.MaxBytesError
 	switch {
 	case err == nil, errors.Is(err, io.EOF):

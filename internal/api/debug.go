@@ -1,8 +1,10 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/pprof"
+	"strconv"
 )
 
 // DebugHandler serves /debug/pprof/ and nothing else, for a listener that only
@@ -20,17 +22,29 @@ func DebugHandler() http.Handler {
 	names := newHosts(nil)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		head := w.Header()
-		head.Set("Cache-Control", "no-store")
-		head.Set("X-Content-Type-Options", "nosniff")
 		head.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+		protect(w)
+		r.Body = http.MaxBytesReader(w, r.Body, maxSymbols)
 		if err := names.check(r); err != nil {
 			http.Error(w, err.Message, http.StatusForbidden)
 			return
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, maxSymbols)
+		if isCrossSite(r) {
+			http.Error(w, "requests of other sites' pages are refused", http.StatusForbidden)
+			return
+		}
+		if s := r.URL.Query().Get("seconds"); s != "" {
+			if n, err := strconv.ParseFloat(s, 64); err != nil || !(n >= 0 && n <= maxProfile) {
+				http.Error(w, fmt.Sprintf("seconds must be 0 to %d", maxProfile), http.StatusBadRequest)
+				return
+			}
+		}
 		mux.ServeHTTP(w, r)
 	})
 }
+
+// maxProfile is how long a profile may take, in seconds.
+const maxProfile = 60
 
 // maxSymbols bounds the addresses that pprof asks the names of, in bytes.
 const maxSymbols = 1 << 20

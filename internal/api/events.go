@@ -64,11 +64,10 @@ func (h *Handler) events(w http.ResponseWriter, c *call) error {
 // openStream takes one of the streams there may be. The context ends with the
 // caller or the node; release gives the stream back.
 func (h *Handler) openStream(c *call) (ctx context.Context, release func(), err error) {
-	select {
-	case h.streams <- struct{}{}:
-	default:
+	giveBack, ok := h.streams.take(c.scope, 1)
+	if !ok {
 		h.cfg.Observer.Cut(bounds.EventStreams)
-		return nil, nil, messages.Errorf(messages.CodeLimitReached, "%d event streams are open already", cap(h.streams))
+		return nil, nil, messages.Errorf(messages.CodeLimitReached, "too many event streams are open: of %d a task's token has %d and a tenant's %d", h.streams.all, h.streams.task, h.streams.tenant)
 	}
 	ctx, cancel := context.WithCancel(c.Context())
 	if end := c.scope.Ends(); !end.IsZero() {
@@ -80,7 +79,7 @@ func (h *Handler) openStream(c *call) (ctx context.Context, release func(), err 
 		h.cfg.Observer.StreamClosed()
 		stop()
 		cancel()
-		<-h.streams
+		giveBack()
 	}, nil
 }
 

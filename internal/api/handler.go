@@ -29,7 +29,8 @@ type Handler struct {
 	mux     *http.ServeMux
 	calls   calls
 	codes   loginCodes
-	streams chan struct{} // one element per open event stream
+	streams shares // event streams
+	bodies  shares // bytes of large bodies
 	started time.Time
 	tracer  trace.Tracer    // nil where nobody traces
 	closing context.Context // ends when event streams are to end
@@ -39,13 +40,16 @@ type Handler struct {
 // call is one request that has passed the gate.
 type call struct {
 	*http.Request
-	route *route
-	scope token.Scope
-	id    messages.TaskID // where the route names a task
-	query url.Values
-	ctl   *http.ResponseController
+	handler *Handler
+	route   *route
+	scope   token.Scope
+	id      messages.TaskID // where the route names a task
+	query   url.Values
+	ctl     *http.ResponseController
 	// tooLarge says that the body was.
 	tooLarge bool
+	// release gives back what the body has taken of the common bound; nil for small ones.
+	release func()
 }
 
 // New returns a handler for the node.
@@ -57,7 +61,8 @@ func New(cfg Config) (*Handler, error) {
 	h := &Handler{
 		cfg:     cfg,
 		hosts:   newHosts(cfg.AllowHosts),
-		streams: make(chan struct{}, cfg.MaxStreams),
+		streams: shares{all: int64(cfg.MaxStreams), kept: int64(min(adminStreams, cfg.MaxStreams/4)), task: taskStreams, tenant: tenantStreams},
+		bodies:  shares{all: maxBodyBytes, kept: adminBodyBytes, task: taskBodies, tenant: tenantBodies},
 		started: time.Now(),
 	}
 	if cfg.TracerProvider != nil {
@@ -84,7 +89,7 @@ func (h *Handler) CloseStreams() { h.close() }
 // here.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	c := &call{Request: r, route: &unknown, ctl: http.NewResponseController(w)}
+	c := &call{Request: r, handler: h, route: &unknown, ctl: http.NewResponseController(w)}
 	out := &response{ResponseWriter: w}
 	defer func() {
 		// The path is the caller's text and the query may hold a token: the
@@ -118,6 +123,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h.tracer != nil {
 		defer h.traced(out, c)()
 	}
+	defer func() {
+		if c.release != nil {
+			c.release()
+		}
+	}()
 	if err := c.route.serve(h, out, c); err != nil {
 		h.fail(out, c, err)
 	}

@@ -55,6 +55,10 @@ func (h *Handler) pressure(w http.ResponseWriter, c *call) error {
 }
 
 func (h *Handler) metrics(w http.ResponseWriter, c *call) error {
+	if isCrossSite(c.Request) {
+		return messages.Errorf(messages.CodeForbidden, "requests of other sites' pages are refused")
+	}
+	protect(w)
 	serveMetrics(w, c.Request, h.cfg.Metrics, h.cfg.WriteTimeout)
 	return nil
 }
