@@ -160,6 +160,9 @@ func (h *Handler) pass(w http.ResponseWriter, c *call) error {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="holdfast"`)
 			return err
 		}
+		if v := visitorOf(c.Context()); v != nil {
+			v.trust()
+		}
 		if !c.scope.Admin() {
 			c.Request = c.WithContext(messages.WithCaller(c.Context(), c.scope.Caller()))
 		}

@@ -8,10 +8,8 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
-	"holdfast/internal/bounds"
 	"holdfast/internal/redact"
 )
 
@@ -23,8 +21,18 @@ const maxHeader = 32 << 10
 // belong to a single route. A [Handler]'s event streams end when the server
 // shuts down. Use it with [Limit] around its listener.
 func NewServer(handler http.Handler, logger *slog.Logger) *http.Server {
+	h, hasTokens := handler.(*Handler)
+	hasTokens = hasTokens && !h.cfg.Token.IsZero()
 	s := &http.Server{
-		Handler: handler,
+		Handler: atWork(handler),
+		// What is accepted by [Limit] is known by what it does.
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			if c, ok := c.(*visitor); ok {
+				c.enter(hasTokens)
+				ctx = context.WithValue(ctx, visitorKey{}, c)
+			}
+			return ctx
+		},
 		// No ReadTimeout and no WriteTimeout: they would cut a stream and a
 		// slow navigation. Bodies and writes have deadlines of their own.
 		ReadHeaderTimeout: 5 * time.Second,
@@ -44,47 +52,6 @@ type serverLog struct{ *slog.Logger }
 func (l serverLog) Write(b []byte) (int, error) {
 	l.LogAttrs(context.Background(), slog.LevelDebug, "http server", slog.String("said", redact.Text(strings.TrimSpace(string(b)))))
 	return len(b), nil
-}
-
-// Limit closes what is accepted while n connections are open, and tells o, which
-// may be nil. It refuses instead of waiting, so that a caller learns at once.
-func Limit(l net.Listener, n int, o Observer) net.Listener {
-	if o == nil {
-		o = deaf{}
-	}
-	return &limited{Listener: l, free: make(chan struct{}, n), observer: o}
-}
-
-type limited struct {
-	net.Listener
-	free     chan struct{}
-	observer Observer
-}
-
-func (l *limited) Accept() (net.Conn, error) {
-	for {
-		conn, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		select {
-		case l.free <- struct{}{}:
-			return &counted{Conn: conn, done: sync.OnceFunc(func() { <-l.free })}, nil
-		default:
-			l.observer.Cut(bounds.HTTPConnections)
-			conn.Close()
-		}
-	}
-}
-
-type counted struct {
-	net.Conn
-	done func()
-}
-
-func (c *counted) Close() error {
-	defer c.done()
-	return c.Conn.Close()
 }
 
 // Shutdown ends the server: no new request, event streams closed, and what
