@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"holdfast"
 	"holdfast/chaos"
 	"holdfast/messages"
 )
@@ -189,5 +190,47 @@ func TestContextsOfTwoTasks(t *testing.T) {
 			w.Errorf("sent %s, want context %s", sent, mine)
 		}
 		w.want(messages.CodeForbidden, permissions(`{"permissions":[],"browserContextId":"`+foreign+`"}`))
+	})
+}
+
+// A task that a scoped token has started has no page of another task, though its
+// scope is the whole browser.
+func TestScopedTasksLeavePagesOfOthers(t *testing.T) {
+	t.Parallel()
+	scoped := func(w *world, spec messages.TaskSpec) (*messages.Snapshot, error) {
+		snap, _, err := w.node.GetOrStart(messages.WithCaller(w.ctx, messages.Caller{IsScoped: true, Tenant: "acme"}), "acme:all", spec)
+		return snap, err
+	}
+	allow := func(c *holdfast.Config) { c.Egress.CDPHosts = []string{"127.0.0.1"} }
+	inWorldWith(t, "those that come later", chaos.Options{Pages: 1}, allow, func(w *world) {
+		spec := w.spec()
+		spec.Scope = messages.ScopeBrowser
+		if _, err := scoped(w, spec); err != nil {
+			w.Fatal(err)
+		}
+		s := w.start("other", own)
+		w.b.OpenPopup(messages.FrameID(s.PageTargetID), "http://a.test/")
+		w.b.DropConnections()
+		time.Sleep(time.Minute)
+		if pages := w.snapshot("acme:all").Pages; len(pages) != 1 {
+			w.Errorf("it has %+v", pages)
+		}
+		if pages := w.snapshot("other").Pages; len(pages) != 2 {
+			w.Errorf("the other has %+v", pages)
+		}
+		_, err := w.node.CDP(w.ctx, "acme:all", messages.CDPRequest{
+			Method: "Target.getTargetInfo", Params: json.RawMessage(`{"targetId":"` + string(s.PageTargetID) + `"}`),
+		})
+		w.want(messages.CodeTargetForeign, err)
+	})
+	inWorldWith(t, "and one that is named", chaos.Options{Pages: 1}, allow, func(w *world) {
+		spec := w.spec()
+		s := w.start("other", own)
+		spec.Scope = messages.ScopeBrowser
+		_, err := scoped(w, spec)
+		w.want(messages.CodeForbidden, err)
+		spec.Scope, spec.TargetID = messages.ScopeTarget, s.PageTargetID
+		_, err = scoped(w, spec)
+		w.want(messages.CodeTargetForeign, err)
 	})
 }

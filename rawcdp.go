@@ -65,7 +65,7 @@ func (c rawCall) checkNamed(ctx context.Context, r rawcdp.Ruling) error {
 			return err
 		}
 	}
-	if r.HasWindow && c.view.Scope != messages.ScopeBrowser {
+	if r.HasWindow && !c.hasAll(ctx) {
 		return c.ownWindow(r.Window)
 	}
 	return nil
@@ -229,7 +229,7 @@ func (c rawCall) frameSession() (supervisor.Session, error) {
 
 // ownTarget refuses a target that is not the task's, pages and frames alike.
 func (c rawCall) ownTarget(ctx context.Context, t messages.TargetID) error {
-	if c.view.Scope == messages.ScopeBrowser {
+	if c.hasAll(ctx) {
 		return nil
 	}
 	for _, s := range c.view.Sessions.All() {
@@ -245,4 +245,10 @@ func (c rawCall) checkPage(ctx context.Context, t messages.TargetID) error {
 	ctx, cancel := context.WithTimeout(ctx, c.req.Timeout())
 	defer cancel()
 	return c.node.checkPage(ctx, c.view, t)
+}
+
+// hasAll says whether every target of the browser is the task's. With a token for
+// a task or a tenant only what is attached is.
+func (c rawCall) hasAll(ctx context.Context) bool {
+	return c.view.Scope == messages.ScopeBrowser && !c.view.IsRestricted && !messages.CallerOf(ctx).IsScoped
 }

@@ -150,7 +150,7 @@ func (c rawCall) getTargets(ctx context.Context) (json.RawMessage, error) {
 		params = chromesOwnFilter
 	}
 	result, err := c.view.Browser.Call(ctx, c.req.Method, params, c.req.Timeout())
-	if err != nil || c.view.Scope == messages.ScopeBrowser {
+	if err != nil || c.hasAll(ctx) {
 		return result, err
 	}
 	var all struct {

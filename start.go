@@ -57,12 +57,15 @@ func (n *Node) getOrStart(ctx context.Context, id messages.TaskID, spec messages
 	if err := n.checkStart(ctx, spec); err != nil {
 		return nil, false, err
 	}
+	if spec.Scope == messages.ScopeTarget && n.owners.Elsewhere(spec.TargetID, id) {
+		return nil, false, messages.Errorf(messages.CodeTargetForeign, "target %s is another task's", spec.TargetID)
+	}
 	n.restrict(ctx, id)
 	if b := n.directory.Board(id); b != nil {
 		defer b.Use()()
 	}
 	spec.Labels = maps.Clone(spec.Labels) // snapshots will share it
-	v, err := n.askToStart(ctx, messages.StartTask{ID: id, Spec: spec, Ticket: n.tickets.Add(1)})
+	v, err := n.askToStart(ctx, messages.StartTask{ID: id, Spec: spec, Caller: messages.CallerOf(ctx), Ticket: n.tickets.Add(1)})
 	if err != nil {
 		return nil, false, err
 	}

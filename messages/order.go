@@ -238,6 +238,8 @@ type (
 	StartTask struct {
 		ID   TaskID
 		Spec TaskSpec
+		// Caller is who asks; the zero value may ask for all.
+		Caller Caller
 		// Ticket tells one call from another, for AbandonStart.
 		Ticket uint64
 		// Admitted is called once the start does not wait for a place any more; nil

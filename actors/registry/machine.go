@@ -146,6 +146,11 @@ func (m *Machine) start(now time.Time, o messages.StartTask) {
 	if !m.override.IsZero() {
 		asked.CDPURL, asked.Launch = m.override, nil
 	}
+	if err := m.permit(o, asked); err != nil {
+		m.do(Admit{o.Admitted})
+		m.do(Answer{To: o.Reply, Err: err})
+		return
+	}
 	t := m.tasks[o.ID]
 	if t == nil {
 		m.enter(now, o, asked)

@@ -21,6 +21,9 @@ type AnchorConfig struct {
 	Left []messages.TargetID
 	// Elsewhere says whether a page is another task's of this node.
 	Elsewhere func(messages.TargetID) bool
+	// Foreign says which pages are left alone though the scope is browser. Nil is
+	// none.
+	Foreign func(messages.TargetInfo) bool
 	// Ended are the tasks of this node that have ended on a page.
 	Ended func(messages.TargetID) []SiblingLeft
 	// Context is the task's browser context; "" is the browser's own.
@@ -291,7 +294,7 @@ func (m *AnchorMachine) ours(a messages.TargetAttached) bool {
 		few.Put(&m.seen, a.Info.ID, true)
 		return false
 	}
-	return m.cfg.Scope == messages.ScopeBrowser || m.owned.At(a.Info.ID) || a.Info.Opener != "" && m.owned.At(a.Info.Opener)
+	return m.cfg.Scope == messages.ScopeBrowser && (m.cfg.Foreign == nil || !m.cfg.Foreign(a.Info)) || m.owned.At(a.Info.ID) || a.Info.Opener != "" && m.owned.At(a.Info.Opener)
 }
 
 func (m *AnchorMachine) targetAttached(a messages.TargetAttached) {

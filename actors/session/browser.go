@@ -85,6 +85,9 @@ func (b *Browser) step(c *guard.Context, in any) {
 		case Command:
 			command(c, b.mux.Load(), "", e)
 		case ToSupervisor:
+			if i, ok := e.Msg.(messages.Isolated); ok && i.Context != "" && b.machine.cfg.Claim != nil {
+				b.machine.cfg.Claim(i.Context)
+			}
 			c.Send(b.supervisor, e.Msg)
 		case Arm:
 			c.After(e.Name, e.After, TimerFired{e.Name})

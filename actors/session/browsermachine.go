@@ -22,6 +22,11 @@ type BrowserConfig struct {
 	// Elsewhere says whether a page is another task's of this node. Nil is
 	// no.
 	Elsewhere func(messages.TargetID) bool
+	// Foreign says which pages are left alone though the scope is browser. Nil is
+	// none.
+	Foreign func(messages.TargetInfo) bool
+	// Claim is told of a browser context before anything is in it. Nil is allowed.
+	Claim func(context string)
 	// Isolation is what the spec says of browser contexts, and Context the one that
 	// an earlier link has made for the task.
 	Isolation messages.Isolation

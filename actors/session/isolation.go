@@ -49,6 +49,7 @@ func (m *BrowserMachine) versionKnown(r Replied) {
 	case m.leaving:
 		m.isolation.asking = false
 		m.oneLeft()
+	case messages.CodeOf(r.Err) == messages.CodeUpstreamUnavailable: // the link has ended
 	case r.Err != nil || json.Unmarshal(r.Result, &v) != nil:
 		m.share(messages.IsolationOffRefused)
 	case strings.Contains(v.Product, "Headless") || strings.Contains(v.Agent, "HeadlessChrome"):
@@ -78,6 +79,7 @@ func (m *BrowserMachine) contextMade(r Replied) {
 			m.isolation.context = res.ID
 		}
 		m.oneLeft()
+	case messages.CodeOf(err) == messages.CodeUpstreamUnavailable: // the link has ended
 	case err == nil:
 		m.isolation.made = true
 		m.isolated(messages.Isolated{Context: clip(res.ID, maxID)})

@@ -13,7 +13,8 @@ import (
 // remembers which tasks have ended on a page, for who comes to it later. Safe for
 // concurrent use.
 type Owners struct {
-	pages sync.Map // messages.TargetID → messages.TaskID
+	pages    sync.Map // messages.TargetID → messages.TaskID
+	contexts sync.Map // the id of a browser context → messages.TaskID
 
 	mu   sync.Mutex
 	left []SiblingLeft // newest last
@@ -58,4 +59,19 @@ func (o *Owners) Release(page messages.TargetID, task messages.TaskID) {
 func (o *Owners) Elsewhere(page messages.TargetID, task messages.TaskID) bool {
 	owner, ok := o.pages.Load(page)
 	return ok && owner != task
+}
+
+// ClaimContext says that a browser context is a task's.
+func (o *Owners) ClaimContext(context string, task messages.TaskID) { o.contexts.Store(context, task) }
+
+// ReleaseContext says that a browser context is the task's no longer.
+func (o *Owners) ReleaseContext(context string, task messages.TaskID) {
+	o.contexts.CompareAndDelete(context, task)
+}
+
+// Foreign says whether a target is another task's: by its id, by what has opened it,
+// or by the browser context it is in.
+func (o *Owners) Foreign(t messages.TargetInfo, task messages.TaskID) bool {
+	owner, ok := o.contexts.Load(t.Context)
+	return ok && owner != task || o.Elsewhere(t.ID, task) || t.Opener != "" && o.Elsewhere(t.Opener, task)
 }

@@ -81,7 +81,7 @@ func (m *BrowserMachine) decide() {
 			m.letGo(a)
 		case m.stillOpen():
 			m.undecided = append(m.undecided, a)
-		case m.cfg.Scope == messages.ScopeBrowser:
+		case m.cfg.Scope == messages.ScopeBrowser && (m.cfg.Foreign == nil || !m.cfg.Foreign(a.Info)):
 			m.adopt(a)
 		default:
 			m.letGo(a)

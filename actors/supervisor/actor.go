@@ -190,6 +190,7 @@ func (a *Actor) Terminate(c *guard.Context, r guard.Reason) {
 	for _, page := range a.machine.owned() {
 		a.cfg.Owners.Release(page, a.cfg.ID)
 	}
+	a.cfg.Owners.ReleaseContext(a.machine.context, a.cfg.ID)
 	a.orders.SettleAll()
 }
 

@@ -119,7 +119,7 @@ func (a *Actor) factory(id string) guard.Child {
 		a.gen++
 		cfg := session.BrowserConfig{
 			Gen: a.gen, Scope: a.cfg.Spec.Scope, Target: a.machine.target, Owned: a.machine.owned(),
-			Elsewhere: a.elsewhere, Isolation: a.cfg.Spec.Isolation, Context: a.machine.context, Bridge: a.machine.linkBridge(),
+			Elsewhere: a.elsewhere, Foreign: a.foreign(), Claim: a.claimContext, Isolation: a.cfg.Spec.Isolation, Context: a.machine.context, Bridge: a.machine.linkBridge(),
 		}
 		return guard.Child{Kind: "browser", New: func() guard.Behavior {
 			return session.NewBrowser(cfg, a.connect, a.self, a.wanted)
@@ -128,7 +128,7 @@ func (a *Actor) factory(id string) guard.Child {
 		a.anchors++
 		cfg := session.AnchorConfig{
 			Gen: a.anchors, Scope: a.cfg.Spec.Scope, Owned: a.machine.owned(), Left: a.machine.forbidden(),
-			Context: a.machine.context, Elsewhere: a.elsewhere, Ended: a.cfg.Owners.Left, Alone: a.mux == nil, Native: a.machine.keptNative(), Bridge: a.machine.sessionBridge(),
+			Context: a.machine.context, Elsewhere: a.elsewhere, Foreign: a.foreign(), Ended: a.cfg.Owners.Left, Alone: a.mux == nil, Native: a.machine.keptNative(), Bridge: a.machine.sessionBridge(),
 		}
 		peers := a.peers()
 		return guard.Child{Kind: "anchor", New: func() guard.Behavior {
@@ -146,6 +146,17 @@ func (a *Actor) factory(id string) guard.Child {
 		}}
 	}
 }
+
+// foreign is what a task may not have that a task's or a tenant's token has started,
+// whatever its scope says.
+func (a *Actor) foreign() func(messages.TargetInfo) bool {
+	if !a.cfg.Spec.IsRestricted {
+		return nil
+	}
+	return func(t messages.TargetInfo) bool { return a.cfg.Owners.Foreign(t, a.cfg.ID) }
+}
+
+func (a *Actor) claimContext(context string) { a.cfg.Owners.ClaimContext(context, a.cfg.ID) }
 
 func (a *Actor) elsewhere(t messages.TargetID) bool { return a.cfg.Owners.Elsewhere(t, a.cfg.ID) }
 
