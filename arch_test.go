@@ -86,7 +86,7 @@ var impure = []string{"context", "sync", "sync/atomic", "math/rand", "math/rand/
 // theirs decides, and has to be pure.
 var shells = map[string]bool{
 	"actors/session/actor.go": true, "actors/session/browser.go": true, "actors/session/port.go": true,
-	"actors/session/anchor.go": true, "actors/session/link.go": true, "actors/session/owners.go": true,
+	"actors/session/anchor.go": true, "actors/session/link.go": true, "actors/session/owners.go": true, "actors/session/asking.go": true,
 	"actors/session/intake.go":   true,
 	"actors/dialog/actor.go":     true,
 	"actors/frame/actor.go":      true,

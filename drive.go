@@ -89,9 +89,25 @@ func (n *Node) navigate(ctx context.Context, id messages.TaskID, r messages.Navi
 		if err == nil {
 			res = arrived.(messages.NavigateResult)
 		}
-		return err
+		return lateElsewhere(b.View(), r.TargetID, err)
 	})
 	return res, err
+}
+
+// lateElsewhere says what a page waits for that has not loaded in time: a frame of it may
+// be in a renderer that a dialog of another task holds (C59).
+func lateElsewhere(v *supervisor.View, page messages.TargetID, err error) error {
+	if page == "" {
+		page = v.Snapshot.PageTargetID
+	}
+	if messages.CodeOf(err) == messages.CodeDeadline {
+		for _, p := range v.Snapshot.Pages {
+			if p.TargetID == page && p.PageState == messages.PageBlockedElsewhere {
+				return session.BlockedElsewhere()
+			}
+		}
+	}
+	return err
 }
 
 // CDP runs one raw command on the task's own connection and returns Chrome's
@@ -166,7 +182,7 @@ func admit(s supervisor.Session, method string) error {
 		return session.BlockedByDialog(s.Paused)
 	case s.State == messages.PageCrashed:
 		stopped = !session.WorksWhenCrashed(method)
-	case len(s.Blocking) > 0, s.State == messages.PageDialogUnreachable:
+	case len(s.Blocking) > 0, s.State == messages.PageDialogUnreachable, s.State == messages.PageDialog, s.State == messages.PageBlockedElsewhere:
 		stopped = session.NeedsRenderer(method)
 	case s.State == messages.PageHung:
 		stopped = !session.WorksWhenHung(method)
@@ -181,7 +197,7 @@ func admit(s supervisor.Session, method string) error {
 // answer: the caller that has it must not be told that the page does not answer.
 func refuted(s supervisor.Session) supervisor.Session {
 	switch s.State {
-	case messages.PageHung, messages.PageDialogUnreachable:
+	case messages.PageHung, messages.PageDialogUnreachable, messages.PageDialog, messages.PageBlockedElsewhere:
 		if s.Port.LivedSince(s.Since) {
 			s.State = messages.PageOK
 		}
@@ -202,6 +218,10 @@ func condition(s supervisor.Session) error {
 		return session.BlockedByDialog(s.Blocking)
 	case len(s.Paused) > 0:
 		return session.BlockedByDialog(s.Paused)
+	case s.State == messages.PageDialog:
+		return session.BlockedByDialog(s.Shared)
+	case s.State == messages.PageBlockedElsewhere:
+		return session.BlockedElsewhere()
 	case s.State == messages.PageHung && s.Stranded:
 		return session.Stranded()
 	case s.State == messages.PageHung:

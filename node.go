@@ -50,6 +50,7 @@ type Node struct {
 	stats     transport.Stats
 	ration    *transport.Ration
 	owners    session.Owners
+	asking    session.Asking
 	starts    heap.Starts
 	traces    *traces       // nil where nobody traces
 	bounds    bounds.Counts // what was cut off, wherever
@@ -143,7 +144,7 @@ func (n *Node) supervisor(c supervisor.Config) supervisor.Config {
 	}
 	c.Resynced = n.metrics.FramesResynced
 	c.Bounds, c.Log, c.Observe = &n.bounds, n.log, n.metrics.Observe
-	c.Owners = &n.owners
+	c.Owners, c.Asking = &n.owners, &n.asking
 	id, isRestricted := c.ID, c.Spec.IsRestricted
 	c.Dial = n.dial
 	if isRestricted && c.Spec.Launch == nil && n.cfg.CDPURLOverride.IsZero() {

@@ -82,6 +82,10 @@ type (
 		Paused bool
 	}
 
+	// SharedDialogs tells a session that dialogs of other pages of the task are open in
+	// its renderer, which they keep from answering (C59).
+	SharedDialogs struct{ Dialogs []Dialog }
+
 	// Navigate drives a page. The reply is a NavigateResult.
 	Navigate struct {
 		Request NavigateRequest

@@ -34,6 +34,9 @@ const (
 	PageCrashed           PageState = "crashed"
 	PageHung              PageState = "hung"
 	PagePaused            PageState = "paused"
+	// PageBlockedElsewhere is a page whose renderer waits for a dialog that is not the
+	// task's: of another task, or of another client (C59). It comes back by itself.
+	PageBlockedElsewhere PageState = "blocked_elsewhere"
 )
 
 // LinkState is the state of one upstream connection.

@@ -36,10 +36,10 @@ var cdpTraffic = [][]string{
 	{"out", legUpstream, "command"}, {"in", legUpstream, "reply"}, {"in", legUpstream, "event"}, {"in", legUpstream, other},
 }
 
-// wedges are the states of a page that cannot answer: the failures between the
-// two that are none.
+// wedges are the states of a page that cannot answer: first those that are no
+// failures of the page.
 var wedges = []messages.PageState{
-	messages.PageDialog, messages.PageDialogUnreachable, messages.PageCrashed, messages.PageHung, messages.PagePaused,
+	messages.PageDialog, messages.PageBlockedElsewhere, messages.PagePaused, messages.PageDialogUnreachable, messages.PageCrashed, messages.PageHung,
 }
 
 // The values of labels, all present from the start. A list that ends with other
@@ -61,7 +61,7 @@ var (
 	wedgeCauses = label{"cause", stringsOf(wedges)}
 	// A dialog is no failure of its page and has metrics of its own; who pauses a
 	// page is debugging it.
-	failures       = label{"cause", stringsOf(wedges[1 : len(wedges)-1])}
+	failures       = label{"cause", stringsOf(wedges[3:])}
 	recoverActions = label{"action", stringsOf(messages.RecoverActions())}
 	okFailed       = label{"result", []string{resultOK, resultFailed}}
 

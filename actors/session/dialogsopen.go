@@ -40,6 +40,24 @@ func (m *Machine) dialogsOpen(now time.Time, o messages.DialogsOpen) {
 	}
 }
 
+// sharedDialogs ends what waits for a renderer that a dialog of another page of the task
+// holds. One of the page's own would have been told of.
+func (m *Machine) sharedDialogs(now time.Time, o messages.SharedDialogs) {
+	if !m.orphan {
+		return // it has answered meanwhile
+	}
+	if m.cfg.IsPage {
+		m.endNavigations(BlockedByDialog(o.Dialogs))
+	}
+	m.do(Interrupt{Err: BlockedByDialog(o.Dialogs), Renderer: true, Before: now})
+}
+
+// BlockedElsewhere is what a call gets that a dialog holds up which is not the task's.
+func BlockedElsewhere() *messages.Error {
+	return messages.Errorf(messages.CodePageWedged, "another dialog in the browser holds the page's renderer, which answers again by itself once that one is answered").
+		With("page_state", messages.PageBlockedElsewhere)
+}
+
 // BlockedByDialog is what a call gets that a dialog holds up.
 func BlockedByDialog(dialogs []messages.Dialog) *messages.Error {
 	return messages.Errorf(messages.CodeBlockedByDialog, "a dialog is open on the page; answer it first").

@@ -170,6 +170,8 @@ func (m *Machine) Step(now time.Time, msg any) []Effect {
 		m.bridge.tellAll()
 	case messages.DialogsOpen:
 		m.dialogsOpen(now, in)
+	case messages.SharedDialogs:
+		m.sharedDialogs(now, in)
 	case messages.ProbeSession:
 		m.probe(now, in.Report)
 	case messages.ReloadPage:

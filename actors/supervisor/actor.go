@@ -41,6 +41,8 @@ type Config struct {
 	Resynced func()
 	// Owners is shared by the tasks of a node.
 	Owners *session.Owners
+	// Asking is shared by them as well.
+	Asking *session.Asking
 	// Roll returns a stream of jitter in [0, 1), one for each group of children:
 	// one group's failures do not change another's backoff.
 	Roll func(group string) func() float64
@@ -187,6 +189,7 @@ func (a *Actor) Terminate(c *guard.Context, r guard.Reason) {
 		state, err = messages.StateLost, r.Err
 	}
 	a.carryOut(c, a.machine.end(state, err))
+	a.cfg.Asking.Set("", a.cfg.ID, nil)
 	for _, page := range a.machine.owned() {
 		a.cfg.Owners.Release(page, a.cfg.ID)
 	}
@@ -194,7 +197,12 @@ func (a *Actor) Terminate(c *guard.Context, r guard.Reason) {
 	a.orders.SettleAll()
 }
 
-func (a *Actor) step(c *guard.Context, in any) { a.carryOut(c, a.machine.Step(c.Now(), in)) }
+func (a *Actor) step(c *guard.Context, in any) {
+	if asksElsewhere(in) && a.mux != nil {
+		a.carryOut(c, a.machine.Step(c.Now(), Elsewhere{a.cfg.Asking.Elsewhere(a.mux.Browser(), a.cfg.ID)}))
+	}
+	a.carryOut(c, a.machine.Step(c.Now(), in))
+}
 
 func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 	for _, e := range effects {
@@ -243,6 +251,8 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 			c.Send(self, messages.ClosePage{Page: page, Reply: func(_ any, err error) {
 				sys.Send(self, PageShut{Page: page, Err: err})
 			}})
+		case Asks:
+			a.cfg.Asking.Set(e.Browser, a.cfg.ID, e.Sites)
 		case LetGo:
 			if a.mux != nil {
 				session.LetGo(a.mux, e.Target)

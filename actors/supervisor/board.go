@@ -45,6 +45,8 @@ type Session struct {
 	Since time.Time
 	// Stranded says of one that hangs that no navigation and no reload reaches it.
 	Stranded bool
+	// Shared are dialogs of other pages of the task that keep it from running.
+	Shared []messages.Dialog
 	// Blocking are the dialogs that keep this session's renderer from running.
 	Blocking []messages.Dialog
 	// Paused are the bridged dialogs whose frame lives here. Most commands are

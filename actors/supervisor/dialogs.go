@@ -25,6 +25,10 @@ func (m *Machine) dialogsChanged(c messages.DialogsChanged) {
 			m.tellSiblings(false, c.Closed.TargetID)
 		}
 	}
+	if c.Opened != nil || c.Closed != nil {
+		m.ask()
+		m.sharesChanged()
+	}
 	touched := make([]messages.TargetID, 0, len(m.told)+len(c.Pending))
 	for t := range m.told {
 		touched = append(touched, t)

@@ -56,6 +56,9 @@ type (
 		Err       error
 	}
 
+	// Elsewhere are the sites that wait in dialogs of other tasks of the browser.
+	Elsewhere struct{ Sites []string }
+
 	// PageShut is the outcome of a ShutTab.
 	PageShut struct {
 		Page messages.TargetID
@@ -156,6 +159,13 @@ type (
 
 	// ShutTab asks the browser's session to close a page; PageShut follows.
 	ShutTab struct{ Page messages.TargetID }
+
+	// Asks tells the node the sites in whose renderers dialogs of the task are open, in
+	// the browser of that mark.
+	Asks struct {
+		Browser string
+		Sites   []string
+	}
 
 	// LetGo resumes and leaves an out-of-process iframe that is one too many.
 	LetGo struct{ Target messages.TargetAttached }

@@ -57,6 +57,8 @@ type Machine struct {
 	recovering map[messages.TargetID]*recovery
 	orphaned   map[messages.TargetID]orphan // dialogs that were lost on a page that has not answered since
 	turned     []messages.TargetID          // pages whose state is another than was shown last
+	asks       bool                         // some dialog of the task is open
+	elsewhere  []string                     // sites that wait in dialogs of other tasks
 	later      []Effect                     // that nobody is to wait for who reads what is published
 	answers    []Answer                     // for who is to read what is published before
 
@@ -108,6 +110,7 @@ type sessionEntry struct {
 	ready   bool
 	enabled bool // hears of its page's dialogs
 	heard   bool // its renderer has answered since it was doubted
+	tells   bool // it has answered, so that what opens on its page from then on is told
 	retells bool // of its frames, to a new frame actor
 	health  messages.PageState
 	since   time.Time // when the silence began that health names
@@ -176,6 +179,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 			if m.process.linked(in.Browser) {
 				m.debuggerAgain()
 			}
+			m.ask()
 		}
 	case BrowserExited:
 		m.browserExited(now, in)
@@ -274,6 +278,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		}
 	case PageShut:
 		m.pageShut(in)
+	case Elsewhere:
+		m.elsewhereIs(in.Sites)
 	case PageReplaced:
 		m.pageReplaced(in)
 	case messages.BridgeNeeded:
@@ -351,6 +357,10 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.stop(in.Reason, nil)
 
 	case TimerFired:
+		if in.Name == timerElsewhere {
+			m.watchElsewhere()
+			break
+		}
 		if !m.wedgeTimer(in.Name) && !m.recoverTimer(in.Name) {
 			m.timerFired(now, in.Name)
 		}

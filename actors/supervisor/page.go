@@ -136,6 +136,7 @@ func (m *Machine) sessionReady(r messages.SessionReady) {
 	if p := m.pages.At(e.cfg.Page); p != nil && e.cfg.IsPage && !r.Blocked {
 		p.answered = true
 	}
+	e.tells = e.tells || !r.Blocked && m.isTold(e.cfg.Page)
 	if m.resolve(r.Session); r.Blocked {
 		m.askDoubted(r.Session)
 	}
@@ -164,6 +165,9 @@ func (m *Machine) sessionHealth(h messages.SessionHealth) {
 			delete(m.needed, h.Page)
 		}
 	}
+	if h.State == messages.PageOK {
+		e.tells = e.tells || e.ready && m.isTold(h.Page)
+	}
 	switch h.State {
 	case messages.PageOK, messages.PagePaused, messages.PageCrashed: // a crash ends the dialogs of its process (C13)
 		e.heard = true
@@ -181,7 +185,18 @@ func (m *Machine) sessionHealth(h messages.SessionHealth) {
 	}
 	if news {
 		m.pageChanged(h.Page)
+		m.tellShared(h.Session, e)
 	}
+}
+
+// isTold reports whether a page's session hears of the dialogs that open on it.
+func (m *Machine) isTold(t messages.TargetID) bool {
+	p := m.pages.At(t)
+	if p == nil {
+		return false
+	}
+	e := m.sessions.At(p.session)
+	return e != nil && e.enabled
 }
 
 func (m *Machine) pageInfoChanged(info messages.TargetInfo) {
@@ -275,6 +290,9 @@ func (m *Machine) tellPage(typ messages.EventType, t messages.TargetID) {
 	if e.shown != p.PageState {
 		event.Was, event.Lasted = e.shown, m.now.Sub(e.since)
 		e.shown, e.since = p.PageState, m.now
+		if e.shown == messages.PageBlockedElsewhere {
+			m.do(Arm{timerElsewhere, elsewhereAgain})
+		}
 		m.turned = append(m.turned, t)
 	}
 	m.tell(event)
@@ -308,8 +326,11 @@ func (m *Machine) pageState(t messages.TargetID) messages.PageState {
 			return messages.PageDialog
 		}
 	}
-	if p.stuck || p.held {
+	if p.stuck {
 		return messages.PageDialogUnreachable
+	}
+	if p.held || p.health == messages.PageDialogUnreachable {
+		return cmp.Or(m.heldState(t), messages.PageDialogUnreachable)
 	}
 	return p.health
 }
@@ -333,6 +354,10 @@ func (m *Machine) navigate(o messages.Navigate) {
 	case p.poisoned:
 		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodePageWedged, "the page is being freed of a dialog nobody can answer; try again in a moment")})
 	default:
+		if err := m.heldUp(p.session); err != nil {
+			m.do(Answer{To: o.Reply, Err: err})
+			return
+		}
 		m.do(ToSession{p.session, o})
 	}
 }

@@ -95,6 +95,8 @@ func (m *Machine) forbids(t messages.TargetID, action messages.RecoverAction) *m
 		return m.blockedByDialog(t)
 	case action == messages.RecoverReload && state == messages.PageOK:
 		return messages.Errorf(messages.CodeInvalidArgument, "the page answers; Page.reload loads it anew")
+	case state == messages.PageBlockedElsewhere && action != messages.RecoverReplace:
+		return session.BlockedElsewhere()
 	case action == messages.RecoverReplace && state == messages.PageOK:
 		return messages.Errorf(messages.CodeInvalidArgument, "the page answers; Target.createTarget opens another one")
 	case action == messages.RecoverReplace:
@@ -125,7 +127,7 @@ func unsaveable(state messages.PageState) *messages.Error {
 
 func (m *Machine) blockedByDialog(t messages.TargetID) *messages.Error {
 	return messages.Errorf(messages.CodeBlockedByDialog, "a dialog is open on the page; answer it first").
-		With("pending_dialogs", m.dialogsOn(t))
+		With("pending_dialogs", append(m.dialogsOn(t), m.sharedDialogs(t)...))
 }
 
 // beginRecovery begins one; reply is nil where nobody asked for it.

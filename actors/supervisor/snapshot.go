@@ -53,8 +53,9 @@ func (m *Machine) sessionViews(ports *few.Map[messages.SessionID, *session.Port]
 	for s, e := range m.sessions.All() {
 		dialogs := m.dialogsOn(e.cfg.Page)
 		p := m.pages.At(e.cfg.Page)
+		state, shared := m.viewState(e)
 		views.Set(s, Session{
-			Port: ports.At(s), Target: e.cfg.Target, Page: e.cfg.Page, State: e.health, Since: e.since, Stranded: e.stranded,
+			Port: ports.At(s), Target: e.cfg.Target, Page: e.cfg.Page, State: state, Shared: shared, Since: e.since, Stranded: e.stranded,
 			Blocking: m.heldBy(s, dialogs, blocks), Paused: m.heldBy(s, dialogs, pauses), PageDialogs: dialogs, Poisoned: p != nil && p.poisoned,
 		})
 	}

@@ -244,6 +244,10 @@ func (m *Machine) onWedge(now time.Time, t messages.TargetID) {
 			m.do(Arm{timerWedge + string(t), left})
 			return
 		}
+		if m.mayShare(t) {
+			m.do(Arm{timerWedge + string(t), messages.MinOnWedgeAfter})
+			return
+		}
 	}
 	if p.since.Sub(p.auto.last) > automaticCalm {
 		p.auto = automatic{}

@@ -262,7 +262,7 @@ func (t *task) pageState(truth chaos.Page, shown messages.Page, s *messages.Snap
 	case truth.Busy, slices.ContainsFunc(t.host.now().FramesOf(truth.Target), func(f chaos.Frame) bool { return f.Hangs }):
 		// Who asked has seen it hang; who did not, not yet. An iframe may share
 		// the renderer of another page, and hang by that page's dialog.
-		allowed = []messages.PageState{messages.PageOK, messages.PageHung, messages.PageDialogUnreachable, messages.PageDialog}
+		allowed = []messages.PageState{messages.PageOK, messages.PageHung, messages.PageDialogUnreachable, messages.PageDialog, messages.PageBlockedElsewhere}
 		allowed = append(allowed, paused...)
 	case truth.Dialogs+truth.Asks > 0:
 		allowed = append(paused, messages.PageOK, messages.PageDialogUnreachable, messages.PageDialog)

@@ -3,7 +3,7 @@
 const tones = {
   active: "ok", ok: "ok", up: "ok", running: "ok",
   starting: "info", dialing: "info", dialog: "warn", recovering: "warn", backoff: "warn", waiting: "warn", stopping: "warn",
-  wedged: "bad", lost: "bad", down: "bad", crashed: "bad", hung: "bad", dialog_unreachable: "bad", paused: "warn",
+  wedged: "bad", lost: "bad", down: "bad", crashed: "bad", hung: "bad", dialog_unreachable: "bad", paused: "warn", blocked_elsewhere: "warn",
 };
 
 /** tone is the colour of a state; one that nobody knows has none. */
@@ -89,6 +89,7 @@ export const pageHelp = {
   dialog: "Waiting for an answer.",
   dialog_unreachable: "A dialog is open that no connection can reach.",
   hung: "The page's script is stuck.",
+  blocked_elsewhere: "Another dialog in the browser blocks the page. It continues once that one is answered.",
   crashed: "The page's renderer has crashed.",
   paused: "A debugger holds the page; Debugger.resume continues it.",
 };
@@ -99,6 +100,7 @@ export const recoveries = {
   dialog_unreachable: ["release", "reattach", "reload", "replace", "close"],
   hung: ["reattach", "reload", "replace", "close"],
   crashed: ["reload", "replace", "close"],
+  blocked_elsewhere: ["replace", "close"],
   paused: ["reattach", "close"],
 };
 
