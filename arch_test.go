@@ -46,7 +46,7 @@ var floors = []struct {
 	{"actors/wanted", []string{"messages"}},
 	{"actors/session", []string{"actors/ledger", "actors/wanted", "internal/bounds", "internal/few", "internal/redact", "internal/guard", "internal/scan", "messages", "transport"}},
 	{"actors/dialog", []string{"actors/ledger", "internal/bounds", "internal/redact", "internal/few", "internal/guard", "messages"}},
-	{"actors/frame", []string{"internal/bounds", "internal/few", "internal/guard", "messages"}},
+	{"actors/frame", []string{"internal/bounds", "internal/few", "internal/guard", "internal/redact", "messages"}},
 	{"actors/supervisor", []string{
 		"actors/dialog", "actors/frame", "actors/ledger", "actors/session", "actors/wanted",
 		"internal/bounds", "internal/few", "internal/guard", "internal/redact", "internal/restart", "messages", "transport",

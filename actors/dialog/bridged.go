@@ -74,7 +74,7 @@ func (m *Machine) bridgedOpened(now time.Time, o messages.DialogOpened) {
 		Ways: []messages.Way{way}, Pause: o.Pause, OpenedAt: now, ExpiresAt: now.Add(m.spec.DialogTimeout()),
 		Dialog: messages.Dialog{
 			ID: messages.NewDialogID(m.seq), Type: o.Type, Message: redact.Text(clip(o.Message)), DefaultPrompt: redact.Text(clip(o.Default)),
-			OpenedAt: messages.SecondsOf(now), FrameID: o.Frame, FrameURL: o.URL, TargetID: o.Page, Path: messages.PathBridge, Heard: o.Heard,
+			OpenedAt: messages.SecondsOf(now), FrameID: o.Frame, FrameURL: redact.PageURL(o.URL), TargetID: o.Page, Path: messages.PathBridge, Heard: o.Heard,
 			Holds: o.Pause.Request != "",
 		},
 	}}

@@ -244,7 +244,7 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 		Dialog: messages.Dialog{
 			ID: messages.NewDialogID(m.seq), Type: o.Type,
 			Message: looks.Message, DefaultPrompt: redact.Text(clip(o.Default)),
-			OpenedAt: messages.SecondsOf(now), FrameID: o.Frame, FrameURL: o.URL, TargetID: o.Page, Path: messages.PathNative, Heard: o.Heard,
+			OpenedAt: messages.SecondsOf(now), FrameID: o.Frame, FrameURL: redact.PageURL(o.URL), TargetID: o.Page, Path: messages.PathNative, Heard: o.Heard,
 		},
 	}}
 	m.name(e)

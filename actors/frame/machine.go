@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"holdfast/internal/few"
+	"holdfast/internal/redact"
 	"holdfast/messages"
 )
 
@@ -199,8 +200,8 @@ func (m *Machine) put(t *tree, s messages.SessionID, f messages.FrameInfo) *node
 	if n.target != "" && n.target != s {
 		return n // another process has it by now (C36)
 	}
-	if n.url != f.URL { // the text that is there others have too
-		n.url = f.URL
+	if u := redact.PageURL(f.URL); n.url != u { // the text that is there others have too
+		n.url = u
 	}
 	n.origin, n.loader, n.owner = f.Origin, f.Loader, s
 	return n
@@ -258,7 +259,7 @@ func (m *Machine) frameNavigated(at session, f messages.FrameNavigated) {
 func (m *Machine) urlChanged(at session, u messages.FrameURLChanged) {
 	if t := m.pages.At(at.page); t != nil {
 		if n := t.nodes.At(u.Frame); n != nil && (n.target == "" || n.target == u.Session) {
-			n.url = u.URL
+			n.url = redact.PageURL(u.URL)
 			m.touch(at.page)
 		}
 	}

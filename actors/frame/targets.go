@@ -3,6 +3,7 @@ package frame
 import (
 	"slices"
 
+	"holdfast/internal/redact"
 	"holdfast/messages"
 )
 
@@ -19,7 +20,7 @@ func (m *Machine) targetAttached(a messages.TargetAttached) {
 		if t.root == "" {
 			t.root = frame
 			m.add(t, frame, "")
-			t.nodes.At(frame).url = a.Info.URL
+			t.nodes.At(frame).url = redact.PageURL(a.Info.URL)
 		}
 		t.nodes.At(t.root).target = a.Session
 		return // shown once its own session has told of it
@@ -35,7 +36,7 @@ func (m *Machine) targetAttached(a messages.TargetAttached) {
 		if n = m.addUnder(t, frame, a.Info.ParentFrame); n == nil {
 			return
 		}
-		n.url = a.Info.URL
+		n.url = redact.PageURL(a.Info.URL)
 	}
 	n.target, n.leaving = a.Session, false
 	m.touch(a.Page)

@@ -52,7 +52,7 @@ func decodeConsole(c *Config, same *repeated, params []byte) any {
 	entry := messages.ConsoleError{
 		TS: messages.Seconds(e.Timestamp.Float64() / 1000), Level: "error", Text: consoleText(said),
 	}
-	entry.URL = scriptURL(e.StackTrace)
+	entry.URL = redact.PageURL(scriptURL(e.StackTrace))
 	return messages.ConsoleReported{Gen: c.Gen, Page: c.Page, Target: c.Target, Entry: entry, Cut: len(said) > MaxConsoleText}
 }
 
@@ -83,6 +83,7 @@ func decodeException(c *Config, params []byte) any {
 	if entry.URL == "" {
 		entry.URL = scriptURL(d.StackTrace)
 	}
+	entry.URL = redact.PageURL(entry.URL)
 	return messages.ConsoleReported{Gen: c.Gen, Page: c.Page, Target: c.Target, Entry: entry, Cut: len(text) > MaxConsoleText}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"holdfast/internal/redact"
 	"holdfast/messages"
 )
 
@@ -297,7 +298,7 @@ func (m *Machine) endNavigation(n *navigation, res *messages.NavigateResult, err
 		m.do(Answer{To: n.reply, Err: err})
 		return
 	}
-	res.TargetID, res.FrameID, res.URL = m.cfg.Target, n.frame, m.url
+	res.TargetID, res.FrameID, res.URL = m.cfg.Target, n.frame, redact.PageURL(m.url)
 	m.do(Answer{To: n.reply, Value: *res})
 }
 

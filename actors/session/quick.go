@@ -7,6 +7,7 @@ import (
 
 	"github.com/chromedp/cdproto/page"
 
+	"holdfast/internal/redact"
 	"holdfast/internal/scan"
 	"holdfast/messages"
 )
@@ -167,7 +168,7 @@ func quickConsole(c *Config, said *repeated, params []byte) (r messages.ConsoleR
 	if !q.good() {
 		return r, false
 	}
-	r.Entry.Text = consoleText(r.Entry.Text)
+	r.Entry.Text, r.Entry.URL = consoleText(r.Entry.Text), redact.PageURL(r.Entry.URL)
 	return r, true
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"holdfast/actors/session"
 	"holdfast/internal/few"
+	"holdfast/internal/redact"
 	"holdfast/messages"
 )
 
@@ -304,7 +305,7 @@ func (m *Machine) page(t messages.TargetID) messages.Page { return m.pageWith(t,
 func (m *Machine) pageWith(t messages.TargetID, bridge string) messages.Page {
 	p := m.pages.At(t)
 	v := messages.Page{
-		TargetID: t, SessionID: p.session, URL: cmp.Or(p.info.URL, "about:blank"), Title: p.info.Title, PageState: m.pageState(t), Bridge: bridge,
+		TargetID: t, SessionID: p.session, URL: cmp.Or(redact.PageURL(p.info.URL), "about:blank"), Title: redact.Text(p.info.Title), PageState: m.pageState(t), Bridge: bridge,
 	}
 	if p.info.Opener != "" {
 		opener := p.info.Opener
