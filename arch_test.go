@@ -31,7 +31,7 @@ var floors = []struct {
 	{"internal/version", nil},
 	{"internal/logs", []string{"internal/redact"}},
 	{"internal/tracing", []string{"internal/logs"}},
-	{"messages", []string{"internal/redact"}},
+	{"messages", []string{"internal/redact", "internal/scan"}},
 	{"internal/egress", []string{"messages"}},
 	{"internal/config", []string{"internal/egress", "messages"}},
 	{"internal/token", []string{"internal/redact", "messages"}},

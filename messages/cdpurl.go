@@ -69,8 +69,12 @@ func (u CDPURL) LogValue() slog.Value { return slog.StringValue(u.String()) }
 // MarshalText writes the redacted form; it makes encoding/json safe.
 func (u CDPURL) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
 
-// UnmarshalText reads and checks a raw URL.
+// UnmarshalText reads and checks a raw URL. One that is empty is refused: a caller whose
+// variable is not set would have a browser launched instead of attaching to its own.
 func (u *CDPURL) UnmarshalText(b []byte) error {
+	if len(b) == 0 {
+		return Errorf(CodeInvalidArgument, "cdp_url is empty: leave it out to have a browser launched")
+	}
 	parsed, err := ParseCDPURL(string(b))
 	if err != nil {
 		return err

@@ -35,6 +35,10 @@ const (
 	CodeInternal              Code = "internal"
 )
 
+// StatusGone is what a request counts as whose caller hung up before its answer. No caller
+// ever sees it. The number is the one that proxies log then.
+const StatusGone = 499
+
 // Codes lists every code of the contract, in its order.
 func Codes() []Code {
 	return []Code{

@@ -66,6 +66,10 @@ func FuzzTaskSpec(f *testing.F) {
 	f.Add([]byte(`{"launch":true,"idle_timeout_s":60,"queue_timeout_s":0}`))
 	f.Add([]byte(`{"launch":{"headless":false},"give_up_after_s":5}`))
 	f.Add([]byte(`{"give_up_after_s":4.999}`))
+	f.Add([]byte(`{"SCOPE":"own"}`))
+	f.Add([]byte(`{"scope":"own","\u0073cope":"browser"}`))
+	f.Add([]byte(`{"cdp_url":""}`))
+	f.Add([]byte(`[{"scope":5}]`))
 	f.Add([]byte(`{"give_up_after_s":86400.001,"cdp_url":"ws://h/"}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var s messages.TaskSpec

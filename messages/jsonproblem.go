@@ -1,10 +1,17 @@
 package messages
 
 import (
+	"bytes"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"holdfast/internal/scan"
 )
 
 // jsonProblem says what is wrong with a JSON text without repeating any of
@@ -18,8 +25,10 @@ func jsonProblem(err error) string {
 	switch {
 	case errors.As(err, &own):
 		return own.Message
+	case errors.As(err, &wrongType) && wrongType.Field == "":
+		return "the JSON must be " + kindOf(wrongType.Type)
 	case errors.As(err, &wrongType):
-		return fmt.Sprintf("%q must be a %s", wrongType.Field, wrongType.Type)
+		return fmt.Sprintf("%q must be %s", wrongType.Field, kindOf(wrongType.Type))
 	case errors.As(err, &syntax):
 		return fmt.Sprintf("malformed JSON at byte %d", syntax.Offset)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
@@ -27,23 +36,50 @@ func jsonProblem(err error) string {
 	default:
 		// What is left is encoding/json's `unknown field "x"`, whose name is
 		// the caller's own.
-		return err.Error()
+		return strings.TrimPrefix(err.Error(), "json: ")
 	}
 }
 
-// DecodeStrict reads exactly one JSON value from r into v. Unknown fields and
-// trailing data are errors; the error is an [*Error] with
-// [CodeInvalidArgument], or passes through where the reader's own error was
-// an [*Error] (a body over its limit).
+// textual is what is written as a string, whatever it is made of.
+var textual = reflect.TypeFor[encoding.TextUnmarshaler]()
+
+// kindOf is what JSON calls a value of type t.
+func kindOf(t reflect.Type) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if reflect.PointerTo(t).Implements(textual) {
+		return "a string"
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return "a whole number"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	case reflect.String:
+		return "a string"
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	default:
+		return "an object"
+	}
+}
+
+// DecodeStrict reads exactly one JSON value from r into v. Unknown fields, keys in
+// another letter case, keys that are there twice and trailing data are errors; the
+// error is an [*Error] with [CodeInvalidArgument], or passes through where the reader's
+// own error was an [*Error] (a body over its limit).
 func DecodeStrict(r io.Reader, v any) error {
 	dec := json.NewDecoder(r)
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(v); err != nil {
-		var own *Error
-		if errors.As(err, &own) {
-			return own
-		}
-		return Errorf(CodeInvalidArgument, "%s", jsonProblem(err))
+	var raw json.RawMessage
+	if err := dec.Decode(&raw); err != nil {
+		return problemOf(err)
+	}
+	if err := unmarshalStrict(raw, v); err != nil {
+		return problemOf(err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		var own *Error
@@ -53,4 +89,79 @@ func DecodeStrict(r io.Reader, v any) error {
 		return Errorf(CodeInvalidArgument, "more than one JSON value")
 	}
 	return nil
+}
+
+func problemOf(err error) error {
+	var own *Error
+	if errors.As(err, &own) {
+		return own
+	}
+	return Errorf(CodeInvalidArgument, "%s", jsonProblem(err))
+}
+
+// unmarshalStrict decodes one JSON value into v, by exact keys.
+func unmarshalStrict(raw []byte, v any) error {
+	if err := checkKeys(raw, reflect.TypeOf(v)); err != nil {
+		return err
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	return dec.Decode(v)
+}
+
+// checkKeys refuses an object of a struct or a map with a key that is there twice, or
+// that is spelled in another letter case than the struct's: encoding/json takes both,
+// and the last of two wins. What is no object is left to it.
+func checkKeys(raw []byte, t reflect.Type) error {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct && t.Kind() != reflect.Map || reflect.PointerTo(t).Implements(textual) {
+		return nil
+	}
+	if i := scan.SkipSpace(raw, 0); i >= len(raw) || raw[i] != '{' {
+		return nil
+	}
+	seen := map[string]bool{}
+	for members := (scan.Members{JSON: raw}); members.Next(); {
+		key := string(members.Key)
+		if seen[key] {
+			return Errorf(CodeInvalidArgument, "%s is there twice", quoted(key))
+		}
+		seen[key] = true
+		field, name := fieldOf(t, key)
+		switch {
+		case field == nil: // encoding/json refuses it, or it is a map's
+		case name != key:
+			return Errorf(CodeInvalidArgument, "%s is spelled %s", quoted(key), name)
+		default:
+			if err := checkKeys(members.Value, field); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fieldOf is the field of a struct that encoding/json would take key for, and its name.
+func fieldOf(t reflect.Type, key string) (field reflect.Type, name string) {
+	if t.Kind() != reflect.Struct {
+		return nil, ""
+	}
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.IsExported() && name != "" && name != "-" && strings.EqualFold(name, key) {
+			return f.Type, name
+		}
+	}
+	return nil, ""
+}
+
+// quoted is a caller's key as an error repeats it.
+func quoted(key string) string {
+	const most = 64
+	if len(key) > most {
+		key = strings.ToValidUTF8(key[:most], "") + "…"
+	}
+	return strconv.Quote(key)
 }

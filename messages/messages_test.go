@@ -102,3 +102,43 @@ func TestRequestLimits(t *testing.T) {
 		t.Errorf("action maybe: %v", err)
 	}
 }
+
+// TestBodiesAreReadByExactKeys, and what is wrong with one is said in JSON's words.
+func TestBodiesAreReadByExactKeys(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`[]`:                                     "the JSON must be an object",
+		`"planted"`:                              "the JSON must be an object",
+		`{"cdp_url":5}`:                          `"cdp_url" must be a string`,
+		`{"cdp_url":""}`:                         "cdp_url is empty: leave it out to have a browser launched",
+		`{"scope":["planted"]}`:                  `"scope" must be a string`,
+		`{"dialog_timeout_s":"planted"}`:         `"dialog_timeout_s" must be a number`,
+		`{"bridge_threshold_ms":1.5}`:            `"bridge_threshold_ms" must be a whole number`,
+		`{"labels":"planted"}`:                   `"labels" must be an object`,
+		`{"launch":{"headless":"planted"}}`:      `launch: "headless" must be true or false`,
+		`{"launch":{"Headless":true}}`:           `"Headless" is spelled headless`,
+		`{"launch":{"headless":1,"headless":2}}`: `"headless" is there twice`,
+		`{"SCOPE":"own"}`:                        `"SCOPE" is spelled scope`,
+		`{"\u017fcope":"own"}`:                   "\"\u017fcope\" is spelled scope",
+		`{"scope":"own","scope":"browser"}`:      `"scope" is there twice`,
+		`{"scope":"own","\u0073cope":"own"}`:     `"scope" is there twice`,
+		`{"labels":{"a":"1","a":"2"}}`:           `"a" is there twice`,
+		`{"scopes":"planted"}`:                   `unknown field "scopes"`,
+		`{"scope":"own"`:                         "the JSON ends too early",
+		`{"scope":"own"} {}`:                     "more than one JSON value",
+		`{"scope":own}`:                          "malformed JSON at byte 10",
+	} {
+		var s messages.TaskSpec
+		err := messages.DecodeStrict(strings.NewReader(body), &s)
+		own, ok := errors.AsType[*messages.Error](err)
+		if !ok || own.Code != messages.CodeInvalidArgument || own.Message != want || strings.Contains(own.Message, "planted") {
+			t.Errorf("%s: %v, want %s", body, err, want)
+		}
+	}
+	for _, body := range []string{`{}`, `null`, ` {"scope":"own","labels":{"a":"1","A":"2"},"launch":true,"cdp_url":null} `} {
+		var s messages.TaskSpec
+		if err := messages.DecodeStrict(strings.NewReader(body), &s); err != nil {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}

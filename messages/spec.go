@@ -2,7 +2,6 @@ package messages
 
 import (
 	"bytes"
-	"encoding/json"
 	"regexp"
 	"time"
 )
@@ -107,10 +106,8 @@ func (l *LaunchSpec) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	type plain LaunchSpec
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.DisallowUnknownFields()
 	var p plain
-	if err := dec.Decode(&p); err != nil {
+	if err := unmarshalStrict(b, &p); err != nil {
 		return Errorf(CodeInvalidArgument, "launch: %s", jsonProblem(err))
 	}
 	*l = LaunchSpec(p)

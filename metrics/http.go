@@ -4,13 +4,17 @@ import (
 	"time"
 
 	"holdfast/internal/bounds"
+	"holdfast/messages"
 )
 
 // Request counts a request of a class of routes, answered with status within
-// took; cut says that the answer did not come to its end.
+// took; cut says that the answer did not come to its end. [messages.StatusGone] stands
+// for a caller that ended the connection before its answer.
 func (m *Metrics) Request(class string, status int, cut bool, took time.Duration) {
 	result := resultOK
 	switch {
+	case status == messages.StatusGone:
+		result = "gone"
 	case cut || status >= 500:
 		result = resultFailed
 	case status >= 400:

@@ -171,6 +171,7 @@ func TestEventsAreCounted(t *testing.T) {
 	m.Request("read", 404, false, 3*time.Millisecond)
 	m.Request("drive", 200, true, time.Minute)
 	m.Request("events", 500, false, time.Hour)
+	m.Request("drive", messages.StatusGone, false, time.Second)
 	m.Request("a class nobody knows", 204, false, 0)
 	m.StreamOpened()
 	m.StreamOpened()
@@ -214,6 +215,7 @@ func TestEventsAreCounted(t *testing.T) {
 		`holdfast_http_requests_total{result="ok",route_class="read"} 1`,
 		`holdfast_http_requests_total{result="refused",route_class="read"} 1`,
 		`holdfast_http_requests_total{result="failed",route_class="drive"} 1`,
+		`holdfast_http_requests_total{result="gone",route_class="drive"} 1`,
 		`holdfast_http_requests_total{result="failed",route_class="events"} 1`,
 		`holdfast_http_requests_total{result="ok",route_class="other"} 1`,
 		`holdfast_http_request_duration_seconds_count{route_class="read"} 2`,

@@ -81,7 +81,7 @@ var (
 	routeClasses = label{"route_class", []string{"read", "life", "dialog", "drive", "events", "health", other}}
 	closedRoutes = label{"route_class", []string{"read", "life", "dialog", "drive", "events", other}}
 	timedRoutes  = label{"route_class", []string{"read", "life", "drive"}}
-	httpResults  = label{"result", []string{resultOK, "refused", resultFailed}}
+	httpResults  = label{"result", []string{resultOK, "refused", "gone", resultFailed}}
 
 	actorKinds   = label{"kind", []string{"registry", "supervisor", "browser", "session", "dialog", "frame", "anchor", other}}
 	childKinds   = label{"kind", []string{"browser", "session", "dialog", "frame", "anchor", other}}
@@ -169,7 +169,7 @@ var (
 	linkTotal   = counter(groupUpstream, "holdfast_link_events_total", "What else the links to browsers did.", linkThings)
 
 	httpRequests = counter(groupHTTP, "holdfast_http_requests_total",
-		"Requests that were answered; refused is a status from 400, failed one from 500 or an answer that was cut off.", routeClasses, httpResults)
+		"Requests that were answered; refused is a status from 400, failed one from 500 or an answer that was cut off, gone a caller that hung up before its answer.", routeClasses, httpResults)
 	httpSeconds  = histogram(groupHTTP, "holdfast_http_request_duration_seconds", "How long that took, for classes that do not wait for people.", []float64{.01, .1, 1}, timedRoutes)
 	eventStreams = gauge(groupHTTP, "holdfast_event_streams", "Event streams that are open.")
 	authFailures = counter(groupHTTP, "holdfast_auth_failures_total", "Requests refused for their token.", closedRoutes)

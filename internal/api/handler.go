@@ -102,7 +102,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if c.tooLarge {
 			h.cfg.Observer.Cut(bounds.HTTPBodies)
 		}
-		h.cfg.Observer.Request(c.route.class, out.status, out.cut, time.Since(start))
+		status, isCut := out.status, out.cut
+		if hasHungUp(out, c) {
+			status, isCut = messages.StatusGone, false
+		}
+		h.cfg.Observer.Request(c.route.class, status, isCut, time.Since(start))
 	}()
 	defer func() {
 		if p := recover(); p != nil {
@@ -232,6 +236,13 @@ func (c *call) checkQuery(malformed error) error {
 		return messages.Errorf(messages.CodeInvalidArgument, "this route takes no such query parameter").With("allowed", slices.Clone(c.route.query))
 	}
 	return nil
+}
+
+// hasHungUp says that a request has no good answer because its caller ended the
+// connection first. The server ends the context of a request whose handler runs for
+// nothing else.
+func hasHungUp(out *response, c *call) bool {
+	return c.Context().Err() != nil && (out.cut || out.status == http.StatusGatewayTimeout || out.status == http.StatusServiceUnavailable)
 }
 
 // panicked answers for a handler that panicked; the reason stays here.

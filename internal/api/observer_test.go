@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"slices"
@@ -35,6 +36,18 @@ func TestTheObserverHearsOfRequests(t *testing.T) {
 		b := setup(t, &apitest.Node{})
 		b.wantError(b.call("PUT", "/v1/tasks/one", `{"cdp_url":"`+strings.Repeat("x", 1<<20)+`"}`), http.StatusRequestEntityTooLarge, messages.CodeMessageTooLarge)
 		if got, want := b.failures.read(), []string{"cut http_bodies", "request life 413 false"}; !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+	t.Run("of a caller that hangs up", func(t *testing.T) {
+		t.Parallel()
+		ctx, hangUp := context.WithCancel(t.Context())
+		b := setup(t, &apitest.Node{CDPFunc: func(messages.CDPRequest) (messages.CDPResult, error) {
+			hangUp()
+			return messages.CDPResult{}, messages.Errorf(messages.CodeDeadline, "no answer in time").With("sent", true)
+		}})
+		b.do(b.request("POST", "/v1/tasks/one/cdp", `{"method":"Runtime.evaluate"}`).WithContext(ctx))
+		if got, want := b.failures.read(), []string{"request drive 499 false"}; !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	})

@@ -17,8 +17,9 @@ import (
 type door struct {
 	*net.TCPListener
 
-	mu   sync.Mutex
-	last []net.Conn // taken in by shut, for Accept
+	mu     sync.Mutex
+	last   []net.Conn // taken in by shut, for Accept
+	isShut bool
 }
 
 // lastGuests bounds those that shut takes in: the longest queue there is by
@@ -53,6 +54,10 @@ func (d *door) Accept() (net.Conn, error) {
 func (d *door) shut() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.isShut {
+		return nil
+	}
+	d.isShut = true
 	raw, err := d.SyscallConn()
 	if err != nil {
 		return err
@@ -79,4 +84,15 @@ func (d *door) shut() error {
 		_ = f.Close() // c is a copy
 	}
 	return errors.Join(err, d.TCPListener.Close())
+}
+
+// Close implements net.Listener. A door that is shut is closed: a server that ends
+// closes its listeners once more, and takes an error of that for one of its own.
+func (d *door) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.isShut {
+		return nil
+	}
+	return d.TCPListener.Close()
 }

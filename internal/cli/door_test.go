@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -89,7 +90,24 @@ func TestDoorWithSomebodyWaiting(t *testing.T) {
 		t.Error(err)
 	}
 	await(t, "Accept ends", ended)
-	if err := l.Shut(); err == nil {
-		t.Error("it was closed twice, and nobody says so")
+	if err := l.Shut(); err != nil {
+		t.Errorf("closed twice: %v", err)
+	}
+}
+
+// TestADoorThatIsShutIsClosed: the server that ends after it finds nothing amiss.
+func TestADoorThatIsShutIsClosed(t *testing.T) {
+	t.Parallel()
+	d, err := cli.OpenDoor("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := errors.Join(d.Shut(), d.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := d.Accept(); err == nil {
+		t.Error("it lets someone in")
 	}
 }

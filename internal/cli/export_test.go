@@ -16,3 +16,12 @@ func Descriptors(limit uint64, l messages.Limits) (status, mend string) {
 
 // StateOf is stateOf.
 var StateOf = stateOf
+
+// Publish is publish.
+var Publish = publish
+
+// EndpointURL is where clients that know the state directory find a node.
+func EndpointURL(dir string) (string, error) {
+	e, err := readEndpoint(dir)
+	return e.URL, err
+}

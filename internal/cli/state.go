@@ -12,6 +12,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"holdfast/internal/client"
 	"holdfast/internal/statedir"
@@ -40,36 +43,81 @@ type endpoint struct {
 
 const (
 	endpointName = "endpoint.json"
+	ownPrefix    = "endpoint-"
 	tokenName    = "token"
 	maxEndpoint  = 16 << 10
 )
 
-// publish writes the endpoint file and returns what removes it again, unless
-// another serve has replaced it by then.
+// publish writes the endpoint file and returns what takes it back. Several nodes may
+// share a state directory: each also has a file of its own there, and the newest that
+// lives is what clients find. One that ends leaves that to the newest of the others.
 func publish(dir, url, tokenFile string) (withdraw func() error, err error) {
-	content, err := json.Marshal(endpoint{URL: url, TokenFile: tokenFile, PID: os.Getpid(), Nonce: rand.Text()})
+	e := endpoint{URL: url, TokenFile: tokenFile, PID: os.Getpid(), Nonce: rand.Text()}
+	content, err := json.Marshal(e)
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(dir, ".endpoint-*") // mode 0600
-	if err != nil {
-		return nil, err
-	}
-	_, err = f.Write(append(content, '\n'))
-	path := filepath.Join(dir, endpointName)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return nil, errors.Join(err, os.Remove(f.Name()))
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return nil, errors.Join(err, os.Remove(f.Name()))
+	own, shared := filepath.Join(dir, ownPrefix+e.Nonce+".json"), filepath.Join(dir, endpointName)
+	if err := errors.Join(replaceFile(own, content), replaceFile(shared, content)); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(own))
 	}
 	return func() error {
-		now, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Equal(bytes.TrimSpace(now), content) {
-			return nil
+		err := os.RemoveAll(own)
+		now, readErr := os.ReadFile(shared)
+		switch {
+		case errors.Is(readErr, fs.ErrNotExist), readErr == nil && !bytes.Equal(bytes.TrimSpace(now), content):
+			return err // another node's
+		case readErr != nil:
+			return errors.Join(err, readErr)
 		}
-		return errors.Join(err, os.Remove(path))
+		if next := newestLiving(dir); next != nil {
+			return errors.Join(err, replaceFile(shared, next))
+		}
+		return errors.Join(err, os.Remove(shared))
 	}, nil
+}
+
+// replaceFile writes a file that is there whole or as it was before.
+func replaceFile(path string, content []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".endpoint-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(bytes.Clone(content), '\n'))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// newestLiving is what the node has written that began last of those whose process
+// lives, nil where none does. Files of the others are removed.
+func newestLiving(dir string) []byte {
+	files, _ := filepath.Glob(filepath.Join(dir, ownPrefix+"*.json")) // the pattern is fine
+	var newest []byte
+	var since time.Time
+	for _, path := range files {
+		info, err := os.Stat(path)
+		if err != nil || info.Size() > maxEndpoint {
+			continue
+		}
+		content, err := os.ReadFile(path)
+		var e endpoint
+		if err != nil || json.Unmarshal(content, &e) != nil {
+			continue
+		}
+		if err := unix.Kill(e.PID, 0); e.PID <= 0 || errors.Is(err, unix.ESRCH) {
+			_ = os.Remove(path) // what is left of one that was killed
+			continue
+		}
+		if newest == nil || info.ModTime().After(since) {
+			newest, since = bytes.TrimSpace(content), info.ModTime()
+		}
+	}
+	return newest
 }
 
 // readEndpoint returns what serve left; the error of a missing file is
