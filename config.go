@@ -29,6 +29,11 @@ type Config struct {
 	// BrowserTransport is how launched browsers are driven: BrowserPipe, which "" means
 	// too, or BrowserPort.
 	BrowserTransport browser.Transport
+	// BrowserIsolation is how launched browsers are kept from the node's files:
+	// BrowserIsolated, which "" means too, BrowserIsolationRequired or BrowserNotIsolated.
+	BrowserIsolation browser.Isolation
+	// SecretFiles are files outside StateDir that no launched browser may read.
+	SecretFiles []string
 	// BrowserEnv names variables of the environment that launched browsers get besides
 	// the usual ones; NAME* stands for all that begin so.
 	BrowserEnv []string
@@ -76,12 +81,22 @@ const (
 	BrowserPort = browser.TransportPort
 )
 
+// How launched browsers are kept from the node's files.
+const (
+	// BrowserIsolated does what the system allows, and logs what it does not.
+	BrowserIsolated = browser.IsolationAuto
+	// BrowserIsolationRequired launches no browser that could read the node's files.
+	BrowserIsolationRequired = browser.IsolationRequire
+	// BrowserNotIsolated leaves browsers with the node's user and files.
+	BrowserNotIsolated = browser.IsolationOff
+)
+
 // Validate checks the bounds.
 func (c Config) Validate() error {
 	if c.Dials.Total < 0 || c.Dials.Host < 0 || c.Dials.Endpoint < 0 {
 		return errors.New("holdfast: a limit is negative")
 	}
-	if err := c.BrowserTransport.Validate(); err != nil {
+	if err := errors.Join(c.BrowserTransport.Validate(), c.BrowserIsolation.Validate()); err != nil {
 		return fmt.Errorf("holdfast: %w", err)
 	}
 	if err := c.Limits.Validate(); err != nil {

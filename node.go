@@ -103,7 +103,8 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 		Mailboxes: func(each func(kind string, longest int, dropped uint64)) { n.sys.Mailboxes(each) },
 	})
 	n.browsers, err = browser.NewManager(browser.Options{
-		Path: cfg.ChromePath, StateDir: cfg.StateDir, ExtraArgs: cfg.ChromeArgs, Transport: cfg.BrowserTransport, Env: cfg.BrowserEnv, Logger: cfg.Log,
+		Path: cfg.ChromePath, StateDir: cfg.StateDir, ExtraArgs: cfg.ChromeArgs, Transport: cfg.BrowserTransport, Env: cfg.BrowserEnv,
+		Isolation: cfg.BrowserIsolation, Hide: cfg.SecretFiles, Logger: cfg.Log,
 		OnExit: func(how browser.Exit) { n.metrics.BrowserExited(string(how)) },
 	})
 	if err != nil {

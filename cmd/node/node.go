@@ -27,7 +27,8 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 		}
 	}
 	node, err := holdfast.Start(ctx, holdfast.Config{
-		StateDir: cfg.StateDir, ChromePath: cfg.Browser.Path, ChromeArgs: cfg.Browser.Args, BrowserTransport: browser.Transport(cfg.Browser.Transport), BrowserEnv: cfg.Browser.Env, CDPURLOverride: cfg.CDPURLOverride,
+		StateDir: cfg.StateDir, ChromePath: cfg.Browser.Path, ChromeArgs: cfg.Browser.Args, BrowserTransport: browser.Transport(cfg.Browser.Transport), BrowserEnv: cfg.Browser.Env,
+		BrowserIsolation: browser.Isolation(cfg.Browser.Isolation), SecretFiles: []string{cfg.TokenFile}, CDPURLOverride: cfg.CDPURLOverride,
 		Limits: cfg.Limits.Bounds(), AllowChaos: cfg.AllowChaos, Log: cfg.Logger,
 		TracerProvider: traces.provider(),
 		Egress: holdfast.Egress{

@@ -23,6 +23,9 @@
 //     holds its unreaped leader, so that the group's number cannot have been
 //     given to somebody else; any other process is signalled through a pidfd
 //     that was opened before the proof was read.
+//   - A browser begins as the launcher, the node's own program, which makes its
+//     surroundings: the state directory is covered by an empty one in a mount
+//     namespace, the user changes, privileges go. See [Isolation].
 //   - Nothing secret stands in the arguments of a child. Its environment is a
 //     list of what is let through.
 //

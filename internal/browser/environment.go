@@ -42,8 +42,19 @@ func isAmong(list []string, name string) bool {
 // into it: crash dumps, which hold pages' memory and would go to the user's
 // own ~/.config, and the socket directories that a killed browser leaks in
 // the system's temporary directory.
-func environmentFor(profile string, added []string) []string {
-	env := append(environment(added), "BREAKPAD_DUMP_LOCATION="+filepath.Join(profile, crashDir))
+//
+// A browser with a user of its own has its home there, too: that user may enter no
+// other, and has no session of the desktop.
+func environmentFor(profile string, added []string, hasOwnUser bool) []string {
+	env := environment(added)
+	if hasOwnUser {
+		env = slices.DeleteFunc(env, func(kv string) bool {
+			name, _, _ := strings.Cut(kv, "=")
+			return isAmong([]string{"HOME", "XDG_*", "DBUS_*", "XAUTHORITY"}, name) && !isAmong(added, name)
+		})
+		env = append(env, "HOME="+filepath.Join(profile, homeDir))
+	}
+	env = append(env, "BREAKPAD_DUMP_LOCATION="+filepath.Join(profile, crashDir))
 	if tmp := filepath.Join(profile, tmpDir); len(tmp)+len(singletonSocket) <= maxSocketPath {
 		env = append(env, "TMPDIR="+tmp)
 	}

@@ -1,7 +1,6 @@
 package browser
 
 import (
-	"os"
 	"syscall"
 )
 
@@ -53,13 +52,13 @@ const (
 // arguments builds the browser's command line. The operator's flags come
 // after ours, since Chromium lets the last one win, but before the three that
 // ownership and discovery lean on.
-func arguments(profile string, o LaunchOptions, extra []string) []string {
+func arguments(profile string, o LaunchOptions, extra []string, hasSandbox bool) []string {
 	args := append(append([]string{}, quiet...), awake...)
 	if o.Headless {
 		args = append(args, "--headless=new", "--disable-gpu", "--hide-scrollbars", "--mute-audio")
 	}
-	if os.Geteuid() == 0 {
-		args = append(args, "--no-sandbox") // Chromium refuses root with a sandbox
+	if !hasSandbox {
+		args = append(args, "--no-sandbox")
 	}
 	if sharedMemory() < minSharedMemory {
 		args = append(args, "--disable-dev-shm-usage")

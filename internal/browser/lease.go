@@ -41,6 +41,7 @@ const (
 	profilesDir = "profiles"
 	tmpDir      = "tmp"   // within a profile
 	crashDir    = "crash" // within a profile
+	homeDir     = "home"  // within a profile: HOME of a browser with a user of its own
 )
 
 // store is the directory of leases and profiles.
@@ -59,6 +60,10 @@ func openStore(dir string) (_ store, warning string, err error) {
 	warning, err = prepareStateDir(abs)
 	if err != nil {
 		return store{}, "", fmt.Errorf("browser: %w", err)
+	}
+	// Where the browser's own view of it is made, there is no link to be followed.
+	if abs, err = filepath.EvalSymlinks(abs); err != nil {
+		return store{}, "", fmt.Errorf("browser: state directory: %w", err)
 	}
 	return store{dir: abs}, warning, nil
 }

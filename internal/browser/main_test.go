@@ -149,7 +149,9 @@ func node(args []string) int {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
+		how, _ := p.Seclusion()
 		fmt.Println("launched", p.PID())
+		fmt.Println("isolated by", how)
 	}
 	fmt.Println("ready")
 	select {}
@@ -160,6 +162,12 @@ func node(args []string) int {
 func startNode(t *testing.T, until string, args ...string) (cmd *exec.Cmd, pids []int) {
 	t.Helper()
 	cmd = exec.Command(os.Args[0], args...)
+	return cmd, runNode(t, cmd, until)
+}
+
+// runNode starts the command of a node and returns once it has said until.
+func runNode(t *testing.T, cmd *exec.Cmd, until string) (pids []int) {
+	t.Helper()
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -179,11 +187,11 @@ func startNode(t *testing.T, until string, args ...string) (cmd *exec.Cmd, pids 
 			pids = append(pids, n)
 		}
 		if lines.Text() == until {
-			return cmd, pids
+			return pids
 		}
 	}
 	t.Fatalf("the node ended before it said %q", until)
-	return nil, nil
+	return nil
 }
 
 func kill9(cmd *exec.Cmd) {

@@ -20,6 +20,8 @@ type Options struct {
 	StateDir  string       // leases and profiles; created with mode 0700; may be shared by nodes of one machine
 	ExtraArgs []string     // the operator's flags for every browser
 	Transport Transport    // how browsers are driven; "" is TransportPipe
+	Isolation Isolation    // how browsers are kept from the node's files; "" is IsolationAuto
+	Hide      []string     // files of secrets outside StateDir, which no browser may read
 	Env       []string     // names of variables a browser gets besides the usual ones; NAME* is a prefix
 	Logger    *slog.Logger // nil: none
 	OnExit    func(Exit)   // hears of every browser's end; must not block; nil: nobody
@@ -40,14 +42,19 @@ type Manager struct {
 	mu        sync.Mutex
 	closed    bool
 	processes map[*Process]struct{}
+	users     map[int]bool // of browsers that run
+	failed    error        // why no browser can be isolated here
 	resident  resident
 	launching sync.WaitGroup // Add only under mu while !closed
+
+	sandbox   sync.Once
+	sandboxes bool // Chromium's own sandbox works
 }
 
 // NewManager prepares the state directory. It needs no browser to be
 // installed: a node that only attaches to URLs runs without one.
 func NewManager(o Options) (*Manager, error) {
-	if err := o.Transport.Validate(); err != nil {
+	if err := errors.Join(o.Transport.Validate(), o.Isolation.Validate()); err != nil {
 		return nil, err
 	}
 	s, warning, err := openStore(o.StateDir)
@@ -69,7 +76,7 @@ func NewManager(o Options) (*Manager, error) {
 	if warning != "" {
 		log.Warn("the state directory is not safe", "reason", warning)
 	}
-	m := &Manager{options: o, store: s, owner: owner, boot: b, log: log, processes: map[*Process]struct{}{}}
+	m := &Manager{options: o, store: s, owner: owner, boot: b, log: log, processes: map[*Process]struct{}{}, users: map[int]bool{}}
 	m.closing, m.cancel = context.WithCancel(context.Background())
 	return m, nil
 }
@@ -115,7 +122,7 @@ func (m *Manager) Launch(ctx context.Context, o LaunchOptions) (*Process, error)
 		return nil, unavailable("no browser was launched: %v", err)
 	}
 	o.transport = m.options.Transport
-	p, err := m.start(path, o)
+	p, err := m.startIsolated(path, o)
 	if err != nil {
 		m.exited(ExitLaunch)
 		return nil, unavailable("no browser was launched: %v", err)
@@ -127,7 +134,7 @@ func (m *Manager) Launch(ctx context.Context, o LaunchOptions) (*Process, error)
 	select {
 	case p.endpoint = <-listening:
 		p.becomeReady()
-		m.log.Info("browser launched", "pid", p.PID(), "endpoint", p.endpoint)
+		m.launched(p, p.endpoint.String())
 		return p, nil
 	case err := <-p.greeted:
 		if err != nil {
@@ -135,13 +142,45 @@ func (m *Manager) Launch(ctx context.Context, o LaunchOptions) (*Process, error)
 			return nil, m.abandon(ctx, p, fmt.Sprintf("the browser did not answer over its pipe: %v", err))
 		}
 		p.becomeReady()
-		m.log.Info("browser launched", "pid", p.PID(), "endpoint", "pipe:")
+		m.launched(p, "pipe:")
 		return p, nil
 	case <-p.exited:
 		<-p.cleaned
 		return nil, p.failed("the browser ended before it was ready: " + p.ExitReason())
 	case <-ctx.Done():
 		return nil, m.abandon(ctx, p, "the browser was not ready in time")
+	}
+}
+
+// startIsolated starts a browser as well isolated as it can be and has to be.
+func (m *Manager) startIsolated(path string, o LaunchOptions) (*Process, error) {
+	m.mu.Lock()
+	failed := m.failed
+	m.mu.Unlock()
+	if failed == nil {
+		p, err := m.start(path, o, nil)
+		if !errors.Is(err, errIsolation) {
+			return p, err
+		}
+		m.mu.Lock()
+		m.failed, failed = err, err
+		m.mu.Unlock()
+	}
+	if m.options.Isolation == IsolationRequire {
+		return nil, failed
+	}
+	return m.start(path, o, failed)
+}
+
+// launched says in the log what runs, and what keeps it from the node and the system.
+func (m *Manager) launched(p *Process, endpoint string) {
+	how, lacks := p.Seclusion()
+	m.log.Info("browser launched", "pid", p.PID(), "endpoint", endpoint, "isolation", how)
+	if how == SecludedNone {
+		m.log.Warn("the browser can read the node's files, its token among them", "pid", p.PID(), "reason", lacks)
+	}
+	if !p.HasSandbox() {
+		m.log.Warn("the browser runs without its sandbox: a page that breaks out of its renderer has the browser's user", "pid", p.PID(), "user", p.user())
 	}
 }
 

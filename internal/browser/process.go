@@ -32,6 +32,7 @@ type Process struct {
 	nonce    string
 	cmd      *exec.Cmd
 	stderr   *stderrReader
+	plan     plan
 	pipe     *pipeEnds       // nil for a browser with a port
 	endpoint messages.CDPURL // set before Launch returns; zero for one with a pipe
 
@@ -61,6 +62,20 @@ func (p *Process) Pipe() (from, to *os.File, ok bool) {
 
 // PID is the browser's process id and the id of its process group.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Seclusion says how the browser is kept from the node's files, and why not better,
+// which may be "".
+func (p *Process) Seclusion() (how Seclusion, lacks string) { return p.plan.how, p.plan.lacks }
+
+// HasSandbox says whether Chromium was started with its own sandbox.
+func (p *Process) HasSandbox() bool { return p.plan.hasSandbox }
+
+func (p *Process) user() int {
+	if p.plan.user != 0 {
+		return p.plan.user
+	}
+	return os.Geteuid()
+}
 
 // Exited is closed when the browser has ended, whoever ended it.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
@@ -132,8 +147,26 @@ func (p *Process) failed(what string) error {
 	return err
 }
 
+// makeProfile makes a browser's directories, for its user alone; 0 is the node's own.
+func makeProfile(profile string, user int) error {
+	for _, dir := range []string{"", tmpDir, crashDir, homeDir} {
+		path := filepath.Join(profile, dir)
+		if err := os.Mkdir(path, 0o700); err != nil {
+			return fmt.Errorf("make profile: %w", err)
+		}
+		if user == 0 {
+			continue
+		}
+		if err := os.Lchown(path, user, user); err != nil {
+			return fmt.Errorf("make profile: %w", err)
+		}
+	}
+	return nil
+}
+
 // start writes the lease, makes the profile and executes the browser.
-func (m *Manager) start(path string, o LaunchOptions) (_ *Process, err error) {
+// Failed is why it cannot be isolated, where that is known.
+func (m *Manager) start(path string, o LaunchOptions, failed error) (_ *Process, err error) {
 	l := lease{Version: leaseVersion, Nonce: newNonce(), Boot: m.boot, Owner: m.owner}
 	l.Profile = m.store.profile(l.Nonce)
 	if err := m.store.write(l); err != nil {
@@ -144,17 +177,24 @@ func (m *Manager) start(path string, o LaunchOptions) (_ *Process, err error) {
 			err = errors.Join(err, m.store.forget(l.Nonce))
 		}
 	}()
-	for _, dir := range []string{l.Profile, filepath.Join(l.Profile, tmpDir), filepath.Join(l.Profile, crashDir)} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			return nil, fmt.Errorf("make profile: %w", err)
+	plan := m.plan(path, l.Profile, o, failed)
+	defer func() {
+		if err != nil {
+			m.giveBackUser(plan.user)
 		}
+	}()
+	if m.options.Isolation == IsolationRequire && plan.how == SecludedNone {
+		return nil, fmt.Errorf("%w: %s", errIsolation, plan.lacks)
+	}
+	if err := makeProfile(l.Profile, plan.user); err != nil {
+		return nil, err
 	}
 	read, write, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("pipe: %w", err)
 	}
-	cmd := exec.Command(path, arguments(l.Profile, o, m.options.ExtraArgs)...)
-	cmd.Env = environmentFor(l.Profile, m.options.Env)
+	cmd := exec.Command(path, arguments(l.Profile, o, m.options.ExtraArgs, plan.hasSandbox)...)
+	cmd.Env = environmentFor(l.Profile, m.options.Env, plan.user != 0)
 	cmd.Stderr = write
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var pipe *pipeEnds
@@ -165,10 +205,23 @@ func (m *Manager) start(path string, o LaunchOptions) (_ *Process, err error) {
 			return nil, err
 		}
 	}
-	release, err := start(cmd)
+	begun := func(err error) error { return err }
+	if plan.how != SecludedNone {
+		if begun, err = m.isolate(cmd, l.Profile, plan); err != nil {
+			_, _ = read.Close(), write.Close()
+			started()
+			pipe.close()
+			return nil, err
+		}
+	}
+	release, startErr := start(cmd)
 	_ = write.Close()
 	started()
-	if err != nil {
+	if err := begun(startErr); err != nil {
+		if startErr == nil { // the launcher: it is of no use any more
+			_, _ = cmd.Process.Kill(), cmd.Wait()
+			release()
+		}
 		_ = read.Close()
 		pipe.close()
 		return nil, err
@@ -185,7 +238,7 @@ func (m *Manager) start(path string, o LaunchOptions) (_ *Process, err error) {
 		m.log.Warn("browser lease not completed", "pid", cmd.Process.Pid, "err", recordErr)
 	}
 	p := &Process{
-		manager: m, nonce: l.Nonce, cmd: cmd, stderr: newStderrReader(), pipe: pipe,
+		manager: m, nonce: l.Nonce, cmd: cmd, stderr: newStderrReader(), pipe: pipe, plan: plan,
 		greeted: make(chan error, 1), exited: make(chan struct{}), cleaned: make(chan struct{}),
 	}
 	m.mu.Lock()
@@ -250,6 +303,7 @@ func (p *Process) watch(release, hangUp func()) {
 	if err != nil {
 		p.manager.log.Error("browser left something behind", "pid", pid, "err", err)
 	}
+	p.manager.giveBackUser(p.plan.user)
 	p.manager.mu.Lock()
 	delete(p.manager.processes, p)
 	p.manager.mu.Unlock()

@@ -105,7 +105,7 @@ func stateDir() string {
 var reapOnce sync.Once
 
 func launch(args []string) (*Browser, func() error, error) {
-	m, err := browser.NewManager(browser.Options{StateDir: stateDir(), Transport: browser.TransportPort, ExtraArgs: append(append([]string{}, flags...), args...)})
+	m, err := browser.NewManager(browser.Options{StateDir: stateDir(), Transport: browser.TransportPort, Isolation: browser.IsolationOff, ExtraArgs: append(append([]string{}, flags...), args...)})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -65,8 +65,9 @@ func (c *doctorCmd) Run(r *run) error {
 		_, _ = browser.Ensure(r, cfg.Browser.Path, r.Stderr)
 	}
 	path, chromium := checkChromium(r, cfg.Browser.Path)
+	starts, isolation, sandbox := checkLaunch(r, path, cfg.Browser)
 	findings := []finding{
-		configuration, chromium, checkLaunch(r, path, cfg.Browser), checkSharedMemory(),
+		configuration, chromium, starts, isolation, sandbox, checkSharedMemory(),
 		checkDescriptors(cfg.Limits.Bounds()), checkStateDir(cfg.StateDir), checkToken(cfg), checkNode(r), checkPort(r, string(cfg.Listen)),
 	}
 	return report(r, findings, errDoctor)
@@ -149,40 +150,70 @@ func checkChromium(ctx context.Context, chrome string) (path string, f finding) 
 	return path, f
 }
 
-// checkLaunch starts a browser as a node would and asks it a question over
-// the protocol.
-func checkLaunch(ctx context.Context, path string, how config.Browser) finding {
-	f := finding{Check: "browser starts", Status: statusSkipped, Found: "there is no browser to start"}
+// checkLaunch starts a browser as a node would and asks it a question over the
+// protocol. It also tells what keeps the browser from the node's files, and a page from
+// the browser's.
+func checkLaunch(ctx context.Context, path string, how config.Browser) (f, isolation, sandbox finding) {
+	const none = "there is no browser to start"
+	f = finding{Check: "browser starts", Status: statusSkipped, Found: none}
+	isolation, sandbox = finding{Check: "isolation", Status: statusSkipped, Found: none}, finding{Check: "sandbox", Status: statusSkipped, Found: none}
 	if path == "" {
-		return f
+		return f, isolation, sandbox
 	}
 	start := time.Now()
-	if err := launch(ctx, path, how); err != nil {
+	proc, err := launch(ctx, path, how)
+	if err != nil {
 		f.Status, f.Found = statusFailed, err.Error()
 		f.Mend = "run " + path + " --headless=new --remote-debugging-port=0 about:blank and see what it says; flags it needs here go to --chrome-arg"
-		return f
+		return f, isolation, sandbox
 	}
 	f.Status, f.Found = statusOK, fmt.Sprintf("it starts, answers and ends within %.1f s", time.Since(start).Seconds())
+	return f, checkIsolation(proc), checkSandbox(proc)
+}
+
+func checkIsolation(proc *browser.Process) finding {
+	f := finding{Check: "isolation", Status: statusOK}
+	switch how, lacks := proc.Seclusion(); {
+	case how == browser.SecludedUser:
+		f.Found = "browsers run as users of their own and do not see the state directory"
+	case how == browser.SecludedNamespace && lacks == "":
+		f.Found = "browsers do not see the state directory"
+	case how == browser.SecludedNamespace:
+		f.Found = "browsers do not see the state directory, but run as the node's user: " + lacks
+	default:
+		f.Status, f.Found = statusWarning, "browsers can read the node's files, its token among them: "+lacks
+		f.Mend = "run the node as root, or let its user make user namespaces (in a container: a seccomp profile that allows unshare); browser.isolation: require refuses to launch without"
+	}
 	return f
 }
 
-func launch(ctx context.Context, path string, how config.Browser) (err error) {
+func checkSandbox(proc *browser.Process) finding {
+	if proc.HasSandbox() {
+		return finding{Check: "sandbox", Status: statusOK, Found: "Chromium's own sandbox is on"}
+	}
+	return finding{
+		Check: "sandbox", Status: statusWarning, Found: "Chromium runs without its own sandbox: a page that breaks out of its renderer has the browser's user",
+		Mend: "let unprivileged users make user namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns), or run the node as a user that may",
+	}
+}
+
+func launch(ctx context.Context, path string, how config.Browser) (_ *browser.Process, err error) {
 	ctx, cancel := context.WithTimeout(ctx, launchTime)
 	defer cancel()
 	// A place of its own: a node that runs must not meet this browser.
 	dir, err := os.MkdirTemp("", "holdfast-doctor-")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	manager, err := browser.NewManager(browser.Options{Path: path, StateDir: dir, ExtraArgs: how.Args, Transport: browser.Transport(how.Transport), Env: how.Env})
+	manager, err := browser.NewManager(browser.Options{Path: path, StateDir: dir, ExtraArgs: how.Args, Transport: browser.Transport(how.Transport), Env: how.Env, Isolation: browser.Isolation(how.Isolation)})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, manager.Close(context.WithoutCancel(ctx))) }()
 	proc, err := manager.Launch(ctx, browser.LaunchOptions{Headless: true})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	at := transport.Address{URL: proc.Endpoint()}
 	if from, to, ok := proc.Pipe(); ok {
@@ -191,11 +222,11 @@ func launch(ctx context.Context, path string, how config.Browser) (err error) {
 	}
 	link, err := transport.Open(ctx, at, transport.DialOptions{})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { link.Close(); <-link.Closed() }()
 	_, err = link.Do(ctx, "", "Browser.getVersion", nil)
-	return err
+	return proc, err
 }
 
 // sharedMemory is where Chromium keeps what its processes share.

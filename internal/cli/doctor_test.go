@@ -22,7 +22,7 @@ func (m *machine) examine(code int, args ...string) map[string]string {
 		OK     bool `json:"ok"`
 		Checks []struct{ Check, Status, Found, Mend string }
 	}
-	if err := json.Unmarshal([]byte(out), &said); err != nil || said.OK != (code == 0) || len(said.Checks) != 9 {
+	if err := json.Unmarshal([]byte(out), &said); err != nil || said.OK != (code == 0) || len(said.Checks) != 11 {
 		m.Fatal(err, out)
 	}
 	found := make(map[string]string)

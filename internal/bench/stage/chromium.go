@@ -37,7 +37,7 @@ func LaunchChromium() (*Chromium, error) {
 	}
 	c := &Chromium{dir: dir}
 	c.manager, err = browser.NewManager(browser.Options{
-		StateDir: dir, Logger: slog.New(slog.DiscardHandler), Transport: browser.TransportPort,
+		StateDir: dir, Logger: slog.New(slog.DiscardHandler), Transport: browser.TransportPort, Isolation: browser.IsolationOff,
 		ExtraArgs: []string{"--site-per-process", "--host-resolver-rules=MAP *.test 127.0.0.1"},
 	})
 	if err != nil {
