@@ -46,3 +46,29 @@ func TestAutoTurnsByTheThresholdOfTheSpec(t *testing.T) {
 		})
 	}
 }
+
+// TestAutoDoesNotTurnForAPageThatNavigates: the end of a dialog's document is no answer to it.
+func TestAutoDoesNotTurnForAPageThatNavigates(t *testing.T) {
+	t.Parallel()
+	for name, act := range map[string]func(w *world, page messages.TargetID, f messages.FrameID){
+		"the page":         func(w *world, page messages.TargetID, _ messages.FrameID) { w.b.Navigate(page, "http://a.test/leaf") },
+		"to another site":  func(w *world, page messages.TargetID, _ messages.FrameID) { w.b.Navigate(page, "http://c.test/leaf") },
+		"its frame is out": func(w *world, _ messages.TargetID, f messages.FrameID) { w.b.RemoveFrame(f) },
+	} {
+		inWorld(t, name, chaos.Options{Pages: 1}, func(w *world) {
+			page := w.start("t", everything).PageTargetID
+			frames := w.framed(page)
+			d := w.b.OpenDialog(frames[2], chaos.Confirm, "sure?", "")
+			synctest.Wait()
+			time.Sleep(20 * time.Millisecond)
+			act(w, page, frames[2])
+			time.Sleep(time.Second)
+			if _, closed := d.Result(); !closed {
+				w.Fatal("the dialog is open")
+			}
+			if s := w.snapshot("t"); s.Connection.Bridge != messages.BridgeNative {
+				w.Errorf("bridge %s; recent %+v", s.Connection.Bridge, s.RecentDialogs)
+			}
+		})
+	}
+}

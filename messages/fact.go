@@ -193,6 +193,16 @@ type (
 		Page     TargetID
 		Frame    FrameInfo
 		Restored bool
+		Heard    time.Time // zero where it is not known
+	}
+
+	// FrameMoved says that a frame is about to have another document, has it, or has gone.
+	// A native dialog of the document before, or of one below it, ends with that.
+	FrameMoved struct {
+		Gen   Generation
+		Page  TargetID
+		Frame FrameID
+		Heard time.Time // zero where it is not known
 	}
 
 	// FrameURLChanged is a navigation within a document.

@@ -158,6 +158,7 @@ func decodeOther(c *Config, same *repeated, now time.Time, method string, params
 		}
 	case frameNavigated:
 		if f, ok := quickNavigated(c, same, params); ok {
+			f.Heard = now
 			return f
 		}
 		var e page.EventFrameNavigated
@@ -166,7 +167,7 @@ func decodeOther(c *Config, same *repeated, now time.Time, method string, params
 		}
 		return messages.FrameNavigated{
 			Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: frameInfo(e.Frame),
-			Restored: e.Type == page.NavigationTypeBackForwardCacheRestore,
+			Restored: e.Type == page.NavigationTypeBackForwardCacheRestore, Heard: now,
 		}
 	case "Page.navigatedWithinDocument":
 		var e page.EventNavigatedWithinDocument

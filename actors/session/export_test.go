@@ -96,3 +96,6 @@ func TellAgain() any { return tellAgain{} }
 
 // FromFrame is what a session of the anchor says of its bridge.
 func FromFrame(s messages.SessionID, event any) any { return fromFrame{s, event} }
+
+// OffWord is the word by which the functions of a task are turned off.
+func OffWord(l SiblingLeft) string { return l.off() }

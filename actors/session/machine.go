@@ -197,12 +197,15 @@ func (m *Machine) Step(now time.Time, msg any) []Effect {
 	case messages.FrameDetached:
 		m.frameMoved(in.Frame)
 		m.bridge.frameDetached(in.Frame)
+		m.do(ToSupervisor{messages.FrameMoved{Gen: m.cfg.Gen, Page: m.cfg.Page, Frame: in.Frame}})
 		m.do(ToFrame{in})
 	case messages.FrameAttached, messages.FrameSubtreeWillBeDetached:
 		m.do(ToFrame{in})
 	case lifecycle:
 		m.lifecycle(in)
 	case navigating:
+		// The browser closes a native dialog now, and not only when the next document is there.
+		m.do(ToSupervisor{messages.FrameMoved{Gen: m.cfg.Gen, Page: m.cfg.Page, Frame: in.Frame}})
 		m.bridge.by.leaving()
 		m.reloadStarted(in)
 	case crashed:
@@ -350,6 +353,7 @@ func answerCommand(o messages.HandleDialog) Command {
 
 func (m *Machine) frameNavigated(f messages.FrameNavigated) {
 	m.frameMoved(f.Frame.ID)
+	m.do(ToSupervisor{messages.FrameMoved{Gen: m.cfg.Gen, Page: m.cfg.Page, Frame: f.Frame.ID, Heard: f.Heard}})
 	root := string(f.Frame.ID) == string(m.cfg.Target)
 	m.bridge.navigated(f.Frame.ID, root)
 	if root && m.paused {

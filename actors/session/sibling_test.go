@@ -53,7 +53,7 @@ func TestAnAnchorThatComesAfterTheEndOfAnotherTask(t *testing.T) {
 	})
 	turned := func(in any) (n int) {
 		for _, e := range m.Step(time.Time{}, in) {
-			if c, ok := e.(session.Command); ok && strings.Contains(string(c.Params), "c(7, false)") {
+			if c, ok := e.(session.Command); ok && strings.Contains(string(c.Params), session.OffWord(end)) {
 				n++
 			}
 		}

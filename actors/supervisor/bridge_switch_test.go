@@ -123,6 +123,48 @@ func TestBridgeOfATask(t *testing.T) {
 			}
 		}
 	})
+	t.Run("the end of the dialog's document is no dismissal of it", func(t *testing.T) {
+		t.Parallel()
+		heard := time.Unix(1001, 0)
+		of := func(f messages.FrameID) any {
+			return messages.BridgeNeeded{Dialog: "d-1", Page: "P", Frame: f, Heard: heard}
+		}
+		moves := func(f messages.FrameID) any { return messages.FrameMoved{Gen: 1, Page: "P", Frame: f} }
+		early := messages.FrameMoved{Gen: 1, Page: "P", Frame: "F", Heard: heard.Add(-time.Millisecond)}
+		many := make([]any, 32)
+		for i := range many {
+			many[i] = moves("G")
+		}
+		within := []messages.FrameNode{{FrameID: "F", ParentFrameID: "P", IsOOPIF: true, SessionID: "SF"}, {FrameID: "G", ParentFrameID: "P"}, {FrameID: "H", ParentFrameID: "F"}}
+		for name, c := range map[string]struct {
+			ins  []any
+			want string
+		}{
+			"its frame's, told of after it":     {[]any{of("F"), moves("F")}, messages.BridgeNative},
+			"its frame's, told of before it":    {[]any{moves("F"), of("F")}, messages.BridgeNative},
+			"that of a frame above":             {[]any{of("H"), moves("F")}, messages.BridgeNative},
+			"the page's":                        {[]any{of("H"), moves("P")}, messages.BridgeNative},
+			"the page's, of the page's":         {[]any{moves("P"), of("P")}, messages.BridgeNative},
+			"that of a frame that is not known": {[]any{moves("X"), of("X")}, messages.BridgeNative},
+			"more than can be remembered":       {append(many[:32:32], of("F")), messages.BridgeNative},
+			"that of a frame beside it":         {[]any{of("F"), moves("G")}, messages.BridgeOn},
+			"that of a frame below":             {[]any{of("F"), moves("H")}, messages.BridgeOn},
+			"its own document":                  {[]any{early, of("F")}, messages.BridgeOn},
+			"another link's":                    {[]any{of("F"), messages.FrameMoved{Gen: 7, Page: "P", Frame: "F"}}, messages.BridgeOn},
+			"another page's":                    {[]any{of("F"), messages.FrameMoved{Gen: 1, Page: "Q", Frame: "F"}}, messages.BridgeOn},
+		} {
+			b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeAuto})
+			b.step(messages.FramesChanged{Gen: 1, Page: "P", Tree: &messages.FrameTree{Top: messages.FrameTop{FrameID: "P"}, Children: within}})
+			b.now = heard.Add(time.Millisecond)
+			for _, in := range c.ins {
+				b.step(in)
+			}
+			b.step(turns)
+			if got := b.m.Snapshot().Connection.Bridge; got != c.want {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+	})
 	t.Run("each page has its own time to crash in", func(t *testing.T) {
 		t.Parallel()
 		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeAuto})

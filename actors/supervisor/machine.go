@@ -38,14 +38,14 @@ type Machine struct {
 	epoch    uint64 // of the bridge, as it was last turned on or off
 	switched bool   // to the bridge, for want of dialogs that stay open
 	by       messages.Mechanism
-	had      messages.Mechanisms                         // those that the task has been bridged by, ever
-	asked    bool                                        // the browser, whether requests can be heard
-	deaf     bool                                        // they cannot
-	hearing  bool                                        // the browser has been told to hear them
-	given    bool                                        // it has given a session of this link its debugger
-	waiting  map[string]messages.RequestHeld             // the newest of each label
-	needed   map[messages.TargetID]messages.BridgeNeeded // by page, until it is known to be there and the dialog's renderer not to have crashed
-	native   map[messages.TargetID]bool                  // what the primary was refused the bridge of
+	had      messages.Mechanisms             // those that the task has been bridged by, ever
+	asked    bool                            // the browser, whether requests can be heard
+	deaf     bool                            // they cannot
+	hearing  bool                            // the browser has been told to hear them
+	given    bool                            // it has given a session of this link its debugger
+	waiting  map[string]messages.RequestHeld // the newest of each label
+	needed   map[messages.TargetID]needed    // by page, until it is known to be there and the dialog's renderer not to have crashed
+	native   map[messages.TargetID]bool      // what the primary was refused the bridge of
 
 	pages    few.Map[messages.TargetID, *pageEntry]
 	order    []messages.TargetID // as opened
@@ -98,6 +98,7 @@ type pageEntry struct {
 	waited   bool               // long enough for what is known of its dialogs
 	parked   []any              // orders that wait for that
 	closing  bool               // by an order that is under way
+	moved    []moved            // the newest of its frames' documents, oldest first
 	answered bool               // its renderer has, at some time
 	auto     automatic
 }
@@ -282,6 +283,10 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.elsewhereIs(in.Sites)
 	case PageReplaced:
 		m.pageReplaced(in)
+	case messages.FrameMoved:
+		if in.Gen == m.gen {
+			m.frameMoved(in)
+		}
 	case messages.BridgeNeeded:
 		m.bridgeNeeded(in)
 	case messages.FrameBoxed:

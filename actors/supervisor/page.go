@@ -162,7 +162,7 @@ func (m *Machine) sessionHealth(h messages.SessionHealth) {
 	e.since, e.stranded = h.Since, h.Stranded
 	if e.health = h.State; news && h.State == messages.PageCrashed {
 		e.crashed = m.now
-		if n, noted := m.needed[h.Page]; noted && m.crashedUnder(n) {
+		if n, noted := m.needed[h.Page]; noted && m.crashedUnder(n.BridgeNeeded) {
 			delete(m.needed, h.Page)
 		}
 	}

@@ -137,3 +137,32 @@ func TestC62_DisableBreaksAnswersNoDialog(t *testing.T) {
 	}
 	t.Log(<-done)
 }
+
+// A page that goes on by itself has closed its dialog, and not somebody inside the browser.
+func TestBridge_AutoDoesNotTurnForAPageThatNavigates(t *testing.T) {
+	t.Parallel()
+	r := setupOn(t, chromiumtest.Shared(t))
+	for name, goes := range map[string]string{
+		"the page":  "location.href = '/plain'",
+		"its frame": "document.querySelector('iframe').src = 'about:blank'",
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := r.task(messages.TaskID("impatient-"+strings.ReplaceAll(name, " ", "-")), func(s *messages.TaskSpec) { s.BridgeThresholdMS = 10_000 })
+			k.goTo("http://a.test/oopif-prompt")
+			f := k.frame("/prompt").FrameID
+			k.later(f, "confirm('sure?')")
+			d := k.dialog()
+			k.eval("", "setTimeout(() => { "+goes+" }); 0")
+			if c := k.closed(d.ID); c.ClosedBy != messages.ClosedByRemote && c.ClosedBy != messages.ClosedByLost {
+				t.Errorf("record %+v", c)
+			}
+			k.await("where it went", func(s *messages.Snapshot) bool {
+				return s.FrameTree != nil && (len(s.FrameTree.Children) == 0 || s.FrameTree.Children[0].URL == "about:blank")
+			})
+			k.evalPromise("", "new Promise(done => setTimeout(() => done(1), 300))") // longer than the task waits for such an end
+			if s := k.snapshot(); s.Connection.Bridge != messages.BridgeNative {
+				t.Errorf("bridge %s: %+v", s.Connection.Bridge, s.RecentDialogs)
+			}
+		})
+	}
+}
