@@ -201,7 +201,7 @@ func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
 	case h.Err == nil:
 		m.end(now, e, e.answer.by)
 	case inactive(h.Err) && !e.bridged() && !e.shut():
-		m.doomed(now, e)
+		m.doomed(now, e, h.Session)
 	case noDialogShowing(h.Err) && !e.bridged() && m.wasBlind(e):
 		m.dropWays(e, func(w messages.Way) bool { return w == e.answer.way })
 		if len(e.Ways) == 0 {

@@ -19,6 +19,7 @@ import (
 type doom struct {
 	way     messages.Way // by which the page is moved on, or asked about
 	dialogs int          // doomed in a row
+	moved   bool         // since the newest of them
 	refused int          // times that the page was not moved on
 	asked   int          // times since that the document to come was not there
 	last    time.Time    // when the newest dialog was found to be doomed
@@ -34,12 +35,21 @@ const (
 	// and maxDoomedAsked how often: with no dialog on it a page may be left.
 	DoomedAgain    = 20 * time.Millisecond
 	maxDoomedAsked = 50
-	// DoomedAnswer is how long the outcome of what was asked of a session may take.
-	DoomedAnswer = 5 * time.Second
+	// DoomedAnswer is how long the outcome of what was asked of a session may take, before
+	// that of the other link is asked.
+	DoomedAnswer = time.Second
 	maxRefused   = 2
+	// ProbeAgain is how soon a dialog is probed again of which no session has said
+	// anything.
+	ProbeAgain = time.Second
 )
 
-const doomedPrefix = "doomed:"
+const (
+	doomedPrefix = "doomed:"
+	probePrefix  = "probe:"
+)
+
+func probeTimer(id messages.DialogID) string { return probePrefix + string(id) }
 
 func doomedTimer(page messages.TargetID) string { return doomedPrefix + string(page) }
 
@@ -48,13 +58,27 @@ func inactive(err error) bool {
 	return messages.CodeOf(err) == messages.CodeCDPError && strings.Contains(err.Error(), "Not attached to an active page")
 }
 
-// probe finds out whether a dialog that waits for an answer could be given one. Where
-// an answer is under way, its outcome tells.
+// probe finds out whether a dialog could be given an answer: by each link, since one of
+// them may hang. Where an answer is under way, its outcome tells.
 func (m *Machine) probe(e *entry) {
-	if !e.bridged() && !e.shut() && e.answer == nil && len(e.Ways) > 0 {
-		w := e.Ways[0]
-		m.do(ProbeSession{w.Role, messages.ProbeDialog{Dialog: e.Dialog.ID, Session: w.Session, Page: e.Dialog.TargetID}})
+	if e.bridged() || e.shut() {
+		return
 	}
+	m.do(Arm{probeTimer(e.Dialog.ID), ProbeAgain})
+	for _, w := range e.Ways {
+		if e.answer == nil || e.answer.way != w {
+			m.do(ProbeSession{w.Role, messages.ProbeDialog{Dialog: e.Dialog.ID, Session: w.Session, Page: e.Dialog.TargetID}})
+		}
+	}
+}
+
+// probeDue probes a dialog again of which no session has said anything.
+func (m *Machine) probeDue(name string) bool {
+	id, ok := strings.CutPrefix(name, probePrefix)
+	if e := m.byID(messages.DialogID(id)); ok && e != nil && e.Unproved {
+		m.probe(e)
+	}
+	return ok
 }
 
 func (m *Machine) probed(now time.Time, p messages.DialogProbed) {
@@ -66,19 +90,17 @@ func (m *Machine) probed(now time.Time, p messages.DialogProbed) {
 	switch {
 	case e == nil || e.bridged() || e.shut():
 	case inactive(p.Err):
-		m.doomed(now, e)
-	case messages.CodeOf(p.Err) != messages.CodeUpstreamUnavailable:
-		if e.Unproved {
-			e.Unproved = false
-			m.changed(nil, nil)
-		}
-	case len(e.Ways) > 0 && e.Ways[0].Session != p.Session:
-		m.probe(e) // by the link that is left
+		m.doomed(now, e, p.Session)
+	case e.Unproved && (p.Err == nil || messages.CodeOf(p.Err) == messages.CodeCDPError):
+		e.Unproved = false
+		m.do(Disarm{probeTimer(e.Dialog.ID)})
+		m.changed(nil, nil)
 	}
 }
 
-// doomed ends a dialog that no answer can reach, and has its page moved on.
-func (m *Machine) doomed(now time.Time, e *entry) {
+// doomed ends a dialog that no answer can reach, as session by has found out, and has its
+// page moved on.
+func (m *Machine) doomed(now time.Time, e *entry, by messages.SessionID) {
 	page := e.Dialog.TargetID
 	d := m.dooms[page]
 	if d == nil {
@@ -90,9 +112,11 @@ func (m *Machine) doomed(now time.Time, e *entry) {
 		d.dialogs = 0
 	}
 	d.dialogs++
-	d.last, d.refused, d.asked = now, 0, 0
-	if len(e.Ways) > 0 {
-		d.way = e.Ways[0]
+	d.last, d.moved, d.refused, d.asked = now, false, 0, 0
+	for _, w := range e.Ways {
+		if w.Session == by || d.way.Session == "" {
+			d.way = w
+		}
 	}
 	m.move(page, d)
 	m.end(now, e, messages.ClosedByLost)
@@ -100,7 +124,7 @@ func (m *Machine) doomed(now time.Time, e *entry) {
 
 // move has a page moved on, or closed where that does not help.
 func (m *Machine) move(page messages.TargetID, d *doom) {
-	if d.dialogs > MaxDoomed || d.refused > maxRefused {
+	if d.closed() {
 		m.do(ToSupervisor{messages.PageDoomed{Page: page, Is: true, Close: true}})
 		m.do(Arm{doomedTimer(page), DoomedAnswer})
 		return
@@ -109,20 +133,29 @@ func (m *Machine) move(page messages.TargetID, d *doom) {
 	m.do(Arm{doomedTimer(page), DoomedAnswer})
 }
 
+// closed says that nothing but the end of the page helps.
+func (d *doom) closed() bool { return d.dialogs > MaxDoomed || d.refused > maxRefused }
+
 func (m *Machine) pageMoved(p messages.PageMoved) {
 	d := m.dooms[p.Page]
 	if d == nil || d.way.Session != p.Session {
 		return
 	}
 	if p.Err == nil {
+		d.moved = true
 		m.askDoomed(p.Page, d)
 		return
 	}
+	m.byTheOther(p.Page, d)
+}
+
+// byTheOther has the other link, if there is one, do what this one has not done.
+func (m *Machine) byTheOther(page messages.TargetID, d *doom) {
 	d.refused++
-	if w, ok := m.wayTo(p.Page, p.Session); ok {
+	if w, ok := m.wayTo(page, d.way.Session); ok {
 		d.way = w
 	}
-	m.move(p.Page, d)
+	m.move(page, d)
 }
 
 // askDoomed asks whether the document to come is there.
@@ -150,10 +183,13 @@ func (m *Machine) doomedDue(name string) bool {
 		return false
 	}
 	if d := m.dooms[messages.TargetID(page)]; d != nil {
-		if d.asked >= maxDoomedAsked {
-			m.doomOver(messages.TargetID(page))
-		} else {
+		switch {
+		case d.asked >= maxDoomedAsked, d.closed():
+			m.doomOver(messages.TargetID(page)) // nothing more can be done
+		case d.moved:
 			m.askDoomed(messages.TargetID(page), d)
+		default:
+			m.byTheOther(messages.TargetID(page), d)
 		}
 	}
 	return true

@@ -116,6 +116,9 @@ func (m *Machine) end(now time.Time, e *entry, by messages.ClosedBy) {
 		}
 	}
 	m.do(Disarm{watchdog(e.Dialog.ID)})
+	if e.Unproved {
+		m.do(Disarm{probeTimer(e.Dialog.ID)})
+	}
 	if e.answer != nil && e.answer.unsure {
 		m.do(Disarm{outcome(e.Dialog.ID)})
 	}

@@ -304,7 +304,7 @@ const watchdogPrefix = "watchdog:"
 func watchdog(id messages.DialogID) string { return watchdogPrefix + string(id) }
 
 func (m *Machine) timerFired(now time.Time, name string) {
-	if m.waylessTimer(now, name) || m.doomedDue(name) {
+	if m.waylessTimer(now, name) || m.doomedDue(name) || m.probeDue(name) {
 		return
 	}
 	if id, ok := strings.CutPrefix(name, outcomePrefix); ok {

@@ -120,11 +120,11 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 	case messages.HandleDialog:
 		m.handleDialog(in)
 	case messages.ProbeDialog:
-		m.do(probeCommand(in))
+		m.probeDialog(in)
 	case messages.MovePage:
-		m.do(moveCommand(in))
+		m.movePage(in)
 	case messages.ClosePage:
-		m.closeTarget(in.Page)
+		m.closeDoomed(in.Page)
 	case messages.SetBridge:
 		m.setBridge(in)
 	case SiblingLeft:
@@ -359,9 +359,7 @@ func (m *AnchorMachine) handleDialog(o messages.HandleDialog) {
 		return
 	}
 	if p := m.pages.At(o.Page); p == nil || p.session != o.Session {
-		m.do(ToDialog{messages.DialogHandled{
-			Dialog: o.Dialog, Session: o.Session, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").With("sent", false),
-		}})
+		m.do(ToDialog{messages.DialogHandled{Dialog: o.Dialog, Session: o.Session, Err: pageNotConnected()}})
 		return
 	}
 	c := answerCommand(o)
