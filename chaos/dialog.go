@@ -57,6 +57,7 @@ type Dialog struct {
 
 	audience []*session // who saw it open and may answer (C6)
 	poisoned bool       // its frame was removed under it (C15)
+	doomed   bool       // its document is being replaced (C58)
 	closed   bool
 	result   DialogResult
 	done     chan struct{}
@@ -142,6 +143,7 @@ func (b *Browser) showNative(d *Dialog) {
 		b.die()
 		return
 	}
+	d.doomed = p.coming != nil
 	before := slices.Clone(p.dialogs)
 	p.dialogs = append(p.dialogs, d)
 	d.proc.dialogs++
@@ -184,6 +186,7 @@ func (b *Browser) settle(d *Dialog) {
 		d.leave()
 	}
 	b.drain(d.proc)
+	b.letCome(d.frame.page)
 }
 
 func (b *Browser) finish(d *Dialog, r DialogResult) {
@@ -329,6 +332,13 @@ func (d *Dialog) reachable() []*session {
 	default:
 		return nil
 	}
+}
+
+// Doomed says whether it opened while the next document of its page came (C58).
+func (d *Dialog) Doomed() bool {
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	return d.doomed
 }
 
 // Poisoned says whether answering it would kill the browser (C15).

@@ -23,7 +23,7 @@
 //   - What a command does to a page that has a dialog open, spins or has
 //     crashed follows from where Chrome handles it: see [place].
 //
-// The facts it imitates (C1–C57, M1–M16) are named beside the code. Its
+// The facts it imitates (C1–C60, M1–M16) are named beside the code. Its
 // answers are compared with recordings of a real Chromium in
 // chaos/recordings.
 package chaos

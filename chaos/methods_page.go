@@ -23,8 +23,13 @@ var pageMethods = map[string]method{
 	},
 	"Page.disable": {
 		on: onTarget, where: inRenderer,
-		early: func(c *call) { c.s.disablePage() },
-		run:   func(c *call) { c.s.pageRenderer = false; c.ok() },
+		early: func(c *call) {
+			if c.s.leavesDoomed() {
+				c.b.die()
+			}
+			c.s.disablePage()
+		},
+		run: func(c *call) { c.s.pageRenderer = false; c.ok() },
 	},
 	"Page.getFrameTree": {on: onTarget, where: inRenderer, run: func(c *call) {
 		c.reply(struct {
@@ -61,14 +66,15 @@ var pageMethods = map[string]method{
 	"Page.captureScreenshot":             {on: onTarget, where: inRenderer, run: captureScreenshot},
 	"Page.getLayoutMetrics":              {on: onTarget, where: inRenderer, run: (*call).ok},
 	"Page.bringToFront":                  {on: onTarget, run: func(c *call) { c.b.foreground(c.s.target.page); c.ok() }},
-	"Page.stopLoading":                   {on: onTarget, run: (*call).ok},
+	"Page.stopLoading":                   {on: onTarget, run: active((*call).ok)},
 	"Page.setDownloadBehavior":           {on: onTarget, run: (*call).ok},
 	"Page.startScreencast":               {on: onTarget, run: (*call).ok},
 	"Page.stopScreencast":                {on: onTarget, run: (*call).ok},
-	"Page.getNavigationHistory":          {on: onTarget, run: getNavigationHistory},
+	"Page.getNavigationHistory":          {on: onTarget, run: active(getNavigationHistory)},
+	"Page.navigateToHistoryEntry":        {on: onTarget, needs: []string{"entryId:int"}, run: active(navigateToHistoryEntry)},
 	"Page.navigate":                      {on: onTarget, needs: []string{"url:string"}, run: pageNavigate},
-	"Page.reload":                        {on: onTarget, run: pageReload},
-	"Page.close":                         {on: onTarget, run: pageClose},
+	"Page.reload":                        {on: onTarget, run: active(pageReload)},
+	"Page.close":                         {on: onTarget, run: active(pageClose)},
 	"Page.crash":                         {on: onTarget, where: inRenderer, run: pageCrash},
 	"Page.handleJavaScriptDialog":        {on: onTarget, needs: []string{"accept:bool"}, run: handleDialog},
 }
@@ -197,7 +203,7 @@ func pageReload(c *call) {
 
 func pageClose(c *call) {
 	p := c.s.target.page
-	if p.poisoned() {
+	if p.poisoned() || p.foreignDialog() {
 		c.b.die()
 		return
 	}
@@ -221,6 +227,10 @@ func (p *page) asking() bool {
 // pageCrash has no reply until the page lives again, and then it is an error.
 // Under a dialog it hangs like everything else (M4).
 func pageCrash(c *call) {
+	if c.s.target.page.foreignDialog() {
+		c.b.die() // (C60)
+		return
+	}
 	p := c.s.target.proc
 	p.work = append(p.work, work{call: c})
 	c.b.crash(p)
@@ -237,6 +247,9 @@ func handleDialog(c *call) {
 	}
 	c.bind(&p)
 	if c.stranded() {
+		return
+	}
+	if c.inactive() {
 		return
 	}
 	d := c.s.target.page.pending(c.s)

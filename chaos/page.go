@@ -17,6 +17,7 @@ type page struct {
 	dialogs     []*Dialog // open ones; more than one only when out of reach (C14)
 	history     []historyEntry
 	current     int
+	coming      *coming // nil: it has its document
 	closed      bool
 	stranded    bool // between two documents: see Options.Strand
 }
@@ -149,10 +150,20 @@ func (b *Browser) navigate(p *page, url string, reply func(loader, failure strin
 	if !b.closeDialogs(p) {
 		return
 	}
-	b.leave(p, func() {
+	aborted := func() {
 		reply("", "net::ERR_ABORTED")
 		f.target.each(pageBrowser, "Page.frameStoppedLoading", frameParams{f.id})
-	}, func() {
+	}
+	if refusedScheme(url) && p.coming != nil {
+		aborted()
+		return
+	}
+	b.come(p)
+	b.leave(p, aborted, func() {
+		if refusedScheme(url) {
+			aborted()
+			return
+		}
 		b.fetch(f, url, loader, func(doc Document) {
 			reply(loader, doc.ErrorText)
 			b.place(f, url, loader, "Navigation", doc)
@@ -191,6 +202,7 @@ func (b *Browser) closePage(p *page) {
 	if p.closed {
 		return
 	}
+	p.coming = nil
 	for _, d := range slices.Clone(p.dialogs) {
 		b.closeDialog(d, DialogResult{By: ClosedByNavigation})
 		d.leave = nil

@@ -237,6 +237,9 @@ func (b *Browser) crash(p *proc) {
 		return
 	}
 	for _, page := range b.pages {
+		if page.target.proc == p {
+			page.coming = nil
+		}
 		for _, d := range slices.Clone(page.dialogs) {
 			if d.proc == p && !d.poisoned {
 				b.closeDialog(d, DialogResult{By: ClosedByCrash})

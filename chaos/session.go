@@ -137,6 +137,9 @@ func (b *Browser) forget(s *session) {
 	if s.gone {
 		return
 	}
+	if s.leavesDoomed() {
+		b.die()
+	}
 	s.gone = true
 	s.pageBrowser, s.pageRenderer = false, false
 	s.conn.sessions = slices.DeleteFunc(s.conn.sessions, func(x *session) bool { return x == s })

@@ -36,6 +36,7 @@ type Page struct {
 	Asks     int  // over a bridge
 	Stuck    bool // stands still in the debugger, with nothing that could be answered
 	Poisoned bool
+	Coming   bool // its next document has only to take its place
 	Sessions []Session
 }
 
@@ -98,7 +99,7 @@ func (b *Browser) Pages() []Page {
 		q := Page{
 			Target: t.id, Opener: p.opener, URL: p.main.publicURL(), Title: p.main.title, Front: b.front == p,
 			Held: t.start != nil, Frozen: t.frozen, Busy: t.proc.busy, Crashed: t.proc.crashed,
-			Dialogs: len(p.dialogs), Asks: len(b.asks(p)), Sessions: t.truth(),
+			Coming: p.coming != nil, Dialogs: len(p.dialogs), Asks: len(b.asks(p)), Sessions: t.truth(),
 		}
 		for _, d := range p.dialogs {
 			q.Poisoned = q.Poisoned || d.poisoned

@@ -58,6 +58,8 @@ type Plan struct {
 	Browsers int
 	Tasks    []Task
 	Steps    []Step
+	// Doomed says that pages also ask while their next document comes.
+	Doomed bool
 }
 
 // New returns the plan of a seed.
@@ -79,6 +81,22 @@ func NewBridged(seed uint64, steps int) Plan {
 	r := rand.New(rand.NewPCG(seed, 0x627269646765))
 	for i := range p.Tasks {
 		p.Tasks[i].Bridge = []string{messages.BridgeOn, messages.BridgeOn, messages.BridgeOn, messages.BridgeAuto, messages.BridgeOff}[r.IntN(5)]
+	}
+	return p
+}
+
+// NewDoomed returns the plan of a seed in which about every fourth step is a
+// [DoomedDialog] instead. All else is as in New: chance for this is drawn from a stream
+// of its own.
+func NewDoomed(seed uint64, steps int) Plan {
+	p := New(seed, steps)
+	p.Doomed = true
+	r := rand.New(rand.NewPCG(seed, 0x646f6f6d6564))
+	for i := range p.Steps {
+		if r.IntN(4) == 0 {
+			s := &p.Steps[i]
+			s.Kind, s.Dialog, s.Panic = DoomedDialog, false, Panic{}
+		}
 	}
 	return p
 }

@@ -46,6 +46,35 @@ func TestPlans(t *testing.T) {
 		}
 	})
 
+	t.Run("a plan with doomed dialogs differs by those steps alone", func(t *testing.T) {
+		t.Parallel()
+		steps, doomed := 0, 0
+		for seed := range uint64(50) {
+			p, q := plan.NewDoomed(seed, 40), plan.New(seed, 40)
+			if !p.Doomed || q.Doomed {
+				t.Fatalf("seed %d: doomed %v, and unasked %v", seed, p.Doomed, q.Doomed)
+			}
+			for i := range p.Steps {
+				steps++
+				if p.Steps[i].Kind == plan.DoomedDialog {
+					doomed++
+					p.Steps[i] = q.Steps[i]
+				}
+			}
+			p.Doomed = false
+			if diff := cmp.Diff(q, p); diff != "" {
+				t.Fatal(diff)
+			}
+			short := plan.NewDoomed(seed, 7)
+			if diff := cmp.Diff(plan.NewDoomed(seed, 40).Steps[:7], short.Steps); diff != "" {
+				t.Fatal(diff)
+			}
+		}
+		if doomed < steps/5 || doomed > steps*3/10 {
+			t.Errorf("%d of %d steps", doomed, steps)
+		}
+	})
+
 	t.Run("every kind of step and every panic comes up", func(t *testing.T) {
 		t.Parallel()
 		kinds, panics := map[plan.Kind]int{}, map[plan.Panic]bool{}

@@ -60,6 +60,10 @@ const (
 	BeforeUnload   Kind = "beforeunload" // a page that asks before it goes
 )
 
+// DoomedDialog is of the plans of [NewDoomed] alone: a page asks while its next document
+// comes (C58).
+const DoomedDialog Kind = "doomed_dialog"
+
 // weights make about half of the steps faults, the more of them the likelier
 // they are in the field.
 var weights = []struct {

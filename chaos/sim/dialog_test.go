@@ -50,6 +50,11 @@ type dialogs struct {
 
 // raise has a script of the frame open a dialog.
 func (d *dialogs) raise(b *chaos.Browser, frame messages.FrameID, pick uint32) *dialog {
+	return d.raiseBy(func(o *dialog) *chaos.Dialog { return b.OpenDialog(frame, o.kind, o.message, o.byText) }, pick)
+}
+
+// raiseBy has a dialog opened by open; nil is none.
+func (d *dialogs) raiseBy(open func(*dialog) *chaos.Dialog, pick uint32) *dialog {
 	d.mu.Lock()
 	o := &dialog{
 		message: fmt.Sprintf("dialog-%d", len(d.in)+1), raised: time.Now(),
@@ -61,7 +66,11 @@ func (d *dialogs) raise(b *chaos.Browser, frame messages.FrameID, pick uint32) *
 	if o.kind == chaos.Prompt {
 		o.byText = "default of " + o.message
 	}
-	o.fake = b.OpenDialog(frame, o.kind, o.message, o.byText) // nobody can have heard of it: mu is held
+	o.fake = open(o) // nobody can have heard of it: mu is held
+	if o.fake == nil {
+		d.mu.Unlock()
+		return nil
+	}
 	d.in, d.by[o.message] = append(d.in, o), o
 	d.mu.Unlock()
 	if r, over := o.fake.Result(); over && r.By == chaos.ClosedByNobody && d.w.calm && d.w.bridges(o.fake.Page()) {
@@ -172,6 +181,7 @@ func (d *dialogs) check() {
 		r, over := o.fake.Result()
 		for id, by := range o.closedBy {
 			switch {
+			case by == messages.ClosedByLost && o.fake.Doomed():
 			case by == messages.ClosedByLost && o.bridged[id] && (r.By == chaos.ClosedByNavigation || r.By == chaos.ClosedByCrash):
 				// A document that goes says nothing, and its task may have lost its
 				// link before it heard of the next.

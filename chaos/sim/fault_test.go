@@ -99,6 +99,8 @@ func (w *world) inject(t *task, s plan.Step) {
 		w.poison(t, s)
 	case plan.TwoDialogs:
 		w.twoDialogs(t, s)
+	case plan.DoomedDialog:
+		w.doom(t, s)
 	case plan.BeforeUnload:
 		if p, ok := t.page(s.Pick[0]); ok && p.Dialogs == 0 {
 			b.ArmBeforeUnload(messages.FrameID(p.Target))

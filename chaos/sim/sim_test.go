@@ -23,6 +23,7 @@ var (
 	seedsFlag  = flag.Uint64("seeds", defaultSeeds, "how many seeds TestSeeds plays")
 	stepsFlag  = flag.Int("steps", plan.DefaultSteps, "how many steps a plan has")
 	bridgeFlag = flag.Bool("bridge", false, "have TestSeed and TestSoak play their seeds with tasks on the bridge")
+	doomedFlag = flag.Bool("doomed", false, "have TestSeed and TestSoak play their seeds with dialogs of documents that are being replaced")
 	// Not of the seed: what the scheduler may decide, it decides otherwise each time.
 	jitterFlag = flag.Int("jitter", 0, "how often an actor yields at most before each message, at random")
 	showFlag   = flag.Bool("show", false, "write the trace of TestSeed also when it passes")
@@ -65,11 +66,14 @@ func play(t *testing.T, p plan.Plan) result {
 
 // replay is the command that plays a seed again, up to the step that failed.
 func replay(p plan.Plan) string {
-	bridge := ""
-	if p.Bridged() {
-		bridge = " -bridge"
+	variant := ""
+	switch {
+	case p.Bridged():
+		variant = " -bridge"
+	case p.Doomed:
+		variant = " -doomed"
 	}
-	return fmt.Sprintf("go test ./chaos/sim -run '^TestSeed$' -seed %#x -steps %d%s", p.Seed, len(p.Steps), bridge)
+	return fmt.Sprintf("go test ./chaos/sim -run '^TestSeed$' -seed %#x -steps %d%s", p.Seed, len(p.Steps), variant)
 }
 
 // judge fails the test for what a run has violated.
@@ -83,10 +87,13 @@ func judge(t *testing.T, p plan.Plan, r result) {
 	t.Errorf("%s\n%s", r.violations[0], replay(p))
 }
 
-// planOf is the plan of a seed, as -bridge has it.
+// planOf is the plan of a seed, as -bridge or -doomed has it.
 func planOf(seed uint64) plan.Plan {
-	if *bridgeFlag {
+	switch {
+	case *bridgeFlag:
 		return plan.NewBridged(seed, *stepsFlag)
+	case *doomedFlag:
+		return plan.NewDoomed(seed, *stepsFlag)
 	}
 	return plan.New(seed, *stepsFlag)
 }
@@ -111,6 +118,12 @@ func TestSeeds(t *testing.T) {
 func TestBridgedSeeds(t *testing.T) {
 	t.Parallel()
 	seeds(t, bridgedRegressions, *seedsFlag*2/5, plan.NewBridged)
+}
+
+// TestDoomedSeeds plays seeds with dialogs of documents that are being replaced.
+func TestDoomedSeeds(t *testing.T) {
+	t.Parallel()
+	seeds(t, doomedRegressions, *seedsFlag*2/5, plan.NewDoomed)
 }
 
 func seeds(t *testing.T, seeds []found, first uint64, newPlan func(seed uint64, steps int) plan.Plan) {
@@ -227,6 +240,12 @@ var bridgedRegressions = []found{
 	{0x30b, plan.DefaultSteps},
 	{0x49f, plan.DefaultSteps},
 	{0x6cd, plan.DefaultSteps},
+}
+
+// doomedRegressions are those that have found something with doomed dialogs.
+var doomedRegressions = []found{
+	{0xa, 11},
+	{0x24, plan.DefaultSteps},
 }
 
 // TestSameSeedSameTrace plays seeds twice. Actors are broken between messages
