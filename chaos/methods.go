@@ -68,9 +68,10 @@ var otherMethods = map[string]method{
 	"Emulation.clearDeviceMetricsOverride": {on: onTarget, where: inRenderer, run: func(c *call) {
 		c.unset("Emulation.setDeviceMetricsOverride")
 	}},
-	"Emulation.setLocaleOverride":   {on: onTarget, where: inRenderer, run: setLocale},
-	"Emulation.setTimezoneOverride": {on: onTarget, where: inRenderer, needs: []string{"timezoneId:string"}, run: (*call).setting},
-	"Emulation.setEmulatedMedia":    {on: onTarget, where: inRenderer, run: (*call).setting},
+	"Emulation.setLocaleOverride":      {on: onTarget, where: inRenderer, run: setLocale},
+	"Emulation.setTimezoneOverride":    {on: onTarget, where: inRenderer, needs: []string{"timezoneId:string"}, run: (*call).setting},
+	"Network.emulateNetworkConditions": {on: onTarget, where: inRenderer, run: (*call).setting},
+	"Emulation.setEmulatedMedia":       {on: onTarget, where: inRenderer, run: (*call).setting},
 }
 
 // setting is a command whose effect lasts as long as its session.

@@ -213,6 +213,8 @@ func (m *AnchorMachine) replied(r Replied) {
 		m.calm = true
 		m.maybeCloseOwned()
 		m.do(rootCommand(Tag{Kind: TagFlushed}, "Browser.getVersion", struct{}{}, 0))
+	case TagPageLeft:
+		m.do(ToSupervisor{PageLeft{r.Tag.Page}})
 	case TagFlushed, TagDispose:
 		m.oneLeft()
 	case TagCreate:

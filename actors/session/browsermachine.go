@@ -212,6 +212,8 @@ func (m *BrowserMachine) replied(r Replied) {
 		}
 		m.isolation.rooted = true
 		m.maybeKnown()
+	case TagPageLeft:
+		m.do(ToSupervisor{PageLeft{r.Tag.Page}})
 	case TagVersion:
 		m.versionKnown(r)
 	case TagContext:

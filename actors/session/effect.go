@@ -82,6 +82,7 @@ const (
 	TagBridgePass
 	TagBridgeRequest
 	TagRequests
+	TagPageLeft // of another task's page
 	TagVersion
 	TagContext
 	TagDispose

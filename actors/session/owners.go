@@ -15,6 +15,7 @@ import (
 type Owners struct {
 	pages    sync.Map // messages.TargetID → messages.TaskID
 	contexts sync.Map // the id of a browser context → messages.TaskID
+	leavings sync.Map // messages.TaskID → func(messages.TargetID), see Watch
 
 	mu   sync.Mutex
 	left []SiblingLeft // newest last
@@ -74,4 +75,24 @@ func (o *Owners) ReleaseContext(context string, task messages.TaskID) {
 func (o *Owners) Foreign(t messages.TargetInfo, task messages.TaskID) bool {
 	owner, ok := o.contexts.Load(t.Context)
 	return ok && owner != task || o.Elsewhere(t.ID, task) || t.Opener != "" && o.Elsewhere(t.Opener, task)
+}
+
+// Watch has the task told of sessions of other tasks that have ended on its pages.
+// Tell is called on any goroutine and does not block.
+func (o *Owners) Watch(task messages.TaskID, tell func(messages.TargetID)) {
+	o.leavings.Store(task, tell)
+}
+
+// Unwatch ends Watch.
+func (o *Owners) Unwatch(task messages.TaskID) { o.leavings.Delete(task) }
+
+// PageLeft tells the task whose page it is that a session of the task has ended there.
+func (o *Owners) PageLeft(page messages.TargetID, task messages.TaskID) {
+	owner, ok := o.pages.Load(page)
+	if !ok || owner == task {
+		return
+	}
+	if tell, ok := o.leavings.Load(owner); ok {
+		tell.(func(messages.TargetID))(page)
+	}
 }

@@ -135,7 +135,11 @@ func (m *BrowserMachine) letGo(a messages.TargetAttached) {
 // that hold it resumes it. One that another task's page opened is therefore left to that task to resume,
 // once it can see the popup's dialogs.
 func letGo(a messages.TargetAttached, elsewhere func(messages.TargetID) bool) []Effect {
-	left := detachFrom(Tag{Kind: TagNone}, a.Session)
+	tag := Tag{Kind: TagNone}
+	if !a.Waiting && elsewhere != nil && elsewhere(a.Info.ID) {
+		tag = Tag{Kind: TagPageLeft, Page: a.Info.ID}
+	}
+	left := detachFrom(tag, a.Session)
 	if a.Waiting && a.Info.CanAccessOpener && elsewhere != nil && elsewhere(a.Info.Opener) {
 		return []Effect{left}
 	}

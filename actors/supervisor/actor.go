@@ -107,6 +107,11 @@ func (a *Actor) Init(c *guard.Context) {
 		a.cfg.Bounds.Hit(bounds.Wanted)
 		sys.Send(self, WantedFull{})
 	})
+	a.cfg.Owners.Watch(a.cfg.ID, func(page messages.TargetID) {
+		if a.wanted.HasCommon(page) {
+			sys.Send(self, session.PageLeft{Page: page})
+		}
+	})
 	a.dialogs = a.group(guard.GroupConfig{
 		Name: "dialog", Policy: dialogPolicy,
 		Children: []restart.Child{{ID: childDialog, Type: restart.Permanent}},
@@ -163,6 +168,11 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 	case session.RestoreRefused:
 		// Not what the browser says of it: that may repeat what was to be set.
 		a.log.Warn("the browser did not take again what an agent had set", "target", msg.Target, "method", msg.Method, "code", messages.CodeOf(msg.Err))
+	case session.PageLeft:
+		a.pageLeft(c, msg)
+	case messages.PageUncovered:
+		a.step(c, msg)
+		a.pageLeft(c, session.PageLeft{Page: msg.Page})
 	case session.TooMany:
 		a.tooMany(msg)
 	case session.CallUnread:
@@ -171,6 +181,21 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 		a.step(c, BrowserGone{msg.why})
 	default:
 		a.step(c, msg)
+	}
+}
+
+// pageLeft sets again what the end of a session on a page of the task has taken back.
+// A page of another task's that a link of this one has left is for that task.
+func (a *Actor) pageLeft(c *guard.Context, l session.PageLeft) {
+	if a.cfg.Owners.Elsewhere(l.Page, a.cfg.ID) {
+		a.cfg.Owners.PageLeft(l.Page, a.cfg.ID)
+		return
+	}
+	self, sys := a.self, c.System()
+	for _, p := range a.ports.All() {
+		if p.IsOf(l.Page) {
+			p.Renew(func() { sys.Send(self, l) })
+		}
 	}
 }
 
@@ -193,6 +218,7 @@ func (a *Actor) Terminate(c *guard.Context, r guard.Reason) {
 	for _, page := range a.machine.owned() {
 		a.cfg.Owners.Release(page, a.cfg.ID)
 	}
+	a.cfg.Owners.Unwatch(a.cfg.ID)
 	a.cfg.Owners.ReleaseContext(a.machine.context, a.cfg.ID)
 	a.orders.SettleAll()
 }

@@ -254,6 +254,9 @@ func (a *Actor) exited(c *guard.Context, id string, ev guard.Exited) {
 	case childAnchor:
 		a.anchorRoot = nil
 		a.step(c, AnchorExited{ev.Reason.Err})
+		for _, page := range a.machine.order {
+			a.pageLeft(c, session.PageLeft{Page: page}) // its sessions have ended with it
+		}
 		a.tellSessions(c) // after the loss: an order it had has failed
 	}
 }

@@ -43,11 +43,12 @@ type State struct {
 
 // target is a page, a frame, or the browser.
 type target struct {
-	Place          // with the newest session
-	live   bool    // which has not ended
-	kept   []*item // as they were set
-	script uint64  // the highest identifier that was given to an agent
-	chrome uint64  // the highest that the browser has given, on this session
+	Place           // with the newest session
+	live    bool    // which has not ended
+	kept    []*item // as they were set
+	changes uint64  // to what is common
+	script  uint64  // the highest identifier that was given to an agent
+	chrome  uint64  // the highest that the browser has given, on this session
 }
 
 // item is one thing that is kept.
@@ -200,6 +201,9 @@ func (s *State) Succeeded(p Place, method string, params, result []byte) (forAge
 		t.Place, t.live, t.chrome = p, true, 0
 	}
 	key := r.key(params)
+	if common[key] || r.act == disable {
+		t.changes++
+	}
 	switch r.act {
 	case set, enable:
 		t.drop(func(i *item) bool { return i.key == key })

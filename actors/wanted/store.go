@@ -73,3 +73,24 @@ func (s *Store) Forget(page messages.TargetID) {
 	defer s.mu.Unlock()
 	s.state.Forget(page)
 }
+
+// HasCommon is [State.HasCommon].
+func (s *Store) HasCommon(page messages.TargetID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.HasCommon(page)
+}
+
+// Renew is [State.Renew].
+func (s *Store) Renew(p Place) (commands []Command, changes uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.Renew(p)
+}
+
+// Overtaken is [State.Overtaken].
+func (s *Store) Overtaken(p Place, changes uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.Overtaken(p, changes)
+}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"holdfast"
 	"holdfast/internal/chromiumtest"
 	"holdfast/messages"
 )
@@ -191,4 +192,54 @@ func TestX6_ADialogDoesNotHoldAnotherTask(t *testing.T) {
 	if _, err := a.node.Respond(a.ctx, a.id, messages.DialogAnswer{Action: "accept", DialogID: d.ID}); err != nil {
 		t.Error(err)
 	}
+}
+
+// What an agent has emulated on its page stands while other tasks of the node start,
+// reconnect and end on the same browser.
+func TestD2_OtherTasksChangeNothingOnAPage(t *testing.T) {
+	t.Parallel()
+	r := setupOn(t, chromiumtest.Launch(t), func(c *holdfast.Config) { c.AllowChaos = true })
+	a := r.task("set")
+	a.goTo("http://a.test/plain")
+	a.cdp("", "Emulation.setEmulatedMedia", `{"media":"print"}`)
+	a.cdp("", "Network.enable", `{}`)
+	a.cdp("", "Network.emulateNetworkConditions", `{"offline":true,"latency":0,"downloadThroughput":-1,"uploadThroughput":-1}`)
+	stands := func(after string) {
+		t.Helper()
+		const now = "matchMedia('print').matches && !navigator.onLine"
+		// What is taken back is set again a moment later: it has to be so, and to stay so.
+		var since time.Time
+		deadline := time.Now().Add(patience)
+		for since.IsZero() || time.Since(since) < 500*time.Millisecond {
+			switch isSet := a.eval("", now) == "true"; {
+			case isSet && since.IsZero():
+				since = time.Now()
+			case !isSet:
+				since = time.Time{}
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("after %s the page is not as its agent has set it", after)
+			}
+		}
+	}
+	stands("nothing")
+	b := r.task("other")
+	stands("the start of another task")
+	for _, link := range []messages.Links{messages.LinksPrimary, messages.LinksAnchor} {
+		b.await("both links", func(s *messages.Snapshot) bool {
+			return s.Connection.Primary == messages.LinkUp && s.Connection.Anchor == messages.LinkUp
+		})
+		if _, err := r.node.Kill(r.ctx, b.id, link); err != nil {
+			t.Fatal(err)
+		}
+		stands("its reconnect")
+	}
+	if err := r.node.StopTask(r.ctx, b.id); err != nil {
+		t.Fatal(err)
+	}
+	stands("its end")
+	if _, err := r.node.Kill(r.ctx, a.id, messages.LinksAnchor); err != nil {
+		t.Fatal(err)
+	}
+	stands("the loss of its own anchor")
 }

@@ -151,3 +151,38 @@ func TestWhatACrashLeavesOfASession(t *testing.T) {
 	again := other.Must(late, "Page.addScriptToEvaluateOnNewDocument", script("late"))
 	want(t, "the number after that", chromiumtest.Field(again, "identifier"), "1")
 }
+
+// Rule: the emulated media and the network conditions of a page are taken back by the
+// end of any client's session on it, one that has enabled nothing included; the end of
+// a session on its tab takes nothing back.
+func TestD2_TheEndOfAnySessionTakesBackWhatIsCommon(t *testing.T) {
+	t.Parallel()
+	b, site, c := ownStage(t)
+	p := c.NewPage(site.URL("http://d.test/plain"))
+	p.Must(p.Session, "Network.enable", nil)
+	set := func() {
+		p.Must(p.Session, "Emulation.setEmulatedMedia", params{"media": "print"})
+		p.Must(p.Session, "Network.emulateNetworkConditions", params{"offline": true, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1})
+	}
+	const both = "matchMedia('print').matches + ' ' + navigator.onLine"
+	other := chromiumtest.Dial(t, b.WS())
+	set()
+	session := other.Attach(p.Target)
+	want(t, "while another is attached", string(p.Eval(p.Session, both)), `"true false"`)
+	other.Must("", "Target.detachFromTarget", params{"sessionId": session})
+	want(t, "once it has left", string(p.Eval(p.Session, both)), `"false true"`)
+	set()
+	other.Must("", "Target.setAutoAttach", params{
+		"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true, "filter": []params{{"type": "tab"}},
+	})
+	tabs := other.Events(func(e chromiumtest.Event) bool {
+		return e.Method == "Target.attachedToTarget" && info(e, "type") == "tab"
+	})
+	for _, e := range tabs {
+		other.Must("", "Target.detachFromTarget", params{"sessionId": e.Param("sessionId")})
+	}
+	if len(tabs) == 0 {
+		t.Error("no tab was attached to")
+	}
+	want(t, "once another has left its tab", string(p.Eval(p.Session, both)), `"true false"`)
+}

@@ -1,0 +1,33 @@
+package session
+
+import (
+	"sync/atomic"
+
+	"holdfast/messages"
+	"holdfast/transport"
+)
+
+// PageLeft says that a session on the page has ended, which may be another task's.
+// The browser then takes back what is common to all sessions of the page, whichever
+// of them has set it: the emulated media and the network's conditions.
+type PageLeft struct{ Page messages.TargetID }
+
+// Renew sets again what agents had set on the session's page and another session has
+// taken back by its end. Again is called, on any goroutine, where an agent has set
+// something else meanwhile: the newest has to come last. It waits for nothing.
+func (p *Port) Renew(again func()) {
+	commands, changes := p.wanted.Renew(p.place)
+	var left atomic.Int64
+	left.Store(int64(len(commands)))
+	for _, e := range commands {
+		p.mux.Start(transport.Call{SessionID: p.Session, Method: e.Method, Params: e.Params, Done: func(r transport.Reply) {
+			p.wanted.Established(p.place, e.ID, r.Result, r.Err)
+			if left.Add(-1) == 0 && p.wanted.Overtaken(p.place, changes) {
+				again()
+			}
+		}})
+	}
+}
+
+// IsOf says whether the session is that of the page itself.
+func (p *Port) IsOf(page messages.TargetID) bool { return p.IsPage && p.place.Target == page }
