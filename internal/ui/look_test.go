@@ -285,7 +285,7 @@ func TestARecoveringTaskSaysHowFarItIs(t *testing.T) {
 	})
 	s := serve(t, g)
 	page := open(t, 1280, 800, "dark", s.url+"/ui/#code="+s.code(s.admin.Reveal())+"&task=away")
-	const says = `/^recovering, 1\d s of 2 min, attempt 7: connection refused$/.test(%s)`
+	const says = `/^recovering, 1\ds of 2m, attempt 7: connection refused$/.test(%s)`
 	page.until("the list", fmt.Sprintf(says, `document.querySelector(".task .where")?.innerText`))
 	page.until("the task's view", fmt.Sprintf(says, `document.querySelector(".task-head .reason")?.innerText`))
 	page.clean(s.url)

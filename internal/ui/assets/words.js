@@ -36,7 +36,7 @@ export const now = () => Date.now() / 1000 + ahead;
 export function span(seconds) {
   const s = Math.max(0, Math.round(seconds));
   if (s < 60) return `${s}s`;
-  if (s < 600) return `${Math.floor(s / 60)}m ${s % 60}s`;
+  if (s < 600 && s % 60) return `${Math.floor(s / 60)}m ${s % 60}s`;
   if (s < 3600) return `${Math.floor(s / 60)}m`;
   if (s < 86400) return `${Math.floor(s / 3600)}h ${Math.floor((s % 3600) / 60)}m`;
   return `${Math.floor(s / 86400)}d ${Math.floor((s % 86400) / 3600)}h`;
