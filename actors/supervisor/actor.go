@@ -134,7 +134,7 @@ func (a *Actor) Init(c *guard.Context) {
 	a.sessions = a.group(guard.GroupConfig{
 		Name: "sessions", Policy: sessionPolicy, Factory: a.factory, OnStart: a.started,
 	})
-	a.logState(messages.Event{State: messages.StateStarting})
+	a.logState(messages.Event{State: messages.StateStarting}, a.machine.Snapshot())
 	// The dialog actor first: a dialog during the attach is caught.
 	a.dialogs.Start(c)
 	a.link.Start(c)

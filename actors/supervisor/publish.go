@@ -24,7 +24,7 @@ func (a *Actor) publish(c *guard.Context, p Publish) {
 		}
 		v.Supervisor, v.Browser, v.Anchor, v.Sessions, v.Trees = a.self, a.root, a.anchorRoot, a.views, a.machine.trees
 	}
-	a.logEvents(events) // whoever sees the state finds its line
+	a.logEvents(events, snap) // before the board: a reader of the state finds its line
 	a.cfg.Board.publish(v, p)
 	for i := range events {
 		switch e := &events[i]; e.Type {
@@ -45,11 +45,11 @@ func (a *Actor) publish(c *guard.Context, p Publish) {
 	}
 }
 
-func (a *Actor) logEvents(events []messages.Event) {
+func (a *Actor) logEvents(events []messages.Event, snap *messages.Snapshot) {
 	for i := range events {
 		switch e := &events[i]; e.Type {
 		case messages.EventTaskState:
-			a.logState(*e)
+			a.logState(*e, snap)
 		case messages.EventDialogClosed:
 			if e.Closed.ClosedBy == messages.ClosedByWatchdog {
 				a.log.Warn("nobody answered a dialog in time, it was dismissed", "dialog", e.Closed.ID, "type", e.Closed.Type, "target", e.Closed.TargetID)
@@ -59,7 +59,7 @@ func (a *Actor) logEvents(events []messages.Event) {
 }
 
 // logState writes the one line per state change that operators read.
-func (a *Actor) logState(e messages.Event) {
+func (a *Actor) logState(e messages.Event, snap *messages.Snapshot) {
 	level := slog.LevelInfo
 	switch e.State {
 	case messages.StateRecovering, messages.StateWedged:
@@ -71,6 +71,9 @@ func (a *Actor) logState(e messages.Event) {
 	now := time.Now()
 	if a.state != "" {
 		attrs = append(attrs, slog.String("previous", string(a.state)), slog.Float64("previous_s", now.Sub(a.stateSince).Seconds()))
+	}
+	if e.State == messages.StateWedged {
+		attrs = append(attrs, slog.String("target", string(snap.PageTargetID)), slog.String("page_state", string(snap.PageState)))
 	}
 	reason := e.Reason
 	if reason == "" && e.State == messages.StateRecovering && a.linkErr != nil {

@@ -42,7 +42,7 @@ func TestChaosCommand(t *testing.T) {
 			s.run(0, "cdp", "one", "Runtime.evaluate", `{"expression":"setTimeout(() => { window.got = prompt('name?', 'x') }, 0)"}`)
 			s.watch("one", messages.EventDialogOpened)
 			out, _ := s.run(0, "chaos", "--task", "one", "--kill", which)
-			if !strings.HasPrefix(out, "killed "+which+" of one\nback after ") || !strings.Contains(out, "1 open dialogs") || strings.Contains(out, "lost") {
+			if !strings.HasPrefix(out, "killed "+which+" of one\nback after ") || !strings.Contains(out, "1 open dialog") || strings.Contains(out, "lost") {
 				t.Errorf("%s: %s", which, out)
 			}
 			s.run(0, "dialog", "accept", "one", "--text", which)

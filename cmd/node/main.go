@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"os"
+	"syscall"
 
 	"golang.org/x/term"
 
@@ -15,13 +16,13 @@ import (
 func main() { os.Exit(run()) }
 
 func run() int {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	s := listen(cancel)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	s := listen(func(by syscall.Signal) { cancel(receivedError(by)) })
 	p := &cli.Program{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Terminal: terminal(os.Stdout),
 		Getenv: os.Getenv, Environ: os.Environ,
-		BecomeDaemon: s.becomeDaemon, Hurry: s.hurry,
+		BecomeDaemon: s.becomeDaemon, Hurry: s.hurry, IgnoredSignals: ignored(),
 		Notify: notify, Watchdog: watchdog,
 		Version: version.Read(), Start: start, Demo: tell,
 	}

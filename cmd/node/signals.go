@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // signals turns what the process is sent into what a command understands:
@@ -18,7 +20,7 @@ import (
 //   - SIGPIPE ends no daemon: a log that nobody reads is no reason to leave
 //     browsers behind.
 type signals struct {
-	end    func()
+	end    func(by syscall.Signal)
 	hurry  chan struct{}
 	reload chan struct{} // room for one: what is asked for twice is read once
 	daemon atomic.Bool
@@ -31,7 +33,7 @@ const hurryTime = 2 * time.Second
 
 // listen hears signals from here on; end is called for the first one that asks
 // for an end.
-func listen(end func()) *signals {
+func listen(end func(by syscall.Signal)) *signals {
 	s := &signals{end: end, hurry: make(chan struct{}), reload: make(chan struct{}, 1), terminal: hasTerminal()}
 	in := make(chan os.Signal, 8)
 	signal.Notify(in, ending()...)
@@ -57,7 +59,8 @@ func (s *signals) hear(in <-chan os.Signal) {
 		}
 		switch asked++; asked {
 		case 1:
-			s.end()
+			by, _ := sig.(syscall.Signal)
+			s.end(by)
 		case 2:
 			close(s.hurry)
 			time.AfterFunc(hurryTime, func() { os.Exit(1) })
@@ -75,17 +78,37 @@ func (s *signals) becomeDaemon() (reload <-chan struct{}) {
 	return s.reload
 }
 
+// heeded are the signals that a node acts on.
+var heeded = []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}
+
 // ending are the signals that end a command. One that the process was started
 // to ignore, as nohup does with a hangup, stays ignored.
 func ending() []os.Signal {
 	var out []os.Signal
-	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+	for _, s := range heeded {
 		if !signal.Ignored(s) {
 			out = append(out, s)
 		}
 	}
 	return out
 }
+
+// ignored are the names of the signals that the process was started to ignore.
+func ignored() []string {
+	var out []string
+	for _, s := range heeded {
+		if signal.Ignored(s) {
+			out = append(out, unix.SignalName(s))
+		}
+	}
+	return out
+}
+
+// receivedError is the end that a signal asked for.
+type receivedError syscall.Signal
+
+// Error names the signal.
+func (e receivedError) Error() string { return "received " + unix.SignalName(syscall.Signal(e)) }
 
 // hasTerminal says whether the process has a controlling terminal; one that
 // was hung up is none any more.

@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strconv"
 
+	"holdfast/internal/browser"
 	"holdfast/internal/config"
 	"holdfast/messages"
 )
@@ -29,8 +32,29 @@ func (c *configPrintCmd) Run(r *run) error {
 	if r.JSON {
 		return json.NewEncoder(r.Stdout).Encode(map[string]any{"settings": e.Settings()})
 	}
-	_, err = fmt.Fprint(r.Stdout, e.YAML())
+	_, err = fmt.Fprint(r.Stdout, e.YAML(r.derived(e)))
 	return err
+}
+
+// derived are the values in effect of settings that are empty or 0.
+func (r *run) derived(e *config.Effective) map[string]string {
+	out := map[string]string{}
+	state := e.StateDir
+	if dir, err := r.stateDir(); err == nil && state == "" {
+		state, out["state_dir"] = dir, dir
+	}
+	if e.TokenFile == "" && state != "" {
+		out["token_file"] = filepath.Join(state, tokenName)
+	}
+	if e.Limits.MaxBrowsers == 0 {
+		out["limits.max_browsers"] = strconv.Itoa(min(maxBrowsers(e.Limits.Bounds()), e.Limits.MaxTasks))
+	}
+	if e.Browser.Path == "" {
+		if path, err := browser.Find(""); err == nil {
+			out["browser.path"] = path
+		}
+	}
+	return out
 }
 
 type configCheckCmd struct {

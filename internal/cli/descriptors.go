@@ -23,10 +23,17 @@ func checkDescriptors(l messages.Limits) finding {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return finding{Check: checkOfDescriptors, Status: statusSkipped, Found: err.Error()}
 	}
-	if l.MaxBrowsers == 0 {
-		l.MaxBrowsers = messages.DefaultMaxBrowsers(pressure.Take().Memory.Limit)
-	}
+	l.MaxBrowsers = maxBrowsers(l)
 	return descriptors(limit.Cur, l.WithDefaults())
+}
+
+// maxBrowsers is how many browsers a node launches at most: what is configured, or
+// else what the memory of this machine allows.
+func maxBrowsers(l messages.Limits) int {
+	if l.MaxBrowsers == 0 {
+		return messages.DefaultMaxBrowsers(pressure.Take().Memory.Limit)
+	}
+	return l.MaxBrowsers
 }
 
 const checkOfDescriptors = "descriptors"

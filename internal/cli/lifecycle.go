@@ -59,7 +59,7 @@ func (s *server) live() error {
 		)
 		select {
 		case <-s.Done():
-			why = "told to"
+			why = context.Cause(s).Error()
 		case <-s.asked:
 			why = "asked to over HTTP"
 		case err := <-s.front.ended:

@@ -33,6 +33,9 @@ type Program struct {
 	// Hurry is closed when the orderly end that the context asked for is to be
 	// cut short.
 	Hurry <-chan struct{}
+	// IgnoredSignals are the names of those that the process was started to ignore,
+	// and that serve would act on.
+	IgnoredSignals []string
 	// Notify tells a service manager about serve, in the words of sd_notify(3).
 	Notify func(state string) error
 	// Watchdog is within which time the service manager wants to hear that serve

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"go.opentelemetry.io/otel/trace"
@@ -145,7 +146,13 @@ func (s *server) serve(admin token.Admin) error {
 // announce tells whoever started the node that it is up.
 func (s *server) announce(url string) {
 	s.notify("READY=1\nSTATUS=serving " + url)
-	if s.JSON {
+	s.log.Info("serving", "state", nodeServing, "version", s.Version.Version, "url", url, "metrics", string(s.cfg.MetricsListen),
+		"config_file", s.settings.sources(s.run).File, "token_file", s.cfg.TokenFile,
+		"max_tasks", s.cfg.Limits.MaxTasks, "browsers", maxBrowsers(s.cfg.Limits.Bounds()), "queue_length", s.cfg.Limits.QueueLength)
+	if len(s.IgnoredSignals) > 0 {
+		s.log.Info("this process was started to ignore signals", "state", nodeServing, "ignored", strings.Join(s.IgnoredSignals, ", "))
+	}
+	if s.JSON || s.cfg.Logging.Format == "json" {
 		_ = json.NewEncoder(s.Stdout).Encode(map[string]string{"url": url, "token_file": s.cfg.TokenFile})
 		return
 	}

@@ -33,7 +33,7 @@ func newSettings() settings {
 		case k.IsList():
 			of = reflect.TypeFor[[]string]()
 		}
-		tag := fmt.Sprintf("name:%q sep:\"none\" help:%s", k.Flag, strconv.Quote(flagHelp(k)))
+		tag := fmt.Sprintf("name:%q sep:\"none\" group:%q help:%s", k.Flag, groupTitle(k), strconv.Quote(flagHelp(k)))
 		if k.Placeholder() != "" {
 			tag += fmt.Sprintf(" placeholder:%q", k.Placeholder())
 		}
@@ -55,7 +55,17 @@ func flagHelp(k config.Key) string {
 	case k.Default != "":
 		help += " Default: " + k.Default + "."
 	}
-	return help
+	return help + " (" + k.Env + ")"
+}
+
+// groupTitle is the heading under which --help lists a setting: its group in the
+// file.
+func groupTitle(k config.Key) string {
+	group, _, isNested := strings.Cut(k.Path, ".")
+	if !isNested {
+		return "Where and how the node answers"
+	}
+	return "Settings of " + group
 }
 
 // given are the flags that stand on the command line.

@@ -197,8 +197,15 @@ func TestRefused(t *testing.T) {
 	}
 	var all config.Problems
 	_, err := config.Load(config.Sources{File: write(t, "a: 1\nb: 2\n"+strings.Repeat("c: 1\n", 0)+"logging: {level: x, format: y}\n")})
-	if !errors.As(err, &all) || len(all) != 2 {
-		t.Error("not all is said at once:", err)
+	if !errors.As(err, &all) || len(all) != 4 || !slices.IsSortedFunc(all, func(a, b config.Problem) int { return strings.Compare(a.Where, b.Where) }) {
+		t.Error("not all is said at once, in the order of the lines:", err)
+	}
+	// A group's name that is written in short is told, and what else is wrong as well.
+	_, err = config.Load(config.Sources{File: write(t, "drain: {delay: 30s}\nlog:\n  level: info\nlimits:\n  max_tasks: many\n")})
+	for _, want := range []string{":1:", "drain.delay must be shorter", ":2:1: there is no key log: is it logging?", ":5:14: limits.max_tasks must be a whole number"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not said: %v", want, err)
+		}
 	}
 }
 
@@ -246,7 +253,7 @@ func TestPrint(t *testing.T) {
 		Environ: []string{"HOLDFAST_CDP_URL_OVERRIDE=wss://user:planted@h.test/planted"},
 		Flags:   map[string][]string{"listen": {"[::1]:0"}, "allow-host": {"a.test", "b.test"}, "log-level": {"ERROR"}},
 	})
-	out := e.YAML()
+	out := e.YAML(nil)
 	if strings.Contains(out, "planted") || !strings.Contains(out, `cdp_url_override: "***"`) {
 		t.Error(out)
 	}

@@ -3,8 +3,5 @@ package config
 // LoadText loads a configuration from what a file of that name would hold.
 func LoadText(name string, content []byte) (*Effective, error) {
 	f, err := parseFile(name, content)
-	if err != nil {
-		return nil, err
-	}
-	return merge(f, Sources{})
+	return f.merged(err, Sources{})
 }

@@ -42,7 +42,7 @@ func FuzzFile(f *testing.F) {
 		if !e.CDPURLOverride.IsZero() {
 			return // masked
 		}
-		out := e.YAML()
+		out := e.YAML(nil)
 		again, err := config.LoadText("f", []byte(out))
 		if err != nil {
 			t.Fatalf("what was printed is refused: %v\n%s", err, out)
@@ -56,7 +56,7 @@ func FuzzFile(f *testing.F) {
 // values is a configuration without the origins.
 func values(e *config.Effective) string {
 	var b strings.Builder
-	for line := range strings.Lines(e.YAML()) {
+	for line := range strings.Lines(e.YAML(nil)) {
 		value, _, _ := strings.Cut(line, "  # ")
 		b.WriteString(strings.TrimRight(value, " ") + "\n")
 	}
@@ -90,9 +90,9 @@ func FuzzValue(f *testing.F) {
 			if k.Secret {
 				continue
 			}
-			again, err := config.LoadText("f", []byte(e.YAML()))
+			again, err := config.LoadText("f", []byte(e.YAML(nil)))
 			if err != nil {
-				t.Fatalf("what was printed is refused: %v\n%s", err, e.YAML())
+				t.Fatalf("what was printed is refused: %v\n%s", err, e.YAML(nil))
 			}
 			if first, second := values(e), values(again); first != second {
 				t.Fatalf("read again it is another:\n%s\n%s", first, second)

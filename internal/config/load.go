@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -57,10 +58,26 @@ func Load(s Sources) (*Effective, error) {
 		return merge(file{}, s)
 	}
 	f, err := openFile(s.File)
-	if err != nil {
+	return f.merged(err, s)
+}
+
+// merged lays the other sources over the file; err is what reading the file came
+// to.
+func (f file) merged(err error, s Sources) (*Effective, error) {
+	var wrong Problems
+	if err != nil && !errors.As(err, &wrong) {
 		return nil, err
 	}
-	return merge(f, s)
+	// What the file has wrong is told with all that is wrong elsewhere.
+	e, err := merge(f, s)
+	var rest Problems
+	if errors.As(err, &rest) {
+		wrong = append(wrong, rest...)
+	}
+	if len(wrong) > 0 {
+		return nil, wrong.inOrder()
+	}
+	return e, nil
 }
 
 // merge lays the sources over one another.
@@ -100,8 +117,14 @@ func merge(f file, s Sources) (*Effective, error) {
 		to.FieldByIndex(k.index).Set(reflect.ValueOf(value))
 		e.origins[i] = origin
 	}
-	if len(problems) == 0 {
-		problems = e.check()
+	wrong := map[string]bool{} // where a value could not be read
+	for _, p := range problems {
+		wrong[p.Where] = true
+	}
+	for _, p := range e.check() {
+		if !wrong[p.Where] {
+			problems = append(problems, p)
+		}
 	}
 	e.Warnings = strangers(env)
 	return e, asError(problems)

@@ -57,7 +57,9 @@ func (k *Key) show(v any) string {
 
 // YAML writes the configuration as a file that could be read again, but for
 // what is masked, with the origin of every value beside it.
-func (e *Effective) YAML() string {
+// derived are the values, by key, that the machine gives where a setting is empty
+// or 0; they stand in the comment.
+func (e *Effective) YAML(derived map[string]string) string {
 	type line struct{ text, origin string }
 	var (
 		lines []line
@@ -81,7 +83,11 @@ func (e *Effective) YAML() string {
 		if len(text) <= maxAlign {
 			width = max(width, len(text))
 		}
-		lines = append(lines, line{text, e.origins[i].String()})
+		origin := e.origins[i].String()
+		if d := derived[k.Path]; d != "" {
+			origin += ", in effect " + clean(d)
+		}
+		lines = append(lines, line{text, origin})
 	}
 	var b strings.Builder
 	for _, l := range lines {
@@ -120,6 +126,9 @@ func (k *Key) quoted(v any) string {
 	}
 	return k.show(v)
 }
+
+// clean keeps a value on its line.
+func clean(s string) string { return strings.Trim(strconv.Quote(s), `"`) }
 
 // quote writes a text in JSON's quotes, which are YAML's too.
 func quote(s string) string {

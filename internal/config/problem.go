@@ -1,6 +1,10 @@
 package config
 
 import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -33,6 +37,29 @@ func (p Problems) Error() string {
 		lines[i] = p[i].Error()
 	}
 	return strings.Join(lines, "; ")
+}
+
+// inOrder sorts the problems by their lines; those of no file come last.
+func (p Problems) inOrder() Problems {
+	slices.SortStableFunc(p, func(a, b Problem) int {
+		la, ca := a.position()
+		lb, cb := b.position()
+		return cmp.Or(cmp.Compare(la, lb), cmp.Compare(ca, cb))
+	})
+	return p
+}
+
+// position is the line and column of a problem in a file.
+func (p Problem) position() (line, col int) {
+	parts := strings.Split(p.Where, ":")
+	if n := len(parts); n >= 3 {
+		line, _ = strconv.Atoi(parts[n-2])
+		col, _ = strconv.Atoi(parts[n-1])
+	}
+	if line == 0 {
+		line = math.MaxInt
+	}
+	return line, col
 }
 
 // maxProblems bounds what is said of one file.
@@ -84,7 +111,18 @@ func closest(path string) string {
 			return k.Path
 		}
 	}
+	for _, g := range table.groups {
+		if isNear(g.Path, plain) {
+			return g.Path
+		}
+	}
 	return ""
+}
+
+// isNear says that one name begins with the other, or that one letter is off: a
+// group is often written in short.
+func isNear(group, name string) bool {
+	return len(name) > 2 && (strings.HasPrefix(group, name) || strings.HasPrefix(name, group)) || oneOff(group, name)
 }
 
 // oneOff says whether one letter added, left out or changed turns a into b.

@@ -47,11 +47,22 @@ func clean(a slog.Attr) slog.Attr {
 			members[i] = clean(m)
 		}
 		return slog.Attr{Key: a.Key, Value: slog.GroupValue(members...)}
+	case slog.KindDuration:
+		return slog.Float64(inSeconds(a.Key), v.Duration().Seconds())
 	case slog.KindAny:
 		return slog.String(a.Key, text(describe(v.Any()), limit))
 	default:
 		return slog.Attr{Key: a.Key, Value: v}
 	}
+}
+
+// inSeconds is the key of a duration: every one is written in seconds, as the API
+// does it.
+func inSeconds(key string) string {
+	if strings.HasSuffix(key, "_s") {
+		return key
+	}
+	return key + "_s"
 }
 
 // describe prints a value. Bytes are somebody's data.

@@ -103,7 +103,7 @@ func TestPlainValuesStayWhatTheyAre(t *testing.T) {
 		t.Fatalf("%s: %v", out, err)
 	}
 	for key, want := range map[string]any{
-		"msg": "hello", "n": 7.0, "yes": true, "took": 1.5e9, "task": "checkout-7", "err": "", "utf": "a?b",
+		"msg": "hello", "n": 7.0, "yes": true, "took_s": 1.5, "task": "checkout-7", "err": "", "utf": "a?b",
 	} {
 		if line[key] != want {
 			t.Errorf("%s is %v, want %v", key, line[key], want)
