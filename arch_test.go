@@ -87,7 +87,7 @@ var impure = []string{"context", "sync", "sync/atomic", "math/rand", "math/rand/
 var shells = map[string]bool{
 	"actors/session/actor.go": true, "actors/session/browser.go": true, "actors/session/port.go": true,
 	"actors/session/anchor.go": true, "actors/session/link.go": true, "actors/session/owners.go": true, "actors/session/asking.go": true,
-	"actors/session/intake.go":   true,
+	"actors/session/intake.go": true, "actors/session/renew.go": true,
 	"actors/dialog/actor.go":     true,
 	"actors/frame/actor.go":      true,
 	"actors/supervisor/actor.go": true, "actors/supervisor/board.go": true, "actors/supervisor/browser.go": true,
