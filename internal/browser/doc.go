@@ -6,6 +6,7 @@
 //	   └─Reap                               at node start: ends what a dead node left behind
 //
 //	StateDir/leases/NONCE.json              who owns which browser; 0600
+//	StateDir/leases/NODE.lock               held by a node while it lives
 //	StateDir/profiles/NONCE/                --user-data-dir, TMPDIR and crash dumps of one browser; 0700
 //
 // # Invariants
@@ -13,6 +14,8 @@
 //   - The lease is on disk before the browser is executed and goes only after
 //     the profile has gone. A node may be killed at any instant without
 //     leaving a browser or a profile that nobody can attribute.
+//   - A node holds a lock in the directory of leases for its life. Whoever gets it
+//     knows that the node is dead, in whatever container it was.
 //   - The profile's name is a random nonce that stands in the command line of
 //     the browser and of its children. Ownership is proved, never guessed: a
 //     process is signalled only when its owner is dead (process gone, or its

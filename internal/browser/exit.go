@@ -2,6 +2,7 @@ package browser
 
 import (
 	"errors"
+	"os"
 	"os/exec"
 	"syscall"
 )
@@ -30,6 +31,15 @@ func (p *Process) becomeReady() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ready = true
+	// Now it is the browser itself, and not a script that starts it. Without this its
+	// processes are told by their arguments alone.
+	l := p.lease
+	if program, err := os.Readlink(procPath(p.cmd.Process.Pid, "exe")); err == nil && !p.reaped {
+		l.Program = program
+		if err := p.manager.store.write(l); err != nil {
+			p.manager.log.Warn("browser lease not completed", "pid", p.cmd.Process.Pid, "err", err)
+		}
+	}
 }
 
 // exitLocked tells from what the leader ended with how it did.

@@ -69,6 +69,8 @@ type Forged struct {
 	OwnerPID                  int
 	OwnerStart                uint64
 	BrowserPID                int
+	Node                      string // "": of a node without a lock
+	Program                   string
 	BrowserStart              uint64
 }
 
@@ -92,6 +94,7 @@ func Forge(t testing.TB, dir string, f Forged) (leasePath, profile string) {
 	l.Owner = identity{PID: f.OwnerPID, Start: f.OwnerStart}
 	l.Browser = identity{PID: f.BrowserPID, Start: f.BrowserStart}
 	l.Group = f.BrowserPID
+	l.Node, l.Program = f.Node, f.Program
 	raw, err := json.Marshal(l)
 	if err == nil {
 		err = errors.Join(os.WriteFile(s.lease(l.Nonce), raw, 0o600), os.MkdirAll(filepath.Join(l.Profile, "Default"), 0o700))

@@ -25,9 +25,11 @@ type lease struct {
 	Nonce   string       `json:"nonce"`
 	Boot    bootIdentity `json:"boot"`
 	Owner   identity     `json:"owner"`
-	Profile string       `json:"profile"` // for people; the code derives it from Nonce
-	Browser identity     `json:"browser"` // PID 0: not recorded
+	Node    string       `json:"node,omitempty"` // whose lock is held while it lives; see nodeLock
+	Profile string       `json:"profile"`        // for people; the code derives it from Nonce
+	Browser identity     `json:"browser"`        // PID 0: not recorded
 	Group   int          `json:"process_group"`
+	Program string       `json:"program,omitempty"` // what the browser runs, once it is ready
 
 	written time.Time // when the file was
 }
@@ -148,6 +150,8 @@ func (s store) parse(nonce string, raw []byte) (lease, error) {
 		return lease{}, errors.New("read lease: it is not the one its name says")
 	case l.Profile != s.profile(nonce):
 		return lease{}, errors.New("read lease: its profile is not in this state directory")
+	case l.Node != "" && !noncePattern.MatchString(l.Node):
+		return lease{}, errors.New("read lease: it names no node")
 	case l.Boot.ID == "" || l.Owner.PID <= 0 || l.Browser.PID < 0 || l.Browser.PID == 1:
 		return lease{}, errors.New("read lease: it names no owner")
 	}

@@ -33,6 +33,7 @@ type Manager struct {
 	options Options
 	store   store
 	owner   identity
+	node    nodeLock
 	boot    bootIdentity
 	log     *slog.Logger
 
@@ -76,7 +77,14 @@ func NewManager(o Options) (*Manager, error) {
 	if warning != "" {
 		log.Warn("the state directory is not safe", "reason", warning)
 	}
-	m := &Manager{options: o, store: s, owner: owner, boot: b, log: log, processes: map[*Process]struct{}{}, users: map[int]bool{}}
+	node, err := s.lockNode()
+	if err != nil {
+		return nil, fmt.Errorf("browser: %w", err)
+	}
+	if node.id == "" {
+		log.Warn("the file system of the state directory has no locks: browsers of a container that died are not reaped")
+	}
+	m := &Manager{node: node, options: o, store: s, owner: owner, boot: b, log: log, processes: map[*Process]struct{}{}, users: map[int]bool{}}
 	m.closing, m.cancel = context.WithCancel(context.Background())
 	return m, nil
 }
@@ -238,6 +246,9 @@ func (m *Manager) Close(ctx context.Context) error {
 	var errs []error
 	for range running {
 		errs = append(errs, <-results)
+	}
+	if ctx.Err() == nil {
+		errs = append(errs, m.node.release(m.store))
 	}
 	return errors.Join(errs...)
 }

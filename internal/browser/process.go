@@ -30,6 +30,7 @@ const (
 type Process struct {
 	manager  *Manager
 	nonce    string
+	lease    lease // as it was written before the browser was ready
 	cmd      *exec.Cmd
 	stderr   *stderrReader
 	plan     plan
@@ -167,7 +168,7 @@ func makeProfile(profile string, user int) error {
 // start writes the lease, makes the profile and executes the browser.
 // Failed is why it cannot be isolated, where that is known.
 func (m *Manager) start(path string, o LaunchOptions, failed error) (_ *Process, err error) {
-	l := lease{Version: leaseVersion, Nonce: newNonce(), Boot: m.boot, Owner: m.owner}
+	l := lease{Version: leaseVersion, Nonce: newNonce(), Boot: m.boot, Owner: m.owner, Node: m.node.id}
 	l.Profile = m.store.profile(l.Nonce)
 	if err := m.store.write(l); err != nil {
 		return nil, err
@@ -238,7 +239,7 @@ func (m *Manager) start(path string, o LaunchOptions, failed error) (_ *Process,
 		m.log.Warn("browser lease not completed", "pid", cmd.Process.Pid, "err", recordErr)
 	}
 	p := &Process{
-		manager: m, nonce: l.Nonce, cmd: cmd, stderr: newStderrReader(), pipe: pipe, plan: plan,
+		manager: m, lease: l, nonce: l.Nonce, cmd: cmd, stderr: newStderrReader(), pipe: pipe, plan: plan,
 		greeted: make(chan error, 1), exited: make(chan struct{}), cleaned: make(chan struct{}),
 	}
 	m.mu.Lock()

@@ -33,12 +33,18 @@ func (m *Manager) Reap(ctx context.Context) (int, error) {
 	}
 	ended := 0
 	var errs []error
+	dead, left := graves{}, map[string]bool{}
+	defer func() { dead.bury(m.store, left) }()
 	for _, entry := range entries {
 		if ctx.Err() != nil {
 			errs = append(errs, ctx.Err())
 			break
 		}
 		nonce, isLease := strings.CutSuffix(entry.Name(), ".json")
+		if id, isLock := lockID(entry.Name()); isLock {
+			dead.isDead(m.store, id) // one without leases is litter, if its node is dead
+			continue
+		}
 		if !isLease {
 			m.sweepTemporary(entry)
 			continue
@@ -51,8 +57,11 @@ func (m *Manager) Reap(ctx context.Context) (int, error) {
 			m.log.Warn("browser lease left alone", "lease", entry.Name(), "err", err)
 			continue
 		}
-		n, err := m.reapLease(ctx, l)
+		n, err := m.reapLease(ctx, l, dead)
 		ended += n
+		if _, still := os.Lstat(m.store.lease(nonce)); still == nil {
+			left[l.Node] = true
+		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("lease %s: %w", nonce, err))
 		}
@@ -61,12 +70,18 @@ func (m *Manager) Reap(ctx context.Context) (int, error) {
 }
 
 // reapLease returns 1 if a running browser was ended.
-func (m *Manager) reapLease(ctx context.Context, l lease) (int, error) {
+func (m *Manager) reapLease(ctx context.Context, l lease, dead graves) (int, error) {
+	isLocal := l.Boot.ID == m.boot.ID && l.Boot.PIDNamespace == m.boot.PIDNamespace
 	switch {
+	case l.Node != "" && !dead.isDead(m.store, l.Node):
+		return 0, nil // it lives, wherever
 	case l.Boot.ID != m.boot.ID:
 		// Nothing survives a boot but the files.
 		return 0, m.store.forget(l.Nonce)
-	case l.Boot.PIDNamespace != m.boot.PIDNamespace:
+	case l.Node != "":
+		// In another namespace its processes may not be seen. Those that are carry our
+		// profile all the same; the others end with their namespace, or with their pipe.
+	case !isLocal:
 		m.log.Warn("browser left alone: its node runs or ran in another pid namespace",
 			"profile", l.Profile, "namespace", l.Boot.PIDNamespace)
 		return 0, nil
@@ -81,10 +96,10 @@ func (m *Manager) reapLease(ctx context.Context, l lease) (int, error) {
 		var found []identity
 		err := scan(func(s procStat) {
 			// Started before its owner it cannot be the owner's.
-			if s.PID == os.Getpid() || s.Start < l.Owner.Start || !m.store.owns(l.Nonce, s.PID) {
+			if s.PID == os.Getpid() || s.Start < l.Owner.Start || !m.store.isOf(l, s, isLocal) {
 				return
 			}
-			if s.signalIf(syscall.SIGKILL, func() bool { return m.store.owns(l.Nonce, s.PID) }) {
+			if s.signalIf(syscall.SIGKILL, func() bool { return m.store.isOf(l, s, isLocal) }) {
 				found = append(found, s.identity)
 			}
 		})
@@ -92,7 +107,7 @@ func (m *Manager) reapLease(ctx context.Context, l lease) (int, error) {
 			return ended, err
 		}
 		if len(found) == 0 {
-			unproved := l.Browser.PID != 0 && l.Browser.alive()
+			unproved := isLocal && l.Browser.PID != 0 && l.Browser.alive()
 			unrecorded := l.Browser.PID == 0 && time.Since(l.written) < blankWindow
 			if !unproved && !unrecorded {
 				break
@@ -116,6 +131,20 @@ func (m *Manager) reapLease(ctx context.Context, l lease) (int, error) {
 		m.log.Info("browser of a dead node ended", "pid", l.Browser.PID, "owner", l.Owner.PID)
 	}
 	return ended, m.store.forget(l.Nonce)
+}
+
+// isOf is the proof that a process belongs to the lease's browser. An argument can be
+// anyone's: it also has to be the browser or of its group, or to run a program from the
+// directory of the browser's.
+func (s store) isOf(l lease, p procStat, isLocal bool) bool {
+	if !s.owns(l.Nonce, p.PID) {
+		return false
+	}
+	if l.Program == "" || isLocal && (p.identity == l.Browser || l.Group != 0 && p.Group == l.Group) {
+		return true
+	}
+	program, err := os.Readlink(procPath(p.PID, "exe"))
+	return err == nil && filepath.Dir(program) == filepath.Dir(l.Program)
 }
 
 // sweepTemporary removes what a crash in the middle of writing a lease left.
