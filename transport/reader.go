@@ -239,6 +239,9 @@ func (m *Mux) tooLarge(head, tail []byte) {
 	if e.HasID && e.Method == nil && e.ID >= 0 && e.ID < untrackedIDBase {
 		m.finish(e.ID, Reply{Err: ErrTooLarge})
 	}
+	if e.Method != nil {
+		m.eventTooLarge(e.Method, head, tail)
+	}
 }
 
 // handle tells a message's kind and hands it on.

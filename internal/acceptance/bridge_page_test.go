@@ -166,3 +166,19 @@ func TestBridge_AutoDoesNotTurnForAPageThatNavigates(t *testing.T) {
 		})
 	}
 }
+
+// Chromium cuts a prompt's message, and not its default: one that is longer than a message
+// may be is a dialog all the same.
+func TestD1_APromptWhoseDefaultIsTooLongIsSeen(t *testing.T) {
+	t.Parallel()
+	k := alone(t).task("long-default")
+	k.goTo("http://a.test/plain")
+	k.eval("", "setTimeout(() => { window.got = prompt('q', 'B'.repeat(55e6)) }); 0")
+	if d := k.dialog(); d.Type != "prompt" || d.Message != "q" || len(d.DefaultPrompt) > 64<<10 {
+		t.Errorf("dialog %s %q, a default of %d bytes", d.Type, d.Message, len(d.DefaultPrompt))
+	}
+	k.respond(messages.DialogAnswer{Action: messages.ActionDismiss})
+	if got := k.eval("", "window.got"); got != "null" {
+		t.Errorf("the page received %.40s", got)
+	}
+}

@@ -1,0 +1,4 @@
+package transport
+
+// ShortOpening is shortOpening.
+func ShortOpening(head, tail []byte) []byte { return shortOpening(head, tail) }
