@@ -98,7 +98,7 @@ func (b *Browser) Pages() []Page {
 		t := p.target
 		q := Page{
 			Target: t.id, Opener: p.opener, URL: p.main.publicURL(), Title: p.main.title, Front: b.front == p,
-			Held: t.start != nil, Frozen: t.frozen, Busy: t.proc.busy, Crashed: t.proc.crashed,
+			Held: t.start != nil && !t.proc.starting, Frozen: t.frozen, Busy: t.proc.busy, Crashed: t.proc.crashed,
 			Coming: p.coming != nil, Dialogs: len(p.dialogs), Asks: len(b.asks(p)), Sessions: t.truth(),
 		}
 		for _, d := range p.dialogs {

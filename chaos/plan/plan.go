@@ -60,6 +60,9 @@ type Plan struct {
 	Steps    []Step
 	// Doomed says that pages also ask while their next document comes.
 	Doomed bool
+	// Shared says that the browsers put frames of one site of different tabs into one
+	// process (C59).
+	Shared bool
 }
 
 // New returns the plan of a seed.
@@ -96,6 +99,22 @@ func NewDoomed(seed uint64, steps int) Plan {
 		if r.IntN(4) == 0 {
 			s := &p.Steps[i]
 			s.Kind, s.Dialog, s.Panic = DoomedDialog, false, Panic{}
+		}
+	}
+	return p
+}
+
+// NewShared returns the plan of a seed in whose browsers frames of different tabs share
+// renderers, and about every tenth step is a [SlowPage] instead. All else is as in New:
+// chance for this is drawn from a stream of its own.
+func NewShared(seed uint64, steps int) Plan {
+	p := New(seed, steps)
+	p.Shared = true
+	r := rand.New(rand.NewPCG(seed, 0x736861726564))
+	for i := range p.Steps {
+		if r.IntN(10) == 0 {
+			s := &p.Steps[i]
+			s.Kind, s.Panic = SlowPage, Panic{}
 		}
 	}
 	return p

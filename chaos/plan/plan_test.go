@@ -75,6 +75,31 @@ func TestPlans(t *testing.T) {
 		}
 	})
 
+	t.Run("a shared plan differs by its renderers alone", func(t *testing.T) {
+		t.Parallel()
+		slow, steps := 0, 0
+		for seed := range uint64(50) {
+			p, plain := plan.NewShared(seed, 40), plan.New(seed, 40)
+			if plain.Shared || !p.Shared {
+				t.Fatalf("seed %d", seed)
+			}
+			p.Shared = false
+			for i := range p.Steps {
+				steps++
+				if p.Steps[i].Kind == plan.SlowPage {
+					slow++
+					p.Steps[i].Kind, p.Steps[i].Panic = plain.Steps[i].Kind, plain.Steps[i].Panic
+				}
+			}
+			if diff := cmp.Diff(plain, p); diff != "" {
+				t.Fatal(diff)
+			}
+		}
+		if slow < steps/20 || slow > steps/5 {
+			t.Errorf("%d of %d steps open a slow page", slow, steps)
+		}
+	})
+
 	t.Run("every kind of step and every panic comes up", func(t *testing.T) {
 		t.Parallel()
 		kinds, panics := map[plan.Kind]int{}, map[plan.Panic]bool{}

@@ -64,6 +64,10 @@ const (
 // comes (C58).
 const DoomedDialog Kind = "doomed_dialog"
 
+// SlowPage is a tab of the user's whose renderer takes its time to start: keys
+// are taken for it as under a dialog. Only plans of [NewShared] have it.
+const SlowPage Kind = "slow_page"
+
 // weights make about half of the steps faults, the more of them the likelier
 // they are in the field.
 var weights = []struct {

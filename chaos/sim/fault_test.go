@@ -75,6 +75,8 @@ func (w *world) inject(t *task, s plan.Step) {
 				b.Crash(f.Target)
 			}
 		}
+	case plan.SlowPage:
+		w.slowPage(t, s, primary)
 	case plan.Spin:
 		if p, ok := t.page(s.Pick[0]); ok && p.Dialogs == 0 {
 			b.Spin(p.Target)
@@ -451,4 +453,13 @@ func (w *world) twoDialogs(t *task, s plan.Step) {
 	w.dialogs.raise(t.host.now(), messages.FrameID(p.Target), s.Pick[2])
 	w.dialogs.raise(t.host.now(), f.ID, s.Pick[2]+1)
 	w.dialogs.excuse(t, "two at once")
+}
+
+// slowPage opens a tab whose renderer takes its time to start. Half of them are met by a
+// link that comes up meanwhile.
+func (w *world) slowPage(t *task, s plan.Step, primary *chaos.Conn) {
+	t.host.now().NewSlowPage(address(s.Pick[0]), min(s.For, 4*time.Second))
+	if s.Dialog {
+		w.reset(primary)
+	}
 }

@@ -24,6 +24,7 @@ var (
 	stepsFlag  = flag.Int("steps", plan.DefaultSteps, "how many steps a plan has")
 	bridgeFlag = flag.Bool("bridge", false, "have TestSeed and TestSoak play their seeds with tasks on the bridge")
 	doomedFlag = flag.Bool("doomed", false, "have TestSeed and TestSoak play their seeds with dialogs of documents that are being replaced")
+	sharedFlag = flag.Bool("shared", false, "have TestSeed and TestSoak play their seeds in browsers whose pages share renderers")
 	// Not of the seed: what the scheduler may decide, it decides otherwise each time.
 	jitterFlag = flag.Int("jitter", 0, "how often an actor yields at most before each message, at random")
 	showFlag   = flag.Bool("show", false, "write the trace of TestSeed also when it passes")
@@ -72,6 +73,8 @@ func replay(p plan.Plan) string {
 		variant = " -bridge"
 	case p.Doomed:
 		variant = " -doomed"
+	case p.Shared:
+		variant = " -shared"
 	}
 	return fmt.Sprintf("go test ./chaos/sim -run '^TestSeed$' -seed %#x -steps %d%s", p.Seed, len(p.Steps), variant)
 }
@@ -87,13 +90,15 @@ func judge(t *testing.T, p plan.Plan, r result) {
 	t.Errorf("%s\n%s", r.violations[0], replay(p))
 }
 
-// planOf is the plan of a seed, as -bridge or -doomed has it.
+// planOf is the plan of a seed, as -bridge, -doomed or -shared has it.
 func planOf(seed uint64) plan.Plan {
 	switch {
 	case *bridgeFlag:
 		return plan.NewBridged(seed, *stepsFlag)
 	case *doomedFlag:
 		return plan.NewDoomed(seed, *stepsFlag)
+	case *sharedFlag:
+		return plan.NewShared(seed, *stepsFlag)
 	}
 	return plan.New(seed, *stepsFlag)
 }
@@ -124,6 +129,12 @@ func TestBridgedSeeds(t *testing.T) {
 func TestDoomedSeeds(t *testing.T) {
 	t.Parallel()
 	seeds(t, doomedRegressions, *seedsFlag*2/5, plan.NewDoomed)
+}
+
+// TestSharedSeeds plays seeds in browsers whose pages share renderers.
+func TestSharedSeeds(t *testing.T) {
+	t.Parallel()
+	seeds(t, nil, *seedsFlag*2/5, plan.NewShared)
 }
 
 func seeds(t *testing.T, seeds []found, first uint64, newPlan func(seed uint64, steps int) plan.Plan) {

@@ -207,7 +207,7 @@ func (t *task) diff() []string {
 			differ("does not show page %s %+v", name, truth)
 			continue
 		}
-		if p.URL != truth.URL {
+		if p.URL != cmp.Or(truth.URL, "about:blank") {
 			differ("page %s is at %s, shown at %s", name, truth.URL, p.URL)
 		}
 		if !slices.ContainsFunc(truth.Sessions, func(x chaos.Session) bool { return x.ID == p.SessionID }) {
