@@ -2,6 +2,7 @@ package holdfast_test
 
 import (
 	"context"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -160,7 +161,7 @@ func TestRecoverAPageThatIsWell(t *testing.T) {
 			w.Fatal(err)
 		}
 		s := w.snapshot("t")
-		if r.Page.SessionID == before || s.Pages[0] != r.Page || s.State != messages.StateActive || len(s.FrameTree.Children) != 1 || s.FrameTree.Children[0].SessionID == "" {
+		if r.Page.SessionID == before || !reflect.DeepEqual(s.Pages[0], r.Page) || s.State != messages.StateActive || len(s.FrameTree.Children) != 1 || s.FrameTree.Children[0].SessionID == "" {
 			w.Errorf("%+v, then %+v", r, s)
 		}
 		if got := <-w.evaluate(5); got.err != nil {

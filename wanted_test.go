@@ -276,3 +276,104 @@ func TestWhatIsRefusedOnTheNextSessionIsSaid(t *testing.T) {
 		}
 	})
 }
+
+// C61: the end of an old link's sessions comes late, and takes along what they had
+// emulated, also where the new ones have set it since.
+func TestAnOldLinkThatEndsLateTakesNothingAlong(t *testing.T) {
+	t.Parallel()
+	inWorldWith(t, "half-open", chaos.Options{Pages: 1}, chaotic, func(w *world) {
+		page := w.start("t", everything, alone).PageTargetID
+		want := map[string]string{
+			"Emulation.setDeviceMetricsOverride": `{"width":333,"height":234,"deviceScaleFactor":2,"mobile":false}`,
+			"Emulation.setTimezoneOverride":      `{"timezoneId":"Asia/Tokyo"}`,
+			"Emulation.setLocaleOverride":        `{"locale":"de-DE"}`,
+			"Network.setExtraHTTPHeaders":        `{"headers":{"X-Agent":"1"}}`,
+		}
+		for _, method := range slices.Sorted(maps.Keys(want)) {
+			w.cdp("t", "", method, want[method])
+		}
+		old := w.b.Connections()[0]
+		old.Linger()
+		if _, err := w.node.Kill(w.ctx, "t", messages.LinksPrimary); err != nil {
+			w.Fatal(err)
+		}
+		s := w.snapshot("t")
+		if got := s.Pages[0].Restoring; !slices.Equal(got, []string{"Emulation.setLocaleOverride", "Emulation.setTimezoneOverride"}) {
+			w.Errorf("while the old link stands: restoring %q", got)
+		}
+		time.Sleep(3 * time.Second)
+		old.Resume()
+		synctest.Wait()
+		if got := w.b.Settings(page); got["Emulation.setDeviceMetricsOverride"] != "" {
+			w.Errorf("the fake does not clear what the old session had: %v", got)
+		}
+		time.Sleep(3 * time.Second)
+		if got := w.b.Settings(page); !maps.Equal(got, want) {
+			w.Errorf("the page has %v, want %v", got, want)
+		}
+		if got := w.snapshot("t").Pages[0].Restoring; got != nil {
+			w.Errorf("restoring %q still", got)
+		}
+		if n := w.lines.count("did not take again"); n == 0 {
+			w.Errorf("said %d times", n)
+		}
+	})
+
+	inWorldWith(t, "what an agent sets anew is not restored any more", chaos.Options{Pages: 1}, chaotic, func(w *world) {
+		page := w.start("t", everything, alone).PageTargetID
+		w.cdp("t", "", "Emulation.setLocaleOverride", `{"locale":"de-DE"}`)
+		old := w.b.Connections()[0]
+		old.Linger()
+		if _, err := w.node.Kill(w.ctx, "t", messages.LinksPrimary); err != nil {
+			w.Fatal(err)
+		}
+		if got := w.snapshot("t").Pages[0].Restoring; len(got) != 1 {
+			w.Fatalf("restoring %q", got)
+		}
+		old.Resume()
+		synctest.Wait()
+		w.cdp("t", "", "Emulation.setLocaleOverride", `{"locale":"fr-FR"}`)
+		if got := w.snapshot("t").Pages[0].Restoring; got != nil {
+			w.Errorf("restoring %q", got)
+		}
+		time.Sleep(2 * time.Minute)
+		if got := w.b.Settings(page)["Emulation.setLocaleOverride"]; got != `{"locale":"fr-FR"}` {
+			w.Errorf("the page has %s", got)
+		}
+	})
+}
+
+// What is set for a frame is restored to its site alone.
+func TestAFramesHeadersReachNoOtherSite(t *testing.T) {
+	t.Parallel()
+	inWorld(t, "home and away", chaos.Options{Pages: 1}, func(w *world) {
+		const secret = `{"headers":{"Authorization":"Bearer bank"}}`
+		page := w.start("t", everything).PageTargetID
+		w.b.Navigate(page, "http://a.test/p")
+		frame := w.b.AddFrame(w.b.MainFrame(page), "http://b.test/x")
+		synctest.Wait()
+		w.cdp("t", frame, "Network.setExtraHTTPHeaders", secret)
+		headers := func() string {
+			w.snapshot("t")
+			return w.b.Settings(messages.TargetID(frame))["Network.setExtraHTTPHeaders"]
+		}
+		w.b.NavigateFrame(frame, "http://a.test/home") // into its parent's process: its session ends
+		w.snapshot("t")
+		w.b.NavigateFrame(frame, "http://evil.test/")
+		time.Sleep(2 * time.Minute)
+		if got := headers(); got != "" {
+			w.Errorf("another site was given %s", got)
+		}
+		w.b.DropConnections()
+		time.Sleep(2 * time.Minute)
+		if got := headers(); got != "" {
+			w.Errorf("another site was given %s behind a reconnect", got)
+		}
+		w.b.NavigateFrame(frame, "http://a.test/home")
+		w.snapshot("t")
+		w.b.NavigateFrame(frame, "http://www.b.test/y")
+		if got := headers(); got != secret {
+			w.Errorf("its own site has %q", got)
+		}
+	})
+}

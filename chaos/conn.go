@@ -30,6 +30,7 @@ type Conn struct {
 	out      [][]byte
 	stalled  bool
 	resumed  chan struct{} // closed by Resume
+	lingers  bool          // the client's end is heard of once it is resumed
 	gone     bool
 	commands []Command
 	faults   faults
@@ -79,7 +80,13 @@ func (b *Browser) serve(ws *websocket.Conn, number int, guid, host string) {
 func (c *Conn) read(ctx context.Context) {
 	for {
 		_, data, err := c.ws.Read(ctx)
-		if err != nil || !c.passStall(ctx) {
+		if err != nil {
+			if c.isLingering() {
+				c.passStall(ctx)
+			}
+			return
+		}
+		if !c.passStall(ctx) {
 			return
 		}
 		c.b.do(func() { c.receive(data) })
@@ -123,7 +130,9 @@ func (c *Conn) write(ctx context.Context) {
 			}
 		}
 		if c.ws.Write(ctx, websocket.MessageText, next) != nil {
-			c.cancel()
+			if !c.isLingering() { // else the reader ends it, later
+				c.cancel()
+			}
 			return
 		}
 	}

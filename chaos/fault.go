@@ -81,6 +81,19 @@ func (c *Conn) Stall() {
 	})
 }
 
+// Linger is Stall for a browser that does not hear of the client's end either, before
+// Resume: behind a proxy or a NAT the old link's sessions outlive it (C61).
+func (c *Conn) Linger() {
+	c.Stall()
+	c.b.do(func() { c.lingers = true })
+}
+
+func (c *Conn) isLingering() bool {
+	c.b.mu.Lock()
+	defer c.b.mu.Unlock()
+	return c.lingers && c.stalled
+}
+
 // Stalled says whether the connection is half-open.
 func (c *Conn) Stalled() bool {
 	c.b.mu.Lock()

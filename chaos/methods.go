@@ -68,8 +68,8 @@ var otherMethods = map[string]method{
 	"Emulation.clearDeviceMetricsOverride": {on: onTarget, where: inRenderer, run: func(c *call) {
 		c.unset("Emulation.setDeviceMetricsOverride")
 	}},
-	"Emulation.setLocaleOverride":      {on: onTarget, where: inRenderer, run: setLocale},
-	"Emulation.setTimezoneOverride":    {on: onTarget, where: inRenderer, needs: []string{"timezoneId:string"}, run: (*call).setting},
+	"Emulation.setLocaleOverride":      {on: onTarget, where: inRenderer, run: exclusive("Another locale override is already in effect")},
+	"Emulation.setTimezoneOverride":    {on: onTarget, where: inRenderer, needs: []string{"timezoneId:string"}, run: exclusive("Timezone override is already in effect")},
 	"Network.emulateNetworkConditions": {on: onTarget, where: inRenderer, run: (*call).setting},
 	"Emulation.setEmulatedMedia":       {on: onTarget, where: inRenderer, run: (*call).setting},
 }
@@ -83,15 +83,30 @@ func (c *call) setting() {
 	c.ok()
 }
 
-// setLocale is for one session at a time.
-func setLocale(c *call) {
-	for _, s := range c.s.target.sessions {
-		if _, has := s.settings[c.method]; has && s != c.s {
-			c.fail(codeServer, "Another locale override is already in effect")
-			return
+// exclusive is for one session at a time, in Chrome's words for another.
+func exclusive(words string) func(*call) {
+	return func(c *call) {
+		for _, s := range c.s.target.sessions {
+			if _, has := s.settings[c.method]; has && s != c.s {
+				c.fail(codeServer, words)
+				return
+			}
+		}
+		c.setting()
+	}
+}
+
+// clearEmulation is the end of a session: what it had emulated is emulated for nobody
+// any more, also where another session has set it since (C61).
+func (s *session) clearEmulation(t *target) {
+	for method := range s.settings {
+		if !strings.HasPrefix(method, "Emulation.") {
+			continue
+		}
+		for _, other := range t.sessions {
+			delete(other.settings, method)
 		}
 	}
-	c.setting()
 }
 
 func (c *call) unset(prefix string) {

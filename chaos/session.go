@@ -153,6 +153,7 @@ func (b *Browser) forget(s *session) {
 		return
 	}
 	t.sessions = slices.DeleteFunc(t.sessions, func(x *session) bool { return x == s })
+	s.clearEmulation(t)
 	for _, other := range t.sessions {
 		// Chrome takes these back for the page, whichever session has set them.
 		delete(other.settings, "Emulation.setEmulatedMedia")

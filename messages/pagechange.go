@@ -16,16 +16,18 @@ const (
 	PageStateChanged
 	PageSessionChanged
 	PageBridgeChanged
+	PageRestoringChanged
 )
 
 // pageFields are the names of the bits, the lowest first.
-var pageFields = [...]string{"url", "title", "page_state", "session_id", "bridge"}
+var pageFields = [...]string{"url", "title", "page_state", "session_id", "bridge", "restoring"}
 
 // PageChangeOf compares two states of one page.
 func PageChangeOf(was, is *Page) PageChange {
 	var c PageChange
 	for bit, differs := range [...]bool{
 		was.URL != is.URL, was.Title != is.Title, was.PageState != is.PageState, was.SessionID != is.SessionID, was.Bridge != is.Bridge,
+		!slices.Equal(was.Restoring, is.Restoring),
 	} {
 		if differs {
 			c |= 1 << bit

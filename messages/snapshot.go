@@ -180,6 +180,10 @@ type Page struct {
 	PageState PageState `json:"page_state"`
 	// Bridge is native, on, or unavailable where the task's bridge cannot work.
 	Bridge string `json:"bridge"`
+	// Restoring are the raw CDP methods whose settings the browser has refused on the
+	// page's new session so far. They are given again for a minute, and with its next
+	// document (C61).
+	Restoring []string `json:"restoring,omitempty"`
 }
 
 // Dialog is an open dialog. Message and DefaultPrompt come from the page:

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -32,6 +33,7 @@ type Page struct {
 	queued  queued        // in the mailbox
 	bounds  *bounds.Counts
 	wanted  *wanted.Store
+	refused []string // of wanted, as last told
 
 	gathering bool // what follows from several facts is sent together
 	kept      gathered
@@ -48,6 +50,7 @@ func NewPort(cfg Config, mux *transport.Mux, sys *guard.System, pid *actor.PID, 
 	return &Port{
 		Session: cfg.Session, IsPage: cfg.IsPage, mux: mux, place: cfg.place(), wanted: w, made: time.Now(),
 		stalled: func() { sys.Send(pid, messages.ProbeSession{}) },
+		settled: func() { sys.Send(pid, settled{}) },
 		rearm:   func(method string, done func()) { sys.Send(pid, messages.RearmBridge{Method: method, Done: done}) },
 	}
 }
@@ -80,6 +83,9 @@ func (p *Page) Receive(c *guard.Context, msg any) {
 		p.countCut(msg)
 	case messages.RearmBridge:
 		defer msg.Done()
+	case settled:
+		p.tellRefused(c)
+		return
 	}
 	p.step(c, msg)
 }
@@ -110,12 +116,7 @@ func (p *Page) carryOut(c *guard.Context, effects []Effect) {
 		case Command:
 			command(c, p.mux, p.machine.cfg.Session, e)
 		case Restore:
-			commands := p.wanted.Begin
-			if e.Revived {
-				commands = p.wanted.Revive
-			}
-			self, sys, done, place := c.Self(), c.System(), Restored{e.Round}, p.machine.cfg.place()
-			restore(c, p.mux, p.wanted, place, commands(place), p.peers.Supervisor, func() { sys.Send(self, done) })
+			p.restore(c, e)
 		case ToDialog:
 			c.Send(p.peers.Dialog, e.Msg)
 		case ToFrame:
@@ -148,6 +149,48 @@ func (p *Page) carryOut(c *guard.Context, effects []Effect) {
 	}
 }
 
+// Restoring tells the supervisor which settings a session does not have yet: the
+// browser has refused them.
+type Restoring struct {
+	Gen     messages.Generation
+	Page    messages.TargetID
+	Session messages.SessionID
+	Methods []string // sorted
+}
+
+// settled says that what the session was given, or was refused, may have changed.
+type settled struct{}
+
+func (p *Page) tellRefused(c *guard.Context) {
+	cfg := p.machine.cfg
+	if methods := p.wanted.Refused(cfg.place()); !slices.Equal(methods, p.refused) {
+		p.refused = methods
+		c.Send(p.peers.Supervisor, Restoring{Gen: cfg.Gen, Page: cfg.Page, Session: cfg.Session, Methods: methods})
+	}
+}
+
+// restore gives the session what was set, and what an agent has set meanwhile behind it.
+func (p *Page) restore(c *guard.Context, e Restore) {
+	self, sys, mux, w, place, supervisor := c.Self(), c.System(), p.mux, p.wanted, p.machine.cfg.place(), p.peers.Supervisor
+	var commands []wanted.Command
+	switch {
+	case e.Again:
+		if commands, supervisor = append(w.Leaving(place), w.Again(place)...), nil; len(commands) == 0 {
+			return
+		}
+	case e.Revived:
+		commands = w.Revive(place)
+	default:
+		commands = w.Begin(place)
+	}
+	restore(sys, mux, w, place, commands, supervisor, func() {
+		restore(sys, mux, w, place, w.Behind(place), nil, func() { sys.Send(self, settled{}) })
+		if !e.Again {
+			sys.Send(self, Restored{e.Round})
+		}
+	})
+}
+
 // RestoreRefused tells the supervisor that the browser did not take what it had
 // taken on an earlier session.
 type RestoreRefused struct {
@@ -158,12 +201,12 @@ type RestoreRefused struct {
 
 // restore writes what agents had set, pipelined like the rest of an attach. done is
 // called, on any goroutine, when each command has had its outcome.
-func restore(c *guard.Context, mux *transport.Mux, w *wanted.Store, p wanted.Place, commands []wanted.Command, supervisor *actor.PID, done func()) {
+// A nil supervisor is not told of what is refused.
+func restore(sys *guard.System, mux *transport.Mux, w *wanted.Store, p wanted.Place, commands []wanted.Command, supervisor *actor.PID, done func()) {
 	if len(commands) == 0 {
 		done()
 		return
 	}
-	sys := c.System()
 	var left atomic.Int64
 	left.Store(int64(len(commands)))
 	for _, e := range commands {
@@ -171,7 +214,7 @@ func restore(c *guard.Context, mux *transport.Mux, w *wanted.Store, p wanted.Pla
 			w.Established(p, e.ID, r.Result, r.Err)
 			var refusal *transport.RPCError
 			// What a crash has swallowed is given to the next renderer.
-			if errors.As(r.Err, &refusal) && refusal.Message != "Target crashed" {
+			if supervisor != nil && errors.As(r.Err, &refusal) && refusal.Message != "Target crashed" {
 				sys.Send(supervisor, RestoreRefused{Target: p.Target, Method: e.Method, Err: callError(r.Err, r.Sent)})
 			}
 			if left.Add(-1) == 0 {

@@ -33,6 +33,9 @@ func (m *Machine) attach() {
 			}
 			m.restoring = true
 			m.do(Restore{Revived: m.round > 1, Round: m.round})
+			if m.round == 1 {
+				m.beginRegiving()
+			}
 		}
 		if c.method == resume && m.held {
 			m.do(Arm{timerResume, HoldBudget})

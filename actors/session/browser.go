@@ -76,7 +76,7 @@ func (b *Browser) linked(c *guard.Context) {
 	commands := b.wanted.Begin(place)
 	c.Send(b.supervisor, Linked{Gen: gen, Mux: mux, Port: &Port{mux: mux, stalled: func() {}, place: place, wanted: b.wanted}})
 	b.step(c, Start{})
-	restore(c, mux, b.wanted, place, commands, b.supervisor, func() {})
+	restore(c.System(), mux, b.wanted, place, commands, b.supervisor, func() {})
 }
 
 func (b *Browser) step(c *guard.Context, in any) {

@@ -115,9 +115,11 @@ type (
 	}
 
 	// Restore gives the session what the agents had set in its target. Revived
-	// says that it is the same session, with another renderer. Restored follows.
+	// says that it is the same session, with another renderer. Restored follows. With
+	// Again it is the same session, and nothing follows.
 	Restore struct {
 		Revived bool
+		Again   bool
 		Round   uint32
 	}
 

@@ -177,6 +177,10 @@ func (in *intake) take(e transport.Event) {
 	}
 	in.begin()
 	if fact := decode(in.cfg, &in.said.same, time.Now(), e.Method, e.Params); fact != nil {
+		if f, ok := fact.(messages.FrameNavigated); ok && in.cfg.Site != nil && messages.TargetID(f.Frame.ID) == in.cfg.Target {
+			// Before a reply that comes behind it: what an agent sets is for this document.
+			in.cfg.Site.Show(f.Frame.URL)
+		}
 		in.keep(saidItem{method: e.Method, fact: fact}, nil)
 	}
 }
@@ -184,7 +188,7 @@ func (in *intake) take(e transport.Event) {
 // takeUnread is take for an event that nobody has walked yet. It takes what is
 // frequent: the actor walks that, or does if it is not behind.
 func (in *intake) takeUnread(e transport.Event) bool {
-	if !isFrequent(e) {
+	if !isFrequent(e) || in.cfg.Site != nil && e.Method == frameNavigated {
 		return false
 	}
 	in.begin()

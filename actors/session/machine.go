@@ -30,10 +30,12 @@ type Config struct {
 	// attached anew: Chrome reports each only once.
 	Again  bool
 	Bridge Bridge
+	// Site is the site of a frame's document; nil for a page.
+	Site *wanted.Site
 }
 
 func (c Config) place() wanted.Place {
-	return wanted.Place{Page: c.Page, Target: c.Target, Session: c.Session}
+	return wanted.PlaceOf(c.Page, c.Target, c.Session, c.Site)
 }
 
 // AnswerBudget is what Chrome gets to take an answer to a dialog.
@@ -58,6 +60,7 @@ const (
 	timerStuck     = "stuck"
 	timerLoading   = "loading"
 	timerRestore   = "restore"
+	timerRegive    = "regive"
 	timerNavigate  = "navigate:"
 )
 
@@ -77,6 +80,7 @@ type Machine struct {
 	starting  bool // a new renderer, which has not been asked why it is silent
 	restoring bool // what the agents had set is on its way to the renderer
 	awaited   bool // and something waits for that, until timerRestore at the longest
+	regiven   int  // of regiveAfter
 	crashed   bool
 	probing   bool // the renderer was asked for a sign of life and owes it
 	paused    bool
@@ -311,6 +315,8 @@ func (m *Machine) timerFired(now time.Time, name string) {
 		m.reloadStuck()
 	case timerLoading:
 		m.stillLoading(now)
+	case timerRegive:
+		m.regive()
 	case timerRestore:
 		m.awaited = false
 		m.goOn()
@@ -356,6 +362,9 @@ func (m *Machine) frameNavigated(f messages.FrameNavigated) {
 	m.do(ToSupervisor{messages.FrameMoved{Gen: m.cfg.Gen, Page: m.cfg.Page, Frame: f.Frame.ID, Heard: f.Heard}})
 	root := string(f.Frame.ID) == string(m.cfg.Target)
 	m.bridge.navigated(f.Frame.ID, root)
+	if root {
+		m.regiveDocument()
+	}
 	if root && m.paused {
 		m.paused = false // without a word of the debugger (C47)
 		m.publishHealth()

@@ -27,6 +27,7 @@ type Port struct {
 	mux     *transport.Mux
 	stalled func()                           // tells the session's actor; does not block
 	rearm   func(method string, done func()) // the same; nil for the browser's own session
+	settled func()                           // something of wanted is not refused any more; the same
 	place   wanted.Place
 	wanted  *wanted.Store
 
@@ -71,7 +72,13 @@ func (p *Port) Do(ctx context.Context, c AgentCall) ([]byte, error) {
 		call.Params = send
 		// On the reader's goroutine: what is known when the caller has its answer
 		// is known when the link ends.
-		call.Succeeded = func(result []byte) []byte { return p.wanted.Succeeded(p.place, method, params, result) }
+		call.Succeeded = func(result []byte) []byte {
+			result, resolved := p.wanted.Succeeded(p.place, method, params, result)
+			if resolved && p.settled != nil {
+				p.settled()
+			}
+			return result
+		}
 	}
 	r := p.mux.Await(ctx, call)
 	if r.Err != nil {

@@ -47,3 +47,36 @@ func (m *Machine) awaitNothing() {
 		m.do(Disarm{timerRestore})
 	}
 }
+
+// regiveAfter is when a session of a link that came back is given again what vanishes
+// with the end of an old session, counted from one to the next: 1, 5, 15 and 60 s after
+// the attach. The browser may hear of that end late, and refuses some settings until it
+// does (C61).
+var regiveAfter = [...]time.Duration{time.Second, 4 * time.Second, 10 * time.Second, 45 * time.Second}
+
+// beginRegiving sets the timer for the first of regiveAfter, or for the next.
+func (m *Machine) beginRegiving() {
+	if m.cfg.Gen > 1 && m.regiven < len(regiveAfter) {
+		m.do(Arm{timerRegive, regiveAfter[m.regiven]})
+	}
+}
+
+func (m *Machine) regive() {
+	m.regiven++
+	m.beginRegiving()
+	m.giveAgain()
+}
+
+// regiveDocument is for the session's next document. A frame's is perhaps that of
+// another site, and what is wanted there another thing.
+func (m *Machine) regiveDocument() {
+	if !m.cfg.IsPage || m.cfg.Gen > 1 && m.regiven < len(regiveAfter) {
+		m.giveAgain()
+	}
+}
+
+func (m *Machine) giveAgain() {
+	if !m.crashed && !m.restoring {
+		m.do(Restore{Again: true, Round: m.round})
+	}
+}

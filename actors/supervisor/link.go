@@ -34,7 +34,8 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 		m.do(Answer{To: o.reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser ended").With("sent", true)})
 	}
 	for _, t := range m.order {
-		m.pages.At(t).session, m.pages.At(t).health, m.pages.At(t).closing = "", messages.PageOK, false
+		p := m.pages.At(t)
+		p.session, p.health, p.closing, p.restoring = "", messages.PageOK, false, few.Map[messages.SessionID, []string]{}
 	}
 	m.process.lost(m.rooted, m.order)
 	m.rooted = false

@@ -98,9 +98,11 @@ type pageEntry struct {
 	waited   bool               // long enough for what is known of its dialogs
 	parked   []any              // orders that wait for that
 	closing  bool               // by an order that is under way
-	moved    []moved            // the newest of its frames' documents, oldest first
-	answered bool               // its renderer has, at some time
-	auto     automatic
+	// restoring are, by session, the settings that the browser has refused since.
+	restoring few.Map[messages.SessionID, []string]
+	moved     []moved // the newest of its frames' documents, oldest first
+	answered  bool    // its renderer has, at some time
+	auto      automatic
 }
 
 type sessionEntry struct {
@@ -307,6 +309,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.bridgeRefused(in)
 	case session.SiblingLeft:
 		m.siblingLeft(in)
+	case session.Restoring:
+		m.restoring(in)
 	case messages.PageUnreachable:
 		m.pageUnreachable(in)
 	case messages.PageDoomed:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"holdfast/actors/session"
+	"holdfast/actors/wanted"
 	"holdfast/internal/few"
 	"holdfast/internal/redact"
 	"holdfast/messages"
@@ -16,6 +17,10 @@ func (m *Machine) targetAttached(a messages.TargetAttached) {
 	fresh := a.Waiting || !m.everUp && a.Info.URL == "about:blank"
 	cfg := session.Config{Gen: a.Gen, Session: a.Session, Target: a.Info.ID, Page: a.Page, IsPage: isPage, Fresh: fresh}
 	cfg.Bridge = m.sessionBridge()
+	if !isPage {
+		cfg.Site = new(wanted.Site)
+		cfg.Site.Show(a.Info.URL)
+	}
 	cfg.Held = isPage && a.Waiting && a.Info.CanAccessOpener && m.conn.Anchor == messages.LinkUp
 	if old := m.sessions.At(a.Session); old != nil {
 		return
@@ -108,6 +113,10 @@ func (m *Machine) sessionEnded(s messages.SessionID) {
 			p.session = ""
 			m.pageChanged(e.cfg.Page)
 		}
+	}
+	if p := m.pages.At(e.cfg.Page); p != nil && p.restoring.Len() > 0 {
+		p.restoring.Delete(s)
+		m.pageChanged(e.cfg.Page)
 	}
 	if p := m.pages.At(e.cfg.Page); p != nil && p.held && !m.holdsDialog(e.cfg.Page) {
 		p.held = false
@@ -305,13 +314,33 @@ func (m *Machine) page(t messages.TargetID) messages.Page { return m.pageWith(t,
 func (m *Machine) pageWith(t messages.TargetID, bridge string) messages.Page {
 	p := m.pages.At(t)
 	v := messages.Page{
-		TargetID: t, SessionID: p.session, URL: cmp.Or(redact.PageURL(p.info.URL), "about:blank"), Title: redact.Text(p.info.Title), PageState: m.pageState(t), Bridge: bridge,
+		Restoring: p.missing(), TargetID: t, SessionID: p.session, URL: cmp.Or(redact.PageURL(p.info.URL), "about:blank"), Title: redact.Text(p.info.Title), PageState: m.pageState(t), Bridge: bridge,
 	}
 	if p.info.Opener != "" {
 		opener := p.info.Opener
 		v.OpenerID = &opener
 	}
 	return v
+}
+
+// missing are the settings that sessions of the page were refused, sorted.
+func (p *pageEntry) missing() (methods []string) {
+	for _, list := range p.restoring.All() {
+		methods = append(methods, list...)
+	}
+	slices.Sort(methods)
+	return slices.Compact(methods)
+}
+
+func (m *Machine) restoring(r session.Restoring) {
+	p := m.pages.At(r.Page)
+	if p == nil || r.Gen != m.gen || m.sessions.At(r.Session) == nil {
+		return
+	}
+	if p.restoring.Delete(r.Session); len(r.Methods) > 0 {
+		p.restoring.Set(r.Session, r.Methods)
+	}
+	m.pageChanged(r.Page)
 }
 
 func (m *Machine) pageState(t messages.TargetID) messages.PageState {

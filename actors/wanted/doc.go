@@ -32,7 +32,9 @@
 // Invariants:
 //
 //   - of two commands that set the same thing, the one answered last counts;
-//   - a session is given what is kept at most once;
+//   - a session is given what is kept once, and again only what vanishes with the end of
+//     an older session, or was refused (C61);
+//   - what was set for a frame is given to documents of the site it was set for alone;
 //   - a navigation begins when that has its outcome, or has had its time for it;
 //   - the identifier of a script that an agent was given names that script as
 //     long as the task remembers it, whatever the browser calls it by now.

@@ -43,7 +43,7 @@ func (s *State) scriptAdded(t *target, params, result []byte) (forAgent []byte, 
 	given := max(t.script+1, t.named(chrome))
 	i := &item{
 		key: "script", act: addScript, method: addMethod, params: later(params),
-		script: strconv.FormatUint(given, 10), stands: true, chrome: chrome,
+		script: strconv.FormatUint(given, 10), stands: true, chrome: chrome, site: t.site(),
 	}
 	if i.params == nil || !s.keep(t, i) {
 		return mustJSON(scriptIdentifier{chrome + passing + string(t.Session)}), false

@@ -14,6 +14,7 @@ type Place struct {
 	Target  messages.TargetID // the tab, or a frame of it that has a session of its own
 	Session messages.SessionID
 	Link    messages.Generation // of the browser's own session, which has no id
+	Site    *Site               // of a frame's document; nil elsewhere
 }
 
 // same says whether p and q are one session.
@@ -49,6 +50,7 @@ type target struct {
 	changes uint64  // to what is common
 	script  uint64  // the highest identifier that was given to an agent
 	chrome  uint64  // the highest that the browser has given, on this session
+	undo    []Command
 }
 
 // item is one thing that is kept.
@@ -58,11 +60,15 @@ type item struct {
 	method string
 	params []byte
 	script string // the agent's identifier of it
+	site   string // that it belongs to, of a frame
 
 	attempt uint64 // of the command that is to set it on this session
 	pending bool   // and that command has no outcome
 	stands  bool   // it is set on this session
-	chrome  string // the browser's identifier of the script there; until it says so, the next in its row
+	refused bool   // this session did not take it
+
+	overtaken bool   // an older one was under way when it was set
+	chrome    string // the browser's identifier of the script there; until it says so, the next in its row
 }
 
 func (i *item) size() int { return len(i.key) + len(i.method) + len(i.params) }
@@ -84,8 +90,15 @@ func (s *State) Begin(p Place) []Command {
 	if t == nil || t.same(p) {
 		return nil
 	}
-	t.Place, t.live, t.chrome = p, true, 0
-	return s.attempt(t, t.kept)
+	t.Place, t.live, t.chrome, t.undo = p, true, 0, nil
+	var due []*item
+	for _, i := range t.kept {
+		i.pending, i.stands, i.refused, i.overtaken = false, false, false, false
+		if i.fits(p) {
+			due = append(due, i)
+		}
+	}
+	return s.attempt(t, due)
 }
 
 // Revive is for the renderer that follows a crash on the same session: the
@@ -97,7 +110,7 @@ func (s *State) Revive(p Place) []Command {
 	if t == nil || !t.same(p) {
 		return nil
 	}
-	failed := slices.DeleteFunc(slices.Clone(t.kept), func(i *item) bool { return i.stands })
+	failed := slices.DeleteFunc(slices.Clone(t.kept), func(i *item) bool { return i.stands || !i.fits(p) })
 	var back []Command
 	for _, i := range failed {
 		if i.act == addScript && i.chrome != "" && !t.stands(i.chrome) {
@@ -139,7 +152,7 @@ func (s *State) Established(p Place, id uint64, result []byte, err error) {
 	}
 	for _, i := range t.kept {
 		if i.attempt == id && i.pending {
-			i.pending, i.stands = false, err == nil
+			i.pending, i.stands, i.refused = false, err == nil, err != nil
 			if i.act == addScript && i.stands {
 				i.chrome = identifier(result)
 				t.named(i.chrome)
@@ -184,9 +197,15 @@ func notYet() *messages.Error {
 // through, with the parameters the agent gave. It returns the result for the
 // agent, and whether what was set is remembered: without room it is not.
 func (s *State) Succeeded(p Place, method string, params, result []byte) (forAgent []byte, remembered bool) {
+	forAgent, remembered, _ = s.succeeded(p, method, params, result)
+	return forAgent, remembered
+}
+
+// succeeded is Succeeded; resolved says that something had been refused before.
+func (s *State) succeeded(p Place, method string, params, result []byte) (forAgent []byte, remembered, resolved bool) {
 	r, ok := ruleOf(method)
 	if !ok || ofSession(method, params) {
-		return result, true
+		return result, true, false
 	}
 	t := s.target(p.Target)
 	switch {
@@ -194,7 +213,7 @@ func (s *State) Succeeded(p Place, method string, params, result []byte) (forAge
 		t = &target{Place: p, live: true}
 		s.targets = append(s.targets, t)
 	case t == nil:
-		return result, true
+		return result, true, false
 	case !t.same(p):
 		// The session is newer than the one that is known: nothing was kept for
 		// it, or Prepare would have refused.
@@ -206,24 +225,30 @@ func (s *State) Succeeded(p Place, method string, params, result []byte) (forAge
 	}
 	switch r.act {
 	case set, enable:
-		t.drop(func(i *item) bool { return i.key == key })
-		return result, s.keep(t, &item{key: key, act: r.act, method: method, params: slices.Clone(params), stands: true})
-	case clear:
-		t.drop(func(i *item) bool { return i.key == key })
-	case disable:
-		t.drop(func(i *item) bool { return i.key == key || strings.HasPrefix(i.key, key+".") })
+		under, resolved := t.replace(func(i *item) bool { return i.key == key })
+		i := &item{key: key, act: r.act, method: method, params: slices.Clone(params), stands: true, site: p.site(), overtaken: under}
+		return result, s.keep(t, i), resolved
+	case clear, disable:
+		var under bool
+		under, resolved = t.replace(func(i *item) bool {
+			return i.key == key || r.act == disable && strings.HasPrefix(i.key, key+".")
+		})
+		if under {
+			t.takenBack(method, params)
+		}
 	case resetPermissions:
 		context := strings.TrimPrefix(key, r.slot)
 		t.drop(func(i *item) bool {
 			return strings.HasPrefix(i.key, permission+"\x00") && strings.HasSuffix(i.key, context)
 		})
 	case addScript:
-		return s.scriptAdded(t, params, result)
+		forAgent, remembered = s.scriptAdded(t, params, result)
+		return forAgent, remembered, false
 	case removeScript:
 		given := identifier(params)
 		t.drop(func(i *item) bool { return i.script != "" && i.script == given })
 	}
-	return result, true
+	return result, true, resolved
 }
 
 func (t *target) drop(which func(*item) bool) { t.kept = slices.DeleteFunc(t.kept, which) }

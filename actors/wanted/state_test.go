@@ -294,7 +294,7 @@ func TestBounds(t *testing.T) {
 		t.Parallel()
 		a := newAgent(t)
 		fill := func(target messages.TargetID) bool {
-			a.at = wanted.Place{Page: "P", Target: target, Session: messages.SessionID("S" + target)}
+			a.at = wanted.PlaceOf("P", target, messages.SessionID("S"+target), at("http://b.test/"))
 			for n := range wanted.MaxCommands {
 				if !set(a, n) {
 					return false
@@ -314,7 +314,7 @@ func TestBounds(t *testing.T) {
 		if !fill("P") {
 			t.Error("a frame that is gone keeps its room")
 		}
-		if got := a.s.Begin(wanted.Place{Page: "P", Target: "F4", Session: "new"}); len(got) != wanted.MaxCommands {
+		if got := a.s.Begin(wanted.PlaceOf("P", "F4", "new", at("http://b.test/"))); len(got) != wanted.MaxCommands {
 			t.Errorf("a frame that lives has lost all but %d", len(got))
 		}
 	})

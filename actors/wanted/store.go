@@ -2,6 +2,7 @@ package wanted
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"holdfast/messages"
 )
@@ -49,15 +50,44 @@ func (s *Store) Prepare(p Place, method string, params []byte) (send, answer []b
 	return s.state.Prepare(p, method, params)
 }
 
-// Succeeded is [State.Succeeded]; it returns the result for the agent.
-func (s *Store) Succeeded(p Place, method string, params, result []byte) []byte {
+// Again is [State.Again].
+func (s *Store) Again(p Place) []Command {
 	s.mu.Lock()
-	result, remembered := s.state.Succeeded(p, method, params, result)
+	defer s.mu.Unlock()
+	return s.state.Again(p)
+}
+
+// Leaving is [State.Leaving].
+func (s *Store) Leaving(p Place) []Command {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.Leaving(p)
+}
+
+// Behind is [State.Behind].
+func (s *Store) Behind(p Place) []Command {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.Behind(p)
+}
+
+// Refused is [State.Refused].
+func (s *Store) Refused(p Place) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.Refused(p)
+}
+
+// Succeeded is [State.Succeeded]; it returns the result for the agent, and whether
+// something that had been refused is set now, or not wanted any more.
+func (s *Store) Succeeded(p Place, method string, params, result []byte) (forAgent []byte, resolved bool) {
+	s.mu.Lock()
+	forAgent, remembered, resolved := s.state.succeeded(p, method, params, result)
 	s.mu.Unlock()
 	if !remembered {
 		s.full()
 	}
-	return result
+	return forAgent, resolved
 }
 
 // End is [State.End].
@@ -93,4 +123,26 @@ func (s *Store) Overtaken(p Place, changes uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state.Overtaken(p, changes)
+}
+
+// Site is the site of the document that a frame's session shows. What is set for a
+// frame stays with the site it was set for: a frame outlives its documents, and who
+// navigates it may be another. Safe for concurrent use.
+type Site struct{ name atomic.Pointer[string] }
+
+// Show notes the document's URL.
+func (s *Site) Show(documentURL string) {
+	name := siteOf(documentURL)
+	s.name.Store(&name)
+}
+
+// Name is the site, "" where it is not known.
+func (s *Site) Name() string {
+	if s == nil {
+		return ""
+	}
+	if name := s.name.Load(); name != nil {
+		return *name
+	}
+	return ""
 }

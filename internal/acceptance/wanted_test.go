@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"holdfast/internal/chromiumtest"
 	"holdfast/messages"
@@ -148,4 +150,88 @@ func TestA13_PermissionsOfTheConnection(t *testing.T) {
 			t.Errorf("kill %d: %s", i+1, got)
 		}
 	}
+}
+
+// TestC61: the browser hears three seconds late that the old link is gone, and drops what
+// that had emulated. The page has it again, and says so until it has.
+func TestC61_AnOldLinkThatEndsLateTakesNothingAlong(t *testing.T) {
+	t.Parallel()
+	r, p := proxied(t, chromiumtest.Launch(t))
+	k := r.task("c61", r.through(p), oneLink)
+	k.goTo("http://a.test/plain")
+	k.cdp("", "Emulation.setDeviceMetricsOverride", `{"width":333,"height":234,"deviceScaleFactor":2,"mobile":false}`)
+	k.cdp("", "Emulation.setTimezoneOverride", `{"timezoneId":"Asia/Tokyo"}`)
+	k.cdp("", "Emulation.setLocaleOverride", `{"locale":"de-DE"}`)
+	k.cdp("", "Emulation.setUserAgentOverride", `{"userAgent":"agentsmith/1"}`)
+	const state = "[innerWidth, " + zone + ", Intl.NumberFormat().resolvedOptions().locale, navigator.userAgent]"
+	const want = `[333,"Asia/Tokyo","de-DE","agentsmith/1"]`
+	if got := k.eval("", state); got != want {
+		t.Fatalf("set: %s", got)
+	}
+	old := p.Connections()[0]
+	if !p.CutClient(old) {
+		t.Fatal("no connection")
+	}
+	k.await("the new link, and what it was refused", func(s *messages.Snapshot) bool {
+		return s.Connection.Reconnects == 1 && len(s.Pages) == 1 && slices.Contains(s.Pages[0].Restoring, "Emulation.setLocaleOverride")
+	})
+	<-time.After(3 * time.Second)
+	p.Release(old)
+	k.await("all of it again", func(s *messages.Snapshot) bool { return len(s.Pages) == 1 && s.Pages[0].Restoring == nil })
+	// The settings that the browser took at once are given again at the same moment as
+	// the refused one.
+	until(t, "the page to have it", func() bool { return k.eval("", state) == want })
+}
+
+// TestAFramesHeadersReachNoOtherSite: headers that an agent has set for a bank's frame are
+// not given to the document that the page shows there next.
+func TestAFramesHeadersReachNoOtherSite(t *testing.T) {
+	t.Parallel()
+	r, p := proxied(t, chromiumtest.Shared(t))
+	k := r.task("frame-headers", r.through(p))
+	k.site.Handle("/echo", echo)
+	k.goTo("http://a.test/oopif")
+	frame := k.frame("/plain").FrameID
+	k.cdp(frame, "Network.enable", `{}`)
+	k.cdp(frame, "Network.setExtraHTTPHeaders", `{"headers":{"X-Agent":"Bearer bank"}}`)
+	asked := func(frame messages.FrameID) string {
+		t.Helper()
+		params := `{"expression":"fetch('/echo').then(r => r.text())","awaitPromise":true,"returnByValue":true}`
+		return string(k.cdp(frame, "Runtime.evaluate", params))
+	}
+	if got := asked(frame); !strings.Contains(got, "Bearer bank") {
+		t.Fatalf("the bank's own requests have %s", got)
+	}
+	move := func(url, suffix string, oopif bool) {
+		t.Helper()
+		k.eval("", fmt.Sprintf("document.getElementById('f').src = %q; 0", url))
+		k.await("the frame at "+url, func(s *messages.Snapshot) bool {
+			return s.FrameTree != nil && slices.ContainsFunc(s.FrameTree.Children, func(n messages.FrameNode) bool {
+				return strings.HasSuffix(n.URL, suffix) && n.IsOOPIF == oopif && (n.SessionID != "") == oopif
+			})
+		})
+	}
+	away := func(when string) {
+		t.Helper()
+		for range 3 {
+			if got := asked(frame); strings.Contains(got, "Bearer bank") {
+				t.Fatalf("%s: another site was given the bank's header: %s", when, got)
+			}
+		}
+	}
+	move(k.site.URL("http://c.test/confirm"), "/confirm", true) // on the same session
+	until(t, "the header to be taken back", func() bool { return !strings.Contains(asked(frame), "Bearer bank") })
+	away("on the same session")
+	move(k.site.URL("http://b.test/plain"), "/plain", true)
+	until(t, "the bank's frame to have it again", func() bool { return strings.Contains(asked(frame), "Bearer bank") })
+	move(k.site.URL("http://a.test/confirm"), "/confirm", false)
+	move(k.site.URL("http://c.test/prompt"), "/prompt", true)
+	away("behind the page's own site")
+	p.KillAll()
+	k.whole(1)
+	<-time.After(1500 * time.Millisecond) // what is given again comes a second behind the attach
+	away("behind a reconnect")
+	move(k.site.URL("http://a.test/confirm"), "/confirm", false)
+	move(k.site.URL("http://b.test/plain"), "/plain", true)
+	until(t, "the bank's frame to have it again", func() bool { return strings.Contains(asked(frame), "Bearer bank") })
 }

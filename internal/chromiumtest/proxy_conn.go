@@ -1,6 +1,7 @@
 package chromiumtest
 
 import (
+	"net"
 	"slices"
 	"time"
 )
@@ -58,6 +59,25 @@ func (p *FaultProxy) Hold(number int) bool {
 	if c.held == nil {
 		c.held = make(chan struct{})
 	}
+	return true
+}
+
+// CutClient resets the client's half of a connection and holds the browser's, until
+// Release: behind a proxy or a NAT the browser hears late that its client is gone.
+func (p *FaultProxy) CutClient(number int) bool {
+	if !p.Hold(number) {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.find(number)
+	if c == nil {
+		return false
+	}
+	if tcp, ok := c.client.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = c.client.Close()
 	return true
 }
 
