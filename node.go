@@ -169,7 +169,7 @@ func (n *Node) dial(ctx context.Context, r messages.Role, at transport.Address, 
 func (n *Node) dialNamed(ctx context.Context, r messages.Role, at transport.Address, onClose func(error)) (*transport.Mux, error) {
 	m, err := n.dialBy(ctx, n.egress.client, r, at, onClose)
 	if err != nil {
-		n.log.Info("a browser that a scoped token has named could not be attached", "err", err)
+		n.log.Warn("a browser that a scoped token has named could not be attached", "err", err)
 		return nil, egress.ErrBrowserDenied()
 	}
 	return m, nil

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 
+	"holdfast/internal/redact"
 	"holdfast/internal/scan"
 )
 
@@ -34,9 +36,7 @@ func jsonProblem(err error) string {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "the JSON ends too early"
 	default:
-		// What is left is encoding/json's `unknown field "x"`, whose name is
-		// the caller's own.
-		return strings.TrimPrefix(err.Error(), "json: ")
+		return unknownField(err.Error())
 	}
 }
 
@@ -66,6 +66,26 @@ func kindOf(t reflect.Type) string {
 	default:
 		return "an object"
 	}
+}
+
+// fieldName is what a field's name looks like: few digits, no signs. Anything else in
+// its place may be a credential that was put there by mistake.
+var fieldName = regexp.MustCompile(`^(?:[A-Za-z_]+[0-9]?){1,3}$`)
+
+func isFieldName(key string) bool {
+	return len(key) <= 40 && fieldName.MatchString(key) && redact.Text(key) == key
+}
+
+// unknownField is what is left of encoding/json's errors: `unknown field "x"`.
+func unknownField(said string) string {
+	_, name, ok := strings.Cut(said, `unknown field "`)
+	if !ok {
+		return "the JSON is not what is expected here"
+	}
+	if name = strings.TrimSuffix(name, `"`); !isFieldName(name) {
+		return "unknown field; its name is not repeated, since it does not look like one"
+	}
+	return `unknown field "` + name + `"`
 }
 
 // DecodeStrict reads exactly one JSON value from r into v. Unknown fields, keys in
@@ -133,7 +153,7 @@ func checkKeys(raw []byte, t reflect.Type) error {
 		switch {
 		case field == nil: // encoding/json refuses it, or it is a map's
 		case name != key:
-			return Errorf(CodeInvalidArgument, "%s is spelled %s", quoted(key), name)
+			return Errorf(CodeInvalidArgument, "%s is spelled %s", strconv.Quote(key), name) // as long as the name is
 		default:
 			if err := checkKeys(members.Value, field); err != nil {
 				return err
@@ -157,11 +177,10 @@ func fieldOf(t reflect.Type, key string) (field reflect.Type, name string) {
 	return nil, ""
 }
 
-// quoted is a caller's key as an error repeats it.
+// quoted is a caller's key as an error repeats it, where it looks like a name.
 func quoted(key string) string {
-	const most = 64
-	if len(key) > most {
-		key = strings.ToValidUTF8(key[:most], "") + "…"
+	if !isFieldName(key) {
+		return "a key"
 	}
 	return strconv.Quote(key)
 }

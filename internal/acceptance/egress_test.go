@@ -333,3 +333,37 @@ func TestSecurity5_CDPURLIsNoScanner(t *testing.T) {
 		t.Errorf("%d connections were made", in.conns.Load())
 	}
 }
+
+// TestSecurity1_OverHTTP: the finding as it was made, by a task's token.
+func TestSecurity1_OverHTTP(t *testing.T) {
+	t.Parallel()
+	var state string
+	r, in, home, _ := egressRig(t, func(c *holdfast.Config) { state = c.StateDir })
+	f := r.front()
+	own := func(q *http.Request) { q.Header.Set("Authorization", "Bearer "+f.token.ForTask("a1")) }
+	if status, body := f.ask("PUT", "/v1/tasks/a1", `{}`, own); status != http.StatusCreated {
+		t.Fatalf("%d %s", status, body)
+	}
+	address := func(u string) string { return `{"url":` + quoted(u) + `}` }
+	if status, body := f.ask("POST", "/v1/tasks/a1/navigate", address(home), own); status != http.StatusOK {
+		t.Errorf("%d %s", status, body)
+	}
+	for _, u := range []string{"file://" + state + "/token", "view-source:file:///etc/passwd", "chrome://version", in.url, f.url + "/v1/tasks"} {
+		f.refused(http.StatusForbidden, messages.CodeForbidden, "POST", "/v1/tasks/a1/navigate", address(u), own)
+		f.refused(http.StatusForbidden, messages.CodeForbidden, "POST", "/v1/tasks/a1/cdp", `{"method":"Page.navigate","params":`+address(u)+`}`, own)
+	}
+	f.refused(http.StatusForbidden, messages.CodeForbidden, "PUT", "/v1/tasks/a1", `{"cdp_url":`+quoted(r.chrome.Endpoint().Reveal())+`}`, own)
+	if status, _ := f.ask("GET", "/v1/tasks/a1", "", own); status != http.StatusOK {
+		t.Errorf("the task is gone by a start that was refused: %d", status)
+	}
+	// The admin token is free.
+	if status, body := f.ask("POST", "/v1/tasks/free/navigate", address(in.url)); status != http.StatusNotFound {
+		t.Fatalf("%d %s", status, body)
+	}
+	if status, body := f.ask("PUT", "/v1/tasks/free", `{}`); status != http.StatusCreated {
+		t.Fatalf("%d %s", status, body)
+	}
+	if status, body := f.ask("POST", "/v1/tasks/free/navigate", address(in.url)); status != http.StatusOK {
+		t.Errorf("%d %s", status, body)
+	}
+}

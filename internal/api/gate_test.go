@@ -199,7 +199,7 @@ func TestX14Rebinding(t *testing.T) {
 		}
 		for _, origin := range []string{
 			"http://evil.test", "null", "", "https://127.0.0.1:7070.evil.test", "http://127.0.0.1", "http://127.0.0.1:7071",
-			"http://localhost:7070", "file://", "http://u@127.0.0.1:7070", "http://127.0.0.1:7070/x", "chrome-extension://127.0.0.1:7070",
+			"http://localhost:7070", "file://", "http://u@127.0.0.1:7070", "http://127.0.0.1:7070/x", "chrome-extension://127.0.0.1:7070", "https://127.0.0.1:7070",
 		} {
 			r := b.request(rt[0], rt[1], "")
 			r.Header["Origin"] = []string{origin}
@@ -225,7 +225,7 @@ func TestX14Rebinding(t *testing.T) {
 		}
 	}
 	for host, origin := range map[string]string{
-		"127.0.0.1:7070": "http://127.0.0.1:7070", "localhost": "http://localhost:80", "localhost:443": "https://LOCALHOST", "[::1]:80": "http://[::1]",
+		"127.0.0.1:7070": "http://127.0.0.1:7070", "localhost": "http://localhost:80", "holdfast.internal": "https://HOLDFAST.internal", "[::1]:80": "http://[::1]",
 	} {
 		r := b.request("GET", "/v1/tasks", "")
 		r.Host = host

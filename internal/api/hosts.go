@@ -36,7 +36,11 @@ func (h hosts) check(r *http.Request) *messages.Error {
 	if len(origins) == 0 {
 		return nil
 	}
-	if len(origins) > 1 || !sameHost(origins[0], r.Host) {
+	// A page of https asks a node without TLS through a proxy that ends it: one that
+	// serves a name which the operator has allowed, and not loopback.
+	name, _ := splitPort(r.Host)
+	isStranger := r.TLS == nil && strings.HasPrefix(origins[0], "https:") && !h[strings.ToLower(name)]
+	if len(origins) > 1 || isStranger || !sameHost(origins[0], r.Host) {
 		return messages.Errorf(messages.CodeForbidden, "requests from other origins are refused")
 	}
 	return nil

@@ -41,7 +41,7 @@ type Config struct {
 // Limits are the bounds that SIGHUP changes in a running node.
 type Limits struct {
 	MaxTasks       int           `key:"max_tasks" flag:"max-tasks" default:"5000" min:"1" max:"1000000" reload:"yes" help:"Tasks that may run at a time."`
-	MaxTenantTasks int           `key:"max_tenant_tasks" flag:"max-tenant-tasks" default:"0" min:"0" max:"1000000" reload:"yes" help:"Tasks of one tenant that may run or wait for a place; a task's tenant is what stands before the first colon of its id. With 0 there is no such bound."`
+	MaxTenantTasks int           `key:"max_tenant_tasks" flag:"max-tenant-tasks" default:"0" min:"-1" max:"1000000" reload:"yes" help:"Tasks of one tenant that may run or wait for a place; a task's tenant is what stands before the first colon of its id. 0 is three quarters of max_tasks, -1 no such bound."`
 	MaxBrowsers    int           `key:"max_browsers" flag:"max-browsers" default:"0" min:"-1" max:"1000000" reload:"yes" help:"Tasks among them whose browser the node has launched. 0 is one for every 512 MiB of memory, -1 as many as there are tasks."`
 	QueueLength    int           `key:"queue_length" flag:"queue-length" default:"100" min:"0" max:"10000" reload:"yes" help:"Starts that may wait for a place; with 0 a node that is full refuses at once."`
 	QueueTimeout   time.Duration `key:"queue_timeout" flag:"queue-timeout" default:"30s" min:"1ms" max:"5m" reload:"yes" help:"How long a start waits for a place whose caller does not say, and the longest that one who does may."`
@@ -61,6 +61,12 @@ func (l Limits) Bounds() messages.Limits {
 		MaxTasks: l.MaxTasks, MaxTenantTasks: l.MaxTenantTasks, MaxBrowsers: l.MaxBrowsers, QueueLength: l.QueueLength, QueueTimeout: l.QueueTimeout,
 		IdleTimeout: l.IdleTimeout, MaxLife: l.MaxLife, GiveUpAfter: l.GiveUpAfter,
 		MemoryHigh: l.MemoryHigh, MemoryLow: l.MemoryLow, CPUHigh: l.CPUHigh, CPULow: l.CPULow,
+	}
+	switch b.MaxTenantTasks {
+	case 0:
+		b.MaxTenantTasks = (3*b.MaxTasks + 3) / 4 // one tenant does not fill the node
+	case -1:
+		b.MaxTenantTasks = 0
 	}
 	if b.QueueLength == 0 {
 		b.QueueLength = -1

@@ -336,8 +336,14 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, got, v)
 		}
 	}
+	for _, c := range []struct{ tasks, tenant, want int }{{5000, 0, 3750}, {1, 0, 1}, {2, 0, 2}, {7, 0, 6}, {10, -1, 0}, {10, 3, 3}} {
+		if got := (config.Limits{MaxTasks: c.tasks, MaxTenantTasks: c.tenant}).Bounds().MaxTenantTasks; got != c.want {
+			t.Errorf("%d of %d tasks: a tenant may have %d, want %d", c.tenant, c.tasks, got, c.want)
+		}
+	}
 	def := load(t, config.Sources{}).Limits.Bounds()
-	if got, want := def.WithDefaults(), (messages.Limits{}).WithDefaults(); got != want {
+	own := messages.Limits{MaxTenantTasks: 3750} // a program that uses the Go API has none
+	if got, want := def.WithDefaults(), own.WithDefaults(); got != want {
 		t.Errorf("the defaults are\n%+v, a node's\n%+v", got, want)
 	}
 }

@@ -138,8 +138,8 @@ func (x *Proxy) dial(ctx context.Context, network, addr string) (net.Conn, error
 	}
 	if err != nil {
 		if errors.Is(err, ErrDenied) {
-			x.denied.Add(1)
-			x.log.Info("the egress policy denied a page a connection")
+			n := x.denied.Add(1)
+			x.log.Warn("the egress policy denied a page a connection", "denied", n) // one a minute is written
 		}
 		return nil, err
 	}

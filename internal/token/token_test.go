@@ -104,9 +104,9 @@ func adminScope(t testing.TB, a token.Admin) token.Scope {
 	return s
 }
 
-// TestTokensEnd: a token that ends says so afterwards, and no other time or scope can
+// TestSecurity21: a token that ends says so afterwards, and no other time or scope can
 // be put into it.
-func TestTokensEnd(t *testing.T) {
+func TestSecurity21_TokensEnd(t *testing.T) {
 	t.Parallel()
 	a := token.Generate()
 	now := time.Unix(1_700_000_000, 0)
