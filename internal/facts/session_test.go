@@ -186,3 +186,16 @@ func TestD2_TheEndOfAnySessionTakesBackWhatIsCommon(t *testing.T) {
 	}
 	want(t, "once another has left its tab", string(p.Eval(p.Session, both)), `"true false"`)
 }
+
+// Rule: a stream's handle is good on its own page alone, so reading streams reaches no
+// other task.
+func TestStreamsAreOfTheirPage(t *testing.T) {
+	t.Parallel()
+	_, site, c := ownStage(t)
+	one, other := c.NewPage(site.URL("http://d.test/plain")), c.NewPage(site.URL("http://d.test/plain"))
+	handle := chromiumtest.Field(one.Must(one.Session, "Page.printToPDF", params{"transferMode": "ReturnAsStream"}), "stream")
+	if result, err := c.Call(other.Session, "IO.read", params{"handle": handle}); err == nil {
+		t.Errorf("another page reads %.40s", result)
+	}
+	one.Must(one.Session, "IO.read", params{"handle": handle, "size": 16})
+}
