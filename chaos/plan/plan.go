@@ -63,6 +63,8 @@ type Plan struct {
 	// Shared says that the browsers put frames of one site of different tabs into one
 	// process (C59).
 	Shared bool
+	// HasOutages says that the plan is one of NewOutages.
+	HasOutages bool
 }
 
 // New returns the plan of a seed.
@@ -123,6 +125,23 @@ func NewShared(seed uint64, steps int) Plan {
 // Bridged says whether some task of the plan knows the bridge.
 func (p Plan) Bridged() bool {
 	return slices.ContainsFunc(p.Tasks, func(t Task) bool { return t.Bridge != "" })
+}
+
+// NewOutages returns the plan of a seed in which one step of five is a fault that lasts
+// for seconds: a browser that takes no connections, or a link that is silent and whose
+// end the browser hears of late. All else is as in New: chance for this is drawn from a
+// stream of its own.
+func NewOutages(seed uint64, steps int) Plan {
+	p := New(seed, steps)
+	p.HasOutages = true
+	r := rand.New(rand.NewPCG(seed, 0x6f757461676573))
+	for i := range p.Steps {
+		roll, kind, lasts := r.IntN(5), r.IntN(len(longFaults)), r.IntN(len(longDurations))
+		if roll == 0 {
+			p.Steps[i].Kind, p.Steps[i].For, p.Steps[i].Panic = longFaults[kind], longDurations[lasts], Panic{}
+		}
+	}
+	return p
 }
 
 // tasks draws three to eight of them. A task that has a whole browser is alone
@@ -198,6 +217,9 @@ func step(r *rand.Rand, tasks int) Step {
 var durations = []time.Duration{
 	50 * time.Millisecond, 300 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 12 * time.Second,
 }
+
+// longDurations are those of long faults.
+var longDurations = []time.Duration{time.Second, 3 * time.Second, 5 * time.Second, 12 * time.Second, 30 * time.Second, 100 * time.Second}
 
 // pauses are what follows a step: nothing at all, the middle of a reconnect, of
 // an attach, of a backoff.

@@ -1,7 +1,9 @@
 package plan_test
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -154,4 +156,33 @@ func TestPlans(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestOutagesLeaveTheRestOfAPlanAlone: a seed that has found something finds it still.
+func TestOutagesLeaveTheRestOfAPlanAlone(t *testing.T) {
+	t.Parallel()
+	kinds := map[plan.Kind]int{}
+	steps := 0
+	for seed := range uint64(100) {
+		p, with := plan.New(seed, plan.DefaultSteps), plan.NewOutages(seed, plan.DefaultSteps)
+		if p.HasOutages || !with.HasOutages || p.Browsers != with.Browsers || !slices.Equal(p.Tasks, with.Tasks) || len(p.Steps) != len(with.Steps) {
+			t.Fatalf("seed %d: another plan", seed)
+		}
+		for i, s := range with.Steps {
+			steps++
+			if s.Kind != plan.Outage && s.Kind != plan.LateEnd {
+				if s != p.Steps[i] {
+					t.Fatalf("seed %d, step %d: %s, want %s", seed, i, s, p.Steps[i])
+				}
+				continue
+			}
+			kinds[s.Kind]++
+			if s.For < time.Second {
+				t.Errorf("seed %d, step %d: %s", seed, i, s)
+			}
+		}
+	}
+	if n := kinds[plan.Outage] + kinds[plan.LateEnd]; n < steps/6 || n > steps/4 || kinds[plan.LateEnd] < n/4 {
+		t.Errorf("%v of %d steps", kinds, steps)
+	}
 }

@@ -68,6 +68,14 @@ const DoomedDialog Kind = "doomed_dialog"
 // are taken for it as under a dialog. Only plans of [NewShared] have it.
 const SlowPage Kind = "slow_page"
 
+// Faults that last, of [NewOutages] alone.
+const (
+	Outage  Kind = "outage"   // the task's browser drops every link and takes none for a while
+	LateEnd Kind = "late_end" // half-open, and its sessions end at the browser when it has long been replaced (C5, C61)
+)
+
+var longFaults = []Kind{Outage, Outage, LateEnd}
+
 // weights make about half of the steps faults, the more of them the likelier
 // they are in the field.
 var weights = []struct {

@@ -41,7 +41,13 @@ func (w *world) inject(t *task, s plan.Step) {
 		}
 	case plan.HalfOpen:
 		if c := pickLink(s, primary, anchor); c != nil {
-			w.halfOpen(t, c)
+			w.halfOpen(t, c, 10*time.Second)
+		}
+	case plan.Outage:
+		w.outage(t.host, s.For)
+	case plan.LateEnd:
+		if c := pickLink(s, primary, anchor); c != nil {
+			w.halfOpen(t, c, max(s.For, 5*time.Second))
 		}
 	case plan.Stall:
 		if c := pickLink(s, primary, anchor); c != nil {
@@ -141,13 +147,30 @@ func (w *world) cleanClose(c *chaos.Conn, n int) {
 	w.closers.Go(func() { c.Close(code, "as planned") })
 }
 
+// outage has a browser drop every link and take none for a while: a gateway that is
+// deployed, or a tunnel that is down. Its pages and dialogs live on.
+func (w *world) outage(h *host, d time.Duration) {
+	w.trace.say("browser %d takes no connections for %s", h.index, d)
+	for _, t := range w.tasks {
+		if t.host == h {
+			h.shut(t.index, refusing, 0)
+		}
+	}
+	w.reset(h.now().Connections()...)
+	w.last(d, func() {
+		for _, t := range w.tasks {
+			h.shut(t.index, open, 0)
+		}
+	})
+}
+
 // halfOpen silences a link for good. The node has to find out by itself; the
-// browser notices even later.
-func (w *world) halfOpen(t *task, c *chaos.Conn) {
+// browser notices even later, after d.
+func (w *world) halfOpen(t *task, c *chaos.Conn, d time.Duration) {
 	w.trace.say("link %d of %s goes silent", c.Number(), c.Host())
 	c.Stall()
 	w.dialogs.excuse(t, "its link went silent")
-	w.last(10*time.Second, func() {
+	w.last(d, func() {
 		for _, x := range t.host.now().Connections() {
 			if x == c {
 				c.Drop()

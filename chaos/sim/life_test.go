@@ -92,7 +92,8 @@ func (w *world) act(s plan.Step) {
 func isLinkFault(k plan.Kind) bool {
 	switch k {
 	case plan.ResetPrimary, plan.ResetAnchor, plan.ResetBoth, plan.ResetAll, plan.CleanClose, plan.HalfOpen, plan.Stall,
-		plan.DialRefused, plan.DialError, plan.DialSlow, plan.DialBlackHole, plan.ActorPanic, plan.Detach, plan.BrowserRestart:
+		plan.DialRefused, plan.DialError, plan.DialSlow, plan.DialBlackHole, plan.ActorPanic, plan.Detach, plan.BrowserRestart,
+		plan.Outage, plan.LateEnd:
 		return true
 	}
 	return false

@@ -22,6 +22,7 @@ var (
 	seedFlag   = flag.Uint64("seed", 0, "the one seed that TestSeed plays")
 	seedsFlag  = flag.Uint64("seeds", defaultSeeds, "how many seeds TestSeeds plays")
 	stepsFlag  = flag.Int("steps", plan.DefaultSteps, "how many steps a plan has")
+	outageFlag = flag.Bool("outages", false, "have TestSeed and TestSoak play their seeds with faults that last for seconds")
 	bridgeFlag = flag.Bool("bridge", false, "have TestSeed and TestSoak play their seeds with tasks on the bridge")
 	doomedFlag = flag.Bool("doomed", false, "have TestSeed and TestSoak play their seeds with dialogs of documents that are being replaced")
 	sharedFlag = flag.Bool("shared", false, "have TestSeed and TestSoak play their seeds in browsers whose pages share renderers")
@@ -75,6 +76,8 @@ func replay(p plan.Plan) string {
 		variant = " -doomed"
 	case p.Shared:
 		variant = " -shared"
+	case p.HasOutages:
+		variant = " -outages"
 	}
 	return fmt.Sprintf("go test ./chaos/sim -run '^TestSeed$' -seed %#x -steps %d%s", p.Seed, len(p.Steps), variant)
 }
@@ -90,9 +93,11 @@ func judge(t *testing.T, p plan.Plan, r result) {
 	t.Errorf("%s\n%s", r.violations[0], replay(p))
 }
 
-// planOf is the plan of a seed, as -bridge, -doomed or -shared has it.
+// planOf is the plan of a seed, as -bridge, -doomed, -shared or -outages has it.
 func planOf(seed uint64) plan.Plan {
 	switch {
+	case *outageFlag:
+		return plan.NewOutages(seed, *stepsFlag)
 	case *bridgeFlag:
 		return plan.NewBridged(seed, *stepsFlag)
 	case *doomedFlag:
@@ -135,6 +140,12 @@ func TestDoomedSeeds(t *testing.T) {
 func TestSharedSeeds(t *testing.T) {
 	t.Parallel()
 	seeds(t, nil, *seedsFlag*2/5, plan.NewShared)
+}
+
+// TestOutageSeeds plays seeds with faults that last for seconds.
+func TestOutageSeeds(t *testing.T) {
+	t.Parallel()
+	seeds(t, nil, *seedsFlag*2/5, plan.NewOutages)
 }
 
 func seeds(t *testing.T, seeds []found, first uint64, newPlan func(seed uint64, steps int) plan.Plan) {
