@@ -30,7 +30,7 @@ type targetParam struct {
 func (c rawCall) run(ctx context.Context) (json.RawMessage, error) {
 	m := c.req.Method
 	ruling, err := rawcdp.Judge(m, c.req.Params, rawcdp.Caller{
-		IsScoped: messages.CallerOf(ctx).IsScoped, SharesBrowser: c.view.Scope != messages.ScopeBrowser, Context: c.view.Context,
+		IsScoped: messages.CallerOf(ctx).IsScoped, SharesBrowser: c.view.Scope != messages.ScopeBrowser, Context: c.view.Context, Downloads: c.view.Downloads,
 	})
 	if err != nil {
 		return nil, err

@@ -31,6 +31,9 @@ type BrowserConfig struct {
 	// an earlier link has made for the task.
 	Isolation messages.Isolation
 	Context   string
+	// Downloads is the directory for what the task downloads, known once the link
+	// stands. Nil and "" leave it to the browser.
+	Downloads func() string
 	Bridge    Bridge
 }
 
@@ -177,6 +180,7 @@ func (m *BrowserMachine) start() {
 	// Discovery is what tells titles and ends of pages: auto-attach alone
 	// reports neither for top-level targets.
 	m.do(discoverPages())
+	m.download(m.cfg.Context)
 	m.isolate()
 	m.requests.begin(m.cfg.Bridge) // before any page is attached to
 	m.autoAttach(TagRoot, true)

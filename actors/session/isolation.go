@@ -102,6 +102,9 @@ func reasonOf(err error) string {
 func (m *BrowserMachine) isolated(i messages.Isolated) {
 	m.isolation.asking, m.isolation.context = false, i.Context
 	i.Gen = m.cfg.Gen
+	if i.Context != "" {
+		m.download(i.Context)
+	}
 	m.do(ToSupervisor{i})
 	m.maybeKnown()
 }

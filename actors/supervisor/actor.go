@@ -79,8 +79,9 @@ type Actor struct {
 	orders ledger.Ledger // with the children, by name
 	wanted *wanted.Store // outlives sessions and links
 
-	browser launched
-	spread  func() float64 // of timers, in [0, 1)
+	browser     launched
+	downloadDir string         // known with the first link
+	spread      func() float64 // of timers, in [0, 1)
 }
 
 // New returns the behavior of a task's supervisor.
@@ -159,6 +160,7 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 		if b := a.browser.get(); b != nil && a.gen == 1 {
 			a.watchBrowser(c, b)
 		}
+		a.downloadDir = a.downloads()
 		a.step(c, Linked{Gen: msg.Gen, Endpoint: a.address().String(), Browser: msg.Mux.Browser()})
 	case session.AnchorLinked:
 		if msg.Gen == a.anchors {

@@ -21,6 +21,9 @@ type View struct {
 	Launched bool
 	// Context is the browser context of the task's own; "" is the browser's.
 	Context string
+	// Downloads is the directory for what the task's launched browser downloads; "" is
+	// none of the node's.
+	Downloads string
 	// IsRestricted: a scoped caller has started the task (X15).
 	IsRestricted bool
 	// Supervisor takes orders; nil once the task has ended.

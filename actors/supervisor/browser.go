@@ -14,6 +14,8 @@ import (
 type Browser interface {
 	// Address is where links are opened.
 	Address() transport.Address
+	// Downloads is the directory for what the task's pages download.
+	Downloads() string
 	// Exited is closed when the browser has ended, by itself or by Close.
 	Exited() <-chan struct{}
 	ExitReason() string
@@ -39,6 +41,15 @@ func (a *Actor) address() transport.Address {
 		return b.Address()
 	}
 	return transport.Address{URL: a.cfg.Spec.CDPURL}
+}
+
+// downloads is the directory for what the task downloads; "" where its browser is not
+// the node's, whose directories are not known here.
+func (a *Actor) downloads() string {
+	if b := a.browser.get(); b != nil {
+		return b.Downloads()
+	}
+	return ""
 }
 
 // connect runs on the primary's dialling goroutine.

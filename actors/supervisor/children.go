@@ -119,7 +119,7 @@ func (a *Actor) factory(id string) guard.Child {
 		a.gen++
 		cfg := session.BrowserConfig{
 			Gen: a.gen, Scope: a.cfg.Spec.Scope, Target: a.machine.target, Owned: a.machine.owned(),
-			Elsewhere: a.elsewhere, Foreign: a.foreign(), Claim: a.claimContext, Isolation: a.cfg.Spec.Isolation, Context: a.machine.context, Bridge: a.machine.linkBridge(),
+			Elsewhere: a.elsewhere, Foreign: a.foreign(), Claim: a.claimContext, Isolation: a.cfg.Spec.Isolation, Context: a.machine.context, Downloads: a.downloads, Bridge: a.machine.linkBridge(),
 		}
 		return guard.Child{Kind: "browser", New: func() guard.Behavior {
 			return session.NewBrowser(cfg, a.connect, a.self, a.wanted)

@@ -16,7 +16,7 @@ func (a *Actor) publish(c *guard.Context, p Publish) {
 	snap := a.machine.Snapshot()
 	v := &View{
 		Snapshot: snap, Scope: a.cfg.Spec.Scope, Launched: a.cfg.Spec.Launch != nil, Context: a.machine.context,
-		IsRestricted: a.cfg.Spec.IsRestricted,
+		IsRestricted: a.cfg.Spec.IsRestricted, Downloads: a.downloadDir,
 	}
 	if snap.Active {
 		if !a.viewed || len(events) > 0 {

@@ -41,9 +41,10 @@ const (
 
 	leasesDir   = "leases"
 	profilesDir = "profiles"
-	tmpDir      = "tmp"   // within a profile
-	crashDir    = "crash" // within a profile
-	homeDir     = "home"  // within a profile: HOME of a browser with a user of its own
+	tmpDir      = "tmp"       // within a profile
+	crashDir    = "crash"     // within a profile
+	downloadDir = "downloads" // within a profile
+	homeDir     = "home"      // within a profile: HOME of a browser with a user of its own
 )
 
 // store is the directory of leases and profiles.

@@ -91,6 +91,10 @@ func (p *Process) ExitReason() string {
 // Profile is the browser's own temporary profile, gone after Close.
 func (p *Process) Profile() string { return p.manager.store.profile(p.nonce) }
 
+// Downloads is a directory of the browser's own for what its pages download, gone after
+// Close.
+func (p *Process) Downloads() string { return filepath.Join(p.Profile(), downloadDir) }
+
 // Close asks the browser to end, kills its process group if it does not, and
 // returns once the processes and the profile are gone. It may be called any
 // number of times, also after the browser has ended by itself. When ctx ends
@@ -150,7 +154,7 @@ func (p *Process) failed(what string) error {
 
 // makeProfile makes a browser's directories, for its user alone; 0 is the node's own.
 func makeProfile(profile string, user int) error {
-	for _, dir := range []string{"", tmpDir, crashDir, homeDir} {
+	for _, dir := range []string{"", tmpDir, crashDir, homeDir, downloadDir} {
 		path := filepath.Join(profile, dir)
 		if err := os.Mkdir(path, 0o700); err != nil {
 			return fmt.Errorf("make profile: %w", err)

@@ -16,6 +16,9 @@ type Caller struct {
 	SharesBrowser bool
 	// Context is the browser context of the task's own; "" is none.
 	Context string
+	// Downloads is the task's own directory for downloads; "" is none. It stands in the
+	// place of any that a scoped caller names.
+	Downloads string
 }
 
 // Ruling is what is to be done about a command that is not refused.
@@ -91,6 +94,13 @@ func (c Caller) confine(method string, d Decision, p Params) (Params, error) {
 		return p, messages.Errorf(messages.CodeForbidden, "%s names a browser context that is not the task's", method)
 	}
 	switch {
+	case c.IsScoped && d == Download && c.Downloads != "":
+		if p.Has("downloadPath") || strings.HasPrefix(p.ID("behavior"), "allow") {
+			p = p.With("downloadPath", c.Downloads)
+		}
+		if c.Context != "" && method == "Browser.setDownloadBehavior" {
+			p = p.With("browserContextId", c.Context)
+		}
 	case c.IsScoped && d == Download && p.Has("downloadPath"):
 		return p, messages.Errorf(messages.CodeForbidden, "%s: task and tenant tokens name no download directory", method)
 	case c.IsScoped && d == Drag && carriesFiles(p):

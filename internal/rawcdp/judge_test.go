@@ -13,6 +13,7 @@ var (
 	isolated  = Caller{SharesBrowser: true, Context: "C1"}
 	scoped    = Caller{IsScoped: true, SharesBrowser: true, Context: "C1"}
 	scopedOne = Caller{IsScoped: true}
+	launched  = Caller{IsScoped: true, Downloads: "/own"}
 )
 
 func TestJudge(t *testing.T) {
@@ -46,6 +47,10 @@ func TestJudge(t *testing.T) {
 		{"Input.dispatchDragEvent", `{"type":"drop","data":{"items":[],"files":["/f"]}}`, shared, ok, `{"type":"drop","data":{"items":[],"files":["/f"]}}`},
 		{"Browser.setDownloadBehavior", `{"behavior":"allow","downloadPath":"/root/.ssh"}`, scoped, messages.CodeForbidden, ``},
 		{"Browser.setDownloadBehavior", `{"behavior":"deny"}`, scoped, ok, `{"behavior":"deny","browserContextId":"C1"}`},
+		{"Browser.setDownloadBehavior", `{"behavior":"allow","downloadPath":"/root/.ssh"}`, launched, ok, `{"behavior":"allow","downloadPath":"/own"}`},
+		{"Browser.setDownloadBehavior", `{"behavior":"allowAndName"}`, launched, ok, `{"behavior":"allowAndName","downloadPath":"/own"}`},
+		{"Browser.setDownloadBehavior", `{"behavior":"deny"}`, launched, ok, `{"behavior":"deny"}`},
+		{"Page.setDownloadBehavior", `{"behavior":"allow","downloadPath":"/root/.ssh"}`, launched, ok, `{"behavior":"allow","downloadPath":"/own"}`},
 		{"Page.setDownloadBehavior", `{"behavior":"allow","downloadPath":"/d"}`, scoped, messages.CodeForbidden, ``},
 		{"Page.setDownloadBehavior", `{"behavior":"allow","downloadPath":"/d"}`, shared, messages.CodeForbidden, ``},
 		{"Page.setDownloadBehavior", `{"behavior":"allow","downloadPath":"/d"}`, alone, ok, `{"behavior":"allow","downloadPath":"/d"}`},

@@ -1,0 +1,19 @@
+package session
+
+// download has the pages of a browser context save what they download in the task's own
+// directory, and nowhere else; "" is the browser's own context. It is the link's
+// setting, so every link makes it anew, before what an agent has set.
+func (m *BrowserMachine) download(context string) {
+	if m.cfg.Downloads == nil {
+		return
+	}
+	dir := m.cfg.Downloads()
+	if dir == "" {
+		return
+	}
+	m.root(Tag{Kind: TagNone}, "Browser.setDownloadBehavior", struct {
+		Behavior string `json:"behavior"`
+		Path     string `json:"downloadPath"`
+		Context  string `json:"browserContextId,omitempty"`
+	}{"allow", dir, context}, 0)
+}
