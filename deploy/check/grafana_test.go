@@ -36,7 +36,9 @@ type panel struct {
 		X int `json:"x"`
 		Y int `json:"y"`
 	} `json:"gridPos"`
-	Targets []struct {
+	Collapsed bool    `json:"collapsed"`
+	Panels    []panel `json:"panels"` // of a row that is closed
+	Targets   []struct {
 		RefID      string            `json:"refId"`
 		Expr       string            `json:"expr"`
 		Legend     string            `json:"legendFormat"`
@@ -53,7 +55,35 @@ type panel struct {
 }
 
 // units are those of Grafana's that the dashboard uses.
-var units = []string{"none", "s", "bytes", "Bps", "ops", "reqps", "percentunit"}
+var units = []string{"none", "s", "bytes", "Bps", "ops", "cpm", "reqps", "percentunit"}
+
+// opened is the dashboard with every row open: below a closed one the panels of the
+// rows that follow move down.
+func opened(t *testing.T, panels []panel) []panel {
+	t.Helper()
+	var out []panel
+	var closed []string
+	down := 0
+	for _, p := range panels {
+		p.GridPos.Y += down
+		out = append(out, p)
+		if p.Collapsed {
+			closed = append(closed, p.Title)
+		}
+		for _, q := range p.Panels {
+			q.GridPos.Y += down
+			out = append(out, q)
+		}
+		if n := len(p.Panels); n > 0 {
+			last := p.Panels[n-1].GridPos
+			down += last.Y + last.H - p.GridPos.Y - 1 + down
+		}
+	}
+	if want := []string{"Upstream", "HTTP", "Actors", "Browsers", "Runtime"}; !slices.Equal(closed, want) {
+		t.Errorf("closed rows %v, want %v", closed, want)
+	}
+	return out
+}
 
 func TestDashboard(t *testing.T) {
 	t.Parallel()
@@ -80,7 +110,7 @@ func TestDashboard(t *testing.T) {
 	ids, cells := map[int]bool{}, map[[2]int]string{}
 	var rows []string
 	row := ""
-	for _, p := range d.Panels {
+	for _, p := range opened(t, d.Panels) {
 		if ids[p.ID] || p.ID == 0 {
 			t.Errorf("%s: the id %d is taken", p.Title, p.ID)
 		}
@@ -121,7 +151,7 @@ func TestDashboard(t *testing.T) {
 			checkExpr(t, known, where, q.Expr)
 		}
 	}
-	if want := []string{"Capacity", "Dialogs", "Page health", "Upstream", "HTTP", "Actors", "Browsers", "Runtime"}; !slices.Equal(rows, want) {
+	if want := []string{"Availability of answers", "Capacity", "Dialogs", "Page health", "Upstream", "HTTP", "Actors", "Browsers", "Runtime"}; !slices.Equal(rows, want) {
 		t.Errorf("rows %v, want %v", rows, want)
 	}
 }
