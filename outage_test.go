@@ -140,7 +140,7 @@ func TestRecoveringSaysHowFarItIs(t *testing.T) {
 }
 
 // TestAShortageOfTheNodeIsNoFailureOfItsLinks: a node without a file descriptor gives no
-// task up for it, and neither an anchor; it says so, and goes on by itself.
+// task up for it, and neither an anchor; it says so, and recovers by itself.
 func TestAShortageOfTheNodeIsNoFailureOfItsLinks(t *testing.T) {
 	t.Parallel()
 	var isShort atomic.Bool

@@ -13,7 +13,7 @@ const (
 	maxEndedEventBytes = 4 << 10
 )
 
-// startEvents is how many events a task tells of on its way to being active, about.
+// startEvents is about how many events a task has until it is active.
 const startEvents = 16
 
 // history is the newest events of a task, in a ring.

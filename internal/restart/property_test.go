@@ -176,7 +176,7 @@ func (w *world) judge(id string, before restart.ChildState, stopping, abnormal, 
 		isSpent = !excused
 	}
 	if isSpent && !w.s.Ended() {
-		w.t.Fatalf("%s failed %d times in %v, and goes on", id, failures, w.now.Sub(w.rows[id]))
+		w.t.Fatalf("%s failed %d times in %v, and is started again", id, failures, w.now.Sub(w.rows[id]))
 	}
 	if w.policy.Period == 0 && !isSpent && w.s.Ended() {
 		w.t.Fatalf("gave up on %s after %d failures in %v; the limits are %d and %v", id, failures, w.now.Sub(w.rows[id]), limit, before.Patience)
