@@ -101,7 +101,11 @@ func TestC33_AHeldPopupIsResumedAfterADrop(t *testing.T) {
 			k.goTo("http://a.test/popup")
 			opener := k.snapshot().PageTargetID
 			cut := wire.cutOn(isPopup)
-			k.laterOn(opener, "openChild('/plain')")
+			// The popup may be seen, and the link cut, before the reply to this.
+			_, err := evalOn(k.ctx, k.node, k.id, messages.CDPRequest{TargetID: opener}, "setTimeout(() => openChild('/plain'), 0); 0")
+			if err != nil && messages.CodeOf(err) != messages.CodeUpstreamUnavailable {
+				t.Fatal(err)
+			}
 			select {
 			case <-cut:
 			case <-time.After(patience):
