@@ -49,6 +49,14 @@ func (tr *transcript) browserInput(t *testing.T, d *datadriven.TestData) any {
 		if cfg.Scope == messages.ScopeTarget {
 			cfg.Target = "G"
 		}
+		if d.HasArg("isolation") {
+			var how string
+			d.ScanArgs(t, "isolation", &how)
+			cfg.Isolation = messages.Isolation(how)
+		}
+		if d.HasArg("context") {
+			d.ScanArgs(t, "context", &cfg.Context)
+		}
 		if d.HasArg("owned") {
 			var page string
 			d.ScanArgs(t, "owned", &page)
@@ -69,8 +77,12 @@ func (tr *transcript) browserInput(t *testing.T, d *datadriven.TestData) any {
 		if d.HasArg("opener") {
 			d.ScanArgs(t, "opener", &opener)
 		}
-		d.Input = fmt.Sprintf(`{"sessionId":%q,"targetInfo":{"targetId":%q,"type":"page","openerId":%q,"canAccessOpener":%v},"waitingForDebugger":%v}`,
-			arg(t, d, 0), arg(t, d, 1), opener, opener != "", d.HasArg("held"))
+		context := ""
+		if d.HasArg("context") {
+			d.ScanArgs(t, "context", &context)
+		}
+		d.Input = fmt.Sprintf(`{"sessionId":%q,"targetInfo":{"targetId":%q,"type":"page","openerId":%q,"canAccessOpener":%v,"browserContextId":%q},"waitingForDebugger":%v}`,
+			arg(t, d, 0), arg(t, d, 1), opener, opener != "", context, d.HasArg("held"))
 		return tr.event(t, d, "Target.attachedToTarget")
 	case "detached":
 		d.Input = fmt.Sprintf(`{"sessionId":%q}`, arg(t, d, 0))
