@@ -23,12 +23,13 @@ func TestAnAnswerIsSettledByTheOtherLink(t *testing.T) {
 			l := places["the page"](k)
 			for round := range 20 {
 				primary, _ := k.links(p)
-				k.later("", "ask('prompt')")
+				asking := k.waiting("", "ask('prompt')") // it ends with its link, or with the answer
 				d := k.dialog()
 				g := k.answers(d, 1, func() {
 					<-time.After(time.Duration(round) * 100 * time.Microsecond)
 					p.Kill(primary)
 				})[0]
+				<-asking
 				if g.err != nil {
 					t.Fatalf("round %d: %v", round, g.err)
 				}
