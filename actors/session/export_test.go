@@ -23,6 +23,9 @@ func IsFrequent(method string, params []byte) bool {
 	return isFrequent(transport.Event{Method: method, Params: params})
 }
 
+// HasDocument reads the result of Page.getNavigationHistory.
+func HasDocument(result []byte) bool { return hasDocument(result) }
+
 // DecodeFrameTree reads the result of Page.getFrameTree.
 func DecodeFrameTree(result []byte) ([]messages.FrameInfo, error) {
 	return decodeFrameTree(&Config{}, result)

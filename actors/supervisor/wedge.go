@@ -233,6 +233,9 @@ func (m *Machine) onWedge(now time.Time, t messages.TargetID) {
 	p := m.pages.At(t)
 	state := m.pageState(t)
 	action := m.spec.OnWedge.For(state)
+	if action == messages.RecoverReload && m.isStranded(t) {
+		action = messages.RecoverReplace // the one that brings it back
+	}
 	if action == "" || m.recovering[t] != nil || p.poisoned || p.session == "" || m.unsettled(t) || m.forbids(t, action) != nil {
 		return
 	}

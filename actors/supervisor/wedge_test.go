@@ -121,6 +121,16 @@ func TestOnWedgeIsPatient(t *testing.T) {
 			t.Errorf("ordered %v", got)
 		}
 	})
+	t.Run("one that is between two documents is replaced instead of reloaded", func(t *testing.T) {
+		t.Parallel()
+		b := attachedAs(t, reload)
+		b.step(messages.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageHung, Stranded: true})
+		b.now = b.now.Add(7 * time.Second)
+		effects := b.step(supervisor.TimerFired{Name: "wedge:P"})
+		if !has[supervisor.ReplaceTab](effects) || len(ordered(effects)) > 0 {
+			t.Errorf("ordered %+v", effects)
+		}
+	})
 	t.Run("a spec that comes later counts from when the page fell silent", func(t *testing.T) {
 		t.Parallel()
 		b := attached(t)

@@ -164,7 +164,7 @@ func TestStory(t *testing.T) {
 	if _, err := r.node.CDP(r.ctx, "shop:1", messages.CDPRequest{Method: "Page.crash"}); messages.CodeOf(err) != messages.CodePageCrashed {
 		t.Fatalf("Page.crash: %v", err)
 	}
-	r.until("the way out", `[...document.querySelectorAll(".page button")].map((b) => b.innerText).join() === "Reload,Close"`)
+	r.until("the way out", `[...document.querySelectorAll(".page button")].map((b) => b.innerText).join() === "Reload,Replace,Close"`)
 	r.Eval(r.Session, `document.querySelector(".page button").focus()`)
 	r.key("Enter")
 	r.until("what it costs", `document.querySelector("#confirm-text").innerText.includes("What the page held is lost.")`)
