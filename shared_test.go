@@ -15,7 +15,7 @@ import (
 // withThird starts a task with a page of host that shows a frame of third.test.
 func (w *world) withThird(id messages.TaskID, host string, change ...func(*messages.TaskSpec)) (page messages.TargetID, frame messages.FrameID) {
 	w.Helper()
-	page = w.start(id, append([]func(*messages.TaskSpec){alone}, change...)...).PageTargetID
+	page = w.start(id, append([]func(*messages.TaskSpec){alone, isolation(messages.IsolationShared)}, change...)...).PageTargetID
 	w.b.Navigate(page, "http://"+host+"/p")
 	w.b.AddFrame(w.b.MainFrame(page), "http://third.test/x")
 	synctest.Wait()
@@ -154,5 +154,19 @@ func TestADialogInASharedRenderer(t *testing.T) {
 		// may have come after its key.
 		time.Sleep(time.Minute)
 		w.comesToBe("b", page, messages.PageBlockedElsewhere, 0)
+	})
+}
+
+// Tasks that each have a context of their own share no renderer: a dialog of one
+// leaves the other's frame of the same site alone.
+func TestADialogInAnotherContext(t *testing.T) {
+	t.Parallel()
+	inWorld(t, "does not silence it", chaos.Options{ShareFrames: true}, func(w *world) {
+		_, asks := w.withThird("a", "a.test", own, isolation(messages.IsolationAuto))
+		_, frame := w.withThird("b", "b.test", own, isolation(messages.IsolationAuto))
+		d := w.b.OpenDialog(asks, chaos.Confirm, "sure?", "")
+		if got := <-w.callIn("b", messages.CDPRequest{FrameID: frame, TimeoutS: 3}); got.err != nil || d == nil {
+			t.Errorf("%v", got.err)
+		}
 	})
 }

@@ -119,7 +119,7 @@ func (b *Browser) place(f *frame, url, loader, kind string, doc Document) {
 	case isRemote:
 		b.moveProcess(f, url, loader, kind, doc)
 	default:
-		b.goRemote(f, b.frameProcFor(group, url), func() { b.commit(f, url, loader, kind, doc, false) })
+		b.goRemote(f, b.frameProcFor(f, group, url), func() { b.commit(f, url, loader, kind, doc, false) })
 	}
 }
 
@@ -166,7 +166,7 @@ func (b *Browser) moveProcess(f *frame, url, loader, kind string, doc Document) 
 	t := f.target
 	t.start = nil
 	group := t.proc.group
-	next := b.frameProcFor(group, url)
+	next := b.frameProcFor(f, group, url)
 	b.closeDialogsOf(t.proc, f)
 	if t.proc.crashed {
 		b.bury(t)

@@ -29,8 +29,8 @@ type Options struct {
 	// exist, as some services do; nil refuses none. It is called with the browser
 	// locked: it must not call the browser.
 	Refuse func(connection int, method string) bool
-	// ShareFrames puts frames of one site into one process, whichever tabs they are
-	// in, as Chrome does (C59). A dialog of one then silences the others.
+	// ShareFrames puts frames of one site and browser context into one process, whichever
+	// tabs they are in, as Chrome does (C59). A dialog of one then silences the others.
 	ShareFrames bool
 	// Strand leaves a page between two documents when its renderer spins as the next
 	// one of its site is to be committed: from then on nothing frees it but its end.

@@ -58,12 +58,12 @@ func (b *Browser) procFor(g *group, url string) *proc {
 }
 
 // frameProcFor is procFor for a frame below the top: where frames are shared, any
-// frame of the same site that has a process of its own shares it.
-func (b *Browser) frameProcFor(g *group, url string) *proc {
+// frame of the same site and browser context that has a process of its own shares it.
+func (b *Browser) frameProcFor(f *frame, g *group, url string) *proc {
 	key := site(url)
 	if b.options.ShareFrames && key != "" {
 		for _, t := range b.targets {
-			if t.parent != nil && t.proc.site == key && !t.proc.crashed {
+			if t.parent != nil && t.proc.site == key && !t.proc.crashed && t.page.context == f.page.context {
 				return t.proc
 			}
 		}

@@ -43,6 +43,9 @@ func (t *task) spec() messages.TaskSpec {
 	if t.plan.Direct {
 		s.GiveUpAfterS = directPatience.Seconds()
 	}
+	if t.host.w.plan.Shared {
+		s.Isolation = messages.IsolationShared // pages of two contexts share no renderer
+	}
 	if !t.plan.Anchor {
 		s.Anchor = "off"
 	}
