@@ -11,6 +11,15 @@ import (
 // LetThrough has every browser of the tests get a variable besides the usual ones.
 func LetThrough(name string) { letThrough = append(letThrough, name) }
 
+// IsLetThrough says whether a browser may have a variable: of the node's, of its
+// profile's, or of the script that Debian starts it by.
+func IsLetThrough(name string) bool {
+	return isAmong(letThrough, name) || isAmong([]string{
+		"BREAKPAD_DUMP_LOCATION", "TMPDIR", "PWD", "OLDPWD", "SHLVL", "_", "CHROME_*", "CHROMIUM_FLAGS", "GDK_*", "GNOME_*",
+		"GOOGLE_API_KEY", "GOOGLE_DEFAULT_CLIENT_ID", "GOOGLE_DEFAULT_CLIENT_SECRET", // Debian's own
+	}, name)
+}
+
 // HasArgument is hasArgument, for its fuzz test.
 func HasArgument(cmdline []byte, flag string) bool { return hasArgument(cmdline, flag) }
 

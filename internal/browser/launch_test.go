@@ -115,6 +115,15 @@ func comesAndGoes(t *testing.T, transport browser.Transport) {
 			t.Errorf("the profile names a port: %v", err)
 		}
 	}
+	raw, err := os.ReadFile(filepath.Join("/proc", itoa(p.PID()), "environ"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kv := range strings.Split(strings.TrimSuffix(string(raw), "\x00"), "\x00") {
+		if name, _, _ := strings.Cut(kv, "="); !browser.IsLetThrough(name) {
+			t.Errorf("Chromium has the variable %s", name)
+		}
+	}
 	if group, err := syscall.Getpgid(p.PID()); err != nil || group != p.PID() {
 		t.Errorf("process group %d (%v), want its own", group, err)
 	}

@@ -272,6 +272,9 @@ func (m *Manager) Kill(ctx context.Context) error {
 	for _, p := range running {
 		errs = append(errs, p.kill(ctx))
 	}
+	if ctx.Err() == nil {
+		errs = append(errs, m.node.release(m.store))
+	}
 	return errors.Join(errs...)
 }
 
