@@ -125,9 +125,7 @@ func (q *byRequest) revived() {}
 func (q *byRequest) added() {}
 
 func (q *byRequest) disarm() {
-	if q.pause != nil {
-		q.drop(q.pause.Pause)
-	}
+	q.leaving()
 	q.dropHeld()
 	clear(q.documents)
 	q.do(Disarm{timerAgain + string(q.session)})
@@ -248,6 +246,7 @@ func (q *byRequest) wentOn(w bridgeWord) {
 		q.word = nil
 	}
 	if q.pause != nil && q.pause.Key == w.Key {
+		q.resumed = true
 		q.over(false)
 	}
 	if !q.beside {

@@ -182,3 +182,29 @@ func TestD1_APromptWhoseDefaultIsTooLongIsSeen(t *testing.T) {
 		t.Errorf("the page received %.40s", got)
 	}
 }
+
+// A page that asks while its next document is ready has no debugger left to stop in: its
+// call is answered as dismissed, and it goes there. No native dialog opens, which would be
+// doomed (C58), and the next document asks over the bridge.
+func TestBridge_ADocumentThatIsReplacedDoesNotHang(t *testing.T) {
+	t.Parallel()
+	for name, links := range map[string]func(*messages.TaskSpec){"two links": func(*messages.TaskSpec) {}, "one link": oneLink} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := doomedSetup(t, doomedPages["by a link"], bridged, links)
+			d.goes(t)
+			d.moved()
+			for _, c := range d.snapshot().RecentDialogs {
+				if c.Path != messages.PathBridge || c.ClosedBy != messages.ClosedByRemote {
+					t.Errorf("record %+v", c)
+				}
+			}
+			d.later("", "window.r = confirm('there?')")
+			if asked := d.dialog(); asked.Path != messages.PathBridge || asked.Message != "there?" {
+				t.Errorf("dialog %+v", asked)
+			}
+			d.respond(messages.DialogAnswer{Action: messages.ActionAccept})
+			d.unharmed(t)
+		})
+	}
+}
