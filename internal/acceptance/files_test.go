@@ -18,7 +18,11 @@ const canary = "canary-of-the-state-directory"
 func (k *task) reads(path string) string {
 	k.Helper()
 	_, err := k.node.Navigate(k.ctx, k.id, messages.NavigateRequest{URL: "file://" + path})
-	if err != nil && messages.CodeOf(err) != messages.CodeCDPError {
+	switch messages.CodeOf(err) {
+	case "", messages.CodeCDPError:
+	case messages.CodePageWedged: // its renderer is slow to start, on a loaded machine
+		k.await("the page", func(s *messages.Snapshot) bool { return s.PageState == messages.PageOK })
+	default:
 		k.Fatalf("%s: %v", path, err)
 	}
 	return k.eval("", "String(document.documentElement?.innerText)")
