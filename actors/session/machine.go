@@ -105,6 +105,7 @@ type Machine struct {
 
 	children   []messages.TargetAttached // attached through this session, in order
 	heldFrames map[messages.FrameID]heldFrame
+	titleAsked int // how often since the last load, or the last change of the URL
 
 	loader    string // of the main frame's document
 	url       string
@@ -309,6 +310,8 @@ func (m *Machine) timerFired(now time.Time, name string) {
 		m.verdict()
 	case timerReload:
 		m.announce(true)
+	case timerTitle:
+		m.sendInfo(0)
 	case timerTorn:
 		m.freeTorn()
 	case timerStuck:

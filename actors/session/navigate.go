@@ -247,26 +247,6 @@ func (m *Machine) settle(n *navigation) {
 	}
 }
 
-// askInfo asks for the title: Chrome tells of a page's URL by itself but not of
-// the title that its document sets. The browser process answers, so a page
-// that hangs does not hold it up. nav is the navigation that ends with it.
-func (m *Machine) askInfo(nav uint32) {
-	if m.cfg.IsPage {
-		m.do(Command{Tag: Tag{Kind: TagInfo, Seq: nav}, Method: "Target.getTargetInfo", Timeout: infoBudget})
-	}
-}
-
-const infoBudget = time.Second
-
-func (m *Machine) infoReplied(r Replied) {
-	if info, err := decodeTargetInfo(r.Result); r.Err == nil && err == nil && info.ID == m.cfg.Target {
-		m.do(ToSupervisor{messages.PageInfoChanged{Gen: m.cfg.Gen, Info: info}})
-	}
-	if n := m.navigation(r.Tag.Seq); n != nil {
-		m.endNavigation(n, &messages.NavigateResult{LoaderID: n.loader}, nil)
-	}
-}
-
 func (m *Machine) navigateTimedOut(timer string) {
 	for _, n := range m.waiting() {
 		if navTimer(n.id) != timer {
