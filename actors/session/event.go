@@ -79,6 +79,8 @@ type (
 		Frame  messages.FrameID
 		Loader string
 	}
+	// movedOn says that the page was moved on from a doomed dialog, by whichever link.
+	movedOn struct{}
 	crashed struct{}
 	revived struct{}
 )
@@ -197,8 +199,11 @@ func decodeOther(c *Config, same *repeated, now time.Time, method string, params
 			Loader string           `json:"loaderId"`
 			Type   string           `json:"navigationType"`
 		}
-		if json.Unmarshal(params, &e) != nil || e.Frame != messages.FrameID(c.Target) || e.URL == nowhere || e.Type == "sameDocument" || e.Type == "historySameDocument" {
+		if json.Unmarshal(params, &e) != nil || e.Frame != messages.FrameID(c.Target) || e.Type == "sameDocument" || e.Type == "historySameDocument" {
 			return nil
+		}
+		if e.URL == nowhere {
+			return movedOn{}
 		}
 		return navigating{e.Frame, clip(e.Loader, maxID)}
 	case "Page.lifecycleEvent":

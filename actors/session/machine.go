@@ -99,6 +99,7 @@ type Machine struct {
 	stopped  bool      // in a bridged dialog
 	told     time.Time // when the dialogs were heard of last
 	storm    storm
+	movedAt  time.Time // when the page was moved on last
 	probedAt time.Time // when the probe was sent, or waited for anew
 
 	health messages.PageState
@@ -145,7 +146,7 @@ func (m *Machine) Step(now time.Time, msg any) []Effect {
 	case messages.ProbeDialog:
 		m.do(probeCommand(in))
 	case messages.MovePage:
-		m.movePage(in)
+		m.do(moveCommand(in))
 	case messages.SetBridge:
 		m.bridge.set(in)
 		for _, c := range m.children {
@@ -208,6 +209,8 @@ func (m *Machine) Step(now time.Time, msg any) []Effect {
 		m.do(ToFrame{in})
 	case lifecycle:
 		m.lifecycle(in)
+	case movedOn:
+		m.movedOn(now)
 	case navigating:
 		// The browser closes a native dialog now, and not only when the next document is there.
 		m.do(ToSupervisor{messages.FrameMoved{Gen: m.cfg.Gen, Page: m.cfg.Page, Frame: in.Frame}})

@@ -55,6 +55,7 @@ type navigation struct {
 	until  moment
 	away   bool   // by a blank page first
 	moved  bool   // the page was moved on meanwhile, which may have ended it (C58)
+	again  int    // times begun anew for that
 	begun  bool   // Page.navigate has been sent
 	sent   bool   // and answered
 	there  bool   // as far as asked; only the title is still being asked for
@@ -74,6 +75,7 @@ func (m *Machine) navigate(now time.Time, o messages.Navigate) {
 	}
 	m.nav++
 	n := &navigation{id: m.nav, req: o.Request, reply: o.Reply, until: momentOf[o.Request.WaitUntil], away: m.storm.rages(now) && o.Request.URL != blank}
+	n.moved = !m.movedAt.IsZero() && now.Sub(m.movedAt) < movedSpan
 	m.navs = append(m.navs, n)
 	m.do(Arm{navTimer(n.id), o.Request.Timeout()})
 	if m.attended {
@@ -186,8 +188,8 @@ func (m *Machine) navigateReplied(r Replied) {
 		return
 	}
 	switch {
-	case n.moved && res.ErrorText == "net::ERR_ABORTED":
-		n.moved = false
+	case n.moved && n.again < maxAgain && res.ErrorText == "net::ERR_ABORTED":
+		n.again++
 		m.begin(n) // ended by us, before it came to anything
 		return
 	case n.away && res.ErrorText == "":

@@ -46,7 +46,6 @@ import (
 //	boxed open|shut                  what the parent's session knows of the frame
 //	tellagain                        another dialog actor has begun
 //	ignored METHOD                   a CDP event that means nothing
-//	move                             the page, from a doomed dialog
 //	probe [report] | reload | load URL
 //	browser alive|dialog|starting|stranded|silent
 //	                                 what the browser process answers while time passes: signs of life;
@@ -232,8 +231,6 @@ func (tr *transcript) pageInput(t *testing.T, d *datadriven.TestData) any {
 		return session.TellAgain()
 	case "probe":
 		return messages.ProbeSession{Report: d.HasArg("report")}
-	case "move":
-		return messages.MovePage{Page: "T"}
 	case "load":
 		return messages.ReloadPage{URL: arg(t, d, 0)}
 	case "reload":

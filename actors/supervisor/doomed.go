@@ -61,6 +61,8 @@ func (m *Machine) carryOut(order any) {
 		m.closePage(o)
 	case messages.RecoverPage:
 		m.recover(o)
+	case messages.Navigate:
+		m.navigate(o)
 	}
 }
 

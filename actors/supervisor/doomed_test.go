@@ -101,6 +101,26 @@ func TestADoomedPageIsClosedWithEverySessionAttached(t *testing.T) {
 	}
 }
 
+// A navigation that begins before the next document is there is ended by that.
+func TestADoomedPageIsNavigatedOnceItHasItsDocument(t *testing.T) {
+	t.Parallel()
+	b := anchored(t)
+	sent := func(effects []supervisor.Effect) bool {
+		return slices.ContainsFunc(effects, func(e supervisor.Effect) bool {
+			to, ok := e.(supervisor.ToSession)
+			_, navigates := to.Msg.(messages.Navigate)
+			return ok && navigates
+		})
+	}
+	b.step(messages.PageDoomed{Page: "P", Is: true})
+	if sent(b.step(messages.Navigate{Request: messages.NavigateRequest{URL: "http://a.test/"}, Reply: func(any, error) {}})) {
+		t.Fatal("at once")
+	}
+	if !sent(b.step(messages.PageDoomed{Page: "P"})) {
+		t.Error("not at all")
+	}
+}
+
 // Who waits for a doomed page has an answer in any case.
 func TestAnOrderForADoomedPageHasAnOutcome(t *testing.T) {
 	t.Parallel()

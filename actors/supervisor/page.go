@@ -383,6 +383,7 @@ func (m *Machine) navigate(o messages.Navigate) {
 		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").With("sent", false)})
 	case p.poisoned:
 		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodePageWedged, "the page is being freed of a dialog nobody can answer; try again in a moment")})
+	case p.doomed && m.park(t, o): // what begins before the next document is there, that ends
 	default:
 		if err := m.heldUp(p.session); err != nil {
 			m.do(Answer{To: o.Reply, Err: err})
