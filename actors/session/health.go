@@ -188,7 +188,7 @@ func (m *Machine) historyReplied(r Replied) {
 	case r.Err == nil && hasDocument(r.Result):
 		m.trial.shows = showsDocument
 	case r.Err == nil:
-		m.trial.shows = showsNothing
+		m.trial.shows, m.seenStarting = showsNothing, true
 	}
 }
 
@@ -219,8 +219,9 @@ func (m *Machine) verdict() {
 	case len(m.dialogs) > 0:
 		m.blocked()
 		return
-	case m.trial.taken && !m.ready && m.trial.shows == showsNothing && m.now.Sub(m.silence) < FreshClassify:
-		// It starts. That it is silent after that is no sign of a dialog either.
+	case m.trial.taken && !m.ready && (m.trial.shows == showsNothing || m.seenStarting) && m.now.Sub(m.silence) < FreshClassify:
+		// It starts: its first document may have come just now. A dialog of that
+		// document is told of, since the session was there before it.
 		m.do(Arm{timerClassify, StartingProbe})
 		return
 	case m.trial.taken && (m.trial.shows == showsDocument || m.ready && m.trial.shows == showsNothing):

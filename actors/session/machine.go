@@ -78,21 +78,23 @@ type Machine struct {
 	announced bool // and SessionReady was sent
 	listed    bool // the frames have been told of once
 	starting  bool // a new renderer, which has not been asked why it is silent
-	restoring bool // what the agents had set is on its way to the renderer
-	awaited   bool // and something waits for that, until timerRestore at the longest
-	regiven   int  // of regiveAfter
-	crashed   bool
-	probing   bool // the renderer was asked for a sign of life and owes it
-	paused    bool
-	hung      bool
-	orphan    bool // a dialog nobody told us of stands open
-	away      bool // sent to a blank page, to leave what it hangs in
-	stranded  bool // it hangs between two documents, where only its end frees it
-	report    bool // who asked for a probe wants to hear of it either way
-	trial     trial
-	now       time.Time // of the step under way
-	silence   time.Time // since when the renderer has been owing an answer
-	reloading *reloading
+	// seenStarting says that the page had no document yet when this session looked.
+	seenStarting bool
+	restoring    bool // what the agents had set is on its way to the renderer
+	awaited      bool // and something waits for that, until timerRestore at the longest
+	regiven      int  // of regiveAfter
+	crashed      bool
+	probing      bool // the renderer was asked for a sign of life and owes it
+	paused       bool
+	hung         bool
+	orphan       bool // a dialog nobody told us of stands open
+	away         bool // sent to a blank page, to leave what it hangs in
+	stranded     bool // it hangs between two documents, where only its end frees it
+	report       bool // who asked for a probe wants to hear of it either way
+	trial        trial
+	now          time.Time // of the step under way
+	silence      time.Time // since when the renderer has been owing an answer
+	reloading    *reloading
 
 	dialogs  []messages.Dialog
 	holding  bool
