@@ -321,12 +321,12 @@ func (n *Node) living(id messages.TaskID) (*supervisor.Board, *supervisor.View, 
 	v := b.View()
 	switch {
 	case v.Snapshot.State == messages.StateLost:
-		return nil, nil, messages.Errorf(messages.CodeUpstreamUnavailable, "task %s was lost (%s)", id, v.Snapshot.Reason).
+		return nil, nil, messages.Errorf(messages.CodeUpstreamUnavailable, "task %s was lost (%s); %s", id, v.Snapshot.Reason, startHint(id)).
 			With("state", v.Snapshot.State).With("sent", false).With("task_id", id).With("hint", startHint(id))
 	case !v.Snapshot.Active && n.stopping.Load():
 		return nil, nil, messages.Errorf(messages.CodeUpstreamUnavailable, "the node is stopping").With("sent", false)
 	case !v.Snapshot.Active:
-		return nil, nil, messages.Errorf(messages.CodeTaskNotFound, "task %s has stopped", id).With("task_id", id).With("hint", startHint(id))
+		return nil, nil, messages.Errorf(messages.CodeTaskNotFound, "task %s has stopped; %s", id, startHint(id)).With("task_id", id).With("hint", startHint(id))
 	case v.Supervisor == nil:
 		return nil, nil, messages.Errorf(messages.CodeUpstreamUnavailable, "task %s is starting", id).With("sent", false)
 	}
@@ -334,7 +334,7 @@ func (n *Node) living(id messages.TaskID) (*supervisor.Board, *supervisor.View, 
 }
 
 func notFound(id messages.TaskID) error {
-	return messages.Errorf(messages.CodeTaskNotFound, "there is no task %s", id).With("task_id", id).With("hint", startHint(id))
+	return messages.Errorf(messages.CodeTaskNotFound, "there is no task %s; %s", id, startHint(id)).With("task_id", id).With("hint", startHint(id))
 }
 
 // startHint says how a task that does not run is started.

@@ -90,7 +90,7 @@ func (p *Program) fail(err error, of failing) int {
 		gone  *client.Unreachable
 	)
 	errors.As(err, &own)
-	exit, hint := exitRefused, ""
+	exit, hint, line := exitRefused, "", ""
 	switch {
 	case errors.As(err, &usage):
 		own = &messages.Error{Code: messages.CodeInvalidArgument, Message: own.Message, Details: own.Details}
@@ -99,12 +99,15 @@ func (p *Program) fail(err error, of failing) int {
 	case errors.As(err, &gone):
 		own, exit = &messages.Error{Code: messages.CodeUpstreamUnavailable, Message: gone.Error()}, exitUnreachable
 	default:
-		hint = hintFor(own, of.task)
+		if hint = hintFor(own, of.task); hint != "" {
+			// The message names the request that helps; here a command does.
+			line = strings.TrimSuffix(own.Message, fmt.Sprintf("; %v", own.Details["hint"]))
+		}
 	}
 	if of.asJSON && !of.hasOutput {
 		_ = json.NewEncoder(p.Stdout).Encode(map[string]any{"error": own})
 	}
-	fmt.Fprintf(p.Stderr, "%s: %s\n", own.Code, clean(own.Message))
+	fmt.Fprintf(p.Stderr, "%s: %s\n", own.Code, clean(firstOf(line, own.Message)))
 	printDetails(p.Stderr, own)
 	if hint != "" {
 		fmt.Fprintf(p.Stderr, "  → %s\n", clean(hint))

@@ -18,7 +18,7 @@ func TestMistakesSayWhatHelps(t *testing.T) {
 		With("sent", true).With("dialogs", []messages.Dialog{{ID: "d-1", Type: "confirm", Message: "Really\nbuy?", FrameID: "F"}})
 	m.node.CDPFunc = func(r messages.CDPRequest) (messages.CDPResult, error) {
 		if r.Method == "Page.reload" {
-			return messages.CDPResult{}, messages.Errorf(messages.CodeTaskNotFound, "there is no task one").With("task_id", "one").With("hint", "PUT /v1/tasks/one starts it")
+			return messages.CDPResult{}, messages.Errorf(messages.CodeTaskNotFound, "there is no task one; PUT /v1/tasks/one starts it").With("task_id", "one").With("hint", "PUT /v1/tasks/one starts it")
 		}
 		return messages.CDPResult{}, failure
 	}
