@@ -38,6 +38,7 @@ func TestTheEndOfATaskThatWasAboutToFreeItsPage(t *testing.T) {
 	inWorld(t, "takes no longer than it takes", chaos.Options{Pages: 1}, func(w *world) {
 		primary, _ := poisoned(w)
 		primary.Drop()
+		synctest.Wait() // an anchor that has left before this is heard can close nothing
 		stopped := begin(w, func(ctx context.Context) (struct{}, error) { return struct{}{}, w.node.StopTask(ctx, "t") })
 		if got := <-stopped; got.err != nil || got.after > 100*time.Millisecond {
 			w.Errorf("stop: %+v", got)
