@@ -35,7 +35,7 @@ func (n *Node) respond(ctx context.Context, id messages.TaskID, a messages.Dialo
 	err = n.patiently(ctx, id, p, func(b *supervisor.Board, v *supervisor.View, left time.Duration) error {
 		began, answers := time.Now(), make(answers, 1)
 		n.sys.Send(v.Supervisor, messages.AnswerDialog{Answer: a, Reply: answers.give})
-		// A page waits: what bounds the wait for it is made while it is on its way.
+		// A page waits: what bounds the wait is made while the call is under way.
 		ctx, cancel := context.WithTimeout(ctx, min(left, answerBudget))
 		defer cancel()
 		c, err := n.await(ctx, b.Ended(), answers)

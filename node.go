@@ -176,7 +176,7 @@ func (n *Node) dialNamed(ctx context.Context, r messages.Role, at transport.Addr
 }
 
 func (n *Node) dialBy(ctx context.Context, client *http.Client, r messages.Role, at transport.Address, onClose func(error)) (*transport.Mux, error) {
-	done, err := n.ration.Wait(ctx, r, at) // before the budget begins: a crowd is nobody's failure
+	done, err := n.ration.Wait(ctx, r, at) // queueing time does not count against the dial timeout
 	if err != nil {
 		return nil, err
 	}

@@ -16,8 +16,8 @@ const disableBreaks = "disableBreaks"
 var evaluates = map[string]bool{"Runtime.evaluate": true, "Runtime.callFunctionOn": true}
 
 // withBreaks are the parameters to send: while the task's dialogs come over the bridge,
-// those of an expression have no disableBreaks. With it a dialog would be answered by
-// nobody, and be told of to nobody.
+// those of an expression have no disableBreaks. With it a dialog would get an answer that
+// no caller gave, and leave no record.
 func (c rawCall) withBreaks() (json.RawMessage, error) {
 	raw := c.req.Params
 	if !evaluates[c.req.Method] || c.view.Snapshot.Connection.Bridge != messages.BridgeOn || !mayName(raw, disableBreaks) {

@@ -25,7 +25,7 @@ func TestRestartTakesTheSpecOfBefore(t *testing.T) {
 			w.Fatal(err)
 		}
 		if _, _, err := w.node.Restart(w.Context(), "unknown"); messages.CodeOf(err) != messages.CodeTaskNotFound {
-			w.Errorf("a task nobody started: %v", err)
+			w.Errorf("a task that never ran: %v", err)
 		}
 		s, started, err := w.node.Restart(w.Context(), "a")
 		if err != nil || !started || s.State != messages.StateActive || s.Labels["team"] != "shop" || len(s.Pages) != 1 {

@@ -61,7 +61,7 @@ func (b *Browser) come(p *page) {
 }
 
 // leavesDoomed says whether the end of s, or of its Page domain, is the end of the
-// browser: it could have answered a dialog that nobody can.
+// browser: it could have answered a dialog that no session can.
 func (s *session) leavesDoomed() bool {
 	return s.pageBrowser && s.target != nil && s.target.page.coming != nil &&
 		slices.ContainsFunc(s.target.page.dialogs, func(d *Dialog) bool { return slices.Contains(d.audience, s) })
@@ -105,6 +105,6 @@ func navigateToHistoryEntry(c *call) {
 	c.fail(codeInvalidParams, "No entry with passed id")
 }
 
-// refusedScheme says whether an address is of a scheme that Chrome hands to nobody, so
+// refusedScheme says whether an address is of a scheme that Chrome hands to no program, so
 // that a navigation there ends without a document.
 func refusedScheme(url string) bool { return strings.HasPrefix(url, "hcp:") }

@@ -96,7 +96,7 @@ func exclusive(words string) func(*call) {
 	}
 }
 
-// clearEmulation is the end of a session: what it had emulated is emulated for nobody
+// clearEmulation is the end of a session: what it had emulated is emulated no more
 // any more, also where another session has set it since (C61).
 func (s *session) clearEmulation(t *target) {
 	for method := range s.settings {

@@ -144,7 +144,7 @@ func TestLinkEnds(t *testing.T) {
 	})
 }
 
-// What a lost link had written and nobody had taken is never said: an answer to a
+// What a lost link had written and the peer had not taken is never said: an answer to a
 // dialog may be said again by another link by then.
 func TestALostLinkSaysNothingLate(t *testing.T) {
 	t.Parallel()

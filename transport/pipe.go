@@ -17,7 +17,7 @@ import (
 // Pipe is one browser that is driven over its --remote-debugging-pipe. It carries
 // many links: each has a browser session of its own (Target.attachToBrowserTarget,
 // C57) and sees what it would see over a socket of its own. A link that ends leaves
-// its browser session; the others go on. The end of the pipe is the end of the browser.
+// its browser session; the others stay. The end of the pipe is the end of the browser.
 //
 // The methods are safe for concurrent use. A Pipe has one goroutine, which ends with
 // the pipe.

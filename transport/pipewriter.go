@@ -13,7 +13,7 @@ import (
 // is ever torn.
 type pipeWriter struct {
 	to   PipeEnd
-	turn chan struct{} // holds one: whoever has taken it writes
+	turn chan struct{} // holds one: its holder writes
 	rest []byte        // of a message whose client has ended; the writer's alone
 	look func() bool   // whether [maxDirect] bytes and more are taken at once
 }
@@ -65,7 +65,7 @@ func (w *pipeWriter) write(frame []byte, gone <-chan struct{}) error {
 	return w.writeReserved(frame, gone)
 }
 
-// writeReserved is write for whoever has the turn already.
+// writeReserved is write for the holder of the turn.
 func (w *pipeWriter) writeReserved(frame []byte, gone <-chan struct{}) error {
 	defer w.release()
 	if len(w.rest) > 0 {
@@ -104,5 +104,5 @@ func (w *pipeWriter) push(b []byte, gone <-chan struct{}) ([]byte, error) {
 	return nil, nil
 }
 
-// interrupt has whoever writes look whether it is gone.
+// interrupt has the writer look whether its link is gone.
 func (w *pipeWriter) interrupt() { _ = w.to.SetWriteDeadline(time.Unix(1, 0)) }

@@ -13,7 +13,7 @@ import (
 // browser refuses every answer, and ends if a session that hears of dialogs leaves the
 // page meanwhile (C58). So each native dialog that waits is probed as it opens, and the
 // page of a doomed one is moved on at once: that closes the dialog, and the document
-// that was to come comes. Until it is there nobody leaves the page.
+// that was to come comes. Until it is there no session leaves the page.
 
 // doom is a page with a doomed dialog, or that has had one a moment ago.
 type doom struct {
@@ -214,12 +214,12 @@ func (m *Machine) doomsGoOn(r messages.Role) {
 			d.way = w
 			m.move(page, d)
 		} else {
-			m.doomOver(page) // nobody is there who could leave
+			m.doomOver(page) // no session is left that could leave
 		}
 	}
 }
 
-// doomsRemembered goes on with those of an actor that has failed.
+// doomsRemembered takes over those of an actor that has failed.
 func (m *Machine) doomsRemembered() {
 	for _, page := range m.doomedPages() {
 		if w, ok := m.wayTo(page, ""); ok {

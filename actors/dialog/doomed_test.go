@@ -129,12 +129,12 @@ func TestLeavingWaitsForADoomedPage(t *testing.T) {
 	b.step(messages.PageMoved{Session: "P", Page: "T"})
 	b.step(messages.DialogProbed{Session: "P", Page: "T", Err: active})
 	if !b.left {
-		t.Error("nobody leaves")
+		t.Error("no session leaves")
 	}
 }
 
 // What one link was asked the other is asked when that one falls, and an actor that takes
-// the place of a failed one goes on.
+// the place of a failed one continues.
 func TestADoomedPageIsMovedOnByWhoIsLeft(t *testing.T) {
 	t.Parallel()
 	b := newDoomBench(messages.PolicyAutoAccept, messages.DialogMemory{})
@@ -151,7 +151,7 @@ func TestADoomedPageIsMovedOnByWhoIsLeft(t *testing.T) {
 	again.step(messages.LinkLost{Role: messages.RolePrimary, Gen: 1})
 	again.step(messages.LinkLost{Role: messages.RoleAnchor, Gen: 1})
 	if n := len(again.doomed); n == 0 || again.doomed[n-1].Is {
-		t.Errorf("nobody is there who could leave, and told was %+v", again.doomed)
+		t.Errorf("no session is left that could leave, and told was %+v", again.doomed)
 	}
 }
 

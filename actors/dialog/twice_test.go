@@ -27,17 +27,17 @@ func TestAnAnswerIsSettledByTheOtherLink(t *testing.T) {
 		by     messages.ClosedBy
 		code   messages.Code
 	}{
-		"still open: it is said again":             {[]any{died, lost(0), grace, accepted, atAnchor(nil)}, 1, messages.ClosedByAgent, ""},
-		"the link's end comes first":               {[]any{lost(0), died, grace, atAnchor(nil)}, 1, messages.ClosedByAgent, ""},
-		"closed: it is not":                        {[]any{died, lost(0), accepted, grace}, 0, messages.ClosedByAgent, ""},
-		"closed, but not so: somebody was first":   {[]any{died, lost(0), closedAtAnchor, grace}, 0, messages.ClosedByRemote, messages.CodeDialogAlreadyAnswered},
-		"it had arrived after all":                 {[]any{died, lost(0), grace, accepted, atAnchor(none)}, 1, messages.ClosedByAgent, ""},
-		"it had arrived, and the end is not told":  {[]any{died, lost(0), grace, atAnchor(none)}, 1, messages.ClosedByAgent, ""},
-		"another had arrived after all":            {[]any{died, lost(0), grace, closedAtAnchor, atAnchor(none)}, 1, messages.ClosedByRemote, messages.CodeDialogAlreadyAnswered},
-		"both links are gone":                      {[]any{died, lost(0), lost(1)}, 0, messages.ClosedByLost, messages.CodeUpstreamUnavailable},
-		"the other goes with the second try":       {[]any{died, lost(0), grace, atAnchor(linkDied), lost(1)}, 1, messages.ClosedByLost, messages.CodeUpstreamUnavailable},
-		"the other is gone before the second try":  {[]any{died, lost(0), grace, atAnchor(linkDied.With("sent", false)), lost(1)}, 1, messages.ClosedByLost, messages.CodeUpstreamUnavailable},
-		"a second dialog says the first had ended": {[]any{died, lost(0), grace, accepted, openedAtAnchor}, 1, messages.ClosedByAgent, ""},
+		"still open: it is said again":                 {[]any{died, lost(0), grace, accepted, atAnchor(nil)}, 1, messages.ClosedByAgent, ""},
+		"the link's end comes first":                   {[]any{lost(0), died, grace, atAnchor(nil)}, 1, messages.ClosedByAgent, ""},
+		"closed: it is not":                            {[]any{died, lost(0), accepted, grace}, 0, messages.ClosedByAgent, ""},
+		"closed, but not so: another client was first": {[]any{died, lost(0), closedAtAnchor, grace}, 0, messages.ClosedByRemote, messages.CodeDialogAlreadyAnswered},
+		"it had arrived after all":                     {[]any{died, lost(0), grace, accepted, atAnchor(none)}, 1, messages.ClosedByAgent, ""},
+		"it had arrived, and the end is not told":      {[]any{died, lost(0), grace, atAnchor(none)}, 1, messages.ClosedByAgent, ""},
+		"another had arrived after all":                {[]any{died, lost(0), grace, closedAtAnchor, atAnchor(none)}, 1, messages.ClosedByRemote, messages.CodeDialogAlreadyAnswered},
+		"both links are gone":                          {[]any{died, lost(0), lost(1)}, 0, messages.ClosedByLost, messages.CodeUpstreamUnavailable},
+		"the other goes with the second try":           {[]any{died, lost(0), grace, atAnchor(linkDied), lost(1)}, 1, messages.ClosedByLost, messages.CodeUpstreamUnavailable},
+		"the other is gone before the second try":      {[]any{died, lost(0), grace, atAnchor(linkDied.With("sent", false)), lost(1)}, 1, messages.ClosedByLost, messages.CodeUpstreamUnavailable},
+		"a second dialog says the first had ended":     {[]any{died, lost(0), grace, accepted, openedAtAnchor}, 1, messages.ClosedByAgent, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -48,7 +48,7 @@
 
 	// What our functions print is known to all windows that can reach each other: a frame
 	// prints those of its parent. Who has no name for the event neither sees nor sends it.
-	// The first document of a popup, while that is held, reaches nobody, and may have the
+	// The first document of a popup, while that is held, is read by no script, and may have the
 	// window of the next.
 	const detailOf = method(getter(CustomEvent.prototype, 'detail')), dispatch = method(EventTarget.prototype.dispatchEvent), Asking = CustomEvent;
 	const prints = method(WeakMap.prototype.set), ours = { __proto__: null }, around = ['parent', 'top', 'opener'].map(name => getter(win, name));

@@ -10,8 +10,8 @@ import (
 // commands that find one out and that end it. The actor of the dialogs decides.
 
 // nowhere is an address that closes a doomed dialog when the page is sent to it, and
-// leads nowhere itself: Chrome refuses its scheme without asking anybody (external
-// protocols, kDeniedSchemes). So the document that was on its way comes, and no request
+// leads nowhere itself: Chrome refuses its scheme without asking any process (external
+// protocols, kDeniedSchemes). So the document that was loading comes, and no request
 // is made a second time.
 const nowhere = "hcp:holdfast"
 

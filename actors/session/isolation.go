@@ -98,7 +98,7 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-// isolated goes on with an attach that has waited.
+// isolated continues an attach that has waited.
 func (m *BrowserMachine) isolated(i messages.Isolated) {
 	m.isolation.asking, m.isolation.context = false, i.Context
 	i.Gen = m.cfg.Gen

@@ -80,7 +80,7 @@ type Machine struct {
 	starting  bool // a new renderer, which has not been asked why it is silent
 	// seenStarting says that the page had no document yet when this session looked.
 	seenStarting bool
-	restoring    bool // what the agents had set is on its way to the renderer
+	restoring    bool // what the agents had set is being sent to the renderer
 	awaited      bool // and something waits for that, until timerRestore at the longest
 	regiven      int  // of regiveAfter
 	crashed      bool

@@ -64,7 +64,7 @@ func WorksWhenHung(method string) bool {
 }
 
 // losesDialog are the commands that close an open dialog with "no" on their
-// way (M9), or end the browser under that of a frame (C60). Nobody decided that,
+// way (M9), or end the browser under that of a frame (C60). No caller decided that,
 // so they are refused while one is open.
 var losesDialog = map[string]bool{
 	"Page.navigate": true, "Page.reload": true, "Page.navigateToHistoryEntry": true, "Page.crash": true,

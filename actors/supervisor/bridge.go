@@ -131,7 +131,7 @@ func (m *Machine) bridgeStands(b messages.BridgeStands) {
 }
 
 // bridgeSlipped notes that a document opens native dialogs though it has the bridge, be it
-// that its page has turned it off: until the page has another, nobody is to rely on it. An
+// that its page has turned it off: until the page has another, no caller is to rely on it. An
 // opener that asks in its popup's first document is asked natively by our own functions.
 func (m *Machine) bridgeSlipped(d *messages.Dialog) {
 	e, p := m.sessions.At(m.holder(*d)), m.pages.At(d.TargetID)

@@ -95,7 +95,7 @@ func TestAPageChangeNamesItsFields(t *testing.T) {
 	}
 }
 
-// A popup has no URL until its first document; nobody is told of a page without one.
+// A popup has no URL until its first document; no watcher is told of a page without one.
 func TestM2_APageIsNeverWithoutAURL(t *testing.T) {
 	t.Parallel()
 	b := attached(t)
@@ -113,7 +113,7 @@ func TestM2_APageIsNeverWithoutAURL(t *testing.T) {
 		}
 	}
 	if told == 0 {
-		t.Error("nobody was told of the page")
+		t.Error("no event tells of the page")
 	}
 	for _, p := range b.m.Snapshot().Pages {
 		if p.TargetID == "Q" && p.URL != "about:blank" {

@@ -9,7 +9,7 @@ import (
 const maxUndo = 16
 
 // vanishes says whether Chrome drops the setting from the page with the end of any
-// session that had set it, or of any at all (C61): it is then set for nobody.
+// session that had set it, or of any at all (C61): it is then set for no session.
 func (i *item) vanishes() bool {
 	for _, prefix := range []string{"Emulation.", "UserAgentOverride", "DeviceOrientation", "Network.emulate", "Network.overrideNetworkState"} {
 		if strings.HasPrefix(i.key, prefix) {

@@ -9,7 +9,7 @@ import (
 	"holdfast/messages"
 )
 
-// siteOf is the scheme with the domain that somebody can register, which is what
+// siteOf is the scheme with the domain that can be registered, which is what
 // Chrome tells processes apart by.
 func siteOf(raw string) string {
 	u, err := url.Parse(raw)

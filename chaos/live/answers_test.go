@@ -59,7 +59,7 @@ func (d *drill) storm(n int, sum *tally) error {
 			})
 			done <- err
 		}()
-		// Before the answer, on its way, and behind it: a round trip takes some hundred
+		// Before the answer, under it, and behind it: a round trip takes some hundred
 		// microseconds.
 		<-time.After(time.Duration(i%20) * 50 * time.Microsecond)
 		d.proxy.Kill(primary)

@@ -66,7 +66,7 @@ func (d *dialogs) raiseBy(open func(*dialog) *chaos.Dialog, pick uint32) *dialog
 	if o.kind == chaos.Prompt {
 		o.byText = "default of " + o.message
 	}
-	o.fake = open(o) // nobody can have heard of it: mu is held
+	o.fake = open(o) // no reader can have heard of it: mu is held
 	if o.fake == nil {
 		d.mu.Unlock()
 		return nil

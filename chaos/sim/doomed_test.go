@@ -10,8 +10,8 @@ import (
 	"holdfast/messages"
 )
 
-// doom has a page ask while its next document comes (C58), which nobody can answer. The
-// node is to lose the dialog and to have the page go on before anything else happens,
+// doom has a page ask while its next document comes (C58), which no session can answer. The
+// node is to lose the dialog and to move the page on before anything else happens,
 // since a link that falls under it takes the browser along.
 func (w *world) doom(t *task, s plan.Step) {
 	p, ok := t.page(s.Pick[0])
@@ -42,7 +42,7 @@ func (w *world) doom(t *task, s plan.Step) {
 }
 
 // mayBeSaved says whether who hears of a page's dialogs can do something about a doomed
-// one: somebody hears of it, nobody's link is silent or its replies meddled with, and no
+// one: a session hears of it, no link to it is silent or has its replies meddled with, and no
 // actor is about to fail with its mailbox.
 func (w *world) mayBeSaved(p chaos.Page) bool {
 	if p.Dialogs > 0 || p.Crashed || p.Busy || p.Frozen || p.Held {

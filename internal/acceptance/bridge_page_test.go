@@ -91,7 +91,7 @@ func TestBridge_APageThatOverhearsALinkGainsNothing(t *testing.T) {
 	}
 }
 
-// Chrome's own command names no dialog: of several none is guessed, whoever asked last.
+// Chrome's own command names no dialog: of several none is guessed, not even the newest.
 func TestM7_ARawAnswerIsForNoneOfSeveral(t *testing.T) {
 	t.Parallel()
 	k := setup(t).task("several", bridged)
@@ -138,7 +138,7 @@ func TestC62_DisableBreaksAnswersNoDialog(t *testing.T) {
 	t.Log(<-done)
 }
 
-// A page that goes on by itself has closed its dialog, and not somebody inside the browser.
+// A page that navigates by itself has closed its dialog; no client has.
 func TestBridge_AutoDoesNotTurnForAPageThatNavigates(t *testing.T) {
 	t.Parallel()
 	r := setupOn(t, chromiumtest.Shared(t))

@@ -14,7 +14,7 @@
 //   - The lease is on disk before the browser is executed and goes only after
 //     the profile has gone. A node may be killed at any instant without
 //     leaving a browser or a profile that nobody can attribute.
-//   - A node holds a lock in the directory of leases for its life. Whoever gets it
+//   - A node holds a lock in the directory of leases for its life. A process that gets it
 //     knows that the node is dead, in whatever container it was.
 //   - The profile's name is a random nonce that stands in the command line of
 //     the browser and of its children. Ownership is proved, never guessed: a

@@ -66,7 +66,7 @@ const launcherFailed = 125
 // enter makes the surroundings; what fails leaves a process that may only end.
 func (s launcherSpec) enter() error {
 	if s.InUserNamespace {
-		// Root's own namespace has been made private by whoever made it.
+		// Root's own namespace is private already.
 		if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 			return fmt.Errorf("part the mounts: %w", err)
 		}

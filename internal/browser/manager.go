@@ -100,7 +100,7 @@ type LaunchOptions struct {
 }
 
 // LaunchBudget bounds a launch. A cold start takes 0.3 to 0.4 s (chromium fact M16), a
-// loaded machine many times that. Whoever waits for a task needs more, or never hears
+// loaded machine many times that. A caller that waits for a task needs more, or never hears
 // the last words of a browser that hangs.
 const LaunchBudget = 20 * time.Second
 

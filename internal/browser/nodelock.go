@@ -13,7 +13,7 @@ import (
 )
 
 // nodeLock is a file of one node in the directory of leases, which it holds locked for
-// its life. Whoever gets the lock knows that the node is dead, also one in a container
+// its life. A process that gets the lock knows that the node is dead, also one in a container
 // whose processes cannot be seen: the kernel takes the lock from the dead.
 type nodeLock struct {
 	id   string // named in the node's leases; "" where the file system has no locks

@@ -53,7 +53,7 @@ type Process struct {
 func (p *Process) Endpoint() messages.CDPURL { return p.endpoint }
 
 // Pipe returns the node's ends of the browser's pipes; ok is false for a browser with a
-// port. Whoever takes them may close them, which ends the browser.
+// port. Their taker may close them, which ends the browser.
 func (p *Process) Pipe() (from, to *os.File, ok bool) {
 	if p.pipe == nil {
 		return nil, nil, false

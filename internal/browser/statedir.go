@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// prepareStateDir makes the directories of leases and profiles. Whoever can write there
+// prepareStateDir makes the directories of leases and profiles. A user who can write there
 // can put a lease, a profile or a token of their own in place, so it refuses what is
 // not safe, or warns of it.
 func prepareStateDir(dir string) (warning string, err error) {

@@ -41,7 +41,7 @@ type pipeEnds struct {
 
 func (e *pipeEnds) close() {
 	if e != nil {
-		_, _ = e.from.Close(), e.to.Close() // whoever has taken them may have closed them
+		_, _ = e.from.Close(), e.to.Close() // their taker may have closed them
 	}
 }
 

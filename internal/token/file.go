@@ -29,7 +29,7 @@ func LoadOrCreate(path string) (Admin, error) {
 	return loadOwn(path)
 }
 
-// loadOwn is Load for a node to serve with: whoever owns the file is the node's admin,
+// loadOwn is Load for a node to serve with: the owner of the file is the node's admin,
 // so it has to be the node's own user or root.
 func loadOwn(path string) (Admin, error) {
 	s, owner, err := read(path)
@@ -37,7 +37,7 @@ func loadOwn(path string) (Admin, error) {
 		return Admin{}, err
 	}
 	if self := os.Geteuid(); owner != self && owner != 0 {
-		return Admin{}, fmt.Errorf("token file %s belongs to user %d, and the node runs as user %d: whoever owns it would be the node's admin", path, owner, self)
+		return Admin{}, fmt.Errorf("token file %s belongs to user %d, and the node runs as user %d: its owner would be the node's admin", path, owner, self)
 	}
 	return parse(path, s)
 }
