@@ -30,11 +30,14 @@ func TestNoTaskIsLostToAnOutage(t *testing.T) {
 		inWorld(t, lasts.String(), chaos.Options{}, func(w *world) {
 			// A browser each, behind one address: what an attach costs in a full browser is
 			// another matter.
-			w.beside = map[string]*chaos.Browser{}
+			browsers, beside := make([]*chaos.Browser, tasks), map[string]*chaos.Browser{}
+			for i := range browsers {
+				browsers[i] = chaos.New(chaos.Options{Seed: uint64(i) + 1, Pages: 1})
+				beside[browsers[i].Path()] = browsers[i]
+			}
+			w.beside = beside // the server reads it from the first link on
 			ids := make([]messages.TaskID, tasks)
-			for i := range ids {
-				b := chaos.New(chaos.Options{Seed: uint64(i) + 1, Pages: 1})
-				w.beside[b.Path()] = b
+			for i, b := range browsers {
 				ids[i] = messages.TaskID(fmt.Sprint("t", i))
 				w.start(ids[i], everything, func(s *messages.TaskSpec) { s.CDPURL = w.url(b) })
 			}
