@@ -157,7 +157,7 @@ func FuzzReadAddress(f *testing.F) {
 // A page can make a text as long as a message may be. Of many that were read no more is
 // kept than their parts, each by its own bound.
 func TestNothingKeepsTheWholeOfAText(t *testing.T) {
-	const long, many = 8 << 20, 16
+	const long, many = 2 << 20, 16
 	rest := strings.Repeat("x", long)
 	whole, foreign := callText("1.1", "prompt", "http://a.test/", "m", rest), pausedIn("0123456789abcdef"+rest)
 	var kept []any
