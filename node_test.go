@@ -101,7 +101,7 @@ func TestReconnect(t *testing.T) {
 			w.Errorf("after %s", got.after)
 		}
 		closed := begin(w, func(ctx context.Context) (messages.CDPResult, error) {
-			return w.node.CDP(ctx, "t", messages.CDPRequest{Method: "Target.closeTarget", Params: []byte(`{"targetId":"` + page + `"}`), TimeoutS: 60})
+			return w.node.CDP(ctx, "t", messages.CDPRequest{Method: "Target.closeTarget", Params: []byte(`{"targetId":"` + page + `"}`), TimeoutS: 60, WaitS: new(0.0)})
 		})
 		got = <-closed
 		w.want(messages.CodeUpstreamUnavailable, got.err)
