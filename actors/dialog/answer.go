@@ -40,7 +40,7 @@ func (m *Machine) beforeUnload(page messages.TargetID) messages.BeforeUnload {
 
 // policy says whether a dialog is answered without asking.
 func (m *Machine) policy(d messages.Dialog) (answer, bool) {
-	if d.Type == "beforeunload" {
+	if d.Type == typeBeforeUnload {
 		switch m.beforeUnload(d.TargetID) {
 		case messages.BeforeUnloadAccept:
 			return answer{by: messages.ClosedByAutoPolicy, action: messages.ActionAccept}, true
@@ -200,7 +200,7 @@ func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
 	switch {
 	case h.Err == nil:
 		m.end(now, e, e.answer.by)
-	case inactive(h.Err) && !e.bridged() && !e.shut():
+	case inactive(h.Err) && canBeDoomed(e.Dialog.Type) && !e.bridged() && !e.shut():
 		m.doomed(now, e, h.Session)
 	case noDialogShowing(h.Err) && !e.bridged() && m.wasBlind(e):
 		m.dropWays(e, func(w messages.Way) bool { return w == e.answer.way })

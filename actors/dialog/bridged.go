@@ -300,7 +300,7 @@ func (m *Machine) endBy(now time.Time, e *entry, by messages.ClosedBy) {
 // have answered it, as what is inside a hosted browser does (C49). Chrome itself closes
 // the first of two at once (C14); and of some dialogs it may have been we.
 func (m *Machine) maybeNeeded(now time.Time, e *entry) {
-	if e.Dialog.Type == "beforeunload" || e.overtaken || e.said || e.remembered || e.bridged() {
+	if e.Dialog.Type == typeBeforeUnload || e.overtaken || e.said || e.remembered || e.bridged() {
 		return
 	}
 	if after := now.Sub(e.OpenedAt); m.spec.Bridge == messages.BridgeAuto && after < m.spec.BridgeThreshold() {

@@ -58,10 +58,18 @@ func inactive(err error) bool {
 	return messages.CodeOf(err) == messages.CodeCDPError && strings.Contains(err.Error(), "Not attached to an active page")
 }
 
+// canBeDoomed says whether a dialog of the type may open while another document takes
+// the place of its own. A beforeunload asks before any document does: where a probe finds
+// its page inactive, the navigation it was asked about has begun.
+func canBeDoomed(dialogType string) bool { return dialogType != typeBeforeUnload }
+
+// typeBeforeUnload is the protocol's name of the type (Page.DialogType).
+const typeBeforeUnload = "beforeunload"
+
 // probe finds out whether a dialog could be given an answer: by each link, since one of
 // them may hang. Where an answer is under way, its outcome tells.
 func (m *Machine) probe(e *entry) {
-	if e.bridged() || e.shut() {
+	if e.bridged() || e.shut() || !canBeDoomed(e.Dialog.Type) {
 		return
 	}
 	m.do(Arm{probeTimer(e.Dialog.ID), ProbeAgain})
@@ -89,6 +97,9 @@ func (m *Machine) probed(now time.Time, p messages.DialogProbed) {
 	e := m.byID(p.Dialog)
 	switch {
 	case e == nil || e.bridged() || e.shut():
+	case inactive(p.Err) && e.answer != nil:
+		// The other link may say so after the answer, of the navigation behind it. The
+		// answer's own outcome tells.
 	case inactive(p.Err):
 		m.doomed(now, e, p.Session)
 	case e.Unproved && (p.Err == nil || messages.CodeOf(p.Err) == messages.CodeCDPError):

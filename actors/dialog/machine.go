@@ -240,7 +240,7 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 	m.seq++
 	looks.Seq, looks.Sights = m.seq, m.sights(o.Role, o.Page)
 	e := &entry{OpenDialog: messages.OpenDialog{
-		Seen: looks, Ways: m.ways(o), RawDefault: clip(o.Default), OpenedAt: now, ExpiresAt: now.Add(m.spec.DialogTimeout()), Unproved: true,
+		Seen: looks, Ways: m.ways(o), RawDefault: clip(o.Default), OpenedAt: now, ExpiresAt: now.Add(m.spec.DialogTimeout()), Unproved: canBeDoomed(o.Type),
 		Dialog: messages.Dialog{
 			ID: messages.NewDialogID(m.seq), Type: o.Type,
 			Message: looks.Message, DefaultPrompt: redact.Text(clip(o.Default)),

@@ -189,11 +189,16 @@ func (m *Machine) Step(now time.Time, msg any) []Effect {
 		m.reloadFrames()
 
 	case messages.DialogOpened:
-		m.storm.note(now)
+		if in.Type != "beforeunload" { // that comes with leaving, not with staying
+			m.storm.note(now)
+		}
 		m.do(ToDialog{in})
 	case messages.DialogClosed:
 		m.do(ToDialog{in})
 	case messages.FrameNavigated:
+		if in.Frame.ID == messages.FrameID(m.cfg.Target) {
+			m.storm = storm{} // it is one document that rages
+		}
 		m.do(ToFrame{msg})
 		m.frameNavigated(in)
 	case messages.FrameURLChanged:

@@ -277,7 +277,7 @@ func (m *Machine) goOn(t messages.TargetID, r *recovery) {
 func (m *Machine) stillWedged(t messages.TargetID) error {
 	switch state := m.pageState(t); state {
 	case messages.PageDialogUnreachable:
-		return messages.Errorf(messages.CodePageWedged, "the page still holds a dialog that no connection can reach; recover with reload, and with replace if that fails").
+		return messages.Errorf(messages.CodePageWedged, "the page still holds a dialog that no connection can reach; recover with reload, and with replace or close if that fails").
 			With("page_state", state)
 	case messages.PageCrashed, messages.PageHung:
 		return m.forbids(t, messages.RecoverRelease)

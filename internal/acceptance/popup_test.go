@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"holdfast/internal/chromiumtest"
@@ -73,7 +74,10 @@ func TestC9_APopupsDialogFreezesItsOpenerAndThatIsSaid(t *testing.T) {
 	d := k.dialog()
 	// Same site, same process: the opener cannot run, and its caller is not
 	// left hanging.
-	k.wedged(messages.CDPRequest{TargetID: opener})
+	_, err := k.node.CDP(k.ctx, k.id, messages.CDPRequest{Method: "Runtime.evaluate", Params: json.RawMessage(`{"expression":"1"}`), TargetID: opener})
+	if e := wantCode(t, err, messages.CodeBlockedByDialog); !strings.Contains(fmt.Sprint(e.Details["dialogs"]), string(d.ID)) {
+		t.Errorf("the opener's caller is not told of %s: %v", d.ID, e.Details)
+	}
 	k.respond(messages.DialogAnswer{Action: messages.ActionDismiss, DialogID: d.ID})
 	k.await("both run on", func(s *messages.Snapshot) bool {
 		return len(s.Pages) == 2 && s.Pages[0].PageState == messages.PageOK && s.Pages[1].PageState == messages.PageOK

@@ -207,7 +207,7 @@ func TestA14_TheBudgetOfReconnects(t *testing.T) {
 		t.Parallel()
 		b := chromiumtest.Launch(t)
 		r := setupOn(t, b)
-		k := r.task("a14")
+		k := r.task("a14", func(s *messages.TaskSpec) { s.GiveUpAfterS = 5 })
 		k.goTo("data:text/html,<body>")
 		k.later("", "confirm('one')")
 		k.dialog()
