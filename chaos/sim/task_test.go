@@ -129,16 +129,15 @@ type watcher struct {
 	task   *task
 	stream messages.EventStream
 
-	mu      sync.Mutex
-	last    uint64
-	state   messages.TaskState
-	primary messages.LinkState
-	open    map[messages.DialogID]bool
-	closed  map[messages.DialogID]bool
-	told    uint64           // reconnects
-	failed  int              // dials of the lost primary
-	lostAt  messages.Seconds // the primary, last
-	deadAt  messages.Seconds // the task
+	mu     sync.Mutex
+	last   uint64
+	state  messages.TaskState
+	open   map[messages.DialogID]bool
+	closed map[messages.DialogID]bool
+	told   uint64           // reconnects
+	failed int              // dials of the lost primary
+	lostAt messages.Seconds // the primary, last
+	deadAt messages.Seconds // the task
 }
 
 func (wa *watcher) run() {
