@@ -20,6 +20,14 @@ func (c *holdfastClient) attach(ctx context.Context, o Order) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
+	// A target is one task's at a time.
+	for _, s := range c.node.Tasks() {
+		if s.PageTargetID == spec.TargetID {
+			if err := c.node.StopTask(ctx, s.TaskID); err != nil {
+				return Answer{}, err
+			}
+		}
+	}
 	const id = "bench-attach"
 	var a Answer
 	for range o.N {
