@@ -224,7 +224,9 @@ func TestLogsLeakNothing(t *testing.T) {
 		cdp := func(method, params string) {
 			_, _ = w.node.CDP(w.ctx, "t", messages.CDPRequest{Method: method, Params: []byte(params), TimeoutS: 1})
 		}
+		round := 0
 		goWrong := func() {
+			round++
 			w.b.ConsoleError(main, secret("a console error"))
 			w.b.Exception(main, secret("an exception"))
 			cdp("Runtime.evaluate", `{"expression":"'`+secret("an expression")+`'"}`)
@@ -235,7 +237,7 @@ func TestLogsLeakNothing(t *testing.T) {
 			cdp("Page.addScriptToEvaluateOnNewDocument", `{"source":"`+secret("a script")+`"}`)
 			cdp("Bogus.method", `{"a":"`+secret("a wrong command")+`"}`)
 			_, _ = w.node.Navigate(w.ctx, "t", messages.NavigateRequest{URL: "http://a.test/?q=" + urlSecret("url"), TimeoutS: 1})
-			w.b.OpenDialog(main, chaos.Prompt, secret("a dialog"), secret("a default"))
+			w.b.OpenDialog(main, chaos.Prompt, secret(fmt.Sprint("a dialog ", round)), secret("a default"))
 			synctest.Wait()
 			text := secret("an answer")
 			_, _ = w.node.Respond(w.ctx, "t", messages.DialogAnswer{Action: messages.ActionAccept, PromptText: &text})

@@ -77,6 +77,11 @@ func (m *Machine) dialogsRestarted() {
 			m.do(ToDialog{messages.PageGone{Page: t}})
 		}
 	}
+	// What the last one was told of a page may be lost with it: a page that falls silent
+	// may hold a dialog of its own until it has answered again.
+	for _, e := range m.sessions.All() {
+		e.tells = false
+	}
 	// What the sessions hear of they tell themselves, and the anchor does.
 	for _, t := range m.order {
 		if p := m.pages.At(t); p.session != "" {
