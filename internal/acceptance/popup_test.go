@@ -75,7 +75,7 @@ func TestC9_APopupsDialogFreezesItsOpenerAndThatIsSaid(t *testing.T) {
 	// Same site, same process: the opener cannot run, and its caller is not
 	// left hanging.
 	_, err := k.node.CDP(k.ctx, k.id, messages.CDPRequest{Method: "Runtime.evaluate", Params: json.RawMessage(`{"expression":"1"}`), TargetID: opener})
-	if e := wantCode(t, err, messages.CodeBlockedByDialog); !strings.Contains(fmt.Sprint(e.Details["dialogs"]), string(d.ID)) {
+	if e := wantCode(t, err, messages.CodeBlockedByDialog); !strings.Contains(fmt.Sprint(e.Details["pending_dialogs"]), string(d.ID)) {
 		t.Errorf("the opener's caller is not told of %s: %v", d.ID, e.Details)
 	}
 	k.respond(messages.DialogAnswer{Action: messages.ActionDismiss, DialogID: d.ID})

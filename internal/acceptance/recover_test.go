@@ -340,6 +340,7 @@ func TestOnWedge(t *testing.T) {
 			t.Errorf("closed by %s", c.ClosedBy)
 		}
 		p.reconnected(1)
+		p.is(messages.PageDialogUnreachable) // and on_wedge waits from then on
 		p.is(messages.PageOK)
 		p.hasRecovered(b, messages.RecoverRelease, true)
 	})

@@ -115,19 +115,27 @@ func (p *Program) fail(err error, of failing) int {
 	return exit
 }
 
+// dialogKeys are the details that hold dialogs: those that block a call, and those
+// that an answer may mean.
+var dialogKeys = []string{"pending_dialogs", "candidates"}
+
 // dialogsOf are the dialogs among an error's details.
-func dialogsOf(e *messages.Error) []messages.Dialog {
-	b, err := json.Marshal(e.Details["dialogs"])
-	if err != nil {
-		return nil
+func dialogsOf(e *messages.Error) (dialogs []messages.Dialog) {
+	for _, key := range dialogKeys {
+		b, err := json.Marshal(e.Details[key])
+		if err != nil {
+			continue
+		}
+		var some []messages.Dialog
+		if json.Unmarshal(b, &some) == nil { // what is of another kind is printed as it is
+			dialogs = append(dialogs, some...)
+		}
 	}
-	var dialogs []messages.Dialog
-	_ = json.Unmarshal(b, &dialogs) // what is of another kind is printed as it is
 	return dialogs
 }
 
-// inWords are the details that a hint or a line of its own replaces.
-var inWords = []string{"task_id", "hint", "dialogs"}
+// inWords are the details that a hint replaces.
+var inWords = []string{"task_id", "hint"}
 
 // printDetails prints the dialogs one by one, and the rest as JSON.
 func printDetails(w io.Writer, e *messages.Error) {
@@ -137,7 +145,7 @@ func printDetails(w io.Writer, e *messages.Error) {
 	}
 	rest := maps.Clone(e.Details)
 	maps.DeleteFunc(rest, func(key string, _ any) bool {
-		return slices.Contains(inWords, key) && (key != "dialogs" || len(dialogs) > 0)
+		return slices.Contains(inWords, key) || len(dialogs) > 0 && slices.Contains(dialogKeys, key)
 	})
 	if len(rest) == 0 {
 		return
