@@ -3,6 +3,7 @@ package messages
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Code is a stable word for what went wrong; callers branch on it.
@@ -94,4 +95,10 @@ func CodeOf(err error) Code {
 		return e.Code
 	}
 	return CodeInternal
+}
+
+// IsInactivePage reports Chrome's "-32000 Not attached to an active page": the document
+// of the page waits to be replaced, and no command reaches it (C58).
+func IsInactivePage(err error) bool {
+	return CodeOf(err) == CodeCDPError && strings.Contains(err.Error(), "Not attached to an active page")
 }

@@ -200,7 +200,7 @@ func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
 	switch {
 	case h.Err == nil:
 		m.end(now, e, e.answer.by)
-	case inactive(h.Err) && canBeDoomed(e.Dialog.Type) && !e.bridged() && !e.shut():
+	case messages.IsInactivePage(h.Err) && canBeDoomed(e.Dialog.Type) && !e.bridged() && !e.shut():
 		m.doomed(now, e, h.Session)
 	case noDialogShowing(h.Err) && !e.bridged() && m.wasBlind(e):
 		m.dropWays(e, func(w messages.Way) bool { return w == e.answer.way })

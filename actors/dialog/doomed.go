@@ -53,11 +53,6 @@ func probeTimer(id messages.DialogID) string { return probePrefix + string(id) }
 
 func doomedTimer(page messages.TargetID) string { return doomedPrefix + string(page) }
 
-// inactive recognises Chrome's "-32000 Not attached to an active page" (C58).
-func inactive(err error) bool {
-	return messages.CodeOf(err) == messages.CodeCDPError && strings.Contains(err.Error(), "Not attached to an active page")
-}
-
 // canBeDoomed says whether a dialog of the type may open while another document takes
 // the place of its own. A beforeunload asks before any document does: where a probe finds
 // its page inactive, the navigation it was asked about has begun.
@@ -97,10 +92,10 @@ func (m *Machine) probed(now time.Time, p messages.DialogProbed) {
 	e := m.byID(p.Dialog)
 	switch {
 	case e == nil || e.bridged() || e.shut():
-	case inactive(p.Err) && e.answer != nil:
+	case messages.IsInactivePage(p.Err) && e.answer != nil:
 		// The other link may say so after the answer, of the navigation behind it. The
 		// answer's own outcome tells.
-	case inactive(p.Err):
+	case messages.IsInactivePage(p.Err):
 		m.doomed(now, e, p.Session)
 	case e.Unproved && (p.Err == nil || messages.CodeOf(p.Err) == messages.CodeCDPError):
 		e.Unproved = false
@@ -180,7 +175,7 @@ func (m *Machine) pageProbed(p messages.DialogProbed) {
 	d := m.dooms[p.Page]
 	switch {
 	case d == nil || d.way.Session != p.Session:
-	case inactive(p.Err) && d.asked < maxDoomedAsked:
+	case messages.IsInactivePage(p.Err) && d.asked < maxDoomedAsked:
 		m.do(Arm{doomedTimer(p.Page), DoomedAgain})
 	default:
 		m.doomOver(p.Page)

@@ -183,7 +183,7 @@ func (m *Machine) historyReplied(r Replied) {
 		return
 	}
 	switch {
-	case NotActive(r.Err):
+	case messages.IsInactivePage(r.Err):
 		m.trial.shows = showsNeither
 	case r.Err == nil && hasDocument(r.Result):
 		m.trial.shows = showsDocument

@@ -2,8 +2,6 @@ package session
 
 import (
 	"strings"
-
-	"holdfast/messages"
 )
 
 // hangs are the domains and methods that need the page's renderer: with a
@@ -74,12 +72,6 @@ var losesDialog = map[string]bool{
 var revives = map[string]bool{
 	"Page.navigate": true, "Page.reload": true, "Page.navigateToHistoryEntry": true, "Page.close": true,
 	"Inspector.enable": true,
-}
-
-// NotActive reports Chrome's answer for a page whose document waits to be replaced:
-// no command reaches the one, and the other is not there yet (C58).
-func NotActive(err error) bool {
-	return messages.CodeOf(err) == messages.CodeCDPError && strings.Contains(err.Error(), "Not attached to an active page")
 }
 
 // LosesDialog says whether method would close an open dialog by itself.

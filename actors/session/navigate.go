@@ -137,7 +137,7 @@ func (m *Machine) awayReplied(r Replied) {
 		return
 	}
 	err := wedged()
-	if NotActive(r.Err) {
+	if messages.IsInactivePage(r.Err) {
 		m.hung, m.stranded, m.health = true, true, ""
 		m.publishHealth()
 		err = Stranded()

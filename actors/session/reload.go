@@ -76,7 +76,7 @@ func (m *Machine) reloadReplied(r Replied) {
 	if m.reloading == nil || r.Err == nil || r.Tag.Round != m.round {
 		return
 	}
-	if NotActive(r.Err) {
+	if messages.IsInactivePage(r.Err) {
 		r.Err = Stranded()
 	}
 	m.reloaded(r.Err)
