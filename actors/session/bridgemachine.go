@@ -271,15 +271,11 @@ func (b *bridge) timedOut() {
 	}
 }
 
-// over says that the last call waits no longer for an answer, and whether that is since
-// its document has gone. One that ends before its sandbox is known is told of first: there
-// is to be a record. Another client that has resumed it may have known of a sandbox.
+// over says that nobody waits any more for an answer to the last call, and whether
+// that is since its document has gone.
 func (b *bridge) over(gone bool) {
 	b.only("")
 	if p := b.pause; p != nil {
-		if !p.known && !b.resumed && b.box != boxShut && p.policy != boxShut {
-			b.tell()
-		}
 		b.do(Disarm{timerBridge + string(b.session)})
 		b.pause, b.resumed = nil, false
 		b.do(Disarm{timerBox + string(b.session)})

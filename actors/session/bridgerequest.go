@@ -125,7 +125,9 @@ func (q *byRequest) revived() {}
 func (q *byRequest) added() {}
 
 func (q *byRequest) disarm() {
-	q.leaving()
+	if q.pause != nil {
+		q.drop(q.pause.Pause)
+	}
 	q.dropHeld()
 	clear(q.documents)
 	q.do(Disarm{timerAgain + string(q.session)})
@@ -246,7 +248,6 @@ func (q *byRequest) wentOn(w bridgeWord) {
 		q.word = nil
 	}
 	if q.pause != nil && q.pause.Key == w.Key {
-		q.resumed = true
 		q.over(false)
 	}
 	if !q.beside {
