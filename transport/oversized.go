@@ -22,7 +22,7 @@ var stateDomains = []string{"Debugger", "Fetch", "Inspector", "Page", "Target"}
 
 // eventTooLarge makes an opening or a pause of what there is of it. Any other wanted event
 // of a page's state costs the link: the next learns anew what the browser has, and what was
-// paused for this one goes on. A script of that length is none of ours.
+// paused for this one continues. A script of that length is none of ours.
 func (m *Mux) eventTooLarge(method, head, tail []byte) {
 	name, wanted := m.wants.find(method)
 	domain, _, _ := strings.Cut(name, ".")

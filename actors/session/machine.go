@@ -87,7 +87,7 @@ type Machine struct {
 	probing      bool // the renderer was asked for a sign of life and owes it
 	paused       bool
 	hung         bool
-	orphan       bool // a dialog nobody told us of stands open
+	orphan       bool // a dialog is open that no event told of
 	away         bool // sent to a blank page, to leave what it hangs in
 	stranded     bool // it hangs between two documents, where only its end frees it
 	report       bool // who asked for a probe wants to hear of it either way

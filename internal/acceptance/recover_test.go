@@ -2,7 +2,6 @@ package acceptance_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -494,8 +493,7 @@ func TestNoneHasIt4_NoHealthyPageIsCalledHungOnABusyMachine(t *testing.T) {
 	w.until("the end", func(e messages.Event) bool { return e.Page != nil && strings.HasSuffix(e.Page.URL, "/confirm") })
 	for _, e := range w.seen {
 		if e.Page != nil && e.Page.PageState != messages.PageOK {
-			b, _ := json.Marshal(e)
-			t.Errorf("the healthy page was blamed: %s", b)
+			t.Errorf("the healthy page was blamed: %+v", e.Page)
 		}
 	}
 }
