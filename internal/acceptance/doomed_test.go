@@ -3,6 +3,7 @@ package acceptance_test
 import (
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"holdfast/internal/chromiumtest"
@@ -10,7 +11,8 @@ import (
 )
 
 // doomedPages ask while the next document of their site takes their place (C58): the
-// gate opens once that is so far.
+// gate opens once that document is ready. A form is sent after the script that submits it has
+// ended, so its answer waits until the page stands at the gate.
 var doomedPages = map[string]string{
 	"by a link": `location.href = '/plain'; gate(); window.r = confirm('Saved!')`,
 	"by a form": `document.forms[0].submit(); setTimeout(() => { gate(); window.r = confirm('Saved!') })`,
@@ -31,12 +33,22 @@ func doomedSetup(t *testing.T, script string, change ...func(*messages.TaskSpec)
 	t.Helper()
 	b := chromiumtest.Launch(t)
 	r, p := proxied(t, b)
-	r.site.Set("/doomed", `<title>/doomed</title><form method=post action=/plain><input name=x value=y></form><script>
+	r.site.Set("/doomed", `<title>/doomed</title><form method=post action=/behind-the-gate><input name=x value=y></form><script>
 		function gate() { const x = new XMLHttpRequest(); x.open('GET', '/gate', false); x.send() }
 		function go() { `+script+` }
 	</script>`)
-	gate := make(chan struct{})
+	gate, reached := make(chan struct{}), make(chan struct{})
+	var reach sync.Once
+	r.site.Handle("/behind-the-gate", http.HandlerFunc(func(w http.ResponseWriter, asked *http.Request) {
+		select {
+		case <-reached:
+			w.Header().Set("Location", "/plain")
+			w.WriteHeader(http.StatusSeeOther)
+		case <-asked.Context().Done():
+		}
+	}))
 	r.site.Handle("/gate", http.HandlerFunc(func(_ http.ResponseWriter, asked *http.Request) {
+		reach.Do(func() { close(reached) })
 		select {
 		case <-gate:
 		case <-asked.Context().Done():
