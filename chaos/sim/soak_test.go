@@ -5,11 +5,18 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"holdfast/chaos/plan"
 )
 
 var soakFlag = flag.Duration("soak", 0, "how long TestSoak plays seed after seed")
 
-// TestSoak plays seeds that nobody has seen, one after the other, and says what
+// soakPlans are the kinds of plan that TestSoak plays in turn.
+var soakPlans = []func(seed uint64, steps int) plan.Plan{
+	plan.New, plan.NewBridged, plan.NewDoomed, plan.NewShared, plan.NewOutages,
+}
+
+// TestSoak plays new seeds of every kind of plan, one after the other, and reports what
 // they leave behind in memory and goroutines. Without -soak it plays two old ones.
 func TestSoak(t *testing.T) {
 	const settle = 20 // runs after which pools and caches are what they will be
@@ -21,7 +28,7 @@ func TestSoak(t *testing.T) {
 	var heap, goroutines slope
 	n := uint64(0)
 	for ; n < 2 || time.Since(began) < *soakFlag; n++ {
-		p := planOf(first + n)
+		p := soakPlans[n%uint64(len(soakPlans))](first+n, *stepsFlag)
 		judge(t, p, play(t, p))
 		if t.Failed() {
 			return
