@@ -10,6 +10,7 @@ import (
 	"holdfast/actors/session"
 	"holdfast/actors/supervisor"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // Respond answers a dialog and waits until it is closed. Of several answers to
@@ -34,7 +35,7 @@ func (n *Node) respond(ctx context.Context, id messages.TaskID, a messages.Dialo
 	p, took := patience{wait: a.Wait(), within: answerBudget + a.Wait()}, time.Duration(-1)
 	err = n.patiently(ctx, id, p, func(b *supervisor.Board, v *supervisor.View, left time.Duration) error {
 		began, answers := time.Now(), make(answers, 1)
-		n.sys.Send(v.Supervisor, messages.AnswerDialog{Answer: a, Reply: answers.give})
+		n.sys.Send(v.Supervisor, mail.AnswerDialog{Answer: a, Reply: answers.give})
 		// A page waits: what bounds the wait is made while the call is under way.
 		ctx, cancel := context.WithTimeout(ctx, min(left, answerBudget))
 		defer cancel()
@@ -83,8 +84,8 @@ func (n *Node) navigate(ctx context.Context, id messages.TaskID, r messages.Navi
 		// session is gone.
 		ctx, cancel := context.WithTimeout(ctx, left+answerBudget)
 		defer cancel()
-		arrived, err := n.ask(ctx, b.Ended(), func(reply messages.ReplyTo) {
-			n.sys.Send(v.Supervisor, messages.Navigate{Request: r, Reply: reply})
+		arrived, err := n.ask(ctx, b.Ended(), func(reply mail.ReplyTo) {
+			n.sys.Send(v.Supervisor, mail.Navigate{Request: r, Reply: reply})
 		})
 		if err == nil {
 			res = arrived.(messages.NavigateResult)

@@ -9,6 +9,7 @@ import (
 	"holdfast/actors/registry"
 	"holdfast/internal/browser"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 	"holdfast/transport"
 )
 
@@ -25,7 +26,7 @@ const (
 // and no page can hold it up. Who asks while another does shares its answer, so
 // that a storm of probes costs one message.
 func (n *Node) Alive(ctx context.Context) error {
-	b := n.pulse.ask(func(r messages.ReplyTo) { n.sys.Send(n.registry.PID(), registry.Ping{Reply: r}) })
+	b := n.pulse.ask(func(r mail.ReplyTo) { n.sys.Send(n.registry.PID(), registry.Ping{Reply: r}) })
 	select {
 	case <-b.done:
 		return b.err

@@ -7,6 +7,7 @@ import (
 	"holdfast/actors/registry"
 	"holdfast/internal/pressure"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // Limits are the bounds a node holds its tasks to; see [messages.Limits] for
@@ -22,7 +23,7 @@ func (n *Node) SetLimits(l Limits) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), answerBudget)
 	defer cancel()
-	_, err := n.ask(ctx, nil, func(r messages.ReplyTo) {
+	_, err := n.ask(ctx, nil, func(r mail.ReplyTo) {
 		n.sys.Send(n.registry.PID(), registry.SetLimits{Limits: n.fit(l), Reply: r})
 	})
 	return err

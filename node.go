@@ -24,6 +24,7 @@ import (
 	"holdfast/internal/logs"
 	"holdfast/internal/statedir"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 	"holdfast/metrics"
 	"holdfast/transport"
 )
@@ -229,13 +230,13 @@ func (n *Node) StopTask(ctx context.Context, id messages.TaskID) error {
 	if _, err := messages.ParseTaskID(string(id)); err != nil {
 		return err
 	}
-	return n.stopTask(ctx, messages.StopTask{ID: id, Outcome: messages.OutcomeStopped})
+	return n.stopTask(ctx, mail.StopTask{ID: id, Outcome: messages.OutcomeStopped})
 }
 
-func (n *Node) stopTask(ctx context.Context, o messages.StopTask) error {
+func (n *Node) stopTask(ctx context.Context, o mail.StopTask) error {
 	ctx, cancel := context.WithTimeout(ctx, stopBudget)
 	defer cancel()
-	_, err := n.ask(ctx, nil, func(r messages.ReplyTo) {
+	_, err := n.ask(ctx, nil, func(r mail.ReplyTo) {
 		o.Reply = r
 		n.sys.Send(n.registry.PID(), o)
 	})
@@ -253,7 +254,7 @@ func (n *Node) Stop(ctx context.Context) error {
 	var wg sync.WaitGroup
 	for _, t := range n.directory.List() {
 		if t.Active {
-			stop := messages.StopTask{ID: t.TaskID, Reason: reasonStopping, Outcome: messages.OutcomeDrained}
+			stop := mail.StopTask{ID: t.TaskID, Reason: reasonStopping, Outcome: messages.OutcomeDrained}
 			wg.Go(func() { _ = n.stopTask(ctx, stop) }) // what is left is ended below
 		}
 	}
@@ -274,7 +275,7 @@ func (n *Node) Abort(ctx context.Context) error {
 
 // ask gives an order and waits for its answer, for ctx, or for the end of the
 // task, where ended is not nil.
-func (n *Node) ask(ctx context.Context, ended <-chan struct{}, order func(messages.ReplyTo)) (any, error) {
+func (n *Node) ask(ctx context.Context, ended <-chan struct{}, order func(mail.ReplyTo)) (any, error) {
 	answers := make(answers, 1)
 	order(answers.give)
 	return n.await(ctx, ended, answers)

@@ -3,7 +3,7 @@ package holdfast
 import (
 	"sync"
 
-	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // pulse is the ping under way, if there is one. One that is never answered is
@@ -21,7 +21,7 @@ type beat struct {
 
 // ask joins the ping under way, or makes one. The answer may come before ping
 // returns: a mailbox that is full refuses it at once.
-func (p *pulse) ask(ping func(messages.ReplyTo)) *beat {
+func (p *pulse) ask(ping func(mail.ReplyTo)) *beat {
 	p.mu.Lock()
 	b, first := p.beat, false
 	if b == nil {

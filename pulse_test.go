@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 func TestPulse(t *testing.T) {
@@ -15,12 +16,12 @@ func TestPulse(t *testing.T) {
 		var (
 			p     pulse
 			pings atomic.Int32
-			reply messages.ReplyTo
+			reply mail.ReplyTo
 			asked sync.WaitGroup
 		)
 		beats := make([]*beat, 100)
 		for i := range beats {
-			asked.Go(func() { beats[i] = p.ask(func(r messages.ReplyTo) { pings.Add(1); reply = r }) })
+			asked.Go(func() { beats[i] = p.ask(func(r mail.ReplyTo) { pings.Add(1); reply = r }) })
 		}
 		asked.Wait()
 		reply(nil, nil)
@@ -32,7 +33,7 @@ func TestPulse(t *testing.T) {
 		if n := pings.Load(); n != 1 {
 			t.Errorf("%d pings", n)
 		}
-		if p.ask(func(messages.ReplyTo) { pings.Add(1) }); pings.Load() != 2 {
+		if p.ask(func(mail.ReplyTo) { pings.Add(1) }); pings.Load() != 2 {
 			t.Error("the next one is not asked for anew")
 		}
 	})
@@ -41,7 +42,7 @@ func TestPulse(t *testing.T) {
 		var p pulse
 		full := messages.Errorf(messages.CodeLimitReached, "full")
 		for range 2 {
-			b := p.ask(func(r messages.ReplyTo) { r(nil, full) })
+			b := p.ask(func(r mail.ReplyTo) { r(nil, full) })
 			if <-b.done; messages.CodeOf(b.err) != messages.CodeLimitReached {
 				t.Error(b.err)
 			}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // own are the commands that are ours to carry out.
@@ -78,8 +79,8 @@ func (c rawCall) createTarget(ctx context.Context) (json.RawMessage, error) {
 	if p.Context != "" && p.Context != c.view.Context {
 		return nil, messages.Errorf(messages.CodeInvalidArgument, "browserContextId: pages of a task are made in its own browser context")
 	}
-	t, err := c.node.ask(ctx, c.board.Ended(), func(r messages.ReplyTo) {
-		c.node.sys.Send(c.view.Supervisor, messages.OpenPage{URL: p.URL, NewWindow: p.NewWindow, Reply: r})
+	t, err := c.node.ask(ctx, c.board.Ended(), func(r mail.ReplyTo) {
+		c.node.sys.Send(c.view.Supervisor, mail.OpenPage{URL: p.URL, NewWindow: p.NewWindow, Reply: r})
 	})
 	if err != nil {
 		return nil, err
@@ -127,8 +128,8 @@ func (c rawCall) closePage(ctx context.Context) (json.RawMessage, error) {
 
 // shut has a page closed in the order that its dialogs allow.
 func (c rawCall) shut(ctx context.Context, t messages.TargetID) error {
-	_, err := c.node.ask(ctx, c.board.Ended(), func(r messages.ReplyTo) {
-		c.node.sys.Send(c.view.Supervisor, messages.ClosePage{Page: t, Reply: r})
+	_, err := c.node.ask(ctx, c.board.Ended(), func(r mail.ReplyTo) {
+		c.node.sys.Send(c.view.Supervisor, mail.ClosePage{Page: t, Reply: r})
 	})
 	return err
 }

@@ -6,6 +6,7 @@ import (
 
 	"holdfast/actors/supervisor"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // Recover gets a page back that does not answer, and waits until that has had
@@ -28,8 +29,8 @@ func (n *Node) Recover(ctx context.Context, id messages.TaskID, r messages.Recov
 		// The supervisor ends it in time; this is for one that does not come to it.
 		ctx, cancel := context.WithTimeout(ctx, min(left, budget))
 		defer cancel()
-		recovered, err := n.ask(ctx, b.Ended(), func(reply messages.ReplyTo) {
-			n.sys.Send(v.Supervisor, messages.RecoverPage{Request: r, Reply: reply})
+		recovered, err := n.ask(ctx, b.Ended(), func(reply mail.ReplyTo) {
+			n.sys.Send(v.Supervisor, mail.RecoverPage{Request: r, Reply: reply})
 		})
 		if err == nil {
 			res = recovered.(messages.RecoverResult)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // GetOrStart returns the running task of that id, or starts it and waits until
@@ -65,7 +66,7 @@ func (n *Node) getOrStart(ctx context.Context, id messages.TaskID, spec messages
 		defer b.Use()()
 	}
 	spec.Labels = maps.Clone(spec.Labels) // snapshots will share it
-	v, err := n.askToStart(ctx, messages.StartTask{ID: id, Spec: spec, Caller: messages.CallerOf(ctx), Ticket: n.tickets.Add(1)})
+	v, err := n.askToStart(ctx, mail.StartTask{ID: id, Spec: spec, Caller: messages.CallerOf(ctx), Ticket: n.tickets.Add(1)})
 	if err != nil {
 		return nil, false, err
 	}
@@ -74,12 +75,12 @@ func (n *Node) getOrStart(ctx context.Context, id messages.TaskID, spec messages
 		return nil, false, notFound(id)
 	}
 	b.Touch(time.Now())
-	return b.View().Snapshot, v.(messages.StartOutcome).Started, nil
+	return b.View().Snapshot, v.(mail.StartOutcome).Started, nil
 }
 
 // askToStart gives the start the time that it may wait for a place, and from
 // then on what a start may take.
-func (n *Node) askToStart(ctx context.Context, o messages.StartTask) (any, error) {
+func (n *Node) askToStart(ctx context.Context, o mail.StartTask) (any, error) {
 	// The registry ends the wait in time; this is for one that does not come to it.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -90,12 +91,12 @@ func (n *Node) askToStart(ctx context.Context, o messages.StartTask) (any, error
 			budget.Reset(startBudget)
 		}
 	}
-	v, err := n.ask(ctx, nil, func(r messages.ReplyTo) {
+	v, err := n.ask(ctx, nil, func(r mail.ReplyTo) {
 		o.Reply = r
 		n.sys.Send(n.registry.PID(), o)
 	})
 	if ctx.Err() != nil {
-		n.sys.Send(n.registry.PID(), messages.AbandonStart{ID: o.ID, Ticket: o.Ticket})
+		n.sys.Send(n.registry.PID(), mail.AbandonStart{ID: o.ID, Ticket: o.Ticket})
 	}
 	return v, err
 }

@@ -1,15 +1,7 @@
-// Package messages is the vocabulary of Holdfast: what may be said between
-// actors, and what is said to callers.
+// Package messages holds the public words of Holdfast: what callers and other nodes may
+// rely on. They are the words of the contract: [TaskSpec], [Snapshot], [Event], the requests
+// and their results, [Error] and its codes, ids and limits. Nothing here acts.
 //
-// Three kinds of thing live here, and nothing that acts:
-//
-//   - the words of the public contract: [TaskID], [TaskSpec], [Snapshot],
-//     [Error] and its codes;
-//   - facts, in the past tense, that actors tell each other about what
-//     happened ([DialogOpened], [FrameDetached], [TargetCrashed]);
-//   - orders, in the imperative ([AnswerDialog], [StopTask]).
-//
-// Every value is immutable once sent. A fact about a link or a session
-// carries the generation of the link it was seen on, and a machine that meets
-// an older generation drops the fact.
+// Every value is immutable once it is sent. What actors of one node send each other is in
+// messages/mail.
 package messages

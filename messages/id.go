@@ -86,8 +86,3 @@ func (r Role) String() string {
 	}
 	return "primary"
 }
-
-// Generation counts the links of one role of a task: the first is 1, each
-// reconnect adds one. A message of an older generation is dropped wherever it
-// arrives.
-type Generation uint64

@@ -66,13 +66,6 @@ type RecoverResult struct {
 	Page Page `json:"page"`
 }
 
-// RecoverPage is a RecoverRequest on its way to a supervisor. The reply is a
-// RecoverResult.
-type RecoverPage struct {
-	Request RecoverRequest
-	Reply   ReplyTo
-}
-
 // Recovery is what came of recovering a page. Automatic says that nobody asked:
 // the spec's on_wedge did, or the page held a dialog whose frame is gone, the
 // next of which would take the browser along (C15).

@@ -10,6 +10,7 @@ import (
 	"holdfast/internal/few"
 	"holdfast/internal/guard"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // SessionsChanged tells the dialog actor which actor serves which session.
@@ -46,7 +47,7 @@ type order struct {
 
 // New returns the behavior of a task's dialog actor, going on from memory. Spec is not
 // written any more. What is cut off is counted in b.
-func New(spec *messages.TaskSpec, memory messages.DialogMemory, supervisor *actor.PID, b *bounds.Counts) *Actor {
+func New(spec *messages.TaskSpec, memory mail.DialogMemory, supervisor *actor.PID, b *bounds.Counts) *Actor {
 	return &Actor{machine: newMachine(spec, memory), bounds: b, supervisor: supervisor}
 }
 
@@ -60,7 +61,7 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 	case SessionsChanged:
 		a.sessionsChanged(c, msg)
 		return
-	case messages.DialogHandled:
+	case mail.DialogHandled:
 		if a.orders[msg.Dialog].session == msg.Session {
 			delete(a.orders, msg.Dialog)
 		}
@@ -87,7 +88,7 @@ func (a *Actor) sessionsChanged(c *guard.Context, s SessionsChanged) {
 	for _, id := range lost {
 		o := a.orders[id]
 		delete(a.orders, id)
-		a.step(c, messages.DialogHandled{
+		a.step(c, mail.DialogHandled{
 			Dialog: id, Session: o.session,
 			Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the page's session ended before the answer was confirmed").With("sent", true),
 		})
@@ -112,7 +113,7 @@ func (a *Actor) step(c *guard.Context, in any) {
 			if pid == nil {
 				// The session ended under the dialog. Its end is on the way as
 				// a message of its own; until then the answer has failed.
-				c.Send(c.Self(), messages.DialogHandled{
+				c.Send(c.Self(), mail.DialogHandled{
 					Dialog: e.Msg.Dialog, Session: e.Msg.Session,
 					Err: notConnected(),
 				})
@@ -124,13 +125,13 @@ func (a *Actor) step(c *guard.Context, in any) {
 			if pid := a.sessions.pid(e.Role, e.Msg.Session); pid != nil {
 				c.Send(pid, e.Msg)
 			} else {
-				c.Send(c.Self(), messages.DialogProbed{Dialog: e.Msg.Dialog, Session: e.Msg.Session, Page: e.Msg.Page, Err: notConnected()})
+				c.Send(c.Self(), mail.DialogProbed{Dialog: e.Msg.Dialog, Session: e.Msg.Session, Page: e.Msg.Page, Err: notConnected()})
 			}
 		case MoveSession:
 			if pid := a.sessions.pid(e.Role, e.Msg.Session); pid != nil {
 				c.Send(pid, e.Msg)
 			} else {
-				c.Send(c.Self(), messages.PageMoved{Session: e.Msg.Session, Page: e.Msg.Page, Err: notConnected()})
+				c.Send(c.Self(), mail.PageMoved{Session: e.Msg.Session, Page: e.Msg.Page, Err: notConnected()})
 			}
 		case ToSupervisor:
 			c.Send(a.supervisor, e.Msg)
@@ -142,19 +143,19 @@ func (a *Actor) step(c *guard.Context, in any) {
 			a.bounds.Hit(e.Bound)
 		case Answer:
 			e.To = a.answers.Owe("supervisor", e.To, e.Value, e.Err)
-			c.Send(a.supervisor, messages.Relay(e))
+			c.Send(a.supervisor, mail.Relay(e))
 		}
 	}
 }
 
 // letGo has a call let go that nobody is asked about. Nobody waits for an outcome; where
 // the session has ended, its link may hold the request still.
-func (a *Actor) letGo(c *guard.Context, session *actor.PID, o messages.HandleDialog) {
+func (a *Actor) letGo(c *guard.Context, session *actor.PID, o mail.HandleDialog) {
 	switch {
 	case session != nil:
 		c.Send(session, o)
 	case o.Pause.Request != "":
-		c.Send(a.supervisor, messages.EndRequest{Role: o.Pause.Holder, Gen: o.Pause.HolderGen, Request: o.Pause.Request})
+		c.Send(a.supervisor, mail.EndRequest{Role: o.Pause.Holder, Gen: o.Pause.HolderGen, Request: o.Pause.Request})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"holdfast/internal/bounds"
 	"holdfast/internal/guard"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // listener is an actor that keeps what it is sent.
@@ -32,12 +33,12 @@ func TestARequestIsLetGoByItsLink(t *testing.T) {
 		supervisor := sys.Root(guard.Child{Kind: "test", Key: "supervisor", New: func() guard.Behavior { return l }})
 		a := sys.Root(guard.Child{Kind: "test", Key: "dialog", New: func() guard.Behavior {
 			spec := messages.TaskSpec{}.WithDefaults()
-			return dialog.New(&spec, messages.DialogMemory{}, supervisor.PID(), &bounds.Counts{})
+			return dialog.New(&spec, mail.DialogMemory{}, supervisor.PID(), &bounds.Counts{})
 		}})
 		sys.Send(a.PID(), dialog.SessionsChanged{})
-		sys.Send(a.PID(), messages.DialogOpened{
+		sys.Send(a.PID(), mail.DialogOpened{
 			Role: messages.RolePrimary, Gen: 3, Session: "gone", Page: "P", Frame: "P",
-			Pause: messages.Pause{Key: "k", Request: "job", Holder: messages.RoleAnchor, HolderGen: 2},
+			Pause: mail.Pause{Key: "k", Request: "job", Holder: messages.RoleAnchor, HolderGen: 2},
 		})
 		synctest.Wait()
 		if err := sys.Close(t.Context()); err != nil {
@@ -48,7 +49,7 @@ func TestARequestIsLetGoByItsLink(t *testing.T) {
 		for msg := range l.heard {
 			heard = append(heard, msg)
 		}
-		want := messages.EndRequest{Role: messages.RoleAnchor, Gen: 2, Request: "job"}
+		want := mail.EndRequest{Role: messages.RoleAnchor, Gen: 2, Request: "job"}
 		if !slices.ContainsFunc(heard, func(msg any) bool { return reflect.DeepEqual(msg, want) }) {
 			t.Errorf("heard %+v, want %+v", heard, want)
 		}

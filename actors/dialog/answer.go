@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // answer is the one that won.
@@ -16,9 +17,9 @@ type answer struct {
 	by     messages.ClosedBy
 	action string
 	text   *string
-	reply  messages.ReplyTo // nil for policy and watchdog
-	way    messages.Way     // it went
-	given  *string          // with it, to a prompt
+	reply  mail.ReplyTo // nil for policy and watchdog
+	way    mail.Way     // it went
+	given  *string      // with it, to a prompt
 	tries  int
 	unsure bool               // its link is gone: whether it arrived will show
 	err    error              // of a try that may have arrived, nil where none did
@@ -86,13 +87,13 @@ func (m *Machine) decide(e *entry, a answer) bool {
 func (m *Machine) send(e *entry) {
 	a := e.answer
 	if len(e.Ways) == 0 {
-		a.way = messages.Way{} // for whoever tells of it next; see wayless
+		a.way = mail.Way{} // for whoever tells of it next; see wayless
 		return
 	}
 	a.way = e.Ways[0]
 	a.tries++
-	e.promoted = a.way.Role == messages.RoleAnchor && !slices.ContainsFunc(e.Ways, func(w messages.Way) bool { return w.Role == messages.RolePrimary })
-	order := messages.HandleDialog{Dialog: e.Dialog.ID, Session: a.way.Session, Page: e.Dialog.TargetID, Accept: a.action == messages.ActionAccept, Pause: e.Pause}
+	e.promoted = a.way.Role == messages.RoleAnchor && !slices.ContainsFunc(e.Ways, func(w mail.Way) bool { return w.Role == messages.RolePrimary })
+	order := mail.HandleDialog{Dialog: e.Dialog.ID, Session: a.way.Session, Page: e.Dialog.TargetID, Accept: a.action == messages.ActionAccept, Pause: e.Pause}
 	a.given = nil
 	if e.Dialog.Type == "prompt" && order.Accept {
 		// Chrome would return "" for an accepted prompt without a text (C3);
@@ -108,7 +109,7 @@ func (m *Machine) send(e *entry) {
 
 // likely is who closed a dialog to which an answer of ours was sent, as long as
 // nobody has confirmed it: we, unless it has closed in another way.
-func (e *entry) likely(c messages.DialogClosed) messages.ClosedBy {
+func (e *entry) likely(c mail.DialogClosed) messages.ClosedBy {
 	accept := e.answer.action == messages.ActionAccept
 	switch {
 	case e.Dialog.Type == "alert": // where both ways are one
@@ -118,7 +119,7 @@ func (e *entry) likely(c messages.DialogClosed) messages.ClosedBy {
 	return e.answer.by
 }
 
-func (m *Machine) answered(_ time.Time, o messages.AnswerDialog) {
+func (m *Machine) answered(_ time.Time, o mail.AnswerDialog) {
 	e, err := m.find(o.Answer.DialogID)
 	if err != nil {
 		m.do(Answer{To: o.Reply, Err: err})
@@ -189,7 +190,7 @@ func alreadyAnswered(id messages.DialogID, by messages.ClosedBy) *messages.Error
 }
 
 // handled is the outcome of our answer on the wire.
-func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
+func (m *Machine) handled(now time.Time, h mail.DialogHandled) {
 	e := m.byID(h.Dialog)
 	if e == nil {
 		return // the closing event was faster
@@ -203,7 +204,7 @@ func (m *Machine) handled(now time.Time, h messages.DialogHandled) {
 	case messages.IsInactivePage(h.Err) && canBeDoomed(e.Dialog.Type) && !e.bridged() && !e.shut():
 		m.doomed(now, e, h.Session)
 	case noDialogShowing(h.Err) && !e.bridged() && m.wasBlind(e):
-		m.dropWays(e, func(w messages.Way) bool { return w == e.answer.way })
+		m.dropWays(e, func(w mail.Way) bool { return w == e.answer.way })
 		if len(e.Ways) == 0 {
 			m.end(now, e, messages.ClosedByLost)
 			return
@@ -239,12 +240,12 @@ func (m *Machine) undelivered(now time.Time, e *entry, err error) {
 			m.answerFailed(now, e, err) // said again it could answer the page's next dialog
 			return
 		}
-		e.answer.way = messages.Way{}
+		e.answer.way = mail.Way{}
 		return
 	}
 	if hasWay(e.Ways, failed.Session) && len(e.Ways) > 1 {
 		// The others first, the next time.
-		e.Ways = append(slices.DeleteFunc(slices.Clone(e.Ways), func(w messages.Way) bool { return w == failed }), failed)
+		e.Ways = append(slices.DeleteFunc(slices.Clone(e.Ways), func(w mail.Way) bool { return w == failed }), failed)
 	}
 	other := e.Ways[0] != failed && e.answer.tries < maxTries
 	switch {
@@ -304,8 +305,8 @@ func (m *Machine) answerFailed(now time.Time, e *entry, err error) {
 // wasBlind says that an answer went by a link that never told of the dialog:
 // it does not see it, which is not to say that it is closed.
 func (m *Machine) wasBlind(e *entry) bool {
-	return e.answer != nil && !e.shut() && e.Seen.Sights[e.answer.way.Role] != messages.SightOpened &&
-		e.Seen.Sights[e.answer.way.Role] != messages.SightOver
+	return e.answer != nil && !e.shut() && e.Seen.Sights[e.answer.way.Role] != mail.SightOpened &&
+		e.Seen.Sights[e.answer.way.Role] != mail.SightOver
 }
 
 // noDialogShowing recognises Chrome's "-32602 No dialog is showing" (C4).

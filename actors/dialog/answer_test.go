@@ -7,11 +7,12 @@ import (
 
 	"holdfast/actors/dialog"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // anchored is a machine whose one page both links watch.
 func anchored(policy messages.DialogPolicy) func(in any) (orders []dialog.ToSession, closed []messages.ClosedDialog) {
-	m := dialog.NewMachine(messages.TaskSpec{DialogPolicy: policy}, messages.DialogMemory{})
+	m := dialog.NewMachine(messages.TaskSpec{DialogPolicy: policy}, mail.DialogMemory{})
 	now := time.Unix(1000, 0)
 	step := func(in any) (orders []dialog.ToSession, closed []messages.ClosedDialog) {
 		for _, e := range slices.Clone(m.Step(now, in)) {
@@ -21,7 +22,7 @@ func anchored(policy messages.DialogPolicy) func(in any) (orders []dialog.ToSess
 			case dialog.Answer:
 				e.To(e.Value, e.Err)
 			case dialog.ToSupervisor:
-				if c, ok := e.Msg.(messages.DialogsChanged); ok && c.Closed != nil {
+				if c, ok := e.Msg.(mail.DialogsChanged); ok && c.Closed != nil {
 					closed = append(closed, *c.Closed)
 				}
 			}
@@ -30,16 +31,16 @@ func anchored(policy messages.DialogPolicy) func(in any) (orders []dialog.ToSess
 	}
 	step(dialog.Start{})
 	for role, session := range []messages.SessionID{"P", "A"} {
-		step(messages.PageWatched{Role: messages.Role(role), Gen: 1, Page: "T", Session: session})
-		step(messages.PageCovered{Role: messages.Role(role), Gen: 1, Page: "T", Session: session})
+		step(mail.PageWatched{Role: messages.Role(role), Gen: 1, Page: "T", Session: session})
+		step(mail.PageCovered{Role: messages.Role(role), Gen: 1, Page: "T", Session: session})
 	}
 	return step
 }
 
 var (
-	openedAtPrimary = messages.DialogOpened{Role: messages.RolePrimary, Gen: 1, Session: "P", Page: "T", Frame: "T", Type: "confirm"}
-	openedAtAnchor  = messages.DialogOpened{Role: messages.RoleAnchor, Gen: 1, Session: "A", Page: "T", Frame: "T", Type: "confirm"}
-	closedAtAnchor  = messages.DialogClosed{Role: messages.RoleAnchor, Gen: 1, Session: "A", Page: "T", Frame: "T"}
+	openedAtPrimary = mail.DialogOpened{Role: messages.RolePrimary, Gen: 1, Session: "P", Page: "T", Frame: "T", Type: "confirm"}
+	openedAtAnchor  = mail.DialogOpened{Role: messages.RoleAnchor, Gen: 1, Session: "A", Page: "T", Frame: "T", Type: "confirm"}
+	closedAtAnchor  = mail.DialogClosed{Role: messages.RoleAnchor, Gen: 1, Session: "A", Page: "T", Frame: "T"}
 	linkDied        = messages.Errorf(messages.CodeUpstreamUnavailable, "the link died").With("sent", true)
 )
 
@@ -53,7 +54,7 @@ func TestAnOutcomeToldTwiceSpoilsNoSecondTry(t *testing.T) {
 		t.Fatalf("orders %+v", orders)
 	}
 	step(openedAtAnchor)
-	outcome := messages.DialogHandled{Dialog: "d-1", Session: "P", Err: linkDied}
+	outcome := mail.DialogHandled{Dialog: "d-1", Session: "P", Err: linkDied}
 	orders, _ = step(outcome)
 	if len(orders) != 1 || orders[0].Role != messages.RoleAnchor {
 		t.Fatalf("after the loss: %+v", orders)
@@ -79,13 +80,13 @@ func TestAnAnswerNobodyConfirmedIsClaimedOnlyIfItFits(t *testing.T) {
 				closed := closedAtAnchor
 				closed.Accepted = c.accepted
 				step(closed)
-				_, ended := step(messages.DialogHandled{Dialog: "d-1", Session: "P", Err: linkDied})
+				_, ended := step(mail.DialogHandled{Dialog: "d-1", Session: "P", Err: linkDied})
 				return ended
 			},
 			"after it": func(step func(any) ([]dialog.ToSession, []messages.ClosedDialog)) []messages.ClosedDialog {
 				closed := closedAtAnchor
 				closed.Accepted = c.accepted
-				step(messages.DialogHandled{Dialog: "d-1", Session: "P", Err: linkDied})
+				step(mail.DialogHandled{Dialog: "d-1", Session: "P", Err: linkDied})
 				_, ended := step(closed)
 				return ended
 			},
@@ -93,7 +94,7 @@ func TestAnAnswerNobodyConfirmedIsClaimedOnlyIfItFits(t *testing.T) {
 				closed := closedAtAnchor
 				closed.Accepted = c.accepted
 				step(closed)
-				_, ended := step(messages.LinkLost{Role: messages.RolePrimary, Gen: 1})
+				_, ended := step(mail.LinkLost{Role: messages.RolePrimary, Gen: 1})
 				return ended
 			},
 		} {
@@ -102,7 +103,7 @@ func TestAnAnswerNobodyConfirmedIsClaimedOnlyIfItFits(t *testing.T) {
 				step := anchored(messages.PolicyMustRespond)
 				step(openedAtPrimary)
 				step(openedAtAnchor)
-				step(messages.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(any, error) {}})
+				step(mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(any, error) {}})
 				if ended := closing(step); len(ended) != 1 || ended[0].ClosedBy != c.want {
 					t.Errorf("ended %+v", ended)
 				}
@@ -115,7 +116,7 @@ func TestAnAnswerNobodyConfirmedIsClaimedOnlyIfItFits(t *testing.T) {
 // is back at once when that fails: the dialog's time is up. Its own it gives time.
 func TestAWatchdogThatLeftItToAnAnswerComesBackWhenThatFails(t *testing.T) {
 	t.Parallel()
-	m := dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), messages.DialogMemory{})
+	m := dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), mail.DialogMemory{})
 	now, bark := time.Unix(1000, 0), dialog.TimerFired{Name: "watchdog:d-1"}
 	step := func(in any) (armed []time.Duration, orders int) {
 		for _, e := range m.Step(now, in) {
@@ -130,10 +131,10 @@ func TestAWatchdogThatLeftItToAnAnswerComesBackWhenThatFails(t *testing.T) {
 		}
 		return armed, orders
 	}
-	answer := messages.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(any, error) {}}
-	died := messages.DialogHandled{Dialog: "d-1", Session: "P", Err: linkDied}
+	answer := mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(any, error) {}}
+	died := mail.DialogHandled{Dialog: "d-1", Session: "P", Err: linkDied}
 	step(dialog.Start{})
-	step(messages.PageWatched{Gen: 1, Page: "T", Session: "P"})
+	step(mail.PageWatched{Gen: 1, Page: "T", Session: "P"})
 	opened, _ := step(openedAtPrimary)
 	step(answer)
 	if armed, _ := step(died); len(opened) != 1 || len(armed) != 0 {

@@ -7,6 +7,7 @@ import (
 
 	"holdfast/actors/dialog"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // awaiting is a machine whose primary has told of a confirm and fallen, while the
@@ -16,7 +17,7 @@ type awaiting struct {
 	m      *dialog.Machine
 	orders []dialog.ToSession
 	timers map[string]time.Duration
-	memory messages.DialogMemory
+	memory mail.DialogMemory
 	closed []messages.ClosedDialog
 	needed int
 	asked  error // what an answer has come to
@@ -26,12 +27,12 @@ type awaiting struct {
 func awaitingIn(t *testing.T, spec messages.TaskSpec) *awaiting {
 	t.Parallel()
 	a := &awaiting{T: t, timers: map[string]time.Duration{}}
-	a.m = dialog.NewMachine(spec.WithDefaults(), messages.DialogMemory{})
+	a.m = dialog.NewMachine(spec.WithDefaults(), mail.DialogMemory{})
 	a.step(dialog.Start{})
-	a.step(messages.PageWatched{Gen: 1, Page: "T", Session: "P"})
-	a.step(messages.PageCovered{Gen: 1, Page: "T", Session: "P"})
-	a.step(messages.PageWatched{Role: messages.RoleAnchor, Gen: 1, Page: "T", Session: "A"})
-	a.step(messages.DialogOpened{Gen: 1, Session: "P", Page: "T", Frame: "T", Type: "confirm", Message: "sure?"})
+	a.step(mail.PageWatched{Gen: 1, Page: "T", Session: "P"})
+	a.step(mail.PageCovered{Gen: 1, Page: "T", Session: "P"})
+	a.step(mail.PageWatched{Role: messages.RoleAnchor, Gen: 1, Page: "T", Session: "A"})
+	a.step(mail.DialogOpened{Gen: 1, Session: "P", Page: "T", Frame: "T", Type: "confirm", Message: "sure?"})
 	return a
 }
 
@@ -48,38 +49,38 @@ func (a *awaiting) step(in any) {
 			e.To(e.Value, e.Err)
 		case dialog.ToSupervisor:
 			switch c := e.Msg.(type) {
-			case messages.DialogsChanged:
+			case mail.DialogsChanged:
 				a.memory = c.Memory
 				if c.Closed != nil {
 					a.closed = append(a.closed, *c.Closed)
 				}
-			case messages.BridgeNeeded:
+			case mail.BridgeNeeded:
 				a.needed++
-			case messages.PageUnreachable:
+			case mail.PageUnreachable:
 				a.Errorf("the page is said to be unreachable after %T", in)
 			}
 		}
 	}
 }
 
-func (a *awaiting) falls(r messages.Role) { a.step(messages.LinkLost{Role: r, Gen: 1}) }
+func (a *awaiting) falls(r messages.Role) { a.step(mail.LinkLost{Role: r, Gen: 1}) }
 
 func (a *awaiting) answers() {
-	a.step(messages.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(_ any, err error) {
+	a.step(mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(_ any, err error) {
 		a.asked, a.got = err, true
 	}})
 }
 
 func (a *awaiting) tells(text string) {
-	a.step(messages.DialogOpened{Role: messages.RoleAnchor, Gen: 1, Session: "A", Page: "T", Frame: "T", Type: "confirm", Message: text})
+	a.step(mail.DialogOpened{Role: messages.RoleAnchor, Gen: 1, Session: "A", Page: "T", Frame: "T", Type: "confirm", Message: text})
 }
 
 func (a *awaiting) tellsTheEnd() {
-	a.step(messages.DialogClosed{Role: messages.RoleAnchor, Gen: 1, Session: "A", Page: "T", Frame: "T", Accepted: true})
+	a.step(mail.DialogClosed{Role: messages.RoleAnchor, Gen: 1, Session: "A", Page: "T", Frame: "T", Accepted: true})
 }
 
 func (a *awaiting) handled(err error) {
-	a.step(messages.DialogHandled{Dialog: "d-1", Session: "P", Err: err})
+	a.step(mail.DialogHandled{Dialog: "d-1", Session: "P", Err: err})
 }
 
 // waits checks that d-1 is open, has its grace, and that so many answers were sent.
@@ -128,7 +129,7 @@ func TestANativeDialogOutlivesItsTellerWhileAnotherMayTellOfIt(t *testing.T) {
 		if _, runs := a.timers["wayless:d-1"]; runs {
 			t.Error("its grace runs on")
 		}
-		a.step(messages.DialogHandled{Dialog: "d-1", Session: "A"})
+		a.step(mail.DialogHandled{Dialog: "d-1", Session: "A"})
 		a.ended(messages.ClosedByAgent)
 		a.said("")
 	})
@@ -152,7 +153,7 @@ func TestANativeDialogOutlivesItsTellerWhileAnotherMayTellOfIt(t *testing.T) {
 		a := awaitingIn(t, mustRespond)
 		a.falls(messages.RolePrimary)
 		a.timers["wayless:d-1"] = 0
-		a.step(messages.PageWatched{Gen: 2, Page: "other", Session: "P2"})
+		a.step(mail.PageWatched{Gen: 2, Page: "other", Session: "P2"})
 		if a.timers["wayless:d-1"] != 0 {
 			t.Error("the timer was set anew")
 		}
@@ -168,7 +169,7 @@ func TestANativeDialogOutlivesItsTellerWhileAnotherMayTellOfIt(t *testing.T) {
 	})
 	t.Run("a session that came under the dialog cannot tell", func(t *testing.T) {
 		a := awaitingIn(t, mustRespond)
-		a.step(messages.PageWatched{Role: messages.RoleAnchor, Gen: 1, Page: "T", Session: "B"})
+		a.step(mail.PageWatched{Role: messages.RoleAnchor, Gen: 1, Page: "T", Session: "B"})
 		a.falls(messages.RolePrimary)
 		a.ended(messages.ClosedByLost)
 	})
@@ -265,7 +266,7 @@ func TestNoAnswerIsSaidToAnotherDialog(t *testing.T) {
 		a := awaitingIn(t, messages.TaskSpec{DialogPolicy: messages.PolicyAutoDismiss})
 		a.handled(messages.Errorf(messages.CodeUpstreamUnavailable, "gone").With("sent", true))
 		a.falls(messages.RolePrimary)
-		a.step(messages.DialogClosed{Role: messages.RoleAnchor, Gen: 1, Session: "A", Page: "T", Frame: "T"})
+		a.step(mail.DialogClosed{Role: messages.RoleAnchor, Gen: 1, Session: "A", Page: "T", Frame: "T"})
 		a.ended(messages.ClosedByRemote)
 		if a.needed > 0 {
 			t.Error("the task's own answer counts as somebody else's dismissal")

@@ -8,6 +8,7 @@ import (
 	"holdfast/actors/dialog"
 	"holdfast/internal/bounds"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // cuts are the bounds that a step has met.
@@ -23,12 +24,12 @@ func cuts(effects []dialog.Effect) (met []bounds.Bound) {
 func TestWhatIsCutOffIsTold(t *testing.T) {
 	t.Parallel()
 	begin := func() *dialog.Machine {
-		m := dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), messages.DialogMemory{})
+		m := dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), mail.DialogMemory{})
 		m.Step(time.Unix(1, 0), dialog.Start{})
 		return m
 	}
-	opened := func(message string) messages.DialogOpened {
-		return messages.DialogOpened{Gen: 1, Session: "S", Page: "P", Frame: "P", Type: "alert", Message: message}
+	opened := func(message string) mail.DialogOpened {
+		return mail.DialogOpened{Gen: 1, Session: "S", Page: "P", Frame: "P", Type: "alert", Message: message}
 	}
 	t.Run("a message", func(t *testing.T) {
 		t.Parallel()
@@ -45,11 +46,11 @@ func TestWhatIsCutOffIsTold(t *testing.T) {
 		t.Parallel()
 		m := begin()
 		var met []bounds.Bound
-		m.Step(time.Unix(2, 0), messages.PageWatched{Role: messages.RoleAnchor, Gen: 1, Page: "P", Session: "A"})
-		m.Step(time.Unix(2, 0), messages.PageCovered{Role: messages.RoleAnchor, Gen: 1, Page: "P", Session: "A"})
+		m.Step(time.Unix(2, 0), mail.PageWatched{Role: messages.RoleAnchor, Gen: 1, Page: "P", Session: "A"})
+		m.Step(time.Unix(2, 0), mail.PageCovered{Role: messages.RoleAnchor, Gen: 1, Page: "P", Session: "A"})
 		for range 65 { // the anchor is to tell of each, and does not
 			met = append(met, cuts(m.Step(time.Unix(2, 0), opened("m")))...)
-			met = append(met, cuts(m.Step(time.Unix(2, 0), messages.DialogClosed{Gen: 1, Session: "S", Page: "P", Frame: "P"}))...)
+			met = append(met, cuts(m.Step(time.Unix(2, 0), mail.DialogClosed{Gen: 1, Session: "S", Page: "P", Frame: "P"}))...)
 		}
 		if len(met) != 1 || met[0] != bounds.DialogMemory {
 			t.Errorf("65 dialogs met %v", met)
@@ -61,20 +62,20 @@ func TestWhatIsCutOffIsTold(t *testing.T) {
 // decide how much is remembered of them.
 func TestWhatIsOverIsBoundedInBytes(t *testing.T) {
 	t.Parallel()
-	m := dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), messages.DialogMemory{})
+	m := dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), mail.DialogMemory{})
 	m.Step(time.Unix(1, 0), dialog.Start{})
 	// The anchor is to tell of each, and does not.
-	m.Step(time.Unix(2, 0), messages.PageWatched{Role: messages.RoleAnchor, Gen: 1, Page: "P", Session: "A"})
-	m.Step(time.Unix(2, 0), messages.PageCovered{Role: messages.RoleAnchor, Gen: 1, Page: "P", Session: "A"})
-	var memory messages.DialogMemory
+	m.Step(time.Unix(2, 0), mail.PageWatched{Role: messages.RoleAnchor, Gen: 1, Page: "P", Session: "A"})
+	m.Step(time.Unix(2, 0), mail.PageCovered{Role: messages.RoleAnchor, Gen: 1, Page: "P", Session: "A"})
+	var memory mail.DialogMemory
 	for i := range 64 {
 		for _, in := range []any{
-			messages.DialogOpened{Gen: 1, Session: "S", Page: "P", Frame: "P", Type: "alert", Message: strings.Repeat(string(rune('a'+i%26)), 30_000)},
-			messages.DialogClosed{Gen: 1, Session: "S", Page: "P", Frame: "P"},
+			mail.DialogOpened{Gen: 1, Session: "S", Page: "P", Frame: "P", Type: "alert", Message: strings.Repeat(string(rune('a'+i%26)), 30_000)},
+			mail.DialogClosed{Gen: 1, Session: "S", Page: "P", Frame: "P"},
 		} {
 			for _, e := range m.Step(time.Unix(2, 0), in) {
 				if to, ok := e.(dialog.ToSupervisor); ok {
-					if c, ok := to.Msg.(messages.DialogsChanged); ok {
+					if c, ok := to.Msg.(mail.DialogsChanged); ok {
 						memory = c.Memory
 					}
 				}

@@ -7,6 +7,7 @@ import (
 
 	"holdfast/internal/redact"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // A bridged dialog has a name of its own, so that nothing has to be guessed as it
@@ -28,7 +29,7 @@ func (m *Machine) byKey(key string) *entry {
 // maxAnswered bounds the calls that are remembered for the slower link.
 const maxAnswered = 64
 
-func (m *Machine) bridgedOpened(now time.Time, o messages.DialogOpened) {
+func (m *Machine) bridgedOpened(now time.Time, o mail.DialogOpened) {
 	if o.Gen <= m.lost[o.Role] {
 		return
 	}
@@ -44,14 +45,14 @@ func (m *Machine) bridgedOpened(now time.Time, o messages.DialogOpened) {
 	wordless := o.Type == "" && m.byKey(o.Pause.Key) == nil
 	if slices.Contains(m.takenKeys, o.Pause.Key) {
 		// It waits still, held by somebody's debugger, and has its answer.
-		m.do(ToSession{o.Role, messages.HandleDialog{Session: o.Session, Page: o.Page, Pause: o.Pause}})
+		m.do(ToSession{o.Role, mail.HandleDialog{Session: o.Session, Page: o.Page, Pause: o.Pause}})
 		return
 	}
 	if wordless || slices.Contains(m.answeredKeys, o.Pause.Key) || m.toldLate(o.Pause.Key, o.Session) {
 		m.nobodys(o)
 		return
 	}
-	way := messages.Way{Role: o.Role, Gen: o.Gen, Session: o.Session}
+	way := mail.Way{Role: o.Role, Gen: o.Gen, Session: o.Session}
 	if e := m.byKey(o.Pause.Key); e != nil {
 		e.Pause, e.over = o.Pause, false
 		if e.doubted {
@@ -63,15 +64,15 @@ func (m *Machine) bridgedOpened(now time.Time, o messages.DialogOpened) {
 		e.Ways, e.awaited = addWay(e.Ways, way), false
 		m.do(Disarm{waylessPrefix + string(e.Dialog.ID)})
 		m.name(e)
-		if e.answer != nil && e.answer.way == (messages.Way{}) {
+		if e.answer != nil && e.answer.way == (mail.Way{}) {
 			m.send(e)
 		}
 		m.changed(nil, nil)
 		return
 	}
 	m.seq++
-	e := &entry{OpenDialog: messages.OpenDialog{
-		Ways: []messages.Way{way}, Pause: o.Pause, OpenedAt: now, ExpiresAt: now.Add(m.spec.DialogTimeout()),
+	e := &entry{OpenDialog: mail.OpenDialog{
+		Ways: []mail.Way{way}, Pause: o.Pause, OpenedAt: now, ExpiresAt: now.Add(m.spec.DialogTimeout()),
 		Dialog: messages.Dialog{
 			ID: messages.NewDialogID(m.seq), Type: o.Type, Message: redact.Text(clip(o.Message)), DefaultPrompt: redact.Text(clip(o.Default)),
 			OpenedAt: messages.SecondsOf(now), FrameID: o.Frame, FrameURL: redact.PageURL(o.URL), TargetID: o.Page, Path: messages.PathBridge, Heard: o.Heard,
@@ -89,15 +90,15 @@ func (m *Machine) bridgedOpened(now time.Time, o messages.DialogOpened) {
 
 // nobodys has a call let go that nobody is asked about. One that waits in the debugger
 // goes on by itself; a request is told of once, and its page waits until it has ended.
-func (m *Machine) nobodys(o messages.DialogOpened) {
+func (m *Machine) nobodys(o mail.DialogOpened) {
 	if o.Pause.Request != "" {
-		m.do(ToSession{o.Role, messages.HandleDialog{Session: o.Session, Page: o.Page, Pause: o.Pause}})
+		m.do(ToSession{o.Role, mail.HandleDialog{Session: o.Session, Page: o.Page, Pause: o.Pause}})
 	}
 }
 
 // bridgedOver is a call that waits no more, by the word of one session, which may
 // not have come to tell of it before.
-func (m *Machine) bridgedOver(now time.Time, o messages.BridgedOver) {
+func (m *Machine) bridgedOver(now time.Time, o mail.BridgedOver) {
 	e := m.byKey(o.Key)
 	switch {
 	case e == nil:
@@ -113,10 +114,10 @@ func (m *Machine) bridgedOver(now time.Time, o messages.BridgedOver) {
 }
 
 // bridgedOnly ends what a session has told of by an actor that has failed.
-func (m *Machine) bridgedOnly(now time.Time, o messages.BridgedOnly) {
+func (m *Machine) bridgedOnly(now time.Time, o mail.BridgedOnly) {
 	for _, e := range m.entries() {
 		if e.bridged() && e.Pause.Key != o.Key && e.Pause.Request == "" && hasWay(e.Ways, o.Session) {
-			m.bridgedOver(now, messages.BridgedOver{Role: o.Role, Session: o.Session, Key: e.Pause.Key})
+			m.bridgedOver(now, mail.BridgedOver{Role: o.Role, Session: o.Session, Key: e.Pause.Key})
 		}
 	}
 }
@@ -140,14 +141,14 @@ func (m *Machine) toldLate(key string, session messages.SessionID) bool {
 
 // sessionGone takes a session's ways away. While the other link sees the page, it
 // gets a moment to tell of the same call.
-func (m *Machine) sessionGone(now time.Time, g messages.SessionGone) {
+func (m *Machine) sessionGone(now time.Time, g mail.SessionGone) {
 	if m.ended = append(m.ended, g.Session); len(m.ended) > maxAnswered {
 		m.ended = m.ended[1:]
 	}
 	m.overs = slices.DeleteFunc(m.overs, func(o over) bool { return o.session == g.Session })
 	for _, e := range m.entries() {
 		if e.bridged() && hasWay(e.Ways, g.Session) {
-			m.dropWays(e, func(w messages.Way) bool { return w.Session == g.Session })
+			m.dropWays(e, func(w mail.Way) bool { return w.Session == g.Session })
 		}
 	}
 	m.endLost(now)
@@ -190,7 +191,7 @@ func (m *Machine) wayless(e *entry) bool {
 func (m *Machine) awaited(e *entry) bool {
 	for role := range messages.Roles {
 		w, ok := m.watches[role].Get(e.Dialog.TargetID)
-		if !ok || w.gen <= m.lost[role] || e.Seen.Sights[role] != messages.SightUnsure {
+		if !ok || w.gen <= m.lost[role] || e.Seen.Sights[role] != mail.SightUnsure {
 			continue
 		}
 		m.await(e, WaylessNativeGrace)
@@ -219,7 +220,7 @@ func (m *Machine) wayFound(e *entry) {
 	switch {
 	case e.answer == nil:
 		m.decideAlone(e)
-	case e.answer.way == (messages.Way{}):
+	case e.answer.way == (mail.Way{}):
 		m.send(e)
 	}
 }
@@ -304,6 +305,6 @@ func (m *Machine) maybeNeeded(now time.Time, e *entry) {
 		return
 	}
 	if after := now.Sub(e.OpenedAt); m.spec.Bridge == messages.BridgeAuto && after < m.spec.BridgeThreshold() {
-		m.do(ToSupervisor{messages.BridgeNeeded{Dialog: e.Dialog.ID, Page: e.Dialog.TargetID, Frame: e.Dialog.FrameID, Heard: e.Dialog.Heard, After: after}})
+		m.do(ToSupervisor{mail.BridgeNeeded{Dialog: e.Dialog.ID, Page: e.Dialog.TargetID, Frame: e.Dialog.FrameID, Heard: e.Dialog.Heard, After: after}})
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"holdfast/actors/dialog"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // bridged is a machine with two links, on which calls are told of.
@@ -16,16 +17,16 @@ type bridged struct {
 	timers  map[string]bool
 	pending []messages.Dialog
 	recent  []messages.ClosedDialog
-	memory  messages.DialogMemory
-	orders  []messages.HandleDialog
+	memory  mail.DialogMemory
+	orders  []mail.HandleDialog
 }
 
-func newBridged(t *testing.T, memory messages.DialogMemory) *bridged {
+func newBridged(t *testing.T, memory mail.DialogMemory) *bridged {
 	t.Helper()
 	b := &bridged{t: t, m: dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), memory), timers: map[string]bool{}}
 	b.step(dialog.Start{})
 	for _, r := range []messages.Role{messages.RolePrimary, messages.RoleAnchor} {
-		b.step(messages.PageWatched{Role: r, Gen: 1, Page: "P", Session: sessionOf(r)})
+		b.step(mail.PageWatched{Role: r, Gen: 1, Page: "P", Session: sessionOf(r)})
 	}
 	return b
 }
@@ -47,7 +48,7 @@ func (b *bridged) step(in any) []dialog.Effect {
 		case dialog.Answer:
 			e.To(e.Value, e.Err)
 		case dialog.ToSupervisor:
-			if c, ok := e.Msg.(messages.DialogsChanged); ok {
+			if c, ok := e.Msg.(mail.DialogsChanged); ok {
 				b.pending, b.recent, b.memory = c.Pending, c.Memory.Recent, c.Memory
 			}
 		}
@@ -64,14 +65,14 @@ func (b *bridged) fires(id string) {
 }
 
 func (b *bridged) tell(r messages.Role) {
-	b.step(messages.DialogOpened{
+	b.step(mail.DialogOpened{
 		Role: r, Gen: 1, Session: sessionOf(r), Page: "P", Frame: "P", Type: "confirm", Message: "m",
-		Pause: messages.Pause{Key: "k", CallFrame: "1.1.0"},
+		Pause: mail.Pause{Key: "k", CallFrame: "1.1.0"},
 	})
 }
 
 func (b *bridged) over(r messages.Role) {
-	b.step(messages.BridgedOver{Role: r, Session: sessionOf(r), Key: "k"})
+	b.step(mail.BridgedOver{Role: r, Session: sessionOf(r), Key: "k"})
 }
 
 // is holds what is pending, and how the last dialog ended.
@@ -90,7 +91,7 @@ func TestWhatIsSaidLateOfABridgedDialog(t *testing.T) {
 	t.Parallel()
 	t.Run("the slower link's word of what is over opens nothing", func(t *testing.T) {
 		t.Parallel()
-		b := newBridged(t, messages.DialogMemory{})
+		b := newBridged(t, mail.DialogMemory{})
 		b.tell(messages.RolePrimary)
 		b.over(messages.RolePrimary)
 		b.tell(messages.RoleAnchor)
@@ -100,8 +101,8 @@ func TestWhatIsSaidLateOfABridgedDialog(t *testing.T) {
 	})
 	t.Run("nor does that of a session that has ended", func(t *testing.T) {
 		t.Parallel()
-		b := newBridged(t, messages.DialogMemory{})
-		b.step(messages.SessionGone{Role: messages.RolePrimary, Session: "primary"})
+		b := newBridged(t, mail.DialogMemory{})
+		b.step(mail.SessionGone{Role: messages.RolePrimary, Session: "primary"})
 		b.tell(messages.RolePrimary)
 		b.is(0, "")
 	})
@@ -114,13 +115,13 @@ func TestWhatIsSaidLateOfABridgedDialog(t *testing.T) {
 			"given":   {nil, messages.ClosedByAgent},
 			"unknown": {messages.Errorf(messages.CodeDeadline, "late"), messages.ClosedByRemote},
 		} {
-			b := newBridged(t, messages.DialogMemory{})
+			b := newBridged(t, mail.DialogMemory{})
 			b.tell(messages.RolePrimary)
 			outcomes := 0
-			b.step(messages.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(any, error) { outcomes++ }})
+			b.step(mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(any, error) { outcomes++ }})
 			b.over(messages.RolePrimary)
 			b.is(1, "")
-			b.step(messages.DialogHandled{Dialog: "d-1", Session: "primary", Err: c.err})
+			b.step(mail.DialogHandled{Dialog: "d-1", Session: "primary", Err: c.err})
 			if b.is(0, c.want); outcomes != 1 {
 				t.Errorf("%s: %d outcomes", name, outcomes)
 			}
@@ -128,25 +129,25 @@ func TestWhatIsSaidLateOfABridgedDialog(t *testing.T) {
 	})
 	t.Run("where a link stands, and nobody tells of it again, it is over and not lost", func(t *testing.T) {
 		t.Parallel()
-		b := newBridged(t, messages.DialogMemory{})
+		b := newBridged(t, mail.DialogMemory{})
 		b.tell(messages.RolePrimary)
-		b.step(messages.SessionGone{Role: messages.RolePrimary, Session: "primary"})
+		b.step(mail.SessionGone{Role: messages.RolePrimary, Session: "primary"})
 		b.is(1, "")
 		b.fires("d-1")
 		b.is(0, messages.ClosedByRemote)
 	})
 	t.Run("a request that has not passed to the link that stands is lost, and has longer for it", func(t *testing.T) {
 		t.Parallel()
-		m := dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), messages.DialogMemory{})
+		m := dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), mail.DialogMemory{})
 		b := &bridged{t: t, m: m, timers: map[string]bool{}}
 		for _, r := range []messages.Role{messages.RolePrimary, messages.RoleAnchor} {
-			b.step(messages.PageWatched{Role: r, Gen: 1, Page: "P", Session: sessionOf(r)})
+			b.step(mail.PageWatched{Role: r, Gen: 1, Page: "P", Session: sessionOf(r)})
 		}
-		b.step(messages.DialogOpened{
+		b.step(mail.DialogOpened{
 			Role: messages.RolePrimary, Gen: 1, Session: "primary", Page: "P", Frame: "P", Type: "confirm", Message: "m",
-			Pause: messages.Pause{Key: "k", Request: "job", Holder: messages.RolePrimary, HolderGen: 1},
+			Pause: mail.Pause{Key: "k", Request: "job", Holder: messages.RolePrimary, HolderGen: 1},
 		})
-		armed := m.Step(time.Unix(1000, 0), messages.LinkLost{Role: messages.RolePrimary, Gen: 1})
+		armed := m.Step(time.Unix(1000, 0), mail.LinkLost{Role: messages.RolePrimary, Gen: 1})
 		if !slices.Contains(armed, dialog.Effect(dialog.Arm{Name: "wayless:d-1", After: dialog.WaylessRequestGrace})) {
 			t.Errorf("effects %+v", armed)
 		}
@@ -155,7 +156,7 @@ func TestWhatIsSaidLateOfABridgedDialog(t *testing.T) {
 	})
 	t.Run("what happens on other pages lengthens nobody's grace", func(t *testing.T) {
 		t.Parallel()
-		b := newBridged(t, messages.DialogMemory{})
+		b := newBridged(t, mail.DialogMemory{})
 		arms := func(in any) (n int) {
 			for _, e := range b.step(in) {
 				if a, ok := e.(dialog.Arm); ok && a.Name == "wayless:d-1" {
@@ -164,32 +165,32 @@ func TestWhatIsSaidLateOfABridgedDialog(t *testing.T) {
 			}
 			return n
 		}
-		arms(messages.PageWatched{Role: messages.RolePrimary, Gen: 1, Page: "Q", Session: "other"})
+		arms(mail.PageWatched{Role: messages.RolePrimary, Gen: 1, Page: "Q", Session: "other"})
 		b.tell(messages.RolePrimary)
-		if n := arms(messages.SessionGone{Role: messages.RolePrimary, Session: "primary"}); n != 1 {
+		if n := arms(mail.SessionGone{Role: messages.RolePrimary, Session: "primary"}); n != 1 {
 			t.Fatalf("armed %d times as its way went", n)
 		}
 		for _, in := range []any{
-			messages.SessionGone{Role: messages.RolePrimary, Session: "other"},
-			messages.PageWatched{Role: messages.RolePrimary, Gen: 1, Page: "Q", Session: "next"},
-			messages.LinkLost{Role: messages.RolePrimary, Gen: 1},
-			messages.PageWatched{Role: messages.RolePrimary, Gen: 2, Page: "R", Session: "later"},
+			mail.SessionGone{Role: messages.RolePrimary, Session: "other"},
+			mail.PageWatched{Role: messages.RolePrimary, Gen: 1, Page: "Q", Session: "next"},
+			mail.LinkLost{Role: messages.RolePrimary, Gen: 1},
+			mail.PageWatched{Role: messages.RolePrimary, Gen: 2, Page: "R", Session: "later"},
 		} {
 			if n := arms(in); n != 0 {
 				t.Errorf("armed %d times by %+v", n, in)
 			}
 		}
-		if n := arms(messages.PageWatched{Role: messages.RolePrimary, Gen: 2, Page: "P", Session: "again"}); n != 1 {
+		if n := arms(mail.PageWatched{Role: messages.RolePrimary, Gen: 2, Page: "P", Session: "again"}); n != 1 {
 			t.Errorf("armed %d times for who comes to the page", n)
 		}
-		b.step(messages.DialogOpened{
+		b.step(mail.DialogOpened{
 			Role: messages.RolePrimary, Gen: 2, Session: "again", Page: "P", Frame: "P", Type: "confirm", Message: "m",
-			Pause: messages.Pause{Key: "k", CallFrame: "1.1.0"},
+			Pause: mail.Pause{Key: "k", CallFrame: "1.1.0"},
 		})
 		if b.timers["wayless:d-1"] {
 			t.Error("the grace goes on though a way is found")
 		}
-		if n := arms(messages.SessionGone{Role: messages.RolePrimary, Session: "again"}); n != 1 {
+		if n := arms(mail.SessionGone{Role: messages.RolePrimary, Session: "again"}); n != 1 {
 			t.Errorf("armed %d times as its second way went", n)
 		}
 		b.fires("d-1")
@@ -197,10 +198,10 @@ func TestWhatIsSaidLateOfABridgedDialog(t *testing.T) {
 	})
 	t.Run("where none stands it is lost at once", func(t *testing.T) {
 		t.Parallel()
-		b := newBridged(t, messages.DialogMemory{})
+		b := newBridged(t, mail.DialogMemory{})
 		b.tell(messages.RolePrimary)
-		b.step(messages.LinkLost{Role: messages.RoleAnchor, Gen: 1})
-		b.step(messages.LinkLost{Role: messages.RolePrimary, Gen: 1})
+		b.step(mail.LinkLost{Role: messages.RoleAnchor, Gen: 1})
+		b.step(mail.LinkLost{Role: messages.RolePrimary, Gen: 1})
 		b.is(0, messages.ClosedByLost)
 	})
 }
@@ -209,14 +210,14 @@ func TestWhatIsSaidLateOfABridgedDialog(t *testing.T) {
 // is gone (C47). Only its document's end is faster.
 func TestACallThatHasItsAnswerGoesOnWithIt(t *testing.T) {
 	t.Parallel()
-	taken := messages.AnswerTaken{Dialog: "d-1", Session: "primary"}
-	died := messages.DialogHandled{Dialog: "d-1", Session: "primary", Err: linkDied}
-	falls := func(r messages.Role) any { return messages.LinkLost{Role: r, Gen: 1} }
+	taken := mail.AnswerTaken{Dialog: "d-1", Session: "primary"}
+	died := mail.DialogHandled{Dialog: "d-1", Session: "primary", Err: linkDied}
+	falls := func(r messages.Role) any { return mail.LinkLost{Role: r, Gen: 1} }
 	gone := func(r messages.Role, after bool) any {
-		return messages.BridgedOver{Role: r, Session: sessionOf(r), Key: "k", Gone: after}
+		return mail.BridgedOver{Role: r, Session: sessionOf(r), Key: "k", Gone: after}
 	}
 	none := func(r messages.Role) any {
-		return messages.DialogHandled{Dialog: "d-1", Session: sessionOf(r), Err: messages.Errorf(messages.CodeCDPError, "No dialog is showing")}
+		return mail.DialogHandled{Dialog: "d-1", Session: sessionOf(r), Err: messages.Errorf(messages.CodeCDPError, "No dialog is showing")}
 	}
 	const anchor = messages.RoleAnchor
 	for name, c := range map[string]struct {
@@ -226,7 +227,7 @@ func TestACallThatHasItsAnswerGoesOnWithIt(t *testing.T) {
 	}{
 		"the anchor finds it gone on":                  {true, []any{taken, falls(0), died, none(anchor)}, messages.ClosedByAgent},
 		"the anchor tells of that before":              {true, []any{taken, gone(anchor, false), falls(0), died, none(anchor)}, messages.ClosedByAgent},
-		"the anchor lets it go":                        {true, []any{taken, falls(0), died, messages.DialogHandled{Dialog: "d-1", Session: "anchor"}}, messages.ClosedByAgent},
+		"the anchor lets it go":                        {true, []any{taken, falls(0), died, mail.DialogHandled{Dialog: "d-1", Session: "anchor"}}, messages.ClosedByAgent},
 		"its document went first":                      {true, []any{taken, gone(anchor, true), falls(0), died, none(anchor)}, messages.ClosedByRemote},
 		"its document went first, by its own session":  {true, []any{taken, none(0)}, messages.ClosedByRemote},
 		"it was not known to have it":                  {true, []any{falls(0), died, none(anchor)}, messages.ClosedByRemote},
@@ -238,13 +239,13 @@ func TestACallThatHasItsAnswerGoesOnWithIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBridged(t, messages.DialogMemory{})
+			b := newBridged(t, mail.DialogMemory{})
 			b.tell(messages.RolePrimary)
 			if c.told {
 				b.tell(anchor)
 			}
 			var outcomes []error
-			b.step(messages.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(_ any, err error) { outcomes = append(outcomes, err) }})
+			b.step(mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(_ any, err error) { outcomes = append(outcomes, err) }})
 			for _, in := range c.ins {
 				b.step(in)
 			}
@@ -256,9 +257,9 @@ func TestACallThatHasItsAnswerGoesOnWithIt(t *testing.T) {
 	for who, fails := range map[string]bool{"the same actor": false, "one that goes on from its memory": true} {
 		t.Run("one that waits still is let go, and nobody is asked again: by "+who, func(t *testing.T) {
 			t.Parallel()
-			b := newBridged(t, messages.DialogMemory{})
+			b := newBridged(t, mail.DialogMemory{})
 			b.tell(messages.RolePrimary)
-			b.step(messages.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(any, error) {}})
+			b.step(mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(any, error) {}})
 			for _, in := range []any{taken, falls(anchor), falls(0)} {
 				b.step(in)
 			}
@@ -266,12 +267,12 @@ func TestACallThatHasItsAnswerGoesOnWithIt(t *testing.T) {
 				b = newBridged(t, b.memory)
 			}
 			b.orders = nil
-			again := messages.DialogOpened{
+			again := mail.DialogOpened{
 				Role: messages.RolePrimary, Gen: 2, Session: "again", Page: "P", Frame: "P", Type: "confirm", Message: "m",
-				Pause: messages.Pause{Key: "k", CallFrame: "1.1.0"},
+				Pause: mail.Pause{Key: "k", CallFrame: "1.1.0"},
 			}
 			b.step(again)
-			if want := []messages.HandleDialog{{Session: "again", Page: "P", Pause: again.Pause}}; len(b.pending) != 0 || !slices.Equal(b.orders, want) {
+			if want := []mail.HandleDialog{{Session: "again", Page: "P", Pause: again.Pause}}; len(b.pending) != 0 || !slices.Equal(b.orders, want) {
 				t.Errorf("pending %+v, orders %+v; want %+v", b.pending, b.orders, want)
 			}
 		})
@@ -280,7 +281,7 @@ func TestACallThatHasItsAnswerGoesOnWithIt(t *testing.T) {
 
 func TestAnActorThatGoesOnFromMemoryDoubtsBridgedDialogs(t *testing.T) {
 	t.Parallel()
-	old := newBridged(t, messages.DialogMemory{})
+	old := newBridged(t, mail.DialogMemory{})
 	old.tell(messages.RolePrimary)
 	old.tell(messages.RoleAnchor)
 	t.Run("one that nobody tells of again is over", func(t *testing.T) {
@@ -295,7 +296,7 @@ func TestAnActorThatGoesOnFromMemoryDoubtsBridgedDialogs(t *testing.T) {
 		b.tell(messages.RoleAnchor)
 		b.fires("d-1")
 		b.is(1, "")
-		b.step(messages.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(any, error) {}})
+		b.step(mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(any, error) {}})
 		if len(b.orders) != 1 || b.orders[0].Session != "anchor" {
 			t.Errorf("answered by %+v", b.orders)
 		}
@@ -306,32 +307,32 @@ func TestAnActorThatGoesOnFromMemoryDoubtsBridgedDialogs(t *testing.T) {
 // it has ended. A debugger's pause goes on by itself.
 func TestARequestThatNobodyIsAskedAboutIsLetGo(t *testing.T) {
 	t.Parallel()
-	opened := func(request string) messages.DialogOpened {
-		return messages.DialogOpened{
+	opened := func(request string) mail.DialogOpened {
+		return mail.DialogOpened{
 			Role: messages.RolePrimary, Gen: 1, Session: "primary", Page: "P", Frame: "P", Type: "confirm", Message: "m",
-			Pause: messages.Pause{Key: "k", Request: request, Holder: messages.RolePrimary, HolderGen: 1},
+			Pause: mail.Pause{Key: "k", Request: request, Holder: messages.RolePrimary, HolderGen: 1},
 		}
 	}
-	over := func(s messages.SessionID) any { return messages.BridgedOver{Session: s, Key: "k"} }
+	over := func(s messages.SessionID) any { return mail.BridgedOver{Session: s, Key: "k"} }
 	wordless := opened("job-2")
 	wordless.Type = ""
 	for name, c := range map[string]struct {
 		before  []any
-		late    messages.DialogOpened
+		late    mail.DialogOpened
 		dropped bool
 		pending int
 	}{
-		"of a session that has ended":         {[]any{messages.SessionGone{Role: messages.RolePrimary, Session: "primary"}}, opened("job-2"), true, 0},
-		"without a word, of one that has":     {[]any{messages.SessionGone{Role: messages.RolePrimary, Session: "primary"}}, wordless, true, 0},
-		"a pause of a session that has ended": {[]any{messages.SessionGone{Role: messages.RolePrimary, Session: "primary"}}, opened(""), false, 0},
+		"of a session that has ended":         {[]any{mail.SessionGone{Role: messages.RolePrimary, Session: "primary"}}, opened("job-2"), true, 0},
+		"without a word, of one that has":     {[]any{mail.SessionGone{Role: messages.RolePrimary, Session: "primary"}}, wordless, true, 0},
+		"a pause of a session that has ended": {[]any{mail.SessionGone{Role: messages.RolePrimary, Session: "primary"}}, opened(""), false, 0},
 		"another has told of the end":         {[]any{opened("job-1"), over("anchor")}, opened("job-2"), true, 0},
 		"a pause whose end is told of":        {[]any{opened(""), over("anchor")}, opened(""), false, 0},
-		"again, of a session that has ended":  {[]any{opened("job-1"), messages.SessionGone{Role: messages.RolePrimary, Session: "primary"}}, opened("job-1"), false, 1},
-		"of a link that is gone":              {[]any{messages.LinkLost{Role: messages.RolePrimary, Gen: 1}}, opened("job-2"), false, 0},
+		"again, of a session that has ended":  {[]any{opened("job-1"), mail.SessionGone{Role: messages.RolePrimary, Session: "primary"}}, opened("job-1"), false, 1},
+		"of a link that is gone":              {[]any{mail.LinkLost{Role: messages.RolePrimary, Gen: 1}}, opened("job-2"), false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBridged(t, messages.DialogMemory{})
+			b := newBridged(t, mail.DialogMemory{})
 			for _, in := range c.before {
 				b.step(in)
 			}
@@ -340,7 +341,7 @@ func TestARequestThatNobodyIsAskedAboutIsLetGo(t *testing.T) {
 			if len(b.pending) != c.pending {
 				t.Errorf("pending %+v", b.pending)
 			}
-			want := []messages.HandleDialog{{Session: "primary", Page: "P", Pause: c.late.Pause}}
+			want := []mail.HandleDialog{{Session: "primary", Page: "P", Pause: c.late.Pause}}
 			if !c.dropped {
 				want = nil
 			}

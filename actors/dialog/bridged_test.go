@@ -10,6 +10,7 @@ import (
 
 	"holdfast/actors/dialog"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // call is what the page knows of one of its calls.
@@ -31,17 +32,17 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		now := time.Unix(1000, 0)
-		m := dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), messages.DialogMemory{})
+		m := dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), mail.DialogMemory{})
 		var (
 			calls   []*call
-			gens    = [messages.Roles]messages.Generation{1, 1}
+			gens    = [messages.Roles]mail.Generation{1, 1}
 			up      = [messages.Roles]bool{true, true}
-			orders  []messages.HandleDialog
+			orders  []mail.HandleDialog
 			timers  = map[string]bool{}
 			pending []messages.Dialog
 			owed    = map[int]int{}
 			asked   int
-			memory  messages.DialogMemory
+			memory  mail.DialogMemory
 		)
 		session := func(r messages.Role, f messages.FrameID) messages.SessionID {
 			return messages.SessionID(fmt.Sprintf("%d/%d/%s", r, gens[r], f))
@@ -66,7 +67,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 				case dialog.Answer:
 					e.To(e.Value, e.Err)
 				case dialog.ToSupervisor:
-					if c, ok := e.Msg.(messages.DialogsChanged); ok {
+					if c, ok := e.Msg.(mail.DialogsChanged); ok {
 						pending, memory = c.Pending, c.Memory
 						if c.Opened != nil && byKey(c.Opened.Message).settled {
 							t.Fatalf("%s was answered, and asks again as %s", c.Opened.Message, c.Opened.ID)
@@ -79,16 +80,16 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 			}
 		}
 		watch := func(r messages.Role) {
-			w := messages.PageWatched{Role: r, Gen: gens[r], Page: "P", Session: session(r, "P")}
+			w := mail.PageWatched{Role: r, Gen: gens[r], Page: "P", Session: session(r, "P")}
 			step(w)
-			step(messages.PageCovered(w))
+			step(mail.PageCovered(w))
 		}
 		tell := func(c *call, r messages.Role) {
 			s := session(r, c.frame)
 			c.told[s] = true
-			step(messages.DialogOpened{
+			step(mail.DialogOpened{
 				Role: r, Gen: gens[r], Session: s, Page: "P", Frame: c.frame, Type: "confirm", Message: c.key,
-				Pause: messages.Pause{Key: c.key, CallFrame: "1.3.0"},
+				Pause: mail.Pause{Key: c.key, CallFrame: "1.3.0"},
 			})
 		}
 		watch(messages.RolePrimary)
@@ -116,7 +117,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 				for _, c := range calls {
 					if s := session(r, c.frame); up[r] && !c.waits && c.told[s] && !c.over[s] {
 						c.over[s] = true
-						step(messages.BridgedOver{Role: r, Session: s, Key: c.key})
+						step(mail.BridgedOver{Role: r, Session: s, Key: c.key})
 					}
 				}
 			},
@@ -128,7 +129,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 				step(dialog.Start{})
 				for r := range messages.Roles {
 					if !up[r] {
-						step(messages.LinkLost{Role: messages.Role(r), Gen: gens[r] - 1})
+						step(mail.LinkLost{Role: messages.Role(r), Gen: gens[r] - 1})
 						continue
 					}
 					watch(messages.Role(r))
@@ -155,7 +156,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 				asked++
 				n := asked
 				owed[n] = 1
-				step(messages.AnswerDialog{
+				step(mail.AnswerDialog{
 					Answer: messages.DialogAnswer{Action: "accept", DialogID: d.ID},
 					Reply:  func(any, error) { owed[n]-- },
 				})
@@ -178,11 +179,11 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 					if rapid.IntRange(0, 3).Draw(t, "lost") == 0 {
 						err = messages.Errorf(messages.CodeUpstreamUnavailable, "the reply was lost").With("sent", true)
 						if rapid.Bool().Draw(t, "taken") {
-							step(messages.AnswerTaken{Dialog: o.Dialog, Session: o.Session})
+							step(mail.AnswerTaken{Dialog: o.Dialog, Session: o.Session})
 						}
 					}
 				}
-				step(messages.DialogHandled{Dialog: o.Dialog, Session: o.Session, Err: err})
+				step(mail.DialogHandled{Dialog: o.Dialog, Session: o.Session, Err: err})
 			},
 			"drop": func(t *rapid.T) {
 				r := role.Draw(t, "role")
@@ -197,10 +198,10 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 				}
 				for _, f := range []messages.FrameID{"P", "F"} {
 					if rapid.Bool().Draw(t, "said") {
-						step(messages.SessionGone{Role: r, Session: session(r, f)})
+						step(mail.SessionGone{Role: r, Session: session(r, f)})
 					}
 				}
-				step(messages.LinkLost{Role: r, Gen: gens[r]})
+				step(mail.LinkLost{Role: r, Gen: gens[r]})
 				gens[r]++
 			},
 			"return": func(t *rapid.T) {
@@ -269,7 +270,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 		for _, c := range calls {
 			for r := range messages.Roles {
 				if s := session(messages.Role(r), c.frame); !c.waits && c.told[s] {
-					step(messages.BridgedOver{Role: messages.Role(r), Session: s, Key: c.key})
+					step(mail.BridgedOver{Role: messages.Role(r), Session: s, Key: c.key})
 				}
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"holdfast/internal/few"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // A dialog that opens while another document takes the place of its own is doomed: the
@@ -17,12 +18,12 @@ import (
 
 // doom is a page with a doomed dialog, or that has had one a moment ago.
 type doom struct {
-	way     messages.Way // by which the page is moved on, or asked about
-	dialogs int          // doomed in a row
-	moved   bool         // since the newest of them
-	refused int          // times that the page was not moved on
-	asked   int          // times since that the document to come was not there
-	last    time.Time    // when the newest dialog was found to be doomed
+	way     mail.Way  // by which the page is moved on, or asked about
+	dialogs int       // doomed in a row
+	moved   bool      // since the newest of them
+	refused int       // times that the page was not moved on
+	asked   int       // times since that the document to come was not there
+	last    time.Time // when the newest dialog was found to be doomed
 }
 
 const (
@@ -70,7 +71,7 @@ func (m *Machine) probe(e *entry) {
 	m.do(Arm{probeTimer(e.Dialog.ID), ProbeAgain})
 	for _, w := range e.Ways {
 		if e.answer == nil || e.answer.way != w {
-			m.do(ProbeSession{w.Role, messages.ProbeDialog{Dialog: e.Dialog.ID, Session: w.Session, Page: e.Dialog.TargetID}})
+			m.do(ProbeSession{w.Role, mail.ProbeDialog{Dialog: e.Dialog.ID, Session: w.Session, Page: e.Dialog.TargetID}})
 		}
 	}
 }
@@ -84,7 +85,7 @@ func (m *Machine) probeDue(name string) bool {
 	return ok
 }
 
-func (m *Machine) probed(now time.Time, p messages.DialogProbed) {
+func (m *Machine) probed(now time.Time, p mail.DialogProbed) {
 	if p.Dialog == "" {
 		m.pageProbed(p)
 		return
@@ -113,7 +114,7 @@ func (m *Machine) doomed(now time.Time, e *entry, by messages.SessionID) {
 		d = &doom{}
 		few.Put(&m.dooms, page, d)
 		// Before the end: at no moment may the page be left.
-		m.do(ToSupervisor{messages.PageDoomed{Page: page, Is: true}})
+		m.do(ToSupervisor{mail.PageDoomed{Page: page, Is: true}})
 	} else if now.Sub(d.last) > doomedCalm {
 		d.dialogs = 0
 	}
@@ -131,18 +132,18 @@ func (m *Machine) doomed(now time.Time, e *entry, by messages.SessionID) {
 // move has a page moved on, or closed where that does not help.
 func (m *Machine) move(page messages.TargetID, d *doom) {
 	if d.closed() {
-		m.do(ToSupervisor{messages.PageDoomed{Page: page, Is: true, Close: true}})
+		m.do(ToSupervisor{mail.PageDoomed{Page: page, Is: true, Close: true}})
 		m.do(Arm{doomedTimer(page), DoomedAnswer})
 		return
 	}
-	m.do(MoveSession{d.way.Role, messages.MovePage{Session: d.way.Session, Page: page}})
+	m.do(MoveSession{d.way.Role, mail.MovePage{Session: d.way.Session, Page: page}})
 	m.do(Arm{doomedTimer(page), DoomedAnswer})
 }
 
 // closed says that nothing but the end of the page helps.
 func (d *doom) closed() bool { return d.dialogs > MaxDoomed || d.refused > maxRefused }
 
-func (m *Machine) pageMoved(p messages.PageMoved) {
+func (m *Machine) pageMoved(p mail.PageMoved) {
 	d := m.dooms[p.Page]
 	if d == nil || d.way.Session != p.Session {
 		return
@@ -167,11 +168,11 @@ func (m *Machine) byTheOther(page messages.TargetID, d *doom) {
 // askDoomed asks whether the document to come is there.
 func (m *Machine) askDoomed(page messages.TargetID, d *doom) {
 	d.asked++
-	m.do(ProbeSession{d.way.Role, messages.ProbeDialog{Session: d.way.Session, Page: page}})
+	m.do(ProbeSession{d.way.Role, mail.ProbeDialog{Session: d.way.Session, Page: page}})
 	m.do(Arm{doomedTimer(page), DoomedAnswer})
 }
 
-func (m *Machine) pageProbed(p messages.DialogProbed) {
+func (m *Machine) pageProbed(p mail.DialogProbed) {
 	d := m.dooms[p.Page]
 	switch {
 	case d == nil || d.way.Session != p.Session:
@@ -204,7 +205,7 @@ func (m *Machine) doomedDue(name string) bool {
 func (m *Machine) doomOver(page messages.TargetID) {
 	delete(m.dooms, page)
 	m.do(Disarm{doomedTimer(page)})
-	m.do(ToSupervisor{messages.PageDoomed{Page: page}})
+	m.do(ToSupervisor{mail.PageDoomed{Page: page}})
 	m.changed(nil, nil)
 	m.maybeLeft()
 }
@@ -238,11 +239,11 @@ func (m *Machine) doomsRemembered() {
 }
 
 // wayTo is a session that hears of a page's dialogs, if it can be another than not.
-func (m *Machine) wayTo(page messages.TargetID, not messages.SessionID) (way messages.Way, ok bool) {
+func (m *Machine) wayTo(page messages.TargetID, not messages.SessionID) (way mail.Way, ok bool) {
 	for role := range messages.Roles {
 		w, there := m.watches[role].Get(page)
 		if there && (!ok || way.Session == not) {
-			way, ok = messages.Way{Role: role, Gen: w.gen, Session: w.session}, true
+			way, ok = mail.Way{Role: role, Gen: w.gen, Session: w.session}, true
 		}
 	}
 	return way, ok

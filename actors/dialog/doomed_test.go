@@ -7,28 +7,29 @@ import (
 
 	"holdfast/actors/dialog"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // doomBench is a machine whose one page both links watch, and what it has said.
 type doomBench struct {
 	m      *dialog.Machine
 	now    time.Time
-	probes []messages.ProbeDialog
-	moves  []messages.MovePage
-	doomed []messages.PageDoomed
+	probes []mail.ProbeDialog
+	moves  []mail.MovePage
+	doomed []mail.PageDoomed
 	closed []messages.ClosedDialog
-	memory messages.DialogMemory
+	memory mail.DialogMemory
 	order  []string // of what the supervisor is told
 	left   bool
 	timer  string
 }
 
-func newDoomBench(policy messages.DialogPolicy, memory messages.DialogMemory) *doomBench {
+func newDoomBench(policy messages.DialogPolicy, memory mail.DialogMemory) *doomBench {
 	b := &doomBench{m: dialog.NewMachine(messages.TaskSpec{DialogPolicy: policy, DialogTimeoutS: 60}, memory), now: time.Unix(1000, 0), memory: memory}
 	b.step(dialog.Start{})
 	for role, session := range []messages.SessionID{"P", "A"} {
-		b.step(messages.PageWatched{Role: messages.Role(role), Gen: 1, Page: "T", Session: session})
-		b.step(messages.PageCovered{Role: messages.Role(role), Gen: 1, Page: "T", Session: session})
+		b.step(mail.PageWatched{Role: messages.Role(role), Gen: 1, Page: "T", Session: session})
+		b.step(mail.PageCovered{Role: messages.Role(role), Gen: 1, Page: "T", Session: session})
 	}
 	return b
 }
@@ -44,10 +45,10 @@ func (b *doomBench) step(in any) {
 			b.timer = e.Name
 		case dialog.ToSupervisor:
 			switch msg := e.Msg.(type) {
-			case messages.PageDoomed:
+			case mail.PageDoomed:
 				b.doomed = append(b.doomed, msg)
 				b.order = append(b.order, "doomed")
-			case messages.DialogsChanged:
+			case mail.DialogsChanged:
 				b.memory = msg.Memory
 				if msg.Closed != nil {
 					b.closed = append(b.closed, *msg.Closed)
@@ -70,13 +71,13 @@ var (
 func TestADoomedDialogIsLostAndItsPageMovedOn(t *testing.T) {
 	t.Parallel()
 	for policy, find := range map[messages.DialogPolicy]any{
-		messages.PolicyMustRespond: messages.DialogProbed{Dialog: "d-1", Session: "P", Page: "T", Err: inactive},
-		messages.PolicyAutoAccept:  messages.DialogHandled{Dialog: "d-1", Session: "P", Err: inactive},
-		messages.PolicyAutoDismiss: messages.DialogHandled{Dialog: "d-1", Session: "P", Err: inactive},
+		messages.PolicyMustRespond: mail.DialogProbed{Dialog: "d-1", Session: "P", Page: "T", Err: inactive},
+		messages.PolicyAutoAccept:  mail.DialogHandled{Dialog: "d-1", Session: "P", Err: inactive},
+		messages.PolicyAutoDismiss: mail.DialogHandled{Dialog: "d-1", Session: "P", Err: inactive},
 	} {
 		t.Run(string(policy), func(t *testing.T) {
 			t.Parallel()
-			b := newDoomBench(policy, messages.DialogMemory{})
+			b := newDoomBench(policy, mail.DialogMemory{})
 			b.step(openedAtPrimary)
 			if !b.memory.Open[0].Unproved {
 				t.Error("the page may be left before it is known whether the dialog is doomed")
@@ -85,20 +86,20 @@ func TestADoomedDialogIsLostAndItsPageMovedOn(t *testing.T) {
 			if !slices.Equal(b.order, []string{"doomed", "lost"}) {
 				t.Fatalf("told %v", b.order)
 			}
-			if len(b.moves) != 1 || b.moves[0] != (messages.MovePage{Session: "P", Page: "T"}) {
+			if len(b.moves) != 1 || b.moves[0] != (mail.MovePage{Session: "P", Page: "T"}) {
 				t.Fatalf("moves %+v", b.moves)
 			}
 			b.probes = nil
-			b.step(messages.PageMoved{Session: "P", Page: "T"})
+			b.step(mail.PageMoved{Session: "P", Page: "T"})
 			if len(b.probes) != 1 || b.probes[0].Dialog != "" {
 				t.Fatalf("it is not asked whether the next document is there: %+v", b.probes)
 			}
-			b.step(messages.DialogProbed{Session: "P", Page: "T", Err: inactive})
+			b.step(mail.DialogProbed{Session: "P", Page: "T", Err: inactive})
 			if len(b.doomed) != 1 {
 				t.Fatal("the page may be left before its next document is there")
 			}
 			b.step(dialog.TimerFired{Name: b.timer})
-			b.step(messages.DialogProbed{Session: "P", Page: "T", Err: active})
+			b.step(mail.DialogProbed{Session: "P", Page: "T", Err: active})
 			if len(b.doomed) != 2 || b.doomed[1].Is {
 				t.Errorf("told %+v", b.doomed)
 			}
@@ -108,9 +109,9 @@ func TestADoomedDialogIsLostAndItsPageMovedOn(t *testing.T) {
 
 func TestAProbedDialogThatIsNotDoomedWaits(t *testing.T) {
 	t.Parallel()
-	b := newDoomBench(messages.PolicyMustRespond, messages.DialogMemory{})
+	b := newDoomBench(messages.PolicyMustRespond, mail.DialogMemory{})
 	b.step(openedAtPrimary)
-	b.step(messages.DialogProbed{Dialog: "d-1", Session: "P", Page: "T", Err: active})
+	b.step(mail.DialogProbed{Dialog: "d-1", Session: "P", Page: "T", Err: active})
 	if len(b.closed)+len(b.doomed)+len(b.moves) != 0 || b.memory.Open[0].Unproved {
 		t.Errorf("closed %+v, doomed %+v, open %+v", b.closed, b.doomed, b.memory.Open)
 	}
@@ -119,15 +120,15 @@ func TestAProbedDialogThatIsNotDoomedWaits(t *testing.T) {
 // A task does not end before the page of a doomed dialog has been moved on.
 func TestLeavingWaitsForADoomedPage(t *testing.T) {
 	t.Parallel()
-	b := newDoomBench(messages.PolicyMustRespond, messages.DialogMemory{})
+	b := newDoomBench(messages.PolicyMustRespond, mail.DialogMemory{})
 	b.step(openedAtPrimary)
 	b.step(dialog.Leave{})
-	b.step(messages.DialogHandled{Dialog: "d-1", Session: "P", Err: inactive})
+	b.step(mail.DialogHandled{Dialog: "d-1", Session: "P", Err: inactive})
 	if b.left {
 		t.Fatal("the page is left with its doomed dialog")
 	}
-	b.step(messages.PageMoved{Session: "P", Page: "T"})
-	b.step(messages.DialogProbed{Session: "P", Page: "T", Err: active})
+	b.step(mail.PageMoved{Session: "P", Page: "T"})
+	b.step(mail.DialogProbed{Session: "P", Page: "T", Err: active})
 	if !b.left {
 		t.Error("no session leaves")
 	}
@@ -137,10 +138,10 @@ func TestLeavingWaitsForADoomedPage(t *testing.T) {
 // the place of a failed one continues.
 func TestADoomedPageIsMovedOnByWhoIsLeft(t *testing.T) {
 	t.Parallel()
-	b := newDoomBench(messages.PolicyAutoAccept, messages.DialogMemory{})
+	b := newDoomBench(messages.PolicyAutoAccept, mail.DialogMemory{})
 	b.step(openedAtPrimary)
-	b.step(messages.DialogHandled{Dialog: "d-1", Session: "P", Err: inactive})
-	b.step(messages.LinkLost{Role: messages.RolePrimary, Gen: 1})
+	b.step(mail.DialogHandled{Dialog: "d-1", Session: "P", Err: inactive})
+	b.step(mail.LinkLost{Role: messages.RolePrimary, Gen: 1})
 	if n := len(b.moves); n != 2 || b.moves[1].Session != "A" {
 		t.Fatalf("moves %+v", b.moves)
 	}
@@ -148,8 +149,8 @@ func TestADoomedPageIsMovedOnByWhoIsLeft(t *testing.T) {
 	if len(again.moves) != 1 || again.moves[0].Session != "A" {
 		t.Fatalf("after a failure: %+v", again.moves)
 	}
-	again.step(messages.LinkLost{Role: messages.RolePrimary, Gen: 1})
-	again.step(messages.LinkLost{Role: messages.RoleAnchor, Gen: 1})
+	again.step(mail.LinkLost{Role: messages.RolePrimary, Gen: 1})
+	again.step(mail.LinkLost{Role: messages.RoleAnchor, Gen: 1})
 	if n := len(again.doomed); n == 0 || again.doomed[n-1].Is {
 		t.Errorf("no session is left that could leave, and told was %+v", again.doomed)
 	}
@@ -159,18 +160,18 @@ func TestADoomedPageIsMovedOnByWhoIsLeft(t *testing.T) {
 func TestADoomedPageThatDoesNotMoveIsClosed(t *testing.T) {
 	t.Parallel()
 	isClosed := func(b *doomBench) bool {
-		return slices.ContainsFunc(b.doomed, func(d messages.PageDoomed) bool { return d.Close })
+		return slices.ContainsFunc(b.doomed, func(d mail.PageDoomed) bool { return d.Close })
 	}
 	t.Run("without end", func(t *testing.T) {
 		t.Parallel()
-		b := newDoomBench(messages.PolicyAutoAccept, messages.DialogMemory{})
+		b := newDoomBench(messages.PolicyAutoAccept, mail.DialogMemory{})
 		for n := uint64(1); n <= dialog.MaxDoomed+1; n++ {
 			if isClosed(b) {
 				t.Fatalf("closed after %d", n-1)
 			}
 			b.step(openedAtPrimary)
-			b.step(messages.DialogHandled{Dialog: messages.NewDialogID(n), Session: "P", Err: inactive})
-			b.step(messages.DialogClosed{Role: messages.RolePrimary, Gen: 1, Session: "P", Page: "T", Frame: "T"})
+			b.step(mail.DialogHandled{Dialog: messages.NewDialogID(n), Session: "P", Err: inactive})
+			b.step(mail.DialogClosed{Role: messages.RolePrimary, Gen: 1, Session: "P", Page: "T", Frame: "T"})
 		}
 		if !isClosed(b) || len(b.closed) != dialog.MaxDoomed+1 {
 			t.Errorf("told %+v of %d", b.doomed, len(b.closed))
@@ -178,11 +179,11 @@ func TestADoomedPageThatDoesNotMoveIsClosed(t *testing.T) {
 	})
 	t.Run("refused", func(t *testing.T) {
 		t.Parallel()
-		b := newDoomBench(messages.PolicyAutoAccept, messages.DialogMemory{})
+		b := newDoomBench(messages.PolicyAutoAccept, mail.DialogMemory{})
 		b.step(openedAtPrimary)
-		b.step(messages.DialogHandled{Dialog: "d-1", Session: "P", Err: inactive})
+		b.step(mail.DialogHandled{Dialog: "d-1", Session: "P", Err: inactive})
 		for range 3 {
-			b.step(messages.PageMoved{Session: b.moves[len(b.moves)-1].Session, Page: "T", Err: inactive})
+			b.step(mail.PageMoved{Session: b.moves[len(b.moves)-1].Session, Page: "T", Err: inactive})
 		}
 		if !isClosed(b) {
 			t.Errorf("moves %+v, told %+v", b.moves, b.doomed)

@@ -5,6 +5,7 @@ import (
 
 	"holdfast/internal/bounds"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // TimerFired is an Arm that has come due.
@@ -29,18 +30,18 @@ type (
 	// ToSession is an order to a session of the page, on the link of Role.
 	ToSession struct {
 		Role messages.Role
-		Msg  messages.HandleDialog
+		Msg  mail.HandleDialog
 	}
 
 	// ProbeSession and MoveSession are orders about a dialog that may be doomed (C58),
 	// to a session of the page on the link of Role.
 	ProbeSession struct {
 		Role messages.Role
-		Msg  messages.ProbeDialog
+		Msg  mail.ProbeDialog
 	}
 	MoveSession struct {
 		Role messages.Role
-		Msg  messages.MovePage
+		Msg  mail.MovePage
 	}
 
 	// ToSupervisor is a message to the supervisor.
@@ -58,7 +59,7 @@ type (
 
 	// Answer replies to whoever gave an order.
 	Answer struct {
-		To    messages.ReplyTo
+		To    mail.ReplyTo
 		Value any
 		Err   error
 	}

@@ -4,11 +4,12 @@ import (
 	"time"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // closed matches by page and frame, oldest first: the event carries no id and
 // no message (D17).
-func (m *Machine) closed(now time.Time, c messages.DialogClosed) {
+func (m *Machine) closed(now time.Time, c mail.DialogClosed) {
 	if c.Gen <= m.lost[c.Role] {
 		return
 	}
@@ -22,8 +23,8 @@ func (m *Machine) closed(now time.Time, c messages.DialogClosed) {
 }
 
 // isOver is for a dialog whose end a link has told.
-func (m *Machine) isOver(now time.Time, d seen, c messages.DialogClosed) {
-	d.Sights[c.Role], d.Lost = messages.SightOver, false
+func (m *Machine) isOver(now time.Time, d seen, c mail.DialogClosed) {
+	d.Sights[c.Role], d.Lost = mail.SightOver, false
 	e := d.entry
 	switch {
 	case e == nil:
@@ -38,9 +39,9 @@ func (m *Machine) isOver(now time.Time, d seen, c messages.DialogClosed) {
 		if e.likely(c) == messages.ClosedByRemote {
 			m.maybeNeeded(now, e)
 		}
-	case e.answer.way == (messages.Way{}) && e.answer.err == nil:
+	case e.answer.way == (mail.Way{}) && e.answer.err == nil:
 		m.endBy(now, e, messages.ClosedByRemote) // it was never said
-	case e.answer.unsure, e.answer.way == (messages.Way{}):
+	case e.answer.unsure, e.answer.way == (mail.Way{}):
 		m.endBy(now, e, e.likely(c))
 	default:
 		// By our answer, or by somebody whose answer was there first (C6):
@@ -50,7 +51,7 @@ func (m *Machine) isOver(now time.Time, d seen, c messages.DialogClosed) {
 	}
 }
 
-func (m *Machine) framesRemoved(now time.Time, r messages.FramesRemoved) {
+func (m *Machine) framesRemoved(now time.Time, r mail.FramesRemoved) {
 	for _, e := range m.entries() {
 		if e.Dialog.TargetID != r.Page || e.shut() {
 			continue
@@ -61,7 +62,7 @@ func (m *Machine) framesRemoved(now time.Time, r messages.FramesRemoved) {
 				break
 			}
 			if f == e.Dialog.FrameID {
-				m.do(ToSupervisor{messages.PageUnreachable{Page: r.Page, Poisoned: true}})
+				m.do(ToSupervisor{mail.PageUnreachable{Page: r.Page, Poisoned: true}})
 				m.end(now, e, messages.ClosedByLost)
 				break
 			}

@@ -11,6 +11,7 @@ import (
 
 	"holdfast/actors/dialog"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // browser is a naive account of a browser that two links of a task look at,
@@ -28,8 +29,8 @@ type browser struct {
 	stray []any // on its way to the machine, from links that are gone
 
 	issued  uint64
-	memory  messages.DialogMemory // as last told
-	anew    bool                  // the machine has yet to hear from the links who looks on
+	memory  mail.DialogMemory // as last told
+	anew    bool              // the machine has yet to hear from the links who looks on
 	known   map[messages.DialogID]*native
 	pending map[messages.DialogID]bool
 	timers  map[string]bool
@@ -39,13 +40,13 @@ type browser struct {
 
 type link struct {
 	role   messages.Role
-	gen    messages.Generation
+	gen    mail.Generation
 	up     bool
 	pages  map[messages.TargetID]messages.SessionID
 	deaf   map[messages.TargetID]bool // their Page.enable has not come to the browser yet
 	unsaid map[messages.TargetID]bool // that it has been answered, to the machine
 	queue  []any                      // on its way to the machine
-	orders []messages.HandleDialog    // on their way to the browser
+	orders []mail.HandleDialog        // on their way to the browser
 }
 
 // native is a dialog as it really is.
@@ -83,7 +84,7 @@ func (b *browser) opens(page messages.TargetID, frame messages.FrameID, kind str
 	b.open[page] = n
 	b.each(func(l *link, page messages.TargetID, s messages.SessionID) {
 		n.audience[s] = true
-		l.queue = append(l.queue, told{n, messages.DialogOpened{
+		l.queue = append(l.queue, told{n, mail.DialogOpened{
 			Role: l.role, Gen: l.gen, Session: s, Page: page, Frame: frame, Type: kind, Message: text,
 		}})
 	}, page)
@@ -100,9 +101,9 @@ func (b *browser) closes(page messages.TargetID, by messages.DialogID) {
 	delete(b.open, page)
 	n.closed, n.by = true, by
 	b.each(func(l *link, page messages.TargetID, s messages.SessionID) {
-		l.queue = append(l.queue, messages.DialogClosed{Role: l.role, Gen: l.gen, Session: s, Page: page, Frame: n.frame, Accepted: by != ""})
+		l.queue = append(l.queue, mail.DialogClosed{Role: l.role, Gen: l.gen, Session: s, Page: page, Frame: n.frame, Accepted: by != ""})
 		if !n.audience[s] { // its Page.enable had been waiting
-			l.queue = append(l.queue, messages.PageCovered{Role: l.role, Gen: l.gen, Page: page, Session: s})
+			l.queue = append(l.queue, mail.PageCovered{Role: l.role, Gen: l.gen, Page: page, Session: s})
 		}
 	}, page)
 }
@@ -110,7 +111,7 @@ func (b *browser) closes(page messages.TargetID, by messages.DialogID) {
 func (b *browser) attaches(l *link, page messages.TargetID) {
 	s := messages.SessionID(fmt.Sprintf("%s%d%s", l.role, l.gen, page))
 	l.pages[page], l.deaf[page], l.unsaid[page] = s, true, true
-	l.queue = append(l.queue, messages.PageWatched{Role: l.role, Gen: l.gen, Page: page, Session: s})
+	l.queue = append(l.queue, mail.PageWatched{Role: l.role, Gen: l.gen, Page: page, Session: s})
 }
 
 // listens has a link's Page.enable come to the browser. Under a dialog that works at
@@ -118,7 +119,7 @@ func (b *browser) attaches(l *link, page messages.TargetID) {
 func (b *browser) listens(l *link, page messages.TargetID) {
 	delete(l.deaf, page)
 	if b.open[page] == nil {
-		l.queue = append(l.queue, messages.PageCovered{Role: l.role, Gen: l.gen, Page: page, Session: l.pages[page]})
+		l.queue = append(l.queue, mail.PageCovered{Role: l.role, Gen: l.gen, Page: page, Session: l.pages[page]})
 	}
 }
 
@@ -129,20 +130,20 @@ func (b *browser) executes(l *link) {
 	l.orders = l.orders[1:]
 	n := b.open[o.Page]
 	if n == nil || !n.audience[o.Session] || b.known[o.Dialog].closed { // the last is luck: CDP gives dialogs no id
-		l.queue = append(l.queue, messages.DialogHandled{Dialog: o.Dialog, Session: o.Session, Err: noDialog})
+		l.queue = append(l.queue, mail.DialogHandled{Dialog: o.Dialog, Session: o.Session, Err: noDialog})
 		return
 	}
 	if n.id != o.Dialog {
 		b.Fatalf("an answer to %s meets %s", o.Dialog, n.id)
 	}
 	b.closes(o.Page, o.Dialog)
-	l.queue = append(l.queue, messages.DialogHandled{Dialog: o.Dialog, Session: o.Session})
+	l.queue = append(l.queue, mail.DialogHandled{Dialog: o.Dialog, Session: o.Session})
 }
 
 func (b *browser) delivers(l *link) {
 	msg := l.queue[0]
 	l.queue = l.queue[1:]
-	if c, ok := msg.(messages.PageCovered); ok {
+	if c, ok := msg.(mail.PageCovered); ok {
 		delete(l.unsaid, c.Page)
 	}
 	t, ok := msg.(told)
@@ -169,7 +170,7 @@ func (b *browser) delivers(l *link) {
 // falls ends a link. What has become of its orders may be heard of after that.
 func (b *browser) falls(l *link, before, sent bool) {
 	for _, o := range l.orders {
-		h := messages.DialogHandled{Dialog: o.Dialog, Session: o.Session, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the link is gone").With("sent", sent)}
+		h := mail.DialogHandled{Dialog: o.Dialog, Session: o.Session, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the link is gone").With("sent", sent)}
 		if before {
 			b.step(h)
 		} else {
@@ -180,7 +181,7 @@ func (b *browser) falls(l *link, before, sent bool) {
 	clear(l.pages)
 	clear(l.deaf)
 	clear(l.unsaid)
-	b.step(messages.LinkLost{Role: l.role, Gen: l.gen})
+	b.step(mail.LinkLost{Role: l.role, Gen: l.gen})
 }
 
 func (b *browser) step(in any) {
@@ -194,7 +195,7 @@ func (b *browser) step(in any) {
 			}
 			l.orders = append(l.orders, e.Msg)
 		case dialog.ToSupervisor:
-			if c, ok := e.Msg.(messages.DialogsChanged); ok {
+			if c, ok := e.Msg.(mail.DialogsChanged); ok {
 				b.memory = c.Memory
 				if c.Opened != nil {
 					b.issued++
@@ -214,7 +215,7 @@ func (b *browser) step(in any) {
 	}
 	for name := range b.timers {
 		_, id, _ := strings.Cut(name, ":")
-		if !slices.ContainsFunc(b.memory.Open, func(o messages.OpenDialog) bool { return o.Dialog.ID == messages.DialogID(id) }) {
+		if !slices.ContainsFunc(b.memory.Open, func(o mail.OpenDialog) bool { return o.Dialog.ID == messages.DialogID(id) }) {
 			b.Fatalf("%s runs after %T, and that dialog is over", name, in)
 		}
 	}
@@ -234,13 +235,13 @@ func (b *browser) fails() {
 	b.step(dialog.Start{})
 	for _, l := range b.links {
 		if !l.up {
-			b.step(messages.LinkLost{Role: l.role, Gen: l.gen})
+			b.step(mail.LinkLost{Role: l.role, Gen: l.gen})
 		}
 		for _, page := range sortedKeys(l.pages) {
 			s := l.pages[page]
-			l.queue = append(l.queue, messages.PageWatched{Role: l.role, Gen: l.gen, Page: page, Session: s})
+			l.queue = append(l.queue, mail.PageWatched{Role: l.role, Gen: l.gen, Page: page, Session: s})
 			if !l.unsaid[page] {
-				l.queue = append(l.queue, messages.PageCovered{Role: l.role, Gen: l.gen, Page: page, Session: s})
+				l.queue = append(l.queue, mail.PageCovered{Role: l.role, Gen: l.gen, Page: page, Session: s})
 			}
 		}
 	}
@@ -290,7 +291,7 @@ func (b *browser) rests() {
 	}
 }
 
-func (b *browser) reply() messages.ReplyTo {
+func (b *browser) reply() mail.ReplyTo {
 	n := b.asked
 	b.asked++
 	return func(value any, err error) {
@@ -309,7 +310,7 @@ func TestTwoLinksAreOneAccount(t *testing.T) {
 		b := &browser{
 			T: t, now: time.Unix(1000, 0), open: map[messages.TargetID]*native{}, mixed: map[messages.TargetID]bool{}, known: map[messages.DialogID]*native{},
 			pending: map[messages.DialogID]bool{}, timers: map[string]bool{}, replies: map[int]int{},
-			m: dialog.NewMachine(messages.TaskSpec{BeforeUnload: messages.BeforeUnloadAsk}.WithDefaults(), messages.DialogMemory{}),
+			m: dialog.NewMachine(messages.TaskSpec{BeforeUnload: messages.BeforeUnloadAsk}.WithDefaults(), mail.DialogMemory{}),
 		}
 		pages := []messages.TargetID{"P1", "P2"}
 		for role := range messages.Roles {
@@ -367,7 +368,7 @@ func TestTwoLinksAreOneAccount(t *testing.T) {
 				if len(b.pending) == 0 {
 					return
 				}
-				b.step(messages.AnswerDialog{
+				b.step(mail.AnswerDialog{
 					Answer: messages.DialogAnswer{Action: "accept", DialogID: rapid.SampledFrom(sorted(b.pending)).Draw(t, "id")},
 					Reply:  b.reply(),
 				})

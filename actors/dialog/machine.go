@@ -9,11 +9,12 @@ import (
 	"holdfast/internal/few"
 	"holdfast/internal/redact"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // entry is an open dialog.
 type entry struct {
-	messages.OpenDialog
+	mail.OpenDialog
 	answer *answer
 	// promoted says that the last answer went through the anchor for want of a
 	// primary that can give one.
@@ -28,7 +29,7 @@ type entry struct {
 	doubted    bool // bridged, and what was told to the actor before this one is lost
 	awaited    bool // without a way, and a link that stands gets a moment to tell of it
 	// ends are what links have told that may be its end, or that of one before it.
-	ends [messages.Roles]*messages.DialogClosed
+	ends [messages.Roles]*mail.DialogClosed
 }
 
 // shut says that the dialog has closed and that only whose answer it was is not
@@ -41,7 +42,7 @@ type Machine struct {
 	seq    uint64
 	open   []*entry // oldest first
 	recent []messages.ClosedDialog
-	late   []messages.SeenDialog
+	late   []mail.SeenDialog
 	leaves bool
 	out    []Effect
 
@@ -52,19 +53,19 @@ type Machine struct {
 
 	dooms map[messages.TargetID]*doom
 
-	lost    [messages.Roles]messages.Generation // of the newest link that is gone
+	lost    [messages.Roles]mail.Generation // of the newest link that is gone
 	watches [messages.Roles]few.Map[messages.TargetID, watch]
-	list    []messages.PageWatch // of watches, never written again
-	listed  bool                 // and that is how they are
+	list    []mail.PageWatch // of watches, never written again
+	listed  bool             // and that is how they are
 }
 
 // NewMachine goes on from memory, which is empty for a new task. Every
 // remembered dialog gets its watchdog back with the first Step, [Start].
-func NewMachine(spec messages.TaskSpec, memory messages.DialogMemory) *Machine {
+func NewMachine(spec messages.TaskSpec, memory mail.DialogMemory) *Machine {
 	return newMachine(&spec, memory)
 }
 
-func newMachine(spec *messages.TaskSpec, memory messages.DialogMemory) *Machine {
+func newMachine(spec *messages.TaskSpec, memory mail.DialogMemory) *Machine {
 	m := &Machine{
 		spec: spec, seq: memory.Seq, recent: memory.Recent, late: slices.Clone(memory.Late),
 		answeredKeys: slices.Clone(memory.Answered), takenKeys: slices.Clone(memory.Taken),
@@ -104,42 +105,42 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 			m.probe(e)
 		}
 		m.doomsRemembered()
-	case messages.DialogOpened:
+	case mail.DialogOpened:
 		if in.Pause.Key != "" {
 			m.bridgedOpened(now, in)
 		} else {
 			m.opened(now, in)
 		}
-	case messages.BridgedOver:
+	case mail.BridgedOver:
 		m.bridgedOver(now, in)
-	case messages.AnswerTaken:
+	case mail.AnswerTaken:
 		if e := m.byID(in.Dialog); e != nil && e.answer != nil && e.answer.way.Session == in.Session {
 			e.answer.taken = in.Session
 		}
-	case messages.BridgedOnly:
+	case mail.BridgedOnly:
 		m.bridgedOnly(now, in)
-	case messages.SessionGone:
+	case mail.SessionGone:
 		m.sessionGone(now, in)
-	case messages.DialogClosed:
+	case mail.DialogClosed:
 		m.closed(now, in)
-	case messages.AnswerDialog:
+	case mail.AnswerDialog:
 		m.answered(now, in)
-	case messages.DialogHandled:
+	case mail.DialogHandled:
 		m.handled(now, in)
-	case messages.DialogProbed:
+	case mail.DialogProbed:
 		m.probed(now, in)
-	case messages.PageMoved:
+	case mail.PageMoved:
 		m.pageMoved(in)
 	case TimerFired:
 		m.timerFired(now, in.Name)
-	case messages.DialogOver:
+	case mail.DialogOver:
 		// With an answer under way it is for its outcome to say.
 		if e := m.byID(in.Dialog); e != nil && e.answer == nil {
 			m.end(now, e, messages.ClosedByRemote)
 		}
-	case messages.FramesRemoved:
+	case mail.FramesRemoved:
 		m.framesRemoved(now, in)
-	case messages.PageGone:
+	case mail.PageGone:
 		by := messages.ClosedByRemote
 		if in.Lost {
 			by = messages.ClosedByLost
@@ -150,16 +151,16 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 			m.doomOver(in.Page)
 		}
 		m.changed(nil, nil)
-	case messages.PageWatched:
+	case mail.PageWatched:
 		if m.watched(in) {
 			m.changed(nil, nil)
 		}
 		m.endLost(now)
-	case messages.PageCovered:
+	case mail.PageCovered:
 		if m.covered(now, in) {
 			m.changed(nil, nil)
 		}
-	case messages.LinkLost:
+	case mail.LinkLost:
 		if in.Gen > m.lost[in.Role] {
 			m.lost[in.Role] = in.Gen
 			m.linkGone(in.Role)
@@ -167,7 +168,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 			m.changed(nil, nil)
 			m.endLost(now)
 		}
-	case messages.SetDialogPolicy:
+	case mail.SetDialogPolicy:
 		m.spec = &in.Spec
 	case Leave:
 		m.leaves = true
@@ -200,16 +201,16 @@ const MaxMessage = 10240
 // MaxMessageBytes is what is kept of one, in bytes: a character takes four at most.
 const MaxMessageBytes = 4 * MaxMessage
 
-func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
+func (m *Machine) opened(now time.Time, o mail.DialogOpened) {
 	if o.Gen <= m.lost[o.Role] {
 		return // said by a link that is gone
 	}
 	if w := m.watches[o.Role].At(o.Page); w.session != "" && w.session != o.Session {
 		return // by a session that is
 	}
-	looks := messages.SeenDialog{Page: o.Page, Frame: o.Frame, Type: o.Type, Message: redact.Text(clip(o.Message))}
+	looks := mail.SeenDialog{Page: o.Page, Frame: o.Frame, Type: o.Type, Message: redact.Text(clip(o.Message))}
 	// Who tells of an opening listens, whether or not Page.enable has been answered.
-	m.covered(now, messages.PageCovered{Role: o.Role, Gen: o.Gen, Page: o.Page, Session: o.Session})
+	m.covered(now, mail.PageCovered{Role: o.Role, Gen: o.Gen, Page: o.Page, Session: o.Session})
 	m.expectBelated(now, o.Role, looks)
 	m.frameGoesOn(o.Role, looks)
 	if d, ok := m.opening(o.Role, looks); ok {
@@ -239,7 +240,7 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 	}
 	m.seq++
 	looks.Seq, looks.Sights = m.seq, m.sights(o.Role, o.Page)
-	e := &entry{OpenDialog: messages.OpenDialog{
+	e := &entry{OpenDialog: mail.OpenDialog{
 		Seen: looks, Ways: m.ways(o), RawDefault: clip(o.Default), OpenedAt: now, ExpiresAt: now.Add(m.spec.DialogTimeout()), Unproved: canBeDoomed(o.Type),
 		Dialog: messages.Dialog{
 			ID: messages.NewDialogID(m.seq), Type: o.Type,
@@ -252,13 +253,13 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 
 	if old := m.on(o.Page); old != nil && len(old.Ways) == 0 {
 		// It ended while nobody could tell.
-		old.Seen.Sights[o.Role] = messages.SightOver
+		old.Seen.Sights[o.Role] = mail.SightOver
 		m.end(now, old, messages.ClosedByRemote)
 	}
 	if old := m.on(o.Page); old != nil && old.remembered && (old.answer == nil || old.answer.by == messages.ClosedByAutoPolicy) {
 		// It is over in any case: most likely its end is what was lost. This link
 		// will not tell of it again.
-		old.Seen.Sights[o.Role] = messages.SightOver
+		old.Seen.Sights[o.Role] = mail.SightOver
 		by := messages.ClosedByRemote
 		if old.answer != nil {
 			by = old.answer.by // the failed actor's, which this one only repeats
@@ -273,7 +274,7 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 		m.open = append(m.open, e)
 		m.changed(&opened, nil)
 		// Before the end: at no moment is the page said to be well.
-		m.do(ToSupervisor{messages.PageUnreachable{Page: o.Page}})
+		m.do(ToSupervisor{mail.PageUnreachable{Page: o.Page}})
 		m.end(now, e, messages.ClosedByLost)
 		return
 	}
@@ -286,12 +287,12 @@ func (m *Machine) opened(now time.Time, o messages.DialogOpened) {
 }
 
 // seenAgain takes a second link's word of a dialog.
-func (m *Machine) seenAgain(d seen, o messages.DialogOpened) {
-	d.Sights[o.Role] = messages.SightOpened
+func (m *Machine) seenAgain(d seen, o mail.DialogOpened) {
+	d.Sights[o.Role] = mail.SightOpened
 	if e := d.entry; e != nil {
 		e.ends[o.Role] = nil // that was of one before
 		if !hasWay(e.Ways, o.Session) {
-			e.Ways = addWay(e.Ways, messages.Way{Role: o.Role, Gen: o.Gen, Session: o.Session})
+			e.Ways = addWay(e.Ways, mail.Way{Role: o.Role, Gen: o.Gen, Session: o.Session})
 			m.name(e)
 			m.wayFound(e)
 		}
@@ -328,14 +329,14 @@ func (m *Machine) timerFired(now time.Time, name string) {
 const RetryWatchdog = 10 * time.Second
 
 func (m *Machine) changed(opened *messages.Dialog, closed *messages.ClosedDialog) {
-	memory := messages.DialogMemory{
+	memory := mail.DialogMemory{
 		Seq: m.seq, Recent: m.recent, Late: slices.Clone(m.late), Watches: m.remembered(),
 		Answered: slices.Clone(m.answeredKeys), Taken: slices.Clone(m.takenKeys), Doomed: m.doomedPages(),
 	}
 	for _, e := range m.open {
 		memory.Open = append(memory.Open, e.OpenDialog)
 	}
-	m.do(ToSupervisor{messages.DialogsChanged{Memory: memory, Pending: m.pending(), Opened: opened, Closed: closed}})
+	m.do(ToSupervisor{mail.DialogsChanged{Memory: memory, Pending: m.pending(), Opened: opened, Closed: closed}})
 }
 
 // pending are the dialogs that wait for somebody. One that the policy has

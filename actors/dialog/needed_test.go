@@ -6,6 +6,7 @@ import (
 
 	"holdfast/actors/dialog"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // TestAutoTurnsToTheBridgeWhenSomebodyIsFaster tells what is inside a hosted browser
@@ -14,16 +15,16 @@ func TestAutoTurnsToTheBridgeWhenSomebodyIsFaster(t *testing.T) {
 	t.Parallel()
 	const soon, late, never = 20 * time.Millisecond, 150 * time.Millisecond, 600 * time.Millisecond
 	opened := func(typ string) any {
-		return messages.DialogOpened{Gen: 1, Session: "S", Page: "P", Frame: "P", Type: typ}
+		return mail.DialogOpened{Gen: 1, Session: "S", Page: "P", Frame: "P", Type: typ}
 	}
 	closed := func(accepted bool) any {
-		return messages.DialogClosed{Gen: 1, Session: "S", Page: "P", Frame: "P", Accepted: accepted}
+		return mail.DialogClosed{Gen: 1, Session: "S", Page: "P", Frame: "P", Accepted: accepted}
 	}
-	said := messages.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionDismiss}, Reply: func(any, error) {}}
-	refused := messages.DialogHandled{Dialog: "d-1", Session: "S", Err: noDialog}
-	unheard := messages.DialogHandled{Dialog: "d-1", Session: "S", Err: messages.Errorf(messages.CodeDeadline, "no answer").With("sent", true)}
-	unsaid := messages.DialogHandled{Dialog: "d-1", Session: "S", Err: messages.Errorf(messages.CodeUpstreamUnavailable, "not connected").With("sent", false)}
-	second := messages.DialogOpened{Gen: 1, Session: "S", Page: "P", Frame: "F", Type: "alert"}
+	said := mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionDismiss}, Reply: func(any, error) {}}
+	refused := mail.DialogHandled{Dialog: "d-1", Session: "S", Err: noDialog}
+	unheard := mail.DialogHandled{Dialog: "d-1", Session: "S", Err: messages.Errorf(messages.CodeDeadline, "no answer").With("sent", true)}
+	unsaid := mail.DialogHandled{Dialog: "d-1", Session: "S", Err: messages.Errorf(messages.CodeUpstreamUnavailable, "not connected").With("sent", false)}
+	second := mail.DialogOpened{Gen: 1, Session: "S", Page: "P", Frame: "F", Type: "alert"}
 	accept, dismiss := messages.PolicyAutoAccept, messages.PolicyAutoDismiss
 	for name, c := range map[string]struct {
 		policy    messages.DialogPolicy
@@ -52,10 +53,10 @@ func TestAutoTurnsToTheBridgeWhenSomebodyIsFaster(t *testing.T) {
 		"the policy's own dismissal":            {policy: dismiss, after: soon, steps: []any{opened("confirm"), closed(false)}},
 		"before the policy's acceptance":        {policy: accept, after: soon, steps: []any{opened("confirm"), closed(false)}, needed: true},
 		"before the policy's dismissal":         {policy: dismiss, after: soon, steps: []any{opened("confirm"), closed(true)}, needed: true},
-		"of which nobody tells how it closed":   {policy: dismiss, after: soon, steps: []any{opened("confirm"), messages.DialogHandled{Dialog: "d-1", Session: "S", Err: noDialog}}},
+		"of which nobody tells how it closed":   {policy: dismiss, after: soon, steps: []any{opened("confirm"), mail.DialogHandled{Dialog: "d-1", Session: "S", Err: noDialog}}},
 		"an agent's answer, that came second":   {after: soon, steps: []any{opened("confirm"), said, closed(false), refused}, needed: true},
 		"and after somebody who accepted":       {after: soon, steps: []any{opened("confirm"), said, closed(true), refused}, needed: true},
-		"an agent's answer":                     {after: soon, steps: []any{opened("confirm"), said, closed(false), messages.DialogHandled{Dialog: "d-1", Session: "S"}}},
+		"an agent's answer":                     {after: soon, steps: []any{opened("confirm"), said, closed(false), mail.DialogHandled{Dialog: "d-1", Session: "S"}}},
 		"one of which nothing was heard":        {after: soon, steps: []any{opened("confirm"), said, unheard, closed(false)}},
 		"one that was never said":               {after: soon, steps: []any{opened("confirm"), said, unsaid, closed(false)}, needed: true},
 		"one that a failed actor may have said": {again: true, after: soon, steps: []any{opened("confirm"), closed(true)}},
@@ -64,10 +65,10 @@ func TestAutoTurnsToTheBridgeWhenSomebodyIsFaster(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			spec := messages.TaskSpec{DialogPolicy: c.policy, Bridge: c.bridge, BridgeThresholdMS: c.threshold.Milliseconds()}.WithDefaults()
-			var memory messages.DialogMemory
+			var memory mail.DialogMemory
 			m := dialog.NewMachine(spec, memory)
 			now := time.Unix(1000, 0)
-			m.Step(now, messages.PageWatched{Gen: 1, Page: "P", Session: "S"})
+			m.Step(now, mail.PageWatched{Gen: 1, Page: "P", Session: "S"})
 			needed := false
 			for i, in := range c.steps {
 				if i == len(c.steps)-1 {
@@ -80,9 +81,9 @@ func TestAutoTurnsToTheBridgeWhenSomebodyIsFaster(t *testing.T) {
 				for _, e := range m.Step(now, in) {
 					if to, ok := e.(dialog.ToSupervisor); ok {
 						switch msg := to.Msg.(type) {
-						case messages.BridgeNeeded:
+						case mail.BridgeNeeded:
 							needed = true
-						case messages.DialogsChanged:
+						case mail.DialogsChanged:
 							memory = msg.Memory
 						}
 					}

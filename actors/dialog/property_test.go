@@ -11,6 +11,7 @@ import (
 
 	"holdfast/actors/dialog"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // model is a naive account of what a task's dialogs may do, beside the machine
@@ -21,11 +22,11 @@ type model struct {
 	now time.Time
 
 	issued  int
-	gone    messages.Generation // newest lost link
+	gone    mail.Generation // newest lost link
 	open    map[messages.DialogID]messages.Dialog
-	gens    map[messages.DialogID]messages.Generation
+	gens    map[messages.DialogID]mail.Generation
 	orders  map[messages.DialogID]bool // HandleDialog without an outcome
-	memory  messages.DialogMemory      // as last told
+	memory  mail.DialogMemory          // as last told
 	shut    map[messages.DialogID]bool // closed, and our own outcome not yet known
 	done    map[messages.DialogID]bool // answered with success
 	timers  map[string]bool
@@ -87,7 +88,7 @@ func (s *model) step(in any) {
 
 func (s *model) told(msg any) {
 	switch c := msg.(type) {
-	case messages.DialogsChanged:
+	case mail.DialogsChanged:
 		if len(c.Memory.Recent) > messages.MaxRecentDialogs {
 			s.Fatalf("%d dialogs are remembered", len(c.Memory.Recent))
 		}
@@ -116,7 +117,7 @@ func (s *model) told(msg any) {
 				s.Fatalf("%s is pending and not open", d.ID)
 			}
 		}
-	case messages.PageUnreachable:
+	case mail.PageUnreachable:
 		s.poison[c.Page]++
 	}
 }
@@ -129,7 +130,7 @@ func (s *model) ids() []messages.DialogID {
 	return append(ids, "")
 }
 
-func (s *model) reply() messages.ReplyTo {
+func (s *model) reply() mail.ReplyTo {
 	n := s.asked
 	s.asked++
 	return func(value any, err error) {
@@ -156,19 +157,19 @@ func TestDialogsHoldTheirInvariants(t *testing.T) {
 			BeforeUnload: rapid.SampledFrom([]messages.BeforeUnload{"ask", "accept", "dismiss"}).Draw(t, "beforeunload"),
 		}.WithDefaults()
 		s := &model{
-			T: t, m: dialog.NewMachine(spec, messages.DialogMemory{}), now: time.Unix(1000, 0),
-			open: map[messages.DialogID]messages.Dialog{}, gens: map[messages.DialogID]messages.Generation{},
+			T: t, m: dialog.NewMachine(spec, mail.DialogMemory{}), now: time.Unix(1000, 0),
+			open: map[messages.DialogID]messages.Dialog{}, gens: map[messages.DialogID]mail.Generation{},
 			orders: map[messages.DialogID]bool{}, shut: map[messages.DialogID]bool{}, done: map[messages.DialogID]bool{}, timers: map[string]bool{},
 			replies: map[int]int{}, poison: map[messages.TargetID]int{},
 		}
-		gen := messages.Generation(1)
+		gen := mail.Generation(1)
 		pages := []messages.TargetID{"P1", "P2"}
 		attached := map[messages.TargetID]int{}
 		page := func() messages.TargetID { return rapid.SampledFrom(pages).Draw(t, "page") }
 		frame := func(p messages.TargetID) messages.FrameID {
 			return messages.FrameID(p) + rapid.SampledFrom([]messages.FrameID{"", "/f"}).Draw(t, "frame")
 		}
-		session := func(p messages.TargetID, g messages.Generation) messages.SessionID {
+		session := func(p messages.TargetID, g mail.Generation) messages.SessionID {
 			return messages.SessionID(fmt.Sprintf("S%d%s%d", g, p, attached[p]))
 		}
 		t.Repeat(map[string]func(*rapid.T){
@@ -178,7 +179,7 @@ func TestDialogsHoldTheirInvariants(t *testing.T) {
 					g-- // the last word of the link before
 				}
 				before := s.issued
-				s.step(messages.DialogOpened{
+				s.step(mail.DialogOpened{
 					Gen: g, Session: session(p, g), Page: p, Frame: frame(p), Message: "m", Default: "d",
 					Type: rapid.SampledFrom([]string{"alert", "confirm", "prompt", "beforeunload"}).Draw(t, "type"),
 				})
@@ -189,7 +190,7 @@ func TestDialogsHoldTheirInvariants(t *testing.T) {
 			"close": func(*rapid.T) {
 				p := page()
 				f := frame(p)
-				s.step(messages.DialogClosed{Gen: gen, Session: session(p, gen), Page: p, Frame: f})
+				s.step(mail.DialogClosed{Gen: gen, Session: session(p, gen), Page: p, Frame: f})
 				for id, d := range s.open {
 					// Closed, and only the outcome of our answer is awaited.
 					if d.TargetID == p && d.FrameID == f && s.orders[id] {
@@ -199,7 +200,7 @@ func TestDialogsHoldTheirInvariants(t *testing.T) {
 			},
 			"answer": func(t *rapid.T) {
 				text := "typed"
-				s.step(messages.AnswerDialog{
+				s.step(mail.AnswerDialog{
 					Answer: messages.DialogAnswer{
 						Action:     rapid.SampledFrom([]string{"accept", "dismiss"}).Draw(t, "action"),
 						DialogID:   rapid.SampledFrom(s.ids()).Draw(t, "id"),
@@ -218,7 +219,7 @@ func TestDialogsHoldTheirInvariants(t *testing.T) {
 				if err == nil {
 					s.done[id] = true
 				}
-				s.step(messages.DialogHandled{Dialog: id, Session: s.open[id].SessionID, Err: err})
+				s.step(mail.DialogHandled{Dialog: id, Session: s.open[id].SessionID, Err: err})
 			},
 			"bark": func(t *rapid.T) {
 				if len(s.timers) == 0 {
@@ -238,7 +239,7 @@ func TestDialogsHoldTheirInvariants(t *testing.T) {
 					}
 				}
 				before := s.poison[p]
-				s.step(messages.FramesRemoved{Gen: gen, Page: p, Frames: []messages.FrameID{f}})
+				s.step(mail.FramesRemoved{Gen: gen, Page: p, Frames: []messages.FrameID{f}})
 				if s.poison[p]-before != held {
 					s.Fatalf("%d dialogs of a removed frame, %d reports of poison", held, s.poison[p]-before)
 				}
@@ -249,12 +250,12 @@ func TestDialogsHoldTheirInvariants(t *testing.T) {
 				}
 			},
 			"close a page": func(*rapid.T) {
-				s.step(messages.PageGone{Page: page()})
+				s.step(mail.PageGone{Page: page()})
 			},
 			"attach a page anew": func(*rapid.T) {
 				p := page()
 				attached[p]++
-				s.step(messages.PageWatched{Page: p, Gen: gen, Session: session(p, gen)})
+				s.step(mail.PageWatched{Page: p, Gen: gen, Session: session(p, gen)})
 				for id, d := range s.open {
 					if d.TargetID == p && d.SessionID != session(p, gen) {
 						s.Fatalf("%s of a replaced session is open", id)
@@ -263,7 +264,7 @@ func TestDialogsHoldTheirInvariants(t *testing.T) {
 			},
 			"lose the link": func(*rapid.T) {
 				s.gone = gen
-				s.step(messages.LinkLost{Gen: gen})
+				s.step(mail.LinkLost{Gen: gen})
 				if len(s.open) != 0 {
 					s.Fatalf("open after the link was lost: %v", s.open)
 				}
@@ -283,10 +284,10 @@ func TestDialogsHoldTheirInvariants(t *testing.T) {
 				clear(s.timers)
 				s.m = dialog.NewMachine(spec, s.memory)
 				s.step(dialog.Start{})
-				s.step(messages.LinkLost{Gen: s.gone})
+				s.step(mail.LinkLost{Gen: s.gone})
 			},
 		})
-		s.step(messages.LinkLost{Gen: gen})
+		s.step(mail.LinkLost{Gen: gen})
 		for n := range s.asked {
 			if s.replies[n] != 1 {
 				s.Fatalf("answer %d has %d replies", n, s.replies[n])

@@ -7,6 +7,7 @@ import (
 
 	"holdfast/internal/bounds"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // Both links tell of every dialog, each at its own pace, and CDP gives a
@@ -18,7 +19,7 @@ import (
 // watch is a link's session on a page.
 type watch struct {
 	session messages.SessionID
-	gen     messages.Generation
+	gen     mail.Generation
 	covered bool // its Page domain is enabled
 	// since is when it was heard of that, by this actor.
 	since time.Time
@@ -36,7 +37,7 @@ const belated = time.Second
 
 // seen is a dialog, open or over, of which somebody may tell.
 type seen struct {
-	*messages.SeenDialog
+	*mail.SeenDialog
 	entry *entry // nil once it is over
 }
 
@@ -52,8 +53,8 @@ const (
 )
 
 // looksLike are the dialogs that o could be about, oldest first.
-func (m *Machine) looksLike(o messages.SeenDialog) []seen {
-	same := func(d messages.SeenDialog) bool {
+func (m *Machine) looksLike(o mail.SeenDialog) []seen {
+	same := func(d mail.SeenDialog) bool {
 		return d.Page == o.Page && (o.Frame == "" || d.Frame == o.Frame) && (o.Type == "" || d.Type == o.Type && d.Message == o.Message)
 	}
 	var list []seen
@@ -73,12 +74,12 @@ func (m *Machine) looksLike(o messages.SeenDialog) []seen {
 
 // opening is the dialog that a link announces, if another link has announced
 // it before.
-func (m *Machine) opening(r messages.Role, o messages.SeenDialog) (seen, bool) {
+func (m *Machine) opening(r messages.Role, o mail.SeenDialog) (seen, bool) {
 	for _, d := range m.looksLike(o) {
 		switch d.Sights[r] {
-		case messages.SightDue:
+		case mail.SightDue:
 			return d, true
-		case messages.SightBlind, messages.SightPartial, messages.SightUnsure:
+		case mail.SightBlind, mail.SightPartial, mail.SightUnsure:
 			// It came so close to the opening that it has seen it all the same.
 			if d.entry != nil {
 				return d, true
@@ -95,20 +96,20 @@ func (m *Machine) opening(r messages.Role, o messages.SeenDialog) (seen, bool) {
 // actor hears anew from each link that it looks on. Should it be another dialog that
 // looks the same, the link that was faster before tells of it. So it may be of what
 // looks the same and opened since: whether this link tells of that yet is not sure.
-func (m *Machine) expectBelated(now time.Time, r messages.Role, o messages.SeenDialog) {
+func (m *Machine) expectBelated(now time.Time, r messages.Role, o mail.SeenDialog) {
 	if w := m.watches[r].At(o.Page); w.known() && now.Sub(w.since) > belated || !m.coveredBesides(r, o.Page) {
 		return
 	}
 	before := false
 	for _, d := range m.looksLike(o) {
 		switch sight := d.Sights[r]; {
-		case before && sight == messages.SightDue:
-			d.Sights[r] = messages.SightUnsure
+		case before && sight == mail.SightDue:
+			d.Sights[r] = mail.SightUnsure
 		case before:
-		case sight == messages.SightDue:
+		case sight == mail.SightDue:
 			return // nothing that r may yet tell of came before this
-		case d.entry == nil && sight == messages.SightUnsure && !d.Lost: // one that stands open by now came after it
-			d.Sights[r], before = messages.SightDue, true
+		case d.entry == nil && sight == mail.SightUnsure && !d.Lost: // one that stands open by now came after it
+			d.Sights[r], before = mail.SightDue, true
 		}
 	}
 }
@@ -126,9 +127,9 @@ func (m *Machine) coveredBesides(r messages.Role, page messages.TargetID) bool {
 // closing is the dialog whose end a link tells. Not certain is one of whose opening
 // it has not told.
 func (m *Machine) closing(r messages.Role, page messages.TargetID, frame messages.FrameID) (d seen, certain bool) {
-	list := m.looksLike(messages.SeenDialog{Page: page, Frame: frame})
+	list := m.looksLike(mail.SeenDialog{Page: page, Frame: frame})
 	for _, certain := range []bool{true, false} {
-		for _, sight := range []messages.Sight{messages.SightOpened, messages.SightPartial, messages.SightUnsure, messages.SightBlind, messages.SightDue} {
+		for _, sight := range []mail.Sight{mail.SightOpened, mail.SightPartial, mail.SightUnsure, mail.SightBlind, mail.SightDue} {
 			for _, d := range list {
 				if d.Sights[r] == sight && d.endedBy(r) == certain && (certain || d.entry != nil) {
 					return d, certain
@@ -145,26 +146,26 @@ func (m *Machine) closing(r messages.Role, page messages.TargetID, frame message
 // is what comes next on that link. A failed actor may have been told by all already.
 func (d seen) endedBy(r messages.Role) bool {
 	switch sight := d.Sights[r]; {
-	case sight == messages.SightOpened:
+	case sight == mail.SightOpened:
 		return true
 	case d.entry != nil:
-		return d.entry.remembered || !slices.Contains(d.Sights[:], messages.SightOpened)
+		return d.entry.remembered || !slices.Contains(d.Sights[:], mail.SightOpened)
 	default:
-		return sight == messages.SightPartial || sight == messages.SightUnsure && d.Lost
+		return sight == mail.SightPartial || sight == mail.SightUnsure && d.Lost
 	}
 }
 
 // sights are what the links are going to tell of a dialog that r announces.
-func (m *Machine) sights(r messages.Role, page messages.TargetID) (s [messages.Roles]messages.Sight) {
+func (m *Machine) sights(r messages.Role, page messages.TargetID) (s [messages.Roles]mail.Sight) {
 	for role := range messages.Roles {
 		w, ok := m.watches[role].Get(page)
 		switch {
 		case role == r:
-			s[role] = messages.SightOpened
+			s[role] = mail.SightOpened
 		case ok && w.known():
-			s[role] = messages.SightDue
+			s[role] = mail.SightDue
 		case ok:
-			s[role] = messages.SightUnsure
+			s[role] = mail.SightUnsure
 		}
 	}
 	return s
@@ -173,31 +174,31 @@ func (m *Machine) sights(r messages.Role, page messages.TargetID) (s [messages.R
 // ways are the sessions by which a dialog that r announces can be answered.
 // One whose Page domain was enabled before is a way, also if its own word of
 // the dialog is still under way: it may be the last link alive.
-func (m *Machine) ways(o messages.DialogOpened) []messages.Way {
-	ways := []messages.Way{{Role: o.Role, Gen: o.Gen, Session: o.Session}}
+func (m *Machine) ways(o mail.DialogOpened) []mail.Way {
+	ways := []mail.Way{{Role: o.Role, Gen: o.Gen, Session: o.Session}}
 	for role := range messages.Roles {
 		if w, ok := m.watches[role].Get(o.Page); ok && w.covered && role != o.Role {
-			ways = addWay(ways, messages.Way{Role: role, Gen: w.gen, Session: w.session})
+			ways = addWay(ways, mail.Way{Role: role, Gen: w.gen, Session: w.session})
 		}
 	}
 	return ways
 }
 
 // addWay keeps the primary in front. The result shares nothing with ways.
-func addWay(ways []messages.Way, w messages.Way) []messages.Way {
+func addWay(ways []mail.Way, w mail.Way) []mail.Way {
 	for _, have := range ways {
 		if have.Session == w.Session {
 			return ways
 		}
 	}
 	ways = append(slices.Clone(ways), w)
-	slices.SortStableFunc(ways, func(a, b messages.Way) int { return int(a.Role) - int(b.Role) })
+	slices.SortStableFunc(ways, func(a, b mail.Way) int { return int(a.Role) - int(b.Role) })
 	return ways
 }
 
 // watched notes a session that takes the place of the link's last one on the
 // page, and says whether it does.
-func (m *Machine) watched(w messages.PageWatched) bool {
+func (m *Machine) watched(w mail.PageWatched) bool {
 	if w.Gen <= m.lost[w.Role] {
 		return false
 	}
@@ -211,8 +212,8 @@ func (m *Machine) watched(w messages.PageWatched) bool {
 			continue
 		}
 		if !e.bridged() && !hasWay(e.Ways, w.Session) {
-			e.Seen.Sights[w.Role] = messages.SightPartial
-			m.dropWays(e, func(way messages.Way) bool { return way.Role == w.Role })
+			e.Seen.Sights[w.Role] = mail.SightPartial
+			m.dropWays(e, func(way mail.Way) bool { return way.Role == w.Role })
 		}
 		if e.bridged() {
 			e.awaited = false // who comes to the page is told of what waits, and has its moment to say so
@@ -221,9 +222,9 @@ func (m *Machine) watched(w messages.PageWatched) bool {
 	}
 	for i := range m.late {
 		if d := &m.late[i]; d.Page == w.Page {
-			d.Sights[w.Role] = messages.SightOver
+			d.Sights[w.Role] = mail.SightOver
 			if d.Lost {
-				d.Sights[w.Role] = messages.SightPartial
+				d.Sights[w.Role] = mail.SightPartial
 			}
 		}
 	}
@@ -231,11 +232,11 @@ func (m *Machine) watched(w messages.PageWatched) bool {
 	return true
 }
 
-func hasWay(ways []messages.Way, s messages.SessionID) bool {
-	return slices.ContainsFunc(ways, func(w messages.Way) bool { return w.Session == s })
+func hasWay(ways []mail.Way, s messages.SessionID) bool {
+	return slices.ContainsFunc(ways, func(w mail.Way) bool { return w.Session == s })
 }
 
-func (m *Machine) dropWays(e *entry, which func(messages.Way) bool) {
+func (m *Machine) dropWays(e *entry, which func(mail.Way) bool) {
 	e.Ways = slices.DeleteFunc(slices.Clone(e.Ways), which)
 	m.name(e)
 }
@@ -251,7 +252,7 @@ func (m *Machine) name(e *entry) {
 }
 
 // covered notes that a session listens, and says whether that is news.
-func (m *Machine) covered(now time.Time, c messages.PageCovered) bool {
+func (m *Machine) covered(now time.Time, c mail.PageCovered) bool {
 	w, ok := m.watches[c.Role].Get(c.Page)
 	if !ok || w.session != c.Session || w.known() {
 		return false
@@ -264,15 +265,15 @@ func (m *Machine) covered(now time.Time, c messages.PageCovered) bool {
 }
 
 // remembered are the watches for whoever takes this actor's place.
-func (m *Machine) remembered() []messages.PageWatch {
+func (m *Machine) remembered() []mail.PageWatch {
 	if m.listed {
 		return m.list
 	}
-	var list []messages.PageWatch // a new one: memories hold the last
+	var list []mail.PageWatch // a new one: memories hold the last
 	for role := range messages.Roles {
 		for _, page := range slices.Sorted(m.watches[role].Keys()) {
 			w := m.watches[role].At(page)
-			list = append(list, messages.PageWatch{Role: role, Gen: w.gen, Page: page, Session: w.session, Covered: w.covered})
+			list = append(list, mail.PageWatch{Role: role, Gen: w.gen, Page: page, Session: w.session, Covered: w.covered})
 		}
 	}
 	m.list, m.listed = list, true
@@ -281,7 +282,7 @@ func (m *Machine) remembered() []messages.PageWatch {
 
 // over keeps a dialog that has ended for as long as a link may still tell of
 // it.
-func (m *Machine) over(d messages.SeenDialog) {
+func (m *Machine) over(d mail.SeenDialog) {
 	m.late = append(m.late, d)
 	m.forget()
 }
@@ -289,7 +290,7 @@ func (m *Machine) over(d messages.SeenDialog) {
 // frameGoesOn forgets what the link has not told of a frame's earlier dialogs: a
 // frame that asks again has had its answer. Those after one that the link tells of
 // belatedly are none of them.
-func (m *Machine) frameGoesOn(r messages.Role, o messages.SeenDialog) {
+func (m *Machine) frameGoesOn(r messages.Role, o mail.SeenDialog) {
 	last := m.seq
 	if d, ok := m.opening(r, o); ok {
 		last = d.Seq
@@ -300,17 +301,17 @@ func (m *Machine) frameGoesOn(r messages.Role, o messages.SeenDialog) {
 			continue
 		}
 		d.Lost = false
-		if s := d.Sights[r]; s == messages.SightOpened || s == messages.SightPartial || s == messages.SightUnsure {
-			d.Sights[r] = messages.SightOver
+		if s := d.Sights[r]; s == mail.SightOpened || s == mail.SightPartial || s == mail.SightUnsure {
+			d.Sights[r] = mail.SightOver
 		}
 	}
 	m.forget()
 }
 
 func (m *Machine) forget() {
-	m.late = slices.DeleteFunc(m.late, func(d messages.SeenDialog) bool {
-		return !d.Lost && !slices.ContainsFunc(d.Sights[:], func(s messages.Sight) bool {
-			return s == messages.SightDue || s == messages.SightOpened || s == messages.SightPartial || s == messages.SightUnsure
+	m.late = slices.DeleteFunc(m.late, func(d mail.SeenDialog) bool {
+		return !d.Lost && !slices.ContainsFunc(d.Sights[:], func(s mail.Sight) bool {
+			return s == mail.SightDue || s == mail.SightOpened || s == mail.SightPartial || s == mail.SightUnsure
 		})
 	})
 	if n := surplus(m.late); n > 0 {
@@ -320,7 +321,7 @@ func (m *Machine) forget() {
 }
 
 // surplus is how many of the oldest are more than may be remembered.
-func surplus(late []messages.SeenDialog) int {
+func surplus(late []mail.SeenDialog) int {
 	room := maxLateBytes
 	for i := len(late) - 1; i >= 0; i-- {
 		room -= len(late[i].Message)
@@ -341,14 +342,14 @@ func (m *Machine) linkGone(r messages.Role) {
 	}
 	for i := range m.late {
 		if _, ok := m.watches[r].Get(m.late[i].Page); !ok {
-			m.late[i].Sights[r] = messages.SightOver
+			m.late[i].Sights[r] = mail.SightOver
 		}
 	}
 	m.forget()
 	for _, e := range m.open {
-		m.dropWays(e, func(w messages.Way) bool { return w.Role == r && w.Gen <= m.lost[r] })
-		if !slices.ContainsFunc(e.Ways, func(w messages.Way) bool { return w.Role == r }) {
-			e.Seen.Sights[r] = messages.SightOver
+		m.dropWays(e, func(w mail.Way) bool { return w.Role == r && w.Gen <= m.lost[r] })
+		if !slices.ContainsFunc(e.Ways, func(w mail.Way) bool { return w.Role == r }) {
+			e.Seen.Sights[r] = mail.SightOver
 		}
 	}
 }
@@ -358,5 +359,5 @@ func (m *Machine) pageForgotten(page messages.TargetID) {
 	for role := range messages.Roles {
 		m.watches[role].Delete(page)
 	}
-	m.late = slices.DeleteFunc(m.late, func(d messages.SeenDialog) bool { return d.Page == page })
+	m.late = slices.DeleteFunc(m.late, func(d mail.SeenDialog) bool { return d.Page == page })
 }

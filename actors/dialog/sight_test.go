@@ -7,6 +7,7 @@ import (
 
 	"holdfast/actors/dialog"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // TestTheEndOfALostDialogIsNotTheNextOnes: both links fell while a dialog stood
@@ -14,14 +15,14 @@ import (
 // them does so after the other has told of the page's next dialog.
 func TestTheEndOfALostDialogIsNotTheNextOnes(t *testing.T) {
 	t.Parallel()
-	m := dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), messages.DialogMemory{})
+	m := dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), mail.DialogMemory{})
 	now := time.Unix(1000, 0)
 	var closed []messages.DialogID
 	var pending []messages.Dialog
 	step := func(in any) {
 		for _, e := range slices.Clone(m.Step(now, in)) {
 			if e, ok := e.(dialog.ToSupervisor); ok {
-				if c, ok := e.Msg.(messages.DialogsChanged); ok {
+				if c, ok := e.Msg.(mail.DialogsChanged); ok {
 					pending = c.Pending
 					if c.Closed != nil {
 						closed = append(closed, c.Closed.ID)
@@ -31,20 +32,20 @@ func TestTheEndOfALostDialogIsNotTheNextOnes(t *testing.T) {
 		}
 	}
 	roles := []messages.Role{messages.RolePrimary, messages.RoleAnchor}
-	session := func(r messages.Role, gen messages.Generation) messages.SessionID {
+	session := func(r messages.Role, gen mail.Generation) messages.SessionID {
 		return messages.SessionID([]string{"P", "A"}[r] + string('0'+rune(gen)))
 	}
-	watch := func(gen messages.Generation) {
+	watch := func(gen mail.Generation) {
 		for _, r := range roles {
-			step(messages.PageWatched{Role: r, Gen: gen, Page: "T", Session: session(r, gen)})
-			step(messages.PageCovered{Role: r, Gen: gen, Page: "T", Session: session(r, gen)})
+			step(mail.PageWatched{Role: r, Gen: gen, Page: "T", Session: session(r, gen)})
+			step(mail.PageCovered{Role: r, Gen: gen, Page: "T", Session: session(r, gen)})
 		}
 	}
-	opened := func(r messages.Role, gen messages.Generation, text string) {
-		step(messages.DialogOpened{Role: r, Gen: gen, Session: session(r, gen), Page: "T", Frame: "T", Type: "alert", Message: text})
+	opened := func(r messages.Role, gen mail.Generation, text string) {
+		step(mail.DialogOpened{Role: r, Gen: gen, Session: session(r, gen), Page: "T", Frame: "T", Type: "alert", Message: text})
 	}
-	over := func(r messages.Role, gen messages.Generation) {
-		step(messages.DialogClosed{Role: r, Gen: gen, Session: session(r, gen), Page: "T", Frame: "T"})
+	over := func(r messages.Role, gen mail.Generation) {
+		step(mail.DialogClosed{Role: r, Gen: gen, Session: session(r, gen), Page: "T", Frame: "T"})
 	}
 
 	step(dialog.Start{})
@@ -52,7 +53,7 @@ func TestTheEndOfALostDialogIsNotTheNextOnes(t *testing.T) {
 	opened(messages.RolePrimary, 1, "first")
 	opened(messages.RoleAnchor, 1, "first")
 	for _, r := range roles {
-		step(messages.LinkLost{Role: r, Gen: 1})
+		step(mail.LinkLost{Role: r, Gen: 1})
 	}
 	if !slices.Equal(closed, []messages.DialogID{"d-1"}) {
 		t.Fatalf("closed %v", closed)
@@ -77,12 +78,12 @@ func TestTheEndOfALostDialogIsNotTheNextOnes(t *testing.T) {
 // the anchor tells of that and of its end, and then the primary does.
 func TestALinkThatIsNotKnownToListenTellsLate(t *testing.T) {
 	t.Parallel()
-	m := dialog.NewMachine(messages.TaskSpec{DialogPolicy: messages.PolicyAutoAccept}.WithDefaults(), messages.DialogMemory{})
+	m := dialog.NewMachine(messages.TaskSpec{DialogPolicy: messages.PolicyAutoAccept}.WithDefaults(), mail.DialogMemory{})
 	var opened, closed []messages.DialogID
 	step := func(in any) {
 		for _, e := range slices.Clone(m.Step(time.Unix(1000, 0), in)) {
 			if e, ok := e.(dialog.ToSupervisor); ok {
-				if c, ok := e.Msg.(messages.DialogsChanged); ok {
+				if c, ok := e.Msg.(mail.DialogsChanged); ok {
 					if c.Opened != nil {
 						opened = append(opened, c.Opened.ID)
 					}
@@ -94,15 +95,15 @@ func TestALinkThatIsNotKnownToListenTellsLate(t *testing.T) {
 		}
 	}
 	asks := func(r messages.Role, s messages.SessionID) {
-		step(messages.DialogOpened{Role: r, Gen: 1, Session: s, Page: "T", Frame: "F", Type: "alert", Message: "again"})
+		step(mail.DialogOpened{Role: r, Gen: 1, Session: s, Page: "T", Frame: "F", Type: "alert", Message: "again"})
 	}
 	over := func(r messages.Role, s messages.SessionID) {
-		step(messages.DialogClosed{Role: r, Gen: 1, Session: s, Page: "T", Frame: "F", Accepted: true})
+		step(mail.DialogClosed{Role: r, Gen: 1, Session: s, Page: "T", Frame: "F", Accepted: true})
 	}
 	step(dialog.Start{})
-	step(messages.PageWatched{Role: messages.RolePrimary, Gen: 1, Page: "T", Session: "P"})
-	step(messages.PageWatched{Role: messages.RoleAnchor, Gen: 1, Page: "T", Session: "A"})
-	step(messages.PageCovered{Role: messages.RoleAnchor, Gen: 1, Page: "T", Session: "A"})
+	step(mail.PageWatched{Role: messages.RolePrimary, Gen: 1, Page: "T", Session: "P"})
+	step(mail.PageWatched{Role: messages.RoleAnchor, Gen: 1, Page: "T", Session: "A"})
+	step(mail.PageCovered{Role: messages.RoleAnchor, Gen: 1, Page: "T", Session: "A"})
 	for n := 1; n <= 2; n++ { // the second looks the same
 		asks(messages.RoleAnchor, "A")
 		over(messages.RoleAnchor, "A")
@@ -127,14 +128,14 @@ func TestALinkThatIsNotKnownToListenTellsLate(t *testing.T) {
 // one at once, which nobody could answer (C14).
 func TestTheNextDialogAfterAFailureCanBeAnswered(t *testing.T) {
 	t.Parallel()
-	var memory messages.DialogMemory
+	var memory mail.DialogMemory
 	var pending []messages.Dialog
 	var closed []messages.ClosedDialog
 	run := func(m *dialog.Machine, inputs ...any) {
 		for _, in := range inputs {
 			for _, e := range slices.Clone(m.Step(time.Unix(1000, 0), in)) {
 				if e, ok := e.(dialog.ToSupervisor); ok {
-					c, ok := e.Msg.(messages.DialogsChanged)
+					c, ok := e.Msg.(mail.DialogsChanged)
 					if !ok {
 						t.Fatalf("the supervisor is told %+v", e.Msg)
 					}
@@ -146,11 +147,11 @@ func TestTheNextDialogAfterAFailureCanBeAnswered(t *testing.T) {
 			}
 		}
 	}
-	opened := func(frame messages.FrameID, text string) messages.DialogOpened {
-		return messages.DialogOpened{Role: messages.RolePrimary, Gen: 1, Session: "P", Page: "T", Frame: frame, Type: "alert", Message: text}
+	opened := func(frame messages.FrameID, text string) mail.DialogOpened {
+		return mail.DialogOpened{Role: messages.RolePrimary, Gen: 1, Session: "P", Page: "T", Frame: frame, Type: "alert", Message: text}
 	}
-	watched := messages.PageWatched{Role: messages.RolePrimary, Gen: 1, Page: "T", Session: "P"}
-	covered := messages.PageCovered{Role: messages.RolePrimary, Gen: 1, Page: "T", Session: "P"}
+	watched := mail.PageWatched{Role: messages.RolePrimary, Gen: 1, Page: "T", Session: "P"}
+	covered := mail.PageCovered{Role: messages.RolePrimary, Gen: 1, Page: "T", Session: "P"}
 	spec := messages.TaskSpec{}.WithDefaults()
 
 	run(dialog.NewMachine(spec, memory), dialog.Start{}, watched, covered, opened("F", "first"))
@@ -321,7 +322,7 @@ func TestALinkThatCameUnderADialogTellsOfTheNextFirst(t *testing.T) {
 			s.cover(first)
 			s.over(first)
 			if falls {
-				s.step(messages.LinkLost{Role: second, Gen: 1})
+				s.step(mail.LinkLost{Role: second, Gen: 1})
 			}
 			s.asks(first, "other")
 			if !falls {
@@ -402,7 +403,7 @@ func TestWhoTakesAFailedActorsPlaceKnowsWhatWasTold(t *testing.T) {
 		if closed == int(messages.Roles) {
 			s.restart()
 		}
-		s.step(messages.LinkLost{Role: messages.RolePrimary, Gen: 1})
+		s.step(mail.LinkLost{Role: messages.RolePrimary, Gen: 1})
 		s.asks(messages.RoleAnchor, "same")
 		if want := []messages.DialogID{"d-1", "d-2"}; !slices.Equal(s.opened, want) {
 			t.Errorf("%d: opened %v, want %v", closed, s.opened, want)

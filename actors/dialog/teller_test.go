@@ -6,6 +6,7 @@ import (
 
 	"holdfast/actors/dialog"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // teller steps a machine by what the links of one page tell, and keeps count of
@@ -13,7 +14,7 @@ import (
 type teller struct {
 	m              *dialog.Machine
 	now            time.Time
-	memory         messages.DialogMemory
+	memory         mail.DialogMemory
 	opened, closed []messages.DialogID
 	by             []messages.ClosedBy
 }
@@ -33,7 +34,7 @@ func (s *teller) restart() {
 func (s *teller) step(in any) {
 	for _, e := range slices.Clone(s.m.Step(s.now, in)) {
 		if e, ok := e.(dialog.ToSupervisor); ok {
-			if c, ok := e.Msg.(messages.DialogsChanged); ok {
+			if c, ok := e.Msg.(mail.DialogsChanged); ok {
 				s.memory = c.Memory
 				if c.Opened != nil {
 					s.opened = append(s.opened, c.Opened.ID)
@@ -51,17 +52,17 @@ func (s *teller) session(r messages.Role) messages.SessionID {
 }
 
 func (s *teller) watch(r messages.Role) {
-	s.step(messages.PageWatched{Role: r, Gen: 1, Page: "T", Session: s.session(r)})
+	s.step(mail.PageWatched{Role: r, Gen: 1, Page: "T", Session: s.session(r)})
 }
 
 func (s *teller) cover(r messages.Role) {
-	s.step(messages.PageCovered{Role: r, Gen: 1, Page: "T", Session: s.session(r)})
+	s.step(mail.PageCovered{Role: r, Gen: 1, Page: "T", Session: s.session(r)})
 }
 
 func (s *teller) asks(r messages.Role, text string) {
-	s.step(messages.DialogOpened{Role: r, Gen: 1, Session: s.session(r), Page: "T", Frame: "F", Type: "alert", Message: text})
+	s.step(mail.DialogOpened{Role: r, Gen: 1, Session: s.session(r), Page: "T", Frame: "F", Type: "alert", Message: text})
 }
 
 func (s *teller) over(r messages.Role) {
-	s.step(messages.DialogClosed{Role: r, Gen: 1, Session: s.session(r), Page: "T", Frame: "F", Accepted: true})
+	s.step(mail.DialogClosed{Role: r, Gen: 1, Session: s.session(r), Page: "T", Frame: "F", Accepted: true})
 }

@@ -6,6 +6,7 @@ import (
 
 	"holdfast/actors/dialog"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // An answer whose link died after it was sent is settled by the other link (contract,
@@ -13,10 +14,10 @@ import (
 func TestAnAnswerIsSettledByTheOtherLink(t *testing.T) {
 	t.Parallel()
 	none := messages.Errorf(messages.CodeCDPError, "No dialog is showing")
-	lost := func(r messages.Role) messages.LinkLost { return messages.LinkLost{Role: r, Gen: 1} }
-	died := messages.DialogHandled{Dialog: "d-1", Session: "P", Err: linkDied}
-	atAnchor := func(err error) messages.DialogHandled {
-		return messages.DialogHandled{Dialog: "d-1", Session: "A", Err: err}
+	lost := func(r messages.Role) mail.LinkLost { return mail.LinkLost{Role: r, Gen: 1} }
+	died := mail.DialogHandled{Dialog: "d-1", Session: "P", Err: linkDied}
+	atAnchor := func(err error) mail.DialogHandled {
+		return mail.DialogHandled{Dialog: "d-1", Session: "A", Err: err}
 	}
 	grace := dialog.TimerFired{Name: "outcome:d-1"}
 	accepted := closedAtAnchor
@@ -45,7 +46,7 @@ func TestAnAnswerIsSettledByTheOtherLink(t *testing.T) {
 			step(openedAtPrimary)
 			step(openedAtAnchor)
 			var replies []error
-			step(messages.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(_ any, err error) { replies = append(replies, err) }})
+			step(mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(_ any, err error) { replies = append(replies, err) }})
 			var orders []dialog.ToSession
 			var ended []messages.ClosedDialog
 			for _, in := range c.in {

@@ -7,33 +7,34 @@ import (
 
 	"holdfast/actors/dialog"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // Who waits for a page to be well again after its dialog was lost must not find
 // it so before it was said to be unreachable.
 func TestAPageIsUnreachableBeforeItsDialogIsLost(t *testing.T) {
 	t.Parallel()
-	opened := func(frame messages.FrameID) messages.DialogOpened {
-		return messages.DialogOpened{Gen: 1, Session: "S", Page: "T", Frame: frame, Type: "alert", Message: string(frame)}
+	opened := func(frame messages.FrameID) mail.DialogOpened {
+		return mail.DialogOpened{Gen: 1, Session: "S", Page: "T", Frame: frame, Type: "alert", Message: string(frame)}
 	}
 	for name, last := range map[string]any{
-		"its frame is removed":         messages.FramesRemoved{Page: "T", Frames: []messages.FrameID{"F"}},
+		"its frame is removed":         mail.FramesRemoved{Page: "T", Frames: []messages.FrameID{"F"}},
 		"it is the second one at once": opened("T"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), messages.DialogMemory{})
+			m := dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), mail.DialogMemory{})
 			now := time.Unix(1000, 0)
 			m.Step(now, dialog.Start{})
-			m.Step(now, messages.PageWatched{Gen: 1, Page: "T", Session: "S"})
+			m.Step(now, mail.PageWatched{Gen: 1, Page: "T", Session: "S"})
 			m.Step(now, opened("F"))
 			var told []string
 			for _, e := range m.Step(now, last) {
 				if e, ok := e.(dialog.ToSupervisor); ok {
 					switch msg := e.Msg.(type) {
-					case messages.PageUnreachable:
+					case mail.PageUnreachable:
 						told = append(told, "unreachable")
-					case messages.DialogsChanged:
+					case mail.DialogsChanged:
 						if msg.Closed != nil {
 							told = append(told, string(msg.Closed.ClosedBy))
 						}

@@ -5,7 +5,7 @@ import (
 
 	"holdfast/internal/bounds"
 	"holdfast/internal/guard"
-	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // Actor is the shell around a [Machine].
@@ -20,7 +20,7 @@ type DialogActor struct{ PID *actor.PID }
 
 // New returns the behavior of the frame actor of a task's link gen. What is
 // left out is counted in b.
-func New(gen messages.Generation, supervisor, dialog *actor.PID, b *bounds.Counts) *Actor {
+func New(gen mail.Generation, supervisor, dialog *actor.PID, b *bounds.Counts) *Actor {
 	return &Actor{machine: NewMachine(gen), supervisor: supervisor, dialog: dialog, bounds: b}
 }
 

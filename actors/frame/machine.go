@@ -7,6 +7,7 @@ import (
 	"holdfast/internal/few"
 	"holdfast/internal/redact"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // Flush asks for the trees that have changed since the last one.
@@ -49,7 +50,7 @@ type node struct {
 
 // Machine keeps the forest of one link.
 type Machine struct {
-	gen      messages.Generation
+	gen      mail.Generation
 	pages    few.Map[messages.TargetID, *tree]
 	sessions few.Map[messages.SessionID, session]
 	dirty    few.Map[messages.TargetID, bool]
@@ -72,7 +73,7 @@ type session struct {
 }
 
 // NewMachine returns the empty forest of a new link.
-func NewMachine(gen messages.Generation) *Machine {
+func NewMachine(gen mail.Generation) *Machine {
 	return &Machine{gen: gen}
 }
 
@@ -86,49 +87,49 @@ func (m *Machine) Step(_ time.Time, in any) []Effect {
 // is dropped here: it belongs to another generation, or comes late.
 func (m *Machine) take(in any) {
 	switch in := in.(type) {
-	case messages.Facts:
+	case mail.Facts:
 		for _, fact := range in {
 			m.take(fact)
 		}
-	case messages.TargetAttached:
+	case mail.TargetAttached:
 		if in.Gen == m.gen {
 			m.targetAttached(in)
 		}
-	case messages.TargetsAttached:
+	case mail.TargetsAttached:
 		if _, ok := m.sessions.Get(in.Session); ok && in.Gen == m.gen {
 			m.targetsAttached(in)
 		}
-	case messages.TargetDetached:
+	case mail.TargetDetached:
 		m.sessionGone(in.Session)
-	case messages.FrameTreeLoaded:
+	case mail.FrameTreeLoaded:
 		if at, ok := m.sessions.Get(in.Session); ok {
 			m.treeLoaded(at, in)
 		}
-	case messages.FrameAttached:
+	case mail.FrameAttached:
 		if at, ok := m.sessions.Get(in.Session); ok {
 			m.frameAttached(at, in)
 		}
-	case messages.FrameNavigated:
+	case mail.FrameNavigated:
 		if at, ok := m.sessions.Get(in.Session); ok {
 			m.frameNavigated(at, in)
 		}
-	case messages.FrameURLChanged:
+	case mail.FrameURLChanged:
 		if at, ok := m.sessions.Get(in.Session); ok {
 			m.urlChanged(at, in)
 		}
-	case messages.FrameDetached:
+	case mail.FrameDetached:
 		if at, ok := m.sessions.Get(in.Session); ok {
 			m.frameDetached(at, in)
 		}
-	case messages.FrameSubtreeWillBeDetached:
+	case mail.FrameSubtreeWillBeDetached:
 		if at, ok := m.sessions.Get(in.Session); ok {
 			m.subtreeGoing(at, in.Frame)
 		}
-	case messages.PageGone:
+	case mail.PageGone:
 		m.pageGone(in.Page)
 	case Flush:
 		m.flush()
-	case messages.Relay, messages.SessionReady:
+	case mail.Relay, mail.SessionReady:
 		m.flush()
 		m.do(ToSupervisor{in})
 	}
@@ -151,7 +152,7 @@ func (m *Machine) touch(page messages.TargetID) {
 	}
 }
 
-func (m *Machine) treeLoaded(at session, l messages.FrameTreeLoaded) {
+func (m *Machine) treeLoaded(at session, l mail.FrameTreeLoaded) {
 	t := m.pages.At(at.page)
 	if t == nil {
 		return
@@ -188,7 +189,7 @@ func (m *Machine) treeLoaded(at session, l messages.FrameTreeLoaded) {
 }
 
 // put lays a document over a frame.
-func (m *Machine) put(t *tree, s messages.SessionID, f messages.FrameInfo) *node {
+func (m *Machine) put(t *tree, s messages.SessionID, f mail.FrameInfo) *node {
 	n := t.nodes.At(f.ID)
 	if n == nil {
 		if n = m.addUnder(t, f.ID, f.Parent); n == nil {
@@ -207,7 +208,7 @@ func (m *Machine) put(t *tree, s messages.SessionID, f messages.FrameInfo) *node
 	return n
 }
 
-func (m *Machine) frameAttached(at session, a messages.FrameAttached) {
+func (m *Machine) frameAttached(at session, a mail.FrameAttached) {
 	t := m.pages.At(at.page)
 	if t == nil {
 		return
@@ -234,7 +235,7 @@ func (m *Machine) frameAttached(at session, a messages.FrameAttached) {
 	m.touch(at.page)
 }
 
-func (m *Machine) frameNavigated(at session, f messages.FrameNavigated) {
+func (m *Machine) frameNavigated(at session, f mail.FrameNavigated) {
 	t := m.pages.At(at.page)
 	if t == nil {
 		return
@@ -256,7 +257,7 @@ func (m *Machine) frameNavigated(at session, f messages.FrameNavigated) {
 	m.touch(at.page)
 }
 
-func (m *Machine) urlChanged(at session, u messages.FrameURLChanged) {
+func (m *Machine) urlChanged(at session, u mail.FrameURLChanged) {
 	if t := m.pages.At(at.page); t != nil {
 		if n := t.nodes.At(u.Frame); n != nil && (n.target == "" || n.target == u.Session) {
 			n.url = redact.PageURL(u.URL)
@@ -265,7 +266,7 @@ func (m *Machine) urlChanged(at session, u messages.FrameURLChanged) {
 	}
 }
 
-func (m *Machine) frameDetached(at session, d messages.FrameDetached) {
+func (m *Machine) frameDetached(at session, d mail.FrameDetached) {
 	t := m.pages.At(at.page)
 	if t == nil {
 		return
@@ -299,7 +300,7 @@ func (m *Machine) subtreeGoing(at session, frame messages.FrameID) {
 	if t := m.pages.At(at.page); t != nil && t.nodes.At(frame) != nil {
 		frames = t.below(frame)
 	}
-	m.do(ToDialog{messages.FramesRemoved{Gen: m.gen, Page: at.page, Frames: frames}})
+	m.do(ToDialog{mail.FramesRemoved{Gen: m.gen, Page: at.page, Frames: frames}})
 }
 
 func (m *Machine) pageGone(page messages.TargetID) {
@@ -327,7 +328,7 @@ func (m *Machine) flush() {
 	m.flushing = false
 	for _, page := range slices.Sorted(m.dirty.Keys()) {
 		if t := m.pages.At(page); t != nil && t.nodes.At(t.root) != nil {
-			m.do(ToSupervisor{messages.FramesChanged{Gen: m.gen, Page: page, Tree: t.view()}})
+			m.do(ToSupervisor{mail.FramesChanged{Gen: m.gen, Page: page, Tree: t.view()}})
 		}
 	}
 	m.dirty = few.Map[messages.TargetID, bool]{}

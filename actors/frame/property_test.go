@@ -11,12 +11,13 @@ import (
 
 	"holdfast/actors/frame"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 const (
 	thePage = messages.TargetID("MAIN")
 	top     = messages.FrameID("MAIN")
-	gen     = messages.Generation(1)
+	gen     = mail.Generation(1)
 )
 
 // world is a naive model of one page in a browser. What it does it tells as
@@ -63,12 +64,12 @@ func (w *world) step(in any) {
 		case frame.FlushSoon:
 			w.flush = true
 		case frame.ToSupervisor:
-			if c, ok := e.Msg.(messages.FramesChanged); ok {
+			if c, ok := e.Msg.(mail.FramesChanged); ok {
 				w.shown = c.Tree
 				w.check(c.Tree)
 			}
 		case frame.ToDialog:
-			for _, id := range e.Msg.(messages.FramesRemoved).Frames {
+			for _, id := range e.Msg.(mail.FramesRemoved).Frames {
 				w.warned[id] = true
 			}
 		}
@@ -94,12 +95,12 @@ func (w *world) deliver(s messages.SessionID) {
 	if rapid.Bool().Draw(w.T, "together") {
 		n = rapid.IntRange(1, len(w.queues[s])).Draw(w.T, "facts")
 	}
-	events := messages.Facts(w.queues[s][:n:n])
+	events := mail.Facts(w.queues[s][:n:n])
 	if w.queues[s] = w.queues[s][n:]; len(w.queues[s]) == 0 {
 		delete(w.queues, s)
 	}
 	for _, event := range events {
-		if a, ok := event.(messages.TargetAttached); ok {
+		if a, ok := event.(mail.TargetAttached); ok {
 			w.known[a.Session] = true
 		}
 	}
@@ -125,8 +126,8 @@ func (w *world) deliverable() []messages.SessionID {
 	return list
 }
 
-func (w *world) info(f *modelFrame) messages.FrameInfo {
-	i := messages.FrameInfo{ID: f.id, URL: f.url, Origin: "o", Loader: f.url}
+func (w *world) info(f *modelFrame) mail.FrameInfo {
+	i := mail.FrameInfo{ID: f.id, URL: f.url, Origin: "o", Loader: f.url}
 	if f.parent != nil {
 		i.Parent = f.parent.id
 	}
@@ -141,11 +142,11 @@ func (w *world) drop(f *modelFrame) {
 }
 
 func (w *world) remove(f *modelFrame) {
-	w.tell(f.parent.home(), messages.FrameSubtreeWillBeDetached{Gen: gen, Session: f.parent.home(), Frame: f.id})
+	w.tell(f.parent.home(), mail.FrameSubtreeWillBeDetached{Gen: gen, Session: f.parent.home(), Frame: f.id})
 	w.drop(f)
-	w.tell(f.parent.home(), messages.FrameDetached{Gen: gen, Session: f.parent.home(), Frame: f.id})
+	w.tell(f.parent.home(), mail.FrameDetached{Gen: gen, Session: f.parent.home(), Frame: f.id})
 	if f.session != "" {
-		w.tell(f.parent.home(), messages.TargetDetached{Gen: gen, Session: f.session, Via: f.parent.home()})
+		w.tell(f.parent.home(), mail.TargetDetached{Gen: gen, Session: f.session, Via: f.parent.home()})
 	}
 	f.parent.children = slices.DeleteFunc(f.parent.children, func(c *modelFrame) bool { return c == f })
 	delete(w.frames, f.id)
@@ -156,8 +157,8 @@ func (w *world) add(parent *modelFrame) {
 	w.frames[f.id] = f
 	parent.children = append(parent.children, f)
 	s := parent.home()
-	w.tell(s, messages.FrameAttached{Gen: gen, Session: s, Page: thePage, Frame: f.id, Parent: parent.id})
-	w.tell(s, messages.FrameNavigated{Gen: gen, Session: s, Page: thePage, Frame: w.info(f)})
+	w.tell(s, mail.FrameAttached{Gen: gen, Session: s, Page: thePage, Frame: f.id, Parent: parent.id})
+	w.tell(s, mail.FrameNavigated{Gen: gen, Session: s, Page: thePage, Frame: w.info(f)})
 }
 
 // promote navigates f to another site: it gets a process of its own.
@@ -165,15 +166,15 @@ func (w *world) promote(f *modelFrame) {
 	old := f.home()
 	w.drop(f)
 	f.session, f.url = messages.SessionID(w.next("S")), w.next("u")
-	w.tell(old, messages.TargetAttached{
+	w.tell(old, mail.TargetAttached{
 		Gen: gen, Session: f.session, Via: old, Page: thePage,
-		Info: messages.TargetInfo{ID: messages.TargetID(f.id), Type: "iframe", ParentFrame: f.parent.id}, Waiting: true,
+		Info: mail.TargetInfo{ID: messages.TargetID(f.id), Type: "iframe", ParentFrame: f.parent.id}, Waiting: true,
 	})
-	w.tell(f.session, messages.FrameTreeLoaded{Gen: gen, Session: f.session, Page: thePage, Frames: []messages.FrameInfo{
+	w.tell(f.session, mail.FrameTreeLoaded{Gen: gen, Session: f.session, Page: thePage, Frames: []mail.FrameInfo{
 		{ID: f.id, Parent: f.parent.id, URL: "", Origin: "null"}, // the initial empty document
 	}})
-	w.tell(f.session, messages.FrameNavigated{Gen: gen, Session: f.session, Page: thePage, Frame: w.info(f)})
-	w.tell(old, messages.FrameDetached{Gen: gen, Session: old, Frame: f.id, Swap: true})
+	w.tell(f.session, mail.FrameNavigated{Gen: gen, Session: f.session, Page: thePage, Frame: w.info(f)})
+	w.tell(old, mail.FrameDetached{Gen: gen, Session: old, Frame: f.id, Swap: true})
 }
 
 // demote navigates an OOPIF to its parent's site. What was attached through it
@@ -190,15 +191,15 @@ func (w *world) demote(f *modelFrame) {
 	}
 	forget(f)
 	f.session, f.url = "", w.next("u")
-	w.tell(parent, messages.TargetDetached{Gen: gen, Session: s, Via: parent})
-	w.tell(parent, messages.FrameAttached{Gen: gen, Session: parent, Page: thePage, Frame: f.id, Parent: f.parent.id})
-	w.tell(parent, messages.FrameNavigated{Gen: gen, Session: parent, Page: thePage, Frame: w.info(f)})
+	w.tell(parent, mail.TargetDetached{Gen: gen, Session: s, Via: parent})
+	w.tell(parent, mail.FrameAttached{Gen: gen, Session: parent, Page: thePage, Frame: f.id, Parent: f.parent.id})
+	w.tell(parent, mail.FrameNavigated{Gen: gen, Session: parent, Page: thePage, Frame: w.info(f)})
 }
 
 func (w *world) navigate(f *modelFrame) {
 	w.drop(f)
 	f.url = w.next("u")
-	w.tell(f.home(), messages.FrameNavigated{Gen: gen, Session: f.home(), Page: thePage, Frame: w.info(f)})
+	w.tell(f.home(), mail.FrameNavigated{Gen: gen, Session: f.home(), Page: thePage, Frame: w.info(f)})
 }
 
 // truth is the tree as the browser has it.
@@ -225,8 +226,8 @@ func TestForestEqualsTheBrowser(t *testing.T) {
 			queues: map[messages.SessionID][]any{}, known: map[messages.SessionID]bool{"S0": true}, warned: map[messages.FrameID]bool{},
 		}
 		w.frames[top] = &modelFrame{id: top, url: "u", session: "S0"}
-		w.step(messages.TargetAttached{Gen: gen, Session: "S0", Page: thePage, Info: messages.TargetInfo{ID: thePage, Type: "page"}})
-		w.tell("S0", messages.FrameTreeLoaded{Gen: gen, Session: "S0", Page: thePage, Frames: []messages.FrameInfo{w.info(w.frames[top])}})
+		w.step(mail.TargetAttached{Gen: gen, Session: "S0", Page: thePage, Info: mail.TargetInfo{ID: thePage, Type: "page"}})
+		w.tell("S0", mail.FrameTreeLoaded{Gen: gen, Session: "S0", Page: thePage, Frames: []mail.FrameInfo{w.info(w.frames[top])}})
 
 		pick := func(ok func(*modelFrame) bool) *modelFrame {
 			var ids []messages.FrameID
@@ -257,7 +258,7 @@ func TestForestEqualsTheBrowser(t *testing.T) {
 			"navigate": act(func(*modelFrame) bool { return true }, w.navigate),
 			"go on within the document": act(func(*modelFrame) bool { return true }, func(f *modelFrame) {
 				f.url = w.next("u")
-				w.tell(f.home(), messages.FrameURLChanged{Gen: gen, Session: f.home(), Frame: f.id, URL: f.url})
+				w.tell(f.home(), mail.FrameURLChanged{Gen: gen, Session: f.home(), Frame: f.id, URL: f.url})
 			}),
 			"deliver": func(t *rapid.T) {
 				if list := w.deliverable(); len(list) > 0 {

@@ -8,6 +8,7 @@ import (
 
 	"holdfast/actors/frame"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // TestACrashedPageComesBackWithoutItsOldFrames: a session that was attached to a
@@ -22,27 +23,27 @@ func TestACrashedPageComesBackWithoutItsOldFrames(t *testing.T) {
 		effects = append(effects, m.Step(time.Unix(1000, 0), frame.Flush{})...)
 		for _, e := range effects {
 			if e, ok := e.(frame.ToSupervisor); ok {
-				if c, ok := e.Msg.(messages.FramesChanged); ok {
+				if c, ok := e.Msg.(mail.FramesChanged); ok {
 					shown = c.Tree
 				}
 			}
 		}
 	}
-	step(messages.TargetAttached{Gen: 1, Session: "S", Page: "T", Info: messages.TargetInfo{ID: "T", Type: "page"}})
-	step(messages.TargetAttached{Gen: 1, Session: "S2", Via: "S", Page: "T", Info: messages.TargetInfo{ID: "F", Type: "iframe", ParentFrame: "T"}})
-	step(messages.FrameTreeLoaded{Gen: 1, Session: "S2", Page: "T", Frames: []messages.FrameInfo{{ID: "F", Parent: "T", Loader: "L2", URL: "http://b.test/"}}})
+	step(mail.TargetAttached{Gen: 1, Session: "S", Page: "T", Info: mail.TargetInfo{ID: "T", Type: "page"}})
+	step(mail.TargetAttached{Gen: 1, Session: "S2", Via: "S", Page: "T", Info: mail.TargetInfo{ID: "F", Type: "iframe", ParentFrame: "T"}})
+	step(mail.FrameTreeLoaded{Gen: 1, Session: "S2", Page: "T", Frames: []mail.FrameInfo{{ID: "F", Parent: "T", Loader: "L2", URL: "http://b.test/"}}})
 	if len(shown.Children) != 1 {
 		t.Fatalf("before: %+v", shown)
 	}
-	step(messages.TargetDetached{Gen: 1, Session: "S2", Via: "S"}) // the page is navigated, which brings it back
-	step(messages.FrameTreeLoaded{Gen: 1, Session: "S", Page: "T", Frames: []messages.FrameInfo{{ID: "T", Loader: "L3", URL: "http://a.test/"}}})
+	step(mail.TargetDetached{Gen: 1, Session: "S2", Via: "S"}) // the page is navigated, which brings it back
+	step(mail.FrameTreeLoaded{Gen: 1, Session: "S", Page: "T", Frames: []mail.FrameInfo{{ID: "T", Loader: "L3", URL: "http://a.test/"}}})
 	if len(shown.Children) != 0 {
 		t.Errorf("a frame of the old document is left: %+v", shown.Children)
 	}
 	// The same document's tree says nothing of a frame whose session was lost.
-	step(messages.TargetAttached{Gen: 1, Session: "S3", Via: "S", Page: "T", Info: messages.TargetInfo{ID: "G", Type: "iframe", ParentFrame: "T"}})
-	step(messages.TargetDetached{Gen: 1, Session: "S3", Via: "S"})
-	step(messages.FrameTreeLoaded{Gen: 1, Session: "S", Page: "T", Frames: []messages.FrameInfo{{ID: "T", Loader: "L3", URL: "http://a.test/"}}})
+	step(mail.TargetAttached{Gen: 1, Session: "S3", Via: "S", Page: "T", Info: mail.TargetInfo{ID: "G", Type: "iframe", ParentFrame: "T"}})
+	step(mail.TargetDetached{Gen: 1, Session: "S3", Via: "S"})
+	step(mail.FrameTreeLoaded{Gen: 1, Session: "S", Page: "T", Frames: []mail.FrameInfo{{ID: "T", Loader: "L3", URL: "http://a.test/"}}})
 	if len(shown.Children) != 1 {
 		t.Errorf("a frame between sessions is gone: %+v", shown.Children)
 	}
@@ -64,25 +65,25 @@ func TestAnActorThatFailedTakesItsOldFramesAlong(t *testing.T) {
 				effects = append(effects, m.Step(time.Unix(1000, 0), frame.Flush{})...)
 				for _, e := range effects {
 					if e, ok := e.(frame.ToSupervisor); ok {
-						if c, ok := e.Msg.(messages.FramesChanged); ok {
+						if c, ok := e.Msg.(mail.FramesChanged); ok {
 							shown = c.Tree
 						}
 					}
 				}
 			}
-			iframe := func(s messages.SessionID, f messages.TargetID) messages.TargetAttached {
-				return messages.TargetAttached{Gen: 1, Session: s, Via: "S", Page: "T", Info: messages.TargetInfo{ID: f, Type: "iframe", ParentFrame: "T"}}
+			iframe := func(s messages.SessionID, f messages.TargetID) mail.TargetAttached {
+				return mail.TargetAttached{Gen: 1, Session: s, Via: "S", Page: "T", Info: mail.TargetInfo{ID: f, Type: "iframe", ParentFrame: "T"}}
 			}
-			step(messages.TargetAttached{Gen: 1, Session: "S", Page: "T", Info: messages.TargetInfo{ID: "T", Type: "page"}})
-			step(messages.FrameTreeLoaded{Gen: 1, Session: "S", Page: "T", Frames: []messages.FrameInfo{{ID: "T", Loader: "L1", URL: "http://a.test/"}}})
+			step(mail.TargetAttached{Gen: 1, Session: "S", Page: "T", Info: mail.TargetInfo{ID: "T", Type: "page"}})
+			step(mail.FrameTreeLoaded{Gen: 1, Session: "S", Page: "T", Frames: []mail.FrameInfo{{ID: "T", Loader: "L1", URL: "http://a.test/"}}})
 			step(iframe("S2", "GONE"))
 			step(iframe("S3", "THERE"))
 
 			step(iframe("S4", "THERE"))
-			step(messages.TargetsAttached{Gen: 1, Session: "S", Targets: []messages.TargetAttached{iframe("S4", "THERE")}})
-			step(messages.FrameTreeLoaded{Gen: 1, Session: "S", Page: "T", Anew: true, Frames: []messages.FrameInfo{{ID: "T", Loader: loader, URL: "http://a.test/"}}})
+			step(mail.TargetsAttached{Gen: 1, Session: "S", Targets: []mail.TargetAttached{iframe("S4", "THERE")}})
+			step(mail.FrameTreeLoaded{Gen: 1, Session: "S", Page: "T", Anew: true, Frames: []mail.FrameInfo{{ID: "T", Loader: loader, URL: "http://a.test/"}}})
 			for _, s := range []messages.SessionID{"S2", "S3"} {
-				step(messages.TargetDetached{Gen: 1, Session: s, Via: "S"})
+				step(mail.TargetDetached{Gen: 1, Session: s, Via: "S"})
 			}
 			if len(shown.Children) != 1 || shown.Children[0].FrameID != "THERE" || shown.Children[0].SessionID != "S4" {
 				t.Errorf("frames %+v", shown.Children)
@@ -104,24 +105,24 @@ func TestANewForestIsToldWhatTheLastOneWasToldLast(t *testing.T) {
 		for _, e := range effects {
 			if e, ok := e.(frame.ToSupervisor); ok {
 				switch f := e.Msg.(type) {
-				case messages.FramesChanged:
+				case mail.FramesChanged:
 					shown = f.Tree
-				case messages.FramesUnheard:
+				case mail.FramesUnheard:
 					unheard = append(unheard, f.Session)
 				}
 			}
 		}
 	}
-	iframe := func(s messages.SessionID, f messages.TargetID) messages.TargetAttached {
-		return messages.TargetAttached{Gen: 1, Session: s, Via: "S", Page: "T", Info: messages.TargetInfo{ID: f, Type: "iframe", ParentFrame: "T"}}
+	iframe := func(s messages.SessionID, f messages.TargetID) mail.TargetAttached {
+		return mail.TargetAttached{Gen: 1, Session: s, Via: "S", Page: "T", Info: mail.TargetInfo{ID: f, Type: "iframe", ParentFrame: "T"}}
 	}
-	step(messages.TargetAttached{Gen: 1, Session: "S", Page: "T", Info: messages.TargetInfo{ID: "T", Type: "page"}})
+	step(mail.TargetAttached{Gen: 1, Session: "S", Page: "T", Info: mail.TargetInfo{ID: "T", Type: "page"}})
 	step(iframe("GONE", "F")) // as far as the supervisor knows
 	// The new one's own session is faster than the page's.
-	tree := messages.FrameTreeLoaded{Gen: 1, Session: "NEW", Page: "T", Frames: []messages.FrameInfo{{ID: "G", Parent: "T", Loader: "M", URL: "http://b.test/"}}}
+	tree := mail.FrameTreeLoaded{Gen: 1, Session: "NEW", Page: "T", Frames: []mail.FrameInfo{{ID: "G", Parent: "T", Loader: "M", URL: "http://b.test/"}}}
 	step(tree)
-	step(messages.TargetsAttached{Gen: 1, Session: "S", Targets: []messages.TargetAttached{iframe("NEW", "G")}})
-	step(messages.FrameTreeLoaded{Gen: 1, Session: "S", Page: "T", Frames: []messages.FrameInfo{{ID: "T", Loader: "L", URL: "http://a.test/"}}})
+	step(mail.TargetsAttached{Gen: 1, Session: "S", Targets: []mail.TargetAttached{iframe("NEW", "G")}})
+	step(mail.FrameTreeLoaded{Gen: 1, Session: "S", Page: "T", Frames: []mail.FrameInfo{{ID: "T", Loader: "L", URL: "http://a.test/"}}})
 	if !slices.Equal(unheard, []messages.SessionID{"NEW"}) {
 		t.Errorf("%v are to tell again", unheard)
 	}
@@ -136,28 +137,28 @@ func TestANewForestIsToldWhatTheLastOneWasToldLast(t *testing.T) {
 // process that it stands in.
 func TestAnIframesSessionMayBeFasterThanItsParents(t *testing.T) {
 	t.Parallel()
-	attached := messages.TargetAttached{Gen: 1, Session: "F", Via: "P", Page: "P", Info: messages.TargetInfo{ID: "F", Type: "iframe", ParentFrame: "IN"}}
+	attached := mail.TargetAttached{Gen: 1, Session: "F", Via: "P", Page: "P", Info: mail.TargetInfo{ID: "F", Type: "iframe", ParentFrame: "IN"}}
 	without := attached
 	without.Info.ParentFrame = ""
-	page := messages.FrameTreeLoaded{Gen: 1, Session: "P", Page: "P", Frames: []messages.FrameInfo{{ID: "P"}, {ID: "IN", Parent: "P"}}}
-	iframe := messages.FrameTreeLoaded{Gen: 1, Session: "F", Page: "P", Frames: []messages.FrameInfo{{ID: "F", Parent: "IN"}}}
+	page := mail.FrameTreeLoaded{Gen: 1, Session: "P", Page: "P", Frames: []mail.FrameInfo{{ID: "P"}, {ID: "IN", Parent: "P"}}}
+	iframe := mail.FrameTreeLoaded{Gen: 1, Session: "F", Page: "P", Frames: []mail.FrameInfo{{ID: "F", Parent: "IN"}}}
 	for name, inputs := range map[string][]any{
 		"in its own time":                       {page, attached, iframe},
 		"attached before":                       {attached, page, iframe},
 		"its tree before":                       {attached, iframe, page},
 		"its tree before, which alone tells":    {without, iframe, page},
-		"gone and back":                         {attached, messages.FrameDetached{Gen: 1, Session: "F", Frame: "F"}, attached, iframe, page},
-		"gone before its parent":                {attached, messages.FrameDetached{Gen: 1, Session: "F", Frame: "F"}, page, attached, iframe},
-		"the page's own tree, and then another": {attached, iframe, messages.FrameTreeLoaded{Gen: 1, Session: "P", Page: "P", Frames: []messages.FrameInfo{{ID: "P"}}}, page},
+		"gone and back":                         {attached, mail.FrameDetached{Gen: 1, Session: "F", Frame: "F"}, attached, iframe, page},
+		"gone before its parent":                {attached, mail.FrameDetached{Gen: 1, Session: "F", Frame: "F"}, page, attached, iframe},
+		"the page's own tree, and then another": {attached, iframe, mail.FrameTreeLoaded{Gen: 1, Session: "P", Page: "P", Frames: []mail.FrameInfo{{ID: "P"}}}, page},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := frame.NewMachine(1)
 			var tree *messages.FrameTree
-			for _, in := range append([]any{messages.TargetAttached{Gen: 1, Session: "P", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}}}, append(inputs, frame.Flush{})...) {
+			for _, in := range append([]any{mail.TargetAttached{Gen: 1, Session: "P", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}}}, append(inputs, frame.Flush{})...) {
 				for _, e := range m.Step(time.Unix(1000, 0), in) {
 					if e, ok := e.(frame.ToSupervisor); ok {
-						if c, ok := e.Msg.(messages.FramesChanged); ok {
+						if c, ok := e.Msg.(mail.FramesChanged); ok {
 							tree = c.Tree
 						}
 					}

@@ -5,11 +5,12 @@ import (
 
 	"holdfast/internal/redact"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // targetAttached announces a session. That of an iframe target makes its frame
 // one out of process: their ids are the same (C35).
-func (m *Machine) targetAttached(a messages.TargetAttached) {
+func (m *Machine) targetAttached(a mail.TargetAttached) {
 	frame := messages.FrameID(a.Info.ID)
 	if _, ok := m.sessions.Get(a.Via); a.Via != "" && !ok {
 		return // whoever reported it has ended, and this one with it
@@ -43,9 +44,9 @@ func (m *Machine) targetAttached(a messages.TargetAttached) {
 }
 
 // targetsAttached puts right what was told of the sessions attached through one.
-func (m *Machine) targetsAttached(a messages.TargetsAttached) {
+func (m *Machine) targetsAttached(a mail.TargetsAttached) {
 	for _, s := range slices.Sorted(m.sessions.Keys()) {
-		if m.sessions.At(s).via == a.Session && !slices.ContainsFunc(a.Targets, func(t messages.TargetAttached) bool { return t.Session == s }) {
+		if m.sessions.At(s).via == a.Session && !slices.ContainsFunc(a.Targets, func(t mail.TargetAttached) bool { return t.Session == s }) {
 			m.sessionGone(s)
 		}
 	}
@@ -53,7 +54,7 @@ func (m *Machine) targetsAttached(a messages.TargetsAttached) {
 		if _, known := m.sessions.Get(t.Session); !known {
 			m.targetAttached(t)
 			// It may have told of itself before, and its word was dropped.
-			m.do(ToSupervisor{messages.FramesUnheard{Gen: m.gen, Session: t.Session}})
+			m.do(ToSupervisor{mail.FramesUnheard{Gen: m.gen, Session: t.Session}})
 		}
 	}
 }

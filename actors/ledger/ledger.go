@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // Ledger holds debts. The zero value is empty. Its methods are for one
@@ -16,7 +16,7 @@ type Ledger struct {
 
 type debt struct {
 	key   string
-	to    messages.ReplyTo
+	to    mail.ReplyTo
 	value any
 	err   error
 	paid  atomic.Bool
@@ -31,7 +31,7 @@ func (d *debt) pay(value any, err error) {
 // Owe enters that key owes an answer to to, and returns the way to give it,
 // of which only the first use counts. Value and err are the answer if
 // [Ledger.Settle] comes first.
-func (l *Ledger) Owe(key string, to messages.ReplyTo, value any, err error) messages.ReplyTo {
+func (l *Ledger) Owe(key string, to mail.ReplyTo, value any, err error) mail.ReplyTo {
 	if to == nil {
 		return nil
 	}

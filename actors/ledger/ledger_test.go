@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"holdfast/actors/ledger"
-	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 func TestLedger(t *testing.T) {
@@ -18,7 +18,7 @@ func TestLedger(t *testing.T) {
 		value any
 		err   error
 	}
-	note := func(list *[]got) messages.ReplyTo {
+	note := func(list *[]got) mail.ReplyTo {
 		return func(v any, err error) { *list = append(*list, got{v, err}) }
 	}
 

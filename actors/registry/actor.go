@@ -13,6 +13,7 @@ import (
 	"holdfast/internal/guard"
 	"holdfast/internal/pressure"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // Config is what a registry is made of.
@@ -56,7 +57,7 @@ const SweepEvery = time.Second
 const Mailbox = 1 << 16
 
 // Ping asks the registry for a sign of life; the reply is nil.
-type Ping struct{ Reply messages.ReplyTo }
+type Ping struct{ Reply mail.ReplyTo }
 
 // Refuse answers it with err.
 func (p Ping) Refuse(err error) bool {

@@ -5,6 +5,7 @@ import (
 
 	"holdfast/internal/pressure"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // Inputs about admission (requirements X4, X5).
@@ -13,7 +14,7 @@ type (
 	// is nil.
 	SetLimits struct {
 		Limits messages.Limits
-		Reply  messages.ReplyTo
+		Reply  mail.ReplyTo
 	}
 
 	// Drain ends admission for good: nothing new starts, and whoever waits is
@@ -107,7 +108,7 @@ func (m *Machine) lacks(spec messages.TaskSpec) messages.LimitReason {
 }
 
 // enter starts a task that is not there, has it wait, or refuses it.
-func (m *Machine) enter(now time.Time, o messages.StartTask, asked messages.TaskSpec) {
+func (m *Machine) enter(now time.Time, o mail.StartTask, asked messages.TaskSpec) {
 	if m.draining {
 		m.reject(now, o.Reply, messages.LimitDraining, "")
 		return
@@ -157,7 +158,7 @@ func (m *Machine) overQuota(id messages.TaskID) bool {
 }
 
 // patience is how long a caller waits for a place at most.
-func (m *Machine) patience(o messages.StartTask) time.Duration {
+func (m *Machine) patience(o mail.StartTask) time.Duration {
 	if q := o.Spec.QueueTimeoutS; q != nil {
 		return min(time.Duration(*q*float64(time.Second)), m.limits.QueueTimeout)
 	}
@@ -167,7 +168,7 @@ func (m *Machine) patience(o messages.StartTask) time.Duration {
 // join has a caller wait along with those who asked for the same task before.
 // One who asks for another browser supersedes them, at their place; who does not
 // want to wait changes nothing.
-func (m *Machine) join(now time.Time, e *entry, o messages.StartTask, asked messages.TaskSpec, waits time.Duration) {
+func (m *Machine) join(now time.Time, e *entry, o mail.StartTask, asked messages.TaskSpec, waits time.Duration) {
 	spec := e.spec.Merge(asked)
 	same := spec.SameBrowser(e.spec)
 	if !same {
@@ -224,7 +225,7 @@ func (m *Machine) queueDue(now time.Time) {
 }
 
 // abandon takes a caller out of the queue who has gone.
-func (m *Machine) abandon(a messages.AbandonStart) {
+func (m *Machine) abandon(a mail.AbandonStart) {
 	for _, d := range m.queue.leave(func(e *entry, c caller) bool { return e.id == a.ID && c.order.Ticket == a.Ticket }) {
 		m.do(Answer{To: d.caller.order.Reply, Err: messages.Errorf(messages.CodeDeadline, "the caller went away")})
 	}
@@ -273,7 +274,7 @@ func (m *Machine) setLimits(s SetLimits) {
 // mayReplace says whether a task can be started anew with that spec at the place
 // it has; if not the caller has its answer. It never waits: the place that is
 // missing is a browser's, and the task that would have to wait for it runs.
-func (m *Machine) mayReplace(now time.Time, t *task, spec messages.TaskSpec, reply messages.ReplyTo) bool {
+func (m *Machine) mayReplace(now time.Time, t *task, spec messages.TaskSpec, reply mail.ReplyTo) bool {
 	why := messages.LimitReason("")
 	switch {
 	case m.draining:

@@ -9,6 +9,7 @@ import (
 	"holdfast/actors/registry"
 	"holdfast/internal/pressure"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // The acceptance of X4.
@@ -120,12 +121,12 @@ func TestAdmission(t *testing.T) {
 		h.ask("a", attaching)
 		h.ask("b", attaching)
 		h.ask("c", attaching)
-		h.step(messages.AbandonStart{ID: "c", Ticket: h.tickets["b"]}) // no such pair
-		h.step(messages.AbandonStart{ID: "b", Ticket: h.tickets["b"]})
+		h.step(mail.AbandonStart{ID: "c", Ticket: h.tickets["b"]}) // no such pair
+		h.step(mail.AbandonStart{ID: "b", Ticket: h.tickets["b"]})
 		h.want("deadline", "b")
 		h.stop("a")
 		h.want("started", "c")
-		h.step(messages.AbandonStart{ID: "c", Ticket: h.tickets["c"]}) // what has begun goes on
+		h.step(mail.AbandonStart{ID: "c", Ticket: h.tickets["c"]}) // what has begun goes on
 		if h.m.Running() != 1 {
 			h.Error(h.m.Running())
 		}
@@ -135,7 +136,7 @@ func TestAdmission(t *testing.T) {
 		h.ask("b", attaching)
 		h.ask("b#second", attaching)
 		stopped := false
-		h.step(messages.StopTask{ID: "b", Reply: func(any, error) { stopped = true }})
+		h.step(mail.StopTask{ID: "b", Reply: func(any, error) { stopped = true }})
 		h.want("upstream_unavailable", "b", "b#second")
 		if s := h.m.Status(h.now); s.Queued != 0 || !stopped {
 			h.Errorf("%+v %v", s, stopped)
@@ -204,7 +205,7 @@ func TestAdmission(t *testing.T) {
 		h.ask("t#launch", launching)
 		h.ask("l", launching, 0)
 		h.want("browsers", "l")
-		h.step(messages.StopTask{ID: "t"}) // gives it back
+		h.step(mail.StopTask{ID: "t"}) // gives it back
 		h.ask("m", launching, 0)
 		h.want("started", "m")
 	})

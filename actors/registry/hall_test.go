@@ -11,6 +11,7 @@ import (
 	"holdfast/actors/registry"
 	"holdfast/internal/pressure"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // hall is a machine with callers who want in. Supervisors start at once.
@@ -59,7 +60,7 @@ func (h *hall) step(in any) {
 		}
 	}
 	for _, s := range started {
-		h.step(messages.TaskActive{ID: s.ID, Gen: s.Gen})
+		h.step(mail.TaskActive{ID: s.ID, Gen: s.Gen})
 	}
 }
 
@@ -73,7 +74,7 @@ func (h *hall) ask(name string, spec messages.TaskSpec, wait ...float64) {
 	}
 	ticket := uint64(len(h.tickets) + 1)
 	h.tickets[name] = ticket
-	h.step(messages.StartTask{
+	h.step(mail.StartTask{
 		ID: messages.TaskID(id), Spec: spec, Ticket: ticket,
 		Admitted: func() { h.admitted[name] = true },
 		Reply: func(v any, err error) {
@@ -88,7 +89,7 @@ func (h *hall) ask(name string, spec messages.TaskSpec, wait ...float64) {
 				if why, ok := own.Details["reason"].(messages.LimitReason); ok {
 					h.outcomes[name] = string(why)
 				}
-			case v.(messages.StartOutcome).Started:
+			case v.(mail.StartOutcome).Started:
 				h.outcomes[name] = "started"
 			default:
 				h.outcomes[name] = "runs"
@@ -102,7 +103,7 @@ func (h *hall) exit(id messages.TaskID) {
 }
 
 func (h *hall) stop(id messages.TaskID) {
-	h.step(messages.StopTask{ID: id})
+	h.step(mail.StopTask{ID: id})
 	h.exit(id)
 }
 

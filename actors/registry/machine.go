@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // Inputs of the machine besides messages.
@@ -58,7 +59,7 @@ type (
 
 	// Answer replies to whoever gave an order.
 	Answer struct {
-		To    messages.ReplyTo
+		To    mail.ReplyTo
 		Value any
 		Err   error
 	}
@@ -86,12 +87,12 @@ type task struct {
 	active   bool
 	stopping bool
 	waiters  []waiter
-	stoppers []messages.ReplyTo
+	stoppers []mail.ReplyTo
 	next     *next // what follows once this one has ended
 }
 
 type waiter struct {
-	reply   messages.ReplyTo
+	reply   mail.ReplyTo
 	started bool
 }
 
@@ -110,17 +111,17 @@ func NewMachine(limits messages.Limits, override messages.CDPURL) *Machine {
 func (m *Machine) Step(now time.Time, in any) []Effect {
 	m.out = nil
 	switch in := in.(type) {
-	case messages.StartTask:
+	case mail.StartTask:
 		m.start(now, in)
-	case messages.StopTask:
+	case mail.StopTask:
 		m.stop(in)
-	case messages.TaskActive:
+	case mail.TaskActive:
 		m.becomeActive(now, in)
 	case SupervisorExited:
 		m.exited(now, in)
 	case Sweep:
 		m.sweep(now, in)
-	case messages.AbandonStart:
+	case mail.AbandonStart:
 		m.abandon(in)
 	case QueueDue:
 		m.queueDue(now)
@@ -140,7 +141,7 @@ func (m *Machine) do(e Effect) { m.out = append(m.out, e) }
 // Running is how many tasks have a supervisor.
 func (m *Machine) Running() int { return len(m.tasks) }
 
-func (m *Machine) start(now time.Time, o messages.StartTask) {
+func (m *Machine) start(now time.Time, o mail.StartTask) {
 	asked := o.Spec
 	asked.QueueTimeoutS = nil // of this start, not of the task
 	if !m.override.IsZero() {
@@ -174,9 +175,9 @@ func (m *Machine) start(now time.Time, o messages.StartTask) {
 		return
 	}
 	t.spec = &merged
-	m.do(ToSupervisor{o.ID, messages.UpdateSpec{Spec: merged}})
+	m.do(ToSupervisor{o.ID, mail.UpdateSpec{Spec: merged}})
 	if t.active {
-		m.do(Answer{To: o.Reply, Value: messages.StartOutcome{}})
+		m.do(Answer{To: o.Reply, Value: mail.StartOutcome{}})
 		return
 	}
 	t.waiters = append(t.waiters, waiter{o.Reply, false}) // the race of A3: the first one starts, all wait
@@ -185,7 +186,7 @@ func (m *Machine) start(now time.Time, o messages.StartTask) {
 // startNext has a start follow a supervisor that is on its way out, at the same
 // place. Asking for the same again joins in; asking for another supersedes. False
 // says that it was refused.
-func (m *Machine) startNext(now time.Time, t *task, asked messages.TaskSpec, reply messages.ReplyTo) bool {
+func (m *Machine) startNext(now time.Time, t *task, asked messages.TaskSpec, reply mail.ReplyTo) bool {
 	spec := asked.WithDefaults()
 	if t.next != nil && t.next.spec.SameBrowser(spec) {
 		t.next.waiters = append(t.next.waiters, waiter{reply, false})
@@ -224,7 +225,7 @@ func (m *Machine) spawn(now time.Time, id messages.TaskID, spec messages.TaskSpe
 	m.do(SpawnSupervisor{ID: id, Gen: m.gen, Spec: &spec})
 }
 
-func (m *Machine) stop(o messages.StopTask) {
+func (m *Machine) stop(o mail.StopTask) {
 	t := m.tasks[o.ID]
 	if t == nil {
 		m.unqueue(o.ID, "stopped while it waited for a place")
@@ -248,10 +249,10 @@ func (m *Machine) stopTask(id messages.TaskID, t *task, outcome messages.TaskOut
 		return
 	}
 	t.stopping = true
-	m.do(ToSupervisor{id, messages.StopTask{ID: id, Reason: why, Outcome: outcome}})
+	m.do(ToSupervisor{id, mail.StopTask{ID: id, Reason: why, Outcome: outcome}})
 }
 
-func (m *Machine) becomeActive(now time.Time, a messages.TaskActive) {
+func (m *Machine) becomeActive(now time.Time, a mail.TaskActive) {
 	t := m.tasks[a.ID]
 	if t == nil || t.gen != a.Gen {
 		return
@@ -261,7 +262,7 @@ func (m *Machine) becomeActive(now time.Time, a messages.TaskActive) {
 		m.do(Began{Launched: t.spec.Launch != nil, Took: now.Sub(t.started)})
 	}
 	for _, w := range t.waiters {
-		m.do(Answer{To: w.reply, Value: messages.StartOutcome{Started: w.started}})
+		m.do(Answer{To: w.reply, Value: mail.StartOutcome{Started: w.started}})
 	}
 	t.waiters = nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"holdfast/actors/registry"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // bench is a machine with what came of its steps.
@@ -30,7 +31,7 @@ func (b *bench) step(now int64, in any) {
 	}
 }
 
-func (b *bench) reply(name string) messages.ReplyTo {
+func (b *bench) reply(name string) mail.ReplyTo {
 	return func(v any, err error) {
 		if err != nil {
 			b.effects = append(b.effects, fmt.Sprintf("%s: %s", name, messages.CodeOf(err)))
@@ -66,72 +67,72 @@ func TestRegistry(t *testing.T) {
 	}
 
 	story("the loser of a race waits for the winner (A3)", messages.Limits{}, func(b *bench) {
-		b.step(0, messages.StartTask{ID: "t", Spec: at(1), Reply: b.reply("first")})
-		b.step(0, messages.StartTask{ID: "t", Spec: at(1), Reply: b.reply("second")})
+		b.step(0, mail.StartTask{ID: "t", Spec: at(1), Reply: b.reply("first")})
+		b.step(0, mail.StartTask{ID: "t", Spec: at(1), Reply: b.reply("second")})
 		b.expect("registry.SpawnSupervisor", "messages.UpdateSpec")
-		b.step(0, messages.TaskActive{ID: "t", Gen: 1})
+		b.step(0, mail.TaskActive{ID: "t", Gen: 1})
 		b.expect("first: {true}", "second: {false}")
-		b.step(0, messages.StartTask{ID: "t", Spec: at(1), Reply: b.reply("third")})
+		b.step(0, mail.StartTask{ID: "t", Spec: at(1), Reply: b.reply("third")})
 		b.expect("messages.UpdateSpec", "third: {false}")
 	})
 	story("another browser waits for the end of the old supervisor (A4)", messages.Limits{}, func(b *bench) {
-		b.step(0, messages.StartTask{ID: "t", Spec: at(1), Reply: b.reply("old")})
-		b.step(0, messages.TaskActive{ID: "t", Gen: 1})
-		b.step(0, messages.StartTask{ID: "t", Spec: at(2), Reply: b.reply("new")})
-		b.step(0, messages.StartTask{ID: "t", Spec: at(2), Reply: b.reply("same")})
-		b.step(0, messages.StartTask{ID: "t", Spec: at(3), Reply: b.reply("newer")})
+		b.step(0, mail.StartTask{ID: "t", Spec: at(1), Reply: b.reply("old")})
+		b.step(0, mail.TaskActive{ID: "t", Gen: 1})
+		b.step(0, mail.StartTask{ID: "t", Spec: at(2), Reply: b.reply("new")})
+		b.step(0, mail.StartTask{ID: "t", Spec: at(2), Reply: b.reply("same")})
+		b.step(0, mail.StartTask{ID: "t", Spec: at(3), Reply: b.reply("newer")})
 		b.expect("registry.SpawnSupervisor", "old: {true}", "messages.StopTask",
 			"new: upstream_unavailable", "same: upstream_unavailable")
 		b.step(0, registry.SupervisorExited{ID: "t", Gen: 1})
-		b.step(0, messages.TaskActive{ID: "t", Gen: 1}) // late word of the old one
+		b.step(0, mail.TaskActive{ID: "t", Gen: 1}) // late word of the old one
 		b.expect("registry.SpawnSupervisor")
-		b.step(0, messages.TaskActive{ID: "t", Gen: 2})
+		b.step(0, mail.TaskActive{ID: "t", Gen: 2})
 		b.expect("newer: {true}")
 	})
 	story("a stop while starting ends the start", messages.Limits{}, func(b *bench) {
-		b.step(0, messages.StartTask{ID: "t", Spec: at(1), Reply: b.reply("start")})
-		b.step(0, messages.StopTask{ID: "t", Reply: b.reply("stop")})
-		b.step(0, messages.StopTask{ID: "t", Reply: b.reply("again")})
+		b.step(0, mail.StartTask{ID: "t", Spec: at(1), Reply: b.reply("start")})
+		b.step(0, mail.StopTask{ID: "t", Reply: b.reply("stop")})
+		b.step(0, mail.StopTask{ID: "t", Reply: b.reply("again")})
 		b.expect("registry.SpawnSupervisor", "messages.StopTask")
 		b.step(0, registry.SupervisorExited{ID: "t", Gen: 1})
 		b.expect("registry.Forget", "start: upstream_unavailable", "stop: <nil>", "again: <nil>")
 	})
 	story("a start behind a stop begins afresh", messages.Limits{}, func(b *bench) {
-		b.step(0, messages.StartTask{ID: "t", Spec: at(1), Reply: b.reply("one")})
-		b.step(0, messages.TaskActive{ID: "t", Gen: 1})
-		b.step(0, messages.StopTask{ID: "t", Reply: b.reply("stop")})
-		b.step(0, messages.StartTask{ID: "t", Spec: at(1), Reply: b.reply("two")})
+		b.step(0, mail.StartTask{ID: "t", Spec: at(1), Reply: b.reply("one")})
+		b.step(0, mail.TaskActive{ID: "t", Gen: 1})
+		b.step(0, mail.StopTask{ID: "t", Reply: b.reply("stop")})
+		b.step(0, mail.StartTask{ID: "t", Spec: at(1), Reply: b.reply("two")})
 		b.expect("registry.SpawnSupervisor", "one: {true}", "messages.StopTask")
 		b.step(0, registry.SupervisorExited{ID: "t", Gen: 1})
-		b.step(0, messages.TaskActive{ID: "t", Gen: 2})
+		b.step(0, mail.TaskActive{ID: "t", Gen: 2})
 		b.expect("stop: <nil>", "registry.SpawnSupervisor", "two: {true}")
 	})
 	story("a lost task stays listed until somebody says that they know", messages.Limits{}, func(b *bench) {
-		b.step(0, messages.StartTask{ID: "t", Spec: at(1), Reply: b.reply("start")})
-		b.step(0, messages.TaskActive{ID: "t", Gen: 1})
+		b.step(0, mail.StartTask{ID: "t", Spec: at(1), Reply: b.reply("start")})
+		b.step(0, mail.TaskActive{ID: "t", Gen: 1})
 		b.step(0, registry.SupervisorExited{ID: "t", Gen: 1, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "gone")})
 		b.expect("registry.SpawnSupervisor", "start: {true}")
-		b.step(0, messages.StopTask{ID: "t", Reply: b.reply("stop")})
+		b.step(0, mail.StopTask{ID: "t", Reply: b.reply("stop")})
 		b.expect("stop: <nil>", "registry.Acknowledge")
 	})
 	story("the error of a first attach is the start's (A15)", messages.Limits{}, func(b *bench) {
-		b.step(0, messages.StartTask{ID: "t", Spec: at(1), Reply: b.reply("start")})
+		b.step(0, mail.StartTask{ID: "t", Spec: at(1), Reply: b.reply("start")})
 		b.step(0, registry.SupervisorExited{ID: "t", Gen: 1, Err: messages.Errorf(messages.CodeTargetNotFound, "no page")})
 		b.expect("registry.SpawnSupervisor", "registry.Forget", "start: target_not_found")
 	})
 	story("one task too many is refused", messages.Limits{MaxTasks: 1, QueueLength: -1}, func(b *bench) {
-		b.step(0, messages.StartTask{ID: "a", Spec: at(1), Reply: b.reply("a")})
-		b.step(0, messages.StartTask{ID: "b", Spec: at(1), Reply: b.reply("b")})
+		b.step(0, mail.StartTask{ID: "a", Spec: at(1), Reply: b.reply("a")})
+		b.step(0, mail.StartTask{ID: "b", Spec: at(1), Reply: b.reply("b")})
 		b.expect("registry.SpawnSupervisor", "registry.Rejected", "b: limit_reached")
 	})
 	story("the end of a lease, and of a life (X7)", messages.Limits{IdleTimeout: time.Minute, MaxLife: time.Hour}, func(b *bench) {
 		idle := func(d time.Duration) registry.Sweep {
 			return registry.Sweep{IdleFor: func(messages.TaskID) time.Duration { return d }}
 		}
-		b.step(0, messages.StartTask{ID: "t", Spec: at(1), Reply: b.reply("start")})
+		b.step(0, mail.StartTask{ID: "t", Spec: at(1), Reply: b.reply("start")})
 		b.step(120, idle(2*time.Minute)) // somebody waits for it to start
 		b.expect("registry.SpawnSupervisor")
-		b.step(120, messages.TaskActive{ID: "t", Gen: 1})
+		b.step(120, mail.TaskActive{ID: "t", Gen: 1})
 		b.step(180, idle(time.Minute))
 		b.expect("start: {true}")
 		b.step(181, idle(time.Minute+1))
@@ -139,8 +140,8 @@ func TestRegistry(t *testing.T) {
 		b.expect("messages.StopTask")
 		b.step(183, registry.SupervisorExited{ID: "t", Gen: 1})
 
-		b.step(200, messages.StartTask{ID: "t", Spec: at(1), Reply: b.reply("again")})
-		b.step(200, messages.TaskActive{ID: "t", Gen: 2})
+		b.step(200, mail.StartTask{ID: "t", Spec: at(1), Reply: b.reply("again")})
+		b.step(200, mail.TaskActive{ID: "t", Gen: 2})
 		b.step(3800, idle(0))
 		b.expect("registry.SpawnSupervisor", "again: {true}")
 		b.step(3801, idle(0))
@@ -149,8 +150,8 @@ func TestRegistry(t *testing.T) {
 	story("what is kept of ended tasks is bounded", messages.Limits{}, func(b *bench) {
 		for n := range registry.MaxEnded + 5 {
 			id := messages.TaskID(fmt.Sprint(n))
-			b.step(0, messages.StartTask{ID: id, Spec: at(1), Reply: func(any, error) {}})
-			b.step(0, messages.TaskActive{ID: id, Gen: uint64(n + 1)})
+			b.step(0, mail.StartTask{ID: id, Spec: at(1), Reply: func(any, error) {}})
+			b.step(0, mail.TaskActive{ID: id, Gen: uint64(n + 1)})
 			b.effects = nil
 			b.step(0, registry.SupervisorExited{ID: id, Gen: uint64(n + 1)})
 			if n < registry.MaxEnded {

@@ -8,6 +8,7 @@ import (
 	"holdfast/actors/registry"
 	"holdfast/internal/guard"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // TestAStalledRegistryRefusesStarts fills the mailbox of a registry that hangs:
@@ -38,7 +39,7 @@ func TestAStalledRegistryRefusesStarts(t *testing.T) {
 	<-entered
 	const asked = registry.Mailbox
 	for range asked {
-		sys.Send(h.PID(), messages.StopTask{ID: "nobody", Reply: reply})
+		sys.Send(h.PID(), mail.StopTask{ID: "nobody", Reply: reply})
 	}
 	refused := len(answered)
 	if refused < asked/2 || refused > asked/2+10 {
@@ -50,7 +51,7 @@ func TestAStalledRegistryRefusesStarts(t *testing.T) {
 		}
 	}
 	for range 2 * registry.Mailbox { // nobody is told of these, and it is not its end
-		sys.Send(h.PID(), messages.TaskActive{ID: "nobody"})
+		sys.Send(h.PID(), mail.TaskActive{ID: "nobody"})
 	}
 	close(gate)
 	for range asked - refused {

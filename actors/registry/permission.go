@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // permit says whether the caller may have the task with what asked says. A task's
 // or a tenant's token neither turns a task to other pages nor takes pages that are
 // not its own: those of other tenants' tasks, or of the browser that the operator
 // has set for all.
-func (m *Machine) permit(o messages.StartTask, asked messages.TaskSpec) error {
+func (m *Machine) permit(o mail.StartTask, asked messages.TaskSpec) error {
 	if !o.Caller.IsScoped {
 		return nil
 	}
@@ -42,7 +43,7 @@ func (m *Machine) permit(o messages.StartTask, asked messages.TaskSpec) error {
 }
 
 // covers says whether the caller's token is good for the task id as well.
-func covers(o messages.StartTask, id messages.TaskID) bool {
+func covers(o mail.StartTask, id messages.TaskID) bool {
 	return id == o.ID || o.Caller.Tenant != "" && strings.HasPrefix(string(id), o.Caller.Tenant+":")
 }
 

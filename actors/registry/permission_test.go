@@ -5,6 +5,7 @@ import (
 
 	"holdfast/actors/registry"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // A scoped token takes no pages of others, by whatever the spec says.
@@ -62,10 +63,10 @@ func TestScopedTokensTakeNoPagesOfOthers(t *testing.T) {
 			m := registry.NewMachine(messages.Limits{MaxTasks: 10, MaxBrowsers: 10}, override)
 			b := &bench{T: t, m: m}
 			for id, spec := range map[messages.TaskID]messages.TaskSpec{"acme:a": at(1), "acme:b": at(2), "other:x": at(1)} {
-				b.step(1, messages.StartTask{ID: id, Spec: spec, Reply: b.reply("first")})
+				b.step(1, mail.StartTask{ID: id, Spec: spec, Reply: b.reply("first")})
 			}
 			var got error
-			b.step(2, messages.StartTask{ID: c.id, Spec: c.spec.Normalized(), Caller: c.caller, Reply: func(_ any, err error) { got = err }})
+			b.step(2, mail.StartTask{ID: c.id, Spec: c.spec.Normalized(), Caller: c.caller, Reply: func(_ any, err error) { got = err }})
 			if refused := messages.CodeOf(got) == messages.CodeForbidden; refused != c.refused {
 				t.Errorf("refused: %t (%v), want %t", refused, got, c.refused)
 			}

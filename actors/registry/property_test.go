@@ -11,6 +11,7 @@ import (
 	"holdfast/actors/registry"
 	"holdfast/internal/pressure"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // model is a naive account of a node's supervisors and of who waits for one,
@@ -65,12 +66,12 @@ func (s *model) step(in any) {
 				s.Fatalf("%T tells %s something, which does not run", in, e.ID)
 			}
 			switch msg := e.Msg.(type) {
-			case messages.StopTask:
+			case mail.StopTask:
 				if v.stopped {
 					s.Fatalf("%s is stopped twice", e.ID)
 				}
 				v.stopped = true
-			case messages.UpdateSpec:
+			case mail.UpdateSpec:
 				if v.stopped || !msg.Spec.SameBrowser(v.spec) || msg.Spec.QueueTimeoutS != nil {
 					s.Fatalf("%s keeps its supervisor for %+v", e.ID, msg.Spec)
 				}
@@ -173,14 +174,14 @@ func (s *model) check() {
 	}
 }
 
-func (s *model) reply() messages.ReplyTo {
+func (s *model) reply() mail.ReplyTo {
 	n := s.asked
 	s.asked++
 	return func(v any, err error) {
 		if s.replies[n]++; s.replies[n] > 1 {
 			s.Fatalf("order %d is answered %d times", n, s.replies[n])
 		}
-		if _, ok := v.(messages.StartOutcome); ok && !s.admitted[n] {
+		if _, ok := v.(mail.StartOutcome); ok && !s.admitted[n] {
 			s.Fatalf("order %d has started and was not admitted", n)
 		}
 		for _, w := range s.queue {
@@ -198,7 +199,7 @@ func (s *model) start(id messages.TaskID, spec messages.TaskSpec) {
 		patience = min(patience, time.Duration(*q)*time.Second)
 	}
 	c := waitingCaller{n, s.now.Add(patience)}
-	order := messages.StartTask{
+	order := mail.StartTask{
 		ID: id, Spec: spec, Ticket: uint64(n), Reply: s.reply(),
 		Admitted: func() {
 			if s.admitted[n] {
@@ -303,7 +304,7 @@ func TestRegistryHoldsItsInvariants(t *testing.T) {
 			"stop": func(*rapid.T) {
 				before := s.asked
 				i := id()
-				s.step(messages.StopTask{ID: i, Reply: s.reply()})
+				s.step(mail.StopTask{ID: i, Reply: s.reply()})
 				if s.live[i] == nil && s.replies[before] != 1 {
 					s.Fatalf("stopping %s, which does not run, is not answered", i)
 				}
@@ -318,7 +319,7 @@ func TestRegistryHoldsItsInvariants(t *testing.T) {
 				if rapid.IntRange(0, 3).Draw(t, "stale") == 0 {
 					gen-- // of the one before
 				}
-				s.step(messages.TaskActive{ID: i, Gen: gen})
+				s.step(mail.TaskActive{ID: i, Gen: gen})
 			},
 			"exit": exit,
 			"exit of one that is gone": func(t *rapid.T) {
@@ -330,7 +331,7 @@ func TestRegistryHoldsItsInvariants(t *testing.T) {
 				}
 			},
 			"a caller goes away": func(t *rapid.T) {
-				s.step(messages.AbandonStart{ID: id(), Ticket: uint64(rapid.IntRange(0, s.asked).Draw(t, "ticket"))})
+				s.step(mail.AbandonStart{ID: id(), Ticket: uint64(rapid.IntRange(0, s.asked).Draw(t, "ticket"))})
 			},
 			"time passes": func(t *rapid.T) {
 				s.now = s.now.Add(time.Duration(rapid.IntRange(1, 15).Draw(t, "seconds")) * time.Second)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // queue are the starts that wait for a place, in the order they came in.
@@ -20,7 +21,7 @@ type entry struct {
 
 // caller is one who waits for an entry.
 type caller struct {
-	order    messages.StartTask
+	order    mail.StartTask
 	deadline time.Time
 }
 

@@ -13,6 +13,7 @@ import (
 	"holdfast/internal/bounds"
 	"holdfast/internal/guard"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 	"holdfast/transport"
 )
 
@@ -49,9 +50,9 @@ func NewPage(cfg Config, mux *transport.Mux, peers Peers, b *bounds.Counts, w *w
 func NewPort(cfg Config, mux *transport.Mux, sys *guard.System, pid *actor.PID, w *wanted.Store) *Port {
 	return &Port{
 		Session: cfg.Session, IsPage: cfg.IsPage, mux: mux, place: cfg.place(), wanted: w, made: time.Now(),
-		stalled: func() { sys.Send(pid, messages.ProbeSession{}) },
+		stalled: func() { sys.Send(pid, mail.ProbeSession{}) },
 		settled: func() { sys.Send(pid, settled{}) },
-		rearm:   func(method string, done func()) { sys.Send(pid, messages.RearmBridge{Method: method, Done: done}) },
+		rearm:   func(method string, done func()) { sys.Send(pid, mail.RearmBridge{Method: method, Done: done}) },
 	}
 }
 
@@ -68,7 +69,7 @@ func (p *Page) Receive(c *guard.Context, msg any) {
 	case Peers:
 		if msg.Frame != p.peers.Frame {
 			p.answers.Settle(byFrame) // what the last one had with it is lost
-			defer p.step(c, messages.ReloadFrames{})
+			defer p.step(c, mail.ReloadFrames{})
 		}
 		if msg.Dialog != p.peers.Dialog {
 			defer p.step(c, tellAgain{})
@@ -78,10 +79,10 @@ func (p *Page) Receive(c *guard.Context, msg any) {
 	case *said:
 		p.receiveSaid(c, msg)
 		return
-	case messages.ConsoleReported:
+	case mail.ConsoleReported:
 		p.queued.errors.Add(-1)
 		p.countCut(msg)
-	case messages.RearmBridge:
+	case mail.RearmBridge:
 		defer msg.Done()
 	case settled:
 		p.tellRefused(c)
@@ -144,7 +145,7 @@ func (p *Page) carryOut(c *guard.Context, effects []Effect) {
 				via, pid = bySupervisor, p.peers.Supervisor
 			}
 			e.To = p.answers.Owe(via, e.To, e.Value, e.Err)
-			c.Send(pid, messages.Relay(e))
+			c.Send(pid, mail.Relay(e))
 		}
 	}
 }
@@ -152,7 +153,7 @@ func (p *Page) carryOut(c *guard.Context, effects []Effect) {
 // Restoring tells the supervisor which settings a session does not have yet: the
 // browser has refused them.
 type Restoring struct {
-	Gen     messages.Generation
+	Gen     mail.Generation
 	Page    messages.TargetID
 	Session messages.SessionID
 	Methods []string // sorted
@@ -244,7 +245,7 @@ func command(c *guard.Context, mux *transport.Mux, own messages.SessionID, e Com
 }
 
 // LetGo resumes and leaves an out-of-process iframe on its supervisor's word.
-func LetGo(mux *transport.Mux, a messages.TargetAttached) {
+func LetGo(mux *transport.Mux, a mail.TargetAttached) {
 	for _, e := range letGoFrame(a.Via, a) {
 		c := e.(Command)
 		mux.Start(transport.Call{SessionID: c.Session, Method: c.Method, Params: c.Params})

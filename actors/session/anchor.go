@@ -5,12 +5,13 @@ import (
 
 	"holdfast/internal/guard"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 	"holdfast/transport"
 )
 
 // AnchorLinked tells the supervisor that the anchor's link stands.
 type AnchorLinked struct {
-	Gen     messages.Generation
+	Gen     mail.Generation
 	Port    *Port  // of the browser's own session
 	Browser string // see [transport.Mux.Browser]
 }
@@ -41,7 +42,7 @@ func (a *Anchor) Receive(c *guard.Context, msg any) {
 			defer a.step(c, tellAgain{})
 		}
 		a.peers = msg
-	case messages.Leave:
+	case mail.Leave:
 		if a.mux.Load() == nil {
 			c.Exit(guard.Reason{})
 			return
@@ -67,7 +68,7 @@ func (a *Anchor) bind(c *guard.Context, l Listen) {
 	mux.Bind(l.Session, func(e transport.Event) {
 		fact := decode(&cfg, &repeated{}, time.Now(), e.Method, e.Params)
 		switch fact.(type) {
-		case bridgeScript, bridgePaused, bridgeUnread, pausedEvent, crashed, revived, bridgeAsked, bridgeWord, messages.FrameNavigated, messages.FrameDetached:
+		case bridgeScript, bridgePaused, bridgeUnread, pausedEvent, crashed, revived, bridgeAsked, bridgeWord, mail.FrameNavigated, mail.FrameDetached:
 			fact = fromFrame{l.Session, fact}
 		}
 		if fact != nil && !door.Send(fact) {
@@ -99,7 +100,7 @@ func (a *Anchor) step(c *guard.Context, in any) {
 			}
 		}
 	}
-	if d, ok := in.(messages.TargetDetached); ok {
+	if d, ok := in.(mail.TargetDetached); ok {
 		a.mux.Load().Unbind(d.Session)
 		a.mux.Load().Abandon(d.Session, gone())
 	}

@@ -11,6 +11,7 @@ import (
 
 	"holdfast/actors/session"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // anchorWorld is a naive account of what an anchor is attached to.
@@ -41,17 +42,17 @@ func (w *anchorWorld) step(in any) {
 			w.command(e)
 		case session.ToDialog:
 			switch f := e.Msg.(type) {
-			case messages.PageWatched:
+			case mail.PageWatched:
 				s := w.live[f.Session]
 				if s == nil || s.page != f.Page || s.leaving {
 					w.Fatalf("watches %s on session %s, which is %+v", f.Page, f.Session, s)
 				}
 				s.watched = true
-			case messages.DialogHandled:
+			case mail.DialogHandled:
 				delete(w.asked, f.Dialog)
 			}
 		case session.ToSupervisor:
-			if f, ok := e.Msg.(messages.PageLeft); ok {
+			if f, ok := e.Msg.(mail.PageLeft); ok {
 				w.leave[f.Page]--
 			}
 		case session.Arm:
@@ -116,9 +117,9 @@ func (w *anchorWorld) attach(page messages.TargetID, opener messages.TargetID, h
 	w.n++
 	id := messages.SessionID(fmt.Sprintf("S%d", w.n))
 	w.live[id] = &anchorSession{page: page, held: held, elsewhere: held && reaches && opener == "X"}
-	w.step(messages.TargetAttached{
+	w.step(mail.TargetAttached{
 		Gen: 1, Session: id, Waiting: held,
-		Info: messages.TargetInfo{ID: page, Type: "page", Opener: opener, CanAccessOpener: reaches},
+		Info: mail.TargetInfo{ID: page, Type: "page", Opener: opener, CanAccessOpener: reaches},
 	})
 	if s := w.live[id]; !s.watched && !s.leaving {
 		w.Fatalf("%s on %s is neither watched nor left", id, page)
@@ -130,7 +131,7 @@ func (w *anchorWorld) attachFrame(frame messages.TargetID) {
 	w.n++
 	id := messages.SessionID(fmt.Sprintf("S%d", w.n))
 	w.live[id] = &anchorSession{page: frame[1:2], frame: frame}
-	w.step(messages.TargetAttached{Gen: 1, Session: id, Info: messages.TargetInfo{ID: frame, Type: "iframe"}})
+	w.step(mail.TargetAttached{Gen: 1, Session: id, Info: mail.TargetInfo{ID: frame, Type: "iframe"}})
 	if s := w.live[id]; !s.watched && !s.leaving {
 		w.Fatalf("%s on %s is neither bridged nor left", id, frame)
 	}
@@ -151,7 +152,7 @@ func (w *anchorWorld) reply(fail bool) {
 			w.Fatal(err)
 		}
 		delete(w.live, p.SessionID)
-		w.step(messages.TargetDetached{Gen: 1, Session: p.SessionID})
+		w.step(mail.TargetDetached{Gen: 1, Session: p.SessionID})
 	case "Target.createTarget":
 		if fail {
 			r.Err = messages.Errorf(messages.CodeCDPError, "no")
@@ -213,39 +214,39 @@ func TestAnchorWatchesOrLeaves(t *testing.T) {
 					id := messages.SessionID(fmt.Sprintf("S%d", n))
 					if s := w.live[id]; s != nil && !s.leaving {
 						delete(w.live, id)
-						w.step(messages.TargetDetached{Gen: 1, Session: id})
+						w.step(mail.TargetDetached{Gen: 1, Session: id})
 						return
 					}
 				}
 			},
-			"cover": func(*rapid.T) { w.step(messages.CoverPage{Page: page()}) },
+			"cover": func(*rapid.T) { w.step(mail.CoverPage{Page: page()}) },
 			"cover a frame": func(t *rapid.T) {
 				p := page()
-				w.step(messages.CoverFrame{Page: p, Frame: "F" + p + rapid.SampledFrom([]messages.TargetID{"", "2"}).Draw(t, "frame"), Boxed: rapid.Bool().Draw(t, "boxed")})
+				w.step(mail.CoverFrame{Page: p, Frame: "F" + p + rapid.SampledFrom([]messages.TargetID{"", "2"}).Draw(t, "frame"), Boxed: rapid.Bool().Draw(t, "boxed")})
 			},
 			"leave a page": func(*rapid.T) {
 				p := page()
 				w.leave[p]++
-				w.step(messages.LeavePage{Page: p})
+				w.step(mail.LeavePage{Page: p})
 				for id, s := range w.live {
 					if s.page == p && s.watched && !s.leaving {
 						w.Fatalf("session %s stays on %s, which is left", id, p)
 					}
 				}
 			},
-			"resume":  func(*rapid.T) { w.step(messages.ResumePage{Page: page()}) },
+			"resume":  func(*rapid.T) { w.step(mail.ResumePage{Page: page()}) },
 			"primary": func(t *rapid.T) { w.primary(rapid.Bool().Draw(t, "up")) },
 			"dialog": func(t *rapid.T) {
 				w.n++
 				d := messages.NewDialogID(uint64(w.n))
 				w.asked[d] = true
-				w.step(messages.HandleDialog{Dialog: d, Page: page(), Session: messages.SessionID(fmt.Sprintf("S%d", rapid.IntRange(1, w.n).Draw(t, "session")))})
+				w.step(mail.HandleDialog{Dialog: d, Page: page(), Session: messages.SessionID(fmt.Sprintf("S%d", rapid.IntRange(1, w.n).Draw(t, "session")))})
 			},
 		})
 		if rapid.Bool().Draw(t, "held") {
-			w.step(messages.FreeFirst{Page: "A"})
+			w.step(mail.FreeFirst{Page: "A"})
 		}
-		w.step(messages.Leave{})
+		w.step(mail.Leave{})
 		for id, s := range w.live {
 			if s.watched && !s.leaving {
 				w.Fatalf("session %s on %s is not left at the end", id, s.page)
@@ -276,7 +277,7 @@ func TestAnchorWatchesOrLeaves(t *testing.T) {
 
 // primary says whether the primary stands. Without it nobody else lets pages run.
 func (w *anchorWorld) primary(up bool) {
-	w.step(messages.PrimaryUp{Up: up})
+	w.step(mail.PrimaryUp{Up: up})
 	for id, s := range w.live {
 		if !up && s.held && s.watched && !s.leaving && !s.resumed {
 			w.Fatalf("session %s holds %s, and nobody else lets it run", id, s.page)

@@ -11,14 +11,15 @@ import (
 
 	"holdfast/actors/session"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // Whatever comes between, an anchor that has seen a page of the task says so:
 // else its browser would be taken for another.
 func TestAnAnchorSaysWhatItHasSeen(t *testing.T) {
 	t.Parallel()
-	attached := messages.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}}
-	leave, cover := messages.LeavePage{Page: "P"}, messages.CoverPage{Page: "P"}
+	attached := mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}}
+	leave, cover := mail.LeavePage{Page: "P"}, mail.CoverPage{Page: "P"}
 	for name, story := range map[string][]any{
 		"a page":                          {attached},
 		"one that it leaves":              {attached, leave},
@@ -37,7 +38,7 @@ func TestAnAnchorSaysWhatItHasSeen(t *testing.T) {
 			told := false
 			for _, e := range m.Step(time.Time{}, session.Replied{Tag: session.Tag{Kind: session.TagRoot}}) {
 				if to, ok := e.(session.ToSupervisor); ok {
-					if a, ok := to.Msg.(messages.AnchorAttached); ok {
+					if a, ok := to.Msg.(mail.AnchorAttached); ok {
 						told = slices.Equal(a.Pages, []messages.TargetID{"P"})
 					}
 				}
@@ -53,24 +54,24 @@ func TestAnAnchorSaysWhatItHasSeen(t *testing.T) {
 // was to close is left to the anchor, also when that is about to go.
 func TestAnAnchorThatIsLeftAloneCloses(t *testing.T) {
 	t.Parallel()
-	attached := messages.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}}
+	attached := mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}}
 	calm, flushed := session.Replied{Tag: session.Tag{Kind: session.TagCalm}}, session.Replied{Tag: session.Tag{Kind: session.TagFlushed}}
 	helped := session.Replied{Tag: session.Tag{Kind: session.TagCreate, Page: "P"}, Result: []byte(`{"targetId":"H"}`)}
 	free := session.Replied{Tag: session.Tag{Kind: session.TagAlone, Page: "P"}, Result: []byte(`{"targetInfo":{"attached":false}}`)}
-	alone, refused := messages.PrimaryUp{Up: false}, errors.New("no such page")
-	popup := messages.TargetAttached{Gen: 1, Session: "T", Page: "Q", Info: messages.TargetInfo{ID: "Q", Type: "page", Opener: "P"}}
+	alone, refused := mail.PrimaryUp{Up: false}, errors.New("no such page")
+	popup := mail.TargetAttached{Gen: 1, Session: "T", Page: "Q", Info: mail.TargetInfo{ID: "Q", Type: "page", Opener: "P"}}
 	for name, c := range map[string]struct {
 		scope messages.Scope
 		steps []any
 		close []messages.TargetID
 	}{
-		"before it was told to leave":    {messages.ScopeOwn, []any{alone, messages.Leave{}, calm, flushed}, []messages.TargetID{"P"}},
-		"as soon as it was told to":      {messages.ScopeOwn, []any{messages.Leave{}, alone, calm, flushed}, []messages.TargetID{"P"}},
-		"when it has nearly left":        {messages.ScopeOwn, []any{messages.Leave{}, calm, alone, flushed}, []messages.TargetID{"P"}},
-		"what opens meanwhile, too":      {messages.ScopeOwn, []any{alone, messages.Leave{}, calm, popup, flushed}, []messages.TargetID{"P", "Q"}},
-		"what the primary was freeing":   {messages.ScopeOwn, []any{messages.LeavePage{Page: "P"}, alone, messages.FreeFirst{Page: "P"}, messages.Leave{}, calm, helped, free, flushed}, []messages.TargetID{"P"}},
-		"not at all":                     {messages.ScopeOwn, []any{messages.Leave{}, calm}, nil},
-		"with pages that are the user's": {messages.ScopeBrowser, []any{alone, messages.Leave{}, calm, popup}, nil},
+		"before it was told to leave":    {messages.ScopeOwn, []any{alone, mail.Leave{}, calm, flushed}, []messages.TargetID{"P"}},
+		"as soon as it was told to":      {messages.ScopeOwn, []any{mail.Leave{}, alone, calm, flushed}, []messages.TargetID{"P"}},
+		"when it has nearly left":        {messages.ScopeOwn, []any{mail.Leave{}, calm, alone, flushed}, []messages.TargetID{"P"}},
+		"what opens meanwhile, too":      {messages.ScopeOwn, []any{alone, mail.Leave{}, calm, popup, flushed}, []messages.TargetID{"P", "Q"}},
+		"what the primary was freeing":   {messages.ScopeOwn, []any{mail.LeavePage{Page: "P"}, alone, mail.FreeFirst{Page: "P"}, mail.Leave{}, calm, helped, free, flushed}, []messages.TargetID{"P"}},
+		"not at all":                     {messages.ScopeOwn, []any{mail.Leave{}, calm}, nil},
+		"with pages that are the user's": {messages.ScopeBrowser, []any{alone, mail.Leave{}, calm, popup}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -125,11 +126,11 @@ func TestAnAnchorThatIsLeftAloneCloses(t *testing.T) {
 // moved out of its process and back while one link had heard of it and not the other.
 func TestAnAnchorGoesToTheFramesItIsToldOf(t *testing.T) {
 	t.Parallel()
-	cover, boxed := messages.CoverFrame{Page: "P", Frame: "F"}, messages.CoverFrame{Page: "P", Frame: "F", Boxed: true}
+	cover, boxed := mail.CoverFrame{Page: "P", Frame: "F"}, mail.CoverFrame{Page: "P", Frame: "F", Boxed: true}
 	attached := func(s messages.SessionID) any {
-		return messages.TargetAttached{Gen: 1, Session: s, Info: messages.TargetInfo{ID: "F", Type: "iframe"}}
+		return mail.TargetAttached{Gen: 1, Session: s, Info: mail.TargetInfo{ID: "F", Type: "iframe"}}
 	}
-	detached := func(s messages.SessionID) any { return messages.TargetDetached{Gen: 1, Session: s} }
+	detached := func(s messages.SessionID) any { return mail.TargetDetached{Gen: 1, Session: s} }
 	replied := func(err error) any {
 		return session.Replied{Tag: session.Tag{Kind: session.TagCoverFrame, Page: "F"}, Err: err}
 	}
@@ -143,9 +144,9 @@ func TestAnAnchorGoesToTheFramesItIsToldOf(t *testing.T) {
 		"one that comes back":               {[]any{cover, attached("S"), replied(nil), detached("S"), cover}, []string{attach, "S Page.enable", attach}},
 		"one that has come back before":     {[]any{cover, attached("S"), replied(nil), cover, detached("S")}, []string{attach, "S Page.enable", attach}},
 		"one that ends":                     {[]any{cover, attached("S"), replied(nil), boxed, detached("S")}, []string{attach, "S Page.enable"}},
-		"of a page that is left":            {[]any{cover, attached("S"), replied(nil), messages.LeavePage{Page: "P"}}, []string{attach, "S Page.enable", "Target.detachFromTarget"}},
-		"of a page that is left meanwhile":  {[]any{cover, messages.LeavePage{Page: "P"}, attached("S"), replied(nil)}, []string{attach, "Target.detachFromTarget"}},
-		"while the bridge is off":           {[]any{messages.SetBridge{Epoch: 2}, cover, messages.SetBridge{On: true, Epoch: 3}, cover}, []string{attach}},
+		"of a page that is left":            {[]any{cover, attached("S"), replied(nil), mail.LeavePage{Page: "P"}}, []string{attach, "S Page.enable", "Target.detachFromTarget"}},
+		"of a page that is left meanwhile":  {[]any{cover, mail.LeavePage{Page: "P"}, attached("S"), replied(nil)}, []string{attach, "Target.detachFromTarget"}},
+		"while the bridge is off":           {[]any{mail.SetBridge{Epoch: 2}, cover, mail.SetBridge{On: true, Epoch: 3}, cover}, []string{attach}},
 		"that somebody else attached it to": {[]any{attached("S")}, []string{"Target.detachFromTarget"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -178,7 +179,7 @@ func TestAnAnchorGoesToTheFramesItIsToldOf(t *testing.T) {
 // of another process, closing it then would end the browser (C15).
 func TestAnAnchorIsAttachedToNothingWhenItCloses(t *testing.T) {
 	t.Parallel()
-	page := messages.TargetInfo{ID: "P", Type: "page"}
+	page := mail.TargetInfo{ID: "P", Type: "page"}
 	m := session.NewAnchorMachine(session.AnchorConfig{Gen: 1, Scope: messages.ScopeOwn, Owned: []messages.TargetID{"P"}, Alone: true})
 	var attached []messages.SessionID // by the browser's account
 	closed := false
@@ -206,14 +207,14 @@ func TestAnAnchorIsAttachedToNothingWhenItCloses(t *testing.T) {
 		}
 	}
 	step(session.Start{})
-	step(messages.TargetAttached{Gen: 1, Session: "first", Page: "P", Info: page})
+	step(mail.TargetAttached{Gen: 1, Session: "first", Page: "P", Info: page})
 	step(session.Replied{Tag: session.Tag{Kind: session.TagRoot}})
-	step(messages.TargetDetached{Gen: 1, Session: "first"}) // torn from us
+	step(mail.TargetDetached{Gen: 1, Session: "first"}) // torn from us
 	attached = append(attached, "on order")
-	step(messages.TargetAttached{Gen: 1, Session: "on order", Page: "P", Info: page})
+	step(mail.TargetAttached{Gen: 1, Session: "on order", Page: "P", Info: page})
 	step(session.Replied{Tag: session.Tag{Kind: session.TagCover, Page: "P"}})
-	step(messages.Leave{})
-	step(messages.TargetAttached{Gen: 1, Session: "once more", Page: "P", Info: page})
+	step(mail.Leave{})
+	step(mail.TargetAttached{Gen: 1, Session: "once more", Page: "P", Info: page})
 	step(session.Replied{Tag: session.Tag{Kind: session.TagCalm}})
 	if !closed {
 		t.Error("the page stays")
@@ -235,7 +236,7 @@ func TestAnAnchorThatIsLeftAloneFreesFirst(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := session.NewAnchorMachine(session.AnchorConfig{Gen: 1, Scope: messages.ScopeOwn, Owned: []messages.TargetID{"P"}, Alone: true})
-			todo := []any{session.Start{}, session.Replied{Tag: session.Tag{Kind: session.TagRoot}}, messages.FreeFirst{Page: "P"}, messages.Leave{}}
+			todo := []any{session.Start{}, session.Replied{Tag: session.Tag{Kind: session.TagRoot}}, mail.FreeFirst{Page: "P"}, mail.Leave{}}
 			var closed []messages.TargetID
 			asked, helpers, over := 0, 0, false
 			reply := func(c session.Command, result string) {
@@ -303,7 +304,7 @@ func TestAnAnchorThatIsLeftAloneFreesFirst(t *testing.T) {
 func TestAnAnchorCoversWhatPassesOnToIt(t *testing.T) {
 	t.Parallel()
 	attached := func(s messages.SessionID, target messages.TargetID, kind string) any {
-		return messages.TargetAttached{Gen: 1, Session: s, Page: target, Info: messages.TargetInfo{ID: target, Type: kind}}
+		return mail.TargetAttached{Gen: 1, Session: s, Page: target, Info: mail.TargetInfo{ID: target, Type: kind}}
 	}
 	page, root := attached("S", "P", "page"), session.Replied{Tag: session.Tag{Kind: session.TagRoot}}
 	enabled := session.Replied{Tag: session.Tag{Kind: session.TagEnabled, Page: "P", Session: "S"}}
@@ -314,11 +315,11 @@ func TestAnAnchorCoversWhatPassesOnToIt(t *testing.T) {
 		return session.Replied{Tag: session.Tag{Kind: session.TagBridgePass, Session: s, Seq: seq}}
 	}
 	navigated := func(s messages.SessionID, frame messages.FrameID) any {
-		return session.FromFrame(s, messages.FrameNavigated{Frame: messages.FrameInfo{ID: frame}})
+		return session.FromFrame(s, mail.FrameNavigated{Frame: mail.FrameInfo{ID: frame}})
 	}
-	cover, frame := messages.CoverFrame{Page: "P", Frame: "F"}, attached("T", "F", "iframe")
+	cover, frame := mail.CoverFrame{Page: "P", Frame: "F"}, attached("T", "F", "iframe")
 	gone := session.Replied{Tag: session.Tag{Kind: session.TagCoverFrame, Page: "F"}, Err: errors.New("no such target")}
-	requests, debugger := session.Bridge{On: true, By: messages.ByRequest, Epoch: 1}, session.Bridge{On: true, Epoch: 1}
+	requests, debugger := session.Bridge{On: true, By: mail.ByRequest, Epoch: 1}, session.Bridge{On: true, Epoch: 1}
 	for name, c := range map[string]struct {
 		bridge           session.Bridge
 		steps            []any
@@ -334,14 +335,14 @@ func TestAnAnchorCoversWhatPassesOnToIt(t *testing.T) {
 		"but for those of its frames":       {requests, []any{page, root, enabled, navigated("S", "F"), through("S", 1, nil), passed("S", 1)}, 6, 6},
 		"and those that come later":         {requests, []any{page, root, enabled, navigated("S", "P"), passed("S", 1), navigated("S", "P"), through("S", 1, nil), passed("S", 1)}, 8, 8},
 		"what is refused is waited for not": {requests, []any{page, root, enabled, through("S", 1, errors.New("no")), passed("S", 1)}, 5, 5},
-		"nor what is given up":              {requests, []any{page, root, enabled, messages.SetBridge{Epoch: 2}}, 4, 4},
+		"nor what is given up":              {requests, []any{page, root, enabled, mail.SetBridge{Epoch: 2}}, 4, 4},
 		"nor a page that waits in a dialog": {requests, []any{page, root, session.TimerFired{Name: "settle"}}, 0, 3},
 		"the debugger passes on by itself":  {debugger, []any{page, root, enabled}, 3, 3},
 		"and so do native dialogs":          {session.Bridge{}, []any{page, root, enabled}, 3, 3},
 		"a frame as well":                   {requests, []any{page, root, cover, enabled, through("S", 1, nil), passed("S", 1), frame, through("T", 1, nil), passed("T", 1)}, 6, 9},
 		"and its new document":              {requests, []any{page, root, cover, enabled, through("S", 1, nil), passed("S", 1), frame, navigated("T", "F"), through("T", 1, nil), passed("T", 1), passed("T", 1)}, 6, 11},
 		"but for one that is gone":          {requests, []any{page, root, cover, enabled, through("S", 1, nil), passed("S", 1), gone}, 6, 7},
-		"or goes":                           {requests, []any{page, root, cover, enabled, through("S", 1, nil), passed("S", 1), frame, messages.TargetDetached{Gen: 1, Session: "T"}}, 6, 8},
+		"or goes":                           {requests, []any{page, root, cover, enabled, through("S", 1, nil), passed("S", 1), frame, mail.TargetDetached{Gen: 1, Session: "T"}}, 6, 8},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -353,9 +354,9 @@ func TestAnAnchorCoversWhatPassesOnToIt(t *testing.T) {
 				for _, e := range m.Step(time.Time{}, in) {
 					if to, ok := e.(session.ToSupervisor); ok {
 						switch to.Msg.(type) {
-						case messages.PageCovered:
+						case mail.PageCovered:
 							told["covered"] = append(told["covered"], i+1)
-						case messages.AnchorSettled:
+						case mail.AnchorSettled:
 							told["settled"] = append(told["settled"], i+1)
 						}
 					}
@@ -374,7 +375,7 @@ func TestAnAnchorCoversWhatPassesOnToIt(t *testing.T) {
 // nothing from the pages beside it.
 func TestAnAnchorKeepsCountOfRequests(t *testing.T) {
 	t.Parallel()
-	bridge := session.Bridge{On: true, By: messages.ByRequest, Epoch: 1, Secret: session.NewBridgeSecret(secret)}
+	bridge := session.Bridge{On: true, By: mail.ByRequest, Epoch: 1, Secret: session.NewBridgeSecret(secret)}
 	host := "https://" + bridge.Secret.Host() + "/"
 	cfg := session.Config{Role: messages.RoleAnchor, Gen: 1, Bridge: bridge}
 	paused := func(page messages.TargetID, i int) any {
@@ -384,14 +385,14 @@ func TestAnAnchorKeepsCountOfRequests(t *testing.T) {
 	m := session.NewAnchorMachine(session.AnchorConfig{Gen: 1, Scope: messages.ScopeBrowser, Bridge: bridge})
 	m.Step(time.Time{}, session.Start{})
 	for _, page := range []messages.TargetID{"P", "Q"} {
-		m.Step(time.Time{}, messages.TargetAttached{Gen: 1, Session: "S" + messages.SessionID(page), Page: page, Info: messages.TargetInfo{ID: page, Type: "page"}})
+		m.Step(time.Time{}, mail.TargetAttached{Gen: 1, Session: "S" + messages.SessionID(page), Page: page, Info: mail.TargetInfo{ID: page, Type: "page"}})
 	}
 	told, failed := 0, 0
 	step := func(in any) {
 		for _, e := range m.Step(time.Time{}, in) {
 			switch e := e.(type) {
 			case session.ToSupervisor:
-				if _, ok := e.Msg.(messages.RequestHeld); ok {
+				if _, ok := e.Msg.(mail.RequestHeld); ok {
 					told++
 				}
 			case session.Command:
@@ -417,20 +418,20 @@ func TestAnAnchorKeepsCountOfRequests(t *testing.T) {
 // anchor has no session of is known to nobody else.
 func TestAnAnchorTellsAnotherDialogActorOfWhatIsLeftToIt(t *testing.T) {
 	t.Parallel()
-	bridge := session.Bridge{On: true, By: messages.ByRequest, Epoch: 1, Secret: session.NewBridgeSecret(secret)}
+	bridge := session.Bridge{On: true, By: mail.ByRequest, Epoch: 1, Secret: session.NewBridgeSecret(secret)}
 	m := session.NewAnchorMachine(session.AnchorConfig{Gen: 1, Scope: messages.ScopeBrowser, Bridge: bridge})
 	m.Step(time.Time{}, session.Start{})
-	held := messages.RequestHeld{Role: messages.RoleAnchor, Gen: 1, Label: "nobody's", Key: "1-2", Frame: "F", Request: "job", Unspoken: true}
-	want := session.Effect(session.ToDialog{Msg: messages.DialogOpened{
+	held := mail.RequestHeld{Role: messages.RoleAnchor, Gen: 1, Label: "nobody's", Key: "1-2", Frame: "F", Request: "job", Unspoken: true}
+	want := session.Effect(session.ToDialog{Msg: mail.DialogOpened{
 		Role: messages.RoleAnchor, Gen: 1, Frame: "F",
-		Pause: messages.Pause{Key: "1-2", Request: "job", Holder: messages.RoleAnchor, HolderGen: 1},
+		Pause: mail.Pause{Key: "1-2", Request: "job", Holder: messages.RoleAnchor, HolderGen: 1},
 	}})
 	for _, in := range []any{held, session.TellAgain(), session.TellAgain()} {
 		if out := m.Step(time.Time{}, in); !slices.Contains(out, want) {
 			t.Errorf("after %+v: %+v", in, out)
 		}
 	}
-	m.Step(time.Time{}, messages.HandleDialog{Pause: messages.Pause{Key: "1-2", Request: "job", Holder: messages.RoleAnchor, HolderGen: 1}})
+	m.Step(time.Time{}, mail.HandleDialog{Pause: mail.Pause{Key: "1-2", Request: "job", Holder: messages.RoleAnchor, HolderGen: 1}})
 	if out := m.Step(time.Time{}, session.TellAgain()); len(out) != 0 {
 		t.Errorf("after its end: %+v", out)
 	}
@@ -440,10 +441,10 @@ func TestAnAnchorTellsAnotherDialogActorOfWhatIsLeftToIt(t *testing.T) {
 // nobody else can answer the dialog.
 func TestAnAnchorTellsWhatBecameOfAnAnswerWhoseSessionHasEnded(t *testing.T) {
 	t.Parallel()
-	attached := messages.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}}
-	frame := messages.TargetAttached{Gen: 1, Session: "T", Page: "F", Info: messages.TargetInfo{ID: "F", Type: "iframe"}}
-	root, cover := session.Replied{Tag: session.Tag{Kind: session.TagRoot}}, messages.CoverFrame{Page: "P", Frame: "F"}
-	detached := func(s messages.SessionID) any { return messages.TargetDetached{Gen: 1, Session: s} }
+	attached := mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}}
+	frame := mail.TargetAttached{Gen: 1, Session: "T", Page: "F", Info: mail.TargetInfo{ID: "F", Type: "iframe"}}
+	root, cover := session.Replied{Tag: session.Tag{Kind: session.TagRoot}}, mail.CoverFrame{Page: "P", Frame: "F"}
+	detached := func(s messages.SessionID) any { return mail.TargetDetached{Gen: 1, Session: s} }
 	lost := errors.New("the session ended before the answer came")
 	taken := []byte(`{"result":{"value":true}}`)
 	reply := func(kind session.TagKind, s messages.SessionID, result []byte, err error) any {
@@ -455,7 +456,7 @@ func TestAnAnchorTellsWhatBecameOfAnAnswerWhoseSessionHasEnded(t *testing.T) {
 	}{
 		"a page's":                     {"S", []any{detached("S"), reply(session.TagBridgeAnswer, "S", nil, lost)}},
 		"a frame's":                    {"T", []any{detached("T"), reply(session.TagBridgeAnswer, "T", nil, lost)}},
-		"one that the anchor has left": {"S", []any{messages.LeavePage{Page: "P"}, reply(session.TagBridgeAnswer, "S", nil, lost)}},
+		"one that the anchor has left": {"S", []any{mail.LeavePage{Page: "P"}, reply(session.TagBridgeAnswer, "S", nil, lost)}},
 		"before the call went on":      {"S", []any{reply(session.TagBridgeAnswer, "S", taken, nil), detached("S"), reply(session.TagBridgeResume, "S", nil, lost)}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -463,12 +464,12 @@ func TestAnAnchorTellsWhatBecameOfAnAnswerWhoseSessionHasEnded(t *testing.T) {
 			m := session.NewAnchorMachine(session.AnchorConfig{
 				Gen: 1, Scope: messages.ScopeBrowser, Alone: true, Bridge: session.Bridge{On: true, Epoch: 1, Secret: session.NewBridgeSecret(secret)},
 			})
-			answer := messages.HandleDialog{Dialog: "d-1", Session: c.session, Page: "P", Accept: true, Pause: messages.Pause{Key: "k", CallFrame: "1.1.0"}}
-			var told []messages.DialogHandled
+			answer := mail.HandleDialog{Dialog: "d-1", Session: c.session, Page: "P", Accept: true, Pause: mail.Pause{Key: "k", CallFrame: "1.1.0"}}
+			var told []mail.DialogHandled
 			for _, in := range append([]any{session.Start{}, attached, root, cover, frame, answer}, c.steps...) {
 				for _, e := range m.Step(time.Time{}, in) {
 					if to, ok := e.(session.ToDialog); ok {
-						if h, ok := to.Msg.(messages.DialogHandled); ok {
+						if h, ok := to.Msg.(mail.DialogHandled); ok {
 							told = append(told, h)
 						}
 					}

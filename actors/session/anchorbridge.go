@@ -7,6 +7,7 @@ import (
 
 	"holdfast/internal/few"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // The anchor's part in the bridge: a debugger on every page, and on every frame of
@@ -21,7 +22,7 @@ import (
 // anchoredFrame is a frame of another process.
 type anchoredFrame struct {
 	session messages.SessionID // "": being attached
-	order   messages.CoverFrame
+	order   mail.CoverFrame
 	again   bool // reported anew: what the session is of may be gone already
 }
 
@@ -35,7 +36,7 @@ func (m *AnchorMachine) bridgeOf(s messages.SessionID, page, target messages.Tar
 	return b
 }
 
-func (m *AnchorMachine) setBridge(o messages.SetBridge) {
+func (m *AnchorMachine) setBridge(o mail.SetBridge) {
 	m.cfg.Bridge.Epoch = max(m.cfg.Bridge.Epoch, o.Epoch)
 	clear(m.native) // the primary's sessions begin anew as well
 	if m.bridgeOn == o.On && m.cfg.Bridge.By == o.By {
@@ -58,7 +59,7 @@ func (m *AnchorMachine) setBridge(o messages.SetBridge) {
 }
 
 // keepNative leaves a page or frame to Chrome where the primary has to.
-func (m *AnchorMachine) keepNative(o messages.KeepNative) {
+func (m *AnchorMachine) keepNative(o mail.KeepNative) {
 	if m.native[o.Target] == o.On {
 		return
 	}
@@ -75,7 +76,7 @@ func (m *AnchorMachine) keepNative(o messages.KeepNative) {
 		case o.On:
 			b.keepNative()
 		default:
-			b.set(messages.SetBridge{On: m.bridgeOn, By: m.cfg.Bridge.By, Epoch: m.cfg.Bridge.Epoch})
+			b.set(mail.SetBridge{On: m.bridgeOn, By: m.cfg.Bridge.By, Epoch: m.cfg.Bridge.Epoch})
 		}
 		m.maybeCovered(b.page)
 	}
@@ -83,7 +84,7 @@ func (m *AnchorMachine) keepNative(o messages.KeepNative) {
 }
 
 // coverFrame takes up a frame that the primary has reported.
-func (m *AnchorMachine) coverFrame(o messages.CoverFrame) {
+func (m *AnchorMachine) coverFrame(o mail.CoverFrame) {
 	if m.leaving || !m.attached || !m.bridgeOn || m.left[o.Page] {
 		return
 	}
@@ -102,12 +103,12 @@ func (m *AnchorMachine) coverFrame(o messages.CoverFrame) {
 	}
 }
 
-func (m *AnchorMachine) attachToFrame(o messages.CoverFrame) {
+func (m *AnchorMachine) attachToFrame(o mail.CoverFrame) {
 	few.Put(&m.frames, o.Frame, &anchoredFrame{order: o})
 	m.do(rootCommand(Tag{Kind: TagCoverFrame, Page: o.Frame}, "Target.attachToTarget", attachParams{o.Frame, true}, pageBudget))
 }
 
-func (m *AnchorMachine) frameAttached(a messages.TargetAttached) {
+func (m *AnchorMachine) frameAttached(a mail.TargetAttached) {
 	f := m.frames[a.Info.ID]
 	if f == nil || f.session != "" || m.leaving {
 		m.do(detachFrom(Tag{Kind: TagNone}, a.Session))
@@ -141,7 +142,7 @@ func (m *AnchorMachine) frameDetached(s messages.SessionID) bool {
 	if f := m.frames[b.target]; f != nil && f.session == s {
 		delete(m.frames, b.target)
 		if f.again && !m.leaving {
-			m.attachToFrame(messages.CoverFrame{Page: f.order.Page, Frame: f.order.Frame})
+			m.attachToFrame(mail.CoverFrame{Page: f.order.Page, Frame: f.order.Frame})
 		}
 	}
 	m.maybeSettled()
@@ -181,7 +182,7 @@ func (m *AnchorMachine) sessionGone(s messages.SessionID) {
 	}
 	delete(m.bridges, s)
 	if m.bridgeOn {
-		m.do(ToDialog{messages.SessionGone{Role: messages.RoleAnchor, Session: s}})
+		m.do(ToDialog{mail.SessionGone{Role: messages.RoleAnchor, Session: s}})
 	}
 }
 
@@ -194,7 +195,7 @@ func (m *AnchorMachine) bridgeReplied(r Replied) {
 	case r.Tag.ID != "":
 		// An answer that was under way when its session ended. Whoever else has the page
 		// may say it again: it names the call that it is for.
-		m.do(ToDialog{messages.DialogHandled{Dialog: r.Tag.ID, Session: r.Tag.Session, Err: gone()}})
+		m.do(ToDialog{mail.DialogHandled{Dialog: r.Tag.ID, Session: r.Tag.Session, Err: gone()}})
 	}
 }
 
@@ -237,9 +238,9 @@ func (m *AnchorMachine) bridgeEvent(e fromFrame) {
 		b.over(!b.resumed)
 	case revived:
 		b.attachAnew()
-	case messages.FrameNavigated:
+	case mail.FrameNavigated:
 		b.navigated(in.Frame.ID, string(in.Frame.ID) == string(b.target))
-	case messages.FrameDetached:
+	case mail.FrameDetached:
 		b.frameDetached(in.Frame)
 	}
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"holdfast/internal/few"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // leavePage gives up a page's session: nobody may be attached to a page that is
@@ -21,7 +22,7 @@ func (m *AnchorMachine) leavePage(t messages.TargetID) {
 	}
 	m.leaveFrames(t)
 	if p == nil || p.session == "" {
-		m.do(ToSupervisor{messages.PageLeft{Gen: m.cfg.Gen, Page: t}})
+		m.do(ToSupervisor{mail.PageLeft{Gen: m.cfg.Gen, Page: t}})
 		return
 	}
 	m.sessionGone(p.session)

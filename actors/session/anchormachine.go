@@ -9,11 +9,12 @@ import (
 
 	"holdfast/internal/few"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // AnchorConfig is what an anchor is born with.
 type AnchorConfig struct {
-	Gen   messages.Generation
+	Gen   mail.Generation
 	Scope messages.Scope
 	// Owned are the pages of the task.
 	Owned []messages.TargetID
@@ -23,7 +24,7 @@ type AnchorConfig struct {
 	Elsewhere func(messages.TargetID) bool
 	// Foreign says which pages are left alone though the scope is browser. Nil is
 	// none.
-	Foreign func(messages.TargetInfo) bool
+	Foreign func(mail.TargetInfo) bool
 	// Ended are the tasks of this node that have ended on a page.
 	Ended func(messages.TargetID) []SiblingLeft
 	// Context is the task's browser context; "" is the browser's own.
@@ -70,8 +71,8 @@ type AnchorMachine struct {
 	frames   map[messages.TargetID]*anchoredFrame
 
 	requests  requests
-	requested map[string]messages.RequestHeld  // told to the primary
-	strays    map[string]messages.DialogOpened // by request: of frames without a session, left to whoever remembers
+	requested map[string]mail.RequestHeld  // told to the primary
+	strays    map[string]mail.DialogOpened // by request: of frames without a session, left to whoever remembers
 }
 
 // anchored is a page the anchor has a session on, or is about to.
@@ -109,23 +110,23 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 		m.replied(in)
 	case TimerFired:
 		m.timerFired(in.Name)
-	case messages.TargetAttached:
+	case mail.TargetAttached:
 		m.targetAttached(in)
-	case messages.TargetDetached:
+	case mail.TargetDetached:
 		m.targetDetached(in)
 	case targetDestroyed:
 		m.gone(in.Target)
-	case messages.DialogOpened, messages.DialogClosed:
+	case mail.DialogOpened, mail.DialogClosed:
 		m.do(ToDialog{in})
-	case messages.HandleDialog:
+	case mail.HandleDialog:
 		m.handleDialog(in)
-	case messages.ProbeDialog:
+	case mail.ProbeDialog:
 		m.probeDialog(in)
-	case messages.MovePage:
+	case mail.MovePage:
 		m.movePage(in)
-	case messages.ClosePage:
+	case mail.ClosePage:
 		m.closeDoomed(in.Page)
-	case messages.SetBridge:
+	case mail.SetBridge:
 		m.setBridge(in)
 	case SiblingLeft:
 		m.siblingLeft(in)
@@ -133,29 +134,29 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 		m.bridgeEvent(in)
 	case requestPaused:
 		m.requestPaused(in)
-	case messages.RequestHeld:
+	case mail.RequestHeld:
 		m.ownRequest(in)
-	case messages.EndRequest:
+	case mail.EndRequest:
 		m.endRequest(in)
-	case messages.CoverPage:
+	case mail.CoverPage:
 		m.cover(in.Page)
-	case messages.CoverFrame:
+	case mail.CoverFrame:
 		m.coverFrame(in)
-	case messages.KeepNative:
+	case mail.KeepNative:
 		m.keepNative(in)
-	case messages.LeavePage:
+	case mail.LeavePage:
 		m.leavePage(in.Page)
-	case messages.ResumePage:
+	case mail.ResumePage:
 		if p := m.pages.At(in.Page); p != nil && p.held {
 			m.resume(p)
 		}
-	case messages.PrimaryUp:
+	case mail.PrimaryUp:
 		m.primaryUp(in.Up)
-	case messages.FreeFirst:
+	case mail.FreeFirst:
 		m.freeFirst(in.Page)
 	case tellAgain:
 		m.tellAgain()
-	case messages.Leave:
+	case mail.Leave:
 		m.leave()
 	}
 	return m.effects()
@@ -186,7 +187,7 @@ func (m *AnchorMachine) replied(r Replied) {
 		p.enabled = true
 		m.maybeCovered(r.Tag.Page)
 	case TagDialog:
-		m.do(ToDialog{messages.DialogHandled{Dialog: r.Tag.ID, Session: r.Tag.Session, Err: dialogError(r.Err)}})
+		m.do(ToDialog{mail.DialogHandled{Dialog: r.Tag.ID, Session: r.Tag.Session, Err: dialogError(r.Err)}})
 	case TagDoomed:
 		m.do(ToDialog{probedFact(r)})
 	case TagMove:
@@ -196,7 +197,7 @@ func (m *AnchorMachine) replied(r Replied) {
 	case TagBridgeOn, TagBridgePass, TagBridgeScript, TagBridgeStep, TagBridgeOff, TagBridgeTurned, TagBridgeAnswer, TagBridgeResume, TagBridgeOwner, TagBridgeElement, TagBridgePolicy:
 		m.bridgeReplied(r)
 	case TagLeft:
-		m.do(ToSupervisor{messages.PageLeft{Gen: m.cfg.Gen, Page: r.Tag.Page}})
+		m.do(ToSupervisor{mail.PageLeft{Gen: m.cfg.Gen, Page: r.Tag.Page}})
 	case TagCover:
 		delete(m.left, r.Tag.Page)
 		// The attach itself has been reported before the reply.
@@ -236,7 +237,7 @@ func (m *AnchorMachine) rootAttached() {
 	}
 	m.attached = true
 	m.do(Disarm{timerAttach})
-	m.do(ToSupervisor{messages.AnchorAttached{Gen: m.cfg.Gen, Pages: m.present()}})
+	m.do(ToSupervisor{mail.AnchorAttached{Gen: m.cfg.Gen, Pages: m.present()}})
 	clear(m.left) // from here on pages are attached to on order
 	clear(m.seen)
 	m.do(Arm{timerSettle, AnchorSettle})
@@ -266,7 +267,7 @@ func (m *AnchorMachine) settle() {
 	if m.attached && !m.settled && !m.leaving {
 		m.settled = true
 		m.do(Disarm{timerSettle})
-		m.do(ToSupervisor{messages.AnchorSettled{Gen: m.cfg.Gen}})
+		m.do(ToSupervisor{mail.AnchorSettled{Gen: m.cfg.Gen}})
 	}
 }
 
@@ -288,7 +289,7 @@ func (m *AnchorMachine) timerFired(name string) {
 	}
 }
 
-func (m *AnchorMachine) ours(a messages.TargetAttached) bool {
+func (m *AnchorMachine) ours(a mail.TargetAttached) bool {
 	if a.Info.Type != "page" || m.leaving {
 		return false
 	}
@@ -299,7 +300,7 @@ func (m *AnchorMachine) ours(a messages.TargetAttached) bool {
 	return m.cfg.Scope == messages.ScopeBrowser && (m.cfg.Foreign == nil || !m.cfg.Foreign(a.Info)) || m.owned.At(a.Info.ID) || a.Info.Opener != "" && m.owned.At(a.Info.Opener)
 }
 
-func (m *AnchorMachine) targetAttached(a messages.TargetAttached) {
+func (m *AnchorMachine) targetAttached(a mail.TargetAttached) {
 	if a.Info.Type == "iframe" {
 		m.frameAttached(a)
 		return
@@ -341,17 +342,17 @@ func (m *AnchorMachine) tellWatched(t messages.TargetID) {
 	if p.session == "" {
 		return
 	}
-	m.do(ToDialog{messages.PageWatched{Role: messages.RoleAnchor, Gen: m.cfg.Gen, Page: t, Session: p.session}})
+	m.do(ToDialog{mail.PageWatched{Role: messages.RoleAnchor, Gen: m.cfg.Gen, Page: t, Session: p.session}})
 	if p.covered {
 		m.do(ToDialog{m.coveredFact(t)})
 	}
 }
 
-func (m *AnchorMachine) coveredFact(t messages.TargetID) messages.PageCovered {
-	return messages.PageCovered{Role: messages.RoleAnchor, Gen: m.cfg.Gen, Page: t, Session: m.pages.At(t).session}
+func (m *AnchorMachine) coveredFact(t messages.TargetID) mail.PageCovered {
+	return mail.PageCovered{Role: messages.RoleAnchor, Gen: m.cfg.Gen, Page: t, Session: m.pages.At(t).session}
 }
 
-func (m *AnchorMachine) handleDialog(o messages.HandleDialog) {
+func (m *AnchorMachine) handleDialog(o mail.HandleDialog) {
 	if b := m.bridges[o.Session]; b != nil && o.Pause.Key != "" {
 		b.handle(o)
 		return
@@ -361,7 +362,7 @@ func (m *AnchorMachine) handleDialog(o messages.HandleDialog) {
 		return
 	}
 	if p := m.pages.At(o.Page); p == nil || p.session != o.Session {
-		m.do(ToDialog{messages.DialogHandled{Dialog: o.Dialog, Session: o.Session, Err: pageNotConnected()}})
+		m.do(ToDialog{mail.DialogHandled{Dialog: o.Dialog, Session: o.Session, Err: pageNotConnected()}})
 		return
 	}
 	c := answerCommand(o)
@@ -369,7 +370,7 @@ func (m *AnchorMachine) handleDialog(o messages.HandleDialog) {
 	m.do(c)
 }
 
-func (m *AnchorMachine) targetDetached(d messages.TargetDetached) {
+func (m *AnchorMachine) targetDetached(d mail.TargetDetached) {
 	if m.frameDetached(d.Session) {
 		return
 	}
@@ -379,7 +380,7 @@ func (m *AnchorMachine) targetDetached(d messages.TargetDetached) {
 			continue
 		}
 		m.pages.Delete(t)
-		m.do(ToSupervisor{messages.PageUncovered{Gen: m.cfg.Gen, Page: t}})
+		m.do(ToSupervisor{mail.PageUncovered{Gen: m.cfg.Gen, Page: t}})
 		m.maybeSettled()
 		if !m.leaving {
 			// Closed, or torn from us? Coming back fails if there is nothing to

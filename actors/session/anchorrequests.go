@@ -7,6 +7,7 @@ import (
 
 	"holdfast/internal/few"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // The anchor's part in the bridge by requests. Either link may be the one that is told
@@ -60,7 +61,7 @@ func (m *AnchorMachine) requestPaused(p requestPaused) {
 	m.tellRequest(p.RequestHeld)
 }
 
-func (m *AnchorMachine) tellRequest(r messages.RequestHeld) {
+func (m *AnchorMachine) tellRequest(r mail.RequestHeld) {
 	// A question whether it is heard needs nobody else.
 	if q := m.requestsOf(r.Label); m.alone || q != nil && q.wonders(r.Key) {
 		m.ownRequest(r)
@@ -68,10 +69,10 @@ func (m *AnchorMachine) tellRequest(r messages.RequestHeld) {
 	}
 	if len(m.requested) >= anchorHeld {
 		// Of pages that are no more; nobody asks so much at once.
-		maps.DeleteFunc(m.requested, func(_ string, held messages.RequestHeld) bool { return m.requestsOf(held.Label) == nil })
+		maps.DeleteFunc(m.requested, func(_ string, held mail.RequestHeld) bool { return m.requestsOf(held.Label) == nil })
 	}
 	if _, known := m.requested[r.Request]; !known && (len(m.requested) >= anchorHeld || m.requestedOf(r.Label) >= maxHeld) {
-		m.endRequest(messages.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request})
+		m.endRequest(mail.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request})
 		return
 	}
 	few.Put(&m.requested, r.Request, r)
@@ -90,7 +91,7 @@ func (m *AnchorMachine) requestedOf(label string) int {
 }
 
 // ownRequest is for the anchor to decide over.
-func (m *AnchorMachine) ownRequest(r messages.RequestHeld) {
+func (m *AnchorMachine) ownRequest(r mail.RequestHeld) {
 	if !m.requests.on || r.Gen != m.cfg.Gen {
 		return // of an anchor before
 	}
@@ -101,10 +102,10 @@ func (m *AnchorMachine) ownRequest(r messages.RequestHeld) {
 	}
 	// Of a frame it has no session of: known to whoever remembers its dialog.
 	if len(m.strays) >= anchorHeld {
-		m.endRequest(messages.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request})
+		m.endRequest(mail.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request})
 		return
 	}
-	few.Put(&m.strays, r.Request, messages.DialogOpened{
+	few.Put(&m.strays, r.Request, mail.DialogOpened{
 		Role: messages.RoleAnchor, Gen: m.cfg.Gen, Frame: r.Frame, Pause: heldRequest{r.Request, r.Role, r.Gen, r.Frame}.pause(r.Key),
 	})
 	m.do(ToDialog{m.strays[r.Request]})
@@ -142,22 +143,22 @@ func (m *AnchorMachine) tellRequests() {
 
 // endRequest does as the primary's session says. What an anchor before this one held
 // has passed on.
-func (m *AnchorMachine) endRequest(e messages.EndRequest) {
+func (m *AnchorMachine) endRequest(e mail.EndRequest) {
 	switch {
 	case m.requests.on && e.Gen == m.cfg.Gen:
 		delete(m.requested, e.Request)
 		delete(m.strays, e.Request)
 		m.do(endRequest(m.cfg.Bridge.Secret, e))
 	case e.Dialog != "":
-		m.do(ToDialog{messages.DialogHandled{
+		m.do(ToDialog{mail.DialogHandled{
 			Dialog: e.Dialog, Session: e.Session, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").With("sent", false),
 		}})
 	}
 }
 
 // answerRequest answers a call that the anchor holds the request of.
-func (m *AnchorMachine) answerRequest(o messages.HandleDialog) {
-	e := messages.EndRequest{Role: messages.RoleAnchor, Gen: o.Pause.HolderGen, Request: o.Pause.Request, Dialog: o.Dialog, Session: o.Session}
+func (m *AnchorMachine) answerRequest(o mail.HandleDialog) {
+	e := mail.EndRequest{Role: messages.RoleAnchor, Gen: o.Pause.HolderGen, Request: o.Pause.Request, Dialog: o.Dialog, Session: o.Session}
 	if o.Dialog != "" {
 		e.Answer = answerOf(o)
 	}
@@ -169,7 +170,7 @@ func (m *AnchorMachine) requestEnded(r Replied) {
 	if m.bridges[r.Tag.Session] != nil {
 		m.bridgeReplied(r)
 	} else if r.Tag.ID != "" {
-		m.do(ToDialog{messages.DialogHandled{Dialog: r.Tag.ID, Session: r.Tag.Session, Err: dialogError(notWaiting(r.Err))}})
+		m.do(ToDialog{mail.DialogHandled{Dialog: r.Tag.ID, Session: r.Tag.Session, Err: dialogError(notWaiting(r.Err))}})
 	}
 }
 

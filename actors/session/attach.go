@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // attach writes the whole batch and waits for nothing. The order is that of
@@ -63,7 +64,7 @@ func (m *Machine) letRun() {
 // tellCovered says that this session hears of the page's dialogs.
 func (m *Machine) tellCovered() {
 	if m.cfg.IsPage && m.enabled {
-		covered := messages.PageCovered{Role: messages.RolePrimary, Gen: m.cfg.Gen, Page: m.cfg.Page, Session: m.cfg.Session}
+		covered := mail.PageCovered{Role: messages.RolePrimary, Gen: m.cfg.Gen, Page: m.cfg.Page, Session: m.cfg.Session}
 		m.do(ToDialog{covered})
 		m.do(ToSupervisor{covered})
 	}
@@ -110,7 +111,7 @@ func (m *Machine) treeLoaded(result []byte) {
 		// The supervisor's word that the sessions before have ended may come later.
 		m.listTargets()
 	}
-	m.do(ToFrame{messages.FrameTreeLoaded{Gen: m.cfg.Gen, Session: m.cfg.Session, Page: m.cfg.Page, Frames: frames, Anew: anew}})
+	m.do(ToFrame{mail.FrameTreeLoaded{Gen: m.cfg.Gen, Session: m.cfg.Session, Page: m.cfg.Page, Frames: frames, Anew: anew}})
 	m.answered()
 	m.announce(false)
 	if m.cfg.IsPage && m.loader != frames[0].Loader {
@@ -128,7 +129,7 @@ func (m *Machine) treeLoaded(result []byte) {
 
 // listTargets tells of all that is attached through this session.
 func (m *Machine) listTargets() {
-	m.do(ToFrame{messages.TargetsAttached{Gen: m.cfg.Gen, Session: m.cfg.Session, Targets: slices.Clone(m.children)}})
+	m.do(ToFrame{mail.TargetsAttached{Gen: m.cfg.Gen, Session: m.cfg.Session, Targets: slices.Clone(m.children)}})
 }
 
 // announce tells the supervisor, once a round, that nobody has to wait for
@@ -140,7 +141,7 @@ func (m *Machine) announce(blocked bool) {
 	m.announced, m.attended = true, true
 	// Behind its frames: whoever waits for the attach reads a snapshot with a
 	// frame tree in it (A5).
-	m.do(ToFrame{messages.SessionReady{Gen: m.cfg.Gen, Session: m.cfg.Session, Target: m.cfg.Target, Blocked: blocked}})
+	m.do(ToFrame{mail.SessionReady{Gen: m.cfg.Gen, Session: m.cfg.Session, Target: m.cfg.Target, Blocked: blocked}})
 	m.beginAll()
 }
 

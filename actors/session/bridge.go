@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // BridgeSecret tells a task's bridge from anything a page can make. It never prints:
@@ -48,15 +49,15 @@ func (s BridgeSecret) name() string { return s.reveal()[:16] }
 func (s BridgeSecret) token() string { return s.reveal()[16:32] }
 
 // mark is what all that a page could overhear of a mechanism's script is derived from.
-func (s BridgeSecret) mark(by messages.Mechanism) string {
-	if by == messages.ByRequest {
+func (s BridgeSecret) mark(by mail.Mechanism) string {
+	if by == mail.ByRequest {
 		return s.derive("mark")
 	}
 	return s.reveal()[32:]
 }
 
 // seen is the name by which our functions say that they are in place, and nothing else.
-func (s BridgeSecret) seen(by messages.Mechanism) string {
+func (s BridgeSecret) seen(by mail.Mechanism) string {
 	return s.derive("seen " + s.mark(by))[:wordSize]
 }
 
@@ -68,12 +69,12 @@ const (
 
 // word turns a document's functions on or off, as of an epoch. A page that puts a Proxy
 // before them may overhear it: it tells nothing of any other word.
-func (s BridgeSecret) word(by messages.Mechanism, epoch uint64, on bool) string {
+func (s BridgeSecret) word(by mail.Mechanism, epoch uint64, on bool) string {
 	return s.derive("word " + s.mark(by) + " " + strconv.FormatUint(epoch, 10) + " " + strconv.FormatBool(on))[:wordSize]
 }
 
 // words are those that a document of an epoch knows: off and on of each.
-func (s BridgeSecret) words(by messages.Mechanism, epoch uint64) string {
+func (s BridgeSecret) words(by mail.Mechanism, epoch uint64) string {
 	var list strings.Builder
 	for i := range uint64(wordsKnown) {
 		list.WriteString(s.word(by, epoch+i, false))
@@ -87,7 +88,7 @@ var bridgeSource string
 
 // script adds the functions of the bridge to every document, those that are there
 // included. waits is the part that makes a page wait, values what it names.
-func (s BridgeSecret) script(epoch uint64, by messages.Mechanism, waits string, values ...string) []byte {
+func (s BridgeSecret) script(epoch uint64, by mail.Mechanism, waits string, values ...string) []byte {
 	source := strings.Replace(bridgeSource, "WAIT", waits, 1)
 	values = append(values, "'SEEN'", "'"+s.seen(by)+"'", "'TOKEN'", "'"+s.token()+"'", "'SHARES'", "'"+s.derive("shares "+s.mark(by))+"'",
 		"'WORDS'", "'"+s.words(by, epoch)+"'", "'WORD'", "'"+s.word(by, epoch, true)+"'", "EPOCH", strconv.FormatUint(epoch, 10), "sourceURL=NAME", "sourceURL="+s.name())
@@ -148,7 +149,7 @@ func notWaiting(err error) error {
 const sessionGone = "Session with given id not found."
 
 // answerOf is what a call returns, in JavaScript.
-func answerOf(o messages.HandleDialog) []byte {
+func answerOf(o mail.HandleDialog) []byte {
 	switch {
 	case o.Accept && o.Text != nil:
 		return mustJSON(*o.Text)
@@ -174,7 +175,7 @@ func (s BridgeSecret) parseCall(text string) (bridgePaused, bool) {
 		return bridgePaused{}, false
 	}
 	// What is kept is no part of the whole, which may be long: it would stay for it.
-	p := bridgePaused{Pause: messages.Pause{Key: strings.Clone(fields[0])}, Kind: fields[1]}
+	p := bridgePaused{Pause: mail.Pause{Key: strings.Clone(fields[0])}, Kind: fields[1]}
 	switch p.Kind {
 	case "alert", "confirm", "prompt":
 	default:

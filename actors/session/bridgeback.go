@@ -3,7 +3,7 @@ package session
 import (
 	"slices"
 
-	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // takeBack gives the documents that are there their own functions, and those to
@@ -46,7 +46,7 @@ func (b *bridge) removeScript(id string) {
 	}
 }
 
-func (b *bridge) turnOff(by messages.Mechanism) {
+func (b *bridge) turnOff(by mail.Mechanism) {
 	if b.unable && b.beside {
 		return // another has what this session was refused
 	}

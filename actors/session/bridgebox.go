@@ -7,6 +7,7 @@ import (
 
 	"holdfast/internal/few"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // A document whose sandbox does not allow modals gets no dialog, and Chrome alone
@@ -79,7 +80,7 @@ func (b *bridge) elementKnown(target messages.TargetID, shut bool) {
 }
 
 func (b *bridge) tellBox(child messages.SessionID, shut bool) {
-	b.do(ToSupervisor{messages.FrameBoxed{Gen: b.gen, Session: child, Shut: shut}})
+	b.do(ToSupervisor{mail.FrameBoxed{Gen: b.gen, Session: child, Shut: shut}})
 }
 
 // boxed is the word of the parent's session.

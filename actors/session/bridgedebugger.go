@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // byDebugger is the mechanism of choice (C47): our functions stop at a debugger
@@ -33,7 +34,7 @@ func (d byDebugger) arm() {
 	// First, lest a debugger statement of the page's own gets in between.
 	d.command(TagNone, "Debugger.setBlackboxPatterns", d.secret.patterns())
 	d.command(TagBridgeOn, "Debugger.enable", nil)
-	d.add(d.secret.script(d.epoch, messages.ByDebugger, waitsInDebugger))
+	d.add(d.secret.script(d.epoch, mail.ByDebugger, waitsInDebugger))
 }
 
 // inherit has the session told again of a call that waits, and of no end of one: to
@@ -72,7 +73,7 @@ type given struct {
 	vain bool
 }
 
-func (d byDebugger) give(p messages.Pause, id messages.DialogID, answer []byte) {
+func (d byDebugger) give(p mail.Pause, id messages.DialogID, answer []byte) {
 	d.do(Command{
 		Session: d.session, Tag: Tag{Kind: TagBridgeAnswer, Session: d.session, ID: id}, Timeout: AnswerBudget,
 		Method: "Debugger.evaluateOnCallFrame", Params: answerWith(p, answer),
@@ -83,7 +84,7 @@ func (d byDebugger) give(p messages.Pause, id messages.DialogID, answer []byte) 
 func (d byDebugger) leaving() {}
 
 // drop lets the process go on that may still stop where it was called.
-func (d byDebugger) drop(messages.Pause) { d.command(TagNone, "Debugger.resume", nil) }
+func (d byDebugger) drop(mail.Pause) { d.command(TagNone, "Debugger.resume", nil) }
 
 // navigated is nothing to it: our script tells of each document.
 func (d byDebugger) navigated(bool) {}
@@ -108,7 +109,7 @@ func (d byDebugger) replied(r Replied) {
 				Method: "Debugger.resume",
 			})
 			if !d.given.vain && r.Tag.ID != "" {
-				d.do(ToDialog{messages.AnswerTaken{Dialog: r.Tag.ID, Session: d.session}}) // this session may not live to tell more
+				d.do(ToDialog{mail.AnswerTaken{Dialog: r.Tag.ID, Session: d.session}}) // this session may not live to tell more
 			}
 		}
 	case TagBridgeResume:
@@ -140,7 +141,7 @@ func (s BridgeSecret) patterns() []byte {
 
 // answerWith sets the answer of one call and of no other: the same frame may
 // belong to the page's next question by now.
-func answerWith(p messages.Pause, answer []byte) []byte {
+func answerWith(p mail.Pause, answer []byte) []byte {
 	return mustJSON(struct {
 		CallFrameID   string `json:"callFrameId"`
 		Expression    string `json:"expression"`

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // What a session knows of requests that wait without their word, and what becomes of
@@ -14,12 +15,12 @@ import (
 type heldRequest struct {
 	id     string
 	holder messages.Role
-	gen    messages.Generation
+	gen    mail.Generation
 	frame  messages.FrameID
 }
 
-func (h heldRequest) pause(key string) messages.Pause {
-	return messages.Pause{Key: key, Request: h.id, Holder: h.holder, HolderGen: h.gen}
+func (h heldRequest) pause(key string) mail.Pause {
+	return mail.Pause{Key: key, Request: h.id, Holder: h.holder, HolderGen: h.gen}
 }
 
 // wordGrace is what the word of a request gets, which comes another way and mostly
@@ -33,16 +34,16 @@ const maxHeld = 16
 const timerHeld = "held:"
 
 // requested passes on a request of the session's, or ends it.
-func (m *Machine) requested(r messages.RequestHeld) {
+func (m *Machine) requested(r mail.RequestHeld) {
 	if q := m.bridge.requests(); q != nil {
 		q.requested(r)
 	} else {
-		m.do(ToSupervisor{messages.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request}})
+		m.do(ToSupervisor{mail.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request}})
 	}
 }
 
 // requested is a request that waits.
-func (q *byRequest) requested(r messages.RequestHeld) {
+func (q *byRequest) requested(r mail.RequestHeld) {
 	h := heldRequest{r.Request, r.Role, r.Gen, r.Frame}
 	switch {
 	case !q.on:
@@ -93,7 +94,7 @@ func (q *byRequest) dropWordless() {
 	for _, id := range slices.Sorted(maps.Keys(q.wordless)) {
 		p := q.wordless[id].Pause
 		q.drop(p)
-		q.do(ToDialog{messages.BridgedOver{Role: q.role, Session: q.session, Key: p.Key}})
+		q.do(ToDialog{mail.BridgedOver{Role: q.role, Session: q.session, Key: p.Key}})
 	}
 }
 
@@ -106,11 +107,11 @@ func (q *byRequest) unspoken(key string) {
 	switch {
 	case !ok:
 	case h.holder != q.role:
-		q.do(ToSupervisor{messages.RequestHeld{
+		q.do(ToSupervisor{mail.RequestHeld{
 			Role: h.holder, Gen: h.gen, Label: q.secret.Label(q.target), Key: key, Frame: h.frame, Request: h.id, Unspoken: true,
 		}})
 	default:
-		told := messages.DialogOpened{
+		told := mail.DialogOpened{
 			Role: q.role, Gen: q.gen, Session: q.session, Page: q.page, Frame: h.frame,
 			Pause: h.pause(key),
 		}

@@ -1,6 +1,9 @@
 package session
 
-import "holdfast/messages"
+import (
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
 
 // A session's actor that takes the place of a failed one has a session whose debugger
 // is on and whose script is in place. What was in the mailbox of the failed one, that
@@ -29,7 +32,7 @@ func (b *bridge) inherit() {
 func (b *bridge) only(key string) {
 	if b.inherits {
 		b.inherits = false
-		b.do(ToDialog{messages.BridgedOnly{Role: b.role, Session: b.session, Key: key}})
+		b.do(ToDialog{mail.BridgedOnly{Role: b.role, Session: b.session, Key: key}})
 	}
 }
 
@@ -39,7 +42,7 @@ func (b *bridge) keep(script string) {
 		return
 	}
 	if b.script = script; b.role == messages.RolePrimary {
-		b.do(ToSupervisor{messages.BridgeScript{Gen: b.gen, Session: b.session, ID: script}})
+		b.do(ToSupervisor{mail.BridgeScript{Gen: b.gen, Session: b.session, ID: script}})
 	}
 }
 

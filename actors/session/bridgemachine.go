@@ -8,16 +8,17 @@ import (
 
 	"holdfast/internal/few"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // Bridge says whether a session's dialogs come over the bridge, and by what secret.
 // The secret is there from the start: the bridge may be turned on later.
 type Bridge struct {
 	On     bool
-	By     messages.Mechanism
-	Past   messages.Mechanisms // whose functions documents may have, and are not to: a link before has left them on
-	Epoch  uint64              // grows each time it is turned on or off
-	Script string              // what a failed actor has left in the session: the id of its script
+	By     mail.Mechanism
+	Past   mail.Mechanisms // whose functions documents may have, and are not to: a link before has left them on
+	Epoch  uint64          // grows each time it is turned on or off
+	Script string          // what a failed actor has left in the session: the id of its script
 	Secret BridgeSecret
 }
 
@@ -27,15 +28,15 @@ type Bridge struct {
 // gives its effects to do.
 type bridge struct {
 	role    messages.Role
-	gen     messages.Generation
+	gen     mail.Generation
 	session messages.SessionID
 	page    messages.TargetID
 	target  messages.TargetID
 	secret  BridgeSecret
 	do      func(Effect)
 
-	mechanism messages.Mechanism
-	past      messages.Mechanisms // to be turned off with the attach
+	mechanism mail.Mechanism
+	past      mail.Mechanisms // to be turned off with the attach
 	by        mechanism
 
 	on       bool
@@ -65,12 +66,12 @@ type bridge struct {
 
 // pause is a call that waits.
 type pause struct {
-	messages.Pause
+	mail.Pause
 	frame   messages.FrameID
 	context int64
 	policy  box
 	known   bool // whether it may open a dialog
-	told    messages.DialogOpened
+	told    mail.DialogOpened
 }
 
 // Events of the bridge.
@@ -85,10 +86,10 @@ type (
 	bridgeUnread struct{}
 	// bridgePaused is a call of ours that waits.
 	bridgePaused struct {
-		Pause                           messages.Pause
+		Pause                           mail.Pause
 		Context                         int64
 		Frame                           messages.FrameID // if told
-		Way                             messages.Way     // by which it is answered, if not by this session
+		Way                             mail.Way         // by which it is answered, if not by this session
 		Heard                           time.Time
 		Kind, Message, Default, Address string
 	}
@@ -151,7 +152,7 @@ func (b *bridge) add(params []byte) {
 	})
 }
 
-func (b *bridge) set(s messages.SetBridge) {
+func (b *bridge) set(s mail.SetBridge) {
 	b.epoch = max(b.epoch, s.Epoch)
 	switch {
 	case s.On && (!b.on || s.By != b.mechanism):
@@ -230,10 +231,10 @@ func (b *bridge) paused(p bridgePaused) {
 		frame = b.frameOf(p.Context)
 	}
 	way := p.Way
-	if way == (messages.Way{}) {
-		way = messages.Way{Role: b.role, Gen: b.gen, Session: b.session}
+	if way == (mail.Way{}) {
+		way = mail.Way{Role: b.role, Gen: b.gen, Session: b.session}
 	}
-	b.pause = &pause{Pause: p.Pause, frame: frame, context: p.Context, told: messages.DialogOpened{
+	b.pause = &pause{Pause: p.Pause, frame: frame, context: p.Context, told: mail.DialogOpened{
 		Role: way.Role, Gen: way.Gen, Session: way.Session, Page: b.page, Frame: frame,
 		Type: p.Kind, Message: p.Message, Default: p.Default, URL: p.Address, Pause: p.Pause, Heard: p.Heard,
 	}}
@@ -279,7 +280,7 @@ func (b *bridge) over(gone bool) {
 		b.do(Disarm{timerBridge + string(b.session)})
 		b.pause, b.resumed = nil, false
 		b.do(Disarm{timerBox + string(b.session)})
-		b.do(ToDialog{messages.BridgedOver{Role: b.role, Session: b.session, Key: p.Key, Gone: gone}})
+		b.do(ToDialog{mail.BridgedOver{Role: b.role, Session: b.session, Key: p.Key, Gone: gone}})
 	}
 }
 
@@ -312,7 +313,7 @@ func (b *bridge) navigated(f messages.FrameID, root bool) {
 	b.by.navigated(root)
 }
 
-func (b *bridge) handle(o messages.HandleDialog) {
+func (b *bridge) handle(o mail.HandleDialog) {
 	if o.Dialog == "" {
 		b.by.drop(o.Pause) // nobody knows of it
 		return
@@ -329,7 +330,7 @@ func (b *bridge) replied(r Replied) {
 		case r.Tag.Seq != b.armed || !b.on:
 			// It was given up before it was known to be in place.
 			b.removeScript(script)
-			if by := messages.Mechanism(r.Tag.Round); !b.on || by != b.mechanism { // else it is that which is on now
+			if by := mail.Mechanism(r.Tag.Round); !b.on || by != b.mechanism { // else it is that which is on now
 				b.turnOff(by)
 			}
 		case refusal(r.Err):
@@ -383,7 +384,7 @@ func (b *bridge) settled(id messages.DialogID, err error) {
 }
 
 func (b *bridge) stands(on bool) {
-	b.do(ToSupervisor{messages.BridgeStands{Role: b.role, Gen: b.gen, Session: b.session, On: on}})
+	b.do(ToSupervisor{mail.BridgeStands{Role: b.role, Gen: b.gen, Session: b.session, On: on}})
 }
 
 // refused is for a browser that does not give this session what the mechanism
@@ -399,7 +400,7 @@ func (b *bridge) refused(err error) {
 	if b.role == messages.RoleAnchor {
 		return // what a page has is the primary's to say
 	}
-	b.do(ToSupervisor{messages.BridgeRefused{Gen: b.gen, Session: b.session, By: b.mechanism, Err: err}})
+	b.do(ToSupervisor{mail.BridgeRefused{Gen: b.gen, Session: b.session, By: b.mechanism, Err: err}})
 }
 
 // rearm is for what an agent has done to what it shares with the bridge.
@@ -419,7 +420,7 @@ func (b *bridge) handled(id messages.DialogID, err error) {
 	if id == "" {
 		return // given back to Chrome
 	}
-	b.do(ToDialog{messages.DialogHandled{Dialog: id, Session: b.session, Err: dialogError(err)}})
+	b.do(ToDialog{mail.DialogHandled{Dialog: id, Session: b.session, Err: dialogError(err)}})
 }
 
 // tellAgain tells a new dialog actor what waits.

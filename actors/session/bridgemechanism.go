@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // mechanism is a way to make a page wait for the answer to a bridged dialog.
@@ -22,21 +23,21 @@ type mechanism interface {
 	// disarm takes from the session what arm has set.
 	disarm()
 	// give gives a call its answer. Its outcome is settled, or handled.
-	give(p messages.Pause, id messages.DialogID, answer []byte)
+	give(p mail.Pause, id messages.DialogID, answer []byte)
 	// leaving says that the session's document is about to go.
 	leaving()
 	// drop lets go a call that nobody is to answer.
-	drop(p messages.Pause)
+	drop(p mail.Pause)
 	// navigated says that a frame has another document, maybe the session's root.
 	navigated(root bool)
 	replied(Replied)
 }
 
-func (b *bridge) use(by messages.Mechanism) {
+func (b *bridge) use(by mail.Mechanism) {
 	if b.by != nil && by == b.mechanism {
 		return
 	}
-	if b.mechanism = by; by == messages.ByRequest {
+	if b.mechanism = by; by == mail.ByRequest {
 		b.by = newByRequest(b)
 	} else {
 		b.by = byDebugger{b}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // byRequest is the mechanism for a browser that gives nobody its debugger (C37 to
@@ -31,13 +32,13 @@ import (
 // later has the request alone: whoever remembers the dialog knows what it is of.
 type byRequest struct {
 	*bridge
-	word      *bridgePaused                    // the newest that no request has come for
-	held      map[string]heldRequest           // for which no word has
-	wordless  map[string]messages.DialogOpened // by request: for which none came, left to whoever remembers
-	documents map[int64]bool                   // by context, whether they are heard
-	tries     int                              // to have those that are not ask again
-	fresh     bool                             // armed, and no document of the root has come since
-	passing   int                              // pairs that a document is made to be heard by, see passAgain
+	word      *bridgePaused                // the newest that no request has come for
+	held      map[string]heldRequest       // for which no word has
+	wordless  map[string]mail.DialogOpened // by request: for which none came, left to whoever remembers
+	documents map[int64]bool               // by context, whether they are heard
+	tries     int                          // to have those that are not ask again
+	fresh     bool                         // armed, and no document of the root has come since
+	passing   int                          // pairs that a document is made to be heard by, see passAgain
 }
 
 //go:embed bridgerequest.js
@@ -57,7 +58,7 @@ type (
 )
 
 func newByRequest(b *bridge) *byRequest {
-	return &byRequest{bridge: b, held: map[string]heldRequest{}, wordless: map[string]messages.DialogOpened{}, documents: map[int64]bool{}}
+	return &byRequest{bridge: b, held: map[string]heldRequest{}, wordless: map[string]mail.DialogOpened{}, documents: map[int64]bool{}}
 }
 
 // derive makes a name for one purpose, from which the secret cannot be told. Some of
@@ -102,7 +103,7 @@ func (q *byRequest) set() {
 	}
 	q.watch(0)
 	q.command(TagBridgeOn, "Runtime.addBinding", q.bindingParams())
-	q.add(q.secret.script(q.epoch, messages.ByRequest, waitsForRequest,
+	q.add(q.secret.script(q.epoch, mail.ByRequest, waitsForRequest,
 		"BINDING", q.secret.binding(), "PROOF", q.secret.proof(), "HOST", q.secret.host(), "PATH", q.secret.path(), "LABEL", q.secret.Label(q.target)))
 }
 
@@ -134,18 +135,18 @@ func (q *byRequest) disarm() {
 	q.command(TagBridgeOff, "Runtime.removeBinding", q.bindingParams())
 }
 
-func (q *byRequest) give(p messages.Pause, id messages.DialogID, answer []byte) {
-	q.end(messages.EndRequest{Role: p.Holder, Gen: p.HolderGen, Request: p.Request, Answer: answer, Dialog: id, Session: q.session})
+func (q *byRequest) give(p mail.Pause, id messages.DialogID, answer []byte) {
+	q.end(mail.EndRequest{Role: p.Holder, Gen: p.HolderGen, Request: p.Request, Answer: answer, Dialog: id, Session: q.session})
 }
 
 // drop fails a request, which its page takes for a dismissal.
-func (q *byRequest) drop(p messages.Pause) {
+func (q *byRequest) drop(p mail.Pause) {
 	delete(q.wordless, p.Request)
-	q.end(messages.EndRequest{Role: p.Holder, Gen: p.HolderGen, Request: p.Request})
+	q.end(mail.EndRequest{Role: p.Holder, Gen: p.HolderGen, Request: p.Request})
 }
 
 // end is done by the link that holds the request.
-func (q *byRequest) end(e messages.EndRequest) {
+func (q *byRequest) end(e mail.EndRequest) {
 	if e.Role != q.role {
 		q.do(ToSupervisor{e})
 		return
@@ -198,11 +199,11 @@ func (q *byRequest) waits(key string, h heldRequest) {
 
 // wayOf is the link that holds the request: with it the dialog is lost, or passes to
 // the other.
-func (q *byRequest) wayOf(h heldRequest) messages.Way {
+func (q *byRequest) wayOf(h heldRequest) mail.Way {
 	if h.holder == q.role {
-		return messages.Way{Role: q.role, Gen: q.gen, Session: q.session}
+		return mail.Way{Role: q.role, Gen: q.gen, Session: q.session}
 	}
-	return messages.Way{Role: h.holder, Gen: h.gen}
+	return mail.Way{Role: h.holder, Gen: h.gen}
 }
 
 // wonders says that a request is the question of a document whether it is heard.
@@ -237,7 +238,7 @@ func (q *byRequest) says(w bridgeWord) {
 	for _, heard := range q.documents {
 		unable = unable || !heard
 	}
-	q.do(ToSupervisor{messages.BridgeStands{Role: q.role, Gen: q.gen, Session: q.session, On: !unable, Unable: unable}})
+	q.do(ToSupervisor{mail.BridgeStands{Role: q.role, Gen: q.gen, Session: q.session, On: !unable, Unable: unable}})
 }
 
 // wentOn is a document whose call got no answer. Mostly one of us has let it go, be it
@@ -256,7 +257,7 @@ func (q *byRequest) wentOn(w bridgeWord) {
 }
 
 func (q *byRequest) turn(on bool, context int64) {
-	q.command(TagNone, "Runtime.evaluate", turn(q.secret.word(messages.ByRequest, q.epoch, on), context))
+	q.command(TagNone, "Runtime.evaluate", turn(q.secret.word(mail.ByRequest, q.epoch, on), context))
 }
 
 // askAgain is after what time documents are looked at that are not heard, or of which
@@ -304,7 +305,7 @@ func (q *byRequest) replied(r Replied) {
 			q.over(false)
 		}
 		if gone || r.Err == nil {
-			maps.DeleteFunc(q.wordless, func(_ string, told messages.DialogOpened) bool { return told.Pause.Key == q.answered })
+			maps.DeleteFunc(q.wordless, func(_ string, told mail.DialogOpened) bool { return told.Pause.Key == q.answered })
 		}
 	}
 }
@@ -327,7 +328,7 @@ func (s BridgeSecret) decodeBinding(now time.Time, params []byte) any {
 	case strings.HasPrefix(rest, "-"):
 		return bridgeWord{Context: e.Context, Key: clip(rest[1:], 64)}
 	case strings.HasPrefix(rest, "?"):
-		return bridgeAsked{bridgePaused{Pause: messages.Pause{Key: clip(rest[1:], 64)}, Context: e.Context}}
+		return bridgeAsked{bridgePaused{Pause: mail.Pause{Key: clip(rest[1:], 64)}, Context: e.Context}}
 	}
 	p, ok := s.parseCall(e.Payload)
 	if !ok {

@@ -12,6 +12,7 @@ import (
 
 	"holdfast/actors/session"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // TestEveryRequestEndsOnce plays pages, links and dialogs against the session's half of
@@ -25,7 +26,7 @@ func TestEveryRequestEndsOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := session.Config{
 			Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true,
-			Bridge: session.Bridge{On: true, By: messages.ByRequest, Epoch: 1, Secret: session.NewBridgeSecret(secret)},
+			Bridge: session.Bridge{On: true, By: mail.ByRequest, Epoch: 1, Secret: session.NewBridgeSecret(secret)},
 		}
 		w := &requestWorld{T: t, cfg: cfg, m: session.NewMachine(cfg), now: epoch, timers: map[string]time.Time{}, requests: map[string]*heldBy{}, words: map[string]bool{}}
 		w.step(session.Start{})
@@ -69,7 +70,7 @@ func TestEveryRequestEndsOnce(t *testing.T) {
 		for len(w.open) > 0 {
 			w.answer(w.open[0])
 		}
-		w.step(messages.SetBridge{Epoch: 2})
+		w.step(mail.SetBridge{Epoch: 2})
 		for id, h := range w.requests {
 			if h.ends != 1 {
 				t.Errorf("request %s by the name of %s has ended %d times", id, h.key, h.ends)
@@ -98,7 +99,7 @@ type requestWorld struct {
 	keys     []string
 	words    map[string]bool
 	requests map[string]*heldBy
-	open     []messages.DialogOpened
+	open     []mail.DialogOpened
 	dialogs  int
 }
 
@@ -116,7 +117,7 @@ func (w *requestWorld) anyKey(t *rapid.T) string {
 }
 
 func (w *requestWorld) held(t *rapid.T, key string) {
-	r := messages.RequestHeld{Role: messages.Role(rapid.IntRange(0, 1).Draw(t, "link")), Gen: 1, Key: key, Frame: "T", Request: fmt.Sprintf("job-%d", len(w.requests))}
+	r := mail.RequestHeld{Role: messages.Role(rapid.IntRange(0, 1).Draw(t, "link")), Gen: 1, Key: key, Frame: "T", Request: fmt.Sprintf("job-%d", len(w.requests))}
 	for _, h := range w.requests {
 		// The same link is told of what is made up, another of what passes on.
 		if h.key == key && h.ends == 0 && h.role != r.Role {
@@ -137,11 +138,11 @@ func (w *requestWorld) document() {
 }
 
 // answer is what the dialog actor and the link that holds the request do.
-func (w *requestWorld) answer(o messages.DialogOpened) {
-	w.closed(func(p messages.DialogOpened) bool { return p.Pause.Request == o.Pause.Request })
+func (w *requestWorld) answer(o mail.DialogOpened) {
+	w.closed(func(p mail.DialogOpened) bool { return p.Pause.Request == o.Pause.Request })
 	if o.Role == messages.RolePrimary {
 		w.dialogs++
-		h := messages.HandleDialog{Dialog: messages.NewDialogID(uint64(w.dialogs)), Session: o.Session, Page: o.Page, Accept: true, Pause: o.Pause}
+		h := mail.HandleDialog{Dialog: messages.NewDialogID(uint64(w.dialogs)), Session: o.Session, Page: o.Page, Accept: true, Pause: o.Pause}
 		if o.Type == "" {
 			h.Dialog = "" // nobody remembers it
 		}
@@ -154,7 +155,7 @@ func (w *requestWorld) answer(o messages.DialogOpened) {
 	}
 }
 
-func (w *requestWorld) closed(which func(messages.DialogOpened) bool) {
+func (w *requestWorld) closed(which func(mail.DialogOpened) bool) {
 	w.open = slices.DeleteFunc(w.open, which)
 }
 
@@ -199,9 +200,9 @@ func (w *requestWorld) step(in any) {
 			w.toDialog(e.Msg)
 		case session.ToSupervisor:
 			switch msg := e.Msg.(type) {
-			case messages.EndRequest:
+			case mail.EndRequest:
 				w.ends(msg.Request, msg.Answer)
-			case messages.RequestHeld: // the anchor's to decide: it has no word either
+			case mail.RequestHeld: // the anchor's to decide: it has no word either
 				w.ends(msg.Request, nil)
 			}
 		}
@@ -215,7 +216,7 @@ func (w *requestWorld) step(in any) {
 
 func (w *requestWorld) toDialog(msg any) {
 	switch o := msg.(type) {
-	case messages.DialogOpened:
+	case mail.DialogOpened:
 		h := w.requests[o.Pause.Request]
 		if h != nil && (h.elsewhere || h.gone) {
 			return // and is let go once more
@@ -226,13 +227,13 @@ func (w *requestWorld) toDialog(msg any) {
 		if o.Type != "" && !w.words[o.Pause.Key] {
 			w.Errorf("told of %+v without a word", o)
 		}
-		w.closed(func(p messages.DialogOpened) bool {
+		w.closed(func(p mail.DialogOpened) bool {
 			return p.Pause.Request == o.Pause.Request || o.Type != "" && p.Type != "" && p.Pause.Key == o.Pause.Key
 		})
 		w.open = append(w.open, o)
-	case messages.BridgedOver:
+	case mail.BridgedOver:
 		// What has no word is let go by itself.
-		w.closed(func(p messages.DialogOpened) bool {
+		w.closed(func(p mail.DialogOpened) bool {
 			return p.Pause.Key == o.Key && (p.Type != "" || w.requests[p.Pause.Request].ends > 0)
 		})
 	}

@@ -8,12 +8,13 @@ import (
 	"holdfast/actors/wanted"
 	"holdfast/internal/guard"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 	"holdfast/transport"
 )
 
 // Linked tells the supervisor that the primary link stands.
 type Linked struct {
-	Gen  messages.Generation
+	Gen  mail.Generation
 	Mux  *transport.Mux
 	Port *Port // of the browser's own session
 }
@@ -41,13 +42,13 @@ func (b *Browser) Receive(c *guard.Context, msg any) {
 		return
 	}
 	switch msg := msg.(type) {
-	case messages.Leave:
+	case mail.Leave:
 		if b.mux.Load() == nil {
 			c.Exit(guard.Reason{})
 			return
 		}
 		b.step(c, msg)
-	case messages.SetBridge:
+	case mail.SetBridge:
 		b.step(c, msg) // one that comes before the link is for that
 	default:
 		if b.mux.Load() != nil {
@@ -85,7 +86,7 @@ func (b *Browser) step(c *guard.Context, in any) {
 		case Command:
 			command(c, b.mux.Load(), "", e)
 		case ToSupervisor:
-			if i, ok := e.Msg.(messages.Isolated); ok && i.Context != "" && b.machine.cfg.Claim != nil {
+			if i, ok := e.Msg.(mail.Isolated); ok && i.Context != "" && b.machine.cfg.Claim != nil {
 				b.machine.cfg.Claim(i.Context)
 			}
 			c.Send(b.supervisor, e.Msg)

@@ -12,6 +12,7 @@ import (
 
 	"holdfast/actors/session"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // fate is what became of a session that the browser attached.
@@ -47,13 +48,13 @@ func (b *bench) step(in any) {
 			b.command(e)
 		case session.ToSupervisor:
 			switch msg := e.Msg.(type) {
-			case messages.TargetAttached:
+			case mail.TargetAttached:
 				f := b.fates[msg.Session]
 				if f.adopted || f.resumed || f.detached {
 					b.Fatalf("session %s is adopted as %+v", msg.Session, f)
 				}
 				f.adopted = true
-			case messages.RootAttached:
+			case mail.RootAttached:
 				if b.rooted {
 					b.Fatal("attached twice")
 				}
@@ -116,7 +117,7 @@ func (b *bench) attach(t messages.TargetID, opener messages.TargetID) {
 	s := messages.SessionID(fmt.Sprintf("S%03d", b.seq))
 	b.fates[s] = &fate{target: t}
 	b.targets[t] = true
-	b.step(messages.TargetAttached{Gen: 1, Session: s, Info: messages.TargetInfo{ID: t, Type: "page", Opener: opener}, Waiting: true})
+	b.step(mail.TargetAttached{Gen: 1, Session: s, Info: mail.TargetInfo{ID: t, Type: "page", Opener: opener}, Waiting: true})
 }
 
 func (b *bench) newTarget() messages.TargetID {
@@ -154,7 +155,7 @@ func (b *bench) reply(i int, fail bool) {
 	}
 }
 
-func (b *bench) owe() messages.ReplyTo {
+func (b *bench) owe() mail.ReplyTo {
 	n := b.asked
 	b.asked++
 	return func(any, error) {
@@ -202,7 +203,7 @@ func TestEveryAttachedSessionIsAdoptedOrResumedAndLeft(t *testing.T) {
 				if list := b.sessions(); len(list) > 0 {
 					s := rapid.SampledFrom(list).Draw(t, "session")
 					b.fates[s].resumed = true // there is nothing left to resume
-					b.step(messages.TargetDetached{Gen: 1, Session: s})
+					b.step(mail.TargetDetached{Gen: 1, Session: s})
 				}
 			},
 			"a page is destroyed": func(t *rapid.T) {
@@ -210,19 +211,19 @@ func TestEveryAttachedSessionIsAdoptedOrResumedAndLeft(t *testing.T) {
 				for _, s := range b.sessions() {
 					if b.fates[s].target == x {
 						b.fates[s].resumed = true
-						b.step(messages.TargetDetached{Gen: 1, Session: s})
+						b.step(mail.TargetDetached{Gen: 1, Session: s})
 					}
 				}
 				b.step(session.Decode(session.Config{Gen: 1}, time.Unix(0, 0), "Target.targetDestroyed", []byte(fmt.Sprintf(`{"targetId":%q}`, x))))
 			},
-			"open": func(*rapid.T) { b.order(messages.OpenPage{Reply: b.owe()}) },
+			"open": func(*rapid.T) { b.order(mail.OpenPage{Reply: b.owe()}) },
 			"close": func(t *rapid.T) {
-				b.order(messages.ClosePage{Page: known(), Free: rapid.Bool().Draw(t, "free"), Reply: b.owe()})
+				b.order(mail.ClosePage{Page: known(), Free: rapid.Bool().Draw(t, "free"), Reply: b.owe()})
 			},
-			"release": func(*rapid.T) { b.step(messages.ReleasePage{Page: known()}) },
+			"release": func(*rapid.T) { b.step(mail.ReleasePage{Page: known()}) },
 		})
 		failed := b.exited
-		b.step(messages.Leave{})
+		b.step(mail.Leave{})
 		for n := 0; len(b.pending)+len(b.again) > 0 && !b.exited; n++ {
 			switch {
 			case n > 1000:

@@ -8,11 +8,12 @@ import (
 
 	"holdfast/internal/few"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // BrowserConfig is what a browser session is born with.
 type BrowserConfig struct {
-	Gen   messages.Generation
+	Gen   mail.Generation
 	Scope messages.Scope
 	// Owned are the pages that were the task's on the link before, and the
 	// spec's target.
@@ -24,7 +25,7 @@ type BrowserConfig struct {
 	Elsewhere func(messages.TargetID) bool
 	// Foreign says which pages are left alone though the scope is browser. Nil is
 	// none.
-	Foreign func(messages.TargetInfo) bool
+	Foreign func(mail.TargetInfo) bool
 	// Claim is told of a browser context before anything is in it. Nil is allowed.
 	Claim func(context string)
 	// Isolation is what the spec says of browser contexts, and Context the one that
@@ -69,7 +70,7 @@ type BrowserMachine struct {
 	closing   int // what leaving still waits for
 	pages     few.Map[messages.TargetID, *browserPage]
 	owned     few.Map[messages.TargetID, bool]
-	undecided []messages.TargetAttached
+	undecided []mail.TargetAttached
 	creating  []*creation
 	seq       uint32
 	requests  requests
@@ -78,7 +79,7 @@ type BrowserMachine struct {
 
 type browserPage struct {
 	session   messages.SessionID
-	closing   messages.ReplyTo // not nil while being closed
+	closing   mail.ReplyTo // not nil while being closed
 	releasing bool
 	returning bool // left, to be attached to again
 	tries     int  // to close it while nobody is attached
@@ -107,35 +108,35 @@ func (m *BrowserMachine) Step(_ time.Time, in any) []Effect {
 		m.replied(in)
 	case TimerFired:
 		m.timerFired(in.Name)
-	case messages.TargetAttached:
+	case mail.TargetAttached:
 		m.targetAttached(in)
-	case messages.TargetDetached:
+	case mail.TargetDetached:
 		m.targetDetached(in)
 	case targetDestroyed:
 		m.pageClosed(in.Target)
-	case messages.PageInfoChanged:
+	case mail.PageInfoChanged:
 		if m.pages.At(in.Info.ID) != nil {
 			m.do(ToSupervisor{in})
 		}
-	case messages.SetBridge:
+	case mail.SetBridge:
 		m.setBridge(in)
 	case requestPaused:
 		if m.requests.heard(in) {
 			m.do(ToSupervisor{in.RequestHeld})
 		}
-	case messages.EndRequest:
+	case mail.EndRequest:
 		if in.Gen == m.cfg.Gen {
 			m.do(endRequest(m.cfg.Bridge.Secret, in))
 		}
-	case messages.OpenPage:
+	case mail.OpenPage:
 		m.create(&creation{reply: in.Reply}, in.NewWindow)
-	case messages.ClosePage:
+	case mail.ClosePage:
 		m.closePage(in)
-	case messages.ReleasePage:
+	case mail.ReleasePage:
 		m.release(in.Page)
-	case messages.ReattachPage:
+	case mail.ReattachPage:
 		m.comeAgain(in.Page)
-	case messages.Leave:
+	case mail.Leave:
 		m.leave()
 	}
 	return m.effects()
@@ -161,11 +162,11 @@ func rootCommand(tag Tag, method string, params any, timeout time.Duration) Comm
 
 // setBridge is told to a link that is being dialled as well. Whoever asks for what
 // holds already has the answer at once.
-func (m *BrowserMachine) setBridge(s messages.SetBridge) {
+func (m *BrowserMachine) setBridge(s mail.SetBridge) {
 	m.cfg.Bridge.On, m.cfg.Bridge.By = s.On, s.By
 	stood := m.requests.stands()
 	if m.requests.hear(m.cfg.Bridge); stood && m.requests.on {
-		m.do(ToSupervisor{messages.RequestsHeard{Gen: m.cfg.Gen}})
+		m.do(ToSupervisor{mail.RequestsHeard{Gen: m.cfg.Gen}})
 	}
 }
 
@@ -226,7 +227,7 @@ func (m *BrowserMachine) replied(r Replied) {
 		m.oneLeft()
 	case TagRequests:
 		m.requests.answered(r.Err)
-		m.do(ToSupervisor{messages.RequestsHeard{Gen: m.cfg.Gen, Err: r.Err}})
+		m.do(ToSupervisor{mail.RequestsHeard{Gen: m.cfg.Gen, Err: r.Err}})
 	case TagCalm:
 		// What was attached up to this reply has been resumed; the next reply
 		// says that the browser has heard so.
@@ -265,7 +266,7 @@ func (m *BrowserMachine) existingPagesKnown() {
 func (m *BrowserMachine) rootAttached() {
 	m.first = ""
 	m.do(Disarm{timerAttach})
-	m.do(ToSupervisor{messages.RootAttached{Gen: m.cfg.Gen, Pages: m.sortedPages()}})
+	m.do(ToSupervisor{mail.RootAttached{Gen: m.cfg.Gen, Pages: m.sortedPages()}})
 }
 
 // sortedPages keeps the machine's effects free of map order.

@@ -9,6 +9,7 @@ import (
 
 	"holdfast/internal/redact"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // MaxConsoleText bounds what is kept of one console message, in bytes.
@@ -53,7 +54,7 @@ func decodeConsole(c *Config, same *repeated, params []byte) any {
 		TS: messages.Seconds(e.Timestamp.Float64() / 1000), Level: "error", Text: consoleText(said),
 	}
 	entry.URL = redact.PageURL(scriptURL(e.StackTrace))
-	return messages.ConsoleReported{Gen: c.Gen, Page: c.Page, Target: c.Target, Entry: entry, Cut: len(said) > MaxConsoleText}
+	return mail.ConsoleReported{Gen: c.Gen, Page: c.Page, Target: c.Target, Entry: entry, Cut: len(said) > MaxConsoleText}
 }
 
 // scriptURL is the URL of the script that a stack trace begins in.
@@ -84,7 +85,7 @@ func decodeException(c *Config, params []byte) any {
 		entry.URL = scriptURL(d.StackTrace)
 	}
 	entry.URL = redact.PageURL(entry.URL)
-	return messages.ConsoleReported{Gen: c.Gen, Page: c.Page, Target: c.Target, Entry: entry, Cut: len(text) > MaxConsoleText}
+	return mail.ConsoleReported{Gen: c.Gen, Page: c.Page, Target: c.Target, Entry: entry, Cut: len(text) > MaxConsoleText}
 }
 
 // consoleText cuts before it redacts, so that a megabyte of page text costs

@@ -4,10 +4,11 @@ import (
 	"time"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // dialogsOpen notes which dialogs are open on the page, and what they hold up.
-func (m *Machine) dialogsOpen(now time.Time, o messages.DialogsOpen) {
+func (m *Machine) dialogsOpen(now time.Time, o mail.DialogsOpen) {
 	m.dialogs, m.holding, m.stopped, m.told = o.Dialogs, o.Holding, o.Paused, now
 	if len(m.dialogs) == 0 {
 		m.do(Disarm{timerInterrupt})
@@ -42,7 +43,7 @@ func (m *Machine) dialogsOpen(now time.Time, o messages.DialogsOpen) {
 
 // sharedDialogs ends what waits for a renderer that a dialog of another page of the task
 // holds. One of the page's own would have been told of.
-func (m *Machine) sharedDialogs(now time.Time, o messages.SharedDialogs) {
+func (m *Machine) sharedDialogs(now time.Time, o mail.SharedDialogs) {
 	if !m.orphan {
 		return // it has answered meanwhile
 	}

@@ -3,7 +3,7 @@ package session
 import (
 	"time"
 
-	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // A doomed dialog belongs to a document that is being replaced (C58). These are the
@@ -17,18 +17,18 @@ const nowhere = "hcp:holdfast"
 
 // probeCommand is refused as an answer would be on a page without an active document.
 // On any other it does nothing: no history has such an entry.
-func probeCommand(o messages.ProbeDialog) Command {
+func probeCommand(o mail.ProbeDialog) Command {
 	return Command{
 		Session: o.Session, Tag: Tag{Kind: TagDoomed, ID: o.Dialog, Page: o.Page, Session: o.Session},
 		Method: "Page.navigateToHistoryEntry", Params: []byte(`{"entryId":-1}`), Timeout: AnswerBudget, Direct: true,
 	}
 }
 
-func probedFact(r Replied) messages.DialogProbed {
-	return messages.DialogProbed{Dialog: r.Tag.ID, Session: r.Tag.Session, Page: r.Tag.Page, Err: dialogError(r.Err)}
+func probedFact(r Replied) mail.DialogProbed {
+	return mail.DialogProbed{Dialog: r.Tag.ID, Session: r.Tag.Session, Page: r.Tag.Page, Err: dialogError(r.Err)}
 }
 
-func moveCommand(o messages.MovePage) Command {
+func moveCommand(o mail.MovePage) Command {
 	return Command{
 		Session: o.Session, Tag: Tag{Kind: TagMove, Page: o.Page, Session: o.Session},
 		Method: "Page.navigate", Params: []byte(`{"url":"` + nowhere + `"}`), Timeout: AnswerBudget, Direct: true,
@@ -50,6 +50,6 @@ func (m *Machine) movedOn(now time.Time) {
 	}
 }
 
-func movedFact(r Replied) messages.PageMoved {
-	return messages.PageMoved{Session: r.Tag.Session, Page: r.Tag.Page, Err: dialogError(r.Err)}
+func movedFact(r Replied) mail.PageMoved {
+	return mail.PageMoved{Session: r.Tag.Session, Page: r.Tag.Page, Err: dialogError(r.Err)}
 }

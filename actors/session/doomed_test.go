@@ -7,21 +7,22 @@ import (
 
 	"holdfast/actors/session"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // An anchor that dials anew may be asked about a dialog by the session of the link before:
 // it says that it cannot, and writes nothing.
 func TestAnAnchorIsAskedAboutADoomedDialog(t *testing.T) {
 	t.Parallel()
-	probe, move := messages.ProbeDialog{Dialog: "d-1", Session: "S", Page: "P"}, messages.MovePage{Session: "S", Page: "P"}
-	attached := messages.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}}
+	probe, move := mail.ProbeDialog{Dialog: "d-1", Session: "S", Page: "P"}, mail.MovePage{Session: "S", Page: "P"}
+	attached := mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}}
 	for name, c := range map[string]struct {
 		before  []any
 		written []string
 		told    int
 	}{
 		"before it has a link":   {nil, nil, 2},
-		"of another session":     {[]any{session.Start{}, messages.TargetAttached{Gen: 1, Session: "T", Page: "P", Info: attached.Info}}, nil, 2},
+		"of another session":     {[]any{session.Start{}, mail.TargetAttached{Gen: 1, Session: "T", Page: "P", Info: attached.Info}}, nil, 2},
 		"of the one that it has": {[]any{session.Start{}, attached}, []string{"Page.navigateToHistoryEntry", "Page.navigate", "Target.closeTarget"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -34,7 +35,7 @@ func TestAnAnchorIsAskedAboutADoomedDialog(t *testing.T) {
 			told := 0
 			orders := []any{probe, move}
 			if c.written != nil || len(c.before) == 0 {
-				orders = append(orders, messages.ClosePage{Page: "P", Attached: true})
+				orders = append(orders, mail.ClosePage{Page: "P", Attached: true})
 			}
 			for _, in := range orders {
 				for _, e := range m.Step(time.Time{}, in) {
@@ -43,10 +44,10 @@ func TestAnAnchorIsAskedAboutADoomedDialog(t *testing.T) {
 						written = append(written, e.Method)
 					case session.ToDialog:
 						switch f := e.Msg.(type) {
-						case messages.DialogProbed:
+						case mail.DialogProbed:
 							told++
 							wantCode(t, f.Err, messages.CodeUpstreamUnavailable)
-						case messages.PageMoved:
+						case mail.PageMoved:
 							told++
 							wantCode(t, f.Err, messages.CodeUpstreamUnavailable)
 						}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // Inputs of the machine besides messages.
@@ -154,7 +155,7 @@ type (
 
 	// Answer replies to whoever gave an order.
 	Answer struct {
-		To    messages.ReplyTo
+		To    mail.ReplyTo
 		Value any
 		Err   error
 	}

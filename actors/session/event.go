@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/cdproto/target"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // Events are the CDP events that somebody in Holdfast wants. All others end
@@ -154,7 +155,7 @@ func decodeOther(c *Config, same *repeated, now time.Time, method string, params
 		if json.Unmarshal(params, &e) != nil {
 			return nil
 		}
-		return messages.FrameAttached{
+		return mail.FrameAttached{
 			Gen: c.Gen, Session: c.Session, Page: c.Page,
 			Frame: messages.FrameID(clip(e.Frame, maxID)), Parent: messages.FrameID(clip(e.Parent, maxID)),
 		}
@@ -167,7 +168,7 @@ func decodeOther(c *Config, same *repeated, now time.Time, method string, params
 		if json.Unmarshal(params, &e) != nil || e.Frame == nil {
 			return nil
 		}
-		return messages.FrameNavigated{
+		return mail.FrameNavigated{
 			Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: frameInfo(e.Frame),
 			Restored: e.Type == page.NavigationTypeBackForwardCacheRestore, Heard: now,
 		}
@@ -176,13 +177,13 @@ func decodeOther(c *Config, same *repeated, now time.Time, method string, params
 		if json.Unmarshal(params, &e) != nil {
 			return nil
 		}
-		return messages.FrameURLChanged{Gen: c.Gen, Session: c.Session, Frame: messages.FrameID(clip(string(e.FrameID), maxID)), URL: clip(e.URL, maxURL)}
+		return mail.FrameURLChanged{Gen: c.Gen, Session: c.Session, Frame: messages.FrameID(clip(string(e.FrameID), maxID)), URL: clip(e.URL, maxURL)}
 	case "Page.frameDetached":
 		var e page.EventFrameDetached
 		if json.Unmarshal(params, &e) != nil {
 			return nil
 		}
-		return messages.FrameDetached{
+		return mail.FrameDetached{
 			Gen: c.Gen, Session: c.Session, Frame: messages.FrameID(e.FrameID),
 			Swap: e.Reason == page.FrameDetachedReasonSwap,
 		}
@@ -191,7 +192,7 @@ func decodeOther(c *Config, same *repeated, now time.Time, method string, params
 		if json.Unmarshal(params, &e) != nil {
 			return nil
 		}
-		return messages.FrameSubtreeWillBeDetached{Gen: c.Gen, Session: c.Session, Frame: messages.FrameID(e.FrameID)}
+		return mail.FrameSubtreeWillBeDetached{Gen: c.Gen, Session: c.Session, Frame: messages.FrameID(e.FrameID)}
 	case "Page.frameStartedNavigating":
 		var e struct {
 			Frame  messages.FrameID `json:"frameId"`
@@ -237,7 +238,7 @@ func decodeOther(c *Config, same *repeated, now time.Time, method string, params
 		if json.Unmarshal(params, &e) != nil || e.TargetInfo == nil {
 			return nil
 		}
-		return messages.TargetAttached{
+		return mail.TargetAttached{
 			Gen: c.Gen, Session: messages.SessionID(clip(string(e.SessionID), maxID)), Via: c.Session, Info: targetInfo(e.TargetInfo),
 			Waiting: e.WaitingForDebugger,
 		}
@@ -246,16 +247,16 @@ func decodeOther(c *Config, same *repeated, now time.Time, method string, params
 		if json.Unmarshal(params, &e) != nil {
 			return nil
 		}
-		return messages.TargetDetached{Gen: c.Gen, Session: messages.SessionID(e.SessionID), Via: c.Session}
+		return mail.TargetDetached{Gen: c.Gen, Session: messages.SessionID(e.SessionID), Via: c.Session}
 	case "Target.targetInfoChanged":
 		if t, ok := quickTargetInfo(params); ok {
-			return messages.PageInfoChanged{Gen: c.Gen, Info: t}
+			return mail.PageInfoChanged{Gen: c.Gen, Info: t}
 		}
 		var e target.EventTargetInfoChanged
 		if json.Unmarshal(params, &e) != nil || e.TargetInfo == nil {
 			return nil
 		}
-		return messages.PageInfoChanged{Gen: c.Gen, Info: targetInfo(e.TargetInfo)}
+		return mail.PageInfoChanged{Gen: c.Gen, Info: targetInfo(e.TargetInfo)}
 	case "Target.targetDestroyed":
 		var e target.EventTargetDestroyed
 		if json.Unmarshal(params, &e) != nil {
@@ -289,7 +290,7 @@ func decodeLifecycle(params []byte) any {
 	return lifecycle{Frame: e.FrameID, Loader: e.LoaderID, Name: e.Name}
 }
 
-func decodeFrameTree(c *Config, result []byte) ([]messages.FrameInfo, error) {
+func decodeFrameTree(c *Config, result []byte) ([]mail.FrameInfo, error) {
 	if frames, ok := quickFrameTree(c, result); ok {
 		return frames, nil
 	}
@@ -299,7 +300,7 @@ func decodeFrameTree(c *Config, result []byte) ([]messages.FrameInfo, error) {
 	if err := json.Unmarshal(result, &r); err != nil {
 		return nil, err
 	}
-	var frames []messages.FrameInfo
+	var frames []mail.FrameInfo
 	var walk func(t *page.FrameTree)
 	walk = func(t *page.FrameTree) {
 		if t == nil || t.Frame == nil {
@@ -314,7 +315,7 @@ func decodeFrameTree(c *Config, result []byte) ([]messages.FrameInfo, error) {
 	return frames, nil
 }
 
-func decodeTargetInfo(result []byte) (messages.TargetInfo, error) {
+func decodeTargetInfo(result []byte) (mail.TargetInfo, error) {
 	if t, ok := quickTargetInfo(result); ok {
 		return t, nil
 	}
@@ -322,13 +323,13 @@ func decodeTargetInfo(result []byte) (messages.TargetInfo, error) {
 		TargetInfo target.Info `json:"targetInfo"`
 	}
 	if err := json.Unmarshal(result, &r); err != nil {
-		return messages.TargetInfo{}, err
+		return mail.TargetInfo{}, err
 	}
 	return targetInfo(&r.TargetInfo), nil
 }
 
-func frameInfo(f *cdp.Frame) messages.FrameInfo {
-	return messages.FrameInfo{
+func frameInfo(f *cdp.Frame) mail.FrameInfo {
+	return mail.FrameInfo{
 		ID: messages.FrameID(clip(string(f.ID), maxID)), Parent: messages.FrameID(clip(string(f.ParentID), maxID)), Loader: clip(string(f.LoaderID), maxID),
 		URL: clip(f.URL+f.URLFragment, maxURL), Origin: origin(f.SecurityOrigin),
 	}
@@ -343,8 +344,8 @@ func origin(said string) string {
 	return clip(said, maxURL)
 }
 
-func targetInfo(t *target.Info) messages.TargetInfo {
-	return messages.TargetInfo{
+func targetInfo(t *target.Info) mail.TargetInfo {
+	return mail.TargetInfo{
 		ID: messages.TargetID(clip(string(t.TargetID), maxID)), Type: clip(t.Type, maxID), URL: clip(t.URL, maxURL), Title: clip(t.Title, 300),
 		Opener: messages.TargetID(clip(string(t.OpenerID), maxID)), ParentFrame: messages.FrameID(clip(string(t.ParentFrameID), maxID)),
 		CanAccessOpener: t.CanAccessOpener, Context: clip(string(t.BrowserContextID), maxID),

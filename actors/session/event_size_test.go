@@ -9,6 +9,7 @@ import (
 
 	"holdfast/actors/session"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // TestWhatIsKeptOfAnEventIsBounded has a browser say everything at great
@@ -70,7 +71,7 @@ func TestAFrameWithALongStory(t *testing.T) {
 	call := `{"functionName":"f","scriptId":"7","url":"` + strings.Repeat("y", 400) + `","lineNumber":0,"columnNumber":0}`
 	params := `{"frameId":"F","parentFrameId":"T","stack":{"callFrames":[` + call + strings.Repeat(","+call, 199) + `]}}`
 	fact := session.Decode(session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true}, time.Unix(0, 0), "Page.frameAttached", []byte(params))
-	if want := (messages.FrameAttached{Gen: 1, Session: "S", Page: "T", Frame: "F", Parent: "T"}); fact != want {
+	if want := (mail.FrameAttached{Gen: 1, Session: "S", Page: "T", Frame: "F", Parent: "T"}); fact != want {
 		t.Errorf("%+v", fact)
 	}
 }

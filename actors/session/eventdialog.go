@@ -7,6 +7,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // An agent waits for what a dialog says, and so does its page: these two events
@@ -28,7 +29,7 @@ func decodeOpening(c *Config, now time.Time, params []byte) any {
 			return nil
 		}
 	}
-	return messages.DialogOpened{
+	return mail.DialogOpened{
 		Role: c.Role, Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: messages.FrameID(clip(o.frame, maxID)),
 		Type: clip(o.kind, maxID), Message: clip(o.message, maxDialogText), Default: clip(o.prompt, maxDialogText), URL: clip(o.url, maxURL), Heard: now,
 	}
@@ -89,7 +90,7 @@ func decodeClosed(c *Config, params []byte) any {
 			return nil
 		}
 	}
-	return messages.DialogClosed{
+	return mail.DialogClosed{
 		Role: c.Role, Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: messages.FrameID(clip(string(e.FrameID), maxID)),
 		Accepted: e.Result, Text: clip(e.UserInput, messages.MaxPromptText),
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 	"holdfast/transport"
 )
 
@@ -27,7 +28,7 @@ func IsFrequent(method string, params []byte) bool {
 func HasDocument(result []byte) bool { return hasDocument(result) }
 
 // DecodeFrameTree reads the result of Page.getFrameTree.
-func DecodeFrameTree(result []byte) ([]messages.FrameInfo, error) {
+func DecodeFrameTree(result []byte) ([]mail.FrameInfo, error) {
 	return decodeFrameTree(&Config{}, result)
 }
 
@@ -63,7 +64,7 @@ const (
 func TargetDestroyed(t messages.TargetID) any { return targetDestroyed{t} }
 
 // QuickFrameTree is the quick reading of the result of Page.getFrameTree.
-func QuickFrameTree(result []byte) ([]messages.FrameInfo, bool) {
+func QuickFrameTree(result []byte) ([]mail.FrameInfo, bool) {
 	return quickFrameTree(&Config{}, result)
 }
 

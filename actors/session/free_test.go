@@ -6,6 +6,7 @@ import (
 
 	"holdfast/actors/session"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // TestAPageIsNotClosedUnderSomebodyElse is a page with a dialog that would end
@@ -43,9 +44,9 @@ func TestAPageIsNotClosedUnderSomebodyElse(t *testing.T) {
 		}
 	}
 	step(session.Start{})
-	step(messages.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}})
+	step(mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
 	step(session.Replied{Tag: session.Tag{Kind: session.TagRoot}})
-	todo = append(todo, messages.ClosePage{Page: "P", Free: true, Reply: func(any, error) {}})
+	todo = append(todo, mail.ClosePage{Page: "P", Free: true, Reply: func(any, error) {}})
 	for n := 0; len(todo) > 0 && answers == 0; n++ {
 		if n > 1000 {
 			t.Fatal("it never ends")

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"holdfast/actors/session"
-	"holdfast/messages"
+	"holdfast/messages/mail"
 	"holdfast/transport"
 )
 
@@ -34,7 +34,7 @@ func FuzzDecode(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	bridge := session.Bridge{On: true, By: messages.ByRequest, Epoch: 1, Secret: session.NewBridgeSecret(secret)}
+	bridge := session.Bridge{On: true, By: mail.ByRequest, Epoch: 1, Secret: session.NewBridgeSecret(secret)}
 	cfg := session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true, Bridge: bridge}
 	root := session.Config{Gen: 1, Bridge: bridge}
 	f.Fuzz(func(t *testing.T, params []byte) {
@@ -45,7 +45,7 @@ func FuzzDecode(f *testing.F) {
 		if fact := session.Decode(root, time.Unix(0, 0), "Fetch.requestPaused", params); fact != nil {
 			for _, e := range browser.Step(time.Unix(1, 0), fact) {
 				if to, ok := e.(session.ToSupervisor); ok {
-					held := to.Msg.(messages.RequestHeld)
+					held := to.Msg.(mail.RequestHeld)
 					if held.Label == "" || len(held.Label) > 64 || held.Key == "" || len(held.Key) > 64 || len(held.Request) > 256 {
 						t.Errorf("a request %+v", held)
 					}
@@ -58,7 +58,7 @@ func FuzzDecode(f *testing.F) {
 			if fact == nil {
 				continue
 			}
-			if c, ok := fact.(messages.ConsoleReported); ok {
+			if c, ok := fact.(mail.ConsoleReported); ok {
 				if len(c.Entry.Text) > session.MaxConsoleText || !utf8.ValidString(c.Entry.Text) {
 					t.Errorf("console text of %d bytes: %.80q", len(c.Entry.Text), c.Entry.Text)
 				}
@@ -159,7 +159,7 @@ func TestAStackTraceOfNothingIsNoPanic(t *testing.T) {
 		"Runtime.consoleAPICalled": `{"type":"error","args":[],"stackTrace":{"callFrames":[null]}}`,
 		"Runtime.exceptionThrown":  `{"exceptionDetails":{"text":"x","stackTrace":{"callFrames":[null]}}}`,
 	} {
-		if _, ok := session.Decode(session.Config{}, time.Unix(0, 0), method, []byte(params)).(messages.ConsoleReported); !ok {
+		if _, ok := session.Decode(session.Config{}, time.Unix(0, 0), method, []byte(params)).(mail.ConsoleReported); !ok {
 			t.Errorf("%s is not reported", method)
 		}
 	}

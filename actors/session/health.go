@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // The budgets of a diagnosis (requirement A10). A cause is named in under a
@@ -344,7 +345,7 @@ func (m *Machine) publishHealth() {
 		return
 	}
 	m.health = state
-	m.do(ToSupervisor{messages.SessionHealth{
+	m.do(ToSupervisor{mail.SessionHealth{
 		Gen: m.cfg.Gen, Session: m.cfg.Session, Page: m.cfg.Page, IsPage: m.cfg.IsPage, State: state, Since: m.silence, Stranded: m.stranded,
 	}})
 }

@@ -10,6 +10,7 @@ import (
 	"holdfast/internal/bounds"
 	"holdfast/internal/guard"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 	"holdfast/transport"
 )
 
@@ -177,7 +178,7 @@ func (in *intake) take(e transport.Event) {
 	}
 	in.begin()
 	if fact := decode(in.cfg, &in.said.same, time.Now(), e.Method, e.Params); fact != nil {
-		if f, ok := fact.(messages.FrameNavigated); ok && in.cfg.Site != nil && messages.TargetID(f.Frame.ID) == in.cfg.Target {
+		if f, ok := fact.(mail.FrameNavigated); ok && in.cfg.Site != nil && messages.TargetID(f.Frame.ID) == in.cfg.Target {
 			// Before a reply that comes behind it: what an agent sets is for this document.
 			in.cfg.Site.Show(f.Frame.URL)
 		}
@@ -277,7 +278,7 @@ func (p *Page) receiveSaid(c *guard.Context, s *said) {
 		}
 		switch fact := s.decode(p.machine.cfg, i).(type) {
 		case nil:
-		case messages.ConsoleReported:
+		case mail.ConsoleReported:
 			p.gatherError(&fact)
 		default:
 			p.carryOut(c, p.machine.Step(now, fact))
@@ -289,7 +290,7 @@ func (p *Page) receiveSaid(c *guard.Context, s *said) {
 	s.release()
 }
 
-func (p *Page) countCut(r messages.ConsoleReported) {
+func (p *Page) countCut(r mail.ConsoleReported) {
 	if r.Cut {
 		p.bounds.Hit(bounds.ConsoleText)
 	}
@@ -297,13 +298,13 @@ func (p *Page) countCut(r messages.ConsoleReported) {
 
 // gathered is what waits to be sent together.
 type gathered struct {
-	toFrame messages.Facts
+	toFrame mail.Facts
 	errors  []messages.ConsoleError
 
 	errorsLeft, othersLeft int // of what was said, at most
 }
 
-func (p *Page) gatherError(r *messages.ConsoleReported) {
+func (p *Page) gatherError(r *mail.ConsoleReported) {
 	p.countCut(*r)
 	if p.kept.errors == nil {
 		p.kept.errors = make([]messages.ConsoleError, 0, max(1, p.kept.errorsLeft))
@@ -317,7 +318,7 @@ func (p *Page) gatherError(r *messages.ConsoleReported) {
 func (p *Page) gather(c *guard.Context, e Effect) bool {
 	if e, ok := e.(ToFrame); ok {
 		if p.kept.toFrame == nil {
-			p.kept.toFrame = make(messages.Facts, 0, max(1, p.kept.othersLeft))
+			p.kept.toFrame = make(mail.Facts, 0, max(1, p.kept.othersLeft))
 		}
 		p.kept.othersLeft--
 		p.kept.toFrame = append(p.kept.toFrame, e.Msg)
@@ -339,6 +340,6 @@ func (p *Page) sendGathered(c *guard.Context) {
 	}
 	if n := len(kept.errors); n > 0 {
 		cfg := p.machine.cfg
-		c.SendSeveral(p.peers.Supervisor, messages.ConsoleReports{Gen: cfg.Gen, Page: cfg.Page, Target: cfg.Target, Entries: kept.errors}, n)
+		c.SendSeveral(p.peers.Supervisor, mail.ConsoleReports{Gen: cfg.Gen, Page: cfg.Page, Target: cfg.Target, Entries: kept.errors}, n)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // isolation is the task's browser context, as one link knows it.
@@ -60,7 +61,7 @@ func (m *BrowserMachine) versionKnown(r Replied) {
 }
 
 func (m *BrowserMachine) share(why messages.IsolationOff) {
-	m.isolated(messages.Isolated{Off: why})
+	m.isolated(mail.Isolated{Off: why})
 }
 
 func (m *BrowserMachine) contextMade(r Replied) {
@@ -82,7 +83,7 @@ func (m *BrowserMachine) contextMade(r Replied) {
 	case messages.CodeOf(err) == messages.CodeUpstreamUnavailable: // the link has ended
 	case err == nil:
 		m.isolation.made = true
-		m.isolated(messages.Isolated{Context: clip(res.ID, maxID)})
+		m.isolated(mail.Isolated{Context: clip(res.ID, maxID)})
 	case m.cfg.Isolation == messages.IsolationContext:
 		m.isolation.asking = false
 		m.fail(messages.Errorf(messages.CodeCDPError, "the browser refused a browser context, which isolation context asks for: %s", reasonOf(err)))
@@ -99,7 +100,7 @@ func reasonOf(err error) string {
 }
 
 // isolated continues an attach that has waited.
-func (m *BrowserMachine) isolated(i messages.Isolated) {
+func (m *BrowserMachine) isolated(i mail.Isolated) {
 	m.isolation.asking, m.isolation.context = false, i.Context
 	i.Gen = m.cfg.Gen
 	if i.Context != "" {
@@ -141,7 +142,7 @@ func (m *BrowserMachine) disposeLast() bool {
 // inContext says whether a page is the task's for the context it is in, whatever
 // has opened it: a worker names no opener. A page that only takes the foreground for
 // a moment is in the context as well, since a release needs it there (C19).
-func (m *BrowserMachine) inContext(a messages.TargetAttached) bool {
+func (m *BrowserMachine) inContext(a mail.TargetAttached) bool {
 	if m.isolation.context == "" || a.Info.Context != m.isolation.context || m.isHelper(a.Info.ID) {
 		return false
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // LeaveBudget bounds an orderly end of the link, and FreeBudget that of an anchor which
@@ -70,7 +71,7 @@ func (m *BrowserMachine) closeOwned() {
 	for _, t := range m.sortedPages() {
 		p := m.pages.At(t)
 		if p.closing == nil {
-			m.closePage(messages.ClosePage{Page: t, Reply: func(any, error) {}})
+			m.closePage(mail.ClosePage{Page: t, Reply: func(any, error) {}})
 		}
 		if !p.awaited {
 			p.awaited = true

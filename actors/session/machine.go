@@ -9,12 +9,13 @@ import (
 
 	"holdfast/actors/wanted"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // Config is what a page or iframe session is born with.
 type Config struct {
 	Role    messages.Role
-	Gen     messages.Generation
+	Gen     mail.Generation
 	Session messages.SessionID
 	Target  messages.TargetID
 	Page    messages.TargetID // the top-level target; equals Target for a page
@@ -106,7 +107,7 @@ type Machine struct {
 
 	health messages.PageState
 
-	children   []messages.TargetAttached // attached through this session, in order
+	children   []mail.TargetAttached // attached through this session, in order
 	heldFrames map[messages.FrameID]heldFrame
 	titleAsked int // how often since the last load, or the last change of the URL
 
@@ -137,26 +138,26 @@ func (m *Machine) Step(now time.Time, msg any) []Effect {
 	case Restored:
 		m.restored(in)
 
-	case messages.Navigate:
+	case mail.Navigate:
 		m.navigate(now, in)
-	case messages.HandleDialog:
+	case mail.HandleDialog:
 		if in.Pause.Key != "" {
 			m.bridge.handle(in)
 		} else {
 			m.do(answerCommand(in))
 		}
-	case messages.ProbeDialog:
+	case mail.ProbeDialog:
 		m.do(probeCommand(in))
-	case messages.MovePage:
+	case mail.MovePage:
 		m.do(moveCommand(in))
-	case messages.SetBridge:
+	case mail.SetBridge:
 		m.bridge.set(in)
 		for _, c := range m.children {
 			m.bridge.askElement(c.Session, c.Info.ID)
 		}
-	case messages.RearmBridge:
+	case mail.RearmBridge:
 		m.bridge.rearm(in.Method)
-	case messages.FrameBoxed:
+	case mail.FrameBoxed:
 		m.bridge.boxed(in.Shut)
 	case bridgeScript:
 		m.bridge.scriptRuns(in)
@@ -166,53 +167,53 @@ func (m *Machine) Step(now time.Time, msg any) []Effect {
 		m.asks()
 	case bridgeUnread:
 		m.bridge.unread()
-	case messages.RequestHeld:
+	case mail.RequestHeld:
 		m.requested(in)
 	case bridgeAsked, bridgeWord:
 		m.bridge.requestWord(in)
 		m.asks()
-	case messages.ResumePage:
+	case mail.ResumePage:
 		m.letRun()
 	case tellAgain:
 		m.tellCovered()
 		m.bridge.tellAll()
-	case messages.DialogsOpen:
+	case mail.DialogsOpen:
 		m.dialogsOpen(now, in)
-	case messages.SharedDialogs:
+	case mail.SharedDialogs:
 		m.sharedDialogs(now, in)
-	case messages.ProbeSession:
+	case mail.ProbeSession:
 		m.probe(now, in.Report)
-	case messages.ReloadPage:
+	case mail.ReloadPage:
 		m.reload(in)
-	case messages.ReloadFrames:
+	case mail.ReloadFrames:
 		m.listTargets()
 		m.reloadFrames()
 
-	case messages.DialogOpened:
+	case mail.DialogOpened:
 		if in.Type != "beforeunload" { // that comes with leaving, not with staying
 			m.storm.note(now)
 		}
 		m.do(ToDialog{in})
-	case messages.DialogClosed:
+	case mail.DialogClosed:
 		m.do(ToDialog{in})
-	case messages.FrameNavigated:
+	case mail.FrameNavigated:
 		if in.Frame.ID == messages.FrameID(m.cfg.Target) {
 			m.storm = storm{} // it is one document that rages
 		}
 		m.do(ToFrame{msg})
 		m.frameNavigated(in)
-	case messages.FrameURLChanged:
+	case mail.FrameURLChanged:
 		if in.Frame == messages.FrameID(m.cfg.Target) {
 			m.url = in.URL
 			m.askInfo(0)
 		}
 		m.do(ToFrame{in})
-	case messages.FrameDetached:
+	case mail.FrameDetached:
 		m.frameMoved(in.Frame)
 		m.bridge.frameDetached(in.Frame)
-		m.do(ToSupervisor{messages.FrameMoved{Gen: m.cfg.Gen, Page: m.cfg.Page, Frame: in.Frame}})
+		m.do(ToSupervisor{mail.FrameMoved{Gen: m.cfg.Gen, Page: m.cfg.Page, Frame: in.Frame}})
 		m.do(ToFrame{in})
-	case messages.FrameAttached, messages.FrameSubtreeWillBeDetached:
+	case mail.FrameAttached, mail.FrameSubtreeWillBeDetached:
 		m.do(ToFrame{in})
 	case lifecycle:
 		m.lifecycle(in)
@@ -220,7 +221,7 @@ func (m *Machine) Step(now time.Time, msg any) []Effect {
 		m.movedOn(now)
 	case navigating:
 		// The browser closes a native dialog now, and not only when the next document is there.
-		m.do(ToSupervisor{messages.FrameMoved{Gen: m.cfg.Gen, Page: m.cfg.Page, Frame: in.Frame}})
+		m.do(ToSupervisor{mail.FrameMoved{Gen: m.cfg.Gen, Page: m.cfg.Page, Frame: in.Frame}})
 		m.bridge.by.leaving()
 		m.reloadStarted(in)
 	case crashed:
@@ -231,9 +232,9 @@ func (m *Machine) Step(now time.Time, msg any) []Effect {
 		m.stops(in)
 	case SiblingLeft:
 		m.bridge.siblingLeft(in)
-	case messages.ConsoleReported:
+	case mail.ConsoleReported:
 		m.do(ToSupervisor{msg})
-	case messages.TargetAttached:
+	case mail.TargetAttached:
 		in.Page = m.cfg.Page
 		if len(m.children) >= MaxSessions {
 			for _, e := range letGoFrame(m.cfg.Session, in) {
@@ -247,9 +248,9 @@ func (m *Machine) Step(now time.Time, msg any) []Effect {
 		m.bridge.askElement(in.Session, in.Info.ID)
 		m.do(ToFrame{in})
 		m.do(ToSupervisor{in})
-	case messages.TargetDetached:
+	case mail.TargetDetached:
 		m.frameTorn(in.Session)
-		m.children = slices.DeleteFunc(m.children, func(c messages.TargetAttached) bool { return c.Session == in.Session })
+		m.children = slices.DeleteFunc(m.children, func(c mail.TargetAttached) bool { return c.Session == in.Session })
 		m.do(ToFrame{in})
 		m.do(ToSupervisor{in})
 	}
@@ -294,7 +295,7 @@ func (m *Machine) replied(r Replied) {
 			m.answered()
 		}
 	case TagDialog:
-		m.do(ToDialog{messages.DialogHandled{Dialog: r.Tag.ID, Session: m.cfg.Session, Err: dialogError(r.Err)}})
+		m.do(ToDialog{mail.DialogHandled{Dialog: r.Tag.ID, Session: m.cfg.Session, Err: dialogError(r.Err)}})
 	case TagDoomed:
 		m.do(ToDialog{probedFact(r)})
 	case TagMove:
@@ -351,7 +352,7 @@ func (m *Machine) timerFired(now time.Time, name string) {
 }
 
 // answerCommand is the answer to a dialog on the wire.
-func answerCommand(o messages.HandleDialog) Command {
+func answerCommand(o mail.HandleDialog) Command {
 	var params []byte
 	switch {
 	case o.Text != nil:
@@ -370,9 +371,9 @@ func answerCommand(o messages.HandleDialog) Command {
 	}
 }
 
-func (m *Machine) frameNavigated(f messages.FrameNavigated) {
+func (m *Machine) frameNavigated(f mail.FrameNavigated) {
 	m.frameMoved(f.Frame.ID)
-	m.do(ToSupervisor{messages.FrameMoved{Gen: m.cfg.Gen, Page: m.cfg.Page, Frame: f.Frame.ID, Heard: f.Heard}})
+	m.do(ToSupervisor{mail.FrameMoved{Gen: m.cfg.Gen, Page: m.cfg.Page, Frame: f.Frame.ID, Heard: f.Heard}})
 	root := string(f.Frame.ID) == string(m.cfg.Target)
 	m.bridge.navigated(f.Frame.ID, root)
 	if root {
@@ -389,7 +390,7 @@ func (m *Machine) frameNavigated(f messages.FrameNavigated) {
 		return
 	}
 	m.loader, m.url = f.Frame.Loader, f.Frame.URL
-	m.do(ToSupervisor{messages.PageNavigated{Gen: m.cfg.Gen, Page: m.cfg.Page, URL: f.Frame.URL}})
+	m.do(ToSupervisor{mail.PageNavigated{Gen: m.cfg.Gen, Page: m.cfg.Page, URL: f.Frame.URL}})
 	if m.named() && m.ready {
 		m.answered() // another document, perhaps another process: what hung is gone
 	}

@@ -6,6 +6,7 @@ import (
 
 	"holdfast/internal/redact"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // document is what is known of one of the main frame's: the current one, or one
@@ -51,7 +52,7 @@ var momentByName = map[string]moment{
 type navigation struct {
 	id     uint32
 	req    messages.NavigateRequest
-	reply  messages.ReplyTo
+	reply  mail.ReplyTo
 	until  moment
 	away   bool   // by a blank page first
 	moved  bool   // the page was moved on meanwhile, which may have ended it (C58)
@@ -63,7 +64,7 @@ type navigation struct {
 	frame  messages.FrameID
 }
 
-func (m *Machine) navigate(now time.Time, o messages.Navigate) {
+func (m *Machine) navigate(now time.Time, o mail.Navigate) {
 	if len(m.dialogs) > 0 {
 		// Page.navigate would close the dialog with "no" (M9): nobody said so.
 		m.do(Answer{To: o.Reply, Err: BlockedByDialog(m.dialogs)})

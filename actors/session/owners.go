@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // Owners knows which task of the node a page belongs to. Tasks that share a
@@ -72,7 +73,7 @@ func (o *Owners) ReleaseContext(context string, task messages.TaskID) {
 
 // Foreign says whether a target is another task's: by its id, by what has opened it,
 // or by the browser context it is in.
-func (o *Owners) Foreign(t messages.TargetInfo, task messages.TaskID) bool {
+func (o *Owners) Foreign(t mail.TargetInfo, task messages.TaskID) bool {
 	owner, ok := o.contexts.Load(t.Context)
 	return ok && owner != task || o.Elsewhere(t.ID, task) || t.Opener != "" && o.Elsewhere(t.Opener, task)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // MaxPages bounds the pages of a task, and MaxSessions the CDP sessions of its
@@ -19,7 +20,7 @@ const (
 // are too many.
 type TooMany struct{ Pages bool }
 
-func (m *BrowserMachine) targetAttached(a messages.TargetAttached) {
+func (m *BrowserMachine) targetAttached(a mail.TargetAttached) {
 	if a.Info.Type != "page" || m.leaving {
 		m.letGo(a)
 		if m.leaving && m.cfg.Scope == messages.ScopeOwn && m.ours(a) && m.pages.At(a.Info.ID) == nil {
@@ -37,7 +38,7 @@ func (m *BrowserMachine) targetAttached(a messages.TargetAttached) {
 	m.decide()
 }
 
-func (m *BrowserMachine) ours(a messages.TargetAttached) bool {
+func (m *BrowserMachine) ours(a mail.TargetAttached) bool {
 	return m.owned.At(a.Info.ID) || a.Info.Opener != "" && m.owned.At(a.Info.Opener) ||
 		m.inContext(a)
 }
@@ -98,7 +99,7 @@ func (m *BrowserMachine) isHelper(t messages.TargetID) bool {
 	return false
 }
 
-func (m *BrowserMachine) adopt(a messages.TargetAttached) {
+func (m *BrowserMachine) adopt(a mail.TargetAttached) {
 	p := m.pages.At(a.Info.ID)
 	if p != nil && (p.session != "" || p.closing != nil) {
 		m.letGo(a) // a second session of a page we have, or one that is to have none (C15)
@@ -122,7 +123,7 @@ func (m *BrowserMachine) adopt(a messages.TargetAttached) {
 	}
 }
 
-func (m *BrowserMachine) letGo(a messages.TargetAttached) {
+func (m *BrowserMachine) letGo(a mail.TargetAttached) {
 	for _, e := range letGo(a, m.cfg.Elsewhere) {
 		m.do(e)
 	}
@@ -134,7 +135,7 @@ func (m *BrowserMachine) letGo(a messages.TargetAttached) {
 // A popup that can access its opener runs as soon as the first of the clients
 // that hold it resumes it. One that another task's page opened is therefore left to that task to resume,
 // once it can see the popup's dialogs.
-func letGo(a messages.TargetAttached, elsewhere func(messages.TargetID) bool) []Effect {
+func letGo(a mail.TargetAttached, elsewhere func(messages.TargetID) bool) []Effect {
 	tag := Tag{Kind: TagNone}
 	if !a.Waiting && elsewhere != nil && elsewhere(a.Info.ID) {
 		tag = Tag{Kind: TagPageLeft, Page: a.Info.ID}
@@ -147,7 +148,7 @@ func letGo(a messages.TargetAttached, elsewhere func(messages.TargetID) bool) []
 }
 
 // letGoFrame does the same of an out-of-process iframe that via has reported.
-func letGoFrame(via messages.SessionID, a messages.TargetAttached) []Effect {
+func letGoFrame(via messages.SessionID, a mail.TargetAttached) []Effect {
 	return []Effect{
 		Command{Session: a.Session, Tag: Tag{Kind: TagNone}, Method: resume},
 		Command{Session: via, Tag: Tag{Kind: TagNone}, Method: "Target.detachFromTarget", Params: mustJSON(sessionParam{a.Session})},
@@ -160,8 +161,8 @@ func detachFrom(tag Tag, s messages.SessionID) Command {
 	return rootCommand(tag, "Target.detachFromTarget", sessionParam{s}, 0)
 }
 
-func (m *BrowserMachine) targetDetached(d messages.TargetDetached) {
-	m.undecided = slices.DeleteFunc(m.undecided, func(a messages.TargetAttached) bool { return a.Session == d.Session })
+func (m *BrowserMachine) targetDetached(d mail.TargetDetached) {
+	m.undecided = slices.DeleteFunc(m.undecided, func(a mail.TargetAttached) bool { return a.Session == d.Session })
 	for t, p := range m.pages.All() {
 		if p.session != d.Session {
 			continue

@@ -10,6 +10,7 @@ import (
 	"holdfast/internal/redact"
 	"holdfast/internal/scan"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // The events that a page can cause by the thousand are read by hand: reflection
@@ -142,9 +143,9 @@ func (q *quick) good() bool { return !q.odd && q.at == len(q.json) }
 // maxQuickArgs bounds what is put together piece by piece.
 const maxQuickArgs = 8
 
-func quickConsole(c *Config, said *repeated, params []byte) (r messages.ConsoleReported, ok bool) {
+func quickConsole(c *Config, said *repeated, params []byte) (r mail.ConsoleReported, ok bool) {
 	q := quick{json: params, said: said}
-	r = messages.ConsoleReported{Gen: c.Gen, Page: c.Page, Target: c.Target, Entry: messages.ConsoleError{Level: "error"}}
+	r = mail.ConsoleReported{Gen: c.Gen, Page: c.Page, Target: c.Target, Entry: messages.ConsoleError{Level: "error"}}
 	haveArgs := false
 	for q.open('{'); q.more('}'); {
 		switch string(q.key()) {
@@ -247,9 +248,9 @@ func (q *quick) firstURL() (url []byte) {
 	return url
 }
 
-func quickNavigated(c *Config, said *repeated, params []byte) (f messages.FrameNavigated, ok bool) {
+func quickNavigated(c *Config, said *repeated, params []byte) (f mail.FrameNavigated, ok bool) {
 	q := quick{json: params, said: said}
-	f = messages.FrameNavigated{Gen: c.Gen, Session: c.Session, Page: c.Page}
+	f = mail.FrameNavigated{Gen: c.Gen, Session: c.Session, Page: c.Page}
 	known := false
 	for q.open('{'); q.more('}'); {
 		switch string(q.key()) {
@@ -267,7 +268,7 @@ func quickNavigated(c *Config, said *repeated, params []byte) (f messages.FrameN
 }
 
 // frame is frameInfo.
-func (q *quick) frame(c *Config) (f messages.FrameInfo) {
+func (q *quick) frame(c *Config) (f mail.FrameInfo) {
 	var loader, url, fragment, security []byte
 	for q.open('{'); q.more('}'); {
 		switch string(q.key()) {

@@ -1,13 +1,16 @@
 package session
 
-import "holdfast/messages"
+import (
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
 
 // What every attach says, once a session: read by hand for what reflection leaves
 // behind. A start's garbage lies between what stays, and what lies between is kept.
 
-func quickAttached(c *Config, params []byte) (a messages.TargetAttached, ok bool) {
+func quickAttached(c *Config, params []byte) (a mail.TargetAttached, ok bool) {
 	q := quick{json: params}
-	a = messages.TargetAttached{Gen: c.Gen, Via: c.Session}
+	a = mail.TargetAttached{Gen: c.Gen, Via: c.Session}
 	known := false
 	for q.open('{'); q.more('}'); {
 		switch string(q.key()) {
@@ -27,7 +30,7 @@ func quickAttached(c *Config, params []byte) (a messages.TargetAttached, ok bool
 }
 
 // quickTargetInfo reads what has a target's info and nothing else that is wanted.
-func quickTargetInfo(said []byte) (t messages.TargetInfo, ok bool) {
+func quickTargetInfo(said []byte) (t mail.TargetInfo, ok bool) {
 	q := quick{json: said}
 	known := false
 	for q.open('{'); q.more('}'); {
@@ -43,7 +46,7 @@ func quickTargetInfo(said []byte) (t messages.TargetInfo, ok bool) {
 }
 
 // target is targetInfo.
-func (q *quick) target() (t messages.TargetInfo) {
+func (q *quick) target() (t mail.TargetInfo) {
 	for q.open('{'); q.more('}'); {
 		switch string(q.key()) {
 		case "targetId":
@@ -93,7 +96,7 @@ func (q *quick) boolean() bool {
 const maxQuickDepth = 32
 
 // quickFrameTree is decodeFrameTree.
-func quickFrameTree(c *Config, result []byte) (frames []messages.FrameInfo, ok bool) {
+func quickFrameTree(c *Config, result []byte) (frames []mail.FrameInfo, ok bool) {
 	q := quick{json: result, said: &repeated{}}
 	for q.open('{'); q.more('}'); {
 		if string(q.key()) != "frameTree" {
@@ -107,7 +110,7 @@ func quickFrameTree(c *Config, result []byte) (frames []messages.FrameInfo, ok b
 }
 
 // frameTree adds a frame and those below it.
-func (q *quick) frameTree(c *Config, frames []messages.FrameInfo, depth int) []messages.FrameInfo {
+func (q *quick) frameTree(c *Config, frames []mail.FrameInfo, depth int) []mail.FrameInfo {
 	q.odd = q.odd || depth == 0
 	known, below := false, false
 	for q.open('{'); q.more('}'); {

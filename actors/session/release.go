@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // releaseAgain is how soon a release is begun anew that found no helper.
@@ -55,7 +56,7 @@ func (m *BrowserMachine) reattached(r Replied) {
 	p.returning = false
 	if p.releasing {
 		p.releasing = false
-		m.do(ToSupervisor{messages.PageReleased{Gen: m.cfg.Gen, Page: r.Tag.Page}})
+		m.do(ToSupervisor{mail.PageReleased{Gen: m.cfg.Gen, Page: r.Tag.Page}})
 	}
 	if r.Err != nil && p.session == "" && p.closing == nil {
 		m.pageClosed(r.Tag.Page)

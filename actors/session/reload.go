@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // TerminateBudget is what a renderer that spins gets to obey.
@@ -37,7 +38,7 @@ const blank = "about:blank"
 // not help, a reload would be accepted and never come to pass, and hold up all
 // that is sent after it. A page of another process comes to pass, and from there
 // the way back is free (section 3, measured).
-func (m *Machine) reload(o messages.ReloadPage) {
+func (m *Machine) reload(o mail.ReloadPage) {
 	m.reloading = &reloading{url: o.URL}
 	switch {
 	case !m.hung:
@@ -135,5 +136,5 @@ func (m *Machine) maybeReloaded(now time.Time) {
 func (m *Machine) reloaded(err error) {
 	m.reloading = nil
 	m.do(Disarm{timerStuck})
-	m.do(ToSupervisor{messages.PageReloaded{Gen: m.cfg.Gen, Session: m.cfg.Session, Page: m.cfg.Page, Err: err}})
+	m.do(ToSupervisor{mail.PageReloaded{Gen: m.cfg.Gen, Session: m.cfg.Session, Page: m.cfg.Page, Err: err}})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // requests is the browser's half of [byRequest], on either link: one Fetch.enable
@@ -27,7 +28,7 @@ func (r *requests) begin(b Bridge) {
 
 // hear turns it on or off.
 func (r *requests) hear(b Bridge) {
-	on := b.On && b.By == messages.ByRequest
+	on := b.On && b.By == mail.ByRequest
 	switch {
 	case !r.linked:
 		return
@@ -54,7 +55,7 @@ func (r *requests) answered(err error) {
 
 // requestPaused is a request that the browser holds for us. One without a label is
 // nobody's.
-type requestPaused struct{ messages.RequestHeld }
+type requestPaused struct{ mail.RequestHeld }
 
 // heard lets go what only looks like a request of the bridge.
 func (r *requests) heard(p requestPaused) bool {
@@ -76,7 +77,7 @@ type header struct {
 var answerHeaders = []header{{"Access-Control-Allow-Origin", "*"}, {"Cache-Control", "no-store"}, {"Content-Type", "text/plain; charset=utf-8"}}
 
 // endRequest is said on the browser's session.
-func endRequest(s BridgeSecret, e messages.EndRequest) Command {
+func endRequest(s BridgeSecret, e mail.EndRequest) Command {
 	if e.Answer == nil {
 		return Command{Root: true, Tag: Tag{Kind: TagNone}, Method: "Fetch.failRequest", Params: mustJSON(struct {
 			Request string `json:"requestId"`
@@ -95,7 +96,7 @@ func endRequest(s BridgeSecret, e messages.EndRequest) Command {
 }
 
 // decodeRequest reads Fetch.requestPaused of the browser's session.
-func (s BridgeSecret) decodeRequest(role messages.Role, gen messages.Generation, params []byte) any {
+func (s BridgeSecret) decodeRequest(role messages.Role, gen mail.Generation, params []byte) any {
 	var e struct {
 		ID      string `json:"requestId"`
 		Frame   string `json:"frameId"`
@@ -106,7 +107,7 @@ func (s BridgeSecret) decodeRequest(role messages.Role, gen messages.Generation,
 	if s.digits == nil || json.Unmarshal(params, &e) != nil || e.ID == "" || len(e.ID) > maxID {
 		return nil
 	}
-	r := messages.RequestHeld{Role: role, Gen: gen, Request: e.ID, Frame: messages.FrameID(clip(e.Frame, maxID))}
+	r := mail.RequestHeld{Role: role, Gen: gen, Request: e.ID, Frame: messages.FrameID(clip(e.Frame, maxID))}
 	r.Label, r.Key = s.readAddress(e.Request.URL)
 	return requestPaused{r}
 }

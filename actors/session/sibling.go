@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // SiblingLeft says that another task of the node cannot answer what is asked on pages
@@ -14,7 +15,7 @@ import (
 // those of who came before.
 type SiblingLeft struct {
 	Secret BridgeSecret
-	By     messages.Mechanism
+	By     mail.Mechanism
 	// Epoch is one that the task has not come to.
 	Epoch uint64
 	Pages []messages.TargetID

@@ -9,6 +9,7 @@ import (
 
 	"holdfast/actors/session"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // An anchor whose primary is away holds another task's call by itself.
@@ -20,7 +21,7 @@ func TestAnAnchorLetsTheCallOfAnotherTaskGo(t *testing.T) {
 		waits := fmt.Sprintf(`{"callFrames":[{"callFrameId":"1.3.0","this":{"type":"string","value":"%sk.1 confirm 0 0 "}}]}`, siblings[16:32])
 		for _, in := range []any{
 			session.Start{},
-			messages.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}},
+			mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}},
 			session.Replied{Tag: session.Tag{Kind: session.TagRoot}},
 			session.FromFrame("S", session.Decode(session.Config{Bridge: bridge}, time.Time{}, "Debugger.paused", []byte(waits))),
 		} {
@@ -59,8 +60,8 @@ func TestAnAnchorThatComesAfterTheEndOfAnotherTask(t *testing.T) {
 		}
 		return n
 	}
-	attached := func(page messages.TargetID) messages.TargetAttached {
-		return messages.TargetAttached{Gen: 1, Session: messages.SessionID("S" + page), Page: page, Info: messages.TargetInfo{ID: page, Type: "page"}}
+	attached := func(page messages.TargetID) mail.TargetAttached {
+		return mail.TargetAttached{Gen: 1, Session: messages.SessionID("S" + page), Page: page, Info: mail.TargetInfo{ID: page, Type: "page"}}
 	}
 	turned(session.Start{})
 	if p, q, again := turned(attached("P")), turned(attached("Q")), turned(end); p != 1 || q != 0 || again != 0 {

@@ -6,12 +6,13 @@ import (
 	"slices"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // creation is a page being made.
 type creation struct {
 	seq    uint32
-	reply  messages.ReplyTo
+	reply  mail.ReplyTo
 	first  bool              // the page without which there is nothing to attach (A9)
 	helper messages.TargetID // not a page of the task but the one that frees this page
 	close  bool              // which is closed then
@@ -102,7 +103,7 @@ func (m *BrowserMachine) takeCreation(seq uint32) *creation {
 // closePage leaves the page's session first: closing a page that holds the
 // dialog of a removed frame with a session attached ends the browser (C15). Leaving
 // one with a doomed dialog does as well, which is why that is closed as it is (C58).
-func (m *BrowserMachine) closePage(o messages.ClosePage) {
+func (m *BrowserMachine) closePage(o mail.ClosePage) {
 	p := m.pages.At(o.Page)
 	if p == nil && o.Free && m.owned.At(o.Page) {
 		p = &browserPage{} // that this link has not attached to yet
@@ -149,20 +150,20 @@ func (m *BrowserMachine) notClosed(t messages.TargetID, err error) {
 	p.closing = nil
 	m.ended(p)
 	if !m.leaving {
-		m.do(ToSupervisor{messages.PageKept{Gen: m.cfg.Gen, Page: t}})
+		m.do(ToSupervisor{mail.PageKept{Gen: m.cfg.Gen, Page: t}})
 		m.root(Tag{Kind: TagCheck, Page: t}, "Target.getTargetInfo", targetParam{t}, pageBudget)
 	}
 }
 
 func (m *BrowserMachine) pageClosed(t messages.TargetID) {
-	m.undecided = slices.DeleteFunc(m.undecided, func(a messages.TargetAttached) bool { return a.Info.ID == t })
+	m.undecided = slices.DeleteFunc(m.undecided, func(a mail.TargetAttached) bool { return a.Info.ID == t })
 	p := m.pages.At(t)
 	if p == nil {
 		return
 	}
 	m.pages.Delete(t)
 	m.owned.Delete(t)
-	m.do(ToSupervisor{messages.PageClosed{Gen: m.cfg.Gen, Page: t}})
+	m.do(ToSupervisor{mail.PageClosed{Gen: m.cfg.Gen, Page: t}})
 	if p.closing != nil {
 		m.do(Answer{To: p.closing})
 	}

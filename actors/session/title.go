@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // Chrome tells of a page's URL by itself, but not of the title that its document sets:
@@ -36,7 +37,7 @@ func (m *Machine) sendInfo(nav uint32) {
 
 func (m *Machine) infoReplied(r Replied) {
 	if info, err := decodeTargetInfo(r.Result); r.Err == nil && err == nil && info.ID == m.cfg.Target {
-		m.do(ToSupervisor{messages.PageInfoChanged{Gen: m.cfg.Gen, Info: info}})
+		m.do(ToSupervisor{mail.PageInfoChanged{Gen: m.cfg.Gen, Info: info}})
 	}
 	if n := m.navigation(r.Tag.Seq); n != nil {
 		m.endNavigation(n, &messages.NavigateResult{LoaderID: n.loader}, nil)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // A frame of another process is held until its session resumes it. Whoever says
@@ -24,7 +25,7 @@ type heldFrame struct {
 	torn    bool
 }
 
-func (m *Machine) frameHeld(a messages.TargetAttached) {
+func (m *Machine) frameHeld(a mail.TargetAttached) {
 	if a.Waiting {
 		if m.heldFrames == nil {
 			m.heldFrames = map[messages.FrameID]heldFrame{}

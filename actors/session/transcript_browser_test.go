@@ -8,6 +8,7 @@ import (
 
 	"holdfast/actors/session"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // TestBrowserTranscripts replays the stories in testdata/browser; run with
@@ -91,15 +92,15 @@ func (tr *transcript) browserInput(t *testing.T, d *datadriven.TestData) any {
 		d.Input = fmt.Sprintf(`{"targetId":%q}`, arg(t, d, 0))
 		return tr.event(t, d, "Target.targetDestroyed")
 	case "open":
-		return messages.OpenPage{NewWindow: d.HasArg("window"), Reply: tr.owe()}
+		return mail.OpenPage{NewWindow: d.HasArg("window"), Reply: tr.owe()}
 	case "close":
-		return messages.ClosePage{Page: messages.TargetID(arg(t, d, 0)), Free: d.HasArg("free"), Reply: tr.owe()}
+		return mail.ClosePage{Page: messages.TargetID(arg(t, d, 0)), Free: d.HasArg("free"), Reply: tr.owe()}
 	case "release":
-		return messages.ReleasePage{Page: messages.TargetID(arg(t, d, 0))}
+		return mail.ReleasePage{Page: messages.TargetID(arg(t, d, 0))}
 	case "again":
-		return messages.ReattachPage{Page: messages.TargetID(arg(t, d, 0))}
+		return mail.ReattachPage{Page: messages.TargetID(arg(t, d, 0))}
 	case "leave":
-		return messages.Leave{}
+		return mail.Leave{}
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"holdfast/actors/session"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // showEffect prints an effect on one line: what is sent to the browser after
@@ -80,9 +81,9 @@ func showFields(v reflect.Value) string {
 			fmt.Fprintf(&b, " %s", strings.ToLower(name))
 		case error:
 			fmt.Fprintf(&b, " %s", showError(value))
-		case messages.FrameInfo, messages.TargetInfo:
+		case mail.FrameInfo, mail.TargetInfo:
 			fmt.Fprintf(&b, " {%s}", strings.TrimSpace(showFields(f)))
-		case []messages.FrameInfo:
+		case []mail.FrameInfo:
 			for j := range value {
 				fmt.Fprintf(&b, " {%s}", strings.TrimSpace(showFields(f.Index(j))))
 			}

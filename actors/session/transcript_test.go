@@ -13,6 +13,7 @@ import (
 
 	"holdfast/actors/session"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // TestMachineTranscripts replays the stories in testdata/machine; run with
@@ -108,7 +109,7 @@ func (tr *transcript) pageInput(t *testing.T, d *datadriven.TestData) any {
 		}
 		cfg.Bridge = session.Bridge{On: d.HasArg("bridged"), Epoch: 1, Secret: session.NewBridgeSecret(secret)}
 		if d.HasArg("requests") {
-			cfg.Bridge.On, cfg.Bridge.By = true, messages.ByRequest
+			cfg.Bridge.On, cfg.Bridge.By = true, mail.ByRequest
 		}
 		tr.begin(cfg)
 		tr.restoring = d.HasArg("restoring")
@@ -126,7 +127,7 @@ func (tr *transcript) pageInput(t *testing.T, d *datadriven.TestData) any {
 			context, secret[16:32], arg(t, d, 0), arg(t, d, 1), len(message), message)
 		return tr.event(t, d, "Debugger.paused")
 	case "rearm":
-		return messages.RearmBridge{Method: arg(t, d, 0)}
+		return mail.RearmBridge{Method: arg(t, d, 0)}
 	case "elsewhere":
 		d.Input = fmt.Sprintf(`{"callFrames":[{"callFrameId":"1.3.0","this":{"type":"string","value":"%s%s confirm 4 4 u://what"}}]}`, siblings[16:32], arg(t, d, 0))
 		return tr.event(t, d, "Debugger.paused")
@@ -140,9 +141,9 @@ func (tr *transcript) pageInput(t *testing.T, d *datadriven.TestData) any {
 		if err != nil {
 			d.Fatalf(t, "%v", err)
 		}
-		o := messages.SetBridge{On: arg(t, d, 0) == "on", Epoch: n}
+		o := mail.SetBridge{On: arg(t, d, 0) == "on", Epoch: n}
 		if d.HasArg("requests") {
-			o.By = messages.ByRequest
+			o.By = mail.ByRequest
 		}
 		return o
 	case "word", "says", "wonders":
@@ -159,13 +160,13 @@ func (tr *transcript) pageInput(t *testing.T, d *datadriven.TestData) any {
 		d.Input = fmt.Sprintf(`{"name":%q,"payload":%q,"executionContextId":3}`, session.NewBridgeSecret(secret).Binding(), secret[16:32]+payload)
 		return tr.event(t, d, "Runtime.bindingCalled")
 	case "held":
-		h := messages.RequestHeld{Key: arg(t, d, 0), Request: arg(t, d, 1), Frame: "F2"}
+		h := mail.RequestHeld{Key: arg(t, d, 0), Request: arg(t, d, 1), Frame: "F2"}
 		if d.HasArg("anchor") {
 			h.Role = messages.RoleAnchor
 		}
 		return h
 	case "boxed":
-		return messages.FrameBoxed{Session: tr.cfg.Session, Shut: arg(t, d, 0) == "shut"}
+		return mail.FrameBoxed{Session: tr.cfg.Session, Shut: arg(t, d, 0) == "shut"}
 	case "tree":
 		d.Input = fmt.Sprintf(`{"frameTree":{"frame":{"id":%q,"loaderId":%q,"url":%q}}}`, tr.cfg.Target, arg(t, d, 0), arg(t, d, 1))
 		return tr.reply(t, d, "Page.getFrameTree")
@@ -194,9 +195,9 @@ func (tr *transcript) pageInput(t *testing.T, d *datadriven.TestData) any {
 			d.ScanArgs(t, "timeout", &seconds)
 			r.TimeoutS = float64(seconds)
 		}
-		return messages.Navigate{Request: r, Reply: tr.owe()}
+		return mail.Navigate{Request: r, Reply: tr.owe()}
 	case "dialogs":
-		o := messages.DialogsOpen{}
+		o := mail.DialogsOpen{}
 		for _, a := range d.CmdArgs {
 			if a.Key == "holding" {
 				o.Holding = true
@@ -206,7 +207,7 @@ func (tr *transcript) pageInput(t *testing.T, d *datadriven.TestData) any {
 		}
 		return o
 	case "handle":
-		o := messages.HandleDialog{Dialog: messages.DialogID(arg(t, d, 0)), Page: tr.cfg.Page, Accept: arg(t, d, 1) == "accept"}
+		o := mail.HandleDialog{Dialog: messages.DialogID(arg(t, d, 0)), Page: tr.cfg.Page, Accept: arg(t, d, 1) == "accept"}
 		if o.Dialog == "nobody" {
 			o.Dialog = ""
 		}
@@ -230,11 +231,11 @@ func (tr *transcript) pageInput(t *testing.T, d *datadriven.TestData) any {
 	case "tellagain":
 		return session.TellAgain()
 	case "probe":
-		return messages.ProbeSession{Report: d.HasArg("report")}
+		return mail.ProbeSession{Report: d.HasArg("report")}
 	case "load":
-		return messages.ReloadPage{URL: arg(t, d, 0)}
+		return mail.ReloadPage{URL: arg(t, d, 0)}
 	case "reload":
-		return messages.ReloadFrames{}
+		return mail.ReloadFrames{}
 	}
 	return nil
 }
@@ -322,7 +323,7 @@ func (tr *transcript) reply(t *testing.T, d *datadriven.TestData, method string)
 
 // owe returns where the answer to the next order goes: into the transcript,
 // under its number.
-func (tr *transcript) owe() messages.ReplyTo {
+func (tr *transcript) owe() mail.ReplyTo {
 	tr.asked++
 	n, answered := tr.asked, false
 	return func(value any, err error) {

@@ -17,6 +17,7 @@ import (
 	"holdfast/internal/guard"
 	"holdfast/internal/restart"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 	"holdfast/transport"
 )
 
@@ -25,7 +26,7 @@ type Config struct {
 	ID    messages.TaskID
 	Spec  *messages.TaskSpec // with defaults; never written
 	Board *Board
-	// Registry hears [messages.TaskActive]; Gen is repeated in it.
+	// Registry hears [mail.TaskActive]; Gen is repeated in it.
 	Registry *actor.PID
 	Gen      uint64
 	// Dial opens a link. It waits, honours ctx, and calls onClose once when
@@ -65,9 +66,9 @@ type Actor struct {
 	dialogs, link, sessions *guard.Group
 	anchor                  *guard.Group // nil while there is none
 
-	gen     messages.Generation
-	anchors messages.Generation // started so far
-	mux     *transport.Mux      // of the newest link
+	gen     mail.Generation
+	anchors mail.Generation // started so far
+	mux     *transport.Mux  // of the newest link
 	root    *session.Port
 
 	anchorRoot *session.Port
@@ -172,7 +173,7 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 		a.log.Warn("the browser did not take again what an agent had set", "target", msg.Target, "method", msg.Method, "code", messages.CodeOf(msg.Err))
 	case session.PageLeft:
 		a.pageLeft(c, msg)
-	case messages.PageUncovered:
+	case mail.PageUncovered:
 		a.step(c, msg)
 		a.pageLeft(c, session.PageLeft{Page: msg.Page})
 	case session.TooMany:
@@ -276,7 +277,7 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 		case ShutTab:
 			// Like any order to close, by way of the mailbox.
 			sys, self, page := c.System(), a.self, e.Page
-			c.Send(self, messages.ClosePage{Page: page, Reply: func(_ any, err error) {
+			c.Send(self, mail.ClosePage{Page: page, Reply: func(_ any, err error) {
 				sys.Send(self, PageShut{Page: page, Err: err})
 			}})
 		case Asks:
@@ -305,7 +306,7 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 			}
 			c.Send(a.cfg.Registry, PagesLeft{a.cfg.ID, e.Left})
 		case FirstActive:
-			c.Send(a.cfg.Registry, messages.TaskActive{ID: a.cfg.ID, Gen: a.cfg.Gen})
+			c.Send(a.cfg.Registry, mail.TaskActive{ID: a.cfg.ID, Gen: a.cfg.Gen})
 		case Arm:
 			c.After(e.Name, e.After, TimerFired{e.Name})
 		case ArmSpread:
@@ -332,7 +333,7 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 func (a *Actor) openTab(c *guard.Context, e OpenTab) {
 	sys, self := c.System(), a.self
 	reply := a.orders.Owe(openingTab, e.Reply, nil, ended())
-	a.order(c, childBrowser, a.pid(a.link, childBrowser), messages.OpenPage{NewWindow: e.NewWindow, Reply: func(v any, err error) {
+	a.order(c, childBrowser, a.pid(a.link, childBrowser), mail.OpenPage{NewWindow: e.NewWindow, Reply: func(v any, err error) {
 		target, _ := v.(messages.TargetID)
 		sys.Send(self, PageOpened{Target: target, Err: err, URL: e.URL, Order: e.Order, Reply: reply})
 	}})

@@ -7,6 +7,7 @@ import (
 
 	"holdfast/internal/few"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // framesRestarted tells a new frame actor of the sessions. The rest they tell as soon
@@ -17,7 +18,7 @@ func (m *Machine) framesRestarted() {
 	for _, s := range m.sessionOrder() {
 		e := m.sessions.At(s)
 		e.retells = true
-		m.do(ToFrame{messages.TargetAttached{Gen: m.gen, Session: s, Via: e.via, Page: e.cfg.Page, Info: e.info}})
+		m.do(ToFrame{mail.TargetAttached{Gen: m.gen, Session: s, Via: e.via, Page: e.cfg.Page, Info: e.info}})
 	}
 	for _, d := range m.pending {
 		if m.sessions.Len() > 0 && d.FrameID != messages.FrameID(d.TargetID) {
@@ -38,7 +39,7 @@ func (m *Machine) sessionRestarted(s messages.SessionID) {
 	m.doubt(e.cfg.Page)
 	m.tellDialogs(e.cfg.Page)
 	if e.boxed { // its parent's session has said so, and will not again
-		m.do(ToSession{s, messages.FrameBoxed{Gen: m.gen, Session: s, Shut: e.shut}})
+		m.do(ToSession{s, mail.FrameBoxed{Gen: m.gen, Session: s, Shut: e.shut}})
 	}
 	m.tellRequest(s)
 	if p := m.pages.At(e.cfg.Page); p != nil && p.session == s {
@@ -53,15 +54,15 @@ func (m *Machine) sessionRestarted(s messages.SessionID) {
 // been lost with the mailbox of the last one.
 func (m *Machine) dialogsRestarted() {
 	if m.lostGen > 0 {
-		m.do(ToDialog{messages.LinkLost{Role: messages.RolePrimary, Gen: m.lostGen}})
+		m.do(ToDialog{mail.LinkLost{Role: messages.RolePrimary, Gen: m.lostGen}})
 	}
 	if m.anchor.lostGen > 0 {
-		m.do(ToDialog{messages.LinkLost{Role: messages.RoleAnchor, Gen: m.anchor.lostGen}})
+		m.do(ToDialog{mail.LinkLost{Role: messages.RoleAnchor, Gen: m.anchor.lostGen}})
 	}
 	for _, o := range m.memory.Open {
 		for _, w := range o.Ways {
 			if o.Pause.Key != "" && w.Role == messages.RolePrimary && m.sessions.At(w.Session) == nil {
-				m.do(ToDialog{messages.SessionGone{Role: messages.RolePrimary, Session: w.Session}})
+				m.do(ToDialog{mail.SessionGone{Role: messages.RolePrimary, Session: w.Session}})
 			}
 		}
 	}
@@ -74,7 +75,7 @@ func (m *Machine) dialogsRestarted() {
 	}
 	for _, t := range slices.Sorted(maps.Keys(known)) {
 		if m.pages.At(t) == nil {
-			m.do(ToDialog{messages.PageGone{Page: t}})
+			m.do(ToDialog{mail.PageGone{Page: t}})
 		}
 	}
 	// What the last one was told of a page may be lost with it: a page that falls silent

@@ -6,6 +6,7 @@ import (
 
 	"holdfast/actors/supervisor"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // TestAnUnheardSessionTellsAgain: a new frame actor has heard of a session only after
@@ -14,7 +15,7 @@ func TestAnUnheardSessionTellsAgain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		gen    messages.Generation
+		gen    mail.Generation
 		s      messages.SessionID
 		reload bool
 	}{
@@ -23,7 +24,7 @@ func TestAnUnheardSessionTellsAgain(t *testing.T) {
 		{"that has ended", 1, "GONE", false},
 	} {
 		b := attachedAs(t, messages.TaskSpec{})
-		told := slices.Contains(b.step(messages.FramesUnheard{Gen: c.gen, Session: c.s}), supervisor.Effect(supervisor.ToSession{Session: c.s, Msg: messages.ReloadFrames{}}))
+		told := slices.Contains(b.step(mail.FramesUnheard{Gen: c.gen, Session: c.s}), supervisor.Effect(supervisor.ToSession{Session: c.s, Msg: mail.ReloadFrames{}}))
 		if told != c.reload {
 			t.Errorf("one %s: told %t", c.name, told)
 		}

@@ -7,17 +7,18 @@ import (
 
 	"holdfast/internal/few"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // anchor is what the supervisor knows of the task's second link.
 type anchor struct {
-	gen     messages.Generation
-	lostGen messages.Generation // the newest that is over
-	running bool                // its actor lives or is about to, and is to stay
-	stopped bool                // the actor that lives is on its way out; one that runs comes after it
+	gen     mail.Generation
+	lostGen mail.Generation // the newest that is over
+	running bool            // its actor lives or is about to, and is to stay
+	stopped bool            // the actor that lives is on its way out; one that runs comes after it
 	linkAt  time.Time
-	linked  messages.Generation // the newest whose link stood
-	browser string              // it led to; "" for one that does not tell
+	linked  mail.Generation // the newest whose link stood
+	browser string          // it led to; "" for one that does not tell
 	covered map[messages.TargetID]bool
 	leaving map[messages.TargetID][]Effect // what is done once the anchor has left the page
 
@@ -65,7 +66,7 @@ const (
 func (a *anchor) lives() bool { return a.gen > a.lostGen }
 
 // speaks says whether what the actor gen says of its link is worth hearing.
-func (a *anchor) speaks(gen messages.Generation) bool { return gen == a.gen && !a.stopped }
+func (a *anchor) speaks(gen mail.Generation) bool { return gen == a.gen && !a.stopped }
 
 // anchorWanted starts the second link, unless there can be none. It begins with
 // a primary that stands: only beside it can it be told whether both see the same
@@ -124,7 +125,7 @@ func (m *Machine) anchorStarting(s AnchorStarting) {
 
 // anchorAttached finds out whether the anchor's browser is the primary's: some
 // services give every connection one of its own.
-func (m *Machine) anchorAttached(now time.Time, a messages.AnchorAttached) {
+func (m *Machine) anchorAttached(now time.Time, a mail.AnchorAttached) {
 	if !m.rooted || len(m.order) == 0 {
 		return
 	}
@@ -134,7 +135,7 @@ func (m *Machine) anchorAttached(now time.Time, a messages.AnchorAttached) {
 	}
 	for _, t := range m.order {
 		if !m.beingFreed(t) {
-			m.toAnchor(messages.CoverPage{Page: t}) // those it has it ignores
+			m.toAnchor(mail.CoverPage{Page: t}) // those it has it ignores
 		}
 	}
 	m.coverFrames("")
@@ -202,7 +203,7 @@ func (m *Machine) anchorExited(now time.Time, e AnchorExited) {
 	clear(a.covered)
 	m.forgetRequests(messages.RoleAnchor)
 	a.lostGen = a.gen
-	m.do(ToDialog{messages.LinkLost{Role: messages.RoleAnchor, Gen: a.gen}})
+	m.do(ToDialog{mail.LinkLost{Role: messages.RoleAnchor, Gen: a.gen}})
 	for _, t := range slices.Sorted(maps.Keys(a.leaving)) {
 		m.anchorLeft(t) // it has left everything
 	}
@@ -256,7 +257,7 @@ func (m *Machine) primaryFell(now time.Time) {
 	a.lag = now.Sub(a.linkAt)
 	a.suspect = a.running && !a.linkAt.IsZero() && a.lag < anchorStrike
 	m.linkedAt = time.Time{}
-	m.toAnchor(messages.PrimaryUp{Up: false})
+	m.toAnchor(mail.PrimaryUp{Up: false})
 }
 
 // calm ends a time in which both links stood.
@@ -280,7 +281,7 @@ func (m *Machine) toAnchor(msg any) {
 }
 
 // pageCovered ends a popup's wait once both links see its dialogs.
-func (m *Machine) pageCovered(c messages.PageCovered) {
+func (m *Machine) pageCovered(c mail.PageCovered) {
 	if c.Role == messages.RoleAnchor {
 		if c.Gen != m.anchor.gen {
 			return
@@ -303,8 +304,8 @@ func (m *Machine) letRun(t messages.TargetID) {
 	if p := m.pages.At(t); p != nil {
 		if e := m.sessions.At(p.session); e != nil && e.cfg.Held {
 			e.cfg.Held = false
-			m.do(ToSession{p.session, messages.ResumePage{Page: t}})
-			m.toAnchor(messages.ResumePage{Page: t})
+			m.do(ToSession{p.session, mail.ResumePage{Page: t}})
+			m.toAnchor(mail.ResumePage{Page: t})
 		}
 	}
 }
@@ -317,7 +318,7 @@ func (m *Machine) withoutAnchor(t messages.TargetID, do Effect) {
 		return
 	}
 	if _, ok := m.anchor.leaving[t]; !ok {
-		m.do(ToAnchor{messages.LeavePage{Page: t}})
+		m.do(ToAnchor{mail.LeavePage{Page: t}})
 		m.do(Arm{timerAnchorLeave + string(t), anchorLeaves})
 	}
 	few.Put(&m.anchor.leaving, t, append(m.anchor.leaving[t], do))

@@ -8,16 +8,17 @@ import (
 
 	"holdfast/actors/supervisor"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 var errReset = errors.New("reset")
 
 // attaches is what follows once the primary's link gen stands.
-func (b *bench) attaches(gen messages.Generation) {
+func (b *bench) attaches(gen mail.Generation) {
 	b.Helper()
-	b.step(messages.TargetAttached{Gen: gen, Session: "S", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}})
-	b.step(messages.RootAttached{Gen: gen, Pages: []messages.TargetID{"P"}})
-	b.step(messages.SessionReady{Gen: gen, Session: "S", Target: "P"})
+	b.step(mail.TargetAttached{Gen: gen, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
+	b.step(mail.RootAttached{Gen: gen, Pages: []messages.TargetID{"P"}})
+	b.step(mail.SessionReady{Gen: gen, Session: "S", Target: "P"})
 	if s := b.m.Snapshot(); s.Connection.Primary != messages.LinkUp {
 		b.Fatalf("after the attach: %+v", s.Connection)
 	}
@@ -29,7 +30,7 @@ func TestAPageIsClosedAtOnceWhereTheAnchorIsOnNone(t *testing.T) {
 	b.step(supervisor.AnchorStarting{Gen: 1})
 	b.step(supervisor.AnchorExited{Err: errReset})
 	b.step(supervisor.AnchorWaiting{})
-	order := messages.ClosePage{Page: "P", Reply: func(any, error) {}}
+	order := mail.ClosePage{Page: "P", Reply: func(any, error) {}}
 	if !has[supervisor.ToBrowser](b.step(order)) {
 		t.Error("it waits for an anchor that waits itself")
 	}
@@ -40,11 +41,11 @@ func TestAPageIsClosedAtOnceWhereTheAnchorIsOnNone(t *testing.T) {
 func TestABrowserThatTakesOneClientAtATimeIsKnown(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		cycle func(b *bench, gen messages.Generation)
+		cycle func(b *bench, gen mail.Generation)
 		want  messages.AnchorOff
-		after messages.Generation // 0: 3
+		after mail.Generation // 0: 3
 	}{
-		"the ends are heard of last": {func(b *bench, gen messages.Generation) {
+		"the ends are heard of last": {func(b *bench, gen mail.Generation) {
 			b.step(supervisor.AnchorLinked{Gen: gen})
 			b.step(supervisor.BrowserExited{Err: errReset})
 			b.step(supervisor.BrowserStarting{Gen: gen + 1})
@@ -52,7 +53,7 @@ func TestABrowserThatTakesOneClientAtATimeIsKnown(t *testing.T) {
 			b.step(supervisor.AnchorExited{Err: errReset})
 			b.attaches(gen + 1)
 		}, messages.AnchorOffSingle, 0},
-		"the ends are heard of first": {func(b *bench, gen messages.Generation) {
+		"the ends are heard of first": {func(b *bench, gen mail.Generation) {
 			b.step(supervisor.BrowserExited{Err: errReset})
 			b.step(supervisor.AnchorLinked{Gen: gen})
 			b.step(supervisor.BrowserStarting{Gen: gen + 1})
@@ -60,27 +61,27 @@ func TestABrowserThatTakesOneClientAtATimeIsKnown(t *testing.T) {
 			b.step(supervisor.Linked{Gen: gen + 1, Endpoint: "ws://h/***"})
 			b.attaches(gen + 1)
 		}, messages.AnchorOffSingle, 0},
-		"the anchor is ended in its dial": {func(b *bench, gen messages.Generation) {
+		"the anchor is ended in its dial": {func(b *bench, gen mail.Generation) {
 			b.step(supervisor.BrowserExited{Err: errReset})
 			b.step(supervisor.BrowserStarting{Gen: gen + 1})
 			b.step(supervisor.AnchorExited{Err: errReset})
 			b.step(supervisor.Linked{Gen: gen + 1, Endpoint: "ws://h/***"})
 			b.attaches(gen + 1)
 		}, messages.AnchorOffSingle, 0},
-		"both have stood and fall together": {func(b *bench, gen messages.Generation) {
+		"both have stood and fall together": {func(b *bench, gen mail.Generation) {
 			b.step(supervisor.AnchorLinked{Gen: gen})
-			b.step(messages.AnchorAttached{Gen: gen, Pages: []messages.TargetID{"P"}})
-			b.step(messages.AnchorSettled{Gen: gen})
+			b.step(mail.AnchorAttached{Gen: gen, Pages: []messages.TargetID{"P"}})
+			b.step(mail.AnchorSettled{Gen: gen})
 			b.step(supervisor.BrowserExited{Err: errReset})
 			b.step(supervisor.AnchorExited{Err: errReset})
 			b.step(supervisor.BrowserStarting{Gen: gen + 1})
 			b.step(supervisor.Linked{Gen: gen + 1, Endpoint: "ws://h/***"})
 			b.attaches(gen + 1)
 		}, "", 0},
-		"the ends come late": {func(b *bench, gen messages.Generation) {
+		"the ends come late": {func(b *bench, gen mail.Generation) {
 			b.step(supervisor.AnchorLinked{Gen: gen})
-			b.step(messages.AnchorAttached{Gen: gen, Pages: []messages.TargetID{"P"}})
-			b.step(messages.AnchorSettled{Gen: gen})
+			b.step(mail.AnchorAttached{Gen: gen, Pages: []messages.TargetID{"P"}})
+			b.step(mail.AnchorSettled{Gen: gen})
 			b.now = b.now.Add(200 * time.Millisecond)
 			b.step(supervisor.BrowserExited{Err: errReset})
 			b.step(supervisor.BrowserStarting{Gen: gen + 1})
@@ -89,10 +90,10 @@ func TestABrowserThatTakesOneClientAtATimeIsKnown(t *testing.T) {
 			b.now = b.now.Add(200 * time.Millisecond)
 			b.step(supervisor.AnchorExited{Err: errReset})
 		}, messages.AnchorOffSingle, 10},
-		"both are cut soon, and the anchor's end is heard of late": {func(b *bench, gen messages.Generation) {
+		"both are cut soon, and the anchor's end is heard of late": {func(b *bench, gen mail.Generation) {
 			b.step(supervisor.AnchorLinked{Gen: gen})
-			b.step(messages.AnchorAttached{Gen: gen, Pages: []messages.TargetID{"P"}})
-			b.step(messages.AnchorSettled{Gen: gen})
+			b.step(mail.AnchorAttached{Gen: gen, Pages: []messages.TargetID{"P"}})
+			b.step(mail.AnchorSettled{Gen: gen})
 			b.now = b.now.Add(50 * time.Millisecond)
 			b.step(supervisor.BrowserExited{Err: errReset})
 			b.step(supervisor.BrowserStarting{Gen: gen + 1})
@@ -101,7 +102,7 @@ func TestABrowserThatTakesOneClientAtATimeIsKnown(t *testing.T) {
 			b.step(supervisor.AnchorExited{Err: errReset})
 			b.attaches(gen + 1)
 		}, "", 0},
-		"the anchor falls alone": {func(b *bench, gen messages.Generation) {
+		"the anchor falls alone": {func(b *bench, gen mail.Generation) {
 			b.step(supervisor.AnchorLinked{Gen: gen})
 			b.step(supervisor.AnchorExited{Err: errReset})
 		}, "", 0},
@@ -129,17 +130,17 @@ func TestABrowserThatTakesOneClientAtATimeIsKnown(t *testing.T) {
 func TestTheNextAnchorStartsOnceTheLastHasEnded(t *testing.T) {
 	t.Parallel()
 	spec := func(anchor string) any {
-		return messages.UpdateSpec{Spec: messages.TaskSpec{Anchor: anchor}.WithDefaults()}
+		return mail.UpdateSpec{Spec: messages.TaskSpec{Anchor: anchor}.WithDefaults()}
 	}
 	off, auto, exited := spec(messages.AnchorNone), spec(messages.AnchorAuto), supervisor.AnchorExited{}
-	foreign := messages.AnchorAttached{Gen: 1, Pages: []messages.TargetID{"X"}}
+	foreign := mail.AnchorAttached{Gen: 1, Pages: []messages.TargetID{"X"}}
 	lost := supervisor.BrowserExited{Err: errReset}
 	back := []any{
 		supervisor.BrowserStarting{Gen: 2},
 		supervisor.Linked{Gen: 2},
-		messages.TargetAttached{Gen: 2, Session: "S", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}},
-		messages.RootAttached{Gen: 2, Pages: []messages.TargetID{"P"}},
-		messages.SessionReady{Gen: 2, Session: "S", Target: "P"},
+		mail.TargetAttached{Gen: 2, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}},
+		mail.RootAttached{Gen: 2, Pages: []messages.TargetID{"P"}},
+		mail.SessionReady{Gen: 2, Session: "S", Target: "P"},
 	}
 	for name, c := range map[string]struct {
 		ins    []any
@@ -156,12 +157,12 @@ func TestTheNextAnchorStartsOnceTheLastHasEnded(t *testing.T) {
 		"and auto again":                                      {[]any{off, auto, off, auto, exited}, 1, messages.LinkDialing, ""},
 		"after the word that its browser is another":          {[]any{foreign, off, auto}, 0, messages.LinkDialing, ""},
 		"and the end of that":                                 {[]any{foreign, off, auto, exited}, 1, messages.LinkDialing, ""},
-		"what it says on its way out is not the next one's":   {[]any{off, auto, messages.AnchorSettled{Gen: 1}}, 0, messages.LinkDialing, ""},
+		"what it says on its way out is not the next one's":   {[]any{off, auto, mail.AnchorSettled{Gen: 1}}, 0, messages.LinkDialing, ""},
 		"nor is what it saw":                                  {[]any{off, foreign, auto, foreign}, 0, messages.LinkDialing, ""},
 		"the primary falls meanwhile":                         {[]any{off, auto, lost, exited}, 0, messages.LinkDown, ""},
 		"and is back":                                         {append([]any{off, auto, lost, exited}, back...), 1, messages.LinkDialing, ""},
 		"and is back first":                                   {slices.Concat([]any{off, auto, lost}, back, []any{exited}), 1, messages.LinkDialing, ""},
-		"the task ends meanwhile":                             {[]any{off, auto, messages.StopTask{}, exited}, 0, messages.LinkDown, ""},
+		"the task ends meanwhile":                             {[]any{off, auto, mail.StopTask{}, exited}, 0, messages.LinkDown, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -193,12 +194,12 @@ func TestTheNextAnchorStartsOnceTheLastHasEnded(t *testing.T) {
 // Its link may be attached to every page for as long as its actor lives (C15, C19).
 func TestAnAnchorOnItsWayOutIsOnItsPagesStill(t *testing.T) {
 	t.Parallel()
-	off := messages.UpdateSpec{Spec: messages.TaskSpec{Anchor: messages.AnchorNone}.WithDefaults()}
-	closes := messages.ClosePage{Page: "P", Reply: func(any, error) {}}
+	off := mail.UpdateSpec{Spec: messages.TaskSpec{Anchor: messages.AnchorNone}.WithDefaults()}
+	closes := mail.ClosePage{Page: "P", Reply: func(any, error) {}}
 	for name, ins := range map[string][]any{
 		"a page is closed after it":  {off, closes},
 		"a page is closed before it": {closes, off},
-		"the task ends after it":     {off, messages.StopTask{}},
+		"the task ends after it":     {off, mail.StopTask{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

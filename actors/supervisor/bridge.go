@@ -8,6 +8,7 @@ import (
 	"holdfast/actors/session"
 	"holdfast/internal/few"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // bridged says whether the task's dialogs are to come over the bridge.
@@ -22,7 +23,7 @@ func (m *Machine) linkBridge() session.Bridge {
 
 // past are the mechanisms whose functions may still be on in documents from before, where
 // the bridge is on by the task's, or is not.
-func (m *Machine) past(on bool) messages.Mechanisms {
+func (m *Machine) past(on bool) mail.Mechanisms {
 	if on {
 		return m.had.Without(m.by)
 	}
@@ -63,16 +64,16 @@ func (m *Machine) setBridge() {
 	m.showBridge()
 	m.epoch++
 	m.tellConnection()
-	if m.bridged() && m.by == messages.ByRequest {
+	if m.bridged() && m.by == mail.ByRequest {
 		m.askForRequests()
 	} else {
 		m.tellBridge()
 	}
 }
 
-func (m *Machine) bridgeOrder() messages.SetBridge {
+func (m *Machine) bridgeOrder() mail.SetBridge {
 	b := m.sessionBridge()
-	return messages.SetBridge{On: b.On, By: b.By, Epoch: b.Epoch}
+	return mail.SetBridge{On: b.On, By: b.By, Epoch: b.Epoch}
 }
 
 func (m *Machine) tellBridge() {
@@ -93,7 +94,7 @@ func (m *Machine) tellBridge() {
 }
 
 // bridgeRefused notes where the bridge cannot work: dialogs stay native there.
-func (m *Machine) bridgeRefused(r messages.BridgeRefused) {
+func (m *Machine) bridgeRefused(r mail.BridgeRefused) {
 	e := m.sessions.At(r.Session)
 	if e == nil || r.Gen != m.gen || !e.cfg.Bridge.On {
 		return
@@ -111,12 +112,12 @@ func (m *Machine) bridgeRefused(r messages.BridgeRefused) {
 
 // bridgeStands notes what a session's documents have: it is said of a page once it
 // is so, and not once it is wanted.
-func (m *Machine) bridgeStands(b messages.BridgeStands) {
+func (m *Machine) bridgeStands(b mail.BridgeStands) {
 	e := m.sessions.At(b.Session)
 	if e == nil || b.Role != messages.RolePrimary || b.Gen != m.gen {
 		return
 	}
-	m.given = m.given || b.On && m.by == messages.ByDebugger
+	m.given = m.given || b.On && m.by == mail.ByDebugger
 	if b.On {
 		m.keepNative(e.cfg.Target, false)
 	}
@@ -190,7 +191,7 @@ func (m *Machine) leaveBridge() {
 		return
 	}
 	for _, s := range m.sessionOrder() {
-		m.do(ToSession{s, messages.SetBridge{Epoch: m.epoch + 1}})
+		m.do(ToSession{s, mail.SetBridge{Epoch: m.epoch + 1}})
 	}
 }
 
@@ -206,14 +207,14 @@ func (m *Machine) keepNative(t messages.TargetID, on bool) {
 		}
 		few.Put(&m.native, t, true)
 	}
-	m.toAnchor(messages.KeepNative{Target: t, On: on})
+	m.toAnchor(mail.KeepNative{Target: t, On: on})
 }
 
 // keptNative are those that a new anchor is told of.
 func (m *Machine) keptNative() []messages.TargetID { return slices.Sorted(maps.Keys(m.native)) }
 
 // frameBoxed passes on what a parent's session knows of a frame's.
-func (m *Machine) frameBoxed(b messages.FrameBoxed) {
+func (m *Machine) frameBoxed(b mail.FrameBoxed) {
 	e := m.sessions.At(b.Session)
 	if e == nil || b.Gen != m.gen {
 		return
@@ -226,7 +227,7 @@ func (m *Machine) frameBoxed(b messages.FrameBoxed) {
 // coverFrame has the anchor attached to a frame of another process as well.
 func (m *Machine) coverFrame(e *sessionEntry) {
 	if m.bridged() && !e.cfg.IsPage && !m.beingFreed(e.cfg.Page) {
-		m.toAnchor(messages.CoverFrame{Page: e.cfg.Page, Frame: e.cfg.Target, Boxed: e.boxed, Shut: e.shut})
+		m.toAnchor(mail.CoverFrame{Page: e.cfg.Page, Frame: e.cfg.Target, Boxed: e.boxed, Shut: e.shut})
 	}
 }
 
@@ -244,6 +245,6 @@ func (m *Machine) coverFrames(page messages.TargetID) {
 
 // coverPage has the anchor attached to a page again, and to its frames.
 func (m *Machine) coverPage(t messages.TargetID) {
-	m.toAnchor(messages.CoverPage{Page: t})
+	m.toAnchor(mail.CoverPage{Page: t})
 	m.coverFrames(t)
 }

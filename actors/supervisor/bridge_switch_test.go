@@ -7,13 +7,14 @@ import (
 
 	"holdfast/actors/supervisor"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // bridgeOrders are those that turn a session's bridge on or off.
-func bridgeOrders(effects []supervisor.Effect, session messages.SessionID) (list []messages.SetBridge) {
+func bridgeOrders(effects []supervisor.Effect, session messages.SessionID) (list []mail.SetBridge) {
 	for _, e := range effects {
 		if to, ok := e.(supervisor.ToSession); ok && to.Session == session {
-			if o, ok := to.Msg.(messages.SetBridge); ok {
+			if o, ok := to.Msg.(mail.SetBridge); ok {
 				list = append(list, o)
 			}
 		}
@@ -32,9 +33,9 @@ func (b *bench) shows(task, page string) {
 
 func TestBridgeOfATask(t *testing.T) {
 	t.Parallel()
-	needed := messages.BridgeNeeded{Dialog: "d-1", Page: "P", After: 5 * time.Millisecond}
+	needed := mail.BridgeNeeded{Dialog: "d-1", Page: "P", After: 5 * time.Millisecond}
 	turns := supervisor.TimerFired{Name: "needed:P"}
-	stands := messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true}
+	stands := mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true}
 
 	t.Run("auto turns to it once, and says so of a page once the page has it", func(t *testing.T) {
 		t.Parallel()
@@ -42,7 +43,7 @@ func TestBridgeOfATask(t *testing.T) {
 		b.shows(messages.BridgeNative, messages.BridgeNative)
 		b.step(needed)
 		effects := b.step(turns)
-		if got := bridgeOrders(effects, "S"); !slices.Equal(got, []messages.SetBridge{{On: true, Epoch: 1}}) || !has[supervisor.BridgeTaken](effects) {
+		if got := bridgeOrders(effects, "S"); !slices.Equal(got, []mail.SetBridge{{On: true, Epoch: 1}}) || !has[supervisor.BridgeTaken](effects) {
 			t.Errorf("orders %+v, taken %v", got, has[supervisor.BridgeTaken](effects))
 		}
 		b.shows(messages.BridgeOn, messages.BridgeNative)
@@ -54,9 +55,9 @@ func TestBridgeOfATask(t *testing.T) {
 	})
 	t.Run("the end of a renderer, a page or a browser is nobody's dismissal, whichever is told first", func(t *testing.T) {
 		t.Parallel()
-		closes := func(page messages.TargetID) any { return messages.PageClosed{Gen: 1, Page: page} }
+		closes := func(page messages.TargetID) any { return mail.PageClosed{Gen: 1, Page: page} }
 		crash := func(page messages.TargetID) any {
-			return messages.SessionHealth{Gen: 1, Session: "S", Page: page, IsPage: true, State: messages.PageCrashed}
+			return mail.SessionHealth{Gen: 1, Session: "S", Page: page, IsPage: true, State: messages.PageCrashed}
 		}
 		for name, c := range map[string]struct {
 			ins  []any
@@ -65,7 +66,7 @@ func TestBridgeOfATask(t *testing.T) {
 			"a crash after the dialog's end": {[]any{needed, crash("P")}, messages.BridgeNative},
 			"a crash before it":              {[]any{crash("P"), needed}, messages.BridgeNative},
 			"that of another page":           {[]any{needed, crash("Q")}, messages.BridgeOn},
-			"and a dismissal besides":        {[]any{needed, crash("P"), messages.BridgeNeeded{Dialog: "d-2", Page: "Q"}, supervisor.TimerFired{Name: "needed:Q"}}, messages.BridgeOn},
+			"and a dismissal besides":        {[]any{needed, crash("P"), mail.BridgeNeeded{Dialog: "d-2", Page: "Q"}, supervisor.TimerFired{Name: "needed:Q"}}, messages.BridgeOn},
 			"a page closes after it":         {[]any{needed, closes("P")}, messages.BridgeNative},
 			"a page closes before it":        {[]any{closes("P"), needed}, messages.BridgeNative},
 			"another page closes":            {[]any{needed, closes("Q")}, messages.BridgeOn},
@@ -73,7 +74,7 @@ func TestBridgeOfATask(t *testing.T) {
 			"the browser ends before it":     {[]any{supervisor.BrowserExited{}, needed}, messages.BridgeNative},
 		} {
 			b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeAuto})
-			b.step(messages.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: messages.TargetInfo{ID: "Q", Type: "page", Opener: "P"}})
+			b.step(mail.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: mail.TargetInfo{ID: "Q", Type: "page", Opener: "P"}})
 			for _, in := range c.ins {
 				b.step(in)
 			}
@@ -86,10 +87,10 @@ func TestBridgeOfATask(t *testing.T) {
 	t.Run("it is the end of the renderer that the dialog was of", func(t *testing.T) {
 		t.Parallel()
 		of := func(f messages.FrameID) any {
-			return messages.BridgeNeeded{Dialog: "d-1", Page: "P", Frame: f, Heard: time.Unix(1001, 0)}
+			return mail.BridgeNeeded{Dialog: "d-1", Page: "P", Frame: f, Heard: time.Unix(1001, 0)}
 		}
-		dies := messages.SessionHealth{Gen: 1, Session: "SF", Page: "P", State: messages.PageCrashed}
-		lives := messages.SessionHealth{Gen: 1, Session: "SF", Page: "P", State: messages.PageOK}
+		dies := mail.SessionHealth{Gen: 1, Session: "SF", Page: "P", State: messages.PageCrashed}
+		lives := mail.SessionHealth{Gen: 1, Session: "SF", Page: "P", State: messages.PageOK}
 		within := []messages.FrameNode{{FrameID: "F", ParentFrameID: "P", IsOOPIF: true, SessionID: "SF"}, {FrameID: "G", ParentFrameID: "F"}}
 		for name, c := range map[string]struct {
 			before, after []any // the dialog has opened
@@ -108,8 +109,8 @@ func TestBridgeOfATask(t *testing.T) {
 			"which dies as well":            {[]any{dies, lives}, []any{of("F"), dies}, messages.BridgeNative},
 		} {
 			b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeAuto})
-			b.step(messages.TargetAttached{Gen: 1, Session: "SF", Via: "S", Page: "P", Info: messages.TargetInfo{ID: "F", Type: "iframe"}})
-			b.step(messages.FramesChanged{Gen: 1, Page: "P", Tree: &messages.FrameTree{Top: messages.FrameTop{FrameID: "P"}, Children: within}})
+			b.step(mail.TargetAttached{Gen: 1, Session: "SF", Via: "S", Page: "P", Info: mail.TargetInfo{ID: "F", Type: "iframe"}})
+			b.step(mail.FramesChanged{Gen: 1, Page: "P", Tree: &messages.FrameTree{Top: messages.FrameTop{FrameID: "P"}, Children: within}})
 			for _, in := range c.before {
 				b.step(in)
 			}
@@ -127,10 +128,10 @@ func TestBridgeOfATask(t *testing.T) {
 		t.Parallel()
 		heard := time.Unix(1001, 0)
 		of := func(f messages.FrameID) any {
-			return messages.BridgeNeeded{Dialog: "d-1", Page: "P", Frame: f, Heard: heard}
+			return mail.BridgeNeeded{Dialog: "d-1", Page: "P", Frame: f, Heard: heard}
 		}
-		moves := func(f messages.FrameID) any { return messages.FrameMoved{Gen: 1, Page: "P", Frame: f} }
-		early := messages.FrameMoved{Gen: 1, Page: "P", Frame: "F", Heard: heard.Add(-time.Millisecond)}
+		moves := func(f messages.FrameID) any { return mail.FrameMoved{Gen: 1, Page: "P", Frame: f} }
+		early := mail.FrameMoved{Gen: 1, Page: "P", Frame: "F", Heard: heard.Add(-time.Millisecond)}
 		many := make([]any, 32)
 		for i := range many {
 			many[i] = moves("G")
@@ -150,11 +151,11 @@ func TestBridgeOfATask(t *testing.T) {
 			"that of a frame beside it":         {[]any{of("F"), moves("G")}, messages.BridgeOn},
 			"that of a frame below":             {[]any{of("F"), moves("H")}, messages.BridgeOn},
 			"its own document":                  {[]any{early, of("F")}, messages.BridgeOn},
-			"another link's":                    {[]any{of("F"), messages.FrameMoved{Gen: 7, Page: "P", Frame: "F"}}, messages.BridgeOn},
-			"another page's":                    {[]any{of("F"), messages.FrameMoved{Gen: 1, Page: "Q", Frame: "F"}}, messages.BridgeOn},
+			"another link's":                    {[]any{of("F"), mail.FrameMoved{Gen: 7, Page: "P", Frame: "F"}}, messages.BridgeOn},
+			"another page's":                    {[]any{of("F"), mail.FrameMoved{Gen: 1, Page: "Q", Frame: "F"}}, messages.BridgeOn},
 		} {
 			b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeAuto})
-			b.step(messages.FramesChanged{Gen: 1, Page: "P", Tree: &messages.FrameTree{Top: messages.FrameTop{FrameID: "P"}, Children: within}})
+			b.step(mail.FramesChanged{Gen: 1, Page: "P", Tree: &messages.FrameTree{Top: messages.FrameTop{FrameID: "P"}, Children: within}})
 			b.now = heard.Add(time.Millisecond)
 			for _, in := range c.ins {
 				b.step(in)
@@ -168,10 +169,10 @@ func TestBridgeOfATask(t *testing.T) {
 	t.Run("each page has its own time to crash in", func(t *testing.T) {
 		t.Parallel()
 		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeAuto})
-		b.step(messages.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: messages.TargetInfo{ID: "Q", Type: "page", Opener: "P"}})
+		b.step(mail.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: mail.TargetInfo{ID: "Q", Type: "page", Opener: "P"}})
 		b.step(needed)
-		b.step(messages.BridgeNeeded{Dialog: "d-2", Page: "Q"})
-		b.step(messages.PageClosed{Gen: 1, Page: "P"})
+		b.step(mail.BridgeNeeded{Dialog: "d-2", Page: "Q"})
+		b.step(mail.PageClosed{Gen: 1, Page: "P"})
 		b.step(turns)
 		b.shows(messages.BridgeNative, messages.BridgeNative)
 		b.step(supervisor.TimerFired{Name: "needed:Q"})
@@ -196,43 +197,43 @@ func TestBridgeOfATask(t *testing.T) {
 		b.step(supervisor.BrowserExited{})
 		b.step(supervisor.BrowserStarting{Gen: 2})
 		b.step(supervisor.Linked{Gen: 2, Endpoint: "ws://h/***"})
-		b.step(messages.TargetAttached{Gen: 2, Session: "S2", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}})
-		b.step(messages.RootAttached{Gen: 2, Pages: []messages.TargetID{"P"}})
-		b.step(messages.SessionReady{Gen: 2, Session: "S2", Target: "P"})
+		b.step(mail.TargetAttached{Gen: 2, Session: "S2", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
+		b.step(mail.RootAttached{Gen: 2, Pages: []messages.TargetID{"P"}})
+		b.step(mail.SessionReady{Gen: 2, Session: "S2", Target: "P"})
 		b.shows(messages.BridgeOn, messages.BridgeNative)
 		b.step(stands) // of the last link
 		b.shows(messages.BridgeOn, messages.BridgeNative)
-		b.step(messages.BridgeStands{Role: messages.RolePrimary, Gen: 2, Session: "S2", On: true})
+		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 2, Session: "S2", On: true})
 		b.shows(messages.BridgeOn, messages.BridgeOn)
 	})
 	t.Run("a page that is refused it is unavailable, and the others are not", func(t *testing.T) {
 		t.Parallel()
 		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOn})
-		b.step(messages.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: messages.TargetInfo{ID: "Q", Type: "page", Opener: "P"}})
-		b.step(messages.BridgeRefused{Gen: 1, Session: "S"})
-		b.step(messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "Q", On: true})
+		b.step(mail.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: mail.TargetInfo{ID: "Q", Type: "page", Opener: "P"}})
+		b.step(mail.BridgeRefused{Gen: 1, Session: "S"})
+		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "Q", On: true})
 		b.shows(messages.BridgeOn, messages.BridgeUnavailable)
 		if s := b.m.Snapshot(); len(s.Pages) != 2 || s.Pages[1].Bridge != messages.BridgeOn {
 			t.Errorf("pages %+v", s.Pages)
 		}
-		if effects := b.step(messages.BridgeRefused{Gen: 1, Session: "S"}); len(effects) != 0 {
+		if effects := b.step(mail.BridgeRefused{Gen: 1, Session: "S"}); len(effects) != 0 {
 			t.Errorf("the second time: %+v", effects)
 		}
 	})
 	t.Run("a page has it once its frames have", func(t *testing.T) {
 		t.Parallel()
 		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOn})
-		b.step(messages.TargetAttached{Gen: 1, Session: "SF", Via: "S", Page: "P", Info: messages.TargetInfo{ID: "F", Type: "iframe"}})
+		b.step(mail.TargetAttached{Gen: 1, Session: "SF", Via: "S", Page: "P", Info: mail.TargetInfo{ID: "F", Type: "iframe"}})
 		b.step(stands)
 		b.shows(messages.BridgeOn, messages.BridgeNative)
-		b.step(messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "SF", On: true})
+		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "SF", On: true})
 		b.shows(messages.BridgeOn, messages.BridgeOn)
 	})
 	t.Run("a session that begins anew is told of its sandbox again", func(t *testing.T) {
 		t.Parallel()
 		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOn})
-		b.step(messages.TargetAttached{Gen: 1, Session: "SF", Via: "S", Page: "P", Info: messages.TargetInfo{ID: "F", Type: "iframe"}})
-		box := messages.FrameBoxed{Gen: 1, Session: "SF", Shut: true}
+		b.step(mail.TargetAttached{Gen: 1, Session: "SF", Via: "S", Page: "P", Info: mail.TargetInfo{ID: "F", Type: "iframe"}})
+		box := mail.FrameBoxed{Gen: 1, Session: "SF", Shut: true}
 		tells := func(in any) bool {
 			return slices.Contains(b.step(in), supervisor.Effect(supervisor.ToSession{Session: "SF", Msg: box}))
 		}
@@ -248,7 +249,7 @@ func TestBridgeOfATask(t *testing.T) {
 		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOff})
 		last := uint64(0)
 		for _, choice := range []string{messages.BridgeOn, messages.BridgeOff, messages.BridgeAuto, messages.BridgeOn} {
-			got := bridgeOrders(b.step(messages.UpdateSpec{Spec: messages.TaskSpec{Bridge: choice}.WithDefaults()}), "S")
+			got := bridgeOrders(b.step(mail.UpdateSpec{Spec: messages.TaskSpec{Bridge: choice}.WithDefaults()}), "S")
 			if choice == messages.BridgeAuto {
 				if len(got) != 0 { // native as before
 					t.Errorf("auto: %+v", got)
@@ -265,8 +266,8 @@ func TestBridgeOfATask(t *testing.T) {
 		t.Parallel()
 		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOn})
 		b.step(stands)
-		var got []messages.SetBridge
-		for _, in := range []any{messages.StopTask{}, supervisor.AnchorExited{}} {
+		var got []mail.SetBridge
+		for _, in := range []any{mail.StopTask{}, supervisor.AnchorExited{}} {
 			got = append(got, bridgeOrders(b.step(in), "S")...)
 		}
 		if len(got) != 1 || got[0].On || got[0].Epoch == 0 {
@@ -281,8 +282,8 @@ func TestBridgeOfATask(t *testing.T) {
 		b.step(stands)
 		opens := func(typ, path string, heard time.Time) {
 			d := messages.Dialog{ID: "d-1", Type: typ, Path: path, TargetID: "P", FrameID: "P", Heard: heard}
-			b.step(messages.DialogsChanged{Opened: &d, Pending: []messages.Dialog{d}})
-			b.step(messages.DialogsChanged{Closed: &messages.ClosedDialog{ID: d.ID, Type: typ, Path: path, TargetID: "P", ClosedBy: messages.ClosedByAgent}})
+			b.step(mail.DialogsChanged{Opened: &d, Pending: []messages.Dialog{d}})
+			b.step(mail.DialogsChanged{Closed: &messages.ClosedDialog{ID: d.ID, Type: typ, Path: path, TargetID: "P", ClosedBy: messages.ClosedByAgent}})
 		}
 		opens("confirm", messages.PathBridge, b.now)
 		opens("beforeunload", messages.PathNative, b.now)
@@ -292,7 +293,7 @@ func TestBridgeOfATask(t *testing.T) {
 		b.shows(messages.BridgeOn, messages.BridgeUnavailable)
 		b.step(stands)
 		b.shows(messages.BridgeOn, messages.BridgeUnavailable)
-		b.step(messages.PageNavigated{Gen: 1, Page: "P", URL: "http://a.test/"})
+		b.step(mail.PageNavigated{Gen: 1, Page: "P", URL: "http://a.test/"})
 		b.shows(messages.BridgeOn, messages.BridgeOn)
 	})
 }

@@ -6,40 +6,41 @@ import (
 
 	"holdfast/actors/supervisor"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // The anchor hears of a bridged task's frames from the supervisor alone.
 func TestTheAnchorIsToldOfTheFramesOfABridgedTask(t *testing.T) {
 	t.Parallel()
-	covered := func(effects []supervisor.Effect) (list []messages.CoverFrame) {
+	covered := func(effects []supervisor.Effect) (list []mail.CoverFrame) {
 		for _, e := range effects {
 			if to, ok := e.(supervisor.ToAnchor); ok {
-				if c, ok := to.Msg.(messages.CoverFrame); ok {
+				if c, ok := to.Msg.(mail.CoverFrame); ok {
 					list = append(list, c)
 				}
 			}
 		}
 		return list
 	}
-	frame := messages.TargetAttached{Gen: 1, Session: "SF", Via: "S", Page: "P", Info: messages.TargetInfo{ID: "F", Type: "iframe"}}
-	attached, boxed := messages.AnchorAttached{Gen: 1, Pages: []messages.TargetID{"P"}}, messages.FrameBoxed{Gen: 1, Session: "SF", Shut: true}
-	unknown := messages.CoverFrame{Page: "P", Frame: "F"}
-	known := messages.CoverFrame{Page: "P", Frame: "F", Boxed: true, Shut: true}
+	frame := mail.TargetAttached{Gen: 1, Session: "SF", Via: "S", Page: "P", Info: mail.TargetInfo{ID: "F", Type: "iframe"}}
+	attached, boxed := mail.AnchorAttached{Gen: 1, Pages: []messages.TargetID{"P"}}, mail.FrameBoxed{Gen: 1, Session: "SF", Shut: true}
+	unknown := mail.CoverFrame{Page: "P", Frame: "F"}
+	known := mail.CoverFrame{Page: "P", Frame: "F", Boxed: true, Shut: true}
 	for name, c := range map[string]struct {
 		bridge string
 		steps  []any
-		want   []messages.CoverFrame // after all
+		want   []mail.CoverFrame // after all
 	}{
-		"when it comes, and when it is known who may ask": {messages.BridgeOn, []any{supervisor.AnchorStarting{Gen: 1}, attached, frame, boxed}, []messages.CoverFrame{unknown, known}},
-		"once there is an anchor":                         {messages.BridgeOn, []any{frame, boxed, supervisor.AnchorStarting{Gen: 1}, attached}, []messages.CoverFrame{unknown, known, known}},
-		"not of a page that is being closed":              {messages.BridgeOn, []any{supervisor.AnchorStarting{Gen: 1}, attached, messages.ClosePage{Page: "P", Reply: func(any, error) {}}, frame}, nil},
-		"once it turns to the bridge":                     {messages.BridgeAuto, []any{supervisor.AnchorStarting{Gen: 1}, attached, frame, messages.BridgeNeeded{Page: "P"}, supervisor.TimerFired{Name: "needed:P"}}, []messages.CoverFrame{unknown}},
+		"when it comes, and when it is known who may ask": {messages.BridgeOn, []any{supervisor.AnchorStarting{Gen: 1}, attached, frame, boxed}, []mail.CoverFrame{unknown, known}},
+		"once there is an anchor":                         {messages.BridgeOn, []any{frame, boxed, supervisor.AnchorStarting{Gen: 1}, attached}, []mail.CoverFrame{unknown, known, known}},
+		"not of a page that is being closed":              {messages.BridgeOn, []any{supervisor.AnchorStarting{Gen: 1}, attached, mail.ClosePage{Page: "P", Reply: func(any, error) {}}, frame}, nil},
+		"once it turns to the bridge":                     {messages.BridgeAuto, []any{supervisor.AnchorStarting{Gen: 1}, attached, frame, mail.BridgeNeeded{Page: "P"}, supervisor.TimerFired{Name: "needed:P"}}, []mail.CoverFrame{unknown}},
 		"not natively":                                    {messages.BridgeOff, []any{supervisor.AnchorStarting{Gen: 1}, attached, frame, boxed}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := attachedAs(t, messages.TaskSpec{Bridge: c.bridge})
-			var got []messages.CoverFrame
+			var got []mail.CoverFrame
 			for _, in := range c.steps {
 				got = append(got, covered(b.step(in))...)
 			}

@@ -12,6 +12,7 @@ import (
 	"holdfast/internal/guard"
 	"holdfast/internal/restart"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // The restart policies of the groups (A13, A14). Their intensities differ because
@@ -149,11 +150,11 @@ func (a *Actor) factory(id string) guard.Child {
 
 // foreign is what a task may not have that a task's or a tenant's token has started,
 // whatever its scope says.
-func (a *Actor) foreign() func(messages.TargetInfo) bool {
+func (a *Actor) foreign() func(mail.TargetInfo) bool {
 	if !a.cfg.Spec.IsRestricted {
 		return nil
 	}
-	return func(t messages.TargetInfo) bool { return a.cfg.Owners.Foreign(t, a.cfg.ID) }
+	return func(t mail.TargetInfo) bool { return a.cfg.Owners.Foreign(t, a.cfg.ID) }
 }
 
 func (a *Actor) claimContext(context string) { a.cfg.Owners.ClaimContext(context, a.cfg.ID) }
@@ -275,16 +276,16 @@ func (a *Actor) order(c *guard.Context, child string, to *actor.PID, msg any) {
 		return
 	}
 	switch o := msg.(type) {
-	case messages.AnswerDialog:
+	case mail.AnswerDialog:
 		o.Reply = a.orders.Owe(child, o.Reply, nil, errChildEnded)
 		msg = o
-	case messages.Navigate:
+	case mail.Navigate:
 		o.Reply = a.orders.Owe(child, o.Reply, nil, errChildEnded)
 		msg = o
-	case messages.OpenPage:
+	case mail.OpenPage:
 		o.Reply = a.orders.Owe(child, o.Reply, nil, errChildEnded)
 		msg = o
-	case messages.ClosePage:
+	case mail.ClosePage:
 		o.Reply = a.orders.Owe(child, o.Reply, nil, errChildEnded)
 		msg = o
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // consoleReported puts an error into the ring, once.
@@ -33,7 +34,7 @@ func (m *Machine) consoleReported(page, target messages.TargetID, e *messages.Co
 
 // consoleReports takes the errors that a session has heard of in one go. No other
 // facts come together: what the task does about one hangs on what was before it.
-func (m *Machine) consoleReports(r messages.ConsoleReports) {
+func (m *Machine) consoleReports(r mail.ConsoleReports) {
 	m.held = slices.Grow(m.held, len(r.Entries))
 	for i := range r.Entries {
 		m.consoleReported(r.Page, r.Target, &r.Entries[i])

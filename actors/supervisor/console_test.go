@@ -8,13 +8,14 @@ import (
 
 	"holdfast/actors/supervisor"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 func TestConsole(t *testing.T) {
 	t.Parallel()
 	report := func(b *bench, target messages.TargetID, ts messages.Seconds, text string) (taken bool) {
 		before := len(b.m.Snapshot().ConsoleErrors)
-		b.step(messages.ConsoleReported{Gen: 1, Page: "P", Target: target, Entry: messages.ConsoleError{TS: ts, Level: "error", Text: text}})
+		b.step(mail.ConsoleReported{Gen: 1, Page: "P", Target: target, Entry: messages.ConsoleError{TS: ts, Level: "error", Text: text}})
 		b.step(supervisor.Flush{})
 		return len(b.m.Snapshot().ConsoleErrors) > before
 	}
@@ -57,8 +58,8 @@ func TestConsole(t *testing.T) {
 	})
 	t.Run("what comes together is told like what comes one by one", func(t *testing.T) {
 		t.Parallel()
-		entry := func(i int) messages.ConsoleReported {
-			r := messages.ConsoleReported{Gen: 1, Page: "P", Target: "P"}
+		entry := func(i int) mail.ConsoleReported {
+			r := mail.ConsoleReported{Gen: 1, Page: "P", Target: "P"}
 			if i%10 == 9 {
 				i-- // said again
 			}
@@ -77,7 +78,7 @@ func TestConsole(t *testing.T) {
 			return events
 		}
 		together, single := attached(t), attached(t)
-		facts := messages.ConsoleReports{Gen: 1, Page: "P", Target: "P"}
+		facts := mail.ConsoleReports{Gen: 1, Page: "P", Target: "P"}
 		var one, all []messages.Event
 		for i := range 80 {
 			facts.Entries = append(facts.Entries, entry(i).Entry)
@@ -124,8 +125,8 @@ func TestConsole(t *testing.T) {
 		t.Parallel()
 		b := attached(t)
 		report(b, "P", 5, "x")
-		b.step(messages.PageClosed{Gen: 1, Page: "P"})
-		b.step(messages.TargetAttached{Gen: 1, Session: "S2", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}})
+		b.step(mail.PageClosed{Gen: 1, Page: "P"})
+		b.step(mail.TargetAttached{Gen: 1, Session: "S2", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
 		if !report(b, "P", 5, "x") {
 			t.Error("it is known still")
 		}

@@ -5,9 +5,10 @@ import (
 
 	"holdfast/internal/few"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
-func (m *Machine) dialogsChanged(c messages.DialogsChanged) {
+func (m *Machine) dialogsChanged(c mail.DialogsChanged) {
 	before := m.pending
 	m.memory, m.pending = c.Memory, c.Pending
 	if c.Opened != nil {
@@ -66,7 +67,7 @@ func (m *Machine) dialogsOpen(page messages.TargetID) (orders []Effect) {
 	}
 	for _, s := range m.sessionOrder() {
 		if m.sessions.At(s).cfg.Page == page {
-			orders = append(orders, ToSession{s, messages.DialogsOpen{Dialogs: dialogs, Holding: m.anyHeldBy(s, dialogs, blocks), Paused: m.anyHeldBy(s, dialogs, pauses)}})
+			orders = append(orders, ToSession{s, mail.DialogsOpen{Dialogs: dialogs, Holding: m.anyHeldBy(s, dialogs, blocks), Paused: m.anyHeldBy(s, dialogs, pauses)}})
 		}
 	}
 	return orders

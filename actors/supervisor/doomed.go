@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // A page with a doomed dialog may not be left by any session, and closed only while
@@ -21,7 +22,7 @@ const parkedFor = time.Second
 // unsettled says that leaving a page now might end the browser.
 func (m *Machine) unsettled(t messages.TargetID) bool {
 	p := m.pages.At(t)
-	return p != nil && !p.waited && (p.doomed || slices.ContainsFunc(m.memory.Open, func(o messages.OpenDialog) bool {
+	return p != nil && !p.waited && (p.doomed || slices.ContainsFunc(m.memory.Open, func(o mail.OpenDialog) bool {
 		return o.Unproved && o.Dialog.TargetID == t && o.ShutBy == ""
 	}))
 }
@@ -57,11 +58,11 @@ func (m *Machine) unpark() {
 
 func (m *Machine) carryOut(order any) {
 	switch o := order.(type) {
-	case messages.ClosePage:
+	case mail.ClosePage:
 		m.closePage(o)
-	case messages.RecoverPage:
+	case mail.RecoverPage:
 		m.recover(o)
-	case messages.Navigate:
+	case mail.Navigate:
 		m.navigate(o)
 	}
 }
@@ -75,7 +76,7 @@ func (m *Machine) parkedTimer(name string) bool {
 	return ok
 }
 
-func (m *Machine) pageDoomed(d messages.PageDoomed) {
+func (m *Machine) pageDoomed(d mail.PageDoomed) {
 	p := m.pages.At(d.Page)
 	if p == nil {
 		return
@@ -86,7 +87,7 @@ func (m *Machine) pageDoomed(d messages.PageDoomed) {
 		m.pageChanged(d.Page)
 	case d.Close:
 		m.do(Warn{Text: "a page asks without end while its next document waits, it is closed", Page: d.Page})
-		o := messages.ClosePage{Page: d.Page, Attached: true, Reply: func(any, error) {}}
+		o := mail.ClosePage{Page: d.Page, Attached: true, Reply: func(any, error) {}}
 		if p.session != "" {
 			m.do(ToBrowser{o})
 		} else {

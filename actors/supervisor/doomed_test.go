@@ -7,6 +7,7 @@ import (
 	"holdfast/actors/dialog"
 	"holdfast/actors/supervisor"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // leavings are the orders among effects by which a session of a page is left, or the page
@@ -16,18 +17,18 @@ func leavings(effects []supervisor.Effect) (names []string) {
 		switch e := e.(type) {
 		case supervisor.ToAnchor:
 			switch e.Msg.(type) {
-			case messages.LeavePage, messages.Leave:
+			case mail.LeavePage, mail.Leave:
 				names = append(names, "anchor leaves")
 			}
 		case supervisor.ToBrowser:
 			switch o := e.Msg.(type) {
-			case messages.ReleasePage:
+			case mail.ReleasePage:
 				names = append(names, "release")
-			case messages.ReattachPage:
+			case mail.ReattachPage:
 				names = append(names, "reattach")
-			case messages.Leave:
+			case mail.Leave:
 				names = append(names, "primary leaves")
-			case messages.ClosePage:
+			case mail.ClosePage:
 				if o.Attached {
 					names = append(names, "close attached")
 				} else {
@@ -43,7 +44,7 @@ func leavings(effects []supervisor.Effect) (names []string) {
 func (b *bench) unproved(is bool) []supervisor.Effect {
 	b.Helper()
 	d := messages.Dialog{ID: "d-1", TargetID: "P", FrameID: "P", Type: "confirm", Path: messages.PathNative}
-	return b.step(messages.DialogsChanged{Memory: messages.DialogMemory{Open: []messages.OpenDialog{{Dialog: d, Unproved: is}}}, Pending: []messages.Dialog{d}})
+	return b.step(mail.DialogsChanged{Memory: mail.DialogMemory{Open: []mail.OpenDialog{{Dialog: d, Unproved: is}}}, Pending: []messages.Dialog{d}})
 }
 
 // No session leaves a page that has a doomed dialog, or one that may be (C58).
@@ -51,15 +52,15 @@ func TestADoomedPageIsNotLeft(t *testing.T) {
 	t.Parallel()
 	discard := func(any, error) {}
 	recovery := func(a messages.RecoverAction) any {
-		return messages.RecoverPage{Request: messages.RecoverRequest{TargetID: "P", Action: a}, Reply: discard}
+		return mail.RecoverPage{Request: messages.RecoverRequest{TargetID: "P", Action: a}, Reply: discard}
 	}
 	for name, c := range map[string]struct {
 		order any
 		then  []string // once the page may be left
 	}{
 		"recover reattach": {recovery(messages.RecoverReattach), []string{"reattach"}},
-		"close":            {messages.ClosePage{Page: "P", Reply: discard}, []string{"anchor leaves"}},
-		"stop":             {messages.StopTask{ID: "t"}, []string{"anchor leaves"}},
+		"close":            {mail.ClosePage{Page: "P", Reply: discard}, []string{"anchor leaves"}},
+		"stop":             {mail.StopTask{ID: "t"}, []string{"anchor leaves"}},
 	} {
 		for state, s := range map[string]struct {
 			begin, end func(b *bench) []supervisor.Effect
@@ -69,8 +70,8 @@ func TestADoomedPageIsNotLeft(t *testing.T) {
 				func(b *bench) []supervisor.Effect { return b.unproved(false) },
 			},
 			"while it is": {
-				func(b *bench) []supervisor.Effect { return b.step(messages.PageDoomed{Page: "P", Is: true}) },
-				func(b *bench) []supervisor.Effect { return b.step(messages.PageDoomed{Page: "P"}) },
+				func(b *bench) []supervisor.Effect { return b.step(mail.PageDoomed{Page: "P", Is: true}) },
+				func(b *bench) []supervisor.Effect { return b.step(mail.PageDoomed{Page: "P"}) },
 			},
 		} {
 			t.Run(name+" "+state, func(t *testing.T) {
@@ -95,8 +96,8 @@ func TestADoomedPageIsNotLeft(t *testing.T) {
 func TestADoomedPageIsClosedWithEverySessionAttached(t *testing.T) {
 	t.Parallel()
 	b := anchored(t)
-	b.step(messages.PageDoomed{Page: "P", Is: true})
-	if got := leavings(b.step(messages.PageDoomed{Page: "P", Is: true, Close: true})); !slices.Equal(got, []string{"close attached"}) {
+	b.step(mail.PageDoomed{Page: "P", Is: true})
+	if got := leavings(b.step(mail.PageDoomed{Page: "P", Is: true, Close: true})); !slices.Equal(got, []string{"close attached"}) {
 		t.Errorf("told %v", got)
 	}
 }
@@ -108,15 +109,15 @@ func TestADoomedPageIsNavigatedOnceItHasItsDocument(t *testing.T) {
 	sent := func(effects []supervisor.Effect) bool {
 		return slices.ContainsFunc(effects, func(e supervisor.Effect) bool {
 			to, ok := e.(supervisor.ToSession)
-			_, navigates := to.Msg.(messages.Navigate)
+			_, navigates := to.Msg.(mail.Navigate)
 			return ok && navigates
 		})
 	}
-	b.step(messages.PageDoomed{Page: "P", Is: true})
-	if sent(b.step(messages.Navigate{Request: messages.NavigateRequest{URL: "http://a.test/"}, Reply: func(any, error) {}})) {
+	b.step(mail.PageDoomed{Page: "P", Is: true})
+	if sent(b.step(mail.Navigate{Request: messages.NavigateRequest{URL: "http://a.test/"}, Reply: func(any, error) {}})) {
 		t.Fatal("at once")
 	}
-	if !sent(b.step(messages.PageDoomed{Page: "P"})) {
+	if !sent(b.step(mail.PageDoomed{Page: "P"})) {
 		t.Error("not at all")
 	}
 }
@@ -125,15 +126,15 @@ func TestADoomedPageIsNavigatedOnceItHasItsDocument(t *testing.T) {
 func TestAnOrderForADoomedPageHasAnOutcome(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]any{
-		"the page closes":   messages.PageClosed{Gen: 1, Page: "P"},
+		"the page closes":   mail.PageClosed{Gen: 1, Page: "P"},
 		"the task ends":     supervisor.BrowserGone{Why: "killed"},
 		"it takes too long": supervisor.TimerFired{Name: "parked:P"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := anchored(t)
-			b.step(messages.PageDoomed{Page: "P", Is: true})
-			b.step(messages.RecoverPage{Request: messages.RecoverRequest{TargetID: "P", Action: messages.RecoverRelease}, Reply: func(any, error) {}})
+			b.step(mail.PageDoomed{Page: "P", Is: true})
+			b.step(mail.RecoverPage{Request: messages.RecoverRequest{TargetID: "P", Action: messages.RecoverRelease}, Reply: func(any, error) {}})
 			if !has[supervisor.Answer](b.step(end)) {
 				t.Error("no answer")
 			}

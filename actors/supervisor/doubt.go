@@ -3,6 +3,7 @@ package supervisor
 import (
 	"holdfast/internal/few"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // doubt is for the dialogs of a page, or of all when it is "", about which an
@@ -28,7 +29,7 @@ func (m *Machine) doubt(page messages.TargetID) {
 func (m *Machine) askDoubted(s messages.SessionID) {
 	for _, d := range m.pending {
 		if m.doubted[d.ID] && m.holder(d) == s {
-			m.do(ToSession{s, messages.ProbeSession{Report: true}})
+			m.do(ToSession{s, mail.ProbeSession{Report: true}})
 			return
 		}
 	}
@@ -66,7 +67,7 @@ func (m *Machine) resolve(s messages.SessionID) {
 	for _, d := range m.pending {
 		if m.doubted[d.ID] && m.holder(d) == s && !m.betweenSessions(d) {
 			delete(m.doubted, d.ID)
-			m.do(ToDialog{messages.DialogOver{Dialog: d.ID}})
+			m.do(ToDialog{mail.DialogOver{Dialog: d.ID}})
 		}
 	}
 }
@@ -87,9 +88,9 @@ func (m *Machine) resolveRemoved(t messages.TargetID) {
 		delete(m.doubted, d.ID)
 		delete(m.unframed, d.ID)
 		if m.outlived[d.ID] {
-			m.do(ToDialog{messages.DialogOver{Dialog: d.ID}})
+			m.do(ToDialog{mail.DialogOver{Dialog: d.ID}})
 		} else {
-			m.do(ToDialog{messages.FramesRemoved{Gen: m.gen, Page: t, Frames: []messages.FrameID{d.FrameID}}})
+			m.do(ToDialog{mail.FramesRemoved{Gen: m.gen, Page: t, Frames: []messages.FrameID{d.FrameID}}})
 		}
 	}
 }

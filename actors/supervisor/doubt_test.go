@@ -9,6 +9,7 @@ import (
 
 	"holdfast/actors/supervisor"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // TestWhatAFailedActorWasToldIsFoundOut: the end of a dialog was in the mailbox
@@ -16,18 +17,18 @@ import (
 func TestWhatAFailedActorWasToldIsFoundOut(t *testing.T) {
 	t.Parallel()
 	over := func(effects []supervisor.Effect) bool {
-		return slices.Contains(effects, supervisor.Effect(supervisor.ToDialog{Msg: messages.DialogOver{Dialog: "d-1"}}))
+		return slices.Contains(effects, supervisor.Effect(supervisor.ToDialog{Msg: mail.DialogOver{Dialog: "d-1"}}))
 	}
 	asked := func(effects []supervisor.Effect) bool {
-		return slices.Contains(effects, supervisor.Effect(supervisor.ToSession{Session: "S", Msg: messages.ProbeSession{Report: true}}))
+		return slices.Contains(effects, supervisor.Effect(supervisor.ToSession{Session: "S", Msg: mail.ProbeSession{Report: true}}))
 	}
 	open := func(t *testing.T) *bench {
 		b := attached(t)
 		d := messages.Dialog{ID: "d-1", TargetID: "P", FrameID: "P", SessionID: "S"}
-		b.step(messages.DialogsChanged{Pending: []messages.Dialog{d}, Opened: &d})
+		b.step(mail.DialogsChanged{Pending: []messages.Dialog{d}, Opened: &d})
 		return b
 	}
-	healthy := messages.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageOK}
+	healthy := mail.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageOK}
 
 	t.Run("the dialog actor", func(t *testing.T) {
 		t.Parallel()
@@ -48,7 +49,7 @@ func TestWhatAFailedActorWasToldIsFoundOut(t *testing.T) {
 		b.step(supervisor.BrowserExited{Err: errors.New("gone")})
 		b.step(supervisor.BrowserStarting{Gen: 2})
 		b.step(supervisor.FramesRestarted{})
-		b.step(messages.TargetAttached{Gen: 2, Session: "S2", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}})
+		b.step(mail.TargetAttached{Gen: 2, Session: "S2", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
 		again := healthy
 		again.Gen, again.Session = 2, "S2"
 		if over(b.step(again)) {
@@ -59,7 +60,7 @@ func TestWhatAFailedActorWasToldIsFoundOut(t *testing.T) {
 		t.Parallel()
 		b := open(t)
 		b.step(supervisor.SessionRestarted{Session: "S"})
-		if !asked(b.step(messages.SessionReady{Gen: 1, Session: "S", Target: "P", Blocked: true})) {
+		if !asked(b.step(mail.SessionReady{Gen: 1, Session: "S", Target: "P", Blocked: true})) {
 			t.Error("the frame is not asked")
 		}
 		if !over(b.step(healthy)) {
@@ -71,7 +72,7 @@ func TestWhatAFailedActorWasToldIsFoundOut(t *testing.T) {
 		b := open(t)
 		b.step(supervisor.DialogsRestarted{})
 		d := messages.Dialog{ID: "d-2", TargetID: "P", FrameID: "P", SessionID: "S"}
-		b.step(messages.DialogsChanged{Pending: []messages.Dialog{d}, Opened: &d, Closed: &messages.ClosedDialog{ID: "d-1", TargetID: "P"}})
+		b.step(mail.DialogsChanged{Pending: []messages.Dialog{d}, Opened: &d, Closed: &messages.ClosedDialog{ID: "d-1", TargetID: "P"}})
 		for _, e := range b.step(healthy) {
 			if e, ok := e.(supervisor.ToDialog); ok {
 				t.Errorf("%+v", e.Msg)
@@ -90,58 +91,58 @@ func TestADoubtedDialogWhoseFrameIsGoneIsSettled(t *testing.T) {
 		Children: []messages.FrameNode{{FrameID: "F", ParentFrameID: "P", IsOOPIF: true, SessionID: "O"}},
 	}
 	bare := &messages.FrameTree{Top: messages.FrameTop{FrameID: "P"}}
-	healthy := messages.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageOK}
-	over := messages.DialogOver{Dialog: "d-1"}
-	removed := messages.FramesRemoved{Gen: 1, Page: "P", Frames: []messages.FrameID{"F"}}
+	healthy := mail.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageOK}
+	over := mail.DialogOver{Dialog: "d-1"}
+	removed := mail.FramesRemoved{Gen: 1, Page: "P", Frames: []messages.FrameID{"F"}}
 
 	for name, c := range map[string]struct {
 		since []any // the dialog opened
 		want  any
 	}{
 		"its document is gone, then the actor fails": {
-			[]any{messages.FramesChanged{Gen: 1, Page: "P", Tree: bare}, messages.PageNavigated{Gen: 1, Page: "P", URL: "http://a.test/"}, supervisor.DialogsRestarted{}, healthy},
+			[]any{mail.FramesChanged{Gen: 1, Page: "P", Tree: bare}, mail.PageNavigated{Gen: 1, Page: "P", URL: "http://a.test/"}, supervisor.DialogsRestarted{}, healthy},
 			over,
 		},
 		"the actor fails, then the document goes": {
-			[]any{supervisor.DialogsRestarted{}, healthy, messages.PageNavigated{Gen: 1, Page: "P", URL: "http://a.test/"}, messages.FramesChanged{Gen: 1, Page: "P", Tree: bare}},
+			[]any{supervisor.DialogsRestarted{}, healthy, mail.PageNavigated{Gen: 1, Page: "P", URL: "http://a.test/"}, mail.FramesChanged{Gen: 1, Page: "P", Tree: bare}},
 			over,
 		},
 		"its frame alone is gone": {
-			[]any{messages.FramesChanged{Gen: 1, Page: "P", Tree: bare}, supervisor.DialogsRestarted{}, healthy},
+			[]any{mail.FramesChanged{Gen: 1, Page: "P", Tree: bare}, supervisor.DialogsRestarted{}, healthy},
 			removed,
 		},
 		"the page has not answered yet": {
-			[]any{messages.FramesChanged{Gen: 1, Page: "P", Tree: bare}, supervisor.DialogsRestarted{}},
+			[]any{mail.FramesChanged{Gen: 1, Page: "P", Tree: bare}, supervisor.DialogsRestarted{}},
 			nil,
 		},
 		"nobody doubts it": {
-			[]any{messages.FramesChanged{Gen: 1, Page: "P", Tree: bare}, healthy},
+			[]any{mail.FramesChanged{Gen: 1, Page: "P", Tree: bare}, healthy},
 			nil,
 		},
 		"the forest fails, and the next one lacks its frame": {
-			[]any{supervisor.FramesRestarted{}, messages.FramesChanged{Gen: 1, Page: "P", Tree: bare}, messages.SessionReady{Gen: 1, Session: "S", Target: "P"}, healthy},
+			[]any{supervisor.FramesRestarted{}, mail.FramesChanged{Gen: 1, Page: "P", Tree: bare}, mail.SessionReady{Gen: 1, Session: "S", Target: "P"}, healthy},
 			removed,
 		},
 		"the next one has not heard all": {
-			[]any{supervisor.FramesRestarted{}, messages.FramesChanged{Gen: 1, Page: "P", Tree: bare}, healthy},
+			[]any{supervisor.FramesRestarted{}, mail.FramesChanged{Gen: 1, Page: "P", Tree: bare}, healthy},
 			nil,
 		},
 		"its frame is there": {
-			[]any{messages.PageNavigated{Gen: 1, Page: "P", URL: "http://a.test/"}, supervisor.DialogsRestarted{}, healthy},
+			[]any{mail.PageNavigated{Gen: 1, Page: "P", URL: "http://a.test/"}, supervisor.DialogsRestarted{}, healthy},
 			nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := attached(t)
-			b.step(messages.FramesChanged{Gen: 1, Page: "P", Tree: whole})
-			b.step(messages.DialogsChanged{Pending: []messages.Dialog{d}, Opened: &d})
+			b.step(mail.FramesChanged{Gen: 1, Page: "P", Tree: whole})
+			b.step(mail.DialogsChanged{Pending: []messages.Dialog{d}, Opened: &d})
 			var got []any
 			for _, in := range c.since {
 				for _, e := range b.step(in) {
 					if e, ok := e.(supervisor.ToDialog); ok {
 						switch e.Msg.(type) {
-						case messages.DialogOver, messages.FramesRemoved:
+						case mail.DialogOver, mail.FramesRemoved:
 							got = append(got, e.Msg)
 						}
 					}
@@ -163,12 +164,12 @@ func TestADoubtedDialogWhoseFrameIsGoneIsSettled(t *testing.T) {
 func TestANewDialogActorHearsOfPagesThatAreGone(t *testing.T) {
 	t.Parallel()
 	b := attached(t)
-	b.step(messages.DialogsChanged{Memory: messages.DialogMemory{Watches: []messages.PageWatch{
+	b.step(mail.DialogsChanged{Memory: mail.DialogMemory{Watches: []mail.PageWatch{
 		{Gen: 1, Page: "P", Session: "S", Covered: true}, {Gen: 1, Page: "GONE", Session: "G", Covered: true},
 	}}})
 	effects := b.step(supervisor.DialogsRestarted{})
 	for page, want := range map[messages.TargetID]bool{"P": false, "GONE": true} {
-		if got := slices.Contains(effects, supervisor.Effect(supervisor.ToDialog{Msg: messages.PageGone{Page: page}})); got != want {
+		if got := slices.Contains(effects, supervisor.Effect(supervisor.ToDialog{Msg: mail.PageGone{Page: page}})); got != want {
 			t.Errorf("%s is gone: %v, want %v", page, got, want)
 		}
 	}

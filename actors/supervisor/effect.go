@@ -4,18 +4,19 @@ import (
 	"time"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // Inputs of the machine besides messages.
 type (
 	// BrowserStarting says that the browser session of gen begins to dial;
 	// BrowserWaiting that the next attempt waits for its backoff.
-	BrowserStarting struct{ Gen messages.Generation }
+	BrowserStarting struct{ Gen mail.Generation }
 	BrowserWaiting  struct{}
 
 	// Linked says that the link of Gen stands.
 	Linked struct {
-		Gen      messages.Generation
+		Gen      mail.Generation
 		Endpoint string
 		Browser  string // tells one browser process from another; may be ""
 	}
@@ -26,9 +27,9 @@ type (
 
 	// AnchorStarting, AnchorLinked, AnchorWaiting, AnchorExited and AnchorGaveUp are the same of
 	// the second link.
-	AnchorStarting struct{ Gen messages.Generation }
+	AnchorStarting struct{ Gen mail.Generation }
 	AnchorLinked   struct {
-		Gen     messages.Generation
+		Gen     mail.Generation
 		Browser string
 	}
 	AnchorWaiting struct{}
@@ -47,7 +48,7 @@ type (
 		Err    error
 		URL    string
 		Order  *messages.NavigateRequest
-		Reply  messages.ReplyTo
+		Reply  mail.ReplyTo
 	}
 
 	// PageReplaced is the outcome of a ReplaceTab: New is the page in place of Page.
@@ -147,7 +148,7 @@ type (
 		URL       string
 		NewWindow bool
 		Order     *messages.NavigateRequest
-		Reply     messages.ReplyTo
+		Reply     mail.ReplyTo
 	}
 
 	// ReplaceTab opens a page at URL that is to take another one's place; PageReplaced
@@ -168,7 +169,7 @@ type (
 	}
 
 	// LetGo resumes and leaves an out-of-process iframe that is one too many.
-	LetGo struct{ Target messages.TargetAttached }
+	LetGo struct{ Target mail.TargetAttached }
 
 	// Warn writes a line to the log about a page.
 	Warn struct {
@@ -198,7 +199,7 @@ type (
 
 	// Answer replies to whoever gave an order.
 	Answer struct {
-		To    messages.ReplyTo
+		To    mail.ReplyTo
 		Value any
 		Err   error
 	}

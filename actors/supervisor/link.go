@@ -7,6 +7,7 @@ import (
 
 	"holdfast/internal/few"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 	"holdfast/transport"
 )
 
@@ -43,7 +44,7 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 	clear(m.needed) // a browser that ends closes its dialogs
 	m.abandonRecoveries(messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser ended").With("sent", true))
 	m.lostGen = m.gen
-	m.do(ToDialog{messages.LinkLost{Role: messages.RolePrimary, Gen: m.gen}})
+	m.do(ToDialog{mail.LinkLost{Role: messages.RolePrimary, Gen: m.gen}})
 	linked := !m.linkedAt.IsZero()
 	m.primaryFell(now)
 	m.conn.Primary = messages.LinkDown
@@ -108,7 +109,7 @@ func (m *Machine) unlinkTrees() {
 
 // isolated notes where the task's pages are made. It comes during an attach, whose
 // end tells of the connection.
-func (m *Machine) isolated(i messages.Isolated) {
+func (m *Machine) isolated(i mail.Isolated) {
 	if i.Gen != m.gen {
 		return
 	}
@@ -121,21 +122,21 @@ func (m *Machine) isolated(i messages.Isolated) {
 	}
 }
 
-func (m *Machine) rootAttached(r messages.RootAttached) {
+func (m *Machine) rootAttached(r mail.RootAttached) {
 	m.rooted = true
-	m.toAnchor(messages.PrimaryUp{Up: true})
+	m.toAnchor(mail.PrimaryUp{Up: true})
 	if gone, restarted := m.process.attached(r.Pages); restarted {
 		m.conn.BrowserRestarts++
 		// What the anchor has is a link to the browser before, though its end may
 		// not have been heard of yet; unless it has, and was faster to come back.
 		if a := &m.anchor; a.linked == a.gen && (a.browser == "" || a.browser != m.process.now) {
-			m.do(ToDialog{messages.LinkLost{Role: messages.RoleAnchor, Gen: a.gen}})
+			m.do(ToDialog{mail.LinkLost{Role: messages.RoleAnchor, Gen: a.gen}})
 		}
 		for _, t := range m.order {
 			// Also where the anchor's end is not known yet. Those of the new browser
 			// have been attached to already.
 			if !slices.Contains(r.Pages, t) {
-				m.do(ToDialog{messages.PageGone{Page: t, Lost: true}})
+				m.do(ToDialog{mail.PageGone{Page: t, Lost: true}})
 			}
 		}
 		m.do(BrowserRestarted{Pages: gone})

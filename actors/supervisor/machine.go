@@ -9,6 +9,7 @@ import (
 	"holdfast/actors/session"
 	"holdfast/internal/few"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // Machine folds what the children say into the task's state.
@@ -23,10 +24,10 @@ type Machine struct {
 	version  uint64
 	conn     messages.Connection
 	context  string // the browser context of the task's own; "" is the browser's
-	gen      messages.Generation
-	lostGen  messages.Generation // the newest that is over
-	lostAt   time.Time           // zero while the primary link is not missed
-	linkedAt time.Time           // since when the primary link stands
+	gen      mail.Generation
+	lostGen  mail.Generation // the newest that is over
+	lostAt   time.Time       // zero while the primary link is not missed
+	linkedAt time.Time       // since when the primary link stands
 	lostBy   messages.ReconnectCause
 	everUp   bool
 	rooted   bool // RootAttached of this generation has come
@@ -37,15 +38,15 @@ type Machine struct {
 	bridge   session.BridgeSecret
 	epoch    uint64 // of the bridge, as it was last turned on or off
 	switched bool   // to the bridge, for want of dialogs that stay open
-	by       messages.Mechanism
-	had      messages.Mechanisms             // those that the task has been bridged by, ever
-	asked    bool                            // the browser, whether requests can be heard
-	deaf     bool                            // they cannot
-	hearing  bool                            // the browser has been told to hear them
-	given    bool                            // it has given a session of this link its debugger
-	waiting  map[string]messages.RequestHeld // the newest of each label
-	needed   map[messages.TargetID]needed    // by page, until it is known to be there and the dialog's renderer not to have crashed
-	native   map[messages.TargetID]bool      // what the primary was refused the bridge of
+	by       mail.Mechanism
+	had      mail.Mechanisms              // those that the task has been bridged by, ever
+	asked    bool                         // the browser, whether requests can be heard
+	deaf     bool                         // they cannot
+	hearing  bool                         // the browser has been told to hear them
+	given    bool                         // it has given a session of this link its debugger
+	waiting  map[string]mail.RequestHeld  // the newest of each label
+	needed   map[messages.TargetID]needed // by page, until it is known to be there and the dialog's renderer not to have crashed
+	native   map[messages.TargetID]bool   // what the primary was refused the bridge of
 
 	pages    few.Map[messages.TargetID, *pageEntry]
 	order    []messages.TargetID // as opened
@@ -62,7 +63,7 @@ type Machine struct {
 	later      []Effect                     // that nobody is to wait for who reads what is published
 	answers    []Answer                     // for who is to read what is published before
 
-	memory  messages.DialogMemory
+	memory  mail.DialogMemory
 	pending []messages.Dialog
 	told    map[messages.TargetID]bool // pages whose sessions know of open dialogs
 	doubted map[messages.DialogID]bool // may be over, without anybody having told
@@ -85,7 +86,7 @@ type Machine struct {
 }
 
 type pageEntry struct {
-	info     messages.TargetInfo
+	info     mail.TargetInfo
 	session  messages.SessionID
 	health   messages.PageState
 	shown    messages.PageState // the state that was told of last
@@ -108,7 +109,7 @@ type pageEntry struct {
 type sessionEntry struct {
 	cfg     session.Config
 	via     messages.SessionID
-	info    messages.TargetInfo
+	info    mail.TargetInfo
 	seq     uint64
 	ready   bool
 	enabled bool // hears of its page's dialogs
@@ -136,7 +137,7 @@ type sessionEntry struct {
 type opening struct {
 	url   string
 	order *messages.NavigateRequest // whose answer the reply is; nil: it is the page's id
-	reply messages.ReplyTo
+	reply mail.ReplyTo
 }
 
 // NewMachine returns the machine of a task that has not begun.
@@ -199,21 +200,21 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case AnchorGaveUp:
 		m.anchor.running = false
 		m.anchorUseless(now, messages.AnchorOffUnreachable)
-	case messages.AnchorAttached:
+	case mail.AnchorAttached:
 		if m.anchor.speaks(in.Gen) {
 			m.anchorAttached(now, in)
 		}
-	case messages.AnchorSettled:
+	case mail.AnchorSettled:
 		if m.anchor.speaks(in.Gen) && m.conn.AnchorOff == "" {
 			m.anchorSettled(now)
 		}
-	case messages.PageCovered:
+	case mail.PageCovered:
 		m.pageCovered(in)
-	case messages.PageUncovered:
+	case mail.PageUncovered:
 		if in.Gen == m.anchor.gen {
 			delete(m.anchor.covered, in.Page)
 		}
-	case messages.PageLeft:
+	case mail.PageLeft:
 		if in.Gen == m.anchor.gen {
 			m.anchorLeft(in.Page)
 		}
@@ -237,45 +238,45 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case SessionRestarted:
 		m.sessionRestarted(in.Session)
 
-	case messages.Isolated:
+	case mail.Isolated:
 		m.isolated(in)
-	case messages.RootAttached:
+	case mail.RootAttached:
 		if in.Gen == m.gen {
 			m.rootAttached(in)
 		}
-	case messages.TargetAttached:
+	case mail.TargetAttached:
 		if in.Gen == m.gen && !m.stopping() {
 			m.targetAttached(in)
 		}
-	case messages.TargetDetached:
+	case mail.TargetDetached:
 		if in.Gen == m.gen {
 			m.sessionEnded(in.Session)
 		}
-	case messages.SessionReady:
+	case mail.SessionReady:
 		m.sessionReady(in)
-	case messages.SessionHealth:
+	case mail.SessionHealth:
 		m.sessionHealth(in)
-	case messages.PageInfoChanged:
+	case mail.PageInfoChanged:
 		if in.Gen == m.gen {
 			m.pageInfoChanged(in.Info)
 		}
-	case messages.PageNavigated:
+	case mail.PageNavigated:
 		if in.Gen == m.gen {
 			m.pageNavigated(in)
 		}
-	case messages.PageClosed:
+	case mail.PageClosed:
 		if in.Gen == m.gen {
 			m.pageClosed(in.Page)
 		}
-	case messages.PageKept:
+	case mail.PageKept:
 		if in.Gen == m.gen {
 			m.pageKept(in.Page)
 		}
-	case messages.PageReleased:
+	case mail.PageReleased:
 		if in.Gen == m.gen {
 			m.pageReleased(in.Page)
 		}
-	case messages.PageReloaded:
+	case mail.PageReloaded:
 		if in.Gen == m.gen {
 			m.pageReloaded(in)
 		}
@@ -285,68 +286,68 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.elsewhereIs(in.Sites)
 	case PageReplaced:
 		m.pageReplaced(in)
-	case messages.FrameMoved:
+	case mail.FrameMoved:
 		if in.Gen == m.gen {
 			m.frameMoved(in)
 		}
-	case messages.BridgeNeeded:
+	case mail.BridgeNeeded:
 		m.bridgeNeeded(in)
-	case messages.FrameBoxed:
+	case mail.FrameBoxed:
 		m.frameBoxed(in)
-	case messages.RequestsHeard:
+	case mail.RequestsHeard:
 		m.requestsHeard(in)
-	case messages.RequestHeld:
+	case mail.RequestHeld:
 		m.requestHeld(in)
-	case messages.EndRequest:
+	case mail.EndRequest:
 		m.endRequest(in)
-	case messages.BridgeScript:
+	case mail.BridgeScript:
 		if e := m.sessions.At(in.Session); e != nil && in.Gen == m.gen {
 			e.script = in.ID
 		}
-	case messages.BridgeStands:
+	case mail.BridgeStands:
 		m.bridgeStands(in)
-	case messages.BridgeRefused:
+	case mail.BridgeRefused:
 		m.bridgeRefused(in)
 	case session.SiblingLeft:
 		m.siblingLeft(in)
 	case session.Restoring:
 		m.restoring(in)
-	case messages.PageUnreachable:
+	case mail.PageUnreachable:
 		m.pageUnreachable(in)
-	case messages.PageDoomed:
+	case mail.PageDoomed:
 		m.pageDoomed(in)
-	case messages.DialogsChanged:
+	case mail.DialogsChanged:
 		m.dialogsChanged(in)
 	case dialog.Left:
 		m.leaveAnchor()
-	case messages.FramesUnheard:
+	case mail.FramesUnheard:
 		if in.Gen == m.gen && m.sessions.At(in.Session) != nil {
-			m.do(ToSession{in.Session, messages.ReloadFrames{}})
+			m.do(ToSession{in.Session, mail.ReloadFrames{}})
 		}
-	case messages.FramesChanged:
+	case mail.FramesChanged:
 		if in.Gen == m.gen && m.pages.At(in.Page) != nil {
 			m.framesChanged(in)
 		}
-	case messages.ConsoleReported:
+	case mail.ConsoleReported:
 		if in.Gen == m.gen {
 			m.consoleReported(in.Page, in.Target, &in.Entry)
 		}
-	case messages.ConsoleReports:
+	case mail.ConsoleReports:
 		if in.Gen == m.gen {
 			m.consoleReports(in)
 		}
 
-	case messages.AnswerDialog:
+	case mail.AnswerDialog:
 		m.do(ToDialog{in})
-	case messages.Navigate:
+	case mail.Navigate:
 		m.navigate(in)
-	case messages.OpenPage:
+	case mail.OpenPage:
 		m.openPage(in)
-	case messages.ClosePage:
+	case mail.ClosePage:
 		m.closePage(in)
-	case messages.RecoverPage:
+	case mail.RecoverPage:
 		m.recover(in)
-	case messages.UpdateSpec:
+	case mail.UpdateSpec:
 		if !maps.Equal(m.spec.Labels, in.Spec.Labels) {
 			m.tellConnection() // labels have no event of their own
 		}
@@ -358,8 +359,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.patience(patience)
 		m.anchorSpec(now)
 		m.setBridge()
-		m.do(ToDialog{messages.SetDialogPolicy(in)})
-	case messages.StopTask:
+		m.do(ToDialog{mail.SetDialogPolicy(in)})
+	case mail.StopTask:
 		if !m.stopping() {
 			m.outcome = in.Outcome
 		}
@@ -386,7 +387,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	}
 	m.out, m.later = append(m.out, m.later...), nil
 	m.giveAnswers()
-	if r, ok := in.(messages.Relay); ok {
+	if r, ok := in.(mail.Relay); ok {
 		m.do(Answer(r))
 	}
 	return m.effects()

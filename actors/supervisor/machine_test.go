@@ -11,6 +11,7 @@ import (
 
 	"holdfast/actors/supervisor"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // bench is a machine on its first link, with page P attached.
@@ -26,9 +27,9 @@ func attachedAs(t *testing.T, spec messages.TaskSpec) *bench {
 	b := &bench{T: t, m: supervisor.NewMachine("t", spec.WithDefaults()), now: time.Unix(1000, 0)}
 	b.step(supervisor.BrowserStarting{Gen: 1})
 	b.step(supervisor.Linked{Gen: 1, Endpoint: "ws://h/***"})
-	b.step(messages.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}})
-	b.step(messages.RootAttached{Gen: 1, Pages: []messages.TargetID{"P"}})
-	b.step(messages.SessionReady{Gen: 1, Session: "S", Target: "P"})
+	b.step(mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
+	b.step(mail.RootAttached{Gen: 1, Pages: []messages.TargetID{"P"}})
+	b.step(mail.SessionReady{Gen: 1, Session: "S", Target: "P"})
 	if s := b.m.Snapshot(); s.State != messages.StateActive || s.Connection.Primary != messages.LinkUp {
 		t.Fatalf("after the attach: %+v", s)
 	}
@@ -73,9 +74,9 @@ func TestAPageChangeNamesItsFields(t *testing.T) {
 		in   any
 		want string
 	}{
-		{messages.PageInfoChanged{Gen: 1, Info: messages.TargetInfo{ID: "P", Type: "page", Title: "Shop"}}, "title"},
-		{messages.PageInfoChanged{Gen: 1, Info: messages.TargetInfo{ID: "P", Type: "page", Title: "Pay", URL: "http://a/pay"}}, "url,title"},
-		{messages.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageHung}, "page_state"},
+		{mail.PageInfoChanged{Gen: 1, Info: mail.TargetInfo{ID: "P", Type: "page", Title: "Shop"}}, "title"},
+		{mail.PageInfoChanged{Gen: 1, Info: mail.TargetInfo{ID: "P", Type: "page", Title: "Pay", URL: "http://a/pay"}}, "url,title"},
+		{mail.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageHung}, "page_state"},
 	} {
 		var published []messages.Event
 		for _, e := range b.step(c.in) {
@@ -99,7 +100,7 @@ func TestAPageChangeNamesItsFields(t *testing.T) {
 func TestM2_APageIsNeverWithoutAURL(t *testing.T) {
 	t.Parallel()
 	b := attached(t)
-	effects := b.step(messages.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: messages.TargetInfo{ID: "Q", Type: "page", Opener: "P"}, Waiting: true})
+	effects := b.step(mail.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: mail.TargetInfo{ID: "Q", Type: "page", Opener: "P"}, Waiting: true})
 	told := 0
 	for _, e := range effects {
 		if p, ok := e.(supervisor.Publish); ok {
@@ -126,7 +127,7 @@ func TestM2_APageIsNeverWithoutAURL(t *testing.T) {
 func TestALostTaskKeepsItsLastPage(t *testing.T) {
 	t.Parallel()
 	b := attached(t)
-	b.step(messages.PageInfoChanged{Gen: 1, Info: messages.TargetInfo{ID: "P", Type: "page", Title: "Pay", URL: "http://a/pay"}})
+	b.step(mail.PageInfoChanged{Gen: 1, Info: mail.TargetInfo{ID: "P", Type: "page", Title: "Pay", URL: "http://a/pay"}})
 	if s := b.m.Snapshot(); s.LastPage != nil {
 		t.Errorf("a task that runs has %+v", s.LastPage)
 	}
@@ -145,13 +146,13 @@ func TestMachine(t *testing.T) {
 		b.step(supervisor.BrowserStarting{Gen: 2})
 		version := b.m.Snapshot().Version
 		for _, late := range []any{
-			messages.RootAttached{Gen: 1},
-			messages.PageClosed{Gen: 1, Page: "P"},
-			messages.TargetAttached{Gen: 1, Session: "L", Page: "L", Info: messages.TargetInfo{ID: "L", Type: "page"}},
-			messages.PageNavigated{Gen: 1, Page: "P", URL: "http://late/"},
-			messages.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageCrashed},
-			messages.FramesChanged{Gen: 1, Page: "P", Tree: &messages.FrameTree{}},
-			messages.ConsoleReported{Gen: 1, Entry: messages.ConsoleError{Text: "late"}},
+			mail.RootAttached{Gen: 1},
+			mail.PageClosed{Gen: 1, Page: "P"},
+			mail.TargetAttached{Gen: 1, Session: "L", Page: "L", Info: mail.TargetInfo{ID: "L", Type: "page"}},
+			mail.PageNavigated{Gen: 1, Page: "P", URL: "http://late/"},
+			mail.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageCrashed},
+			mail.FramesChanged{Gen: 1, Page: "P", Tree: &messages.FrameTree{}},
+			mail.ConsoleReported{Gen: 1, Entry: messages.ConsoleError{Text: "late"}},
 		} {
 			if effects := b.step(late); len(effects) != 0 || b.m.Snapshot().Version != version {
 				t.Errorf("%T of link 1: %+v", late, effects)
@@ -162,15 +163,15 @@ func TestMachine(t *testing.T) {
 		t.Parallel()
 		b := attached(t)
 		frame := messages.FrameNode{FrameID: "F", ParentFrameID: "P", IsOOPIF: true, SessionID: "SF"}
-		b.step(messages.FramesChanged{Gen: 1, Page: "P", Tree: &messages.FrameTree{Top: messages.FrameTop{FrameID: "P"}, Children: []messages.FrameNode{frame}}})
-		b.step(messages.DialogsChanged{Pending: []messages.Dialog{{ID: "d-1", TargetID: "P", FrameID: "F", SessionID: "S"}}})
+		b.step(mail.FramesChanged{Gen: 1, Page: "P", Tree: &messages.FrameTree{Top: messages.FrameTop{FrameID: "P"}, Children: []messages.FrameNode{frame}}})
+		b.step(mail.DialogsChanged{Pending: []messages.Dialog{{ID: "d-1", TargetID: "P", FrameID: "F", SessionID: "S"}}})
 		b.step(supervisor.BrowserExited{Err: errors.New("gone")})
 		b.step(supervisor.BrowserStarting{Gen: 2})
 		holding := func(effects []supervisor.Effect) map[messages.SessionID]bool {
 			told := map[messages.SessionID]bool{}
 			for _, e := range effects {
 				if to, ok := e.(supervisor.ToSession); ok {
-					if o, ok := to.Msg.(messages.DialogsOpen); ok {
+					if o, ok := to.Msg.(mail.DialogsOpen); ok {
 						told[to.Session] = o.Holding
 					}
 				}
@@ -179,11 +180,11 @@ func TestMachine(t *testing.T) {
 		}
 		// A page that is told that it holds a dialog is waited for no longer, and
 		// the task would be active without its frames.
-		got := holding(b.step(messages.TargetAttached{Gen: 2, Session: "S2", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}}))
+		got := holding(b.step(mail.TargetAttached{Gen: 2, Session: "S2", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}}))
 		if held, told := got["S2"]; !told || held {
 			t.Errorf("the page is told %v", got)
 		}
-		got = holding(b.step(messages.TargetAttached{Gen: 2, Session: "SF2", Via: "S2", Page: "P", Info: messages.TargetInfo{ID: "F", Type: "iframe"}}))
+		got = holding(b.step(mail.TargetAttached{Gen: 2, Session: "SF2", Via: "S2", Page: "P", Info: mail.TargetInfo{ID: "F", Type: "iframe"}}))
 		if !got["SF2"] || got["S2"] {
 			t.Errorf("page and frame are told %v", got)
 		}
@@ -203,10 +204,10 @@ func TestMachine(t *testing.T) {
 			b.step(supervisor.BrowserExited{Err: errors.New("gone")})
 			b.step(supervisor.BrowserStarting{Gen: 2})
 			b.step(supervisor.Linked{Gen: 2, Browser: "new"})
-			b.step(messages.TargetAttached{Gen: 2, Session: "T", Page: "Q", Info: messages.TargetInfo{ID: "Q", Type: "page"}})
-			lost := slices.ContainsFunc(b.step(messages.RootAttached{Gen: 2, Pages: []messages.TargetID{"Q"}}), func(e supervisor.Effect) bool {
+			b.step(mail.TargetAttached{Gen: 2, Session: "T", Page: "Q", Info: mail.TargetInfo{ID: "Q", Type: "page"}})
+			lost := slices.ContainsFunc(b.step(mail.RootAttached{Gen: 2, Pages: []messages.TargetID{"Q"}}), func(e supervisor.Effect) bool {
 				d, ok := e.(supervisor.ToDialog)
-				l, isLoss := d.Msg.(messages.LinkLost)
+				l, isLoss := d.Msg.(mail.LinkLost)
 				return ok && isLoss && l.Role == messages.RoleAnchor
 			})
 			if lost != want {
@@ -221,11 +222,11 @@ func TestMachine(t *testing.T) {
 		b.step(supervisor.BrowserExited{Err: errors.New("gone")})
 		b.step(supervisor.BrowserStarting{Gen: 2})
 		b.step(supervisor.Linked{Gen: 2, Browser: "new"})
-		b.step(messages.TargetAttached{Gen: 2, Session: "T", Page: "Q", Info: messages.TargetInfo{ID: "Q", Type: "page"}})
+		b.step(mail.TargetAttached{Gen: 2, Session: "T", Page: "Q", Info: mail.TargetInfo{ID: "Q", Type: "page"}})
 		var gone []messages.TargetID
-		for _, e := range b.step(messages.RootAttached{Gen: 2, Pages: []messages.TargetID{"Q"}}) {
+		for _, e := range b.step(mail.RootAttached{Gen: 2, Pages: []messages.TargetID{"Q"}}) {
 			if d, ok := e.(supervisor.ToDialog); ok {
-				if g, ok := d.Msg.(messages.PageGone); ok && g.Lost {
+				if g, ok := d.Msg.(mail.PageGone); ok && g.Lost {
 					gone = append(gone, g.Page)
 				}
 			}
@@ -248,8 +249,8 @@ func TestMachine(t *testing.T) {
 			supervisor.BrowserWaiting{},
 			supervisor.BrowserExited{},
 			supervisor.Flush{},
-			messages.StopTask{ID: "t"},
-			messages.DialogsChanged{},
+			mail.StopTask{ID: "t"},
+			mail.DialogsChanged{},
 		} {
 			if effects := b.step(late); len(effects) != 0 {
 				t.Errorf("%T after the end: %+v", late, effects)
@@ -259,7 +260,7 @@ func TestMachine(t *testing.T) {
 			t.Errorf("after the end: %+v", now)
 		}
 		answers := 0
-		for _, e := range b.step(messages.Navigate{Reply: func(any, error) { answers++ }}) {
+		for _, e := range b.step(mail.Navigate{Reply: func(any, error) { answers++ }}) {
 			a := e.(supervisor.Answer)
 			a.To(a.Value, a.Err)
 		}
@@ -270,11 +271,11 @@ func TestMachine(t *testing.T) {
 	t.Run("a session reported by one that has ended is not taken up", func(t *testing.T) {
 		t.Parallel()
 		b := attached(t)
-		child := func(s messages.SessionID, via messages.SessionID) messages.TargetAttached {
-			return messages.TargetAttached{Gen: 1, Session: s, Via: via, Page: "P", Info: messages.TargetInfo{ID: messages.TargetID(s), Type: "iframe"}}
+		child := func(s messages.SessionID, via messages.SessionID) mail.TargetAttached {
+			return mail.TargetAttached{Gen: 1, Session: s, Via: via, Page: "P", Info: mail.TargetInfo{ID: messages.TargetID(s), Type: "iframe"}}
 		}
 		b.step(child("S1", "S"))
-		b.step(messages.TargetDetached{Gen: 1, Session: "S1", Via: "S"})
+		b.step(mail.TargetDetached{Gen: 1, Session: "S1", Via: "S"})
 		if has[supervisor.SpawnSession](b.step(child("S2", "S1"))) {
 			t.Error("it was")
 		}
@@ -282,7 +283,7 @@ func TestMachine(t *testing.T) {
 	t.Run("a session that begins anew is not what the old one was", func(t *testing.T) {
 		t.Parallel()
 		b := attached(t)
-		b.step(messages.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageHung})
+		b.step(mail.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageHung})
 		if s := b.m.Snapshot(); s.State != messages.StateWedged {
 			t.Fatalf("state %s", s.State)
 		}
@@ -295,10 +296,10 @@ func TestMachine(t *testing.T) {
 		t.Parallel()
 		b := &bench{T: t, m: supervisor.NewMachine("t", messages.TaskSpec{}.WithDefaults()), now: time.Unix(1000, 0)}
 		b.step(supervisor.BrowserStarting{Gen: 1})
-		effects := b.step(messages.StopTask{ID: "t"})
+		effects := b.step(mail.StopTask{ID: "t"})
 		if !slices.ContainsFunc(effects, func(e supervisor.Effect) bool {
 			to, ok := e.(supervisor.ToBrowser)
-			return ok && to.Msg == any(messages.Leave{})
+			return ok && to.Msg == any(mail.Leave{})
 		}) || has[supervisor.Finish](effects) {
 			t.Errorf("effects %+v", effects)
 		}
@@ -310,7 +311,7 @@ func TestMachine(t *testing.T) {
 		t.Parallel()
 		b := attached(t)
 		for n := range 80 {
-			b.step(messages.ConsoleReported{Gen: 1, Entry: messages.ConsoleError{Text: fmt.Sprint(n)}})
+			b.step(mail.ConsoleReported{Gen: 1, Entry: messages.ConsoleError{Text: fmt.Sprint(n)}})
 		}
 		b.step(supervisor.Flush{})
 		if c := b.m.Snapshot().ConsoleErrors; len(c) != 50 || c[0].Text != "30" || c[49].Text != "79" {
@@ -403,20 +404,20 @@ func TestAVersionMeansAChange(t *testing.T) {
 	t.Parallel()
 	b := attached(t)
 	d := messages.Dialog{ID: "d-1", TargetID: "P", FrameID: "P", SessionID: "S"}
-	first := messages.DialogMemory{Seq: 1, Open: []messages.OpenDialog{{Dialog: d, Ways: []messages.Way{{Session: "S"}}}}}
+	first := mail.DialogMemory{Seq: 1, Open: []mail.OpenDialog{{Dialog: d, Ways: []mail.Way{{Session: "S"}}}}}
 	second := first
-	second.Open = []messages.OpenDialog{{Dialog: d, Ways: []messages.Way{{Session: "S"}, {Role: messages.RoleAnchor, Session: "A"}}}}
-	health := messages.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageHung}
+	second.Open = []mail.OpenDialog{{Dialog: d, Ways: []mail.Way{{Session: "S"}, {Role: messages.RoleAnchor, Session: "A"}}}}
+	health := mail.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageHung}
 	renamed := d
 	renamed.SessionID = "S2"
 	for _, c := range []struct {
 		in   any
 		news bool
 	}{
-		{messages.DialogsChanged{Memory: first, Pending: []messages.Dialog{d}, Opened: &d}, true},
-		{messages.DialogsChanged{Memory: second, Pending: []messages.Dialog{d}}, false},
-		{messages.DialogsChanged{Memory: second, Pending: []messages.Dialog{renamed}}, true},
-		{messages.DialogsChanged{Closed: &messages.ClosedDialog{ID: "d-1", TargetID: "P"}}, true},
+		{mail.DialogsChanged{Memory: first, Pending: []messages.Dialog{d}, Opened: &d}, true},
+		{mail.DialogsChanged{Memory: second, Pending: []messages.Dialog{d}}, false},
+		{mail.DialogsChanged{Memory: second, Pending: []messages.Dialog{renamed}}, true},
+		{mail.DialogsChanged{Closed: &messages.ClosedDialog{ID: "d-1", TargetID: "P"}}, true},
 		{health, true},
 		{health, false},
 	} {
@@ -429,7 +430,7 @@ func TestAVersionMeansAChange(t *testing.T) {
 		// of what is new to it alone.
 		if told := slices.IndexFunc(effects, isDialogsOpen); told >= 0 && (!c.news || !has[supervisor.Publish](effects[:told])) {
 			t.Errorf("%+v: %+v", c.in, effects)
-		} else if _, ok := c.in.(messages.DialogsChanged); ok && c.news && told < 0 {
+		} else if _, ok := c.in.(mail.DialogsChanged); ok && c.news && told < 0 {
 			t.Errorf("%+v: the session is not told", c.in)
 		}
 	}
@@ -438,7 +439,7 @@ func TestAVersionMeansAChange(t *testing.T) {
 func isDialogsOpen(e supervisor.Effect) bool {
 	to, ok := e.(supervisor.ToSession)
 	if ok {
-		_, ok = to.Msg.(messages.DialogsOpen)
+		_, ok = to.Msg.(mail.DialogsOpen)
 	}
 	return ok
 }

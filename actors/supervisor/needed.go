@@ -6,6 +6,7 @@ import (
 
 	"holdfast/internal/few"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // A dialog that closes as soon as it has opened was dismissed by somebody, or its
@@ -19,7 +20,7 @@ const timerNeeded = "needed:"
 // needed is a dialog that ended too soon, with the frames whose documents it could have
 // ended with.
 type needed struct {
-	messages.BridgeNeeded
+	mail.BridgeNeeded
 	of []messages.FrameID
 }
 
@@ -35,7 +36,7 @@ const maxMoved = 32
 // bridgeNeeded turns a task to the bridge whose browser closes native dialogs by
 // itself, unless the dialog's renderer turns out to have crashed, or its document to have
 // gone, or the page goes, or the link does that would tell.
-func (m *Machine) bridgeNeeded(of messages.BridgeNeeded) {
+func (m *Machine) bridgeNeeded(of mail.BridgeNeeded) {
 	n := needed{of, m.frameAndAbove(of.Page, of.Frame)}
 	if m.spec.Bridge != messages.BridgeAuto || m.switched || m.stopping() || m.crashedUnder(n.BridgeNeeded) {
 		return
@@ -56,7 +57,7 @@ func (m *Machine) bridgeNeeded(of messages.BridgeNeeded) {
 
 // frameMoved notes when a frame of a page got another document, and that a dialog of the
 // one before ended with it.
-func (m *Machine) frameMoved(f messages.FrameMoved) {
+func (m *Machine) frameMoved(f mail.FrameMoved) {
 	p := m.pages.At(f.Page)
 	if p == nil || m.spec.Bridge != messages.BridgeAuto || m.switched {
 		return
@@ -100,7 +101,7 @@ func (m *Machine) frameAndAbove(page messages.TargetID, f messages.FrameID) []me
 // crashedUnder says whether the renderer of the dialog's frame has crashed since the
 // dialog opened: one that had crashed before opened none. A frame may have gone with its
 // renderer, and nobody knows any more which it had.
-func (m *Machine) crashedUnder(n messages.BridgeNeeded) bool {
+func (m *Machine) crashedUnder(n mail.BridgeNeeded) bool {
 	holder, gone := m.holder(messages.Dialog{TargetID: n.Page, FrameID: n.Frame}), !m.hasFrame(n.Page, n.Frame)
 	for s, e := range m.sessions.All() {
 		if e.cfg.Page == n.Page && (s == holder || gone) && !e.crashed.IsZero() && !e.crashed.Before(n.Heard) {

@@ -10,9 +10,10 @@ import (
 	"holdfast/internal/few"
 	"holdfast/internal/redact"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
-func (m *Machine) targetAttached(a messages.TargetAttached) {
+func (m *Machine) targetAttached(a mail.TargetAttached) {
 	isPage := a.Via == ""
 	fresh := a.Waiting || !m.everUp && a.Info.URL == "about:blank"
 	cfg := session.Config{Gen: a.Gen, Session: a.Session, Target: a.Info.ID, Page: a.Page, IsPage: isPage, Fresh: fresh}
@@ -60,7 +61,7 @@ func (m *Machine) nextSeq() uint64 {
 	return last + 1
 }
 
-func (m *Machine) pageAttached(a messages.TargetAttached) {
+func (m *Machine) pageAttached(a mail.TargetAttached) {
 	p := m.pages.At(a.Info.ID)
 	if p != nil {
 		p.info, p.session, p.health, p.held = a.Info, a.Session, messages.PageOK, false
@@ -82,13 +83,13 @@ func (m *Machine) pageAttached(a messages.TargetAttached) {
 	m.tellWatched(a.Info.ID)
 	m.tellPage(messages.EventPageOpened, a.Info.ID)
 	if a.Info.Opener == "" || !a.Waiting { // a popup it sees by itself
-		m.toAnchor(messages.CoverPage{Page: a.Info.ID})
+		m.toAnchor(mail.CoverPage{Page: a.Info.ID})
 	}
 }
 
 // tellWatched tells the dialogs of the session that a page has.
 func (m *Machine) tellWatched(t messages.TargetID) {
-	m.do(ToDialog{messages.PageWatched{Role: messages.RolePrimary, Gen: m.gen, Page: t, Session: m.pages.At(t).session}})
+	m.do(ToDialog{mail.PageWatched{Role: messages.RolePrimary, Gen: m.gen, Page: t, Session: m.pages.At(t).session}})
 }
 
 func isInternal(url string) bool {
@@ -105,10 +106,10 @@ func (m *Machine) sessionEnded(s messages.SessionID) {
 	m.sessions.Delete(s)
 	m.do(StopSession{s})
 	if m.bridged() {
-		m.do(ToDialog{messages.SessionGone{Role: messages.RolePrimary, Session: s}})
+		m.do(ToDialog{mail.SessionGone{Role: messages.RolePrimary, Session: s}})
 	}
 	if e.via == "" {
-		m.do(ToFrame{messages.TargetDetached{Gen: m.gen, Session: s}})
+		m.do(ToFrame{mail.TargetDetached{Gen: m.gen, Session: s}})
 		if p := m.pages.At(e.cfg.Page); p != nil && p.session == s {
 			p.session = ""
 			m.pageChanged(e.cfg.Page)
@@ -131,13 +132,13 @@ func (m *Machine) sessionEnded(s messages.SessionID) {
 func (m *Machine) childrenEnded(s messages.SessionID) {
 	for _, child := range m.sessionOrder() {
 		if c := m.sessions.At(child); c != nil && c.via == s {
-			m.do(ToFrame{messages.TargetDetached{Gen: m.gen, Session: child, Via: s}})
+			m.do(ToFrame{mail.TargetDetached{Gen: m.gen, Session: child, Via: s}})
 			m.sessionEnded(child)
 		}
 	}
 }
 
-func (m *Machine) sessionReady(r messages.SessionReady) {
+func (m *Machine) sessionReady(r mail.SessionReady) {
 	e := m.sessions.At(r.Session)
 	if e == nil || r.Gen != m.gen {
 		return
@@ -162,7 +163,7 @@ func ignoreNavigation(err error) error {
 	return nil
 }
 
-func (m *Machine) sessionHealth(h messages.SessionHealth) {
+func (m *Machine) sessionHealth(h mail.SessionHealth) {
 	e := m.sessions.At(h.Session)
 	if e == nil || h.Gen != m.gen {
 		return
@@ -209,7 +210,7 @@ func (m *Machine) isTold(t messages.TargetID) bool {
 	return e != nil && e.enabled
 }
 
-func (m *Machine) pageInfoChanged(info messages.TargetInfo) {
+func (m *Machine) pageInfoChanged(info mail.TargetInfo) {
 	p := m.pages.At(info.ID)
 	if p == nil || p.info.URL == info.URL && p.info.Title == info.Title {
 		return
@@ -225,7 +226,7 @@ func (m *Machine) pageInfoChanged(info messages.TargetInfo) {
 	m.pageChanged(info.ID)
 }
 
-func (m *Machine) pageNavigated(n messages.PageNavigated) {
+func (m *Machine) pageNavigated(n mail.PageNavigated) {
 	p := m.pages.At(n.Page)
 	if p == nil {
 		return
@@ -272,8 +273,8 @@ func (m *Machine) pageClosed(t messages.TargetID) {
 			m.current = m.order[n-1]
 		}
 	}
-	m.do(ToDialog{messages.PageGone{Page: t}})
-	m.do(ToFrame{messages.PageGone{Page: t}})
+	m.do(ToDialog{mail.PageGone{Page: t}})
+	m.do(ToFrame{mail.PageGone{Page: t}})
 	m.tell(messages.Event{Type: messages.EventPageClosed, Page: &closed, Lasted: m.now.Sub(p.since)})
 	m.recoveryOfClosed(closed)
 	m.resettle()
@@ -366,7 +367,7 @@ func (m *Machine) pageState(t messages.TargetID) messages.PageState {
 }
 
 // navigate passes the order to the page it means.
-func (m *Machine) navigate(o messages.Navigate) {
+func (m *Machine) navigate(o mail.Navigate) {
 	t := o.Request.TargetID
 	if t == "" {
 		t = m.current
@@ -395,7 +396,7 @@ func (m *Machine) navigate(o messages.Navigate) {
 
 // openPage opens a blank page and sends it on its way once its session
 // answers (C30).
-func (m *Machine) openPage(o messages.OpenPage) {
+func (m *Machine) openPage(o mail.OpenPage) {
 	if m.conn.Primary != messages.LinkUp {
 		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").With("sent", false)})
 		return
@@ -431,10 +432,10 @@ func (m *Machine) sendOnItsWay(s messages.SessionID, t messages.TargetID) {
 	}
 	delete(m.opening, t)
 	if o.order != nil {
-		m.do(ToSession{s, messages.Navigate{Request: *o.order, Reply: o.reply}})
+		m.do(ToSession{s, mail.Navigate{Request: *o.order, Reply: o.reply}})
 		return
 	}
-	m.do(ToSession{s, messages.Navigate{
+	m.do(ToSession{s, mail.Navigate{
 		Request: messages.NavigateRequest{URL: o.url, WaitUntil: messages.WaitCommit},
 		Reply: func(_ any, err error) {
 			// The page exists either way; a URL that failed shows in it.
@@ -443,7 +444,7 @@ func (m *Machine) sendOnItsWay(s messages.SessionID, t messages.TargetID) {
 	}})
 }
 
-func (m *Machine) framesChanged(f messages.FramesChanged) {
+func (m *Machine) framesChanged(f mail.FramesChanged) {
 	m.trees = m.trees.Clone()
 	m.trees.Set(f.Page, f.Tree)
 	e := messages.Event{Type: messages.EventFrames}

@@ -6,6 +6,7 @@ import (
 
 	"holdfast/actors/supervisor"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 func TestARestartIsToldFromADrop(t *testing.T) {
@@ -37,9 +38,9 @@ func TestARestartIsToldFromADrop(t *testing.T) {
 			b.step(supervisor.Linked{Gen: 3, Browser: tc.second})
 			for _, p := range tc.pages {
 				s := messages.SessionID("S" + p)
-				b.step(messages.TargetAttached{Gen: 3, Session: s, Page: p, Info: messages.TargetInfo{ID: p, Type: "page"}})
+				b.step(mail.TargetAttached{Gen: 3, Session: s, Page: p, Info: mail.TargetInfo{ID: p, Type: "page"}})
 			}
-			told := has[supervisor.BrowserRestarted](b.step(messages.RootAttached{Gen: 3, Pages: tc.pages}))
+			told := has[supervisor.BrowserRestarted](b.step(mail.RootAttached{Gen: 3, Pages: tc.pages}))
 			if got := b.m.Snapshot().Connection.BrowserRestarts; got != tc.want || told != (tc.want > 0) {
 				t.Errorf("%d restarts, said: %v", got, told)
 			}

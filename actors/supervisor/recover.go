@@ -6,13 +6,14 @@ import (
 	"holdfast/actors/session"
 	"holdfast/internal/few"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // A recovery runs in the steps that its action needs; each page has one at a
 // time, and whoever asks for the same meanwhile shares its outcome.
 type recovery struct {
 	action  messages.RecoverAction
-	replies []messages.ReplyTo // nobody's where the task does it by itself
+	replies []mail.ReplyTo // nobody's where the task does it by itself
 	step    recoverStep
 	old     messages.SessionID // of the page when it began
 	tries   int                // releases begun anew
@@ -37,7 +38,7 @@ const (
 const timerRecover = "recover:"
 
 // recover begins what was asked for, or says why the page's state forbids it.
-func (m *Machine) recover(o messages.RecoverPage) {
+func (m *Machine) recover(o mail.RecoverPage) {
 	t := o.Request.TargetID
 	if t == "" {
 		t = m.current
@@ -131,7 +132,7 @@ func (m *Machine) blockedByDialog(t messages.TargetID) *messages.Error {
 }
 
 // beginRecovery begins one; reply is nil where nobody asked for it.
-func (m *Machine) beginRecovery(t messages.TargetID, action messages.RecoverAction, reply messages.ReplyTo) {
+func (m *Machine) beginRecovery(t messages.TargetID, action messages.RecoverAction, reply mail.ReplyTo) {
 	p := m.pages.At(t)
 	r := &recovery{action: action, old: p.session}
 	if reply != nil {
@@ -147,7 +148,7 @@ func (m *Machine) beginRecovery(t messages.TargetID, action messages.RecoverActi
 		r.step = stepReplacing
 		m.do(ReplaceTab{Page: t, URL: p.info.URL})
 	case action == messages.RecoverReattach:
-		m.do(ToBrowser{messages.ReattachPage{Page: t}})
+		m.do(ToBrowser{mail.ReattachPage{Page: t}})
 	case action == messages.RecoverRelease || p.poisoned:
 		m.releasePage(t) // also before a reload: with the dialog there it ends the browser (C15)
 	default:
@@ -158,10 +159,10 @@ func (m *Machine) beginRecovery(t messages.TargetID, action messages.RecoverActi
 // releasePage and closePage are the only ways to have a page freed or closed:
 // every session of it has to be gone before, the anchor's too.
 func (m *Machine) releasePage(t messages.TargetID) {
-	m.withoutAnchor(t, ToBrowser{messages.ReleasePage{Page: t}})
+	m.withoutAnchor(t, ToBrowser{mail.ReleasePage{Page: t}})
 }
 
-func (m *Machine) closePage(o messages.ClosePage) {
+func (m *Machine) closePage(o mail.ClosePage) {
 	if m.park(o.Page, o) {
 		return
 	}
@@ -198,7 +199,7 @@ func (m *Machine) needsFreeing(t messages.TargetID) bool {
 
 func (m *Machine) reloadPage(t messages.TargetID) {
 	m.recovering[t].step = stepReloading
-	m.do(ToSession{m.pages.At(t).session, messages.ReloadPage{URL: m.pages.At(t).info.URL}})
+	m.do(ToSession{m.pages.At(t).session, mail.ReloadPage{URL: m.pages.At(t).info.URL}})
 }
 
 func (m *Machine) pageReleased(t messages.TargetID) {
@@ -212,7 +213,7 @@ func (m *Machine) pageReleased(t messages.TargetID) {
 	}
 }
 
-func (m *Machine) pageReloaded(f messages.PageReloaded) {
+func (m *Machine) pageReloaded(f mail.PageReloaded) {
 	if r := m.recovering[f.Page]; r != nil && r.step == stepReloading && m.pages.At(f.Page).session == f.Session {
 		m.endRecovery(f.Page, f.Err)
 	}

@@ -6,12 +6,13 @@ import (
 
 	"holdfast/actors/supervisor"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // releases counts the orders to free page P.
 func releases(effects []supervisor.Effect) (n int) {
 	for _, e := range effects {
-		if b, ok := e.(supervisor.ToBrowser); ok && b.Msg == (messages.ReleasePage{Page: "P"}) {
+		if b, ok := e.(supervisor.ToBrowser); ok && b.Msg == (mail.ReleasePage{Page: "P"}) {
 			n++
 		}
 	}
@@ -26,18 +27,18 @@ func TestARelease(t *testing.T) {
 		if try == 0 {
 			old = "S"
 		}
-		effects := b.step(messages.TargetDetached{Gen: 1, Session: old})
-		effects = append(effects, b.step(messages.TargetAttached{Gen: 1, Session: s, Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}})...)
-		effects = append(effects, b.step(messages.PageReleased{Gen: 1, Page: "P"})...)
-		effects = append(effects, b.step(messages.SessionHealth{Gen: 1, Session: s, Page: "P", IsPage: true, State: state})...)
-		return append(effects, b.step(messages.SessionReady{Gen: 1, Session: s, Target: "P", Blocked: state != messages.PageOK})...)
+		effects := b.step(mail.TargetDetached{Gen: 1, Session: old})
+		effects = append(effects, b.step(mail.TargetAttached{Gen: 1, Session: s, Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})...)
+		effects = append(effects, b.step(mail.PageReleased{Gen: 1, Page: "P"})...)
+		effects = append(effects, b.step(mail.SessionHealth{Gen: 1, Session: s, Page: "P", IsPage: true, State: state})...)
+		return append(effects, b.step(mail.SessionReady{Gen: 1, Session: s, Target: "P", Blocked: state != messages.PageOK})...)
 	}
 	begin := func(t *testing.T) (*bench, *[]error) {
 		b := attached(t)
 		b.step(supervisor.AnchorGaveUp{})
-		b.step(messages.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageDialogUnreachable})
+		b.step(mail.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageDialogUnreachable})
 		outcomes := &[]error{}
-		effects := b.step(messages.RecoverPage{Request: messages.RecoverRequest{Action: messages.RecoverRelease}, Reply: func(_ any, err error) {
+		effects := b.step(mail.RecoverPage{Request: messages.RecoverRequest{Action: messages.RecoverRelease}, Reply: func(_ any, err error) {
 			*outcomes = append(*outcomes, err)
 		}})
 		if n := releases(effects); n != 1 {

@@ -6,6 +6,7 @@ import (
 	"holdfast/actors/session"
 	"holdfast/internal/few"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // The second mechanism of the bridge, for a browser that gives nobody its debugger:
@@ -16,7 +17,7 @@ import (
 // begins with what the task wants, and answers a question that was asked of the last.
 func (m *Machine) mechanismStarts() {
 	unheard := m.unheard()
-	m.hearing = m.bridged() && m.by == messages.ByRequest
+	m.hearing = m.bridged() && m.by == mail.ByRequest
 	m.asked, m.deaf, m.given = m.asked && m.hearing, false, false
 	if unheard {
 		m.epoch++
@@ -27,15 +28,15 @@ func (m *Machine) mechanismStarts() {
 // unheard says that requests are the task's mechanism, and that the link's browser does
 // not let them be heard any more. No session has the bridge then; the next link asks
 // again.
-func (m *Machine) unheard() bool { return m.bridged() && m.by == messages.ByRequest && m.deaf }
+func (m *Machine) unheard() bool { return m.bridged() && m.by == mail.ByRequest && m.deaf }
 
 // debuggerAgain is for a link to another browser than the last, which may give what
 // that did not. It has no session yet.
 func (m *Machine) debuggerAgain() {
-	if m.by == messages.ByDebugger {
+	if m.by == mail.ByDebugger {
 		return
 	}
-	m.by, m.asked = messages.ByDebugger, false
+	m.by, m.asked = mail.ByDebugger, false
 	clear(m.native)
 	m.maybeHearNothing()
 	if m.bridged() {
@@ -49,10 +50,10 @@ func (m *Machine) debuggerAgain() {
 // mechanismRefused has the task try the next mechanism where a session was refused the
 // debugger. The session keeps its native dialogs meanwhile. Where another session of
 // the link was given it, the no is that one page's.
-func (m *Machine) mechanismRefused(r messages.BridgeRefused) {
+func (m *Machine) mechanismRefused(r mail.BridgeRefused) {
 	switch {
-	case r.By != messages.ByDebugger || m.deaf || m.asked || m.given || !m.bridged():
-	case m.by == messages.ByRequest: // it was on its way
+	case r.By != mail.ByDebugger || m.deaf || m.asked || m.given || !m.bridged():
+	case m.by == mail.ByRequest: // it was on its way
 		m.do(ToSession{r.Session, m.bridgeOrder()})
 	default:
 		m.askForRequests()
@@ -63,17 +64,17 @@ func (m *Machine) mechanismRefused(r messages.BridgeRefused) {
 // is heard.
 func (m *Machine) askForRequests() {
 	m.asked, m.hearing = true, true
-	m.do(ToBrowser{messages.SetBridge{On: true, By: messages.ByRequest, Epoch: m.epoch}})
+	m.do(ToBrowser{mail.SetBridge{On: true, By: mail.ByRequest, Epoch: m.epoch}})
 }
 
-func (m *Machine) requestsHeard(r messages.RequestsHeard) {
+func (m *Machine) requestsHeard(r mail.RequestsHeard) {
 	if r.Gen != m.gen {
 		return
 	}
 	asked := m.asked
 	m.asked = false
 	switch {
-	case r.Err != nil && m.by == messages.ByRequest:
+	case r.Err != nil && m.by == mail.ByRequest:
 		m.deaf, m.hearing = true, false
 		m.epoch++
 		m.tellBridge()
@@ -82,7 +83,7 @@ func (m *Machine) requestsHeard(r messages.RequestsHeard) {
 	case !asked, !m.bridged(), m.given: // not wanted any more
 		m.maybeHearNothing()
 	default:
-		m.by, m.deaf = messages.ByRequest, false
+		m.by, m.deaf = mail.ByRequest, false
 		m.epoch++
 		m.showBridge()
 		m.tellConnection()
@@ -95,7 +96,7 @@ func (m *Machine) maybeHearNothing() {
 	if !m.hearing || m.asked {
 		return
 	}
-	if m.by == messages.ByRequest {
+	if m.by == mail.ByRequest {
 		if m.bridged() {
 			return
 		}
@@ -107,14 +108,14 @@ func (m *Machine) maybeHearNothing() {
 	}
 	m.hearing = false
 	m.forgetRequests(messages.RolePrimary) // the browser lets them go
-	m.do(ToBrowser{messages.SetBridge{Epoch: m.epoch}})
+	m.do(ToBrowser{mail.SetBridge{Epoch: m.epoch}})
 }
 
 // requestHeld passes a request on to the session that it is for. Where the primary
 // has none, be it that it is being dialled or attached, the anchor decides by itself:
 // its frame waits, and nobody tells of it again. The newest of each session is told
 // again to the next one, and to an actor that begins anew: the browser says it once.
-func (m *Machine) requestHeld(r messages.RequestHeld) {
+func (m *Machine) requestHeld(r mail.RequestHeld) {
 	switch {
 	case r.Unspoken:
 		m.toAnchor(r)
@@ -132,7 +133,7 @@ func (m *Machine) requestHeld(r messages.RequestHeld) {
 	if r.Role == messages.RoleAnchor {
 		m.toAnchor(r)
 	} else {
-		m.endRequest(messages.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request})
+		m.endRequest(mail.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request})
 	}
 }
 
@@ -146,7 +147,7 @@ func (m *Machine) label(e *sessionEntry) string {
 
 // remember keeps a request of a session: a document makes one at a time. That of a
 // frame whose session has ended stays for the next one.
-func (m *Machine) remember(r messages.RequestHeld) {
+func (m *Machine) remember(r mail.RequestHeld) {
 	few.Put(&m.waiting, r.Label, r)
 	if len(m.waiting) <= session.MaxSessions {
 		return
@@ -155,12 +156,12 @@ func (m *Machine) remember(r messages.RequestHeld) {
 	for _, e := range m.sessions.All() {
 		there[m.label(e)] = true
 	}
-	maps.DeleteFunc(m.waiting, func(label string, _ messages.RequestHeld) bool { return !there[label] })
+	maps.DeleteFunc(m.waiting, func(label string, _ mail.RequestHeld) bool { return !there[label] })
 }
 
 // forgetRequests is the end of a link, or of its hearing: what it held has gone on.
 func (m *Machine) forgetRequests(role messages.Role) {
-	maps.DeleteFunc(m.waiting, func(_ string, r messages.RequestHeld) bool { return r.Role == role })
+	maps.DeleteFunc(m.waiting, func(_ string, r mail.RequestHeld) bool { return r.Role == role })
 }
 
 // tellRequest tells a session's new actor what was told to one before. That may have
@@ -175,7 +176,7 @@ func (m *Machine) tellRequest(s messages.SessionID) {
 }
 
 // endRequest has a request ended by the link that holds it.
-func (m *Machine) endRequest(e messages.EndRequest) {
+func (m *Machine) endRequest(e mail.EndRequest) {
 	if e.Role == messages.RoleAnchor {
 		m.toAnchor(e)
 	} else {

@@ -10,6 +10,7 @@ import (
 	"holdfast/actors/session"
 	"holdfast/actors/supervisor"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // shownBy is the mechanism that the snapshot names.
@@ -27,13 +28,13 @@ func does(effects []supervisor.Effect, e supervisor.Effect) bool {
 
 func TestBridgeByRequests(t *testing.T) {
 	t.Parallel()
-	refused := messages.BridgeRefused{Gen: 1, Session: "S", By: messages.ByDebugger, Err: errors.New("no")}
-	heard := messages.RequestsHeard{Gen: 1}
-	tried := supervisor.ToBrowser{Msg: messages.SetBridge{On: true, By: messages.ByRequest}}
+	refused := mail.BridgeRefused{Gen: 1, Session: "S", By: mail.ByDebugger, Err: errors.New("no")}
+	heard := mail.RequestsHeard{Gen: 1}
+	tried := supervisor.ToBrowser{Msg: mail.SetBridge{On: true, By: mail.ByRequest}}
 	ended := func(effects []supervisor.Effect) bool {
 		return slices.ContainsFunc(effects, func(e supervisor.Effect) bool {
 			to, ok := e.(supervisor.ToBrowser)
-			order, is := to.Msg.(messages.SetBridge)
+			order, is := to.Msg.(mail.SetBridge)
 			return ok && is && !order.On
 		})
 	}
@@ -53,19 +54,19 @@ func TestBridgeByRequests(t *testing.T) {
 			t.Errorf("refused: %+v", effects)
 		}
 		b.shows(messages.BridgeOn, messages.BridgeUnavailable)
-		if got := bridgeOrders(b.step(heard), "S"); !slices.Equal(got, []messages.SetBridge{{On: true, By: messages.ByRequest, Epoch: 1}}) {
+		if got := bridgeOrders(b.step(heard), "S"); !slices.Equal(got, []mail.SetBridge{{On: true, By: mail.ByRequest, Epoch: 1}}) {
 			t.Errorf("heard: %+v", got)
 		}
 		b.shownBy("request")
 		b.shows(messages.BridgeOn, messages.BridgeNative)
-		b.step(messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true})
+		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true})
 		b.shows(messages.BridgeOn, messages.BridgeOn)
 	})
 	t.Run("where both are refused pages are native, and nobody asks again", func(t *testing.T) {
 		t.Parallel()
 		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOn})
 		b.step(refused)
-		b.step(messages.RequestsHeard{Gen: 1, Err: errors.New("no")})
+		b.step(mail.RequestsHeard{Gen: 1, Err: errors.New("no")})
 		b.shows(messages.BridgeOn, messages.BridgeUnavailable)
 		b.shownBy("debugger")
 		if effects := b.step(refused); len(effects) != 0 {
@@ -75,7 +76,7 @@ func TestBridgeByRequests(t *testing.T) {
 	t.Run("a document that cannot ask makes its page unavailable", func(t *testing.T) {
 		t.Parallel()
 		b := byRequests(t)
-		b.step(messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", Unable: true})
+		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", Unable: true})
 		b.shows(messages.BridgeOn, messages.BridgeUnavailable)
 	})
 	t.Run("a request goes to the session it is for, and one of nobody's is ended where it is held", func(t *testing.T) {
@@ -84,12 +85,12 @@ func TestBridgeByRequests(t *testing.T) {
 		b.step(supervisor.AnchorStarting{Gen: 1})
 		label := session.BridgeSecret{}.Label("P")
 		for _, role := range []messages.Role{messages.RolePrimary, messages.RoleAnchor} {
-			r := messages.RequestHeld{Role: role, Gen: 1, Label: label, Key: "1-2-3-4", Request: "job"}
+			r := mail.RequestHeld{Role: role, Gen: 1, Label: label, Key: "1-2-3-4", Request: "job"}
 			if effects := b.step(r); !does(effects, supervisor.ToSession{Session: "S", Msg: r}) {
 				t.Errorf("%v: %+v", role, effects)
 			}
 			r.Label = "another"
-			want := supervisor.Effect(supervisor.ToBrowser{Msg: messages.EndRequest{Role: role, Gen: 1, Request: "job"}})
+			want := supervisor.Effect(supervisor.ToBrowser{Msg: mail.EndRequest{Role: role, Gen: 1, Request: "job"}})
 			if role == messages.RoleAnchor {
 				want = supervisor.ToAnchor{Msg: r} // which may know it
 			}
@@ -106,7 +107,7 @@ func TestBridgeByRequests(t *testing.T) {
 		t.Parallel()
 		b := byRequests(t)
 		b.step(supervisor.AnchorStarting{Gen: 1})
-		r := messages.RequestHeld{Role: messages.RoleAnchor, Gen: 1, Label: session.BridgeSecret{}.Label("P"), Key: "1-2-3-4", Request: "job"}
+		r := mail.RequestHeld{Role: messages.RoleAnchor, Gen: 1, Label: session.BridgeSecret{}.Label("P"), Key: "1-2-3-4", Request: "job"}
 		for _, in := range []any{supervisor.BrowserExited{}, supervisor.BrowserStarting{Gen: 2}, supervisor.Linked{Gen: 2, Endpoint: "ws://h/***"}} {
 			b.step(in)
 			if effects := b.step(r); !reflect.DeepEqual(effects, []supervisor.Effect{supervisor.ToAnchor{Msg: r}}) {
@@ -117,25 +118,25 @@ func TestBridgeByRequests(t *testing.T) {
 	t.Run("a request that was told once is told again to who comes after", func(t *testing.T) {
 		t.Parallel()
 		label := session.BridgeSecret{}.Label
-		page := messages.RequestHeld{Role: messages.RolePrimary, Gen: 1, Label: label("P"), Key: "1-2-3-4", Request: "job"}
-		frame := messages.RequestHeld{Role: messages.RoleAnchor, Gen: 1, Label: label("F"), Key: "5-6-7-8", Request: "job"}
-		attachPage := func(s messages.SessionID, gen messages.Generation) messages.TargetAttached {
-			return messages.TargetAttached{Gen: gen, Session: s, Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}}
+		page := mail.RequestHeld{Role: messages.RolePrimary, Gen: 1, Label: label("P"), Key: "1-2-3-4", Request: "job"}
+		frame := mail.RequestHeld{Role: messages.RoleAnchor, Gen: 1, Label: label("F"), Key: "5-6-7-8", Request: "job"}
+		attachPage := func(s messages.SessionID, gen mail.Generation) mail.TargetAttached {
+			return mail.TargetAttached{Gen: gen, Session: s, Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}}
 		}
-		attachFrame := func(s, via messages.SessionID) messages.TargetAttached {
-			return messages.TargetAttached{Gen: 1, Session: s, Via: via, Page: "P", Info: messages.TargetInfo{ID: "F", Type: "iframe"}}
+		attachFrame := func(s, via messages.SessionID) mail.TargetAttached {
+			return mail.TargetAttached{Gen: 1, Session: s, Via: via, Page: "P", Info: mail.TargetInfo{ID: "F", Type: "iframe"}}
 		}
 		for name, c := range map[string]struct {
 			before []any
 			last   any
 			told   []supervisor.ToSession
 		}{
-			"a page's next session":        {[]any{messages.TargetDetached{Gen: 1, Session: "S"}}, attachPage("S2", 1), []supervisor.ToSession{{Session: "S2", Msg: page}}},
+			"a page's next session":        {[]any{mail.TargetDetached{Gen: 1, Session: "S"}}, attachPage("S2", 1), []supervisor.ToSession{{Session: "S2", Msg: page}}},
 			"a page's next actor":          {nil, supervisor.SessionRestarted{Session: "S"}, []supervisor.ToSession{{Session: "S", Msg: page}}},
 			"a frame's, by another parent": {[]any{supervisor.SessionRestarted{Session: "S"}}, attachFrame("SF2", "S"), []supervisor.ToSession{{Session: "SF2", Msg: frame}}},
 			"a frame's next actor":         {nil, supervisor.SessionRestarted{Session: "SF"}, []supervisor.ToSession{{Session: "SF", Msg: frame}}},
 			"the newest": {
-				[]any{messages.RequestHeld{Role: messages.RolePrimary, Gen: 1, Label: label("P"), Key: "9-9-9-9", Request: "another"}, page},
+				[]any{mail.RequestHeld{Role: messages.RolePrimary, Gen: 1, Label: label("P"), Key: "9-9-9-9", Request: "another"}, page},
 				supervisor.SessionRestarted{Session: "S"},
 				[]supervisor.ToSession{{Session: "S", Msg: page}},
 			},
@@ -143,9 +144,9 @@ func TestBridgeByRequests(t *testing.T) {
 			"nor of an anchor":           {[]any{supervisor.AnchorExited{}}, supervisor.SessionRestarted{Session: "SF"}, nil},
 			"nor what a bridge that is off has let go": {
 				[]any{
-					messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true},
-					messages.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOff}.WithDefaults()},
-					messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S"},
+					mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true},
+					mail.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOff}.WithDefaults()},
+					mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S"},
 				},
 				supervisor.SessionRestarted{Session: "S"},
 				nil,
@@ -160,7 +161,7 @@ func TestBridgeByRequests(t *testing.T) {
 			var told []supervisor.ToSession
 			for _, e := range b.step(c.last) {
 				if to, ok := e.(supervisor.ToSession); ok {
-					if _, ok := to.Msg.(messages.RequestHeld); ok {
+					if _, ok := to.Msg.(mail.RequestHeld); ok {
 						told = append(told, to)
 					}
 				}
@@ -173,8 +174,8 @@ func TestBridgeByRequests(t *testing.T) {
 	t.Run("where a session has been given the debugger, another's refusal is its own", func(t *testing.T) {
 		t.Parallel()
 		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOn})
-		b.step(messages.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: messages.TargetInfo{ID: "Q", Type: "page", Opener: "P"}})
-		b.step(messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "Q", On: true})
+		b.step(mail.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: mail.TargetInfo{ID: "Q", Type: "page", Opener: "P"}})
+		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "Q", On: true})
 		if effects := b.step(refused); does(effects, tried) {
 			t.Error("all of the task is to change for one page")
 		}
@@ -184,9 +185,9 @@ func TestBridgeByRequests(t *testing.T) {
 	t.Run("nor does it count where another is given it before the browser has answered", func(t *testing.T) {
 		t.Parallel()
 		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOn})
-		b.step(messages.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: messages.TargetInfo{ID: "Q", Type: "page", Opener: "P"}})
+		b.step(mail.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: mail.TargetInfo{ID: "Q", Type: "page", Opener: "P"}})
 		b.step(refused)
-		b.step(messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "Q", On: true})
+		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "Q", On: true})
 		if effects := b.step(heard); !ended(effects) {
 			t.Errorf("heard: %+v", effects)
 		}
@@ -198,9 +199,9 @@ func TestBridgeByRequests(t *testing.T) {
 			b := &bench{T: t, m: supervisor.NewMachine("t", messages.TaskSpec{Bridge: messages.BridgeOn}.WithDefaults()), now: time.Unix(1000, 0)}
 			b.step(supervisor.BrowserStarting{Gen: 1})
 			b.step(supervisor.Linked{Gen: 1, Browser: "B1"})
-			b.step(messages.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}})
-			b.step(messages.RootAttached{Gen: 1, Pages: []messages.TargetID{"P"}})
-			b.step(messages.SessionReady{Gen: 1, Session: "S", Target: "P"})
+			b.step(mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
+			b.step(mail.RootAttached{Gen: 1, Pages: []messages.TargetID{"P"}})
+			b.step(mail.SessionReady{Gen: 1, Session: "S", Target: "P"})
 			b.step(refused)
 			b.step(heard)
 			b.shownBy("request")
@@ -212,19 +213,19 @@ func TestBridgeByRequests(t *testing.T) {
 	})
 	t.Run("requests are not heard where nobody has a use for them, and asked for again", func(t *testing.T) {
 		t.Parallel()
-		off := messages.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOff}.WithDefaults()}
-		on := messages.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOn}.WithDefaults()}
-		native := messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S"}
-		heardBy := func(gen messages.Generation) messages.RequestsHeard { return messages.RequestsHeard{Gen: gen} }
+		off := mail.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOff}.WithDefaults()}
+		on := mail.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOn}.WithDefaults()}
+		native := mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S"}
+		heardBy := func(gen mail.Generation) mail.RequestsHeard { return mail.RequestsHeard{Gen: gen} }
 		for name, c := range map[string]struct {
 			ins []any // after the debugger was refused; the last turns the bridge on
 			off int   // the one after which nothing is heard; -1: none
 		}{
 			"the only page was unavailable": {[]any{
-				heard, messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", Unable: true}, off, native, on, heard,
+				heard, mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", Unable: true}, off, native, on, heard,
 			}, 3},
 			"the only page ends": {[]any{
-				heard, messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true}, off, messages.TargetDetached{Gen: 1, Session: "S"}, on, heard,
+				heard, mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true}, off, mail.TargetDetached{Gen: 1, Session: "S"}, on, heard,
 			}, 3},
 			"off during the question":        {[]any{off, heard, on, refused, heard}, 1},
 			"off and on during the question": {[]any{off, on, heard}, -1},
@@ -247,8 +248,8 @@ func TestBridgeByRequests(t *testing.T) {
 				}
 				told := slices.ContainsFunc(effects, func(e supervisor.Effect) bool {
 					to, _ := e.(supervisor.ToAnchor)
-					order, _ := to.Msg.(messages.SetBridge)
-					return order.On && order.By == messages.ByRequest
+					order, _ := to.Msg.(mail.SetBridge)
+					return order.On && order.By == mail.ByRequest
 				})
 				if last := i == len(c.ins)-1; last && !told {
 					t.Errorf("%s: nobody is told that the bridge is on", name)
@@ -259,28 +260,28 @@ func TestBridgeByRequests(t *testing.T) {
 	})
 	t.Run("where they are refused later, no page has the bridge, until the next link", func(t *testing.T) {
 		t.Parallel()
-		off := messages.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOff}.WithDefaults()}
-		on := messages.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOn}.WithDefaults()}
-		native, no := messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S"}, errors.New("no")
+		off := mail.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOff}.WithDefaults()}
+		on := mail.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOn}.WithDefaults()}
+		native, no := mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S"}, errors.New("no")
 		for name, c := range map[string]struct {
 			ins []any // the last is the refusal
-			gen messages.Generation
+			gen mail.Generation
 			s   messages.SessionID
 		}{
-			"turned on again": {[]any{off, native, on, messages.RequestsHeard{Gen: 1, Err: no}}, 1, "S"},
+			"turned on again": {[]any{off, native, on, mail.RequestsHeard{Gen: 1, Err: no}}, 1, "S"},
 			"by another link": {[]any{
 				supervisor.BrowserExited{},
 				supervisor.BrowserStarting{Gen: 2},
 				supervisor.Linked{Gen: 2},
-				messages.TargetAttached{Gen: 2, Session: "S2", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}},
-				messages.RootAttached{Gen: 2, Pages: []messages.TargetID{"P"}},
-				messages.SessionReady{Gen: 2, Session: "S2", Target: "P"},
-				messages.RequestsHeard{Gen: 2, Err: no},
+				mail.TargetAttached{Gen: 2, Session: "S2", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}},
+				mail.RootAttached{Gen: 2, Pages: []messages.TargetID{"P"}},
+				mail.SessionReady{Gen: 2, Session: "S2", Target: "P"},
+				mail.RequestsHeard{Gen: 2, Err: no},
 			}, 2, "S2"},
 		} {
 			b := byRequests(t)
 			b.step(supervisor.AnchorStarting{Gen: 1})
-			b.step(messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true})
+			b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true})
 			var last []supervisor.Effect
 			for _, in := range c.ins {
 				last = b.step(in)
@@ -288,14 +289,14 @@ func TestBridgeByRequests(t *testing.T) {
 			b.shows(messages.BridgeOn, messages.BridgeUnavailable)
 			if !slices.ContainsFunc(last, func(e supervisor.Effect) bool {
 				to, _ := e.(supervisor.ToAnchor)
-				order, ok := to.Msg.(messages.SetBridge)
+				order, ok := to.Msg.(mail.SetBridge)
 				return ok && !order.On
 			}) {
 				t.Errorf("%s: the anchor is not told: %+v", name, last)
 			}
-			b.step(messages.BridgeStands{Role: messages.RolePrimary, Gen: c.gen, Session: c.s})
+			b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: c.gen, Session: c.s})
 			b.shows(messages.BridgeOn, messages.BridgeUnavailable)
-			b.step(messages.TargetAttached{Gen: c.gen, Session: "Q", Page: "Q", Info: messages.TargetInfo{ID: "Q", Type: "page", Opener: "P"}})
+			b.step(mail.TargetAttached{Gen: c.gen, Session: "Q", Page: "Q", Info: mail.TargetInfo{ID: "Q", Type: "page", Opener: "P"}})
 			if s := b.m.Snapshot(); len(s.Pages) != 2 || s.Pages[1].Bridge != messages.BridgeUnavailable {
 				t.Errorf("%s: pages %+v", name, s.Pages)
 			}
@@ -303,23 +304,23 @@ func TestBridgeByRequests(t *testing.T) {
 			b.step(supervisor.BrowserExited{})
 			b.step(supervisor.BrowserStarting{Gen: next})
 			b.step(supervisor.Linked{Gen: next})
-			b.step(messages.TargetAttached{Gen: next, Session: "S9", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}})
-			b.step(messages.RequestsHeard{Gen: next})
-			b.step(messages.RootAttached{Gen: next, Pages: []messages.TargetID{"P"}})
-			b.step(messages.SessionReady{Gen: next, Session: "S9", Target: "P"})
-			b.step(messages.BridgeStands{Role: messages.RolePrimary, Gen: next, Session: "S9", On: true})
+			b.step(mail.TargetAttached{Gen: next, Session: "S9", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
+			b.step(mail.RequestsHeard{Gen: next})
+			b.step(mail.RootAttached{Gen: next, Pages: []messages.TargetID{"P"}})
+			b.step(mail.SessionReady{Gen: next, Session: "S9", Target: "P"})
+			b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: next, Session: "S9", On: true})
 			b.shows(messages.BridgeOn, messages.BridgeOn)
 		}
 	})
 	t.Run("requests are heard for as long as a document may make one", func(t *testing.T) {
 		t.Parallel()
 		b := byRequests(t)
-		b.step(messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true})
-		if ended(b.step(messages.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOff}.WithDefaults()})) {
+		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true})
+		if ended(b.step(mail.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOff}.WithDefaults()})) {
 			t.Error("ended while a document has the bridge")
 		}
 		b.shownBy("")
-		if !ended(b.step(messages.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S"})) {
+		if !ended(b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S"})) {
 			t.Error("not ended")
 		}
 	})

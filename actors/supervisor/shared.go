@@ -7,6 +7,7 @@ import (
 
 	"holdfast/actors/session"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // Chrome puts frames of one site into one process, also those of different tabs, and a
@@ -57,7 +58,7 @@ func (m *Machine) watchElsewhere() {
 // asksElsewhere reports whether in needs to know what other tasks wait for.
 func asksElsewhere(in any) bool {
 	switch in := in.(type) {
-	case messages.SessionHealth:
+	case mail.SessionHealth:
 		return in.State == messages.PageHung || in.State == messages.PageDialogUnreachable
 	case TimerFired:
 		return in.Name == timerElsewhere || strings.HasPrefix(in.Name, timerWedge)
@@ -245,6 +246,6 @@ func (m *Machine) heldUp(s messages.SessionID) error {
 // tellShared has the calls ended that a dialog of another page of the task holds up.
 func (m *Machine) tellShared(s messages.SessionID, e *sessionEntry) {
 	if shared, _ := m.holding(e); len(shared) > 0 {
-		m.do(ToSession{s, messages.SharedDialogs{Dialogs: shared}})
+		m.do(ToSession{s, mail.SharedDialogs{Dialogs: shared}})
 	}
 }

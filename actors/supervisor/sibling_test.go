@@ -9,6 +9,7 @@ import (
 	"holdfast/actors/session"
 	"holdfast/actors/supervisor"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // told are what the effects have other tasks on the same pages told of.
@@ -24,7 +25,7 @@ func told(effects []supervisor.Effect) (list []session.SiblingLeft) {
 // A debugger holds whatever call waits, and only the task that asks can tell whose it is.
 func TestTasksWithTheSamePages(t *testing.T) {
 	t.Parallel()
-	lost := messages.DialogsChanged{Closed: &messages.ClosedDialog{ID: "d-1", TargetID: "P", Path: messages.PathBridge, ClosedBy: messages.ClosedByLost}}
+	lost := mail.DialogsChanged{Closed: &messages.ClosedDialog{ID: "d-1", TargetID: "P", Path: messages.PathBridge, ClosedBy: messages.ClosedByLost}}
 	native, answered := lost, lost
 	native.Closed = &messages.ClosedDialog{ID: "d-1", TargetID: "P", Path: messages.PathNative, ClosedBy: messages.ClosedByLost}
 	answered.Closed = &messages.ClosedDialog{ID: "d-1", TargetID: "P", Path: messages.PathBridge, ClosedBy: messages.ClosedByAgent}
@@ -58,15 +59,15 @@ func TestTasksWithTheSamePages(t *testing.T) {
 	t.Run("are told by one that has it no more, of each way it had", func(t *testing.T) {
 		t.Parallel()
 		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOn})
-		b.step(messages.BridgeRefused{Gen: 1, Session: "S", By: messages.ByDebugger, Err: errors.New("no")})
-		b.step(messages.RequestsHeard{Gen: 1})
+		b.step(mail.BridgeRefused{Gen: 1, Session: "S", By: mail.ByDebugger, Err: errors.New("no")})
+		b.step(mail.RequestsHeard{Gen: 1})
 		b.step(supervisor.BrowserExited{})
-		b.step(messages.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOff}})
-		var got []messages.Mechanism
+		b.step(mail.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOff}})
+		var got []mail.Mechanism
 		for _, l := range told(b.step(supervisor.BrowserGone{Why: "crash"})) {
 			got = append(got, l.By)
 		}
-		if !slices.Equal(got, []messages.Mechanism{messages.ByDebugger, messages.ByRequest}) {
+		if !slices.Equal(got, []mail.Mechanism{mail.ByDebugger, mail.ByRequest}) {
 			t.Errorf("told of %v", got)
 		}
 	})
@@ -77,7 +78,7 @@ func TestTasksWithTheSamePages(t *testing.T) {
 	}{
 		"that was lost":                 {messages.TaskSpec{}, []any{supervisor.GaveUp{Err: errors.New("no")}, supervisor.BrowserExited{Err: errors.New("dropped")}}, true},
 		"whose browser ends with it":    {messages.TaskSpec{Launch: &messages.LaunchSpec{}}, []any{supervisor.BrowserGone{Why: "crash"}}, false},
-		"that has given its pages back": {messages.TaskSpec{}, []any{messages.StopTask{}, supervisor.BrowserExited{}}, true},
+		"that has given its pages back": {messages.TaskSpec{}, []any{mail.StopTask{}, supervisor.BrowserExited{}}, true},
 	} {
 		t.Run("remember one "+name+": "+strconv.FormatBool(c.want), func(t *testing.T) {
 			t.Parallel()
@@ -106,7 +107,7 @@ func TestTasksWithTheSamePages(t *testing.T) {
 	t.Run("pass it on to the sessions of those pages", func(t *testing.T) {
 		t.Parallel()
 		b := attachedAs(t, messages.TaskSpec{})
-		b.step(messages.TargetAttached{Gen: 1, Session: "S2", Page: "P2", Info: messages.TargetInfo{ID: "P2", Type: "page"}})
+		b.step(mail.TargetAttached{Gen: 1, Session: "S2", Page: "P2", Info: mail.TargetInfo{ID: "P2", Type: "page"}})
 		var got []messages.SessionID
 		for _, e := range b.step(session.SiblingLeft{Pages: []messages.TargetID{"P2", "P3"}}) {
 			if to, ok := e.(supervisor.ToSession); ok {

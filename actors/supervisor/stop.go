@@ -11,6 +11,7 @@ import (
 	"holdfast/actors/dialog"
 	"holdfast/actors/session"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // The budgets of an orderly stop (requirement A10: 5 s in all).
@@ -69,7 +70,7 @@ func (m *Machine) stop(why string, err error) {
 // the page and answer, and none is invented. One that is closed while a frame of
 // another process asks ends the browser, if any client but us is attached to it:
 // closing it removes the frame first (C15, measured).
-func (m *Machine) dismissed(d messages.OpenDialog) bool {
+func (m *Machine) dismissed(d mail.OpenDialog) bool {
 	if m.spec.Scope != messages.ScopeOwn {
 		return m.verdict == nil
 	}
@@ -88,9 +89,9 @@ func (m *Machine) leaveAnchor() {
 		return
 	}
 	for _, t := range m.heldAtTheEnd() {
-		m.do(ToAnchor{messages.FreeFirst{Page: t}}) // the primary may fall at any moment
+		m.do(ToAnchor{mail.FreeFirst{Page: t}}) // the primary may fall at any moment
 	}
-	m.do(ToAnchor{messages.Leave{}})
+	m.do(ToAnchor{mail.Leave{}})
 	m.anchorHas(m.conn.Primary == messages.LinkUp)
 }
 
@@ -120,9 +121,9 @@ func (m *Machine) leaveBrowser() {
 		return
 	}
 	for _, t := range m.heldAtTheEnd() {
-		m.do(ToBrowser{messages.ClosePage{Page: t, Free: true, Reply: func(any, error) {}}})
+		m.do(ToBrowser{mail.ClosePage{Page: t, Free: true, Reply: func(any, error) {}}})
 	}
-	m.do(ToBrowser{messages.Leave{}})
+	m.do(ToBrowser{mail.Leave{}})
 }
 
 // heldAtTheEnd are the task's own pages that may not be closed before they are
@@ -234,19 +235,19 @@ func (m *Machine) finished() bool {
 
 // late answers what comes after the end.
 func (m *Machine) late(in any) {
-	refuse := func(to messages.ReplyTo) { m.do(Answer{To: to, Err: ended()}) }
+	refuse := func(to mail.ReplyTo) { m.do(Answer{To: to, Err: ended()}) }
 	switch in := in.(type) {
-	case messages.Relay:
+	case mail.Relay:
 		m.do(Answer(in))
-	case messages.AnswerDialog:
+	case mail.AnswerDialog:
 		refuse(in.Reply)
-	case messages.Navigate:
+	case mail.Navigate:
 		refuse(in.Reply)
-	case messages.OpenPage:
+	case mail.OpenPage:
 		refuse(in.Reply)
-	case messages.ClosePage:
+	case mail.ClosePage:
 		refuse(in.Reply)
-	case messages.RecoverPage:
+	case mail.RecoverPage:
 		refuse(in.Reply)
 	case PageOpened:
 		refuse(in.Reply)

@@ -8,6 +8,7 @@ import (
 	"holdfast/actors/dialog"
 	"holdfast/actors/supervisor"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // leaves says that a link is told to leave.
@@ -16,10 +17,10 @@ func leaves[E supervisor.Effect](effects []supervisor.Effect) bool {
 		switch e := e.(type) {
 		case supervisor.ToAnchor:
 			_, same := any(e).(E)
-			return same && e.Msg == any(messages.Leave{})
+			return same && e.Msg == any(mail.Leave{})
 		case supervisor.ToBrowser:
 			_, same := any(e).(E)
-			return same && e.Msg == any(messages.Leave{})
+			return same && e.Msg == any(mail.Leave{})
 		}
 		return false
 	})
@@ -34,8 +35,8 @@ func anchored(t *testing.T) *bench {
 	b := attachedAs(t, messages.TaskSpec{CDPURL: u})
 	b.step(supervisor.AnchorStarting{Gen: 1})
 	b.step(supervisor.AnchorLinked{Gen: 1})
-	b.step(messages.AnchorAttached{Gen: 1, Pages: []messages.TargetID{"P"}})
-	b.step(messages.AnchorSettled{Gen: 1})
+	b.step(mail.AnchorAttached{Gen: 1, Pages: []messages.TargetID{"P"}})
+	b.step(mail.AnchorSettled{Gen: 1})
 	return b
 }
 
@@ -49,23 +50,23 @@ func TestAnEndWaitsForTheAnchor(t *testing.T) {
 		state          messages.TaskState
 	}{
 		"when a dial fails meanwhile": {
-			[]any{supervisor.BrowserExited{Err: errGone}, supervisor.BrowserStarting{Gen: 2}, messages.StopTask{ID: "t"}},
+			[]any{supervisor.BrowserExited{Err: errGone}, supervisor.BrowserStarting{Gen: 2}, mail.StopTask{ID: "t"}},
 			[]any{supervisor.BrowserExited{Err: errGone}, supervisor.BrowserWaiting{}},
 			messages.StateStopped,
 		},
 		"when the dial that fails is the last": {
-			[]any{supervisor.BrowserExited{Err: errGone}, supervisor.BrowserStarting{Gen: 2}, messages.StopTask{ID: "t"}},
+			[]any{supervisor.BrowserExited{Err: errGone}, supervisor.BrowserStarting{Gen: 2}, mail.StopTask{ID: "t"}},
 			[]any{supervisor.BrowserExited{Err: errGone}, supervisor.GaveUp{Err: errGone}},
 			messages.StateStopped,
 		},
 		"when the primary falls meanwhile": {
-			[]any{messages.StopTask{ID: "t"}},
+			[]any{mail.StopTask{ID: "t"}},
 			[]any{supervisor.BrowserExited{Err: errGone}, supervisor.BrowserStarting{Gen: 2}, supervisor.BrowserExited{Err: errGone}, supervisor.BrowserWaiting{}},
 			messages.StateStopped,
 		},
 		"when the task is lost": {
 			[]any{supervisor.BrowserExited{Err: errGone}, supervisor.GaveUp{Err: errGone}},
-			[]any{messages.StopTask{ID: "t"}},
+			[]any{mail.StopTask{ID: "t"}},
 			messages.StateLost,
 		},
 	} {
@@ -97,7 +98,7 @@ func TestAnEndWaitsForTheAnchor(t *testing.T) {
 func TestAnAnchorThatFailsInAnEndDoesNotComeBack(t *testing.T) {
 	t.Parallel()
 	b := anchored(t)
-	b.step(messages.StopTask{ID: "t"})
+	b.step(mail.StopTask{ID: "t"})
 	effects := b.step(supervisor.AnchorExited{Err: errReset})
 	if !has[supervisor.StopAnchor](effects) || !leaves[supervisor.ToBrowser](effects) {
 		t.Errorf("effects %+v", effects)
@@ -107,9 +108,9 @@ func TestAnAnchorThatFailsInAnEndDoesNotComeBack(t *testing.T) {
 func TestAnEndWaitsForItsDialogs(t *testing.T) {
 	t.Parallel()
 	b := anchored(t)
-	open := messages.OpenDialog{Dialog: messages.Dialog{ID: "d-1", TargetID: "P", FrameID: "F"}}
-	b.step(messages.DialogsChanged{Pending: []messages.Dialog{open.Dialog}, Memory: messages.DialogMemory{Open: []messages.OpenDialog{open}}})
-	b.step(messages.StopTask{ID: "t"})
+	open := mail.OpenDialog{Dialog: messages.Dialog{ID: "d-1", TargetID: "P", FrameID: "F"}}
+	b.step(mail.DialogsChanged{Pending: []messages.Dialog{open.Dialog}, Memory: mail.DialogMemory{Open: []mail.OpenDialog{open}}})
+	b.step(mail.StopTask{ID: "t"})
 	for _, in := range []any{supervisor.AnchorExited{Err: errReset}, supervisor.AnchorStarting{Gen: 2}} {
 		if effects := b.step(in); leaves[supervisor.ToBrowser](effects) || leaves[supervisor.ToAnchor](effects) {
 			t.Fatalf("%T: effects %+v", in, effects)
@@ -136,20 +137,20 @@ func TestTheAnchorIsToldWhatIsToBeFreedFirst(t *testing.T) {
 		stuck bool
 		want  []any
 	}{
-		{messages.ScopeOwn, true, []any{messages.FreeFirst{Page: "P"}, messages.Leave{}}},
-		{messages.ScopeOwn, false, []any{messages.Leave{}}},
-		{messages.ScopeBrowser, true, []any{messages.Leave{}}},
+		{messages.ScopeOwn, true, []any{mail.FreeFirst{Page: "P"}, mail.Leave{}}},
+		{messages.ScopeOwn, false, []any{mail.Leave{}}},
+		{messages.ScopeBrowser, true, []any{mail.Leave{}}},
 	} {
 		b := attachedAs(t, messages.TaskSpec{CDPURL: u, Scope: c.scope})
 		b.step(supervisor.AnchorStarting{Gen: 1})
 		b.step(supervisor.AnchorLinked{Gen: 1})
-		b.step(messages.AnchorAttached{Gen: 1, Pages: []messages.TargetID{"P"}})
-		b.step(messages.AnchorSettled{Gen: 1})
+		b.step(mail.AnchorAttached{Gen: 1, Pages: []messages.TargetID{"P"}})
+		b.step(mail.AnchorSettled{Gen: 1})
 		if c.stuck {
-			b.step(messages.PageUnreachable{Page: "P"})
+			b.step(mail.PageUnreachable{Page: "P"})
 		}
 		var told []any
-		for _, e := range b.step(messages.StopTask{ID: "t"}) {
+		for _, e := range b.step(mail.StopTask{ID: "t"}) {
 			if to, ok := e.(supervisor.ToAnchor); ok {
 				told = append(told, to.Msg)
 			}

@@ -6,6 +6,7 @@ import (
 
 	"holdfast/internal/few"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // orphan is a dialog that was lost: it may stand open still, with nobody to
@@ -69,7 +70,7 @@ func (m *Machine) dialogLost(d messages.ClosedDialog) {
 	s := m.holder(messages.Dialog{TargetID: d.TargetID, FrameID: d.FrameID})
 	if e := m.sessions.At(s); e != nil {
 		e.heard = false
-		m.do(ToSession{s, messages.ProbeSession{Report: true}})
+		m.do(ToSession{s, mail.ProbeSession{Report: true}})
 	}
 }
 
@@ -171,7 +172,7 @@ func (m *Machine) holdsDialog(t messages.TargetID) bool {
 
 // pageUnreachable says at once what the frame that asked will say of itself in
 // a moment.
-func (m *Machine) pageUnreachable(u messages.PageUnreachable) {
+func (m *Machine) pageUnreachable(u mail.PageUnreachable) {
 	p := m.pages.At(u.Page)
 	if p == nil {
 		return

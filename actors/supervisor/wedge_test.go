@@ -11,6 +11,7 @@ import (
 
 	"holdfast/actors/supervisor"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // ordered are the orders among effects, by what they mean for the page.
@@ -21,13 +22,13 @@ func ordered(effects []supervisor.Effect) (names []string) {
 			names = append(names, "close")
 		case supervisor.ToBrowser:
 			switch e.Msg.(type) {
-			case messages.ReleasePage:
+			case mail.ReleasePage:
 				names = append(names, "release")
-			case messages.ReattachPage:
+			case mail.ReattachPage:
 				names = append(names, "reattach")
 			}
 		case supervisor.ToSession:
-			if _, ok := e.Msg.(messages.ReloadPage); ok {
+			if _, ok := e.Msg.(mail.ReloadPage); ok {
 				names = append(names, "reload")
 			}
 		}
@@ -38,12 +39,12 @@ func ordered(effects []supervisor.Effect) (names []string) {
 // lose has the dialog actor say that a dialog of frame f was lost on page P.
 func (b *bench) lose(f messages.FrameID, typ string) {
 	b.Helper()
-	b.step(messages.DialogsChanged{Closed: &messages.ClosedDialog{TargetID: "P", FrameID: f, Type: typ, ClosedBy: messages.ClosedByLost}})
+	b.step(mail.DialogsChanged{Closed: &messages.ClosedDialog{TargetID: "P", FrameID: f, Type: typ, ClosedBy: messages.ClosedByLost}})
 }
 
 func (b *bench) health(s messages.PageState) []supervisor.Effect {
 	b.Helper()
-	return b.step(messages.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: s})
+	return b.step(mail.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: s})
 }
 
 func (b *bench) pageState() messages.PageState { return b.m.Snapshot().PageState }
@@ -62,7 +63,7 @@ func TestWhatIsDoneAboutAWedge(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, %s", on, state), func(t *testing.T) {
 				t.Parallel()
 				b := attached(t)
-				b.step(messages.UpdateSpec{Spec: messages.TaskSpec{OnWedge: on, Anchor: messages.AnchorNone}.WithDefaults()})
+				b.step(mail.UpdateSpec{Spec: messages.TaskSpec{OnWedge: on, Anchor: messages.AnchorNone}.WithDefaults()})
 				var expect []string
 				if orders[i] != "" {
 					expect = []string{orders[i]}
@@ -113,10 +114,10 @@ func TestOnWedgeIsPatient(t *testing.T) {
 		t.Parallel()
 		b := &bench{T: t, m: supervisor.NewMachine("t", reload), now: time.Unix(1000, 0)}
 		b.step(supervisor.BrowserStarting{Gen: 1})
-		b.step(messages.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}})
-		b.step(messages.RootAttached{Gen: 1, Pages: []messages.TargetID{"P"}})
+		b.step(mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
+		b.step(mail.RootAttached{Gen: 1, Pages: []messages.TargetID{"P"}})
 		b.health(messages.PageHung)
-		b.step(messages.SessionReady{Gen: 1, Session: "S", Target: "P", Blocked: true})
+		b.step(mail.SessionReady{Gen: 1, Session: "S", Target: "P", Blocked: true})
 		if got := fires(b, time.Hour); len(got) > 0 {
 			t.Errorf("ordered %v", got)
 		}
@@ -124,7 +125,7 @@ func TestOnWedgeIsPatient(t *testing.T) {
 	t.Run("one that is between two documents is replaced instead of reloaded", func(t *testing.T) {
 		t.Parallel()
 		b := attachedAs(t, reload)
-		b.step(messages.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageHung, Stranded: true})
+		b.step(mail.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageHung, Stranded: true})
 		b.now = b.now.Add(7 * time.Second)
 		effects := b.step(supervisor.TimerFired{Name: "wedge:P"})
 		if !has[supervisor.ReplaceTab](effects) || len(ordered(effects)) > 0 {
@@ -136,7 +137,7 @@ func TestOnWedgeIsPatient(t *testing.T) {
 		b := attached(t)
 		b.health(messages.PageHung)
 		b.now = b.now.Add(time.Minute)
-		if got := ordered(b.step(messages.UpdateSpec{Spec: reload})); !slices.Equal(got, []string{"reload"}) {
+		if got := ordered(b.step(mail.UpdateSpec{Spec: reload})); !slices.Equal(got, []string{"reload"}) {
 			t.Errorf("ordered %v", got)
 		}
 	})
@@ -148,7 +149,7 @@ func TestALostDialog(t *testing.T) {
 		t.Parallel()
 		b := attached(t)
 		b.lose("P", "alert")
-		b.step(messages.PageUnreachable{Page: "P"})
+		b.step(mail.PageUnreachable{Page: "P"})
 		if b.pageState() != messages.PageDialogUnreachable {
 			t.Fatalf("the page is %s", b.pageState())
 		}
@@ -160,19 +161,19 @@ func TestALostDialog(t *testing.T) {
 	t.Run("has the page released when its frame is gone", func(t *testing.T) {
 		t.Parallel()
 		b := attached(t)
-		b.step(messages.UpdateSpec{Spec: messages.TaskSpec{Anchor: messages.AnchorNone}.WithDefaults()})
-		b.step(messages.TargetAttached{Gen: 1, Session: "F1", Via: "S", Page: "P", Info: messages.TargetInfo{ID: "F", Type: "iframe"}})
-		b.step(messages.SessionReady{Gen: 1, Session: "F1", Target: "F"})
+		b.step(mail.UpdateSpec{Spec: messages.TaskSpec{Anchor: messages.AnchorNone}.WithDefaults()})
+		b.step(mail.TargetAttached{Gen: 1, Session: "F1", Via: "S", Page: "P", Info: mail.TargetInfo{ID: "F", Type: "iframe"}})
+		b.step(mail.SessionReady{Gen: 1, Session: "F1", Target: "F"})
 		tree := &messages.FrameTree{Children: []messages.FrameNode{{FrameID: "F", ParentFrameID: "P", IsOOPIF: true, SessionID: "F1"}}}
-		b.step(messages.FramesChanged{Gen: 1, Page: "P", Tree: tree})
+		b.step(mail.FramesChanged{Gen: 1, Page: "P", Tree: tree})
 		b.lose("F", "alert")
-		b.step(messages.SessionHealth{Gen: 1, Session: "F1", Page: "P", State: messages.PageDialogUnreachable})
+		b.step(mail.SessionHealth{Gen: 1, Session: "F1", Page: "P", State: messages.PageDialogUnreachable})
 		if b.pageState() != messages.PageDialogUnreachable {
 			t.Fatalf("the page is %s", b.pageState())
 		}
 		// Its session ends before the tree is told: that is no sign of life.
-		b.step(messages.TargetDetached{Gen: 1, Session: "F1", Via: "S"})
-		b.step(messages.FramesChanged{Gen: 1, Page: "P", Tree: &messages.FrameTree{}})
+		b.step(mail.TargetDetached{Gen: 1, Session: "F1", Via: "S"})
+		b.step(mail.FramesChanged{Gen: 1, Page: "P", Tree: &messages.FrameTree{}})
 		if got := ordered(b.step(supervisor.TimerFired{Name: "release:P"})); !slices.Equal(got, []string{"release"}) {
 			t.Errorf("ordered %v", got)
 		}
@@ -180,12 +181,12 @@ func TestALostDialog(t *testing.T) {
 	t.Run("is not taken for gone that is below a frame which cannot tell of it", func(t *testing.T) {
 		t.Parallel()
 		b := attached(t)
-		b.step(messages.UpdateSpec{Spec: messages.TaskSpec{Anchor: messages.AnchorNone}.WithDefaults()})
-		b.step(messages.TargetAttached{Gen: 1, Session: "F1", Via: "S", Page: "P", Info: messages.TargetInfo{ID: "F", Type: "iframe"}})
-		b.step(messages.FramesChanged{Gen: 1, Page: "P", Tree: &messages.FrameTree{Children: []messages.FrameNode{{FrameID: "F", ParentFrameID: "P", IsOOPIF: true, SessionID: "F1"}}}})
+		b.step(mail.UpdateSpec{Spec: messages.TaskSpec{Anchor: messages.AnchorNone}.WithDefaults()})
+		b.step(mail.TargetAttached{Gen: 1, Session: "F1", Via: "S", Page: "P", Info: mail.TargetInfo{ID: "F", Type: "iframe"}})
+		b.step(mail.FramesChanged{Gen: 1, Page: "P", Tree: &messages.FrameTree{Children: []messages.FrameNode{{FrameID: "F", ParentFrameID: "P", IsOOPIF: true, SessionID: "F1"}}}})
 		b.lose("C", "alert") // a child of F, in its process
-		b.step(messages.SessionHealth{Gen: 1, Session: "F1", Page: "P", State: messages.PageDialogUnreachable})
-		b.step(messages.SessionReady{Gen: 1, Session: "F1", Target: "F", Blocked: true})
+		b.step(mail.SessionHealth{Gen: 1, Session: "F1", Page: "P", State: messages.PageDialogUnreachable})
+		b.step(mail.SessionReady{Gen: 1, Session: "F1", Target: "F", Blocked: true})
 		b.health(messages.PageOK)
 		if got := ordered(b.step(supervisor.TimerFired{Name: "release:P"})); len(got) > 0 || b.pageState() != messages.PageDialogUnreachable {
 			t.Errorf("ordered %v, the page is %s", got, b.pageState())
@@ -194,14 +195,14 @@ func TestALostDialog(t *testing.T) {
 	t.Run("has its page released as soon as another recovery lets it", func(t *testing.T) {
 		t.Parallel()
 		b := attached(t)
-		b.step(messages.UpdateSpec{Spec: messages.TaskSpec{Anchor: messages.AnchorNone}.WithDefaults()})
+		b.step(mail.UpdateSpec{Spec: messages.TaskSpec{Anchor: messages.AnchorNone}.WithDefaults()})
 		b.health(messages.PageCrashed)
-		b.step(messages.RecoverPage{Request: messages.RecoverRequest{Action: messages.RecoverReload}, Reply: func(any, error) {}})
-		b.step(messages.PageUnreachable{Page: "P", Poisoned: true})
+		b.step(mail.RecoverPage{Request: messages.RecoverRequest{Action: messages.RecoverReload}, Reply: func(any, error) {}})
+		b.step(mail.PageUnreachable{Page: "P", Poisoned: true})
 		if got := ordered(b.step(supervisor.TimerFired{Name: "release:P"})); len(got) > 0 {
 			t.Fatalf("ordered %v", got)
 		}
-		b.step(messages.PageReloaded{Gen: 1, Session: "S", Page: "P", Err: errors.New("no")})
+		b.step(mail.PageReloaded{Gen: 1, Session: "S", Page: "P", Err: errors.New("no")})
 		if got := ordered(b.step(supervisor.TimerFired{Name: "release:P"})); !slices.Equal(got, []string{"release"}) {
 			t.Errorf("ordered %v", got)
 		}
@@ -209,7 +210,7 @@ func TestALostDialog(t *testing.T) {
 	t.Run("of a kind that nothing dismisses is not released", func(t *testing.T) {
 		t.Parallel()
 		b := attached(t)
-		b.step(messages.UpdateSpec{Spec: messages.TaskSpec{OnWedge: messages.OnWedgeRelease, Anchor: messages.AnchorNone}.WithDefaults()})
+		b.step(mail.UpdateSpec{Spec: messages.TaskSpec{OnWedge: messages.OnWedgeRelease, Anchor: messages.AnchorNone}.WithDefaults()})
 		b.lose("P", "beforeunload")
 		if got := ordered(b.health(messages.PageDialogUnreachable)); len(got) > 0 {
 			t.Errorf("ordered %v", got)
@@ -226,7 +227,7 @@ func TestEveryRecoveryHasOneOutcome(t *testing.T) {
 		var (
 			m        = supervisor.NewMachine("t", messages.TaskSpec{OnWedge: rapid.SampledFrom([]messages.OnWedge{"report", "release", "reload", "close"}).Draw(t, "on_wedge"), OnWedgeAfterS: 5, Anchor: messages.AnchorNone}.WithDefaults())
 			now      = time.Unix(1000, 0)
-			gen      = messages.Generation(0)
+			gen      = mail.Generation(0)
 			session  = 0
 			asked    = 0
 			answered = map[int]int{}
@@ -248,7 +249,7 @@ func TestEveryRecoveryHasOneOutcome(t *testing.T) {
 				case supervisor.Arm:
 					timers[e.Name] = true
 				case supervisor.ToSession:
-					if _, ok := e.Msg.(messages.ReloadPage); ok && poisoned {
+					if _, ok := e.Msg.(mail.ReloadPage); ok && poisoned {
 						t.Fatal("a poisoned page is reloaded")
 					}
 				}
@@ -257,17 +258,17 @@ func TestEveryRecoveryHasOneOutcome(t *testing.T) {
 		attach := func() {
 			session++
 			s := messages.SessionID(fmt.Sprint("S", session))
-			step(messages.TargetAttached{Gen: gen, Session: s, Page: "P", Info: messages.TargetInfo{ID: "P", Type: "page"}})
+			step(mail.TargetAttached{Gen: gen, Session: s, Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
 		}
 		ready := func() {
-			step(messages.SessionReady{Gen: gen, Session: messages.SessionID(fmt.Sprint("S", session)), Target: "P", Blocked: rapid.Bool().Draw(t, "blocked")})
+			step(mail.SessionReady{Gen: gen, Session: messages.SessionID(fmt.Sprint("S", session)), Target: "P", Blocked: rapid.Bool().Draw(t, "blocked")})
 		}
 		link := func() {
 			gen++
 			up = true
 			step(supervisor.BrowserStarting{Gen: gen})
 			attach()
-			step(messages.RootAttached{Gen: gen, Pages: []messages.TargetID{"P"}})
+			step(mail.RootAttached{Gen: gen, Pages: []messages.TargetID{"P"}})
 			ready()
 		}
 		link()
@@ -276,38 +277,38 @@ func TestEveryRecoveryHasOneOutcome(t *testing.T) {
 			"ask": func(t *rapid.T) {
 				n := asked
 				asked++
-				step(messages.RecoverPage{
+				step(mail.RecoverPage{
 					Request: messages.RecoverRequest{Action: rapid.SampledFrom(messages.RecoverActions()).Draw(t, "action")},
 					Reply:   func(any, error) { answered[n]++ },
 				})
 			},
 			"health": func(t *rapid.T) {
-				step(messages.SessionHealth{Gen: gen, Session: current(), Page: "P", IsPage: true, State: rapid.SampledFrom([]messages.PageState{
+				step(mail.SessionHealth{Gen: gen, Session: current(), Page: "P", IsPage: true, State: rapid.SampledFrom([]messages.PageState{
 					messages.PageOK, messages.PageCrashed, messages.PageHung, messages.PageDialogUnreachable, messages.PagePaused,
 				}).Draw(t, "state")})
 			},
 			"lost": func(t *rapid.T) {
-				step(messages.DialogsChanged{Closed: &messages.ClosedDialog{
+				step(mail.DialogsChanged{Closed: &messages.ClosedDialog{
 					TargetID: "P", FrameID: rapid.SampledFrom([]messages.FrameID{"P", "F"}).Draw(t, "frame"),
 					Type: rapid.SampledFrom([]string{"alert", "beforeunload"}).Draw(t, "type"), ClosedBy: messages.ClosedByLost,
 				}})
 			},
 			"poison": func(t *rapid.T) {
 				poisoned = len(m.Snapshot().Pages) > 0
-				step(messages.PageUnreachable{Page: "P", Poisoned: true})
+				step(mail.PageUnreachable{Page: "P", Poisoned: true})
 			},
 			"released": func(t *rapid.T) {
 				if up && len(m.Snapshot().Pages) > 0 {
 					poisoned = false
-					step(messages.TargetDetached{Gen: gen, Session: current()})
+					step(mail.TargetDetached{Gen: gen, Session: current()})
 					attach()
-					step(messages.PageReleased{Gen: gen, Page: "P"})
+					step(mail.PageReleased{Gen: gen, Page: "P"})
 					ready()
 				}
 			},
 			"reattached": func(t *rapid.T) {
 				if up && len(m.Snapshot().Pages) > 0 {
-					step(messages.TargetDetached{Gen: gen, Session: current()})
+					step(mail.TargetDetached{Gen: gen, Session: current()})
 					attach()
 					ready()
 				}
@@ -317,9 +318,9 @@ func TestEveryRecoveryHasOneOutcome(t *testing.T) {
 				if rapid.Bool().Draw(t, "fails") {
 					err = messages.Errorf(messages.CodeCDPError, "no")
 				} else if !poisoned {
-					step(messages.PageNavigated{Gen: gen, Page: "P", URL: "http://a/"})
+					step(mail.PageNavigated{Gen: gen, Page: "P", URL: "http://a/"})
 				}
-				step(messages.PageReloaded{Gen: gen, Session: current(), Page: "P", Err: err})
+				step(mail.PageReloaded{Gen: gen, Session: current(), Page: "P", Err: err})
 			},
 			"shut": func(t *rapid.T) {
 				if rapid.Bool().Draw(t, "fails") {
@@ -327,7 +328,7 @@ func TestEveryRecoveryHasOneOutcome(t *testing.T) {
 					return
 				}
 				poisoned = false
-				step(messages.PageClosed{Gen: gen, Page: "P"})
+				step(mail.PageClosed{Gen: gen, Page: "P"})
 				step(supervisor.PageShut{Page: "P"})
 			},
 			"again": func(t *rapid.T) {

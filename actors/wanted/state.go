@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // Place is a session, and what it is a session of.
@@ -13,8 +14,8 @@ type Place struct {
 	Page    messages.TargetID // the tab; "" with Target is the browser itself
 	Target  messages.TargetID // the tab, or a frame of it that has a session of its own
 	Session messages.SessionID
-	Link    messages.Generation // of the browser's own session, which has no id
-	Site    *Site               // of a frame's document; nil elsewhere
+	Link    mail.Generation // of the browser's own session, which has no id
+	Site    *Site           // of a frame's document; nil elsewhere
 }
 
 // same says whether p and q are one session.

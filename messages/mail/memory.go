@@ -1,12 +1,16 @@
-package messages
+package mail
 
-import "time"
+import (
+	"time"
+
+	"holdfast/messages"
+)
 
 // DialogMemory survives a dialog actor.
 type DialogMemory struct {
 	Seq    uint64
 	Open   []OpenDialog
-	Recent []ClosedDialog // oldest first
+	Recent []messages.ClosedDialog // oldest first
 	// Late are dialogs of the past that a link may still tell of, or may yet.
 	Late []SeenDialog
 	// Watches are the sessions that look on, by role and page.
@@ -16,23 +20,23 @@ type DialogMemory struct {
 	// Taken are those of them that nobody has seen go on.
 	Taken []string
 	// Doomed are the pages of which a PageDoomed stands.
-	Doomed []TargetID
+	Doomed []messages.TargetID
 }
 
 // PageWatch is a link's session on a page.
 type PageWatch struct {
-	Role    Role
+	Role    messages.Role
 	Gen     Generation
-	Page    TargetID
-	Session SessionID
+	Page    messages.TargetID
+	Session messages.SessionID
 	Covered bool // its Page domain is enabled
 }
 
 // Way is a session by which a dialog can be answered.
 type Way struct {
-	Role    Role
+	Role    messages.Role
 	Gen     Generation
-	Session SessionID
+	Session messages.SessionID
 }
 
 // Sight is what a link has told of a dialog.
@@ -51,11 +55,11 @@ const (
 // SeenDialog is a dialog as the links tell it from others.
 type SeenDialog struct {
 	Seq     uint64 // the n-th of the task
-	Page    TargetID
-	Frame   FrameID
+	Page    messages.TargetID
+	Frame   messages.FrameID
 	Type    string
 	Message string
-	Sights  [Roles]Sight
+	Sights  [messages.Roles]Sight
 	// Lost: no link reached it any more. It may stand open all the same, and a
 	// later link tell of its end.
 	Lost bool
@@ -64,7 +68,7 @@ type SeenDialog struct {
 // OpenDialog is a dialog with what only the dialog actor may know: the text
 // as the page gave it, and how it can be answered.
 type OpenDialog struct {
-	Dialog     Dialog
+	Dialog     messages.Dialog
 	Seen       SeenDialog
 	Ways       []Way // the one to be tried first in front
 	Pause      Pause // of a bridged one
@@ -76,5 +80,5 @@ type OpenDialog struct {
 	Unproved bool
 	// ShutBy is set once the dialog has closed and only the outcome of our own
 	// answer is awaited: who closed it, if that outcome never comes.
-	ShutBy ClosedBy
+	ShutBy messages.ClosedBy
 }

@@ -1,4 +1,6 @@
-package messages
+package mail
+
+import "holdfast/messages"
 
 // ReplyTo carries an answer back to whoever asked. It is called exactly once
 // and does not block; value is of the type that the order names.
@@ -17,27 +19,27 @@ type Relay struct {
 type (
 	// AnswerDialog is an agent's answer. The reply is a ClosedDialog.
 	AnswerDialog struct {
-		Answer DialogAnswer
+		Answer messages.DialogAnswer
 		Reply  ReplyTo
 	}
 
 	// SetDialogPolicy changes what happens to dialogs from now on.
-	SetDialogPolicy struct{ Spec TaskSpec }
+	SetDialogPolicy struct{ Spec messages.TaskSpec }
 
 	// DialogOver tells that a dialog does not stand open any more, though nobody
 	// has told of its end: the frame that asked runs again.
-	DialogOver struct{ Dialog DialogID }
+	DialogOver struct{ Dialog messages.DialogID }
 
 	// LinkLost tells that a link is gone, and with it its way to answer the
 	// dialogs that are open (M1).
 	LinkLost struct {
-		Role Role
+		Role messages.Role
 		Gen  Generation
 	}
 
 	// PageGone tells that a page no longer exists.
 	PageGone struct {
-		Page TargetID
+		Page messages.TargetID
 		Lost bool // with its browser: nobody has closed it
 	}
 )
@@ -47,9 +49,9 @@ type (
 	// HandleDialog answers the dialog that stands open on the page. The
 	// outcome is a DialogHandled to the dialog actor.
 	HandleDialog struct {
-		Dialog  DialogID
-		Session SessionID
-		Page    TargetID
+		Dialog  messages.DialogID
+		Session messages.SessionID
+		Page    messages.TargetID
 		Accept  bool
 		Text    *string
 		Pause   Pause // of a bridged one
@@ -59,23 +61,23 @@ type (
 	// stands open on the page, without giving one (C58). A DialogProbed to the dialog
 	// actor follows. Without a dialog it is the page that is asked about.
 	ProbeDialog struct {
-		Dialog  DialogID
-		Session SessionID
-		Page    TargetID
+		Dialog  messages.DialogID
+		Session messages.SessionID
+		Page    messages.TargetID
 	}
 
 	// MovePage has a doomed dialog closed and its page go where it was going (C58). A
 	// PageMoved to the dialog actor follows.
 	MovePage struct {
-		Session SessionID
-		Page    TargetID
+		Session messages.SessionID
+		Page    messages.TargetID
 	}
 
 	// DialogsOpen tells a session which dialogs of its page wait for an
 	// answer; empty when none is left. Holding says that the frame of one of
 	// them lives in this session, which therefore cannot run script.
 	DialogsOpen struct {
-		Dialogs []Dialog
+		Dialogs []messages.Dialog
 		Holding bool
 		// Paused says the same of a bridged dialog: what waited when it opened waits
 		// for its answer, and what comes later is answered all the same (C47).
@@ -84,11 +86,11 @@ type (
 
 	// SharedDialogs tells a session that dialogs of other pages of the task are open in
 	// its renderer, which they keep from answering (C59).
-	SharedDialogs struct{ Dialogs []Dialog }
+	SharedDialogs struct{ Dialogs []messages.Dialog }
 
 	// Navigate drives a page. The reply is a NavigateResult.
 	Navigate struct {
-		Request NavigateRequest
+		Request messages.NavigateRequest
 		Reply   ReplyTo
 	}
 
@@ -104,12 +106,12 @@ type (
 	// answer to a dialog of a session, of which a DialogHandled tells, or without one,
 	// as if nobody had been there.
 	EndRequest struct {
-		Role    Role
+		Role    messages.Role
 		Gen     Generation
 		Request string
 		Answer  []byte // as JSON; nil: none
-		Dialog  DialogID
-		Session SessionID
+		Dialog  messages.DialogID
+		Session messages.SessionID
 	}
 
 	// RearmBridge says that an agent has changed the debugger of a session, or what it
@@ -136,20 +138,20 @@ type (
 
 	// ResumePage lets a popup run that is held until both links can see its
 	// dialogs.
-	ResumePage struct{ Page TargetID }
+	ResumePage struct{ Page messages.TargetID }
 )
 
 // Orders to the anchor's actor, which takes HandleDialog, ResumePage and Leave
 // as well.
 type (
 	// CoverPage says that a page is the task's.
-	CoverPage struct{ Page TargetID }
+	CoverPage struct{ Page messages.TargetID }
 
 	// CoverFrame says that a frame of another process is the task's, and again once
 	// it is known whether its sandbox keeps it from opening dialogs.
 	CoverFrame struct {
-		Page  TargetID
-		Frame TargetID
+		Page  messages.TargetID
+		Frame messages.TargetID
 		Boxed bool // known
 		Shut  bool
 	}
@@ -158,18 +160,18 @@ type (
 	// or that it has been given it after all. Where it was refused the anchor has none
 	// either: what it has is gone with it, and nobody would say so of the page.
 	KeepNative struct {
-		Target TargetID
+		Target messages.TargetID
 		On     bool
 	}
 
 	// LeavePage asks for the anchor's session of a page to be given up until
 	// the next CoverPage. A PageLeft follows.
-	LeavePage struct{ Page TargetID }
+	LeavePage struct{ Page messages.TargetID }
 
 	// FreeFirst comes before Leave, with a page that may hold the dialog of a frame
 	// of another process: should it be the anchor's to close it, that is ended first,
 	// and the page stays while somebody else is attached to it (C15).
-	FreeFirst struct{ Page TargetID }
+	FreeFirst struct{ Page messages.TargetID }
 
 	// PrimaryUp says whether the primary link stands. While it does not, the
 	// anchor lets held popups run by itself (C33).
@@ -182,7 +184,7 @@ type (
 	// those of the browser that are the task's.
 	AnchorAttached struct {
 		Gen   Generation
-		Pages []TargetID
+		Pages []messages.TargetID
 	}
 
 	// AnchorSettled says that every page is covered or has been given its time.
@@ -191,13 +193,13 @@ type (
 	// PageUncovered says that the anchor's session of a page has ended.
 	PageUncovered struct {
 		Gen  Generation
-		Page TargetID
+		Page messages.TargetID
 	}
 
 	// PageLeft answers LeavePage.
 	PageLeft struct {
 		Gen  Generation
-		Page TargetID
+		Page messages.TargetID
 	}
 )
 
@@ -217,7 +219,7 @@ type (
 	// closed before any session of it is left (C58). The reply is nil. The anchor
 	// takes it as well, with Attached and without a reply.
 	ClosePage struct {
-		Page     TargetID
+		Page     messages.TargetID
 		Free     bool
 		Attached bool
 		Reply    ReplyTo
@@ -225,11 +227,11 @@ type (
 
 	// ReleasePage frees a page of a dialog that nobody can answer (C19). A
 	// PageReleased follows, and a TargetAttached.
-	ReleasePage struct{ Page TargetID }
+	ReleasePage struct{ Page messages.TargetID }
 
 	// ReattachPage has a page's session given up and a new one made. A
 	// TargetDetached and a TargetAttached follow.
-	ReattachPage struct{ Page TargetID }
+	ReattachPage struct{ Page messages.TargetID }
 
 	// Leave ends the session in good order: pages that the task made are
 	// closed, the others left as they are.
@@ -240,10 +242,10 @@ type (
 type (
 	// StartTask is get-or-start. The reply is a StartOutcome.
 	StartTask struct {
-		ID   TaskID
-		Spec TaskSpec
+		ID   messages.TaskID
+		Spec messages.TaskSpec
 		// Caller is who asks; the zero value may ask for all.
-		Caller Caller
+		Caller messages.Caller
 		// Ticket tells one call from another, for AbandonStart.
 		Ticket uint64
 		// Admitted is called once the start does not wait for a place any more; nil
@@ -255,7 +257,7 @@ type (
 	// AbandonStart says that whoever gave a StartTask has gone: it does not wait
 	// for a place any more. What has begun goes on.
 	AbandonStart struct {
-		ID     TaskID
+		ID     messages.TaskID
 		Ticket uint64
 	}
 
@@ -266,21 +268,28 @@ type (
 	// is shown in the task's last snapshot; empty when the caller asked. Outcome
 	// is what it counts as; empty is stopped.
 	StopTask struct {
-		ID      TaskID
+		ID      messages.TaskID
 		Reason  string
-		Outcome TaskOutcome
+		Outcome messages.TaskOutcome
 		Reply   ReplyTo
 	}
 
 	// UpdateSpec lays a new spec over a running task that keeps its browser.
-	UpdateSpec struct{ Spec TaskSpec }
+	UpdateSpec struct{ Spec messages.TaskSpec }
 )
 
 // Facts from a supervisor to the registry.
 type (
 	// TaskActive says that a task has attached for the first time.
 	TaskActive struct {
-		ID  TaskID
+		ID  messages.TaskID
 		Gen uint64 // of the supervisor
 	}
 )
+
+// RecoverPage is a RecoverRequest on its way to a supervisor. The reply is a
+// RecoverResult.
+type RecoverPage struct {
+	Request messages.RecoverRequest
+	Reply   ReplyTo
+}

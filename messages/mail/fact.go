@@ -1,15 +1,19 @@
-package messages
+package mail
 
-import "time"
+import (
+	"time"
+
+	"holdfast/messages"
+)
 
 // TargetInfo is what the browser says of a target.
 type TargetInfo struct {
-	ID          TargetID
+	ID          messages.TargetID
 	Type        string
 	URL         string
 	Title       string
-	Opener      TargetID
-	ParentFrame FrameID // of an out-of-process iframe
+	Opener      messages.TargetID
+	ParentFrame messages.FrameID // of an out-of-process iframe
 	// CanAccessOpener marks the popups that run as soon as one of the clients
 	// that hold them lets them go; all others wait for every one.
 	CanAccessOpener bool
@@ -19,8 +23,8 @@ type TargetInfo struct {
 
 // FrameInfo is one frame's document.
 type FrameInfo struct {
-	ID     FrameID
-	Parent FrameID
+	ID     messages.FrameID
+	Parent messages.FrameID
 	Loader string
 	URL    string
 	Origin string
@@ -37,7 +41,7 @@ type (
 	// before.
 	RootAttached struct {
 		Gen   Generation
-		Pages []TargetID
+		Pages []messages.TargetID
 	}
 
 	// Isolated says which browser context the task's pages are made in: its own, or
@@ -45,7 +49,7 @@ type (
 	Isolated struct {
 		Gen     Generation
 		Context string
-		Off     IsolationOff
+		Off     messages.IsolationOff
 	}
 
 	// TargetAttached says that a CDP session to a page or to an out-of-process
@@ -53,9 +57,9 @@ type (
 	// the browser's), Page the top-level target it belongs to.
 	TargetAttached struct {
 		Gen     Generation
-		Session SessionID
-		Via     SessionID
-		Page    TargetID
+		Session messages.SessionID
+		Via     messages.SessionID
+		Page    messages.TargetID
 		Info    TargetInfo
 		Waiting bool // held by the browser until it is told to run
 	}
@@ -65,7 +69,7 @@ type (
 	// session's that does: what the one before it was told last is lost.
 	TargetsAttached struct {
 		Gen     Generation
-		Session SessionID
+		Session messages.SessionID
 		Targets []TargetAttached
 	}
 
@@ -73,8 +77,8 @@ type (
 	// live on.
 	TargetDetached struct {
 		Gen     Generation
-		Session SessionID
-		Via     SessionID
+		Session messages.SessionID
+		Via     messages.SessionID
 	}
 
 	// PageInfoChanged carries a page's new URL or title.
@@ -86,28 +90,28 @@ type (
 	// PageClosed says that a page of the task is no more.
 	PageClosed struct {
 		Gen  Generation
-		Page TargetID
+		Page messages.TargetID
 	}
 
 	// PageKept says that an order to close a page has failed.
 	PageKept struct {
 		Gen  Generation
-		Page TargetID
+		Page messages.TargetID
 	}
 
 	// PageReleased says that a page was freed of a dialog nobody could answer
 	// (chromium fact C19) and is being attached afresh.
 	PageReleased struct {
 		Gen  Generation
-		Page TargetID
+		Page messages.TargetID
 	}
 
 	// PageReloaded says that a ReloadPage has brought a new document that
 	// answers, or asks something, or why it cannot.
 	PageReloaded struct {
 		Gen     Generation
-		Session SessionID
-		Page    TargetID
+		Session messages.SessionID
+		Page    messages.TargetID
 		Err     error // nil, or an *Error
 	}
 
@@ -115,18 +119,18 @@ type (
 	// the page did not answer in time: its state says why, and nobody waits.
 	SessionReady struct {
 		Gen     Generation
-		Session SessionID
-		Target  TargetID
+		Session messages.SessionID
+		Target  messages.TargetID
 		Blocked bool
 	}
 
 	// SessionHealth says what a session's renderer can do, dialogs apart.
 	SessionHealth struct {
 		Gen     Generation
-		Session SessionID
-		Page    TargetID
+		Session messages.SessionID
+		Page    messages.TargetID
 		IsPage  bool
-		State   PageState
+		State   messages.PageState
 		// Since is when the silence that has this name began: what the renderer has
 		// answered after that refutes it.
 		Since time.Time
@@ -138,7 +142,7 @@ type (
 	// PageNavigated says that the page's main frame has a new document.
 	PageNavigated struct {
 		Gen  Generation
-		Page TargetID
+		Page messages.TargetID
 		URL  string
 	}
 
@@ -146,9 +150,9 @@ type (
 	// browser keeps what a target said and says it again to every new session.
 	ConsoleReported struct {
 		Gen    Generation
-		Page   TargetID
-		Target TargetID // the page, or its iframe
-		Entry  ConsoleError
+		Page   messages.TargetID
+		Target messages.TargetID // the page, or its iframe
+		Entry  messages.ConsoleError
 		Cut    bool // its text was longer
 	}
 
@@ -156,9 +160,9 @@ type (
 	// go, in order. They mean what they would mean if each had come by itself.
 	ConsoleReports struct {
 		Gen     Generation
-		Page    TargetID
-		Target  TargetID
-		Entries []ConsoleError
+		Page    messages.TargetID
+		Target  messages.TargetID
+		Entries []messages.ConsoleError
 	}
 )
 
@@ -168,8 +172,8 @@ type (
 	// processes are not in it (M12).
 	FrameTreeLoaded struct {
 		Gen     Generation
-		Session SessionID
-		Page    TargetID
+		Session messages.SessionID
+		Page    messages.TargetID
 		Frames  []FrameInfo // each after its parent; the first is the session's root
 		// Anew says that events before may be lost: these frames are all there are,
 		// with those that have a session by the [TargetsAttached] told before.
@@ -179,18 +183,18 @@ type (
 	// FrameAttached says that a frame element was added to a document.
 	FrameAttached struct {
 		Gen     Generation
-		Session SessionID
-		Page    TargetID
-		Frame   FrameID
-		Parent  FrameID
+		Session messages.SessionID
+		Page    messages.TargetID
+		Frame   messages.FrameID
+		Parent  messages.FrameID
 	}
 
 	// FrameNavigated says that a frame has a new document. Restored ones come
 	// out of the back-forward cache, with frames that nobody announces.
 	FrameNavigated struct {
 		Gen      Generation
-		Session  SessionID
-		Page     TargetID
+		Session  messages.SessionID
+		Page     messages.TargetID
 		Frame    FrameInfo
 		Restored bool
 		Heard    time.Time // zero where it is not known
@@ -200,16 +204,16 @@ type (
 	// A native dialog of the document before, or of one below it, ends with that.
 	FrameMoved struct {
 		Gen   Generation
-		Page  TargetID
-		Frame FrameID
+		Page  messages.TargetID
+		Frame messages.FrameID
 		Heard time.Time // zero where it is not known
 	}
 
 	// FrameURLChanged is a navigation within a document.
 	FrameURLChanged struct {
 		Gen     Generation
-		Session SessionID
-		Frame   FrameID
+		Session messages.SessionID
+		Frame   messages.FrameID
 		URL     string
 	}
 
@@ -217,39 +221,39 @@ type (
 	// that another process has it now: not a removal (F5).
 	FrameDetached struct {
 		Gen     Generation
-		Session SessionID
-		Frame   FrameID
+		Session messages.SessionID
+		Frame   messages.FrameID
 		Swap    bool
 	}
 
 	// FrameSubtreeWillBeDetached announces a removal before it happens.
 	FrameSubtreeWillBeDetached struct {
 		Gen     Generation
-		Session SessionID
-		Frame   FrameID
+		Session messages.SessionID
+		Frame   messages.FrameID
 	}
 
 	// FramesRemoved says, for the dialogs' sake, that these frames of a page
 	// are going or gone (C15).
 	FramesRemoved struct {
 		Gen    Generation
-		Page   TargetID
-		Frames []FrameID
+		Page   messages.TargetID
+		Frames []messages.FrameID
 	}
 
 	// FramesUnheard says that what a session has told of its frames may have been
 	// dropped, since the forest had not heard of the session.
 	FramesUnheard struct {
 		Gen     Generation
-		Session SessionID
+		Session messages.SessionID
 	}
 
 	// FramesChanged carries a page's whole tree as it is now. A nil Tree says
 	// that the page is gone.
 	FramesChanged struct {
 		Gen  Generation
-		Page TargetID
-		Tree *FrameTree
+		Page messages.TargetID
+		Tree *messages.FrameTree
 	}
 )
 
@@ -258,11 +262,11 @@ type (
 	// DialogOpened is Page.javascriptDialogOpening, raw. It always comes on
 	// the session of the top page (C7); Frame tells whose it is.
 	DialogOpened struct {
-		Role    Role
+		Role    messages.Role
 		Gen     Generation
-		Session SessionID
-		Page    TargetID
-		Frame   FrameID
+		Session messages.SessionID
+		Page    messages.TargetID
+		Frame   messages.FrameID
 		Type    string
 		Message string
 		Default string
@@ -276,8 +280,8 @@ type (
 	// BridgedOver says that a bridged dialog does not wait any more, and that it
 	// was not we who answered it.
 	BridgedOver struct {
-		Role    Role
-		Session SessionID
+		Role    messages.Role
+		Session messages.SessionID
 		Key     string
 		// Gone says that its document, or its process, has gone while it waited: what
 		// answer it had it never went on with.
@@ -287,31 +291,31 @@ type (
 	// BridgedOnly says that of the bridged dialogs that a session has told of by an
 	// actor that has failed, none waits any more but the one named Key, if any.
 	BridgedOnly struct {
-		Role    Role
-		Session SessionID
+		Role    messages.Role
+		Session messages.SessionID
 		Key     string
 	}
 
 	// SessionGone says that a session that could answer bridged dialogs has ended.
 	SessionGone struct {
-		Role    Role
-		Session SessionID
+		Role    messages.Role
+		Session messages.SessionID
 	}
 
 	// FrameBoxed says whether the sandbox of a frame with a session of its own keeps
 	// it from opening dialogs.
 	FrameBoxed struct {
 		Gen     Generation
-		Session SessionID
+		Session messages.SessionID
 		Shut    bool
 	}
 
 	// BridgeNeeded says that somebody closes native dialogs before anybody could
 	// have answered them.
 	BridgeNeeded struct {
-		Dialog DialogID
-		Page   TargetID
-		Frame  FrameID
+		Dialog messages.DialogID
+		Page   messages.TargetID
+		Frame  messages.FrameID
 		Heard  time.Time // of its opening, by the first link that told of it
 		After  time.Duration
 	}
@@ -320,16 +324,16 @@ type (
 	// session; "" is none.
 	BridgeScript struct {
 		Gen     Generation
-		Session SessionID
+		Session messages.SessionID
 		ID      string
 	}
 
 	// BridgeStands says that a session's documents have the functions of the bridge,
 	// or their own again.
 	BridgeStands struct {
-		Role    Role
+		Role    messages.Role
 		Gen     Generation
-		Session SessionID
+		Session messages.SessionID
 		On      bool
 		// Unable says that one of the documents can have none.
 		Unable bool
@@ -339,7 +343,7 @@ type (
 	// needs.
 	BridgeRefused struct {
 		Gen     Generation
-		Session SessionID
+		Session messages.SessionID
 		By      Mechanism
 		Err     error
 	}
@@ -354,11 +358,11 @@ type (
 	// RequestHeld is a request of the bridge that waits, by the label of the session
 	// it is for.
 	RequestHeld struct {
-		Role    Role // whose link holds it
+		Role    messages.Role // whose link holds it
 		Gen     Generation
 		Label   string
 		Key     string
-		Frame   FrameID
+		Frame   messages.FrameID
 		Request string // its id, of the browser's session
 		// Unspoken says that the primary's session has no word of it.
 		Unspoken bool
@@ -366,11 +370,11 @@ type (
 
 	// DialogClosed is Page.javascriptDialogClosed.
 	DialogClosed struct {
-		Role     Role
+		Role     messages.Role
 		Gen      Generation
-		Session  SessionID
-		Page     TargetID
-		Frame    FrameID
+		Session  messages.SessionID
+		Page     messages.TargetID
+		Frame    messages.FrameID
 		Accepted bool
 		Text     string // what a prompt was given
 	}
@@ -379,40 +383,40 @@ type (
 	// had there before, and that its Page domain is about to be enabled. Of a
 	// dialog that stands open already the session will hear the end at most.
 	PageWatched struct {
-		Role    Role
+		Role    messages.Role
 		Gen     Generation
-		Page    TargetID
-		Session SessionID
+		Page    messages.TargetID
+		Session messages.SessionID
 	}
 
 	// PageCovered says that the Page domain of such a session is enabled: what
 	// opens from now on can be answered through it (M2).
 	PageCovered struct {
-		Role    Role
+		Role    messages.Role
 		Gen     Generation
-		Page    TargetID
-		Session SessionID
+		Page    messages.TargetID
+		Session messages.SessionID
 	}
 
 	// DialogHandled is the outcome of a HandleDialog to the session named.
 	DialogHandled struct {
-		Dialog  DialogID
-		Session SessionID
+		Dialog  messages.DialogID
+		Session messages.SessionID
 		Err     error // nil, or an *Error
 	}
 
 	// DialogProbed is the outcome of a ProbeDialog to the session named.
 	DialogProbed struct {
-		Dialog  DialogID
-		Session SessionID
-		Page    TargetID
+		Dialog  messages.DialogID
+		Session messages.SessionID
+		Page    messages.TargetID
 		Err     error // an *Error: the browser's refusal, or why it was not asked
 	}
 
 	// PageMoved is the outcome of a MovePage to the session named.
 	PageMoved struct {
-		Session SessionID
-		Page    TargetID
+		Session messages.SessionID
+		Page    messages.TargetID
 		Err     error // nil, or an *Error
 	}
 
@@ -420,7 +424,7 @@ type (
 	// replaced: while it has, no session of it may be left (C58). With Close nothing but
 	// its end helps, and it is to be closed with every session attached.
 	PageDoomed struct {
-		Page  TargetID
+		Page  messages.TargetID
 		Is    bool
 		Close bool
 	}
@@ -428,23 +432,28 @@ type (
 	// AnswerTaken says that a bridged dialog's call has its answer, and goes on with it
 	// as soon as it is let, by whomever, unless its document goes before that (C47).
 	AnswerTaken struct {
-		Dialog  DialogID
-		Session SessionID
+		Dialog  messages.DialogID
+		Session messages.SessionID
 	}
 
 	// DialogsChanged is the dialog actor's whole state after a change: what
 	// the snapshot shows, and what a restarted dialog actor goes on from.
 	DialogsChanged struct {
 		Memory  DialogMemory
-		Pending []Dialog
-		Opened  *Dialog
-		Closed  *ClosedDialog
+		Pending []messages.Dialog
+		Opened  *messages.Dialog
+		Closed  *messages.ClosedDialog
 	}
 
 	// PageUnreachable says that a page holds a dialog that no command can
 	// reach. Poisoned marks the one that would take the browser with it (C15).
 	PageUnreachable struct {
-		Page     TargetID
+		Page     messages.TargetID
 		Poisoned bool
 	}
 )
+
+// Generation counts the links of one role of a task: the first is 1, each
+// reconnect adds one. A message of an older generation is dropped wherever it
+// arrives.
+type Generation uint64

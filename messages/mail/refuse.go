@@ -1,4 +1,4 @@
-package messages
+package mail
 
 // Refuse implementations: an order that cannot be carried out, or not even be
 // handed over, is answered all the same. They say whether anybody waits.

@@ -1,6 +1,10 @@
-package messages
+package mail
 
-import "iter"
+import (
+	"iter"
+
+	"holdfast/messages"
+)
 
 // Pause is what holds a page for a bridged dialog. The zero value is that of a
 // native one.
@@ -12,7 +16,7 @@ type Pause struct {
 	// Request is what waits instead, in those of the browser's session on a link, the
 	// only one that can answer it.
 	Request   string
-	Holder    Role
+	Holder    messages.Role
 	HolderGen Generation
 }
 
