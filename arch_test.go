@@ -75,6 +75,7 @@ var floors = []struct {
 	{"internal/api/apitest", []string{"messages"}},
 	{"internal/acceptance", nil},
 	{"internal/facts", nil},
+	{"test/words", nil},
 	{"internal/prometheus", nil},
 	{"internal/bench", []string{".", "chaos", "chaos/hosted", "internal/bounds", "internal/browser", "internal/guard", "messages", "transport"}},
 }
