@@ -69,11 +69,11 @@ func TestRegistry(t *testing.T) {
 	story("the loser of a race waits for the winner (A3)", messages.Limits{}, func(b *bench) {
 		b.step(0, mail.StartTask{ID: "t", Spec: at(1), Reply: b.reply("first")})
 		b.step(0, mail.StartTask{ID: "t", Spec: at(1), Reply: b.reply("second")})
-		b.expect("registry.SpawnSupervisor", "messages.UpdateSpec")
+		b.expect("registry.SpawnSupervisor", "mail.UpdateSpec")
 		b.step(0, mail.TaskActive{ID: "t", Gen: 1})
 		b.expect("first: {true}", "second: {false}")
 		b.step(0, mail.StartTask{ID: "t", Spec: at(1), Reply: b.reply("third")})
-		b.expect("messages.UpdateSpec", "third: {false}")
+		b.expect("mail.UpdateSpec", "third: {false}")
 	})
 	story("another browser waits for the end of the old supervisor (A4)", messages.Limits{}, func(b *bench) {
 		b.step(0, mail.StartTask{ID: "t", Spec: at(1), Reply: b.reply("old")})
@@ -81,7 +81,7 @@ func TestRegistry(t *testing.T) {
 		b.step(0, mail.StartTask{ID: "t", Spec: at(2), Reply: b.reply("new")})
 		b.step(0, mail.StartTask{ID: "t", Spec: at(2), Reply: b.reply("same")})
 		b.step(0, mail.StartTask{ID: "t", Spec: at(3), Reply: b.reply("newer")})
-		b.expect("registry.SpawnSupervisor", "old: {true}", "messages.StopTask",
+		b.expect("registry.SpawnSupervisor", "old: {true}", "mail.StopTask",
 			"new: upstream_unavailable", "same: upstream_unavailable")
 		b.step(0, registry.SupervisorExited{ID: "t", Gen: 1})
 		b.step(0, mail.TaskActive{ID: "t", Gen: 1}) // late word of the old one
@@ -93,7 +93,7 @@ func TestRegistry(t *testing.T) {
 		b.step(0, mail.StartTask{ID: "t", Spec: at(1), Reply: b.reply("start")})
 		b.step(0, mail.StopTask{ID: "t", Reply: b.reply("stop")})
 		b.step(0, mail.StopTask{ID: "t", Reply: b.reply("again")})
-		b.expect("registry.SpawnSupervisor", "messages.StopTask")
+		b.expect("registry.SpawnSupervisor", "mail.StopTask")
 		b.step(0, registry.SupervisorExited{ID: "t", Gen: 1})
 		b.expect("registry.Forget", "start: upstream_unavailable", "stop: <nil>", "again: <nil>")
 	})
@@ -102,7 +102,7 @@ func TestRegistry(t *testing.T) {
 		b.step(0, mail.TaskActive{ID: "t", Gen: 1})
 		b.step(0, mail.StopTask{ID: "t", Reply: b.reply("stop")})
 		b.step(0, mail.StartTask{ID: "t", Spec: at(1), Reply: b.reply("two")})
-		b.expect("registry.SpawnSupervisor", "one: {true}", "messages.StopTask")
+		b.expect("registry.SpawnSupervisor", "one: {true}", "mail.StopTask")
 		b.step(0, registry.SupervisorExited{ID: "t", Gen: 1})
 		b.step(0, mail.TaskActive{ID: "t", Gen: 2})
 		b.expect("stop: <nil>", "registry.SpawnSupervisor", "two: {true}")
@@ -137,7 +137,7 @@ func TestRegistry(t *testing.T) {
 		b.expect("start: {true}")
 		b.step(181, idle(time.Minute+1))
 		b.step(182, idle(time.Hour))
-		b.expect("messages.StopTask")
+		b.expect("mail.StopTask")
 		b.step(183, registry.SupervisorExited{ID: "t", Gen: 1})
 
 		b.step(200, mail.StartTask{ID: "t", Spec: at(1), Reply: b.reply("again")})
@@ -145,7 +145,7 @@ func TestRegistry(t *testing.T) {
 		b.step(3800, idle(0))
 		b.expect("registry.SpawnSupervisor", "again: {true}")
 		b.step(3801, idle(0))
-		b.expect("messages.StopTask")
+		b.expect("mail.StopTask")
 	})
 	story("what is kept of ended tasks is bounded", messages.Limits{}, func(b *bench) {
 		for n := range registry.MaxEnded + 5 {
