@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"holdfast"
 	"holdfast/chaos"
 	"holdfast/internal/chromiumtest"
+	"holdfast/internal/node"
 	"holdfast/messages"
 )
 
@@ -22,7 +22,7 @@ import (
 type drill struct {
 	testing.TB
 	id      messages.TaskID
-	node    *holdfast.Node
+	node    *node.Node
 	browser *chaos.Browser
 	proxy   *chromiumtest.FaultProxy
 	ledger  *ledger

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"holdfast"
 	"holdfast/chaos"
+	"holdfast/internal/node"
 	"holdfast/messages"
 )
 
@@ -106,7 +106,7 @@ func TestFigureManyKills(t *testing.T) {
 			b.Close()
 		}
 	})
-	node := startNode(t, func(c *holdfast.Config) { c.KeepAlive = 0 })
+	node := startNode(t, func(c *node.Config) { c.KeepAlive = 0 })
 	id := func(i int) messages.TaskID { return messages.TaskID(fmt.Sprintf("many-%d", i)) }
 	var starting sync.WaitGroup
 	gate := make(chan struct{}, 16)

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"holdfast"
 	"holdfast/chaos"
 	"holdfast/internal/chromiumtest"
+	"holdfast/internal/node"
 	"holdfast/messages"
 )
 
@@ -52,16 +52,16 @@ func homes(url string) chaos.Document {
 }
 
 // startNode starts a node that ends with the test.
-func startNode(t testing.TB, change ...func(*holdfast.Config)) *holdfast.Node {
+func startNode(t testing.TB, change ...func(*node.Config)) *node.Node {
 	t.Helper()
-	cfg := holdfast.Config{
+	cfg := node.Config{
 		StateDir: t.TempDir(), Log: slog.New(slog.DiscardHandler), AllowChaos: true,
 		KeepAlive: time.Second, Seed: *seed,
 	}
 	for _, c := range change {
 		c(&cfg)
 	}
-	node, err := holdfast.Start(context.Background(), cfg)
+	node, err := node.Start(context.Background(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

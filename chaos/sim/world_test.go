@@ -13,11 +13,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"holdfast"
 	"holdfast/chaos"
 	"holdfast/chaos/plan"
 	"holdfast/internal/api"
 	"holdfast/internal/client"
+	"holdfast/internal/node"
 	"holdfast/internal/token"
 	"holdfast/messages"
 	"holdfast/transport"
@@ -51,7 +51,7 @@ const (
 type world struct {
 	plan     plan.Plan
 	trace    *trace
-	node     *holdfast.Node
+	node     *node.Node
 	client   *client.Client
 	hosts    []*host
 	tasks    []*task
@@ -116,10 +116,10 @@ func newWorld(t *testing.T, p plan.Plan, tr *trace) *world {
 		w.hosts = append(w.hosts, newHost(w, i))
 	}
 	browsers := w.listen(http.HandlerFunc(w.serve))
-	node, err := holdfast.Start(context.Background(), holdfast.Config{
+	node, err := node.Start(context.Background(), node.Config{
 		StateDir: t.TempDir(), HTTPClient: browsers.HTTPClient(), Seed: p.Seed + 1,
 		// A place for each task; how much this machine has in use is not of the seed.
-		Limits: holdfast.Limits{MaxTasks: len(p.Tasks), MemoryHigh: -1},
+		Limits: node.Limits{MaxTasks: len(p.Tasks), MemoryHigh: -1},
 		Log:    slog.New(slog.NewTextHandler(logLines{tr}, &slog.HandlerOptions{Level: slog.LevelWarn})), Intercept: w.breaker.intercept,
 	})
 	if err != nil {

@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 
-	"holdfast"
 	"holdfast/internal/browser"
 	"holdfast/internal/cli"
+	"holdfast/internal/node"
 	"holdfast/internal/tracing"
 )
 
@@ -26,12 +26,12 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 			return nil, err
 		}
 	}
-	node, err := holdfast.Start(ctx, holdfast.Config{
+	node, err := node.Start(ctx, node.Config{
 		StateDir: cfg.StateDir, ChromePath: cfg.Browser.Path, ChromeArgs: cfg.Browser.Args, BrowserTransport: browser.Transport(cfg.Browser.Transport), BrowserEnv: cfg.Browser.Env,
 		BrowserIsolation: browser.Isolation(cfg.Browser.Isolation), SecretFiles: []string{cfg.TokenFile}, CDPURLOverride: cfg.CDPURLOverride,
 		Limits: cfg.Limits.Bounds(), AllowChaos: cfg.AllowChaos, Log: cfg.Logger,
 		TracerProvider: traces.provider(),
-		Egress: holdfast.Egress{
+		Egress: node.Egress{
 			Schemes: cfg.Egress.Schemes, Allow: cfg.Egress.Allow, Deny: cfg.Egress.Deny,
 			CDPHosts: cfg.Egress.CDPHosts, ProxyAll: cfg.Egress.Proxy == "all",
 		},

@@ -7,8 +7,8 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"holdfast"
 	"holdfast/internal/bounds"
+	"holdfast/internal/node"
 	"holdfast/internal/tracing"
 )
 
@@ -28,7 +28,7 @@ func (t *tracer) provider() trace.TracerProvider {
 	return t.Provider
 }
 
-func (t *tracer) count(node *holdfast.Node) {
+func (t *tracer) count(node *node.Node) {
 	if t.Provider == nil {
 		return
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"holdfast"
 	"holdfast/internal/chromiumtest"
+	"holdfast/internal/node"
 	"holdfast/messages"
 )
 
@@ -15,15 +15,15 @@ func TestA7_TheOverrideWins(t *testing.T) {
 	b := chromiumtest.Shared(t)
 	override := chromiumtest.Proxy(t, b.Addr())
 	for name, c := range map[string]struct {
-		change   func(*holdfast.Config)
+		change   func(*node.Config)
 		override int // connections through it
 	}{
-		"override": {func(c *holdfast.Config) {
+		"override": {func(c *node.Config) {
 			var s messages.TaskSpec
 			at(t, override.URL(b.WS()))(&s)
 			c.CDPURLOverride = s.CDPURL
 		}, 1},
-		"no override": {func(*holdfast.Config) {}, 0},
+		"no override": {func(*node.Config) {}, 0},
 	} {
 		r, p := proxied(t, b, c.change)
 		before := override.Dials()

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"holdfast"
+	"holdfast/internal/node"
 	"holdfast/messages"
 )
 
@@ -41,7 +41,7 @@ func TestALaunchedTaskDownloadsIntoADirectoryOfItsOwn(t *testing.T) {
 		t.Run(string(scope), func(t *testing.T) {
 			t.Parallel()
 			var state string
-			r := setupOn(t, nil, func(c *holdfast.Config) {
+			r := setupOn(t, nil, func(c *node.Config) {
 				c.AllowChaos = true
 				c.ChromeArgs = []string{"--host-resolver-rules=MAP *.test 127.0.0.1"}
 				state = c.StateDir

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"holdfast"
 	"holdfast/internal/chromiumtest"
+	"holdfast/internal/node"
 	"holdfast/messages"
 )
 
@@ -111,9 +111,9 @@ func asScoped(ctx context.Context) context.Context {
 	return messages.WithCaller(ctx, messages.Caller{IsScoped: true})
 }
 
-func egressRig(t *testing.T, change ...func(*holdfast.Config)) (r *rig, in *inside, home, away string) {
+func egressRig(t *testing.T, change ...func(*node.Config)) (r *rig, in *inside, home, away string) {
 	t.Helper()
-	change = append([]func(*holdfast.Config){func(c *holdfast.Config) { c.Egress.Allow = []string{"localhost"} }}, change...)
+	change = append([]func(*node.Config){func(c *node.Config) { c.Egress.Allow = []string{"localhost"} }}, change...)
 	r = setupOn(t, chromiumtest.Shared(t), change...)
 	in = newInside(t)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -182,7 +182,7 @@ func quoted(s string) string { b, _ := json.Marshal(s); return string(b) }
 func TestSecurity1_NoFileReachesAScopedToken(t *testing.T) {
 	t.Parallel()
 	var state string
-	r, in, home, away := egressRig(t, func(c *holdfast.Config) { state = c.StateDir })
+	r, in, home, away := egressRig(t, func(c *node.Config) { state = c.StateDir })
 	ctx := asScoped(r.ctx)
 	for _, k := range []struct {
 		id      messages.TaskID
@@ -236,7 +236,7 @@ func second[T any](_ T, err error) error { return err }
 // the admin's task is free until a scoped token drives it.
 func TestX15_TheProxyIsStrictFromTheFirstScopedCallerOn(t *testing.T) {
 	t.Parallel()
-	r, in, home, away := egressRig(t, func(c *holdfast.Config) { c.Egress.ProxyAll = true })
+	r, in, home, away := egressRig(t, func(c *node.Config) { c.Egress.ProxyAll = true })
 	start(r.ctx, r, "task", home)
 	attack(r.ctx, r, "task", in.byScript(away))
 	free := in.conns.Load()
@@ -254,7 +254,7 @@ func TestX15_TheProxyIsStrictFromTheFirstScopedCallerOn(t *testing.T) {
 // it judges what callers name.
 func TestX15_AnAttachedBrowserIsHeldToWhatIsNamed(t *testing.T) {
 	t.Parallel()
-	r, in, home, _ := egressRig(t, func(c *holdfast.Config) { c.Egress.CDPHosts = []string{"127.0.0.0/8"} })
+	r, in, home, _ := egressRig(t, func(c *node.Config) { c.Egress.CDPHosts = []string{"127.0.0.0/8"} })
 	ctx := asScoped(r.ctx)
 	if _, _, err := r.node.GetOrStart(ctx, "attached", r.spec()); err != nil {
 		t.Fatal(err)
@@ -280,7 +280,7 @@ func TestSecurity5_CDPURLIsNoScanner(t *testing.T) {
 		t.Fatal(err)
 	}
 	hosts = append(hosts, "127.0.0.1:1", "127.0.0.1:"+in.port, endpoint.Host, "0.0.0.0:1", "[::ffff:127.0.0.1]:"+in.port, "169.254.169.254", "no-such-host.invalid", "localhost:"+in.port)
-	some := setupOn(t, chromiumtest.Shared(t), func(c *holdfast.Config) { c.Egress.CDPHosts = []string{"10.255.255.1", "192.0.2.0/24"} })
+	some := setupOn(t, chromiumtest.Shared(t), func(c *node.Config) { c.Egress.CDPHosts = []string{"10.255.255.1", "192.0.2.0/24"} })
 	for name, r := range map[string]*rig{"none": none, "some": some} {
 		said := map[string]bool{}
 		for _, h := range hosts {
@@ -320,7 +320,7 @@ func TestSecurity5_CDPURLIsNoScanner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	aimed := setupOn(t, chromiumtest.Shared(t), func(c *holdfast.Config) { c.Egress.CDPHosts = []string{"localhost:" + at.Port()} })
+	aimed := setupOn(t, chromiumtest.Shared(t), func(c *node.Config) { c.Egress.CDPHosts = []string{"localhost:" + at.Port()} })
 	for _, path := range []string{"", "/red"} {
 		u, err := messages.ParseCDPURL("http://localhost:" + at.Port() + path)
 		if err != nil {
@@ -338,7 +338,7 @@ func TestSecurity5_CDPURLIsNoScanner(t *testing.T) {
 func TestSecurity1_OverHTTP(t *testing.T) {
 	t.Parallel()
 	var state string
-	r, in, home, _ := egressRig(t, func(c *holdfast.Config) { state = c.StateDir })
+	r, in, home, _ := egressRig(t, func(c *node.Config) { state = c.StateDir })
 	f := r.front()
 	own := func(q *http.Request) { q.Header.Set("Authorization", "Bearer "+f.token.ForTask("a1")) }
 	if status, body := f.ask("PUT", "/v1/tasks/a1", `{}`, own); status != http.StatusCreated {

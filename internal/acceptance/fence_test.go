@@ -7,16 +7,16 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast"
 	"holdfast/internal/chromiumtest"
+	"holdfast/internal/node"
 	"holdfast/messages"
 )
 
 // neighbours are two tasks on one browser: s1, whose token the caller has, and s2,
 // whose page says secret-of-s2.
-func neighbours(t *testing.T, isolation string, change ...func(*holdfast.Config)) (f *front, as func(*http.Request), victim messages.TargetID, browser string) {
+func neighbours(t *testing.T, isolation string, change ...func(*node.Config)) (f *front, as func(*http.Request), victim messages.TargetID, browser string) {
 	t.Helper()
-	change = append(change, func(c *holdfast.Config) {
+	change = append(change, func(c *node.Config) {
 		c.Egress.CDPHosts, c.Egress.Allow = []string{"127.0.0.1"}, []string{"127.0.0.1"}
 	})
 	r := setupOn(t, chromiumtest.Launch(t), change...)
@@ -64,7 +64,7 @@ func TestSecurity4_AScopeIsNotTheTokensToRaise(t *testing.T) {
 func TestSecurity4_AnOverrideGivesNoBrowserAway(t *testing.T) {
 	t.Parallel()
 	b := chromiumtest.Launch(t)
-	r := setupOn(t, b, func(c *holdfast.Config) { c.CDPURLOverride = b.Endpoint() })
+	r := setupOn(t, b, func(c *node.Config) { c.CDPURLOverride = b.Endpoint() })
 	f := r.front()
 	as := func(q *http.Request) { q.Header.Set("Authorization", "Bearer "+f.token.ForTask("m")) }
 	f.refused(http.StatusForbidden, messages.CodeForbidden, "PUT", "/v1/tasks/m", `{"scope":"browser"}`, as)

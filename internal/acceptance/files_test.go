@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast"
+	"holdfast/internal/node"
 	"holdfast/messages"
 )
 
@@ -37,11 +37,11 @@ func TestALaunchedBrowserCannotReadTheNodesFiles(t *testing.T) {
 			t.Parallel()
 			var state string
 			secret := filepath.Join(t.TempDir(), "elsewhere")
-			r := setupOn(t, nil, func(c *holdfast.Config) {
+			r := setupOn(t, nil, func(c *node.Config) {
 				state = c.StateDir
 				c.SecretFiles = []string{secret}
 				if isolation == "off" {
-					c.BrowserIsolation = holdfast.BrowserNotIsolated
+					c.BrowserIsolation = node.BrowserNotIsolated
 				}
 			})
 			for _, path := range []string{filepath.Join(state, "token"), secret} {

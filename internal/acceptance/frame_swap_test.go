@@ -22,7 +22,7 @@ func TestF5_ASwapIsNoRemoval(t *testing.T) {
 		to := k.site.URL(c.url)
 		k.sends("f", to)
 		k.awaitTree("the frame at "+c.url, func(tree *messages.FrameTree) bool {
-			n, ok := node(tree, f.FrameID)
+			n, ok := childFrame(tree, f.FrameID)
 			return ok && n.URL == to && n.IsOOPIF == c.oopif && (n.SessionID != "") == c.oopif && n.Origin == to[:strings.LastIndexByte(to, '/')]
 		})
 	}
@@ -44,7 +44,7 @@ func neverAbsent(t *testing.T, events []messages.Event, id messages.FrameID) {
 			continue
 		}
 		trees++
-		if n, ok := node(tree, id); !ok || n.ParentFrameID != tree.Top.FrameID {
+		if n, ok := childFrame(tree, id); !ok || n.ParentFrameID != tree.Top.FrameID {
 			t.Errorf("version %d: the frame is not there: %+v", e.Version, tree)
 		}
 	}
@@ -64,7 +64,7 @@ func TestF6_BackAndForthFiftyTimes(t *testing.T) {
 	there := func(to string, oopif bool) {
 		t.Helper()
 		k.awaitTree("the frame at "+to, func(tree *messages.FrameTree) bool {
-			n, ok := node(tree, f.FrameID)
+			n, ok := childFrame(tree, f.FrameID)
 			return ok && len(tree.Children) == 1 && n.URL == to && n.IsOOPIF == oopif && (n.SessionID != "") == oopif
 		})
 	}
@@ -87,7 +87,7 @@ func TestF6_BackAndForthFiftyTimes(t *testing.T) {
 	// Where it ended only the browser knows: a navigation that meets the end
 	// of another one is dropped.
 	k.settles(k.snapshot().PageTargetID)
-	if n, ok := node(k.full(), f.FrameID); !ok || !strings.Contains(n.URL, "/plain?") {
+	if n, ok := childFrame(k.full(), f.FrameID); !ok || !strings.Contains(n.URL, "/plain?") {
 		t.Errorf("the frame is %+v", n)
 	}
 }
@@ -109,12 +109,12 @@ func TestF7_ALostSessionLeavesItsFrame(t *testing.T) {
 	f, below := k.frame("/nested-b"), k.fullFrame("/prompt")
 	wire.inject(`{"id":2000000000,"method":"Target.detachFromTarget","sessionId":"` + string(k.snapshot().Pages[0].SessionID) + `","params":{"sessionId":"` + string(f.SessionID) + `"}}`)
 	k.awaitTree("the frame without a session", func(tree *messages.FrameTree) bool {
-		n, ok := node(tree, f.FrameID)
+		n, ok := childFrame(tree, f.FrameID)
 		return ok && n.SessionID == "" && n.IsOOPIF && n.URL == f.URL
 	})
 	// Those attached through it went with it; their frames stay as well.
 	k.awaitTree("the frames below without sessions", func(tree *messages.FrameTree) bool {
-		n, ok := node(tree, below.FrameID)
+		n, ok := childFrame(tree, below.FrameID)
 		return ok && n.SessionID == "" && len(tree.Children) == 3
 	})
 	_, err := evalOn(k.ctx, k.node, k.id, messages.CDPRequest{FrameID: f.FrameID, WaitS: new(float64)}, "1")

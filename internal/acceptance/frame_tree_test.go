@@ -57,7 +57,7 @@ func (k *task) fullFrame(suffix string) messages.FrameNode {
 	return k.frameWhere("at "+suffix, func(n messages.FrameNode) bool { return strings.HasSuffix(n.URL, suffix) })
 }
 
-func node(t *messages.FrameTree, id messages.FrameID) (messages.FrameNode, bool) {
+func childFrame(t *messages.FrameTree, id messages.FrameID) (messages.FrameNode, bool) {
 	i := slices.IndexFunc(t.Children, func(n messages.FrameNode) bool { return n.FrameID == id })
 	if i < 0 {
 		return messages.FrameNode{}, false

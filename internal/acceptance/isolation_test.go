@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"holdfast"
 	"holdfast/internal/chromiumtest"
+	"holdfast/internal/node"
 	"holdfast/messages"
 )
 
@@ -198,7 +198,7 @@ func TestX6_ADialogDoesNotHoldAnotherTask(t *testing.T) {
 // reconnect and end on the same browser.
 func TestD2_OtherTasksChangeNothingOnAPage(t *testing.T) {
 	t.Parallel()
-	r := setupOn(t, chromiumtest.Launch(t), func(c *holdfast.Config) { c.AllowChaos = true })
+	r := setupOn(t, chromiumtest.Launch(t), func(c *node.Config) { c.AllowChaos = true })
 	a := r.task("set")
 	a.goTo("http://a.test/plain")
 	a.cdp("", "Emulation.setEmulatedMedia", `{"media":"print"}`)

@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"testing"
 
-	"holdfast"
 	"holdfast/internal/chromiumtest"
+	"holdfast/internal/node"
 	"holdfast/messages"
 )
 
@@ -28,9 +28,9 @@ func (f *front) pressure() messages.Pressure {
 func TestX4_BrowsersWaitForAPlace(t *testing.T) {
 	t.Parallel()
 	var state string
-	r := setupOn(t, chromiumtest.Shared(t), func(c *holdfast.Config) {
+	r := setupOn(t, chromiumtest.Shared(t), func(c *node.Config) {
 		state = c.StateDir
-		c.Limits = holdfast.Limits{MaxBrowsers: 2, QueueLength: 1, QueueTimeout: messages.MaxQueueTimeout, MemoryHigh: -1}
+		c.Limits = node.Limits{MaxBrowsers: 2, QueueLength: 1, QueueTimeout: messages.MaxQueueTimeout, MemoryHigh: -1}
 	})
 	f := r.front()
 	launch := func(id string) <-chan int {

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast"
+	"holdfast/internal/node"
 	"holdfast/messages"
 )
 
 // piped is a task whose browser the node has launched and drives over a pipe.
 func piped(t *testing.T, id messages.TaskID) (k *task, stateDir string) {
 	t.Helper()
-	r := setupOn(t, nil, func(c *holdfast.Config) {
+	r := setupOn(t, nil, func(c *node.Config) {
 		c.AllowChaos = true
 		c.ChromeArgs = []string{"--site-per-process", "--host-resolver-rules=MAP *.test 127.0.0.1"}
 		stateDir = c.StateDir

@@ -12,8 +12,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"holdfast"
 	"holdfast/internal/chromiumtest"
+	"holdfast/internal/node"
 	"holdfast/messages"
 )
 
@@ -25,7 +25,7 @@ const patience = 20 * time.Second
 // rig is one node on one browser with pages to visit.
 type rig struct {
 	*testing.T
-	node   *holdfast.Node
+	node   *node.Node
 	site   *chromiumtest.Site
 	chrome *chromiumtest.Browser
 	log    *logs
@@ -87,20 +87,20 @@ func alone(t *testing.T) *rig {
 }
 
 // setupOn is a node beside a browser of its own.
-func setupOn(t *testing.T, b *chromiumtest.Browser, change ...func(*holdfast.Config)) *rig {
+func setupOn(t *testing.T, b *chromiumtest.Browser, change ...func(*node.Config)) *rig {
 	t.Helper()
 	r := &rig{T: t, site: chromiumtest.Serve(t), chrome: b, log: &logs{}}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)
 	r.ctx = ctx
-	cfg := holdfast.Config{
+	cfg := node.Config{
 		StateDir: t.TempDir(),
 		Log:      slog.New(slog.NewTextHandler(io.MultiWriter(r.log, testWriter{t}), nil)),
 	}
 	for _, c := range change {
 		c(&cfg)
 	}
-	node, err := holdfast.Start(ctx, cfg)
+	node, err := node.Start(ctx, cfg)
 	if err != nil {
 		t.Fatalf("start the node: %v", err)
 	}
@@ -258,7 +258,7 @@ func (k *task) tryEval(frame messages.FrameID, expression string) (string, error
 	return evalOn(k.ctx, k.node, k.id, messages.CDPRequest{FrameID: frame}, expression)
 }
 
-func evalOn(ctx context.Context, n *holdfast.Node, id messages.TaskID, req messages.CDPRequest, expression string) (string, error) {
+func evalOn(ctx context.Context, n *node.Node, id messages.TaskID, req messages.CDPRequest, expression string) (string, error) {
 	params, err := json.Marshal(map[string]any{"expression": expression, "returnByValue": true, "userGesture": true})
 	if err != nil {
 		return "", err

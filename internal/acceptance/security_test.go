@@ -18,16 +18,16 @@ import (
 	"testing"
 	"time"
 
-	"holdfast"
 	"holdfast/internal/chromiumtest"
 	"holdfast/internal/cli"
+	"holdfast/internal/node"
 	"holdfast/messages"
 )
 
 func TestX7_ATaskNobodyUsesEnds(t *testing.T) {
 	t.Parallel()
 	var state string
-	r := setupOn(t, chromiumtest.Shared(t), func(c *holdfast.Config) { state = c.StateDir })
+	r := setupOn(t, chromiumtest.Shared(t), func(c *node.Config) { state = c.StateDir })
 	f := r.front()
 	if status, body := f.ask("PUT", "/v1/tasks/x7", `{"launch":true,"idle_timeout_s":2}`); status != http.StatusCreated {
 		t.Fatalf("%d %s", status, body)
@@ -248,7 +248,7 @@ func TestX13_ACDPURLNeverShows(t *testing.T) {
 			Stdin: strings.NewReader(""), Stdout: stdout, Stderr: out.writer(where + " stderr"),
 			Getenv: func(k string) string { return env[k] },
 			Start: func(ctx context.Context, c cli.NodeConfig) (*cli.RunningNode, error) {
-				n, err := holdfast.Start(ctx, holdfast.Config{StateDir: c.StateDir, Log: c.Logger})
+				n, err := node.Start(ctx, node.Config{StateDir: c.StateDir, Log: c.Logger})
 				if err != nil {
 					return nil, err
 				}

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"holdfast"
 	"holdfast/internal/chromiumtest"
+	"holdfast/internal/node"
 	"holdfast/messages"
 )
 
@@ -71,10 +71,10 @@ func TestA6_ABusyTaskStopsInOrder(t *testing.T) {
 	t.Parallel()
 	ends := &endings{}
 	var state string
-	r := setupOn(t, chromiumtest.Shared(t), func(c *holdfast.Config) {
+	r := setupOn(t, chromiumtest.Shared(t), func(c *node.Config) {
 		state = c.StateDir
 		ends.alive = func() bool { return len(browsers(state)) > 0 }
-		c.BrowserTransport = holdfast.BrowserPort // the ends of sockets are looked at
+		c.BrowserTransport = node.BrowserPort // the ends of sockets are looked at
 		dialer := &net.Dialer{}
 		c.HTTPClient = &http.Client{Transport: &http.Transport{
 			DisableKeepAlives: true,

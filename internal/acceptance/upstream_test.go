@@ -12,14 +12,14 @@ import (
 
 	"github.com/coder/websocket"
 
-	"holdfast"
 	"holdfast/internal/chromiumtest"
+	"holdfast/internal/node"
 	"holdfast/messages"
 )
 
 // proxied is a node whose tasks can reach the browser through a fault proxy.
 // The proxy is there before the node, so that it outlives it.
-func proxied(t *testing.T, b *chromiumtest.Browser, change ...func(*holdfast.Config)) (*rig, *chromiumtest.FaultProxy) {
+func proxied(t *testing.T, b *chromiumtest.Browser, change ...func(*node.Config)) (*rig, *chromiumtest.FaultProxy) {
 	t.Helper()
 	p := chromiumtest.Proxy(t, b.Addr())
 	return setupOn(t, b, change...), p
@@ -27,7 +27,7 @@ func proxied(t *testing.T, b *chromiumtest.Browser, change ...func(*holdfast.Con
 
 // silent takes the keepalive away, for tests that stall a link and measure
 // what else notices.
-func silent(c *holdfast.Config) { c.KeepAlive = -1 }
+func silent(c *node.Config) { c.KeepAlive = -1 }
 
 // through leads a task's spec through the proxy.
 func (r *rig) through(p *chromiumtest.FaultProxy) func(*messages.TaskSpec) {

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"time"
 
-	"holdfast"
 	"holdfast/internal/browser"
+	"holdfast/internal/node"
 	"holdfast/messages"
 )
 
@@ -37,7 +37,7 @@ type story struct {
 	o     Options
 	begin time.Time
 	shop  *shop
-	node  *holdfast.Node
+	node  *node.Node
 
 	dialog messages.Dialog
 }
@@ -65,10 +65,10 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	node, err := holdfast.Start(ctx, holdfast.Config{
+	node, err := node.Start(ctx, node.Config{
 		StateDir: dir, ChromePath: path, ChromeArgs: append([]string{"--site-per-process"}, o.ChromeArgs...),
 		Log: slog.New(slog.DiscardHandler), AllowChaos: true,
-		BrowserTransport: holdfast.BrowserPort, // it is sockets that are killed in the story
+		BrowserTransport: node.BrowserPort, // it is sockets that are killed in the story
 	})
 	if err != nil {
 		return err

@@ -15,9 +15,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"holdfast"
 	"holdfast/chaos"
 	"holdfast/internal/api"
+	"holdfast/internal/node"
 	"holdfast/internal/token"
 	"holdfast/messages"
 )
@@ -30,7 +30,7 @@ const places = 10
 // world is a node on real sockets, behind its HTTP interface, and fake browsers.
 type world struct {
 	*testing.T
-	node  *holdfast.Node
+	node  *node.Node
 	front *httptest.Server
 	token token.Admin
 
@@ -52,9 +52,9 @@ func open(t *testing.T) *world {
 		}
 		b.ServeHTTP(rw, r)
 	}))
-	node, err := holdfast.Start(t.Context(), holdfast.Config{
+	node, err := node.Start(t.Context(), node.Config{
 		StateDir: t.TempDir(), AllowChaos: true, Seed: 1, Log: slog.New(slog.DiscardHandler),
-		Limits: holdfast.Limits{MaxTasks: places, MaxBrowsers: 1, QueueLength: -1, MemoryHigh: -1},
+		Limits: node.Limits{MaxTasks: places, MaxBrowsers: 1, QueueLength: -1, MemoryHigh: -1},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"holdfast"
 	"holdfast/internal/chromiumtest"
+	"holdfast/internal/node"
 	"holdfast/messages"
 )
 
@@ -23,7 +23,7 @@ const payload = `<img src=x onerror="window.pwned=1"><script>window.pwned=1</scr
 type real struct {
 	*screen
 	*served
-	node  *holdfast.Node
+	node  *node.Node
 	site  *chromiumtest.Site
 	proxy *chromiumtest.FaultProxy
 	ctx   context.Context
@@ -34,7 +34,7 @@ func realNode(t *testing.T) *real {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)
 	chrome := chromiumtest.Shared(t)
-	node, err := holdfast.Start(ctx, holdfast.Config{StateDir: t.TempDir(), AllowChaos: true, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	node, err := node.Start(ctx, node.Config{StateDir: t.TempDir(), AllowChaos: true, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

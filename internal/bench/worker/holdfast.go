@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"holdfast"
 	"holdfast/internal/bench/stage"
+	"holdfast/internal/node"
 	"holdfast/messages"
 )
 
@@ -19,7 +19,7 @@ import (
 // package and nothing else; as large as it is told to be, and otherwise as it
 // comes.
 type holdfastClient struct {
-	node   *holdfast.Node
+	node   *node.Node
 	dir    string
 	links  int
 	bridge string
@@ -28,7 +28,7 @@ type holdfastClient struct {
 }
 
 type holdfastPage struct {
-	node *holdfast.Node
+	node *node.Node
 	id   messages.TaskID
 }
 
@@ -37,9 +37,9 @@ func newHoldfast(o Options) (Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	node, err := holdfast.Start(context.Background(), holdfast.Config{
+	node, err := node.Start(context.Background(), node.Config{
 		StateDir: dir, Log: slog.New(slog.DiscardHandler),
-		Limits: holdfast.Limits{MaxTasks: max(o.Tasks, messages.DefaultMaxTasks)},
+		Limits: node.Limits{MaxTasks: max(o.Tasks, messages.DefaultMaxTasks)},
 	})
 	if err != nil {
 		return nil, err

@@ -1,0 +1,109 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"holdfast/internal/browser"
+	"holdfast/internal/guard"
+	"holdfast/internal/pressure"
+	"holdfast/messages"
+	"holdfast/transport"
+)
+
+// Config is what a node is made of. The zero value is usable.
+type Config struct {
+	// StateDir holds leases and profiles of launched browsers; "" is
+	// $HOLDFAST_STATE_DIR, else holdfast under $XDG_STATE_HOME, else under
+	// ~/.local/state. Several nodes of a machine may share it.
+	StateDir string
+	// ChromePath is the browser to launch; "" searches for one.
+	ChromePath string
+	// ChromeArgs are added to the arguments of every launched browser.
+	ChromeArgs []string
+	// BrowserTransport is how launched browsers are driven: BrowserPipe, which "" means
+	// too, or BrowserPort.
+	BrowserTransport browser.Transport
+	// BrowserIsolation is how launched browsers are kept from the node's files:
+	// BrowserIsolated, which "" means too, BrowserIsolationRequired or BrowserNotIsolated.
+	BrowserIsolation browser.Isolation
+	// SecretFiles are files outside StateDir that no launched browser may read.
+	SecretFiles []string
+	// BrowserEnv names variables of the environment that launched browsers get besides
+	// the usual ones; NAME* stands for all that begin so.
+	BrowserEnv []string
+	// CDPURLOverride, where set, is where every task attaches, whatever its
+	// spec says (requirement A7).
+	CDPURLOverride messages.CDPURL
+	// Limits bound what runs; [Node.SetLimits] changes them.
+	Limits Limits
+	// Measure reads how much of the machine is in use; nil reads the kernel's
+	// files. Tests say with it how much there is.
+	Measure func() pressure.Sample
+	// Log gets one line per state change of a task; nil is slog.Default(). What is
+	// written to it is masked, cut and kept from repeating itself, whatever its
+	// handler.
+	Log *slog.Logger
+	// TracerProvider, where not nil, gets a span for each call and each raw CDP
+	// command. It is the interface alone: whoever wants traces brings an SDK.
+	TracerProvider trace.TracerProvider
+	// HTTPClient makes the connections to browsers; nil is one that obeys no
+	// proxy of the environment. Tests dial in memory with it.
+	HTTPClient *http.Client
+	// KeepAlive is how long a browser may be silent before it is asked for a
+	// sign of life; 0 is 5 s, less than 0 never.
+	KeepAlive time.Duration
+	// Dials bounds the links that are being dialled at once; what is zero of it
+	// is as in [transport.DefaultRation].
+	Dials transport.RationLimits
+	// Egress bounds where scoped callers and their tasks' pages may go.
+	Egress Egress
+	// AllowChaos lets [Node.Kill] break links.
+	AllowChaos bool
+	// Intercept is called before every step of every actor and may panic as if
+	// the actor had. It is for fault injection in tests only.
+	Intercept func(guard.Moment)
+	// Seed makes the jitter of reconnects repeatable; 0 takes a random one.
+	Seed uint64
+}
+
+// How launched browsers are driven.
+const (
+	// BrowserPipe is --remote-debugging-pipe: no other process can reach the browser.
+	BrowserPipe = browser.TransportPipe
+	// BrowserPort is --remote-debugging-port: every user of the machine can drive the
+	// browser, and so can a page that finds the port.
+	BrowserPort = browser.TransportPort
+)
+
+// How launched browsers are kept from the node's files.
+const (
+	// BrowserIsolated does what the system allows, and logs what it does not.
+	BrowserIsolated = browser.IsolationAuto
+	// BrowserIsolationRequired launches no browser that could read the node's files.
+	BrowserIsolationRequired = browser.IsolationRequire
+	// BrowserNotIsolated leaves browsers with the node's user and files.
+	BrowserNotIsolated = browser.IsolationOff
+)
+
+// Validate checks the bounds.
+func (c Config) Validate() error {
+	if c.Dials.Total < 0 || c.Dials.Host < 0 || c.Dials.Endpoint < 0 {
+		return errors.New("holdfast: a limit is negative")
+	}
+	if err := errors.Join(c.BrowserTransport.Validate(), c.BrowserIsolation.Validate()); err != nil {
+		return fmt.Errorf("holdfast: %w", err)
+	}
+	if err := c.Limits.Validate(); err != nil {
+		return fmt.Errorf("holdfast: %w", err)
+	}
+	if _, err := c.Egress.policy(); err != nil {
+		return fmt.Errorf("holdfast: egress: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,235 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	"holdfast/actors/session"
+	"holdfast/actors/supervisor"
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
+
+// Respond answers a dialog and waits until it is closed. Of several answers to
+// one dialog exactly one wins; the others get dialog_already_answered.
+func (n *Node) Respond(ctx context.Context, id messages.TaskID, a messages.DialogAnswer) (messages.ClosedDialog, error) {
+	if err := a.Validate(); err != nil {
+		return messages.ClosedDialog{}, err // also before it is told to a span
+	}
+	if n.traces == nil {
+		return n.respond(ctx, id, a)
+	}
+	ctx, s := n.traces.begin(ctx, "answer dialog", id, trace.SpanKindInternal, attribute.String(attrAction, a.Action))
+	closed, err := n.respond(ctx, id, a)
+	if err == nil {
+		s.SetAttributes(attribute.String(attrDialog, string(closed.ID)), attribute.String(attrClosed, string(closed.ClosedBy)))
+	}
+	end(s, err)
+	return closed, err
+}
+
+func (n *Node) respond(ctx context.Context, id messages.TaskID, a messages.DialogAnswer) (closed messages.ClosedDialog, err error) {
+	p, took := patience{wait: a.Wait(), within: answerBudget + a.Wait()}, time.Duration(-1)
+	err = n.patiently(ctx, id, p, func(b *supervisor.Board, v *supervisor.View, left time.Duration) error {
+		began, answers := time.Now(), make(answers, 1)
+		n.sys.Send(v.Supervisor, mail.AnswerDialog{Answer: a, Reply: answers.give})
+		// A page waits: what bounds the wait is made while the call is under way.
+		ctx, cancel := context.WithTimeout(ctx, min(left, answerBudget))
+		defer cancel()
+		c, err := n.await(ctx, b.Ended(), answers)
+		took = time.Since(began)
+		if err == nil {
+			closed = c.(messages.ClosedDialog)
+		}
+		return err
+	})
+	if took >= 0 {
+		n.metrics.Answered(took, err)
+	}
+	return closed, err
+}
+
+// Navigate sends a page somewhere and waits until it is as far as the request
+// wants. It returns at once with blocked_by_dialog when a dialog opens that
+// waits for an answer.
+func (n *Node) Navigate(ctx context.Context, id messages.TaskID, r messages.NavigateRequest) (messages.NavigateResult, error) {
+	if err := r.Validate(); err != nil {
+		return messages.NavigateResult{}, err
+	}
+	if n.traces == nil {
+		return n.navigate(ctx, id, r)
+	}
+	ctx, s := n.traces.begin(ctx, "navigate", id, trace.SpanKindInternal, attribute.String(attrUntil, string(r.WaitUntil)))
+	res, err := n.navigate(ctx, id, r)
+	end(s, err)
+	return res, err
+}
+
+func (n *Node) navigate(ctx context.Context, id messages.TaskID, r messages.NavigateRequest) (res messages.NavigateResult, err error) {
+	p := patience{wait: r.Wait(), within: r.Timeout()}
+	err = n.patiently(ctx, id, p, func(b *supervisor.Board, v *supervisor.View, left time.Duration) error {
+		if err := n.checkAddress(ctx, id, v, r.URL); err != nil {
+			return err
+		}
+		if r.TargetID != "" {
+			if err := n.checkPage(ctx, v, r.TargetID); err != nil {
+				return err
+			}
+		}
+		r.TimeoutS = left.Seconds()
+		// The session ends the navigation in time; this is for the case that the
+		// session is gone.
+		ctx, cancel := context.WithTimeout(ctx, left+answerBudget)
+		defer cancel()
+		arrived, err := n.ask(ctx, b.Ended(), func(reply mail.ReplyTo) {
+			n.sys.Send(v.Supervisor, mail.Navigate{Request: r, Reply: reply})
+		})
+		if err == nil {
+			res = arrived.(messages.NavigateResult)
+		}
+		return lateElsewhere(b.View(), r.TargetID, err)
+	})
+	return res, err
+}
+
+// lateElsewhere says what a page waits for that has not loaded in time: a frame of it may
+// be in a renderer that a dialog of another task holds (C59).
+func lateElsewhere(v *supervisor.View, page messages.TargetID, err error) error {
+	if page == "" {
+		page = v.Snapshot.PageTargetID
+	}
+	if messages.CodeOf(err) == messages.CodeDeadline {
+		for _, p := range v.Snapshot.Pages {
+			if p.TargetID == page && p.PageState == messages.PageBlockedElsewhere {
+				return session.BlockedElsewhere()
+			}
+		}
+	}
+	return err
+}
+
+// CDP runs one raw command on the task's own connection and returns Chrome's
+// result untouched. A command is never repeated. What Chrome would leave
+// unanswered because of the page's state fails with that state's code.
+func (n *Node) CDP(ctx context.Context, id messages.TaskID, r messages.CDPRequest) (messages.CDPResult, error) {
+	if err := r.Validate(); err != nil {
+		return messages.CDPResult{}, err
+	}
+	if n.traces != nil {
+		return n.traces.cdp(ctx, n, id, r)
+	}
+	return n.runCDP(ctx, id, r)
+}
+
+func (n *Node) runCDP(ctx context.Context, id messages.TaskID, r messages.CDPRequest) (res messages.CDPResult, err error) {
+	if string(r.Params) == "null" {
+		r.Params = nil
+	}
+	within := r.Timeout()
+	err = n.patiently(ctx, id, patience{wait: r.Wait(), within: within}, func(b *supervisor.Board, v *supervisor.View, left time.Duration) error {
+		if left != within {
+			r.TimeoutS = left.Seconds()
+		}
+		if err := n.checkCommand(ctx, id, v, r); err != nil {
+			return err
+		}
+		call := rawCall{node: n, id: id, board: b, view: v, req: r}
+		result, err := call.run(ctx)
+		res.Result = result
+		return err
+	})
+	return res, err
+}
+
+// checkPage says whether t is a page of the task, and if not, whose.
+func (n *Node) checkPage(ctx context.Context, v *supervisor.View, t messages.TargetID) error {
+	for _, p := range v.Snapshot.Pages {
+		if p.TargetID == t {
+			return nil
+		}
+	}
+	return foreignOrMissing(ctx, v, t)
+}
+
+// foreignOrMissing asks the browser whether it has the target at all.
+func foreignOrMissing(ctx context.Context, v *supervisor.View, t messages.TargetID) error {
+	if v.Browser == nil {
+		return messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").With("sent", false)
+	}
+	_, err := v.Browser.Call(ctx, "Target.getTargetInfo", mustJSON(targetParam{t}), answerBudget)
+	switch messages.CodeOf(err) {
+	case "":
+		return messages.Errorf(messages.CodeTargetForeign, "target %s is not of this task", t)
+	case messages.CodeCDPError:
+		return messages.Errorf(messages.CodeTargetNotFound, "the browser has no target %s", t)
+	}
+	return err
+}
+
+// admit fails fast where Chrome would leave method unanswered, or would lose
+// something by it.
+func admit(s supervisor.Session, method string) error {
+	var stopped bool
+	s = refuted(s)
+	switch {
+	case s.Poisoned:
+		stopped = true
+	case len(s.PageDialogs) > 0 && session.LosesDialog(method):
+		return session.BlockedByDialog(s.PageDialogs)
+	case len(s.Paused) > 0 && session.EndsPause(method):
+		return session.BlockedByDialog(s.Paused)
+	case s.State == messages.PageCrashed:
+		stopped = !session.WorksWhenCrashed(method)
+	case len(s.Blocking) > 0, s.State == messages.PageDialogUnreachable, s.State == messages.PageDialog, s.State == messages.PageBlockedElsewhere:
+		stopped = session.NeedsRenderer(method)
+	case s.State == messages.PageHung:
+		stopped = !session.WorksWhenHung(method)
+	}
+	if stopped {
+		return condition(s)
+	}
+	return nil
+}
+
+// refuted takes a verdict of silence back that is older than the renderer's last
+// answer: the caller that has it must not be told that the page does not answer.
+func refuted(s supervisor.Session) supervisor.Session {
+	switch s.State {
+	case messages.PageHung, messages.PageDialogUnreachable, messages.PageDialog, messages.PageBlockedElsewhere:
+		if s.Port.LivedSince(s.Since) {
+			s.State = messages.PageOK
+		}
+	}
+	return s
+}
+
+// condition is what keeps a session's renderer from answering, if anything is
+// known to.
+func condition(s supervisor.Session) error {
+	switch s = refuted(s); {
+	case s.Poisoned:
+		return messages.Errorf(messages.CodePageWedged, "the page is being freed of a dialog whose frame was removed; try again in a moment").
+			With("page_state", messages.PageDialogUnreachable)
+	case s.State == messages.PageCrashed:
+		return messages.Errorf(messages.CodePageCrashed, "the page's renderer has crashed; recover with reload, or navigate")
+	case len(s.Blocking) > 0:
+		return session.BlockedByDialog(s.Blocking)
+	case len(s.Paused) > 0:
+		return session.BlockedByDialog(s.Paused)
+	case s.State == messages.PageDialog:
+		return session.BlockedByDialog(s.Shared)
+	case s.State == messages.PageBlockedElsewhere:
+		return session.BlockedElsewhere()
+	case s.State == messages.PageHung && s.Stranded:
+		return session.Stranded()
+	case s.State == messages.PageHung:
+		return messages.Errorf(messages.CodePageWedged, "the page's renderer does not answer; if it does not come back by itself, recover with reload, and with replace if that fails").With("page_state", s.State)
+	case s.State == messages.PageDialogUnreachable:
+		return messages.Errorf(messages.CodePageWedged, "the page holds a dialog that nobody can answer; recover with release, which keeps the page, or with reload; a beforeunload takes replace").
+			With("page_state", s.State)
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"holdfast/actors/registry"
+	"holdfast/internal/pressure"
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
+
+// Limits are the bounds a node holds its tasks to; see [messages.Limits] for
+// what 0 and below 0 mean.
+type Limits = messages.Limits
+
+// SetLimits lays new limits over the node's, whole: what is 0 takes its default
+// again. What runs goes on, with an idle timeout and a maximum life no shorter
+// than it had; whoever waits and now has a place starts.
+func (n *Node) SetLimits(l Limits) error {
+	if err := l.Validate(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), answerBudget)
+	defer cancel()
+	_, err := n.ask(ctx, nil, func(r mail.ReplyTo) {
+		n.sys.Send(n.registry.PID(), registry.SetLimits{Limits: n.fit(l), Reply: r})
+	})
+	return err
+}
+
+// fit completes limits with what depends on the machine.
+func (n *Node) fit(l Limits) Limits {
+	if l.MaxBrowsers == 0 {
+		l.MaxBrowsers = messages.DefaultMaxBrowsers(n.measure().Memory.Limit)
+	}
+	return l
+}
+
+func (n *Node) measure() pressure.Sample {
+	if n.cfg.Measure != nil {
+		return n.cfg.Measure()
+	}
+	return pressure.Take()
+}
+
+// BeginDrain ends admission for good: the node is not ready, a task that does
+// not run is refused, and whoever waits for a place is told so. What runs goes
+// on. It does not wait, and may be called more than once.
+func (n *Node) BeginDrain() {
+	if n.draining.Swap(true) {
+		return
+	}
+	n.sys.Send(n.registry.PID(), registry.Drain{})
+}
+
+// Pressure says how close the node is to its limits. It never waits.
+func (n *Node) Pressure() messages.Pressure {
+	p := n.gauge.Pressure(time.Now())
+	if n.draining.Load() {
+		p.Draining, p.Available, p.Reason = true, false, messages.LimitDraining
+	}
+	return p
+}

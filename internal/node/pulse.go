@@ -1,0 +1,42 @@
+package node
+
+import (
+	"sync"
+
+	"holdfast/messages/mail"
+)
+
+// pulse is the ping under way, if there is one. One that is never answered is
+// not repeated: whoever does not answer needs no more messages.
+type pulse struct {
+	mu   sync.Mutex
+	beat *beat
+}
+
+// beat is one ping, for everybody who waits for it.
+type beat struct {
+	done chan struct{}
+	err  error // once done
+}
+
+// ask joins the ping under way, or makes one. The answer may come before ping
+// returns: a mailbox that is full refuses it at once.
+func (p *pulse) ask(ping func(mail.ReplyTo)) *beat {
+	p.mu.Lock()
+	b, first := p.beat, false
+	if b == nil {
+		b, first = &beat{done: make(chan struct{})}, true
+		p.beat = b
+	}
+	p.mu.Unlock()
+	if first {
+		ping(func(_ any, err error) {
+			p.mu.Lock()
+			p.beat = nil
+			p.mu.Unlock()
+			b.err = err
+			close(b.done)
+		})
+	}
+	return b
+}

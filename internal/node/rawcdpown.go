@@ -1,0 +1,190 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
+
+// own are the commands that are ours to carry out.
+var own = map[string]func(rawCall, context.Context) (json.RawMessage, error){
+	"Page.close":                  rawCall.closePage,
+	"Page.handleJavaScriptDialog": rawCall.answerDialog,
+	"Target.createTarget":         rawCall.createTarget,
+	"Target.closeTarget":          rawCall.closeTarget,
+	"Target.getTargets":           rawCall.getTargets,
+}
+
+// answerDialog gives a raw Page.handleJavaScriptDialog to the dialog actor:
+// however an answer comes, exactly one counts. Over the bridge a page's frames may
+// ask several at once (M7), and Chrome's command names none of them.
+func (c rawCall) answerDialog(ctx context.Context) (json.RawMessage, error) {
+	var p struct {
+		Accept *bool   `json:"accept"`
+		Text   *string `json:"promptText"`
+	}
+	if err := messages.DecodeStrict(bytes.NewReader(orObject(c.req.Params)), &p); err != nil {
+		return nil, err
+	}
+	if p.Accept == nil {
+		return nil, messages.Errorf(messages.CodeInvalidArgument, "accept is missing")
+	}
+	a := messages.DialogAnswer{Action: messages.ActionDismiss, PromptText: p.Text}
+	if *p.Accept {
+		a.Action = messages.ActionAccept
+	}
+	page := c.req.TargetID
+	if page == "" {
+		page = c.view.Snapshot.PageTargetID
+	} else if err := c.node.checkPage(ctx, c.view, page); err != nil {
+		return nil, err
+	}
+	candidates := []messages.Dialog{}
+	for _, d := range c.view.Snapshot.PendingDialogs {
+		if c.req.FrameID != "" && d.FrameID == c.req.FrameID || c.req.FrameID == "" && d.TargetID == page {
+			candidates = append(candidates, d)
+		}
+	}
+	switch len(candidates) {
+	case 0:
+		// Not "the only one there is": that may be another page's.
+		return nil, messages.Errorf(messages.CodeNoDialog, "no dialog is open there")
+	case 1:
+		a.DialogID = candidates[0].ID
+	default:
+		return nil, messages.Errorf(messages.CodeDialogAmbiguous, "%d dialogs are open there; name the frame of one by frame_id, or the dialog itself by POST /dialog", len(candidates)).
+			With("candidates", candidates)
+	}
+	if _, err := c.node.Respond(ctx, c.id, a); err != nil {
+		return nil, err
+	}
+	return json.RawMessage(`{}`), nil
+}
+
+// createTarget opens the page in the background and lets it load only once it
+// is watched: Chrome would load it at once (C30), and in front.
+func (c rawCall) createTarget(ctx context.Context) (json.RawMessage, error) {
+	var p struct {
+		URL        string `json:"url"`
+		NewWindow  bool   `json:"newWindow"`
+		Background bool   `json:"background"` // always so
+		Context    string `json:"browserContextId"`
+	}
+	if err := messages.DecodeStrict(bytes.NewReader(orObject(c.req.Params)), &p); err != nil {
+		return nil, err
+	}
+	if p.Context != "" && p.Context != c.view.Context {
+		return nil, messages.Errorf(messages.CodeInvalidArgument, "browserContextId: pages of a task are made in its own browser context")
+	}
+	t, err := c.node.ask(ctx, c.board.Ended(), func(r mail.ReplyTo) {
+		c.node.sys.Send(c.view.Supervisor, mail.OpenPage{URL: p.URL, NewWindow: p.NewWindow, Reply: r})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return mustJSON(targetParam{t.(messages.TargetID)}), nil
+}
+
+// closeTarget goes through the supervisor, which knows how to close a page
+// without taking the browser along (C15).
+func (c rawCall) closeTarget(ctx context.Context) (json.RawMessage, error) {
+	var p targetParam
+	if err := messages.DecodeStrict(bytes.NewReader(orObject(c.req.Params)), &p); err != nil {
+		return nil, err
+	}
+	if p.TargetID == "" {
+		return nil, messages.Errorf(messages.CodeInvalidArgument, "targetId is missing")
+	}
+	if err := c.node.checkPage(ctx, c.view, p.TargetID); err != nil {
+		return nil, err
+	}
+	if err := c.shut(ctx, p.TargetID); err != nil {
+		return nil, err
+	}
+	return json.RawMessage(`{"success":true}`), nil
+}
+
+// closePage closes the session's page as closeTarget does: under the dialog of a frame
+// Chrome's own Page.close ends the browser (C60).
+func (c rawCall) closePage(ctx context.Context) (json.RawMessage, error) {
+	if err := messages.DecodeStrict(bytes.NewReader(orObject(c.req.Params)), &struct{}{}); err != nil {
+		return nil, err
+	}
+	s, err := c.session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.Target != s.Page {
+		return nil, messages.Errorf(messages.CodeInvalidArgument, "Page.close closes a page, and frame_id names a frame of one")
+	}
+	if err := c.shut(ctx, s.Page); err != nil {
+		return nil, err
+	}
+	return json.RawMessage(`{}`), nil
+}
+
+// shut has a page closed in the order that its dialogs allow.
+func (c rawCall) shut(ctx context.Context, t messages.TargetID) error {
+	_, err := c.node.ask(ctx, c.board.Ended(), func(r mail.ReplyTo) {
+		c.node.sys.Send(c.view.Supervisor, mail.ClosePage{Page: t, Reply: r})
+	})
+	return err
+}
+
+// chromesOwnFilter is what Chrome takes where none is given, but for the link
+// that discovers pages only: there it would take the discovery's.
+var chromesOwnFilter = []byte(`{"filter":[{"type":"browser","exclude":true},{"type":"tab","exclude":true},{}]}`)
+
+// getTargets leaves out what is not the task's (demand 12).
+func (c rawCall) getTargets(ctx context.Context) (json.RawMessage, error) {
+	if c.view.Browser == nil {
+		return nil, notConnected()
+	}
+	params := c.req.Params
+	var p struct {
+		Filter json.RawMessage `json:"filter"`
+	}
+	if json.Unmarshal(orObject(params), &p) == nil && p.Filter == nil {
+		params = chromesOwnFilter
+	}
+	result, err := c.view.Browser.Call(ctx, c.req.Method, params, c.req.Timeout())
+	if err != nil || c.hasAll(ctx) {
+		return result, err
+	}
+	var all struct {
+		TargetInfos []json.RawMessage `json:"targetInfos"`
+	}
+	if err := json.Unmarshal(result, &all); err != nil {
+		return nil, messages.Errorf(messages.CodeInternal, "the browser's answer to %s cannot be read", c.req.Method)
+	}
+	ours := map[messages.TargetID]bool{}
+	for _, s := range c.view.Sessions.All() {
+		ours[s.Target] = true
+	}
+	mine := []json.RawMessage{}
+	for _, raw := range all.TargetInfos {
+		var t targetParam
+		if json.Unmarshal(raw, &t) == nil && ours[t.TargetID] {
+			mine = append(mine, raw)
+		}
+	}
+	return mustJSON(map[string]any{"targetInfos": mine}), nil
+}
+
+func orObject(params json.RawMessage) []byte {
+	if len(params) == 0 || string(params) == "null" {
+		return []byte(`{}`)
+	}
+	return params
+}
+
+func mustJSON(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("holdfast: " + err.Error()) // only strings and raw JSON are ever passed
+	}
+	return b
+}

@@ -1,0 +1,218 @@
+package house
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// floors say what a package of the house may import of the house: imports
+// point down only. A folder stands for everything below it unless it is named
+// itself.
+var floors = []struct {
+	pkg     string
+	imports []string
+}{
+	{"internal/bounds", nil},
+	{"internal/few", nil},
+	{"internal/heap", nil},
+	{"internal/redact", nil},
+	{"internal/pressure", nil},
+	{"internal/restart", []string{"internal/few"}},
+	{"internal/scan", nil},
+	{"internal/statedir", nil},
+	{"internal/version", nil},
+	{"internal/logs", []string{"internal/redact"}},
+	{"internal/tracing", []string{"internal/logs"}},
+	{"messages", []string{"internal/redact", "internal/scan"}},
+	{"messages/mail", []string{"messages"}},
+	{"internal/egress", []string{"messages"}},
+	{"internal/config", []string{"internal/egress", "messages"}},
+	{"internal/token", []string{"internal/redact", "messages"}},
+	{"internal/browser", []string{"internal/redact", "messages"}},
+	{"internal/rawcdp/protocol", nil},
+	{"internal/rawcdp/gen", []string{"internal/rawcdp/protocol"}},
+	{"internal/rawcdp", []string{"messages"}},
+	{"internal/guard", []string{"internal/few", "internal/redact", "internal/restart", "messages"}},
+	{"transport", []string{"internal/redact", "internal/scan", "messages"}},
+	{"metrics", []string{"internal/bounds", "internal/guard", "internal/version", "messages", "transport"}},
+	{"actors/ledger", []string{"messages", "messages/mail"}},
+	{"actors/wanted", []string{"messages", "messages/mail"}},
+	{"actors/session", []string{"actors/ledger", "actors/wanted", "internal/bounds", "internal/few", "internal/redact", "internal/guard", "internal/scan", "messages", "messages/mail", "transport"}},
+	{"actors/dialog", []string{"actors/ledger", "internal/bounds", "internal/redact", "internal/few", "internal/guard", "messages", "messages/mail"}},
+	{"actors/frame", []string{"internal/bounds", "internal/few", "internal/guard", "internal/redact", "messages", "messages/mail"}},
+	{"actors/supervisor", []string{
+		"actors/dialog", "actors/frame", "actors/ledger", "actors/session", "actors/wanted",
+		"internal/bounds", "internal/few", "internal/guard", "internal/redact", "internal/restart", "messages", "messages/mail", "transport",
+	}},
+	{"actors/registry", []string{"actors/supervisor", "internal/bounds", "internal/guard", "internal/pressure", "messages", "messages/mail"}},
+	{"internal/node", []string{
+		"actors/registry", "actors/session", "actors/supervisor", "internal/bounds", "internal/browser", "internal/egress", "internal/few", "internal/guard", "internal/heap", "internal/logs",
+		"internal/pressure", "internal/rawcdp", "internal/statedir",
+		"messages", "messages/mail", "metrics", "transport",
+	}},
+	{".", []string{"internal/node", "messages"}},
+	{"internal/ui", nil},
+	{"internal/api", []string{"internal/bounds", "internal/logs", "internal/redact", "internal/token", "internal/ui", "messages"}},
+	{"internal/client", []string{"messages"}},
+	{"internal/demo", []string{"internal/node", "internal/browser", "messages"}},
+	{"internal/checkup", []string{"messages", "transport"}},
+	{"internal/cli", []string{"internal/api", "internal/browser", "internal/checkup", "internal/client", "internal/config", "internal/logs", "internal/pressure", "internal/statedir", "internal/token", "internal/version", "messages", "transport"}},
+	{"cmd/node", []string{"internal/bounds", "internal/node", "internal/tracing", "internal/browser", "internal/cli", "internal/demo", "internal/version", "messages"}},
+
+	// What only tests stand on.
+	{"chaos/plan", []string{"messages"}},
+	{"chaos/sim", nil},
+	{"chaos/hosted", nil},
+	{"chaos", []string{"internal/browser", "internal/chromiumtest", "messages", "transport"}},
+	{"internal/chromiumtest", []string{"internal/browser", "messages"}},
+	{"internal/api/apitest", []string{"messages"}},
+	{"internal/acceptance", nil},
+	{"internal/facts", nil},
+	{"internal/prometheus", nil},
+	{"test", nil},
+	{"internal/bench", []string{"internal/node", "chaos", "chaos/hosted", "internal/bounds", "internal/browser", "internal/guard", "messages", "transport"}},
+}
+
+// impure is what a machine may not know: it decides, and others act. Two uses
+// of time are fine, its types and its arithmetic.
+var impure = []string{"context", "sync", "sync/atomic", "math/rand", "math/rand/v2", "os", "net", "net/http", "github.com/anthdm/hollywood/actor"}
+
+// shells are the files of the actors' packages that act. Every other file of
+// theirs decides, and has to be pure.
+var shells = map[string]bool{
+	"actors/session/actor.go": true, "actors/session/browser.go": true, "actors/session/port.go": true,
+	"actors/session/anchor.go": true, "actors/session/link.go": true, "actors/session/owners.go": true, "actors/session/asking.go": true,
+	"actors/session/intake.go": true, "actors/session/renew.go": true,
+	"actors/dialog/actor.go":     true,
+	"actors/frame/actor.go":      true,
+	"actors/supervisor/actor.go": true, "actors/supervisor/board.go": true, "actors/supervisor/browser.go": true,
+	"actors/supervisor/children.go": true, "actors/supervisor/publish.go": true,
+	"actors/registry/actor.go": true, "actors/registry/directory.go": true, "actors/registry/gauge.go": true,
+	"actors/ledger/ledger.go": true,
+	"actors/wanted/store.go":  true,
+}
+
+type source struct {
+	name    string // slash-separated, from the root
+	imports []string
+	text    string
+}
+
+// sources are all Go files of the module that are no tests.
+func sources(t *testing.T) []source {
+	t.Helper()
+	var list []source
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && p != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, p)
+		if err != nil {
+			return err
+		}
+		s := source{name: filepath.ToSlash(name), text: read(t, name)}
+		for _, i := range file.Imports {
+			name, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				return err
+			}
+			s.imports = append(s.imports, name)
+		}
+		list = append(list, s)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func TestImportsPointDown(t *testing.T) {
+	t.Parallel()
+	for _, s := range sources(t) {
+		floor, allowed, found := "", []string(nil), false
+		for _, f := range floors {
+			dir := path.Dir(s.name)
+			if (dir == f.pkg || strings.HasPrefix(dir, f.pkg+"/")) && len(f.pkg) > len(floor) {
+				floor, allowed, found = f.pkg, f.imports, true
+			}
+		}
+		if !found {
+			t.Errorf("%s stands on no floor: add its package to the table with what it may import", s.name)
+			continue
+		}
+		for _, i := range s.imports {
+			own, ok := strings.CutPrefix(i, "holdfast")
+			if !ok {
+				continue
+			}
+			own = strings.TrimPrefix(own, "/")
+			if own == "" {
+				own = "."
+			}
+			if own != floor && !strings.HasPrefix(own, floor+"/") && !slices.Contains(allowed, own) {
+				t.Errorf("%s imports %s, which is not below %s", s.name, i, floor)
+			}
+		}
+	}
+}
+
+func TestMachinesArePure(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, s := range sources(t) {
+		if !strings.HasPrefix(s.name, "actors/") && !strings.HasPrefix(s.name, "internal/restart/") {
+			continue
+		}
+		if shells[s.name] {
+			seen[s.name] = true
+			continue
+		}
+		for _, i := range s.imports {
+			if slices.Contains(impure, i) {
+				t.Errorf("%s imports %s: a machine decides, its shell acts", s.name, i)
+			}
+		}
+		for _, clock := range []string{"time.Now(", "time.Since(", "time.Sleep(", "time.After(", "time.AfterFunc(", "time.NewTimer("} {
+			if strings.Contains(s.text, clock) {
+				t.Errorf("%s calls %s): a machine is told the time", s.name, clock)
+			}
+		}
+	}
+	for shell := range shells {
+		if !seen[shell] {
+			t.Errorf("%s is in the table and not in the tree", shell)
+		}
+	}
+}
+
+// root is the repository's, seen from here.
+const root = "../.."
+
+// read returns a file of the repository, named from its root.
+func read(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
