@@ -6,56 +6,13 @@ import (
 	"strings"
 )
 
-// Code is a stable word for what went wrong; callers branch on it.
-type Code string
-
-// The contract's codes.
-const (
-	CodeInvalidArgument       Code = "invalid_argument"
-	CodeUnauthorized          Code = "unauthorized"
-	CodeForbidden             Code = "forbidden"
-	CodeNotFound              Code = "not_found" // no such route
-	CodeTaskNotFound          Code = "task_not_found"
-	CodeFrameNotFound         Code = "frame_not_found"
-	CodeTargetNotFound        Code = "target_not_found"
-	CodeDialogNotFound        Code = "dialog_not_found"
-	CodeNoDialog              Code = "no_dialog"
-	CodeDialogAmbiguous       Code = "dialog_ambiguous"
-	CodeDialogAlreadyAnswered Code = "dialog_already_answered"
-	CodeDialogLost            Code = "dialog_lost"
-	CodeFrameNotOOPIF         Code = "frame_not_oopif"
-	CodeTargetForeign         Code = "target_foreign"
-	CodeBlockedByDialog       Code = "blocked_by_dialog"
-	CodePageWedged            Code = "page_wedged"
-	CodePageCrashed           Code = "page_crashed"
-	CodeCDPError              Code = "cdp_error"
-	CodeUpstreamUnavailable   Code = "upstream_unavailable"
-	CodeDeadline              Code = "deadline"
-	CodeMessageTooLarge       Code = "message_too_large"
-	CodeLimitReached          Code = "limit_reached"
-	CodeInternal              Code = "internal"
-)
-
-// StatusGone is what a request counts as whose caller hung up before its answer. No caller
-// ever sees it. The number is the one that proxies log then.
-const StatusGone = 499
-
-// Codes lists every code of the contract, in its order.
-func Codes() []Code {
-	return []Code{
-		CodeInvalidArgument, CodeUnauthorized, CodeForbidden, CodeNotFound, CodeTaskNotFound, CodeFrameNotFound,
-		CodeTargetNotFound, CodeDialogNotFound, CodeNoDialog, CodeDialogAmbiguous,
-		CodeDialogAlreadyAnswered, CodeDialogLost, CodeFrameNotOOPIF, CodeTargetForeign,
-		CodeBlockedByDialog, CodePageWedged, CodePageCrashed, CodeCDPError,
-		CodeUpstreamUnavailable, CodeDeadline, CodeMessageTooLarge, CodeLimitReached, CodeInternal,
-	}
-}
-
-// Error is the one error that leaves Holdfast. Message is for people and never
-// holds a credential; Details is for programs and is JSON-encodable.
+// Error is the one error that leaves Holdfast. It never holds a credential.
 type Error struct {
-	Code    Code           `json:"code"`
-	Message string         `json:"message"`
+	// Code says what failed, for programs.
+	Code Code `json:"code"`
+	// Message says what failed and why, for people. Its text may change.
+	Message string `json:"message"`
+	// Details are facts about the failure. Which keys there are depends on the code.
 	Details map[string]any `json:"details,omitempty"`
 }
 

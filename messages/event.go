@@ -10,17 +10,17 @@ type EventType string
 
 // The state changes a watcher sees.
 const (
-	EventTaskState    EventType = "task_state"
-	EventConnection   EventType = "connection"
-	EventPageOpened   EventType = "page_opened"
-	EventPageChanged  EventType = "page_changed" // url, title or page_state
-	EventPageClosed   EventType = "page_closed"
-	EventPageRecovery EventType = "page_recovery" // what came of recovering it
-	EventDialogOpened EventType = "dialog_opened"
-	EventDialogClosed EventType = "dialog_closed"
-	EventFrames       EventType = "frames_changed"
-	EventConsoleError EventType = "console_error"
-	EventReset        EventType = "reset" // what was missed is gone: Snapshot holds all
+	EventTaskState    EventType = "task_state"     // the task's state changed: state, reason
+	EventConnection   EventType = "connection"     // a connection changed: connection
+	EventPageOpened   EventType = "page_opened"    // a page or popup is the task's: page
+	EventPageChanged  EventType = "page_changed"   // a page changed: page, changed, was
+	EventPageClosed   EventType = "page_closed"    // a page is closed: page, as it was last
+	EventPageRecovery EventType = "page_recovery"  // a recovery ended: page, recovery
+	EventDialogOpened EventType = "dialog_opened"  // a dialog opened: dialog
+	EventDialogClosed EventType = "dialog_closed"  // a dialog closed: closed_dialog
+	EventFrames       EventType = "frames_changed" // the frames of a page changed: frame_tree
+	EventConsoleError EventType = "console_error"  // a page reported an error: console_error
+	EventReset        EventType = "reset"          // the events that were missed are gone: snapshot holds the whole state
 )
 
 // ReasonReconnected marks the connection event with which a primary link that
@@ -46,35 +46,45 @@ const (
 	CauseAttach   ReconnectCause = "attach"
 )
 
-// Event is one state change. Version is that of the snapshot in which it
-// first shows; several events may share one. Only the field that fits the
-// type is set.
+// Event is one state change of a task. Only the fields that fit its type are set.
 type Event struct {
-	Type    EventType `json:"type"`
-	TaskID  TaskID    `json:"task_id"`
-	Version uint64    `json:"version"`
-	// At is when the task's supervisor published the event, in Unix seconds. A
-	// reset carries the time at which it was made.
-	At         Seconds     `json:"at"`
-	State      TaskState   `json:"state,omitempty"`
-	Reason     string      `json:"reason,omitempty"`
-	Outcome    TaskOutcome `json:"-"` // for metrics, with the last state
+	// Type names the change.
+	Type EventType `json:"type"`
+	// TaskID is the id of the task.
+	TaskID TaskID `json:"task_id"`
+	// Version is that of the first snapshot with the change; several events may share one.
+	Version uint64 `json:"version"`
+	// At is when the change was published. Of a reset it is when the reset was made.
+	At Seconds `json:"at"`
+	// State is the new state of the task.
+	State TaskState `json:"state,omitempty"`
+	// Reason is why the task or the connection changed, where there is more to say.
+	Reason  string      `json:"reason,omitempty"`
+	Outcome TaskOutcome `json:"-"` // for metrics, with the last state
+	// Connection is the state of both connections.
 	Connection *Connection `json:"connection,omitempty"`
 	Reconnect  *Reconnect  `json:"-"` // for metrics, with a connection
-	Page       *Page       `json:"page,omitempty"`
-	// Changed names what a page_changed is about.
+	// Page is the page that the event is about.
+	Page *Page `json:"page,omitempty"`
+	// Changed names the fields of the page that changed.
 	Changed PageChange `json:"changed,omitzero"`
-	// Was is the page_state before, where a page_changed is about that.
+	// Was is the page_state before, where that changed.
 	Was PageState `json:"was,omitempty"`
 	// Lasted is how long the page was in the state that it leaves, or was closed in.
-	Lasted    time.Duration `json:"-"`
-	Recovery  *Recovery     `json:"recovery,omitempty"`
-	Dialog    *Dialog       `json:"dialog,omitempty"`
-	InOOPIF   bool          `json:"-"` // an out-of-process iframe asks; for metrics
-	Closed    *ClosedDialog `json:"closed_dialog,omitempty"`
-	FrameTree *FrameTree    `json:"frame_tree,omitempty"`
-	Console   *ConsoleError `json:"console_error,omitempty"`
-	Snapshot  *Snapshot     `json:"snapshot,omitempty"`
+	Lasted time.Duration `json:"-"`
+	// Recovery is what came of a recovery of the page.
+	Recovery *Recovery `json:"recovery,omitempty"`
+	// Dialog is the dialog that opened.
+	Dialog  *Dialog `json:"dialog,omitempty"`
+	InOOPIF bool    `json:"-"` // an out-of-process iframe asks; for metrics
+	// Closed is the dialog that closed.
+	Closed *ClosedDialog `json:"closed_dialog,omitempty"`
+	// FrameTree holds the frames of the page.
+	FrameTree *FrameTree `json:"frame_tree,omitempty"`
+	// Console is the error that a page reported.
+	Console *ConsoleError `json:"console_error,omitempty"`
+	// Snapshot is the whole state of the task.
+	Snapshot *Snapshot `json:"snapshot,omitempty"`
 }
 
 // EventStream is one watcher's view of a task. Next and Close may be called

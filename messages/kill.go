@@ -5,9 +5,9 @@ type Links string
 
 // The links of a task.
 const (
-	LinksPrimary Links = "primary"
-	LinksAnchor  Links = "anchor"
-	LinksBoth    Links = "both"
+	LinksPrimary Links = "primary" // the first connection
+	LinksAnchor  Links = "anchor"  // the second
+	LinksBoth    Links = "both"    // the two at once
 )
 
 // Validate refuses what names no link.
@@ -27,10 +27,12 @@ func (l Links) Anchor() bool { return l == LinksAnchor || l == LinksBoth }
 
 // KillRequest asks for links of a task to be broken, to see what follows.
 type KillRequest struct {
+	// Kill says which.
 	Kill Links `json:"kill"`
 }
 
 // KillResult names the links that were broken.
 type KillResult struct {
+	// Killed is each link that was broken.
 	Killed []Links `json:"killed"`
 }

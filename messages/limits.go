@@ -141,21 +141,20 @@ func DefaultMaxBrowsers(memory uint64) int {
 	return int(min(max(memory/BrowserMemory, 1), DefaultMaxTasks))
 }
 
-// LimitReason says what a start was refused for: the detail reason of
-// [CodeLimitReached].
+// LimitReason says what a start was refused for.
 type LimitReason string
 
 // The reasons. The first four are what can keep a start waiting; the detail
 // waiting_for names one of them where the reason is about the queue.
 const (
-	LimitTasks         LimitReason = "tasks"
-	LimitBrowsers      LimitReason = "browsers"
-	LimitMemory        LimitReason = "memory"
-	LimitCPU           LimitReason = "cpu"
-	LimitQuota         LimitReason = "quota" // the tenant's own
-	LimitQueueFull     LimitReason = "queue_full"
-	LimitQueueDeadline LimitReason = "queue_deadline"
-	LimitDraining      LimitReason = "draining"
+	LimitTasks         LimitReason = "tasks"          // as many tasks run as may
+	LimitBrowsers      LimitReason = "browsers"       // as many browsers run as may
+	LimitMemory        LimitReason = "memory"         // too much memory is in use
+	LimitCPU           LimitReason = "cpu"            // too much work waits for a processor
+	LimitQuota         LimitReason = "quota"          // the tenant has as many tasks as it may
+	LimitQueueFull     LimitReason = "queue_full"     // as many starts wait as may
+	LimitQueueDeadline LimitReason = "queue_deadline" // no place came free in time
+	LimitDraining      LimitReason = "draining"       // the node is about to end
 )
 
 // LimitReasons lists every reason.

@@ -7,16 +7,15 @@ type RecoverAction string
 
 // The actions, the gentlest first.
 const (
-	// RecoverRelease frees a page of a dialog that nobody can reach. The page
-	// keeps its state; the dialog is dismissed (C19).
+	// RecoverRelease dismisses a dialog that no connection can answer (C19). The page keeps
+	// its state.
 	RecoverRelease RecoverAction = "release"
-	// RecoverReattach gives up the page's session and makes a new one. The page
-	// notices nothing of it.
+	// RecoverReattach replaces the page's CDP session. The page keeps its state.
 	RecoverReattach RecoverAction = "reattach"
-	// RecoverReload loads the document anew; what it held is lost.
+	// RecoverReload loads the document anew. What it held is lost.
 	RecoverReload RecoverAction = "reload"
-	// RecoverReplace opens a new page of the task at the page's last address, and closes
-	// the page. It is for a page that nothing else brings back.
+	// RecoverReplace opens a new page of the task at the page's last address and closes
+	// the page, which nothing else brings back. What it held is lost.
 	RecoverReplace RecoverAction = "replace"
 	// RecoverClose closes the page. It always works.
 	RecoverClose RecoverAction = "close"
@@ -27,12 +26,15 @@ func RecoverActions() []RecoverAction {
 	return []RecoverAction{RecoverRelease, RecoverReattach, RecoverReload, RecoverReplace, RecoverClose}
 }
 
-// RecoverRequest asks for a page of a task to be recovered. Without TargetID it
-// is the snapshot's page_target_id.
+// RecoverRequest asks for a page of a task to be recovered.
 type RecoverRequest struct {
-	Action   RecoverAction `json:"action"`
-	TargetID TargetID      `json:"target_id,omitempty"`
-	WaitS    *float64      `json:"wait_s,omitempty"`
+	// Action is what is to be done.
+	Action RecoverAction `json:"action"`
+	// TargetID is the page; by default the current one.
+	TargetID TargetID `json:"target_id,omitempty"`
+	// WaitS is how long the call waits for a lost connection, in seconds, by default
+	// [DefaultWait]; 0 fails at once.
+	WaitS *float64 `json:"wait_s,omitempty" jsonschema:"minimum=0,maximum=300"`
 }
 
 // Wait is WaitS as a duration, or the default.
@@ -60,19 +62,22 @@ func (a RecoverAction) Budget() time.Duration {
 	return 5 * time.Second
 }
 
-// RecoverResult is the page as it is once the recovery has had its effect; one
-// that was closed as it was last, and one that was replaced as its successor is.
+// RecoverResult is the page once the recovery has had its effect: a closed page as it was
+// last, of a replaced page its successor.
 type RecoverResult struct {
+	// Page is the page.
 	Page Page `json:"page"`
 }
 
-// Recovery is what came of recovering a page. Automatic says that nobody asked:
-// the spec's on_wedge did, or the page held a dialog whose frame is gone, the
-// next of which would take the browser along (C15).
+// Recovery is what came of recovering a page.
 type Recovery struct {
-	Action    RecoverAction `json:"action"`
-	Result    string        `json:"result"`
-	Automatic bool          `json:"automatic"`
+	// Action is what was done.
+	Action RecoverAction `json:"action"`
+	// Result says whether it had its effect.
+	Result string `json:"result" jsonschema:"enum=ok,enum=failed"`
+	// Automatic says that no caller asked: the task's on_wedge did, or the page held a dialog
+	// whose frame is gone, the next of which would end the browser (C15).
+	Automatic bool `json:"automatic"`
 }
 
 // The results of a recovery.
@@ -86,13 +91,14 @@ type OnWedge string
 
 // What a task can do by itself.
 const (
-	// OnWedgeReport does nothing: page_state says it.
+	// OnWedgeReport does nothing but say so in page_state.
 	OnWedgeReport OnWedge = "report"
 	// OnWedgeRelease releases a page that is dialog_unreachable.
 	OnWedgeRelease OnWedge = "release"
-	// OnWedgeReload reloads one that is dialog_unreachable, crashed or hung.
+	// OnWedgeReload reloads a page that is dialog_unreachable, crashed or hung; where it
+	// takes no reload, it is replaced.
 	OnWedgeReload OnWedge = "reload"
-	// OnWedgeClose closes it.
+	// OnWedgeClose closes such a page.
 	OnWedgeClose OnWedge = "close"
 )
 

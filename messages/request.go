@@ -5,16 +5,18 @@ import (
 	"time"
 )
 
-// DialogAnswer is an agent's answer to a dialog. PromptText counts for
-// prompts only (requirement D13); nil accepts a prompt with its default text
-// (C3 says why that has to be ours). An empty DialogID means the only one.
+// DialogAnswer is an agent's answer to a dialog.
 type DialogAnswer struct {
-	Action     string   `json:"action"`
-	PromptText *string  `json:"prompt_text,omitempty"`
-	DialogID   DialogID `json:"dialog_id,omitempty"`
-	// WaitS is how long the answer waits for a link to the browser, in seconds: nil
-	// is [DefaultWait], and 0 fails at once. So it is in every request.
-	WaitS *float64 `json:"wait_s,omitempty"`
+	// Action is the button: accept or dismiss.
+	Action string `json:"action" jsonschema:"enum=accept,enum=dismiss"`
+	// PromptText is the text for a prompt (D13), at most [MaxPromptText] bytes. Without it an
+	// accepted prompt returns its default text (C3 says why that has to be ours).
+	PromptText *string `json:"prompt_text,omitempty"`
+	// DialogID is the dialog; it may be left out while only one is open.
+	DialogID DialogID `json:"dialog_id,omitempty"`
+	// WaitS is how long the call waits for a lost connection, in seconds, by default
+	// [DefaultWait]; 0 fails at once.
+	WaitS *float64 `json:"wait_s,omitempty" jsonschema:"minimum=0,maximum=300"`
 }
 
 // The two actions of an answer.
@@ -49,21 +51,26 @@ type WaitUntil string
 
 // The moments a navigation can wait for.
 const (
-	WaitCommit           WaitUntil = "commit"
-	WaitDOMContentLoaded WaitUntil = "domcontentloaded"
-	WaitLoad             WaitUntil = "load"
-	WaitNetworkIdle0     WaitUntil = "networkidle0" // no request for 500 ms
-	WaitNetworkIdle2     WaitUntil = "networkidle2" // at most two for 500 ms
+	WaitCommit           WaitUntil = "commit"           // the new document has taken the place of the old
+	WaitDOMContentLoaded WaitUntil = "domcontentloaded" // its DOMContentLoaded event
+	WaitLoad             WaitUntil = "load"             // its load event; the default
+	WaitNetworkIdle0     WaitUntil = "networkidle0"     // no request for 500 ms
+	WaitNetworkIdle2     WaitUntil = "networkidle2"     // at most two for 500 ms
 )
 
-// NavigateRequest asks a page of a task to go to a URL. Without TargetID it
-// is the snapshot's page_target_id.
+// NavigateRequest asks a page of a task to go to a URL.
 type NavigateRequest struct {
-	URL       string    `json:"url"`
-	TargetID  TargetID  `json:"target_id,omitempty"`
+	// URL is the address, with its scheme, at most [MaxURLLength] bytes.
+	URL string `json:"url"`
+	// TargetID is the page; by default the current one.
+	TargetID TargetID `json:"target_id,omitempty"`
+	// WaitUntil says when the navigation counts as done.
 	WaitUntil WaitUntil `json:"wait_until,omitempty"`
-	TimeoutS  float64   `json:"timeout_s,omitempty"`
-	WaitS     *float64  `json:"wait_s,omitempty"` // within the timeout
+	// TimeoutS bounds the whole call, in seconds; by default [DefaultNavigateTimeout].
+	TimeoutS float64 `json:"timeout_s,omitempty" jsonschema:"minimum=0.01,maximum=300"`
+	// WaitS is how long the call waits for a lost connection, in seconds and within
+	// timeout_s, by default [DefaultWait]; 0 fails at once.
+	WaitS *float64 `json:"wait_s,omitempty" jsonschema:"minimum=0,maximum=300"`
 }
 
 // Bounds and defaults of calls.
@@ -105,25 +112,36 @@ func (r NavigateRequest) Wait() time.Duration { return waitOf(r.WaitS) }
 
 // NavigateResult is where a navigation ended.
 type NavigateResult struct {
+	// TargetID is the page.
 	TargetID TargetID `json:"target_id"`
-	FrameID  FrameID  `json:"frame_id"`
-	LoaderID string   `json:"loader_id,omitempty"`
-	URL      string   `json:"url"`
+	// FrameID is the page's main frame.
+	FrameID FrameID `json:"frame_id"`
+	// LoaderID is CDP's id of the document; absent for a navigation within a document.
+	LoaderID string `json:"loader_id,omitempty"`
+	// URL is the address that the page has in the end.
+	URL string `json:"url"`
 	// Download says that the URL was a download: the page stayed where it was.
 	Download bool `json:"download,omitempty"`
 }
 
-// CDPRequest is raw CDP on the task's own connection. FrameID names an
-// out-of-process iframe, TargetID a page; without either the method goes to
-// the current page, or to the browser where only the browser knows it.
+// CDPRequest is one raw CDP command, run on the task's own connection.
 type CDPRequest struct {
-	Method   string          `json:"method"`
-	Params   json.RawMessage `json:"params,omitempty"`
-	FrameID  FrameID         `json:"frame_id,omitempty"`
-	TargetID TargetID        `json:"target_id,omitempty"`
-	TimeoutS float64         `json:"timeout_s,omitempty"`
-	WaitS    *float64        `json:"wait_s,omitempty"` // within the timeout
-	OnDialog OnDialog        `json:"on_dialog,omitempty"`
+	// Method is the CDP method, such as Runtime.evaluate.
+	Method string `json:"method"`
+	// Params are the parameters of the method.
+	Params json.RawMessage `json:"params,omitempty"`
+	// FrameID is the out-of-process frame that the command is for.
+	FrameID FrameID `json:"frame_id,omitempty"`
+	// TargetID is the page that the command is for. Without target_id and frame_id it goes to
+	// the current page, or to the browser where only the browser knows the method.
+	TargetID TargetID `json:"target_id,omitempty"`
+	// TimeoutS bounds the whole call, in seconds; by default [DefaultCDPTimeout].
+	TimeoutS float64 `json:"timeout_s,omitempty" jsonschema:"minimum=0.01,maximum=300"`
+	// WaitS is how long the call waits for a lost connection, in seconds and within
+	// timeout_s, by default [DefaultWait]; 0 fails at once.
+	WaitS *float64 `json:"wait_s,omitempty" jsonschema:"minimum=0,maximum=300"`
+	// OnDialog says what a dialog that is or comes in the way means to the call.
+	OnDialog OnDialog `json:"on_dialog,omitempty"`
 }
 
 // MaxCDPMessage bounds one CDP message in either direction, in bytes
@@ -164,8 +182,9 @@ func (r CDPRequest) Timeout() time.Duration { return timeout(r.TimeoutS, Default
 // Wait is WaitS as a duration, or the default.
 func (r CDPRequest) Wait() time.Duration { return waitOf(r.WaitS) }
 
-// CDPResult is Chrome's own result, untouched.
+// CDPResult is the result of a raw CDP command.
 type CDPResult struct {
+	// Result is the browser's own result, untouched.
 	Result json.RawMessage `json:"result"`
 }
 

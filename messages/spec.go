@@ -31,9 +31,9 @@ type DialogPolicy string
 
 // The policies (requirements D3, D5, D6).
 const (
-	PolicyMustRespond DialogPolicy = "must_respond"
-	PolicyAutoDismiss DialogPolicy = "auto_dismiss"
-	PolicyAutoAccept  DialogPolicy = "auto_accept"
+	PolicyMustRespond DialogPolicy = "must_respond" // a caller answers, or the watchdog dismisses; the default
+	PolicyAutoDismiss DialogPolicy = "auto_dismiss" // each is dismissed as it opens
+	PolicyAutoAccept  DialogPolicy = "auto_accept"  // each is accepted as it opens
 )
 
 // AnchorAuto gives a task a second link wherever the browser allows it,
@@ -51,17 +51,16 @@ const (
 	BridgeOff  = "off"
 )
 
-// BeforeUnload says what happens to a beforeunload dialog. It has a switch of
-// its own because an orphaned one cannot be saved (chromium fact C20). Not said,
-// it is ask where an anchor keeps the dialog answerable and dialog_policy is
-// must_respond, else accept.
+// BeforeUnload says what happens to a beforeunload dialog. The default is ask where the
+// anchor is up and dialog_policy is must_respond, else accept: a beforeunload whose
+// connections are lost cannot be answered any more (chromium fact C20).
 type BeforeUnload string
 
 // The answers to beforeunload.
 const (
-	BeforeUnloadAsk     BeforeUnload = "ask"
-	BeforeUnloadAccept  BeforeUnload = "accept"
-	BeforeUnloadDismiss BeforeUnload = "dismiss"
+	BeforeUnloadAsk     BeforeUnload = "ask"     // it waits in pending_dialogs
+	BeforeUnloadAccept  BeforeUnload = "accept"  // the page is left
+	BeforeUnloadDismiss BeforeUnload = "dismiss" // the page stays
 )
 
 // Bounds and defaults of a task's spec.
@@ -86,10 +85,10 @@ const (
 	MaxGiveUpAfter     = 24 * time.Hour
 )
 
-// LaunchSpec asks the node to start a browser for the task alone. In JSON it
-// is an object, true for all defaults, or false, which says nothing.
+// LaunchSpec asks the node to launch a browser for the task alone. In JSON it
+// is an object, true for all defaults, or false, which is the same as none.
 type LaunchSpec struct {
-	// Headless is true when not given.
+	// Headless false opens a window; by default it is true.
 	Headless *bool `json:"headless,omitempty"`
 
 	no bool // launch was false: see TaskSpec.Normalized
@@ -114,46 +113,66 @@ func (l *LaunchSpec) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// TaskSpec is what a caller wants of a task. The zero value of a field means
-// "not said": a new task takes the default, a running one keeps what it has.
+// TaskSpec is what a caller wants of a task; every field may be left out.
+//
+// The zero value of a field means that it is left out: a new task takes the default, a
+// running one keeps what it has.
 type TaskSpec struct {
 	// IsRestricted: a scoped caller starts the task, and the node's egress policy
 	// holds for its browser (X15). It follows from the caller and stays what it
 	// was when the task was started.
 	IsRestricted bool `json:"-"`
 
-	CDPURL         CDPURL       `json:"cdp_url,omitzero"`
-	Launch         *LaunchSpec  `json:"launch,omitempty"`
-	Scope          Scope        `json:"scope,omitempty"`
-	TargetID       TargetID     `json:"target_id,omitempty"`
-	Isolation      Isolation    `json:"isolation,omitempty"`
-	DialogPolicy   DialogPolicy `json:"dialog_policy,omitempty"`
-	DialogTimeoutS float64      `json:"dialog_timeout_s,omitempty"`
-	BeforeUnload   BeforeUnload `json:"beforeunload,omitempty"`
-	Bridge         string       `json:"bridge,omitempty"`
-	// BridgeThresholdMS is how soon after its opening a native dialog has to be
-	// closed by somebody else for bridge auto to take it that nobody was asked, in
-	// milliseconds.
-	BridgeThresholdMS int64   `json:"bridge_threshold_ms,omitempty"`
-	Anchor            string  `json:"anchor,omitempty"`
-	OnWedge           OnWedge `json:"on_wedge,omitempty"`
-	// OnWedgeAfterS is how long a page has to be silent without a break before OnWedge
-	// acts on it, in seconds. A crash is certain, and does not wait.
-	OnWedgeAfterS float64 `json:"on_wedge_after_s,omitempty"`
-	// IdleTimeoutS ends a task nobody asked anything of for so long, MaxLifeS
-	// one that is so old (requirement X7). 0 is the node's default.
-	IdleTimeoutS float64 `json:"idle_timeout_s,omitempty"`
-	MaxLifeS     float64 `json:"max_life_s,omitempty"`
-	// GiveUpAfterS is how long a link that was lost is tried for, in seconds, between
-	// [MinGiveUpAfter] and [MaxGiveUpAfter]: the task is lost only after so long, and
-	// after five failed dials (requirement A14). 0 is the node's default.
-	GiveUpAfterS float64 `json:"give_up_after_s,omitempty"`
-	// Labels are the caller's own, for finding tasks in a list.
+	// CDPURL is the browser to attach to: ws:// or wss://, or http:// or https://
+	// of its debugging port. Without it the node launches a browser.
+	CDPURL CDPURL `json:"cdp_url,omitzero"`
+	// Launch launches a browser; it excludes cdp_url.
+	Launch *LaunchSpec `json:"launch,omitempty"`
+	// Scope says which pages of the browser are the task's. The default is browser for a
+	// browser that the node launches for the task, else own.
+	Scope Scope `json:"scope,omitempty"`
+	// TargetID is the page that scope target takes.
+	TargetID TargetID `json:"target_id,omitempty"`
+	// Isolation says in which browser context the task's pages are. A context holds cookies,
+	// storage, permissions and downloads.
+	Isolation Isolation `json:"isolation,omitempty"`
+	// DialogPolicy says who answers dialogs.
+	DialogPolicy DialogPolicy `json:"dialog_policy,omitempty"`
+	// DialogTimeoutS is how long a dialog waits before the watchdog dismisses it, in
+	// seconds; by default [DefaultDialogTimeout].
+	DialogTimeoutS float64 `json:"dialog_timeout_s,omitempty" jsonschema:"minimum=0.1,maximum=86400"`
+	// BeforeUnload says what happens to beforeunload dialogs.
+	BeforeUnload BeforeUnload `json:"beforeunload,omitempty"`
+	// Bridge says whether dialogs go over the bridge. auto, the default, turns it on once
+	// native dialogs are closed from outside.
+	Bridge string `json:"bridge,omitempty" jsonschema:"enum=auto,enum=on,enum=off"`
+	// BridgeThresholdMS turns bridge auto on when another client closes a native
+	// dialog within this time of its opening, in milliseconds; by default
+	// [DefaultBridgeThreshold].
+	BridgeThresholdMS int64 `json:"bridge_threshold_ms,omitempty" jsonschema:"minimum=1,maximum=10000"`
+	// Anchor off leaves the task with one connection; the default is auto.
+	Anchor string `json:"anchor,omitempty" jsonschema:"enum=auto,enum=off"`
+	// OnWedge says what the task does by itself about a page that does not answer.
+	OnWedge OnWedge `json:"on_wedge,omitempty"`
+	// OnWedgeAfterS is how long a page has to be silent without a break before on_wedge
+	// acts on it, in seconds; by default [DefaultOnWedgeAfter]. After a crash it acts at once.
+	OnWedgeAfterS float64 `json:"on_wedge_after_s,omitempty" jsonschema:"minimum=5,maximum=86400"`
+	// IdleTimeoutS ends the task when it got no request for so long, in seconds
+	// (requirement X7); by default the node's idle_timeout.
+	IdleTimeoutS float64 `json:"idle_timeout_s,omitempty" jsonschema:"minimum=1,maximum=2592000"`
+	// MaxLifeS ends the task so long after its start, in seconds (requirement X7); by default the
+	// node's max_life.
+	MaxLifeS float64 `json:"max_life_s,omitempty" jsonschema:"minimum=1,maximum=2592000"`
+	// GiveUpAfterS is how long a lost connection is dialled for, in seconds; by default the
+	// node's give_up_after. The task is lost only after that time and five failed
+	// dials (requirement A14).
+	GiveUpAfterS float64 `json:"give_up_after_s,omitempty" jsonschema:"minimum=5,maximum=86400"`
+	// Labels are the caller's own marks, at most [MaxLabels], to find tasks in a list.
 	Labels map[string]string `json:"labels,omitempty"`
-	// QueueTimeoutS is how long this one start may wait for a place (requirement
-	// X4): 0 not at all, nil as long as the node lets it, which is also the
-	// longest. It is no property of the task and is not kept.
-	QueueTimeoutS *float64 `json:"queue_timeout_s,omitempty"`
+	// QueueTimeoutS is how long this one start may wait for a place, in seconds
+	// (requirement X4): 0 not at all, by default as long as the node allows, which is also the
+	// longest. It is not kept with the task.
+	QueueTimeoutS *float64 `json:"queue_timeout_s,omitempty" jsonschema:"minimum=0,maximum=300"`
 }
 
 // Normalized returns s in its plainest form: launch false is no launch, and who

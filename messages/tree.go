@@ -5,10 +5,10 @@ type ActorState string
 
 // The states of an actor.
 const (
-	ActorStarting ActorState = "starting"
-	ActorRunning  ActorState = "running"
-	ActorStopping ActorState = "stopping"
-	ActorWaiting  ActorState = "waiting" // down; its restart waits for the backoff
+	ActorStarting ActorState = "starting" // it is being started
+	ActorRunning  ActorState = "running"  // it handles messages
+	ActorStopping ActorState = "stopping" // it is shutting down
+	ActorWaiting  ActorState = "waiting"  // it is down, and its restart waits for the backoff
 )
 
 // TreeOptions say how much of the supervision tree is wanted.
@@ -24,9 +24,11 @@ type TreeOptions struct {
 // Tree is the supervision tree of a node: the registry, the supervisor of each
 // task, and its actors.
 type Tree struct {
-	At   Seconds  `json:"at"`
+	// At is when it was read.
+	At Seconds `json:"at"`
+	// Root is the registry.
 	Root TreeNode `json:"root"`
-	// Truncated says that there are more than [MaxTreeActors].
+	// Truncated says that there are more than [MaxTreeActors] actors.
 	Truncated bool `json:"truncated"`
 }
 
@@ -38,19 +40,23 @@ const MaxTreeDepth = 16
 
 // TreeNode is one actor, or the empty place of one that is to be restarted.
 type TreeNode struct {
+	// Kind is what the actor does: registry, supervisor, dialog, anchor, browser, frame, session.
 	Kind string `json:"kind"`
 	// Key tells siblings apart; a supervisor's is the task's id.
 	Key string `json:"key"`
-	// Generation grows with every actor of the node; none has it twice. Like
-	// StartedAt it is absent while the actor is waiting.
-	Generation uint64     `json:"generation,omitempty"`
-	State      ActorState `json:"state"`
-	StartedAt  Seconds    `json:"started_at,omitempty"`
+	// Generation is a number that no other actor of the node has or had; absent while
+	// the actor waits for its restart.
+	Generation uint64 `json:"generation,omitempty"`
+	// State is what the actor is at.
+	State ActorState `json:"state"`
+	// StartedAt is when it started; absent while it waits for its restart.
+	StartedAt Seconds `json:"started_at,omitempty"`
 	// Restarts is how often its supervisor has started it again.
 	Restarts int `json:"restarts"`
-	// Mailbox is how many messages wait for it.
+	// Mailbox is the number of messages that wait for it.
 	Mailbox int `json:"mailbox"`
-	// RestartAt is when one that is waiting will be.
-	RestartAt Seconds    `json:"restart_at,omitempty"`
-	Children  []TreeNode `json:"children,omitempty"`
+	// RestartAt is when an actor that waits will be started.
+	RestartAt Seconds `json:"restart_at,omitempty"`
+	// Children are the actors that it supervises.
+	Children []TreeNode `json:"children,omitempty"`
 }

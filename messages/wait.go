@@ -11,7 +11,7 @@ type OnDialog string
 // The values of OnDialog.
 const (
 	OnDialogFail OnDialog = "fail" // the call ends with blocked_by_dialog at once; the default
-	OnDialogWait OnDialog = "wait" // it waits for its result until the dialog is answered
+	OnDialogWait OnDialog = "wait" // the call waits for its result until the dialog is answered
 )
 
 func (o OnDialog) validate() error {

@@ -78,6 +78,6 @@ func (h *Handler) drain(w http.ResponseWriter, c *call) error {
 	}
 	h.cfg.Logger.InfoContext(c.Context(), "drain was asked for over HTTP")
 	h.cfg.Drain()
-	h.reply(w, c, http.StatusAccepted, map[string]bool{"draining": true})
+	h.reply(w, c, http.StatusAccepted, messages.Draining{Draining: true})
 	return nil
 }

@@ -29,7 +29,7 @@ func (h *Handler) dialog(w http.ResponseWriter, c *call) error {
 	if err != nil {
 		return err
 	}
-	h.reply(w, c, http.StatusOK, map[string]any{"dialog": closed})
+	h.reply(w, c, http.StatusOK, messages.DialogReply{Dialog: closed})
 	return nil
 }
 

@@ -289,7 +289,7 @@ func (h *Handler) fail(w *response, c *call, err error) {
 	if after, ok := own.Details["retry_after_s"].(int); ok {
 		w.Header().Set("Retry-After", strconv.Itoa(after))
 	}
-	h.reply(w, c, statusOf(err, own), errorBody{own})
+	h.reply(w, c, statusOf(err, own), messages.ErrorReply{Error: own})
 }
 
 // logFailure logs an error that is not for callers.

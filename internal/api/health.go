@@ -44,7 +44,7 @@ func (h *Handler) health(w http.ResponseWriter, c *call, what string, checks ...
 			return &refusal{http.StatusServiceUnavailable, err.With("checks", checks)}
 		}
 	}
-	h.reply(w, c, http.StatusOK, map[string]any{"status": "ok", "checks": checks})
+	h.reply(w, c, http.StatusOK, messages.Health{Status: "ok", Checks: checks})
 	return nil
 }
 

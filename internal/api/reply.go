@@ -11,48 +11,13 @@ import (
 	"holdfast/messages"
 )
 
-// statuses are the contract's.
-var statuses = map[messages.Code]int{
-	messages.CodeInvalidArgument:       http.StatusBadRequest,
-	messages.CodeUnauthorized:          http.StatusUnauthorized,
-	messages.CodeForbidden:             http.StatusForbidden,
-	messages.CodeNotFound:              http.StatusNotFound,
-	messages.CodeTaskNotFound:          http.StatusNotFound,
-	messages.CodeFrameNotFound:         http.StatusNotFound,
-	messages.CodeTargetNotFound:        http.StatusNotFound,
-	messages.CodeDialogNotFound:        http.StatusNotFound,
-	messages.CodeNoDialog:              http.StatusConflict,
-	messages.CodeDialogAmbiguous:       http.StatusConflict,
-	messages.CodeDialogAlreadyAnswered: http.StatusConflict,
-	messages.CodeDialogLost:            http.StatusGone,
-	messages.CodeFrameNotOOPIF:         http.StatusConflict,
-	messages.CodeTargetForeign:         http.StatusForbidden,
-	messages.CodeBlockedByDialog:       http.StatusConflict,
-	messages.CodePageWedged:            http.StatusConflict,
-	messages.CodePageCrashed:           http.StatusConflict,
-	messages.CodeCDPError:              http.StatusBadGateway,
-	messages.CodeUpstreamUnavailable:   http.StatusServiceUnavailable,
-	messages.CodeDeadline:              http.StatusGatewayTimeout,
-	messages.CodeMessageTooLarge:       http.StatusRequestEntityTooLarge,
-	messages.CodeLimitReached:          http.StatusTooManyRequests,
-	messages.CodeInternal:              http.StatusInternalServerError,
-}
-
 // statusOf returns the status of the error that is shown as own.
 func statusOf(err error, own *messages.Error) int {
 	var special *refusal
 	if errors.As(err, &special) {
 		return special.status
 	}
-	if s, ok := statuses[own.Code]; ok {
-		return s
-	}
-	return http.StatusInternalServerError
-}
-
-// errorBody is the one form of an error.
-type errorBody struct {
-	Error *messages.Error `json:"error"`
+	return own.Code.Status()
 }
 
 // response counts what was answered, for the log, and tells whether an answer
@@ -91,7 +56,7 @@ func (h *Handler) reply(w http.ResponseWriter, c *call, status int, v any) {
 		// Details that cannot be encoded, or a float that is no number.
 		h.logFailure(c, "answer cannot be encoded", err)
 		status = http.StatusInternalServerError
-		body, _ = encode(errorBody{errInternal})
+		body, _ = encode(messages.ErrorReply{Error: errInternal})
 	}
 	h.send(w, c, status, body)
 }

@@ -399,12 +399,12 @@ func TestX7EveryRequestRenewsTheLease(t *testing.T) {
 // The probes of X9.
 func TestX9Health(t *testing.T) {
 	t.Parallel()
-	const alive = `{"checks":[{"name":"registry","ok":true}],"status":"ok"}`
+	const alive = `{"status":"ok","checks":[{"name":"registry","ok":true}]}`
 	t.Run("alive and ready", func(t *testing.T) {
 		b := setup(t, &apitest.Node{CheckList: []messages.Check{{Name: "memory", Reason: "high", Advisory: true}}})
 		b.wantJSON(b.call("GET", "/livez", ""), 200, alive)
 		b.wantJSON(b.call("GET", "/readyz", ""), 200,
-			`{"checks":[{"name":"registry","ok":true},{"name":"memory","ok":false,"reason":"high","advisory":true}],"status":"ok"}`)
+			`{"status":"ok","checks":[{"name":"registry","ok":true},{"name":"memory","ok":false,"reason":"high","advisory":true}]}`)
 	})
 	t.Run("not ready, and which check it is", func(t *testing.T) {
 		b := setup(t, &apitest.Node{CheckList: []messages.Check{{Name: "draining", OK: true}, {Name: "capacity", Reason: "full"}}})

@@ -80,9 +80,7 @@ func (h *Handler) newCode(w http.ResponseWriter, c *call) error {
 // newSession exchanges a code for a token that ends. The route is open: the code is
 // what the caller has.
 func (h *Handler) newSession(w http.ResponseWriter, c *call) error {
-	var given struct {
-		Code string `json:"code"`
-	}
+	var given messages.SessionRequest
 	if err := c.read(w, &given, maxLogin, false); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func (h *Handler) listTasks(w http.ResponseWriter, c *call) error {
 		}
 	}
 	slices.SortFunc(tasks, func(a, b *messages.Snapshot) int { return cmp.Compare(a.TaskID, b.TaskID) })
-	h.reply(w, c, http.StatusOK, map[string]any{"tasks": tasks})
+	h.reply(w, c, http.StatusOK, messages.TaskList{Tasks: tasks})
 	return nil
 }
 
