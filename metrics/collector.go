@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"holdfast/internal/bounds"
+	"holdfast/internal/shed"
 	"holdfast/messages"
 	"holdfast/transport"
 )
@@ -23,7 +23,7 @@ func collected() []*definition {
 		dialogsPending, dialogOldest, dialogUsed,
 		pages, pageWedged, frames, oopifs, truncated,
 		upstream, anchorOff, dialsWaiting, dialsShort, cdpMessages, cdpBytes, cdpInFlight, linkTotal,
-		mailboxes, mailboxShed, browsers, browserLimit, browserRSS, shed,
+		mailboxes, mailboxShed, browsers, browserLimit, browserRSS, shedTotal,
 	}
 }
 
@@ -161,18 +161,18 @@ func (s scrape) browsers() {
 
 func (s scrape) bounds() {
 	l := s.sources.Link
-	for _, b := range bounds.All() {
+	for _, b := range shed.All() {
 		n := s.sources.Bounds.Load(b)
 		switch b {
-		case bounds.CDPMessages:
+		case shed.CDPMessages:
 			n += l.Oversized.Load()
-		case bounds.CDPCommands:
+		case shed.CDPCommands:
 			n += l.CallsOverload.Load() + l.CallsLong.Load()
-		case bounds.SessionEvents:
+		case shed.SessionEvents:
 			n += l.EventsShed.Load()
-		case bounds.Sessions:
+		case shed.Sessions:
 			n += l.SessionsShed.Load()
 		}
-		s.put(shed, float64(n), b.String())
+		s.put(shedTotal, float64(n), b.String())
 	}
 }

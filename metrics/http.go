@@ -3,7 +3,7 @@ package metrics
 import (
 	"time"
 
-	"holdfast/internal/bounds"
+	"holdfast/internal/shed"
 	"holdfast/messages"
 )
 
@@ -35,4 +35,4 @@ func (m *Metrics) StreamOpened() { m.streams.add(1) }
 func (m *Metrics) StreamClosed() { m.streams.add(-1) }
 
 // Cut counts what was refused because of a bound.
-func (m *Metrics) Cut(b bounds.Bound) { m.bounds.Hit(b) }
+func (m *Metrics) Cut(b shed.Bound) { m.bounds.Hit(b) }

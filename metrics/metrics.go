@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"holdfast/internal/bounds"
+	"holdfast/internal/shed"
 	"holdfast/internal/version"
 	"holdfast/messages"
 	"holdfast/transport"
@@ -19,7 +19,7 @@ import (
 type Sources struct {
 	Tasks  func() []*messages.Snapshot
 	Link   *transport.Stats
-	Bounds *bounds.Counts
+	Bounds *shed.Counts
 	// Pressure is how close the node is to its limits.
 	Pressure func() messages.Pressure
 	// Mailboxes says of each kind of actor how many messages wait in the longest
@@ -34,7 +34,7 @@ type Sources struct {
 // neither wait nor, but for histograms that grow a bucket, allocate.
 type Metrics struct {
 	registry *prometheus.Registry
-	bounds   *bounds.Counts
+	bounds   *shed.Counts
 
 	taskEnds, opened, closed, late            counters
 	wedges, recoveries, resyncs               counters

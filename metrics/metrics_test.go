@@ -15,9 +15,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	dto "github.com/prometheus/client_model/go"
 
-	"holdfast/internal/bounds"
 	"holdfast/internal/browser"
 	"holdfast/internal/guard"
+	"holdfast/internal/shed"
 	"holdfast/messages"
 	"holdfast/metrics"
 	"holdfast/transport"
@@ -253,7 +253,7 @@ func TestOtherSourcesAreReadOnScrapes(t *testing.T) {
 	t.Parallel()
 	var (
 		links transport.Stats
-		cut   bounds.Counts
+		cut   shed.Counts
 	)
 	links.EventsIn.Add(3)
 	links.Oversized.Add(1)
@@ -263,8 +263,8 @@ func TestOtherSourcesAreReadOnScrapes(t *testing.T) {
 	links.Short(transport.ShortPorts).Add(6)
 	links.Short(transport.ShortBuffers).Add(7)
 	links.CallsStarted.Add(2)
-	cut.Hit(bounds.ConsoleErrors)
-	cut.Hit(bounds.CDPMessages)
+	cut.Hit(shed.ConsoleErrors)
+	cut.Hit(shed.CDPMessages)
 	wantSeries(t, scrape(t, metrics.New(metrics.Sources{
 		Link: &links, Bounds: &cut,
 		Pressure: func() messages.Pressure {

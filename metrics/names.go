@@ -3,8 +3,8 @@ package metrics
 import (
 	"fmt"
 
-	"holdfast/internal/bounds"
 	"holdfast/internal/guard"
+	"holdfast/internal/shed"
 	"holdfast/messages"
 	"holdfast/transport"
 )
@@ -88,7 +88,7 @@ var (
 	exitReasons  = label{"reason", stringsOf([]guard.ReasonKind{guard.Normal, guard.Shutdown, guard.Failure, guard.Panic, guard.Abandoned})}
 	letterAges   = label{"when", []string{letterAtExit, letterLate}}
 	browserExits = label{"reason", []string{"stopped", "exited", "signal", "launch_failed"}}
-	boundNames   = label{"bound", stringsOf(bounds.All())}
+	boundNames   = label{"bound", stringsOf(shed.All())}
 )
 
 const (
@@ -190,7 +190,7 @@ var (
 	browserRSS   = gauge(groupBrowsers, "holdfast_browser_rss_bytes", "Resident memory of launched browsers, all their processes; what they share is counted once for each.")
 	orphans      = counter(groupBrowsers, "holdfast_browser_orphans_reaped_total", "Browsers of an earlier node that were ended.")
 
-	shed = counter(groupBounds, "holdfast_shed_total", "Times a bound has dropped, cut or refused something.", boundNames)
+	shedTotal = counter(groupBounds, "holdfast_shed_total", "Times a bound has dropped, cut or refused something.", boundNames)
 )
 
 // taskStateNames leaves out stopped: such a task is not listed any more.

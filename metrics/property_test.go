@@ -9,8 +9,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"pgregory.net/rapid"
 
-	"holdfast/internal/bounds"
 	"holdfast/internal/guard"
+	"holdfast/internal/shed"
 	"holdfast/messages"
 	"holdfast/metrics"
 	"holdfast/transport"
@@ -51,7 +51,7 @@ func TestNothingMakesASeries(t *testing.T) {
 		links := &transport.Stats{}
 		links.Commands.Add(word(), time.Duration(rapid.Int64().Draw(rt, "took")), nil)
 		m := metrics.New(metrics.Sources{
-			Tasks: func() []*messages.Snapshot { return []*messages.Snapshot{snapshot} }, Link: links, Bounds: &bounds.Counts{},
+			Tasks: func() []*messages.Snapshot { return []*messages.Snapshot{snapshot} }, Link: links, Bounds: &shed.Counts{},
 			Mailboxes: func(each func(string, int, uint64)) { each(word(), 1, 1) },
 		})
 		m.Observe([]messages.Event{

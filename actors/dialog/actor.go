@@ -6,9 +6,9 @@ import (
 	"github.com/anthdm/hollywood/actor"
 
 	"holdfast/actors/ledger"
-	"holdfast/internal/bounds"
-	"holdfast/internal/few"
 	"holdfast/internal/guard"
+	"holdfast/internal/shed"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -16,8 +16,8 @@ import (
 // SessionsChanged tells the dialog actor which actor serves which session.
 // The map is never written again.
 type SessionsChanged struct {
-	PIDs   few.Map[messages.SessionID, *actor.PID] // of the primary link
-	Anchor *actor.PID                              // serves all of the anchor's; nil while there is none
+	PIDs   smallmap.Map[messages.SessionID, *actor.PID] // of the primary link
+	Anchor *actor.PID                                   // serves all of the anchor's; nil while there is none
 }
 
 func (s SessionsChanged) pid(r messages.Role, id messages.SessionID) *actor.PID {
@@ -30,7 +30,7 @@ func (s SessionsChanged) pid(r messages.Role, id messages.SessionID) *actor.PID 
 // Actor is the shell around a [Machine].
 type Actor struct {
 	machine    *Machine
-	bounds     *bounds.Counts
+	bounds     *shed.Counts
 	supervisor *actor.PID
 	sessions   SessionsChanged
 	started    bool
@@ -47,7 +47,7 @@ type order struct {
 
 // New returns the behavior of a task's dialog actor, going on from memory. Spec is not
 // written any more. What is cut off is counted in b.
-func New(spec *messages.TaskSpec, memory mail.DialogMemory, supervisor *actor.PID, b *bounds.Counts) *Actor {
+func New(spec *messages.TaskSpec, memory mail.DialogMemory, supervisor *actor.PID, b *shed.Counts) *Actor {
 	return &Actor{machine: newMachine(spec, memory), bounds: b, supervisor: supervisor}
 }
 
@@ -119,7 +119,7 @@ func (a *Actor) step(c *guard.Context, in any) {
 				})
 				continue
 			}
-			few.Put(&a.orders, e.Msg.Dialog, order{e.Role, e.Msg.Session, pid})
+			smallmap.Put(&a.orders, e.Msg.Dialog, order{e.Role, e.Msg.Session, pid})
 			c.Send(pid, e.Msg)
 		case ProbeSession:
 			if pid := a.sessions.pid(e.Role, e.Msg.Session); pid != nil {

@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 
 	"holdfast/actors/dialog"
-	"holdfast/internal/bounds"
 	"holdfast/internal/guard"
+	"holdfast/internal/shed"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -33,7 +33,7 @@ func TestARequestIsLetGoByItsLink(t *testing.T) {
 		supervisor := sys.Root(guard.Child{Kind: "test", Key: "supervisor", New: func() guard.Behavior { return l }})
 		a := sys.Root(guard.Child{Kind: "test", Key: "dialog", New: func() guard.Behavior {
 			spec := messages.TaskSpec{}.WithDefaults()
-			return dialog.New(&spec, mail.DialogMemory{}, supervisor.PID(), &bounds.Counts{})
+			return dialog.New(&spec, mail.DialogMemory{}, supervisor.PID(), &shed.Counts{})
 		}})
 		sys.Send(a.PID(), dialog.SessionsChanged{})
 		sys.Send(a.PID(), mail.DialogOpened{

@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"holdfast/actors/dialog"
-	"holdfast/internal/bounds"
+	"holdfast/internal/shed"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
 
 // cuts are the bounds that a step has met.
-func cuts(effects []dialog.Effect) (met []bounds.Bound) {
+func cuts(effects []dialog.Effect) (met []shed.Bound) {
 	for _, e := range effects {
 		if c, ok := e.(dialog.Cut); ok {
 			met = append(met, c.Bound)
@@ -38,21 +38,21 @@ func TestWhatIsCutOffIsTold(t *testing.T) {
 			t.Errorf("one of the largest size met %v", met)
 		}
 		m = begin()
-		if met := cuts(m.Step(time.Unix(2, 0), opened(strings.Repeat("x", 4*dialog.MaxMessage+1)))); len(met) != 1 || met[0] != bounds.DialogText {
+		if met := cuts(m.Step(time.Unix(2, 0), opened(strings.Repeat("x", 4*dialog.MaxMessage+1)))); len(met) != 1 || met[0] != shed.DialogText {
 			t.Errorf("one that is longer met %v", met)
 		}
 	})
 	t.Run("what the slower link has not told of", func(t *testing.T) {
 		t.Parallel()
 		m := begin()
-		var met []bounds.Bound
+		var met []shed.Bound
 		m.Step(time.Unix(2, 0), mail.PageWatched{Role: messages.RoleAnchor, Gen: 1, Page: "P", Session: "A"})
 		m.Step(time.Unix(2, 0), mail.PageCovered{Role: messages.RoleAnchor, Gen: 1, Page: "P", Session: "A"})
 		for range 65 { // the anchor is to tell of each, and does not
 			met = append(met, cuts(m.Step(time.Unix(2, 0), opened("m")))...)
 			met = append(met, cuts(m.Step(time.Unix(2, 0), mail.DialogClosed{Gen: 1, Session: "S", Page: "P", Frame: "P"}))...)
 		}
-		if len(met) != 1 || met[0] != bounds.DialogMemory {
+		if len(met) != 1 || met[0] != shed.DialogMemory {
 			t.Errorf("65 dialogs met %v", met)
 		}
 	})

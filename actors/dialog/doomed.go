@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -112,7 +112,7 @@ func (m *Machine) doomed(now time.Time, e *entry, by messages.SessionID) {
 	d := m.dooms[page]
 	if d == nil {
 		d = &doom{}
-		few.Put(&m.dooms, page, d)
+		smallmap.Put(&m.dooms, page, d)
 		// Before the end: at no moment may the page be left.
 		m.do(ToSupervisor{mail.PageDoomed{Page: page, Is: true}})
 	} else if now.Sub(d.last) > doomedCalm {

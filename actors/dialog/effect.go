@@ -3,7 +3,7 @@ package dialog
 import (
 	"time"
 
-	"holdfast/internal/bounds"
+	"holdfast/internal/shed"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -55,7 +55,7 @@ type (
 	Disarm struct{ Name string }
 
 	// Cut says that a bound has cut something off.
-	Cut struct{ Bound bounds.Bound }
+	Cut struct{ Bound shed.Bound }
 
 	// Answer replies to whoever gave an order.
 	Answer struct {

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/bounds"
-	"holdfast/internal/few"
 	"holdfast/internal/redact"
+	"holdfast/internal/shed"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -54,7 +54,7 @@ type Machine struct {
 	dooms map[messages.TargetID]*doom
 
 	lost    [messages.Roles]mail.Generation // of the newest link that is gone
-	watches [messages.Roles]few.Map[messages.TargetID, watch]
+	watches [messages.Roles]smallmap.Map[messages.TargetID, watch]
 	list    []mail.PageWatch // of watches, never written again
 	listed  bool             // and that is how they are
 }
@@ -77,7 +77,7 @@ func newMachine(spec *messages.TaskSpec, memory mail.DialogMemory) *Machine {
 		m.open = append(m.open, &entry{OpenDialog: o, remembered: true})
 	}
 	for _, page := range memory.Doomed {
-		few.Put(&m.dooms, page, &doom{dialogs: 1})
+		smallmap.Put(&m.dooms, page, &doom{dialogs: 1})
 	}
 	return m
 }
@@ -236,7 +236,7 @@ func (m *Machine) opened(now time.Time, o mail.DialogOpened) {
 		return false
 	}, messages.ClosedByRemote)
 	if len(o.Message) > MaxMessageBytes {
-		m.do(Cut{bounds.DialogText})
+		m.do(Cut{shed.DialogText})
 	}
 	m.seq++
 	looks.Seq, looks.Sights = m.seq, m.sights(o.Role, o.Page)

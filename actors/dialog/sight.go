@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"holdfast/internal/bounds"
+	"holdfast/internal/shed"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -316,7 +316,7 @@ func (m *Machine) forget() {
 	})
 	if n := surplus(m.late); n > 0 {
 		m.late = slices.Delete(m.late, 0, n)
-		m.do(Cut{bounds.DialogMemory})
+		m.do(Cut{shed.DialogMemory})
 	}
 }
 

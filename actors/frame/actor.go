@@ -3,8 +3,8 @@ package frame
 import (
 	"github.com/anthdm/hollywood/actor"
 
-	"holdfast/internal/bounds"
 	"holdfast/internal/guard"
+	"holdfast/internal/shed"
 	"holdfast/messages/mail"
 )
 
@@ -12,7 +12,7 @@ import (
 type Actor struct {
 	machine            *Machine
 	supervisor, dialog *actor.PID
-	bounds             *bounds.Counts
+	bounds             *shed.Counts
 }
 
 // DialogActor tells the frame actor who has to hear of removed frames.
@@ -20,7 +20,7 @@ type DialogActor struct{ PID *actor.PID }
 
 // New returns the behavior of the frame actor of a task's link gen. What is
 // left out is counted in b.
-func New(gen mail.Generation, supervisor, dialog *actor.PID, b *bounds.Counts) *Actor {
+func New(gen mail.Generation, supervisor, dialog *actor.PID, b *shed.Counts) *Actor {
 	return &Actor{machine: NewMachine(gen), supervisor: supervisor, dialog: dialog, bounds: b}
 }
 
@@ -40,7 +40,7 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 		case ToDialog:
 			c.Send(a.dialog, e.Msg)
 		case Cut:
-			a.bounds.Hit(bounds.Frames)
+			a.bounds.Hit(shed.Frames)
 		case FlushSoon:
 			c.Send(c.Self(), Flush{})
 		}

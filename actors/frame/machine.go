@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"holdfast/internal/few"
 	"holdfast/internal/redact"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -51,16 +51,16 @@ type node struct {
 // Machine keeps the forest of one link.
 type Machine struct {
 	gen      mail.Generation
-	pages    few.Map[messages.TargetID, *tree]
-	sessions few.Map[messages.SessionID, session]
-	dirty    few.Map[messages.TargetID, bool]
+	pages    smallmap.Map[messages.TargetID, *tree]
+	sessions smallmap.Map[messages.SessionID, session]
+	dirty    smallmap.Map[messages.TargetID, bool]
 	flushing bool
 	out      []Effect
 }
 
 type tree struct {
 	root  messages.FrameID
-	nodes few.Map[messages.FrameID, *node]
+	nodes smallmap.Map[messages.FrameID, *node]
 	// homeless are the frames that want a parent, in the order they came.
 	homeless []messages.FrameID
 }
@@ -331,5 +331,5 @@ func (m *Machine) flush() {
 			m.do(ToSupervisor{mail.FramesChanged{Gen: m.gen, Page: page, Tree: t.view()}})
 		}
 	}
-	m.dirty = few.Map[messages.TargetID, bool]{}
+	m.dirty = smallmap.Map[messages.TargetID, bool]{}
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/anthdm/hollywood/actor"
 
 	"holdfast/actors/supervisor"
-	"holdfast/internal/bounds"
 	"holdfast/internal/guard"
 	"holdfast/internal/pressure"
+	"holdfast/internal/shed"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -27,7 +27,7 @@ type Config struct {
 	// of its own, once a second at most, and only while a limit asks for it.
 	Measure func() pressure.Sample
 	// Bounds counts what is cut off.
-	Bounds *bounds.Counts
+	Bounds *shed.Counts
 	// Observer hears of admission; nil is allowed.
 	Observer Observer
 	// Supervisor completes the config of a task's supervisor: what every task
@@ -174,7 +174,7 @@ func (a *Actor) step(c *guard.Context, in any) {
 			c.Send(a.pids[e.ID], e.Msg)
 		case Forget:
 			if e.Over {
-				a.cfg.Bounds.Hit(bounds.EndedTasks)
+				a.cfg.Bounds.Hit(shed.EndedTasks)
 			}
 			a.cfg.Directory.forget(e.ID)
 		case Acknowledge:

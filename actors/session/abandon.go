@@ -1,7 +1,7 @@
 package session
 
 import (
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 )
 
@@ -31,5 +31,5 @@ func (m *BrowserMachine) abandon() {
 			p.closing(nil, gone())
 		}
 	}
-	m.creating, m.pages = nil, few.Map[messages.TargetID, *browserPage]{}
+	m.creating, m.pages = nil, smallmap.Map[messages.TargetID, *browserPage]{}
 }

@@ -10,8 +10,8 @@ import (
 
 	"holdfast/actors/ledger"
 	"holdfast/actors/wanted"
-	"holdfast/internal/bounds"
 	"holdfast/internal/guard"
+	"holdfast/internal/shed"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 	"holdfast/transport"
@@ -32,7 +32,7 @@ type Page struct {
 	machine *Machine
 	answers ledger.Ledger // on their way by the frame actor or the supervisor
 	queued  queued        // in the mailbox
-	bounds  *bounds.Counts
+	bounds  *shed.Counts
 	wanted  *wanted.Store
 	refused []string // of wanted, as last told
 
@@ -42,7 +42,7 @@ type Page struct {
 
 // NewPage returns the behavior for a session that has just been attached on
 // mux. b counts what is cut off; w is what the task wants of its pages.
-func NewPage(cfg Config, mux *transport.Mux, peers Peers, b *bounds.Counts, w *wanted.Store) *Page {
+func NewPage(cfg Config, mux *transport.Mux, peers Peers, b *shed.Counts, w *wanted.Store) *Page {
 	return &Page{mux: mux, peers: peers, machine: NewMachine(cfg), bounds: b, wanted: w}
 }
 

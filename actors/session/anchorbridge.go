@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -67,7 +67,7 @@ func (m *AnchorMachine) keepNative(o mail.KeepNative) {
 		if len(m.native) >= MaxSessions {
 			clear(m.native)
 		}
-		few.Put(&m.native, o.Target, true)
+		smallmap.Put(&m.native, o.Target, true)
 	}
 	for _, s := range slices.Sorted(maps.Keys(m.bridges)) {
 		b := m.bridges[s]
@@ -104,7 +104,7 @@ func (m *AnchorMachine) coverFrame(o mail.CoverFrame) {
 }
 
 func (m *AnchorMachine) attachToFrame(o mail.CoverFrame) {
-	few.Put(&m.frames, o.Frame, &anchoredFrame{order: o})
+	smallmap.Put(&m.frames, o.Frame, &anchoredFrame{order: o})
 	m.do(rootCommand(Tag{Kind: TagCoverFrame, Page: o.Frame}, "Target.attachToTarget", attachParams{o.Frame, true}, pageBudget))
 }
 

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 )
 
@@ -51,7 +51,7 @@ func (m *AnchorMachine) maybeCloseOwned() {
 	}
 	for _, t := range slices.Sorted(m.owned.Keys()) {
 		if !m.closing[t] {
-			few.Put(&m.closing, t, true)
+			smallmap.Put(&m.closing, t, true)
 			m.awaited++
 			if m.freeing[t] != nil {
 				m.free(t)
@@ -84,7 +84,7 @@ func (m *AnchorMachine) oneLeft() {
 // freeFirst notes a page that is to be freed, whether or not it has been left for the
 // primary to release.
 func (m *AnchorMachine) freeFirst(t messages.TargetID) {
-	few.Put(&m.freeing, t, &freeing{})
+	smallmap.Put(&m.freeing, t, &freeing{})
 	m.owned.Set(t, true)
 }
 

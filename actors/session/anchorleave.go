@@ -1,7 +1,7 @@
 package session
 
 import (
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -15,10 +15,10 @@ func (m *AnchorMachine) leavePage(t messages.TargetID) {
 		m.owned.Delete(t)
 	}
 	if !m.attached || p != nil && p.session == "" {
-		few.Put(&m.left, t, true)
+		smallmap.Put(&m.left, t, true)
 	}
 	if !m.attached && p != nil && p.session != "" {
-		few.Put(&m.seen, t, true)
+		smallmap.Put(&m.seen, t, true)
 	}
 	m.leaveFrames(t)
 	if p == nil || p.session == "" {

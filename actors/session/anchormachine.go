@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -56,10 +56,10 @@ type AnchorMachine struct {
 	calm      bool // and nothing is attached any more
 	awaited   int  // what leaving still waits for
 	alone     bool
-	owned     few.Map[messages.TargetID, bool]
+	owned     smallmap.Map[messages.TargetID, bool]
 	left      map[messages.TargetID]bool // on order, while an attach to them may still come
 	seen      map[messages.TargetID]bool // left as well, and the browser has them
-	pages     few.Map[messages.TargetID, *anchored]
+	pages     smallmap.Map[messages.TargetID, *anchored]
 	closing   map[messages.TargetID]bool
 	stays     bool                           // a page that was not closed
 	disposing bool                           // of the task's browser context
@@ -91,10 +91,10 @@ func NewAnchorMachine(cfg AnchorConfig) *AnchorMachine {
 		m.owned.Set(t, true)
 	}
 	for _, t := range cfg.Left {
-		few.Put(&m.left, t, true)
+		smallmap.Put(&m.left, t, true)
 	}
 	for _, t := range cfg.Native {
-		few.Put(&m.native, t, true)
+		smallmap.Put(&m.native, t, true)
 	}
 	return m
 }
@@ -294,7 +294,7 @@ func (m *AnchorMachine) ours(a mail.TargetAttached) bool {
 		return false
 	}
 	if m.left[a.Info.ID] {
-		few.Put(&m.seen, a.Info.ID, true)
+		smallmap.Put(&m.seen, a.Info.ID, true)
 		return false
 	}
 	return m.cfg.Scope == messages.ScopeBrowser && (m.cfg.Foreign == nil || !m.cfg.Foreign(a.Info)) || m.owned.At(a.Info.ID) || a.Info.Opener != "" && m.owned.At(a.Info.Opener)

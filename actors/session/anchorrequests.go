@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -75,7 +75,7 @@ func (m *AnchorMachine) tellRequest(r mail.RequestHeld) {
 		m.endRequest(mail.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request})
 		return
 	}
-	few.Put(&m.requested, r.Request, r)
+	smallmap.Put(&m.requested, r.Request, r)
 	m.do(ToSupervisor{r})
 }
 
@@ -105,7 +105,7 @@ func (m *AnchorMachine) ownRequest(r mail.RequestHeld) {
 		m.endRequest(mail.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request})
 		return
 	}
-	few.Put(&m.strays, r.Request, mail.DialogOpened{
+	smallmap.Put(&m.strays, r.Request, mail.DialogOpened{
 		Role: messages.RoleAnchor, Gen: m.cfg.Gen, Frame: r.Frame, Pause: heldRequest{r.Request, r.Role, r.Gen, r.Frame}.pause(r.Key),
 	})
 	m.do(ToDialog{m.strays[r.Request]})

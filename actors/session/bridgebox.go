@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -49,7 +49,7 @@ func (b *bridge) askElement(child messages.SessionID, target messages.TargetID) 
 		Session: b.session, Tag: Tag{Kind: TagBridgeOwner, Session: b.session, Page: target}, Timeout: AnswerBudget,
 		Method: "DOM.getFrameOwner", Params: mustJSON(frameParam{messages.FrameID(target)}),
 	})
-	few.Put(&b.asked, target, child)
+	smallmap.Put(&b.asked, target, child)
 }
 
 func (b *bridge) ownerKnown(r Replied) {
@@ -112,7 +112,7 @@ func (b *bridge) policyKnown(r Replied) {
 	if len(b.policies) >= maxBridged {
 		clear(b.policies)
 	}
-	few.Put(&b.policies, r.Tag.Context, known)
+	smallmap.Put(&b.policies, r.Tag.Context, known)
 	if b.pause != nil && b.pause.context == r.Tag.Context {
 		b.pause.policy = known
 		b.maybeTell()

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -194,11 +194,11 @@ func (b *bridge) scriptRuns(s bridgeScript) {
 	// Another process counts from 1 again: what had this number is gone.
 	maps.DeleteFunc(b.contexts, func(f messages.FrameID, c int64) bool { return c == s.Context && f != s.Frame })
 	delete(b.policies, s.Context)
-	few.Put(&b.contexts, s.Frame, s.Context)
+	smallmap.Put(&b.contexts, s.Frame, s.Context)
 	if len(b.named) >= maxBridged {
 		clear(b.named)
 	}
-	few.Put(&b.named, s.scriptAt, true)
+	smallmap.Put(&b.named, s.scriptAt, true)
 	b.begins(s.Context)
 	if b.pause != nil && b.pause.frame == s.Frame && b.pause.context != s.Context {
 		b.frameGone(s.Frame) // another document

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -68,8 +68,8 @@ type BrowserMachine struct {
 	first     messages.TargetID // made for want of any other, not attached yet (A9)
 	leaving   bool
 	closing   int // what leaving still waits for
-	pages     few.Map[messages.TargetID, *browserPage]
-	owned     few.Map[messages.TargetID, bool]
+	pages     smallmap.Map[messages.TargetID, *browserPage]
+	owned     smallmap.Map[messages.TargetID, bool]
 	undecided []mail.TargetAttached
 	creating  []*creation
 	seq       uint32

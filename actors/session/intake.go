@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"holdfast/internal/bounds"
 	"holdfast/internal/guard"
+	"holdfast/internal/shed"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 	"holdfast/transport"
@@ -155,7 +155,7 @@ type intake struct {
 	mux    *transport.Mux
 	door   guard.Door
 	queued *queued
-	bounds *bounds.Counts
+	bounds *shed.Counts
 	said   *said // nil where nothing waits
 	unread bool  // the actor has time to decode what is gathered now
 }
@@ -213,7 +213,7 @@ func (in *intake) begin() {
 func (in *intake) keep(item saidItem, params []byte) {
 	if item.isError() && in.queued.errors.Add(1) > maxConsoleBacklog {
 		in.queued.errors.Add(-1)
-		in.bounds.Hit(bounds.ConsoleErrors)
+		in.bounds.Hit(shed.ConsoleErrors)
 		return
 	}
 	s := in.said
@@ -292,7 +292,7 @@ func (p *Page) receiveSaid(c *guard.Context, s *said) {
 
 func (p *Page) countCut(r mail.ConsoleReported) {
 	if r.Cut {
-		p.bounds.Hit(bounds.ConsoleText)
+		p.bounds.Hit(shed.ConsoleText)
 	}
 }
 

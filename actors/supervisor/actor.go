@@ -12,10 +12,10 @@ import (
 	"holdfast/actors/ledger"
 	"holdfast/actors/session"
 	"holdfast/actors/wanted"
-	"holdfast/internal/bounds"
-	"holdfast/internal/few"
 	"holdfast/internal/guard"
 	"holdfast/internal/restart"
+	"holdfast/internal/shed"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 	"holdfast/transport"
@@ -48,7 +48,7 @@ type Config struct {
 	// one group's failures do not change another's backoff.
 	Roll func(group string) func() float64
 	// Bounds counts what is cut off.
-	Bounds *bounds.Counts
+	Bounds *shed.Counts
 	Log    *slog.Logger
 }
 
@@ -73,9 +73,9 @@ type Actor struct {
 
 	anchorRoot *session.Port
 
-	ports  few.Map[messages.SessionID, *session.Port]
-	pids   few.Map[messages.SessionID, *actor.PID] // copied on write: the dialog actor has it
-	views  few.Map[messages.SessionID, Session]
+	ports  smallmap.Map[messages.SessionID, *session.Port]
+	pids   smallmap.Map[messages.SessionID, *actor.PID] // copied on write: the dialog actor has it
+	views  smallmap.Map[messages.SessionID, Session]
 	viewed bool          // views are of the newest state, or of console errors before
 	orders ledger.Ledger // with the children, by name
 	wanted *wanted.Store // outlives sessions and links
@@ -106,7 +106,7 @@ func (a *Actor) Init(c *guard.Context) {
 	a.self = c.Self()
 	self, sys := a.self, c.System()
 	a.wanted = wanted.New(func() {
-		a.cfg.Bounds.Hit(bounds.Wanted)
+		a.cfg.Bounds.Hit(shed.Wanted)
 		sys.Send(self, WantedFull{})
 	})
 	a.cfg.Owners.Watch(a.cfg.ID, func(page messages.TargetID) {

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -22,7 +22,7 @@ func (m *Machine) framesRestarted() {
 	}
 	for _, d := range m.pending {
 		if m.sessions.Len() > 0 && d.FrameID != messages.FrameID(d.TargetID) {
-			few.Put(&m.unframed, d.ID, true)
+			smallmap.Put(&m.unframed, d.ID, true)
 		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -286,7 +286,7 @@ func (m *Machine) pageCovered(c mail.PageCovered) {
 		if c.Gen != m.anchor.gen {
 			return
 		}
-		few.Put(&m.anchor.covered, c.Page, true)
+		smallmap.Put(&m.anchor.covered, c.Page, true)
 	}
 	p := m.pages.At(c.Page)
 	if p == nil {
@@ -321,7 +321,7 @@ func (m *Machine) withoutAnchor(t messages.TargetID, do Effect) {
 		m.do(ToAnchor{mail.LeavePage{Page: t}})
 		m.do(Arm{timerAnchorLeave + string(t), anchorLeaves})
 	}
-	few.Put(&m.anchor.leaving, t, append(m.anchor.leaving[t], do))
+	smallmap.Put(&m.anchor.leaving, t, append(m.anchor.leaving[t], do))
 }
 
 func (m *Machine) anchorLeft(t messages.TargetID) {

@@ -9,7 +9,7 @@ import (
 	"github.com/anthdm/hollywood/actor"
 
 	"holdfast/actors/session"
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 )
 
@@ -33,9 +33,9 @@ type View struct {
 	// Anchor is the same on the second link.
 	Anchor *session.Port
 	// Sessions are all attached sessions.
-	Sessions few.Map[messages.SessionID, Session]
+	Sessions smallmap.Map[messages.SessionID, Session]
 	// Trees are the frame trees of the pages, whole.
-	Trees few.Map[messages.TargetID, *messages.FrameTree]
+	Trees smallmap.Map[messages.TargetID, *messages.FrameTree]
 }
 
 // Session is one attached session as callers meet it.

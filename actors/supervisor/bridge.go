@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"holdfast/actors/session"
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -170,11 +170,11 @@ func (m *Machine) pageBridges() map[messages.TargetID]string {
 		before, seen := bridges[e.cfg.Page]
 		switch {
 		case wanted && (e.unbridged || e.slipped), before == messages.BridgeUnavailable:
-			few.Put(&bridges, e.cfg.Page, messages.BridgeUnavailable)
+			smallmap.Put(&bridges, e.cfg.Page, messages.BridgeUnavailable)
 		case wanted && !e.bridged:
-			few.Put(&bridges, e.cfg.Page, messages.BridgeNative)
+			smallmap.Put(&bridges, e.cfg.Page, messages.BridgeNative)
 		case e.bridged && (!wanted || !seen):
-			few.Put(&bridges, e.cfg.Page, messages.BridgeOn)
+			smallmap.Put(&bridges, e.cfg.Page, messages.BridgeOn)
 		}
 	}
 	return bridges
@@ -205,7 +205,7 @@ func (m *Machine) keepNative(t messages.TargetID, on bool) {
 		if len(m.native) >= session.MaxSessions {
 			clear(m.native) // of frames that went with their link
 		}
-		few.Put(&m.native, t, true)
+		smallmap.Put(&m.native, t, true)
 	}
 	m.toAnchor(mail.KeepNative{Target: t, On: on})
 }

@@ -3,7 +3,7 @@ package supervisor
 import (
 	"slices"
 
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -61,7 +61,7 @@ func (m *Machine) tellDialogs(page messages.TargetID) { m.out = append(m.out, m.
 func (m *Machine) dialogsOpen(page messages.TargetID) (orders []Effect) {
 	dialogs := m.dialogsOn(page)
 	if len(dialogs) > 0 {
-		few.Put(&m.told, page, true)
+		smallmap.Put(&m.told, page, true)
 	} else {
 		delete(m.told, page)
 	}

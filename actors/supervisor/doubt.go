@@ -1,7 +1,7 @@
 package supervisor
 
 import (
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -15,7 +15,7 @@ func (m *Machine) doubt(page messages.TargetID) {
 		if page != "" && d.TargetID != page || d.Path == messages.PathBridge {
 			continue // whoever waits in a debugger answers meanwhile, and is told of anew
 		}
-		few.Put(&m.doubted, d.ID, true)
+		smallmap.Put(&m.doubted, d.ID, true)
 		s := m.holder(d)
 		if e := m.sessions.At(s); e != nil && e.ready {
 			e.heard = false

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 	"holdfast/transport"
@@ -28,7 +28,7 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 	for _, s := range m.sessionOrder() {
 		m.do(StopSession{s})
 	}
-	m.sessions = few.Map[messages.SessionID, *sessionEntry]{}
+	m.sessions = smallmap.Map[messages.SessionID, *sessionEntry]{}
 	m.forgetRequests(messages.RolePrimary)
 	for t, o := range m.opening {
 		delete(m.opening, t)
@@ -36,7 +36,7 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 	}
 	for _, t := range m.order {
 		p := m.pages.At(t)
-		p.session, p.health, p.closing, p.restoring = "", messages.PageOK, false, few.Map[messages.SessionID, []string]{}
+		p.session, p.health, p.closing, p.restoring = "", messages.PageOK, false, smallmap.Map[messages.SessionID, []string]{}
 	}
 	m.process.lost(m.rooted, m.order)
 	m.rooted = false
@@ -95,7 +95,7 @@ func lostBy(err error) messages.ReconnectCause {
 
 // unlinkTrees keeps what is known of the frames, without the sessions they had.
 func (m *Machine) unlinkTrees() {
-	var trees few.Map[messages.TargetID, *messages.FrameTree] // the published ones are not written
+	var trees smallmap.Map[messages.TargetID, *messages.FrameTree] // the published ones are not written
 	for t, tree := range m.trees.All() {
 		unlinked := *tree
 		unlinked.Children = slices.Clone(tree.Children)

@@ -7,7 +7,7 @@ import (
 
 	"holdfast/actors/dialog"
 	"holdfast/actors/session"
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -48,11 +48,11 @@ type Machine struct {
 	needed   map[messages.TargetID]needed // by page, until it is known to be there and the dialog's renderer not to have crashed
 	native   map[messages.TargetID]bool   // what the primary was refused the bridge of
 
-	pages    few.Map[messages.TargetID, *pageEntry]
+	pages    smallmap.Map[messages.TargetID, *pageEntry]
 	order    []messages.TargetID // as opened
 	current  messages.TargetID
 	target   messages.TargetID // of scope target: the spec's, or what has replaced it
-	sessions few.Map[messages.SessionID, *sessionEntry]
+	sessions smallmap.Map[messages.SessionID, *sessionEntry]
 	opening  map[messages.TargetID]opening
 
 	recovering map[messages.TargetID]*recovery
@@ -74,8 +74,8 @@ type Machine struct {
 	// should have ended with theirs.
 	outlived map[messages.DialogID]bool
 
-	trees   few.Map[messages.TargetID, *messages.FrameTree] // copied on write: views have it
-	console []messages.ConsoleError                         // only what lies behind its end is written
+	trees   smallmap.Map[messages.TargetID, *messages.FrameTree] // copied on write: views have it
+	console []messages.ConsoleError                              // only what lies behind its end is written
 	reports reports
 
 	anchor anchor
@@ -100,7 +100,7 @@ type pageEntry struct {
 	parked   []any              // orders that wait for that
 	closing  bool               // by an order that is under way
 	// restoring are, by session, the settings that the browser has refused since.
-	restoring few.Map[messages.SessionID, []string]
+	restoring smallmap.Map[messages.SessionID, []string]
 	moved     []moved // the newest of its frames' documents, oldest first
 	answered  bool    // its renderer has, at some time
 	auto      automatic

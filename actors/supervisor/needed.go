@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -51,7 +51,7 @@ func (m *Machine) bridgeNeeded(of mail.BridgeNeeded) {
 	if _, noted := m.needed[n.Page]; noted {
 		return
 	}
-	few.Put(&m.needed, n.Page, n)
+	smallmap.Put(&m.needed, n.Page, n)
 	m.do(Arm{timerNeeded + string(n.Page), crashGrace})
 }
 

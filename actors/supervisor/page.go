@@ -7,8 +7,8 @@ import (
 
 	"holdfast/actors/session"
 	"holdfast/actors/wanted"
-	"holdfast/internal/few"
 	"holdfast/internal/redact"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -234,7 +234,7 @@ func (m *Machine) pageNavigated(n mail.PageNavigated) {
 	p.info.URL, p.answered = n.URL, true
 	m.bridgeHeals(n.Page)
 	for _, d := range m.dialogsOn(n.Page) {
-		few.Put(&m.outlived, d.ID, true)
+		smallmap.Put(&m.outlived, d.ID, true)
 	}
 	m.forgive(n.Page) // another document: whatever froze the old one went with it
 	m.current = n.Page
@@ -418,7 +418,7 @@ func (m *Machine) pageOpened(o PageOpened) {
 	case o.Order == nil && (o.URL == "" || o.URL == "about:blank"):
 		m.do(Answer{To: o.Reply, Value: o.Target})
 	default:
-		few.Put(&m.opening, o.Target, opening{o.URL, o.Order, o.Reply})
+		smallmap.Put(&m.opening, o.Target, opening{o.URL, o.Order, o.Reply})
 		if e := m.sessions.At(p.session); e != nil && e.ready {
 			m.sendOnItsWay(p.session, o.Target)
 		}

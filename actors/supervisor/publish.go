@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"holdfast/actors/session"
-	"holdfast/internal/bounds"
 	"holdfast/internal/guard"
+	"holdfast/internal/shed"
 	"holdfast/messages"
 )
 
@@ -97,10 +97,10 @@ func (a *Actor) warn(w Warn) {
 // tooMany counts what was left for the task has too much of it.
 func (a *Actor) tooMany(t session.TooMany) {
 	if t.Pages {
-		a.cfg.Bounds.Hit(bounds.Pages)
+		a.cfg.Bounds.Hit(shed.Pages)
 		a.log.Warn("the task has as many pages as it may, others are left to themselves", "pages", session.MaxPages)
 		return
 	}
-	a.cfg.Bounds.Hit(bounds.Sessions)
+	a.cfg.Bounds.Hit(shed.Sessions)
 	a.log.Warn("the task has as many sessions as it may, further frames of other processes are left to themselves")
 }

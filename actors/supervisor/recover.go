@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"holdfast/actors/session"
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -138,7 +138,7 @@ func (m *Machine) beginRecovery(t messages.TargetID, action messages.RecoverActi
 	if reply != nil {
 		r.replies = append(r.replies, reply)
 	}
-	few.Put(&m.recovering, t, r)
+	smallmap.Put(&m.recovering, t, r)
 	m.do(Arm{timerRecover + string(t), action.Budget()})
 	switch {
 	case action == messages.RecoverClose:

@@ -4,7 +4,7 @@ import (
 	"maps"
 
 	"holdfast/actors/session"
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -148,7 +148,7 @@ func (m *Machine) label(e *sessionEntry) string {
 // remember keeps a request of a session: a document makes one at a time. That of a
 // frame whose session has ended stays for the next one.
 func (m *Machine) remember(r mail.RequestHeld) {
-	few.Put(&m.waiting, r.Label, r)
+	smallmap.Put(&m.waiting, r.Label, r)
 	if len(m.waiting) <= session.MaxSessions {
 		return
 	}

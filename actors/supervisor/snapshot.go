@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"holdfast/actors/session"
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 )
 
@@ -48,7 +48,7 @@ func orEmpty[T any](s []T) []T {
 }
 
 // sessionViews are the sessions as callers meet them, with their ports.
-func (m *Machine) sessionViews(ports *few.Map[messages.SessionID, *session.Port]) (views few.Map[messages.SessionID, Session]) {
+func (m *Machine) sessionViews(ports *smallmap.Map[messages.SessionID, *session.Port]) (views smallmap.Map[messages.SessionID, Session]) {
 	views.Grow(m.sessions.Len())
 	for s, e := range m.sessions.All() {
 		dialogs := m.dialogsOn(e.cfg.Page)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -66,7 +66,7 @@ func (m *Machine) dialogLost(d messages.ClosedDialog) {
 	if p := m.pages.At(d.TargetID); p == nil || p.doomed {
 		return // a doomed page is moved on already
 	}
-	few.Put(&m.orphaned, d.TargetID, orphan{d.FrameID, d.Type})
+	smallmap.Put(&m.orphaned, d.TargetID, orphan{d.FrameID, d.Type})
 	s := m.holder(messages.Dialog{TargetID: d.TargetID, FrameID: d.FrameID})
 	if e := m.sessions.At(s); e != nil {
 		e.heard = false

@@ -7,8 +7,8 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"holdfast/internal/bounds"
 	"holdfast/internal/node"
+	"holdfast/internal/shed"
 	"holdfast/internal/tracing"
 )
 
@@ -34,7 +34,7 @@ func (t *tracer) count(node *node.Node) {
 	}
 	t.CountDropped(func(spans int) {
 		for range spans {
-			node.Metrics().Cut(bounds.Spans)
+			node.Metrics().Cut(shed.Spans)
 		}
 	})
 }

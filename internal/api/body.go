@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"holdfast/internal/bounds"
+	"holdfast/internal/shed"
 	"holdfast/messages"
 )
 
@@ -59,7 +59,7 @@ func (c *call) takeBody(limit int64) error {
 func (c *call) takeBytes(n int64) error {
 	release, ok := c.handler.bodies.take(c.scope, n)
 	if !ok {
-		c.handler.cfg.Observer.Cut(bounds.HTTPBodies)
+		c.handler.cfg.Observer.Cut(shed.HTTPBodies)
 		return messages.Errorf(messages.CodeLimitReached, "too many large bodies are being received; send this one again in a moment")
 	}
 	before := c.release

@@ -8,8 +8,8 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"holdfast/internal/bounds"
 	"holdfast/internal/logs"
+	"holdfast/internal/shed"
 	"holdfast/internal/token"
 )
 
@@ -64,7 +64,7 @@ type Observer interface {
 	StreamOpened()
 	StreamClosed()
 	// Cut is called for whatever is refused because of a bound.
-	Cut(b bounds.Bound)
+	Cut(b shed.Bound)
 }
 
 const (
@@ -87,7 +87,7 @@ func (deaf) AuthFailed(string)                        {}
 func (deaf) Request(string, int, bool, time.Duration) {}
 func (deaf) StreamOpened()                            {}
 func (deaf) StreamClosed()                            {}
-func (deaf) Cut(bounds.Bound)                         {}
+func (deaf) Cut(shed.Bound)                           {}
 
 func (c Config) withDefaults() (Config, error) {
 	if c.Node == nil {

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"time"
 
-	"holdfast/internal/bounds"
+	"holdfast/internal/shed"
 	"holdfast/messages"
 )
 
@@ -66,7 +66,7 @@ func (h *Handler) events(w http.ResponseWriter, c *call) error {
 func (h *Handler) openStream(c *call) (ctx context.Context, release func(), err error) {
 	giveBack, ok := h.streams.take(c.scope, 1)
 	if !ok {
-		h.cfg.Observer.Cut(bounds.EventStreams)
+		h.cfg.Observer.Cut(shed.EventStreams)
 		return nil, nil, messages.Errorf(messages.CodeLimitReached, "too many event streams are open: of %d a task's token has %d and a tenant's %d", h.streams.all, h.streams.task, h.streams.tenant)
 	}
 	ctx, cancel := context.WithCancel(c.Context())
@@ -88,7 +88,7 @@ func (h *Handler) openStream(c *call) (ctx context.Context, release func(), err 
 func (h *Handler) streamEnded(c *call, err error) error {
 	var gone *readerGone
 	if errors.As(err, &gone) && errors.Is(gone.err, os.ErrDeadlineExceeded) {
-		h.cfg.Observer.Cut(bounds.SlowReaders)
+		h.cfg.Observer.Cut(shed.SlowReaders)
 	}
 	if errors.Is(err, io.EOF) || errors.As(err, &gone) || c.Context().Err() != nil || h.closing.Err() != nil {
 		return nil

@@ -18,7 +18,7 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/api/apitest"
-	"holdfast/internal/bounds"
+	"holdfast/internal/shed"
 	"holdfast/internal/token"
 	"holdfast/messages"
 )
@@ -57,7 +57,7 @@ func (c *countFailures) StreamOpened() { c.note("stream opened") }
 
 func (c *countFailures) StreamClosed() { c.note("stream closed") }
 
-func (c *countFailures) Cut(b bounds.Bound) { c.note("cut " + b.String()) }
+func (c *countFailures) Cut(b shed.Bound) { c.note("cut " + b.String()) }
 
 func (c *countFailures) note(what string) {
 	c.mu.Lock()

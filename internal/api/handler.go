@@ -16,8 +16,8 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"holdfast/internal/bounds"
 	"holdfast/internal/redact"
+	"holdfast/internal/shed"
 	"holdfast/internal/token"
 	"holdfast/messages"
 )
@@ -100,7 +100,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}()
 	defer func() {
 		if c.tooLarge {
-			h.cfg.Observer.Cut(bounds.HTTPBodies)
+			h.cfg.Observer.Cut(shed.HTTPBodies)
 		}
 		status, isCut := out.status, out.cut
 		if hasHungUp(out, c) {

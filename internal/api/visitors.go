@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"holdfast/internal/bounds"
+	"holdfast/internal/shed"
 )
 
 // strangerIdle is how long a connection may be idle that has never shown a token,
@@ -50,7 +50,7 @@ func (l *limited) Accept() (net.Conn, error) {
 				isFull = !l.evict()
 			}
 			if isFull {
-				l.observer.Cut(bounds.HTTPConnections)
+				l.observer.Cut(shed.HTTPConnections)
 				conn.Close()
 				break
 			}

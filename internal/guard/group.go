@@ -6,8 +6,8 @@ import (
 
 	"github.com/anthdm/hollywood/actor"
 
-	"holdfast/internal/few"
 	"holdfast/internal/restart"
+	"holdfast/internal/smallmap"
 )
 
 // GroupConfig describes a supervised set of children of one actor.
@@ -54,10 +54,10 @@ type Group struct {
 	onDone   func(c *Context)
 
 	machine *restart.Supervisor
-	places  few.Map[string, *place] // of every child that lives, or was started and not removed
-	queue   []restart.Action        // to be performed
-	busy    bool                    // perform is running: callbacks only add to the queue
-	apart   bool                    // each child is restarted by itself
+	places  smallmap.Map[string, *place] // of every child that lives, or was started and not removed
+	queue   []restart.Action             // to be performed
+	busy    bool                         // perform is running: callbacks only add to the queue
+	apart   bool                         // each child is restarted by itself
 }
 
 // place is what a group knows of a child over its lives.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/anthdm/hollywood/actor"
 
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 )
 
 // Messages about a child carry the pointer: one that is no longer in its parent's
@@ -54,7 +54,7 @@ func (p *proc) spawnChild(child Child) Ref {
 		return Ref{}
 	}
 	if p.kids == nil {
-		p.kids = new(few.Map[string, *proc])
+		p.kids = new(smallmap.Map[string, *proc])
 	}
 	p.kids.Set(child.Key, c)
 	p.mu.Unlock()
@@ -96,7 +96,7 @@ func (p *proc) stopKids() {
 	}
 }
 
-func newestFirst(kids *few.Map[string, *proc]) []*proc {
+func newestFirst(kids *smallmap.Map[string, *proc]) []*proc {
 	list := make([]*proc, 0, kids.Len())
 	for _, k := range kids.All() {
 		list = append(list, k)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/anthdm/hollywood/actor"
 
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 )
 
 type phase uint8
@@ -58,9 +58,9 @@ type proc struct {
 	behavior  Behavior
 	end       *Reason // once it is known
 	sender    *actor.PID
-	next      *proc                    // whose turn it is on this goroutine after that
-	backlog   *[]actor.Envelope        // rest of the batch of a crash
-	timers    *few.Map[string, *timer] // nil while there are none: nearly always
+	next      *proc                         // whose turn it is on this goroutine after that
+	backlog   *[]actor.Envelope             // rest of the batch of a crash
+	timers    *smallmap.Map[string, *timer] // nil while there are none: nearly always
 
 	// reported: the Observer has heard of the exit.
 	reported atomic.Bool
@@ -71,9 +71,9 @@ type proc struct {
 	// the tree. The actor's own goroutine reads kids and errands without it, since
 	// only it writes them.
 	mu      sync.Mutex
-	kids    *few.Map[string, *proc] // nil until the first
-	errands *errands                // nil until the first Go function: few actors have any
-	waiting map[string]Node         // of its groups: children that are down for their backoff
+	kids    *smallmap.Map[string, *proc] // nil until the first
+	errands *errands                     // nil until the first Go function: few actors have any
+	waiting map[string]Node              // of its groups: children that are down for their backoff
 
 	// deadline is the parent's: nil while it has not asked the actor to stop, or knows
 	// it to wait for others.

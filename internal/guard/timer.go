@@ -3,7 +3,7 @@ package guard
 import (
 	"time"
 
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 )
 
 // timer is one arming of a named timer. It is its own message: it is valid as
@@ -22,7 +22,7 @@ func (p *proc) arm(name string, d time.Duration, msg any) {
 	tm := &timer{name: name, msg: msg}
 	tm.t = time.AfterFunc(d, func() { p.tell(tm) })
 	if p.timers == nil {
-		p.timers = new(few.Map[string, *timer])
+		p.timers = new(smallmap.Map[string, *timer])
 	}
 	p.timers.Set(name, tm)
 }

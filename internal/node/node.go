@@ -16,12 +16,12 @@ import (
 	"holdfast/actors/registry"
 	"holdfast/actors/session"
 	"holdfast/actors/supervisor"
-	"holdfast/internal/bounds"
 	"holdfast/internal/browser"
 	"holdfast/internal/egress"
+	"holdfast/internal/gctuning"
 	"holdfast/internal/guard"
-	"holdfast/internal/heap"
 	"holdfast/internal/logs"
+	"holdfast/internal/shed"
 	"holdfast/internal/statedir"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -52,9 +52,9 @@ type Node struct {
 	ration    *transport.Ration
 	owners    session.Owners
 	asking    session.Asking
-	starts    heap.Starts
-	traces    *traces       // nil where nobody traces
-	bounds    bounds.Counts // what was cut off, wherever
+	starts    gctuning.Starts
+	traces    *traces     // nil where nobody traces
+	bounds    shed.Counts // what was cut off, wherever
 	egress    *egressState
 
 	mu       sync.Mutex
@@ -96,7 +96,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 		return nil, fmt.Errorf("holdfast: %w", err)
 	}
 	n.traces = newTraces(cfg.TracerProvider)
-	logs.CountSuppressed(n.log, func() { n.bounds.Hit(bounds.LogLines) })
+	logs.CountSuppressed(n.log, func() { n.bounds.Hit(shed.LogLines) })
 	n.ration = transport.NewRation(cfg.Dials, &n.stats)
 	n.metrics = metrics.New(metrics.Sources{
 		Tasks: n.directory.List, Link: &n.stats, Bounds: &n.bounds, Pressure: n.Pressure,

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"holdfast/actors/supervisor"
-	"holdfast/internal/bounds"
+	"holdfast/internal/shed"
 	"holdfast/messages"
 )
 
@@ -77,7 +77,7 @@ const never = ^uint64(0)
 
 type watcher struct {
 	board  *supervisor.Board
-	bounds *bounds.Counts
+	bounds *shed.Counts
 	after  uint64
 	once   sync.Once
 	closed chan struct{}
@@ -91,7 +91,7 @@ func (w *watcher) Next(ctx context.Context) ([]messages.Event, error) {
 		events, more := w.board.After(w.after)
 		if len(events) > 0 {
 			if events[0].Type == messages.EventReset && w.after != never {
-				w.bounds.Hit(bounds.EventRing)
+				w.bounds.Hit(shed.EventRing)
 			}
 			w.after = events[len(events)-1].Version
 			w.board.Touch(time.Now())

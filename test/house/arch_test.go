@@ -20,12 +20,12 @@ var floors = []struct {
 	pkg     string
 	imports []string
 }{
-	{"internal/bounds", nil},
-	{"internal/few", nil},
-	{"internal/heap", nil},
+	{"internal/shed", nil},
+	{"internal/smallmap", nil},
+	{"internal/gctuning", nil},
 	{"internal/redact", nil},
 	{"internal/pressure", nil},
-	{"internal/restart", []string{"internal/few"}},
+	{"internal/restart", []string{"internal/smallmap"}},
 	{"internal/scan", nil},
 	{"internal/statedir", nil},
 	{"internal/version", nil},
@@ -40,32 +40,32 @@ var floors = []struct {
 	{"internal/rawcdp/protocol", nil},
 	{"internal/rawcdp/gen", []string{"internal/rawcdp/protocol"}},
 	{"internal/rawcdp", []string{"messages"}},
-	{"internal/guard", []string{"internal/few", "internal/redact", "internal/restart", "messages"}},
+	{"internal/guard", []string{"internal/smallmap", "internal/redact", "internal/restart", "messages"}},
 	{"transport", []string{"internal/redact", "internal/scan", "messages"}},
-	{"metrics", []string{"internal/bounds", "internal/guard", "internal/version", "messages", "transport"}},
+	{"metrics", []string{"internal/shed", "internal/guard", "internal/version", "messages", "transport"}},
 	{"actors/ledger", []string{"messages", "messages/mail"}},
 	{"actors/wanted", []string{"messages", "messages/mail"}},
-	{"actors/session", []string{"actors/ledger", "actors/wanted", "internal/bounds", "internal/few", "internal/redact", "internal/guard", "internal/scan", "messages", "messages/mail", "transport"}},
-	{"actors/dialog", []string{"actors/ledger", "internal/bounds", "internal/redact", "internal/few", "internal/guard", "messages", "messages/mail"}},
-	{"actors/frame", []string{"internal/bounds", "internal/few", "internal/guard", "internal/redact", "messages", "messages/mail"}},
+	{"actors/session", []string{"actors/ledger", "actors/wanted", "internal/shed", "internal/smallmap", "internal/redact", "internal/guard", "internal/scan", "messages", "messages/mail", "transport"}},
+	{"actors/dialog", []string{"actors/ledger", "internal/shed", "internal/redact", "internal/smallmap", "internal/guard", "messages", "messages/mail"}},
+	{"actors/frame", []string{"internal/shed", "internal/smallmap", "internal/guard", "internal/redact", "messages", "messages/mail"}},
 	{"actors/supervisor", []string{
 		"actors/dialog", "actors/frame", "actors/ledger", "actors/session", "actors/wanted",
-		"internal/bounds", "internal/few", "internal/guard", "internal/redact", "internal/restart", "messages", "messages/mail", "transport",
+		"internal/shed", "internal/smallmap", "internal/guard", "internal/redact", "internal/restart", "messages", "messages/mail", "transport",
 	}},
-	{"actors/registry", []string{"actors/supervisor", "internal/bounds", "internal/guard", "internal/pressure", "messages", "messages/mail"}},
+	{"actors/registry", []string{"actors/supervisor", "internal/shed", "internal/guard", "internal/pressure", "messages", "messages/mail"}},
 	{"internal/node", []string{
-		"actors/registry", "actors/session", "actors/supervisor", "internal/bounds", "internal/browser", "internal/egress", "internal/few", "internal/guard", "internal/heap", "internal/logs",
+		"actors/registry", "actors/session", "actors/supervisor", "internal/shed", "internal/browser", "internal/egress", "internal/smallmap", "internal/guard", "internal/gctuning", "internal/logs",
 		"internal/pressure", "internal/rawcdp", "internal/statedir",
 		"messages", "messages/mail", "metrics", "transport",
 	}},
 	{".", []string{"internal/node", "messages"}},
 	{"internal/ui", nil},
-	{"internal/api", []string{"internal/bounds", "internal/logs", "internal/redact", "internal/token", "internal/ui", "messages"}},
+	{"internal/api", []string{"internal/shed", "internal/logs", "internal/redact", "internal/token", "internal/ui", "messages"}},
 	{"internal/client", []string{"messages"}},
 	{"internal/demo", []string{"internal/node", "internal/browser", "messages"}},
 	{"internal/checkup", []string{"messages", "transport"}},
 	{"internal/cli", []string{"internal/api", "internal/browser", "internal/checkup", "internal/client", "internal/config", "internal/logs", "internal/pressure", "internal/statedir", "internal/token", "internal/version", "messages", "transport"}},
-	{"cmd/node", []string{"internal/bounds", "internal/node", "internal/tracing", "internal/browser", "internal/cli", "internal/demo", "internal/version", "messages"}},
+	{"cmd/node", []string{"internal/shed", "internal/node", "internal/tracing", "internal/browser", "internal/cli", "internal/demo", "internal/version", "messages"}},
 
 	// What only tests stand on.
 	{"chaos/plan", []string{"messages"}},
@@ -78,7 +78,7 @@ var floors = []struct {
 	{"internal/facts", nil},
 	{"internal/prometheus", nil},
 	{"test", nil},
-	{"internal/bench", []string{"internal/node", "chaos", "chaos/hosted", "internal/bounds", "internal/browser", "internal/guard", "messages", "transport"}},
+	{"internal/bench", []string{"internal/node", "chaos", "chaos/hosted", "internal/shed", "internal/browser", "internal/guard", "messages", "transport"}},
 }
 
 // impure is what a machine may not know: it decides, and others act. Two uses

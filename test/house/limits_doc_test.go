@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/bounds"
+	"holdfast/internal/shed"
 )
 
 // TestLimitsAreDocumented reads the numbers of docs/limits.md from the code, and
@@ -19,7 +19,7 @@ import (
 func TestLimitsAreDocumented(t *testing.T) {
 	t.Parallel()
 	doc := read(t, "docs/limits.md")
-	for _, b := range bounds.All() {
+	for _, b := range shed.All() {
 		if !strings.Contains(doc, "`"+b.String()+"`") {
 			t.Errorf("bound %s is not there", b)
 		}

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"holdfast/internal/bounds"
 	"holdfast/internal/guard"
+	"holdfast/internal/shed"
 	"holdfast/messages"
 )
 
@@ -127,7 +127,7 @@ func (c *holdfastClient) counting() Answer {
 		"a start":                    func() { m.TaskStarted(false, time.Millisecond) },
 		"a start that has waited":    func() { m.QueueWaited(time.Millisecond) },
 		"a start that was refused":   func() { m.AdmissionRejected(messages.LimitTasks) },
-		"something that was cut off": func() { m.Cut(bounds.LogLines) },
+		"something that was cut off": func() { m.Cut(shed.LogLines) },
 		"an actor's start":           func() { m.ActorStarted("session") },
 		"an actor's end":             func() { m.ActorExited("session", ended) },
 		"an actor's restart":         func() { m.ActorRestarted("session") },

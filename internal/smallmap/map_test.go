@@ -1,4 +1,4 @@
-package few_test
+package smallmap_test
 
 import (
 	"maps"
@@ -7,14 +7,14 @@ import (
 
 	"pgregory.net/rapid"
 
-	"holdfast/internal/few"
+	"holdfast/internal/smallmap"
 )
 
 // TestMapIsAMap compares it with one of Go's, around the size where it becomes one.
 func TestMapIsAMap(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var m few.Map[int, string]
+		var m smallmap.Map[int, string]
 		model := map[int]string{}
 		key := rapid.IntRange(0, 12)
 		t.Repeat(map[string]func(*rapid.T){
@@ -81,7 +81,7 @@ func TestMapIsAMap(t *testing.T) {
 	t.Run("giving may be ended early", func(t *testing.T) {
 		t.Parallel()
 		for n := range 12 {
-			var m few.Map[int, int]
+			var m smallmap.Map[int, int]
 			for i := range n {
 				m.Set(i, i)
 			}
@@ -101,8 +101,8 @@ func TestMapIsAMap(t *testing.T) {
 func TestPutMakesTheMap(t *testing.T) {
 	t.Parallel()
 	var m map[string]int
-	few.Put(&m, "a", 1)
-	few.Put(&m, "b", 2)
+	smallmap.Put(&m, "a", 1)
+	smallmap.Put(&m, "b", 2)
 	if want := map[string]int{"a": 1, "b": 2}; !maps.Equal(m, want) {
 		t.Errorf("have %v, want %v", m, want)
 	}

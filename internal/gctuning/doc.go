@@ -1,4 +1,4 @@
-// Package heap has a node's heap kept close while many tasks start.
+// Package gctuning has a node's heap kept close while many tasks start.
 //
 // Two thirds of what a start allocates is garbage a moment later. By Go's default a
 // heap may grow to twice of what lives in it before that is collected; what lives is
@@ -11,4 +11,4 @@
 //
 // GOGC is the process's. Whoever has set it, or a memory limit, by the environment
 // or in code, keeps what was set.
-package heap
+package gctuning

@@ -1,4 +1,4 @@
-package bounds
+package shed
 
 import "sync/atomic"
 

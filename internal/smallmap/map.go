@@ -1,11 +1,10 @@
-// Package few has a map for what is nearly always a handful: the children of an
-// actor, the pages of a task.
+// Package smallmap has a map for data that nearly always has few entries: the children of
+// an actor, the pages of a task.
 //
-// A map of Go's has room for eight entries from the first one on, which for a
-// name and a pointer is 256 bytes; a task that idles would have fifty such maps.
-// [Map] is a list while it has no more than eight, and as fast; beyond that it is
-// a map of Go's.
-package few
+// A Go map has room for eight entries from the first one on, which for a name and a
+// pointer is 256 bytes; an idle task would have fifty such maps. [Map] is a list up to
+// eight entries, where a search is as fast as a hash, and a Go map beyond that.
+package smallmap
 
 import (
 	"iter"
@@ -13,15 +12,14 @@ import (
 	"slices"
 )
 
-// most is how many entries are looked through faster than hashed.
+// most is the number of entries up to which a search is as fast as a hash.
 const most = 8
 
-// Map is a map. The zero value is empty and ready; a copy shares what is in it.
-// It is as safe for concurrent use as a map of Go's. A nil one is empty, and not to be
-// written to.
+// Map is a map. The zero value is empty and ready to use; a copy shares the entries. It
+// is as safe for concurrent use as a Go map. A nil Map is empty and cannot be written to.
 type Map[K comparable, V any] struct {
 	list []entry[K, V]
-	more map[K]V // in place of list, once there were more than most
+	more map[K]V // replaces list beyond most entries
 }
 
 type entry[K comparable, V any] struct {
@@ -38,7 +36,7 @@ func (m *Map[K, V]) find(k K) int {
 	return -1
 }
 
-// Get returns what is under k, and whether there is anything.
+// Get returns the value of k, and whether there is one.
 func (m *Map[K, V]) Get(k K) (v V, ok bool) {
 	if m == nil {
 		return v, false
@@ -53,13 +51,13 @@ func (m *Map[K, V]) Get(k K) (v V, ok bool) {
 	return v, false
 }
 
-// At returns what is under k, or the zero value.
+// At returns the value of k, or the zero value.
 func (m *Map[K, V]) At(k K) V {
 	v, _ := m.Get(k)
 	return v
 }
 
-// Set puts v under k.
+// Set stores v under k.
 func (m *Map[K, V]) Set(k K, v V) {
 	if m.more != nil {
 		m.more[k] = v
@@ -80,14 +78,14 @@ func (m *Map[K, V]) Set(k K, v V) {
 	m.more[k], m.list = v, nil
 }
 
-// Grow makes room for n more entries at once, where they are as few.
+// Grow makes room for n more entries, while the map is a list.
 func (m *Map[K, V]) Grow(n int) {
 	if m.more == nil && len(m.list)+n <= most {
 		m.list = slices.Grow(m.list, n)
 	}
 }
 
-// Delete takes k out. What is empty holds nothing.
+// Delete removes k. An empty Map keeps no memory.
 func (m *Map[K, V]) Delete(k K) {
 	if m == nil {
 		return
@@ -113,7 +111,7 @@ func (m *Map[K, V]) Clone() Map[K, V] {
 	return Map[K, V]{list: append(make([]entry[K, V], 0, min(len(m.list)+1, most)), m.list...)}
 }
 
-// Put sets an entry of a map of Go's that is made with its first: one that nearly
+// Put sets an entry of a Go map, which it makes with the first entry: a map that nearly
 // always stays empty costs nothing.
 func Put[M ~map[K]V, K comparable, V any](m *M, k K, v V) {
 	if *m == nil {
@@ -122,7 +120,7 @@ func Put[M ~map[K]V, K comparable, V any](m *M, k K, v V) {
 	(*m)[k] = v
 }
 
-// Len returns how many entries there are.
+// Len returns the number of entries.
 func (m *Map[K, V]) Len() int {
 	if m == nil {
 		return 0
@@ -130,7 +128,7 @@ func (m *Map[K, V]) Len() int {
 	return len(m.list) + len(m.more)
 }
 
-// Keys gives the keys, like All.
+// Keys yields the keys, like All.
 func (m *Map[K, V]) Keys() iter.Seq[K] {
 	return func(yield func(K) bool) {
 		for k := range m.All() {
@@ -141,8 +139,8 @@ func (m *Map[K, V]) Keys() iter.Seq[K] {
 	}
 }
 
-// All gives the entries, in no order. They may be deleted meanwhile; one that
-// comes meanwhile is given or not.
+// All yields the entries in no order. Entries may be deleted during the iteration; one
+// that is added may be yielded or not.
 func (m *Map[K, V]) All() iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
 		if m == nil {
@@ -156,7 +154,7 @@ func (m *Map[K, V]) All() iter.Seq2[K, V] {
 			}
 			return
 		}
-		// From the end on: deleting moves what follows.
+		// From the end: a deletion moves the entries behind it.
 		for i := len(m.list) - 1; i >= 0; i-- {
 			if i < len(m.list) && !yield(m.list[i].key, m.list[i].value) {
 				return

@@ -1,4 +1,4 @@
-package heap_test
+package gctuning_test
 
 import (
 	"runtime/debug"
@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"holdfast/internal/heap"
+	"holdfast/internal/gctuning"
 )
 
 func gogc() uint64 {
@@ -24,7 +24,7 @@ func isGOGC(t *testing.T, when string, want uint64) {
 	}
 }
 
-func begin(s *heap.Starts, n int) {
+func begin(s *gctuning.Starts, n int) {
 	for range n {
 		s.Begin()
 	}
@@ -39,7 +39,7 @@ func usual(t *testing.T) {
 func TestStarts(t *testing.T) {
 	for name, run := range map[string]func(*testing.T){
 		"a few change nothing, however many in all": func(t *testing.T) {
-			var s heap.Starts
+			var s gctuning.Starts
 			for range 10 {
 				begin(&s, 15)
 				isGOGC(t, "after a few", 100)
@@ -47,7 +47,7 @@ func TestStarts(t *testing.T) {
 			}
 		},
 		"many do, until few come": func(t *testing.T) {
-			var s heap.Starts
+			var s gctuning.Starts
 			for range 3 {
 				begin(&s, 16)
 				isGOGC(t, "after many", 16)
@@ -62,7 +62,7 @@ func TestStarts(t *testing.T) {
 			isGOGC(t, "at the end", 100)
 		},
 		"several nodes are one": func(t *testing.T) {
-			var a, b heap.Starts
+			var a, b gctuning.Starts
 			begin(&a, 16)
 			begin(&b, 16)
 			a.End()
@@ -72,7 +72,7 @@ func TestStarts(t *testing.T) {
 			isGOGC(t, "after both", 100)
 		},
 		"what somebody has set stays": func(t *testing.T) {
-			var s heap.Starts
+			var s gctuning.Starts
 			debug.SetGCPercent(60)
 			begin(&s, 40)
 			isGOGC(t, "with many", 60)
