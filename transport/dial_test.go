@@ -294,6 +294,30 @@ func FuzzResolve(f *testing.F) {
 	})
 }
 
+// An endpoint that takes a question for a WebSocket's is refused: reading the connection
+// that it gives instead ends with no context.
+func TestDialRefusesAnUpgradeForAnAnswer(t *testing.T) {
+	t.Parallel()
+	done := make(chan struct{})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if conn := handshake(t, w, r); conn != nil {
+			<-done
+			_ = conn.Close()
+		}
+	})}
+	served := make(chan struct{})
+	go func() { defer close(served); _ = srv.Serve(l) }()
+	defer func() { close(done); _ = srv.Close(); <-served }()
+	_, err = transport.Resolve(t.Context(), cdpURL(t, "http://"+l.Addr().String()), nil)
+	if wantCode(t, err, messages.CodeUpstreamUnavailable); !strings.Contains(err.Error(), "101") {
+		t.Errorf("%v does not say what was answered", err)
+	}
+}
+
 // TestM3: a broker on one port of this machine hands out browsers on others. What it
 // says is changed, as for a tunnel, and the error says so.
 func TestM3_AnAnswerThatWasChangedIsNamed(t *testing.T) {

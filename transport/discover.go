@@ -228,6 +228,9 @@ func (d *dialer) get(ctx context.Context, at *url.URL) (int, []byte, error) {
 		return 0, nil, err
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		return resp.StatusCode, nil, nil // its body is the connection, whose reading no context ends
+	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxVersion+1))
 	return resp.StatusCode, body, err
 }

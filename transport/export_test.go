@@ -1,6 +1,9 @@
 package transport
 
-import "io"
+import (
+	"io"
+	"time"
+)
 
 // Unread is what the reader finds of an event without walking it.
 func Unread(msg []byte) (e Event, session []byte, ok bool) {
@@ -21,3 +24,6 @@ func NewSmallPipe(from io.ReadCloser, to PipeEnd, limit, room int) *Pipe {
 func SplitPipe(from io.Reader, limit int, route func(msg, tail []byte)) {
 	newPipeReader(from, limit).run(route)
 }
+
+// SetPong sets how long the peer may take to answer a ping.
+func (m *Mux) SetPong(d time.Duration) { m.conn.pong = d }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -13,6 +14,8 @@ const (
 	pongTimeout      = 4 * time.Second
 	// suspicious is how quiet a link has to be for a suspicion to count.
 	suspicious = 250 * time.Millisecond
+	// unreadPatience is how long the reader has for what the socket holds already.
+	unreadPatience = 100 * time.Millisecond
 )
 
 // Suspect has the link pinged at once if it has been quiet for a moment: who
@@ -74,17 +77,35 @@ func (m *Mux) ping() {
 	m.stats.Pings.Add(1)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	verdict := time.AfterFunc(m.conn.pong, func() {
+	var verdict *time.Timer
+	verdict = time.AfterFunc(math.MaxInt64, func() {
 		if m.quiet() < m.conn.pong {
 			cancel()
 			return
 		}
+		if more := m.patience(); more > 0 {
+			verdict.Reset(more)
+			return
+		}
 		m.fail(&LinkError{Cause: CauseHalfOpen, Err: fmt.Errorf("no answer to a ping within %v", m.conn.pong)})
 	})
+	verdict.Reset(m.conn.pong)
 	defer verdict.Stop()
 	if err := m.conn.Ping(ctx); err == nil {
 		m.hear()
 	} else if !errors.Is(err, context.Canceled) {
 		m.fail(classify(err))
 	}
+}
+
+// patience is how much longer a silent peer is waited for, 0 if it has had its time. It
+// reads a long command before it answers a ping behind it; and what it has sent may be
+// unread, where this process gets no time.
+func (m *Mux) patience() time.Duration {
+	if m.conn.hasUnread() {
+		return unreadPatience
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.busyUntil - m.now()
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -158,6 +159,28 @@ func TestKeepAlive(t *testing.T) {
 			}
 		})
 	})
+	t.Run("leaves the peer time to read a long command", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			done := make(chan struct{})
+			m := newRawBrowser(t, func(c net.Conn) {
+				go func() { _, _ = io.Copy(io.Discard, c) }()
+				time.Sleep(14 * time.Second) // a ping is unanswered by then
+				_, _ = c.Write(frame(`{"id":1,"result":{}}`))
+				<-done
+			}).dial(t, transport.DialOptions{})
+			defer close(done)
+			began := time.Now()
+			if _, err := m.Do(t.Context(), "", "A.b", fmt.Appendf(nil, `{"a":"%s"}`, strings.Repeat("x", 16<<20))); err != nil {
+				t.Fatalf("after %v: %v", time.Since(began), err)
+			}
+			<-m.Closed()
+			wantCause(t, m.Err(), transport.CauseHalfOpen)
+			if d := time.Since(began).Truncate(time.Second); d != 25*time.Second { // from the end of the first verdict's patience, at 16 s
+				t.Errorf("after %v", d)
+			}
+		})
+	})
 	t.Run("can be off", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
@@ -168,6 +191,59 @@ func TestKeepAlive(t *testing.T) {
 			}
 		})
 	})
+}
+
+// Where this process gets no time, the peer's word may be unread when the verdict is due.
+func TestKeepAliveLooksAtWhatIsUnread(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	says, done := make(chan bool), make(chan struct{})
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn := handshake(t, w, r)
+		if conn == nil {
+			return
+		}
+		defer conn.Close()
+		for range says {
+			_, _ = conn.Write(frame(`{"method":"A.b"}`))
+		}
+		<-done // no ping is answered
+	})}
+	served := make(chan struct{})
+	go func() { defer close(served); _ = srv.Serve(l) }()
+	defer func() { close(done); _ = srv.Close(); <-served }()
+	var stats transport.Stats
+	m, err := transport.Dial(t.Context(), cdpURL(t, "ws://"+l.Addr().String()+"/devtools/browser/abc"), transport.DialOptions{KeepAlive: time.Hour, Events: []string{"A.b"}, Stats: &stats})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.SetPong(50 * time.Millisecond)
+	heard := make(chan int, 2)
+	resume := make(chan struct{})
+	m.Bind("", func(transport.Event) {
+		heard <- 1
+		<-resume // the reader gets no time
+	})
+	says <- true
+	<-heard
+	says <- true
+	close(says)
+	for stats.Pings.Load() == 0 {
+		time.Sleep(time.Millisecond)
+		m.Suspect()
+	}
+	select {
+	case <-m.Closed():
+		t.Errorf("while something was unread: %v", m.Err())
+	case <-time.After(500 * time.Millisecond):
+	}
+	close(resume)
+	<-heard
+	m.Close()
+	<-m.Closed()
 }
 
 // frameHeader begins an unmasked text frame of n bytes, as a server sends it.

@@ -49,6 +49,7 @@ type Mux struct {
 	sweepTimer  *time.Timer   // made with the first call that needs it
 	sweepAt     time.Duration // when it fires, since born; never where it does not
 	writeBy     time.Duration // when the queue's writer is late, since born; never while there is none
+	busyUntil   time.Duration // with long commands the peer may be, since born
 	queue       []*command
 	queueHead   int
 	queuedBytes int

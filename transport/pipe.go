@@ -119,7 +119,25 @@ func (p *Pipe) fail(end *LinkError) {
 
 func (p *Pipe) read() {
 	defer close(p.done)
-	p.fail(newPipeReader(p.from, p.limit).run(p.route))
+	r := newPipeReader(p.from, p.limit)
+	r.alive = p.hear
+	p.fail(r.run(p.route))
+}
+
+// hear tells every link that the browser is alive: a long message of one client keeps
+// those of the others behind it.
+func (p *Pipe) hear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.sessions {
+		if s.parent == nil {
+			s.client.mu.Lock()
+			if s.client.heard != nil {
+				s.client.heard()
+			}
+			s.client.mu.Unlock()
+		}
+	}
 }
 
 // Open attaches to the browser anew and returns a link to it. Ctx bounds the attaching

@@ -20,12 +20,13 @@ type pipeClient struct {
 	gone    chan struct{} // closed with the client's end
 	wake    chan struct{} // holds one: the queue is not empty, or the client has ended
 
-	dry, heard func() // set before the link is read
-	reading    pipeMessage
-	reserved   bool   // takes has got the turn to write; the writer's alone
-	frame      []byte // what is being written; the writer's alone
+	dry      func() // set before the link is read
+	reading  pipeMessage
+	reserved bool   // takes has got the turn to write; the writer's alone
+	frame    []byte // what is being written; the writer's alone
 
 	mu    sync.Mutex // protects what follows
+	heard func()     // nil until the client has a link
 	queue pipeQueue
 	end   *LinkError
 }
@@ -44,7 +45,11 @@ func newPipeClient(p *Pipe, session string) *pipeClient {
 }
 
 // watch implements brink.
-func (c *pipeClient) watch(dry, heard func()) { c.dry, c.heard = dry, heard }
+func (c *pipeClient) watch(dry, heard func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dry, c.heard = dry, heard
+}
 
 // strips returns what of the end of a message is the client's browser session, which
 // is cut off.

@@ -13,13 +13,15 @@ type pipeReader struct {
 	buf   []byte
 	n     int    // bytes in buf
 	tail  []byte // the last bytes of a message that is too long; nil while it is not
+	// alive is called while a message comes that is longer than what is read at once.
+	alive func()
 }
 
 // readAhead is what is read at once, as long as messages are no longer.
 const readAhead = 64 << 10
 
 func newPipeReader(from io.Reader, limit int) *pipeReader {
-	return &pipeReader{from: from, limit: limit, buf: make([]byte, readAhead)}
+	return &pipeReader{from: from, limit: limit, buf: make([]byte, readAhead), alive: func() {}}
 }
 
 // run hands out messages until the pipe ends. Of a message that is too long it hands
@@ -32,6 +34,9 @@ func (r *pipeReader) run(route func(msg, tail []byte)) *LinkError {
 		k, err := r.from.Read(r.buf[r.n:])
 		fresh := r.n
 		r.n += k
+		if r.n > readAhead && k > 0 {
+			r.alive()
+		}
 		r.split(fresh, route)
 		if err != nil {
 			if errors.Is(err, io.EOF) {

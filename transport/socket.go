@@ -21,6 +21,15 @@ type socket struct {
 	fds  *[1]unix.PollFd
 }
 
+// hasUnread says whether the socket holds bytes, or an end, that nothing has read yet.
+func (s socket) hasUnread() bool {
+	var fds [1]unix.PollFd
+	return s.raw != nil && s.raw.Control(func(fd uintptr) {
+		fds[0] = unix.PollFd{Fd: int32(fd), Events: unix.POLLIN}
+		_, _ = unix.Poll(fds[:], 0)
+	}) == nil && fds[0].Revents&unix.POLLIN != 0
+}
+
 // socketOf looks past net/http and the WebSocket to a plain socket. A connection
 // of another type may do more than pass bytes on.
 func socketOf(below net.Conn) socket {

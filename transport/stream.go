@@ -39,6 +39,12 @@ type connection struct {
 	pong  time.Duration // how long the peer may take to answer a Ping
 }
 
+// hasUnread says whether something has come that is not read, where that can be told.
+func (c connection) hasUnread() bool {
+	s, ok := c.taker.(socket)
+	return ok && s.hasUnread()
+}
+
 // dropUnsent is for a link that is lost, before its end.
 func (c connection) dropUnsent() {
 	if s, ok := c.taker.(socket); ok {

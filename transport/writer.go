@@ -10,8 +10,16 @@ import (
 
 // writeTimeout is how long the peer may take to accept a command of size
 // bytes before the link counts as stalled. Chrome took 2.4 s for 64 MB (M15).
-func writeTimeout(size int) time.Duration {
-	return 10*time.Second + time.Duration(size>>20)*time.Second
+func writeTimeout(size int) time.Duration { return 10*time.Second + digestion(size) }
+
+// digestion is how long the peer may be busy with a command of size bytes alone.
+func digestion(size int) time.Duration { return time.Duration(size) * time.Second >> 20 }
+
+// burdenLocked notes that the peer is given a command of size bytes, behind those that it
+// may not have read yet.
+func (m *Mux) burdenLocked(size int) {
+	now := m.now()
+	m.busyUntil = min(max(m.busyUntil, now)+digestion(size), now+digestion(maxQueuedBytes))
 }
 
 // readerGrace is how long a failed write waits for the reader to say why.
@@ -90,11 +98,13 @@ func (m *Mux) write(cmd *command) {
 		m.mu.Lock()
 		now := m.now()
 		m.writeBy = now + writeTimeout(size)
+		m.burdenLocked(size)
 		m.sweepByLocked(m.writeBy, now)
 		m.mu.Unlock()
 		ok := m.writeCommand(cmd)
 		m.mu.Lock()
 		m.writeBy = never
+		m.busyUntil = max(m.busyUntil, m.now()+digestion(size))
 		m.queuedBytes -= size
 		m.mu.Unlock()
 		if !ok {
