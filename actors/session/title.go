@@ -7,7 +7,7 @@ import (
 	"holdfast/messages/mail"
 )
 
-// Chrome tells of a page's URL by itself, but not of the title that its document sets:
+// Chrome tells of a page's URL by itself, but not of the title that its document sets (C66):
 // that is asked for. The browser process answers, so a page that hangs does not hold it up.
 
 const infoBudget = time.Second

@@ -6,7 +6,7 @@ import (
 	"holdfast/messages"
 )
 
-// Chrome does not tell when a document sets its title: what a script sets after the
+// Chrome does not tell when a document sets its title (C66): what a script sets after the
 // load, or after a change of the URL alone, is in the snapshot all the same.
 func TestPage_ATitleThatIsSetAfterTheLoadIsSeen(t *testing.T) {
 	t.Parallel()

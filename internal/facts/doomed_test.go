@@ -152,6 +152,45 @@ func TestC58_ADoomedPageThatAsksWithoutEndGoesNowhere(t *testing.T) {
 	c.NewPage(site.URL("http://a.test/plain"))
 }
 
+// Rule: script of a document whose next one is ready stops at no debugger statement, and
+// no session is told: a bridge that stops in them (C47) has no word of the call there. The
+// same document stops before.
+func TestC65_ADocumentThatIsReplacedStopsInNoDebugger(t *testing.T) {
+	t.Parallel()
+	_, site, c := ownStage(t)
+	gate, said := make(chan struct{}), make(chan string, 1)
+	site.Set("/bridged", `<title>/bridged</title><script>
+		function sync(path) { const x = new XMLHttpRequest(); x.open('GET', path, false); x.send() }
+		function go() { location.href = '/plain'; sync('/gate'); sync('/said?' + confirm('Saved!')) }</script>`)
+	site.Handle("/gate", http.HandlerFunc(func(_ http.ResponseWriter, asked *http.Request) {
+		select {
+		case <-gate:
+		case <-asked.Context().Done():
+		}
+	}))
+	site.Handle("/said", http.HandlerFunc(func(_ http.ResponseWriter, asked *http.Request) { said <- asked.URL.RawQuery }))
+	p := pausingPage(c, site.URL("http://a.test/bridged"))
+	c.Start(p.Session, "confirm('before')")
+	succeed(t, "answer", paused(c, p.Session).answer(c, p.Session, "true"))
+	p.Start(p.Session, "go()")
+	for limit := time.Now().Add(chromiumtest.Patience); isActive(t, p); {
+		if time.Now().After(limit) {
+			t.Fatal("the next document does not come")
+		}
+	}
+	close(gate)
+	select {
+	case got := <-said:
+		want(t, "who answered", got, "nobody")
+	case <-time.After(chromiumtest.Patience):
+		t.Error("the call has not returned")
+	}
+	p.NextWhere("the next document", func(e chromiumtest.Event) bool {
+		return on(p.Session, "Page.frameNavigated")(e) && strings.Contains(e.Param("frame"), "/plain")
+	})
+	want(t, "pauses", len(c.Events(on(p.Session, "Debugger.paused"))), 1)
+}
+
 // Rule: away from an endless storm of dialogs a page is sent by a blank one, which is of
 // another process.
 func TestC58_AStormOfDialogsIsLeftByABlankPage(t *testing.T) {
