@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rogpeppe/go-internal/testscript"
+
 	"holdfast/messages"
 )
 
@@ -25,7 +27,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(beHoldfast) != "" {
 		main()
 	}
-	os.Exit(m.Run())
+	testscript.Main(m, map[string]func(){"holdfast": main})
 }
 
 // patience is for what happens on a machine that tests share.

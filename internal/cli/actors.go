@@ -8,8 +8,9 @@ import (
 )
 
 type actorsCmd struct {
-	ID    taskID `arg:"" optional:"" help:"Only this task's."`
+	ID    taskID `arg:"" predictor:"task" optional:"" help:"Only this task's."`
 	Depth int    `placeholder:"N" help:"So many levels below the registry: 1 shows supervisors alone."`
+	reaching
 }
 
 // Run implements the command.

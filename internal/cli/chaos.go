@@ -12,10 +12,11 @@ import (
 
 // chaosCmd is the operator's fire drill.
 type chaosCmd struct {
-	ID   taskID        `arg:"" optional:"" help:"The task."`
+	ID   taskID        `arg:"" predictor:"task" optional:"" help:"The task."`
 	Task taskID        `placeholder:"ID" help:"The task, as a flag."`
 	Kill string        `required:"" placeholder:"LINKS" help:"Which of its connections: primary, anchor or both."`
 	Wait time.Duration `default:"30s" help:"How long they may take to come back (${default}); 0 does not wait."`
+	reaching
 }
 
 // Run implements the command.

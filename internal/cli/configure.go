@@ -18,7 +18,10 @@ type configCmd struct {
 }
 
 // configPrintCmd takes the flags of serve.
-type configPrintCmd struct{ settings }
+type configPrintCmd struct {
+	settings
+	printing
+}
 
 // Run implements the command.
 func (c *configPrintCmd) Run(r *run) error {
@@ -59,6 +62,7 @@ func (r *run) derived(e *config.Effective) map[string]string {
 
 type configCheckCmd struct {
 	File string `arg:"" type:"path" help:"The file."`
+	printing
 }
 
 var errConfig = messages.Errorf(messages.CodeInvalidArgument, "the configuration is not right")

@@ -17,7 +17,8 @@ type dialogCmd struct {
 }
 
 type dialogLsCmd struct {
-	ID taskID `arg:"" optional:"" help:"The task; all when not given."`
+	ID taskID `arg:"" predictor:"task" optional:"" help:"The task; all when not given."`
+	reaching
 }
 
 // listedDialog is a line of the list as JSON.
@@ -70,8 +71,9 @@ func (c *dialogLsCmd) Run(r *run) error {
 }
 
 type dialogShowCmd struct {
-	ID     taskID `arg:"" help:"The task."`
+	ID     taskID `arg:"" predictor:"task" help:"The task."`
 	Dialog string `placeholder:"ID" help:"Which dialog, where several are open."`
+	reaching
 }
 
 // Run implements the command. A dialog that has closed is shown as well, as long
@@ -121,10 +123,11 @@ func printDialog(w io.Writer, d messages.Dialog, tree *messages.FrameTree, now t
 }
 
 type dialogAcceptCmd struct {
-	ID     taskID   `arg:"" help:"The task."`
+	ID     taskID   `arg:"" predictor:"task" help:"The task."`
 	Text   *string  `placeholder:"TEXT" help:"What a prompt gets; its default text when not given."`
 	Dialog string   `placeholder:"ID" help:"Which dialog, where several are open."`
 	Wait   *seconds `aliases:"wait-link" placeholder:"SECONDS" help:"How long it waits for a lost connection to the browser; 0: not at all. Default: 5."`
+	reaching
 }
 
 // Run implements the command.
@@ -135,10 +138,11 @@ func (c *dialogAcceptCmd) Run(r *run) error {
 // dialogDismissCmd takes --text because the contract's grammar does; a
 // dismissed dialog has no use for it (D13).
 type dialogDismissCmd struct {
-	ID     taskID   `arg:"" help:"The task."`
+	ID     taskID   `arg:"" predictor:"task" help:"The task."`
 	Text   *string  `placeholder:"TEXT" help:"Of no effect: a dismissed dialog returns none."`
 	Dialog string   `placeholder:"ID" help:"Which dialog, where several are open."`
 	Wait   *seconds `aliases:"wait-link" placeholder:"SECONDS" help:"How long it waits for a lost connection to the browser; 0: not at all. Default: 5."`
+	reaching
 }
 
 // Run implements the command.

@@ -26,7 +26,9 @@ import (
 type doctorCmd struct {
 	Fix    bool   `help:"Install what is missing, where that is possible: Debian's Chromium, as root."`
 	CDPURL string `name:"cdp-url" placeholder:"URL" help:"Examine the browser at this address instead of the machine: what a task can do with it."`
+	Node   string `placeholder:"URL" group:"The node" help:"The node that is asked whether it answers. Default: the one that serve runs on this machine. (HOLDFAST_NODE)"`
 	settings
+	printing
 }
 
 // finding is the result of one check. A warning is something that works, but

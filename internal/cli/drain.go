@@ -1,6 +1,6 @@
 package cli
 
-type drainCmd struct{}
+type drainCmd struct{ reaching }
 
 // Run implements the command.
 func (*drainCmd) Run(r *run) error {

@@ -9,13 +9,14 @@ import (
 )
 
 type navigateCmd struct {
-	ID      taskID  `arg:"" help:"The task."`
+	ID      taskID  `arg:"" predictor:"task" help:"The task."`
 	URL     string  `arg:"" help:"Where to."`
 	Target  string  `placeholder:"ID" help:"Which page; the current one when not given."`
 	Wait    string  `placeholder:"MOMENT" help:"When it counts as done: commit, domcontentloaded, load, networkidle0 or networkidle2."`
 	Timeout seconds `placeholder:"SECONDS" help:"How long it may take."`
 
 	LinkWait *seconds `name:"wait-link" placeholder:"SECONDS" help:"How long it waits for a lost connection to the browser; 0: not at all. Default: 5."`
+	reaching
 }
 
 // Run implements the command.
@@ -46,7 +47,7 @@ func (c *navigateCmd) Run(r *run) error {
 }
 
 type cdpCmd struct {
-	ID       taskID   `arg:"" help:"The task."`
+	ID       taskID   `arg:"" predictor:"task" help:"The task."`
 	Method   string   `arg:"" help:"The method, such as Runtime.evaluate."`
 	Params   string   `arg:"" optional:"" name:"params-json" help:"Its parameters, a JSON object. - reads them from standard input."`
 	Frame    string   `placeholder:"ID" help:"An out-of-process iframe to run it in; the beginning of its id is enough."`
@@ -55,6 +56,7 @@ type cdpCmd struct {
 	Timeout  seconds  `placeholder:"SECONDS" help:"How long it may take."`
 	Wait     *seconds `aliases:"wait-link" placeholder:"SECONDS" help:"How long it waits for a lost connection to the browser; 0: not at all. Default: 5."`
 	OnDialog string   `placeholder:"WHAT" help:"What a dialog that holds it up means: fail (at once; the default), or wait (for its answer, as long as --timeout lets it)."`
+	reaching
 }
 
 // Run implements the command.

@@ -44,7 +44,7 @@ func TestMistakesSayWhatHelps(t *testing.T) {
 		}
 	}
 	t.Run("a node by its address alone", func(t *testing.T) {
-		if out, errs := m.want(0, "--node", strings.TrimPrefix(s.url, "http://"), "--token-file", s.tokenFile, "task", "ls"); out != "no tasks\n" {
+		if out, errs := m.want(0, "task", "ls", "--node", strings.TrimPrefix(s.url, "http://"), "--token-file", s.tokenFile); out != "no tasks\n" {
 			t.Errorf("%q, %q", out, errs)
 		}
 	})

@@ -205,7 +205,7 @@ func TestJSONIsTheNodes(t *testing.T) {
 		return v
 	}
 	for line, path := range map[string]string{
-		"task ls --json": "/v1/tasks", "--json task show one": "/v1/tasks/one", "snapshot one --json": "/v1/tasks/one/snapshot", "task ls --json --label a=b": "/v1/tasks?label=a=b",
+		"task ls --json": "/v1/tasks", "task show one --json": "/v1/tasks/one", "snapshot one --json": "/v1/tasks/one/snapshot", "task ls --json --label a=b": "/v1/tasks?label=a=b",
 	} {
 		if got, want := asJSON(line), get(path); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %v, want %v", line, got, want)

@@ -7,7 +7,7 @@ import (
 	"holdfast/messages"
 )
 
-type pressureCmd struct{}
+type pressureCmd struct{ reaching }
 
 // Run implements the command.
 func (*pressureCmd) Run(r *run) error {

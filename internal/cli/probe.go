@@ -10,6 +10,8 @@ import (
 // has no other HTTP client than the node itself.
 type probeCmd struct {
 	What string `arg:"" optional:"" enum:"live,ready" default:"ready" help:"live: it answers. ready: it takes new tasks (${default})."`
+	Node string `placeholder:"URL" group:"The node" help:"The node. Default: the one that serve runs on this machine. (HOLDFAST_NODE)"`
+	printing
 }
 
 // Run implements the command. It needs no token, and so does not mind one that

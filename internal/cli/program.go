@@ -86,21 +86,24 @@ type grammar struct {
 	Doctor   doctorCmd   `cmd:"" help:"Say what is missing on this machine and how to mend it."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 
-	global
-}
-
-// global are the flags of every command.
-type global struct {
-	Node      string `placeholder:"URL" help:"The node. Default: HOLDFAST_NODE, else the one that serve runs on this machine."`
-	TokenFile string `placeholder:"FILE" type:"path" help:"File that holds the token. Default: HOLDFAST_TOKEN (the token itself), else the file that serve wrote."`
-	JSON      bool   `name:"json" help:"Print JSON, as the node sent it."`
+	Completion completionCmd `cmd:"" help:"Print the code that makes a shell complete holdfast's commands."`
+	Man        manCmd        `cmd:"" help:"Print the manual page."`
 }
 
 // run is one invocation, handed to the command.
 type run struct {
 	context.Context
 	*Program
-	global
+	shared
+}
+
+// newGrammar returns the grammar with the flags of every setting.
+func newGrammar() *grammar {
+	var g grammar
+	for _, s := range []*settings{&g.Serve.settings, &g.Config.Print.settings, &g.Doctor.settings} {
+		*s = newSettings()
+	}
+	return &g
 }
 
 // exited carries kong's wish to end the process, after --help, past its own
@@ -119,11 +122,8 @@ func (p *Program) Run(ctx context.Context, args []string) (code int) {
 			code = int(status)
 		}
 	}()
-	var g grammar
-	for _, s := range []*settings{&g.Serve.settings, &g.Config.Print.settings, &g.Doctor.settings} {
-		*s = newSettings()
-	}
-	parser, err := kong.New(&g,
+	g := newGrammar()
+	parser, err := kong.New(g,
 		kong.Name("holdfast"),
 		kong.Description("Supervises browser tasks for AI agents.\n\nStart: holdfast serve runs a node, holdfast task start NAME starts a task, holdfast ui shows both."),
 		kong.Writers(p.Stdout, p.Stderr),
@@ -133,15 +133,20 @@ func (p *Program) Run(ctx context.Context, args []string) (code int) {
 	if err != nil {
 		panic(err) // the grammar itself is wrong: no command line can work
 	}
+	if p.isCompleting() {
+		p.complete(ctx, parser)
+		return exitOK
+	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		return p.fail(misparsed(err), failing{asJSON: g.JSON})
+		return p.fail(misparsed(err), failing{asJSON: isJSONAsked(err, args)})
 	}
 	out := &observed{Writer: p.Stdout}
 	own := *p
 	own.Stdout = out
-	err = parsed.Run(&run{Context: ctx, Program: &own, global: g.global})
-	return p.fail(err, failing{command: commandOf(parsed), task: taskOf(parsed), asJSON: g.JSON, hasOutput: out.isUsed.Load()})
+	flags := sharedOf(parsed)
+	err = parsed.Run(&run{Context: ctx, Program: &own, shared: flags})
+	return p.fail(err, failing{command: commandOf(parsed), task: taskOf(parsed), asJSON: flags.JSON, hasOutput: out.isUsed.Load()})
 }
 
 // observed is a writer that remembers whether it was used.

@@ -5,10 +5,11 @@ import (
 )
 
 type recoverCmd struct {
-	ID     taskID   `arg:"" help:"The task."`
-	Action string   `arg:"" help:"What is to be done, the gentlest first: release (an unreachable dialog is dismissed, the page is kept), reattach (a new session), reload (the page's state is lost), replace (a new page at its last address, and the page is closed), close."`
+	ID     taskID   `arg:"" predictor:"task" help:"The task."`
+	Action string   `arg:"" predictor:"recover" help:"What is to be done, the gentlest first: release (an unreachable dialog is dismissed, the page is kept), reattach (a new session), reload (the page's state is lost), replace (a new page at its last address, and the page is closed), close."`
 	Target string   `placeholder:"ID" help:"Which page; the current one when not given."`
 	Wait   *seconds `aliases:"wait-link" placeholder:"SECONDS" help:"How long it waits for a lost connection to the browser; 0: not at all. Default: 5."`
+	reaching
 }
 
 // Run implements the command.

@@ -61,7 +61,10 @@ type browserFlags struct {
 	ChromeArg []string `sep:"none" placeholder:"FLAG" help:"A flag for every launched browser; may be repeated."`
 }
 
-type serveCmd struct{ settings }
+type serveCmd struct {
+	settings
+	printing
+}
 
 // Run implements the command. It ends well when it was asked to end, by its
 // context or over HTTP.

@@ -17,15 +17,12 @@ type settings struct {
 	Flags  kong.Plugins `embed:""`
 }
 
-// tokenFlag is a setting that is a flag of every command.
+// tokenFlag is the flag of a setting that commands which talk to a node have as well.
 const tokenFlag = "token-file"
 
 func newSettings() settings {
 	var fields []reflect.StructField
 	for _, k := range config.Keys() {
-		if k.Flag == tokenFlag {
-			continue
-		}
 		of := reflect.TypeFor[*string]() // nil: not given
 		switch {
 		case k.IsBool():
@@ -71,14 +68,8 @@ func groupTitle(k config.Key) string {
 // given are the flags that stand on the command line.
 func (s *settings) given(r *run) map[string][]string {
 	out := map[string][]string{}
-	if r.TokenFile != "" {
-		out[tokenFlag] = []string{r.TokenFile}
-	}
 	v, at := reflect.ValueOf(s.Flags[0]).Elem(), 0
 	for _, k := range config.Keys() {
-		if k.Flag == tokenFlag {
-			continue
-		}
 		switch f := v.Field(at).Interface().(type) {
 		case *string:
 			if f != nil {
@@ -92,6 +83,9 @@ func (s *settings) given(r *run) map[string][]string {
 			out[k.Flag] = f
 		}
 		at++
+	}
+	if r.TokenFile != "" {
+		out[tokenFlag] = []string{r.TokenFile} // from the working directory on
 	}
 	return out
 }

@@ -8,9 +8,10 @@ import (
 )
 
 type snapshotCmd struct {
-	ID     taskID `arg:"" help:"The task."`
+	ID     taskID `arg:"" predictor:"task" help:"The task."`
 	Target string `placeholder:"ID" help:"Show the frame tree of this page."`
 	Full   bool   `help:"Show the whole frame tree."`
+	reaching
 }
 
 // Run implements the command.

@@ -22,25 +22,26 @@ type taskCmd struct {
 type taskStartCmd struct {
 	ID           taskID            `arg:"" optional:"" help:"The task's name."`
 	New          bool              `help:"Let the node make up a name."`
-	CDPURL       *string           `name:"cdp-url" placeholder:"URL" help:"Attach to this browser instead of launching one. - reads it from standard input, where no process list shows it."`
-	Launch       bool              `help:"Launch a browser for the task; the default without --cdp-url."`
-	Headful      bool              `help:"Launch it with a window."`
-	Policy       string            `placeholder:"POLICY" help:"Who answers dialogs: must_respond, auto_dismiss or auto_accept."`
-	Timeout      seconds           `placeholder:"SECONDS" help:"How long a dialog may wait for its answer."`
-	BeforeUnload string            `name:"beforeunload" placeholder:"ANSWER" help:"What beforeunload dialogs get: ask, accept or dismiss."`
-	Bridge       string            `placeholder:"WHEN" help:"Ask for alert, confirm and prompt in the page, where something else closes native dialogs: auto, on or off."`
-	Threshold    int64             `name:"bridge-threshold" placeholder:"MS" help:"If another client closes a native dialog faster than this, in milliseconds, --bridge auto turns the bridge on."`
-	Anchor       string            `placeholder:"WHETHER" help:"A second connection that keeps dialogs answerable: auto or off."`
-	OnWedge      string            `placeholder:"ACTION" help:"What is done unasked about a page that does not answer: report, release, reload or close."`
-	OnWedgeAfter seconds           `placeholder:"SECONDS" help:"How long a page has to be silent before --on-wedge acts on it, 5 at least. Default: 20."`
-	Scope        string            `placeholder:"SCOPE" help:"Which pages are the task's: own, browser or target."`
-	Target       string            `placeholder:"ID" help:"The page of scope target."`
-	Isolation    string            `placeholder:"HOW" help:"Whose cookies, storage and permissions the task has: context (its own), shared (the browser's) or auto (its own in a tab of a headless browser)."`
-	IdleTimeout  seconds           `placeholder:"SECONDS" help:"Stop the task when it gets no request for this long."`
-	MaxLife      seconds           `placeholder:"SECONDS" help:"Stop the task when it is this old."`
-	GiveUpAfter  seconds           `placeholder:"SECONDS" help:"How long a lost connection is tried for before the task is given up, 5 to 86400."`
-	QueueTimeout *seconds          `placeholder:"SECONDS" help:"How long the start may wait for a place on a node that is full; 0: not at all. Default: as long as the node lets it."`
+	CDPURL       *string           `name:"cdp-url" placeholder:"URL" group:"The browser and its pages" help:"Attach to this browser instead of launching one. - reads it from standard input, where no process list shows it."`
+	Launch       bool              `group:"The browser and its pages" help:"Launch a browser for the task; the default without --cdp-url."`
+	Headful      bool              `group:"The browser and its pages" help:"Launch it with a window."`
+	Policy       string            `predictor:"policy" placeholder:"POLICY" group:"Dialogs" help:"Who answers dialogs: must_respond, auto_dismiss or auto_accept."`
+	Timeout      seconds           `placeholder:"SECONDS" group:"Dialogs" help:"How long a dialog may wait for its answer."`
+	BeforeUnload string            `name:"beforeunload" placeholder:"ANSWER" group:"Dialogs" help:"What beforeunload dialogs get: ask, accept or dismiss."`
+	Bridge       string            `placeholder:"WHEN" group:"Dialogs" help:"Ask for alert, confirm and prompt in the page, where something else closes native dialogs: auto, on or off."`
+	Threshold    int64             `name:"bridge-threshold" placeholder:"MS" group:"Dialogs" help:"If another client closes a native dialog faster than this, in milliseconds, --bridge auto turns the bridge on."`
+	Anchor       string            `placeholder:"WHETHER" group:"Dialogs" help:"A second connection that keeps dialogs answerable: auto or off."`
+	OnWedge      string            `placeholder:"ACTION" group:"When something breaks, and the end" help:"What is done unasked about a page that does not answer: report, release, reload or close."`
+	OnWedgeAfter seconds           `placeholder:"SECONDS" group:"When something breaks, and the end" help:"How long a page has to be silent before --on-wedge acts on it, 5 at least. Default: 20."`
+	Scope        string            `placeholder:"SCOPE" group:"The browser and its pages" help:"Which pages are the task's: own, browser or target."`
+	Target       string            `placeholder:"ID" group:"The browser and its pages" help:"The page of scope target."`
+	Isolation    string            `placeholder:"HOW" group:"The browser and its pages" help:"Whose cookies, storage and permissions the task has: context (its own), shared (the browser's) or auto (its own in a tab of a headless browser)."`
+	IdleTimeout  seconds           `placeholder:"SECONDS" group:"When something breaks, and the end" help:"Stop the task when it gets no request for this long."`
+	MaxLife      seconds           `placeholder:"SECONDS" group:"When something breaks, and the end" help:"Stop the task when it is this old."`
+	GiveUpAfter  seconds           `placeholder:"SECONDS" group:"When something breaks, and the end" help:"How long a lost connection is tried for before the task is given up, 5 to 86400."`
+	QueueTimeout *seconds          `placeholder:"SECONDS" group:"When something breaks, and the end" help:"How long the start may wait for a place on a node that is full; 0: not at all. Default: as long as the node lets it."`
 	Label        map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"The caller's own mark, for task ls; may be repeated."`
+	reaching
 }
 
 func (c *taskStartCmd) spec(stdin io.Reader) (messages.TaskSpec, error) {
@@ -123,7 +124,8 @@ func (c *taskStartCmd) Run(r *run) error {
 }
 
 type taskAgainCmd struct {
-	ID taskID `arg:"" help:"The task."`
+	ID taskID `arg:"" predictor:"task" help:"The task."`
+	reaching
 }
 
 // Run implements the command.
@@ -151,6 +153,7 @@ func startWord(isNew bool) string {
 
 type taskLsCmd struct {
 	Label map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"Only tasks with this label; may be repeated."`
+	reaching
 }
 
 // Run implements the command.
@@ -203,7 +206,8 @@ func currentURL(s *messages.Snapshot) string {
 }
 
 type taskShowCmd struct {
-	ID taskID `arg:"" help:"The task."`
+	ID taskID `arg:"" predictor:"task" help:"The task."`
+	reaching
 }
 
 // Run implements the command.
@@ -277,7 +281,8 @@ func printTask(w io.Writer, s *messages.Snapshot) {
 }
 
 type taskStopCmd struct {
-	ID taskID `arg:"" help:"The task."`
+	ID taskID `arg:"" predictor:"task" help:"The task."`
+	reaching
 }
 
 // Run implements the command.

@@ -19,6 +19,9 @@ type tokenCmd struct {
 	Task   taskID        `xor:"scope" required:"" placeholder:"ID" help:"A token for this task alone."`
 	Tenant string        `xor:"scope" required:"" placeholder:"NAME" help:"A token for the tasks whose ids begin with NAME and a colon."`
 	For    time.Duration `placeholder:"DURATION" help:"How long it is good for, such as 1h. Default: until the admin token is replaced."`
+
+	TokenFile string `placeholder:"FILE" type:"path" group:"The node" help:"File that holds the admin token. Default: the file that serve wrote."`
+	printing
 }
 
 // Run implements the command. No node is asked: the token follows from the

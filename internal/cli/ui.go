@@ -10,7 +10,8 @@ import (
 )
 
 type uiCmd struct {
-	ID taskID `arg:"" optional:"" help:"Open on this task."`
+	ID taskID `arg:"" predictor:"task" optional:"" help:"Open on this task."`
+	reaching
 }
 
 // Run implements the command. The link carries a code that is good once and for a

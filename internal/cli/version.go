@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-type versionCmd struct{}
+type versionCmd struct{ printing }
 
 // Run implements the command.
 func (c *versionCmd) Run(r *run) error {

@@ -11,8 +11,9 @@ import (
 )
 
 type watchCmd struct {
-	ID    taskID  `arg:"" help:"The task."`
+	ID    taskID  `arg:"" predictor:"task" help:"The task."`
 	After *uint64 `placeholder:"VERSION" help:"Begin after this version instead of with the whole state."`
+	reaching
 }
 
 // Run implements the command. It ends with the task, or on SIGINT; both are
