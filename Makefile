@@ -1,4 +1,4 @@
-.PHONY: help demo build test race lint fuzz bench bench-check bench-scale bench-docs bench-needs microbench chaos soak figures record dialog-matrix deploy-check image-check
+.PHONY: help demo build release test race lint fuzz bench bench-check bench-scale bench-docs bench-needs microbench chaos soak figures record dialog-matrix deploy-check image-check
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -9,6 +9,10 @@ demo: ## the story on a real browser, in a few seconds
 BINARY ?= holdfast
 build: ## the binary, ./holdfast
 	go build -trimpath -ldflags=-w -o $(BINARY) ./cmd/node # without DWARF, a quarter of it all; stack traces and symbols stay
+
+VERSION ?= $(shell git describe --tags --always --dirty)
+release: ## archives for every platform with checksums, into bin/release: make release VERSION=v1.0.0
+	.ci/release '$(VERSION)' $(PLATFORMS)
 
 test: ## every test, on a real Chromium
 	.ci/test
