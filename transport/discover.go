@@ -71,7 +71,7 @@ var ownClient = NewClient((&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 
 // where a connection may go, redirects and named endpoints included.
 func NewClient(dial func(ctx context.Context, network, address string) (net.Conn, error)) *http.Client {
 	return &http.Client{Transport: &http.Transport{
-		DialContext:            tapped(dial),
+		DialContext:            readAheadDial(dial),
 		TLSHandshakeTimeout:    10 * time.Second,
 		DisableKeepAlives:      true,
 		DisableCompression:     true,

@@ -58,7 +58,7 @@ func (l *PipeListener) DialContext(ctx context.Context, _, _ string) (net.Conn, 
 // HTTPClient returns a client whose every connection comes here. It keeps none
 // of them: an idle one would hold a goroutine that a bubble waits for.
 func (l *PipeListener) HTTPClient() *http.Client {
-	return &http.Client{Transport: &http.Transport{DialContext: tapped(l.DialContext), DisableKeepAlives: true}}
+	return &http.Client{Transport: &http.Transport{DialContext: readAheadDial(l.DialContext), DisableKeepAlives: true}}
 }
 
 type pipeAddr struct{}

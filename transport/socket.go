@@ -33,7 +33,7 @@ func (s socket) hasUnread() bool {
 // socketOf looks past net/http and the WebSocket to a plain socket. A connection
 // of another type may do more than pass bytes on.
 func socketOf(below net.Conn) socket {
-	if t, ok := below.(*tap); ok {
+	if t, ok := below.(*readAheadConn); ok {
 		below = t.Conn
 	}
 	tcp, ok := below.(*net.TCPConn)

@@ -2,11 +2,11 @@ package cli
 
 import "holdfast/messages"
 
-// OpenDoor is openDoor.
-var OpenDoor = openDoor
+// OpenDoor is listenDraining.
+var OpenDoor = listenDraining
 
 // Shut is shut.
-func (d *door) Shut() error { return d.shut() }
+func (d *drainingListener) Shut() error { return d.shut() }
 
 // Descriptors is what doctor says of so many descriptors.
 func Descriptors(limit uint64, l messages.Limits) (status, mend string) {

@@ -20,8 +20,8 @@ import (
 // front is what a node listens on and the servers behind it.
 type front struct {
 	log                  *slog.Logger
-	main, metrics, admin *door        // the last two may be nil
-	observer             api.Observer // may be nil
+	main, metrics, admin *drainingListener // the last two may be nil
+	observer             api.Observer      // may be nil
 	servers              []*http.Server
 	ended                chan error // one element per server that ended; room for all
 }
@@ -35,12 +35,12 @@ func listen(cfg *config.Effective, log *slog.Logger) (*front, error) {
 	for _, l := range []struct {
 		path string
 		addr config.Address
-		to   **door
+		to   **drainingListener
 	}{{"listen", cfg.Listen, &f.main}, {"metrics_listen", cfg.MetricsListen, &f.metrics}, {"admin_listen", cfg.AdminListen, &f.admin}} {
 		if l.addr == "" || l.to != &f.main && l.addr == cfg.Listen && l.path != "admin_listen" {
 			continue
 		}
-		opened, err := openDoor(string(l.addr))
+		opened, err := listenDraining(string(l.addr))
 		if err != nil {
 			f.release()
 			if errors.Is(err, syscall.EADDRINUSE) {
@@ -114,7 +114,7 @@ func (f *front) release() {
 	for _, s := range f.servers {
 		_ = s.Close()
 	}
-	for _, l := range []*door{f.main, f.metrics, f.admin} {
+	for _, l := range []*drainingListener{f.main, f.metrics, f.admin} {
 		if l != nil {
 			if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 				f.log.Warn("a listener could not be closed", "err", err)

@@ -61,7 +61,7 @@ type System struct {
 	lastGen     atomic.Uint64
 	exits       exits
 	dropped     sync.Map // kind → *atomic.Uint64: messages lost at full mailboxes
-	procs       living
+	procs       actorTable
 	pill        reflect.Type // of hollywood's poison pill
 	events      *Handle
 

@@ -117,13 +117,5 @@ var (
 		"actors/session",
 		"actors/supervisor",
 		"actors/wanted",
-		"deploy/check",
-		"internal/acceptance",
-		"internal/bench",
-		"internal/cli",
-		"internal/guard",
-		"internal/node",
-		"test/node",
-		"transport",
 	}
 )

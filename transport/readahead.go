@@ -9,11 +9,11 @@ import (
 	"syscall"
 )
 
-// tap is the stream of bytes below TLS and the WebSocket. It is read only when
+// readAheadConn is the stream of bytes below TLS and the WebSocket. It is read only when
 // nothing is left above it, so that it tells when the reader may have to wait; and
 // it takes a socket's flood in larger pieces than the WebSocket asks for, without
 // holding a buffer where nothing comes. Reading is for one goroutine at a time.
-type tap struct {
+type readAheadConn struct {
 	net.Conn
 	// Set before the link is read: what to do before a read that may wait, and
 	// after one that brought something.
@@ -30,14 +30,14 @@ type tap struct {
 	failed error
 }
 
-// tapped has what dial connects to read by way of a tap.
-func tapped(dial func(ctx context.Context, network, addr string) (net.Conn, error)) func(ctx context.Context, network, addr string) (net.Conn, error) {
+// readAheadDial has what dial connects to read by way of a tap.
+func readAheadDial(dial func(ctx context.Context, network, addr string) (net.Conn, error)) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c, err := dial(ctx, network, addr)
 		if err != nil {
 			return nil, err
 		}
-		t := &tap{Conn: c}
+		t := &readAheadConn{Conn: c}
 		t.try = t.tryRead // made once: it would escape with every read
 		if tcp, ok := c.(*net.TCPConn); ok {
 			if t.raw, err = tcp.SyscallConn(); err != nil {
@@ -49,19 +49,19 @@ func tapped(dial func(ctx context.Context, network, addr string) (net.Conn, erro
 }
 
 // tapOf finds the tap below a connection; nil where there is none.
-func tapOf(c net.Conn) *tap {
+func tapOf(c net.Conn) *readAheadConn {
 	if over, ok := c.(*tls.Conn); ok {
 		c = over.NetConn()
 	}
-	t, _ := c.(*tap)
+	t, _ := c.(*readAheadConn)
 	return t
 }
 
 // watch implements brink.
-func (t *tap) watch(dry, heard func()) { t.dry, t.heard = dry, heard }
+func (t *readAheadConn) watch(dry, heard func()) { t.dry, t.heard = dry, heard }
 
 // Read implements net.Conn.
-func (t *tap) Read(p []byte) (int, error) {
+func (t *readAheadConn) Read(p []byte) (int, error) {
 	if t.ahead != nil {
 		return t.serve(p), nil
 	}
@@ -75,7 +75,7 @@ func (t *tap) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (t *tap) read(p []byte) (int, error) {
+func (t *readAheadConn) read(p []byte) (int, error) {
 	if t.raw == nil || len(p) == 0 {
 		return t.Conn.Read(p)
 	}
@@ -97,7 +97,7 @@ func (t *tap) read(p []byte) (int, error) {
 }
 
 // tryRead is called by the poller whenever there may be something to read.
-func (t *tap) tryRead(fd uintptr) (done bool) {
+func (t *readAheadConn) tryRead(fd uintptr) (done bool) {
 	into := t.asked
 	if t.flood && len(into) < midBuffer {
 		t.ahead = getBuffer(midBuffer)
@@ -119,7 +119,7 @@ func (t *tap) tryRead(fd uintptr) (done bool) {
 }
 
 // serve hands out what was read ahead.
-func (t *tap) serve(p []byte) int {
+func (t *readAheadConn) serve(p []byte) int {
 	n := copy(p, t.ahead.b[t.from:t.to])
 	if t.from += n; t.from == t.to {
 		t.drop()
@@ -127,7 +127,7 @@ func (t *tap) serve(p []byte) int {
 	return n
 }
 
-func (t *tap) drop() {
+func (t *readAheadConn) drop() {
 	if t.ahead != nil {
 		putBuffer(t.ahead)
 		t.ahead = nil

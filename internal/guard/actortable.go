@@ -6,9 +6,9 @@ import (
 	"github.com/anthdm/hollywood/actor"
 )
 
-// living are the actors that live, by the very address that Spawn returned. A
+// actorTable has the actors that live, by the very address that Spawn returned. A
 // sync.Map would do, and took five times the memory. Safe for concurrent use.
-type living struct {
+type actorTable struct {
 	shards [64]struct {
 		mu    sync.RWMutex // protects what follows
 		procs map[*actor.PID]*proc
@@ -18,7 +18,7 @@ type living struct {
 
 // shard is that of an address, whoever made it: the ids of ours end in a number that
 // grows.
-func (l *living) shard(pid *actor.PID) int {
+func (l *actorTable) shard(pid *actor.PID) int {
 	id := pid.GetID()
 	if len(id) < 2 {
 		return 0
@@ -26,14 +26,14 @@ func (l *living) shard(pid *actor.PID) int {
 	return (int(id[len(id)-1]) + 10*int(id[len(id)-2])) % len(l.shards)
 }
 
-func (l *living) load(pid *actor.PID) *proc {
+func (l *actorTable) load(pid *actor.PID) *proc {
 	s := &l.shards[l.shard(pid)]
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.procs[pid]
 }
 
-func (l *living) store(p *proc) {
+func (l *actorTable) store(p *proc) {
 	s := &l.shards[l.shard(p.pid)]
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +43,7 @@ func (l *living) store(p *proc) {
 	s.procs[p.pid] = p
 }
 
-func (l *living) delete(p *proc) {
+func (l *actorTable) delete(p *proc) {
 	s := &l.shards[l.shard(p.pid)]
 	s.mu.Lock()
 	defer s.mu.Unlock()

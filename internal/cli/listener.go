@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// door is a listener that closes without cutting off those who stand in it. A
+// drainingListener is a listener that closes without cutting off those who stand in it. A
 // connection that the kernel has made and nobody has accepted yet is reset with
 // its listener, and its caller cannot know whether the call was run. So shut
 // takes them in with its last breath; what is left is the microsecond between
 // two system calls.
-type door struct {
+type drainingListener struct {
 	*net.TCPListener
 
 	mu     sync.Mutex
@@ -26,17 +26,17 @@ type door struct {
 // default.
 const lastGuests = 4096
 
-// openDoor listens on a TCP address.
-func openDoor(addr string) (*door, error) {
+// listenDraining listens on a TCP address.
+func listenDraining(addr string) (*drainingListener, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, err
 	}
-	return &door{TCPListener: l.(*net.TCPListener)}, nil
+	return &drainingListener{TCPListener: l.(*net.TCPListener)}, nil
 }
 
 // Accept implements net.Listener. After shut it returns who was still let in.
-func (d *door) Accept() (net.Conn, error) {
+func (d *drainingListener) Accept() (net.Conn, error) {
 	c, err := d.TCPListener.Accept()
 	if err == nil {
 		return c, nil
@@ -51,7 +51,7 @@ func (d *door) Accept() (net.Conn, error) {
 }
 
 // shut lets nobody in any more, but those who have got through.
-func (d *door) shut() error {
+func (d *drainingListener) shut() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.isShut {
@@ -88,7 +88,7 @@ func (d *door) shut() error {
 
 // Close implements net.Listener. A door that is shut is closed: a server that ends
 // closes its listeners once more, and takes an error of that for one of its own.
-func (d *door) Close() error {
+func (d *drainingListener) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.isShut {
