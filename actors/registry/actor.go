@@ -9,6 +9,7 @@ import (
 	"github.com/anthdm/hollywood/actor"
 
 	"holdfast/actors/supervisor"
+	"holdfast/actors/supervisor/view"
 	"holdfast/internal/guard"
 	"holdfast/internal/pressure"
 	"holdfast/internal/shed"
@@ -72,7 +73,7 @@ type sweepDue struct{}
 const shortenAfter = 30 * time.Second
 
 // shortenDue says that this time is over.
-type shortenDue struct{ board *supervisor.Board }
+type shortenDue struct{ board *view.Board }
 
 // measured is a [Measured] on its way, so that the shell notes its arrival.
 type measured struct{ sample pressure.Sample }
@@ -253,7 +254,7 @@ func (a *Actor) acknowledge(c *guard.Context, id messages.TaskID) {
 }
 
 func (a *Actor) spawn(c *guard.Context, e SpawnSupervisor) {
-	board := supervisor.NewBoard(e.ID, *e.Spec, c.Now())
+	board := view.NewBoard(e.ID, *e.Spec, c.Now())
 	cfg := a.cfg.Supervisor(supervisor.Config{
 		ID: e.ID, Spec: e.Spec, Board: board, Registry: c.Self(), Gen: e.Gen,
 	})

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"holdfast/actors/supervisor"
+	"holdfast/actors/supervisor/view"
 	"holdfast/messages"
 )
 
@@ -17,9 +17,9 @@ type Directory struct {
 
 // Board returns the board of a task that runs, was lost, or ended lately; nil
 // when there is none.
-func (d *Directory) Board(id messages.TaskID) *supervisor.Board {
+func (d *Directory) Board(id messages.TaskID) *view.Board {
 	if b, ok := d.boards.Load(id); ok {
-		return b.(*supervisor.Board)
+		return b.(*view.Board)
 	}
 	return nil
 }
@@ -28,7 +28,7 @@ func (d *Directory) Board(id messages.TaskID) *supervisor.Board {
 func (d *Directory) List() []*messages.Snapshot {
 	list := []*messages.Snapshot{}
 	d.boards.Range(func(_, b any) bool {
-		if s := b.(*supervisor.Board).View().Snapshot; s.State != messages.StateStopped {
+		if s := b.(*view.Board).View().Snapshot; s.State != messages.StateStopped {
 			list = append(list, s)
 		}
 		return true
@@ -37,6 +37,6 @@ func (d *Directory) List() []*messages.Snapshot {
 	return list
 }
 
-func (d *Directory) put(id messages.TaskID, b *supervisor.Board) { d.boards.Store(id, b) }
+func (d *Directory) put(id messages.TaskID, b *view.Board) { d.boards.Store(id, b) }
 
 func (d *Directory) forget(id messages.TaskID) { d.boards.Delete(id) }

@@ -11,6 +11,7 @@ import (
 
 	"holdfast/actors/ledger"
 	"holdfast/actors/session"
+	"holdfast/actors/supervisor/view"
 	"holdfast/actors/wanted"
 	"holdfast/internal/guard"
 	"holdfast/internal/restart"
@@ -25,7 +26,7 @@ import (
 type Config struct {
 	ID    messages.TaskID
 	Spec  *messages.TaskSpec // with defaults; never written
-	Board *Board
+	Board *view.Board
 	// Registry hears [mail.TaskActive]; Gen is repeated in it.
 	Registry *actor.PID
 	Gen      uint64
@@ -75,7 +76,7 @@ type Actor struct {
 
 	ports  smallmap.Map[messages.SessionID, *session.Port]
 	pids   smallmap.Map[messages.SessionID, *actor.PID] // copied on write: the dialog actor has it
-	views  smallmap.Map[messages.SessionID, Session]
+	views  smallmap.Map[messages.SessionID, view.Session]
 	viewed bool          // views are of the newest state, or of console errors before
 	orders ledger.Ledger // with the children, by name
 	wanted *wanted.Store // outlives sessions and links

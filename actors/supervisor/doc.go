@@ -1,6 +1,6 @@
 // Package supervisor holds the actor that keeps one task: it starts and
 // restarts the task's other actors, folds what they say into one state, and
-// publishes that state on the task's [Board].
+// publishes that state on the task's [view.Board].
 //
 //	supervisor/<task>
 //	├─ dialog                        one_for_one
@@ -12,7 +12,7 @@
 // failure is answered by policy (package restart): the abnormal exit of the
 // browser's session, which owns the link, is the reconnect.
 //
-// Reading is free: a [View] is immutable and stands behind an atomic pointer,
+// Reading is free: a [view.View] is immutable and stands behind an atomic pointer,
 // so that a snapshot never waits for the browser, nor for the supervisor.
 //
 // Invariants:

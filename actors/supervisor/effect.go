@@ -91,8 +91,7 @@ type (
 	// Effect is anything the machine wants done.
 	Effect any
 
-	// Publish shows the state as it is now. What it tells of begins with Errors of
-	// the console, the first of which has the version after Before. At is the time of all of them.
+	// Publish shows the state as it is now, with what is new in it: a [view.News].
 	Publish struct {
 		Before uint64
 		At     messages.Seconds

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"holdfast/actors/session"
+	"holdfast/actors/supervisor/view"
 	"holdfast/actors/wanted"
 	"holdfast/internal/redact"
 	"holdfast/internal/smallmap"
@@ -449,7 +450,7 @@ func (m *Machine) framesChanged(f mail.FramesChanged) {
 	m.trees.Set(f.Page, f.Tree)
 	e := messages.Event{Type: messages.EventFrames}
 	if f.Page == m.current {
-		e.FrameTree = Capped(f.Tree)
+		e.FrameTree = view.Capped(f.Tree)
 	}
 	m.tell(e)
 	if m.told[f.Page] {

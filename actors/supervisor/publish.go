@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"holdfast/actors/session"
+	"holdfast/actors/supervisor/view"
 	"holdfast/internal/guard"
 	"holdfast/internal/shed"
 	"holdfast/messages"
@@ -14,7 +15,7 @@ import (
 func (a *Actor) publish(c *guard.Context, p Publish) {
 	events := p.Events
 	snap := a.machine.Snapshot()
-	v := &View{
+	shown := &view.View{
 		Snapshot: snap, Scope: a.cfg.Spec.Scope, Launched: a.cfg.Spec.Launch != nil, Context: a.machine.context,
 		IsRestricted: a.cfg.Spec.IsRestricted, Downloads: a.downloadDir,
 	}
@@ -22,10 +23,10 @@ func (a *Actor) publish(c *guard.Context, p Publish) {
 		if !a.viewed || len(events) > 0 {
 			a.views, a.viewed = a.machine.sessionViews(&a.ports), true
 		}
-		v.Supervisor, v.Browser, v.Anchor, v.Sessions, v.Trees = a.self, a.root, a.anchorRoot, a.views, a.machine.trees
+		shown.Supervisor, shown.Browser, shown.Anchor, shown.Sessions, shown.Trees = a.self, a.root, a.anchorRoot, a.views, a.machine.trees
 	}
 	a.logEvents(events, snap) // before the board: a reader of the state finds its line
-	a.cfg.Board.publish(v, p)
+	a.cfg.Board.Publish(shown, view.News(p))
 	for i := range events {
 		switch e := &events[i]; e.Type {
 		case messages.EventPageOpened:

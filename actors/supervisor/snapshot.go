@@ -1,9 +1,8 @@
 package supervisor
 
 import (
-	"slices"
-
 	"holdfast/actors/session"
+	"holdfast/actors/supervisor/view"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
 )
@@ -34,7 +33,7 @@ func (m *Machine) Snapshot() *messages.Snapshot {
 	s.RecentDialogs = orEmpty(m.memory.Recent)
 	s.ConsoleErrors = orEmpty(m.console)
 	if t := m.trees.At(m.current); t != nil {
-		s.FrameTree = Capped(t)
+		s.FrameTree = view.Capped(t)
 	}
 	return s
 }
@@ -48,38 +47,16 @@ func orEmpty[T any](s []T) []T {
 }
 
 // sessionViews are the sessions as callers meet them, with their ports.
-func (m *Machine) sessionViews(ports *smallmap.Map[messages.SessionID, *session.Port]) (views smallmap.Map[messages.SessionID, Session]) {
+func (m *Machine) sessionViews(ports *smallmap.Map[messages.SessionID, *session.Port]) (views smallmap.Map[messages.SessionID, view.Session]) {
 	views.Grow(m.sessions.Len())
 	for s, e := range m.sessions.All() {
 		dialogs := m.dialogsOn(e.cfg.Page)
 		p := m.pages.At(e.cfg.Page)
 		state, shared := m.viewState(e)
-		views.Set(s, Session{
+		views.Set(s, view.Session{
 			Port: ports.At(s), Target: e.cfg.Target, Page: e.cfg.Page, State: state, Shared: shared, Since: e.since, Stranded: e.stranded,
 			Blocking: m.heldBy(s, dialogs, blocks), Paused: m.heldBy(s, dialogs, pauses), PageDialogs: dialogs, Poisoned: p != nil && p.poisoned,
 		})
 	}
 	return views
-}
-
-// Capped is a tree within the caps of a snapshot (F2, F3): t itself where it is.
-func Capped(t *messages.FrameTree) *messages.FrameTree {
-	if !t.Truncated && len(t.Children) <= messages.MaxTreeEntries && !slices.ContainsFunc(t.Children, func(c messages.FrameNode) bool { return c.IsOOPIF && c.ParentFrameID != t.Top.FrameID }) {
-		return t // nothing is deep, and nothing is much: nearly all are
-	}
-	depth := map[messages.FrameID]int{t.Top.FrameID: 0}
-	capped := &messages.FrameTree{Top: t.Top, Children: []messages.FrameNode{}}
-	for _, c := range t.Children {
-		d, ok := depth[c.ParentFrameID]
-		if c.IsOOPIF {
-			d++
-		}
-		if !ok || d > messages.MaxOOPIFDepth || len(capped.Children) >= messages.MaxTreeEntries {
-			capped.Truncated = true
-			continue
-		}
-		depth[c.FrameID] = d
-		capped.Children = append(capped.Children, c)
-	}
-	return capped
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"holdfast/actors/supervisor"
+	"holdfast/actors/supervisor/view"
 	"holdfast/messages"
 )
 
@@ -27,7 +27,7 @@ func (h *heldBack) Error() string { return h.why.Error() }
 // patiently makes a call, and again whenever it was not sent and the task has changed,
 // until it is sent or its patience is over. The error is then the last one. A call that
 // was sent, or may have been, is never repeated. Left is what the call has of its time.
-func (n *Node) patiently(ctx context.Context, id messages.TaskID, p patience, call func(b *supervisor.Board, v *supervisor.View, left time.Duration) error) error {
+func (n *Node) patiently(ctx context.Context, id messages.TaskID, p patience, call func(b *view.Board, v *view.View, left time.Duration) error) error {
 	began := time.Now()
 	board, v, err := n.living(id)
 	if board != nil {
@@ -104,7 +104,7 @@ func shown(err error) error {
 	return err
 }
 
-func version(v *supervisor.View) uint64 {
+func version(v *view.View) uint64 {
 	if v == nil {
 		return 0
 	}

@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"holdfast/actors/session"
-	"holdfast/actors/supervisor"
+	"holdfast/actors/supervisor/view"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -33,7 +33,7 @@ func (n *Node) Respond(ctx context.Context, id messages.TaskID, a messages.Dialo
 
 func (n *Node) respond(ctx context.Context, id messages.TaskID, a messages.DialogAnswer) (closed messages.ClosedDialog, err error) {
 	p, took := patience{wait: a.Wait(), within: answerBudget + a.Wait()}, time.Duration(-1)
-	err = n.patiently(ctx, id, p, func(b *supervisor.Board, v *supervisor.View, left time.Duration) error {
+	err = n.patiently(ctx, id, p, func(b *view.Board, v *view.View, left time.Duration) error {
 		began, answers := time.Now(), make(answers, 1)
 		n.sys.Send(v.Supervisor, mail.AnswerDialog{Answer: a, Reply: answers.give})
 		// A page waits: what bounds the wait is made while the call is under way.
@@ -70,7 +70,7 @@ func (n *Node) Navigate(ctx context.Context, id messages.TaskID, r messages.Navi
 
 func (n *Node) navigate(ctx context.Context, id messages.TaskID, r messages.NavigateRequest) (res messages.NavigateResult, err error) {
 	p := patience{wait: r.Wait(), within: r.Timeout()}
-	err = n.patiently(ctx, id, p, func(b *supervisor.Board, v *supervisor.View, left time.Duration) error {
+	err = n.patiently(ctx, id, p, func(b *view.Board, v *view.View, left time.Duration) error {
 		if err := n.checkAddress(ctx, id, v, r.URL); err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func (n *Node) navigate(ctx context.Context, id messages.TaskID, r messages.Navi
 
 // lateElsewhere says what a page waits for that has not loaded in time: a frame of it may
 // be in a renderer that a dialog of another task holds (C59).
-func lateElsewhere(v *supervisor.View, page messages.TargetID, err error) error {
+func lateElsewhere(v *view.View, page messages.TargetID, err error) error {
 	if page == "" {
 		page = v.Snapshot.PageTargetID
 	}
@@ -129,7 +129,7 @@ func (n *Node) runCDP(ctx context.Context, id messages.TaskID, r messages.CDPReq
 		r.Params = nil
 	}
 	within := r.Timeout()
-	err = n.patiently(ctx, id, patience{wait: r.Wait(), within: within}, func(b *supervisor.Board, v *supervisor.View, left time.Duration) error {
+	err = n.patiently(ctx, id, patience{wait: r.Wait(), within: within}, func(b *view.Board, v *view.View, left time.Duration) error {
 		if left != within {
 			r.TimeoutS = left.Seconds()
 		}
@@ -145,7 +145,7 @@ func (n *Node) runCDP(ctx context.Context, id messages.TaskID, r messages.CDPReq
 }
 
 // checkPage says whether t is a page of the task, and if not, whose.
-func (n *Node) checkPage(ctx context.Context, v *supervisor.View, t messages.TargetID) error {
+func (n *Node) checkPage(ctx context.Context, v *view.View, t messages.TargetID) error {
 	for _, p := range v.Snapshot.Pages {
 		if p.TargetID == t {
 			return nil
@@ -155,7 +155,7 @@ func (n *Node) checkPage(ctx context.Context, v *supervisor.View, t messages.Tar
 }
 
 // foreignOrMissing asks the browser whether it has the target at all.
-func foreignOrMissing(ctx context.Context, v *supervisor.View, t messages.TargetID) error {
+func foreignOrMissing(ctx context.Context, v *view.View, t messages.TargetID) error {
 	if v.Browser == nil {
 		return messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").With("sent", false)
 	}
@@ -171,7 +171,7 @@ func foreignOrMissing(ctx context.Context, v *supervisor.View, t messages.Target
 
 // admit fails fast where Chrome would leave method unanswered, or would lose
 // something by it.
-func admit(s supervisor.Session, method string) error {
+func admit(s view.Session, method string) error {
 	var stopped bool
 	s = refuted(s)
 	switch {
@@ -196,7 +196,7 @@ func admit(s supervisor.Session, method string) error {
 
 // refuted takes a verdict of silence back that is older than the renderer's last
 // answer: the caller that has it must not be told that the page does not answer.
-func refuted(s supervisor.Session) supervisor.Session {
+func refuted(s view.Session) view.Session {
 	switch s.State {
 	case messages.PageHung, messages.PageDialogUnreachable, messages.PageDialog, messages.PageBlockedElsewhere:
 		if s.Port.LivedSince(s.Since) {
@@ -208,7 +208,7 @@ func refuted(s supervisor.Session) supervisor.Session {
 
 // condition is what keeps a session's renderer from answering, if anything is
 // known to.
-func condition(s supervisor.Session) error {
+func condition(s view.Session) error {
 	switch s = refuted(s); {
 	case s.Poisoned:
 		return messages.Errorf(messages.CodePageWedged, "the page is being freed of a dialog whose frame was removed; try again in a moment").

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"holdfast/actors/supervisor"
+	"holdfast/actors/supervisor/view"
 	"holdfast/internal/browser"
 	"holdfast/internal/egress"
 	"holdfast/internal/rawcdp"
@@ -152,7 +153,7 @@ func portOf(u *url.URL) string {
 
 // checkAddress refuses an address that the caller, or the scoped caller who has
 // started the task, may not open.
-func (n *Node) checkAddress(ctx context.Context, id messages.TaskID, v *supervisor.View, address string) error {
+func (n *Node) checkAddress(ctx context.Context, id messages.TaskID, v *view.View, address string) error {
 	if !messages.CallerOf(ctx).IsScoped && !v.IsRestricted {
 		return nil
 	}
@@ -165,7 +166,7 @@ var opensURL = map[string]bool{
 }
 
 // checkCommand refuses a raw command that would lead around the policy.
-func (n *Node) checkCommand(ctx context.Context, id messages.TaskID, v *supervisor.View, r messages.CDPRequest) error {
+func (n *Node) checkCommand(ctx context.Context, id messages.TaskID, v *view.View, r messages.CDPRequest) error {
 	if !messages.CallerOf(ctx).IsScoped && !v.IsRestricted {
 		return nil
 	}

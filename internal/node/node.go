@@ -16,6 +16,7 @@ import (
 	"holdfast/actors/registry"
 	"holdfast/actors/session"
 	"holdfast/actors/supervisor"
+	"holdfast/actors/supervisor/view"
 	"holdfast/internal/browser"
 	"holdfast/internal/egress"
 	"holdfast/internal/gctuning"
@@ -314,7 +315,7 @@ func (n *Node) await(ctx context.Context, ended <-chan struct{}, answers answers
 }
 
 // living returns the board and the newest view of a task that is supervised.
-func (n *Node) living(id messages.TaskID) (*supervisor.Board, *supervisor.View, error) {
+func (n *Node) living(id messages.TaskID) (*view.Board, *view.View, error) {
 	b := n.directory.Board(id)
 	if b == nil {
 		return nil, nil, notFound(id)

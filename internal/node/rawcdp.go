@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"holdfast/actors/session"
-	"holdfast/actors/supervisor"
+	"holdfast/actors/supervisor/view"
 	"holdfast/internal/rawcdp"
 	"holdfast/messages"
 )
@@ -16,8 +16,8 @@ import (
 type rawCall struct {
 	node  *Node
 	id    messages.TaskID
-	board *supervisor.Board
-	view  *supervisor.View
+	board *view.Board
+	view  *view.View
 	req   messages.CDPRequest
 }
 
@@ -106,7 +106,7 @@ func notConnected() *messages.Error {
 }
 
 // on runs the command on a session, and says afterwards what kept it.
-func (c rawCall) on(ctx context.Context, s supervisor.Session) (json.RawMessage, error) {
+func (c rawCall) on(ctx context.Context, s view.Session) (json.RawMessage, error) {
 	waits := c.req.OnDialog == messages.OnDialogWait
 	if err := admit(s, c.req.Method); err != nil {
 		if waits && messages.CodeOf(err) == messages.CodeBlockedByDialog {
@@ -144,7 +144,7 @@ func (c rawCall) on(ctx context.Context, s supervisor.Session) (json.RawMessage,
 
 // gone tells a session that has ended from what it was on: a page that is
 // being freed, or attached to anew, is there all the same.
-func (c rawCall) gone(s supervisor.Session) error {
+func (c rawCall) gone(s view.Session) error {
 	now := c.board.View()
 	if c.view = now; c.req.FrameID != "" {
 		if _, err := c.frameSession(); messages.CodeOf(err) == messages.CodeFrameNotOOPIF {
@@ -169,7 +169,7 @@ func isSessionGone(err error) bool {
 
 // session finds the session that frame_id or target_id means, or that of the
 // current page.
-func (c rawCall) session(ctx context.Context) (supervisor.Session, error) {
+func (c rawCall) session(ctx context.Context) (view.Session, error) {
 	switch {
 	case c.req.FrameID != "":
 		return c.frameSession()
@@ -180,9 +180,9 @@ func (c rawCall) session(ctx context.Context) (supervisor.Session, error) {
 			}
 		}
 		if err := c.checkPage(ctx, c.req.TargetID); err != nil {
-			return supervisor.Session{}, err
+			return view.Session{}, err
 		}
-		return supervisor.Session{}, notConnected() // ours, but not attached at the moment
+		return view.Session{}, notConnected() // ours, but not attached at the moment
 	}
 	current := c.view.Snapshot.PageTargetID
 	for _, s := range c.view.Sessions.All() {
@@ -191,14 +191,14 @@ func (c rawCall) session(ctx context.Context) (supervisor.Session, error) {
 		}
 	}
 	if current == "" && c.view.Snapshot.Connection.Primary == messages.LinkUp {
-		return supervisor.Session{}, messages.Errorf(messages.CodeTargetNotFound, "the task has no page; navigate opens one, and so does Target.createTarget")
+		return view.Session{}, messages.Errorf(messages.CodeTargetNotFound, "the task has no page; navigate opens one, and so does Target.createTarget")
 	}
-	return supervisor.Session{}, notConnected()
+	return view.Session{}, notConnected()
 }
 
 // frameSession never falls back to a parent: a command for a frame that has no
 // session of its own is an error, not a command for another frame (F10).
-func (c rawCall) frameSession() (supervisor.Session, error) {
+func (c rawCall) frameSession() (view.Session, error) {
 	f := c.req.FrameID
 	for _, s := range c.view.Sessions.All() {
 		if messages.FrameID(s.Target) == f && (c.req.TargetID == "" || c.req.TargetID == s.Page) {
@@ -210,21 +210,21 @@ func (c rawCall) frameSession() (supervisor.Session, error) {
 			continue
 		}
 		if t.Top.FrameID == f {
-			return supervisor.Session{}, notConnected()
+			return view.Session{}, notConnected()
 		}
 		for _, n := range t.Children {
 			switch {
 			case n.FrameID != f:
 			case n.IsOOPIF:
-				return supervisor.Session{}, messages.Errorf(messages.CodeUpstreamUnavailable, "frame %s is not attached at the moment", f).With("sent", false)
+				return view.Session{}, messages.Errorf(messages.CodeUpstreamUnavailable, "frame %s is not attached at the moment", f).With("sent", false)
 			default:
-				return supervisor.Session{}, messages.Errorf(messages.CodeFrameNotOOPIF,
+				return view.Session{}, messages.Errorf(messages.CodeFrameNotOOPIF,
 					"frame %s lives in its parent's process; reach it from there, in script through the iframe element's contentDocument", f).
 					With("parent_frame_id", n.ParentFrameID)
 			}
 		}
 	}
-	return supervisor.Session{}, messages.Errorf(messages.CodeFrameNotFound, "the task has no frame %s", f)
+	return view.Session{}, messages.Errorf(messages.CodeFrameNotFound, "the task has no frame %s", f)
 }
 
 // ownTarget refuses a target that is not the task's, pages and frames alike.

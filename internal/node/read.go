@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"holdfast/actors/supervisor"
+	"holdfast/actors/supervisor/view"
 	"holdfast/internal/shed"
 	"holdfast/messages"
 )
@@ -35,7 +35,7 @@ func (n *Node) Snapshot(id messages.TaskID, o messages.SnapshotOptions) (*messag
 		}
 		snap.FrameTree = nil
 		if t := v.Trees.At(snap.PageTargetID); t != nil {
-			snap.FrameTree = supervisor.Capped(t)
+			snap.FrameTree = view.Capped(t)
 		}
 	}
 	if o.Full {
@@ -76,7 +76,7 @@ func (n *Node) Changes(id messages.TaskID, after uint64) ([]messages.Event, erro
 const never = ^uint64(0)
 
 type watcher struct {
-	board  *supervisor.Board
+	board  *view.Board
 	bounds *shed.Counts
 	after  uint64
 	once   sync.Once

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"holdfast/actors/supervisor"
+	"holdfast/actors/supervisor/view"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -20,7 +20,7 @@ func (n *Node) Recover(ctx context.Context, id messages.TaskID, r messages.Recov
 	}
 	var res messages.RecoverResult
 	budget := r.Action.Budget() + answerBudget
-	err := n.patiently(ctx, id, patience{wait: r.Wait(), within: r.Wait() + budget}, func(b *supervisor.Board, v *supervisor.View, left time.Duration) error {
+	err := n.patiently(ctx, id, patience{wait: r.Wait(), within: r.Wait() + budget}, func(b *view.Board, v *view.View, left time.Duration) error {
 		if r.TargetID != "" {
 			if err := n.checkPage(ctx, v, r.TargetID); err != nil {
 				return err

@@ -1,4 +1,4 @@
-package supervisor_test
+package view_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"holdfast/actors/supervisor"
+	"holdfast/actors/supervisor/view"
 	"holdfast/messages"
 )
 
@@ -27,14 +27,14 @@ func TestAHistoryIsBoundedInBytes(t *testing.T) {
 		return int(m.HeapAlloc)
 	}
 	before := heap()
-	boards := make([]*supervisor.Board, tasks)
+	boards := make([]*view.Board, tasks)
 	for i := range boards {
-		b := supervisor.NewBoard("t", messages.TaskSpec{}, time.Now())
+		b := view.NewBoard("t", messages.TaskSpec{}, time.Now())
 		boards[i] = b
 		for d := range dialogs {
 			text := strings.Repeat(fmt.Sprintf("%04d %03d", d, i), 2000+3000*(d%2))
 			snap := &messages.Snapshot{TaskID: "t", Version: uint64(2*d + 2), Active: true, State: messages.StateActive}
-			b.Publish(snap, []messages.Event{
+			show(b, snap, []messages.Event{
 				{Type: messages.EventDialogOpened, Version: uint64(2*d + 1), Dialog: &messages.Dialog{Message: text}},
 				{Type: messages.EventDialogClosed, Version: uint64(2*d + 2), Closed: &messages.ClosedDialog{Message: text}},
 			})
@@ -56,7 +56,7 @@ func TestAHistoryIsBoundedInBytes(t *testing.T) {
 			t.Fatalf("task %d: a task that lives was shortened", i)
 		}
 		snap := &messages.Snapshot{TaskID: "t", Version: 2*dialogs + 1, State: messages.StateStopped}
-		b.Publish(snap, []messages.Event{{Type: messages.EventTaskState, Version: 2*dialogs + 1, State: messages.StateStopped}})
+		show(b, snap, []messages.Event{{Type: messages.EventTaskState, Version: 2*dialogs + 1, State: messages.StateStopped}})
 		b.Shorten()
 		if events, _ := b.After(2 * dialogs); len(events) != 1 || events[0].State != messages.StateStopped {
 			t.Fatalf("task %d: %+v", i, events)
@@ -72,7 +72,7 @@ func TestAHistoryIsBoundedInBytes(t *testing.T) {
 func TestWhatAWatcherMissedIsWholeOrAReset(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		b := supervisor.NewBoard("t", messages.TaskSpec{}, time.Now())
+		b := view.NewBoard("t", messages.TaskSpec{}, time.Now())
 		var sizes []int
 		var version uint64
 		for range rapid.IntRange(1, 60).Draw(t, "publications") {
@@ -83,7 +83,7 @@ func TestWhatAWatcherMissedIsWholeOrAReset(t *testing.T) {
 				sizes = append(sizes, size)
 				events = append(events, messages.Event{Type: messages.EventDialogOpened, Version: version, Dialog: &messages.Dialog{Message: strings.Repeat("x", size)}})
 			}
-			b.Publish(&messages.Snapshot{TaskID: "t", Version: version, Active: true}, events)
+			show(b, &messages.Snapshot{TaskID: "t", Version: version, Active: true}, events)
 		}
 		after := uint64(rapid.IntRange(0, int(version)).Draw(t, "after"))
 		got, _ := b.After(after)

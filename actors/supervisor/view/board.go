@@ -1,4 +1,4 @@
-package supervisor
+package view
 
 import (
 	"runtime"
@@ -131,8 +131,18 @@ func (b *Board) IdleFor(now time.Time) time.Duration {
 	return now.Sub(b.born) - time.Duration(b.used.Load())
 }
 
-// publish shows v and tells the watchers. One publisher at a time.
-func (b *Board) publish(v *View, p Publish) {
+// News is what a version of the state has that the one before has not. It begins with
+// Errors of the console, the first of which has the version after Before. At is the time
+// of all of them.
+type News struct {
+	Before uint64
+	At     messages.Seconds
+	Errors []*messages.ConsoleError
+	Events []messages.Event
+}
+
+// Publish shows v and wakes the watchers. One publisher at a time.
+func (b *Board) Publish(v *View, p News) {
 	b.mu.Lock()
 	b.view.Store(v)
 	b.history.expect(len(p.Errors) + len(p.Events))
@@ -215,7 +225,7 @@ func (b *Board) Acknowledge() {
 	snap.State = messages.StateStopped
 	snap.Version++
 	v.Snapshot = &snap
-	b.publish(&v, Publish{Events: []messages.Event{{
+	b.Publish(&v, News{Events: []messages.Event{{
 		Type: messages.EventTaskState, TaskID: snap.TaskID, Version: snap.Version, At: messages.SecondsOf(time.Now()), State: snap.State, Reason: snap.Reason,
 	}}})
 }
