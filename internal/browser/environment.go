@@ -43,11 +43,11 @@ func isAmong(list []string, name string) bool {
 // own ~/.config, and the socket directories that a killed browser leaks in
 // the system's temporary directory.
 //
-// A browser with a user of its own has its home there, too: that user may enter no
-// other, and has no session of the desktop.
-func environmentFor(profile string, added []string, hasOwnUser bool) []string {
+// A browser that may not use the node's home has one there, too: a user of its own may
+// enter no other, and has no session of the desktop.
+func environmentFor(profile string, added []string, hasOwnHome bool) []string {
 	env := environment(added)
-	if hasOwnUser {
+	if hasOwnHome {
 		env = slices.DeleteFunc(env, func(kv string) bool {
 			name, _, _ := strings.Cut(kv, "=")
 			return isAmong([]string{"HOME", "XDG_*", "DBUS_*", "XAUTHORITY"}, name) && !isAmong(added, name)
@@ -55,8 +55,14 @@ func environmentFor(profile string, added []string, hasOwnUser bool) []string {
 		env = append(env, "HOME="+filepath.Join(profile, homeDir))
 	}
 	env = append(env, "BREAKPAD_DUMP_LOCATION="+filepath.Join(profile, crashDir))
-	if tmp := filepath.Join(profile, tmpDir); len(tmp)+len(singletonSocket) <= maxSocketPath {
-		env = append(env, "TMPDIR="+tmp)
+	if hasOwnTemp(profile) {
+		env = append(env, "TMPDIR="+filepath.Join(profile, tmpDir))
 	}
 	return env
+}
+
+// hasOwnTemp says whether a browser's temporary directory is in its profile: Chromium
+// makes a socket there, whose address is bounded.
+func hasOwnTemp(profile string) bool {
+	return len(filepath.Join(profile, tmpDir))+len(singletonSocket) <= maxSocketPath
 }

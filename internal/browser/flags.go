@@ -58,7 +58,7 @@ func arguments(profile string, o LaunchOptions, extra []string, hasSandbox bool)
 		args = append(args, "--headless=new", "--disable-gpu", "--hide-scrollbars", "--mute-audio")
 	}
 	if !hasSandbox {
-		args = append(args, "--no-sandbox")
+		args = append(args, noSandboxFlag)
 	}
 	if sharedMemory() < minSharedMemory {
 		args = append(args, "--disable-dev-shm-usage")
@@ -74,6 +74,9 @@ func arguments(profile string, o LaunchOptions, extra []string, hasSandbox bool)
 	}
 	return append(args, driven, userDataDirFlag+profile, "about:blank")
 }
+
+// noSandboxFlag has Chromium run without its own sandbox.
+const noSandboxFlag = "--no-sandbox"
 
 const userDataDirFlag = "--user-data-dir="
 

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -30,6 +32,27 @@ const (
 	IsolationOff Isolation = "off"
 )
 
+// Sandbox says whether a browser may run without Chromium's own sandbox.
+type Sandbox string
+
+// The settings.
+const (
+	// SandboxAuto, the zero value's meaning too, runs browsers without it where it does not
+	// work, with a warning.
+	SandboxAuto Sandbox = "auto"
+	// SandboxRequire launches no browser without it.
+	SandboxRequire Sandbox = "require"
+)
+
+// Validate refuses what is no setting; the empty one is [SandboxAuto].
+func (s Sandbox) Validate() error {
+	switch s {
+	case "", SandboxAuto, SandboxRequire:
+		return nil
+	}
+	return fmt.Errorf("the browser's sandbox is %q; it has to be auto or require", string(s))
+}
+
 // Validate refuses what is no setting; the empty one is [IsolationAuto].
 func (i Isolation) Validate() error {
 	switch i {
@@ -49,12 +72,18 @@ const (
 	// SecludedNamespace: the node's user without any privilege, in a mount namespace
 	// without the node's files.
 	SecludedNamespace Seclusion = "namespace"
+	// SecludedRules: the node's user without any privilege, with rules of the kernel
+	// (Landlock) that close the node's files to it. For systems that refuse namespaces.
+	SecludedRules Seclusion = "rules"
 	// SecludedNone: the node's user; the browser can read what the node can.
 	SecludedNone Seclusion = "none"
 )
 
 // errIsolation is in every error that says that a browser could not be kept apart.
 var errIsolation = errors.New("the browser could not be kept away from the node's files")
+
+// errSandbox is in every error that says that a browser would have no sandbox.
+var errSandbox = errors.New("the browser would run without Chromium's own sandbox, which browser.sandbox requires")
 
 // plan is how one browser is started.
 type plan struct {
@@ -65,17 +94,33 @@ type plan struct {
 	coveredRoot string // the directory that the browser sees empty but for its profile
 }
 
-// plan decides how a browser at path is started with that profile. Failed is why an
-// earlier attempt could not be isolated, nil where there was none.
-func (m *Manager) plan(path, profile string, o LaunchOptions, failed error) plan {
+// plan decides how a browser at path is started with that profile. Failed are the reasons
+// why the stronger ways did not work here, the strongest first.
+func (m *Manager) plan(path, profile string, o LaunchOptions, failed []error) plan {
+	p := m.seclude(path, profile, o, failed)
+	if slices.Contains(m.options.ExtraArgs, noSandboxFlag) {
+		p.hasSandbox = false
+	}
+	return p
+}
+
+func (m *Manager) seclude(path, profile string, o LaunchOptions, failed []error) plan {
 	none := plan{how: SecludedNone, hasSandbox: os.Geteuid() != 0}
 	switch {
 	case m.options.Isolation == IsolationOff:
 		none.lacks = "browser.isolation is off"
 		return none
-	case failed != nil:
-		none.lacks = failed.Error()
+	case len(failed) > 1:
+		none.lacks = errors.Join(failed...).Error()
 		return none
+	case len(failed) == 1 && m.options.Isolation != IsolationRequire && m.usesSetuidSandbox(path):
+		none.lacks = failed[0].Error() + "; Landlock would take Chromium's setuid sandbox from it"
+		return none
+	case len(failed) == 1 && !hasOwnTemp(profile) && (store{os.TempDir()}).holds(profile):
+		none.lacks = failed[0].Error() + "; with Landlock it could make no socket: the path of the state directory is too long"
+		return none
+	case len(failed) == 1:
+		return plan{how: SecludedRules, hasSandbox: os.Geteuid() != 0, coveredRoot: m.store.dir, lacks: failed[0].Error()}
 	}
 	p := plan{how: SecludedNamespace, hasSandbox: os.Geteuid() != 0, coveredRoot: m.store.dir}
 	if os.Geteuid() != 0 {
@@ -196,6 +241,42 @@ func (m *Manager) hasSandbox(user int) bool {
 	return m.sandboxes
 }
 
+// setuidSandboxes are where Chromium's setuid sandbox is, besides the browser's directory.
+var setuidSandboxes = []string{"/usr/lib/chromium/chrome-sandbox", "/opt/google/chrome/chrome-sandbox"}
+
+// usesSetuidSandbox says whether the browser has a setuid sandbox that works here, as on
+// a host that lets no user make namespaces. Landlock forbids new privileges for good, and
+// with them that sandbox.
+func (m *Manager) usesSetuidSandbox(path string) bool {
+	raw, err := os.ReadFile("/proc/self/status")
+	if err != nil || os.Geteuid() == 0 || slices.Contains(m.options.ExtraArgs, noSandboxFlag) {
+		return false
+	}
+	for line := range strings.Lines(string(raw)) {
+		name, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		switch name {
+		case "NoNewPrivs":
+			if value != "0" {
+				return false
+			}
+		case "CapBnd": // what a setuid program can have at most
+			bounds, err := strconv.ParseUint(value, 16, 64)
+			if err != nil || bounds&(1<<unix.CAP_SYS_ADMIN) == 0 {
+				return false
+			}
+		}
+	}
+	candidates := setuidSandboxes
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		candidates = append([]string{filepath.Join(filepath.Dir(real), "chrome-sandbox")}, candidates...)
+	}
+	return slices.ContainsFunc(candidates, func(helper string) bool {
+		info, err := os.Stat(helper)
+		return err == nil && info.Mode()&os.ModeSetuid != 0 && ownerOf(info) == 0
+	})
+}
+
 // isolate has cmd begin as the launcher, which makes the browser's surroundings and
 // becomes the browser. Started has to be called after cmd was started, and says why
 // that did not come to pass.
@@ -205,17 +286,19 @@ func (m *Manager) isolate(cmd *exec.Cmd, profile string, p plan) (started func(s
 		return nil, fmt.Errorf("pipe: %w", err)
 	}
 	spec := launcherSpec{
-		User: p.user, DropAll: p.how == SecludedNamespace, Cover: p.coveredRoot, Keep: profile,
-		Hide: m.options.Hide, Report: 3 + len(cmd.ExtraFiles), Path: cmd.Path, InUserNamespace: os.Geteuid() != 0,
+		User: p.user, DropAll: p.how != SecludedUser, ByRules: p.how == SecludedRules, Cover: p.coveredRoot, Keep: profile,
+		Hide: m.options.Hide, Report: 3 + len(cmd.ExtraFiles), Path: cmd.Path, InUserNamespace: os.Geteuid() != 0 && p.how != SecludedRules,
 	}
 	launcher := launcherCommand(spec)
 	cmd.Path, cmd.Args = launcher.Path, append(launcher.Args, cmd.Args...)
 	cmd.ExtraFiles = append(cmd.ExtraFiles, report)
 	cmd.Dir = "/"
 	self := os.Geteuid()
-	if self == 0 {
+	switch {
+	case p.how == SecludedRules:
+	case self == 0:
 		cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS
-	} else {
+	default:
 		group := os.Getegid()
 		cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS
 		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: self, HostID: self, Size: 1}}

@@ -22,9 +22,10 @@ type launcherSpec struct {
 	User            int      `json:"user,omitempty"` // and group; 0 stays
 	DropAll         bool     `json:"drop_all,omitempty"`
 	InUserNamespace bool     `json:"in_user_namespace,omitempty"`
-	Cover           string   `json:"cover,omitempty"` // an empty directory takes its place
-	Keep            string   `json:"keep,omitempty"`  // below Cover, and still there
-	Hide            []string `json:"hide,omitempty"`  // files that are empty from now on
+	ByRules         bool     `json:"by_rules,omitempty"` // Landlock takes the place of the mounts
+	Cover           string   `json:"cover,omitempty"`    // an empty directory takes its place
+	Keep            string   `json:"keep,omitempty"`     // below Cover, and still there
+	Hide            []string `json:"hide,omitempty"`     // files that are empty from now on
 	Report          int      `json:"report,omitempty"`
 	Path            string   `json:"path,omitempty"`
 	Probe           bool     `json:"probe,omitempty"` // only find out whether a sandbox works
@@ -65,6 +66,12 @@ const launcherFailed = 125
 
 // enter makes the surroundings; what fails leaves a process that may only end.
 func (s launcherSpec) enter() error {
+	if s.ByRules {
+		if err := dropAll(); err != nil {
+			return err
+		}
+		return confine(append(s.Hide, s.Cover), s.Keep)
+	}
 	if s.InUserNamespace {
 		// Root's own namespace is private already.
 		if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
@@ -137,8 +144,11 @@ func dropAll() error {
 	if os.Geteuid() != 0 {
 		return nil // the next program has none
 	}
-	for privilege := uintptr(0); privilege < 64; privilege++ {
-		if err := unix.Prctl(unix.PR_CAPBSET_DROP, privilege, 0, 0, 0); err != nil && !errors.Is(err, unix.EINVAL) {
+	for privilege := range 64 {
+		if has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, uintptr(privilege), 0, 0, 0); err != nil || has == 0 {
+			continue // the kernel has no such privilege, or this process has not
+		}
+		if err := unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(privilege), 0, 0, 0); err != nil {
 			return fmt.Errorf("drop privileges: %w", err)
 		}
 	}

@@ -50,6 +50,12 @@ const (
 // store is the directory of leases and profiles.
 type store struct{ dir string }
 
+// holds says whether a path is the directory or below it.
+func (s store) holds(path string) bool {
+	below, err := filepath.Rel(s.dir, path)
+	return err == nil && path != "" && (below == "." || filepath.IsLocal(below))
+}
+
 // openStore creates the directories, for the owner alone, and says what is not safe
 // about them.
 func openStore(dir string) (_ store, warning string, err error) {

@@ -21,6 +21,7 @@ type Options struct {
 	ExtraArgs []string     // the operator's flags for every browser
 	Transport Transport    // how browsers are driven; "" is TransportPipe
 	Isolation Isolation    // how browsers are kept from the node's files; "" is IsolationAuto
+	Sandbox   Sandbox      // whether browsers may run without Chromium's own sandbox; "" is SandboxAuto
 	Hide      []string     // files of secrets outside StateDir, which no browser may read
 	Env       []string     // names of variables a browser gets besides the usual ones; NAME* is a prefix
 	Logger    *slog.Logger // nil: none
@@ -44,7 +45,7 @@ type Manager struct {
 	closed    bool
 	processes map[*Process]struct{}
 	users     map[int]bool // of browsers that run
-	failed    error        // why no browser can be isolated here
+	failed    []error      // why the stronger ways of isolation do not work here
 	resident  resident
 	launching sync.WaitGroup // Add only under mu while !closed
 
@@ -55,7 +56,7 @@ type Manager struct {
 // NewManager prepares the state directory. It needs no browser to be
 // installed: a node that only attaches to URLs runs without one.
 func NewManager(o Options) (*Manager, error) {
-	if err := errors.Join(o.Transport.Validate(), o.Isolation.Validate()); err != nil {
+	if err := errors.Join(o.Transport.Validate(), o.Isolation.Validate(), o.Sandbox.Validate()); err != nil {
 		return nil, err
 	}
 	s, warning, err := openStore(o.StateDir)
@@ -162,23 +163,25 @@ func (m *Manager) Launch(ctx context.Context, o LaunchOptions) (*Process, error)
 
 // startIsolated starts a browser as well isolated as it can be and has to be.
 func (m *Manager) startIsolated(path string, o LaunchOptions) (*Process, error) {
-	m.mu.Lock()
-	failed := m.failed
-	m.mu.Unlock()
-	if failed == nil {
-		p, err := m.start(path, o, nil)
-		if !errors.Is(err, errIsolation) {
+	for {
+		m.mu.Lock()
+		failed := slices.Clone(m.failed)
+		m.mu.Unlock()
+		p, err := m.start(path, o, failed)
+		if !errors.Is(err, errIsolation) || len(failed) == isolationWays {
 			return p, err
 		}
 		m.mu.Lock()
-		m.failed, failed = err, err
+		if len(m.failed) == len(failed) { // else another launch has found out as well
+			m.failed = append(m.failed, err)
+		}
 		m.mu.Unlock()
 	}
-	if m.options.Isolation == IsolationRequire {
-		return nil, failed
-	}
-	return m.start(path, o, failed)
 }
+
+// isolationWays is how many ways there are to isolate a browser: namespaces, and rules
+// of the kernel.
+const isolationWays = 2
 
 // launched says in the log what runs, and what keeps it from the node and the system.
 func (m *Manager) launched(p *Process, endpoint string) {

@@ -170,8 +170,8 @@ func makeProfile(profile string, user int) error {
 }
 
 // start writes the lease, makes the profile and executes the browser.
-// Failed is why it cannot be isolated, where that is known.
-func (m *Manager) start(path string, o LaunchOptions, failed error) (_ *Process, err error) {
+// Failed are the reasons why the stronger ways of isolation do not work here.
+func (m *Manager) start(path string, o LaunchOptions, failed []error) (_ *Process, err error) {
 	l := lease{Version: leaseVersion, Nonce: newNonce(), Boot: m.boot, Owner: m.owner, Node: m.node.id}
 	l.Profile = m.store.profile(l.Nonce)
 	if err := m.store.write(l); err != nil {
@@ -191,6 +191,9 @@ func (m *Manager) start(path string, o LaunchOptions, failed error) (_ *Process,
 	if m.options.Isolation == IsolationRequire && plan.how == SecludedNone {
 		return nil, fmt.Errorf("%w: %s", errIsolation, plan.lacks)
 	}
+	if m.options.Sandbox == SandboxRequire && !plan.hasSandbox {
+		return nil, errSandbox
+	}
 	if err := makeProfile(l.Profile, plan.user); err != nil {
 		return nil, err
 	}
@@ -199,7 +202,7 @@ func (m *Manager) start(path string, o LaunchOptions, failed error) (_ *Process,
 		return nil, fmt.Errorf("pipe: %w", err)
 	}
 	cmd := exec.Command(path, arguments(l.Profile, o, m.options.ExtraArgs, plan.hasSandbox)...)
-	cmd.Env = environmentFor(l.Profile, m.options.Env, plan.user != 0)
+	cmd.Env = environmentFor(l.Profile, m.options.Env, plan.user != 0 || plan.how == SecludedRules && m.store.holds(os.Getenv("HOME")))
 	cmd.Stderr = write
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var pipe *pipeEnds

@@ -182,9 +182,11 @@ func checkIsolation(proc *browser.Process) finding {
 		f.Found = "browsers do not see the state directory"
 	case how == browser.SecludedNamespace:
 		f.Found = "browsers do not see the state directory, but run as the node's user: " + lacks
+	case how == browser.SecludedRules:
+		f.Found = "browsers can open no file of the state directory, but run as the node's user: " + lacks
 	default:
 		f.Status, f.Found = statusWarning, "browsers can read the node's files, its token among them: "+lacks
-		f.Mend = "run the node as root, or let its user make user namespaces (in a container: a seccomp profile that allows unshare); browser.isolation: require refuses to launch without"
+		f.Mend = "run the node as root, or let its user make user namespaces (in a container: a seccomp profile that allows unshare), or use a kernel with Landlock; browser.isolation: require refuses to launch without"
 	}
 	return f
 }
@@ -195,7 +197,7 @@ func checkSandbox(proc *browser.Process) finding {
 	}
 	return finding{
 		Check: "sandbox", Status: statusWarning, Found: "Chromium runs without its own sandbox: a page that breaks out of its renderer has the browser's user",
-		Mend: "let unprivileged users make user namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns), or run the node as a user that may",
+		Mend: "let unprivileged users make user namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns), or run the node as a user that may; browser.sandbox: require refuses to launch without",
 	}
 }
 
@@ -208,7 +210,7 @@ func launch(ctx context.Context, path string, how config.Browser) (_ *browser.Pr
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	manager, err := browser.NewManager(browser.Options{Path: path, StateDir: dir, ExtraArgs: how.Args, Transport: browser.Transport(how.Transport), Env: how.Env, Isolation: browser.Isolation(how.Isolation)})
+	manager, err := browser.NewManager(browser.Options{Path: path, StateDir: dir, ExtraArgs: how.Args, Transport: browser.Transport(how.Transport), Env: how.Env, Isolation: browser.Isolation(how.Isolation), Sandbox: browser.Sandbox(how.Sandbox)})
 	if err != nil {
 		return nil, err
 	}

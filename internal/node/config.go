@@ -32,6 +32,9 @@ type Config struct {
 	// BrowserIsolation is how launched browsers are kept from the node's files:
 	// BrowserIsolated, which "" means too, BrowserIsolationRequired or BrowserNotIsolated.
 	BrowserIsolation browser.Isolation
+	// BrowserSandbox is whether a launched browser may run without Chromium's own sandbox:
+	// BrowserSandboxAuto, which "" means too, or BrowserSandboxRequired.
+	BrowserSandbox browser.Sandbox
 	// SecretFiles are files outside StateDir that no launched browser may read.
 	SecretFiles []string
 	// BrowserEnv names variables of the environment that launched browsers get besides
@@ -91,12 +94,20 @@ const (
 	BrowserNotIsolated = browser.IsolationOff
 )
 
+// Whether launched browsers may run without Chromium's own sandbox.
+const (
+	// BrowserSandboxAuto warns at each launch without it.
+	BrowserSandboxAuto = browser.SandboxAuto
+	// BrowserSandboxRequired launches no browser without it.
+	BrowserSandboxRequired = browser.SandboxRequire
+)
+
 // Validate checks the bounds.
 func (c Config) Validate() error {
 	if c.Dials.Total < 0 || c.Dials.Host < 0 || c.Dials.Endpoint < 0 {
 		return errors.New("holdfast: a limit is negative")
 	}
-	if err := errors.Join(c.BrowserTransport.Validate(), c.BrowserIsolation.Validate()); err != nil {
+	if err := errors.Join(c.BrowserTransport.Validate(), c.BrowserIsolation.Validate(), c.BrowserSandbox.Validate()); err != nil {
 		return fmt.Errorf("holdfast: %w", err)
 	}
 	if err := c.Limits.Validate(); err != nil {

@@ -106,7 +106,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	})
 	n.browsers, err = browser.NewManager(browser.Options{
 		Path: cfg.ChromePath, StateDir: cfg.StateDir, ExtraArgs: cfg.ChromeArgs, Transport: cfg.BrowserTransport, Env: cfg.BrowserEnv,
-		Isolation: cfg.BrowserIsolation, Hide: cfg.SecretFiles, Logger: cfg.Log,
+		Isolation: cfg.BrowserIsolation, Sandbox: cfg.BrowserSandbox, Hide: cfg.SecretFiles, Logger: cfg.Log,
 		OnExit: func(how browser.Exit) { n.metrics.BrowserExited(string(how)) },
 	})
 	if err != nil {
