@@ -2,6 +2,7 @@ package holdfast_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 
@@ -12,57 +13,52 @@ import (
 // A program that drives a page and answers what it asks.
 func Example() {
 	ctx := context.Background()
-	node, err := holdfast.Start(ctx, holdfast.Config{})
+	node, err := holdfast.Start(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer node.Stop(ctx)
 
-	const task = "checkout-7"
-	if _, _, err := node.GetOrStart(ctx, task, messages.TaskSpec{}); err != nil {
+	task, err := node.Task(ctx, "checkout-7", messages.WithDialogPolicy(messages.PolicyMustRespond))
+	if err != nil {
 		log.Fatal(err)
 	}
 	// A dialog that opens while the page loads ends the navigation at once.
-	_, err = node.Navigate(ctx, task, messages.NavigateRequest{URL: "https://example.com"})
-	if err != nil && messages.CodeOf(err) != messages.CodeBlockedByDialog {
+	_, err = task.Navigate(ctx, "https://example.com")
+	if err != nil && holdfast.CodeOf(err) != messages.CodeBlockedByDialog {
 		log.Fatal(err)
 	}
-	snap, err := node.Snapshot(task, messages.SnapshotOptions{})
+	snap, err := task.Snapshot(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}
 	for _, d := range snap.PendingDialogs {
 		fmt.Println(d.Type, d.Message, "asked by frame", d.FrameID)
-		if _, err := node.Respond(ctx, task, messages.DialogAnswer{Action: messages.ActionDismiss, DialogID: d.ID}); err != nil {
+		if _, err := task.Answer(ctx, messages.ActionDismiss, messages.ToDialog(d.ID)); err != nil {
 			log.Fatal(err)
 		}
 	}
 }
 
-// Watching shows each state change once, in order, and can be taken up again
-// where it was left.
-func ExampleNode_Watch() {
+// The events show each state change once, in order.
+func ExampleTask_Events() {
 	ctx := context.Background()
-	node, err := holdfast.Start(ctx, holdfast.Config{})
+	node, err := holdfast.Start(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer node.Stop(ctx)
-	if _, _, err := node.GetOrStart(ctx, "watched", messages.TaskSpec{}); err != nil {
-		log.Fatal(err)
-	}
-	events, err := node.Watch(ctx, "watched", 0, false)
+	task, err := node.Task(ctx, "watched")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer events.Close()
-	for {
-		batch, err := events.Next(ctx)
-		if err != nil { // io.EOF after the last event of a task that has ended
+	for e, err := range task.Events(ctx) {
+		if errors.Is(err, context.Canceled) {
 			return
 		}
-		for _, e := range batch {
-			fmt.Println(e.Version, e.Type)
+		if err != nil {
+			log.Fatal(err)
 		}
+		fmt.Println(e.Version, e.Type)
 	}
 }

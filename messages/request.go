@@ -8,7 +8,7 @@ import (
 // DialogAnswer is an agent's answer to a dialog.
 type DialogAnswer struct {
 	// Action is the button: accept or dismiss.
-	Action string `json:"action" jsonschema:"enum=accept,enum=dismiss"`
+	Action Action `json:"action" jsonschema:"enum=accept,enum=dismiss"`
 	// PromptText is the text for a prompt (D13), at most [MaxPromptText] bytes. Without it an
 	// accepted prompt returns its default text (C3 says why that has to be ours).
 	PromptText *string `json:"prompt_text,omitempty"`
@@ -19,10 +19,13 @@ type DialogAnswer struct {
 	WaitS *float64 `json:"wait_s,omitempty" jsonschema:"minimum=0,maximum=300"`
 }
 
+// Action says how a dialog is answered.
+type Action string
+
 // The two actions of an answer.
 const (
-	ActionAccept  = "accept"
-	ActionDismiss = "dismiss"
+	ActionAccept  Action = "accept"
+	ActionDismiss Action = "dismiss"
 )
 
 // MaxPromptText bounds the text given to a prompt, in bytes.

@@ -33,7 +33,8 @@ type Sources struct {
 // Metrics are the series of one node. Safe for concurrent use. Its methods
 // neither wait nor, but for histograms that grow a bucket, allocate.
 type Metrics struct {
-	registry *prometheus.Registry
+	registry *prometheus.Registry // the node's own
+	process  *prometheus.Registry // the process's
 	bounds   *shed.Counts
 
 	taskEnds, opened, closed, late            counters
@@ -49,9 +50,9 @@ type Metrics struct {
 
 // New returns the metrics of a node.
 func New(s Sources) *Metrics {
-	r := prometheus.NewRegistry()
+	r, process := prometheus.NewRegistry(), prometheus.NewRegistry()
 	m := &Metrics{
-		registry: r, bounds: s.Bounds,
+		registry: r, process: process, bounds: s.Bounds,
 		taskEnds: newCounters(r, tasksTotal), rejected: newCounters(r, rejected),
 		starts: newHistograms(r, startSeconds), waits: newHistograms(r, queueWait),
 		opened: newCounters(r, dialogsOpened), closed: newCounters(r, dialogsClosed), late: newCounters(r, lateAnswers),
@@ -65,22 +66,24 @@ func New(s Sources) *Metrics {
 		gaveUp: newCounters(r, actorGaveUp), letters: newCounters(r, deadLetters), ids: newCounters(r, duplicateIDs),
 		browserEnds: newCounters(r, browserEnds), orphans: newCounters(r, orphans),
 	}
-	r.MustRegister(
-		collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		build(), newCollector(s), newCommands(s.Link),
-	)
+	process.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	r.MustRegister(build(), newCollector(s), newCommands(s.Link))
 	return m
 }
 
-// Handler serves the series in the format that is asked for: Prometheus' text,
-// or protobuf, in which the native histograms are.
+// Handler serves the node's and the process's series in the format that is asked for:
+// Prometheus' text, or protobuf, in which the native histograms are.
 func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	return promhttp.HandlerFor(m.Gatherer(), promhttp.HandlerOpts{})
 }
 
-// Gatherer gives the series to tests.
-func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
+// Gatherer gives the node's and the process's series to tests.
+func (m *Metrics) Gatherer() prometheus.Gatherer {
+	return prometheus.Gatherers{m.registry, m.process}
+}
+
+// Collector is the node's own series, for a registry that has the process's already.
+func (m *Metrics) Collector() prometheus.Collector { return m.registry }
 
 func build() prometheus.Collector {
 	v := version.Read()

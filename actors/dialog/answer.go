@@ -15,7 +15,7 @@ import (
 // answer is the one that won.
 type answer struct {
 	by     messages.ClosedBy
-	action string
+	action messages.Action
 	text   *string
 	reply  mail.ReplyTo // nil for policy and watchdog
 	way    mail.Way     // it went

@@ -202,7 +202,7 @@ func TestDialogsHoldTheirInvariants(t *testing.T) {
 				text := "typed"
 				s.step(mail.AnswerDialog{
 					Answer: messages.DialogAnswer{
-						Action:     rapid.SampledFrom([]string{"accept", "dismiss"}).Draw(t, "action"),
+						Action:     rapid.SampledFrom([]messages.Action{"accept", "dismiss"}).Draw(t, "action"),
 						DialogID:   rapid.SampledFrom(s.ids()).Draw(t, "id"),
 						PromptText: rapid.SampledFrom([]*string{nil, &text}).Draw(t, "text"),
 					},

@@ -5,6 +5,7 @@ import (
 
 	"holdfast/internal/browser"
 	"holdfast/internal/cli"
+	"holdfast/internal/gctuning"
 	"holdfast/internal/node"
 	"holdfast/internal/tracing"
 )
@@ -26,8 +27,10 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 			return nil, err
 		}
 	}
+	starts := &gctuning.Starts{} // the process's heap is the program's to tune
 	node, err := node.Start(ctx, node.Config{
-		StateDir: cfg.StateDir, ChromePath: cfg.Browser.Path, ChromeArgs: cfg.Browser.Args, BrowserTransport: browser.Transport(cfg.Browser.Transport), BrowserEnv: cfg.Browser.Env,
+		OnTaskStart: starts.Begin,
+		StateDir:    cfg.StateDir, ChromePath: cfg.Browser.Path, ChromeArgs: cfg.Browser.Args, BrowserTransport: browser.Transport(cfg.Browser.Transport), BrowserEnv: cfg.Browser.Env,
 		BrowserIsolation: browser.Isolation(cfg.Browser.Isolation), BrowserSandbox: browser.Sandbox(cfg.Browser.Sandbox), SecretFiles: []string{cfg.TokenFile}, CDPURLOverride: cfg.CDPURLOverride,
 		Limits: cfg.Limits.Bounds(), AllowChaos: cfg.AllowChaos, Log: cfg.Logger,
 		TracerProvider: traces.provider(),
@@ -49,6 +52,7 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 		Stop: func(ctx context.Context) error {
 			defer stopReaping()
 			defer traces.flush(ctx, cfg.Logger)
+			defer starts.End()
 			return node.Stop(ctx)
 		},
 	}, nil

@@ -157,7 +157,7 @@ func TestM2_ADialogOutlivesThePrimary(t *testing.T) {
 
 // outlives opens a dialog, kills the primary, and answers: while it is kept
 // away, or once it is back.
-func (k *task) outlives(p *chromiumtest.FaultProxy, l place, kind, action string, away bool) {
+func (k *task) outlives(p *chromiumtest.FaultProxy, l place, kind string, action messages.Action, away bool) {
 	k.Helper()
 	primary, _ := k.links(p)
 	reconnects := k.snapshot().Connection.Reconnects

@@ -24,7 +24,7 @@ func TestD19_TheBridgeAnswersWithoutANativeDialog(t *testing.T) {
 		{"prompt", "/prompt", "name?", "dflt", `"dflt"`, "null"},
 	} {
 		k.goTo("http://a.test" + c.page)
-		for action, want := range map[string]string{"accept": c.accepted, "dismiss": c.dismissed} {
+		for action, want := range map[messages.Action]string{"accept": c.accepted, "dismiss": c.dismissed} {
 			k.later("", "ask()")
 			d := k.dialog()
 			s := k.snapshot()

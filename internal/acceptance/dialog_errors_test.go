@@ -17,7 +17,7 @@ func TestD9_ABadAction(t *testing.T) {
 	k.goTo("http://a.test/confirm")
 	k.later("", "ask()")
 	d := k.dialog()
-	for _, action := range []string{"maybe", "", "ACCEPT", "accept "} {
+	for _, action := range []messages.Action{"maybe", "", "ACCEPT", "accept "} {
 		_, err := k.node.Respond(k.ctx, k.id, messages.DialogAnswer{Action: action})
 		if e := wantCode(t, err, messages.CodeInvalidArgument); !strings.Contains(e.Message, "accept or dismiss") {
 			t.Errorf("message %q", e.Message)

@@ -174,8 +174,8 @@ func TestC10_Beforeunload(t *testing.T) {
 		_, err := k.node.Navigate(k.ctx, k.id, messages.NavigateRequest{URL: k.site.URL("http://a.test/plain")})
 		return err
 	}
-	for action, want := range map[string]string{messages.ActionAccept: "/plain", messages.ActionDismiss: "/beforeunload"} {
-		t.Run("ask, "+action, func(t *testing.T) {
+	for action, want := range map[messages.Action]string{messages.ActionAccept: "/plain", messages.ActionDismiss: "/beforeunload"} {
+		t.Run("ask, "+string(action), func(t *testing.T) {
 			t.Parallel()
 			k := start(t, messages.BeforeUnloadAsk)
 			k.atOnceErr("navigate", messages.CodeBlockedByDialog, func() error { return leave(k) })

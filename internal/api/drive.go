@@ -25,7 +25,7 @@ func (h *Handler) dialog(w http.ResponseWriter, c *call) error {
 	if err == nil {
 		dialog = closed.ID
 	}
-	h.audit(c, start, err, "dialog", slog.String("action", answer.Action), slog.String("dialog", string(dialog)))
+	h.audit(c, start, err, "dialog", slog.String("action", string(answer.Action)), slog.String("dialog", string(dialog)))
 	if err != nil {
 		return err
 	}

@@ -163,6 +163,6 @@ func (r *run) answer(id messages.TaskID, a messages.DialogAnswer) error {
 	if err != nil {
 		return err
 	}
-	r.people("%s (%s) closed by %s: %s\n", clean(string(d.ID)), clean(d.Type), clean(string(d.ClosedBy)), clean(firstOf(d.Action, a.Action)))
+	r.people("%s (%s) closed by %s: %s\n", clean(string(d.ID)), clean(d.Type), clean(string(d.ClosedBy)), clean(firstOf(string(d.Action), string(a.Action))))
 	return nil
 }

@@ -1,4 +1,5 @@
-// Package gctuning has a node's heap kept close while many tasks start.
+// Package gctuning has a process's heap kept close while many tasks of its node start. The
+// program uses it, never the library.
 //
 // Two thirds of what a start allocates is garbage a moment later. By Go's default a
 // heap may grow to twice of what lives in it before that is collected; what lives is

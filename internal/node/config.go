@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
 	"holdfast/internal/browser"
@@ -55,6 +56,8 @@ type Config struct {
 	// TracerProvider, where not nil, gets a span for each call and each raw CDP
 	// command. It is the interface alone: whoever wants traces brings an SDK.
 	TracerProvider trace.TracerProvider
+	// Registerer, where not nil, has the node's metrics until the node stops.
+	Registerer prometheus.Registerer
 	// HTTPClient makes the connections to browsers; nil is one that obeys no
 	// proxy of the environment. Tests dial in memory with it.
 	HTTPClient *http.Client
@@ -66,6 +69,8 @@ type Config struct {
 	Dials transport.RationLimits
 	// Egress bounds where scoped callers and their tasks' pages may go.
 	Egress Egress
+	// OnTaskStart, where not nil, is called before each task starts. It must not wait.
+	OnTaskStart func()
 	// AllowChaos lets [Node.Kill] break links.
 	AllowChaos bool
 	// Intercept is called before every step of every actor and may panic as if

@@ -22,7 +22,7 @@ func (n *Node) Respond(ctx context.Context, id messages.TaskID, a messages.Dialo
 	if n.traces == nil {
 		return n.respond(ctx, id, a)
 	}
-	ctx, s := n.traces.begin(ctx, "answer dialog", id, trace.SpanKindInternal, attribute.String(attrAction, a.Action))
+	ctx, s := n.traces.begin(ctx, "answer dialog", id, trace.SpanKindInternal, attribute.String(attrAction, string(a.Action)))
 	closed, err := n.respond(ctx, id, a)
 	if err == nil {
 		s.SetAttributes(attribute.String(attrDialog, string(closed.ID)), attribute.String(attrClosed, string(closed.ClosedBy)))

@@ -19,7 +19,6 @@ import (
 	"holdfast/actors/supervisor/view"
 	"holdfast/internal/browser"
 	"holdfast/internal/egress"
-	"holdfast/internal/gctuning"
 	"holdfast/internal/guard"
 	"holdfast/internal/logs"
 	"holdfast/internal/shed"
@@ -53,7 +52,6 @@ type Node struct {
 	ration    *transport.Ration
 	owners    session.Owners
 	asking    session.Asking
-	starts    gctuning.Starts
 	traces    *traces     // nil where nobody traces
 	bounds    shed.Counts // what was cut off, wherever
 	egress    *egressState
@@ -71,8 +69,8 @@ type Node struct {
 // Start starts a node. Browsers that an earlier node on this state directory
 // left behind are ended first.
 //
-// While many tasks start, a node has the process's garbage collected sooner, unless
-// the process has a GOGC or a memory limit of its own.
+// It changes nothing of the process: garbage collection, environment and signals are the
+// program's.
 func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -131,12 +129,19 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 			Gauge: n.gauge, Measure: n.measure, Observer: n.metrics, Bounds: &n.bounds,
 		})
 	}})
+	if r := cfg.Registerer; r != nil {
+		if err := r.Register(n.metrics.Collector()); err != nil {
+			return nil, errors.Join(fmt.Errorf("holdfast: register metrics: %w", err), n.Stop(ctx))
+		}
+	}
 	return n, nil
 }
 
 // supervisor completes a task's config with what every task of the node shares.
 func (n *Node) supervisor(c supervisor.Config) supervisor.Config {
-	n.starts.Begin()
+	if n.cfg.OnTaskStart != nil {
+		n.cfg.OnTaskStart()
+	}
 	n.mu.Lock()
 	seed := n.roll.Uint64()
 	n.mu.Unlock()
@@ -261,7 +266,9 @@ func (n *Node) Stop(ctx context.Context) error {
 	}
 	wg.Wait()
 	_, err := n.registry.Stop(ctx)
-	n.starts.End()
+	if r := n.cfg.Registerer; r != nil {
+		r.Unregister(n.metrics.Collector())
+	}
 	err = errors.Join(err, n.browsers.Close(ctx), n.sys.Close(ctx))
 	return errors.Join(err, n.egress.wait(ctx))
 }
