@@ -53,7 +53,7 @@ func New(spec *messages.TaskSpec, memory mail.DialogMemory, supervisor *actor.PI
 
 // Init implements guard.Behavior. The machine starts with the first
 // [SessionsChanged]: before it nothing can be answered.
-func (a *Actor) Init(*guard.Context) {}
+func (a *Actor) Init(c *guard.Context) { a.answers.Calls = c.System().Calls() }
 
 // Receive implements guard.Behavior.
 func (a *Actor) Receive(c *guard.Context, msg any) {
@@ -96,8 +96,10 @@ func (a *Actor) sessionsChanged(c *guard.Context, s SessionsChanged) {
 }
 
 // Terminate implements guard.Behavior.
-func (a *Actor) Terminate(*guard.Context, guard.Reason) {
-	a.machine.abandon()
+func (a *Actor) Terminate(c *guard.Context, _ guard.Reason) {
+	for _, owed := range a.machine.abandon() {
+		c.Answer(owed.To, owed.Value, owed.Err)
+	}
 	a.answers.SettleAll()
 }
 
@@ -142,7 +144,7 @@ func (a *Actor) step(c *guard.Context, in any) {
 		case Cut:
 			a.bounds.Hit(e.Bound)
 		case Answer:
-			e.To = a.answers.Owe("supervisor", e.To, e.Value, e.Err)
+			a.answers.Owe("supervisor", e.To, e.Value, e.Err)
 			c.Send(a.supervisor, mail.Relay(e))
 		}
 	}

@@ -17,9 +17,9 @@ type answer struct {
 	by     messages.ClosedBy
 	action messages.Action
 	text   *string
-	reply  mail.ReplyTo // nil for policy and watchdog
-	way    mail.Way     // it went
-	given  *string      // with it, to a prompt
+	reply  mail.Call // nil for policy and watchdog
+	way    mail.Way  // it went
+	given  *string   // with it, to a prompt
 	tries  int
 	unsure bool               // its link is gone: whether it arrived will show
 	err    error              // of a try that may have arrived, nil where none did
@@ -289,7 +289,7 @@ func (m *Machine) answerFailed(now time.Time, e *entry, err error) {
 	if e.answer.err != nil && notSent(err) {
 		err = e.answer.err // a try before this one may have arrived
 	}
-	if e.answer.reply != nil {
+	if e.answer.reply != 0 {
 		m.do(Answer{To: e.answer.reply, Err: err})
 	}
 	if late := e.ExpiresAt.Sub(now); late <= 0 && e.answer.by != messages.ClosedByWatchdog {

@@ -20,7 +20,7 @@ func anchored(policy messages.DialogPolicy) func(in any) (orders []dialog.ToSess
 			case dialog.ToSession:
 				orders = append(orders, e)
 			case dialog.Answer:
-				e.To(e.Value, e.Err)
+				calls.Answer(e.To, e.Value, e.Err)
 			case dialog.ToSupervisor:
 				if c, ok := e.Msg.(mail.DialogsChanged); ok && c.Closed != nil {
 					closed = append(closed, *c.Closed)
@@ -103,7 +103,7 @@ func TestAnAnswerNobodyConfirmedIsClaimedOnlyIfItFits(t *testing.T) {
 				step := anchored(messages.PolicyMustRespond)
 				step(openedAtPrimary)
 				step(openedAtAnchor)
-				step(mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(any, error) {}})
+				step(mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: calls.Open(func(any, error) {})})
 				if ended := closing(step); len(ended) != 1 || ended[0].ClosedBy != c.want {
 					t.Errorf("ended %+v", ended)
 				}
@@ -131,7 +131,7 @@ func TestAWatchdogThatLeftItToAnAnswerComesBackWhenThatFails(t *testing.T) {
 		}
 		return armed, orders
 	}
-	answer := mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(any, error) {}}
+	answer := mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: calls.Open(func(any, error) {})}
 	died := mail.DialogHandled{Dialog: "d-1", Session: "P", Err: linkDied}
 	step(dialog.Start{})
 	step(mail.PageWatched{Gen: 1, Page: "T", Session: "P"})

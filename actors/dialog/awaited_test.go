@@ -46,7 +46,7 @@ func (a *awaiting) step(in any) {
 		case dialog.Disarm:
 			delete(a.timers, e.Name)
 		case dialog.Answer:
-			e.To(e.Value, e.Err)
+			calls.Answer(e.To, e.Value, e.Err)
 		case dialog.ToSupervisor:
 			switch c := e.Msg.(type) {
 			case mail.DialogsChanged:
@@ -66,9 +66,9 @@ func (a *awaiting) step(in any) {
 func (a *awaiting) falls(r messages.Role) { a.step(mail.LinkLost{Role: r, Gen: 1}) }
 
 func (a *awaiting) answers() {
-	a.step(mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(_ any, err error) {
+	a.step(mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: calls.Open(func(_ any, err error) {
 		a.asked, a.got = err, true
-	}})
+	})})
 }
 
 func (a *awaiting) tells(text string) {

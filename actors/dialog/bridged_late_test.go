@@ -46,7 +46,7 @@ func (b *bridged) step(in any) []dialog.Effect {
 		case dialog.ToSession:
 			b.orders = append(b.orders, e.Msg)
 		case dialog.Answer:
-			e.To(e.Value, e.Err)
+			calls.Answer(e.To, e.Value, e.Err)
 		case dialog.ToSupervisor:
 			if c, ok := e.Msg.(mail.DialogsChanged); ok {
 				b.pending, b.recent, b.memory = c.Pending, c.Memory.Recent, c.Memory
@@ -118,7 +118,7 @@ func TestWhatIsSaidLateOfABridgedDialog(t *testing.T) {
 			b := newBridged(t, mail.DialogMemory{})
 			b.tell(messages.RolePrimary)
 			outcomes := 0
-			b.step(mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(any, error) { outcomes++ }})
+			b.step(mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: calls.Open(func(any, error) { outcomes++ })})
 			b.over(messages.RolePrimary)
 			b.is(1, "")
 			b.step(mail.DialogHandled{Dialog: "d-1", Session: "primary", Err: c.err})
@@ -245,7 +245,7 @@ func TestACallThatHasItsAnswerGoesOnWithIt(t *testing.T) {
 				b.tell(anchor)
 			}
 			var outcomes []error
-			b.step(mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(_ any, err error) { outcomes = append(outcomes, err) }})
+			b.step(mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: calls.Open(func(_ any, err error) { outcomes = append(outcomes, err) })})
 			for _, in := range c.ins {
 				b.step(in)
 			}
@@ -259,7 +259,7 @@ func TestACallThatHasItsAnswerGoesOnWithIt(t *testing.T) {
 			t.Parallel()
 			b := newBridged(t, mail.DialogMemory{})
 			b.tell(messages.RolePrimary)
-			b.step(mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(any, error) {}})
+			b.step(mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: calls.Open(func(any, error) {})})
 			for _, in := range []any{taken, falls(anchor), falls(0)} {
 				b.step(in)
 			}
@@ -296,7 +296,7 @@ func TestAnActorThatGoesOnFromMemoryDoubtsBridgedDialogs(t *testing.T) {
 		b.tell(messages.RoleAnchor)
 		b.fires("d-1")
 		b.is(1, "")
-		b.step(mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(any, error) {}})
+		b.step(mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: calls.Open(func(any, error) {})})
 		if len(b.orders) != 1 || b.orders[0].Session != "anchor" {
 			t.Errorf("answered by %+v", b.orders)
 		}

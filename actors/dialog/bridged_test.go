@@ -13,7 +13,7 @@ import (
 	"holdfast/messages/mail"
 )
 
-// call is what the page knows of one of its calls.
+// call is what the page knows of one of its asks.
 type call struct {
 	key     string
 	frame   messages.FrameID
@@ -34,7 +34,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 		now := time.Unix(1000, 0)
 		m := dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), mail.DialogMemory{})
 		var (
-			calls   []*call
+			asks    []*call
 			gens    = [messages.Roles]mail.Generation{1, 1}
 			up      = [messages.Roles]bool{true, true}
 			orders  []mail.HandleDialog
@@ -48,7 +48,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 			return messages.SessionID(fmt.Sprintf("%d/%d/%s", r, gens[r], f))
 		}
 		byKey := func(key string) *call {
-			for _, c := range calls {
+			for _, c := range asks {
 				if c.key == key {
 					return c
 				}
@@ -65,7 +65,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 				case dialog.Disarm:
 					delete(timers, e.Name)
 				case dialog.Answer:
-					e.To(e.Value, e.Err)
+					calls.Answer(e.To, e.Value, e.Err)
 				case dialog.ToSupervisor:
 					if c, ok := e.Msg.(mail.DialogsChanged); ok {
 						pending, memory = c.Pending, c.Memory
@@ -98,15 +98,15 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"ask": func(t *rapid.T) {
 				f := rapid.SampledFrom([]messages.FrameID{"P", "F"}).Draw(t, "frame")
-				for _, c := range calls {
+				for _, c := range asks {
 					if c.waits && c.frame == f {
 						return // a frame asks once at a time
 					}
 				}
-				calls = append(calls, &call{key: fmt.Sprintf("k.%d", len(calls)), frame: f, waits: up[0] || up[1], told: map[messages.SessionID]bool{}, over: map[messages.SessionID]bool{}})
+				asks = append(asks, &call{key: fmt.Sprintf("k.%d", len(asks)), frame: f, waits: up[0] || up[1], told: map[messages.SessionID]bool{}, over: map[messages.SessionID]bool{}})
 			},
 			"leave": func(t *rapid.T) { // the document goes
-				for _, c := range calls {
+				for _, c := range asks {
 					if c.waits && rapid.Bool().Draw(t, "goes") {
 						c.waits = false
 					}
@@ -114,7 +114,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 			},
 			"hear": func(t *rapid.T) { // a session hears of an end that was not answered
 				r := role.Draw(t, "role")
-				for _, c := range calls {
+				for _, c := range asks {
 					if s := session(r, c.frame); up[r] && !c.waits && c.told[s] && !c.over[s] {
 						c.over[s] = true
 						step(mail.BridgedOver{Role: r, Session: s, Key: c.key})
@@ -133,7 +133,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 						continue
 					}
 					watch(messages.Role(r))
-					for _, c := range calls {
+					for _, c := range asks {
 						if c.waits && c.told[session(messages.Role(r), c.frame)] {
 							tell(c, messages.Role(r))
 						}
@@ -142,7 +142,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 			},
 			"tell": func(t *rapid.T) {
 				r := role.Draw(t, "role")
-				for _, c := range calls {
+				for _, c := range asks {
 					if s := session(r, c.frame); up[r] && !c.over[s] && (c.waits || c.told[s]) { // told again, late, by a session that has failed
 						tell(c, r)
 					}
@@ -158,7 +158,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 				owed[n] = 1
 				step(mail.AnswerDialog{
 					Answer: messages.DialogAnswer{Action: "accept", DialogID: d.ID},
-					Reply:  func(any, error) { owed[n]-- },
+					Reply:  calls.Open(func(any, error) { owed[n]-- }),
 				})
 			},
 			"carry out": func(t *rapid.T) {
@@ -192,7 +192,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 				}
 				up[r] = false
 				if !up[0] && !up[1] {
-					for _, c := range calls {
+					for _, c := range asks {
 						c.waits = false // nobody holds it
 					}
 				}
@@ -208,7 +208,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 				if r := role.Draw(t, "role"); !up[r] {
 					up[r] = true
 					watch(r)
-					for _, c := range calls {
+					for _, c := range asks {
 						if c.waits {
 							tell(c, r) // who comes while a page waits is told
 						}
@@ -232,7 +232,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 					}
 					seen[d.Message] = true
 				}
-				for _, c := range calls {
+				for _, c := range asks {
 					if c.answers > 1 {
 						t.Fatalf("%s got %d answers", c.key, c.answers)
 					}
@@ -251,7 +251,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 				up[r] = true
 				watch(messages.Role(r))
 			}
-			for _, c := range calls {
+			for _, c := range asks {
 				if c.waits {
 					tell(c, messages.Role(r))
 				}
@@ -261,13 +261,13 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 		for _, d := range pending {
 			waiting[d.Message] = true
 		}
-		for _, c := range calls {
+		for _, c := range asks {
 			if c.waits && !waiting[c.key] && len(orders) == 0 {
 				t.Fatalf("%s waits, and nobody is told", c.key)
 			}
 		}
 		// And what waits no more is over, once all who know of it have said so.
-		for _, c := range calls {
+		for _, c := range asks {
 			for r := range messages.Roles {
 				if s := session(messages.Role(r), c.frame); !c.waits && c.told[s] {
 					step(mail.BridgedOver{Role: messages.Role(r), Session: s, Key: c.key})

@@ -154,7 +154,7 @@ func (m *Machine) end(now time.Time, e *entry, by messages.ClosedBy) {
 	m.recent = append(append(make([]messages.ClosedDialog, 0, len(keep)+1), keep...), record)
 	m.changed(nil, &record)
 
-	if e.answer == nil || e.answer.reply == nil {
+	if e.answer == nil || e.answer.reply == 0 {
 		m.maybeLeft()
 		return
 	}

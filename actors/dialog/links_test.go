@@ -210,7 +210,7 @@ func (b *browser) step(in any) {
 		case dialog.Disarm:
 			delete(b.timers, e.Name)
 		case dialog.Answer:
-			e.To(e.Value, e.Err)
+			calls.Answer(e.To, e.Value, e.Err)
 		}
 	}
 	for name := range b.timers {
@@ -291,17 +291,17 @@ func (b *browser) rests() {
 	}
 }
 
-func (b *browser) reply() mail.ReplyTo {
+func (b *browser) reply() mail.Call {
 	n := b.asked
 	b.asked++
-	return func(value any, err error) {
+	return calls.Open(func(value any, err error) {
 		if b.replies[n]++; b.replies[n] > 1 {
 			b.Fatalf("answer %d is given %d replies", n, b.replies[n])
 		}
 		if c, ok := value.(messages.ClosedDialog); ok && !b.known[c.ID].closed {
 			b.Fatalf("%s is said to be answered and stands open", c.ID)
 		}
-	}
+	})
 }
 
 func TestTwoLinksAreOneAccount(t *testing.T) {

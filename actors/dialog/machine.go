@@ -385,11 +385,16 @@ func clip(s string) string {
 	return s[:n]
 }
 
-// abandon answers whoever still waits when the actor ends.
-func (m *Machine) abandon() {
+// abandon returns the answers to the calls that still wait when the actor ends.
+func (m *Machine) abandon() []Answer {
+	var answers []Answer
 	for _, e := range m.open {
-		if e.answer != nil && e.answer.reply != nil {
-			e.answer.reply(nil, messages.Errorf(messages.CodeUpstreamUnavailable, "the task ended before the answer arrived").With("sent", true))
+		if e.answer != nil {
+			answers = append(answers, Answer{
+				To:  e.answer.reply,
+				Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the task ended before the answer arrived").With("sent", true),
+			})
 		}
 	}
+	return answers
 }

@@ -20,7 +20,7 @@ func TestAutoTurnsToTheBridgeWhenSomebodyIsFaster(t *testing.T) {
 	closed := func(accepted bool) any {
 		return mail.DialogClosed{Gen: 1, Session: "S", Page: "P", Frame: "P", Accepted: accepted}
 	}
-	said := mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionDismiss}, Reply: func(any, error) {}}
+	said := mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionDismiss}, Reply: calls.Open(func(any, error) {})}
 	refused := mail.DialogHandled{Dialog: "d-1", Session: "S", Err: noDialog}
 	unheard := mail.DialogHandled{Dialog: "d-1", Session: "S", Err: messages.Errorf(messages.CodeDeadline, "no answer").With("sent", true)}
 	unsaid := mail.DialogHandled{Dialog: "d-1", Session: "S", Err: messages.Errorf(messages.CodeUpstreamUnavailable, "not connected").With("sent", false)}

@@ -70,7 +70,7 @@ func (s *model) step(in any) {
 		case dialog.Disarm:
 			delete(s.timers, e.Name)
 		case dialog.Answer:
-			e.To(e.Value, e.Err)
+			calls.Answer(e.To, e.Value, e.Err)
 		}
 	}
 	for id := range s.open {
@@ -130,17 +130,17 @@ func (s *model) ids() []messages.DialogID {
 	return append(ids, "")
 }
 
-func (s *model) reply() mail.ReplyTo {
+func (s *model) reply() mail.Call {
 	n := s.asked
 	s.asked++
-	return func(value any, err error) {
+	return calls.Open(func(value any, err error) {
 		if s.replies[n]++; s.replies[n] > 1 {
 			s.Fatalf("answer %d is given %d replies", n, s.replies[n])
 		}
 		if (value == nil) == (err == nil) {
 			s.Fatalf("answer %d: %v and %v", n, value, err)
 		}
-	}
+	})
 }
 
 var outcomes = []error{

@@ -46,7 +46,7 @@ func TestAnAnswerIsSettledByTheOtherLink(t *testing.T) {
 			step(openedAtPrimary)
 			step(openedAtAnchor)
 			var replies []error
-			step(mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: func(_ any, err error) { replies = append(replies, err) }})
+			step(mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionAccept}, Reply: calls.Open(func(_ any, err error) { replies = append(replies, err) })})
 			var orders []dialog.ToSession
 			var ended []messages.ClosedDialog
 			for _, in := range c.in {

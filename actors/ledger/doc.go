@@ -1,6 +1,6 @@
 // Package ledger keeps count of who is owed an answer.
 //
-// An order carries a [mail.ReplyTo] that is called exactly once. What an
+// An order carries a [mail.Call] that is called exactly once. What an
 // actor has in its mailbox when it ends is dropped, and with it every order and
 // every answer on its way. So whoever sends one on enters it here first, and
 // settles what is still owed when the receiver has ended:

@@ -2,63 +2,55 @@ package ledger
 
 import (
 	"slices"
-	"sync/atomic"
 
+	"holdfast/internal/call"
 	"holdfast/messages/mail"
 )
 
-// Ledger holds debts. The zero value is empty. Its methods are for one
-// goroutine; what Owe returns may be called on any.
+// Ledger holds the answers that an actor owes. Calls is the node's table of calls. The
+// methods are for one goroutine.
 type Ledger struct {
-	debts []*debt
-	sweep int // when the settled ones are dropped next
+	Calls *call.Table
+
+	debts []debt
+	sweep int // how many debts there are when the settled ones are dropped
 }
 
 type debt struct {
 	key   string
-	to    mail.ReplyTo
+	to    mail.Call
 	value any
 	err   error
-	paid  atomic.Bool
 }
 
-func (d *debt) pay(value any, err error) {
-	if d.paid.CompareAndSwap(false, true) {
-		d.to(value, err)
-	}
-}
-
-// Owe enters that key owes an answer to to, and returns the way to give it,
-// of which only the first use counts. Value and err are the answer if
+// Owe enters that key owes an answer to the call. Value and err are the answer where
 // [Ledger.Settle] comes first.
-func (l *Ledger) Owe(key string, to mail.ReplyTo, value any, err error) mail.ReplyTo {
-	if to == nil {
-		return nil
+func (l *Ledger) Owe(key string, to mail.Call, value any, err error) {
+	if to == 0 {
+		return
 	}
 	if len(l.debts) >= l.sweep {
-		// Twice as many as are owed: entering one costs the same however many.
-		l.debts = slices.DeleteFunc(l.debts, func(d *debt) bool { return d.paid.Load() })
+		l.debts = slices.DeleteFunc(l.debts, l.isPaid)
+		// Twice as many as are owed: the cost of an entry does not grow with their number.
 		l.sweep = max(16, 2*len(l.debts))
 	}
-	d := &debt{key: key, to: to, value: value, err: err}
-	l.debts = append(l.debts, d)
-	return d.pay
+	l.debts = append(l.debts, debt{key, to, value, err})
 }
 
 // Settle gives every answer that key still owes, oldest first.
 func (l *Ledger) Settle(key string) {
-	l.settle(func(d *debt) bool { return d.key == key })
+	l.settle(func(d debt) bool { return d.key == key })
 }
 
 // SettleAll gives every answer that is still owed.
-func (l *Ledger) SettleAll() { l.settle(func(*debt) bool { return true }) }
+func (l *Ledger) SettleAll() { l.settle(func(debt) bool { return true }) }
 
-func (l *Ledger) settle(which func(*debt) bool) {
-	due := l.debts
-	l.debts = slices.DeleteFunc(slices.Clone(due), func(d *debt) bool { return which(d) || d.paid.Load() })
-	for _, d := range due {
-		if which(d) {
-			d.pay(d.value, d.err)
+func (l *Ledger) settle(isDue func(debt) bool) {
+	all := l.debts
+	l.debts = slices.DeleteFunc(slices.Clone(all), isDue)
+	for _, d := range all {
+		if isDue(d) {
+			l.Calls.Answer(d.to, d.value, d.err)
 		}
 	}
 }
@@ -67,9 +59,11 @@ func (l *Ledger) settle(which func(*debt) bool) {
 func (l *Ledger) Owed() int {
 	n := 0
 	for _, d := range l.debts {
-		if !d.paid.Load() {
+		if !l.isPaid(d) {
 			n++
 		}
 	}
 	return n
 }
+
+func (l *Ledger) isPaid(d debt) bool { return !l.Calls.IsOpen(d.to) }

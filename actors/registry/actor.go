@@ -58,13 +58,10 @@ const SweepEvery = time.Second
 const Mailbox = 1 << 16
 
 // Ping asks the registry for a sign of life; the reply is nil.
-type Ping struct{ Reply mail.ReplyTo }
+type Ping struct{ Reply mail.Call }
 
-// Refuse answers it with err.
-func (p Ping) Refuse(err error) bool {
-	p.Reply(nil, err)
-	return true
-}
+// ReplyTo is the call that waits for the answer.
+func (p Ping) ReplyTo() mail.Call { return p.Reply }
 
 type sweepDue struct{}
 
@@ -113,7 +110,7 @@ func (a *Actor) Init(c *guard.Context) {
 func (a *Actor) Receive(c *guard.Context, msg any) {
 	switch msg := msg.(type) {
 	case Ping:
-		msg.Reply(nil, nil)
+		c.Answer(msg.Reply, nil, nil)
 	case sweepDue:
 		now := c.Now()
 		a.step(c, Sweep{IdleFor: func(id messages.TaskID) time.Duration {
@@ -157,10 +154,10 @@ func (a *Actor) pagesLeft(c *guard.Context, l supervisor.PagesLeft) {
 }
 
 // Terminate implements guard.Behavior: whoever still waits is told.
-func (a *Actor) Terminate(*guard.Context, guard.Reason) {
+func (a *Actor) Terminate(c *guard.Context, _ guard.Reason) {
 	for _, e := range a.machine.end() {
-		if e, ok := e.(Answer); ok && e.To != nil {
-			e.To(e.Value, e.Err)
+		if e, ok := e.(Answer); ok {
+			c.Answer(e.To, e.Value, e.Err)
 		}
 	}
 }
@@ -181,9 +178,7 @@ func (a *Actor) step(c *guard.Context, in any) {
 		case Acknowledge:
 			a.acknowledge(c, e.ID)
 		case Admit:
-			if e.To != nil {
-				e.To()
-			}
+			c.Answer(e.To, nil, nil)
 		case Waited:
 			a.cfg.Observer.QueueWaited(e.For)
 		case Began:
@@ -202,9 +197,7 @@ func (a *Actor) step(c *guard.Context, in any) {
 	// Who has an answer reads a status that knows of it.
 	a.show(c)
 	for _, e := range answers {
-		if e.To != nil {
-			e.To(e.Value, e.Err)
-		}
+		c.Answer(e.To, e.Value, e.Err)
 	}
 }
 

@@ -14,7 +14,7 @@ type (
 	// is nil.
 	SetLimits struct {
 		Limits messages.Limits
-		Reply  mail.ReplyTo
+		Reply  mail.Call
 	}
 
 	// Drain ends admission for good: nothing new starts, and whoever waits is
@@ -28,18 +28,13 @@ type (
 	QueueDue struct{}
 )
 
-// Refuse answers it with err, where it does not reach the registry.
-func (s SetLimits) Refuse(err error) bool {
-	if s.Reply != nil {
-		s.Reply(nil, err)
-	}
-	return s.Reply != nil
-}
+// ReplyTo is the call that waits for the answer.
+func (s SetLimits) ReplyTo() mail.Call { return s.Reply }
 
 // Effects about admission.
 type (
 	// Admit tells a caller that its start does not wait any more.
-	Admit struct{ To func() }
+	Admit struct{ To mail.Call }
 
 	// Waited says how long a start stood in the queue before it began.
 	Waited struct{ For time.Duration }
@@ -274,7 +269,7 @@ func (m *Machine) setLimits(s SetLimits) {
 // mayReplace says whether a task can be started anew with that spec at the place
 // it has; if not the caller has its answer. It never waits: the place that is
 // missing is a browser's, and the task that would have to wait for it runs.
-func (m *Machine) mayReplace(now time.Time, t *task, spec messages.TaskSpec, reply mail.ReplyTo) bool {
+func (m *Machine) mayReplace(now time.Time, t *task, spec messages.TaskSpec, reply mail.Call) bool {
 	why := messages.LimitReason("")
 	switch {
 	case m.draining:

@@ -136,7 +136,7 @@ func TestAdmission(t *testing.T) {
 		h.ask("b", attaching)
 		h.ask("b#second", attaching)
 		stopped := false
-		h.step(mail.StopTask{ID: "b", Reply: func(any, error) { stopped = true }})
+		h.step(mail.StopTask{ID: "b", Reply: calls.Open(func(any, error) { stopped = true })})
 		h.want("upstream_unavailable", "b", "b#second")
 		if s := h.m.Status(h.now); s.Queued != 0 || !stopped {
 			h.Errorf("%+v %v", s, stopped)

@@ -46,7 +46,7 @@ func (h *hall) step(in any) {
 			h.began = append(h.began, string(e.ID))
 			started = append(started, e)
 		case registry.Admit:
-			e.To()
+			calls.Answer(e.To, nil, nil)
 		case registry.Rejected:
 			h.rejected = append(h.rejected, e.Reason)
 		case registry.Wake:
@@ -54,9 +54,7 @@ func (h *hall) step(in any) {
 		case registry.GateChanged:
 			h.said = append(h.said, fmt.Sprintf("%s %s", e.Resource, e.Load.State))
 		case registry.Answer:
-			if e.To != nil {
-				e.To(e.Value, e.Err)
-			}
+			calls.Answer(e.To, e.Value, e.Err)
 		}
 	}
 	for _, s := range started {
@@ -76,8 +74,8 @@ func (h *hall) ask(name string, spec messages.TaskSpec, wait ...float64) {
 	h.tickets[name] = ticket
 	h.step(mail.StartTask{
 		ID: messages.TaskID(id), Spec: spec, Ticket: ticket,
-		Admitted: func() { h.admitted[name] = true },
-		Reply: func(v any, err error) {
+		Admitted: calls.Open(func(any, error) { h.admitted[name] = true }),
+		Reply: calls.Open(func(v any, err error) {
 			if h.outcomes[name] != "" {
 				h.Errorf("%s has two outcomes: %s, and %v %v", name, h.outcomes[name], v, err)
 			}
@@ -94,7 +92,7 @@ func (h *hall) ask(name string, spec messages.TaskSpec, wait ...float64) {
 			default:
 				h.outcomes[name] = "runs"
 			}
-		},
+		}),
 	})
 }
 

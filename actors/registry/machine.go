@@ -59,7 +59,7 @@ type (
 
 	// Answer replies to whoever gave an order.
 	Answer struct {
-		To    mail.ReplyTo
+		To    mail.Call
 		Value any
 		Err   error
 	}
@@ -87,12 +87,12 @@ type task struct {
 	active   bool
 	stopping bool
 	waiters  []waiter
-	stoppers []mail.ReplyTo
+	stoppers []mail.Call
 	next     *next // what follows once this one has ended
 }
 
 type waiter struct {
-	reply   mail.ReplyTo
+	reply   mail.Call
 	started bool
 }
 
@@ -186,7 +186,7 @@ func (m *Machine) start(now time.Time, o mail.StartTask) {
 // startNext has a start follow a supervisor that is on its way out, at the same
 // place. Asking for the same again joins in; asking for another supersedes. False
 // says that it was refused.
-func (m *Machine) startNext(now time.Time, t *task, asked messages.TaskSpec, reply mail.ReplyTo) bool {
+func (m *Machine) startNext(now time.Time, t *task, asked messages.TaskSpec, reply mail.Call) bool {
 	spec := asked.WithDefaults()
 	if t.next != nil && t.next.spec.SameBrowser(spec) {
 		t.next.waiters = append(t.next.waiters, waiter{reply, false})

@@ -21,7 +21,7 @@ func (b *bench) step(now int64, in any) {
 	for _, e := range b.m.Step(time.Unix(now, 0), in) {
 		switch e := e.(type) {
 		case registry.Answer:
-			e.To(e.Value, e.Err)
+			calls.Answer(e.To, e.Value, e.Err)
 		case registry.Admit, registry.Began:
 		case registry.ToSupervisor:
 			b.effects = append(b.effects, fmt.Sprintf("%T", e.Msg))
@@ -31,14 +31,14 @@ func (b *bench) step(now int64, in any) {
 	}
 }
 
-func (b *bench) reply(name string) mail.ReplyTo {
-	return func(v any, err error) {
+func (b *bench) reply(name string) mail.Call {
+	return calls.Open(func(v any, err error) {
 		if err != nil {
 			b.effects = append(b.effects, fmt.Sprintf("%s: %s", name, messages.CodeOf(err)))
 			return
 		}
 		b.effects = append(b.effects, fmt.Sprintf("%s: %v", name, v))
-	}
+	})
 }
 
 func (b *bench) expect(want ...string) {
@@ -150,7 +150,7 @@ func TestRegistry(t *testing.T) {
 	story("what is kept of ended tasks is bounded", messages.Limits{}, func(b *bench) {
 		for n := range registry.MaxEnded + 5 {
 			id := messages.TaskID(fmt.Sprint(n))
-			b.step(0, mail.StartTask{ID: id, Spec: at(1), Reply: func(any, error) {}})
+			b.step(0, mail.StartTask{ID: id, Spec: at(1), Reply: calls.Open(func(any, error) {})})
 			b.step(0, mail.TaskActive{ID: id, Gen: uint64(n + 1)})
 			b.effects = nil
 			b.step(0, registry.SupervisorExited{ID: id, Gen: uint64(n + 1)})

@@ -34,12 +34,12 @@ func TestAStalledRegistryRefusesStarts(t *testing.T) {
 		return registry.New(registry.Config{Directory: &registry.Directory{}})
 	}})
 	answered := make(chan error, 2*registry.Mailbox)
-	reply := func(_ any, err error) { answered <- err }
-	sys.Send(h.PID(), registry.Ping{Reply: func(any, error) {}})
+	reply := func() mail.Call { return sys.Calls().Open(func(_ any, err error) { answered <- err }) }
+	sys.Send(h.PID(), registry.Ping{Reply: sys.Calls().Open(func(any, error) {})})
 	<-entered
 	const asked = registry.Mailbox
 	for range asked {
-		sys.Send(h.PID(), mail.StopTask{ID: "nobody", Reply: reply})
+		sys.Send(h.PID(), mail.StopTask{ID: "nobody", Reply: reply()})
 	}
 	refused := len(answered)
 	if refused < asked/2 || refused > asked/2+10 {

@@ -66,7 +66,7 @@ func TestScopedTokensTakeNoPagesOfOthers(t *testing.T) {
 				b.step(1, mail.StartTask{ID: id, Spec: spec, Reply: b.reply("first")})
 			}
 			var got error
-			b.step(2, mail.StartTask{ID: c.id, Spec: c.spec.Normalized(), Caller: c.caller, Reply: func(_ any, err error) { got = err }})
+			b.step(2, mail.StartTask{ID: c.id, Spec: c.spec.Normalized(), Caller: c.caller, Reply: calls.Open(func(_ any, err error) { got = err })})
 			if refused := messages.CodeOf(got) == messages.CodeForbidden; refused != c.refused {
 				t.Errorf("refused: %t (%v), want %t", refused, got, c.refused)
 			}

@@ -82,13 +82,11 @@ func (s *model) step(in any) {
 			}
 			delete(s.boards, e.ID)
 		case registry.Admit:
-			e.To()
+			calls.Answer(e.To, nil, nil)
 		case registry.Wake:
 			s.wake = e.At
 		case registry.Answer:
-			if e.To != nil {
-				e.To(e.Value, e.Err)
-			}
+			calls.Answer(e.To, e.Value, e.Err)
 		}
 	}
 	s.leaving = ""
@@ -174,10 +172,10 @@ func (s *model) check() {
 	}
 }
 
-func (s *model) reply() mail.ReplyTo {
+func (s *model) reply() mail.Call {
 	n := s.asked
 	s.asked++
-	return func(v any, err error) {
+	return calls.Open(func(v any, err error) {
 		if s.replies[n]++; s.replies[n] > 1 {
 			s.Fatalf("order %d is answered %d times", n, s.replies[n])
 		}
@@ -188,7 +186,7 @@ func (s *model) reply() mail.ReplyTo {
 			w.callers = slices.DeleteFunc(w.callers, func(c waitingCaller) bool { return c.order == n })
 		}
 		s.queue = slices.DeleteFunc(s.queue, func(w *waiting) bool { return len(w.callers) == 0 })
-	}
+	})
 }
 
 // start asks for a task; whoever is neither admitted nor answered waits.
@@ -201,12 +199,12 @@ func (s *model) start(id messages.TaskID, spec messages.TaskSpec) {
 	c := waitingCaller{n, s.now.Add(patience)}
 	order := mail.StartTask{
 		ID: id, Spec: spec, Ticket: uint64(n), Reply: s.reply(),
-		Admitted: func() {
+		Admitted: calls.Open(func(any, error) {
 			if s.admitted[n] {
 				s.Fatalf("order %d is admitted twice", n)
 			}
 			s.admitted[n] = true
-		},
+		}),
 	}
 	// Until the step tells otherwise it waits, as the last of the queue or with
 	// those who want the same task.

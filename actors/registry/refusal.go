@@ -21,7 +21,7 @@ var limitTexts = map[messages.LimitReason]string{
 
 // reject refuses a caller. For is what it would have had to wait for, where that
 // is not the reason itself.
-func (m *Machine) reject(now time.Time, to mail.ReplyTo, why, waitingFor messages.LimitReason) {
+func (m *Machine) reject(now time.Time, to mail.Call, why, waitingFor messages.LimitReason) {
 	err := messages.Errorf(messages.CodeLimitReached, "%s", limitTexts[why]).
 		With("reason", why).With("running", len(m.tasks)).With("queued", len(m.queue)).
 		With("retry_after_s", m.retryAfter(now, why))

@@ -5,31 +5,31 @@ import (
 	"holdfast/messages"
 )
 
-// Whoever waits for an answer gets one, also when the session ends first.
+// Every call gets its answer, also when the session ends first.
 
 func gone() *messages.Error {
 	return messages.Errorf(messages.CodeUpstreamUnavailable, "the session ended before the answer came").With("sent", true)
 }
 
-// abandon answers every navigation that still waits.
-func (m *Machine) abandon() {
+// abandon returns the answers to the navigations that still wait.
+func (m *Machine) abandon() []Answer {
+	var answers []Answer
 	for _, n := range m.waiting() {
-		n.reply(nil, gone().With("sent", n.begun))
+		answers = append(answers, Answer{To: n.reply, Err: gone().With("sent", n.begun)})
 	}
 	m.navs = nil
+	return answers
 }
 
-// abandon answers everybody who waits for a page to be opened or closed.
-func (m *BrowserMachine) abandon() {
+// abandon returns the answers to the calls that wait for a page to be opened or closed.
+func (m *BrowserMachine) abandon() []Answer {
+	var answers []Answer
 	for _, c := range m.creating {
-		if c.reply != nil {
-			c.reply(nil, gone())
-		}
+		answers = append(answers, Answer{To: c.reply, Err: gone()})
 	}
 	for _, p := range m.pages.All() {
-		if p.closing != nil {
-			p.closing(nil, gone())
-		}
+		answers = append(answers, Answer{To: p.closeReply, Err: gone()})
 	}
 	m.creating, m.pages = nil, smallmap.Map[messages.TargetID, *browserPage]{}
+	return answers
 }

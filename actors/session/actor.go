@@ -52,12 +52,15 @@ func NewPort(cfg Config, mux *transport.Mux, sys *guard.System, pid *actor.PID, 
 		Session: cfg.Session, IsPage: cfg.IsPage, mux: mux, place: cfg.place(), wanted: w, made: time.Now(),
 		stalled: func() { sys.Send(pid, mail.ProbeSession{}) },
 		settled: func() { sys.Send(pid, settled{}) },
-		rearm:   func(method string, done func()) { sys.Send(pid, mail.RearmBridge{Method: method, Done: done}) },
+		rearm: func(method string, done func()) {
+			sys.Send(pid, mail.RearmBridge{Method: method, Done: sys.Calls().Open(func(any, error) { done() })})
+		},
 	}
 }
 
 // Init implements guard.Behavior.
 func (p *Page) Init(c *guard.Context) {
+	p.answers.Calls = c.System().Calls()
 	in := &intake{cfg: p.machine.cfg, mux: p.mux, door: c.Door(), queued: &p.queued, bounds: p.bounds}
 	p.mux.Gather(p.machine.cfg.Session, transport.Gathering{Sink: in.take, Settle: in.settle, Unread: in.takeUnread})
 	p.step(c, Start{})
@@ -83,7 +86,7 @@ func (p *Page) Receive(c *guard.Context, msg any) {
 		p.queued.errors.Add(-1)
 		p.countCut(msg)
 	case mail.RearmBridge:
-		defer msg.Done()
+		defer c.Answer(msg.Done, nil, nil)
 	case settled:
 		p.tellRefused(c)
 		return
@@ -92,11 +95,13 @@ func (p *Page) Receive(c *guard.Context, msg any) {
 }
 
 // Terminate implements guard.Behavior.
-func (p *Page) Terminate(*guard.Context, guard.Reason) {
+func (p *Page) Terminate(c *guard.Context, _ guard.Reason) {
 	p.mux.Unbind(p.machine.cfg.Session)
 	p.wanted.End(p.machine.cfg.place())
 	p.mux.Abandon(p.machine.cfg.Session, gone())
-	p.machine.abandon()
+	for _, a := range p.machine.abandon() {
+		c.Answer(a.To, a.Value, a.Err)
+	}
 	p.answers.SettleAll()
 }
 
@@ -144,7 +149,7 @@ func (p *Page) carryOut(c *guard.Context, effects []Effect) {
 			if e.Err != nil || pid == nil {
 				via, pid = bySupervisor, p.peers.Supervisor
 			}
-			e.To = p.answers.Owe(via, e.To, e.Value, e.Err)
+			p.answers.Owe(via, e.To, e.Value, e.Err)
 			c.Send(pid, mail.Relay(e))
 		}
 	}

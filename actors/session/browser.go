@@ -53,15 +53,17 @@ func (b *Browser) Receive(c *guard.Context, msg any) {
 	default:
 		if b.mux.Load() != nil {
 			b.step(c, msg)
-		} else if o, ok := msg.(guard.Refuser); ok {
-			o.Refuse(messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").With("sent", false))
+		} else {
+			c.System().Refuse(msg, messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").With("sent", false))
 		}
 	}
 }
 
 // Terminate implements guard.Behavior.
-func (b *Browser) Terminate(*guard.Context, guard.Reason) {
-	b.machine.abandon()
+func (b *Browser) Terminate(c *guard.Context, _ guard.Reason) {
+	for _, a := range b.machine.abandon() {
+		c.Answer(a.To, a.Value, a.Err)
+	}
 }
 
 func (b *Browser) linked(c *guard.Context) {
@@ -95,7 +97,7 @@ func (b *Browser) step(c *guard.Context, in any) {
 		case Disarm:
 			c.Cancel(e.Name)
 		case Answer:
-			e.To(e.Value, e.Err)
+			c.Answer(e.To, e.Value, e.Err)
 		case Exit:
 			if e.Err != nil {
 				c.Exit(guard.Fail(e.Err))

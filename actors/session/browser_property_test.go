@@ -70,7 +70,7 @@ func (b *bench) step(in any) {
 				b.again = append(b.again, e.Name)
 			}
 		case session.Answer:
-			e.To(e.Value, e.Err)
+			calls.Answer(e.To, e.Value, e.Err)
 		case session.Exit:
 			b.exited = true
 		}
@@ -155,14 +155,14 @@ func (b *bench) reply(i int, fail bool) {
 	}
 }
 
-func (b *bench) owe() mail.ReplyTo {
+func (b *bench) owe() mail.Call {
 	n := b.asked
 	b.asked++
-	return func(any, error) {
+	return calls.Open(func(any, error) {
 		if b.replies[n]++; b.replies[n] > 1 {
 			b.Fatalf("order %d is answered %d times", n, b.replies[n])
 		}
-	}
+	})
 }
 
 func TestEveryAttachedSessionIsAdoptedOrResumedAndLeft(t *testing.T) {

@@ -78,12 +78,13 @@ type BrowserMachine struct {
 }
 
 type browserPage struct {
-	session   messages.SessionID
-	closing   mail.ReplyTo // not nil while being closed
-	releasing bool
-	returning bool // left, to be attached to again
-	tries     int  // to close it while nobody is attached
-	awaited   bool // leaving waits for its end
+	session    messages.SessionID
+	isClosing  bool
+	closeReply mail.Call
+	releasing  bool
+	returning  bool // left, to be attached to again
+	tries      int  // to close it while nobody is attached
+	awaited    bool // leaving waits for its end
 }
 
 // NewBrowserMachine returns the machine of a link that has just been dialled.

@@ -155,7 +155,7 @@ type (
 
 	// Answer replies to whoever gave an order.
 	Answer struct {
-		To    mail.ReplyTo
+		To    mail.Call
 		Value any
 		Err   error
 	}

@@ -21,7 +21,7 @@ const (
 // free begins with a page that has been left.
 func (m *BrowserMachine) free(t messages.TargetID) {
 	p := m.pages.At(t)
-	if p == nil || p.closing == nil {
+	if p == nil || !p.isClosing {
 		return
 	}
 	if p.tries++; p.tries > freeTries {
@@ -52,7 +52,7 @@ func (m *BrowserMachine) alone(r Replied) {
 	m.dropHelper(t)
 	p := m.pages.At(t)
 	switch {
-	case p == nil || p.closing == nil:
+	case p == nil || !p.isClosing:
 	case closable(r):
 		m.closeTarget(t)
 	default:

@@ -46,7 +46,7 @@ func TestAPageIsNotClosedUnderSomebodyElse(t *testing.T) {
 	step(session.Start{})
 	step(mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
 	step(session.Replied{Tag: session.Tag{Kind: session.TagRoot}})
-	todo = append(todo, mail.ClosePage{Page: "P", Free: true, Reply: func(any, error) {}})
+	todo = append(todo, mail.ClosePage{Page: "P", Free: true, Reply: calls.Open(func(any, error) {})})
 	for n := 0; len(todo) > 0 && answers == 0; n++ {
 		if n > 1000 {
 			t.Fatal("it never ends")

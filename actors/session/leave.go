@@ -51,7 +51,7 @@ func (m *BrowserMachine) leave() {
 		return
 	}
 	for _, t := range m.sortedPages() {
-		if p := m.pages.At(t); p.closing != nil {
+		if p := m.pages.At(t); p.isClosing {
 			p.awaited = true
 			m.closing++
 		} else if p.session != "" {
@@ -70,8 +70,8 @@ func (m *BrowserMachine) closeOwned() {
 	}
 	for _, t := range m.sortedPages() {
 		p := m.pages.At(t)
-		if p.closing == nil {
-			m.closePage(mail.ClosePage{Page: t, Reply: func(any, error) {}})
+		if !p.isClosing {
+			m.closePage(mail.ClosePage{Page: t})
 		}
 		if !p.awaited {
 			p.awaited = true
@@ -82,12 +82,12 @@ func (m *BrowserMachine) closeOwned() {
 
 // createdLate is the end of a creation that nobody waits for any more.
 func (m *BrowserMachine) createdLate(c *creation, r Replied) {
-	if c.reply != nil {
+	if c.reply != 0 {
 		m.do(Answer{To: c.reply, Err: gone()})
 	}
 	var res targetParam
 	if r.Err == nil && json.Unmarshal(r.Result, &res) == nil && (c.helper != "" || m.cfg.Scope == messages.ScopeOwn) {
-		m.pages.Set(res.TargetID, &browserPage{closing: func(any, error) {}, awaited: true})
+		m.pages.Set(res.TargetID, &browserPage{isClosing: true, awaited: true})
 		m.owned.Set(res.TargetID, c.helper == "")
 		m.root(Tag{Kind: TagClose, Page: res.TargetID}, "Target.closeTarget", res, pageBudget)
 		return // its end counts

@@ -52,7 +52,7 @@ var momentByName = map[string]moment{
 type navigation struct {
 	id     uint32
 	req    messages.NavigateRequest
-	reply  mail.ReplyTo
+	reply  mail.Call
 	until  moment
 	away   bool   // by a blank page first
 	moved  bool   // the page was moved on meanwhile, which may have ended it (C58)

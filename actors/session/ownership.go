@@ -101,7 +101,7 @@ func (m *BrowserMachine) isHelper(t messages.TargetID) bool {
 
 func (m *BrowserMachine) adopt(a mail.TargetAttached) {
 	p := m.pages.At(a.Info.ID)
-	if p != nil && (p.session != "" || p.closing != nil) {
+	if p != nil && (p.session != "" || p.isClosing) {
 		m.letGo(a) // a second session of a page we have, or one that is to have none (C15)
 		return
 	}
@@ -169,7 +169,7 @@ func (m *BrowserMachine) targetDetached(d mail.TargetDetached) {
 		}
 		p.session = ""
 		m.do(ToSupervisor{d})
-		if p.closing == nil && !p.releasing && !p.returning && !m.leaving {
+		if !p.isClosing && !p.releasing && !p.returning && !m.leaving {
 			// Closed, or torn from us? Ask before believing either.
 			m.root(Tag{Kind: TagCheck, Page: t}, "Target.getTargetInfo", targetParam{t}, pageBudget)
 		}
@@ -179,7 +179,7 @@ func (m *BrowserMachine) targetDetached(d mail.TargetDetached) {
 
 func (m *BrowserMachine) checked(r Replied) {
 	p := m.pages.At(r.Tag.Page)
-	if p == nil || p.session != "" || p.releasing || p.returning || p.closing != nil {
+	if p == nil || p.session != "" || p.releasing || p.returning || p.isClosing {
 		return // whoever left it comes back by itself, or is not to
 	}
 	if r.Err != nil {

@@ -15,7 +15,7 @@ const releaseAgain = time.Second
 // to have been in front for that, which one in the background is not.
 func (m *BrowserMachine) release(t messages.TargetID) {
 	p := m.pages.At(t)
-	if p == nil || p.releasing || p.returning || p.closing != nil {
+	if p == nil || p.releasing || p.returning || p.isClosing {
 		return
 	}
 	p.releasing = true
@@ -29,7 +29,7 @@ func (m *BrowserMachine) release(t messages.TargetID) {
 // comeAgain leaves a page and attaches to it anew.
 func (m *BrowserMachine) comeAgain(t messages.TargetID) {
 	p := m.pages.At(t)
-	if p == nil || p.releasing || p.returning || p.closing != nil {
+	if p == nil || p.releasing || p.returning || p.isClosing {
 		return
 	}
 	p.returning = true
@@ -58,7 +58,7 @@ func (m *BrowserMachine) reattached(r Replied) {
 		p.releasing = false
 		m.do(ToSupervisor{mail.PageReleased{Gen: m.cfg.Gen, Page: r.Tag.Page}})
 	}
-	if r.Err != nil && p.session == "" && p.closing == nil {
+	if r.Err != nil && p.session == "" && !p.isClosing {
 		m.pageClosed(r.Tag.Page)
 	}
 }

@@ -12,7 +12,7 @@ import (
 // creation is a page being made.
 type creation struct {
 	seq    uint32
-	reply  mail.ReplyTo
+	reply  mail.Call
 	first  bool              // the page without which there is nothing to attach (A9)
 	helper messages.TargetID // not a page of the task but the one that frees this page
 	close  bool              // which is closed then
@@ -109,11 +109,11 @@ func (m *BrowserMachine) closePage(o mail.ClosePage) {
 		p = &browserPage{} // that this link has not attached to yet
 		m.pages.Set(o.Page, p)
 	}
-	if p == nil || p.closing != nil {
+	if p == nil || p.isClosing {
 		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeTargetNotFound, "the task has no page %s", o.Page)})
 		return
 	}
-	p.closing = o.Reply
+	p.isClosing, p.closeReply = true, o.Reply
 	if p.session != "" && !o.Attached {
 		m.detach(p.session)
 	}
@@ -130,7 +130,7 @@ func (m *BrowserMachine) closeTarget(t messages.TargetID) {
 
 func (m *BrowserMachine) closed(r Replied) {
 	p := m.pages.At(r.Tag.Page)
-	if p == nil || p.closing == nil {
+	if p == nil || !p.isClosing {
 		return // targetDestroyed was faster
 	}
 	switch {
@@ -146,8 +146,10 @@ func (m *BrowserMachine) closed(r Replied) {
 // notClosed goes on with a page that stays.
 func (m *BrowserMachine) notClosed(t messages.TargetID, err error) {
 	p := m.pages.At(t)
-	m.do(Answer{To: p.closing, Err: err})
-	p.closing = nil
+	if p.closeReply != 0 {
+		m.do(Answer{To: p.closeReply, Err: err})
+	}
+	p.isClosing, p.closeReply = false, 0
 	m.ended(p)
 	if !m.leaving {
 		m.do(ToSupervisor{mail.PageKept{Gen: m.cfg.Gen, Page: t}})
@@ -164,8 +166,8 @@ func (m *BrowserMachine) pageClosed(t messages.TargetID) {
 	m.pages.Delete(t)
 	m.owned.Delete(t)
 	m.do(ToSupervisor{mail.PageClosed{Gen: m.cfg.Gen, Page: t}})
-	if p.closing != nil {
-		m.do(Answer{To: p.closing})
+	if p.closeReply != 0 {
+		m.do(Answer{To: p.closeReply})
 	}
 	m.ended(p)
 }

@@ -323,17 +323,17 @@ func (tr *transcript) reply(t *testing.T, d *datadriven.TestData, method string)
 
 // owe returns where the answer to the next order goes: into the transcript,
 // under its number.
-func (tr *transcript) owe() mail.ReplyTo {
+func (tr *transcript) owe() mail.Call {
 	tr.asked++
 	n, answered := tr.asked, false
-	return func(value any, err error) {
+	return calls.Open(func(value any, err error) {
 		again := ""
 		if answered {
 			again = " AGAIN"
 		}
 		answered = true
 		fmt.Fprintf(&tr.answers, "answer %d%s: %s\n", n, again, showAnswer(value, err))
-	}
+	})
 }
 
 // wait lets time pass and fires each timer when it is due.
@@ -412,7 +412,7 @@ func (tr *transcript) step(in any) string {
 		case session.Disarm:
 			delete(tr.timers, e.Name)
 		case session.Answer:
-			e.To(e.Value, e.Err)
+			calls.Answer(e.To, e.Value, e.Err)
 			b.WriteString(tr.answers.String())
 			tr.answers.Reset()
 			continue

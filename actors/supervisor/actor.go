@@ -106,6 +106,7 @@ func newBridgeSecret() session.BridgeSecret {
 func (a *Actor) Init(c *guard.Context) {
 	a.self = c.Self()
 	self, sys := a.self, c.System()
+	a.orders.Calls = sys.Calls()
 	a.wanted = wanted.New(func() {
 		a.cfg.Bounds.Hit(shed.Wanted)
 		sys.Send(self, WantedFull{})
@@ -269,18 +270,27 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 			a.anchor.SetPatience(c, childAnchor, anchorPatience)
 		case OpenTab:
 			a.openTab(c, e)
+		case NavigateOpened:
+			calls := c.System().Calls()
+			a.carryOut(c, []Effect{ToSession{e.Session, mail.Navigate{
+				Request: messages.NavigateRequest{URL: e.URL, WaitUntil: messages.WaitCommit},
+				Reply: calls.Open(func(_ any, err error) {
+					// The page exists either way; a URL that failed shows in it.
+					calls.Answer(e.Reply, e.Page, ignoreNavigation(err))
+				}),
+			}}})
 		case ReplaceTab:
 			sys, self, page := c.System(), a.self, e.Page
-			a.openTab(c, OpenTab{URL: e.URL, Reply: func(v any, err error) {
+			a.openTab(c, OpenTab{URL: e.URL, Reply: sys.Calls().Open(func(v any, err error) {
 				target, _ := v.(messages.TargetID)
 				sys.Send(self, PageReplaced{Page: page, New: target, Err: err})
-			}})
+			})})
 		case ShutTab:
 			// Like any order to close, by way of the mailbox.
 			sys, self, page := c.System(), a.self, e.Page
-			c.Send(self, mail.ClosePage{Page: page, Reply: func(_ any, err error) {
+			c.Send(self, mail.ClosePage{Page: page, Reply: sys.Calls().Open(func(_ any, err error) {
 				sys.Send(self, PageShut{Page: page, Err: err})
-			}})
+			})})
 		case Asks:
 			a.cfg.Asking.Set(e.Browser, a.cfg.ID, e.Sites)
 		case LetGo:
@@ -313,7 +323,7 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 		case ArmSpread:
 			c.After(e.Name, e.After+time.Duration(a.spread()*float64(e.Spread)), TimerFired{e.Name})
 		case Answer:
-			e.To(e.Value, e.Err)
+			c.Answer(e.To, e.Value, e.Err)
 		case Finish:
 			if a.link != nil {
 				a.link.Shutdown(c) // what is over is not dialled again
@@ -333,9 +343,9 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 // openTab has a page opened. The answer is owed until it has gone where it is to go.
 func (a *Actor) openTab(c *guard.Context, e OpenTab) {
 	sys, self := c.System(), a.self
-	reply := a.orders.Owe(openingTab, e.Reply, nil, ended())
-	a.order(c, childBrowser, a.pid(a.link, childBrowser), mail.OpenPage{NewWindow: e.NewWindow, Reply: func(v any, err error) {
+	a.orders.Owe(openingTab, e.Reply, nil, ended())
+	a.order(c, childBrowser, a.pid(a.link, childBrowser), mail.OpenPage{NewWindow: e.NewWindow, Reply: sys.Calls().Open(func(v any, err error) {
 		target, _ := v.(messages.TargetID)
-		sys.Send(self, PageOpened{Target: target, Err: err, URL: e.URL, Order: e.Order, Reply: reply})
-	}})
+		sys.Send(self, PageOpened{Target: target, Err: err, URL: e.URL, Order: e.Order, Reply: e.Reply})
+	})})
 }

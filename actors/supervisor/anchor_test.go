@@ -30,7 +30,7 @@ func TestAPageIsClosedAtOnceWhereTheAnchorIsOnNone(t *testing.T) {
 	b.step(supervisor.AnchorStarting{Gen: 1})
 	b.step(supervisor.AnchorExited{Err: errReset})
 	b.step(supervisor.AnchorWaiting{})
-	order := mail.ClosePage{Page: "P", Reply: func(any, error) {}}
+	order := mail.ClosePage{Page: "P", Reply: calls.Open(func(any, error) {})}
 	if !has[supervisor.ToBrowser](b.step(order)) {
 		t.Error("it waits for an anchor that waits itself")
 	}
@@ -195,7 +195,7 @@ func TestTheNextAnchorStartsOnceTheLastHasEnded(t *testing.T) {
 func TestAnAnchorOnItsWayOutIsOnItsPagesStill(t *testing.T) {
 	t.Parallel()
 	off := mail.UpdateSpec{Spec: messages.TaskSpec{Anchor: messages.AnchorNone}.WithDefaults()}
-	closes := mail.ClosePage{Page: "P", Reply: func(any, error) {}}
+	closes := mail.ClosePage{Page: "P", Reply: calls.Open(func(any, error) {})}
 	for name, ins := range map[string][]any{
 		"a page is closed after it":  {off, closes},
 		"a page is closed before it": {closes, off},

@@ -33,7 +33,7 @@ func TestTheAnchorIsToldOfTheFramesOfABridgedTask(t *testing.T) {
 	}{
 		"when it comes, and when it is known who may ask": {messages.BridgeOn, []any{supervisor.AnchorStarting{Gen: 1}, attached, frame, boxed}, []mail.CoverFrame{unknown, known}},
 		"once there is an anchor":                         {messages.BridgeOn, []any{frame, boxed, supervisor.AnchorStarting{Gen: 1}, attached}, []mail.CoverFrame{unknown, known, known}},
-		"not of a page that is being closed":              {messages.BridgeOn, []any{supervisor.AnchorStarting{Gen: 1}, attached, mail.ClosePage{Page: "P", Reply: func(any, error) {}}, frame}, nil},
+		"not of a page that is being closed":              {messages.BridgeOn, []any{supervisor.AnchorStarting{Gen: 1}, attached, mail.ClosePage{Page: "P", Reply: calls.Open(func(any, error) {})}, frame}, nil},
 		"once it turns to the bridge":                     {messages.BridgeAuto, []any{supervisor.AnchorStarting{Gen: 1}, attached, frame, mail.BridgeNeeded{Page: "P"}, supervisor.TimerFired{Name: "needed:P"}}, []mail.CoverFrame{unknown}},
 		"not natively":                                    {messages.BridgeOff, []any{supervisor.AnchorStarting{Gen: 1}, attached, frame, boxed}, nil},
 	} {

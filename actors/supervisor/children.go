@@ -270,24 +270,11 @@ var errChildEnded = messages.Errorf(messages.CodeUpstreamUnavailable, "the sessi
 // that does not live at the moment it is refused.
 func (a *Actor) order(c *guard.Context, child string, to *actor.PID, msg any) {
 	if to == nil {
-		if o, ok := msg.(guard.Refuser); ok {
-			o.Refuse(messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").With("sent", false))
-		}
+		c.System().Refuse(msg, messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").With("sent", false))
 		return
 	}
-	switch o := msg.(type) {
-	case mail.AnswerDialog:
-		o.Reply = a.orders.Owe(child, o.Reply, nil, errChildEnded)
-		msg = o
-	case mail.Navigate:
-		o.Reply = a.orders.Owe(child, o.Reply, nil, errChildEnded)
-		msg = o
-	case mail.OpenPage:
-		o.Reply = a.orders.Owe(child, o.Reply, nil, errChildEnded)
-		msg = o
-	case mail.ClosePage:
-		o.Reply = a.orders.Owe(child, o.Reply, nil, errChildEnded)
-		msg = o
+	if o, ok := msg.(guard.Order); ok {
+		a.orders.Owe(child, o.ReplyTo(), nil, errChildEnded)
 	}
 	c.Send(to, msg)
 }

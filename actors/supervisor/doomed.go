@@ -87,7 +87,7 @@ func (m *Machine) pageDoomed(d mail.PageDoomed) {
 		m.pageChanged(d.Page)
 	case d.Close:
 		m.do(Warn{Text: "a page asks without end while its next document waits, it is closed", Page: d.Page})
-		o := mail.ClosePage{Page: d.Page, Attached: true, Reply: func(any, error) {}}
+		o := mail.ClosePage{Page: d.Page, Attached: true}
 		if p.session != "" {
 			m.do(ToBrowser{o})
 		} else {

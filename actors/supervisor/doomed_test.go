@@ -50,7 +50,7 @@ func (b *bench) unproved(is bool) []supervisor.Effect {
 // No session leaves a page that has a doomed dialog, or one that may be (C58).
 func TestADoomedPageIsNotLeft(t *testing.T) {
 	t.Parallel()
-	discard := func(any, error) {}
+	discard := calls.Open(func(any, error) {})
 	recovery := func(a messages.RecoverAction) any {
 		return mail.RecoverPage{Request: messages.RecoverRequest{TargetID: "P", Action: a}, Reply: discard}
 	}
@@ -114,7 +114,7 @@ func TestADoomedPageIsNavigatedOnceItHasItsDocument(t *testing.T) {
 		})
 	}
 	b.step(mail.PageDoomed{Page: "P", Is: true})
-	if sent(b.step(mail.Navigate{Request: messages.NavigateRequest{URL: "http://a.test/"}, Reply: func(any, error) {}})) {
+	if sent(b.step(mail.Navigate{Request: messages.NavigateRequest{URL: "http://a.test/"}, Reply: calls.Open(func(any, error) {})})) {
 		t.Fatal("at once")
 	}
 	if !sent(b.step(mail.PageDoomed{Page: "P"})) {
@@ -134,7 +134,7 @@ func TestAnOrderForADoomedPageHasAnOutcome(t *testing.T) {
 			t.Parallel()
 			b := anchored(t)
 			b.step(mail.PageDoomed{Page: "P", Is: true})
-			b.step(mail.RecoverPage{Request: messages.RecoverRequest{TargetID: "P", Action: messages.RecoverRelease}, Reply: func(any, error) {}})
+			b.step(mail.RecoverPage{Request: messages.RecoverRequest{TargetID: "P", Action: messages.RecoverRelease}, Reply: calls.Open(func(any, error) {})})
 			if !has[supervisor.Answer](b.step(end)) {
 				t.Error("no answer")
 			}

@@ -48,7 +48,7 @@ type (
 		Err    error
 		URL    string
 		Order  *messages.NavigateRequest
-		Reply  mail.ReplyTo
+		Reply  mail.Call
 	}
 
 	// PageReplaced is the outcome of a ReplaceTab: New is the page in place of Page.
@@ -147,7 +147,16 @@ type (
 		URL       string
 		NewWindow bool
 		Order     *messages.NavigateRequest
-		Reply     mail.ReplyTo
+		Reply     mail.Call
+	}
+
+	// NavigateOpened has a new page go to URL; the answer to Reply is the page, whether it
+	// arrives there or not.
+	NavigateOpened struct {
+		Session messages.SessionID
+		Page    messages.TargetID
+		URL     string
+		Reply   mail.Call
 	}
 
 	// ReplaceTab opens a page at URL that is to take another one's place; PageReplaced
@@ -198,7 +207,7 @@ type (
 
 	// Answer replies to whoever gave an order.
 	Answer struct {
-		To    mail.ReplyTo
+		To    mail.Call
 		Value any
 		Err   error
 	}

@@ -137,7 +137,7 @@ type sessionEntry struct {
 type opening struct {
 	url   string
 	order *messages.NavigateRequest // whose answer the reply is; nil: it is the page's id
-	reply mail.ReplyTo
+	reply mail.Call
 }
 
 // NewMachine returns the machine of a task that has not begun.

@@ -260,9 +260,9 @@ func TestMachine(t *testing.T) {
 			t.Errorf("after the end: %+v", now)
 		}
 		answers := 0
-		for _, e := range b.step(mail.Navigate{Reply: func(any, error) { answers++ }}) {
+		for _, e := range b.step(mail.Navigate{Reply: calls.Open(func(any, error) { answers++ })}) {
 			a := e.(supervisor.Answer)
-			a.To(a.Value, a.Err)
+			calls.Answer(a.To, a.Value, a.Err)
 		}
 		if answers != 1 {
 			t.Errorf("%d answers to an order after the end", answers)

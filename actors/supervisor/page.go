@@ -436,13 +436,7 @@ func (m *Machine) sendOnItsWay(s messages.SessionID, t messages.TargetID) {
 		m.do(ToSession{s, mail.Navigate{Request: *o.order, Reply: o.reply}})
 		return
 	}
-	m.do(ToSession{s, mail.Navigate{
-		Request: messages.NavigateRequest{URL: o.url, WaitUntil: messages.WaitCommit},
-		Reply: func(_ any, err error) {
-			// The page exists either way; a URL that failed shows in it.
-			o.reply(t, ignoreNavigation(err))
-		},
-	}})
+	m.do(NavigateOpened{Session: s, Page: t, URL: o.url, Reply: o.reply})
 }
 
 func (m *Machine) framesChanged(f mail.FramesChanged) {

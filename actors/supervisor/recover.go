@@ -13,7 +13,7 @@ import (
 // time, and whoever asks for the same meanwhile shares its outcome.
 type recovery struct {
 	action  messages.RecoverAction
-	replies []mail.ReplyTo // nobody's where the task does it by itself
+	replies []mail.Call // nobody's where the task does it by itself
 	step    recoverStep
 	old     messages.SessionID // of the page when it began
 	tries   int                // releases begun anew
@@ -132,10 +132,10 @@ func (m *Machine) blockedByDialog(t messages.TargetID) *messages.Error {
 }
 
 // beginRecovery begins one; reply is nil where nobody asked for it.
-func (m *Machine) beginRecovery(t messages.TargetID, action messages.RecoverAction, reply mail.ReplyTo) {
+func (m *Machine) beginRecovery(t messages.TargetID, action messages.RecoverAction, reply mail.Call) {
 	p := m.pages.At(t)
 	r := &recovery{action: action, old: p.session}
-	if reply != nil {
+	if reply != 0 {
 		r.replies = append(r.replies, reply)
 	}
 	smallmap.Put(&m.recovering, t, r)

@@ -38,9 +38,9 @@ func TestARelease(t *testing.T) {
 		b.step(supervisor.AnchorGaveUp{})
 		b.step(mail.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageDialogUnreachable})
 		outcomes := &[]error{}
-		effects := b.step(mail.RecoverPage{Request: messages.RecoverRequest{Action: messages.RecoverRelease}, Reply: func(_ any, err error) {
+		effects := b.step(mail.RecoverPage{Request: messages.RecoverRequest{Action: messages.RecoverRelease}, Reply: calls.Open(func(_ any, err error) {
 			*outcomes = append(*outcomes, err)
-		}})
+		})})
 		if n := releases(effects); n != 1 {
 			t.Fatalf("%d releases: %+v", n, effects)
 		}
@@ -49,7 +49,7 @@ func TestARelease(t *testing.T) {
 	tell := func(effects []supervisor.Effect) {
 		for _, e := range effects {
 			if a, ok := e.(supervisor.Answer); ok {
-				a.To(a.Value, a.Err)
+				calls.Answer(a.To, a.Value, a.Err)
 			}
 		}
 	}

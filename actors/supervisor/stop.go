@@ -121,7 +121,7 @@ func (m *Machine) leaveBrowser() {
 		return
 	}
 	for _, t := range m.heldAtTheEnd() {
-		m.do(ToBrowser{mail.ClosePage{Page: t, Free: true, Reply: func(any, error) {}}})
+		m.do(ToBrowser{mail.ClosePage{Page: t, Free: true}})
 	}
 	m.do(ToBrowser{mail.Leave{}})
 }
@@ -235,7 +235,7 @@ func (m *Machine) finished() bool {
 
 // late answers what comes after the end.
 func (m *Machine) late(in any) {
-	refuse := func(to mail.ReplyTo) { m.do(Answer{To: to, Err: ended()}) }
+	refuse := func(to mail.Call) { m.do(Answer{To: to, Err: ended()}) }
 	switch in := in.(type) {
 	case mail.Relay:
 		m.do(Answer(in))

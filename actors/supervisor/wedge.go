@@ -211,7 +211,7 @@ func (m *Machine) freePoisoned(t messages.TargetID) {
 		return // whoever attaches to it again frees it; and the end does, with both links
 	}
 	if m.recovering[t] == nil {
-		m.beginRecovery(t, messages.RecoverRelease, nil)
+		m.beginRecovery(t, messages.RecoverRelease, 0)
 	}
 }
 
@@ -265,5 +265,5 @@ func (m *Machine) onWedge(now time.Time, t messages.TargetID) {
 	}
 	p.auto.times++
 	p.auto.last = now
-	m.beginRecovery(t, action, nil)
+	m.beginRecovery(t, action, 0)
 }

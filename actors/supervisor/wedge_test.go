@@ -197,7 +197,7 @@ func TestALostDialog(t *testing.T) {
 		b := attached(t)
 		b.step(mail.UpdateSpec{Spec: messages.TaskSpec{Anchor: messages.AnchorNone}.WithDefaults()})
 		b.health(messages.PageCrashed)
-		b.step(mail.RecoverPage{Request: messages.RecoverRequest{Action: messages.RecoverReload}, Reply: func(any, error) {}})
+		b.step(mail.RecoverPage{Request: messages.RecoverRequest{Action: messages.RecoverReload}, Reply: calls.Open(func(any, error) {})})
 		b.step(mail.PageUnreachable{Page: "P", Poisoned: true})
 		if got := ordered(b.step(supervisor.TimerFired{Name: "release:P"})); len(got) > 0 {
 			t.Fatalf("ordered %v", got)
@@ -245,7 +245,7 @@ func TestEveryRecoveryHasOneOutcome(t *testing.T) {
 					}
 				case supervisor.Answer:
 					told = told || e.Value != nil
-					e.To(e.Value, e.Err)
+					calls.Answer(e.To, e.Value, e.Err)
 				case supervisor.Arm:
 					timers[e.Name] = true
 				case supervisor.ToSession:
@@ -279,7 +279,7 @@ func TestEveryRecoveryHasOneOutcome(t *testing.T) {
 				asked++
 				step(mail.RecoverPage{
 					Request: messages.RecoverRequest{Action: rapid.SampledFrom(messages.RecoverActions()).Draw(t, "action")},
-					Reply:   func(any, error) { answered[n]++ },
+					Reply:   calls.Open(func(any, error) { answered[n]++ }),
 				})
 			},
 			"health": func(t *rapid.T) {
@@ -369,7 +369,7 @@ func TestEveryRecoveryHasOneOutcome(t *testing.T) {
 		})
 		for _, e := range m.End() {
 			if a, ok := e.(supervisor.Answer); ok {
-				a.To(a.Value, a.Err)
+				calls.Answer(a.To, a.Value, a.Err)
 			}
 		}
 		for n := range asked {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/anthdm/hollywood/actor"
+
+	"holdfast/messages/mail"
 )
 
 // Context is an actor's hold on the world. It belongs to the actor's
@@ -35,6 +37,9 @@ func (c *Context) Log() *slog.Logger { return c.p.logger() }
 // System returns what all actors of the node share. Unlike the Context it may
 // be kept and used anywhere.
 func (c *Context) System() *System { return c.p.sys }
+
+// Answer answers a call; see [call.Table.Answer].
+func (c *Context) Answer(to mail.Call, value any, err error) { c.p.sys.calls.Answer(to, value, err) }
 
 // Now returns the time, for the machine's Step.
 func (c *Context) Now() time.Time { return time.Now() }

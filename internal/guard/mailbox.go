@@ -4,20 +4,18 @@ import (
 	"sync/atomic"
 
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // DefaultMailbox is how many messages may wait for an actor of which nothing
 // else is said: what a page with a thousand frames causes at once, several times.
 const DefaultMailbox = 1 << 15
 
-// A Refuser is an order: a message whose sender has to be told what became of
-// it. One that finds its actor's mailbox half full is refused, so that the rest
-// stays free for facts, which nobody can be told to keep.
-type Refuser interface {
-	// Refuse tells whoever waits for the outcome that there will be none but err,
-	// and says whether there is anybody. It is called on the sender's goroutine
-	// and must not block.
-	Refuse(err error) bool
+// An Order is a message with an answer. One that finds its actor's mailbox half full is
+// refused, so that the rest of the mailbox stays free for facts, which cannot be refused.
+type Order interface {
+	// ReplyTo is the call that waits for the answer; zero for none.
+	ReplyTo() mail.Call
 }
 
 // ErrFlooded is the cause of the Failure of an actor whose mailbox was full: a
@@ -54,7 +52,7 @@ func (m *mailbox) behind() bool { return m.waiting.Load() > m.half }
 // crowded decides about a message that is the n-th in a mailbox more than half
 // full. It has been counted already, for as many as it counts.
 func (p *proc) crowded(n int64, msg any, count int64) (deliver bool) {
-	if r, ok := msg.(Refuser); ok && r.Refuse(errFull) {
+	if p.sys.Refuse(msg, errFull) {
 		p.drop(count)
 		return false
 	}

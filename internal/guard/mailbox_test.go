@@ -11,17 +11,13 @@ import (
 
 	"holdfast/internal/guard"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
-// order is a message whose sender wants to know.
-type order struct{ refused func(error) }
+// order is a message with an answer.
+type order struct{ reply mail.Call }
 
-func (o order) Refuse(err error) bool {
-	if o.refused != nil {
-		o.refused(err)
-	}
-	return o.refused != nil
-}
+func (o order) ReplyTo() mail.Call { return o.reply }
 
 // box is what the system says of the mailboxes of a kind.
 func (b *bench) box(kind string) (longest int, dropped uint64) {
@@ -92,17 +88,17 @@ func TestAFullMailbox(t *testing.T) {
 			ref, resume := b.stalled(p, child)
 			refused := 0
 			for range 1000 {
-				b.sys.Send(ref.PID, order{func(err error) {
+				b.sys.Send(ref.PID, order{b.sys.Calls().Open(func(_ any, err error) {
 					refused++
 					if messages.CodeOf(err) != messages.CodeLimitReached {
 						t.Errorf("refused with %v", err)
 					}
-				}})
+				})})
 			}
 			if n, dropped := b.box("test"); n != 50 || refused != 1000-49 || dropped != 1000-49 {
 				t.Errorf("%d wait, %d were refused, %d dropped", n, refused, dropped)
 			}
-			// There is room left for facts, and for an order nobody waits for.
+			// There is room left for facts, and for an order without a call.
 			for range 25 {
 				b.sys.Send(ref.PID, "fact")
 				b.sys.Send(ref.PID, order{})

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/anthdm/hollywood/actor"
+
+	"holdfast/internal/call"
 )
 
 // DefaultStopTimeout is how long a child may take to exit after Stop.
@@ -64,6 +66,7 @@ type System struct {
 	procs       actorTable
 	pill        reflect.Type // of hollywood's poison pill
 	events      *Handle
+	calls       call.Table
 
 	mu    sync.Mutex // protects what follows
 	roots map[*proc]struct{}
@@ -101,6 +104,19 @@ func NewSystem(o Options) (*System, error) {
 	// Here and not in Init: so that no event after NewSystem is missed.
 	engine.Subscribe(s.events.PID())
 	return s, nil
+}
+
+// Calls returns the table of the calls that wait for an answer of an actor.
+func (s *System) Calls() *call.Table { return &s.calls }
+
+// Refuse answers an order with err, and says whether a call waits for its answer.
+func (s *System) Refuse(msg any, err error) bool {
+	o, ok := msg.(Order)
+	if !ok || o.ReplyTo() == 0 {
+		return false
+	}
+	s.calls.Answer(o.ReplyTo(), nil, err)
+	return true
 }
 
 // Engine returns the hollywood engine, for what is outside the tree: tests,

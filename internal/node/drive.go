@@ -35,7 +35,9 @@ func (n *Node) respond(ctx context.Context, id messages.TaskID, a messages.Dialo
 	p, took := patience{wait: a.Wait(), within: answerBudget + a.Wait()}, time.Duration(-1)
 	err = n.patiently(ctx, id, p, func(b *view.Board, v *view.View, left time.Duration) error {
 		began, answers := time.Now(), make(answers, 1)
-		n.sys.Send(v.Supervisor, mail.AnswerDialog{Answer: a, Reply: answers.give})
+		call := n.sys.Calls().Open(answers.give)
+		defer n.sys.Calls().Close(call)
+		n.sys.Send(v.Supervisor, mail.AnswerDialog{Answer: a, Reply: call})
 		// A page waits: what bounds the wait is made while the call is under way.
 		ctx, cancel := context.WithTimeout(ctx, min(left, answerBudget))
 		defer cancel()
@@ -84,7 +86,7 @@ func (n *Node) navigate(ctx context.Context, id messages.TaskID, r messages.Navi
 		// session is gone.
 		ctx, cancel := context.WithTimeout(ctx, left+answerBudget)
 		defer cancel()
-		arrived, err := n.ask(ctx, b.Ended(), func(reply mail.ReplyTo) {
+		arrived, err := n.ask(ctx, b.Ended(), func(reply mail.Call) {
 			n.sys.Send(v.Supervisor, mail.Navigate{Request: r, Reply: reply})
 		})
 		if err == nil {

@@ -26,7 +26,7 @@ const (
 // and no page can hold it up. Who asks while another does shares its answer, so
 // that a storm of probes costs one message.
 func (n *Node) Alive(ctx context.Context) error {
-	b := n.pulse.ask(func(r mail.ReplyTo) { n.sys.Send(n.registry.PID(), registry.Ping{Reply: r}) })
+	b := n.pulse.ask(n.sys.Calls(), func(r mail.Call) { n.sys.Send(n.registry.PID(), registry.Ping{Reply: r}) })
 	select {
 	case <-b.done:
 		return b.err

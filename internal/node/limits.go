@@ -23,7 +23,7 @@ func (n *Node) SetLimits(l Limits) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), answerBudget)
 	defer cancel()
-	_, err := n.ask(ctx, nil, func(r mail.ReplyTo) {
+	_, err := n.ask(ctx, nil, func(r mail.Call) {
 		n.sys.Send(n.registry.PID(), registry.SetLimits{Limits: n.fit(l), Reply: r})
 	})
 	return err

@@ -242,7 +242,7 @@ func (n *Node) StopTask(ctx context.Context, id messages.TaskID) error {
 func (n *Node) stopTask(ctx context.Context, o mail.StopTask) error {
 	ctx, cancel := context.WithTimeout(ctx, stopBudget)
 	defer cancel()
-	_, err := n.ask(ctx, nil, func(r mail.ReplyTo) {
+	_, err := n.ask(ctx, nil, func(r mail.Call) {
 		o.Reply = r
 		n.sys.Send(n.registry.PID(), o)
 	})
@@ -283,9 +283,11 @@ func (n *Node) Abort(ctx context.Context) error {
 
 // ask gives an order and waits for its answer, for ctx, or for the end of the
 // task, where ended is not nil.
-func (n *Node) ask(ctx context.Context, ended <-chan struct{}, order func(mail.ReplyTo)) (any, error) {
+func (n *Node) ask(ctx context.Context, ended <-chan struct{}, order func(mail.Call)) (any, error) {
 	answers := make(answers, 1)
-	order(answers.give)
+	call := n.sys.Calls().Open(answers.give)
+	defer n.sys.Calls().Close(call)
+	order(call)
 	return n.await(ctx, ended, answers)
 }
 

@@ -3,6 +3,7 @@ package node
 import (
 	"sync"
 
+	"holdfast/internal/call"
 	"holdfast/messages/mail"
 )
 
@@ -21,7 +22,7 @@ type beat struct {
 
 // ask joins the ping under way, or makes one. The answer may come before ping
 // returns: a mailbox that is full refuses it at once.
-func (p *pulse) ask(ping func(mail.ReplyTo)) *beat {
+func (p *pulse) ask(calls *call.Table, ping func(mail.Call)) *beat {
 	p.mu.Lock()
 	b, first := p.beat, false
 	if b == nil {
@@ -30,13 +31,13 @@ func (p *pulse) ask(ping func(mail.ReplyTo)) *beat {
 	}
 	p.mu.Unlock()
 	if first {
-		ping(func(_ any, err error) {
+		ping(calls.Open(func(_ any, err error) {
 			p.mu.Lock()
 			p.beat = nil
 			p.mu.Unlock()
 			b.err = err
 			close(b.done)
-		})
+		}))
 	}
 	return b
 }

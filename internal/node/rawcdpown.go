@@ -79,7 +79,7 @@ func (c rawCall) createTarget(ctx context.Context) (json.RawMessage, error) {
 	if p.Context != "" && p.Context != c.view.Context {
 		return nil, messages.Errorf(messages.CodeInvalidArgument, "browserContextId: pages of a task are made in its own browser context")
 	}
-	t, err := c.node.ask(ctx, c.board.Ended(), func(r mail.ReplyTo) {
+	t, err := c.node.ask(ctx, c.board.Ended(), func(r mail.Call) {
 		c.node.sys.Send(c.view.Supervisor, mail.OpenPage{URL: p.URL, NewWindow: p.NewWindow, Reply: r})
 	})
 	if err != nil {
@@ -128,7 +128,7 @@ func (c rawCall) closePage(ctx context.Context) (json.RawMessage, error) {
 
 // shut has a page closed in the order that its dialogs allow.
 func (c rawCall) shut(ctx context.Context, t messages.TargetID) error {
-	_, err := c.node.ask(ctx, c.board.Ended(), func(r mail.ReplyTo) {
+	_, err := c.node.ask(ctx, c.board.Ended(), func(r mail.Call) {
 		c.node.sys.Send(c.view.Supervisor, mail.ClosePage{Page: t, Reply: r})
 	})
 	return err

@@ -29,7 +29,7 @@ func (n *Node) Recover(ctx context.Context, id messages.TaskID, r messages.Recov
 		// The supervisor ends it in time; this is for one that does not come to it.
 		ctx, cancel := context.WithTimeout(ctx, min(left, budget))
 		defer cancel()
-		recovered, err := n.ask(ctx, b.Ended(), func(reply mail.ReplyTo) {
+		recovered, err := n.ask(ctx, b.Ended(), func(reply mail.Call) {
 			n.sys.Send(v.Supervisor, mail.RecoverPage{Request: r, Reply: reply})
 		})
 		if err == nil {

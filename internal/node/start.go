@@ -86,12 +86,13 @@ func (n *Node) askToStart(ctx context.Context, o mail.StartTask) (any, error) {
 	defer cancel()
 	budget := time.AfterFunc(messages.MaxQueueTimeout+startBudget, cancel)
 	defer budget.Stop()
-	o.Admitted = func() {
+	o.Admitted = n.sys.Calls().Open(func(any, error) {
 		if ctx.Err() == nil { // else the caller has gone
 			budget.Reset(startBudget)
 		}
-	}
-	v, err := n.ask(ctx, nil, func(r mail.ReplyTo) {
+	})
+	defer n.sys.Calls().Close(o.Admitted)
+	v, err := n.ask(ctx, nil, func(r mail.Call) {
 		o.Reply = r
 		n.sys.Send(n.registry.PID(), o)
 	})

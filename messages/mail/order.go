@@ -2,15 +2,16 @@ package mail
 
 import "holdfast/messages"
 
-// ReplyTo carries an answer back to whoever asked. It is called exactly once
-// and does not block; value is of the type that the order names.
-type ReplyTo func(value any, err error)
+// Call is the id of a call that waits for one answer, whose value is of the type that the
+// order names. Zero is no call: the sender of the order waits for nothing. The node's table
+// of calls (internal/call) gives the answer to the caller.
+type Call uint64
 
-// Relay is an answer on its way to whoever asked. It travels behind the facts
-// that it follows from, and the supervisor delivers it once those are
-// published: who has an answer reads a snapshot that knows of it.
+// Relay is the answer to a call. It travels behind the facts that it follows from, and the
+// supervisor delivers it once those are published: a caller that has its answer reads a
+// snapshot that contains them.
 type Relay struct {
-	To    ReplyTo
+	To    Call
 	Value any
 	Err   error
 }
@@ -20,7 +21,7 @@ type (
 	// AnswerDialog is an agent's answer. The reply is a ClosedDialog.
 	AnswerDialog struct {
 		Answer messages.DialogAnswer
-		Reply  ReplyTo
+		Reply  Call
 	}
 
 	// SetDialogPolicy changes what happens to dialogs from now on.
@@ -91,7 +92,7 @@ type (
 	// Navigate drives a page. The reply is a NavigateResult.
 	Navigate struct {
 		Request messages.NavigateRequest
-		Reply   ReplyTo
+		Reply   Call
 	}
 
 	// SetBridge turns the bridge of a session, or of the anchor, on or off. Of two
@@ -115,11 +116,11 @@ type (
 	}
 
 	// RearmBridge says that an agent has changed the debugger of a session, or what it
-	// intercepts, by the command Method. Done is called, on any goroutine, once what
-	// follows from it goes before all that is called then; it must not block.
+	// intercepts, by the command Method. Done is answered once what follows from it goes
+	// before every later command.
 	RearmBridge struct {
 		Method string
-		Done   func()
+		Done   Call
 	}
 
 	// ProbeSession asks a session to find out whether its renderer still
@@ -209,7 +210,7 @@ type (
 	OpenPage struct {
 		URL       string
 		NewWindow bool
-		Reply     ReplyTo
+		Reply     Call
 	}
 
 	// ClosePage ends a page. With Free it is released of its dialogs first, and
@@ -222,7 +223,7 @@ type (
 		Page     messages.TargetID
 		Free     bool
 		Attached bool
-		Reply    ReplyTo
+		Reply    Call
 	}
 
 	// ReleasePage frees a page of a dialog that nobody can answer (C19). A
@@ -248,10 +249,9 @@ type (
 		Caller messages.Caller
 		// Ticket tells one call from another, for AbandonStart.
 		Ticket uint64
-		// Admitted is called once the start does not wait for a place any more; nil
-		// is allowed. It does not block.
-		Admitted func()
-		Reply    ReplyTo
+		// Admitted is answered once the start does not wait for a place any more.
+		Admitted Call
+		Reply    Call
 	}
 
 	// AbandonStart says that whoever gave a StartTask has gone: it does not wait
@@ -271,7 +271,7 @@ type (
 		ID      messages.TaskID
 		Reason  string
 		Outcome messages.TaskOutcome
-		Reply   ReplyTo
+		Reply   Call
 	}
 
 	// UpdateSpec lays a new spec over a running task that keeps its browser.
@@ -291,5 +291,5 @@ type (
 // RecoverResult.
 type RecoverPage struct {
 	Request messages.RecoverRequest
-	Reply   ReplyTo
+	Reply   Call
 }
