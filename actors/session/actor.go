@@ -30,6 +30,7 @@ type Page struct {
 	mux     *transport.Mux
 	peers   Peers
 	machine *Machine
+	source  Source        // of its events
 	answers ledger.Ledger // on their way by the frame actor or the supervisor
 	queued  queued        // in the mailbox
 	bounds  *shed.Counts
@@ -43,7 +44,7 @@ type Page struct {
 // NewPage returns the behavior for a session that has just been attached on
 // mux. b counts what is cut off; w is what the task wants of its pages.
 func NewPage(cfg Config, mux *transport.Mux, peers Peers, b *shed.Counts, w *wanted.Store) *Page {
-	return &Page{mux: mux, peers: peers, machine: NewMachine(cfg), bounds: b, wanted: w}
+	return &Page{mux: mux, peers: peers, machine: NewMachine(cfg), source: cfg.Source(), bounds: b, wanted: w}
 }
 
 // NewPort returns the callers' way to the session of cfg, whose actor is pid.
@@ -61,8 +62,8 @@ func NewPort(cfg Config, mux *transport.Mux, sys *guard.System, pid *actor.PID, 
 // Init implements guard.Behavior.
 func (p *Page) Init(c *guard.Context) {
 	p.answers.Calls = c.System().Calls()
-	in := &intake{cfg: p.machine.cfg, mux: p.mux, door: c.Door(), queued: &p.queued, bounds: p.bounds}
-	p.mux.Gather(p.machine.cfg.Session, transport.Gathering{Sink: in.take, Settle: in.settle, Unread: in.takeUnread})
+	in := &intake{cfg: p.machine.Config(), source: p.source, mux: p.mux, door: c.Door(), queued: &p.queued, bounds: p.bounds}
+	p.mux.Gather(p.machine.Config().Session, transport.Gathering{Sink: in.take, Settle: in.settle, Unread: in.takeUnread})
 	p.step(c, Start{})
 }
 
@@ -96,9 +97,9 @@ func (p *Page) Receive(c *guard.Context, msg any) {
 
 // Terminate implements guard.Behavior.
 func (p *Page) Terminate(c *guard.Context, _ guard.Reason) {
-	p.mux.Unbind(p.machine.cfg.Session)
-	p.wanted.End(p.machine.cfg.place())
-	p.mux.Abandon(p.machine.cfg.Session, gone())
+	p.mux.Unbind(p.machine.Config().Session)
+	p.wanted.End(p.machine.Config().place())
+	p.mux.Abandon(p.machine.Config().Session, gone())
 	for _, a := range p.machine.abandon() {
 		c.Answer(a.To, a.Value, a.Err)
 	}
@@ -120,7 +121,7 @@ func (p *Page) carryOut(c *guard.Context, effects []Effect) {
 		}
 		switch e := e.(type) {
 		case Command:
-			command(c, p.mux, p.machine.cfg.Session, e)
+			command(c, p.mux, p.machine.Config().Session, e)
 		case Restore:
 			p.restore(c, e)
 		case ToDialog:
@@ -130,15 +131,15 @@ func (p *Page) carryOut(c *guard.Context, effects []Effect) {
 		case ToSupervisor:
 			c.Send(p.peers.Supervisor, e.Msg)
 		case Arm:
-			c.After(e.Name, e.After, TimerFired{e.Name})
+			c.After(e.Timer.String(), e.After, TimerFired{e.Timer})
 		case Disarm:
-			c.Cancel(e.Name)
+			c.Cancel(e.Timer.String())
 		case Suspect:
 			p.mux.Suspect()
 		case Interrupt:
 			now := c.Now()
 			byDialog := e.Err.Code == messages.CodeBlockedByDialog
-			p.mux.Interrupt(p.machine.cfg.Session, e.Err, func(call transport.PendingCall, age time.Duration) bool {
+			p.mux.Interrupt(p.machine.Config().Session, e.Err, func(call transport.PendingCall, age time.Duration) bool {
 				return (e.Before.IsZero() || now.Add(-age).Before(e.Before)) && !(byDialog && call.Patient) &&
 					(!e.Renderer || NeedsRenderer(call.Method) || LosesDialog(call.Method) || isInput(call.Method))
 			})
@@ -151,6 +152,8 @@ func (p *Page) carryOut(c *guard.Context, effects []Effect) {
 			}
 			p.answers.Owe(via, e.To, e.Value, e.Err)
 			c.Send(pid, mail.Relay(e))
+		default:
+			panic(Unknown(e))
 		}
 	}
 }
@@ -168,7 +171,7 @@ type Restoring struct {
 type settled struct{}
 
 func (p *Page) tellRefused(c *guard.Context) {
-	cfg := p.machine.cfg
+	cfg := p.machine.Config()
 	if methods := p.wanted.Refused(cfg.place()); !slices.Equal(methods, p.refused) {
 		p.refused = methods
 		c.Send(p.peers.Supervisor, Restoring{Gen: cfg.Gen, Page: cfg.Page, Session: cfg.Session, Methods: methods})
@@ -177,7 +180,7 @@ func (p *Page) tellRefused(c *guard.Context) {
 
 // restore gives the session what was set, and what an agent has set meanwhile behind it.
 func (p *Page) restore(c *guard.Context, e Restore) {
-	self, sys, mux, w, place, supervisor := c.Self(), c.System(), p.mux, p.wanted, p.machine.cfg.place(), p.peers.Supervisor
+	self, sys, mux, w, place, supervisor := c.Self(), c.System(), p.mux, p.wanted, p.machine.Config().place(), p.peers.Supervisor
 	var commands []wanted.Command
 	switch {
 	case e.Again:

@@ -64,9 +64,9 @@ func (a *Anchor) linked(c *guard.Context) {
 
 func (a *Anchor) bind(c *guard.Context, l Listen) {
 	mux, door := a.mux.Load(), c.Door()
-	cfg := Config{Role: messages.RoleAnchor, Gen: a.machine.cfg.Gen, Session: l.Session, Page: l.Page, Bridge: a.machine.cfg.Bridge}
+	source := Source{Identity{Role: messages.RoleAnchor, Gen: a.machine.cfg.Gen, Session: l.Session, Page: l.Page}, a.machine.cfg.Bridge.Secret}
 	mux.Bind(l.Session, func(e transport.Event) {
-		fact := decode(&cfg, &repeated{}, time.Now(), e.Method, e.Params)
+		fact := decode(&source, &repeated{}, time.Now(), e.Method, e.Params)
 		switch fact.(type) {
 		case bridgeScript, bridgePaused, bridgeUnread, pausedEvent, crashed, revived, bridgeAsked, bridgeWord, mail.FrameNavigated, mail.FrameDetached:
 			fact = fromFrame{l.Session, fact}
@@ -89,15 +89,17 @@ func (a *Anchor) step(c *guard.Context, in any) {
 		case ToSupervisor:
 			c.Send(a.peers.Supervisor, e.Msg)
 		case Arm:
-			c.After(e.Name, e.After, TimerFired{e.Name})
+			c.After(e.Timer.String(), e.After, TimerFired{e.Timer})
 		case Disarm:
-			c.Cancel(e.Name)
+			c.Cancel(e.Timer.String())
 		case Exit:
 			if e.Err != nil {
 				c.Exit(guard.Fail(e.Err))
 			} else {
 				c.Exit(guard.Reason{})
 			}
+		default:
+			panic(Unknown(e))
 		}
 	}
 	if d, ok := in.(mail.TargetDetached); ok {

@@ -23,7 +23,7 @@ type anchorWorld struct {
 	root  []session.Command // without a reply
 	leave map[messages.TargetID]int
 	asked map[messages.DialogID]bool
-	timer []string
+	timer []session.Timer
 	over  bool
 }
 
@@ -56,8 +56,8 @@ func (w *anchorWorld) step(in any) {
 				w.leave[f.Page]--
 			}
 		case session.Arm:
-			if strings.HasPrefix(e.Name, "free:") {
-				w.timer = append(w.timer, e.Name)
+			if e.Timer.Name == "free" {
+				w.timer = append(w.timer, e.Timer)
 			}
 		case session.Exit:
 			w.over = true
@@ -257,9 +257,9 @@ func TestAnchorWatchesOrLeaves(t *testing.T) {
 				w.reply(rapid.Bool().Draw(t, "fail at the end"))
 				continue
 			}
-			name := w.timer[0]
+			timer := w.timer[0]
 			w.timer = w.timer[1:]
-			w.step(session.TimerFired{Name: name})
+			w.step(session.TimerFired{Timer: timer})
 		}
 		if !w.over {
 			w.Fatal("the link does not end")

@@ -247,8 +247,8 @@ func TestAnAnchorThatIsLeftAloneFreesFirst(t *testing.T) {
 				case session.Exit:
 					over = true
 				case session.Arm:
-					if strings.HasPrefix(e.Name, "free:") {
-						todo = append(todo, session.TimerFired{Name: e.Name})
+					if e.Timer.Name == "free" {
+						todo = append(todo, session.TimerFired{Timer: e.Timer})
 					}
 				case session.Command:
 					switch e.Method {
@@ -336,7 +336,7 @@ func TestAnAnchorCoversWhatPassesOnToIt(t *testing.T) {
 		"and those that come later":         {requests, []any{page, root, enabled, navigated("S", "P"), passed("S", 1), navigated("S", "P"), through("S", 1, nil), passed("S", 1)}, 8, 8},
 		"what is refused is waited for not": {requests, []any{page, root, enabled, through("S", 1, errors.New("no")), passed("S", 1)}, 5, 5},
 		"nor what is given up":              {requests, []any{page, root, enabled, mail.SetBridge{Epoch: 2}}, 4, 4},
-		"nor a page that waits in a dialog": {requests, []any{page, root, session.TimerFired{Name: "settle"}}, 0, 3},
+		"nor a page that waits in a dialog": {requests, []any{page, root, session.TimerFired{Timer: session.Timer{Name: "settle"}}}, 0, 3},
 		"the debugger passes on by itself":  {debugger, []any{page, root, enabled}, 3, 3},
 		"and so do native dialogs":          {session.Bridge{}, []any{page, root, enabled}, 3, 3},
 		"a frame as well":                   {requests, []any{page, root, cover, enabled, through("S", 1, nil), passed("S", 1), frame, through("T", 1, nil), passed("T", 1)}, 6, 9},
@@ -377,7 +377,7 @@ func TestAnAnchorKeepsCountOfRequests(t *testing.T) {
 	t.Parallel()
 	bridge := session.Bridge{On: true, By: mail.ByRequest, Epoch: 1, Secret: session.NewBridgeSecret(secret)}
 	host := "https://" + bridge.Secret.Host() + "/"
-	cfg := session.Config{Role: messages.RoleAnchor, Gen: 1, Bridge: bridge}
+	cfg := session.Source{Identity: session.Identity{Role: messages.RoleAnchor, Gen: 1}, Secret: bridge.Secret}
 	paused := func(page messages.TargetID, i int) any {
 		return session.Decode(cfg, time.Time{}, "Fetch.requestPaused", fmt.Appendf(nil,
 			`{"requestId":"%s-%d","frameId":"F","request":{"url":"%s%s.1-2"}}`, page, i, host, bridge.Secret.Label(page)))

@@ -3,7 +3,6 @@ package session
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
@@ -27,11 +26,11 @@ type anchoredFrame struct {
 }
 
 func (m *AnchorMachine) bridgeOf(s messages.SessionID, page, target messages.TargetID) *bridge {
-	b := newBridge(Config{
-		Role: messages.RoleAnchor, Gen: m.cfg.Gen, Session: s, Page: page, Target: target,
-		Bridge: Bridge{On: m.bridgeOn && !m.native[target], By: m.cfg.Bridge.By, Past: m.cfg.Bridge.Past, Epoch: m.cfg.Bridge.Epoch, Secret: m.cfg.Bridge.Secret},
+	b := newBridge(bridgeConfig{
+		Identity: Identity{Role: messages.RoleAnchor, Gen: m.cfg.Gen, Session: s, Page: page, Target: target},
+		Bridge:   Bridge{On: m.bridgeOn && !m.native[target], By: m.cfg.Bridge.By, Past: m.cfg.Bridge.Past, Epoch: m.cfg.Bridge.Epoch, Secret: m.cfg.Bridge.Secret},
+		Beside:   !m.alone,
 	}, m.do)
-	b.beside = !m.alone
 	m.bridges[s] = b
 	return b
 }
@@ -72,13 +71,13 @@ func (m *AnchorMachine) keepNative(o mail.KeepNative) {
 	for _, s := range slices.Sorted(maps.Keys(m.bridges)) {
 		b := m.bridges[s]
 		switch {
-		case b.target != o.Target:
+		case b.Target != o.Target:
 		case o.On:
 			b.keepNative()
 		default:
 			b.set(mail.SetBridge{On: m.bridgeOn, By: m.cfg.Bridge.By, Epoch: m.cfg.Bridge.Epoch})
 		}
-		m.maybeCovered(b.page)
+		m.maybeCovered(b.Page)
 	}
 	m.maybeSettled()
 }
@@ -135,12 +134,12 @@ func (m *AnchorMachine) frameGone(t messages.TargetID) {
 // frameDetached says whether the session was a frame's.
 func (m *AnchorMachine) frameDetached(s messages.SessionID) bool {
 	b := m.bridges[s]
-	if b == nil || b.target == b.page {
+	if b == nil || b.Target == b.Page {
 		return false
 	}
 	m.sessionGone(s)
-	if f := m.frames[b.target]; f != nil && f.session == s {
-		delete(m.frames, b.target)
+	if f := m.frames[b.Target]; f != nil && f.session == s {
+		delete(m.frames, b.Target)
 		if f.again && !m.leaving {
 			m.attachToFrame(mail.CoverFrame{Page: f.order.Page, Frame: f.order.Frame})
 		}
@@ -168,10 +167,7 @@ func (m *AnchorMachine) leaveFrames(page messages.TargetID) {
 // primary's sessions do, which may be gone. What waits is theirs, or goes with us.
 func (m *AnchorMachine) giveBack() {
 	for _, s := range slices.Sorted(maps.Keys(m.bridges)) {
-		if b := m.bridges[s]; b.on {
-			b.epoch++
-			b.takeBack()
-		}
+		m.bridges[s].giveBack()
 	}
 }
 
@@ -190,25 +186,12 @@ func (m *AnchorMachine) bridgeReplied(r Replied) {
 	switch b := m.bridges[r.Tag.Session]; {
 	case b != nil:
 		b.replied(r)
-		m.maybeCovered(b.page)
+		m.maybeCovered(b.Page)
 		m.maybeSettled()
 	case r.Tag.ID != "":
 		// An answer that was under way when its session ended. Whoever else has the page
 		// may say it again: it names the call that it is for.
 		m.do(ToDialog{mail.DialogHandled{Dialog: r.Tag.ID, Session: r.Tag.Session, Err: gone()}})
-	}
-}
-
-func (m *AnchorMachine) bridgeTimer(name string) {
-	if s, ok := strings.CutPrefix(name, timerBox); ok {
-		if b := m.bridges[messages.SessionID(s)]; b != nil {
-			b.boxTimedOut()
-		}
-	}
-	if s, ok := strings.CutPrefix(name, timerBridge); ok {
-		if b := m.bridges[messages.SessionID(s)]; b != nil {
-			b.timedOut()
-		}
 	}
 }
 
@@ -235,12 +218,31 @@ func (m *AnchorMachine) bridgeEvent(e fromFrame) {
 	case pausedEvent:
 		b.stops(in)
 	case crashed:
-		b.over(!b.resumed)
+		b.crashed()
 	case revived:
 		b.attachAnew()
 	case mail.FrameNavigated:
-		b.navigated(in.Frame.ID, string(in.Frame.ID) == string(b.target))
+		b.navigated(in.Frame.ID, string(in.Frame.ID) == string(b.Target))
 	case mail.FrameDetached:
 		b.frameDetached(in.Frame)
+	}
+}
+
+// attachBridge also tells the bridge of who has ended before this link had the page.
+func (m *AnchorMachine) attachBridge(b *bridge) {
+	b.attach()
+	if m.cfg.Ended == nil {
+		return
+	}
+	for _, l := range m.cfg.Ended(b.Page) {
+		b.siblingLeft(l)
+	}
+}
+
+func (m *AnchorMachine) siblingLeft(l SiblingLeft) {
+	for _, s := range slices.Sorted(maps.Keys(m.bridges)) {
+		if b := m.bridges[s]; slices.Contains(l.Pages, b.Page) {
+			b.siblingLeft(l)
+		}
 	}
 }

@@ -24,7 +24,7 @@ func (m *AnchorMachine) leave() {
 	if len(m.freeing) > 0 {
 		budget = FreeBudget
 	}
-	m.do(Arm{timerLeave, budget})
+	m.setTimer(timerLeave, budget)
 	m.resumeAll()
 	m.do(autoAttachPages(TagCalm, false)) // attaches anew to what was left before
 	m.giveBack()
@@ -109,7 +109,7 @@ func (m *AnchorMachine) freed(r Replied) {
 	t := r.Tag.Page
 	var res targetParam
 	if r.Err != nil || json.Unmarshal(r.Result, &res) != nil {
-		m.do(Arm{timerFree + string(t), freeAgain})
+		m.do(Arm{Timer{Name: timerFree, Page: t}, freeAgain})
 		m.oneLeft()
 		return
 	}
@@ -126,7 +126,17 @@ func (m *AnchorMachine) maybeAlone(r Replied) {
 	case closable(r):
 		m.closeTarget(t)
 	default:
-		m.do(Arm{timerFree + string(t), freeAgain})
+		m.do(Arm{Timer{Name: timerFree, Page: t}, freeAgain})
 	}
 	m.oneLeft()
+}
+
+// disposeLast is the same where the anchor closes what is the task's.
+func (m *AnchorMachine) disposeLast() bool {
+	if !m.alone || !m.calm || m.cfg.Context == "" || m.disposing || m.stays {
+		return false
+	}
+	m.disposing, m.awaited = true, 1
+	m.do(disposeContext(Tag{Kind: TagDispose}, m.cfg.Context))
+	return true
 }

@@ -35,7 +35,3 @@ func (m *AnchorMachine) closeDoomed(t messages.TargetID) {
 		m.closeTarget(t)
 	}
 }
-
-func pageNotConnected() *messages.Error {
-	return messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").With("sent", false)
-}

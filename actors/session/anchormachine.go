@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"holdfast/internal/smallmap"
@@ -41,7 +40,7 @@ type AnchorConfig struct {
 // gone; nobody waits for it.
 const AnchorSettle = 300 * time.Millisecond
 
-const timerSettle = "settle"
+const timerSettle TimerName = "settle"
 
 // AnchorMachine decides for the second link of a task. It is passive: a session
 // with the Page domain enabled on every page of the task, so that whatever
@@ -105,11 +104,11 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 	case Start:
 		m.requests.begin(Bridge{On: m.bridgeOn, By: m.cfg.Bridge.By})
 		m.do(autoAttachPages(TagRoot, true))
-		m.do(Arm{timerAttach, AttachBudget})
+		m.setTimer(timerAttach, AttachBudget)
 	case Replied:
 		m.replied(in)
 	case TimerFired:
-		m.timerFired(in.Name)
+		m.timerFired(in.Timer)
 	case mail.TargetAttached:
 		m.targetAttached(in)
 	case mail.TargetDetached:
@@ -163,6 +162,12 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 }
 
 func (m *AnchorMachine) do(e Effect) { m.out = append(m.out, e) }
+
+func (m *AnchorMachine) setTimer(name TimerName, after time.Duration) {
+	m.do(Arm{Timer{Name: name}, after})
+}
+
+func (m *AnchorMachine) dropTimer(name TimerName) { m.do(Disarm{Timer{Name: name}}) }
 
 // effects takes what is to be done: a machine that idles holds nothing of it.
 func (m *AnchorMachine) effects() []Effect {
@@ -236,11 +241,11 @@ func (m *AnchorMachine) rootAttached() {
 		return
 	}
 	m.attached = true
-	m.do(Disarm{timerAttach})
+	m.dropTimer(timerAttach)
 	m.do(ToSupervisor{mail.AnchorAttached{Gen: m.cfg.Gen, Pages: m.present()}})
 	clear(m.left) // from here on pages are attached to on order
 	clear(m.seen)
-	m.do(Arm{timerSettle, AnchorSettle})
+	m.setTimer(timerSettle, AnchorSettle)
 	m.maybeSettled()
 }
 
@@ -266,26 +271,25 @@ func (m *AnchorMachine) maybeSettled() {
 func (m *AnchorMachine) settle() {
 	if m.attached && !m.settled && !m.leaving {
 		m.settled = true
-		m.do(Disarm{timerSettle})
+		m.dropTimer(timerSettle)
 		m.do(ToSupervisor{mail.AnchorSettled{Gen: m.cfg.Gen}})
 	}
 }
 
-func (m *AnchorMachine) timerFired(name string) {
-	switch name {
+func (m *AnchorMachine) timerFired(t Timer) {
+	switch t.Name {
 	case timerAttach:
 		m.do(Exit{messages.Errorf(messages.CodeDeadline, "the browser did not answer the anchor's attach within %s", AttachBudget)})
 	case timerSettle:
 		m.settle()
 	case timerLeave:
 		m.do(Exit{})
+	case timerFree:
+		m.free(t.Page)
 	default:
-		if page, ok := strings.CutPrefix(name, timerFree); ok {
-			m.free(messages.TargetID(page))
-			return
+		if b := m.bridges[t.Session]; b != nil {
+			b.timerFired(t)
 		}
-		m.bridgeTimer(name)
-		m.heldTimer(name)
 	}
 }
 

@@ -3,7 +3,6 @@ package session
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
@@ -31,14 +30,10 @@ func (m *AnchorMachine) maybeCovered(t messages.TargetID) {
 	m.maybeSettled()
 }
 
-// passesOn says whether the requests of a session's documents come to the anchor when
-// the primary is gone: those that are there are heard only once it has been armed.
+// passesOn says so of one session.
 func (m *AnchorMachine) passesOn(s messages.SessionID) bool {
 	b := m.bridges[s]
-	if b == nil || !b.on || b.requests() == nil {
-		return true
-	}
-	return b.through == b.armed && b.requests().passing == 0
+	return b == nil || b.passesOn()
 }
 
 // framesPassOn says so of all frames that the anchor has been told of.
@@ -63,7 +58,7 @@ func (m *AnchorMachine) requestPaused(p requestPaused) {
 
 func (m *AnchorMachine) tellRequest(r mail.RequestHeld) {
 	// A question whether it is heard needs nobody else.
-	if q := m.requestsOf(r.Label); m.alone || q != nil && q.wonders(r.Key) {
+	if b := m.requestsOf(r.Label); m.alone || b != nil && b.wonders(r.Key) {
 		m.ownRequest(r)
 		return
 	}
@@ -96,8 +91,8 @@ func (m *AnchorMachine) ownRequest(r mail.RequestHeld) {
 		return // of an anchor before
 	}
 	delete(m.requested, r.Request)
-	if q := m.requestsOf(r.Label); q != nil {
-		q.requested(r)
+	if b := m.requestsOf(r.Label); b != nil {
+		b.requestHeld(r)
 		return
 	}
 	// Of a frame it has no session of: known to whoever remembers its dialog.
@@ -106,7 +101,7 @@ func (m *AnchorMachine) ownRequest(r mail.RequestHeld) {
 		return
 	}
 	smallmap.Put(&m.strays, r.Request, mail.DialogOpened{
-		Role: messages.RoleAnchor, Gen: m.cfg.Gen, Frame: r.Frame, Pause: heldRequest{r.Request, r.Role, r.Gen, r.Frame}.pause(r.Key),
+		Role: messages.RoleAnchor, Gen: m.cfg.Gen, Frame: r.Frame, Pause: pauseOf(r),
 	})
 	m.do(ToDialog{m.strays[r.Request]})
 }
@@ -125,10 +120,11 @@ func (m *AnchorMachine) tellAgain() {
 	}
 }
 
-func (m *AnchorMachine) requestsOf(label string) *byRequest {
+// requestsOf is the bridge of the session that a request is for; nil is none.
+func (m *AnchorMachine) requestsOf(label string) *bridge {
 	for _, s := range slices.Sorted(maps.Keys(m.bridges)) {
-		if q := m.bridges[s].requests(); q != nil && q.secret.Label(q.target) == label {
-			return q
+		if b := m.bridges[s]; label != "" && b.label() == label {
+			return b
 		}
 	}
 	return nil
@@ -171,14 +167,5 @@ func (m *AnchorMachine) requestEnded(r Replied) {
 		m.bridgeReplied(r)
 	} else if r.Tag.ID != "" {
 		m.do(ToDialog{mail.DialogHandled{Dialog: r.Tag.ID, Session: r.Tag.Session, Err: dialogError(notWaiting(r.Err))}})
-	}
-}
-
-func (m *AnchorMachine) heldTimer(name string) {
-	if rest, ok := strings.CutPrefix(name, timerHeld); ok {
-		session, _, _ := strings.Cut(rest, ":")
-		if b := m.bridges[messages.SessionID(session)]; b != nil {
-			b.heldTooLong(name)
-		}
 	}
 }

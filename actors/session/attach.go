@@ -39,16 +39,16 @@ func (m *Machine) attach() {
 			}
 		}
 		if c.method == resume && m.held {
-			m.do(Arm{timerResume, HoldBudget})
+			m.setTimer(timerResume, HoldBudget)
 			continue
 		}
 		m.do(Command{Tag: Tag{Kind: c.tag, Round: m.round}, Method: c.method, Params: c.params})
 	}
 	m.starting = m.round > 1
 	if m.cfg.Fresh && m.round == 1 {
-		m.do(Arm{timerClassify, FreshClassify})
+		m.setTimer(timerClassify, FreshClassify)
 	} else {
-		m.do(Arm{timerClassify, AttachClassify})
+		m.setTimer(timerClassify, AttachClassify)
 	}
 }
 
@@ -56,7 +56,7 @@ func (m *Machine) attach() {
 func (m *Machine) letRun() {
 	if m.held {
 		m.held = false
-		m.do(Disarm{timerResume})
+		m.dropTimer(timerResume)
 		m.do(Command{Tag: Tag{Kind: TagNone}, Method: resume})
 	}
 }
@@ -99,13 +99,13 @@ var attachBatch = []attachStep{
 }
 
 func (m *Machine) treeLoaded(result []byte) {
-	frames, err := decodeFrameTree(m.cfg, result)
+	frames, err := decodeFrameTree(&Source{Identity: m.cfg.Identity}, result)
 	if err != nil || len(frames) == 0 {
 		return
 	}
 	m.ready = true
-	m.do(Disarm{timerClassify})
-	m.do(Disarm{timerReload})
+	m.dropTimer(timerClassify)
+	m.dropTimer(timerReload)
 	anew := m.cfg.Again && !m.listed
 	if m.listed = true; anew {
 		// The supervisor's word that the sessions before have ended may come later.
@@ -150,6 +150,6 @@ func (m *Machine) announce(blocked bool) {
 // tell of its frames at the moment holds up neither that nor a navigation.
 func (m *Machine) reloadFrames() {
 	m.announced = false
-	m.do(Arm{timerReload, AttachClassify})
+	m.setTimer(timerReload, AttachClassify)
 	m.do(Command{Tag: Tag{Kind: TagTree, Round: m.round}, Method: "Page.getFrameTree"})
 }

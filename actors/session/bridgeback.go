@@ -89,3 +89,12 @@ func (b *bridge) sortedContexts() []int64 {
 	slices.Sort(list)
 	return list
 }
+
+// giveBack gives the pages their own functions before the task leaves them. What waits is
+// theirs, or goes with us.
+func (b *bridge) giveBack() {
+	if b.on {
+		b.epoch++
+		b.takeBack()
+	}
+}

@@ -29,7 +29,7 @@ const (
 // boxBudget is how long a call waits for that to become known.
 const boxBudget = time.Second
 
-const timerBox = "box:"
+const timerBox TimerName = "box"
 
 type frameParam struct {
 	FrameID messages.FrameID `json:"frameId"`
@@ -46,7 +46,7 @@ func (b *bridge) askElement(child messages.SessionID, target messages.TargetID) 
 		return
 	}
 	b.do(Command{
-		Session: b.session, Tag: Tag{Kind: TagBridgeOwner, Session: b.session, Page: target}, Timeout: AnswerBudget,
+		Session: b.Session, Tag: Tag{Kind: TagBridgeOwner, Session: b.Session, Page: target}, Timeout: AnswerBudget,
 		Method: "DOM.getFrameOwner", Params: mustJSON(frameParam{messages.FrameID(target)}),
 	})
 	smallmap.Put(&b.asked, target, child)
@@ -61,7 +61,7 @@ func (b *bridge) ownerKnown(r Replied) {
 		return
 	}
 	b.do(Command{
-		Session: b.session, Tag: Tag{Kind: TagBridgeElement, Session: b.session, Page: r.Tag.Page}, Timeout: AnswerBudget,
+		Session: b.Session, Tag: Tag{Kind: TagBridgeElement, Session: b.Session, Page: r.Tag.Page}, Timeout: AnswerBudget,
 		Method: "DOM.describeNode", Params: mustJSON(struct {
 			Node int64 `json:"backendNodeId"`
 		}{owner.Node}),
@@ -80,7 +80,7 @@ func (b *bridge) elementKnown(target messages.TargetID, shut bool) {
 }
 
 func (b *bridge) tellBox(child messages.SessionID, shut bool) {
-	b.do(ToSupervisor{mail.FrameBoxed{Gen: b.gen, Session: child, Shut: shut}})
+	b.do(ToSupervisor{mail.FrameBoxed{Gen: b.Gen, Session: child, Shut: shut}})
 }
 
 // boxed is the word of the parent's session.
@@ -99,7 +99,7 @@ func (b *bridge) askPolicy(p *pause) {
 		return
 	}
 	b.do(Command{
-		Session: b.session, Tag: Tag{Kind: TagBridgePolicy, Session: b.session, Context: p.context}, Timeout: AnswerBudget,
+		Session: b.Session, Tag: Tag{Kind: TagBridgePolicy, Session: b.Session, Context: p.context}, Timeout: AnswerBudget,
 		Method: "Network.getSecurityIsolationStatus", Params: mustJSON(frameParam{p.frame}),
 	})
 }
@@ -126,7 +126,7 @@ func (b *bridge) maybeTell() {
 	case p == nil || p.known:
 	case b.box == boxShut || p.policy == boxShut:
 		p.known, b.answered = true, p.Key
-		b.do(Disarm{timerBox + string(b.session)})
+		b.dropTimer(timerBox)
 		b.by.give(p.Pause, "", []byte("null"))
 	case b.box == boxOpen && p.policy == boxOpen:
 		b.tell()
@@ -141,7 +141,7 @@ func (b *bridge) boxTimedOut() {
 
 func (b *bridge) tell() {
 	b.pause.known = true
-	b.do(Disarm{timerBox + string(b.session)})
+	b.dropTimer(timerBox)
 	b.do(ToDialog{b.pause.told})
 }
 

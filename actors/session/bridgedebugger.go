@@ -28,7 +28,7 @@ type byDebugger struct{ *bridge }
 var waitsInDebugger string
 
 func (d byDebugger) arm() {
-	if d.role == messages.RoleAnchor {
+	if d.Role == messages.RoleAnchor {
 		d.command(TagNone, "Inspector.enable", nil) // to hear of a crash, see revived
 	}
 	// First, lest a debugger statement of the page's own gets in between.
@@ -75,7 +75,7 @@ type given struct {
 
 func (d byDebugger) give(p mail.Pause, id messages.DialogID, answer []byte) {
 	d.do(Command{
-		Session: d.session, Tag: Tag{Kind: TagBridgeAnswer, Session: d.session, ID: id}, Timeout: AnswerBudget,
+		Session: d.Session, Tag: Tag{Kind: TagBridgeAnswer, Session: d.Session, ID: id}, Timeout: AnswerBudget,
 		Method: "Debugger.evaluateOnCallFrame", Params: answerWith(p, answer),
 	})
 }
@@ -105,11 +105,11 @@ func (d byDebugger) replied(r Replied) {
 			d.given = given{id: r.Tag.ID, set: true, vain: d.pause == nil}
 			// Only now: a resume overtakes an answer that is not awaited (C47).
 			d.do(Command{
-				Session: d.session, Tag: Tag{Kind: TagBridgeResume, Session: d.session, ID: r.Tag.ID}, Timeout: AnswerBudget,
+				Session: d.Session, Tag: Tag{Kind: TagBridgeResume, Session: d.Session, ID: r.Tag.ID}, Timeout: AnswerBudget,
 				Method: "Debugger.resume",
 			})
 			if !d.given.vain && r.Tag.ID != "" {
-				d.do(ToDialog{mail.AnswerTaken{Dialog: r.Tag.ID, Session: d.session}}) // this session may not live to tell more
+				d.do(ToDialog{mail.AnswerTaken{Dialog: r.Tag.ID, Session: d.Session}}) // this session may not live to tell more
 			}
 		}
 	case TagBridgeResume:

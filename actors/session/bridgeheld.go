@@ -31,16 +31,7 @@ const wordGrace = 500 * time.Millisecond
 // once it has seen what they look like.
 const maxHeld = 16
 
-const timerHeld = "held:"
-
-// requested passes on a request of the session's, or ends it.
-func (m *Machine) requested(r mail.RequestHeld) {
-	if q := m.bridge.requests(); q != nil {
-		q.requested(r)
-	} else {
-		m.do(ToSupervisor{mail.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request}})
-	}
-}
+const timerHeld TimerName = "held"
 
 // requested is a request that waits.
 func (q *byRequest) requested(r mail.RequestHeld) {
@@ -94,11 +85,13 @@ func (q *byRequest) dropWordless() {
 	for _, id := range slices.Sorted(maps.Keys(q.wordless)) {
 		p := q.wordless[id].Pause
 		q.drop(p)
-		q.do(ToDialog{mail.BridgedOver{Role: q.role, Session: q.session, Key: p.Key}})
+		q.do(ToDialog{mail.BridgedOver{Role: q.Role, Session: q.Session, Key: p.Key}})
 	}
 }
 
-func (q *byRequest) timer(key string) string { return timerHeld + string(q.session) + ":" + key }
+func (q *byRequest) timer(key string) Timer {
+	return Timer{Name: timerHeld, Session: q.Session, Key: key}
+}
 
 // unspoken is a request whose word has not come: of a call from before this session,
 // or made up. The link that holds it may have heard it.
@@ -106,13 +99,13 @@ func (q *byRequest) unspoken(key string) {
 	h, ok := q.takeHeld(key)
 	switch {
 	case !ok:
-	case h.holder != q.role:
+	case h.holder != q.Role:
 		q.do(ToSupervisor{mail.RequestHeld{
-			Role: h.holder, Gen: h.gen, Label: q.secret.Label(q.target), Key: key, Frame: h.frame, Request: h.id, Unspoken: true,
+			Role: h.holder, Gen: h.gen, Label: q.secret.Label(q.Target), Key: key, Frame: h.frame, Request: h.id, Unspoken: true,
 		}})
 	default:
 		told := mail.DialogOpened{
-			Role: q.role, Gen: q.gen, Session: q.session, Page: q.page, Frame: h.frame,
+			Role: q.Role, Gen: q.Gen, Session: q.Session, Page: q.Page, Frame: h.frame,
 			Pause: h.pause(key),
 		}
 		q.wordless[h.id] = told
@@ -125,4 +118,9 @@ func (q *byRequest) tellWordless() {
 	for _, id := range slices.Sorted(maps.Keys(q.wordless)) {
 		q.do(ToDialog{q.wordless[id]})
 	}
+}
+
+// pauseOf is the pause of a call that waits in a request.
+func pauseOf(r mail.RequestHeld) mail.Pause {
+	return heldRequest{r.Request, r.Role, r.Gen, r.Frame}.pause(r.Key)
 }

@@ -32,7 +32,7 @@ func (b *bridge) inherit() {
 func (b *bridge) only(key string) {
 	if b.inherits {
 		b.inherits = false
-		b.do(ToDialog{mail.BridgedOnly{Role: b.role, Session: b.session, Key: key}})
+		b.do(ToDialog{mail.BridgedOnly{Role: b.Role, Session: b.Session, Key: key}})
 	}
 }
 
@@ -41,8 +41,8 @@ func (b *bridge) keep(script string) {
 	if b.script == script {
 		return
 	}
-	if b.script = script; b.role == messages.RolePrimary {
-		b.do(ToSupervisor{mail.BridgeScript{Gen: b.gen, Session: b.session, ID: script}})
+	if b.script = script; b.Role == messages.RolePrimary {
+		b.do(ToSupervisor{mail.BridgeScript{Gen: b.Gen, Session: b.Session, ID: script}})
 	}
 }
 
@@ -51,7 +51,7 @@ func (b *bridge) keep(script string) {
 func (b *bridge) unread() {
 	b.only("")
 	b.command(TagNone, "Debugger.resume", nil)
-	b.do(ToSupervisor{CallUnread{Page: b.page}})
+	b.do(ToSupervisor{CallUnread{Page: b.Page}})
 }
 
 // CallUnread tells the supervisor of a call of the bridge that cannot be read, and so

@@ -27,13 +27,9 @@ type Bridge struct {
 // they are given their answer. It is part of the machine whose session it is, and
 // gives its effects to do.
 type bridge struct {
-	role    messages.Role
-	gen     mail.Generation
-	session messages.SessionID
-	page    messages.TargetID
-	target  messages.TargetID
-	secret  BridgeSecret
-	do      func(Effect)
+	Identity
+	secret BridgeSecret
+	do     func(Effect)
 
 	mechanism mail.Mechanism
 	past      mail.Mechanisms // to be turned off with the attach
@@ -104,22 +100,50 @@ type scriptAt struct {
 // resumedGrace is what a call that somebody else has resumed gets to ask again.
 const resumedGrace = 150 * time.Millisecond
 
-const timerBridge = "bridge:"
+const timerBridge TimerName = "bridge"
+
+// bridgeConfig is what the bridge of one session is born with.
+type bridgeConfig struct {
+	Identity
+	Bridge
+	Beside bool // an anchor's, while the primary stands
+}
 
 // newBridge makes the bridge of a page's session, or of one below.
-func newBridge(c Config, do func(Effect)) *bridge {
+func newBridge(c bridgeConfig, do func(Effect)) *bridge {
 	b := &bridge{
-		role: c.Role, gen: c.Gen, session: c.Session, page: c.Page, target: c.Target, secret: c.Bridge.Secret, on: c.Bridge.On, epoch: c.Bridge.Epoch, past: c.Bridge.Past, left: c.Bridge.Script, do: do,
+		Identity: c.Identity, beside: c.Beside, secret: c.Secret, on: c.On, epoch: c.Epoch, past: c.Past, left: c.Script, do: do,
 	}
-	b.use(c.Bridge.By)
+	b.use(c.By)
 	if c.Target == c.Page {
 		b.box = boxOpen
 	}
 	return b
 }
 
+func (b *bridge) setTimer(name TimerName, after time.Duration) {
+	b.do(Arm{Timer{Name: name, Session: b.Session}, after})
+}
+
+func (b *bridge) dropTimer(name TimerName) { b.do(Disarm{Timer{Name: name, Session: b.Session}}) }
+
+// timerFired takes a timer of the bridge.
+func (b *bridge) timerFired(t Timer) {
+	q := b.requests()
+	switch {
+	case t.Name == timerBridge:
+		b.timedOut()
+	case t.Name == timerBox:
+		b.boxTimedOut()
+	case t.Name == timerAgain && q != nil:
+		q.lookAgain()
+	case t.Name == timerHeld && q != nil:
+		q.unspoken(t.Key)
+	}
+}
+
 func (b *bridge) command(kind TagKind, method string, params []byte) {
-	b.do(Command{Session: b.session, Tag: Tag{Kind: kind, Session: b.session, Seq: b.armed}, Method: method, Params: params})
+	b.do(Command{Session: b.Session, Tag: Tag{Kind: kind, Session: b.Session, Seq: b.armed}, Method: method, Params: params})
 }
 
 // attach is the bridge's part of an attach, whose last command lets the page run.
@@ -147,7 +171,7 @@ func (b *bridge) add(params []byte) {
 		return // it outlives a renderer
 	}
 	b.do(Command{
-		Session: b.session, Tag: Tag{Kind: TagBridgeScript, Session: b.session, Seq: b.armed, Round: uint32(b.mechanism)},
+		Session: b.Session, Tag: Tag{Kind: TagBridgeScript, Session: b.Session, Seq: b.armed, Round: uint32(b.mechanism)},
 		Method: "Page.addScriptToEvaluateOnNewDocument", Params: params,
 	})
 }
@@ -211,13 +235,13 @@ func (b *bridge) frameOf(context int64) messages.FrameID {
 			return f
 		}
 	}
-	return messages.FrameID(b.target)
+	return messages.FrameID(b.Target)
 }
 
 func (b *bridge) paused(p bridgePaused) {
 	if b.resumed {
 		b.resumed = false
-		b.do(Disarm{timerBridge + string(b.session)})
+		b.dropTimer(timerBridge)
 	}
 	b.others = ""
 	b.only(p.Pause.Key)
@@ -232,10 +256,10 @@ func (b *bridge) paused(p bridgePaused) {
 	}
 	way := p.Way
 	if way == (mail.Way{}) {
-		way = mail.Way{Role: b.role, Gen: b.gen, Session: b.session}
+		way = mail.Way{Role: b.Role, Gen: b.Gen, Session: b.Session}
 	}
 	b.pause = &pause{Pause: p.Pause, frame: frame, context: p.Context, told: mail.DialogOpened{
-		Role: way.Role, Gen: way.Gen, Session: way.Session, Page: b.page, Frame: frame,
+		Role: way.Role, Gen: way.Gen, Session: way.Session, Page: b.Page, Frame: frame,
 		Type: p.Kind, Message: p.Message, Default: p.Default, URL: p.Address, Pause: p.Pause, Heard: p.Heard,
 	}}
 	if again {
@@ -249,7 +273,7 @@ func (b *bridge) paused(p bridgePaused) {
 	}
 	b.askPolicy(b.pause)
 	if b.maybeTell(); !b.pause.known {
-		b.do(Arm{timerBox + string(b.session), boxBudget})
+		b.setTimer(timerBox, boxBudget)
 	}
 }
 
@@ -262,7 +286,7 @@ func (b *bridge) goesOn() {
 	}
 	if b.pause != nil || b.inherits {
 		b.resumed = true
-		b.do(Arm{timerBridge + string(b.session), resumedGrace})
+		b.setTimer(timerBridge, resumedGrace)
 	}
 }
 
@@ -277,10 +301,10 @@ func (b *bridge) timedOut() {
 func (b *bridge) over(gone bool) {
 	b.only("")
 	if p := b.pause; p != nil {
-		b.do(Disarm{timerBridge + string(b.session)})
+		b.dropTimer(timerBridge)
 		b.pause, b.resumed = nil, false
-		b.do(Disarm{timerBox + string(b.session)})
-		b.do(ToDialog{mail.BridgedOver{Role: b.role, Session: b.session, Key: p.Key, Gone: gone}})
+		b.dropTimer(timerBox)
+		b.do(ToDialog{mail.BridgedOver{Role: b.Role, Session: b.Session, Key: p.Key, Gone: gone}})
 	}
 }
 
@@ -377,14 +401,14 @@ func refusal(err error) bool {
 func (b *bridge) settled(id messages.DialogID, err error) {
 	if err == nil && b.pause != nil && b.pause.Key == b.answered {
 		b.pause, b.resumed = nil, false
-		b.do(Disarm{timerBridge + string(b.session)})
+		b.dropTimer(timerBridge)
 	}
 	b.given = given{}
 	b.handled(id, err)
 }
 
 func (b *bridge) stands(on bool) {
-	b.do(ToSupervisor{mail.BridgeStands{Role: b.role, Gen: b.gen, Session: b.session, On: on}})
+	b.do(ToSupervisor{mail.BridgeStands{Role: b.Role, Gen: b.Gen, Session: b.Session, On: on}})
 }
 
 // refused is for a browser that does not give this session what the mechanism
@@ -397,10 +421,10 @@ func (b *bridge) refused(err error) {
 	b.unable, b.on = true, false
 	b.takeBack()
 	b.forgetDocuments()
-	if b.role == messages.RoleAnchor {
+	if b.Role == messages.RoleAnchor {
 		return // what a page has is the primary's to say
 	}
-	b.do(ToSupervisor{mail.BridgeRefused{Gen: b.gen, Session: b.session, By: b.mechanism, Err: err}})
+	b.do(ToSupervisor{mail.BridgeRefused{Gen: b.Gen, Session: b.Session, By: b.mechanism, Err: err}})
 }
 
 // rearm is for what an agent has done to what it shares with the bridge.
@@ -420,7 +444,7 @@ func (b *bridge) handled(id messages.DialogID, err error) {
 	if id == "" {
 		return // given back to Chrome
 	}
-	b.do(ToDialog{mail.DialogHandled{Dialog: id, Session: b.session, Err: dialogError(err)}})
+	b.do(ToDialog{mail.DialogHandled{Dialog: id, Session: b.Session, Err: dialogError(err)}})
 }
 
 // tellAgain tells a new dialog actor what waits.

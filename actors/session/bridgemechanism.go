@@ -1,8 +1,6 @@
 package session
 
 import (
-	"strings"
-
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -64,15 +62,6 @@ func (b *bridge) requestWord(event any) {
 	}
 }
 
-// heldTooLong is for a timer of a request without a word.
-func (b *bridge) heldTooLong(timer string) bool {
-	key, ok := strings.CutPrefix(timer, timerHeld+string(b.session)+":")
-	if q := b.requests(); ok && q != nil {
-		q.unspoken(key)
-	}
-	return ok
-}
-
 // tellAll tells a new dialog actor what waits, and what it may know of.
 func (b *bridge) tellAll() {
 	b.tellAgain()
@@ -81,8 +70,40 @@ func (b *bridge) tellAll() {
 	}
 }
 
-func (b *bridge) lookAgain() {
+// requestHeld takes a request of the session's, or ends it.
+func (b *bridge) requestHeld(r mail.RequestHeld) {
 	if q := b.requests(); q != nil {
-		q.lookAgain()
+		q.requested(r)
+	} else {
+		b.do(ToSupervisor{mail.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request}})
 	}
 }
+
+// wonders says that a request is the question of a document whether it is heard.
+func (b *bridge) wonders(key string) bool {
+	q := b.requests()
+	return q != nil && q.wonders(key)
+}
+
+// label tells for whose session a request is; "" without the mechanism by requests.
+func (b *bridge) label() string {
+	if q := b.requests(); q != nil {
+		return q.secret.Label(q.Target)
+	}
+	return ""
+}
+
+// passesOn says whether the requests of the session's documents come to the anchor when
+// the primary is gone: those that are there are heard only once it has been armed.
+func (b *bridge) passesOn() bool {
+	if !b.on || b.requests() == nil {
+		return true
+	}
+	return b.through == b.armed && b.requests().passing == 0
+}
+
+// leaving says that the session's document is about to go.
+func (b *bridge) leaving() { b.by.leaving() }
+
+// crashed says that the renderer is gone.
+func (b *bridge) crashed() { b.over(!b.resumed) }

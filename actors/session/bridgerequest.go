@@ -96,7 +96,7 @@ func (q *byRequest) arm() {
 }
 
 func (q *byRequest) set() {
-	if q.role == messages.RoleAnchor {
+	if q.Role == messages.RoleAnchor {
 		// Without it a binding is forgotten when the page moves to another process. The
 		// primary's session has it in any case.
 		q.command(TagNone, "Runtime.enable", nil)
@@ -104,7 +104,7 @@ func (q *byRequest) set() {
 	q.watch(0)
 	q.command(TagBridgeOn, "Runtime.addBinding", q.bindingParams())
 	q.add(q.secret.script(q.epoch, mail.ByRequest, waitsForRequest,
-		"BINDING", q.secret.binding(), "PROOF", q.secret.proof(), "HOST", q.secret.host(), "PATH", q.secret.path(), "LABEL", q.secret.Label(q.target)))
+		"BINDING", q.secret.binding(), "PROOF", q.secret.proof(), "HOST", q.secret.host(), "PATH", q.secret.path(), "LABEL", q.secret.Label(q.Target)))
 }
 
 func (q *byRequest) bindingParams() []byte {
@@ -131,12 +131,12 @@ func (q *byRequest) disarm() {
 	}
 	q.dropHeld()
 	clear(q.documents)
-	q.do(Disarm{timerAgain + string(q.session)})
+	q.dropTimer(timerAgain)
 	q.command(TagBridgeOff, "Runtime.removeBinding", q.bindingParams())
 }
 
 func (q *byRequest) give(p mail.Pause, id messages.DialogID, answer []byte) {
-	q.end(mail.EndRequest{Role: p.Holder, Gen: p.HolderGen, Request: p.Request, Answer: answer, Dialog: id, Session: q.session})
+	q.end(mail.EndRequest{Role: p.Holder, Gen: p.HolderGen, Request: p.Request, Answer: answer, Dialog: id, Session: q.Session})
 }
 
 // drop fails a request, which its page takes for a dismissal.
@@ -147,7 +147,7 @@ func (q *byRequest) drop(p mail.Pause) {
 
 // end is done by the link that holds the request.
 func (q *byRequest) end(e mail.EndRequest) {
-	if e.Role != q.role {
+	if e.Role != q.Role {
 		q.do(ToSupervisor{e})
 		return
 	}
@@ -200,8 +200,8 @@ func (q *byRequest) waits(key string, h heldRequest) {
 // wayOf is the link that holds the request: with it the dialog is lost, or passes to
 // the other.
 func (q *byRequest) wayOf(h heldRequest) mail.Way {
-	if h.holder == q.role {
-		return mail.Way{Role: q.role, Gen: q.gen, Session: q.session}
+	if h.holder == q.Role {
+		return mail.Way{Role: q.Role, Gen: q.Gen, Session: q.Session}
 	}
 	return mail.Way{Role: h.holder, Gen: h.gen}
 }
@@ -238,7 +238,7 @@ func (q *byRequest) says(w bridgeWord) {
 	for _, heard := range q.documents {
 		unable = unable || !heard
 	}
-	q.do(ToSupervisor{mail.BridgeStands{Role: q.role, Gen: q.gen, Session: q.session, On: !unable, Unable: unable}})
+	q.do(ToSupervisor{mail.BridgeStands{Role: q.Role, Gen: q.Gen, Session: q.Session, On: !unable, Unable: unable}})
 }
 
 // wentOn is a document whose call got no answer. Mostly one of us has let it go, be it
@@ -265,12 +265,12 @@ func (q *byRequest) turn(on bool, context int64) {
 // its window, where scripts for new documents run but once.
 var askAgain = [...]time.Duration{500 * time.Millisecond, 2 * time.Second}
 
-const timerAgain = "again:"
+const timerAgain TimerName = "again"
 
 // watch begins to, or goes on. What a page can do is told by the primary's session.
 func (q *byRequest) watch(tries int) {
-	if q.tries = tries; q.role == messages.RolePrimary && tries < len(askAgain) {
-		q.do(Arm{timerAgain + string(q.session), askAgain[tries]})
+	if q.tries = tries; q.Role == messages.RolePrimary && tries < len(askAgain) {
+		q.setTimer(timerAgain, askAgain[tries])
 	}
 }
 

@@ -24,11 +24,8 @@ import (
 func TestEveryRequestEndsOnce(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		cfg := session.Config{
-			Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true,
-			Bridge: session.Bridge{On: true, By: mail.ByRequest, Epoch: 1, Secret: session.NewBridgeSecret(secret)},
-		}
-		w := &requestWorld{T: t, cfg: cfg, m: session.NewMachine(cfg), now: epoch, timers: map[string]time.Time{}, requests: map[string]*heldBy{}, words: map[string]bool{}}
+		cfg := session.Config{Identity: session.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}, IsPage: true, Bridge: session.Bridge{On: true, By: mail.ByRequest, Epoch: 1, Secret: session.NewBridgeSecret(secret)}}
+		w := &requestWorld{T: t, cfg: cfg, m: session.NewMachine(cfg), now: epoch, timers: map[session.Timer]time.Time{}, requests: map[string]*heldBy{}, words: map[string]bool{}}
 		w.step(session.Start{})
 		t.Repeat(map[string]func(*rapid.T){
 			"a call": func(t *rapid.T) {
@@ -56,7 +53,7 @@ func TestEveryRequestEndsOnce(t *testing.T) {
 			},
 			"another document": func(*rapid.T) { w.document() },
 			"a navigation begins": func(*rapid.T) {
-				w.step(session.Decode(w.cfg, w.now, "Page.frameStartedNavigating", []byte(`{"frameId":"T","loaderId":"L"}`)))
+				w.step(session.Decode(w.cfg.Source(), w.now, "Page.frameStartedNavigating", []byte(`{"frameId":"T","loaderId":"L"}`)))
 			},
 			"time": func(t *rapid.T) {
 				w.pass(time.Duration(rapid.IntRange(1, 800).Draw(t, "ms")) * time.Millisecond)
@@ -95,7 +92,7 @@ type requestWorld struct {
 	cfg      session.Config
 	m        *session.Machine
 	now      time.Time
-	timers   map[string]time.Time
+	timers   map[session.Timer]time.Time
 	keys     []string
 	words    map[string]bool
 	requests map[string]*heldBy
@@ -130,11 +127,11 @@ func (w *requestWorld) held(t *rapid.T, key string) {
 
 func (w *requestWorld) binding(payload string) {
 	said, _ := json.Marshal(secret[16:32] + payload)
-	w.step(session.Decode(w.cfg, w.now, "Runtime.bindingCalled", fmt.Appendf(nil, `{"name":%q,"payload":%s,"executionContextId":3}`, session.NewBridgeSecret(secret).Binding(), said)))
+	w.step(session.Decode(w.cfg.Source(), w.now, "Runtime.bindingCalled", fmt.Appendf(nil, `{"name":%q,"payload":%s,"executionContextId":3}`, session.NewBridgeSecret(secret).Binding(), said)))
 }
 
 func (w *requestWorld) document() {
-	w.step(session.Decode(w.cfg, w.now, "Page.frameNavigated", []byte(`{"frame":{"id":"T","loaderId":"L","url":"http://a.test/","securityOrigin":"http://a.test"},"type":"Navigation"}`)))
+	w.step(session.Decode(w.cfg.Source(), w.now, "Page.frameNavigated", []byte(`{"frame":{"id":"T","loaderId":"L","url":"http://a.test/","securityOrigin":"http://a.test"},"type":"Navigation"}`)))
 }
 
 // answer is what the dialog actor and the link that holds the request do.
@@ -169,19 +166,19 @@ func (w *requestWorld) ended(id string) {
 
 func (w *requestWorld) pass(span time.Duration) {
 	for end := w.now.Add(span); ; {
-		next := ""
-		for name, at := range w.timers {
-			if !at.After(end) && (next == "" || at.Before(w.timers[next]) || at.Equal(w.timers[next]) && name < next) {
-				next = name
+		var next session.Timer
+		for timer, at := range w.timers {
+			if !at.After(end) && (next.Name == "" || at.Before(w.timers[next]) || at.Equal(w.timers[next]) && timer.String() < next.String()) {
+				next = timer
 			}
 		}
-		if next == "" {
+		if next.Name == "" {
 			w.now = end
 			return
 		}
 		w.now = w.timers[next]
 		delete(w.timers, next)
-		w.step(session.TimerFired{Name: next})
+		w.step(session.TimerFired{Timer: next})
 	}
 }
 
@@ -190,9 +187,9 @@ func (w *requestWorld) step(in any) {
 	for _, e := range w.m.Step(w.now, in) {
 		switch e := e.(type) {
 		case session.Arm:
-			w.timers[e.Name] = w.now.Add(e.After)
+			w.timers[e.Timer] = w.now.Add(e.After)
 		case session.Disarm:
-			delete(w.timers, e.Name)
+			delete(w.timers, e.Timer)
 		case session.Command:
 			w.command(e)
 			replies = append(replies, e)

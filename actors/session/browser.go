@@ -69,9 +69,9 @@ func (b *Browser) Terminate(c *guard.Context, _ guard.Reason) {
 func (b *Browser) linked(c *guard.Context) {
 	mux, door := b.mux.Load(), c.Door()
 	gen := b.machine.cfg.Gen
-	cfg := Config{Gen: gen, Bridge: b.machine.cfg.Bridge}
+	source := Source{Identity{Gen: gen}, b.machine.cfg.Bridge.Secret}
 	mux.Bind("", func(e transport.Event) {
-		if fact := decode(&cfg, &repeated{}, time.Now(), e.Method, e.Params); fact != nil && !door.Send(fact) {
+		if fact := decode(&source, &repeated{}, time.Now(), e.Method, e.Params); fact != nil && !door.Send(fact) {
 			mux.Flood()
 		}
 	})
@@ -93,9 +93,9 @@ func (b *Browser) step(c *guard.Context, in any) {
 			}
 			c.Send(b.supervisor, e.Msg)
 		case Arm:
-			c.After(e.Name, e.After, TimerFired{e.Name})
+			c.After(e.Timer.String(), e.After, TimerFired{e.Timer})
 		case Disarm:
-			c.Cancel(e.Name)
+			c.Cancel(e.Timer.String())
 		case Answer:
 			c.Answer(e.To, e.Value, e.Err)
 		case Exit:
@@ -104,6 +104,8 @@ func (b *Browser) step(c *guard.Context, in any) {
 			} else {
 				c.Exit(guard.Reason{})
 			}
+		default:
+			panic(Unknown(e))
 		}
 	}
 }

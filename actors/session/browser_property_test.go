@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -29,7 +28,7 @@ type bench struct {
 	m       *session.BrowserMachine
 	fates   map[messages.SessionID]*fate
 	pending []session.Command // without a reply
-	again   []string          // timers of what is tried again
+	again   []session.Timer   // timers of what is tried again
 	targets map[messages.TargetID]bool
 	rooted  bool
 	exited  bool
@@ -66,8 +65,8 @@ func (b *bench) step(in any) {
 				}
 			}
 		case session.Arm:
-			if strings.HasPrefix(e.Name, "free:") {
-				b.again = append(b.again, e.Name)
+			if e.Timer.Name == "free" {
+				b.again = append(b.again, e.Timer)
 			}
 		case session.Answer:
 			calls.Answer(e.To, e.Value, e.Err)
@@ -214,7 +213,7 @@ func TestEveryAttachedSessionIsAdoptedOrResumedAndLeft(t *testing.T) {
 						b.step(mail.TargetDetached{Gen: 1, Session: s})
 					}
 				}
-				b.step(session.Decode(session.Config{Gen: 1}, time.Unix(0, 0), "Target.targetDestroyed", []byte(fmt.Sprintf(`{"targetId":%q}`, x))))
+				b.step(session.Decode(session.Source{Identity: session.Identity{Gen: 1}}, time.Unix(0, 0), "Target.targetDestroyed", []byte(fmt.Sprintf(`{"targetId":%q}`, x))))
 			},
 			"open": func(*rapid.T) { b.order(mail.OpenPage{Reply: b.owe()}) },
 			"close": func(t *rapid.T) {
@@ -231,9 +230,9 @@ func TestEveryAttachedSessionIsAdoptedOrResumedAndLeft(t *testing.T) {
 			case len(b.pending) > 0:
 				b.reply(0, false)
 			default:
-				name := b.again[0]
+				timer := b.again[0]
 				b.again = b.again[1:]
-				b.step(session.TimerFired{Name: name})
+				b.step(session.TimerFired{Timer: timer})
 			}
 		}
 		if !b.exited {

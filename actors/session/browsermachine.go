@@ -3,7 +3,6 @@ package session
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"holdfast/internal/smallmap"
@@ -45,13 +44,10 @@ const (
 )
 
 const (
-	timerAttach  = "attach"
-	timerRelease = "release:"
-	timerFree    = "free:"
+	timerAttach  TimerName = "attach"
+	timerRelease TimerName = "release"
+	timerFree    TimerName = "free"
 )
-
-// resume lets a page run that the browser holds for us.
-const resume = "Runtime.runIfWaitingForDebugger"
 
 // BrowserMachine decides for the browser's own session: which pages are the
 // task's, how they are opened, closed and freed.
@@ -108,7 +104,7 @@ func (m *BrowserMachine) Step(_ time.Time, in any) []Effect {
 	case Replied:
 		m.replied(in)
 	case TimerFired:
-		m.timerFired(in.Name)
+		m.timerFired(in.Timer)
 	case mail.TargetAttached:
 		m.targetAttached(in)
 	case mail.TargetDetached:
@@ -145,6 +141,12 @@ func (m *BrowserMachine) Step(_ time.Time, in any) []Effect {
 
 func (m *BrowserMachine) do(e Effect) { m.out = append(m.out, e) }
 
+func (m *BrowserMachine) setTimer(name TimerName, after time.Duration) {
+	m.do(Arm{Timer{Name: name}, after})
+}
+
+func (m *BrowserMachine) dropTimer(name TimerName) { m.do(Disarm{Timer{Name: name}}) }
+
 // effects takes what is to be done: a machine that idles holds nothing of it.
 func (m *BrowserMachine) effects() []Effect {
 	out := m.out
@@ -154,11 +156,6 @@ func (m *BrowserMachine) effects() []Effect {
 
 func (m *BrowserMachine) root(tag Tag, method string, params any, timeout time.Duration) {
 	m.do(rootCommand(tag, method, params, timeout))
-}
-
-// rootCommand is a command on the session of the browser itself.
-func rootCommand(tag Tag, method string, params any, timeout time.Duration) Command {
-	return Command{Tag: tag, Method: method, Params: mustJSON(params), Timeout: timeout}
 }
 
 // setBridge is told to a link that is being dialled as well. Whoever asks for what
@@ -186,7 +183,7 @@ func (m *BrowserMachine) start() {
 	m.isolate()
 	m.requests.begin(m.cfg.Bridge) // before any page is attached to
 	m.autoAttach(TagRoot, true)
-	m.do(Arm{timerAttach, AttachBudget})
+	m.setTimer(timerAttach, AttachBudget)
 }
 
 func discoverPages() Command {
@@ -266,7 +263,7 @@ func (m *BrowserMachine) existingPagesKnown() {
 
 func (m *BrowserMachine) rootAttached() {
 	m.first = ""
-	m.do(Disarm{timerAttach})
+	m.dropTimer(timerAttach)
 	m.do(ToSupervisor{mail.RootAttached{Gen: m.cfg.Gen, Pages: m.sortedPages()}})
 }
 
@@ -275,10 +272,6 @@ func (m *BrowserMachine) sortedPages() []messages.TargetID { return slices.Sorte
 
 type targetParam struct {
 	TargetID messages.TargetID `json:"targetId"`
-}
-
-type sessionParam struct {
-	SessionID messages.SessionID `json:"sessionId"`
 }
 
 type attachParams struct {
@@ -299,21 +292,18 @@ func (m *BrowserMachine) fail(err error) {
 	m.do(Exit{err})
 }
 
-func (m *BrowserMachine) timerFired(name string) {
-	switch name {
+func (m *BrowserMachine) timerFired(t Timer) {
+	switch t.Name {
 	case timerAttach:
 		m.fail(messages.Errorf(messages.CodeDeadline, "the browser did not answer the attach within %s", AttachBudget))
 	case timerLeave:
 		m.do(Exit{})
-	default:
-		if page, ok := strings.CutPrefix(name, timerFree); ok {
-			m.free(messages.TargetID(page))
-			return
-		}
-		page, _ := strings.CutPrefix(name, timerRelease)
-		if p := m.pages.At(messages.TargetID(page)); p != nil && p.releasing && !m.leaving {
-			m.root(Tag{Kind: TagNone}, "Target.activateTarget", targetParam{messages.TargetID(page)}, pageBudget)
-			m.create(&creation{helper: messages.TargetID(page)}, true)
+	case timerFree:
+		m.free(t.Page)
+	case timerRelease:
+		if p := m.pages.At(t.Page); p != nil && p.releasing && !m.leaving {
+			m.root(Tag{Kind: TagNone}, "Target.activateTarget", targetParam{t.Page}, pageBudget)
+			m.create(&creation{helper: t.Page}, true)
 		}
 	}
 }

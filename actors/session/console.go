@@ -34,7 +34,7 @@ func Unwanted(method string, head []byte) bool {
 	return method == consoleCalled && !isConsoleError(head)
 }
 
-func decodeConsole(c *Config, same *repeated, params []byte) any {
+func decodeConsole(c *Source, same *repeated, params []byte) any {
 	if !isConsoleError(params) {
 		return nil
 	}
@@ -65,7 +65,7 @@ func scriptURL(s *runtime.StackTrace) string {
 	return clip(s.CallFrames[0].URL, maxURL)
 }
 
-func decodeException(c *Config, params []byte) any {
+func decodeException(c *Source, params []byte) any {
 	var e runtime.EventExceptionThrown
 	if json.Unmarshal(params, &e) != nil || e.ExceptionDetails == nil {
 		return nil

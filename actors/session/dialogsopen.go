@@ -11,12 +11,12 @@ import (
 func (m *Machine) dialogsOpen(now time.Time, o mail.DialogsOpen) {
 	m.dialogs, m.holding, m.stopped, m.told = o.Dialogs, o.Holding, o.Paused, now
 	if len(m.dialogs) == 0 {
-		m.do(Disarm{timerInterrupt})
+		m.dropTimer(timerInterrupt)
 		// What the dialog held up: from now on silence counts.
 		switch {
 		case m.named() || m.crashed:
 		case !m.ready:
-			m.do(Arm{timerClassify, AttachClassify})
+			m.setTimer(timerClassify, AttachClassify)
 		case m.probing:
 			m.beginTrial()
 		}
@@ -31,10 +31,10 @@ func (m *Machine) dialogsOpen(now time.Time, o mail.DialogsOpen) {
 	}
 	if m.stopped {
 		// Most calls are answered while a page waits in the debugger.
-		m.do(Arm{timerInterrupt, StallAfter})
+		m.setTimer(timerInterrupt, StallAfter)
 	}
 	if m.holding {
-		m.do(Arm{timerInterrupt, InterruptGrace})
+		m.setTimer(timerInterrupt, InterruptGrace)
 		if !m.ready && !m.crashed {
 			m.announce(true) // why the page does not answer is known
 		}

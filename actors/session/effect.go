@@ -1,13 +1,51 @@
 package session
 
 import (
+	"fmt"
+	"strconv"
 	"time"
 
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
 
-// Inputs of the machine besides messages.
+// Identity names one CDP session: the link it is on, and what it is attached to.
+type Identity struct {
+	Role    messages.Role
+	Gen     mail.Generation
+	Session messages.SessionID
+	Target  messages.TargetID
+	Page    messages.TargetID // the top-level target; equals Target for a page
+}
+
+// TimerName says what a timer is for. Each machine has its own.
+type TimerName string
+
+// Timer names one timer of a machine: what it is for and, where a machine has several of
+// them, what of.
+type Timer struct {
+	Name    TimerName
+	Session messages.SessionID
+	Page    messages.TargetID
+	Key     string // of a call
+	Seq     uint32 // of a navigation
+}
+
+// String returns the name by which a shell keeps the timer, in the form name:of:what.
+func (t Timer) String() string {
+	s := string(t.Name)
+	for _, part := range [...]string{string(t.Session), string(t.Page), t.Key} {
+		if part != "" {
+			s += ":" + part
+		}
+	}
+	if t.Seq != 0 {
+		s += ":" + strconv.FormatUint(uint64(t.Seq), 10)
+	}
+	return s
+}
+
+// Inputs of the machines besides messages.
 type (
 	// Start begins, or begins anew, the attach.
 	Start struct{}
@@ -20,12 +58,12 @@ type (
 	}
 
 	// TimerFired is an Arm that has come due.
-	TimerFired struct{ Name string }
+	TimerFired struct{ Timer Timer }
 
 	// Restored answers a Restore: each of its commands has had its outcome.
 	Restored struct{ Round uint32 }
 
-	// tellAgain asks the anchor to tell a new dialog actor what it watches.
+	// tellAgain asks a machine to tell a new dialog actor what it watches.
 	tellAgain struct{}
 )
 
@@ -94,8 +132,9 @@ const (
 
 // Effects of the machine.
 type (
-	// Effect is anything a machine wants done.
-	Effect any
+	// Effect is what a machine wants done. The set is closed: a shell panics on one that
+	// it does not carry out.
+	Effect interface{ effect() }
 
 	// Command is a CDP command on Session, or on the machine's own session
 	// when that is empty.
@@ -129,12 +168,12 @@ type (
 	ToFrame      struct{ Msg any }
 	ToSupervisor struct{ Msg any }
 
-	// Arm sets a named timer anew; Disarm drops it.
+	// Arm sets a timer anew; Disarm drops it.
 	Arm struct {
-		Name  string
+		Timer Timer
 		After time.Duration
 	}
-	Disarm struct{ Name string }
+	Disarm struct{ Timer Timer }
 
 	// Interrupt ends the agents' calls that hang on this session. Renderer
 	// limits it to commands that need the renderer, Before to those that began
@@ -160,3 +199,21 @@ type (
 		Err   error
 	}
 )
+
+func (Command) effect()      {}
+func (Listen) effect()       {}
+func (Restore) effect()      {}
+func (ToDialog) effect()     {}
+func (ToFrame) effect()      {}
+func (ToSupervisor) effect() {}
+func (Arm) effect()          {}
+func (Disarm) effect()       {}
+func (Interrupt) effect()    {}
+func (Suspect) effect()      {}
+func (Exit) effect()         {}
+func (Answer) effect()       {}
+
+// Unknown is the panic of a shell that meets an effect it does not carry out.
+func Unknown(e Effect) string {
+	return fmt.Sprintf("session: a shell does not carry out the effect %T", e)
+}

@@ -2,7 +2,6 @@ package session
 
 import (
 	"encoding/json"
-	"strings"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -89,17 +88,11 @@ type (
 // targetDestroyed concerns the browser session only.
 type targetDestroyed struct{ Target messages.TargetID }
 
-// maxURL bounds what is kept of a page's URL, in bytes: data: URLs can be
-// megabytes, and a snapshot is read often.
-const maxURL = 2000
-
 // What is kept of an event is bounded, since tens of thousands may wait in a
 // mailbox: texts each by its own measure, ids and the like by maxID bytes. The
 // events that hold no text, and no stack of a script, which names its source up to
 // two hundred times in the page's own words, are small, or not the browser's.
 const (
-	maxID         = 256
-	maxDialogText = 64 << 10 // Chrome's own bound is below (C2)
 	maxPlainEvent = 64 << 10
 )
 
@@ -109,13 +102,19 @@ var long = map[string]bool{
 	"Debugger.paused": true, "Runtime.bindingCalled": true, "Fetch.requestPaused": true,
 }
 
+// Source is the session that an event is of, and what tells its bridge's events apart.
+type Source struct {
+	Identity
+	Secret BridgeSecret
+}
+
 // decode turns an event into the fact it means to a machine, or nil when it
 // means nothing. It runs on the link's reader goroutine and keeps nothing of
 // params.
 //
 // encoding/json and not the codec of cdproto: pages send lone surrogates
 // (C2), which the strict codec refuses and this one replaces.
-func decode(c *Config, same *repeated, now time.Time, method string, params []byte) any {
+func decode(c *Source, same *repeated, now time.Time, method string, params []byte) any {
 	switch method {
 	case dialogOpening:
 		return decodeOpening(c, now, params)
@@ -142,7 +141,7 @@ func growStack(never bool) {
 func fill(b []byte) { clear(b) }
 
 // decodeOther is decode for what no page waits for: it needs much of the stack.
-func decodeOther(c *Config, same *repeated, now time.Time, method string, params []byte) any {
+func decodeOther(c *Source, same *repeated, now time.Time, method string, params []byte) any {
 	if len(params) > maxPlainEvent && !long[method] {
 		return nil // no browser says so much of so little
 	}
@@ -218,18 +217,18 @@ func decodeOther(c *Config, same *repeated, now time.Time, method string, params
 	case "Inspector.targetReloadedAfterCrash":
 		return revived{}
 	case "Debugger.scriptParsed":
-		return c.Bridge.Secret.decodeScript(params)
+		return c.Secret.decodeScript(params)
 	case "Debugger.paused":
-		return c.Bridge.Secret.decodePaused(now, params)
+		return c.Secret.decodePaused(now, params)
 	case "Debugger.resumed":
 		return pausedEvent{}
 	case "Runtime.bindingCalled":
-		return c.Bridge.Secret.decodeBinding(now, params)
+		return c.Secret.decodeBinding(now, params)
 	case "Fetch.requestPaused":
 		if c.Session != "" {
 			return nil // an agent's, by the session of its page
 		}
-		return c.Bridge.Secret.decodeRequest(c.Role, c.Gen, params)
+		return c.Secret.decodeRequest(c.Role, c.Gen, params)
 	case "Target.attachedToTarget":
 		if a, ok := quickAttached(c, params); ok {
 			return a
@@ -290,7 +289,7 @@ func decodeLifecycle(params []byte) any {
 	return lifecycle{Frame: e.FrameID, Loader: e.LoaderID, Name: e.Name}
 }
 
-func decodeFrameTree(c *Config, result []byte) ([]mail.FrameInfo, error) {
+func decodeFrameTree(c *Source, result []byte) ([]mail.FrameInfo, error) {
 	if frames, ok := quickFrameTree(c, result); ok {
 		return frames, nil
 	}
@@ -352,25 +351,43 @@ func targetInfo(t *target.Info) mail.TargetInfo {
 	}
 }
 
-// cut is clip for bytes, of which it keeps none.
-func cut(b []byte, n int) []byte {
-	if len(b) <= n {
-		return b
-	}
-	for n > 0 && b[n]&0xC0 == 0x80 {
-		n--
-	}
-	return b[:n]
+// moment is a set of things that have happened to a document.
+type moment uint8
+
+const (
+	sawCommit moment = 1 << iota
+	sawDOMContentLoaded
+	sawLoad
+	sawNetworkAlmostIdle
+	sawNetworkIdle
+)
+
+var momentByName = map[string]moment{
+	"DOMContentLoaded":  sawDOMContentLoaded,
+	"load":              sawLoad,
+	"networkAlmostIdle": sawNetworkAlmostIdle,
+	"networkIdle":       sawNetworkIdle,
 }
 
-// clip cuts s to at most n bytes without splitting a character, and keeps
-// nothing of the rest: the address of a page may be megabytes of data.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
+// isFrequent says whether pages can cause an event by the thousand. To decode it takes
+// as long as to take it off the link, so the actor does that.
+func isFrequent(method string, params []byte) bool {
+	return method == frameNavigated || method == consoleCalled && isConsoleError(params)
+}
+
+// decodeUnread is decode for an event that is frequent, and that nobody has walked: a
+// quick reader goes to its end, and finds that it is one. Nil is for whoever is
+// thorough.
+func decodeUnread(c *Source, same *repeated, method string, params []byte) any {
+	switch method {
+	case consoleCalled:
+		if r, ok := quickConsole(c, same, params); ok {
+			return r
+		}
+	case frameNavigated:
+		if f, ok := quickNavigated(c, same, params); ok {
+			return f
+		}
 	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return strings.Clone(s[:n])
+	return nil
 }

@@ -33,7 +33,7 @@ func TestWhatIsKeptOfAnEventIsBounded(t *testing.T) {
 		"Target.targetDestroyed":          {"targetId"},
 		"Target.targetInfoChanged":        {"targetInfo.targetId", "targetInfo.title", "targetInfo.url"},
 	}
-	cfg := session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true}
+	cfg := session.Source{Identity: session.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}}
 	for method, texts := range events {
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()
@@ -70,7 +70,7 @@ func TestAFrameWithALongStory(t *testing.T) {
 	t.Parallel()
 	call := `{"functionName":"f","scriptId":"7","url":"` + strings.Repeat("y", 400) + `","lineNumber":0,"columnNumber":0}`
 	params := `{"frameId":"F","parentFrameId":"T","stack":{"callFrames":[` + call + strings.Repeat(","+call, 199) + `]}}`
-	fact := session.Decode(session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true}, time.Unix(0, 0), "Page.frameAttached", []byte(params))
+	fact := session.Decode(session.Source{Identity: session.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}}, time.Unix(0, 0), "Page.frameAttached", []byte(params))
 	if want := (mail.FrameAttached{Gen: 1, Session: "S", Page: "T", Frame: "F", Parent: "T"}); fact != want {
 		t.Errorf("%+v", fact)
 	}

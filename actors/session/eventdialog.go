@@ -21,7 +21,7 @@ const (
 // opening is what is kept of such an event.
 type opening struct{ frame, url, message, kind, prompt string }
 
-func decodeOpening(c *Config, now time.Time, params []byte) any {
+func decodeOpening(c *Source, now time.Time, params []byte) any {
 	var o opening
 	if !plain(params, o.member) {
 		var ok bool
@@ -64,7 +64,7 @@ func thoroughOpening(params []byte) (opening, bool) {
 	return opening{string(e.FrameID), e.URL, e.Message, string(e.Type), e.DefaultPrompt}, true
 }
 
-func decodeClosed(c *Config, params []byte) any {
+func decodeClosed(c *Source, params []byte) any {
 	type closed struct {
 		FrameID   messages.FrameID `json:"frameId"`
 		Result    bool             `json:"result"`

@@ -5,23 +5,22 @@ import (
 
 	"holdfast/messages"
 	"holdfast/messages/mail"
-	"holdfast/transport"
 )
 
 // Decode is what the link's reader does with an event of session c.
-func Decode(c Config, now time.Time, method string, params []byte) any {
+func Decode(c Source, now time.Time, method string, params []byte) any {
 	return decode(&c, &repeated{}, now, method, params)
 }
 
 // DecodeUnread is what is made of a frequent event that nobody has walked.
-func DecodeUnread(c Config, method string, params []byte) any {
+func DecodeUnread(c Source, method string, params []byte) any {
 	s := said{items: []saidItem{{method: method, to: len(params)}}, text: params}
 	return s.decode(&c, 0)
 }
 
 // IsFrequent says whether an event is taken unread.
 func IsFrequent(method string, params []byte) bool {
-	return isFrequent(transport.Event{Method: method, Params: params})
+	return isFrequent(method, params)
 }
 
 // HasDocument reads the result of Page.getNavigationHistory.
@@ -29,7 +28,7 @@ func HasDocument(result []byte) bool { return hasDocument(result) }
 
 // DecodeFrameTree reads the result of Page.getFrameTree.
 func DecodeFrameTree(result []byte) ([]mail.FrameInfo, error) {
-	return decodeFrameTree(&Config{}, result)
+	return decodeFrameTree(&Source{}, result)
 }
 
 // Call is what a call that waits says of itself.
@@ -65,11 +64,11 @@ func TargetDestroyed(t messages.TargetID) any { return targetDestroyed{t} }
 
 // QuickFrameTree is the quick reading of the result of Page.getFrameTree.
 func QuickFrameTree(result []byte) ([]mail.FrameInfo, bool) {
-	return quickFrameTree(&Config{}, result)
+	return quickFrameTree(&Source{}, result)
 }
 
 // Quickly is the quick reading of an event, if there is one.
-func Quickly(c Config, method string, params []byte) (fact any, ok bool) {
+func Quickly(c Source, method string, params []byte) (fact any, ok bool) {
 	switch method {
 	case "Runtime.consoleAPICalled":
 		fact, ok = quickConsole(&c, &repeated{}, params)

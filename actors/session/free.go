@@ -37,7 +37,7 @@ func (m *BrowserMachine) free(t messages.TargetID) {
 func (m *BrowserMachine) freed(c *creation, r Replied) {
 	var res targetParam
 	if r.Err != nil || json.Unmarshal(r.Result, &res) != nil {
-		m.do(Arm{timerFree + string(c.helper), freeAgain})
+		m.do(Arm{Timer{Name: timerFree, Page: c.helper}, freeAgain})
 		return
 	}
 	c.target = res.TargetID
@@ -56,7 +56,7 @@ func (m *BrowserMachine) alone(r Replied) {
 	case closable(r):
 		m.closeTarget(t)
 	default:
-		m.do(Arm{timerFree + string(t), freeAgain})
+		m.do(Arm{Timer{Name: timerFree, Page: t}, freeAgain})
 	}
 }
 

@@ -31,8 +31,8 @@ func TestAPageIsNotClosedUnderSomebodyElse(t *testing.T) {
 					}
 				}
 			case session.Arm:
-				if e.Name == "free:P" {
-					todo = append(todo, session.TimerFired{Name: e.Name})
+				if e.Timer == (session.Timer{Name: "free", Page: "P"}) {
+					todo = append(todo, session.TimerFired{Timer: e.Timer})
 				}
 			case session.Answer:
 				answers++

@@ -35,8 +35,8 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	bridge := session.Bridge{On: true, By: mail.ByRequest, Epoch: 1, Secret: session.NewBridgeSecret(secret)}
-	cfg := session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true, Bridge: bridge}
-	root := session.Config{Gen: 1, Bridge: bridge}
+	cfg := session.Config{Identity: session.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}, IsPage: true, Bridge: bridge}
+	root := session.Source{Identity: session.Identity{Gen: 1}, Secret: bridge.Secret}
 	f.Fuzz(func(t *testing.T, params []byte) {
 		m := session.NewMachine(cfg)
 		m.Step(time.Unix(0, 0), session.Start{})
@@ -54,7 +54,7 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 		for _, method := range session.Events() {
-			fact := session.Decode(cfg, time.Unix(0, 0), method, params)
+			fact := session.Decode(cfg.Source(), time.Unix(0, 0), method, params)
 			if fact == nil {
 				continue
 			}
@@ -94,7 +94,7 @@ func FuzzUnwanted(f *testing.F) {
 		if err != nil || e.Params == nil || len(head) == 0 || &e.Params[0] != &msg[len(msg)-len(head)] {
 			return // no message, or params that come twice
 		}
-		if fact := session.Decode(session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true}, time.Unix(0, 0), string(e.Method), e.Params); fact != nil && string(e.Method) == method {
+		if fact := session.Decode(session.Source{Identity: session.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}}, time.Unix(0, 0), string(e.Method), e.Params); fact != nil && string(e.Method) == method {
 			t.Errorf("%s is unwanted, and means %+v", msg, fact)
 		}
 	})
@@ -110,7 +110,7 @@ func FuzzUnread(f *testing.F) {
 	for _, more := range []string{`,"id":1`, `,"params":{"type":"log"}`, `,"method":"Page.frameNavigated"`, `,"sessionId":"T"`, `}`, ` `, `,"`} {
 		f.Add("Runtime.consoleAPICalled", []byte(`{"type":"error","args":[{"type":"string","value":"boom"}],"timestamp":5}`+more))
 	}
-	cfg := session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true}
+	cfg := session.Source{Identity: session.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}}
 	f.Fuzz(func(t *testing.T, method string, params []byte) {
 		if !session.IsFrequent(method, params) {
 			return
@@ -159,7 +159,7 @@ func TestAStackTraceOfNothingIsNoPanic(t *testing.T) {
 		"Runtime.consoleAPICalled": `{"type":"error","args":[],"stackTrace":{"callFrames":[null]}}`,
 		"Runtime.exceptionThrown":  `{"exceptionDetails":{"text":"x","stackTrace":{"callFrames":[null]}}}`,
 	} {
-		if _, ok := session.Decode(session.Config{}, time.Unix(0, 0), method, []byte(params)).(mail.ConsoleReported); !ok {
+		if _, ok := session.Decode(session.Source{}, time.Unix(0, 0), method, []byte(params)).(mail.ConsoleReported); !ok {
 			t.Errorf("%s is not reported", method)
 		}
 	}

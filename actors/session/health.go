@@ -92,7 +92,7 @@ func (m *Machine) probe(now time.Time, report bool) {
 	}
 	m.probedAt = now
 	if len(m.dialogs) > 0 {
-		m.do(Arm{timerProbe, BlockedProbe})
+		m.setTimer(timerProbe, BlockedProbe)
 		return
 	}
 	m.beginTrial()
@@ -104,7 +104,7 @@ func (m *Machine) beginTrial() {
 	m.silence = m.now
 	m.trial = trial{n: m.trial.n + 1}
 	m.askBrowser()
-	m.do(Arm{timerProbe, KeyAfter})
+	m.setTimer(timerProbe, KeyAfter)
 }
 
 // askBrowser asks for something that the browser process answers by itself,
@@ -128,7 +128,7 @@ func (m *Machine) classify() {
 	if m.starting && !m.ready {
 		// The renderer that takes a crashed one's place, and loads: its silence is work.
 		m.starting = false
-		m.do(Arm{timerClassify, LoadingProbe - AttachClassify})
+		m.setTimer(timerClassify, LoadingProbe-AttachClassify)
 		return
 	}
 	if m.probing && !m.trial.asked && m.trial.signs == 0 {
@@ -140,7 +140,7 @@ func (m *Machine) classify() {
 	}
 	m.do(Command{Tag: Tag{Kind: TagKey, Round: m.round, Seq: m.trial.n}, Method: "Input.dispatchKeyEvent", Params: keyUp})
 	m.askBrowser()
-	m.do(Arm{timerVerdict, VerdictAfter})
+	m.setTimer(timerVerdict, VerdictAfter)
 }
 
 // keyTaken is the answer to the key.
@@ -150,12 +150,12 @@ func (m *Machine) keyTaken(r Replied) {
 	}
 	if m.trial.signs == 0 {
 		m.trial.taken = true
-		m.do(Arm{timerVerdict, OrphanAfter})
+		m.setTimer(timerVerdict, OrphanAfter)
 		return
 	}
 	// The renderer's own: it lives, and is given its time again.
 	m.trial.again, m.silence = false, m.now
-	m.do(Arm{timerVerdict, VerdictAfter})
+	m.setTimer(timerVerdict, VerdictAfter)
 }
 
 // signed is a sign of life of the browser process.
@@ -171,7 +171,7 @@ func (m *Machine) signed(r Replied) {
 		}
 	}
 	if m.trial.again && m.silent() && len(m.dialogs) == 0 && !m.named() {
-		m.do(Disarm{timerVerdict})
+		m.dropTimer(timerVerdict)
 		m.hung, m.stranded = true, m.trial.shows == showsNeither
 		m.publishHealth()
 		m.announce(true)
@@ -223,7 +223,7 @@ func (m *Machine) verdict() {
 	case m.trial.taken && !m.ready && (m.trial.shows == showsNothing || m.seenStarting) && m.now.Sub(m.silence) < FreshClassify:
 		// It starts: its first document may have come just now. A dialog of that
 		// document is told of, since the session was there before it.
-		m.do(Arm{timerClassify, StartingProbe})
+		m.setTimer(timerClassify, StartingProbe)
 		return
 	case m.trial.taken && (m.trial.shows == showsDocument || m.ready && m.trial.shows == showsNothing):
 		m.orphan = true
@@ -238,7 +238,7 @@ func (m *Machine) verdict() {
 		m.unheardOf()
 	}
 	m.askBrowser()
-	m.do(Arm{timerVerdict, VerdictAfter})
+	m.setTimer(timerVerdict, VerdictAfter)
 }
 
 // unheardOf is for a browser process that owes an answer at the verdict.
@@ -264,8 +264,8 @@ func (m *Machine) blocked() {
 // behind the session.
 func (m *Machine) answered() {
 	m.probing, m.hung, m.orphan, m.stranded = false, false, false, false
-	m.do(Disarm{timerProbe})
-	m.do(Disarm{timerVerdict})
+	m.dropTimer(timerProbe)
+	m.dropTimer(timerVerdict)
 	if m.report {
 		m.report, m.health = false, "" // said even if it is no news
 	}
@@ -276,8 +276,8 @@ func (m *Machine) answered() {
 // answered, and a dialog that the renderer was asked about may stand open.
 func (m *Machine) unasked() {
 	m.probing = false
-	m.do(Disarm{timerProbe})
-	m.do(Disarm{timerVerdict})
+	m.dropTimer(timerProbe)
+	m.dropTimer(timerVerdict)
 }
 
 // asks is a renderer that stops in a function of ours: it runs script, so what it
@@ -292,9 +292,9 @@ func (m *Machine) asks() {
 	if !m.ready {
 		m.announce(true) // it has had its time, and may go on like this
 	}
-	m.do(Disarm{timerVerdict})
+	m.dropTimer(timerVerdict)
 	m.trial = trial{n: m.trial.n + 1}
-	m.do(Arm{timerProbe, AttachClassify})
+	m.setTimer(timerProbe, AttachClassify)
 }
 
 func (m *Machine) becomeCrashed() {
@@ -302,15 +302,15 @@ func (m *Machine) becomeCrashed() {
 		return
 	}
 	m.crashed = true
-	m.bridge.over(!m.bridge.resumed)
+	m.bridge.crashed()
 	m.ready, m.probing, m.paused, m.hung, m.orphan, m.stranded = false, false, false, false, false, false
 	m.round++ // replies of the old renderer mean nothing
 	m.restoring = false
 	m.awaitNothing()
-	m.do(Disarm{timerClassify})
-	m.do(Disarm{timerVerdict})
-	m.do(Disarm{timerProbe})
-	m.do(Disarm{timerReload})
+	m.dropTimer(timerClassify)
+	m.dropTimer(timerVerdict)
+	m.dropTimer(timerProbe)
+	m.dropTimer(timerReload)
 	err := messages.Errorf(messages.CodePageCrashed, "the page's renderer has crashed; recover with reload, or navigate")
 	m.do(Interrupt{Err: err})
 	m.endNavigations(err)
@@ -348,4 +348,10 @@ func (m *Machine) publishHealth() {
 	m.do(ToSupervisor{mail.SessionHealth{
 		Gen: m.cfg.Gen, Session: m.cfg.Session, Page: m.cfg.Page, IsPage: m.cfg.IsPage, State: state, Since: m.silence, Stranded: m.stranded,
 	}})
+}
+
+func (m *Machine) stops(p pausedEvent) {
+	m.paused = p.on && !m.bridge.forged(p)
+	m.bridge.stops(p)
+	m.publishHealth()
 }

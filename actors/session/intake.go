@@ -117,7 +117,7 @@ func (it *saidItem) isError() bool {
 }
 
 // decode returns the fact of an item, nil where there is none.
-func (s *said) decode(c *Config, i int) any {
+func (s *said) decode(c *Source, i int) any {
 	it := &s.items[i]
 	if it.fact != nil {
 		return it.fact
@@ -130,28 +130,12 @@ func (s *said) decode(c *Config, i int) any {
 	return decode(c, &s.same, time.Time{}, it.method, transport.Whole(transport.Event{Method: it.method, Params: params}))
 }
 
-// decodeUnread is decode for an event that is frequent, and that nobody has walked: a
-// quick reader goes to its end, and finds that it is one. Nil is for whoever is
-// thorough.
-func decodeUnread(c *Config, same *repeated, method string, params []byte) any {
-	switch method {
-	case consoleCalled:
-		if r, ok := quickConsole(c, same, params); ok {
-			return r
-		}
-	case frameNavigated:
-		if f, ok := quickNavigated(c, same, params); ok {
-			return f
-		}
-	}
-	return nil
-}
-
 // intake takes a session's events from the link and gathers those that come in one
 // go: a page that says a lot wakes its actor now and then, and not for each word of
 // it. All of it is the reader's, but for what is counted.
 type intake struct {
 	cfg    *Config
+	source Source
 	mux    *transport.Mux
 	door   guard.Door
 	queued *queued
@@ -171,13 +155,13 @@ func (in *intake) take(e transport.Event) {
 	if e.Method == dialogOpening {
 		// It comes alone, and is waited for.
 		in.settle()
-		if fact := decode(in.cfg, &repeated{}, time.Now(), e.Method, e.Params); fact != nil && !in.door.Send(fact) {
+		if fact := decode(&in.source, &repeated{}, time.Now(), e.Method, e.Params); fact != nil && !in.door.Send(fact) {
 			in.mux.Flood()
 		}
 		return
 	}
 	in.begin()
-	if fact := decode(in.cfg, &in.said.same, time.Now(), e.Method, e.Params); fact != nil {
+	if fact := decode(&in.source, &in.said.same, time.Now(), e.Method, e.Params); fact != nil {
 		if f, ok := fact.(mail.FrameNavigated); ok && in.cfg.Site != nil && messages.TargetID(f.Frame.ID) == in.cfg.Target {
 			// Before a reply that comes behind it: what an agent sets is for this document.
 			in.cfg.Site.Show(f.Frame.URL)
@@ -189,13 +173,13 @@ func (in *intake) take(e transport.Event) {
 // takeUnread is take for an event that nobody has walked yet. It takes what is
 // frequent: the actor walks that, or does if it is not behind.
 func (in *intake) takeUnread(e transport.Event) bool {
-	if !isFrequent(e) || in.cfg.Site != nil && e.Method == frameNavigated {
+	if !isFrequent(e.Method, e.Params) || in.cfg.Site != nil && e.Method == frameNavigated {
 		return false
 	}
 	in.begin()
 	item := saidItem{method: e.Method}
 	if !in.unread || len(e.Params) > maxUnread {
-		if item.fact = decodeUnread(in.cfg, &in.said.same, e.Method, e.Params); item.fact == nil {
+		if item.fact = decodeUnread(&in.source, &in.said.same, e.Method, e.Params); item.fact == nil {
 			return false
 		}
 	}
@@ -235,7 +219,7 @@ func (in *intake) settle() {
 	case 0:
 		s.release()
 	case 1:
-		fact := s.decode(in.cfg, 0)
+		fact := s.decode(&in.source, 0)
 		if fact == nil && s.items[0].isError() {
 			in.queued.errors.Add(-1)
 		}
@@ -252,12 +236,6 @@ func (in *intake) settle() {
 	}
 }
 
-// isFrequent says whether pages can cause an event by the thousand. To decode it takes
-// as long as to take it off the link, so the actor does that.
-func isFrequent(e transport.Event) bool {
-	return e.Method == frameNavigated || e.Method == consoleCalled && isConsoleError(e.Params)
-}
-
 // receiveSaid has the machine take one fact after another, as if each had come by
 // itself. What follows from them for the frames, and what they say of the console, is
 // gathered as well.
@@ -271,12 +249,12 @@ func (p *Page) receiveSaid(c *guard.Context, s *said) {
 		}
 		if it.fact == nil && it.method == consoleCalled {
 			// As the machine does no more with it than to pass it on, it is no fact.
-			if r, ok := quickConsole(p.machine.cfg, &s.same, s.text[it.from:it.to]); ok {
+			if r, ok := quickConsole(&p.source, &s.same, s.text[it.from:it.to]); ok {
 				p.gatherError(&r)
 				continue
 			}
 		}
-		switch fact := s.decode(p.machine.cfg, i).(type) {
+		switch fact := s.decode(&p.source, i).(type) {
 		case nil:
 		case mail.ConsoleReported:
 			p.gatherError(&fact)
@@ -339,7 +317,7 @@ func (p *Page) sendGathered(c *guard.Context) {
 		c.SendSeveral(p.peers.Frame, kept.toFrame, n)
 	}
 	if n := len(kept.errors); n > 0 {
-		cfg := p.machine.cfg
+		cfg := p.machine.Config()
 		c.SendSeveral(p.peers.Supervisor, mail.ConsoleReports{Gen: cfg.Gen, Page: cfg.Page, Target: cfg.Target, Entries: kept.errors}, n)
 	}
 }

@@ -156,13 +156,3 @@ type contextParam struct {
 func disposeContext(tag Tag, context string) Command {
 	return rootCommand(tag, "Target.disposeBrowserContext", contextParam{context}, pageBudget)
 }
-
-// disposeLast is the same where the anchor closes what is the task's.
-func (m *AnchorMachine) disposeLast() bool {
-	if !m.alone || !m.calm || m.cfg.Context == "" || m.disposing || m.stays {
-		return false
-	}
-	m.disposing, m.awaited = true, 1
-	m.do(disposeContext(Tag{Kind: TagDispose}, m.cfg.Context))
-	return true
-}

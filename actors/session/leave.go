@@ -15,7 +15,7 @@ const (
 	FreeBudget  = 3 * time.Second
 )
 
-const timerLeave = "leave"
+const timerLeave TimerName = "leave"
 
 // leave ends the session in good order. Pages of scope own are closed, those
 // that an attach or a creation under way still hides included. Whatever else
@@ -27,7 +27,7 @@ func (m *BrowserMachine) leave() {
 		return
 	}
 	m.leaving, m.first = true, ""
-	m.do(Arm{timerLeave, LeaveBudget})
+	m.setTimer(timerLeave, LeaveBudget)
 	m.closing = 1
 	if m.isolation.asking {
 		m.closing++ // it may have been made

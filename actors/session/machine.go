@@ -1,10 +1,7 @@
 package session
 
 import (
-	"encoding/json"
-	"errors"
 	"slices"
-	"strconv"
 	"time"
 
 	"holdfast/actors/wanted"
@@ -14,12 +11,8 @@ import (
 
 // Config is what a page or iframe session is born with.
 type Config struct {
-	Role    messages.Role
-	Gen     mail.Generation
-	Session messages.SessionID
-	Target  messages.TargetID
-	Page    messages.TargetID // the top-level target; equals Target for a page
-	IsPage  bool
+	Identity
+	IsPage bool
 	// Held popups wait until the anchor sees their dialogs too: such a page runs
 	// as soon as the first of the clients that hold it lets it go.
 	Held bool
@@ -35,12 +28,12 @@ type Config struct {
 	Site *wanted.Site
 }
 
+// Source is what its events are decoded for.
+func (c Config) Source() Source { return Source{c.Identity, c.Bridge.Secret} }
+
 func (c Config) place() wanted.Place {
 	return wanted.PlaceOf(c.Page, c.Target, c.Session, c.Site)
 }
-
-// AnswerBudget is what Chrome gets to take an answer to a dialog.
-const AnswerBudget = 5 * time.Second
 
 // InterruptGrace lets a reply that was already on its way arrive before the
 // calls behind a dialog are called blocked.
@@ -52,17 +45,17 @@ const HoldBudget = 250 * time.Millisecond
 
 // Timer names.
 const (
-	timerClassify  = "classify"
-	timerVerdict   = "verdict"
-	timerProbe     = "probe"
-	timerInterrupt = "interrupt"
-	timerReload    = "reload"
-	timerResume    = "resume"
-	timerStuck     = "stuck"
-	timerLoading   = "loading"
-	timerRestore   = "restore"
-	timerRegive    = "regive"
-	timerNavigate  = "navigate:"
+	timerClassify  TimerName = "classify"
+	timerVerdict   TimerName = "verdict"
+	timerProbe     TimerName = "probe"
+	timerInterrupt TimerName = "interrupt"
+	timerReload    TimerName = "reload"
+	timerResume    TimerName = "resume"
+	timerStuck     TimerName = "stuck"
+	timerLoading   TimerName = "loading"
+	timerRestore   TimerName = "restore"
+	timerRegive    TimerName = "regive"
+	timerNavigate  TimerName = "navigate"
 )
 
 // Machine decides for one page or iframe session.
@@ -121,9 +114,12 @@ type Machine struct {
 // NewMachine returns the machine of a session that has just been attached.
 func NewMachine(cfg Config) *Machine {
 	m := &Machine{cfg: &cfg, held: cfg.Held, health: messages.PageOK}
-	m.bridge = newBridge(cfg, m.do)
+	m.bridge = newBridge(bridgeConfig{Identity: cfg.Identity, Bridge: cfg.Bridge}, m.do)
 	return m
 }
+
+// Config returns what the session was born with. It is never written.
+func (m *Machine) Config() *Config { return m.cfg }
 
 // Step takes one input and returns what is to be done, in order.
 func (m *Machine) Step(now time.Time, msg any) []Effect {
@@ -134,7 +130,7 @@ func (m *Machine) Step(now time.Time, msg any) []Effect {
 	case Replied:
 		m.replied(in)
 	case TimerFired:
-		m.timerFired(now, in.Name)
+		m.timerFired(now, in.Timer)
 	case Restored:
 		m.restored(in)
 
@@ -168,7 +164,7 @@ func (m *Machine) Step(now time.Time, msg any) []Effect {
 	case bridgeUnread:
 		m.bridge.unread()
 	case mail.RequestHeld:
-		m.requested(in)
+		m.bridge.requestHeld(in)
 	case bridgeAsked, bridgeWord:
 		m.bridge.requestWord(in)
 		m.asks()
@@ -222,7 +218,7 @@ func (m *Machine) Step(now time.Time, msg any) []Effect {
 	case navigating:
 		// The browser closes a native dialog now, and not only when the next document is there.
 		m.do(ToSupervisor{mail.FrameMoved{Gen: m.cfg.Gen, Page: m.cfg.Page, Frame: in.Frame}})
-		m.bridge.by.leaving()
+		m.bridge.leaving()
 		m.reloadStarted(in)
 	case crashed:
 		m.becomeCrashed()
@@ -259,6 +255,12 @@ func (m *Machine) Step(now time.Time, msg any) []Effect {
 }
 
 func (m *Machine) do(e Effect) { m.out = append(m.out, e) }
+
+func (m *Machine) setTimer(name TimerName, after time.Duration) {
+	m.do(Arm{Timer{Name: name}, after})
+}
+
+func (m *Machine) dropTimer(name TimerName) { m.do(Disarm{Timer{Name: name}}) }
 
 // effects takes what is to be done: a machine that idles holds nothing of it.
 func (m *Machine) effects() []Effect {
@@ -311,8 +313,8 @@ func (m *Machine) replied(r Replied) {
 	}
 }
 
-func (m *Machine) timerFired(now time.Time, name string) {
-	switch name {
+func (m *Machine) timerFired(now time.Time, t Timer) {
+	switch t.Name {
 	case timerResume:
 		m.letRun()
 	case timerClassify, timerProbe:
@@ -338,36 +340,10 @@ func (m *Machine) timerFired(now time.Time, name string) {
 		if (m.holding || m.stopped) && len(m.dialogs) > 0 {
 			m.do(Interrupt{Err: BlockedByDialog(m.dialogs), Renderer: true, Before: m.told})
 		}
-	case timerBridge + string(m.cfg.Session):
-		m.bridge.timedOut()
-	case timerBox + string(m.cfg.Session):
-		m.bridge.boxTimedOut()
-	case timerAgain + string(m.cfg.Session):
-		m.bridge.lookAgain()
+	case timerNavigate:
+		m.navigateTimedOut(t.Seq)
 	default:
-		if !m.bridge.heldTooLong(name) {
-			m.navigateTimedOut(name)
-		}
-	}
-}
-
-// answerCommand is the answer to a dialog on the wire.
-func answerCommand(o mail.HandleDialog) Command {
-	var params []byte
-	switch {
-	case o.Text != nil:
-		params = mustJSON(struct {
-			Accept bool   `json:"accept"`
-			Text   string `json:"promptText"`
-		}{o.Accept, *o.Text})
-	case o.Accept:
-		params = []byte(`{"accept":true}`)
-	default:
-		params = []byte(`{"accept":false}`)
-	}
-	return Command{
-		Tag: Tag{Kind: TagDialog, ID: o.Dialog}, Method: "Page.handleJavaScriptDialog",
-		Params: params, Timeout: AnswerBudget, Direct: true,
+		m.bridge.timerFired(t)
 	}
 }
 
@@ -399,27 +375,4 @@ func (m *Machine) frameNavigated(f mail.FrameNavigated) {
 	m.leftHung()
 }
 
-// dialogError turns the outcome of Page.handleJavaScriptDialog into what the
-// dialog actor wants to know: nil, "there is none" (somebody else was first,
-// C4, C6), or another failure.
-func dialogError(err error) error {
-	if err == nil {
-		return nil
-	}
-	var own *messages.Error
-	if errors.As(err, &own) {
-		return own
-	}
-	return messages.Errorf(messages.CodeInternal, "%s", err)
-}
-
-func mustJSON(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
-		// Only strings, booleans and numbers are ever passed.
-		panic("session: " + err.Error())
-	}
-	return b
-}
-
-func navTimer(id uint32) string { return timerNavigate + strconv.FormatUint(uint64(id), 10) }
+func navTimer(id uint32) Timer { return Timer{Name: timerNavigate, Seq: id} }

@@ -21,17 +21,6 @@ type document struct {
 // document, as they do when a page attaches and navigates at once.
 const maxDocuments = 4
 
-// moment is a set of things that have happened to a document.
-type moment uint8
-
-const (
-	sawCommit moment = 1 << iota
-	sawDOMContentLoaded
-	sawLoad
-	sawNetworkAlmostIdle
-	sawNetworkIdle
-)
-
 var momentOf = map[messages.WaitUntil]moment{
 	"":                            sawLoad,
 	messages.WaitLoad:             sawLoad,
@@ -39,13 +28,6 @@ var momentOf = map[messages.WaitUntil]moment{
 	messages.WaitDOMContentLoaded: sawDOMContentLoaded,
 	messages.WaitNetworkIdle0:     sawNetworkIdle,
 	messages.WaitNetworkIdle2:     sawNetworkAlmostIdle,
-}
-
-var momentByName = map[string]moment{
-	"DOMContentLoaded":  sawDOMContentLoaded,
-	"load":              sawLoad,
-	"networkAlmostIdle": sawNetworkAlmostIdle,
-	"networkIdle":       sawNetworkIdle,
 }
 
 // navigation is one order to go somewhere.
@@ -99,7 +81,7 @@ func (m *Machine) begin(n *navigation) {
 			URL string `json:"url"`
 		}{url}),
 	})
-	m.do(Arm{timerLoading, LoadingProbe})
+	m.setTimer(timerLoading, LoadingProbe)
 }
 
 // stillLoading asks a page on its way for a sign of life, again and again: who
@@ -107,7 +89,7 @@ func (m *Machine) begin(n *navigation) {
 func (m *Machine) stillLoading(now time.Time) {
 	if len(m.navs) > 0 {
 		m.probe(now, false)
-		m.do(Arm{timerLoading, LoadingProbe})
+		m.setTimer(timerLoading, LoadingProbe)
 	}
 }
 
@@ -129,7 +111,7 @@ func (m *Machine) beginAll() {
 func (m *Machine) leaveHung() {
 	m.away = true
 	m.do(Command{Tag: Tag{Kind: TagAway, Round: m.round}, Method: "Page.navigate", Params: []byte(`{"url":"about:blank"}`)})
-	m.do(Arm{timerLoading, LoadingProbe})
+	m.setTimer(timerLoading, LoadingProbe)
 }
 
 // awayReplied ends the navigations of a page that does not even take a blank page.
@@ -250,9 +232,9 @@ func (m *Machine) settle(n *navigation) {
 	}
 }
 
-func (m *Machine) navigateTimedOut(timer string) {
+func (m *Machine) navigateTimedOut(id uint32) {
 	for _, n := range m.waiting() {
-		if navTimer(n.id) != timer {
+		if n.id != id {
 			continue
 		}
 		err := messages.Errorf(messages.CodeDeadline, "the page did not get as far as asked within %s; it goes on loading", n.req.Timeout().Round(time.Millisecond))
@@ -312,4 +294,14 @@ func wedged() *messages.Error {
 func Stranded() *messages.Error {
 	return messages.Errorf(messages.CodePageWedged, "the page's next document waits for a renderer that does not answer: neither a navigation nor a reload reaches it; recover with replace").
 		With("page_state", messages.PageHung)
+}
+
+// abandon returns the answers to the navigations that still wait.
+func (m *Machine) abandon() []Answer {
+	var answers []Answer
+	for _, n := range m.waiting() {
+		answers = append(answers, Answer{To: n.reply, Err: gone().With("sent", n.begun)})
+	}
+	m.navs = nil
+	return answers
 }

@@ -7,19 +7,6 @@ import (
 	"holdfast/messages/mail"
 )
 
-// MaxPages bounds the pages of a task, and MaxSessions the CDP sessions of its
-// primary link, frames of other processes included (Chrome itself lets a page
-// have a thousand frames). What comes beyond is let run and left, like a page of
-// somebody else's.
-const (
-	MaxPages    = 1000
-	MaxSessions = 10_000
-)
-
-// TooMany tells the supervisor that a page, or else a frame, was left for there
-// are too many.
-type TooMany struct{ Pages bool }
-
 func (m *BrowserMachine) targetAttached(a mail.TargetAttached) {
 	if a.Info.Type != "page" || m.leaving {
 		m.letGo(a)
@@ -145,14 +132,6 @@ func letGo(a mail.TargetAttached, elsewhere func(messages.TargetID) bool) []Effe
 		return []Effect{left}
 	}
 	return []Effect{Command{Session: a.Session, Tag: Tag{Kind: TagNone}, Method: resume}, left}
-}
-
-// letGoFrame does the same of an out-of-process iframe that via has reported.
-func letGoFrame(via messages.SessionID, a mail.TargetAttached) []Effect {
-	return []Effect{
-		Command{Session: a.Session, Tag: Tag{Kind: TagNone}, Method: resume},
-		Command{Session: via, Tag: Tag{Kind: TagNone}, Method: "Target.detachFromTarget", Params: mustJSON(sessionParam{a.Session})},
-	}
 }
 
 func (m *BrowserMachine) detach(s messages.SessionID) { m.do(detachFrom(Tag{Kind: TagNone}, s)) }

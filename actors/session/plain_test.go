@@ -16,7 +16,7 @@ import (
 // space, that changes nothing sends the same event the long way.
 func TestDialogEventsReadByHand(t *testing.T) {
 	t.Parallel()
-	cfg := session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true}
+	cfg := session.Source{Identity: session.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}}
 	now := time.Unix(1, 0)
 	text := rapid.OneOf(rapid.Just(""), rapid.String(), rapid.StringMatching(`[a-z "\\/<>:{},é\n\x7f\x01]*`))
 	rapid.Check(t, func(t *rapid.T) {
@@ -53,7 +53,7 @@ func TestDialogEventsReadByHand(t *testing.T) {
 }
 
 func BenchmarkDecodeDialog(b *testing.B) {
-	cfg := session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true}
+	cfg := session.Source{Identity: session.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}}
 	params := []byte(`{"url":"http://a.test/p","frameId":"472C0E1A5B2D4F6A8C9E0B1D2F3A4B5C","message":"are you sure?","type":"confirm","hasBrowserHandler":true,"defaultPrompt":""}`)
 	for name, p := range map[string][]byte{"by hand": params, "by encoding/json": []byte(strings.Replace(string(params), ":", ": ", 1))} {
 		b.Run(name, func(b *testing.B) {

@@ -143,7 +143,7 @@ func (q *quick) good() bool { return !q.odd && q.at == len(q.json) }
 // maxQuickArgs bounds what is put together piece by piece.
 const maxQuickArgs = 8
 
-func quickConsole(c *Config, said *repeated, params []byte) (r mail.ConsoleReported, ok bool) {
+func quickConsole(c *Source, said *repeated, params []byte) (r mail.ConsoleReported, ok bool) {
 	q := quick{json: params, said: said}
 	r = mail.ConsoleReported{Gen: c.Gen, Page: c.Page, Target: c.Target, Entry: messages.ConsoleError{Level: "error"}}
 	haveArgs := false
@@ -248,7 +248,7 @@ func (q *quick) firstURL() (url []byte) {
 	return url
 }
 
-func quickNavigated(c *Config, said *repeated, params []byte) (f mail.FrameNavigated, ok bool) {
+func quickNavigated(c *Source, said *repeated, params []byte) (f mail.FrameNavigated, ok bool) {
 	q := quick{json: params, said: said}
 	f = mail.FrameNavigated{Gen: c.Gen, Session: c.Session, Page: c.Page}
 	known := false
@@ -268,7 +268,7 @@ func quickNavigated(c *Config, said *repeated, params []byte) (f mail.FrameNavig
 }
 
 // frame is frameInfo.
-func (q *quick) frame(c *Config) (f mail.FrameInfo) {
+func (q *quick) frame(c *Source) (f mail.FrameInfo) {
 	var loader, url, fragment, security []byte
 	for q.open('{'); q.more('}'); {
 		switch string(q.key()) {
@@ -312,7 +312,7 @@ func (q *quick) frame(c *Config) (f mail.FrameInfo) {
 }
 
 // frameID takes the id of a frame, most often that of the session's own.
-func (q *quick) frameID(c *Config) messages.FrameID {
+func (q *quick) frameID(c *Source) messages.FrameID {
 	b := cut(q.bytes(), maxID)
 	if string(b) == string(c.Target) {
 		return messages.FrameID(c.Target)

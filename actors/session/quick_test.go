@@ -97,7 +97,7 @@ func TestQuickTreesAreThoroughTrees(t *testing.T) {
 
 func TestQuickReadingIsThoroughReading(t *testing.T) {
 	t.Parallel()
-	cfg := session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true}
+	cfg := session.Source{Identity: session.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}}
 	for _, e := range events {
 		if _, ok := session.Quickly(cfg, e.method, []byte(e.params)); ok != e.quick {
 			t.Errorf("%.200s: read quickly %v", e.params, ok)
@@ -118,7 +118,7 @@ func TestQuickReadingIsThoroughReading(t *testing.T) {
 // TestWhatComesByTheThousandIsKeptInFewPieces: a piece is an allocation, and what
 // collecting them costs is more than reading them.
 func TestWhatComesByTheThousandIsKeptInFewPieces(t *testing.T) {
-	cfg := session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true}
+	cfg := session.Source{Identity: session.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}}
 	for method, tc := range map[string]struct {
 		params string
 		most   float64 // the fact, its texts, and the config on the way of this test
@@ -135,7 +135,7 @@ func TestWhatComesByTheThousandIsKeptInFewPieces(t *testing.T) {
 
 // BenchmarkDecode is what the reader does for an event of 600 bytes.
 func BenchmarkDecode(b *testing.B) {
-	cfg := session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true}
+	cfg := session.Source{Identity: session.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}}
 	for _, e := range []int{0, 14, 20} {
 		b.Run(events[e].method, func(b *testing.B) {
 			params := []byte(events[e].params)

@@ -8,7 +8,7 @@ import (
 // What every attach says, once a session: read by hand for what reflection leaves
 // behind. A start's garbage lies between what stays, and what lies between is kept.
 
-func quickAttached(c *Config, params []byte) (a mail.TargetAttached, ok bool) {
+func quickAttached(c *Source, params []byte) (a mail.TargetAttached, ok bool) {
 	q := quick{json: params}
 	a = mail.TargetAttached{Gen: c.Gen, Via: c.Session}
 	known := false
@@ -96,7 +96,7 @@ func (q *quick) boolean() bool {
 const maxQuickDepth = 32
 
 // quickFrameTree is decodeFrameTree.
-func quickFrameTree(c *Config, result []byte) (frames []mail.FrameInfo, ok bool) {
+func quickFrameTree(c *Source, result []byte) (frames []mail.FrameInfo, ok bool) {
 	q := quick{json: result, said: &repeated{}}
 	for q.open('{'); q.more('}'); {
 		if string(q.key()) != "frameTree" {
@@ -110,7 +110,7 @@ func quickFrameTree(c *Config, result []byte) (frames []mail.FrameInfo, ok bool)
 }
 
 // frameTree adds a frame and those below it.
-func (q *quick) frameTree(c *Config, frames []mail.FrameInfo, depth int) []mail.FrameInfo {
+func (q *quick) frameTree(c *Source, frames []mail.FrameInfo, depth int) []mail.FrameInfo {
 	q.odd = q.odd || depth == 0
 	known, below := false, false
 	for q.open('{'); q.more('}'); {

@@ -45,7 +45,7 @@ func (m *Machine) reload(o mail.ReloadPage) {
 		m.reloadNow()
 	case m.ready:
 		m.do(Command{Tag: Tag{Kind: TagNone}, Method: "Runtime.terminateExecution"})
-		m.do(Arm{timerStuck, TerminateBudget})
+		m.setTimer(timerStuck, TerminateBudget)
 	default:
 		m.goAway()
 	}
@@ -53,7 +53,7 @@ func (m *Machine) reload(o mail.ReloadPage) {
 
 func (m *Machine) reloadNow() {
 	m.reloading.stage = stageReload
-	m.do(Disarm{timerStuck})
+	m.dropTimer(timerStuck)
 	m.do(Command{Tag: Tag{Kind: TagReload, Round: m.round}, Method: "Page.reload"})
 }
 
@@ -135,6 +135,6 @@ func (m *Machine) maybeReloaded(now time.Time) {
 
 func (m *Machine) reloaded(err error) {
 	m.reloading = nil
-	m.do(Disarm{timerStuck})
+	m.dropTimer(timerStuck)
 	m.do(ToSupervisor{mail.PageReloaded{Gen: m.cfg.Gen, Session: m.cfg.Session, Page: m.cfg.Page, Err: err}})
 }

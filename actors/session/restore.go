@@ -17,7 +17,7 @@ func (m *Machine) awaitsRestore() bool {
 	}
 	if !m.awaited {
 		m.awaited = true
-		m.do(Arm{timerRestore, RestoreBudget})
+		m.setTimer(timerRestore, RestoreBudget)
 	}
 	return true
 }
@@ -44,7 +44,7 @@ func (m *Machine) goOn() {
 func (m *Machine) awaitNothing() {
 	if m.awaited {
 		m.awaited = false
-		m.do(Disarm{timerRestore})
+		m.dropTimer(timerRestore)
 	}
 }
 
@@ -57,7 +57,7 @@ var regiveAfter = [...]time.Duration{time.Second, 4 * time.Second, 10 * time.Sec
 // beginRegiving sets the timer for the first of regiveAfter, or for the next.
 func (m *Machine) beginRegiving() {
 	if m.cfg.Gen > 1 && m.regiven < len(regiveAfter) {
-		m.do(Arm{timerRegive, regiveAfter[m.regiven]})
+		m.setTimer(timerRegive, regiveAfter[m.regiven])
 	}
 }
 

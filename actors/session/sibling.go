@@ -1,7 +1,6 @@
 package session
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -66,12 +65,6 @@ func (b *bridge) stops(p pausedEvent) {
 // name in any stack trace, and what it gives that name to is not passed over.
 func (b *bridge) forged(p pausedEvent) bool { return p.on && b.named[p.at] }
 
-func (m *Machine) stops(p pausedEvent) {
-	m.paused = p.on && !m.bridge.forged(p)
-	m.bridge.stops(p)
-	m.publishHealth()
-}
-
 // siblingLeft lets the call of such a task go on, as it would with the last debugger,
 // and has it ask nobody any more who has ended.
 func (b *bridge) siblingLeft(l SiblingLeft) {
@@ -121,23 +114,4 @@ func (b *bridge) begins(context int64) {
 func (b *bridge) letOthersGo() {
 	b.others = ""
 	b.command(TagNone, "Debugger.resume", nil)
-}
-
-// attachBridge also tells the bridge of who has ended before this link had the page.
-func (m *AnchorMachine) attachBridge(b *bridge) {
-	b.attach()
-	if m.cfg.Ended == nil {
-		return
-	}
-	for _, l := range m.cfg.Ended(b.page) {
-		b.siblingLeft(l)
-	}
-}
-
-func (m *AnchorMachine) siblingLeft(l SiblingLeft) {
-	for _, s := range slices.Sorted(maps.Keys(m.bridges)) {
-		if b := m.bridges[s]; slices.Contains(l.Pages, b.page) {
-			b.siblingLeft(l)
-		}
-	}
 }

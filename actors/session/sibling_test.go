@@ -23,7 +23,7 @@ func TestAnAnchorLetsTheCallOfAnotherTaskGo(t *testing.T) {
 			session.Start{},
 			mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}},
 			session.Replied{Tag: session.Tag{Kind: session.TagRoot}},
-			session.FromFrame("S", session.Decode(session.Config{Bridge: bridge}, time.Time{}, "Debugger.paused", []byte(waits))),
+			session.FromFrame("S", session.Decode(session.Source{Secret: bridge.Secret}, time.Time{}, "Debugger.paused", []byte(waits))),
 		} {
 			m.Step(time.Time{}, in)
 		}

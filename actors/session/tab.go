@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -64,7 +65,7 @@ func (m *BrowserMachine) created(r Replied) {
 		case c.helper != "":
 			// Without another page in front the dialog stands, and the page is
 			// not to be touched while it does.
-			m.do(Arm{timerRelease + string(c.helper), releaseAgain})
+			m.do(Arm{Timer{Name: timerRelease, Page: c.helper}, releaseAgain})
 		default:
 			m.do(Answer{To: c.reply, Err: err})
 		}
@@ -170,4 +171,17 @@ func (m *BrowserMachine) pageClosed(t messages.TargetID) {
 		m.do(Answer{To: p.closeReply})
 	}
 	m.ended(p)
+}
+
+// abandon returns the answers to the calls that wait for a page to be opened or closed.
+func (m *BrowserMachine) abandon() []Answer {
+	var answers []Answer
+	for _, c := range m.creating {
+		answers = append(answers, Answer{To: c.reply, Err: gone()})
+	}
+	for _, p := range m.pages.All() {
+		answers = append(answers, Answer{To: p.closeReply, Err: gone()})
+	}
+	m.creating, m.pages = nil, smallmap.Map[messages.TargetID, *browserPage]{}
+	return answers
 }

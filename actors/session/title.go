@@ -16,7 +16,7 @@ const infoBudget = time.Second
 // loaded what they show. Each is from the time before.
 var titleLater = [...]time.Duration{500 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second}
 
-const timerTitle = "title"
+const timerTitle TimerName = "title"
 
 // askInfo asks for the title, at once and again later. nav is the navigation that ends with
 // the first answer.
@@ -30,7 +30,7 @@ func (m *Machine) askInfo(nav uint32) {
 func (m *Machine) sendInfo(nav uint32) {
 	m.do(Command{Tag: Tag{Kind: TagInfo, Seq: nav}, Method: "Target.getTargetInfo", Timeout: infoBudget})
 	if m.titleAsked < len(titleLater) {
-		m.do(Arm{timerTitle, titleLater[m.titleAsked]})
+		m.setTimer(timerTitle, titleLater[m.titleAsked])
 		m.titleAsked++
 	}
 }

@@ -16,7 +16,7 @@ import (
 // element was removed, or its document replaced.
 const tornGrace = 200 * time.Millisecond
 
-const timerTorn = "torn"
+const timerTorn TimerName = "torn"
 
 // heldFrame is a frame that was held when it was reported, and has not come to its
 // new process as far as is known.
@@ -47,7 +47,7 @@ func (m *Machine) frameTorn(s messages.SessionID) {
 		if h.session == s {
 			h.torn = true
 			m.heldFrames[f] = h
-			m.do(Arm{timerTorn, tornGrace})
+			m.setTimer(timerTorn, tornGrace)
 		}
 	}
 }

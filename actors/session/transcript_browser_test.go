@@ -63,7 +63,7 @@ func (tr *transcript) browserInput(t *testing.T, d *datadriven.TestData) any {
 			d.ScanArgs(t, "owned", &page)
 			cfg.Owned = []messages.TargetID{messages.TargetID(page)}
 		}
-		tr.begin(session.Config{Gen: 1})
+		tr.begin(session.Config{Identity: session.Identity{Gen: 1}})
 		tr.machine = session.NewBrowserMachine(cfg)
 		if d.Cmd == "dial" {
 			return nil

@@ -38,9 +38,9 @@ func showEffect(e session.Effect) string {
 	case session.ToSupervisor:
 		return "supervisor: " + showFact(e.Msg)
 	case session.Arm:
-		return fmt.Sprintf("arm %s %v", e.Name, e.After)
+		return fmt.Sprintf("arm %s %v", e.Timer, e.After)
 	case session.Disarm:
-		return "disarm " + e.Name
+		return "disarm " + e.Timer.String()
 	case session.Restore:
 		if e.Revived {
 			return "restore what was not set before the crash"

@@ -77,7 +77,8 @@ type transcript struct {
 		Step(now time.Time, in any) []session.Effect
 	}
 	now     time.Time
-	timers  map[string]time.Time
+	timers  map[session.Timer]time.Time
+	armed   map[string]session.Timer // ever, by name
 	pending []session.Command
 	browser string
 	// restoring says that the outcome of what is restored is the story's to tell.
@@ -88,7 +89,7 @@ type transcript struct {
 }
 
 func (tr *transcript) begin(cfg session.Config) {
-	*tr = transcript{cfg: cfg, now: epoch, timers: map[string]time.Time{}, browser: "alive"}
+	*tr = transcript{cfg: cfg, now: epoch, timers: map[session.Timer]time.Time{}, armed: map[string]session.Timer{}, browser: "alive"}
 }
 
 // secret is that of every machine with a bridge here.
@@ -103,7 +104,7 @@ var epoch = time.Unix(0, 0)
 func (tr *transcript) pageInput(t *testing.T, d *datadriven.TestData) any {
 	switch d.Cmd {
 	case "attach":
-		cfg := session.Config{Gen: 1, Session: "S", Target: "T", Page: "T", IsPage: true, Fresh: d.HasArg("fresh"), Again: d.HasArg("again")}
+		cfg := session.Config{Identity: session.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}, IsPage: true, Fresh: d.HasArg("fresh"), Again: d.HasArg("again")}
 		if arg(t, d, 0) == "iframe" {
 			cfg.Target, cfg.IsPage = "F", false
 		}
@@ -248,12 +249,12 @@ func (tr *transcript) command(t *testing.T, d *datadriven.TestData) string {
 	case "event":
 		return tr.step(tr.event(t, d, arg(t, d, 0)))
 	case "ignored":
-		if fact := session.Decode(tr.cfg, tr.now, arg(t, d, 0), body(d)); fact != nil {
+		if fact := session.Decode(tr.cfg.Source(), tr.now, arg(t, d, 0), body(d)); fact != nil {
 			d.Fatalf(t, "the event means %+v", fact)
 		}
 		return ""
 	case "fire":
-		return tr.step(session.TimerFired{Name: arg(t, d, 0)})
+		return tr.step(session.TimerFired{Timer: tr.armed[arg(t, d, 0)]})
 	case "browser":
 		tr.browser = arg(t, d, 0)
 		return ""
@@ -286,7 +287,7 @@ func (tr *transcript) event(t *testing.T, d *datadriven.TestData, method string)
 	if !slices.Contains(session.Events(), method) || !json.Valid(body(d)) {
 		d.Fatalf(t, "the link passes on no such event: %s %s", method, d.Input)
 	}
-	fact := session.Decode(tr.cfg, tr.now, method, body(d))
+	fact := session.Decode(tr.cfg.Source(), tr.now, method, body(d))
 	if fact == nil {
 		d.Fatalf(t, "the event means nothing: %s %s", method, d.Input)
 	}
@@ -341,20 +342,20 @@ func (tr *transcript) wait(span time.Duration) string {
 	var b strings.Builder
 	b.WriteString(tr.browserAnswers())
 	for end := tr.now.Add(span); ; {
-		next := ""
-		for name, at := range tr.timers {
-			if !at.After(end) && (next == "" || at.Before(tr.timers[next]) || at.Equal(tr.timers[next]) && name < next) {
-				next = name
+		var next session.Timer
+		for timer, at := range tr.timers {
+			if !at.After(end) && (next.Name == "" || at.Before(tr.timers[next]) || at.Equal(tr.timers[next]) && timer.String() < next.String()) {
+				next = timer
 			}
 		}
-		if next == "" {
+		if next.Name == "" {
 			tr.now = end
 			return b.String()
 		}
 		tr.now = tr.timers[next]
 		delete(tr.timers, next)
 		fmt.Fprintf(&b, "(%v: %s)\n", tr.now.Sub(epoch), next)
-		b.WriteString(tr.step(session.TimerFired{Name: next}))
+		b.WriteString(tr.step(session.TimerFired{Timer: next}))
 		b.WriteString(tr.browserAnswers())
 	}
 }
@@ -408,9 +409,10 @@ func (tr *transcript) step(in any) string {
 				tr.pending = append(tr.pending, e)
 			}
 		case session.Arm:
-			tr.timers[e.Name] = tr.now.Add(e.After)
+			tr.timers[e.Timer] = tr.now.Add(e.After)
+			tr.armed[e.Timer.String()] = e.Timer
 		case session.Disarm:
-			delete(tr.timers, e.Name)
+			delete(tr.timers, e.Timer)
 		case session.Answer:
 			calls.Answer(e.To, e.Value, e.Err)
 			b.WriteString(tr.answers.String())

@@ -17,7 +17,7 @@ import (
 func (m *Machine) targetAttached(a mail.TargetAttached) {
 	isPage := a.Via == ""
 	fresh := a.Waiting || !m.everUp && a.Info.URL == "about:blank"
-	cfg := session.Config{Gen: a.Gen, Session: a.Session, Target: a.Info.ID, Page: a.Page, IsPage: isPage, Fresh: fresh}
+	cfg := session.Config{Identity: session.Identity{Gen: a.Gen, Session: a.Session, Target: a.Info.ID, Page: a.Page}, IsPage: isPage, Fresh: fresh}
 	cfg.Bridge = m.sessionBridge()
 	if !isPage {
 		cfg.Site = new(wanted.Site)

@@ -1,0 +1,33 @@
+package session
+
+import "strings"
+
+// What is kept of a text that a browser or a page says, in bytes.
+const (
+	maxID         = 256
+	maxURL        = 2000     // data: URLs can be megabytes, and a snapshot is read often
+	maxDialogText = 64 << 10 // Chrome's own bound is below (C2)
+)
+
+// cut is clip for bytes, of which it keeps none.
+func cut(b []byte, n int) []byte {
+	if len(b) <= n {
+		return b
+	}
+	for n > 0 && b[n]&0xC0 == 0x80 {
+		n--
+	}
+	return b[:n]
+}
+
+// clip cuts s to at most n bytes without splitting a character, and keeps
+// nothing of the rest: the address of a page may be megabytes of data.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return strings.Clone(s[:n])
+}
