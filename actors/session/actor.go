@@ -76,7 +76,7 @@ func (p *Page) Receive(c *guard.Context, msg any) {
 			defer p.step(c, mail.ReloadFrames{})
 		}
 		if msg.Dialog != p.peers.Dialog {
-			defer p.step(c, tellAgain{})
+			defer p.step(c, TellAgain{})
 		}
 		p.peers = msg
 		return

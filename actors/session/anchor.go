@@ -39,7 +39,7 @@ func (a *Anchor) Receive(c *guard.Context, msg any) {
 	switch msg := msg.(type) {
 	case Peers:
 		if msg.Dialog != a.peers.Dialog {
-			defer a.step(c, tellAgain{})
+			defer a.step(c, TellAgain{})
 		}
 		a.peers = msg
 	case mail.Leave:
@@ -69,7 +69,7 @@ func (a *Anchor) bind(c *guard.Context, l Listen) {
 		fact := decode(&source, &repeated{}, time.Now(), e.Method, e.Params)
 		switch fact.(type) {
 		case bridgeScript, bridgePaused, bridgeUnread, pausedEvent, crashed, revived, bridgeAsked, bridgeWord, mail.FrameNavigated, mail.FrameDetached:
-			fact = fromFrame{l.Session, fact}
+			fact = FromFrame{l.Session, fact}
 		}
 		if fact != nil && !door.Send(fact) {
 			mux.Flood()

@@ -180,7 +180,7 @@ func (w *anchorWorld) reply(fail bool) {
 	}
 	w.step(r)
 	if c.Method == "Target.closeTarget" {
-		w.step(session.TargetDestroyed(c.Tag.Page))
+		w.step(session.TargetDestroyed{Target: c.Tag.Page})
 	}
 }
 

@@ -110,7 +110,7 @@ func TestAnAnchorThatIsLeftAloneCloses(t *testing.T) {
 				}
 				if i == 0 {
 					step(session.Replied{Tag: session.Tag{Kind: session.TagClose, Page: page}}) // that is not the end yet
-					step(session.TargetDestroyed(page))
+					step(session.TargetDestroyed{Target: page})
 				} else {
 					step(session.Replied{Tag: session.Tag{Kind: session.TagClose, Page: page}, Err: refused})
 				}
@@ -267,7 +267,7 @@ func TestAnAnchorThatIsLeftAloneFreesFirst(t *testing.T) {
 						}
 						closed = append(closed, p.TargetID)
 						if p.TargetID == "P" {
-							todo = append(todo, session.TargetDestroyed("P"))
+							todo = append(todo, session.TargetDestroyed{Target: "P"})
 						}
 					default:
 						reply(e, `{}`)
@@ -315,7 +315,7 @@ func TestAnAnchorCoversWhatPassesOnToIt(t *testing.T) {
 		return session.Replied{Tag: session.Tag{Kind: session.TagBridgePass, Session: s, Seq: seq}}
 	}
 	navigated := func(s messages.SessionID, frame messages.FrameID) any {
-		return session.FromFrame(s, mail.FrameNavigated{Frame: mail.FrameInfo{ID: frame}})
+		return wrap(s, mail.FrameNavigated{Frame: mail.FrameInfo{ID: frame}})
 	}
 	cover, frame := mail.CoverFrame{Page: "P", Frame: "F"}, attached("T", "F", "iframe")
 	gone := session.Replied{Tag: session.Tag{Kind: session.TagCoverFrame, Page: "F"}, Err: errors.New("no such target")}
@@ -426,13 +426,13 @@ func TestAnAnchorTellsAnotherDialogActorOfWhatIsLeftToIt(t *testing.T) {
 		Role: messages.RoleAnchor, Gen: 1, Frame: "F",
 		Pause: mail.Pause{Key: "1-2", Request: "job", Holder: messages.RoleAnchor, HolderGen: 1},
 	}})
-	for _, in := range []any{held, session.TellAgain(), session.TellAgain()} {
+	for _, in := range []any{held, session.TellAgain{}, session.TellAgain{}} {
 		if out := m.Step(time.Time{}, in); !slices.Contains(out, want) {
 			t.Errorf("after %+v: %+v", in, out)
 		}
 	}
 	m.Step(time.Time{}, mail.HandleDialog{Pause: mail.Pause{Key: "1-2", Request: "job", Holder: messages.RoleAnchor, HolderGen: 1}})
-	if out := m.Step(time.Time{}, session.TellAgain()); len(out) != 0 {
+	if out := m.Step(time.Time{}, session.TellAgain{}); len(out) != 0 {
 		t.Errorf("after its end: %+v", out)
 	}
 }
@@ -480,4 +480,9 @@ func TestAnAnchorTellsWhatBecameOfAnAnswerWhoseSessionHasEnded(t *testing.T) {
 			}
 		})
 	}
+}
+
+// wrap is an event of one of the anchor's sessions.
+func wrap(s messages.SessionID, event any) session.FromFrame {
+	return session.FromFrame{Session: s, Event: event}
 }

@@ -195,13 +195,13 @@ func (m *AnchorMachine) bridgeReplied(r Replied) {
 	}
 }
 
-// fromFrame is what a session of the anchor says of its bridge.
-type fromFrame struct {
+// FromFrame is what a session of the anchor says of its bridge.
+type FromFrame struct {
 	Session messages.SessionID
 	Event   any
 }
 
-func (m *AnchorMachine) bridgeEvent(e fromFrame) {
+func (m *AnchorMachine) bridgeEvent(e FromFrame) {
 	b := m.bridges[e.Session]
 	if b == nil {
 		return

@@ -113,7 +113,7 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 		m.targetAttached(in)
 	case mail.TargetDetached:
 		m.targetDetached(in)
-	case targetDestroyed:
+	case TargetDestroyed:
 		m.gone(in.Target)
 	case mail.DialogOpened, mail.DialogClosed:
 		m.do(ToDialog{in})
@@ -129,7 +129,7 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 		m.setBridge(in)
 	case SiblingLeft:
 		m.siblingLeft(in)
-	case fromFrame:
+	case FromFrame:
 		m.bridgeEvent(in)
 	case requestPaused:
 		m.requestPaused(in)
@@ -153,7 +153,7 @@ func (m *AnchorMachine) Step(_ time.Time, in any) []Effect {
 		m.primaryUp(in.Up)
 	case mail.FreeFirst:
 		m.freeFirst(in.Page)
-	case tellAgain:
+	case TellAgain:
 		m.tellAgain()
 	case mail.Leave:
 		m.leave()

@@ -39,7 +39,7 @@ func (q *byRequest) pass(done TagKind) bool {
 	if q.intercepted {
 		return false
 	}
-	q.command(TagNone, "Fetch.enable", mustJSON(fetchPatterns{[]requestPattern{{URL: "https://" + q.secret.host() + "/none"}}}))
+	q.command(TagNone, "Fetch.enable", mustJSON(fetchPatterns{[]requestPattern{{URL: "https://" + q.secret.Host() + "/none"}}}))
 	q.command(done, "Fetch.disable", nil)
 	return true
 }

@@ -68,15 +68,15 @@ func (s BridgeSecret) derive(purpose string) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-func (s BridgeSecret) binding() string { return "_" + s.derive("binding") }
+func (s BridgeSecret) Binding() string { return "_" + s.derive("binding") }
 
-// host is that of the requests; where a document may not ask it, they go to its own,
+// Host is that of the requests; where a document may not ask it, they go to its own,
 // below path.
-func (s BridgeSecret) host() string { return s.derive("host") + ".invalid" }
-func (s BridgeSecret) path() string { return s.derive("path") }
+func (s BridgeSecret) Host() string { return s.derive("host") + ".invalid" }
+func (s BridgeSecret) Path() string { return s.derive("path") }
 
-// proof begins a response of ours; no server knows it.
-func (s BridgeSecret) proof() string { return s.derive("proof") }
+// Proof begins a response of ours; no server knows it.
+func (s BridgeSecret) Proof() string { return s.derive("proof") }
 
 // Label tells for whose session a request is; it is the same on each link.
 func (s BridgeSecret) Label(t messages.TargetID) string { return s.derive("label " + string(t)) }
@@ -104,13 +104,13 @@ func (q *byRequest) set() {
 	q.watch(0)
 	q.command(TagBridgeOn, "Runtime.addBinding", q.bindingParams())
 	q.add(q.secret.script(q.epoch, mail.ByRequest, waitsForRequest,
-		"BINDING", q.secret.binding(), "PROOF", q.secret.proof(), "HOST", q.secret.host(), "PATH", q.secret.path(), "LABEL", q.secret.Label(q.Target)))
+		"BINDING", q.secret.Binding(), "PROOF", q.secret.Proof(), "HOST", q.secret.Host(), "PATH", q.secret.Path(), "LABEL", q.secret.Label(q.Target)))
 }
 
 func (q *byRequest) bindingParams() []byte {
 	return mustJSON(struct {
 		Name string `json:"name"`
-	}{q.secret.binding()})
+	}{q.secret.Binding()})
 }
 
 // inherit is arm, but that the documents that are there are heard already, and that it is
@@ -317,7 +317,7 @@ func (s BridgeSecret) decodeBinding(now time.Time, params []byte) any {
 		Payload string `json:"payload"`
 		Context int64  `json:"executionContextId"`
 	}
-	if s.digits == nil || json.Unmarshal(params, &e) != nil || e.Name != s.binding() {
+	if s.digits == nil || json.Unmarshal(params, &e) != nil || e.Name != s.Binding() {
 		return nil
 	}
 	switch rest, ok := strings.CutPrefix(e.Payload, s.token()); {

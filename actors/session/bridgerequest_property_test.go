@@ -49,7 +49,7 @@ func TestEveryRequestEndsOnce(t *testing.T) {
 			},
 			"another dialog actor": func(*rapid.T) {
 				w.open = nil
-				w.step(session.TellAgain())
+				w.step(session.TellAgain{})
 			},
 			"another document": func(*rapid.T) { w.document() },
 			"a navigation begins": func(*rapid.T) {

@@ -150,7 +150,7 @@ func (b *bench) reply(i int, fail bool) {
 	}
 	b.step(r)
 	if c.Method == "Target.closeTarget" && !fail {
-		b.step(session.TargetDestroyed(c.Tag.Page))
+		b.step(session.TargetDestroyed{Target: c.Tag.Page})
 	}
 }
 

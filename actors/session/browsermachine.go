@@ -109,7 +109,7 @@ func (m *BrowserMachine) Step(_ time.Time, in any) []Effect {
 		m.targetAttached(in)
 	case mail.TargetDetached:
 		m.targetDetached(in)
-	case targetDestroyed:
+	case TargetDestroyed:
 		m.pageClosed(in.Target)
 	case mail.PageInfoChanged:
 		if m.pages.At(in.Info.ID) != nil {

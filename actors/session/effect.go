@@ -63,8 +63,8 @@ type (
 	// Restored answers a Restore: each of its commands has had its outcome.
 	Restored struct{ Round uint32 }
 
-	// tellAgain asks a machine to tell a new dialog actor what it watches.
-	tellAgain struct{}
+	// TellAgain asks a machine to tell a new dialog actor what it watches.
+	TellAgain struct{}
 )
 
 // Tag tells replies apart. Round is the attach they belong to: a crash begins

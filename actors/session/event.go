@@ -85,8 +85,8 @@ type (
 	revived struct{}
 )
 
-// targetDestroyed concerns the browser session only.
-type targetDestroyed struct{ Target messages.TargetID }
+// TargetDestroyed concerns the browser session only.
+type TargetDestroyed struct{ Target messages.TargetID }
 
 // What is kept of an event is bounded, since tens of thousands may wait in a
 // mailbox: texts each by its own measure, ids and the like by maxID bytes. The
@@ -261,7 +261,7 @@ func decodeOther(c *Source, same *repeated, now time.Time, method string, params
 		if json.Unmarshal(params, &e) != nil {
 			return nil
 		}
-		return targetDestroyed{messages.TargetID(e.TargetID)}
+		return TargetDestroyed{messages.TargetID(e.TargetID)}
 	}
 	return nil
 }

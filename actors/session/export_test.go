@@ -59,9 +59,6 @@ const (
 	MaxID         = maxID
 )
 
-// TargetDestroyed is the fact that the browser tells of a page's end.
-func TargetDestroyed(t messages.TargetID) any { return targetDestroyed{t} }
-
 // QuickFrameTree is the quick reading of the result of Page.getFrameTree.
 func QuickFrameTree(result []byte) ([]mail.FrameInfo, bool) {
 	return quickFrameTree(&Source{}, result)
@@ -84,21 +81,5 @@ func Quickly(c Source, method string, params []byte) (fact any, ok bool) {
 	return fact, ok
 }
 
-// Binding, Host and Path are what a page may come to see of a secret, and Proof is
-// what it may not.
-func (s BridgeSecret) Binding() string { return s.binding() }
-func (s BridgeSecret) Host() string    { return s.host() }
-func (s BridgeSecret) Path() string    { return s.path() }
-func (s BridgeSecret) Proof() string   { return s.proof() }
-
 // ReadAddress reads whose call a request is, and which.
 func (s BridgeSecret) ReadAddress(url string) (label, key string) { return s.readAddress(url) }
-
-// TellAgain is what a session is asked once another dialog actor has begun.
-func TellAgain() any { return tellAgain{} }
-
-// FromFrame is what a session of the anchor says of its bridge.
-func FromFrame(s messages.SessionID, event any) any { return fromFrame{s, event} }
-
-// OffWord is the word by which the functions of a task are turned off.
-func OffWord(l SiblingLeft) string { return l.off() }

@@ -170,7 +170,7 @@ func (m *Machine) Step(now time.Time, msg any) []Effect {
 		m.asks()
 	case mail.ResumePage:
 		m.letRun()
-	case tellAgain:
+	case TellAgain:
 		m.tellCovered()
 		m.bridge.tellAll()
 	case mail.DialogsOpen:

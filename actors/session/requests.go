@@ -35,7 +35,7 @@ func (r *requests) hear(b Bridge) {
 	case on && !r.on:
 		r.asked++
 		r.do(rootCommand(Tag{Kind: TagRequests}, "Fetch.enable", fetchPatterns{[]requestPattern{
-			{"https://" + r.secret.host() + "/*", "XHR"}, {"*://*/" + r.secret.path() + "/*", "XHR"},
+			{"https://" + r.secret.Host() + "/*", "XHR"}, {"*://*/" + r.secret.Path() + "/*", "XHR"},
 		}}, AttachBudget))
 	case !on && r.on:
 		r.do(Command{Root: true, Tag: Tag{Kind: TagNone}, Method: "Fetch.disable"})
@@ -91,7 +91,7 @@ func endRequest(s BridgeSecret, e mail.EndRequest) Command {
 			Code    int      `json:"responseCode"`
 			Headers []header `json:"responseHeaders"`
 			Body    string   `json:"body"`
-		}{e.Request, 200, answerHeaders, base64.StdEncoding.EncodeToString(append([]byte(s.proof()), e.Answer...))}),
+		}{e.Request, 200, answerHeaders, base64.StdEncoding.EncodeToString(append([]byte(s.Proof()), e.Answer...))}),
 	}
 }
 
@@ -114,11 +114,11 @@ func (s BridgeSecret) decodeRequest(role messages.Role, gen mail.Generation, par
 
 // readAddress reads the label and the name of a call, or nothing.
 func (s BridgeSecret) readAddress(url string) (label, key string) {
-	rest, ok := strings.CutPrefix(url, "https://"+s.host()+"/")
+	rest, ok := strings.CutPrefix(url, "https://"+s.Host()+"/")
 	if !ok {
 		_, rest, _ = strings.Cut(url, "://")
 		_, rest, _ = strings.Cut(rest, "/") // the host
-		if rest, ok = strings.CutPrefix(rest, s.path()+"/"); !ok {
+		if rest, ok = strings.CutPrefix(rest, s.Path()+"/"); !ok {
 			return "", ""
 		}
 	}

@@ -72,7 +72,7 @@ func (b *bridge) siblingLeft(l SiblingLeft) {
 		b.letOthersGo()
 	}
 	if l.Ended && !slices.ContainsFunc(b.dead, l.same) { // it may be told of twice
-		b.turnOffBy(l.off())
+		b.turnOffBy(l.OffWord())
 		// It asks again where the browser has not noticed that link's end, or somebody
 		// else debugs.
 		if b.dead = append(b.dead, deadSibling{l, documentsUnderWay}); len(b.dead) > maxDead {
@@ -88,8 +88,8 @@ type deadSibling struct {
 	documents int // that may be among them
 }
 
-// off is the word by which that task's functions are turned off.
-func (l SiblingLeft) off() string { return l.Secret.word(l.By, l.Epoch, false) }
+// OffWord is the word by which that task's functions are turned off.
+func (l SiblingLeft) OffWord() string { return l.Secret.word(l.By, l.Epoch, false) }
 
 // same says that d is of the same task's functions.
 func (l SiblingLeft) same(d deadSibling) bool { return l.Secret == d.Secret && l.By == d.By }
@@ -106,7 +106,7 @@ func (b *bridge) begins(context int64) {
 	for i := range b.dead {
 		if d := &b.dead[i]; d.documents > 0 {
 			d.documents--
-			b.command(TagNone, "Runtime.evaluate", turn(d.off(), context))
+			b.command(TagNone, "Runtime.evaluate", turn(d.OffWord(), context))
 		}
 	}
 }

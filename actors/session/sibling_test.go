@@ -23,7 +23,7 @@ func TestAnAnchorLetsTheCallOfAnotherTaskGo(t *testing.T) {
 			session.Start{},
 			mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}},
 			session.Replied{Tag: session.Tag{Kind: session.TagRoot}},
-			session.FromFrame("S", session.Decode(session.Source{Secret: bridge.Secret}, time.Time{}, "Debugger.paused", []byte(waits))),
+			wrap("S", session.Decode(session.Source{Secret: bridge.Secret}, time.Time{}, "Debugger.paused", []byte(waits))),
 		} {
 			m.Step(time.Time{}, in)
 		}
@@ -54,7 +54,7 @@ func TestAnAnchorThatComesAfterTheEndOfAnotherTask(t *testing.T) {
 	})
 	turned := func(in any) (n int) {
 		for _, e := range m.Step(time.Time{}, in) {
-			if c, ok := e.(session.Command); ok && strings.Contains(string(c.Params), session.OffWord(end)) {
+			if c, ok := e.(session.Command); ok && strings.Contains(string(c.Params), end.OffWord()) {
 				n++
 			}
 		}

@@ -28,7 +28,7 @@ func TestBrowserTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/browser", func(t *testing.T, path string) {
 		tr := &transcript{}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			if in := tr.browserInput(t, d); in != nil {
+			if in := browserInput(t, d, tr); in != nil {
 				return tr.step(in)
 			}
 			if d.Cmd == "dial" {
@@ -40,7 +40,7 @@ func TestBrowserTranscripts(t *testing.T) {
 }
 
 // browserInput reads a block that is one input of a browser's machine.
-func (tr *transcript) browserInput(t *testing.T, d *datadriven.TestData) any {
+func browserInput(t *testing.T, d *datadriven.TestData, tr *transcript) any {
 	switch d.Cmd {
 	case "link", "dial":
 		cfg := session.BrowserConfig{
@@ -63,8 +63,7 @@ func (tr *transcript) browserInput(t *testing.T, d *datadriven.TestData) any {
 			d.ScanArgs(t, "owned", &page)
 			cfg.Owned = []messages.TargetID{messages.TargetID(page)}
 		}
-		tr.begin(session.Config{Identity: session.Identity{Gen: 1}})
-		tr.machine = session.NewBrowserMachine(cfg)
+		tr.begin(session.Source{Identity: session.Identity{Gen: 1}}, session.NewBrowserMachine(cfg))
 		if d.Cmd == "dial" {
 			return nil
 		}
@@ -72,7 +71,7 @@ func (tr *transcript) browserInput(t *testing.T, d *datadriven.TestData) any {
 	case "linked":
 		return session.Start{}
 	case "bridge":
-		return tr.pageInput(t, d)
+		return tr.setBridge(t, d)
 	case "attached":
 		opener := ""
 		if d.HasArg("opener") {
