@@ -18,14 +18,14 @@ type AnchorLinked struct {
 
 // Anchor is the actor of a task's second link, and of every session on it.
 type Anchor struct {
-	link
+	connection
 	peers   Peers
 	machine *AnchorMachine
 }
 
 // NewAnchor returns the behavior; dialling begins with Init.
 func NewAnchor(cfg AnchorConfig, connect Connect, peers Peers) *Anchor {
-	return &Anchor{link: link{connect: connect}, peers: peers, machine: NewAnchorMachine(cfg)}
+	return &Anchor{connection: connection{connect: connect}, peers: peers, machine: NewAnchorMachine(cfg)}
 }
 
 // Init implements guard.Behavior.
@@ -66,7 +66,7 @@ func (a *Anchor) bind(c *guard.Context, l Listen) {
 	mux, door := a.mux.Load(), c.Door()
 	source := Source{Identity{Role: messages.RoleAnchor, Gen: a.machine.cfg.Gen, Session: l.Session, Page: l.Page}, a.machine.cfg.Bridge.Secret}
 	mux.Bind(l.Session, func(e transport.Event) {
-		fact := decode(&source, &repeated{}, time.Now(), e.Method, e.Params)
+		fact := source.Decode(time.Now(), e.Method, e.Params)
 		switch fact.(type) {
 		case bridgeScript, bridgePaused, bridgeUnread, pausedEvent, crashed, revived, bridgeAsked, bridgeWord, mail.FrameNavigated, mail.FrameDetached:
 			fact = FromFrame{l.Session, fact}

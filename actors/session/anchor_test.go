@@ -379,7 +379,7 @@ func TestAnAnchorKeepsCountOfRequests(t *testing.T) {
 	host := "https://" + bridge.Secret.Host() + "/"
 	cfg := session.Source{Identity: session.Identity{Role: messages.RoleAnchor, Gen: 1}, Secret: bridge.Secret}
 	paused := func(page messages.TargetID, i int) any {
-		return session.Decode(cfg, time.Time{}, "Fetch.requestPaused", fmt.Appendf(nil,
+		return cfg.Decode(time.Time{}, "Fetch.requestPaused", fmt.Appendf(nil,
 			`{"requestId":"%s-%d","frameId":"F","request":{"url":"%s%s.1-2"}}`, page, i, host, bridge.Secret.Label(page)))
 	}
 	m := session.NewAnchorMachine(session.AnchorConfig{Gen: 1, Scope: messages.ScopeBrowser, Bridge: bridge})

@@ -193,8 +193,8 @@ func (s BridgeSecret) parseCall(text string) (bridgePaused, bool) {
 		return bridgePaused{}, false
 	}
 	p.Message, p.Default, ok = cutUnits(rest, message)
-	p.Kind, p.Address = strings.Clone(p.Kind), strings.Clone(clip(p.Address, maxURL))
-	p.Message, p.Default = strings.Clone(clip(p.Message, maxDialogText)), strings.Clone(clip(p.Default, maxDialogText))
+	p.Kind, p.Address = strings.Clone(p.Kind), strings.Clone(clip(p.Address, MaxURL))
+	p.Message, p.Default = strings.Clone(clip(p.Message, MaxDialogText)), strings.Clone(clip(p.Default, MaxDialogText))
 	return p, ok
 }
 

@@ -169,7 +169,7 @@ func TestNothingKeepsTheWholeOfAText(t *testing.T) {
 		if !ok {
 			t.Fatal("a call is not read")
 		}
-		kept = append(kept, c, session.Decode(session.Source{Secret: fuzzSecret}, time.Time{}, "Debugger.paused", foreign))
+		kept = append(kept, c, (session.Source{Secret: fuzzSecret}).Decode(time.Time{}, "Debugger.paused", foreign))
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)

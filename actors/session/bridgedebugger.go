@@ -176,7 +176,7 @@ func (s BridgeSecret) decodeScript(params []byte) any {
 	if json.Unmarshal(params, &e) != nil || e.URL != s.name() || e.Aux.Frame == "" {
 		return nil
 	}
-	return bridgeScript{messages.FrameID(clip(string(e.Aux.Frame), maxID)), scriptAt{e.Context, clip(e.ID, maxID)}}
+	return bridgeScript{messages.FrameID(clip(string(e.Aux.Frame), MaxID)), scriptAt{e.Context, clip(e.ID, MaxID)}}
 }
 
 // decodePaused reads Debugger.paused: a call of ours, if it can be read, or somebody
@@ -205,7 +205,7 @@ func (s BridgeSecret) decodePaused(now time.Time, params []byte) any {
 	if !strings.HasPrefix(text, s.token()) {
 		other := pausedEvent{on: true, token: tokenIn(text)}
 		if e.Reason == "other" && len(e.Hit) == 0 {
-			other.at = scriptAt{contextOf(e.CallFrames[0].ID), clip(e.CallFrames[0].Location.Script, maxID)}
+			other.at = scriptAt{contextOf(e.CallFrames[0].ID), clip(e.CallFrames[0].Location.Script, MaxID)}
 		}
 		return other
 	}

@@ -53,7 +53,7 @@ func TestEveryRequestEndsOnce(t *testing.T) {
 			},
 			"another document": func(*rapid.T) { w.document() },
 			"a navigation begins": func(*rapid.T) {
-				w.step(session.Decode(w.cfg.Source(), w.now, "Page.frameStartedNavigating", []byte(`{"frameId":"T","loaderId":"L"}`)))
+				w.step(w.cfg.Source().Decode(w.now, "Page.frameStartedNavigating", []byte(`{"frameId":"T","loaderId":"L"}`)))
 			},
 			"time": func(t *rapid.T) {
 				w.pass(time.Duration(rapid.IntRange(1, 800).Draw(t, "ms")) * time.Millisecond)
@@ -127,11 +127,11 @@ func (w *requestWorld) held(t *rapid.T, key string) {
 
 func (w *requestWorld) binding(payload string) {
 	said, _ := json.Marshal(secret[16:32] + payload)
-	w.step(session.Decode(w.cfg.Source(), w.now, "Runtime.bindingCalled", fmt.Appendf(nil, `{"name":%q,"payload":%s,"executionContextId":3}`, session.NewBridgeSecret(secret).Binding(), said)))
+	w.step(w.cfg.Source().Decode(w.now, "Runtime.bindingCalled", fmt.Appendf(nil, `{"name":%q,"payload":%s,"executionContextId":3}`, session.NewBridgeSecret(secret).Binding(), said)))
 }
 
 func (w *requestWorld) document() {
-	w.step(session.Decode(w.cfg.Source(), w.now, "Page.frameNavigated", []byte(`{"frame":{"id":"T","loaderId":"L","url":"http://a.test/","securityOrigin":"http://a.test"},"type":"Navigation"}`)))
+	w.step(w.cfg.Source().Decode(w.now, "Page.frameNavigated", []byte(`{"frame":{"id":"T","loaderId":"L","url":"http://a.test/","securityOrigin":"http://a.test"},"type":"Navigation"}`)))
 }
 
 // answer is what the dialog actor and the link that holds the request do.

@@ -22,7 +22,7 @@ type Linked struct {
 // Browser is the actor of the browser's own session. It owns the primary
 // link.
 type Browser struct {
-	link
+	connection
 	supervisor *actor.PID
 	machine    *BrowserMachine
 	wanted     *wanted.Store
@@ -30,7 +30,7 @@ type Browser struct {
 
 // NewBrowser returns the behavior; dialling begins with Init.
 func NewBrowser(cfg BrowserConfig, connect Connect, supervisor *actor.PID, w *wanted.Store) *Browser {
-	return &Browser{link: link{connect: connect}, supervisor: supervisor, machine: NewBrowserMachine(cfg), wanted: w}
+	return &Browser{connection: connection{connect: connect}, supervisor: supervisor, machine: NewBrowserMachine(cfg), wanted: w}
 }
 
 // Init implements guard.Behavior.
@@ -71,7 +71,7 @@ func (b *Browser) linked(c *guard.Context) {
 	gen := b.machine.cfg.Gen
 	source := Source{Identity{Gen: gen}, b.machine.cfg.Bridge.Secret}
 	mux.Bind("", func(e transport.Event) {
-		if fact := decode(&source, &repeated{}, time.Now(), e.Method, e.Params); fact != nil && !door.Send(fact) {
+		if fact := source.Decode(time.Now(), e.Method, e.Params); fact != nil && !door.Send(fact) {
 			mux.Flood()
 		}
 	})

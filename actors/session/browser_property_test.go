@@ -213,7 +213,7 @@ func TestEveryAttachedSessionIsAdoptedOrResumedAndLeft(t *testing.T) {
 						b.step(mail.TargetDetached{Gen: 1, Session: s})
 					}
 				}
-				b.step(session.Decode(session.Source{Identity: session.Identity{Gen: 1}}, time.Unix(0, 0), "Target.targetDestroyed", []byte(fmt.Sprintf(`{"targetId":%q}`, x))))
+				b.step((session.Source{Identity: session.Identity{Gen: 1}}).Decode(time.Unix(0, 0), "Target.targetDestroyed", []byte(fmt.Sprintf(`{"targetId":%q}`, x))))
 			},
 			"open": func(*rapid.T) { b.order(mail.OpenPage{Reply: b.owe()}) },
 			"close": func(t *rapid.T) {

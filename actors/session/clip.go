@@ -4,9 +4,9 @@ import "strings"
 
 // What is kept of a text that a browser or a page says, in bytes.
 const (
-	maxID         = 256
-	maxURL        = 2000     // data: URLs can be megabytes, and a snapshot is read often
-	maxDialogText = 64 << 10 // Chrome's own bound is below (C2)
+	MaxID         = 256
+	MaxURL        = 2000     // data: URLs can be megabytes, and a snapshot is read often
+	MaxDialogText = 64 << 10 // Chrome's own bound is below (C2)
 )
 
 // cut is clip for bytes, of which it keeps none.

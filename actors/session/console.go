@@ -62,7 +62,7 @@ func scriptURL(s *runtime.StackTrace) string {
 	if s == nil || len(s.CallFrames) == 0 || s.CallFrames[0] == nil { // a list of null is valid JSON
 		return ""
 	}
-	return clip(s.CallFrames[0].URL, maxURL)
+	return clip(s.CallFrames[0].URL, MaxURL)
 }
 
 func decodeException(c *Source, params []byte) any {
@@ -79,7 +79,7 @@ func decodeException(c *Source, params []byte) any {
 	}
 	entry := messages.ConsoleError{
 		TS: messages.Seconds(e.Timestamp.Float64() / 1000), Level: "exception",
-		Text: consoleText(text), URL: clip(d.URL, maxURL),
+		Text: consoleText(text), URL: clip(d.URL, MaxURL),
 	}
 	if entry.URL == "" {
 		entry.URL = scriptURL(d.StackTrace)

@@ -10,6 +10,7 @@ import (
 
 	"holdfast/messages"
 	"holdfast/messages/mail"
+	"holdfast/transport"
 )
 
 // Events are the CDP events that somebody in Holdfast wants. All others end
@@ -89,7 +90,7 @@ type (
 type TargetDestroyed struct{ Target messages.TargetID }
 
 // What is kept of an event is bounded, since tens of thousands may wait in a
-// mailbox: texts each by its own measure, ids and the like by maxID bytes. The
+// mailbox: texts each by its own measure, ids and the like by MaxID bytes. The
 // events that hold no text, and no stack of a script, which names its source up to
 // two hundred times in the page's own words, are small, or not the browser's.
 const (
@@ -106,6 +107,11 @@ var long = map[string]bool{
 type Source struct {
 	Identity
 	Secret BridgeSecret
+}
+
+// Decode turns one event into the fact that it means to a machine, or nil.
+func (c Source) Decode(now time.Time, method string, params []byte) any {
+	return decode(&c, &repeated{}, now, method, params)
 }
 
 // decode turns an event into the fact it means to a machine, or nil when it
@@ -156,7 +162,7 @@ func decodeOther(c *Source, same *repeated, now time.Time, method string, params
 		}
 		return mail.FrameAttached{
 			Gen: c.Gen, Session: c.Session, Page: c.Page,
-			Frame: messages.FrameID(clip(e.Frame, maxID)), Parent: messages.FrameID(clip(e.Parent, maxID)),
+			Frame: messages.FrameID(clip(e.Frame, MaxID)), Parent: messages.FrameID(clip(e.Parent, MaxID)),
 		}
 	case frameNavigated:
 		if f, ok := quickNavigated(c, same, params); ok {
@@ -176,7 +182,7 @@ func decodeOther(c *Source, same *repeated, now time.Time, method string, params
 		if json.Unmarshal(params, &e) != nil {
 			return nil
 		}
-		return mail.FrameURLChanged{Gen: c.Gen, Session: c.Session, Frame: messages.FrameID(clip(string(e.FrameID), maxID)), URL: clip(e.URL, maxURL)}
+		return mail.FrameURLChanged{Gen: c.Gen, Session: c.Session, Frame: messages.FrameID(clip(string(e.FrameID), MaxID)), URL: clip(e.URL, MaxURL)}
 	case "Page.frameDetached":
 		var e page.EventFrameDetached
 		if json.Unmarshal(params, &e) != nil {
@@ -205,7 +211,7 @@ func decodeOther(c *Source, same *repeated, now time.Time, method string, params
 		if e.URL == nowhere {
 			return movedOn{}
 		}
-		return navigating{e.Frame, clip(e.Loader, maxID)}
+		return navigating{e.Frame, clip(e.Loader, MaxID)}
 	case "Page.lifecycleEvent":
 		return decodeLifecycle(params)
 	case "Runtime.consoleAPICalled":
@@ -238,7 +244,7 @@ func decodeOther(c *Source, same *repeated, now time.Time, method string, params
 			return nil
 		}
 		return mail.TargetAttached{
-			Gen: c.Gen, Session: messages.SessionID(clip(string(e.SessionID), maxID)), Via: c.Session, Info: targetInfo(e.TargetInfo),
+			Gen: c.Gen, Session: messages.SessionID(clip(string(e.SessionID), MaxID)), Via: c.Session, Info: targetInfo(e.TargetInfo),
 			Waiting: e.WaitingForDebugger,
 		}
 	case "Target.detachedFromTarget":
@@ -329,8 +335,8 @@ func decodeTargetInfo(result []byte) (mail.TargetInfo, error) {
 
 func frameInfo(f *cdp.Frame) mail.FrameInfo {
 	return mail.FrameInfo{
-		ID: messages.FrameID(clip(string(f.ID), maxID)), Parent: messages.FrameID(clip(string(f.ParentID), maxID)), Loader: clip(string(f.LoaderID), maxID),
-		URL: clip(f.URL+f.URLFragment, maxURL), Origin: origin(f.SecurityOrigin),
+		ID: messages.FrameID(clip(string(f.ID), MaxID)), Parent: messages.FrameID(clip(string(f.ParentID), MaxID)), Loader: clip(string(f.LoaderID), MaxID),
+		URL: clip(f.URL+f.URLFragment, MaxURL), Origin: origin(f.SecurityOrigin),
 	}
 }
 
@@ -340,14 +346,14 @@ func origin(said string) string {
 	if said == "" || said == "://" {
 		return "null"
 	}
-	return clip(said, maxURL)
+	return clip(said, MaxURL)
 }
 
 func targetInfo(t *target.Info) mail.TargetInfo {
 	return mail.TargetInfo{
-		ID: messages.TargetID(clip(string(t.TargetID), maxID)), Type: clip(t.Type, maxID), URL: clip(t.URL, maxURL), Title: clip(t.Title, 300),
-		Opener: messages.TargetID(clip(string(t.OpenerID), maxID)), ParentFrame: messages.FrameID(clip(string(t.ParentFrameID), maxID)),
-		CanAccessOpener: t.CanAccessOpener, Context: clip(string(t.BrowserContextID), maxID),
+		ID: messages.TargetID(clip(string(t.TargetID), MaxID)), Type: clip(t.Type, MaxID), URL: clip(t.URL, MaxURL), Title: clip(t.Title, 300),
+		Opener: messages.TargetID(clip(string(t.OpenerID), MaxID)), ParentFrame: messages.FrameID(clip(string(t.ParentFrameID), MaxID)),
+		CanAccessOpener: t.CanAccessOpener, Context: clip(string(t.BrowserContextID), MaxID),
 	}
 }
 
@@ -369,9 +375,9 @@ var momentByName = map[string]moment{
 	"networkIdle":       sawNetworkIdle,
 }
 
-// isFrequent says whether pages can cause an event by the thousand. To decode it takes
+// IsFrequent says whether pages can cause an event by the thousand. To decode it takes
 // as long as to take it off the link, so the actor does that.
-func isFrequent(method string, params []byte) bool {
+func IsFrequent(method string, params []byte) bool {
 	return method == frameNavigated || method == consoleCalled && isConsoleError(params)
 }
 
@@ -390,4 +396,13 @@ func decodeUnread(c *Source, same *repeated, method string, params []byte) any {
 		}
 	}
 	return nil
+}
+
+// decodeUnwalked is decode for an event that is frequent, and that nobody has walked.
+func decodeUnwalked(c *Source, same *repeated, method string, params []byte) any {
+	if fact := decodeUnread(c, same, method, params); fact != nil {
+		return fact
+	}
+	// It is not as Chrome writes it.
+	return decode(c, same, time.Time{}, method, transport.Whole(transport.Event{Method: method, Params: params}))
 }

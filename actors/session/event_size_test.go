@@ -54,7 +54,7 @@ func TestWhatIsKeptOfAnEventIsBounded(t *testing.T) {
 				if text == "args" { // the type comes first, as Chrome writes it
 					params = append([]byte(`{"type":"error",`), params[1:]...)
 				}
-				fact := session.Decode(cfg, time.Unix(0, 0), method, params)
+				fact := cfg.Decode(time.Unix(0, 0), method, params)
 				if n := len(fmt.Sprintf("%+v", fact)); n > messages.MaxPromptText+1000 {
 					t.Errorf("%s: a fact of %d bytes", text, n)
 				}
@@ -70,7 +70,7 @@ func TestAFrameWithALongStory(t *testing.T) {
 	t.Parallel()
 	call := `{"functionName":"f","scriptId":"7","url":"` + strings.Repeat("y", 400) + `","lineNumber":0,"columnNumber":0}`
 	params := `{"frameId":"F","parentFrameId":"T","stack":{"callFrames":[` + call + strings.Repeat(","+call, 199) + `]}}`
-	fact := session.Decode(session.Source{Identity: session.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}}, time.Unix(0, 0), "Page.frameAttached", []byte(params))
+	fact := (session.Source{Identity: session.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}}).Decode(time.Unix(0, 0), "Page.frameAttached", []byte(params))
 	if want := (mail.FrameAttached{Gen: 1, Session: "S", Page: "T", Frame: "F", Parent: "T"}); fact != want {
 		t.Errorf("%+v", fact)
 	}

@@ -30,8 +30,8 @@ func decodeOpening(c *Source, now time.Time, params []byte) any {
 		}
 	}
 	return mail.DialogOpened{
-		Role: c.Role, Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: messages.FrameID(clip(o.frame, maxID)),
-		Type: clip(o.kind, maxID), Message: clip(o.message, maxDialogText), Default: clip(o.prompt, maxDialogText), URL: clip(o.url, maxURL), Heard: now,
+		Role: c.Role, Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: messages.FrameID(clip(o.frame, MaxID)),
+		Type: clip(o.kind, MaxID), Message: clip(o.message, MaxDialogText), Default: clip(o.prompt, MaxDialogText), URL: clip(o.url, MaxURL), Heard: now,
 	}
 }
 
@@ -91,7 +91,7 @@ func decodeClosed(c *Source, params []byte) any {
 		}
 	}
 	return mail.DialogClosed{
-		Role: c.Role, Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: messages.FrameID(clip(string(e.FrameID), maxID)),
+		Role: c.Role, Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: messages.FrameID(clip(string(e.FrameID), MaxID)),
 		Accepted: e.Result, Text: clip(e.UserInput, messages.MaxPromptText),
 	}
 }

@@ -7,20 +7,9 @@ import (
 	"holdfast/messages/mail"
 )
 
-// Decode is what the link's reader does with an event of session c.
-func Decode(c Source, now time.Time, method string, params []byte) any {
-	return decode(&c, &repeated{}, now, method, params)
-}
-
 // DecodeUnread is what is made of a frequent event that nobody has walked.
 func DecodeUnread(c Source, method string, params []byte) any {
-	s := said{items: []saidItem{{method: method, to: len(params)}}, text: params}
-	return s.decode(&c, 0)
-}
-
-// IsFrequent says whether an event is taken unread.
-func IsFrequent(method string, params []byte) bool {
-	return isFrequent(method, params)
+	return decodeUnwalked(&c, &repeated{}, method, params)
 }
 
 // HasDocument reads the result of Page.getNavigationHistory.
@@ -51,13 +40,6 @@ func DecodeScript(s BridgeSecret, params []byte) (frame messages.FrameID, contex
 	p, ours := s.decodeScript(params).(bridgeScript)
 	return p.Frame, p.Context, ours
 }
-
-// The bounds of what a call may say.
-const (
-	MaxDialogText = maxDialogText
-	MaxURL        = maxURL
-	MaxID         = maxID
-)
 
 // QuickFrameTree is the quick reading of the result of Page.getFrameTree.
 func QuickFrameTree(result []byte) ([]mail.FrameInfo, bool) {

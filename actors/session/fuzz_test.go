@@ -42,7 +42,7 @@ func FuzzDecode(f *testing.F) {
 		m.Step(time.Unix(0, 0), session.Start{})
 		browser := session.NewBrowserMachine(session.BrowserConfig{Gen: 1, Bridge: bridge})
 		browser.Step(time.Unix(0, 0), session.Start{})
-		if fact := session.Decode(root, time.Unix(0, 0), "Fetch.requestPaused", params); fact != nil {
+		if fact := root.Decode(time.Unix(0, 0), "Fetch.requestPaused", params); fact != nil {
 			for _, e := range browser.Step(time.Unix(1, 0), fact) {
 				if to, ok := e.(session.ToSupervisor); ok {
 					held := to.Msg.(mail.RequestHeld)
@@ -54,7 +54,7 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 		for _, method := range session.Events() {
-			fact := session.Decode(cfg.Source(), time.Unix(0, 0), method, params)
+			fact := cfg.Source().Decode(time.Unix(0, 0), method, params)
 			if fact == nil {
 				continue
 			}
@@ -94,7 +94,7 @@ func FuzzUnwanted(f *testing.F) {
 		if err != nil || e.Params == nil || len(head) == 0 || &e.Params[0] != &msg[len(msg)-len(head)] {
 			return // no message, or params that come twice
 		}
-		if fact := session.Decode(session.Source{Identity: session.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}}, time.Unix(0, 0), string(e.Method), e.Params); fact != nil && string(e.Method) == method {
+		if fact := (session.Source{Identity: session.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}}).Decode(time.Unix(0, 0), string(e.Method), e.Params); fact != nil && string(e.Method) == method {
 			t.Errorf("%s is unwanted, and means %+v", msg, fact)
 		}
 	})
@@ -118,7 +118,7 @@ func FuzzUnread(f *testing.F) {
 		var want any
 		e, err := transport.Scan([]byte(`{"method":"` + method + `","params":` + string(params) + `,"sessionId":"S"}`))
 		if err == nil && !e.HasID && string(e.Method) == method {
-			want = session.Decode(cfg, time.Time{}, method, e.Params)
+			want = cfg.Decode(time.Time{}, method, e.Params)
 		}
 		got := session.DecodeUnread(cfg, method, params)
 		if d := cmp.Diff(want, got, cmp.Exporter(func(reflect.Type) bool { return true })); d != "" {
@@ -159,7 +159,7 @@ func TestAStackTraceOfNothingIsNoPanic(t *testing.T) {
 		"Runtime.consoleAPICalled": `{"type":"error","args":[],"stackTrace":{"callFrames":[null]}}`,
 		"Runtime.exceptionThrown":  `{"exceptionDetails":{"text":"x","stackTrace":{"callFrames":[null]}}}`,
 	} {
-		if _, ok := session.Decode(session.Source{}, time.Unix(0, 0), method, []byte(params)).(mail.ConsoleReported); !ok {
+		if _, ok := (session.Source{}).Decode(time.Unix(0, 0), method, []byte(params)).(mail.ConsoleReported); !ok {
 			t.Errorf("%s is not reported", method)
 		}
 	}

@@ -122,12 +122,7 @@ func (s *said) decode(c *Source, i int) any {
 	if it.fact != nil {
 		return it.fact
 	}
-	params := s.text[it.from:it.to]
-	if fact := decodeUnread(c, &s.same, it.method, params); fact != nil {
-		return fact
-	}
-	// It is not as Chrome writes it.
-	return decode(c, &s.same, time.Time{}, it.method, transport.Whole(transport.Event{Method: it.method, Params: params}))
+	return decodeUnwalked(c, &s.same, it.method, s.text[it.from:it.to])
 }
 
 // intake takes a session's events from the link and gathers those that come in one
@@ -173,7 +168,7 @@ func (in *intake) take(e transport.Event) {
 // takeUnread is take for an event that nobody has walked yet. It takes what is
 // frequent: the actor walks that, or does if it is not behind.
 func (in *intake) takeUnread(e transport.Event) bool {
-	if !isFrequent(e.Method, e.Params) || in.cfg.Site != nil && e.Method == frameNavigated {
+	if !IsFrequent(e.Method, e.Params) || in.cfg.Site != nil && e.Method == frameNavigated {
 		return false
 	}
 	in.begin()

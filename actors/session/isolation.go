@@ -83,7 +83,7 @@ func (m *BrowserMachine) contextMade(r Replied) {
 	case messages.CodeOf(err) == messages.CodeUpstreamUnavailable: // the link has ended
 	case err == nil:
 		m.isolation.made = true
-		m.isolated(mail.Isolated{Context: clip(res.ID, maxID)})
+		m.isolated(mail.Isolated{Context: clip(res.ID, MaxID)})
 	case m.cfg.Isolation == messages.IsolationContext:
 		m.isolation.asking = false
 		m.fail(messages.Errorf(messages.CodeCDPError, "the browser refused a browser context, which isolation context asks for: %s", reasonOf(err)))

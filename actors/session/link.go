@@ -13,9 +13,9 @@ import (
 // when the link it returned has ended.
 type Connect func(ctx context.Context, onClose func(error)) (*transport.Mux, error)
 
-// link is what the actors that own one have in common. When it is lost the
+// connection is what the actors that own a link have in common. When it is lost the
 // actor exits abnormally, and that is the whole reconnect logic.
-type link struct {
+type connection struct {
 	connect Connect
 	mux     atomic.Pointer[transport.Mux] // set by the dialling goroutine
 }
@@ -31,7 +31,7 @@ type (
 // dial begins with Init; handle hears how it went. The link is kept until the actor
 // ends, and closed then: that does not hang on the actor's own last word, which may
 // fail.
-func (l *link) dial(c *guard.Context) {
+func (l *connection) dial(c *guard.Context) {
 	self, sys := c.Self(), c.System()
 	c.Go("link", func(ctx context.Context) any {
 		mux, err := l.connect(ctx, func(err error) { sys.Send(self, linkDown{err}) })
@@ -57,7 +57,7 @@ func letGoOf(mux *transport.Mux) {
 }
 
 // handle takes what concerns the link alone and calls up when it stands.
-func (l *link) handle(c *guard.Context, msg any, up func(*guard.Context)) bool {
+func (l *connection) handle(c *guard.Context, msg any, up func(*guard.Context)) bool {
 	switch msg := msg.(type) {
 	case dialled:
 		if msg.err != nil {

@@ -37,17 +37,17 @@ func TestDialogEventsReadByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		short, long := session.Decode(cfg, now, method, params), session.Decode(cfg, now, method, []byte(" "+string(params)))
+		short, long := cfg.Decode(now, method, params), cfg.Decode(now, method, []byte(" "+string(params)))
 		if diff := cmp.Diff(long, short); diff != "" {
 			t.Errorf("%s: by hand it is another (+):\n%s", params, diff)
 		}
 	})
 	for _, broken := range []string{"", "{", `{"frameId"`, `{"frameId":`, `{"frameId":"F"`, `{"frameId":"F",`, `{"frameId":"F"}}`, `{"frameId":"F",}`, `{"result":tru}`, `{"frameId":"F" }x`} {
-		if fact := session.Decode(cfg, now, "Page.javascriptDialogClosed", []byte(broken)); fact != nil {
+		if fact := cfg.Decode(now, "Page.javascriptDialogClosed", []byte(broken)); fact != nil {
 			t.Errorf("%q is %v", broken, fact)
 		}
 	}
-	if session.Decode(cfg, now, "Page.javascriptDialogClosed", []byte(`{}`)) == nil {
+	if cfg.Decode(now, "Page.javascriptDialogClosed", []byte(`{}`)) == nil {
 		t.Error("an event that says nothing is none")
 	}
 }
@@ -59,7 +59,7 @@ func BenchmarkDecodeDialog(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				session.Decode(cfg, time.Time{}, "Page.javascriptDialogOpening", p)
+				cfg.Decode(time.Time{}, "Page.javascriptDialogOpening", p)
 			}
 		})
 	}

@@ -161,7 +161,7 @@ func quickConsole(c *Source, said *repeated, params []byte) (r mail.ConsoleRepor
 			q.odd = q.odd || err != nil || value[0] < '0' || value[0] > '9'
 			r.Entry.TS = messages.Seconds(at / 1000)
 		case "stackTrace":
-			r.Entry.URL = q.said.text(&q.said.script, cut(q.firstURL(), maxURL))
+			r.Entry.URL = q.said.text(&q.said.script, cut(q.firstURL(), MaxURL))
 		default:
 			q.skip()
 		}
@@ -277,7 +277,7 @@ func (q *quick) frame(c *Source) (f mail.FrameInfo) {
 		case "parentId":
 			f.Parent = q.frameID(c)
 		case "loaderId":
-			loader = cut(q.bytes(), maxID)
+			loader = cut(q.bytes(), MaxID)
 		case "url":
 			url = q.bytes()
 		case "urlFragment":
@@ -291,11 +291,11 @@ func (q *quick) frame(c *Source) (f mail.FrameInfo) {
 	if q.odd {
 		return f
 	}
-	if len(url) > maxURL {
+	if len(url) > MaxURL {
 		fragment = nil
 	}
-	url = cut(url, maxURL)
-	fragment = cut(fragment, maxURL-len(url))
+	url = cut(url, MaxURL)
+	fragment = cut(fragment, MaxURL-len(url))
 	// What is of one document is one text: it is kept and forgotten together.
 	var text strings.Builder
 	text.Grow(len(loader) + len(url) + len(fragment))
@@ -313,7 +313,7 @@ func (q *quick) frame(c *Source) (f mail.FrameInfo) {
 
 // frameID takes the id of a frame, most often that of the session's own.
 func (q *quick) frameID(c *Source) messages.FrameID {
-	b := cut(q.bytes(), maxID)
+	b := cut(q.bytes(), MaxID)
 	if string(b) == string(c.Target) {
 		return messages.FrameID(c.Target)
 	}

@@ -107,8 +107,8 @@ func TestQuickReadingIsThoroughReading(t *testing.T) {
 		if _, ok := session.Quickly(cfg, e.method, []byte(thorough)); ok {
 			t.Fatalf("%.200s: read quickly", thorough)
 		}
-		got := session.Decode(cfg, time.Unix(0, 0), e.method, []byte(e.params))
-		want := session.Decode(cfg, time.Unix(0, 0), e.method, []byte(thorough))
+		got := cfg.Decode(time.Unix(0, 0), e.method, []byte(e.params))
+		want := cfg.Decode(time.Unix(0, 0), e.method, []byte(thorough))
 		if d := cmp.Diff(want, got, cmp.Exporter(func(reflect.Type) bool { return true })); d != "" {
 			t.Errorf("%.200s: %s", e.params, d)
 		}
@@ -127,7 +127,7 @@ func TestWhatComesByTheThousandIsKeptInFewPieces(t *testing.T) {
 		"Page.frameNavigated":      {`{"frame":{"id":"F","parentId":"T","loaderId":"L","url":"http://a.test/p","urlFragment":"#x","securityOrigin":"http://a.test"},"type":"Navigation"}`, 4},
 	} {
 		params := []byte(tc.params)
-		if n := testing.AllocsPerRun(100, func() { session.Decode(cfg, time.Time{}, method, params) }); n > tc.most {
+		if n := testing.AllocsPerRun(100, func() { cfg.Decode(time.Time{}, method, params) }); n > tc.most {
 			t.Errorf("%s: %v allocations", method, n)
 		}
 	}
@@ -142,7 +142,7 @@ func BenchmarkDecode(b *testing.B) {
 			b.SetBytes(int64(len(params)))
 			b.ReportAllocs()
 			for b.Loop() {
-				session.Decode(cfg, time.Time{}, events[e].method, params)
+				cfg.Decode(time.Time{}, events[e].method, params)
 			}
 		})
 	}

@@ -15,7 +15,7 @@ func quickAttached(c *Source, params []byte) (a mail.TargetAttached, ok bool) {
 	for q.open('{'); q.more('}'); {
 		switch string(q.key()) {
 		case "sessionId":
-			a.Session = messages.SessionID(clip(q.text(), maxID))
+			a.Session = messages.SessionID(clip(q.text(), MaxID))
 		case "targetInfo":
 			q.odd = q.odd || known
 			known = true
@@ -50,19 +50,19 @@ func (q *quick) target() (t mail.TargetInfo) {
 	for q.open('{'); q.more('}'); {
 		switch string(q.key()) {
 		case "targetId":
-			t.ID = messages.TargetID(clip(q.text(), maxID))
+			t.ID = messages.TargetID(clip(q.text(), MaxID))
 		case "type":
 			t.Type = q.targetType()
 		case "url":
-			t.URL = clip(q.text(), maxURL)
+			t.URL = clip(q.text(), MaxURL)
 		case "title":
 			t.Title = clip(q.text(), 300)
 		case "openerId":
-			t.Opener = messages.TargetID(clip(q.text(), maxID))
+			t.Opener = messages.TargetID(clip(q.text(), MaxID))
 		case "parentFrameId":
-			t.ParentFrame = messages.FrameID(clip(q.text(), maxID))
+			t.ParentFrame = messages.FrameID(clip(q.text(), MaxID))
 		case "browserContextId":
-			t.Context = clip(q.text(), maxID)
+			t.Context = clip(q.text(), MaxID)
 		case "canAccessOpener":
 			t.CanAccessOpener = q.boolean()
 		default:
@@ -83,7 +83,7 @@ func (q *quick) targetType() string {
 		return "iframe"
 	}
 	q.at = from
-	return clip(q.text(), maxID)
+	return clip(q.text(), MaxID)
 }
 
 func (q *quick) boolean() bool {

@@ -104,10 +104,10 @@ func (s BridgeSecret) decodeRequest(role messages.Role, gen mail.Generation, par
 			URL string `json:"url"`
 		} `json:"request"`
 	}
-	if s.digits == nil || json.Unmarshal(params, &e) != nil || e.ID == "" || len(e.ID) > maxID {
+	if s.digits == nil || json.Unmarshal(params, &e) != nil || e.ID == "" || len(e.ID) > MaxID {
 		return nil
 	}
-	r := mail.RequestHeld{Role: role, Gen: gen, Request: e.ID, Frame: messages.FrameID(clip(e.Frame, maxID))}
+	r := mail.RequestHeld{Role: role, Gen: gen, Request: e.ID, Frame: messages.FrameID(clip(e.Frame, MaxID))}
 	r.Label, r.Key = s.readAddress(e.Request.URL)
 	return requestPaused{r}
 }

@@ -23,7 +23,7 @@ func TestAnAnchorLetsTheCallOfAnotherTaskGo(t *testing.T) {
 			session.Start{},
 			mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}},
 			session.Replied{Tag: session.Tag{Kind: session.TagRoot}},
-			wrap("S", session.Decode(session.Source{Secret: bridge.Secret}, time.Time{}, "Debugger.paused", []byte(waits))),
+			wrap("S", (session.Source{Secret: bridge.Secret}).Decode(time.Time{}, "Debugger.paused", []byte(waits))),
 		} {
 			m.Step(time.Time{}, in)
 		}

@@ -72,7 +72,7 @@ func (tr *transcript) command(t *testing.T, d *datadriven.TestData) string {
 	case "event":
 		return tr.step(tr.event(t, d, arg(t, d, 0)))
 	case "ignored":
-		if fact := session.Decode(tr.source, tr.now, arg(t, d, 0), body(d)); fact != nil {
+		if fact := tr.source.Decode(tr.now, arg(t, d, 0), body(d)); fact != nil {
 			d.Fatalf(t, "the event means %+v", fact)
 		}
 		return ""
@@ -107,7 +107,7 @@ func (tr *transcript) event(t *testing.T, d *datadriven.TestData, method string)
 	if !slices.Contains(session.Events(), method) || !json.Valid(body(d)) {
 		d.Fatalf(t, "the link passes on no such event: %s %s", method, d.Input)
 	}
-	fact := session.Decode(tr.source, tr.now, method, body(d))
+	fact := tr.source.Decode(tr.now, method, body(d))
 	if fact == nil {
 		d.Fatalf(t, "the event means nothing: %s %s", method, d.Input)
 	}
