@@ -44,6 +44,9 @@ func Start(ctx context.Context, opts ...Option) (*Node, error) {
 	for _, o := range opts {
 		o(&c)
 	}
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
 	n, err := node.Start(ctx, c.node())
 	if err != nil {
 		return nil, err

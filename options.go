@@ -1,6 +1,7 @@
 package holdfast
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
@@ -118,11 +119,22 @@ type Egress struct {
 	// CDPHosts are the hosts that a scoped caller's cdp_url may name, written the same
 	// way; a name may have a port. Nil is none.
 	CDPHosts []string
-	// ProxyAll gives every launched browser the proxy that enforces this, and not those
-	// alone that a scoped caller has launched. It lets everything through until the
-	// first scoped caller drives the task.
-	ProxyAll bool
+	// Proxy says which launched browsers get the proxy that enforces this; "" is
+	// EgressProxyScoped.
+	Proxy EgressProxy
 }
+
+// EgressProxy says which launched browsers get the proxy that enforces the egress policy.
+type EgressProxy string
+
+// Which launched browsers get the proxy.
+const (
+	// EgressProxyScoped is the browsers that a scoped caller has launched.
+	EgressProxyScoped EgressProxy = "scoped"
+	// EgressProxyAll is every launched browser. The proxy lets everything through until
+	// the first scoped caller drives the task.
+	EgressProxyAll EgressProxy = "all"
+)
 
 // WithConfig replaces the whole [Config].
 func WithConfig(c Config) Option { return func(old *Config) { *old = c } }
@@ -149,12 +161,24 @@ func WithTracerProvider(p trace.TracerProvider) Option {
 // WithLimits bounds what runs on the node.
 func WithLimits(l messages.Limits) Option { return func(c *Config) { c.Limits = l } }
 
+func (c Config) validate() error {
+	switch c.Egress.Proxy {
+	case "", EgressProxyScoped, EgressProxyAll:
+		return nil
+	}
+	return fmt.Errorf("holdfast: the egress proxy is %q; it has to be scoped or all", string(c.Egress.Proxy))
+}
+
 func (c Config) node() node.Config {
 	return node.Config{
 		StateDir: c.StateDir, ChromePath: c.ChromePath, ChromeArgs: c.ChromeArgs,
 		BrowserTransport: browser.Transport(c.BrowserTransport), BrowserIsolation: browser.Isolation(c.BrowserIsolation),
 		BrowserSandbox: browser.Sandbox(c.BrowserSandbox), SecretFiles: c.SecretFiles, BrowserEnv: c.BrowserEnv, CDPURLOverride: c.CDPURLOverride, Limits: c.Limits,
 		Log: c.Log, TracerProvider: c.TracerProvider, Registerer: c.Registerer, HTTPClient: c.HTTPClient,
-		KeepAlive: c.KeepAlive, Dials: c.Dials, Egress: node.Egress(c.Egress),
+		KeepAlive: c.KeepAlive, Dials: c.Dials,
+		Egress: node.Egress{
+			Schemes: c.Egress.Schemes, Allow: c.Egress.Allow, Deny: c.Egress.Deny, CDPHosts: c.Egress.CDPHosts,
+			ProxyAll: c.Egress.Proxy == EgressProxyAll,
+		},
 	}
 }

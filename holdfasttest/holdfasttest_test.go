@@ -1,6 +1,7 @@
 package holdfasttest_test
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 
@@ -70,10 +71,18 @@ func TestWhatABrowserDoes(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := snap.PageTargetID
-		browser.ConsoleError(browser.MainFrame(p), "broken")
+		hung, free := browser.Hang(p), browser.Unhang(p)
+		if err := errors.Join(hung, free, browser.ConsoleError(browser.MainFrame(p), "broken")); err != nil {
+			t.Error(err)
+		}
 		popup := browser.OpenPopup(browser.MainFrame(p), "http://popup.test/")
 		synctest.Wait()
-		browser.Crash(p)
+		if err := browser.Crash(p); err != nil {
+			t.Error(err)
+		}
+		if browser.Crash("none") == nil || browser.RemoveFrame("none") == nil || browser.OpenDialog("none", holdfasttest.Alert, "", "") != nil {
+			t.Error("what is not there does something")
+		}
 		for e, err := range task.Events(t.Context(), messages.AfterVersion(snap.Version)) {
 			if err != nil {
 				t.Fatal(err)

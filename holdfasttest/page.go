@@ -2,6 +2,7 @@ package holdfasttest
 
 import (
 	"context"
+	"fmt"
 
 	"holdfast/chaos"
 	"holdfast/messages"
@@ -37,8 +38,10 @@ func (b *Browser) AddFrame(parent messages.FrameID, url string) messages.FrameID
 	return b.fake.AddFrame(parent, url)
 }
 
-// RemoveFrame removes an iframe. It returns false when there is none.
-func (b *Browser) RemoveFrame(id messages.FrameID) bool { return b.fake.RemoveFrame(id) }
+// RemoveFrame removes an iframe. The error says that there is none.
+func (b *Browser) RemoveFrame(id messages.FrameID) error {
+	return found(b.fake.RemoveFrame(id), "frame", string(id))
+}
 
 // OpenDialog opens a dialog in a frame, as soon as the frame's scripts can run. It
 // returns nil when there is no such frame.
@@ -56,19 +59,34 @@ func (b *Browser) OpenPopup(opener messages.FrameID, url string) messages.Target
 	return b.fake.OpenPopup(opener, url)
 }
 
-// ConsoleError has a frame write an error to its console.
-func (b *Browser) ConsoleError(frame messages.FrameID, text string) bool {
-	return b.fake.ConsoleError(frame, text)
+// ConsoleError has a frame write an error to its console. The error returned says that
+// there is no such frame.
+func (b *Browser) ConsoleError(frame messages.FrameID, text string) error {
+	return found(b.fake.ConsoleError(frame, text), "frame", string(frame))
 }
 
-// Hang has the page's renderer answer nothing until Unhang.
-func (b *Browser) Hang(page messages.TargetID) bool { return b.fake.Spin(page) }
+// Hang has the page's renderer answer nothing until Unhang. The error says that there is
+// no such page.
+func (b *Browser) Hang(page messages.TargetID) error {
+	return found(b.fake.Spin(page), "page", string(page))
+}
 
-// Unhang ends what Hang has begun.
-func (b *Browser) Unhang(page messages.TargetID) bool { return b.fake.Unspin(page) }
+// Unhang ends what Hang has begun. The error says that there is no such page.
+func (b *Browser) Unhang(page messages.TargetID) error {
+	return found(b.fake.Unspin(page), "page", string(page))
+}
 
-// Crash kills the page's renderer.
-func (b *Browser) Crash(page messages.TargetID) bool { return b.fake.Crash(page) }
+// Crash kills the page's renderer. The error says that there is no such page.
+func (b *Browser) Crash(page messages.TargetID) error {
+	return found(b.fake.Crash(page), "page", string(page))
+}
+
+func found(isFound bool, what, id string) error {
+	if isFound {
+		return nil
+	}
+	return fmt.Errorf("holdfasttest: the browser has no %s %s", what, id)
+}
 
 // Disconnect cuts every connection to the browser, and returns how many there were. The
 // node connects again.

@@ -15,8 +15,8 @@ import (
 
 	"holdfast/chaos"
 	"holdfast/chaos/plan"
+	"holdfast/client"
 	"holdfast/internal/api"
-	"holdfast/internal/client"
 	"holdfast/internal/node"
 	"holdfast/internal/token"
 	"holdfast/messages"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/client"
+	"holdfast/client"
 	"holdfast/messages"
 )
 

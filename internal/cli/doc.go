@@ -2,7 +2,7 @@
 // codes.
 //
 // Client commands are callers of the HTTP interface like any other
-// (internal/client); serve, demo and doctor run things on this machine, and
+// (client); serve, demo and doctor run things on this machine, and
 // what they run is handed in by the program ([Program]), so that this package
 // knows no actor.
 //

@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"time"
 
+	"holdfast/client"
 	"holdfast/internal/browser"
 	"holdfast/internal/checkup"
-	"holdfast/internal/client"
 	"holdfast/internal/config"
 	"holdfast/internal/token"
 	"holdfast/messages"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"holdfast/internal/client"
+	"holdfast/client"
 	"holdfast/messages"
 )
 

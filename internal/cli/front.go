@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"holdfast/client"
 	"holdfast/internal/api"
-	"holdfast/internal/client"
 	"holdfast/internal/config"
 	"holdfast/messages"
 )

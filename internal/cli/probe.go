@@ -3,7 +3,7 @@ package cli
 import (
 	"encoding/json"
 
-	"holdfast/internal/client"
+	"holdfast/client"
 )
 
 // probeCmd is what a container engine runs to see how the node is: an image

@@ -10,7 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"holdfast/internal/client"
+	"holdfast/client"
 	"holdfast/internal/version"
 	"holdfast/messages"
 )

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"holdfast/internal/client"
+	"holdfast/client"
 	"holdfast/internal/statedir"
 	"holdfast/internal/token"
 	"holdfast/messages"

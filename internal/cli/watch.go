@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"holdfast/internal/client"
+	"holdfast/client"
 	"holdfast/messages"
 )
 

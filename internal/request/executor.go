@@ -29,7 +29,7 @@ func (e executor) Call(ctx context.Context, method string, params, result any) e
 	return nil
 }
 
-// noEvents is not JSON, so that whoever decodes it gets an error instead of silence.
+// noEvents is not JSON, so that decoding it is an error and not silence.
 const noEvents = "no protocol events come over an executor of Holdfast"
 
 // Subscribe implements cdp.Session. Protocol events are out of an executor's reach: the

@@ -64,10 +64,10 @@ var floors = []struct {
 	{".", []string{"internal/browser", "internal/node", "internal/request", "messages", "transport"}},
 	{"internal/ui", nil},
 	{"internal/api", []string{"internal/shed", "internal/logs", "internal/redact", "internal/token", "internal/ui", "messages"}},
-	{"internal/client", []string{"messages"}},
+	{"client", []string{"internal/request", "messages"}},
 	{"internal/demo", []string{"internal/node", "internal/browser", "messages"}},
 	{"internal/checkup", []string{"messages", "transport"}},
-	{"internal/cli", []string{"internal/api", "internal/browser", "internal/checkup", "internal/client", "internal/config", "internal/logs", "internal/pressure", "internal/statedir", "internal/token", "internal/version", "messages", "transport"}},
+	{"internal/cli", []string{"internal/api", "internal/browser", "client", "internal/checkup", "internal/config", "internal/logs", "internal/pressure", "internal/statedir", "internal/token", "internal/version", "messages", "transport"}},
 	{"cmd/node", []string{"internal/gctuning", "internal/shed", "internal/node", "internal/tracing", "internal/browser", "internal/cli", "internal/demo", "internal/version", "messages"}},
 
 	// What only tests stand on.

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"holdfast/chaos"
+	"holdfast/client"
 	"holdfast/internal/api"
-	"holdfast/internal/client"
 	"holdfast/internal/node"
 	"holdfast/internal/pressure"
 	"holdfast/internal/token"

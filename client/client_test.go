@@ -14,9 +14,9 @@ import (
 
 	"go.uber.org/goleak"
 
+	"holdfast/client"
 	"holdfast/internal/api"
 	"holdfast/internal/api/apitest"
-	"holdfast/internal/client"
 	"holdfast/internal/token"
 	"holdfast/messages"
 )

@@ -105,3 +105,19 @@ func TestEventsHonourTheirContext(t *testing.T) {
 		}
 	})
 }
+
+func TestABadConfigStartsNoNode(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]holdfast.Option{
+		"transport": func(c *holdfast.Config) { c.BrowserTransport = "wire" },
+		"isolation": func(c *holdfast.Config) { c.BrowserIsolation = "maybe" },
+		"sandbox":   func(c *holdfast.Config) { c.BrowserSandbox = "maybe" },
+		"proxy":     func(c *holdfast.Config) { c.Egress.Proxy = "none" },
+		"host":      func(c *holdfast.Config) { c.Egress.Allow = []string{"http://x/"} },
+		"limit":     holdfast.WithLimits(messages.Limits{MaxTasks: -1}),
+	} {
+		if _, err := holdfast.Start(t.Context(), holdfast.WithConfig(holdfast.Config{StateDir: t.TempDir()}), change); err == nil || !strings.HasPrefix(err.Error(), "holdfast: ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
