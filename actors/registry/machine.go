@@ -117,6 +117,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.stop(in)
 	case mail.TaskActive:
 		m.becomeActive(now, in)
+	case mail.TaskEnding:
+		m.ending(in)
 	case SupervisorExited:
 		m.exited(now, in)
 	case Sweep:
@@ -265,6 +267,14 @@ func (m *Machine) becomeActive(now time.Time, a mail.TaskActive) {
 		m.do(Answer{To: w.reply, Value: mail.StartOutcome{Started: w.started}})
 	}
 	t.waiters = nil
+}
+
+// ending notes that a supervisor ends by itself. Its browser may take a moment to go, and
+// a caller that has seen the task lost starts it again meanwhile: that is a start anew.
+func (m *Machine) ending(e mail.TaskEnding) {
+	if t := m.tasks[e.ID]; t != nil && t.gen == e.Gen {
+		t.stopping = true
+	}
 }
 
 func (m *Machine) exited(now time.Time, e SupervisorExited) {

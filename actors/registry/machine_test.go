@@ -107,6 +107,20 @@ func TestRegistry(t *testing.T) {
 		b.step(0, mail.TaskActive{ID: "t", Gen: 2})
 		b.expect("stop: <nil>", "registry.SpawnSupervisor", "two: {true}")
 	})
+	story("a start behind a loss begins afresh, also before the lost supervisor is gone", messages.Limits{}, func(b *bench) {
+		b.step(0, mail.StartTask{ID: "t", Spec: at(1), Reply: b.reply("one")})
+		b.step(0, mail.TaskActive{ID: "t", Gen: 1})
+		b.step(0, mail.TaskEnding{ID: "t", Gen: 1})
+		b.step(0, mail.StartTask{ID: "t", Spec: at(1), Reply: b.reply("two")})
+		b.step(0, mail.StartTask{ID: "t", Spec: at(1), Reply: b.reply("three")})
+		b.expect("registry.SpawnSupervisor", "one: {true}")
+		b.step(0, registry.SupervisorExited{ID: "t", Gen: 1, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "gone")})
+		b.step(0, mail.TaskEnding{ID: "t", Gen: 1}) // late word of the old one
+		b.step(0, mail.TaskActive{ID: "t", Gen: 2})
+		b.expect("registry.SpawnSupervisor", "two: {true}", "three: {false}")
+		b.step(0, mail.StartTask{ID: "t", Spec: at(1), Reply: b.reply("four")})
+		b.expect("mail.UpdateSpec", "four: {false}")
+	})
 	story("a lost task stays listed until somebody says that they know", messages.Limits{}, func(b *bench) {
 		b.step(0, mail.StartTask{ID: "t", Spec: at(1), Reply: b.reply("start")})
 		b.step(0, mail.TaskActive{ID: "t", Gen: 1})

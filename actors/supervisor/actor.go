@@ -27,7 +27,7 @@ type Config struct {
 	ID    messages.TaskID
 	Spec  *messages.TaskSpec // with defaults; never written
 	Board *view.Board
-	// Registry hears [mail.TaskActive]; Gen is repeated in it.
+	// Registry hears [mail.TaskActive] and [mail.TaskEnding]; Gen is repeated in them.
 	Registry *actor.PID
 	Gen      uint64
 	// Dial opens a link. It waits, honours ctx, and calls onClose once when

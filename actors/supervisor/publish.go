@@ -10,6 +10,7 @@ import (
 	"holdfast/internal/guard"
 	"holdfast/internal/shed"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 func (a *Actor) publish(c *guard.Context, p Publish) {
@@ -24,6 +25,10 @@ func (a *Actor) publish(c *guard.Context, p Publish) {
 			a.views, a.viewed = a.machine.sessionViews(&a.ports), true
 		}
 		shown.Supervisor, shown.Browser, shown.Anchor, shown.Sessions, shown.Trees = a.self, a.root, a.anchorRoot, a.views, a.machine.trees
+	}
+	if !snap.Active {
+		// Before the board as well: a start by a reader of that state is one anew.
+		c.Send(a.cfg.Registry, mail.TaskEnding{ID: a.cfg.ID, Gen: a.cfg.Gen})
 	}
 	a.logEvents(events, snap) // before the board: a reader of the state finds its line
 	a.cfg.Board.Publish(shown, view.News(p))

@@ -285,6 +285,13 @@ type (
 		ID  messages.TaskID
 		Gen uint64 // of the supervisor
 	}
+
+	// TaskEnding says that a task is lost or stopped, and that its supervisor is about to
+	// end. It is sent before any reader can see that state.
+	TaskEnding struct {
+		ID  messages.TaskID
+		Gen uint64 // of the supervisor
+	}
 )
 
 // RecoverPage is a RecoverRequest on its way to a supervisor. The reply is a
