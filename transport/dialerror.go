@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"syscall"
 	"time"
 
 	"holdfast/messages"
@@ -49,11 +48,11 @@ func (d *dialer) networkError(ctx context.Context, err error) error {
 		return &ShortageError{Of: of, err: d.unavailable("%s", of.Sentence())}
 	}
 	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case errors.Is(err, errnoRefused):
 		return d.unavailable("connection refused: is the browser running with --remote-debugging-port?")
 	case isDNS:
 		return d.unavailable("the host name does not resolve")
-	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EADDRNOTAVAIL):
+	case errors.Is(err, errnoHostUnreachable), errors.Is(err, errnoNetUnreachable), errors.Is(err, errnoNoAddress):
 		return d.unavailable("the host is not reachable from here")
 	case errors.Is(err, errRedirect):
 		return d.unavailable("it answered with a redirect that is not followed: give the final address")
@@ -63,7 +62,7 @@ func (d *dialer) networkError(ctx context.Context, err error) error {
 		return d.unavailable("it does not speak TLS: use ws:// or http://")
 	case errors.Is(err, os.ErrDeadlineExceeded), isTimeout(err):
 		return d.unavailable("no answer in time: is the host reachable?")
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, errnoReset), errors.Is(err, errnoBrokenPipe):
 		return d.unavailable("the connection was reset")
 	}
 	return d.unavailable("it does not answer like a browser's debugging port")

@@ -133,7 +133,7 @@ func classify(err error) *LinkError {
 	var netErr net.Error
 	switch {
 	case errors.As(err, &errno):
-		if errno == syscall.ETIMEDOUT { // the kernel's own keepalive was faster
+		if errno == errnoTimedOut { // the kernel's own keepalive was faster
 			return &LinkError{Cause: CauseHalfOpen, Err: errno}
 		}
 		return &LinkError{Cause: CauseReset, Err: errno}

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"os"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // pipeWriter writes whole messages, one at a time. A client that ends while its
@@ -19,19 +17,8 @@ type pipeWriter struct {
 }
 
 func newPipeWriter(to PipeEnd) *pipeWriter {
-	w := &pipeWriter{to: to, turn: make(chan struct{}, 1), look: func() bool { return false }}
+	w := &pipeWriter{to: to, turn: make(chan struct{}, 1), look: pipeRoom(to)}
 	w.turn <- struct{}{}
-	if f, ok := to.(*os.File); ok {
-		if raw, err := f.SyscallConn(); err == nil {
-			var fds [1]unix.PollFd
-			poll := func(fd uintptr) {
-				fds[0] = unix.PollFd{Fd: int32(fd), Events: unix.POLLOUT}
-				_, _ = unix.Poll(fds[:], 0)
-			}
-			// Linux says so while the pipe has room for PIPE_BUF bytes, 4 KiB.
-			w.look = func() bool { return raw.Control(poll) == nil && fds[0].Revents&unix.POLLOUT != 0 }
-		}
-	}
 	return w
 }
 

@@ -3,7 +3,6 @@ package transport
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"io"
 	"net"
 	"syscall"
@@ -19,7 +18,7 @@ type readAheadConn struct {
 	// after one that brought something.
 	dry, heard func()
 
-	raw    syscall.RawConn // nil where there is more than a socket to it
+	raw    syscall.RawConn // nil where there is more than a socket to it, or no reading ahead
 	try    func(fd uintptr) bool
 	asked  []byte  // what is to be read into
 	ahead  *buffer // nil where nothing has been read ahead: b[from:to]
@@ -38,11 +37,8 @@ func readAheadDial(dial func(ctx context.Context, network, addr string) (net.Con
 			return nil, err
 		}
 		t := &readAheadConn{Conn: c}
-		t.try = t.tryRead // made once: it would escape with every read
 		if tcp, ok := c.(*net.TCPConn); ok {
-			if t.raw, err = tcp.SyscallConn(); err != nil {
-				t.raw = nil
-			}
+			t.readAhead(tcp)
 		}
 		return t, nil
 	}
@@ -94,28 +90,6 @@ func (t *readAheadConn) read(p []byte) (int, error) {
 		return t.serve(p), nil
 	}
 	return t.n, nil
-}
-
-// tryRead is called by the poller whenever there may be something to read.
-func (t *readAheadConn) tryRead(fd uintptr) (done bool) {
-	into := t.asked
-	if t.flood && len(into) < midBuffer {
-		t.ahead = getBuffer(midBuffer)
-		into = t.ahead.b
-	}
-	for {
-		t.n, t.failed = syscall.Read(int(fd), into)
-		if !errors.Is(t.failed, syscall.EINTR) {
-			break
-		}
-	}
-	if t.failed == nil && t.n > 0 {
-		t.flood = t.n == len(into) || t.ahead != nil && t.n > len(t.asked)
-		return true
-	}
-	t.flood = false
-	t.drop()
-	return !errors.Is(t.failed, syscall.EAGAIN)
 }
 
 // serve hands out what was read ahead.

@@ -70,11 +70,11 @@ func shortageIn(err error, dns *net.DNSError) Shortage {
 		return false
 	}
 	switch {
-	case is(syscall.EMFILE, syscall.ENFILE):
+	case is(errnoProcessFiles, errnoSystemFiles):
 		return ShortDescriptors
-	case is(syscall.EADDRNOTAVAIL) && isToIPv4(err):
+	case is(errnoNoAddress) && isToIPv4(err):
 		return ShortPorts
-	case is(syscall.ENOBUFS, syscall.ENOMEM):
+	case is(errnoNoBuffers, errnoNoMemory):
 		return ShortBuffers
 	}
 	return ""

@@ -1,11 +1,6 @@
 package transport
 
-import (
-	"net"
-	"syscall"
-
-	"golang.org/x/sys/unix"
-)
+import "net"
 
 // maxDirect is how long a command may be, in bytes, that is written on its
 // caller's goroutine. A socket that says it takes more has room for it: Linux
@@ -13,57 +8,12 @@ import (
 // at once, of which a [Pipe] adds a session's id and its end.
 const maxDirect = 4<<10 - 256
 
-// socket tells whether a write would have to wait. The zero value always says
-// that it might.
-type socket struct {
-	raw  syscall.RawConn
-	look func(fd uintptr) // made once: it would escape with every call
-	fds  *[1]unix.PollFd
-}
-
-// hasUnread says whether the socket holds bytes, or an end, that nothing has read yet.
-func (s socket) hasUnread() bool {
-	var fds [1]unix.PollFd
-	return s.raw != nil && s.raw.Control(func(fd uintptr) {
-		fds[0] = unix.PollFd{Fd: int32(fd), Events: unix.POLLIN}
-		_, _ = unix.Poll(fds[:], 0)
-	}) == nil && fds[0].Revents&unix.POLLIN != 0
-}
-
-// socketOf looks past net/http and the WebSocket to a plain socket. A connection
+// tcpOf looks past net/http and the WebSocket to a plain socket. A connection
 // of another type may do more than pass bytes on.
-func socketOf(below net.Conn) socket {
-	if t, ok := below.(*readAheadConn); ok {
+func tcpOf(below net.Conn) (tcp *net.TCPConn, ok bool) {
+	if t, isTap := below.(*readAheadConn); isTap {
 		below = t.Conn
 	}
-	tcp, ok := below.(*net.TCPConn)
-	if !ok {
-		return socket{}
-	}
-	raw, err := tcp.SyscallConn()
-	if err != nil {
-		return socket{}
-	}
-	fds := new([1]unix.PollFd)
-	return socket{raw: raw, fds: fds, look: func(fd uintptr) {
-		fds[0] = unix.PollFd{Fd: int32(fd), Events: unix.POLLOUT}
-		_, _ = unix.Poll(fds[:], 0)
-	}}
-}
-
-// takes implements taker: whether the socket takes [maxDirect] bytes at once. One
-// goroutine at a time may ask.
-func (s socket) takes() bool {
-	return s.raw != nil && s.raw.Control(s.look) == nil && s.fds[0].Revents&unix.POLLOUT != 0
-}
-
-// dropUnsent has the socket's end drop what the peer has not taken, in place of
-// delivering it later: a link that is lost says nothing any more.
-func (s socket) dropUnsent() {
-	if s.raw != nil {
-		// A socket that is closed already has nothing to drop.
-		_ = s.raw.Control(func(fd uintptr) {
-			_ = unix.SetsockoptLinger(int(fd), unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
-		})
-	}
+	tcp, ok = below.(*net.TCPConn)
+	return tcp, ok
 }

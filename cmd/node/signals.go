@@ -6,8 +6,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // signals turns what the process is sent into what a command understands:
@@ -17,8 +15,12 @@ import (
 //     of a container the kernel delivers none.
 //   - SIGHUP asks a daemon to read its configuration again. It ends any other
 //     command, and a daemon whose terminal has gone.
-//   - SIGPIPE ends no daemon: a log that nobody reads is no reason to leave
+//   - SIGPIPE ends no daemon: a log without a reader is no reason to leave
 //     browsers behind.
+//
+// Windows has none of these but by Go's translation: Ctrl-C is SIGINT; a console that
+// is closed, and a user that logs off, are SIGTERM. There the configuration is read at
+// the start alone.
 type signals struct {
 	end    func(by syscall.Signal)
 	hurry  chan struct{}
@@ -98,7 +100,7 @@ func ignored() []string {
 	var out []string
 	for _, s := range heeded {
 		if signal.Ignored(s) {
-			out = append(out, unix.SignalName(s))
+			out = append(out, signalName(s))
 		}
 	}
 	return out
@@ -108,7 +110,20 @@ func ignored() []string {
 type receivedError syscall.Signal
 
 // Error names the signal.
-func (e receivedError) Error() string { return "received " + unix.SignalName(syscall.Signal(e)) }
+func (e receivedError) Error() string { return "received " + signalName(syscall.Signal(e)) }
+
+// signalName is the usual name of a signal in heeded.
+func signalName(s syscall.Signal) string {
+	switch s {
+	case syscall.SIGTERM:
+		return "SIGTERM"
+	case syscall.SIGINT:
+		return "SIGINT"
+	case syscall.SIGHUP:
+		return "SIGHUP"
+	}
+	return s.String()
+}
 
 // hasTerminal says whether the process has a controlling terminal; one that
 // was hung up is none any more.

@@ -10,11 +10,7 @@ import (
 // letThrough are the variables of the node that a browser gets. A name that ends in *
 // stands for all that begin so. What is not named stays here: an environment holds
 // credentials of many kinds, and a page that breaks out of its renderer reads it.
-var letThrough = []string{
-	"PATH", "HOME", "LANG", "LANGUAGE", "LC_*", "TZ",
-	"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_*", "DBUS_*", "FONTCONFIG_*",
-	"LD_LIBRARY_PATH",
-}
+var letThrough = append([]string{"LANG", "LANGUAGE", "LC_*", "TZ"}, systemVariables...)
 
 // environment is what of the node's environment a browser gets: the list above, and
 // names that the operator has added. A variable of Holdfast's own is never among it.
@@ -22,7 +18,7 @@ func environment(added []string) []string {
 	var env []string
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(name, "HOLDFAST_") && (isAmong(letThrough, name) || isAmong(added, name)) {
+		if !isAmong([]string{"HOLDFAST_*"}, name) && (isAmong(letThrough, name) || isAmong(added, name)) {
 			env = append(env, kv)
 		}
 	}
@@ -32,9 +28,9 @@ func environment(added []string) []string {
 func isAmong(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(allowed string) bool {
 		if stem, isStem := strings.CutSuffix(allowed, "*"); isStem && stem != "" {
-			return strings.HasPrefix(name, stem)
+			return len(name) >= len(stem) && isSameName(name[:len(stem)], stem)
 		}
-		return name == allowed
+		return isSameName(name, allowed)
 	})
 }
 
@@ -55,14 +51,5 @@ func environmentFor(profile string, added []string, hasOwnHome bool) []string {
 		env = append(env, "HOME="+filepath.Join(profile, homeDir))
 	}
 	env = append(env, "BREAKPAD_DUMP_LOCATION="+filepath.Join(profile, crashDir))
-	if hasOwnTemp(profile) {
-		env = append(env, "TMPDIR="+filepath.Join(profile, tmpDir))
-	}
-	return env
-}
-
-// hasOwnTemp says whether a browser's temporary directory is in its profile: Chromium
-// makes a socket there, whose address is bounded.
-func hasOwnTemp(profile string) bool {
-	return len(filepath.Join(profile, tmpDir))+len(singletonSocket) <= maxSocketPath
+	return append(env, temporaryVariables(profile)...)
 }

@@ -2,7 +2,6 @@ package browser
 
 import (
 	"errors"
-	"os"
 	"os/exec"
 	"syscall"
 )
@@ -14,7 +13,7 @@ type Exit string
 const (
 	ExitStopped Exit = "stopped"       // we ended it
 	ExitExited  Exit = "exited"        // it ended by itself
-	ExitSignal  Exit = "signal"        // somebody killed it, the kernel for its memory perhaps
+	ExitSignal  Exit = "signal"        // another process killed it, the kernel for its memory perhaps
 	ExitLaunch  Exit = "launch_failed" // it never was ready
 )
 
@@ -34,7 +33,7 @@ func (p *Process) becomeReady() {
 	// Now it is the browser itself, and not a script that starts it. Without this its
 	// processes are told by their arguments alone.
 	l := p.lease
-	if program, err := os.Readlink(procPath(p.cmd.Process.Pid, "exe")); err == nil && !p.reaped {
+	if program, err := programOf(p.cmd.Process.Pid); err == nil && !p.reaped {
 		l.Program = program
 		if err := p.manager.store.write(l); err != nil {
 			p.manager.log.Warn("browser lease not completed", "pid", p.cmd.Process.Pid, "err", err)

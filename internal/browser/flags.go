@@ -1,8 +1,6 @@
 package browser
 
-import (
-	"syscall"
-)
+import "syscall"
 
 // quiet are the flags every browser gets: no questions at first start, and
 // nothing talks to the network but the pages themselves.
@@ -40,11 +38,8 @@ var proxied = []string{
 }
 
 const (
-	// minSharedMemory is what /dev/shm must have for Chromium to use it;
-	// renderers die of SIGBUS below that (containers give 64 MiB).
-	minSharedMemory = 1 << 30
-	// maxSocketPath is what a Unix socket address may have, in bytes.
-	maxSocketPath = 107
+	// maxSocketPath is what a Unix socket address may have, in bytes: 107 on Linux.
+	maxSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1
 	// singletonSocket is as long as the longest socket Chromium puts in TMPDIR.
 	singletonSocket = "/org.chromium.Chromium.XXXXXX/SingletonSocket"
 )
@@ -60,7 +55,7 @@ func arguments(profile string, o LaunchOptions, extra []string, hasSandbox bool)
 	if !hasSandbox {
 		args = append(args, noSandboxFlag)
 	}
-	if sharedMemory() < minSharedMemory {
+	if lacksSharedMemory() {
 		args = append(args, "--disable-dev-shm-usage")
 	}
 	args = append(args, extra...)
@@ -79,12 +74,3 @@ func arguments(profile string, o LaunchOptions, extra []string, hasSandbox bool)
 const noSandboxFlag = "--no-sandbox"
 
 const userDataDirFlag = "--user-data-dir="
-
-// sharedMemory is what /dev/shm has free, in bytes; 0 when there is none.
-func sharedMemory() uint64 {
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs("/dev/shm", &fs); err != nil {
-		return 0
-	}
-	return fs.Bavail * uint64(fs.Bsize)
-}

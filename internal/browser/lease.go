@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"syscall"
 	"time"
 )
 
@@ -119,7 +118,7 @@ func (s store) write(l lease) error {
 // read returns the lease of nonce, checked.
 func (s store) read(nonce string) (lease, error) {
 	// A pipe without a writer, or a device, must not hold up the start.
-	f, err := os.OpenFile(s.lease(nonce), os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	f, err := os.OpenFile(s.lease(nonce), os.O_RDONLY|openOnlyFile, 0)
 	if err != nil {
 		return lease{}, fmt.Errorf("read lease: %w", err)
 	}
@@ -140,7 +139,7 @@ func (s store) read(nonce string) (lease, error) {
 	return l, err
 }
 
-// parse reads a lease that somebody else wrote, perhaps not whole.
+// parse reads a lease that another process wrote, perhaps not whole.
 func (s store) parse(nonce string, raw []byte) (lease, error) {
 	if len(raw) > maxLease {
 		return lease{}, errors.New("read lease: too large")
@@ -167,7 +166,7 @@ func (s store) parse(nonce string, raw []byte) (lease, error) {
 
 // forget removes the profile, then the lease.
 func (s store) forget(nonce string) error {
-	if err := os.RemoveAll(s.profile(nonce)); err != nil {
+	if err := removeProfile(s.profile(nonce)); err != nil {
 		return fmt.Errorf("remove profile: %w", err)
 	}
 	if err := os.Remove(s.lease(nonce)); err != nil && !errors.Is(err, fs.ErrNotExist) {

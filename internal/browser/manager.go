@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"holdfast/messages"
@@ -268,7 +267,7 @@ func (m *Manager) Kill(ctx context.Context) error {
 	for _, p := range running {
 		p.mu.Lock()
 		p.asked = true
-		p.signalLocked(syscall.SIGKILL)
+		p.killLocked()
 		p.mu.Unlock()
 	}
 	var errs []error

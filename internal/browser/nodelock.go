@@ -7,9 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // nodeLock is a file of one node in the directory of leases, which it holds locked for
@@ -28,12 +25,12 @@ func (s store) lockPath(id string) string { return filepath.Join(s.dir, leasesDi
 func (s store) lockNode() (nodeLock, error) {
 	for range 16 {
 		id := newNonce()
-		f, err := os.OpenFile(s.lockPath(id), os.O_RDWR|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
+		f, err := os.OpenFile(s.lockPath(id), os.O_RDWR|os.O_CREATE|os.O_EXCL|openOnlyFile, 0o600)
 		if err != nil {
 			return nodeLock{}, fmt.Errorf("node lock: %w", err)
 		}
 		switch err := lockFile(f); {
-		case errors.Is(err, unix.ENOTSUP), errors.Is(err, unix.ENOSYS), errors.Is(err, unix.ENOLCK):
+		case isWithoutLocks(err):
 			return nodeLock{}, errors.Join(f.Close(), os.Remove(s.lockPath(id)))
 		case err == nil && s.isStill(id, f):
 			return nodeLock{id: id, file: f}, nil
@@ -48,18 +45,14 @@ func (l nodeLock) release(s store) error {
 	if l.id == "" {
 		return nil
 	}
-	err := os.Remove(s.lockPath(l.id))
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, os.ErrNotExist) {
-		err = nil
+	removed, closed := removeOpen(s.lockPath(l.id), l.file)
+	if errors.Is(removed, fs.ErrNotExist) {
+		removed = nil
 	}
-	if closed := l.file.Close(); !errors.Is(closed, os.ErrClosed) {
-		err = errors.Join(err, closed)
+	if errors.Is(closed, os.ErrClosed) {
+		closed = nil
 	}
-	return err
-}
-
-func lockFile(f *os.File) error {
-	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	return errors.Join(removed, closed)
 }
 
 // isStill says whether the file is the one at its path.
@@ -83,7 +76,7 @@ func (g graves) isDead(s store, id string) bool {
 		return l != nil
 	}
 	g[id] = nil
-	f, err := os.OpenFile(s.lockPath(id), os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(s.lockPath(id), os.O_RDWR|openOnlyFile, 0)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // it has ended in good order, or was reaped
 		g[id] = &nodeLock{}

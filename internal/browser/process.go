@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"holdfast/messages"
@@ -32,6 +31,7 @@ type Process struct {
 	nonce    string
 	lease    lease // as it was written before the browser was ready
 	cmd      *exec.Cmd
+	tree     *tree
 	stderr   *stderrReader
 	plan     plan
 	pipe     *pipeEnds       // nil for a browser with a port
@@ -42,7 +42,7 @@ type Process struct {
 
 	greeted  chan error // tells once whether it has answered over its pipe
 	mu       sync.Mutex
-	reaped   bool   // the group's number may be somebody else's from now on
+	reaped   bool   // the number of its group may be another's from now on
 	reason   string // why it ended
 	cleanErr error
 	asked    bool
@@ -61,7 +61,7 @@ func (p *Process) Pipe() (from, to *os.File, ok bool) {
 	return p.pipe.from, p.pipe.to, true
 }
 
-// PID is the browser's process id and the id of its process group.
+// PID is the browser's process id, and on Linux and macOS the id of its process group.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Seclusion says how the browser is kept from the node's files, and why not better,
@@ -95,18 +95,21 @@ func (p *Process) Profile() string { return p.manager.store.profile(p.nonce) }
 // Close.
 func (p *Process) Downloads() string { return filepath.Join(p.Profile(), downloadDir) }
 
-// Close asks the browser to end, kills its process group if it does not, and
+// Close asks the browser to end, kills its processes if it does not, and
 // returns once the processes and the profile are gone. It may be called any
 // number of times, also after the browser has ended by itself. When ctx ends
-// first the group is killed at once.
+// first they are killed at once. On Windows a browser cannot be asked.
 func (p *Process) Close(ctx context.Context) error {
+	wait := termGrace
 	p.mu.Lock()
 	if !p.asked {
 		p.asked = true
-		p.signalLocked(syscall.SIGTERM)
+		if !p.reaped && !p.tree.ask() {
+			wait = 0
+		}
 	}
 	p.mu.Unlock()
-	grace := time.NewTimer(termGrace)
+	grace := time.NewTimer(wait)
 	defer grace.Stop()
 	select {
 	case <-p.exited:
@@ -121,7 +124,7 @@ func (p *Process) Close(ctx context.Context) error {
 func (p *Process) kill(ctx context.Context) error {
 	p.mu.Lock()
 	p.asked = true
-	p.signalLocked(syscall.SIGKILL)
+	p.killLocked()
 	p.mu.Unlock()
 	select {
 	case <-p.cleaned:
@@ -133,11 +136,11 @@ func (p *Process) kill(ctx context.Context) error {
 	return p.cleanErr
 }
 
-// signalLocked signals the group. Until the leader is reaped its number, and
-// with it the group's, cannot be given to anybody else.
-func (p *Process) signalLocked(sig syscall.Signal) {
+// killLocked kills the browser's processes. Until the leader is reaped its number, and
+// with it the group's, cannot be given to another process.
+func (p *Process) killLocked() {
 	if !p.reaped {
-		_ = syscall.Kill(-p.cmd.Process.Pid, sig)
+		p.tree.kill()
 	}
 }
 
@@ -204,7 +207,16 @@ func (m *Manager) start(path string, o LaunchOptions, failed []error) (_ *Proces
 	cmd := exec.Command(path, arguments(l.Profile, o, m.options.ExtraArgs, plan.hasSandbox)...)
 	cmd.Env = environmentFor(l.Profile, m.options.Env, plan.user != 0 || plan.how == SecludedRules && m.store.holds(os.Getenv("HOME")))
 	cmd.Stderr = write
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	tree, err := newTree(cmd)
+	if err != nil {
+		_, _ = read.Close(), write.Close()
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			tree.close()
+		}
+	}()
 	var pipe *pipeEnds
 	started := func() {}
 	if o.transport != TransportPort {
@@ -225,8 +237,11 @@ func (m *Manager) start(path string, o LaunchOptions, failed []error) (_ *Proces
 	release, startErr := start(cmd)
 	_ = write.Close()
 	started()
+	if startErr == nil {
+		startErr = tree.begin(cmd)
+	}
 	if err := begun(startErr); err != nil {
-		if startErr == nil { // the launcher: it is of no use any more
+		if release != nil { // it was started: the launcher, or one that cannot be owned
 			_, _ = cmd.Process.Kill(), cmd.Wait()
 			release()
 		}
@@ -246,7 +261,7 @@ func (m *Manager) start(path string, o LaunchOptions, failed []error) (_ *Proces
 		m.log.Warn("browser lease not completed", "pid", cmd.Process.Pid, "err", recordErr)
 	}
 	p := &Process{
-		manager: m, lease: l, nonce: l.Nonce, cmd: cmd, stderr: newStderrReader(), pipe: pipe, plan: plan,
+		manager: m, lease: l, nonce: l.Nonce, cmd: cmd, tree: tree, stderr: newStderrReader(), pipe: pipe, plan: plan,
 		greeted: make(chan error, 1), exited: make(chan struct{}), cleaned: make(chan struct{}),
 	}
 	m.mu.Lock()
@@ -280,10 +295,10 @@ func (p *Process) watch(release, hangUp func()) {
 	awaitExit(pid)
 	// The leader is dead but not reaped: the group is still ours to kill.
 	p.mu.Lock()
-	_ = syscall.Kill(-pid, syscall.SIGKILL)
+	p.tree.kill()
 	p.reaped = true
 	p.mu.Unlock()
-	left, err := p.manager.remnants(p.nonce, pid)
+	left, err := p.manager.remnants(p.nonce, p.tree)
 	waitErr := p.cmd.Wait()
 	release()
 	reason := "exited with status 0"
@@ -312,6 +327,7 @@ func (p *Process) watch(release, hangUp func()) {
 		p.manager.log.Error("browser left something behind", "pid", pid, "err", err)
 	}
 	p.manager.giveBackUser(p.plan.user)
+	p.tree.close()
 	p.manager.mu.Lock()
 	delete(p.manager.processes, p)
 	p.manager.mu.Unlock()
@@ -319,17 +335,18 @@ func (p *Process) watch(release, hangUp func()) {
 }
 
 // remnants are the processes of a browser whose leader is dead and not yet
-// reaped: members of its group, which were killed with it, and crash
+// reaped: members of its tree, which were killed with it, and crash
 // handlers, which live in sessions of their own and are killed here.
-func (m *Manager) remnants(nonce string, group int) ([]identity, error) {
+func (m *Manager) remnants(nonce string, t *tree) ([]identity, error) {
 	var left []identity
+	isMember := t.members()
 	err := scan(func(s procStat) {
 		switch {
-		case s.PID == group:
-		case s.Group == group:
+		case s.PID == t.leader:
+		case isMember(s):
 			left = append(left, s.identity)
 		case carries(s.PID, m.store.crashFlag(nonce)), carries(s.PID, m.store.flag(nonce)):
-			s.signalIf(syscall.SIGKILL, func() bool { return m.store.owns(nonce, s.PID) })
+			s.killIf(func() bool { return m.store.owns(nonce, s.PID) })
 			left = append(left, s.identity)
 		}
 	})

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -99,7 +98,7 @@ func (m *Manager) reapLease(ctx context.Context, l lease, dead graves) (int, err
 			if s.PID == os.Getpid() || s.Start < l.Owner.Start || !m.store.isOf(l, s, isLocal) {
 				return
 			}
-			if s.signalIf(syscall.SIGKILL, func() bool { return m.store.isOf(l, s, isLocal) }) {
+			if s.killIf(func() bool { return m.store.isOf(l, s, isLocal) }) {
 				found = append(found, s.identity)
 			}
 		})
@@ -143,7 +142,7 @@ func (s store) isOf(l lease, p procStat, isLocal bool) bool {
 	if l.Program == "" || isLocal && (p.identity == l.Browser || l.Group != 0 && p.Group == l.Group) {
 		return true
 	}
-	program, err := os.Readlink(procPath(p.PID, "exe"))
+	program, err := programOf(p.PID)
 	return err == nil && filepath.Dir(program) == filepath.Dir(l.Program)
 }
 

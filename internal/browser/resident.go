@@ -1,7 +1,7 @@
 package browser
 
 import (
-	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -19,19 +19,20 @@ type resident struct {
 
 // Running is how many browsers run that this manager has launched, and their
 // resident memory in bytes, that of all processes in their groups. Memory that
-// processes share counts once for each of them. The sum may be a few seconds old.
+// processes share counts once for each of them. The sum may be a few seconds old. On
+// macOS it is 0: the system does not tell.
 func (m *Manager) Running() (browsers int, rss uint64) {
 	m.mu.Lock()
-	groups := make(map[int]bool, len(m.processes))
+	trees := make([]*tree, 0, len(m.processes))
 	for p := range m.processes {
-		groups[p.PID()] = true
+		trees = append(trees, p.tree)
 	}
 	m.mu.Unlock()
-	return len(groups), m.resident.sum(time.Now(), groups)
+	return len(trees), m.resident.sum(time.Now(), trees)
 }
 
-func (r *resident) sum(now time.Time, groups map[int]bool) uint64 {
-	if len(groups) == 0 {
+func (r *resident) sum(now time.Time, trees []*tree) uint64 {
+	if len(trees) == 0 {
 		return 0
 	}
 	r.mu.Lock()
@@ -40,9 +41,13 @@ func (r *resident) sum(now time.Time, groups map[int]bool) uint64 {
 		return r.bytes
 	}
 	r.at, r.bytes = now, 0
+	var members []func(procStat) bool
+	for _, t := range trees {
+		members = append(members, t.members())
+	}
 	_ = scan(func(s procStat) { // what cannot be read counts as nothing
-		if groups[s.Group] {
-			r.bytes += s.Pages * uint64(os.Getpagesize())
+		if slices.ContainsFunc(members, func(isMember func(procStat) bool) bool { return isMember(s) }) {
+			r.bytes += s.resident()
 		}
 	})
 	return r.bytes

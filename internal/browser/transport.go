@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-
-	"golang.org/x/sys/unix"
 )
 
 // Transport says how a launched browser is driven.
@@ -47,42 +44,6 @@ func (e *pipeEnds) close() {
 
 // pipeCapacity is what either pipe holds: a page's event of some length at once.
 const pipeCapacity = 256 << 10
-
-// connectPipes gives cmd the descriptors 3 and 4, which Chromium reads from and writes
-// to. Started has to be called once cmd was started, or was not.
-func connectPipes(cmd *exec.Cmd) (ends *pipeEnds, started func(), err error) {
-	theirsIn, to, err := blockingPipe(false)
-	if err != nil {
-		return nil, nil, err
-	}
-	from, theirsOut, err := blockingPipe(true)
-	if err != nil {
-		_, _ = theirsIn.Close(), to.Close()
-		return nil, nil, err
-	}
-	cmd.ExtraFiles = []*os.File{theirsIn, theirsOut}
-	return &pipeEnds{from: from, to: to}, func() { _, _ = theirsIn.Close(), theirsOut.Close() }, nil
-}
-
-// blockingPipe makes a pipe of which one end, the reading or the writing one, is ours
-// and known to the runtime's poller; the other blocks, as Chromium needs it.
-func blockingPipe(reading bool) (read, write *os.File, err error) {
-	var fds [2]int
-	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
-		return nil, nil, fmt.Errorf("pipe: %w", err)
-	}
-	ours := fds[1]
-	if reading {
-		ours = fds[0]
-	}
-	if err := unix.SetNonblock(ours, true); err != nil {
-		_, _ = unix.Close(fds[0]), unix.Close(fds[1])
-		return nil, nil, fmt.Errorf("pipe: %w", err)
-	}
-	// Where a user's pipes may take no more memory, it stays as it is.
-	_, _ = unix.FcntlInt(uintptr(ours), unix.F_SETPIPE_SZ, pipeCapacity)
-	return os.NewFile(uintptr(fds[0]), "pipe"), os.NewFile(uintptr(fds[1]), "pipe"), nil
-}
 
 // greeting is answered by a browser that is ready.
 const greeting = `{"id":1,"method":"Browser.getVersion"}` + "\x00"

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -167,12 +166,17 @@ func (b *Browser) Kill(t testing.TB) {
 	default:
 	}
 	// The pid is ours until the browser has been waited for, which Exited says.
-	if err := syscall.Kill(b.process.PID(), syscall.SIGKILL); err != nil {
+	process, err := os.FindProcess(b.process.PID())
+	if err == nil {
+		err = process.Kill()
+		_ = process.Release()
+	}
+	if err != nil {
 		t.Fatalf("kill Chromium: %v", err)
 	}
 	select {
 	case <-b.process.Exited():
 	case <-time.After(Patience):
-		t.Fatal("Chromium did not end after SIGKILL")
+		t.Fatal("Chromium did not end after it was killed")
 	}
 }

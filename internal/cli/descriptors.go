@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"syscall"
 
 	"holdfast/internal/api"
 	"holdfast/internal/pressure"
@@ -19,12 +18,12 @@ const (
 // checkDescriptors reads the limit that a node gets which is started as this
 // process was; Go raises the soft one to the hard one for both.
 func checkDescriptors(l messages.Limits) finding {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+	limit, err := descriptorLimit()
+	if err != nil {
 		return finding{Check: checkOfDescriptors, Status: statusSkipped, Found: err.Error()}
 	}
 	l.MaxBrowsers = maxBrowsers(l)
-	return descriptors(limit.Cur, l.WithDefaults())
+	return descriptors(limit, l.WithDefaults())
 }
 
 // maxBrowsers is how many browsers a node launches at most: what is configured, or

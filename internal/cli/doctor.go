@@ -10,7 +10,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"holdfast/client"
@@ -68,10 +67,11 @@ func (c *doctorCmd) Run(r *run) error {
 	}
 	path, chromium := checkChromium(r, cfg.Browser.Path)
 	starts, isolation, sandbox := checkLaunch(r, path, cfg.Browser)
-	findings := []finding{
-		configuration, chromium, starts, isolation, sandbox, checkSharedMemory(),
+	findings := []finding{configuration, chromium, starts, isolation, sandbox}
+	findings = append(findings, checkSystem()...)
+	findings = append(findings,
 		checkDescriptors(cfg.Limits.Bounds()), checkStateDir(cfg.StateDir), checkToken(cfg), checkNode(r), checkPort(r, string(cfg.Listen)),
-	}
+	)
 	return report(r, findings, errDoctor)
 }
 
@@ -186,7 +186,7 @@ func checkIsolation(proc *browser.Process) finding {
 		f.Found = "browsers can open no file of the state directory, but run as the node's user: " + lacks
 	default:
 		f.Status, f.Found = statusWarning, "browsers can read the node's files, its token among them: "+lacks
-		f.Mend = "run the node as root, or let its user make user namespaces (in a container: a seccomp profile that allows unshare), or use a kernel with Landlock; browser.isolation: require refuses to launch without"
+		f.Mend = mendIsolation
 	}
 	return f
 }
@@ -197,7 +197,7 @@ func checkSandbox(proc *browser.Process) finding {
 	}
 	return finding{
 		Check: "sandbox", Status: statusWarning, Found: "Chromium runs without its own sandbox: a page that breaks out of its renderer has the browser's user",
-		Mend: "let unprivileged users make user namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns), or run the node as a user that may; browser.sandbox: require refuses to launch without",
+		Mend: mendSandbox,
 	}
 }
 
@@ -231,30 +231,6 @@ func launch(ctx context.Context, path string, how config.Browser) (_ *browser.Pr
 	defer func() { link.Close(); <-link.Closed() }()
 	_, err = link.Do(ctx, "", "Browser.getVersion", nil)
 	return proc, err
-}
-
-// sharedMemory is where Chromium keeps what its processes share.
-const (
-	sharedMemory    = "/dev/shm"
-	minSharedMemory = 512 << 20
-)
-
-func checkSharedMemory() finding {
-	f := finding{Check: "shared memory", Status: statusWarning}
-	const mend = "give the container more (docker run --shm-size=1g); until then browsers are launched without it, and are slower"
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(sharedMemory, &fs); err != nil {
-		f.Found, f.Mend = sharedMemory+" cannot be used", mend
-		return f
-	}
-	size := fs.Blocks * uint64(fs.Bsize)
-	f.Found = fmt.Sprintf("%s has %d MiB", sharedMemory, size>>20)
-	if size < minSharedMemory {
-		f.Mend = mend
-		return f
-	}
-	f.Status = statusOK
-	return f
 }
 
 func checkStateDir(dir string) finding {

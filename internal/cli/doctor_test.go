@@ -22,7 +22,7 @@ func (m *machine) examine(code int, args ...string) map[string]string {
 		OK     bool `json:"ok"`
 		Checks []struct{ Check, Status, Found, Mend string }
 	}
-	if err := json.Unmarshal([]byte(out), &said); err != nil || said.OK != (code == 0) || len(said.Checks) != 11 {
+	if err := json.Unmarshal([]byte(out), &said); err != nil || said.OK != (code == 0) || len(said.Checks) != 14 {
 		m.Fatal(err, out)
 	}
 	found := make(map[string]string)
@@ -41,7 +41,7 @@ func TestX21Doctor(t *testing.T) {
 		t.Parallel()
 		m := newMachine(t)
 		found := m.examine(0)
-		for check, want := range map[string]string{"configuration": "ok", "chromium": "ok", "browser starts": "ok", "state directory": "ok", "token file": "skipped", "node": "skipped", "port": "ok"} {
+		for check, want := range map[string]string{"configuration": "ok", "chromium": "ok", "browser starts": "ok", "pipe transport": "ok", "orphans": "ok", "memory pressure": "ok", "state directory": "ok", "token file": "skipped", "node": "skipped", "port": "ok"} {
 			if found[check] != want {
 				t.Errorf("%s: %s", check, found[check])
 			}

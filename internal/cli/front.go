@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"syscall"
 	"time"
 
 	"holdfast/client"
@@ -43,7 +42,7 @@ func listen(cfg *config.Effective, log *slog.Logger) (*front, error) {
 		opened, err := listenDraining(string(l.addr))
 		if err != nil {
 			f.release()
-			if errors.Is(err, syscall.EADDRINUSE) {
+			if errors.Is(err, errnoAddressInUse) {
 				return nil, addressInUse(l.path, fmt.Sprint(cfg.Origin(l.path)), string(l.addr))
 			}
 			return nil, fmt.Errorf("%s (%s): %w", l.path, cfg.Origin(l.path), err)

@@ -3,17 +3,14 @@ package cli
 import (
 	"errors"
 	"net"
-	"os"
 	"sync"
-
-	"golang.org/x/sys/unix"
 )
 
 // drainingListener is a listener that closes without cutting off those who stand in it. A
 // connection that the kernel has made and nobody has accepted yet is reset with
-// its listener, and its caller cannot know whether the call was run. So shut
-// takes them in with its last breath; what is left is the microsecond between
-// two system calls.
+// its listener, and its caller cannot know whether the call was run. So on Linux shut
+// takes them in before it closes; what is left is the microsecond between
+// two system calls. On other systems such a call fails, and its caller asks again.
 type drainingListener struct {
 	*net.TCPListener
 
@@ -21,10 +18,6 @@ type drainingListener struct {
 	last   []net.Conn // taken in by shut, for Accept
 	isShut bool
 }
-
-// lastGuests bounds those that shut takes in: the longest queue there is by
-// default.
-const lastGuests = 4096
 
 // listenDraining listens on a TCP address.
 func listenDraining(addr string) (*drainingListener, error) {
@@ -58,31 +51,7 @@ func (d *drainingListener) shut() error {
 		return nil
 	}
 	d.isShut = true
-	raw, err := d.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var taken []int
-	err = raw.Control(func(fd uintptr) {
-		for len(taken) < lastGuests {
-			c, _, err := unix.Accept4(int(fd), unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
-			if errors.Is(err, unix.EINTR) || errors.Is(err, unix.ECONNABORTED) {
-				continue
-			}
-			if err != nil {
-				break
-			}
-			taken = append(taken, c)
-		}
-		_ = unix.Shutdown(int(fd), unix.SHUT_RD) // at once; Close would have to wait for Accept
-	})
-	for _, fd := range taken {
-		f := os.NewFile(uintptr(fd), "")
-		if c, err := net.FileConn(f); err == nil {
-			d.last = append(d.last, c)
-		}
-		_ = f.Close() // c is a copy
-	}
+	err := d.takeWaiting()
 	return errors.Join(err, d.TCPListener.Close())
 }
 

@@ -2,12 +2,9 @@ package cli
 
 import (
 	"context"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // notify tells the service manager, where there is one.
@@ -18,13 +15,6 @@ func (s *server) notify(state string) {
 	if err := s.Notify(state); err != nil {
 		s.log.Warn("the service manager could not be told", "err", err)
 	}
-}
-
-// monotonic is the clock that systemd compares its own with, in microseconds.
-func monotonic() string {
-	var t unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // it exists on every Linux
-	return strconv.FormatInt(t.Nano()/1000, 10)
 }
 
 // watchdog tells the service manager that the node lives, at half of the time

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"holdfast/client"
 	"holdfast/internal/statedir"
 	"holdfast/internal/token"
@@ -109,7 +107,7 @@ func newestLiving(dir string) []byte {
 		if err != nil || json.Unmarshal(content, &e) != nil {
 			continue
 		}
-		if err := unix.Kill(e.PID, 0); e.PID <= 0 || errors.Is(err, unix.ESRCH) {
+		if !isRunning(e.PID) {
 			_ = os.Remove(path) // what is left of one that was killed
 			continue
 		}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"syscall"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
@@ -58,9 +57,7 @@ func openFile(path string) (file, error) {
 		return file{}, err
 	}
 	out, err := parseFile(path, content)
-	if owner, ok := info.Sys().(*syscall.Stat_t); ok && int(owner.Uid) == os.Geteuid() {
-		out.own = info.Mode().Perm()&0o077 == 0
-	}
+	out.own = isOwnAlone(info)
 	return out, err
 }
 

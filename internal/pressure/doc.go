@@ -8,9 +8,12 @@
 //	            memory.limit_in_bytes, likewise
 //	host        MemTotal less MemAvailable, of MemTotal; /proc/pressure/cpu
 //
+// On macOS and Windows it is the host's memory alone; nothing is read of processors
+// there.
+//
 // What is reckoned in use is what Kubernetes calls the working set: file pages
-// that nobody has touched lately are given back for the asking. Of several levels
+// that were not touched lately are given back for the asking. Of several levels
 // the one that is closest to its limit counts, for each can end the process.
 //
-// It decides nothing: that is done by whoever knows the thresholds.
+// It decides nothing: thresholds are its callers'.
 package pressure

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 )
 
@@ -37,11 +36,7 @@ const (
 // ErrUnreadable says that the system does not tell, or not in a form known.
 var ErrUnreadable = errors.New("pressure: not readable on this system")
 
-// Take reads the machine the process runs on: a few small files of the kernel,
-// which takes less than a millisecond.
-func Take() Sample { return Read(os.DirFS("/")) }
-
-// Read is [Take] of a root directory.
+// Read is [Take] of the files of a Linux machine, from its root directory.
 func Read(root fs.FS) Sample {
 	groups := parseGroups(load(root, "proc/self/cgroup"))
 	return Sample{Memory: memory(root, groups), CPU: cpu(root, groups)}

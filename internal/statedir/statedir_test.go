@@ -8,23 +8,21 @@ import (
 	"holdfast/internal/statedir"
 )
 
+// row is an environment and the directory it names.
+type row struct {
+	name string
+	env  map[string]string
+	want string
+}
+
 func TestDefault(t *testing.T) {
 	t.Parallel()
 	relative, err := filepath.Abs("state")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		name string
-		env  map[string]string
-		want string
-	}{
-		{"its own variable wins", map[string]string{"HOLDFAST_STATE_DIR": "/s", "XDG_STATE_HOME": "/x", "HOME": "/h"}, "/s"},
-		{"made absolute", map[string]string{"HOLDFAST_STATE_DIR": "state"}, relative},
-		{"the desktop's", map[string]string{"XDG_STATE_HOME": "/x", "HOME": "/h"}, "/x/holdfast"},
-		{"a relative one does not count", map[string]string{"XDG_STATE_HOME": "x", "HOME": "/h"}, "/h/.local/state/holdfast"},
-		{"home", map[string]string{"HOME": "/h"}, "/h/.local/state/holdfast"},
-	} {
+	own := map[string]string{"HOLDFAST_STATE_DIR": relative}
+	for _, c := range append(systemRows(), row{"its own variable", own, relative}, row{"made absolute", map[string]string{"HOLDFAST_STATE_DIR": "state"}, relative}) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			got, err := statedir.Default(func(k string) string { return c.env[k] })

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 )
 
 // maxFile is more than any token with its newline.
@@ -43,7 +42,7 @@ func loadOwn(path string) (Admin, error) {
 }
 
 // Load reads the admin token from the file at path. It refuses a file that
-// anybody but its owner can read or write, and one that is not a file.
+// others than its owner can read or write, and one that is not a file.
 func Load(path string) (Admin, error) {
 	s, _, err := read(path)
 	if err != nil {
@@ -76,7 +75,7 @@ func LoadAny(path string) (string, error) {
 
 func read(path string) (text string, owner int, err error) {
 	// A pipe in its place must not hold up the start.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|openWithoutWait, 0)
 	if err != nil {
 		return "", 0, fmt.Errorf("read token file: %w", err)
 	}
@@ -89,12 +88,9 @@ func read(path string) (text string, owner int, err error) {
 	if !info.Mode().IsRegular() {
 		return "", 0, fmt.Errorf("token file %s is not a regular file", path)
 	}
-	owner = os.Geteuid()
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		owner = int(st.Uid)
-	}
-	if mode := info.Mode().Perm(); !private(mode, owner, os.Geteuid()) {
-		return "", 0, fmt.Errorf("token file %s can be read or written by others (mode %04o): run chmod 600 on it", path, mode)
+	owner, isPrivate := access(info)
+	if !isPrivate {
+		return "", 0, fmt.Errorf("token file %s can be read or written by others (mode %04o): run chmod 600 on it", path, info.Mode().Perm())
 	}
 	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {

@@ -12,26 +12,6 @@ import (
 	"sync"
 )
 
-// identity names a process beyond the reuse of its pid: the start time, in
-// clock ticks since boot, differs for every later process of the same number.
-type identity struct {
-	PID   int    `json:"pid"`
-	Start uint64 `json:"start"`
-}
-
-// procStat is the part of /proc/PID/stat that ownership needs.
-type procStat struct {
-	identity
-	State  byte
-	Parent int
-	Group  int
-	Pages  uint64 // of memory, resident
-}
-
-// ended says that only the table entry is left, which holds no resource and
-// goes when the parent asks for it.
-func (s procStat) ended() bool { return s.State == 'Z' || s.State == 'X' || s.State == 'x' }
-
 // readStat returns fs.ErrNotExist for a process that is gone.
 func readStat(pid int) (procStat, error) {
 	raw, err := os.ReadFile(procPath(pid, "stat"))
@@ -54,7 +34,8 @@ func parseStat(raw []byte) (procStat, error) {
 	if len(fields) < 22 || len(fields[0]) != 1 {
 		return procStat{}, bad
 	}
-	s := procStat{State: fields[0][0]}
+	state := fields[0][0]
+	s := procStat{isEnded: state == 'Z' || state == 'X' || state == 'x'}
 	var errs [5]error
 	s.PID, errs[0] = strconv.Atoi(strings.TrimSpace(string(raw[:open])))
 	s.Parent, errs[1] = strconv.Atoi(fields[1])
@@ -67,43 +48,7 @@ func parseStat(raw []byte) (procStat, error) {
 	return s, nil
 }
 
-// carries says whether the command line of pid holds flag as a whole
-// argument. Processes that Chromium forks from its zygote write their
-// arguments as one string with spaces, so both separators end an argument.
-func carries(pid int, flag string) bool {
-	raw, err := os.ReadFile(procPath(pid, "cmdline"))
-	if err != nil {
-		return false
-	}
-	return hasArgument(raw, flag)
-}
-
-func hasArgument(cmdline []byte, flag string) bool {
-	for rest := cmdline; ; {
-		i := bytes.Index(rest, []byte(flag))
-		if i < 0 {
-			return false
-		}
-		end := i + len(flag)
-		startsOne := i == 0 && len(rest) == len(cmdline) || i > 0 && separates(rest[i-1])
-		if startsOne && (end == len(rest) || separates(rest[end])) {
-			return true
-		}
-		rest = rest[i+1:]
-	}
-}
-
-func separates(b byte) bool { return b == 0 || b == ' ' }
-
-// scan calls visit for every process that is not ended.
-func scan(visit func(procStat)) error {
-	return scanAll(func(s procStat) {
-		if !s.ended() {
-			visit(s)
-		}
-	})
-}
-
+// scanAll calls visit for every process, also those that are ended.
 func scanAll(visit func(procStat)) error {
 	proc, err := os.Open("/proc")
 	if err != nil {
@@ -131,39 +76,12 @@ func scanAll(visit func(procStat)) error {
 func deadChildren() []procStat {
 	var dead []procStat
 	_ = scanAll(func(s procStat) {
-		if s.Parent == os.Getpid() && s.State == 'Z' {
+		if s.Parent == os.Getpid() && s.isEnded {
 			dead = append(dead, s)
 		}
 	})
 	return dead
 }
-
-// alive says whether the very process id still runs.
-func (id identity) alive() bool {
-	stat, err := readStat(id.PID)
-	return err == nil && stat.Start == id.Start && !stat.ended()
-}
-
-// signalIf sends sig to id when proof holds. The handle (a pidfd) is opened
-// first: if the process ends and its number is given away between proof and
-// signal, the signal goes nowhere.
-func (id identity) signalIf(sig os.Signal, proof func() bool) bool {
-	handle, err := os.FindProcess(id.PID)
-	if err != nil {
-		return false
-	}
-	defer handle.Release()
-	if !id.alive() || !proof() {
-		return false
-	}
-	return handle.Signal(sig) == nil
-}
-
-// self is this process.
-var self = sync.OnceValues(func() (identity, error) {
-	stat, err := readStat(os.Getpid())
-	return stat.identity, err
-})
 
 // boot names the running kernel and the pid namespace: pids of another boot
 // or another namespace mean nothing here.
@@ -179,10 +97,14 @@ var boot = sync.OnceValues(func() (bootIdentity, error) {
 	return bootIdentity{ID: strings.TrimSpace(string(id)), PIDNamespace: ns}, nil
 })
 
-type bootIdentity struct {
-	ID           string `json:"id"`
-	PIDNamespace string `json:"pid_namespace"`
-}
+// commandLine returns the arguments of a process, each ended by a NUL.
+func commandLine(pid int) ([]byte, error) { return os.ReadFile(procPath(pid, "cmdline")) }
+
+// programOf returns the path of what a process runs.
+func programOf(pid int) (string, error) { return os.Readlink(procPath(pid, "exe")) }
+
+// resident is how much memory the process has, in bytes.
+func (s procStat) resident() uint64 { return s.Pages * uint64(os.Getpagesize()) }
 
 func procPath(pid int, file string) string {
 	return filepath.Join("/proc", strconv.Itoa(pid), file)

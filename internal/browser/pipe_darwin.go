@@ -1,0 +1,34 @@
+package browser
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// blockingPipe makes a pipe of which one end, the reading or the writing one, is ours
+// and known to the runtime's poller; the other blocks, as Chromium needs it.
+func blockingPipe(reading bool) (read, write *os.File, err error) {
+	var fds [2]int
+	syscall.ForkLock.RLock() // no child is to inherit them before they are marked
+	err = unix.Pipe(fds[:])
+	if err == nil {
+		unix.CloseOnExec(fds[0])
+		unix.CloseOnExec(fds[1])
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return nil, nil, fmt.Errorf("pipe: %w", err)
+	}
+	ours := fds[1]
+	if reading {
+		ours = fds[0]
+	}
+	if err := unix.SetNonblock(ours, true); err != nil {
+		_, _ = unix.Close(fds[0]), unix.Close(fds[1])
+		return nil, nil, fmt.Errorf("pipe: %w", err)
+	}
+	return os.NewFile(uintptr(fds[0]), "pipe"), os.NewFile(uintptr(fds[1]), "pipe"), nil
+}
