@@ -183,7 +183,13 @@ func (c *Conn) push(message []byte) {
 }
 
 func (c *Conn) pushLater(message []byte, d time.Duration) {
-	time.AfterFunc(d, func() { c.b.do(func() { c.push(message) }) })
+	c.faults.held++
+	time.AfterFunc(d, func() {
+		c.b.do(func() {
+			c.faults.held--
+			c.push(message)
+		})
+	})
 }
 
 func (c *Conn) stir() {

@@ -14,6 +14,7 @@ type faults struct {
 	swallow   []string
 	duplicate []string
 	delay     map[string]time.Duration
+	held      int // replies that are delayed now
 }
 
 func (f *faults) take(list *[]string, method string) bool {
@@ -143,6 +144,21 @@ func (c *Conn) DelayReplies(method string, d time.Duration) {
 		}
 		c.faults.delay[method] = d
 	})
+}
+
+// DelaysReplies says whether a reply is held back, or the next one may be.
+func (c *Conn) DelaysReplies() bool {
+	c.b.mu.Lock()
+	defer c.b.mu.Unlock()
+	if c.faults.held > 0 {
+		return true
+	}
+	for _, d := range c.faults.delay {
+		if d > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // Detach ends a session as the browser does by itself, and tells its owner.

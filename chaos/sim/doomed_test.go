@@ -57,7 +57,7 @@ func (w *world) mayBeSaved(p chaos.Page) bool {
 		if !slices.ContainsFunc(p.Sessions, func(s chaos.Session) bool { return s.Conn == c.Number() && s.PageEnabled }) {
 			continue
 		}
-		if c.Stalled() || w.zombie(c) {
+		if c.Stalled() || c.DelaysReplies() || w.zombie(c) {
 			return false
 		}
 		heard = true

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -21,10 +22,14 @@ type breaker struct {
 	fired []string
 	last  time.Time // when one of them was, until it is asked for
 	deaf  []deaf
+	down  map[string]deaf // actors that hear of dialogs and have not started again, by name
 }
 
 // deafened is why a dialog may be lost that such an actor was told of.
 const deafened = "the actor that was told of it was broken"
+
+// longestRestart is how long a broken actor may wait for its restart.
+const longestRestart = 2 * time.Second
 
 // deaf is a task in which an actor was broken that hears of dialogs.
 type deaf struct {
@@ -59,7 +64,8 @@ func (b *breaker) disarm(task string) bool {
 }
 
 // deafened returns, once, the tasks in which an actor was broken that hears of
-// dialogs. The message that breaks an actor is lost with those behind it: be it
+// dialogs, and those in which such an actor waits for its restart. The message that breaks
+// an actor is lost with those behind it, and with those that come before its restart: be it
 // the opening of a dialog, or its end. An actor that heard of a frame's removal,
 // and not that its dialog had ended before, has to take it for lost (C15).
 func (b *breaker) deafened() []deaf {
@@ -67,6 +73,14 @@ func (b *breaker) deafened() []deaf {
 	defer b.mu.Unlock()
 	list := b.deaf
 	b.deaf = nil
+	for _, actor := range slices.Sorted(maps.Keys(b.down)) {
+		d := b.down[actor]
+		if time.Since(d.at) > longestRestart {
+			delete(b.down, actor) // its session has ended: it does not start again
+			continue
+		}
+		list = append(list, deaf{d.task, time.Now()})
+	}
 	return list
 }
 
@@ -111,7 +125,11 @@ func (b *breaker) intercept(m guard.Moment) {
 	if m.Kind == "supervisor" {
 		task = m.Key
 	}
+	actor := fmt.Sprintf("%s: %s/%s", task, m.Kind, m.Key)
 	b.mu.Lock()
+	if m.Phase == guard.PhaseInit {
+		delete(b.down, actor)
+	}
 	p, ok := b.armed[task]
 	if !ok || p.Actor != m.Kind || p.Phase != string(m.Phase) {
 		b.mu.Unlock()
@@ -122,6 +140,10 @@ func (b *breaker) intercept(m guard.Moment) {
 	b.fired, b.last = append(b.fired, what), time.Now()
 	if p.Actor == "dialog" || p.Actor == "session" {
 		b.deaf = append(b.deaf, deaf{task, time.Now()})
+		if b.down == nil {
+			b.down = map[string]deaf{}
+		}
+		b.down[actor] = deaf{task, time.Now()}
 	}
 	b.mu.Unlock()
 	panic("injected into " + what)

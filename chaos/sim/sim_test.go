@@ -139,7 +139,7 @@ func TestDoomedSeeds(t *testing.T) {
 // TestSharedSeeds plays seeds in browsers whose pages share renderers.
 func TestSharedSeeds(t *testing.T) {
 	t.Parallel()
-	seeds(t, nil, *seedsFlag*2/5, plan.NewShared)
+	seeds(t, sharedRegressions, *seedsFlag*2/5, plan.NewShared)
 }
 
 // TestOutageSeeds plays seeds with faults that last for seconds.
@@ -240,6 +240,11 @@ var regressions = []found{
 	{0x18ea17a307399468, 23},
 }
 
+// sharedRegressions are those that have found something in shared renderers.
+var sharedRegressions = []found{
+	{0x18ea9d5484a2ff37, 32},
+}
+
 // bridgedRegressions are those that have found something on the bridge. They are played
 // whole: so few runs would say nothing of the recoveries of 99 in 100.
 var bridgedRegressions = []found{
@@ -268,6 +273,7 @@ var bridgedRegressions = []found{
 var doomedRegressions = []found{
 	{0xa, 11},
 	{0x24, plan.DefaultSteps},
+	{0x18ea9e41064fd9ea, 19},
 }
 
 // TestSameSeedSameTrace plays seeds twice. Actors are broken between messages
