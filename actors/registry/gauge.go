@@ -65,33 +65,39 @@ func (g *Gauge) reject(now time.Time, why messages.LimitReason) {
 	}
 	w := g.rejected[why]
 	if w == nil {
-		w = &window{}
+		w = &window{began: now}
 		g.rejected[why] = w
 	}
 	w.add(now)
 }
 
-// window counts what happened in each of the last sixty seconds.
-type window [60]struct {
-	second int64
-	count  uint64
+// window counts what happened in each of the last sixty seconds. It tells seconds by
+// the monotonic clock: a step of the wall clock changes no count.
+type window struct {
+	began time.Time
+	slots [60]struct {
+		second int64 // since began
+		count  uint64
+	}
 }
 
 func (w *window) add(now time.Time) {
-	second := now.Unix()
-	slot := &w[second%int64(len(w))]
+	second := w.second(now)
+	slot := &w.slots[second%int64(len(w.slots))]
 	if slot.second != second {
 		slot.second, slot.count = second, 0
 	}
 	slot.count++
 }
 
+func (w *window) second(now time.Time) int64 { return max(int64(now.Sub(w.began)/time.Second), 0) }
+
 func (w *window) sum(now time.Time) (n uint64) {
 	if w == nil {
 		return 0
 	}
-	for _, slot := range w {
-		if age := now.Unix() - slot.second; age >= 0 && age < int64(len(w)) {
+	for _, slot := range w.slots {
+		if age := w.second(now) - slot.second; age >= 0 && age < int64(len(w.slots)) {
 			n += slot.count
 		}
 	}

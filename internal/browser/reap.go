@@ -107,7 +107,8 @@ func (m *Manager) reapLease(ctx context.Context, l lease, dead graves) (int, err
 		}
 		if len(found) == 0 {
 			unproved := isLocal && l.Browser.PID != 0 && l.Browser.alive()
-			unrecorded := l.Browser.PID == 0 && time.Since(l.written) < blankWindow
+			// A file's time is of the wall clock, which may have been set back since.
+			unrecorded := l.Browser.PID == 0 && time.Since(l.written) < blankWindow && time.Since(begun) < blankWindow
 			if !unproved && !unrecorded {
 				break
 			}

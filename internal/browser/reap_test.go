@@ -204,6 +204,21 @@ func TestX8_LookalikesAreLeftAlone(t *testing.T) {
 	}
 }
 
+// A lease may be of a time to come, where the wall clock has been set back.
+func TestX8_ALeaseWrittenBeforeTheClockWasSetBackIsReaped(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	lease, _ := browser.Forge(t, dir, browser.Forged{OwnerPID: 4194000, OwnerStart: 1})
+	later := time.Now().Add(time.Hour)
+	if err := os.Chtimes(lease, later, later); err != nil {
+		t.Fatal(err)
+	}
+	if n := reap(t, dir); n != 0 {
+		t.Errorf("reaped %d browsers, want 0", n)
+	}
+	wantNothingLeft(t, dir)
+}
+
 func TestReapLeavesUnreadableLeasesAlone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
