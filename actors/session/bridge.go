@@ -42,8 +42,11 @@ func (s BridgeSecret) MarshalText() ([]byte, error) { return []byte(s.String()),
 // BridgeSecretBytes is how many random bytes make a [BridgeSecret].
 const BridgeSecretBytes = 24
 
+// nameSize is how many hexadecimal digits a script's name has.
+const nameSize = 16
+
 // name is that of the script, by which it is not blackboxed.
-func (s BridgeSecret) name() string { return s.reveal()[:16] }
+func (s BridgeSecret) name() string { return s.reveal()[:nameSize] }
 
 // token begins what a call says of itself.
 func (s BridgeSecret) token() string { return s.reveal()[16:32] }

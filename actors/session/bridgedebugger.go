@@ -160,6 +160,33 @@ func decodeTaken(result []byte) (bool, error) {
 	return r.Result.Value == true, err
 }
 
+const scriptParsed = "Debugger.scriptParsed"
+
+// isPageScript says of a script, by how its params begin, that no task's bridge can have
+// named it so: such a name is [nameSize] hexadecimal digits, and a page that evaluates
+// thousands of texts makes a script of each, without a name.
+func isPageScript(head []byte) bool {
+	rest, ok := bytes.CutPrefix(head, []byte(`{"scriptId":"`))
+	if !ok {
+		return false
+	}
+	rest, ok = bytes.CutPrefix(bytes.TrimLeft(rest, "0123456789"), []byte(`","url":"`))
+	if !ok {
+		return false
+	}
+	for i, c := range rest {
+		switch {
+		case c == '\\':
+			return false // may stand for a digit
+		case i == nameSize:
+			return c != '"'
+		case (c < '0' || c > '9') && (c < 'a' || c > 'f'):
+			return true
+		}
+	}
+	return false
+}
+
 // decodeScript reads Debugger.scriptParsed; nearly all are the page's own.
 func (s BridgeSecret) decodeScript(params []byte) any {
 	if s.digits == nil || !bytes.Contains(params, []byte(s.name())) {

@@ -29,9 +29,15 @@ func isConsoleError(params []byte) bool {
 }
 
 // Unwanted says of an event of [Events], by how its params begin, that decode would
-// make nothing of it: what a page logs ends in the link's reader.
+// make nothing of it: what a page logs, and what scripts it makes, ends in the link's reader.
 func Unwanted(method string, head []byte) bool {
-	return method == consoleCalled && !isConsoleError(head)
+	switch method {
+	case consoleCalled:
+		return !isConsoleError(head)
+	case scriptParsed:
+		return isPageScript(head)
+	}
+	return false
 }
 
 func decodeConsole(c *Source, same *repeated, params []byte) any {

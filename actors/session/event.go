@@ -222,7 +222,7 @@ func decodeOther(c *Source, same *repeated, now time.Time, method string, params
 		return crashed{}
 	case "Inspector.targetReloadedAfterCrash":
 		return revived{}
-	case "Debugger.scriptParsed":
+	case scriptParsed:
 		return c.Secret.decodeScript(params)
 	case "Debugger.paused":
 		return c.Secret.decodePaused(now, params)

@@ -85,6 +85,9 @@ func FuzzUnwanted(f *testing.F) {
 			f.Add(method, []byte(seed))
 		}
 	}
+	for _, url := range []string{"", fuzzName, fuzzName + "0", fuzzName[1:], `\u0030` + fuzzName[1:], "http://a.test/" + fuzzName, "x"} {
+		f.Add("Debugger.scriptParsed", []byte(`{"scriptId":"7","url":"`+url+`","executionContextId":3,"executionContextAuxData":{"frameId":"F"}},"sessionId":"S"}`))
+	}
 	f.Fuzz(func(t *testing.T, method string, head []byte) {
 		if !slices.Contains(session.Events(), method) || !session.Unwanted(method, head) {
 			return
@@ -94,7 +97,7 @@ func FuzzUnwanted(f *testing.F) {
 		if err != nil || e.Params == nil || len(head) == 0 || &e.Params[0] != &msg[len(msg)-len(head)] {
 			return // no message, or params that come twice
 		}
-		if fact := (session.Source{Identity: session.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}}).Decode(time.Unix(0, 0), string(e.Method), e.Params); fact != nil && string(e.Method) == method {
+		if fact := (session.Source{Identity: session.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}, Secret: fuzzSecret}).Decode(time.Unix(0, 0), string(e.Method), e.Params); fact != nil && string(e.Method) == method {
 			t.Errorf("%s is unwanted, and means %+v", msg, fact)
 		}
 	})
@@ -138,6 +141,24 @@ func TestWhatAPageLogsIsUnwantedAndItsErrorsAreNot(t *testing.T) {
 	for _, method := range session.Events() {
 		if method != "Runtime.consoleAPICalled" && session.Unwanted(method, []byte(`{"type":"log"}}`)) {
 			t.Errorf("%s is unwanted", method)
+		}
+	}
+}
+
+func TestWhatAPageEvaluatesIsUnwantedAndTheBridgesScriptIsNot(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]bool{
+		"": true, "http://a.test/app.js": true, "x": true, "evalmachine.<anonymous>": true,
+		fuzzName: false, fuzzName + "0": true, fuzzName[1:]: true, `\u0030` + fuzzName[1:]: false,
+	} {
+		head := []byte(`{"scriptId":"31","url":"` + url + `","startLine":0,"executionContextId":3,"executionContextAuxData":{"frameId":"F"}},"sessionId":"S"}`)
+		if got := session.Unwanted("Debugger.scriptParsed", head); got != want {
+			t.Errorf("a script of the name %q: unwanted %v", url, got)
+		}
+	}
+	for _, head := range []string{`{"url":"","scriptId":"3"}}`, `{"scriptId":"3"}}`, `{"scriptId":"a","url":""}}`, `{"scriptId":"3","url":"0`, `{}}`, ``} {
+		if session.Unwanted("Debugger.scriptParsed", []byte(head)) {
+			t.Errorf("%s is unwanted", head)
 		}
 	}
 }
