@@ -2,6 +2,7 @@ package registry
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"sync"
 
@@ -22,6 +23,13 @@ func (d *Directory) Board(id messages.TaskID) *view.Board {
 		return b.(*view.Board)
 	}
 	return nil
+}
+
+// All goes through the tasks that run, were lost, or ended lately, in no order.
+func (d *Directory) All() iter.Seq2[messages.TaskID, *view.Board] {
+	return func(yield func(messages.TaskID, *view.Board) bool) {
+		d.boards.Range(func(id, b any) bool { return yield(id.(messages.TaskID), b.(*view.Board)) })
+	}
 }
 
 // List returns the tasks that run or were lost, by id.

@@ -109,6 +109,15 @@ func (p *Port) Rearm(ctx context.Context, method string) {
 	}
 }
 
+// Mark tells the browser process that the port leads to from any other; "" where that is
+// not known, and of no port.
+func (p *Port) Mark() string {
+	if p == nil {
+		return ""
+	}
+	return p.mux.Browser()
+}
+
 // Break ends the whole link as a lost one, for trying out what follows. The
 // channel is closed once every call on it has had its outcome.
 func (p *Port) Break() <-chan struct{} {
