@@ -52,6 +52,9 @@ func (r *run) derived(e *config.Effective) map[string]string {
 	if e.Limits.MaxBrowsers == 0 {
 		out["limits.max_browsers"] = strconv.Itoa(min(maxBrowsers(e.Limits.Bounds()), e.Limits.MaxTasks))
 	}
+	if bounds := e.Limits.Bounds(); e.Limits.MaxTenantTasks == 0 {
+		out["limits.max_tenant_tasks"] = strconv.Itoa(bounds.MaxTenantTasks)
+	}
 	if e.Browser.Path == "" {
 		if path, err := browser.Find(""); err == nil {
 			out["browser.path"] = path

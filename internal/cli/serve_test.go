@@ -99,7 +99,7 @@ func TestServe(t *testing.T) {
 		want.Listen, want.AllowHosts = "127.0.0.1:0", []string{"holdfast.test"}
 		want.StateDir, want.TokenFile, want.CDPURLOverride = m.state, filepath.Join(m.state, "token"), got.CDPURLOverride
 		want.Limits.MaxTasks, want.Limits.MaxBrowsers, want.Limits.IdleTimeout, want.Limits.MaxLife = 7, 3, 90*time.Second, 48*time.Hour
-		want.Browser = config.Browser{Path: "/from/flag", Args: []string{"--a=1,2", "--b"}, Transport: "pipe", Isolation: "auto"}
+		want.Browser = config.Browser{Path: "/from/flag", Args: []string{"--a=1,2", "--b"}, Transport: "pipe", Isolation: "auto", Sandbox: "auto"}
 		want.Logging = config.Logging{Level: slog.LevelDebug, Format: "json"}
 		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want.Config) {
 			t.Errorf("got %+v\nwant %+v", got, want.Config)
@@ -153,7 +153,7 @@ func TestServe(t *testing.T) {
 		m.env["HOLDFAST_CDP_URL_OVERRIDE"], m.env["HOLDFAST_TYPO"] = "ws://override.test/planted-9c1e5f0a77", "1"
 		file := m.write("config.yaml", "limits:\n  max_tasks: 7\n")
 		out, errs := m.want(0, "config", "print", "--config", file, "--log-level", "warn", "--token-file", "/t")
-		for _, want := range []string{"  max_tasks: 7 ", "# " + file + ":2:14\n", "  level: warn ", "# --log-level\n", `cdp_url_override: "***"`, "# HOLDFAST_CDP_URL_OVERRIDE\n", "token_file: /t", "# default\n"} {
+		for _, want := range []string{"  max_tasks: 7 ", "# " + file + ":2:14\n", "  level: warn ", "# --log-level\n", `cdp_url_override: "***"`, "# HOLDFAST_CDP_URL_OVERRIDE\n", "token_file: /t", "# default\n", "max_tenant_tasks: 0", ", in effect 6\n"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%q is not in\n%s", want, out)
 			}
