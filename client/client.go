@@ -36,8 +36,8 @@ type Options struct {
 	DialContext func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
-// Unreachable says that no node of ours answered: nobody listens, the
-// connection broke, or what answers is something else.
+// Unreachable says that no node answered: the connection was refused or broke, or the
+// server is not a node.
 type Unreachable struct {
 	Node string // the node's URL, which holds no credential; "" where none is known
 	Err  error
@@ -96,7 +96,7 @@ func New(base string, o Options) (*Client, error) {
 // Node is the node's URL.
 func (c *Client) Node() string { return c.base.String() }
 
-// Close lets go of idle connections.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // request builds one; path elements are escaped.
@@ -194,8 +194,8 @@ func (c *Client) stranger(status int) error {
 	return &Unreachable{c.Node(), fmt.Errorf("what answers there (status %d) is no Holdfast node", status)}
 }
 
-// unreachable takes the URL out of net/http's error: the node's own is named
-// once, and one with a query is nobody's business.
+// unreachable takes the URL out of net/http's error: the node's own is named once, and a
+// URL with a query may hold a secret.
 func (c *Client) unreachable(ctx context.Context, err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {

@@ -213,8 +213,8 @@ func TestWatch(t *testing.T) {
 	})
 }
 
-// deaf is an address that refuses connections. It stays taken: a port that was
-// let go may be somebody else's by the time it is dialled.
+// deaf is an address that refuses connections. It stays taken: the system may give a free
+// port to another process before it is dialled.
 func deaf(t *testing.T) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)

@@ -31,10 +31,10 @@ const silence = 45 * time.Second
 // frame tree.
 const maxEvent = 64 << 20
 
-// Watch yields a task's state changes, oldest first, until the task ends, ctx
-// ends or the caller breaks. An error is the last thing it yields. Whoever
-// wants to go on after a broken connection resumes at the last event's
-// version; events of that version may then come again.
+// Watch yields a task's state changes, oldest first, until the task ends, ctx ends or the
+// caller breaks. An error is the last thing it yields. To continue after a broken
+// connection, resume at the last event's version; events of that version may then come
+// again.
 func (c *Client) Watch(ctx context.Context, id messages.TaskID, from Position) iter.Seq2[messages.Event, error] {
 	return func(yield func(messages.Event, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)

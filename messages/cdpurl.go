@@ -7,10 +7,10 @@ import (
 	"holdfast/internal/redact"
 )
 
-// CDPURL is the address of a browser and at the same time its key: whoever
-// knows it drives the browser. The zero value means "none". However it is
-// printed, logged or encoded it shows its redacted form; only [CDPURL.Reveal]
-// gives the raw one, and only the dialer calls it. Compare with [CDPURL.Equal].
+// CDPURL is the address of a browser and at the same time its key: a client that knows it
+// can drive the browser. The zero value means "none". However it is printed, logged or
+// encoded it shows its redacted form; only [CDPURL.Reveal] gives the raw one, and only the
+// dialer calls it. Compare with [CDPURL.Equal].
 //
 // The raw URL stands behind a pointer because fmt prints unexported fields of
 // other structs without asking their methods: there it shows an address.

@@ -22,8 +22,8 @@ type Limits struct {
 	// QueueTimeout is how long a caller waits for a place who does not say, and
 	// the longest that one who does may.
 	QueueTimeout time.Duration
-	// IdleTimeout ends a task that nobody uses, MaxLife any task. A task's own
-	// spec can say otherwise.
+	// IdleTimeout ends a task without requests, MaxLife any task. A task's own spec can say
+	// otherwise.
 	IdleTimeout, MaxLife time.Duration
 	// GiveUpAfter is how long a task tries to bring back a link that was lost, unless
 	// its own spec says otherwise. A task keeps the one of its start.
@@ -38,7 +38,7 @@ type Limits struct {
 	CPUHigh, CPULow float64
 }
 
-// The defaults: limits are on unless somebody turns them off (demand 19).
+// The defaults: limits are on unless they are turned off.
 const (
 	DefaultMaxTasks     = 5000
 	DefaultQueueLength  = 100

@@ -5,7 +5,7 @@ type TaskOutcome string
 
 // The outcomes.
 const (
-	OutcomeStopped TaskOutcome = "stopped" // somebody asked for it
+	OutcomeStopped TaskOutcome = "stopped" // by request
 	OutcomeIdle    TaskOutcome = "idle_timeout"
 	OutcomeMaxLife TaskOutcome = "max_life"
 	OutcomeRebound TaskOutcome = "rebound" // to another browser, under the same name

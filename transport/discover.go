@@ -58,7 +58,7 @@ type dialer struct {
 	client     *http.Client
 	hostHeader string // learnt: overrides the Host header for asked's host
 	own        bool   // the deadline is ours, not the caller's
-	// noDiscovery: somebody answered, and has no /json/version.
+	// noDiscovery: a server answered, and has no /json/version.
 	noDiscovery bool
 	named       string // the port in the browser's answer, where another is dialled
 }
@@ -276,7 +276,7 @@ func (d *dialer) believe(said string) (*url.URL, error) {
 	return u, nil
 }
 
-// isLocal says whether a host means "this machine" to whoever says it.
+// isLocal says whether a host name means this machine.
 func isLocal(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true

@@ -3,11 +3,11 @@
 // without decoding them, matches replies to calls and routes events to the
 // sessions that asked for them. It knows nothing of actors, tasks or pages.
 //
-//	Await, Direct ───────────────────┐ if nobody writes, and it need not wait
+//	Await, Direct ───────────────────┐ if no write is under way, and it need not wait
 //	Start ──▶ queue ──▶ writer ──────┴▶ WebSocket ──▶ browser
 //	                                      │
 //	           Done ◀── pending ◀─┐       ▼
-//	           Sink ◀── routes  ◀─┴─── reader ──▶ events nobody wants: counted
+//	           Sink ◀── routes  ◀─┴─── reader ──▶ unwanted events: counted
 //
 // Invariants:
 //

@@ -37,11 +37,10 @@ func (e *EnvelopeError) Error() string {
 // allocate, save for keys and names written with escapes. Of keys that come
 // twice the last one counts, as in encoding/json.
 //
-// The outside of the message is checked, the inside of its values only for
-// balance: they are decoded later by whoever wants them. A message that Scan
-// takes may hold invalid JSON in a value; a valid JSON object is always taken,
-// and read as encoding/json reads it. Bytes are not mended where they are no
-// UTF-8: a WebSocket's text has none.
+// The outside of the message is checked, the inside of its values only for balance: the
+// consumer of a value decodes it later. A message that Scan takes may hold invalid JSON in
+// a value; a valid JSON object is always taken, and read as encoding/json reads it. Bytes
+// that are not UTF-8 are not replaced: text of a WebSocket has none.
 func Scan(msg []byte) (Envelope, error) {
 	if e, ok := scanChrome(msg); ok {
 		return e, nil

@@ -21,8 +21,8 @@ import (
 var (
 	// ErrTimeout: no reply in time. A late one is counted and dropped.
 	ErrTimeout = errors.New("no reply in time")
-	// ErrTooLarge: the command or its reply is larger than a CDP message may
-	// be. The link goes on.
+	// ErrTooLarge: the command or its reply is larger than a CDP message may be. The link
+	// stays up.
 	ErrTooLarge = errors.New("message too large")
 	// ErrOverloaded: too much is waiting to be written or to be answered. The
 	// call was not sent.
@@ -101,10 +101,10 @@ func (e *LinkError) Unwrap() []error {
 	return []error{ErrLinkClosed, e.Err}
 }
 
-// PanicError is why a link ended on which an event or a reply made somebody panic
-// who takes it on the link's own goroutine. The next link learns everything anew;
-// the tasks on other links go on. Of the panic's value no more is kept than its
-// type, or the text where that is the runtime's own: it may be a page's.
+// PanicError is the end of a link on which the receiver of an event or a reply panicked on
+// the link's own goroutine. The next link learns everything anew; tasks on other links are
+// not affected. Of the panic's value only its type is kept, or its text if it is a runtime
+// error: other text may come from a page.
 type PanicError struct {
 	What  string
 	Stack []byte

@@ -27,8 +27,7 @@ func pieces(msg string, n int) []byte {
 	return append(append(b, 0x80|op, byte(len(msg))), msg...)
 }
 
-// dialRaw opens a link over a real socket to a peer that says these bytes and
-// then goes on with rest.
+// dialRaw opens a link over a real socket to a peer that sends say and then runs rest.
 func dialRaw(t *testing.T, o transport.DialOptions, say []byte, rest func(net.Conn)) *transport.Mux {
 	t.Helper()
 	m, err := transport.Dial(t.Context(), cdpURL(t, listenRaw(t, func(c net.Conn) {
@@ -71,7 +70,7 @@ func TestFrames(t *testing.T) {
 			t.Errorf("the pong is % x", p)
 		}
 		m.Close()
-		<-m.Closed() // what nobody wants is counted behind what came in one go with it
+		<-m.Closed() // unwanted events are counted after the messages of the same read
 		if n := stats.EventsIn.Load(); n != 3 {
 			t.Errorf("%d events", n)
 		}

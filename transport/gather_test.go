@@ -44,7 +44,8 @@ func (g *gatherer) want(t *testing.T, want ...string) {
 	g.notes = nil
 }
 
-// TestGather: what is put off is made up for before anybody can tell.
+// TestGather: gathered events are delivered before a later message can show that they were
+// held back.
 func TestGather(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -57,8 +57,8 @@ func (m *Mux) checkIdle() {
 	switch {
 	case wait > 0 && !suspected:
 	case busy:
-		// A long command is on its way, and a ping would queue behind it. The
-		// write has a deadline of its own.
+		// A long command is being written, and a ping would queue behind it. The write has
+		// a deadline of its own.
 		wait = m.opts.KeepAlive
 	default:
 		m.ping()

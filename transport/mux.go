@@ -17,14 +17,14 @@ const (
 	maxQueued       = 16384    // commands not yet written; a page of 500 frames attaches with 4,000
 	maxQueuedBytes  = 64 << 20 // of those; room for one command of the largest size and some
 	maxID           = 1<<30 - 1
-	untrackedIDBase = 1 << 30 // ids from here to 2^31-1 are of calls nobody waits for (C56: Chrome takes an int32)
+	untrackedIDBase = 1 << 30 // ids from here to 2^31-1 are of calls without a waiting caller (C56: Chrome takes an int32)
 )
 
 // Mux is one link to a browser: many calls and many sessions over one
 // WebSocket, or over one client's part of a [Pipe]. All methods are safe for concurrent use and none but Do waits.
 type Mux struct {
 	conn    connection
-	browser string // see Browser; set before anybody has the Mux
+	browser string // see Browser; set before the Mux is returned
 	opts    DialOptions
 	stats   *Stats
 	wants   methodSet
@@ -53,7 +53,7 @@ type Mux struct {
 	queue       []*command
 	queueHead   int
 	queuedBytes int
-	writing     bool // somebody writes, or nobody may any more
+	writing     bool // a write is under way, or writing has ended for good
 	suspected   bool // the idle timer is to ping, however long it is quiet
 	routes      map[messages.SessionID]*route
 	unbound     int // routes without a sink
@@ -111,9 +111,9 @@ func (m *Mux) Err() error {
 // Close ends the link with [CauseLocal]. It does not wait: see Closed.
 func (m *Mux) Close() { m.fail(&LinkError{Cause: CauseLocal}) }
 
-// Break ends the link the way a socket dies that somebody killed: without a
-// close frame, and with [CauseReset], so that nobody above can tell. It does
-// not wait: see Closed.
+// Break ends the link the way a killed socket does: without a close frame, and with
+// [CauseReset], so that the layers above cannot tell the difference. It does not wait: see
+// Closed.
 func (m *Mux) Break() {
 	m.fail(&LinkError{Cause: CauseReset, Err: errors.New("the connection was broken on purpose")})
 }
@@ -164,9 +164,8 @@ func (m *Mux) teardown(end *LinkError, left map[CallID]*pending) {
 	close(m.closed)
 }
 
-// Do makes a call and waits for its reply. When ctx ends first the call gets
-// the outcome [ErrTimeout] or the context's own error, and a late reply is
-// dropped; the link goes on.
+// Do makes a call and waits for its reply. When ctx ends first the call gets the outcome
+// [ErrTimeout] or the context's own error, and a late reply is dropped; the link stays up.
 func (m *Mux) Do(ctx context.Context, session messages.SessionID, method string, params []byte) ([]byte, error) {
 	if ctx.Err() != nil {
 		return nil, contextOutcome(ctx)
@@ -185,8 +184,8 @@ func (m *Mux) Await(ctx context.Context, c Call) Reply {
 	select {
 	case r = <-w.reply:
 	case <-ctx.Done():
-		// Whoever takes the call out of the table tells the waiter, once: if
-		// it was not us, the reply is already on its way.
+		// The one that removes the call from the table tells the waiter, once: if it was
+		// not Cancel, the reply is already being delivered.
 		m.Cancel(id, contextOutcome(ctx))
 		r = <-w.reply
 	}

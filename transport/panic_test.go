@@ -10,8 +10,8 @@ import (
 	"holdfast/transport"
 )
 
-// TestASinkThatPanicsEndsItsLinkAlone: who takes what the peer says runs on the link's
-// goroutine, on which nobody else would stop a panic before it ends the process.
+// TestASinkThatPanicsEndsItsLinkAlone: a sink runs on the link's goroutine, on which no
+// other recover would stop a panic before it ends the process.
 func TestASinkThatPanicsEndsItsLinkAlone(t *testing.T) {
 	t.Parallel()
 	const secret = "ws://user:password@host/page-text"
@@ -37,8 +37,8 @@ func TestASinkThatPanicsEndsItsLinkAlone(t *testing.T) {
 			[]string{attachS1, eventOf("S1", 1)},
 			func(m *transport.Mux) {
 				m.Gather("S1", transport.Gathering{Sink: none, Settle: func() {
-					var nobody *messages.Event
-					_ = nobody.Type
+					var none *messages.Event
+					_ = none.Type
 				}})
 			},
 			"runtime error: invalid memory address or nil pointer dereference",

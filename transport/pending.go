@@ -18,10 +18,9 @@ type Call struct {
 	Method    string
 	Params    []byte        // one JSON object, or nil; not kept
 	Timeout   time.Duration // 0 is none
-	// Done gets the outcome, exactly once: on the reader's goroutine, a
-	// timer's, that of whoever cancels, or within Start if the call is
-	// refused. It must not block. Nil means that nobody waits: the call is not
-	// in Pending and its reply is dropped unseen.
+	// Done gets the outcome, exactly once: on the reader's goroutine, a timer's, that of a
+	// Cancel, or within Start if the call is refused. It must not block. Nil means that no
+	// caller waits: the call is not in Pending and its reply is dropped unread.
 	Done func(Reply)
 	// Succeeded is called with the result of a call that has one, where Done would
 	// be, and returns the result to tell. It must not block. Nil changes nothing.
@@ -35,8 +34,8 @@ type Call struct {
 	// Patient marks an agent's call that waits until a dialog is answered: Interrupt
 	// tells it from others.
 	Patient bool
-	// Direct has the command written within Start, as Await does, unless that would
-	// have to wait: it is what somebody waits for.
+	// Direct has the command written within Start, as Await does, unless that would have to
+	// wait. It is for a call whose caller waits.
 	Direct bool
 }
 
@@ -60,8 +59,8 @@ type PendingCall struct {
 	Patient bool
 }
 
-// pending is a call in the table. Whoever deletes it from there tells its
-// outcome; nobody else may.
+// pending is a call in the table. The code that deletes it from the table tells its
+// outcome, and no other code may.
 type pending struct {
 	session  messages.SessionID
 	method   string
@@ -85,7 +84,7 @@ const smallTable = 8
 
 var pendings = sync.Pool{New: func() any { return new(pending) }}
 
-// tell gives the call its outcome. Nobody may use p any more.
+// tell gives the call its outcome. p must not be used afterwards.
 func (p *pending) tell(r Reply) {
 	done, wait := p.done, p.wait
 	if p.through != nil && r.Err == nil {

@@ -27,10 +27,9 @@ type RationLimits struct {
 // and a machine that does for other machines.
 var DefaultRation = RationLimits{Total: 64, Host: 48, Endpoint: 16}
 
-// Ration lets dials begin as far as limits allow: whoever cannot begin holds up
-// nobody who can. Among those who can, primaries come before anchors, since a task
-// is back with the one and only better off with the other; of one role it is first
-// come, first served. Safe for concurrent use.
+// Ration lets dials begin as far as limits allow: a dial that cannot begin never delays one
+// that can. Of those that can, primaries come before anchors, since a task works with a
+// primary alone; within a role it is first come, first served. Safe for concurrent use.
 type Ration struct {
 	limits RationLimits
 	stats  *Stats
@@ -62,9 +61,9 @@ func NewRation(limits RationLimits, stats *Stats) *Ration {
 	return &Ration{limits: limits, stats: stats, busy: map[string]int{}}
 }
 
-// Wait returns when a link of that role may be opened, or an
-// [*messages.Error] when ctx ends before. Whoever got a turn calls done when the
-// link stands or has failed, once.
+// Wait returns when a link of that role may be opened, or an [*messages.Error] when ctx
+// ends before. A caller that got a turn calls done once, when the link stands or has
+// failed.
 func (r *Ration) Wait(ctx context.Context, role messages.Role, at Address) (done func(), err error) {
 	a := newApplicant(role, at)
 	r.mu.Lock()

@@ -87,7 +87,7 @@ func TestRation(t *testing.T) {
 			t.Errorf("at most %d at once, the last after %s", c.most[""], c.took["http://10.0.0.1:9222"])
 		}
 		for n, got := range c.order[:len(c.order)-16] {
-			if got/16 != n/16 { // those of one second are let go together
+			if got/16 != n/16 { // dials of one second begin together
 				t.Fatalf("the %dth to dial came as the %dth", n, got)
 			}
 		}

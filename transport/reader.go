@@ -55,7 +55,7 @@ func (r *reader) read() {
 			return
 		}
 		if r.deep && r.renewable() {
-			r.told = r.m.gathering == nil // whoever has been told something is next, and not the new goroutine
+			r.told = r.m.gathering == nil // the receiver of the last message runs next, and not the new goroutine
 			go r.again()
 			return
 		}
@@ -85,8 +85,8 @@ type reader struct {
 	hint    int  // the size of the last message
 	begun   bool // a good message has come
 	garbage int  // bad ones in a row
-	told    bool // somebody waits for what the last message was
-	deep    bool // the last message was somebody's: the stack may have grown
+	told    bool // the last message had a waiting receiver
+	deep    bool // the last message had a receiver: the stack may have grown
 	events  int  // handed out since the last look for more
 
 	again   func()        // read; made once, for it would be made anew with every goroutine
@@ -95,8 +95,8 @@ type reader struct {
 	buf    *buffer // nil while the link is idle
 	inside bool    // a message is being read into it
 
-	// Events that nobody wants, counted here until there is nothing more to read: a
-	// page can send hundreds of thousands a second, and all links share the counters.
+	// Unwanted events, counted here until there is nothing more to read: a page can send
+	// hundreds of thousands a second, and all links share the counters.
 	ignored, ignoredBytes uint64
 }
 
@@ -108,7 +108,7 @@ func (r *reader) dry() {
 	}
 	r.settle()
 	if r.events == 1 && !r.inside {
-		// As for a reply: an event that comes alone finds everybody asleep.
+		// As for a reply: an event that comes alone finds every goroutine asleep.
 		runtime.Gosched()
 	}
 	r.events = 0
@@ -143,8 +143,8 @@ func (r *reader) hear() {
 func (r *reader) next() *LinkError {
 	m := r.m
 	if r.told {
-		// Whoever waits for it is next on this processor; that the socket is empty
-		// can be found out while the browser has the next command.
+		// The waiting receiver runs next on this processor; that the socket is empty can be
+		// found out while the browser has the next command.
 		r.told = false
 		runtime.Gosched()
 	}
@@ -247,8 +247,8 @@ func (m *Mux) tooLarge(head, tail []byte) {
 // handle tells a message's kind and hands it on.
 func (r *reader) handle(kind websocket.MessageType, msg []byte) *LinkError {
 	m := r.m
-	// Most of a busy page's messages are events nobody wants: they end here,
-	// with only their names looked at.
+	// Most messages of a busy page are unwanted events: they end here, with only their
+	// names looked at.
 	name := ""
 	if method := peekMethod(msg); method != nil && kind == websocket.MessageText && msg[len(msg)-1] == '}' {
 		if name = m.wanted(method, msg); name == "" && string(method) != attachedEvent && string(method) != detachedEvent {
@@ -304,8 +304,8 @@ func (r *reader) handle(kind websocket.MessageType, msg []byte) *LinkError {
 	return nil
 }
 
-// wanted returns the wanted name that msg begins with, method as peekMethod has found
-// it, and "" where nobody wants the message.
+// wanted returns the wanted name that msg begins with, where peekMethod has found method.
+// It returns "" for an unwanted message.
 func (m *Mux) wanted(method, msg []byte) string {
 	name, _ := m.wants.find(method)
 	if name == "" || m.opts.Unwanted == nil {

@@ -34,15 +34,15 @@ type Sink func(Event)
 // Gathering is a sink that gathers events which come in one go.
 type Gathering struct {
 	Sink Sink
-	// Settle is called where Sink is, once after one or more events: before anything is
-	// told of what came behind them, be it an event of another session, a reply or the
-	// link's end, and before the reader waits. So nobody can tell that the events were
-	// gathered. It must not block; it may call the Mux.
+	// Settle is called where Sink is, once after one or more events: before any later
+	// message is delivered, be it an event of another session, a reply or the link's end,
+	// and before the reader waits. So no receiver can tell that the events were gathered.
+	// It must not block; it may call the Mux.
 	Settle func()
-	// Unread, if not nil, is asked to take an event, as Chrome writes them, that nobody
-	// has walked: what will walk it all the same need not wait until the reader has. Its
-	// Params run on to the session's id, wherever they end: see [Whole]. If it says no,
-	// it has done nothing, and the event is read, and told to Sink.
+	// Unread, if not nil, is offered an event, as Chrome writes them, that has not been
+	// scanned: its consumer scans it anyway, and need not wait until the reader has. Its
+	// Params extend to the session's id, wherever they end: see [Whole]. If Unread returns
+	// false, it has done nothing, and the event is read and given to Sink.
 	Unread func(Event) bool
 }
 
@@ -98,8 +98,8 @@ func (m *Mux) Gather(session messages.SessionID, g Gathering) {
 	}
 }
 
-// flushLocked hands out what was kept, without the lock, which it has again even
-// where a sink panics: that is its actor's end, and nobody else's.
+// flushLocked hands out kept events without the lock, which it takes again even where a
+// sink panics: a panic ends the actor of that sink and nothing else.
 func (m *Mux) flushLocked(kept []Event, sink Sink, g *gatherer) {
 	m.mu.Unlock()
 	defer m.mu.Lock()
@@ -181,8 +181,7 @@ func (m *Mux) announce(session []byte) {
 	m.unbound++
 }
 
-// retire forgets a detached session that nobody bound. A bound one is its
-// owner's to unbind.
+// retire forgets a detached session that has no owner. A bound one is unbound by its owner.
 func (m *Mux) retire(session []byte) {
 	if len(session) == 0 {
 		return

@@ -15,11 +15,11 @@ type Stats struct {
 	Commands                 CommandTimes
 	CallsOverload, CallsLong atomic.Uint64 // never sent: too many waited, or too large
 
-	EventsIgnored   atomic.Uint64 // nobody asked for the method: ended in the reader
+	EventsIgnored   atomic.Uint64 // no route wants the method: ended in the reader
 	EventsDelivered atomic.Uint64
 	EventsQueued    atomic.Uint64 // kept for a session that was not bound yet
 	EventsShed      atomic.Uint64 // would have been queued, but the queue was full
-	EventsUnknown   atomic.Uint64 // of a session nobody announced, or that is gone
+	EventsUnknown   atomic.Uint64 // of a session that was never announced, or that is gone
 	SessionsShed    atomic.Uint64 // announced, but too many waited to be bound
 
 	RepliesLate    atomic.Uint64 // the call had its outcome already

@@ -42,10 +42,10 @@ func (m *Mux) startWriterLocked(first *command) {
 	go m.write(first)
 }
 
-// writeDirectly writes a command on the goroutine of whoever gave it, who has
-// set writing: it saves the way by way of another, and that is most of what a
-// call costs. It never waits: what the socket would not take at once is the
-// writer's, and so is what was queued meanwhile.
+// writeDirectly writes a command on the goroutine of its caller, who has set writing. That
+// saves a switch to another goroutine, which is most of what a call costs. It never waits:
+// the writer goroutine gets what the socket would not take at once, and what was queued
+// meanwhile.
 func (m *Mux) writeDirectly(cmd *command) {
 	rest := cmd
 	if m.conn.taker.takes() {
@@ -68,8 +68,8 @@ func (m *Mux) writeDirectly(cmd *command) {
 	}
 }
 
-// writeCommand says whether the command was written. If it was not, the link
-// ends, and writing stays set, so that nobody writes any more.
+// writeCommand says whether the command was written. If it was not, the link ends, and
+// writing stays set, so that no further write begins.
 func (m *Mux) writeCommand(cmd *command) bool {
 	size := len(cmd.buf)
 	// No deadline by context: see reader.next.
@@ -113,8 +113,8 @@ func (m *Mux) write(cmd *command) {
 	}
 }
 
-// nextCommand takes the next command that somebody still waits for. It returns
-// nil, and there is no writer any more, if there is none or the link has ended.
+// nextCommand takes the next command that has a waiting caller. It returns nil, and the
+// writer has ended, if there is none or the link has ended.
 func (m *Mux) nextCommand() *command {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -126,7 +126,7 @@ func (m *Mux) nextCommand() *command {
 			return cmd
 		}
 		if p, ok := m.pending[cmd.id]; ok {
-			// From here on nobody can say that it was not sent.
+			// From here on the command counts as sent.
 			p.sent = true
 			return cmd
 		}

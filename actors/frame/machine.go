@@ -43,7 +43,7 @@ type node struct {
 	owner    messages.SessionID // whose process has its document
 	children []messages.FrameID // in the order they came
 
-	wants   messages.FrameID   // its parent, which nobody has told of yet; until then it is the page's child
+	wants   messages.FrameID   // its parent, which no event has announced yet; until then it is the page's child
 	target  messages.SessionID // the session attached to this very frame: an OOPIF, or a page
 	leaving bool               // removed by its parent while target lives (F6)
 }
@@ -157,8 +157,8 @@ func (m *Machine) treeLoaded(at session, l mail.FrameTreeLoaded) {
 	if t == nil {
 		return
 	}
-	// A document that nobody announced, since the session could not: that of a
-	// page that has come back from a crash. Or it did, and the word was lost.
+	// A document without an announcement, since the session could not send one: that of a
+	// page that has come back from a crash. Or the event was sent and lost.
 	fresh := l.Anew || len(l.Frames) > 0 && t.nodes.At(l.Frames[0].ID) != nil && t.nodes.At(l.Frames[0].ID).loader != l.Frames[0].Loader
 	seen := make(map[messages.FrameID]bool, len(l.Frames))
 	for _, f := range l.Frames {

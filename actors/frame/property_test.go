@@ -76,8 +76,8 @@ func (w *world) step(in any) {
 	}
 }
 
-// check holds for every published tree, however stale: parents stand before
-// their children, and nobody stands twice.
+// check holds for every published tree, however stale: parents stand before their children,
+// and no frame stands twice.
 func (w *world) check(t *messages.FrameTree) {
 	seen := map[messages.FrameID]bool{t.Top.FrameID: true}
 	for _, c := range t.Children {

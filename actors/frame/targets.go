@@ -13,7 +13,7 @@ import (
 func (m *Machine) targetAttached(a mail.TargetAttached) {
 	frame := messages.FrameID(a.Info.ID)
 	if _, ok := m.sessions.Get(a.Via); a.Via != "" && !ok {
-		return // whoever reported it has ended, and this one with it
+		return // the session that reported it has ended, and this one with it
 	}
 	m.sessions.Set(a.Session, session{page: a.Page, frame: frame, via: a.Via})
 	if a.Via == "" {

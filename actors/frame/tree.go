@@ -120,8 +120,8 @@ func (t *tree) view() *messages.FrameTree {
 	return v
 }
 
-// outOfProcess holds for a frame with a session of its own, and for one whose
-// session was lost: nobody else has its document.
+// outOfProcess holds for a frame with a session of its own, and for one whose session was
+// lost: no other session has its document.
 func (n *node) outOfProcess() bool { return n.target != "" || n.owner == "" }
 
 // add is [tree.add], and tells of a frame that is one too many.

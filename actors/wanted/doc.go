@@ -4,7 +4,7 @@
 // What a raw CDP command sets belongs to the session it was sent on and dies
 // with it: the viewport, extra headers, scripts for new documents, enabled
 // domains. A session dies with its link, and when a page is freed of a dialog.
-// The task goes on, and what it wanted goes on with it:
+// The task continues, and what it wanted stays in force:
 //
 //	agent's command ── succeeded ──▶ Store ──▶ the attach of the next session
 //
@@ -15,8 +15,8 @@
 // [Keeps] says which commands set state. The rule: a command is kept if sending
 // it a second time on a fresh session of the same page does what the first did
 // and nothing else. So nothing that acts (input, navigation, storage), reads,
-// starts a recording, stops a page (Debugger, Fetch: whoever would let it go on
-// is gone with the session), or names an object of the old session.
+// starts a recording, stops a page (Debugger, Fetch: the client that would resume it is
+// gone with the session), or names an object of the old session.
 //
 // A [State] is pure; a [Store] is the lock around it. The store lives with the
 // task's supervisor and is written on the goroutine of the link's reader, so that
@@ -26,8 +26,8 @@
 // die with the connection and are kept. Browser contexts outlive it, but for
 // those that were made with disposeOnDetach, which are gone as their maker asked.
 //
-// What a page loads while it has no session is not seen by its scripts for new
-// documents: nobody was there to run them.
+// What a page loads while it has no session is not seen by its scripts for new documents:
+// no session was there to run them.
 //
 // Invariants:
 //

@@ -33,10 +33,9 @@ const (
 	resetPermissions // drop them all
 )
 
-// domains are those that an agent may enable. Page, Runtime, Inspector and
-// Target are ours anyway; Debugger and Fetch stop what nobody would let go on;
-// Profiler, HeapProfiler and Tracing record; WebAuthn's and FedCm's objects
-// would come back empty.
+// domains are those that an agent may enable. Holdfast enables Page, Runtime, Inspector and
+// Target itself; Debugger and Fetch would stop pages that no client resumes; Profiler,
+// HeapProfiler and Tracing record; the objects of WebAuthn and FedCm would come back empty.
 var domains = map[string]bool{
 	"Accessibility": true, "Animation": true, "Audits": true, "Autofill": true, "CSS": true, "DOM": true, "DOMStorage": true,
 	"DeviceAccess": true, "IndexedDB": true, "LayerTree": true, "Log": true, "Media": true, "Network": true, "Overlay": true,

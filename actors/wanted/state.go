@@ -29,8 +29,8 @@ type Command struct {
 	Params []byte
 }
 
-// What a task may have remembered. An agent sets a dozen things; beyond this
-// somebody uses the page's state as a store.
+// What a task may have remembered. An agent sets a dozen things; beyond this bound an agent
+// uses the page's state as a store.
 const (
 	MaxCommands = 128     // of one target
 	MaxBytes    = 1 << 20 // of one target
@@ -102,9 +102,9 @@ func (s *State) Begin(p Place) []Command {
 	return s.attempt(t, due)
 }
 
-// Revive is for the renderer that follows a crash on the same session: the
-// browser gives it what stood, and what was on its way to the dead one failed.
-// Of that, Chrome has the scripts all the same. They are taken back by the
+// Revive gives the commands for the renderer that follows a crash on the same session: the
+// browser restores what was in force, and what was being sent to the dead renderer failed.
+// Of the failed commands, Chrome has the scripts all the same. They are removed by the
 // numbers they must have there, or the page would run them twice.
 func (s *State) Revive(p Place) []Command {
 	t := s.target(p.Target)

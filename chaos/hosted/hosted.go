@@ -29,7 +29,7 @@ type Options struct {
 	// Dials is how many connections a door admits before its address has expired;
 	// 0 is any number, until [Door.Expire].
 	Dials int
-	// Refuse are the domains, such as "Debugger", and methods that nobody gets.
+	// Refuse are the domains, such as "Debugger", and methods that no client may use.
 	Refuse []string
 	// MaxMessage ends a connection by a message of more bytes, either way; 0 lets all pass.
 	MaxMessage int64
@@ -63,7 +63,7 @@ type Door struct {
 type connection struct {
 	number  int // how many the door had let in with it
 	cancel  context.CancelFunc
-	dropped bool // with another one that ended: its own end, later, takes nobody along
+	dropped bool // with another one that ended: its own end, later, drops no other
 }
 
 // New starts the service before the browser at upstream, a ws:// DevTools URL.

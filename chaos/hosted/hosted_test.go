@@ -85,7 +85,7 @@ func TestAnAddressExpires(t *testing.T) {
 	}
 }
 
-// C32, C33: nobody else has to resume what it holds, nor the page that has opened it.
+// C32, C33: no other client has to resume what it holds, nor the page that opened it.
 func TestTheClientInsideHoldsPopupsAndLetsThemRun(t *testing.T) {
 	b := start(t, hosted.Options{DismissAfter: 10 * time.Millisecond, Holds: true})
 	site := chromiumtest.Serve(t)

@@ -3,9 +3,9 @@
 //
 //	seed ─▶ New ─▶ Plan{Tasks, Steps} ─▶ chaos/sim carries it out
 //
-// A plan is pure data and names nothing that exists only while it runs. A step
-// says which task it is about and carries numbers by which whoever carries it
-// out picks among the pages, frames and dialogs that are there by then.
+// A plan is pure data and names nothing that exists only while it runs. A step names its
+// task and carries numbers, by which the code that runs it picks among the pages, frames
+// and dialogs that exist by then.
 //
 // Invariants:
 //

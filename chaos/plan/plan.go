@@ -144,10 +144,10 @@ func NewOutages(seed uint64, steps int) Plan {
 	return p
 }
 
-// tasks draws three to eight of them. A task that has a whole browser is alone
-// there, most of the time: two that hold the same page cannot free it of a
-// dialog (C19). Where they share one, none of them answers by itself: an answer
-// names no dialog, and of two on their way one may meet the next dialog (C6).
+// tasks draws three to eight of them. A task that has a whole browser is alone there, most
+// of the time: two that hold the same page cannot free it of a dialog (C19). Where tasks
+// share a browser, none of them answers by itself: an answer names no dialog, and of two
+// answers sent at once one may meet the next dialog (C6).
 func tasks(r *rand.Rand, browsers int) []Task {
 	n := 3 + r.IntN(6)
 	whole := -1 // the browser of scope browser

@@ -76,7 +76,7 @@ func (c *client) waits(session string) (frame, key string) {
 	return "", ""
 }
 
-// set gives the call that waits its answer, which it takes when it goes on.
+// set gives the waiting call its answer, which it takes when it is resumed.
 func (c *client) set(session, answer string) {
 	c.t.Helper()
 	frame, key := c.waits(session)

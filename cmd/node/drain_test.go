@@ -51,7 +51,7 @@ func (s *shell) caller() *caller {
 	return &caller{client: c, token: s.token()}
 }
 
-// call returns the status; 0 and no error is that nobody was there to be asked.
+// call returns the status; 0 without an error means that the connection was refused.
 func (c *caller) call(method, url, body string) (status int, answer string, err error) {
 	req, err := http.NewRequest(method, url, strings.NewReader(body))
 	if err != nil {
@@ -70,9 +70,9 @@ func (c *caller) call(method, url, body string) (status int, answer string, err 
 	return res.StatusCode, string(b), err
 }
 
-// TestX11DrainUnderLoad: a node that is told to end while callers call gives
-// every call its outcome, says so to whoever watches, lets go of what is not
-// its own, and ends well and in time.
+// TestX11DrainUnderLoad: a node that is told to end while callers call gives every call its
+// outcome, reports its end to every watcher, leaves what is not its own, and ends well and
+// in time.
 func TestX11DrainUnderLoad(t *testing.T) {
 	t.Parallel()
 	browser, url := fake(t, chaos.Options{Pages: 1, Load: func(url string) chaos.Document {
@@ -94,7 +94,7 @@ func TestX11DrainUnderLoad(t *testing.T) {
 			t.Fatal(status, body, err)
 		}
 	}
-	// One page asks something, and nobody will be there to answer.
+	// One page opens a dialog that is not answered.
 	s.run(0, "cdp", "t0", "Runtime.evaluate", `{"expression":"setTimeout(()=>{alert('m')},0)"}`)
 
 	var wg sync.WaitGroup

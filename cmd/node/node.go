@@ -12,8 +12,8 @@ import (
 
 // start starts a node for serve.
 func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
-	// Browsers leave children of their own behind; where nobody else reaps
-	// them, as in a container, we do (X24).
+	// Browsers leave children of their own behind; where no init reaps them, as in a
+	// container, the node does (X24).
 	if err := browser.BecomeSubreaper(); err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// signals turns what the process is sent into what a command understands:
+// signals turns the signals of the process into requests to a command:
 //
 //   - the first SIGTERM or SIGINT asks for an orderly end, the second for an end
 //     at once, the third is one. No default disposition is leaned on: to pid 1

@@ -114,7 +114,7 @@ func TestX22Storm(t *testing.T) {
 	}
 }
 
-// TestSIGPIPE: a log that nobody reads any more ends no node.
+// TestSIGPIPE: a log without a reader ends no node.
 func TestSIGPIPE(t *testing.T) {
 	t.Parallel()
 	_, url := fake(t, chaos.Options{Pages: 1})
@@ -217,9 +217,9 @@ func insiders(t *testing.T, first int) (all, defunct int) {
 	return all, defunct
 }
 
-// littering is a browser that leaves children behind in sessions of their own,
-// as Chromium's crash handlers are, and nobody waits for them. What it says over
-// the protocol a fake one says.
+// littering is a browser that leaves children behind in sessions of their own, as
+// Chromium's crash handlers are, without a parent that waits for them. A fake browser
+// speaks the protocol for it.
 func (s *shell) littering() (path string) {
 	s.Helper()
 	b, url := fake(s.T, chaos.Options{Pages: 1})

@@ -15,9 +15,9 @@ import (
 // not hold up a node's end: a datagram to a full socket waits.
 const notifyTime = time.Second
 
-// notify tells systemd, or whoever else has set NOTIFY_SOCKET, as sd_notify(3)
-// says; without it there is nobody to tell. What stays in the environment no
-// browser gets to see (internal/browser).
+// notify tells systemd, or another supervisor that has set NOTIFY_SOCKET, a state as in
+// sd_notify(3); without the variable it does nothing. No browser gets the variable
+// (internal/browser).
 func notify(state string) error {
 	name := os.Getenv("NOTIFY_SOCKET")
 	if name == "" {
@@ -46,7 +46,7 @@ func watchdog() (time.Duration, error) {
 		return 0, nil
 	}
 	if of := os.Getenv("WATCHDOG_PID"); of != "" && of != strconv.Itoa(os.Getpid()) {
-		return 0, nil // somebody else is meant
+		return 0, nil // it is for another process
 	}
 	usec, err := strconv.ParseUint(asked, 10, 63)
 	if err != nil || usec == 0 || usec > uint64(maxWatchdog/time.Microsecond) {

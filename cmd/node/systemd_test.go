@@ -136,8 +136,8 @@ func TestWatchdogVariables(t *testing.T) {
 	}
 }
 
-// TestWatchdogOfAFrozenNode: a process that does not run tells nobody that it
-// lives; systemd's part is to restart it.
+// TestWatchdogOfAFrozenNode: a process that does not run sends no sign of life; systemd's
+// part is to restart it.
 func TestWatchdogOfAFrozenNode(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "n")

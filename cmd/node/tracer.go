@@ -19,8 +19,8 @@ const flushTime = 2 * time.Second
 // tracer is what a node's spans are sent by, if at all.
 type tracer struct{ *tracing.Provider }
 
-// provider is nil where nobody traces: a nil *tracing.Provider in an interface
-// would not be.
+// provider is nil without tracing: a nil *tracing.Provider in an interface would not be
+// nil.
 func (t *tracer) provider() trace.TracerProvider {
 	if t.Provider == nil {
 		return nil

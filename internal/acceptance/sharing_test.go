@@ -32,7 +32,7 @@ func TestM14_APopupsFirstDialogIsSeenAmongManyTasks(t *testing.T) {
 			t.Fatalf("round %d: %v", i, err)
 		}
 		// Same site, same process: the opener waits with its popup.
-		if got, err := evalOn(r.ctx, r.node, asking.id, messages.CDPRequest{TargetID: opener}, "child.got"); err != nil || got != `"nobody"` {
+		if got, err := evalOn(r.ctx, r.node, asking.id, messages.CDPRequest{TargetID: opener}, "child.got"); err != nil || got != `"unknown"` {
 			t.Fatalf("round %d: the popup received %s, %v", i, got, err)
 		}
 		if _, err := evalOn(r.ctx, r.node, asking.id, messages.CDPRequest{TargetID: opener}, "child.close()"); err != nil {

@@ -15,9 +15,9 @@
 //     redacted, and answered as internal.
 //   - No token, no query and no CDP URL is ever logged or sent.
 //   - Every body is limited, every write has a deadline; a reader that stalls
-//     is dropped and delays nobody.
-//   - What a live stream tells is looked at when there is time to write it, not
-//     queued; looking on renews no lease.
+//     is dropped and delays no other.
+//   - A live stream sends what is new when there is time to write it, and queues nothing;
+//     reading it renews no lease.
 //   - No handler holds state of a task: what is shown comes from a snapshot,
 //     what is asked goes to the node.
 package api

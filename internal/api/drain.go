@@ -14,7 +14,7 @@ type calls struct {
 	early    atomic.Int64 // began before the drain
 	late     atomic.Int64
 	draining atomic.Bool
-	ended    chan struct{} // wakes whoever waits for the last one; room for one
+	ended    chan struct{} // wakes the code that waits for the last one; room for one
 }
 
 // begin counts a call and returns what counts its end.

@@ -12,7 +12,7 @@ import (
 
 func (h *Handler) dialog(w http.ResponseWriter, c *call) error {
 	var answer messages.DialogAnswer
-	// A prompt's text is JSON-escaped on its way here, up to six bytes for one.
+	// A prompt's text arrives JSON-escaped, with up to six bytes for one.
 	if err := c.read(w, &answer, maxBody+6*messages.MaxPromptText, false); err != nil {
 		return err
 	}

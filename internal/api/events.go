@@ -83,8 +83,8 @@ func (h *Handler) openStream(c *call) (ctx context.Context, release func(), err 
 	}, nil
 }
 
-// streamEnded tells the ends that are nobody's fault from those that are.
-// The answer has begun: there is no way left to tell the reader.
+// streamEnded tells the normal ends of a stream from failures. The answer has begun, so the
+// reader cannot be told.
 func (h *Handler) streamEnded(c *call, err error) error {
 	var gone *readerGone
 	if errors.As(err, &gone) && errors.Is(gone.err, os.ErrDeadlineExceeded) {
@@ -144,9 +144,9 @@ func (s *sse) comment(text string) error {
 	return s.flush()
 }
 
-// events writes a batch. The id goes on the last event of each version only:
-// a reader that was cut off in between resumes before the version, and gets
-// its events again instead of missing some.
+// events writes a batch. Only the last event of each version carries the id: a reader that
+// was cut off in between resumes before the version, and gets its events again instead of
+// missing some.
 func (s *sse) events(batch []messages.Event) error {
 	for i, e := range batch {
 		data, err := json.Marshal(e)

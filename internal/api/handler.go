@@ -32,7 +32,7 @@ type Handler struct {
 	streams shares // event streams
 	bodies  shares // bytes of large bodies
 	started time.Time
-	tracer  trace.Tracer    // nil where nobody traces
+	tracer  trace.Tracer    // nil without tracing
 	closing context.Context // ends when event streams are to end
 	close   context.CancelFunc
 }
@@ -135,7 +135,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := c.route.serve(h, out, c); err != nil {
 		h.fail(out, c, err)
 	}
-	// A call that waited for long was somebody's interest all the while.
+	// A call that waited for long has used the task all the while.
 	if c.renews() && time.Since(start) > time.Second {
 		_ = h.cfg.Node.Renew(c.id)
 	}
@@ -146,7 +146,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // scoped token nothing about tasks that are not its own.
 func (h *Handler) pass(w http.ResponseWriter, c *call) error {
 	if c.ContentLength != 0 {
-		// Whoever sends a body sends it in time, read by a handler or not.
+		// A body has to arrive in time, whether a handler reads it or not.
 		_ = c.ctl.SetReadDeadline(time.Now().Add(h.cfg.BodyTimeout))
 	}
 	if err := h.hosts.check(c.Request); err != nil {
@@ -278,7 +278,7 @@ func (h *Handler) fail(w *response, c *call, err error) {
 	switch {
 	case errors.As(err, &own):
 	case c.Context().Err() != nil:
-		// The caller has gone; what is written reaches nobody.
+		// The caller has gone; what is written is lost.
 		own = messages.Errorf(messages.CodeDeadline, "the caller went away")
 	case errors.Is(err, context.DeadlineExceeded):
 		own = messages.Errorf(messages.CodeDeadline, "not done in time")

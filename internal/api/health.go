@@ -23,8 +23,8 @@ func (h *Handler) readyz(w http.ResponseWriter, c *call) error {
 	return h.health(w, c, "not ready for new tasks", append([]messages.Check{h.pulse(c)}, h.cfg.Node.Checks()...)...)
 }
 
-// pulse is the check of the node's registry. The routes are open: what it
-// failed of is in the log of whoever saw it fail.
+// pulse is the check of the node's registry. The routes are open, so the answer has no
+// cause: the node's log has it.
 func (h *Handler) pulse(c *call) messages.Check {
 	ctx, cancel := context.WithTimeout(c.Context(), pingTime)
 	defer cancel()
@@ -48,7 +48,7 @@ func (h *Handler) health(w http.ResponseWriter, c *call, what string, checks ...
 	return nil
 }
 
-// pressure is for whoever decides where the next task goes; it names none.
+// pressure is for schedulers that decide where the next task goes; it names no task.
 func (h *Handler) pressure(w http.ResponseWriter, c *call) error {
 	h.reply(w, c, http.StatusOK, h.cfg.Node.Pressure())
 	return nil

@@ -101,8 +101,8 @@ func splitPort(hostport string) (name string, ok bool) {
 	return name, true
 }
 
-// sameHost says whether an Origin is that of the host itself, ports included.
-// "null", which a sandboxed page sends, is nobody's.
+// sameHost says whether an Origin is that of the host itself, ports included. "null", which
+// a sandboxed page sends, never is.
 func sameHost(origin, host string) bool {
 	u, err := url.Parse(origin)
 	if err != nil || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {

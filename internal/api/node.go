@@ -46,7 +46,7 @@ type Node interface {
 	Restart(ctx context.Context, id messages.TaskID) (snap *messages.Snapshot, started bool, err error)
 	// Renew puts off the task's idle timeout (X7). It never waits.
 	Renew(id messages.TaskID) error
-	// StopTask ends a task and waits until its browser is let go.
+	// StopTask ends a task and waits until its browser is released.
 	StopTask(ctx context.Context, id messages.TaskID) error
 	// Alive waits for a sign of life of the node's own actors.
 	Alive(ctx context.Context) error

@@ -6,8 +6,8 @@ import "net/http"
 type access uint8
 
 const (
-	// byTask needs a token whose scope covers the task in the path. It is the
-	// zero value: a route nobody thought about is closed.
+	// byTask needs a token whose scope covers the task in the path. It is the zero value: a
+	// route without a declared access is closed.
 	byTask access = iota
 	// byToken needs any token; the handler shows what its scope covers.
 	byToken
@@ -30,8 +30,8 @@ type route struct {
 	// queryToken takes ?access_token= where there is no Authorization header:
 	// an EventSource in a page cannot set one.
 	queryToken bool
-	// stream marks an answer that goes on for as long as its task: nobody waits
-	// for its end.
+	// stream marks an answer that lasts as long as its task: a drain does not wait for its
+	// end.
 	stream bool
 	serve  func(*Handler, http.ResponseWriter, *call) error
 }

@@ -28,7 +28,7 @@ func TestEveryEndIsToldOnce(t *testing.T) {
 			}
 		}, browser.ExitSignal},
 		{"by itself", "obedient", func(t *testing.T, p *browser.Process) {
-			if err := syscall.Kill(p.PID(), syscall.SIGTERM); err != nil { // whoever sent it: it exits in good order
+			if err := syscall.Kill(p.PID(), syscall.SIGTERM); err != nil { // a browser exits in good order on SIGTERM from any sender
 				t.Error(err)
 			}
 		}, browser.ExitExited},

@@ -19,8 +19,8 @@ var quiet = []string{
 	"--use-mock-keychain",
 }
 
-// awake keep a page that nobody looks at as fast as one in front: an agent's
-// tabs are opened in the background and must not be throttled there.
+// awake keeps a page in the background as fast as one in front: an agent's tabs are opened
+// in the background and must not be throttled there.
 var awake = []string{
 	"--disable-background-timer-throttling",
 	"--disable-backgrounding-occluded-windows",

@@ -87,8 +87,8 @@ func fakeBrowser(args []string) int {
 			return 1
 		}
 	case "orphans":
-		// What Chromium's crash handlers are: in a session of their own,
-		// ending once the browser has ended, waited for by nobody.
+		// Like Chromium's crash handlers: in a session of its own, it ends once the browser
+		// has ended, and no parent waits for it.
 		child := exec.Command(os.Args[0], "--fake-child=orphan")
 		child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		if _, err := child.StdinPipe(); err != nil || child.Start() != nil {

@@ -24,7 +24,7 @@ type Options struct {
 	Hide      []string     // files of secrets outside StateDir, which no browser may read
 	Env       []string     // names of variables a browser gets besides the usual ones; NAME* is a prefix
 	Logger    *slog.Logger // nil: none
-	OnExit    func(Exit)   // hears of every browser's end; must not block; nil: nobody
+	OnExit    func(Exit)   // is called at every browser's end; must not block; may be nil
 }
 
 // Manager launches browsers and answers for their end. Its methods are safe
@@ -220,9 +220,9 @@ func (m *Manager) abandon(ctx context.Context, p *Process, why string) error {
 	return p.failed(why)
 }
 
-// Close ends every browser this manager launched and refuses further
-// launches. When ctx ends first the browsers are killed and Close returns
-// without waiting for their clean-up, which goes on.
+// Close ends every browser this manager launched and refuses further launches. When ctx
+// ends first the browsers are killed and Close returns without waiting for their clean-up,
+// which continues.
 func (m *Manager) Close(ctx context.Context) error {
 	m.mu.Lock()
 	m.closed = true

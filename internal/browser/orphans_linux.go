@@ -11,10 +11,9 @@ import (
 
 const setChildSubreaper = 36 // PR_SET_CHILD_SUBREAPER of prctl(2)
 
-// BecomeSubreaper makes orphaned descendants children of this process instead
-// of the system's init. A node does so where nobody reaps them, and then runs
-// [ReapOrphans]. It holds for the whole process and cannot fail on Linux 3.4
-// and later.
+// BecomeSubreaper makes orphaned descendants children of this process instead of the
+// system's init. A node does so where no init reaps them, and then runs [ReapOrphans]. It
+// holds for the whole process and cannot fail on Linux 3.4 and later.
 func BecomeSubreaper() error {
 	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, setChildSubreaper, 1, 0, 0, 0, 0); errno != 0 {
 		return fmt.Errorf("become subreaper: %w", errno)

@@ -78,7 +78,7 @@ func (p *Process) user() int {
 	return os.Geteuid()
 }
 
-// Exited is closed when the browser has ended, whoever ended it.
+// Exited is closed when the browser has ended, for whatever reason.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
 // ExitReason says why the browser ended, "" while it runs.

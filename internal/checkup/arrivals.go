@@ -13,9 +13,9 @@ import (
 	"holdfast/transport"
 )
 
-// arrivals are the pages that the first connection is attached to by itself. Each is let
-// run at once, whoever it is of: one that stays held is frozen, and its opener with it
-// (C33). What is not the tab's is let go of as well, in that order.
+// arrivals are the pages that the first connection attaches to automatically. Each is
+// resumed at once, also one of another client: a page that stays held is frozen, and its
+// opener with it (C33). A page that is not the tab's is left as well, after it was resumed.
 type arrivals struct {
 	mux *transport.Mux
 
@@ -75,7 +75,7 @@ func (a *arrivals) leave(page attached) {
 	a.start("", "Target.detachFromTarget", object{"sessionId": page.Session})
 }
 
-// start is for what has no outcome that anybody would wait for.
+// start sends a command whose outcome does not matter.
 func (a *arrivals) start(session messages.SessionID, method string, params object) {
 	(&ear{mux: a.mux, session: session}).start(method, params)
 }

@@ -81,7 +81,7 @@ func (p *patient) autoAttaches(ctx context.Context) (string, error) {
 			return "", fmt.Errorf("%s: %w", m, err)
 		}
 	}
-	// It is answered once somebody has let the popup run.
+	// The reply comes once the popup has been resumed.
 	p.page.start("Runtime.evaluate", object{"expression": "window.popup = window.open('about:blank'); 0", "userGesture": true})
 	popup, err := p.arrivals.next(ctx, func(a attached) bool { return a.Target.Opener == p.target })
 	if err != nil {
@@ -94,7 +94,7 @@ func (p *patient) autoAttaches(ctx context.Context) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("a page that opens a popup stands still: %w", err)
 	case !popup.Waiting:
-		// Somebody else has let it run (C32), or the browser holds none.
+		// Another client has resumed it (C32), or the browser holds none.
 		return "new pages are attached to by themselves, but a popup ran before it was held: its first dialog may be native", nil
 	}
 	return "new pages are attached to by themselves, and popups before their first script", nil
@@ -245,7 +245,7 @@ func (e *ear) fulfil(ctx context.Context, r request, body string) error {
 
 const nowhere = "https://holdfast-doctor.invalid/"
 
-// requesting is a script whose outcome is the response to a request that nobody serves.
+// requesting is a script whose outcome is the response to a request that no server answers.
 const requesting = "const x = new XMLHttpRequest(); x.open('GET', '" + nowhere + "', false); try { x.send(null); window.got = x.responseText } catch (e) { window.got = e.name }"
 
 // hearRequests has a connection hear the requests of the tab as it is.

@@ -72,7 +72,7 @@ func (e *ear) hear(ev transport.Event) {
 	ev.Params = append([]byte(nil), ev.Params...)
 	select {
 	case e.events <- ev:
-	default: // nobody waits for so many
+	default: // more than any check waits for
 	}
 }
 
@@ -90,7 +90,7 @@ func (e *ear) call(ctx context.Context, method string, params any, into any) err
 	return json.Unmarshal(result, into)
 }
 
-// start is call for what may wait; its outcome is nobody's business.
+// start is call for a command that may hang; its outcome is ignored.
 func (e *ear) start(method string, params any) {
 	raw, _ := json.Marshal(params)
 	e.mux.Start(transport.Call{SessionID: e.session, Method: method, Params: raw, Timeout: budget})

@@ -68,7 +68,7 @@ func TestABrowserThatIsReachedDirectly(t *testing.T) {
 	c.Must("", "Target.setDiscoverTargets", map[string]any{"discover": true})
 	created := chromiumtest.On("", "Target.targetCreated")
 	before := len(c.Events(created))
-	// Somebody's popups run meanwhile, and their openers (C33).
+	// The popups of another client run meanwhile, and their openers (C33).
 	user := c.NewPage("")
 	done, ran := make(chan struct{}), make(chan int)
 	go func() {

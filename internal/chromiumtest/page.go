@@ -129,7 +129,7 @@ func (p *Page) CloseTarget() {
 	p.Must("", "Target.closeTarget", map[string]any{"targetId": p.Target})
 }
 
-// discard closes the tab if there is still somebody to ask.
+// discard closes the tab if the browser still runs.
 func (p *Page) discard() {
 	_, _ = p.Send("", "Target.closeTarget", map[string]any{"targetId": p.Target}).Wait(Patience)
 }

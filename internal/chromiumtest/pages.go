@@ -22,7 +22,7 @@ var builtin = map[string]string{
 
 	// Dialogs that open by themselves.
 	"/alert-on-load":  `<title>/alert-on-load</title><script>alert('loading'); window.got = 'returned'</script>`,
-	"/prompt-on-load": `<title>/prompt-on-load</title><script>window.got = prompt('who?', 'nobody')</script>`,
+	"/prompt-on-load": `<title>/prompt-on-load</title><script>window.got = prompt('who?', 'unknown')</script>`,
 
 	// Frames.
 	"/oopif":                `<title>/oopif</title><iframe id=f src="http://b.test/plain"></iframe>`,

@@ -137,7 +137,7 @@ func (p *FaultProxy) Stall() {
 	}
 }
 
-// Resume ends Stall; what was held goes on its way.
+// Resume ends Stall and passes on what was held.
 func (p *FaultProxy) Resume() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

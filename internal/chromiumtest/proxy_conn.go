@@ -101,7 +101,7 @@ func (p *FaultProxy) Waits(number int) bool {
 	return c != nil && c.waits
 }
 
-// Release ends Hold and HoldReplies; what was held goes on its way.
+// Release ends Hold and HoldReplies and passes on what was held.
 func (p *FaultProxy) Release(number int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,7 +121,7 @@ func (p *FaultProxy) HoldDials() {
 	p.holding = true
 }
 
-// ReleaseDials ends HoldDials and lets go what it held.
+// ReleaseDials ends HoldDials and lets the held dials through.
 func (p *FaultProxy) ReleaseDials() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -154,7 +154,7 @@ func (p *FaultProxy) find(number int) *proxied {
 	return nil
 }
 
-// release lets go what waits; the proxy's lock is held.
+// release passes on what waits; the proxy's lock is held.
 func (c *proxied) release() {
 	for _, hold := range []*chan struct{}{&c.held, &c.mute} {
 		if *hold != nil {

@@ -67,7 +67,7 @@ func TestProxyRefuses(t *testing.T) {
 		_ = taken.Close()
 		t.Error("somebody else was given the port while refusing")
 	}
-	c.Must("", "Browser.getVersion", nil) // an open connection goes on
+	c.Must("", "Browser.getVersion", nil) // an open connection stays open
 	p.Accept(t)
 	again := chromiumtest.Dial(t, p.URL(chromiumtest.Shared(t).WS()))
 	again.Must("", "Browser.getVersion", nil)

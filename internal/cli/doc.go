@@ -6,11 +6,10 @@
 // what they run is handed in by the program ([Program]), so that this package
 // knows no actor.
 //
-// Exit codes: 0 done; 1 the node said no, or what was asked did not succeed;
-// 2 the command line makes no sense; 3 no node was reached. Every failure is
-// one line on standard error, "code: message", code being one of the
-// contract's.
+// Exit codes: 0 done; 1 the node refused, or the request did not succeed; 2 a mistake in
+// the command line; 3 no node was reached. Every failure is one line on standard error,
+// "code: message", with one of the contract's codes.
 //
-// What comes from a page is printed with its control characters made visible:
-// a title must not move the cursor of whoever looks at it.
+// Text that comes from a page is printed with its control characters made visible: a title
+// must not move the cursor of a terminal.
 package cli

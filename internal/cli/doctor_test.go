@@ -88,7 +88,7 @@ func TestX21Doctor(t *testing.T) {
 		if found := m.examine(1, "--chrome", notChrome); found["state directory"] != "failed" {
 			t.Error(found)
 		}
-		go func() { // whoever has the port says nothing sensible
+		go func() { // the server on the port answers with nonsense
 			for {
 				c, err := taken.Accept()
 				if err != nil {

@@ -130,7 +130,7 @@ func TestX11(t *testing.T) {
 		code := b.end()
 		await(t, "the node drains", b.drained)
 		manager.await(t, "STOPPING=1\nSTATUS=draining\nEXTEND_TIMEOUT_USEC=25000000")
-		// As long as it runs whoever asks is told what goes on.
+		// As long as the drain runs, probes and reads are answered.
 		if status, _ := get(t, b.url+"/livez"); status != http.StatusOK {
 			t.Error("livez", status)
 		}

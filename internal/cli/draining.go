@@ -21,15 +21,15 @@ func margin(timeout time.Duration) time.Duration { return min(timeout/5, 2*time.
 
 // drain ends the node so that every call gets its outcome:
 //
-//  1. the node says that it is not ready and takes no new task; answers ask
-//     their callers to come by another connection next time;
-//  2. for drain.delay everything else goes on, so that load balancers notice, and
-//     as long as a call is under way that began before: its caller may have to
-//     answer a dialog for it, and whoever asks is told what goes on;
-//  3. nobody is let in any more; what was, may finish, as long as there is time
+//  1. the node says that it is not ready and takes no new task; answers ask their callers
+//     to come by another connection next time;
+//  2. for drain.delay everything else continues, so that load balancers notice, and as long
+//     as a call is under way that began before: its caller may have to answer a dialog for
+//     it, and reads are answered;
+//  3. no new connection is accepted; accepted calls may finish, as long as there is time
 //     for what follows;
-//  4. tasks and browsers end. A call that is still under way is told so by its
-//     task, and an event stream ends with the end of its task;
+//  4. tasks and browsers end. A call that is still under way gets its outcome from its
+//     task, and an event stream ends with its task;
 //  5. the servers end.
 func (s *server) drain(ctx context.Context) error {
 	s.notify(fmt.Sprintf("STOPPING=1\nSTATUS=draining\nEXTEND_TIMEOUT_USEC=%d", s.cfg.Drain.Timeout.Microseconds()))

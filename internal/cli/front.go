@@ -90,8 +90,8 @@ func (f *front) start(h http.Handler, l net.Listener, conns int) {
 	go func() { f.ended <- s.Serve(api.Limit(l, conns, f.observer)) }()
 }
 
-// stopAccepting closes the door to callers; whoever is inside stays. Metrics
-// and profiles can still be had: they tell how the end goes.
+// stopAccepting ends the acceptance of callers; connections that exist stay. Metrics and
+// profiles stay available: they show how the drain proceeds.
 func (f *front) stopAccepting() { _ = f.main.shut() }
 
 // close ends the servers. Answers that are being written may finish until ctx
@@ -100,7 +100,7 @@ func (f *front) stopAccepting() { _ = f.main.shut() }
 func (f *front) close(ctx context.Context) {
 	for _, s := range f.servers {
 		if api.Shutdown(ctx, s) != nil {
-			f.log.Warn("answers that nobody took in time were cut")
+			f.log.Warn("answers that their readers did not take in time were cut")
 		}
 	}
 	for range f.servers {

@@ -27,7 +27,7 @@ type server struct {
 	front    *front
 	node     *RunningNode
 	handler  *api.Handler
-	reloads  <-chan struct{} // somebody wants the configuration read again
+	reloads  <-chan struct{} // a request to read the configuration again
 	asked    chan struct{}   // an end was asked for over HTTP; room for one
 	withdraw func()          // takes the endpoint file away
 }
@@ -40,7 +40,7 @@ const (
 	nodeStopped  = "stopped"
 )
 
-// ask is called by whoever asks for the end over HTTP.
+// ask requests the end; the HTTP interface calls it.
 func (s *server) ask() {
 	select {
 	case s.asked <- struct{}{}:
@@ -48,7 +48,7 @@ func (s *server) ask() {
 	}
 }
 
-// live serves until somebody asks for the end, and ends.
+// live serves until the end is requested, and ends.
 func (s *server) live() error {
 	dog := s.startWatchdog()
 	defer dog.stop()

@@ -43,7 +43,7 @@ func (d *drainingListener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// shut lets nobody in any more, but those who have got through.
+// shut accepts no connection any more, but those that the kernel has made already.
 func (d *drainingListener) shut() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

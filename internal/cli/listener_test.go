@@ -10,9 +10,9 @@ import (
 	"holdfast/internal/cli"
 )
 
-// TestDoor: who has got through when a listener closes is let in, and nobody
-// else.
-func TestDoor(t *testing.T) {
+// TestListenerShut: connections that the kernel has made when a listener closes are
+// accepted, and no others.
+func TestListenerShut(t *testing.T) {
 	t.Parallel()
 	for _, addr := range []string{"127.0.0.1:0", "[::1]:0"} {
 		l, err := cli.OpenDoor(addr)

@@ -38,7 +38,7 @@ func TestWatchdog(t *testing.T) {
 	manager.await(t, "WATCHDOG=1")
 	manager.await(t, "WATCHDOG=1")
 	dead.Store(true)
-	<-asked // perhaps one that was on its way
+	<-asked // perhaps one that was asked before
 	for range 3 {
 		await(t, "the registry is asked again", asked)
 	}

@@ -4,8 +4,8 @@ import (
 	"holdfast/internal/config"
 )
 
-// reload reads the configuration again and applies what a running node can
-// take (row X22). Whatever is wrong with it, the node goes on as it was.
+// reload reads the configuration again and applies what a running node can change (X22).
+// Where something is wrong with it, the node keeps its settings.
 func (s *server) reload() {
 	s.notify("RELOADING=1\nMONOTONIC_USEC=" + monotonic())
 	defer s.notify("READY=1")
@@ -36,8 +36,8 @@ func (s *server) reload() {
 	s.log.Info("configuration reloaded", attrs...)
 }
 
-// resolved leaves out settings that nobody has changed: serve itself puts in a
-// directory and a file where none is named.
+// resolved leaves out settings that have not been changed: serve itself sets a directory
+// and a file where none is named.
 func resolved(was *config.Effective, refused []config.Change) []config.Change {
 	var out []config.Change
 	for _, c := range refused {

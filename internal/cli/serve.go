@@ -94,7 +94,7 @@ func (c *serveCmd) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	// Before the node: a port that is taken should cost nobody a browser.
+	// Before the node: a port that is taken should not cost a browser.
 	s.front, err = listen(cfg, s.log)
 	if err != nil {
 		return err
@@ -114,8 +114,8 @@ func (c *serveCmd) Run(r *run) error {
 	return s.live()
 }
 
-// serve begins to answer calls, and tells clients and whoever started the node
-// where.
+// serve begins to answer calls, and reports the address to clients and to the starter of
+// the node.
 func (s *server) serve(admin token.Admin) error {
 	cfg := api.Config{
 		Node: s.node.Node, Token: admin, AllowHosts: s.cfg.AllowHosts, Logger: s.log, Observer: s.node.Observer, Drain: s.ask,
@@ -146,7 +146,7 @@ func (s *server) serve(admin token.Admin) error {
 	return nil
 }
 
-// announce tells whoever started the node that it is up.
+// announce tells the starter of the node that it is up.
 func (s *server) announce(url string) {
 	s.notify("READY=1\nSTATUS=serving " + url)
 	s.log.Info("serving", "state", nodeServing, "version", s.Version.Version, "url", url, "metrics", string(s.cfg.MetricsListen),

@@ -143,8 +143,8 @@ func readEndpoint(dir string) (endpoint, error) {
 // find returns the node's URL and a token for it: from flags, from the
 // environment, from the state directory, in this order.
 //
-// A token that serve wrote goes only to the node that wrote it: whoever names
-// another node by flag or environment names its token too.
+// A token that serve wrote goes only to the node that wrote it: a caller that names another
+// node by flag or environment names its token too.
 func (r *run) find() (node, tok string, err error) {
 	dir, dirErr := r.stateDir()
 	var local endpoint

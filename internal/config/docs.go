@@ -124,5 +124,5 @@ machine has left both.
 ` + "`SIGHUP`" + ` (` + "`systemctl reload`" + `) reads the file again. What is marked as reloaded is
 applied; one line in the log says what has changed. For anything else the log names the
 key, and the change waits for the next start. A file that is not right changes nothing:
-the log says what is wrong with it, and the node goes on as it was.
+the log says what is wrong with it, and the node keeps its settings.
 `

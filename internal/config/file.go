@@ -23,7 +23,7 @@ const MaxFile = 64 << 10
 type file struct {
 	name   string
 	values map[string]written // by path of the key
-	own    bool               // nobody but its owner can read it
+	own    bool               // only its owner can read it
 }
 
 // written is a value as it stands in a file.

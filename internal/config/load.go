@@ -149,7 +149,7 @@ func (e *Effective) check() []Problem {
 		}
 	}
 	if e.AdminListen != "" && !e.AdminListen.Loopback() {
-		wrong("admin_listen", "must be a loopback address: whoever reaches it can read the node's memory")
+		wrong("admin_listen", "must be a loopback address: every client that reaches it can read the node's memory")
 	}
 	if path, what := e.Egress.problem(); path != "" {
 		wrong(path, what)

@@ -142,7 +142,7 @@ func (s *story) openPage() error {
 		return err
 	}
 	s.say("         navigate came back after %d ms: %s", time.Since(begin).Milliseconds(), messages.CodeBlockedByDialog)
-	s.say("         (the frame has called prompt(), which freezes it until somebody answers)")
+	s.say("         (the frame has called prompt(), which freezes it until it is answered)")
 	return nil
 }
 
@@ -224,7 +224,7 @@ func whole(t *messages.FrameTree) bool {
 }
 
 func (s *story) readPage() error {
-	s.step("The page goes on. What did it receive?")
+	s.step("The page continues. What did it receive?")
 	// The frame tells the shop by postMessage, so the answer has crossed both
 	// origins once it is here.
 	received, err := s.evaluate("", `new Promise(done => { (function look() {

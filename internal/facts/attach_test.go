@@ -53,8 +53,8 @@ func TestM15_LargeCommands(t *testing.T) {
 	}
 }
 
-// trouble opens a page with a dialog nobody can answer, a busy page and a
-// crashed page, and returns their targets.
+// trouble opens a page with a dialog that cannot be answered, a busy page and a crashed
+// page, and returns their targets.
 func trouble(t *testing.T, b *chromiumtest.Browser, site *chromiumtest.Site, c *chromiumtest.Raw) map[string]string {
 	t.Helper()
 	// The dialog's only client goes away, so that no session of it is left.
@@ -307,10 +307,10 @@ func TestC34_NewDocumentScripts(t *testing.T) {
 }
 
 // Rule: a client that only watches attaches to frames one by one. A frame of another
-// process that is held for one client has its session taken away by whoever says
-// Target.setAutoAttach on the page, with or without waiting, also that client itself;
-// the frame stays held, and its page without its load event, until the client that
-// held it ends its auto-attach.
+// process that is held for one client loses its session when any client sends
+// Target.setAutoAttach on the page, with or without waiting, also the holder itself; the
+// frame stays held, and its page without its load event, until the client that held it ends
+// its auto-attach.
 func TestC33_AHeldFrameIsTornFromWhoHoldsIt(t *testing.T) {
 	t.Parallel()
 	frames := func(on, hold bool) params {

@@ -14,8 +14,8 @@ const waiting = "facts-5f2c"
 
 var blackbox = params{"patterns": []string{"^(?!" + waiting + "$)"}, "skipAnonymous": true}
 
-// pausing replaces confirm by a function that stops in the debugger, up to three
-// times, until somebody has set the answer.
+// pausing replaces confirm by a function that stops in the debugger, up to three times,
+// until the answer is set.
 const pausing = `(() => {
 	function ask(n) { 'use strict'; let answer; debugger; return n === undefined ? n : answer; }
 	window.confirm = m => { for (let i = 0; i < 3; i++) { const a = ask.call('said ' + m, i); if (a !== undefined) return a } return 'nobody' };
@@ -105,7 +105,7 @@ func TestC47_APauseSaysWhatIsAskedAndWhere(t *testing.T) {
 	}
 }
 
-// Rule: pages may be full of debugger statements; nobody is told.
+// Rule: pages may be full of debugger statements; no event reports them.
 func TestC47_ThePagesOwnDebuggerStatementsAreSilent(t *testing.T) {
 	t.Parallel()
 	site, c := stage(t)
@@ -119,8 +119,8 @@ func TestC47_ThePagesOwnDebuggerStatementsAreSilent(t *testing.T) {
 	want(t, "pauses", len(c.Events(on(p.Session, "Debugger.paused"))), 0)
 }
 
-// Rule: the anchor has what the primary leaves behind, and so has a client that
-// comes later; a page resumes by itself only once nobody is left.
+// Rule: the anchor keeps the pauses that the primary leaves, and so does a client that
+// comes later; a page resumes by itself only once the last client is gone.
 func TestC47_APauseHoldsUntilTheLastDebuggerIsGone(t *testing.T) {
 	t.Parallel()
 	site, primary := stage(t)
@@ -153,8 +153,8 @@ func TestC47_APauseHoldsUntilTheLastDebuggerIsGone(t *testing.T) {
 	want(t, "with nobody left", string(target.Eval(target.Session, "got")), `"nobody"`)
 }
 
-// Rule: a debugger holds what waits in anybody's script, also where it would not stop
-// there itself; whoever has been told by the other lets it go with one resume.
+// Rule: a debugger holds a page that waits in any script, also where it would not stop
+// there itself; a client that was notified by the other resumes it with one command.
 func TestC47_WhatAnotherHasStoppedIsHeldUntilOneResume(t *testing.T) {
 	t.Parallel()
 	site, c := stage(t)
@@ -176,8 +176,8 @@ func TestC47_WhatAnotherHasStoppedIsHeldUntilOneResume(t *testing.T) {
 	want(t, "page got", string(target.Eval(target.Session, "got")), `"nobody"`)
 }
 
-// Rule: who waits in the debugger can be looked at; and whoever resumes it without
-// an answer, here another client, is asked again.
+// Rule: a page that waits in the debugger can be inspected; and a client that resumes it
+// without an answer, here another client, is asked again.
 func TestC47_APageThatWaitsAnswersAndAsksAgain(t *testing.T) {
 	t.Parallel()
 	site, c := stage(t)
@@ -207,8 +207,8 @@ func TestC47_APageThatWaitsAnswersAndAsksAgain(t *testing.T) {
 	want(t, "page got", string(p.Eval(p.Session, "got")), `"theirs"`)
 }
 
-// Rule: who is told of nothing, since it has been before, takes a step: it stays within
-// the call, and is told of it anew, as everybody is. Where nothing waits it says so.
+// Rule: a client that gets no event, since it had one before, takes a step: the page stays
+// within the call, and all clients get a new event. Where nothing waits the command fails.
 func TestC47_AStepIsToldOfAnew(t *testing.T) {
 	t.Parallel()
 	site, c := stage(t)
@@ -267,7 +267,7 @@ func TestC47_ANavigationEndsAPauseWithoutAWord(t *testing.T) {
 // is told of the new renderer, which is in time for its document.
 func TestC47_AfterACrashTheDebuggerIsTurnedOnAnew(t *testing.T) {
 	t.Parallel()
-	_, site, c := ownStage(t) // its crashes are nobody else's
+	_, site, c := ownStage(t) // its crashes reach no other test
 	for _, anew := range []bool{false, true} {
 		p := pausingPage(c, site.URL("http://a.test/plain"))
 		c.Must(p.Session, "Inspector.enable", nil)

@@ -29,8 +29,8 @@ func killRenderers(t *testing.T, c *chromiumtest.Raw) {
 	}
 }
 
-// Rule: a crash is a state of its own; nobody waits for a detach, and a
-// reload on the same session revives the page.
+// Rule: a crash is a state of its own; no detach follows, and a reload on the same session
+// revives the page.
 func TestM13_RendererCrash(t *testing.T) {
 	t.Parallel()
 	_, site, c := ownStage(t)

@@ -339,8 +339,8 @@ func TestC33_ADropWithAHeldPopupFreezesTheOpener(t *testing.T) {
 	succeed(t, "the popup's tasks after the resume", err)
 }
 
-// Rule: one resume of the popup is enough, whoever sends it: one of two who
-// hold it when the other drops, one who attached later, one who came back.
+// Rule: one resume of the popup is enough, from any client: one of two that hold it when
+// the other drops, one that attached later, one that came back.
 func TestC33_AnyResumeOfThePopupFreesItsOpener(t *testing.T) {
 	t.Parallel()
 	for name, hold := range map[string]func(opened func(*chromiumtest.Raw) string, dial func() *chromiumtest.Raw) (*chromiumtest.Raw, string){

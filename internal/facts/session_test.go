@@ -115,9 +115,9 @@ func TestWhatDiesWithTheSession(t *testing.T) {
 	want(t, "one that is to go", strings.Contains(contexts, gone), false)
 }
 
-// Rule: a renderer that comes after a crash gets from the browser what stood on
-// the session. What was on its way to the dead one fails, and scripts among it
-// are there all the same, under the numbers they would have had.
+// Rule: a renderer that comes after a crash gets from the browser what was set on the
+// session. Commands that were being sent to the dead one fail, and scripts among them are
+// in force all the same, under the numbers they would have had.
 func TestWhatACrashLeavesOfASession(t *testing.T) {
 	t.Parallel()
 	b, site, c := ownStage(t)

@@ -166,7 +166,7 @@ func TestC20_NothingDismissesAnOrphanedBeforeunload(t *testing.T) {
 	c.Must("", "Browser.getVersion", nil)
 }
 
-// Rule: nobody is promised that a dialog stays that opens while frames load.
+// Rule: a dialog that opens while frames load may be closed by Chrome.
 func TestADialogBesideFramesThatLoadIsOftenClosedByChrome(t *testing.T) {
 	t.Parallel()
 	_, site, c := ownStage(t)

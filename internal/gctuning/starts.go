@@ -17,8 +17,8 @@ const (
 	lull  = 2 * time.Second
 )
 
-// Starts are the starts of one node's tasks. The zero value is ready. Its methods
-// are safe for concurrent use and wait for nobody.
+// Starts are the starts of one node's tasks. The zero value is ready. Its methods are safe
+// for concurrent use and never wait.
 type Starts struct {
 	mu    sync.Mutex // protects what follows
 	begun int        // since the last look
@@ -100,12 +100,12 @@ func (h *holders) release() {
 	if h.n--; h.n > 0 {
 		return
 	}
-	if gogc, _ := settings(); gogc == percent { // else somebody has set it meanwhile
+	if gogc, _ := settings(); gogc == percent { // else other code has set it meanwhile
 		debug.SetGCPercent(100)
 	}
 }
 
-// untouched says that nobody has set how the garbage is collected.
+// untouched says that neither the environment nor code has set how garbage is collected.
 func untouched() bool {
 	gogc, limit := settings()
 	return os.Getenv("GOGC") == "" && gogc == 100 && limit == math.MaxInt64

@@ -57,7 +57,7 @@ func TestAbandonedChild(t *testing.T) {
 			if n := b.obs.get(guard.Abandoned); n != 1 {
 				t.Errorf("abandonment was observed %d times", n)
 			}
-			// It comes back one day, ends, and nobody hears of it twice.
+			// It returns later and ends; its exit is not reported twice.
 			lines := len(b.d.read())
 			time.Sleep(2 * time.Hour)
 			synctest.Wait()

@@ -16,8 +16,7 @@ type actorTable struct {
 	}
 }
 
-// shard is that of an address, whoever made it: the ids of ours end in a number that
-// grows.
+// shard is the shard of an address. The ids of guarded actors end in a number that grows.
 func (l *actorTable) shard(pid *actor.PID) int {
 	id := pid.GetID()
 	if len(id) < 2 {

@@ -110,12 +110,11 @@ func (c *Context) After(name string, d time.Duration, msg any) { c.p.arm(name, d
 // Cancel disarms the named timer. It is fine when there is none.
 func (c *Context) Cancel(name string) { c.p.disarm(name) }
 
-// Go runs fn on a goroutine of its own and delivers its result, unless it is
-// nil, to Receive. The context is cancelled when the actor ends, when GoCancel
-// is called, or when Go is called again under the name; the result is dropped
-// then (see Discarder). fn must return soon after: the actor does not exit
-// before, or before StopTimeout has passed. A panic in fn is the actor's. See
-// [Kept] for a result that is to be let go of at the end.
+// Go runs fn on a goroutine of its own and delivers its result, unless it is nil, to
+// Receive. The context is cancelled when the actor ends, when GoCancel is called, or when
+// Go is called again under the name; the result is dropped then (see Discarder). fn must
+// return soon after: the actor does not exit before, or before StopTimeout has passed. A
+// panic in fn is the actor's. See [Kept] for a result that has to be released at the end.
 func (c *Context) Go(name string, fn func(context.Context) any) { c.p.goTask(name, fn) }
 
 // GoCancel cancels the named Go function and drops its result.

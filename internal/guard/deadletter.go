@@ -37,7 +37,7 @@ func (e *exits) late(to *actor.PID, now time.Time) bool {
 	id := to.GetID()
 	gen, err := strconv.ParseUint(id[strings.LastIndexByte(id, '/')+1:], 10, 64)
 	if err != nil {
-		return true // nobody of ours
+		return true // not an id of a guarded actor
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

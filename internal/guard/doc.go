@@ -22,7 +22,7 @@
 //     first message. Its methods run one at a time, each after the other.
 //   - A panic, or a runtime.Goexit, in New, Init, Receive, Terminate or in a
 //     function started with Go ends the actor with Reason Panic and reaches
-//     nobody else. The messages queued behind it are dropped.
+//     no other actor. The messages queued behind it are dropped.
 //   - It is never restarted here. Its end is one [Exited] message to its
 //     parent, the last thing it does; the parent decides (see [Group]).
 //   - It exits only after its children have and its Go functions have
@@ -31,7 +31,7 @@
 //     anywhere. There are no poison pills: engine.Stop and engine.Poison on a
 //     guarded actor are bugs. They shut it down and are logged, but their
 //     contexts are never done.
-//   - A child that does not exit in time is abandoned: its parent goes on
+//   - A child that does not exit in time is abandoned: its parent continues
 //     under [Abandoned], its PID is taken out of the registry, its own
 //     children are told to shut down. Its goroutine cannot be killed.
 //   - An ID is never used twice: every actor has a generation of its own.
@@ -40,12 +40,11 @@
 // is processed before it ends. An actor that is dying drops messages quietly;
 // what is sent after it has gone is a dead letter.
 //
-// An idle actor has no goroutine. One that is sent to gets one, unless it is sent
-// to by an actor that has nothing else to do: then that one's goes on to it, since
-// waking another takes longer than most messages do. What a browser says reaches
-// the snapshot through three actors on one goroutine. An actor that hangs holds up
-// nobody but whom it sent to in the very step in which it hangs, and that one only
-// until anybody else sends to it.
+// An idle actor has no goroutine. A message starts one, unless its sender has nothing else
+// to do: then the sender's goroutine runs the receiver next, since to wake another takes
+// longer than most messages do. So an event of the browser reaches the snapshot through
+// three actors on one goroutine. An actor that hangs delays only the actor it sent to in
+// the step in which it hangs, and that one only until another sender reaches it.
 //
 // Sending never blocks and queues grow without bound; so what waits is counted, and
 // shed at the door. Half a mailbox is for anything; beyond that an order is refused

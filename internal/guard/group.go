@@ -154,8 +154,8 @@ func (g *Group) Remove(c *Context, id string) {
 	g.step(c, restart.Remove{ID: id})
 }
 
-// Shutdown stops all children right to left; OnDone follows. It is only needed
-// where the actor itself goes on: one that ends shuts its children down anyway.
+// Shutdown stops all children right to left; OnDone follows. Only an actor that continues
+// needs it: one that ends shuts its children down anyway.
 func (g *Group) Shutdown(c *Context) { g.step(c, restart.Shutdown{}) }
 
 // Ref returns the living generation of a child; it may have been told to stop.

@@ -111,7 +111,7 @@ func TestGroup(t *testing.T) {
 			b.since()
 			b.do(h.PID(), func(c *guard.Context) { g.Add(c, restart.Child{ID: "page", Type: restart.Temporary}) })
 			b.expect("+page")
-			b.do(h.PID(), func(c *guard.Context) { c.Stop("c") }) // somebody else's stop: an exit like any other
+			b.do(h.PID(), func(c *guard.Context) { c.Stop("c") }) // a stop from elsewhere is an exit like any other
 			if got := b.since(); !strings.HasPrefix(got, "-c shutdown, -page shutdown, +c") {
 				t.Errorf("got %q", got)
 			}

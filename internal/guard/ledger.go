@@ -146,10 +146,10 @@ func (p *proc) forget(k *proc, r Reason) {
 	}
 }
 
-// abandon is called by the parent, while p hangs in its own code. What can be
-// done without p's goroutine is done: no message reaches it any more, its Go
-// functions are cancelled, its children shut down. Should p ever come back, it
-// finds the shutdown in its mailbox and ends; nobody listens then.
+// abandon is called by the parent, while p hangs in its own code. It does what needs no
+// goroutine of p: no message reaches p any more, its Go functions are cancelled, its
+// children shut down. If p ever returns, it finds the shutdown in its mailbox and ends
+// unnoticed.
 func (p *proc) abandon(r Reason) {
 	p.sys.exits.add(p.gen, time.Now())
 	p.sys.unregister(p)

@@ -182,7 +182,7 @@ func TestExit(t *testing.T) {
 			if r := b.stop(p); r.Kind != guard.Shutdown {
 				t.Errorf("reason %v", r)
 			}
-			b.d.want(t) // nobody is told any more
+			b.d.want(t) // no further report
 		})
 	})
 }
@@ -370,7 +370,7 @@ func TestClose(t *testing.T) {
 func TestSpawnUnderATakenID(t *testing.T) {
 	bubble(t, func(b *bench) {
 		p := b.parent()
-		// Somebody outside guesses the next generation.
+		// Code outside guard guesses the next generation.
 		next := b.spawn(p, script{}.child("probe")).Gen + 1
 		squatter := b.sys.Engine().SpawnFunc(func(*actor.Context) {}, "test", actor.WithID(fmt.Sprintf("kid/%d", next)))
 		b.spawn(p, script{init: func(*guard.Context) { b.d.add("init") }}.child("kid"))

@@ -79,9 +79,9 @@ type Door struct{ p *proc }
 // Door returns the actor's own.
 func (c *Context) Door() Door { return Door{c.p} }
 
-// Send sends msg, unless the actor or its parent is half a mailbox behind. Then
-// it says no, and whoever has taken msg in has to make up for its loss: what
-// the actor learns from then on lacks something.
+// Send sends msg, unless the actor or its parent is half a mailbox behind. Then it returns
+// false, and the sender has to make up for the loss: what the actor learns from then on is
+// incomplete.
 func (d Door) Send(msg any) bool {
 	if d.closed(1) {
 		return false

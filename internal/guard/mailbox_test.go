@@ -321,7 +321,7 @@ func TestErrFloodedIsAFailure(t *testing.T) {
 	}
 }
 
-// TestAFloodTakesBoundedMemory fills a mailbox that nobody empties.
+// TestAFloodTakesBoundedMemory fills a mailbox that is never emptied.
 func TestAFloodTakesBoundedMemory(t *testing.T) { // not parallel: it counts for the whole process
 	b := newBench(t)
 	gate := make(chan struct{})

@@ -152,8 +152,8 @@ func (p *proc) Invoke(batch []actor.Envelope) {
 			p.tell(wake{})
 		}
 		if v == nil {
-			// runtime.Goexit: this goroutine ends when we return, and somebody may
-			// wait for it to come next.
+			// runtime.Goexit: this goroutine ends when this function returns, and a queued
+			// actor may wait for it to run next.
 			go work(p)
 		}
 	}()
@@ -290,8 +290,8 @@ func (p *proc) terminate() {
 	}
 }
 
-// close is the end. The order matters: the ID is free and the mailbox shut
-// before anybody hears of the exit.
+// close is the end. The order matters: the ID is free and the mailbox shut before the exit
+// is reported.
 func (p *proc) close() {
 	p.become(closed)
 	p.sys.exits.add(p.gen, time.Now())

@@ -16,8 +16,8 @@ type queue struct {
 	spare   *batch // the one before, empty; nil while there is nothing to do
 }
 
-// batch are messages that go into an actor together. Small ones are everybody's:
-// an actor that waits has none.
+// batch holds messages that an actor takes together. Small batches are pooled: an idle
+// actor has none.
 type batch struct{ letters []actor.Envelope }
 
 var batches = sync.Pool{New: func() any { return &batch{make([]actor.Envelope, 0, room)} }}
@@ -26,17 +26,17 @@ var batches = sync.Pool{New: func() any { return &batch{make([]actor.Envelope, 0
 type turn uint8
 
 const (
-	unstarted turn = iota // nobody's yet: messages wait
+	unstarted turn = iota // not started: messages wait
 	idle                  // there is nothing to do
 	handed                // the goroutine's of by, once by has nothing to do
 	busy                  // that of a goroutine's
-	shut                  // nobody's any more: messages are dropped
+	shut                  // closed: messages are dropped
 )
 
-// put queues a message and sees to it that somebody comes for it. From is the
-// actor that sends, if this is the last thing but one that it does: then its own
-// goroutine comes, which costs no waking of another. It takes one actor along;
-// should it not come soon, whoever sends the next message fetches somebody.
+// put queues a message and makes sure that a goroutine handles it. from is the sending
+// actor, if this message is nearly the last thing it does: then its own goroutine runs the
+// receiver next, which saves a wake-up. It takes one actor along; if it does not get to it
+// soon, the next sender starts a goroutine.
 func (p *proc) put(env actor.Envelope, from *proc) {
 	q := &p.queue
 	q.mu.Lock()
@@ -76,8 +76,8 @@ func (q *queue) close() {
 	q.turn, q.waiting, q.spare = shut, nil, nil
 }
 
-// take returns what waits, in order; nil when there is nothing, and then it is
-// nobody's turn.
+// take returns the waiting messages in order. It returns nil when there are none, and then
+// no goroutine has the turn.
 func (q *queue) take() *batch {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -115,7 +115,7 @@ func (q *queue) giveBack(b *batch) {
 	}
 }
 
-// claim takes the turn that by was handed, unless somebody has taken it before.
+// claim takes the turn that by was handed, unless another goroutine has taken it.
 func (p *proc) claim(by *proc) bool {
 	p.queue.mu.Lock()
 	defer p.queue.mu.Unlock()

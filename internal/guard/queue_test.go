@@ -9,8 +9,8 @@ import (
 	"holdfast/internal/guard"
 )
 
-// An actor goes on to whom it sent its last word, on the same goroutine. None of
-// what follows may depend on that.
+// The goroutine of an actor runs next the actor it sent its last message to. The rest of
+// this file proves that nothing depends on that.
 func TestWhoIsSentToGetsItsTurn(t *testing.T) {
 	t.Parallel()
 	// note is a child that writes down what it hears.

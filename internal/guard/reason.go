@@ -72,9 +72,9 @@ func (r Reason) String() string {
 // ErrAbandoned is the cause of every Abandoned reason.
 var ErrAbandoned = errors.New("guard: actor did not exit in time")
 
-// ErrDuplicateID is the cause of a Failure of an actor that was never started
-// because its ID was taken. The ids of guarded actors are unique, so somebody
-// has spawned around this package.
+// ErrDuplicateID is the cause of a Failure of an actor that was never started because its
+// ID was taken. The ids of guarded actors are unique, so some code has spawned an actor
+// without this package.
 var ErrDuplicateID = errors.New("guard: actor id is taken")
 
 // PanicError is the cause of a Panic reason. Of the panic's value it keeps no

@@ -29,8 +29,8 @@ type Observer interface {
 	// failed, ActorGaveUp when it does not any more.
 	ActorRestarted(kind string)
 	ActorGaveUp(kind string)
-	// DeadLetter is a message to an actor that is gone. One that crosses the exit
-	// is normal; a late one is of somebody who keeps the PID of a dead actor.
+	// DeadLetter is a message to an actor that is gone. One that crosses the exit is
+	// normal; a late one shows that its sender keeps the PID of a dead actor.
 	DeadLetter(late bool)
 	// DuplicateID is a spawn under an ID that is taken: always a bug.
 	DuplicateID()
@@ -171,7 +171,7 @@ func (s *System) newProc(child Child) *proc {
 	}
 	p.mail.half = int64(max(1, child.Mailbox/2))
 	p.ctx.p = p
-	// First in the mailbox, before anybody can know the PID.
+	// First in the mailbox, before the PID is known to any other actor.
 	p.tell(begin{})
 	return p
 }

@@ -19,8 +19,8 @@ type errands struct {
 	cancel context.CancelFunc
 }
 
-// cancelAll cancels them, and returns those that end only when they are let go of.
-// Nil has none.
+// cancelAll cancels them, and returns those that end only when they are released. A nil
+// receiver has none.
 func (e *errands) cancelAll() (kept []*task) {
 	if e == nil {
 		return nil
@@ -93,7 +93,7 @@ func (p *proc) runTask(ctx context.Context, t *task, fn func(context.Context) an
 			p.tell(t)
 			return
 		}
-		// Given up long ago; nobody is there to take the result.
+		// Given up long ago; no actor is left to take the result.
 		if t.crash != nil {
 			p.logPanic(*t.crash)
 		}
@@ -103,14 +103,14 @@ func (p *proc) runTask(ctx context.Context, t *task, fn func(context.Context) an
 	returned = true
 }
 
-// keep has the task end with its release: now, if its context has ended, else when
-// whoever would end that finds the task among those that are kept.
+// keep ends the task with its release: now, if its context has ended, else when the code
+// that ends the context finds the task among the kept ones.
 func (p *proc) keep(ctx context.Context, t *task, msg any) {
 	p.mu.Lock()
 	over, cancel := ctx.Err() != nil, t.cancel
 	if !over {
 		p.errands.kept = append(p.errands.kept, t)
-		t.cancel = func() {} // for its memory: nobody looks at the context any more
+		t.cancel = func() {} // frees the context, which is not used any more
 	}
 	p.mu.Unlock()
 	if over {
@@ -121,7 +121,7 @@ func (p *proc) keep(ctx context.Context, t *task, msg any) {
 	cancel()
 }
 
-// forgetContext lets go of the contexts' parent while nobody looks at it.
+// forgetContext drops the parent of the contexts while it is not used.
 func (p *proc) forgetContext() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/restart"
 )
 
-// State is what an actor is at, for whoever looks at the tree.
+// State is what an actor is doing, for readers of the tree.
 type State string
 
 // The states of an actor.
@@ -89,8 +89,8 @@ func (w *walk) node(p *proc, depth int) Node {
 	p.mu.Unlock()
 	kids = slices.DeleteFunc(kids, func(k *proc) bool { return !w.wanted(k.spec.Kind, k.key()) })
 	waiting = slices.DeleteFunc(waiting, func(e Node) bool { return !w.wanted(e.Kind, e.Key) })
-	// By key and not by age: whoever watches finds an actor where it was, however
-	// often it is restarted.
+	// By key and not by age: a reader finds an actor in the same place, however often it is
+	// restarted.
 	slices.SortFunc(kids, func(a, b *proc) int { return strings.Compare(a.key(), b.key()) })
 	for _, k := range kids {
 		if w.take() {

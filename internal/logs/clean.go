@@ -65,7 +65,7 @@ func inSeconds(key string) string {
 	return key + "_s"
 }
 
-// describe prints a value. Bytes are somebody's data.
+// describe prints a value. Bytes are data, so it prints only their number.
 func describe(v any) string {
 	switch v := v.(type) {
 	case nil:

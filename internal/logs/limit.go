@@ -42,7 +42,7 @@ func (l *limiter) allow(now time.Time, kind uint64) (ok bool, suppressed int) {
 	defer l.mu.Unlock()
 	if e := l.kinds[kind]; e != nil {
 		p := e.Value.(*passed)
-		// A clock that was set back makes nobody mute.
+		// A clock that was set back silences no warning.
 		if since := now.Sub(p.at); since >= 0 && since < l.every {
 			p.suppressed++
 			return false, 0

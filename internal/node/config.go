@@ -53,8 +53,8 @@ type Config struct {
 	// written to it is masked, cut and kept from repeating itself, whatever its
 	// handler.
 	Log *slog.Logger
-	// TracerProvider, where not nil, gets a span for each call and each raw CDP
-	// command. It is the interface alone: whoever wants traces brings an SDK.
+	// TracerProvider, where not nil, gets a span for each call and each raw CDP command. It
+	// is only the interface: a program that wants traces brings an SDK.
 	TracerProvider trace.TracerProvider
 	// Registerer, where not nil, has the node's metrics until the node stops.
 	Registerer prometheus.Registerer

@@ -230,7 +230,7 @@ func condition(s view.Session) error {
 	case s.State == messages.PageHung:
 		return messages.Errorf(messages.CodePageWedged, "the page's renderer does not answer; if it does not come back by itself, recover with reload, and with replace if that fails").With("page_state", s.State)
 	case s.State == messages.PageDialogUnreachable:
-		return messages.Errorf(messages.CodePageWedged, "the page holds a dialog that nobody can answer; recover with release, which keeps the page, or with reload; a beforeunload takes replace").
+		return messages.Errorf(messages.CodePageWedged, "the page holds a dialog that cannot be answered; recover with release, which keeps the page, or with reload; a beforeunload takes replace").
 			With("page_state", s.State)
 	}
 	return nil

@@ -14,9 +14,9 @@ import (
 // what 0 and below 0 mean.
 type Limits = messages.Limits
 
-// SetLimits lays new limits over the node's, whole: what is 0 takes its default
-// again. What runs goes on, with an idle timeout and a maximum life no shorter
-// than it had; whoever waits and now has a place starts.
+// SetLimits replaces all limits of the node: a limit of 0 takes its default again. Running
+// tasks continue, with an idle timeout and a maximum life no shorter than before; waiting
+// tasks that now have a place start.
 func (n *Node) SetLimits(l Limits) error {
 	if err := l.Validate(); err != nil {
 		return err
@@ -44,9 +44,9 @@ func (n *Node) measure() pressure.Sample {
 	return pressure.Take()
 }
 
-// BeginDrain ends admission for good: the node is not ready, a task that does
-// not run is refused, and whoever waits for a place is told so. What runs goes
-// on. It does not wait, and may be called more than once.
+// BeginDrain ends admission for good: the node is not ready, and a task that does not run
+// or waits for a place is refused. Running tasks continue. It does not wait, and may be
+// called more than once.
 func (n *Node) BeginDrain() {
 	if n.draining.Swap(true) {
 		return

@@ -52,7 +52,7 @@ type Node struct {
 	ration    *transport.Ration
 	owners    session.Owners
 	asking    session.Asking
-	traces    *traces     // nil where nobody traces
+	traces    *traces     // nil without tracing
 	bounds    shed.Counts // what was cut off, wherever
 	egress    *egressState
 
@@ -230,8 +230,8 @@ func (n *Node) Renew(id messages.TaskID) error {
 	return nil
 }
 
-// StopTask ends a task and waits until its browser is let go. It is no error
-// when there is none.
+// StopTask ends a task and waits until its browser is released. Without such a task it
+// returns no error.
 func (n *Node) StopTask(ctx context.Context, id messages.TaskID) error {
 	if _, err := messages.ParseTaskID(string(id)); err != nil {
 		return err

@@ -7,14 +7,14 @@ import (
 	"holdfast/messages/mail"
 )
 
-// pulse is the ping under way, if there is one. One that is never answered is
-// not repeated: whoever does not answer needs no more messages.
+// pulse is the ping under way, if there is one. A ping that is never answered is not
+// repeated: an actor that hangs needs no more messages.
 type pulse struct {
 	mu   sync.Mutex
 	beat *beat
 }
 
-// beat is one ping, for everybody who waits for it.
+// beat is one ping, for all its callers.
 type beat struct {
 	done chan struct{}
 	err  error // once done

@@ -12,7 +12,7 @@ import (
 	"holdfast/messages"
 )
 
-// rawCall is one raw CDP command on its way to the right session.
+// rawCall is one raw CDP command with the session it is for.
 type rawCall struct {
 	node  *Node
 	id    messages.TaskID
@@ -128,7 +128,7 @@ func (c rawCall) on(ctx context.Context, s view.Session) (json.RawMessage, error
 	}
 	switch {
 	case messages.CodeOf(err) == messages.CodeDeadline:
-		// By now it may be known why nobody answered, whatever the method.
+		// By now the cause of the missing reply may be known.
 		if now, ok := c.board.View().Sessions.Get(s.Port.Session); ok {
 			if why := condition(now); why != nil {
 				return nil, why

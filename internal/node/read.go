@@ -44,10 +44,10 @@ func (n *Node) Snapshot(id messages.TaskID, o messages.SnapshotOptions) (*messag
 	return &snap, nil
 }
 
-// Watch streams a task's state changes. With resume the stream goes on after
-// the version given; without it, and where what was missed is gone, it begins
-// with an [messages.EventReset] that carries the whole state. A stream holds
-// the task's lease while it is open.
+// Watch streams a task's state changes. With resume the stream continues after the version
+// given; without it, and where what was missed is gone, it begins with an
+// [messages.EventReset] that carries the whole state. A stream holds the task's lease while
+// it is open.
 func (n *Node) Watch(_ context.Context, id messages.TaskID, after uint64, resume bool) (messages.EventStream, error) {
 	b := n.directory.Board(id)
 	if b == nil {

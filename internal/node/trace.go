@@ -34,7 +34,7 @@ type traces struct {
 	starts sync.Map // messages.TaskID → *starting
 }
 
-// starting is a start that somebody waits for: the parent of what it takes.
+// starting is a start with a waiting caller: the parent span of its steps.
 type starting struct {
 	parent trace.SpanContext
 
@@ -113,7 +113,7 @@ func (s *starting) end(err error) {
 	}
 }
 
-// under returns ctx within the start that somebody waits for, if any does.
+// under returns ctx within the span of the start that a caller waits for, if there is one.
 func (t *traces) under(ctx context.Context, id messages.TaskID) (context.Context, *starting) {
 	s, ok := t.starts.Load(id)
 	if !ok {

@@ -175,7 +175,7 @@ func (w *world) load(whileItRuns func()) (did deeds) {
 	real.stop()
 	did.stopped++
 
-	// Nobody is there.
+	// No browser listens there.
 	_, _, err = w.node.GetOrStart(w.Context(), "nobody", w.at("ws"+strings.TrimPrefix(w.back.URL, "http")+"/devtools/browser/nobody"))
 	w.refused(err, messages.CodeUpstreamUnavailable)
 	did.failed++

@@ -50,9 +50,9 @@ func URL(raw string) string {
 	return b.String()
 }
 
-// isPlainWord tells a readable path segment (devtools, browser, v1) from one
-// that may be a session id or a token. A browser's own id is a credential:
-// whoever knows it drives the browser.
+// isPlainWord tells a readable path segment (devtools, browser, v1) from one that may be a
+// session id or a token. A browser's own id is a credential: a client that knows it can
+// drive the browser.
 func isPlainWord(seg string) bool {
 	if len(seg) > 16 {
 		return false

@@ -18,7 +18,7 @@ const (
 	EndedTasks                   // tasks forgotten that were kept only to say how they ended
 	CDPMessages                  // messages of a browser that were too large, discarded
 	CDPCommands                  // commands refused: too many or too large for their link
-	SessionEvents                // events dropped of sessions that nobody had taken yet
+	SessionEvents                // events dropped of sessions without an owner yet
 	Sessions                     // sessions a browser announced beyond those that are kept
 	EventStreams                 // event streams refused
 	SlowReaders                  // event streams ended whose reader took nothing

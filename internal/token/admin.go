@@ -16,8 +16,8 @@ import (
 	"holdfast/messages"
 )
 
-// Admin is the node's secret: whoever has it may do everything, and mint
-// tokens that may do less. It prints as a mask; [Admin.Reveal] gives the text.
+// Admin is the node's secret: its bearer may do everything, and mint tokens that may do
+// less. It prints as a mask; [Admin.Reveal] gives the text.
 type Admin struct{ secret *string }
 
 // MaxLength bounds every token, in bytes.

@@ -53,7 +53,7 @@ func Start(ctx context.Context, version string, log *slog.Logger) (*Provider, er
 		return nil, fmt.Errorf("tracing: resource: %w", err)
 	}
 	p := &Provider{room: queueSize(os.Getenv("OTEL_BSP_MAX_QUEUE_SIZE"))}
-	// The SDK counts for nobody what finds no room with it: so it always has some.
+	// The SDK does not report spans that it drops for want of room, so it always has room.
 	batches := sdktrace.NewBatchSpanProcessor(counting{exporter, p}, sdktrace.WithMaxQueueSize(int(p.room)+1))
 	p.TracerProvider = sdktrace.NewTracerProvider(sdktrace.WithResource(res), sdktrace.WithSpanProcessor(counted{batches, p}))
 	return p, nil

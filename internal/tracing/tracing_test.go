@@ -167,7 +167,7 @@ func TestStandardVariablesAreObeyed(t *testing.T) {
 	}
 }
 
-// deadEndpoint is where nobody listens.
+// deadEndpoint is an address without a listener.
 func deadEndpoint(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -1,7 +1,7 @@
-// Package ui is the live page of a node: static files, built by nobody, that
-// show what GET /v1/live tells and ask for what the HTTP interface offers.
+// Package ui is the live page of a node: static files, without a build step, that show what
+// GET /v1/live sends and request what the HTTP interface offers.
 //
-// The page itself is open to whoever may reach the node: it holds nothing. What
+// The page itself is open to every client that may reach the node: it holds no data. What
 // it shows it fetches with the token that its user gives it, in the
 // Authorization header, never in a query. The token stays in the tab's
 // sessionStorage and goes with the tab.

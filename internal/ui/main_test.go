@@ -199,8 +199,8 @@ func (s *screen) shot(name string) {
 	}
 }
 
-// clean fails the test for what no page of ours may do: an error in the
-// console, a violation of the policy, a request to somebody else.
+// clean fails the test for what no page of ours may do: an error in the console, a
+// violation of the policy, a request to another origin.
 func (s *screen) clean(origin string, expected ...string) {
 	s.t.Helper()
 	if v := s.value("JSON.stringify(violations)"); v != "[]" {

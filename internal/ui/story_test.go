@@ -152,7 +152,7 @@ func TestStory(t *testing.T) {
 		t.Errorf("the page has %q", got)
 	}
 
-	// Somebody else is faster.
+	// Another client is faster.
 	r.run("shop:1", `confirm("Really?")`)
 	r.until("the second dialog", `[...document.querySelectorAll(".dialog .message")].some((m) => m.innerText === "Really?")`)
 	if _, err := r.node.Respond(r.ctx, "shop:1", messages.DialogAnswer{Action: "dismiss"}); err != nil {

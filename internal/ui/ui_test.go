@@ -45,7 +45,7 @@ func TestAssets(t *testing.T) {
 			t.Errorf("%s with its own ETag %s: %d", a.Path, etag, res.StatusCode)
 		}
 		for _, remote := range regexp.MustCompile(`(?:https?:)?//[a-z][a-z0-9.-]+`).FindAllString(string(body), -1) {
-			if remote != "http://www.w3.org" { // an SVG's name, which nobody loads
+			if remote != "http://www.w3.org" { // an SVG's name, which is never loaded
 				t.Errorf("%s speaks of %s", a.Path, remote)
 			}
 		}

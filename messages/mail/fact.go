@@ -99,8 +99,8 @@ type (
 		Page messages.TargetID
 	}
 
-	// PageReleased says that a page was freed of a dialog nobody could answer
-	// (chromium fact C19) and is being attached afresh.
+	// PageReleased says that a page was freed of a dialog that could not be answered (C19)
+	// and is being attached anew.
 	PageReleased struct {
 		Gen  Generation
 		Page messages.TargetID
@@ -115,8 +115,8 @@ type (
 		Err     error // nil, or an *Error
 	}
 
-	// SessionReady says that a session's attach is over. Blocked is set when
-	// the page did not answer in time: its state says why, and nobody waits.
+	// SessionReady says that a session's attach has ended. Blocked is set when the page did
+	// not answer in time: its state says why, and no actor waits for it.
 	SessionReady struct {
 		Gen     Generation
 		Session messages.SessionID
@@ -189,8 +189,8 @@ type (
 		Parent  messages.FrameID
 	}
 
-	// FrameNavigated says that a frame has a new document. Restored ones come
-	// out of the back-forward cache, with frames that nobody announces.
+	// FrameNavigated says that a frame has a new document. Restored ones come out of the
+	// back-forward cache, with frames that no event announces.
 	FrameNavigated struct {
 		Gen      Generation
 		Session  messages.SessionID
@@ -283,8 +283,8 @@ type (
 		Role    messages.Role
 		Session messages.SessionID
 		Key     string
-		// Gone says that its document, or its process, has gone while it waited: what
-		// answer it had it never went on with.
+		// Gone says that its document, or its process, has gone while it waited: an answer
+		// that it had was never taken up.
 		Gone bool
 	}
 
@@ -310,8 +310,8 @@ type (
 		Shut    bool
 	}
 
-	// BridgeNeeded says that somebody closes native dialogs before anybody could
-	// have answered them.
+	// BridgeNeeded says that another client closes native dialogs before they can be
+	// answered.
 	BridgeNeeded struct {
 		Dialog messages.DialogID
 		Page   messages.TargetID
@@ -429,15 +429,15 @@ type (
 		Close bool
 	}
 
-	// AnswerTaken says that a bridged dialog's call has its answer, and goes on with it
-	// as soon as it is let, by whomever, unless its document goes before that (C47).
+	// AnswerTaken says that a bridged dialog's call has its answer, and continues with it
+	// as soon as any party resumes it, unless its document goes before that (C47).
 	AnswerTaken struct {
 		Dialog  messages.DialogID
 		Session messages.SessionID
 	}
 
-	// DialogsChanged is the dialog actor's whole state after a change: what
-	// the snapshot shows, and what a restarted dialog actor goes on from.
+	// DialogsChanged is the dialog actor's whole state after a change: what the snapshot
+	// shows, and what a restarted dialog actor starts from.
 	DialogsChanged struct {
 		Memory  DialogMemory
 		Pending []messages.Dialog

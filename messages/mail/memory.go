@@ -17,7 +17,7 @@ type DialogMemory struct {
 	Watches []PageWatch
 	// Answered are the keys of bridged dialogs that were, newest last.
 	Answered []string
-	// Taken are those of them that nobody has seen go on.
+	// Taken are those of them whose page was not seen to continue.
 	Taken []string
 	// Doomed are the pages of which a PageDoomed stands.
 	Doomed []messages.TargetID

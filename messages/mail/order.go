@@ -27,8 +27,8 @@ type (
 	// SetDialogPolicy changes what happens to dialogs from now on.
 	SetDialogPolicy struct{ Spec messages.TaskSpec }
 
-	// DialogOver tells that a dialog does not stand open any more, though nobody
-	// has told of its end: the frame that asked runs again.
+	// DialogOver tells that a dialog does not stand open any more, though no link has
+	// reported its end: the frame that asked runs again.
 	DialogOver struct{ Dialog messages.DialogID }
 
 	// LinkLost tells that a link is gone, and with it its way to answer the
@@ -41,7 +41,7 @@ type (
 	// PageGone tells that a page no longer exists.
 	PageGone struct {
 		Page messages.TargetID
-		Lost bool // with its browser: nobody has closed it
+		Lost bool // with its browser: it was not closed
 	}
 )
 
@@ -103,9 +103,9 @@ type (
 		Epoch uint64
 	}
 
-	// EndRequest ends a request of the bridge that the link of Role holds: with the
-	// answer to a dialog of a session, of which a DialogHandled tells, or without one,
-	// as if nobody had been there.
+	// EndRequest ends a request of the bridge that the link of Role holds: with the answer
+	// to a dialog of a session, which a DialogHandled reports, or without one, as if it had
+	// not been intercepted.
 	EndRequest struct {
 		Role    messages.Role
 		Gen     Generation
@@ -157,9 +157,9 @@ type (
 		Shut  bool
 	}
 
-	// KeepNative says that the primary was refused the bridge on a page or in a frame,
-	// or that it has been given it after all. Where it was refused the anchor has none
-	// either: what it has is gone with it, and nobody would say so of the page.
+	// KeepNative says that the primary was refused the bridge on a page or in a frame, or
+	// that it has been given it after all. Where it was refused the anchor ends its own
+	// bridge there too, since no party would report its calls.
 	KeepNative struct {
 		Target messages.TargetID
 		On     bool
@@ -169,9 +169,9 @@ type (
 	// the next CoverPage. A PageLeft follows.
 	LeavePage struct{ Page messages.TargetID }
 
-	// FreeFirst comes before Leave, with a page that may hold the dialog of a frame
-	// of another process: should it be the anchor's to close it, that is ended first,
-	// and the page stays while somebody else is attached to it (C15).
+	// FreeFirst comes before Leave, with a page that may hold the dialog of a frame of
+	// another process: if the anchor is to close it, that dialog is ended first, and the
+	// page stays while another party is attached to it (C15).
 	FreeFirst struct{ Page messages.TargetID }
 
 	// PrimaryUp says whether the primary link stands. While it does not, the
@@ -213,12 +213,12 @@ type (
 		Reply     Call
 	}
 
-	// ClosePage ends a page. With Free it is released of its dialogs first, and
-	// closed only while nobody else is attached to it: closing a page under the
-	// dialog of a frame of another process, or of one that is gone, ends the
-	// browser otherwise (C15). With Attached it is the other way round: the page is
-	// closed before any session of it is left (C58). The reply is nil. The anchor
-	// takes it as well, with Attached and without a reply.
+	// ClosePage ends a page. With Free it is released of its dialogs first, and closed only
+	// while no other party is attached to it: to close a page under the dialog of a frame
+	// of another process, or of one that is gone, ends the browser otherwise (C15). With
+	// Attached it is the other way round: the page is closed before any session of it is
+	// left (C58). The reply is nil. The anchor takes it as well, with Attached and without
+	// a reply.
 	ClosePage struct {
 		Page     messages.TargetID
 		Free     bool
@@ -226,8 +226,8 @@ type (
 		Reply    Call
 	}
 
-	// ReleasePage frees a page of a dialog that nobody can answer (C19). A
-	// PageReleased follows, and a TargetAttached.
+	// ReleasePage frees a page of a dialog that cannot be answered (C19). A PageReleased
+	// follows, and a TargetAttached.
 	ReleasePage struct{ Page messages.TargetID }
 
 	// ReattachPage has a page's session given up and a new one made. A
@@ -254,8 +254,8 @@ type (
 		Reply    Call
 	}
 
-	// AbandonStart says that whoever gave a StartTask has gone: it does not wait
-	// for a place any more. What has begun goes on.
+	// AbandonStart says that the caller of a StartTask has gone: it does not wait for a
+	// place any more. A start that has begun continues.
 	AbandonStart struct {
 		ID     messages.TaskID
 		Ticket uint64
@@ -294,8 +294,7 @@ type (
 	}
 )
 
-// RecoverPage is a RecoverRequest on its way to a supervisor. The reply is a
-// RecoverResult.
+// RecoverPage carries a RecoverRequest to a supervisor. The reply is a RecoverResult.
 type RecoverPage struct {
 	Request messages.RecoverRequest
 	Reply   Call

@@ -9,7 +9,7 @@ import (
 // Pause is what holds a page for a bridged dialog. The zero value is that of a
 // native one.
 type Pause struct {
-	// Key tells the call from every other one, whoever tells of it.
+	// Key tells the call from every other one, on every link.
 	Key string
 	// CallFrame is the function that waits, in CDP's words.
 	CallFrame string

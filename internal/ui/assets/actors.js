@@ -42,7 +42,7 @@ export function actorTree(options = {}) {
 }
 
 /** nameOf names an actor; of a session's key only as much as tells it apart, and
- * only where nobody knows what it serves. */
+ * only where it is not known what it serves. */
 function nameOf(a, serves) {
   if (a.kind === "session") return serves ? "session" : `session ${a.key.replace(/^session\//, "").slice(0, 6)}…`;
   return a.key === a.kind || a.key === "node" ? a.kind : `${a.kind} ${a.key}`;

@@ -1,5 +1,5 @@
-// What belongs to no single part: signing in, where one is, and handing what the
-// node tells to whoever shows it.
+// What belongs to no single part: signing in, the current place, and passing on what the
+// node sends to the parts that show it.
 
 import { attr, el, pill, show, text, ticking, toast } from "./dom.js";
 import { Link, keepToken, keptToken, openSession, takeCode } from "./link.js";

@@ -91,7 +91,7 @@ export class Dialogs {
     if (all.length > MOST) text(this.more, `${count(all.length - MOST, "more dialog waits", "more dialogs wait")}. Answer these first, or choose a task.`);
   }
 
-  /** sweep lets cards go whose dialogs have ended, but not from under somebody's
+  /** sweep lets cards go whose dialogs have ended, but not from under the user's
    * hand: the next one would come to lie where the pointer is. */
   sweep() {
     if (this.box.matches(":hover")) return;

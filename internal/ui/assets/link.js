@@ -65,7 +65,7 @@ export class Link {
     this.failures = 0;
     this.asleep = false;
     // A browser grants an origin six connections, over all its tabs: one that
-    // nobody looks at gives its own back, and looks up from time to time.
+    // is hidden gives its own back, and connects again from time to time.
     document.addEventListener("visibilitychange", () => {
       clearTimeout(this.dozing);
       if (document.hidden) this.dozing = setTimeout(() => { this.asleep = true; this.restart(); }, 30_000);
@@ -147,7 +147,7 @@ export class Link {
     this.listener[name]?.(body);
   }
 
-  /** doze lets go of the stream until it is time to look up again. */
+  /** doze closes the stream until it is time to connect again. */
   doze(run) {
     run.abort();
     this.waiting = setTimeout(() => this.restart(), 20_000);
@@ -189,7 +189,7 @@ async function refused(res) {
   try {
     body = await res.json();
   } catch {
-    // Whoever answered is no node of ours.
+    // The server that answered is no Holdfast node.
   }
   return new Refused(res.status, body);
 }

@@ -10,7 +10,7 @@ const MARGIN = 6; // rows beyond each edge
 /** urgency orders a list: what waits for a person first, then what is broken. */
 export const urgency = (t) => (t.pending_dialogs?.length > 0 ? 0 : troubled(t) ? 1 : 2);
 
-/** troubled says that a task wants somebody to look. */
+/** troubled says that a task needs attention. */
 export const troubled = (t) =>
   ["recovering", "wedged", "lost"].includes(t.state) || t.unwell > 0 || (t.active && t.state !== "starting" && t.connection.primary !== "up");
 

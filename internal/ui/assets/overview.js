@@ -1,5 +1,5 @@
-// The node as a whole: how its tasks are, which of them want somebody to look,
-// and the supervision tree from its root.
+// The node as a whole: the states of its tasks, which of them need attention, and the
+// supervision tree from its root.
 
 import { el, keyed, pill, show, text } from "./dom.js";
 import { condition, count, tone } from "./words.js";

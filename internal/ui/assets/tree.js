@@ -14,7 +14,7 @@ export function tree({ label, grid, row, head, toggled }) {
     box.append(el("div", { role: "rowgroup" }, el("div", { class: "tree-row tree-head", role: "row" }, ...head.map((h) => el("span", { role: "columnheader" }, h)))));
   }
   box.append(body);
-  const turned = new Map(); // key → open, where somebody has said so
+  const turned = new Map(); // key → open, where the user has said so
   let current = "";
   let rows = [];
   let roots = [];

@@ -6,7 +6,7 @@ const tones = {
   wedged: "bad", lost: "bad", down: "bad", crashed: "bad", hung: "bad", dialog_unreachable: "bad", paused: "warn", blocked_elsewhere: "warn",
 };
 
-/** tone is the colour of a state; one that nobody knows has none. */
+/** tone is the colour of a state; an unknown one has none. */
 export const tone = (state) => tones[state] ?? "none";
 
 /** condition is the one word for how a task is, with its tone. A page that waits
