@@ -80,9 +80,11 @@ func (d *dialer) withNamed(err error) error {
 	if !ok || d.named == "" {
 		return err
 	}
-	return &messages.Error{Code: e.Code, Details: e.Details, Message: e.Message + fmt.Sprintf(
+	named := *e
+	named.Message += fmt.Sprintf(
 		"; %s named port %s, and port %s was dialled instead, as through a tunnel: if the browser listens on port %s, give that address as cdp_url",
-		versionPath, d.named, portOf(d.asked), d.named)}
+		versionPath, d.named, portOf(d.asked), d.named)
+	return &named
 }
 
 // statusError says what an HTTP status other than the expected one means.

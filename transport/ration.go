@@ -83,7 +83,7 @@ func (r *Ration) Wait(ctx context.Context, role messages.Role, at Address) (done
 		if !r.leave(a) {
 			r.end(a) // its turn came meanwhile: for the next
 		}
-		return nil, messages.Errorf(messages.CodeUpstreamUnavailable, "dialling was cancelled while it waited for its turn").With("sent", false)
+		return nil, messages.Errorf(messages.CodeUpstreamUnavailable, "dialling was cancelled while it waited for its turn").WithSent(messages.SentNo)
 	}
 }
 

@@ -90,7 +90,7 @@ func (a *Actor) sessionsChanged(c *guard.Context, s SessionsChanged) {
 		delete(a.orders, id)
 		a.step(c, mail.DialogHandled{
 			Dialog: id, Session: o.session,
-			Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the page's session ended before the answer was confirmed").With("sent", true),
+			Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the page's session ended before the answer was confirmed").WithSent(messages.SentYes),
 		})
 	}
 }
@@ -162,5 +162,5 @@ func (a *Actor) letGo(c *guard.Context, session *actor.PID, o mail.HandleDialog)
 }
 
 func notConnected() *messages.Error {
-	return messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").With("sent", false)
+	return messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").WithSent(messages.SentNo)
 }

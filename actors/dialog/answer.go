@@ -317,5 +317,5 @@ func noDialogShowing(err error) bool {
 // notSent says that an order never reached the browser.
 func notSent(err error) bool {
 	var e *messages.Error
-	return errors.As(err, &e) && e.Details["sent"] == false
+	return errors.As(err, &e) && e.Sent == messages.SentNo
 }

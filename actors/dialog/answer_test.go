@@ -41,7 +41,7 @@ var (
 	openedAtPrimary = mail.DialogOpened{Role: messages.RolePrimary, Gen: 1, Session: "P", Page: "T", Frame: "T", Type: "confirm"}
 	openedAtAnchor  = mail.DialogOpened{Role: messages.RoleAnchor, Gen: 1, Session: "A", Page: "T", Frame: "T", Type: "confirm"}
 	closedAtAnchor  = mail.DialogClosed{Role: messages.RoleAnchor, Gen: 1, Session: "A", Page: "T", Frame: "T"}
-	linkDied        = messages.Errorf(messages.CodeUpstreamUnavailable, "the link died").With("sent", true)
+	linkDied        = messages.Errorf(messages.CodeUpstreamUnavailable, "the link died").WithSent(messages.SentYes)
 )
 
 // A session that is stopped is counted out before it has told how its order

@@ -176,12 +176,12 @@ func TestANativeDialogOutlivesItsTellerWhileAnotherMayTellOfIt(t *testing.T) {
 	t.Run("the policy's answer is given once more", func(t *testing.T) {
 		for name, lost := range map[string]func(a *awaiting){
 			"its failure is heard of first": func(a *awaiting) {
-				a.handled(messages.Errorf(messages.CodeUpstreamUnavailable, "gone").With("sent", true))
+				a.handled(messages.Errorf(messages.CodeUpstreamUnavailable, "gone").WithSent(messages.SentYes))
 				a.falls(messages.RolePrimary)
 			},
 			"the end of the link is": func(a *awaiting) {
 				a.falls(messages.RolePrimary)
-				a.handled(messages.Errorf(messages.CodeUpstreamUnavailable, "gone").With("sent", true))
+				a.handled(messages.Errorf(messages.CodeUpstreamUnavailable, "gone").WithSent(messages.SentYes))
 			},
 		} {
 			t.Run(name, func(t *testing.T) {
@@ -200,7 +200,7 @@ func TestANativeDialogOutlivesItsTellerWhileAnotherMayTellOfIt(t *testing.T) {
 	t.Run("and stays the policy's if it had arrived", func(t *testing.T) {
 		a := awaitingIn(t, messages.TaskSpec{DialogPolicy: messages.PolicyAutoAccept})
 		a.falls(messages.RolePrimary)
-		a.handled(messages.Errorf(messages.CodeUpstreamUnavailable, "gone").With("sent", true))
+		a.handled(messages.Errorf(messages.CodeUpstreamUnavailable, "gone").WithSent(messages.SentYes))
 		a.tellsTheEnd()
 		a.ended(messages.ClosedByAutoPolicy)
 	})
@@ -225,7 +225,7 @@ func TestNoAnswerIsSaidToAnotherDialog(t *testing.T) {
 		a.answers()
 		a.falls(messages.RolePrimary)
 		a.waits(1)
-		a.handled(messages.Errorf(messages.CodeUpstreamUnavailable, "gone").With("sent", true))
+		a.handled(messages.Errorf(messages.CodeUpstreamUnavailable, "gone").WithSent(messages.SentYes))
 		a.said(messages.CodeUpstreamUnavailable)
 		a.tells("sure?")
 		if len(a.orders) != 1 {
@@ -236,7 +236,7 @@ func TestNoAnswerIsSaidToAnotherDialog(t *testing.T) {
 		a := awaitingIn(t, mustRespond)
 		a.answers()
 		a.falls(messages.RolePrimary)
-		a.handled(messages.Errorf(messages.CodeUpstreamUnavailable, "gone").With("sent", false))
+		a.handled(messages.Errorf(messages.CodeUpstreamUnavailable, "gone").WithSent(messages.SentNo))
 		a.waits(1)
 		a.tells("sure?")
 		if len(a.orders) != 2 || a.got {
@@ -264,7 +264,7 @@ func TestNoAnswerIsSaidToAnotherDialog(t *testing.T) {
 	})
 	t.Run("an end that nobody saw begin turns no bridge on", func(t *testing.T) {
 		a := awaitingIn(t, messages.TaskSpec{DialogPolicy: messages.PolicyAutoDismiss})
-		a.handled(messages.Errorf(messages.CodeUpstreamUnavailable, "gone").With("sent", true))
+		a.handled(messages.Errorf(messages.CodeUpstreamUnavailable, "gone").WithSent(messages.SentYes))
 		a.falls(messages.RolePrimary)
 		a.step(mail.DialogClosed{Role: messages.RoleAnchor, Gen: 1, Session: "A", Page: "T", Frame: "T"})
 		a.ended(messages.ClosedByRemote)

@@ -170,14 +170,14 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 				var err error
 				switch c := byKey(o.Pause.Key); {
 				case o.Session != session(messages.RolePrimary, c.frame) && o.Session != session(messages.RoleAnchor, c.frame):
-					err = messages.Errorf(messages.CodeUpstreamUnavailable, "gone").With("sent", rapid.Bool().Draw(t, "sent"))
+					err = messages.Errorf(messages.CodeUpstreamUnavailable, "gone").WithSent(messages.SentIf(rapid.Bool().Draw(t, "sent")))
 				case !c.waits:
 					err = messages.Errorf(messages.CodeCDPError, "No dialog is showing")
 				default:
 					c.waits = false
 					c.answers++
 					if rapid.IntRange(0, 3).Draw(t, "lost") == 0 {
-						err = messages.Errorf(messages.CodeUpstreamUnavailable, "the reply was lost").With("sent", true)
+						err = messages.Errorf(messages.CodeUpstreamUnavailable, "the reply was lost").WithSent(messages.SentYes)
 						if rapid.Bool().Draw(t, "taken") {
 							step(mail.AnswerTaken{Dialog: o.Dialog, Session: o.Session})
 						}

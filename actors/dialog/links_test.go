@@ -170,7 +170,7 @@ func (b *browser) delivers(l *link) {
 // falls ends a link. What has become of its orders may be heard of after that.
 func (b *browser) falls(l *link, before, sent bool) {
 	for _, o := range l.orders {
-		h := mail.DialogHandled{Dialog: o.Dialog, Session: o.Session, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the link is gone").With("sent", sent)}
+		h := mail.DialogHandled{Dialog: o.Dialog, Session: o.Session, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the link is gone").WithSent(messages.SentIf(sent))}
 		if before {
 			b.step(h)
 		} else {

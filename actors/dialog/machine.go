@@ -392,7 +392,7 @@ func (m *Machine) abandon() []Answer {
 		if e.answer != nil {
 			answers = append(answers, Answer{
 				To:  e.answer.reply,
-				Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the task ended before the answer arrived").With("sent", true),
+				Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the task ended before the answer arrived").WithSent(messages.SentYes),
 			})
 		}
 	}

@@ -22,8 +22,8 @@ func TestAutoTurnsToTheBridgeWhenSomebodyIsFaster(t *testing.T) {
 	}
 	said := mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionDismiss}, Reply: calls.Open(func(any, error) {})}
 	refused := mail.DialogHandled{Dialog: "d-1", Session: "S", Err: noDialog}
-	unheard := mail.DialogHandled{Dialog: "d-1", Session: "S", Err: messages.Errorf(messages.CodeDeadline, "no answer").With("sent", true)}
-	unsaid := mail.DialogHandled{Dialog: "d-1", Session: "S", Err: messages.Errorf(messages.CodeUpstreamUnavailable, "not connected").With("sent", false)}
+	unheard := mail.DialogHandled{Dialog: "d-1", Session: "S", Err: messages.Errorf(messages.CodeDeadline, "no answer").WithSent(messages.SentYes)}
+	unsaid := mail.DialogHandled{Dialog: "d-1", Session: "S", Err: messages.Errorf(messages.CodeUpstreamUnavailable, "not connected").WithSent(messages.SentNo)}
 	second := mail.DialogOpened{Gen: 1, Session: "S", Page: "P", Frame: "F", Type: "alert"}
 	accept, dismiss := messages.PolicyAutoAccept, messages.PolicyAutoDismiss
 	for name, c := range map[string]struct {

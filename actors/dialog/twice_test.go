@@ -37,7 +37,7 @@ func TestAnAnswerIsSettledByTheOtherLink(t *testing.T) {
 		"another had arrived after all":                {[]any{died, lost(0), grace, closedAtAnchor, atAnchor(none)}, 1, messages.ClosedByRemote, messages.CodeDialogAlreadyAnswered},
 		"both links are gone":                          {[]any{died, lost(0), lost(1)}, 0, messages.ClosedByLost, messages.CodeUpstreamUnavailable},
 		"the other goes with the second try":           {[]any{died, lost(0), grace, atAnchor(linkDied), lost(1)}, 1, messages.ClosedByLost, messages.CodeUpstreamUnavailable},
-		"the other is gone before the second try":      {[]any{died, lost(0), grace, atAnchor(linkDied.With("sent", false)), lost(1)}, 1, messages.ClosedByLost, messages.CodeUpstreamUnavailable},
+		"the other is gone before the second try":      {[]any{died, lost(0), grace, atAnchor(linkDied.WithSent(messages.SentNo)), lost(1)}, 1, messages.ClosedByLost, messages.CodeUpstreamUnavailable},
 		"a second dialog says the first had ended":     {[]any{died, lost(0), grace, accepted, openedAtAnchor}, 1, messages.ClosedByAgent, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestAnAnswerIsSettledByTheOtherLink(t *testing.T) {
 			if len(replies) != 1 || messages.CodeOf(replies[0]) != c.code {
 				t.Fatalf("replies %v, want %q", replies, c.code)
 			}
-			if e := (*messages.Error)(nil); c.code == messages.CodeUpstreamUnavailable && (!errors.As(replies[0], &e) || e.Details["sent"] != true) {
+			if e := (*messages.Error)(nil); c.code == messages.CodeUpstreamUnavailable && (!errors.As(replies[0], &e) || e.Sent != messages.SentYes) {
 				t.Errorf("details of %v: %v", replies[0], e.Details)
 			}
 		})

@@ -147,7 +147,7 @@ func (m *AnchorMachine) endRequest(e mail.EndRequest) {
 		m.do(endRequest(m.cfg.Bridge.Secret, e))
 	case e.Dialog != "":
 		m.do(ToDialog{mail.DialogHandled{
-			Dialog: e.Dialog, Session: e.Session, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").With("sent", false),
+			Dialog: e.Dialog, Session: e.Session, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").WithSent(messages.SentNo),
 		}})
 	}
 }

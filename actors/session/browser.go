@@ -54,7 +54,7 @@ func (b *Browser) Receive(c *guard.Context, msg any) {
 		if b.mux.Load() != nil {
 			b.step(c, msg)
 		} else {
-			c.System().Refuse(msg, messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").With("sent", false))
+			c.System().Refuse(msg, messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").WithSent(messages.SentNo))
 		}
 	}
 }

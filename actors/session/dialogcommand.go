@@ -78,9 +78,9 @@ func dialogError(err error) error {
 }
 
 func pageNotConnected() *messages.Error {
-	return messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").With("sent", false)
+	return messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").WithSent(messages.SentNo)
 }
 
 func gone() *messages.Error {
-	return messages.Errorf(messages.CodeUpstreamUnavailable, "the session ended before the answer came").With("sent", true)
+	return messages.Errorf(messages.CodeUpstreamUnavailable, "the session ended before the answer came").WithSent(messages.SentYes)
 }

@@ -300,7 +300,7 @@ func Stranded() *messages.Error {
 func (m *Machine) abandon() []Answer {
 	var answers []Answer
 	for _, n := range m.waiting() {
-		answers = append(answers, Answer{To: n.reply, Err: gone().With("sent", n.begun)})
+		answers = append(answers, Answer{To: n.reply, Err: gone().WithSent(messages.SentIf(n.begun))})
 	}
 	m.navs = nil
 	return answers

@@ -142,18 +142,17 @@ func callError(err error, sent bool) *messages.Error {
 		}
 		return messages.Errorf(messages.CodeCDPError, "%s", rpc.Message).With("cdp", chrome)
 	case errors.As(err, &link):
-		return messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser ended (%s); the command was not repeated", link.Why()).
-			With("sent", sent)
+		return messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser ended (%s); the command was not repeated", link.Why()).WithSent(messages.SentIf(sent))
 	case errors.Is(err, transport.ErrTooLarge):
 		return messages.Errorf(messages.CodeMessageTooLarge, "the browser's reply is larger than %d bytes", messages.MaxCDPMessage)
 	case errors.Is(err, transport.ErrOverloaded):
-		return messages.Errorf(messages.CodeUpstreamUnavailable, "too much waits to be written to the browser").With("sent", false).With("overloaded", true)
+		return messages.Errorf(messages.CodeUpstreamUnavailable, "too much waits to be written to the browser").WithSent(messages.SentNo).With("overloaded", true).Final()
 	case errors.Is(err, transport.ErrInvalidCall):
 		return messages.Errorf(messages.CodeInvalidArgument, "the method or its params are malformed")
 	case errors.Is(err, transport.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
-		return messages.Errorf(messages.CodeDeadline, "the browser did not answer in time").With("sent", sent)
+		return messages.Errorf(messages.CodeDeadline, "the browser did not answer in time").WithSent(messages.SentIf(sent))
 	case errors.Is(err, context.Canceled):
-		return messages.Errorf(messages.CodeDeadline, "the caller went away").With("sent", sent)
+		return messages.Errorf(messages.CodeDeadline, "the caller went away").WithSent(messages.SentIf(sent))
 	default:
 		return messages.Errorf(messages.CodeInternal, "%s", err)
 	}

@@ -264,13 +264,13 @@ func (a *Actor) exited(c *guard.Context, id string, ev guard.Exited) {
 
 // errChildEnded is what an order gets whose child has ended with it: made once, not
 // while a page waits for its answer.
-var errChildEnded = messages.Errorf(messages.CodeUpstreamUnavailable, "the session ended before the answer came").With("sent", true)
+var errChildEnded = messages.Errorf(messages.CodeUpstreamUnavailable, "the session ended before the answer came").WithSent(messages.SentYes)
 
 // order sends an order to a child, which owes an answer from then on; to one
 // that does not live at the moment it is refused.
 func (a *Actor) order(c *guard.Context, child string, to *actor.PID, msg any) {
 	if to == nil {
-		c.System().Refuse(msg, messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").With("sent", false))
+		c.System().Refuse(msg, messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").WithSent(messages.SentNo))
 		return
 	}
 	if o, ok := msg.(guard.Order); ok {

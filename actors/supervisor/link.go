@@ -32,7 +32,7 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 	m.forgetRequests(messages.RolePrimary)
 	for t, o := range m.opening {
 		delete(m.opening, t)
-		m.do(Answer{To: o.reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser ended").With("sent", true)})
+		m.do(Answer{To: o.reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser ended").WithSent(messages.SentYes)})
 	}
 	for _, t := range m.order {
 		p := m.pages.At(t)
@@ -42,7 +42,7 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 	m.rooted = false
 	m.unlinkTrees()
 	clear(m.needed) // a browser that ends closes its dialogs
-	m.abandonRecoveries(messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser ended").With("sent", true))
+	m.abandonRecoveries(messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser ended").WithSent(messages.SentYes))
 	m.lostGen = m.gen
 	m.do(ToDialog{mail.LinkLost{Role: messages.RolePrimary, Gen: m.gen}})
 	linked := !m.linkedAt.IsZero()

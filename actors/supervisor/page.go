@@ -376,13 +376,13 @@ func (m *Machine) navigate(o mail.Navigate) {
 	p := m.pages.At(t)
 	switch {
 	case p == nil && o.Request.TargetID == "" && m.conn.Primary != messages.LinkUp:
-		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").With("sent", false)})
+		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").WithSent(messages.SentNo)})
 	case p == nil && o.Request.TargetID == "":
 		m.do(OpenTab{URL: o.Request.URL, Order: &o.Request, Reply: o.Reply}) // its last page was closed
 	case p == nil:
 		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeTargetNotFound, "the task has no page %s", t)})
 	case p.session == "":
-		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").With("sent", false)})
+		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").WithSent(messages.SentNo)})
 	case p.poisoned:
 		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodePageWedged, "the page is being freed of a dialog nobody can answer; try again in a moment")})
 	case p.doomed && m.park(t, o): // what begins before the next document is there, that ends
@@ -399,11 +399,11 @@ func (m *Machine) navigate(o mail.Navigate) {
 // answers (C30).
 func (m *Machine) openPage(o mail.OpenPage) {
 	if m.conn.Primary != messages.LinkUp {
-		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").With("sent", false)})
+		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").WithSent(messages.SentNo)})
 		return
 	}
 	if len(m.order) >= session.MaxPages {
-		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeLimitReached, "the task has %d pages already", len(m.order)).With("sent", false)})
+		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeLimitReached, "the task has %d pages already", len(m.order)).WithSent(messages.SentNo)})
 		return
 	}
 	m.do(OpenTab{URL: o.URL, NewWindow: o.NewWindow, Reply: o.Reply})

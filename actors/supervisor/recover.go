@@ -56,7 +56,7 @@ func (m *Machine) recover(o mail.RecoverPage) {
 		refuse(messages.Errorf(messages.CodePageWedged, "the page is being recovered (%s); try again in a moment", r.action).
 			With("page_state", m.pageState(t)))
 	case m.conn.Primary != messages.LinkUp || p.session == "" && o.Request.Action != messages.RecoverClose:
-		refuse(messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").With("sent", false))
+		refuse(messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").WithSent(messages.SentNo))
 	case m.park(t, o):
 	default:
 		if err := m.forbids(t, o.Request.Action); err != nil {

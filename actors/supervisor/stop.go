@@ -255,5 +255,5 @@ func (m *Machine) late(in any) {
 }
 
 func ended() *messages.Error {
-	return messages.Errorf(messages.CodeUpstreamUnavailable, "the task has ended").With("sent", true)
+	return messages.Errorf(messages.CodeUpstreamUnavailable, "the task has ended").WithSent(messages.SentYes)
 }

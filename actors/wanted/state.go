@@ -191,7 +191,7 @@ func (s *State) Prepare(p Place, method string, params []byte) (send, answer []b
 }
 
 func notYet() *messages.Error {
-	return messages.Errorf(messages.CodeUpstreamUnavailable, "the page is being attached to again; try in a moment").With("sent", false)
+	return messages.Errorf(messages.CodeUpstreamUnavailable, "the page is being attached to again; try in a moment").WithSent(messages.SentNo)
 }
 
 // Succeeded takes what the browser answered to a command that Prepare had let

@@ -202,7 +202,7 @@ func TestAnAttachIsNotOvertaken(t *testing.T) {
 	// The call is faster than the attach: it would be undone by what is kept.
 	_, _, err := a.s.Prepare(next, "Emulation.setTimezoneOverride", []byte(`{"timezoneId":"b"}`))
 	var e *messages.Error
-	if !errors.As(err, &e) || e.Code != messages.CodeUpstreamUnavailable || e.Details["sent"] != false {
+	if !errors.As(err, &e) || e.Code != messages.CodeUpstreamUnavailable || e.Sent != messages.SentNo {
 		t.Errorf("got %v", err)
 	}
 	a.begin()

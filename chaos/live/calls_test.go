@@ -111,7 +111,7 @@ func (d *drill) checkCalls() error {
 		code := messages.CodeOf(c.err)
 		unsent := false
 		if e, ok := c.err.(*messages.Error); ok {
-			unsent = e.Details["sent"] == false
+			unsent = e.Sent == messages.SentNo
 		}
 		switch {
 		case len(ran) > 1:

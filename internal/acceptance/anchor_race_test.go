@@ -20,7 +20,7 @@ type given struct {
 // arrived says that the answer may have reached the page.
 func (g given) arrived() bool {
 	e, ok := g.err.(*messages.Error)
-	return g.err == nil || ok && e.Code == messages.CodeUpstreamUnavailable && e.Details["sent"] == true
+	return g.err == nil || ok && e.Code == messages.CodeUpstreamUnavailable && e.Sent == messages.SentYes
 }
 
 // answers lets n callers answer a dialog, each with a text of its own, while

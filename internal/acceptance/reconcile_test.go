@@ -36,7 +36,7 @@ func TestA13_FramesThatMovedWhileTheLinkWasDown(t *testing.T) {
 	const strays = "window.strays = (window.strays || 0) + 1"
 	moved := k.away(p, func(other *chromiumtest.Raw) {
 		_, err := evalOn(k.ctx, k.node, k.id, messages.CDPRequest{FrameID: child, WaitS: new(float64)}, strays)
-		if e := wantCode(t, err, messages.CodeUpstreamUnavailable); e.Details["sent"] != false {
+		if e := wantCode(t, err, messages.CodeUpstreamUnavailable); e.Sent != messages.SentNo {
 			t.Errorf("details %v", e.Details)
 		}
 		inPage(other, "new Promise(r => { const f = document.getElementById('f'); f.onload = () => r(0); f.src = '/plain' })")

@@ -168,7 +168,7 @@ func TestA13_ACallInFlightAtTheKillIsNotRepeated(t *testing.T) {
 	})
 	p.KillAll()
 	e := wantCode(t, <-failed, messages.CodeUpstreamUnavailable)
-	if e.Details["sent"] != true {
+	if e.Sent != messages.SentYes {
 		t.Errorf("details %v", e.Details)
 	}
 	k.whole(1)

@@ -44,7 +44,7 @@ func TestTheObserverHearsOfRequests(t *testing.T) {
 		ctx, hangUp := context.WithCancel(t.Context())
 		b := setup(t, &apitest.Node{CDPFunc: func(messages.CDPRequest) (messages.CDPResult, error) {
 			hangUp()
-			return messages.CDPResult{}, messages.Errorf(messages.CodeDeadline, "no answer in time").With("sent", true)
+			return messages.CDPResult{}, messages.Errorf(messages.CodeDeadline, "no answer in time").WithSent(messages.SentYes)
 		}})
 		b.do(b.request("POST", "/v1/tasks/one/cdp", `{"method":"Runtime.evaluate"}`).WithContext(ctx))
 		if got, want := b.failures.read(), []string{"request drive 499 false"}; !slices.Equal(got, want) {

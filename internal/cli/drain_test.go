@@ -82,7 +82,7 @@ func (m *machine) busy(args ...string) *busy {
 		case <-b.release:
 			return messages.CDPResult{Result: []byte(`{}`)}, nil
 		case <-b.stopped:
-			return messages.CDPResult{}, messages.Errorf(messages.CodeUpstreamUnavailable, "the task has ended").With("sent", true)
+			return messages.CDPResult{}, messages.Errorf(messages.CodeUpstreamUnavailable, "the task has ended").WithSent(messages.SentYes)
 		}
 	}
 	m.started = func(n *cli.RunningNode) error {

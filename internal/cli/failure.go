@@ -93,15 +93,16 @@ func (p *Program) fail(err error, of failing) int {
 	exit, hint, line := exitRefused, "", ""
 	switch {
 	case errors.As(err, &usage):
-		own = &messages.Error{Code: messages.CodeInvalidArgument, Message: own.Message, Details: own.Details}
-		exit = exitUsage
+		invalid := *own
+		invalid.Code = messages.CodeInvalidArgument
+		own, exit = &invalid, exitUsage
 		own.Message += " (see holdfast " + strings.TrimSpace(firstOf(usage.command, of.command)+" --help") + ")"
 	case errors.As(err, &gone):
 		own, exit = &messages.Error{Code: messages.CodeUpstreamUnavailable, Message: gone.Error()}, exitUnreachable
 	default:
 		if hint = hintFor(own, of.task); hint != "" {
 			// The message names the request that helps; here a command does.
-			line = strings.TrimSuffix(own.Message, fmt.Sprintf("; %v", own.Details["hint"]))
+			line = strings.TrimSuffix(own.Message, "; "+own.Hint)
 		}
 	}
 	if of.asJSON && !of.hasOutput {
@@ -135,7 +136,7 @@ func dialogsOf(e *messages.Error) (dialogs []messages.Dialog) {
 }
 
 // inWords are the details that a hint replaces.
-var inWords = []string{"task_id", "hint"}
+var inWords = []string{"task_id"}
 
 // printDetails prints the dialogs one by one, and the rest as JSON.
 func printDetails(w io.Writer, e *messages.Error) {
@@ -143,7 +144,11 @@ func printDetails(w io.Writer, e *messages.Error) {
 	for _, d := range dialogs {
 		printAsked(w, d)
 	}
-	rest := maps.Clone(e.Details)
+	rest := map[string]any{}
+	maps.Copy(rest, e.Details)
+	if e.Sent != messages.SentUnknown {
+		rest["sent"] = e.Sent == messages.SentYes
+	}
 	maps.DeleteFunc(rest, func(key string, _ any) bool {
 		return slices.Contains(inWords, key) || len(dialogs) > 0 && slices.Contains(dialogKeys, key)
 	})
@@ -163,12 +168,12 @@ func printAsked(w io.Writer, d messages.Dialog) {
 
 // hintFor says which command helps, where one does.
 func hintFor(e *messages.Error, task messages.TaskID) string {
-	if hint, ok := e.Details["hint"].(string); ok && task == "" {
-		return hint
+	if e.Hint != "" && task == "" {
+		return e.Hint
 	}
 	switch e.Code {
 	case messages.CodeTaskNotFound, messages.CodeUpstreamUnavailable:
-		if e.Details["hint"] != nil {
+		if e.Hint != "" {
 			return fmt.Sprintf("start it: holdfast task start %s", task)
 		}
 	case messages.CodeBlockedByDialog, messages.CodeDialogAmbiguous:

@@ -15,10 +15,10 @@ func TestMistakesSayWhatHelps(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	failure := messages.Errorf(messages.CodeBlockedByDialog, "a dialog is open on the page; answer it first").
-		With("sent", true).With("pending_dialogs", []messages.Dialog{{ID: "d-1", Type: "confirm", Message: "Really\nbuy?", FrameID: "F"}})
+		WithSent(messages.SentYes).With("pending_dialogs", []messages.Dialog{{ID: "d-1", Type: "confirm", Message: "Really\nbuy?", FrameID: "F"}})
 	m.node.CDPFunc = func(r messages.CDPRequest) (messages.CDPResult, error) {
 		if r.Method == "Page.reload" {
-			return messages.CDPResult{}, messages.Errorf(messages.CodeTaskNotFound, "there is no task one; PUT /v1/tasks/one starts it").With("task_id", "one").With("hint", "PUT /v1/tasks/one starts it")
+			return messages.CDPResult{}, messages.Errorf(messages.CodeTaskNotFound, "there is no task one; PUT /v1/tasks/one starts it").With("task_id", "one").WithHint("PUT /v1/tasks/one starts it")
 		}
 		return messages.CDPResult{}, failure
 	}

@@ -67,7 +67,7 @@ func addressInUse(setting, origin, addr string) error {
 			e.Message = fmt.Sprintf("%s (%s): a Holdfast node listens on %s already", setting, origin, addr)
 		}
 	}
-	return e.With("hint", "use that node, or name another address with --"+strings.ReplaceAll(setting, "_", "-"))
+	return e.WithHint("use that node, or name another address with --" + strings.ReplaceAll(setting, "_", "-"))
 }
 
 // serve begins to answer on every listener.

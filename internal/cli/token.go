@@ -42,7 +42,7 @@ func (c *tokenCmd) Run(r *run) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return messages.Errorf(codeNoToken, "there is no admin token in %s", path).
-			With("hint", "holdfast serve makes one when it first runs; name another file with --token-file")
+			WithHint("holdfast serve makes one when it first runs; name another file with --token-file")
 	case err != nil:
 		return messages.Errorf(codeNoToken, "%v", err)
 	}

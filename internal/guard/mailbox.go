@@ -25,7 +25,7 @@ var ErrFlooded = messages.Errorf(messages.CodeUpstreamUnavailable, "more was sai
 
 // errFull is what an order gets whose actor has too much to do.
 var errFull = messages.Errorf(messages.CodeLimitReached, "too much waits to be done there; try again in a moment").
-	With("sent", false).With("retry_after_s", 1)
+	WithSent(messages.SentNo).With("retry_after_s", 1)
 
 // mailbox counts what waits in the queue, which has no bound: up where a
 // message is sent, down once it has been handled.

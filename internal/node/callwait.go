@@ -92,8 +92,7 @@ func (n *Node) mayWait(err error) bool {
 		return true
 	}
 	e, ok := errors.AsType[*messages.Error](err)
-	return ok && e.Code == messages.CodeUpstreamUnavailable && e.Details["sent"] == false &&
-		e.Details["state"] != messages.StateLost && e.Details["overloaded"] != true && !n.stopping.Load()
+	return ok && e.Code == messages.CodeUpstreamUnavailable && e.Sent == messages.SentNo && !e.IsFinal && !n.stopping.Load()
 }
 
 // shown is err as callers know it.

@@ -159,7 +159,7 @@ func (n *Node) checkPage(ctx context.Context, v *view.View, t messages.TargetID)
 // foreignOrMissing asks the browser whether it has the target at all.
 func foreignOrMissing(ctx context.Context, v *view.View, t messages.TargetID) error {
 	if v.Browser == nil {
-		return messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").With("sent", false)
+		return messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").WithSent(messages.SentNo)
 	}
 	_, err := v.Browser.Call(ctx, "Target.getTargetInfo", mustJSON(targetParam{t}), answerBudget)
 	switch messages.CodeOf(err) {

@@ -46,12 +46,12 @@ func (n *Node) Kill(ctx context.Context, id messages.TaskID, which messages.Link
 		select {
 		case <-e:
 		case <-ctx.Done():
-			return messages.KillResult{}, messages.Errorf(messages.CodeDeadline, "the link did not end in time").With("sent", true)
+			return messages.KillResult{}, messages.Errorf(messages.CodeDeadline, "the link did not end in time").WithSent(messages.SentYes)
 		}
 	}
 	return res, nil
 }
 
 func notUp(link messages.Links) error {
-	return messages.Errorf(messages.CodeUpstreamUnavailable, "the task's %s connection is not up", link).With("sent", false)
+	return messages.Errorf(messages.CodeUpstreamUnavailable, "the task's %s connection is not up", link).WithSent(messages.SentNo)
 }

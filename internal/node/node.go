@@ -306,7 +306,7 @@ func (n *Node) await(ctx context.Context, ended <-chan struct{}, answers answers
 	case a := <-answers:
 		return a.value, a.err
 	case <-n.registry.Exited():
-		return nil, messages.Errorf(messages.CodeUpstreamUnavailable, "the node has stopped").With("sent", true)
+		return nil, messages.Errorf(messages.CodeUpstreamUnavailable, "the node has stopped").WithSent(messages.SentYes)
 	case <-ended:
 		// Its last state is published before its last answers are given, and one of
 		// them may say that the end was what was asked for.
@@ -316,10 +316,10 @@ func (n *Node) await(ctx context.Context, ended <-chan struct{}, answers answers
 		case a := <-answers:
 			return a.value, a.err
 		case <-last.C:
-			return nil, messages.Errorf(messages.CodeUpstreamUnavailable, "the task has ended").With("sent", true)
+			return nil, messages.Errorf(messages.CodeUpstreamUnavailable, "the task has ended").WithSent(messages.SentYes)
 		}
 	case <-ctx.Done():
-		return nil, messages.Errorf(messages.CodeDeadline, "no answer in time").With("sent", true)
+		return nil, messages.Errorf(messages.CodeDeadline, "no answer in time").WithSent(messages.SentYes)
 	}
 }
 
@@ -333,19 +333,19 @@ func (n *Node) living(id messages.TaskID) (*view.Board, *view.View, error) {
 	switch {
 	case v.Snapshot.State == messages.StateLost:
 		return nil, nil, messages.Errorf(messages.CodeUpstreamUnavailable, "task %s was lost (%s); %s", id, v.Snapshot.Reason, startHint(id)).
-			With("state", v.Snapshot.State).With("sent", false).With("task_id", id).With("hint", startHint(id))
+			With("state", v.Snapshot.State).WithSent(messages.SentNo).Final().With("task_id", id).WithHint(startHint(id))
 	case !v.Snapshot.Active && n.stopping.Load():
-		return nil, nil, messages.Errorf(messages.CodeUpstreamUnavailable, "the node is stopping").With("sent", false)
+		return nil, nil, messages.Errorf(messages.CodeUpstreamUnavailable, "the node is stopping").WithSent(messages.SentNo)
 	case !v.Snapshot.Active:
-		return nil, nil, messages.Errorf(messages.CodeTaskNotFound, "task %s has stopped; %s", id, startHint(id)).With("task_id", id).With("hint", startHint(id))
+		return nil, nil, messages.Errorf(messages.CodeTaskNotFound, "task %s has stopped; %s", id, startHint(id)).With("task_id", id).WithHint(startHint(id))
 	case v.Supervisor == nil:
-		return nil, nil, messages.Errorf(messages.CodeUpstreamUnavailable, "task %s is starting", id).With("sent", false)
+		return nil, nil, messages.Errorf(messages.CodeUpstreamUnavailable, "task %s is starting", id).WithSent(messages.SentNo)
 	}
 	return b, v, nil
 }
 
 func notFound(id messages.TaskID) error {
-	return messages.Errorf(messages.CodeTaskNotFound, "there is no task %s; %s", id, startHint(id)).With("task_id", id).With("hint", startHint(id))
+	return messages.Errorf(messages.CodeTaskNotFound, "there is no task %s; %s", id, startHint(id)).With("task_id", id).WithHint(startHint(id))
 }
 
 // startHint says how a task that does not run is started.

@@ -102,7 +102,7 @@ func (c rawCall) onBrowser(ctx context.Context) (json.RawMessage, error) {
 }
 
 func notConnected() *messages.Error {
-	return messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").With("sent", false)
+	return messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").WithSent(messages.SentNo)
 }
 
 // on runs the command on a session, and says afterwards what kept it.
@@ -156,7 +156,7 @@ func (c rawCall) gone(s view.Session) error {
 	switch tree := now.Trees.At(s.Page); {
 	case s.Port.IsPage && slices.ContainsFunc(now.Snapshot.Pages, func(p messages.Page) bool { return p.TargetID == s.Target }),
 		!s.Port.IsPage && tree != nil && slices.ContainsFunc(tree.Children, is):
-		return messages.Errorf(messages.CodeUpstreamUnavailable, "the page is being attached to anew; the command was not run").With("sent", false)
+		return messages.Errorf(messages.CodeUpstreamUnavailable, "the page is being attached to anew; the command was not run").WithSent(messages.SentNo)
 	case c.req.FrameID != "":
 		return messages.Errorf(messages.CodeFrameNotFound, "frame %s is gone", c.req.FrameID)
 	}
@@ -217,7 +217,7 @@ func (c rawCall) frameSession() (view.Session, error) {
 			switch {
 			case n.FrameID != f:
 			case n.IsOOPIF:
-				return view.Session{}, messages.Errorf(messages.CodeUpstreamUnavailable, "frame %s is not attached at the moment", f).With("sent", false)
+				return view.Session{}, messages.Errorf(messages.CodeUpstreamUnavailable, "frame %s is not attached at the moment", f).WithSent(messages.SentNo)
 			default:
 				return view.Session{}, messages.Errorf(messages.CodeFrameNotOOPIF,
 					"frame %s lives in its parent's process; reach it from there, in script through the iframe element's contentDocument", f).

@@ -36,7 +36,7 @@ func TestKill(t *testing.T) {
 		}
 		got := <-hanging
 		w.want(messages.CodeUpstreamUnavailable, got.err)
-		if e, ok := got.err.(*messages.Error); got.after != 0 || !ok || e.Details["sent"] != true {
+		if e, ok := got.err.(*messages.Error); got.after != 0 || !ok || e.Sent != messages.SentYes {
 			w.Errorf("after %s: %v", got.after, got.err)
 		}
 		if s := w.snapshot("t"); s.Connection.Reconnects != 1 || s.Connection.Primary != messages.LinkUp || s.PageTargetID != page {

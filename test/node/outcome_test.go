@@ -3,7 +3,6 @@ package node_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -50,9 +49,8 @@ func (w *world) evaluateIn(ctx context.Context, frame messages.FrameID, expressi
 func (w *world) wantSent(err error, sent bool) {
 	w.Helper()
 	w.want(messages.CodeUpstreamUnavailable, err)
-	var e *messages.Error
-	if errors.As(err, &e) && e.Details["sent"] != sent {
-		w.Errorf("sent: %v, want %v (%s)", e.Details["sent"], sent, e.Message)
+	if got := messages.SentOf(err); got != messages.SentIf(sent) {
+		w.Errorf("sent: %v, want %v (%v)", got, sent, err)
 	}
 }
 

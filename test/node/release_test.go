@@ -78,7 +78,7 @@ func TestACallToAPageThatIsAttachedToAnew(t *testing.T) {
 		})
 		got := <-w.evaluate(10)
 		w.want(messages.CodeUpstreamUnavailable, got.err)
-		if e, ok := got.err.(*messages.Error); !ok || e.Details["sent"] != false {
+		if e, ok := got.err.(*messages.Error); !ok || e.Sent != messages.SentNo {
 			w.Errorf("%v", got.err)
 		}
 	})

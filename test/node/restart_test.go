@@ -150,7 +150,7 @@ func TestBrowserRestart(t *testing.T) {
 		for i, c := range calls {
 			got := <-c
 			w.want(messages.CodeUpstreamUnavailable, got.err)
-			if e, ok := got.err.(*messages.Error); !ok || e.Details["sent"] != true || got.after > time.Second {
+			if e, ok := got.err.(*messages.Error); !ok || e.Sent != messages.SentYes || got.after > time.Second {
 				w.Errorf("call %d: %+v after %s", i, got.err, got.after)
 			}
 		}
