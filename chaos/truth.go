@@ -177,6 +177,18 @@ func (b *Browser) Settings(id messages.TargetID) map[string]string {
 	return out
 }
 
+// TakeBack takes a setting back from every session of a target, as the end of a session
+// does with what is common to all of them.
+func (b *Browser) TakeBack(id messages.TargetID, method string) {
+	b.do(func() {
+		b.sessions(func(s *session) {
+			if s.target != nil && s.target.id == id {
+				delete(s.settings, method)
+			}
+		})
+	})
+}
+
 // Dials returns how many WebSockets have ever been opened.
 func (b *Browser) Dials() int {
 	b.mu.Lock()

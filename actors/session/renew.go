@@ -13,9 +13,10 @@ import (
 type PageLeft struct{ Page messages.TargetID }
 
 // Renew sets again what agents had set on the session's page and another session has
-// taken back by its end. Again is called, on any goroutine, where an agent has set
-// something else meanwhile: the newest has to come last. It waits for nothing.
-func (p *Port) Renew(again func()) {
+// taken back by its end, and says whether there was anything. Again is called, on any
+// goroutine, where an agent has set something else meanwhile: the newest has to come last.
+// It waits for nothing.
+func (p *Port) Renew(again func()) bool {
 	commands, changes := p.wanted.Renew(p.place)
 	var left atomic.Int64
 	left.Store(int64(len(commands)))
@@ -27,6 +28,7 @@ func (p *Port) Renew(again func()) {
 			}
 		}})
 	}
+	return len(commands) > 0
 }
 
 // IsOf says whether the session is that of the page itself.

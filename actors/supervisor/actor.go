@@ -175,6 +175,8 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 		a.log.Warn("the browser did not take again what an agent had set", "target", msg.Target, "method", msg.Method, "code", messages.CodeOf(msg.Err))
 	case session.PageLeft:
 		a.pageLeft(c, msg)
+	case renewDue:
+		a.renew(c, msg)
 	case mail.PageUncovered:
 		a.step(c, msg)
 		a.pageLeft(c, session.PageLeft{Page: msg.Page})
@@ -196,10 +198,28 @@ func (a *Actor) pageLeft(c *guard.Context, l session.PageLeft) {
 		a.cfg.Owners.PageLeft(l.Page, a.cfg.ID)
 		return
 	}
+	a.renew(c, renewDue{page: l.Page})
+}
+
+// renewAfter is when what the end of another session takes back is set once more, from one
+// time to the next. The renderer hears of that end by a pipe of its own, which may be later
+// than what is set at once.
+var renewAfter = [...]time.Duration{time.Second, 4 * time.Second}
+
+// renewDue sets again what the end of another session on the page has taken back.
+type renewDue struct {
+	page  messages.TargetID
+	round int // of renewAfter, for the next time
+}
+
+func (a *Actor) renew(c *guard.Context, due renewDue) {
 	self, sys := a.self, c.System()
 	for _, p := range a.ports.All() {
-		if p.IsOf(l.Page) {
-			p.Renew(func() { sys.Send(self, l) })
+		if !p.IsOf(due.page) || !p.Renew(func() { sys.Send(self, renewDue{due.page, due.round}) }) {
+			continue
+		}
+		if due.round < len(renewAfter) {
+			c.After("renew "+string(due.page), renewAfter[due.round], renewDue{due.page, due.round + 1})
 		}
 	}
 }

@@ -134,7 +134,10 @@ func TestBridge_AutoTurnsToItWhenDialogsAreClosedUnasked(t *testing.T) {
 	r := setup(t)
 	for way, accept := range map[string]bool{"dismissed": false, "accepted": true} {
 		t.Run(way, func(t *testing.T) {
-			k := r.task(messages.TaskID("auto-" + way))
+			// The witness of a loaded machine may take more than the default.
+			k := r.task(messages.TaskID("auto-"+way), func(s *messages.TaskSpec) {
+				s.BridgeThresholdMS = messages.MaxBridgeThreshold.Milliseconds()
+			})
 			k.goTo("http://a.test/oopif-prompt")
 			k.frame("/prompt")
 			if s := k.snapshot(); s.Connection.Bridge != "native" || s.Pages[0].Bridge != "native" {

@@ -234,3 +234,23 @@ func TestScopedTasksLeavePagesOfOthers(t *testing.T) {
 		w.want(messages.CodeTargetForeign, err)
 	})
 }
+
+// The renderer may take back what is common to all sessions of a page only some time after
+// the link of another task has left the page.
+func TestWhatAnotherTasksLeaveTakesBackLateIsSetAgain(t *testing.T) {
+	t.Parallel()
+	inWorld(t, "late", chaos.Options{Pages: 1}, func(w *world) {
+		page := w.start("t", own).PageTargetID
+		w.cdp("t", "", "Emulation.setEmulatedMedia", `{"media":"print"}`)
+		w.start("other", own)
+		synctest.Wait()
+		w.b.TakeBack(page, "Emulation.setEmulatedMedia")
+		time.Sleep(renewsWithin)
+		synctest.Wait()
+		if got := w.b.Settings(page)["Emulation.setEmulatedMedia"]; got != `{"media":"print"}` {
+			w.Errorf("the page has %q", got)
+		}
+	})
+}
+
+const renewsWithin = 2 * time.Second
