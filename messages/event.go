@@ -10,17 +10,17 @@ type EventType string
 
 // The state changes a watcher sees.
 const (
-	EventTaskState    EventType = "task_state"     // the task's state changed: state, reason
-	EventConnection   EventType = "connection"     // a connection changed: connection
-	EventPageOpened   EventType = "page_opened"    // a page or popup is the task's: page
-	EventPageChanged  EventType = "page_changed"   // a page changed: page, changed, was
-	EventPageClosed   EventType = "page_closed"    // a page is closed: page, as it was last
-	EventPageRecovery EventType = "page_recovery"  // a recovery ended: page, recovery
-	EventDialogOpened EventType = "dialog_opened"  // a dialog opened: dialog
-	EventDialogClosed EventType = "dialog_closed"  // a dialog closed: closed_dialog
-	EventFrames       EventType = "frames_changed" // the frames of a page changed: frame_tree
-	EventConsoleError EventType = "console_error"  // a page reported an error: console_error
-	EventReset        EventType = "reset"          // the events that were missed are gone: snapshot holds the whole state
+	EventTaskState    EventType = "task_state"
+	EventConnection   EventType = "connection"
+	EventPageOpened   EventType = "page_opened"
+	EventPageChanged  EventType = "page_changed"
+	EventPageClosed   EventType = "page_closed"
+	EventPageRecovery EventType = "page_recovery"
+	EventDialogOpened EventType = "dialog_opened"
+	EventDialogClosed EventType = "dialog_closed"
+	EventFrames       EventType = "frames_changed"
+	EventConsoleError EventType = "console_error"
+	EventReset        EventType = "reset"
 )
 
 // ReasonReconnected marks the connection event with which a primary link that
@@ -66,7 +66,8 @@ type Event struct {
 	Reconnect  *Reconnect  `json:"-"` // for metrics, with a connection
 	// Page is the page that the event is about.
 	Page *Page `json:"page,omitempty"`
-	// Changed names the fields of the page that changed.
+	// Changed names the fields of the page that changed; absent where none of them did, but
+	// the node reaches the page by another way.
 	Changed PageChange `json:"changed,omitzero"`
 	// Was is the page_state before, where that changed.
 	Was PageState `json:"was,omitempty"`

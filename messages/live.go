@@ -42,7 +42,7 @@ type DialogOutcome struct {
 	// ClosedBy is what closed it.
 	ClosedBy ClosedBy `json:"closed_by"`
 	// Action is the answer, where a caller, a policy or the watchdog gave it.
-	Action Action `json:"action,omitempty" jsonschema:"enum=accept,enum=dismiss"`
+	Action Action `json:"action,omitempty"`
 }
 
 // Summary is the snapshot in short.

@@ -7,8 +7,8 @@ import (
 
 // DialogAnswer is an agent's answer to a dialog.
 type DialogAnswer struct {
-	// Action is the button: accept or dismiss.
-	Action Action `json:"action" jsonschema:"enum=accept,enum=dismiss"`
+	// Action is the answer.
+	Action Action `json:"action"`
 	// PromptText is the text for a prompt (D13), at most [MaxPromptText] bytes. Without it an
 	// accepted prompt returns its default text (C3 says why that has to be ours).
 	PromptText *string `json:"prompt_text,omitempty"`
@@ -24,8 +24,8 @@ type Action string
 
 // The two actions of an answer.
 const (
-	ActionAccept  Action = "accept"
-	ActionDismiss Action = "dismiss"
+	ActionAccept  Action = "accept"  // OK; leaves the page where a beforeunload asks
+	ActionDismiss Action = "dismiss" // Cancel; stays on the page where a beforeunload asks
 )
 
 // MaxPromptText bounds the text given to a prompt, in bytes.

@@ -266,7 +266,7 @@ type ClosedDialog struct {
 	// TargetID is the page that asked.
 	TargetID TargetID `json:"target_id,omitempty"`
 	// Action is the answer, where a caller, a policy or the watchdog gave it.
-	Action Action `json:"action,omitempty" jsonschema:"enum=accept,enum=dismiss"`
+	Action Action `json:"action,omitempty"`
 	// Path is native for a dialog of the browser's own, and bridge for one of the bridge.
 	Path string `json:"path,omitempty" jsonschema:"enum=native,enum=bridge"`
 	// Promoted says that an answer went through the anchor because the primary

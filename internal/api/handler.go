@@ -230,10 +230,10 @@ func (c *call) checkQuery(malformed error) error {
 		return messages.Errorf(messages.CodeInvalidArgument, "the query is malformed")
 	}
 	for name := range c.query {
-		if slices.Contains(c.route.query, name) || name == "access_token" && c.route.queryToken {
+		if c.route.takes(name) || name == "access_token" && c.route.queryToken {
 			continue
 		}
-		return messages.Errorf(messages.CodeInvalidArgument, "this route takes no such query parameter").With("allowed", slices.Clone(c.route.query))
+		return messages.Errorf(messages.CodeInvalidArgument, "this route takes no such query parameter").With("allowed", c.route.queryNames())
 	}
 	return nil
 }

@@ -18,8 +18,8 @@ func uiRoutes() []route {
 		}
 	}
 	out := []route{
-		{method: "GET", path: "/ui", access: open, class: "read", serve: to(http.StatusPermanentRedirect)},
-		{method: "GET", path: "/{$}", access: open, class: "read", serve: to(http.StatusTemporaryRedirect)},
+		{method: "GET", path: "/ui", access: open, class: "read", isAsset: true, serve: to(http.StatusPermanentRedirect)},
+		{method: "GET", path: "/{$}", access: open, class: "read", isAsset: true, serve: to(http.StatusTemporaryRedirect)},
 	}
 	for _, a := range ui.Assets() {
 		path := a.Path
@@ -27,7 +27,12 @@ func uiRoutes() []route {
 			path += "{$}" // itself, not all that is below
 		}
 		out = append(out, route{
-			method: "GET", path: path, access: open, class: "read",
+			method: "GET", path: path, access: open, class: "read", isAsset: a.Path != ui.Root,
+			about: about{
+				summary: "The live page",
+				text:    "Its files are below this path. They need no token: the page shows nothing before it has one. The key `ui` of the configuration leaves the page out.",
+				answers: []answer{{status: http.StatusOK, about: "the page", kind: "text/html"}},
+			},
 			serve: func(h *Handler, w http.ResponseWriter, c *call) error {
 				_ = c.ctl.SetWriteDeadline(time.Now().Add(h.cfg.WriteTimeout))
 				a.Serve(w, c.Request)

@@ -65,6 +65,7 @@ var floors = []struct {
 	{"internal/ui", nil},
 	{"internal/api", []string{"internal/shed", "internal/logs", "internal/redact", "internal/token", "internal/ui", "messages"}},
 	{"client", []string{"internal/request", "messages"}},
+	{"internal/reference", []string{"internal/api", "messages"}},
 	{"internal/demo", []string{"internal/node", "internal/browser", "messages"}},
 	{"internal/checkup", []string{"messages", "transport"}},
 	{"internal/cli", []string{"internal/api", "internal/browser", "client", "internal/checkup", "internal/config", "internal/logs", "internal/pressure", "internal/statedir", "internal/token", "internal/version", "messages", "transport"}},

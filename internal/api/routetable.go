@@ -1,0 +1,270 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+
+	"holdfast/messages"
+)
+
+// The codes that several routes share.
+var (
+	// ofTask are those of every call that a task has to carry out.
+	ofTask = []messages.Code{
+		messages.CodeTaskNotFound, messages.CodeUpstreamUnavailable, messages.CodeDeadline, messages.CodeLimitReached,
+	}
+	// ofPage are those of calls that a page has to carry out.
+	ofPage = append(slices.Clone(ofTask),
+		messages.CodeTargetNotFound, messages.CodeTargetForeign, messages.CodeBlockedByDialog, messages.CodePageWedged, messages.CodePageCrashed, messages.CodeCDPError)
+	// ofStart are those of a start.
+	ofStart = []messages.Code{
+		messages.CodeTargetNotFound, messages.CodeTargetForeign, messages.CodeCDPError,
+		messages.CodeUpstreamUnavailable, messages.CodeDeadline, messages.CodeLimitReached,
+	}
+	// ofAnswer are those of an answer to a dialog.
+	ofAnswer = []messages.Code{
+		messages.CodeDialogNotFound, messages.CodeNoDialog, messages.CodeDialogAmbiguous, messages.CodeDialogAlreadyAnswered, messages.CodeDialogLost,
+		messages.CodePageWedged, messages.CodePageCrashed, messages.CodeCDPError,
+	}
+)
+
+// started are the answers of the routes that start a task.
+var started = []answer{
+	{status: http.StatusCreated, about: "the task has started; Location names it", body: messages.Snapshot{}},
+	{status: http.StatusOK, about: "the task was running", body: messages.Snapshot{}},
+}
+
+func one(status int, about string, body any) []answer {
+	return []answer{{status: status, about: about, body: body}}
+}
+
+// The contract's routes.
+var routes = []route{
+	{
+		method: "PUT", path: "/v1/tasks/{id}", class: "life", serve: (*Handler).putTask,
+		about: about{
+			summary: "Start a task, or get the one that runs",
+			text: "The call is idempotent. It waits until the task is attached to its browser, or until no place came free in time.\n\n" +
+				"A running task keeps what the body leaves out. Another `cdp_url`, `launch`, `scope`, `target_id` or `isolation` starts it anew on those pages: nothing of its state is kept.",
+			body: messages.TaskSpec{}, noBody: true, answers: started, codes: ofStart,
+		},
+	},
+	{
+		method: "POST", path: "/v1/tasks", access: byToken, class: "life", serve: (*Handler).newTask,
+		about: about{
+			summary: "Start a task under an id that the node makes up",
+			text:    "A token of one task is refused; with a tenant's token the id begins with the tenant's name and a colon.",
+			body:    messages.TaskSpec{}, noBody: true, answers: started[:1], codes: ofStart,
+		},
+	},
+	{
+		method: "GET", path: "/v1/tasks", access: byToken, class: "read", serve: (*Handler).listTasks,
+		query: []param{{name: "label", kind: "string", about: "`KEY=VALUE`: only tasks with this label; several have to match all", many: true}},
+		about: about{
+			summary: "List the tasks that the token covers",
+			text:    "Tasks that have ended are listed as `lost` or `stopped` until a thousand newer ones have ended.",
+			answers: one(http.StatusOK, "the tasks, by id", messages.TaskList{}),
+		},
+	},
+	{
+		method: "GET", path: "/v1/tasks/{id}", class: "read", serve: (*Handler).getTask,
+		about: about{
+			summary: "Show a task", text: "The same as its snapshot without parameters.",
+			answers: one(http.StatusOK, "its state", messages.Snapshot{}), codes: []messages.Code{messages.CodeTaskNotFound},
+		},
+	},
+	{
+		method: "DELETE", path: "/v1/tasks/{id}", class: "life", noRenew: true, serve: (*Handler).deleteTask,
+		about: about{
+			summary: "Stop a task",
+			text: "The call waits until its browser is released. A task that does not run is no error.\n\n" +
+				"The task closes the tabs that it opened. Dialogs that are still open on pages that stay are dismissed, because after the end nothing could answer them. " +
+				"Dialogs of out-of-process frames are dismissed too, because Chrome crashes if such a page is closed while a client is attached.",
+			answers: one(http.StatusNoContent, "the task does not run", nil),
+			codes:   []messages.Code{messages.CodeUpstreamUnavailable, messages.CodeDeadline, messages.CodeLimitReached},
+		},
+	},
+	{
+		method: "POST", path: "/v1/tasks/{id}/restart", class: "life", serve: (*Handler).restartTask,
+		about: about{
+			summary: "Start a task that is lost or stopped as it was started before",
+			text:    "The caller need not know the address of its browser.",
+			answers: started, codes: append(slices.Clone(ofStart), messages.CodeTaskNotFound),
+		},
+	},
+	{
+		method: "POST", path: "/v1/tasks/{id}/renew", class: "life", noRenew: true, serve: (*Handler).renewTask,
+		about: about{
+			summary: "Put off the idle timeout of a task",
+			text:    "Every other request that names the task in its path does so too, but `DELETE`.",
+			answers: one(http.StatusNoContent, "done", nil), codes: []messages.Code{messages.CodeTaskNotFound},
+		},
+	},
+	{
+		method: "GET", path: "/v1/tasks/{id}/snapshot", class: "read", serve: (*Handler).snapshot,
+		query: []param{
+			{name: "target_id", kind: "string", about: "the page whose `frame_tree` is wanted; by default the current one"},
+			{name: "full", kind: "boolean", about: "lifts the bounds of the frame tree"},
+		},
+		about: about{
+			summary: "Show the state of a task from memory",
+			text:    "The call never waits for the browser, whatever its pages do.",
+			answers: one(http.StatusOK, "the state", messages.Snapshot{}),
+			codes:   []messages.Code{messages.CodeTaskNotFound, messages.CodeTargetNotFound},
+		},
+	},
+	{
+		method: "GET", path: "/v1/tasks/{id}/events", class: "events", queryToken: true, stream: true, serve: (*Handler).events,
+		about: about{
+			summary: "Follow a task by server-sent events",
+			text: "Each state change is one event; its `event:` is the type, its `id:` the version. A stream begins with `reset`, which holds the whole state, " +
+				"and ends when the task has ended. A comment every 15 s shows that the connection stands. A reader that takes nothing for 30 s is dropped.",
+			headers: []param{{name: "Last-Event-ID", kind: "integer", about: "the version of the last event that was seen: the stream resumes after it, or begins with `reset` where the events after it are gone"}},
+			answers: []answer{{status: http.StatusOK, about: "the events", kind: "text/event-stream"}},
+			events:  taskEvents(),
+			codes:   []messages.Code{messages.CodeTaskNotFound, messages.CodeUpstreamUnavailable, messages.CodeLimitReached},
+		},
+	},
+	{
+		method: "POST", path: "/v1/tasks/{id}/dialog", class: "dialog", serve: (*Handler).dialog,
+		about: about{
+			summary: "Answer a dialog",
+			text:    "Each dialog gets at most one answer. The call waits until the dialog is closed. `closed_by` says whose answer it was.",
+			body:    messages.DialogAnswer{}, answers: one(http.StatusOK, "the closed dialog", messages.DialogReply{}),
+			codes: append(slices.Clone(ofTask), ofAnswer...),
+		},
+	},
+	{
+		method: "POST", path: "/v1/tasks/{id}/navigate", class: "drive", serve: (*Handler).navigate,
+		about: about{
+			summary: "Send a page to a URL",
+			text: "The call waits for `wait_until`. A dialog that opens meanwhile ends it at once with `blocked_by_dialog`: answer the dialog, and the page loads on. " +
+				"A task without a page gets one.",
+			body: messages.NavigateRequest{}, answers: one(http.StatusOK, "where the page is", messages.NavigateResult{}), codes: ofPage,
+		},
+	},
+	{
+		method: "POST", path: "/v1/tasks/{id}/cdp", class: "drive", serve: (*Handler).cdp,
+		about: about{
+			summary: "Run one raw CDP command",
+			text:    "[raw-cdp.md](raw-cdp.md) lists the methods that are refused. `Page.handleJavaScriptDialog` is taken as an answer to the page's dialog.",
+			body:    messages.CDPRequest{}, answers: one(http.StatusOK, "the browser's result", messages.CDPResult{}),
+			codes: slices.Concat(ofPage, ofAnswer, []messages.Code{messages.CodeFrameNotFound, messages.CodeFrameNotOOPIF}),
+		},
+	},
+	{
+		method: "POST", path: "/v1/tasks/{id}/recover", class: "drive", serve: (*Handler).recover,
+		about: about{
+			summary: "Recover a page that does not answer",
+			text:    "[recovery.md](recovery.md) says which action helps in which state. A recovery is refused when it is not needed: on a page that answers, or while a dialog can still be answered.",
+			body:    messages.RecoverRequest{}, answers: one(http.StatusOK, "the page after the recovery", messages.RecoverResult{}), codes: ofPage,
+		},
+	},
+	{
+		method: "POST", path: "/v1/tasks/{id}/chaos", class: "drive", serve: (*Handler).chaos,
+		about: about{
+			summary: "Break connections of a task on purpose",
+			text:    "Only on a node that was started with `--allow-chaos`.",
+			body:    messages.KillRequest{}, answers: one(http.StatusOK, "the connections that were broken", messages.KillResult{}), codes: ofTask,
+		},
+	},
+	{
+		method: "GET", path: "/v1/tree", access: byToken, class: "read", serve: (*Handler).tree,
+		query: []param{
+			{name: "task_id", kind: "string", about: "the only task to show"},
+			{name: "depth", kind: "integer", about: "levels below the registry, 1 to 16; by default all"},
+		},
+		about: about{
+			summary: "Show the supervision tree",
+			text:    "Every actor, its state and its restarts, as far as the token covers their tasks.",
+			answers: one(http.StatusOK, "the tree", messages.Tree{}),
+		},
+	},
+	{
+		method: "GET", path: "/v1/live", access: byToken, class: "events", stream: true, serve: (*Handler).live,
+		query: []param{{name: "task_id", kind: "string", about: "a task to follow in full"}},
+		about: about{
+			summary: "Follow the node and all its tasks by server-sent events",
+			text: "The live page is built on this stream. Changes are sent five times a second. A slow reader may skip states but always gets the latest, and need not resume. " +
+				"Watching does not count as use of a task.",
+			answers: []answer{{status: http.StatusOK, about: "the events", kind: "text/event-stream"}},
+			events: []streamed{
+				{"node", "the node itself", messages.NodeStatus{}},
+				{"tasks", "tasks that are new, have changed or are gone; the first event has all", messages.LiveTasks{}},
+				{"task", "the followed task", messages.LiveTask{}},
+				{"tree", "the actors of the followed task", messages.Tree{}},
+			},
+			codes: []messages.Code{messages.CodeLimitReached},
+		},
+	},
+	{
+		method: "GET", path: "/v1/pressure", access: byToken, class: "read", serve: (*Handler).pressure,
+		about: about{
+			summary: "Show how close the node is to its limits", text: "The answer names no task, so any token may read it.",
+			answers: one(http.StatusOK, "the load", messages.Pressure{}),
+		},
+	},
+	{
+		method: "POST", path: "/v1/drain", access: byToken, class: "life", serve: (*Handler).drain,
+		about: about{
+			summary: "End the node in good order", text: "As SIGTERM does. Only with the admin token.",
+			answers: one(http.StatusAccepted, "the node has begun to end", messages.Draining{}),
+		},
+	},
+	{
+		method: "POST", path: "/v1/codes", access: byToken, class: "life", serve: (*Handler).newCode,
+		about: about{
+			summary: "Get a code that opens one session of the live page",
+			text:    "It works once and for a minute. The session covers what the caller's token covers.",
+			answers: one(http.StatusCreated, "the code", messages.LoginCode{}),
+		},
+	},
+	{
+		method: "POST", path: "/v1/session", access: open, class: "life", serve: (*Handler).newSession,
+		about: about{
+			summary: "Exchange a code for a token that expires", text: "No token is needed: the code takes its place.",
+			body: messages.SessionRequest{}, answers: one(http.StatusCreated, "the token", messages.Session{}), codes: []messages.Code{messages.CodeUnauthorized},
+		},
+	},
+	{
+		method: "GET", path: "/v1/openapi.json", access: byToken, class: "read", serve: (*Handler).openAPI,
+		about: about{
+			summary: "This reference as an OpenAPI 3.1 document",
+			answers: []answer{{status: http.StatusOK, about: "the document", kind: "application/json"}},
+		},
+	},
+	{
+		method: "GET", path: "/livez", access: open, class: "health", serve: (*Handler).livez,
+		about: about{
+			summary: "Say whether the node is alive", text: "503 means that its own actors do not answer within a second, and that a restart helps. Nothing that a page or a browser does shows here.",
+			answers: one(http.StatusOK, "alive", messages.Health{}), codes: []messages.Code{messages.CodeUpstreamUnavailable},
+		},
+	},
+	{
+		method: "GET", path: "/readyz", access: open, class: "health", serve: (*Handler).readyz,
+		about: about{
+			summary: "Say whether the node takes new tasks",
+			text:    "503 means that a start would be refused now; tasks that run are not concerned. The checks `memory` and `browser` are informational.",
+			answers: one(http.StatusOK, "ready", messages.Health{}), codes: []messages.Code{messages.CodeUpstreamUnavailable},
+		},
+	},
+}
+
+// metricsRoute is added where the node serves its metrics on the same address.
+var metricsRoute = route{
+	method: "GET", path: "/metrics", access: open, class: "health", serve: (*Handler).metrics,
+	about: about{
+		summary: "Prometheus metrics",
+		text:    "Served where no `metrics_listen` is set; [metrics.md](metrics.md) lists them.",
+		answers: []answer{{status: http.StatusOK, about: "the metrics", kind: "text/plain"}},
+	},
+}
+
+// taskEvents are the events of a task's stream, one for each type.
+func taskEvents() []streamed {
+	var out []streamed
+	for _, e := range messages.EventTable() {
+		out = append(out, streamed{string(e.Type), e.About, messages.Event{}})
+	}
+	return out
+}

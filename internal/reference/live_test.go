@@ -1,0 +1,258 @@
+package reference_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"holdfast/chaos"
+	"holdfast/internal/api"
+	"holdfast/internal/api/apitest"
+	"holdfast/internal/node"
+	"holdfast/internal/token"
+	"holdfast/messages"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// stage is a node on a fake browser behind its HTTP interface.
+type stage struct {
+	*judge
+	browser *chaos.Browser
+	cdpURL  string
+	admin   token.Admin
+}
+
+func setup(t *testing.T) *stage {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	t.Cleanup(cancel)
+	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections)
+	s := &stage{judge: newJudge(ctx, t), admin: token.Generate(), browser: chaos.New(chaos.Options{
+		Load: func(url string) chaos.Document {
+			switch {
+			case strings.HasSuffix(url, "/asks"):
+				return chaos.Document{Title: "Asks", Script: `confirm('sure?')`}
+			case strings.HasSuffix(url, "/framed"):
+				return chaos.Document{Title: "Framed", Frames: []string{"https://shop.example/inside"}}
+			}
+			return chaos.Document{Title: "Plain"}
+		},
+	})}
+	browser := httptest.NewServer(s.browser)
+	t.Cleanup(browser.Close)
+	t.Cleanup(s.browser.Close)
+	s.cdpURL = s.browser.URL(strings.TrimPrefix(browser.URL, "http://"))
+	served, err := node.Start(ctx, node.Config{
+		StateDir: t.TempDir(), AllowChaos: true, Log: slog.New(slog.DiscardHandler),
+		Limits: messages.Limits{MaxTasks: 3, MemoryHigh: -1},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := served.Stop(context.Background()); err != nil {
+			t.Errorf("stop the node: %v", err)
+		}
+	})
+	handler, err := api.New(api.Config{Node: served, Token: s.admin, Metrics: served.MetricsHandler(), Drain: func() {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	t.Cleanup(handler.CloseStreams)
+	s.url, s.token = server.URL, s.admin.Reveal()
+	return s
+}
+
+// spec is the body that attaches a task to the browser.
+func (s *stage) spec(more string) string { return fmt.Sprintf(`{"cdp_url":%q%s}`, s.cdpURL, more) }
+
+func (s *stage) snapshot(task string) (snap messages.Snapshot) {
+	s.Helper()
+	if err := json.Unmarshal(s.wants(200, "", "GET", "/v1/tasks/"+task+"/snapshot", ""), &snap); err != nil {
+		s.Fatal(err)
+	}
+	return snap
+}
+
+func (s *stage) sawEvent(name string) bool {
+	return s.hasSeen("event GET /v1/tasks/{id}/events " + name)
+}
+
+// TestANodeIsAsTheReferenceSays drives a node through every route, every answer and every code
+// of the reference, and every event of both streams.
+func TestANodeIsAsTheReferenceSays(t *testing.T) {
+	s := setup(t)
+	s.life()
+	s.drive()
+	s.dialogs()
+	s.troubles()
+	s.gate()
+	s.rest()
+	for _, r := range api.Routes() {
+		for _, a := range r.Answers {
+			if what := fmt.Sprintf("%s %s %d", r.Method, r.Path, a.Status); !s.hasSeen(what) {
+				t.Errorf("not visited: %s", what)
+			}
+		}
+		for _, e := range r.Events {
+			if what := fmt.Sprintf("event %s %s %s", r.Method, r.Path, e.Name); !s.hasSeen(what) {
+				t.Errorf("not seen: %s", what)
+			}
+		}
+	}
+	for _, c := range messages.Codes() {
+		if !s.hasSeen("code " + string(c)) {
+			t.Errorf("not seen: code %s", c)
+		}
+	}
+}
+
+func (s *stage) life() {
+	s.wants(201, "", "PUT", "/v1/tasks/one", s.spec(`,"labels":{"team":"a"}`))
+	s.wants(200, "", "PUT", "/v1/tasks/one", s.spec(""))
+	s.follow("/v1/tasks/one/events", nil)
+	s.follow("/v1/live?task_id=one", nil)
+	s.until("the first event", func() bool { return s.sawEvent("reset") })
+	s.wants(201, "", "POST", "/v1/tasks", s.spec(""))
+	s.wants(200, "", "GET", "/v1/tasks?label=team%3Da", "")
+	s.wants(200, "", "GET", "/v1/tasks/one", "")
+	s.wants(204, "", "POST", "/v1/tasks/one/renew", "")
+	s.wants(201, "", "PUT", "/v1/tasks/two", s.spec(""))
+	s.wants(429, messages.CodeLimitReached, "PUT", "/v1/tasks/four", s.spec(`,"queue_timeout_s":0`))
+	s.wants(403, messages.CodeTargetForeign, "PUT", "/v1/tasks/two", s.spec(fmt.Sprintf(`,"scope":"target","target_id":%q`, s.snapshot("one").PageTargetID)))
+	s.wants(204, "", "DELETE", "/v1/tasks/two", "")
+	s.wants(404, messages.CodeTaskNotFound, "POST", "/v1/tasks/two/navigate", `{"url":"https://shop.example/"}`)
+	s.wants(201, "", "POST", "/v1/tasks/two/restart", "")
+	s.wants(200, "", "POST", "/v1/tasks/two/restart", "")
+	s.wants(204, "", "DELETE", "/v1/tasks/two", "")
+	s.wants(503, messages.CodeUpstreamUnavailable, "PUT", "/v1/tasks/two", `{"cdp_url":"ws://127.0.0.1:1/devtools/browser/x"}`)
+}
+
+func (s *stage) drive() {
+	s.wants(200, "", "POST", "/v1/tasks/one/navigate", `{"url":"https://shop.example/framed"}`)
+	s.wants(200, "", "POST", "/v1/tasks/one/cdp", `{"method":"Runtime.evaluate","params":{"expression":"console.error('m')"}}`)
+	s.until("a console error", func() bool {
+		return s.sawEvent("console_error") && s.sawEvent("frames_changed") && s.sawEvent("page_changed")
+	})
+	var inside messages.FrameID
+	s.until("the frame in the tree", func() bool {
+		for _, f := range s.snapshot("one").FrameTree.Children {
+			inside = f.FrameID
+		}
+		return inside != ""
+	})
+	s.wants(409, messages.CodeFrameNotOOPIF, "POST", "/v1/tasks/one/cdp", fmt.Sprintf(`{"method":"Runtime.evaluate","params":{"expression":"1"},"frame_id":%q}`, inside))
+	s.wants(404, messages.CodeFrameNotFound, "POST", "/v1/tasks/one/cdp", `{"method":"Runtime.evaluate","params":{"expression":"1"},"frame_id":"none"}`)
+	s.wants(404, messages.CodeTargetNotFound, "GET", "/v1/tasks/one/snapshot?target_id=none&full=true", "")
+	s.wants(502, messages.CodeCDPError, "POST", "/v1/tasks/one/cdp", `{"method":"Page.navigateToHistoryEntry","params":{"entryId":99}}`)
+	s.wants(200, "", "POST", "/v1/tasks/one/cdp", `{"method":"Target.createTarget","params":{"url":"https://shop.example/"}}`)
+	s.until("a second page", func() bool { return s.sawEvent("page_opened") })
+	s.wants(200, "", "POST", "/v1/tasks/one/cdp", fmt.Sprintf(`{"method":"Target.closeTarget","params":{"targetId":%q}}`, s.snapshot("one").PageTargetID))
+	s.until("its end", func() bool { return s.sawEvent("page_closed") })
+}
+
+func (s *stage) dialogs() {
+	const answer = "/v1/tasks/one/dialog"
+	s.wants(409, messages.CodeNoDialog, "POST", answer, `{"action":"accept"}`)
+	s.wants(409, messages.CodeBlockedByDialog, "POST", "/v1/tasks/one/navigate", `{"url":"https://shop.example/asks"}`)
+	id := s.snapshot("one").PendingDialogs[0].ID
+	s.wants(404, messages.CodeDialogNotFound, "POST", answer, `{"action":"accept","dialog_id":"d-99"}`)
+	s.wants(200, "", "POST", answer, `{"action":"accept"}`)
+	s.wants(409, messages.CodeDialogAlreadyAnswered, "POST", answer, fmt.Sprintf(`{"action":"accept","dialog_id":%q}`, id))
+	s.until("its events", func() bool { return s.sawEvent("dialog_opened") && s.sawEvent("dialog_closed") })
+	first := s.snapshot("one").PageTargetID
+	s.wants(200, "", "POST", "/v1/tasks/one/cdp", `{"method":"Target.createTarget","params":{"url":"https://other.example/"}}`)
+	second := s.snapshot("one").PageTargetID
+	for _, page := range []messages.TargetID{first, second} {
+		s.browser.OpenDialog(s.browser.MainFrame(page), chaos.Prompt, "who?", "me")
+	}
+	s.until("two dialogs", func() bool { return len(s.snapshot("one").PendingDialogs) == 2 })
+	s.wants(409, messages.CodeDialogAmbiguous, "POST", answer, `{"action":"dismiss"}`)
+	open := s.snapshot("one").PendingDialogs
+	s.wants(200, "", "POST", answer, fmt.Sprintf(`{"action":"accept","prompt_text":"you","dialog_id":%q}`, open[0].ID))
+	s.browser.DropConnections()
+	s.until("the dialog's loss", func() bool { return len(s.snapshot("one").PendingDialogs) == 0 })
+	s.wants(410, messages.CodeDialogLost, "POST", answer, fmt.Sprintf(`{"action":"accept","dialog_id":%q}`, open[1].ID))
+	lost := open[1].TargetID
+	s.until("what the page is", func() bool {
+		snap := s.snapshot("one")
+		for _, p := range snap.Pages {
+			if p.TargetID == lost && p.PageState == messages.PageDialogUnreachable {
+				return snap.Connection.Primary == messages.LinkUp
+			}
+		}
+		return false
+	})
+	s.until("the connection's event", func() bool { return s.sawEvent("connection") })
+	s.wants(409, messages.CodePageWedged, "POST", "/v1/tasks/one/cdp", fmt.Sprintf(`{"method":"Runtime.evaluate","params":{"expression":"1"},"target_id":%q}`, lost))
+	s.wants(200, "", "POST", "/v1/tasks/one/recover", fmt.Sprintf(`{"action":"close","target_id":%q}`, lost))
+	s.until("the recovery's event", func() bool { return s.sawEvent("page_recovery") })
+}
+
+func (s *stage) troubles() {
+	page := s.snapshot("one").PageTargetID
+	evaluate := `{"method":"Runtime.evaluate","params":{"expression":"1"},"timeout_s":0.05}`
+	for _, c := range s.browser.Connections() {
+		c.SwallowNextReply("Page.getLayoutMetrics")
+	}
+	s.wants(504, messages.CodeDeadline, "POST", "/v1/tasks/one/cdp", `{"method":"Page.getLayoutMetrics","timeout_s":0.05}`)
+	s.browser.Crash(page)
+	s.until("the crash", func() bool { return s.snapshot("one").PageState == messages.PageCrashed })
+	s.wants(409, messages.CodePageCrashed, "POST", "/v1/tasks/one/cdp", evaluate)
+	s.wants(200, "", "POST", "/v1/tasks/one/recover", `{"action":"reload"}`)
+	s.wants(200, "", "POST", "/v1/tasks/one/chaos", `{"kill":"primary"}`)
+	s.wants(413, messages.CodeMessageTooLarge, "POST", "/v1/tasks/one/recover", strings.Repeat(" ", 2<<20)+`{}`)
+}
+
+func (s *stage) gate() {
+	s.wants(400, messages.CodeInvalidArgument, "GET", "/v1/tasks?labels=a", "")
+	s.wants(404, messages.CodeNotFound, "GET", "/v1/taks", "")
+	s.wants(401, messages.CodeUnauthorized, "GET", "/v1/tasks", "", func(r *http.Request) { r.Header.Del("Authorization") })
+	s.wants(403, messages.CodeForbidden, "GET", "/v1/tasks/one", "", func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+s.admin.ForTask("two")) })
+	s.wants(403, messages.CodeForbidden, "GET", "/livez", "", func(r *http.Request) { r.Host = "rebound.example" })
+	s.wants(405, messages.CodeInvalidArgument, "PATCH", "/v1/tasks/one", "")
+}
+
+func (s *stage) rest() {
+	for _, path := range []string{"/v1/tree?depth=2", "/v1/pressure", "/v1/openapi.json", "/livez", "/readyz", "/ui/", "/metrics"} {
+		s.wants(200, "", "GET", path, "")
+	}
+	var code messages.LoginCode
+	if err := json.Unmarshal(s.wants(201, "", "POST", "/v1/codes", ""), &code); err != nil {
+		s.Fatal(err)
+	}
+	s.wants(201, "", "POST", "/v1/session", fmt.Sprintf(`{"code":%q}`, code.Code))
+	s.wants(401, messages.CodeUnauthorized, "POST", "/v1/session", fmt.Sprintf(`{"code":%q}`, code.Code))
+	s.wants(202, "", "POST", "/v1/drain", "")
+	s.wants(204, "", "DELETE", "/v1/tasks/one", "")
+	s.until("the task's last event", func() bool { return s.sawEvent("task_state") })
+	s.failsInside()
+}
+
+// failsInside asks a node that fails for reasons which are not for callers.
+func (s *stage) failsInside() {
+	handler, err := api.New(api.Config{Token: s.admin, Node: &apitest.Node{NavigateFunc: func(messages.NavigateRequest) (messages.NavigateResult, error) {
+		return messages.NavigateResult{}, errors.New("broken")
+	}}})
+	if err != nil {
+		s.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	url := s.url
+	s.url = server.URL
+	s.wants(500, messages.CodeInternal, "POST", "/v1/tasks/one/navigate", `{"url":"https://shop.example/"}`)
+	s.url = url
+}
