@@ -3,6 +3,7 @@ package browser
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Isolation says how launched browsers are kept away from the node's files: the token,
@@ -69,6 +70,15 @@ const (
 
 // errIsolation is in every error that says that a browser could not be kept apart.
 var errIsolation = errors.New("the browser could not be kept away from the node's files")
+
+// reasons says why ways of isolation did not work, without what all of them say.
+func reasons(failed []error) string {
+	var all []string
+	for _, err := range failed {
+		all = append(all, strings.TrimPrefix(err.Error(), errIsolation.Error()+": "))
+	}
+	return strings.Join(all, "; ")
+}
 
 // errSandbox is in every error that says that a browser would have no sandbox.
 var errSandbox = errors.New("the browser would run without Chromium's own sandbox, which browser.sandbox requires")

@@ -34,16 +34,16 @@ func (m *Manager) seclude(path, profile string, o LaunchOptions, failed []error)
 		none.lacks = "browser.isolation is off"
 		return none
 	case len(failed) > 1:
-		none.lacks = errors.Join(failed...).Error()
+		none.lacks = reasons(failed)
 		return none
 	case len(failed) == 1 && m.options.Isolation != IsolationRequire && m.usesSetuidSandbox(path):
-		none.lacks = failed[0].Error() + "; Landlock would take Chromium's setuid sandbox from it"
+		none.lacks = reasons(failed) + "; Landlock would take Chromium's setuid sandbox from it"
 		return none
 	case len(failed) == 1 && !hasOwnTemp(profile) && (store{os.TempDir()}).holds(profile):
-		none.lacks = failed[0].Error() + "; with Landlock it could make no socket: the path of the state directory is too long"
+		none.lacks = reasons(failed) + "; with Landlock it could make no socket: the path of the state directory is too long"
 		return none
 	case len(failed) == 1:
-		return plan{how: SecludedRules, hasSandbox: os.Geteuid() != 0, coveredRoot: m.store.dir, lacks: failed[0].Error()}
+		return plan{how: SecludedRules, hasSandbox: os.Geteuid() != 0, coveredRoot: m.store.dir, lacks: reasons(failed)}
 	}
 	p := plan{how: SecludedNamespace, hasSandbox: os.Geteuid() != 0, coveredRoot: m.store.dir}
 	if os.Geteuid() != 0 {

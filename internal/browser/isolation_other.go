@@ -3,7 +3,6 @@
 package browser
 
 import (
-	"errors"
 	"os/exec"
 	"slices"
 )
@@ -19,7 +18,7 @@ func (m *Manager) plan(_, _ string, _ LaunchOptions, failed []error) plan {
 	case m.options.Isolation == IsolationOff:
 		p.lacks = "browser.isolation is off"
 	case len(failed) > 0:
-		p.lacks = errors.Join(failed...).Error()
+		p.lacks = reasons(failed)
 	}
 	if slices.Contains(m.options.ExtraArgs, noSandboxFlag) {
 		p.hasSandbox = false

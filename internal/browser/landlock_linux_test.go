@@ -62,7 +62,7 @@ func TestChromiumIsConfinedByRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, second := launch(t, m), launch(t, m)
-	if how, lacks := first.Seclusion(); how != browser.SecludedRules || lacks == "" {
+	if how, lacks := first.Seclusion(); how != browser.SecludedRules || !strings.HasPrefix(lacks, "hide ") {
 		t.Fatalf("isolated by %s: %s", how, lacks)
 	}
 	for path, text := range map[string]string{

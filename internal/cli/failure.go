@@ -43,6 +43,9 @@ func misparsed(err error) error {
 	if errors.As(err, &parse) && parse.Context != nil {
 		e.command = commandOf(parse.Context)
 	}
+	if e.command == "" && strings.HasPrefix(err.Error(), "unknown flag") {
+		e.err = fmt.Errorf("%w; flags stand behind the command", err)
+	}
 	return e
 }
 
