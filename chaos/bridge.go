@@ -101,8 +101,8 @@ func (f *frame) turn(word string) {
 	}
 }
 
-// bridgedCall is a call of alert, confirm or prompt on its way through the bridges of
-// its document, the newest first.
+// bridgedCall is a call of alert, confirm or prompt that the bridges of its document
+// handle, the newest first.
 type bridgedCall struct {
 	d      *Dialog
 	k      *bridge
@@ -141,7 +141,7 @@ func (b *Browser) try(c *bridgedCall) {
 			return
 		}
 	}
-	b.finish(c.d, DialogResult{By: ClosedByNobody, Alone: c.by.Alone})
+	b.finish(c.d, DialogResult{By: ClosedByNothing, Alone: c.by.Alone})
 }
 
 // says is what the call says of itself; lengths are in UTF-16 units.

@@ -74,7 +74,7 @@ func (b *Browser) Restart() {
 	b.do(func() {
 		for _, c := range b.conns {
 			for _, s := range c.sessions {
-				s.gone = true // nobody is left to tell, nor anything of
+				s.gone = true // no connection is left to report to, nor anything to report
 			}
 			c.sessions = nil
 		}
@@ -181,8 +181,8 @@ func (b *Browser) Close() {
 	b.handlers.Wait()
 }
 
-// Kill is the death of the browser process: every connection breaks without a
-// word and nobody gets in again.
+// Kill is the death of the browser process: every connection breaks without a close frame,
+// and new ones are refused.
 func (b *Browser) Kill() { b.do(b.die) }
 
 func (b *Browser) die() {

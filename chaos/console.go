@@ -48,7 +48,7 @@ func (b *Browser) ConsoleError(id messages.FrameID, text string) bool {
 	return b.inFrame(id, func(f *frame) { b.consoleError(f, text) })
 }
 
-// Exception has a script of the frame throw an error that nobody catches.
+// Exception has a script of the frame throw an error that is not caught.
 func (b *Browser) Exception(id messages.FrameID, text string) bool {
 	return b.inFrame(id, func(f *frame) { b.exception(f, text) })
 }

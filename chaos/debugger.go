@@ -132,7 +132,7 @@ func (b *Browser) goOn(p *pause) {
 	}
 }
 
-// maybeGoOn ends a pause that nobody is left to end.
+// maybeGoOn ends a pause that no client is left to end.
 func (b *Browser) maybeGoOn(t *target) {
 	if p := t.pause; p != nil && !slices.ContainsFunc(t.sessions, debugging) {
 		if p.call != nil {
@@ -142,7 +142,7 @@ func (b *Browser) maybeGoOn(t *target) {
 	}
 }
 
-// endPause is the end of a target's document: nobody is told, and nothing runs on.
+// endPause is the end of a target's document: no event reports it, and no script continues.
 func (b *Browser) endPause(t *target, by ClosedBy) {
 	if p := t.pause; p != nil {
 		b.leavePause(p)

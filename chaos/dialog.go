@@ -15,7 +15,7 @@ type DialogResult struct {
 	By       ClosedBy
 	Session  messages.SessionID // whose answer it was
 	Conn     int                // its connection's number
-	Alone    bool               // over a bridge: it went on since nobody debugged it any more
+	Alone    bool               // over a bridge: it continued since no debugger was left
 	Host     string             // whom that connection asked for
 }
 
@@ -28,10 +28,10 @@ const (
 	ClosedByNavigation ClosedBy = "navigation" // navigate, reload or close of the page (C13)
 	ClosedByCrash      ClosedBy = "crash"      // of its renderer, or of the tab
 	ClosedByOther      ClosedBy = "other"      // another dialog opened on the page (C14)
-	ClosedByRelease    ClosedBy = "release"    // the tab lost the foreground with nobody attached (C19)
+	ClosedByRelease    ClosedBy = "release"    // the tab lost the foreground without a session on it (C19)
 	ClosedByBackground ClosedBy = "background" // never shown: background tab without a debugger (C5)
 	ClosedByUser       ClosedBy = "user"       // [Browser.CloseDialog]
-	ClosedByNobody     ClosedBy = "nobody"     // over a bridge: resumed without an answer, or never stopped
+	ClosedByNothing    ClosedBy = "nothing"    // over a bridge: resumed without an answer, or never stopped
 )
 
 // DialogType is what kind of dialog it is.
@@ -158,15 +158,15 @@ func (b *Browser) showNative(d *Dialog) {
 		}
 		return
 	}
-	// Two at once: the first is dismissed, the second nobody can reach (C14).
+	// Two at once: the first is dismissed, the second cannot be reached (C14).
 	for _, o := range before {
 		b.closeDialog(o, DialogResult{By: ClosedByOther})
 		b.settle(o)
 	}
 }
 
-// closeDialog reports the end of d. The page goes on in [Browser.settle],
-// which the caller runs once whoever closed it has had its reply.
+// closeDialog reports the end of d. The page continues in [Browser.settle], which the
+// caller runs once the closing command has its reply.
 func (b *Browser) closeDialog(d *Dialog, r DialogResult) {
 	d.frame.page.dialogs = slices.DeleteFunc(d.frame.page.dialogs, func(o *Dialog) bool { return o == d })
 	if d.stay != nil && !r.Accepted {
@@ -221,9 +221,9 @@ func (b *Browser) closeDialogsOf(p *proc, root *frame) {
 	}
 }
 
-// release is recovery R1 (C19): a tab that has no session of its own and loses
-// the foreground lets go of its dialogs, poisoned ones too. It does nothing
-// for a beforeunload (C20).
+// release is the release of C19: a tab that has no session of its own and loses the
+// foreground drops its dialogs, poisoned ones too. It does nothing for a beforeunload
+// (C20).
 func (b *Browser) release(p *page) {
 	if p == nil || p.closed || len(p.target.sessions) > 0 {
 		return

@@ -66,7 +66,7 @@ func (c *Conn) drop() {
 // for the other side's, like the library it stands on.
 func (c *Conn) Close(code websocket.StatusCode, reason string) {
 	c.b.do(c.end)
-	// The peer may be gone; then there is nobody to be polite to.
+	// The peer may be gone; then the close frame has no reader.
 	_ = c.ws.Close(code, reason)
 	c.cancel()
 }
@@ -102,7 +102,7 @@ func (c *Conn) Stalled() bool {
 	return c.stalled
 }
 
-// Resume undoes [Conn.Stall]; what waited goes on in order.
+// Resume undoes [Conn.Stall]; what waited is sent in order.
 func (c *Conn) Resume() {
 	c.b.do(func() {
 		if c.stalled {

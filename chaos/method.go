@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// call is one command on its way to a reply. It may wait for a renderer, and a
-// method may keep it and reply later, or never.
+// call is one command that waits for its reply. It may wait for a renderer, and a method
+// may keep it and reply later, or never.
 type call struct {
 	b *Browser
 	s *session

@@ -176,7 +176,7 @@ func createTarget(c *call) {
 		c.b.tellNavigated(t)
 		return
 	}
-	// The document is not held, whoever waits (C30).
+	// The document is not held, even where a client waits (C30).
 	start := t.start
 	t.start = nil
 	start()

@@ -60,7 +60,7 @@ func monkey(t *testing.T, seed uint64) {
 	}
 	synctest.Wait()
 	if w.b.Dead() {
-		return // a frame was removed under its dialog, and the page went on
+		return // a frame was removed under its dialog, and the page continued
 	}
 
 	var want, got []string

@@ -263,8 +263,8 @@ func (b *Browser) commit(f *frame, url, loader, kind string, doc Document, sameP
 	}
 	bury := func() {
 		if !sameProcess && f.parent == nil {
-			// The old document is kept for going back, its frames with it:
-			// nobody hears of their end.
+			// The old document is kept for going back, its frames with it: no event reports
+			// their end.
 			for _, child := range gone {
 				b.targets = slices.DeleteFunc(b.targets, func(x *target) bool { return x == child.target })
 			}

@@ -48,8 +48,8 @@ type pageOptions struct {
 	context    string // "" is the browser's, or the opener's
 }
 
-// addPage makes a tab and announces it. Its first document is loaded by the
-// target's start, which the caller lets go.
+// addPage makes a tab and announces it. Its first document is loaded by the target's start,
+// which the caller runs.
 func (b *Browser) addPage(url string, o pageOptions) *target {
 	id := b.ids.token()
 	p := &page{context: cmp.Or(o.context, b.context)}
@@ -141,8 +141,8 @@ func (b *Browser) Navigate(id messages.TargetID, url string) bool {
 func (b *Browser) navigate(p *page, url string, reply func(loader, failure string)) {
 	f := p.main
 	if p.target.start != nil {
-		// A held page goes nowhere before it is let go (C32); then it goes
-		// here and not where it was meant to.
+		// A held page goes nowhere before it is resumed (C32); then it goes here and not
+		// where it was meant to.
 		p.target.start = func() { b.navigate(p, url, reply) }
 		return
 	}

@@ -128,8 +128,8 @@ func (b *Browser) queueAnyway(p *proc, act func()) {
 	b.drain(p)
 }
 
-// drain has what waits for p done, once the world is whole again: whoever
-// frees a process is often in the middle of taking a page apart.
+// drain runs what waits for p, once the browser is consistent again: a process is often
+// freed while a page is being taken apart.
 func (b *Browser) drain(p *proc) { b.ready = append(b.ready, p) }
 
 // work does what waits for p, in order, as far as p is free for it. What one

@@ -26,8 +26,8 @@ type form struct {
 	run   func(b *Browser, f *frame, args []string) outcome
 }
 
-// outcome is what a form does when it is run: its value, what follows once
-// whoever ran it has been told, and the dialog it waits for.
+// outcome is what a form does when it is run: its value, what follows once the caller has
+// the value, and the dialog it waits for.
 type outcome struct {
 	value  any // undefined{} for none
 	throws string
@@ -137,7 +137,7 @@ func runTimeout(b *Browser, f *frame, args []string) outcome {
 	}}
 }
 
-// task runs an expression whose value nobody waits for.
+// task runs an expression whose value is not needed.
 func (b *Browser) task(f *frame, expression string) {
 	o := b.exec(f, expression)
 	if o.throws != "" {

@@ -24,8 +24,8 @@ type target struct {
 	sessions []*session // in order of attach
 
 	waiting []*session // those that hold it before its first script
-	frozen  bool       // held by somebody who is gone (C33)
-	start   func()     // what it does when it is let go
+	frozen  bool       // held by a client that is gone (C33)
+	start   func()     // what it does when it is resumed
 	untold  []*session // while it is announced: discoverers who have yet to hear
 	revived bool       // its process is new after a crash
 	closing bool       // Target.closeTarget has taken it out of its window

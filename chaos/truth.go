@@ -28,8 +28,8 @@ type Page struct {
 	URL      string
 	Title    string
 	Front    bool
-	Held     bool // not yet let go by those who wait (C32)
-	Frozen   bool // held by somebody who is gone (C33)
+	Held     bool // not yet resumed by every client that holds it (C32)
+	Frozen   bool // held by a client that is gone (C33)
 	Busy     bool
 	Crashed  bool
 	Dialogs  int  // open ones, native

@@ -8,8 +8,8 @@ import (
 	"holdfast/chaos"
 )
 
-// FuzzCommand: whatever a client sends, the browser answers with JSON or not
-// at all, and goes on answering.
+// FuzzCommand: whatever a client sends, the browser answers with JSON or not at all, and
+// keeps answering.
 func FuzzCommand(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":1,"method":"Browser.getVersion"}`, `{"id":1.5,"method":"Browser.getVersion"}`, `[]`, `nonsense`, `null`, `{}`,

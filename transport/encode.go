@@ -8,7 +8,7 @@ import (
 	"holdfast/internal/scan"
 )
 
-// command is one message on its way to the socket.
+// command is one message that is being sent.
 type command struct {
 	buf     []byte
 	id      CallID

@@ -9,9 +9,9 @@ import (
 // beat is how far the clock of a drill goes at a time.
 const beat = 10 * time.Millisecond
 
-// clock is a clock that goes as far as the machine lets this process run: it goes on
-// by one beat when it gets to run, however late. So what waits for its turn as often as
-// the clock does takes no longer by it where there is no turn to be had.
+// clock advances as far as the machine lets this process run: by one beat when it gets to
+// run, however late. So a wait of a number of beats takes no longer where the machine does
+// not run the process.
 type clock struct{ beats atomic.Int64 }
 
 func (c *clock) run(ctx context.Context) {

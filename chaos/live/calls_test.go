@@ -131,8 +131,8 @@ func (d *drill) checkCalls() error {
 	return nil
 }
 
-// navigator sends the page somewhere else now and then. It holds the page
-// while it does, as whoever needs the page to stand still does.
+// navigator navigates the page now and then. It holds the page meanwhile, like any code
+// that needs the page to stand still.
 func (d *drill) navigator(ctx context.Context) {
 	pace := time.NewTicker(60 * time.Millisecond)
 	defer pace.Stop()

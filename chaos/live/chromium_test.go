@@ -211,7 +211,7 @@ func (c *chromiumDrill) answer(k kill, frame messages.FrameID, id messages.Dialo
 	if err != nil {
 		return err
 	}
-	got := "null" // what a prompt returns that nobody answered
+	got := "null" // what a prompt without an answer returns
 	if closed := q.closed(s); closed.ClosedBy == messages.ClosedByLost {
 		if k.target != messages.LinksBoth {
 			return fmt.Errorf("%s was lost, and a link lived", id)

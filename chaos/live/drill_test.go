@@ -31,7 +31,7 @@ type drill struct {
 	scope   messages.Scope
 	page    messages.TargetID
 
-	// still is held by whoever needs the page to stand still.
+	// still is held by code that needs the page to stand still.
 	still sync.Mutex
 
 	mu     sync.Mutex
@@ -162,8 +162,8 @@ func (d *drill) iframe() messages.FrameID {
 	return "none"
 }
 
-// truth is what the browser has of the task, one line a frame; of siblings
-// nobody promises an order.
+// truth is what the browser has of the task, one line a frame; the order of siblings is not
+// defined.
 func (d *drill) truth() string {
 	var lines []string
 	for _, page := range append([]messages.TargetID{d.page}, d.popups...) {

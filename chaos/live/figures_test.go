@@ -17,8 +17,8 @@ import (
 	"holdfast/messages"
 )
 
-// The figures of the README. Without -figures a few of each are taken, so that
-// whoever asks for them finds them working; no test fails by a time.
+// The figures of the README. Without -figures a few of each are taken, so that they are
+// known to work; no test fails by a time.
 var figures = flag.Bool("figures", false, "take the figures of the README, all of them")
 
 // sample is how many are taken: all of them, or few.

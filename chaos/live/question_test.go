@@ -50,8 +50,8 @@ func (d *drill) ask(i int, k kill) (*question, error) {
 	return q, err
 }
 
-// heard says whether, by the browser, both links hear of the page's dialogs, and
-// nobody is left of those before them.
+// heard says whether, by the browser, both links get the page's dialogs, and no earlier
+// link is left.
 func (d *drill) heard() bool {
 	list := d.browser.Sessions(d.page)
 	return len(list) == 2 && list[0].Conn != list[1].Conn && list[0].PageEnabled && list[1].PageEnabled

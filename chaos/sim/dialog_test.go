@@ -18,7 +18,7 @@ type dialog struct {
 	byText  string // the default text of a prompt
 	fake    *chaos.Dialog
 	raised  time.Time
-	// mayBeLost says, by task, why it is nobody's fault when it is.
+	// mayBeLost says, by task, why the loss is no fault.
 	mayBeLost map[messages.TaskID]string
 	given     []given
 	seen      map[messages.TaskID]messages.DialogID
@@ -26,15 +26,15 @@ type dialog struct {
 	closedBy  map[messages.TaskID]messages.ClosedBy
 	closedAt  map[messages.TaskID]time.Time
 	confirmed int // callers who were told that theirs was the answer
-	// cut says that the outcome of an answer was cut off. The event that the dialog
-	// has closed names neither it nor whoever closed it (C1): if that was done in the
-	// way of the answer, it is taken for it.
+	// cut says that the outcome of an answer was cut off. The event that the dialog has
+	// closed names neither it nor the client that closed it (C1): a close that matches the
+	// answer is taken for it.
 	cut       bool
 	explained bool
 	checked   bool
 }
 
-// given is an answer that somebody gave.
+// given is an answer that was given.
 type given struct {
 	accept bool
 	text   *string
@@ -73,7 +73,7 @@ func (d *dialogs) raiseBy(open func(*dialog) *chaos.Dialog, pick uint32) *dialog
 	}
 	d.in, d.by[o.message] = append(d.in, o), o
 	d.mu.Unlock()
-	if r, over := o.fake.Result(); over && r.By == chaos.ClosedByNobody && d.w.calm && d.w.bridges(o.fake.Page()) {
+	if r, over := o.fake.Result(); over && r.By == chaos.ClosedByNothing && d.w.calm && d.w.bridges(o.fake.Page()) {
 		d.w.violate("%q was asked over the bridge of a task at rest, and nobody was told", o.message)
 	}
 	return o
@@ -166,11 +166,11 @@ func (g given) got(o *dialog, r chaos.DialogResult) bool {
 	if g.text != nil {
 		return r.Text == *g.text
 	}
-	return r.Text == o.byText // nobody said anything: the default (C3)
+	return r.Text == o.byText // without a text: the default (C3)
 }
 
-// check holds every dialog to: answered at most once, with what somebody gave;
-// none lost while a link could reach it.
+// check holds every dialog to: answered at most once, with an answer that was given; none
+// lost while a link could reach it.
 func (d *dialogs) check() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -209,7 +209,7 @@ func (w *world) task(id messages.TaskID) *task {
 	return w.tasks[slices.IndexFunc(w.tasks, func(t *task) bool { return t.id == id })]
 }
 
-// explained says whether somebody, or the task's spec, gave that answer.
+// explained says whether a caller, or the task's spec, gave that answer.
 func (d *dialogs) explained(o *dialog, r chaos.DialogResult) bool {
 	for _, g := range o.given {
 		if g.got(o, r) {
@@ -311,7 +311,7 @@ func (d *dialogs) look() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, o := range d.in {
-		if r, over := o.fake.Result(); over && (r.By == chaos.ClosedByNobody || r.Alone) {
+		if r, over := o.fake.Result(); over && (r.By == chaos.ClosedByNothing || r.Alone) {
 			for _, t := range d.w.tasks {
 				if o.seen[t.id] != "" && o.mayBeLost[t.id] == "" {
 					o.mayBeLost[t.id] = "nobody was left to answer it"
@@ -347,8 +347,8 @@ func (d *dialogs) over(message string) bool {
 	return over
 }
 
-// record is what is known of a browser's dialog, nil for one nobody planned.
-// With mu held.
+// record is what is known of a browser's dialog, nil for one that no plan raised. With mu
+// held.
 func (d *dialogs) record(f *chaos.Dialog) *dialog {
 	for _, o := range d.in {
 		if o.fake == f {
@@ -363,7 +363,7 @@ func (d *dialogs) excused(t *task, f *chaos.Dialog) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	o := d.record(f)
-	if o == nil { // a beforeunload, which nobody raised by name
+	if o == nil { // a beforeunload, which no step raises by name
 		return t.deafened
 	}
 	return o.mayBeLost[t.id] != ""

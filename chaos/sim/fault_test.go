@@ -312,8 +312,8 @@ func (w *world) dropInCall(t *task, s plan.Step, primary *chaos.Conn) {
 	w.reset(primary)
 }
 
-// dropInAnswer cuts the link under an answer: after it has reached the page and
-// before anybody was told, or before it has reached it.
+// dropInAnswer cuts the link under an answer: after it has reached the page and before it
+// was reported, or before it has reached it.
 func (w *world) dropInAnswer(t *task, s plan.Step, primary, anchor *chaos.Conn) {
 	if primary == nil {
 		return
@@ -335,7 +335,7 @@ func (w *world) dropInAnswer(t *task, s plan.Step, primary, anchor *chaos.Conn) 
 		w.reset(anchor)
 	}
 	if s.Pick[0]%4 < 2 || anchor == nil {
-		// With no link left nobody hears that the page went on with the answer.
+		// With no link left the node cannot know that the page took the answer.
 		w.dialogs.excuseBridged(t, "its links were cut under the answer")
 	}
 }
@@ -427,8 +427,8 @@ func (w *world) poison(t *task, s plan.Step) {
 	if !ok || p.Dialogs > 0 || t.shared(p.Target) {
 		return
 	}
-	// An answer that is on its way when the frame goes ends the browser, and nobody
-	// can take it back (C15).
+	// An answer that is being sent when the frame is removed ends the browser, and cannot
+	// be taken back (C15).
 	if slices.ContainsFunc(t.host.now().Connections(), func(c *chaos.Conn) bool {
 		return c.Host() == t.host.name(t.index) && c.Stalled()
 	}) {
@@ -445,9 +445,9 @@ func (w *world) poison(t *task, s plan.Step) {
 	t.host.now().RemoveFrame(f.ID)
 }
 
-// hearsParent says whether a frame's parent can remove it, and the task has a session
-// there to be told by. A page that hangs reports no iframe to a link that comes, so
-// nobody tells of what they do among themselves.
+// hearsParent says whether a frame's parent can remove it, and the task has a session there
+// that reports it. A page that hangs reports no iframe to a new link, so what its iframes
+// do among themselves is not reported.
 func (t *task) hearsParent(f chaos.Frame) bool {
 	b := t.host.now()
 	for _, parent := range b.FramesOf(f.Page) {

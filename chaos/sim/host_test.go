@@ -26,7 +26,7 @@ type host struct {
 // door is what a task meets that dials.
 type door struct {
 	mode   mode
-	lifted chan struct{} // closed when a black hole lets go
+	lifted chan struct{} // closed when a black hole ends
 	wait   time.Duration // of a slow handshake
 }
 
@@ -124,7 +124,7 @@ func (h *host) door(task int) *door {
 	return d
 }
 
-// shut changes what the task's dials meet; open lets through whoever waits.
+// shut changes what the task's dials meet; open lets the waiting ones through.
 func (h *host) shut(task int, m mode, wait time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -44,9 +44,8 @@ func (w *world) check() {
 	}
 }
 
-// checkPlaces holds the node to counting what lives: there are as many places as
-// tasks, so that one that leaks, or is given twice, keeps somebody waiting or is one
-// too many.
+// checkPlaces holds the node to counting what lives: there are as many places as tasks, so
+// that one that leaks keeps a start waiting, and one that is given twice is one too many.
 func (w *world) checkPlaces() {
 	p := w.node.Pressure()
 	active := 0
@@ -65,10 +64,10 @@ func (w *world) checkPlaces() {
 	}
 }
 
-// behindAnOrphan says whether a popup, or its opener, stands still behind a dialog or
-// a loop in a page whose task was lost with its link. The others' order to let the
-// popup run waits there too, and goes with their links: nobody is left who may end
-// what they wait for.
+// behindAnOrphan says whether a popup, or its opener, stands still behind a dialog or a
+// loop in a page whose task was lost with its link. The other tasks' command to resume the
+// popup waits there too, and goes with their links: no task is left that may end what they
+// wait for.
 func (w *world) behindAnOrphan(h *host, p chaos.Page) bool {
 	return (w.orphans[p.Target] || w.orphans[p.Opener]) && (h.hangs(p.Target) || h.hangs(p.Opener) || h.waitsForPopup(p.Target))
 }

@@ -314,7 +314,7 @@ func (w *world) rebind(t *task, s plan.Step) {
 	}
 }
 
-// checkStopped holds a task that was stopped to having let go.
+// checkStopped holds a task that was stopped to having left its browser.
 func (w *world) checkStopped(t *task) {
 	w.quiet()
 	if _, _, left := t.host.links(t.index); len(left) > 0 {

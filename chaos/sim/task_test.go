@@ -81,8 +81,8 @@ func (t *task) finish(c *call) {
 	}
 }
 
-// leave notes that the task is about to go: dialogs of pages that stay may be
-// dismissed, those of pages that go with it are nobody's any more.
+// leave notes that the task is about to end: dialogs of pages that stay may be dismissed,
+// those of pages that go with it have no owner any more.
 func (t *task) leave() {
 	t.leaving = true
 	t.clearShared()
@@ -91,9 +91,9 @@ func (t *task) leave() {
 	}
 }
 
-// clearShared has somebody answer, at the screen, what pages ask that two tasks
-// hold: closing such a page ends the browser (C15), since each task leaves it
-// only for itself.
+// clearShared answers, as a person at the screen does, the dialogs of pages that two tasks
+// hold: closing such a page ends the browser (C15), since each task leaves it only for
+// itself.
 func (t *task) clearShared() {
 	for _, d := range t.host.now().OpenDialogs() {
 		if t.own[d.Page()] && t.shared(d.Page()) {
@@ -261,9 +261,8 @@ func (t *task) snapshot() *messages.Snapshot {
 	return s
 }
 
-// pages are the task's pages as they really are, in the order they were
-// opened. Those that a dialog has poisoned are left out: whoever touches one
-// from outside ends the browser.
+// pages are the task's pages as they really are, in the order they were opened. Those that
+// a dialog has poisoned are left out: to touch one from outside ends the browser.
 func (t *task) pages() []chaos.Page {
 	var pages []chaos.Page
 	for _, p := range t.host.now().Pages() {

@@ -122,8 +122,8 @@ func (w *world) diff() []string {
 	}
 	for _, h := range w.hosts {
 		for _, p := range h.now().Pages() {
-			// A popup that nobody lets go, and its opener with it (C33). In a
-			// renderer that hangs, the order to go on waits like any other.
+			// A popup that is never resumed, and its opener with it (C33). In a renderer
+			// that hangs, the command to resume waits like any other.
 			if (p.Held || p.Frozen) && len(w.zombies) == 0 && w.served(h) && !h.hangs(p.Target) && !h.hangs(p.Opener) && !h.waitsForPopup(p.Target) {
 				list = append(list, fmt.Sprintf("page %s is frozen: %+v", w.trace.name("p", string(p.Target)), p))
 			}
@@ -225,7 +225,7 @@ func (t *task) diff() []string {
 		asks[d.Page()] = true
 	}
 	for _, d := range s.PendingDialogs {
-		// Where another dialog has followed, nobody can tell before that is over.
+		// Where another dialog has followed, it cannot be known before that is over.
 		if t.w.dialogs.over(d.Message) && !asks[d.TargetID] {
 			differ("dialog %q is shown and over", d.Message)
 		}

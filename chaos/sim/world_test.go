@@ -185,15 +185,15 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 	w.hosts[host].serve(rw, r, task)
 }
 
-// quiet waits until nobody can do anything before time passes, and checks what
-// has to hold at every moment.
+// quiet waits until nothing can happen before time passes, and checks what has to hold at
+// every moment.
 func (w *world) quiet() {
 	synctest.Wait()
 	w.look()
 	w.check()
 }
 
-// pause lets time pass. Faults end on their way.
+// pause lets time pass. Faults end meanwhile.
 func (w *world) pause(d time.Duration) {
 	until := time.Now().Add(d)
 	for {
@@ -219,7 +219,7 @@ func (w *world) last(d time.Duration, end func()) {
 	w.fault(d)
 }
 
-// fault notes that a fault goes on for d from now.
+// fault notes that a fault lasts for d from now.
 func (w *world) fault(d time.Duration) { w.faultUntil(time.Now().Add(d)) }
 
 func (w *world) faultUntil(over time.Time) {

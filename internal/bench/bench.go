@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/bench/stage"
 )
 
-// rounds is how often everybody's turn comes: enough for a sign test to tell a
+// rounds is how often every client has its turn: enough for a sign test to tell a
 // difference from noise, and odd, so that the median has been measured.
 const rounds = 9
 
@@ -35,7 +35,7 @@ var measurements = []struct {
 }{
 	{"roundtrip", "Runtime.evaluate on a real Chromium", (*bench).roundtrip},
 	{"roundtrip-fake", "Runtime.evaluate on the fake browser", (*bench).roundtripFake},
-	{"intake", "events that nobody has asked for", (*bench).intake},
+	{"intake", "unwanted events", (*bench).intake},
 	{"changes", "events that change what is known", (*bench).changes},
 	{"counting", "allocations of what is counted", (*bench).counting},
 	{"memory", "what an idle task costs, and a connection of others", (*bench).memory},

@@ -35,10 +35,10 @@ type held struct {
 	primary int
 }
 
-// bridge is what the ways of holding a page cost: native dialogs, the debugger and
+// bridge measures what the ways of holding a page cost: native dialogs, the debugger and
 // requests; alone and beside others, and where the primary falls meanwhile. Each has a
-// browser, since requests are intercepted for all pages of one, behind a service of
-// its own: that gives nobody a debugger where a task is to use requests, and looks at
+// browser, since requests are intercepted for all pages of one, behind a service of its
+// own: that service refuses the debugger where a task is to use requests, and inspects
 // every message alike where not.
 func (b *bench) bridge() ([]figure.Table, error) {
 	site, err := stage.ServeSite()
@@ -166,7 +166,7 @@ func (b *bench) keepCompany(c company, browsers []*held, site *stage.Site) (play
 	return players, leave, nil
 }
 
-// hold has everybody take turns, and adds rows to the table: a round's are medians of
+// hold gives every player its turns, and adds rows to the table: a round's are medians of
 // its times, in milliseconds.
 func hold(t *figure.Table, c company, players []player, turn func(player) (worker.Answer, error)) error {
 	took := map[string]figure.Samples{}

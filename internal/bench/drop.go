@@ -21,7 +21,7 @@ type cuts struct {
 	rest *rest
 }
 
-// rest is the time since the last cut of anybody's.
+// rest is the time since the last cut of any client.
 type rest struct {
 	least time.Duration
 	since time.Time
@@ -86,10 +86,10 @@ func (p *player) cut(cut func() error) (a worker.Answer, err error) {
 	return a, nil
 }
 
-// drop cuts the connections to a real Chromium, one client's at a time, and sees
-// how long it takes until everything that was attached is attached again: a page
-// and two iframes of other processes. Everybody has a browser: those of one share
-// what a link does for it.
+// drop cuts the connections to a real Chromium, one client's at a time, and measures how
+// long it takes until everything that was attached is attached again: a page and two
+// iframes of other processes. Every client has a browser: those of one share what a link
+// does for it.
 func (b *bench) drop() ([]figure.Table, error) {
 	const iframes, parts = 2, 2
 	site, err := stage.ServeSite()

@@ -6,9 +6,9 @@ import (
 	"holdfast/internal/bench/worker"
 )
 
-// intake is how fast events of 600 bytes are read that nobody has asked for, to
-// coder/websocket's Reader into one buffer. They come as fast as a socket takes
-// them, and the reply behind them ends the clock.
+// intake measures how fast unwanted events of 600 bytes are read, compared with
+// coder/websocket's Reader into one buffer. They come as fast as a socket takes them, and
+// the reply behind them ends the clock.
 func (b *bench) intake() ([]figure.Table, error) {
 	fakes, err := b.fakes()
 	if err != nil {
@@ -34,7 +34,7 @@ func (b *bench) intake() ([]figure.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	ignored, err := b.burst(here, absent, stage.Ignored, "Intake of events of 600 bytes that nobody has asked for")
+	ignored, err := b.burst(here, absent, stage.Ignored, "Intake of unwanted events of 600 bytes")
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (b *bench) intake() ([]figure.Table, error) {
 	return append(ignored, console...), nil
 }
 
-// burst sends events to everybody; the slow get fewer.
+// burst sends events to every client; the slow ones get fewer.
 func (b *bench) burst(here []player, absent []figure.Row, kind, title string) ([]figure.Table, error) {
 	rate, allocs := map[string]figure.Samples{}, map[string]figure.Samples{}
 	events := map[string]int{}

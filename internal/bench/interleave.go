@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/bench/worker"
 )
 
-// again is the name of somebody's second turn in each round: what differs is noise.
+// again is the name of a client's second turn in each round: what differs is noise.
 func again(name string) string { return name + " again" }
 
 // player is who takes part in a measurement, under a name of its own.
@@ -28,7 +28,7 @@ type player struct {
 	cuts  *cuts
 }
 
-// seat hires everybody and has each open its place. Who cannot is left out, and
+// seat starts every player and has each open its place. One that cannot is left out, and
 // its row says why; the floor and Holdfast have to be there.
 func (b *bench) seat(players []player) (here []player, rows []figure.Row, err error) {
 	for _, p := range players {
@@ -51,10 +51,9 @@ func (b *bench) seat(players []player) (here []player, rows []figure.Row, err er
 	return here, rows, nil
 }
 
-// turns has everybody take turns, parts of them in each round, in an order that
-// is drawn anew each time, and hands what came of a round to note. The more parts,
-// the less it matters what else the machine does. The first round is for warming
-// up.
+// turns gives every player its turns, parts of them in each round, in an order that is
+// drawn anew each time, and hands the result of a round to note. The more parts, the less
+// the rest of the machine matters. The first round is for warming up.
 func turns(players []player, parts int, turn func(p player) (worker.Answer, error), note func(p player, a worker.Answer)) error {
 	order := make([]int, len(players))
 	for i := range order {

@@ -42,7 +42,7 @@ func command(args []string) error {
 	case "worker":
 		return work(args[1:])
 	}
-	return fmt.Errorf("nobody knows the command %s", args[0])
+	return fmt.Errorf("unknown command %s", args[0])
 }
 
 // work is a client's process.

@@ -136,8 +136,8 @@ var (
 // cost is what an idle task costs each client, round by round.
 type cost struct{ rss, goroutines map[string]figure.Samples }
 
-// idle has everybody hold each of those numbers of tasks by turns, in a fresh process
-// each time. Who of the peers cannot is left out, and its row says why.
+// idle has every player hold each of those numbers of tasks by turns, in a fresh process
+// each time. A peer that cannot is left out, and its row says why.
 func (b *bench) idle(players []player, sizes ...int) (costs map[int]cost, absent []figure.Row, err error) {
 	const times = 7
 	fakes, err := b.fakes()

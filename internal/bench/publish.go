@@ -39,7 +39,7 @@ var pages = []struct {
 		},
 	}},
 	{"README.md", map[string]func(*figure.Report, []point) string{
-		"beside": func(r *figure.Report, _ []point) string { return everybody(r) },
+		"beside": func(r *figure.Report, _ []point) string { return eachClient(r) },
 	}},
 }
 
@@ -115,13 +115,13 @@ var besides = []struct {
 }{
 	{"round trip, Chromium", "roundtrip", 0, false},
 	{"round trip, fake browser", "roundtrip-fake", 0, false},
-	{"events nobody wants, per second", "intake", 0, false},
+	{"unwanted events per second", "intake", 0, false},
 	{"a dialog seen", "dialog", 0, false},
 	{"memory of an idle connection or task", "memory", 0, true},
 }
 
-// everybody has a line per client.
-func everybody(r *figure.Report) string {
+// eachClient has a line per client.
+func eachClient(r *figure.Report) string {
 	var b strings.Builder
 	b.WriteString("| |")
 	for _, c := range besides {

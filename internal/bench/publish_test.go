@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What the pages say is what was measured: nobody has changed a figure by hand, and
-// no sample without the pages.
+// The pages say what was measured: no figure was changed by hand, and no sample is without
+// its place in the pages.
 func TestThePagesHaveTheStoredFigures(t *testing.T) {
 	t.Parallel()
 	const root = "../.."

@@ -9,8 +9,8 @@ import (
 	"holdfast/internal/bench/worker"
 )
 
-// roundtrip is Runtime.evaluate("1+1") on a page of a real Chromium. Everybody
-// has the same page: renderers differ more than clients do.
+// roundtrip is Runtime.evaluate("1+1") on a page of a real Chromium. Every client has the
+// same page: renderers differ more than clients do.
 func (b *bench) roundtrip() ([]figure.Table, error) {
 	const calls = 100
 	chrome, err := b.chromium()
@@ -51,7 +51,7 @@ func (b *bench) roundtripFake() ([]figure.Table, error) {
 	return b.evaluate("the fake browser", cast(places[0], figure.RatioAtMost(1.35)), calls, nil)
 }
 
-// cast is everybody: the floor twice, Holdfast, and the peers.
+// cast is every client: the floor twice, Holdfast, and the peers.
 func cast(place stage.Place, goal *figure.Goal) []player {
 	players := []player{
 		{name: worker.Floor, client: worker.Floor},

@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// drainingListener is a listener that closes without cutting off those who stand in it. A
-// connection that the kernel has made and nobody has accepted yet is reset with
-// its listener, and its caller cannot know whether the call was run. So on Linux shut
-// takes them in before it closes; what is left is the microsecond between
-// two system calls. On other systems such a call fails, and its caller asks again.
+// drainingListener is a listener that closes without cutting off waiting connections. A
+// connection that the kernel has made and that is not accepted yet is reset with its
+// listener, and its caller cannot know whether the call was run. So on Linux shut accepts
+// those before it closes; what is left is the microsecond between two system calls. On
+// other systems such a call fails, and its caller asks again.
 type drainingListener struct {
 	*net.TCPListener
 

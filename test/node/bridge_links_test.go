@@ -99,7 +99,7 @@ func TestBridgeWithOnlyTheAnchor(t *testing.T) {
 		}
 		d := w.b.OpenDialog(w.b.MainFrame(page), chaos.Confirm, "sure?", "")
 		synctest.Wait()
-		if r, _ := d.Result(); r.By == chaos.ClosedByNobody {
+		if r, _ := d.Result(); r.By == chaos.ClosedByNothing {
 			w.Errorf("a function of ours answered: %+v", r)
 		}
 	})

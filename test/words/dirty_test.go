@@ -10,17 +10,9 @@ var (
 		"actors/supervisor",
 		"actors/supervisor/view",
 		"chaos",
-		"chaos/live",
-		"chaos/sim",
 		"docs",
 		"internal/acceptance",
-		"internal/bench",
-		"internal/bench/figure",
-		"internal/bench/stage",
-		"internal/bench/worker",
-		"internal/cli",
 		"test/node",
-		"transport",
 	}
 	dirtyDoc = []string{
 		"actors/dialog",

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// least is by how much a median has to move before anybody looks at it.
+// least is by how much a median has to move to count as a change.
 const least = 0.03
 
-// Of allocations, what the runtime makes now and then is spread over all that was
-// counted: one in a hundred is the least of anybody's own.
+// Of allocations, what the runtime makes now and then is spread over all that was counted:
+// one in a hundred is the least that counts.
 const (
 	allocations      = "allocations"
 	leastAllocations = 0.01

@@ -111,8 +111,8 @@ func noisy(r *rand.Rand, ratio float64) *figure.Measurement {
 	return run("a", rounds...)
 }
 
-// Whoever calls a build worse that is not is not asked again, and whoever misses
-// one that is need not be asked.
+// A build that is called worse by mistake is not measured again, and one that is missed
+// need not be.
 func TestAHandicapIsToldFromNoise(t *testing.T) {
 	t.Parallel()
 	const pairs = 1000

@@ -24,7 +24,7 @@ func (r *Report) Put(m Measurement) {
 	r.Measurements = append(r.Measurements, m)
 }
 
-// Keep lets go of all measurements but those that are named.
+// Keep drops all measurements but those that are named.
 func (r *Report) Keep(names []string) {
 	r.Measurements = slices.DeleteFunc(r.Measurements, func(m Measurement) bool { return !slices.Contains(names, m.Name) })
 }

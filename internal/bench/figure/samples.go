@@ -31,7 +31,7 @@ func (s Samples) Over(floor Samples) Samples {
 	return ratios
 }
 
-// And returns the mean of both, round by round: of somebody who had two turns in each.
+// And returns the mean of both, round by round: for a client that had two turns in each.
 func (s Samples) And(other Samples) Samples {
 	mean := make(Samples, min(len(s), len(other)))
 	for i := range mean {

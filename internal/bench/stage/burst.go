@@ -20,7 +20,7 @@ type Burst struct {
 
 // The kinds of bursts.
 const (
-	Ignored = "ignored" // nobody has asked for them: Network.dataReceived
+	Ignored = "ignored" // unwanted: Network.dataReceived
 	Console = "console" // console messages that are no errors
 	Changes = "changes" // console errors and navigations of a frame, in turn
 )

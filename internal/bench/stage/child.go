@@ -51,7 +51,7 @@ func (c *Child) End() {
 	_ = c.In.Close()
 	force := time.AfterFunc(endPatience, func() { _ = c.cmd.Process.Kill() })
 	defer force.Stop()
-	_ = c.cmd.Wait() // how it ends is nobody's business
+	_ = c.cmd.Wait() // how it ends does not matter
 }
 
 // Fakes is the process of the fake browsers.

@@ -117,7 +117,7 @@ func (c *Chromium) Alone(page, addr string) (Place, error) {
 				iframes++
 			case t.Type == "page" && t.ID != p.Target:
 				others++
-				_ = c.get(http.MethodGet, "/json/close/"+t.ID, nil) // it may be on its way out; the list tells
+				_ = c.get(http.MethodGet, "/json/close/"+t.ID, nil) // it may be closing already; the list shows it
 			}
 		}
 		if iframes == want && others == 0 {

@@ -210,7 +210,7 @@ func (o *orders) order(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	_ = json.NewEncoder(w).Encode(answer) // whoever asked has gone
+	_ = json.NewEncoder(w).Encode(answer) // the caller has gone
 }
 
 func (o *orders) make(m Making) []Place {

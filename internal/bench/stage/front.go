@@ -224,7 +224,7 @@ func (s *settings) note(e transport.Envelope) {
 	s.asked[e.ID] = true
 }
 
-// pardon makes a success of a setting that nobody knows.
+// pardon makes a success of an unknown setting.
 func (s *settings) pardon(message []byte) []byte {
 	if !bytes.Contains(message[:min(len(message), 64)], unknownMethod) {
 		return message

@@ -55,8 +55,7 @@ func spawnServer(name string, args ...string) (*Node, error) {
 	return n, nil
 }
 
-// Kill ends the node without a word: it holds nothing that it would have to
-// let go of.
+// Kill ends the node at once: it holds nothing that it would have to release.
 func (n *Node) Kill() {
 	_ = n.cmd.Process.Kill() // it may have ended
 	_ = n.cmd.Wait()

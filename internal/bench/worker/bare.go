@@ -107,7 +107,7 @@ func attachBare(p stage.Place, iframes int) (*websocket.Conn, error) {
 		isPage := to.TargetInfo.Type == "page"
 		for i, c := range batch {
 			if isPage && to.TargetInfo.TargetID != p.Target && i < len(batch)-1 {
-				continue // somebody else's: it is let run
+				continue // another client's: it is resumed
 			}
 			if !isPage && (i == 5 || i == 6) {
 				continue // for pages alone

@@ -86,8 +86,8 @@ func (p *chromedpPage) Arm(ctx context.Context) (func() (int64, error), func() e
 	return seen, answer, nil
 }
 
-// Expect implements Changer. chromedp keeps its own frames, and of the console
-// nothing; whoever wants that listens.
+// Expect implements Changer. chromedp keeps its own frames, and nothing of the console; a
+// user that wants it listens.
 func (p *chromedpPage) Expect(ctx context.Context, place stage.Place, _, last int) (func() error, error) {
 	errorText, url := stage.Serial(last-1), stage.Serial(last)
 	done := make(chan struct{})

@@ -20,8 +20,8 @@ import (
 // else, and looks at no more of a message than its first bytes. Its calls have
 // no deadline: watching one costs coder/websocket allocations a message.
 type floor struct {
-	// reuse reads with Reader into one buffer, the cheapest way there is for
-	// what nobody keeps; else Read, which allocates each message.
+	// reuse reads with Reader into one buffer, the cheapest way for messages that are not
+	// kept; else Read, which allocates each message.
 	reuse bool
 	mu    sync.Mutex
 	conns []*websocket.Conn

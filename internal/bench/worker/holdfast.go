@@ -139,8 +139,7 @@ func (p *holdfastPage) Call(ctx context.Context, method string, params map[strin
 	return err
 }
 
-// Arm implements Dialogs: whoever watches the task is told, and reads the
-// snapshot.
+// Arm implements Dialogs: a watcher of the task gets an event, and reads the snapshot.
 func (p *holdfastPage) Arm(ctx context.Context) (func() (int64, error), func() error, error) {
 	w, err := p.node.Watch(ctx, p.id, 0, false)
 	if err != nil {

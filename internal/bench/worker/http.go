@@ -11,8 +11,8 @@ import (
 	"holdfast/internal/bench/stage"
 )
 
-// overHTTP is somebody else's program that has a node do it: net/http, one
-// connection that is kept alive, the contract's routes.
+// overHTTP is a user's program that drives a node: net/http, one connection that is kept
+// alive, the contract's routes.
 type overHTTP struct {
 	node, token string
 	client      http.Client

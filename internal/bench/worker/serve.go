@@ -90,7 +90,7 @@ func Serve(name string, o Options, in io.Reader, out io.Writer) error {
 		w.heap = o.Profile + ".heap"
 	}
 	if s, ok := c.(special); ok {
-		s.ready(func() { _ = w.out.Encode(Answer{}) }) // nobody reads: it ends with the next line
+		s.ready(func() { _ = w.out.Encode(Answer{}) }) // there is no reader: it ends with the next line
 	}
 	lines := bufio.NewReaderSize(in, 1<<20)
 	for {
@@ -146,7 +146,7 @@ func (w *session) do(o Order) (Answer, error) {
 	case "usage":
 		return usage(), w.heapProfile()
 	}
-	return Answer{}, fmt.Errorf("nobody knows how to %s", o.Do)
+	return Answer{}, fmt.Errorf("unknown order %s", o.Do)
 }
 
 func (w *session) open(o Order) error {
@@ -171,8 +171,8 @@ func (w *session) open(o Order) error {
 	return nil
 }
 
-// evaluate measures round trips on the first page, after some that nobody
-// counts: the others have had the caches meanwhile.
+// evaluate measures round trips on the first page, after some that do not count: the other
+// clients have had the caches meanwhile.
 func (w *session) evaluate(n int) (Answer, error) {
 	ctx := context.Background() // each client bounds its calls itself
 	for range max(20, n/10) {

@@ -108,7 +108,7 @@ func mallocs(f func()) float64 {
 	return float64(after.Mallocs-before.Mallocs) / times
 }
 
-// counting counts each thing that is counted, whoever has it counted.
+// counting counts each thing that a metric counts.
 func (c *holdfastClient) counting() Answer {
 	m := c.node.Metrics()
 	loss := messages.Errorf(messages.CodeDialogLost, "lost")
@@ -132,7 +132,7 @@ func (c *holdfastClient) counting() Answer {
 		"an actor's end":             func() { m.ActorExited("session", ended) },
 		"an actor's restart":         func() { m.ActorRestarted("session") },
 		"an actor given up":          func() { m.ActorGaveUp("session") },
-		"a letter nobody had":        func() { m.DeadLetter(false) },
+		"a dead letter":              func() { m.DeadLetter(false) },
 		"a browser's end":            func() { m.BrowserExited("signal") },
 		"an orphan":                  func() { m.OrphansReaped(1) },
 		"a dialog's opening": event(messages.Event{Type: messages.EventDialogOpened, Dialog: &messages.Dialog{

@@ -72,7 +72,7 @@ func (c *crew) hear(what string) (a worker.Answer) {
 	return a
 }
 
-// Everybody who is measured can do what is measured.
+// Every client that is measured can do what is measured.
 func TestClients(t *testing.T) {
 	t.Parallel()
 	for _, client := range []string{worker.Floor, worker.Reader, worker.Holdfast, worker.Chromedp, worker.Rod, worker.Mafredri} {
