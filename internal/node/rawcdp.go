@@ -133,7 +133,9 @@ func (c rawCall) on(ctx context.Context, s view.Session) (json.RawMessage, error
 			if why := condition(now); why != nil {
 				return nil, why
 			}
-			return nil, c.latePause(c.board.View(), now, err)
+			if ctx.Err() == nil { // else it is the caller that did not wait
+				return nil, c.latePause(c.board.View(), now, err)
+			}
 		}
 	case isSessionGone(err):
 		return nil, c.gone(s)
