@@ -27,3 +27,13 @@ func SplitPipe(from io.Reader, limit int, route func(msg, tail []byte)) {
 
 // SetPong sets how long the peer may take to answer a ping.
 func (m *Mux) SetPong(d time.Duration) { m.conn.pong = d }
+
+// The system's error numbers, for tests.
+const (
+	ErrnoRefused      = errnoRefused
+	ErrnoReset        = errnoReset
+	ErrnoNoAddress    = errnoNoAddress
+	ErrnoProcessFiles = errnoProcessFiles
+	ErrnoSystemFiles  = errnoSystemFiles
+	ErrnoNoBuffers    = errnoNoBuffers
+)

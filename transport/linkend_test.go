@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -163,7 +162,7 @@ func TestALostLinkSaysNothingLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Break()
-	if err := <-ended; !errors.Is(err, syscall.ECONNRESET) {
+	if err := <-ended; !errors.Is(err, transport.ErrnoReset) {
 		t.Errorf("the peer sees %v, want a reset", err)
 	}
 	<-m.Closed()

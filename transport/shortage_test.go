@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"syscall"
 	"testing"
 
 	"holdfast/messages"
@@ -26,13 +25,13 @@ func TestAShortageOfTheNodeIsNamed(t *testing.T) {
 		of   transport.Shortage
 		says string
 	}{
-		"EMFILE":                      {failed(four, syscall.EMFILE), transport.ShortDescriptors, "this node has no file descriptor left (LimitNOFILE)"},
-		"ENFILE":                      {failed(six, syscall.ENFILE), transport.ShortDescriptors, "this node has no file descriptor left (LimitNOFILE)"},
+		"EMFILE":                      {failed(four, transport.ErrnoProcessFiles), transport.ShortDescriptors, "this node has no file descriptor left (LimitNOFILE)"},
+		"ENFILE":                      {failed(six, transport.ErrnoSystemFiles), transport.ShortDescriptors, "this node has no file descriptor left (LimitNOFILE)"},
 		"the resolver without one":    {&net.DNSError{Err: "dial udp: socket: too many open files", Name: "h"}, transport.ShortDescriptors, "LimitNOFILE"},
-		"no port":                     {failed(four, syscall.EADDRNOTAVAIL), transport.ShortPorts, "no local port left"},
-		"a machine without IPv6":      {failed(six, syscall.EADDRNOTAVAIL), "", "the host is not reachable from here"},
-		"ENOBUFS":                     {failed(four, syscall.ENOBUFS), transport.ShortBuffers, "no memory left"},
-		"a browser that is not there": {failed(four, syscall.ECONNREFUSED), "", "connection refused"},
+		"no port":                     {failed(four, transport.ErrnoNoAddress), transport.ShortPorts, "no local port left"},
+		"a machine without IPv6":      {failed(six, transport.ErrnoNoAddress), "", "the host is not reachable from here"},
+		"ENOBUFS":                     {failed(four, transport.ErrnoNoBuffers), transport.ShortBuffers, "no memory left"},
+		"a browser that is not there": {failed(four, transport.ErrnoRefused), "", "connection refused"},
 		"a name that is not there":    {&net.DNSError{Err: "no such host", Name: "h", IsNotFound: true}, "", "does not resolve"},
 	} {
 		t.Run(name, func(t *testing.T) {

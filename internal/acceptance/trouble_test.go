@@ -3,7 +3,6 @@ package acceptance_test
 import (
 	"context"
 	"encoding/json"
-	"syscall"
 	"testing"
 	"time"
 
@@ -27,7 +26,7 @@ func killRenderers(t *testing.T, b *chromiumtest.Browser) {
 	for _, p := range info.ProcessInfo {
 		if p.Type == "renderer" && p.ID > 1 {
 			n++
-			_ = syscall.Kill(p.ID, syscall.SIGKILL) // one may have ended by itself
+			_ = chromiumtest.KillProcess(p.ID) // one may have ended by itself
 		}
 	}
 	if n == 0 {

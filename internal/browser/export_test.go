@@ -23,12 +23,6 @@ func IsLetThrough(name string) bool {
 // HasArgument is hasArgument, for its fuzz test.
 func HasArgument(cmdline []byte, flag string) bool { return hasArgument(cmdline, flag) }
 
-// ParseStat is parseStat, for its fuzz test.
-func ParseStat(raw []byte) (pid int, start uint64, err error) {
-	s, err := parseStat(raw)
-	return s.PID, s.Start, err
-}
-
 // ParseLease is what Reap makes of the bytes of a lease file.
 func ParseLease(dir, nonce string, raw []byte) error {
 	_, err := store{dir: dir}.parse(nonce, raw)
@@ -42,10 +36,6 @@ func StartOf(pid int) (start uint64, ok bool) {
 	return s.Start, err == nil && !s.ended()
 }
 
-// DefunctChildren is how many children of this process are dead and not
-// waited for.
-func DefunctChildren() int { return len(deadChildren()) }
-
 // Carrying counts the running processes whose command line holds text.
 func Carrying(text string) (n int, err error) {
 	pids, err := PIDsCarrying(text)
@@ -55,7 +45,7 @@ func Carrying(text string) (n int, err error) {
 // PIDsCarrying are those processes.
 func PIDsCarrying(text string) (pids []int, err error) {
 	err = scan(func(s procStat) {
-		raw, err := os.ReadFile(procPath(s.PID, "cmdline"))
+		raw, err := commandLine(s.PID)
 		if err == nil && s.PID != os.Getpid() && containsText(raw, text) {
 			pids = append(pids, s.PID)
 		}

@@ -157,19 +157,3 @@ func TestASandboxThatIsRequired(t *testing.T) {
 		t.Error("a setting that is none was taken")
 	}
 }
-
-// do runs a CDP command that has to succeed.
-func do(t *testing.T, link *transport.Mux, session, method string, params map[string]any, result any) {
-	t.Helper()
-	raw, err := json.Marshal(params)
-	if err != nil {
-		t.Fatal(err)
-	}
-	reply, err := link.Do(t.Context(), messages.SessionID(session), method, raw)
-	if err != nil {
-		t.Fatalf("%s: %v", method, err)
-	}
-	if err := json.Unmarshal(reply, result); err != nil {
-		t.Fatal(err)
-	}
-}

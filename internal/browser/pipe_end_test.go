@@ -2,9 +2,11 @@ package browser_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 
 	"holdfast/internal/browser"
+	"holdfast/messages"
 	"holdfast/transport"
 )
 
@@ -43,4 +45,20 @@ func TestABrowserEndsWithItsPipeUnderADialog(t *testing.T) {
 	pipe.Close()
 	await(t, "the browser's end", p.Exited())
 	await(t, "the link's end", link.Closed())
+}
+
+// do runs a CDP command that has to succeed.
+func do(t *testing.T, link *transport.Mux, session, method string, params map[string]any, result any) {
+	t.Helper()
+	raw, err := json.Marshal(params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply, err := link.Do(t.Context(), messages.SessionID(session), method, raw)
+	if err != nil {
+		t.Fatalf("%s: %v", method, err)
+	}
+	if err := json.Unmarshal(reply, result); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -157,6 +157,16 @@ func (b *Browser) Exited() <-chan struct{} { return b.process.Exited() }
 // ExitReason says how the browser ended, "" while it runs.
 func (b *Browser) ExitReason() string { return b.process.ExitReason() }
 
+// KillProcess ends a process without a warning.
+func KillProcess(pid int) error {
+	process, err := os.FindProcess(pid)
+	if err != nil {
+		return err
+	}
+	defer process.Release()
+	return process.Kill()
+}
+
 // Kill ends the browser without a warning and waits for its end.
 func (b *Browser) Kill(t testing.TB) {
 	t.Helper()
@@ -166,12 +176,7 @@ func (b *Browser) Kill(t testing.TB) {
 	default:
 	}
 	// The pid is ours until the browser has been waited for, which Exited says.
-	process, err := os.FindProcess(b.process.PID())
-	if err == nil {
-		err = process.Kill()
-		_ = process.Release()
-	}
-	if err != nil {
+	if err := KillProcess(b.process.PID()); err != nil {
 		t.Fatalf("kill Chromium: %v", err)
 	}
 	select {

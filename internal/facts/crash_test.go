@@ -2,7 +2,6 @@ package facts_test
 
 import (
 	"encoding/json"
-	"syscall"
 	"testing"
 	"time"
 
@@ -24,7 +23,7 @@ func killRenderers(t *testing.T, c *chromiumtest.Raw) {
 	}
 	for _, p := range processes.ProcessInfo {
 		if p.Type == "renderer" {
-			_ = syscall.Kill(p.ID, syscall.SIGKILL)
+			_ = chromiumtest.KillProcess(p.ID)
 		}
 	}
 }

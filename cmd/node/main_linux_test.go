@@ -15,20 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rogpeppe/go-internal/testscript"
-
 	"holdfast/messages"
 )
-
-// beHoldfast makes the test binary the program itself.
-const beHoldfast = "BE_HOLDFAST"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(beHoldfast) != "" {
-		main()
-	}
-	testscript.Main(m, map[string]func(){"holdfast": main})
-}
 
 // patience is for what happens on a machine that tests share.
 const patience = 30 * time.Second
