@@ -20,12 +20,13 @@ type AnchorLinked struct {
 type Anchor struct {
 	connection
 	peers   Peers
+	cfg     AnchorConfig
 	machine *AnchorMachine
 }
 
 // NewAnchor returns the behavior; dialling begins with Init.
 func NewAnchor(cfg AnchorConfig, connect Connect, peers Peers) *Anchor {
-	return &Anchor{connection: connection{connect: connect}, peers: peers, machine: NewAnchorMachine(cfg)}
+	return &Anchor{connection: connection{connect: connect}, peers: peers, cfg: cfg, machine: NewAnchorMachine(cfg)}
 }
 
 // Init implements guard.Behavior.
@@ -58,13 +59,13 @@ func (a *Anchor) Terminate(*guard.Context, guard.Reason) {}
 
 func (a *Anchor) linked(c *guard.Context) {
 	a.bind(c, Listen{})
-	c.Send(a.peers.Supervisor, AnchorLinked{Gen: a.machine.cfg.Gen, Browser: a.mux.Load().Browser(), Port: &Port{mux: a.mux.Load(), stalled: func() {}}})
+	c.Send(a.peers.Supervisor, AnchorLinked{Gen: a.cfg.Gen, Browser: a.mux.Load().Browser(), Port: &Port{mux: a.mux.Load(), stalled: func() {}}})
 	a.step(c, Start{})
 }
 
 func (a *Anchor) bind(c *guard.Context, l Listen) {
 	mux, door := a.mux.Load(), c.Door()
-	source := Source{Identity{Role: messages.RoleAnchor, Gen: a.machine.cfg.Gen, Session: l.Session, Page: l.Page}, a.machine.cfg.Bridge.Secret}
+	source := Source{Identity{Role: messages.RoleAnchor, Gen: a.cfg.Gen, Session: l.Session, Page: l.Page}, a.cfg.Bridge.Secret}
 	mux.Bind(l.Session, func(e transport.Event) {
 		fact := source.Decode(time.Now(), e.Method, e.Params)
 		switch fact.(type) {

@@ -85,7 +85,7 @@ type anchored struct {
 // NewAnchorMachine returns the machine of a link that has just been dialled.
 func NewAnchorMachine(cfg AnchorConfig) *AnchorMachine {
 	m := &AnchorMachine{cfg: cfg, alone: cfg.Alone, bridgeOn: cfg.Bridge.On, bridges: map[messages.SessionID]*bridge{}}
-	m.requests = requests{secret: cfg.Bridge.Secret, do: m.do}
+	m.requests = newRequests(cfg.Bridge.Secret, m.do)
 	for _, t := range cfg.Owned {
 		m.owned.Set(t, true)
 	}

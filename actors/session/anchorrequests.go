@@ -38,7 +38,7 @@ func (m *AnchorMachine) passesOn(s messages.SessionID) bool {
 
 // framesPassOn says so of all frames that the anchor has been told of.
 func (m *AnchorMachine) framesPassOn() bool {
-	if !m.requests.on {
+	if !m.requests.isOn() {
 		return true
 	}
 	for _, f := range m.frames {
@@ -87,7 +87,7 @@ func (m *AnchorMachine) requestedOf(label string) int {
 
 // ownRequest is for the anchor to decide over.
 func (m *AnchorMachine) ownRequest(r mail.RequestHeld) {
-	if !m.requests.on || r.Gen != m.cfg.Gen {
+	if !m.requests.isOn() || r.Gen != m.cfg.Gen {
 		return // of an anchor before
 	}
 	delete(m.requested, r.Request)
@@ -141,7 +141,7 @@ func (m *AnchorMachine) tellRequests() {
 // has passed on.
 func (m *AnchorMachine) endRequest(e mail.EndRequest) {
 	switch {
-	case m.requests.on && e.Gen == m.cfg.Gen:
+	case m.requests.isOn() && e.Gen == m.cfg.Gen:
 		delete(m.requested, e.Request)
 		delete(m.strays, e.Request)
 		m.do(endRequest(m.cfg.Bridge.Secret, e))

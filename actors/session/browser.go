@@ -24,13 +24,14 @@ type Linked struct {
 type Browser struct {
 	connection
 	supervisor *actor.PID
+	cfg        BrowserConfig
 	machine    *BrowserMachine
 	wanted     *wanted.Store
 }
 
 // NewBrowser returns the behavior; dialling begins with Init.
 func NewBrowser(cfg BrowserConfig, connect Connect, supervisor *actor.PID, w *wanted.Store) *Browser {
-	return &Browser{connection: connection{connect: connect}, supervisor: supervisor, machine: NewBrowserMachine(cfg), wanted: w}
+	return &Browser{connection: connection{connect: connect}, supervisor: supervisor, cfg: cfg, machine: NewBrowserMachine(cfg), wanted: w}
 }
 
 // Init implements guard.Behavior.
@@ -68,8 +69,8 @@ func (b *Browser) Terminate(c *guard.Context, _ guard.Reason) {
 
 func (b *Browser) linked(c *guard.Context) {
 	mux, door := b.mux.Load(), c.Door()
-	gen := b.machine.cfg.Gen
-	source := Source{Identity{Gen: gen}, b.machine.cfg.Bridge.Secret}
+	gen := b.cfg.Gen
+	source := Source{Identity{Gen: gen}, b.cfg.Bridge.Secret}
 	mux.Bind("", func(e transport.Event) {
 		if fact := source.Decode(time.Now(), e.Method, e.Params); fact != nil && !door.Send(fact) {
 			mux.Flood()
@@ -88,8 +89,8 @@ func (b *Browser) step(c *guard.Context, in any) {
 		case Command:
 			command(c, b.mux.Load(), "", e)
 		case ToSupervisor:
-			if i, ok := e.Msg.(mail.Isolated); ok && i.Context != "" && b.machine.cfg.Claim != nil {
-				b.machine.cfg.Claim(i.Context)
+			if i, ok := e.Msg.(mail.Isolated); ok && i.Context != "" && b.cfg.Claim != nil {
+				b.cfg.Claim(i.Context)
 			}
 			c.Send(b.supervisor, e.Msg)
 		case Arm:

@@ -86,7 +86,7 @@ type browserPage struct {
 // NewBrowserMachine returns the machine of a link that has just been dialled.
 func NewBrowserMachine(cfg BrowserConfig) *BrowserMachine {
 	m := &BrowserMachine{cfg: cfg}
-	m.requests = requests{secret: cfg.Bridge.Secret, do: m.do}
+	m.requests = newRequests(cfg.Bridge.Secret, m.do)
 	for _, t := range cfg.Owned {
 		m.owned.Set(t, true)
 	}
@@ -163,7 +163,7 @@ func (m *BrowserMachine) root(tag Tag, method string, params any, timeout time.D
 func (m *BrowserMachine) setBridge(s mail.SetBridge) {
 	m.cfg.Bridge.On, m.cfg.Bridge.By = s.On, s.By
 	stood := m.requests.stands()
-	if m.requests.hear(m.cfg.Bridge); stood && m.requests.on {
+	if m.requests.hear(m.cfg.Bridge); stood && m.requests.isOn() {
 		m.do(ToSupervisor{mail.RequestsHeard{Gen: m.cfg.Gen}})
 	}
 }

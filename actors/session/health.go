@@ -351,7 +351,6 @@ func (m *Machine) publishHealth() {
 }
 
 func (m *Machine) stops(p pausedEvent) {
-	m.paused = p.on && !m.bridge.forged(p)
-	m.bridge.stops(p)
+	m.paused = m.bridge.stops(p)
 	m.publishHealth()
 }

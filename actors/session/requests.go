@@ -20,6 +20,14 @@ type requests struct {
 	asked  int // the browser, and it has not answered; counted down on the primary link
 }
 
+// newRequests returns the half of a link that is being dialled.
+func newRequests(secret BridgeSecret, do func(Effect)) requests {
+	return requests{secret: secret, do: do}
+}
+
+// isOn says that the browser was asked, and not told otherwise since.
+func (r *requests) isOn() bool { return r.on }
+
 // begin is for a link that stands.
 func (r *requests) begin(b Bridge) {
 	r.linked = true

@@ -44,21 +44,23 @@ func tokenIn(text string) string {
 	return strings.Clone(text[:digits])
 }
 
-// stops is a pause of somebody else's, or the end of any.
-func (b *bridge) stops(p pausedEvent) {
+// stops takes a pause that is none of our calls, or the end of any. It returns whether
+// the page waits in the debugger of another client.
+func (b *bridge) stops(p pausedEvent) bool {
 	if b.forged(p) {
 		b.unread()
-		return
+		return false
 	}
 	b.others = p.token
 	if !p.on {
 		b.goesOn()
-		return
+		return false
 	}
 	b.only("")
 	if slices.ContainsFunc(b.dead, func(d deadSibling) bool { return d.Secret.token() == p.token }) {
 		b.letOthersGo()
 	}
+	return true
 }
 
 // forged says that a page stops at a debugger statement of its own. It finds our script's

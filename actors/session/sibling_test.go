@@ -16,14 +16,14 @@ import (
 func TestAnAnchorLetsTheCallOfAnotherTaskGo(t *testing.T) {
 	t.Parallel()
 	for page, want := range map[messages.TargetID][]string{"P": {"Debugger.resume"}, "Q": nil} {
-		bridge := session.Bridge{On: true, Epoch: 1, Secret: session.NewBridgeSecret(secret)}
-		m := session.NewAnchorMachine(session.AnchorConfig{Gen: 1, Scope: messages.ScopeBrowser, Bridge: bridge})
+		settings := session.Bridge{On: true, Epoch: 1, Secret: session.NewBridgeSecret(secret)}
+		m := session.NewAnchorMachine(session.AnchorConfig{Gen: 1, Scope: messages.ScopeBrowser, Bridge: settings})
 		waits := fmt.Sprintf(`{"callFrames":[{"callFrameId":"1.3.0","this":{"type":"string","value":"%sk.1 confirm 0 0 "}}]}`, siblings[16:32])
 		for _, in := range []any{
 			session.Start{},
 			mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}},
 			session.Replied{Tag: session.Tag{Kind: session.TagRoot}},
-			wrap("S", (session.Source{Secret: bridge.Secret}).Decode(time.Time{}, "Debugger.paused", []byte(waits))),
+			wrap("S", (session.Source{Secret: settings.Secret}).Decode(time.Time{}, "Debugger.paused", []byte(waits))),
 		} {
 			m.Step(time.Time{}, in)
 		}

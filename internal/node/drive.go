@@ -99,13 +99,13 @@ func (n *Node) navigate(ctx context.Context, id messages.TaskID, r messages.Navi
 
 // lateElsewhere says what a page waits for that has not loaded in time: a frame of it may
 // be in a renderer that a dialog of another task holds (C59).
-func lateElsewhere(v *view.View, page messages.TargetID, err error) error {
-	if page == "" {
-		page = v.Snapshot.PageTargetID
+func lateElsewhere(v *view.View, target messages.TargetID, err error) error {
+	if target == "" {
+		target = v.Snapshot.PageTargetID
 	}
 	if messages.CodeOf(err) == messages.CodeDeadline {
 		for _, p := range v.Snapshot.Pages {
-			if p.TargetID == page && p.PageState == messages.PageBlockedElsewhere {
+			if p.TargetID == target && p.PageState == messages.PageBlockedElsewhere {
 				return session.BlockedElsewhere()
 			}
 		}
