@@ -9,7 +9,10 @@ import (
 	"github.com/anthdm/hollywood/actor"
 
 	"holdfast/actors/ledger"
-	"holdfast/actors/wanted"
+	"holdfast/actors/session/decode"
+	"holdfast/actors/session/effect"
+	"holdfast/actors/session/page"
+	"holdfast/actors/session/wanted"
 	"holdfast/internal/guard"
 	"holdfast/internal/shed"
 	"holdfast/messages"
@@ -29,8 +32,8 @@ type Peers struct {
 type Page struct {
 	mux     *transport.Mux
 	peers   Peers
-	machine *Machine
-	source  Source        // of its events
+	machine *page.Machine
+	source  decode.Source // of its events
 	answers ledger.Ledger // on their way by the frame actor or the supervisor
 	queued  queued        // in the mailbox
 	bounds  *shed.Counts
@@ -43,14 +46,14 @@ type Page struct {
 
 // NewPage returns the behavior for a session that has just been attached on
 // mux. b counts what is cut off; w is what the task wants of its pages.
-func NewPage(cfg Config, mux *transport.Mux, peers Peers, b *shed.Counts, w *wanted.Store) *Page {
-	return &Page{mux: mux, peers: peers, machine: NewMachine(cfg), source: cfg.Source(), bounds: b, wanted: w}
+func NewPage(cfg page.Config, mux *transport.Mux, peers Peers, b *shed.Counts, w *wanted.Store) *Page {
+	return &Page{mux: mux, peers: peers, machine: page.New(cfg), source: cfg.Source(), bounds: b, wanted: w}
 }
 
 // NewPort returns the callers' way to the session of cfg, whose actor is pid.
-func NewPort(cfg Config, mux *transport.Mux, sys *guard.System, pid *actor.PID, w *wanted.Store) *Port {
+func NewPort(cfg page.Config, mux *transport.Mux, sys *guard.System, pid *actor.PID, w *wanted.Store) *Port {
 	return &Port{
-		Session: cfg.Session, IsPage: cfg.IsPage, mux: mux, place: cfg.place(), wanted: w, made: time.Now(),
+		Session: cfg.Session, IsPage: cfg.IsPage, mux: mux, place: cfg.Place(), wanted: w, made: time.Now(),
 		stalled: func() { sys.Send(pid, mail.ProbeSession{}) },
 		settled: func() { sys.Send(pid, settled{}) },
 		rearm: func(method string, done func()) {
@@ -64,7 +67,7 @@ func (p *Page) Init(c *guard.Context) {
 	p.answers.Calls = c.System().Calls()
 	in := &intake{cfg: p.machine.Config(), source: p.source, mux: p.mux, door: c.Door(), queued: &p.queued, bounds: p.bounds}
 	p.mux.Gather(p.machine.Config().Session, transport.Gathering{Sink: in.take, Settle: in.settle, Unread: in.takeUnread})
-	p.step(c, Start{})
+	p.step(c, effect.Start{})
 }
 
 // Receive implements guard.Behavior.
@@ -76,7 +79,7 @@ func (p *Page) Receive(c *guard.Context, msg any) {
 			defer p.step(c, mail.ReloadFrames{})
 		}
 		if msg.Dialog != p.peers.Dialog {
-			defer p.step(c, TellAgain{})
+			defer p.step(c, effect.TellAgain{})
 		}
 		p.peers = msg
 		return
@@ -98,9 +101,9 @@ func (p *Page) Receive(c *guard.Context, msg any) {
 // Terminate implements guard.Behavior.
 func (p *Page) Terminate(c *guard.Context, _ guard.Reason) {
 	p.mux.Unbind(p.machine.Config().Session)
-	p.wanted.End(p.machine.Config().place())
-	p.mux.Abandon(p.machine.Config().Session, gone())
-	for _, a := range p.machine.abandon() {
+	p.wanted.End(p.machine.Config().Place())
+	p.mux.Abandon(p.machine.Config().Session, effect.SessionEnded())
+	for _, a := range p.machine.Abandon() {
 		c.Answer(a.To, a.Value, a.Err)
 	}
 	p.answers.SettleAll()
@@ -114,36 +117,36 @@ const (
 
 func (p *Page) step(c *guard.Context, in any) { p.carryOut(c, p.machine.Step(c.Now(), in)) }
 
-func (p *Page) carryOut(c *guard.Context, effects []Effect) {
+func (p *Page) carryOut(c *guard.Context, effects []effect.Effect) {
 	for _, e := range effects {
 		if p.gathering && p.gather(c, e) {
 			continue
 		}
 		switch e := e.(type) {
-		case Command:
+		case effect.Command:
 			command(c, p.mux, p.machine.Config().Session, e)
-		case Restore:
+		case effect.Restore:
 			p.restore(c, e)
-		case ToDialog:
+		case effect.ToDialog:
 			c.Send(p.peers.Dialog, e.Msg)
-		case ToFrame:
+		case effect.ToFrame:
 			c.Send(p.peers.Frame, e.Msg)
-		case ToSupervisor:
+		case effect.ToSupervisor:
 			c.Send(p.peers.Supervisor, e.Msg)
-		case Arm:
-			c.After(e.Timer.String(), e.After, TimerFired{e.Timer})
-		case Disarm:
+		case effect.Arm:
+			c.After(e.Timer.String(), e.After, effect.TimerFired{Timer: e.Timer})
+		case effect.Disarm:
 			c.Cancel(e.Timer.String())
-		case Suspect:
+		case effect.Suspect:
 			p.mux.Suspect()
-		case Interrupt:
+		case effect.Interrupt:
 			now := c.Now()
 			byDialog := e.Err.Code == messages.CodeBlockedByDialog
 			p.mux.Interrupt(p.machine.Config().Session, e.Err, func(call transport.PendingCall, age time.Duration) bool {
 				return (e.Before.IsZero() || now.Add(-age).Before(e.Before)) && !(byDialog && call.Patient) &&
-					(!e.Renderer || NeedsRenderer(call.Method) || LosesDialog(call.Method) || isInput(call.Method))
+					(!e.Renderer || page.NeedsRenderer(call.Method) || page.LosesDialog(call.Method) || page.IsInput(call.Method))
 			})
-		case Answer:
+		case effect.Answer:
 			// By way of the frames, which are part of what a result follows from;
 			// an error tells of none.
 			via, pid := byFrame, p.peers.Frame
@@ -153,7 +156,7 @@ func (p *Page) carryOut(c *guard.Context, effects []Effect) {
 			p.answers.Owe(via, e.To, e.Value, e.Err)
 			c.Send(pid, mail.Relay(e))
 		default:
-			panic(Unknown(e))
+			panic(effect.Unknown(e))
 		}
 	}
 }
@@ -172,15 +175,15 @@ type settled struct{}
 
 func (p *Page) tellRefused(c *guard.Context) {
 	cfg := p.machine.Config()
-	if methods := p.wanted.Refused(cfg.place()); !slices.Equal(methods, p.refused) {
+	if methods := p.wanted.Refused(cfg.Place()); !slices.Equal(methods, p.refused) {
 		p.refused = methods
 		c.Send(p.peers.Supervisor, Restoring{Gen: cfg.Gen, Page: cfg.Page, Session: cfg.Session, Methods: methods})
 	}
 }
 
 // restore gives the session what was set, and what an agent has set meanwhile behind it.
-func (p *Page) restore(c *guard.Context, e Restore) {
-	self, sys, mux, w, place, supervisor := c.Self(), c.System(), p.mux, p.wanted, p.machine.Config().place(), p.peers.Supervisor
+func (p *Page) restore(c *guard.Context, e effect.Restore) {
+	self, sys, mux, w, place, supervisor := c.Self(), c.System(), p.mux, p.wanted, p.machine.Config().Place(), p.peers.Supervisor
 	var commands []wanted.Command
 	switch {
 	case e.Again:
@@ -195,7 +198,7 @@ func (p *Page) restore(c *guard.Context, e Restore) {
 	restore(sys, mux, w, place, commands, supervisor, func() {
 		restore(sys, mux, w, place, w.Behind(place), nil, func() { sys.Send(self, settled{}) })
 		if !e.Again {
-			sys.Send(self, Restored{e.Round})
+			sys.Send(self, effect.Restored{Round: e.Round})
 		}
 	})
 }
@@ -234,19 +237,19 @@ func restore(sys *guard.System, mux *transport.Mux, w *wanted.Store, p wanted.Pl
 }
 
 // command writes one CDP command; its outcome comes back as a message.
-func command(c *guard.Context, mux *transport.Mux, own messages.SessionID, e Command) {
+func command(c *guard.Context, mux *transport.Mux, own messages.SessionID, e effect.Command) {
 	if e.Session != "" || e.Root {
 		own = e.Session
 	}
 	call := transport.Call{SessionID: own, Method: e.Method, Params: e.Params, Timeout: e.Timeout, Direct: e.Direct}
-	if e.Tag.Kind != TagNone {
+	if e.Tag.Kind != effect.TagNone {
 		self, sys, tag := c.Self(), c.System(), e.Tag
 		call.Done = func(r transport.Reply) {
 			var err error
 			if r.Err != nil {
 				err = callError(r.Err, r.Sent)
 			}
-			sys.Send(self, Replied{Tag: tag, Result: r.Result, Err: err})
+			sys.Send(self, effect.Replied{Tag: tag, Result: r.Result, Err: err})
 		}
 	}
 	mux.Start(call)
@@ -254,8 +257,8 @@ func command(c *guard.Context, mux *transport.Mux, own messages.SessionID, e Com
 
 // LetGo resumes and leaves an out-of-process iframe on its supervisor's word.
 func LetGo(mux *transport.Mux, a mail.TargetAttached) {
-	for _, e := range letGoFrame(a.Via, a) {
-		c := e.(Command)
+	for _, e := range effect.LeaveFrame(a.Via, a) {
+		c := e.(effect.Command)
 		mux.Start(transport.Call{SessionID: c.Session, Method: c.Method, Params: c.Params})
 	}
 }

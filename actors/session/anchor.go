@@ -3,6 +3,10 @@ package session
 import (
 	"time"
 
+	"holdfast/actors/session/bridge"
+	"holdfast/actors/session/decode"
+	"holdfast/actors/session/effect"
+	"holdfast/actors/session/link"
 	"holdfast/internal/guard"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -20,13 +24,13 @@ type AnchorLinked struct {
 type Anchor struct {
 	connection
 	peers   Peers
-	cfg     AnchorConfig
-	machine *AnchorMachine
+	cfg     link.AnchorConfig
+	machine *link.Anchor
 }
 
 // NewAnchor returns the behavior; dialling begins with Init.
-func NewAnchor(cfg AnchorConfig, connect Connect, peers Peers) *Anchor {
-	return &Anchor{connection: connection{connect: connect}, peers: peers, cfg: cfg, machine: NewAnchorMachine(cfg)}
+func NewAnchor(cfg link.AnchorConfig, connect Connect, peers Peers) *Anchor {
+	return &Anchor{connection: connection{connect: connect}, peers: peers, cfg: cfg, machine: link.NewAnchor(cfg)}
 }
 
 // Init implements guard.Behavior.
@@ -40,7 +44,7 @@ func (a *Anchor) Receive(c *guard.Context, msg any) {
 	switch msg := msg.(type) {
 	case Peers:
 		if msg.Dialog != a.peers.Dialog {
-			defer a.step(c, TellAgain{})
+			defer a.step(c, effect.TellAgain{})
 		}
 		a.peers = msg
 	case mail.Leave:
@@ -58,19 +62,19 @@ func (a *Anchor) Receive(c *guard.Context, msg any) {
 func (a *Anchor) Terminate(*guard.Context, guard.Reason) {}
 
 func (a *Anchor) linked(c *guard.Context) {
-	a.bind(c, Listen{})
+	a.bind(c, effect.Listen{})
 	c.Send(a.peers.Supervisor, AnchorLinked{Gen: a.cfg.Gen, Browser: a.mux.Load().Browser(), Port: &Port{mux: a.mux.Load(), stalled: func() {}}})
-	a.step(c, Start{})
+	a.step(c, effect.Start{})
 }
 
-func (a *Anchor) bind(c *guard.Context, l Listen) {
+func (a *Anchor) bind(c *guard.Context, l effect.Listen) {
 	mux, door := a.mux.Load(), c.Door()
-	source := Source{Identity{Role: messages.RoleAnchor, Gen: a.cfg.Gen, Session: l.Session, Page: l.Page}, a.cfg.Bridge.Secret}
+	source := decode.Source{Identity: effect.Identity{Role: messages.RoleAnchor, Gen: a.cfg.Gen, Session: l.Session, Page: l.Page}, Secret: a.cfg.Bridge.Secret}
 	mux.Bind(l.Session, func(e transport.Event) {
 		fact := source.Decode(time.Now(), e.Method, e.Params)
 		switch fact.(type) {
-		case bridgeScript, bridgePaused, bridgeUnread, pausedEvent, crashed, revived, bridgeAsked, bridgeWord, mail.FrameNavigated, mail.FrameDetached:
-			fact = FromFrame{l.Session, fact}
+		case bridge.ScriptRuns, bridge.CallPaused, bridge.CallGarbled, bridge.Pause, decode.Crashed, decode.Revived, bridge.CallSaid, bridge.DocumentSaid, mail.FrameNavigated, mail.FrameDetached:
+			fact = link.FromFrame{Session: l.Session, Event: fact}
 		}
 		if fact != nil && !door.Send(fact) {
 			mux.Flood()
@@ -81,30 +85,30 @@ func (a *Anchor) bind(c *guard.Context, l Listen) {
 func (a *Anchor) step(c *guard.Context, in any) {
 	for _, e := range a.machine.Step(c.Now(), in) {
 		switch e := e.(type) {
-		case Command:
+		case effect.Command:
 			command(c, a.mux.Load(), "", e)
-		case Listen:
+		case effect.Listen:
 			a.bind(c, e)
-		case ToDialog:
+		case effect.ToDialog:
 			c.Send(a.peers.Dialog, e.Msg)
-		case ToSupervisor:
+		case effect.ToSupervisor:
 			c.Send(a.peers.Supervisor, e.Msg)
-		case Arm:
-			c.After(e.Timer.String(), e.After, TimerFired{e.Timer})
-		case Disarm:
+		case effect.Arm:
+			c.After(e.Timer.String(), e.After, effect.TimerFired{Timer: e.Timer})
+		case effect.Disarm:
 			c.Cancel(e.Timer.String())
-		case Exit:
+		case effect.Exit:
 			if e.Err != nil {
 				c.Exit(guard.Fail(e.Err))
 			} else {
 				c.Exit(guard.Reason{})
 			}
 		default:
-			panic(Unknown(e))
+			panic(effect.Unknown(e))
 		}
 	}
 	if d, ok := in.(mail.TargetDetached); ok {
 		a.mux.Load().Unbind(d.Session)
-		a.mux.Load().Abandon(d.Session, gone())
+		a.mux.Load().Abandon(d.Session, effect.SessionEnded())
 	}
 }

@@ -5,7 +5,10 @@ import (
 
 	"github.com/anthdm/hollywood/actor"
 
-	"holdfast/actors/wanted"
+	"holdfast/actors/session/decode"
+	"holdfast/actors/session/effect"
+	"holdfast/actors/session/link"
+	"holdfast/actors/session/wanted"
 	"holdfast/internal/guard"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -24,14 +27,14 @@ type Linked struct {
 type Browser struct {
 	connection
 	supervisor *actor.PID
-	cfg        BrowserConfig
-	machine    *BrowserMachine
+	cfg        link.PrimaryConfig
+	machine    *link.Primary
 	wanted     *wanted.Store
 }
 
 // NewBrowser returns the behavior; dialling begins with Init.
-func NewBrowser(cfg BrowserConfig, connect Connect, supervisor *actor.PID, w *wanted.Store) *Browser {
-	return &Browser{connection: connection{connect: connect}, supervisor: supervisor, cfg: cfg, machine: NewBrowserMachine(cfg), wanted: w}
+func NewBrowser(cfg link.PrimaryConfig, connect Connect, supervisor *actor.PID, w *wanted.Store) *Browser {
+	return &Browser{connection: connection{connect: connect}, supervisor: supervisor, cfg: cfg, machine: link.NewPrimary(cfg), wanted: w}
 }
 
 // Init implements guard.Behavior.
@@ -62,7 +65,7 @@ func (b *Browser) Receive(c *guard.Context, msg any) {
 
 // Terminate implements guard.Behavior.
 func (b *Browser) Terminate(c *guard.Context, _ guard.Reason) {
-	for _, a := range b.machine.abandon() {
+	for _, a := range b.machine.Abandon() {
 		c.Answer(a.To, a.Value, a.Err)
 	}
 }
@@ -70,7 +73,7 @@ func (b *Browser) Terminate(c *guard.Context, _ guard.Reason) {
 func (b *Browser) linked(c *guard.Context) {
 	mux, door := b.mux.Load(), c.Door()
 	gen := b.cfg.Gen
-	source := Source{Identity{Gen: gen}, b.cfg.Bridge.Secret}
+	source := decode.Source{Identity: effect.Identity{Gen: gen}, Secret: b.cfg.Bridge.Secret}
 	mux.Bind("", func(e transport.Event) {
 		if fact := source.Decode(time.Now(), e.Method, e.Params); fact != nil && !door.Send(fact) {
 			mux.Flood()
@@ -79,34 +82,34 @@ func (b *Browser) linked(c *guard.Context) {
 	place := wanted.Place{Link: gen}
 	commands := b.wanted.Begin(place)
 	c.Send(b.supervisor, Linked{Gen: gen, Mux: mux, Port: &Port{mux: mux, stalled: func() {}, place: place, wanted: b.wanted}})
-	b.step(c, Start{})
+	b.step(c, effect.Start{})
 	restore(c.System(), mux, b.wanted, place, commands, b.supervisor, func() {})
 }
 
 func (b *Browser) step(c *guard.Context, in any) {
 	for _, e := range b.machine.Step(c.Now(), in) {
 		switch e := e.(type) {
-		case Command:
+		case effect.Command:
 			command(c, b.mux.Load(), "", e)
-		case ToSupervisor:
+		case effect.ToSupervisor:
 			if i, ok := e.Msg.(mail.Isolated); ok && i.Context != "" && b.cfg.Claim != nil {
 				b.cfg.Claim(i.Context)
 			}
 			c.Send(b.supervisor, e.Msg)
-		case Arm:
-			c.After(e.Timer.String(), e.After, TimerFired{e.Timer})
-		case Disarm:
+		case effect.Arm:
+			c.After(e.Timer.String(), e.After, effect.TimerFired{Timer: e.Timer})
+		case effect.Disarm:
 			c.Cancel(e.Timer.String())
-		case Answer:
+		case effect.Answer:
 			c.Answer(e.To, e.Value, e.Err)
-		case Exit:
+		case effect.Exit:
 			if e.Err != nil {
 				c.Exit(guard.Fail(e.Err))
 			} else {
 				c.Exit(guard.Reason{})
 			}
 		default:
-			panic(Unknown(e))
+			panic(effect.Unknown(e))
 		}
 	}
 }

@@ -1,15 +1,15 @@
-// Package session holds the actors that own CDP sessions: the browser's own
-// ([Browser]), which also owns the primary link, one per page and per
-// out-of-process iframe ([Page]), and the task's second link with all that is on
-// it ([Anchor]).
+// Package session has the actors that own CDP sessions: [Browser] owns the primary link
+// and the browser's own session, [Page] the session of one page or of one frame of another
+// process, and [Anchor] the task's second link with every session on it.
 //
 //	wire ──► sink: decode once ──► actor ──► machine.Step ──► effects
 //	                                                            │
 //	             commands on the session ◄──────────────────────┤
 //	             facts to dialog, frame, supervisor ◄───────────┘
 //
-// The machines ([Machine], [BrowserMachine]) decide and do nothing else: no
-// clock, no goroutine, no link. The shells carry effects out.
+// The machines are in packages of their own, below this one: page and link decide, decode
+// reads events, bridge replaces dialogs. They have no clock, no goroutine and no link. This
+// package has the shells, which carry effects out, and what the tasks of a node share.
 //
 // A caller's raw command does not pass through the actor: it goes through the
 // session's [Port] straight to the link, so that nothing it waits for can hold

@@ -7,6 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"holdfast/actors/session/decode"
+	"holdfast/actors/session/effect"
+	"holdfast/actors/session/page"
 	"holdfast/internal/guard"
 	"holdfast/internal/shed"
 	"holdfast/messages"
@@ -40,7 +43,7 @@ type said struct {
 	text   []byte // of the events that are not decoded yet
 	errors int    // of the items
 	room   *room  // where both stand, of one that has become long
-	same   repeated
+	same   decode.Repeated
 }
 
 // room is for as much as may be gathered. It is lent while a page says a lot, and
@@ -95,7 +98,7 @@ func (s *said) release() {
 	case cap(s.items) > 2*smallSaid || cap(s.text) > 2*smallSaidBytes: // it was trimmed
 		*s = said{}
 	}
-	s.items, s.text, s.errors, s.same = s.items[:0], s.text[:0], 0, repeated{}
+	s.items, s.text, s.errors, s.same = s.items[:0], s.text[:0], 0, decode.Repeated{}
 	saids.Put(s)
 }
 
@@ -113,24 +116,24 @@ func (s *said) trim() {
 
 // isError says whether the item is a console error, as far as can be told.
 func (it *saidItem) isError() bool {
-	return it.method == consoleCalled || it.method == "Runtime.exceptionThrown"
+	return it.method == decode.ConsoleCalled || it.method == "Runtime.exceptionThrown"
 }
 
 // decode returns the fact of an item, nil where there is none.
-func (s *said) decode(c *Source, i int) any {
+func (s *said) decode(c *decode.Source, i int) any {
 	it := &s.items[i]
 	if it.fact != nil {
 		return it.fact
 	}
-	return decodeUnwalked(c, &s.same, it.method, s.text[it.from:it.to])
+	return decode.Unread(c, &s.same, it.method, s.text[it.from:it.to])
 }
 
 // intake takes a session's events from the link and gathers those that come in one
 // go: a page that says a lot wakes its actor now and then, and not for each word of
 // it. All of it is the reader's, but for what is counted.
 type intake struct {
-	cfg    *Config
-	source Source
+	cfg    *page.Config
+	source decode.Source
 	mux    *transport.Mux
 	door   guard.Door
 	queued *queued
@@ -147,16 +150,16 @@ type queued struct {
 
 // take is called by the link for every event.
 func (in *intake) take(e transport.Event) {
-	if e.Method == dialogOpening {
+	if e.Method == decode.DialogOpening {
 		// It comes alone, and is waited for.
 		in.settle()
-		if fact := decode(&in.source, &repeated{}, time.Now(), e.Method, e.Params); fact != nil && !in.door.Send(fact) {
+		if fact := decode.Event(&in.source, &decode.Repeated{}, time.Now(), e.Method, e.Params); fact != nil && !in.door.Send(fact) {
 			in.mux.Flood()
 		}
 		return
 	}
 	in.begin()
-	if fact := decode(&in.source, &in.said.same, time.Now(), e.Method, e.Params); fact != nil {
+	if fact := decode.Event(&in.source, &in.said.same, time.Now(), e.Method, e.Params); fact != nil {
 		if f, ok := fact.(mail.FrameNavigated); ok && in.cfg.Site != nil && messages.TargetID(f.Frame.ID) == in.cfg.Target {
 			// Before a reply that comes behind it: what an agent sets is for this document.
 			in.cfg.Site.Show(f.Frame.URL)
@@ -168,13 +171,13 @@ func (in *intake) take(e transport.Event) {
 // takeUnread is take for an event that nobody has walked yet. It takes what is
 // frequent: the actor walks that, or does if it is not behind.
 func (in *intake) takeUnread(e transport.Event) bool {
-	if !IsFrequent(e.Method, e.Params) || in.cfg.Site != nil && e.Method == frameNavigated {
+	if !decode.IsFrequent(e.Method, e.Params) || in.cfg.Site != nil && e.Method == decode.FrameNavigated {
 		return false
 	}
 	in.begin()
 	item := saidItem{method: e.Method}
 	if !in.unread || len(e.Params) > maxUnread {
-		if item.fact = decodeUnread(&in.source, &in.said.same, e.Method, e.Params); item.fact == nil {
+		if item.fact = decode.Frequent(&in.source, &in.said.same, e.Method, e.Params); item.fact == nil {
 			return false
 		}
 	}
@@ -242,9 +245,9 @@ func (p *Page) receiveSaid(c *guard.Context, s *said) {
 		if it.isError() {
 			p.queued.errors.Add(-1)
 		}
-		if it.fact == nil && it.method == consoleCalled {
+		if it.fact == nil && it.method == decode.ConsoleCalled {
 			// As the machine does no more with it than to pass it on, it is no fact.
-			if r, ok := quickConsole(&p.source, &s.same, s.text[it.from:it.to]); ok {
+			if r, ok := decode.ScanConsole(&p.source, &s.same, s.text[it.from:it.to]); ok {
 				p.gatherError(&r)
 				continue
 			}
@@ -288,8 +291,8 @@ func (p *Page) gatherError(r *mail.ConsoleReported) {
 
 // gather keeps the effect back, if it is one that comes by the thousand. Everything
 // else comes behind what was kept.
-func (p *Page) gather(c *guard.Context, e Effect) bool {
-	if e, ok := e.(ToFrame); ok {
+func (p *Page) gather(c *guard.Context, e effect.Effect) bool {
+	if e, ok := e.(effect.ToFrame); ok {
 		if p.kept.toFrame == nil {
 			p.kept.toFrame = make(mail.Facts, 0, max(1, p.kept.othersLeft))
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"holdfast/actors/session/bridge"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -19,7 +20,7 @@ type Owners struct {
 	leavings sync.Map // messages.TaskID → func(messages.TargetID), see Watch
 
 	mu   sync.Mutex
-	left []SiblingLeft // newest last
+	left []bridge.SiblingLeft // newest last
 }
 
 // maxLeft bounds the ends that are remembered. A browser that has not noticed the end of
@@ -27,7 +28,7 @@ type Owners struct {
 const maxLeft = 256
 
 // Leave remembers the end of a task on its pages.
-func (o *Owners) Leave(l SiblingLeft) {
+func (o *Owners) Leave(l bridge.SiblingLeft) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.left) >= maxLeft {
@@ -37,10 +38,10 @@ func (o *Owners) Leave(l SiblingLeft) {
 }
 
 // Left are the ends on a page, oldest first.
-func (o *Owners) Left(page messages.TargetID) []SiblingLeft {
+func (o *Owners) Left(page messages.TargetID) []bridge.SiblingLeft {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	var list []SiblingLeft // nearly always there are none
+	var list []bridge.SiblingLeft // nearly always there are none
 	for _, l := range o.left {
 		if slices.Contains(l.Pages, page) {
 			list = append(list, l)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"holdfast/actors/session"
+	"holdfast/actors/session/bridge"
 	"holdfast/messages"
 )
 
@@ -19,15 +20,15 @@ func TestEndsOnAPageAreRemembered(t *testing.T) {
 		}
 		return list
 	}
-	o.Leave(session.SiblingLeft{Epoch: 1, Pages: []messages.TargetID{"P", "Q"}})
-	o.Leave(session.SiblingLeft{Epoch: 2, Pages: []messages.TargetID{"P"}})
+	o.Leave(bridge.SiblingLeft{Epoch: 1, Pages: []messages.TargetID{"P", "Q"}})
+	o.Leave(bridge.SiblingLeft{Epoch: 2, Pages: []messages.TargetID{"P"}})
 	for page, want := range map[messages.TargetID][]uint64{"P": {1, 2}, "Q": {1}, "R": nil} {
 		if got := epochs(page); !slices.Equal(got, want) {
 			t.Errorf("on %s: %v, want %v", page, got, want)
 		}
 	}
 	for i := range 255 {
-		o.Leave(session.SiblingLeft{Pages: []messages.TargetID{messages.TargetID(fmt.Sprint(i))}})
+		o.Leave(bridge.SiblingLeft{Pages: []messages.TargetID{messages.TargetID(fmt.Sprint(i))}})
 	}
 	if got := epochs("P"); !slices.Equal(got, []uint64{2}) {
 		t.Errorf("after many more: %v", got)

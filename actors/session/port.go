@@ -8,14 +8,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"holdfast/actors/wanted"
+	"holdfast/actors/session/page"
+	"holdfast/actors/session/wanted"
 	"holdfast/messages"
 	"holdfast/transport"
 )
-
-// StallAfter is how long a call waits before its session is asked to find out
-// why.
-const StallAfter = 300 * time.Millisecond
 
 // Port is the caller's way to one CDP session: it leads straight to the link,
 // past every mailbox, so that no call can hold up another. It is safe for
@@ -62,7 +59,7 @@ func (p *Port) Do(ctx context.Context, c AgentCall) ([]byte, error) {
 	method, params := c.Method, c.Params
 	call := transport.Call{
 		SessionID: p.Session, Method: method, Params: params, Timeout: c.Timeout, User: true,
-		Stalled: p.stalled, StallAfter: StallAfter, Patient: c.AwaitsDialog,
+		Stalled: p.stalled, StallAfter: page.StallAfter, Patient: c.AwaitsDialog,
 	}
 	if wanted.Keeps(method) {
 		send, answer, err := p.wanted.Prepare(p.place, method, params)
@@ -84,7 +81,7 @@ func (p *Port) Do(ctx context.Context, c AgentCall) ([]byte, error) {
 	if r.Err != nil {
 		return nil, callError(r.Err, r.Sent)
 	}
-	if ProvesLife(method) {
+	if page.ProvesLife(method) {
 		p.lived.Store(int64(time.Since(p.made)))
 	}
 	return r.Result, nil
@@ -99,7 +96,7 @@ func (p *Port) Rearm(ctx context.Context, method string) {
 	}
 	rearmed := make(chan struct{})
 	p.rearm(method, sync.OnceFunc(func() { close(rearmed) }))
-	patience := time.NewTimer(StallAfter)
+	patience := time.NewTimer(page.StallAfter)
 	defer patience.Stop()
 	select {
 	case <-rearmed:

@@ -7,11 +7,6 @@ import (
 	"holdfast/transport"
 )
 
-// PageLeft says that a session on the page has ended, which may be another task's.
-// The browser then takes back what is common to all sessions of the page, whichever
-// of them has set it: the emulated media and the network's conditions.
-type PageLeft struct{ Page messages.TargetID }
-
 // Renew sets again what agents had set on the session's page and another session has
 // taken back by its end, and says whether there was anything. Again is called, on any
 // goroutine, where an agent has set something else meanwhile: the newest has to come last.

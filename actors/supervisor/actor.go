@@ -11,8 +11,11 @@ import (
 
 	"holdfast/actors/ledger"
 	"holdfast/actors/session"
+	"holdfast/actors/session/bridge"
+	"holdfast/actors/session/effect"
+	"holdfast/actors/session/link"
+	"holdfast/actors/session/wanted"
 	"holdfast/actors/supervisor/view"
-	"holdfast/actors/wanted"
 	"holdfast/internal/guard"
 	"holdfast/internal/restart"
 	"holdfast/internal/shed"
@@ -96,10 +99,10 @@ func New(cfg Config) *Actor {
 	return a
 }
 
-func newBridgeSecret() session.BridgeSecret {
-	var b [session.BridgeSecretBytes]byte
+func newBridgeSecret() bridge.Secret {
+	var b [bridge.SecretBytes]byte
 	_, _ = rand.Read(b[:]) // never fails
-	return session.NewBridgeSecret(hex.EncodeToString(b[:]))
+	return bridge.NewSecret(hex.EncodeToString(b[:]))
 }
 
 // Init implements guard.Behavior.
@@ -113,7 +116,7 @@ func (a *Actor) Init(c *guard.Context) {
 	})
 	a.cfg.Owners.Watch(a.cfg.ID, func(page messages.TargetID) {
 		if a.wanted.HasCommon(page) {
-			sys.Send(self, session.PageLeft{Page: page})
+			sys.Send(self, link.PageLeft{Page: page})
 		}
 	})
 	a.dialogs = a.group(guard.GroupConfig{
@@ -173,16 +176,16 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 	case session.RestoreRefused:
 		// Not what the browser says of it: that may repeat what was to be set.
 		a.log.Warn("the browser did not take again what an agent had set", "target", msg.Target, "method", msg.Method, "code", messages.CodeOf(msg.Err))
-	case session.PageLeft:
+	case link.PageLeft:
 		a.pageLeft(c, msg)
 	case renewDue:
 		a.renew(c, msg)
 	case mail.PageUncovered:
 		a.step(c, msg)
-		a.pageLeft(c, session.PageLeft{Page: msg.Page})
-	case session.TooMany:
+		a.pageLeft(c, link.PageLeft{Page: msg.Page})
+	case effect.TooMany:
 		a.tooMany(msg)
-	case session.CallUnread:
+	case bridge.CallUnread:
 		a.log.Warn("a dialog over the bridge could not be read, it is dismissed", "target", msg.Page)
 	case browserGone:
 		a.step(c, BrowserGone{msg.why})
@@ -193,7 +196,7 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 
 // pageLeft sets again what the end of a session on a page of the task has taken back.
 // A page of another task's that a link of this one has left is for that task.
-func (a *Actor) pageLeft(c *guard.Context, l session.PageLeft) {
+func (a *Actor) pageLeft(c *guard.Context, l link.PageLeft) {
 	if a.cfg.Owners.Elsewhere(l.Page, a.cfg.ID) {
 		a.cfg.Owners.PageLeft(l.Page, a.cfg.ID)
 		return
@@ -317,7 +320,7 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 			if a.mux != nil {
 				session.LetGo(a.mux, e.Target)
 			}
-			a.tooMany(session.TooMany{})
+			a.tooMany(effect.TooMany{})
 		case Warn:
 			a.warn(e)
 		case BridgeTaken:

@@ -5,7 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"holdfast/actors/session"
+	"holdfast/actors/session/bridge"
+	"holdfast/actors/session/effect"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -17,8 +18,8 @@ func (m *Machine) bridged() bool {
 }
 
 // linkBridge is what a link that is about to be dialled is to have.
-func (m *Machine) linkBridge() session.Bridge {
-	return session.Bridge{On: m.bridged(), By: m.by, Past: m.past(m.bridged()), Epoch: m.epoch, Secret: m.bridge}
+func (m *Machine) linkBridge() bridge.Settings {
+	return bridge.Settings{On: m.bridged(), By: m.by, Past: m.past(m.bridged()), Epoch: m.epoch, Secret: m.bridge}
 }
 
 // past are the mechanisms whose functions may still be on in documents from before, where
@@ -31,7 +32,7 @@ func (m *Machine) past(on bool) mail.Mechanisms {
 }
 
 // sessionBridge is what the sessions of the link are to have.
-func (m *Machine) sessionBridge() session.Bridge {
+func (m *Machine) sessionBridge() bridge.Settings {
 	b := m.linkBridge()
 	b.On = b.On && !m.unheard()
 	b.Past = m.past(b.On)
@@ -48,7 +49,7 @@ func (m *Machine) showBridge() {
 }
 
 // bridgeIn is what an actor of session s is to make of the bridge that is there.
-func (m *Machine) bridgeIn(s messages.SessionID) session.Bridge {
+func (m *Machine) bridgeIn(s messages.SessionID) bridge.Settings {
 	b := m.sessionBridge()
 	if e := m.sessions.At(s); e != nil {
 		b.Script = e.script
@@ -202,7 +203,7 @@ func (m *Machine) keepNative(t messages.TargetID, on bool) {
 		return
 	}
 	if delete(m.native, t); on {
-		if len(m.native) >= session.MaxSessions {
+		if len(m.native) >= effect.MaxSessions {
 			clear(m.native) // of frames that went with their link
 		}
 		smallmap.Put(&m.native, t, true)

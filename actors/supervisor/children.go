@@ -9,6 +9,7 @@ import (
 	"holdfast/actors/dialog"
 	"holdfast/actors/frame"
 	"holdfast/actors/session"
+	"holdfast/actors/session/link"
 	"holdfast/internal/guard"
 	"holdfast/internal/restart"
 	"holdfast/messages"
@@ -118,7 +119,7 @@ func (a *Actor) factory(id string) guard.Child {
 		}}
 	case childBrowser:
 		a.gen++
-		cfg := session.BrowserConfig{
+		cfg := link.PrimaryConfig{
 			Gen: a.gen, Scope: a.cfg.Spec.Scope, Target: a.machine.target, Owned: a.machine.owned(),
 			Elsewhere: a.elsewhere, Foreign: a.foreign(), Claim: a.claimContext, Isolation: a.cfg.Spec.Isolation, Context: a.machine.context, Downloads: a.downloads, Bridge: a.machine.linkBridge(),
 		}
@@ -127,7 +128,7 @@ func (a *Actor) factory(id string) guard.Child {
 		}}
 	case childAnchor:
 		a.anchors++
-		cfg := session.AnchorConfig{
+		cfg := link.AnchorConfig{
 			Gen: a.anchors, Scope: a.cfg.Spec.Scope, Owned: a.machine.owned(), Left: a.machine.forbidden(),
 			Context: a.machine.context, Elsewhere: a.elsewhere, Foreign: a.foreign(), Ended: a.cfg.Owners.Left, Alone: a.mux == nil, Native: a.machine.keptNative(), Bridge: a.machine.sessionBridge(),
 		}
@@ -256,7 +257,7 @@ func (a *Actor) exited(c *guard.Context, id string, ev guard.Exited) {
 		a.anchorRoot = nil
 		a.step(c, AnchorExited{ev.Reason.Err})
 		for _, page := range a.machine.order {
-			a.pageLeft(c, session.PageLeft{Page: page}) // its sessions have ended with it
+			a.pageLeft(c, link.PageLeft{Page: page}) // its sessions have ended with it
 		}
 		a.tellSessions(c) // after the loss: an order it had has failed
 	}

@@ -7,6 +7,8 @@ import (
 
 	"holdfast/actors/dialog"
 	"holdfast/actors/session"
+	"holdfast/actors/session/bridge"
+	"holdfast/actors/session/page"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -35,7 +37,7 @@ type Machine struct {
 	parting  parting
 	verdict  error                // why a task that parts is lost; nil where it was told to stop
 	outcome  messages.TaskOutcome // of such a stop
-	bridge   session.BridgeSecret
+	bridge   bridge.Secret
 	epoch    uint64 // of the bridge, as it was last turned on or off
 	switched bool   // to the bridge, for want of dialogs that stay open
 	by       mail.Mechanism
@@ -107,7 +109,7 @@ type pageEntry struct {
 }
 
 type sessionEntry struct {
-	cfg     session.Config
+	cfg     page.Config
 	via     messages.SessionID
 	info    mail.TargetInfo
 	seq     uint64
@@ -308,7 +310,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.bridgeStands(in)
 	case mail.BridgeRefused:
 		m.bridgeRefused(in)
-	case session.SiblingLeft:
+	case bridge.SiblingLeft:
 		m.siblingLeft(in)
 	case session.Restoring:
 		m.restoring(in)

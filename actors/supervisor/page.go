@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"holdfast/actors/session"
+	"holdfast/actors/session/effect"
+	"holdfast/actors/session/page"
+	"holdfast/actors/session/wanted"
 	"holdfast/actors/supervisor/view"
-	"holdfast/actors/wanted"
 	"holdfast/internal/redact"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
@@ -17,7 +19,7 @@ import (
 func (m *Machine) targetAttached(a mail.TargetAttached) {
 	isPage := a.Via == ""
 	fresh := a.Waiting || !m.everUp && a.Info.URL == "about:blank"
-	cfg := session.Config{Identity: session.Identity{Gen: a.Gen, Session: a.Session, Target: a.Info.ID, Page: a.Page}, IsPage: isPage, Fresh: fresh}
+	cfg := page.Config{Identity: effect.Identity{Gen: a.Gen, Session: a.Session, Target: a.Info.ID, Page: a.Page}, IsPage: isPage, Fresh: fresh}
 	cfg.Bridge = m.sessionBridge()
 	if !isPage {
 		cfg.Site = new(wanted.Site)
@@ -33,7 +35,7 @@ func (m *Machine) targetAttached(a mail.TargetAttached) {
 	} else if m.pages.At(a.Page) == nil || m.sessions.At(a.Via) == nil {
 		return // its page, or whoever reported it, has ended meanwhile, and it as well
 	}
-	if !isPage && m.sessions.Len() >= session.MaxSessions {
+	if !isPage && m.sessions.Len() >= effect.MaxSessions {
 		m.do(LetGo{a})
 		return
 	}
@@ -47,11 +49,11 @@ func (m *Machine) targetAttached(a mail.TargetAttached) {
 }
 
 // sessionConfig is what the actor of a session is born with.
-func (m *Machine) sessionConfig(s messages.SessionID) session.Config {
+func (m *Machine) sessionConfig(s messages.SessionID) page.Config {
 	if e := m.sessions.At(s); e != nil {
 		return e.cfg
 	}
-	return session.Config{}
+	return page.Config{}
 }
 
 func (m *Machine) nextSeq() uint64 {
@@ -402,7 +404,7 @@ func (m *Machine) openPage(o mail.OpenPage) {
 		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").WithSent(messages.SentNo)})
 		return
 	}
-	if len(m.order) >= session.MaxPages {
+	if len(m.order) >= effect.MaxPages {
 		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeLimitReached, "the task has %d pages already", len(m.order)).WithSent(messages.SentNo)})
 		return
 	}

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"holdfast/actors/session"
+	"holdfast/actors/session/effect"
 	"holdfast/actors/supervisor/view"
 	"holdfast/internal/guard"
 	"holdfast/internal/shed"
@@ -101,10 +101,10 @@ func (a *Actor) warn(w Warn) {
 }
 
 // tooMany counts what was left for the task has too much of it.
-func (a *Actor) tooMany(t session.TooMany) {
+func (a *Actor) tooMany(t effect.TooMany) {
 	if t.Pages {
 		a.cfg.Bounds.Hit(shed.Pages)
-		a.log.Warn("the task has as many pages as it may, others are left to themselves", "pages", session.MaxPages)
+		a.log.Warn("the task has as many pages as it may, others are left to themselves", "pages", effect.MaxPages)
 		return
 	}
 	a.cfg.Bounds.Hit(shed.Sessions)

@@ -3,7 +3,7 @@ package supervisor
 import (
 	"strings"
 
-	"holdfast/actors/session"
+	"holdfast/actors/session/page"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -97,13 +97,13 @@ func (m *Machine) forbids(t messages.TargetID, action messages.RecoverAction) *m
 	case action == messages.RecoverReload && state == messages.PageOK:
 		return messages.Errorf(messages.CodeInvalidArgument, "the page answers; Page.reload loads it anew")
 	case state == messages.PageBlockedElsewhere && action != messages.RecoverReplace:
-		return session.BlockedElsewhere()
+		return page.BlockedElsewhere()
 	case action == messages.RecoverReplace && state == messages.PageOK:
 		return messages.Errorf(messages.CodeInvalidArgument, "the page answers; Target.createTarget opens another one")
 	case action == messages.RecoverReplace:
 		return nil
 	case action == messages.RecoverReload && m.isStranded(t):
-		return session.Stranded()
+		return page.Stranded()
 	case action == messages.RecoverReload || state == messages.PageOK || state == messages.PageDialogUnreachable:
 		return nil
 	case state == messages.PageCrashed:
@@ -113,7 +113,7 @@ func (m *Machine) forbids(t messages.TargetID, action messages.RecoverAction) *m
 		return wedged("the page is paused in a debugger: no dialog holds it; Debugger.resume lets it go on")
 	default:
 		if m.isStranded(t) {
-			return session.Stranded()
+			return page.Stranded()
 		}
 		return wedged("the page's renderer does not answer: no dialog holds it; recover with reload, and with replace if that fails")
 	}

@@ -3,7 +3,7 @@ package supervisor
 import (
 	"maps"
 
-	"holdfast/actors/session"
+	"holdfast/actors/session/effect"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -149,7 +149,7 @@ func (m *Machine) label(e *sessionEntry) string {
 // frame whose session has ended stays for the next one.
 func (m *Machine) remember(r mail.RequestHeld) {
 	smallmap.Put(&m.waiting, r.Label, r)
-	if len(m.waiting) <= session.MaxSessions {
+	if len(m.waiting) <= effect.MaxSessions {
 		return
 	}
 	there := map[string]bool{}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/actors/session"
+	"holdfast/actors/session/bridge"
 	"holdfast/actors/supervisor"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -83,7 +83,7 @@ func TestBridgeByRequests(t *testing.T) {
 		t.Parallel()
 		b := byRequests(t)
 		b.step(supervisor.AnchorStarting{Gen: 1})
-		label := session.BridgeSecret{}.Label("P")
+		label := bridge.Secret{}.Label("P")
 		for _, role := range []messages.Role{messages.RolePrimary, messages.RoleAnchor} {
 			r := mail.RequestHeld{Role: role, Gen: 1, Label: label, Key: "1-2-3-4", Request: "job"}
 			if effects := b.step(r); !does(effects, supervisor.ToSession{Session: "S", Msg: r}) {
@@ -107,7 +107,7 @@ func TestBridgeByRequests(t *testing.T) {
 		t.Parallel()
 		b := byRequests(t)
 		b.step(supervisor.AnchorStarting{Gen: 1})
-		r := mail.RequestHeld{Role: messages.RoleAnchor, Gen: 1, Label: session.BridgeSecret{}.Label("P"), Key: "1-2-3-4", Request: "job"}
+		r := mail.RequestHeld{Role: messages.RoleAnchor, Gen: 1, Label: bridge.Secret{}.Label("P"), Key: "1-2-3-4", Request: "job"}
 		for _, in := range []any{supervisor.BrowserExited{}, supervisor.BrowserStarting{Gen: 2}, supervisor.Linked{Gen: 2, Endpoint: "ws://h/***"}} {
 			b.step(in)
 			if effects := b.step(r); !reflect.DeepEqual(effects, []supervisor.Effect{supervisor.ToAnchor{Msg: r}}) {
@@ -117,7 +117,7 @@ func TestBridgeByRequests(t *testing.T) {
 	})
 	t.Run("a request that was told once is told again to who comes after", func(t *testing.T) {
 		t.Parallel()
-		label := session.BridgeSecret{}.Label
+		label := bridge.Secret{}.Label
 		page := mail.RequestHeld{Role: messages.RolePrimary, Gen: 1, Label: label("P"), Key: "1-2-3-4", Request: "job"}
 		frame := mail.RequestHeld{Role: messages.RoleAnchor, Gen: 1, Label: label("F"), Key: "5-6-7-8", Request: "job"}
 		attachPage := func(s messages.SessionID, gen mail.Generation) mail.TargetAttached {

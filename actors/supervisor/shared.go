@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/actors/session"
+	"holdfast/actors/session/page"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -236,9 +236,9 @@ func (m *Machine) heldUp(s messages.SessionID) error {
 	}
 	switch shared, elsewhere := m.holding(e); {
 	case len(shared) > 0:
-		return session.BlockedByDialog(shared)
+		return page.BlockedByDialog(shared)
 	case elsewhere:
-		return session.BlockedElsewhere()
+		return page.BlockedElsewhere()
 	}
 	return nil
 }

@@ -3,7 +3,7 @@ package supervisor
 import (
 	"slices"
 
-	"holdfast/actors/session"
+	"holdfast/actors/session/bridge"
 	"holdfast/messages"
 )
 
@@ -12,7 +12,7 @@ import (
 
 // TellSiblings is for the tasks that have the same pages.
 type TellSiblings struct {
-	Left session.SiblingLeft
+	Left bridge.SiblingLeft
 	// Remember says that it is for those as well that come to the pages later: also where
 	// the primary gave them back, since a second link that has fallen silent may hold them.
 	Remember bool
@@ -21,7 +21,7 @@ type TellSiblings struct {
 // PagesLeft takes it to the registry, which knows them.
 type PagesLeft struct {
 	Task messages.TaskID
-	Left session.SiblingLeft
+	Left bridge.SiblingLeft
 }
 
 // tellSiblings says that what this task's bridge asks on pages has nobody to answer it.
@@ -31,13 +31,13 @@ func (m *Machine) tellSiblings(ended bool, pages ...messages.TargetID) {
 		return
 	}
 	for by := range m.had.All() { // also of what it has no more: a link may have left it there
-		m.do(TellSiblings{Left: session.SiblingLeft{
+		m.do(TellSiblings{Left: bridge.SiblingLeft{
 			Secret: m.bridge, By: by, Epoch: m.epoch + 2, Pages: slices.Clone(pages), Ended: ended,
 		}, Remember: ended && m.spec.Launch == nil})
 	}
 }
 
-func (m *Machine) siblingLeft(l session.SiblingLeft) {
+func (m *Machine) siblingLeft(l bridge.SiblingLeft) {
 	for _, s := range m.sessionOrder() {
 		if slices.Contains(l.Pages, m.sessions.At(s).cfg.Page) {
 			m.do(ToSession{s, l})

@@ -6,14 +6,14 @@ import (
 	"strconv"
 	"testing"
 
-	"holdfast/actors/session"
+	"holdfast/actors/session/bridge"
 	"holdfast/actors/supervisor"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
 
 // told are what the effects have other tasks on the same pages told of.
-func told(effects []supervisor.Effect) (list []session.SiblingLeft) {
+func told(effects []supervisor.Effect) (list []bridge.SiblingLeft) {
 	for _, e := range effects {
 		if to, ok := e.(supervisor.TellSiblings); ok {
 			list = append(list, to.Left)
@@ -109,7 +109,7 @@ func TestTasksWithTheSamePages(t *testing.T) {
 		b := attachedAs(t, messages.TaskSpec{})
 		b.step(mail.TargetAttached{Gen: 1, Session: "S2", Page: "P2", Info: mail.TargetInfo{ID: "P2", Type: "page"}})
 		var got []messages.SessionID
-		for _, e := range b.step(session.SiblingLeft{Pages: []messages.TargetID{"P2", "P3"}}) {
+		for _, e := range b.step(bridge.SiblingLeft{Pages: []messages.TargetID{"P2", "P3"}}) {
 			if to, ok := e.(supervisor.ToSession); ok {
 				got = append(got, to.Session)
 			}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"holdfast/actors/dialog"
-	"holdfast/actors/session"
+	"holdfast/actors/session/link"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -98,12 +98,12 @@ func (m *Machine) leaveAnchor() {
 // anchorHas gives the anchor time to leave: more where there is no primary, and
 // it has to close what is the task's.
 func (m *Machine) anchorHas(primary bool) {
-	budget := session.LeaveBudget
+	budget := link.LeaveBudget
 	switch {
 	case primary:
 		budget = anchorLeaves
 	case len(m.heldAtTheEnd()) > 0:
-		budget = session.FreeBudget
+		budget = link.FreeBudget
 	}
 	m.do(Arm{timerAnchorStop, budget})
 }

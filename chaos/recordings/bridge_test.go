@@ -22,13 +22,13 @@ const (
 func bridgeScript(t testing.TB) string {
 	t.Helper()
 	source := func(name string) string {
-		text, err := os.ReadFile("../../actors/session/" + name)
+		text, err := os.ReadFile("../../actors/session/bridge/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return string(text)
 	}
-	return strings.NewReplacer("WAIT", source("bridgedebugger.js"), "'SEEN'", "'"+bridgeSeen+"'", "'TOKEN'", "'"+bridgeToken+"'", "'SHARES'", "'5a5a'",
+	return strings.NewReplacer("WAIT", source("debugger.js"), "'SEEN'", "'"+bridgeSeen+"'", "'TOKEN'", "'"+bridgeToken+"'", "'SHARES'", "'5a5a'",
 		"'WORDS'", "'"+bridgeOff+bridgeOn+"'", "'WORD'", "'"+bridgeOn+"'", "EPOCH", "1", "sourceURL=NAME", "sourceURL="+bridgeName).Replace(source("bridge.js"))
 }
 

@@ -7,7 +7,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
-	"holdfast/actors/session"
+	"holdfast/actors/session/page"
 	"holdfast/actors/supervisor/view"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -106,7 +106,7 @@ func lateElsewhere(v *view.View, target messages.TargetID, err error) error {
 	if messages.CodeOf(err) == messages.CodeDeadline {
 		for _, p := range v.Snapshot.Pages {
 			if p.TargetID == target && p.PageState == messages.PageBlockedElsewhere {
-				return session.BlockedElsewhere()
+				return page.BlockedElsewhere()
 			}
 		}
 	}
@@ -179,16 +179,16 @@ func admit(s view.Session, method string) error {
 	switch {
 	case s.Poisoned:
 		stopped = true
-	case len(s.PageDialogs) > 0 && session.LosesDialog(method):
-		return session.BlockedByDialog(s.PageDialogs)
-	case len(s.Paused) > 0 && session.EndsPause(method):
-		return session.BlockedByDialog(s.Paused)
+	case len(s.PageDialogs) > 0 && page.LosesDialog(method):
+		return page.BlockedByDialog(s.PageDialogs)
+	case len(s.Paused) > 0 && page.EndsPause(method):
+		return page.BlockedByDialog(s.Paused)
 	case s.State == messages.PageCrashed:
-		stopped = !session.WorksWhenCrashed(method)
+		stopped = !page.WorksWhenCrashed(method)
 	case len(s.Blocking) > 0, s.State == messages.PageDialogUnreachable, s.State == messages.PageDialog, s.State == messages.PageBlockedElsewhere:
-		stopped = session.NeedsRenderer(method)
+		stopped = page.NeedsRenderer(method)
 	case s.State == messages.PageHung:
-		stopped = !session.WorksWhenHung(method)
+		stopped = !page.WorksWhenHung(method)
 	}
 	if stopped {
 		return condition(s)
@@ -218,15 +218,15 @@ func condition(s view.Session) error {
 	case s.State == messages.PageCrashed:
 		return messages.Errorf(messages.CodePageCrashed, "the page's renderer has crashed; recover with reload, or navigate")
 	case len(s.Blocking) > 0:
-		return session.BlockedByDialog(s.Blocking)
+		return page.BlockedByDialog(s.Blocking)
 	case len(s.Paused) > 0:
-		return session.BlockedByDialog(s.Paused)
+		return page.BlockedByDialog(s.Paused)
 	case s.State == messages.PageDialog:
-		return session.BlockedByDialog(s.Shared)
+		return page.BlockedByDialog(s.Shared)
 	case s.State == messages.PageBlockedElsewhere:
-		return session.BlockedElsewhere()
+		return page.BlockedElsewhere()
 	case s.State == messages.PageHung && s.Stranded:
-		return session.Stranded()
+		return page.Stranded()
 	case s.State == messages.PageHung:
 		return messages.Errorf(messages.CodePageWedged, "the page's renderer does not answer; if it does not come back by itself, recover with reload, and with replace if that fails").With("page_state", s.State)
 	case s.State == messages.PageDialogUnreachable:

@@ -15,6 +15,7 @@ import (
 
 	"holdfast/actors/registry"
 	"holdfast/actors/session"
+	"holdfast/actors/session/decode"
 	"holdfast/actors/supervisor"
 	"holdfast/actors/supervisor/view"
 	"holdfast/internal/browser"
@@ -190,12 +191,12 @@ func (n *Node) dialBy(ctx context.Context, client *http.Client, r messages.Role,
 	defer done()
 	ctx, cancel := context.WithTimeout(ctx, dialBudget)
 	defer cancel()
-	events := session.Events()
+	events := decode.Events()
 	if r == messages.RoleAnchor {
-		events = session.AnchorEvents()
+		events = decode.AnchorEvents()
 	}
 	mux, err := transport.Open(ctx, at, transport.DialOptions{
-		HTTPClient: client, Events: events, Unwanted: session.Unwanted, KeepAlive: n.cfg.KeepAlive, Stats: &n.stats,
+		HTTPClient: client, Events: events, Unwanted: decode.Unwanted, KeepAlive: n.cfg.KeepAlive, Stats: &n.stats,
 		OnClose: func(err error) {
 			if p, ok := errors.AsType[*transport.PanicError](err); ok {
 				n.log.Error("a link's reader panicked", "reason", p.What, "stack", string(p.Stack))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"holdfast/actors/session"
+	"holdfast/actors/session/page"
 	"holdfast/actors/supervisor/view"
 	"holdfast/internal/rawcdp"
 	"holdfast/messages"
@@ -121,7 +122,7 @@ func (c rawCall) on(ctx context.Context, s view.Session) (json.RawMessage, error
 	call := session.AgentCall{Method: c.req.Method, Params: params, Timeout: c.req.Timeout(), AwaitsDialog: waits}
 	result, err := s.Port.Do(ctx, call)
 	if err == nil {
-		if session.DisarmsBridge(c.req.Method) {
+		if page.DisarmsBridge(c.req.Method) {
 			s.Port.Rearm(ctx, c.req.Method)
 		}
 		return result, nil

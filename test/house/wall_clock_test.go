@@ -20,16 +20,17 @@ var wall = []string{
 // wallTimes are where that is done, each with its reason: nothing there decides when
 // something is to happen to a task, a link or a call.
 var wallTimes = map[string]string{
-	"messages/snapshot.go":          "what a time is shown as",
-	"internal/guard/system.go":      "when the system was born, for ids and for show",
-	"internal/guard/tree.go":        "when an actor started, for show",
-	"internal/api/session.go":       "a token ends by the wall clock, as its bearer reads it",
-	"internal/token/admin.go":       "a token ends by the wall clock, as its bearer reads it",
-	"transport/pipewriter.go":       "a deadline that has passed by any clock",
-	"actors/session/navigate.go":    "a length of time, for an error's text",
-	"actors/supervisor/children.go": "a length of time, for the log",
-	"internal/browser/lease.go":     "when a node that may be dead has written it; the wait for it is bounded by the monotonic clock",
-	"internal/browser/reap.go":      "what another process wrote carries the wall clock alone; a lock proves that its owner is dead",
+	"messages/snapshot.go":                     "what a time is shown as",
+	"internal/guard/system.go":                 "when the system was born, for ids and for show",
+	"internal/guard/tree.go":                   "when an actor started, for show",
+	"internal/api/session.go":                  "a token ends by the wall clock, as its bearer reads it",
+	"internal/token/admin.go":                  "a token ends by the wall clock, as its bearer reads it",
+	"transport/pipewriter.go":                  "a deadline that has passed by any clock",
+	"actors/session/page/navigation.go":        "a length of time, for an error's text",
+	"actors/session/sessiontest/transcript.go": "when the stories of tests begin",
+	"actors/supervisor/children.go":            "a length of time, for the log",
+	"internal/browser/lease.go":                "when a node that may be dead has written it; the wait for it is bounded by the monotonic clock",
+	"internal/browser/reap.go":                 "what another process wrote carries the wall clock alone; a lock proves that its owner is dead",
 }
 
 // TestNoDecisionReadsTheWallClock: every pause, deadline and age of a running task is a

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"holdfast/actors/session"
+	"holdfast/actors/session/effect"
 	"holdfast/chaos"
 	"holdfast/internal/guard"
 	"holdfast/messages"
@@ -72,7 +72,7 @@ func TestBridgeWithOnlyTheAnchor(t *testing.T) {
 		answered := begin(w, func(context.Context) (messages.ClosedDialog, error) { return w.answer("t", id, "me") })
 		synctest.Wait()
 		w.b.RefuseConnections(false)
-		time.Sleep(session.AnswerBudget / 2) // the primary is back
+		time.Sleep(effect.AnswerBudget / 2) // the primary is back
 		for _, c := range anchor.Commands() {
 			if c.Method == answers {
 				w.b.Detach(c.Session)
@@ -81,7 +81,7 @@ func TestBridgeWithOnlyTheAnchor(t *testing.T) {
 		if s := w.snapshot("t"); s.Connection.Primary != messages.LinkUp || len(s.PendingDialogs) != 0 {
 			w.Fatalf("%+v, pending %+v", s.Connection, s.PendingDialogs)
 		}
-		if o := <-answered; o.err != nil || o.after >= session.AnswerBudget {
+		if o := <-answered; o.err != nil || o.after >= effect.AnswerBudget {
 			w.Errorf("answered with %v after %s", o.err, o.after)
 		}
 		if r, _ := d.Result(); r.Text != "me" {

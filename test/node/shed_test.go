@@ -5,16 +5,16 @@ import (
 	"testing/synctest"
 	"time"
 
-	"holdfast/actors/session"
+	"holdfast/actors/session/effect"
 	"holdfast/chaos"
 	"holdfast/messages"
 )
 
 func TestPagesOfATaskAreBounded(t *testing.T) {
 	t.Parallel()
-	inWorld(t, "those beyond are left to themselves, and none is opened", chaos.Options{Pages: session.MaxPages + 7}, func(w *world) {
+	inWorld(t, "those beyond are left to themselves, and none is opened", chaos.Options{Pages: effect.MaxPages + 7}, func(w *world) {
 		s := w.start("t", everything, alone)
-		if len(s.Pages) != session.MaxPages || s.State != messages.StateActive {
+		if len(s.Pages) != effect.MaxPages || s.State != messages.StateActive {
 			w.Fatalf("%d pages, %s", len(s.Pages), s.State)
 		}
 		_, err := w.node.CDP(w.ctx, "t", messages.CDPRequest{Method: "Target.createTarget", Params: []byte(`{"url":"about:blank"}`)})

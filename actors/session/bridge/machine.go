@@ -1,0 +1,471 @@
+// Package bridge makes pages wait in functions of ours in place of native dialogs.
+//
+// The functions (bridge.js) replace alert, confirm and prompt. A page waits in one by one
+// of two mechanisms: in the debugger (debugger.go, C47) or in a synchronous request
+// (request.go, C37 to C44). [Machine] is one session's part and belongs to the machine of
+// that session, on the primary or on the anchor; [Requests] is the browser's half of the
+// second mechanism. docs/bridge.md says what it is for.
+package bridge
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"holdfast/actors/session/effect"
+	"holdfast/internal/smallmap"
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
+
+// Settings says whether a session's dialogs come over the bridge, and by what secret.
+// The secret is there from the start: the bridge may be turned on later.
+type Settings struct {
+	On     bool
+	By     mail.Mechanism
+	Past   mail.Mechanisms // whose functions documents may have, and are not to: a link before has left them on
+	Epoch  uint64          // grows each time it is turned on or off
+	Script string          // what a failed actor has left in the session: the id of its script
+	Secret Secret
+}
+
+// Machine decides for the bridge of one session: alert, confirm and prompt are
+// replaced by functions that make the page wait, by one of two mechanisms, until
+// they are given their answer. It is part of the machine whose session it is, and
+// gives its effects to do.
+type Machine struct {
+	effect.Identity
+	secret Secret
+	do     func(effect.Effect)
+
+	mechanism mail.Mechanism
+	past      mail.Mechanisms // to be turned off with the attach
+	by        mechanism
+
+	on       bool
+	epoch    uint64
+	unable   bool                       // the browser does not give it what by needs
+	beside   bool                       // the primary, which has the same functions
+	contexts map[messages.FrameID]int64 // the newest of each frame
+	named    map[scriptAt]bool          // of our script's name, ours or not
+	armed    uint32                     // how often
+	through  uint32                     // the last of them that the page has had in full
+	script   string                     // its identifier, to take it back
+	left     string                     // that of an actor before this one
+	astray   bool                       // that one may have left a script, and nobody knows its identifier
+	inherits bool                       // what that one was told of is not known yet
+	pause    *pause                     // the page's last word
+	box      box                        // of all frames here, by the element of the first
+	asked    map[messages.TargetID]messages.SessionID
+	policies map[int64]box // by context
+	answered string        // the call that was answered last
+	given    given         // that a call has, in the debugger
+	others   string        // the token of another task's call that waits here
+	dead     []deadSibling // tasks that have ended on this page, newest last
+	resumed  bool          // without an answer of ours; it asks again, or has gone on
+
+	intercepted bool // an agent intercepts by this session, on or off and by whichever mechanism
+}
+
+// pause is a call that waits.
+type pause struct {
+	mail.Pause
+	frame   messages.FrameID
+	context int64
+	policy  box
+	known   bool // whether it may open a dialog
+	told    mail.DialogOpened
+}
+
+// Events of the bridge.
+type (
+	// ScriptRuns says that our script runs in a context of a frame, or one that calls
+	// itself so.
+	ScriptRuns struct {
+		Frame messages.FrameID
+		scriptAt
+	}
+	// CallGarbled is a call of ours that does not say what it should.
+	CallGarbled struct{}
+	// CallPaused is a call of ours that waits.
+	CallPaused struct {
+		Pause                           mail.Pause
+		Context                         int64
+		Frame                           messages.FrameID // if told
+		Way                             mail.Way         // by which it is answered, if not by this session
+		Heard                           time.Time
+		Kind, Message, Default, Address string
+	}
+)
+
+// scriptAt is a script in an execution context.
+type scriptAt struct {
+	Context int64
+	id      string
+}
+
+// resumedGrace is what a call that somebody else has resumed gets to ask again.
+const resumedGrace = 150 * time.Millisecond
+
+const timerBridge effect.TimerName = "bridge"
+
+// Config is what the bridge of one session is born with.
+type Config struct {
+	effect.Identity
+	Settings
+	Beside bool // an anchor's, while the primary stands
+}
+
+// New makes the bridge of a page's session, or of one below.
+func New(c Config, do func(effect.Effect)) *Machine {
+	b := &Machine{
+		Identity: c.Identity, beside: c.Beside, secret: c.Secret, on: c.On, epoch: c.Epoch, past: c.Past, left: c.Script, do: do,
+	}
+	b.use(c.By)
+	if c.Target == c.Page {
+		b.box = boxOpen
+	}
+	return b
+}
+
+func (b *Machine) setTimer(name effect.TimerName, after time.Duration) {
+	b.do(effect.Arm{Timer: effect.Timer{Name: name, Session: b.Session}, After: after})
+}
+
+func (b *Machine) dropTimer(name effect.TimerName) {
+	b.do(effect.Disarm{Timer: effect.Timer{Name: name, Session: b.Session}})
+}
+
+// TimerFired takes a timer of the bridge.
+func (b *Machine) TimerFired(t effect.Timer) {
+	q := b.requests()
+	switch {
+	case t.Name == timerBridge:
+		b.timedOut()
+	case t.Name == timerBox:
+		b.boxTimedOut()
+	case t.Name == timerAgain && q != nil:
+		q.lookAgain()
+	case t.Name == timerHeld && q != nil:
+		q.unspoken(t.Key)
+	}
+}
+
+func (b *Machine) command(kind effect.TagKind, method string, params []byte) {
+	b.do(effect.Command{Session: b.Session, Tag: effect.Tag{Kind: kind, Session: b.Session, Seq: b.armed}, Method: method, Params: params})
+}
+
+// Attach is the bridge's part of an attach, whose last command lets the page run.
+func (b *Machine) Attach() {
+	b.turnOffPast()
+	if !b.on {
+		return
+	}
+	b.armed++
+	b.by.arm()
+}
+
+// AttachAnew is attach to the renderer that takes a crashed one's place, and has the
+// script.
+func (b *Machine) AttachAnew() {
+	if b.on {
+		b.by.revived()
+	}
+	b.Attach()
+}
+
+// add adds the script of the mechanism to every document.
+func (b *Machine) add(params []byte) {
+	if b.script != "" {
+		return // it outlives a renderer
+	}
+	b.do(effect.Command{
+		Session: b.Session, Tag: effect.Tag{Kind: effect.TagBridgeScript, Session: b.Session, Seq: b.armed, Round: uint32(b.mechanism)},
+		Method: "Page.addScriptToEvaluateOnNewDocument", Params: params,
+	})
+}
+
+// Set turns the bridge on or off, or changes its mechanism.
+func (b *Machine) Set(s mail.SetBridge) {
+	b.epoch = max(b.epoch, s.Epoch)
+	switch {
+	case s.On && (!b.on || s.By != b.mechanism):
+		b.leave()
+		b.use(s.By)
+		b.on, b.unable = true, false
+		b.Attach()
+	case !s.On && b.on:
+		b.leave()
+	}
+}
+
+// leave gives the pages back what they had: who calls confirm when we are gone
+// asks Chrome.
+func (b *Machine) leave() {
+	if !b.on {
+		return
+	}
+	b.on = false
+	b.takeBack()
+	b.by.disarm()
+	b.over(false)
+	b.forgetDocuments()
+}
+
+// forgetDocuments is for a session that is not told of any to come.
+func (b *Machine) forgetDocuments() {
+	clear(b.contexts)
+	clear(b.named)
+}
+
+// maxBridged bounds the frames of one session that are told apart.
+const maxBridged = 4096
+
+// ScriptRuns takes a document that runs our script.
+func (b *Machine) ScriptRuns(s ScriptRuns) {
+	if _, known := b.contexts[s.Frame]; !known && len(b.contexts) >= maxBridged {
+		return
+	}
+	// Another process counts from 1 again: what had this number is gone.
+	maps.DeleteFunc(b.contexts, func(f messages.FrameID, c int64) bool { return c == s.Context && f != s.Frame })
+	delete(b.policies, s.Context)
+	smallmap.Put(&b.contexts, s.Frame, s.Context)
+	if len(b.named) >= maxBridged {
+		clear(b.named)
+	}
+	smallmap.Put(&b.named, s.scriptAt, true)
+	b.begins(s.Context)
+	if b.pause != nil && b.pause.frame == s.Frame && b.pause.context != s.Context {
+		b.frameGone(s.Frame) // another document
+	}
+}
+
+func (b *Machine) frameOf(context int64) messages.FrameID {
+	for f, c := range b.contexts {
+		if c == context {
+			return f
+		}
+	}
+	return messages.FrameID(b.Target)
+}
+
+// Paused takes a call that waits in the debugger.
+func (b *Machine) Paused(p CallPaused) {
+	if b.resumed {
+		b.resumed = false
+		b.dropTimer(timerBridge)
+	}
+	b.others = ""
+	b.only(p.Pause.Key)
+	last := b.pause
+	again := last != nil && last.Key == p.Pause.Key && last.known
+	if last == nil || last.Key != p.Pause.Key {
+		b.over(false) // whoever answered that one, the page has gone on
+	}
+	frame := p.Frame
+	if frame == "" {
+		frame = b.frameOf(p.Context)
+	}
+	way := p.Way
+	if way == (mail.Way{}) {
+		way = mail.Way{Role: b.Role, Gen: b.Gen, Session: b.Session}
+	}
+	b.pause = &pause{Pause: p.Pause, frame: frame, context: p.Context, told: mail.DialogOpened{
+		Role: way.Role, Gen: way.Gen, Session: way.Session, Page: b.Page, Frame: frame,
+		Type: p.Kind, Message: p.Message, Default: p.Default, URL: p.Address, Pause: p.Pause, Heard: p.Heard,
+	}}
+	if again {
+		// One that was given back to Chrome is once more: the other link's resume, which
+		// came behind ours, has let it go.
+		b.pause.policy = last.policy
+		if b.maybeTell(); !b.pause.known {
+			b.tell()
+		}
+		return
+	}
+	b.askPolicy(b.pause)
+	if b.maybeTell(); !b.pause.known {
+		b.setTimer(timerBox, boxBudget)
+	}
+}
+
+// goesOn is the end of a pause; of ours, or of somebody else's. Who lets a call go on that
+// has its answer is all one.
+func (b *Machine) goesOn() {
+	if b.given.set && !b.given.vain {
+		b.settled(b.given.id, nil)
+		return
+	}
+	if b.pause != nil || b.inherits {
+		b.resumed = true
+		b.setTimer(timerBridge, resumedGrace)
+	}
+}
+
+func (b *Machine) timedOut() {
+	if b.resumed {
+		b.over(false)
+	}
+}
+
+// over says that nobody waits any more for an answer to the last call, and whether
+// that is since its document has gone.
+func (b *Machine) over(gone bool) {
+	b.only("")
+	if p := b.pause; p != nil {
+		b.dropTimer(timerBridge)
+		b.pause, b.resumed = nil, false
+		b.dropTimer(timerBox)
+		b.do(effect.ToDialog{Msg: mail.BridgedOver{Role: b.Role, Session: b.Session, Key: p.Key, Gone: gone}})
+	}
+}
+
+// frameGone is the end of a frame's document. The process may still stop where it
+// was called, with nobody left to answer.
+func (b *Machine) frameGone(f messages.FrameID) {
+	if b.pause != nil && b.pause.frame == f {
+		gone := b.pause.Pause
+		b.given.vain = b.given.set
+		b.over(!b.resumed)
+		b.by.drop(gone)
+	}
+}
+
+// FrameDetached forgets a frame.
+func (b *Machine) FrameDetached(f messages.FrameID) {
+	b.frameGone(f)
+	delete(b.contexts, f)
+}
+
+// Navigated is a frame's new document; one of the session's root takes all
+// others along.
+func (b *Machine) Navigated(f messages.FrameID, root bool) {
+	if root {
+		clear(b.named) // another process counts its scripts from 1 again
+	}
+	if root && b.pause != nil {
+		f = b.pause.frame
+	}
+	b.frameGone(f)
+	b.by.navigated(root)
+}
+
+// Handle answers a call, or releases one that no dialog is known of.
+func (b *Machine) Handle(o mail.HandleDialog) {
+	if o.Dialog == "" {
+		b.by.drop(o.Pause) // nobody knows of it
+		return
+	}
+	b.answered = o.Pause.Key
+	b.by.give(o.Pause, o.Dialog, AnswerOf(o))
+}
+
+// Replied takes the outcome of a command of the bridge.
+func (b *Machine) Replied(r effect.Replied) {
+	switch r.Tag.Kind {
+	case effect.TagBridgeScript:
+		script := decodeIdentifier(r.Result)
+		switch {
+		case r.Tag.Seq != b.armed || !b.on:
+			// It was given up before it was known to be in place.
+			b.removeScript(script)
+			if by := mail.Mechanism(r.Tag.Round); !b.on || by != b.mechanism { // else it is that which is on now
+				b.turnOff(by)
+			}
+		case refusal(r.Err):
+			b.refused(r.Err)
+		case r.Err == nil:
+			b.keep(script)
+			b.by.added()
+		}
+	case effect.TagBridgeOn:
+		b.through = r.Tag.Seq                       // said after all that a request needs, and answered by the page
+		if r.Tag.Seq == b.armed && refusal(r.Err) { // of this mechanism, and not of the one before
+			b.refused(r.Err)
+		} else if q := b.requests(); q != nil && r.Tag.Seq == b.armed {
+			q.passAnswered()
+		}
+	case effect.TagBridgeTurned:
+		b.removeScript(decodeIdentifier(r.Result))
+	case effect.TagBridgeOff:
+		if !b.on {
+			b.stands(false)
+		}
+	case effect.TagBridgeOwner:
+		b.ownerKnown(r)
+	case effect.TagBridgeElement:
+		b.elementDescribed(r)
+	case effect.TagBridgePolicy:
+		b.policyKnown(r)
+	default:
+		b.by.replied(r)
+	}
+}
+
+// passing are Chrome's words for a session whose page or frame is on its way out.
+// What a crash has swallowed is given to the next renderer.
+var passing = []string{"Target crashed", "Target closed", sessionGone, "Inspected target navigated or closed"}
+
+// refusal says whether err is the browser's no to what the mechanism needs.
+func refusal(err error) bool {
+	var e *messages.Error
+	return errors.As(err, &e) && e.Code == messages.CodeCDPError && !slices.Contains(passing, e.Message)
+}
+
+// settled is the end of an answer: the call has it, or err says why not.
+func (b *Machine) settled(id messages.DialogID, err error) {
+	if err == nil && b.pause != nil && b.pause.Key == b.answered {
+		b.pause, b.resumed = nil, false
+		b.dropTimer(timerBridge)
+	}
+	b.given = given{}
+	b.handled(id, err)
+}
+
+func (b *Machine) stands(on bool) {
+	b.do(effect.ToSupervisor{Msg: mail.BridgeStands{Role: b.Role, Gen: b.Gen, Session: b.Session, On: on}})
+}
+
+// refused is for a browser that does not give this session what the mechanism
+// needs: our functions would answer by themselves, but for those that the primary's
+// session answers for an anchor beside it.
+func (b *Machine) refused(err error) {
+	if b.unable {
+		return
+	}
+	b.unable, b.on = true, false
+	b.takeBack()
+	b.forgetDocuments()
+	if b.Role == messages.RoleAnchor {
+		return // what a page has is the primary's to say
+	}
+	b.do(effect.ToSupervisor{Msg: mail.BridgeRefused{Gen: b.Gen, Session: b.Session, By: b.mechanism, Err: err}})
+}
+
+// Rearm is for what an agent has done to what it shares with the bridge.
+func (b *Machine) Rearm(method string) {
+	switch method {
+	case "Fetch.enable":
+		b.intercepted = true
+	case "Fetch.disable":
+		b.intercepted = false
+	}
+	if b.on {
+		b.by.rearm()
+	}
+}
+
+func (b *Machine) handled(id messages.DialogID, err error) {
+	if id == "" {
+		return // given back to Chrome
+	}
+	b.do(effect.ToDialog{Msg: mail.DialogHandled{Dialog: id, Session: b.Session, Err: effect.DialogError(err)}})
+}
+
+// tellAgain tells a new dialog actor what waits.
+func (b *Machine) tellAgain() {
+	if b.pause != nil && b.pause.known {
+		b.do(effect.ToDialog{Msg: b.pause.told})
+	}
+}

@@ -1,0 +1,120 @@
+package bridge
+
+import (
+	"slices"
+	"strings"
+
+	"holdfast/actors/session/effect"
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
+
+// SiblingLeft says that another task of the node cannot answer what is asked on pages
+// by its bridge: it has no link left, or has ended without giving them back. A debugger
+// of anybody's holds such a call all the same (C47), and its functions stand in front of
+// those of who came before.
+type SiblingLeft struct {
+	Secret Secret
+	By     mail.Mechanism
+	// Epoch is one that the task has not come to.
+	Epoch uint64
+	Pages []messages.TargetID
+	Ended bool
+}
+
+// Pause is a pause that is none of our calls, or the end of any. Of another
+// task's call the token is known.
+type Pause struct {
+	on    bool
+	token string
+	at    scriptAt // of a debugger statement
+}
+
+// tokenIn is where the token of a call would be; "" where there is none. The text may be
+// anybody's, of any length, and is not kept.
+func tokenIn(text string) string {
+	const digits = 16
+	if len(text) < digits {
+		return ""
+	}
+	for _, c := range []byte(text[:digits]) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return ""
+		}
+	}
+	return strings.Clone(text[:digits])
+}
+
+// Stops takes a pause that is none of our calls, or the end of any. It returns whether
+// the page waits in the debugger of another client.
+func (b *Machine) Stops(p Pause) bool {
+	if b.forged(p) {
+		b.Unread()
+		return false
+	}
+	b.others = p.token
+	if !p.on {
+		b.goesOn()
+		return false
+	}
+	b.only("")
+	if slices.ContainsFunc(b.dead, func(d deadSibling) bool { return d.Secret.token() == p.token }) {
+		b.letOthersGo()
+	}
+	return true
+}
+
+// forged says that a page stops at a debugger statement of its own. It finds our script's
+// name in any stack trace, and what it gives that name to is not passed over.
+func (b *Machine) forged(p Pause) bool { return p.on && b.named[p.at] }
+
+// SiblingLeft lets the call of such a task go on, as it would with the last debugger,
+// and has it ask nobody any more who has ended.
+func (b *Machine) SiblingLeft(l SiblingLeft) {
+	if b.others != "" && b.others == l.Secret.token() {
+		b.letOthersGo()
+	}
+	if l.Ended && !slices.ContainsFunc(b.dead, l.same) { // it may be told of twice
+		b.turnOffBy(l.OffWord())
+		// It asks again where the browser has not noticed that link's end, or somebody
+		// else debugs.
+		if b.dead = append(b.dead, deadSibling{l, documentsUnderWay}); len(b.dead) > maxDead {
+			b.dead = b.dead[1:]
+		}
+	}
+}
+
+// deadSibling is a task that has ended. Documents that were on their way then have its
+// functions, and are told of later.
+type deadSibling struct {
+	SiblingLeft
+	documents int // that may be among them
+}
+
+// OffWord is the word by which that task's functions are turned off.
+func (l SiblingLeft) OffWord() string { return l.Secret.word(l.By, l.Epoch, false) }
+
+// same says that d is of the same task's functions.
+func (l SiblingLeft) same(d deadSibling) bool { return l.Secret == d.Secret && l.By == d.By }
+
+const (
+	// maxDead bounds the ended tasks of one page that a session knows.
+	maxDead = 16
+	// documentsUnderWay are those of a page and of some frames.
+	documentsUnderWay = 8
+)
+
+// begins is a document that is new to this session.
+func (b *Machine) begins(context int64) {
+	for i := range b.dead {
+		if d := &b.dead[i]; d.documents > 0 {
+			d.documents--
+			b.command(effect.TagNone, "Runtime.evaluate", turn(d.OffWord(), context))
+		}
+	}
+}
+
+func (b *Machine) letOthersGo() {
+	b.others = ""
+	b.command(effect.TagNone, "Debugger.resume", nil)
+}

@@ -1,0 +1,415 @@
+package link
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"holdfast/actors/session/bridge"
+	"holdfast/actors/session/decode"
+	"holdfast/actors/session/effect"
+	"holdfast/internal/smallmap"
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
+
+// AnchorConfig is what an anchor is born with.
+type AnchorConfig struct {
+	Gen   mail.Generation
+	Scope messages.Scope
+	// Owned are the pages of the task.
+	Owned []messages.TargetID
+	// Left are those it keeps away from until it is told to cover them.
+	Left []messages.TargetID
+	// Elsewhere says whether a page is another task's of this node.
+	Elsewhere func(messages.TargetID) bool
+	// Foreign says which pages are left alone though the scope is browser. Nil is
+	// none.
+	Foreign func(mail.TargetInfo) bool
+	// Ended are the tasks of this node that have ended on a page.
+	Ended func(messages.TargetID) []bridge.SiblingLeft
+	// Context is the task's browser context; "" is the browser's own.
+	Context string
+	// Native are the pages and frames that the primary was refused the bridge of.
+	Native []messages.TargetID
+	// Alone says that the primary link is down.
+	Alone  bool
+	Bridge bridge.Settings
+}
+
+// AnchorSettle is what the pages get to enable their Page domain before the
+// anchor counts as up. One that holds a dialog does not answer until that is
+// gone; nobody waits for it.
+const AnchorSettle = 300 * time.Millisecond
+
+const timerSettle effect.TimerName = "settle"
+
+// Anchor decides for the second link of a task. It is passive: a session
+// with the Page domain enabled on every page of the task, so that whatever
+// dialog opens can be answered when the primary link is lost (M2, C18).
+type Anchor struct {
+	cfg AnchorConfig
+	out []effect.Effect
+
+	attached  bool // every page that existed has been reported
+	settled   bool
+	leaving   bool
+	calm      bool // and nothing is attached any more
+	awaited   int  // what leaving still waits for
+	alone     bool
+	owned     smallmap.Map[messages.TargetID, bool]
+	left      map[messages.TargetID]bool // on order, while an attach to them may still come
+	seen      map[messages.TargetID]bool // left as well, and the browser has them
+	pages     smallmap.Map[messages.TargetID, *anchored]
+	closing   map[messages.TargetID]bool
+	stays     bool                           // a page that was not closed
+	disposing bool                           // of the task's browser context
+	freeing   map[messages.TargetID]*freeing // those to be freed before they are closed
+
+	bridgeOn bool
+	native   map[messages.TargetID]bool             // where the primary has no bridge
+	bridges  map[messages.SessionID]*bridge.Machine // of the pages, and of their frames of other processes
+	frames   map[messages.TargetID]*anchoredFrame
+
+	requests  bridge.Requests
+	requested map[string]mail.RequestHeld  // told to the primary
+	strays    map[string]mail.DialogOpened // by request: of frames without a session, left to whoever remembers
+}
+
+// anchored is a page the anchor has a session on, or is about to.
+type anchored struct {
+	session messages.SessionID // "": being attached
+	enabled bool
+	covered bool
+	held    bool // by this session, among others
+}
+
+// NewAnchor returns the machine of a link that has just been dialled.
+func NewAnchor(cfg AnchorConfig) *Anchor {
+	m := &Anchor{cfg: cfg, alone: cfg.Alone, bridgeOn: cfg.Bridge.On, bridges: map[messages.SessionID]*bridge.Machine{}}
+	m.requests = bridge.NewRequests(cfg.Bridge.Secret, m.do)
+	for _, t := range cfg.Owned {
+		m.owned.Set(t, true)
+	}
+	for _, t := range cfg.Left {
+		smallmap.Put(&m.left, t, true)
+	}
+	for _, t := range cfg.Native {
+		smallmap.Put(&m.native, t, true)
+	}
+	return m
+}
+
+// Step takes one input and returns what is to be done, in order.
+func (m *Anchor) Step(_ time.Time, in any) []effect.Effect {
+	switch in := in.(type) {
+	case effect.Start:
+		m.requests.Begin(bridge.Settings{On: m.bridgeOn, By: m.cfg.Bridge.By})
+		m.do(autoAttachPages(effect.TagRoot, true))
+		m.setTimer(timerAttach, effect.AttachBudget)
+	case effect.Replied:
+		m.replied(in)
+	case effect.TimerFired:
+		m.timerFired(in.Timer)
+	case mail.TargetAttached:
+		m.targetAttached(in)
+	case mail.TargetDetached:
+		m.targetDetached(in)
+	case decode.TargetDestroyed:
+		m.gone(in.Target)
+	case mail.DialogOpened, mail.DialogClosed:
+		m.do(effect.ToDialog{Msg: in})
+	case mail.HandleDialog:
+		m.handleDialog(in)
+	case mail.ProbeDialog:
+		m.probeDialog(in)
+	case mail.MovePage:
+		m.movePage(in)
+	case mail.ClosePage:
+		m.closeDoomed(in.Page)
+	case mail.SetBridge:
+		m.setBridge(in)
+	case bridge.SiblingLeft:
+		m.siblingLeft(in)
+	case FromFrame:
+		m.bridgeEvent(in)
+	case bridge.RequestPaused:
+		m.requestPaused(in)
+	case mail.RequestHeld:
+		m.ownRequest(in)
+	case mail.EndRequest:
+		m.endRequest(in)
+	case mail.CoverPage:
+		m.cover(in.Page)
+	case mail.CoverFrame:
+		m.coverFrame(in)
+	case mail.KeepNative:
+		m.keepNative(in)
+	case mail.LeavePage:
+		m.leavePage(in.Page)
+	case mail.ResumePage:
+		if p := m.pages.At(in.Page); p != nil && p.held {
+			m.resume(p)
+		}
+	case mail.PrimaryUp:
+		m.primaryUp(in.Up)
+	case mail.FreeFirst:
+		m.freeFirst(in.Page)
+	case effect.TellAgain:
+		m.tellAgain()
+	case mail.Leave:
+		m.leave()
+	}
+	return m.effects()
+}
+
+func (m *Anchor) do(e effect.Effect) { m.out = append(m.out, e) }
+
+func (m *Anchor) setTimer(name effect.TimerName, after time.Duration) {
+	m.do(effect.Arm{Timer: effect.Timer{Name: name}, After: after})
+}
+
+func (m *Anchor) dropTimer(name effect.TimerName) {
+	m.do(effect.Disarm{Timer: effect.Timer{Name: name}})
+}
+
+// effects takes what is to be done: a machine that idles holds nothing of it.
+func (m *Anchor) effects() []effect.Effect {
+	out := m.out
+	m.out = nil
+	return out
+}
+
+func (m *Anchor) replied(r effect.Replied) {
+	switch r.Tag.Kind {
+	case effect.TagRoot:
+		if r.Err != nil {
+			m.do(effect.Exit{Err: fmt.Errorf("the browser refused to auto-attach: %w", r.Err)})
+			return
+		}
+		m.rootAttached()
+	case effect.TagEnabled:
+		p := m.pages.At(r.Tag.Page)
+		if p == nil || p.session != r.Tag.Session || r.Err != nil {
+			return
+		}
+		p.enabled = true
+		m.maybeCovered(r.Tag.Page)
+	case effect.TagDialog:
+		m.do(effect.ToDialog{Msg: mail.DialogHandled{Dialog: r.Tag.ID, Session: r.Tag.Session, Err: effect.DialogError(r.Err)}})
+	case effect.TagDoomed:
+		m.do(effect.ToDialog{Msg: effect.DialogProbed(r)})
+	case effect.TagMove:
+		m.do(effect.ToDialog{Msg: effect.PageMoved(r)})
+	case effect.TagBridgeRequest:
+		m.requestEnded(r)
+	case effect.TagBridgeOn, effect.TagBridgePass, effect.TagBridgeScript, effect.TagBridgeStep, effect.TagBridgeOff, effect.TagBridgeTurned, effect.TagBridgeAnswer, effect.TagBridgeResume, effect.TagBridgeOwner, effect.TagBridgeElement, effect.TagBridgePolicy:
+		m.bridgeReplied(r)
+	case effect.TagLeft:
+		m.do(effect.ToSupervisor{Msg: mail.PageLeft{Gen: m.cfg.Gen, Page: r.Tag.Page}})
+	case effect.TagCover:
+		delete(m.left, r.Tag.Page)
+		// The attach itself has been reported before the reply.
+		if p := m.pages.At(r.Tag.Page); p != nil && p.session == "" {
+			m.pages.Delete(r.Tag.Page)
+			m.owned.Delete(r.Tag.Page) // it is no more
+			m.maybeSettled()
+		}
+	case effect.TagCoverFrame:
+		m.frameGone(r.Tag.Page)
+	case effect.TagCalm:
+		// What was attached up to this reply has been resumed; the next reply
+		// says that the browser has heard so.
+		m.calm = true
+		m.maybeCloseOwned()
+		m.do(effect.OnBrowser(effect.Tag{Kind: effect.TagFlushed}, "Browser.getVersion", struct{}{}, 0))
+	case effect.TagPageLeft:
+		m.do(effect.ToSupervisor{Msg: PageLeft{r.Tag.Page}})
+	case effect.TagFlushed, effect.TagDispose:
+		m.oneLeft()
+	case effect.TagCreate:
+		m.freed(r)
+	case effect.TagAlone:
+		m.maybeAlone(r)
+	case effect.TagClose:
+		if r.Err != nil {
+			m.gone(r.Tag.Page)
+		}
+	}
+}
+
+// rootAttached comes with the reply to setAutoAttach: every page that existed
+// has been reported before it (C26).
+func (m *Anchor) rootAttached() {
+	if m.leaving {
+		return
+	}
+	m.attached = true
+	m.dropTimer(timerAttach)
+	m.do(effect.ToSupervisor{Msg: mail.AnchorAttached{Gen: m.cfg.Gen, Pages: m.present()}})
+	clear(m.left) // from here on pages are attached to on order
+	clear(m.seen)
+	m.setTimer(timerSettle, AnchorSettle)
+	m.maybeSettled()
+}
+
+// present are the task's pages that this browser has, those among them that the
+// anchor was told to keep away from when they were reported.
+func (m *Anchor) present() []messages.TargetID {
+	list := slices.AppendSeq(slices.Collect(m.pages.Keys()), maps.Keys(m.seen))
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+func (m *Anchor) maybeSettled() {
+	for _, p := range m.pages.All() {
+		if !p.covered {
+			return
+		}
+	}
+	if m.framesPassOn() {
+		m.settle()
+	}
+}
+
+func (m *Anchor) settle() {
+	if m.attached && !m.settled && !m.leaving {
+		m.settled = true
+		m.dropTimer(timerSettle)
+		m.do(effect.ToSupervisor{Msg: mail.AnchorSettled{Gen: m.cfg.Gen}})
+	}
+}
+
+func (m *Anchor) timerFired(t effect.Timer) {
+	switch t.Name {
+	case timerAttach:
+		m.do(effect.Exit{Err: messages.Errorf(messages.CodeDeadline, "the browser did not answer the anchor's attach within %s", effect.AttachBudget)})
+	case timerSettle:
+		m.settle()
+	case timerLeave:
+		m.do(effect.Exit{})
+	case timerFree:
+		m.free(t.Page)
+	default:
+		if b := m.bridges[t.Session]; b != nil {
+			b.TimerFired(t)
+		}
+	}
+}
+
+func (m *Anchor) ours(a mail.TargetAttached) bool {
+	if a.Info.Type != "page" || m.leaving {
+		return false
+	}
+	if m.left[a.Info.ID] {
+		smallmap.Put(&m.seen, a.Info.ID, true)
+		return false
+	}
+	return m.cfg.Scope == messages.ScopeBrowser && (m.cfg.Foreign == nil || !m.cfg.Foreign(a.Info)) || m.owned.At(a.Info.ID) || a.Info.Opener != "" && m.owned.At(a.Info.Opener)
+}
+
+func (m *Anchor) targetAttached(a mail.TargetAttached) {
+	if a.Info.Type == "iframe" {
+		m.frameAttached(a)
+		return
+	}
+	p := m.pages.At(a.Info.ID)
+	switch {
+	case p != nil && p.session != "":
+		m.do(detachFrom(effect.Tag{Kind: effect.TagNone}, a.Session)) // attached both by itself and on order
+		return
+	case m.leaving, p == nil && (!m.ours(a) || m.pages.Len() >= effect.MaxPages):
+		for _, e := range letGo(a, m.cfg.Elsewhere) {
+			m.do(e)
+		}
+		if m.leaving && m.alone && a.Info.Opener != "" && m.owned.At(a.Info.Opener) {
+			m.owned.Set(a.Info.ID, true)
+			m.maybeCloseOwned()
+		}
+		return
+	}
+	m.owned.Set(a.Info.ID, true)
+	p = &anchored{session: a.Session, held: a.Waiting}
+	m.pages.Set(a.Info.ID, p)
+	m.do(effect.Listen{Session: a.Session, Page: a.Info.ID})
+	m.tellWatched(a.Info.ID)
+	// In a page that holds a dialog the command takes effect at once, for the
+	// dialogs after that one; only its reply is held up (C22).
+	m.do(effect.Command{Session: a.Session, Tag: effect.Tag{Kind: effect.TagEnabled, Page: a.Info.ID, Session: a.Session}, Method: "Page.enable"})
+	m.attachBridge(m.bridgeOf(a.Session, a.Info.ID, a.Info.ID))
+	// Only a popup that the first resume lets run waits, for the primary to be
+	// ready as well. The others wait for everybody, and say nothing before that.
+	if m.alone || a.Waiting && !a.Info.CanAccessOpener {
+		m.resume(p)
+	}
+}
+
+// tellWatched tells the dialogs of the session on a page.
+func (m *Anchor) tellWatched(t messages.TargetID) {
+	p := m.pages.At(t)
+	if p.session == "" {
+		return
+	}
+	m.do(effect.ToDialog{Msg: mail.PageWatched{Role: messages.RoleAnchor, Gen: m.cfg.Gen, Page: t, Session: p.session}})
+	if p.covered {
+		m.do(effect.ToDialog{Msg: m.coveredFact(t)})
+	}
+}
+
+func (m *Anchor) coveredFact(t messages.TargetID) mail.PageCovered {
+	return mail.PageCovered{Role: messages.RoleAnchor, Gen: m.cfg.Gen, Page: t, Session: m.pages.At(t).session}
+}
+
+func (m *Anchor) handleDialog(o mail.HandleDialog) {
+	if b := m.bridges[o.Session]; b != nil && o.Pause.Key != "" {
+		b.Handle(o)
+		return
+	}
+	if o.Pause.Request != "" {
+		m.answerRequest(o)
+		return
+	}
+	if p := m.pages.At(o.Page); p == nil || p.session != o.Session {
+		m.do(effect.ToDialog{Msg: mail.DialogHandled{Dialog: o.Dialog, Session: o.Session, Err: effect.NotConnected()}})
+		return
+	}
+	c := effect.AnswerDialog(o)
+	c.Session, c.Tag.Session = o.Session, o.Session
+	m.do(c)
+}
+
+func (m *Anchor) targetDetached(d mail.TargetDetached) {
+	if m.frameDetached(d.Session) {
+		return
+	}
+	m.sessionGone(d.Session)
+	for t, p := range m.pages.All() {
+		if p.session != d.Session {
+			continue
+		}
+		m.pages.Delete(t)
+		m.do(effect.ToSupervisor{Msg: mail.PageUncovered{Gen: m.cfg.Gen, Page: t}})
+		m.maybeSettled()
+		if !m.leaving {
+			// Closed, or torn from us? Coming back fails if there is nothing to
+			// come back to.
+			m.attachTo(t)
+		}
+		return
+	}
+}
+
+// cover takes up a page of the task that has not come by itself.
+func (m *Anchor) cover(t messages.TargetID) {
+	m.owned.Set(t, true)
+	delete(m.left, t)
+	if m.pages.At(t) == nil && !m.leaving && m.attached {
+		m.attachTo(t)
+	}
+}
+
+func (m *Anchor) attachTo(t messages.TargetID) {
+	m.pages.Set(t, &anchored{})
+	m.do(effect.OnBrowser(effect.Tag{Kind: effect.TagCover, Page: t}, "Target.attachToTarget", attachParams{t, true}, pageBudget))
+}

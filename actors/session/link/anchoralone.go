@@ -1,0 +1,39 @@
+package link
+
+import (
+	"maps"
+	"slices"
+
+	"holdfast/actors/session/effect"
+)
+
+// What an anchor does by itself while the primary is away: it lets run what that held,
+// decides over requests, and gives up the functions that nobody else answers for.
+
+// primaryUp notes whether the primary stands beside.
+func (m *Anchor) primaryUp(up bool) {
+	m.alone = !up
+	for _, s := range slices.Sorted(maps.Keys(m.bridges)) {
+		m.bridges[s].LeftAlone(m.alone)
+	}
+	if m.alone {
+		m.resumeAll()
+		m.tellRequests()
+	}
+	m.maybeCloseOwned()
+}
+
+func (m *Anchor) resume(p *anchored) {
+	p.held = false
+	m.do(effect.Command{Session: p.session, Tag: effect.Tag{Kind: effect.TagNone}, Method: effect.Resume})
+}
+
+// resumeAll lets every page run, whatever its flag said: what the primary held
+// when it was lost is frozen until somebody does (C33).
+func (m *Anchor) resumeAll() {
+	for _, t := range slices.Sorted(m.pages.Keys()) {
+		if p := m.pages.At(t); p.session != "" {
+			m.resume(p)
+		}
+	}
+}

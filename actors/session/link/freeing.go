@@ -1,0 +1,73 @@
+package link
+
+import (
+	"encoding/json"
+	"time"
+
+	"holdfast/actors/session/effect"
+	"holdfast/messages"
+)
+
+// A page with a dialog in a frame of another process is closed in two steps,
+// since closing it removes the frame first, and that ends the browser if any
+// client is attached (C15). A release (C19) ends the dialog, unless somebody was
+// attached in that moment: another task's link, when it comes up, looks at every
+// page for an instant. Then it is looked whether anybody still is. So it takes
+// two of them, each at its moment, to go wrong.
+const (
+	freeAgain = 50 * time.Millisecond // for whoever is attached to have left
+	freeTries = 20
+)
+
+// free begins with a page that has been left.
+func (m *Primary) free(t messages.TargetID) {
+	p := m.pages.At(t)
+	if p == nil || !p.isClosing {
+		return
+	}
+	if p.tries++; p.tries > freeTries {
+		p.tries = 0
+		m.notClosed(t, messages.Errorf(messages.CodePageWedged, "the page is not closed while somebody else is attached to it: it holds a dialog that would take the browser along"))
+		return
+	}
+	m.root(effect.Tag{Kind: effect.TagNone}, "Target.activateTarget", targetParam{t}, pageBudget)
+	m.create(&creation{helper: t, close: true}, true)
+}
+
+// freed comes with the helper, which has ended the dialog if nobody was attached.
+func (m *Primary) freed(c *creation, r effect.Replied) {
+	var res targetParam
+	if r.Err != nil || json.Unmarshal(r.Result, &res) != nil {
+		m.do(effect.Arm{Timer: effect.Timer{Name: timerFree, Page: c.helper}, After: freeAgain})
+		return
+	}
+	c.target = res.TargetID
+	m.creating = append(m.creating, c) // known now, and no page of ours
+	m.decide()
+	m.root(effect.Tag{Kind: effect.TagAlone, Page: c.helper}, "Target.getTargetInfo", targetParam{c.helper}, pageBudget)
+}
+
+func (m *Primary) alone(r effect.Replied) {
+	t := r.Tag.Page
+	// First: the end of the page may be the end of the link.
+	m.dropHelper(t)
+	p := m.pages.At(t)
+	switch {
+	case p == nil || !p.isClosing:
+	case closable(r):
+		m.closeTarget(t)
+	default:
+		m.do(effect.Arm{Timer: effect.Timer{Name: timerFree, Page: t}, After: freeAgain})
+	}
+}
+
+// closable says whether what the browser tells of a page that was freed allows for
+// closing it: nobody is attached, or it is gone, by all that is known.
+func closable(r effect.Replied) bool {
+	var res struct {
+		TargetInfo struct {
+			Attached bool `json:"attached"`
+		} `json:"targetInfo"`
+	}
+	return r.Err != nil || json.Unmarshal(r.Result, &res) == nil && !res.TargetInfo.Attached
+}

@@ -1,0 +1,160 @@
+package link
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"holdfast/actors/session/clip"
+	"holdfast/actors/session/effect"
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
+
+// isolation is the task's browser context, as one link knows it.
+type isolation struct {
+	context string // "" is the browser's own
+	asking  bool   // whether there is one is not known yet
+	made    bool   // by this link
+	tried   bool   // anew, since the one from before is gone
+	rooted  bool   // the browser has told of every page
+	ending  bool   // the context is being disposed of
+}
+
+// isolate begins to give the task a browser context of its own, where the
+// spec wants one and no earlier link has made it. Its replies come beside the attach.
+func (m *Primary) isolate() {
+	m.isolation.context = m.cfg.Context
+	switch {
+	case m.cfg.Scope != messages.ScopeOwn || m.cfg.Context != "":
+	case m.cfg.Isolation == messages.IsolationContext:
+		m.makeContext()
+	case m.cfg.Isolation == messages.IsolationAuto:
+		m.isolation.asking = true
+		m.root(effect.Tag{Kind: effect.TagVersion}, "Browser.getVersion", struct{}{}, 0)
+	}
+}
+
+func (m *Primary) makeContext() {
+	m.isolation.asking = true
+	m.root(effect.Tag{Kind: effect.TagContext}, "Target.createBrowserContext", struct{}{}, pageBudget)
+}
+
+// versionKnown comes with what the browser says of itself. In one with a window a
+// context is a private window, without the logins of the person before it.
+func (m *Primary) versionKnown(r effect.Replied) {
+	var v struct {
+		Product string `json:"product"`
+		Agent   string `json:"userAgent"`
+	}
+	switch {
+	case m.leaving:
+		m.isolation.asking = false
+		m.oneLeft()
+	case messages.CodeOf(r.Err) == messages.CodeUpstreamUnavailable: // the link has ended
+	case r.Err != nil || json.Unmarshal(r.Result, &v) != nil:
+		m.share(messages.IsolationOffRefused)
+	case strings.Contains(v.Product, "Headless") || strings.Contains(v.Agent, "HeadlessChrome"):
+		m.makeContext()
+	default:
+		m.share(messages.IsolationOffHeaded)
+	}
+}
+
+func (m *Primary) share(why messages.IsolationOff) {
+	m.isolated(mail.Isolated{Off: why})
+}
+
+func (m *Primary) contextMade(r effect.Replied) {
+	var res contextParam
+	err := r.Err
+	if err == nil {
+		err = json.Unmarshal(r.Result, &res)
+	}
+	if err == nil && res.ID == "" {
+		err = fmt.Errorf("it names none")
+	}
+	switch {
+	case m.leaving:
+		m.isolation.asking = false
+		if err == nil {
+			m.isolation.context = res.ID
+		}
+		m.oneLeft()
+	case messages.CodeOf(err) == messages.CodeUpstreamUnavailable: // the link has ended
+	case err == nil:
+		m.isolation.made = true
+		m.isolated(mail.Isolated{Context: clip.Text(res.ID, clip.MaxID)})
+	case m.cfg.Isolation == messages.IsolationContext:
+		m.isolation.asking = false
+		m.fail(messages.Errorf(messages.CodeCDPError, "the browser refused a browser context, which isolation context asks for: %s", reasonOf(err)))
+	default:
+		m.share(messages.IsolationOffRefused)
+	}
+}
+
+func reasonOf(err error) string {
+	if e, ok := err.(*messages.Error); ok {
+		return e.Message
+	}
+	return err.Error()
+}
+
+// isolated continues an attach that has waited.
+func (m *Primary) isolated(i mail.Isolated) {
+	m.isolation.asking, m.isolation.context = false, i.Context
+	i.Gen = m.cfg.Gen
+	if i.Context != "" {
+		m.download(i.Context)
+	}
+	m.do(effect.ToSupervisor{Msg: i})
+	m.maybeKnown()
+}
+
+// maybeKnown waits for the browser's pages and for the task's context.
+func (m *Primary) maybeKnown() {
+	if m.isolation.rooted && !m.isolation.asking && !m.attached && !m.leaving {
+		m.existingPagesKnown()
+	}
+}
+
+// contextLost says that the first page could not be made since the context of an
+// earlier link is gone: another browser answers. Then a new one is made, once.
+func (m *Primary) contextLost() bool {
+	if m.cfg.Context == "" || m.isolation.tried {
+		return false
+	}
+	m.cfg.Context, m.isolation.tried, m.attached = "", true, false
+	m.isolate()
+	return true
+}
+
+// disposeLast disposes of the task's context, once nothing of the task is left in
+// it. A page that stays, since another client holds it (C15), keeps the context.
+func (m *Primary) disposeLast() bool {
+	if m.isolation.context == "" || m.isolation.ending || m.pages.Len() > 0 {
+		return false
+	}
+	m.isolation.ending, m.closing = true, 1
+	m.do(disposeContext(effect.Tag{Kind: effect.TagDispose}, m.isolation.context))
+	return true
+}
+
+// inContext says whether a page is the task's for the context it is in, whatever
+// has opened it: a worker names no opener. A page that only takes the foreground for
+// a moment is in the context as well, since a release needs it there (C19).
+func (m *Primary) inContext(a mail.TargetAttached) bool {
+	if m.isolation.context == "" || a.Info.Context != m.isolation.context || m.isHelper(a.Info.ID) {
+		return false
+	}
+	return !slices.ContainsFunc(m.creating, func(c *creation) bool { return c.helper != "" && c.target == "" })
+}
+
+type contextParam struct {
+	ID string `json:"browserContextId"`
+}
+
+func disposeContext(tag effect.Tag, context string) effect.Command {
+	return effect.OnBrowser(tag, "Target.disposeBrowserContext", contextParam{context}, pageBudget)
+}

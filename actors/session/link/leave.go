@@ -1,0 +1,115 @@
+package link
+
+import (
+	"encoding/json"
+	"time"
+
+	"holdfast/actors/session/effect"
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
+
+// LeaveBudget bounds an orderly end of the link, and FreeBudget that of an anchor which
+// has pages to free before it can close them: that takes a window of its own.
+const (
+	LeaveBudget = 1500 * time.Millisecond
+	FreeBudget  = 3 * time.Second
+)
+
+const timerLeave effect.TimerName = "leave"
+
+// leave ends the session in good order. Pages of scope own are closed, those
+// that an attach or a creation under way still hides included. Whatever else
+// is attached is resumed and, before the link goes, the browser stops holding
+// new pages: one that is held when the link drops is frozen for good, and its
+// opener with it (C33).
+func (m *Primary) leave() {
+	if m.leaving {
+		return
+	}
+	m.leaving, m.first = true, ""
+	m.setTimer(timerLeave, LeaveBudget)
+	m.closing = 1
+	if m.isolation.asking {
+		m.closing++ // it may have been made
+	}
+	m.autoAttach(effect.TagCalm, false)
+	for _, a := range m.undecided {
+		m.letGo(a)
+	}
+	m.undecided = nil
+	for _, c := range m.creating {
+		switch {
+		case c.close: // goes with the page it frees, whose end counts
+		case c.target == "":
+			m.closing++
+		default: // a helper whose page is being reattached
+			m.root(effect.Tag{Kind: effect.TagNone}, "Target.closeTarget", targetParam{c.target}, pageBudget)
+		}
+	}
+	if m.cfg.Scope == messages.ScopeOwn {
+		m.closeOwned()
+		return
+	}
+	for _, t := range m.sortedPages() {
+		if p := m.pages.At(t); p.isClosing {
+			p.awaited = true
+			m.closing++
+		} else if p.session != "" {
+			m.do(effect.Command{Session: p.session, Tag: effect.Tag{Kind: effect.TagNone}, Method: effect.Resume})
+		}
+	}
+}
+
+// closeOwned closes what the task made, also what this link has not attached
+// to yet.
+func (m *Primary) closeOwned() {
+	for t := range m.owned.Keys() {
+		if m.pages.At(t) == nil {
+			m.pages.Set(t, &browserPage{})
+		}
+	}
+	for _, t := range m.sortedPages() {
+		p := m.pages.At(t)
+		if !p.isClosing {
+			m.closePage(mail.ClosePage{Page: t})
+		}
+		if !p.awaited {
+			p.awaited = true
+			m.closing++
+		}
+	}
+}
+
+// createdLate is the end of a creation that nobody waits for any more.
+func (m *Primary) createdLate(c *creation, r effect.Replied) {
+	if c.reply != 0 {
+		m.do(effect.Answer{To: c.reply, Err: effect.SessionEnded()})
+	}
+	var res targetParam
+	if r.Err == nil && json.Unmarshal(r.Result, &res) == nil && (c.helper != "" || m.cfg.Scope == messages.ScopeOwn) {
+		m.pages.Set(res.TargetID, &browserPage{isClosing: true, awaited: true})
+		m.owned.Set(res.TargetID, c.helper == "")
+		m.root(effect.Tag{Kind: effect.TagClose, Page: res.TargetID}, "Target.closeTarget", res, pageBudget)
+		return // its end counts
+	}
+	m.oneLeft()
+}
+
+// ended notes that the closing of a page has come to its end.
+func (m *Primary) ended(p *browserPage) {
+	if p.awaited {
+		p.awaited = false
+		m.oneLeft()
+	}
+}
+
+// oneLeft notes that something leaving waits for is done.
+func (m *Primary) oneLeft() {
+	if !m.leaving {
+		return
+	}
+	if m.closing--; m.closing == 0 && !m.disposeLast() {
+		m.do(effect.Exit{})
+	}
+}

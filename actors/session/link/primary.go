@@ -1,0 +1,315 @@
+// Package link decides for a task's two links to its browser.
+//
+// [Primary] knows which pages are the task's, opens, closes and frees them. [Anchor] is
+// attached to the same pages a second time, so that an open dialog outlives the primary.
+package link
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"holdfast/actors/session/bridge"
+	"holdfast/actors/session/decode"
+	"holdfast/actors/session/effect"
+	"holdfast/internal/smallmap"
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
+
+// PrimaryConfig is what a browser session is born with.
+type PrimaryConfig struct {
+	Gen   mail.Generation
+	Scope messages.Scope
+	// Owned are the pages that were the task's on the link before, and the
+	// spec's target.
+	Owned []messages.TargetID
+	// Target is the page a task of scope target cannot be without.
+	Target messages.TargetID
+	// Elsewhere says whether a page is another task's of this node. Nil is
+	// no.
+	Elsewhere func(messages.TargetID) bool
+	// Foreign says which pages are left alone though the scope is browser. Nil is
+	// none.
+	Foreign func(mail.TargetInfo) bool
+	// Claim is told of a browser context before anything is in it. Nil is allowed.
+	Claim func(context string)
+	// Isolation is what the spec says of browser contexts, and Context the one that
+	// an earlier link has made for the task.
+	Isolation messages.Isolation
+	Context   string
+	// Downloads is the directory for what the task downloads, known once the link
+	// stands. Nil and "" leave it to the browser.
+	Downloads func() string
+	Bridge    bridge.Settings
+}
+
+// pageBudget is what the browser gets to open or close a page (requirement A10).
+const pageBudget = 10 * time.Second
+
+const (
+	timerAttach  effect.TimerName = "attach"
+	timerRelease effect.TimerName = "release"
+	timerFree    effect.TimerName = "free"
+)
+
+// Primary decides for the browser's own session: which pages are the
+// task's, how they are opened, closed and freed.
+//
+// A page is the task's by scope: every page (browser), or the pages it made,
+// the one it was given, and whatever they open (own, target). All others are
+// let run and let go at once; this connection holds every new page of the
+// browser for a moment, and a page held too long is a frozen page (C33).
+type Primary struct {
+	cfg PrimaryConfig
+	out []effect.Effect
+
+	attached  bool
+	first     messages.TargetID // made for want of any other, not attached yet (A9)
+	leaving   bool
+	closing   int // what leaving still waits for
+	pages     smallmap.Map[messages.TargetID, *browserPage]
+	owned     smallmap.Map[messages.TargetID, bool]
+	undecided []mail.TargetAttached
+	creating  []*creation
+	seq       uint32
+	requests  bridge.Requests
+	isolation isolation
+}
+
+type browserPage struct {
+	session    messages.SessionID
+	isClosing  bool
+	closeReply mail.Call
+	releasing  bool
+	returning  bool // left, to be attached to again
+	tries      int  // to close it while nobody is attached
+	awaited    bool // leaving waits for its end
+}
+
+// NewPrimary returns the machine of a link that has just been dialled.
+func NewPrimary(cfg PrimaryConfig) *Primary {
+	m := &Primary{cfg: cfg}
+	m.requests = bridge.NewRequests(cfg.Bridge.Secret, m.do)
+	for _, t := range cfg.Owned {
+		m.owned.Set(t, true)
+	}
+	if cfg.Target != "" {
+		m.owned.Set(cfg.Target, true)
+	}
+	return m
+}
+
+// Step takes one input and returns what is to be done, in order.
+func (m *Primary) Step(_ time.Time, in any) []effect.Effect {
+	switch in := in.(type) {
+	case effect.Start:
+		m.start()
+	case effect.Replied:
+		m.replied(in)
+	case effect.TimerFired:
+		m.timerFired(in.Timer)
+	case mail.TargetAttached:
+		m.targetAttached(in)
+	case mail.TargetDetached:
+		m.targetDetached(in)
+	case decode.TargetDestroyed:
+		m.pageClosed(in.Target)
+	case mail.PageInfoChanged:
+		if m.pages.At(in.Info.ID) != nil {
+			m.do(effect.ToSupervisor{Msg: in})
+		}
+	case mail.SetBridge:
+		m.setBridge(in)
+	case bridge.RequestPaused:
+		if m.requests.Heard(in) {
+			m.do(effect.ToSupervisor{Msg: in.RequestHeld})
+		}
+	case mail.EndRequest:
+		if in.Gen == m.cfg.Gen {
+			m.do(bridge.EndRequest(m.cfg.Bridge.Secret, in))
+		}
+	case mail.OpenPage:
+		m.create(&creation{reply: in.Reply}, in.NewWindow)
+	case mail.ClosePage:
+		m.closePage(in)
+	case mail.ReleasePage:
+		m.release(in.Page)
+	case mail.ReattachPage:
+		m.comeAgain(in.Page)
+	case mail.Leave:
+		m.leave()
+	}
+	return m.effects()
+}
+
+func (m *Primary) do(e effect.Effect) { m.out = append(m.out, e) }
+
+func (m *Primary) setTimer(name effect.TimerName, after time.Duration) {
+	m.do(effect.Arm{Timer: effect.Timer{Name: name}, After: after})
+}
+
+func (m *Primary) dropTimer(name effect.TimerName) {
+	m.do(effect.Disarm{Timer: effect.Timer{Name: name}})
+}
+
+// effects takes what is to be done: a machine that idles holds nothing of it.
+func (m *Primary) effects() []effect.Effect {
+	out := m.out
+	m.out = nil
+	return out
+}
+
+func (m *Primary) root(tag effect.Tag, method string, params any, timeout time.Duration) {
+	m.do(effect.OnBrowser(tag, method, params, timeout))
+}
+
+// setBridge is told to a link that is being dialled as well. Whoever asks for what
+// holds already has the answer at once.
+func (m *Primary) setBridge(s mail.SetBridge) {
+	m.cfg.Bridge.On, m.cfg.Bridge.By = s.On, s.By
+	stood := m.requests.Stands()
+	if m.requests.Hear(m.cfg.Bridge); stood && m.requests.IsOn() {
+		m.do(effect.ToSupervisor{Msg: mail.RequestsHeard{Gen: m.cfg.Gen}})
+	}
+}
+
+type targetFilter struct {
+	Type string `json:"type"`
+}
+
+// pagesOnly keeps out browser_ui and the like (C27).
+var pagesOnly = []targetFilter{{Type: "page"}}
+
+func (m *Primary) start() {
+	// Discovery is what tells titles and ends of pages: auto-attach alone
+	// reports neither for top-level targets.
+	m.do(discoverPages())
+	m.download(m.cfg.Context)
+	m.isolate()
+	m.requests.Begin(m.cfg.Bridge) // before any page is attached to
+	m.autoAttach(effect.TagRoot, true)
+	m.setTimer(timerAttach, effect.AttachBudget)
+}
+
+func discoverPages() effect.Command {
+	return effect.OnBrowser(effect.Tag{Kind: effect.TagNone}, "Target.setDiscoverTargets", struct {
+		Discover bool           `json:"discover"`
+		Filter   []targetFilter `json:"filter"`
+	}{true, pagesOnly}, 0)
+}
+
+// autoAttach reports every page that exists and comes; hold makes new ones
+// wait until they are told to run.
+func (m *Primary) autoAttach(tag effect.TagKind, hold bool) { m.do(autoAttachPages(tag, hold)) }
+
+func autoAttachPages(tag effect.TagKind, hold bool) effect.Command {
+	return effect.OnBrowser(effect.Tag{Kind: tag}, "Target.setAutoAttach", struct {
+		AutoAttach bool           `json:"autoAttach"`
+		Hold       bool           `json:"waitForDebuggerOnStart"`
+		Flatten    bool           `json:"flatten"`
+		Filter     []targetFilter `json:"filter"`
+	}{true, hold, true, pagesOnly}, 0)
+}
+
+func (m *Primary) replied(r effect.Replied) {
+	switch r.Tag.Kind {
+	case effect.TagRoot:
+		if r.Err != nil {
+			m.fail(fmt.Errorf("the browser refused to auto-attach: %w", r.Err))
+			return
+		}
+		m.isolation.rooted = true
+		m.maybeKnown()
+	case effect.TagPageLeft:
+		m.do(effect.ToSupervisor{Msg: PageLeft{r.Tag.Page}})
+	case effect.TagVersion:
+		m.versionKnown(r)
+	case effect.TagContext:
+		m.contextMade(r)
+	case effect.TagDispose:
+		m.oneLeft()
+	case effect.TagRequests:
+		m.requests.Answered(r.Err)
+		m.do(effect.ToSupervisor{Msg: mail.RequestsHeard{Gen: m.cfg.Gen, Err: r.Err}})
+	case effect.TagCalm:
+		// What was attached up to this reply has been resumed; the next reply
+		// says that the browser has heard so.
+		m.root(effect.Tag{Kind: effect.TagFlushed}, "Browser.getVersion", struct{}{}, 0)
+	case effect.TagFlushed:
+		m.oneLeft()
+	case effect.TagCreate:
+		m.created(r)
+	case effect.TagClose:
+		m.closed(r)
+	case effect.TagAlone:
+		m.alone(r)
+	case effect.TagCheck:
+		m.checked(r)
+	case effect.TagReattach:
+		m.reattached(r)
+	}
+}
+
+// existingPagesKnown comes with the reply to setAutoAttach: every page that
+// existed has been reported before it (C26).
+func (m *Primary) existingPagesKnown() {
+	m.attached = true
+	m.decide()
+	if m.cfg.Target != "" && m.pages.At(m.cfg.Target) == nil {
+		m.fail(messages.Errorf(messages.CodeTargetNotFound, "the browser has no page %s", m.cfg.Target))
+		return
+	}
+	if m.pages.Len() == 0 {
+		m.create(&creation{first: true}, false)
+		return
+	}
+	m.rootAttached()
+}
+
+func (m *Primary) rootAttached() {
+	m.first = ""
+	m.dropTimer(timerAttach)
+	m.do(effect.ToSupervisor{Msg: mail.RootAttached{Gen: m.cfg.Gen, Pages: m.sortedPages()}})
+}
+
+// sortedPages keeps the machine's effects free of map order.
+func (m *Primary) sortedPages() []messages.TargetID { return slices.Sorted(m.pages.Keys()) }
+
+type targetParam struct {
+	TargetID messages.TargetID `json:"targetId"`
+}
+
+type attachParams struct {
+	TargetID messages.TargetID `json:"targetId"`
+	Flatten  bool              `json:"flatten"`
+}
+
+// fail ends the session. What is held for us is let go, as far as the link
+// still carries it: nobody may come back to do it (C33).
+func (m *Primary) fail(err error) {
+	for _, a := range m.undecided {
+		m.letGo(a)
+	}
+	m.undecided = nil
+	if m.isolation.made && !m.attached {
+		m.do(disposeContext(effect.Tag{Kind: effect.TagNone}, m.isolation.context)) // nothing is in it
+	}
+	m.do(effect.Exit{Err: err})
+}
+
+func (m *Primary) timerFired(t effect.Timer) {
+	switch t.Name {
+	case timerAttach:
+		m.fail(messages.Errorf(messages.CodeDeadline, "the browser did not answer the attach within %s", effect.AttachBudget))
+	case timerLeave:
+		m.do(effect.Exit{})
+	case timerFree:
+		m.free(t.Page)
+	case timerRelease:
+		if p := m.pages.At(t.Page); p != nil && p.releasing && !m.leaving {
+			m.root(effect.Tag{Kind: effect.TagNone}, "Target.activateTarget", targetParam{t.Page}, pageBudget)
+			m.create(&creation{helper: t.Page}, true)
+		}
+	}
+}

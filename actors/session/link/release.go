@@ -1,0 +1,75 @@
+package link
+
+import (
+	"time"
+
+	"holdfast/actors/session/effect"
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
+
+// releaseAgain is how soon a release is begun anew that found no helper.
+const releaseAgain = time.Second
+
+// release is recovery R1 (C19): leave the page, make another one foremost,
+// which dismisses the dialog, come back, and take the helper away. The page has
+// to have been in front for that, which one in the background is not.
+func (m *Primary) release(t messages.TargetID) {
+	p := m.pages.At(t)
+	if p == nil || p.releasing || p.returning || p.isClosing {
+		return
+	}
+	p.releasing = true
+	if p.session != "" {
+		m.detach(p.session)
+	}
+	m.root(effect.Tag{Kind: effect.TagNone}, "Target.activateTarget", targetParam{t}, pageBudget)
+	m.create(&creation{helper: t}, true)
+}
+
+// comeAgain leaves a page and attaches to it anew.
+func (m *Primary) comeAgain(t messages.TargetID) {
+	p := m.pages.At(t)
+	if p == nil || p.releasing || p.returning || p.isClosing {
+		return
+	}
+	p.returning = true
+	if p.session != "" {
+		m.detach(p.session)
+	}
+	m.reattach(t)
+}
+
+func (m *Primary) reattach(t messages.TargetID) {
+	if m.pages.At(t) == nil {
+		m.dropHelper(t)
+		return
+	}
+	m.root(effect.Tag{Kind: effect.TagReattach, Page: t}, "Target.attachToTarget", attachParams{t, true}, pageBudget)
+}
+
+func (m *Primary) reattached(r effect.Replied) {
+	m.dropHelper(r.Tag.Page)
+	p := m.pages.At(r.Tag.Page)
+	if p == nil {
+		return
+	}
+	p.returning = false
+	if p.releasing {
+		p.releasing = false
+		m.do(effect.ToSupervisor{Msg: mail.PageReleased{Gen: m.cfg.Gen, Page: r.Tag.Page}})
+	}
+	if r.Err != nil && p.session == "" && !p.isClosing {
+		m.pageClosed(r.Tag.Page)
+	}
+}
+
+func (m *Primary) dropHelper(t messages.TargetID) {
+	for i, c := range m.creating {
+		if c.helper == t && c.target != "" {
+			m.creating = append(m.creating[:i:i], m.creating[i+1:]...)
+			m.root(effect.Tag{Kind: effect.TagNone}, "Target.closeTarget", targetParam{c.target}, pageBudget)
+			return
+		}
+	}
+}

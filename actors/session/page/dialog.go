@@ -1,0 +1,67 @@
+package page
+
+import (
+	"time"
+
+	"holdfast/actors/session/effect"
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
+
+// dialogsOpen notes which dialogs are open on the page, and what they hold up.
+func (m *Machine) dialogsOpen(now time.Time, o mail.DialogsOpen) {
+	m.dialogs, m.holding, m.stopped, m.told = o.Dialogs, o.Holding, o.Paused, now
+	if len(m.dialogs) == 0 {
+		m.dropTimer(timerInterrupt)
+		// What the dialog held up: from now on silence counts.
+		switch {
+		case m.named() || m.crashed:
+		case !m.ready:
+			m.setTimer(timerClassify, AttachClassify)
+		case m.probing:
+			m.beginTrial()
+		}
+		return
+	}
+	if m.orphan {
+		m.orphan = false // somebody can answer it after all
+		m.publishHealth()
+	}
+	if m.cfg.IsPage && len(m.navs) > 0 {
+		m.endNavigations(BlockedByDialog(m.dialogs))
+	}
+	if m.stopped {
+		// Most calls are answered while a page waits in the debugger.
+		m.setTimer(timerInterrupt, StallAfter)
+	}
+	if m.holding {
+		m.setTimer(timerInterrupt, InterruptGrace)
+		if !m.ready && !m.crashed {
+			m.announce(true) // why the page does not answer is known
+		}
+	}
+}
+
+// sharedDialogs ends what waits for a renderer that a dialog of another page of the task
+// holds. One of the page's own would have been told of.
+func (m *Machine) sharedDialogs(now time.Time, o mail.SharedDialogs) {
+	if !m.orphan {
+		return // it has answered meanwhile
+	}
+	if m.cfg.IsPage {
+		m.endNavigations(BlockedByDialog(o.Dialogs))
+	}
+	m.do(effect.Interrupt{Err: BlockedByDialog(o.Dialogs), Renderer: true, Before: now})
+}
+
+// BlockedElsewhere is what a call gets that a dialog holds up which is not the task's.
+func BlockedElsewhere() *messages.Error {
+	return messages.Errorf(messages.CodePageWedged, "another dialog in the browser holds the page's renderer, which answers again by itself once that one is answered").
+		With("page_state", messages.PageBlockedElsewhere)
+}
+
+// BlockedByDialog is what a call gets that a dialog holds up.
+func BlockedByDialog(dialogs []messages.Dialog) *messages.Error {
+	return messages.Errorf(messages.CodeBlockedByDialog, "a dialog is open on the page; answer it first").
+		With("pending_dialogs", dialogs)
+}
