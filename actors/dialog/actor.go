@@ -35,7 +35,7 @@ type Actor struct {
 	sessions   SessionsChanged
 	started    bool
 	orders     map[messages.DialogID]order // without an outcome
-	answers    ledger.Ledger               // on their way by the supervisor
+	answers    ledger.Ledger               // answers that travel by the supervisor
 }
 
 // order is a HandleDialog and who has it.
@@ -76,8 +76,8 @@ func (a *Actor) sessionsChanged(c *guard.Context, s SessionsChanged) {
 		a.step(c, Start{})
 		return
 	}
-	// Whoever had an order and is gone took it along. What it had an outcome
-	// for it has told before: its end came after.
+	// An actor that had an order and is gone took it along. An outcome that it had for the
+	// order was reported before its end.
 	var lost []messages.DialogID
 	for id, o := range a.orders {
 		if a.sessions.pid(o.role, o.session) != o.pid {
@@ -150,8 +150,8 @@ func (a *Actor) step(c *guard.Context, in any) {
 	}
 }
 
-// letGo has a call let go that nobody is asked about. Nobody waits for an outcome; where
-// the session has ended, its link may hold the request still.
+// letGo has a call resumed that has no dialog. No caller waits for an outcome; where the
+// session has ended, its link may hold the request still.
 func (a *Actor) letGo(c *guard.Context, session *actor.PID, o mail.HandleDialog) {
 	switch {
 	case session != nil:

@@ -20,8 +20,8 @@ func (listener) Init(*guard.Context)                    {}
 func (l listener) Receive(_ *guard.Context, msg any)    { l.heard <- msg }
 func (listener) Terminate(*guard.Context, guard.Reason) {}
 
-// TestARequestIsLetGoByItsLink, where the session that told of it has ended: the page
-// waits until somebody ends it.
+// TestARequestIsLetGoByItsLink, where the session that reported it has ended: the page
+// waits until the request is ended.
 func TestARequestIsLetGoByItsLink(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -26,9 +26,9 @@ type answer struct {
 	taken  messages.SessionID // has told that the call has it; bridged
 }
 
-// beforeUnload is what happens to a beforeunload dialog. Unless the spec says,
-// it waits for an answer where somebody is to give one and a second link keeps
-// it answerable: an orphaned one cannot be saved (C20).
+// beforeUnload is what happens to a beforeunload dialog. Unless the spec says, it waits for
+// an answer where an agent is expected to give one and a second link keeps it answerable:
+// an orphaned one cannot be saved (C20).
 func (m *Machine) beforeUnload(page messages.TargetID) messages.BeforeUnload {
 	switch {
 	case m.spec.BeforeUnload != "":
@@ -60,11 +60,11 @@ func (m *Machine) policy(d messages.Dialog) (answer, bool) {
 	return answer{}, false
 }
 
-// dismissOnLeave is what a page gets whose task ends while it asks: with
-// nobody left to answer it would wait for ever (C17).
+// dismissOnLeave is what a page gets whose task ends while it asks: without a task it would
+// wait for ever (C17).
 var dismissOnLeave = answer{by: messages.ClosedByAutoPolicy, action: messages.ActionDismiss}
 
-// decideAlone answers a dialog that nobody is asked about.
+// decideAlone answers a dialog without asking an agent.
 func (m *Machine) decideAlone(e *entry) {
 	if a, ok := m.policy(e.Dialog); ok {
 		m.decide(e, a)
@@ -87,7 +87,7 @@ func (m *Machine) decide(e *entry, a answer) bool {
 func (m *Machine) send(e *entry) {
 	a := e.answer
 	if len(e.Ways) == 0 {
-		a.way = mail.Way{} // for whoever tells of it next; see wayless
+		a.way = mail.Way{} // for the next report of it; see wayless
 		return
 	}
 	a.way = e.Ways[0]
@@ -107,8 +107,8 @@ func (m *Machine) send(e *entry) {
 	m.do(ToSession{a.way.Role, order})
 }
 
-// likely is who closed a dialog to which an answer of ours was sent, as long as
-// nobody has confirmed it: we, unless it has closed in another way.
+// likely is who closed a dialog to which an answer of ours was sent, as long as no outcome
+// has confirmed it: our answer, unless it has closed in another way.
 func (e *entry) likely(c mail.DialogClosed) messages.ClosedBy {
 	accept := e.answer.action == messages.ActionAccept
 	switch {
@@ -213,11 +213,11 @@ func (m *Machine) handled(now time.Time, h mail.DialogHandled) {
 	case e.answer.err != nil && (noDialogShowing(h.Err) || e.shut()):
 		// It was said again, and the try before it had arrived after all.
 		m.endBy(now, e, cmp.Or(e.ShutBy, e.answer.by))
-	case noDialogShowing(h.Err) && e.has() && e.answer.taken != h.Session:
+	case noDialogShowing(h.Err) && e.answerDelivered() && e.answer.taken != h.Session:
 		m.end(now, e, e.answer.by) // the call has gone on with what an earlier try gave it
 	case noDialogShowing(h.Err), e.shut() && notSent(h.Err):
-		// Somebody else was first (C6). Of the policy's answer, which may have been said
-		// more than once, only the closing event tells.
+		// Another client was first (C6). For the policy's answer, which may have been sent
+		// more than once, only the closing event decides.
 		if m.end(now, e, messages.ClosedByRemote); e.answer.by != messages.ClosedByAutoPolicy {
 			m.maybeNeeded(now, e)
 		}
@@ -231,8 +231,8 @@ func (m *Machine) handled(now time.Time, h mail.DialogHandled) {
 	}
 }
 
-// undelivered is an answer that was not written, or of which nobody knows
-// whether it arrived. The dialog may still be there.
+// undelivered is an answer that was not written, or that may not have arrived. The dialog
+// may still be there.
 func (m *Machine) undelivered(now time.Time, e *entry, err error) {
 	failed := e.answer.way
 	if len(e.Ways) == 0 {
@@ -283,8 +283,8 @@ func (m *Machine) outcomeUnknown(id messages.DialogID) {
 	}
 }
 
-// answerFailed lets whoever comes next try again. That is the watchdog where it found
-// this answer under way and left the dialog to it; its own it repeats at its pace.
+// answerFailed opens the dialog to the next answer. That is the watchdog's if it found this
+// answer under way; its own answer it repeats at its pace.
 func (m *Machine) answerFailed(now time.Time, e *entry, err error) {
 	if e.answer.err != nil && notSent(err) {
 		err = e.answer.err // a try before this one may have arrived

@@ -112,8 +112,8 @@ func TestAnAnswerNobodyConfirmedIsClaimedOnlyIfItFits(t *testing.T) {
 	}
 }
 
-// A watchdog that barks while somebody answers leaves the dialog to that answer. It
-// is back at once when that fails: the dialog's time is up. Its own it gives time.
+// A watchdog that fires while an answer is under way leaves the dialog to that answer. If
+// that fails it fires again at once: the dialog's time is up. Its own answer it gives time.
 func TestAWatchdogThatLeftItToAnAnswerComesBackWhenThatFails(t *testing.T) {
 	t.Parallel()
 	m := dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), mail.DialogMemory{})

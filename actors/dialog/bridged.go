@@ -36,20 +36,20 @@ func (m *Machine) bridgedOpened(now time.Time, o mail.DialogOpened) {
 	if slices.Contains(m.ended, o.Session) {
 		// It had told before it ended. What is known waits for the next session's word.
 		if m.byKey(o.Pause.Key) == nil {
-			m.nobodys(o)
+			m.releaseUnknown(o)
 		}
 		return
 	}
-	// A request without a word is a way to a call that was told of before, or
-	// nobody's. So is one by the name of a call that has its answer.
+	// A request without a message is a way to a call that was reported before, or belongs
+	// to none. So is one by the name of a call that has its answer.
 	wordless := o.Type == "" && m.byKey(o.Pause.Key) == nil
 	if slices.Contains(m.takenKeys, o.Pause.Key) {
-		// It waits still, held by somebody's debugger, and has its answer.
+		// It waits still, held by another debugger, and has its answer.
 		m.do(ToSession{o.Role, mail.HandleDialog{Session: o.Session, Page: o.Page, Pause: o.Pause}})
 		return
 	}
 	if wordless || slices.Contains(m.answeredKeys, o.Pause.Key) || m.toldLate(o.Pause.Key, o.Session) {
-		m.nobodys(o)
+		m.releaseUnknown(o)
 		return
 	}
 	way := mail.Way{Role: o.Role, Gen: o.Gen, Session: o.Session}
@@ -88,9 +88,9 @@ func (m *Machine) bridgedOpened(now time.Time, o mail.DialogOpened) {
 	m.changed(&opened, nil)
 }
 
-// nobodys has a call let go that nobody is asked about. One that waits in the debugger
-// goes on by itself; a request is told of once, and its page waits until it has ended.
-func (m *Machine) nobodys(o mail.DialogOpened) {
+// releaseUnknown resumes a bridged call that has no dialog. One that waits in the debugger
+// continues by itself; a request is reported once, and its page waits until it has ended.
+func (m *Machine) releaseUnknown(o mail.DialogOpened) {
 	if o.Pause.Request != "" {
 		m.do(ToSession{o.Role, mail.HandleDialog{Session: o.Session, Page: o.Page, Pause: o.Pause}})
 	}
@@ -156,11 +156,11 @@ func (m *Machine) sessionGone(now time.Time, g mail.SessionGone) {
 
 const waylessPrefix = "wayless:"
 
-// WaylessGrace is what the second link gets to tell of a call whose first teller
-// has gone. A debugger has told it already; a request it is told of only then, after
-// the browser has noticed, and may not have the word of (see session.wordGrace).
-// Of a native dialog it tells only if it listened when that opened. Its own word is then
-// on its way already, behind what is left of attaching to the page.
+// WaylessGrace is the time for the second link to report a call whose first reporter has
+// gone. A debugger has reported it already; a request is reported only then, after the
+// browser has noticed, and perhaps without its message (see session.wordGrace). A native
+// dialog is reported only by a link that listened when it opened. Its report then comes
+// behind what is left of attaching to the page.
 const (
 	WaylessGrace        = 500 * time.Millisecond
 	WaylessRequestGrace = 5 * time.Second
@@ -209,8 +209,8 @@ func (m *Machine) await(e *entry, grace time.Duration) {
 	}
 }
 
-// wayFound is for a native dialog that a link has told of at last. What somebody has
-// said meanwhile is said to the page, or else what it would have been told at once.
+// wayFound is for a native dialog that a link has reported at last. It gets the answer that
+// was given meanwhile, or else the policy's.
 func (m *Machine) wayFound(e *entry) {
 	if !e.awaited {
 		return
@@ -248,7 +248,7 @@ func (m *Machine) waylessTimer(now time.Time, name string) bool {
 		}
 	case len(e.Ways) == 0 && m.attended(e.Dialog.TargetID) && e.Dialog.Holds:
 		m.end(now, e, messages.ClosedByLost) // the request has not passed on: its page was dismissed
-	case len(e.Ways) == 0 && m.attended(e.Dialog.TargetID) && e.has():
+	case len(e.Ways) == 0 && m.attended(e.Dialog.TargetID) && e.answerDelivered():
 		m.endTaken(now, e)
 	case len(e.Ways) == 0 && m.attended(e.Dialog.TargetID):
 		m.end(now, e, messages.ClosedByRemote) // else it would have been told of again
@@ -268,9 +268,11 @@ func (m *Machine) doubt(e *entry) {
 	m.do(Arm{waylessPrefix + string(e.Dialog.ID), WaylessGrace})
 }
 
-// has says that a call has its answer, with which it goes on whoever lets it: the next
-// debugger, or the end of the last (C47). Only its document's end is faster.
-func (e *entry) has() bool { return e.bridged() && e.answer != nil && e.answer.taken != "" && !e.gone }
+// answerDelivered says that a call has its answer, with which it continues whatever resumes it: the
+// next debugger, or the end of the last (C47). Only its document's end is faster.
+func (e *entry) answerDelivered() bool {
+	return e.bridged() && e.answer != nil && e.answer.taken != "" && !e.gone
+}
 
 // endTaken ends a call that has its answer, and no way by which it could be seen to go on.
 func (m *Machine) endTaken(now time.Time, e *entry) {
@@ -290,16 +292,16 @@ func (m *Machine) settled(e *entry, by messages.ClosedBy) {
 	}
 }
 
-// endBy is end, for a dialog that was closed by somebody.
+// endBy is end, for a dialog that was closed by a known party.
 func (m *Machine) endBy(now time.Time, e *entry, by messages.ClosedBy) {
 	if m.end(now, e, by); by == messages.ClosedByRemote {
 		m.maybeNeeded(now, e)
 	}
 }
 
-// maybeNeeded says so when somebody else has closed a dialog sooner than anybody could
-// have answered it, as what is inside a hosted browser does (C49). Chrome itself closes
-// the first of two at once (C14); and of some dialogs it may have been we.
+// maybeNeeded reports when another client has closed a dialog sooner than any agent could
+// have answered it, as the client inside a hosted browser does (C49). Chrome itself closes
+// the first of two at once (C14); and some dialogs this task may have closed.
 func (m *Machine) maybeNeeded(now time.Time, e *entry) {
 	if e.Dialog.Type == typeBeforeUnload || e.overtaken || e.said || e.remembered || e.bridged() {
 		return

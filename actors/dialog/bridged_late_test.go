@@ -206,8 +206,8 @@ func TestWhatIsSaidLateOfABridgedDialog(t *testing.T) {
 	})
 }
 
-// TestACallThatHasItsAnswerGoesOnWithIt: whoever lets it, be it that the last debugger
-// is gone (C47). Only its document's end is faster.
+// TestACallThatHasItsAnswerGoesOnWithIt: whatever resumes it, also the end of the last
+// debugger (C47). Only its document's end is faster.
 func TestACallThatHasItsAnswerGoesOnWithIt(t *testing.T) {
 	t.Parallel()
 	taken := mail.AnswerTaken{Dialog: "d-1", Session: "primary"}
@@ -303,8 +303,8 @@ func TestAnActorThatGoesOnFromMemoryDoubtsBridgedDialogs(t *testing.T) {
 	})
 }
 
-// TestARequestThatNobodyIsAskedAboutIsLetGo: it is told of once, and its page waits until
-// it has ended. A debugger's pause goes on by itself.
+// TestARequestThatNobodyIsAskedAboutIsLetGo: it is reported once, and its page waits until
+// it has ended. A debugger's pause ends by itself.
 func TestARequestThatNobodyIsAskedAboutIsLetGo(t *testing.T) {
 	t.Parallel()
 	opened := func(request string) mail.DialogOpened {

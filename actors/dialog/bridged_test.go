@@ -25,9 +25,9 @@ type call struct {
 }
 
 // TestABridgedCallIsOneDialog plays a page with two frames and two links against the
-// machine: whoever tells of a call, in whatever order and how often, and whatever
-// becomes of the links, a call that was answered has been one dialog, got one
-// answer, and is told of as pending exactly as long as somebody can answer it.
+// machine: whatever the order and number of reports of a call, and whatever becomes of the
+// links, a call that was answered has been one dialog, got one answer, and is pending
+// exactly as long as a session can answer it.
 func TestABridgedCallIsOneDialog(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -121,7 +121,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 					}
 				}
 			},
-			"restart": func(*rapid.T) { // the actor; what was on its way to it is lost
+			"restart": func(*rapid.T) { // the actor; its mailbox is lost
 				clear(timers)
 				orders = nil
 				clear(owed)
@@ -193,7 +193,7 @@ func TestABridgedCallIsOneDialog(t *testing.T) {
 				up[r] = false
 				if !up[0] && !up[1] {
 					for _, c := range asks {
-						c.waits = false // nobody holds it
+						c.waits = false // no session holds it
 					}
 				}
 				for _, f := range []messages.FrameID{"P", "F"} {

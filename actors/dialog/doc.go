@@ -11,6 +11,6 @@
 //   - a dialog's record is settled before its answer is written, so that the
 //     closing event cannot turn "agent" into "remote" (requirement D15);
 //   - of several answers one wins, the others are told so (M5);
-//   - no answer is invented: what nobody can answer any more is "lost";
+//   - no answer is invented: what no session can answer any more is "lost";
 //   - a dialog whose frame was removed is never answered (C15).
 package dialog

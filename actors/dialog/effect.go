@@ -57,7 +57,7 @@ type (
 	// Cut says that a bound has cut something off.
 	Cut struct{ Bound shed.Bound }
 
-	// Answer replies to whoever gave an order.
+	// Answer replies to the caller of an order.
 	Answer struct {
 		To    mail.Call
 		Value any

@@ -18,7 +18,7 @@ func (m *Machine) closed(now time.Time, c mail.DialogClosed) {
 	case certain:
 		m.isOver(now, d, c)
 	case d.entry != nil:
-		d.entry.ends[c.Role] = &c // whoever told of its opening will tell; see opened
+		d.entry.ends[c.Role] = &c // the link that reported its opening will report its end; see opened
 	}
 }
 
@@ -44,8 +44,8 @@ func (m *Machine) isOver(now time.Time, d seen, c mail.DialogClosed) {
 	case e.answer.unsure, e.answer.way == (mail.Way{}):
 		m.endBy(now, e, e.likely(c))
 	default:
-		// By our answer, or by somebody whose answer was there first (C6):
-		// the outcome of ours tells, and it comes next.
+		// By our answer, or by another client whose answer was there first (C6): the
+		// outcome of ours decides, and it comes next.
 		e.ShutBy = e.likely(c)
 		m.changed(nil, nil)
 	}
@@ -58,7 +58,7 @@ func (m *Machine) framesRemoved(now time.Time, r mail.FramesRemoved) {
 		}
 		for _, f := range r.Frames {
 			if f == e.Dialog.FrameID && e.bridged() {
-				m.end(now, e, messages.ClosedByRemote) // nobody waits any more
+				m.end(now, e, messages.ClosedByRemote) // no session waits any more
 				break
 			}
 			if f == e.Dialog.FrameID {
@@ -83,12 +83,12 @@ func (m *Machine) endLost(now time.Time) {
 	}
 	m.endAll(now, func(e *entry) bool {
 		if e.shut() {
-			return !hasWay(e.Ways, e.answer.way.Session) // nobody is left to tell its outcome
+			return !hasWay(e.Ways, e.answer.way.Session) // no session is left to report its outcome
 		}
 		if !m.wayless(e) {
 			return false
 		}
-		if e.has() {
+		if e.answerDelivered() {
 			m.endTaken(now, e)
 			return false
 		}

@@ -24,9 +24,10 @@ type browser struct {
 	open  map[messages.TargetID]*native
 	all   int
 	// mixed has a dialog that may have opened before each link was known to listen. The
-	// next opens once all has been heard of that: nobody could tell which a slow link means.
+	// next opens once all reports of it have arrived: a slow link's report would be
+	// ambiguous.
 	mixed map[messages.TargetID]bool
-	stray []any // on its way to the machine, from links that are gone
+	stray []any // not yet delivered to the machine, from links that are gone
 
 	issued  uint64
 	memory  mail.DialogMemory // as last told
@@ -45,8 +46,8 @@ type link struct {
 	pages  map[messages.TargetID]messages.SessionID
 	deaf   map[messages.TargetID]bool // their Page.enable has not come to the browser yet
 	unsaid map[messages.TargetID]bool // that it has been answered, to the machine
-	queue  []any                      // on its way to the machine
-	orders []mail.HandleDialog        // on their way to the browser
+	queue  []any                      // not yet delivered to the machine
+	orders []mail.HandleDialog        // not yet delivered to the browser
 }
 
 // native is a dialog as it really is.
@@ -160,7 +161,7 @@ func (b *browser) delivers(l *link) {
 	case t.about.id == "":
 		b.Fatalf("a dialog is taken for another one")
 	case b.issued != before && t.about.unsure && t.about.closed && !b.links[1-l.role].up:
-		// It may be another that looks the same, and nobody else would tell of that.
+		// It may be another that looks the same, and no other link would report that.
 		b.known[messages.NewDialogID(b.issued)] = t.about
 	case b.issued != before:
 		b.Fatalf("%s is taken up once more, as d-%d", t.about.id, b.issued)
@@ -254,7 +255,7 @@ func (b *browser) strays() {
 	b.stray = nil
 }
 
-// rests lets everything that is on its way arrive.
+// rests delivers everything that is queued.
 func (b *browser) rests() {
 	for again := true; again; {
 		again = false
@@ -438,8 +439,8 @@ func (b *browser) telling() bool {
 	return len(b.links[0].queue)+len(b.links[1].queue)+len(b.stray) > 0
 }
 
-// answering says whether an answer to the page's last dialog is on its way. It
-// could meet the next one: CDP gives dialogs no id.
+// answering says whether an answer to the page's last dialog is under way. It could meet
+// the next one: CDP gives dialogs no id.
 func (b *browser) answering(p messages.TargetID) bool {
 	for _, l := range b.links {
 		for _, o := range l.orders {

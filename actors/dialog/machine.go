@@ -47,7 +47,7 @@ type Machine struct {
 	out    []Effect
 
 	answeredKeys []string             // of bridged dialogs, newest last
-	takenKeys    []string             // of those that have ended with an answer not seen to be let go, newest last
+	takenKeys    []string             // of those that have ended with an answer and whose resume was not seen, newest last
 	overs        []over               // newest last
 	ended        []messages.SessionID // newest last; no name is used again
 
@@ -59,8 +59,8 @@ type Machine struct {
 	listed  bool             // and that is how they are
 }
 
-// NewMachine goes on from memory, which is empty for a new task. Every
-// remembered dialog gets its watchdog back with the first Step, [Start].
+// NewMachine starts from memory, which is empty for a new task. Every remembered dialog
+// gets its watchdog back with the first Step, [Start].
 func NewMachine(spec messages.TaskSpec, memory mail.DialogMemory) *Machine {
 	return newMachine(&spec, memory)
 }
@@ -88,7 +88,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case Start:
 		for _, e := range m.entries() {
 			if e.shut() {
-				m.end(now, e, e.ShutBy) // whoever awaited the outcome is gone
+				m.end(now, e, e.ShutBy) // the actor that awaited the outcome is gone
 				continue
 			}
 			if m.wayless(e) {
@@ -252,7 +252,7 @@ func (m *Machine) opened(now time.Time, o mail.DialogOpened) {
 	e.Dialog.ExpiresAt = messages.SecondsOf(e.ExpiresAt)
 
 	if old := m.on(o.Page); old != nil && len(old.Ways) == 0 {
-		// It ended while nobody could tell.
+		// It ended while no link could report it.
 		old.Seen.Sights[o.Role] = mail.SightOver
 		m.end(now, old, messages.ClosedByRemote)
 	}
@@ -339,8 +339,8 @@ func (m *Machine) changed(opened *messages.Dialog, closed *messages.ClosedDialog
 	m.do(ToSupervisor{mail.DialogsChanged{Memory: memory, Pending: m.pending(), Opened: opened, Closed: closed}})
 }
 
-// pending are the dialogs that wait for somebody. One that the policy has
-// answered waits for nobody, though it may stand open for a moment yet.
+// pending are the dialogs that wait for an answer. One that the policy has answered does
+// not wait, though it may stand open for a moment yet.
 func (m *Machine) pending() []messages.Dialog {
 	pending := make([]messages.Dialog, 0, len(m.open))
 	for _, e := range m.open {

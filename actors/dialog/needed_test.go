@@ -9,8 +9,8 @@ import (
 	"holdfast/messages/mail"
 )
 
-// TestAutoTurnsToTheBridgeWhenSomebodyIsFaster tells what is inside a hosted browser
-// from everybody else, as far as it shows.
+// TestAutoTurnsToTheBridgeWhenSomebodyIsFaster tells the client inside a hosted browser
+// from every other one, as far as it shows.
 func TestAutoTurnsToTheBridgeWhenSomebodyIsFaster(t *testing.T) {
 	t.Parallel()
 	const soon, late, never = 20 * time.Millisecond, 150 * time.Millisecond, 600 * time.Millisecond

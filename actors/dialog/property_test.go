@@ -273,8 +273,8 @@ func TestDialogsHoldTheirInvariants(t *testing.T) {
 			},
 			"leave": func(*rapid.T) { s.step(dialog.Leave{}) },
 			"restart": func(*rapid.T) {
-				// From the memory that the last change told of; a new actor has
-				// no orders, and whoever waited was told by the old one's end.
+				// From the memory of the last change; a new actor has no orders, and the
+				// callers got the end of the old one.
 				for n := range s.asked {
 					if s.replies[n] == 0 {
 						s.replies[n] = 1

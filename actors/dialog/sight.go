@@ -35,7 +35,7 @@ func (w watch) known() bool { return w.covered && !w.remembered }
 // opened before it was known to listen.
 const belated = time.Second
 
-// seen is a dialog, open or over, of which somebody may tell.
+// seen is a dialog, open or over, that a link may yet report.
 type seen struct {
 	*mail.SeenDialog
 	entry *entry // nil once it is over
@@ -140,10 +140,11 @@ func (m *Machine) closing(r messages.Role, page messages.TargetID, frame message
 	return seen{}, false
 }
 
-// endedBy says whether the end that a link tells is surely d's. Who has told that d
-// opened will tell of its end. The word of anybody else may be about a dialog that
-// opened before either link came, and that nobody has told of: then the opening of d
-// is what comes next on that link. A failed actor may have been told by all already.
+// endedBy says whether the end that a link reports is surely d's. A link that has reported
+// d's opening will report its end. The report of any other link may be about a dialog that
+// opened before either link came, and that no link has reported: then the opening of d is
+// what comes next on that link. A failed actor may have had the reports of all links
+// already.
 func (d seen) endedBy(r messages.Role) bool {
 	switch sight := d.Sights[r]; {
 	case sight == mail.SightOpened:
@@ -203,7 +204,7 @@ func (m *Machine) watched(w mail.PageWatched) bool {
 		return false
 	}
 	if m.watches[w.Role].At(w.Page).session == w.Session {
-		return false // told again, to a dialog actor that goes on from memory
+		return false // reported again, to a dialog actor that started from memory
 	}
 	m.watches[w.Role].Set(w.Page, watch{session: w.Session, gen: w.Gen})
 	m.listed = false
@@ -264,7 +265,7 @@ func (m *Machine) covered(now time.Time, c mail.PageCovered) bool {
 	return news
 }
 
-// remembered are the watches for whoever takes this actor's place.
+// remembered are the watches for the next dialog actor.
 func (m *Machine) remembered() []mail.PageWatch {
 	if m.listed {
 		return m.list

@@ -59,7 +59,7 @@ func TestTheEndOfALostDialogIsNotTheNextOnes(t *testing.T) {
 		t.Fatalf("closed %v", closed)
 	}
 	watch(2)
-	over(messages.RolePrimary, 2) // somebody answers the first at the screen,
+	over(messages.RolePrimary, 2) // a person answers the first at the screen,
 	opened(messages.RolePrimary, 2, "second")
 	over(messages.RoleAnchor, 2) // and the anchor is slower
 	opened(messages.RoleAnchor, 2, "second")
@@ -123,9 +123,9 @@ func TestALinkThatIsNotKnownToListenTellsLate(t *testing.T) {
 	}
 }
 
-// TestTheNextDialogAfterAFailureCanBeAnswered: the end of a dialog was in the
-// mailbox of an actor that failed. The page's next one is not taken for a second
-// one at once, which nobody could answer (C14).
+// TestTheNextDialogAfterAFailureCanBeAnswered: the end of a dialog was in the mailbox of an
+// actor that failed. The page's next one is not taken for a second one at once, which could
+// not be answered (C14).
 func TestTheNextDialogAfterAFailureCanBeAnswered(t *testing.T) {
 	t.Parallel()
 	var memory mail.DialogMemory
@@ -275,9 +275,9 @@ func TestBothLinksMayListenUnknown(t *testing.T) {
 	}
 }
 
-// TestTheEndOfADialogThatNobodyToldOfIsNotTheNextOnes: a dialog stood open when
-// both links came, and neither heard of it. When somebody at the screen ends it, the
-// page asks again at once, and one link tells of all that before the other does.
+// TestTheEndOfADialogThatNobodyToldOfIsNotTheNextOnes: a dialog stood open when both links
+// came, and neither had its opening. When a person at the screen ends it, the page asks
+// again at once, and one link reports all that before the other does.
 func TestTheEndOfADialogThatNobodyToldOfIsNotTheNextOnes(t *testing.T) {
 	t.Parallel()
 	for _, first := range []messages.Role{messages.RolePrimary, messages.RoleAnchor} {

@@ -72,7 +72,7 @@ const shortenAfter = 30 * time.Second
 // shortenDue says that this time is over.
 type shortenDue struct{ board *view.Board }
 
-// measured is a [Measured] on its way, so that the shell notes its arrival.
+// measured is a [Measured] whose arrival the shell notes.
 type measured struct{ sample pressure.Sample }
 
 // Actor is the shell around a [Machine].
@@ -153,7 +153,7 @@ func (a *Actor) pagesLeft(c *guard.Context, l supervisor.PagesLeft) {
 	}
 }
 
-// Terminate implements guard.Behavior: whoever still waits is told.
+// Terminate implements guard.Behavior: every waiting caller gets an answer.
 func (a *Actor) Terminate(c *guard.Context, _ guard.Reason) {
 	for _, e := range a.machine.end() {
 		if e, ok := e.(Answer); ok {
@@ -226,7 +226,7 @@ func logGate(c *guard.Context, g GateChanged) {
 	}
 }
 
-// deaf is an observer that nobody asked for.
+// deaf is the observer of a registry without one.
 type deaf struct{}
 
 func (deaf) QueueWaited(time.Duration)                  {}

@@ -10,15 +10,13 @@ import (
 
 // Inputs about admission (requirements X4, X5).
 type (
-	// SetLimits lays new limits over the old ones. What runs goes on. The reply
-	// is nil.
+	// SetLimits replaces the limits. Running tasks continue. The reply is nil.
 	SetLimits struct {
 		Limits messages.Limits
 		Reply  mail.Call
 	}
 
-	// Drain ends admission for good: nothing new starts, and whoever waits is
-	// told so.
+	// Drain ends admission for good: no task starts, and waiting ones are refused.
 	Drain struct{}
 
 	// Measured is how much of the machine is in use.
@@ -54,16 +52,16 @@ type (
 	Wake struct{ At time.Time }
 )
 
-// admission is who may start, and who waits for it.
+// admission decides which tasks may start, and which wait.
 //
-// A task holds a place from its start until its supervisor has exited, and with
-// it its links and its browser; a task that is rebound, or started again while it
-// stops, keeps its place. One that was lost has none.
+// A task holds a place from its start until its supervisor has exited, and with it its
+// links and its browser; a task that is rebound, or started again while it stops, keeps its
+// place. A lost task has none.
 //
-// The queue is first come, first served, with one exception: a start that lacks
-// nothing but a browser's place lets those pass that attach to a browser of
-// somebody else's. It loses nothing by it: a browser's place comes free together
-// with a task's, and goes to who has waited longest.
+// The queue is first come, first served, with one exception: a start that lacks nothing but
+// a browser's place lets those pass that attach to a browser of their own. It loses nothing
+// by it: a browser's place comes free together with a task's, and goes to the start that
+// has waited longest.
 type admission struct {
 	limits   messages.Limits
 	memory   gate
@@ -113,7 +111,7 @@ func (m *Machine) enter(now time.Time, o mail.StartTask, asked messages.TaskSpec
 		m.join(now, e, o, asked, waits)
 		return
 	}
-	// Whoever waits lacks something (see pump): nobody of this kind is passed over.
+	// Every waiting start lacks something (see pump): none of this kind is passed over.
 	spec := asked.WithDefaults()
 	lacks := m.lacks(spec)
 	switch {
@@ -183,8 +181,8 @@ func (m *Machine) join(now time.Time, e *entry, o mail.StartTask, asked messages
 	e.callers = append(e.callers, caller{o, now.Add(waits)})
 }
 
-// pump starts whoever can be started, and sees to it that the next deadline is
-// not missed. It ends every step: who is left in the queue lacks something.
+// pump starts every task that can start, and arms the next deadline. It ends every step: a
+// start that is left in the queue lacks something.
 func (m *Machine) pump(now time.Time) {
 	for i := 0; i < len(m.queue); {
 		e := m.queue[i]
@@ -226,7 +224,7 @@ func (m *Machine) abandon(a mail.AbandonStart) {
 	}
 }
 
-// unqueue ends a start that waits, for everybody who waits for it.
+// unqueue ends a start that waits, for all its callers.
 func (m *Machine) unqueue(id messages.TaskID, why string) {
 	for _, d := range m.queue.leave(func(e *entry, _ caller) bool { return e.id == id }) {
 		m.do(Answer{To: d.caller.order.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "%s", why)})

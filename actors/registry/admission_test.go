@@ -126,7 +126,7 @@ func TestAdmission(t *testing.T) {
 		h.want("deadline", "b")
 		h.stop("a")
 		h.want("started", "c")
-		h.step(mail.AbandonStart{ID: "c", Ticket: h.tickets["c"]}) // what has begun goes on
+		h.step(mail.AbandonStart{ID: "c", Ticket: h.tickets["c"]}) // a start that has begun continues
 		if h.m.Running() != 1 {
 			h.Error(h.m.Running())
 		}
@@ -226,7 +226,7 @@ func TestAdmission(t *testing.T) {
 			h.Errorf("%+v", s)
 		}
 		h.ask("f", attaching)
-		h.want("tasks", "f") // nobody else may wait
+		h.want("tasks", "f") // no other start may wait
 		h.stop("a")
 		h.stop("b")
 		h.want(waits, "d", "e")

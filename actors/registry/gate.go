@@ -39,8 +39,8 @@ func (g *gate) look(l pressure.Level) bool {
 
 func (g *gate) on() bool { return g.high > 0 }
 
-// known says whether there is something to decide by. What cannot be read holds
-// up nobody.
+// known says whether there is something to decide by. A measure that cannot be read delays
+// no start.
 func (g *gate) known() bool { return g.on() && g.seen && g.level.Err == nil }
 
 func (g *gate) decide() {

@@ -20,8 +20,8 @@ type (
 		Err error
 	}
 
-	// Sweep looks for tasks that nobody uses or that are too old. IdleFor says
-	// how long a task has not been used.
+	// Sweep looks for tasks that are unused or too old. IdleFor says how long a task has
+	// not been used.
 	Sweep struct {
 		IdleFor func(messages.TaskID) time.Duration
 	}
@@ -57,7 +57,7 @@ type (
 		Took     time.Duration
 	}
 
-	// Answer replies to whoever gave an order.
+	// Answer replies to the caller of an order.
 	Answer struct {
 		To    mail.Call
 		Value any
@@ -185,9 +185,9 @@ func (m *Machine) start(now time.Time, o mail.StartTask) {
 	t.waiters = append(t.waiters, waiter{o.Reply, false}) // the race of A3: the first one starts, all wait
 }
 
-// startNext has a start follow a supervisor that is on its way out, at the same
-// place. Asking for the same again joins in; asking for another supersedes. False
-// says that it was refused.
+// startNext has a start follow a supervisor that is stopping, at the same place. A request
+// for the same joins it; a request for another supersedes it. False says that it was
+// refused.
 func (m *Machine) startNext(now time.Time, t *task, asked messages.TaskSpec, reply mail.Call) bool {
 	spec := asked.WithDefaults()
 	if t.next != nil && t.next.spec.SameBrowser(spec) {
@@ -242,8 +242,7 @@ func (m *Machine) stop(o mail.StopTask) {
 	m.stopTask(o.ID, t, o.Outcome, o.Reason)
 }
 
-// Acknowledge takes a lost task off the list: somebody has said that they
-// know.
+// Acknowledge takes a lost task off the list: a caller has seen it.
 type Acknowledge struct{ ID messages.TaskID }
 
 func (m *Machine) stopTask(id messages.TaskID, t *task, outcome messages.TaskOutcome, why string) {
@@ -287,7 +286,7 @@ func (m *Machine) exited(now time.Time, e SupervisorExited) {
 		m.admission.browsers--
 	}
 	if !t.active && t.next == nil {
-		m.do(Forget{ID: e.ID}) // it never was, and whoever is told so below finds it gone
+		m.do(Forget{ID: e.ID}) // it never was, and a caller that gets the answer below finds it gone
 	}
 	for _, w := range t.waiters {
 		m.do(Answer{To: w.reply, Err: startError(e.Err)})
@@ -343,7 +342,7 @@ func orDefault(seconds float64, d time.Duration) time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// end answers whoever still waits when the registry itself ends.
+// end answers every waiting caller when the registry itself ends.
 func (m *Machine) end() []Effect {
 	m.out = nil
 	for _, d := range m.queue.leave(func(*entry, caller) bool { return true }) {

@@ -144,7 +144,7 @@ func TestRegistry(t *testing.T) {
 			return registry.Sweep{IdleFor: func(messages.TaskID) time.Duration { return d }}
 		}
 		b.step(0, mail.StartTask{ID: "t", Spec: at(1), Reply: b.reply("start")})
-		b.step(120, idle(2*time.Minute)) // somebody waits for it to start
+		b.step(120, idle(2*time.Minute)) // a caller waits for it to start
 		b.expect("registry.SpawnSupervisor")
 		b.step(120, mail.TaskActive{ID: "t", Gen: 1})
 		b.step(180, idle(time.Minute))

@@ -50,7 +50,7 @@ func TestAStalledRegistryRefusesStarts(t *testing.T) {
 			t.Fatalf("refused with %v", err)
 		}
 	}
-	for range 2 * registry.Mailbox { // nobody is told of these, and it is not its end
+	for range 2 * registry.Mailbox { // these have no caller, and do not end it
 		sys.Send(h.PID(), mail.TaskActive{ID: "nobody"})
 	}
 	close(gate)

@@ -93,7 +93,7 @@ func (s *model) step(in any) {
 	s.check()
 }
 
-// spawn checks that nobody is let in who has no place, or was passed over.
+// spawn checks that no task is started that has no place, or was overtaken.
 func (s *model) spawn(in any, e registry.SpawnSupervisor) {
 	if s.live[e.ID] != nil {
 		s.Fatalf("%T starts a second supervisor of %s", in, e.ID)
@@ -159,7 +159,7 @@ func (s *model) check() {
 	if tenant > quota {
 		s.Fatalf("a tenant has %d tasks", tenant)
 	}
-	// Nobody waits for nothing.
+	// No start waits without a lack.
 	for _, w := range s.queue {
 		if st.Running < s.limits.MaxTasks && !s.shut && (!w.launch || st.Browsers < s.limits.MaxBrowsers) {
 			s.Fatalf("%s waits and lacks nothing", w.id)
@@ -189,7 +189,7 @@ func (s *model) reply() mail.Call {
 	})
 }
 
-// start asks for a task; whoever is neither admitted nor answered waits.
+// start asks for a task; a caller that is neither admitted nor answered waits.
 func (s *model) start(id messages.TaskID, spec messages.TaskSpec) {
 	n := s.asked
 	patience := s.limits.QueueTimeout
@@ -371,7 +371,7 @@ func TestRegistryHoldsItsInvariants(t *testing.T) {
 				}})
 			},
 		})
-		// Everybody leaves. Who waits comes in, and a supervisor that follows another
+		// Every task ends. A waiting one starts, and a supervisor that follows another
 		// ends as well.
 		s.shut = false
 		s.step(registry.Measured{Sample: pressure.Sample{}})

@@ -38,8 +38,8 @@ func (q *queue) remove(e *entry) {
 	*q = slices.DeleteFunc(*q, func(other *entry) bool { return other == e })
 }
 
-// leave takes those callers out that answer to gone, and what nobody waits for
-// any more. They are returned in order, with the entry they waited for.
+// leave takes those callers out that answer to gone, and the entries without a caller. They
+// are returned in order, with the entry they waited for.
 func (q *queue) leave(gone func(*entry, caller) bool) (left []departed) {
 	*q = slices.DeleteFunc(*q, func(e *entry) bool {
 		e.callers = slices.DeleteFunc(e.callers, func(c caller) bool {
@@ -59,8 +59,8 @@ type departed struct {
 	caller caller
 }
 
-// deadline is when the first of the callers has waited for long enough; zero
-// when nobody waits.
+// deadline is when the first of the callers has waited for long enough; zero without
+// callers.
 func (q queue) deadline() time.Time {
 	var first time.Time
 	for _, e := range q {

@@ -4,8 +4,6 @@ package words
 var (
 	dirtyVague = []string{
 		".",
-		"actors/dialog",
-		"actors/registry",
 		"actors/session",
 		"actors/session/bridge",
 		"actors/session/decode",
@@ -23,6 +21,7 @@ var (
 	dirtyDoc = []string{
 		"actors/dialog",
 		"actors/registry",
+		"actors/session",
 		"actors/session/bridge",
 		"actors/session/effect",
 		"actors/session/link",
