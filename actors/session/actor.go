@@ -98,6 +98,9 @@ func (p *Page) Receive(c *guard.Context, msg any) {
 	p.step(c, msg)
 }
 
+// State implements guard.Stater.
+func (p *Page) State() string { return p.machine.State() }
+
 // Terminate implements guard.Behavior.
 func (p *Page) Terminate(c *guard.Context, _ guard.Reason) {
 	p.mux.Unbind(p.machine.Config().Session)

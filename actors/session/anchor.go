@@ -58,6 +58,9 @@ func (a *Anchor) Receive(c *guard.Context, msg any) {
 	}
 }
 
+// State implements guard.Stater.
+func (a *Anchor) State() string { return a.machine.State() }
+
 // Terminate implements guard.Behavior.
 func (a *Anchor) Terminate(*guard.Context, guard.Reason) {}
 

@@ -63,6 +63,9 @@ func (b *Browser) Receive(c *guard.Context, msg any) {
 	}
 }
 
+// State implements guard.Stater.
+func (b *Browser) State() string { return b.machine.State() }
+
 // Terminate implements guard.Behavior.
 func (b *Browser) Terminate(c *guard.Context, _ guard.Reason) {
 	for _, a := range b.machine.Abandon() {

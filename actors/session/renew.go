@@ -7,10 +7,10 @@ import (
 	"holdfast/transport"
 )
 
-// Renew sets again what agents had set on the session's page and another session has
-// taken back by its end, and says whether there was anything. Again is called, on any
-// goroutine, where an agent has set something else meanwhile: the newest has to come last.
-// It waits for nothing.
+// Renew sets again what agents had set on the page and the end of another session has
+// taken back. It returns whether there was anything. Again is called, on any goroutine,
+// where an agent has set something else meanwhile: the newest has to come last. It waits
+// for nothing.
 func (p *Port) Renew(again func()) bool {
 	commands, changes := p.wanted.Renew(p.place)
 	var left atomic.Int64

@@ -19,6 +19,11 @@ type Behavior interface {
 	Terminate(c *Context, r Reason)
 }
 
+// Stater is a Behavior that can say what its machine knows, one line for each fact. Guard
+// logs it after a panic, whatever state the panic has left it in, so it holds nothing that
+// may not be logged.
+type Stater interface{ State() string }
+
 // Child describes an actor to start.
 type Child struct {
 	// Kind is what sort of actor it is (session, dialog): the first part of

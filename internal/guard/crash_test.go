@@ -206,6 +206,40 @@ func TestPanicsAreRedacted(t *testing.T) {
 	})
 }
 
+// stateful is a behavior that can say what it knows.
+type stateful struct {
+	script
+	state func() string
+}
+
+func (s stateful) State() string { return s.state() }
+
+func TestAPanicLogsTheStateOfItsActor(t *testing.T) {
+	for name, c := range map[string]struct {
+		state func() string
+		want  string
+	}{
+		"one that it can print": {func() string { return "page: P" }, `state="page: P"`},
+		"a long one, cut":       {func() string { return strings.Repeat("x", 1<<20) }, "…"},
+		"none, since it panics": {func() string { panic("again") }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(b *bench) {
+				p := b.parent()
+				b.spawn(p, guard.Child{Kind: "test", Key: "kid", New: func() guard.Behavior {
+					return stateful{script{init: func(*guard.Context) { panic("no") }}, c.state}
+				}})
+				b.d.want(t, "kid exited: panic")
+				log := b.log.String()
+				if !strings.Contains(log, c.want) || len(log) > 1<<16 || strings.Contains(log, "state of the actor") != (c.want != "") {
+					t.Errorf("the log is %.2000q", log)
+				}
+				b.stop(p)
+			})
+		})
+	}
+}
+
 func TestBadChildren(t *testing.T) {
 	t.Parallel()
 	t.Run("a New that returns nothing is a panic of the child", func(t *testing.T) {

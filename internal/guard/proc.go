@@ -326,6 +326,7 @@ func (p *proc) report(r Reason) {
 func (p *proc) handleCrash(r Reason) {
 	p.sender = nil
 	p.logPanic(r)
+	p.logState()
 	switch p.phase {
 	case starting, running:
 		p.die(r)
@@ -353,6 +354,23 @@ func (p *proc) logger() *slog.Logger { return p.sys.log.With(p.name()...) }
 func (p *proc) logPanic(r Reason) {
 	defer func() { _ = recover() }() // a log handler that panics must not make it worse
 	p.logger().Error("actor panicked", "reason", r.String(), "stack", string(r.Stack))
+}
+
+// maxState bounds what is logged of an actor's state, in bytes.
+const maxState = 4 << 10
+
+// logState logs what the behavior of an actor that has panicked knew, if it can say.
+func (p *proc) logState() {
+	defer func() { _ = recover() }() // the panic may have left it in any state
+	s, ok := p.behavior.(Stater)
+	if !ok {
+		return
+	}
+	state := s.State()
+	if len(state) > maxState {
+		state = state[:maxState] + "…"
+	}
+	p.logger().Error("state of the actor that panicked", "state", state)
 }
 
 // observe keeps a panic of the Observer from the actor: at the places it is

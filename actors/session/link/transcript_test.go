@@ -25,7 +25,7 @@ import (
 //	detached SESSION | destroyed PAGE
 //	open [window] | close PAGE [free] | release PAGE | again PAGE | leave
 //
-// and what TestMachineTranscripts says of reply, event, wait and fire.
+// and what TestMachineTranscripts says of reply, event, wait, state and fire.
 func TestBrowserTranscripts(t *testing.T) {
 	t.Parallel()
 	datadriven.Walk(t, "testdata/primary", func(t *testing.T, path string) {

@@ -51,6 +51,7 @@ import (
 //	                                 keys as well, of a page with a document, with none yet, or
 //	                                 between two; or nothing; alive after every attach
 //	wait DURATION                    fires what comes due, in order
+//	state                            what the machine knows
 //	fire TIMER                       one that had come due before it was dropped
 //
 // Results and params are the block's input, {} if there is none.

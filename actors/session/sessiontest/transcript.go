@@ -23,6 +23,7 @@ import (
 // machine is what a transcript plays against.
 type machine interface {
 	Step(now time.Time, in any) []effect.Effect
+	State() string
 }
 
 // Transcript is a machine with its clock, its timers and the commands that
@@ -82,6 +83,8 @@ func (tr *Transcript) Command(t *testing.T, d *datadriven.TestData) string {
 			d.Fatalf(t, "the event means %+v", fact)
 		}
 		return ""
+	case "state":
+		return tr.machine.State()
 	case "fire":
 		return tr.Step(effect.TimerFired{Timer: tr.armed[Arg(t, d, 0)]})
 	case "wait":
