@@ -43,5 +43,5 @@ func terminal(f *os.File) cli.Terminal {
 	if err != nil {
 		width = 0 // of a terminal that does not say it, nothing is cut
 	}
-	return cli.Terminal{Width: width, HasColor: os.Getenv("TERM") != "dumb"}
+	return cli.Terminal{Width: width, HasColor: canColor(f)}
 }

@@ -23,6 +23,11 @@ func IsLetThrough(name string) bool {
 // HasArgument is hasArgument, for its fuzz test.
 func HasArgument(cmdline []byte, flag string) bool { return hasArgument(cmdline, flag) }
 
+// ParseArguments is parseArguments, for its fuzz test.
+func ParseArguments(raw []byte) (program string, arguments []byte, err error) {
+	return parseArguments(raw)
+}
+
 // ParseLease is what Reap makes of the bytes of a lease file.
 func ParseLease(dir, nonce string, raw []byte) error {
 	_, err := store{dir: dir}.parse(nonce, raw)

@@ -1,6 +1,8 @@
 package browser_test
 
 import (
+	"bytes"
+	"encoding/binary"
 	"testing"
 
 	"holdfast/internal/browser"
@@ -36,6 +38,42 @@ func FuzzParseLease(f *testing.F) {
 		if browser.ParseLease("/elsewhere", "0123456789abcdef", raw) == nil &&
 			browser.ParseLease("/s", "0123456789abcdef", raw) == nil {
 			t.Error("one lease for two profiles")
+		}
+	})
+}
+
+// procArguments are the bytes that macOS gives for a process.
+func procArguments(count uint32, texts string) []byte {
+	return append(binary.NativeEndian.AppendUint32(nil, count), texts...)
+}
+
+func TestArgumentsOfAProcessOnMacOS(t *testing.T) {
+	t.Parallel()
+	raw := procArguments(2, "/Applications/Chromium.app/x\x00\x00\x00\x00x\x00--user-data-dir=/s/p/0123\x00HOME=/h\x00--user-data-dir=/s/p/4567\x00")
+	program, arguments, err := browser.ParseArguments(raw)
+	if err != nil || program != "/Applications/Chromium.app/x" || string(arguments) != "x\x00--user-data-dir=/s/p/0123\x00" {
+		t.Errorf("%q, %q, %v", program, arguments, err)
+	}
+	if browser.HasArgument(arguments, "--user-data-dir=/s/p/4567") {
+		t.Error("a variable counts as an argument")
+	}
+	for _, raw := range [][]byte{nil, {1, 0, 0}, procArguments(1, "/x"), procArguments(1, "/x\x00"), procArguments(2, "/x\x00x\x00")} {
+		if _, _, err := browser.ParseArguments(raw); err == nil {
+			t.Errorf("%q is accepted", raw)
+		}
+	}
+}
+
+func FuzzParseArguments(f *testing.F) {
+	f.Add(procArguments(2, "/x\x00\x00\x00x\x00y\x00HOME=/h\x00"))
+	f.Add(procArguments(1<<31, "/x\x00x\x00"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		program, arguments, err := browser.ParseArguments(raw)
+		if err != nil && (program != "" || arguments != nil) {
+			t.Errorf("an error with values %q, %q", program, arguments)
+		}
+		if !bytes.Contains(raw, []byte(program)) || !bytes.Contains(raw, arguments) {
+			t.Error("more than there was")
 		}
 	})
 }

@@ -1,9 +1,6 @@
 package browser
 
 import (
-	"bytes"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"io/fs"
 
@@ -60,31 +57,6 @@ func programOf(pid int) (string, error) {
 	}
 	program, _, err := parseArguments(raw)
 	return program, err
-}
-
-// parseArguments reads kern.procargs2: the number of arguments in four bytes, the
-// program's path, NULs up to a word's end, the arguments, and the environment, which is
-// left out. All texts end with a NUL.
-func parseArguments(raw []byte) (program string, arguments []byte, err error) {
-	errUnreadable := errors.New("unreadable arguments of a process")
-	if len(raw) < 4 {
-		return "", nil, errUnreadable
-	}
-	count := binary.NativeEndian.Uint32(raw)
-	path, rest, found := bytes.Cut(raw[4:], []byte{0})
-	if !found {
-		return "", nil, errUnreadable
-	}
-	rest = bytes.TrimLeft(rest, "\x00")
-	length := 0
-	for range count {
-		end := bytes.IndexByte(rest[length:], 0)
-		if end < 0 {
-			return "", nil, errUnreadable
-		}
-		length += end + 1
-	}
-	return string(path), rest[:length], nil
 }
 
 // boot is the same for every boot: a start time here is one of the calendar, so that no

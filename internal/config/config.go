@@ -24,7 +24,7 @@ type Config struct {
 	MetricsListen  Address         `key:"metrics_listen" flag:"metrics-listen" empty:"the address of listen" help:"Address of /metrics, which wants no token."`
 	AdminListen    Address         `key:"admin_listen" flag:"admin-listen" empty:"none" help:"Address of /debug/pprof, which wants no token. It has to be a loopback one."`
 	AllowHosts     []string        `key:"allow_hosts" flag:"allow-host" empty:"loopback names alone" help:"Names that requests may be addressed to besides loopback ones."`
-	StateDir       string          `key:"state_dir" flag:"state-dir" empty:"holdfast in $XDG_STATE_HOME, or in ~/.local/state" help:"Directory of the token, the endpoint file, and the profiles of launched browsers. Commands on the same machine find the node by HOLDFAST_STATE_DIR."`
+	StateDir       string          `key:"state_dir" flag:"state-dir" empty:"holdfast in $XDG_STATE_HOME, or in ~/.local/state; on macOS in ~/Library/Application Support, on Windows in %LocalAppData%" help:"Directory of the token, the endpoint file, and the profiles of launched browsers. Commands on the same machine find the node by HOLDFAST_STATE_DIR."`
 	TokenFile      string          `key:"token_file" flag:"token-file" empty:"token in state_dir" help:"File of the admin token. It is made where there is none."`
 	CDPURLOverride messages.CDPURL `key:"cdp_url_override" flag:"cdp-url-override" secret:"yes" empty:"as each task says" help:"The browser that every task attaches to, whatever its spec says. It is a credential: set it by its variable, or in a file that is yours alone."`
 	UI             bool            `key:"ui" flag:"ui" default:"true" help:"Serve the live page at /ui/."`
