@@ -1,4 +1,4 @@
-.PHONY: help demo build release test race lint fuzz bench bench-check bench-scale bench-docs bench-needs microbench chaos soak figures record dialog-matrix deploy-check image-check
+.PHONY: help demo build release test quick race lint fuzz bench bench-check bench-scale bench-docs bench-needs microbench chaos soak figures record dialog-matrix deploy-check image-check
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -17,7 +17,13 @@ release: ## archives for every platform with checksums, into bin/release: make r
 test: ## every test, on a real Chromium
 	.ci/test
 
-race: ## the same with the race detector
+# What starts no browser, and of the simulation the seeds that have failed once.
+QUICK = $$(go list ./... | grep -vE '/(acceptance|facts|browser|checkup|chromiumtest|prometheus|demo|ui|hosted|live|recordings|sim|tools)$$|cmd/node')
+quick: ## unit tests, a node on the fake browser, a slice of the simulation: two minutes, without Chromium
+	go test -count=1 $(QUICK)
+	go test -count=1 ./chaos/sim -seeds 2 -run '^(TestSeeds|TestBridgedSeeds)$$'
+
+race: ## make test with the race detector
 	.ci/test -race
 
 lint: ## gofumpt, vet, staticcheck
