@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
 )
 
 // Error is the one error that leaves Holdfast. It never holds a credential.
@@ -178,10 +177,4 @@ func CodeOf(err error) Code {
 		return e.Code
 	}
 	return CodeInternal
-}
-
-// IsInactivePage reports Chrome's "-32000 Not attached to an active page": the document
-// of the page waits to be replaced, and no command reaches it (C58).
-func IsInactivePage(err error) bool {
-	return CodeOf(err) == CodeCDPError && strings.Contains(err.Error(), "Not attached to an active page")
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"sync"
 
+	"holdfast/transport/quirks"
+
 	"github.com/coder/websocket"
 )
 
@@ -205,7 +207,7 @@ func (c *pipeClient) translate(msg []byte) ([]byte, error) {
 
 // refuse answers as Chrome does where a command names no session of the client's.
 func (c *pipeClient) refuse(id, session []byte) {
-	rest := appendString([]byte(`,"error":{"code":-32001,"message":"Session with given id not found."},"sessionId":`), string(session))
+	rest := appendString([]byte(`,"error":`+quirks.SessionGoneReply+`,"sessionId":`), string(session))
 	c.deliver(bytes.Clone(id), append(rest, '}'), nil, nil)
 }
 

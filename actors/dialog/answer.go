@@ -10,6 +10,7 @@ import (
 
 	"holdfast/messages"
 	"holdfast/messages/mail"
+	"holdfast/transport/quirks"
 )
 
 // answer is the one that won.
@@ -201,21 +202,21 @@ func (m *Machine) handled(now time.Time, h mail.DialogHandled) {
 	switch {
 	case h.Err == nil:
 		m.end(now, e, e.answer.by)
-	case messages.IsInactivePage(h.Err) && canBeDoomed(e.Dialog.Type) && !e.bridged() && !e.shut():
+	case quirks.Classify(h.Err) == quirks.InactivePage && canBeDoomed(e.Dialog.Type) && !e.bridged() && !e.shut():
 		m.doomed(now, e, h.Session)
-	case noDialogShowing(h.Err) && !e.bridged() && m.wasBlind(e):
+	case quirks.Classify(h.Err) == quirks.NoDialog && !e.bridged() && m.wasBlind(e):
 		m.dropWays(e, func(w mail.Way) bool { return w == e.answer.way })
 		if len(e.Ways) == 0 {
 			m.end(now, e, messages.ClosedByLost)
 			return
 		}
 		m.send(e)
-	case e.answer.err != nil && (noDialogShowing(h.Err) || e.shut()):
+	case e.answer.err != nil && (quirks.Classify(h.Err) == quirks.NoDialog || e.shut()):
 		// It was said again, and the try before it had arrived after all.
 		m.endBy(now, e, cmp.Or(e.ShutBy, e.answer.by))
-	case noDialogShowing(h.Err) && e.answerDelivered() && e.answer.taken != h.Session:
+	case quirks.Classify(h.Err) == quirks.NoDialog && e.answerDelivered() && e.answer.taken != h.Session:
 		m.end(now, e, e.answer.by) // the call has gone on with what an earlier try gave it
-	case noDialogShowing(h.Err), e.shut() && notSent(h.Err):
+	case quirks.Classify(h.Err) == quirks.NoDialog, e.shut() && notSent(h.Err):
 		// Another client was first (C6). For the policy's answer, which may have been sent
 		// more than once, only the closing event decides.
 		if m.end(now, e, messages.ClosedByRemote); e.answer.by != messages.ClosedByAutoPolicy {
@@ -307,11 +308,6 @@ func (m *Machine) answerFailed(now time.Time, e *entry, err error) {
 func (m *Machine) wasBlind(e *entry) bool {
 	return e.answer != nil && !e.shut() && e.Seen.Sights[e.answer.way.Role] != mail.SightOpened &&
 		e.Seen.Sights[e.answer.way.Role] != mail.SightOver
-}
-
-// noDialogShowing recognises Chrome's "-32602 No dialog is showing" (C4).
-func noDialogShowing(err error) bool {
-	return messages.CodeOf(err) == messages.CodeCDPError && strings.Contains(err.Error(), "No dialog is showing")
 }
 
 // notSent says that an order never reached the browser.

@@ -8,6 +8,7 @@ import (
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
+	"holdfast/transport/quirks"
 )
 
 // A dialog that opens while another document takes the place of its own is doomed: the
@@ -93,10 +94,10 @@ func (m *Machine) probed(now time.Time, p mail.DialogProbed) {
 	e := m.byID(p.Dialog)
 	switch {
 	case e == nil || e.bridged() || e.shut():
-	case messages.IsInactivePage(p.Err) && e.answer != nil:
+	case quirks.Classify(p.Err) == quirks.InactivePage && e.answer != nil:
 		// The other link may say so after the answer, of the navigation behind it. The
 		// answer's own outcome tells.
-	case messages.IsInactivePage(p.Err):
+	case quirks.Classify(p.Err) == quirks.InactivePage:
 		m.doomed(now, e, p.Session)
 	case e.Unproved && (p.Err == nil || messages.CodeOf(p.Err) == messages.CodeCDPError):
 		e.Unproved = false
@@ -176,7 +177,7 @@ func (m *Machine) pageProbed(p mail.DialogProbed) {
 	d := m.dooms[p.Page]
 	switch {
 	case d == nil || d.way.Session != p.Session:
-	case messages.IsInactivePage(p.Err) && d.asked < maxDoomedAsked:
+	case quirks.Classify(p.Err) == quirks.InactivePage && d.asked < maxDoomedAsked:
 		m.do(Arm{doomedTimer(p.Page), DoomedAgain})
 	default:
 		m.doomOver(p.Page)

@@ -13,11 +13,13 @@ import (
 	"holdfast/actors/session/effect"
 	"holdfast/actors/session/page"
 	"holdfast/actors/session/wanted"
+	"holdfast/actors/supervisor/admit"
 	"holdfast/internal/guard"
 	"holdfast/internal/shed"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 	"holdfast/transport"
+	"holdfast/transport/quirks"
 )
 
 // Peers are the actors a session talks to. As a message it replaces those it
@@ -147,7 +149,7 @@ func (p *Page) carryOut(c *guard.Context, effects []effect.Effect) {
 			byDialog := e.Err.Code == messages.CodeBlockedByDialog
 			p.mux.Interrupt(p.machine.Config().Session, e.Err, func(call transport.PendingCall, age time.Duration) bool {
 				return (e.Before.IsZero() || now.Add(-age).Before(e.Before)) && !(byDialog && call.Patient) &&
-					(!e.Renderer || page.NeedsRenderer(call.Method) || page.LosesDialog(call.Method) || page.IsInput(call.Method))
+					(!e.Renderer || admit.IsHeldUp(call.Method))
 			})
 		case effect.Answer:
 			// By way of the frames, which are part of what a result follows from;
@@ -229,7 +231,7 @@ func restore(sys *guard.System, mux *transport.Mux, w *wanted.Store, p wanted.Pl
 			w.Established(p, e.ID, r.Result, r.Err)
 			var refusal *transport.RPCError
 			// What a crash has swallowed is given to the next renderer.
-			if supervisor != nil && errors.As(r.Err, &refusal) && refusal.Message != "Target crashed" {
+			if supervisor != nil && errors.As(r.Err, &refusal) && quirks.ClassifyText(refusal.Message) != quirks.TargetCrashed {
 				sys.Send(supervisor, RestoreRefused{Target: p.Target, Method: e.Method, Err: callError(r.Err, r.Sent)})
 			}
 			if left.Add(-1) == 0 {

@@ -12,6 +12,7 @@ import (
 	"holdfast/actors/session/wanted"
 	"holdfast/messages"
 	"holdfast/transport"
+	"holdfast/transport/quirks"
 )
 
 // Port is the caller's way to one CDP session: it leads straight to the link,
@@ -81,7 +82,7 @@ func (p *Port) Do(ctx context.Context, c AgentCall) ([]byte, error) {
 	if r.Err != nil {
 		return nil, callError(r.Err, r.Sent)
 	}
-	if page.ProvesLife(method) {
+	if quirks.ProvesLife(method) {
 		p.lived.Store(int64(time.Since(p.made)))
 	}
 	return r.Result, nil

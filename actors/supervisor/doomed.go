@@ -19,32 +19,28 @@ const timerParked = "parked:"
 // parkedFor bounds how long an order waits for what is known of a page's dialogs.
 const parkedFor = time.Second
 
-// unsettled says that leaving a page now might end the browser.
-func (m *Machine) unsettled(t messages.TargetID) bool {
+// isUnsettled says that leaving a page now might end the browser.
+func (m *Machine) isUnsettled(t messages.TargetID) bool {
 	p := m.pages.At(t)
 	return p != nil && !p.waited && (p.doomed || slices.ContainsFunc(m.memory.Open, func(o mail.OpenDialog) bool {
 		return o.Unproved && o.Dialog.TargetID == t && o.ShutBy == ""
 	}))
 }
 
-// park keeps an order until the page may be left, and says whether it does.
-func (m *Machine) park(t messages.TargetID, order any) bool {
-	if m.stopping() || !m.unsettled(t) {
-		return false
-	}
+// park keeps an order until the page may be left.
+func (m *Machine) park(t messages.TargetID, order any) {
 	p := m.pages.At(t)
 	p.parked = append(p.parked, order)
 	if len(p.parked) == 1 {
 		m.do(Arm{timerParked + string(t), parkedFor})
 	}
-	return true
 }
 
 // unpark carries out the orders of pages that may be left by now.
 func (m *Machine) unpark() {
 	for _, t := range slices.Clone(m.order) {
 		p := m.pages.At(t)
-		if p == nil || len(p.parked) == 0 || m.unsettled(t) && !m.stopping() {
+		if p == nil || len(p.parked) == 0 || m.isUnsettled(t) && !m.stopping() {
 			continue
 		}
 		parked := p.parked

@@ -9,6 +9,7 @@ import (
 	"holdfast/actors/session/effect"
 	"holdfast/actors/session/page"
 	"holdfast/actors/session/wanted"
+	"holdfast/actors/supervisor/admit"
 	"holdfast/actors/supervisor/view"
 	"holdfast/internal/redact"
 	"holdfast/internal/smallmap"
@@ -383,17 +384,15 @@ func (m *Machine) navigate(o mail.Navigate) {
 		m.do(OpenTab{URL: o.Request.URL, Order: &o.Request, Reply: o.Reply}) // its last page was closed
 	case p == nil:
 		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeTargetNotFound, "the task has no page %s", t)})
-	case p.session == "":
-		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").WithSent(messages.SentNo)})
-	case p.poisoned:
-		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodePageWedged, "the page is being freed of a dialog nobody can answer; try again in a moment")})
-	case p.doomed && m.park(t, o): // what begins before the next document is there, that ends
 	default:
-		if err := m.heldUp(p.session); err != nil {
-			m.do(Answer{To: o.Reply, Err: err})
-			return
+		switch v := admit.Navigation(m.knownAt(t)); v.Action {
+		case admit.Wait:
+			m.park(t, o)
+		case admit.Refuse:
+			m.do(Answer{To: o.Reply, Err: v.Err})
+		default:
+			m.do(ToSession{p.session, o})
 		}
-		m.do(ToSession{p.session, o})
 	}
 }
 

@@ -3,7 +3,7 @@ package supervisor
 import (
 	"strings"
 
-	"holdfast/actors/session/page"
+	"holdfast/actors/supervisor/admit"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -55,80 +55,18 @@ func (m *Machine) recover(o mail.RecoverPage) {
 	case r != nil:
 		refuse(messages.Errorf(messages.CodePageWedged, "the page is being recovered (%s); try again in a moment", r.action).
 			With("page_state", m.pageState(t)))
-	case m.conn.Primary != messages.LinkUp || p.session == "" && o.Request.Action != messages.RecoverClose:
-		refuse(messages.Errorf(messages.CodeUpstreamUnavailable, "the page is not connected").WithSent(messages.SentNo))
-	case m.park(t, o):
 	default:
-		if err := m.forbids(t, o.Request.Action); err != nil {
-			refuse(err)
-		} else if o.Request.Action == messages.RecoverRelease && m.pageState(t) == messages.PageOK {
-			// It came free by itself: what was wanted is so.
+		switch v := admit.Recovery(m.known(t), o.Request.Action); v.Action {
+		case admit.Wait:
+			m.park(t, o)
+		case admit.Refuse:
+			refuse(v.Err)
+		case admit.Answer:
 			m.do(Answer{To: o.Reply, Value: messages.RecoverResult{Page: m.page(t)}})
-		} else {
+		default:
 			m.beginRecovery(t, o.Request.Action, o.Reply)
 		}
 	}
-}
-
-// forbids says why the state of a page does not allow an action, and which one
-// it does. Nothing is done that would lose something for nothing.
-func (m *Machine) forbids(t messages.TargetID, action messages.RecoverAction) *messages.Error {
-	state := m.pageState(t)
-	wedged := func(format string, args ...any) *messages.Error {
-		return messages.Errorf(messages.CodePageWedged, format, args...).With("page_state", state)
-	}
-	switch {
-	case action == messages.RecoverClose && state == messages.PageOK:
-		return messages.Errorf(messages.CodeInvalidArgument, "the page answers; close it with Target.closeTarget")
-	case action == messages.RecoverClose:
-		return nil
-	case m.orphaned[t].typ == "beforeunload" && state == messages.PageDialogUnreachable:
-		return unsaveable(state)
-	case action == messages.RecoverReattach && m.pages.At(t).poisoned:
-		return wedged("the page is being freed of a dialog whose frame was removed; try again in a moment")
-	case action == messages.RecoverReattach:
-		if state == messages.PageDialog && m.conn.Anchor != messages.LinkUp {
-			// With its only session it would lose whoever can answer it (C17).
-			return m.blockedByDialog(t)
-		}
-		return nil
-	case state == messages.PageDialog:
-		return m.blockedByDialog(t)
-	case action == messages.RecoverReload && state == messages.PageOK:
-		return messages.Errorf(messages.CodeInvalidArgument, "the page answers; Page.reload loads it anew")
-	case state == messages.PageBlockedElsewhere && action != messages.RecoverReplace:
-		return page.BlockedElsewhere()
-	case action == messages.RecoverReplace && state == messages.PageOK:
-		return messages.Errorf(messages.CodeInvalidArgument, "the page answers; Target.createTarget opens another one")
-	case action == messages.RecoverReplace:
-		return nil
-	case action == messages.RecoverReload && m.isStranded(t):
-		return page.Stranded()
-	case action == messages.RecoverReload || state == messages.PageOK || state == messages.PageDialogUnreachable:
-		return nil
-	case state == messages.PageCrashed:
-		return messages.Errorf(messages.CodePageCrashed, "the page's renderer has crashed: no dialog holds it; recover with reload").
-			With("page_state", state)
-	case state == messages.PagePaused:
-		return wedged("the page is paused in a debugger: no dialog holds it; Debugger.resume lets it go on")
-	default:
-		if m.isStranded(t) {
-			return page.Stranded()
-		}
-		return wedged("the page's renderer does not answer: no dialog holds it; recover with reload, and with replace if that fails")
-	}
-}
-
-// unsaveable is what Chrome leaves of a page whose beforeunload dialog lost its
-// last link: neither a release nor a reload gets past it (C20).
-func unsaveable(state messages.PageState) *messages.Error {
-	return messages.Errorf(messages.CodePageWedged, "the page holds a beforeunload dialog that lost its link: nothing dismisses it; recover with replace or close").
-		With("page_state", state)
-}
-
-func (m *Machine) blockedByDialog(t messages.TargetID) *messages.Error {
-	return messages.Errorf(messages.CodeBlockedByDialog, "a dialog is open on the page; answer it first").
-		With("pending_dialogs", append(m.dialogsOn(t), m.sharedDialogs(t)...))
 }
 
 // beginRecovery begins one; reply is nil where nobody asked for it.
@@ -163,7 +101,8 @@ func (m *Machine) releasePage(t messages.TargetID) {
 }
 
 func (m *Machine) closePage(o mail.ClosePage) {
-	if m.park(o.Page, o) {
+	if !m.stopping() && m.isUnsettled(o.Page) {
+		m.park(o.Page, o)
 		return
 	}
 	o.Free = m.needsFreeing(o.Page)
@@ -281,7 +220,7 @@ func (m *Machine) stillWedged(t messages.TargetID) error {
 		return messages.Errorf(messages.CodePageWedged, "the page still holds a dialog that no connection can reach; recover with reload, and with replace or close if that fails").
 			With("page_state", state)
 	case messages.PageCrashed, messages.PageHung:
-		return m.forbids(t, messages.RecoverRelease)
+		return admit.Forbids(m.known(t), messages.RecoverRelease)
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/actors/session/page"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -225,22 +224,6 @@ func (m *Machine) sharesChanged() {
 			m.pageChanged(t)
 		}
 	}
-}
-
-// heldUp is what keeps a page from committing another document while a dialog that is not
-// its own holds its renderer.
-func (m *Machine) heldUp(s messages.SessionID) error {
-	e := m.sessions.At(s)
-	if e == nil {
-		return nil
-	}
-	switch shared, elsewhere := m.holding(e); {
-	case len(shared) > 0:
-		return page.BlockedByDialog(shared)
-	case elsewhere:
-		return page.BlockedElsewhere()
-	}
-	return nil
 }
 
 // tellShared has the calls ended that a dialog of another page of the task holds up.

@@ -50,13 +50,7 @@ func orEmpty[T any](s []T) []T {
 func (m *Machine) sessionViews(ports *smallmap.Map[messages.SessionID, *session.Port]) (views smallmap.Map[messages.SessionID, view.Session]) {
 	views.Grow(m.sessions.Len())
 	for s, e := range m.sessions.All() {
-		dialogs := m.dialogsOn(e.cfg.Page)
-		p := m.pages.At(e.cfg.Page)
-		state, shared := m.viewState(e)
-		views.Set(s, view.Session{
-			Port: ports.At(s), Target: e.cfg.Target, Page: e.cfg.Page, State: state, Shared: shared, Since: e.since, Stranded: e.stranded,
-			Blocking: m.heldBy(s, dialogs, blocks), Paused: m.heldBy(s, dialogs, pauses), PageDialogs: dialogs, Poisoned: p != nil && p.poisoned,
-		})
+		views.Set(s, view.Session{Known: m.knownOf(s, e), Port: ports.At(s), Target: e.cfg.Target, Page: e.cfg.Page})
 	}
 	return views
 }

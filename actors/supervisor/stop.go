@@ -57,7 +57,7 @@ func (m *Machine) stop(why string, err error) {
 	m.parting, m.reason, m.verdict = dismissing, why, err
 	m.do(Arm{timerStop, stopBudget})
 	// And until it is known that no dialog is doomed, no page may be left.
-	if m.spec.Launch == nil && (slices.ContainsFunc(m.memory.Open, m.dismissed) || slices.ContainsFunc(m.order, m.unsettled)) {
+	if m.spec.Launch == nil && (slices.ContainsFunc(m.memory.Open, m.dismissed) || slices.ContainsFunc(m.order, m.isUnsettled)) {
 		m.do(ToDialog{dialog.Leave{}})
 		m.do(Arm{timerDialogs, dialogBudget})
 		return

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/actors/supervisor/admit"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -204,7 +205,7 @@ func (m *Machine) freePoisoned(t messages.TargetID) {
 	switch {
 	case p == nil, !p.poisoned:
 		return
-	case m.unsettled(t):
+	case m.isUnsettled(t):
 		m.do(Arm{timerRelease + string(t), releaseGrace})
 		return
 	case p.session == "", m.stopping():
@@ -237,7 +238,7 @@ func (m *Machine) onWedge(now time.Time, t messages.TargetID) {
 	if action == messages.RecoverReload && m.isStranded(t) {
 		action = messages.RecoverReplace // the one that brings it back
 	}
-	if action == "" || m.recovering[t] != nil || p.poisoned || p.session == "" || m.unsettled(t) || m.forbids(t, action) != nil {
+	if action == "" || m.recovering[t] != nil || p.poisoned || p.session == "" || m.isUnsettled(t) || admit.Forbids(m.known(t), action) != nil {
 		return
 	}
 	if state != messages.PageCrashed {

@@ -3,7 +3,7 @@ package facts_test
 import (
 	"testing"
 
-	"holdfast/actors/session/page"
+	"holdfast/transport/quirks"
 )
 
 // The product fails commands fast that it believes Chromium would leave
@@ -11,12 +11,12 @@ import (
 func TestTheProductKnowsWhatHangs(t *testing.T) {
 	t.Parallel()
 	for _, c := range hanging {
-		if !page.NeedsRenderer(c.method) {
+		if !quirks.NeedsRenderer(c.method) {
 			t.Errorf("%s hangs under a dialog, and the product would wait for it", c.method)
 		}
 	}
 	for _, c := range answering {
-		if page.NeedsRenderer(c.method) {
+		if quirks.NeedsRenderer(c.method) {
 			t.Errorf("%s is answered under a dialog, and the product would refuse it", c.method)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
-	"holdfast/actors/session/page"
+	"holdfast/actors/supervisor/admit"
 	"holdfast/actors/supervisor/view"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -106,7 +106,7 @@ func lateElsewhere(v *view.View, target messages.TargetID, err error) error {
 	if messages.CodeOf(err) == messages.CodeDeadline {
 		for _, p := range v.Snapshot.Pages {
 			if p.TargetID == target && p.PageState == messages.PageBlockedElsewhere {
-				return page.BlockedElsewhere()
+				return admit.BlockedElsewhere()
 			}
 		}
 	}
@@ -171,67 +171,11 @@ func foreignOrMissing(ctx context.Context, v *view.View, t messages.TargetID) er
 	return err
 }
 
-// admit fails fast where Chrome would leave method unanswered, or would lose
-// something by it.
-func admit(s view.Session, method string) error {
-	var stopped bool
-	s = refuted(s)
-	switch {
-	case s.Poisoned:
-		stopped = true
-	case len(s.PageDialogs) > 0 && page.LosesDialog(method):
-		return page.BlockedByDialog(s.PageDialogs)
-	case len(s.Paused) > 0 && page.EndsPause(method):
-		return page.BlockedByDialog(s.Paused)
-	case s.State == messages.PageCrashed:
-		stopped = !page.WorksWhenCrashed(method)
-	case len(s.Blocking) > 0, s.State == messages.PageDialogUnreachable, s.State == messages.PageDialog, s.State == messages.PageBlockedElsewhere:
-		stopped = page.NeedsRenderer(method)
-	case s.State == messages.PageHung:
-		stopped = !page.WorksWhenHung(method)
+// known is what is known of a session, with a verdict of silence taken back that is older
+// than the renderer's last answer.
+func known(s view.Session) admit.Known {
+	if s.Port.LivedSince(s.Since) {
+		return s.Known.Answered()
 	}
-	if stopped {
-		return condition(s)
-	}
-	return nil
-}
-
-// refuted takes a verdict of silence back that is older than the renderer's last
-// answer: the caller that has it must not be told that the page does not answer.
-func refuted(s view.Session) view.Session {
-	switch s.State {
-	case messages.PageHung, messages.PageDialogUnreachable, messages.PageDialog, messages.PageBlockedElsewhere:
-		if s.Port.LivedSince(s.Since) {
-			s.State = messages.PageOK
-		}
-	}
-	return s
-}
-
-// condition is what keeps a session's renderer from answering, if anything is
-// known to.
-func condition(s view.Session) error {
-	switch s = refuted(s); {
-	case s.Poisoned:
-		return messages.Errorf(messages.CodePageWedged, "the page is being freed of a dialog whose frame was removed; try again in a moment").
-			With("page_state", messages.PageDialogUnreachable)
-	case s.State == messages.PageCrashed:
-		return messages.Errorf(messages.CodePageCrashed, "the page's renderer has crashed; recover with reload, or navigate")
-	case len(s.Blocking) > 0:
-		return page.BlockedByDialog(s.Blocking)
-	case len(s.Paused) > 0:
-		return page.BlockedByDialog(s.Paused)
-	case s.State == messages.PageDialog:
-		return page.BlockedByDialog(s.Shared)
-	case s.State == messages.PageBlockedElsewhere:
-		return page.BlockedElsewhere()
-	case s.State == messages.PageHung && s.Stranded:
-		return page.Stranded()
-	case s.State == messages.PageHung:
-		return messages.Errorf(messages.CodePageWedged, "the page's renderer does not answer; if it does not come back by itself, recover with reload, and with replace if that fails").With("page_state", s.State)
-	case s.State == messages.PageDialogUnreachable:
-		return messages.Errorf(messages.CodePageWedged, "the page holds a dialog that cannot be answered; recover with release, which keeps the page, or with reload; a beforeunload takes replace").
-			With("page_state", s.State)
-	}
-	return nil
+	return s.Known
 }

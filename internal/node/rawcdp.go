@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"holdfast/actors/session"
-	"holdfast/actors/session/page"
+	"holdfast/actors/supervisor/admit"
 	"holdfast/actors/supervisor/view"
 	"holdfast/internal/rawcdp"
 	"holdfast/messages"
+	"holdfast/transport/quirks"
 )
 
 // rawCall is one raw CDP command with the session it is for.
@@ -109,7 +109,7 @@ func notConnected() *messages.Error {
 // on runs the command on a session, and says afterwards what kept it.
 func (c rawCall) on(ctx context.Context, s view.Session) (json.RawMessage, error) {
 	waits := c.req.OnDialog == messages.OnDialogWait
-	if err := admit(s, c.req.Method); err != nil {
+	if err := admit.Command(known(s), c.req.Method).Error(); err != nil {
 		if waits && messages.CodeOf(err) == messages.CodeBlockedByDialog {
 			return nil, &heldBack{err}
 		}
@@ -122,7 +122,7 @@ func (c rawCall) on(ctx context.Context, s view.Session) (json.RawMessage, error
 	call := session.AgentCall{Method: c.req.Method, Params: params, Timeout: c.req.Timeout(), AwaitsDialog: waits}
 	result, err := s.Port.Do(ctx, call)
 	if err == nil {
-		if page.DisarmsBridge(c.req.Method) {
+		if quirks.DisarmsBridge(c.req.Method) {
 			s.Port.Rearm(ctx, c.req.Method)
 		}
 		return result, nil
@@ -131,16 +131,16 @@ func (c rawCall) on(ctx context.Context, s view.Session) (json.RawMessage, error
 	case messages.CodeOf(err) == messages.CodeDeadline:
 		// By now the cause of the missing reply may be known.
 		if now, ok := c.board.View().Sessions.Get(s.Port.Session); ok {
-			if why := condition(now); why != nil {
+			if why := admit.Condition(known(now)); why != nil {
 				return nil, why
 			}
 			if ctx.Err() == nil { // else it is the caller that did not wait
 				return nil, c.latePause(c.board.View(), now, err)
 			}
 		}
-	case isSessionGone(err):
+	case quirks.Classify(err) == quirks.SessionGone:
 		return nil, c.gone(s)
-	case len(c.req.Params) == 0 && wantsParams(err):
+	case len(c.req.Params) == 0 && quirks.Classify(err) == quirks.ParametersMissing:
 		return nil, &messages.Error{Code: messages.CodeCDPError, Message: c.req.Method + " wants parameters; give them as params", Details: detailsOf(err)}
 	}
 	return nil, err
@@ -164,11 +164,6 @@ func (c rawCall) gone(s view.Session) error {
 		return messages.Errorf(messages.CodeFrameNotFound, "frame %s is gone", c.req.FrameID)
 	}
 	return messages.Errorf(messages.CodeTargetNotFound, "the page is gone")
-}
-
-// isSessionGone recognises Chrome's -32001 (C56).
-func isSessionGone(err error) bool {
-	return messages.CodeOf(err) == messages.CodeCDPError && strings.Contains(err.Error(), "Session with given id not found")
 }
 
 // session finds the session that frame_id or target_id means, or that of the

@@ -12,6 +12,7 @@ import (
 	"holdfast/actors/session/effect"
 	"holdfast/messages"
 	"holdfast/messages/mail"
+	"holdfast/transport/quirks"
 )
 
 // byDebugger is the mechanism of choice (C47): our functions stop at a debugger
@@ -102,7 +103,7 @@ func (d byDebugger) replied(r effect.Replied) {
 		case r.Err != nil:
 			d.handled(r.Tag.ID, NotWaiting(r.Err))
 		case err != nil || !taken:
-			d.handled(r.Tag.ID, noDialog())
+			d.handled(r.Tag.ID, quirks.NoDialogError())
 		default:
 			d.given = given{id: r.Tag.ID, set: true, vain: d.pause == nil}
 			// Only now: a resume overtakes an answer that is not awaited (C47).
@@ -127,7 +128,7 @@ func (d byDebugger) replied(r effect.Replied) {
 // on, it would have been told of before our resume failed.
 func (d byDebugger) hadIt(err error) error {
 	if d.given.vain {
-		return noDialog()
+		return quirks.NoDialogError()
 	}
 	return NotWaiting(err)
 }

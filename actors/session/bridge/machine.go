@@ -8,15 +8,14 @@
 package bridge
 
 import (
-	"errors"
 	"maps"
-	"slices"
 	"time"
 
 	"holdfast/actors/session/effect"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
+	"holdfast/transport/quirks"
 )
 
 // Settings says whether a session's dialogs come over the bridge, and by what secret.
@@ -403,14 +402,10 @@ func (b *Machine) Replied(r effect.Replied) {
 	}
 }
 
-// passing are Chrome's words for a session whose page or frame is on its way out.
-// What a crash has swallowed is given to the next renderer.
-var passing = []string{"Target crashed", "Target closed", sessionGone, "Inspected target navigated or closed"}
-
 // refusal says whether err is the browser's no to what the mechanism needs.
 func refusal(err error) bool {
-	var e *messages.Error
-	return errors.As(err, &e) && e.Code == messages.CodeCDPError && !slices.Contains(passing, e.Message)
+	r := quirks.Classify(err)
+	return r != quirks.None && !r.IsPassing()
 }
 
 // settled is the end of an answer: the call has it, or err says why not.

@@ -3,15 +3,14 @@ package bridge
 import (
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"strconv"
 	"strings"
 
 	"holdfast/actors/session/clip"
 	"holdfast/actors/session/effect"
-	"holdfast/messages"
 	"holdfast/messages/mail"
+	"holdfast/transport/quirks"
 )
 
 // Secret tells a task's bridge from anything a page can make. It never prints:
@@ -134,24 +133,16 @@ func decodeIdentifier(result []byte) string {
 	return r.Identifier
 }
 
-// noDialog is what Chrome says of a native dialog that is not there (C4).
-func noDialog() *messages.Error {
-	return messages.Errorf(messages.CodeCDPError, "No dialog is showing")
-}
-
 // NotWaiting turns Chrome's words for a call that does not wait any more into
 // those for a dialog that is gone. A session that has ended tells nothing of the call,
 // which other sessions may hold.
 func NotWaiting(err error) error {
-	var e *messages.Error
-	if errors.As(err, &e) && e.Code == messages.CodeCDPError && e.Message != sessionGone {
-		return noDialog()
+	switch quirks.Classify(err) {
+	case quirks.None, quirks.SessionGone:
+		return err
 	}
-	return err
+	return quirks.NoDialogError()
 }
-
-// sessionGone is what Chrome says to a session that it has ended.
-const sessionGone = "Session with given id not found."
 
 // AnswerOf is what a call returns, in JavaScript.
 func AnswerOf(o mail.HandleDialog) []byte {

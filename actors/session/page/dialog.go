@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"holdfast/actors/session/effect"
-	"holdfast/messages"
+	"holdfast/actors/supervisor/admit"
 	"holdfast/messages/mail"
 )
 
@@ -28,7 +28,7 @@ func (m *Machine) dialogsOpen(now time.Time, o mail.DialogsOpen) {
 		m.publishHealth()
 	}
 	if m.cfg.IsPage && len(m.navs) > 0 {
-		m.endNavigations(BlockedByDialog(m.dialogs))
+		m.endNavigations(admit.BlockedByDialog(m.dialogs))
 	}
 	if m.stopped {
 		// Most calls are answered while a page waits in the debugger.
@@ -49,19 +49,7 @@ func (m *Machine) sharedDialogs(now time.Time, o mail.SharedDialogs) {
 		return // it has answered meanwhile
 	}
 	if m.cfg.IsPage {
-		m.endNavigations(BlockedByDialog(o.Dialogs))
+		m.endNavigations(admit.BlockedByDialog(o.Dialogs))
 	}
-	m.do(effect.Interrupt{Err: BlockedByDialog(o.Dialogs), Renderer: true, Before: now})
-}
-
-// BlockedElsewhere is what a call gets that a dialog holds up which is not the task's.
-func BlockedElsewhere() *messages.Error {
-	return messages.Errorf(messages.CodePageWedged, "another dialog in the browser holds the page's renderer, which answers again by itself once that one is answered").
-		With("page_state", messages.PageBlockedElsewhere)
-}
-
-// BlockedByDialog is what a call gets that a dialog holds up.
-func BlockedByDialog(dialogs []messages.Dialog) *messages.Error {
-	return messages.Errorf(messages.CodeBlockedByDialog, "a dialog is open on the page; answer it first").
-		With("pending_dialogs", dialogs)
+	m.do(effect.Interrupt{Err: admit.BlockedByDialog(o.Dialogs), Renderer: true, Before: now})
 }

@@ -7,8 +7,10 @@ import (
 	"holdfast/actors/session/bridge"
 	"holdfast/actors/session/decode"
 	"holdfast/actors/session/effect"
+	"holdfast/actors/supervisor/admit"
 	"holdfast/messages"
 	"holdfast/messages/mail"
+	"holdfast/transport/quirks"
 )
 
 // The budgets of a diagnosis (requirement A10). A cause is named in under a
@@ -84,7 +86,7 @@ func (m *Machine) probe(now time.Time, report bool) {
 	if m.stopped && len(m.dialogs) > 0 {
 		// Most calls are answered while a page waits in the debugger. What is not by
 		// now waits for the dialog.
-		m.do(effect.Interrupt{Err: BlockedByDialog(m.dialogs), Renderer: true, Before: now.Add(InterruptGrace - StallAfter)})
+		m.do(effect.Interrupt{Err: admit.BlockedByDialog(m.dialogs), Renderer: true, Before: now.Add(InterruptGrace - StallAfter)})
 	}
 	if m.crashed || !m.ready || m.probing && len(m.dialogs) == 0 {
 		return
@@ -187,7 +189,7 @@ func (m *Machine) historyReplied(r effect.Replied) {
 		return
 	}
 	switch {
-	case messages.IsInactivePage(r.Err):
+	case quirks.Classify(r.Err) == quirks.InactivePage:
 		m.trial.shows = showsNeither
 	case r.Err == nil && hasDocument(r.Result):
 		m.trial.shows = showsDocument
@@ -260,7 +262,7 @@ func (m *Machine) blocked() {
 		return
 	}
 	// The probe stays out; its reply will come when the dialog is gone.
-	m.do(effect.Interrupt{Err: BlockedByDialog(m.dialogs), Renderer: true, Before: m.probedAt})
+	m.do(effect.Interrupt{Err: admit.BlockedByDialog(m.dialogs), Renderer: true, Before: m.probedAt})
 }
 
 // answered ends the silence. An error is an answer too: somebody is alive

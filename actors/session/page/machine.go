@@ -13,6 +13,7 @@ import (
 	"holdfast/actors/session/decode"
 	"holdfast/actors/session/effect"
 	"holdfast/actors/session/wanted"
+	"holdfast/actors/supervisor/admit"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -351,7 +352,7 @@ func (m *Machine) timerFired(now time.Time, t effect.Timer) {
 		m.goOn()
 	case timerInterrupt:
 		if (m.holding || m.stopped) && len(m.dialogs) > 0 {
-			m.do(effect.Interrupt{Err: BlockedByDialog(m.dialogs), Renderer: true, Before: m.told})
+			m.do(effect.Interrupt{Err: admit.BlockedByDialog(m.dialogs), Renderer: true, Before: m.told})
 		}
 	case timerNavigate:
 		m.navigateTimedOut(t.Seq)

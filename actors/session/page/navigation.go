@@ -6,9 +6,11 @@ import (
 
 	"holdfast/actors/session/decode"
 	"holdfast/actors/session/effect"
+	"holdfast/actors/supervisor/admit"
 	"holdfast/internal/redact"
 	"holdfast/messages"
 	"holdfast/messages/mail"
+	"holdfast/transport/quirks"
 )
 
 // document is what is known of one of the main frame's: the current one, or one
@@ -49,13 +51,8 @@ type navigation struct {
 }
 
 func (m *Machine) navigate(now time.Time, o mail.Navigate) {
-	if len(m.dialogs) > 0 {
-		// Page.navigate would close the dialog with "no" (M9): nobody said so.
-		m.do(effect.Answer{To: o.Reply, Err: BlockedByDialog(m.dialogs)})
-		return
-	}
-	if m.stranded {
-		m.do(effect.Answer{To: o.Reply, Err: Stranded()})
+	if err := admit.Arrival(admit.Known{PageDialogs: m.dialogs, IsStranded: m.stranded}).Error(); err != nil {
+		m.do(effect.Answer{To: o.Reply, Err: err})
 		return
 	}
 	m.nav++
@@ -121,11 +118,11 @@ func (m *Machine) awayReplied(r effect.Replied) {
 	if !m.away || r.Err == nil || r.Tag.Round != m.round {
 		return
 	}
-	err := wedged()
-	if messages.IsInactivePage(r.Err) {
+	err := admit.NotAnswering()
+	if quirks.Classify(r.Err) == quirks.InactivePage {
 		m.hung, m.stranded, m.health = true, true, ""
 		m.publishHealth()
-		err = Stranded()
+		err = admit.Stranded()
 	}
 	m.endNavigations(err)
 }
@@ -242,9 +239,9 @@ func (m *Machine) navigateTimedOut(id uint32) {
 		err := messages.Errorf(messages.CodeDeadline, "the page did not get as far as asked within %s; it goes on loading", n.req.Timeout().Round(time.Millisecond))
 		switch {
 		case m.stranded:
-			err = Stranded()
+			err = admit.Stranded()
 		case m.hung:
-			err = wedged()
+			err = admit.NotAnswering()
 		}
 		m.endNavigation(n, nil, err)
 	}
@@ -285,17 +282,6 @@ func (m *Machine) navigation(id uint32) *navigation {
 		}
 	}
 	return nil
-}
-
-func wedged() *messages.Error {
-	return messages.Errorf(messages.CodePageWedged, "the page's renderer does not answer; recover with reload, and with replace if that fails").
-		With("page_state", messages.PageHung)
-}
-
-// Stranded is what is said of a page between two documents, which no command reaches.
-func Stranded() *messages.Error {
-	return messages.Errorf(messages.CodePageWedged, "the page's next document waits for a renderer that does not answer: neither a navigation nor a reload reaches it; recover with replace").
-		With("page_state", messages.PageHung)
 }
 
 // Abandon returns the answers to the navigations that still wait.

@@ -5,8 +5,9 @@ import (
 
 	"holdfast/actors/session/decode"
 	"holdfast/actors/session/effect"
-	"holdfast/messages"
+	"holdfast/actors/supervisor/admit"
 	"holdfast/messages/mail"
+	"holdfast/transport/quirks"
 )
 
 // TerminateBudget is what a renderer that spins gets to obey.
@@ -79,8 +80,8 @@ func (m *Machine) reloadReplied(r effect.Replied) {
 	if m.reloading == nil || r.Err == nil || r.Tag.Round != m.round {
 		return
 	}
-	if messages.IsInactivePage(r.Err) {
-		r.Err = Stranded()
+	if quirks.Classify(r.Err) == quirks.InactivePage {
+		r.Err = admit.Stranded()
 	}
 	m.reloaded(r.Err)
 }

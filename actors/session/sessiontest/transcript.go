@@ -18,6 +18,7 @@ import (
 	"holdfast/actors/session/effect"
 	"holdfast/messages"
 	"holdfast/messages/mail"
+	"holdfast/transport/quirks"
 )
 
 // machine is what a transcript plays against.
@@ -144,7 +145,7 @@ func (tr *Transcript) Reply(t *testing.T, d *datadriven.TestData, method string)
 		r.Result, r.Err = nil, messages.Errorf(messages.Code(code), "the browser says no")
 		switch code {
 		case "crashed":
-			r.Err = messages.Errorf(messages.CodeCDPError, "Target crashed")
+			r.Err = quirks.TargetCrashedError()
 		case "inactive":
 			r.Err = messages.Errorf(messages.CodeCDPError, "Not attached to an active page")
 		case "gone":

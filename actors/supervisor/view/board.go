@@ -9,6 +9,7 @@ import (
 	"github.com/anthdm/hollywood/actor"
 
 	"holdfast/actors/session"
+	"holdfast/actors/supervisor/admit"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
 )
@@ -38,28 +39,12 @@ type View struct {
 	Trees smallmap.Map[messages.TargetID, *messages.FrameTree]
 }
 
-// Session is one attached session as callers meet it.
+// Session is one attached session as callers meet it, with what is known of it.
 type Session struct {
+	admit.Known
 	Port   *session.Port
 	Target messages.TargetID
 	Page   messages.TargetID
-	State  messages.PageState
-	// Since is when the silence began that State names.
-	Since time.Time
-	// Stranded says of one that hangs that no navigation and no reload reaches it.
-	Stranded bool
-	// Shared are dialogs of other pages of the task that keep it from running.
-	Shared []messages.Dialog
-	// Blocking are the dialogs that keep this session's renderer from running.
-	Blocking []messages.Dialog
-	// Paused are the bridged dialogs whose frame lives here. Most commands are
-	// answered all the same (C47).
-	Paused []messages.Dialog
-	// PageDialogs are all that wait on the page.
-	PageDialogs []messages.Dialog
-	// Poisoned: the page holds a dialog whose frame is gone, and almost any
-	// command could end the browser (C15).
-	Poisoned bool
 }
 
 // Board is where a task's state is read. It outlives the task's supervisor,

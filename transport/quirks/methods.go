@@ -1,8 +1,6 @@
-package page
+package quirks
 
-import (
-	"strings"
-)
+import "strings"
 
 // hangs are the domains and methods that need the page's renderer: with a
 // dialog open, or a script that never ends, Chrome leaves them unanswered for
@@ -104,3 +102,15 @@ func WorksWhenCrashed(method string) bool {
 	domain, _, _ := strings.Cut(method, ".")
 	return revives[method] || domain == "Target" || domain == "Browser" || domain == "Storage"
 }
+
+// losesInChrome are the commands that lose something the way Chrome carries them out: a
+// page that closes under a dialog ends the browser (C15, C60), one that is created with
+// its URL loads unwatched (C30), an answer names no dialog (M7), and the list of targets
+// shows those of others (demand 12).
+var losesInChrome = map[string]bool{
+	"Page.close": true, "Page.handleJavaScriptDialog": true,
+	"Target.createTarget": true, "Target.closeTarget": true, "Target.getTargets": true,
+}
+
+// LosesInChrome reports whether the node has to carry out method in its own way.
+func LosesInChrome(method string) bool { return losesInChrome[method] }
