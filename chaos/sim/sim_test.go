@@ -19,13 +19,14 @@ import (
 const defaultSeeds = 25
 
 var (
-	seedFlag   = flag.Uint64("seed", 0, "the one seed that TestSeed plays")
-	seedsFlag  = flag.Uint64("seeds", defaultSeeds, "how many seeds TestSeeds plays")
-	stepsFlag  = flag.Int("steps", plan.DefaultSteps, "how many steps a plan has")
-	outageFlag = flag.Bool("outages", false, "have TestSeed and TestSoak play their seeds with faults that last for seconds")
-	bridgeFlag = flag.Bool("bridge", false, "have TestSeed and TestSoak play their seeds with tasks on the bridge")
-	doomedFlag = flag.Bool("doomed", false, "have TestSeed and TestSoak play their seeds with dialogs of documents that are being replaced")
-	sharedFlag = flag.Bool("shared", false, "have TestSeed and TestSoak play their seeds in browsers whose pages share renderers")
+	seedFlag        = flag.Uint64("seed", 0, "the one seed that TestSeed plays")
+	seedsFlag       = flag.Uint64("seeds", defaultSeeds, "how many seeds TestSeeds plays")
+	regressionsFlag = flag.Bool("regressions", !hasRaceDetector, "also play the seeds that have failed once")
+	stepsFlag       = flag.Int("steps", plan.DefaultSteps, "how many steps a plan has")
+	outageFlag      = flag.Bool("outages", false, "have TestSeed and TestSoak play their seeds with faults that last for seconds")
+	bridgeFlag      = flag.Bool("bridge", false, "have TestSeed and TestSoak play their seeds with tasks on the bridge")
+	doomedFlag      = flag.Bool("doomed", false, "have TestSeed and TestSoak play their seeds with dialogs of documents that are being replaced")
+	sharedFlag      = flag.Bool("shared", false, "have TestSeed and TestSoak play their seeds in browsers whose pages share renderers")
 	// Not of the seed: what the scheduler may decide, it decides otherwise each time.
 	jitterFlag = flag.Int("jitter", 0, "how often an actor yields at most before each message, at random")
 	showFlag   = flag.Bool("show", false, "write the trace of TestSeed also when it passes")
@@ -150,6 +151,9 @@ func TestOutageSeeds(t *testing.T) {
 
 func seeds(t *testing.T, seeds []found, first uint64, newPlan func(seed uint64, steps int) plan.Plan) {
 	t.Helper()
+	if !*regressionsFlag {
+		seeds = nil
+	}
 	seeds = slices.Clone(seeds)
 	for i := range seeds {
 		if *seedsFlag > defaultSeeds {

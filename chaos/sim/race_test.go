@@ -1,0 +1,7 @@
+//go:build race
+
+package sim
+
+// hasRaceDetector: a run takes five times as long, and the seeds that have failed once
+// found no data races.
+const hasRaceDetector = true
