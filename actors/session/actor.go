@@ -36,7 +36,7 @@ type Page struct {
 	peers   Peers
 	machine *page.Machine
 	source  decode.Source // of its events
-	answers ledger.Ledger // on their way by the frame actor or the supervisor
+	answers ledger.Ledger // answers that travel by the frame actor or the supervisor
 	queued  queued        // in the mailbox
 	bounds  *shed.Counts
 	wanted  *wanted.Store
@@ -114,7 +114,7 @@ func (p *Page) Terminate(c *guard.Context, _ guard.Reason) {
 	p.answers.SettleAll()
 }
 
-// The ways an answer takes to whoever asked.
+// The ways an answer takes to its caller.
 const (
 	byFrame      = "frame"
 	bySupervisor = "supervisor"

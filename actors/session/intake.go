@@ -168,8 +168,8 @@ func (in *intake) take(e transport.Event) {
 	}
 }
 
-// takeUnread is take for an event that nobody has walked yet. It takes what is
-// frequent: the actor walks that, or does if it is not behind.
+// takeUnread is take for an event that has not been scanned. It takes frequent events: the
+// actor decodes them, or this code does if the actor is not behind.
 func (in *intake) takeUnread(e transport.Event) bool {
 	if !decode.IsFrequent(e.Method, e.Params) || in.cfg.Site != nil && e.Method == decode.FrameNavigated {
 		return false

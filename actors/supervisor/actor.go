@@ -324,7 +324,7 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 		case Warn:
 			a.warn(e)
 		case BridgeTaken:
-			a.log.Warn("something closes dialogs before anybody can answer; they come over the bridge from now on", "dialog", e.Dialog, "after", e.After)
+			a.log.Warn("native dialogs are closed externally; switching to bridge", "dialog", e.Dialog, "after", e.After)
 		case Ready:
 			a.ready(c, childBrowser)
 			a.ready(c, childFrame)

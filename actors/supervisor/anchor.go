@@ -15,7 +15,7 @@ type anchor struct {
 	gen     mail.Generation
 	lostGen mail.Generation // the newest that is over
 	running bool            // its actor lives or is about to, and is to stay
-	stopped bool            // the actor that lives is on its way out; one that runs comes after it
+	stopped bool            // the running anchor is shutting down; running then refers to its successor
 	linkAt  time.Time
 	linked  mail.Generation // the newest whose link stood
 	browser string          // it led to; "" for one that does not tell
@@ -61,7 +61,7 @@ const (
 	timerAnchorAgain = "anchor again"
 )
 
-// lives says that there is an actor, be it on its way out: it may have to wait for its
+// lives says that there is an actor, which may be stopping: it may have to wait for its
 // link's end.
 func (a *anchor) lives() bool { return a.gen > a.lostGen }
 
@@ -141,8 +141,8 @@ func (m *Machine) anchorAttached(now time.Time, a mail.AnchorAttached) {
 	m.coverFrames("")
 }
 
-// beingFreed says that nobody may be attached to the page: only one that all
-// have left lets go of its dialog (C19), or may be closed with it (C15).
+// beingFreed says that no party may be attached to the page: only a page that all have left
+// drops its dialog (C19), or may be closed with it (C15).
 func (m *Machine) beingFreed(t messages.TargetID) bool {
 	r, p := m.recovering[t], m.pages.At(t)
 	return len(m.anchor.leaving[t]) > 0 || p != nil && p.closing || r != nil && r.step == stepLeaving && r.action != messages.RecoverReattach
@@ -208,14 +208,14 @@ func (m *Machine) anchorExited(now time.Time, e AnchorExited) {
 		m.anchorLeft(t) // it has left everything
 	}
 	for _, t := range m.order {
-		m.letRun(t) // nobody to wait for
+		m.letRun(t) // no party to wait for
 	}
 	switch {
 	case e.Err == nil:
 		a.running = false
 	case m.conn.Primary != messages.LinkUp, m.parting >= anchorLeaving:
-		// It goes on once the primary stands: where only one can be, it must not
-		// be this one. Nor may it come back to pages that are being closed.
+		// It continues once the primary stands: where only one link can be, it must not be
+		// this one. Nor may it come back to pages that are being closed.
 		a.running = false
 		m.do(StopAnchor{})
 	}

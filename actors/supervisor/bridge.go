@@ -86,7 +86,7 @@ func (m *Machine) tellBridge() {
 	}
 	order := m.bridgeOrder()
 	if m.toAnchor(order); !order.On {
-		m.forgetRequests(messages.RoleAnchor) // it lets go what it holds
+		m.forgetRequests(messages.RoleAnchor) // it releases what it holds
 	}
 	m.coverFrames("")
 	for _, t := range m.order {

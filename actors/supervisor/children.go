@@ -185,7 +185,7 @@ func (a *Actor) peers() session.Peers {
 	return session.Peers{Supervisor: a.self, Dialog: a.pid(a.dialogs, childDialog), Frame: a.pid(a.link, childFrame)}
 }
 
-// started tells everybody whom a new actor replaces or serves.
+// started tells every actor that a new actor replaces or serves.
 func (a *Actor) started(c *guard.Context, id string, ref guard.Ref) {
 	switch id {
 	case childDialog:

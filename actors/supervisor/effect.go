@@ -205,7 +205,7 @@ type (
 		After, Spread time.Duration
 	}
 
-	// Answer replies to whoever gave an order.
+	// Answer replies to the caller of an order.
 	Answer struct {
 		To    mail.Call
 		Value any

@@ -181,7 +181,7 @@ func (m *Machine) maybeActive(now time.Time) {
 	m.anchorWanted(now)
 	if !m.everUp {
 		m.everUp = true
-		// Published first: whoever waits for the start reads next (A5).
+		// Published first: the caller of the start reads next (A5).
 		m.do(m.take())
 		m.do(FirstActive{})
 	}

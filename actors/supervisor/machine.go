@@ -62,13 +62,13 @@ type Machine struct {
 	turned     []messages.TargetID          // pages whose state is another than was shown last
 	asks       bool                         // some dialog of the task is open
 	elsewhere  []string                     // sites that wait in dialogs of other tasks
-	later      []Effect                     // that nobody is to wait for who reads what is published
+	later      []Effect                     // effects to run after Publish
 	answers    []Answer                     // for who is to read what is published before
 
 	memory  mail.DialogMemory
 	pending []messages.Dialog
 	told    map[messages.TargetID]bool // pages whose sessions know of open dialogs
-	doubted map[messages.DialogID]bool // may be over, without anybody having told
+	doubted map[messages.DialogID]bool // may be over, without a report
 	// unframed are the pending dialogs whose frame may have been removed without a
 	// word (C15).
 	unframed map[messages.DialogID]bool
@@ -94,8 +94,8 @@ type pageEntry struct {
 	shown    messages.PageState // the state that was told of last
 	told     messages.Page      // as the last event about it has it
 	since    time.Time          // when it was
-	held     bool               // one of its frames holds a dialog nobody told of
-	stuck    bool               // holds a dialog nobody can answer
+	held     bool               // one of its frames holds a dialog without a report
+	stuck    bool               // holds a dialog that cannot be answered
 	poisoned bool               // and its frame is gone
 	doomed   bool               // may not be left by any session (C58)
 	waited   bool               // long enough for what is known of its dialogs
@@ -164,8 +164,8 @@ func newMachine(id messages.TaskID, spec *messages.TaskSpec) *Machine {
 func (m *Machine) Step(now time.Time, in any) []Effect {
 	m.now = now
 	if m.finished() {
-		// What the children say on their way out changes nothing any more: each
-		// version is final that was published with the last state.
+		// What the children report while they stop changes nothing any more: each version
+		// is final that was published with the last state.
 		m.late(in)
 		return m.effects()
 	}

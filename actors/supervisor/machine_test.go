@@ -348,8 +348,8 @@ func TestAVersionMeansAChange(t *testing.T) {
 		if news := has[supervisor.Publish](effects); news != c.news || b.m.Snapshot().Version > before != c.news {
 			t.Errorf("%T: published %t, version %d, before %d; want %t", c.in, news, b.m.Snapshot().Version, before, c.news)
 		}
-		// Whoever waits for a dialog is told before its page's session, which is told
-		// of what is new to it alone.
+		// A caller that waits for a dialog is answered before its page's session, which
+		// gets only what is new to it.
 		if told := slices.IndexFunc(effects, isDialogsOpen); told >= 0 && (!c.news || !has[supervisor.Publish](effects[:told])) {
 			t.Errorf("%+v: %+v", c.in, effects)
 		} else if _, ok := c.in.(mail.DialogsChanged); ok && c.news && told < 0 {

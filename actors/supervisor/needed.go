@@ -9,9 +9,9 @@ import (
 	"holdfast/messages/mail"
 )
 
-// A dialog that closes as soon as it has opened was dismissed by somebody, or its
-// renderer has crashed, or its document is going, by a navigation or with its frame or
-// page (C13). Those are told of next to the dialog's end, by another way.
+// A dialog that closes as soon as it has opened was dismissed by another client, or its
+// renderer has crashed, or its document is going, by a navigation or with its frame or page
+// (C13). Those are reported beside the dialog's end, by another way.
 const crashGrace = 50 * time.Millisecond
 
 // timerNeeded has the page for its end.
@@ -98,9 +98,9 @@ func (m *Machine) frameAndAbove(page messages.TargetID, f messages.FrameID) []me
 	return append(list, messages.FrameID(page))
 }
 
-// crashedUnder says whether the renderer of the dialog's frame has crashed since the
-// dialog opened: one that had crashed before opened none. A frame may have gone with its
-// renderer, and nobody knows any more which it had.
+// crashedUnder says whether the renderer of the dialog's frame has crashed since the dialog
+// opened: one that had crashed before opened none. A frame may have gone with its renderer,
+// and then it is not known any more which it had.
 func (m *Machine) crashedUnder(n mail.BridgeNeeded) bool {
 	holder, gone := m.holder(messages.Dialog{TargetID: n.Page, FrameID: n.Frame}), !m.hasFrame(n.Page, n.Frame)
 	for s, e := range m.sessions.All() {

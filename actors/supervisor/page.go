@@ -34,7 +34,7 @@ func (m *Machine) targetAttached(a mail.TargetAttached) {
 		m.pageAttached(a)
 		m.do(ToFrame{a})
 	} else if m.pages.At(a.Page) == nil || m.sessions.At(a.Via) == nil {
-		return // its page, or whoever reported it, has ended meanwhile, and it as well
+		return // its page, or the session that reported it, has ended meanwhile, and it as well
 	}
 	if !isPage && m.sessions.Len() >= effect.MaxSessions {
 		m.do(LetGo{a})
@@ -396,8 +396,7 @@ func (m *Machine) navigate(o mail.Navigate) {
 	}
 }
 
-// openPage opens a blank page and sends it on its way once its session
-// answers (C30).
+// openPage opens a blank page and navigates it once its session answers (C30).
 func (m *Machine) openPage(o mail.OpenPage) {
 	if m.conn.Primary != messages.LinkUp {
 		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").WithSent(messages.SentNo)})

@@ -34,9 +34,9 @@ func (p *process) lost(attached bool, pages []messages.TargetID) {
 // attached says whether the browser that has these pages is another one than
 // the last, and how many pages went with that.
 //
-// No page of the last one is there: ids of targets are never used again. Nor is
-// one there when somebody closed all of them meanwhile, so the mark has to
-// differ as well; an address without a mark leaves it at the pages.
+// No page of the last one is there: ids of targets are never used again. Nor is one there
+// when a user closed all of them meanwhile, so the mark has to differ as well; an address
+// without a mark leaves it at the pages.
 func (p *process) attached(pages []messages.TargetID) (gone int, restarted bool) {
 	if !p.held {
 		return 0, false

@@ -58,7 +58,7 @@ func (a *Actor) logEvents(events []messages.Event, snap *messages.Snapshot) {
 			a.logState(*e, snap)
 		case messages.EventDialogClosed:
 			if e.Closed.ClosedBy == messages.ClosedByWatchdog {
-				a.log.Warn("nobody answered a dialog in time, it was dismissed", "dialog", e.Closed.ID, "type", e.Closed.Type, "target", e.Closed.TargetID)
+				a.log.Warn("a dialog was not answered in time and was dismissed", "dialog", e.Closed.ID, "type", e.Closed.Type, "target", e.Closed.TargetID)
 			}
 		}
 	}

@@ -9,20 +9,20 @@ import (
 	"holdfast/messages/mail"
 )
 
-// A recovery runs in the steps that its action needs; each page has one at a
-// time, and whoever asks for the same meanwhile shares its outcome.
+// A recovery runs in the steps that its action needs; each page has one at a time, and
+// further callers of the same share its outcome.
 type recovery struct {
 	action  messages.RecoverAction
-	replies []mail.Call // nobody's where the task does it by itself
+	replies []mail.Call // none where the task does it by itself
 	step    recoverStep
 	old     messages.SessionID // of the page when it began
 	tries   int                // releases begun anew
 	by      messages.TargetID  // the page in its place
 }
 
-// releaseTries bounds how often a release is begun anew: whoever is attached to
-// the page at the wrong moment spoils it (C19), and every link of a shared
-// browser looks at every page when it comes up.
+// releaseTries bounds how often a release is begun anew: a client that is attached to the
+// page at the wrong moment spoils it (C19), and every link of a shared browser looks at
+// every page when it comes up.
 const releaseTries = 3
 
 type recoverStep uint8
@@ -295,7 +295,7 @@ func (m *Machine) concludeRecovery(t messages.TargetID, page messages.Page, err 
 	}
 }
 
-// abandonRecoveries answers everybody who waits for one that will not end.
+// abandonRecoveries answers every caller of one that will not end.
 func (m *Machine) abandonRecoveries(err *messages.Error) {
 	for _, t := range m.order {
 		if r := m.recovering[t]; r != nil {

@@ -9,9 +9,9 @@ import (
 	"holdfast/messages/mail"
 )
 
-// The second mechanism of the bridge, for a browser that gives nobody its debugger:
-// requests, which the browser's session hears for all pages, and each page's own
-// session has the word of.
+// The second mechanism of the bridge, for a browser that refuses its debugger: requests,
+// which the browser's session receives for all pages, and whose messages each page's own
+// session receives.
 
 // mechanismStarts is for a link that is about to be dialled. Its browser's session
 // begins with what the task wants, and answers a question that was asked of the last.
@@ -53,7 +53,7 @@ func (m *Machine) debuggerAgain() {
 func (m *Machine) mechanismRefused(r mail.BridgeRefused) {
 	switch {
 	case r.By != mail.ByDebugger || m.deaf || m.asked || m.given || !m.bridged():
-	case m.by == mail.ByRequest: // it was on its way
+	case m.by == mail.ByRequest: // it was held already
 		m.do(ToSession{r.Session, m.bridgeOrder()})
 	default:
 		m.askForRequests()
@@ -111,10 +111,10 @@ func (m *Machine) maybeHearNothing() {
 	m.do(ToBrowser{mail.SetBridge{Epoch: m.epoch}})
 }
 
-// requestHeld passes a request on to the session that it is for. Where the primary
-// has none, be it that it is being dialled or attached, the anchor decides by itself:
-// its frame waits, and nobody tells of it again. The newest of each session is told
-// again to the next one, and to an actor that begins anew: the browser says it once.
+// requestHeld passes a request on to the session that it is for. Where the primary has
+// none, since it is being dialled or attached, the anchor decides by itself: its frame
+// waits, and there is no second report. The newest of each session is repeated to the next
+// one, and to an actor that begins anew: the browser reports it once.
 func (m *Machine) requestHeld(r mail.RequestHeld) {
 	switch {
 	case r.Unspoken:

@@ -7,8 +7,8 @@ import (
 	"holdfast/messages"
 )
 
-// Tasks of a node may have the same pages. What one asks there over its bridge waits in
-// the debuggers of all (C47), and nobody but that one can tell whose call it is.
+// Tasks of a node may have the same pages. What one asks there over its bridge waits in the
+// debuggers of all (C47), and only that task can tell whose call it is.
 
 // TellSiblings is for the tasks that have the same pages.
 type TellSiblings struct {
@@ -24,8 +24,8 @@ type PagesLeft struct {
 	Left bridge.SiblingLeft
 }
 
-// tellSiblings says that what this task's bridge asks on pages has nobody to answer it.
-// With no debugger left it would go on by itself.
+// tellSiblings says that no task answers what this task's bridge asks on pages. With no
+// debugger left the call would continue by itself.
 func (m *Machine) tellSiblings(ended bool, pages ...messages.TargetID) {
 	if len(pages) == 0 {
 		return

@@ -65,11 +65,11 @@ func (m *Machine) stop(why string, err error) {
 	m.leaveAnchor()
 }
 
-// dismissed says that a dialog may not be left as it is. A page that outlives the
-// task would stay frozen; but where nobody has asked for the end, others may see
-// the page and answer, and none is invented. One that is closed while a frame of
-// another process asks ends the browser, if any client but us is attached to it:
-// closing it removes the frame first (C15, measured).
+// dismissed says that a dialog may not be left as it is. A page that outlives the task
+// would stay frozen; but where the end was not requested, other clients may see the page
+// and answer, and no answer is invented. One that is closed while a frame of another
+// process asks ends the browser, if any other client is attached to it: closing it removes
+// the frame first (C15, measured).
 func (m *Machine) dismissed(d mail.OpenDialog) bool {
 	if m.spec.Scope != messages.ScopeOwn {
 		return m.verdict == nil
@@ -77,8 +77,8 @@ func (m *Machine) dismissed(d mail.OpenDialog) bool {
 	return string(d.Dialog.FrameID) != string(d.Dialog.TargetID)
 }
 
-// leaveAnchor ends the second link before the first: nobody else may be attached
-// to a page with a poisoned dialog when it is closed (C15).
+// leaveAnchor ends the second link before the first: no other session may be attached to a
+// page with a poisoned dialog when it is closed (C15).
 func (m *Machine) leaveAnchor() {
 	if m.parting != dismissing {
 		return

@@ -26,7 +26,7 @@ func leaves[E supervisor.Effect](effects []supervisor.Effect) bool {
 	})
 }
 
-// anchored is attached to a browser of somebody else's, with an anchor beside it.
+// anchored is attached to a browser that it did not launch, with an anchor beside it.
 func anchored(t *testing.T) *bench {
 	u, err := messages.ParseCDPURL("ws://h/devtools/browser/b")
 	if err != nil {
@@ -124,8 +124,8 @@ func TestAnEndWaitsForItsDialogs(t *testing.T) {
 	}
 }
 
-// The anchor may find itself alone with a page that holds a dialog nobody can
-// answer, and it is told beforehand what may not be closed as it is (C15).
+// The anchor may find itself alone with a page that holds a dialog that cannot be answered,
+// and it is told beforehand what may not be closed as it is (C15).
 func TestTheAnchorIsToldWhatIsToBeFreedFirst(t *testing.T) {
 	t.Parallel()
 	u, err := messages.ParseCDPURL("ws://h/devtools/browser/b")

@@ -10,7 +10,7 @@ import (
 	"holdfast/messages/mail"
 )
 
-// orphan is a dialog that was lost: it may stand open still, with nobody to
+// orphan is a dialog that was lost: it may stand open still, without a session that can
 // answer it, until its frame shows a sign of life or is gone.
 type orphan struct {
 	frame messages.FrameID
@@ -160,8 +160,8 @@ func (m *Machine) leftByItsSession(t messages.TargetID, f messages.FrameID) bool
 	return false
 }
 
-// holdsDialog says that a frame of the page with a session of its own holds a
-// dialog that nobody told of.
+// holdsDialog says that a frame of the page with a session of its own holds a dialog that
+// no link has reported.
 func (m *Machine) holdsDialog(t messages.TargetID) bool {
 	for _, e := range m.sessions.All() {
 		if e.cfg.Page == t && !e.cfg.IsPage && e.health == messages.PageDialogUnreachable {
@@ -186,10 +186,9 @@ func (m *Machine) pageUnreachable(u mail.PageUnreachable) {
 	m.pageChanged(u.Page)
 }
 
-// becomePoisoned is for a page with a dialog whose frame is gone. The frame
-// waits for nothing, so nothing is decided for anybody by freeing the page; left
-// as it is, the next dialog on it, or navigation, would take the whole browser
-// (C15).
+// becomePoisoned is for a page with a dialog whose frame is gone. The frame waits for
+// nothing, so freeing the page decides nothing for an agent; left as it is, the next dialog
+// on it, or navigation, would end the whole browser (C15).
 func (m *Machine) becomePoisoned(t messages.TargetID) {
 	p := m.pages.At(t)
 	p.stuck = true
@@ -209,7 +208,7 @@ func (m *Machine) freePoisoned(t messages.TargetID) {
 		m.do(Arm{timerRelease + string(t), releaseGrace})
 		return
 	case p.session == "", m.stopping():
-		return // whoever attaches to it again frees it; and the end does, with both links
+		return // the next attach frees it; and the end does, with both links
 	}
 	if m.recovering[t] == nil {
 		m.beginRecovery(t, messages.RecoverRelease, 0)

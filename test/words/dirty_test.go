@@ -4,24 +4,16 @@ package words
 var (
 	dirtyVague = []string{
 		".",
-		"actors/session",
-		"actors/session/bridge",
-		"actors/session/decode",
-		"actors/session/effect",
-		"actors/session/link",
-		"actors/session/page",
-		"actors/session/sessiontest",
 		"actors/supervisor",
-		"actors/supervisor/view",
 		"chaos",
 		"docs",
 		"internal/acceptance",
 		"test/node",
+		"transport/quirks",
 	}
 	dirtyDoc = []string{
 		"actors/dialog",
 		"actors/registry",
-		"actors/session",
 		"actors/session/bridge",
 		"actors/session/effect",
 		"actors/session/link",
@@ -87,11 +79,7 @@ var (
 		"messages",
 		"messages/mail",
 		"transport",
+		"transport/quirks",
 	}
-	dirtyName = []string{
-		"actors/dialog",
-		"actors/frame",
-		"actors/registry",
-		"actors/supervisor",
-	}
+	dirtyName = []string{}
 )

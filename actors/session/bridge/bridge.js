@@ -21,9 +21,9 @@
 	const here = win.location;
 	let left = null, off = false, last = epoch;
 
-	// Chrome opens no dialog for a document on its way out, and returns at once (C11).
-	// The window may outlive it: a popup's first document has that of the empty one
-	// before, and all that is ours with it.
+	// Chrome opens no dialog for a document that is being unloaded, and returns at once
+	// (C11). The window may outlive it: a popup's first document has that of the empty one
+	// before, and all our functions with it.
 	win.addEventListener('pagehide', e => { if (e.isTrusted) left = win.document }, true); // its own, unlike the rest of an event
 	win.addEventListener('pageshow', e => { if (e.isTrusted) left = null }, true);
 	const unloading = () => {
@@ -118,7 +118,7 @@
 	own('prompt', (target, self, args) => {
 		const message = args[0] === undefined ? '' : `${args[0]}`, value = args[1] === undefined ? '' : `${args[1]}`;
 		const answer = ask('prompt', message, value);
-		// Accepted without a text: whoever does that may have seen but a part of the default.
+		// Accepted without a text: the agent may have seen only a part of the default.
 		return answer === null ? apply(target, self, args) : answer === true ? value : typeof answer === 'string' ? answer : null;
 	});
 

@@ -70,7 +70,7 @@ func (d byDebugger) added() { d.stands(true) }
 // given is an answer that a call has, until it is known what became of it.
 type given struct {
 	id messages.DialogID
-	// set says that there is one: the call goes on with it as soon as it is let.
+	// set says that there is one: the call continues with it as soon as it is resumed.
 	set bool
 	// vain says that the call's document has gone before that.
 	vain bool
@@ -123,9 +123,9 @@ func (d byDebugger) replied(r effect.Replied) {
 }
 
 // hadIt turns the outcome of the resume behind an answer into that of the answer. If the
-// call's document has gone, of which the debugger says nothing (C47), there is nobody to
-// resume, or a process that stands still for nobody. Had somebody else let the call go
-// on, it would have been told of before our resume failed.
+// call's document has gone, which the debugger does not report (C47), there is no call to
+// resume, or a process that stands still under no document. If another client had resumed
+// the call, that would have been reported before our resume failed.
 func (d byDebugger) hadIt(err error) error {
 	if d.given.vain {
 		return quirks.NoDialogError()
@@ -210,8 +210,8 @@ func (s Secret) DecodeScript(params []byte) any {
 	return ScriptRuns{messages.FrameID(clip.Text(string(e.Aux.Frame), clip.MaxID)), scriptAt{e.Context, clip.Text(e.ID, clip.MaxID)}}
 }
 
-// DecodePaused reads Debugger.paused: a call of ours, if it can be read, or somebody
-// else's pause.
+// DecodePaused reads Debugger.paused: a call of ours, if it can be read, or another
+// client's pause.
 func (s Secret) DecodePaused(now time.Time, params []byte) any {
 	if s.digits == nil {
 		return Pause{on: true}

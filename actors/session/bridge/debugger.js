@@ -1,7 +1,7 @@
-// The answer is put into the frame of this call, and nowhere else. Whoever resumes a
-	// page without one, be it by leaving it, is asked again or leaves it to the next. Who
-	// steps stays in here, and is told of the call anew: in the inner loop, since a step
-	// that comes to the debugger statement has the next call not stop there.
+// The answer is put into the frame of this call, and nowhere else. A client that resumes a
+	// page without one, also by leaving it, is asked again or leaves it to the next. A
+	// client that steps stays in here, and gets the call anew: in the inner loop, since a
+	// step that comes to the debugger statement has the next call not stop there.
 	function stop(id) {
 		let answer, tries = 0;
 		// A closure keeps it out of the frame, where a compiled function reads nothing anew.
@@ -17,9 +17,9 @@
 	const dice = win.crypto.getRandomValues(new Uint32Array(2)), realm = (dice[0] >>> 0) + '-' + (dice[1] >>> 0);
 	let count = 0;
 	const newID = () => realm + '.' + ++count;
-	// A popup that is on its way to an address begins with an empty document, in which the
-	// debugger does not stop (measured): what its opener asks there is given back to Chrome.
-	// One that stays empty soon has the base of its opener.
+	// A popup that is loading an address begins with an empty document, in which the
+	// debugger does not stop (measured): what its opener asks there is given back to
+	// Chrome. One that stays empty soon has the base of its opener.
 	const clock = win.performance, { now: time } = Performance.prototype, now = () => apply(time, clock, []), at = now();
 	const opened = !!win.opener, baseOf = getter(Node.prototype, 'baseURI');
 	const begins = () => opened && here.href === 'about:blank' && apply(baseOf, win.document, []) === 'about:blank' && now() - at < 1000;

@@ -9,7 +9,7 @@ import (
 // Call is what a call that waits says of itself.
 type Call struct{ Key, CallFrame, Kind, URL, Message, Default string }
 
-// DecodePaused reads Debugger.paused; false is a pause of somebody else's.
+// DecodePaused reads Debugger.paused; false is another client's pause.
 func DecodePaused(s Secret, params []byte) (Call, bool) {
 	p, ours := s.DecodePaused(time.Time{}, params).(CallPaused)
 	return Call{p.Pause.Key, p.Pause.CallFrame, p.Kind, p.Address, p.Message, p.Default}, ours

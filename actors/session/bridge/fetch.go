@@ -63,11 +63,11 @@ func (r *Requests) Answered(err error) {
 	}
 }
 
-// RequestPaused is a request that the browser holds for us. One without a label is
-// nobody's.
+// RequestPaused is a request that the browser holds for us. One without a label belongs to
+// no bridge.
 type RequestPaused struct{ mail.RequestHeld }
 
-// Heard lets go what only looks like a request of the bridge.
+// Heard continues what only looks like a request of the bridge.
 func (r *Requests) Heard(p RequestPaused) bool {
 	if p.Label == "" || !r.on {
 		r.do(effect.Command{Root: true, Tag: effect.Tag{Kind: effect.TagNone}, Method: "Fetch.continueRequest", Params: effect.Params(struct {

@@ -6,9 +6,9 @@ import (
 	"holdfast/messages/mail"
 )
 
-// A session's actor that takes the place of a failed one has a session whose debugger
-// is on and whose script is in place. What was in the mailbox of the failed one, that
-// a call waits or that it does no more, nobody says again by himself.
+// A session's actor that takes the place of a failed one has a session whose debugger is on
+// and whose script is in place. What was in the mailbox of the failed one, that a call
+// waits or that it waits no more, is not reported a second time.
 
 // Inherit is attach in place of a failed actor. The script is added again, which tells
 // of the documents that are there.
@@ -47,8 +47,8 @@ func (b *Machine) keep(script string) {
 	}
 }
 
-// Unread is for a call of ours that cannot be told of. Nobody else lets it go, and
-// once it has asked three times it gets what dismissing gives.
+// Unread is for a call of ours that cannot be reported. No other code resumes it, and once
+// it has asked three times it gets what dismissing gives.
 func (b *Machine) Unread() {
 	b.only("")
 	b.command(effect.TagNone, "Debugger.resume", nil)

@@ -11,7 +11,7 @@ func (q *byRequest) passFirst() {
 	q.pass(effect.TagNone)
 }
 
-// A document may have been on its way then, with what it loads by made before the
+// A document may have been loading then, with what it loads by made before the
 // browser's session intercepted, while the first pair went to the document that it has
 // replaced. Either its process knew this session when it committed, and so tells of it,
 // or had committed before it answered.

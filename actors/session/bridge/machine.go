@@ -52,7 +52,7 @@ type Machine struct {
 	through  uint32                     // the last of them that the page has had in full
 	script   string                     // its identifier, to take it back
 	left     string                     // that of an actor before this one
-	astray   bool                       // that one may have left a script, and nobody knows its identifier
+	astray   bool                       // that one may have left a script with an unknown identifier
 	inherits bool                       // what that one was told of is not known yet
 	pause    *pause                     // the page's last word
 	box      box                        // of all frames here, by the element of the first
@@ -104,7 +104,7 @@ type scriptAt struct {
 	id      string
 }
 
-// resumedGrace is what a call that somebody else has resumed gets to ask again.
+// resumedGrace is what a call that another client has resumed gets to ask again.
 const resumedGrace = 150 * time.Millisecond
 
 const timerBridge effect.TimerName = "bridge"
@@ -260,7 +260,7 @@ func (b *Machine) Paused(p CallPaused) {
 	last := b.pause
 	again := last != nil && last.Key == p.Pause.Key && last.known
 	if last == nil || last.Key != p.Pause.Key {
-		b.over(false) // whoever answered that one, the page has gone on
+		b.over(false) // by whatever answer, the page has continued
 	}
 	frame := p.Frame
 	if frame == "" {
@@ -289,8 +289,8 @@ func (b *Machine) Paused(p CallPaused) {
 	}
 }
 
-// goesOn is the end of a pause; of ours, or of somebody else's. Who lets a call go on that
-// has its answer is all one.
+// goesOn is the end of a pause, by our resume or another client's. If the answer was
+// already delivered, it does not matter which client resumes the page.
 func (b *Machine) goesOn() {
 	if b.given.set && !b.given.vain {
 		b.settled(b.given.id, nil)
@@ -308,8 +308,8 @@ func (b *Machine) timedOut() {
 	}
 }
 
-// over says that nobody waits any more for an answer to the last call, and whether
-// that is since its document has gone.
+// over says that the last call needs no answer any more, and whether that is since its
+// document has gone.
 func (b *Machine) over(gone bool) {
 	b.only("")
 	if p := b.pause; p != nil {
@@ -320,8 +320,8 @@ func (b *Machine) over(gone bool) {
 	}
 }
 
-// frameGone is the end of a frame's document. The process may still stop where it
-// was called, with nobody left to answer.
+// frameGone is the end of a frame's document. The process may still stop where it was
+// called, without a call to answer.
 func (b *Machine) frameGone(f messages.FrameID) {
 	if b.pause != nil && b.pause.frame == f {
 		gone := b.pause.Pause
@@ -353,7 +353,7 @@ func (b *Machine) Navigated(f messages.FrameID, root bool) {
 // Handle answers a call, or releases one that no dialog is known of.
 func (b *Machine) Handle(o mail.HandleDialog) {
 	if o.Dialog == "" {
-		b.by.drop(o.Pause) // nobody knows of it
+		b.by.drop(o.Pause) // no actor knows of it
 		return
 	}
 	b.answered = o.Pause.Key

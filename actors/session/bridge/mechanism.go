@@ -25,7 +25,7 @@ type mechanism interface {
 	give(p mail.Pause, id messages.DialogID, answer []byte)
 	// leaving says that the session's document is about to go.
 	leaving()
-	// drop lets go a call that nobody is to answer.
+	// drop resumes a call that is not to be answered.
 	drop(p mail.Pause)
 	// navigated says that a frame has another document, maybe the session's root.
 	navigated(root bool)

@@ -81,7 +81,7 @@ func (q *byRequest) dropHeld() {
 	q.dropWordless()
 }
 
-// dropWordless ends what is left to whoever remembers it.
+// dropWordless leaves the rest to the actor that remembers it.
 func (q *byRequest) dropWordless() {
 	for _, id := range slices.Sorted(maps.Keys(q.wordless)) {
 		p := q.wordless[id].Pause

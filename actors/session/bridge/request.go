@@ -16,27 +16,26 @@ import (
 	"holdfast/messages/mail"
 )
 
-// byRequest is the mechanism for a browser that gives nobody its debugger (C37 to
-// C44): our functions make a synchronous request to an address that nobody has, and
-// the answer is its response. Two things are told of a call, in either order, and it
-// is one only once both have been, under the same name:
+// byRequest is the mechanism for a browser that refuses its debugger (C37 to C44): our
+// functions make a synchronous request to an address that does not exist, and the answer is
+// its response. Two reports make up a call, in either order, under the same name:
 //
 //	Runtime.bindingCalled   of this session: what is asked, and our secret
 //	Fetch.requestPaused     of the browser's session: that the page waits, and in which frame
 //
-// So no text is ever in a request, wherever it may come to for want of us (C43), and
-// a request by itself, which a page can make as well, is nothing. A document asks
-// before its first script whether it is heard; one that is not keeps its native
-// dialogs, and says so.
+// So no text is ever in a request, wherever it may arrive if we do not take it (C43), and a
+// request by itself, which a page can make as well, means nothing. A document asks before
+// its first script whether it is heard; one that is not keeps its native dialogs, and says
+// so.
 //
-// A request is told to one link at a time, to the next once the first is gone
-// (M11), while the word of it comes to every session that is there. A link that came
-// later has the request alone: whoever remembers the dialog knows what it is of.
+// A request is reported to one link at a time, to the next once the first is gone (M11),
+// while its message comes to every session that is there. A link that came later has the
+// request alone: the actor that remembers the dialog knows what it is of.
 type byRequest struct {
 	*Machine
 	word      *CallPaused                  // the newest that no request has come for
 	held      map[string]heldRequest       // for which no word has
-	wordless  map[string]mail.DialogOpened // by request: for which none came, left to whoever remembers
+	wordless  map[string]mail.DialogOpened // by request: for which none came, left to the actor that remembers
 	documents map[int64]bool               // by context, whether they are heard
 	tries     int                          // to have those that are not ask again
 	fresh     bool                         // armed, and no document of the root has come since
@@ -54,8 +53,8 @@ type (
 		Heard   bool
 		Key     string // of the call that got no answer, if it is not heard because of that
 	}
-	// CallSaid is the word of a call, or without a kind of the question whether
-	// anybody hears.
+	// CallSaid is the message of a call, or without a kind the question whether any session
+	// hears.
 	CallSaid struct{ call CallPaused }
 )
 
@@ -246,9 +245,9 @@ func (q *byRequest) says(w DocumentSaid) {
 	q.do(effect.ToSupervisor{Msg: mail.BridgeStands{Role: q.Role, Gen: q.Gen, Session: q.Session, On: !unable, Unable: unable}})
 }
 
-// wentOn is a document whose call got no answer. Mostly one of us has let it go, be it
-// another session, the other link, or the supervisor for want of both; else somebody took
-// its request. Which it is the document finds out: it asks whether it is heard.
+// wentOn is a document whose call got no answer. Mostly another session, the other link, or
+// the supervisor for want of both has failed it; else another client took its request.
+// Which it is the document finds out: it asks whether it is heard.
 func (q *byRequest) wentOn(w DocumentSaid) {
 	if q.word != nil && q.word.Pause.Key == w.Key {
 		q.word = nil
@@ -272,7 +271,7 @@ var askAgain = [...]time.Duration{500 * time.Millisecond, 2 * time.Second}
 
 const timerAgain effect.TimerName = "again"
 
-// watch begins to, or goes on. What a page can do is told by the primary's session.
+// watch begins to, or continues. What a page can do is reported by the primary's session.
 func (q *byRequest) watch(tries int) {
 	if q.tries = tries; q.Role == messages.RolePrimary && tries < len(askAgain) {
 		q.setTimer(timerAgain, askAgain[tries])

@@ -1,9 +1,9 @@
-// A request that only the supervisor answers. What is asked goes by a binding, and
-	// so never over the network, whoever the request may come to.
+// A request that only the supervisor answers. The message travels by a binding, and
+	// so never over the network, wherever the request may arrive.
 	const proof = 'PROOF';
 	let tell;
 	// A document that begins while its page moves to another process may have us before
-	// it has the binding, which then comes with whoever asks anew.
+	// it has the binding, which then comes with the next question.
 	const take = () => {
 		if (typeof tell !== 'function') tell = win['BINDING'];
 		deleteProperty(win, 'BINDING');
@@ -32,13 +32,13 @@
 		tell(text);
 		const answer = request(place, id);
 		if (answer !== undefined) return parse(answer);
-		// The supervisor is gone, or somebody else took the request: dismissed, and no
-		// native dialog, which nobody might see (C43).
+		// The supervisor is gone, or another client took the request: dismissed, and no
+		// native dialog, which no session might see (C43).
 		tell(token + '-' + id);
 		return false;
 	};
 	// Where requests are heard, and whether anywhere: a document finds out before its
-	// first script. What is asked where nobody hears is asked natively.
+	// first script. What is asked where no session hears is asked natively.
 	const heard = where => {
 		const id = newID();
 		tell(token + '?' + id);

@@ -15,8 +15,8 @@ import (
 // knows: no script can find out. What can be found out is what made the sandbox: the
 // attribute of the frame's element, which the session of its parent sees, and the
 // document's own policy. A call from such a document is given back to Chrome, which
-// returns at once and says why on the console; were we wrong, a native dialog would
-// open, and nobody would have been answered for.
+// returns at once and says why on the console; if that were wrong, a native dialog would
+// open, without a policy or record.
 
 // box is what is known of a sandbox.
 type box uint8

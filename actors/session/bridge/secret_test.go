@@ -12,7 +12,7 @@ import (
 	"holdfast/actors/session/sessiontest"
 )
 
-// TestTheBridgesSecretDoesNotPrint: whoever knows it could answer a page's dialogs.
+// TestTheBridgesSecretDoesNotPrint: a page that knows it could answer dialogs.
 func TestTheBridgesSecretDoesNotPrint(t *testing.T) {
 	t.Parallel()
 	s := bridge.NewSecret(sessiontest.Secret)

@@ -9,10 +9,10 @@ import (
 	"holdfast/messages/mail"
 )
 
-// SiblingLeft says that another task of the node cannot answer what is asked on pages
-// by its bridge: it has no link left, or has ended without giving them back. A debugger
-// of anybody's holds such a call all the same (C47), and its functions stand in front of
-// those of who came before.
+// SiblingLeft says that another task of the node cannot answer what its bridge asks on
+// pages: it has no link left, or has ended without giving them back. The debugger of any
+// other client still holds such a call (C47), and its functions stand in front of those of
+// earlier tasks.
 type SiblingLeft struct {
 	Secret Secret
 	By     mail.Mechanism
@@ -30,8 +30,8 @@ type Pause struct {
 	at    scriptAt // of a debugger statement
 }
 
-// tokenIn is where the token of a call would be; "" where there is none. The text may be
-// anybody's, of any length, and is not kept.
+// tokenIn is where the token of a call would be; "" where there is none. The text may come
+// from any page, of any length, and is not kept.
 func tokenIn(text string) string {
 	const digits = 16
 	if len(text) < digits {
@@ -68,24 +68,24 @@ func (b *Machine) Stops(p Pause) bool {
 // name in any stack trace, and what it gives that name to is not passed over.
 func (b *Machine) forged(p Pause) bool { return p.on && b.named[p.at] }
 
-// SiblingLeft lets the call of such a task go on, as it would with the last debugger,
-// and has it ask nobody any more who has ended.
+// SiblingLeft resumes the call of such a task, as the end of the last debugger would, and
+// turns off its functions if the task has ended.
 func (b *Machine) SiblingLeft(l SiblingLeft) {
 	if b.others != "" && b.others == l.Secret.token() {
 		b.letOthersGo()
 	}
 	if l.Ended && !slices.ContainsFunc(b.dead, l.same) { // it may be told of twice
 		b.turnOffBy(l.OffWord())
-		// It asks again where the browser has not noticed that link's end, or somebody
-		// else debugs.
+		// It asks again where the browser has not noticed that link's end, or another
+		// client debugs.
 		if b.dead = append(b.dead, deadSibling{l, documentsUnderWay}); len(b.dead) > maxDead {
 			b.dead = b.dead[1:]
 		}
 	}
 }
 
-// deadSibling is a task that has ended. Documents that were on their way then have its
-// functions, and are told of later.
+// deadSibling is a task that has ended. Documents that were loading then have its
+// functions, and are reported later.
 type deadSibling struct {
 	SiblingLeft
 	documents int // that may be among them

@@ -21,8 +21,8 @@ func (b *Machine) takeBack() {
 	}
 }
 
-// LeftAlone says that the primary is gone, or back. Without it what an anchor was refused
-// nobody has.
+// LeftAlone says that the primary is gone, or back. Without it no link has what an anchor
+// was refused.
 func (b *Machine) LeftAlone(alone bool) {
 	if b.beside = !alone; alone && b.unable {
 		b.turnOff(b.mechanism)
@@ -58,7 +58,7 @@ func (b *Machine) turnOff(by mail.Mechanism) {
 // know the word.
 func (b *Machine) turnOffBy(word string) {
 	contexts := b.sortedContexts()
-	if len(contexts) == 0 { // nobody has told of any, and there may be some that the main frame's does not reach
+	if len(contexts) == 0 { // none was reported, and there may be some that the main frame's does not reach
 		b.turnAllOff(effect.TagBridgeTurned, word)
 	}
 	for _, context := range contexts {

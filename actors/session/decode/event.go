@@ -21,12 +21,12 @@ import (
 	"holdfast/transport"
 )
 
-// Events are the CDP events that somebody in Holdfast wants. All others end
-// in the link's reader, counted and never decoded, and so do those of them that are
-// [Unwanted]. All links share the list.
+// Events are the CDP events that Holdfast uses. All others end in the link's reader,
+// counted and never decoded, and so do those of them that are [Unwanted]. All links share
+// the list.
 func Events() []string { return events }
 
-// AnchorEvents are those that somebody wants on a task's anchor link.
+// AnchorEvents are those that a task's anchor link uses.
 func AnchorEvents() []string { return anchorEvents }
 
 // In order, so that a link has no list of its own.
@@ -393,9 +393,8 @@ func IsFrequent(method string, params []byte) bool {
 	return method == FrameNavigated || method == ConsoleCalled && isConsoleError(params)
 }
 
-// Frequent is decode for an event that is frequent, and that nobody has walked: a
-// quick reader goes to its end, and finds that it is one. Nil is for whoever is
-// thorough.
+// Frequent decodes a frequent event that has not been scanned: a quick reader goes to its
+// end, and finds that it is one. Nil leaves it to the full decoder.
 func Frequent(c *Source, same *Repeated, method string, params []byte) any {
 	switch method {
 	case ConsoleCalled:
@@ -410,7 +409,7 @@ func Frequent(c *Source, same *Repeated, method string, params []byte) any {
 	return nil
 }
 
-// Unread is decode for an event that is frequent, and that nobody has walked.
+// Unread is decode for a frequent event that has not been scanned.
 func Unread(c *Source, same *Repeated, method string, params []byte) any {
 	if fact := Frequent(c, same, method, params); fact != nil {
 		return fact

@@ -4,7 +4,7 @@ import (
 	"holdfast/messages/mail"
 )
 
-// DecodeUnread is what is made of a frequent event that nobody has walked.
+// DecodeUnread is the fact of a frequent event that has not been scanned.
 func DecodeUnread(c Source, method string, params []byte) any {
 	return Unread(&c, &Repeated{}, method, params)
 }

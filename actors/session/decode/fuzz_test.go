@@ -108,8 +108,7 @@ func FuzzUnwanted(f *testing.F) {
 	})
 }
 
-// FuzzUnread: an event that is taken before anybody has walked it means what it would
-// mean otherwise.
+// FuzzUnread: an event that is taken before it was scanned means the same as after.
 func FuzzUnread(f *testing.F) {
 	for _, e := range events {
 		f.Add(e.method, []byte(e.params))

@@ -129,7 +129,7 @@ func (q *scanner) raw() []byte {
 	return q.json[from:q.at]
 }
 
-// skip takes a value that nobody wants.
+// skip passes over an unwanted value.
 func (q *scanner) skip() {
 	if end := scan.SkipValue(q.json, q.at); end > q.at {
 		q.at = end

@@ -66,9 +66,8 @@ func PageMoved(r Replied) mail.PageMoved {
 	return mail.PageMoved{Session: r.Tag.Session, Page: r.Tag.Page, Err: DialogError(r.Err)}
 }
 
-// DialogError turns the outcome of Page.handleJavaScriptDialog into what the
-// dialog actor wants to know: nil, "there is none" (somebody else was first,
-// C4, C6), or another failure.
+// DialogError turns the outcome of Page.handleJavaScriptDialog into what the dialog actor
+// needs: nil, "there is none" (another client was first, C4, C6), or another failure.
 func DialogError(err error) error {
 	if err == nil {
 		return nil

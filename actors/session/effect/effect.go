@@ -90,7 +90,7 @@ type TagKind uint8
 
 // What commands are for.
 const (
-	TagNone TagKind = iota // whatever it says, nothing follows, and nobody waits for it
+	TagNone TagKind = iota // whatever it says, nothing follows, and no caller waits for it
 	TagTree
 	TagEnabled
 	TagInfo
@@ -150,7 +150,7 @@ type (
 		Method  string
 		Params  []byte
 		Timeout time.Duration // 0: none
-		Direct  bool          // somebody waits for it to be on the wire
+		Direct  bool          // a caller waits for it to be written
 	}
 
 	// Listen has the events of a page's session on the anchor's link decoded.
@@ -197,7 +197,7 @@ type (
 	// Exit ends the actor; Err is nil when it was asked to.
 	Exit struct{ Err error }
 
-	// Answer replies to whoever gave an order.
+	// Answer replies to the caller of an order.
 	Answer struct {
 		To    mail.Call
 		Value any

@@ -38,9 +38,9 @@ type AnchorConfig struct {
 	Bridge bridge.Settings
 }
 
-// AnchorSettle is what the pages get to enable their Page domain before the
-// anchor counts as up. One that holds a dialog does not answer until that is
-// gone; nobody waits for it.
+// AnchorSettle is the time for the pages to enable their Page domain before the anchor
+// counts as up. One that holds a dialog does not answer until that is gone; the anchor does
+// not wait for it.
 const AnchorSettle = 300 * time.Millisecond
 
 const timerSettle effect.TimerName = "settle"
@@ -74,7 +74,7 @@ type Anchor struct {
 
 	requests  bridge.Requests
 	requested map[string]mail.RequestHeld  // told to the primary
-	strays    map[string]mail.DialogOpened // by request: of frames without a session, left to whoever remembers
+	strays    map[string]mail.DialogOpened // by request: of frames without a session, left to the actor that remembers
 }
 
 // anchored is a page the anchor has a session on, or is about to.
@@ -338,8 +338,8 @@ func (m *Anchor) targetAttached(a mail.TargetAttached) {
 	// dialogs after that one; only its reply is held up (C22).
 	m.do(effect.Command{Session: a.Session, Tag: effect.Tag{Kind: effect.TagEnabled, Page: a.Info.ID, Session: a.Session}, Method: "Page.enable"})
 	m.attachBridge(m.bridgeOf(a.Session, a.Info.ID, a.Info.ID))
-	// Only a popup that the first resume lets run waits, for the primary to be
-	// ready as well. The others wait for everybody, and say nothing before that.
+	// Only a popup that the first resume releases waits, for the primary to be ready as
+	// well. The others wait for every holder, and answer nothing before that.
 	if m.alone || a.Waiting && !a.Info.CanAccessOpener {
 		m.resume(p)
 	}

@@ -35,7 +35,7 @@ type anchorSession struct {
 	page             messages.TargetID
 	held, elsewhere  bool
 	watched, resumed bool
-	leaving          bool // a detach is on its way
+	leaving          bool // a detach is under way
 	frame            messages.TargetID
 }
 
@@ -279,7 +279,7 @@ func TestAnchorWatchesOrLeaves(t *testing.T) {
 	})
 }
 
-// primary says whether the primary stands. Without it nobody else lets pages run.
+// primary says whether the primary stands. Without it no other link resumes pages.
 func (w *anchorWorld) primary(up bool) {
 	w.step(mail.PrimaryUp{Up: up})
 	for id, s := range w.live {

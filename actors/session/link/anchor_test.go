@@ -178,9 +178,9 @@ func TestAnAnchorGoesToTheFramesItIsToldOf(t *testing.T) {
 	}
 }
 
-// TestAnAnchorIsAttachedToNothingWhenItCloses: a page that was covered on order is
-// attached to once more by the command that lets go of all. With a dialog in a frame
-// of another process, closing it then would end the browser (C15).
+// TestAnAnchorIsAttachedToNothingWhenItCloses: a page that was covered on order is attached
+// to once more by the command that leaves all. With a dialog in a frame of another process,
+// closing it then would end the browser (C15).
 func TestAnAnchorIsAttachedToNothingWhenItCloses(t *testing.T) {
 	t.Parallel()
 	page := mail.TargetInfo{ID: "P", Type: "page"}
@@ -225,12 +225,12 @@ func TestAnAnchorIsAttachedToNothingWhenItCloses(t *testing.T) {
 	}
 }
 
-// TestAnAnchorThatIsLeftAloneFreesFirst: it is to close a page that holds the dialog
-// of a frame of another process, which ends the browser if anybody is attached (C15).
+// TestAnAnchorThatIsLeftAloneFreesFirst: it is to close a page that holds the dialog of a
+// frame of another process, which ends the browser if any client is attached (C15).
 func TestAnAnchorThatIsLeftAloneFreesFirst(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		others int // how often somebody else is found attached
+		others int // how often another client is found attached
 		close  []messages.TargetID
 	}{
 		"when nobody is attached":      {0, []messages.TargetID{"H1", "P"}},
@@ -302,9 +302,8 @@ func TestAnAnchorThatIsLeftAloneFreesFirst(t *testing.T) {
 	}
 }
 
-// TestAnAnchorCoversWhatPassesOnToIt: by requests, a page that has its Page domain
-// enabled is not covered yet. What the primary left behind in that moment would come to
-// nobody.
+// TestAnAnchorCoversWhatPassesOnToIt: by requests, a page that has its Page domain enabled
+// is not covered yet. What the primary left behind in that moment would reach no link.
 func TestAnAnchorCoversWhatPassesOnToIt(t *testing.T) {
 	t.Parallel()
 	attached := func(s messages.SessionID, target messages.TargetID, kind string) any {
@@ -418,8 +417,8 @@ func TestAnAnchorKeepsCountOfRequests(t *testing.T) {
 	}
 }
 
-// TestAnAnchorTellsAnotherDialogActorOfWhatIsLeftToIt: a request of a frame that the
-// anchor has no session of is known to nobody else.
+// TestAnAnchorTellsAnotherDialogActorOfWhatIsLeftToIt: only the anchor knows a request of a
+// frame that it has no session of.
 func TestAnAnchorTellsAnotherDialogActorOfWhatIsLeftToIt(t *testing.T) {
 	t.Parallel()
 	bridge := bridge.Settings{On: true, By: mail.ByRequest, Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)}
@@ -441,8 +440,8 @@ func TestAnAnchorTellsAnotherDialogActorOfWhatIsLeftToIt(t *testing.T) {
 	}
 }
 
-// An answer owes its outcome, also where the session ends by which it went: until then
-// nobody else can answer the dialog.
+// An answer owes its outcome, also where the session ends by which it went: until then no
+// other session can answer the dialog.
 func TestAnAnchorTellsWhatBecameOfAnAnswerWhoseSessionHasEnded(t *testing.T) {
 	t.Parallel()
 	attached := mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}}

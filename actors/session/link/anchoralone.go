@@ -7,8 +7,9 @@ import (
 	"holdfast/actors/session/effect"
 )
 
-// What an anchor does by itself while the primary is away: it lets run what that held,
-// decides over requests, and gives up the functions that nobody else answers for.
+// What an anchor does by itself while the primary is away: it resumes the pages that the
+// primary held, decides over requests, and turns off the functions that no other link
+// answers for.
 
 // primaryUp notes whether the primary stands beside.
 func (m *Anchor) primaryUp(up bool) {
@@ -28,8 +29,8 @@ func (m *Anchor) resume(p *anchored) {
 	m.do(effect.Command{Session: p.session, Tag: effect.Tag{Kind: effect.TagNone}, Method: effect.Resume})
 }
 
-// resumeAll lets every page run, whatever its flag said: what the primary held
-// when it was lost is frozen until somebody does (C33).
+// resumeAll resumes every page, whatever its flag said: what the primary held when it was
+// lost is frozen until then (C33).
 func (m *Anchor) resumeAll() {
 	for _, t := range slices.Sorted(m.pages.Keys()) {
 		if p := m.pages.At(t); p.session != "" {

@@ -16,10 +16,9 @@ import (
 // another process, so that a pause outlives the primary link. It holds nothing: a
 // session that comes while a page waits is told of it all the same.
 //
-// Frames are attached to one by one, when the primary has reported them. The anchor
-// must not have them attached by themselves: Target.setAutoAttach on a page, whoever
-// says it, takes the sessions of frames away that are held for anybody, and such a
-// frame stays held (C33).
+// Frames are attached to one by one, when the primary has reported them. The anchor must
+// not auto-attach to them: Target.setAutoAttach on a page, from any client, takes the
+// sessions of frames away that are held for a client, and such a frame stays held (C33).
 
 // anchoredFrame is a frame of another process.
 type anchoredFrame struct {
@@ -192,8 +191,8 @@ func (m *Anchor) bridgeReplied(r effect.Replied) {
 		m.maybeCovered(b.Page)
 		m.maybeSettled()
 	case r.Tag.ID != "":
-		// An answer that was under way when its session ended. Whoever else has the page
-		// may say it again: it names the call that it is for.
+		// An answer that was under way when its session ended. Another link that has the
+		// page may send it again: it names the call that it is for.
 		m.do(effect.ToDialog{Msg: mail.DialogHandled{Dialog: r.Tag.ID, Session: r.Tag.Session, Err: effect.SessionEnded()}})
 	}
 }

@@ -39,10 +39,10 @@ func (m *Anchor) leave() {
 	}
 }
 
-// maybeCloseOwned closes what the task made, where there is nobody else to do it.
-// It waits for what was attached anew in leaving: with a dialog in a frame of
-// another process, a page that is closed while we are attached takes the browser
-// along (C15). And for the end of each page: up to then one may open the next.
+// maybeCloseOwned closes what the task made, where no primary is left to do it. It waits
+// for what was attached anew in leaving: with a dialog in a frame of another process, a
+// page that is closed while we are attached ends the browser (C15). And for the end of each
+// page: up to then one may open the next.
 func (m *Anchor) maybeCloseOwned() {
 	if !m.calm || !m.alone || m.cfg.Scope != messages.ScopeOwn {
 		return
@@ -105,7 +105,7 @@ func (m *Anchor) free(t messages.TargetID) {
 	m.do(createPage(effect.Tag{Kind: effect.TagCreate, Page: t}, true, m.cfg.Context))
 }
 
-// freed comes with the helper, which has ended the dialog if nobody was attached.
+// freed comes with the helper, which has ended the dialog if no client was attached.
 func (m *Anchor) freed(r effect.Replied) {
 	t := r.Tag.Page
 	var res targetParam

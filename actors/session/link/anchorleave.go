@@ -7,12 +7,12 @@ import (
 	"holdfast/messages/mail"
 )
 
-// leavePage gives up a page's session: nobody may be attached to a page that is
-// to be released (C19), or closed with the dialog of a removed frame (C15).
+// leavePage gives up a page's session: no session may be attached to a page that is to be
+// released (C19), or closed with the dialog of a removed frame (C15).
 func (m *Anchor) leavePage(t messages.TargetID) {
 	p := m.pages.At(t)
 	m.pages.Delete(t)
-	if !m.leaving { // else it is still to be closed, if there is nobody else to do it
+	if !m.leaving { // else it is still to be closed, if no primary does it
 		m.owned.Delete(t)
 	}
 	if !m.attached || p != nil && p.session == "" {

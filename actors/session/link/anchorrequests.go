@@ -59,13 +59,13 @@ func (m *Anchor) requestPaused(p bridge.RequestPaused) {
 }
 
 func (m *Anchor) tellRequest(r mail.RequestHeld) {
-	// A question whether it is heard needs nobody else.
+	// A question whether it is heard needs no other link.
 	if b := m.requestsOf(r.Label); m.alone || b != nil && b.Wonders(r.Key) {
 		m.ownRequest(r)
 		return
 	}
 	if len(m.requested) >= anchorHeld {
-		// Of pages that are no more; nobody asks so much at once.
+		// Of pages that are no more; no page asks so much at once.
 		maps.DeleteFunc(m.requested, func(_ string, held mail.RequestHeld) bool { return m.requestsOf(held.Label) == nil })
 	}
 	if _, known := m.requested[r.Request]; !known && (len(m.requested) >= anchorHeld || m.requestedOf(r.Label) >= bridge.MaxHeld) {
@@ -97,7 +97,7 @@ func (m *Anchor) ownRequest(r mail.RequestHeld) {
 		b.RequestHeld(r)
 		return
 	}
-	// Of a frame it has no session of: known to whoever remembers its dialog.
+	// Of a frame it has no session of: known to the actor that remembers its dialog.
 	if len(m.strays) >= anchorHeld {
 		m.endRequest(mail.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request})
 		return

@@ -8,14 +8,14 @@ import (
 	"holdfast/messages"
 )
 
-// A page with a dialog in a frame of another process is closed in two steps,
-// since closing it removes the frame first, and that ends the browser if any
-// client is attached (C15). A release (C19) ends the dialog, unless somebody was
-// attached in that moment: another task's link, when it comes up, looks at every
-// page for an instant. Then it is looked whether anybody still is. So it takes
-// two of them, each at its moment, to go wrong.
+// A page with a dialog in a frame of another process is closed in two steps, since closing
+// it removes the frame first, and that ends the browser if any client is attached (C15). A
+// release (C19) ends the dialog, unless a client was attached in that moment: another
+// task's link, when it comes up, looks at every page for an instant. Then the browser is
+// asked whether any client still is. So two clients, each at its moment, are needed for a
+// failure.
 const (
-	freeAgain = 50 * time.Millisecond // for whoever is attached to have left
+	freeAgain = 50 * time.Millisecond // the time for an attached client to leave
 	freeTries = 20
 )
 
@@ -27,14 +27,14 @@ func (m *Primary) free(t messages.TargetID) {
 	}
 	if p.tries++; p.tries > freeTries {
 		p.tries = 0
-		m.notClosed(t, messages.Errorf(messages.CodePageWedged, "the page is not closed while somebody else is attached to it: it holds a dialog that would take the browser along"))
+		m.notClosed(t, messages.Errorf(messages.CodePageWedged, "the page is not closed while another client is attached to it: it holds a dialog that would take the browser along"))
 		return
 	}
 	m.root(effect.Tag{Kind: effect.TagNone}, "Target.activateTarget", targetParam{t}, pageBudget)
 	m.create(&creation{helper: t, close: true}, true)
 }
 
-// freed comes with the helper, which has ended the dialog if nobody was attached.
+// freed comes with the helper, which has ended the dialog if no client was attached.
 func (m *Primary) freed(c *creation, r effect.Replied) {
 	var res targetParam
 	if r.Err != nil || json.Unmarshal(r.Result, &res) != nil {
@@ -61,8 +61,8 @@ func (m *Primary) alone(r effect.Replied) {
 	}
 }
 
-// closable says whether what the browser tells of a page that was freed allows for
-// closing it: nobody is attached, or it is gone, by all that is known.
+// closable says whether the browser's answer about a page that was freed allows to close
+// it: no client is attached, or it is gone.
 func closable(r effect.Replied) bool {
 	var res struct {
 		TargetInfo struct {

@@ -81,7 +81,7 @@ func (m *Primary) closeOwned() {
 	}
 }
 
-// createdLate is the end of a creation that nobody waits for any more.
+// createdLate is the end of a creation without a waiting caller.
 func (m *Primary) createdLate(c *creation, r effect.Replied) {
 	if c.reply != 0 {
 		m.do(effect.Answer{To: c.reply, Err: effect.SessionEnded()})

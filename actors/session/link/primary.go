@@ -58,7 +58,7 @@ const (
 //
 // A page is the task's by scope: every page (browser), or the pages it made,
 // the one it was given, and whatever they open (own, target). All others are
-// let run and let go at once; this connection holds every new page of the
+// resumed and left at once; this connection holds every new page of the
 // browser for a moment, and a page held too long is a frozen page (C33).
 type Primary struct {
 	cfg PrimaryConfig
@@ -83,7 +83,7 @@ type browserPage struct {
 	closeReply mail.Call
 	releasing  bool
 	returning  bool // left, to be attached to again
-	tries      int  // to close it while nobody is attached
+	tries      int  // to close it while no client is attached
 	awaited    bool // leaving waits for its end
 }
 
@@ -164,8 +164,8 @@ func (m *Primary) root(tag effect.Tag, method string, params any, timeout time.D
 	m.do(effect.OnBrowser(tag, method, params, timeout))
 }
 
-// setBridge is told to a link that is being dialled as well. Whoever asks for what
-// holds already has the answer at once.
+// setBridge is sent to a link that is being dialled as well. A request for the state that
+// holds already is answered at once.
 func (m *Primary) setBridge(s mail.SetBridge) {
 	m.cfg.Bridge.On, m.cfg.Bridge.By = s.On, s.By
 	stood := m.requests.Stands()
@@ -285,8 +285,8 @@ type attachParams struct {
 	Flatten  bool              `json:"flatten"`
 }
 
-// fail ends the session. What is held for us is let go, as far as the link
-// still carries it: nobody may come back to do it (C33).
+// fail ends the session. What is held for us is resumed, as far as the link still carries
+// it: no later link may do it (C33).
 func (m *Primary) fail(err error) {
 	for _, a := range m.undecided {
 		m.letGo(a)

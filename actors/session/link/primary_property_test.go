@@ -259,7 +259,7 @@ func TestEveryAttachedSessionIsAdoptedOrResumedAndLeft(t *testing.T) {
 	})
 }
 
-// order gives an order, unless there is nobody left to take it.
+// order gives an order, unless the machine has ended.
 func (b *bench) order(o any) {
 	if b.exited {
 		b.replies[b.asked-1]++

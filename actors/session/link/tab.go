@@ -145,7 +145,7 @@ func (m *Primary) closed(r effect.Replied) {
 	m.notClosed(r.Tag.Page, r.Err)
 }
 
-// notClosed goes on with a page that stays.
+// notClosed continues with a page that stays.
 func (m *Primary) notClosed(t messages.TargetID, err error) {
 	p := m.pages.At(t)
 	if p.closeReply != 0 {

@@ -79,7 +79,7 @@ type attachStep struct {
 	pageOnly bool
 }
 
-// iframes only: workers would be held too, and nobody here would resume them.
+// iframes only: workers would be held too, and no code here would resume them.
 var autoAttachIframes = []byte(`{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true,"filter":[{"type":"iframe"}]}`)
 
 // noAutoAttach ends what was attached by itself.
@@ -91,7 +91,7 @@ var attachBatch = []attachStep{
 	{method: "Runtime.enable"},
 	{method: "Target.setAutoAttach", params: autoAttachIframes},
 	// Pages are opened in the background; with this they paint and take input
-	// as if they had the focus, and nobody's window is raised (demand 20).
+	// as if they had the focus, and no user's window is raised.
 	{method: "Emulation.setFocusEmulationEnabled", params: []byte(`{"enabled":true}`), pageOnly: true},
 	{method: "Page.getFrameTree", tag: effect.TagTree},
 	// Behind the tree, which the attach waits for: a page tells anew of all that has
@@ -117,7 +117,7 @@ func (m *Machine) treeLoaded(result []byte) {
 	m.answered()
 	m.announce(false)
 	if m.cfg.IsPage && m.loader != frames[0].Loader {
-		// Its own event came before anybody listened.
+		// Its own event came before this session listened.
 		m.loader, m.url = frames[0].Loader, frames[0].URL
 		m.documentCommitted()
 	}
@@ -134,14 +134,14 @@ func (m *Machine) listTargets() {
 	m.do(effect.ToFrame{Msg: mail.TargetsAttached{Gen: m.cfg.Gen, Session: m.cfg.Session, Targets: slices.Clone(m.children)}})
 }
 
-// announce tells the supervisor, once a round, that nobody has to wait for
-// this session any longer.
+// announce tells the supervisor, once a round, that no caller has to wait for this session
+// any longer.
 func (m *Machine) announce(blocked bool) {
 	if m.announced {
 		return
 	}
 	m.announced, m.attended = true, true
-	// Behind its frames: whoever waits for the attach reads a snapshot with a
+	// Behind its frames: the caller that waits for the attach reads a snapshot with a
 	// frame tree in it (A5).
 	m.do(effect.ToFrame{Msg: mail.SessionReady{Gen: m.cfg.Gen, Session: m.cfg.Session, Target: m.cfg.Target, Blocked: blocked}})
 	m.beginAll()

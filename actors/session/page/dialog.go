@@ -24,7 +24,7 @@ func (m *Machine) dialogsOpen(now time.Time, o mail.DialogsOpen) {
 		return
 	}
 	if m.orphan {
-		m.orphan = false // somebody can answer it after all
+		m.orphan = false // it can be answered after all
 		m.publishHealth()
 	}
 	if m.cfg.IsPage && len(m.navs) > 0 {

@@ -8,10 +8,10 @@ import (
 	"holdfast/messages/mail"
 )
 
-// A frame of another process is held until its session resumes it. Whoever says
-// Target.setAutoAttach on the page meanwhile, this client or any other, takes that
-// session away, and the frame stays held, and with it the load of its page, until
-// the client that held it ends its own auto-attach (C33). So that is what it does.
+// A frame of another process is held until its session resumes it. A client that sends
+// Target.setAutoAttach on the page meanwhile, this one or any other, takes that session
+// away, and the frame stays held, and with it the load of its page, until the client that
+// held it ends its own auto-attach (C33). So that is what this code does.
 
 // tornGrace is how long the end of a held frame's session gets to be explained: its
 // element was removed, or its document replaced.

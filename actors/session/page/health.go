@@ -25,9 +25,9 @@ const (
 	// FreshClassify at the longest.
 	StartingProbe = time.Second
 	BlockedProbe  = 300 * time.Millisecond
-	// LoadingProbe is how often a page is looked after that somebody waits for
-	// to load, and when one is that comes back from a crash. Loading is work: it
-	// gets longer than a call before it is doubted.
+	// LoadingProbe is how often a page is probed while a caller waits for its load, or
+	// while it comes back from a crash. Loading is work: it gets longer than a call before
+	// it is doubted.
 	LoadingProbe = 2 * time.Second
 
 	// KeyAfter is what the renderer gets before a key is pressed, which a page
@@ -40,8 +40,8 @@ const (
 	// OrphanAfter is what the renderer gets once the browser process has taken
 	// the key for it, lest it had only just come free.
 	OrphanAfter = 120 * time.Millisecond
-	// maxUnheard is how many verdicts an attach waits for a browser that does
-	// not answer either, before nobody waits for the page any longer.
+	// maxUnheard is how many verdicts an attach waits for a browser that does not answer
+	// either, before it stops waiting for the page.
 	maxUnheard = 8
 )
 
@@ -118,10 +118,10 @@ func (m *Machine) askBrowser() {
 	m.do(effect.Command{Tag: effect.Tag{Kind: effect.TagSign, Round: m.round, Seq: m.trial.n}, Method: "Target.getTargetInfo"})
 }
 
-// classify presses the key. The browser process is asked right behind it:
-// under a dialog it answers both, in this order; otherwise the key goes on to
-// the renderer, and its own answer is first. What a page shows is asked before: it
-// may commit its first document as soon as the key has been taken.
+// classify presses the key. The browser process is asked right behind it: under a dialog it
+// answers both, in this order; otherwise the key is passed to the renderer, and its own
+// answer is first. What a page shows is asked before: it may commit its first document as
+// soon as the key has been taken.
 func (m *Machine) classify() {
 	if !m.silent() {
 		return
@@ -265,8 +265,8 @@ func (m *Machine) blocked() {
 	m.do(effect.Interrupt{Err: admit.BlockedByDialog(m.dialogs), Renderer: true, Before: m.probedAt})
 }
 
-// answered ends the silence. An error is an answer too: somebody is alive
-// behind the session.
+// answered ends the silence. An error is an answer too: the renderer behind the session is
+// alive.
 func (m *Machine) answered() {
 	m.probing, m.hung, m.orphan, m.stranded = false, false, false, false
 	m.dropTimer(timerProbe)
@@ -277,8 +277,8 @@ func (m *Machine) answered() {
 	m.publishHealth()
 }
 
-// unasked is for a probe that the link did not take, or fell under: nobody has
-// answered, and a dialog that the renderer was asked about may stand open.
+// unasked is for a probe that the link did not take, or that was lost with it: there was no
+// answer, and a dialog that the renderer was asked about may stand open.
 func (m *Machine) unasked() {
 	m.probing = false
 	m.dropTimer(timerProbe)

@@ -47,8 +47,8 @@ func (c Config) Place() wanted.Place {
 	return wanted.PlaceOf(c.Page, c.Target, c.Session, c.Site)
 }
 
-// InterruptGrace lets a reply that was already on its way arrive before the
-// calls behind a dialog are called blocked.
+// InterruptGrace is the time for a reply that was already being delivered before the calls
+// behind a dialog are called blocked.
 const InterruptGrace = 50 * time.Millisecond
 
 // HoldBudget is how long a popup waits for the anchor: it freezes its opener

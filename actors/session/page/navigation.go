@@ -65,9 +65,9 @@ func (m *Machine) navigate(now time.Time, o mail.Navigate) {
 	}
 }
 
-// begin sends a navigation on its way. During an attach it waits for the
-// attach to be over, one way or the other: a navigation that overtakes
-// Page.enable shows no event of its own. And it waits for what is restored.
+// begin sends a navigation. During an attach it waits for the attach to end, well or not: a
+// navigation that overtakes Page.enable shows no event of its own. And it waits for what is
+// restored.
 func (m *Machine) begin(n *navigation) {
 	n.begun = true
 	url := n.req.URL
@@ -83,7 +83,7 @@ func (m *Machine) begin(n *navigation) {
 	m.setTimer(timerLoading, LoadingProbe)
 }
 
-// stillLoading asks a page on its way for a sign of life, again and again: who
+// stillLoading asks a loading page for a sign of life, again and again: the caller that
 // waits for it makes no call that could stall.
 func (m *Machine) stillLoading(now time.Time) {
 	if len(m.navs) > 0 {
@@ -236,7 +236,7 @@ func (m *Machine) navigateTimedOut(id uint32) {
 		if n.id != id {
 			continue
 		}
-		err := messages.Errorf(messages.CodeDeadline, "the page did not get as far as asked within %s; it goes on loading", n.req.Timeout().Round(time.Millisecond))
+		err := messages.Errorf(messages.CodeDeadline, "the page did not get as far as asked within %s; it continues to load", n.req.Timeout().Round(time.Millisecond))
 		switch {
 		case m.stranded:
 			err = admit.Stranded()

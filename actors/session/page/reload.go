@@ -13,10 +13,10 @@ import (
 // TerminateBudget is what a renderer that spins gets to obey.
 const TerminateBudget = 500 * time.Millisecond
 
-// reloading is a page's document on its way to being loaded anew.
+// reloading is a page's document that is being loaded anew.
 type reloading struct {
 	url    string // where the page is to be in the end
-	loader string // of the newest document on its way
+	loader string // of the newest document that loads
 	stage  reloadStage
 	asked  bool // the new document has been asked for a sign of life
 	back   bool // the blank page has come, and what was restored is waited for
@@ -26,21 +26,20 @@ type reloadStage uint8
 
 const (
 	stageTerminate reloadStage = iota // what the renderer runs is being ended
-	stageReload                       // the document is on its way
+	stageReload                       // the document loads
 	stageAway                         // a blank page of another process is
 	stageThere                        // the new document has come
 )
 
 const blank = "about:blank"
 
-// reload loads the page's document anew. A dialog that nobody can reach goes
-// with the old one (M4), and a crashed page lives again (M13).
+// reload loads the page's document anew. A dialog that cannot be reached goes with the old
+// one (M4), and a crashed page lives again (M13).
 //
-// A renderer that spins is told to end what it runs, which a session can that
-// was there before the loop began. From one that came later, or where that does
-// not help, a reload would be accepted and never come to pass, and hold up all
-// that is sent after it. A page of another process comes to pass, and from there
-// the way back is free (section 3, measured).
+// A renderer that spins is told to end what it runs, which works from a session that was
+// there before the loop began. From a later one, or where that does not help, a reload
+// would be accepted and never happen, and delay every later command. A page of another
+// process can be loaded, and from there the way back is free (measured).
 func (m *Machine) reload(o mail.ReloadPage) {
 	m.reloading = &reloading{url: o.URL}
 	switch {

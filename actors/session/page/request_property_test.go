@@ -144,7 +144,7 @@ func (w *requestWorld) answer(o mail.DialogOpened) {
 		w.dialogs++
 		h := mail.HandleDialog{Dialog: messages.NewDialogID(uint64(w.dialogs)), Session: o.Session, Page: o.Page, Accept: true, Pause: o.Pause}
 		if o.Type == "" {
-			h.Dialog = "" // nobody remembers it
+			h.Dialog = "" // no actor remembers it
 		}
 		w.step(h)
 		return
@@ -219,7 +219,7 @@ func (w *requestWorld) toDialog(msg any) {
 	case mail.DialogOpened:
 		h := w.requests[o.Pause.Request]
 		if h != nil && (h.elsewhere || h.gone) {
-			return // and is let go once more
+			return // and is resumed once more
 		}
 		if h == nil || h.key != o.Pause.Key || h.role != o.Role || h.ends > 0 {
 			w.Fatalf("told of %+v, whose request is %+v", o, h)
@@ -232,7 +232,7 @@ func (w *requestWorld) toDialog(msg any) {
 		})
 		w.open = append(w.open, o)
 	case mail.BridgedOver:
-		// What has no word is let go by itself.
+		// A request without a message is continued.
 		w.closed(func(p mail.DialogOpened) bool {
 			return p.Pause.Key == o.Key && (p.Type != "" || w.requests[p.Pause.Request].ends > 0)
 		})

@@ -12,9 +12,9 @@ import (
 // document has missed it. A renderer that does hang is left by the navigation.
 const RestoreBudget = 3 * time.Second
 
-// awaitsRestore says that a new document has to wait for what is restored. Under a
-// dialog that nobody told of there is nothing to wait for: it holds that up too,
-// until the document goes.
+// awaitsRestore says that a new document has to wait for what is restored. Under a dialog
+// that no link reported there is nothing to wait for: it blocks the restore too, until the
+// document goes.
 func (m *Machine) awaitsRestore() bool {
 	if !m.restoring || m.orphan {
 		return false
@@ -28,12 +28,12 @@ func (m *Machine) awaitsRestore() bool {
 
 func (m *Machine) restored(r effect.Restored) {
 	if r.Round != m.round || !m.restoring {
-		return // of a renderer that is no more, or nobody waits for it any longer
+		return // of a renderer that is no more, or that no navigation waits for any longer
 	}
 	m.goOn()
 }
 
-// goOn lets go what has waited for the restored state long enough.
+// goOn starts what has waited for the restored state long enough.
 func (m *Machine) goOn() {
 	m.restoring = false
 	m.awaitNothing()

@@ -32,7 +32,7 @@ import (
 //	lifecycle LOADER NAME            Page.lifecycleEvent of the main frame
 //	navigate URL [until=X] [timeout=S]
 //	dialogs [ID...] [holding]        what the dialog actor says is open
-//	handle ID|nobody accept|dismiss [text=X] [key=X [request=X] [anchor]]
+//	handle ID|none accept|dismiss [text=X] [key=X [request=X] [anchor]]
 //	pause KEY KIND MESSAGE [context=N]  Debugger.paused in a function of the bridge
 //	script FRAME CONTEXT             our script, in a document
 //	bridge on|off EPOCH [requests]   SetBridge
@@ -204,7 +204,7 @@ func (tr *pageStory) input(t *testing.T, d *datadriven.TestData) any {
 		return o
 	case "handle":
 		o := mail.HandleDialog{Dialog: messages.DialogID(sessiontest.Arg(t, d, 0)), Page: tr.Source.Page, Accept: sessiontest.Arg(t, d, 1) == "accept"}
-		if o.Dialog == "nobody" {
+		if o.Dialog == "none" {
 			o.Dialog = ""
 		}
 		if d.HasArg("text") {

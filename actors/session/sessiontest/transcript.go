@@ -27,8 +27,7 @@ type machine interface {
 	State() string
 }
 
-// Transcript is a machine with its clock, its timers and the commands that
-// nobody has answered yet.
+// Transcript is a machine with its clock, its timers and the commands without a reply.
 type Transcript struct {
 	Source  decode.Source
 	machine machine

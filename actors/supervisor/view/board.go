@@ -61,7 +61,7 @@ type Board struct {
 
 	mu      sync.Mutex
 	history history
-	wait    chan struct{} // closed by the next publish; nil when nobody waits
+	wait    chan struct{} // closed by the next publish; nil without a waiting reader
 }
 
 // NewBoard returns a board that shows a task about to start.
@@ -149,7 +149,7 @@ func (b *Board) Publish(v *View, p News) {
 	b.mu.Unlock()
 	if wait != nil {
 		close(wait)
-		runtime.Gosched() // whoever waits reads now, before what else there is to do
+		runtime.Gosched() // a waiting reader runs now, before the rest of this step
 	}
 }
 

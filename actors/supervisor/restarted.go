@@ -50,8 +50,8 @@ func (m *Machine) sessionRestarted(s messages.SessionID) {
 	m.pageChanged(e.cfg.Page) // callers need the new actor's port
 }
 
-// dialogsRestarted tells a dialog actor that goes on from memory what may have
-// been lost with the mailbox of the last one.
+// dialogsRestarted tells a dialog actor that starts from memory what may have been lost
+// with the mailbox of the last one.
 func (m *Machine) dialogsRestarted() {
 	if m.lostGen > 0 {
 		m.do(ToDialog{mail.LinkLost{Role: messages.RolePrimary, Gen: m.lostGen}})

@@ -6,14 +6,14 @@ import (
 	"holdfast/messages/mail"
 )
 
-// doubt is for the dialogs of a page, or of all when it is "", about which an
-// actor that has failed may have been told and nobody else: what was in its
-// mailbox is lost. Chrome cannot be asked whether a dialog is open; but a frame
-// that waits for one answers nothing, so once it answers, its dialog is over.
+// doubt is for the dialogs of a page, or of all when it is "", whose end may have been
+// reported to a failed actor alone: what was in its mailbox is lost. Chrome cannot be asked
+// whether a dialog is open; but a frame that waits for one answers nothing, so once it
+// answers, its dialog is over.
 func (m *Machine) doubt(page messages.TargetID) {
 	for _, d := range m.pending {
 		if page != "" && d.TargetID != page || d.Path == messages.PathBridge {
-			continue // whoever waits in a debugger answers meanwhile, and is told of anew
+			continue // a page that waits in a debugger answers meanwhile, and is reported anew
 		}
 		smallmap.Put(&m.doubted, d.ID, true)
 		s := m.holder(d)
@@ -35,8 +35,8 @@ func (m *Machine) askDoubted(s messages.SessionID) {
 	}
 }
 
-// betweenSessions says that the dialog's frame, or one above it, lives in a
-// process that no session is attached to at the moment: nobody can speak for it.
+// betweenSessions says that the dialog's frame, or one above it, lives in a process that no
+// session is attached to at the moment: no session can report on it.
 func (m *Machine) betweenSessions(d messages.Dialog) bool {
 	tree := m.trees.At(d.TargetID)
 	if tree == nil {

@@ -81,8 +81,8 @@ func TestWhatAFailedActorWasToldIsFoundOut(t *testing.T) {
 	})
 }
 
-// TestADoubtedDialogWhoseFrameIsGoneIsSettled: nobody can be asked about it, so
-// its page's document says what became of it.
+// TestADoubtedDialogWhoseFrameIsGoneIsSettled: no session can be asked about it, so its
+// page's document says what became of it.
 func TestADoubtedDialogWhoseFrameIsGoneIsSettled(t *testing.T) {
 	t.Parallel()
 	d := messages.Dialog{ID: "d-1", TargetID: "P", FrameID: "F", SessionID: "S"}
