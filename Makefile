@@ -74,7 +74,7 @@ dialog-matrix: ## every kind of page by every kind of dialog, every way and ever
 	@tables=$$(mktemp); go test -count=1 -run '^TestDialogMatrix$$' ./internal/acceptance -matrix "$$tables"; status=$$?; \
 	cat "$$tables"; rm -f "$$tables"; exit $$status
 
-figures: ## the figures of the README, and what the bridge costs a page, measured anew
+figures: ## the figures of kills and wedges in docs/performance.md, and what the bridge costs a page, measured anew
 	@( go test -count=1 -run '^TestFigure' -v ./internal/acceptance; \
 	   go test -count=1 -run '^TestFigure' -v -timeout=30m ./chaos/live -figures ) | sed -nE 's/^.*(figure: .*)/\1/p; /^(ok|FAIL|---)/p'
 

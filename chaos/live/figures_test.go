@@ -17,9 +17,9 @@ import (
 	"holdfast/messages"
 )
 
-// The figures of the README. Without -figures a few of each are taken, so that they are
+// The figures of docs/performance.md. Without -figures a few of each are taken, so that they are
 // known to work; no test fails by a time.
-var figures = flag.Bool("figures", false, "take the figures of the README, all of them")
+var figures = flag.Bool("figures", false, "take the figures of docs/performance.md, all of them")
 
 // sample is how many are taken: all of them, or few.
 func sample(all, few int) int {
@@ -29,7 +29,7 @@ func sample(all, few int) int {
 	return few
 }
 
-// figure notes one of the README's figures; make figures shows them all.
+// figure notes one figure of docs/performance.md; make figures shows them all.
 func figure(t *testing.T, what, format string, args ...any) {
 	t.Helper()
 	t.Logf("figure: %s: %s", what, fmt.Sprintf(format, args...))

@@ -10,7 +10,7 @@ import (
 	"holdfast/messages"
 )
 
-// figure prints one of the README's figures; make figures shows them all.
+// figure prints one figure of docs/performance.md; make figures shows them all.
 func figure(t *testing.T, what string, took []time.Duration) (p99 time.Duration) {
 	t.Helper()
 	slices.Sort(took)

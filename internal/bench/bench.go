@@ -124,7 +124,7 @@ func (b *bench) commit() string {
 	if err != nil {
 		return "unknown"
 	}
-	changed, err := exec.Command("git", "-C", b.root, "status", "--porcelain", "--", ".", ":!docs", ":!README.md").Output()
+	changed, err := exec.Command("git", "-C", b.root, "status", "--porcelain", "--", ".", ":!docs").Output()
 	if err != nil || len(changed) > 0 {
 		return strings.TrimSpace(string(head)) + "-dirty"
 	}

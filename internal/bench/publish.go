@@ -31,15 +31,13 @@ var pages = []struct {
 		"figures": func(r *figure.Report, _ []point) string {
 			return r.Markdown(func(name string) bool { return name != bridgeName })
 		},
-		"scale": func(_ *figure.Report, p []point) string { return scaleTable(p) },
+		"scale":  func(_ *figure.Report, p []point) string { return scaleTable(p) },
+		"beside": func(r *figure.Report, _ []point) string { return eachClient(r) },
 	}},
 	{"docs/bridge.md", map[string]func(*figure.Report, []point) string{
 		"figures": func(r *figure.Report, _ []point) string {
 			return r.Markdown(func(name string) bool { return name == bridgeName })
 		},
-	}},
-	{"README.md", map[string]func(*figure.Report, []point) string{
-		"beside": func(r *figure.Report, _ []point) string { return eachClient(r) },
 	}},
 }
 

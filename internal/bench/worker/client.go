@@ -58,7 +58,7 @@ type Options struct {
 const (
 	Floor    = "floor"
 	Reader   = "reader"
-	Holdfast = "holdfast/internal/node"
+	Holdfast = "holdfast"
 	HTTP     = "holdfast-http"
 	Chromedp = "chromedp"
 	Rod      = "rod"
