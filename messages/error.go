@@ -14,8 +14,10 @@ type Error struct {
 	Code Code `json:"code"`
 	// Message says what failed and why, for people. Its text may change.
 	Message string `json:"message"`
-	// Details are facts about the failure, for people. Which keys there are depends on the
-	// code. On the wire they hold Sent and Hint too, as sent and hint.
+	// Details are facts about the failure. Which keys there are depends on the code.
+	//
+	// They are for people: in Go, branch on Code and Sent. On the wire they hold Sent and
+	// Hint too, as sent and hint.
 	Details map[string]any `json:"details,omitempty"`
 	// Sent is whether the browser can have had the command.
 	Sent Sent `json:"-"`

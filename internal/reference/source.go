@@ -173,9 +173,11 @@ func (s *source) typeText(typ string) string {
 	return s.plain(text)
 }
 
-// fieldText is what the reference says of a field: its comment without the name in front.
+// fieldText is what the reference says of a field: the first paragraph of its comment,
+// without the name in front.
 func (s *source) fieldText(typ, field string) string {
-	text := s.plain(s.docs[typ+"."+field])
+	text, _, _ := strings.Cut(s.docs[typ+"."+field], "\n\n")
+	text = s.plain(text)
 	if m := subject.FindStringSubmatch(text); m != nil && m[1] == field {
 		text = strings.TrimPrefix(text, m[0])
 		text = strings.ToUpper(text[:1]) + text[1:]
