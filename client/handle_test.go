@@ -62,7 +62,7 @@ func agent(t *testing.T, task messages.Handle, browser *holdfasttest.Browser) {
 	if err != nil || snap.TaskID != task.ID() || snap.Labels["a"] != "b" {
 		t.Fatalf("%+v, %v", snap, err)
 	}
-	asked := browser.OpenDialog(browser.MainFrame(snap.PageTargetID), holdfasttest.Prompt, "Your name?", "")
+	asked := browser.OpenDialog(browser.MainFrame(snap.PageTargetID), messages.DialogPrompt, "Your name?", "")
 	for e, err := range task.Events(ctx, messages.AfterVersion(snap.Version)) {
 		if err != nil {
 			t.Fatal(err)

@@ -8,6 +8,6 @@
 //	node, browser := holdfasttest.Start(t)
 //	task, err := node.Task(t.Context(), "checkout-7")
 //	page := browser.Page()
-//	d := browser.OpenDialog(page.Main(), holdfasttest.Prompt, "Your name?", "")
+//	d := browser.OpenDialog(page.Main(), messages.DialogPrompt, "Your name?", "")
 //	_, err = task.Answer(t.Context(), messages.ActionAccept, messages.WithPromptText("Ada"))
 package holdfasttest

@@ -32,7 +32,7 @@ func TestANodeOnAFakeBrowser(t *testing.T) {
 			t.Fatal(err)
 		}
 		frame := browser.AddFrame(browser.MainFrame(snap.PageTargetID), "http://bank.test/")
-		asked := browser.OpenDialog(frame, holdfasttest.Prompt, "Your name?", "")
+		asked := browser.OpenDialog(frame, messages.DialogPrompt, "Your name?", "")
 		synctest.Wait()
 		if _, err := task.Answer(t.Context(), messages.ActionAccept, messages.WithPromptText("Ada")); err != nil {
 			t.Fatal(err)
@@ -80,7 +80,7 @@ func TestWhatABrowserDoes(t *testing.T) {
 		if err := browser.Crash(p); err != nil {
 			t.Error(err)
 		}
-		if browser.Crash("none") == nil || browser.RemoveFrame("none") == nil || browser.OpenDialog("none", holdfasttest.Alert, "", "") != nil {
+		if browser.Crash("none") == nil || browser.RemoveFrame("none") == nil || browser.OpenDialog("none", messages.DialogAlert, "", "") != nil {
 			t.Error("what is not there does something")
 		}
 		for e, err := range task.Events(t.Context(), messages.AfterVersion(snap.Version)) {

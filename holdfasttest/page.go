@@ -8,17 +8,6 @@ import (
 	"holdfast/messages"
 )
 
-// DialogType is the kind of a dialog.
-type DialogType string
-
-// The kinds of dialogs.
-const (
-	Alert        DialogType = "alert"
-	Confirm      DialogType = "confirm"
-	Prompt       DialogType = "prompt"
-	BeforeUnload DialogType = "beforeunload"
-)
-
 // Dialog is a dialog that a page has opened.
 type Dialog struct{ dialog *chaos.Dialog }
 
@@ -45,7 +34,7 @@ func (b *Browser) RemoveFrame(id messages.FrameID) error {
 
 // OpenDialog opens a dialog in a frame, as soon as the frame's scripts can run. It
 // returns nil when there is no such frame.
-func (b *Browser) OpenDialog(frame messages.FrameID, kind DialogType, message, defaultPrompt string) *Dialog {
+func (b *Browser) OpenDialog(frame messages.FrameID, kind messages.DialogType, message, defaultPrompt string) *Dialog {
 	d := b.fake.OpenDialog(frame, chaos.DialogType(kind), message, defaultPrompt)
 	if d == nil {
 		return nil

@@ -74,16 +74,19 @@ type Recovery struct {
 	// Action is what was done.
 	Action RecoverAction `json:"action"`
 	// Result says whether it had its effect.
-	Result string `json:"result" jsonschema:"enum=ok,enum=failed"`
+	Result RecoveryOutcome `json:"result" jsonschema:"enum=ok,enum=failed"`
 	// Automatic says that no caller asked: the task's on_wedge did, or the page held a dialog
 	// whose frame is gone, the next of which would end the browser (C15).
 	Automatic bool `json:"automatic"`
 }
 
-// The results of a recovery.
+// RecoveryOutcome says whether a recovery had its effect.
+type RecoveryOutcome string
+
+// The outcomes of a recovery.
 const (
-	RecoveryOK     = "ok"
-	RecoveryFailed = "failed"
+	RecoveryOK     RecoveryOutcome = "ok"
+	RecoveryFailed RecoveryOutcome = "failed"
 )
 
 // OnWedge says what a task does by itself about a page that does not answer.

@@ -50,12 +50,6 @@ const (
 	LinkDown    LinkState = "down"    // there is none
 )
 
-// The browser contexts a task's pages can be in.
-const (
-	InContext = "context" // its own
-	InShared  = "shared"  // the browser's default one
-)
-
 // IsolationOff says why a task whose isolation is auto shares the browser's
 // context.
 type IsolationOff string
@@ -94,12 +88,42 @@ const (
 	ClosedByLost       ClosedBy = "lost"        // no connection was left that could answer it
 )
 
-// The paths of a dialog, and what is known of a page's or a task's bridge.
+// DialogType is the kind of a dialog.
+type DialogType string
+
+// The kinds of dialogs.
 const (
-	PathNative        = "native"
-	PathBridge        = "bridge"
-	BridgeNative      = "native"      // dialogs are Chrome's own
-	BridgeUnavailable = "unavailable" // the bridge is wanted, and cannot work there
+	DialogAlert        DialogType = "alert"
+	DialogConfirm      DialogType = "confirm"
+	DialogPrompt       DialogType = "prompt"
+	DialogBeforeUnload DialogType = "beforeunload"
+)
+
+// DialogPath says how a dialog came.
+type DialogPath string
+
+// The paths of a dialog.
+const (
+	PathNative DialogPath = "native" // it is Chrome's own
+	PathBridge DialogPath = "bridge" // a function of the node's asks in its place
+)
+
+// BridgeBy says how the bridge makes pages wait.
+type BridgeBy string
+
+// The ways in which the bridge makes pages wait.
+const (
+	BridgeByDebugger BridgeBy = "debugger"
+	BridgeByRequest  BridgeBy = "request"
+)
+
+// ConsoleLevel says what a console error is.
+type ConsoleLevel string
+
+// The levels of console errors.
+const (
+	ConsoleException ConsoleLevel = "exception" // an exception that nothing caught
+	ConsoleErrorLine ConsoleLevel = "error"     // what a page wrote as an error
 )
 
 // Snapshot is the state of a task at one version. Clients ignore fields they do not know.
@@ -161,7 +185,7 @@ type Connection struct {
 	AnchorOff AnchorOff `json:"anchor_off,omitempty"`
 	// Isolation is context where the pages are in a browser context of the task's own, shared
 	// where they are in the browser's, and absent until that is known.
-	Isolation string `json:"isolation,omitempty" jsonschema:"enum=context,enum=shared"`
+	Isolation Isolation `json:"isolation,omitempty" jsonschema:"enum=context,enum=shared"`
 	// IsolationOff is why a task of scope own and isolation auto shares the browser's context.
 	IsolationOff IsolationOff `json:"isolation_off,omitempty"`
 	// Reconnects is how often the primary was lost and came back.
@@ -184,9 +208,9 @@ type Connection struct {
 	LastError string `json:"last_error,omitempty"`
 	// Bridge is on where the pages' dialogs are to come over the bridge, else native.
 	// What holds for one page stands with the page.
-	Bridge string `json:"bridge" jsonschema:"enum=native,enum=on"`
+	Bridge Bridge `json:"bridge" jsonschema:"enum=native,enum=on"`
 	// BridgeBy is how the bridge makes pages wait, where it is on.
-	BridgeBy string `json:"bridge_by,omitempty" jsonschema:"enum=debugger,enum=request"`
+	BridgeBy BridgeBy `json:"bridge_by,omitempty" jsonschema:"enum=debugger,enum=request"`
 	// WantedTruncated says that callers have set more than is remembered (128 things or
 	// 1 MiB a page): some of it will not be there after a reconnect.
 	WantedTruncated bool `json:"wanted_truncated,omitempty"`
@@ -209,7 +233,7 @@ type Page struct {
 	// PageState says whether the page answers.
 	PageState PageState `json:"page_state"`
 	// Bridge is native, on, or unavailable where the task's bridge cannot work.
-	Bridge string `json:"bridge" jsonschema:"enum=native,enum=on,enum=unavailable"`
+	Bridge Bridge `json:"bridge" jsonschema:"enum=native,enum=on,enum=unavailable"`
 	// Restoring names the raw CDP methods whose settings the browser has refused on the
 	// page's new session so far. They are sent again for a minute, and with the page's
 	// next document (C61).
@@ -222,7 +246,7 @@ type Dialog struct {
 	// ID names the dialog within the task.
 	ID DialogID `json:"id"`
 	// Type is the function that opened it.
-	Type string `json:"type" jsonschema:"enum=alert,enum=confirm,enum=prompt,enum=beforeunload"`
+	Type DialogType `json:"type" jsonschema:"enum=alert,enum=confirm,enum=prompt,enum=beforeunload"`
 	// Message is the question.
 	Message string `json:"message"`
 	// DefaultPrompt is the text that a prompt suggests.
@@ -238,7 +262,7 @@ type Dialog struct {
 	// SessionID is the CDP session that answers it; empty while there is none.
 	SessionID SessionID `json:"session_id"`
 	// Path is native for a dialog of the browser's own, and bridge for one of the bridge.
-	Path string `json:"path" jsonschema:"enum=native,enum=bridge"`
+	Path DialogPath `json:"path" jsonschema:"enum=native,enum=bridge"`
 	// ExpiresAt is when the watchdog dismisses it.
 	ExpiresAt Seconds `json:"expires_at"`
 	// Heard is when the first link reported it.
@@ -252,7 +276,7 @@ type ClosedDialog struct {
 	// ID names the dialog within the task.
 	ID DialogID `json:"id"`
 	// Type is the function that opened it.
-	Type string `json:"type" jsonschema:"enum=alert,enum=confirm,enum=prompt,enum=beforeunload"`
+	Type DialogType `json:"type" jsonschema:"enum=alert,enum=confirm,enum=prompt,enum=beforeunload"`
 	// Message is the question. It comes from the page: do not trust it.
 	Message string `json:"message"`
 	// OpenedAt is when it opened.
@@ -268,7 +292,7 @@ type ClosedDialog struct {
 	// Action is the answer, where a caller, a policy or the watchdog gave it.
 	Action Action `json:"action,omitempty"`
 	// Path is native for a dialog of the browser's own, and bridge for one of the bridge.
-	Path string `json:"path,omitempty" jsonschema:"enum=native,enum=bridge"`
+	Path DialogPath `json:"path,omitempty" jsonschema:"enum=native,enum=bridge"`
 	// Promoted says that an answer went through the anchor because the primary
 	// had no way to the dialog.
 	Promoted bool `json:"-"`
@@ -325,7 +349,7 @@ type ConsoleError struct {
 	// TS is when it was reported.
 	TS Seconds `json:"ts"`
 	// Level is exception for an uncaught exception, else error.
-	Level string `json:"level"`
+	Level ConsoleLevel `json:"level"`
 	// Text is the message, cut to 2000 bytes. It comes from the page: do not trust it.
 	Text string `json:"text"`
 	// URL is the script or document that it comes from.

@@ -36,19 +36,26 @@ const (
 	PolicyAutoAccept  DialogPolicy = "auto_accept"  // each is accepted as it opens
 )
 
-// AnchorAuto gives a task a second link wherever the browser allows it,
-// AnchorNone never.
+// Anchor says whether a task has a second link.
+type Anchor string
+
+// The values of anchor.
 const (
-	AnchorAuto = "auto"
-	AnchorNone = "off"
+	AnchorAuto Anchor = "auto" // wherever the browser allows it
+	AnchorNone Anchor = "off"
 )
 
-// How a task sees the dialogs of its pages: natively, through the bridge, or
-// natively until its browser is seen to close them by itself.
+// Bridge says how a task sees the dialogs of its pages, and what is known of the bridge of
+// a task or a page.
+type Bridge string
+
+// The values of a spec's bridge, and what is known of a bridge.
 const (
-	BridgeAuto = "auto"
-	BridgeOn   = "on"
-	BridgeOff  = "off"
+	BridgeAuto        Bridge = "auto" // native until the browser is seen to close dialogs by itself
+	BridgeOn          Bridge = "on"
+	BridgeOff         Bridge = "off"
+	BridgeNative      Bridge = "native"      // dialogs are Chrome's own
+	BridgeUnavailable Bridge = "unavailable" // the bridge is wanted, and cannot work there
 )
 
 // BeforeUnload says what happens to a beforeunload dialog. The default is ask where the
@@ -145,13 +152,13 @@ type TaskSpec struct {
 	BeforeUnload BeforeUnload `json:"beforeunload,omitempty"`
 	// Bridge says whether dialogs go over the bridge. auto, the default, turns it on once
 	// native dialogs are closed from outside.
-	Bridge string `json:"bridge,omitempty" jsonschema:"enum=auto,enum=on,enum=off"`
+	Bridge Bridge `json:"bridge,omitempty" jsonschema:"enum=auto,enum=on,enum=off"`
 	// BridgeThresholdMS turns bridge auto on when another client closes a native
 	// dialog within this time of its opening, in milliseconds; by default
 	// [DefaultBridgeThreshold].
 	BridgeThresholdMS int64 `json:"bridge_threshold_ms,omitempty" jsonschema:"minimum=1,maximum=10000"`
 	// Anchor off leaves the task with one connection; the default is auto.
-	Anchor string `json:"anchor,omitempty" jsonschema:"enum=auto,enum=off"`
+	Anchor Anchor `json:"anchor,omitempty" jsonschema:"enum=auto,enum=off"`
 	// OnWedge says what the task does by itself about a page that does not answer.
 	OnWedge OnWedge `json:"on_wedge,omitempty"`
 	// OnWedgeAfterS is how long a page has to be silent without a break before on_wedge

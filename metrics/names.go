@@ -50,8 +50,8 @@ var (
 	startKinds   = label{"kind", []string{startLaunch, startAttach}}
 	rejections   = label{"reason", stringsOf(messages.LimitReasons())}
 
-	dialogTypes  = label{"type", []string{"alert", "confirm", "prompt", "beforeunload", other}}
-	dialogPaths  = label{"path", []string{messages.PathNative, messages.PathBridge}}
+	dialogTypes  = label{"type", []string{string(messages.DialogAlert), string(messages.DialogConfirm), string(messages.DialogPrompt), string(messages.DialogBeforeUnload), other}}
+	dialogPaths  = label{"path", []string{string(messages.PathNative), string(messages.PathBridge)}}
 	dialogFrames = label{"frame", []string{frameMain, frameOOPIF}}
 	dialogEnds   = label{"closed_by", []string{
 		string(messages.ClosedByAgent), string(messages.ClosedByAutoPolicy), string(messages.ClosedByWatchdog),
@@ -122,7 +122,7 @@ var (
 
 	dialogsOpened = counter(groupDialogs, "holdfast_dialogs_opened_total",
 		"JavaScript dialogs that have opened; frame is oopif where an out-of-process iframe asks. Those of the bridge are counted from the first on.",
-		dialogTypes, dialogPaths, dialogFrames).unless(func(set []string) bool { return set[1] == messages.PathBridge })
+		dialogTypes, dialogPaths, dialogFrames).unless(func(set []string) bool { return set[1] == string(messages.PathBridge) })
 	dialogsClosed  = counter(groupDialogs, "holdfast_dialogs_closed_total", "JavaScript dialogs that have closed, by who ended them.", dialogEnds)
 	dialogsPending = gauge(groupDialogs, "holdfast_dialogs_pending", "Dialogs that wait for an answer.")
 	dialogOldest   = gauge(groupDialogs, "holdfast_dialog_oldest_age_seconds", "Age of the oldest dialog that waits for an answer; 0 without one.")

@@ -43,7 +43,7 @@ func TestNothingMakesASeries(t *testing.T) {
 			Connection: messages.Connection{Primary: messages.LinkState(word()), AnchorOff: messages.AnchorOff(word()), Endpoint: word()},
 			Pages:      []messages.Page{{URL: word(), Title: word(), PageState: messages.PageState(word())}},
 			PendingDialogs: []messages.Dialog{{
-				Type: word(), Message: word(), Path: word(),
+				Type: messages.DialogType(word()), Message: word(), Path: messages.DialogPath(word()),
 				OpenedAt: messages.Seconds(rapid.Float64().Draw(rt, "opened")), ExpiresAt: messages.Seconds(rapid.Float64().Draw(rt, "expires")),
 			}},
 			Labels: map[string]string{word(): word()},
@@ -60,7 +60,7 @@ func TestNothingMakesASeries(t *testing.T) {
 			{Type: messages.EventDialogClosed, Closed: &messages.ClosedDialog{ClosedBy: messages.ClosedBy(word()), Promoted: true, Message: word()}},
 			{Type: messages.EventPageChanged, Was: messages.PageState(word()), Page: &snapshot.Pages[0]},
 			{Type: messages.EventPageClosed, Page: &snapshot.Pages[0]},
-			{Type: messages.EventPageRecovery, Recovery: &messages.Recovery{Action: messages.RecoverAction(word()), Result: word()}},
+			{Type: messages.EventPageRecovery, Recovery: &messages.Recovery{Action: messages.RecoverAction(word()), Result: messages.RecoveryOutcome(word())}},
 			{Type: messages.EventTaskState, State: messages.TaskState(word()), Outcome: messages.TaskOutcome(word()), Reason: word()},
 			{Type: messages.EventConnection, Connection: &snapshot.Connection, Reason: word(), Reconnect: &messages.Reconnect{Cause: messages.ReconnectCause(word())}},
 		})

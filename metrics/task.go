@@ -11,7 +11,7 @@ func (m *Metrics) Observe(events []messages.Event) {
 	for i := range events {
 		switch e := &events[i]; e.Type {
 		case messages.EventDialogOpened:
-			m.opened.inc(e.Dialog.Type, e.Dialog.Path, frameOf(e.InOOPIF))
+			m.opened.inc(string(e.Dialog.Type), string(e.Dialog.Path), frameOf(e.InOOPIF))
 			if !e.Dialog.Heard.IsZero() {
 				m.detect.observe(time.Since(e.Dialog.Heard).Seconds())
 			}
@@ -31,7 +31,7 @@ func (m *Metrics) Observe(events []messages.Event) {
 		case messages.EventPageClosed:
 			m.wedge.observe(e.Lasted.Seconds(), string(e.Page.PageState))
 		case messages.EventPageRecovery:
-			m.recoveries.inc(string(e.Recovery.Action), e.Recovery.Result)
+			m.recoveries.inc(string(e.Recovery.Action), string(e.Recovery.Result))
 		case messages.EventTaskState:
 			if e.Outcome != "" {
 				m.taskEnds.inc(string(e.Outcome))

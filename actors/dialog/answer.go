@@ -42,7 +42,7 @@ func (m *Machine) beforeUnload(page messages.TargetID) messages.BeforeUnload {
 
 // policy says whether a dialog is answered without asking.
 func (m *Machine) policy(d messages.Dialog) (answer, bool) {
-	if d.Type == typeBeforeUnload {
+	if d.Type == messages.DialogBeforeUnload {
 		switch m.beforeUnload(d.TargetID) {
 		case messages.BeforeUnloadAccept:
 			return answer{by: messages.ClosedByAutoPolicy, action: messages.ActionAccept}, true

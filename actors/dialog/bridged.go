@@ -303,7 +303,7 @@ func (m *Machine) endBy(now time.Time, e *entry, by messages.ClosedBy) {
 // have answered it, as the client inside a hosted browser does (C49). Chrome itself closes
 // the first of two at once (C14); and some dialogs this task may have closed.
 func (m *Machine) maybeNeeded(now time.Time, e *entry) {
-	if e.Dialog.Type == typeBeforeUnload || e.overtaken || e.said || e.remembered || e.bridged() {
+	if e.Dialog.Type == messages.DialogBeforeUnload || e.overtaken || e.said || e.remembered || e.bridged() {
 		return
 	}
 	if after := now.Sub(e.OpenedAt); m.spec.Bridge == messages.BridgeAuto && after < m.spec.BridgeThreshold() {

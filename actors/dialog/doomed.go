@@ -58,10 +58,7 @@ func doomedTimer(page messages.TargetID) string { return doomedPrefix + string(p
 // canBeDoomed says whether a dialog of the type may open while another document takes
 // the place of its own. A beforeunload asks before any document does: where a probe finds
 // its page inactive, the navigation it was asked about has begun.
-func canBeDoomed(dialogType string) bool { return dialogType != typeBeforeUnload }
-
-// typeBeforeUnload is the protocol's name of the type (Page.DialogType).
-const typeBeforeUnload = "beforeunload"
+func canBeDoomed(t messages.DialogType) bool { return t != messages.DialogBeforeUnload }
 
 // probe finds out whether a dialog could be given an answer: by each link, since one of
 // them may hang. Where an answer is under way, its outcome tells.

@@ -54,7 +54,7 @@ type link struct {
 type native struct {
 	page     messages.TargetID
 	frame    messages.FrameID
-	kind     string
+	kind     messages.DialogType
 	audience map[messages.SessionID]bool // who saw it open and may answer (C6)
 	unsure   bool                        // it opened before each link was known to listen
 	id       messages.DialogID           // once the machine has heard of it
@@ -71,7 +71,7 @@ func (b *browser) each(do func(*link, messages.TargetID, messages.SessionID), pa
 	}
 }
 
-func (b *browser) opens(page messages.TargetID, frame messages.FrameID, kind string) {
+func (b *browser) opens(page messages.TargetID, frame messages.FrameID, kind messages.DialogType) {
 	b.all++
 	n := &native{page: page, frame: frame, kind: kind, audience: map[messages.SessionID]bool{}}
 	for _, l := range b.links {
@@ -348,7 +348,7 @@ func TestTwoLinksAreOneAccount(t *testing.T) {
 					return
 				}
 				b.opens(p, messages.FrameID(p)+rapid.SampledFrom([]messages.FrameID{"", "/f"}).Draw(t, "frame"),
-					rapid.SampledFrom([]string{"confirm", "prompt"}).Draw(t, "kind"))
+					rapid.SampledFrom([]messages.DialogType{"confirm", "prompt"}).Draw(t, "kind"))
 			},
 			"somebody closes": func(*rapid.T) {
 				if p := page(); b.open[p] != nil {

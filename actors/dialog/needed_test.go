@@ -14,7 +14,7 @@ import (
 func TestAutoTurnsToTheBridgeWhenSomebodyIsFaster(t *testing.T) {
 	t.Parallel()
 	const soon, late, never = 20 * time.Millisecond, 150 * time.Millisecond, 600 * time.Millisecond
-	opened := func(typ string) any {
+	opened := func(typ messages.DialogType) any {
 		return mail.DialogOpened{Gen: 1, Session: "S", Page: "P", Frame: "P", Type: typ}
 	}
 	closed := func(accepted bool) any {
@@ -28,7 +28,7 @@ func TestAutoTurnsToTheBridgeWhenSomebodyIsFaster(t *testing.T) {
 	accept, dismiss := messages.PolicyAutoAccept, messages.PolicyAutoDismiss
 	for name, c := range map[string]struct {
 		policy    messages.DialogPolicy
-		bridge    string
+		bridge    messages.Bridge
 		threshold time.Duration // 0: the default
 		again     bool          // the steps but the last were another actor's, which has failed
 		after     time.Duration

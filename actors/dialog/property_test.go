@@ -181,7 +181,7 @@ func TestDialogsHoldTheirInvariants(t *testing.T) {
 				before := s.issued
 				s.step(mail.DialogOpened{
 					Gen: g, Session: session(p, g), Page: p, Frame: frame(p), Message: "m", Default: "d",
-					Type: rapid.SampledFrom([]string{"alert", "confirm", "prompt", "beforeunload"}).Draw(t, "type"),
+					Type: rapid.SampledFrom([]messages.DialogType{"alert", "confirm", "prompt", "beforeunload"}).Draw(t, "type"),
 				})
 				if g <= s.gone && s.issued != before {
 					s.Fatalf("a dialog of link %d is taken up after the end of link %d", g, s.gone)

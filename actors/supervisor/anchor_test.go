@@ -129,7 +129,7 @@ func TestABrowserThatTakesOneClientAtATimeIsKnown(t *testing.T) {
 // child of a name.
 func TestTheNextAnchorStartsOnceTheLastHasEnded(t *testing.T) {
 	t.Parallel()
-	spec := func(anchor string) any {
+	spec := func(anchor messages.Anchor) any {
 		return mail.UpdateSpec{Spec: messages.TaskSpec{Anchor: anchor}.WithDefaults()}
 	}
 	off, auto, exited := spec(messages.AnchorNone), spec(messages.AnchorAuto), supervisor.AnchorExited{}

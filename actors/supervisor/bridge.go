@@ -44,7 +44,7 @@ func (m *Machine) showBridge() {
 	m.conn.Bridge, m.conn.BridgeBy = messages.BridgeNative, ""
 	if m.bridged() {
 		m.had = m.had.With(m.by)
-		m.conn.Bridge, m.conn.BridgeBy = messages.BridgeOn, m.by.String()
+		m.conn.Bridge, m.conn.BridgeBy = messages.BridgeOn, messages.BridgeBy(m.by.String())
 	}
 }
 
@@ -137,7 +137,7 @@ func (m *Machine) bridgeStands(b mail.BridgeStands) {
 // opener that asks in its popup's first document is asked natively by our own functions.
 func (m *Machine) bridgeSlipped(d *messages.Dialog) {
 	e, p := m.sessions.At(m.holder(*d)), m.pages.At(d.TargetID)
-	if d.Path != messages.PathNative || d.Type == "beforeunload" || e == nil || p == nil || !e.bridged || e.slipped || d.Heard.Before(e.stood) {
+	if d.Path != messages.PathNative || d.Type == messages.DialogBeforeUnload || e == nil || p == nil || !e.bridged || e.slipped || d.Heard.Before(e.stood) {
 		return
 	}
 	if p.info.Opener != "" && (p.info.URL == "" || p.info.URL == "about:blank") {
@@ -157,13 +157,15 @@ func (m *Machine) bridgeHeals(t messages.TargetID) {
 }
 
 // pageBridge is what the contract says of a page's bridge.
-func (m *Machine) pageBridge(t messages.TargetID) string { return bridgeOf(m.pageBridges(), t) }
+func (m *Machine) pageBridge(t messages.TargetID) messages.Bridge {
+	return bridgeOf(m.pageBridges(), t)
+}
 
 // pageBridges are those of all pages that are not native: a page has that of all
 // its sessions, while it is wanted, and of any, while it is not any more.
-func (m *Machine) pageBridges() map[messages.TargetID]string {
+func (m *Machine) pageBridges() map[messages.TargetID]messages.Bridge {
 	wanted := m.bridged()
-	var bridges map[messages.TargetID]string // nearly always there are none
+	var bridges map[messages.TargetID]messages.Bridge // nearly always there are none
 	for _, e := range m.sessions.All() {
 		if !wanted && !e.bridged {
 			continue
@@ -181,7 +183,7 @@ func (m *Machine) pageBridges() map[messages.TargetID]string {
 	return bridges
 }
 
-func bridgeOf(bridges map[messages.TargetID]string, t messages.TargetID) string {
+func bridgeOf(bridges map[messages.TargetID]messages.Bridge, t messages.TargetID) messages.Bridge {
 	return cmp.Or(bridges[t], messages.BridgeNative)
 }
 

@@ -23,7 +23,7 @@ func bridgeOrders(effects []supervisor.Effect, session messages.SessionID) (list
 }
 
 // shows is the bridge of the task and of its first page, as the snapshot has them.
-func (b *bench) shows(task, page string) {
+func (b *bench) shows(task, page messages.Bridge) {
 	b.Helper()
 	s := b.m.Snapshot()
 	if s.Connection.Bridge != task || s.Pages[0].Bridge != page {
@@ -61,7 +61,7 @@ func TestBridgeOfATask(t *testing.T) {
 		}
 		for name, c := range map[string]struct {
 			ins  []any
-			want string
+			want messages.Bridge
 		}{
 			"a crash after the dialog's end": {[]any{needed, crash("P")}, messages.BridgeNative},
 			"a crash before it":              {[]any{crash("P"), needed}, messages.BridgeNative},
@@ -94,7 +94,7 @@ func TestBridgeOfATask(t *testing.T) {
 		within := []messages.FrameNode{{FrameID: "F", ParentFrameID: "P", IsOOPIF: true, SessionID: "SF"}, {FrameID: "G", ParentFrameID: "F"}}
 		for name, c := range map[string]struct {
 			before, after []any // the dialog has opened
-			want          string
+			want          messages.Bridge
 		}{
 			"the frame's own":               {nil, []any{of("F"), dies}, messages.BridgeNative},
 			"and it is told of first":       {nil, []any{dies, of("F")}, messages.BridgeNative},
@@ -139,7 +139,7 @@ func TestBridgeOfATask(t *testing.T) {
 		within := []messages.FrameNode{{FrameID: "F", ParentFrameID: "P", IsOOPIF: true, SessionID: "SF"}, {FrameID: "G", ParentFrameID: "P"}, {FrameID: "H", ParentFrameID: "F"}}
 		for name, c := range map[string]struct {
 			ins  []any
-			want string
+			want messages.Bridge
 		}{
 			"its frame's, told of after it":     {[]any{of("F"), moves("F")}, messages.BridgeNative},
 			"its frame's, told of before it":    {[]any{moves("F"), of("F")}, messages.BridgeNative},
@@ -180,7 +180,7 @@ func TestBridgeOfATask(t *testing.T) {
 	})
 	t.Run("who has chosen is not asked", func(t *testing.T) {
 		t.Parallel()
-		for choice, shown := range map[string]string{messages.BridgeOff: messages.BridgeNative, messages.BridgeOn: messages.BridgeOn} {
+		for choice, shown := range map[messages.Bridge]messages.Bridge{messages.BridgeOff: messages.BridgeNative, messages.BridgeOn: messages.BridgeOn} {
 			b := attachedAs(t, messages.TaskSpec{Bridge: choice})
 			if effects := append(b.step(needed), b.step(turns)...); len(effects) != 0 {
 				t.Errorf("%s: %+v", choice, effects)
@@ -248,7 +248,7 @@ func TestBridgeOfATask(t *testing.T) {
 		t.Parallel()
 		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOff})
 		last := uint64(0)
-		for _, choice := range []string{messages.BridgeOn, messages.BridgeOff, messages.BridgeAuto, messages.BridgeOn} {
+		for _, choice := range []messages.Bridge{messages.BridgeOn, messages.BridgeOff, messages.BridgeAuto, messages.BridgeOn} {
 			got := bridgeOrders(b.step(mail.UpdateSpec{Spec: messages.TaskSpec{Bridge: choice}.WithDefaults()}), "S")
 			if choice == messages.BridgeAuto {
 				if len(got) != 0 { // native as before
@@ -280,7 +280,7 @@ func TestBridgeOfATask(t *testing.T) {
 		before := b.now
 		b.now = b.now.Add(time.Second)
 		b.step(stands)
-		opens := func(typ, path string, heard time.Time) {
+		opens := func(typ messages.DialogType, path messages.DialogPath, heard time.Time) {
 			d := messages.Dialog{ID: "d-1", Type: typ, Path: path, TargetID: "P", FrameID: "P", Heard: heard}
 			b.step(mail.DialogsChanged{Opened: &d, Pending: []messages.Dialog{d}})
 			b.step(mail.DialogsChanged{Closed: &messages.ClosedDialog{ID: d.ID, Type: typ, Path: path, TargetID: "P", ClosedBy: messages.ClosedByAgent}})

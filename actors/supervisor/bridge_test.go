@@ -27,7 +27,7 @@ func TestTheAnchorIsToldOfTheFramesOfABridgedTask(t *testing.T) {
 	unknown := mail.CoverFrame{Page: "P", Frame: "F"}
 	known := mail.CoverFrame{Page: "P", Frame: "F", Boxed: true, Shut: true}
 	for name, c := range map[string]struct {
-		bridge string
+		bridge messages.Bridge
 		steps  []any
 		want   []mail.CoverFrame // after all
 	}{

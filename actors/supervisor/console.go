@@ -75,7 +75,7 @@ type report struct {
 var textSeed = maphash.MakeSeed()
 
 func reportOf(e *messages.ConsoleError) report {
-	return report{e.TS, maphash.String(textSeed, e.Text) + 31*maphash.String(textSeed, e.Level)}
+	return report{e.TS, maphash.String(textSeed, e.Text) + 31*maphash.String(textSeed, string(e.Level))}
 }
 
 // again says whether e has been reported before, and remembers it.

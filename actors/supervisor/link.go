@@ -113,9 +113,9 @@ func (m *Machine) isolated(i mail.Isolated) {
 	if i.Gen != m.gen {
 		return
 	}
-	m.context, m.conn.Isolation, m.conn.IsolationOff = i.Context, messages.InShared, i.Off
+	m.context, m.conn.Isolation, m.conn.IsolationOff = i.Context, messages.IsolationShared, i.Off
 	if i.Context != "" {
-		m.conn.Isolation = messages.InContext
+		m.conn.Isolation = messages.IsolationContext
 	}
 	if i.Off == messages.IsolationOffRefused {
 		m.do(Warn{Text: "the browser makes no context for the task: it shares cookies and storage with others"})

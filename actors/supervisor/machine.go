@@ -151,7 +151,7 @@ func newMachine(id messages.TaskID, spec *messages.TaskSpec) *Machine {
 		conn.AnchorOff = messages.AnchorOffSpec
 	}
 	if spec.Scope != messages.ScopeOwn || spec.Isolation == messages.IsolationShared {
-		conn.Isolation = messages.InShared // nothing to find out
+		conn.Isolation = messages.IsolationShared // nothing to find out
 	}
 	m := &Machine{
 		id: id, spec: spec, state: messages.StateStarting, conn: conn, target: spec.TargetID,

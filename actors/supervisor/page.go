@@ -316,7 +316,7 @@ func (m *Machine) tellPage(typ messages.EventType, t messages.TargetID) {
 // page is a page as the contract shows it.
 func (m *Machine) page(t messages.TargetID) messages.Page { return m.pageWith(t, m.pageBridge(t)) }
 
-func (m *Machine) pageWith(t messages.TargetID, bridge string) messages.Page {
+func (m *Machine) pageWith(t messages.TargetID, bridge messages.Bridge) messages.Page {
 	p := m.pages.At(t)
 	v := messages.Page{
 		Restoring: p.missing(), TargetID: t, SessionID: p.session, URL: cmp.Or(redact.PageURL(p.info.URL), "about:blank"), Title: redact.Text(p.info.Title), PageState: m.pageState(t), Bridge: bridge,

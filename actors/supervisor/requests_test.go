@@ -14,7 +14,7 @@ import (
 )
 
 // shownBy is the mechanism that the snapshot names.
-func (b *bench) shownBy(want string) {
+func (b *bench) shownBy(want messages.BridgeBy) {
 	b.Helper()
 	if got := b.m.Snapshot().Connection.BridgeBy; got != want {
 		b.Errorf("the bridge is by %q, want %q", got, want)
@@ -195,7 +195,7 @@ func TestBridgeByRequests(t *testing.T) {
 	})
 	t.Run("another browser is asked for its debugger", func(t *testing.T) {
 		t.Parallel()
-		for mark, want := range map[string]string{"B1": "request", "B2": "debugger", "": "request"} {
+		for mark, want := range map[string]messages.BridgeBy{"B1": "request", "B2": "debugger", "": "request"} {
 			b := &bench{T: t, m: supervisor.NewMachine("t", messages.TaskSpec{Bridge: messages.BridgeOn}.WithDefaults()), now: time.Unix(1000, 0)}
 			b.step(supervisor.BrowserStarting{Gen: 1})
 			b.step(supervisor.Linked{Gen: 1, Browser: "B1"})

@@ -30,7 +30,7 @@ func TestTasksWithTheSamePages(t *testing.T) {
 	native.Closed = &messages.ClosedDialog{ID: "d-1", TargetID: "P", Path: messages.PathNative, ClosedBy: messages.ClosedByLost}
 	answered.Closed = &messages.ClosedDialog{ID: "d-1", TargetID: "P", Path: messages.PathBridge, ClosedBy: messages.ClosedByAgent}
 	for name, c := range map[string]struct {
-		bridge string
+		bridge messages.Bridge
 		in     any
 		want   []bool // whether it has ended
 	}{

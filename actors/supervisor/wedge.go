@@ -14,7 +14,7 @@ import (
 // answer it, until its frame shows a sign of life or is gone.
 type orphan struct {
 	frame messages.FrameID
-	typ   string
+	typ   messages.DialogType
 }
 
 // automatic is what a task has done by itself about one of its pages.

@@ -37,7 +37,7 @@ func ordered(effects []supervisor.Effect) (names []string) {
 }
 
 // lose has the dialog actor say that a dialog of frame f was lost on page P.
-func (b *bench) lose(f messages.FrameID, typ string) {
+func (b *bench) lose(f messages.FrameID, typ messages.DialogType) {
 	b.Helper()
 	b.step(mail.DialogsChanged{Closed: &messages.ClosedDialog{TargetID: "P", FrameID: f, Type: typ, ClosedBy: messages.ClosedByLost}})
 }
@@ -290,7 +290,7 @@ func TestEveryRecoveryHasOneOutcome(t *testing.T) {
 			"lost": func(t *rapid.T) {
 				step(mail.DialogsChanged{Closed: &messages.ClosedDialog{
 					TargetID: "P", FrameID: rapid.SampledFrom([]messages.FrameID{"P", "F"}).Draw(t, "frame"),
-					Type: rapid.SampledFrom([]string{"alert", "beforeunload"}).Draw(t, "type"), ClosedBy: messages.ClosedByLost,
+					Type: rapid.SampledFrom([]messages.DialogType{"alert", "beforeunload"}).Draw(t, "type"), ClosedBy: messages.ClosedByLost,
 				}})
 			},
 			"poison": func(t *rapid.T) {

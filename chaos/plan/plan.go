@@ -26,7 +26,7 @@ type Task struct {
 	// restarted does not answer any more; else the endpoint is found by HTTP.
 	Direct bool
 	// Bridge says how the task's dialogs come; "" is natively.
-	Bridge string
+	Bridge messages.Bridge
 }
 
 // Step is one thing that happens.
@@ -85,7 +85,7 @@ func NewBridged(seed uint64, steps int) Plan {
 	p := New(seed, steps)
 	r := rand.New(rand.NewPCG(seed, 0x627269646765))
 	for i := range p.Tasks {
-		p.Tasks[i].Bridge = []string{messages.BridgeOn, messages.BridgeOn, messages.BridgeOn, messages.BridgeAuto, messages.BridgeOff}[r.IntN(5)]
+		p.Tasks[i].Bridge = []messages.Bridge{messages.BridgeOn, messages.BridgeOn, messages.BridgeOn, messages.BridgeAuto, messages.BridgeOff}[r.IntN(5)]
 	}
 	return p
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"holdfast/chaos/plan"
+	"holdfast/messages"
 )
 
 func TestPlans(t *testing.T) {
@@ -29,7 +30,7 @@ func TestPlans(t *testing.T) {
 
 	t.Run("a bridged plan differs by the bridge alone", func(t *testing.T) {
 		t.Parallel()
-		ways := map[string]int{}
+		ways := map[messages.Bridge]int{}
 		for seed := range uint64(50) {
 			p := plan.NewBridged(seed, 40)
 			if plan.New(seed, 40).Bridged() {

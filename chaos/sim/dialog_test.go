@@ -95,7 +95,7 @@ func (d *dialogs) opened(t *task, m messages.Dialog) {
 	} else if o.seen[t.id] != "" {
 		d.w.violate("%s: dialog %q was announced as %s and as %s", t.id, m.Message, o.seen[t.id], m.ID)
 	}
-	if m.Type != string(o.kind) || m.DefaultPrompt != o.byText {
+	if string(m.Type) != string(o.kind) || m.DefaultPrompt != o.byText {
 		d.w.violate("%s: dialog %q is announced as %+v", t.id, m.Message, m)
 	}
 	o.seen[t.id], o.bridged[t.id] = m.ID, m.Path == messages.PathBridge

@@ -219,7 +219,7 @@ func (wa *watcher) see(e messages.Event) {
 // counts is what the events say in sum, to be compared with the metrics.
 type counts struct {
 	mu         sync.Mutex
-	opened     map[string]int
+	opened     map[messages.DialogType]int
 	closedBy   map[messages.ClosedBy]int
 	reconnects int
 	connection map[messages.TaskID]messages.Connection

@@ -336,7 +336,7 @@ func (w *world) state() []string {
 		slices.SortFunc(pages, func(a, b string) int { return cmp.Compare(a, b) })
 		var pending []string
 		for _, d := range s.PendingDialogs {
-			pending = append(pending, d.Type+" "+d.Message)
+			pending = append(pending, string(d.Type)+" "+d.Message)
 		}
 		slices.Sort(pending)
 		lines = append(lines, fmt.Sprintf("%s on b%d: pages [%s], pending [%s]", t.id, t.host.index, strings.Join(pages, ", "), strings.Join(pending, ", ")))

@@ -107,7 +107,7 @@ func newWorld(t *testing.T, p plan.Plan, tr *trace) *world {
 		plan: p, trace: tr, faultOver: time.Now(), disturbed: true,
 		zombies: map[*chaos.Conn]bool{}, orphans: map[messages.TargetID]bool{}, torn: map[*chaos.Conn]bool{},
 		counts: counts{
-			opened: map[string]int{}, closedBy: map[messages.ClosedBy]int{},
+			opened: map[messages.DialogType]int{}, closedBy: map[messages.ClosedBy]int{},
 			connection: map[messages.TaskID]messages.Connection{},
 		},
 	}

@@ -141,8 +141,8 @@ func askingPages(r *rig) {
 func TestM2_ADialogOutlivesThePrimary(t *testing.T) {
 	t.Parallel()
 	for where, open := range places {
-		for _, kind := range []string{"alert", "confirm", "prompt", "beforeunload"} {
-			t.Run(kind+" of "+where, func(t *testing.T) {
+		for _, kind := range []messages.DialogType{"alert", "confirm", "prompt", "beforeunload"} {
+			t.Run(string(kind)+" of "+where, func(t *testing.T) {
 				t.Parallel()
 				r, p := proxied(t, chromiumtest.Shared(t))
 				askingPages(r)
@@ -157,11 +157,11 @@ func TestM2_ADialogOutlivesThePrimary(t *testing.T) {
 
 // outlives opens a dialog, kills the primary, and answers: while it is kept
 // away, or once it is back.
-func (k *task) outlives(p *chromiumtest.FaultProxy, l place, kind string, action messages.Action, away bool) {
+func (k *task) outlives(p *chromiumtest.FaultProxy, l place, kind messages.DialogType, action messages.Action, away bool) {
 	k.Helper()
 	primary, _ := k.links(p)
 	reconnects := k.snapshot().Connection.Reconnects
-	k.runs(l, "setTimeout(() => "+l.in+"ask('"+kind+"')); 0")
+	k.runs(l, "setTimeout(() => "+l.in+"ask('"+string(kind)+"')); 0")
 	d := k.dialog()
 	if d.Type != kind || d.TargetID != l.page || (l.frames > 0) != (string(d.FrameID) != string(l.page)) {
 		k.Fatalf("dialog %+v", d)

@@ -42,18 +42,18 @@ func TestD23_AnAgentThatInterceptsGoesOnWhateverTheBridgeDoes(t *testing.T) {
 	r := setupOn(t, h.chrome)
 	r.entry = h.open()
 	k := r.task("intercepts", func(s *messages.TaskSpec) { s.Bridge = messages.BridgeOff })
-	turn := func(how string) {
+	turn := func(how messages.Bridge) {
 		spec := r.spec()
 		spec.Bridge = how
 		if _, _, err := r.node.GetOrStart(r.ctx, k.id, spec); err != nil {
 			t.Fatal(err)
 		}
-		want := map[string]string{messages.BridgeOn: "on", messages.BridgeOff: "native"}[how]
-		k.await(want, func(s *messages.Snapshot) bool { return s.Connection.Bridge == want })
+		want := map[messages.Bridge]messages.Bridge{messages.BridgeOn: "on", messages.BridgeOff: "native"}[how]
+		k.await(string(want), func(s *messages.Snapshot) bool { return s.Connection.Bridge == want })
 	}
 	k.goTo("http://a.test/plain")
 	k.cdp("", "Fetch.enable", `{"patterns":[{"urlPattern":"*held*"}]}`)
-	for i, how := range []string{messages.BridgeOn, messages.BridgeOff, messages.BridgeOn} {
+	for i, how := range []messages.Bridge{messages.BridgeOn, messages.BridgeOff, messages.BridgeOn} {
 		held := fmt.Sprintf("/held-%d", i)
 		k.site.Set(held, "came")
 		k.later("", "fetch('"+held+"').then(r => r.text()).then(s => { window.got"+held[6:]+" = s })")
@@ -134,7 +134,7 @@ func TestBridge_ASandboxHoldsForTheFramesWithin(t *testing.T) {
 	r.site.Set("/boxed", `<title>/boxed</title><iframe id="f" sandbox="allow-scripts allow-same-origin" src="/within"></iframe>`)
 	r.site.Set("/within", `<title>/within</title><iframe id="f" src="/innermost"></iframe>`)
 	r.site.Set("/innermost", `<title>/innermost</title>`)
-	for _, how := range []string{messages.BridgeOff, messages.BridgeOn} {
+	for _, how := range []messages.Bridge{messages.BridgeOff, messages.BridgeOn} {
 		k := r.task(messages.TaskID("boxed-"+how), func(s *messages.TaskSpec) { s.Bridge = how }, policy(messages.PolicyAutoAccept))
 		k.goTo("http://a.test/boxed")
 		k.frame("/innermost")

@@ -34,8 +34,8 @@ func TestD21_TheFunctionsLookRealFromOtherWindows(t *testing.T) {
 	r.site.Set("/within", `<title>/within</title>`)
 	const look = `JSON.stringify([[window, f.contentWindow], [f.contentWindow, window], [e.contentWindow, window], [window, e.contentWindow], [e.contentWindow, f.contentWindow], [pop, window], [window, pop]].map(([theirs, ours]) =>
 		['alert', 'confirm', 'prompt'].map(name => theirs.Function.prototype.toString.call(ours[name])).concat(theirs.Function.prototype.toString.call(ours.Function.prototype.toString))))`
-	seen := map[string]string{}
-	for _, how := range []string{messages.BridgeOff, messages.BridgeOn} {
+	seen := map[messages.Bridge]string{}
+	for _, how := range []messages.Bridge{messages.BridgeOff, messages.BridgeOn} {
 		k := r.task(messages.TaskID("realms-"+how), func(s *messages.TaskSpec) { s.Bridge = how })
 		k.goTo("http://a.test/around")
 		k.frame("/within")

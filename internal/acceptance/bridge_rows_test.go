@@ -93,7 +93,10 @@ func TestD25_WhatEscapesTheBridgeIsNative(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.await("the bridge", func(s *messages.Snapshot) bool { return s.Pages[0].Bridge == "on" })
-	for i, c := range []struct{ call, path string }{{"confirm('ours')", "bridge"}, {"real('theirs')", "native"}, {"confirm('ours')", "bridge"}} {
+	for i, c := range []struct {
+		call string
+		path messages.DialogPath
+	}{{"confirm('ours')", "bridge"}, {"real('theirs')", "native"}, {"confirm('ours')", "bridge"}} {
 		k.later("", "window.got = "+c.call)
 		want, by := "true", messages.ClosedByAgent
 		if c.path == "native" && k.service != nil {

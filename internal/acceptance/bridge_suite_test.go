@@ -56,7 +56,7 @@ func (r *rig) answersAsked() bool {
 func (r *rig) byRequests() bool { return strings.HasPrefix(r.Name(), byRequests+"/") }
 
 // path is how a dialog of that type has to come.
-func (r *rig) path(typ string) string {
+func (r *rig) path(typ messages.DialogType) messages.DialogPath {
 	if r.bridged() && typ != "beforeunload" {
 		return "bridge"
 	}

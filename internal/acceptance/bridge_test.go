@@ -17,7 +17,8 @@ func TestD19_TheBridgeAnswersWithoutANativeDialog(t *testing.T) {
 	t.Parallel()
 	k := setup(t).task("d19", bridged)
 	for _, c := range []struct {
-		typ, page, message, prompt, accepted, dismissed string
+		typ                                        messages.DialogType
+		page, message, prompt, accepted, dismissed string
 	}{
 		{"alert", "/alert", "hello", "", `"returned"`, `"returned"`},
 		{"confirm", "/confirm", "sure?", "", "true", "false"},
@@ -194,7 +195,7 @@ func TestD21_TheFunctionsLookAndConvertLikeTheRealOnes(t *testing.T) {
 	}
 	var native, bridge seen
 	// A service that closes native dialogs is no measure of them.
-	for way, s := range map[string]*seen{messages.BridgeOff: &native, messages.BridgeOn: &bridge} {
+	for way, s := range map[messages.Bridge]*seen{messages.BridgeOff: &native, messages.BridgeOn: &bridge} {
 		r := setupOn(t, chromiumtest.Shared(t))
 		if way == messages.BridgeOn {
 			r = setup(t)
@@ -207,7 +208,7 @@ func TestD21_TheFunctionsLookAndConvertLikeTheRealOnes(t *testing.T) {
 		stream.until("the last dialog", func(e messages.Event) bool { return e.Closed != nil && e.Closed.ID == "d-51" })
 		for _, e := range stream.seen {
 			if e.Dialog != nil {
-				s.dialogs = append(s.dialogs, [3]string{e.Dialog.Type, e.Dialog.Message, e.Dialog.DefaultPrompt})
+				s.dialogs = append(s.dialogs, [3]string{string(e.Dialog.Type), e.Dialog.Message, e.Dialog.DefaultPrompt})
 			}
 		}
 		// A page that asks without end may be taken for one that hangs, until it rests.

@@ -15,13 +15,16 @@ import (
 
 func TestD1_EveryTypeIsDetected(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ typ, page, open, message, prompt string }{
+	for _, c := range []struct {
+		typ                         messages.DialogType
+		page, open, message, prompt string
+	}{
 		{"alert", "/alert", "ask()", "hello", ""},
 		{"confirm", "/confirm", "ask()", "sure?", ""},
 		{"prompt", "/prompt", "ask()", "name?", "dflt"},
 		{"beforeunload", "/beforeunload", "location.href = '/plain'", "", ""},
 	} {
-		t.Run(c.typ, func(t *testing.T) {
+		t.Run(string(c.typ), func(t *testing.T) {
 			t.Parallel()
 			k := setup(t).task("d1", leaving(messages.BeforeUnloadAsk))
 			k.goTo("http://a.test" + c.page)

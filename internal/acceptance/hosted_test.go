@@ -94,9 +94,9 @@ func TestD24_TheSuiteOnAHostedBrowser(t *testing.T) {
 func TestD24_AnotherClientOfTheAddressLeaves(t *testing.T) {
 	t.Parallel()
 	chrome := chromiumtest.Launch(t)
-	for by, refuse := range map[string][]string{"debugger": nil, "request": {"Debugger"}} {
+	for by, refuse := range map[messages.BridgeBy][]string{"debugger": nil, "request": {"Debugger"}} {
 		for door, dials := range map[string]int{"the address has expired": 3, "the task comes back": 0} {
-			t.Run(by+", "+door, func(t *testing.T) {
+			t.Run(string(by)+", "+door, func(t *testing.T) {
 				t.Parallel()
 				r := hostOn(t, chrome, hosted.Options{DropOthers: true, Dials: dials, Refuse: refuse}).setup(t)
 				k := r.task("left", bridged)

@@ -75,7 +75,7 @@ func TestX6_WhatTasksShare(t *testing.T) {
 				_, _ = fmt.Fprint(w, cached)
 			}))
 			a, b := r.task("a", isolation(how)), r.task("b", isolation(how))
-			if s := a.snapshot(); s.Connection.Isolation != string(how) {
+			if s := a.snapshot(); s.Connection.Isolation != how {
 				t.Fatalf("%+v", s.Connection)
 			}
 			for _, k := range []*task{a, b} {

@@ -190,7 +190,10 @@ func matrixPages(r *rig) {
 }
 
 // call opens a dialog, and what its page has of it by the answer.
-type call struct{ kind, call, accepted, answered, dismissed string }
+type call struct {
+	kind                                messages.DialogType
+	call, accepted, answered, dismissed string
+}
 
 // calls are the kinds of dialogs that a script opens.
 var calls = []call{
@@ -201,7 +204,7 @@ var calls = []call{
 
 // asks has one kind of page ask, one call right behind the other, and adds to failed what
 // was wrong with each.
-func (k *task) asks(c row, s spot, path string, p messages.DialogPolicy, failed map[string]error, calls ...call) {
+func (k *task) asks(c row, s spot, path messages.DialogPath, p messages.DialogPolicy, failed map[string]error, calls ...call) {
 	fail := func(kind, format string, args ...any) {
 		failed[kind] = errors.Join(failed[kind], fmt.Errorf(format, args...))
 	}
@@ -232,7 +235,7 @@ func (k *task) asks(c row, s spot, path string, p messages.DialogPolicy, failed 
 		return s.RecentDialogs[i+1:]
 	}
 	if _, err := run(script.String() + "0"); err != nil {
-		fail(calls[0].kind, "%w", err)
+		fail(string(calls[0].kind), "%w", err)
 		return
 	}
 	var closed []messages.ClosedDialog
@@ -243,7 +246,7 @@ func (k *task) asks(c row, s spot, path string, p messages.DialogPolicy, failed 
 			}
 			d := k.dialog()
 			if d.Path != path || d.Type != a.kind || d.Message != "m" {
-				fail(a.kind, "dialog %+v", d)
+				fail(string(a.kind), "dialog %+v", d)
 			}
 			answer := messages.DialogAnswer{Action: messages.ActionAccept, DialogID: d.ID}
 			if d.Type == "prompt" {
@@ -262,7 +265,7 @@ func (k *task) asks(c row, s spot, path string, p messages.DialogPolicy, failed 
 		return err == nil && json.Unmarshal([]byte(v), &got) == nil && len(got) == len(calls)
 	})
 	if closed := since(k.snapshot()); c.none && len(closed) > 0 {
-		fail(calls[0].kind, "dialogs were told of: %+v", closed)
+		fail(string(calls[0].kind), "dialogs were told of: %+v", closed)
 	}
 	for i, a := range calls {
 		want := a.dismissed
@@ -274,14 +277,14 @@ func (k *task) asks(c row, s spot, path string, p messages.DialogPolicy, failed 
 			want = a.answered
 		}
 		if got[i] != want {
-			fail(a.kind, "the page received %s, want %s", got[i], want)
+			fail(string(a.kind), "the page received %s, want %s", got[i], want)
 		}
 		by := messages.ClosedByAutoPolicy
 		if p == messages.PolicyMustRespond {
 			by = messages.ClosedByAgent
 		}
 		if !c.none && (closed[i].Path != path || closed[i].Type != a.kind || closed[i].ClosedBy != by) {
-			fail(a.kind, "history says %+v", closed[i])
+			fail(string(a.kind), "history says %+v", closed[i])
 		}
 	}
 }
@@ -313,7 +316,11 @@ func (k *task) asksBefore(s spot) error {
 }
 
 // ways are how dialogs come.
-var ways = []struct{ name, bridge, by string }{
+var ways = []struct {
+	name   string
+	bridge messages.Bridge
+	by     messages.BridgeBy
+}{
 	{"natively", messages.BridgeOff, ""},
 	{"over the bridge, by the debugger", messages.BridgeOn, "debugger"},
 	{"over the bridge, by requests", messages.BridgeOn, "request"},
@@ -400,7 +407,7 @@ func TestDialogMatrix(t *testing.T) {
 // cell tries one kind of page. It returns the kinds of dialogs, what their page is (ok,
 // none where the platform opens no dialog, native where the bridge is no way), and what
 // was wrong.
-func (k *task) cell(c row, bridge, by string, p messages.DialogPolicy) (kinds []string, result string, failed map[string]error) {
+func (k *task) cell(c row, bridge messages.Bridge, by messages.BridgeBy, p messages.DialogPolicy) (kinds []string, result string, failed map[string]error) {
 	s := c.open(k)
 	path, state, result := messages.PathBridge, messages.BridgeOn, "ok"
 	switch {
@@ -416,7 +423,7 @@ func (k *task) cell(c row, bridge, by string, p messages.DialogPolicy) (kinds []
 	if page == "" {
 		page = k.snapshot().PageTargetID
 	}
-	k.await(c.name+": "+state, func(s *messages.Snapshot) bool {
+	k.await(c.name+": "+string(state), func(s *messages.Snapshot) bool {
 		i := slices.IndexFunc(s.Pages, func(p messages.Page) bool { return p.TargetID == page })
 		return i >= 0 && s.Pages[i].Bridge == state && s.Connection.BridgeBy == by
 	})
@@ -425,7 +432,7 @@ func (k *task) cell(c row, bridge, by string, p messages.DialogPolicy) (kinds []
 		k.asks(c, s, path, p, failed, calls...)
 	}
 	for _, a := range calls {
-		kinds = append(kinds, a.kind)
+		kinds = append(kinds, string(a.kind))
 		if c.none {
 			k.asks(c, s, path, p, failed, a)
 		}

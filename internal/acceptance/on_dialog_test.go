@@ -43,8 +43,8 @@ func (k *task) accepts(d messages.Dialog, text string) {
 // TestOnDialogWait: as with Playwright's evaluate, the value comes with the answer.
 func TestOnDialogWait(t *testing.T) {
 	t.Parallel()
-	for _, bridge := range []string{messages.BridgeOff, messages.BridgeOn} {
-		t.Run("bridge "+bridge, func(t *testing.T) {
+	for _, bridge := range []messages.Bridge{messages.BridgeOff, messages.BridgeOn} {
+		t.Run("bridge "+string(bridge), func(t *testing.T) {
 			t.Parallel()
 			k := setup(t).task("ondialog-"+messages.TaskID(bridge), func(s *messages.TaskSpec) { s.Bridge = bridge })
 			k.goTo("http://a.test/oopif")

@@ -25,7 +25,7 @@ func TestC32_APopupBesideAClientThatResumesIt(t *testing.T) {
 	for _, c := range []struct {
 		inside string
 		holds  bool
-		anchor string
+		anchor messages.Anchor
 	}{
 		{"lets popups be", false, messages.AnchorAuto},
 		{"holds them as well", true, messages.AnchorAuto},
@@ -48,7 +48,7 @@ func TestC32_APopupBesideAClientThatResumesIt(t *testing.T) {
 				{"its first script, of another site", "window.open('http://b.test/asks-first?%s')"},
 				{"its opener, right behind window.open", "const w = window.open('/plain'); w.prompt('%[1]s'); fetch('/ran?%[1]s')"},
 			} {
-				came := map[string]int{}
+				came := map[messages.DialogPath]int{}
 				for j := range *popupsEach {
 					mark := fmt.Sprintf("%d-%d", i, j)
 					k.laterOn(opener, k.site.URL(fmt.Sprintf(asks.script, mark)))
@@ -66,7 +66,7 @@ func TestC32_APopupBesideAClientThatResumesIt(t *testing.T) {
 // firstOf answers the dialog with that message, waits for what asked to go on, closes the
 // popup, and says how it came: over the bridge; natively, which the service closes; or that
 // nobody was told.
-func (k *task) firstOf(mark string, ran <-chan string) string {
+func (k *task) firstOf(mark string, ran <-chan string) messages.DialogPath {
 	k.Helper()
 	until(k.T, "what asked to go on", func() bool {
 		pending := k.snapshot().PendingDialogs

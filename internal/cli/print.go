@@ -12,7 +12,8 @@ import (
 
 // clean makes the characters visible that a terminal would obey: controls,
 // escapes, and marks that turn the direction of writing.
-func clean(s string) string {
+func clean[S ~string](text S) string {
+	s := string(text)
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':

@@ -52,7 +52,7 @@ func (c *taskStartCmd) spec(stdin io.Reader) (messages.TaskSpec, error) {
 	s := messages.TaskSpec{
 		CDPURL: cdpURL, Scope: messages.Scope(c.Scope), TargetID: messages.TargetID(c.Target), Isolation: messages.Isolation(c.Isolation),
 		DialogPolicy: messages.DialogPolicy(c.Policy), DialogTimeoutS: float64(c.Timeout), BeforeUnload: messages.BeforeUnload(c.BeforeUnload),
-		Bridge: c.Bridge, BridgeThresholdMS: c.Threshold, Anchor: c.Anchor, OnWedge: messages.OnWedge(c.OnWedge), OnWedgeAfterS: float64(c.OnWedgeAfter),
+		Bridge: messages.Bridge(c.Bridge), BridgeThresholdMS: c.Threshold, Anchor: messages.Anchor(c.Anchor), OnWedge: messages.OnWedge(c.OnWedge), OnWedgeAfterS: float64(c.OnWedgeAfter),
 		IdleTimeoutS: float64(c.IdleTimeout), MaxLifeS: float64(c.MaxLife), GiveUpAfterS: float64(c.GiveUpAfter), Labels: c.Label,
 		QueueTimeoutS: (*float64)(c.QueueTimeout),
 	}
@@ -240,14 +240,14 @@ func links(c messages.Connection) string {
 
 // bridged says what a connection or a page has of the bridge, unless its dialogs
 // are native.
-func bridged(how, by string) string {
-	if how == "" || how == messages.BridgeNative {
+func bridged(how messages.Bridge, by messages.BridgeBy) string {
+	switch {
+	case how == "" || how == messages.BridgeNative:
 		return ""
+	case by != "":
+		return fmt.Sprintf(", bridge %s by %s", how, by)
 	}
-	if by != "" {
-		how += " by " + by
-	}
-	return ", bridge " + how
+	return ", bridge " + string(how)
 }
 
 // noAnchor says to people why a task has no anchor.

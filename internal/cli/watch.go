@@ -86,7 +86,7 @@ func describe(e messages.Event) string {
 	case e.Connection != nil:
 		what = links(*e.Connection)
 	case e.Console != nil:
-		what = e.Console.Level + ": " + e.Console.Text
+		what = string(e.Console.Level) + ": " + e.Console.Text
 	case e.State != "":
 		what = string(e.State)
 	}

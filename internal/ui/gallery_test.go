@@ -123,7 +123,7 @@ func (g *gallery) tree(o messages.TreeOptions) messages.Tree {
 }
 
 // dialog is one that opened a while ago.
-func dialog(id messages.DialogID, kind, message, def string, ago time.Duration) messages.Dialog {
+func dialog(id messages.DialogID, kind messages.DialogType, message, def string, ago time.Duration) messages.Dialog {
 	return messages.Dialog{
 		ID: id, Type: kind, Message: message, DefaultPrompt: def, OpenedAt: messages.SecondsOf(time.Now().Add(-ago)),
 		ExpiresAt: messages.SecondsOf(time.Now().Add(300*time.Second - ago)), FrameID: "F2", FrameURL: "https://pay.example/card", TargetID: "T1", SessionID: "S1", Path: "native",

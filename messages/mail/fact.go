@@ -267,7 +267,7 @@ type (
 		Session messages.SessionID
 		Page    messages.TargetID
 		Frame   messages.FrameID
-		Type    string
+		Type    messages.DialogType
 		Message string
 		Default string
 		URL     string

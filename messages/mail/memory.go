@@ -57,7 +57,7 @@ type SeenDialog struct {
 	Seq     uint64 // the n-th of the task
 	Page    messages.TargetID
 	Frame   messages.FrameID
-	Type    string
+	Type    messages.DialogType
 	Message string
 	Sights  [messages.Roles]Sight
 	// Lost: no link reached it any more. It may stand open all the same, and a

@@ -20,7 +20,7 @@ func TestAutoTurnsByTheThresholdOfTheSpec(t *testing.T) {
 		start, then func(*messages.TaskSpec) // then: nil is none
 		after       time.Duration
 		accept      bool
-		want        string
+		want        messages.Bridge
 	}{
 		"faster, dismissed":       {within(400), nil, 300 * time.Millisecond, false, messages.BridgeOn},
 		"faster, accepted":        {within(400), nil, 300 * time.Millisecond, true, messages.BridgeOn},

@@ -21,7 +21,7 @@ func TestACrashTurnsNoTaskToTheBridge(t *testing.T) {
 		in     func(*world, messages.TargetID) messages.FrameID
 		before bool // the frame has crashed
 		ends   func(w *world, page messages.TargetID, d *chaos.Dialog)
-		want   string
+		want   messages.Bridge
 	}{
 		"the page crashes":  {main, false, func(w *world, page messages.TargetID, _ *chaos.Dialog) { w.b.Crash(page) }, messages.BridgeNative},
 		"the frame crashes": {framed, false, func(w *world, page messages.TargetID, _ *chaos.Dialog) { w.b.Crash(messages.TargetID(w.frame(page))) }, messages.BridgeNative},

@@ -63,8 +63,8 @@ func TestBridgeThatTheNextLinkHasNot(t *testing.T) {
 	off := func(s *messages.TaskSpec) { s.Bridge = messages.BridgeOff }
 	debugger := func(_ int, method string) bool { return strings.HasPrefix(method, "Debugger.") }
 	for name, links := range map[string]func(*messages.TaskSpec){"one link": alone, "two links": func(*messages.TaskSpec) {}} {
-		for by, refuse := range map[string]func(int, string) bool{"debugger": nil, "request": debugger} {
-			inWorld(t, name+", turned off while nobody is connected, by "+by, chaos.Options{Pages: 1, Refuse: refuse}, func(w *world) {
+		for by, refuse := range map[messages.BridgeBy]func(int, string) bool{"debugger": nil, "request": debugger} {
+			inWorld(t, name+", turned off while nobody is connected, by "+string(by), chaos.Options{Pages: 1, Refuse: refuse}, func(w *world) {
 				page := w.start("t", everything, bridged, links).PageTargetID
 				frames := w.framed(page)
 				if got := w.snapshot("t").Connection.BridgeBy; got != by {

@@ -22,7 +22,7 @@ func (r *refusing) refuse(connection int, method string) bool {
 
 // asks opens a confirm on a page, and wants it to be one by path that the page is
 // answered.
-func (w *world) asks(page messages.TargetID, path string) {
+func (w *world) asks(page messages.TargetID, path messages.DialogPath) {
 	w.Helper()
 	d := w.b.OpenDialog(w.b.MainFrame(page), chaos.Prompt, "who?", "")
 	synctest.Wait()
@@ -39,7 +39,7 @@ func (w *world) asks(page messages.TargetID, path string) {
 	}
 }
 
-func (w *world) shown(bridge string) {
+func (w *world) shown(bridge messages.Bridge) {
 	w.Helper()
 	if s := w.snapshot("t"); s.Connection.Bridge != messages.BridgeOn || s.Pages[0].Bridge != bridge {
 		w.Errorf("the task's bridge is %q and the page's %q, want %q", s.Connection.Bridge, s.Pages[0].Bridge, bridge)

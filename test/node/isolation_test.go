@@ -53,16 +53,16 @@ func TestIsolationOfATask(t *testing.T) {
 		options  chaos.Options
 		change   []func(*messages.TaskSpec)
 		contexts int
-		shows    string
+		shows    messages.Isolation
 		off      messages.IsolationOff
 	}{
-		"auto, own, headless":            {chaos.Options{Pages: 1}, []func(*messages.TaskSpec){own}, 1, messages.InContext, ""},
-		"auto, own, with windows":        {chaos.Options{Pages: 1, Headed: true}, []func(*messages.TaskSpec){own}, 0, messages.InShared, messages.IsolationOffHeaded},
-		"auto, own, refused":             {chaos.Options{Pages: 1, Refuse: noContexts}, []func(*messages.TaskSpec){own}, 0, messages.InShared, messages.IsolationOffRefused},
-		"auto, the whole browser":        {chaos.Options{Pages: 1}, []func(*messages.TaskSpec){everything}, 0, messages.InShared, ""},
-		"context, with windows":          {chaos.Options{Pages: 1, Headed: true}, []func(*messages.TaskSpec){isolation(messages.IsolationContext)}, 1, messages.InContext, ""},
-		"shared":                         {chaos.Options{Pages: 1}, []func(*messages.TaskSpec){own, isolation(messages.IsolationShared)}, 0, messages.InShared, ""},
-		"context, without a page before": {chaos.Options{}, []func(*messages.TaskSpec){isolation(messages.IsolationContext)}, 1, messages.InContext, ""},
+		"auto, own, headless":            {chaos.Options{Pages: 1}, []func(*messages.TaskSpec){own}, 1, messages.IsolationContext, ""},
+		"auto, own, with windows":        {chaos.Options{Pages: 1, Headed: true}, []func(*messages.TaskSpec){own}, 0, messages.IsolationShared, messages.IsolationOffHeaded},
+		"auto, own, refused":             {chaos.Options{Pages: 1, Refuse: noContexts}, []func(*messages.TaskSpec){own}, 0, messages.IsolationShared, messages.IsolationOffRefused},
+		"auto, the whole browser":        {chaos.Options{Pages: 1}, []func(*messages.TaskSpec){everything}, 0, messages.IsolationShared, ""},
+		"context, with windows":          {chaos.Options{Pages: 1, Headed: true}, []func(*messages.TaskSpec){isolation(messages.IsolationContext)}, 1, messages.IsolationContext, ""},
+		"shared":                         {chaos.Options{Pages: 1}, []func(*messages.TaskSpec){own, isolation(messages.IsolationShared)}, 0, messages.IsolationShared, ""},
+		"context, without a page before": {chaos.Options{}, []func(*messages.TaskSpec){isolation(messages.IsolationContext)}, 1, messages.IsolationContext, ""},
 	} {
 		inWorld(t, name, c.options, func(w *world) {
 			s := w.start("t", c.change...)
@@ -111,7 +111,7 @@ func TestContextLivesWithItsTask(t *testing.T) {
 		anchor.Drop()
 		w.links()
 		time.Sleep(time.Second)
-		if now := w.snapshot("t"); now.PageTargetID != s.PageTargetID || now.Connection.Isolation != messages.InContext {
+		if now := w.snapshot("t"); now.PageTargetID != s.PageTargetID || now.Connection.Isolation != messages.IsolationContext {
 			w.Errorf("%+v", now)
 		}
 		if got := w.wantContexts(1)[0]; got != id {
@@ -150,7 +150,7 @@ func TestContextLivesWithItsTask(t *testing.T) {
 		w.b.Restart()
 		time.Sleep(30 * time.Second)
 		s := w.snapshot("t")
-		if s.State != messages.StateActive || s.Connection.BrowserRestarts != 1 || s.Connection.Isolation != messages.InContext {
+		if s.State != messages.StateActive || s.Connection.BrowserRestarts != 1 || s.Connection.Isolation != messages.IsolationContext {
 			w.Fatalf("%+v", s)
 		}
 		if now := w.wantContexts(1)[0]; now == before || w.contextOf(s.PageTargetID) != now {
@@ -161,7 +161,7 @@ func TestContextLivesWithItsTask(t *testing.T) {
 		before := w.start("t", own)
 		after := w.start("t", own, isolation(messages.IsolationShared))
 		w.wantContexts(0)
-		if before.PageTargetID == after.PageTargetID || after.Connection.Isolation != messages.InShared {
+		if before.PageTargetID == after.PageTargetID || after.Connection.Isolation != messages.IsolationShared {
 			w.Errorf("%+v", after)
 		}
 	})

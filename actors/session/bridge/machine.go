@@ -272,7 +272,7 @@ func (b *Machine) Paused(p CallPaused) {
 	}
 	b.pause = &pause{Pause: p.Pause, frame: frame, context: p.Context, told: mail.DialogOpened{
 		Role: way.Role, Gen: way.Gen, Session: way.Session, Page: b.Page, Frame: frame,
-		Type: p.Kind, Message: p.Message, Default: p.Default, URL: p.Address, Pause: p.Pause, Heard: p.Heard,
+		Type: messages.DialogType(p.Kind), Message: p.Message, Default: p.Default, URL: p.Address, Pause: p.Pause, Heard: p.Heard,
 	}}
 	if again {
 		// One that was given back to Chrome is once more: the other link's resume, which

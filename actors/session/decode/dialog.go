@@ -32,7 +32,7 @@ func decodeOpening(c *Source, now time.Time, params []byte) any {
 	}
 	return mail.DialogOpened{
 		Role: c.Role, Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: messages.FrameID(clip.Text(o.frame, clip.MaxID)),
-		Type: clip.Text(o.kind, clip.MaxID), Message: clip.Text(o.message, clip.MaxDialogText), Default: clip.Text(o.prompt, clip.MaxDialogText), URL: clip.Text(o.url, clip.MaxURL), Heard: now,
+		Type: messages.DialogType(clip.Text(o.kind, clip.MaxID)), Message: clip.Text(o.message, clip.MaxDialogText), Default: clip.Text(o.prompt, clip.MaxDialogText), URL: clip.Text(o.url, clip.MaxURL), Heard: now,
 	}
 }
 

@@ -198,7 +198,7 @@ func (m *Machine) Step(now time.Time, msg any) []effect.Effect {
 		m.reloadFrames()
 
 	case mail.DialogOpened:
-		if in.Type != "beforeunload" { // that comes with leaving, not with staying
+		if in.Type != messages.DialogBeforeUnload { // that comes with leaving, not with staying
 			m.storm.note(now)
 		}
 		m.do(effect.ToDialog{Msg: in})

@@ -87,7 +87,7 @@ func showFields(v reflect.Value) string {
 			for j := range value {
 				fmt.Fprintf(&b, " {%s}", strings.TrimSpace(showFields(f.Index(j))))
 			}
-		case string:
+		case string, messages.DialogType:
 			fmt.Fprintf(&b, " %s=%q", strings.ToLower(name), value)
 		default:
 			fmt.Fprintf(&b, " %s=%v", strings.ToLower(name), value)
