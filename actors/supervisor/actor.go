@@ -16,6 +16,7 @@ import (
 	"holdfast/actors/session/link"
 	"holdfast/actors/session/wanted"
 	"holdfast/actors/supervisor/view"
+	"holdfast/internal/backend"
 	"holdfast/internal/guard"
 	"holdfast/internal/restart"
 	"holdfast/internal/shed"
@@ -33,11 +34,8 @@ type Config struct {
 	// Registry hears [mail.TaskActive] and [mail.TaskEnding]; Gen is repeated in them.
 	Registry *actor.PID
 	Gen      uint64
-	// Dial opens a link. It waits, honours ctx, and calls onClose once when
-	// the link has ended.
-	Dial func(ctx context.Context, r messages.Role, at transport.Address, onClose func(error)) (*transport.Mux, error)
-	// Launch starts a browser; used only for specs that ask for it.
-	Launch func(ctx context.Context, headless bool) (Browser, error)
+	// Backend opens the task's links. One that is a [backend.Process] ends with the task.
+	Backend backend.Backend
 	// Observe hears every event of the task but console errors, on the supervisor's
 	// goroutine; it must not block. May be nil.
 	Observe func([]messages.Event)
@@ -84,7 +82,6 @@ type Actor struct {
 	orders ledger.Ledger // with the children, by name
 	wanted *wanted.Store // outlives sessions and links
 
-	browser     launched
 	downloadDir string         // known with the first link
 	spread      func() float64 // of timers, in [0, 1)
 }
@@ -163,11 +160,11 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 			return
 		}
 		a.mux, a.root = msg.Mux, msg.Port
-		if b := a.browser.get(); b != nil && a.gen == 1 {
-			a.watchBrowser(c, b)
+		if p := a.process(); p != nil && a.gen == 1 {
+			a.watchBrowser(c, p)
 		}
 		a.downloadDir = a.downloads()
-		a.step(c, Linked{Gen: msg.Gen, Endpoint: a.address().String(), Browser: msg.Mux.Browser()})
+		a.step(c, Linked{Gen: msg.Gen, Endpoint: a.cfg.Backend.Identity(), Browser: msg.Mux.Browser()})
 	case session.AnchorLinked:
 		if msg.Gen == a.anchors {
 			a.anchorRoot = msg.Port
@@ -230,10 +227,10 @@ func (a *Actor) renew(c *guard.Context, due renewDue) {
 // Terminate implements guard.Behavior. The browser that was launched for the
 // task ends after every link to it (A6).
 func (a *Actor) Terminate(c *guard.Context, r guard.Reason) {
-	if b := a.browser.get(); b != nil {
+	if p := a.process(); p != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), closeBudget)
 		defer cancel()
-		if err := b.Close(ctx); err != nil {
+		if err := p.Close(ctx); err != nil {
 			a.log.Error("the task's browser could not be ended", "err", err)
 		}
 	}

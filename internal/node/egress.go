@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"sync"
 
-	"holdfast/actors/supervisor"
 	"holdfast/actors/supervisor/view"
+	"holdfast/internal/backend"
 	"holdfast/internal/browser"
 	"holdfast/internal/egress"
 	"holdfast/internal/rawcdp"
@@ -85,13 +85,9 @@ func (s *egressState) wait(ctx context.Context) error {
 }
 
 // launch starts a browser for the task, behind a proxy where the policy has to hold.
-func (n *Node) launch(ctx context.Context, id messages.TaskID, isRestricted bool, o browser.LaunchOptions) (supervisor.Browser, error) {
+func (n *Node) launch(ctx context.Context, id messages.TaskID, isRestricted bool, o browser.LaunchOptions) (backend.Browser, error) {
 	if !isRestricted && !n.cfg.Egress.ProxyAll {
-		p, err := n.browsers.Launch(ctx, o)
-		if err != nil {
-			return nil, err
-		}
-		return launched(p), nil
+		return started(n.browsers.Launch(ctx, o))
 	}
 	x, err := egress.NewProxy(n.egress.policy, isRestricted, n.log.With("task", string(id)))
 	if err != nil {
@@ -115,7 +111,15 @@ func (n *Node) launch(ctx context.Context, id messages.TaskID, isRestricted bool
 			delete(n.egress.proxies, id)
 		}
 	})
-	return launched(p), nil
+	return p, nil
+}
+
+// started is a launch's outcome: a browser that did not start is nil.
+func started(p *browser.Process, err error) (backend.Browser, error) {
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // restrict has the policy hold for a task that a scoped caller drives.

@@ -18,6 +18,7 @@ import (
 	"holdfast/actors/session/decode"
 	"holdfast/actors/supervisor"
 	"holdfast/actors/supervisor/view"
+	"holdfast/internal/backend"
 	"holdfast/internal/browser"
 	"holdfast/internal/egress"
 	"holdfast/internal/guard"
@@ -154,18 +155,29 @@ func (n *Node) supervisor(c supervisor.Config) supervisor.Config {
 	c.Resynced = n.metrics.FramesResynced
 	c.Bounds, c.Log, c.Observe = &n.bounds, n.log, n.metrics.Observe
 	c.Owners, c.Asking = &n.owners, &n.asking
-	id, isRestricted := c.ID, c.Spec.IsRestricted
-	c.Dial = n.dial
-	if isRestricted && c.Spec.Launch == nil && n.cfg.CDPURLOverride.IsZero() {
-		c.Dial = n.dialNamed
-	}
-	c.Launch = func(ctx context.Context, headless bool) (supervisor.Browser, error) {
-		return n.launch(ctx, id, isRestricted, browser.LaunchOptions{Headless: headless})
+	c.Backend = n.backend(c.ID, c.Spec)
+	return c
+}
+
+// backend is where the browser of a task with this spec comes from.
+func (n *Node) backend(id messages.TaskID, spec *messages.TaskSpec) backend.Backend {
+	dial := n.dial
+	if spec.IsRestricted && spec.Launch == nil && n.cfg.CDPURLOverride.IsZero() {
+		dial = n.dialNamed
 	}
 	if n.traces != nil {
-		c = n.traces.watch(c)
+		dial = n.traces.dial(id, dial)
 	}
-	return c
+	if spec.Launch == nil {
+		return backend.NewAttached(spec.CDPURL, dial)
+	}
+	launch := func(ctx context.Context) (backend.Browser, error) {
+		return n.launch(ctx, id, spec.IsRestricted, browser.LaunchOptions{Headless: spec.IsHeadless()})
+	}
+	if n.traces != nil {
+		launch = n.traces.launch(id, launch)
+	}
+	return backend.NewLaunched(launch, dial)
 }
 
 func (n *Node) dial(ctx context.Context, r messages.Role, at transport.Address, onClose func(error)) (*transport.Mux, error) {

@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	"holdfast/actors/supervisor"
+	"holdfast/internal/backend"
 	"holdfast/internal/rawcdp"
 	"holdfast/messages"
 	"holdfast/transport"
@@ -123,10 +123,9 @@ func (t *traces) under(ctx context.Context, id messages.TaskID) (context.Context
 	return trace.ContextWithSpanContext(ctx, begun.parent), begun
 }
 
-// watch has a task's dials and launches traced.
-func (t *traces) watch(c supervisor.Config) supervisor.Config {
-	id, dial, launch := c.ID, c.Dial, c.Launch
-	c.Dial = func(ctx context.Context, r messages.Role, at transport.Address, onClose func(error)) (*transport.Mux, error) {
+// dial is dial with a span for each link of the task.
+func (t *traces) dial(id messages.TaskID, dial backend.Dial) backend.Dial {
+	return func(ctx context.Context, r messages.Role, at transport.Address, onClose func(error)) (*transport.Mux, error) {
 		ctx, begun := t.under(ctx, id)
 		role := attribute.String(attrRole, r.String())
 		spanned, s := t.begin(ctx, "dial", id, trace.SpanKindClient, role)
@@ -138,12 +137,15 @@ func (t *traces) watch(c supervisor.Config) supervisor.Config {
 		}
 		return mux, err
 	}
-	c.Launch = func(ctx context.Context, headless bool) (supervisor.Browser, error) {
+}
+
+// launch is launch with a span for each browser of the task.
+func (t *traces) launch(id messages.TaskID, launch func(context.Context) (backend.Browser, error)) func(context.Context) (backend.Browser, error) {
+	return func(ctx context.Context) (backend.Browser, error) {
 		ctx, _ = t.under(ctx, id)
 		ctx, s := t.begin(ctx, "launch", id, trace.SpanKindInternal)
-		b, err := launch(ctx, headless)
+		b, err := launch(ctx)
 		end(s, err)
 		return b, err
 	}
-	return c
 }

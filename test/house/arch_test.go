@@ -44,6 +44,7 @@ var floors = []struct {
 	{"internal/guard", []string{"internal/call", "internal/smallmap", "internal/redact", "internal/restart", "messages", "messages/mail"}},
 	{"transport/quirks", []string{"messages"}},
 	{"transport", []string{"internal/redact", "internal/scan", "messages", "transport/quirks"}},
+	{"internal/backend", []string{"messages", "transport"}},
 	{"metrics", []string{"internal/shed", "internal/guard", "internal/version", "messages", "transport"}},
 	{"actors/ledger", []string{"internal/call", "messages", "messages/mail"}},
 	{"actors/session/wanted", []string{"messages", "messages/mail"}},
@@ -61,11 +62,11 @@ var floors = []struct {
 	{"actors/supervisor/view", []string{"actors/session", "actors/supervisor/admit", "internal/smallmap", "messages"}},
 	{"actors/supervisor", []string{
 		"actors/dialog", "actors/frame", "actors/ledger", "actors/session", "actors/session/bridge", "actors/session/effect", "actors/session/link", "actors/session/page", "actors/session/wanted",
-		"internal/shed", "internal/smallmap", "internal/guard", "internal/redact", "internal/restart", "messages", "messages/mail", "transport",
+		"internal/backend", "internal/shed", "internal/smallmap", "internal/guard", "internal/redact", "internal/restart", "messages", "messages/mail", "transport",
 	}},
 	{"actors/registry", []string{"actors/supervisor", "actors/supervisor/view", "internal/shed", "internal/guard", "internal/pressure", "messages", "messages/mail"}},
 	{"internal/node", []string{
-		"actors/registry", "internal/call", "actors/session", "actors/session/decode", "actors/session/page", "actors/supervisor", "actors/supervisor/admit", "actors/supervisor/view", "internal/shed", "internal/browser", "internal/egress", "internal/smallmap", "internal/guard", "internal/logs",
+		"actors/registry", "internal/call", "actors/session", "actors/session/decode", "actors/session/page", "actors/supervisor", "actors/supervisor/admit", "actors/supervisor/view", "internal/backend", "internal/shed", "internal/browser", "internal/egress", "internal/smallmap", "internal/guard", "internal/logs",
 		"internal/pressure", "internal/rawcdp", "internal/statedir",
 		"messages", "messages/mail", "metrics", "transport", "transport/quirks",
 	}},

@@ -1,0 +1,8 @@
+// Package backend holds where a task's browser comes from.
+//
+// A [Backend] opens the links of one task. There are two:
+//
+//   - [Launched] starts a browser for the task with the first link, and drives it over a
+//     pipe or a port. It is a [Process]: the task ends the browser.
+//   - [Attached] leads to a browser that runs already, at a URL.
+package backend
