@@ -52,20 +52,17 @@ type Anchor struct {
 	cfg AnchorConfig
 	out []effect.Effect
 
-	attached  bool // every page that existed has been reported
-	settled   bool
-	leaving   bool
-	calm      bool // and nothing is attached any more
-	awaited   int  // what leaving still waits for
-	alone     bool
-	owned     smallmap.Map[messages.TargetID, bool]
-	left      map[messages.TargetID]bool // on order, while an attach to them may still come
-	seen      map[messages.TargetID]bool // left as well, and the browser has them
-	pages     smallmap.Map[messages.TargetID, *anchored]
-	closing   map[messages.TargetID]bool
-	stays     bool                           // a page that was not closed
-	disposing bool                           // of the task's browser context
-	freeing   map[messages.TargetID]*freeing // those to be freed before they are closed
+	attached bool // every page that existed has been reported
+	settled  bool
+	leaving  bool
+	calm     bool // and nothing is attached any more
+	alone    bool
+	owned    ownership
+	left     map[messages.TargetID]bool // on order, while an attach to them may still come
+	seen     map[messages.TargetID]bool // left as well, and the browser has them
+	pages    smallmap.Map[messages.TargetID, *anchored]
+	toFree   map[messages.TargetID]bool // before they are closed
+	closer   *Primary                   // closes the task's pages where the primary is away; nil before
 
 	bridgeOn bool
 	native   map[messages.TargetID]bool             // where the primary has no bridge
@@ -89,9 +86,7 @@ type anchored struct {
 func NewAnchor(cfg AnchorConfig) *Anchor {
 	m := &Anchor{cfg: cfg, alone: cfg.Alone, bridgeOn: cfg.Bridge.On, bridges: map[messages.SessionID]*bridge.Machine{}}
 	m.requests = bridge.NewRequests(cfg.Bridge.Secret, m.do)
-	for _, t := range cfg.Owned {
-		m.owned.Set(t, true)
-	}
+	m.owned = newOwnership(cfg.Scope, cfg.Owned, cfg.Elsewhere, cfg.Foreign)
 	for _, t := range cfg.Left {
 		smallmap.Put(&m.left, t, true)
 	}
@@ -117,7 +112,7 @@ func (m *Anchor) Step(_ time.Time, in any) []effect.Effect {
 	case mail.TargetDetached:
 		m.targetDetached(in)
 	case decode.TargetDestroyed:
-		m.gone(in.Target)
+		m.toCloser(in)
 	case mail.DialogOpened, mail.DialogClosed:
 		m.do(effect.ToDialog{Msg: in})
 	case mail.HandleDialog:
@@ -162,6 +157,12 @@ func (m *Anchor) Step(_ time.Time, in any) []effect.Effect {
 		m.leave()
 	}
 	return m.effects()
+}
+
+func (m *Anchor) letGo(a mail.TargetAttached) {
+	for _, e := range m.owned.letGo(a) {
+		m.do(e)
+	}
 }
 
 func (m *Anchor) do(e effect.Effect) { m.out = append(m.out, e) }
@@ -226,16 +227,10 @@ func (m *Anchor) replied(r effect.Replied) {
 		m.do(effect.OnBrowser(effect.Tag{Kind: effect.TagFlushed}, "Browser.getVersion", struct{}{}, 0))
 	case effect.TagPageLeft:
 		m.do(effect.ToSupervisor{Msg: PageLeft{r.Tag.Page}})
-	case effect.TagFlushed, effect.TagDispose:
-		m.oneLeft()
-	case effect.TagCreate:
-		m.freed(r)
-	case effect.TagAlone:
-		m.maybeAlone(r)
-	case effect.TagClose:
-		if r.Err != nil {
-			m.gone(r.Tag.Page)
-		}
+	case effect.TagFlushed:
+		m.flushed(r)
+	case effect.TagCreate, effect.TagAlone, effect.TagClose, effect.TagDispose:
+		m.toCloser(r)
 	}
 }
 
@@ -290,7 +285,7 @@ func (m *Anchor) timerFired(t effect.Timer) {
 	case timerLeave:
 		m.do(effect.Exit{})
 	case timerFree:
-		m.free(t.Page)
+		m.toCloser(effect.TimerFired{Timer: t})
 	default:
 		if b := m.bridges[t.Session]; b != nil {
 			b.TimerFired(t)
@@ -306,7 +301,7 @@ func (m *Anchor) ours(a mail.TargetAttached) bool {
 		smallmap.Put(&m.seen, a.Info.ID, true)
 		return false
 	}
-	return m.cfg.Scope == messages.ScopeBrowser && (m.cfg.Foreign == nil || !m.cfg.Foreign(a.Info)) || m.owned.At(a.Info.ID) || a.Info.Opener != "" && m.owned.At(a.Info.Opener)
+	return m.owned.hasAll(a.Info) || m.owned.At(a.Info.ID) || m.owned.hasOpened(a.Info)
 }
 
 func (m *Anchor) targetAttached(a mail.TargetAttached) {
@@ -319,13 +314,13 @@ func (m *Anchor) targetAttached(a mail.TargetAttached) {
 	case p != nil && p.session != "":
 		m.do(detachFrom(effect.Tag{Kind: effect.TagNone}, a.Session)) // attached both by itself and on order
 		return
+	case m.closer != nil:
+		m.toCloser(a) // which lets it go, and closes what a page of the task has opened
+		return
 	case m.leaving, p == nil && (!m.ours(a) || m.pages.Len() >= effect.MaxPages):
-		for _, e := range letGo(a, m.cfg.Elsewhere) {
-			m.do(e)
-		}
-		if m.leaving && m.alone && a.Info.Opener != "" && m.owned.At(a.Info.Opener) {
-			m.owned.Set(a.Info.ID, true)
-			m.maybeCloseOwned()
+		m.letGo(a)
+		if m.leaving && m.owned.hasOpened(a.Info) {
+			m.owned.Set(a.Info.ID, true) // to be closed, if the primary cannot
 		}
 		return
 	}

@@ -60,7 +60,7 @@ func TestAnAnchorThatIsLeftAloneCloses(t *testing.T) {
 	t.Parallel()
 	attached := mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}}
 	calm, flushed := effect.Replied{Tag: effect.Tag{Kind: effect.TagCalm}}, effect.Replied{Tag: effect.Tag{Kind: effect.TagFlushed}}
-	helped := effect.Replied{Tag: effect.Tag{Kind: effect.TagCreate, Page: "P"}, Result: []byte(`{"targetId":"H"}`)}
+	helped := effect.Replied{Tag: effect.Tag{Kind: effect.TagCreate, Seq: 1}, Result: []byte(`{"targetId":"H"}`)}
 	free := effect.Replied{Tag: effect.Tag{Kind: effect.TagAlone, Page: "P"}, Result: []byte(`{"targetInfo":{"attached":false}}`)}
 	alone, refused := mail.PrimaryUp{Up: false}, errors.New("no such page")
 	popup := mail.TargetAttached{Gen: 1, Session: "T", Page: "Q", Info: mail.TargetInfo{ID: "Q", Type: "page", Opener: "P"}}

@@ -33,6 +33,6 @@ func (m *Anchor) movePage(o mail.MovePage) {
 // closeDoomed closes a page with every session attached.
 func (m *Anchor) closeDoomed(t messages.TargetID) {
 	if m.pages.At(t) != nil {
-		m.closeTarget(t)
+		m.do(closeTarget(t))
 	}
 }

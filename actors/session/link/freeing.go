@@ -31,7 +31,10 @@ func (m *Primary) free(t messages.TargetID) {
 		return
 	}
 	m.root(effect.Tag{Kind: effect.TagNone}, "Target.activateTarget", targetParam{t}, pageBudget)
-	m.create(&creation{helper: t, close: true}, true)
+	if m.leaving {
+		m.closing++ // the helper's end
+	}
+	m.create(&creation{helper: t, close: true, isAwaited: m.leaving}, true)
 }
 
 // freed comes with the helper, which has ended the dialog if no client was attached.
@@ -39,6 +42,7 @@ func (m *Primary) freed(c *creation, r effect.Replied) {
 	var res targetParam
 	if r.Err != nil || json.Unmarshal(r.Result, &res) != nil {
 		m.do(effect.Arm{Timer: effect.Timer{Name: timerFree, Page: c.helper}, After: freeAgain})
+		m.helperEnded(c)
 		return
 	}
 	c.target = res.TargetID
@@ -50,7 +54,7 @@ func (m *Primary) freed(c *creation, r effect.Replied) {
 func (m *Primary) alone(r effect.Replied) {
 	t := r.Tag.Page
 	// First: the end of the page may be the end of the link.
-	m.dropHelper(t)
+	helper := m.dropHelper(t)
 	p := m.pages.At(t)
 	switch {
 	case p == nil || !p.isClosing:
@@ -58,6 +62,15 @@ func (m *Primary) alone(r effect.Replied) {
 		m.closeTarget(t)
 	default:
 		m.do(effect.Arm{Timer: effect.Timer{Name: timerFree, Page: t}, After: freeAgain})
+	}
+	m.helperEnded(helper)
+}
+
+// helperEnded notes the end of a page that took the foreground, which leaving may wait for.
+func (m *Primary) helperEnded(c *creation) {
+	if c != nil && c.isAwaited {
+		c.isAwaited = false
+		m.oneLeft()
 	}
 }
 

@@ -40,7 +40,9 @@ func (m *Primary) leave() {
 	m.undecided = nil
 	for _, c := range m.creating {
 		switch {
-		case c.close: // goes with the page it frees, whose end counts
+		case c.close:
+			c.isAwaited = true
+			m.closing++
 		case c.target == "":
 			m.closing++
 		default: // a helper whose page is being reattached
@@ -72,13 +74,23 @@ func (m *Primary) closeOwned() {
 	for _, t := range m.sortedPages() {
 		p := m.pages.At(t)
 		if !p.isClosing {
-			m.closePage(mail.ClosePage{Page: t})
+			m.closePage(mail.ClosePage{Page: t, Free: m.toFree[t]})
 		}
 		if !p.awaited {
 			p.awaited = true
 			m.closing++
 		}
 	}
+}
+
+// takeOver has this machine close the task's pages on a link that another has led, and that
+// is attached to nothing any more. It exits once the browser has heard what was said before,
+// which the next TagFlushed says, and every page has come to its end.
+func (m *Primary) takeOver(toFree map[messages.TargetID]bool) {
+	m.attached, m.leaving, m.closing = true, true, 1
+	m.toFree, m.isolation.context = toFree, m.cfg.Context
+	m.do(discoverPages())
+	m.closeOwned()
 }
 
 // createdLate is the end of a creation without a waiting caller.

@@ -1,175 +1,55 @@
 package link
 
 import (
-	"slices"
-
 	"holdfast/actors/session/effect"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
 
-func (m *Primary) targetAttached(a mail.TargetAttached) {
-	if a.Info.Type != "page" || m.leaving {
-		m.letGo(a)
-		if m.leaving && m.cfg.Scope == messages.ScopeOwn && m.ours(a) && m.pages.At(a.Info.ID) == nil {
-			m.owned.Set(a.Info.ID, true)
-			m.closeOwned() // opened by one that is being closed
-		}
-		return
-	}
-	if len(m.undecided) >= effect.MaxSessions {
-		m.letGo(a)
-		m.do(effect.ToSupervisor{Msg: effect.TooMany{Pages: true}})
-		return
-	}
-	m.undecided = append(m.undecided, a)
-	m.decide()
+// ownership says which pages of the browser are the task's, on either link: those in the
+// map, what they open, and with scope browser all but other tasks'.
+type ownership struct {
+	smallmap.Map[messages.TargetID, bool]
+	scope     messages.Scope
+	elsewhere func(messages.TargetID) bool
+	foreign   func(mail.TargetInfo) bool
 }
 
-func (m *Primary) ours(a mail.TargetAttached) bool {
-	return m.owned.At(a.Info.ID) || a.Info.Opener != "" && m.owned.At(a.Info.Opener) ||
-		m.inContext(a)
+func newOwnership(scope messages.Scope, pages []messages.TargetID, elsewhere func(messages.TargetID) bool, foreign func(mail.TargetInfo) bool) ownership {
+	o := ownership{scope: scope, elsewhere: elsewhere, foreign: foreign}
+	for _, t := range pages {
+		o.Set(t, true)
+	}
+	return o
 }
 
-// stillOpen says that whose a page is cannot be said yet: the link is new
-// and openers may follow, or a page of ours is being made, whose id comes
-// only after its attach.
-func (m *Primary) stillOpen() bool {
-	if !m.attached {
-		return m.cfg.Scope != messages.ScopeBrowser
-	}
-	for _, c := range m.creating {
-		if c.target == "" {
-			return true
-		}
-	}
-	return false
+// hasOpened says whether a page of the task has opened this one.
+func (o *ownership) hasOpened(t mail.TargetInfo) bool { return t.Opener != "" && o.At(t.Opener) }
+
+// hasAll says whether a page is the task's since every page is, but for other tasks'.
+func (o *ownership) hasAll(t mail.TargetInfo) bool {
+	return o.scope == messages.ScopeBrowser && (o.foreign == nil || !o.foreign(t))
 }
 
-// decide settles the undecided pages: first what is ours, again and again
-// because one page may have opened the next, then the rest.
-func (m *Primary) decide() {
-	for again := true; again; {
-		again = false
-		rest := m.undecided[:0:0]
-		for _, a := range m.undecided {
-			if m.ours(a) {
-				m.adopt(a)
-				again = true
-			} else {
-				rest = append(rest, a)
-			}
-		}
-		m.undecided = rest
-	}
-	rest := m.undecided
-	m.undecided = nil
-	for _, a := range rest {
-		switch {
-		case m.isHelper(a.Info.ID):
-			m.letGo(a)
-		case m.stillOpen():
-			m.undecided = append(m.undecided, a)
-		case m.cfg.Scope == messages.ScopeBrowser && (m.cfg.Foreign == nil || !m.cfg.Foreign(a.Info)):
-			m.adopt(a)
-		default:
-			m.letGo(a)
-		}
-	}
-}
-
-func (m *Primary) isHelper(t messages.TargetID) bool {
-	for _, c := range m.creating {
-		if c.helper != "" && c.target == t {
-			return true
-		}
-	}
-	return false
-}
-
-func (m *Primary) adopt(a mail.TargetAttached) {
-	p := m.pages.At(a.Info.ID)
-	if p != nil && (p.session != "" || p.isClosing) {
-		m.letGo(a) // a second session of a page we have, or one that is to have none (C15)
-		return
-	}
-	if p == nil && m.pages.Len() >= effect.MaxPages {
-		m.letGo(a)
-		m.do(effect.ToSupervisor{Msg: effect.TooMany{Pages: true}})
-		return
-	}
-	if p == nil {
-		p = &browserPage{}
-		m.pages.Set(a.Info.ID, p)
-	}
-	p.session = a.Session
-	m.owned.Set(a.Info.ID, true)
-	a.Page = a.Info.ID
-	m.do(effect.ToSupervisor{Msg: a})
-	if a.Info.ID == m.first {
-		m.rootAttached()
-	}
-}
-
-func (m *Primary) letGo(a mail.TargetAttached) {
-	for _, e := range letGo(a, m.cfg.Elsewhere) {
-		m.do(e)
-	}
-}
-
-// letGo resumes a page that is none of our business and leaves it, in this
-// order: a page that is left while held stays frozen (C33).
+// letGo resumes a page that is none of the task's and leaves it, in this order: a page that
+// is left while held stays frozen (C33).
 //
-// A popup that can access its opener runs as soon as the first of the clients
-// that hold it resumes it. One that another task's page opened is therefore left to that task to resume,
+// A popup that can access its opener runs as soon as the first of the clients that hold it
+// resumes it. One that another task's page opened is therefore left to that task to resume,
 // once it can see the popup's dialogs.
-func letGo(a mail.TargetAttached, elsewhere func(messages.TargetID) bool) []effect.Effect {
+func (o *ownership) letGo(a mail.TargetAttached) []effect.Effect {
 	tag := effect.Tag{Kind: effect.TagNone}
-	if !a.Waiting && elsewhere != nil && elsewhere(a.Info.ID) {
+	if !a.Waiting && o.isElsewhere(a.Info.ID) {
 		tag = effect.Tag{Kind: effect.TagPageLeft, Page: a.Info.ID}
 	}
 	left := detachFrom(tag, a.Session)
-	if a.Waiting && a.Info.CanAccessOpener && elsewhere != nil && elsewhere(a.Info.Opener) {
+	if a.Waiting && a.Info.CanAccessOpener && o.isElsewhere(a.Info.Opener) {
 		return []effect.Effect{left}
 	}
 	return []effect.Effect{effect.Command{Session: a.Session, Tag: effect.Tag{Kind: effect.TagNone}, Method: effect.Resume}, left}
 }
 
-func (m *Primary) detach(s messages.SessionID) { m.do(detachFrom(effect.Tag{Kind: effect.TagNone}, s)) }
-
-func detachFrom(tag effect.Tag, s messages.SessionID) effect.Command {
-	return effect.OnBrowser(tag, "Target.detachFromTarget", effect.SessionParam{SessionID: s}, 0)
+func (o *ownership) isElsewhere(t messages.TargetID) bool {
+	return o.elsewhere != nil && o.elsewhere(t)
 }
-
-func (m *Primary) targetDetached(d mail.TargetDetached) {
-	m.undecided = slices.DeleteFunc(m.undecided, func(a mail.TargetAttached) bool { return a.Session == d.Session })
-	for t, p := range m.pages.All() {
-		if p.session != d.Session {
-			continue
-		}
-		p.session = ""
-		m.do(effect.ToSupervisor{Msg: d})
-		if !p.isClosing && !p.releasing && !p.returning && !m.leaving {
-			// Closed, or torn from us? Ask before believing either.
-			m.root(effect.Tag{Kind: effect.TagCheck, Page: t}, "Target.getTargetInfo", targetParam{t}, pageBudget)
-		}
-		return
-	}
-}
-
-func (m *Primary) checked(r effect.Replied) {
-	p := m.pages.At(r.Tag.Page)
-	if p == nil || p.session != "" || p.releasing || p.returning || p.isClosing {
-		return // the party that left it comes back by itself, or is not to
-	}
-	if r.Err != nil {
-		m.pageClosed(r.Tag.Page)
-		return
-	}
-	m.root(effect.Tag{Kind: effect.TagReattach, Page: r.Tag.Page}, "Target.attachToTarget", attachParams{r.Tag.Page, true}, pageBudget)
-}
-
-// PageLeft says that a session on the page has ended, which may be another task's.
-// The browser then takes back what is common to all sessions of the page, whichever
-// of them has set it: the emulated media and the network's conditions.
-type PageLeft struct{ Page messages.TargetID }

@@ -69,7 +69,8 @@ type Primary struct {
 	leaving   bool
 	closing   int // what leaving still waits for
 	pages     smallmap.Map[messages.TargetID, *browserPage]
-	owned     smallmap.Map[messages.TargetID, bool]
+	owned     ownership
+	toFree    map[messages.TargetID]bool // before they are closed at the end
 	undecided []mail.TargetAttached
 	creating  []*creation
 	seq       uint32
@@ -91,9 +92,7 @@ type browserPage struct {
 func NewPrimary(cfg PrimaryConfig) *Primary {
 	m := &Primary{cfg: cfg}
 	m.requests = bridge.NewRequests(cfg.Bridge.Secret, m.do)
-	for _, t := range cfg.Owned {
-		m.owned.Set(t, true)
-	}
+	m.owned = newOwnership(cfg.Scope, cfg.Owned, cfg.Elsewhere, cfg.Foreign)
 	if cfg.Target != "" {
 		m.owned.Set(cfg.Target, true)
 	}

@@ -64,12 +64,14 @@ func (m *Primary) reattached(r effect.Replied) {
 	}
 }
 
-func (m *Primary) dropHelper(t messages.TargetID) {
+// dropHelper closes the page that took the foreground for t, if there is one.
+func (m *Primary) dropHelper(t messages.TargetID) *creation {
 	for i, c := range m.creating {
 		if c.helper == t && c.target != "" {
 			m.creating = append(m.creating[:i:i], m.creating[i+1:]...)
 			m.root(effect.Tag{Kind: effect.TagNone}, "Target.closeTarget", targetParam{c.target}, pageBudget)
-			return
+			return c
 		}
 	}
+	return nil
 }

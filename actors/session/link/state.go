@@ -54,7 +54,6 @@ func (m *Anchor) State() string {
 	s.Fact("alone", m.alone)
 	s.Fact("leaving", m.leaving)
 	s.Fact("calm", m.calm)
-	s.Fact("waits for ends", m.awaited)
 	s.Fact("owned", slices.Sorted(m.owned.Keys()))
 	s.Fact("left", slices.Sorted(maps.Keys(m.left)))
 	for _, t := range slices.Sorted(m.pages.Keys()) {
@@ -69,8 +68,10 @@ func (m *Anchor) State() string {
 	for _, t := range slices.Sorted(maps.Keys(m.frames)) {
 		s.Fact("frame "+string(t), m.frames[t].session)
 	}
-	s.Fact("closing", slices.Sorted(maps.Keys(m.closing)))
-	s.Fact("to be freed", slices.Sorted(maps.Keys(m.freeing)))
+	s.Fact("to be freed", slices.Sorted(maps.Keys(m.toFree)))
+	if m.closer != nil {
+		s.Within("closes: ", func(s *effect.State) { s.Fact("waits for ends", m.closer.closing) })
+	}
 	s.Fact("requests told to the primary", len(m.requested))
 	s.Fact("requests of remembered dialogs", len(m.strays))
 	for _, id := range slices.Sorted(maps.Keys(m.bridges)) {

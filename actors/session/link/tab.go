@@ -13,12 +13,13 @@ import (
 
 // creation is a page being made.
 type creation struct {
-	seq    uint32
-	reply  mail.Call
-	first  bool              // the page without which there is nothing to attach (A9)
-	helper messages.TargetID // not a page of the task but the one that frees this page
-	close  bool              // which is closed then
-	target messages.TargetID // known once the reply has come
+	seq       uint32
+	reply     mail.Call
+	first     bool              // the page without which there is nothing to attach (A9)
+	helper    messages.TargetID // not a page of the task but the one that frees this page
+	close     bool              // which is closed then
+	isAwaited bool              // leaving waits for the helper's end
+	target    messages.TargetID // known once the reply has come
 }
 
 func (m *Primary) create(c *creation, newWindow bool) {
@@ -126,8 +127,10 @@ func (m *Primary) closePage(o mail.ClosePage) {
 	m.closeTarget(o.Page)
 }
 
-func (m *Primary) closeTarget(t messages.TargetID) {
-	m.root(effect.Tag{Kind: effect.TagClose, Page: t}, "Target.closeTarget", targetParam{t}, pageBudget)
+func (m *Primary) closeTarget(t messages.TargetID) { m.do(closeTarget(t)) }
+
+func closeTarget(t messages.TargetID) effect.Command {
+	return effect.OnBrowser(effect.Tag{Kind: effect.TagClose, Page: t}, "Target.closeTarget", targetParam{t}, pageBudget)
 }
 
 func (m *Primary) closed(r effect.Replied) {
