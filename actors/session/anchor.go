@@ -23,14 +23,15 @@ type AnchorLinked struct {
 // Anchor is the actor of a task's second link, and of every session on it.
 type Anchor struct {
 	connection
-	peers   Peers
-	cfg     link.AnchorConfig
-	machine *link.Anchor
+	peers     Peers
+	cfg       link.AnchorConfig
+	neighbors Neighbors
+	machine   *link.Anchor
 }
 
 // NewAnchor returns the behavior; dialling begins with Init.
-func NewAnchor(cfg link.AnchorConfig, connect Connect, peers Peers) *Anchor {
-	return &Anchor{connection: connection{connect: connect}, peers: peers, cfg: cfg, machine: link.NewAnchor(cfg)}
+func NewAnchor(cfg link.AnchorConfig, n Neighbors, connect Connect, peers Peers) *Anchor {
+	return &Anchor{connection: connection{connect: connect}, peers: peers, cfg: cfg, neighbors: n, machine: link.NewAnchor(cfg)}
 }
 
 // Init implements guard.Behavior.
@@ -86,6 +87,7 @@ func (a *Anchor) bind(c *guard.Context, l effect.Listen) {
 }
 
 func (a *Anchor) step(c *guard.Context, in any) {
+	a.neighbors.inform(a.machine, in)
 	for _, e := range a.machine.Step(c.Now(), in) {
 		switch e := e.(type) {
 		case effect.Command:

@@ -28,13 +28,14 @@ type Browser struct {
 	connection
 	supervisor *actor.PID
 	cfg        link.PrimaryConfig
+	neighbors  Neighbors
 	machine    *link.Primary
 	wanted     *wanted.Store
 }
 
 // NewBrowser returns the behavior; dialling begins with Init.
-func NewBrowser(cfg link.PrimaryConfig, connect Connect, supervisor *actor.PID, w *wanted.Store) *Browser {
-	return &Browser{connection: connection{connect: connect}, supervisor: supervisor, cfg: cfg, machine: link.NewPrimary(cfg), wanted: w}
+func NewBrowser(cfg link.PrimaryConfig, n Neighbors, connect Connect, supervisor *actor.PID, w *wanted.Store) *Browser {
+	return &Browser{connection: connection{connect: connect}, supervisor: supervisor, cfg: cfg, neighbors: n, machine: link.NewPrimary(cfg), wanted: w}
 }
 
 // Init implements guard.Behavior.
@@ -85,18 +86,23 @@ func (b *Browser) linked(c *guard.Context) {
 	place := wanted.Place{Link: gen}
 	commands := b.wanted.Begin(place)
 	c.Send(b.supervisor, Linked{Gen: gen, Mux: mux, Port: &Port{mux: mux, stalled: func() {}, place: place, wanted: b.wanted}})
-	b.step(c, effect.Start{})
+	start := effect.Start{}
+	if b.neighbors.Downloads != nil {
+		start.Downloads = b.neighbors.Downloads()
+	}
+	b.step(c, start)
 	restore(c.System(), mux, b.wanted, place, commands, b.supervisor, func() {})
 }
 
 func (b *Browser) step(c *guard.Context, in any) {
+	b.neighbors.inform(b.machine, in)
 	for _, e := range b.machine.Step(c.Now(), in) {
 		switch e := e.(type) {
 		case effect.Command:
 			command(c, b.mux.Load(), "", e)
 		case effect.ToSupervisor:
-			if i, ok := e.Msg.(mail.Isolated); ok && i.Context != "" && b.cfg.Claim != nil {
-				b.cfg.Claim(i.Context)
+			if i, ok := e.Msg.(mail.Isolated); ok && i.Context != "" && b.neighbors.Claim != nil {
+				b.neighbors.Claim(i.Context)
 			}
 			c.Send(b.supervisor, e.Msg)
 		case effect.Arm:

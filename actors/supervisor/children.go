@@ -121,20 +121,20 @@ func (a *Actor) factory(id string) guard.Child {
 		a.gen++
 		cfg := link.PrimaryConfig{
 			Gen: a.gen, Scope: a.cfg.Spec.Scope, Target: a.machine.target, Owned: a.machine.owned(),
-			Elsewhere: a.elsewhere, Foreign: a.foreign(), Claim: a.claimContext, Isolation: a.cfg.Spec.Isolation, Context: a.machine.context, Downloads: a.downloads, Bridge: a.machine.linkBridge(),
+			Isolation: a.cfg.Spec.Isolation, Context: a.machine.context, Bridge: a.machine.linkBridge(),
 		}
 		return guard.Child{Kind: "browser", New: func() guard.Behavior {
-			return session.NewBrowser(cfg, a.connect, a.self, a.wanted)
+			return session.NewBrowser(cfg, a.neighbors(), a.connect, a.self, a.wanted)
 		}}
 	case childAnchor:
 		a.anchors++
 		cfg := link.AnchorConfig{
 			Gen: a.anchors, Scope: a.cfg.Spec.Scope, Owned: a.machine.owned(), Left: a.machine.forbidden(),
-			Context: a.machine.context, Elsewhere: a.elsewhere, Foreign: a.foreign(), Ended: a.cfg.Owners.Left, Alone: a.mux == nil, Native: a.machine.keptNative(), Bridge: a.machine.sessionBridge(),
+			Context: a.machine.context, Alone: a.mux == nil, Native: a.machine.keptNative(), Bridge: a.machine.sessionBridge(),
 		}
 		peers := a.peers()
 		return guard.Child{Kind: "anchor", New: func() guard.Behavior {
-			return session.NewAnchor(cfg, a.connectAnchor, peers)
+			return session.NewAnchor(cfg, a.neighbors(), a.connectAnchor, peers)
 		}}
 	case childFrame:
 		gen, dialogs := a.gen, a.pid(a.dialogs, childDialog)
@@ -156,6 +156,13 @@ func (a *Actor) foreign() func(mail.TargetInfo) bool {
 		return nil
 	}
 	return func(t mail.TargetInfo) bool { return a.cfg.Owners.Foreign(t, a.cfg.ID) }
+}
+
+// neighbors is how the task's links ask about the other tasks of the node.
+func (a *Actor) neighbors() session.Neighbors {
+	return session.Neighbors{
+		Elsewhere: a.elsewhere, Foreign: a.foreign(), Ended: a.cfg.Owners.Left, Claim: a.claimContext, Downloads: a.downloads,
+	}
 }
 
 func (a *Actor) claimContext(context string) { a.cfg.Owners.ClaimContext(context, a.cfg.ID) }

@@ -52,8 +52,9 @@ func (t Timer) String() string {
 
 // Inputs of the machines besides messages.
 type (
-	// Start begins, or begins anew, the attach.
-	Start struct{}
+	// Start begins, or begins anew, the attach. Downloads is the directory for what the
+	// task downloads; "" leaves it to the browser.
+	Start struct{ Downloads string }
 
 	// Replied is the outcome of a Command.
 	Replied struct {

@@ -22,13 +22,6 @@ type AnchorConfig struct {
 	Owned []messages.TargetID
 	// Left are those it keeps away from until it is told to cover them.
 	Left []messages.TargetID
-	// Elsewhere says whether a page is another task's of this node.
-	Elsewhere func(messages.TargetID) bool
-	// Foreign says which pages are left alone though the scope is browser. Nil is
-	// none.
-	Foreign func(mail.TargetInfo) bool
-	// Ended are the tasks of this node that have ended on a page.
-	Ended func(messages.TargetID) []bridge.SiblingLeft
 	// Context is the task's browser context; "" is the browser's own.
 	Context string
 	// Native are the pages and frames that the primary was refused the bridge of.
@@ -86,7 +79,7 @@ type anchored struct {
 func NewAnchor(cfg AnchorConfig) *Anchor {
 	m := &Anchor{cfg: cfg, alone: cfg.Alone, bridgeOn: cfg.Bridge.On, bridges: map[messages.SessionID]*bridge.Machine{}}
 	m.requests = bridge.NewRequests(cfg.Bridge.Secret, m.do)
-	m.owned = newOwnership(cfg.Scope, cfg.Owned, cfg.Elsewhere, cfg.Foreign)
+	m.owned = newOwnership(cfg.Scope, cfg.Owned)
 	for _, t := range cfg.Left {
 		smallmap.Put(&m.left, t, true)
 	}
@@ -95,6 +88,22 @@ func NewAnchor(cfg AnchorConfig) *Anchor {
 	}
 	return m
 }
+
+// Asks is [Primary.Asks] for this link.
+func (m *Anchor) Asks(in any) []mail.TargetInfo {
+	a, ok := in.(mail.TargetAttached)
+	if !ok {
+		return nil
+	}
+	list := []mail.TargetInfo{a.Info}
+	if f := m.frames[a.Info.ID]; f != nil { // the ends of tasks are told of pages
+		list = append(list, mail.TargetInfo{ID: f.order.Page, Type: "page"})
+	}
+	return list
+}
+
+// Know is [Primary.Know] for this link.
+func (m *Anchor) Know(others map[messages.TargetID]Others) { m.owned.others = others }
 
 // Step takes one input and returns what is to be done, in order.
 func (m *Anchor) Step(_ time.Time, in any) []effect.Effect {

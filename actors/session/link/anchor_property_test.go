@@ -21,7 +21,7 @@ import (
 // anchorWorld is a naive account of what an anchor is attached to.
 type anchorWorld struct {
 	*rapid.T
-	m     *link.Anchor
+	m     beside
 	n     int
 	live  map[messages.SessionID]*anchorSession
 	root  []effect.Command // without a reply
@@ -193,12 +193,11 @@ func TestAnchorWatchesOrLeaves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &anchorWorld{
 			T: t, live: map[messages.SessionID]*anchorSession{}, leave: map[messages.TargetID]int{}, asked: map[messages.DialogID]bool{},
-			m: link.NewAnchor(link.AnchorConfig{
+			m: beside{link.NewAnchor(link.AnchorConfig{
 				Gen: 1, Owned: []messages.TargetID{"A"}, Alone: rapid.Bool().Draw(t, "alone"),
-				Bridge:    bridge.Settings{On: rapid.Bool().Draw(t, "bridge"), Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)},
-				Scope:     rapid.SampledFrom([]messages.Scope{messages.ScopeOwn, messages.ScopeBrowser}).Draw(t, "scope"),
-				Elsewhere: func(page messages.TargetID) bool { return page == "X" },
-			}),
+				Bridge: bridge.Settings{On: rapid.Bool().Draw(t, "bridge"), Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)},
+				Scope:  rapid.SampledFrom([]messages.Scope{messages.ScopeOwn, messages.ScopeBrowser}).Draw(t, "scope"),
+			})},
 		}
 		w.step(effect.Start{})
 		pages := []messages.TargetID{"A", "B", "C", "X"}

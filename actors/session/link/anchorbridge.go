@@ -233,10 +233,7 @@ func (m *Anchor) bridgeEvent(e FromFrame) {
 // attachBridge also tells the bridge of who has ended before this link had the page.
 func (m *Anchor) attachBridge(b *bridge.Machine) {
 	b.Attach()
-	if m.cfg.Ended == nil {
-		return
-	}
-	for _, l := range m.cfg.Ended(b.Page) {
+	for _, l := range m.owned.others[b.Page].Ended {
 		b.SiblingLeft(l)
 	}
 }

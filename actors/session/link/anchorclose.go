@@ -44,7 +44,6 @@ func (m *Anchor) maybeCloseOwned() {
 	case m.closer == nil:
 		m.closer = NewPrimary(PrimaryConfig{
 			Gen: m.cfg.Gen, Scope: m.cfg.Scope, Owned: slices.Sorted(m.owned.Keys()), Context: m.cfg.Context,
-			Elsewhere: m.cfg.Elsewhere, Foreign: m.cfg.Foreign,
 		})
 		m.closer.takeOver(m.toFree)
 	default:
@@ -56,6 +55,7 @@ func (m *Anchor) maybeCloseOwned() {
 // toCloser gives an input to the machine that closes the task's pages, if there is one.
 func (m *Anchor) toCloser(in any) {
 	if m.closer != nil {
+		m.closer.Know(m.owned.others)
 		m.closerDid(m.closer.Step(time.Time{}, in))
 	}
 }

@@ -6,16 +6,12 @@ import "holdfast/actors/session/effect"
 // directory, and nowhere else; "" is the browser's own context. It is the link's
 // setting, so every link makes it anew, before what an agent has set.
 func (m *Primary) download(context string) {
-	if m.cfg.Downloads == nil {
-		return
-	}
-	dir := m.cfg.Downloads()
-	if dir == "" {
+	if m.downloads == "" {
 		return
 	}
 	m.root(effect.Tag{Kind: effect.TagNone}, "Browser.setDownloadBehavior", struct {
 		Behavior string `json:"behavior"`
 		Path     string `json:"downloadPath"`
 		Context  string `json:"browserContextId,omitempty"`
-	}{"allow", dir, context}, 0)
+	}{"allow", m.downloads, context}, 0)
 }

@@ -26,21 +26,10 @@ type PrimaryConfig struct {
 	Owned []messages.TargetID
 	// Target is the page a task of scope target cannot be without.
 	Target messages.TargetID
-	// Elsewhere says whether a page is another task's of this node. Nil is
-	// no.
-	Elsewhere func(messages.TargetID) bool
-	// Foreign says which pages are left alone though the scope is browser. Nil is
-	// none.
-	Foreign func(mail.TargetInfo) bool
-	// Claim is told of a browser context before anything is in it. Nil is allowed.
-	Claim func(context string)
 	// Isolation is what the spec says of browser contexts, and Context the one that
 	// an earlier link has made for the task.
 	Isolation messages.Isolation
 	Context   string
-	// Downloads is the directory for what the task downloads, known once the link
-	// stands. Nil and "" leave it to the browser.
-	Downloads func() string
 	Bridge    bridge.Settings
 }
 
@@ -76,6 +65,7 @@ type Primary struct {
 	seq       uint32
 	requests  bridge.Requests
 	isolation isolation
+	downloads string // the directory for what the task downloads; "" leaves it to the browser
 }
 
 type browserPage struct {
@@ -92,17 +82,36 @@ type browserPage struct {
 func NewPrimary(cfg PrimaryConfig) *Primary {
 	m := &Primary{cfg: cfg}
 	m.requests = bridge.NewRequests(cfg.Bridge.Secret, m.do)
-	m.owned = newOwnership(cfg.Scope, cfg.Owned, cfg.Elsewhere, cfg.Foreign)
+	m.owned = newOwnership(cfg.Scope, cfg.Owned)
 	if cfg.Target != "" {
 		m.owned.Set(cfg.Target, true)
 	}
 	return m
 }
 
+// Asks returns the targets that a step with this input may decide over. What the node knows
+// of them is told by Know, before the step.
+func (m *Primary) Asks(in any) []mail.TargetInfo {
+	var list []mail.TargetInfo
+	switch in := in.(type) {
+	case mail.TargetAttached:
+		list = append(list, in.Info)
+	case effect.Replied, effect.TimerFired, mail.Leave:
+		for _, a := range m.undecided {
+			list = append(list, a.Info)
+		}
+	}
+	return list
+}
+
+// Know tells what the node's other tasks have to do with the targets that Asks has named.
+func (m *Primary) Know(others map[messages.TargetID]Others) { m.owned.others = others }
+
 // Step takes one input and returns what is to be done, in order.
 func (m *Primary) Step(_ time.Time, in any) []effect.Effect {
 	switch in := in.(type) {
 	case effect.Start:
+		m.downloads = in.Downloads
 		m.start()
 	case effect.Replied:
 		m.replied(in)

@@ -47,15 +47,8 @@ func TestAnAnchorLetsTheCallOfAnotherTaskGo(t *testing.T) {
 func TestAnAnchorThatComesAfterTheEndOfAnotherTask(t *testing.T) {
 	t.Parallel()
 	end := bridge.SiblingLeft{Secret: bridge.NewSecret(sessiontest.Siblings), Epoch: 7, Pages: []messages.TargetID{"P"}, Ended: true}
-	m := link.NewAnchor(link.AnchorConfig{
-		Gen: 1, Scope: messages.ScopeBrowser,
-		Ended: func(page messages.TargetID) []bridge.SiblingLeft {
-			if page == "P" {
-				return []bridge.SiblingLeft{end}
-			}
-			return nil
-		},
-	})
+	m := link.NewAnchor(link.AnchorConfig{Gen: 1, Scope: messages.ScopeBrowser})
+	m.Know(map[messages.TargetID]link.Others{"P": {Ended: []bridge.SiblingLeft{end}}})
 	turned := func(in any) (n int) {
 		for _, e := range m.Step(time.Time{}, in) {
 			if c, ok := e.(effect.Command); ok && strings.Contains(string(c.Params), end.OffWord()) {

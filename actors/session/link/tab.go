@@ -183,7 +183,8 @@ func (m *Primary) Abandon() []effect.Answer {
 	for _, c := range m.creating {
 		answers = append(answers, effect.Answer{To: c.reply, Err: effect.SessionEnded()})
 	}
-	for _, p := range m.pages.All() {
+	for _, t := range m.sortedPages() {
+		p := m.pages.At(t)
 		answers = append(answers, effect.Answer{To: p.closeReply, Err: effect.SessionEnded()})
 	}
 	m.creating, m.pages = nil, smallmap.Map[messages.TargetID, *browserPage]{}

@@ -48,7 +48,6 @@ func browserInput(t *testing.T, d *datadriven.TestData, tr *sessiontest.Transcri
 	case "link", "dial":
 		cfg := link.PrimaryConfig{
 			Gen: 1, Scope: messages.Scope(sessiontest.Arg(t, d, 0)),
-			Elsewhere: func(page messages.TargetID) bool { return page[0] == 'X' },
 		}
 		if cfg.Scope == messages.ScopeTarget {
 			cfg.Target = "G"
@@ -66,7 +65,7 @@ func browserInput(t *testing.T, d *datadriven.TestData, tr *sessiontest.Transcri
 			d.ScanArgs(t, "owned", &page)
 			cfg.Owned = []messages.TargetID{messages.TargetID(page)}
 		}
-		tr.Begin(decode.Source{Identity: effect.Identity{Gen: 1}}, link.NewPrimary(cfg))
+		tr.Begin(decode.Source{Identity: effect.Identity{Gen: 1}}, beside{link.NewPrimary(cfg)})
 		if d.Cmd == "dial" {
 			return nil
 		}
