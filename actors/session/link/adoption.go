@@ -141,7 +141,7 @@ func (m *Primary) targetDetached(d mail.TargetDetached) {
 func (m *Primary) checked(r effect.Replied) {
 	p := m.pages.At(r.Tag.Page)
 	if p == nil || p.session != "" || p.releasing || p.returning || p.isClosing {
-		return // whoever left it comes back by itself, or is not to
+		return // the party that left it comes back by itself, or is not to
 	}
 	if r.Err != nil {
 		m.pageClosed(r.Tag.Page)
