@@ -1,11 +1,10 @@
 package supervisor
 
 import (
-	"maps"
 	"slices"
 	"time"
 
-	"holdfast/internal/smallmap"
+	"holdfast/actors/supervisor/party"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -19,8 +18,6 @@ type anchor struct {
 	linkAt  time.Time
 	linked  mail.Generation // the newest whose link stood
 	browser string          // it led to; "" for one that does not tell
-	covered map[messages.TargetID]bool
-	leaving map[messages.TargetID][]Effect // what is done once the anchor has left the page
 
 	useless  messages.AnchorOff // why there was none, until both links have stood for a while
 	again    time.Time          // not tried before
@@ -120,6 +117,7 @@ func (m *Machine) setAnchor(s messages.LinkState, off messages.AnchorOff) {
 func (m *Machine) anchorStarting(s AnchorStarting) {
 	a := &m.anchor
 	a.gen, a.stopped, a.fell, a.met = s.Gen, false, false, false
+	m.parties.Join(party.Anchor)
 	m.setAnchor(messages.LinkDialing, "")
 }
 
@@ -145,7 +143,7 @@ func (m *Machine) anchorAttached(now time.Time, a mail.AnchorAttached) {
 // drops its dialog (C19), or may be closed with it (C15).
 func (m *Machine) beingFreed(t messages.TargetID) bool {
 	r, p := m.recovering[t], m.pages.At(t)
-	return len(m.anchor.leaving[t]) > 0 || p != nil && p.closing || r != nil && r.step == stepLeaving && r.action != messages.RecoverReattach
+	return m.parties.IsLeaving(t) || p != nil && p.closing || r != nil && r.step == stepLeaving && r.action != messages.RecoverReattach
 }
 
 // forbidden are the pages that a new anchor is to keep away from until it is
@@ -200,13 +198,10 @@ func (m *Machine) anchorExited(now time.Time, e AnchorExited) {
 	if a.stopped { // which is no failure, however it has ended, and says nothing of the browser
 		a.stopped, a.suspect, e.Err = false, false, nil
 	}
-	clear(a.covered)
 	m.forgetRequests(messages.RoleAnchor)
 	a.lostGen = a.gen
 	m.do(ToDialog{mail.LinkLost{Role: messages.RoleAnchor, Gen: a.gen}})
-	for _, t := range slices.Sorted(maps.Keys(a.leaving)) {
-		m.anchorLeft(t) // it has left everything
-	}
+	m.doAll(m.parties.Gone(party.Anchor)) // it has left everything
 	for _, t := range m.order {
 		m.letRun(t) // no party to wait for
 	}
@@ -286,7 +281,7 @@ func (m *Machine) pageCovered(c mail.PageCovered) {
 		if c.Gen != m.anchor.gen {
 			return
 		}
-		smallmap.Put(&m.anchor.covered, c.Page, true)
+		m.parties.Cover(party.Anchor, c.Page)
 	}
 	p := m.pages.At(c.Page)
 	if p == nil {
@@ -295,7 +290,7 @@ func (m *Machine) pageCovered(c mail.PageCovered) {
 	if e := m.sessions.At(p.session); e != nil && c.Role == messages.RolePrimary && e.cfg.Session == c.Session {
 		e.enabled = true
 	}
-	if e := m.sessions.At(p.session); e != nil && e.cfg.Held && e.enabled && m.anchor.covered[c.Page] {
+	if e := m.sessions.At(p.session); e != nil && e.cfg.Held && e.enabled && m.parties.IsCovered(c.Page) {
 		m.letRun(c.Page)
 	}
 }
@@ -310,24 +305,33 @@ func (m *Machine) letRun(t messages.TargetID) {
 	}
 }
 
-// withoutAnchor does what may be done to a page only once the anchor has left
-// it (C15, C19).
-func (m *Machine) withoutAnchor(t messages.TargetID, do Effect) {
-	if !m.anchor.lives() {
-		m.do(do) // it is on no page
+// withoutParties does what may be done to a page only once every party has left it (C15,
+// C19).
+func (m *Machine) withoutParties(t messages.TargetID, do Effect) {
+	ask, ok := m.parties.Leave(t, do)
+	if ok {
+		m.do(do) // no party is there
 		return
 	}
-	if _, ok := m.anchor.leaving[t]; !ok {
-		m.do(ToAnchor{mail.LeavePage{Page: t}})
+	for _, id := range ask {
+		m.toParty(id, mail.LeavePage{Page: t})
+	}
+	if len(ask) > 0 {
 		m.do(Arm{timerAnchorLeave + string(t), anchorLeaves})
 	}
-	smallmap.Put(&m.anchor.leaving, t, append(m.anchor.leaving[t], do))
 }
 
-func (m *Machine) anchorLeft(t messages.TargetID) {
-	for _, do := range m.anchor.leaving[t] {
-		m.do(do)
+// toParty sends to a party of the task, of which the anchor is the only one that a node
+// has as yet.
+func (m *Machine) toParty(id party.ID, msg any) {
+	if id == party.Anchor {
+		m.do(ToAnchor{msg})
 	}
-	delete(m.anchor.leaving, t)
-	delete(m.anchor.covered, t)
+}
+
+// doAll does what has waited for the parties.
+func (m *Machine) doAll(effects []Effect) {
+	for _, e := range effects {
+		m.do(e)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"holdfast/actors/session"
 	"holdfast/actors/session/bridge"
 	"holdfast/actors/session/page"
+	"holdfast/actors/supervisor/party"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -80,7 +81,8 @@ type Machine struct {
 	console []messages.ConsoleError                              // only what lies behind its end is written
 	reports reports
 
-	anchor anchor
+	anchor  anchor
+	parties party.Set[Effect] // who is attached to the pages beside the primary
 
 	events   []messages.Event
 	held     []*messages.ConsoleError // published together
@@ -214,11 +216,11 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.pageCovered(in)
 	case mail.PageUncovered:
 		if in.Gen == m.anchor.gen {
-			delete(m.anchor.covered, in.Page)
+			m.parties.Uncover(party.Anchor, in.Page)
 		}
 	case mail.PageLeft:
 		if in.Gen == m.anchor.gen {
-			m.anchorLeft(in.Page)
+			m.doAll(m.parties.Left(party.Anchor, in.Page))
 		}
 	case GaveUp:
 		m.stop(reasonOf(in.Err), in.Err)

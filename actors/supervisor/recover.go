@@ -97,7 +97,7 @@ func (m *Machine) beginRecovery(t messages.TargetID, action messages.RecoverActi
 // releasePage and closePage are the only ways to have a page freed or closed:
 // every session of it has to be gone before, the anchor's too.
 func (m *Machine) releasePage(t messages.TargetID) {
-	m.withoutAnchor(t, ToBrowser{mail.ReleasePage{Page: t}})
+	m.withoutParties(t, ToBrowser{mail.ReleasePage{Page: t}})
 }
 
 func (m *Machine) closePage(o mail.ClosePage) {
@@ -109,7 +109,7 @@ func (m *Machine) closePage(o mail.ClosePage) {
 	if p := m.pages.At(o.Page); p != nil && m.conn.Primary == messages.LinkUp {
 		p.closing = true
 	}
-	m.withoutAnchor(o.Page, ToBrowser{o})
+	m.withoutParties(o.Page, ToBrowser{o})
 }
 
 // pageKept comes when a page could not be closed.

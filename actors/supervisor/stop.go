@@ -3,7 +3,6 @@ package supervisor
 import (
 	"cmp"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -158,7 +157,7 @@ func (m *Machine) timerFired(now time.Time, name string) {
 		m.do(FramesStable{})
 	default:
 		if page, ok := strings.CutPrefix(name, timerAnchorLeave); ok {
-			m.anchorLeft(messages.TargetID(page))
+			m.doAll(m.parties.GiveUp(messages.TargetID(page)))
 		} else if page, ok := strings.CutPrefix(name, timerNeeded); ok {
 			m.stillNeeded(messages.TargetID(page))
 		}
@@ -212,14 +211,13 @@ func reasonOf(err error) string {
 func (m *Machine) end(s messages.TaskState, err error) []Effect {
 	m.out = nil
 	m.finish(s, err)
-	for _, t := range slices.Sorted(maps.Keys(m.anchor.leaving)) {
-		for _, do := range m.anchor.leaving[t] {
+	for _, t := range m.parties.Leaving() {
+		for _, do := range m.parties.GiveUp(t) {
 			if b, ok := do.(ToBrowser); ok {
 				m.late(b.Msg)
 			}
 		}
 	}
-	clear(m.anchor.leaving)
 	for t, o := range m.opening {
 		delete(m.opening, t)
 		m.do(Answer{To: o.reply, Err: ended()})

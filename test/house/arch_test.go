@@ -59,6 +59,7 @@ var floors = []struct {
 	{"actors/dialog", []string{"actors/ledger", "internal/shed", "internal/redact", "internal/smallmap", "internal/guard", "messages", "messages/mail", "transport/quirks"}},
 	{"actors/frame", []string{"internal/shed", "internal/smallmap", "internal/guard", "internal/redact", "messages", "messages/mail"}},
 	{"actors/supervisor/admit", []string{"messages", "transport/quirks"}},
+	{"actors/supervisor/party", []string{"messages"}},
 	{"actors/supervisor/view", []string{"actors/session", "actors/supervisor/admit", "internal/smallmap", "messages"}},
 	{"actors/supervisor", []string{
 		"actors/dialog", "actors/frame", "actors/ledger", "actors/session", "actors/session/bridge", "actors/session/effect", "actors/session/link", "actors/session/page", "actors/session/wanted",
