@@ -36,7 +36,7 @@ func (d byDebugger) arm() {
 	}
 	// First, lest a debugger statement of the page's own gets in between.
 	d.command(effect.TagNone, "Debugger.setBlackboxPatterns", d.secret.patterns())
-	d.command(effect.TagBridgeOn, "Debugger.enable", nil)
+	d.command(TagOn, "Debugger.enable", nil)
 	d.add(d.secret.script(d.epoch, mail.ByDebugger, waitsInDebugger))
 }
 
@@ -46,7 +46,7 @@ func (d byDebugger) arm() {
 func (d byDebugger) inherit() {
 	d.arm()
 	d.inherits = true
-	d.command(effect.TagBridgeStep, "Debugger.stepOver", nil)
+	d.command(TagStep, "Debugger.stepOver", nil)
 }
 
 // rearm is for what an agent has done to the debugger of its own session. One that is on
@@ -63,7 +63,7 @@ func (d byDebugger) rearm() {
 // revived is for a debugger that is on and stops nowhere.
 func (d byDebugger) revived() { d.command(effect.TagNone, "Debugger.disable", nil) }
 
-func (d byDebugger) disarm() { d.command(effect.TagBridgeOff, "Debugger.disable", nil) }
+func (d byDebugger) disarm() { d.command(TagOff, "Debugger.disable", nil) }
 
 func (d byDebugger) added() { d.stands(true) }
 
@@ -78,7 +78,7 @@ type given struct {
 
 func (d byDebugger) give(p mail.Pause, id messages.DialogID, answer []byte) {
 	d.do(effect.Command{
-		Session: d.Session, Tag: effect.Tag{Kind: effect.TagBridgeAnswer, Session: d.Session, ID: id}, Timeout: effect.AnswerBudget,
+		Session: d.Session, Tag: effect.Tag{Kind: TagAnswer, Session: d.Session, ID: id}, Timeout: effect.AnswerBudget,
 		Method: "Debugger.evaluateOnCallFrame", Params: answerWith(p, answer),
 	})
 }
@@ -94,11 +94,11 @@ func (d byDebugger) navigated(bool) {}
 
 func (d byDebugger) replied(r effect.Replied) {
 	switch r.Tag.Kind {
-	case effect.TagBridgeStep:
+	case TagStep:
 		if refusal(r.Err) {
 			d.only("") // nothing waits
 		}
-	case effect.TagBridgeAnswer:
+	case TagAnswer:
 		switch taken, err := decodeTaken(r.Result); {
 		case r.Err != nil:
 			d.handled(r.Tag.ID, NotWaiting(r.Err))
@@ -108,14 +108,14 @@ func (d byDebugger) replied(r effect.Replied) {
 			d.given = given{id: r.Tag.ID, set: true, vain: d.pause == nil}
 			// Only now: a resume overtakes an answer that is not awaited (C47).
 			d.do(effect.Command{
-				Session: d.Session, Tag: effect.Tag{Kind: effect.TagBridgeResume, Session: d.Session, ID: r.Tag.ID}, Timeout: effect.AnswerBudget,
+				Session: d.Session, Tag: effect.Tag{Kind: TagResume, Session: d.Session, ID: r.Tag.ID}, Timeout: effect.AnswerBudget,
 				Method: "Debugger.resume",
 			})
 			if !d.given.vain && r.Tag.ID != "" {
 				d.do(effect.ToDialog{Msg: mail.AnswerTaken{Dialog: r.Tag.ID, Session: d.Session}}) // this session may not live to tell more
 			}
 		}
-	case effect.TagBridgeResume:
+	case TagResume:
 		if d.given.set && d.given.id == r.Tag.ID {
 			d.settled(r.Tag.ID, d.hadIt(r.Err))
 		}

@@ -44,7 +44,7 @@ func (r *Requests) Hear(b Settings) {
 		return
 	case on && !r.on:
 		r.asked++
-		r.do(effect.OnBrowser(effect.Tag{Kind: effect.TagRequests}, "Fetch.enable", fetchPatterns{[]requestPattern{
+		r.do(effect.OnBrowser(effect.Tag{Kind: TagRequests}, "Fetch.enable", fetchPatterns{[]requestPattern{
 			{"https://" + r.secret.Host() + "/*", "XHR"}, {"*://*/" + r.secret.Path() + "/*", "XHR"},
 		}}, effect.AttachBudget))
 	case !on && r.on:
@@ -95,7 +95,7 @@ func EndRequest(s Secret, e mail.EndRequest) effect.Command {
 		}{e.Request, "Aborted"})}
 	}
 	return effect.Command{
-		Root: true, Tag: effect.Tag{Kind: effect.TagBridgeRequest, Session: e.Session, ID: e.Dialog}, Timeout: effect.AnswerBudget,
+		Root: true, Tag: effect.Tag{Kind: TagRequest, Session: e.Session, ID: e.Dialog}, Timeout: effect.AnswerBudget,
 		Method: "Fetch.fulfillRequest", Params: effect.Params(struct {
 			Request string   `json:"requestId"`
 			Code    int      `json:"responseCode"`

@@ -30,7 +30,7 @@ func (q *byRequest) passNavigated() {
 }
 
 func (q *byRequest) passAgain() {
-	if q.pass(effect.TagBridgePass) {
+	if q.pass(TagPass) {
 		q.passing++
 	}
 }

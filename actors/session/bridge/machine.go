@@ -180,7 +180,7 @@ func (b *Machine) add(params []byte) {
 		return // it outlives a renderer
 	}
 	b.do(effect.Command{
-		Session: b.Session, Tag: effect.Tag{Kind: effect.TagBridgeScript, Session: b.Session, Seq: b.armed, Round: uint32(b.mechanism)},
+		Session: b.Session, Tag: effect.Tag{Kind: TagScript, Session: b.Session, Seq: b.armed, Round: uint32(b.mechanism)},
 		Method: "Page.addScriptToEvaluateOnNewDocument", Params: params,
 	})
 }
@@ -363,7 +363,7 @@ func (b *Machine) Handle(o mail.HandleDialog) {
 // Replied takes the outcome of a command of the bridge.
 func (b *Machine) Replied(r effect.Replied) {
 	switch r.Tag.Kind {
-	case effect.TagBridgeScript:
+	case TagScript:
 		script := decodeIdentifier(r.Result)
 		switch {
 		case r.Tag.Seq != b.armed || !b.on:
@@ -378,24 +378,24 @@ func (b *Machine) Replied(r effect.Replied) {
 			b.keep(script)
 			b.by.added()
 		}
-	case effect.TagBridgeOn:
+	case TagOn:
 		b.through = r.Tag.Seq                       // said after all that a request needs, and answered by the page
 		if r.Tag.Seq == b.armed && refusal(r.Err) { // of this mechanism, and not of the one before
 			b.refused(r.Err)
 		} else if q := b.requests(); q != nil && r.Tag.Seq == b.armed {
 			q.passAnswered()
 		}
-	case effect.TagBridgeTurned:
+	case TagTurned:
 		b.removeScript(decodeIdentifier(r.Result))
-	case effect.TagBridgeOff:
+	case TagOff:
 		if !b.on {
 			b.stands(false)
 		}
-	case effect.TagBridgeOwner:
+	case TagOwner:
 		b.ownerKnown(r)
-	case effect.TagBridgeElement:
+	case TagElement:
 		b.elementDescribed(r)
-	case effect.TagBridgePolicy:
+	case TagPolicy:
 		b.policyKnown(r)
 	default:
 		b.by.replied(r)

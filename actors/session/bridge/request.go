@@ -106,7 +106,7 @@ func (q *byRequest) set() {
 		q.command(effect.TagNone, "Runtime.enable", nil)
 	}
 	q.watch(0)
-	q.command(effect.TagBridgeOn, "Runtime.addBinding", q.bindingParams())
+	q.command(TagOn, "Runtime.addBinding", q.bindingParams())
 	q.add(q.secret.script(q.epoch, mail.ByRequest, waitsForRequest,
 		"BINDING", q.secret.Binding(), "PROOF", q.secret.Proof(), "HOST", q.secret.Host(), "PATH", q.secret.Path(), "LABEL", q.secret.Label(q.Target)))
 }
@@ -136,7 +136,7 @@ func (q *byRequest) disarm() {
 	q.dropHeld()
 	clear(q.documents)
 	q.dropTimer(timerAgain)
-	q.command(effect.TagBridgeOff, "Runtime.removeBinding", q.bindingParams())
+	q.command(TagOff, "Runtime.removeBinding", q.bindingParams())
 }
 
 func (q *byRequest) give(p mail.Pause, id messages.DialogID, answer []byte) {
@@ -300,9 +300,9 @@ func (q *byRequest) lookAgain() {
 
 func (q *byRequest) replied(r effect.Replied) {
 	switch r.Tag.Kind {
-	case effect.TagBridgePass:
+	case TagPass:
 		q.passed(r.Tag.Seq)
-	case effect.TagBridgeRequest:
+	case TagRequest:
 		q.settled(r.Tag.ID, NotWaiting(r.Err))
 		gone := messages.CodeOf(r.Err) == messages.CodeCDPError
 		if gone && q.pause != nil && q.pause.Key == q.answered { // and not of the call after it

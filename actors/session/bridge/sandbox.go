@@ -47,7 +47,7 @@ func (b *Machine) AskElement(child messages.SessionID, target messages.TargetID)
 		return
 	}
 	b.do(effect.Command{
-		Session: b.Session, Tag: effect.Tag{Kind: effect.TagBridgeOwner, Session: b.Session, Page: target}, Timeout: effect.AnswerBudget,
+		Session: b.Session, Tag: effect.Tag{Kind: TagOwner, Session: b.Session, Page: target}, Timeout: effect.AnswerBudget,
 		Method: "DOM.getFrameOwner", Params: effect.Params(frameParam{messages.FrameID(target)}),
 	})
 	smallmap.Put(&b.asked, target, child)
@@ -62,7 +62,7 @@ func (b *Machine) ownerKnown(r effect.Replied) {
 		return
 	}
 	b.do(effect.Command{
-		Session: b.Session, Tag: effect.Tag{Kind: effect.TagBridgeElement, Session: b.Session, Page: r.Tag.Page}, Timeout: effect.AnswerBudget,
+		Session: b.Session, Tag: effect.Tag{Kind: TagElement, Session: b.Session, Page: r.Tag.Page}, Timeout: effect.AnswerBudget,
 		Method: "DOM.describeNode", Params: effect.Params(struct {
 			Node int64 `json:"backendNodeId"`
 		}{owner.Node}),
@@ -100,7 +100,7 @@ func (b *Machine) askPolicy(p *pause) {
 		return
 	}
 	b.do(effect.Command{
-		Session: b.Session, Tag: effect.Tag{Kind: effect.TagBridgePolicy, Session: b.Session, Context: p.context}, Timeout: effect.AnswerBudget,
+		Session: b.Session, Tag: effect.Tag{Kind: TagPolicy, Session: b.Session, Context: p.context}, Timeout: effect.AnswerBudget,
 		Method: "Network.getSecurityIsolationStatus", Params: effect.Params(frameParam{p.frame}),
 	})
 }

@@ -59,7 +59,7 @@ func (b *Machine) turnOff(by mail.Mechanism) {
 func (b *Machine) turnOffBy(word string) {
 	contexts := b.sortedContexts()
 	if len(contexts) == 0 { // none was reported, and there may be some that the main frame's does not reach
-		b.turnAllOff(effect.TagBridgeTurned, word)
+		b.turnAllOff(TagTurned, word)
 	}
 	for _, context := range contexts {
 		b.command(effect.TagNone, "Runtime.evaluate", turn(word, context))

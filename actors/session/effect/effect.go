@@ -86,55 +86,27 @@ type Tag struct {
 	Context int64              // of a script
 }
 
-// TagKind names what a command was for.
+// TagKind names what a command was for. A machine names its own from FirstTag on. Those of
+// the bridge, which is part of other machines, begin at FirstBridgeTag.
 type TagKind uint8
 
-// What commands are for.
+// FirstTag and FirstBridgeTag are where the kinds of a machine and of the bridge begin.
 const (
-	TagNone TagKind = iota // whatever it says, nothing follows, and no caller waits for it
-	TagTree
-	TagEnabled
-	TagInfo
-	TagKey
-	TagSign
-	TagHistory
-	TagProbe
-	TagReload
-	TagAway
-	TagDialog
-	TagDoomed // whether a dialog could be answered
-	TagMove   // of a page from a doomed dialog
-	TagNavigate
-
-	TagRoot
-	TagCreate
-	TagClose
-	TagAlone
-	TagCheck
-	TagReattach
-	TagCalm
-	TagFlushed
-	TagCover
-	TagCoverFrame // its Page is the frame
-	TagLeft
-	TagBridgeOn
-	TagBridgeScript
-	TagBridgeStep
-	TagBridgeOff
-	TagBridgeTurned // functions off, by a script that is not to stay
-	TagBridgeAnswer
-	TagBridgeResume
-	TagBridgePass
-	TagBridgeRequest
-	TagRequests
-	TagPageLeft // of another task's page
-	TagVersion
-	TagContext
-	TagDispose
-	TagBridgeOwner
-	TagBridgeElement
-	TagBridgePolicy
+	FirstTag       TagKind = 16
+	FirstBridgeTag TagKind = 64
 )
+
+// What commands of several machines are for.
+const (
+	TagNone    TagKind = iota // whatever it says, nothing follows, and nothing waits for it
+	TagEnabled                // the Page domain
+	TagDialog                 // an answer to a dialog
+	TagDoomed                 // whether a dialog could be answered
+	TagMove                   // of a page from a doomed dialog
+)
+
+// IsBridge says that the reply is the bridge's.
+func (k TagKind) IsBridge() bool { return k >= FirstBridgeTag }
 
 // Effects of the machine.
 type (

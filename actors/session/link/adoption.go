@@ -132,7 +132,7 @@ func (m *Primary) targetDetached(d mail.TargetDetached) {
 		m.do(effect.ToSupervisor{Msg: d})
 		if !p.isClosing && !p.releasing && !p.returning && !m.leaving {
 			// Closed, or torn from us? Ask before believing either.
-			m.root(effect.Tag{Kind: effect.TagCheck, Page: t}, "Target.getTargetInfo", targetParam{t}, pageBudget)
+			m.root(effect.Tag{Kind: TagCheck, Page: t}, "Target.getTargetInfo", targetParam{t}, pageBudget)
 		}
 		return
 	}
@@ -147,7 +147,7 @@ func (m *Primary) checked(r effect.Replied) {
 		m.pageClosed(r.Tag.Page)
 		return
 	}
-	m.root(effect.Tag{Kind: effect.TagReattach, Page: r.Tag.Page}, "Target.attachToTarget", attachParams{r.Tag.Page, true}, pageBudget)
+	m.root(effect.Tag{Kind: TagReattach, Page: r.Tag.Page}, "Target.attachToTarget", attachParams{r.Tag.Page, true}, pageBudget)
 }
 
 // PageLeft says that a session on the page has ended, which may be another task's.

@@ -110,7 +110,7 @@ func (m *Anchor) Step(_ time.Time, in any) []effect.Effect {
 	switch in := in.(type) {
 	case effect.Start:
 		m.requests.Begin(bridge.Settings{On: m.bridgeOn, By: m.cfg.Bridge.By})
-		m.do(autoAttachPages(effect.TagRoot, true))
+		m.do(autoAttachPages(TagRoot, true))
 		m.setTimer(timerAttach, effect.AttachBudget)
 	case effect.Replied:
 		m.replied(in)
@@ -193,7 +193,7 @@ func (m *Anchor) effects() []effect.Effect {
 
 func (m *Anchor) replied(r effect.Replied) {
 	switch r.Tag.Kind {
-	case effect.TagRoot:
+	case TagRoot:
 		if r.Err != nil {
 			m.do(effect.Exit{Err: fmt.Errorf("the browser refused to auto-attach: %w", r.Err)})
 			return
@@ -212,13 +212,11 @@ func (m *Anchor) replied(r effect.Replied) {
 		m.do(effect.ToDialog{Msg: effect.DialogProbed(r)})
 	case effect.TagMove:
 		m.do(effect.ToDialog{Msg: effect.PageMoved(r)})
-	case effect.TagBridgeRequest:
+	case bridge.TagRequest:
 		m.requestEnded(r)
-	case effect.TagBridgeOn, effect.TagBridgePass, effect.TagBridgeScript, effect.TagBridgeStep, effect.TagBridgeOff, effect.TagBridgeTurned, effect.TagBridgeAnswer, effect.TagBridgeResume, effect.TagBridgeOwner, effect.TagBridgeElement, effect.TagBridgePolicy:
-		m.bridgeReplied(r)
-	case effect.TagLeft:
+	case TagLeft:
 		m.do(effect.ToSupervisor{Msg: mail.PageLeft{Gen: m.cfg.Gen, Page: r.Tag.Page}})
-	case effect.TagCover:
+	case TagCover:
 		delete(m.left, r.Tag.Page)
 		// The attach itself has been reported before the reply.
 		if p := m.pages.At(r.Tag.Page); p != nil && p.session == "" {
@@ -226,20 +224,24 @@ func (m *Anchor) replied(r effect.Replied) {
 			m.owned.Delete(r.Tag.Page) // it is no more
 			m.maybeSettled()
 		}
-	case effect.TagCoverFrame:
+	case TagCoverFrame:
 		m.frameGone(r.Tag.Page)
-	case effect.TagCalm:
+	case TagCalm:
 		// What was attached up to this reply has been resumed; the next reply
 		// says that the browser has heard so.
 		m.calm = true
 		m.maybeCloseOwned()
-		m.do(effect.OnBrowser(effect.Tag{Kind: effect.TagFlushed}, "Browser.getVersion", struct{}{}, 0))
-	case effect.TagPageLeft:
+		m.do(effect.OnBrowser(effect.Tag{Kind: TagFlushed}, "Browser.getVersion", struct{}{}, 0))
+	case TagPageLeft:
 		m.do(effect.ToSupervisor{Msg: PageLeft{r.Tag.Page}})
-	case effect.TagFlushed:
+	case TagFlushed:
 		m.flushed(r)
-	case effect.TagCreate, effect.TagAlone, effect.TagClose, effect.TagDispose:
+	case TagCreate, TagAlone, TagClose, TagDispose:
 		m.toCloser(r)
+	default:
+		if r.Tag.Kind.IsBridge() {
+			m.bridgeReplied(r)
+		}
 	}
 }
 
@@ -415,5 +417,5 @@ func (m *Anchor) cover(t messages.TargetID) {
 
 func (m *Anchor) attachTo(t messages.TargetID) {
 	m.pages.Set(t, &anchored{})
-	m.do(effect.OnBrowser(effect.Tag{Kind: effect.TagCover, Page: t}, "Target.attachToTarget", attachParams{t, true}, pageBudget))
+	m.do(effect.OnBrowser(effect.Tag{Kind: TagCover, Page: t}, "Target.attachToTarget", attachParams{t, true}, pageBudget))
 }

@@ -40,7 +40,7 @@ func TestAnAnchorSaysWhatItHasSeen(t *testing.T) {
 				m.Step(time.Time{}, in)
 			}
 			told := false
-			for _, e := range m.Step(time.Time{}, effect.Replied{Tag: effect.Tag{Kind: effect.TagRoot}}) {
+			for _, e := range m.Step(time.Time{}, effect.Replied{Tag: effect.Tag{Kind: link.TagRoot}}) {
 				if to, ok := e.(effect.ToSupervisor); ok {
 					if a, ok := to.Msg.(mail.AnchorAttached); ok {
 						told = slices.Equal(a.Pages, []messages.TargetID{"P"})
@@ -59,9 +59,9 @@ func TestAnAnchorSaysWhatItHasSeen(t *testing.T) {
 func TestAnAnchorThatIsLeftAloneCloses(t *testing.T) {
 	t.Parallel()
 	attached := mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}}
-	calm, flushed := effect.Replied{Tag: effect.Tag{Kind: effect.TagCalm}}, effect.Replied{Tag: effect.Tag{Kind: effect.TagFlushed}}
-	helped := effect.Replied{Tag: effect.Tag{Kind: effect.TagCreate, Seq: 1}, Result: []byte(`{"targetId":"H"}`)}
-	free := effect.Replied{Tag: effect.Tag{Kind: effect.TagAlone, Page: "P"}, Result: []byte(`{"targetInfo":{"attached":false}}`)}
+	calm, flushed := effect.Replied{Tag: effect.Tag{Kind: link.TagCalm}}, effect.Replied{Tag: effect.Tag{Kind: link.TagFlushed}}
+	helped := effect.Replied{Tag: effect.Tag{Kind: link.TagCreate, Seq: 1}, Result: []byte(`{"targetId":"H"}`)}
+	free := effect.Replied{Tag: effect.Tag{Kind: link.TagAlone, Page: "P"}, Result: []byte(`{"targetInfo":{"attached":false}}`)}
 	alone, refused := mail.PrimaryUp{Up: false}, errors.New("no such page")
 	popup := mail.TargetAttached{Gen: 1, Session: "T", Page: "Q", Info: mail.TargetInfo{ID: "Q", Type: "page", Opener: "P"}}
 	for name, c := range map[string]struct {
@@ -82,14 +82,14 @@ func TestAnAnchorThatIsLeftAloneCloses(t *testing.T) {
 			m := link.NewAnchor(link.AnchorConfig{Gen: 1, Scope: c.scope, Owned: []messages.TargetID{"P"}})
 			m.Step(time.Time{}, effect.Start{})
 			m.Step(time.Time{}, attached)
-			m.Step(time.Time{}, effect.Replied{Tag: effect.Tag{Kind: effect.TagRoot}})
+			m.Step(time.Time{}, effect.Replied{Tag: effect.Tag{Kind: link.TagRoot}})
 			var closed []messages.TargetID
 			over := false
 			step := func(in any) {
 				for _, e := range m.Step(time.Time{}, in) {
 					switch e := e.(type) {
 					case effect.Command:
-						if e.Method == "Target.closeTarget" && e.Tag.Kind == effect.TagClose {
+						if e.Method == "Target.closeTarget" && e.Tag.Kind == link.TagClose {
 							closed = append(closed, e.Tag.Page)
 						}
 					case effect.Exit:
@@ -113,10 +113,10 @@ func TestAnAnchorThatIsLeftAloneCloses(t *testing.T) {
 					t.Errorf("it is gone before %s is", page)
 				}
 				if i == 0 {
-					step(effect.Replied{Tag: effect.Tag{Kind: effect.TagClose, Page: page}}) // that is not the end yet
+					step(effect.Replied{Tag: effect.Tag{Kind: link.TagClose, Page: page}}) // that is not the end yet
 					step(decode.TargetDestroyed{Target: page})
 				} else {
-					step(effect.Replied{Tag: effect.Tag{Kind: effect.TagClose, Page: page}, Err: refused})
+					step(effect.Replied{Tag: effect.Tag{Kind: link.TagClose, Page: page}, Err: refused})
 				}
 			}
 			if !over {
@@ -136,7 +136,7 @@ func TestAnAnchorGoesToTheFramesItIsToldOf(t *testing.T) {
 	}
 	detached := func(s messages.SessionID) any { return mail.TargetDetached{Gen: 1, Session: s} }
 	replied := func(err error) any {
-		return effect.Replied{Tag: effect.Tag{Kind: effect.TagCoverFrame, Page: "F"}, Err: err}
+		return effect.Replied{Tag: effect.Tag{Kind: link.TagCoverFrame, Page: "F"}, Err: err}
 	}
 	const attach = "Target.attachToTarget"
 	for name, c := range map[string]struct {
@@ -157,7 +157,7 @@ func TestAnAnchorGoesToTheFramesItIsToldOf(t *testing.T) {
 			t.Parallel()
 			m := link.NewAnchor(link.AnchorConfig{Gen: 1, Bridge: bridge.Settings{On: true, Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)}})
 			m.Step(time.Time{}, effect.Start{})
-			m.Step(time.Time{}, effect.Replied{Tag: effect.Tag{Kind: effect.TagRoot}})
+			m.Step(time.Time{}, effect.Replied{Tag: effect.Tag{Kind: link.TagRoot}})
 			var got []string
 			for _, in := range c.steps {
 				for _, e := range m.Step(time.Time{}, in) {
@@ -195,7 +195,7 @@ func TestAnAnchorIsAttachedToNothingWhenItCloses(t *testing.T) {
 			}
 			switch c.Method {
 			case "Target.setAutoAttach":
-				if c.Tag.Kind == effect.TagCalm {
+				if c.Tag.Kind == link.TagCalm {
 					attached = append(attached, "once more")
 				}
 			case "Target.detachFromTarget":
@@ -212,14 +212,14 @@ func TestAnAnchorIsAttachedToNothingWhenItCloses(t *testing.T) {
 	}
 	step(effect.Start{})
 	step(mail.TargetAttached{Gen: 1, Session: "first", Page: "P", Info: page})
-	step(effect.Replied{Tag: effect.Tag{Kind: effect.TagRoot}})
+	step(effect.Replied{Tag: effect.Tag{Kind: link.TagRoot}})
 	step(mail.TargetDetached{Gen: 1, Session: "first"}) // torn from us
 	attached = append(attached, "on order")
 	step(mail.TargetAttached{Gen: 1, Session: "on order", Page: "P", Info: page})
-	step(effect.Replied{Tag: effect.Tag{Kind: effect.TagCover, Page: "P"}})
+	step(effect.Replied{Tag: effect.Tag{Kind: link.TagCover, Page: "P"}})
 	step(mail.Leave{})
 	step(mail.TargetAttached{Gen: 1, Session: "once more", Page: "P", Info: page})
-	step(effect.Replied{Tag: effect.Tag{Kind: effect.TagCalm}})
+	step(effect.Replied{Tag: effect.Tag{Kind: link.TagCalm}})
 	if !closed {
 		t.Error("the page stays")
 	}
@@ -240,7 +240,7 @@ func TestAnAnchorThatIsLeftAloneFreesFirst(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := link.NewAnchor(link.AnchorConfig{Gen: 1, Scope: messages.ScopeOwn, Owned: []messages.TargetID{"P"}, Alone: true})
-			todo := []any{effect.Start{}, effect.Replied{Tag: effect.Tag{Kind: effect.TagRoot}}, mail.FreeFirst{Page: "P"}, mail.Leave{}}
+			todo := []any{effect.Start{}, effect.Replied{Tag: effect.Tag{Kind: link.TagRoot}}, mail.FreeFirst{Page: "P"}, mail.Leave{}}
 			var closed []messages.TargetID
 			asked, helpers, over := 0, 0, false
 			reply := func(c effect.Command, result string) {
@@ -309,19 +309,19 @@ func TestAnAnchorCoversWhatPassesOnToIt(t *testing.T) {
 	attached := func(s messages.SessionID, target messages.TargetID, kind string) any {
 		return mail.TargetAttached{Gen: 1, Session: s, Page: target, Info: mail.TargetInfo{ID: target, Type: kind}}
 	}
-	page, root := attached("S", "P", "page"), effect.Replied{Tag: effect.Tag{Kind: effect.TagRoot}}
+	page, root := attached("S", "P", "page"), effect.Replied{Tag: effect.Tag{Kind: link.TagRoot}}
 	enabled := effect.Replied{Tag: effect.Tag{Kind: effect.TagEnabled, Page: "P", Session: "S"}}
 	through := func(s messages.SessionID, seq uint32, err error) any {
-		return effect.Replied{Tag: effect.Tag{Kind: effect.TagBridgeOn, Session: s, Seq: seq}, Err: err}
+		return effect.Replied{Tag: effect.Tag{Kind: bridge.TagOn, Session: s, Seq: seq}, Err: err}
 	}
 	passed := func(s messages.SessionID, seq uint32) any {
-		return effect.Replied{Tag: effect.Tag{Kind: effect.TagBridgePass, Session: s, Seq: seq}}
+		return effect.Replied{Tag: effect.Tag{Kind: bridge.TagPass, Session: s, Seq: seq}}
 	}
 	navigated := func(s messages.SessionID, frame messages.FrameID) any {
 		return wrap(s, mail.FrameNavigated{Frame: mail.FrameInfo{ID: frame}})
 	}
 	cover, frame := mail.CoverFrame{Page: "P", Frame: "F"}, attached("T", "F", "iframe")
-	gone := effect.Replied{Tag: effect.Tag{Kind: effect.TagCoverFrame, Page: "F"}, Err: errors.New("no such target")}
+	gone := effect.Replied{Tag: effect.Tag{Kind: link.TagCoverFrame, Page: "F"}, Err: errors.New("no such target")}
 	requests, debugger := bridge.Settings{On: true, By: mail.ByRequest, Epoch: 1}, bridge.Settings{On: true, Epoch: 1}
 	for name, c := range map[string]struct {
 		bridge           bridge.Settings
@@ -446,7 +446,7 @@ func TestAnAnchorTellsWhatBecameOfAnAnswerWhoseSessionHasEnded(t *testing.T) {
 	t.Parallel()
 	attached := mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}}
 	frame := mail.TargetAttached{Gen: 1, Session: "T", Page: "F", Info: mail.TargetInfo{ID: "F", Type: "iframe"}}
-	root, cover := effect.Replied{Tag: effect.Tag{Kind: effect.TagRoot}}, mail.CoverFrame{Page: "P", Frame: "F"}
+	root, cover := effect.Replied{Tag: effect.Tag{Kind: link.TagRoot}}, mail.CoverFrame{Page: "P", Frame: "F"}
 	detached := func(s messages.SessionID) any { return mail.TargetDetached{Gen: 1, Session: s} }
 	lost := errors.New("the session ended before the answer came")
 	taken := []byte(`{"result":{"value":true}}`)
@@ -457,10 +457,10 @@ func TestAnAnchorTellsWhatBecameOfAnAnswerWhoseSessionHasEnded(t *testing.T) {
 		session messages.SessionID
 		steps   []any // after the answer
 	}{
-		"a page's":                     {"S", []any{detached("S"), reply(effect.TagBridgeAnswer, "S", nil, lost)}},
-		"a frame's":                    {"T", []any{detached("T"), reply(effect.TagBridgeAnswer, "T", nil, lost)}},
-		"one that the anchor has left": {"S", []any{mail.LeavePage{Page: "P"}, reply(effect.TagBridgeAnswer, "S", nil, lost)}},
-		"before the call went on":      {"S", []any{reply(effect.TagBridgeAnswer, "S", taken, nil), detached("S"), reply(effect.TagBridgeResume, "S", nil, lost)}},
+		"a page's":                     {"S", []any{detached("S"), reply(bridge.TagAnswer, "S", nil, lost)}},
+		"a frame's":                    {"T", []any{detached("T"), reply(bridge.TagAnswer, "T", nil, lost)}},
+		"one that the anchor has left": {"S", []any{mail.LeavePage{Page: "P"}, reply(bridge.TagAnswer, "S", nil, lost)}},
+		"before the call went on":      {"S", []any{reply(bridge.TagAnswer, "S", taken, nil), detached("S"), reply(bridge.TagResume, "S", nil, lost)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -106,7 +106,7 @@ func (m *Anchor) coverFrame(o mail.CoverFrame) {
 
 func (m *Anchor) attachToFrame(o mail.CoverFrame) {
 	smallmap.Put(&m.frames, o.Frame, &anchoredFrame{order: o})
-	m.do(effect.OnBrowser(effect.Tag{Kind: effect.TagCoverFrame, Page: o.Frame}, "Target.attachToTarget", attachParams{o.Frame, true}, pageBudget))
+	m.do(effect.OnBrowser(effect.Tag{Kind: TagCoverFrame, Page: o.Frame}, "Target.attachToTarget", attachParams{o.Frame, true}, pageBudget))
 }
 
 func (m *Anchor) frameAttached(a mail.TargetAttached) {

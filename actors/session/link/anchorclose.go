@@ -21,7 +21,7 @@ func (m *Anchor) leave() {
 	}
 	m.setTimer(timerLeave, budget)
 	m.resumeAll()
-	m.do(autoAttachPages(effect.TagCalm, false)) // attaches anew to what was left before
+	m.do(autoAttachPages(TagCalm, false)) // attaches anew to what was left before
 	m.giveBack()
 	// Every session is ended by word: the browser notices the end of the link
 	// later than the primary's next command, which may close a page (C15).

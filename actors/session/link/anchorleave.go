@@ -30,6 +30,6 @@ func (m *Anchor) leavePage(t messages.TargetID) {
 	if p.held {
 		m.resume(p) // a page that is left while held stays frozen (C33)
 	}
-	m.do(detachFrom(effect.Tag{Kind: effect.TagLeft, Page: t}, p.session))
+	m.do(detachFrom(effect.Tag{Kind: TagLeft, Page: t}, p.session))
 	m.maybeSettled()
 }

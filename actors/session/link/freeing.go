@@ -48,7 +48,7 @@ func (m *Primary) freed(c *creation, r effect.Replied) {
 	c.target = res.TargetID
 	m.creating = append(m.creating, c) // known now, and no page of ours
 	m.decide()
-	m.root(effect.Tag{Kind: effect.TagAlone, Page: c.helper}, "Target.getTargetInfo", targetParam{c.helper}, pageBudget)
+	m.root(effect.Tag{Kind: TagAlone, Page: c.helper}, "Target.getTargetInfo", targetParam{c.helper}, pageBudget)
 }
 
 func (m *Primary) alone(r effect.Replied) {

@@ -32,13 +32,13 @@ func (m *Primary) isolate() {
 		m.makeContext()
 	case m.cfg.Isolation == messages.IsolationAuto:
 		m.isolation.asking = true
-		m.root(effect.Tag{Kind: effect.TagVersion}, "Browser.getVersion", struct{}{}, 0)
+		m.root(effect.Tag{Kind: TagVersion}, "Browser.getVersion", struct{}{}, 0)
 	}
 }
 
 func (m *Primary) makeContext() {
 	m.isolation.asking = true
-	m.root(effect.Tag{Kind: effect.TagContext}, "Target.createBrowserContext", struct{}{}, pageBudget)
+	m.root(effect.Tag{Kind: TagContext}, "Target.createBrowserContext", struct{}{}, pageBudget)
 }
 
 // versionKnown comes with what the browser says of itself. In one with a window a
@@ -137,7 +137,7 @@ func (m *Primary) disposeLast() bool {
 		return false
 	}
 	m.isolation.ending, m.closing = true, 1
-	m.do(disposeContext(effect.Tag{Kind: effect.TagDispose}, m.isolation.context))
+	m.do(disposeContext(effect.Tag{Kind: TagDispose}, m.isolation.context))
 	return true
 }
 

@@ -33,7 +33,7 @@ func (m *Primary) leave() {
 	if m.isolation.asking {
 		m.closing++ // it may have been made
 	}
-	m.autoAttach(effect.TagCalm, false)
+	m.autoAttach(TagCalm, false)
 	for _, a := range m.undecided {
 		m.letGo(a)
 	}
@@ -102,7 +102,7 @@ func (m *Primary) createdLate(c *creation, r effect.Replied) {
 	if r.Err == nil && json.Unmarshal(r.Result, &res) == nil && (c.helper != "" || m.cfg.Scope == messages.ScopeOwn) {
 		m.pages.Set(res.TargetID, &browserPage{isClosing: true, awaited: true})
 		m.owned.Set(res.TargetID, c.helper == "")
-		m.root(effect.Tag{Kind: effect.TagClose, Page: res.TargetID}, "Target.closeTarget", res, pageBudget)
+		m.root(effect.Tag{Kind: TagClose, Page: res.TargetID}, "Target.closeTarget", res, pageBudget)
 		return // its end counts
 	}
 	m.oneLeft()

@@ -51,7 +51,7 @@ func (o *ownership) hasAll(t mail.TargetInfo) bool {
 func (o *ownership) letGo(a mail.TargetAttached) []effect.Effect {
 	tag, others := effect.Tag{Kind: effect.TagNone}, o.others[a.Info.ID]
 	if !a.Waiting && others.IsElsewhere {
-		tag = effect.Tag{Kind: effect.TagPageLeft, Page: a.Info.ID}
+		tag = effect.Tag{Kind: TagPageLeft, Page: a.Info.ID}
 	}
 	left := detachFrom(tag, a.Session)
 	if a.Waiting && a.Info.CanAccessOpener && others.IsOpenerElsewhere {

@@ -196,7 +196,7 @@ func (m *Primary) start() {
 	m.download(m.cfg.Context)
 	m.isolate()
 	m.requests.Begin(m.cfg.Bridge) // before any page is attached to
-	m.autoAttach(effect.TagRoot, true)
+	m.autoAttach(TagRoot, true)
 	m.setTimer(timerAttach, effect.AttachBudget)
 }
 
@@ -222,39 +222,39 @@ func autoAttachPages(tag effect.TagKind, hold bool) effect.Command {
 
 func (m *Primary) replied(r effect.Replied) {
 	switch r.Tag.Kind {
-	case effect.TagRoot:
+	case TagRoot:
 		if r.Err != nil {
 			m.fail(fmt.Errorf("the browser refused to auto-attach: %w", r.Err))
 			return
 		}
 		m.isolation.rooted = true
 		m.maybeKnown()
-	case effect.TagPageLeft:
+	case TagPageLeft:
 		m.do(effect.ToSupervisor{Msg: PageLeft{r.Tag.Page}})
-	case effect.TagVersion:
+	case TagVersion:
 		m.versionKnown(r)
-	case effect.TagContext:
+	case TagContext:
 		m.contextMade(r)
-	case effect.TagDispose:
+	case TagDispose:
 		m.oneLeft()
-	case effect.TagRequests:
+	case bridge.TagRequests:
 		m.requests.Answered(r.Err)
 		m.do(effect.ToSupervisor{Msg: mail.RequestsHeard{Gen: m.cfg.Gen, Err: r.Err}})
-	case effect.TagCalm:
+	case TagCalm:
 		// What was attached up to this reply has been resumed; the next reply
 		// says that the browser has heard so.
-		m.root(effect.Tag{Kind: effect.TagFlushed}, "Browser.getVersion", struct{}{}, 0)
-	case effect.TagFlushed:
+		m.root(effect.Tag{Kind: TagFlushed}, "Browser.getVersion", struct{}{}, 0)
+	case TagFlushed:
 		m.oneLeft()
-	case effect.TagCreate:
+	case TagCreate:
 		m.created(r)
-	case effect.TagClose:
+	case TagClose:
 		m.closed(r)
-	case effect.TagAlone:
+	case TagAlone:
 		m.alone(r)
-	case effect.TagCheck:
+	case TagCheck:
 		m.checked(r)
-	case effect.TagReattach:
+	case TagReattach:
 		m.reattached(r)
 	}
 }

@@ -45,7 +45,7 @@ func (m *Primary) reattach(t messages.TargetID) {
 		m.dropHelper(t)
 		return
 	}
-	m.root(effect.Tag{Kind: effect.TagReattach, Page: t}, "Target.attachToTarget", attachParams{t, true}, pageBudget)
+	m.root(effect.Tag{Kind: TagReattach, Page: t}, "Target.attachToTarget", attachParams{t, true}, pageBudget)
 }
 
 func (m *Primary) reattached(r effect.Replied) {

@@ -26,7 +26,7 @@ func TestAnAnchorLetsTheCallOfAnotherTaskGo(t *testing.T) {
 		for _, in := range []any{
 			effect.Start{},
 			mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}},
-			effect.Replied{Tag: effect.Tag{Kind: effect.TagRoot}},
+			effect.Replied{Tag: effect.Tag{Kind: link.TagRoot}},
 			wrap("S", (decode.Source{Secret: settings.Secret}).Decode(time.Time{}, "Debugger.paused", []byte(waits))),
 		} {
 			m.Step(time.Time{}, in)

@@ -26,7 +26,7 @@ func (m *Primary) create(c *creation, newWindow bool) {
 	m.seq++
 	c.seq = m.seq
 	m.creating = append(m.creating, c)
-	m.do(createPage(effect.Tag{Kind: effect.TagCreate, Seq: c.seq}, newWindow, m.isolation.context))
+	m.do(createPage(effect.Tag{Kind: TagCreate, Seq: c.seq}, newWindow, m.isolation.context))
 }
 
 // createPage has a page made, in the background: no agent's tab may come between a
@@ -130,7 +130,7 @@ func (m *Primary) closePage(o mail.ClosePage) {
 func (m *Primary) closeTarget(t messages.TargetID) { m.do(closeTarget(t)) }
 
 func closeTarget(t messages.TargetID) effect.Command {
-	return effect.OnBrowser(effect.Tag{Kind: effect.TagClose, Page: t}, "Target.closeTarget", targetParam{t}, pageBudget)
+	return effect.OnBrowser(effect.Tag{Kind: TagClose, Page: t}, "Target.closeTarget", targetParam{t}, pageBudget)
 }
 
 func (m *Primary) closed(r effect.Replied) {
@@ -158,7 +158,7 @@ func (m *Primary) notClosed(t messages.TargetID, err error) {
 	m.ended(p)
 	if !m.leaving {
 		m.do(effect.ToSupervisor{Msg: mail.PageKept{Gen: m.cfg.Gen, Page: t}})
-		m.root(effect.Tag{Kind: effect.TagCheck, Page: t}, "Target.getTargetInfo", targetParam{t}, pageBudget)
+		m.root(effect.Tag{Kind: TagCheck, Page: t}, "Target.getTargetInfo", targetParam{t}, pageBudget)
 	}
 }
 

@@ -25,7 +25,7 @@ func (m *Machine) attach() {
 		if c.pageOnly && !m.cfg.IsPage {
 			continue
 		}
-		if c.tag == effect.TagTree {
+		if c.tag == TagTree {
 			switch {
 			case m.round > 1:
 				m.bridge.AttachAnew()
@@ -93,7 +93,7 @@ var attachBatch = []attachStep{
 	// Pages are opened in the background; with this they paint and take input
 	// as if they had the focus, and no user's window is raised.
 	{method: "Emulation.setFocusEmulationEnabled", params: []byte(`{"enabled":true}`), pageOnly: true},
-	{method: "Page.getFrameTree", tag: effect.TagTree},
+	{method: "Page.getFrameTree", tag: TagTree},
 	// Behind the tree, which the attach waits for: a page tells anew of all that has
 	// happened to each of its frames. No navigation of ours comes before it.
 	{method: "Page.setLifecycleEventsEnabled", params: []byte(`{"enabled":true}`), pageOnly: true},
@@ -153,5 +153,5 @@ func (m *Machine) announce(blocked bool) {
 func (m *Machine) reloadFrames() {
 	m.announced = false
 	m.setTimer(timerReload, AttachClassify)
-	m.do(effect.Command{Tag: effect.Tag{Kind: effect.TagTree, Round: m.round}, Method: "Page.getFrameTree"})
+	m.do(effect.Command{Tag: effect.Tag{Kind: TagTree, Round: m.round}, Method: "Page.getFrameTree"})
 }

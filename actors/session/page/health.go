@@ -93,7 +93,7 @@ func (m *Machine) probe(now time.Time, report bool) {
 	}
 	if !m.probing {
 		m.probing = true
-		m.do(effect.Command{Tag: effect.Tag{Kind: effect.TagProbe, Round: m.round}, Method: "Runtime.evaluate", Params: []byte(`{"expression":"0","silent":true}`)})
+		m.do(effect.Command{Tag: effect.Tag{Kind: TagProbe, Round: m.round}, Method: "Runtime.evaluate", Params: []byte(`{"expression":"0","silent":true}`)})
 	}
 	m.probedAt = now
 	if len(m.dialogs) > 0 {
@@ -115,7 +115,7 @@ func (m *Machine) beginTrial() {
 // askBrowser asks for something that the browser process answers by itself,
 // whatever the page does (M8).
 func (m *Machine) askBrowser() {
-	m.do(effect.Command{Tag: effect.Tag{Kind: effect.TagSign, Round: m.round, Seq: m.trial.n}, Method: "Target.getTargetInfo"})
+	m.do(effect.Command{Tag: effect.Tag{Kind: TagSign, Round: m.round, Seq: m.trial.n}, Method: "Target.getTargetInfo"})
 }
 
 // classify presses the key. The browser process is asked right behind it: under a dialog it
@@ -141,9 +141,9 @@ func (m *Machine) classify() {
 	}
 	m.trial = trial{n: m.trial.n + 1, asked: true}
 	if m.cfg.IsPage { // of a frame the sign says it
-		m.do(effect.Command{Tag: effect.Tag{Kind: effect.TagHistory, Round: m.round, Seq: m.trial.n}, Method: "Page.getNavigationHistory"})
+		m.do(effect.Command{Tag: effect.Tag{Kind: TagHistory, Round: m.round, Seq: m.trial.n}, Method: "Page.getNavigationHistory"})
 	}
-	m.do(effect.Command{Tag: effect.Tag{Kind: effect.TagKey, Round: m.round, Seq: m.trial.n}, Method: "Input.dispatchKeyEvent", Params: keyUp})
+	m.do(effect.Command{Tag: effect.Tag{Kind: TagKey, Round: m.round, Seq: m.trial.n}, Method: "Input.dispatchKeyEvent", Params: keyUp})
 	m.askBrowser()
 	m.setTimer(timerVerdict, VerdictAfter)
 }

@@ -285,7 +285,7 @@ func (m *Machine) effects() []effect.Effect {
 
 func (m *Machine) replied(r effect.Replied) {
 	switch r.Tag.Kind {
-	case effect.TagTree:
+	case TagTree:
 		if r.Tag.Round == m.round && r.Err == nil {
 			m.treeLoaded(r.Result)
 		}
@@ -294,15 +294,15 @@ func (m *Machine) replied(r effect.Replied) {
 			m.enabled = true
 			m.tellCovered()
 		}
-	case effect.TagInfo:
+	case TagInfo:
 		m.infoReplied(r)
-	case effect.TagKey:
+	case TagKey:
 		m.keyTaken(r)
-	case effect.TagSign:
+	case TagSign:
 		m.signed(r)
-	case effect.TagHistory:
+	case TagHistory:
 		m.historyReplied(r)
-	case effect.TagProbe:
+	case TagProbe:
 		switch {
 		case r.Tag.Round != m.round: // of a renderer that is no more
 		case messages.CodeOf(r.Err) == messages.CodeUpstreamUnavailable:
@@ -316,14 +316,16 @@ func (m *Machine) replied(r effect.Replied) {
 		m.do(effect.ToDialog{Msg: effect.DialogProbed(r)})
 	case effect.TagMove:
 		m.do(effect.ToDialog{Msg: effect.PageMoved(r)})
-	case effect.TagNavigate:
+	case TagNavigate:
 		m.navigateReplied(r)
-	case effect.TagAway:
+	case TagAway:
 		m.awayReplied(r)
-	case effect.TagReload:
+	case TagReload:
 		m.reloadReplied(r)
-	case effect.TagBridgeOn, effect.TagBridgePass, effect.TagBridgeScript, effect.TagBridgeStep, effect.TagBridgeOff, effect.TagBridgeTurned, effect.TagBridgeAnswer, effect.TagBridgeResume, effect.TagBridgeRequest, effect.TagBridgeOwner, effect.TagBridgeElement, effect.TagBridgePolicy:
-		m.bridge.Replied(r)
+	default:
+		if r.Tag.Kind.IsBridge() {
+			m.bridge.Replied(r)
+		}
 	}
 }
 

@@ -75,7 +75,7 @@ func (m *Machine) begin(n *navigation) {
 		url = blank
 	}
 	m.do(effect.Command{
-		Tag: effect.Tag{Kind: effect.TagNavigate, Seq: n.id}, Method: "Page.navigate",
+		Tag: effect.Tag{Kind: TagNavigate, Seq: n.id}, Method: "Page.navigate",
 		Params: effect.Params(struct {
 			URL string `json:"url"`
 		}{url}),
@@ -109,7 +109,7 @@ func (m *Machine) beginAll() {
 // reach the page from then on (measured, internal/facts).
 func (m *Machine) leaveHung() {
 	m.away = true
-	m.do(effect.Command{Tag: effect.Tag{Kind: effect.TagAway, Round: m.round}, Method: "Page.navigate", Params: []byte(`{"url":"about:blank"}`)})
+	m.do(effect.Command{Tag: effect.Tag{Kind: TagAway, Round: m.round}, Method: "Page.navigate", Params: []byte(`{"url":"about:blank"}`)})
 	m.setTimer(timerLoading, LoadingProbe)
 }
 

@@ -56,7 +56,7 @@ func (m *Machine) reload(o mail.ReloadPage) {
 func (m *Machine) reloadNow() {
 	m.reloading.stage = stageReload
 	m.dropTimer(timerStuck)
-	m.do(effect.Command{Tag: effect.Tag{Kind: effect.TagReload, Round: m.round}, Method: "Page.reload"})
+	m.do(effect.Command{Tag: effect.Tag{Kind: TagReload, Round: m.round}, Method: "Page.reload"})
 }
 
 func (m *Machine) goAway() {
@@ -93,7 +93,7 @@ func (m *Machine) reloadStuck() {
 }
 
 func (m *Machine) sendTo(url string) {
-	m.do(effect.Command{Tag: effect.Tag{Kind: effect.TagReload, Round: m.round}, Method: "Page.navigate", Params: effect.Params(struct {
+	m.do(effect.Command{Tag: effect.Tag{Kind: TagReload, Round: m.round}, Method: "Page.navigate", Params: effect.Params(struct {
 		URL string `json:"url"`
 	}{url})})
 }

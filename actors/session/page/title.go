@@ -30,7 +30,7 @@ func (m *Machine) askInfo(nav uint32) {
 }
 
 func (m *Machine) sendInfo(nav uint32) {
-	m.do(effect.Command{Tag: effect.Tag{Kind: effect.TagInfo, Seq: nav}, Method: "Target.getTargetInfo", Timeout: infoBudget})
+	m.do(effect.Command{Tag: effect.Tag{Kind: TagInfo, Seq: nav}, Method: "Target.getTargetInfo", Timeout: infoBudget})
 	if m.titleAsked < len(titleLater) {
 		m.setTimer(timerTitle, titleLater[m.titleAsked])
 		m.titleAsked++

@@ -83,14 +83,14 @@ func (tr *pageStory) answer(c effect.Command) (r effect.Replied, answered bool) 
 	r = effect.Replied{Tag: c.Tag, Result: []byte(`{}`)}
 	taken := tr.browser == "dialog" || tr.browser == "starting" || tr.browser == "stranded"
 	switch c.Tag.Kind {
-	case effect.TagSign:
+	case page.TagSign:
 		answered = true
 		if tr.browser == "dialog" {
 			r.Result = []byte(`{"targetInfo":{"targetId":"T","type":"page","url":"http://a.test/"}}`)
 		}
-	case effect.TagKey:
+	case page.TagKey:
 		answered = taken
-	case effect.TagHistory:
+	case page.TagHistory:
 		answered = true
 		switch tr.browser {
 		case "dialog":

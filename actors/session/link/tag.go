@@ -1,0 +1,22 @@
+package link
+
+import "holdfast/actors/session/effect"
+
+// What the commands of a link are for.
+const (
+	TagRoot effect.TagKind = effect.FirstTag + iota // to attach to every page
+	TagCreate
+	TagClose
+	TagAlone // whether a client is attached to a page
+	TagCheck // whether a page is there
+	TagReattach
+	TagCalm    // to hold no page any more
+	TagFlushed // whether the browser has heard all
+	TagCover
+	TagCoverFrame // its Page is the frame
+	TagLeft       // a page, on order
+	TagPageLeft   // another task's page
+	TagVersion    // what the browser is
+	TagContext    // to make a browser context
+	TagDispose
+)
