@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -15,6 +16,8 @@ import (
 	"holdfast/actors/session/effect"
 	"holdfast/actors/session/link"
 	"holdfast/actors/session/wanted"
+	"holdfast/actors/supervisor/model"
+	"holdfast/actors/supervisor/task"
 	"holdfast/actors/supervisor/view"
 	"holdfast/internal/backend"
 	"holdfast/internal/guard"
@@ -57,7 +60,7 @@ type Config struct {
 // Actor is the shell around a [Machine].
 type Actor struct {
 	cfg     Config
-	machine *Machine
+	machine *task.Machine
 	self    *actor.PID
 	log     *slog.Logger
 	// state is what the log was told last, and since when that is so.
@@ -89,9 +92,9 @@ type Actor struct {
 // New returns the behavior of a task's supervisor.
 func New(cfg Config) *Actor {
 	a := &Actor{
-		cfg: cfg, machine: newMachine(cfg.ID, cfg.Spec), log: cfg.Log.With("task", string(cfg.ID)),
+		cfg: cfg, machine: task.New(cfg.ID, cfg.Spec), log: cfg.Log.With("task", string(cfg.ID)),
 	}
-	a.machine.bridge = newBridgeSecret()
+	a.machine.BridgeSecret = newBridgeSecret()
 	a.spread = cfg.Roll("timers")
 	return a
 }
@@ -109,7 +112,7 @@ func (a *Actor) Init(c *guard.Context) {
 	a.orders.Calls = sys.Calls()
 	a.wanted = wanted.New(func() {
 		a.cfg.Bounds.Hit(shed.Wanted)
-		sys.Send(self, WantedFull{})
+		sys.Send(self, task.WantedFull{})
 	})
 	a.cfg.Owners.Watch(a.cfg.ID, func(page messages.TargetID) {
 		if a.wanted.HasCommon(page) {
@@ -131,7 +134,7 @@ func (a *Actor) Init(c *guard.Context) {
 		Factory: a.factory, OnStart: a.started, OnExit: a.exited, Excused: excused,
 		OnWait: func(c *guard.Context, _ restart.Wait) {
 			if a.pid(a.link, childBrowser) == nil { // else it is the forest that waits
-				a.step(c, BrowserWaiting{})
+				a.step(c, task.BrowserWaiting{})
 			}
 		},
 	})
@@ -164,12 +167,12 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 			a.watchBrowser(c, p)
 		}
 		a.downloadDir = a.downloads()
-		a.step(c, Linked{Gen: msg.Gen, Endpoint: a.cfg.Backend.Identity(), Browser: msg.Mux.Browser()})
+		a.step(c, task.Linked{Gen: msg.Gen, Endpoint: a.cfg.Backend.Identity(), Browser: msg.Mux.Browser()})
 	case session.AnchorLinked:
 		if msg.Gen == a.anchors {
 			a.anchorRoot = msg.Port
 		}
-		a.step(c, AnchorLinked{msg.Gen, msg.Browser})
+		a.step(c, task.AnchorLinked{Gen: msg.Gen, Browser: msg.Browser})
 	case session.RestoreRefused:
 		// Not what the browser says of it: that may repeat what was to be set.
 		a.log.Warn("the browser did not take again what an agent had set", "target", msg.Target, "method", msg.Method, "code", messages.CodeOf(msg.Err))
@@ -185,7 +188,7 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 	case bridge.CallUnread:
 		a.log.Warn("a dialog over the bridge could not be read, it is dismissed", "target", msg.Page)
 	case browserGone:
-		a.step(c, BrowserGone{msg.why})
+		a.step(c, task.BrowserGone{Why: msg.why})
 	default:
 		a.step(c, msg)
 	}
@@ -238,113 +241,113 @@ func (a *Actor) Terminate(c *guard.Context, r guard.Reason) {
 	if r.Abnormal() {
 		state, err = messages.StateLost, r.Err
 	}
-	a.carryOut(c, a.machine.end(state, err))
+	a.carryOut(c, a.machine.End(state, err))
 	a.cfg.Asking.Set("", a.cfg.ID, nil)
-	for _, page := range a.machine.owned() {
+	for _, page := range a.machine.Owned() {
 		a.cfg.Owners.Release(page, a.cfg.ID)
 	}
 	a.cfg.Owners.Unwatch(a.cfg.ID)
-	a.cfg.Owners.ReleaseContext(a.machine.context, a.cfg.ID)
+	a.cfg.Owners.ReleaseContext(a.machine.Context, a.cfg.ID)
 	a.orders.SettleAll()
 }
 
 func (a *Actor) step(c *guard.Context, in any) {
-	if asksElsewhere(in) && a.mux != nil {
-		a.carryOut(c, a.machine.Step(c.Now(), Elsewhere{a.cfg.Asking.Elsewhere(a.mux.Browser(), a.cfg.ID)}))
+	if task.AsksElsewhere(in) && a.mux != nil {
+		a.carryOut(c, a.machine.Step(c.Now(), task.Elsewhere{Sites: a.cfg.Asking.Elsewhere(a.mux.Browser(), a.cfg.ID)}))
 	}
 	a.carryOut(c, a.machine.Step(c.Now(), in))
 }
 
-func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
+func (a *Actor) carryOut(c *guard.Context, effects []task.Effect) {
 	for _, e := range effects {
 		switch e := e.(type) {
-		case Publish:
+		case task.Publish:
 			a.publish(c, e)
-		case FlushSoon:
-			c.Send(a.self, Flush{})
-		case SpawnSession:
+		case task.FlushSoon:
+			c.Send(a.self, task.Flush{})
+		case task.SpawnSession:
 			a.sessions.Add(c, restart.Child{ID: sessionPrefix + string(e.Session), Type: restart.Transient})
-		case StopSession:
+		case task.StopSession:
 			a.sessions.Remove(c, sessionPrefix+string(e.Session))
 			a.ports.Delete(e.Session)
 			a.setPID(c, e.Session, nil)
-		case ToDialog:
+		case task.ToDialog:
 			a.order(c, childDialog, a.pid(a.dialogs, childDialog), e.Msg)
-		case ToFrame:
+		case task.ToFrame:
 			c.Send(a.pid(a.link, childFrame), e.Msg)
-		case ToBrowser:
+		case task.ToBrowser:
 			a.order(c, childBrowser, a.pid(a.link, childBrowser), e.Msg)
-		case ToSession:
+		case task.ToSession:
 			child := sessionPrefix + string(e.Session)
 			a.order(c, child, a.pid(a.sessions, child), e.Msg)
-		case StartAnchor:
+		case task.StartAnchor:
 			a.startAnchor(c, e.IsTrial)
-		case StopAnchor:
+		case task.StopAnchor:
 			a.anchor.Remove(c, childAnchor)
-		case ToAnchor:
+		case task.ToAnchor:
 			c.Send(a.pid(a.anchor, childAnchor), e.Msg)
-		case AnchorReady:
+		case task.AnchorReady:
 			if ref, ok := a.anchor.Ref(childAnchor); ok {
 				a.anchor.Ready(c, childAnchor, ref.Gen)
 			}
 			a.anchor.SetPatience(c, childAnchor, anchorPatience)
-		case OpenTab:
+		case task.OpenTab:
 			a.openTab(c, e)
-		case NavigateOpened:
+		case task.NavigateOpened:
 			calls := c.System().Calls()
-			a.carryOut(c, []Effect{ToSession{e.Session, mail.Navigate{
+			a.carryOut(c, []task.Effect{task.ToSession{Session: e.Session, Msg: mail.Navigate{
 				Request: messages.NavigateRequest{URL: e.URL, WaitUntil: messages.WaitCommit},
 				Reply: calls.Open(func(_ any, err error) {
 					// The page exists either way; a URL that failed shows in it.
 					calls.Answer(e.Reply, e.Page, ignoreNavigation(err))
 				}),
 			}}})
-		case ReplaceTab:
+		case task.ReplaceTab:
 			sys, self, page := c.System(), a.self, e.Page
-			a.openTab(c, OpenTab{URL: e.URL, Reply: sys.Calls().Open(func(v any, err error) {
+			a.openTab(c, task.OpenTab{URL: e.URL, Reply: sys.Calls().Open(func(v any, err error) {
 				target, _ := v.(messages.TargetID)
-				sys.Send(self, PageReplaced{Page: page, New: target, Err: err})
+				sys.Send(self, task.PageReplaced{Page: page, New: target, Err: err})
 			})})
-		case ShutTab:
+		case task.ShutTab:
 			// Like any order to close, by way of the mailbox.
 			sys, self, page := c.System(), a.self, e.Page
 			c.Send(self, mail.ClosePage{Page: page, Reply: sys.Calls().Open(func(_ any, err error) {
-				sys.Send(self, PageShut{Page: page, Err: err})
+				sys.Send(self, task.PageShut{Page: page, Err: err})
 			})})
-		case Asks:
+		case task.Asks:
 			a.cfg.Asking.Set(e.Browser, a.cfg.ID, e.Sites)
-		case LetGo:
+		case task.LetGo:
 			if a.mux != nil {
 				session.LetGo(a.mux, e.Target)
 			}
 			a.tooMany(effect.TooMany{})
-		case Warn:
+		case task.Warn:
 			a.warn(e)
-		case BridgeTaken:
+		case task.BridgeTaken:
 			a.log.Warn("native dialogs are closed externally; switching to bridge", "dialog", e.Dialog, "after", e.After)
-		case Ready:
+		case task.Ready:
 			a.ready(c, childBrowser)
 			a.ready(c, childFrame)
-		case SetPatience:
+		case task.SetPatience:
 			a.link.SetPatience(c, childBrowser, e.Patience)
-		case FramesStable:
+		case task.FramesStable:
 			a.ready(c, childFrame)
-		case BrowserRestarted:
+		case task.BrowserRestarted:
 			a.log.Warn("another browser answers where the last one did: its pages are gone", "pages", e.Pages)
-		case TellSiblings:
+		case task.TellSiblings:
 			if e.Remember {
 				a.cfg.Owners.Leave(e.Left)
 			}
 			c.Send(a.cfg.Registry, PagesLeft{a.cfg.ID, e.Left})
-		case FirstActive:
+		case task.FirstActive:
 			c.Send(a.cfg.Registry, mail.TaskActive{ID: a.cfg.ID, Gen: a.cfg.Gen})
-		case Arm:
-			c.After(e.Name, e.After, TimerFired{e.Name})
-		case ArmSpread:
-			c.After(e.Name, e.After+time.Duration(a.spread()*float64(e.Spread)), TimerFired{e.Name})
-		case Answer:
+		case task.Arm:
+			c.After(e.Name, e.After, task.TimerFired{Name: e.Name})
+		case task.ArmSpread:
+			c.After(e.Name, e.After+time.Duration(a.spread()*float64(e.Spread)), task.TimerFired{Name: e.Name})
+		case task.Answer:
 			c.Answer(e.To, e.Value, e.Err)
-		case Finish:
+		case task.Finish:
 			if a.link != nil {
 				a.link.Shutdown(c) // what is over is not dialled again
 			}
@@ -356,16 +359,33 @@ func (a *Actor) carryOut(c *guard.Context, effects []Effect) {
 			} else {
 				c.Exit(guard.Reason{})
 			}
+		default:
+			panic(fmt.Sprintf("supervisor: no shell for the effect %T", e))
 		}
 	}
 }
 
 // openTab has a page opened. The answer is owed until it has gone where it is to go.
-func (a *Actor) openTab(c *guard.Context, e OpenTab) {
+func (a *Actor) openTab(c *guard.Context, e task.OpenTab) {
 	sys, self := c.System(), a.self
-	a.orders.Owe(openingTab, e.Reply, nil, ended())
+	a.orders.Owe(openingTab, e.Reply, nil, model.Ended())
 	a.order(c, childBrowser, a.pid(a.link, childBrowser), mail.OpenPage{NewWindow: e.NewWindow, Reply: sys.Calls().Open(func(v any, err error) {
 		target, _ := v.(messages.TargetID)
-		sys.Send(self, PageOpened{Target: target, Err: err, URL: e.URL, Order: e.Order, Reply: e.Reply})
+		sys.Send(self, task.PageOpened{Target: target, Err: err, URL: e.URL, Order: e.Order, Reply: e.Reply})
 	})})
+}
+
+// PagesLeft takes TellSiblings to the registry, which knows them.
+type PagesLeft struct {
+	Task messages.TaskID
+	Left bridge.SiblingLeft
+}
+
+// ignoreNavigation lets through only what says that the page itself is lost.
+func ignoreNavigation(err error) error {
+	switch messages.CodeOf(err) {
+	case messages.CodeUpstreamUnavailable, messages.CodePageCrashed:
+		return err
+	}
+	return nil
 }

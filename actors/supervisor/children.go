@@ -10,6 +10,8 @@ import (
 	"holdfast/actors/frame"
 	"holdfast/actors/session"
 	"holdfast/actors/session/link"
+	"holdfast/actors/supervisor/model"
+	"holdfast/actors/supervisor/task"
 	"holdfast/internal/guard"
 	"holdfast/internal/restart"
 	"holdfast/messages"
@@ -69,7 +71,7 @@ func (a *Actor) group(cfg guard.GroupConfig) *guard.Group {
 	}
 	if name := cfg.Name; cfg.OnGiveUp == nil {
 		cfg.OnGiveUp = func(c *guard.Context, g restart.GiveUp) {
-			a.step(c, GaveUp{gaveUp(name, g, lastErr)})
+			a.step(c, task.GaveUp{Err: gaveUp(name, g, lastErr)})
 		}
 	}
 	g, err := guard.NewGroup(cfg)
@@ -93,18 +95,18 @@ func (a *Actor) startAnchor(c *guard.Context, isTrial bool) {
 		Name: "anchor", Policy: policy,
 		Children: []restart.Child{{ID: childAnchor, Type: restart.Transient}},
 		Factory:  a.factory, OnStart: a.started, OnExit: a.exited, Excused: excused,
-		OnWait:   func(c *guard.Context, _ restart.Wait) { a.step(c, AnchorWaiting{}) },
-		OnGiveUp: func(c *guard.Context, _ restart.GiveUp) { a.step(c, AnchorGaveUp{}) },
+		OnWait:   func(c *guard.Context, _ restart.Wait) { a.step(c, task.AnchorWaiting{}) },
+		OnGiveUp: func(c *guard.Context, _ restart.GiveUp) { a.step(c, task.AnchorGaveUp{}) },
 	})
 	a.anchor.Start(c)
 }
 
-func excused(r guard.Reason) bool { return isShortage(r.Err) }
+func excused(r guard.Reason) bool { return model.IsShortage(r.Err) }
 
 func gaveUp(group string, g restart.GiveUp, last error) error {
 	why := "no reason given"
 	if last != nil {
-		why = reasonOf(last)
+		why = model.ReasonOf(last)
 	}
 	return messages.Errorf(messages.CodeUpstreamUnavailable, "gave up on the %s after %d failures in a row, in %s; the last: %s", group, g.Failures, g.For.Round(100*time.Millisecond), why)
 }
@@ -113,15 +115,15 @@ func gaveUp(group string, g restart.GiveUp, last error) error {
 func (a *Actor) factory(id string) guard.Child {
 	switch id {
 	case childDialog:
-		memory, spec := a.machine.memory, a.machine.spec
+		memory, spec := a.machine.Memory, a.machine.Spec
 		return guard.Child{Kind: "dialog", New: func() guard.Behavior {
 			return dialog.New(spec, memory, a.self, a.cfg.Bounds)
 		}}
 	case childBrowser:
 		a.gen++
 		cfg := link.PrimaryConfig{
-			Gen: a.gen, Scope: a.cfg.Spec.Scope, Target: a.machine.target, Owned: a.machine.owned(),
-			Isolation: a.cfg.Spec.Isolation, Context: a.machine.context, Bridge: a.machine.linkBridge(),
+			Gen: a.gen, Scope: a.cfg.Spec.Scope, Target: a.machine.Target, Owned: a.machine.Owned(),
+			Isolation: a.cfg.Spec.Isolation, Context: a.machine.Context, Bridge: a.machine.LinkBridge(),
 		}
 		return guard.Child{Kind: "browser", New: func() guard.Behavior {
 			return session.NewBrowser(cfg, a.neighbors(), a.connect, a.self, a.wanted)
@@ -129,8 +131,8 @@ func (a *Actor) factory(id string) guard.Child {
 	case childAnchor:
 		a.anchors++
 		cfg := link.AnchorConfig{
-			Gen: a.anchors, Scope: a.cfg.Spec.Scope, Owned: a.machine.owned(), Left: a.machine.forbidden(),
-			Context: a.machine.context, Alone: a.mux == nil, Native: a.machine.keptNative(), Bridge: a.machine.sessionBridge(),
+			Gen: a.anchors, Scope: a.cfg.Spec.Scope, Owned: a.machine.Owned(), Left: a.machine.Forbidden(),
+			Context: a.machine.Context, Alone: a.mux == nil, Native: a.machine.KeptNative(), Bridge: a.machine.SessionBridge(),
 		}
 		peers := a.peers()
 		return guard.Child{Kind: "anchor", New: func() guard.Behavior {
@@ -140,9 +142,9 @@ func (a *Actor) factory(id string) guard.Child {
 		gen, dialogs := a.gen, a.pid(a.dialogs, childDialog)
 		return guard.Child{Kind: "frame", Mailbox: Mailbox, New: func() guard.Behavior { return frame.New(gen, a.self, dialogs, a.cfg.Bounds) }}
 	default:
-		cfg, mux, peers := a.machine.sessionConfig(sessionID(id)), a.mux, a.peers()
+		cfg, mux, peers := a.machine.SessionConfig(sessionID(id)), a.mux, a.peers()
 		cfg.Again = a.pids.At(sessionID(id)) != nil
-		cfg.Bridge = a.machine.bridgeIn(cfg.Session) // turned on or off since, maybe
+		cfg.Bridge = a.machine.BridgeIn(cfg.Session) // turned on or off since, maybe
 		return guard.Child{Kind: "session", New: func() guard.Behavior {
 			return session.NewPage(cfg, mux, peers, a.cfg.Bounds, a.wanted)
 		}}
@@ -200,33 +202,33 @@ func (a *Actor) started(c *guard.Context, id string, ref guard.Ref) {
 		c.Send(a.pid(a.link, childFrame), frame.DialogActor{PID: ref.PID})
 		// Before the sessions hear of it: what one tells of its page is for a
 		// watch that is known.
-		a.step(c, DialogsRestarted{})
+		a.step(c, task.DialogsRestarted{})
 		a.tellPeers(c)
 	case childBrowser:
 		a.mux, a.root = nil, nil
-		a.step(c, BrowserStarting{a.gen})
+		a.step(c, task.BrowserStarting{Gen: a.gen})
 	case childAnchor:
 		a.tellSessions(c)
-		a.step(c, AnchorStarting{a.anchors})
+		a.step(c, task.AnchorStarting{Gen: a.anchors})
 	case childFrame:
 		// The sessions it hears of here, first; the frames, and what is attached
 		// through them, each tells by itself, once it hears of the new actor.
 		if a.mux != nil && a.cfg.Resynced != nil { // else it is the link's affair
 			a.cfg.Resynced()
 		}
-		a.step(c, FramesRestarted{})
+		a.step(c, task.FramesRestarted{})
 		a.tellPeers(c)
 	default:
 		s := sessionID(id)
 		again := a.pids.At(s) != nil
 		a.setPID(c, s, ref.PID)
-		cfg := a.machine.sessionConfig(s)
+		cfg := a.machine.SessionConfig(s)
 		a.ports.Set(s, session.NewPort(cfg, a.mux, c.System(), ref.PID, a.wanted))
 		for _, l := range a.cfg.Owners.Left(cfg.Page) {
 			c.Send(ref.PID, l)
 		}
 		if again {
-			a.step(c, SessionRestarted{s})
+			a.step(c, task.SessionRestarted{Session: s})
 		}
 	}
 }
@@ -259,11 +261,11 @@ func (a *Actor) exited(c *guard.Context, id string, ev guard.Exited) {
 	switch id {
 	case childBrowser:
 		a.mux, a.root, a.linkErr = nil, nil, ev.Reason.Err
-		a.step(c, BrowserExited{ev.Reason.Err})
+		a.step(c, task.BrowserExited{Err: ev.Reason.Err})
 	case childAnchor:
 		a.anchorRoot = nil
-		a.step(c, AnchorExited{ev.Reason.Err})
-		for _, page := range a.machine.order {
+		a.step(c, task.AnchorExited{Err: ev.Reason.Err})
+		for _, page := range a.machine.Order {
 			a.pageLeft(c, link.PageLeft{Page: page}) // its sessions have ended with it
 		}
 		a.tellSessions(c) // after the loss: an order it had has failed

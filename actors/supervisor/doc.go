@@ -12,12 +12,8 @@
 // failure is answered by policy (package restart): the abnormal exit of the
 // browser's session, which owns the link, is the reconnect.
 //
-// Reading is free: a [view.View] is immutable and stands behind an atomic pointer,
-// so that a snapshot never waits for the browser, nor for the supervisor.
-//
-// Invariants:
-//
-//   - versions only grow, and each names exactly one [messages.Event];
-//   - a fact of another generation than the link's changes nothing;
-//   - a page's session is served by one actor at a time.
+// Every decision is in the machine of package task; this package is the shell that feeds
+// it messages and carries its effects out. Reading is free: a [view.View] is immutable and
+// stands behind an atomic pointer, so that a snapshot never waits for the browser, nor for
+// the supervisor.
 package supervisor

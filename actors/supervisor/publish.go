@@ -6,25 +6,28 @@ import (
 	"time"
 
 	"holdfast/actors/session/effect"
+	"holdfast/actors/supervisor/model"
+	"holdfast/actors/supervisor/task"
 	"holdfast/actors/supervisor/view"
 	"holdfast/internal/guard"
 	"holdfast/internal/shed"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
 
-func (a *Actor) publish(c *guard.Context, p Publish) {
+func (a *Actor) publish(c *guard.Context, p task.Publish) {
 	events := p.Events
 	snap := a.machine.Snapshot()
 	shown := &view.View{
-		Snapshot: snap, Scope: a.cfg.Spec.Scope, Launched: a.cfg.Spec.Launch != nil, Context: a.machine.context,
+		Snapshot: snap, Scope: a.cfg.Spec.Scope, Launched: a.cfg.Spec.Launch != nil, Context: a.machine.Context,
 		IsRestricted: a.cfg.Spec.IsRestricted, Downloads: a.downloadDir,
 	}
 	if snap.Active {
 		if !a.viewed || len(events) > 0 {
-			a.views, a.viewed = a.machine.sessionViews(&a.ports), true
+			a.views, a.viewed = a.sessionViews(), true
 		}
-		shown.Supervisor, shown.Browser, shown.Anchor, shown.Sessions, shown.Trees = a.self, a.root, a.anchorRoot, a.views, a.machine.trees
+		shown.Supervisor, shown.Browser, shown.Anchor, shown.Sessions, shown.Trees = a.self, a.root, a.anchorRoot, a.views, a.machine.Trees
 	}
 	if !snap.Active {
 		// Before the board as well: a start by a reader of that state is one anew.
@@ -83,7 +86,7 @@ func (a *Actor) logState(e messages.Event, snap *messages.Snapshot) {
 	}
 	reason := e.Reason
 	if reason == "" && e.State == messages.StateRecovering && a.linkErr != nil {
-		reason = reasonOf(a.linkErr)
+		reason = model.ReasonOf(a.linkErr)
 	}
 	if reason != "" {
 		attrs = append(attrs, slog.String("reason", reason))
@@ -92,7 +95,7 @@ func (a *Actor) logState(e messages.Event, snap *messages.Snapshot) {
 	a.log.LogAttrs(context.Background(), level, "task is "+string(e.State), attrs...)
 }
 
-func (a *Actor) warn(w Warn) {
+func (a *Actor) warn(w task.Warn) {
 	attrs := []any{"target", w.Page}
 	if w.Err != nil {
 		attrs = append(attrs, "code", messages.CodeOf(w.Err)) // its text may be the browser's
@@ -109,4 +112,13 @@ func (a *Actor) tooMany(t effect.TooMany) {
 	}
 	a.cfg.Bounds.Hit(shed.Sessions)
 	a.log.Warn("the task has as many sessions as it may, further frames of other processes are left to themselves")
+}
+
+// sessionViews are the sessions as callers meet them, with their ports.
+func (a *Actor) sessionViews() (views smallmap.Map[messages.SessionID, view.Session]) {
+	views.Grow(a.machine.Sessions.Len())
+	for s, e := range a.machine.Sessions.All() {
+		views.Set(s, view.Session{Known: a.machine.KnownOf(s, e), Port: a.ports.At(s), Target: e.Cfg.Target, Page: e.Cfg.Page})
+	}
+	return views
 }

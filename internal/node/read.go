@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"holdfast/actors/supervisor/model"
 	"holdfast/actors/supervisor/view"
 	"holdfast/internal/shed"
 	"holdfast/messages"
@@ -35,7 +36,7 @@ func (n *Node) Snapshot(id messages.TaskID, o messages.SnapshotOptions) (*messag
 		}
 		snap.FrameTree = nil
 		if t := v.Trees.At(snap.PageTargetID); t != nil {
-			snap.FrameTree = view.Capped(t)
+			snap.FrameTree = model.Capped(t)
 		}
 	}
 	if o.Full {

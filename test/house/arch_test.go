@@ -60,6 +60,15 @@ var floors = []struct {
 	{"actors/frame", []string{"internal/shed", "internal/smallmap", "internal/guard", "internal/redact", "messages", "messages/mail"}},
 	{"actors/supervisor/admit", []string{"messages", "transport/quirks"}},
 	{"actors/supervisor/party", []string{"messages"}},
+	{"actors/console", []string{"messages"}},
+	{"actors/supervisor/model", []string{
+		"actors/session/bridge", "actors/session/effect", "actors/session/page", "actors/supervisor/admit", "internal/redact", "internal/smallmap", "messages", "messages/mail", "transport",
+	}},
+	{"actors/supervisor/task", []string{
+		"actors/console", "actors/dialog", "actors/session", "actors/session/bridge", "actors/session/effect", "actors/session/link", "actors/session/page",
+		"actors/session/wanted", "actors/supervisor/admit", "actors/supervisor/model", "actors/supervisor/party",
+		"internal/smallmap", "messages", "messages/mail",
+	}},
 	{"actors/supervisor/view", []string{"actors/session", "actors/supervisor/admit", "internal/smallmap", "messages"}},
 	{"actors/supervisor", []string{
 		"actors/dialog", "actors/frame", "actors/ledger", "actors/session", "actors/session/bridge", "actors/session/effect", "actors/session/link", "actors/session/page", "actors/session/wanted",
@@ -67,7 +76,7 @@ var floors = []struct {
 	}},
 	{"actors/registry", []string{"actors/supervisor", "actors/supervisor/view", "internal/shed", "internal/guard", "internal/pressure", "messages", "messages/mail"}},
 	{"internal/node", []string{
-		"actors/registry", "internal/call", "actors/session", "actors/session/decode", "actors/session/page", "actors/supervisor", "actors/supervisor/admit", "actors/supervisor/view", "internal/backend", "internal/shed", "internal/browser", "internal/egress", "internal/smallmap", "internal/guard", "internal/logs",
+		"actors/registry", "internal/call", "actors/session", "actors/session/decode", "actors/session/page", "actors/supervisor", "actors/supervisor/admit", "actors/supervisor/model", "actors/supervisor/view", "internal/backend", "internal/shed", "internal/browser", "internal/egress", "internal/smallmap", "internal/guard", "internal/logs",
 		"internal/pressure", "internal/rawcdp", "internal/statedir",
 		"messages", "messages/mail", "metrics", "transport", "transport/quirks",
 	}},

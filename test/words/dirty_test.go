@@ -4,7 +4,7 @@ package words
 var (
 	dirtyVague = []string{
 		".",
-		"actors/supervisor",
+		"actors/supervisor/task",
 		"chaos",
 		"docs",
 		"internal/acceptance",
@@ -18,7 +18,7 @@ var (
 		"actors/session/effect",
 		"actors/session/link",
 		"actors/session/wanted",
-		"actors/supervisor",
+		"actors/supervisor/task",
 		"chaos",
 		"chaos/recordings",
 		"client",
@@ -48,6 +48,8 @@ var (
 		"actors/session/sessiontest",
 		"actors/session/wanted",
 		"actors/supervisor",
+		"actors/supervisor/model",
+		"actors/supervisor/task",
 		"actors/supervisor/view",
 		"chaos",
 		"chaos/hosted",

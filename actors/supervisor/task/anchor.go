@@ -1,0 +1,307 @@
+package task
+
+import (
+	"slices"
+	"time"
+
+	"holdfast/actors/supervisor/model"
+	"holdfast/actors/supervisor/party"
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
+
+// The anchor's budgets.
+const (
+	// anchorLeaves is what the anchor gets to leave a page or the browser.
+	anchorLeaves = 500 * time.Millisecond
+	// A browser that takes one client at a time drops the primary as soon as the
+	// anchor stands, and the anchor as soon as the primary is back.
+	anchorStrike  = 500 * time.Millisecond
+	anchorStrikes = 3
+	// Where both have stood for longer than an instant, links that are cut look the
+	// same, now and then.
+	anchorInstant = 5 * time.Millisecond
+	anchorDoubts  = 10
+	anchorCalm    = 5 * time.Second
+	// anchorAgain is when what made an anchor useless may have changed; a verdict on
+	// the browser is tried anew less and less often, up to anchorRarely.
+	anchorAgain  = time.Minute
+	anchorRarely = 15 * time.Minute
+)
+
+const (
+	timerAnchorStop  = "anchor"
+	timerAnchorLeave = "anchor:"
+	timerAnchorAgain = "anchor again"
+)
+
+// anchorWanted starts the second link, unless there can be none. It begins with
+// a primary that stands: only beside it can it be told whether both see the same
+// browser. And it begins once the one before has ended: what that leaves behind is
+// put in order then, and an actor has one child of a name.
+func (m *Machine) anchorWanted(now time.Time) {
+	a := &m.anchor
+	if m.Spec.Anchor == messages.AnchorNone || m.IsStopping() || a.IsRunning {
+		return
+	}
+	if a.Useless != "" && now.Before(a.Again) {
+		return
+	}
+	a.IsRunning, a.IsTrial = true, a.Useless != ""
+	m.setAnchor(messages.LinkDialing, "")
+	if !a.IsAlive() {
+		m.do(StartAnchor{IsTrial: a.IsTrial})
+	}
+}
+
+// anchorTrial tries an anchor again that was given up, as long as the primary stands:
+// with the primary's next loss it would come too late for the dialogs of that moment.
+// Where the browser may drop the primary for it, it waits for the dialogs' end.
+func (m *Machine) anchorTrial(now time.Time) {
+	a := &m.anchor
+	switch {
+	case a.Useless == "" || a.IsRunning || m.Conn.Primary != messages.LinkUp:
+		// With the primary it is wanted anyway.
+	case a.Useless == messages.AnchorOffSingle && len(m.Pending) > 0:
+		m.armTrial(now, anchorAgain)
+	default:
+		m.anchorWanted(now)
+	}
+}
+
+// armTrial has the next trial begin after d at the earliest, and a quarter of d later at
+// the latest: the anchors of a node that were given up together do not come together.
+func (m *Machine) armTrial(now time.Time, d time.Duration) {
+	m.anchor.Again = now.Add(d)
+	m.do(ArmSpread{timerAnchorAgain, d, d / 4})
+}
+
+func (m *Machine) setAnchor(s messages.LinkState, off messages.AnchorOff) {
+	if m.Conn.Anchor == s && m.Conn.AnchorOff == off {
+		return
+	}
+	m.Conn.Anchor, m.Conn.AnchorOff = s, off
+	m.tellConnection()
+}
+
+func (m *Machine) anchorStarting(s AnchorStarting) {
+	a := &m.anchor
+	a.Gen, a.IsStopped, a.HasPrimaryFallen, a.HaveBothStood = s.Gen, false, false, false
+	m.parties.Join(party.Anchor)
+	m.setAnchor(messages.LinkDialing, "")
+}
+
+// anchorAttached finds out whether the anchor's browser is the primary's: some
+// services give every connection one of its own.
+func (m *Machine) anchorAttached(now time.Time, a mail.AnchorAttached) {
+	if !m.rooted || len(m.Order) == 0 {
+		return
+	}
+	if !slices.ContainsFunc(a.Pages, func(t messages.TargetID) bool { return m.Pages.At(t) != nil }) {
+		m.anchorUseless(now, messages.AnchorOffForeign)
+		return
+	}
+	for _, t := range m.Order {
+		if !m.beingFreed(t) {
+			m.toAnchor(mail.CoverPage{Page: t}) // those it has it ignores
+		}
+	}
+	m.coverFrames("")
+}
+
+// beingFreed says that no party may be attached to the page: only a page that all have left
+// drops its dialog (C19), or may be closed with it (C15).
+func (m *Machine) beingFreed(t messages.TargetID) bool {
+	r, p := m.Recovering[t], m.Pages.At(t)
+	return m.parties.IsLeaving(t) || p != nil && p.IsClosing || r != nil && r.Step == model.StepLeaving && r.Action != messages.RecoverReattach
+}
+
+// Forbidden are the pages that a new anchor is to keep away from until it is
+// told to cover them.
+func (m *Machine) Forbidden() []messages.TargetID {
+	return slices.DeleteFunc(slices.Clone(m.Order), func(t messages.TargetID) bool { return !m.beingFreed(t) })
+}
+
+func (m *Machine) anchorSettled(now time.Time) {
+	m.do(AnchorReady{})
+	m.setAnchor(messages.LinkUp, "")
+	m.maybeCalm(now)
+}
+
+// anchorUseless ends the second link until its next trial, or until another spec gives
+// reason to try again.
+func (m *Machine) anchorUseless(now time.Time, why messages.AnchorOff) {
+	a := &m.anchor
+	a.Useless, a.Strikes, a.Apart, a.IsSuspect, a.IsTrial = why, 0, 0, false, false
+	switch why {
+	case messages.AnchorOffUnreachable:
+		m.armTrial(now, anchorAgain)
+	case messages.AnchorOffSingle, messages.AnchorOffForeign:
+		m.armTrial(now, min(anchorAgain<<a.Verdicts, anchorRarely))
+		a.Verdicts = min(a.Verdicts+1, 4)
+	}
+	if a.IsRunning {
+		a.IsRunning, a.IsStopped = false, a.IsAlive()
+		m.do(StopAnchor{})
+	}
+	m.setAnchor(messages.LinkDown, why)
+}
+
+// anchorSpec follows a spec that wants an anchor, or wants none any more.
+func (m *Machine) anchorSpec(now time.Time) {
+	switch {
+	case m.Spec.Anchor == messages.AnchorNone && m.Conn.AnchorOff != messages.AnchorOffSpec:
+		m.anchorUseless(now, messages.AnchorOffSpec)
+	case m.Spec.Anchor != messages.AnchorNone && m.Conn.AnchorOff == messages.AnchorOffSpec:
+		m.anchor.Useless, m.anchor.Verdicts = "", 0
+		m.setAnchor(messages.LinkDown, "")
+		if m.Conn.Primary == messages.LinkUp {
+			m.anchorWanted(now)
+		}
+	}
+}
+
+// anchorExited is the loss of the second link, or its end.
+func (m *Machine) anchorExited(now time.Time, e AnchorExited) {
+	a := &m.anchor
+	again := a.IsStopped && a.IsRunning
+	if a.IsStopped { // which is no failure, however it has ended, and says nothing of the browser
+		a.IsStopped, a.IsSuspect, e.Err = false, false, nil
+	}
+	m.forgetRequests(messages.RoleAnchor)
+	a.LostGen = a.Gen
+	m.do(ToDialog{mail.LinkLost{Role: messages.RoleAnchor, Gen: a.Gen}})
+	m.doAll(m.parties.Gone(party.Anchor)) // it has left everything
+	for _, t := range m.Order {
+		m.letRun(t) // no party to wait for
+	}
+	switch {
+	case e.Err == nil:
+		a.IsRunning = false
+	case m.Conn.Primary != messages.LinkUp, m.Parting >= model.AnchorLeaving:
+		// It continues once the primary stands: where only one link can be, it must not be
+		// this one. Nor may it come back to pages that are being closed.
+		a.IsRunning = false
+		m.do(StopAnchor{})
+	}
+	if m.Conn.AnchorOff == "" {
+		m.setAnchor(messages.LinkDown, "")
+	}
+	m.calm(now)
+	need, isDecided := anchorStrikes, false
+	if a.IsTrial {
+		need = 1
+	}
+	if took := now.Sub(m.linkedAt); a.IsSuspect && !m.linkedAt.IsZero() && took < anchorStrike && took >= a.Lag/2 {
+		// What takes its time to end the one takes it to end the other, too; two
+		// links that were cut together end together.
+		if a.Strikes++; a.Strikes >= anchorDoubts || (!a.HaveBothStood || a.Lag < anchorInstant) && a.Strikes >= need {
+			isDecided = true
+			m.anchorUseless(now, messages.AnchorOffSingle)
+		}
+	}
+	a.IsSuspect = false
+	if e.Err != nil && a.HasPrimaryFallen && !a.HaveBothStood && !isDecided {
+		// Such a browser may also end the one link before the other is known to
+		// stand. But never do both.
+		if a.Apart++; a.Apart >= need {
+			m.anchorUseless(now, messages.AnchorOffSingle)
+		}
+	}
+	if again && m.Conn.Primary == messages.LinkUp {
+		m.anchorWanted(now)
+	}
+	m.leaveBrowser()
+}
+
+// primaryFell looks for the mark of a browser that takes one client at a time.
+func (m *Machine) primaryFell(now time.Time) {
+	a := &m.anchor
+	m.calm(now)
+	a.HasPrimaryFallen = true
+	a.Lag = now.Sub(a.LinkAt)
+	a.IsSuspect = a.IsRunning && !a.LinkAt.IsZero() && a.Lag < anchorStrike
+	m.linkedAt = time.Time{}
+	m.toAnchor(mail.PrimaryUp{Up: false})
+}
+
+// calm ends a time in which both links stood.
+func (m *Machine) calm(now time.Time) {
+	if a := &m.anchor; !a.CalmAt.IsZero() && now.Sub(a.CalmAt) >= anchorCalm {
+		a.Strikes, a.Useless, a.Verdicts, a.IsTrial = 0, "", 0, false
+	}
+	m.anchor.CalmAt = time.Time{}
+}
+
+func (m *Machine) maybeCalm(now time.Time) {
+	if m.Conn.Primary == messages.LinkUp && m.Conn.Anchor == messages.LinkUp {
+		m.anchor.CalmAt, m.anchor.HaveBothStood, m.anchor.Apart = now, true, 0
+	}
+}
+
+func (m *Machine) toAnchor(msg any) {
+	if m.anchor.IsRunning {
+		m.do(ToAnchor{msg})
+	}
+}
+
+// pageCovered ends a popup's wait once both links see its dialogs.
+func (m *Machine) pageCovered(c mail.PageCovered) {
+	if c.Role == messages.RoleAnchor {
+		if c.Gen != m.anchor.Gen {
+			return
+		}
+		m.parties.Cover(party.Anchor, c.Page)
+	}
+	p := m.Pages.At(c.Page)
+	if p == nil {
+		return
+	}
+	if e := m.Sessions.At(p.Session); e != nil && c.Role == messages.RolePrimary && e.Cfg.Session == c.Session {
+		e.HearsDialogs = true
+	}
+	if e := m.Sessions.At(p.Session); e != nil && e.Cfg.Held && e.HearsDialogs && m.parties.IsCovered(c.Page) {
+		m.letRun(c.Page)
+	}
+}
+
+func (m *Machine) letRun(t messages.TargetID) {
+	if p := m.Pages.At(t); p != nil {
+		if e := m.Sessions.At(p.Session); e != nil && e.Cfg.Held {
+			e.Cfg.Held = false
+			m.do(ToSession{p.Session, mail.ResumePage{Page: t}})
+			m.toAnchor(mail.ResumePage{Page: t})
+		}
+	}
+}
+
+// withoutParties does what may be done to a page only once every party has left it (C15,
+// C19).
+func (m *Machine) withoutParties(t messages.TargetID, do Effect) {
+	ask, ok := m.parties.Leave(t, do)
+	if ok {
+		m.do(do) // no party is there
+		return
+	}
+	for _, id := range ask {
+		m.toParty(id, mail.LeavePage{Page: t})
+	}
+	if len(ask) > 0 {
+		m.do(Arm{timerAnchorLeave + string(t), anchorLeaves})
+	}
+}
+
+// toParty sends to a party of the task, of which the anchor is the only one that a node
+// has as yet.
+func (m *Machine) toParty(id party.ID, msg any) {
+	if id == party.Anchor {
+		m.do(ToAnchor{msg})
+	}
+}
+
+// doAll does what has waited for the parties.
+func (m *Machine) doAll(effects []Effect) {
+	for _, e := range effects {
+		m.do(e)
+	}
+}

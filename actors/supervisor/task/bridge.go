@@ -1,0 +1,156 @@
+package task
+
+import (
+	"holdfast/actors/session/effect"
+	"holdfast/actors/supervisor/model"
+	"holdfast/internal/smallmap"
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
+
+// setBridge follows a spec, or a browser, that wants another bridge.
+func (m *Machine) setBridge() {
+	if m.IsBridged() == (m.Conn.Bridge == messages.BridgeOn) {
+		return
+	}
+	m.ShowBridge()
+	m.Epoch++
+	m.tellConnection()
+	if m.IsBridged() && m.BridgeBy == mail.ByRequest {
+		m.askForRequests()
+	} else {
+		m.tellBridge()
+	}
+}
+
+func (m *Machine) tellBridge() {
+	clear(m.Native) // it is asked for anew, by all
+	for _, s := range m.SessionOrder() {
+		e := m.Sessions.At(s)
+		e.Cfg.Bridge, e.IsUnbridged = m.SessionBridge(), m.IsUnheard()
+		m.do(ToSession{s, m.BridgeOrder()})
+	}
+	order := m.BridgeOrder()
+	if m.toAnchor(order); !order.On {
+		m.forgetRequests(messages.RoleAnchor) // it releases what it holds
+	}
+	m.coverFrames("")
+	for _, t := range m.Order {
+		m.pageChanged(t)
+	}
+}
+
+// bridgeRefused notes where the bridge cannot work: dialogs stay native there.
+func (m *Machine) bridgeRefused(r mail.BridgeRefused) {
+	e := m.Sessions.At(r.Session)
+	if e == nil || r.Gen != m.Gen || !e.Cfg.Bridge.On {
+		return
+	}
+	m.mechanismRefused(r)
+	if r.By == m.BridgeBy {
+		m.keepNative(e.Cfg.Target, true)
+	}
+	if e.IsUnbridged {
+		return
+	}
+	e.IsUnbridged = true
+	m.pageChanged(e.Cfg.Page)
+}
+
+// bridgeStands notes what a session's documents have: it is said of a page once it
+// is so, and not once it is wanted.
+func (m *Machine) bridgeStands(b mail.BridgeStands) {
+	e := m.Sessions.At(b.Session)
+	if e == nil || b.Role != messages.RolePrimary || b.Gen != m.Gen {
+		return
+	}
+	m.given = m.given || b.On && m.BridgeBy == mail.ByDebugger
+	if b.On {
+		m.keepNative(e.Cfg.Target, false)
+	}
+	before := m.PageBridge(e.Cfg.Page)
+	if !e.IsBridged {
+		e.Stood, e.HasSlipped = m.now, false
+	}
+	if e.IsBridged, e.IsUnbridged = b.On, b.Unable || m.IsUnheard(); m.PageBridge(e.Cfg.Page) != before {
+		m.pageChanged(e.Cfg.Page)
+	}
+	m.maybeHearNothing()
+}
+
+// bridgeSlipped notes that a document opens native dialogs though it has the bridge, be it
+// that its page has turned it off: until the page has another, no caller is to rely on it. An
+// opener that asks in its popup's first document is asked natively by our own functions.
+func (m *Machine) bridgeSlipped(d *messages.Dialog) {
+	e, p := m.Sessions.At(m.Holder(*d)), m.Pages.At(d.TargetID)
+	if d.Path != messages.PathNative || d.Type == messages.DialogBeforeUnload || e == nil || p == nil || !e.IsBridged || e.HasSlipped || d.Heard.Before(e.Stood) {
+		return
+	}
+	if p.Info.Opener != "" && (p.Info.URL == "" || p.Info.URL == "about:blank") {
+		return
+	}
+	e.HasSlipped = true
+	m.pageChanged(d.TargetID)
+}
+
+// leaveBridge gives the pages back their own functions before the task leaves
+// them.
+func (m *Machine) leaveBridge() {
+	if !m.IsBridged() {
+		return
+	}
+	for _, s := range m.SessionOrder() {
+		m.do(ToSession{s, mail.SetBridge{Epoch: m.Epoch + 1}})
+	}
+}
+
+// keepNative has the anchor do without the bridge where the primary has to, also over
+// a reconnect, until it is given it.
+func (m *Machine) keepNative(t messages.TargetID, on bool) {
+	if m.Native[t] == on {
+		return
+	}
+	if delete(m.Native, t); on {
+		if len(m.Native) >= effect.MaxSessions {
+			clear(m.Native) // of frames that went with their link
+		}
+		smallmap.Put(&m.Native, t, true)
+	}
+	m.toAnchor(mail.KeepNative{Target: t, On: on})
+}
+
+// frameBoxed passes on what a parent's session knows of a frame's.
+func (m *Machine) frameBoxed(b mail.FrameBoxed) {
+	e := m.Sessions.At(b.Session)
+	if e == nil || b.Gen != m.Gen {
+		return
+	}
+	e.IsBoxKnown, e.IsShut = true, b.Shut
+	m.do(ToSession{b.Session, b})
+	m.coverFrame(e)
+}
+
+// coverFrame has the anchor attached to a frame of another process as well.
+func (m *Machine) coverFrame(e *model.Session) {
+	if m.IsBridged() && !e.Cfg.IsPage && !m.beingFreed(e.Cfg.Page) {
+		m.toAnchor(mail.CoverFrame{Page: e.Cfg.Page, Frame: e.Cfg.Target, Boxed: e.IsBoxKnown, Shut: e.IsShut})
+	}
+}
+
+// coverFrames covers those of a page, or all ("").
+func (m *Machine) coverFrames(page messages.TargetID) {
+	if !m.IsBridged() || !m.anchor.IsRunning {
+		return
+	}
+	for _, s := range m.SessionOrder() {
+		if e := m.Sessions.At(s); page == "" || e.Cfg.Page == page {
+			m.coverFrame(e)
+		}
+	}
+}
+
+// coverPage has the anchor attached to a page again, and to its frames.
+func (m *Machine) coverPage(t messages.TargetID) {
+	m.toAnchor(mail.CoverPage{Page: t})
+	m.coverFrames(t)
+}

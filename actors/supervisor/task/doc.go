@@ -1,0 +1,15 @@
+// Package task holds the machine that decides for one task: it folds what the children of
+// the supervisor say into the task's state ([model.Task]) and returns what is to be done.
+// The supervisor's actor is the shell around it.
+//
+// The machine is pure: it has no clock, no goroutine and no link. Its inputs are messages,
+// its effects are a closed set of values ([Effect]), and the time is an argument of
+// [Machine.Step].
+//
+// Invariants:
+//
+//   - versions only grow, and each names exactly one [messages.Event];
+//   - a fact of another generation than the link's changes nothing;
+//   - a page's session is served by one actor at a time;
+//   - after the last state nothing is published, and every order still gets its answer.
+package task

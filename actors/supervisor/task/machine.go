@@ -1,0 +1,357 @@
+package task
+
+import (
+	"maps"
+	"time"
+
+	"holdfast/actors/console"
+	"holdfast/actors/dialog"
+	"holdfast/actors/session"
+	"holdfast/actors/session/bridge"
+	"holdfast/actors/supervisor/model"
+	"holdfast/actors/supervisor/party"
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
+
+// Machine folds what the children say into the task's state.
+type Machine struct {
+	model.Task
+	out []Effect
+	now time.Time // of the step under way
+
+	Context  string          // the browser context of the task's own; "" is the browser's
+	lostGen  mail.Generation // the newest that is over
+	linkedAt time.Time       // since when the primary link stands
+	rooted   bool            // RootAttached of this generation has come
+	process  model.Process
+	asked    bool                               // the browser, whether requests can be heard
+	hearing  bool                               // the browser has been told to hear them
+	given    bool                               // it has given a session of this link its debugger
+	waiting  map[string]mail.RequestHeld        // the newest of each label
+	needed   map[messages.TargetID]model.Needed // by page, until it is known to be there and the dialog's renderer not to have crashed
+
+	Target  messages.TargetID // of scope target: the spec's, or what has replaced it
+	opening map[messages.TargetID]opening
+
+	turned  []messages.TargetID // pages whose state is another than was shown last
+	asks    bool                // some dialog of the task is open
+	later   []Effect            // effects to run after Publish
+	answers []Answer            // for who is to read what is published before
+
+	told    map[messages.TargetID]bool // pages whose sessions know of open dialogs
+	doubted map[messages.DialogID]bool // may be over, without a report
+	// unframed are the pending dialogs whose frame may have been removed without a
+	// word (C15).
+	unframed map[messages.DialogID]bool
+	// outlived are the pending dialogs whose page has another document by now. They
+	// should have ended with theirs.
+	outlived map[messages.DialogID]bool
+
+	reports console.Replays
+
+	anchor  model.Anchor
+	parties party.Set[Effect] // who is attached to the pages beside the primary
+
+	events   []messages.Event
+	held     []*messages.ConsoleError // published together
+	flushing bool
+}
+
+// opening is a page that is to go somewhere once its session answers: a page
+// created with its URL would load unwatched (C30).
+type opening struct {
+	url   string
+	order *messages.NavigateRequest // whose answer the reply is; nil: it is the page's id
+	reply mail.Call
+}
+
+// New returns the machine of a task that has not begun. The spec is never written.
+func New(id messages.TaskID, spec *messages.TaskSpec) *Machine {
+	conn := messages.Connection{Primary: messages.LinkDialing, Anchor: messages.LinkDown, Endpoint: spec.CDPURL.String()}
+	if spec.Anchor == messages.AnchorNone {
+		conn.AnchorOff = messages.AnchorOffSpec
+	}
+	if spec.Scope != messages.ScopeOwn || spec.Isolation == messages.IsolationShared {
+		conn.Isolation = messages.IsolationShared // nothing to find out
+	}
+	m := &Machine{
+		Task: model.Task{ID: id, Spec: spec, State: messages.StateStarting, Conn: conn}, Target: spec.TargetID,
+	}
+	m.ShowBridge()
+	return m
+}
+
+// Step takes one input and returns what is to be done, in order.
+func (m *Machine) Step(now time.Time, in any) []Effect {
+	m.now = now
+	if m.HasFinished() {
+		// What the children report while they stop changes nothing any more: each version
+		// is final that was published with the last state.
+		m.late(in)
+		return m.effects()
+	}
+	switch in := in.(type) {
+	case BrowserStarting:
+		m.Gen, m.rooted = in.Gen, false
+		m.mechanismStarts()
+		if !m.LostAt.IsZero() {
+			m.Conn.Attempt++
+		}
+		m.setPrimary(messages.LinkDialing)
+	case BrowserWaiting:
+		m.setPrimary(messages.LinkBackoff)
+	case Linked:
+		if in.Gen == m.Gen {
+			m.Conn.Endpoint, m.linkedAt = in.Endpoint, now
+			if m.process.Linked(in.Browser) {
+				m.debuggerAgain()
+			}
+			m.ask()
+		}
+	case BrowserExited:
+		m.browserExited(now, in)
+	case AnchorStarting:
+		m.anchorStarting(in)
+	case AnchorWaiting:
+		m.setAnchor(messages.LinkBackoff, "")
+	case AnchorExited:
+		m.anchorExited(now, in)
+	case AnchorLinked:
+		if in.Gen == m.anchor.Gen {
+			m.anchor.LinkAt, m.anchor.Linked, m.anchor.Browser = now, in.Gen, in.Browser
+		}
+	case AnchorGaveUp:
+		m.anchor.IsRunning = false
+		m.anchorUseless(now, messages.AnchorOffUnreachable)
+	case mail.AnchorAttached:
+		if m.anchor.IsHeard(in.Gen) {
+			m.anchorAttached(now, in)
+		}
+	case mail.AnchorSettled:
+		if m.anchor.IsHeard(in.Gen) && m.Conn.AnchorOff == "" {
+			m.anchorSettled(now)
+		}
+	case mail.PageCovered:
+		m.pageCovered(in)
+	case mail.PageUncovered:
+		if in.Gen == m.anchor.Gen {
+			m.parties.Uncover(party.Anchor, in.Page)
+		}
+	case mail.PageLeft:
+		if in.Gen == m.anchor.Gen {
+			m.doAll(m.parties.Left(party.Anchor, in.Page))
+		}
+	case GaveUp:
+		m.stop(model.ReasonOf(in.Err), in.Err)
+	case BrowserGone:
+		if !m.IsStopping() {
+			m.finish(messages.StateLost, messages.Errorf(messages.CodeUpstreamUnavailable, "the browser has ended: %s", in.Why))
+		}
+	case PageOpened:
+		m.pageOpened(in)
+	case WantedFull:
+		if !m.Conn.WantedTruncated {
+			m.Conn.WantedTruncated = true
+			m.tellConnection()
+		}
+	case FramesRestarted:
+		m.framesRestarted()
+	case DialogsRestarted:
+		m.dialogsRestarted()
+	case SessionRestarted:
+		m.sessionRestarted(in.Session)
+
+	case mail.Isolated:
+		m.isolated(in)
+	case mail.RootAttached:
+		if in.Gen == m.Gen {
+			m.rootAttached(in)
+		}
+	case mail.TargetAttached:
+		if in.Gen == m.Gen && !m.IsStopping() {
+			m.targetAttached(in)
+		}
+	case mail.TargetDetached:
+		if in.Gen == m.Gen {
+			m.sessionEnded(in.Session)
+		}
+	case mail.SessionReady:
+		m.sessionReady(in)
+	case mail.SessionHealth:
+		m.sessionHealth(in)
+	case mail.PageInfoChanged:
+		if in.Gen == m.Gen {
+			m.pageInfoChanged(in.Info)
+		}
+	case mail.PageNavigated:
+		if in.Gen == m.Gen {
+			m.pageNavigated(in)
+		}
+	case mail.PageClosed:
+		if in.Gen == m.Gen {
+			m.pageClosed(in.Page)
+		}
+	case mail.PageKept:
+		if in.Gen == m.Gen {
+			m.pageKept(in.Page)
+		}
+	case mail.PageReleased:
+		if in.Gen == m.Gen {
+			m.pageReleased(in.Page)
+		}
+	case mail.PageReloaded:
+		if in.Gen == m.Gen {
+			m.pageReloaded(in)
+		}
+	case PageShut:
+		m.pageShut(in)
+	case Elsewhere:
+		m.elsewhereIs(in.Sites)
+	case PageReplaced:
+		m.pageReplaced(in)
+	case mail.FrameMoved:
+		if in.Gen == m.Gen {
+			m.frameMoved(in)
+		}
+	case mail.BridgeNeeded:
+		m.bridgeNeeded(in)
+	case mail.FrameBoxed:
+		m.frameBoxed(in)
+	case mail.RequestsHeard:
+		m.requestsHeard(in)
+	case mail.RequestHeld:
+		m.requestHeld(in)
+	case mail.EndRequest:
+		m.endRequest(in)
+	case mail.BridgeScript:
+		if e := m.Sessions.At(in.Session); e != nil && in.Gen == m.Gen {
+			e.Script = in.ID
+		}
+	case mail.BridgeStands:
+		m.bridgeStands(in)
+	case mail.BridgeRefused:
+		m.bridgeRefused(in)
+	case bridge.SiblingLeft:
+		m.siblingLeft(in)
+	case session.Restoring:
+		m.restoring(in)
+	case mail.PageUnreachable:
+		m.pageUnreachable(in)
+	case mail.PageDoomed:
+		m.pageDoomed(in)
+	case mail.DialogsChanged:
+		m.dialogsChanged(in)
+	case dialog.Left:
+		m.leaveAnchor()
+	case mail.FramesUnheard:
+		if in.Gen == m.Gen && m.Sessions.At(in.Session) != nil {
+			m.do(ToSession{in.Session, mail.ReloadFrames{}})
+		}
+	case mail.FramesChanged:
+		if in.Gen == m.Gen && m.Pages.At(in.Page) != nil {
+			m.framesChanged(in)
+		}
+	case mail.ConsoleReported:
+		if in.Gen == m.Gen {
+			m.consoleReported(in.Page, in.Target, &in.Entry)
+		}
+	case mail.ConsoleReports:
+		if in.Gen == m.Gen {
+			m.consoleReports(in)
+		}
+
+	case mail.AnswerDialog:
+		m.do(ToDialog{in})
+	case mail.Navigate:
+		m.navigate(in)
+	case mail.OpenPage:
+		m.openPage(in)
+	case mail.ClosePage:
+		m.closePage(in)
+	case mail.RecoverPage:
+		m.recover(in)
+	case mail.UpdateSpec:
+		if !maps.Equal(m.Spec.Labels, in.Spec.Labels) {
+			m.tellConnection() // labels have no event of their own
+		}
+		patience := m.Spec.GiveUpAfter()
+		wedges := m.Spec.OnWedge != in.Spec.OnWedge || m.Spec.OnWedgeAfterS != in.Spec.OnWedgeAfterS
+		if m.Spec = &in.Spec; wedges {
+			m.turned = append(m.turned[:0], m.Order...)
+		}
+		m.patience(patience)
+		m.anchorSpec(now)
+		m.setBridge()
+		m.do(ToDialog{mail.SetDialogPolicy(in)})
+	case mail.StopTask:
+		if !m.IsStopping() {
+			m.Outcome = in.Outcome
+		}
+		m.stop(in.Reason, nil)
+
+	case TimerFired:
+		if in.Name == timerElsewhere {
+			m.watchElsewhere()
+			break
+		}
+		if !m.wedgeTimer(in.Name) && !m.recoverTimer(in.Name) {
+			m.timerFired(now, in.Name)
+		}
+	case Flush:
+		m.flushing = false
+	}
+	m.unpark()
+	// Whatever happened, a page that went away included: the attach may be over.
+	up := m.Conn.Primary == messages.LinkUp
+	m.maybeActive(now)
+	m.attend(now, !up)
+	if len(m.events) > 0 || !m.flushing && len(m.held) > 0 {
+		m.do(m.take())
+	}
+	m.out, m.later = append(m.out, m.later...), nil
+	m.giveAnswers()
+	if r, ok := in.(mail.Relay); ok {
+		m.do(Answer(r))
+	}
+	return m.effects()
+}
+
+func (m *Machine) do(e Effect) {
+	if m.out == nil {
+		m.out = make([]Effect, 0, 4) // one has seldom more to do, and seldom only one thing
+	}
+	m.out = append(m.out, e)
+}
+
+// effects takes what is to be done: a machine that idles holds nothing of it.
+func (m *Machine) effects() []Effect {
+	out := m.out
+	m.out = nil
+	return out
+}
+
+// tell adds an event; the state is published at the end of the Step.
+func (m *Machine) tell(e messages.Event) { m.events = append(m.events, e) }
+
+// take numbers and dates the events: a version each.
+func (m *Machine) take() Publish {
+	// What was held back shows in the snapshot that is published now, and came
+	// first.
+	p := Publish{Before: m.Version, At: messages.SecondsOf(m.now), Errors: m.held, Events: m.events}
+	m.Version += uint64(len(m.held))
+	for i := range p.Events {
+		m.Version++
+		p.Events[i].TaskID, p.Events[i].Version, p.Events[i].At = m.ID, m.Version, p.At
+	}
+	m.held, m.events = nil, nil
+	return p
+}
+
+func (m *Machine) become(s messages.TaskState) {
+	if m.State == s {
+		return
+	}
+	m.State = s
+	m.tell(messages.Event{Type: messages.EventTaskState, State: s, Reason: m.Reason, Outcome: m.OutcomeOf(s)})
+}

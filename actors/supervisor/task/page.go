@@ -1,0 +1,366 @@
+package task
+
+import (
+	"slices"
+
+	"holdfast/actors/session"
+	"holdfast/actors/session/effect"
+	"holdfast/actors/session/page"
+	"holdfast/actors/session/wanted"
+	"holdfast/actors/supervisor/admit"
+	"holdfast/actors/supervisor/model"
+	"holdfast/internal/smallmap"
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
+
+func (m *Machine) targetAttached(a mail.TargetAttached) {
+	isPage := a.Via == ""
+	fresh := a.Waiting || !m.HasBeenUp && a.Info.URL == "about:blank"
+	cfg := page.Config{Identity: effect.Identity{Gen: a.Gen, Session: a.Session, Target: a.Info.ID, Page: a.Page}, IsPage: isPage, Fresh: fresh}
+	cfg.Bridge = m.SessionBridge()
+	if !isPage {
+		cfg.Site = new(wanted.Site)
+		cfg.Site.Show(a.Info.URL)
+	}
+	cfg.Held = isPage && a.Waiting && a.Info.CanAccessOpener && m.Conn.Anchor == messages.LinkUp
+	if old := m.Sessions.At(a.Session); old != nil {
+		return
+	}
+	if isPage {
+		m.pageAttached(a)
+		m.do(ToFrame{a})
+	} else if m.Pages.At(a.Page) == nil || m.Sessions.At(a.Via) == nil {
+		return // its page, or the session that reported it, has ended meanwhile, and it as well
+	}
+	if !isPage && m.Sessions.Len() >= effect.MaxSessions {
+		m.do(LetGo{a})
+		return
+	}
+	m.Sessions.Set(a.Session, &model.Session{Cfg: cfg, Via: a.Via, Info: a.Info, Seq: m.NextSeq(), Health: messages.PageOK, IsUnbridged: m.IsUnheard()})
+	m.do(SpawnSession{a.Session})
+	m.tellRequest(a.Session)
+	m.coverFrame(m.Sessions.At(a.Session))
+	if m.told[a.Page] {
+		m.tellDialogs(a.Page)
+	}
+}
+
+func (m *Machine) pageAttached(a mail.TargetAttached) {
+	p := m.Pages.At(a.Info.ID)
+	if p != nil {
+		p.Info, p.Session, p.Health, p.HoldsDialog = a.Info, a.Session, messages.PageOK, false
+		if p.IsPoisoned {
+			m.do(Arm{timerRelease + string(a.Info.ID), releaseGrace}) // the link that was to free it is gone
+		}
+		m.tellWatched(a.Info.ID)
+		m.pageChanged(a.Info.ID)
+		return
+	}
+	p = &model.Page{Info: a.Info, Session: a.Session, Health: messages.PageOK}
+	m.Pages.Set(a.Info.ID, p)
+	m.Order = append(m.Order, a.Info.ID)
+	// While attaching, the first page that is not the browser's own; later,
+	// whatever was opened last.
+	if m.rooted || m.Current == "" || model.IsInternal(m.Pages.At(m.Current).Info.URL) {
+		m.Current = a.Info.ID
+	}
+	m.tellWatched(a.Info.ID)
+	m.tellPage(messages.EventPageOpened, a.Info.ID)
+	if a.Info.Opener == "" || !a.Waiting { // a popup it sees by itself
+		m.toAnchor(mail.CoverPage{Page: a.Info.ID})
+	}
+}
+
+// tellWatched tells the dialogs of the session that a page has.
+func (m *Machine) tellWatched(t messages.TargetID) {
+	m.do(ToDialog{mail.PageWatched{Role: messages.RolePrimary, Gen: m.Gen, Page: t, Session: m.Pages.At(t).Session}})
+}
+
+// sessionEnded ends a session's actor and those of the sessions that were
+// attached through it: the browser drops them without a word.
+func (m *Machine) sessionEnded(s messages.SessionID) {
+	e := m.Sessions.At(s)
+	if e == nil {
+		return
+	}
+	m.Sessions.Delete(s)
+	m.do(StopSession{s})
+	if m.IsBridged() {
+		m.do(ToDialog{mail.SessionGone{Role: messages.RolePrimary, Session: s}})
+	}
+	if e.Via == "" {
+		m.do(ToFrame{mail.TargetDetached{Gen: m.Gen, Session: s}})
+		if p := m.Pages.At(e.Cfg.Page); p != nil && p.Session == s {
+			p.Session = ""
+			m.pageChanged(e.Cfg.Page)
+		}
+	}
+	if p := m.Pages.At(e.Cfg.Page); p != nil && p.Restoring.Len() > 0 {
+		p.Restoring.Delete(s)
+		m.pageChanged(e.Cfg.Page)
+	}
+	if p := m.Pages.At(e.Cfg.Page); p != nil && p.HoldsDialog && !m.HoldsDialog(e.Cfg.Page) {
+		p.HoldsDialog = false
+		m.pageChanged(e.Cfg.Page)
+	}
+	m.childrenEnded(s)
+	m.keepNative(e.Cfg.Target, false)
+	m.maybeHearNothing()
+}
+
+// childrenEnded ends the sessions that were attached through s.
+func (m *Machine) childrenEnded(s messages.SessionID) {
+	for _, child := range m.SessionOrder() {
+		if c := m.Sessions.At(child); c != nil && c.Via == s {
+			m.do(ToFrame{mail.TargetDetached{Gen: m.Gen, Session: child, Via: s}})
+			m.sessionEnded(child)
+		}
+	}
+}
+
+func (m *Machine) sessionReady(r mail.SessionReady) {
+	e := m.Sessions.At(r.Session)
+	if e == nil || r.Gen != m.Gen {
+		return
+	}
+	e.IsReady, e.IsRetelling, e.HasAnswered = true, false, e.HasAnswered || !r.Blocked
+	if p := m.Pages.At(e.Cfg.Page); p != nil && e.Cfg.IsPage && !r.Blocked {
+		p.HasAnswered = true
+	}
+	e.IsTelling = e.IsTelling || !r.Blocked && m.IsTold(e.Cfg.Page)
+	if m.resolve(r.Session); r.Blocked {
+		m.askDoubted(r.Session)
+	}
+	m.sendOnItsWay(r.Session, r.Target)
+}
+
+func (m *Machine) sessionHealth(h mail.SessionHealth) {
+	e := m.Sessions.At(h.Session)
+	if e == nil || h.Gen != m.Gen {
+		return
+	}
+	news := e.Health != h.State // else it was asked to say so
+	e.Since, e.IsStranded = h.Since, h.Stranded
+	if e.Health = h.State; news && h.State == messages.PageCrashed {
+		e.Crashed = m.now
+		if n, noted := m.needed[h.Page]; noted && m.HasCrashedUnder(n.BridgeNeeded) {
+			delete(m.needed, h.Page)
+		}
+	}
+	if h.State == messages.PageOK {
+		e.IsTelling = e.IsTelling || e.IsReady && m.IsTold(h.Page)
+	}
+	switch h.State {
+	case messages.PageOK, messages.PagePaused, messages.PageCrashed: // a crash ends the dialogs of its process (C13)
+		e.HasAnswered = true
+		m.resolve(h.Session)
+	}
+	p := m.Pages.At(h.Page)
+	switch {
+	case p == nil:
+	case h.IsPage:
+		p.Health, p.HasAnswered = h.State, p.HasAnswered || h.State == messages.PageOK
+	default:
+		// An iframe's renderer: callers meet it in the view, but for a dialog,
+		// which is the whole page's affair (C7).
+		p.HoldsDialog = m.HoldsDialog(h.Page)
+	}
+	if news {
+		m.pageChanged(h.Page)
+		m.tellShared(h.Session, e)
+	}
+}
+
+func (m *Machine) pageInfoChanged(info mail.TargetInfo) {
+	p := m.Pages.At(info.ID)
+	if p == nil || p.Info.URL == info.URL && p.Info.Title == info.Title {
+		return
+	}
+	opener := p.Info.Opener
+	if info.URL == "" {
+		info.URL = p.Info.URL // it is between two documents: where it was last is worth keeping
+	}
+	p.Info = info
+	if info.Opener == "" {
+		p.Info.Opener = opener
+	}
+	m.pageChanged(info.ID)
+}
+
+func (m *Machine) pageNavigated(n mail.PageNavigated) {
+	p := m.Pages.At(n.Page)
+	if p == nil {
+		return
+	}
+	p.Info.URL, p.HasAnswered = n.URL, true
+	m.BridgeHeals(n.Page)
+	for _, d := range m.DialogsOn(n.Page) {
+		smallmap.Put(&m.outlived, d.ID, true)
+	}
+	m.Forgive(n.Page) // another document: whatever froze the old one went with it
+	m.Current = n.Page
+	m.pageChanged(n.Page)
+}
+
+func (m *Machine) pageClosed(t messages.TargetID) {
+	p := m.Pages.At(t)
+	if p == nil {
+		return
+	}
+	closed := m.Page(t)
+	for _, s := range m.SessionOrder() {
+		if e := m.Sessions.At(s); e != nil && e.Cfg.Page == t {
+			m.sessionEnded(s)
+		}
+	}
+	m.Pages.Delete(t)
+	for _, o := range p.Parked {
+		m.carryOut(o) // it has its answer by that
+	}
+	m.Trees = m.Trees.Clone() // the published one is not written
+	m.Trees.Delete(t)
+	delete(m.needed, t)
+	delete(m.told, t)
+	m.reports.Forget(t)
+	delete(m.Orphaned, t)
+	m.Order = slices.DeleteFunc(m.Order, func(o messages.TargetID) bool { return o == t })
+	if o, ok := m.opening[t]; ok {
+		delete(m.opening, t)
+		m.do(Answer{To: o.reply, Err: messages.Errorf(messages.CodeTargetNotFound, "the page was closed before it loaded")})
+	}
+	if m.Current == t {
+		m.Current = ""
+		if n := len(m.Order); n > 0 {
+			m.Current = m.Order[n-1]
+		}
+	}
+	m.do(ToDialog{mail.PageGone{Page: t}})
+	m.do(ToFrame{mail.PageGone{Page: t}})
+	m.tell(messages.Event{Type: messages.EventPageClosed, Page: &closed, Lasted: m.now.Sub(p.Since)})
+	m.recoveryOfClosed(closed)
+	m.resettle()
+	if m.Spec.Scope == messages.ScopeTarget && len(m.Order) == 0 && !m.IsStopping() {
+		m.finish(messages.StateLost, messages.Errorf(messages.CodeTargetNotFound, "the browser has no page %s any more", m.Target))
+	}
+}
+
+func (m *Machine) pageChanged(t messages.TargetID) {
+	m.tellPage(messages.EventPageChanged, t)
+	m.resettle()
+}
+
+func (m *Machine) tellPage(typ messages.EventType, t messages.TargetID) {
+	if m.Pages.At(t) == nil {
+		return
+	}
+	p, e := m.Page(t), m.Pages.At(t)
+	event := messages.Event{Type: typ, Page: &p}
+	if typ == messages.EventPageChanged {
+		event.Changed = messages.PageChangeOf(&e.Told, &p)
+	}
+	e.Told = p
+	if e.Shown != p.PageState {
+		event.Was, event.Lasted = e.Shown, m.now.Sub(e.Since)
+		e.Shown, e.Since = p.PageState, m.now
+		if e.Shown == messages.PageBlockedElsewhere {
+			m.do(Arm{timerElsewhere, elsewhereAgain})
+		}
+		m.turned = append(m.turned, t)
+	}
+	m.tell(event)
+}
+
+func (m *Machine) restoring(r session.Restoring) {
+	p := m.Pages.At(r.Page)
+	if p == nil || r.Gen != m.Gen || m.Sessions.At(r.Session) == nil {
+		return
+	}
+	if p.Restoring.Delete(r.Session); len(r.Methods) > 0 {
+		p.Restoring.Set(r.Session, r.Methods)
+	}
+	m.pageChanged(r.Page)
+}
+
+// navigate passes the order to the page it means.
+func (m *Machine) navigate(o mail.Navigate) {
+	t := o.Request.TargetID
+	if t == "" {
+		t = m.Current
+	}
+	p := m.Pages.At(t)
+	switch {
+	case p == nil && o.Request.TargetID == "" && m.Conn.Primary != messages.LinkUp:
+		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").WithSent(messages.SentNo)})
+	case p == nil && o.Request.TargetID == "":
+		m.do(OpenTab{URL: o.Request.URL, Order: &o.Request, Reply: o.Reply}) // its last page was closed
+	case p == nil:
+		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeTargetNotFound, "the task has no page %s", t)})
+	default:
+		switch v := admit.Navigation(m.KnownAt(t)); v.Action {
+		case admit.Wait:
+			m.park(t, o)
+		case admit.Refuse:
+			m.do(Answer{To: o.Reply, Err: v.Err})
+		default:
+			m.do(ToSession{p.Session, o})
+		}
+	}
+}
+
+// openPage opens a blank page and navigates it once its session answers (C30).
+func (m *Machine) openPage(o mail.OpenPage) {
+	if m.Conn.Primary != messages.LinkUp {
+		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").WithSent(messages.SentNo)})
+		return
+	}
+	if len(m.Order) >= effect.MaxPages {
+		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeLimitReached, "the task has %d pages already", len(m.Order)).WithSent(messages.SentNo)})
+		return
+	}
+	m.do(OpenTab{URL: o.URL, NewWindow: o.NewWindow, Reply: o.Reply})
+}
+
+func (m *Machine) pageOpened(o PageOpened) {
+	p := m.Pages.At(o.Target)
+	switch {
+	case o.Err != nil:
+		m.do(Answer{To: o.Reply, Err: o.Err})
+	case p == nil:
+		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeTargetNotFound, "the page was closed before it loaded")})
+	case o.Order == nil && (o.URL == "" || o.URL == "about:blank"):
+		m.do(Answer{To: o.Reply, Value: o.Target})
+	default:
+		smallmap.Put(&m.opening, o.Target, opening{o.URL, o.Order, o.Reply})
+		if e := m.Sessions.At(p.Session); e != nil && e.IsReady {
+			m.sendOnItsWay(p.Session, o.Target)
+		}
+	}
+}
+
+func (m *Machine) sendOnItsWay(s messages.SessionID, t messages.TargetID) {
+	o, ok := m.opening[t]
+	if !ok {
+		return
+	}
+	delete(m.opening, t)
+	if o.order != nil {
+		m.do(ToSession{s, mail.Navigate{Request: *o.order, Reply: o.reply}})
+		return
+	}
+	m.do(NavigateOpened{Session: s, Page: t, URL: o.url, Reply: o.reply})
+}
+
+func (m *Machine) framesChanged(f mail.FramesChanged) {
+	m.Trees = m.Trees.Clone()
+	m.Trees.Set(f.Page, f.Tree)
+	e := messages.Event{Type: messages.EventFrames}
+	if f.Page == m.Current {
+		e.FrameTree = model.Capped(f.Tree)
+	}
+	m.tell(e)
+	if m.told[f.Page] {
+		m.tellDialogs(f.Page) // which session holds the dialog may be known only now
+	}
+	m.resolveRemoved(f.Page)
+}

@@ -1,0 +1,193 @@
+package task
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/actors/dialog"
+	"holdfast/actors/session/link"
+	"holdfast/actors/supervisor/model"
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
+
+// The budgets of an orderly stop (requirement A10: 5 s in all).
+const (
+	stopBudget   = 4 * time.Second
+	dialogBudget = time.Second
+
+	// releaseGrace lets the command that removed the frame have its reply
+	// before the page's session is left.
+	releaseGrace = 50 * time.Millisecond
+
+	// framesProbation is how long a restarted frame actor has to live for its
+	// failure to be forgiven.
+	framesProbation = time.Minute
+)
+
+const (
+	timerStop    = "stop"
+	timerDialogs = "dialogs"
+	timerFrames  = "frames"
+	timerRelease = "release:"
+)
+
+// stop ends the task in good order, lost if err says so.
+func (m *Machine) stop(why string, err error) {
+	if m.IsStopping() {
+		return
+	}
+	m.Parting, m.Reason, m.Verdict = model.Dismissing, why, err
+	m.do(Arm{timerStop, stopBudget})
+	// And until it is known that no dialog is doomed, no page may be left.
+	if m.Spec.Launch == nil && (slices.ContainsFunc(m.Memory.Open, m.IsToBeDismissed) || slices.ContainsFunc(m.Order, m.IsUnsettled)) {
+		m.do(ToDialog{dialog.Leave{}})
+		m.do(Arm{timerDialogs, dialogBudget})
+		return
+	}
+	m.leaveAnchor()
+}
+
+// leaveAnchor ends the second link before the first: no other session may be attached to a
+// page with a poisoned dialog when it is closed (C15).
+func (m *Machine) leaveAnchor() {
+	if m.Parting != model.Dismissing {
+		return
+	}
+	m.Parting = model.AnchorLeaving
+	if !m.anchor.IsAlive() {
+		m.leaveBrowser()
+		return
+	}
+	for _, t := range m.HeldAtTheEnd() {
+		m.do(ToAnchor{mail.FreeFirst{Page: t}}) // the primary may fall at any moment
+	}
+	m.do(ToAnchor{mail.Leave{}})
+	m.anchorHas(m.Conn.Primary == messages.LinkUp)
+}
+
+// anchorHas gives the anchor time to leave: more where there is no primary, and
+// it has to close what is the task's.
+func (m *Machine) anchorHas(primary bool) {
+	budget := link.LeaveBudget
+	switch {
+	case primary:
+		budget = anchorLeaves
+	case len(m.HeldAtTheEnd()) > 0:
+		budget = link.FreeBudget
+	}
+	m.do(Arm{timerAnchorStop, budget})
+}
+
+// leaveBrowser also ends a link that dials or attaches: a tab may have been
+// made, a popup may be held.
+func (m *Machine) leaveBrowser() {
+	if m.Parting != model.AnchorLeaving {
+		return
+	}
+	m.Parting = model.BrowserLeaving
+	m.leaveBridge()
+	if m.Conn.Primary != messages.LinkUp && m.Conn.Primary != messages.LinkDialing {
+		m.parted()
+		return
+	}
+	for _, t := range m.HeldAtTheEnd() {
+		m.do(ToBrowser{mail.ClosePage{Page: t, Free: true}})
+	}
+	m.do(ToBrowser{mail.Leave{}})
+}
+
+// parted is the end of an orderly end.
+func (m *Machine) parted() {
+	if m.Verdict != nil {
+		m.finish(messages.StateLost, m.Verdict)
+	} else {
+		m.finish(messages.StateStopped, nil)
+	}
+}
+
+func (m *Machine) timerFired(now time.Time, name string) {
+	switch name {
+	case timerAnchorAgain:
+		m.anchorTrial(now)
+	case timerStop:
+		m.parted()
+	case timerDialogs:
+		m.leaveAnchor()
+	case timerAnchorStop:
+		m.leaveBrowser()
+	case timerFrames:
+		m.do(FramesStable{})
+	default:
+		if page, ok := strings.CutPrefix(name, timerAnchorLeave); ok {
+			m.doAll(m.parties.GiveUp(messages.TargetID(page)))
+		} else if page, ok := strings.CutPrefix(name, timerNeeded); ok {
+			m.stillNeeded(messages.TargetID(page))
+		}
+	}
+}
+
+// finish publishes the last state and ends the supervisor. What only a living
+// supervisor can know is absent from it, not empty (D27).
+func (m *Machine) finish(s messages.TaskState, err error) {
+	if m.HasFinished() {
+		return
+	}
+	if err != nil {
+		m.Reason = model.ReasonOf(err)
+	}
+	m.Conn.Primary, m.Conn.Anchor = messages.LinkDown, messages.LinkDown
+	m.OutageEnds()
+	for _, t := range m.Order {
+		for _, o := range m.Pages.At(t).Parked {
+			m.late(o)
+		}
+		m.Pages.At(t).Parked = nil
+	}
+	m.become(s)
+	m.do(m.take())
+	m.tellSiblings(true, m.Order...)
+	m.do(Finish{err})
+}
+
+// End is the last step of a supervisor that ends without having decided to.
+func (m *Machine) End(s messages.TaskState, err error) []Effect {
+	m.out = nil
+	m.finish(s, err)
+	for _, t := range m.parties.Leaving() {
+		for _, do := range m.parties.GiveUp(t) {
+			if b, ok := do.(ToBrowser); ok {
+				m.late(b.Msg)
+			}
+		}
+	}
+	for t, o := range m.opening {
+		delete(m.opening, t)
+		m.do(Answer{To: o.reply, Err: model.Ended()})
+	}
+	m.abandonRecoveries(model.Ended())
+	m.giveAnswers()
+	return m.effects()
+}
+
+// late answers what comes after the end.
+func (m *Machine) late(in any) {
+	refuse := func(to mail.Call) { m.do(Answer{To: to, Err: model.Ended()}) }
+	switch in := in.(type) {
+	case mail.Relay:
+		m.do(Answer(in))
+	case mail.AnswerDialog:
+		refuse(in.Reply)
+	case mail.Navigate:
+		refuse(in.Reply)
+	case mail.OpenPage:
+		refuse(in.Reply)
+	case mail.ClosePage:
+		refuse(in.Reply)
+	case mail.RecoverPage:
+		refuse(in.Reply)
+	case PageOpened:
+		refuse(in.Reply)
+	}
+}

@@ -1,0 +1,162 @@
+package task_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"holdfast/actors/dialog"
+	"holdfast/actors/supervisor/task"
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
+
+// leaves says that a link is told to leave.
+func leaves[E task.Effect](effects []task.Effect) bool {
+	return slices.ContainsFunc(effects, func(e task.Effect) bool {
+		switch e := e.(type) {
+		case task.ToAnchor:
+			_, same := any(e).(E)
+			return same && e.Msg == any(mail.Leave{})
+		case task.ToBrowser:
+			_, same := any(e).(E)
+			return same && e.Msg == any(mail.Leave{})
+		}
+		return false
+	})
+}
+
+// anchored is attached to a browser that it did not launch, with an anchor beside it.
+func anchored(t *testing.T) *bench {
+	u, err := messages.ParseCDPURL("ws://h/devtools/browser/b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := attachedAs(t, messages.TaskSpec{CDPURL: u})
+	b.step(task.AnchorStarting{Gen: 1})
+	b.step(task.AnchorLinked{Gen: 1})
+	b.step(mail.AnchorAttached{Gen: 1, Pages: []messages.TargetID{"P"}})
+	b.step(mail.AnchorSettled{Gen: 1})
+	return b
+}
+
+// An anchor that leaves alone has to close what is the task's, and a supervisor
+// that has ended takes its links along.
+func TestAnEndWaitsForTheAnchor(t *testing.T) {
+	t.Parallel()
+	errGone := errors.New("gone")
+	for name, c := range map[string]struct {
+		before, during []any
+		state          messages.TaskState
+	}{
+		"when a dial fails meanwhile": {
+			[]any{task.BrowserExited{Err: errGone}, task.BrowserStarting{Gen: 2}, mail.StopTask{ID: "t"}},
+			[]any{task.BrowserExited{Err: errGone}, task.BrowserWaiting{}},
+			messages.StateStopped,
+		},
+		"when the dial that fails is the last": {
+			[]any{task.BrowserExited{Err: errGone}, task.BrowserStarting{Gen: 2}, mail.StopTask{ID: "t"}},
+			[]any{task.BrowserExited{Err: errGone}, task.GaveUp{Err: errGone}},
+			messages.StateStopped,
+		},
+		"when the primary falls meanwhile": {
+			[]any{mail.StopTask{ID: "t"}},
+			[]any{task.BrowserExited{Err: errGone}, task.BrowserStarting{Gen: 2}, task.BrowserExited{Err: errGone}, task.BrowserWaiting{}},
+			messages.StateStopped,
+		},
+		"when the task is lost": {
+			[]any{task.BrowserExited{Err: errGone}, task.GaveUp{Err: errGone}},
+			[]any{mail.StopTask{ID: "t"}},
+			messages.StateLost,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := anchored(t)
+			var told []task.Effect
+			for _, in := range c.before {
+				told = append(told, b.step(in)...)
+			}
+			if !leaves[task.ToAnchor](told) {
+				t.Fatal("the anchor is not told to leave")
+			}
+			for _, in := range c.during {
+				if effects := b.step(in); has[task.Finish](effects) || leaves[task.ToBrowser](effects) {
+					t.Fatalf("%T: it does not wait: %+v", in, effects)
+				}
+			}
+			if !has[task.Finish](b.step(task.AnchorExited{})) {
+				t.Fatal("it goes on after the anchor has left")
+			}
+			if s := b.m.Snapshot(); s.State != c.state {
+				t.Errorf("state %s, want %s", s.State, c.state)
+			}
+		})
+	}
+}
+
+func TestAnAnchorThatFailsInAnEndDoesNotComeBack(t *testing.T) {
+	t.Parallel()
+	b := anchored(t)
+	b.step(mail.StopTask{ID: "t"})
+	effects := b.step(task.AnchorExited{Err: errReset})
+	if !has[task.StopAnchor](effects) || !leaves[task.ToBrowser](effects) {
+		t.Errorf("effects %+v", effects)
+	}
+}
+
+func TestAnEndWaitsForItsDialogs(t *testing.T) {
+	t.Parallel()
+	b := anchored(t)
+	open := mail.OpenDialog{Dialog: messages.Dialog{ID: "d-1", TargetID: "P", FrameID: "F"}}
+	b.step(mail.DialogsChanged{Pending: []messages.Dialog{open.Dialog}, Memory: mail.DialogMemory{Open: []mail.OpenDialog{open}}})
+	b.step(mail.StopTask{ID: "t"})
+	for _, in := range []any{task.AnchorExited{Err: errReset}, task.AnchorStarting{Gen: 2}} {
+		if effects := b.step(in); leaves[task.ToBrowser](effects) || leaves[task.ToAnchor](effects) {
+			t.Fatalf("%T: effects %+v", in, effects)
+		}
+	}
+	if !leaves[task.ToAnchor](b.step(dialog.Left{})) {
+		t.Fatal("the anchor stays")
+	}
+	if !leaves[task.ToBrowser](b.step(task.AnchorExited{})) {
+		t.Error("the browser's session stays")
+	}
+}
+
+// The anchor may find itself alone with a page that holds a dialog that cannot be answered,
+// and it is told beforehand what may not be closed as it is (C15).
+func TestTheAnchorIsToldWhatIsToBeFreedFirst(t *testing.T) {
+	t.Parallel()
+	u, err := messages.ParseCDPURL("ws://h/devtools/browser/b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		scope messages.Scope
+		stuck bool
+		want  []any
+	}{
+		{messages.ScopeOwn, true, []any{mail.FreeFirst{Page: "P"}, mail.Leave{}}},
+		{messages.ScopeOwn, false, []any{mail.Leave{}}},
+		{messages.ScopeBrowser, true, []any{mail.Leave{}}},
+	} {
+		b := attachedAs(t, messages.TaskSpec{CDPURL: u, Scope: c.scope})
+		b.step(task.AnchorStarting{Gen: 1})
+		b.step(task.AnchorLinked{Gen: 1})
+		b.step(mail.AnchorAttached{Gen: 1, Pages: []messages.TargetID{"P"}})
+		b.step(mail.AnchorSettled{Gen: 1})
+		if c.stuck {
+			b.step(mail.PageUnreachable{Page: "P"})
+		}
+		var told []any
+		for _, e := range b.step(mail.StopTask{ID: "t"}) {
+			if to, ok := e.(task.ToAnchor); ok {
+				told = append(told, to.Msg)
+			}
+		}
+		if !slices.Equal(told, c.want) {
+			t.Errorf("scope %s, stuck %t: told %v, want %v", c.scope, c.stuck, told, c.want)
+		}
+	}
+}
