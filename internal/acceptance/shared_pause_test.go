@@ -30,7 +30,7 @@ func TestC59_ADeadlineNamesAPauseInTheSameRenderer(t *testing.T) {
 	asks.later(asker, "ask()")
 	asks.dialog()
 	e := wantCode(t, timer(waits, elsewhere), messages.CodeDeadline)
-	if e.Details["page_state"] != messages.PageBlockedElsewhere || e.Details["pending_dialogs"] != nil || e.Details["sent"] != true {
+	if e.Details["page_state"] != messages.PageBlockedElsewhere || e.Details["pending_dialogs"] != nil || e.Sent != messages.SentYes {
 		t.Errorf("of another task's dialog the deadline says %v, %v", e, e.Details)
 	}
 	e = wantCode(t, timer(asks, beside), messages.CodeDeadline)

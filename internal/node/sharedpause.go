@@ -22,14 +22,14 @@ func (c rawCall) latePause(v *view.View, s view.Session, err error) error {
 			own = append(own, other.Paused...)
 		}
 	}
-	sent := detailsOf(err)["sent"]
+	sent := messages.SentOf(err)
 	if len(own) > 0 {
 		return messages.Errorf(messages.CodeDeadline, "the browser did not answer in time; a dialog that waits over the bridge may stop the timers of this page or frame, which is of its site: answer it first").
-			With("sent", sent).With("pending_dialogs", own)
+			WithSent(sent).With("pending_dialogs", own)
 	}
 	if c.node.isPausedElsewhere(c.id, v, site) {
 		return messages.Errorf(messages.CodeDeadline, "the browser did not answer in time; another dialog in the browser may stop the timers of this page or frame, which is of its site, until it is answered").
-			With("sent", sent).With("page_state", messages.PageBlockedElsewhere)
+			WithSent(sent).With("page_state", messages.PageBlockedElsewhere)
 	}
 	return err
 }

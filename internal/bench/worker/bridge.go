@@ -100,7 +100,7 @@ func (c *holdfastClient) outlive(ctx context.Context) (a Answer, err error) {
 }
 
 // path is how dialogs have to come.
-func (c *holdfastClient) path() string {
+func (c *holdfastClient) path() messages.DialogPath {
 	if c.bridge == Native {
 		return messages.PathNative
 	}
@@ -134,7 +134,7 @@ func (p *holdfastPage) asked(ctx context.Context) (messages.Dialog, error) {
 }
 
 // accept answers a dialog and returns when it is closed.
-func (p *holdfastPage) accept(ctx context.Context, d messages.DialogID, path string) error {
+func (p *holdfastPage) accept(ctx context.Context, d messages.DialogID, path messages.DialogPath) error {
 	closed, err := p.node.Respond(ctx, p.id, messages.DialogAnswer{Action: "accept", DialogID: d})
 	if err == nil && (closed.ClosedBy != messages.ClosedByAgent || closed.Path != path) {
 		err = fmt.Errorf("closed by %s over %s, not over %s", closed.ClosedBy, closed.Path, path)

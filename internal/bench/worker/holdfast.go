@@ -87,7 +87,7 @@ func (c *holdfastClient) Open(ctx context.Context, p stage.Place) (Page, error) 
 	}
 	if err == nil && spec.Bridge == messages.BridgeOn {
 		err = page.await(ctx, func(s *messages.Snapshot) bool {
-			return s.Connection.BridgeBy == c.bridge && s.Pages[0].Bridge == messages.BridgeOn
+			return string(s.Connection.BridgeBy) == c.bridge && s.Pages[0].Bridge == messages.BridgeOn
 		})
 	}
 	return page, err
