@@ -18,9 +18,10 @@ const comes = 5 * time.Millisecond
 
 const textInactive = "Not attached to an active page"
 
-// OpenDoomedDialog has a script of a page's main frame send it to url, of the same site,
-// and raise a dialog once the browser has given the page to that. nil means that there is
-// no such page, or that its scripts cannot do so: they hang, are held, or ask over a bridge.
+// OpenDoomedDialog has a script of a page's main frame send it to url, of the same site.
+// The script raises a dialog once the browser has given the page to that document. nil
+// means that there is no such page, or that its scripts cannot do so: they hang, are held,
+// or ask over a bridge.
 func (b *Browser) OpenDoomedDialog(id messages.TargetID, url string, kind DialogType, message, defaultPrompt string) (d *Dialog) {
 	b.withTarget(id, func(t *target) {
 		f, p := t.root, t.page

@@ -112,9 +112,8 @@ func (b *Browser) Pages() []Page {
 	return out
 }
 
-// OpenDialogs returns the dialogs that stand open, pages in the order they were
-// opened, those of a page in the order they came, and then what its frames ask
-// over a bridge.
+// OpenDialogs returns the open dialogs, pages in the order they were opened, those of a
+// page in the order they came. What its frames ask over a bridge comes last.
 func (b *Browser) OpenDialogs() []*Dialog {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -177,8 +176,8 @@ func (b *Browser) Settings(id messages.TargetID) map[string]string {
 	return out
 }
 
-// TakeBack takes a setting back from every session of a target, as the end of a session
-// does with what is common to all of them.
+// TakeBack removes a setting from every session of a target, as the end of a session does
+// with a setting that is common to all of them.
 func (b *Browser) TakeBack(id messages.TargetID, method string) {
 	b.do(func() {
 		b.sessions(func(s *session) {

@@ -73,8 +73,8 @@ const (
 // Bounds and defaults of a task's spec.
 const (
 	DefaultDialogTimeout = 300 * time.Second
-	// An agent that is asked over a network answers in more than the default; what
-	// closes dialogs unasked takes a few milliseconds (C49).
+	// DefaultBridgeThreshold is less than the time an agent takes over a network; another
+	// client that closes dialogs unasked takes a few milliseconds (C49).
 	DefaultBridgeThreshold = 100 * time.Millisecond
 	MaxBridgeThreshold     = 10 * time.Second
 	MinDialogTimeout       = 100 * time.Millisecond
@@ -82,14 +82,14 @@ const (
 	MinTaskLife            = time.Second
 	MaxTaskLife            = 30 * 24 * time.Hour
 	MaxLabels              = 16
-	// A page that is only busy, on a machine that is loaded, is silent for seconds.
+	// DefaultOnWedgeAfter is longer than the seconds for which a busy page on a loaded machine is silent.
 	DefaultOnWedgeAfter = 20 * time.Second
 	MinOnWedgeAfter     = 5 * time.Second
 	MaxOnWedgeAfter     = 24 * time.Hour
-	// A day is more than any outage that is worth waiting for.
-	DefaultGiveUpAfter = 2 * time.Minute
-	MinGiveUpAfter     = 5 * time.Second
-	MaxGiveUpAfter     = 24 * time.Hour
+	DefaultGiveUpAfter  = 2 * time.Minute
+	MinGiveUpAfter      = 5 * time.Second
+	// MaxGiveUpAfter is longer than any outage that is worth waiting for.
+	MaxGiveUpAfter = 24 * time.Hour
 )
 
 // LaunchSpec asks the node to launch a browser for the task alone. In JSON it

@@ -2,9 +2,9 @@ package transport
 
 import "sync"
 
-// Read buffers are borrowed for as long as messages follow each other, since an
-// idle link should hold none and a link that once got a big reply should not keep
-// it. Above the largest class they are made and left to the collector.
+// Read buffers are borrowed for as long as messages follow each other. An idle link holds
+// none, and a link that once got a big reply does not keep it. Above the largest class they
+// are made and left to the collector.
 const (
 	smallBuffer = 4 << 10
 	midBuffer   = 64 << 10

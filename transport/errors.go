@@ -19,16 +19,16 @@ import (
 
 // The outcomes of a call that are not Chrome's own.
 var (
-	// ErrTimeout: no reply in time. A late one is counted and dropped.
+	// ErrTimeout means no reply in time. A late one is counted and dropped.
 	ErrTimeout = errors.New("no reply in time")
-	// ErrTooLarge: the command or its reply is larger than a CDP message may be. The link
-	// stays up.
+	// ErrTooLarge means that the command or its reply is larger than a CDP message may be.
+	// The link stays up.
 	ErrTooLarge = errors.New("message too large")
-	// ErrOverloaded: too much is waiting to be written or to be answered. The
+	// ErrOverloaded means that too much is waiting to be written or to be answered. The
 	// call was not sent.
 	ErrOverloaded = errors.New("link overloaded")
-	// ErrInvalidCall: the method is empty or the params are not one JSON
-	// object. The call was not sent.
+	// ErrInvalidCall means that the method is empty or the params are not one JSON object.
+	// The call was not sent.
 	ErrInvalidCall = errors.New("invalid call")
 	// ErrLinkClosed is in every [*LinkError].
 	ErrLinkClosed = errors.New("link closed")

@@ -266,7 +266,7 @@ func (m *Machine) undelivered(now time.Time, e *entry, err error) {
 // maxTries bounds how often one answer is given to a link.
 const maxTries = 3
 
-// OutcomeGrace is how long the closing of a dialog may take to show on the
+// OutcomeGrace is the time for the closing of a dialog to show on the
 // other link, when the one that carried the answer has died.
 const OutcomeGrace = 250 * time.Millisecond
 

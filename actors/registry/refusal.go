@@ -53,8 +53,8 @@ func orReason(a, b messages.LimitReason) messages.LimitReason {
 	return b
 }
 
-// What callers are told to wait for at least and at most before they ask again,
-// in seconds, and where there is nothing to go by.
+// The least and the most seconds that callers are told to wait before they ask again.
+// blindRetry is for a refusal without a measure.
 const (
 	minRetry   = 1
 	maxRetry   = 60

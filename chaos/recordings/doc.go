@@ -1,6 +1,5 @@
-// Package recordings holds what a real Chromium said when a client went
-// through the scenarios of scenario_test.go, and the tests that hold
-// package chaos to it.
+// Package recordings holds what a real Chromium said to a client of the scenarios in
+// scenario_test.go. Its tests hold package chaos to that.
 //
 //	go test ./chaos/recordings -run TestRecordings -record
 //

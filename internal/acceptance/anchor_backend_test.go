@@ -186,7 +186,7 @@ func TestAnchor_IsOffWhereThereCanBeNone(t *testing.T) {
 		if n := p.Dials(); n != 1 {
 			t.Errorf("%d dials", n)
 		}
-		// An orphaned beforeunload could not be saved (C20): nobody is asked.
+		// An orphaned beforeunload could not be saved (C20): no agent is asked.
 		l := places["the page"](k)
 		k.runs(l, "setTimeout(() => ask('beforeunload')); 0")
 		if c := k.closed("d-2"); c.ClosedBy != messages.ClosedByAutoPolicy || c.Action != messages.ActionAccept {

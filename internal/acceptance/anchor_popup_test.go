@@ -110,8 +110,8 @@ func TestM2_APopupThatOpensWhileThePrimaryIsAway(t *testing.T) {
 	}
 }
 
-// Two tasks with two links each share a browser: four clients hold every new
-// page for a moment, and each page is let go by those it is not of.
+// Two tasks with two links each share a browser: four clients hold every new page for a
+// moment, and each leaves the pages that are not its own.
 func TestDemand12_TwoAnchoredTasksShareABrowser(t *testing.T) {
 	t.Parallel()
 	b := chromiumtest.Launch(t)
@@ -163,7 +163,7 @@ func TestDemand12_TwoAnchoredTasksShareABrowser(t *testing.T) {
 			k.closesPopups()
 		}
 	}
-	// Nobody has a hold on the user's pages.
+	// No client holds the user's pages.
 	until(t, "no foreign page attached", func() bool {
 		for _, i := range targets(t, witness) {
 			mine := i.ID == user.Target || i.ID == string(one.snapshot().PageTargetID) || i.ID == string(two.snapshot().PageTargetID)

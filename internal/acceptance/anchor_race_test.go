@@ -84,8 +84,8 @@ func TestDemand6_OneAnswerCountsWhileThePrimaryDies(t *testing.T) {
 				t.Errorf("round %d: %+v", i, c)
 			}
 		} else {
-			// Whoever was told that it is not known whether the answer arrived
-			// sees it in the snapshot, and may answer again.
+			// A caller whose answer has an unknown outcome sees it in the snapshot, and may
+			// answer again.
 			again := k.answers(d, 1, func() {})[0]
 			if again.err == nil {
 				outcomes["answered again"]++
@@ -112,7 +112,7 @@ func (k *task) wholeUnder(n uint64) {
 	})
 }
 
-// Nobody but the callers answers there. Here everybody does.
+// There only the callers answer. Here every client does.
 func TestDemand6_EverybodyAnswersWhileThePrimaryDies(t *testing.T) {
 	t.Parallel()
 	const rounds = 10

@@ -135,9 +135,9 @@ func askingPages(r *rig) {
 	r.site.Set("/cross", `<title>/cross</title><iframe id=f src="http://b.test/asker"></iframe>`)
 }
 
-// TestM2_ADialogOutlivesThePrimary is the promise of the anchor: whatever the
-// kind of dialog and whoever asks, the dialog keeps its id, is answered while
-// nothing but the anchor stands, and the page receives the answer.
+// TestM2_ADialogOutlivesThePrimary is the promise of the anchor: whatever the kind of
+// dialog and the frame that asks, the dialog keeps its id, is answered while only the
+// anchor stands, and the page receives the answer.
 func TestM2_ADialogOutlivesThePrimary(t *testing.T) {
 	t.Parallel()
 	for where, open := range places {
@@ -418,7 +418,7 @@ func TestC15_AnEndWithoutThePrimaryNeverKillsTheBrowser(t *testing.T) {
 			primary, _ := k.links(p)
 			k.later(k.frame("/prompt").FrameID, "ask()")
 			k.dialog()
-			// Nobody can free the page while it is looked at.
+			// The page cannot be freed while a client is attached.
 			guest := chromiumtest.Dial(t, b.WS())
 			page := k.snapshot().PageTargetID
 			guest.Attach(string(page))

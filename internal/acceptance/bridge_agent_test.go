@@ -58,7 +58,7 @@ func TestD23_AnAgentThatInterceptsGoesOnWhateverTheBridgeDoes(t *testing.T) {
 		k.site.Set(held, "came")
 		k.later("", "fetch('"+held+"').then(r => r.text()).then(s => { window.got"+held[6:]+" = s })")
 		turn(how)
-		for range 3 { // each goes to the site and back, long after a request that was let go
+		for range 3 { // each goes to the site and back, long after a request that was continued
 			k.evalPromise("", "fetch('/plain?'+Math.random()).then(r => r.text())")
 		}
 		if n := k.site.Hits(held); n != 0 {
@@ -73,7 +73,7 @@ func TestD23_AnAgentThatInterceptsGoesOnWhateverTheBridgeDoes(t *testing.T) {
 }
 
 // The name of our script is in every stack trace. It is no secret: a page that gives it to
-// a script of its own stops at its own debugger statements, and is let go.
+// a script of its own stops at its own debugger statements, and is resumed.
 func TestBridge_APageThatTakesOurScriptsNameGainsNothing(t *testing.T) {
 	t.Parallel()
 	k := setup(t).task("namesake", bridged)

@@ -7,7 +7,7 @@ import (
 	"holdfast/messages"
 )
 
-// What is turned off while nobody is connected the next link turns off in every document,
+// What is turned off while no task is connected the next link turns off in every document,
 // also of a frame that the page's own script does not reach.
 func TestBridge_IsTurnedOffWhileNobodyIsConnected(t *testing.T) {
 	t.Parallel()

@@ -17,7 +17,7 @@ import (
 	"holdfast/messages"
 )
 
-// A browser behind a service that gives nobody its debugger.
+// A browser behind a service that refuses its debugger.
 var undebugged = hosted.Options{DismissAfter: 10 * time.Millisecond, Refuse: []string{"Debugger"}}
 
 // The rows of the suite that the way of waiting may change.
@@ -87,8 +87,8 @@ func TestM2_ARequestOutlivesEitherLink(t *testing.T) {
 	}
 }
 
-// With nobody left a page is dismissed, and opens no native dialog that nobody would
-// see; those who come back find the bridge in its documents.
+// With no link left a page is dismissed, and opens no native dialog, which no session would
+// see; the links that come back find the bridge in its documents.
 func TestC43_ARequestThatNobodyHasIsADismissal(t *testing.T) {
 	t.Parallel()
 	k, p := undebuggedThrough(t, "nobody")
@@ -117,7 +117,7 @@ func TestC43_ARequestThatNobodyHasIsADismissal(t *testing.T) {
 	}
 }
 
-// A call whose document is about to go is let go, and where the document stays after all
+// A call whose document is about to go is continued, and where the document stays after all
 // (a download, a 204) it stays bridged, for the anchor as well.
 func TestC44_ADocumentThatStaysIsBridged(t *testing.T) {
 	t.Parallel()
@@ -195,7 +195,7 @@ func TestBridge_APageLearnsNothingOfItsRequests(t *testing.T) {
 }
 
 // C41: a client of the page's own that aborts whatever it intercepts has a request before
-// the browser's session has it. The call is dismissed, without a record, since nobody was
+// the browser's session has it. The call is dismissed, without a record, since no agent was
 // asked; the document finds out, and is native from then on.
 func TestC41_ARequestThatIsAbortedIsADismissal(t *testing.T) {
 	t.Parallel()
@@ -240,8 +240,8 @@ func TestC41_ARequestThatIsAbortedIsADismissal(t *testing.T) {
 	}
 }
 
-// Where a document may ask its own origin alone, a request that nobody has any more is on
-// its way to the site's server. What was asked is not in it (C43).
+// Where a document may ask its own origin alone, a request that no link holds any more
+// reaches the site's server. What was asked is not in it (C43).
 func TestC43_ASitesServerSeesNothingOfWhatIsAsked(t *testing.T) {
 	t.Parallel()
 	const secret = "of-what-is-asked"

@@ -46,8 +46,8 @@ func TestD24_TheSuiteOverTheBridge(t *testing.T) {
 // bridged says that this run of a row is over the bridge.
 func (r *rig) bridged() bool { return r.answersAsked() || r.byRequests() }
 
-// answersAsked says that a page that asks goes on answering questions itself: it waits
-// in the debugger.
+// answersAsked says that a page that asks still answers commands itself: it waits in the
+// debugger.
 func (r *rig) answersAsked() bool {
 	return strings.HasPrefix(r.Name(), overTheBridge+"/") || strings.HasPrefix(r.Name(), onAHostedBrowser+"/")
 }

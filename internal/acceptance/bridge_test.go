@@ -300,7 +300,7 @@ func TestBridge_ACallIsNoOthersWhereChanceIsSeeded(t *testing.T) {
 	}
 }
 
-// Whoever else debugs a page goes on doing so.
+// Another client that debugs a page continues to do so.
 func TestBridge_PausesOfOthersAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	k := setup(t).task("debugged", bridged)
@@ -378,7 +378,7 @@ func TestBridge_PagesAreGivenBack(t *testing.T) {
 	}
 }
 
-// What a call's answer has to do with a document on its way out: nothing (C11).
+// An answer and a document that is being unloaded do not meet (C11).
 func TestBridge_NoDialogWhileADocumentLeaves(t *testing.T) {
 	t.Parallel()
 	k := setup(t).task("leaving", bridged, leaving(messages.BeforeUnloadAccept))
@@ -455,8 +455,8 @@ func TestBridge_ACompiledCallHearsItsAnswer(t *testing.T) {
 	}
 }
 
-// Frames of other processes, and theirs, load under both links' eyes: whoever looks at
-// them must not take them from who holds them (C33).
+// Frames of other processes, and theirs, load while both links attach: a link must not take
+// them from the client that holds them (C33).
 func TestBridge_FramesOfOtherProcessesLoad(t *testing.T) {
 	t.Parallel()
 	k := setup(t).task("frames", bridged)

@@ -79,7 +79,7 @@ func TestF14_TheConsoleAcrossTwentyKills(t *testing.T) {
 	k.eval(frame, "console.error('of the frame'); let beats = 0; addEventListener('message', () => console.error('beat', ++beats)); 0")
 	want := []string{"of the page", "of the frame"}
 	k.await("both", func(s *messages.Snapshot) bool { return slices.Equal(texts(s), want) })
-	// Somebody else moves the frame while nobody of ours looks.
+	// Another client moves the frame while no link of the task is there.
 	other := chromiumtest.Dial(t, k.chrome.WS())
 	witness := other.Attach(string(k.snapshot().PageTargetID))
 	for i := range uint64(kills) {

@@ -33,8 +33,8 @@ func TestD16_AnotherClientAnswers(t *testing.T) {
 	}
 }
 
-// Both answer at the same moment: whoever the page heard is who the history
-// names, and who the caller is told of.
+// Both answer at the same moment: the history and the caller's result name the one whose
+// answer the page got.
 func TestD16_ARaceWithAnotherClientNamesTheWinner(t *testing.T) {
 	t.Parallel()
 	// Who answers at once looks like what closes dialogs by itself.

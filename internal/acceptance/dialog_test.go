@@ -327,8 +327,8 @@ func TestC14_TwoDialogsAtOnce(t *testing.T) {
 	wantCode(t, err, messages.CodeDialogLost)
 	_, err = k.node.Respond(k.ctx, k.id, messages.DialogAnswer{Action: messages.ActionAccept})
 	wantCode(t, err, messages.CodeNoDialog)
-	// The frame of the first was told "no" by Chrome and runs on; that of the
-	// second stands still, and whoever calls it is told so.
+	// The frame of the first was told "no" by Chrome and continues; that of the second
+	// stands still, and a caller of it gets an error that says so.
 	if got := k.eval(f.FrameID, "window.got"); got != "false" {
 		t.Errorf("the first frame received %s", got)
 	}

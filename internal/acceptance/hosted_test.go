@@ -12,8 +12,8 @@ import (
 )
 
 // hostedBrowser is a browser that only a service leads to: it dismisses native dialogs
-// after ten milliseconds, drops every connection of an address when one ends, and
-// lets nobody in by an address for long.
+// after ten milliseconds, drops every connection of an address when one ends, and refuses
+// an address after a while.
 type hostedBrowser struct {
 	chrome  *chromiumtest.Browser
 	options hosted.Options
@@ -76,8 +76,8 @@ func (d *entry) endpoint(t *testing.T) messages.CDPURL {
 	return u
 }
 
-// The whole dialog suite, on a browser that takes dialogs away from everybody. By a task's
-// address its two links come in, and nobody after them: what would drop one ends it.
+// The whole dialog suite, on a browser that dismisses every dialog. By a task's address its
+// two links connect, and no further one: what would drop one ends it.
 func TestD24_TheSuiteOnAHostedBrowser(t *testing.T) {
 	t.Parallel()
 	theHosted.Store(host(t, hosted.Options{DismissAfter: 10 * time.Millisecond, DropOthers: true, Dials: 2}))
@@ -88,9 +88,9 @@ func TestD24_TheSuiteOnAHostedBrowser(t *testing.T) {
 	})
 }
 
-// Somebody else who came in by the task's address leaves, and the service drops both of
+// Another client that connected by the task's address leaves, and the service drops both of
 // the task's links: with none left the dialog is lost, whichever way the page waits, and
-// the page goes on with what dismissing gives. No native dialog follows.
+// the page continues with what dismissing gives. No native dialog follows.
 func TestD24_AnotherClientOfTheAddressLeaves(t *testing.T) {
 	t.Parallel()
 	chrome := chromiumtest.Launch(t)

@@ -67,7 +67,7 @@ func TestX4_BrowsersWaitForAPlace(t *testing.T) {
 	if status, body := f.ask("GET", "/readyz", ""); status != http.StatusOK {
 		t.Errorf("a task that attaches can start: %d %s", status, body)
 	}
-	// One that attaches passes; its page hangs, and nobody else notices.
+	// One that attaches passes; its page hangs, without effect on others.
 	k := r.task("attached", oneLink)
 	k.goTo("http://a.test/")
 	k.later("", "for (;;) {}")

@@ -41,7 +41,7 @@ func (p *patient) recover(a messages.RecoverAction) (messages.RecoverResult, err
 	return p.node.Recover(p.ctx, p.id, messages.RecoverRequest{Action: a})
 }
 
-// loseBoth cuts every link of the task while dialogs that wait have nobody else.
+// loseBoth cuts every link of the task while dialogs that wait have no other session.
 func (p *patient) loseBoth() {
 	p.Helper()
 	p.both()

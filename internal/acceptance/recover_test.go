@@ -94,7 +94,7 @@ func TestC20_AnOrphanedBeforeunloadCanOnlyBeClosed(t *testing.T) {
 
 		p := r.patient("c20", scoped(messages.ScopeTarget, target))
 		p.is(messages.PageDialogUnreachable)
-		refused(t, p, messages.RecoverRelease) // nobody knows what it is before it has been tried
+		refused(t, p, messages.RecoverRelease) // the cause is unknown before it has been tried
 		refused(t, p, messages.RecoverReload)
 		if _, err := p.recover(messages.RecoverClose); err != nil {
 			t.Fatal(err)
@@ -144,7 +144,7 @@ func TestC15_AFrameThatIsRemovedUnderALostDialogNeverKillsTheBrowser(t *testing.
 	p.dialog()
 	p.loseBoth()
 	p.is(messages.PageDialogUnreachable)
-	// The page itself runs, as its timers may. Somebody else's client has a
+	// The page itself runs, as its timers may. Another client has a
 	// session on it for the moment.
 	w := chromiumtest.Dial(t, b.WS())
 	session := w.Attach(string(p.page))

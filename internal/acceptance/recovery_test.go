@@ -74,7 +74,7 @@ func twentyKills(t *testing.T, change func(*messages.TaskSpec)) {
 		if got := k.eval("", "window.here"); got != `"since the first"` {
 			t.Fatalf("kill %d: the page has %s", i, got)
 		}
-		// History goes on where it was, and a dialog right after is caught.
+		// History continues where it was, and a dialog right after is caught.
 		if uint64(len(s.RecentDialogs)) != i-1 {
 			t.Fatalf("kill %d: %d dialogs in history", i, len(s.RecentDialogs))
 		}

@@ -291,7 +291,7 @@ func TestScope_BorrowedPagesLiveOnAndAreNotFrozen(t *testing.T) {
 		for _, kind := range []string{"/confirm", "/prompt", "/alert"} {
 			t.Run(string(scope)+kind, func(t *testing.T) {
 				t.Parallel()
-				// Scope browser takes every page: nobody else may be there.
+				// Scope browser takes every page: no other client may be there.
 				b := chromiumtest.Shared(t)
 				if scope == messages.ScopeBrowser {
 					b = chromiumtest.Launch(t)

@@ -8,8 +8,8 @@ import (
 	"holdfast/messages"
 )
 
-// Every task of a shared browser holds each new page for a moment. The first to
-// let go lets it run, so a task leaves another's popups alone.
+// Every task of a shared browser holds each new page for a moment. The first resume lets it
+// run, so a task leaves another's popups alone.
 func TestM14_APopupsFirstDialogIsSeenAmongManyTasks(t *testing.T) {
 	t.Parallel()
 	r := setupOn(t, chromiumtest.Launch(t))

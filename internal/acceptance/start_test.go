@@ -109,7 +109,7 @@ func TestA3_StartsThatRaceEndAtOneConnection(t *testing.T) {
 			// The losers are told, and told what a caller can act on.
 			wantCode(t, err, messages.CodeUpstreamUnavailable)
 		}
-		// Whoever asks last has it.
+		// The last caller has it.
 		k := r.task("a3", r.through(q), oneLink)
 		k.eval("", "1")
 		until(t, "one connection left", func() bool { return p.Open()+q.Open() == 1 })

@@ -119,7 +119,7 @@ func TestEvents_LastEventIDGivesExactlyWhatWasMissed(t *testing.T) {
 		t.Fatalf("a first reader gets %+v", head[0])
 	}
 
-	// While nobody reads over HTTP.
+	// Without a reader over HTTP.
 	for range 3 {
 		k.later("", "ask()")
 		k.dialog()

@@ -1,6 +1,6 @@
-// Command bench measures what Holdfast costs, in the same run as the least a
-// program can do with the same WebSocket library (the floor) and as others that
-// hold CDP connections. Run it by make bench.
+// Command bench measures what Holdfast costs, beside the least a program can do with the
+// same WebSocket library (the floor). Others that hold CDP connections are measured in the
+// same run. Run it by make bench.
 //
 //	bench run [-only roundtrip,intake] [-json FILE]
 //	bench check [-only …]          what has moved since the stored baseline

@@ -56,15 +56,16 @@ type Seclusion string
 
 // The ways, the strongest first.
 const (
-	// SecludedUser: a user of its own, and a mount namespace without the node's files.
+	// SecludedUser is a user of its own, and a mount namespace without the node's files.
 	SecludedUser Seclusion = "user"
-	// SecludedNamespace: the node's user without any privilege, in a mount namespace
+	// SecludedNamespace is the node's user without any privilege, in a mount namespace
 	// without the node's files.
 	SecludedNamespace Seclusion = "namespace"
-	// SecludedRules: the node's user without any privilege, with rules of the kernel
-	// (Landlock) that close the node's files to it. For systems that refuse namespaces.
+	// SecludedRules is the node's user without any privilege, with rules of the kernel
+	// (Landlock) that close the node's files to it. It is for systems that refuse
+	// namespaces.
 	SecludedRules Seclusion = "rules"
-	// SecludedNone: the node's user; the browser can read what the node can.
+	// SecludedNone is the node's user; the browser can read what the node can.
 	SecludedNone Seclusion = "none"
 )
 

@@ -104,10 +104,10 @@ type LaunchOptions struct {
 // the last words of a browser that hangs.
 const LaunchBudget = 20 * time.Second
 
-// Launch starts a browser in a process group and with a profile of its own,
-// and returns once it has answered over its pipe, or has said where it listens. Errors are *messages.Error
-// with code upstream_unavailable; a browser that failed to start is ended and
-// its profile removed before Launch returns.
+// Launch starts a browser in a process group and with a profile of its own. It returns once
+// the browser has answered over its pipe, or has said where it listens. Errors are
+// *messages.Error with code upstream_unavailable; a browser that failed to start is ended
+// and its profile removed before Launch returns.
 func (m *Manager) Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 	ctx, cancel := context.WithTimeout(ctx, LaunchBudget)
 	defer cancel()

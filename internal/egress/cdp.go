@@ -12,9 +12,9 @@ import (
 // MayNameBrowsers says whether the policy allows any browser to be named.
 func (p *Policy) MayNameBrowsers() bool { return len(p.cdp.names)+len(p.cdp.prefixes) > 0 }
 
-// DialBrowser connects to the host of a cdp_url that a scoped token has named, of a
-// redirect from it, or of an endpoint that it has named. It fits
-// [net/http.Transport]'s DialContext.
+// DialBrowser connects to the host of a cdp_url that a scoped token has named. Redirects
+// from it and endpoints that it names count too. It fits [net/http.Transport]'s
+// DialContext.
 func (p *Policy) DialBrowser(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // else is said: what a page with a thousand frames causes at once, several times.
 const DefaultMailbox = 1 << 15
 
-// An Order is a message with an answer. One that finds its actor's mailbox half full is
+// Order is a message with an answer. An order that finds its actor's mailbox half full is
 // refused, so that the rest of the mailbox stays free for facts, which cannot be refused.
 type Order interface {
 	// ReplyTo is the call that waits for the answer; zero for none.

@@ -14,15 +14,15 @@ type ReasonKind uint8
 
 // The ways in which an actor ends.
 const (
-	// Normal: it called Exit because its work was done.
+	// Normal is a call of Exit because the actor's work was done.
 	Normal ReasonKind = iota
-	// Shutdown: it was asked to stop.
+	// Shutdown is a requested stop.
 	Shutdown
-	// Failure: it called Exit because of an error.
+	// Failure is a call of Exit because of an error.
 	Failure
-	// Panic: its code panicked or called runtime.Goexit.
+	// Panic is a panic of the actor's code, or runtime.Goexit.
 	Panic
-	// Abandoned: it did not exit in time after it was asked to stop.
+	// Abandoned is an actor that did not exit in time after it was asked to stop.
 	Abandoned
 )
 

@@ -13,8 +13,8 @@ const (
 	keySuppressed = "suppressed" // how many lines like this one were left out before it
 )
 
-// every is how often a repeated warning is logged again, and maxKinds the number of
-// warnings for which the handler remembers when it was logged last.
+// every is how often a repeated warning is logged again. maxKinds is the number of warnings
+// for which the handler remembers when it was logged last.
 const (
 	every    = time.Minute
 	maxKinds = 4096

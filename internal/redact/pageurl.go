@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// PageURL returns the address of a page with its user information masked, and the
-// values of query and fragment whose names say that they are secret. It stays an
-// address that is understood: all else is as it was. What has no such part is returned
-// as it is, at the cost of three searches.
+// PageURL returns the address of a page with its secrets masked. Secrets are user
+// information, and values of query and fragment whose names say so. The rest stays as it
+// was, so the address stays readable. An address without such a part is returned as it is,
+// at the cost of three searches.
 func PageURL(raw string) string {
 	hasUser := strings.IndexByte(raw, '@') >= 0
 	if !hasUser && strings.IndexByte(raw, '=') < 0 {

@@ -28,11 +28,10 @@ type (
 	// Due says that the Wait with this token is over.
 	Due struct{ Token uint64 }
 
-	// Add adds a child at the end of the order and starts it at once, or with
-	// the round in progress where the strategy ties it to siblings that are
-	// down. A child that ended (transient, normal exit) is started again in
-	// its place. Nothing happens when the child already runs or is about to,
-	// or after a GiveUp or Shutdown.
+	// Add adds a child at the end of the order and starts it. It starts at once, or with
+	// the round in progress where the strategy ties it to siblings that are down. A child
+	// that ended (transient, normal exit) is started again in its place. Nothing happens
+	// when the child already runs or is about to, or after a GiveUp or Shutdown.
 	Add struct{ Child Child }
 
 	// Remove stops a child and forgets it. Adding it again before it has

@@ -288,8 +288,8 @@ type (
 		Gone bool
 	}
 
-	// BridgedOnly says that of the bridged dialogs that a session has told of by an
-	// actor that has failed, none waits any more but the one named Key, if any.
+	// BridgedOnly says which bridged dialog still waits, of those that a failed actor of a
+	// session has reported. It is the one named Key, or none.
 	BridgedOnly struct {
 		Role    messages.Role
 		Session messages.SessionID
@@ -379,9 +379,9 @@ type (
 		Text     string // what a prompt was given
 	}
 
-	// PageWatched says that a link has a session on a page, in place of any it
-	// had there before, and that its Page domain is about to be enabled. Of a
-	// dialog that stands open already the session will hear the end at most.
+	// PageWatched says that a link has a session on a page, in place of any earlier one.
+	// Its Page domain is about to be enabled. Of a dialog that is open already the session
+	// gets the end at most.
 	PageWatched struct {
 		Role    messages.Role
 		Gen     Generation
@@ -430,7 +430,7 @@ type (
 	}
 
 	// AnswerTaken says that a bridged dialog's call has its answer, and continues with it
-	// as soon as any party resumes it, unless its document goes before that (C47).
+	// once any party resumes it. The end of its document comes first, if it does (C47).
 	AnswerTaken struct {
 		Dialog  messages.DialogID
 		Session messages.SessionID

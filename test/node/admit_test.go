@@ -22,7 +22,7 @@ import (
 	"holdfast/transport"
 )
 
-// within is a node with limits, on a machine whose memory is nobody's business.
+// within is a node with limits, on a machine whose memory does not count.
 func within(l node.Limits) func(*node.Config) {
 	if l.MemoryHigh == 0 {
 		l.MemoryHigh = -1

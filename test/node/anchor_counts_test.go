@@ -34,7 +34,7 @@ func TestWhatLinksDidIsCounted(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		w.counts(`holdfast_upstream_reconnects_total{cause="closed",result="ok"} 1`)
 
-		// One that dies with the last link is none, and nobody has answered it.
+		// One that dies with the last link is none, and was not answered.
 		primary, anchor := w.links()
 		w.b.OpenDialog(w.b.MainFrame(page), chaos.Prompt, "who?", "")
 		w.snapshot("t")
@@ -44,7 +44,7 @@ func TestWhatLinksDidIsCounted(t *testing.T) {
 		anchor.Stall()
 		answering := begin(w, func(context.Context) (messages.ClosedDialog, error) { return w.answer("t", "", "me") })
 		anchor.Drop()
-		w.want(messages.CodeUpstreamUnavailable, (<-answering).err) // written, and nobody left to confirm it
+		w.want(messages.CodeUpstreamUnavailable, (<-answering).err) // written, and no link left to confirm it
 		synctest.Wait()
 		w.counts(`holdfast_anchor_promotions_total{result="answered"} 1`, `holdfast_anchor_promotions_total{result="failed"} 1`)
 	})

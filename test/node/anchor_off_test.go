@@ -52,7 +52,7 @@ func TestAnchorIsNotForEverybody(t *testing.T) {
 			if c.stalled {
 				anchor.Stall()
 			}
-			// Each is taken while the anchor of the one before is still on its way out.
+			// Each is taken while the anchor of the one before is still stopping.
 			for range 3 {
 				w.start("t", everything, alone)
 				w.start("t", everything, anchored)

@@ -32,8 +32,8 @@ func (w *world) unseen() (d *chaos.Dialog, anchor *chaos.Conn) {
 	return d, anchor
 }
 
-// What the primary was told of when it fell, and the anchor has seen as well, though
-// nobody knew that it looked on yet.
+// What the primary had reported when it fell, and the anchor has seen as well, before the
+// machine knew that it watched.
 func TestADialogThatOnlyThePrimaryToldOf(t *testing.T) {
 	t.Parallel()
 	inWorld(t, "is answered once the anchor tells of it", chaos.Options{Pages: 1}, func(w *world) {

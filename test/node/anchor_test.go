@@ -189,7 +189,7 @@ func TestAnchor(t *testing.T) {
 		primary, _ := w.links()
 		d := w.b.OpenDialog(w.b.MainFrame(page), chaos.Prompt, "who?", "")
 		w.snapshot("t")
-		// Arrives, and nobody confirms it.
+		// Arrives, and no reply confirms it.
 		primary.SwallowNextReply("Page.handleJavaScriptDialog")
 		answering := begin(w, func(context.Context) (messages.ClosedDialog, error) { return w.answer("t", "", "me") })
 		primary.Drop()

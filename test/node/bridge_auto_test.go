@@ -9,8 +9,8 @@ import (
 	"holdfast/messages"
 )
 
-// TestAutoTurnsByTheThresholdOfTheSpec: what is too fast for anybody is the spec's to
-// say, also while the task runs.
+// TestAutoTurnsByTheThresholdOfTheSpec: the spec says what is too fast for an agent, also
+// while the task runs.
 func TestAutoTurnsByTheThresholdOfTheSpec(t *testing.T) {
 	t.Parallel()
 	within := func(ms int64) func(*messages.TaskSpec) {

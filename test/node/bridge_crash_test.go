@@ -9,9 +9,9 @@ import (
 	"holdfast/messages"
 )
 
-// TestACrashTurnsNoTaskToTheBridge: a renderer that crashes ends its dialog, as what is
-// inside a hosted browser does, and not to anybody's disadvantage. That is so of the
-// renderer that the dialog is of, and of no other.
+// TestACrashTurnsNoTaskToTheBridge: a renderer that crashes ends its dialog, as the client
+// inside a hosted browser does, but no agent loses an answer by it. That holds for the
+// renderer of the dialog, and for no other.
 func TestACrashTurnsNoTaskToTheBridge(t *testing.T) {
 	t.Parallel()
 	main := func(w *world, page messages.TargetID) messages.FrameID { return w.b.MainFrame(page) }

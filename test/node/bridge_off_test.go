@@ -33,7 +33,7 @@ func (w *world) native(frames ...messages.FrameID) {
 	}
 }
 
-// away drops every link, has do done while nobody is connected, and waits for the next.
+// away drops every link, runs do while no link is there, and waits for the next.
 func (w *world) away(do func()) {
 	w.Helper()
 	w.b.RefuseConnections(true)

@@ -9,8 +9,8 @@ import (
 	"holdfast/messages"
 )
 
-// A page that is closed while a frame of another process asks takes the browser
-// along, if anybody is attached to it (C15): also somebody of another task.
+// A page that is closed while a frame of another process asks ends the browser, if any
+// client is attached to it (C15): also one of another task.
 func TestAPageThatOthersLookAtIsClosedSafely(t *testing.T) {
 	t.Parallel()
 	asking := func(w *world, id messages.TaskID) (messages.TargetID, *chaos.Dialog) {

@@ -54,7 +54,7 @@ func TestKill(t *testing.T) {
 			if err != nil || !slices.Equal(killed.Killed, []messages.Links{which}) {
 				w.Fatalf("%s: %+v, %v", which, killed, err)
 			}
-			w.snapshot("t") // an answer on its way at the kill would have to be given again
+			w.snapshot("t") // an answer that is under way at the kill would have to be given again
 			text := "through what is left of " + string(which)
 			if _, err := w.node.Respond(w.ctx, "t", messages.DialogAnswer{Action: "accept", PromptText: &text}); err != nil {
 				w.Fatalf("%s: %v", which, err)

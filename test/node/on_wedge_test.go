@@ -92,7 +92,7 @@ func TestOnWedge(t *testing.T) {
 		if n := w.lines.count("wedges again and again"); n != 1 {
 			w.Errorf("said %d times", n)
 		}
-		// It is a fresh start once somebody has seen to it and time has passed.
+		// It is a fresh start once an agent has recovered it and time has passed.
 		if _, err := w.recover(messages.RecoverReload); err != nil {
 			w.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestAStarvedMachineIsNoHungPage(t *testing.T) {
 			w.Error(got.err)
 		}
 		slow.Store(false)
-		time.Sleep(time.Minute) // what is on its way arrives
+		time.Sleep(time.Minute) // what was sent arrives
 	})
 	inWorld(t, "a link that is dead is found so, and no page is blamed", chaos.Options{Pages: 1}, func(w *world) {
 		w.page()

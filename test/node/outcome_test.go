@@ -54,8 +54,7 @@ func (w *world) wantSent(err error, sent bool) {
 	}
 }
 
-// A command for a frame runs in that frame or nowhere (demand 16), and whoever
-// gave it gets one outcome.
+// A command for a frame runs in that frame or nowhere, and its caller gets one outcome.
 func TestACommandForAFrame(t *testing.T) {
 	t.Parallel()
 

@@ -7,8 +7,8 @@ import (
 	"holdfast/messages"
 )
 
-// X11: whoever watches learns why the task ends, and a call that comes too late
-// is told that it is the node, and not the task.
+// X11: a watcher learns why the task ends, and a call that comes too late is told that it
+// is the node, and not the task.
 func TestStopTellsWhy(t *testing.T) {
 	t.Parallel()
 	inWorld(t, "the last event names the node", chaos.Options{Pages: 1}, func(w *world) {

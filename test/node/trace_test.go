@@ -111,7 +111,7 @@ start task code=ok task=t
   dial code=ok link=primary task=t
   attach code=ok task=t`)
 		w.spans.Reset()
-		w.b.DropConnections() // nobody waits for what comes now
+		w.b.DropConnections() // no caller waits for what comes now
 		want(w, "", `dial code=ok link=primary task=t`)
 	})
 

@@ -22,23 +22,23 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is a node and a fake browser in one synctest bubble: time passes only
-// when everybody waits, so that every budget is exact.
+// world is a node and a fake browser in one synctest bubble: time passes only when every
+// goroutine waits, so that every budget is exact.
 type world struct {
 	*testing.T
 	b     *chaos.Browser
 	node  *node.Node
 	ctx   context.Context
 	lines *lines
-	// between, where set, sees every message on its way, down to the browser or
-	// up from it, and can hold it up; false loses it. Set before a link is made.
+	// between, where set, sees every message that is sent, down to the browser or up from
+	// it, and can delay it; false loses it. Set before a link is made.
 	between func(down bool, message []byte) bool
 	// others, where there are any, take the next connections, one each.
 	others []*chaos.Browser
 	// beside are further browsers of the same address, by path. Set before a link is made.
 	beside map[string]*chaos.Browser
-	// single drops who is connected for whoever comes; atMost, where not 0,
-	// refuses whoever comes when so many are.
+	// single drops the connected client for the next one; atMost, where not 0, refuses
+	// clients beyond that number.
 	single bool
 	atMost int
 }
@@ -111,7 +111,7 @@ func open(t *testing.T, o chaos.Options, change ...func(*node.Config)) *world {
 	})
 	cfg := node.Config{
 		StateDir: t.TempDir(), HTTPClient: listener.HTTPClient(), Seed: 1,
-		Limits: node.Limits{MemoryHigh: -1}, // the tests' machine is nobody's business
+		Limits: node.Limits{MemoryHigh: -1}, // the load of the tests' machine does not count
 		Log:    slog.New(slog.NewTextHandler(w.lines, nil)),
 	}
 	for _, c := range change {

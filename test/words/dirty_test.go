@@ -4,36 +4,10 @@ package words
 var (
 	dirtyVague = []string{
 		".",
-		"actors/supervisor/task",
-		"chaos",
-		"docs",
 		"internal/acceptance",
-		"test/node",
-		"transport/quirks",
 	}
 	dirtyDoc = []string{
-		"actors/dialog",
-		"actors/registry",
-		"actors/session/bridge",
-		"actors/session/effect",
-		"actors/session/link",
-		"actors/session/wanted",
-		"actors/supervisor/task",
 		"chaos",
-		"chaos/recordings",
-		"client",
-		"internal/bench",
-		"internal/bench/figure",
-		"internal/bench/stage",
-		"internal/browser",
-		"internal/egress",
-		"internal/guard",
-		"internal/logs",
-		"internal/redact",
-		"internal/restart",
-		"messages",
-		"messages/mail",
-		"transport",
 	}
 	dirtyBool = []string{
 		"actors/dialog",

@@ -147,7 +147,7 @@ func specDoc(spec ast.Spec) (string, *ast.CommentGroup) {
 var sentenceEnd = regexp.MustCompile(`[.:;!?](?:\s|$)|\n\n`)
 
 // presentPlural are verbs in the present tense that do not end with an s.
-var presentPlural = []string{"are", "have", "do", "can", "may", "must", "hold", "say", "stand", "count", "name", "bound", "list", "give", "match", "turn", "mean", "answer", "tell", "set", "take", "make", "keep", "describe", "belong"}
+var presentPlural = []string{"are", "have", "do", "can", "may", "must", "hold", "say", "stand", "count", "name", "bound", "list", "give", "match", "turn", "mean", "answer", "tell", "set", "take", "make", "keep", "describe", "belong", "configure", "adjust", "send"}
 
 // docProblem says what is wrong with the doc comment of name, and "" for nothing.
 func docProblem(name, text string) string {
@@ -163,7 +163,7 @@ func docProblem(name, text string) string {
 		return ""
 	}
 	subject := strings.Fields(name)
-	if len(words) <= len(subject) || !slices.Equal(words[:len(subject)], subject) {
+	if len(words) <= len(subject) || strings.TrimSuffix(strings.Join(words[:len(subject)], " "), ",") != name {
 		return fmt.Sprintf("the doc of %s does not begin with its name: %s", name, strings.Join(words, " "))
 	}
 	for _, w := range words[len(subject):] {

@@ -15,7 +15,7 @@ type Refusal uint8
 const (
 	None Refusal = iota
 	Unknown
-	InactivePage      // the document is on its way out or waits for another one (C58)
+	InactivePage      // the document is being unloaded or waits for another one (C58)
 	SessionGone       // the CDP session has ended (C56)
 	TargetCrashed     // the renderer has crashed; the next one may take the command
 	TargetClosed      // the page or frame has gone

@@ -68,8 +68,8 @@ func (b *Machine) Stops(p Pause) bool {
 // name in any stack trace, and what it gives that name to is not passed over.
 func (b *Machine) forged(p Pause) bool { return p.on && b.named[p.at] }
 
-// SiblingLeft resumes the call of such a task, as the end of the last debugger would, and
-// turns off its functions if the task has ended.
+// SiblingLeft resumes the call of such a task, as the end of the last debugger would. It
+// turns off the task's functions if the task has ended.
 func (b *Machine) SiblingLeft(l SiblingLeft) {
 	if b.others != "" && b.others == l.Secret.token() {
 		b.letOthersGo()

@@ -40,8 +40,9 @@ func Params(v any) []byte {
 }
 
 // MaxPages bounds the pages of a task, and MaxSessions the CDP sessions of its primary
-// link, frames of other processes included (Chrome itself lets a page have a thousand
-// frames). What comes beyond runs and is left, like a page that is not the task's.
+// link. The sessions include frames of other processes (Chrome itself lets a page have a
+// thousand frames). What comes beyond is resumed and left, like a page that is not the
+// task's.
 const (
 	MaxPages    = 1000
 	MaxSessions = 10_000

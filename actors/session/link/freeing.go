@@ -8,8 +8,8 @@ import (
 	"holdfast/messages"
 )
 
-// A page with a dialog in a frame of another process is closed in two steps, since closing
-// it removes the frame first, and that ends the browser if any client is attached (C15). A
+// A page with a dialog in a frame of another process is closed in two steps. Closing it
+// removes the frame first, and that ends the browser if any client is attached (C15). A
 // release (C19) ends the dialog, unless a client was attached in that moment: another
 // task's link, when it comes up, looks at every page for an instant. Then the browser is
 // asked whether any client still is. So two clients, each at its moment, are needed for a

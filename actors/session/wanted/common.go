@@ -25,8 +25,8 @@ func (t *target) common() (items []*item) {
 	return items
 }
 
-// Renew returns what is to be sent again on a session of a page that another session
-// has left, and expects the outcome of each as Begin does. Changes is for Overtaken.
+// Renew returns the commands to send again on a session of a page that another session has
+// left. It expects the outcome of each as Begin does. Changes is for Overtaken.
 func (s *State) Renew(p Place) (commands []Command, changes uint64) {
 	t := s.target(p.Target)
 	if t == nil || !t.same(p) || !t.live {

@@ -58,8 +58,8 @@ func (s *State) Leaving(p Place) (commands []Command) {
 	return commands
 }
 
-// Behind returns what an agent has set, or taken back, while an older setting was
-// under way to the session, which may have come behind it.
+// Behind returns what an agent has set, or removed, while an older setting was being sent
+// to the session. That setting may have arrived after it.
 func (s *State) Behind(p Place) []Command {
 	t := s.target(p.Target)
 	if t == nil || !t.same(p) {

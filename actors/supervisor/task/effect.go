@@ -25,8 +25,8 @@ type (
 	// it was asked to.
 	BrowserExited struct{ Err error }
 
-	// AnchorStarting, AnchorLinked, AnchorWaiting, AnchorExited and AnchorGaveUp are the same of
-	// the second link.
+	// AnchorStarting, AnchorLinked, AnchorWaiting, AnchorExited and AnchorGaveUp say the
+	// same of the second link.
 	AnchorStarting struct{ Gen mail.Generation }
 	AnchorLinked   struct {
 		Gen     mail.Generation

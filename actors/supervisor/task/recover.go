@@ -49,7 +49,7 @@ func (m *Machine) recover(o mail.RecoverPage) {
 	}
 }
 
-// beginRecovery begins one; reply is nil where nobody asked for it.
+// beginRecovery begins one; reply is zero where no caller asked for it.
 func (m *Machine) beginRecovery(t messages.TargetID, action messages.RecoverAction, reply mail.Call) {
 	p := m.Pages.At(t)
 	r := &model.Recovery{Action: action, Old: p.Session}

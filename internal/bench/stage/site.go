@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// Site serves pages with iframes of other sites, each of which is a process of
-// its own, or with scripts, each of which is a request and counts itself in n.
+// Site serves pages with iframes of other sites or with scripts. Each iframe is a process
+// of its own; each script is a request and counts itself in n.
 type Site struct {
 	port   string
 	server *http.Server
