@@ -95,6 +95,7 @@ func New(cfg Config) *Actor {
 		cfg: cfg, machine: task.New(cfg.ID, cfg.Spec), log: cfg.Log.With("task", string(cfg.ID)),
 	}
 	a.machine.BridgeSecret = newBridgeSecret()
+	a.machine.SetCaps(cfg.Backend.Caps())
 	a.spread = cfg.Roll("timers")
 	return a
 }

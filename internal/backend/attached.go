@@ -25,3 +25,6 @@ func (a *Attached) Open(ctx context.Context, role messages.Role, onClose func(er
 
 // Identity implements [Backend]: it is the URL without its credentials.
 func (a *Attached) Identity() string { return a.at.String() }
+
+// Caps implements [Backend]: nothing is known of a browser behind a URL.
+func (a *Attached) Caps() Caps { return Caps{} }

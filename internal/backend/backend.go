@@ -15,6 +15,8 @@ type Backend interface {
 	Open(ctx context.Context, role messages.Role, onClose func(error)) (*transport.Mux, error)
 	// Identity names the browser in snapshots and logs. It holds no credential.
 	Identity() string
+	// Caps says what is known of the browser before the first link. It does not change.
+	Caps() Caps
 }
 
 // Process is a Backend whose browser belongs to the task and ends with it.

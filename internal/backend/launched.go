@@ -76,6 +76,10 @@ func (l *Launched) Identity() string {
 	return l.at.String()
 }
 
+// Caps implements [Backend]. A Chromium takes several links (C57), be they over one pipe;
+// whether it gives its debugger depends on its policies.
+func (l *Launched) Caps() Caps { return Caps{SecondLink: Yes} }
+
 // Downloads implements [Process].
 func (l *Launched) Downloads() string {
 	if b := l.get(); b != nil {

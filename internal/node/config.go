@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
+	"holdfast/internal/backend"
 	"holdfast/internal/browser"
 	"holdfast/internal/guard"
 	"holdfast/internal/pressure"
@@ -69,6 +70,9 @@ type Config struct {
 	Dials transport.RationLimits
 	// Egress bounds where scoped callers and their tasks' pages may go.
 	Egress Egress
+	// Backend, where not nil, takes the backend that a task's spec stands for and returns
+	// the one that the task gets. It must not wait.
+	Backend func(messages.TaskID, backend.Backend) backend.Backend
 	// OnTaskStart, where not nil, is called before each task starts. It must not wait.
 	OnTaskStart func()
 	// AllowChaos lets [Node.Kill] break links.

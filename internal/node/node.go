@@ -155,7 +155,9 @@ func (n *Node) supervisor(c supervisor.Config) supervisor.Config {
 	c.Resynced = n.metrics.FramesResynced
 	c.Bounds, c.Log, c.Observe = &n.bounds, n.log, n.metrics.Observe
 	c.Owners, c.Asking = &n.owners, &n.asking
-	c.Backend = n.backend(c.ID, c.Spec)
+	if c.Backend = n.backend(c.ID, c.Spec); n.cfg.Backend != nil {
+		c.Backend = n.cfg.Backend(c.ID, c.Backend)
+	}
 	return c
 }
 

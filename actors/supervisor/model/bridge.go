@@ -18,7 +18,8 @@ func (m *Task) IsBridged() bool {
 
 // LinkBridge is what a link that is about to be dialled is to have.
 func (m *Task) LinkBridge() bridge.Settings {
-	return bridge.Settings{On: m.IsBridged(), By: m.BridgeBy, Past: m.past(m.IsBridged()), Epoch: m.Epoch, Secret: m.BridgeSecret}
+	on := m.IsBridged() && m.CanHear()
+	return bridge.Settings{On: on, By: m.BridgeBy, Past: m.past(on), Epoch: m.Epoch, Secret: m.BridgeSecret}
 }
 
 // past are the mechanisms whose functions may still be on in documents from before, where

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"holdfast/actors/session/bridge"
+	"holdfast/internal/backend"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -24,6 +25,7 @@ type Task struct {
 	Parting            Parting
 	Verdict            error                // why a task that parts is lost; nil where it was told to stop
 	Outcome            messages.TaskOutcome // of such a stop
+	Caps               backend.Caps         // set before the first link
 	BridgeSecret       bridge.Secret
 	Epoch              uint64 // of the bridge, as it was last turned on or off
 	IsBridgeForced     bool   // to the bridge, for want of dialogs that stay open

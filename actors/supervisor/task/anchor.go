@@ -41,7 +41,7 @@ const (
 // put in order then, and an actor has one child of a name.
 func (m *Machine) anchorWanted(now time.Time) {
 	a := &m.anchor
-	if m.Spec.Anchor == messages.AnchorNone || m.IsStopping() || a.IsRunning {
+	if m.Spec.Anchor == messages.AnchorNone || m.NoAnchor() != "" || m.IsStopping() || a.IsRunning {
 		return
 	}
 	if a.Useless != "" && now.Before(a.Again) {
@@ -154,7 +154,7 @@ func (m *Machine) anchorSpec(now time.Time) {
 		m.anchorUseless(now, messages.AnchorOffSpec)
 	case m.Spec.Anchor != messages.AnchorNone && m.Conn.AnchorOff == messages.AnchorOffSpec:
 		m.anchor.Useless, m.anchor.Verdicts = "", 0
-		m.setAnchor(messages.LinkDown, "")
+		m.setAnchor(messages.LinkDown, m.NoAnchor())
 		if m.Conn.Primary == messages.LinkUp {
 			m.anchorWanted(now)
 		}

@@ -16,7 +16,7 @@ func (m *Machine) setBridge() {
 	m.ShowBridge()
 	m.Epoch++
 	m.tellConnection()
-	if m.IsBridged() && m.BridgeBy == mail.ByRequest {
+	if m.IsBridged() && m.BridgeBy == mail.ByRequest && m.CanHear() {
 		m.askForRequests()
 	} else {
 		m.tellBridge()

@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"holdfast/actors/session/effect"
+	"holdfast/internal/backend"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -17,8 +18,8 @@ import (
 // begins with what the task wants, and answers a question that was asked of the last.
 func (m *Machine) mechanismStarts() {
 	unheard := m.IsUnheard()
-	m.hearing = m.IsBridged() && m.BridgeBy == mail.ByRequest
-	m.asked, m.CannotHearRequests, m.given = m.asked && m.hearing, false, false
+	m.hearing = m.IsBridged() && m.BridgeBy == mail.ByRequest && m.CanHear()
+	m.asked, m.CannotHearRequests, m.given = m.asked && m.hearing, m.Caps.RootFetch == backend.No, false
 	if unheard {
 		m.Epoch++
 		m.toAnchor(m.BridgeOrder())
@@ -28,10 +29,10 @@ func (m *Machine) mechanismStarts() {
 // debuggerAgain is for a link to another browser than the last, which may give what
 // that did not. It has no session yet.
 func (m *Machine) debuggerAgain() {
-	if m.BridgeBy == mail.ByDebugger {
+	if m.BridgeBy == m.FirstMechanism() {
 		return
 	}
-	m.BridgeBy, m.asked = mail.ByDebugger, false
+	m.BridgeBy, m.asked = m.FirstMechanism(), false
 	clear(m.Native)
 	m.maybeHearNothing()
 	if m.IsBridged() {
