@@ -110,12 +110,6 @@ func (m *Primary) adopt(a mail.TargetAttached) {
 	}
 }
 
-func (m *Primary) letGo(a mail.TargetAttached) {
-	for _, e := range m.owned.letGo(a) {
-		m.do(e)
-	}
-}
-
 func (m *Primary) detach(s messages.SessionID) { m.do(detachFrom(effect.Tag{Kind: effect.TagNone}, s)) }
 
 func detachFrom(tag effect.Tag, s messages.SessionID) effect.Command {

@@ -1,7 +1,6 @@
 package link
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -42,20 +41,17 @@ const timerSettle effect.TimerName = "settle"
 // with the Page domain enabled on every page of the task, so that whatever
 // dialog opens can be answered when the primary link is lost (M2, C18).
 type Anchor struct {
+	core
 	cfg AnchorConfig
-	out []effect.Effect
 
-	attached bool // every page that existed has been reported
-	settled  bool
-	leaving  bool
-	calm     bool // and nothing is attached any more
-	alone    bool
-	owned    ownership
-	left     map[messages.TargetID]bool // on order, while an attach to them may still come
-	seen     map[messages.TargetID]bool // left as well, and the browser has them
-	pages    smallmap.Map[messages.TargetID, *anchored]
-	toFree   map[messages.TargetID]bool // before they are closed
-	closer   *Primary                   // closes the task's pages where the primary is away; nil before
+	settled bool
+	calm    bool // and nothing is attached any more
+	alone   bool
+	left    map[messages.TargetID]bool // on order, while an attach to them may still come
+	seen    map[messages.TargetID]bool // left as well, and the browser has them
+	pages   smallmap.Map[messages.TargetID, *anchored]
+	toFree  map[messages.TargetID]bool // before they are closed
+	closer  *Primary                   // closes the task's pages where the primary is away; nil before
 
 	bridgeOn bool
 	native   map[messages.TargetID]bool             // where the primary has no bridge
@@ -102,16 +98,12 @@ func (m *Anchor) Asks(in any) []mail.TargetInfo {
 	return list
 }
 
-// Know is [Primary.Know] for this link.
-func (m *Anchor) Know(others map[messages.TargetID]Others) { m.owned.others = others }
-
 // Step takes one input and returns what is to be done, in order.
 func (m *Anchor) Step(_ time.Time, in any) []effect.Effect {
 	switch in := in.(type) {
 	case effect.Start:
 		m.requests.Begin(bridge.Settings{On: m.bridgeOn, By: m.cfg.Bridge.By})
-		m.do(autoAttachPages(TagRoot, true))
-		m.setTimer(timerAttach, effect.AttachBudget)
+		m.attach()
 	case effect.Replied:
 		m.replied(in)
 	case effect.TimerFired:
@@ -168,34 +160,11 @@ func (m *Anchor) Step(_ time.Time, in any) []effect.Effect {
 	return m.effects()
 }
 
-func (m *Anchor) letGo(a mail.TargetAttached) {
-	for _, e := range m.owned.letGo(a) {
-		m.do(e)
-	}
-}
-
-func (m *Anchor) do(e effect.Effect) { m.out = append(m.out, e) }
-
-func (m *Anchor) setTimer(name effect.TimerName, after time.Duration) {
-	m.do(effect.Arm{Timer: effect.Timer{Name: name}, After: after})
-}
-
-func (m *Anchor) dropTimer(name effect.TimerName) {
-	m.do(effect.Disarm{Timer: effect.Timer{Name: name}})
-}
-
-// effects takes what is to be done: a machine that idles holds nothing of it.
-func (m *Anchor) effects() []effect.Effect {
-	out := m.out
-	m.out = nil
-	return out
-}
-
 func (m *Anchor) replied(r effect.Replied) {
 	switch r.Tag.Kind {
 	case TagRoot:
 		if r.Err != nil {
-			m.do(effect.Exit{Err: fmt.Errorf("the browser refused to auto-attach: %w", r.Err)})
+			m.do(effect.Exit{Err: refused(r.Err)})
 			return
 		}
 		m.rootAttached()
@@ -231,7 +200,7 @@ func (m *Anchor) replied(r effect.Replied) {
 		// says that the browser has heard so.
 		m.calm = true
 		m.maybeCloseOwned()
-		m.do(effect.OnBrowser(effect.Tag{Kind: TagFlushed}, "Browser.getVersion", struct{}{}, 0))
+		m.flush()
 	case TagPageLeft:
 		m.do(effect.ToSupervisor{Msg: PageLeft{r.Tag.Page}})
 	case TagFlushed:
@@ -290,7 +259,7 @@ func (m *Anchor) settle() {
 func (m *Anchor) timerFired(t effect.Timer) {
 	switch t.Name {
 	case timerAttach:
-		m.do(effect.Exit{Err: messages.Errorf(messages.CodeDeadline, "the browser did not answer the anchor's attach within %s", effect.AttachBudget)})
+		m.do(effect.Exit{Err: unanswered()})
 	case timerSettle:
 		m.settle()
 	case timerLeave:

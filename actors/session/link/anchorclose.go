@@ -14,14 +14,12 @@ func (m *Anchor) leave() {
 	if m.leaving {
 		return
 	}
-	m.leaving = true
 	budget := LeaveBudget
 	if len(m.toFree) > 0 {
 		budget = FreeBudget
 	}
-	m.setTimer(timerLeave, budget)
 	m.resumeAll()
-	m.do(autoAttachPages(TagCalm, false)) // attaches anew to what was left before
+	m.beginLeaving(budget) // attaches anew to what was left before
 	m.giveBack()
 	// Every session is ended by word: the browser notices the end of the link
 	// later than the primary's next command, which may close a page (C15).

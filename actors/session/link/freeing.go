@@ -54,7 +54,7 @@ func (m *Primary) freed(c *creation, r effect.Replied) {
 func (m *Primary) alone(r effect.Replied) {
 	t := r.Tag.Page
 	// First: the end of the page may be the end of the link.
-	helper := m.dropHelper(t)
+	helper := m.dropHelper(t, true)
 	p := m.pages.At(t)
 	switch {
 	case p == nil || !p.isClosing:

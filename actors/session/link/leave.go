@@ -27,13 +27,12 @@ func (m *Primary) leave() {
 	if m.leaving {
 		return
 	}
-	m.leaving, m.first = true, ""
-	m.setTimer(timerLeave, LeaveBudget)
+	m.first = ""
+	m.beginLeaving(LeaveBudget)
 	m.closing = 1
 	if m.isolation.asking {
 		m.closing++ // it may have been made
 	}
-	m.autoAttach(TagCalm, false)
 	for _, a := range m.undecided {
 		m.letGo(a)
 	}

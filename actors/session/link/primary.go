@@ -5,7 +5,6 @@
 package link
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -50,15 +49,12 @@ const (
 // resumed and left at once; this connection holds every new page of the
 // browser for a moment, and a page held too long is a frozen page (C33).
 type Primary struct {
+	core
 	cfg PrimaryConfig
-	out []effect.Effect
 
-	attached  bool
 	first     messages.TargetID // made for want of any other, not attached yet (A9)
-	leaving   bool
-	closing   int // what leaving still waits for
+	closing   int               // what leaving still waits for
 	pages     smallmap.Map[messages.TargetID, *browserPage]
-	owned     ownership
 	toFree    map[messages.TargetID]bool // before they are closed at the end
 	undecided []mail.TargetAttached
 	creating  []*creation
@@ -104,9 +100,6 @@ func (m *Primary) Asks(in any) []mail.TargetInfo {
 	return list
 }
 
-// Know tells what the node's other tasks have to do with the targets that Asks has named.
-func (m *Primary) Know(others map[messages.TargetID]Others) { m.owned.others = others }
-
 // Step takes one input and returns what is to be done, in order.
 func (m *Primary) Step(_ time.Time, in any) []effect.Effect {
 	switch in := in.(type) {
@@ -151,27 +144,6 @@ func (m *Primary) Step(_ time.Time, in any) []effect.Effect {
 	return m.effects()
 }
 
-func (m *Primary) do(e effect.Effect) { m.out = append(m.out, e) }
-
-func (m *Primary) setTimer(name effect.TimerName, after time.Duration) {
-	m.do(effect.Arm{Timer: effect.Timer{Name: name}, After: after})
-}
-
-func (m *Primary) dropTimer(name effect.TimerName) {
-	m.do(effect.Disarm{Timer: effect.Timer{Name: name}})
-}
-
-// effects takes what is to be done: a machine that idles holds nothing of it.
-func (m *Primary) effects() []effect.Effect {
-	out := m.out
-	m.out = nil
-	return out
-}
-
-func (m *Primary) root(tag effect.Tag, method string, params any, timeout time.Duration) {
-	m.do(effect.OnBrowser(tag, method, params, timeout))
-}
-
 // setBridge is sent to a link that is being dialled as well. A request for the state that
 // holds already is answered at once.
 func (m *Primary) setBridge(s mail.SetBridge) {
@@ -196,8 +168,7 @@ func (m *Primary) start() {
 	m.download(m.cfg.Context)
 	m.isolate()
 	m.requests.Begin(m.cfg.Bridge) // before any page is attached to
-	m.autoAttach(TagRoot, true)
-	m.setTimer(timerAttach, effect.AttachBudget)
+	m.attach()
 }
 
 func discoverPages() effect.Command {
@@ -207,10 +178,8 @@ func discoverPages() effect.Command {
 	}{true, pagesOnly}, 0)
 }
 
-// autoAttach reports every page that exists and comes; hold makes new ones
+// autoAttachPages reports every page that exists and comes; hold makes new ones
 // wait until they are told to run.
-func (m *Primary) autoAttach(tag effect.TagKind, hold bool) { m.do(autoAttachPages(tag, hold)) }
-
 func autoAttachPages(tag effect.TagKind, hold bool) effect.Command {
 	return effect.OnBrowser(effect.Tag{Kind: tag}, "Target.setAutoAttach", struct {
 		AutoAttach bool           `json:"autoAttach"`
@@ -224,7 +193,7 @@ func (m *Primary) replied(r effect.Replied) {
 	switch r.Tag.Kind {
 	case TagRoot:
 		if r.Err != nil {
-			m.fail(fmt.Errorf("the browser refused to auto-attach: %w", r.Err))
+			m.fail(refused(r.Err))
 			return
 		}
 		m.isolation.rooted = true
@@ -243,7 +212,7 @@ func (m *Primary) replied(r effect.Replied) {
 	case TagCalm:
 		// What was attached up to this reply has been resumed; the next reply
 		// says that the browser has heard so.
-		m.root(effect.Tag{Kind: TagFlushed}, "Browser.getVersion", struct{}{}, 0)
+		m.flush()
 	case TagFlushed:
 		m.oneLeft()
 	case TagCreate:
@@ -309,7 +278,7 @@ func (m *Primary) fail(err error) {
 func (m *Primary) timerFired(t effect.Timer) {
 	switch t.Name {
 	case timerAttach:
-		m.fail(messages.Errorf(messages.CodeDeadline, "the browser did not answer the attach within %s", effect.AttachBudget))
+		m.fail(unanswered())
 	case timerLeave:
 		m.do(effect.Exit{})
 	case timerFree:

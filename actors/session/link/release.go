@@ -42,14 +42,14 @@ func (m *Primary) comeAgain(t messages.TargetID) {
 
 func (m *Primary) reattach(t messages.TargetID) {
 	if m.pages.At(t) == nil {
-		m.dropHelper(t)
+		m.dropHelper(t, false)
 		return
 	}
 	m.root(effect.Tag{Kind: TagReattach, Page: t}, "Target.attachToTarget", attachParams{t, true}, pageBudget)
 }
 
 func (m *Primary) reattached(r effect.Replied) {
-	m.dropHelper(r.Tag.Page)
+	m.dropHelper(r.Tag.Page, false)
 	p := m.pages.At(r.Tag.Page)
 	if p == nil {
 		return
@@ -64,10 +64,11 @@ func (m *Primary) reattached(r effect.Replied) {
 	}
 }
 
-// dropHelper closes the page that took the foreground for t, if there is one.
-func (m *Primary) dropHelper(t messages.TargetID) *creation {
+// dropHelper closes the page that took the foreground for t, if there is one: to release it,
+// or to free it before it is closed.
+func (m *Primary) dropHelper(t messages.TargetID, isFreeing bool) *creation {
 	for i, c := range m.creating {
-		if c.helper == t && c.target != "" {
+		if c.helper == t && c.close == isFreeing && c.target != "" {
 			m.creating = append(m.creating[:i:i], m.creating[i+1:]...)
 			m.root(effect.Tag{Kind: effect.TagNone}, "Target.closeTarget", targetParam{c.target}, pageBudget)
 			return c

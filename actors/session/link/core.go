@@ -1,0 +1,77 @@
+package link
+
+import (
+	"fmt"
+	"time"
+
+	"holdfast/actors/session/effect"
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
+
+// core is what the machines of both links have: what a step wants done, which pages are the
+// task's, how far the link is attached, and the beginning of its end.
+type core struct {
+	out      []effect.Effect
+	attached bool // every page that existed has been reported
+	leaving  bool
+	owned    ownership
+}
+
+func (c *core) do(e effect.Effect) { c.out = append(c.out, e) }
+
+// effects takes what is to be done: a machine that idles holds nothing of it.
+func (c *core) effects() []effect.Effect {
+	out := c.out
+	c.out = nil
+	return out
+}
+
+func (c *core) setTimer(name effect.TimerName, after time.Duration) {
+	c.do(effect.Arm{Timer: effect.Timer{Name: name}, After: after})
+}
+
+func (c *core) dropTimer(name effect.TimerName) {
+	c.do(effect.Disarm{Timer: effect.Timer{Name: name}})
+}
+
+// root writes a command on the browser's own session.
+func (c *core) root(tag effect.Tag, method string, params any, timeout time.Duration) {
+	c.do(effect.OnBrowser(tag, method, params, timeout))
+}
+
+// attach has every page that exists and comes reported, and held if it is new.
+func (c *core) attach() {
+	c.do(autoAttachPages(TagRoot, true))
+	c.setTimer(timerAttach, effect.AttachBudget)
+}
+
+// refused is the end of a link whose browser does not attach it to its pages.
+func refused(err error) error { return fmt.Errorf("the browser refused to auto-attach: %w", err) }
+
+// unanswered is the end of a link whose browser does not answer its attach in time.
+func unanswered() error {
+	return messages.Errorf(messages.CodeDeadline, "the browser did not answer the attach within %s", effect.AttachBudget)
+}
+
+// beginLeaving has the browser hold no page any more. What it has attached up to its reply
+// is resumed and left as it is reported; then flush says when the browser has heard so.
+func (c *core) beginLeaving(budget time.Duration) {
+	c.leaving = true
+	c.setTimer(timerLeave, budget)
+	c.do(autoAttachPages(TagCalm, false))
+}
+
+// flush asks the browser for something that it answers once it has heard all before.
+func (c *core) flush() { c.root(effect.Tag{Kind: TagFlushed}, "Browser.getVersion", struct{}{}, 0) }
+
+// letGo resumes and leaves a page that is none of the task's.
+func (c *core) letGo(a mail.TargetAttached) {
+	for _, e := range c.owned.letGo(a) {
+		c.do(e)
+	}
+}
+
+// Know tells what the node's other tasks have to do with the targets that Asks has named.
+// It is data of this moment, and replaces what was known before.
+func (c *core) Know(others map[messages.TargetID]Others) { c.owned.others = others }
