@@ -176,7 +176,7 @@ func (b *Browser) Settings(id messages.TargetID) map[string]string {
 	return out
 }
 
-// TakeBack removes a setting from every session of a target, as the end of a session does
+// TakeBack removes a setting from every session of a target. The end of a session does so
 // with a setting that is common to all of them.
 func (b *Browser) TakeBack(id messages.TargetID, method string) {
 	b.do(func() {

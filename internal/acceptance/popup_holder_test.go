@@ -65,7 +65,7 @@ func TestC32_APopupBesideAClientThatResumesIt(t *testing.T) {
 
 // firstOf answers the dialog with that message, waits for what asked to go on, closes the
 // popup, and says how it came: over the bridge; natively, which the service closes; or that
-// nobody was told.
+// not at all.
 func (k *task) firstOf(mark string, ran <-chan string) messages.DialogPath {
 	k.Helper()
 	until(k.T, "what asked to go on", func() bool {
