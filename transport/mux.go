@@ -60,6 +60,14 @@ type Mux struct {
 	keptBytes   int // of events queued for those
 }
 
+// NewMux opens a link over a Socket that is connected already and is the link's own from now
+// on. Browser is what [Mux.Browser] returns.
+func NewMux(s Socket, browser string, o DialOptions) *Mux {
+	m := newMux(connection{Socket: s, taker: socketOf(nil), pong: pongTimeout}, o.withDefaults())
+	m.browser = browser
+	return m
+}
+
 // newMux starts a link on an open connection.
 func newMux(conn connection, o DialOptions) *Mux {
 	m := &Mux{

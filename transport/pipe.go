@@ -155,7 +155,7 @@ func (p *Pipe) Open(ctx context.Context, o DialOptions) (*Mux, error) {
 	}
 	o = o.withDefaults()
 	o.MaxMessage = min(o.MaxMessage, int64(p.limit))
-	m := newMux(connection{stream: c, taker: c, brink: c, pong: pipePong}, o)
+	m := newMux(connection{Socket: c, taker: c, brink: c, pong: pipePong}, o)
 	m.browser = p.mark
 	return m, nil
 }

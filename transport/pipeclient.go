@@ -99,7 +99,7 @@ func (c *pipeClient) signal() {
 	}
 }
 
-// Reader implements stream.
+// Reader implements Socket.
 func (c *pipeClient) Reader(ctx context.Context) (websocket.MessageType, io.Reader, error) {
 	for waited := false; ; waited = true {
 		c.mu.Lock()
@@ -135,7 +135,7 @@ func (c *pipeClient) takes() bool {
 	return c.reserved
 }
 
-// Write implements stream.
+// Write implements Socket.
 func (c *pipeClient) Write(_ context.Context, _ websocket.MessageType, msg []byte) error {
 	reserved := c.reserved
 	c.reserved = false
@@ -226,7 +226,7 @@ func commandSession(msg []byte) (session []byte, named bool) {
 	return rest[i+len(sessionHead):], true
 }
 
-// Ping implements stream: the browser process is asked something small.
+// Ping implements Socket: the browser process is asked something small.
 func (c *pipeClient) Ping(ctx context.Context) error {
 	answered := make(chan struct{})
 	if err := c.pipe.command("Browser.getVersion", nil, func(Envelope) { close(answered) }); err != nil {
@@ -270,7 +270,7 @@ func (c *pipeClient) detached() {
 	c.pipe.out.interrupt()
 }
 
-// CloseNow implements stream: the client leaves its browser session, and with it every
+// CloseNow implements Socket: the client leaves its browser session, and with it every
 // session that it has attached to. It does not wait for the browser.
 func (c *pipeClient) CloseNow() error {
 	c.finish(&LinkError{Cause: CauseLocal})

@@ -9,16 +9,16 @@ import (
 	"github.com/coder/websocket"
 )
 
-// stream carries the messages of one link: a WebSocket, or one client's part of a
-// [Pipe]. One goroutine reads and one writes at a time. An error may be a
-// *[LinkError], which then says why the link has ended.
-type stream interface {
-	// Reader waits for the next message. Ending ctx ends the stream.
+// Socket carries the messages of one link: a WebSocket, one client's part of a [Pipe], or
+// what a caller of [NewMux] has. One goroutine reads and one writes at a time. An error
+// may be a *[LinkError], which then says why the link has ended.
+type Socket interface {
+	// Reader waits for the next message, which is text. Ending ctx ends the Socket.
 	Reader(ctx context.Context) (websocket.MessageType, io.Reader, error)
 	Write(ctx context.Context, kind websocket.MessageType, msg []byte) error
 	// Ping returns once the peer has answered it.
 	Ping(ctx context.Context) error
-	// CloseNow ends the stream, and with it a Reader and a Write that wait.
+	// CloseNow ends the Socket, and with it a Reader and a Write that wait.
 	CloseNow() error
 }
 
@@ -31,9 +31,9 @@ type brink interface {
 	watch(dry, heard func())
 }
 
-// connection is a stream with what else is known of it.
+// connection is a Socket with what else is known of it.
 type connection struct {
-	stream
+	Socket
 	taker taker
 	brink brink         // nil where it cannot be told when the reader may have to wait
 	pong  time.Duration // how long the peer may take to answer a Ping
@@ -54,7 +54,7 @@ func (c connection) dropUnsent() {
 
 // overWebSocket is the connection of a WebSocket that runs over below.
 func overWebSocket(ws *websocket.Conn, below net.Conn) connection {
-	c := connection{stream: ws, taker: socketOf(below), pong: pongTimeout}
+	c := connection{Socket: ws, taker: socketOf(below), pong: pongTimeout}
 	if t := tapOf(below); t != nil {
 		c.brink = t
 	}
