@@ -60,6 +60,9 @@ const Mailbox = 1 << 16
 // Ping asks the registry for a sign of life; the reply is nil.
 type Ping struct{ Reply mail.Call }
 
+// IsUrgent reports that a sign of life is asked for ahead of what waits.
+func (Ping) IsUrgent() bool { return true }
+
 // ReplyTo is the call that waits for the answer.
 func (p Ping) ReplyTo() mail.Call { return p.Reply }
 

@@ -198,6 +198,7 @@ func (a *Actor) peers() session.Peers {
 func (a *Actor) started(c *guard.Context, id string, ref guard.Ref) {
 	switch id {
 	case childDialog:
+		a.cfg.Board.SetDialogs(ref.PID)
 		a.tellSessions(c)
 		c.Send(a.pid(a.link, childFrame), frame.DialogActor{PID: ref.PID})
 		// Before the sessions hear of it: what one tells of its page is for a

@@ -27,7 +27,7 @@ func (a *Actor) publish(c *guard.Context, p task.Publish) {
 		if !a.viewed || len(events) > 0 {
 			a.views, a.viewed = a.sessionViews(), true
 		}
-		shown.Supervisor, shown.Browser, shown.Anchor, shown.Sessions, shown.Trees = a.self, a.root, a.anchorRoot, a.views, a.machine.Trees
+		shown.Supervisor, shown.Dialogs, shown.Browser, shown.Anchor, shown.Sessions, shown.Trees = a.self, a.pid(a.dialogs, childDialog), a.root, a.anchorRoot, a.views, a.machine.Trees
 	}
 	if !snap.Active {
 		// Before the board as well: a start by a reader of that state is one anew.

@@ -18,6 +18,16 @@ type Order interface {
 	ReplyTo() mail.Call
 }
 
+// Urgent is a message that can overtake what else waits for its actor: an answer of a person
+// or an agent waits behind no work of pages. Messages that overtake keep their order. A sender
+// marks a message only where its place among the facts before it does not matter.
+type Urgent interface{ IsUrgent() bool }
+
+func isUrgent(msg any) bool {
+	u, ok := msg.(Urgent)
+	return ok && u.IsUrgent()
+}
+
 // ErrFlooded is the cause of the Failure of an actor whose mailbox was full: a
 // message was lost, so that what it knows is not to be trusted. What follows is
 // what follows a panic; who restarts it has it learn everything anew.
@@ -26,6 +36,11 @@ var ErrFlooded = messages.Errorf(messages.CodeUpstreamUnavailable, "more was sai
 // errFull is what an order gets whose actor has too much to do.
 var errFull = messages.Errorf(messages.CodeLimitReached, "too much waits to be done there; try again in a moment").
 	WithSent(messages.SentNo).With("retry_after_s", 1)
+
+// errEnded is what an order gets that comes to an actor which is ending, or has ended: it
+// was not carried out.
+var errEnded = messages.Errorf(messages.CodeUpstreamUnavailable, "the actor that carries it out has just ended").
+	WithSent(messages.SentNo)
 
 // mailbox counts what waits in the queue, which has no bound: up where a
 // message is sent, down once it has been handled.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -363,4 +364,77 @@ func TestSendingAllocatesNothing(t *testing.T) { // not parallel: it counts for 
 	if err := b.sys.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+// answerNow is a message that overtakes.
+type answerNow int
+
+func (answerNow) IsUrgent() bool { return true }
+
+// TestAnUrgentMessageOvertakes: it is handled next, however much waits, and those that overtake
+// keep their order.
+func TestAnUrgentMessageOvertakes(t *testing.T) {
+	bubble(t, func(b *bench) {
+		p := b.parent()
+		s := b.witness()
+		facts := 0
+		var after []int // facts handled before each urgent message
+		s.receive = func(_ *guard.Context, msg any) {
+			switch msg := msg.(type) {
+			case string:
+				facts++
+			case answerNow:
+				if int(msg) != len(after) {
+					t.Errorf("the %d-th comes as the %d-th", msg, len(after))
+				}
+				after = append(after, facts)
+			}
+		}
+		ref, resume := b.stalled(p, s.child("kid"))
+		for range 10_000 {
+			b.sys.Send(ref.PID, "fact")
+		}
+		for i := range 3 {
+			b.sys.Send(ref.PID, answerNow(i))
+		}
+		for range 100 {
+			b.sys.Send(ref.PID, "fact")
+		}
+		resume()
+		if !slices.Equal(after, []int{0, 0, 0}) || facts != 10_100 {
+			t.Errorf("urgent messages come after %v of %d facts", after, facts)
+		}
+		if n, _ := b.box("kid"); n != 0 {
+			t.Errorf("%d messages are said to wait", n)
+		}
+		// One that finds an idle actor is handled like any other.
+		b.sys.Send(ref.PID, answerNow(3))
+		synctest.Wait()
+		if len(after) != 4 {
+			t.Errorf("handled %d urgent messages", len(after))
+		}
+		b.stop(p)
+	})
+}
+
+// TestAnOrderToAnEndedActorIsRefused: no caller waits for an actor that has ended.
+func TestAnOrderToAnEndedActorIsRefused(t *testing.T) {
+	bubble(t, func(b *bench) {
+		p := b.parent()
+		s := b.witness()
+		ref, resume := b.stalled(p, s.child("kid"))
+		var got []error
+		ask := func() {
+			b.sys.Send(ref.PID, order{b.sys.Calls().Open(func(_ any, err error) { got = append(got, err) })})
+		}
+		b.sys.Send(ref.PID, func(c *guard.Context) { c.Exit(guard.Reason{}) })
+		ask() // behind its end, in its mailbox
+		resume()
+		ask() // to an id that no actor has any more
+		synctest.Wait()
+		if len(got) != 2 || messages.CodeOf(got[0]) != messages.CodeUpstreamUnavailable || messages.CodeOf(got[1]) != messages.CodeUpstreamUnavailable {
+			t.Errorf("answers %v", got)
+		}
+		b.stop(p)
+	})
 }

@@ -158,6 +158,18 @@ func (p *proc) Invoke(batch []actor.Envelope) {
 		}
 	}()
 	for next < len(batch) && p.phase != closed {
+		for p.phase == running && p.queue.hasUrgent.Load() {
+			env, ok := p.queue.next()
+			if !ok {
+				break
+			}
+			p.mail.waiting.Add(-1)
+			p.last = false
+			p.step(&env)
+		}
+		if p.phase == closed {
+			break
+		}
 		env := &batch[next]
 		next++
 		p.last = next == len(batch)
@@ -170,6 +182,9 @@ func (p *proc) Invoke(batch []actor.Envelope) {
 			p.mail.waiting.Add(-settleEvery)
 			counted = next
 		}
+	}
+	for _, env := range batch[next:] { // of an actor that has ended
+		p.sys.Refuse(env.Msg, errEnded)
 	}
 	finished = true
 }
@@ -218,7 +233,9 @@ func (p *proc) receive(msg any) {
 	if p.phase == running {
 		p.about(PhaseReceive, msg)
 		p.behavior.Receive(&p.ctx, msg)
+		return
 	}
+	p.sys.Refuse(msg, errEnded) // no other actor knows of it
 }
 
 func (p *proc) begin() {
@@ -296,7 +313,9 @@ func (p *proc) close() {
 	p.become(closed)
 	p.sys.exits.add(p.gen, time.Now())
 	p.sys.unregister(p)
-	p.queue.close()
+	for _, env := range p.queue.close() {
+		p.sys.Refuse(env.Msg, errEnded)
+	}
 	p.behavior = nil
 	p.announce()
 }

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/anthdm/hollywood/actor"
 )
@@ -11,9 +12,12 @@ import (
 type queue struct {
 	mu      sync.Mutex // protects what follows
 	turn    turn
-	by      *proc  // who is to come, of an actor that is handed
-	waiting *batch // in order; nil where nothing waits
-	spare   *batch // the one before, empty; nil while there is nothing to do
+	by      *proc            // who is to come, of an actor that is handed
+	waiting *batch           // in order; nil where nothing waits
+	urgent  []actor.Envelope // in order; handled before what else waits
+	spare   *batch           // the one before, empty; nil while there is nothing to do
+
+	hasUrgent atomic.Bool // urgent is not empty; read without mu
 }
 
 // batch holds messages that an actor takes together. Small batches are pooled: an idle
@@ -40,16 +44,18 @@ const (
 func (p *proc) put(env actor.Envelope, from *proc) {
 	q := &p.queue
 	q.mu.Lock()
-	defer q.mu.Unlock()
 	if q.turn == shut {
+		q.mu.Unlock()
+		p.sys.Refuse(env.Msg, errEnded)
 		return
 	}
-	if q.waiting == nil {
-		if q.waiting, q.spare = q.spare, nil; q.waiting == nil {
-			q.waiting = batches.Get().(*batch)
-		}
+	defer q.mu.Unlock()
+	if isUrgent(env.Msg) {
+		q.urgent = append(q.urgent, env)
+		q.hasUrgent.Store(true)
+	} else {
+		q.keep(env)
 	}
-	q.waiting.letters = append(q.waiting.letters, env)
 	switch {
 	case q.turn == idle && from != nil && from.next == nil:
 		q.turn, q.by, from.next = handed, from, p
@@ -57,6 +63,31 @@ func (p *proc) put(env actor.Envelope, from *proc) {
 		q.turn, q.by = busy, nil
 		go work(p)
 	}
+}
+
+// keep appends a message to what waits in order.
+func (q *queue) keep(env actor.Envelope) {
+	if q.waiting == nil {
+		if q.waiting, q.spare = q.spare, nil; q.waiting == nil {
+			q.waiting = batches.Get().(*batch)
+		}
+	}
+	q.waiting.letters = append(q.waiting.letters, env)
+}
+
+// next returns the oldest urgent message, if there is one.
+func (q *queue) next() (actor.Envelope, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.urgent) == 0 {
+		return actor.Envelope{}, false
+	}
+	env := q.urgent[0]
+	if q.urgent = q.urgent[1:]; len(q.urgent) == 0 {
+		q.urgent = nil
+		q.hasUrgent.Store(false)
+	}
+	return env, true
 }
 
 // open begins an actor's life.
@@ -69,11 +100,17 @@ func (q *queue) open(p *proc) {
 	}
 }
 
-// close drops what waits, and all that comes.
-func (q *queue) close() {
+// close drops what waits, which it returns, and all that comes.
+func (q *queue) close() (dropped []actor.Envelope) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.turn, q.waiting, q.spare = shut, nil, nil
+	dropped = q.urgent
+	if q.waiting != nil {
+		dropped = append(dropped, q.waiting.letters...)
+	}
+	q.turn, q.waiting, q.spare, q.urgent = shut, nil, nil, nil
+	q.hasUrgent.Store(false)
+	return dropped
 }
 
 // take returns the waiting messages in order. It returns nil when there are none, and then
@@ -81,6 +118,15 @@ func (q *queue) close() {
 func (q *queue) take() *batch {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if q.waiting == nil && len(q.urgent) > 0 {
+		q.waiting, q.spare = q.spare, nil
+		if q.waiting == nil {
+			q.waiting = batches.Get().(*batch)
+		}
+		q.waiting.letters = append(q.waiting.letters, q.urgent...)
+		q.urgent = nil
+		q.hasUrgent.Store(false)
+	}
 	if q.waiting != nil {
 		b := q.waiting
 		q.waiting = nil

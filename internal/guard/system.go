@@ -133,6 +133,7 @@ func (s *System) Send(to *actor.PID, msg any) {
 		p.deliver(msg, nil, nil)
 		return
 	}
+	s.Refuse(msg, errEnded)
 	s.engine.Send(to, msg)
 }
 

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -37,7 +38,7 @@ func (n *Node) respond(ctx context.Context, id messages.TaskID, a messages.Dialo
 		began, answers := time.Now(), make(answers, 1)
 		call := n.sys.Calls().Open(answers.give)
 		defer n.sys.Calls().Close(call)
-		n.sys.Send(v.Supervisor, mail.AnswerDialog{Answer: a, Reply: call})
+		n.sys.Send(cmp.Or(v.Dialogs, v.Supervisor), mail.AnswerDialog{Answer: a, Reply: call})
 		// A page waits: what bounds the wait is made while the call is under way.
 		ctx, cancel := context.WithTimeout(ctx, min(left, answerBudget))
 		defer cancel()

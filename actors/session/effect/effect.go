@@ -195,3 +195,7 @@ func (Answer) effect()       {}
 func Unknown(e Effect) string {
 	return fmt.Sprintf("session: a shell does not carry out the effect %T", e)
 }
+
+// IsUrgent reports that the outcome of a dialog's answer overtakes what a page reports: the
+// caller waits, and the outcome hangs on none of it.
+func (r Replied) IsUrgent() bool { return r.Tag.Kind == TagDialog }

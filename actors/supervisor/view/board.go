@@ -29,6 +29,8 @@ type View struct {
 	IsRestricted bool
 	// Supervisor takes orders; nil once the task has ended.
 	Supervisor *actor.PID
+	// Dialogs takes answers to dialogs, without a way around; nil once the task has ended.
+	Dialogs *actor.PID
 	// Browser leads to the browser's own session; nil while there is no link.
 	Browser *session.Port
 	// Anchor is the same on the second link.
@@ -150,6 +152,17 @@ func (b *Board) Publish(v *View, p News) {
 	if wait != nil {
 		close(wait)
 		runtime.Gosched() // a waiting reader runs now, before the rest of this step
+	}
+}
+
+// SetDialogs shows who takes answers to dialogs from now on: the state is the same. It is
+// for the publisher.
+func (b *Board) SetDialogs(pid *actor.PID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if v := *b.View(); v.Supervisor != nil {
+		v.Dialogs = pid
+		b.view.Store(&v)
 	}
 }
 
