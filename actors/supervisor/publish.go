@@ -122,3 +122,6 @@ func (a *Actor) sessionViews() (views smallmap.Map[messages.SessionID, view.Sess
 	}
 	return views
 }
+
+// State is what the machine knows, for the log of a panic.
+func (a *Actor) State() string { return a.machine.Report() }

@@ -1,0 +1,54 @@
+package task_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"holdfast/actors/supervisor/task"
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
+
+// TestTranscripts tells the machine stories, and shows each step's effects by their type, or
+// what it knows. With -rewrite the files are written anew.
+func TestTranscripts(t *testing.T) {
+	t.Parallel()
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		b := &bench{T: t, m: machineOf(messages.TaskSpec{Anchor: messages.AnchorNone}.WithDefaults()), now: time.Unix(1000, 0)}
+		inputs := map[string]any{
+			"start":    task.BrowserStarting{Gen: 1},
+			"restart":  task.BrowserStarting{Gen: 2},
+			"linked":   task.Linked{Gen: 1, Endpoint: "ws://h/***"},
+			"attach":   mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}},
+			"rooted":   mail.RootAttached{Gen: 1, Pages: []messages.TargetID{"P"}},
+			"ready":    mail.SessionReady{Gen: 1, Session: "S", Target: "P"},
+			"hang":     mail.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageHung},
+			"answers":  mail.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageOK},
+			"dialog":   mail.DialogsChanged{Opened: &messages.Dialog{ID: "d1", Type: "alert", TargetID: "P", FrameID: "P"}, Pending: []messages.Dialog{{ID: "d1", Type: "alert", TargetID: "P", FrameID: "P"}}},
+			"answered": mail.DialogsChanged{Closed: &messages.ClosedDialog{ID: "d1", Type: "alert", TargetID: "P", FrameID: "P", ClosedBy: messages.ClosedByAgent}},
+			"drop":     task.BrowserExited{Err: errors.New("the socket is gone")},
+			"give-up":  task.GaveUp{Err: errors.New("five dials failed")},
+			"stop":     mail.StopTask{ID: "t"},
+			"left":     task.BrowserExited{},
+		}
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if d.Cmd == "state" {
+				return b.m.Report()
+			}
+			in, ok := inputs[d.Cmd]
+			if !ok {
+				d.Fatalf(t, "no such input: %s", d.Cmd)
+			}
+			var out strings.Builder
+			for _, e := range b.step(in) {
+				fmt.Fprintln(&out, strings.TrimPrefix(fmt.Sprintf("%T", e), "task."))
+			}
+			return out.String()
+		})
+	})
+}
