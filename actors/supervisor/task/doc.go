@@ -2,9 +2,8 @@
 // the supervisor say into the task's state ([model.Task]) and returns what is to be done.
 // The supervisor's actor is the shell around it.
 //
-// The machine is pure: it has no clock, no goroutine and no link. Its inputs are messages,
-// its effects are a closed set of values ([Effect]), and the time is an argument of
-// [Machine.Step].
+// The machine is pure: messages and the time go into [Machine.Step], and a closed set of
+// values ([Effect]) comes out.
 //
 // Invariants:
 //
