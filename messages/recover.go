@@ -74,7 +74,7 @@ type Recovery struct {
 	// Action is what was done.
 	Action RecoverAction `json:"action"`
 	// Result says whether it had its effect.
-	Result RecoveryOutcome `json:"result" jsonschema:"enum=ok,enum=failed"`
+	Result RecoveryOutcome `json:"result"`
 	// Automatic says that no caller asked: the task's on_wedge did, or the page held a dialog
 	// whose frame is gone, the next of which would end the browser (C15).
 	Automatic bool `json:"automatic"`
@@ -85,8 +85,8 @@ type RecoveryOutcome string
 
 // The outcomes of a recovery.
 const (
-	RecoveryOK     RecoveryOutcome = "ok"
-	RecoveryFailed RecoveryOutcome = "failed"
+	RecoveryOK     RecoveryOutcome = "ok"     // the page answers again, or is closed
+	RecoveryFailed RecoveryOutcome = "failed" // it had no effect in time
 )
 
 // OnWedge says what a task does by itself about a page that does not answer.

@@ -93,10 +93,10 @@ type DialogType string
 
 // The kinds of dialogs.
 const (
-	DialogAlert        DialogType = "alert"
-	DialogConfirm      DialogType = "confirm"
-	DialogPrompt       DialogType = "prompt"
-	DialogBeforeUnload DialogType = "beforeunload"
+	DialogAlert        DialogType = "alert"        // a message
+	DialogConfirm      DialogType = "confirm"      // a question
+	DialogPrompt       DialogType = "prompt"       // a question whose answer is a text
+	DialogBeforeUnload DialogType = "beforeunload" // may the page be left?
 )
 
 // DialogPath says how a dialog came.
@@ -113,8 +113,8 @@ type BridgeBy string
 
 // The ways in which the bridge makes pages wait.
 const (
-	BridgeByDebugger BridgeBy = "debugger"
-	BridgeByRequest  BridgeBy = "request"
+	BridgeByDebugger BridgeBy = "debugger" // by a pause of the debugger
+	BridgeByRequest  BridgeBy = "request"  // by a request that is held
 )
 
 // ConsoleLevel says what a console error is.
@@ -210,7 +210,7 @@ type Connection struct {
 	// What holds for one page stands with the page.
 	Bridge Bridge `json:"bridge" jsonschema:"enum=native,enum=on"`
 	// BridgeBy is how the bridge makes pages wait, where it is on.
-	BridgeBy BridgeBy `json:"bridge_by,omitempty" jsonschema:"enum=debugger,enum=request"`
+	BridgeBy BridgeBy `json:"bridge_by,omitempty"`
 	// WantedTruncated says that callers have set more than is remembered (128 things or
 	// 1 MiB a page): some of it will not be there after a reconnect.
 	WantedTruncated bool `json:"wanted_truncated,omitempty"`
@@ -246,7 +246,7 @@ type Dialog struct {
 	// ID names the dialog within the task.
 	ID DialogID `json:"id"`
 	// Type is the function that opened it.
-	Type DialogType `json:"type" jsonschema:"enum=alert,enum=confirm,enum=prompt,enum=beforeunload"`
+	Type DialogType `json:"type"`
 	// Message is the question.
 	Message string `json:"message"`
 	// DefaultPrompt is the text that a prompt suggests.
@@ -262,7 +262,7 @@ type Dialog struct {
 	// SessionID is the CDP session that answers it; empty while there is none.
 	SessionID SessionID `json:"session_id"`
 	// Path is native for a dialog of the browser's own, and bridge for one of the bridge.
-	Path DialogPath `json:"path" jsonschema:"enum=native,enum=bridge"`
+	Path DialogPath `json:"path"`
 	// ExpiresAt is when the watchdog dismisses it.
 	ExpiresAt Seconds `json:"expires_at"`
 	// Heard is when the first link reported it.
@@ -276,7 +276,7 @@ type ClosedDialog struct {
 	// ID names the dialog within the task.
 	ID DialogID `json:"id"`
 	// Type is the function that opened it.
-	Type DialogType `json:"type" jsonschema:"enum=alert,enum=confirm,enum=prompt,enum=beforeunload"`
+	Type DialogType `json:"type"`
 	// Message is the question. It comes from the page: do not trust it.
 	Message string `json:"message"`
 	// OpenedAt is when it opened.
@@ -292,7 +292,7 @@ type ClosedDialog struct {
 	// Action is the answer, where a caller, a policy or the watchdog gave it.
 	Action Action `json:"action,omitempty"`
 	// Path is native for a dialog of the browser's own, and bridge for one of the bridge.
-	Path DialogPath `json:"path,omitempty" jsonschema:"enum=native,enum=bridge"`
+	Path DialogPath `json:"path,omitempty"`
 	// Promoted says that an answer went through the anchor because the primary
 	// had no way to the dialog.
 	Promoted bool `json:"-"`

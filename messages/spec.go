@@ -42,7 +42,7 @@ type Anchor string
 // The values of anchor.
 const (
 	AnchorAuto Anchor = "auto" // wherever the browser allows it
-	AnchorNone Anchor = "off"
+	AnchorNone Anchor = "off"  // never
 )
 
 // Bridge says how a task sees the dialogs of its pages, and what is known of the bridge of
@@ -51,9 +51,9 @@ type Bridge string
 
 // The values of a spec's bridge, and what is known of a bridge.
 const (
-	BridgeAuto        Bridge = "auto" // native until the browser is seen to close dialogs by itself
-	BridgeOn          Bridge = "on"
-	BridgeOff         Bridge = "off"
+	BridgeAuto        Bridge = "auto"        // native until the browser is seen to close dialogs by itself
+	BridgeOn          Bridge = "on"          // from the start; of a page, its dialogs come over the bridge
+	BridgeOff         Bridge = "off"         // never
 	BridgeNative      Bridge = "native"      // dialogs are Chrome's own
 	BridgeUnavailable Bridge = "unavailable" // the bridge is wanted, and cannot work there
 )
@@ -158,7 +158,7 @@ type TaskSpec struct {
 	// [DefaultBridgeThreshold].
 	BridgeThresholdMS int64 `json:"bridge_threshold_ms,omitempty" jsonschema:"minimum=1,maximum=10000"`
 	// Anchor off leaves the task with one connection; the default is auto.
-	Anchor Anchor `json:"anchor,omitempty" jsonschema:"enum=auto,enum=off"`
+	Anchor Anchor `json:"anchor,omitempty"`
 	// OnWedge says what the task does by itself about a page that does not answer.
 	OnWedge OnWedge `json:"on_wedge,omitempty"`
 	// OnWedgeAfterS is how long a page has to be silent without a break before on_wedge

@@ -213,7 +213,11 @@ func typeLink(name string) string { return fmt.Sprintf("[%s](#%s)", name, anchor
 func typeOf(s *jsonschema.Schema) string {
 	switch {
 	case s.Ref != "":
-		return typeLink(s.Ref[strings.LastIndexByte(s.Ref, '/')+1:])
+		link := typeLink(s.Ref[strings.LastIndexByte(s.Ref, '/')+1:])
+		if len(s.Enum) > 0 {
+			link += ": " + typeOf(&jsonschema.Schema{Enum: s.Enum})
+		}
+		return link
 	case len(s.AnyOf) > 0:
 		var out []string
 		for _, b := range s.AnyOf {

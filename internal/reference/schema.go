@@ -53,22 +53,36 @@ func (s *schemas) add(t reflect.Type, isRequest bool) *jsonschema.Schema {
 			def.AdditionalProperties = nil
 		}
 	}
-	s.nullable(t, map[reflect.Type]bool{})
+	s.adjust(t, map[reflect.Type]bool{})
 	return reference(t.Name())
 }
 
-// nullable lets null stand where a field is a pointer that is always written.
-func (s *schemas) nullable(t reflect.Type, seen map[reflect.Type]bool) {
+// tagged are the values that a field's tag leaves of its type's.
+func tagged(f reflect.StructField) (values []any) {
+	for _, t := range strings.Split(f.Tag.Get("jsonschema"), ",") {
+		if v, ok := strings.CutPrefix(t, "enum="); ok {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// adjust lets null stand where a field is a pointer that is always written, and keeps a field
+// that does not take every value of its type to those that it takes.
+func (s *schemas) adjust(t reflect.Type, seen map[reflect.Type]bool) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
-	if t.Kind() != reflect.Struct || seen[t] || s.all[t.Name()] == nil {
+	if t.Kind() != reflect.Struct || seen[t] || s.all[t.Name()] == nil || s.all[t.Name()].Properties == nil {
 		return
 	}
 	seen[t] = true
 	for f := range t.Fields() {
-		s.nullable(f.Type, seen)
+		s.adjust(f.Type, seen)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if p, ok := s.all[t.Name()].Properties.Get(name); ok && p.Ref != "" {
+			p.Enum = tagged(f)
+		}
 		if f.Type.Kind() != reflect.Pointer || strings.HasPrefix(options, "omit") || f.Type.Elem().Kind() == reflect.Struct {
 			continue
 		}
