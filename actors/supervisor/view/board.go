@@ -69,12 +69,16 @@ type Board struct {
 // NewBoard returns a board that shows a task about to start.
 func NewBoard(id messages.TaskID, spec messages.TaskSpec, now time.Time) *Board {
 	b := &Board{born: now, ended: make(chan struct{}), spec: &spec}
+	bridge := messages.BridgeNative
+	if spec.Bridge == messages.BridgeOn {
+		bridge = messages.BridgeOn
+	}
 	b.view.Store(&View{
 		Scope: spec.Scope, Launched: spec.Launch != nil, IsRestricted: spec.IsRestricted,
 		Snapshot: &messages.Snapshot{
 			TaskID: id, State: messages.StateStarting, Active: true, Labels: spec.Labels,
 			Connection: messages.Connection{
-				Primary: messages.LinkDialing, Anchor: messages.LinkDown, Endpoint: spec.CDPURL.String(),
+				Primary: messages.LinkDialing, Anchor: messages.LinkDown, Bridge: bridge, Endpoint: spec.CDPURL.String(),
 			},
 		},
 	})

@@ -40,6 +40,17 @@ func TestBoard(t *testing.T) {
 			}
 		}
 	})
+	t.Run("a task that starts shows one of the words for its bridge", func(t *testing.T) {
+		t.Parallel()
+		for spec, want := range map[messages.Bridge]messages.Bridge{
+			"": messages.BridgeNative, messages.BridgeAuto: messages.BridgeNative, messages.BridgeOff: messages.BridgeNative, messages.BridgeOn: messages.BridgeOn,
+		} {
+			b := view.NewBoard("t", messages.TaskSpec{Bridge: spec}, now)
+			if got := b.View().Snapshot.Connection.Bridge; got != want {
+				t.Errorf("bridge %q shows %q, want %q", spec, got, want)
+			}
+		}
+	})
 	t.Run("waiting ends with the next event", func(t *testing.T) {
 		t.Parallel()
 		b := view.NewBoard("t", messages.TaskSpec{}, now)
