@@ -15,6 +15,7 @@ import (
 	"holdfast/client"
 	"holdfast/internal/api"
 	"holdfast/internal/api/apitest"
+	"holdfast/internal/gate"
 	"holdfast/internal/token"
 	"holdfast/messages"
 )
@@ -25,7 +26,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func connect(t *testing.T, node *apitest.Node, o client.Options) *client.Client {
 	t.Helper()
 	admin := token.Generate()
-	h, err := api.New(api.Config{Node: node, Token: admin})
+	entrance, err := gate.New(gate.Config{Token: admin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := api.New(api.Config{Node: node, Gate: entrance})
 	if err != nil {
 		t.Fatal(err)
 	}

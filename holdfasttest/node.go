@@ -8,6 +8,7 @@ import (
 
 	"holdfast"
 	"holdfast/internal/api"
+	"holdfast/internal/gate"
 	"holdfast/internal/node"
 	"holdfast/internal/token"
 	"holdfast/messages"
@@ -60,7 +61,11 @@ func Serve(t testing.TB) *Server {
 		}
 	})
 	admin := token.Generate()
-	h, err := api.New(api.Config{Node: n, Token: admin, Logger: slog.New(slog.DiscardHandler)})
+	entrance, err := gate.New(gate.Config{Token: admin})
+	if err != nil {
+		t.Fatalf("holdfasttest: %v", err)
+	}
+	h, err := api.New(api.Config{Node: n, Gate: entrance, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatalf("holdfasttest: %v", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"holdfast/chaos/plan"
 	"holdfast/client"
 	"holdfast/internal/api"
+	"holdfast/internal/gate"
 	"holdfast/internal/node"
 	"holdfast/internal/token"
 	"holdfast/messages"
@@ -127,11 +128,15 @@ func newWorld(t *testing.T, p plan.Plan, tr *trace) *world {
 	}
 	w.node = node
 	admin := token.Generate()
-	gate, err := api.New(api.Config{Node: node, Token: admin})
+	entrance, err := gate.New(gate.Config{Token: admin})
+	if err != nil {
+		t.Fatalf("gate: %v", err)
+	}
+	handler, err := api.New(api.Config{Node: node, Gate: entrance})
 	if err != nil {
 		t.Fatalf("api: %v", err)
 	}
-	door := w.listen(gate)
+	door := w.listen(handler)
 	w.client, err = client.New("http://127.0.0.1:7070", client.Options{Token: admin.Reveal(), DialContext: door.DialContext})
 	if err != nil {
 		t.Fatalf("client: %v", err)

@@ -20,6 +20,7 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/chromiumtest"
+	"holdfast/internal/gate"
 	"holdfast/internal/token"
 	"holdfast/messages"
 )
@@ -275,7 +276,11 @@ type front struct {
 func (r *rig) front() *front {
 	r.Helper()
 	f := &front{rig: r, token: token.Generate()}
-	h, err := api.New(api.Config{Node: r.node, Token: f.token, Metrics: r.node.MetricsHandler()})
+	entrance, err := gate.New(gate.Config{Token: f.token})
+	if err != nil {
+		r.Fatal(err)
+	}
+	h, err := api.New(api.Config{Node: r.node, Gate: entrance, Metrics: r.node.MetricsHandler()})
 	if err != nil {
 		r.Fatal(err)
 	}

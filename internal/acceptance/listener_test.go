@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"holdfast/internal/api"
+	"holdfast/internal/gate"
 	"holdfast/internal/token"
 	"holdfast/messages"
 )
@@ -23,7 +24,11 @@ type door struct {
 func (r *rig) door() *door {
 	r.Helper()
 	admin := token.Generate()
-	h, err := api.New(api.Config{Node: r.node, Token: admin})
+	entrance, err := gate.New(gate.Config{Token: admin})
+	if err != nil {
+		r.Fatal(err)
+	}
+	h, err := api.New(api.Config{Node: r.node, Gate: entrance})
 	if err != nil {
 		r.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/api"
 	"holdfast/internal/api/apitest"
+	"holdfast/internal/gate"
 	"holdfast/messages"
 )
 
@@ -26,8 +26,8 @@ func TestX20Audit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			log := &syncBuffer{}
-			b := setup(t, node, func(c *api.Config) {
-				c.Audit, c.Logger = audit, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+			b := setupGate(t, node, func(c *gate.Config) {
+				c.IsAudited, c.Logger = audit, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 			})
 			ask := func(tok, path, body string) {
 				r := b.request(http.MethodPost, "/v1/tasks/one/"+path, body)

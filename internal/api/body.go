@@ -18,6 +18,15 @@ const (
 	maxCDPBody = messages.MaxCDPMessage + 64<<10
 )
 
+// What the large bodies of all callers take together, in bytes, and the shares of one token.
+const (
+	maxBodyBytes   = 256 << 20
+	tenantBodies   = 128 << 20
+	taskBodies     = 64 << 20
+	bodyUncounted  = 1 << 20 // bodies up to this size are bounded by the connections
+	adminBodyBytes = 64 << 20
+)
+
 // read decodes the body into v. An empty body leaves v alone where that is
 // allowed.
 func (c *call) read(w http.ResponseWriter, v any, limit int64, emptyOK bool) error {
@@ -57,7 +66,7 @@ func (c *call) takeBody(limit int64) error {
 }
 
 func (c *call) takeBytes(n int64) error {
-	release, ok := c.handler.bodies.take(c.scope, n)
+	release, ok := c.handler.bodies.Take(c.caller.Scope(), n)
 	if !ok {
 		c.handler.cfg.Observer.Cut(shed.HTTPBodies)
 		return messages.Errorf(messages.CodeLimitReached, "too many large bodies are being received; send this one again in a moment")

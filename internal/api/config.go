@@ -8,19 +8,17 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"holdfast/internal/gate"
 	"holdfast/internal/logs"
 	"holdfast/internal/shed"
-	"holdfast/internal/token"
 )
 
 // Config says what the HTTP layer serves and to whom. Zero fields but Node and
-// Token mean the default.
+// Gate mean the default.
 type Config struct {
-	Node  Node
-	Token token.Admin
-	// AllowHosts are names, without port, that a request's Host may have
-	// besides the loopback ones.
-	AllowHosts []string
+	Node Node
+	// Gate decides who may ask.
+	Gate *gate.Gate
 	// NoUI leaves the live page out.
 	NoUI bool
 	// Version is what callers are told of the node's build.
@@ -32,9 +30,6 @@ type Config struct {
 	Drain func()
 	// Logger gets an access log at debug level and failures at error level.
 	Logger *slog.Logger
-	// Audit has every answer to a dialog, raw CDP command and recovery logged as
-	// information, and not only at debug level (X20).
-	Audit bool
 	// TracerProvider, where not nil, gets a span for each call that has passed the
 	// gate, within the caller's trace where it names one (traceparent).
 	TracerProvider trace.TracerProvider
@@ -47,24 +42,15 @@ type Config struct {
 	WriteTimeout time.Duration
 	// BodyTimeout bounds how long a request's body may take to arrive.
 	BodyTimeout time.Duration
-	// MaxStreams bounds the event streams open at a time.
-	MaxStreams int
 }
 
-// Observer hears about requests. Its methods are called on the request's own
+// Observer hears about requests, and what the gate refuses. Its methods are called on the request's own
 // goroutine, many at a time, and must not wait.
 type Observer interface {
-	// AuthFailed is called for every request whose token is missing, wrong or
-	// out of scope. The class is one of a few names, fit for a metric's label.
-	AuthFailed(routeClass string)
+	gate.Observer
 	// Request is called for every request that has been answered, with the time
 	// that took. Cut says that the answer did not come to its end.
 	Request(routeClass string, status int, cut bool, took time.Duration)
-	// StreamOpened is called for every event stream, and StreamClosed at its end.
-	StreamOpened()
-	StreamClosed()
-	// Cut is called for whatever is refused because of a bound.
-	Cut(b shed.Bound)
 }
 
 const (
@@ -75,7 +61,7 @@ const (
 )
 
 // MaxConns is the number of connections a node's listener should be held to
-// ([Limit]): room for an event stream and a caller for each of a few thousand
+// ([gate.Limit]): room for an event stream and a caller for each of a few thousand
 // tasks, and far below a process's usual file limit.
 const MaxConns = 8192
 
@@ -93,8 +79,8 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Node == nil {
 		return c, errors.New("api: no node")
 	}
-	if c.Token.IsZero() {
-		return c, errors.New("api: no admin token")
+	if c.Gate == nil {
+		return c, errors.New("api: no gate")
 	}
 	if c.Logger == nil {
 		c.Logger = quiet
@@ -106,7 +92,6 @@ func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.Heartbeat, defaultHeartbeat)
 	setDefault(&c.WriteTimeout, defaultWriteTimeout)
 	setDefault(&c.BodyTimeout, defaultBodyTimeout)
-	setDefault(&c.MaxStreams, 1024)
 	return c, nil
 }
 

@@ -5,7 +5,17 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"strconv"
+
+	"holdfast/internal/gate"
 )
+
+// protect keeps what is served without a token from being loaded by other sites.
+func protect(w http.ResponseWriter) {
+	head := w.Header()
+	head.Set("X-Content-Type-Options", "nosniff")
+	head.Set("Cross-Origin-Resource-Policy", "same-origin")
+	head.Set("Cache-Control", "no-store")
+}
 
 // DebugHandler serves /debug/pprof/ and nothing else, for a listener that only
 // this machine reaches. It wants no token, but the Host and Origin checks of
@@ -19,17 +29,17 @@ func DebugHandler() http.Handler {
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("POST /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
-	names := newHosts(nil)
+	names := gate.NewHosts(nil)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		head := w.Header()
 		head.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
 		protect(w)
 		r.Body = http.MaxBytesReader(w, r.Body, maxSymbols)
-		if err := names.check(r); err != nil {
+		if err := names.Check(r); err != nil {
 			http.Error(w, err.Message, http.StatusForbidden)
 			return
 		}
-		if isCrossSite(r) {
+		if gate.IsCrossSite(r) {
 			http.Error(w, "requests of other sites' pages are refused", http.StatusForbidden)
 			return
 		}

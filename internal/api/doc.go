@@ -7,9 +7,8 @@
 //
 // Invariants:
 //
-//   - Every request, of a known route or not, passes the one gate
-//     ([Handler.ServeHTTP]); a route is open only because the table in
-//     routes.go says so (X13, X14).
+//   - Every request, of a known route or not, passes the one gate ([gate.Gate]); a route
+//     is open only because the table in routetable.go says so (X13, X14).
 //   - Whatever goes wrong, the caller gets {"error":{code,message,details?}}.
 //     Only a [messages.Error] reaches the caller; any other error is logged,
 //     redacted, and answered as internal.

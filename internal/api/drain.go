@@ -69,9 +69,8 @@ func (h *Handler) AwaitCalls(ctx context.Context) error {
 
 // drain starts the node's end, as a signal would.
 func (h *Handler) drain(w http.ResponseWriter, c *call) error {
-	if !c.scope.Admin() {
-		h.denied(c)
-		return messages.Errorf(messages.CodeForbidden, "only the admin token may end the node")
+	if !c.caller.Scope().Admin() {
+		return c.caller.Refuse(c.Context(), messages.Errorf(messages.CodeForbidden, "only the admin token may end the node"))
 	}
 	if h.cfg.Drain == nil {
 		return messages.Errorf(messages.CodeForbidden, "this node is not to be ended over HTTP")

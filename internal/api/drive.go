@@ -25,7 +25,7 @@ func (h *Handler) dialog(w http.ResponseWriter, c *call) error {
 	if err == nil {
 		dialog = closed.ID
 	}
-	h.audit(c, start, err, "dialog", slog.String("action", string(answer.Action)), slog.String("dialog", string(dialog)))
+	c.caller.Audit(c.Context(), "dialog", c.id, start, err, slog.String("action", string(answer.Action)), slog.String("dialog", string(dialog)))
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (h *Handler) recover(w http.ResponseWriter, c *call) error {
 	}
 	start := time.Now()
 	res, err := h.cfg.Node.Recover(c.Context(), c.id, req)
-	h.audit(c, start, err, "recover", slog.String("action", string(req.Action)), slog.String("target", string(req.TargetID)))
+	c.caller.Audit(c.Context(), "recover", c.id, start, err, slog.String("action", string(req.Action)), slog.String("target", string(req.TargetID)))
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (h *Handler) cdp(w http.ResponseWriter, c *call) error {
 	}
 	start := time.Now()
 	res, err := h.cfg.Node.CDP(c.Context(), c.id, req)
-	h.audit(c, start, err, "cdp", slog.String("method", req.Method), slog.String("target", string(req.TargetID)), slog.String("frame", string(req.FrameID)))
+	c.caller.Audit(c.Context(), "cdp", c.id, start, err, slog.String("method", req.Method), slog.String("target", string(req.TargetID)), slog.String("frame", string(req.FrameID)))
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func (h *Handler) events(w http.ResponseWriter, c *call) error {
 	if err != nil {
 		return err
 	}
-	ctx, release, err := h.openStream(c)
+	ctx, release, err := c.caller.OpenStream(c.Context())
 	if err != nil {
 		return err
 	}
@@ -61,28 +61,6 @@ func (h *Handler) events(w http.ResponseWriter, c *call) error {
 	}
 }
 
-// openStream takes one of the streams there may be. The context ends with the
-// caller or the node; release gives the stream back.
-func (h *Handler) openStream(c *call) (ctx context.Context, release func(), err error) {
-	giveBack, ok := h.streams.take(c.scope, 1)
-	if !ok {
-		h.cfg.Observer.Cut(shed.EventStreams)
-		return nil, nil, messages.Errorf(messages.CodeLimitReached, "too many event streams are open: of %d a task's token has %d and a tenant's %d", h.streams.all, h.streams.task, h.streams.tenant)
-	}
-	ctx, cancel := context.WithCancel(c.Context())
-	if end := c.scope.Ends(); !end.IsZero() {
-		ctx, cancel = context.WithDeadline(c.Context(), end) // a stream ends with its token
-	}
-	stop := context.AfterFunc(h.closing, cancel)
-	h.cfg.Observer.StreamOpened()
-	return ctx, func() {
-		h.cfg.Observer.StreamClosed()
-		stop()
-		cancel()
-		giveBack()
-	}, nil
-}
-
 // streamEnded tells the normal ends of a stream from failures. The answer has begun, so the
 // reader cannot be told.
 func (h *Handler) streamEnded(c *call, err error) error {
@@ -90,7 +68,7 @@ func (h *Handler) streamEnded(c *call, err error) error {
 	if errors.As(err, &gone) && errors.Is(gone.err, os.ErrDeadlineExceeded) {
 		h.cfg.Observer.Cut(shed.SlowReaders)
 	}
-	if errors.Is(err, io.EOF) || errors.As(err, &gone) || c.Context().Err() != nil || h.closing.Err() != nil {
+	if errors.Is(err, io.EOF) || errors.As(err, &gone) || c.Context().Err() != nil || h.cfg.Gate.IsClosing() {
 		return nil
 	}
 	h.logFailure(c, "event stream failed", err)

@@ -16,6 +16,7 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/api/apitest"
+	"holdfast/internal/gate"
 	"holdfast/messages"
 )
 
@@ -220,9 +221,9 @@ func TestAStreamEndsWithItsReader(t *testing.T) {
 func TestStreamsAreCounted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := setup(t, &apitest.Node{WatchFunc: func(context.Context, uint64, bool) (messages.EventStream, error) {
+		b := setupGate(t, &apitest.Node{WatchFunc: func(context.Context, uint64, bool) (messages.EventStream, error) {
 			return &apitest.Stream{Block: true}, nil
-		}}, func(c *api.Config) { c.MaxStreams = 1 })
+		}}, func(c *gate.Config) { c.MaxStreams = 1 })
 		l, _ := b.serve()
 		c := b.open(l, "GET", "/v1/tasks/one/events")
 		if _, err := bufio.NewReader(c).ReadString('\n'); err != nil {

@@ -18,6 +18,7 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/api/apitest"
+	"holdfast/internal/gate"
 	"holdfast/internal/shed"
 	"holdfast/internal/token"
 	"holdfast/messages"
@@ -92,11 +93,21 @@ type bench struct {
 
 func setup(t *testing.T, node *apitest.Node, adjust ...func(*api.Config)) *bench {
 	t.Helper()
+	return setupGate(t, node, func(*gate.Config) {}, adjust...)
+}
+
+// setupGate is setup with other rules at the gate.
+func setupGate(t *testing.T, node *apitest.Node, adjustGate func(*gate.Config), adjust ...func(*api.Config)) *bench {
+	t.Helper()
 	b := &bench{T: t, node: node, admin: token.Generate(), log: &syncBuffer{}, failures: &countFailures{}}
-	cfg := api.Config{
-		Node: node, Token: b.admin, Observer: b.failures,
-		Logger: slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	logger := slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	rules := gate.Config{Token: b.admin, Observer: b.failures, Logger: logger}
+	adjustGate(&rules)
+	g, err := gate.New(rules)
+	if err != nil {
+		t.Fatal(err)
 	}
+	cfg := api.Config{Node: node, Gate: g, Observer: b.failures, Logger: logger}
 	for _, f := range adjust {
 		f(&cfg)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/api/apitest"
+	"holdfast/internal/gate"
 	"holdfast/internal/token"
 	"holdfast/messages"
 )
@@ -66,7 +67,11 @@ func (n *checkingNode) check(id messages.TaskID, err error) {
 // fuzzed sends one request and checks what holds of every answer: no 5xx, and
 // an error has the contract's form.
 func fuzzed(t *testing.T, admin token.Admin, change func(*http.Request), method, path, body string) {
-	h, err := api.New(api.Config{Node: &checkingNode{t: t}, Token: admin})
+	entrance, err := gate.New(gate.Config{Token: admin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := api.New(api.Config{Node: &checkingNode{t: t}, Gate: entrance})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +159,11 @@ func FuzzAuthorization(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, value string) {
 		reached := &apitest.Node{}
-		h, err := api.New(api.Config{Node: reached, Token: admin})
+		entrance, err := gate.New(gate.Config{Token: admin})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := api.New(api.Config{Node: reached, Gate: entrance})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/api/apitest"
+	"holdfast/internal/gate"
 	"holdfast/internal/token"
 	"holdfast/internal/ui"
 	"holdfast/messages"
@@ -185,7 +186,7 @@ func TestX13QueryTokenIsForEventStreamsAlone(t *testing.T) {
 // TestX14Rebinding asks every route the way a page of a rebound name would.
 func TestX14Rebinding(t *testing.T) {
 	t.Parallel()
-	b := setup(t, &apitest.Node{}, withMetrics, func(c *api.Config) { c.AllowHosts = []string{"Holdfast.internal", "10.1.2.3", "fd00::1", "[fd00::2]"} })
+	b := setupGate(t, &apitest.Node{}, func(c *gate.Config) { c.AllowHosts = []string{"Holdfast.internal", "10.1.2.3", "fd00::1", "[fd00::2]"} }, withMetrics)
 	for _, rt := range everyRoute() {
 		for _, host := range []string{
 			"", "evil.test", "evil.test:7070", "localhost.evil.test", "127.0.0.1.evil.test", "127.0.0.1:7070:1", "127.0.0.1:x",

@@ -11,30 +11,24 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
 
+	"holdfast/internal/gate"
 	"holdfast/internal/redact"
 	"holdfast/internal/shed"
-	"holdfast/internal/token"
 	"holdfast/messages"
 )
 
 // Handler serves the contract's routes. It is safe for concurrent use.
 type Handler struct {
 	cfg     Config
-	hosts   hosts
 	mux     *http.ServeMux
 	calls   calls
-	codes   loginCodes
-	streams shares // event streams
-	bodies  shares // bytes of large bodies
+	bodies  *gate.Shares // bytes of large bodies
 	started time.Time
-	tracer  trace.Tracer    // nil without tracing
-	closing context.Context // ends when event streams are to end
-	close   context.CancelFunc
+	tracer  trace.Tracer // nil without tracing
 }
 
 // call is one request that has passed the gate.
@@ -42,7 +36,7 @@ type call struct {
 	*http.Request
 	handler *Handler
 	route   *route
-	scope   token.Scope
+	caller  gate.Caller
 	id      messages.TaskID // where the route names a task
 	query   url.Values
 	ctl     *http.ResponseController
@@ -60,16 +54,13 @@ func New(cfg Config) (*Handler, error) {
 	}
 	h := &Handler{
 		cfg:     cfg,
-		hosts:   newHosts(cfg.AllowHosts),
-		streams: shares{all: int64(cfg.MaxStreams), kept: int64(min(adminStreams, cfg.MaxStreams/4)), task: taskStreams, tenant: tenantStreams},
-		bodies:  shares{all: maxBodyBytes, kept: adminBodyBytes, task: taskBodies, tenant: tenantBodies},
+		bodies:  gate.NewShares(gate.Bounds{All: maxBodyBytes, Admin: adminBodyBytes, Tenant: tenantBodies, Task: taskBodies}),
 		started: time.Now(),
 	}
 	if cfg.TracerProvider != nil {
 		h.tracer = cfg.TracerProvider.Tracer("holdfast/internal/api")
 	}
 	h.calls.ended = make(chan struct{}, 1)
-	h.closing, h.close = context.WithCancel(context.Background())
 	all := slices.Clone(routes)
 	if !cfg.NoUI {
 		all = append(all, uiRoutes()...)
@@ -83,7 +74,7 @@ func New(cfg Config) (*Handler, error) {
 
 // CloseStreams ends every event stream and every one that is asked for
 // later. It may be called more than once.
-func (h *Handler) CloseStreams() { h.close() }
+func (h *Handler) CloseStreams() { h.cfg.Gate.CloseStreams() }
 
 // ServeHTTP is the gate: whatever the node answers over HTTP comes through
 // here.
@@ -149,7 +140,7 @@ func (h *Handler) pass(w http.ResponseWriter, c *call) error {
 		// A body has to arrive in time, whether a handler reads it or not.
 		_ = c.ctl.SetReadDeadline(time.Now().Add(h.cfg.BodyTimeout))
 	}
-	if err := h.hosts.check(c.Request); err != nil {
+	if err := h.cfg.Gate.CheckHost(c.Request); err != nil {
 		return err
 	}
 	var queryErr error
@@ -158,17 +149,16 @@ func (h *Handler) pass(w http.ResponseWriter, c *call) error {
 	if found.route != nil {
 		c.route = found.route
 	}
-	if c.route.access != open {
-		if err := h.authenticate(c); err != nil {
-			h.denied(c)
-			w.Header().Set("WWW-Authenticate", `Bearer realm="holdfast"`)
+	if c.route.access == open {
+		c.caller = h.cfg.Gate.Stranger(c.Request, c.route.entrance())
+	} else {
+		var err error
+		if c.caller, err = h.cfg.Gate.Authenticate(c.Request, c.route.entrance()); err != nil {
+			w.Header().Set("WWW-Authenticate", gate.Challenge)
 			return err
 		}
-		if v := visitorOf(c.Context()); v != nil {
-			v.trust()
-		}
-		if !c.scope.Admin() {
-			c.Request = c.WithContext(messages.WithCaller(c.Context(), c.scope.Caller()))
+		if ctx := c.caller.Context(c.Context()); ctx != c.Context() {
+			c.Request = c.WithContext(ctx)
 		}
 	}
 	if found.route == nil {
@@ -179,9 +169,8 @@ func (h *Handler) pass(w http.ResponseWriter, c *call) error {
 		if err != nil {
 			return err
 		}
-		if !c.scope.Allows(id) {
-			h.denied(c)
-			return messages.Errorf(messages.CodeForbidden, "the token is not good for this task")
+		if err := c.caller.CheckTask(c.Context(), id); err != nil {
+			return err
 		}
 		c.id = id
 	}
@@ -197,40 +186,13 @@ func (h *Handler) pass(w http.ResponseWriter, c *call) error {
 
 func (c *call) renews() bool { return c.id != "" && !c.route.noRenew }
 
-// authenticate finds out what the request's token is good for.
-func (h *Handler) authenticate(c *call) error {
-	given, isQuery := "", false
-	switch header := c.Header.Values("Authorization"); len(header) {
-	case 0:
-		given, isQuery = c.query.Get("access_token"), c.route.queryToken
-		if !isQuery {
-			given = ""
-		}
-	case 1:
-		if scheme, tok, _ := strings.Cut(header[0], " "); strings.EqualFold(scheme, "Bearer") {
-			given = strings.TrimSpace(tok)
-		}
-	}
-	scope, err := h.cfg.Token.Verify(given, time.Now())
-	switch {
-	case errors.Is(err, token.ErrExpired):
-		return messages.Errorf(messages.CodeUnauthorized, "the token has expired: get a new one from the node's operator")
-	case err != nil:
-		return messages.Errorf(messages.CodeUnauthorized, "a valid token is needed: Authorization: Bearer TOKEN")
-	case isQuery && scope.Admin() && scope.Ends().IsZero():
-		return messages.Errorf(messages.CodeUnauthorized, "the admin token is not taken from a URL, which is kept and logged: use the Authorization header, or a token that ends")
-	}
-	c.scope = scope
-	return nil
-}
-
 // checkQuery refuses a malformed query and parameters the route does not have.
 func (c *call) checkQuery(malformed error) error {
 	if malformed != nil {
 		return messages.Errorf(messages.CodeInvalidArgument, "the query is malformed")
 	}
 	for name := range c.query {
-		if c.route.takes(name) || name == "access_token" && c.route.queryToken {
+		if c.route.takes(name) || name == tokenParam && c.route.queryToken {
 			continue
 		}
 		return messages.Errorf(messages.CodeInvalidArgument, "this route takes no such query parameter").With("allowed", c.route.queryNames())

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"holdfast/internal/gate"
 	"holdfast/messages"
 )
 
@@ -55,7 +56,7 @@ func (h *Handler) pressure(w http.ResponseWriter, c *call) error {
 }
 
 func (h *Handler) metrics(w http.ResponseWriter, c *call) error {
-	if isCrossSite(c.Request) {
+	if gate.IsCrossSite(c.Request) {
 		return messages.Errorf(messages.CodeForbidden, "requests of other sites' pages are refused")
 	}
 	protect(w)
@@ -71,8 +72,8 @@ func serveMetrics(w http.ResponseWriter, r *http.Request, metrics http.Handler, 
 // MetricsHandler serves metrics on /metrics of a listener of their own. It
 // wants no token, but the same Host and Origin checks as every other route.
 func MetricsHandler(metrics http.Handler, allowHosts []string) http.Handler {
-	h := &Handler{hosts: newHosts(allowHosts)}
-	h.closing, h.close = context.WithCancel(context.Background())
+	h := &Handler{}
+	h.cfg.Gate = gate.WithoutToken(allowHosts)
 	h.cfg.Metrics = metrics
 	setDefault(&h.cfg.WriteTimeout, defaultWriteTimeout)
 	setDefault(&h.cfg.BodyTimeout, defaultBodyTimeout)

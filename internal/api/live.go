@@ -29,7 +29,7 @@ func (h *Handler) live(w http.ResponseWriter, c *call) error {
 	if err != nil {
 		return err
 	}
-	ctx, release, err := h.openStream(c)
+	ctx, release, err := c.caller.OpenStream(c.Context())
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (v *view) lookAtNode(at messages.Seconds) error {
 // status is the node as the caller may know it, at no moment yet.
 func (h *Handler) status(c *call) messages.NodeStatus {
 	s := messages.NodeStatus{
-		Version: h.cfg.Version, StartedAt: messages.SecondsOf(h.started), Ready: true, Scope: c.scope.String(),
+		Version: h.cfg.Version, StartedAt: messages.SecondsOf(h.started), Ready: true, Scope: c.caller.Scope().String(),
 	}
 	for _, check := range h.cfg.Node.Checks() {
 		if !check.OK {
@@ -153,7 +153,7 @@ func (v *view) lookAtTasks(at messages.Seconds) error {
 	now := make(map[messages.TaskID]*messages.Snapshot, len(v.tasks))
 	news := messages.LiveTasks{At: at, All: !v.begun, Tasks: []messages.TaskSummary{}}
 	for _, s := range v.h.cfg.Node.Tasks() {
-		if !v.c.scope.Allows(s.TaskID) {
+		if !v.c.caller.Allows(s.TaskID) {
 			continue
 		}
 		now[s.TaskID] = s
@@ -204,7 +204,7 @@ func (v *view) lookAtTask(at messages.Seconds) (changed bool, err error) {
 
 // lookAtTree sends the actors of the followed task where they have changed.
 func (v *view) lookAtTree() error {
-	t := v.h.cfg.Node.Tree(treeOptions(v.c.scope, v.follow))
+	t := v.h.cfg.Node.Tree(treeOptions(v.c.caller, v.follow))
 	at := t.At
 	t.At = 0
 	news, err := v.news(&v.tree, t)

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/api"
 	"holdfast/internal/api/apitest"
+	"holdfast/internal/gate"
 	"holdfast/messages"
 )
 
@@ -53,7 +53,7 @@ func TestTheObserverHearsOfRequests(t *testing.T) {
 	})
 	t.Run("of an event stream", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t, &apitest.Node{}, func(c *api.Config) { c.MaxStreams = 1 })
+		b := setupGate(t, &apitest.Node{}, func(c *gate.Config) { c.MaxStreams = 1 })
 		b.call("HEAD", "/v1/tasks/one/events", "")
 		if got, want := b.failures.read(), []string{"stream opened", "stream closed", "request events 200 false"}; !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
@@ -68,7 +68,7 @@ func TestTheObserverHearsOfConnectionsThatAreTooMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	var heard countFailures
-	l := api.Limit(inner, 1, &heard)
+	l := gate.Limit(inner, 1, &heard)
 	accepted := make(chan net.Conn, 2)
 	ended := make(chan struct{})
 	go func() {

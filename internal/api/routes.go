@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"holdfast/internal/gate"
 	"holdfast/messages"
 )
 
@@ -83,6 +84,18 @@ type streamed struct {
 
 // pattern is the route as ServeMux writes it.
 func (rt *route) pattern() string { return rt.method + " " + rt.path }
+
+// tokenParam is the query parameter that carries a token where a route takes one.
+const tokenParam = "access_token"
+
+// entrance is what the gate has to know of the route.
+func (rt *route) entrance() gate.Route {
+	e := gate.Route{Class: rt.class, Path: rt.path}
+	if rt.queryToken {
+		e.TokenParam = tokenParam
+	}
+	return e
+}
 
 // takes says whether the route has the query parameter.
 func (rt *route) takes(name string) bool {

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"log"
 	"log/slog"
-	"net"
 	"net/http"
 	"strings"
 	"time"
 
+	"holdfast/internal/gate"
 	"holdfast/internal/redact"
 )
 
@@ -19,20 +19,10 @@ const maxHeader = 32 << 10
 
 // NewServer returns a server for handler with every limit set that does not
 // belong to a single route. A [Handler]'s event streams end when the server
-// shuts down. Use it with [Limit] around its listener.
+// shuts down. Use it with [gate.Limit] around its listener.
 func NewServer(handler http.Handler, logger *slog.Logger) *http.Server {
-	h, hasTokens := handler.(*Handler)
-	hasTokens = hasTokens && !h.cfg.Token.IsZero()
 	s := &http.Server{
-		Handler: atWork(handler),
-		// What is accepted by [Limit] is known by what it does.
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			if c, ok := c.(*visitor); ok {
-				c.enter(hasTokens)
-				ctx = context.WithValue(ctx, visitorKey{}, c)
-			}
-			return ctx
-		},
+		Handler: handler,
 		// No ReadTimeout and no WriteTimeout: they would cut a stream and a
 		// slow navigation. Bodies and writes have deadlines of their own.
 		ReadHeaderTimeout: 5 * time.Second,
@@ -40,9 +30,11 @@ func NewServer(handler http.Handler, logger *slog.Logger) *http.Server {
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          log.New(serverLog{logger}, "", 0),
 	}
-	if h, ok := handler.(*Handler); ok {
+	h, isHandler := handler.(*Handler)
+	if isHandler {
 		s.RegisterOnShutdown(h.CloseStreams)
 	}
+	gate.Track(s, isHandler && h.cfg.Gate.HasToken())
 	return s
 }
 

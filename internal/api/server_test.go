@@ -14,6 +14,7 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/api/apitest"
+	"holdfast/internal/gate"
 	"holdfast/messages"
 )
 
@@ -189,7 +190,7 @@ func TestConnectionsAreLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		inner := newPipeListener()
-		l := api.Limit(inner, 2, nil)
+		l := gate.Limit(inner, 2, nil)
 		defer l.Close()
 		accepted := make(chan net.Conn, 8)
 		go func() {

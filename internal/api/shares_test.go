@@ -11,6 +11,7 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/api/apitest"
+	"holdfast/internal/gate"
 	"holdfast/messages"
 )
 
@@ -18,7 +19,7 @@ import (
 // tenant's its own, and the admin has some that nothing else takes.
 func TestSecurity11_OneTokenDoesNotStarveEveryStream(t *testing.T) {
 	t.Parallel()
-	b := setup(t, &apitest.Node{}, func(c *api.Config) { c.MaxStreams = 200 })
+	b := setupGate(t, &apitest.Node{}, func(c *gate.Config) { c.MaxStreams = 200 })
 	s := httptest.NewServer(b.handler)
 	t.Cleanup(func() {
 		b.handler.CloseStreams()

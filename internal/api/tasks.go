@@ -19,7 +19,7 @@ func (h *Handler) listTasks(w http.ResponseWriter, c *call) error {
 	}
 	tasks := make([]*messages.Snapshot, 0)
 	for _, s := range h.cfg.Node.Tasks() {
-		if c.scope.Allows(s.TaskID) && wanted.match(s.Labels) {
+		if c.caller.Allows(s.TaskID) && wanted.match(s.Labels) {
 			tasks = append(tasks, s)
 		}
 	}
@@ -57,10 +57,9 @@ func (l labels) match(have map[string]string) bool {
 
 // newTask starts a task under an id of the node's choice (X1).
 func (h *Handler) newTask(w http.ResponseWriter, c *call) error {
-	prefix, ok := c.scope.IDPrefix()
+	prefix, ok := c.caller.Scope().IDPrefix()
 	if !ok {
-		h.denied(c)
-		return messages.Errorf(messages.CodeForbidden, "the token is good for one task only")
+		return c.caller.Refuse(c.Context(), messages.Errorf(messages.CodeForbidden, "the token is good for one task only"))
 	}
 	// 26 characters of base32, 128 random bits: no id is met twice. A tenant
 	// whose name leaves no room for them has to name its tasks itself.

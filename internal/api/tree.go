@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"holdfast/internal/token"
+	"holdfast/internal/gate"
 	"holdfast/messages"
 )
 
@@ -14,7 +14,7 @@ func (h *Handler) tree(w http.ResponseWriter, c *call) error {
 	if err != nil {
 		return err
 	}
-	o := treeOptions(c.scope, id)
+	o := treeOptions(c.caller, id)
 	if s := c.query.Get("depth"); s != "" {
 		if o.Depth, err = strconv.Atoi(s); err != nil || o.Depth < 1 || o.Depth > messages.MaxTreeDepth {
 			return messages.Errorf(messages.CodeInvalidArgument, "depth must be 1 to %d", messages.MaxTreeDepth)
@@ -24,8 +24,8 @@ func (h *Handler) tree(w http.ResponseWriter, c *call) error {
 	return nil
 }
 
-func treeOptions(s token.Scope, id messages.TaskID) messages.TreeOptions {
-	return messages.TreeOptions{Task: id, Allows: s.Allows}
+func treeOptions(c gate.Caller, id messages.TaskID) messages.TreeOptions {
+	return messages.TreeOptions{Task: id, Allows: c.Allows}
 }
 
 // namedTask is the task that ?task_id= names, "" where there is none. Such a
@@ -39,9 +39,5 @@ func (c *call) namedTask(h *Handler) (messages.TaskID, error) {
 	if err != nil {
 		return "", err
 	}
-	if !c.scope.Allows(id) {
-		h.denied(c)
-		return "", messages.Errorf(messages.CodeForbidden, "the token is not good for this task")
-	}
-	return id, nil
+	return id, c.caller.CheckTask(c.Context(), id)
 }

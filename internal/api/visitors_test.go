@@ -10,6 +10,7 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/api/apitest"
+	"holdfast/internal/gate"
 	"holdfast/messages"
 )
 
@@ -26,7 +27,7 @@ func newHouse(t *testing.T, room int, node *apitest.Node) *house {
 	h := &house{bench: b, inner: newPipeListener(), server: api.NewServer(b.handler, nil), ended: make(chan struct{})}
 	go func() {
 		defer close(h.ended)
-		_ = h.server.Serve(api.Limit(h.inner, room, b.failures))
+		_ = h.server.Serve(gate.Limit(h.inner, room, b.failures))
 	}()
 	return h
 }

@@ -13,6 +13,7 @@ import (
 	"holdfast/client"
 	"holdfast/internal/api"
 	"holdfast/internal/config"
+	"holdfast/internal/gate"
 	"holdfast/messages"
 )
 
@@ -87,7 +88,7 @@ func (f *front) serve(main *api.Handler, metrics http.Handler, allowHosts []stri
 func (f *front) start(h http.Handler, l net.Listener, conns int) {
 	s := api.NewServer(h, f.log)
 	f.servers = append(f.servers, s)
-	go func() { f.ended <- s.Serve(api.Limit(l, conns, f.observer)) }()
+	go func() { f.ended <- s.Serve(gate.Limit(l, conns, f.observer)) }()
 }
 
 // stopAccepting ends the acceptance of callers; connections that exist stay. Metrics and

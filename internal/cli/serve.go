@@ -17,6 +17,7 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/config"
+	"holdfast/internal/gate"
 	"holdfast/internal/logs"
 	"holdfast/internal/token"
 	"holdfast/messages"
@@ -117,10 +118,16 @@ func (c *serveCmd) Run(r *run) error {
 // serve begins to answer calls, and reports the address to clients and to the starter of
 // the node.
 func (s *server) serve(admin token.Admin) error {
+	entrance, err := gate.New(gate.Config{
+		Token: admin, AllowHosts: s.cfg.AllowHosts, Logger: s.log, IsAudited: s.cfg.Logging.Audit, Observer: s.node.Observer,
+	})
+	if err != nil {
+		return err
+	}
 	cfg := api.Config{
-		Node: s.node.Node, Token: admin, AllowHosts: s.cfg.AllowHosts, Logger: s.log, Observer: s.node.Observer, Drain: s.ask,
-		TracerProvider: s.node.TracerProvider, Audit: s.cfg.Logging.Audit,
-		Version: s.Version.Version, NoUI: !s.cfg.UI,
+		Node: s.node.Node, Gate: entrance, Logger: s.log, Observer: s.node.Observer, Drain: s.ask,
+		TracerProvider: s.node.TracerProvider,
+		Version:        s.Version.Version, NoUI: !s.cfg.UI,
 	}
 	if s.front.metrics == nil {
 		cfg.Metrics = s.node.Metrics

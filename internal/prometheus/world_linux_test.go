@@ -17,6 +17,7 @@ import (
 
 	"holdfast/chaos"
 	"holdfast/internal/api"
+	"holdfast/internal/gate"
 	"holdfast/internal/node"
 	"holdfast/internal/token"
 	"holdfast/messages"
@@ -60,7 +61,11 @@ func open(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w.node = node
-	handler, err := api.New(api.Config{Node: node, Token: w.token, Metrics: node.MetricsHandler(), Observer: node.Metrics()})
+	entrance, err := gate.New(gate.Config{Token: w.token, Observer: node.Metrics()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := api.New(api.Config{Node: node, Gate: entrance, Metrics: node.MetricsHandler(), Observer: node.Metrics()})
 	if err != nil {
 		t.Fatal(err)
 	}

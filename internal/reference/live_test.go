@@ -17,6 +17,7 @@ import (
 	"holdfast/chaos"
 	"holdfast/internal/api"
 	"holdfast/internal/api/apitest"
+	"holdfast/internal/gate"
 	"holdfast/internal/node"
 	"holdfast/internal/token"
 	"holdfast/messages"
@@ -64,7 +65,11 @@ func setup(t *testing.T) *stage {
 			t.Errorf("stop the node: %v", err)
 		}
 	})
-	handler, err := api.New(api.Config{Node: served, Token: s.admin, Metrics: served.MetricsHandler(), Drain: func() {}})
+	entrance, err := gate.New(gate.Config{Token: s.admin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := api.New(api.Config{Node: served, Gate: entrance, Metrics: served.MetricsHandler(), Drain: func() {}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +248,11 @@ func (s *stage) rest() {
 
 // failsInside asks a node that fails for reasons which are not for callers.
 func (s *stage) failsInside() {
-	handler, err := api.New(api.Config{Token: s.admin, Node: &apitest.Node{NavigateFunc: func(messages.NavigateRequest) (messages.NavigateResult, error) {
+	entrance, err := gate.New(gate.Config{Token: s.admin})
+	if err != nil {
+		s.Fatal(err)
+	}
+	handler, err := api.New(api.Config{Gate: entrance, Node: &apitest.Node{NavigateFunc: func(messages.NavigateRequest) (messages.NavigateResult, error) {
 		return messages.NavigateResult{}, errors.New("broken")
 	}}})
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/chromiumtest"
+	"holdfast/internal/gate"
 	"holdfast/internal/token"
 	"holdfast/messages"
 )
@@ -56,7 +57,11 @@ func serve(t testing.TB, node api.Node) *served {
 // up serves on the listener; nil is one on the address from before.
 func (s *served) up(lis net.Listener) {
 	s.t.Helper()
-	h, err := api.New(api.Config{Node: s.node, Token: s.admin, Version: "v1.4.0", Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	entrance, err := gate.New(gate.Config{Token: s.admin})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	h, err := api.New(api.Config{Node: s.node, Gate: entrance, Version: "v1.4.0", Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err == nil && lis == nil {
 		lis, err = net.Listen("tcp", s.addr)
 	}

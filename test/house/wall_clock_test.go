@@ -23,7 +23,7 @@ var wallTimes = map[string]string{
 	"messages/snapshot.go":                     "what a time is shown as",
 	"internal/guard/system.go":                 "when the system was born, for ids and for show",
 	"internal/guard/tree.go":                   "when an actor started, for show",
-	"internal/api/session.go":                  "a token ends by the wall clock, as its bearer reads it",
+	"internal/gate/session.go":                 "a token ends by the wall clock, as its bearer reads it",
 	"internal/token/admin.go":                  "a token ends by the wall clock, as its bearer reads it",
 	"transport/pipewriter.go":                  "a deadline that has passed by any clock",
 	"actors/session/page/navigation.go":        "a length of time, for an error's text",
@@ -72,7 +72,7 @@ func TestNoDecisionReadsTheWallClock(t *testing.T) {
 
 // decides says whether a file is of what runs tasks, links and calls.
 func decides(name string) bool {
-	for _, dir := range []string{"actors/", "internal/api/", "internal/browser/", "internal/guard/", "internal/node/", "internal/restart/", "internal/token/", "messages/", "transport/"} {
+	for _, dir := range []string{"actors/", "internal/api/", "internal/browser/", "internal/gate/", "internal/guard/", "internal/node/", "internal/restart/", "internal/token/", "messages/", "transport/"} {
 		if strings.HasPrefix(name, dir) {
 			return true
 		}

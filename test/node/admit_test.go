@@ -15,6 +15,7 @@ import (
 	"holdfast/chaos"
 	"holdfast/client"
 	"holdfast/internal/api"
+	"holdfast/internal/gate"
 	"holdfast/internal/node"
 	"holdfast/internal/pressure"
 	"holdfast/internal/token"
@@ -276,7 +277,11 @@ func TestQueue(t *testing.T) {
 func (w *world) door() (end func(), c *client.Client) {
 	w.Helper()
 	admin := token.Generate()
-	handler, err := api.New(api.Config{Node: w.node, Token: admin})
+	entrance, err := gate.New(gate.Config{Token: admin})
+	if err != nil {
+		w.Fatal(err)
+	}
+	handler, err := api.New(api.Config{Node: w.node, Gate: entrance})
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"holdfast/chaos"
 	"holdfast/internal/api"
+	"holdfast/internal/gate"
 	"holdfast/internal/node"
 	"holdfast/internal/token"
 	"holdfast/messages"
@@ -36,7 +37,11 @@ func inTracedWorld(t *testing.T, name string, story func(w *traced)) {
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
 	inWorldWith(t, name, chaos.Options{Pages: 1}, func(c *node.Config) { c.TracerProvider = provider }, func(w *world) {
 		tr := &traced{world: w, spans: spans, admin: token.Generate()}
-		handler, err := api.New(api.Config{Node: w.node, Token: tr.admin, TracerProvider: provider})
+		entrance, err := gate.New(gate.Config{Token: tr.admin})
+		if err != nil {
+			w.Fatal(err)
+		}
+		handler, err := api.New(api.Config{Node: w.node, Gate: entrance, TracerProvider: provider})
 		if err != nil {
 			w.Fatal(err)
 		}

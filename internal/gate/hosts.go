@@ -1,4 +1,4 @@
-package api
+package gate
 
 import (
 	"net/http"
@@ -9,14 +9,15 @@ import (
 	"holdfast/messages"
 )
 
-// hosts is the set of names a request may be addressed to. A page that a
+// Hosts is the set of names a request may be addressed to, besides the loopback ones. A page that a
 // browser loaded from elsewhere can reach a loopback port by rebinding its own
 // name to 127.0.0.1, but it cannot change the Host header that goes with it
 // (X14).
-type hosts map[string]bool
+type Hosts map[string]bool
 
-func newHosts(allowed []string) hosts {
-	h := make(hosts, len(allowed))
+// NewHosts returns the set of the names and addresses, whose ports do not count.
+func NewHosts(allowed []string) Hosts {
+	h := make(Hosts, len(allowed))
 	for _, name := range allowed {
 		// A bare IPv6 address, as a container is told its own, is all colons.
 		if _, err := netip.ParseAddr(name); err != nil {
@@ -27,8 +28,9 @@ func newHosts(allowed []string) hosts {
 	return h
 }
 
-// check refuses a request for another host, or from a page of another origin.
-func (h hosts) check(r *http.Request) *messages.Error {
+// Check refuses a request for another host, or from a page of another origin. A WebSocket's
+// upgrade is held to the same rule. The error's code is forbidden; nil is none.
+func (h Hosts) Check(r *http.Request) *messages.Error {
 	if !h.allow(r.Host) {
 		return messages.Errorf(messages.CodeForbidden, "this Host is not served: use a loopback address, or allow the name")
 	}
@@ -40,13 +42,13 @@ func (h hosts) check(r *http.Request) *messages.Error {
 	// serves a name which the operator has allowed, and not loopback.
 	name, _ := splitPort(r.Host)
 	isStranger := r.TLS == nil && strings.HasPrefix(origins[0], "https:") && !h[strings.ToLower(name)]
-	if len(origins) > 1 || isStranger || !sameHost(origins[0], r.Host) {
+	if len(origins) > 1 || isStranger || !isSameHost(origins[0], r.Host) {
 		return messages.Errorf(messages.CodeForbidden, "requests from other origins are refused")
 	}
 	return nil
 }
 
-func (h hosts) allow(hostport string) bool {
+func (h Hosts) allow(hostport string) bool {
 	name, ok := splitPort(hostport)
 	if !ok {
 		return false
@@ -101,9 +103,9 @@ func splitPort(hostport string) (name string, ok bool) {
 	return name, true
 }
 
-// sameHost says whether an Origin is that of the host itself, ports included. "null", which
+// isSameHost says whether an Origin is that of the host itself, ports included. "null", which
 // a sandboxed page sends, never is.
-func sameHost(origin, host string) bool {
+func isSameHost(origin, host string) bool {
 	u, err := url.Parse(origin)
 	if err != nil || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
 		return false
@@ -124,4 +126,15 @@ func sameHost(origin, host string) bool {
 		return s
 	}
 	return u.Host != "" && strings.EqualFold(withPort(u.Host), withPort(host))
+}
+
+// IsCrossSite says whether a browser sends the request for a page of another site: as
+// an image, a script, or by fetch with no-cors, which have no Origin. Programs that
+// are no browsers send no such header.
+func IsCrossSite(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "none", "same-origin":
+		return false
+	}
+	return true
 }

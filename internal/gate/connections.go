@@ -1,4 +1,4 @@
-package api
+package gate
 
 import (
 	"container/list"
@@ -18,10 +18,10 @@ const strangerIdle = 10 * time.Second
 // Limit bounds the connections that are open at a time. When n are open, a further one
 // takes the place of the one that has been idle for longest, first of those that have
 // never shown a token. Where none is idle, it is closed at once, and o, which may be
-// nil, is told: a caller learns at once. [NewServer] says which are idle.
+// nil, is told: a caller learns at once. [Track] says which are idle.
 func Limit(l net.Listener, n int, o Observer) net.Listener {
 	if o == nil {
-		o = deaf{}
+		o = noObserver{}
 	}
 	return &limited{Listener: l, free: make(chan struct{}, n), observer: o}
 }
@@ -47,7 +47,7 @@ func (l *limited) Accept() (net.Conn, error) {
 			case l.free <- struct{}{}:
 				return &visitor{Conn: conn, limit: l, leave: sync.OnceFunc(func() { <-l.free })}, nil
 			default:
-				isFull = !l.evict()
+				isFull = !l.hasEvicted()
 			}
 			if isFull {
 				l.observer.Cut(shed.HTTPConnections)
@@ -58,8 +58,8 @@ func (l *limited) Accept() (net.Conn, error) {
 	}
 }
 
-// evict closes the connection that has been idle for longest; false where none is.
-func (l *limited) evict() bool {
+// hasEvicted closes the connection that has been idle for longest; false where none is.
+func (l *limited) hasEvicted() bool {
 	l.mu.Lock()
 	front := l.strangers.Front()
 	if front == nil {
@@ -83,11 +83,11 @@ type visitor struct {
 	leave func()
 
 	// These are limit.mu's.
-	isStranger bool // it has shown no token
-	hasTokens  bool // tokens are asked for
-	isClosed   bool
-	idle       *list.Element // nil while a request is served
-	timer      *time.Timer   // ends an idle stranger
+	isStranger   bool // it has shown no token
+	isTokenAsked bool
+	isClosed     bool
+	idle         *list.Element // nil while a request is served
+	timer        *time.Timer   // ends an idle stranger
 }
 
 type visitorKey struct{}
@@ -103,10 +103,10 @@ func (v *visitor) Close() error {
 }
 
 // enter is called once a server serves the connection.
-func (v *visitor) enter(hasTokens bool) {
+func (v *visitor) enter(isTokenAsked bool) {
 	v.limit.mu.Lock()
 	defer v.limit.mu.Unlock()
-	v.isStranger, v.hasTokens = true, hasTokens
+	v.isStranger, v.isTokenAsked = true, isTokenAsked
 	v.becomeIdleLocked()
 }
 
@@ -133,7 +133,7 @@ func (v *visitor) becomeIdleLocked() {
 		return
 	}
 	v.idle = v.listLocked().PushBack(v)
-	if v.isStranger && v.hasTokens {
+	if v.isStranger && v.isTokenAsked {
 		v.timer = time.AfterFunc(strangerIdle, v.expire)
 	}
 }
@@ -156,10 +156,20 @@ func (v *visitor) expire() {
 	}
 }
 
-// atWork notes while a connection's request is served. Before that it is idle, also
-// while the request's header arrives.
-func atWork(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// Track has the server's requests and their tokens count for the bound of [Limit]. Call it
+// once its Handler is set. With isTokenAsked a connection that has shown no good token may be
+// idle for ten seconds. A connection is busy while its request's handler runs, a WebSocket's
+// too; before that it is idle, also while the request's header arrives.
+func Track(s *http.Server, isTokenAsked bool) {
+	s.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		if c, ok := c.(*visitor); ok {
+			c.enter(isTokenAsked)
+			ctx = context.WithValue(ctx, visitorKey{}, c)
+		}
+		return ctx
+	}
+	next := s.Handler
+	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if v := visitorOf(r.Context()); v != nil {
 			v.limit.mu.Lock()
 			v.becomeBusyLocked()
@@ -170,7 +180,7 @@ func atWork(h http.Handler) http.Handler {
 				v.limit.mu.Unlock()
 			}()
 		}
-		h.ServeHTTP(w, r)
+		next.ServeHTTP(w, r)
 	})
 }
 
