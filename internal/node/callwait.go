@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"holdfast/actors/supervisor/view"
+	"holdfast/internal/node/command"
 	"holdfast/messages"
 )
 
@@ -18,11 +19,6 @@ type patience struct {
 	wait   time.Duration // for the link
 	within time.Duration // all of it, the call included
 }
-
-// heldBack is why a call was not sent that waits for a dialog to be answered.
-type heldBack struct{ why error }
-
-func (h *heldBack) Error() string { return h.why.Error() }
 
 // patiently makes a call, and again whenever it was not sent and the task has changed,
 // until it is sent or its patience is over. The error is then the last one. A call that
@@ -51,7 +47,7 @@ func (n *Node) patiently(ctx context.Context, id messages.TaskID, p patience, ca
 	defer again.Stop()
 	for {
 		patience := p.within
-		if held := (*heldBack)(nil); !errors.As(err, &held) {
+		if held := (*command.HeldBack)(nil); !errors.As(err, &held) {
 			patience = min(p.wait, p.within)
 		}
 		over := patience - time.Since(began)
@@ -88,7 +84,7 @@ func (n *Node) patiently(ctx context.Context, id messages.TaskID, p patience, ca
 
 // mayWait says whether a call that ended with err was not sent and can be sent later.
 func (n *Node) mayWait(err error) bool {
-	if held := (*heldBack)(nil); errors.As(err, &held) {
+	if held := (*command.HeldBack)(nil); errors.As(err, &held) {
 		return true
 	}
 	e, ok := errors.AsType[*messages.Error](err)
@@ -97,8 +93,8 @@ func (n *Node) mayWait(err error) bool {
 
 // shown is err as callers know it.
 func shown(err error) error {
-	if held := (*heldBack)(nil); errors.As(err, &held) {
-		return held.why
+	if held := (*command.HeldBack)(nil); errors.As(err, &held) {
+		return held.Why
 	}
 	return err
 }

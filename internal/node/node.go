@@ -17,16 +17,16 @@ import (
 	"holdfast/actors/session"
 	"holdfast/actors/session/decode"
 	"holdfast/actors/supervisor"
-	"holdfast/actors/supervisor/view"
 	"holdfast/internal/backend"
 	"holdfast/internal/browser"
 	"holdfast/internal/egress"
 	"holdfast/internal/guard"
 	"holdfast/internal/logs"
+	"holdfast/internal/node/command"
+	"holdfast/internal/node/spans"
 	"holdfast/internal/shed"
 	"holdfast/internal/statedir"
 	"holdfast/messages"
-	"holdfast/messages/mail"
 	"holdfast/metrics"
 	"holdfast/transport"
 )
@@ -37,7 +37,6 @@ const (
 	dialBudget   = 10 * time.Second
 	answerBudget = 10 * time.Second
 	stopBudget   = 10 * time.Second
-	lastAnswers  = 250 * time.Millisecond // of a task that has ended
 )
 
 // Node supervises tasks. All methods are safe for concurrent use.
@@ -54,8 +53,9 @@ type Node struct {
 	ration    *transport.Ration
 	owners    session.Owners
 	asking    session.Asking
-	traces    *traces     // nil without tracing
-	bounds    shed.Counts // what was cut off, wherever
+	traces    *spans.Tracer // nil without tracing
+	host      command.Host  // of raw CDP commands
+	bounds    shed.Counts   // what was cut off, wherever
 	egress    *egressState
 
 	mu       sync.Mutex
@@ -96,7 +96,8 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if n.egress, err = newEgress(cfg); err != nil {
 		return nil, fmt.Errorf("holdfast: %w", err)
 	}
-	n.traces = newTraces(cfg.TracerProvider)
+	n.host = command.Host{Order: n.order, Respond: n.Respond, Boards: n.directory.All}
+	n.traces = spans.New(cfg.TracerProvider)
 	logs.CountSuppressed(n.log, func() { n.bounds.Hit(shed.LogLines) })
 	n.ration = transport.NewRation(cfg.Dials, &n.stats)
 	n.metrics = metrics.New(metrics.Sources{
@@ -168,7 +169,7 @@ func (n *Node) backend(id messages.TaskID, spec *messages.TaskSpec) backend.Back
 		dial = n.dialNamed
 	}
 	if n.traces != nil {
-		dial = n.traces.dial(id, dial)
+		dial = n.traces.Dial(id, dial)
 	}
 	if spec.Launch == nil {
 		return backend.NewAttached(spec.CDPURL, dial)
@@ -177,7 +178,7 @@ func (n *Node) backend(id messages.TaskID, spec *messages.TaskSpec) backend.Back
 		return n.launch(ctx, id, spec.IsRestricted, browser.LaunchOptions{Headless: spec.IsHeadless()})
 	}
 	if n.traces != nil {
-		launch = n.traces.launch(id, launch)
+		launch = n.traces.Launch(id, launch)
 	}
 	return backend.NewLaunched(launch, dial)
 }
@@ -231,137 +232,3 @@ func (n *Node) MetricsHandler() http.Handler { return n.metrics.Handler() }
 // Metrics are the node's counters, for the layers around it: each notes there
 // what it lets in and what it refuses.
 func (n *Node) Metrics() *metrics.Metrics { return n.metrics }
-
-// Tasks returns the tasks that run or were lost, by id. It never waits.
-func (n *Node) Tasks() []*messages.Snapshot { return n.directory.List() }
-
-// Renew puts off the task's idle timeout. It never waits.
-func (n *Node) Renew(id messages.TaskID) error {
-	b := n.directory.Board(id)
-	if b == nil {
-		return notFound(id)
-	}
-	b.Touch(time.Now())
-	return nil
-}
-
-// StopTask ends a task and waits until its browser is released. Without such a task it
-// returns no error.
-func (n *Node) StopTask(ctx context.Context, id messages.TaskID) error {
-	if _, err := messages.ParseTaskID(string(id)); err != nil {
-		return err
-	}
-	return n.stopTask(ctx, mail.StopTask{ID: id, Outcome: messages.OutcomeStopped})
-}
-
-func (n *Node) stopTask(ctx context.Context, o mail.StopTask) error {
-	ctx, cancel := context.WithTimeout(ctx, stopBudget)
-	defer cancel()
-	_, err := n.ask(ctx, nil, func(r mail.Call) {
-		o.Reply = r
-		n.sys.Send(n.registry.PID(), o)
-	})
-	return err
-}
-
-// reasonStopping is what the last event of a task says that ends with its node.
-const reasonStopping = "the node is stopping"
-
-// Stop ends every task, every browser the node launched, and the node. It may
-// be called more than once.
-func (n *Node) Stop(ctx context.Context) error {
-	n.stopping.Store(true)
-	n.BeginDrain() // or the place of each task that ends would be given to the next
-	var wg sync.WaitGroup
-	for _, t := range n.directory.List() {
-		if t.Active {
-			stop := mail.StopTask{ID: t.TaskID, Reason: reasonStopping, Outcome: messages.OutcomeDrained}
-			wg.Go(func() { _ = n.stopTask(ctx, stop) }) // what is left is ended below
-		}
-	}
-	wg.Wait()
-	_, err := n.registry.Stop(ctx)
-	if r := n.cfg.Registerer; r != nil {
-		r.Unregister(n.metrics.Collector())
-	}
-	err = errors.Join(err, n.browsers.Close(ctx), n.sys.Close(ctx))
-	return errors.Join(err, n.egress.wait(ctx))
-}
-
-// Abort kills every browser the node launched, at once; ctx bounds the wait for
-// their end alone. It is for a node whose process ends now, and may be called
-// while Stop runs.
-func (n *Node) Abort(ctx context.Context) error {
-	n.stopping.Store(true)
-	return n.browsers.Kill(ctx)
-}
-
-// ask gives an order and waits for its answer, for ctx, or for the end of the
-// task, where ended is not nil.
-func (n *Node) ask(ctx context.Context, ended <-chan struct{}, order func(mail.Call)) (any, error) {
-	answers := make(answers, 1)
-	call := n.sys.Calls().Open(answers.give)
-	defer n.sys.Calls().Close(call)
-	order(call)
-	return n.await(ctx, ended, answers)
-}
-
-// answers is where the one answer to an order comes.
-type answers chan answer
-
-type answer struct {
-	value any
-	err   error
-}
-
-func (a answers) give(v any, err error) { a <- answer{v, err} }
-
-func (n *Node) await(ctx context.Context, ended <-chan struct{}, answers answers) (any, error) {
-	select {
-	case a := <-answers:
-		return a.value, a.err
-	case <-n.registry.Exited():
-		return nil, messages.Errorf(messages.CodeUpstreamUnavailable, "the node has stopped").WithSent(messages.SentYes)
-	case <-ended:
-		// Its last state is published before its last answers are given, and one of
-		// them may say that the end was what was asked for.
-		last := time.NewTimer(lastAnswers)
-		defer last.Stop()
-		select {
-		case a := <-answers:
-			return a.value, a.err
-		case <-last.C:
-			return nil, messages.Errorf(messages.CodeUpstreamUnavailable, "the task has ended").WithSent(messages.SentYes)
-		}
-	case <-ctx.Done():
-		return nil, messages.Errorf(messages.CodeDeadline, "no answer in time").WithSent(messages.SentYes)
-	}
-}
-
-// living returns the board and the newest view of a task that is supervised.
-func (n *Node) living(id messages.TaskID) (*view.Board, *view.View, error) {
-	b := n.directory.Board(id)
-	if b == nil {
-		return nil, nil, notFound(id)
-	}
-	v := b.View()
-	switch {
-	case v.Snapshot.State == messages.StateLost:
-		return nil, nil, messages.Errorf(messages.CodeUpstreamUnavailable, "task %s was lost (%s); %s", id, v.Snapshot.Reason, startHint(id)).
-			With("state", v.Snapshot.State).WithSent(messages.SentNo).Final().With("task_id", id).WithHint(startHint(id))
-	case !v.Snapshot.Active && n.stopping.Load():
-		return nil, nil, messages.Errorf(messages.CodeUpstreamUnavailable, "the node is stopping").WithSent(messages.SentNo)
-	case !v.Snapshot.Active:
-		return nil, nil, messages.Errorf(messages.CodeTaskNotFound, "task %s has stopped; %s", id, startHint(id)).With("task_id", id).WithHint(startHint(id))
-	case v.Supervisor == nil:
-		return nil, nil, messages.Errorf(messages.CodeUpstreamUnavailable, "task %s is starting", id).WithSent(messages.SentNo)
-	}
-	return b, v, nil
-}
-
-func notFound(id messages.TaskID) error {
-	return messages.Errorf(messages.CodeTaskNotFound, "there is no task %s; %s", id, startHint(id)).With("task_id", id).WithHint(startHint(id))
-}
-
-// startHint says how a task that does not run is started.
-func startHint(id messages.TaskID) string { return "PUT /v1/tasks/" + string(id) + " starts it" }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"holdfast/actors/supervisor/view"
+	"holdfast/internal/node/command"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -22,7 +23,7 @@ func (n *Node) Recover(ctx context.Context, id messages.TaskID, r messages.Recov
 	budget := r.Action.Budget() + answerBudget
 	err := n.patiently(ctx, id, patience{wait: r.Wait(), within: r.Wait() + budget}, func(b *view.Board, v *view.View, left time.Duration) error {
 		if r.TargetID != "" {
-			if err := n.checkPage(ctx, v, r.TargetID); err != nil {
+			if err := command.CheckPage(ctx, v, r.TargetID); err != nil {
 				return err
 			}
 		}

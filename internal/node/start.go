@@ -26,7 +26,7 @@ func (n *Node) GetOrStart(ctx context.Context, id messages.TaskID, spec messages
 	if n.traces == nil {
 		return n.getOrStart(ctx, id, spec)
 	}
-	ctx, end := n.traces.start(ctx, id)
+	ctx, end := n.traces.StartTask(ctx, id)
 	snap, started, err := n.getOrStart(ctx, id, spec)
 	end(err)
 	return snap, started, err

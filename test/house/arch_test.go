@@ -75,6 +75,8 @@ var floors = []struct {
 		"internal/backend", "internal/shed", "internal/smallmap", "internal/guard", "internal/redact", "internal/restart", "messages", "messages/mail", "transport",
 	}},
 	{"actors/registry", []string{"actors/supervisor", "actors/supervisor/view", "internal/shed", "internal/guard", "internal/pressure", "messages", "messages/mail"}},
+	{"internal/node/spans", []string{"internal/backend", "messages", "transport"}},
+	{"internal/node/command", []string{"actors/session", "actors/supervisor/admit", "actors/supervisor/view", "internal/rawcdp", "messages", "messages/mail", "transport/quirks"}},
 	{"internal/node", []string{
 		"actors/registry", "internal/call", "actors/session", "actors/session/decode", "actors/session/page", "actors/supervisor", "actors/supervisor/admit", "actors/supervisor/model", "actors/supervisor/view", "internal/backend", "internal/shed", "internal/browser", "internal/egress", "internal/smallmap", "internal/guard", "internal/logs",
 		"internal/pressure", "internal/rawcdp", "internal/statedir",

@@ -1,4 +1,4 @@
-package node
+package command
 
 import (
 	"bytes"
@@ -18,9 +18,9 @@ var evaluates = map[string]bool{"Runtime.evaluate": true, "Runtime.callFunctionO
 // withBreaks are the parameters to send: while the task's dialogs come over the bridge,
 // those of an expression have no disableBreaks. With it a dialog would get an answer that
 // no caller gave, and leave no record.
-func (c rawCall) withBreaks() (json.RawMessage, error) {
-	raw := c.req.Params
-	if !evaluates[c.req.Method] || c.view.Snapshot.Connection.Bridge != messages.BridgeOn || !mayName(raw, disableBreaks) {
+func (c Command) withBreaks() (json.RawMessage, error) {
+	raw := c.Request.Params
+	if !evaluates[c.Request.Method] || c.View.Snapshot.Connection.Bridge != messages.BridgeOn || !mayName(raw, disableBreaks) {
 		return raw, nil
 	}
 	p, err := rawcdp.ReadParams(raw)

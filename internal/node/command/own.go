@@ -1,4 +1,4 @@
-package node
+package command
 
 import (
 	"bytes"
@@ -10,23 +10,23 @@ import (
 )
 
 // own are the commands that are ours to carry out.
-var own = map[string]func(rawCall, context.Context) (json.RawMessage, error){
-	"Page.close":                  rawCall.closePage,
-	"Page.handleJavaScriptDialog": rawCall.answerDialog,
-	"Target.createTarget":         rawCall.createTarget,
-	"Target.closeTarget":          rawCall.closeTarget,
-	"Target.getTargets":           rawCall.getTargets,
+var own = map[string]func(Command, context.Context) (json.RawMessage, error){
+	"Page.close":                  Command.closePage,
+	"Page.handleJavaScriptDialog": Command.answerDialog,
+	"Target.createTarget":         Command.createTarget,
+	"Target.closeTarget":          Command.closeTarget,
+	"Target.getTargets":           Command.getTargets,
 }
 
 // answerDialog gives a raw Page.handleJavaScriptDialog to the dialog actor:
 // however an answer comes, exactly one counts. Over the bridge a page's frames may
 // ask several at once (M7), and Chrome's command names none of them.
-func (c rawCall) answerDialog(ctx context.Context) (json.RawMessage, error) {
+func (c Command) answerDialog(ctx context.Context) (json.RawMessage, error) {
 	var p struct {
 		Accept *bool   `json:"accept"`
 		Text   *string `json:"promptText"`
 	}
-	if err := messages.DecodeStrict(bytes.NewReader(orObject(c.req.Params)), &p); err != nil {
+	if err := messages.DecodeStrict(bytes.NewReader(orObject(c.Request.Params)), &p); err != nil {
 		return nil, err
 	}
 	if p.Accept == nil {
@@ -36,15 +36,15 @@ func (c rawCall) answerDialog(ctx context.Context) (json.RawMessage, error) {
 	if *p.Accept {
 		a.Action = messages.ActionAccept
 	}
-	page := c.req.TargetID
+	page := c.Request.TargetID
 	if page == "" {
-		page = c.view.Snapshot.PageTargetID
-	} else if err := c.node.checkPage(ctx, c.view, page); err != nil {
+		page = c.View.Snapshot.PageTargetID
+	} else if err := CheckPage(ctx, c.View, page); err != nil {
 		return nil, err
 	}
 	candidates := []messages.Dialog{}
-	for _, d := range c.view.Snapshot.PendingDialogs {
-		if c.req.FrameID != "" && d.FrameID == c.req.FrameID || c.req.FrameID == "" && d.TargetID == page {
+	for _, d := range c.View.Snapshot.PendingDialogs {
+		if c.Request.FrameID != "" && d.FrameID == c.Request.FrameID || c.Request.FrameID == "" && d.TargetID == page {
 			candidates = append(candidates, d)
 		}
 	}
@@ -58,7 +58,7 @@ func (c rawCall) answerDialog(ctx context.Context) (json.RawMessage, error) {
 		return nil, messages.Errorf(messages.CodeDialogAmbiguous, "%d dialogs are open there; name the frame of one by frame_id, or the dialog itself by POST /dialog", len(candidates)).
 			With("candidates", candidates)
 	}
-	if _, err := c.node.Respond(ctx, c.id, a); err != nil {
+	if _, err := c.Host.Respond(ctx, c.Task, a); err != nil {
 		return nil, err
 	}
 	return json.RawMessage(`{}`), nil
@@ -66,21 +66,21 @@ func (c rawCall) answerDialog(ctx context.Context) (json.RawMessage, error) {
 
 // createTarget opens the page in the background and lets it load only once it
 // is watched: Chrome would load it at once (C30), and in front.
-func (c rawCall) createTarget(ctx context.Context) (json.RawMessage, error) {
+func (c Command) createTarget(ctx context.Context) (json.RawMessage, error) {
 	var p struct {
 		URL        string `json:"url"`
 		NewWindow  bool   `json:"newWindow"`
 		Background bool   `json:"background"` // always so
 		Context    string `json:"browserContextId"`
 	}
-	if err := messages.DecodeStrict(bytes.NewReader(orObject(c.req.Params)), &p); err != nil {
+	if err := messages.DecodeStrict(bytes.NewReader(orObject(c.Request.Params)), &p); err != nil {
 		return nil, err
 	}
-	if p.Context != "" && p.Context != c.view.Context {
+	if p.Context != "" && p.Context != c.View.Context {
 		return nil, messages.Errorf(messages.CodeInvalidArgument, "browserContextId: pages of a task are made in its own browser context")
 	}
-	t, err := c.node.ask(ctx, c.board.Ended(), func(r mail.Call) {
-		c.node.sys.Send(c.view.Supervisor, mail.OpenPage{URL: p.URL, NewWindow: p.NewWindow, Reply: r})
+	t, err := c.Host.Order(ctx, c.Board, c.View, func(r mail.Call) any {
+		return mail.OpenPage{URL: p.URL, NewWindow: p.NewWindow, Reply: r}
 	})
 	if err != nil {
 		return nil, err
@@ -90,15 +90,15 @@ func (c rawCall) createTarget(ctx context.Context) (json.RawMessage, error) {
 
 // closeTarget goes through the supervisor, which knows how to close a page
 // without taking the browser along (C15).
-func (c rawCall) closeTarget(ctx context.Context) (json.RawMessage, error) {
+func (c Command) closeTarget(ctx context.Context) (json.RawMessage, error) {
 	var p targetParam
-	if err := messages.DecodeStrict(bytes.NewReader(orObject(c.req.Params)), &p); err != nil {
+	if err := messages.DecodeStrict(bytes.NewReader(orObject(c.Request.Params)), &p); err != nil {
 		return nil, err
 	}
 	if p.TargetID == "" {
 		return nil, messages.Errorf(messages.CodeInvalidArgument, "targetId is missing")
 	}
-	if err := c.node.checkPage(ctx, c.view, p.TargetID); err != nil {
+	if err := CheckPage(ctx, c.View, p.TargetID); err != nil {
 		return nil, err
 	}
 	if err := c.shut(ctx, p.TargetID); err != nil {
@@ -109,8 +109,8 @@ func (c rawCall) closeTarget(ctx context.Context) (json.RawMessage, error) {
 
 // closePage closes the session's page as closeTarget does: under the dialog of a frame
 // Chrome's own Page.close ends the browser (C60).
-func (c rawCall) closePage(ctx context.Context) (json.RawMessage, error) {
-	if err := messages.DecodeStrict(bytes.NewReader(orObject(c.req.Params)), &struct{}{}); err != nil {
+func (c Command) closePage(ctx context.Context) (json.RawMessage, error) {
+	if err := messages.DecodeStrict(bytes.NewReader(orObject(c.Request.Params)), &struct{}{}); err != nil {
 		return nil, err
 	}
 	s, err := c.session(ctx)
@@ -127,9 +127,9 @@ func (c rawCall) closePage(ctx context.Context) (json.RawMessage, error) {
 }
 
 // shut has a page closed in the order that its dialogs allow.
-func (c rawCall) shut(ctx context.Context, t messages.TargetID) error {
-	_, err := c.node.ask(ctx, c.board.Ended(), func(r mail.Call) {
-		c.node.sys.Send(c.view.Supervisor, mail.ClosePage{Page: t, Reply: r})
+func (c Command) shut(ctx context.Context, t messages.TargetID) error {
+	_, err := c.Host.Order(ctx, c.Board, c.View, func(r mail.Call) any {
+		return mail.ClosePage{Page: t, Reply: r}
 	})
 	return err
 }
@@ -139,18 +139,18 @@ func (c rawCall) shut(ctx context.Context, t messages.TargetID) error {
 var chromesOwnFilter = []byte(`{"filter":[{"type":"browser","exclude":true},{"type":"tab","exclude":true},{}]}`)
 
 // getTargets leaves out what is not the task's (demand 12).
-func (c rawCall) getTargets(ctx context.Context) (json.RawMessage, error) {
-	if c.view.Browser == nil {
+func (c Command) getTargets(ctx context.Context) (json.RawMessage, error) {
+	if c.View.Browser == nil {
 		return nil, notConnected()
 	}
-	params := c.req.Params
+	params := c.Request.Params
 	var p struct {
 		Filter json.RawMessage `json:"filter"`
 	}
 	if json.Unmarshal(orObject(params), &p) == nil && p.Filter == nil {
 		params = chromesOwnFilter
 	}
-	result, err := c.view.Browser.Call(ctx, c.req.Method, params, c.req.Timeout())
+	result, err := c.View.Browser.Call(ctx, c.Request.Method, params, c.Request.Timeout())
 	if err != nil || c.hasAll(ctx) {
 		return result, err
 	}
@@ -158,10 +158,10 @@ func (c rawCall) getTargets(ctx context.Context) (json.RawMessage, error) {
 		TargetInfos []json.RawMessage `json:"targetInfos"`
 	}
 	if err := json.Unmarshal(result, &all); err != nil {
-		return nil, messages.Errorf(messages.CodeInternal, "the browser's answer to %s cannot be read", c.req.Method)
+		return nil, messages.Errorf(messages.CodeInternal, "the browser's answer to %s cannot be read", c.Request.Method)
 	}
 	ours := map[messages.TargetID]bool{}
-	for _, s := range c.view.Sessions.All() {
+	for _, s := range c.View.Sessions.All() {
 		ours[s.Target] = true
 	}
 	mine := []json.RawMessage{}

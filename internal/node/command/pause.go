@@ -1,4 +1,4 @@
-package node
+package command
 
 import (
 	"holdfast/actors/supervisor/view"
@@ -11,7 +11,7 @@ import (
 
 // latePause names the bridged dialog that may have kept a session's call from its answer
 // in time; err is the call's deadline. In another task's nothing is told of it.
-func (c rawCall) latePause(v *view.View, s view.Session, err error) error {
+func (c Command) latePause(v *view.View, s view.Session, err error) error {
 	site := siteOf(v, s)
 	if site == "" {
 		return err
@@ -27,7 +27,7 @@ func (c rawCall) latePause(v *view.View, s view.Session, err error) error {
 		return messages.Errorf(messages.CodeDeadline, "the browser did not answer in time; a dialog that waits over the bridge may stop the timers of this page or frame, which is of its site: answer it first").
 			WithSent(sent).With("pending_dialogs", own)
 	}
-	if c.node.isPausedElsewhere(c.id, v, site) {
+	if c.isPausedElsewhere(v, site) {
 		return messages.Errorf(messages.CodeDeadline, "the browser did not answer in time; another dialog in the browser may stop the timers of this page or frame, which is of its site, until it is answered").
 			WithSent(sent).With("page_state", messages.PageBlockedElsewhere)
 	}
@@ -36,14 +36,14 @@ func (c rawCall) latePause(v *view.View, s view.Session, err error) error {
 
 // isPausedElsewhere reports whether a bridged dialog of another task waits in the same
 // browser, in a page or frame of a site. A browser that cannot be told from others has none.
-func (n *Node) isPausedElsewhere(id messages.TaskID, v *view.View, site string) bool {
+func (c Command) isPausedElsewhere(v *view.View, site string) bool {
 	mark := v.Browser.Mark()
 	if mark == "" {
 		return false
 	}
-	for task, b := range n.directory.All() {
+	for task, b := range c.Host.Boards() {
 		other := b.View()
-		if task == id || other.Browser.Mark() != mark {
+		if task == c.Task || other.Browser.Mark() != mark {
 			continue
 		}
 		for _, s := range other.Sessions.All() {

@@ -1,4 +1,4 @@
-package node
+package command
 
 import (
 	"bytes"
@@ -10,9 +10,9 @@ import (
 // lifecycleMethod turns on what a navigation waits for, or off (C63).
 const lifecycleMethod = "Page.setLifecycleEventsEnabled"
 
-// keepsLifecycle says whether the command leaves the lifecycle events on. Only the one
+// doesKeepLifecycle says whether the command leaves the lifecycle events on. Only the one
 // spelling passes that every reader of JSON takes for the same.
-func keepsLifecycle(params json.RawMessage) bool {
+func doesKeepLifecycle(params json.RawMessage) bool {
 	var plain bytes.Buffer
 	return json.Compact(&plain, params) == nil && plain.String() == `{"enabled":true}`
 }
