@@ -1,0 +1,164 @@
+package clients
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Program is the program of one client and the steps it has.
+type Program struct {
+	Client string
+	file   string // in the folder programs; "" for one in Go
+	lacks  []string
+}
+
+// want is what each step returns, directly and through a task.
+var want = []struct{ step, value string }{
+	{"connect_http", `"connected"`},
+	{"connect_ws", `"connected"`},
+	{"new_page", `"about:blank"`},
+	{"navigate", `"200 client"`},
+	{"evaluate", `42`},
+	{"input", `"holdfast true"`},
+	{"frame", `"frame word"`},
+	{"popup", `"popup"`},
+	{"download", `1024`},
+	{"intercept", `"intercepted, from the site"`},
+	{"screenshot", `"PNG"`},
+	{"console", `"said by the page"`},
+	{"dialog", `"ann"`},
+	{"two_clients", `"55 110"`},
+	{"close", `false`},
+}
+
+// Programs are the clients. What one lacks is no feature of it.
+var Programs = []Program{
+	{Client: "playwright", file: "playwright.mjs"},
+	{Client: "puppeteer", file: "puppeteer.mjs"},
+	{Client: "chromedp"},
+	{Client: "rod"},
+	{Client: "agent-browser", file: "agentbrowser.mjs"},
+	{Client: "chrome-devtools-mcp", file: "devtoolsmcp.mjs", lacks: []string{"download", "intercept"}},
+	{Client: "playwright-mcp", file: "playwrightmcp.mjs", lacks: []string{"download"}},
+}
+
+// variable names the client that a process of this binary is to be.
+const variable = "HOLDFAST_TEST_CLIENT"
+
+// RunNamed runs the program of the client in Go that the environment names, and ends the
+// process; where it names none it returns. The place is the last argument.
+func RunNamed() {
+	client := os.Getenv(variable)
+	if client == "" {
+		return
+	}
+	var p Place
+	if err := json.Unmarshal([]byte(os.Args[len(os.Args)-1]), &p); err != nil {
+		fmt.Fprintln(os.Stderr, "place:", err)
+		os.Exit(2)
+	}
+	switch client {
+	case "chromedp":
+		runSteps((&chromedpClient{place: p}).steps())
+	case "rod":
+		runSteps((&rodClient{place: p}).steps())
+	default:
+		fmt.Fprintln(os.Stderr, "no program of", client)
+		os.Exit(2)
+	}
+	os.Exit(0)
+}
+
+// command is the process of the program at a place.
+func (p Program) command(ctx context.Context, place Place) (*exec.Cmd, error) {
+	text, err := json.Marshal(place)
+	if err != nil {
+		return nil, err
+	}
+	var c *exec.Cmd
+	if p.file == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		c = exec.CommandContext(ctx, self, string(text))
+	} else {
+		c = exec.CommandContext(ctx, "node", filepath.Join("programs", p.file), string(text))
+	}
+	c.Env = append(os.Environ(), variable+"="+p.Client, "HOME="+place.Dir, "NO_COLOR=1")
+	// A program's own children end with it.
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
+	c.WaitDelay = 5 * time.Second
+	return c, nil
+}
+
+// Run runs the program at a place, and returns what is wrong with its steps: a step that
+// failed, returned something else, is missing, or has no business there.
+func (p Program) Run(ctx context.Context, place Place) (wrong []string, err error) {
+	c, err := p.command(ctx, place)
+	if err != nil {
+		return nil, err
+	}
+	defer endDaemons(place.Dir)
+	var out, failed bytes.Buffer
+	c.Stdout, c.Stderr = &out, &failed
+	if err := c.Run(); err != nil {
+		wrong = append(wrong, fmt.Sprintf("the program ended with %v\n%s", err, failed.String()))
+	}
+	got := map[string]Line{}
+	for lines := bufio.NewScanner(&out); lines.Scan(); {
+		var l Line
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil || l.Step == "" {
+			wrong = append(wrong, "the program printed "+lines.Text())
+			continue
+		}
+		got[l.Step] = l
+	}
+	for _, w := range want {
+		l, found := got[w.step]
+		delete(got, w.step)
+		switch {
+		case slices.Contains(p.lacks, w.step):
+			if found {
+				wrong = append(wrong, w.step+": is there, and the table says that the client lacks it")
+			}
+		case !found:
+			wrong = append(wrong, w.step+": the program printed nothing of it")
+		case l.Error != "":
+			wrong = append(wrong, w.step+": "+l.Error)
+		case string(l.Value) != w.value:
+			wrong = append(wrong, fmt.Sprintf("%s: %s, want %s", w.step, l.Value, w.value))
+		}
+	}
+	for name := range got {
+		wrong = append(wrong, name+": a step that is not in the table")
+	}
+	return wrong, nil
+}
+
+// endDaemons kills what agent-browser has left in a home folder: the daemon of each session is
+// in a process group of its own. A program that came to its end has left none.
+func endDaemons(home string) {
+	files, _ := filepath.Glob(filepath.Join(home, ".agent-browser", "*.pid"))
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			continue
+		}
+		if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && pid > 1 {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
