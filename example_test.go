@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+
 	"holdfast"
 	"holdfast/messages"
 )
@@ -38,6 +42,29 @@ func Example() {
 			log.Fatal(err)
 		}
 	}
+}
+
+// Every typed command of cdproto runs on a task's page.
+func ExampleTask_Executor() {
+	ctx := context.Background()
+	node, err := holdfast.Start(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer node.Stop(ctx)
+	task, err := node.Task(ctx, "typed")
+	if err != nil {
+		log.Fatal(err)
+	}
+	var current cdp.Session = task.Executor("")
+	if _, err := cdp.Call(ctx, current, page.Navigate, page.NavigateParams{URL: "https://example.com"}); err != nil {
+		log.Fatal(err)
+	}
+	res, err := cdp.Call(ctx, current, runtime.Evaluate, runtime.EvaluateParams{Expression: "document.title"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(string(res.Result.Value))
 }
 
 // The events show each state change once, in order.

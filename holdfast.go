@@ -61,8 +61,9 @@ func Start(ctx context.Context, opts ...Option) (*Node, error) {
 // A node that is at one of its limits has the start wait for a place. A caller whose ctx
 // ends meanwhile gives up its turn. A start takes at most 30 s after that.
 //
-// Codes: invalid_argument, target_foreign, target_not_found, upstream_unavailable,
-// limit_reached (the detail retry_after_s says when to try again), deadline, internal.
+// Codes: invalid_argument, forbidden, target_foreign, target_not_found, cdp_error,
+// upstream_unavailable, limit_reached (the detail retry_after_s says when to try again),
+// deadline, internal.
 func (n *Node) Task(ctx context.Context, id messages.TaskID, opts ...messages.TaskOption) (*Task, error) {
 	spec, err := messages.SpecOf(opts)
 	if err != nil {

@@ -64,7 +64,7 @@ func (t *Task) Navigate(ctx context.Context, url string, opts ...messages.CallOp
 //
 // Options: OnPage, OnFrame, AwaitDialog, Within (default 10 s), AwaitLink. Codes:
 // invalid_argument, forbidden, task_not_found, frame_not_found, frame_not_oopif,
-// target_not_found, target_foreign, no_dialog, dialog_ambiguous,
+// target_not_found, target_foreign, no_dialog, dialog_not_found, dialog_ambiguous,
 // dialog_already_answered, dialog_lost, blocked_by_dialog, page_wedged, page_crashed,
 // cdp_error (the detail cdp is Chrome's own error), upstream_unavailable, deadline,
 // message_too_large, limit_reached.
@@ -77,8 +77,9 @@ func (t *Task) CDP(ctx context.Context, method string, params any, opts ...messa
 	return res.Result, err
 }
 
-// Executor runs the typed commands of cdproto on a page; "" is the current page. What is
-// for the browser only goes to the browser then. Each command has what is left of its
+// Executor runs the typed commands of cdproto on a page; "" is the current page. It is
+// cdproto's cdp.Session, which releases before 0.157.3 named cdp.Executor. What is for the
+// browser only goes to the browser where no page is named. Each command has what is left of its
 // context, or else 10 s; its errors are those of [Task.CDP].
 //
 // It runs commands alone. Protocol events do not come over it: cdp.Events yields an error.
@@ -93,8 +94,8 @@ func (t *Task) Executor(page messages.TargetID) cdp.Session {
 //
 // Options: ToDialog, WithPromptText, AwaitLink. Codes: invalid_argument,
 // task_not_found, no_dialog, dialog_not_found, dialog_ambiguous (the detail candidates
-// names them), dialog_already_answered, dialog_lost, upstream_unavailable, deadline,
-// message_too_large, limit_reached.
+// names them), dialog_already_answered, dialog_lost, page_wedged, page_crashed,
+// cdp_error, upstream_unavailable, deadline, message_too_large, limit_reached.
 func (t *Task) Answer(ctx context.Context, a messages.Action, opts ...messages.CallOption) (messages.ClosedDialog, error) {
 	r, err := request.Answer(a, opts)
 	if err != nil {
@@ -175,5 +176,5 @@ func (t *Task) Renew(context.Context) error { return t.node.Renew(t.id) }
 // Stop ends the task and waits until its browser is released. A task that does not run is
 // no error.
 //
-// Codes: upstream_unavailable (the node has stopped), deadline.
+// Codes: upstream_unavailable (the node has stopped), deadline, limit_reached.
 func (t *Task) Stop(ctx context.Context) error { return t.node.StopTask(ctx, t.id) }

@@ -25,8 +25,9 @@ var _ messages.Handle = (*Task)(nil)
 
 // Task returns the running task of that id, or starts it and waits until it is attached.
 //
-// Codes: invalid_argument, target_foreign, target_not_found, upstream_unavailable,
-// limit_reached (the detail retry_after_s says when to try again), deadline, internal.
+// Codes: invalid_argument, forbidden, target_foreign, target_not_found, cdp_error,
+// upstream_unavailable, limit_reached (the detail retry_after_s says when to try again),
+// deadline, internal.
 func (c *Client) Task(ctx context.Context, id messages.TaskID, opts ...messages.TaskOption) (*Task, error) {
 	spec, err := messages.SpecOf(opts)
 	if err != nil {
@@ -83,7 +84,7 @@ func (t *Task) Navigate(ctx context.Context, url string, opts ...messages.CallOp
 //
 // Options: OnPage, OnFrame, AwaitDialog, Within (default 10 s), AwaitLink. Codes:
 // invalid_argument, forbidden, task_not_found, frame_not_found, frame_not_oopif,
-// target_not_found, target_foreign, no_dialog, dialog_ambiguous,
+// target_not_found, target_foreign, no_dialog, dialog_not_found, dialog_ambiguous,
 // dialog_already_answered, dialog_lost, blocked_by_dialog, page_wedged, page_crashed,
 // cdp_error (the detail cdp is Chrome's own error), upstream_unavailable, deadline,
 // message_too_large, limit_reached.
@@ -109,8 +110,8 @@ func (t *Task) Executor(page messages.TargetID) cdp.Session {
 //
 // Options: ToDialog, WithPromptText, AwaitLink. Codes: invalid_argument,
 // task_not_found, no_dialog, dialog_not_found, dialog_ambiguous (the detail candidates
-// names them), dialog_already_answered, dialog_lost, upstream_unavailable, deadline,
-// message_too_large, limit_reached.
+// names them), dialog_already_answered, dialog_lost, page_wedged, page_crashed,
+// cdp_error, upstream_unavailable, deadline, message_too_large, limit_reached.
 func (t *Task) Answer(ctx context.Context, a messages.Action, opts ...messages.CallOption) (messages.ClosedDialog, error) {
 	r, err := request.Answer(a, opts)
 	if err != nil {
@@ -167,5 +168,5 @@ func (t *Task) Renew(ctx context.Context) error { return t.client.Renew(ctx, t.i
 // Stop ends the task and waits until its browser is released. A task that does not run is
 // no error.
 //
-// Codes: upstream_unavailable (the node has stopped), deadline.
+// Codes: upstream_unavailable (the node has stopped), deadline, limit_reached.
 func (t *Task) Stop(ctx context.Context) error { return t.client.StopTask(ctx, t.id) }

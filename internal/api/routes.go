@@ -144,7 +144,8 @@ type Route struct {
 	IsOptional   bool // the body may be left out
 	Answers      []Answer
 	Events       []StreamEvent
-	Codes        []messages.Code
+	Codes        []messages.Code // all, those of the gate and of the body included
+	OwnCodes     []messages.Code // those of what the route does
 }
 
 // Param is one query parameter or header of a [Route].
@@ -179,7 +180,7 @@ func Routes() []Route {
 		r := Route{
 			Method: rt.method, Path: strings.TrimSuffix(rt.path, "{$}"), Summary: a.summary, Text: a.text,
 			Access: [...]string{byTask: "task", byToken: "token", open: "open"}[rt.access], TakesToken: rt.queryToken,
-			Query: params(rt.query), Headers: params(a.headers), Body: reflect.TypeOf(a.body), IsOptional: a.noBody, Codes: rt.codes(),
+			Query: params(rt.query), Headers: params(a.headers), Body: reflect.TypeOf(a.body), IsOptional: a.noBody, Codes: rt.codes(), OwnCodes: a.codes,
 		}
 		for _, x := range a.answers {
 			if x.kind == "" && x.body != nil {

@@ -122,7 +122,7 @@ var routes = []route{
 			headers: []param{{name: "Last-Event-ID", kind: "integer", about: "the version of the last event that was seen: the stream resumes after it, or begins with `reset` where the events after it are gone"}},
 			answers: []answer{{status: http.StatusOK, about: "the events", kind: "text/event-stream"}},
 			events:  taskEvents(),
-			codes:   []messages.Code{messages.CodeTaskNotFound, messages.CodeUpstreamUnavailable, messages.CodeLimitReached},
+			codes:   []messages.Code{messages.CodeTaskNotFound, messages.CodeLimitReached},
 		},
 	},
 	{
