@@ -201,9 +201,13 @@ func (p *FaultProxy) accept(listener net.Listener) {
 		if p.holding {
 			c.held = make(chan struct{})
 		}
-		p.open[c] = struct{}{}
+		if p.closed {
+			c.reset()
+		} else {
+			p.open[c] = struct{}{}
+			p.running.Go(func() { p.carry(c) })
+		}
 		p.mu.Unlock()
-		p.running.Go(func() { p.carry(c) })
 	}
 }
 
