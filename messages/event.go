@@ -27,6 +27,10 @@ const (
 // was lost stands again.
 const ReasonReconnected = "reconnected"
 
+// ReasonSessionFailed marks the end of a dialog that was lost by a fault of the node itself: the
+// actor of its page's session failed, and no second link covered the page.
+const ReasonSessionFailed = "session_failed"
+
 // Reconnect is an attempt to bring a lost primary link back: OK when it stands
 // again, with the cause of its loss; else with what failed, the dial or the attach.
 type Reconnect struct {
@@ -58,7 +62,8 @@ type Event struct {
 	At Seconds `json:"at"`
 	// State is the new state of the task.
 	State TaskState `json:"state,omitempty"`
-	// Reason is why the task or the connection changed, where there is more to say.
+	// Reason is why the task or the connection changed, or a dialog was lost, where there is
+	// more to say.
 	Reason  string      `json:"reason,omitempty"`
 	Outcome TaskOutcome `json:"-"` // for metrics, with the last state
 	// Connection is the state of both connections.

@@ -37,7 +37,7 @@ type Metrics struct {
 	process  *prometheus.Registry // the process's
 	bounds   *shed.Counts
 
-	taskEnds, opened, closed, late            counters
+	taskEnds, opened, closed, fault, late     counters
 	wedges, recoveries, resyncs               counters
 	reconnects, promotions                    counters
 	exits, restarts, gaveUp, letters, ids     counters
@@ -55,7 +55,7 @@ func New(s Sources) *Metrics {
 		registry: r, process: process, bounds: s.Bounds,
 		taskEnds: newCounters(r, tasksTotal), rejected: newCounters(r, rejected),
 		starts: newHistograms(r, startSeconds), waits: newHistograms(r, queueWait),
-		opened: newCounters(r, dialogsOpened), closed: newCounters(r, dialogsClosed), late: newCounters(r, lateAnswers),
+		opened: newCounters(r, dialogsOpened), closed: newCounters(r, dialogsClosed), fault: newCounters(r, dialogsFault), late: newCounters(r, lateAnswers),
 		detect: newHistograms(r, detectSeconds), answer: newHistograms(r, answerSeconds),
 		wedges: newCounters(r, pageWedges), wedge: newHistograms(r, wedgeSeconds),
 		recoveries: newCounters(r, recoveries), resyncs: newCounters(r, frameResyncs),

@@ -132,6 +132,8 @@ var (
 		"Time from the browser's word of a dialog until snapshots showed it.", []float64{.001, .005, .025, .1, .5, 2.5})
 	answerSeconds = histogram(groupDialogs, "holdfast_dialog_answer_seconds",
 		"Time from an answer until its dialog had closed.", []float64{.005, .025, .1, .5, 2.5, 10})
+	dialogsFault = counter(groupDialogs, "holdfast_dialogs_lost_by_fault_total",
+		"Dialogs, among those that were lost, that the node has lost by a fault of its own: the actor of their page's session failed, and no second link covered the page.")
 	lateAnswers = counter(groupDialogs, "holdfast_dialog_late_answers_total", "Answers to dialogs that had closed before, or were lost.")
 
 	pages        = gauge(groupPages, "holdfast_pages", "Pages of all tasks.")

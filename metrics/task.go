@@ -17,6 +17,9 @@ func (m *Metrics) Observe(events []messages.Event) {
 			}
 		case messages.EventDialogClosed:
 			m.closed.inc(string(e.Closed.ClosedBy))
+			if e.Reason == messages.ReasonSessionFailed {
+				m.fault.inc()
+			}
 			if e.Closed.Promoted {
 				m.promotions.inc(promotion(e.Closed.ClosedBy))
 			}

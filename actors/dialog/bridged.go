@@ -113,15 +113,6 @@ func (m *Machine) bridgedOver(now time.Time, o mail.BridgedOver) {
 	}
 }
 
-// bridgedOnly ends what a session has told of by an actor that has failed.
-func (m *Machine) bridgedOnly(now time.Time, o mail.BridgedOnly) {
-	for _, e := range m.entries() {
-		if e.bridged() && e.Pause.Key != o.Key && e.Pause.Request == "" && hasWay(e.Ways, o.Session) {
-			m.bridgedOver(now, mail.BridgedOver{Role: o.Role, Session: o.Session, Key: e.Pause.Key})
-		}
-	}
-}
-
 // over is a call that waits no more, by the word of a session.
 type over struct {
 	key     string

@@ -215,12 +215,17 @@ func (m *Machine) doomsGoOn(r messages.Role) {
 		if d.way.Role != r || d.way.Gen > m.lost[r] {
 			continue
 		}
-		if w, ok := m.wayTo(page, d.way.Session); ok {
-			d.way = w
-			m.move(page, d)
-		} else {
-			m.doomOver(page) // no session is left that could leave
-		}
+		m.doomGoesOn(page, d)
+	}
+}
+
+// doomGoesOn has another session do what the one that is gone was asked.
+func (m *Machine) doomGoesOn(page messages.TargetID, d *doom) {
+	if w, ok := m.wayTo(page, d.way.Session); ok {
+		d.way = w
+		m.move(page, d)
+	} else {
+		m.doomOver(page) // no session is left to do it
 	}
 }
 

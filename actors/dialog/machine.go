@@ -117,10 +117,10 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		if e := m.byID(in.Dialog); e != nil && e.answer != nil && e.answer.way.Session == in.Session {
 			e.answer.taken = in.Session
 		}
-	case mail.BridgedOnly:
-		m.bridgedOnly(now, in)
 	case mail.SessionGone:
 		m.sessionGone(now, in)
+	case mail.SessionFailed:
+		m.sessionFailed(now, in)
 	case mail.DialogClosed:
 		m.closed(now, in)
 	case mail.AnswerDialog:

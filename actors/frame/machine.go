@@ -70,6 +70,8 @@ type session struct {
 	page  messages.TargetID
 	frame messages.FrameID   // the frame whose process it is
 	via   messages.SessionID // that reported it; they end together
+	// isListed says that it has told of its frames.
+	isListed bool
 }
 
 // NewMachine returns the empty forest of a new link.
@@ -158,8 +160,11 @@ func (m *Machine) treeLoaded(at session, l mail.FrameTreeLoaded) {
 		return
 	}
 	// A document without an announcement, since the session could not send one: that of a
-	// page that has come back from a crash. Or the event was sent and lost.
-	fresh := l.Anew || len(l.Frames) > 0 && t.nodes.At(l.Frames[0].ID) != nil && t.nodes.At(l.Frames[0].ID).loader != l.Frames[0].Loader
+	// page that has come back from a crash. Or a session that is new: what was removed before
+	// it listened was not announced to it, and what is out of process is attached by now.
+	fresh := !at.isListed || len(l.Frames) > 0 && t.nodes.At(l.Frames[0].ID) != nil && t.nodes.At(l.Frames[0].ID).loader != l.Frames[0].Loader
+	at.isListed = true
+	m.sessions.Set(l.Session, at)
 	seen := make(map[messages.FrameID]bool, len(l.Frames))
 	for _, f := range l.Frames {
 		seen[f.ID] = true

@@ -49,11 +49,9 @@ func TestACrashedPageComesBackWithoutItsOldFrames(t *testing.T) {
 	}
 }
 
-// TestAnActorThatFailedTakesItsOldFramesAlong: the removal of a frame, or of its
-// whole document, was in the mailbox of a session's actor that failed. The one in
-// its place tells what there is, before the supervisor says that what was attached
-// through the session has ended.
-func TestAnActorThatFailedTakesItsOldFramesAlong(t *testing.T) {
+// TestANewSessionTakesOldFramesAlong: the removal of a frame, or of its whole document, was in
+// the mailbox of a session's actor that failed. The page's next session tells what there is.
+func TestANewSessionTakesOldFramesAlong(t *testing.T) {
 	t.Parallel()
 	for name, loader := range map[string]string{"of the same document": "L1", "of the document before": "L2"} {
 		t.Run(name, func(t *testing.T) {
@@ -71,20 +69,21 @@ func TestAnActorThatFailedTakesItsOldFramesAlong(t *testing.T) {
 					}
 				}
 			}
-			iframe := func(s messages.SessionID, f messages.TargetID) mail.TargetAttached {
-				return mail.TargetAttached{Gen: 1, Session: s, Via: "S", Page: "T", Info: mail.TargetInfo{ID: f, Type: "iframe", ParentFrame: "T"}}
+			page := func(s messages.SessionID) mail.TargetAttached {
+				return mail.TargetAttached{Gen: 1, Session: s, Page: "T", Info: mail.TargetInfo{ID: "T", Type: "page"}}
 			}
-			step(mail.TargetAttached{Gen: 1, Session: "S", Page: "T", Info: mail.TargetInfo{ID: "T", Type: "page"}})
+			iframe := func(s, via messages.SessionID, f messages.TargetID) mail.TargetAttached {
+				return mail.TargetAttached{Gen: 1, Session: s, Via: via, Page: "T", Info: mail.TargetInfo{ID: f, Type: "iframe", ParentFrame: "T"}}
+			}
+			step(page("S"))
 			step(mail.FrameTreeLoaded{Gen: 1, Session: "S", Page: "T", Frames: []mail.FrameInfo{{ID: "T", Loader: "L1", URL: "http://a.test/"}}})
-			step(iframe("S2", "GONE"))
-			step(iframe("S3", "THERE"))
+			step(iframe("S2", "S", "GONE"))
+			step(iframe("S3", "S", "THERE"))
 
-			step(iframe("S4", "THERE"))
-			step(mail.TargetsAttached{Gen: 1, Session: "S", Targets: []mail.TargetAttached{iframe("S4", "THERE")}})
-			step(mail.FrameTreeLoaded{Gen: 1, Session: "S", Page: "T", Anew: true, Frames: []mail.FrameInfo{{ID: "T", Loader: loader, URL: "http://a.test/"}}})
-			for _, s := range []messages.SessionID{"S2", "S3"} {
-				step(mail.TargetDetached{Gen: 1, Session: s, Via: "S"})
-			}
+			step(mail.TargetDetached{Gen: 1, Session: "S"})
+			step(page("R"))
+			step(iframe("S4", "R", "THERE"))
+			step(mail.FrameTreeLoaded{Gen: 1, Session: "R", Page: "T", Frames: []mail.FrameInfo{{ID: "T", Loader: loader, URL: "http://a.test/"}}})
 			if len(shown.Children) != 1 || shown.Children[0].FrameID != "THERE" || shown.Children[0].SessionID != "S4" {
 				t.Errorf("frames %+v", shown.Children)
 			}

@@ -140,7 +140,7 @@ func (a *Actor) Init(c *guard.Context) {
 		},
 	})
 	a.sessions = a.group(guard.GroupConfig{
-		Name: "sessions", Policy: sessionPolicy, Factory: a.factory, OnStart: a.started,
+		Name: "sessions", Policy: sessionPolicy, Factory: a.factory, OnStart: a.started, OnExit: a.exited,
 	})
 	a.logState(messages.Event{State: messages.StateStarting}, a.machine.Snapshot())
 	// The dialog actor first: a dialog during the attach is caught.
@@ -267,7 +267,7 @@ func (a *Actor) carryOut(c *guard.Context, effects []task.Effect) {
 		case task.FlushSoon:
 			c.Send(a.self, task.Flush{})
 		case task.SpawnSession:
-			a.sessions.Add(c, restart.Child{ID: sessionPrefix + string(e.Session), Type: restart.Transient})
+			a.sessions.Add(c, restart.Child{ID: sessionPrefix + string(e.Session), Type: restart.Temporary})
 		case task.StopSession:
 			a.sessions.Remove(c, sessionPrefix+string(e.Session))
 			a.ports.Delete(e.Session)
@@ -329,6 +329,8 @@ func (a *Actor) carryOut(c *guard.Context, effects []task.Effect) {
 		case task.Ready:
 			a.ready(c, childBrowser)
 			a.ready(c, childFrame)
+		case task.SessionsGaveUp:
+			c.System().GaveUp(kindSession)
 		case task.SetPatience:
 			a.link.SetPatience(c, childBrowser, e.Patience)
 		case task.FramesStable:

@@ -36,10 +36,9 @@ var (
 		Strategy: restart.OneForOne, Intensity: 10, Period: time.Minute,
 		Backoff: restart.Backoff{Base: 10 * time.Millisecond, Cap: time.Second},
 	}
-	sessionPolicy = restart.Policy{
-		Strategy: restart.OneForOne, Intensity: 20, Period: time.Minute,
-		Backoff: restart.Backoff{Base: 10 * time.Millisecond, Cap: time.Second},
-	}
+	// Sessions are temporary: the machine gives up the session of one that has failed, and
+	// has its page attached to anew.
+	sessionPolicy = restart.Policy{Strategy: restart.OneForOne}
 )
 
 // Mailbox bounds what waits for a supervisor or its forest, which hear of every
@@ -55,6 +54,8 @@ const (
 	childAnchor   = "anchor"
 	sessionPrefix = "session/"
 )
+
+const kindSession = "session" // of the actors of sessions
 
 func (a *Actor) group(cfg guard.GroupConfig) *guard.Group {
 	cfg.Roll = a.cfg.Roll(cfg.Name)
@@ -143,9 +144,7 @@ func (a *Actor) factory(id string) guard.Child {
 		return guard.Child{Kind: "frame", Mailbox: Mailbox, New: func() guard.Behavior { return frame.New(gen, a.self, dialogs, a.cfg.Bounds) }}
 	default:
 		cfg, mux, peers := a.machine.SessionConfig(sessionID(id)), a.mux, a.peers()
-		cfg.Again = a.pids.At(sessionID(id)) != nil
-		cfg.Bridge = a.machine.BridgeIn(cfg.Session) // turned on or off since, maybe
-		return guard.Child{Kind: "session", New: func() guard.Behavior {
+		return guard.Child{Kind: kindSession, New: func() guard.Behavior {
 			return session.NewPage(cfg, mux, peers, a.cfg.Bounds, a.wanted)
 		}}
 	}
@@ -221,15 +220,11 @@ func (a *Actor) started(c *guard.Context, id string, ref guard.Ref) {
 		a.tellPeers(c)
 	default:
 		s := sessionID(id)
-		again := a.pids.At(s) != nil
 		a.setPID(c, s, ref.PID)
 		cfg := a.machine.SessionConfig(s)
 		a.ports.Set(s, session.NewPort(cfg, a.mux, c.System(), ref.PID, a.wanted))
 		for _, l := range a.cfg.Owners.Left(cfg.Page) {
 			c.Send(ref.PID, l)
-		}
-		if again {
-			a.step(c, task.SessionRestarted{Session: s})
 		}
 	}
 }
@@ -270,6 +265,11 @@ func (a *Actor) exited(c *guard.Context, id string, ev guard.Exited) {
 			a.pageLeft(c, link.PageLeft{Page: page}) // its sessions have ended with it
 		}
 		a.tellSessions(c) // after the loss: an order it had has failed
+	case childFrame: // the policy starts the next one
+	default:
+		if ev.Reason.Abnormal() {
+			a.step(c, task.SessionFailed{Session: sessionID(id)})
+		}
 	}
 }
 

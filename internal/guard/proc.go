@@ -392,6 +392,10 @@ func (p *proc) logState() {
 	p.logger().Error("state of the actor that panicked", "state", state)
 }
 
+// GaveUp tells the Observer that actors of a kind have failed too often. It is for a limit
+// that is the parent's own, and not that of a [Group].
+func (s *System) GaveUp(kind string) { observe(func(o Observer) { o.ActorGaveUp(kind) }, s) }
+
 // observe keeps a panic of the Observer from the actor: at the places it is
 // called from, an actor's end must not be interrupted.
 func observe(call func(Observer), s *System) {

@@ -175,9 +175,6 @@ type (
 		Session messages.SessionID
 		Page    messages.TargetID
 		Frames  []FrameInfo // each after its parent; the first is the session's root
-		// Anew says that events before may be lost: these frames are all there are,
-		// with those that have a session by the [TargetsAttached] told before.
-		Anew bool
 	}
 
 	// FrameAttached says that a frame element was added to a document.
@@ -288,17 +285,16 @@ type (
 		Gone bool
 	}
 
-	// BridgedOnly says which bridged dialog still waits, of those that a failed actor of a
-	// session has reported. It is the one named Key, or none.
-	BridgedOnly struct {
-		Role    messages.Role
-		Session messages.SessionID
-		Key     string
-	}
-
 	// SessionGone says that a session that could answer bridged dialogs has ended.
 	SessionGone struct {
 		Role    messages.Role
+		Session messages.SessionID
+	}
+
+	// SessionFailed says that the actor of the primary's session on a page has failed, and the
+	// session is given up: no dialog is reported or answered by it any more.
+	SessionFailed struct {
+		Page    messages.TargetID
 		Session messages.SessionID
 	}
 
@@ -318,14 +314,6 @@ type (
 		Frame  messages.FrameID
 		Heard  time.Time // of its opening, by the first link that told of it
 		After  time.Duration
-	}
-
-	// BridgeScript says under which id the script of the bridge is in place in a
-	// session; "" is none.
-	BridgeScript struct {
-		Gen     Generation
-		Session messages.SessionID
-		ID      string
 	}
 
 	// BridgeStands says that a session's documents have the functions of the bridge,

@@ -231,8 +231,12 @@ type (
 	ReleasePage struct{ Page messages.TargetID }
 
 	// ReattachPage has a page's session given up and a new one made. A
-	// TargetDetached and a TargetAttached follow.
-	ReattachPage struct{ Page messages.TargetID }
+	// TargetDetached and a TargetAttached follow. Failed names the session where its actor
+	// has failed: only that one is given up, and not before it may be left (C58).
+	ReattachPage struct {
+		Page   messages.TargetID
+		Failed messages.SessionID
+	}
 
 	// Leave ends the session in good order: pages that the task made are
 	// closed, the others left as they are.

@@ -53,7 +53,7 @@ var floors = []struct {
 	{"actors/session/bridge", []string{"actors/session/clip", "actors/session/effect", "internal/smallmap", "messages", "messages/mail", "transport/quirks"}},
 	{"actors/session/decode", []string{"actors/session/bridge", "actors/session/clip", "actors/session/effect", "internal/redact", "internal/scan", "messages", "messages/mail", "transport"}},
 	{"actors/session/page", []string{"actors/session/bridge", "actors/session/decode", "actors/session/effect", "actors/session/wanted", "internal/redact", "messages", "messages/mail", "actors/supervisor/admit", "transport/quirks"}},
-	{"actors/session/link", []string{"actors/session/bridge", "actors/session/clip", "actors/session/decode", "actors/session/effect", "internal/smallmap", "messages", "messages/mail"}},
+	{"actors/session/link", []string{"actors/session/bridge", "actors/session/clip", "actors/session/decode", "actors/session/effect", "internal/smallmap", "messages", "messages/mail", "transport/quirks"}},
 	{"actors/session/sessiontest", []string{"actors/session/decode", "actors/session/effect", "internal/call/calltest", "messages", "messages/mail", "transport/quirks"}},
 	{"actors/session", []string{"actors/ledger", "internal/shed", "internal/guard", "messages", "messages/mail", "transport", "actors/supervisor/admit", "transport/quirks"}},
 	{"actors/dialog", []string{"actors/ledger", "internal/shed", "internal/redact", "internal/smallmap", "internal/guard", "messages", "messages/mail", "transport/quirks"}},

@@ -40,15 +40,6 @@ func (d byDebugger) arm() {
 	d.add(d.secret.script(d.epoch, mail.ByDebugger, waitsInDebugger))
 }
 
-// inherit has the session told again of a call that waits, and of no end of one: to
-// step does both, and stays within the call (C47). To turn the debugger off and on
-// would let the page go on.
-func (d byDebugger) inherit() {
-	d.arm()
-	d.inherits = true
-	d.command(TagStep, "Debugger.stepOver", nil)
-}
-
 // rearm is for what an agent has done to the debugger of its own session. One that is on
 // keeps what it was told to pass over, and without breakpoints a debugger statement is
 // nothing.
@@ -94,10 +85,6 @@ func (d byDebugger) navigated(bool) {}
 
 func (d byDebugger) replied(r effect.Replied) {
 	switch r.Tag.Kind {
-	case TagStep:
-		if refusal(r.Err) {
-			d.only("") // nothing waits
-		}
 	case TagAnswer:
 		switch taken, err := decodeTaken(r.Result); {
 		case r.Err != nil:

@@ -25,7 +25,6 @@ type Settings struct {
 	By     mail.Mechanism
 	Past   mail.Mechanisms // whose functions documents may have, and are not to: a link before has left them on
 	Epoch  uint64          // grows each time it is turned on or off
-	Script string          // what a failed actor has left in the session: the id of its script
 	Secret Secret
 }
 
@@ -51,9 +50,6 @@ type Machine struct {
 	armed    uint32                     // how often
 	through  uint32                     // the last of them that the page has had in full
 	script   string                     // its identifier, to take it back
-	left     string                     // that of an actor before this one
-	astray   bool                       // that one may have left a script with an unknown identifier
-	inherits bool                       // what that one was told of is not known yet
 	pause    *pause                     // the page's last word
 	box      box                        // of all frames here, by the element of the first
 	asked    map[messages.TargetID]messages.SessionID
@@ -119,7 +115,7 @@ type Config struct {
 // New makes the bridge of a page's session, or of one below.
 func New(c Config, do func(effect.Effect)) *Machine {
 	b := &Machine{
-		Identity: c.Identity, beside: c.Beside, secret: c.Secret, on: c.On, epoch: c.Epoch, past: c.Past, left: c.Script, do: do,
+		Identity: c.Identity, beside: c.Beside, secret: c.Secret, on: c.On, epoch: c.Epoch, past: c.Past, do: do,
 	}
 	b.use(c.By)
 	if c.Target == c.Page {
@@ -256,7 +252,6 @@ func (b *Machine) Paused(p CallPaused) {
 		b.dropTimer(timerBridge)
 	}
 	b.others = ""
-	b.only(p.Pause.Key)
 	last := b.pause
 	again := last != nil && last.Key == p.Pause.Key && last.known
 	if last == nil || last.Key != p.Pause.Key {
@@ -296,7 +291,7 @@ func (b *Machine) goesOn() {
 		b.settled(b.given.id, nil)
 		return
 	}
-	if b.pause != nil || b.inherits {
+	if b.pause != nil {
 		b.resumed = true
 		b.setTimer(timerBridge, resumedGrace)
 	}
@@ -311,7 +306,6 @@ func (b *Machine) timedOut() {
 // over says that the last call needs no answer any more, and whether that is since its
 // document has gone.
 func (b *Machine) over(gone bool) {
-	b.only("")
 	if p := b.pause; p != nil {
 		b.dropTimer(timerBridge)
 		b.pause, b.resumed = nil, false
@@ -375,7 +369,7 @@ func (b *Machine) Replied(r effect.Replied) {
 		case refusal(r.Err):
 			b.refused(r.Err)
 		case r.Err == nil:
-			b.keep(script)
+			b.script = script
 			b.by.added()
 		}
 	case TagOn:

@@ -14,9 +14,6 @@ type mechanism interface {
 	rearm()
 	// revived says that another renderer has taken a crashed one's place.
 	revived()
-	// inherit is arm in place of a failed actor's, in whose mailbox calls and their ends
-	// may have been.
-	inherit()
 	// added says that its script is in place.
 	added()
 	// disarm takes from the session what arm has set.

@@ -117,10 +117,6 @@ func (q *byRequest) bindingParams() []byte {
 	}{q.secret.Binding()})
 }
 
-// inherit is arm, but that the documents that are there are heard already, and that it is
-// not known whether an agent intercepts. What waits is the browser's session's to tell.
-func (q *byRequest) inherit() { q.set() }
-
 // rearm is nothing to it: it needs the session's Fetch no more.
 func (q *byRequest) rearm() {}
 

@@ -57,7 +57,6 @@ func (b *Machine) Stops(p Pause) bool {
 		b.goesOn()
 		return false
 	}
-	b.only("")
 	if slices.ContainsFunc(b.dead, func(d deadSibling) bool { return d.Secret.token() == p.token }) {
 		b.letOthersGo()
 	}

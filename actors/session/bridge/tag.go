@@ -6,7 +6,6 @@ import "holdfast/actors/session/effect"
 const (
 	TagOn effect.TagKind = effect.FirstBridgeTag + iota
 	TagScript
-	TagStep
 	TagOff
 	TagTurned // functions off, by a script that is not to stay
 	TagAnswer

@@ -11,14 +11,8 @@ import (
 // come.
 func (b *Machine) takeBack() {
 	b.removeScript(b.script)
-	b.keep("")
+	b.script = ""
 	b.turnOff(b.mechanism)
-	if b.astray {
-		// It stays, so what comes after it says that it is off.
-		b.command(effect.TagNone, "Page.addScriptToEvaluateOnNewDocument", effect.Params(struct {
-			Source string `json:"source"`
-		}{turning(b.secret.word(b.mechanism, b.epoch, false))}))
-	}
 }
 
 // LeftAlone says that the primary is gone, or back. Without it no link has what an anchor

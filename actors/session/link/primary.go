@@ -69,9 +69,12 @@ type browserPage struct {
 	isClosing  bool
 	closeReply mail.Call
 	releasing  bool
-	returning  bool // left, to be attached to again
-	tries      int  // to close it while no client is attached
-	awaited    bool // leaving waits for its end
+	returning  bool               // left, to be attached to again
+	left       messages.SessionID // the session that was told to leave it last
+	failed     messages.SessionID // the session whose actor has failed
+	asked      int                // how often since then whether it may be left
+	tries      int                // to close it while no client is attached
+	awaited    bool               // leaving waits for its end
 }
 
 // NewPrimary returns the machine of a link that has just been dialled.
@@ -137,7 +140,11 @@ func (m *Primary) Step(_ time.Time, in any) []effect.Effect {
 	case mail.ReleasePage:
 		m.release(in.Page)
 	case mail.ReattachPage:
-		m.comeAgain(in.Page)
+		if in.Failed != "" {
+			m.sessionFailed(in)
+		} else {
+			m.comeAgain(in.Page)
+		}
 	case mail.Leave:
 		m.leave()
 	}
@@ -225,6 +232,8 @@ func (m *Primary) replied(r effect.Replied) {
 		m.checked(r)
 	case TagReattach:
 		m.reattached(r)
+	case TagLeave:
+		m.mayLeave(r)
 	}
 }
 
@@ -283,6 +292,8 @@ func (m *Primary) timerFired(t effect.Timer) {
 		m.do(effect.Exit{})
 	case timerFree:
 		m.free(t.Page)
+	case timerFailed:
+		m.leaveFailed(t.Page)
 	case timerRelease:
 		if p := m.pages.At(t.Page); p != nil && p.releasing && !m.leaving {
 			m.root(effect.Tag{Kind: effect.TagNone}, "Target.activateTarget", targetParam{t.Page}, pageBudget)

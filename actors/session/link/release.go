@@ -20,9 +20,7 @@ func (m *Primary) release(t messages.TargetID) {
 		return
 	}
 	p.releasing = true
-	if p.session != "" {
-		m.detach(p.session)
-	}
+	m.leavePage(p)
 	m.root(effect.Tag{Kind: effect.TagNone}, "Target.activateTarget", targetParam{t}, pageBudget)
 	m.create(&creation{helper: t}, true)
 }
@@ -34,10 +32,16 @@ func (m *Primary) comeAgain(t messages.TargetID) {
 		return
 	}
 	p.returning = true
+	m.leavePage(p)
+	m.reattach(t)
+}
+
+// leavePage has the page's session leave it.
+func (m *Primary) leavePage(p *browserPage) {
 	if p.session != "" {
+		p.left = p.session
 		m.detach(p.session)
 	}
-	m.reattach(t)
 }
 
 func (m *Primary) reattach(t messages.TargetID) {

@@ -117,8 +117,8 @@ func (m *Primary) closePage(o mail.ClosePage) {
 		return
 	}
 	p.isClosing, p.closeReply = true, o.Reply
-	if p.session != "" && !o.Attached {
-		m.detach(p.session)
+	if !o.Attached {
+		m.leavePage(p)
 	}
 	if o.Free {
 		m.free(o.Page)
@@ -156,6 +156,7 @@ func (m *Primary) notClosed(t messages.TargetID, err error) {
 	}
 	p.isClosing, p.closeReply = false, 0
 	m.ended(p)
+	m.leaveFailed(t)
 	if !m.leaving {
 		m.do(effect.ToSupervisor{Msg: mail.PageKept{Gen: m.cfg.Gen, Page: t}})
 		m.root(effect.Tag{Kind: TagCheck, Page: t}, "Target.getTargetInfo", targetParam{t}, pageBudget)

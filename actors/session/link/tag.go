@@ -10,6 +10,7 @@ const (
 	TagAlone // whether a client is attached to a page
 	TagCheck // whether a page is there
 	TagReattach
+	TagLeave   // whether a session whose actor has failed may leave its page
 	TagCalm    // to hold no page any more
 	TagFlushed // whether the browser has heard all
 	TagCover

@@ -24,6 +24,7 @@ import (
 //	attached SESSION PAGE [opener=ID] [held]  Target.attachedToTarget
 //	detached SESSION | destroyed PAGE
 //	open [window] | close PAGE [free] | release PAGE | again PAGE | leave
+//	failed SESSION PAGE                       the session's actor has failed
 //
 // and what TestMachineTranscripts says of reply, event, wait, state and fire.
 func TestBrowserTranscripts(t *testing.T) {
@@ -100,6 +101,8 @@ func browserInput(t *testing.T, d *datadriven.TestData, tr *sessiontest.Transcri
 		return mail.ReleasePage{Page: messages.TargetID(sessiontest.Arg(t, d, 0))}
 	case "again":
 		return mail.ReattachPage{Page: messages.TargetID(sessiontest.Arg(t, d, 0))}
+	case "failed":
+		return mail.ReattachPage{Failed: messages.SessionID(sessiontest.Arg(t, d, 0)), Page: messages.TargetID(sessiontest.Arg(t, d, 1))}
 	case "leave":
 		return mail.Leave{}
 	}

@@ -18,20 +18,14 @@ func (m *Machine) attach() {
 	m.ready, m.attended, m.announced = false, false, false
 	m.enabled = false
 	m.trial = trial{n: m.trial.n + 1}
-	if m.cfg.Again && m.round == 1 {
-		m.do(effect.Command{Method: "Target.setAutoAttach", Params: noAutoAttach})
-	}
 	for _, c := range attachBatch {
 		if c.pageOnly && !m.cfg.IsPage {
 			continue
 		}
 		if c.tag == TagTree {
-			switch {
-			case m.round > 1:
+			if m.round > 1 {
 				m.bridge.AttachAnew()
-			case m.cfg.Again:
-				m.bridge.Inherit()
-			default:
+			} else {
 				m.bridge.Attach()
 			}
 			m.restoring = true
@@ -108,12 +102,7 @@ func (m *Machine) treeLoaded(result []byte) {
 	m.ready = true
 	m.dropTimer(timerClassify)
 	m.dropTimer(timerReload)
-	anew := m.cfg.Again && !m.listed
-	if m.listed = true; anew {
-		// The supervisor's word that the sessions before have ended may come later.
-		m.listTargets()
-	}
-	m.do(effect.ToFrame{Msg: mail.FrameTreeLoaded{Gen: m.cfg.Gen, Session: m.cfg.Session, Page: m.cfg.Page, Frames: frames, Anew: anew}})
+	m.do(effect.ToFrame{Msg: mail.FrameTreeLoaded{Gen: m.cfg.Gen, Session: m.cfg.Session, Page: m.cfg.Page, Frames: frames}})
 	m.answered()
 	m.announce(false)
 	if m.cfg.IsPage && m.loader != frames[0].Loader {

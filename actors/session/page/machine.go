@@ -27,11 +27,7 @@ type Config struct {
 	Held bool
 	// Fresh pages have run nothing yet, so nothing can have wedged them: if
 	// they are slow to answer, the machine is.
-	Fresh bool
-	// Again says that the actor takes the place of one that has failed. What
-	// its last messages were is lost, so the frames of other processes are
-	// attached anew: Chrome reports each only once.
-	Again  bool
+	Fresh  bool
 	Bridge bridge.Settings
 	// Site is the site of a frame's document; nil for a page.
 	Site *wanted.Site
@@ -82,7 +78,6 @@ type Machine struct {
 	ready     bool
 	attended  bool // the attach of this round is over: navigations may begin
 	announced bool // and SessionReady was sent
-	listed    bool // the frames have been told of once
 	starting  bool // a new renderer, which has not been asked why it is silent
 	// seenStarting says that the page had no document yet when this session looked.
 	seenStarting bool

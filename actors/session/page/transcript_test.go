@@ -108,7 +108,7 @@ func (tr *pageStory) answer(c effect.Command) (r effect.Replied, answered bool) 
 func (tr *pageStory) input(t *testing.T, d *datadriven.TestData) any {
 	switch d.Cmd {
 	case "attach":
-		cfg := page.Config{Identity: effect.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}, IsPage: true, Fresh: d.HasArg("fresh"), Again: d.HasArg("again")}
+		cfg := page.Config{Identity: effect.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}, IsPage: true, Fresh: d.HasArg("fresh")}
 		if sessiontest.Arg(t, d, 0) == "iframe" {
 			cfg.Target, cfg.IsPage = "F", false
 		}

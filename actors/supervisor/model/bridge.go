@@ -48,15 +48,6 @@ func (m *Task) ShowBridge() {
 	}
 }
 
-// BridgeIn is what an actor of session s is to make of the bridge that is there.
-func (m *Task) BridgeIn(s messages.SessionID) bridge.Settings {
-	b := m.SessionBridge()
-	if e := m.Sessions.At(s); e != nil {
-		b.Script = e.Script
-	}
-	return b
-}
-
 // BridgeOrder is what tells a session of the bridge that is wanted now.
 func (m *Task) BridgeOrder() mail.SetBridge {
 	b := m.SessionBridge()

@@ -28,6 +28,7 @@ type Page struct {
 	HasWaited   bool               // long enough for what is known of its dialogs
 	Parked      []any              // orders that wait for that
 	IsClosing   bool               // by an order that is under way
+	HasFailed   bool               // an actor of ours on it, and its next session has not answered yet
 	// Restoring are, by session, the settings that the browser has refused since.
 	Restoring   smallmap.Map[messages.SessionID, []string]
 	Moved       []Moved // the newest of its frames' documents, oldest first

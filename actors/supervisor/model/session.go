@@ -26,7 +26,6 @@ type Session struct {
 	Crashed    time.Time // when that was heard of last
 
 	Label       string // of its requests
-	Script      string // of the bridge, in the session
 	IsBridged   bool   // its documents have the bridge
 	IsUnbridged bool   // the browser does not give it one
 	HasSlipped  bool   // a document of its that has the bridge opened a native dialog

@@ -229,21 +229,6 @@ func TestBridgeOfATask(t *testing.T) {
 		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "SF", On: true})
 		b.shows(messages.BridgeOn, messages.BridgeOn)
 	})
-	t.Run("a session that begins anew is told of its sandbox again", func(t *testing.T) {
-		t.Parallel()
-		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOn})
-		b.step(mail.TargetAttached{Gen: 1, Session: "SF", Via: "S", Page: "P", Info: mail.TargetInfo{ID: "F", Type: "iframe"}})
-		box := mail.FrameBoxed{Gen: 1, Session: "SF", Shut: true}
-		tells := func(in any) bool {
-			return slices.Contains(b.step(in), task.Effect(task.ToSession{Session: "SF", Msg: box}))
-		}
-		if tells(task.SessionRestarted{Session: "SF"}) {
-			t.Error("told before it is known")
-		}
-		if !tells(box) || !tells(task.SessionRestarted{Session: "SF"}) {
-			t.Error("not told")
-		}
-	})
 	t.Run("a spec that wants another follows at once, each with a newer epoch", func(t *testing.T) {
 		t.Parallel()
 		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOff})

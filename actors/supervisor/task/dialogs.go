@@ -20,7 +20,11 @@ func (m *Machine) dialogsChanged(c mail.DialogsChanged) {
 		delete(m.doubted, c.Closed.ID)
 		delete(m.outlived, c.Closed.ID)
 		delete(m.unframed, c.Closed.ID)
-		m.tell(messages.Event{Type: messages.EventDialogClosed, Closed: c.Closed})
+		closed := messages.Event{Type: messages.EventDialogClosed, Closed: c.Closed}
+		if p := m.Pages.At(c.Closed.TargetID); p != nil && p.HasFailed && c.Closed.ClosedBy == messages.ClosedByLost {
+			closed.Reason = messages.ReasonSessionFailed
+		}
+		m.tell(closed)
 		if c.Closed.ClosedBy == messages.ClosedByLost && c.Closed.Path != messages.PathBridge {
 			m.dialogLost(*c.Closed)
 		} else if c.Closed.ClosedBy == messages.ClosedByLost {

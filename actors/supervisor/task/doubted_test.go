@@ -59,11 +59,14 @@ func TestWhatAFailedActorWasToldIsFoundOut(t *testing.T) {
 	t.Run("the page's session", func(t *testing.T) {
 		t.Parallel()
 		b := open(t)
-		b.step(task.SessionRestarted{Session: "S"})
-		if !asked(b.step(mail.SessionReady{Gen: 1, Session: "S", Target: "P", Blocked: true})) {
+		b.step(task.SessionFailed{Session: "S"})
+		b.step(mail.TargetAttached{Gen: 1, Session: "S2", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
+		if !slices.Contains(b.step(mail.SessionReady{Gen: 1, Session: "S2", Target: "P", Blocked: true}), task.Effect(task.ToSession{Session: "S2", Msg: mail.ProbeSession{Report: true}})) {
 			t.Error("the frame is not asked")
 		}
-		if !over(b.step(healthy)) {
+		again := healthy
+		again.Session = "S2"
+		if !over(b.step(again)) {
 			t.Error("the frame has answered, and its dialog stands open")
 		}
 	})

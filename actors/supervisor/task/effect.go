@@ -73,8 +73,9 @@ type (
 	// time, with the memory the machine has.
 	DialogsRestarted struct{}
 
-	// SessionRestarted says that a session's actor begins anew on the same session.
-	SessionRestarted struct{ Session messages.SessionID }
+	// SessionFailed says that a session's actor has failed. None takes its place: the
+	// session is given up.
+	SessionFailed struct{ Session messages.SessionID }
 
 	// WantedFull says that something an agent set will not be set again.
 	WantedFull struct{}
@@ -128,6 +129,9 @@ type (
 
 	// Ready tells the restart policy that the link is healthy.
 	Ready struct{}
+
+	// SessionsGaveUp says that the task ends since actors of sessions have failed too often.
+	SessionsGaveUp struct{}
 
 	// SetPatience tells it how long a lost link is tried for, from now on.
 	SetPatience struct{ Patience time.Duration }
@@ -231,6 +235,7 @@ func (StopAnchor) effect()       {}
 func (ToAnchor) effect()         {}
 func (AnchorReady) effect()      {}
 func (Ready) effect()            {}
+func (SessionsGaveUp) effect()   {}
 func (SetPatience) effect()      {}
 func (FramesStable) effect()     {}
 func (BrowserRestarted) effect() {}

@@ -50,6 +50,8 @@ type Machine struct {
 
 	reports console.Replays
 
+	failures []time.Time // of sessions' actors, in the last minute
+
 	anchor  model.Anchor
 	parties party.Set[Effect] // who is attached to the pages beside the primary
 
@@ -159,8 +161,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.framesRestarted()
 	case DialogsRestarted:
 		m.dialogsRestarted()
-	case SessionRestarted:
-		m.sessionRestarted(in.Session)
+	case SessionFailed:
+		m.sessionFailed(now, in.Session)
 
 	case mail.Isolated:
 		m.isolated(in)
@@ -224,10 +226,6 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.requestHeld(in)
 	case mail.EndRequest:
 		m.endRequest(in)
-	case mail.BridgeScript:
-		if e := m.Sessions.At(in.Session); e != nil && in.Gen == m.Gen {
-			e.Script = in.ID
-		}
 	case mail.BridgeStands:
 		m.bridgeStands(in)
 	case mail.BridgeRefused:

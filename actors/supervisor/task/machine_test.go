@@ -283,18 +283,6 @@ func TestMachine(t *testing.T) {
 			t.Error("it was")
 		}
 	})
-	t.Run("a session that begins anew is not what the old one was", func(t *testing.T) {
-		t.Parallel()
-		b := attached(t)
-		b.step(mail.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageHung})
-		if s := b.m.Snapshot(); s.State != messages.StateWedged {
-			t.Fatalf("state %s", s.State)
-		}
-		b.step(task.SessionRestarted{Session: "S"})
-		if s := b.m.Snapshot(); s.State != messages.StateActive || s.PageState != messages.PageOK {
-			t.Errorf("state %s, page %s", s.State, s.PageState)
-		}
-	})
 	t.Run("a stop in the middle of the attach leaves in good order", func(t *testing.T) {
 		t.Parallel()
 		b := &bench{T: t, m: machineOf(messages.TaskSpec{}.WithDefaults()), now: time.Unix(1000, 0)}

@@ -125,8 +125,8 @@ func (m *Machine) sessionReady(r mail.SessionReady) {
 		return
 	}
 	e.IsReady, e.IsRetelling, e.HasAnswered = true, false, e.HasAnswered || !r.Blocked
-	if p := m.Pages.At(e.Cfg.Page); p != nil && e.Cfg.IsPage && !r.Blocked {
-		p.HasAnswered = true
+	if p := m.Pages.At(e.Cfg.Page); p != nil && e.Cfg.IsPage {
+		p.HasAnswered, p.HasFailed = p.HasAnswered || !r.Blocked, false
 	}
 	e.IsTelling = e.IsTelling || !r.Blocked && m.IsTold(e.Cfg.Page)
 	if m.resolve(r.Session); r.Blocked {

@@ -152,8 +152,8 @@ func (m *Machine) forgetRequests(role messages.Role) {
 	maps.DeleteFunc(m.waiting, func(_ string, r mail.RequestHeld) bool { return r.Role == role })
 }
 
-// tellRequest tells a session's new actor what was told to one before. That may have
-// ended since: to end it once more does no harm.
+// tellRequest tells a session what was told to one before. That may have ended since: to end
+// it once more does no harm.
 func (m *Machine) tellRequest(s messages.SessionID) {
 	if len(m.waiting) == 0 {
 		return

@@ -132,23 +132,21 @@ func TestBridgeByRequests(t *testing.T) {
 			told   []task.ToSession
 		}{
 			"a page's next session":        {[]any{mail.TargetDetached{Gen: 1, Session: "S"}}, attachPage("S2", 1), []task.ToSession{{Session: "S2", Msg: page}}},
-			"a page's next actor":          {nil, task.SessionRestarted{Session: "S"}, []task.ToSession{{Session: "S", Msg: page}}},
-			"a frame's, by another parent": {[]any{task.SessionRestarted{Session: "S"}}, attachFrame("SF2", "S"), []task.ToSession{{Session: "SF2", Msg: frame}}},
-			"a frame's next actor":         {nil, task.SessionRestarted{Session: "SF"}, []task.ToSession{{Session: "SF", Msg: frame}}},
+			"a frame's, by another parent": {[]any{task.SessionFailed{Session: "S"}, attachPage("S2", 1)}, attachFrame("SF2", "S2"), []task.ToSession{{Session: "SF2", Msg: frame}}},
 			"the newest": {
 				[]any{mail.RequestHeld{Role: messages.RolePrimary, Gen: 1, Label: label("P"), Key: "9-9-9-9", Request: "another"}, page},
-				task.SessionRestarted{Session: "S"},
-				[]task.ToSession{{Session: "S", Msg: page}},
+				attachPage("S2", 1),
+				[]task.ToSession{{Session: "S2", Msg: page}},
 			},
 			"not of a link that is gone": {[]any{task.BrowserExited{}, task.BrowserStarting{Gen: 2}, task.Linked{Gen: 2}}, attachPage("S2", 2), nil},
-			"nor of an anchor":           {[]any{task.AnchorExited{}}, task.SessionRestarted{Session: "SF"}, nil},
+			"nor of an anchor":           {[]any{task.AnchorExited{}, task.SessionFailed{Session: "SF"}, attachPage("S2", 1)}, attachFrame("SF2", "S2"), nil},
 			"nor what a bridge that is off has let go": {
 				[]any{
 					mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true},
 					mail.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOff}.WithDefaults()},
 					mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S"},
 				},
-				task.SessionRestarted{Session: "S"},
+				attachPage("S2", 1),
 				nil,
 			},
 		} {

@@ -26,29 +26,6 @@ func (m *Machine) framesRestarted() {
 	}
 }
 
-func (m *Machine) sessionRestarted(s messages.SessionID) {
-	e := m.Sessions.At(s)
-	if e == nil {
-		return
-	}
-	// What it had to say died with it; it will say so again, and have what was
-	// attached through it attached anew.
-	m.childrenEnded(s)
-	e.IsReady, e.HasAnswered, e.Health = false, false, messages.PageOK
-	m.doubt(e.Cfg.Page)
-	m.tellDialogs(e.Cfg.Page)
-	if e.IsBoxKnown { // its parent's session has said so, and will not again
-		m.do(ToSession{s, mail.FrameBoxed{Gen: m.Gen, Session: s, Shut: e.IsShut}})
-	}
-	m.tellRequest(s)
-	if p := m.Pages.At(e.Cfg.Page); p != nil && p.Session == s {
-		p.Health = messages.PageOK
-	} else if p != nil {
-		p.HoldsDialog = m.HoldsDialog(e.Cfg.Page)
-	}
-	m.pageChanged(e.Cfg.Page) // callers need the new actor's port
-}
-
 // dialogsRestarted tells a dialog actor that starts from memory what may have been lost
 // with the mailbox of the last one.
 func (m *Machine) dialogsRestarted() {
