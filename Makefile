@@ -1,4 +1,4 @@
-.PHONY: help demo build release test quick race lint fuzz bench bench-check bench-scale bench-docs bench-needs microbench chaos soak figures record dialog-matrix deploy-check image-check
+.PHONY: help demo build release test quick race lint fuzz bench bench-check bench-scale bench-docs bench-needs microbench chaos soak figures record dialog-matrix deploy-check image-check compat
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -69,6 +69,12 @@ microbench: ## the benchmarks of single packages
 chaos: ## 300 seeds against a whole node, 200 killed sockets, 30 of a real Chromium's; SEED=n for other plans of kills
 	go test -race -count=1 -timeout=60m ./chaos/sim -run '^(TestSeeds|TestBridgedSeeds|TestSameSeedSameTrace)$$' -seeds 300 -steps 40 -regressions
 	go test -race -count=1 -timeout=30m ./chaos/live -run '^TestReal' -v -seed $(or $(SEED),1) -kills 200 -chromium-kills 30
+
+compat: ## Playwright's own tests over CDP on Chromium, of a checkout at the version in test/clients/compat: make compat PLAYWRIGHT=DIR
+	.ci/need node nodejs
+	.ci/need npm npm
+	cd test/clients/compat && npm ci --silent
+	cd test/clients && go run ./compat -playwright '$(abspath $(PLAYWRIGHT))' -grep '$(GREP)'
 
 dialog-matrix: ## every kind of page by every kind of dialog, every way and every policy, as tables; fails where one does
 	@tables=$$(mktemp); go test -count=1 -run '^TestDialogMatrix$$' ./internal/acceptance -matrix "$$tables"; status=$$?; \

@@ -106,6 +106,7 @@ var floors = []struct {
 	{"internal/facts", nil},
 	{"internal/prometheus", nil},
 	{"test", nil},
+	{"test/clients", []string{"internal/browser"}},
 	{"internal/bench", []string{"internal/node", "chaos", "chaos/hosted", "internal/shed", "internal/browser", "internal/guard", "messages", "transport"}},
 }
 

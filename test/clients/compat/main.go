@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"holdfast/internal/browser"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	var c checkout
+	from := flag.String("playwright", "", "a checkout of microsoft/playwright")
+	flag.StringVar(&c.grep, "grep", "", "only the tests whose titles match")
+	flag.DurationVar(&c.timeout, "timeout", 30*time.Second, "how long one test may take")
+	flag.Parse()
+	if err := compare(ctx, c, *from); err != nil {
+		fmt.Fprintln(os.Stderr, "compat:", err)
+		os.Exit(1)
+	}
+}
+
+// compare runs the tests directly and prints how they ended.
+func compare(ctx context.Context, c checkout, from string) error {
+	if from == "" {
+		return fmt.Errorf("which checkout of microsoft/playwright? make compat PLAYWRIGHT=DIR")
+	}
+	dir, err := os.MkdirTemp("", "holdfast-compat-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	c.dir = filepath.Join(dir, "playwright")
+	if err := os.Mkdir(c.dir, 0o700); err != nil {
+		return err
+	}
+	if err := copyCheckout(from, c.dir, "compat"); err != nil {
+		return err
+	}
+	chrome, end, err := launch(ctx, filepath.Join(dir, "state"))
+	if err != nil {
+		return err
+	}
+	defer end()
+
+	direct, err := c.run(ctx, "direct", chrome.Endpoint().Reveal())
+	if err != nil {
+		return err
+	}
+	fmt.Printf("directly: %v, of %d files\n", direct, len(files))
+	direct.printFailures(os.Stdout)
+	return nil
+}
+
+// launch starts the Chromium of both runs.
+func launch(ctx context.Context, state string) (*browser.Process, func(), error) {
+	m, err := browser.NewManager(browser.Options{StateDir: state, Transport: browser.TransportPort, Isolation: browser.IsolationOff})
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := m.Launch(ctx, browser.LaunchOptions{Headless: true})
+	end := func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		if err := m.Close(ctx); err != nil {
+			fmt.Fprintln(os.Stderr, "compat: end Chromium:", err)
+		}
+	}
+	if err != nil {
+		end()
+		return nil, nil, err
+	}
+	return p, end, nil
+}
