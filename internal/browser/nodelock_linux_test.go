@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"holdfast/internal/browser"
 )
@@ -67,6 +68,30 @@ func TestALockProvesTheDeathOfANode(t *testing.T) {
 				t.Error("the lock of the dead is left")
 			}
 		})
+	}
+}
+
+// TestALockIsHeldUntilAForkedProcessRunsItsProgram: such a process has every open file of a
+// node that is killed meanwhile.
+func TestALockIsHeldUntilAForkedProcessRunsItsProgram(t *testing.T) {
+	t.Parallel()
+	const node = "00000000000000fe"
+	dir := t.TempDir()
+	lease, profile := browser.Forge(t, dir, browser.Forged{Node: node, OwnerPID: 4194000, OwnerStart: 1})
+	forked, err := os.OpenFile(filepath.Join(dir, "leases", node+".lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Flock(int(forked.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	runs := time.AfterFunc(100*time.Millisecond, func() { _ = forked.Close() })
+	defer runs.Stop()
+	reap(t, dir)
+	for _, p := range []string{lease, profile} {
+		if _, err := os.Stat(p); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is left: %v", p, err)
+		}
 	}
 }
 

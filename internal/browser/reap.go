@@ -72,7 +72,7 @@ func (m *Manager) Reap(ctx context.Context) (int, error) {
 func (m *Manager) reapLease(ctx context.Context, l lease, dead graves) (int, error) {
 	isLocal := l.Boot.ID == m.boot.ID && l.Boot.PIDNamespace == m.boot.PIDNamespace
 	switch {
-	case l.Node != "" && !dead.isDead(m.store, l.Node):
+	case l.Node != "" && !m.hasNodeDied(ctx, l, isLocal, dead):
 		return 0, nil // it lives, wherever
 	case l.Boot.ID != m.boot.ID:
 		// Nothing survives a boot but the files.
@@ -131,6 +131,18 @@ func (m *Manager) reapLease(ctx context.Context, l lease, dead graves) (int, err
 		m.log.Info("browser of a dead node ended", "pid", l.Browser.PID, "owner", l.Owner.PID)
 	}
 	return ended, m.store.forget(l.Nonce)
+}
+
+// hasNodeDied says whether the lease's node is dead, by its lock. A process that a killed node
+// had forked holds the lock as well, until it runs its program: where the node's own process
+// is known to be gone, the lock is asked for again meanwhile.
+func (m *Manager) hasNodeDied(ctx context.Context, l lease, isLocal bool, dead graves) bool {
+	for begun := time.Now(); !dead.isDead(m.store, l.Node); delete(dead, l.Node) {
+		if !isLocal || l.Owner.alive() || time.Since(begun) > blankWindow || pause(ctx, endedPoll) != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // isOf is the proof that a process belongs to the lease's browser. An argument can be
