@@ -18,7 +18,7 @@ test: ## every test, on a real Chromium
 	.ci/test
 
 # What starts no browser, and of the simulation the seeds that have failed once.
-QUICK = $$(go list ./... | grep -vE '/(acceptance|facts|browser|checkup|chromiumtest|prometheus|demo|ui|hosted|live|recordings|sim|tools)$$|cmd/node')
+QUICK = $$(go list ./... | grep -vE '/(acceptance|facts|browser|checkup|chromiumtest|prometheus|demo|ui|hosted|live|recordings|sim|tools|readme)$$|cmd/node')
 quick: ## unit tests, a node on the fake browser, a slice of the simulation: two minutes, without Chromium
 	go test -count=1 $(QUICK)
 	go test -count=1 ./chaos/sim -seeds 2 -run '^(TestSeeds|TestBridgedSeeds)$$'

@@ -158,6 +158,25 @@ func (r *reader) program(name, text string) string {
 	return path
 }
 
+// compiled checks a program of TypeScript by the strict rules, and returns its JavaScript. The
+// compiler is a pinned package of npm, which .ci/readme installs.
+func (r *reader) compiled(program string) string {
+	r.Helper()
+	packages, err := filepath.Abs("typescript/node_modules")
+	if err != nil {
+		r.Fatal(err)
+	}
+	compiler := filepath.Join(packages, "typescript", "bin", "tsc")
+	if _, err := os.Stat(compiler); err != nil {
+		r.Fatalf("run .ci/readme, which installs the compiler of TypeScript: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(r.dir, "package.json"), []byte(`{"type":"module"}`), 0o600); err != nil {
+		r.Fatal(err)
+	}
+	r.run(r.dir, "node "+compiler+" --strict --target es2022 --module nodenext --types node --typeRoots "+filepath.Join(packages, "@types")+" "+program, 0)
+	return strings.TrimSuffix(program, ".ts") + ".js"
+}
+
 // TestREADMERuns runs the commands and the programs of the page in their order.
 func TestREADMERuns(t *testing.T) {
 	t.Parallel()
@@ -183,7 +202,7 @@ func TestREADMERuns(t *testing.T) {
 	token := strings.TrimSpace(shell[3])
 	python := r.program("snippet.py", blocks(t, "python", 1)[0])
 	r.wants(r.dir, token+"\npython3 "+python, 0, "blocked_by_dialog Buy?\nagent\n")
-	script := r.program("snippet.mjs", blocks(t, "ts", 1)[0])
+	script := r.compiled(r.program("snippet.ts", blocks(t, "ts", 1)[0]))
 	r.wants(r.dir, token+"\nnode "+script, 0, "blocked_by_dialog Buy?\nagent\n")
 	program := r.program("main.go", blocks(t, "go", 1)[0])
 	r.wants(root, "go run "+program, 0, "blocked_by_dialog\nBuy? agent <nil>\n")
