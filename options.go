@@ -64,6 +64,9 @@ type Config struct {
 	// Dials bounds the links that are being dialled at once; what is zero of it is as in
 	// [transport.DefaultRation].
 	Dials transport.RationLimits
+	// ShareLinks is whether tasks that attach to the same browser share their connections
+	// to it; "" is ShareLinksAuto.
+	ShareLinks ShareLinks
 	// Egress bounds where callers with [messages.WithCaller] and their tasks' pages may go.
 	Egress Egress
 }
@@ -78,6 +81,18 @@ const (
 	// BrowserPort is --remote-debugging-port: every user of the machine can drive the
 	// browser, and so can a page that finds the port.
 	BrowserPort BrowserTransport = "port"
+)
+
+// ShareLinks is whether tasks that attach to the same browser share their connections to it.
+type ShareLinks string
+
+// The values of [ShareLinks].
+const (
+	// ShareLinksAuto shares where it is proved that each connection to the address leads
+	// to the same browser.
+	ShareLinksAuto ShareLinks = "auto"
+	// ShareLinksOff gives each task connections of its own.
+	ShareLinksOff ShareLinks = "off"
 )
 
 // BrowserIsolation is how launched browsers are kept from the node's files.
@@ -175,7 +190,7 @@ func (c Config) node() node.Config {
 		BrowserTransport: browser.Transport(c.BrowserTransport), BrowserIsolation: browser.Isolation(c.BrowserIsolation),
 		BrowserSandbox: browser.Sandbox(c.BrowserSandbox), SecretFiles: c.SecretFiles, BrowserEnv: c.BrowserEnv, CDPURLOverride: c.CDPURLOverride, Limits: c.Limits,
 		Log: c.Log, TracerProvider: c.TracerProvider, Registerer: c.Registerer, HTTPClient: c.HTTPClient,
-		KeepAlive: c.KeepAlive, Dials: c.Dials,
+		KeepAlive: c.KeepAlive, Dials: c.Dials, ShareLinks: node.ShareLinks(c.ShareLinks),
 		Egress: node.Egress{
 			Schemes: c.Egress.Schemes, Allow: c.Egress.Allow, Deny: c.Egress.Deny, CDPHosts: c.Egress.CDPHosts,
 			ProxyAll: c.Egress.Proxy == EgressProxyAll,

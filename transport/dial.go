@@ -75,16 +75,27 @@ func Dial(ctx context.Context, u messages.CDPURL, o DialOptions) (*Mux, error) {
 	if err != nil {
 		return nil, err
 	}
+	return d.link(ctx, endpoint, o)
+}
+
+// link opens a link over a WebSocket of its own.
+func (d *dialer) link(ctx context.Context, endpoint *url.URL, o DialOptions) (*Mux, error) {
 	conn, below, err := d.open(ctx, endpoint)
 	if err != nil {
 		return nil, d.withNamed(err)
 	}
-	// Chrome's messages have no bound; ours is the reader's business, since
-	// the library's would end the connection.
-	conn.SetReadLimit(-1)
 	m := newMux(overWebSocket(conn, below), o)
 	m.browser = processOf(endpoint)
 	return m, nil
+}
+
+// share opens a WebSocket that many links share. Its caller has a use of it.
+func (d *dialer) share(ctx context.Context, endpoint *url.URL, limit int64) (*Shared, error) {
+	conn, below, err := d.open(ctx, endpoint)
+	if err != nil {
+		return nil, d.withNamed(err)
+	}
+	return shareSocket(conn, below, processOf(endpoint), int(limit), maxSharedQueue), nil
 }
 
 // processOf is the mark of the browser process that an endpoint belongs to: a
@@ -115,6 +126,9 @@ func (d *dialer) open(ctx context.Context, endpoint *url.URL) (conn *websocket.C
 			CompressionMode: websocket.CompressionDisabled,
 		})
 		if err == nil {
+			// Chrome's messages have no bound; ours is the reader's business, since
+			// the library's would end the connection.
+			conn.SetReadLimit(-1)
 			return conn, below, nil
 		}
 		if resp == nil || resp.StatusCode == http.StatusSwitchingProtocols {

@@ -16,7 +16,7 @@ func Unread(msg []byte) (e Event, session []byte, ok bool) {
 }
 
 // NewSmallPipe is NewPipe with bounds that a test can reach.
-func NewSmallPipe(from io.ReadCloser, to PipeEnd, limit, room int) *Pipe {
+func NewSmallPipe(from io.ReadCloser, to PipeEnd, limit, room int) *Shared {
 	return newPipe(from, to, limit, room)
 }
 

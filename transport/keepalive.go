@@ -87,7 +87,11 @@ func (m *Mux) ping() {
 			verdict.Reset(more)
 			return
 		}
-		m.fail(&LinkError{Cause: CauseHalfOpen, Err: fmt.Errorf("no answer to a ping within %v", m.conn.pong)})
+		end := &LinkError{Cause: CauseHalfOpen, Err: fmt.Errorf("no answer to a ping within %v", m.conn.pong)}
+		m.fail(end)
+		if m.conn.silent != nil {
+			m.conn.silent(end)
+		}
 	})
 	verdict.Reset(m.conn.pong)
 	defer verdict.Stop()

@@ -21,7 +21,7 @@ const (
 )
 
 // Mux is one link to a browser: many calls and many sessions over one
-// WebSocket, or over one client's part of a [Pipe]. All methods are safe for concurrent use and none but Do waits.
+// WebSocket, or over one client's part of a [Shared]. All methods are safe for concurrent use and none but Do waits.
 type Mux struct {
 	conn    connection
 	browser string // see Browser; set before the Mux is returned

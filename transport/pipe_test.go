@@ -21,7 +21,7 @@ import (
 // every other command to answer.
 type pipedBrowser struct {
 	testing.TB
-	pipe    *transport.Pipe
+	pipe    *transport.Shared
 	in, out net.Conn
 	answer  func(c command)
 

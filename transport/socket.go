@@ -5,7 +5,7 @@ import "net"
 // maxDirect is how long a command may be, in bytes, that is written on its
 // caller's goroutine. A socket that says it takes more has room for it: Linux
 // says so while a third of the least send buffer, 16 KiB, is free. A pipe takes 4 KiB
-// at once, of which a [Pipe] adds a session's id and its end.
+// at once, of which a [Shared] adds a session's id and its end.
 const maxDirect = 4<<10 - 256
 
 // tcpOf looks past net/http and the WebSocket to a plain socket. A connection

@@ -9,7 +9,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// Socket carries the messages of one link: a WebSocket, one client's part of a [Pipe], or
+// Socket carries the messages of one link: a WebSocket, one client's part of a [Shared], or
 // what a caller of [NewMux] has. One goroutine reads and one writes at a time. An error
 // may be a *[LinkError], which then says why the link has ended.
 type Socket interface {
@@ -37,10 +37,17 @@ type connection struct {
 	taker taker
 	brink brink         // nil where it cannot be told when the reader may have to wait
 	pong  time.Duration // how long the peer may take to answer a Ping
+	// Of a link over a connection that it shares; else nil and false.
+	isLively  func() bool      // see [sharedSocket.isLively]
+	silent    func(*LinkError) // ends the connection, whose peer has not answered a ping
+	isPoliced bool             // the connection has a deadline for each write of its own
 }
 
 // hasUnread says whether something has come that is not read, where that can be told.
 func (c connection) hasUnread() bool {
+	if c.isLively != nil {
+		return c.isLively()
+	}
 	s, ok := c.taker.(socket)
 	return ok && s.hasUnread()
 }

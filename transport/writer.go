@@ -97,9 +97,11 @@ func (m *Mux) write(cmd *command) {
 		size := len(cmd.buf)
 		m.mu.Lock()
 		now := m.now()
-		m.writeBy = now + writeTimeout(size)
+		if !m.conn.isPoliced {
+			m.writeBy = now + writeTimeout(size)
+			m.sweepByLocked(m.writeBy, now)
+		}
 		m.burdenLocked(size)
-		m.sweepByLocked(m.writeBy, now)
 		m.mu.Unlock()
 		ok := m.writeCommand(cmd)
 		m.mu.Lock()

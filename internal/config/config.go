@@ -88,12 +88,13 @@ type Drain struct {
 
 // Browser is what browsers are launched with.
 type Browser struct {
-	Path      string   `key:"path" flag:"chrome" empty:"the first Chromium found in PATH" help:"Chromium's binary."`
-	Args      []string `key:"args" flag:"chrome-arg" empty:"none" help:"Flags for every launched browser."`
-	Isolation string   `key:"isolation" flag:"browser-isolation" default:"auto" enum:"auto,require,off" help:"How a launched browser is kept from the node's files. auto does what the system allows: as root a user of its own and a mount namespace without the state directory, else a user namespace, and where namespaces are refused rules of the kernel (Landlock); what is not allowed is a warning. require launches no browser without it."`
-	Sandbox   string   `key:"sandbox" flag:"browser-sandbox" default:"auto" enum:"auto,require" help:"Whether a launched browser may run without Chromium's own sandbox. auto warns at each launch without it; require launches no such browser."`
-	Env       []string `key:"env" flag:"browser-env" empty:"none" help:"Names of environment variables that a launched browser gets from the node besides the usual ones (PATH, HOME, LANG, DISPLAY and the like); NAME* stands for all that begin so."`
-	Transport string   `key:"transport" flag:"browser-transport" default:"pipe" enum:"pipe,port" help:"How a launched browser is driven. Over a pipe only the node reaches it; a port on the loopback interface is open to every user of the machine and to pages."`
+	Path       string   `key:"path" flag:"chrome" empty:"the first Chromium found in PATH" help:"Chromium's binary."`
+	Args       []string `key:"args" flag:"chrome-arg" empty:"none" help:"Flags for every launched browser."`
+	Isolation  string   `key:"isolation" flag:"browser-isolation" default:"auto" enum:"auto,require,off" help:"How a launched browser is kept from the node's files. auto does what the system allows: as root a user of its own and a mount namespace without the state directory, else a user namespace, and where namespaces are refused rules of the kernel (Landlock); what is not allowed is a warning. require launches no browser without it."`
+	Sandbox    string   `key:"sandbox" flag:"browser-sandbox" default:"auto" enum:"auto,require" help:"Whether a launched browser may run without Chromium's own sandbox. auto warns at each launch without it; require launches no such browser."`
+	Env        []string `key:"env" flag:"browser-env" empty:"none" help:"Names of environment variables that a launched browser gets from the node besides the usual ones (PATH, HOME, LANG, DISPLAY and the like); NAME* stands for all that begin so."`
+	ShareLinks string   `key:"share_links" flag:"browser-share-links" default:"auto" enum:"auto,off" help:"Whether tasks that attach to the same browser share two connections to it. auto shares where it is proved that each connection to the address leads to the same browser; off gives each task connections of its own."`
+	Transport  string   `key:"transport" flag:"browser-transport" default:"pipe" enum:"pipe,port" help:"How a launched browser is driven. Over a pipe only the node reaches it; a port on the loopback interface is open to every user of the machine and to pages."`
 }
 
 // Logging is what is logged and how.

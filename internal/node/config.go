@@ -68,6 +68,9 @@ type Config struct {
 	// Dials bounds the links that are being dialled at once; what is zero of it
 	// is as in [transport.DefaultRation].
 	Dials transport.RationLimits
+	// ShareLinks is whether tasks that attach to the same browser share their connections
+	// to it: ShareLinksAuto, which "" means too, or ShareLinksOff.
+	ShareLinks ShareLinks
 	// Egress bounds where scoped callers and their tasks' pages may go.
 	Egress Egress
 	// Backend, where not nil, takes the backend that a task's spec stands for and returns
@@ -111,12 +114,25 @@ const (
 	BrowserSandboxRequired = browser.SandboxRequire
 )
 
+// ShareLinks is whether tasks that attach to the same browser share their connections to
+// it.
+type ShareLinks = transport.Sharing
+
+// The values of [ShareLinks].
+const (
+	// ShareLinksAuto has them share where it is proved that each connection to the address
+	// leads to the same browser.
+	ShareLinksAuto = transport.SharingAuto
+	// ShareLinksOff gives each task its own.
+	ShareLinksOff = transport.SharingOff
+)
+
 // Validate checks the bounds.
 func (c Config) Validate() error {
 	if c.Dials.Total < 0 || c.Dials.Host < 0 || c.Dials.Endpoint < 0 {
 		return errors.New("holdfast: a limit is negative")
 	}
-	if err := errors.Join(c.BrowserTransport.Validate(), c.BrowserIsolation.Validate(), c.BrowserSandbox.Validate()); err != nil {
+	if err := errors.Join(c.BrowserTransport.Validate(), c.BrowserIsolation.Validate(), c.BrowserSandbox.Validate(), c.ShareLinks.Validate()); err != nil {
 		return fmt.Errorf("holdfast: %w", err)
 	}
 	if err := c.Limits.Validate(); err != nil {

@@ -50,7 +50,7 @@ type Node struct {
 	browsers  *browser.Manager
 	metrics   *metrics.Metrics
 	stats     transport.Stats
-	ration    *transport.Ration
+	links     *transport.Connections
 	owners    session.Owners
 	asking    session.Asking
 	traces    *spans.Tracer // nil without tracing
@@ -99,7 +99,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	n.host = command.Host{Order: n.order, Respond: n.Respond, Boards: n.directory.All}
 	n.traces = spans.New(cfg.TracerProvider)
 	logs.CountSuppressed(n.log, func() { n.bounds.Hit(shed.LogLines) })
-	n.ration = transport.NewRation(cfg.Dials, &n.stats)
+	n.links = transport.NewConnections(transport.NewRation(cfg.Dials, &n.stats), dialBudget, cfg.ShareLinks)
 	n.metrics = metrics.New(metrics.Sources{
 		Tasks: n.directory.List, Link: &n.stats, Bounds: &n.bounds, Pressure: n.Pressure,
 		Browsers:  func() (int, uint64) { return n.browsers.Running() },
@@ -199,18 +199,11 @@ func (n *Node) dialNamed(ctx context.Context, r messages.Role, at transport.Addr
 }
 
 func (n *Node) dialBy(ctx context.Context, client *http.Client, r messages.Role, at transport.Address, onClose func(error)) (*transport.Mux, error) {
-	done, err := n.ration.Wait(ctx, r, at) // queueing time does not count against the dial timeout
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	ctx, cancel := context.WithTimeout(ctx, dialBudget)
-	defer cancel()
 	events := decode.Events()
 	if r == messages.RoleAnchor {
 		events = decode.AnchorEvents()
 	}
-	mux, err := transport.Open(ctx, at, transport.DialOptions{
+	mux, err := n.links.Open(ctx, r, at, transport.DialOptions{
 		HTTPClient: client, Events: events, Unwanted: decode.Unwanted, KeepAlive: n.cfg.KeepAlive, Stats: &n.stats,
 		OnClose: func(err error) {
 			if p, ok := errors.AsType[*transport.PanicError](err); ok {

@@ -26,6 +26,7 @@ func (s tardy) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestDialsWaitForTheirTurn(t *testing.T) {
 	t.Parallel()
 	oneByOne := func(c *node.Config) {
+		ownSockets(c)
 		c.Dials = transport.RationLimits{Total: 1}
 		c.HTTPClient = &http.Client{Transport: tardy{c.HTTPClient.Transport, 6 * time.Second}}
 	}

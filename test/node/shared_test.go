@@ -90,7 +90,7 @@ func TestADialogInASharedRenderer(t *testing.T) {
 			t.Error(got.err)
 		}
 	})
-	inWorld(t, "of another task that asked before the page was attached to is elsewhere too", shared, func(w *world) {
+	inWorldWith(t, "of another task that asked before the page was attached to is elsewhere too", shared, ownSockets, func(w *world) {
 		_, asks := w.withThird("a", "a.test", own)
 		page, _ := w.withThird("b", "b.test", closes)
 		w.b.OpenDialog(asks, chaos.Confirm, "sure?", "")

@@ -246,7 +246,7 @@ func TestWhatTheTaskWanted(t *testing.T) {
 
 func TestWhatIsRefusedOnTheNextSessionIsSaid(t *testing.T) {
 	t.Parallel()
-	inWorld(t, "once a session", chaos.Options{Pages: 1}, func(w *world) {
+	inWorldWith(t, "once a session", chaos.Options{Pages: 1}, ownSockets, func(w *world) {
 		page := w.start("t", everything).PageTargetID
 		w.cdp("t", "", "Emulation.setLocaleOverride", `{"locale":"de-DE"}`)
 		first := w.b.Connections()

@@ -74,6 +74,10 @@ func inWorldWith(t *testing.T, name string, o chaos.Options, change func(*node.C
 	})
 }
 
+// ownSockets gives each task its own connections to a browser that several share: one of
+// them is broken, refused or slow in the story.
+func ownSockets(c *node.Config) { c.ShareLinks = node.ShareLinksOff }
+
 func open(t *testing.T, o chaos.Options, change ...func(*node.Config)) *world {
 	t.Helper()
 	w := &world{T: t, b: chaos.New(o), ctx: context.Background(), lines: &lines{}}

@@ -14,40 +14,40 @@ import (
 	"github.com/coder/websocket"
 )
 
-// pipeClient is one client's part of a [Pipe]: the stream of its link. Its browser
+// sharedClient is one client's part of a [Shared]: the stream of its link. Its browser
 // session stands for what would be the root of a socket, and is never seen above.
-type pipeClient struct {
-	pipe    *Pipe
+type sharedClient struct {
+	shared  *Shared
 	session string
 	gone    chan struct{} // closed with the client's end
 	wake    chan struct{} // holds one: the queue is not empty, or the client has ended
 
 	dry      func() // set before the link is read
-	reading  pipeMessage
+	reading  sharedMessage
 	reserved bool   // takes has got the turn to write; the writer's alone
 	frame    []byte // what is being written; the writer's alone
 
 	mu    sync.Mutex // protects what follows
 	heard func()     // nil until the client has a link
-	queue pipeQueue
+	queue sharedQueue
 	end   *LinkError
 }
 
 const (
-	// maxPipeQueue bounds what waits to be read by one client, in bytes: one message
+	// maxSharedQueue bounds what waits to be read by one client, in bytes: one message
 	// of the largest size while another is read. A client that is slower has its link
 	// ended, and no other client notices.
-	maxPipeQueue = 128 << 20
+	maxSharedQueue = 128 << 20
 	// maxPooledFrame is how large a buffer for writing may be to be kept.
 	maxPooledFrame = 64 << 10
 )
 
-func newPipeClient(p *Pipe, session string) *pipeClient {
-	return &pipeClient{pipe: p, session: session, gone: make(chan struct{}), wake: make(chan struct{}, 1)}
+func newSharedClient(p *Shared, session string) *sharedClient {
+	return &sharedClient{shared: p, session: session, gone: make(chan struct{}), wake: make(chan struct{}, 1)}
 }
 
 // watch implements brink.
-func (c *pipeClient) watch(dry, heard func()) {
+func (c *sharedClient) watch(dry, heard func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.dry, c.heard = dry, heard
@@ -55,7 +55,7 @@ func (c *pipeClient) watch(dry, heard func()) {
 
 // strips returns what of the end of a message is the client's browser session, which
 // is cut off.
-func (c *pipeClient) strips(session []byte) []byte {
+func (c *sharedClient) strips(session []byte) []byte {
 	if string(session) == c.session {
 		return session
 	}
@@ -64,8 +64,8 @@ func (c *pipeClient) strips(session []byte) []byte {
 
 // deliver queues a message for the client. Where id is not nil it is the client's own,
 // and rest what stands behind the browser's. Session, where it is not nil, is cut off
-// the end. It runs on the pipe's reader.
-func (c *pipeClient) deliver(id, rest, tail, session []byte) {
+// the end. It runs on the connection's reader.
+func (c *sharedClient) deliver(id, rest, tail, session []byte) {
 	parts := [...][]byte{nil, id, rest, tail, nil}
 	if id != nil {
 		parts[0] = []byte(idHead)
@@ -83,16 +83,16 @@ func (c *pipeClient) deliver(id, rest, tail, session []byte) {
 		c.mu.Unlock()
 		return
 	}
-	if !c.queue.push(c.pipe.room, parts[:]...) {
+	if !c.queue.push(c.shared.room, parts[:]...) {
 		c.mu.Unlock()
-		c.finish(&LinkError{Cause: CauseFlood, Err: fmt.Errorf("more than %d bytes waited to be read", c.pipe.room)})
+		c.finish(&LinkError{Cause: CauseFlood, Err: fmt.Errorf("more than %d bytes waited to be read", c.shared.room)})
 		return
 	}
 	c.mu.Unlock()
 	c.signal()
 }
 
-func (c *pipeClient) signal() {
+func (c *sharedClient) signal() {
 	select {
 	case c.wake <- struct{}{}:
 	default:
@@ -100,11 +100,11 @@ func (c *pipeClient) signal() {
 }
 
 // Reader implements Socket.
-func (c *pipeClient) Reader(ctx context.Context) (websocket.MessageType, io.Reader, error) {
+func (c *sharedClient) Reader(ctx context.Context) (websocket.MessageType, io.Reader, error) {
 	for waited := false; ; waited = true {
 		c.mu.Lock()
 		c.queue.release(c.reading)
-		c.reading = pipeMessage{}
+		c.reading = sharedMessage{}
 		if c.end != nil {
 			defer c.mu.Unlock()
 			return 0, nil, c.end
@@ -130,33 +130,33 @@ func (c *pipeClient) Reader(ctx context.Context) (websocket.MessageType, io.Read
 }
 
 // takes implements taker.
-func (c *pipeClient) takes() bool {
-	c.reserved = c.pipe.out.reserve()
+func (c *sharedClient) takes() bool {
+	c.reserved = c.shared.over.reserve()
 	return c.reserved
 }
 
 // Write implements Socket.
-func (c *pipeClient) Write(_ context.Context, _ websocket.MessageType, msg []byte) error {
+func (c *sharedClient) Write(_ context.Context, _ websocket.MessageType, msg []byte) error {
 	reserved := c.reserved
 	c.reserved = false
 	frame, err := c.translate(msg)
 	if err != nil || frame == nil {
 		if reserved {
-			c.pipe.out.release()
+			c.shared.over.release()
 		}
 		return err
 	}
 	if reserved {
-		err = c.pipe.out.writeReserved(frame, c.gone)
+		err = c.shared.over.writeReserved(frame, c.gone)
 	} else {
-		err = c.pipe.out.write(frame, c.gone)
+		err = c.shared.over.write(frame, c.gone)
 	}
 	if cap(c.frame) > maxPooledFrame {
 		c.frame = nil
 	}
 	if err != nil && !errors.Is(err, errClientGone) {
-		end := pipeBroken(err)
-		c.pipe.fail(end)
+		end := c.shared.over.broken(err)
+		c.shared.fail(end)
 		return end
 	}
 	return err
@@ -164,17 +164,17 @@ func (c *pipeClient) Write(_ context.Context, _ websocket.MessageType, msg []byt
 
 var errNoCommand = errors.New("what was to be written is no CDP command")
 
-// translate makes of a client's command what goes through the pipe: with an id that
+// translate makes of a client's command what goes over the connection: with an id that
 // no other client has, and with the browser session where it names none. It is nil
 // where the command was answered here.
-func (c *pipeClient) translate(msg []byte) ([]byte, error) {
+func (c *sharedClient) translate(msg []byte) ([]byte, error) {
 	_, digits := leadingID(msg)
 	if digits == 0 || msg[len(msg)-1] != '}' || bytes.IndexByte(msg, 0) >= 0 {
 		return nil, errNoCommand
 	}
 	own, rest := msg[len(idHead):len(idHead)+digits], msg[len(idHead)+digits:]
 	named, isNamed := commandSession(rest)
-	p := c.pipe
+	p := c.shared
 	p.mu.Lock()
 	if p.end != nil {
 		defer p.mu.Unlock()
@@ -189,7 +189,7 @@ func (c *pipeClient) translate(msg []byte) ([]byte, error) {
 		c.refuse(own, named)
 		return nil, nil
 	}
-	id, err := p.newCallLocked(pipeCall{client: c, id: bytes.Clone(own)})
+	id, err := p.newCallLocked(sharedCall{client: c, id: bytes.Clone(own)})
 	p.mu.Unlock()
 	if err != nil {
 		return nil, &LinkError{Cause: CauseOverload, Err: err}
@@ -206,7 +206,7 @@ func (c *pipeClient) translate(msg []byte) ([]byte, error) {
 }
 
 // refuse answers as Chrome does where a command names no session of the client's.
-func (c *pipeClient) refuse(id, session []byte) {
+func (c *sharedClient) refuse(id, session []byte) {
 	rest := appendString([]byte(`,"error":`+quirks.SessionGoneReply+`,"sessionId":`), string(session))
 	c.deliver(bytes.Clone(id), append(rest, '}'), nil, nil)
 }
@@ -226,10 +226,16 @@ func commandSession(msg []byte) (session []byte, named bool) {
 	return rest[i+len(sessionHead):], true
 }
 
-// Ping implements Socket: the browser process is asked something small.
-func (c *pipeClient) Ping(ctx context.Context) error {
+// Ping implements Socket. Over a pipe the browser process is asked something small.
+func (c *sharedClient) Ping(ctx context.Context) error {
+	if over, ok := c.shared.over.(*sharedSocket); ok {
+		if err := over.ping(ctx, c.gone); !errors.Is(err, errClientGone) {
+			return err
+		}
+		return c.cause()
+	}
 	answered := make(chan struct{})
-	if err := c.pipe.command("Browser.getVersion", nil, func(Envelope) { close(answered) }); err != nil {
+	if err := c.shared.command("Browser.getVersion", nil, func(Envelope) { close(answered) }); err != nil {
 		return err
 	}
 	select {
@@ -242,14 +248,14 @@ func (c *pipeClient) Ping(ctx context.Context) error {
 	}
 }
 
-func (c *pipeClient) cause() error {
+func (c *sharedClient) cause() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.end
 }
 
 // finish ends the client, once, and says whether it had not ended.
-func (c *pipeClient) finish(end *LinkError) bool {
+func (c *sharedClient) finish(end *LinkError) bool {
 	c.mu.Lock()
 	if c.end != nil {
 		c.mu.Unlock()
@@ -260,24 +266,25 @@ func (c *pipeClient) finish(end *LinkError) bool {
 	c.mu.Unlock()
 	close(c.gone)
 	c.signal()
+	c.shared.dismiss()
 	return true
 }
 
 // detached ends the client whose browser session the browser has ended.
-func (c *pipeClient) detached() {
-	c.pipe.leave(c)
+func (c *sharedClient) detached() {
+	c.shared.leave(c)
 	c.finish(&LinkError{Cause: CauseReset, Err: errors.New("the browser has ended the link's session")})
-	c.pipe.out.interrupt()
+	c.shared.over.interrupt()
 }
 
 // CloseNow implements Socket: the client leaves its browser session, and with it every
 // session that it has attached to. It does not wait for the browser.
-func (c *pipeClient) CloseNow() error {
+func (c *sharedClient) CloseNow() error {
 	c.finish(&LinkError{Cause: CauseLocal})
-	if c.pipe.leave(c) {
-		c.pipe.out.interrupt() // its own write, where the browser does not read
+	if c.shared.leave(c) {
+		c.shared.over.interrupt() // its own write, where the browser does not read
 		params := appendString([]byte(`{"sessionId":`), c.session)
-		_ = c.pipe.command("Target.detachFromTarget", append(params, '}'), func(Envelope) {})
+		_ = c.shared.command("Target.detachFromTarget", append(params, '}'), func(Envelope) {})
 	}
 	return nil
 }

@@ -2,31 +2,31 @@ package transport
 
 import "io"
 
-// pipeQueue holds messages until their client reads them. They share chunks, so that
+// sharedQueue holds messages until their client reads them. They share chunks, so that
 // many small ones take no more memory than they are long.
-type pipeQueue struct {
-	messages []pipeMessage
+type sharedQueue struct {
+	messages []sharedMessage
 	head     int
 	bytes    int // of messages, with what each costs
-	last     *pipeChunk
+	last     *sharedChunk
 }
 
-// pipeChunk is memory that several messages share.
-type pipeChunk struct {
+// sharedChunk is memory that several messages share.
+type sharedChunk struct {
 	buf    *buffer
 	n      int // bytes in use
 	unread int // messages in it
 }
 
-// pipeMessage is a message that waits to be read, or is being read.
-type pipeMessage struct {
-	chunk *pipeChunk
+// sharedMessage is a message that waits to be read, or is being read.
+type sharedMessage struct {
+	chunk *sharedChunk
 	text  []byte // the rest of it
 	cost  int
 }
 
 // Read implements io.Reader.
-func (m *pipeMessage) Read(b []byte) (int, error) {
+func (m *sharedMessage) Read(b []byte) (int, error) {
 	if len(m.text) == 0 {
 		return 0, io.EOF
 	}
@@ -35,10 +35,10 @@ func (m *pipeMessage) Read(b []byte) (int, error) {
 	return k, nil
 }
 
-func (q *pipeQueue) isEmpty() bool { return q.head == len(q.messages) }
+func (q *sharedQueue) isEmpty() bool { return q.head == len(q.messages) }
 
 // push adds a message that consists of parts; false where the queue has no room.
-func (q *pipeQueue) push(limit int, parts ...[]byte) bool {
+func (q *sharedQueue) push(limit int, parts ...[]byte) bool {
 	n := 0
 	for _, p := range parts {
 		n += len(p)
@@ -51,7 +51,7 @@ func (q *pipeQueue) push(limit int, parts ...[]byte) bool {
 		if !q.isEmpty() { // more are coming
 			size = max(n, midBuffer)
 		}
-		q.last = &pipeChunk{buf: getBuffer(size)}
+		q.last = &sharedChunk{buf: getBuffer(size)}
 	}
 	c := q.last
 	from := c.n
@@ -60,17 +60,17 @@ func (q *pipeQueue) push(limit int, parts ...[]byte) bool {
 	}
 	c.unread++
 	q.bytes += n + eventOverheads
-	q.messages = append(q.messages, pipeMessage{chunk: c, text: c.buf.b[from:c.n:c.n], cost: n + eventOverheads})
+	q.messages = append(q.messages, sharedMessage{chunk: c, text: c.buf.b[from:c.n:c.n], cost: n + eventOverheads})
 	return true
 }
 
 // pop takes the oldest message; it has to be released.
-func (q *pipeQueue) pop() (m pipeMessage, ok bool) {
+func (q *sharedQueue) pop() (m sharedMessage, ok bool) {
 	if q.isEmpty() {
 		return m, false
 	}
 	m = q.messages[q.head]
-	q.messages[q.head] = pipeMessage{}
+	q.messages[q.head] = sharedMessage{}
 	q.bytes -= m.cost
 	if q.head++; q.isEmpty() {
 		q.messages, q.head = q.messages[:0], 0
@@ -86,7 +86,7 @@ func (q *pipeQueue) pop() (m pipeMessage, ok bool) {
 }
 
 // release gives back the memory of a message that has been read.
-func (q *pipeQueue) release(m pipeMessage) {
+func (q *sharedQueue) release(m sharedMessage) {
 	c := m.chunk
 	if c == nil {
 		return
@@ -101,7 +101,7 @@ func (q *pipeQueue) release(m pipeMessage) {
 }
 
 // drop forgets every message.
-func (q *pipeQueue) drop() {
+func (q *sharedQueue) drop() {
 	for m, ok := q.pop(); ok; m, ok = q.pop() {
 		q.release(m)
 	}

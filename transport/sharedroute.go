@@ -9,8 +9,8 @@ import (
 
 // route gives a message of the browser to the client it is for. Msg is valid during
 // the call only; tail is the end of a message that was too long, whose middle is
-// missing. It runs on the pipe's reader.
-func (p *Pipe) route(msg, tail []byte) {
+// missing. It runs on the connection's reader.
+func (p *Shared) route(msg, tail []byte) {
 	end := msg
 	if tail != nil {
 		end = tail
@@ -18,7 +18,7 @@ func (p *Pipe) route(msg, tail []byte) {
 	id, idLen := leadingID(msg)
 	session := trailingSession(end)
 	if idLen == 0 && peekMethod(msg) == nil || session == nil && tail == nil {
-		// Written in another way, or of the pipe's own session.
+		// Written in another way, or of the connection's own session.
 		e, err := Scan(msg)
 		if err != nil {
 			return
@@ -39,7 +39,7 @@ func (p *Pipe) route(msg, tail []byte) {
 }
 
 // reply gives a client the reply to its command, under the id the client knows.
-func (p *Pipe) reply(id int32, idLen int, msg, tail, session []byte) {
+func (p *Shared) reply(id int32, idLen int, msg, tail, session []byte) {
 	p.mu.Lock()
 	call, ok := p.calls[id]
 	delete(p.calls, id)
@@ -58,7 +58,7 @@ func (p *Pipe) reply(id int32, idLen int, msg, tail, session []byte) {
 }
 
 // event gives a client what one of its sessions says, and learns which sessions it has.
-func (p *Pipe) event(msg, tail, session []byte) {
+func (p *Shared) event(msg, tail, session []byte) {
 	p.mu.Lock()
 	s := p.sessions[string(session)]
 	if s == nil || p.end != nil {
@@ -83,30 +83,30 @@ func (p *Pipe) event(msg, tail, session []byte) {
 	s.client.deliver(nil, msg, tail, s.client.strips(session))
 }
 
-func (p *Pipe) announceLocked(parent *pipeSession, id string) bool {
+func (p *Shared) announceLocked(parent *sharedSession, id string) bool {
 	if id == "" || p.sessions[id] != nil {
 		return true
 	}
-	if len(p.sessions) >= maxPipeSessions {
+	if len(p.sessions) >= maxSharedSessions {
 		return false
 	}
-	s := &pipeSession{client: parent.client, parent: parent}
+	s := &sharedSession{client: parent.client, parent: parent}
 	if parent.children == nil {
-		parent.children = make(map[string]*pipeSession)
+		parent.children = make(map[string]*sharedSession)
 	}
 	p.sessions[id], parent.children[id] = s, s
 	return true
 }
 
-func (p *Pipe) retireLocked(c *pipeClient, id string) {
+func (p *Shared) retireLocked(c *sharedClient, id string) {
 	if s := p.sessions[id]; s != nil && s.client == c && s.parent != nil {
 		p.forgetLocked(id, s)
 	}
 }
 
-// ownEvent is what the browser says on the pipe's own session: that a client's browser
+// ownEvent is what the browser says on the connection's own session: that a client's browser
 // session has ended.
-func (p *Pipe) ownEvent(e Envelope) {
+func (p *Shared) ownEvent(e Envelope) {
 	if string(e.Method) != detachedEvent {
 		return
 	}
