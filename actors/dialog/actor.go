@@ -36,6 +36,7 @@ type Actor struct {
 	started    bool
 	orders     map[messages.DialogID]order // without an outcome
 	answers    ledger.Ledger               // answers that travel by the supervisor
+	life, told uint64                      // which of the task's dialog actors this is; messages to the supervisor
 }
 
 // order is a HandleDialog and who has it.
@@ -45,10 +46,10 @@ type order struct {
 	pid     *actor.PID
 }
 
-// New returns the behavior of a task's dialog actor, going on from memory. Spec is not
-// written any more. What is cut off is counted in b.
-func New(spec *messages.TaskSpec, memory mail.DialogMemory, supervisor *actor.PID, b *shed.Counts) *Actor {
-	return &Actor{machine: newMachine(spec, memory), bounds: b, supervisor: supervisor}
+// New returns the behavior of a task's dialog actor, which starts from memory. Life tells it
+// from those before it. Spec is not written any more. What is cut off is counted in b.
+func New(spec *messages.TaskSpec, memory mail.DialogMemory, supervisor *actor.PID, life uint64, b *shed.Counts) *Actor {
+	return &Actor{machine: newMachine(spec, memory), bounds: b, supervisor: supervisor, life: life}
 }
 
 // Init implements guard.Behavior. The machine starts with the first
@@ -136,7 +137,7 @@ func (a *Actor) step(c *guard.Context, in any) {
 				c.Send(c.Self(), mail.PageMoved{Session: e.Msg.Session, Page: e.Msg.Page, Err: notConnected()})
 			}
 		case ToSupervisor:
-			c.Send(a.supervisor, e.Msg)
+			a.tell(c, e.Msg)
 		case Arm:
 			c.After(e.Name, e.After, TimerFired{e.Name})
 		case Disarm:
@@ -145,9 +146,15 @@ func (a *Actor) step(c *guard.Context, in any) {
 			a.bounds.Hit(e.Bound)
 		case Answer:
 			a.answers.Owe("supervisor", e.To, e.Value, e.Err)
-			c.Send(a.supervisor, mail.Relay(e))
+			a.tell(c, mail.Relay(e))
 		}
 	}
+}
+
+// tell sends to the supervisor.
+func (a *Actor) tell(c *guard.Context, msg any) {
+	a.told++
+	c.Send(a.supervisor, mail.FromDialog{Life: a.life, Seq: a.told, Msg: msg})
 }
 
 // letGo has a call resumed that has no dialog. No caller waits for an outcome; where the
@@ -157,7 +164,7 @@ func (a *Actor) letGo(c *guard.Context, session *actor.PID, o mail.HandleDialog)
 	case session != nil:
 		c.Send(session, o)
 	case o.Pause.Request != "":
-		c.Send(a.supervisor, mail.EndRequest{Role: o.Pause.Holder, Gen: o.Pause.HolderGen, Request: o.Pause.Request})
+		a.tell(c, mail.EndRequest{Role: o.Pause.Holder, Gen: o.Pause.HolderGen, Request: o.Pause.Request})
 	}
 }
 

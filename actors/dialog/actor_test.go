@@ -33,7 +33,7 @@ func TestARequestIsLetGoByItsLink(t *testing.T) {
 		supervisor := sys.Root(guard.Child{Kind: "test", Key: "supervisor", New: func() guard.Behavior { return l }})
 		a := sys.Root(guard.Child{Kind: "test", Key: "dialog", New: func() guard.Behavior {
 			spec := messages.TaskSpec{}.WithDefaults()
-			return dialog.New(&spec, mail.DialogMemory{}, supervisor.PID(), &shed.Counts{})
+			return dialog.New(&spec, mail.DialogMemory{}, supervisor.PID(), 1, &shed.Counts{})
 		}})
 		sys.Send(a.PID(), dialog.SessionsChanged{})
 		sys.Send(a.PID(), mail.DialogOpened{
@@ -47,7 +47,7 @@ func TestARequestIsLetGoByItsLink(t *testing.T) {
 		close(l.heard)
 		var heard []any
 		for msg := range l.heard {
-			heard = append(heard, msg)
+			heard = append(heard, msg.(mail.FromDialog).Msg)
 		}
 		want := mail.EndRequest{Role: messages.RoleAnchor, Gen: 2, Request: "job"}
 		if !slices.ContainsFunc(heard, func(msg any) bool { return reflect.DeepEqual(msg, want) }) {

@@ -71,6 +71,8 @@ type Actor struct {
 	dialogs, link, sessions *guard.Group
 	anchor                  *guard.Group // nil while there is none
 
+	dialogMail inOrder
+
 	gen     mail.Generation
 	anchors mail.Generation // started so far
 	mux     *transport.Mux  // of the newest link
@@ -186,6 +188,10 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 		a.pageLeft(c, link.PageLeft{Page: msg.Page})
 	case effect.TooMany:
 		a.tooMany(msg)
+	case mail.FromDialog:
+		for _, msg := range a.dialogMail.take(msg) {
+			a.step(c, msg)
+		}
 	case bridge.CallUnread:
 		a.log.Warn("a dialog over the bridge could not be read, it is dismissed", "target", msg.Page)
 	case browserGone:

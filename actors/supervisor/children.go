@@ -116,9 +116,9 @@ func gaveUp(group string, g restart.GiveUp, last error) error {
 func (a *Actor) factory(id string) guard.Child {
 	switch id {
 	case childDialog:
-		memory, spec := a.machine.Memory, a.machine.Spec
+		memory, spec, life := a.machine.Memory, a.machine.Spec, a.dialogMail.begin()
 		return guard.Child{Kind: "dialog", New: func() guard.Behavior {
-			return dialog.New(spec, memory, a.self, a.cfg.Bounds)
+			return dialog.New(spec, memory, a.self, life, a.cfg.Bounds)
 		}}
 	case childBrowser:
 		a.gen++

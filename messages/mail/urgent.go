@@ -1,5 +1,7 @@
 package mail
 
+import "holdfast/messages"
+
 // What follows overtakes the facts that wait for its actor: a page waits for its answer, or a
 // caller for the end of its task. None of these depends on a fact that it overtakes: the actor
 // has handled what its sender knows.
@@ -13,3 +15,24 @@ func (o HandleDialog) IsUrgent() bool { return o.Dialog != "" }
 
 // IsUrgent reports that the end of a task overtakes.
 func (StopTask) IsUrgent() bool { return true }
+
+// FromDialog is what a dialog actor sends to the supervisor. Life tells the actor from those
+// before it, and Seq counts its messages from 1: one that overtakes facts of pages waits for
+// those of its own actor before it.
+type FromDialog struct {
+	Life, Seq uint64
+	Msg       any
+}
+
+// IsUrgent reports that the last hop of an agent's answer overtakes: the end of its dialog, and
+// the answer to the caller behind it. The end of any other dialog does not, since what follows
+// from it depends on what its page has reported before.
+func (f FromDialog) IsUrgent() bool {
+	switch m := f.Msg.(type) {
+	case DialogsChanged:
+		return m.Closed != nil && m.Closed.ClosedBy == messages.ClosedByAgent
+	case Relay:
+		return true
+	}
+	return false
+}
