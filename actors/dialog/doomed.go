@@ -24,13 +24,16 @@ type doom struct {
 	moved   bool      // since the newest of them
 	refused int       // times that the page was not moved on
 	asked   int       // times since that the document to come was not there
+	first   time.Time // when the oldest dialog of the row was found to be doomed
 	last    time.Time // when the newest dialog was found to be doomed
 }
 
 const (
-	// MaxDoomed is how many doomed dialogs in a row a page is moved on from. One that
-	// asks in an endless loop never comes to its next document, and is closed.
-	MaxDoomed = 30
+	// MaxDoomed is how many doomed dialogs in a row a page is moved on from, and
+	// DoomedPatience for how long at least: where the machine is busy, the next document takes
+	// seconds. A page that asks in an endless loop never comes to it, and is closed.
+	MaxDoomed      = 30
+	DoomedPatience = 10 * time.Second
 	// doomedCalm is after how long without one the count begins anew.
 	doomedCalm = time.Second
 	// DoomedAgain is how soon it is asked anew whether the document to come is there,
@@ -116,7 +119,9 @@ func (m *Machine) doomed(now time.Time, e *entry, by messages.SessionID) {
 	} else if now.Sub(d.last) > doomedCalm {
 		d.dialogs = 0
 	}
-	d.dialogs++
+	if d.dialogs++; d.dialogs == 1 {
+		d.first = now
+	}
 	d.last, d.moved, d.refused, d.asked = now, false, 0, 0
 	for _, w := range e.Ways {
 		if w.Session == by || d.way.Session == "" {
@@ -139,7 +144,9 @@ func (m *Machine) move(page messages.TargetID, d *doom) {
 }
 
 // closed says that nothing but the end of the page helps.
-func (d *doom) closed() bool { return d.dialogs > MaxDoomed || d.refused > maxRefused }
+func (d *doom) closed() bool {
+	return d.refused > maxRefused || d.dialogs > MaxDoomed && d.last.Sub(d.first) >= DoomedPatience
+}
 
 func (m *Machine) pageMoved(p mail.PageMoved) {
 	d := m.dooms[p.Page]
