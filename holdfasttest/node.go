@@ -9,6 +9,7 @@ import (
 	"holdfast"
 	"holdfast/internal/api"
 	"holdfast/internal/gate"
+	"holdfast/internal/gateway"
 	"holdfast/internal/node"
 	"holdfast/internal/token"
 	"holdfast/messages"
@@ -65,7 +66,7 @@ func Serve(t testing.TB) *Server {
 	if err != nil {
 		t.Fatalf("holdfasttest: %v", err)
 	}
-	h, err := api.New(api.Config{Node: n, Gate: entrance, Logger: slog.New(slog.DiscardHandler)})
+	h, err := api.New(api.Config{Node: n, Gateway: gateway.New(gateway.Config{Node: n}), Gate: entrance, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatalf("holdfasttest: %v", err)
 	}

@@ -13,6 +13,8 @@ const (
 	CodeFrameNotFound         Code = "frame_not_found"
 	CodeTargetNotFound        Code = "target_not_found"
 	CodeDialogNotFound        Code = "dialog_not_found"
+	CodeClientNotFound        Code = "client_not_found"
+	CodeClientBusy            Code = "client_busy"
 	CodeNoDialog              Code = "no_dialog"
 	CodeDialogAmbiguous       Code = "dialog_ambiguous"
 	CodeDialogAlreadyAnswered Code = "dialog_already_answered"
@@ -72,6 +74,11 @@ var codeTable = []CodeInfo{
 	{CodeFrameNotFound, 404, "No frame of that id exists on the task's pages. A frame that navigates to another site may have been replaced.", "Read the frame tree of a new snapshot.", nil},
 	{CodeTargetNotFound, 404, "The task has no such page, or no page at all, or the browser has no such target.", "Read `pages` of a new snapshot. `navigate` opens a page where the task has none.", nil},
 	{CodeDialogNotFound, 404, "The task never had a dialog of that id.", "Read `pending_dialogs` of a new snapshot.", []Detail{{"known", "the ids of the open dialogs"}}},
+	{CodeClientNotFound, 404, "The task has no CDP client of that id; it may have disconnected.", "Read `GET /v1/tasks/{id}/clients` again.", nil},
+	{
+		CodeClientBusy, 409, "Another CDP client is on the task, and one of the two wants it exclusively.", "Connect again later, or disconnect the client that `slot` names.",
+		[]Detail{{"slot", "the client that is on the task"}, detailWait},
+	},
 	{CodeNoDialog, 409, "No dialog is open.", "Nothing is left to answer. `recent_dialogs` of the snapshot says how the last ones ended.", nil},
 	{
 		CodeDialogAmbiguous, 409, "Several dialogs are open and the answer names none.", "Name one with `dialog_id`.",

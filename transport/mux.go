@@ -32,6 +32,8 @@ type Mux struct {
 	heard   atomic.Int64 // when the peer last sent anything, since born
 	ids     atomic.Uint32
 
+	relaying atomic.Bool // relays is not empty
+
 	gathering *gatherer // the reader's alone: whose events have not been settled
 
 	running sync.WaitGroup // reader, writer and outcomes being told
@@ -56,8 +58,9 @@ type Mux struct {
 	writing     bool // a write is under way, or writing has ended for good
 	suspected   bool // the idle timer is to ping, however long it is quiet
 	routes      map[messages.SessionID]*route
-	unbound     int // routes without a sink
-	keptBytes   int // of events queued for those
+	relays      map[messages.SessionID]Relayed // nil until the first
+	unbound     int                            // routes without a sink
+	keptBytes   int                            // of events queued for those
 }
 
 // NewMux opens a link over a Socket that is connected already and is the link's own from now
@@ -163,7 +166,7 @@ func (m *Mux) teardown(end *LinkError, left map[CallID]*pending) {
 		m.sweepTimer.Stop()
 	}
 	m.queue, m.queuedBytes = nil, 0
-	m.routes, m.keptBytes = nil, 0
+	m.routes, m.relays, m.keptBytes = nil, nil, 0
 	m.mu.Unlock()
 	m.stats.LinksClosed.Add(1)
 	if m.opts.OnClose != nil {

@@ -247,6 +247,13 @@ func (m *Mux) tooLarge(head, tail []byte) {
 // handle tells a message's kind and hands it on.
 func (r *reader) handle(kind websocket.MessageType, msg []byte) *LinkError {
 	m := r.m
+	if kind == websocket.MessageText && m.relay(msg) {
+		r.begun, r.garbage = true, 0
+		m.countEvent(len(msg))
+		r.deep = true
+		r.events++
+		return nil
+	}
 	// Most messages of a busy page are unwanted events: they end here, with only their
 	// names looked at.
 	name := ""

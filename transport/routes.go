@@ -144,6 +144,9 @@ func (m *Mux) dropQueueLocked(r *route) {
 // handleEvent routes an event, and learns from it which sessions exist. Method is the
 // wanted name that it has been found to begin with, if any.
 func (m *Mux) handleEvent(e Envelope, method string) {
+	if e.SessionID != nil && m.relaying.Load() && m.relay(rebuilt(e)) {
+		return
+	}
 	wanted := method != "" && method == string(e.Method)
 	if !wanted { // it was written in another way, or twice
 		method, wanted = m.wants.find(e.Method)

@@ -116,6 +116,9 @@ func (p *Port) Mark() string {
 	return p.mux.Browser()
 }
 
+// Link is the link that the port leads to, for sessions that are not the node's own.
+func (p *Port) Link() *transport.Mux { return p.mux }
+
 // Break ends the whole link as a lost one, for trying out what follows. The
 // channel is closed once every call on it has had its outcome.
 func (p *Port) Break() <-chan struct{} {

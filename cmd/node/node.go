@@ -5,6 +5,7 @@ import (
 
 	"holdfast/internal/browser"
 	"holdfast/internal/cli"
+	"holdfast/internal/gateway"
 	"holdfast/internal/gctuning"
 	"holdfast/internal/node"
 	"holdfast/internal/tracing"
@@ -45,14 +46,16 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 		return nil, err
 	}
 	traces.count(node)
+	clients := gateway.New(gateway.Config{Node: node, Log: cfg.Logger})
 	return &cli.RunningNode{
-		Node: node, Metrics: node.MetricsHandler(), Observer: node.Metrics(),
+		Node: node, Gateway: clients, Metrics: node.MetricsHandler(), Observer: node.Metrics(),
 		BeginDrain: node.BeginDrain, Abort: node.Abort, SetLimits: node.SetLimits, Alive: node.Alive,
 		TracerProvider: traces.provider(),
 		Stop: func(ctx context.Context) error {
 			defer stopReaping()
 			defer traces.flush(ctx, cfg.Logger)
 			defer starts.End()
+			clients.Drain(ctx)
 			return node.Stop(ctx)
 		},
 	}, nil

@@ -19,6 +19,8 @@ type Config struct {
 	Node Node
 	// Gate decides who may ask.
 	Gate *gate.Gate
+	// Gateway serves the CDP endpoints of tasks; nil serves none.
+	Gateway Gateway
 	// NoUI leaves the live page out.
 	NoUI bool
 	// Version is what callers are told of the node's build.

@@ -121,7 +121,7 @@ func FuzzBodies(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, i uint8, body string) {
 		rt := all[int(i)%len(all)]
-		fuzzed(t, admin, nil, rt.Method, strings.ReplaceAll(rt.Path, "{id}", "one"), body)
+		fuzzed(t, admin, nil, rt.Method, apitest.Path(rt.Path, "one"), body)
 	})
 }
 

@@ -21,7 +21,7 @@ import (
 func everyRoute() [][2]string {
 	var out [][2]string
 	for _, rt := range api.RouteTable() {
-		out = append(out, [2]string{rt.Method, strings.ReplaceAll(rt.Path, "{id}", "one")})
+		out = append(out, [2]string{rt.Method, apitest.Path(rt.Path, "one")})
 	}
 	return append(out,
 		[2]string{"GET", "/"}, [2]string{"GET", "/nothing"}, [2]string{"GET", "/v1"}, [2]string{"GET", "/v1/tasks/"},
@@ -118,7 +118,7 @@ func TestX13ScopedTokens(t *testing.T) {
 			continue
 		}
 		on := func(tok, id string) *httptest.ResponseRecorder {
-			return as(tok, rt.Method, strings.ReplaceAll(rt.Path, "{id}", id), bodies[path.Base(rt.Path)])
+			return as(tok, rt.Method, apitest.Path(rt.Path, id), bodies[path.Base(rt.Path)])
 		}
 		for tok, ids := range map[string][2][]string{
 			b.admin.ForTask("one"): {{"one"}, {"two", "one:1", "acme:1"}},
@@ -169,7 +169,7 @@ func TestX13QueryTokenIsForEventStreamsAlone(t *testing.T) {
 		if slices.Contains(openRoutes, rt.Method+" "+rt.Path) {
 			continue
 		}
-		r := b.request(rt.Method, strings.ReplaceAll(rt.Path, "{id}", "one")+"?access_token="+b.admin.ForTask("one"), "")
+		r := b.request(rt.Method, apitest.Path(rt.Path, "one")+"?access_token="+b.admin.ForTask("one"), "")
 		r.Header.Del("Authorization")
 		w := b.do(r)
 		if want := map[bool]int{true: http.StatusOK, false: http.StatusUnauthorized}[strings.HasSuffix(rt.Path, "/events")]; w.Code != want {

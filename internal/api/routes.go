@@ -39,6 +39,9 @@ type route struct {
 	// queryToken takes ?access_token= where there is no Authorization header:
 	// an EventSource in a page cannot set one.
 	queryToken bool
+	// isCDP marks the endpoint of CDP clients: it takes any query, since clients bring their
+	// own, and a token or a ticket in it, since most can send no header.
+	isCDP bool
 	// stream marks an answer that lasts as long as its task: its end is not
 	// waited for.
 	stream bool
@@ -88,11 +91,17 @@ func (rt *route) pattern() string { return rt.method + " " + rt.path }
 // tokenParam is the query parameter that carries a token where a route takes one.
 const tokenParam = "access_token"
 
+// gatewayTokenParam is the same for CDP clients.
+const gatewayTokenParam = "token"
+
 // entrance is what the gate has to know of the route.
 func (rt *route) entrance() gate.Route {
 	e := gate.Route{Class: rt.class, Path: rt.path}
 	if rt.queryToken {
 		e.TokenParam = tokenParam
+	}
+	if rt.isCDP {
+		e.TokenParam, e.IsAdminInURL, e.HasTickets = gatewayTokenParam, true, true
 	}
 	return e
 }

@@ -28,6 +28,12 @@ var (
 	}
 )
 
+// gatewayCodes are those of the CDP endpoint.
+var gatewayCodes = []messages.Code{
+	messages.CodeTaskNotFound, messages.CodeTargetNotFound, messages.CodeClientBusy, messages.CodeNotFound, messages.CodeCDPError,
+	messages.CodeUpstreamUnavailable, messages.CodeDeadline, messages.CodeLimitReached,
+}
+
 // started are the answers of the routes that start a task.
 var started = []answer{
 	{status: http.StatusCreated, about: "the task has started; Location names it", body: messages.Snapshot{}},
@@ -166,6 +172,50 @@ var routes = []route{
 			summary: "Break connections of a task on purpose",
 			text:    "Only on a node that was started with `--allow-chaos`.",
 			body:    messages.KillRequest{}, answers: one(http.StatusOK, "the connections that were broken", messages.KillResult{}), codes: ofTask,
+		},
+	},
+	{
+		method: "GET", path: "/v1/tasks/{id}/clients", class: "read", serve: (*Handler).clients,
+		about: about{
+			summary: "List the CDP clients of a task",
+			answers: one(http.StatusOK, "the clients that are connected", messages.ClientList{}), codes: []messages.Code{messages.CodeTaskNotFound},
+		},
+	},
+	{
+		method: "DELETE", path: "/v1/tasks/{id}/clients/{client_id}", class: "life", noRenew: true, serve: (*Handler).disconnectClient,
+		about: about{
+			summary: "Disconnect a CDP client of a task",
+			text:    "Its connection ends with the close code 4001. The pages stay.",
+			answers: one(http.StatusNoContent, "it is disconnected", nil), codes: []messages.Code{messages.CodeTaskNotFound, messages.CodeClientNotFound},
+		},
+	},
+	{
+		method: "GET", path: "/cdp/{id}", class: "events", stream: true, isCDP: true, serve: (*Handler).cdpEndpoint,
+		about: about{
+			summary: "The CDP endpoint of a task, for any CDP client",
+			text: "A WebSocket with flat sessions, as a browser's own. See [the gateway](gateway.md). The token may be given as `?token=`.\n\n" +
+				"Parameters: `client`, a name; `dialogs`, one of `holdfast`, `client` and `observe`; `mode`, `shared` or `exclusive`; `start=1` starts the task with its defaults; `ping=1` says that the client takes pings.",
+			answers: []answer{{status: http.StatusSwitchingProtocols, about: "the connection"}},
+			codes:   gatewayCodes,
+		},
+	},
+	{
+		method: "GET", path: "/cdp/{id}/{rest...}", class: "events", stream: true, isCDP: true, serve: (*Handler).cdpEndpoint,
+		about: about{
+			summary: "Discovery of a task's pages, and its CDP endpoint under other paths",
+			text: "`json/version`, `json`, `json/list`, `json/protocol`, `json/activate/{target}` and `json/close/{target}` answer as a browser does, for this task alone. " +
+				"`devtools/browser/{anything}` is the endpoint, and `devtools/page/{target}` that of one page. Asked with `?token=`, the addresses carry a ticket, which is good once and for 30 s.",
+			answers: []answer{{status: http.StatusOK, about: "as a browser answers", kind: "application/json"}, {status: http.StatusSwitchingProtocols, about: "the connection"}},
+			codes:   gatewayCodes,
+		},
+	},
+	{
+		method: "PUT", path: "/cdp/{id}/json/new", class: "life", isCDP: true, serve: (*Handler).cdpEndpoint,
+		about: about{
+			summary: "Open a page of a task, as a browser's own route does",
+			text:    "The query is the URL, and `about:blank` where there is none.",
+			answers: []answer{{status: http.StatusOK, about: "the page", kind: "application/json"}},
+			codes:   gatewayCodes,
 		},
 	},
 	{

@@ -59,7 +59,7 @@ func TestSecretsStayInside(t *testing.T) {
 			continue // files, of which one stands for all
 		}
 		for _, id := range []string{"one", url.PathEscape(cdpURL)} {
-			path := strings.ReplaceAll(rt.Path, "{id}", id)
+			path := apitest.Path(rt.Path, id)
 			for _, body := range bodies {
 				requests = append(requests, b.request(rt.Method, path, body))
 			}

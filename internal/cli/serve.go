@@ -36,6 +36,8 @@ type NodeConfig struct {
 // RunningNode is what serve serves. All but Node and Stop may be nil.
 type RunningNode struct {
 	Node api.Node
+	// Gateway serves the node's tasks to CDP clients.
+	Gateway api.Gateway
 	// Stop ends every task and every browser the node launched.
 	Stop func(context.Context) error
 	// BeginDrain has it take no new tasks, and say so when asked whether it is
@@ -125,7 +127,7 @@ func (s *server) serve(admin token.Admin) error {
 		return err
 	}
 	cfg := api.Config{
-		Node: s.node.Node, Gate: entrance, Logger: s.log, Observer: s.node.Observer, Drain: s.ask,
+		Node: s.node.Node, Gateway: s.node.Gateway, Gate: entrance, Logger: s.log, Observer: s.node.Observer, Drain: s.ask,
 		TracerProvider: s.node.TracerProvider,
 		Version:        s.Version.Version, NoUI: !s.cfg.UI,
 	}

@@ -188,3 +188,6 @@ func visitorOf(ctx context.Context) *visitor {
 	v, _ := ctx.Value(visitorKey{}).(*visitor)
 	return v
 }
+
+// NetConn returns the connection below, whose socket's options a stream may set.
+func (v *visitor) NetConn() net.Conn { return v.Conn }

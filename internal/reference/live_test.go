@@ -18,6 +18,7 @@ import (
 	"holdfast/internal/api"
 	"holdfast/internal/api/apitest"
 	"holdfast/internal/gate"
+	"holdfast/internal/gateway"
 	"holdfast/internal/node"
 	"holdfast/internal/token"
 	"holdfast/messages"
@@ -69,7 +70,9 @@ func setup(t *testing.T) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := api.New(api.Config{Node: served, Gate: entrance, Metrics: served.MetricsHandler(), Drain: func() {}})
+	clients := gateway.New(gateway.Config{Node: served})
+	t.Cleanup(func() { clients.Drain(context.Background()) })
+	handler, err := api.New(api.Config{Node: served, Gateway: clients, Gate: entrance, Metrics: served.MetricsHandler(), Drain: func() {}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,6 +107,7 @@ func TestANodeIsAsTheReferenceSays(t *testing.T) {
 	s.dialogs()
 	s.troubles()
 	s.gate()
+	s.clients()
 	s.rest()
 	for _, r := range api.Routes() {
 		for _, a := range r.Answers {

@@ -210,7 +210,10 @@ type (
 	OpenPage struct {
 		URL       string
 		NewWindow bool
-		Reply     Call
+		Context   string // the browser context; "" is the task's
+		// IsForeground has the tab opened in front of the others of its window.
+		IsForeground bool
+		Reply        Call
 	}
 
 	// ClosePage ends a page. With Free it is released of its dialogs first, and closed only

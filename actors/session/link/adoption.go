@@ -9,6 +9,9 @@ import (
 )
 
 func (m *Primary) targetAttached(a mail.TargetAttached) {
+	if a.Info.Type == "browser" {
+		return // a browser session of the gateway's, which is told of it beside
+	}
 	if a.Info.Type != "page" || m.leaving {
 		m.letGo(a)
 		if m.leaving && m.cfg.Scope == messages.ScopeOwn && m.ours(a) && m.pages.At(a.Info.ID) == nil {

@@ -134,7 +134,7 @@ func (m *Primary) Step(_ time.Time, in any) []effect.Effect {
 			m.do(bridge.EndRequest(m.cfg.Bridge.Secret, in))
 		}
 	case mail.OpenPage:
-		m.create(&creation{reply: in.Reply}, in.NewWindow)
+		m.create(&creation{reply: in.Reply, context: in.Context, isForeground: in.IsForeground}, in.NewWindow)
 	case mail.ClosePage:
 		m.closePage(in)
 	case mail.ReleasePage:

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -13,31 +14,34 @@ import (
 
 // creation is a page being made.
 type creation struct {
-	seq       uint32
-	reply     mail.Call
-	first     bool              // the page without which there is nothing to attach (A9)
-	helper    messages.TargetID // not a page of the task but the one that frees this page
-	close     bool              // which is closed then
-	isAwaited bool              // leaving waits for the helper's end
-	target    messages.TargetID // known once the reply has come
+	seq          uint32
+	reply        mail.Call
+	context      string // "" is the task's
+	isForeground bool
+	first        bool              // the page without which there is nothing to attach (A9)
+	helper       messages.TargetID // not a page of the task but the one that frees this page
+	close        bool              // which is closed then
+	isAwaited    bool              // leaving waits for the helper's end
+	target       messages.TargetID // known once the reply has come
 }
 
 func (m *Primary) create(c *creation, newWindow bool) {
 	m.seq++
 	c.seq = m.seq
 	m.creating = append(m.creating, c)
-	m.do(createPage(effect.Tag{Kind: TagCreate, Seq: c.seq}, newWindow, m.isolation.context))
+	m.do(createPage(effect.Tag{Kind: TagCreate, Seq: c.seq}, newWindow, c.isForeground, cmp.Or(c.context, m.isolation.context)))
 }
 
 // createPage has a page made, in the background: no agent's tab may come between a
-// person and theirs (demand 20). A release needs the opposite (C19).
-func createPage(tag effect.Tag, newWindow bool, context string) effect.Command {
+// person and theirs (demand 20). A release needs the opposite (C19), and so do clients of a
+// browser without a window, where a page in the background may never be drawn.
+func createPage(tag effect.Tag, newWindow, isForeground bool, context string) effect.Command {
 	return effect.OnBrowser(tag, "Target.createTarget", struct {
 		URL        string `json:"url"`
 		Background bool   `json:"background,omitempty"`
 		NewWindow  bool   `json:"newWindow,omitempty"`
 		Context    string `json:"browserContextId,omitempty"`
-	}{"about:blank", !newWindow, newWindow, context}, pageBudget)
+	}{"about:blank", !newWindow && !isForeground, newWindow, context}, pageBudget)
 }
 
 func (m *Primary) created(r effect.Replied) {

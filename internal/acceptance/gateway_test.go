@@ -1,0 +1,187 @@
+package acceptance_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"holdfast/internal/api"
+	"holdfast/internal/chromiumtest"
+	"holdfast/internal/gate"
+	clients "holdfast/internal/gateway"
+	"holdfast/internal/gateway/view"
+	"holdfast/internal/token"
+)
+
+// cdpClients serves the rig's node to CDP clients, and returns the address of a task's endpoint.
+func (r *rig) cdpClients() func(task string) string {
+	r.Helper()
+	admin := token.Generate()
+	entrance, err := gate.New(gate.Config{Token: admin})
+	if err != nil {
+		r.Fatal(err)
+	}
+	g := clients.New(clients.Config{Node: r.node})
+	handler, err := api.New(api.Config{Node: r.node, Gate: entrance, Gateway: g})
+	if err != nil {
+		r.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	r.Cleanup(server.Close)
+	r.Cleanup(func() { g.Drain(context.Background()) })
+	r.Cleanup(handler.CloseStreams)
+	return func(task string) string {
+		return strings.Replace(server.URL, "http", "ws", 1) + "/cdp/" + task + "?token=" + admin.Reveal()
+	}
+}
+
+// attached is what Target.attachedToTarget tells.
+type attached struct {
+	SessionID  string
+	TargetInfo struct {
+		TargetID, Type, OpenerID string
+	}
+}
+
+func decoded[T any](t *testing.T, raw json.RawMessage) (v T) {
+	t.Helper()
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Fatalf("%s: %v", raw, err)
+	}
+	return v
+}
+
+type targetParams struct {
+	TargetID string `json:"targetId"`
+	Flatten  bool   `json:"flatten,omitempty"`
+}
+
+// The row of a first client: two tasks of one browser, and a client of each, that does what
+// Playwright does.
+func TestR1_AClientDrivesItsTaskAlone(t *testing.T) {
+	r := setup(t)
+	r.task("one")
+	r.task("two")
+	to := r.cdpClients()
+	one, two := chromiumtest.Dial(t, to("one")), chromiumtest.Dial(t, to("two"))
+	auto := map[string]any{"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true}
+	for _, c := range []*chromiumtest.Raw{one, two} {
+		c.Must("", "Target.setAutoAttach", auto)
+		c.Must("", "Target.setDiscoverTargets", map[string]any{"discover": true, "filter": []struct{}{{}}})
+		c.Must("", "Browser.setDownloadBehavior", map[string]any{"behavior": "deny"})
+		if a := decoded[attached](t, c.Next("Target.attachedToTarget").Params); a.TargetInfo.Type != "page" {
+			t.Fatalf("the task's first page is %+v", a)
+		}
+	}
+	page := decoded[targetParams](t, one.Must("", "Target.createTarget", map[string]any{"url": "about:blank"})).TargetID
+	session := decoded[attached](t, one.NextWhere("the attach to the new page", func(e chromiumtest.Event) bool {
+		return e.Method == "Target.attachedToTarget" && strings.Contains(string(e.Params), page)
+	}).Params).SessionID
+	one.Must(session, "Page.enable", nil)
+	one.Must(session, "Runtime.runIfWaitingForDebugger", nil)
+	one.Must(session, "Page.navigate", map[string]any{"url": r.site.URL("http://a.test/plain")})
+	one.Next("Page.loadEventFired")
+	if got := string(one.Eval(session, `6*7`)); got != "42" {
+		t.Errorf("evaluate: %s", got)
+	}
+	// A popup is the task's, and the client is attached to it.
+	one.Must(session, "Runtime.evaluate", map[string]any{"expression": `void window.open('about:blank')`, "userGesture": true})
+	popup := decoded[attached](t, one.NextWhere("the attach to the popup", func(e chromiumtest.Event) bool {
+		return e.Method == "Target.attachedToTarget" && strings.Contains(string(e.Params), `"openerId":"`+page)
+	}).Params)
+	if got := string(one.Eval(popup.SessionID, `String(!!opener)`)); got != `"true"` {
+		t.Errorf("the popup: %s", got)
+	}
+	// The other task's client sees nothing of all that, and reaches none of it.
+	for _, m := range []string{"Target.attachToTarget", "Target.getTargetInfo", "Target.closeTarget"} {
+		_, err := two.Call("", m, targetParams{page, true})
+		var cdp *chromiumtest.CDPError
+		if !errors.As(err, &cdp) || cdp.Code != view.CodeParams {
+			t.Errorf("%s of the other task's page: %v", m, err)
+		}
+	}
+	if list := string(two.Must("", "Target.getTargets", map[string]any{"filter": []struct{}{{}}})); strings.Contains(list, page) || strings.Contains(list, popup.TargetInfo.TargetID) {
+		t.Errorf("the other task's pages are listed: %s", list)
+	}
+	mentions := func(e chromiumtest.Event) bool {
+		return strings.Contains(string(e.Params), page) || strings.Contains(string(e.Params), popup.TargetInfo.TargetID)
+	}
+	if two.Seen(mentions, 0) {
+		t.Error("the other task's client is told of the pages")
+	}
+	// A client that is gone leaves the pages, and nothing else.
+	one.Close()
+	three := chromiumtest.Dial(t, to("one"))
+	again := decoded[attached](t, three.Must("", "Target.attachToTarget", targetParams{page, true}))
+	if got := string(three.Eval(again.SessionID, `6*7`)); got != "42" {
+		t.Errorf("after the first client has gone: %s", got)
+	}
+}
+
+// methodsOf are the methods of the browser, as it describes them itself, and those of the
+// pinned protocol, some of which it does not describe.
+func methodsOf(t *testing.T, b *chromiumtest.Browser) map[string]bool {
+	t.Helper()
+	pinned, err := os.ReadFile("../rawcdp/methods.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]bool{}
+	for _, m := range strings.Fields(string(pinned)) {
+		all[m] = true
+	}
+	res, err := http.Get(b.HTTP() + "/json/protocol")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var protocol struct {
+		Domains []struct {
+			Domain   string
+			Commands []struct{ Name string }
+		}
+	}
+	if err := json.NewDecoder(res.Body).Decode(&protocol); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range protocol.Domains {
+		for _, c := range d.Commands {
+			all[d.Domain+"."+c.Name] = true
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
+	return all
+}
+
+// ending are the methods that a test does not try out.
+var ending = map[string]bool{"Browser.close": true, "Browser.crash": true, "Browser.crashGpuProcess": true, "Target.disposeBrowserContext": true}
+
+// TestR3_TheTableHasEveryMethodOfTheBrowser asks a real one, on a browser session as a
+// client of the gateway has it, which methods it has.
+func TestR3_TheTableHasEveryMethodOfTheBrowser(t *testing.T) {
+	b := chromiumtest.Launch(t)
+	c := chromiumtest.Dial(t, b.WS())
+	session := decoded[attached](t, c.Must("", "Target.attachToBrowserTarget", nil)).SessionID
+	for m := range methodsOf(t, b) {
+		if ending[m] {
+			if view.Of(m) == "" {
+				t.Errorf("%s is not in the table", m)
+			}
+			continue
+		}
+		_, err := c.Call(session, m, nil)
+		var cdp *chromiumtest.CDPError
+		isThere := !errors.As(err, &cdp) || cdp.Code != view.CodeNoMethod
+		if isThere && view.Of(m) == "" {
+			t.Errorf("the browser has %s, and internal/gateway/view/methods.txt does not", m)
+		}
+		if !isThere && view.Of(m) != "" {
+			t.Errorf("internal/gateway/view/methods.txt has %s, and the browser does not", m)
+		}
+	}
+}

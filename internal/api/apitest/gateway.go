@@ -1,0 +1,31 @@
+package apitest
+
+import (
+	"net/http"
+	"strings"
+
+	"holdfast/internal/gate"
+	"holdfast/messages"
+)
+
+// Gateway is an api.Gateway that answers everything with a plain success.
+type Gateway struct{}
+
+// Serve implements api.Gateway.
+func (Gateway) Serve(w http.ResponseWriter, _ *http.Request, _ messages.TaskID, _ string, _ gate.Caller) error {
+	w.WriteHeader(http.StatusOK)
+	return nil
+}
+
+// Clients implements api.Gateway.
+func (Gateway) Clients(messages.TaskID) messages.ClientList {
+	return messages.ClientList{Mode: messages.ClientsShared, Clients: []messages.Client{}}
+}
+
+// Disconnect implements api.Gateway.
+func (Gateway) Disconnect(messages.TaskID, messages.ClientID) error { return nil }
+
+// Path is a route's path with every wildcard filled in, the task's with id.
+func Path(pattern, id string) string {
+	return strings.NewReplacer("{id}", id, "{client_id}", "c-1", "{rest...}", "json").Replace(pattern)
+}

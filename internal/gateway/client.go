@@ -1,0 +1,367 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/coder/websocket"
+
+	board "holdfast/actors/supervisor/view"
+	"holdfast/internal/gateway/view"
+	"holdfast/internal/rawcdp"
+	"holdfast/internal/scan"
+	"holdfast/messages"
+	"holdfast/transport"
+)
+
+// Code is the code of the close frame that ends a client's connection.
+type Code = websocket.StatusCode
+
+// The close codes of the contract.
+const (
+	CloseOperator Code = 4001 // disconnected by an operator
+	CloseEnded    Code = 4002 // the task or its browser has ended
+	CloseSlow     Code = 4003 // the client does not read what it is told
+	CloseDraining Code = 4004 // the node ends
+	CloseMoved    Code = 4005 // the task is another node's now
+)
+
+// maxInFlight bounds the commands of one client that wait for their replies.
+const maxInFlight = 8192
+
+// Options are what a client asks for when it connects.
+type Options struct {
+	Name     string // "" is one made up
+	Dialogs  view.Dialogs
+	Mode     messages.ClientMode
+	HasPings bool // it can take a ping, it says
+	// Caller is the token's holder.
+	Caller messages.Caller
+	// IsFragile says that a close frame ends the client's whole process (rod).
+	IsFragile bool
+}
+
+// client is one connection. Its reader is the goroutine that serve runs on; a second one
+// writes.
+type client struct {
+	hub  *hub
+	opts Options
+	id   messages.ClientID // set before it is seen
+	at   time.Time
+	conn *websocket.Conn
+	out  *queue
+
+	link *transport.Mux
+	root messages.SessionID // the client's browser session, which it knows as ""
+
+	isPage bool               // the client is connected to one page, whose session it knows as ""
+	page   messages.SessionID // that session; set before the client's first command
+
+	mu       sync.Mutex // protects what follows, and orders what is told
+	view     *view.View
+	sessions map[messages.SessionID]*session
+	isOver   bool
+
+	ending   atomic.Bool
+	why      atomic.Pointer[closing]
+	inFlight atomic.Int64
+	commands atomic.Int64
+	events   atomic.Int64
+	dropped  atomic.Int64
+	stalled  atomic.Int64 // nanoseconds
+}
+
+// closing is why a connection ends.
+type closing struct {
+	code   Code
+	reason string
+}
+
+func (c *client) closing() closing {
+	if why := c.why.Load(); why != nil {
+		return *why
+	}
+	return closing{code: websocket.StatusNormalClosure}
+}
+
+// session is a session of the client's own.
+type session struct {
+	id     messages.SessionID // as the client knows it
+	link   messages.SessionID // as the link knows it
+	parent messages.SessionID // "" is the browser
+	target messages.TargetID
+}
+
+func newClient(h *hub, o Options) *client {
+	return &client{hub: h, opts: o, at: time.Now(), out: newQueue(maxQueue), sessions: map[messages.SessionID]*session{}}
+}
+
+// configFor is what the client's view depends on.
+func (c *client) configFor(v *board.View, standard string) view.Config {
+	sharesBrowser := v.Scope != messages.ScopeBrowser
+	cfg := view.Config{
+		Caller:  rawcdp.Caller{IsScoped: c.opts.Caller.IsScoped, SharesBrowser: sharesBrowser, Context: v.Context, Downloads: v.Downloads},
+		HasAll:  !sharesBrowser && !v.IsRestricted && !c.opts.Caller.IsScoped,
+		Dialogs: c.opts.Dialogs, DefaultContext: v.Context,
+	}
+	if cfg.DefaultContext == "" {
+		cfg.DefaultContext = standard
+	}
+	return cfg
+}
+
+// enter opens the client's browser session and makes a place for it among the others. Page,
+// where it is not "", is the page that the client is connected to.
+func (c *client) enter(ctx context.Context, page messages.TargetID) error {
+	c.isPage = page != ""
+	link, _, err := c.hub.await(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, attachBudget)
+	defer cancel()
+	root, err := attachToBrowser(ctx, link)
+	if err != nil {
+		return err
+	}
+	c.link, c.root = link, root
+	link.Relay(root, c.rootHeard)
+	if err := c.hub.add(c); err != nil {
+		detachFromBrowser(link, root)
+		return err
+	}
+	if c.isPage {
+		if err := c.enterPage(ctx, page); err != nil {
+			c.leave()
+			return err
+		}
+	}
+	return nil
+}
+
+// enterPage opens the session of a client that is connected to one page.
+func (c *client) enterPage(ctx context.Context, page messages.TargetID) error {
+	if _, err := c.hub.target(page); err != nil {
+		return err
+	}
+	params, _ := json.Marshal(map[string]any{"targetId": page, "flatten": true}) // always encodes
+	raw, err := c.link.Do(ctx, c.root, "Target.attachToTarget", params)
+	if err != nil {
+		return upstream(err)
+	}
+	c.page = messages.SessionID(scan.Unquote(memberOf(raw, "sessionId")))
+	return nil
+}
+
+// named is a session as the client knows it, where that is another name.
+func (c *client) named(s messages.SessionID) messages.SessionID {
+	if c.isPage && s == c.page {
+		return ""
+	}
+	return s
+}
+
+// serve runs the connection until it ends. The client has entered.
+func (c *client) serve(ctx context.Context, conn *websocket.Conn) {
+	c.conn = conn
+	conn.SetReadLimit(messages.MaxCDPMessage)
+	c.hub.g.cfg.Observer.ClientConnected()
+	log := c.hub.g.cfg.Log.With(slog.String("task", string(c.hub.id)), slog.String("client", string(c.id)))
+	log.Info("a client has connected", "name", c.opts.Name, "dialogs", c.opts.Dialogs, "mode", c.opts.Mode)
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		c.write()
+	}()
+	done := c.hub.board.Use()
+	c.read(ctx)
+	done()
+	c.end(websocket.StatusNormalClosure, "")
+	c.leave()
+	<-written
+	why := c.closing()
+	c.hub.g.cfg.Observer.ClientGone()
+	log.Info("a client has gone", "code", int(why.code), "reason", why.reason, "commands", c.commands.Load(), "events", c.events.Load())
+}
+
+// read takes the client's commands, one after another.
+func (c *client) read(ctx context.Context) {
+	for {
+		kind, msg, err := c.conn.Read(ctx)
+		if err != nil {
+			return
+		}
+		if kind != websocket.MessageText {
+			c.hub.g.cfg.Observer.ClientRejected(RejectedInvalid)
+			c.end(websocket.StatusUnsupportedData, "CDP is text")
+			return
+		}
+		if !c.hasTaken(msg) {
+			c.hub.g.cfg.Observer.ClientRejected(RejectedInvalid)
+			c.end(websocket.StatusInvalidFramePayloadData, "the message is not UTF-8")
+			return
+		}
+	}
+}
+
+// write writes what waits, until the queue is closed and empty, and then closes the
+// connection.
+func (c *client) write() {
+	var spare [][]byte
+	for {
+		<-c.out.wake
+		for {
+			frames, open := c.out.take(spare)
+			if !open {
+				c.closeConn()
+				return
+			}
+			if len(frames) == 0 {
+				spare = frames
+				break
+			}
+			for i, f := range frames {
+				began := time.Now()
+				err := c.conn.Write(context.Background(), websocket.MessageText, f)
+				if took := time.Since(began); took > stallAfter {
+					c.stalled.Add(int64(took))
+					c.hub.g.cfg.Observer.ClientStalled(took)
+				}
+				c.out.wrote(f)
+				frames[i] = nil
+				if err != nil {
+					c.out.close(true)
+					_ = c.conn.CloseNow()
+					return
+				}
+			}
+			spare = frames
+		}
+	}
+}
+
+// stallAfter is from when on a write that takes time counts as a stall.
+const stallAfter = 10 * time.Millisecond
+
+// closeConn ends the connection as the client can take it.
+func (c *client) closeConn() {
+	why := c.closing()
+	if c.opts.IsFragile {
+		_ = c.conn.CloseNow()
+		return
+	}
+	_ = c.conn.Close(why.code, why.reason)
+}
+
+// end begins the end of the connection, once: what waits to be written is written still.
+func (c *client) end(code Code, reason string) {
+	if !c.ending.CompareAndSwap(false, true) {
+		return
+	}
+	c.why.Store(&closing{code, reason})
+	drop := code == CloseSlow
+	if n := c.out.close(drop); n > 0 {
+		c.dropped.Add(int64(n))
+		c.hub.g.cfg.Observer.ClientDropped(n)
+	}
+	if drop {
+		// A write is under way that may never end: the close frame waits for it, and
+		// the connection ends without one after that.
+		go func() {
+			time.Sleep(slowGrace)
+			_ = c.conn.CloseNow()
+		}()
+	}
+}
+
+// slowGrace is how long a client that is cut off has to take what is being written.
+const slowGrace = 5 * time.Second
+
+// leave ends all that the client has in the browser.
+func (c *client) leave() {
+	c.hub.remove(c)
+	c.mu.Lock()
+	c.isOver = true
+	sessions := c.sessions
+	c.sessions = nil
+	mine := c.view.Mine()
+	c.mu.Unlock()
+	for _, s := range sessions {
+		c.link.Unrelay(s.link)
+	}
+	detachFromBrowser(c.link, c.root)
+	for _, id := range mine {
+		c.hub.dispose(c, id)
+	}
+}
+
+// push queues a frame for the client. One that does not read is cut off.
+func (c *client) push(frame []byte) {
+	if c.out.hasPushed(frame) || c.ending.Load() {
+		return
+	}
+	c.dropped.Add(1)
+	c.hub.g.cfg.Observer.ClientDropped(1)
+	c.hub.g.cfg.Observer.ClientRejected(RejectedSlow)
+	c.end(CloseSlow, "the client does not read what it is told")
+}
+
+// shown is the client as callers of the node see it.
+func (c *client) shown() messages.Client {
+	c.mu.Lock()
+	n := len(c.sessions)
+	c.mu.Unlock()
+	return messages.Client{
+		ClientID: c.id, Name: c.opts.Name, ConnectedAt: messages.SecondsOf(c.at), Dialogs: string(c.opts.Dialogs), Sessions: n,
+		Commands: c.commands.Load(), Events: c.events.Load(), Dropped: c.dropped.Load(), StalledS: time.Duration(c.stalled.Load()).Seconds(),
+	}
+}
+
+// outcome is what a client is told of a command that the browser has not answered.
+func outcome(r transport.Reply) *view.Error {
+	if r.Err == nil {
+		return nil
+	}
+	if rpc, ok := errors.AsType[*transport.RPCError](r.Err); ok {
+		return &view.Error{Code: rpc.Code, Message: rpc.Message, Data: rpc.Data}
+	}
+	if own, ok := errors.AsType[*messages.Error](r.Err); ok {
+		return &view.Error{Code: view.CodeServer, Message: own.Message, Data: data(own.Code, own.Sent)}
+	}
+	switch {
+	case errors.Is(r.Err, transport.ErrLinkClosed):
+		return &view.Error{
+			Code: view.CodeServer, Message: "upstream connection lost; the command was not repeated",
+			Data: data(messages.CodeUpstreamUnavailable, messages.SentIf(r.Sent)),
+		}
+	case errors.Is(r.Err, transport.ErrTooLarge):
+		return &view.Error{Code: view.CodeServer, Message: "the message is larger than the gateway takes", Data: data(messages.CodeMessageTooLarge, messages.SentUnknown)}
+	case errors.Is(r.Err, transport.ErrOverloaded):
+		return &view.Error{Code: view.CodeServer, Message: "too much waits to be written to the browser", Data: data(messages.CodeLimitReached, messages.SentNo)}
+	case errors.Is(r.Err, errSessionEnded):
+		return view.SessionGone()
+	}
+	return &view.Error{Code: view.CodeServer, Message: "the gateway failed", Data: data(messages.CodeInternal, messages.SentUnknown)}
+}
+
+// errSessionEnded is the outcome of a command whose session ends before the reply: Chrome
+// leaves it unanswered.
+var errSessionEnded = errors.New("the session has ended")
+
+func data(code messages.Code, sent messages.Sent) []byte {
+	b := append([]byte(`{"code":"`), code...)
+	switch sent {
+	case messages.SentYes:
+		b = append(b, `","sent":true}`...)
+	case messages.SentNo:
+		b = append(b, `","sent":false}`...)
+	default:
+		b = append(b, `"}`...)
+	}
+	return b
+}

@@ -1,0 +1,255 @@
+package gateway
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"holdfast/internal/gateway/view"
+	"holdfast/messages"
+	"holdfast/transport"
+)
+
+// maxDepth bounds how deep a command's JSON is nested. Chrome's parser takes 300 levels and
+// answers what is deeper without an id, so that the client would wait for ever.
+const maxDepth = 290
+
+// hasTaken takes one message of the client, on its reader. False is a message that no browser
+// may get: Chrome would end the link that all clients share.
+func (c *client) hasTaken(msg []byte) bool {
+	if !utf8.Valid(msg) {
+		return false
+	}
+	c.commands.Add(1)
+	e, err := transport.Scan(msg)
+	switch {
+	case err != nil || !isSound(msg):
+		c.push([]byte(`{"error":{"code":-32700,"message":"JSON: the message is malformed"}}`))
+		return true
+	case !e.HasID || e.ID < math.MinInt32 || e.ID > math.MaxInt32: // C56
+		c.push([]byte(`{"error":{"code":-32600,"message":"Message must have integer 'id' property"}}`))
+		return true
+	}
+	cmd := view.Command{ID: e.ID, Session: messages.SessionID(e.SessionID), Method: string(e.Method)}
+	if c.isPage && cmd.Session == "" {
+		cmd.Session = c.page
+	}
+	switch {
+	case len(e.Method) == 0:
+		c.refuse(cmd, &view.Error{Code: -32600, Message: "Message must have string 'method' property"})
+		return true
+	case len(e.Params) > 0 && e.Params[0] != '{' && string(e.Params) != "null":
+		c.refuse(cmd, &view.Error{Code: -32600, Message: "Message may have object 'params' property"})
+		return true
+	case c.inFlight.Load() >= maxInFlight:
+		c.refuse(cmd, &view.Error{
+			Code: view.CodeServer, Message: "the client has " + strconv.Itoa(maxInFlight) + " commands without a reply already",
+			Data: data(messages.CodeLimitReached, messages.SentNo),
+		})
+		return true
+	}
+	if string(e.Params) == "null" {
+		e.Params = nil
+	}
+	if cmd.Session != "" && view.IsDirect(cmd.Method) {
+		c.send(cmd, e.Params, true)
+		return true
+	}
+	cmd.Params = slices.Clone(e.Params)
+	runAll(c.step(cmd))
+	return true
+}
+
+// isSound says whether a message is JSON that Chrome takes.
+func isSound(msg []byte) bool {
+	depth := 0
+	for i := 0; i < len(msg); i++ {
+		switch msg[i] {
+		case '"':
+			for i++; i < len(msg) && msg[i] != '"'; i++ {
+				if msg[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			if depth++; depth > maxDepth {
+				return false
+			}
+		case '}', ']':
+			depth--
+		}
+	}
+	return json.Valid(msg)
+}
+
+func (c *client) refuse(cmd view.Command, err *view.Error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.push(replyFrame(cmd.ID, c.named(cmd.Session), nil, err))
+}
+
+// send runs a command on the link; its reply is the client's. IsDirect is for the client's
+// own reader, which may write to the link itself.
+func (c *client) send(cmd view.Command, params []byte, isDirect bool) {
+	c.mu.Lock()
+	s, ok := c.linkSession(cmd.Session)
+	link := c.link
+	c.mu.Unlock()
+	if !ok {
+		c.refuse(cmd, view.SessionGone())
+		return
+	}
+	c.inFlight.Add(1)
+	id, session := cmd.ID, c.named(cmd.Session)
+	link.Start(transport.Call{
+		SessionID: s, Method: cmd.Method, Params: params, Direct: isDirect,
+		Done: func(r transport.Reply) {
+			c.inFlight.Add(-1)
+			c.push(replyFrame(id, session, r.Result, outcome(r)))
+		},
+	})
+}
+
+// linkSession is a session as the link knows it. The lock is held.
+func (c *client) linkSession(id messages.SessionID) (messages.SessionID, bool) {
+	if id == "" {
+		return c.root, !c.isOver
+	}
+	s := c.sessions[id]
+	if s == nil {
+		return "", false
+	}
+	return s.link, true
+}
+
+// step gives the view one input. What is to be told to the client is queued before it
+// returns; what is to be sent is returned, to be run without a lock.
+func (c *client) step(in any) (later []func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.isOver {
+		return nil
+	}
+	for _, e := range c.view.Step(in) {
+		switch e := e.(type) {
+		case view.Reply:
+			c.push(replyFrame(e.ID, c.named(e.Session), e.Result, e.Err))
+		case view.Event:
+			c.tell(e)
+		case view.Began:
+			c.beginLocked(e)
+		case view.Ended:
+			later = append(later, c.endLocked(e.Session)...)
+		default:
+			later = append(later, func() { c.carryOut(e) })
+		}
+	}
+	return later
+}
+
+// tell tells the client an event that the view has made. One that is connected to a page
+// hears nothing of the browser.
+func (c *client) tell(e view.Event) {
+	if c.isPage && e.Session == "" {
+		return
+	}
+	c.events.Add(1)
+	c.push(eventFrame(e.Method, e.Params, c.named(e.Session)))
+}
+
+// carryOut does what takes the link or the node. No lock is held.
+func (c *client) carryOut(e view.Effect) {
+	switch e := e.(type) {
+	case view.Forward:
+		c.send(view.Command(e), e.Params, false)
+	case view.Call:
+		c.call(e)
+	case view.Open:
+		c.open(e)
+	case view.Close:
+		c.close(e)
+	case view.AnswerDialog:
+		c.answer(e)
+	case view.ContextMade:
+		c.hub.contextChanged(c, view.ContextKnown{ID: e.ID})
+	case view.ContextGone:
+		c.hub.contextChanged(c, view.ContextKnown{ID: e.ID, IsGone: true})
+	case view.Leave:
+		c.end(1000, "the client has closed the browser")
+	default:
+		panic("gateway: an effect without a hand")
+	}
+}
+
+// call runs a command whose outcome is the view's.
+func (c *client) call(e view.Call) {
+	c.mu.Lock()
+	s, ok := c.linkSession(e.Session)
+	link, params := c.link, e.Params
+	if e.Child != "" {
+		var child messages.SessionID
+		var known bool
+		if child, known = c.linkSession(e.Child); known {
+			params = sessionParam(child)
+		}
+		ok = ok && known
+	}
+	c.mu.Unlock()
+	if e.IsShared {
+		s = c.hub.sessionNow()
+	}
+	if !ok {
+		runAll(c.step(view.Outcome{Tag: e.Tag, Err: view.SessionGone()}))
+		return
+	}
+	c.inFlight.Add(1)
+	link.Start(transport.Call{SessionID: s, Method: e.Method, Params: params, Done: func(r transport.Reply) {
+		c.inFlight.Add(-1)
+		runAll(c.step(view.Outcome{Tag: e.Tag, Result: r.Result, Err: outcome(r)}))
+	}})
+}
+
+// replyFrame is a reply as Chrome writes it.
+func replyFrame(id int64, session messages.SessionID, result []byte, err *view.Error) []byte {
+	b := make([]byte, 0, len(result)+len(session)+64)
+	b = strconv.AppendInt(append(b, `{"id":`...), id, 10)
+	switch {
+	case err == nil && result == nil:
+		b = append(b, `,"result":{}`...)
+	case err == nil:
+		b = append(append(b, `,"result":`...), result...)
+	default:
+		b = strconv.AppendInt(append(b, `,"error":{"code":`...), err.Code, 10)
+		b = append(b, `,"message":`...)
+		b = append(b, quoted(err.Message)...)
+		if len(err.Data) > 0 {
+			b = append(append(b, `,"data":`...), err.Data...)
+		}
+		b = append(b, '}')
+	}
+	return endFrame(b, session)
+}
+
+// eventFrame is an event as Chrome writes it.
+func eventFrame(method string, params []byte, session messages.SessionID) []byte {
+	b := make([]byte, 0, len(method)+len(params)+len(session)+64)
+	b = append(append(b, `{"method":`...), quoted(method)...)
+	if params != nil {
+		b = append(append(b, `,"params":`...), params...)
+	}
+	return endFrame(b, session)
+}
+
+func endFrame(b []byte, session messages.SessionID) []byte {
+	if session != "" {
+		b = append(append(b, `,"sessionId":`...), quoted(string(session))...)
+	}
+	return append(b, '}')
+}
+
+func quoted(s string) []byte {
+	q, _ := json.Marshal(s) // a string always encodes
+	return q
+}

@@ -1,0 +1,177 @@
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"holdfast/actors/supervisor/view"
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
+
+// Node is what the gateway needs of the node. The methods are safe for concurrent use.
+type Node interface {
+	// Board returns where the state of a task that is supervised is read.
+	Board(id messages.TaskID) (*view.Board, error)
+	// GetOrStart starts a task, or returns the one that runs.
+	GetOrStart(ctx context.Context, id messages.TaskID, spec messages.TaskSpec) (snap *messages.Snapshot, started bool, err error)
+	// OpenPage opens a page of the task; the order's Reply is the node's own.
+	OpenPage(ctx context.Context, id messages.TaskID, o mail.OpenPage) (messages.TargetID, error)
+	// ClosePage closes a page of the task.
+	ClosePage(ctx context.Context, id messages.TaskID, t messages.TargetID) error
+	// Respond answers a dialog.
+	Respond(ctx context.Context, id messages.TaskID, a messages.DialogAnswer) (messages.ClosedDialog, error)
+}
+
+// Config is what a gateway is made of.
+type Config struct {
+	Node Node
+	// Log gets one line for each client that comes and goes; nil logs nothing.
+	Log *slog.Logger
+	// Observer counts; nil counts nothing.
+	Observer Observer
+}
+
+// Observer counts what metrics show. The methods are called on any goroutine and must not
+// wait.
+type Observer interface {
+	// ClientConnected and ClientGone count the clients that are connected.
+	ClientConnected()
+	ClientGone()
+	// ClientRejected counts a client that was refused or cut off.
+	ClientRejected(reason Rejection)
+	// ClientStalled is how long a client kept what was written to it waiting.
+	ClientStalled(d time.Duration)
+	// ClientDropped counts the events that a client was not told of.
+	ClientDropped(n int)
+}
+
+// Rejection says why a client was refused, or cut off.
+type Rejection string
+
+// The reasons.
+const (
+	RejectedBusy     Rejection = "busy"     // another client has the task exclusively
+	RejectedLimit    Rejection = "limit"    // the task has as many clients as it may
+	RejectedSlow     Rejection = "slow"     // its queue was full
+	RejectedOperator Rejection = "operator" // an operator has disconnected it
+	RejectedInvalid  Rejection = "invalid"  // it does not speak CDP
+)
+
+// Rejections lists the reasons.
+func Rejections() []Rejection {
+	return []Rejection{RejectedBusy, RejectedLimit, RejectedSlow, RejectedOperator, RejectedInvalid}
+}
+
+type deaf struct{}
+
+func (deaf) ClientConnected()            {}
+func (deaf) ClientGone()                 {}
+func (deaf) ClientRejected(Rejection)    {}
+func (deaf) ClientStalled(time.Duration) {}
+func (deaf) ClientDropped(int)           {}
+
+// Gateway serves the CDP endpoints of a node's tasks. It is safe for concurrent use.
+type Gateway struct {
+	cfg Config
+
+	mu       sync.Mutex // protects what follows
+	hubs     map[messages.TaskID]*hub
+	isClosed bool
+	ended    sync.WaitGroup // of hubs and clients
+}
+
+// New returns a gateway.
+func New(cfg Config) *Gateway {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Observer == nil {
+		cfg.Observer = deaf{}
+	}
+	return &Gateway{cfg: cfg, hubs: map[messages.TaskID]*hub{}}
+}
+
+// Drain disconnects every client with the code 4004, takes no further one, and waits until
+// they have gone or ctx ends.
+func (g *Gateway) Drain(ctx context.Context) {
+	g.mu.Lock()
+	g.isClosed = true
+	hubs := make([]*hub, 0, len(g.hubs))
+	for _, h := range g.hubs {
+		hubs = append(hubs, h)
+	}
+	g.mu.Unlock()
+	for _, h := range hubs {
+		h.endAll(CloseDraining, "the node is draining")
+	}
+	gone := make(chan struct{})
+	go func() {
+		g.ended.Wait()
+		close(gone)
+	}()
+	select {
+	case <-gone:
+	case <-ctx.Done():
+	}
+}
+
+// hub returns the task's, with one more user, who must leave it.
+func (g *Gateway) hub(id messages.TaskID, board *view.Board) (*hub, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.isClosed {
+		return nil, messages.Errorf(messages.CodeUpstreamUnavailable, "the node is draining")
+	}
+	h := g.hubs[id]
+	if h == nil || h.board != board {
+		h = newHub(g, id, board)
+		g.hubs[id] = h
+		g.ended.Add(1)
+		go func() {
+			defer g.ended.Done()
+			h.run()
+		}()
+	}
+	h.users++
+	return h, nil
+}
+
+// leave ends a use of a hub. The last one ends the hub.
+func (g *Gateway) leave(h *hub) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if h.users--; h.users > 0 {
+		return
+	}
+	close(h.stop)
+	if g.hubs[h.id] == h {
+		delete(g.hubs, h.id)
+	}
+}
+
+// existing returns the hub of a task that has clients, nil of one that has none.
+func (g *Gateway) existing(id messages.TaskID) *hub {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.hubs[id]
+}
+
+// Clients lists the clients of a task.
+func (g *Gateway) Clients(id messages.TaskID) messages.ClientList {
+	h := g.existing(id)
+	if h == nil {
+		return messages.ClientList{Mode: messages.ClientsShared, Clients: []messages.Client{}}
+	}
+	return h.list()
+}
+
+// Disconnect ends a client's connection with the code 4001.
+func (g *Gateway) Disconnect(id messages.TaskID, client messages.ClientID) error {
+	if h := g.existing(id); h != nil && h.hasDisconnected(client) {
+		return nil
+	}
+	return messages.Errorf(messages.CodeClientNotFound, "the task has no client %s", client)
+}

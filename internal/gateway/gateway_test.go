@@ -1,0 +1,342 @@
+package gateway_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"go.uber.org/goleak"
+
+	"holdfast/chaos"
+	"holdfast/internal/api"
+	"holdfast/internal/gate"
+	"holdfast/internal/gateway"
+	"holdfast/internal/node"
+	"holdfast/internal/token"
+	"holdfast/messages"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// rig is a node with two tasks on a fake browser, behind HTTP.
+type rig struct {
+	*testing.T
+	ctx    context.Context
+	node   *node.Node
+	server *httptest.Server
+	admin  token.Admin
+}
+
+func setup(t *testing.T) *rig {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	browser := chaos.New(chaos.Options{Load: func(string) chaos.Document { return chaos.Document{Title: "Plain"} }})
+	t.Cleanup(browser.Close)
+	listening := httptest.NewServer(browser)
+	t.Cleanup(listening.Close)
+	cdpURL, err := messages.ParseCDPURL(browser.URL(strings.TrimPrefix(listening.URL, "http://")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := node.Start(ctx, node.Config{StateDir: t.TempDir(), AllowChaos: true, Log: slog.New(slog.DiscardHandler), Limits: messages.Limits{MemoryHigh: -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := n.Stop(context.Background()); err != nil {
+			t.Errorf("stop the node: %v", err)
+		}
+	})
+	for _, id := range []messages.TaskID{"one", "two"} {
+		if _, _, err := n.GetOrStart(ctx, id, messages.TaskSpec{CDPURL: cdpURL}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := &rig{T: t, ctx: ctx, node: n, admin: token.Generate()}
+	entrance, err := gate.New(gate.Config{Token: r.admin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := gateway.New(gateway.Config{Node: n})
+	handler, err := api.New(api.Config{Node: n, Gate: entrance, Gateway: g})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.server = httptest.NewServer(handler)
+	t.Cleanup(r.server.Close)
+	t.Cleanup(func() { g.Drain(context.Background()) })
+	t.Cleanup(handler.CloseStreams)
+	return r
+}
+
+// client is a CDP client that knows no more than JSON.
+type client struct {
+	*rig
+	conn   *websocket.Conn
+	next   int
+	events []message
+}
+
+type message struct {
+	ID     *int            `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  *struct {
+		Code    int            `json:"code"`
+		Message string         `json:"message"`
+		Data    map[string]any `json:"data"`
+	} `json:"error"`
+	SessionID string `json:"sessionId"`
+}
+
+func (r *rig) connect(path string) *client {
+	r.Helper()
+	conn, _, err := websocket.Dial(r.ctx, strings.Replace(r.server.URL, "http", "ws", 1)+path, &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + r.admin.Reveal()}}})
+	if err != nil {
+		r.Fatalf("connect to %s: %v", path, err)
+	}
+	conn.SetReadLimit(-1)
+	r.Cleanup(func() { _ = conn.CloseNow() })
+	return &client{rig: r, conn: conn}
+}
+
+func (c *client) write(text string) {
+	c.Helper()
+	if err := c.conn.Write(c.ctx, websocket.MessageText, []byte(text)); err != nil {
+		c.Fatal(err)
+	}
+}
+
+func (c *client) read() message {
+	c.Helper()
+	_, text, err := c.conn.Read(c.ctx)
+	if err != nil {
+		c.Fatal(err)
+	}
+	var m message
+	if err := json.Unmarshal(text, &m); err != nil {
+		c.Fatalf("%s: %v", text, err)
+	}
+	return m
+}
+
+// call sends a command and returns its reply; events that come before it are kept.
+func (c *client) call(session, method, params string) message {
+	c.Helper()
+	c.next++
+	text := fmt.Sprintf(`{"id":%d,"method":%q,"params":%s`, c.next, method, params)
+	if session != "" {
+		text += fmt.Sprintf(`,"sessionId":%q`, session)
+	}
+	c.write(text + "}")
+	for {
+		m := c.read()
+		if m.ID == nil {
+			c.events = append(c.events, m)
+			continue
+		}
+		if *m.ID != c.next || m.SessionID != session {
+			c.Fatalf("the reply to %d on %q is to %d on %q", c.next, session, *m.ID, m.SessionID)
+		}
+		return m
+	}
+}
+
+// field returns a string of a reply's result.
+func (c *client) field(m message, name string) string {
+	c.Helper()
+	var all map[string]any
+	if m.Error != nil || json.Unmarshal(m.Result, &all) != nil {
+		c.Fatalf("no result: %+v %s", m.Error, m.Result)
+	}
+	s, _ := all[name].(string)
+	return s
+}
+
+func (c *client) attach(target string) string {
+	c.Helper()
+	return c.field(c.call("", "Target.attachToTarget", fmt.Sprintf(`{"targetId":%q,"flatten":true}`, target)), "sessionId")
+}
+
+func TestAClientDrivesAPageOfItsTask(t *testing.T) {
+	t.Parallel()
+	r := setup(t)
+	c := r.connect("/cdp/one")
+	page := c.field(c.call("", "Target.createTarget", `{"url":"https://a.test/"}`), "targetId")
+	session := c.attach(page)
+	if m := c.call(session, "Runtime.evaluate", `{"expression":"1"}`); m.Error != nil {
+		t.Errorf("evaluate: %+v", m.Error)
+	}
+	c.call(session, "Page.enable", `{}`)
+	if m := c.call(session, "Page.navigate", `{"url":"https://b.test/"}`); m.Error != nil {
+		t.Errorf("navigate: %+v", m.Error)
+	}
+	navigated := false
+	for !navigated {
+		m := c.read()
+		navigated = m.Method == "Page.frameNavigated" && m.SessionID == session && strings.Contains(string(m.Params), "https://b.test/")
+	}
+	if m := c.call("", "Target.closeTarget", fmt.Sprintf(`{"targetId":%q}`, page)); string(m.Result) != `{"success":true}` {
+		t.Errorf("close: %+v", m)
+	}
+}
+
+func TestTasksOfOneBrowserDoNotMeet(t *testing.T) {
+	t.Parallel()
+	r := setup(t)
+	one, two := r.connect("/cdp/one"), r.connect("/cdp/two")
+	page := one.field(one.call("", "Target.createTarget", `{"url":"about:blank"}`), "targetId")
+	session := one.attach(page)
+	two.call("", "Target.setDiscoverTargets", `{"discover":true,"filter":[{}]}`)
+	two.call("", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`)
+	for what, m := range map[string]message{
+		"attach":   two.call("", "Target.attachToTarget", fmt.Sprintf(`{"targetId":%q,"flatten":true}`, page)),
+		"info":     two.call("", "Target.getTargetInfo", fmt.Sprintf(`{"targetId":%q}`, page)),
+		"close":    two.call("", "Target.closeTarget", fmt.Sprintf(`{"targetId":%q}`, page)),
+		"activate": two.call("", "Target.activateTarget", fmt.Sprintf(`{"targetId":%q}`, page)),
+	} {
+		if m.Error == nil || m.Error.Code != -32602 || m.Error.Message != "No target with given id found" {
+			t.Errorf("%s: %+v %s", what, m.Error, m.Result)
+		}
+	}
+	if m := two.call(session, "Runtime.evaluate", `{"expression":"1"}`); m.Error == nil || m.Error.Code != -32001 {
+		t.Errorf("a session of another client: %+v", m)
+	}
+	list := two.call("", "Target.getTargets", `{"filter":[{}]}`)
+	if strings.Contains(string(list.Result), page) {
+		t.Errorf("the list shows the other task's page: %s", list.Result)
+	}
+	one.call("", "Target.closeTarget", fmt.Sprintf(`{"targetId":%q}`, page))
+	two.call("", "Target.getTargets", `{}`)
+	for _, e := range two.events {
+		if strings.Contains(string(e.Params), page) {
+			t.Errorf("an event tells of the other task's page: %s %s", e.Method, e.Params)
+		}
+	}
+}
+
+// TestEveryCommandIsReplied: whatever a client sends has an answer, and the link lives.
+func TestEveryCommandIsReplied(t *testing.T) {
+	t.Parallel()
+	c := setup(t).connect("/cdp/one")
+	for sent, want := range map[string]int{
+		`{`:  -32700,
+		`[]`: -32700,
+		`{"id":1,"method":"A.b","params":{"a":` + strings.Repeat("[", 400) + strings.Repeat("]", 400) + `}}`: -32700,
+		`{"id":1,"method":"Runtime.evaluate","params":{"a":tru}}`:                                            -32700,
+		`{"method":"Browser.getVersion"}`:                                                                    -32600,
+		`{"id":"1","method":"Browser.getVersion"}`:                                                           -32600,
+		`{"id":2147483648,"method":"Browser.getVersion"}`:                                                    -32600,
+		`{"id":1.5,"method":"Browser.getVersion"}`:                                                           -32600,
+		`{"id":-3}`: -32600,
+		`{"id":1,"method":"Browser.getVersion","params":[]}`:           -32600,
+		`{"id":1,"method":"Browser.getVersion","sessionId":"X"}`:       -32001,
+		`{"id":1,"method":"Runtime.evaluate","params":{}}`:             -32601,
+		`{"id":1,"method":"Target.setAutoAttach","params":{}}`:         -32602,
+		`{"id":1,"method":"Target.attachToBrowserTarget","params":{}}`: -32000,
+	} {
+		c.write(sent)
+		if m := c.read(); m.Error == nil || m.Error.Code != want {
+			t.Errorf("%.80s: %+v, want %d", sent, m.Error, want)
+		}
+	}
+	if m := c.call("", "Browser.getVersion", `{}`); m.Error != nil {
+		t.Errorf("afterwards: %+v", m.Error)
+	}
+}
+
+func TestBrowserCloseEndsTheClientAlone(t *testing.T) {
+	t.Parallel()
+	r := setup(t)
+	one, other := r.connect("/cdp/one"), r.connect("/cdp/one")
+	if m := one.call("", "Browser.close", `{}`); m.Error != nil {
+		t.Fatalf("%+v", m.Error)
+	}
+	if _, _, err := one.conn.Read(r.ctx); websocket.CloseStatus(err) != websocket.StatusNormalClosure {
+		t.Errorf("the client reads %v", err)
+	}
+	if m := other.call("", "Browser.getVersion", `{}`); m.Error != nil {
+		t.Errorf("the other client: %+v", m.Error)
+	}
+}
+
+// TestRodIsServed: rod sends a key that is none, checks the answer to exactly that, and
+// panics at a close frame.
+func TestRodIsServed(t *testing.T) {
+	t.Parallel()
+	r := setup(t)
+	host := strings.TrimPrefix(r.server.URL, "http://")
+	conn, err := net.Dial("tcp", host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
+	fmt.Fprintf(conn, "GET /cdp/one?token=%s HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: nil\r\n\r\n", r.admin.Reveal(), host)
+	in := bufio.NewReader(conn)
+	answer, err := http.ReadResponse(in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	if got := answer.Header.Get("Sec-WebSocket-Accept"); answer.StatusCode != 101 || got != "Q67D9eATKx531lK8F7u2rqQNnNI=" {
+		t.Fatalf("%s, accept %q", answer.Status, got)
+	}
+	list, err := r.clients()
+	if err != nil || len(list.Clients) != 1 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	req, _ := http.NewRequestWithContext(r.ctx, http.MethodDelete, r.server.URL+"/v1/tasks/one/clients/"+string(list.Clients[0].ClientID), nil)
+	req.Header.Set("Authorization", "Bearer "+r.admin.Reveal())
+	gone, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil || gone.StatusCode != http.StatusNoContent {
+		t.Fatalf("%v, %v", gone, err)
+	}
+	_ = gone.Body.Close()
+	if b, err := in.ReadByte(); err == nil {
+		t.Errorf("it is told %#x before the end", b)
+	}
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+}
+
+func (r *rig) clients() (list messages.ClientList, err error) {
+	req, err := http.NewRequestWithContext(r.ctx, http.MethodGet, r.server.URL+"/v1/tasks/one/clients", nil)
+	if err != nil {
+		return list, err
+	}
+	req.Header.Set("Authorization", "Bearer "+r.admin.Reveal())
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		return list, err
+	}
+	defer res.Body.Close()
+	return list, json.NewDecoder(res.Body).Decode(&list)
+}
+
+// TestALostLinkHasAnOutcome: what the browser has not answered is answered here.
+func TestALostLinkHasAnOutcome(t *testing.T) {
+	t.Parallel()
+	r := setup(t)
+	c := r.connect("/cdp/one")
+	c.call("", "Browser.getVersion", `{}`)
+	if _, err := r.node.Kill(r.ctx, "one", messages.LinksPrimary); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := c.conn.Read(r.ctx)
+	var closed websocket.CloseError
+	if !errors.As(err, &closed) || closed.Code != gateway.CloseEnded {
+		t.Errorf("the client reads %v", err)
+	}
+}

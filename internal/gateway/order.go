@@ -1,0 +1,100 @@
+package gateway
+
+import (
+	"context"
+	"time"
+
+	"holdfast/internal/gateway/view"
+	"holdfast/messages"
+	"holdfast/messages/mail"
+	"holdfast/transport"
+)
+
+// orderBudget bounds what the supervisor is asked to do for a client. A new page navigates
+// before it is told.
+const orderBudget = 30 * time.Second
+
+// order has the node do something beside the client's reader.
+func (c *client) order(tag view.Tag, do func(ctx context.Context) (messages.TargetID, error)) {
+	c.inFlight.Add(1)
+	g := c.hub.g
+	g.ended.Add(1)
+	go func() {
+		defer g.ended.Done()
+		defer c.inFlight.Add(-1)
+		ctx, cancel := context.WithTimeout(messages.WithCaller(context.Background(), c.opts.Caller), orderBudget)
+		defer cancel()
+		t, err := do(ctx)
+		c.hub.refresh() // the view knows what has come of it before it hears of it
+		runAll(c.step(view.Outcome{Tag: tag, Target: t, Err: outcome(transport.Reply{Err: err})}))
+	}()
+}
+
+// open has the supervisor open a page: it is the task's from the first moment on.
+func (c *client) open(e view.Open) {
+	c.order(e.Tag, func(ctx context.Context) (messages.TargetID, error) {
+		return c.hub.g.cfg.Node.OpenPage(ctx, c.hub.id, mail.OpenPage{URL: e.URL, NewWindow: e.IsNewWindow, Context: e.Context, IsForeground: c.hub.isForeground(e)})
+	})
+}
+
+// isForeground says whether a page is opened in front: where no person is disturbed by it,
+// and the client has not asked for the opposite.
+func (h *hub) isForeground(e view.Open) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.isHeadless && !e.IsBackground
+}
+
+// close has the supervisor close a page, in the order that its dialogs allow (C15).
+func (c *client) close(e view.Close) {
+	c.order(e.Tag, func(ctx context.Context) (messages.TargetID, error) {
+		return "", c.hub.g.cfg.Node.ClosePage(ctx, c.hub.id, e.Target)
+	})
+}
+
+// answer gives a client's answer to the dialog actor, where the first one counts.
+func (c *client) answer(e view.AnswerDialog) {
+	c.order(e.Tag, func(ctx context.Context) (messages.TargetID, error) {
+		a := messages.DialogAnswer{Action: messages.ActionDismiss, PromptText: e.Text}
+		if e.IsAccepted {
+			a.Action = messages.ActionAccept
+		}
+		for _, d := range c.hub.board.View().Snapshot.PendingDialogs {
+			if d.TargetID == e.Target {
+				a.DialogID = d.ID
+				break
+			}
+		}
+		if a.DialogID == "" {
+			return "", &transport.RPCError{Code: view.CodeParams, Message: "No dialog is showing"}
+		}
+		_, err := c.hub.g.cfg.Node.Respond(ctx, c.hub.id, a)
+		switch messages.CodeOf(err) {
+		case messages.CodeDialogAlreadyAnswered, messages.CodeDialogLost, messages.CodeDialogNotFound, messages.CodeNoDialog:
+			err = &transport.RPCError{Code: view.CodeParams, Message: "No dialog is showing"}
+		}
+		return "", err
+	})
+}
+
+// sessionNow is the hub's own session on the link.
+func (h *hub) sessionNow() messages.SessionID {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.session
+}
+
+// dispose ends a browser context that was to end with its client.
+func (h *hub) dispose(by *client, id string) {
+	h.mu.Lock()
+	link, session := h.link, h.session
+	h.mu.Unlock()
+	if link != nil {
+		link.Start(transport.Call{SessionID: session, Method: "Target.disposeBrowserContext", Params: contextParam(id)})
+	}
+	h.contextChanged(by, view.ContextKnown{ID: id, IsGone: true})
+}
+
+func contextParam(id string) []byte {
+	return append(append([]byte(`{"browserContextId":`), quoted(id)...), '}')
+}

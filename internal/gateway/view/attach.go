@@ -1,0 +1,239 @@
+package view
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"holdfast/messages"
+)
+
+// seen notes a target of the task.
+func (v *View) seen(t Target) {
+	known := v.targets[t.ID]
+	v.targets[t.ID] = &t
+	if known == nil {
+		v.order = append(v.order, t.ID)
+	}
+	for _, s := range v.discovering() {
+		v.tell(s, &t)
+	}
+	if known == nil && v.auto != nil {
+		v.attach(&t)
+	}
+}
+
+// discovering are the sessions that discover, in order.
+func (v *View) discovering() []messages.SessionID {
+	return slices.Sorted(maps.Keys(v.discover))
+}
+
+// tell tells one discovering session of a target that is new or has changed.
+func (v *View) tell(s messages.SessionID, t *Target) {
+	d := v.discover[s]
+	if !d.filter.hasMatch(t) {
+		return
+	}
+	method := "Target.targetInfoChanged"
+	if !d.told[t.ID] {
+		d.told[t.ID] = true
+		method = "Target.targetCreated"
+	}
+	v.do(Event{Session: s, Method: method, Params: member("targetInfo", v.info(t))})
+}
+
+// lost forgets a target. The browser ends its sessions by itself, and says so.
+func (v *View) lost(id messages.TargetID) {
+	if v.targets[id] == nil {
+		return
+	}
+	delete(v.targets, id)
+	v.order = slices.DeleteFunc(v.order, func(t messages.TargetID) bool { return t == id })
+	for _, s := range v.discovering() {
+		if d := v.discover[s]; d.told[id] {
+			delete(d.told, id)
+			v.do(Event{Session: s, Method: "Target.targetDestroyed", Params: object("targetId", string(id))})
+		}
+	}
+	v.settle(id)
+}
+
+// attach attaches to a target that the client's auto-attach takes.
+func (v *View) attach(t *Target) {
+	if nested[t.Type] || !v.auto.filter.hasMatch(t) || v.auto.pending[t.ID] || v.isAttached(t.ID) || len(v.sessions) >= MaxSessions {
+		return
+	}
+	v.auto.pending[t.ID] = true
+	v.do(Call{Tag: v.call(call{kind: kindAttach, target: t.ID}), Method: "Target.attachToTarget", Params: attachParams(t.ID)})
+}
+
+func attachParams(t messages.TargetID) []byte {
+	p, _ := json.Marshal(struct {
+		TargetID messages.TargetID `json:"targetId"`
+		Flatten  bool              `json:"flatten"`
+	}{t, true}) // always encodes
+	return p
+}
+
+// isAttached says whether the emulated auto-attach has a session on the target.
+func (v *View) isAttached(t messages.TargetID) bool {
+	for _, s := range v.sessions {
+		if s.isAuto && s.target == t {
+			return true
+		}
+	}
+	return false
+}
+
+// attachedTo tells the client of a session that it has from now on.
+func (v *View) attachedTo(a Attached) {
+	s := &attached{target: a.Target.ID, kind: a.Target.Type, parent: a.Parent}
+	if v.auto != nil && a.Parent == "" && v.auto.pending[a.Target.ID] {
+		s.isAuto = true
+	}
+	v.sessions[a.Session] = s
+	v.do(Began{Session: a.Session, Parent: a.Parent, Target: a.Target.ID})
+	v.do(Event{Session: a.Parent, Method: "Target.attachedToTarget", Params: a.Params})
+	if s.isAuto {
+		v.settle(a.Target.ID)
+	}
+}
+
+// detachedFrom tells the client of the end of a session, and with it of those below.
+func (v *View) detachedFrom(d Detached) {
+	if v.sessions[d.Session] == nil {
+		return
+	}
+	v.forget(d.Session)
+	v.do(Event{Session: d.Parent, Method: "Target.detachedFromTarget", Params: d.Params})
+}
+
+func (v *View) forget(id messages.SessionID) {
+	delete(v.sessions, id)
+	delete(v.discover, id)
+	v.do(Ended{id})
+	for _, child := range v.children(id) {
+		v.forget(child)
+	}
+}
+
+func (v *View) children(id messages.SessionID) []messages.SessionID {
+	var list []messages.SessionID
+	for c, s := range v.sessions {
+		if s.parent == id {
+			list = append(list, c)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// settle gives the replies that have waited for the attach to a target, which has come or
+// never will.
+func (v *View) settle(t messages.TargetID) {
+	a := v.auto
+	if a == nil {
+		return
+	}
+	delete(a.pending, t)
+	delete(a.awaited, t)
+	if a.reply != nil && len(a.awaited) == 0 {
+		v.do(*a.reply)
+		a.reply = nil
+	}
+	if r, ok := a.opened[t]; ok {
+		delete(a.opened, t)
+		v.do(r)
+	}
+}
+
+// opened replies to Target.createTarget, behind the attach where the client attaches to
+// every page: Playwright looks for the page the moment that it has the reply.
+func (v *View) opened(r Reply, o Outcome) {
+	if o.Err != nil {
+		v.do(r)
+		return
+	}
+	r.Result = object("targetId", string(o.Target))
+	if v.auto != nil && v.auto.pending[o.Target] {
+		v.auto.opened[o.Target] = r
+		return
+	}
+	v.do(r)
+}
+
+// setAutoAttach emulates it on the browser.
+func (v *View) setAutoAttach(c Command) {
+	var p struct {
+		AutoAttach *bool  `json:"autoAttach"`
+		Wait       *bool  `json:"waitForDebuggerOnStart"`
+		Flatten    bool   `json:"flatten"`
+		Filter     filter `json:"filter"`
+	}
+	switch {
+	case json.Unmarshal(c.Params, &p) != nil || p.AutoAttach == nil || p.Wait == nil:
+		v.refuse(c, malformed())
+		return
+	case *p.AutoAttach && !p.Flatten:
+		v.refuse(c, &Error{Code: CodeParams, Message: "Only flatten protocol is supported with browser level auto-attach mode"})
+		return
+	}
+	before := v.auto
+	v.auto = nil
+	if before != nil {
+		v.drop(before)
+	}
+	if !*p.AutoAttach {
+		for _, id := range slices.Sorted(maps.Keys(v.sessions)) {
+			if v.sessions[id].isAuto {
+				v.detach(id)
+			}
+		}
+		v.reply(c, []byte(`{}`))
+		return
+	}
+	v.auto = &autoAttach{filter: p.Filter, pending: map[messages.TargetID]bool{}, awaited: map[messages.TargetID]bool{}, opened: map[messages.TargetID]Reply{}}
+	if before != nil {
+		v.auto.pending = before.pending
+	}
+	for _, id := range v.order {
+		v.attach(v.targets[id])
+		if v.auto.pending[id] {
+			v.auto.awaited[id] = true
+		}
+	}
+	r := Reply{ID: c.ID, Session: c.Session, Result: []byte(`{}`)}
+	if len(v.auto.awaited) == 0 {
+		v.do(r)
+		return
+	}
+	v.auto.reply = &r
+}
+
+// drop gives the replies that an auto-attach owes which another one replaces.
+func (v *View) drop(a *autoAttach) {
+	if a.reply != nil {
+		v.do(*a.reply)
+	}
+	for _, t := range slices.Sorted(maps.Keys(a.opened)) {
+		v.do(a.opened[t])
+	}
+}
+
+// detach ends a session of the client.
+func (v *View) detach(id messages.SessionID) {
+	v.do(Call{Tag: v.call(call{kind: kindDetach}), Session: v.sessions[id].parent, Method: "Target.detachFromTarget", Child: id})
+}
+
+// object is a JSON object with one member that is a string.
+func object(key, value string) []byte {
+	b, _ := json.Marshal(map[string]string{key: value}) // always encodes
+	return b
+}
+
+// member is a JSON object with one member that is raw.
+func member(key string, raw []byte) []byte {
+	b := append([]byte(`{"`), key...)
+	b = append(append(b, `":`...), raw...)
+	return append(b, '}')
+}

@@ -1,0 +1,46 @@
+package node
+
+import (
+	"context"
+
+	"holdfast/actors/supervisor/view"
+	"holdfast/internal/node/command"
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
+
+// Board returns where the state of a task that is supervised is read. It never waits.
+func (n *Node) Board(id messages.TaskID) (*view.Board, error) {
+	b, _, err := n.living(id)
+	return b, err
+}
+
+// OpenPage opens a page of the task and returns once it is the task's and its navigation to o.URL has begun.
+func (n *Node) OpenPage(ctx context.Context, id messages.TaskID, o mail.OpenPage) (messages.TargetID, error) {
+	b, v, err := n.living(id)
+	if err != nil {
+		return "", err
+	}
+	n.restrict(ctx, id)
+	t, err := n.order(ctx, b, v, func(r mail.Call) any {
+		o.Reply = r
+		return o
+	})
+	if err != nil {
+		return "", err
+	}
+	return t.(messages.TargetID), nil
+}
+
+// ClosePage closes a page of the task, in the order that its dialogs allow (C15).
+func (n *Node) ClosePage(ctx context.Context, id messages.TaskID, t messages.TargetID) error {
+	b, v, err := n.living(id)
+	if err != nil {
+		return err
+	}
+	if err := command.CheckPage(ctx, v, t); err != nil {
+		return err
+	}
+	_, err = n.order(ctx, b, v, func(r mail.Call) any { return mail.ClosePage{Page: t, Reply: r} })
+	return err
+}
