@@ -82,7 +82,7 @@ const (
 const (
 	maxBrowsers  = 4096 // addresses; what is beyond them is not shared
 	maxProofs    = 1    // of one Open
-	proofTimeout = 3 * time.Second
+	proofTimeout = 8 * time.Second
 	maxJoins     = 8 // tries of one Open to join a connection that drops meanwhile
 )
 
@@ -240,9 +240,9 @@ func (a *opening) run() (*Mux, error) {
 				return nil, err
 			}
 			if shared != nil {
-				m, err := a.join(shared)
-				return m, err
+				return a.join(shared)
 			}
+			a.t.end() // the next dial has a budget of its own
 		default:
 			return a.alone()
 		}
@@ -390,7 +390,7 @@ func (a *opening) dial(witness *Mux) (*Shared, error) {
 	found := proved
 	if witness != nil {
 		a.proofs++
-		found = provesSame(a.t.within, shared, witness)
+		found = provesSame(a.t.ctx, shared, witness)
 	}
 	a.c.mu.Lock()
 	defer a.c.mu.Unlock()
@@ -414,38 +414,49 @@ func (a *opening) join(s *Shared) (*Mux, error) {
 	return s.Open(ctx, a.o)
 }
 
-// provesSame says whether two connections lead to the same browser process: what is made
-// over the one is there on the other. An id would be no proof, for a service may start
-// each connection's browser from the same image. A browser that refuses is not shared.
+// provesSame says whether two connections lead to the same browser process, and whether the
+// first can be shared: what is made over it is there for a link over it, and for another
+// connection. An id would be no proof, for a service may start each connection's browser
+// from the same image. A browser that refuses, or does not answer, is not shared.
 func provesSame(ctx context.Context, s *Shared, witness *Mux) verdict {
+	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, proofTimeout)
 	defer cancel()
-	made, err := s.call(ctx, "Target.createBrowserContext", []byte(`{"disposeOnDetach":true}`))
-	if err != nil {
-		return refusal(err)
+	unfit := func() verdict {
+		if s.stands() && caller.Err() == nil {
+			return disproved
+		}
+		return unproved
 	}
+	link, err := s.Open(ctx, DialOptions{KeepAlive: -1})
+	if err != nil {
+		return unfit()
+	}
+	defer link.Close()
+	made, err := s.call(ctx, "Target.createBrowserContext", []byte(`{"disposeOnDetach":true}`))
 	mark := string(member(made, "browserContextId"))
-	if len(mark) <= len(`""`) {
-		return disproved
+	if err != nil || len(mark) <= len(`""`) {
+		return unfit()
 	}
 	defer func() {
 		params := append([]byte(`{"browserContextId":`), mark...)
 		_ = s.command("Target.disposeBrowserContext", append(params, '}'), func(Envelope) {})
 	}()
-	list, err := witness.Do(ctx, "", "Target.getBrowserContexts", nil)
-	if err != nil {
-		return refusal(err)
+	if list, err := contexts(ctx, link); err != nil || !strings.Contains(list, mark) {
+		return unfit()
 	}
-	if strings.Contains(string(member(list, "browserContextIds")), mark) {
+	list, err := contexts(ctx, witness)
+	if _, isRefused := errors.AsType[*RPCError](err); err != nil && !isRefused {
+		return unproved // it may have ended
+	}
+	if strings.Contains(list, mark) {
 		return proved
 	}
 	return disproved
 }
 
-// refusal tells a browser that refuses the proof from a connection that ended during it.
-func refusal(err error) verdict {
-	if _, ok := errors.AsType[*RPCError](err); ok {
-		return disproved
-	}
-	return unproved
+// contexts are the ids of the browser contexts that a link shows, as JSON.
+func contexts(ctx context.Context, m *Mux) (string, error) {
+	list, err := m.Do(ctx, "", "Target.getBrowserContexts", nil)
+	return string(member(list, "browserContextIds")), err
 }
