@@ -200,7 +200,7 @@ func scanCut(head []byte) Envelope {
 		e.take(m.Key, m.Value)
 	}
 	// The value that was cut tells by its key what the message is.
-	if m.Key != nil && m.Cut {
+	if m.Key != nil && m.IsCut {
 		switch string(m.Key) {
 		case "params":
 			e.Params = []byte{}

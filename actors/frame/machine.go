@@ -43,19 +43,19 @@ type node struct {
 	owner    messages.SessionID // whose process has its document
 	children []messages.FrameID // in the order they came
 
-	wants   messages.FrameID   // its parent, which no event has announced yet; until then it is the page's child
-	target  messages.SessionID // the session attached to this very frame: an OOPIF, or a page
-	leaving bool               // removed by its parent while target lives (F6)
+	wants     messages.FrameID   // its parent, which no event has announced yet; until then it is the page's child
+	target    messages.SessionID // the session attached to this very frame: an OOPIF, or a page
+	isLeaving bool               // removed by its parent while target lives (F6)
 }
 
 // Machine keeps the forest of one link.
 type Machine struct {
-	gen      mail.Generation
-	pages    smallmap.Map[messages.TargetID, *tree]
-	sessions smallmap.Map[messages.SessionID, session]
-	dirty    smallmap.Map[messages.TargetID, bool]
-	flushing bool
-	out      []Effect
+	gen        mail.Generation
+	pages      smallmap.Map[messages.TargetID, *tree]
+	sessions   smallmap.Map[messages.SessionID, session]
+	dirty      smallmap.Map[messages.TargetID, bool]
+	isFlushing bool
+	out        []Effect
 }
 
 type tree struct {
@@ -148,8 +148,8 @@ func (m *Machine) effects() []Effect {
 
 func (m *Machine) touch(page messages.TargetID) {
 	m.dirty.Set(page, true)
-	if !m.flushing {
-		m.flushing = true
+	if !m.isFlushing {
+		m.isFlushing = true
 		m.do(FlushSoon{})
 	}
 }
@@ -233,7 +233,7 @@ func (m *Machine) frameAttached(at session, a mail.FrameAttached) {
 	}
 	// Also the way back from out of process: cross-site to same-site shows as
 	// a fresh attach of the same id (C35).
-	n.leaving = false
+	n.isLeaving = false
 	if n.target == "" {
 		n.owner = a.Session
 	}
@@ -291,7 +291,7 @@ func (m *Machine) frameDetached(at session, d mail.FrameDetached) {
 	if n.target != "" && n.target != d.Session {
 		// Chrome says "remove" before it detaches the frame's own session, and
 		// some builds say so during a promotion as well (F6).
-		n.leaving = true
+		n.isLeaving = true
 		return
 	}
 	m.remove(t, n)
@@ -330,7 +330,7 @@ func (m *Machine) remove(t *tree, n *node) {
 }
 
 func (m *Machine) flush() {
-	m.flushing = false
+	m.isFlushing = false
 	for _, page := range slices.Sorted(m.dirty.Keys()) {
 		if t := m.pages.At(page); t != nil && t.nodes.At(t.root) != nil {
 			m.do(ToSupervisor{mail.FramesChanged{Gen: m.gen, Page: page, Tree: t.view()}})

@@ -39,7 +39,7 @@ func (m *Machine) targetAttached(a mail.TargetAttached) {
 		}
 		n.url = redact.PageURL(a.Info.URL)
 	}
-	n.target, n.leaving = a.Session, false
+	n.target, n.isLeaving = a.Session, false
 	m.touch(a.Page)
 }
 
@@ -87,7 +87,7 @@ func (m *Machine) sessionGone(s messages.SessionID) {
 	if n.owner == s {
 		n.owner = ""
 	}
-	if n.leaving {
+	if n.isLeaving {
 		m.remove(t, n)
 	}
 	m.touch(at.page)

@@ -114,15 +114,15 @@ func (t *tree) view() *messages.FrameTree {
 		n := t.nodes.At(id)
 		v.Children = append(v.Children, messages.FrameNode{
 			FrameID: n.id, ParentFrameID: n.parent, URL: n.url, Origin: n.origin,
-			IsOOPIF: n.outOfProcess(), SessionID: n.target,
+			IsOOPIF: n.isOutOfProcess(), SessionID: n.target,
 		})
 	}
 	return v
 }
 
-// outOfProcess holds for a frame with a session of its own, and for one whose session was
+// isOutOfProcess holds for a frame with a session of its own, and for one whose session was
 // lost: no other session has its document.
-func (n *node) outOfProcess() bool { return n.target != "" || n.owner == "" }
+func (n *node) isOutOfProcess() bool { return n.target != "" || n.owner == "" }
 
 // add is [tree.add], and tells of a frame that is one too many.
 func (m *Machine) add(t *tree, id, parent messages.FrameID) *node {

@@ -85,7 +85,7 @@ type Actor struct {
 	pids    map[messages.TaskID]*actor.PID
 	gens    map[messages.TaskID]uint64
 
-	measuring bool
+	isMeasuring bool
 }
 
 // New returns the behavior of a node's registry.
@@ -122,7 +122,7 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 		a.measure(c)
 		c.After("sweep", SweepEvery, sweepDue{})
 	case measured:
-		a.measuring = false
+		a.isMeasuring = false
 		a.step(c, Measured{msg.sample})
 	case supervisor.PagesLeft:
 		a.pagesLeft(c, msg)
@@ -174,7 +174,7 @@ func (a *Actor) step(c *guard.Context, in any) {
 		case ToSupervisor:
 			c.Send(a.pids[e.ID], e.Msg)
 		case Forget:
-			if e.Over {
+			if e.IsOver {
 				a.cfg.Bounds.Hit(shed.EndedTasks)
 			}
 			a.cfg.Directory.forget(e.ID)
@@ -185,7 +185,7 @@ func (a *Actor) step(c *guard.Context, in any) {
 		case Waited:
 			a.cfg.Observer.QueueWaited(e.For)
 		case Began:
-			a.cfg.Observer.TaskStarted(e.Launched, e.Took)
+			a.cfg.Observer.TaskStarted(e.IsLaunched, e.Took)
 		case Rejected:
 			a.cfg.Gauge.reject(c.Now(), e.Reason)
 			a.cfg.Observer.AdmissionRejected(e.Reason)
@@ -210,10 +210,10 @@ func (a *Actor) show(c *guard.Context) {
 
 // measure takes a sample beside the actor, where a limit asks for it.
 func (a *Actor) measure(c *guard.Context) {
-	if a.measuring || a.cfg.Measure == nil || !a.machine.Measures() {
+	if a.isMeasuring || a.cfg.Measure == nil || !a.machine.NeedsMeasures() {
 		return
 	}
-	a.measuring = true
+	a.isMeasuring = true
 	take := a.cfg.Measure
 	c.Go("measure", func(context.Context) any { return measured{take()} })
 }

@@ -63,14 +63,14 @@ type (
 // by it: a browser's place comes free together with a task's, and goes to the start that
 // has waited longest.
 type admission struct {
-	limits   messages.Limits
-	memory   gate
-	cpu      gate
-	draining bool
-	queue    queue
-	browsers int // places of browsers that are taken
-	ends     ends
-	wake     time.Time // the last one asked for
+	limits     messages.Limits
+	memory     gate
+	cpu        gate
+	isDraining bool
+	queue      queue
+	browsers   int // places of browsers that are taken
+	ends       ends
+	wake       time.Time // the last one asked for
 }
 
 func newAdmission(l messages.Limits) admission {
@@ -90,9 +90,9 @@ func (m *Machine) lacks(spec messages.TaskSpec) messages.LimitReason {
 	switch {
 	case len(m.tasks) >= m.limits.MaxTasks:
 		return messages.LimitTasks
-	case m.memory.shut:
+	case m.memory.isShut:
 		return messages.LimitMemory
-	case m.cpu.shut:
+	case m.cpu.isShut:
 		return messages.LimitCPU
 	case spec.Launch != nil && m.admission.browsers >= m.limits.MaxBrowsers:
 		return messages.LimitBrowsers
@@ -102,7 +102,7 @@ func (m *Machine) lacks(spec messages.TaskSpec) messages.LimitReason {
 
 // enter starts a task that is not there, has it wait, or refuses it.
 func (m *Machine) enter(now time.Time, o mail.StartTask, asked messages.TaskSpec) {
-	if m.draining {
+	if m.isDraining {
 		m.reject(now, o.Reply, messages.LimitDraining, "")
 		return
 	}
@@ -115,7 +115,7 @@ func (m *Machine) enter(now time.Time, o mail.StartTask, asked messages.TaskSpec
 	spec := asked.WithDefaults()
 	lacks := m.lacks(spec)
 	switch {
-	case m.overQuota(o.ID):
+	case m.isOverQuota(o.ID):
 		m.reject(now, o.Reply, messages.LimitQuota, "")
 	case lacks == "":
 		m.do(Admit{o.Admitted})
@@ -129,9 +129,9 @@ func (m *Machine) enter(now time.Time, o mail.StartTask, asked messages.TaskSpec
 	}
 }
 
-// overQuota says whether a task would be one too many of its tenant's. What waits
+// isOverQuota says whether a task would be one too many of its tenant's. What waits
 // counts: or one tenant could fill the queue with what it may not run.
-func (m *Machine) overQuota(id messages.TaskID) bool {
+func (m *Machine) isOverQuota(id messages.TaskID) bool {
 	tenant := id.Tenant()
 	if m.limits.MaxTenantTasks <= 0 || tenant == "" {
 		return false
@@ -231,12 +231,12 @@ func (m *Machine) unqueue(id messages.TaskID, why string) {
 	}
 }
 
-// Measures says whether anything is decided by how much is in use.
-func (m *Machine) Measures() bool { return m.memory.on() || m.cpu.on() }
+// NeedsMeasures says whether anything is decided by how much is in use.
+func (m *Machine) NeedsMeasures() bool { return m.memory.isOn() || m.cpu.isOn() }
 
 func (m *Machine) measured(in Measured) {
 	look := func(what messages.LimitReason, g *gate, l pressure.Level) {
-		if g.look(l) {
+		if g.hasNews(l) {
 			m.do(GateChanged{what, g.load(), l.Err})
 		}
 	}
@@ -245,10 +245,10 @@ func (m *Machine) measured(in Measured) {
 }
 
 func (m *Machine) drain(now time.Time) {
-	if m.draining {
+	if m.isDraining {
 		return
 	}
-	m.draining = true
+	m.isDraining = true
 	for _, d := range m.queue.leave(func(*entry, caller) bool { return true }) {
 		m.reject(now, d.caller.order.Reply, messages.LimitDraining, "")
 	}
@@ -270,12 +270,12 @@ func (m *Machine) setLimits(s SetLimits) {
 func (m *Machine) mayReplace(now time.Time, t *task, spec messages.TaskSpec, reply mail.Call) bool {
 	why := messages.LimitReason("")
 	switch {
-	case m.draining:
+	case m.isDraining:
 		why = messages.LimitDraining
-	case spec.Launch == nil || t.launches():
-	case m.memory.shut:
+	case spec.Launch == nil || t.needsBrowser():
+	case m.memory.isShut:
 		why = messages.LimitMemory
-	case m.cpu.shut:
+	case m.cpu.isShut:
 		why = messages.LimitCPU
 	case m.admission.browsers >= m.limits.MaxBrowsers:
 		why = messages.LimitBrowsers
@@ -286,17 +286,17 @@ func (m *Machine) mayReplace(now time.Time, t *task, spec messages.TaskSpec, rep
 	return why == ""
 }
 
-// launches says whether a task holds a browser's place: for the browser it has
+// needsBrowser says whether a task holds a browser's place: for the browser it has
 // launched, or for the one that it will have next.
-func (t *task) launches() bool {
+func (t *task) needsBrowser() bool {
 	return t != nil && (t.spec.Launch != nil || t.next != nil && t.next.spec.Launch != nil)
 }
 
 // change does something to a task and keeps the count of browsers' places.
 func (m *Machine) change(t *task, do func()) {
-	before := t.launches()
+	before := t.needsBrowser()
 	do()
-	switch after := t.launches(); {
+	switch after := t.needsBrowser(); {
 	case after && !before:
 		m.admission.browsers++
 	case before && !after:

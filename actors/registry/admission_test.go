@@ -27,7 +27,7 @@ func TestX4TenRunTenWaitTenAreRefused(t *testing.T) {
 	if counts["started"] != 10 || counts[waits] != 10 || counts["queue_full"] != 10 {
 		t.Errorf("%v", counts)
 	}
-	if s := h.m.Status(h.now); s.Running != 10 || s.Queued != 10 || !s.Full || s.Lacks != messages.LimitTasks {
+	if s := h.m.Status(h.now); s.Running != 10 || s.Queued != 10 || !s.IsFull || s.Lacks != messages.LimitTasks {
 		t.Errorf("%+v", s)
 	}
 	if d := h.errs["t29"].Details; d["limit"] != 10 || d["running"] != 10 || d["queued"] != 10 || d["waiting_for"] != messages.LimitTasks {
@@ -39,7 +39,7 @@ func TestX4TenRunTenWaitTenAreRefused(t *testing.T) {
 		h.wantBegan(name(10 + n))
 		h.want("started", name(10+n))
 	}
-	if s := h.m.Status(h.now); s.Running != 10 || s.Queued != 0 || s.Full {
+	if s := h.m.Status(h.now); s.Running != 10 || s.Queued != 0 || s.IsFull {
 		t.Errorf("%+v", s)
 	}
 }
@@ -271,7 +271,7 @@ func TestAdmission(t *testing.T) {
 		h.ask("a#same", attaching)
 		h.want("runs", "a#same")
 		h.stop("b")
-		if s := h.m.Status(h.now); s.Running != 1 || !s.Draining || !s.Full || s.Lacks != messages.LimitDraining {
+		if s := h.m.Status(h.now); s.Running != 1 || !s.IsDraining || !s.IsFull || s.Lacks != messages.LimitDraining {
 			h.Errorf("%+v", s)
 		}
 	})
@@ -340,7 +340,7 @@ func TestAdmission(t *testing.T) {
 		h.step(registry.SetLimits{Limits: messages.Limits{MemoryHigh: -1}})
 		h.ask("b", attaching, 0)
 		h.want("started", "b")
-		if h.m.Measures() {
+		if h.m.NeedsMeasures() {
 			h.Error("measures for nothing")
 		}
 		h.step(registry.SetLimits{})

@@ -29,7 +29,7 @@ func (g *Gauge) Status() Status {
 func (g *Gauge) Pressure(now time.Time) messages.Pressure {
 	s := g.Status()
 	p := messages.Pressure{
-		Available: s.Lacks == "", Reason: s.Lacks, RetryAfterS: s.RetryAfter, Draining: s.Draining,
+		Available: s.Lacks == "", Reason: s.Lacks, RetryAfterS: s.RetryAfter, Draining: s.IsDraining,
 		Running: s.Running, Browsers: s.Browsers, Queued: s.Queued,
 		RejectedLastMinute: map[messages.LimitReason]uint64{},
 		Limits: messages.PressureLimits{

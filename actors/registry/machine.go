@@ -47,14 +47,14 @@ type (
 
 	// Forget takes a task's board out of the directory.
 	Forget struct {
-		ID   messages.TaskID
-		Over bool // for want of room alone
+		ID     messages.TaskID
+		IsOver bool // for want of room alone
 	}
 
 	// Began says how long a task took from its start until it was active.
 	Began struct {
-		Launched bool
-		Took     time.Duration
+		IsLaunched bool
+		Took       time.Duration
 	}
 
 	// Answer replies to the caller of an order.
@@ -79,21 +79,21 @@ type Machine struct {
 }
 
 type task struct {
-	gen      uint64
-	spec     *messages.TaskSpec // never written: its supervisor has it too
-	started  time.Time
-	idle     time.Duration // of a task whose spec says nothing
-	life     time.Duration // likewise
-	active   bool
-	stopping bool
-	waiters  []waiter
-	stoppers []mail.Call
-	next     *next // what follows once this one has ended
+	gen        uint64
+	spec       *messages.TaskSpec // never written: its supervisor has it too
+	started    time.Time
+	idle       time.Duration // of a task whose spec says nothing
+	life       time.Duration // likewise
+	isActive   bool
+	isStopping bool
+	waiters    []waiter
+	stoppers   []mail.Call
+	next       *next // what follows once this one has ended
 }
 
 type waiter struct {
-	reply   mail.Call
-	started bool
+	reply      mail.Call
+	hasStarted bool
 }
 
 type next struct {
@@ -160,8 +160,8 @@ func (m *Machine) start(now time.Time, o mail.StartTask) {
 		return
 	}
 	m.do(Admit{o.Admitted})
-	if t.stopping {
-		m.startNext(now, t, asked, o.Reply)
+	if t.isStopping {
+		m.hasAdmittedNext(now, t, asked, o.Reply)
 		return
 	}
 	merged := t.spec.Merge(asked)
@@ -171,24 +171,24 @@ func (m *Machine) start(now time.Time, o mail.StartTask) {
 	}
 	if !merged.SameBrowser(*t.spec) {
 		// Another browser: nothing of the old state may show in it (A4).
-		if m.startNext(now, t, asked, o.Reply) {
+		if m.hasAdmittedNext(now, t, asked, o.Reply) {
 			m.stopTask(o.ID, t, messages.OutcomeRebound, "rebound to another browser")
 		}
 		return
 	}
 	t.spec = &merged
 	m.do(ToSupervisor{o.ID, mail.UpdateSpec{Spec: merged}})
-	if t.active {
+	if t.isActive {
 		m.do(Answer{To: o.Reply, Value: mail.StartOutcome{}})
 		return
 	}
 	t.waiters = append(t.waiters, waiter{o.Reply, false}) // the race of A3: the first one starts, all wait
 }
 
-// startNext has a start follow a supervisor that is stopping, at the same place. A request
+// hasAdmittedNext has a start follow a supervisor that is stopping, at the same place. A request
 // for the same joins it; a request for another supersedes it. False says that it was
 // refused.
-func (m *Machine) startNext(now time.Time, t *task, asked messages.TaskSpec, reply mail.Call) bool {
+func (m *Machine) hasAdmittedNext(now time.Time, t *task, asked messages.TaskSpec, reply mail.Call) bool {
 	spec := asked.WithDefaults()
 	if t.next != nil && t.next.spec.SameBrowser(spec) {
 		t.next.waiters = append(t.next.waiters, waiter{reply, false})
@@ -246,10 +246,10 @@ func (m *Machine) stop(o mail.StopTask) {
 type Acknowledge struct{ ID messages.TaskID }
 
 func (m *Machine) stopTask(id messages.TaskID, t *task, outcome messages.TaskOutcome, why string) {
-	if t.stopping {
+	if t.isStopping {
 		return
 	}
-	t.stopping = true
+	t.isStopping = true
 	m.do(ToSupervisor{id, mail.StopTask{ID: id, Reason: why, Outcome: outcome}})
 }
 
@@ -258,12 +258,12 @@ func (m *Machine) becomeActive(now time.Time, a mail.TaskActive) {
 	if t == nil || t.gen != a.Gen {
 		return
 	}
-	if !t.active {
-		t.active = true
-		m.do(Began{Launched: t.spec.Launch != nil, Took: now.Sub(t.started)})
+	if !t.isActive {
+		t.isActive = true
+		m.do(Began{IsLaunched: t.spec.Launch != nil, Took: now.Sub(t.started)})
 	}
 	for _, w := range t.waiters {
-		m.do(Answer{To: w.reply, Value: mail.StartOutcome{Started: w.started}})
+		m.do(Answer{To: w.reply, Value: mail.StartOutcome{Started: w.hasStarted}})
 	}
 	t.waiters = nil
 }
@@ -272,7 +272,7 @@ func (m *Machine) becomeActive(now time.Time, a mail.TaskActive) {
 // a caller that has seen the task lost starts it again meanwhile: that is a start anew.
 func (m *Machine) ending(e mail.TaskEnding) {
 	if t := m.tasks[e.ID]; t != nil && t.gen == e.Gen {
-		t.stopping = true
+		t.isStopping = true
 	}
 }
 
@@ -282,10 +282,10 @@ func (m *Machine) exited(now time.Time, e SupervisorExited) {
 		return
 	}
 	delete(m.tasks, e.ID)
-	if t.launches() {
+	if t.needsBrowser() {
 		m.admission.browsers--
 	}
-	if !t.active && t.next == nil {
+	if !t.isActive && t.next == nil {
 		m.do(Forget{ID: e.ID}) // it never was, and a caller that gets the answer below finds it gone
 	}
 	for _, w := range t.waiters {
@@ -299,12 +299,12 @@ func (m *Machine) exited(now time.Time, e SupervisorExited) {
 		return
 	}
 	m.ends.add(now)
-	if !t.active {
+	if !t.isActive {
 		return
 	}
 	m.ended = append(m.ended, e.ID)
 	if len(m.ended) > MaxEnded {
-		m.do(Forget{ID: m.ended[0], Over: true})
+		m.do(Forget{ID: m.ended[0], IsOver: true})
 		m.ended = slices.Clone(m.ended[1:])
 	}
 }
@@ -324,7 +324,7 @@ func startError(err error) error {
 func (m *Machine) sweep(now time.Time, s Sweep) {
 	for _, id := range m.ids() {
 		t := m.tasks[id]
-		if t.stopping {
+		if t.isStopping {
 			continue
 		}
 		if life := orDefault(t.spec.MaxLifeS, t.life); now.Sub(t.started) > life {

@@ -18,7 +18,7 @@ func (m *Machine) permit(o mail.StartTask, asked messages.TaskSpec) error {
 		return nil
 	}
 	spec := asked
-	if t := m.tasks[o.ID]; t != nil && !t.stopping {
+	if t := m.tasks[o.ID]; t != nil && !t.isStopping {
 		spec = t.spec.Merge(asked)
 		if spec.SameBrowser(*t.spec) {
 			return nil
@@ -35,21 +35,21 @@ func (m *Machine) permit(o mail.StartTask, asked messages.TaskSpec) error {
 		return messages.Errorf(messages.CodeForbidden, "scope %s is for the admin token: the node's browser is for all tasks", spec.Scope)
 	}
 	for id, t := range m.tasks {
-		if !covers(o, id) && t.spec.Launch == nil && sameEndpoint(t.spec.CDPURL, spec.CDPURL) {
+		if !isCovered(o, id) && t.spec.Launch == nil && isSameEndpoint(t.spec.CDPURL, spec.CDPURL) {
 			return messages.Errorf(messages.CodeForbidden, "scope %s is for the admin token: tasks of others use this browser", spec.Scope)
 		}
 	}
 	return nil
 }
 
-// covers says whether the caller's token is good for the task id as well.
-func covers(o mail.StartTask, id messages.TaskID) bool {
+// isCovered says whether the caller's token is good for the task id as well.
+func isCovered(o mail.StartTask, id messages.TaskID) bool {
 	return id == o.ID || o.Caller.Tenant != "" && strings.HasPrefix(string(id), o.Caller.Tenant+":")
 }
 
-// sameEndpoint says whether both addresses lead to one browser, as far as they tell:
+// isSameEndpoint says whether both addresses lead to one browser, as far as they tell:
 // they are equal, or both are the same port of this machine.
-func sameEndpoint(a, b messages.CDPURL) bool {
+func isSameEndpoint(a, b messages.CDPURL) bool {
 	if a.Equal(b) {
 		return true
 	}

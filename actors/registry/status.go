@@ -8,16 +8,16 @@ import (
 
 // Status is how close the node is to its limits, at one moment.
 type Status struct {
-	Limits   messages.Limits
-	Running  int
-	Browsers int
-	Queued   int
-	Oldest   time.Time // since when the first in the queue waits
-	Draining bool
+	Limits     messages.Limits
+	Running    int
+	Browsers   int
+	Queued     int
+	Oldest     time.Time // since when the first in the queue waits
+	IsDraining bool
 	// Lacks is what a start that may launch a browser cannot have.
 	Lacks messages.LimitReason
-	// Full says that no start of any kind would even be let wait.
-	Full       bool
+	// IsFull says that no start of any kind would even be let wait.
+	IsFull     bool
 	RetryAfter int
 	Memory     messages.Load
 	CPU        messages.Load
@@ -26,7 +26,7 @@ type Status struct {
 // Status returns the machine's status.
 func (m *Machine) Status(now time.Time) Status {
 	s := Status{
-		Limits: m.limits, Running: len(m.tasks), Browsers: m.admission.browsers, Queued: len(m.queue), Draining: m.draining,
+		Limits: m.limits, Running: len(m.tasks), Browsers: m.admission.browsers, Queued: len(m.queue), IsDraining: m.isDraining,
 		Memory: m.memory.load(), CPU: m.cpu.load(),
 	}
 	attach := messages.TaskSpec{}
@@ -35,8 +35,8 @@ func (m *Machine) Status(now time.Time) Status {
 		demanding = attach // nothing is ever launched
 	}
 	s.Lacks = m.lacks(demanding)
-	s.Full = m.draining || m.lacks(attach) != "" && len(m.queue) >= m.limits.QueueLength
-	if m.draining {
+	s.IsFull = m.isDraining || m.lacks(attach) != "" && len(m.queue) >= m.limits.QueueLength
+	if m.isDraining {
 		s.Lacks = messages.LimitDraining
 	}
 	if s.Queued > 0 {

@@ -21,11 +21,11 @@ import (
 type Options struct {
 	// DismissAfter is how long a native dialog stays open; 0 leaves dialogs alone.
 	DismissAfter time.Duration
-	// Holds has the client that does so hold every new page before its first script, and
+	// HasHolder has the client that does so hold every new page before its first script, and
 	// let it run at once, as Playwright does (C54).
-	Holds bool
-	// DropOthers ends every connection of a door when one of them ends.
-	DropOthers bool
+	HasHolder bool
+	// DoesDropOthers ends every connection of a door when one of them ends.
+	DoesDropOthers bool
 	// Dials is how many connections a door admits before its address has expired;
 	// 0 is any number, until [Door.Expire].
 	Dials int
@@ -52,18 +52,18 @@ type Backend struct {
 
 // Door is an address of the service, as it gives out one for each session.
 type Door struct {
-	b       *Backend
-	token   string
-	dials   int
-	refused int
-	expired bool
-	open    map[*connection]struct{}
+	b         *Backend
+	token     string
+	dials     int
+	refused   int
+	isExpired bool
+	open      map[*connection]struct{}
 }
 
 type connection struct {
-	number  int // how many the door had let in with it
-	cancel  context.CancelFunc
-	dropped bool // with another one that ended: its own end, later, drops no other
+	number    int // how many the door had let in with it
+	cancel    context.CancelFunc
+	isDropped bool // with another one that ended: its own end, later, drops no other
 }
 
 // New starts the service before the browser at upstream, a ws:// DevTools URL.
@@ -81,7 +81,7 @@ func New(upstream string, o Options) (*Backend, error) {
 			_ = listener.Close()
 			return nil, err
 		}
-		k := &keeper{ws: ws, after: o.DismissAfter, holds: o.Holds}
+		k := &keeper{ws: ws, after: o.DismissAfter, isHolder: o.HasHolder}
 		b.running.Go(func() {
 			k.keep(b.ctx)
 			_ = ws.CloseNow()
@@ -117,7 +117,7 @@ func (d *Door) URL() string { return "ws://" + d.b.addr + "/devtools/browser/" +
 func (d *Door) Expire() {
 	d.b.mu.Lock()
 	defer d.b.mu.Unlock()
-	d.expired = true
+	d.isExpired = true
 }
 
 // Dials is how many connections were let in, and Refused how many were not.
@@ -134,9 +134,9 @@ func (d *Door) Refused() int {
 	return d.refused
 }
 
-// Drop ends the connection that was let in as the n-th, 1 being the first; false says
+// HasDropped ends the connection that was let in as the n-th, 1 being the first; false says
 // that it is not open.
-func (d *Door) Drop(n int) bool {
+func (d *Door) HasDropped(n int) bool {
 	d.b.mu.Lock()
 	defer d.b.mu.Unlock()
 	for c := range d.open {
@@ -166,7 +166,7 @@ func (b *Backend) enter(path string, cancel context.CancelFunc) (*Door, *connect
 		return nil, nil, errors.New("no such session")
 	}
 	d := b.doors[path[len(prefix):]]
-	if d.expired || b.options.Dials > 0 && d.dials >= b.options.Dials {
+	if d.isExpired || b.options.Dials > 0 && d.dials >= b.options.Dials {
 		d.refused++
 		return nil, nil, errors.New("the session's address has expired")
 	}
@@ -180,9 +180,9 @@ func (b *Backend) left(d *Door, c *connection) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(d.open, c)
-	if b.options.DropOthers && !c.dropped {
+	if b.options.DoesDropOthers && !c.isDropped {
 		for other := range d.open {
-			other.dropped = true
+			other.isDropped = true
 			other.cancel()
 		}
 	}

@@ -41,7 +41,7 @@ func TestADialogIsGoneBeforeAnybodyCanAnswer(t *testing.T) {
 }
 
 func TestOneThatLeavesTakesTheOthersAlong(t *testing.T) {
-	b := start(t, hosted.Options{DropOthers: true})
+	b := start(t, hosted.Options{DoesDropOthers: true})
 	door, elsewhere := b.Open(), b.Open()
 	long, short, other := chromiumtest.Dial(t, door.URL()), chromiumtest.Dial(t, door.URL()), chromiumtest.Dial(t, elsewhere.URL())
 	short.Must("", "Browser.getVersion", nil)
@@ -59,7 +59,7 @@ func TestOneConnectionIsDropped(t *testing.T) {
 	door := b.Open()
 	first, second := chromiumtest.Dial(t, door.URL()), chromiumtest.Dial(t, door.URL())
 	second.Must("", "Browser.getVersion", nil)
-	if !door.Drop(1) || door.Drop(3) {
+	if !door.HasDropped(1) || door.HasDropped(3) {
 		t.Error("the first is not open, or a third is")
 	}
 	select {
@@ -87,7 +87,7 @@ func TestAnAddressExpires(t *testing.T) {
 
 // C32, C33: no other client has to resume what it holds, nor the page that opened it.
 func TestTheClientInsideHoldsPopupsAndLetsThemRun(t *testing.T) {
-	b := start(t, hosted.Options{DismissAfter: 10 * time.Millisecond, Holds: true})
+	b := start(t, hosted.Options{DismissAfter: 10 * time.Millisecond, HasHolder: true})
 	site := chromiumtest.Serve(t)
 	c := chromiumtest.Dial(t, b.Open().URL())
 	p := c.NewPage(site.URL("http://a.test/popup"))

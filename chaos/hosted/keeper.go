@@ -11,12 +11,12 @@ import (
 
 // keeper is the client inside: it is on every page, and dismisses every dialog.
 type keeper struct {
-	ws      *websocket.Conn
-	after   time.Duration
-	holds   bool
-	mu      sync.Mutex // protects id and writing
-	id      int
-	pending sync.WaitGroup // answers under way
+	ws       *websocket.Conn
+	after    time.Duration
+	isHolder bool
+	mu       sync.Mutex // protects id and writing
+	id       int
+	pending  sync.WaitGroup // answers under way
 }
 
 type event struct {
@@ -34,7 +34,7 @@ type event struct {
 // keep runs until ctx ends or the browser does.
 func (k *keeper) keep(ctx context.Context) {
 	defer k.pending.Wait()
-	if k.holds {
+	if k.isHolder {
 		k.send(ctx, "", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`)
 	} else {
 		k.send(ctx, "", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":false,"flatten":true,"filter":[{"type":"page"}]}`)
@@ -53,7 +53,7 @@ func (k *keeper) keep(ctx context.Context) {
 			if e.Params.Target.Type == "page" {
 				k.send(ctx, e.Params.Session, "Page.enable", "{}")
 			}
-			if k.holds {
+			if k.isHolder {
 				k.send(ctx, e.Params.Session, "Runtime.runIfWaitingForDebugger", "{}")
 			}
 		case e.Method == "Page.javascriptDialogOpening" && e.Params.Type != "beforeunload":

@@ -20,11 +20,11 @@ type Task struct {
 	Policy        messages.DialogPolicy
 	BeforeUnload  messages.BeforeUnload // "" is the product's default
 	DialogTimeout time.Duration         // 0 is the product's default
-	// Anchor says whether the task has a second link.
-	Anchor bool
-	// Direct is a browser WebSocket URL in the spec, which a browser that was
+	// HasAnchor says whether the task has a second link.
+	HasAnchor bool
+	// IsDirect is a browser WebSocket URL in the spec, which a browser that was
 	// restarted does not answer any more; else the endpoint is found by HTTP.
-	Direct bool
+	IsDirect bool
 	// Bridge says how the task's dialogs come; "" is natively.
 	Bridge messages.Bridge
 }
@@ -35,8 +35,8 @@ type Step struct {
 	Task int // index of the task it is about
 	// Pick are the numbers by which pages, frames and the like are chosen.
 	Pick [3]uint32
-	// Dialog has a dialog opened on the task before the fault.
-	Dialog bool
+	// HasDialog has a dialog opened on the task before the fault.
+	HasDialog bool
 	// For is how long the fault lasts, or how much is delayed.
 	For time.Duration
 	// Count is how many: callers, dialogs, frames of garbage.
@@ -45,8 +45,8 @@ type Step struct {
 	Panic Panic
 	// Pause is how long the world is left alone afterwards; with Settle, until
 	// all is well again.
-	Pause  time.Duration
-	Settle bool
+	Pause         time.Duration
+	NeedsSettling bool
 }
 
 // Panic names a place in an actor's life.
@@ -58,11 +58,11 @@ type Plan struct {
 	Browsers int
 	Tasks    []Task
 	Steps    []Step
-	// Doomed says that pages also ask while their next document comes.
-	Doomed bool
-	// Shared says that the browsers put frames of one site of different tabs into one
+	// HasDoomed says that pages also ask while their next document comes.
+	HasDoomed bool
+	// IsShared says that the browsers put frames of one site of different tabs into one
 	// process (C59).
-	Shared bool
+	IsShared bool
 	// HasOutages says that the plan is one of NewOutages.
 	HasOutages bool
 }
@@ -95,12 +95,12 @@ func NewBridged(seed uint64, steps int) Plan {
 // of its own.
 func NewDoomed(seed uint64, steps int) Plan {
 	p := New(seed, steps)
-	p.Doomed = true
+	p.HasDoomed = true
 	r := rand.New(rand.NewPCG(seed, 0x646f6f6d6564))
 	for i := range p.Steps {
 		if r.IntN(4) == 0 {
 			s := &p.Steps[i]
-			s.Kind, s.Dialog, s.Panic = DoomedDialog, false, Panic{}
+			s.Kind, s.HasDialog, s.Panic = DoomedDialog, false, Panic{}
 		}
 	}
 	return p
@@ -111,7 +111,7 @@ func NewDoomed(seed uint64, steps int) Plan {
 // chance for this is drawn from a stream of its own.
 func NewShared(seed uint64, steps int) Plan {
 	p := New(seed, steps)
-	p.Shared = true
+	p.IsShared = true
 	r := rand.New(rand.NewPCG(seed, 0x736861726564))
 	for i := range p.Steps {
 		if r.IntN(10) == 0 {
@@ -122,8 +122,8 @@ func NewShared(seed uint64, steps int) Plan {
 	return p
 }
 
-// Bridged says whether some task of the plan knows the bridge.
-func (p Plan) Bridged() bool {
+// IsBridged says whether some task of the plan knows the bridge.
+func (p Plan) IsBridged() bool {
 	return slices.ContainsFunc(p.Tasks, func(t Task) bool { return t.Bridge != "" })
 }
 
@@ -158,7 +158,7 @@ func tasks(r *rand.Rand, browsers int) []Task {
 	for i := range list {
 		t := Task{
 			Browser: r.IntN(browsers), Scope: messages.ScopeOwn, Policy: messages.PolicyMustRespond,
-			Anchor: r.IntN(4) > 0, Direct: r.IntN(3) == 0,
+			HasAnchor: r.IntN(4) > 0, IsDirect: r.IntN(3) == 0,
 		}
 		switch {
 		case i == n-1 && whole >= 0:
@@ -198,7 +198,7 @@ func step(r *rand.Rand, tasks int) Step {
 	s := Step{Task: r.IntN(tasks), Pick: [3]uint32{r.Uint32(), r.Uint32(), r.Uint32()}}
 	roll, lasts, count, panics := r.IntN(total), r.IntN(len(durations)), 1+r.IntN(5), r.IntN(len(Panics))
 	pause, settle := r.IntN(len(pauses)), r.IntN(5)
-	s.Dialog = r.IntN(2) == 0
+	s.HasDialog = r.IntN(2) == 0
 	for _, w := range weights {
 		if roll -= w.weight; roll < 0 {
 			s.Kind = w.kind
@@ -206,7 +206,7 @@ func step(r *rand.Rand, tasks int) Step {
 		}
 	}
 	s.For, s.Count, s.Pause = durations[lasts], count, pauses[pause]
-	s.Settle = settle < 2
+	s.NeedsSettling = settle < 2
 	if s.Kind == ActorPanic {
 		s.Panic = Panics[panics]
 	}
@@ -235,10 +235,10 @@ func (s Step) String() string {
 		fmt.Fprintf(&b, " %s/%s", s.Panic.Actor, s.Panic.Phase)
 	}
 	fmt.Fprintf(&b, " n=%d for=%s", s.Count, s.For)
-	if s.Dialog {
+	if s.HasDialog {
 		b.WriteString(" with a dialog")
 	}
-	if s.Settle {
+	if s.NeedsSettling {
 		b.WriteString(", then settle")
 	} else {
 		fmt.Fprintf(&b, ", then %s", s.Pause)

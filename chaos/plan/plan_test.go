@@ -33,7 +33,7 @@ func TestPlans(t *testing.T) {
 		ways := map[messages.Bridge]int{}
 		for seed := range uint64(50) {
 			p := plan.NewBridged(seed, 40)
-			if plan.New(seed, 40).Bridged() {
+			if plan.New(seed, 40).IsBridged() {
 				t.Fatalf("seed %d is bridged unasked", seed)
 			}
 			for i := range p.Tasks {
@@ -54,8 +54,8 @@ func TestPlans(t *testing.T) {
 		steps, doomed := 0, 0
 		for seed := range uint64(50) {
 			p, q := plan.NewDoomed(seed, 40), plan.New(seed, 40)
-			if !p.Doomed || q.Doomed {
-				t.Fatalf("seed %d: doomed %v, and unasked %v", seed, p.Doomed, q.Doomed)
+			if !p.HasDoomed || q.HasDoomed {
+				t.Fatalf("seed %d: doomed %v, and unasked %v", seed, p.HasDoomed, q.HasDoomed)
 			}
 			for i := range p.Steps {
 				steps++
@@ -64,7 +64,7 @@ func TestPlans(t *testing.T) {
 					p.Steps[i] = q.Steps[i]
 				}
 			}
-			p.Doomed = false
+			p.HasDoomed = false
 			if diff := cmp.Diff(q, p); diff != "" {
 				t.Fatal(diff)
 			}
@@ -83,10 +83,10 @@ func TestPlans(t *testing.T) {
 		slow, steps := 0, 0
 		for seed := range uint64(50) {
 			p, plain := plan.NewShared(seed, 40), plan.New(seed, 40)
-			if plain.Shared || !p.Shared {
+			if plain.IsShared || !p.IsShared {
 				t.Fatalf("seed %d", seed)
 			}
-			p.Shared = false
+			p.IsShared = false
 			for i := range p.Steps {
 				steps++
 				if p.Steps[i].Kind == plan.SlowPage {
@@ -111,10 +111,10 @@ func TestPlans(t *testing.T) {
 			for _, s := range plan.New(seed, plan.DefaultSteps).Steps {
 				kinds[s.Kind]++
 				steps++
-				if s.Dialog {
+				if s.HasDialog {
 					dialogs++
 				}
-				if s.Settle {
+				if s.NeedsSettling {
 					settles++
 				}
 				if s.Kind == plan.ActorPanic {

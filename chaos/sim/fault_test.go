@@ -400,7 +400,7 @@ func (w *world) restartBrowser(h *host) {
 		}
 		w.dialogs.excuse(t, "its browser is no more")
 		w.dialogs.excuseOpen(t, "its browser is no more")
-		if t.plan.Direct {
+		if t.plan.IsDirect {
 			t.mayLose = "its browser is no more"
 			w.fault(directPatience + 4*time.Second) // the last dial may take some
 		}
@@ -482,7 +482,7 @@ func (w *world) twoDialogs(t *task, s plan.Step) {
 // link that comes up meanwhile.
 func (w *world) slowPage(t *task, s plan.Step, primary *chaos.Conn) {
 	t.host.now().NewSlowPage(address(s.Pick[0]), min(s.For, 4*time.Second))
-	if s.Dialog {
+	if s.HasDialog {
 		w.reset(primary)
 	}
 }

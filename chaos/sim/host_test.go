@@ -52,7 +52,7 @@ func (h *host) newBrowser() *chaos.Browser {
 		Seed:         h.w.plan.Seed<<8 + uint64(h.index)<<4 + uint64(len(h.old)),
 		Pages:        1,
 		KeepCommands: 1 << 16,
-		ShareFrames:  h.w.plan.Shared,
+		ShareFrames:  h.w.plan.IsShared,
 		Evaluate:     h.w.probes.evaluate,
 		Load:         load,
 	})

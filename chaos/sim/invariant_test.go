@@ -25,7 +25,7 @@ func (w *world) check() {
 	for _, t := range w.tasks {
 		_, _, all := t.host.links(t.index)
 		most := 1
-		if t.plan.Anchor {
+		if t.plan.HasAnchor {
 			most = 2
 		}
 		if len(all) > most {

@@ -14,7 +14,7 @@ import (
 // act does what a step says.
 func (w *world) act(s plan.Step) {
 	t := w.tasks[s.Task]
-	if s.Dialog && isLinkFault(s.Kind) {
+	if s.HasDialog && isLinkFault(s.Kind) {
 		w.openDialog(t, s.Pick[2])
 		w.quiet()
 	}
@@ -303,7 +303,7 @@ func (w *world) heal() {
 // rebind puts the task on what is another browser by its address, with one PUT.
 func (w *world) rebind(t *task, s plan.Step) {
 	next := t.plan
-	next.Direct = !next.Direct
+	next.IsDirect = !next.IsDirect
 	t.leave()
 	old := t.host
 	t.plan, t.host = next, w.hosts[next.Browser]

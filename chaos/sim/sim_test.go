@@ -71,11 +71,11 @@ func play(t *testing.T, p plan.Plan) result {
 func replay(p plan.Plan) string {
 	variant := ""
 	switch {
-	case p.Bridged():
+	case p.IsBridged():
 		variant = " -bridge"
-	case p.Doomed:
+	case p.HasDoomed:
 		variant = " -doomed"
-	case p.Shared:
+	case p.IsShared:
 		variant = " -shared"
 	case p.HasOutages:
 		variant = " -outages"

@@ -37,16 +37,16 @@ type task struct {
 
 func (t *task) spec() messages.TaskSpec {
 	s := messages.TaskSpec{
-		CDPURL: t.host.endpoint(t.index, t.plan.Direct), Scope: t.plan.Scope, DialogPolicy: t.plan.Policy,
+		CDPURL: t.host.endpoint(t.index, t.plan.IsDirect), Scope: t.plan.Scope, DialogPolicy: t.plan.Policy,
 		BeforeUnload: t.plan.BeforeUnload, DialogTimeoutS: t.plan.DialogTimeout.Seconds(), Anchor: "auto",
 	}
-	if t.plan.Direct {
+	if t.plan.IsDirect {
 		s.GiveUpAfterS = directPatience.Seconds()
 	}
-	if t.host.w.plan.Shared {
+	if t.host.w.plan.IsShared {
 		s.Isolation = messages.IsolationShared // pages of two contexts share no renderer
 	}
-	if !t.plan.Anchor {
+	if !t.plan.HasAnchor {
 		s.Anchor = "off"
 	}
 	if s.Bridge = t.plan.Bridge; s.Bridge == "" {

@@ -297,7 +297,7 @@ func (w *world) restartLost() {
 			continue
 		}
 		why := t.mayLose
-		if n, in := t.watch.failures(); why == "" && t.plan.Direct && n >= maxFailures && in >= directPatience {
+		if n, in := t.watch.failures(); why == "" && t.plan.IsDirect && n >= maxFailures && in >= directPatience {
 			why = fmt.Sprintf("%d dials in a row failed, in %s", n, in)
 		}
 		if why == "" && s != nil {
@@ -339,7 +339,7 @@ func (w *world) run() {
 		w.act(s)
 		w.calm = false
 		w.quiet()
-		if s.Settle {
+		if s.NeedsSettling {
 			w.settle()
 		} else {
 			w.pause(s.Pause)

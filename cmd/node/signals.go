@@ -26,8 +26,8 @@ type signals struct {
 	hurry  chan struct{}
 	reload chan struct{} // room for one: what is asked for twice is read once
 	daemon atomic.Bool
-	// terminal says that there was one to hang up.
-	terminal bool
+	// hasTerminal says that there was one to hang up.
+	hasTerminal bool
 }
 
 // hurryTime is what an end at once may take.
@@ -36,7 +36,7 @@ const hurryTime = 2 * time.Second
 // listen hears signals from here on; end is called for the first one that asks
 // for an end.
 func listen(end func(by syscall.Signal)) *signals {
-	s := &signals{end: end, hurry: make(chan struct{}), reload: make(chan struct{}, 1), terminal: hasTerminal()}
+	s := &signals{end: end, hurry: make(chan struct{}), reload: make(chan struct{}, 1), hasTerminal: hasTerminal()}
 	in := make(chan os.Signal, 8)
 	signal.Notify(in, ending()...)
 	go s.hear(in)
@@ -48,7 +48,7 @@ func (s *signals) hear(in <-chan os.Signal) {
 	asked := 0
 	for sig := range in {
 		if sig == syscall.SIGHUP {
-			if s.daemon.Load() && !(s.terminal && !hasTerminal()) {
+			if s.daemon.Load() && !(s.hasTerminal && !hasTerminal()) {
 				select {
 				case s.reload <- struct{}{}:
 				default:

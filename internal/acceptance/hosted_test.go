@@ -80,7 +80,7 @@ func (d *entry) endpoint(t *testing.T) messages.CDPURL {
 // two links connect, and no further one: what would drop one ends it.
 func TestD24_TheSuiteOnAHostedBrowser(t *testing.T) {
 	t.Parallel()
-	theHosted.Store(host(t, hosted.Options{DismissAfter: 10 * time.Millisecond, DropOthers: true, Dials: 2}))
+	theHosted.Store(host(t, hosted.Options{DismissAfter: 10 * time.Millisecond, DoesDropOthers: true, Dials: 2}))
 	t.Run("rows", func(t *testing.T) {
 		for name, row := range suite {
 			t.Run(name, row)
@@ -98,7 +98,7 @@ func TestD24_AnotherClientOfTheAddressLeaves(t *testing.T) {
 		for door, dials := range map[string]int{"the address has expired": 3, "the task comes back": 0} {
 			t.Run(string(by)+", "+door, func(t *testing.T) {
 				t.Parallel()
-				r := hostOn(t, chrome, hosted.Options{DropOthers: true, Dials: dials, Refuse: refuse}).setup(t)
+				r := hostOn(t, chrome, hosted.Options{DoesDropOthers: true, Dials: dials, Refuse: refuse}).setup(t)
 				k := r.task("left", bridged)
 				k.goTo("http://a.test/prompt")
 				k.await("the bridge, and both links", func(s *messages.Snapshot) bool {
@@ -142,7 +142,7 @@ func TestD24_AnotherClientOfTheAddressLeaves(t *testing.T) {
 // A task that is told nothing of its browser finds out by itself.
 func TestBridge_AutoFindsOutOnAHostedBrowser(t *testing.T) {
 	t.Parallel()
-	h := host(t, hosted.Options{DismissAfter: 10 * time.Millisecond, DropOthers: true, Dials: 1})
+	h := host(t, hosted.Options{DismissAfter: 10 * time.Millisecond, DoesDropOthers: true, Dials: 1})
 	r := h.setup(t)
 	k := r.task("hosted")
 	k.goTo("http://a.test/prompt")

@@ -33,7 +33,7 @@ func TestC32_APopupBesideAClientThatResumesIt(t *testing.T) {
 	} {
 		t.Run(c.inside, func(t *testing.T) {
 			t.Parallel()
-			r := host(t, hosted.Options{DismissAfter: 10 * time.Millisecond, Holds: c.holds}).setup(t)
+			r := host(t, hosted.Options{DismissAfter: 10 * time.Millisecond, HasHolder: c.holds}).setup(t)
 			ran := make(chan string, 100)
 			r.site.Handle("/ran", http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) { ran <- q.URL.RawQuery }))
 			r.site.Set("/asks-first", `<title>/asks-first</title><script>prompt(location.search.slice(1)); fetch('http://a.test/ran' + location.search, {mode: 'no-cors'})</script>`)

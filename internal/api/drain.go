@@ -69,7 +69,7 @@ func (h *Handler) AwaitCalls(ctx context.Context) error {
 
 // drain starts the node's end, as a signal would.
 func (h *Handler) drain(w http.ResponseWriter, c *call) error {
-	if !c.caller.Scope().Admin() {
+	if !c.caller.Scope().IsAdmin() {
 		return c.caller.Refuse(c.Context(), messages.Errorf(messages.CodeForbidden, "only the admin token may end the node"))
 	}
 	if h.cfg.Drain == nil {

@@ -198,7 +198,7 @@ func fell(p player, in *held) (worker.Answer, error) {
 		return worker.Answer{}, err
 	}
 	before, begun := in.door.Dials(), stage.Now()
-	if !in.door.Drop(in.primary) {
+	if !in.door.HasDropped(in.primary) {
 		return worker.Answer{}, fmt.Errorf("connection %d is not open", in.primary)
 	}
 	a, err := p.hand.hear()

@@ -29,11 +29,11 @@ func (m *Manager) exited(how Exit) {
 func (p *Process) becomeReady() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.ready = true
+	p.isReady = true
 	// Now it is the browser itself, and not a script that starts it. Without this its
 	// processes are told by their arguments alone.
 	l := p.lease
-	if program, err := programOf(p.cmd.Process.Pid); err == nil && !p.reaped {
+	if program, err := programOf(p.cmd.Process.Pid); err == nil && !p.isReaped {
 		l.Program = program
 		if err := p.manager.store.write(l); err != nil {
 			p.manager.log.Warn("browser lease not completed", "pid", p.cmd.Process.Pid, "err", err)
@@ -45,9 +45,9 @@ func (p *Process) becomeReady() {
 func (p *Process) exitLocked(err error) Exit {
 	var status *exec.ExitError
 	switch {
-	case !p.ready:
+	case !p.isReady:
 		return ExitLaunch
-	case p.asked:
+	case p.isAsked:
 		return ExitStopped
 	case errors.As(err, &status):
 		if w, ok := status.Sys().(syscall.WaitStatus); ok && w.Signaled() {

@@ -44,7 +44,7 @@ func TestEveryEndIsToldOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := m.Launch(t.Context(), browser.LaunchOptions{Headless: true})
+			p, err := m.Launch(t.Context(), browser.LaunchOptions{IsHeadless: true})
 			if (err == nil) != (tc.end != nil) {
 				t.Fatalf("launch: %v", err)
 			}

@@ -38,7 +38,7 @@ func ParseLease(dir, nonce string, raw []byte) error {
 // is gone or ended.
 func StartOf(pid int) (start uint64, ok bool) {
 	s, err := readStat(pid)
-	return s.Start, err == nil && !s.ended()
+	return s.Start, err == nil && !s.hasEnded()
 }
 
 // Carrying counts the running processes whose command line holds text.

@@ -49,13 +49,13 @@ const (
 // ownership and discovery lean on.
 func arguments(profile string, o LaunchOptions, extra []string, hasSandbox bool) []string {
 	args := append(append([]string{}, quiet...), awake...)
-	if o.Headless {
+	if o.IsHeadless {
 		args = append(args, "--headless=new", "--disable-gpu", "--hide-scrollbars", "--mute-audio")
 	}
 	if !hasSandbox {
 		args = append(args, noSandboxFlag)
 	}
-	if lacksSharedMemory() {
+	if needsSharedMemory() {
 		args = append(args, "--disable-dev-shm-usage")
 	}
 	args = append(args, extra...)

@@ -22,14 +22,14 @@ type procStat struct {
 	isEnded bool   // see ended
 }
 
-// ended says that only the table entry is left, which holds no resource and
+// hasEnded says that only the table entry is left, which holds no resource and
 // goes when the parent asks for it.
-func (s procStat) ended() bool { return s.isEnded }
+func (s procStat) hasEnded() bool { return s.isEnded }
 
-// carries says whether the command line of pid holds flag as a whole
+// hasFlag says whether the command line of pid holds flag as a whole
 // argument. Processes that Chromium forks from its zygote write their
 // arguments as one string with spaces, so both separators end an argument.
-func carries(pid int, flag string) bool {
+func hasFlag(pid int, flag string) bool {
 	raw, err := commandLine(pid)
 	return err == nil && hasArgument(raw, flag)
 }
@@ -41,41 +41,41 @@ func hasArgument(cmdline []byte, flag string) bool {
 			return false
 		}
 		end := i + len(flag)
-		startsOne := i == 0 && len(rest) == len(cmdline) || i > 0 && separates(rest[i-1])
-		if startsOne && (end == len(rest) || separates(rest[end])) {
+		startsOne := i == 0 && len(rest) == len(cmdline) || i > 0 && isSeparator(rest[i-1])
+		if startsOne && (end == len(rest) || isSeparator(rest[end])) {
 			return true
 		}
 		rest = rest[i+1:]
 	}
 }
 
-func separates(b byte) bool { return b == 0 || b == ' ' }
+func isSeparator(b byte) bool { return b == 0 || b == ' ' }
 
 // scan calls visit for every process that is not ended.
 func scan(visit func(procStat)) error {
 	return scanAll(func(s procStat) {
-		if !s.ended() {
+		if !s.hasEnded() {
 			visit(s)
 		}
 	})
 }
 
-// alive says whether the very process id still runs.
-func (id identity) alive() bool {
+// isAlive says whether the very process id still runs.
+func (id identity) isAlive() bool {
 	stat, err := readStat(id.PID)
-	return err == nil && stat.Start == id.Start && !stat.ended()
+	return err == nil && stat.Start == id.Start && !stat.hasEnded()
 }
 
-// killIf kills id when proof holds. On Linux and Windows the handle is opened first: if
+// hasKilled kills id when proof holds. On Linux and Windows the handle is opened first: if
 // the process ends and its number is given away between proof and signal, the signal
 // reaches no process. macOS has no such handle; there a few microseconds are unguarded.
-func (id identity) killIf(proof func() bool) bool {
+func (id identity) hasKilled(proof func() bool) bool {
 	handle, err := os.FindProcess(id.PID)
 	if err != nil {
 		return false
 	}
 	defer handle.Release()
-	if !id.alive() || !proof() {
+	if !id.isAlive() || !proof() {
 		return false
 	}
 	return handle.Kill() == nil

@@ -39,7 +39,7 @@ func (m *Manager) seclude(path, profile string, o LaunchOptions, failed []error)
 	case len(failed) == 1 && m.options.Isolation != IsolationRequire && m.usesSetuidSandbox(path):
 		none.lacks = reasons(failed) + "; Landlock would take Chromium's setuid sandbox from it"
 		return none
-	case len(failed) == 1 && !hasOwnTemp(profile) && (store{os.TempDir()}).holds(profile):
+	case len(failed) == 1 && !hasOwnTemp(profile) && (store{os.TempDir()}).isWithin(profile):
 		none.lacks = reasons(failed) + "; with Landlock it could make no socket: the path of the state directory is too long"
 		return none
 	case len(failed) == 1:
@@ -50,7 +50,7 @@ func (m *Manager) seclude(path, profile string, o LaunchOptions, failed []error)
 		return p
 	}
 	switch user := m.freeUser(filepath.Base(profile)); {
-	case !o.Headless:
+	case !o.IsHeadless:
 		p.lacks = "a browser with a window keeps the node's user, whose display it needs"
 	case !isOthersToRun(path):
 		p.lacks = path + " cannot be run by other users"
@@ -153,9 +153,9 @@ func (m *Manager) hasSandbox(user int) bool {
 		defer done()
 		ending := time.AfterFunc(killGrace, func() { _ = cmd.Process.Kill() })
 		defer ending.Stop()
-		m.sandboxes = cmd.Wait() == nil
+		m.canSandbox = cmd.Wait() == nil
 	})
-	return m.sandboxes
+	return m.canSandbox
 }
 
 // setuidSandboxes are where Chromium's setuid sandbox is, besides the browser's directory.

@@ -31,7 +31,7 @@ func TestABrowserThatCannotBeIsolated(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 {
-				p, err := m.Launch(t.Context(), browser.LaunchOptions{Headless: true})
+				p, err := m.Launch(t.Context(), browser.LaunchOptions{IsHeadless: true})
 				if isolation == browser.IsolationRequire {
 					if messages.CodeOf(err) != messages.CodeUpstreamUnavailable || !strings.Contains(err.Error(), "could not be kept away") {
 						t.Errorf("error %v", err)

@@ -28,7 +28,7 @@ func TestKill(t *testing.T) {
 		if err := <-closed; err != nil {
 			t.Error(err)
 		}
-		if _, err := m.Launch(t.Context(), browser.LaunchOptions{Headless: true}); messages.CodeOf(err) != messages.CodeUpstreamUnavailable {
+		if _, err := m.Launch(t.Context(), browser.LaunchOptions{IsHeadless: true}); messages.CodeOf(err) != messages.CodeUpstreamUnavailable {
 			t.Error("it launches another:", err)
 		}
 		wantNothingLeft(t, dir)

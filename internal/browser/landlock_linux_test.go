@@ -141,12 +141,12 @@ func TestASandboxThatIsRequired(t *testing.T) {
 	t.Parallel()
 	m, _ := withoutNamespaces(t, browser.Options{Path: os.Args[0], Sandbox: browser.SandboxRequire, ExtraArgs: []string{"--no-sandbox"}})
 	for _, headless := range []bool{true, false} {
-		if _, err := m.Launch(t.Context(), browser.LaunchOptions{Headless: headless}); messages.CodeOf(err) != messages.CodeUpstreamUnavailable || !strings.Contains(err.Error(), "browser.sandbox requires") {
+		if _, err := m.Launch(t.Context(), browser.LaunchOptions{IsHeadless: headless}); messages.CodeOf(err) != messages.CodeUpstreamUnavailable || !strings.Contains(err.Error(), "browser.sandbox requires") {
 			t.Errorf("error %v", err)
 		}
 	}
 	m, _ = withoutNamespaces(t, browser.Options{Path: os.Args[0], ExtraArgs: []string{"--no-sandbox"}})
-	p, err := m.Launch(t.Context(), browser.LaunchOptions{Headless: true})
+	p, err := m.Launch(t.Context(), browser.LaunchOptions{IsHeadless: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func comesAndGoes(t *testing.T, transport browser.Transport) {
 	}
 	await(t, "the exit", p.Exited())
 	wantNothingLeft(t, dir)
-	if _, err := m.Launch(t.Context(), browser.LaunchOptions{Headless: true}); messages.CodeOf(err) != messages.CodeUpstreamUnavailable {
+	if _, err := m.Launch(t.Context(), browser.LaunchOptions{IsHeadless: true}); messages.CodeOf(err) != messages.CodeUpstreamUnavailable {
 		t.Errorf("launch after Close: %v", err)
 	}
 }

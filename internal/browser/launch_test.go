@@ -62,7 +62,7 @@ func wantNothingLeft(t *testing.T, dir string) {
 
 func launch(t *testing.T, m *browser.Manager) *browser.Process {
 	t.Helper()
-	p, err := m.Launch(t.Context(), browser.LaunchOptions{Headless: true})
+	p, err := m.Launch(t.Context(), browser.LaunchOptions{IsHeadless: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestFailedLaunchSaysWhyAndLeavesNothing(t *testing.T) {
 	t.Run("the browser dies", func(t *testing.T) {
 		t.Parallel()
 		m, dir := fake(t, "dies")
-		_, err := m.Launch(t.Context(), browser.LaunchOptions{Headless: true})
+		_, err := m.Launch(t.Context(), browser.LaunchOptions{IsHeadless: true})
 		if messages.CodeOf(err) != messages.CodeUpstreamUnavailable || !strings.Contains(err.Error(), "cannot open display") {
 			t.Errorf("error %v, want upstream_unavailable with the last words", err)
 		}
@@ -148,7 +148,7 @@ func TestFailedLaunchSaysWhyAndLeavesNothing(t *testing.T) {
 		m, dir := fake(t, "silent")
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
-		_, err := m.Launch(ctx, browser.LaunchOptions{Headless: true})
+		_, err := m.Launch(ctx, browser.LaunchOptions{IsHeadless: true})
 		if messages.CodeOf(err) != messages.CodeUpstreamUnavailable {
 			t.Errorf("error %v, want upstream_unavailable", err)
 		}
@@ -214,7 +214,7 @@ func TestManyBrowsersAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 12 {
 		all.Go(func() {
-			p, err := m.Launch(t.Context(), browser.LaunchOptions{Headless: true})
+			p, err := m.Launch(t.Context(), browser.LaunchOptions{IsHeadless: true})
 			if err != nil {
 				t.Error(err)
 				return

@@ -49,8 +49,8 @@ const (
 // store is the directory of leases and profiles.
 type store struct{ dir string }
 
-// holds says whether a path is the directory or below it.
-func (s store) holds(path string) bool {
+// isWithin says whether a path is the directory or below it.
+func (s store) isWithin(path string) bool {
 	below, err := filepath.Rel(s.dir, path)
 	return err == nil && path != "" && (below == "." || filepath.IsLocal(below))
 }
@@ -88,9 +88,9 @@ func (s store) crashFlag(nonce string) string {
 	return "--database=" + filepath.Join(s.profile(nonce), crashDir)
 }
 
-// owns is the proof that pid belongs to the browser of nonce.
-func (s store) owns(nonce string, pid int) bool {
-	return carries(pid, s.flag(nonce)) || carries(pid, s.crashFlag(nonce))
+// isOwner is the proof that pid belongs to the browser of nonce.
+func (s store) isOwner(nonce string, pid int) bool {
+	return hasFlag(pid, s.flag(nonce)) || hasFlag(pid, s.crashFlag(nonce))
 }
 
 // write replaces the lease in one step; a reader sees the old or the new one.

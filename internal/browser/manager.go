@@ -41,15 +41,15 @@ type Manager struct {
 	cancel  context.CancelFunc
 
 	mu        sync.Mutex
-	closed    bool
+	isClosed  bool
 	processes map[*Process]struct{}
 	users     map[int]bool // of browsers that run
 	failed    []error      // why the stronger ways of isolation do not work here
 	resident  resident
 	launching sync.WaitGroup // Add only under mu while !closed
 
-	sandbox   sync.Once
-	sandboxes bool // Chromium's own sandbox works
+	sandbox    sync.Once
+	canSandbox bool // Chromium's own sandbox works
 }
 
 // NewManager prepares the state directory. It needs no browser to be
@@ -91,7 +91,7 @@ func NewManager(o Options) (*Manager, error) {
 
 // LaunchOptions say what kind of browser is wanted.
 type LaunchOptions struct {
-	Headless bool // new headless mode; without it the browser needs a display
+	IsHeadless bool // new headless mode; without it the browser needs a display
 	// Proxy, HOST:PORT, is the HTTP proxy through which all connections of the
 	// browser's pages go, to loopback too; "" is none.
 	Proxy string
@@ -115,7 +115,7 @@ func (m *Manager) Launch(ctx context.Context, o LaunchOptions) (*Process, error)
 		return nil, unavailable("no browser was launched: %v", err)
 	}
 	m.mu.Lock()
-	if m.closed {
+	if m.isClosed {
 		m.mu.Unlock()
 		return nil, unavailable("no browser was launched: the node is closing")
 	}
@@ -225,7 +225,7 @@ func (m *Manager) abandon(ctx context.Context, p *Process, why string) error {
 // which continues.
 func (m *Manager) Close(ctx context.Context) error {
 	m.mu.Lock()
-	m.closed = true
+	m.isClosed = true
 	m.mu.Unlock()
 	m.cancel()
 	// A launch in flight ends its own browser, or has returned it by then.
@@ -260,13 +260,13 @@ func (m *Manager) Close(ctx context.Context) error {
 // no time left, and may be called while Close runs.
 func (m *Manager) Kill(ctx context.Context) error {
 	m.mu.Lock()
-	m.closed = true
+	m.isClosed = true
 	running := slices.Collect(maps.Keys(m.processes))
 	m.mu.Unlock()
 	m.cancel()
 	for _, p := range running {
 		p.mu.Lock()
-		p.asked = true
+		p.isAsked = true
 		p.killLocked()
 		p.mu.Unlock()
 	}

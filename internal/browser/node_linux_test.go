@@ -35,7 +35,7 @@ func node(args []string) int {
 	}
 	fmt.Println("launching")
 	for range n {
-		p, err := m.Launch(context.Background(), browser.LaunchOptions{Headless: true})
+		p, err := m.Launch(context.Background(), browser.LaunchOptions{IsHeadless: true})
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1

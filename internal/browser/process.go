@@ -42,11 +42,11 @@ type Process struct {
 
 	greeted  chan error // tells once whether it has answered over its pipe
 	mu       sync.Mutex
-	reaped   bool   // the number of its group may be another's from now on
+	isReaped bool   // the number of its group may be another's from now on
 	reason   string // why it ended
 	cleanErr error
-	asked    bool
-	ready    bool // it has answered, or has said where it listens
+	isAsked  bool
+	isReady  bool // it has answered, or has said where it listens
 }
 
 // Endpoint is the browser's DevTools URL; it is zero where there is a Pipe.
@@ -102,9 +102,9 @@ func (p *Process) Downloads() string { return filepath.Join(p.Profile(), downloa
 func (p *Process) Close(ctx context.Context) error {
 	wait := termGrace
 	p.mu.Lock()
-	if !p.asked {
-		p.asked = true
-		if !p.reaped && !p.tree.ask() {
+	if !p.isAsked {
+		p.isAsked = true
+		if !p.isReaped && !p.tree.hasAsked() {
 			wait = 0
 		}
 	}
@@ -123,7 +123,7 @@ func (p *Process) Close(ctx context.Context) error {
 // killGrace; ctx only shortens the wait for it.
 func (p *Process) kill(ctx context.Context) error {
 	p.mu.Lock()
-	p.asked = true
+	p.isAsked = true
 	p.killLocked()
 	p.mu.Unlock()
 	select {
@@ -139,7 +139,7 @@ func (p *Process) kill(ctx context.Context) error {
 // killLocked kills the browser's processes. Until the leader is reaped its number, and
 // with it the group's, cannot be given to another process.
 func (p *Process) killLocked() {
-	if !p.reaped {
+	if !p.isReaped {
 		p.tree.kill()
 	}
 }
@@ -205,7 +205,7 @@ func (m *Manager) start(path string, o LaunchOptions, failed []error) (_ *Proces
 		return nil, fmt.Errorf("pipe: %w", err)
 	}
 	cmd := exec.Command(path, arguments(l.Profile, o, m.options.ExtraArgs, plan.hasSandbox)...)
-	cmd.Env = environmentFor(l.Profile, m.options.Env, plan.user != 0 || plan.how == SecludedRules && m.store.holds(os.Getenv("HOME")))
+	cmd.Env = environmentFor(l.Profile, m.options.Env, plan.user != 0 || plan.how == SecludedRules && m.store.isWithin(os.Getenv("HOME")))
 	cmd.Stderr = write
 	tree, err := newTree(cmd)
 	if err != nil {
@@ -296,7 +296,7 @@ func (p *Process) watch(release, hangUp func()) {
 	// The leader is dead but not reaped: the group is still ours to kill.
 	p.mu.Lock()
 	p.tree.kill()
-	p.reaped = true
+	p.isReaped = true
 	p.mu.Unlock()
 	left, err := p.manager.remnants(p.nonce, p.tree)
 	waitErr := p.cmd.Wait()
@@ -306,7 +306,7 @@ func (p *Process) watch(release, hangUp func()) {
 		reason = waitErr.Error()
 	}
 	p.mu.Lock()
-	asked, how := p.asked, p.exitLocked(waitErr)
+	asked, how := p.isAsked, p.exitLocked(waitErr)
 	p.reason = reason
 	p.mu.Unlock()
 	p.manager.exited(how)
@@ -345,8 +345,8 @@ func (m *Manager) remnants(nonce string, t *tree) ([]identity, error) {
 		case s.PID == t.leader:
 		case isMember(s):
 			left = append(left, s.identity)
-		case carries(s.PID, m.store.crashFlag(nonce)), carries(s.PID, m.store.flag(nonce)):
-			s.killIf(func() bool { return m.store.owns(nonce, s.PID) })
+		case hasFlag(s.PID, m.store.crashFlag(nonce)), hasFlag(s.PID, m.store.flag(nonce)):
+			s.hasKilled(func() bool { return m.store.isOwner(nonce, s.PID) })
 			left = append(left, s.identity)
 		}
 	})
@@ -358,7 +358,7 @@ func awaitEnded(ctx context.Context, processes []identity) error {
 	for {
 		running := 0
 		for _, id := range processes {
-			if id.alive() {
+			if id.isAlive() {
 				running++
 			}
 		}

@@ -84,7 +84,7 @@ func (m *Manager) reapLease(ctx context.Context, l lease, dead graves) (int, err
 		m.log.Warn("browser left alone: its node runs or ran in another pid namespace",
 			"profile", l.Profile, "namespace", l.Boot.PIDNamespace)
 		return 0, nil
-	case l.Owner.alive():
+	case l.Owner.isAlive():
 		return 0, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, killGrace)
@@ -98,7 +98,7 @@ func (m *Manager) reapLease(ctx context.Context, l lease, dead graves) (int, err
 			if s.PID == os.Getpid() || s.Start < l.Owner.Start || !m.store.isOf(l, s, isLocal) {
 				return
 			}
-			if s.killIf(func() bool { return m.store.isOf(l, s, isLocal) }) {
+			if s.hasKilled(func() bool { return m.store.isOf(l, s, isLocal) }) {
 				found = append(found, s.identity)
 			}
 		})
@@ -106,7 +106,7 @@ func (m *Manager) reapLease(ctx context.Context, l lease, dead graves) (int, err
 			return ended, err
 		}
 		if len(found) == 0 {
-			unproved := isLocal && l.Browser.PID != 0 && l.Browser.alive()
+			unproved := isLocal && l.Browser.PID != 0 && l.Browser.isAlive()
 			// A file's time is of the wall clock, which may have been set back since.
 			unrecorded := l.Browser.PID == 0 && time.Since(l.written) < blankWindow && time.Since(begun) < blankWindow
 			if !unproved && !unrecorded {
@@ -138,7 +138,7 @@ func (m *Manager) reapLease(ctx context.Context, l lease, dead graves) (int, err
 // is known to be gone, the lock is asked for again meanwhile.
 func (m *Manager) hasNodeDied(ctx context.Context, l lease, isLocal bool, dead graves) bool {
 	for begun := time.Now(); !dead.isDead(m.store, l.Node); delete(dead, l.Node) {
-		if !isLocal || l.Owner.alive() || time.Since(begun) > blankWindow || pause(ctx, endedPoll) != nil {
+		if !isLocal || l.Owner.isAlive() || time.Since(begun) > blankWindow || pause(ctx, endedPoll) != nil {
 			return false
 		}
 	}
@@ -149,7 +149,7 @@ func (m *Manager) hasNodeDied(ctx context.Context, l lease, isLocal bool, dead g
 // anyone's: it also has to be the browser or of its group, or to run a program from the
 // directory of the browser's.
 func (s store) isOf(l lease, p procStat, isLocal bool) bool {
-	if !s.owns(l.Nonce, p.PID) {
+	if !s.isOwner(l.Nonce, p.PID) {
 		return false
 	}
 	if l.Program == "" || isLocal && (p.identity == l.Browser || l.Group != 0 && p.Group == l.Group) {

@@ -277,7 +277,7 @@ func subreaper(manager func(mode string) (*browser.Manager, error), n int) int {
 	for range n {
 		var p *browser.Process
 		if err == nil {
-			p, err = m.Launch(ctx, browser.LaunchOptions{Headless: true})
+			p, err = m.Launch(ctx, browser.LaunchOptions{IsHeadless: true})
 		}
 		if err == nil {
 			err = p.Close(ctx)

@@ -6,8 +6,8 @@ import "syscall"
 // renderers die of SIGBUS below that (containers give 64 MiB).
 const minSharedMemory = 1 << 30
 
-// lacksSharedMemory says whether /dev/shm is too small for Chromium.
-func lacksSharedMemory() bool { return sharedMemory() < minSharedMemory }
+// needsSharedMemory says whether /dev/shm is too small for Chromium.
+func needsSharedMemory() bool { return sharedMemory() < minSharedMemory }
 
 // sharedMemory is what /dev/shm has free, in bytes; 0 when there is none.
 func sharedMemory() uint64 {

@@ -2,5 +2,5 @@
 
 package browser
 
-// lacksSharedMemory says no: what Chromium's processes share has no fixed size here.
-func lacksSharedMemory() bool { return false }
+// needsSharedMemory says no: what Chromium's processes share has no fixed size here.
+func needsSharedMemory() bool { return false }

@@ -23,8 +23,8 @@ func (t *tree) begin(cmd *exec.Cmd) error {
 	return nil
 }
 
-// ask asks the browser to end, and says whether it can be asked.
-func (t *tree) ask() bool { return syscall.Kill(-t.leader, syscall.SIGTERM) == nil }
+// hasAsked asks the browser to end, and says whether it can be asked.
+func (t *tree) hasAsked() bool { return syscall.Kill(-t.leader, syscall.SIGTERM) == nil }
 
 // kill ends every process of the browser.
 func (t *tree) kill() { _ = syscall.Kill(-t.leader, syscall.SIGKILL) }

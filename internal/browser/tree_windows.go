@@ -86,9 +86,9 @@ func resume(pid uint32) error {
 	return nil
 }
 
-// ask asks nothing: Windows has no signal for a browser without a window. Its profile
+// hasAsked asks nothing: Windows has no signal for a browser without a window. Its profile
 // goes with it, so that nothing is lost.
-func (t *tree) ask() bool { return false }
+func (t *tree) hasAsked() bool { return false }
 
 // kill ends every process of the browser.
 func (t *tree) kill() {

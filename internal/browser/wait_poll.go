@@ -10,7 +10,7 @@ const exitPoll = 100 * time.Millisecond
 // pollExit returns when the child has ended.
 func pollExit(pid int) {
 	for {
-		if s, err := readStat(pid); err != nil || s.ended() {
+		if s, err := readStat(pid); err != nil || s.hasEnded() {
 			return
 		}
 		time.Sleep(exitPoll)

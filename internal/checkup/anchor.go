@@ -123,7 +123,7 @@ var errUnheld = errors.New("a second connection sees the same pages, and stays w
 // nothing works.
 func (p *patient) hold(ctx context.Context, root, page *ear) (answer func() error, err error) {
 	switch {
-	case p.answerable:
+	case p.canAnswer:
 		if err := p.page.later(ctx, "window.got = confirm('holdfast doctor')"); err != nil {
 			return nil, err
 		}
@@ -131,7 +131,7 @@ func (p *patient) hold(ctx context.Context, root, page *ear) (answer func() erro
 			return nil, fmt.Errorf("a second connection: %w", err)
 		}
 		return func() error { return page.accept(ctx) }, nil
-	case p.pausable:
+	case p.canPause:
 		for _, e := range []*ear{p.page, page} {
 			if err := e.debug(ctx); err != nil {
 				return nil, err
@@ -145,7 +145,7 @@ func (p *patient) hold(ctx context.Context, root, page *ear) (answer func() erro
 			return nil, fmt.Errorf("a second connection: %w", err)
 		}
 		return func() error { return page.release(ctx, where) }, nil
-	case p.holdable:
+	case p.canHold:
 		return p.holdRequest(ctx, root, page)
 	}
 	return nil, nil

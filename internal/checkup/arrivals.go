@@ -45,7 +45,7 @@ func (a *arrivals) arrived(page attached) {
 	a.start(page.Session, "Runtime.runIfWaitingForDebugger", object{})
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.own != "" && !a.ours(page) {
+	if a.own != "" && !a.isOurs(page) {
 		a.leave(page)
 		return
 	}
@@ -54,7 +54,7 @@ func (a *arrivals) arrived(page attached) {
 	a.news = make(chan struct{})
 }
 
-func (a *arrivals) ours(page attached) bool {
+func (a *arrivals) isOurs(page attached) bool {
 	return page.Target.ID == a.own || page.Target.Opener == a.own
 }
 
@@ -64,10 +64,10 @@ func (a *arrivals) belongTo(tab string) {
 	defer a.mu.Unlock()
 	a.own = tab
 	a.here = slices.DeleteFunc(a.here, func(page attached) bool {
-		if !a.ours(page) {
+		if !a.isOurs(page) {
 			a.leave(page)
 		}
-		return !a.ours(page)
+		return !a.isOurs(page)
 	})
 }
 

@@ -13,10 +13,10 @@ import (
 )
 
 type check struct {
-	name   string
-	needed bool // by all that follow
-	try    func(*patient, context.Context) (found string, err error)
-	mend   string
+	name     string
+	isNeeded bool // by all that follow
+	try      func(*patient, context.Context) (found string, err error)
+	mend     string
 }
 
 var checks = []check{
@@ -118,7 +118,7 @@ func (p *patient) holdsDialogs(ctx context.Context) (string, error) {
 	if err := p.page.accept(ctx); err != nil {
 		return "", err
 	}
-	p.answerable = true
+	p.canAnswer = true
 	return "they stay open, and are answered", nil
 }
 
@@ -172,7 +172,7 @@ func (p *patient) pauses(ctx context.Context) (string, error) {
 	if err := p.page.release(ctx, where); err != nil {
 		return "", err
 	}
-	p.pausable = true
+	p.canPause = true
 	return fmt.Sprintf("a page waits and gets its answer, in %d ms", time.Since(begun).Milliseconds()), nil
 }
 
@@ -280,7 +280,7 @@ func (p *patient) intercepts(ctx context.Context) (string, error) {
 	if err := p.page.got(ctx, "given"); err != nil {
 		return "", err
 	}
-	p.holdable = true
+	p.canHold = true
 	return "a request of the page is answered before it leaves", nil
 }
 

@@ -45,8 +45,8 @@ type patient struct {
 	arrivals *arrivals
 
 	// What was found to work: native dialogs, the debugger, requests.
-	answerable, pausable, holdable bool
-	maxMessageMiB                  int
+	canAnswer, canPause, canHold bool
+	maxMessageMiB                int
 }
 
 // ear is a session and what it has said.
@@ -164,7 +164,7 @@ func Run(ctx context.Context, u messages.CDPURL) []Finding {
 				f.Status, f.Found = Skipped, err.Error()
 			case err != nil:
 				f.Status, f.Found, f.Mend = Failed, err.Error(), c.mend
-				blocked = c.needed
+				blocked = c.isNeeded
 			}
 		}
 		findings = append(findings, f)

@@ -115,7 +115,7 @@ func TestAHostedBrowser(t *testing.T) {
 			[]string{"auto-attach"},
 			[]string{"native dialogs", "debugger bridge", "request bridge", "frames attach", "message size", "anchor"},
 		},
-		"whose own client holds popups as well":             {hosted.Options{DismissAfter: 10 * time.Millisecond, Holds: true}, []string{"native dialogs"}, nil},
+		"whose own client holds popups as well":             {hosted.Options{DismissAfter: 10 * time.Millisecond, HasHolder: true}, []string{"native dialogs"}, nil},
 		"that has a debugger, and not what makes it deaf":   {hosted.Options{Refuse: []string{"Debugger.setBlackboxPatterns"}}, []string{"debugger bridge"}, nil},
 		"that has a debugger, and lets nobody add a script": {hosted.Options{Refuse: []string{"Page.addScriptToEvaluateOnNewDocument"}}, []string{"debugger bridge"}, nil},
 		// What the second connection answers is a request then, or nothing.
@@ -133,13 +133,13 @@ func TestAHostedBrowser(t *testing.T) {
 		"that dismisses dialogs":                                   {hosted.Options{DismissAfter: 10 * time.Millisecond}, []string{"native dialogs"}, nil},
 		"that keeps the debugger to itself, and admits one client": {hosted.Options{Refuse: []string{"Debugger"}, Dials: 1}, []string{"debugger bridge", "anchor"}, nil},
 		"that keeps requests to itself, and drops everybody when one leaves": {
-			hosted.Options{Refuse: []string{"Fetch"}, DropOthers: true},
+			hosted.Options{Refuse: []string{"Fetch"}, DoesDropOthers: true},
 			[]string{"request bridge", "anchor"},
 			[]string{"frames attach"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if c.options.Dials == 0 && !c.options.DropOthers {
+			if c.options.Dials == 0 && !c.options.DoesDropOthers {
 				c.options.MaxMessage = 4 << 20 // longer ones take seconds, and are tried elsewhere
 			}
 			service, err := hosted.New(chromiumtest.Shared(t).WS(), c.options)

@@ -114,7 +114,7 @@ func launch(args []string) (*Browser, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := m.Launch(ctx, browser.LaunchOptions{Headless: true})
+	p, err := m.Launch(ctx, browser.LaunchOptions{IsHeadless: true})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -215,7 +215,7 @@ func launch(ctx context.Context, path string, how config.Browser) (_ *browser.Pr
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, manager.Close(context.WithoutCancel(ctx))) }()
-	proc, err := manager.Launch(ctx, browser.LaunchOptions{Headless: true})
+	proc, err := manager.Launch(ctx, browser.LaunchOptions{IsHeadless: true})
 	if err != nil {
 		return nil, err
 	}

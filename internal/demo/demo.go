@@ -208,7 +208,7 @@ func (s *story) seeWhole() error {
 	snap, err := s.snapshot(func(snap *messages.Snapshot) bool {
 		c := snap.Connection
 		return c.Reconnects == 1 && c.Primary == messages.LinkUp && c.Anchor == messages.LinkUp &&
-			snap.State == messages.StateActive && snap.PageState == messages.PageOK && whole(snap.FrameTree)
+			snap.State == messages.StateActive && snap.PageState == messages.PageOK && isWhole(snap.FrameTree)
 	})
 	if err != nil {
 		return err
@@ -218,8 +218,8 @@ func (s *story) seeWhole() error {
 	return nil
 }
 
-// whole says that the payment frame is there, attached in its own process.
-func whole(t *messages.FrameTree) bool {
+// isWhole says that the payment frame is there, attached in its own process.
+func isWhole(t *messages.FrameTree) bool {
 	return t != nil && len(t.Children) == 1 && t.Children[0].IsOOPIF && t.Children[0].SessionID != ""
 }
 
@@ -256,7 +256,7 @@ func (s *story) reachIn() error {
 
 func (s *story) showFrames() error {
 	s.step("The frame tree, whole: a browser's own leaves out frames of other processes.")
-	snap, err := s.snapshot(func(snap *messages.Snapshot) bool { return whole(snap.FrameTree) })
+	snap, err := s.snapshot(func(snap *messages.Snapshot) bool { return isWhole(snap.FrameTree) })
 	if err != nil {
 		return err
 	}

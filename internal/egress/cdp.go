@@ -34,9 +34,9 @@ func (p *Policy) DialBrowser(ctx context.Context, network, address string) (net.
 	return d.DialContext(ctx, network, address)
 }
 
-// CheckBrowser judges a cdp_url by its text: false where no connection could be
+// AllowsBrowser judges a cdp_url by its text: false where no connection could be
 // allowed, whatever its host resolves to.
-func (p *Policy) CheckBrowser(host, port string) bool {
+func (p *Policy) AllowsBrowser(host, port string) bool {
 	if p.cdp.hasName(host, port) {
 		return true
 	}

@@ -57,13 +57,13 @@ func Parse(r Rules) (*Policy, error) {
 		}
 	}
 	for _, l := range []struct {
-		name  string
-		items []string
-		to    *hosts
-		ports bool
+		name     string
+		items    []string
+		to       *hosts
+		hasPorts bool
 	}{{"allow", r.Allow, &p.allow, false}, {"deny", r.Deny, &p.deny, false}, {"cdp_hosts", r.CDPHosts, &p.cdp, true}} {
 		for i, item := range l.items {
-			if !l.to.add(item, l.ports) {
+			if !l.to.canAdd(item, l.hasPorts) {
 				return nil, &RuleError{l.name, fmt.Sprintf("item %d is neither a host name, nor an IP address, nor a CIDR prefix", i+1)}
 			}
 		}
@@ -96,7 +96,7 @@ type hosts struct {
 	prefixes []netip.Prefix
 }
 
-func (h *hosts) add(item string, ports bool) bool {
+func (h *hosts) canAdd(item string, ports bool) bool {
 	if ip, err := netip.ParseAddr(item); err == nil && ip.Zone() == "" {
 		ip = ip.Unmap()
 		h.prefixes = append(h.prefixes, netip.PrefixFrom(ip, ip.BitLen()))
@@ -115,7 +115,7 @@ func (h *hosts) add(item string, ports bool) bool {
 	}
 	bare := strings.TrimPrefix(name, "*.")
 	ascii, err := idna.Lookup.ToASCII(bare)
-	if err != nil || ascii == "" || strings.ContainsAny(ascii, "/*@ ") || endsInNumber(ascii) {
+	if err != nil || ascii == "" || strings.ContainsAny(ascii, "/*@ ") || isNumeric(ascii) {
 		return false
 	}
 	h.names = append(h.names, strings.TrimSuffix(name, bare)+strings.ToLower(ascii)+port)
@@ -265,7 +265,7 @@ func (p *Policy) checkURL(raw string) (name string, err error) {
 		return "", nil
 	}
 	host, err = idna.Lookup.ToASCII(host)
-	if err != nil || endsInNumber(host) {
+	if err != nil || isNumeric(host) {
 		return "", messages.Errorf(messages.CodeInvalidArgument, "the address's host is neither a name nor an address in four decimal numbers")
 	}
 	switch {
@@ -292,9 +292,9 @@ func isLocalName(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// endsInNumber is the URL standard's test for a host that is read as an IPv4
+// isNumeric is the URL standard's test for a host that is read as an IPv4
 // address, whatever it looks like: 127.1, 0x7f000001, 2130706433.
-func endsInNumber(host string) bool {
+func isNumeric(host string) bool {
 	host = strings.TrimSuffix(host, ".")
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	if last == "" {

@@ -224,7 +224,7 @@ func TestDialBrowser(t *testing.T) {
 	} {
 		p := parse(t, egress.Rules{CDPHosts: c.hosts})
 		p.Resolve(n.resolver(t))
-		if p.CheckBrowser(c.host, port) != c.allowed && (c.allowed || len(c.hosts) == 0) {
+		if p.AllowsBrowser(c.host, port) != c.allowed && (c.allowed || len(c.hosts) == 0) {
 			t.Errorf("%q: the text of %s: %v", c.hosts, c.host, !c.allowed)
 		}
 		conn, err := p.DialBrowser(context.Background(), "tcp", net.JoinHostPort(c.host, port))

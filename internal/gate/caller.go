@@ -52,7 +52,7 @@ func (c Caller) CheckTask(ctx context.Context, id messages.TaskID) error {
 // Context returns a context by which the node knows the caller: its policy for scoped tokens
 // follows from it.
 func (c Caller) Context(ctx context.Context) context.Context {
-	if c.scope.Admin() {
+	if c.scope.IsAdmin() {
 		return ctx
 	}
 	return messages.WithCaller(ctx, c.scope.Caller())

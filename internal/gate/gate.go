@@ -179,7 +179,7 @@ func (c *Caller) identify(r *http.Request) error {
 		return errExpired
 	case err != nil:
 		return messages.Errorf(messages.CodeUnauthorized, "a valid token is needed: Authorization: Bearer TOKEN")
-	case isQuery && !c.route.IsAdminInURL && scope.Admin() && scope.Ends().IsZero():
+	case isQuery && !c.route.IsAdminInURL && scope.IsAdmin() && scope.Ends().IsZero():
 		return messages.Errorf(messages.CodeUnauthorized, "the admin token is not taken from a URL, which is kept and logged: use the Authorization header, or a token that ends")
 	}
 	c.scope = scope

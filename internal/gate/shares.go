@@ -33,7 +33,7 @@ func (s *Shares) Bounds() Bounds { return s.bounds }
 // Take takes n for the scope; ok is false where there is no room. Call release once.
 func (s *Shares) Take(scope token.Scope, n int64) (release func(), ok bool) {
 	all, share, name := s.bounds.All, s.bounds.All, scope.String()
-	if !scope.Admin() {
+	if !scope.IsAdmin() {
 		all -= s.bounds.Admin
 		share = s.bounds.Task
 		if _, isTenant := scope.IDPrefix(); isTenant {

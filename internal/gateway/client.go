@@ -105,7 +105,7 @@ func newClient(h *hub, o Options) *client {
 func (c *client) configFor(v *board.View, standard string) view.Config {
 	sharesBrowser := v.Scope != messages.ScopeBrowser
 	cfg := view.Config{
-		Caller:  rawcdp.Caller{IsScoped: c.opts.Caller.IsScoped, SharesBrowser: sharesBrowser, Context: v.Context, Downloads: v.Downloads},
+		Caller:  rawcdp.Caller{IsScoped: c.opts.Caller.IsScoped, IsShared: sharesBrowser, Context: v.Context, Downloads: v.Downloads},
 		HasAll:  !sharesBrowser && !v.IsRestricted && !c.opts.Caller.IsScoped,
 		Dialogs: c.opts.Dialogs, DefaultContext: v.Context,
 	}

@@ -20,10 +20,10 @@ const (
 // Starts are the starts of one node's tasks. The zero value is ready. Its methods are safe
 // for concurrent use and never wait.
 type Starts struct {
-	mu    sync.Mutex // protects what follows
-	begun int        // since the last look
-	timer *time.Timer
-	close bool // the heap is kept close
+	mu      sync.Mutex // protects what follows
+	begun   int        // since the last look
+	timer   *time.Timer
+	isClose bool // the heap is kept close
 }
 
 // Begin notes that a task starts.
@@ -34,8 +34,8 @@ func (s *Starts) Begin() {
 	if s.timer == nil {
 		s.timer = time.AfterFunc(lull, s.look)
 	}
-	if s.begun == crowd && !s.close {
-		s.close = process.hold()
+	if s.begun == crowd && !s.isClose {
+		s.isClose = process.canHold()
 	}
 }
 
@@ -66,8 +66,8 @@ func (s *Starts) restLocked() {
 		s.timer.Stop()
 		s.timer = nil
 	}
-	if s.close {
-		s.close = false
+	if s.isClose {
+		s.isClose = false
 		process.release()
 	}
 }
@@ -80,12 +80,12 @@ type holders struct {
 	n  int
 }
 
-// hold keeps the heap close until release, and says whether that may be.
-func (h *holders) hold() bool {
+// canHold keeps the heap close until release, and says whether that may be.
+func (h *holders) canHold() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.n == 0 {
-		if !untouched() {
+		if !isUntouched() {
 			return false
 		}
 		debug.SetGCPercent(percent)
@@ -105,8 +105,8 @@ func (h *holders) release() {
 	}
 }
 
-// untouched says that neither the environment nor code has set how garbage is collected.
-func untouched() bool {
+// isUntouched says that neither the environment nor code has set how garbage is collected.
+func isUntouched() bool {
 	gogc, limit := settings()
 	return os.Getenv("GOGC") == "" && gogc == 100 && limit == math.MaxInt64
 }

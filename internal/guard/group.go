@@ -121,7 +121,7 @@ func (g *Group) Handle(c *Context, msg any) bool {
 			g.onExit(c, m.Key, m)
 		}
 		isExcused := g.excused != nil && m.Reason.Abnormal() && g.excused(m.Reason)
-		g.step(c, restart.Exited{ID: m.Key, Gen: gen, Abnormal: m.Reason.Abnormal(), Excused: isExcused, Roll: g.roll()})
+		g.step(c, restart.Exited{ID: m.Key, Gen: gen, IsAbnormal: m.Reason.Abnormal(), IsExcused: isExcused, Roll: g.roll()})
 		return true
 	}
 	return false

@@ -27,11 +27,11 @@ var aspects = []string{"task", "actor", "parent"}
 // given, and leaves out warnings and errors that repeat themselves; the line of
 // a task's state change is never left out. Safe for concurrent use.
 type Handler struct {
-	next    slog.Handler
-	limiter *limiter // shared by all that come of one NewHandler
-	kind    uint64   // hash of the aspects that With has given
-	open    bool     // inside a group: attributes are no aspects
-	marked  bool     // With has given a state
+	next     slog.Handler
+	limiter  *limiter // shared by all that come of one NewHandler
+	kind     uint64   // hash of the aspects that With has given
+	isOpen   bool     // inside a group: attributes are no aspects
+	isMarked bool     // With has given a state
 }
 
 // NewHandler returns a handler that writes to next.
@@ -47,10 +47,10 @@ func (h *Handler) Enabled(ctx context.Context, level slog.Level) bool {
 // Handle implements slog.Handler.
 func (h *Handler) Handle(ctx context.Context, r slog.Record) error {
 	attrs := make([]slog.Attr, 0, r.NumAttrs()+1)
-	kind, marked := h.kind, h.marked
+	kind, marked := h.kind, h.isMarked
 	r.Attrs(func(a slog.Attr) bool {
 		a = clean(a)
-		if !h.open {
+		if !h.isOpen {
 			kind, marked = kind^aspect(a), marked || a.Key == keyState
 		}
 		attrs = append(attrs, a)
@@ -77,9 +77,9 @@ func (h *Handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	cleaned := make([]slog.Attr, len(attrs))
 	for i, a := range attrs {
 		cleaned[i] = clean(a)
-		if !h.open {
+		if !h.isOpen {
 			with.kind ^= aspect(cleaned[i])
-			with.marked = with.marked || a.Key == keyState
+			with.isMarked = with.isMarked || a.Key == keyState
 		}
 	}
 	with.next = h.next.WithAttrs(cleaned)
@@ -92,7 +92,7 @@ func (h *Handler) WithGroup(name string) slog.Handler {
 		return h
 	}
 	with := *h
-	with.next, with.open = h.next.WithGroup(name), true
+	with.next, with.isOpen = h.next.WithGroup(name), true
 	return &with
 }
 

@@ -139,7 +139,7 @@ func (n *Node) checkStart(ctx context.Context, spec messages.TaskSpec) error {
 		return nil
 	}
 	u, err := url.Parse(spec.CDPURL.Reveal())
-	if err == nil && n.egress.policy.CheckBrowser(u.Hostname(), portOf(u)) {
+	if err == nil && n.egress.policy.AllowsBrowser(u.Hostname(), portOf(u)) {
 		return nil
 	}
 	return messages.Errorf(messages.CodeForbidden, "this token may not name this browser by cdp_url; the node's operator allows hosts with egress.cdp_hosts")

@@ -73,7 +73,7 @@ func (n *Node) Checks() []messages.Check {
 	}
 	return []messages.Check{
 		check(checkDraining, n.draining.Load() || n.stopping.Load(), "the node is about to stop"),
-		check(checkCapacity, s.Full && !s.Draining, n.fullness()),
+		check(checkCapacity, s.IsFull && !s.IsDraining, n.fullness()),
 		n.socketsCheck(time.Now()),
 		advise(check(checkMemory, s.Memory.State == messages.LoadHigh, "too much memory is in use")),
 		advise(check(checkBrowser, !n.hasBrowser(time.Now()), "there is no browser to launch")),

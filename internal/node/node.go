@@ -175,7 +175,7 @@ func (n *Node) backend(id messages.TaskID, spec *messages.TaskSpec) backend.Back
 		return backend.NewAttached(spec.CDPURL, dial)
 	}
 	launch := func(ctx context.Context) (backend.Browser, error) {
-		return n.launch(ctx, id, spec.IsRestricted, browser.LaunchOptions{Headless: spec.IsHeadless()})
+		return n.launch(ctx, id, spec.IsRestricted, browser.LaunchOptions{IsHeadless: spec.IsHeadless()})
 	}
 	if n.traces != nil {
 		launch = n.traces.Launch(id, launch)

@@ -11,9 +11,9 @@ import (
 type Caller struct {
 	// IsScoped says that the token is good for a task or a tenant only.
 	IsScoped bool
-	// SharesBrowser says that the task's browser may have pages of others: its
+	// IsShared says that the task's browser may have pages of others: its
 	// scope is not browser.
-	SharesBrowser bool
+	IsShared bool
 	// Context is the browser context of the task's own; "" is none.
 	Context string
 	// Downloads is the task's own directory for downloads; "" is none. It stands in the
@@ -52,7 +52,7 @@ func Judge(method string, raw json.RawMessage, c Caller) (Ruling, error) {
 		return r, messages.Errorf(messages.CodeForbidden, "%s is not available: %s", method, kept[method])
 	case r.Decision == "" && c.IsScoped:
 		return r, messages.Errorf(messages.CodeForbidden, "%s is not available to task and tenant tokens: it is not on the list of what they may run", method)
-	case r.Decision == Browser && c.SharesBrowser:
+	case r.Decision == Browser && c.IsShared:
 		return r, messages.Errorf(messages.CodeForbidden, "%s would reach beyond the task: it shares the browser", method)
 	case (r.Decision == Browser || r.Decision == Machine) && c.IsScoped:
 		return r, messages.Errorf(messages.CodeForbidden, "%s is not available to task and tenant tokens: it reaches the whole browser or the machine", method)
@@ -78,7 +78,7 @@ func Judge(method string, raw json.RawMessage, c Caller) (Ruling, error) {
 
 // confine keeps a command within the task's browser context.
 func (c Caller) confine(method string, d Decision, p Params) (Params, error) {
-	lacks := c.SharesBrowser && c.Context == ""
+	lacks := c.IsShared && c.Context == ""
 	switch d {
 	case Cookies:
 		lacks = lacks && p.Has("urls")
@@ -90,7 +90,7 @@ func (c Caller) confine(method string, d Decision, p Params) (Params, error) {
 		return p, messages.Errorf(messages.CodeForbidden,
 			"%s would reach beyond the task: it shares the cookies, storage and permissions of the browser; start it with isolation context", method)
 	}
-	if given := p.ID("browserContextId"); given != "" && c.SharesBrowser && given != c.Context {
+	if given := p.ID("browserContextId"); given != "" && c.IsShared && given != c.Context {
 		return p, messages.Errorf(messages.CodeForbidden, "%s names a browser context that is not the task's", method)
 	}
 	switch {
@@ -103,7 +103,7 @@ func (c Caller) confine(method string, d Decision, p Params) (Params, error) {
 		}
 	case c.IsScoped && d == Download && p.Has("downloadPath"):
 		return p, messages.Errorf(messages.CodeForbidden, "%s: task and tenant tokens name no download directory", method)
-	case c.IsScoped && d == Drag && carriesFiles(p):
+	case c.IsScoped && d == Drag && hasFiles(p):
 		return p, messages.Errorf(messages.CodeForbidden, "%s: task and tenant tokens drag no files", method)
 	case c.Context != "" && d == Context:
 		p = p.Without("browserContextId") // a page's session knows its own, and takes none
@@ -113,9 +113,9 @@ func (c Caller) confine(method string, d Decision, p Params) (Params, error) {
 	return p, nil
 }
 
-// carriesFiles says whether the data of a drag names files of the machine, or
+// hasFiles says whether the data of a drag names files of the machine, or
 // cannot be read. Chrome takes exactly data.files.
-func carriesFiles(p Params) bool {
+func hasFiles(p Params) bool {
 	raw, ok := p.get("data")
 	if !ok {
 		return false

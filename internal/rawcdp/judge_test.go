@@ -9,9 +9,9 @@ import (
 
 var (
 	alone     = Caller{}
-	shared    = Caller{SharesBrowser: true}
-	isolated  = Caller{SharesBrowser: true, Context: "C1"}
-	scoped    = Caller{IsScoped: true, SharesBrowser: true, Context: "C1"}
+	shared    = Caller{IsShared: true}
+	isolated  = Caller{IsShared: true, Context: "C1"}
+	scoped    = Caller{IsScoped: true, IsShared: true, Context: "C1"}
 	scopedOne = Caller{IsScoped: true}
 	launched  = Caller{IsScoped: true, Downloads: "/own"}
 )

@@ -36,9 +36,9 @@ var (
 	mayBeWebToken = contains("eyJ")
 )
 
-// each calls found for every c in s until it returns true, and says whether it
+// hasMatch calls found for every c in s until it returns true, and says whether it
 // did.
-func each(s string, c byte, found func(s string, at int) bool) bool {
+func hasMatch(s string, c byte, found func(s string, at int) bool) bool {
 	for i := 0; ; i++ {
 		n := strings.IndexByte(s[i:], c)
 		if n < 0 {
@@ -51,20 +51,20 @@ func each(s string, c byte, found func(s string, at int) bool) bool {
 }
 
 func mayBeSecretKey(s string) bool {
-	return each(s, 'k', func(s string, i int) bool {
+	return hasMatch(s, 'k', func(s string, i int) bool {
 		return i > 0 && i+1 < len(s) && (s[i+1] == '-' || s[i+1] == '_') && (s[i-1] == 's' || s[i-1] == 'p' || s[i-1] == 'r')
 	})
 }
 
 func mayBeVendors(s string) bool {
-	return each(s, '_', func(s string, i int) bool {
-		return endsInAny(s[:i], "ghp", "gho", "ghu", "ghs", "ghr", "github", "npm", "hf", "gsk", "dop", "bb")
-	}) || each(s, '-', func(s string, i int) bool {
-		return endsInAny(s[:i], "glpat", "xapp", "xai") || i >= 4 && s[i-4:i-1] == "xox"
+	return hasMatch(s, '_', func(s string, i int) bool {
+		return hasAnySuffix(s[:i], "ghp", "gho", "ghu", "ghs", "ghr", "github", "npm", "hf", "gsk", "dop", "bb")
+	}) || hasMatch(s, '-', func(s string, i int) bool {
+		return hasAnySuffix(s[:i], "glpat", "xapp", "xai") || i >= 4 && s[i-4:i-1] == "xox"
 	}) || strings.Contains(s, "SG.")
 }
 
-func endsInAny(s string, ends ...string) bool {
+func hasAnySuffix(s string, ends ...string) bool {
 	for _, end := range ends {
 		if strings.HasSuffix(s, end) {
 			return true
@@ -74,7 +74,7 @@ func endsInAny(s string, ends ...string) bool {
 }
 
 func mayBeAmazons(s string) bool {
-	return each(s, 'A', func(s string, i int) bool {
+	return hasMatch(s, 'A', func(s string, i int) bool {
 		if len(s)-i < 20 {
 			return false
 		}
@@ -86,18 +86,20 @@ func mayBeAmazons(s string) bool {
 	})
 }
 
-// odd says whether s has one of the two characters that are an ASCII letter to
+// hasOddLetter says whether s has one of the two characters that are an ASCII letter to
 // a regular expression that does not tell upper from lower case, though they are
 // none: the long s and the Kelvin sign.
-func odd(s string) bool { return strings.Contains(s, "\u017f") || strings.Contains(s, "\u212a") }
+func hasOddLetter(s string) bool {
+	return strings.Contains(s, "\u017f") || strings.Contains(s, "\u212a")
+}
 
 func mayBeAuthorization(s string) bool {
 	begins := func(s string, i int) bool { return hasPrefixFold(s[i:], "bearer") || hasPrefixFold(s[i:], "basic") }
-	return each(s, 'b', begins) || each(s, 'B', begins) || odd(s)
+	return hasMatch(s, 'b', begins) || hasMatch(s, 'B', begins) || hasOddLetter(s)
 }
 
 func mayBeNamed(s string) bool {
-	return each(s, ':', isNamed) || each(s, '=', isNamed) || odd(s)
+	return hasMatch(s, ':', isNamed) || hasMatch(s, '=', isNamed) || hasOddLetter(s)
 }
 
 // isNamed says whether a name of secrets stands before the colon, or the like,
@@ -128,7 +130,7 @@ func backOverSpace(s string, i int) int {
 }
 
 func mayBeCredentialURL(s string) bool {
-	return each(s, ':', func(s string, i int) bool {
+	return hasMatch(s, ':', func(s string, i int) bool {
 		if !strings.HasPrefix(s[i:], "://") {
 			return false
 		}
@@ -137,7 +139,7 @@ func mayBeCredentialURL(s string) bool {
 			return true
 		}
 		return strings.IndexByte(s[i:], '@') > 0
-	}) || odd(s)
+	}) || hasOddLetter(s)
 }
 
 // hasPrefixFold is strings.HasPrefix without regard to the case of ASCII

@@ -11,11 +11,11 @@ type (
 	// else than the child was at fault: it is started again after its backoff, and
 	// the exit counts for no limit.
 	Exited struct {
-		ID       string
-		Gen      uint64
-		Abnormal bool
-		Excused  bool
-		Roll     float64
+		ID         string
+		Gen        uint64
+		IsAbnormal bool
+		IsExcused  bool
+		Roll       float64
 	}
 
 	// Ready says that a generation of a child is healthy: its failures are

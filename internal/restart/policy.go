@@ -163,8 +163,8 @@ type window struct {
 	at []time.Time
 }
 
-// exceeded notes a restart at now and tells whether it is one too many.
-func (w *window) exceeded(now time.Time, intensity int, period time.Duration) bool {
+// isExceeded notes a restart at now and tells whether it is one too many.
+func (w *window) isExceeded(now time.Time, intensity int, period time.Duration) bool {
 	if period <= 0 {
 		return false
 	}

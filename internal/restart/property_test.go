@@ -70,7 +70,7 @@ func (w *world) order() []string {
 
 func (w *world) step(ev restart.Event) []restart.Action {
 	before := w.order()
-	ended := w.s.Ended()
+	ended := w.s.HasEnded()
 	if add, ok := ev.(restart.Add); ok && w.stopping[add.Child.ID] != 0 {
 		delete(w.rows, add.Child.ID) // it comes back as another child
 	}
@@ -87,7 +87,7 @@ func (w *world) perform(before []string, out []restart.Action, mayStart bool) {
 	for _, a := range out {
 		switch a := a.(type) {
 		case restart.Start:
-			if !mayStart || w.s.Ended() {
+			if !mayStart || w.s.HasEnded() {
 				w.t.Fatalf("start of %s after the end", a.ID)
 			}
 			if gen, ok := w.live[a.ID]; ok {
@@ -175,20 +175,20 @@ func (w *world) judge(id string, before restart.ChildState, stopping, abnormal, 
 	if limit > 0 && failures >= limit && w.now.Sub(w.rows[id]) >= before.Patience {
 		isSpent = !excused
 	}
-	if isSpent && !w.s.Ended() {
+	if isSpent && !w.s.HasEnded() {
 		w.t.Fatalf("%s failed %d times in %v, and is started again", id, failures, w.now.Sub(w.rows[id]))
 	}
-	if w.policy.Period == 0 && !isSpent && w.s.Ended() {
+	if w.policy.Period == 0 && !isSpent && w.s.HasEnded() {
 		w.t.Fatalf("gave up on %s after %d failures in %v; the limits are %d and %v", id, failures, w.now.Sub(w.rows[id]), limit, before.Patience)
 	}
 }
 
 func (w *world) exit(id string, abnormal, excused bool, roll float64) {
 	gen, stopping := w.live[id], w.stopping[id] != 0
-	failures, before, wasEnded := w.failures(), w.child(id), w.s.Ended()
+	failures, before, wasEnded := w.failures(), w.child(id), w.s.HasEnded()
 	delete(w.live, id)
 	delete(w.stopping, id)
-	out := w.step(restart.Exited{ID: id, Gen: gen, Abnormal: abnormal, Excused: excused, Roll: roll})
+	out := w.step(restart.Exited{ID: id, Gen: gen, IsAbnormal: abnormal, IsExcused: excused, Roll: roll})
 	w.judge(id, before, stopping, abnormal, excused, wasEnded)
 	if stopping {
 		for _, c := range w.s.State() {
@@ -197,7 +197,7 @@ func (w *world) exit(id string, abnormal, excused bool, roll float64) {
 			}
 		}
 	}
-	if w.policy.Strategy == restart.OneForOne && !w.s.Ended() {
+	if w.policy.Strategy == restart.OneForOne && !w.s.HasEnded() {
 		for _, a := range out {
 			if s, ok := a.(restart.Stop); ok {
 				w.t.Fatalf("one_for_one stopped %s for the exit of %s", s.ID, id)
@@ -237,7 +237,7 @@ func (w *world) drain() {
 			w.step(restart.Due{Token: next.Token})
 		}
 	}
-	if w.s.Ended() {
+	if w.s.HasEnded() {
 		if len(w.live) > 0 {
 			w.t.Fatalf("ended, but %v live on without a stop", w.live)
 		}
@@ -286,7 +286,7 @@ func TestSupervisorKeepsItsWord(t *testing.T) {
 					return
 				}
 				before := w.s.State()
-				out := append(w.step(restart.Exited{ID: id, Gen: gen, Abnormal: true}), w.step(restart.Ready{ID: id, Gen: gen})...)
+				out := append(w.step(restart.Exited{ID: id, Gen: gen, IsAbnormal: true}), w.step(restart.Ready{ID: id, Gen: gen})...)
 				if len(out) > 0 || !reflect.DeepEqual(before, w.s.State()) {
 					t.Fatalf("stale %s gen %d did something: %v", id, gen, out)
 				}

@@ -35,6 +35,6 @@ func (s *Supervisor) Failures(id string) int {
 	return 0
 }
 
-// Ended tells that nothing will be started any more: the supervisor has given
+// HasEnded tells that nothing will be started any more: the supervisor has given
 // up or is shutting down.
-func (s *Supervisor) Ended() bool { return s.ending }
+func (s *Supervisor) HasEnded() bool { return s.isEnding }

@@ -27,13 +27,13 @@ func (p Phase) String() string {
 }
 
 type child struct {
-	spec  Child
-	phase Phase
-	gen   uint64 // of the last Start, 0 before the first
-	row   row    // of its exits
-	again bool   // stopping: becomes Down at its exit, else it is forgotten
-	tied  bool   // stopping: the round in progress waits for its exit
-	round *round // its own, where one is in progress; with one_for_one alone
+	spec    Child
+	phase   Phase
+	gen     uint64 // of the last Start, 0 before the first
+	row     row    // of its exits
+	isAgain bool   // stopping: becomes Down at its exit, else it is forgotten
+	isTied  bool   // stopping: the round in progress waits for its exit
+	round   *round // its own, where one is in progress; with one_for_one alone
 }
 
 // row is what a child's exits since its last Ready add up to.
@@ -83,11 +83,11 @@ type Supervisor struct {
 	lastGen   uint64
 	lastToken uint64
 
-	started bool
-	ending  bool    // nothing is started any more
-	gaveUp  *GiveUp // to be emitted when the last child has exited
-	asked   bool    // Shutdown was asked for and Done not emitted yet
-	done    bool
+	hasStarted bool
+	isEnding   bool    // nothing is started any more
+	gaveUp     *GiveUp // to be emitted when the last child has exited
+	isAsked    bool    // Shutdown was asked for and Done not emitted yet
+	isDone     bool
 }
 
 // New returns a supervisor that has started nothing yet. Of children with the
@@ -108,10 +108,10 @@ func New(p Policy, children ...Child) *Supervisor {
 
 // Start starts all children left to right. Only the first call does anything.
 func (s *Supervisor) Start() []Action {
-	if s.started || s.ending {
+	if s.hasStarted || s.isEnding {
 		return nil
 	}
-	s.started = true
+	s.hasStarted = true
 	var out []Action
 	for _, c := range s.children {
 		out = s.start(out, c)
@@ -159,17 +159,17 @@ func (s *Supervisor) current(id string, gen uint64) *child {
 
 func (s *Supervisor) handleExited(now time.Time, c *child, ev Exited) []Action {
 	switch {
-	case s.ending:
+	case s.isEnding:
 		c.phase = Idle
 		return s.maybeEnd(nil)
-	case c.phase == Stopping && c.again:
+	case c.phase == Stopping && c.isAgain:
 		c.phase = Down
 		return s.maybeStartRound(nil, now, s.round(c))
 	case c.phase == Stopping, c.spec.Type == Temporary:
 		s.forget(c)
 		// It may have been the last exit the round of its siblings waited for.
 		return s.maybeStartRound(nil, now, s.round(c))
-	case c.spec.Type == Transient && !ev.Abnormal:
+	case c.spec.Type == Transient && !ev.IsAbnormal:
 		c.phase = Idle
 		return nil
 	default:
@@ -180,9 +180,9 @@ func (s *Supervisor) handleExited(now time.Time, c *child, ev Exited) []Action {
 // handleFailed takes a restart-worthy exit: it spends the budget and opens a
 // round, or gives up.
 func (s *Supervisor) handleFailed(now time.Time, c *child, ev Exited) []Action {
-	c.row.add(now, ev.Excused)
+	c.row.add(now, ev.IsExcused)
 	c.phase = Down
-	if s.isSpent(now, c, ev.Excused) {
+	if s.isSpent(now, c, ev.IsExcused) {
 		s.gaveUp = &GiveUp{ID: c.spec.ID, Failures: c.row.failures, For: now.Sub(c.row.since)}
 		return s.becomeEnding(nil)
 	}
@@ -200,7 +200,7 @@ func (s *Supervisor) isSpent(now time.Time, c *child, isExcused bool) bool {
 	if isExcused {
 		return false
 	}
-	if s.restarts.exceeded(now, s.policy.Intensity, s.policy.Period) {
+	if s.restarts.isExceeded(now, s.policy.Intensity, s.policy.Period) {
 		return true
 	}
 	return s.policy.MaxConsecutive > 0 && c.row.failures >= s.policy.MaxConsecutive && now.Sub(c.row.since) >= c.spec.Patience
@@ -219,9 +219,9 @@ func (s *Supervisor) stopTied(out []Action, c *child) []Action {
 		switch {
 		case t.phase == Running:
 			out = s.stop(out, t, t.spec.Type != Temporary)
-			t.tied = true
+			t.isTied = true
 		case t.phase == Stopping:
-			t.tied = true
+			t.isTied = true
 		case t.phase == Idle && t.spec.Type == Temporary:
 			s.forget(t)
 		case t.phase == Idle:
@@ -268,7 +268,7 @@ func (s *Supervisor) members(r *round) (down []*child, settled bool) {
 	}
 	for _, c := range s.children {
 		switch {
-		case c.phase == Stopping && c.tied:
+		case c.phase == Stopping && c.isTied:
 			return nil, false
 		case c.phase == Down:
 			down = append(down, c)
@@ -278,7 +278,7 @@ func (s *Supervisor) members(r *round) (down []*child, settled bool) {
 }
 
 func (s *Supervisor) handleDue(now time.Time, token uint64) []Action {
-	if token == 0 || s.ending {
+	if token == 0 || s.isEnding {
 		return nil
 	}
 	r := s.roundOf(token)
@@ -308,7 +308,7 @@ func (s *Supervisor) roundOf(token uint64) *round {
 }
 
 func (s *Supervisor) handleAdd(now time.Time, spec Child) []Action {
-	if s.ending {
+	if s.isEnding {
 		return nil
 	}
 	c := s.child(spec.ID)
@@ -317,15 +317,15 @@ func (s *Supervisor) handleAdd(now time.Time, spec Child) []Action {
 		c = s.insert(spec)
 	case c.phase == Idle:
 		c.spec = spec
-	case c.phase == Stopping && !c.again:
+	case c.phase == Stopping && !c.isAgain:
 		// It was to be forgotten; it comes back as a new child would.
-		c.spec, c.again, c.row = spec, true, row{}
+		c.spec, c.isAgain, c.row = spec, true, row{}
 		s.moveToEnd(c)
 		return nil
 	default:
 		return nil
 	}
-	if !s.started {
+	if !s.hasStarted {
 		return nil
 	}
 	c.phase = Down
@@ -335,12 +335,12 @@ func (s *Supervisor) handleAdd(now time.Time, spec Child) []Action {
 func (s *Supervisor) handleRemove(now time.Time, id string) []Action {
 	c := s.child(id)
 	switch {
-	case c == nil || s.ending:
+	case c == nil || s.isEnding:
 		return nil
 	case c.phase == Running:
 		return s.stop(nil, c, false)
 	case c.phase == Stopping:
-		c.again = false
+		c.isAgain = false
 		return nil
 	default:
 		s.forget(c)
@@ -349,11 +349,11 @@ func (s *Supervisor) handleRemove(now time.Time, id string) []Action {
 }
 
 func (s *Supervisor) handleShutdown() []Action {
-	if s.done || s.asked {
+	if s.isDone || s.isAsked {
 		return nil
 	}
-	s.asked = true
-	if s.ending {
+	s.isAsked = true
+	if s.isEnding {
 		return s.maybeEnd(nil)
 	}
 	return s.becomeEnding(nil)
@@ -361,7 +361,7 @@ func (s *Supervisor) handleShutdown() []Action {
 
 // becomeEnding stops everything right to left; nothing is started any more.
 func (s *Supervisor) becomeEnding(out []Action) []Action {
-	s.ending = true
+	s.isEnding = true
 	for _, c := range slices.Backward(s.children) {
 		switch c.phase {
 		case Running:
@@ -384,9 +384,9 @@ func (s *Supervisor) maybeEnd(out []Action) []Action {
 		out = append(out, *s.gaveUp)
 		s.gaveUp = nil
 	}
-	if s.asked {
+	if s.isAsked {
 		out = append(out, Done{})
-		s.asked, s.done = false, true
+		s.isAsked, s.isDone = false, true
 	}
 	return out
 }
@@ -398,7 +398,7 @@ func (s *Supervisor) start(out []Action, c *child) []Action {
 }
 
 func (s *Supervisor) stop(out []Action, c *child, again bool) []Action {
-	c.phase, c.again, c.tied = Stopping, again, false
+	c.phase, c.isAgain, c.isTied = Stopping, again, false
 	return append(out, Stop{ID: c.spec.ID, Gen: c.gen})
 }
 

@@ -60,7 +60,7 @@ func (tr *transcript) run(t *testing.T, d *datadriven.TestData) string {
 			d.ScanArgs(t, "roll", &s)
 			roll, _ = strconv.ParseFloat(s, 64)
 		}
-		return tr.step(restart.Exited{ID: arg, Gen: tr.gen(t, d, arg), Abnormal: !d.HasArg("normal"), Excused: d.HasArg("excused"), Roll: roll})
+		return tr.step(restart.Exited{ID: arg, Gen: tr.gen(t, d, arg), IsAbnormal: !d.HasArg("normal"), IsExcused: d.HasArg("excused"), Roll: roll})
 	case "patience":
 		var text string
 		d.ScanArgs(t, "for", &text)

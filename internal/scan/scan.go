@@ -13,8 +13,8 @@ type Members struct {
 	At         int    // where in it the walk stands
 	Key, Value []byte // of the member: the key unquoted, the value as it is
 	Bad        string // why the walk ended, if it ended too early
-	Cut        bool   // it ended inside the value of Key
-	begun      bool
+	IsCut      bool   // it ended inside the value of Key
+	hasBegun   bool
 }
 
 // Next moves to the next member.
@@ -22,72 +22,79 @@ func (m *Members) Next() bool {
 	if m.Bad != "" {
 		return false
 	}
-	if !m.begun {
-		m.begun = true
+	if !m.hasBegun {
+		m.hasBegun = true
 		if m.At = SkipSpace(m.JSON, 0); m.At >= len(m.JSON) || m.JSON[m.At] != '{' {
-			return m.fail("an object was expected")
+			m.fail("an object was expected")
+			return false
 		}
 		if m.At = SkipSpace(m.JSON, m.At+1); m.At < len(m.JSON) && m.JSON[m.At] == '}' {
-			return m.end()
+			m.end()
+			return false
 		}
 	} else {
 		m.At = SkipSpace(m.JSON, m.At)
 		if m.At >= len(m.JSON) {
-			return m.fail("the object does not end")
+			m.fail("the object does not end")
+			return false
 		}
 		switch m.JSON[m.At] {
 		case '}':
-			return m.end()
+			m.end()
+			return false
 		case ',':
 			m.At = SkipSpace(m.JSON, m.At+1)
 		default:
-			return m.fail("a comma was expected")
+			m.fail("a comma was expected")
+			return false
 		}
 	}
-	return m.member()
+	return m.hasMember()
 }
 
-func (m *Members) member() bool {
+func (m *Members) hasMember() bool {
 	m.Key, m.Value = nil, nil
 	if m.At >= len(m.JSON) || m.JSON[m.At] != '"' {
-		return m.fail("a key was expected")
+		m.fail("a key was expected")
+		return false
 	}
 	end := SkipString(m.JSON, m.At)
 	if end < 0 {
-		return m.fail("a key does not end")
+		m.fail("a key does not end")
+		return false
 	}
 	key := Unquote(m.JSON[m.At:end])
 	if key == nil {
-		return m.fail("a key is not a JSON string")
+		m.fail("a key is not a JSON string")
+		return false
 	}
 	m.At = SkipSpace(m.JSON, end)
 	if m.At >= len(m.JSON) || m.JSON[m.At] != ':' {
-		return m.fail("a colon was expected")
+		m.fail("a colon was expected")
+		return false
 	}
 	m.Key = key
 	m.At = SkipSpace(m.JSON, m.At+1)
 	end = SkipValue(m.JSON, m.At)
 	if end < 0 {
-		m.Cut = true
-		return m.fail("a value was expected")
+		m.IsCut = true
+		m.fail("a value was expected")
+		return false
 	}
 	m.Value, m.At = m.JSON[m.At:end], end
 	return true
 }
 
 // end checks that nothing follows the object.
-func (m *Members) end() bool {
+func (m *Members) end() {
 	if m.At = SkipSpace(m.JSON, m.At+1); m.At < len(m.JSON) {
-		return m.fail("bytes after the object")
+		m.fail("bytes after the object")
+		return
 	}
 	m.Key, m.Value = nil, nil
-	return false
 }
 
-func (m *Members) fail(reason string) bool {
-	m.Bad = reason
-	return false
-}
+func (m *Members) fail(reason string) { m.Bad = reason }
 
 // SkipSpace returns the index of the first byte from b[i] on that is no white
 // space.
@@ -224,11 +231,11 @@ func Unquote(value []byte) []byte {
 
 // Elements walks the elements of a JSON list without allocating, like [Members].
 type Elements struct {
-	JSON  []byte
-	At    int
-	Value []byte // the element, as it is
-	Bad   string
-	begun bool
+	JSON     []byte
+	At       int
+	Value    []byte // the element, as it is
+	Bad      string
+	hasBegun bool
 }
 
 // Next moves to the next element.
@@ -238,23 +245,23 @@ func (e *Elements) Next() bool {
 	}
 	e.At = SkipSpace(e.JSON, e.At)
 	opening := byte(',')
-	if !e.begun {
+	if !e.hasBegun {
 		opening = '['
 	}
 	switch {
 	case e.At < len(e.JSON) && e.JSON[e.At] == opening:
 		e.At = SkipSpace(e.JSON, e.At+1)
-	case e.begun && e.At == len(e.JSON)-1 && e.JSON[e.At] == ']':
+	case e.hasBegun && e.At == len(e.JSON)-1 && e.JSON[e.At] == ']':
 		return false
 	default:
 		e.Bad = "a list was expected"
 		return false
 	}
-	if !e.begun && e.At == len(e.JSON)-1 && e.JSON[e.At] == ']' {
-		e.begun = true
+	if !e.hasBegun && e.At == len(e.JSON)-1 && e.JSON[e.At] == ']' {
+		e.hasBegun = true
 		return false
 	}
-	e.begun = true
+	e.hasBegun = true
 	end := SkipValue(e.JSON, e.At)
 	if end < 0 {
 		e.Bad = "a value was expected"

@@ -18,5 +18,5 @@ func access(info fs.FileInfo) (owner int, isPrivate bool) {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		owner = int(st.Uid)
 	}
-	return owner, private(info.Mode().Perm(), owner, self)
+	return owner, isPrivateMode(info.Mode().Perm(), owner, self)
 }

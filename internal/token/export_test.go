@@ -1,4 +1,4 @@
 package token
 
 // Private is the rule about modes, which a test cannot meet as another user.
-var Private = private
+var Private = isPrivateMode

@@ -102,12 +102,12 @@ func read(path string) (text string, owner int, err error) {
 	return string(b), owner, nil
 }
 
-// private says whether a file of that mode and owner is its owner's alone. One
+// isPrivateMode says whether a file of that mode and owner is its owner's alone. One
 // exception: root may lend it to one group, read-only, for a node that is not
 // root. That is how secrets are mounted (Kubernetes with fsGroup, systemd's
 // credentials, whose access list shows as the group's bits), and a node could
 // not chmod it.
-func private(mode fs.FileMode, owner, self int) bool {
+func isPrivateMode(mode fs.FileMode, owner, self int) bool {
 	if owner == 0 && self != 0 {
 		return mode&0o037 == 0
 	}

@@ -51,8 +51,8 @@ func (s Scope) Allows(id messages.TaskID) bool {
 	return false
 }
 
-// Admin says whether the scope covers the node itself.
-func (s Scope) Admin() bool { return s.kind == admin }
+// IsAdmin says whether the scope covers the node itself.
+func (s Scope) IsAdmin() bool { return s.kind == admin }
 
 // Caller is what the node learns of the token's holder.
 func (s Scope) Caller() messages.Caller {

@@ -24,7 +24,7 @@ func TestSecurity9_NoTokenStandsInAnAddress(t *testing.T) {
 	}
 	kept := page.value(`Object.values(sessionStorage).join()`)
 	scope, err := s.admin.Verify(kept, time.Now())
-	if err != nil || !scope.Admin() || scope.Ends().IsZero() || scope.Ends().After(time.Now().Add(13*time.Hour)) || strings.Contains(kept, s.admin.Reveal()) {
+	if err != nil || !scope.IsAdmin() || scope.Ends().IsZero() || scope.Ends().After(time.Now().Add(13*time.Hour)) || strings.Contains(kept, s.admin.Reveal()) {
 		t.Errorf("the session is %s until %v, %v", scope, scope.Ends(), err)
 	}
 	again := open(t, 1280, 800, "light", link)

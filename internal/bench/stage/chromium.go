@@ -45,7 +45,7 @@ func LaunchChromium() (*Chromium, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), launchPatience)
 	defer cancel()
-	p, err := c.manager.Launch(ctx, browser.LaunchOptions{Headless: true})
+	p, err := c.manager.Launch(ctx, browser.LaunchOptions{IsHeadless: true})
 	if err != nil {
 		return nil, fmt.Errorf("launch Chromium: %w", err)
 	}

@@ -427,7 +427,7 @@ func (v *View) onWindow(c Command) {
 // when it connects, so where the task has no context of its own it is answered and does
 // nothing.
 func (v *View) setDownloadBehavior(c Command) {
-	if v.cfg.Caller.SharesBrowser && v.callerOf(c).Context == "" {
+	if v.cfg.Caller.IsShared && v.callerOf(c).Context == "" {
 		v.reply(c, []byte(`{}`))
 		return
 	}

@@ -25,7 +25,7 @@ func target(id, kind, context string) view.Target {
 
 // shared is the view of a client of a task that shares its browser.
 func shared() *view.View {
-	return view.New(view.Config{Caller: rawcdp.Caller{SharesBrowser: true, Context: "ours"}, DefaultContext: "ours"})
+	return view.New(view.Config{Caller: rawcdp.Caller{IsShared: true, Context: "ours"}, DefaultContext: "ours"})
 }
 
 // show prints effects, one a line.
@@ -149,7 +149,7 @@ func TestCommandsAreKeptWithinTheContext(t *testing.T) {
 	if got := show(v.Step(command(7, "Storage.getCookies", `{"browserContextId":"C1"}`))); !strings.Contains(got, `forward 7  Storage.getCookies {"browserContextId":"C1"}`) {
 		t.Error(got)
 	}
-	other := view.New(view.Config{Caller: rawcdp.Caller{SharesBrowser: true}})
+	other := view.New(view.Config{Caller: rawcdp.Caller{IsShared: true}})
 	if got := show(other.Step(command(7, "Browser.setDownloadBehavior", `{"behavior":"deny"}`))); got != "reply 7  {}\n" {
 		t.Errorf("Playwright could not connect: %s", got)
 	}
@@ -174,7 +174,7 @@ func TestNoClientSeesTheOtherTask(t *testing.T) {
 		var clients []*client
 		for _, task := range []string{"aaa", "aaa", "bbb"} {
 			clients = append(clients, &client{
-				View: view.New(view.Config{Caller: rawcdp.Caller{SharesBrowser: true, Context: task + "-ctx"}, DefaultContext: task + "-ctx", Dialogs: view.DialogsClient}),
+				View: view.New(view.Config{Caller: rawcdp.Caller{IsShared: true, Context: task + "-ctx"}, DefaultContext: task + "-ctx", Dialogs: view.DialogsClient}),
 				task: task, awaits: map[int64]int{}, calls: map[view.Tag]bool{},
 			})
 		}

@@ -49,7 +49,7 @@ const answerBudget = 10 * time.Second
 func (c Command) Run(ctx context.Context) (json.RawMessage, error) {
 	m := c.Request.Method
 	ruling, err := rawcdp.Judge(m, c.Request.Params, rawcdp.Caller{
-		IsScoped: messages.CallerOf(ctx).IsScoped, SharesBrowser: c.View.Scope != messages.ScopeBrowser, Context: c.View.Context, Downloads: c.View.Downloads,
+		IsScoped: messages.CallerOf(ctx).IsScoped, IsShared: c.View.Scope != messages.ScopeBrowser, Context: c.View.Context, Downloads: c.View.Downloads,
 	})
 	if err != nil {
 		return nil, err

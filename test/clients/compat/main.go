@@ -64,7 +64,7 @@ func launch(ctx context.Context, state string) (*browser.Process, func(), error)
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := m.Launch(ctx, browser.LaunchOptions{Headless: true})
+	p, err := m.Launch(ctx, browser.LaunchOptions{IsHeadless: true})
 	end := func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
