@@ -65,6 +65,7 @@ type client struct {
 	mu       sync.Mutex // protects what follows, and orders what is told
 	view     *view.View
 	sessions map[messages.SessionID]*session
+	asked    chan struct{} // closed when a page of the client asks, or asks no more
 	isOver   bool
 
 	ending   atomic.Bool
@@ -95,10 +96,12 @@ type session struct {
 	link   messages.SessionID // as the link knows it
 	parent messages.SessionID // "" is the browser
 	target messages.TargetID
+
+	isAsking bool // the client has been told of a dialog; the client's lock protects it
 }
 
 func newClient(h *hub, o Options) *client {
-	return &client{hub: h, opts: o, at: time.Now(), out: newQueue(maxQueue), sessions: map[messages.SessionID]*session{}}
+	return &client{hub: h, opts: o, at: time.Now(), out: newQueue(maxQueue), sessions: map[messages.SessionID]*session{}, asked: make(chan struct{})}
 }
 
 // configFor is what the client's view depends on.
@@ -285,6 +288,7 @@ const slowGrace = 5 * time.Second
 // leave ends all that the client has in the browser.
 func (c *client) leave() {
 	c.hub.remove(c)
+	c.hub.hold(c, false)
 	c.mu.Lock()
 	c.isOver = true
 	sessions := c.sessions

@@ -53,6 +53,9 @@ func (c *client) hasTaken(msg []byte) bool {
 	if string(e.Params) == "null" {
 		e.Params = nil
 	}
+	if cmd.Method == "Runtime.runIfWaitingForDebugger" {
+		defer c.resumed(cmd.Session) // behind the command
+	}
 	if cmd.Session != "" && view.IsDirect(cmd.Method) {
 		c.send(cmd, e.Params, true)
 		return true
@@ -172,6 +175,8 @@ func (c *client) carryOut(e view.Effect) {
 		c.close(e)
 	case view.AnswerDialog:
 		c.answer(e)
+	case view.Holds:
+		c.hub.hold(c, e.IsOn)
 	case view.ContextMade:
 		c.hub.contextChanged(c, view.ContextKnown{ID: e.ID})
 	case view.ContextGone:

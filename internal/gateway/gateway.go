@@ -19,6 +19,11 @@ type Node interface {
 	GetOrStart(ctx context.Context, id messages.TaskID, spec messages.TaskSpec) (snap *messages.Snapshot, started bool, err error)
 	// OpenPage opens a page of the task; the order's Reply is the node's own.
 	OpenPage(ctx context.Context, id messages.TaskID, o mail.OpenPage) (messages.TargetID, error)
+	// HoldPopups has the task's popups held, from now on or no longer, until PopupSeen. It
+	// never waits.
+	HoldPopups(id messages.TaskID, isOn bool)
+	// PopupSeen says that no client holds a page any more. It never waits.
+	PopupSeen(id messages.TaskID, page messages.TargetID)
 	// ClosePage closes a page of the task.
 	ClosePage(ctx context.Context, id messages.TaskID, t messages.TargetID) error
 	// Respond answers a dialog.

@@ -46,7 +46,9 @@ type hub struct {
 	order      []messages.TargetID // of known
 	contexts   map[string]bool     // that clients have made
 	clients    []*client
-	slot       *client // that has the task exclusively
+	holders    map[*client]bool                       // that have popups held
+	unseen     map[messages.TargetID]map[*client]bool // which of them have not resumed a page yet
+	slot       *client                                // that has the task exclusively
 	named      int
 	isEnded    bool
 }
@@ -62,6 +64,7 @@ func newHub(g *Gateway, id messages.TaskID, b *board.Board) *hub {
 	return &hub{
 		g: g, id: id, board: b, stop: make(chan struct{}), up: make(chan struct{}),
 		known: map[messages.TargetID]*known{}, contexts: map[string]bool{},
+		holders: map[*client]bool{}, unseen: map[messages.TargetID]map[*client]bool{},
 	}
 }
 
@@ -149,6 +152,7 @@ func (h *hub) discover(ctx context.Context, link *transport.Mux) (messages.Sessi
 	}
 	h.mu.Lock()
 	h.known, h.order = map[messages.TargetID]*known{}, nil
+	clear(h.unseen)
 	h.mu.Unlock()
 	link.Relay(session, h.heard)
 	if _, err := link.Do(ctx, session, "Target.setDiscoverTargets", []byte(`{"discover":true,"filter":[{}]}`)); err != nil {
@@ -277,6 +281,7 @@ func (h *hub) forgetLocked(id messages.TargetID) []func() {
 		return nil
 	}
 	delete(h.known, id)
+	delete(h.unseen, id)
 	h.order = slices.DeleteFunc(h.order, func(t messages.TargetID) bool { return t == id })
 	if !k.isSeen {
 		return nil
@@ -303,6 +308,9 @@ func (h *hub) showLocked(v *board.View) (later []func()) {
 		owned := o.has(k)
 		switch {
 		case owned && !k.isSeen:
+			if k.Type == "page" {
+				h.holdPageLocked(id)
+			}
 			k.isSeen = true
 			later = append(later, h.tellLocked(view.Seen{Target: k.Target})...)
 		case !owned && k.isSeen:

@@ -52,31 +52,6 @@ func (c *client) close(e view.Close) {
 	})
 }
 
-// answer gives a client's answer to the dialog actor, where the first one counts.
-func (c *client) answer(e view.AnswerDialog) {
-	c.order(e.Tag, func(ctx context.Context) (messages.TargetID, error) {
-		a := messages.DialogAnswer{Action: messages.ActionDismiss, PromptText: e.Text}
-		if e.IsAccepted {
-			a.Action = messages.ActionAccept
-		}
-		for _, d := range c.hub.board.View().Snapshot.PendingDialogs {
-			if d.TargetID == e.Target {
-				a.DialogID = d.ID
-				break
-			}
-		}
-		if a.DialogID == "" {
-			return "", &transport.RPCError{Code: view.CodeParams, Message: "No dialog is showing"}
-		}
-		_, err := c.hub.g.cfg.Node.Respond(ctx, c.hub.id, a)
-		switch messages.CodeOf(err) {
-		case messages.CodeDialogAlreadyAnswered, messages.CodeDialogLost, messages.CodeDialogNotFound, messages.CodeNoDialog:
-			err = &transport.RPCError{Code: view.CodeParams, Message: "No dialog is showing"}
-		}
-		return "", err
-	})
-}
-
 // sessionNow is the hub's own session on the link.
 func (h *hub) sessionNow() messages.SessionID {
 	h.mu.Lock()

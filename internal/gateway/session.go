@@ -21,8 +21,11 @@ func (c *client) heard(session messages.SessionID, msg, method []byte) {
 	if bytes.HasPrefix(method, []byte("Target.")) && c.isTargetEvent(session, msg, method) {
 		return
 	}
-	if c.opts.Dialogs == view.DialogsHoldfast && bytes.HasPrefix(method, []byte("Page.javascriptDialog")) {
-		return
+	if bytes.HasPrefix(method, []byte("Page.javascriptDialog")) {
+		if c.opts.Dialogs == view.DialogsHoldfast {
+			return
+		}
+		c.noteDialog(session, string(method) == "Page.javascriptDialogOpening")
 	}
 	if c.isPage && session == "" {
 		return

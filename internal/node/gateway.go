@@ -32,6 +32,22 @@ func (n *Node) OpenPage(ctx context.Context, id messages.TaskID, o mail.OpenPage
 	return t.(messages.TargetID), nil
 }
 
+// HoldPopups has the task's popups held, from now on or no longer, until [Node.PopupSeen]. It
+// never waits.
+func (n *Node) HoldPopups(id messages.TaskID, isOn bool) { n.note(id, mail.HoldPopups{IsOn: isOn}) }
+
+// PopupSeen says that no client holds a page of the task any more. It never waits.
+func (n *Node) PopupSeen(id messages.TaskID, page messages.TargetID) {
+	n.note(id, mail.PopupSeen{Page: page})
+}
+
+// note tells a task's supervisor what wants no answer.
+func (n *Node) note(id messages.TaskID, msg any) {
+	if _, v, err := n.living(id); err == nil {
+		n.sys.Send(v.Supervisor, msg)
+	}
+}
+
 // ClosePage closes a page of the task, in the order that its dialogs allow (C15).
 func (n *Node) ClosePage(ctx context.Context, id messages.TaskID, t messages.TargetID) error {
 	b, v, err := n.living(id)

@@ -137,6 +137,13 @@ type (
 	// attached through it.
 	ReloadFrames struct{}
 
+	// HoldPopups has popups held from now on until each client of the gateway that asks for
+	// it has resumed them, or no longer.
+	HoldPopups struct{ IsOn bool }
+
+	// PopupSeen says that the clients of the gateway have resumed a page.
+	PopupSeen struct{ Page messages.TargetID }
+
 	// ResumePage lets a popup run that is held until both links can see its
 	// dialogs.
 	ResumePage struct{ Page messages.TargetID }

@@ -35,7 +35,11 @@ func (m *Machine) attach() {
 			}
 		}
 		if c.method == effect.Resume && m.held {
-			m.setTimer(timerResume, HoldBudget)
+			budget := HoldBudget
+			if m.cfg.IsHeldForClients {
+				budget = ClientHoldBudget
+			}
+			m.setTimer(timerResume, budget)
 			continue
 		}
 		m.do(effect.Command{Tag: effect.Tag{Kind: c.tag, Round: m.round}, Method: c.method, Params: c.params})

@@ -25,6 +25,8 @@ type Config struct {
 	// Held popups wait until the anchor sees their dialogs too: such a page runs
 	// as soon as the first of the clients that hold it lets it go.
 	Held bool
+	// IsHeldForClients says that a held popup waits for clients of the gateway, too.
+	IsHeldForClients bool
 	// Fresh pages have run nothing yet, so nothing can have wedged them: if
 	// they are slow to answer, the machine is.
 	Fresh  bool
@@ -50,6 +52,10 @@ const InterruptGrace = 50 * time.Millisecond
 // HoldBudget is how long a popup waits for the anchor: it freezes its opener
 // meanwhile.
 const HoldBudget = 250 * time.Millisecond
+
+// ClientHoldBudget is how long a popup waits for clients of the gateway that hold popups: what
+// they set in it is to be there before its first request.
+const ClientHoldBudget = 10 * time.Second
 
 // Timer names.
 const (

@@ -16,11 +16,13 @@ type Session struct {
 	Seq          uint64
 	IsReady      bool
 	HearsDialogs bool // hears of its page's dialogs
-	HasAnswered  bool // its renderer has answered since it was doubted
-	IsTelling    bool // it has answered, so that what opens on its page from then on is told
-	IsRetelling  bool // of its frames, to a new frame actor
-	Health       messages.PageState
-	Since        time.Time // when the silence began that health names
+	// IsSeenByClients says that no client of the gateway holds the page any more.
+	IsSeenByClients bool
+	HasAnswered     bool // its renderer has answered since it was doubted
+	IsTelling       bool // it has answered, so that what opens on its page from then on is told
+	IsRetelling     bool // of its frames, to a new frame actor
+	Health          messages.PageState
+	Since           time.Time // when the silence began that health names
 
 	IsStranded bool      // it hangs between two documents
 	Crashed    time.Time // when that was heard of last

@@ -260,8 +260,49 @@ func (m *Machine) pageCovered(c mail.PageCovered) {
 	if e := m.Sessions.At(p.Session); e != nil && c.Role == messages.RolePrimary && e.Cfg.Session == c.Session {
 		e.HearsDialogs = true
 	}
-	if e := m.Sessions.At(p.Session); e != nil && e.Cfg.Held && e.HearsDialogs && m.parties.IsCovered(c.Page) {
-		m.letRun(c.Page)
+	m.maybeRun(c.Page)
+}
+
+// waitsForAnchor says whether a popup waits until the anchor sees its dialogs: one that can
+// reach its opener runs as soon as the first of the sessions that hold it resumes it.
+func (m *Machine) waitsForAnchor(t mail.TargetInfo) bool {
+	return t.CanAccessOpener && m.Conn.Anchor == messages.LinkUp
+}
+
+// maybeRun ends a popup's wait once all see it that it waits for.
+func (m *Machine) maybeRun(t messages.TargetID) {
+	p := m.Pages.At(t)
+	if p == nil {
+		return
+	}
+	e := m.Sessions.At(p.Session)
+	switch {
+	case e == nil || !e.Cfg.Held:
+	case e.Info.CanAccessOpener && !e.HearsDialogs: // any other answers nothing while it is held
+	case e.Cfg.IsHeldForClients && !e.IsSeenByClients:
+	case (!e.Cfg.IsHeldForClients || m.waitsForAnchor(e.Info)) && !m.parties.IsCovered(t):
+	default:
+		m.letRun(t)
+	}
+}
+
+// holdPopups begins or ends the time in which clients of the gateway hold popups.
+func (m *Machine) holdPopups(isOn bool) {
+	if m.holdsPopups = isOn; isOn {
+		return
+	}
+	for _, t := range m.Order {
+		m.popupSeen(t)
+	}
+}
+
+// popupSeen notes that no client of the gateway holds a page any more.
+func (m *Machine) popupSeen(t messages.TargetID) {
+	if p := m.Pages.At(t); p != nil {
+		if e := m.Sessions.At(p.Session); e != nil {
+			e.IsSeenByClients = true
+			m.maybeRun(t)
+		}
 	}
 }
 

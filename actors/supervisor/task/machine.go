@@ -54,6 +54,8 @@ type Machine struct {
 
 	anchor  model.Anchor
 	parties party.Set[Effect] // who is attached to the pages beside the primary
+	// holdsPopups says that clients of the gateway hold popups.
+	holdsPopups bool
 
 	events   []messages.Event
 	held     []*messages.ConsoleError // published together
@@ -136,6 +138,10 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		}
 	case mail.PageCovered:
 		m.pageCovered(in)
+	case mail.HoldPopups:
+		m.holdPopups(in.IsOn)
+	case mail.PopupSeen:
+		m.popupSeen(in.Page)
 	case mail.PageUncovered:
 		if in.Gen == m.anchor.Gen {
 			m.parties.Uncover(party.Anchor, in.Page)

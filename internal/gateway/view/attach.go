@@ -183,6 +183,7 @@ func (v *View) setAutoAttach(c Command) {
 	if before != nil {
 		v.drop(before)
 	}
+	v.do(Holds{*p.AutoAttach && *p.Wait})
 	if !*p.AutoAttach {
 		for _, id := range slices.Sorted(maps.Keys(v.sessions)) {
 			if v.sessions[id].isAuto {

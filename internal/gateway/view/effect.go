@@ -78,6 +78,9 @@ type (
 	// Ended is the end of one.
 	Ended struct{ Session messages.SessionID }
 
+	// Holds says that popups are to be held for the client from now on, or no longer.
+	Holds struct{ IsOn bool }
+
 	// ContextMade tells the other clients of the task of a browser context; ContextGone
 	// of its end.
 	ContextMade struct{ ID string }
@@ -97,6 +100,7 @@ func (Close) isEffect()        {}
 func (AnswerDialog) isEffect() {}
 func (Began) isEffect()        {}
 func (Ended) isEffect()        {}
+func (Holds) isEffect()        {}
 func (ContextMade) isEffect()  {}
 func (ContextGone) isEffect()  {}
 func (Leave) isEffect()        {}

@@ -59,7 +59,7 @@ func command(id int64, method, params string) view.Command {
 func TestAPageIsToldBeforeTheReplyThatMadeIt(t *testing.T) {
 	t.Parallel()
 	v := shared()
-	if got := show(v.Step(command(1, "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`))); got != "reply 1  {}\n" {
+	if got := show(v.Step(command(1, "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`))); got != "view.Holds {IsOn:true}\nreply 1  {}\n" {
 		t.Fatal(got)
 	}
 	open, ok := v.Step(command(2, "Target.createTarget", `{"url":"about:blank"}`))[0].(view.Open)
