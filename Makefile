@@ -70,7 +70,7 @@ chaos: ## 300 seeds against a whole node, 200 killed sockets, 30 of a real Chrom
 	go test -race -count=1 -timeout=60m ./chaos/sim -run '^(TestSeeds|TestBridgedSeeds|TestSameSeedSameTrace)$$' -seeds 300 -steps 40 -regressions
 	go test -race -count=1 -timeout=30m ./chaos/live -run '^TestReal' -v -seed $(or $(SEED),1) -kills 200 -chromium-kills 30
 
-compat: ## Playwright's own tests over CDP on Chromium, of a checkout at the version in test/clients/compat: make compat PLAYWRIGHT=DIR
+compat: ## Playwright's own tests over CDP, from a checkout of theirs, directly and through a task: make compat PLAYWRIGHT=DIR
 	.ci/need node nodejs
 	.ci/need npm npm
 	cd test/clients/compat && npm ci --silent

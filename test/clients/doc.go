@@ -1,5 +1,5 @@
 // Package clients drives a browser with the CDP clients that people use, unmodified: each has
-// a program of the same steps, which first has to pass on Chromium itself.
+// a program of the same steps, which has to pass on Chromium itself and then through a task.
 //
 // The programs of Playwright, Puppeteer, agent-browser, chrome-devtools-mcp and Playwright's
 // MCP server stand in the folder programs and run on Node.js; those of chromedp and rod are

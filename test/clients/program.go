@@ -104,9 +104,9 @@ func (p Program) command(ctx context.Context, place Place) (*exec.Cmd, error) {
 	return c, nil
 }
 
-// Run runs the program at a place, and returns what is wrong with its steps: a step that
-// failed, returned something else, is missing, or has no business there.
-func (p Program) Run(ctx context.Context, place Place) (wrong []string, err error) {
+// lines runs the program at a place and returns what it prints. The error is of a program that
+// did not come to its end.
+func (p Program) lines(ctx context.Context, place Place) (list []Line, err error) {
 	c, err := p.command(ctx, place)
 	if err != nil {
 		return nil, err
@@ -114,16 +114,28 @@ func (p Program) Run(ctx context.Context, place Place) (wrong []string, err erro
 	defer endDaemons(place.Dir)
 	var out, failed bytes.Buffer
 	c.Stdout, c.Stderr = &out, &failed
-	if err := c.Run(); err != nil {
-		wrong = append(wrong, fmt.Sprintf("the program ended with %v\n%s", err, failed.String()))
+	if err = c.Run(); err != nil {
+		err = fmt.Errorf("the program ended with %w\n%s", err, failed.String())
 	}
-	got := map[string]Line{}
 	for lines := bufio.NewScanner(&out); lines.Scan(); {
 		var l Line
-		if err := json.Unmarshal(lines.Bytes(), &l); err != nil || l.Step == "" {
-			wrong = append(wrong, "the program printed "+lines.Text())
-			continue
+		if json.Unmarshal(lines.Bytes(), &l) != nil || l.Step == "" {
+			l = Line{Step: "?", Error: "the program printed " + lines.Text()}
 		}
+		list = append(list, l)
+	}
+	return list, err
+}
+
+// Run runs the program at a place, and returns what is wrong with its steps: a step that
+// failed, returned something else, is missing, or has no business there.
+func (p Program) Run(ctx context.Context, place Place) (wrong []string) {
+	list, err := p.lines(ctx, place)
+	if err != nil {
+		wrong = append(wrong, err.Error())
+	}
+	got := map[string]Line{}
+	for _, l := range list {
 		got[l.Step] = l
 	}
 	for _, w := range want {
@@ -142,10 +154,10 @@ func (p Program) Run(ctx context.Context, place Place) (wrong []string, err erro
 			wrong = append(wrong, fmt.Sprintf("%s: %s, want %s", w.step, l.Value, w.value))
 		}
 	}
-	for name := range got {
-		wrong = append(wrong, name+": a step that is not in the table")
+	for name, l := range got {
+		wrong = append(wrong, name+": a step that is not in the table. "+l.Error)
 	}
-	return wrong, nil
+	return wrong
 }
 
 // endDaemons kills what agent-browser has left in a home folder: the daemon of each session is

@@ -23,6 +23,14 @@ type Line struct {
 	Error string          `json:"error,omitempty"`
 }
 
+// String is the line as people read it.
+func (l Line) String() string {
+	if l.Error != "" {
+		return l.Step + " failed: " + l.Error
+	}
+	return l.Step + " " + string(l.Value)
+}
+
 // step is one step of a program in Go.
 type step struct {
 	name string

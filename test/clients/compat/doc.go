@@ -1,5 +1,5 @@
-// Command compat runs Playwright's own tests that drive a page over CDP on a browser that
-// runs already, and prints how they end.
+// Command compat runs Playwright's own tests that drive a page over CDP, directly and through
+// a task of a node. It prints both counts and each difference:
 //
 //	make compat PLAYWRIGHT=DIR
 //

@@ -4,12 +4,14 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"net/url"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"time"
 
 	"holdfast/internal/browser"
+	"holdfast/test/clients"
 )
 
 func main() {
@@ -26,7 +28,8 @@ func main() {
 	}
 }
 
-// compare runs the tests directly and prints how they ended.
+// compare runs the tests directly and through a task, and prints how they ended. It fails where
+// a test is lost on the way.
 func compare(ctx context.Context, c checkout, from string) error {
 	if from == "" {
 		return fmt.Errorf("which checkout of microsoft/playwright? make compat PLAYWRIGHT=DIR")
@@ -55,7 +58,45 @@ func compare(ctx context.Context, c checkout, from string) error {
 	}
 	fmt.Printf("directly: %v, of %d files\n", direct, len(files))
 	direct.printFailures(os.Stdout)
+
+	node, err := startNode(ctx, dir, chrome.Endpoint().Reveal())
+	if err != nil {
+		return err
+	}
+	through, err := c.run(ctx, "through", node.Address("ws", task, url.Values{"dialogs": {"client"}}))
+	if log := node.Stop(); err != nil {
+		return fmt.Errorf("%w\n%s", err, log)
+	}
+	fmt.Printf("through the gateway: %v\n", through)
+	if lost := printDifferences(os.Stdout, direct, through); lost > 0 {
+		return fmt.Errorf("%d tests pass directly and do not pass through the gateway", lost)
+	}
 	return nil
+}
+
+// task is the one that the tests go through.
+const task = "compat"
+
+// startNode starts a node with the task on the browser at a CDP address.
+func startNode(ctx context.Context, dir, browser string) (*clients.Node, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	binary, err := clients.Build(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	state := filepath.Join(dir, "node")
+	if err := os.Mkdir(state, 0o700); err != nil {
+		return nil, err
+	}
+	node, err := clients.StartNode(ctx, binary, state)
+	if err != nil {
+		return nil, err
+	}
+	if err := node.StartTask(ctx, task, browser, nil); err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, node.Stop())
+	}
+	return node, nil
 }
 
 // launch starts the Chromium of both runs.

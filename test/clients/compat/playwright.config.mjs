@@ -12,6 +12,7 @@ export default {
   outputDir: process.env.COMPAT_OUTPUT,
   workers: 1,
   retries: 0,
+  ignoreSnapshots: true, // they hold pictures of other builds
   timeout: Number(process.env.COMPAT_TIMEOUT),
   reporter: [['line'], ['json', { outputFile: process.env.COMPAT_REPORT }]],
   // The channel says that it is not the headless shell, of which the tests know other ways.

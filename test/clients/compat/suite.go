@@ -68,7 +68,7 @@ func (c checkout) run(ctx context.Context, name, address string) (outcomes, erro
 	cmd := exec.CommandContext(ctx, "node", args...)
 	cmd.Dir = c.dir
 	cmd.Env = append(os.Environ(),
-		"PWTEST_UNDER_TEST=1", // the tests look for what Playwright shows under test alone
+		"FORCE_COLOR=0", "PWTEST_UNDER_TEST=1", // the tests look for what Playwright shows under test alone
 		"COMPAT_ENDPOINT="+address,
 		"COMPAT_REPORT="+report,
 		"COMPAT_OUTPUT="+filepath.Join(c.dir, "results-"+name),

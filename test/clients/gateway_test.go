@@ -1,0 +1,144 @@
+package clients
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"holdfast/internal/chromiumtest"
+)
+
+// patience is how long what must happen may take on a loaded machine.
+const patience = 30 * time.Second
+
+var built = sync.OnceValues(func() (string, error) { return Build(context.Background(), binaries) })
+
+// startNode starts a node that ends with the test.
+func startNode(t *testing.T) *Node {
+	t.Helper()
+	binary, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	n, err := StartNode(ctx, binary, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if log := n.Stop(); t.Failed() {
+			t.Logf("the node's log:\n%s", log)
+		}
+	})
+	return n
+}
+
+// startTask starts a task on the browser at a CDP address.
+func startTask(t *testing.T, n *Node, id, browser string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := n.StartTask(ctx, id, browser, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// frontDoor is a port that behaves like that of a browser started for one task alone: clients
+// that ask at the root and send no header find the task there.
+func frontDoor(t *testing.T, n *Node, id string, query url.Values) string {
+	t.Helper()
+	target, err := url.Parse(n.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	door := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(target)
+		r.Out.Host = r.In.Host
+		if !strings.HasPrefix(r.In.URL.Path, "/cdp/") {
+			r.Out.URL.Path = "/cdp/" + id + r.In.URL.Path
+		}
+		q := r.Out.URL.Query()
+		for name, values := range query {
+			q[name] = values
+		}
+		r.Out.URL.RawQuery = q.Encode()
+		r.Out.Header.Set("Authorization", "Bearer "+n.Token)
+	}})
+	t.Cleanup(door.Close)
+	return door.URL
+}
+
+// clientDialogs has the client's own handlers answer dialogs.
+var clientDialogs = url.Values{"dialogs": {"client"}}
+
+// TestThroughATask: what a client does with a browser it does with a task, each with one of
+// its own on the same browser, at the same time.
+func TestThroughATask(t *testing.T) {
+	site, chrome, node := serve(t), chromiumtest.Shared(t), startNode(t)
+	for _, p := range Programs {
+		t.Run(p.Client, func(t *testing.T) {
+			t.Parallel()
+			begun := time.Now()
+			startTask(t, node, p.Client, chrome.WS())
+			check(t, p, Place{
+				WS: node.Address("ws", p.Client, clientDialogs), HTTP: frontDoor(t, node, p.Client, clientDialogs),
+				Page: site.URL("http://a.test/client"), Dir: t.TempDir(),
+			})
+			t.Logf("%v", time.Since(begun).Round(time.Millisecond))
+		})
+	}
+}
+
+// TestTasksDoNotMeet: the clients of two tasks on one browser see no target of each other's.
+func TestTasksDoNotMeet(t *testing.T) {
+	site, chrome, node := serve(t), chromiumtest.Shared(t), startNode(t)
+	var ids [2][]string
+	for n := range ids {
+		id := fmt.Sprintf("task-%d", n)
+		startTask(t, node, id, chrome.WS())
+		c := chromiumtest.Dial(t, node.Address("ws", id, nil))
+		c.NewPage(site.URL("http://a.test/client"))
+	}
+	for n := range ids {
+		c := chromiumtest.Dial(t, node.Address("ws", fmt.Sprintf("task-%d", n), nil))
+		for _, info := range targets(t, c) {
+			ids[n] = append(ids[n], info.TargetID)
+		}
+		if len(ids[n]) < 3 { // its own page, the client's, and the frame
+			t.Errorf("task %d sees %d targets", n, len(ids[n]))
+		}
+	}
+	for _, id := range ids[0] {
+		if slices.Contains(ids[1], id) {
+			t.Errorf("both see the target %s", id)
+		}
+	}
+}
+
+// seen is what a client is told of one.
+type seen struct {
+	TargetID string `json:"targetId"`
+	Type     string `json:"type"`
+	URL      string `json:"url"`
+}
+
+// targets are what a client sees.
+func targets(t *testing.T, c *chromiumtest.Raw) []seen {
+	t.Helper()
+	var answer struct {
+		TargetInfos []seen `json:"targetInfos"`
+	}
+	if err := json.Unmarshal(c.Must("", "Target.getTargets", nil), &answer); err != nil {
+		t.Fatal(err)
+	}
+	return answer.TargetInfos
+}
