@@ -275,10 +275,7 @@ func (c *client) end(code Code, reason string) {
 	if drop {
 		// A write is under way that may never end: the close frame waits for it, and
 		// the connection ends without one after that.
-		go func() {
-			time.Sleep(slowGrace)
-			_ = c.conn.CloseNow()
-		}()
+		time.AfterFunc(slowGrace, func() { _ = c.conn.CloseNow() })
 	}
 }
 

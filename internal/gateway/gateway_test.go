@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -30,16 +31,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // rig is a node with two tasks on a fake browser, behind HTTP.
 type rig struct {
-	*testing.T
+	testing.TB
 	ctx    context.Context
 	node   *node.Node
 	server *httptest.Server
 	admin  token.Admin
 }
 
-func setup(t *testing.T) *rig {
+func setup(t testing.TB) *rig {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	browser := chaos.New(chaos.Options{Load: func(string) chaos.Document { return chaos.Document{Title: "Plain"} }})
 	t.Cleanup(browser.Close)
@@ -63,7 +64,7 @@ func setup(t *testing.T) *rig {
 			t.Fatal(err)
 		}
 	}
-	r := &rig{T: t, ctx: ctx, node: n, admin: token.Generate()}
+	r := &rig{TB: t, ctx: ctx, node: n, admin: token.Generate()}
 	entrance, err := gate.New(gate.Config{Token: r.admin})
 	if err != nil {
 		t.Fatal(err)
@@ -101,9 +102,14 @@ type message struct {
 	SessionID string `json:"sessionId"`
 }
 
+func (r *rig) dial(ctx context.Context, path string) (*websocket.Conn, error) {
+	conn, _, err := websocket.Dial(ctx, strings.Replace(r.server.URL, "http", "ws", 1)+path, &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + r.admin.Reveal()}}})
+	return conn, err
+}
+
 func (r *rig) connect(path string) *client {
 	r.Helper()
-	conn, _, err := websocket.Dial(r.ctx, strings.Replace(r.server.URL, "http", "ws", 1)+path, &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + r.admin.Reveal()}}})
+	conn, err := r.dial(r.ctx, path)
 	if err != nil {
 		r.Fatalf("connect to %s: %v", path, err)
 	}
@@ -339,4 +345,36 @@ func TestALostLinkHasAnOutcome(t *testing.T) {
 	if !errors.As(err, &closed) || closed.Code != gateway.CloseEnded {
 		t.Errorf("the client reads %v", err)
 	}
+}
+
+// TestAHubLeavesNothing: what a task's clients have in common ends with the last of them.
+func TestAHubLeavesNothing(t *testing.T) {
+	r := setup(t)
+	connect := func() {
+		c := r.connect("/cdp/one")
+		c.call("", "Browser.getVersion", `{}`)
+		_ = c.conn.CloseNow()
+		for {
+			list, err := r.clients()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(list.Clients) == 0 {
+				return
+			}
+		}
+	}
+	connect()
+	before := runtime.NumGoroutine()
+	for range 50 {
+		connect()
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for runtime.NumGoroutine() > before+10 {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d goroutines after 50 clients, %d after the first", runtime.NumGoroutine(), before)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 }

@@ -121,8 +121,11 @@ func (h *hub) join(ctx context.Context, v *board.View) {
 		close(h.up)
 	}
 	go func() {
-		<-link.Closed()
-		h.lose(link)
+		select {
+		case <-link.Closed():
+			h.lose(link)
+		case <-h.stop:
+		}
 	}()
 }
 
