@@ -16,6 +16,7 @@ import (
 	clients "holdfast/internal/gateway"
 	"holdfast/internal/gateway/view"
 	"holdfast/internal/token"
+	"holdfast/messages"
 )
 
 // cdpClients serves the rig's node to CDP clients, and returns the address of a task's endpoint.
@@ -120,6 +121,64 @@ func TestR1_AClientDrivesItsTaskAlone(t *testing.T) {
 	again := decoded[attached](t, three.Must("", "Target.attachToTarget", targetParams{page, true}))
 	if got := string(three.Eval(again.SessionID, `6*7`)); got != "42" {
 		t.Errorf("after the first client has gone: %s", got)
+	}
+}
+
+// Who answers the dialogs of a client's pages is the client's to choose when it connects.
+func TestR7_WhoAnswersAClientsDialogs(t *testing.T) {
+	r := setup(t)
+	k := r.task("one")
+	to := r.cdpClients()
+	page := string(k.snapshot().PageTargetID)
+	// onPage is a client with a session of the task's page.
+	onPage := func(mode string) (*chromiumtest.Raw, string) {
+		c := chromiumtest.Dial(t, to("one")+"&dialogs="+mode)
+		session := decoded[attached](t, c.Must("", "Target.attachToTarget", targetParams{page, true})).SessionID
+		c.Must(session, "Page.enable", nil)
+		return c, session
+	}
+	hidden, hiddenSession := onPage("holdfast")
+	shown, shownSession := onPage("client")
+	watching, watchingSession := onPage("observe")
+	opening := func(e chromiumtest.Event) bool { return e.Method == "Page.javascriptDialogOpening" }
+	accept := map[string]any{"accept": true, "promptText": "ann"}
+	isShownNone := func(err error) bool {
+		var cdp *chromiumtest.CDPError
+		return errors.As(err, &cdp) && cdp.Message == "No dialog is showing"
+	}
+
+	// The agent answers, and the client's pending evaluate returns it.
+	asked := hidden.Send(hiddenSession, "Runtime.evaluate", map[string]any{"expression": `prompt('name?')`})
+	d := k.dialog()
+	watching.NextWhere("the dialog", opening)
+	shown.NextWhere("the dialog", opening)
+	for c, session := range map[*chromiumtest.Raw]string{hidden: hiddenSession, watching: watchingSession} {
+		if _, err := c.Call(session, "Page.handleJavaScriptDialog", accept); !isShownNone(err) {
+			t.Errorf("an answer that is not the client's to give: %v", err)
+		}
+	}
+	text := "bob"
+	k.respond(messages.DialogAnswer{Action: messages.ActionAccept, DialogID: d.ID, PromptText: &text})
+	if raw, err := asked.Wait(patience); err != nil || !strings.Contains(string(raw), `"bob"`) {
+		t.Errorf("the evaluate returns %s, %v", raw, err)
+	}
+	if hidden.Seen(opening, 0) {
+		t.Error("a dialog that is hidden was told")
+	}
+
+	// The client answers, once.
+	asked = hidden.Send(hiddenSession, "Runtime.evaluate", map[string]any{"expression": `prompt('name?')`})
+	d = k.dialog()
+	shown.NextWhere("the second dialog", opening)
+	shown.Must(shownSession, "Page.handleJavaScriptDialog", accept)
+	if raw, err := asked.Wait(patience); err != nil || !strings.Contains(string(raw), `"ann"`) {
+		t.Errorf("the evaluate returns %s, %v", raw, err)
+	}
+	if by := k.closed(d.ID).ClosedBy; by != messages.ClosedByAgent {
+		t.Errorf("the client's answer counts as %s", by)
+	}
+	if _, err := shown.Call(shownSession, "Page.handleJavaScriptDialog", accept); !isShownNone(err) {
+		t.Errorf("a second answer: %v", err)
 	}
 }
 
