@@ -2,6 +2,9 @@ package main
 
 import (
 	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -13,6 +16,11 @@ const beHoldfast = "BE_HOLDFAST"
 func TestMain(m *testing.M) {
 	if os.Getenv(beHoldfast) != "" {
 		main()
+	}
+	if filepath.Base(os.Args[0]) != "holdfast" {
+		// The tests may have been started by nohup. A program keeps ignoring what the process
+		// that starts it ignores, and not what that process takes.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	testscript.Main(m, map[string]func(){"holdfast": main})
 }
