@@ -12,6 +12,7 @@ import (
 	"holdfast/actors/session/link"
 	"holdfast/actors/supervisor/model"
 	"holdfast/actors/supervisor/task"
+	"holdfast/internal/backend"
 	"holdfast/internal/guard"
 	"holdfast/internal/restart"
 	"holdfast/messages"
@@ -124,7 +125,7 @@ func (a *Actor) factory(id string) guard.Child {
 		a.gen++
 		cfg := link.PrimaryConfig{
 			Gen: a.gen, Scope: a.cfg.Spec.Scope, Target: a.machine.Target, Owned: a.machine.Owned(),
-			Isolation: a.cfg.Spec.Isolation, Context: a.machine.Context, Bridge: a.machine.LinkBridge(),
+			Isolation: a.cfg.Spec.Isolation, Context: a.machine.Context, Bridge: a.machine.LinkBridge(), Lacks: a.lacks(),
 		}
 		return guard.Child{Kind: "browser", New: func() guard.Behavior {
 			return session.NewBrowser(cfg, a.neighbors(), a.connect, a.self, a.wanted)
@@ -134,6 +135,7 @@ func (a *Actor) factory(id string) guard.Child {
 		cfg := link.AnchorConfig{
 			Gen: a.anchors, Scope: a.cfg.Spec.Scope, Owned: a.machine.Owned(), Left: a.machine.Forbidden(),
 			Context: a.machine.Context, Alone: a.mux == nil, Native: a.machine.KeptNative(), Bridge: a.machine.SessionBridge(),
+			Lacks: a.lacks(),
 		}
 		peers := a.peers()
 		return guard.Child{Kind: "anchor", New: func() guard.Behavior {
@@ -148,6 +150,12 @@ func (a *Actor) factory(id string) guard.Child {
 			return session.NewPage(cfg, mux, peers, a.cfg.Bounds, a.wanted)
 		}}
 	}
+}
+
+// lacks is what the links are not to ask the browser for.
+func (a *Actor) lacks() link.Lacks {
+	c := a.cfg.Backend.Caps()
+	return link.Lacks{Targets: c.TargetDomain == backend.No, Discovery: c.Discover == backend.No, Windows: c.Windows == backend.No}
 }
 
 // foreign is what a task may not have that a task's or a tenant's token has started,

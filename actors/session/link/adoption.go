@@ -12,6 +12,10 @@ func (m *Primary) targetAttached(a mail.TargetAttached) {
 	if a.Info.Type == "browser" {
 		return // a browser session of the gateway's, which is told of it beside
 	}
+	if m.cfg.Lacks.Targets {
+		m.given(a)
+		return
+	}
 	if a.Info.Type != "page" || m.leaving {
 		m.letGo(a)
 		if m.leaving && m.cfg.Scope == messages.ScopeOwn && m.ours(a) && m.pages.At(a.Info.ID) == nil {
@@ -127,6 +131,10 @@ func (m *Primary) targetDetached(d mail.TargetDetached) {
 		}
 		p.session = ""
 		m.do(effect.ToSupervisor{Msg: d})
+		if m.cfg.Lacks.Targets {
+			m.pageClosed(t) // the backend has taken it back
+			return
+		}
 		if !p.isClosing && !p.releasing && !p.returning && !m.leaving {
 			// Closed, or torn from us? Ask before believing either.
 			m.root(effect.Tag{Kind: TagCheck, Page: t}, "Target.getTargetInfo", targetParam{t}, pageBudget)

@@ -28,6 +28,7 @@ type AnchorConfig struct {
 	// Alone says that the primary link is down.
 	Alone  bool
 	Bridge bridge.Settings
+	Lacks  Lacks
 }
 
 // AnchorSettle is the time for the pages to enable their Page domain before the anchor

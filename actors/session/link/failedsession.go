@@ -26,6 +26,10 @@ func (m *Primary) sessionFailed(o mail.ReattachPage) {
 	if p == nil || p.session != o.Failed || p.left == o.Failed || m.leaving {
 		return
 	}
+	if m.cfg.Lacks.Targets {
+		m.fail(messages.Errorf(messages.CodeUpstreamUnavailable, "a page's session has failed, and its browser gives no other"))
+		return
+	}
 	p.failed, p.asked = o.Failed, 0
 	m.leaveFailed(o.Page)
 }

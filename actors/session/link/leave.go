@@ -28,6 +28,10 @@ func (m *Primary) leave() {
 		return
 	}
 	m.first = ""
+	if m.cfg.Lacks.Targets {
+		m.leaveGiven()
+		return
+	}
 	m.beginLeaving(LeaveBudget)
 	m.closing = 1
 	if m.isolation.asking {
@@ -88,7 +92,7 @@ func (m *Primary) closeOwned() {
 func (m *Primary) takeOver(toFree map[messages.TargetID]bool) {
 	m.attached, m.leaving, m.closing = true, true, 1
 	m.toFree, m.isolation.context = toFree, m.cfg.Context
-	m.do(discoverPages())
+	m.discover()
 	m.closeOwned()
 }
 

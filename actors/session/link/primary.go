@@ -30,6 +30,7 @@ type PrimaryConfig struct {
 	Isolation messages.Isolation
 	Context   string
 	Bridge    bridge.Settings
+	Lacks     Lacks
 }
 
 // pageBudget is what the browser gets to open or close a page (requirement A10).
@@ -169,17 +170,24 @@ type targetFilter struct {
 var pagesOnly = []targetFilter{{Type: "page"}}
 
 func (m *Primary) start() {
-	// Discovery is what tells titles and ends of pages: auto-attach alone
-	// reports neither for top-level targets.
-	m.do(discoverPages())
+	if m.cfg.Lacks.Targets {
+		m.startGiven()
+		return
+	}
+	m.discover()
 	m.download(m.cfg.Context)
 	m.isolate()
 	m.requests.Begin(m.cfg.Bridge) // before any page is attached to
 	m.attach()
 }
 
-func discoverPages() effect.Command {
-	return effect.OnBrowser(effect.Tag{Kind: effect.TagNone}, "Target.setDiscoverTargets", struct {
+// discover has titles and ends of pages reported: auto-attach alone reports neither for
+// top-level targets.
+func (m *Primary) discover() {
+	if m.cfg.Lacks.Discovery {
+		return
+	}
+	m.root(effect.Tag{Kind: effect.TagNone}, "Target.setDiscoverTargets", struct {
 		Discover bool           `json:"discover"`
 		Filter   []targetFilter `json:"filter"`
 	}{true, pagesOnly}, 0)
@@ -205,6 +213,8 @@ func (m *Primary) replied(r effect.Replied) {
 		}
 		m.isolation.rooted = true
 		m.maybeKnown()
+	case TagGiven:
+		m.allGiven()
 	case TagPageLeft:
 		m.do(effect.ToSupervisor{Msg: PageLeft{r.Tag.Page}})
 	case TagVersion:
@@ -292,6 +302,8 @@ func (m *Primary) timerFired(t effect.Timer) {
 		m.do(effect.Exit{})
 	case timerFree:
 		m.free(t.Page)
+	case timerGiven:
+		m.allGiven()
 	case timerFailed:
 		m.leaveFailed(t.Page)
 	case timerRelease:

@@ -16,7 +16,7 @@ const releaseAgain = time.Second
 // to have been in front for that, which one in the background is not.
 func (m *Primary) release(t messages.TargetID) {
 	p := m.pages.At(t)
-	if p == nil || p.releasing || p.returning || p.isClosing {
+	if p == nil || p.releasing || p.returning || p.isClosing || m.cfg.Lacks.Targets {
 		return
 	}
 	p.releasing = true
@@ -28,7 +28,7 @@ func (m *Primary) release(t messages.TargetID) {
 // comeAgain leaves a page and attaches to it anew.
 func (m *Primary) comeAgain(t messages.TargetID) {
 	p := m.pages.At(t)
-	if p == nil || p.releasing || p.returning || p.isClosing {
+	if p == nil || p.releasing || p.returning || p.isClosing || m.cfg.Lacks.Targets {
 		return
 	}
 	p.returning = true

@@ -26,10 +26,15 @@ type creation struct {
 }
 
 func (m *Primary) create(c *creation, newWindow bool) {
+	if m.cfg.Lacks.Targets {
+		m.do(effect.Answer{To: c.reply, Err: messages.Errorf(messages.CodeCDPError, "the browser opens no pages").WithSent(messages.SentNo)})
+		return
+	}
 	m.seq++
 	c.seq = m.seq
 	m.creating = append(m.creating, c)
-	m.do(createPage(effect.Tag{Kind: TagCreate, Seq: c.seq}, newWindow, c.isForeground, cmp.Or(c.context, m.isolation.context)))
+	newWindow = newWindow && !m.cfg.Lacks.Windows
+	m.do(createPage(effect.Tag{Kind: TagCreate, Seq: c.seq}, newWindow, c.isForeground || c.helper != "", cmp.Or(c.context, m.isolation.context)))
 }
 
 // createPage has a page made, in the background: no agent's tab may come between a
@@ -120,6 +125,10 @@ func (m *Primary) closePage(o mail.ClosePage) {
 		m.do(effect.Answer{To: o.Reply, Err: messages.Errorf(messages.CodeTargetNotFound, "the task has no page %s", o.Page)})
 		return
 	}
+	if m.cfg.Lacks.Targets {
+		m.closeGiven(o, p)
+		return
+	}
 	p.isClosing, p.closeReply = true, o.Reply
 	if !o.Attached {
 		m.leavePage(p)
@@ -143,7 +152,7 @@ func (m *Primary) closed(r effect.Replied) {
 		return // targetDestroyed was faster
 	}
 	switch {
-	case r.Err == nil && m.leaving && m.cfg.Scope == messages.ScopeOwn:
+	case r.Err == nil && m.leaving && m.cfg.Scope == messages.ScopeOwn && !m.cfg.Lacks.Discovery:
 		return // up to its end, which is told, it may open another one
 	case r.Err == nil:
 		m.pageClosed(r.Tag.Page)
@@ -163,6 +172,9 @@ func (m *Primary) notClosed(t messages.TargetID, err error) {
 	m.leaveFailed(t)
 	if !m.leaving {
 		m.do(effect.ToSupervisor{Msg: mail.PageKept{Gen: m.cfg.Gen, Page: t}})
+		if m.cfg.Lacks.Targets {
+			return
+		}
 		m.root(effect.Tag{Kind: TagCheck, Page: t}, "Target.getTargetInfo", targetParam{t}, pageBudget)
 	}
 }

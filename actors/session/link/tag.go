@@ -4,7 +4,8 @@ import "holdfast/actors/session/effect"
 
 // What the commands of a link are for.
 const (
-	TagRoot effect.TagKind = effect.FirstTag + iota // to attach to every page
+	TagRoot  effect.TagKind = effect.FirstTag + iota // to attach to every page
+	TagGiven                                         // whether the backend has given every page
 	TagCreate
 	TagClose
 	TagAlone // whether a client is attached to a page

@@ -19,6 +19,7 @@ import (
 // are another task's.
 //
 //	dial own|browser|target [owned=ID]        a new machine; target is given G
+//	dial … lacks                              of a browser that has nothing of [link.Lacks]
 //	linked | link …                           its Start; both
 //	bridge on|off EPOCH [requests]
 //	attached SESSION PAGE [opener=ID] [held]  Target.attachedToTarget
@@ -49,6 +50,9 @@ func browserInput(t *testing.T, d *datadriven.TestData, tr *sessiontest.Transcri
 	case "link", "dial":
 		cfg := link.PrimaryConfig{
 			Gen: 1, Scope: messages.Scope(sessiontest.Arg(t, d, 0)),
+		}
+		if d.HasArg("lacks") {
+			cfg.Lacks = link.Lacks{Targets: true, Discovery: true, Windows: true}
 		}
 		if cfg.Scope == messages.ScopeTarget {
 			cfg.Target = "G"

@@ -33,6 +33,8 @@ type Known struct {
 	IsDetached bool
 	// HasNoAnchor says that the second link does not stand.
 	HasNoAnchor bool
+	// HasNoTargets says that the browser lets no session leave a page and come back.
+	HasNoTargets bool
 
 	// Blocking are the dialogs that keep this session's renderer from running.
 	Blocking []messages.Dialog

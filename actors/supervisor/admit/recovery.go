@@ -30,6 +30,8 @@ func Forbids(k Known, action messages.RecoverAction) *messages.Error {
 		return messages.Errorf(messages.CodePageWedged, "%s", text).With("page_state", k.State)
 	}
 	switch {
+	case k.HasNoTargets && (action == messages.RecoverRelease && !k.isOK() || action == messages.RecoverReattach):
+		return wedged("the browser lets no session leave the page and come back; recover with reload")
 	case action == messages.RecoverClose && k.isOK():
 		return messages.Errorf(messages.CodeInvalidArgument, "the page answers; close it with Target.closeTarget")
 	case action == messages.RecoverClose:

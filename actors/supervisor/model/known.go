@@ -2,6 +2,7 @@ package model
 
 import (
 	"holdfast/actors/supervisor/admit"
+	"holdfast/internal/backend"
 	"holdfast/messages"
 )
 
@@ -36,7 +37,7 @@ func (m *Task) Known(t messages.TargetID) admit.Known {
 	return admit.Known{
 		State: m.PageState(t), IsStranded: m.IsStranded(t), IsPoisoned: p.IsPoisoned,
 		IsDoomed: p.IsDoomed, IsUnsettled: m.IsUnsettled(t) && !m.IsStopping(), IsUnsaveable: m.Orphaned[t].Type == messages.DialogBeforeUnload,
-		IsOffline: m.Conn.Primary != messages.LinkUp, IsDetached: p.Session == "", HasNoAnchor: m.Conn.Anchor != messages.LinkUp,
+		IsOffline: m.Conn.Primary != messages.LinkUp, IsDetached: p.Session == "", HasNoAnchor: m.Conn.Anchor != messages.LinkUp, HasNoTargets: m.Caps.TargetDomain == backend.No,
 		PageDialogs: m.DialogsOn(t), Shared: m.sharedDialogs(t),
 	}
 }
