@@ -35,10 +35,35 @@ func TestTranscripts(t *testing.T) {
 			"give-up":  task.GaveUp{Err: errors.New("five dials failed")},
 			"stop":     mail.StopTask{ID: "t"},
 			"left":     task.BrowserExited{},
+
+			"doomed":      mail.PageDoomed{Page: "P", Is: true},
+			"doomed-over": mail.PageDoomed{Page: "P"},
+			"close":       mail.ClosePage{Page: "P"},
+			"release":     mail.RecoverPage{Request: messages.RecoverRequest{Action: messages.RecoverRelease}},
+			"reattach":    mail.RecoverPage{Request: messages.RecoverRequest{Action: messages.RecoverReattach}},
+			"unreachable": mail.PageUnreachable{Page: "P"},
+			"released":    mail.PageReleased{Gen: 1, Page: "P"},
+			"detached":    mail.TargetDetached{Gen: 1, Session: "S"},
+			"attach-2":    mail.TargetAttached{Gen: 1, Session: "S2", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}},
+			"ready-2":     mail.SessionReady{Gen: 1, Session: "S2", Target: "P"},
+			"failed":      task.SessionFailed{Session: "S"},
+
+			"anchor-start":    task.AnchorStarting{Gen: 1},
+			"anchor-linked":   task.AnchorLinked{Gen: 1},
+			"anchor-attached": mail.AnchorAttached{Gen: 1, Pages: []messages.TargetID{"P"}},
+			"anchor-covers":   mail.PageCovered{Role: messages.RoleAnchor, Gen: 1, Page: "P", Session: "A"},
+			"anchor-settled":  mail.AnchorSettled{Gen: 1},
+			"anchor-left":     mail.PageLeft{Gen: 1, Page: "P"},
+			"anchor-drop":     task.AnchorExited{Err: errors.New("the socket is gone")},
+			"anchor-again":    task.AnchorStarting{Gen: 2},
 		}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			if d.Cmd == "state" {
+			switch d.Cmd {
+			case "state":
 				return b.m.Report()
+			case "anchored": // a task that wants a second link
+				b.m = machineOf(messages.TaskSpec{}.WithDefaults())
+				return ""
 			}
 			in, ok := inputs[d.Cmd]
 			if !ok {
