@@ -10,12 +10,14 @@ import (
 	"time"
 
 	"holdfast/internal/chromiumtest"
+	"holdfast/internal/node"
 	"holdfast/messages"
 )
 
 func TestA1_OneConnectionPerTask(t *testing.T) {
 	t.Parallel()
-	r, p := proxied(t, chromiumtest.Shared(t))
+	ownSockets := func(c *node.Config) { c.ShareLinks = node.ShareLinksOff } // else each link is a session of a shared one
+	r, p := proxied(t, chromiumtest.Shared(t), ownSockets)
 	for i := range 3 {
 		k := r.task(messages.TaskID(fmt.Sprintf("a1-%d", i)), r.through(p), oneLink)
 		k.goTo("http://a.test/oopif")
