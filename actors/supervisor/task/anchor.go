@@ -6,6 +6,7 @@ import (
 
 	"holdfast/actors/supervisor/model"
 	"holdfast/actors/supervisor/party"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -296,15 +297,25 @@ func (m *Machine) holdPopups(isOn bool) {
 	}
 }
 
-// popupSeen notes that no client of the gateway holds a page any more.
+// popupSeen notes that no client of the gateway holds a page any more. The gateway may say so
+// before the link's actor tells of the page.
 func (m *Machine) popupSeen(t messages.TargetID) {
-	if p := m.Pages.At(t); p != nil {
-		if e := m.Sessions.At(p.Session); e != nil {
-			e.IsSeenByClients = true
-			m.maybeRun(t)
+	p := m.Pages.At(t)
+	if p == nil {
+		if len(m.seenEarly) >= maxSeenEarly {
+			clear(m.seenEarly) // pages that never came
 		}
+		smallmap.Put(&m.seenEarly, t, true)
+		return
+	}
+	if e := m.Sessions.At(p.Session); e != nil {
+		e.IsSeenByClients = true
+		m.maybeRun(t)
 	}
 }
+
+// maxSeenEarly bounds the pages that clients have resumed and that nothing was told of yet.
+const maxSeenEarly = 64
 
 func (m *Machine) letRun(t messages.TargetID) {
 	if p := m.Pages.At(t); p != nil {

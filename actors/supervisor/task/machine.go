@@ -56,6 +56,7 @@ type Machine struct {
 	parties party.Set[Effect] // who is attached to the pages beside the primary
 	// holdsPopups says that clients of the gateway hold popups.
 	holdsPopups bool
+	seenEarly   map[messages.TargetID]bool // see popupSeen
 
 	events   []messages.Event
 	held     []*messages.ConsoleError // published together

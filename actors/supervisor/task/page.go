@@ -23,7 +23,8 @@ func (m *Machine) targetAttached(a mail.TargetAttached) {
 		cfg.Site = new(wanted.Site)
 		cfg.Site.Show(a.Info.URL)
 	}
-	cfg.IsHeldForClients = isPage && a.Waiting && m.holdsPopups
+	cfg.IsHeldForClients = isPage && a.Waiting && m.holdsPopups && !m.seenEarly[a.Info.ID]
+	delete(m.seenEarly, a.Info.ID)
 	cfg.Held = cfg.IsHeldForClients || isPage && a.Waiting && m.waitsForAnchor(a.Info)
 	if old := m.Sessions.At(a.Session); old != nil {
 		return

@@ -57,3 +57,15 @@ func TestPopupsWaitForClientsThatHoldThem(t *testing.T) {
 		})
 	}
 }
+
+// The gateway may be told of a popup before the supervisor is.
+func TestAPopupThatClientsHaveResumedDoesNotWait(t *testing.T) {
+	t.Parallel()
+	b := attached(t)
+	b.step(mail.HoldPopups{IsOn: true})
+	b.step(mail.PopupSeen{Page: "Q"})
+	b.step(mail.TargetAttached{Gen: 1, Session: "T", Page: "Q", Waiting: true, Info: mail.TargetInfo{ID: "Q", Type: "page"}})
+	if resumes(b.step(mail.PopupSeen{Page: "Q"})) {
+		t.Error("the popup was held")
+	}
+}
