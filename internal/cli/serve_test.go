@@ -99,7 +99,7 @@ func TestServe(t *testing.T) {
 		want.Listen, want.AllowHosts = "127.0.0.1:0", []string{"holdfast.test"}
 		want.StateDir, want.TokenFile, want.CDPURLOverride = m.state, filepath.Join(m.state, "token"), got.CDPURLOverride
 		want.Limits.MaxTasks, want.Limits.MaxBrowsers, want.Limits.IdleTimeout, want.Limits.MaxLife = 7, 3, 90*time.Second, 48*time.Hour
-		want.Browser = config.Browser{Path: "/from/flag", Args: []string{"--a=1,2", "--b"}, Transport: "pipe", Isolation: "auto", Sandbox: "auto"}
+		want.Browser = config.Browser{Path: "/from/flag", Args: []string{"--a=1,2", "--b"}, Transport: "pipe", Isolation: "auto", Sandbox: "auto", ShareLinks: "auto"}
 		want.Logging = config.Logging{Level: slog.LevelDebug, Format: "json"}
 		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want.Config) {
 			t.Errorf("got %+v\nwant %+v", got, want.Config)
