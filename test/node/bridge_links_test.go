@@ -106,7 +106,7 @@ func TestBridgeWithOnlyTheAnchor(t *testing.T) {
 }
 
 // TestBridgeWhereASessionFails is about what was in the mailbox of a page's session
-// that failed, where no second link tells of it.
+// that failed, where no second link tells of it: its dialog is lost, and its page runs on.
 func TestBridgeWhereASessionFails(t *testing.T) {
 	t.Parallel()
 	failing := func(name string, story func(w *world, page messages.TargetID, fail func(do func()))) {
@@ -135,35 +135,43 @@ func TestBridgeWhereASessionFails(t *testing.T) {
 		return s.PendingDialogs[0]
 	}
 
-	failing("a call that waits is told of", func(w *world, page messages.TargetID, fail func(func())) {
-		var d *chaos.Dialog
-		fail(func() { d = w.b.OpenDialog(w.b.MainFrame(page), chaos.Prompt, "who?", "") })
+	// The next dialog is whole again.
+	works := func(w *world, page messages.TargetID) {
+		w.Helper()
+		d := w.b.OpenDialog(w.b.MainFrame(page), chaos.Prompt, "and now?", "")
 		if _, err := w.answer("t", waits(w).ID, "me"); err != nil {
 			w.Fatal(err)
 		}
 		if r, _ := d.Result(); r.Text != "me" {
 			w.Errorf("the page got %+v", r)
 		}
+	}
+
+	failing("a call that was not read yet is dismissed", func(w *world, page messages.TargetID, fail func(func())) {
+		var d *chaos.Dialog
+		fail(func() { d = w.b.OpenDialog(w.b.MainFrame(page), chaos.Prompt, "who?", "") })
+		if r, over := d.Result(); !over || r.Accepted {
+			w.Errorf("the page got %+v, over: %t", r, over)
+		}
+		works(w, page)
 	})
 
-	failing("one that was told of keeps its id", func(w *world, page messages.TargetID, fail func(func())) {
-		frame := w.b.MainFrame(page)
-		d := w.b.OpenDialog(frame, chaos.Prompt, "who?", "")
+	failing("one that was told of is lost", func(w *world, page messages.TargetID, fail func(func())) {
+		d := w.b.OpenDialog(w.b.MainFrame(page), chaos.Prompt, "who?", "")
 		id := waits(w).ID
 		fail(func() {
 			begin(w, func(ctx context.Context) (messages.NavigateResult, error) {
 				return w.node.Navigate(ctx, "t", messages.NavigateRequest{URL: "http://a.test/p"}) // which is lost
 			})
 		})
-		if now := waits(w).ID; now != id {
-			w.Errorf("dialog %s is %s now", id, now)
+		s := w.snapshot("t")
+		if len(s.PendingDialogs) != 0 || len(s.RecentDialogs) != 1 || s.RecentDialogs[0].ID != id || s.RecentDialogs[0].ClosedBy != messages.ClosedByLost {
+			w.Errorf("pending %+v, recent %+v", s.PendingDialogs, s.RecentDialogs)
 		}
-		if _, err := w.answer("t", id, "me"); err != nil {
-			w.Fatal(err)
+		if r, over := d.Result(); !over || r.Accepted {
+			w.Errorf("the page got %+v, over: %t", r, over)
 		}
-		if r, _ := d.Result(); r.Text != "me" {
-			w.Errorf("the page got %+v", r)
-		}
+		works(w, page)
 	})
 
 	failing("one whose document goes is over", func(w *world, page messages.TargetID, fail func(func())) {
