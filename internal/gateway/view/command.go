@@ -172,11 +172,20 @@ func (v *View) setDiscoverTargets(c Command) {
 // setAutoAttachOn emulates it on the browser alone: on a session of the client's own the
 // browser attaches to what belongs to that page.
 func (v *View) setAutoAttachOn(c Command) {
-	if c.Session != "" {
-		v.forward(c)
+	if c.Session == "" {
+		v.setAutoAttach(c)
 		return
 	}
-	v.setAutoAttach(c)
+	p, err := rawcdp.ReadParams(c.Params)
+	if err != nil {
+		v.refuse(c, malformed())
+		return
+	}
+	for _, name := range []string{"targetId", "browserContextId", "openerId", "sessionId"} {
+		p = p.Without(name) // it takes none of them
+	}
+	c.Params = p.JSON()
+	v.forward(c)
 }
 
 func (v *View) attachToTarget(c Command) {
@@ -240,10 +249,12 @@ func (v *View) getTargetInfo(c Command) {
 	case !ok:
 		v.refuse(c, malformed())
 	case id == "":
-		v.forward(c) // of the session's own target
+		c.Params = nil // of the session's own target
+		v.forward(c)
 	case v.targets[id] != nil:
 		v.reply(c, member("targetInfo", v.info(v.targets[id])))
 	case v.isOwn(id):
+		c.Params = object("targetId", string(id))
 		v.forward(c)
 	default:
 		v.refuse(c, noTarget())
@@ -305,6 +316,7 @@ func (v *View) pageOf(id messages.TargetID) messages.TargetID {
 func (v *View) closePage(c Command) {
 	s := v.sessions[c.Session]
 	if s == nil || s.kind != "page" {
+		c.Params = nil // it takes none
 		v.forward(c)
 		return
 	}
