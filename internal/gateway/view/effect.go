@@ -123,7 +123,6 @@ const (
 func noTarget() *Error  { return &Error{Code: CodeParams, Message: "No target with given id found"} }
 func noSession() *Error { return &Error{Code: CodeParams, Message: "No session with given id"} }
 func malformed() *Error { return &Error{Code: CodeParams, Message: "Invalid parameters"} }
-func isClosing() *Error { return &Error{Code: CodeServer, Message: "Target closed"} }
 func noMethod(method string) *Error {
 	return &Error{Code: CodeNoMethod, Message: "'" + method + "' wasn't found"}
 }
