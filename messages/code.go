@@ -25,6 +25,7 @@ const (
 	CodePageWedged            Code = "page_wedged"
 	CodePageCrashed           Code = "page_crashed"
 	CodeCDPError              Code = "cdp_error"
+	CodeScriptError           Code = "script_error"
 	CodeUpstreamUnavailable   Code = "upstream_unavailable"
 	CodeDeadline              Code = "deadline"
 	CodeMessageTooLarge       Code = "message_too_large"
@@ -69,10 +70,10 @@ var codeTable = []CodeInfo{
 		CodeForbidden, 403, "The token does not cover the task or the command, the Host or Origin is not allowed, or the node's configuration refuses the request.",
 		"Use a token that covers it, or ask the node's operator.", nil,
 	},
-	{CodeNotFound, 404, "The node has no such route.", "Compare the path with the routes on this page.", []Detail{{"nearest", "the routes most like the one that was asked for"}}},
+	{CodeNotFound, 404, "The node has no such route or tool.", "Compare the path with the routes on this page, and the tool with `GET /v1/tools`.", []Detail{{"nearest", "the routes or tools most like the one that was asked for"}}},
 	{CodeTaskNotFound, 404, "No task of that id exists, or it has stopped.", "Start it with `PUT /v1/tasks/{id}`.", []Detail{detailTask, detailHint}},
 	{CodeFrameNotFound, 404, "No frame of that id exists on the task's pages. A frame that navigates to another site may have been replaced.", "Read the frame tree of a new snapshot.", nil},
-	{CodeTargetNotFound, 404, "The task has no such page, or no page at all, or the browser has no such target.", "Read `pages` of a new snapshot. `navigate` opens a page where the task has none.", nil},
+	{CodeTargetNotFound, 404, "The task has no such page, or no page at all, or the browser has no such target.", "Read `pages` of a new snapshot. `navigate` opens a page where the task has none.", []Detail{{"tabs", "the ids of the tabs there are"}}},
 	{CodeDialogNotFound, 404, "The task never had a dialog of that id.", "Read `pending_dialogs` of a new snapshot.", []Detail{{"known", "the ids of the open dialogs"}}},
 	{CodeClientNotFound, 404, "The task has no CDP client of that id; it may have disconnected.", "Read `GET /v1/tasks/{id}/clients` again.", nil},
 	{
@@ -104,6 +105,7 @@ var codeTable = []CodeInfo{
 		CodeCDPError, 502, "The browser refused the command or failed to run it.", "Correct the command: `details.cdp` is the browser's own error.",
 		[]Detail{{"cdp", "the error as the browser sent it: code, message, data"}, {"error_text", "why a navigation failed, such as net::ERR_NAME_NOT_RESOLVED"}},
 	},
+	{CodeScriptError, 422, "Script that a tool ran in a page threw an exception.", "Correct the script: the message has the exception.", nil},
 	{
 		CodeUpstreamUnavailable, 503, "The browser is not connected, the connection ended during the call, the browser could not be started, or the task or the node is ending.",
 		"Call again if `details.sent` is false. If it is true, look at the page first: the command may have run. A lost task is started again with `PUT`.",

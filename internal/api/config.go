@@ -11,6 +11,7 @@ import (
 	"holdfast/internal/gate"
 	"holdfast/internal/logs"
 	"holdfast/internal/shed"
+	"holdfast/internal/tools"
 )
 
 // Config says what the HTTP layer serves and to whom. Zero fields but Node and
@@ -21,6 +22,8 @@ type Config struct {
 	Gate *gate.Gate
 	// Gateway serves the CDP endpoints of tasks; nil serves none.
 	Gateway Gateway
+	// Tools runs tools on tasks. Every door of a node shares one table; nil makes one for Node.
+	Tools *tools.Table
 	// NoUI leaves the live page out.
 	NoUI bool
 	// Version is what callers are told of the node's build.
@@ -90,6 +93,9 @@ func (c Config) withDefaults() (Config, error) {
 	c.Logger = logs.Guard(c.Logger)
 	if c.Observer == nil {
 		c.Observer = deaf{}
+	}
+	if c.Tools == nil {
+		c.Tools = tools.New(c.Node, c.Logger)
 	}
 	setDefault(&c.Heartbeat, defaultHeartbeat)
 	setDefault(&c.WriteTimeout, defaultWriteTimeout)

@@ -150,9 +150,17 @@ func errorOf(t testing.TB, w *httptest.ResponseRecorder) messages.Error {
 	var body struct {
 		Error *messages.Error `json:"error"`
 	}
+	var tool messages.ToolResult // the body of a tool that failed, which has error too
 	dec := json.NewDecoder(bytes.NewReader(w.Body.Bytes()))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(&body); err != nil || body.Error == nil || body.Error.Code == "" || body.Error.Message == "" {
+	var err error
+	if bytes.HasPrefix(w.Body.Bytes(), []byte(`{"ok":false,`)) {
+		err = dec.Decode(&tool)
+		body.Error = tool.Error
+	} else {
+		err = dec.Decode(&body)
+	}
+	if err != nil || body.Error == nil || body.Error.Code == "" || body.Error.Message == "" {
 		t.Fatalf("status %d, not an error of the contract: %q", w.Code, w.Body)
 	}
 	if ct := w.Header().Get("Content-Type"); ct != "application/json" {

@@ -219,6 +219,23 @@ var routes = []route{
 		},
 	},
 	{
+		method: "POST", path: "/v1/tasks/{id}/tools/{tool}", class: "drive", serve: (*Handler).callTool,
+		about: about{
+			summary: "Run a tool on a task",
+			text: "The body is the tool's input; [tools.md](tools.md) lists the tools. A failure is answered with its code's status, and its body is a `ToolResult` as well: " +
+				"`error` is what it is everywhere, and `next_actions` says what helps.",
+			body: messages.ToolInput{}, noBody: true, answers: one(http.StatusOK, "what the tool did", messages.ToolResult{}),
+			codes: slices.Concat(ofPage, ofAnswer, []messages.Code{messages.CodeNotFound, messages.CodeScriptError, messages.CodeFrameNotFound, messages.CodeFrameNotOOPIF}),
+		},
+	},
+	{
+		method: "GET", path: "/v1/tools", access: byToken, class: "read", serve: (*Handler).listTools,
+		about: about{
+			summary: "List the tools", text: "Names, JSON schemas and hints; the same over every door.",
+			answers: one(http.StatusOK, "the tools", messages.ToolList{}),
+		},
+	},
+	{
 		method: "GET", path: "/v1/tree", access: byToken, class: "read", serve: (*Handler).tree,
 		query: []param{
 			{name: "task_id", kind: "string", about: "the only task to show"},

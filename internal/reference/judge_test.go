@@ -94,7 +94,7 @@ next:
 			continue
 		}
 		for i, e := range elements {
-			if e != given[i] && e != "{id}" && e != "{client_id}" && e != "{rest...}" {
+			if e != given[i] && e != "{id}" && e != "{client_id}" && e != "{tool}" && e != "{rest...}" {
 				continue next
 			}
 		}
@@ -167,7 +167,11 @@ func (j *judge) ask(method, path, body string, change ...func(*http.Request)) (i
 // failure holds an error to the document and to the table of codes.
 func (j *judge) failure(what string, r *api.Route, status int, text []byte) {
 	j.Helper()
-	j.validate(what, "ErrorReply", text)
+	typ := "ErrorReply"
+	if r != nil && strings.HasSuffix(r.Path, "/tools/{tool}") && bytes.HasPrefix(text, []byte(`{"ok":false`)) {
+		typ = "ToolResult" // the gate's own errors are plain ones there too
+	}
+	j.validate(what, typ, text)
 	var body messages.ErrorReply
 	if err := json.Unmarshal(text, &body); err != nil {
 		j.Fatalf("%s: %v", what, err)

@@ -107,6 +107,7 @@ func TestANodeIsAsTheReferenceSays(t *testing.T) {
 	s.dialogs()
 	s.troubles()
 	s.gate()
+	s.tools()
 	s.clients()
 	s.rest()
 	for _, r := range api.Routes() {
@@ -223,6 +224,20 @@ func (s *stage) troubles() {
 	s.wants(200, "", "POST", "/v1/tasks/one/recover", `{"action":"reload"}`)
 	s.wants(200, "", "POST", "/v1/tasks/one/chaos", `{"kill":"primary"}`)
 	s.wants(413, messages.CodeMessageTooLarge, "POST", "/v1/tasks/one/recover", strings.Repeat(" ", 2<<20)+`{}`)
+}
+
+func (s *stage) tools() {
+	const tool = "/v1/tasks/one/tools/"
+	s.wants(200, "", "POST", tool+"browser_tabs", `{"action":"new","name":"fresh"}`)
+	s.wants(200, "", "GET", "/v1/tools", "")
+	s.wants(200, "", "POST", tool+"browser_navigate", `{"url":"https://shop.example/","tab":"fresh"}`)
+	s.wants(200, "", "POST", tool+"browser_tabs", `{"action":"list"}`)
+	s.wants(200, "", "POST", tool+"browser_task_status", "")
+	s.wants(422, messages.CodeScriptError, "POST", tool+"browser_evaluate", `{"expression":"throw new Error('no')","tab":"fresh"}`)
+	s.wants(404, messages.CodeNotFound, "POST", tool+"browser_clik", `{}`)
+	s.wants(404, messages.CodeTargetNotFound, "POST", tool+"browser_evaluate", `{"expression":"1","tab":"t99"}`)
+	s.wants(400, messages.CodeInvalidArgument, "POST", tool+"browser_navigate", `{"adress":"https://shop.example/"}`)
+	s.wants(403, messages.CodeForbidden, "POST", tool+"browser_tabs", `{"action":"list"}`, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+s.admin.ForTask("two")) })
 }
 
 func (s *stage) gate() {

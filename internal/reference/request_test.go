@@ -61,7 +61,7 @@ func TestRequestsAreJudgedAsTheReferenceSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range api.Routes() {
-		if r.Body != nil && r.Body.Name() != "SessionRequest" && requests[r.Body.Name()].check == nil {
+		if r.Body != nil && r.Body.Name() != "SessionRequest" && r.Body.Name() != "ToolInput" && requests[r.Body.Name()].check == nil {
 			t.Errorf("%s is not judged", r.Body.Name())
 		}
 	}

@@ -103,6 +103,8 @@ func (s *schemas) special(t reflect.Type) *jsonschema.Schema {
 	switch t {
 	case reflect.TypeFor[json.RawMessage]():
 		return &jsonschema.Schema{Type: "object"}
+	case reflect.TypeFor[messages.ToolInput]():
+		return s.named(t, func() *jsonschema.Schema { return &jsonschema.Schema{Type: "object"} })
 	case reflect.TypeFor[messages.CDPURL]():
 		return &jsonschema.Schema{Type: "string", Format: "uri"}
 	case reflect.TypeFor[messages.PageChange]():

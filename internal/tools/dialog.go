@@ -1,0 +1,102 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"holdfast/messages"
+)
+
+// dialogTools answer dialogs, and get pages back.
+var dialogTools = []Tool{
+	define[answerInput, answered](Tool{
+		Name: "browser_dialog", Title: "Answer dialog", Group: "dialogs", IsCore: true,
+		Description: "Accept or dismiss an open JavaScript dialog. Never waits behind the page it blocks.",
+		Hints:       messages.ToolHints{Destructive: true},
+	}, runDialog),
+	define[handleInput, answered](Tool{
+		Name: "browser_handle_dialog", Title: "Handle dialog", Group: "dialogs",
+		Description: "The same as browser_dialog, with Playwright's input.",
+		Hints:       messages.ToolHints{Destructive: true},
+	}, runHandleDialog),
+	define[recoverInput, recovered](Tool{
+		Name: "browser_recover", Title: "Recover page", Group: "dialogs", IsCore: true,
+		Description: "Get a page back whose page_state is not ok. release keeps it (for a dialog that cannot be answered), reattach keeps it, reload loses what it held, replace opens its address anew, close closes it.",
+		Hints:       messages.ToolHints{Destructive: true},
+	}, runRecover),
+}
+
+type answerInput struct {
+	on
+	Action     string  `json:"action" enum:"accept|dismiss"`
+	PromptText *string `json:"prompt_text,omitempty" jsonschema:"text for a prompt; default: its own"`
+	DialogID   string  `json:"dialog_id,omitempty" jsonschema:"needed where several are open"`
+}
+
+type handleInput struct {
+	on
+	Accept     bool    `json:"accept"`
+	PromptText *string `json:"promptText,omitempty"`
+}
+
+type answered struct {
+	Dialog messages.ClosedDialog `json:"dialog"`
+}
+
+type recoverInput struct {
+	onTab
+	Action string `json:"action" enum:"release|reattach|reload|replace|close"`
+}
+
+type recovered struct {
+	PageState messages.PageState `json:"page_state"`
+}
+
+func runDialog(ctx context.Context, c *call, in answerInput) (outcome, error) {
+	a := messages.DialogAnswer{Action: messages.Action(in.Action), PromptText: in.PromptText, DialogID: messages.DialogID(in.DialogID)}
+	if err := a.Validate(); err != nil {
+		return outcome{}, err
+	}
+	closed, err := c.node.Respond(ctx, c.task, a)
+	if err != nil {
+		return outcome{}, err
+	}
+	c.target = closed.TargetID
+	done := map[messages.Action]string{messages.ActionAccept: "Accepted", messages.ActionDismiss: "Dismissed"}[a.Action]
+	return outcome{text: fmt.Sprintf("%s %s %s.", done, closed.Type, closed.ID), data: answered{closed}, isOfPage: true}, nil
+}
+
+func runHandleDialog(ctx context.Context, c *call, in handleInput) (outcome, error) {
+	action := messages.ActionDismiss
+	if in.Accept {
+		action = messages.ActionAccept
+	}
+	return runDialog(ctx, c, answerInput{Action: string(action), PromptText: in.PromptText})
+}
+
+func runRecover(ctx context.Context, c *call, in recoverInput) (outcome, error) {
+	target, err := c.page()
+	if err != nil {
+		return outcome{}, err
+	}
+	res, err := c.node.Recover(ctx, c.task, messages.RecoverRequest{Action: messages.RecoverAction(in.Action), TargetID: target})
+	if err != nil {
+		return outcome{}, err
+	}
+	c.target = res.Page.TargetID
+	text := fmt.Sprintf("Done: %s. The page is %s.", in.Action, res.Page.PageState)
+	if messages.RecoverAction(in.Action) == messages.RecoverClose {
+		text = "The page is closed."
+	}
+	return outcome{text: text, data: recovered{res.Page.PageState}}, nil
+}
+
+// maxShownMessage bounds a dialog's message in a text, in bytes; pending_dialogs has all of it.
+const maxShownMessage = 1000
+
+func writeDialogs(b *strings.Builder, open []messages.Dialog) {
+	for _, d := range open {
+		fmt.Fprintf(b, "DIALOG %s %s %q: answer it with browser_dialog\n", d.ID, d.Type, cut(d.Message, maxShownMessage))
+	}
+}

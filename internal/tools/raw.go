@@ -1,0 +1,224 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"holdfast/messages"
+)
+
+// rawTools run script and raw commands in pages, and show what pages report.
+var rawTools = []Tool{
+	define[evaluateInput, evaluated](Tool{
+		Name: "browser_evaluate", Title: "Evaluate JavaScript", Group: "script", IsCore: true,
+		Description: "Run JavaScript in the page and return its value as JSON. Give an expression, or a function to call. Promises are awaited.",
+		Hints:       messages.ToolHints{Destructive: true, OpenWorld: true},
+	}, runEvaluate),
+	define[cdpInput, cdpOutput](Tool{
+		Name: "browser_cdp", Title: "Raw CDP", Group: "script",
+		Description: "Run one Chrome DevTools Protocol command on the task's own connection.",
+		Hints:       messages.ToolHints{Destructive: true, OpenWorld: true},
+	}, runCDP),
+	define[consoleInput, consoleOutput](Tool{
+		Name: "browser_console_messages", Title: "Console errors", Group: "reports", IsCore: true,
+		Description: "The newest errors and uncaught exceptions of the task's pages.",
+		Hints:       messages.ToolHints{ReadOnly: true, Idempotent: true},
+	}, runConsole),
+}
+
+// The bounds of what these tools answer, in bytes.
+const (
+	maxText     = 15_000
+	maxData     = 1 << 20
+	maxRawData  = 8 << 20
+	maxExpr     = 1 << 20
+	maxErrorMsg = 2000
+)
+
+type evaluateInput struct {
+	onTab
+	Expression string  `json:"expression,omitempty" maxlen:"1048576"`
+	Function   string  `json:"function,omitempty" maxlen:"1048576" jsonschema:"such as () => document.title"`
+	FrameID    string  `json:"frame_id,omitempty" jsonschema:"frame to run in; default: the page"`
+	TimeoutS   float64 `json:"timeout_s,omitempty" jsonschema:"1 to 300, default 30"`
+}
+
+type evaluated struct {
+	Type        string `json:"type"`
+	Value       any    `json:"value,omitempty"`
+	IsTruncated bool   `json:"truncated,omitempty"`
+}
+
+type cdpInput struct {
+	onTab
+	Method   string         `json:"method" jsonschema:"such as Network.getCookies"`
+	Params   map[string]any `json:"params,omitempty"`
+	FrameID  string         `json:"frame_id,omitempty" jsonschema:"out-of-process frame"`
+	TargetID string         `json:"target_id,omitempty"`
+	TimeoutS float64        `json:"timeout_s,omitempty" jsonschema:"1 to 300, default 10"`
+}
+
+type cdpOutput struct {
+	Result      any  `json:"result,omitempty"`
+	IsTruncated bool `json:"truncated,omitempty"`
+}
+
+type consoleInput struct {
+	on
+	Max int `json:"max,omitempty" min:"1" max:"50" jsonschema:"newest so many, default 20"`
+}
+
+type consoleOutput struct {
+	Messages []messages.ConsoleError `json:"messages"`
+}
+
+// remote is a RemoteObject of CDP.
+type remote struct {
+	Type        string          `json:"type"`
+	Subtype     string          `json:"subtype"`
+	Value       json.RawMessage `json:"value"`
+	Plain       string          `json:"unserializableValue"`
+	Description string          `json:"description"`
+	ObjectID    string          `json:"objectId"`
+}
+
+type exception struct {
+	Text      string `json:"text"`
+	Exception remote `json:"exception"`
+}
+
+type evaluation struct {
+	Result    remote     `json:"result"`
+	Exception *exception `json:"exceptionDetails"`
+}
+
+// failure is the exception as a contract's error; nil where there is none.
+func (e evaluation) failure() error {
+	if e.Exception == nil {
+		return nil
+	}
+	said := e.Exception.Exception.Description
+	if said == "" {
+		said = strings.TrimSpace(e.Exception.Text + " " + string(e.Exception.Exception.Value))
+	}
+	return messages.Errorf(messages.CodeScriptError, "the script threw: %s", cut(said, maxErrorMsg))
+}
+
+func runEvaluate(ctx context.Context, c *call, in evaluateInput) (outcome, error) {
+	if (in.Expression == "") == (in.Function == "") {
+		return outcome{}, messages.Errorf(messages.CodeInvalidArgument, "give either expression or function")
+	}
+	within := 30 * time.Second
+	if in.TimeoutS != 0 {
+		within = time.Duration(clampTimeout(in.TimeoutS) * float64(time.Second))
+	}
+	expression := in.Expression
+	if in.Function != "" {
+		expression = "(" + in.Function + "\n)()"
+	}
+	var got evaluation
+	params := map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true, "userGesture": true}
+	if err := c.cdp(ctx, messages.FrameID(in.FrameID), "Runtime.evaluate", params, &got, within); err != nil {
+		return outcome{}, err
+	}
+	if err := got.failure(); err != nil {
+		return outcome{isOfPage: true}, err
+	}
+	return shownValue(got.Result), nil
+}
+
+// shownValue is a value of a page as a result.
+func shownValue(v remote) outcome {
+	data := evaluated{Type: v.Type}
+	text := string(v.Value)
+	switch {
+	case v.Plain != "":
+		text, data.Value = v.Plain, v.Plain
+	case v.Type == "undefined":
+		text = "undefined"
+	case len(v.Value) > maxData:
+		data.IsTruncated = true
+	case len(v.Value) > 0:
+		data.Value = v.Value
+	}
+	return outcome{text: cutMarked(text, maxText), data: data, isOfPage: true}
+}
+
+// cutMarked shortens a text to n bytes, and says how much is left out.
+func cutMarked(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	kept := strings.ToValidUTF8(s[:n], "")
+	return fmt.Sprintf("%s\n[cut: %d of %d bytes shown]", kept, len(kept), len(s))
+}
+
+func runCDP(ctx context.Context, c *call, in cdpInput) (outcome, error) {
+	r := messages.CDPRequest{Method: in.Method, FrameID: messages.FrameID(in.FrameID), TargetID: messages.TargetID(in.TargetID), TimeoutS: clampTimeout(in.TimeoutS)}
+	if in.Params != nil {
+		raw, err := json.Marshal(in.Params)
+		if err != nil {
+			return outcome{}, err
+		}
+		r.Params = raw
+	}
+	if in.Tab != "" {
+		target, err := c.page()
+		if err != nil {
+			return outcome{}, err
+		}
+		if r.TargetID != "" && r.TargetID != target {
+			return outcome{}, messages.Errorf(messages.CodeInvalidArgument, "tab and target_id name different pages")
+		}
+		if r.FrameID == "" {
+			r.TargetID = target
+		}
+	}
+	if err := r.Validate(); err != nil {
+		return outcome{}, err
+	}
+	res, err := c.node.CDP(ctx, c.task, r)
+	if err != nil {
+		return outcome{}, err
+	}
+	out := outcome{text: cutMarked(string(res.Result), maxText), isOfPage: true}
+	if len(res.Result) > maxRawData || !json.Valid(res.Result) {
+		out.data = cdpOutput{IsTruncated: true}
+	} else {
+		out.data = cdpOutput{Result: json.RawMessage(bytes.TrimSpace(res.Result))}
+	}
+	return out, nil
+}
+
+// defaultConsole is how many console errors are shown unless more are asked for.
+const defaultConsole = 20
+
+func runConsole(_ context.Context, c *call, in consoleInput) (outcome, error) {
+	snap, err := c.snapshot()
+	if err != nil {
+		return outcome{}, err
+	}
+	most := in.Max
+	if most == 0 {
+		most = defaultConsole
+	}
+	all := snap.ConsoleErrors
+	shown := all[max(0, len(all)-most):]
+	var text strings.Builder
+	fmt.Fprintf(&text, "%d errors", len(all))
+	if len(shown) < len(all) {
+		fmt.Fprintf(&text, ", the newest %d", len(shown))
+	}
+	text.WriteString("\n")
+	for _, e := range shown {
+		fmt.Fprintf(&text, "- %s %s (%s)\n", e.Level, cut(e.Text, 300), cut(e.URL, 200))
+	}
+	if shown == nil {
+		shown = []messages.ConsoleError{}
+	}
+	return outcome{text: strings.TrimSpace(text.String()), data: consoleOutput{shown}, isOfPage: true}, nil
+}

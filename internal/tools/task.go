@@ -1,0 +1,145 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"holdfast/messages"
+)
+
+// taskTools open, list, show and stop tasks.
+var taskTools = []Tool{
+	define[openTask, taskState](Tool{
+		Name: "browser_task_open", Title: "Open task", Group: "tasks", needsNoTask: true,
+		Description: "Start the task's browser, or get the one that runs. cdp_url attaches to a running browser.",
+		Hints:       messages.ToolHints{Idempotent: true, OpenWorld: true},
+	}, runTaskOpen),
+	define[on, taskList](Tool{
+		Name: "browser_task_list", Title: "List tasks", Group: "tasks", needsNoTask: true,
+		Description: "List tasks with their state and address.",
+		Hints:       messages.ToolHints{ReadOnly: true, Idempotent: true},
+	}, runTaskList),
+	define[on, taskState](Tool{
+		Name: "browser_task_status", Title: "Task status", Group: "tasks", IsCore: true, needsNoTask: true,
+		Description: "State of the task, its connection, tabs and open dialogs, from memory: answers at once whatever a page does.",
+		Hints:       messages.ToolHints{ReadOnly: true, Idempotent: true},
+	}, runTaskStatus),
+	define[on, none](Tool{
+		Name: "browser_task_stop", Title: "Stop task", Group: "tasks", needsNoTask: true,
+		Description: "End the task and close what it opened.",
+		Hints:       messages.ToolHints{Destructive: true, Idempotent: true},
+	}, runTaskStop),
+}
+
+type openTask struct {
+	on
+	CDPURL       string `json:"cdp_url,omitempty" jsonschema:"browser to attach to; default: launch one"`
+	Headless     *bool  `json:"headless,omitempty" jsonschema:"of a launched browser; default true"`
+	Scope        string `json:"scope,omitempty" enum:"own|browser|target"`
+	TargetID     string `json:"target_id,omitempty" jsonschema:"page to take, with scope target"`
+	DialogPolicy string `json:"dialog_policy,omitempty" enum:"must_respond|auto_dismiss|auto_accept"`
+	URL          string `json:"url,omitempty" jsonschema:"where to go first"`
+}
+
+type taskState struct {
+	TaskID   messages.TaskID    `json:"task_id"`
+	State    messages.TaskState `json:"state"`
+	Reason   string             `json:"reason,omitempty"`
+	Endpoint string             `json:"endpoint,omitempty"`
+	Primary  messages.LinkState `json:"primary,omitempty"`
+	Anchor   messages.LinkState `json:"anchor,omitempty"`
+	Tabs     []tabState         `json:"tabs"`
+}
+
+type taskList struct {
+	Tasks []taskState `json:"tasks"`
+}
+
+func runTaskOpen(ctx context.Context, c *call, in openTask) (outcome, error) {
+	spec := messages.TaskSpec{Scope: messages.Scope(in.Scope), TargetID: messages.TargetID(in.TargetID), DialogPolicy: messages.DialogPolicy(in.DialogPolicy)}
+	if in.CDPURL != "" {
+		var err error
+		if spec.CDPURL, err = messages.ParseCDPURL(in.CDPURL); err != nil {
+			return outcome{}, err
+		}
+	}
+	if in.Headless != nil {
+		spec.Launch = &messages.LaunchSpec{Headless: in.Headless}
+	}
+	if err := spec.Validate(); err != nil {
+		return outcome{}, err
+	}
+	snap, isNew, err := c.node.GetOrStart(ctx, c.task, spec)
+	if err != nil {
+		return outcome{}, err
+	}
+	c.memory = c.Table.memory.at(c.task)
+	verb := "Reused"
+	if isNew {
+		verb = "Opened"
+	}
+	text := fmt.Sprintf("%s task %s.", verb, c.task)
+	if in.URL != "" {
+		went, err := goTo(ctx, c, messages.NavigateRequest{URL: in.URL})
+		if err != nil {
+			return outcome{text: text}, err
+		}
+		text += " " + went
+		if snap, err = c.snapshot(); err != nil {
+			return outcome{text: text}, err
+		}
+	}
+	return outcome{text: text, data: stateOf(snap, c.memory), isOfPage: true}, nil
+}
+
+func runTaskList(_ context.Context, c *call, _ on) (outcome, error) {
+	out := taskList{Tasks: []taskState{}}
+	var text strings.Builder
+	all := c.node.Tasks()
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b *messages.Snapshot) int { return cmp.Compare(a.TaskID, b.TaskID) })
+	for _, snap := range all {
+		if !c.by.allows(snap.TaskID) {
+			continue
+		}
+		out.Tasks = append(out.Tasks, taskState{TaskID: snap.TaskID, State: snap.State, Reason: snap.Reason, Endpoint: snap.Connection.Endpoint, Tabs: []tabState{}})
+		fmt.Fprintf(&text, "%s %s\n", snap.TaskID, snap.State)
+	}
+	if len(out.Tasks) == 0 {
+		text.WriteString("No tasks.")
+	}
+	return outcome{text: cut(strings.TrimSpace(text.String()), maxText), data: out}, nil
+}
+
+func runTaskStatus(_ context.Context, c *call, _ on) (outcome, error) {
+	snap, err := c.snapshot()
+	if err != nil {
+		return outcome{}, err
+	}
+	c.memory = c.Table.memory.at(c.task)
+	state := stateOf(snap, c.memory)
+	var text strings.Builder
+	fmt.Fprintf(&text, "Task %s is %s, connection %s.\n", c.task, snap.State, snap.Connection.Primary)
+	writeTabs(&text, state.Tabs)
+	writeDialogs(&text, snap.PendingDialogs)
+	return outcome{text: text.String(), data: state, isOfPage: true, next: c.answers(snap.PendingDialogs)}, nil
+}
+
+func runTaskStop(ctx context.Context, c *call, _ on) (outcome, error) {
+	err := c.node.StopTask(ctx, c.task)
+	if err != nil && messages.CodeOf(err) != messages.CodeTaskNotFound {
+		return outcome{}, err
+	}
+	c.Table.memory.drop(c.task)
+	return outcome{text: fmt.Sprintf("Task %s is stopped.", c.task)}, nil
+}
+
+func stateOf(snap *messages.Snapshot, m *memory) taskState {
+	return taskState{
+		TaskID: snap.TaskID, State: snap.State, Reason: snap.Reason, Endpoint: snap.Connection.Endpoint,
+		Primary: snap.Connection.Primary, Anchor: snap.Connection.Anchor, Tabs: tabStates(m.tabs(snap)),
+	}
+}
