@@ -112,8 +112,9 @@ func (s *server) end(why string, cause error) error {
 	return errors.Join(cause, err)
 }
 
-// abortTime is how long the end of killed browsers is waited for.
-const abortTime = time.Second
+// abortTime is how long the end of killed browsers is waited for. It is less than the five
+// seconds that the deployments leave behind drain.timeout.
+const abortTime = 3 * time.Second
 
 func (s *server) abort() {
 	if s.node.Abort == nil {
