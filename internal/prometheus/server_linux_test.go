@@ -33,7 +33,7 @@ type server struct {
 // config has Prometheus scrape every second, which is also what a scrape may
 // take.
 const config = `
-global: {scrape_interval: 1s, scrape_timeout: 1s}
+global: {scrape_interval: 3s, scrape_timeout: 3s}
 scrape_configs:
 - job_name: holdfast
   static_configs: [{targets: [%q]}]
