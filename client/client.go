@@ -18,10 +18,11 @@ import (
 
 // Client talks to one node. It is safe for concurrent use.
 type Client struct {
-	base  *url.URL
-	token string
-	http  *http.Client
-	copy  func(body []byte)
+	base   *url.URL
+	token  string
+	header http.Header
+	http   *http.Client
+	copy   func(body []byte)
 }
 
 // Options adjust a client.
@@ -31,6 +32,8 @@ type Options struct {
 	// OnBody is called with every JSON body of a good answer as the node sent
 	// it, and with every event's, before the call returns.
 	OnBody func(body []byte)
+	// Header goes with every request; nil is none.
+	Header http.Header
 	// DialContext makes the connections; nil is the network's. Tests dial in
 	// memory with it.
 	DialContext func(ctx context.Context, network, addr string) (net.Conn, error)
@@ -83,7 +86,7 @@ func New(base string, o Options) (*Client, error) {
 		transport.DialContext = (&net.Dialer{Timeout: dialTimeout}).DialContext
 	}
 	return &Client{
-		base: u, token: strings.TrimSpace(o.Token), copy: o.OnBody,
+		base: u, token: strings.TrimSpace(o.Token), header: o.Header, copy: o.OnBody,
 		http: &http.Client{
 			Transport: transport,
 			// The contract has no redirects; following one would carry the
@@ -91,6 +94,14 @@ func New(base string, o Options) (*Client, error) {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}, nil
+}
+
+// As returns a client of the same node for another caller, over the same connections: of the
+// options Token, Header and OnBody count. Closing either closes the idle connections of both.
+func (c *Client) As(o Options) *Client {
+	other := *c
+	other.token, other.header, other.copy = strings.TrimSpace(o.Token), o.Header, o.OnBody
+	return &other
 }
 
 // Node is the node's URL.
@@ -123,6 +134,9 @@ func (c *Client) request(ctx context.Context, method string, path []string, quer
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
+	for name, values := range c.header {
+		r.Header[name] = values
+	}
 	if c.token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.token)
 	}
@@ -141,42 +155,53 @@ func encode(v any) ([]byte, error) {
 // call asks and decodes the answer into out, unless that is nil. It gives up
 // after limit.
 func (c *Client) call(ctx context.Context, limit time.Duration, method string, path []string, query url.Values, body, out any) (status int, err error) {
+	status, b, err := c.ask(ctx, limit, method, path, query, body)
+	switch {
+	case err != nil:
+		return 0, err
+	case status/100 != 2:
+		return status, c.errorOf(status, b)
+	case status == http.StatusNoContent:
+		return status, nil
+	}
+	return status, c.read(status, b, out)
+}
+
+// ask sends a request and returns the answer as it is. It gives up after limit.
+func (c *Client) ask(ctx context.Context, limit time.Duration, method string, path []string, query url.Values, body any) (status int, answer []byte, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no answer within %v", limit))
 	defer cancel()
 	r, err := c.request(ctx, method, path, query, body)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	res, err := c.http.Do(r)
 	if err != nil {
-		return 0, c.unreachable(ctx, err)
+		return 0, nil, c.unreachable(ctx, err)
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
 	if err != nil {
-		return 0, c.unreachable(ctx, err)
+		return 0, nil, c.unreachable(ctx, err)
 	}
 	if len(b) > maxAnswer {
-		return 0, messages.Errorf(messages.CodeMessageTooLarge, "the answer is longer than %d bytes", maxAnswer)
+		return 0, nil, messages.Errorf(messages.CodeMessageTooLarge, "the answer is longer than %d bytes", maxAnswer)
 	}
-	if res.StatusCode/100 != 2 {
-		return res.StatusCode, c.errorOf(res.StatusCode, b)
-	}
-	if res.StatusCode == http.StatusNoContent {
-		return res.StatusCode, nil
-	}
+	return res.StatusCode, b, nil
+}
+
+// read hands the body of a good answer on, and decodes it into out, unless that is nil.
+func (c *Client) read(status int, b []byte, out any) error {
 	if !json.Valid(b) {
-		return 0, c.stranger(res.StatusCode)
+		return c.stranger(status)
 	}
 	if c.copy != nil {
 		c.copy(b)
 	}
-	if out != nil {
-		if err := json.Unmarshal(b, out); err != nil {
-			return 0, c.stranger(res.StatusCode)
-		}
+	if out != nil && json.Unmarshal(b, out) != nil {
+		return c.stranger(status)
 	}
-	return res.StatusCode, nil
+	return nil
 }
 
 // errorOf reads the contract's form of an error.

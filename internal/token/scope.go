@@ -63,6 +63,11 @@ func (s Scope) Caller() messages.Caller {
 	return c
 }
 
+// Task returns the one task that the scope covers; ok is false where it covers others too.
+func (s Scope) Task() (id messages.TaskID, ok bool) {
+	return messages.TaskID(s.name), s.kind == task
+}
+
 // IDPrefix is what the id of a task made under this scope begins with; ok is
 // false where the scope may not make tasks with ids of the node's choice.
 func (s Scope) IDPrefix() (prefix string, ok bool) {
