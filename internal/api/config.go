@@ -24,6 +24,8 @@ type Config struct {
 	Gateway Gateway
 	// Tools runs tools on tasks. Every door of a node shares one table; nil makes one for Node.
 	Tools *tools.Table
+	// MCP serves the tools over the Model Context Protocol; nil does not.
+	MCP MCP
 	// NoUI leaves the live page out.
 	NoUI bool
 	// Version is what callers are told of the node's build.

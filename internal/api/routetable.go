@@ -34,6 +34,13 @@ var gatewayCodes = []messages.Code{
 	messages.CodeUpstreamUnavailable, messages.CodeDeadline, messages.CodeLimitReached,
 }
 
+// mcpQuery are the parameters of an MCP client's address.
+var mcpQuery = []param{
+	{name: "task", kind: "string", about: "the task of tools that are given none; by default one of the client's own, or that of the token"},
+	{name: "tools", kind: "string", about: "`core` (default), `all`, or names of tools with commas between them"},
+	{name: "profile", kind: "string", about: "the tools of another system: `hermes`, `playwright` or `omp`"},
+}
+
 // started are the answers of the routes that start a task.
 var started = []answer{
 	{status: http.StatusCreated, about: "the task has started; Location names it", body: messages.Snapshot{}},
@@ -187,6 +194,27 @@ var routes = []route{
 			summary: "Disconnect a CDP client of a task",
 			text:    "Its connection ends with the close code 4001. The pages stay.",
 			answers: one(http.StatusNoContent, "it is disconnected", nil), codes: []messages.Code{messages.CodeTaskNotFound, messages.CodeClientNotFound},
+		},
+	},
+	{
+		method: "POST", path: "/mcp", access: byToken, class: "events", stream: true, query: mcpQuery, serve: (*Handler).mcp,
+		about: about{
+			summary: "One message of the Model Context Protocol",
+			text:    "Streamable HTTP without sessions: see [MCP](mcp.md). The answer is JSON-RPC, as JSON or as server-sent events; an error of ours is one of a request that the gate or the address has refused.",
+			answers: []answer{
+				{status: http.StatusOK, about: "the answer, and what is told meanwhile", kind: "text/event-stream"},
+				{status: http.StatusAccepted, about: "a notification was taken"},
+			},
+			codes: []messages.Code{messages.CodeNotFound, messages.CodeMessageTooLarge, messages.CodeLimitReached},
+		},
+	},
+	{
+		method: "DELETE", path: "/mcp", access: byToken, class: "life", query: mcpQuery, serve: (*Handler).mcp,
+		about: about{
+			summary: "Say goodbye as an MCP client",
+			text:    "The task that was made for the client, which the header `Mcp-Session-Id` names, ends. One that the client has named itself, or that its token is for, stays.",
+			answers: one(http.StatusNoContent, "done", nil),
+			codes:   []messages.Code{messages.CodeNotFound, messages.CodeUpstreamUnavailable, messages.CodeDeadline, messages.CodeLimitReached},
 		},
 	},
 	{

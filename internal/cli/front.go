@@ -14,6 +14,7 @@ import (
 	"holdfast/internal/api"
 	"holdfast/internal/config"
 	"holdfast/internal/gate"
+	"holdfast/internal/mcp"
 	"holdfast/messages"
 )
 
@@ -21,6 +22,7 @@ import (
 type front struct {
 	log                  *slog.Logger
 	main, metrics, admin *drainingListener // the last two may be nil
+	inside               *mcp.Inside       // for requests of this process
 	observer             api.Observer      // may be nil
 	servers              []*http.Server
 	ended                chan error // one element per server that ended; room for all
@@ -31,7 +33,7 @@ const maxVisitors = 64
 
 // listen opens the listeners, or none.
 func listen(cfg *config.Effective, log *slog.Logger) (*front, error) {
-	f := &front{log: log, ended: make(chan error, 3)}
+	f := &front{log: log, ended: make(chan error, 4), inside: mcp.NewInside()}
 	for _, l := range []struct {
 		path string
 		addr config.Address
@@ -74,6 +76,7 @@ func addressInUse(setting, origin, addr string) error {
 // serve begins to answer on every listener.
 func (f *front) serve(main *api.Handler, metrics http.Handler, allowHosts []string) {
 	f.start(main, f.main, api.MaxConns)
+	f.start(f.inside.Handler(main), f.inside, api.MaxConns)
 	if f.metrics != nil {
 		if metrics == nil {
 			metrics = http.NotFoundHandler()

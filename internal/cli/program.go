@@ -77,6 +77,8 @@ type grammar struct {
 	Navigate navigateCmd `cmd:"" help:"Send a task's page to a URL."`
 	Recover  recoverCmd  `cmd:"" help:"Get a page back that does not answer."`
 	CDP      cdpCmd      `cmd:"" name:"cdp" help:"Run one raw CDP command on a task's own connection."`
+	Tool     toolCmd     `cmd:"" help:"Run one tool on a task, or list the tools."`
+	MCP      mcpCmd      `cmd:"" name:"mcp" help:"Offer the tools to an MCP client, over standard input and output."`
 	Chaos    chaosCmd    `cmd:"" help:"Break a task's connections on purpose and see it come back (serve --allow-chaos)."`
 	Pressure pressureCmd `cmd:"" help:"Show how close the node is to its limits."`
 	Config   configCmd   `cmd:"" help:"Look at the configuration of a node."`

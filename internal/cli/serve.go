@@ -19,7 +19,9 @@ import (
 	"holdfast/internal/config"
 	"holdfast/internal/gate"
 	"holdfast/internal/logs"
+	"holdfast/internal/mcp"
 	"holdfast/internal/token"
+	"holdfast/internal/tools"
 	"holdfast/messages"
 )
 
@@ -126,8 +128,12 @@ func (s *server) serve(admin token.Admin) error {
 	if err != nil {
 		return err
 	}
+	mcpHandler, err := s.mcp()
+	if err != nil {
+		return err
+	}
 	cfg := api.Config{
-		Node: s.node.Node, Gateway: s.node.Gateway, Gate: entrance, Logger: s.log, Observer: s.node.Observer, Drain: s.ask,
+		MCP: mcpHandler, Node: s.node.Node, Gateway: s.node.Gateway, Gate: entrance, Logger: s.log, Observer: s.node.Observer, Drain: s.ask,
 		TracerProvider: s.node.TracerProvider,
 		Version:        s.Version.Version, NoUI: !s.cfg.UI,
 	}
@@ -153,6 +159,19 @@ func (s *server) serve(admin token.Admin) error {
 	s.front.serve(handler, s.node.Metrics, s.cfg.AllowHosts)
 	s.announce(url)
 	return nil
+}
+
+// mcp serves the node's tools over MCP: it asks the node over HTTP as its callers do, within
+// this process.
+func (s *server) mcp() (*mcp.Handler, error) {
+	node, err := s.front.inside.Client("")
+	if err != nil {
+		return nil, err
+	}
+	return mcp.NewHandler(
+		mcp.Config{Table: tools.Info().Tools, Version: s.Version.Version, Logger: s.log},
+		func(r *http.Request) mcp.Node { return mcp.For(node, r) },
+	)
 }
 
 // announce tells the starter of the node that it is up.

@@ -19,8 +19,10 @@ import (
 	"holdfast/internal/api/apitest"
 	"holdfast/internal/gate"
 	"holdfast/internal/gateway"
+	"holdfast/internal/mcp"
 	"holdfast/internal/node"
 	"holdfast/internal/token"
+	"holdfast/internal/tools"
 	"holdfast/messages"
 )
 
@@ -72,10 +74,22 @@ func setup(t *testing.T) *stage {
 	}
 	clients := gateway.New(gateway.Config{Node: served})
 	t.Cleanup(func() { clients.Drain(context.Background()) })
-	handler, err := api.New(api.Config{Node: served, Gateway: clients, Gate: entrance, Metrics: served.MetricsHandler(), Drain: func() {}})
+	inside := mcp.NewInside()
+	base, err := inside.Client("")
 	if err != nil {
 		t.Fatal(err)
 	}
+	talks, err := mcp.NewHandler(mcp.Config{Table: tools.Info().Tools}, func(r *http.Request) mcp.Node { return mcp.For(base, r) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := api.New(api.Config{Node: served, Gateway: clients, MCP: talks, Gate: entrance, Metrics: served.MetricsHandler(), Drain: func() {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	within := &http.Server{Handler: inside.Handler(handler)}
+	go func() { _ = within.Serve(inside) }()
+	t.Cleanup(func() { base.Close(); _ = within.Close() })
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	t.Cleanup(handler.CloseStreams)
@@ -108,6 +122,7 @@ func TestANodeIsAsTheReferenceSays(t *testing.T) {
 	s.troubles()
 	s.gate()
 	s.tools()
+	s.mcp()
 	s.clients()
 	s.rest()
 	for _, r := range api.Routes() {
@@ -238,6 +253,23 @@ func (s *stage) tools() {
 	s.wants(404, messages.CodeTargetNotFound, "POST", tool+"browser_evaluate", `{"expression":"1","tab":"t99"}`)
 	s.wants(400, messages.CodeInvalidArgument, "POST", tool+"browser_navigate", `{"adress":"https://shop.example/"}`)
 	s.wants(403, messages.CodeForbidden, "POST", tool+"browser_tabs", `{"action":"list"}`, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+s.admin.ForTask("two")) })
+}
+
+func (s *stage) mcp() {
+	asMCP := func(r *http.Request) {
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+	}
+	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"browser_task_status","arguments":{}}}`
+	if said := s.wants(200, "", "POST", "/mcp?task=one", call, asMCP); !strings.Contains(string(said), "Task one is active") {
+		s.Errorf("a tool over MCP: %s", said)
+	}
+	s.wants(202, "", "POST", "/mcp", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, asMCP)
+	s.wants(204, "", "DELETE", "/mcp", "")
+	s.wants(405, messages.CodeInvalidArgument, "GET", "/mcp", "", asMCP)
+	s.wants(400, messages.CodeInvalidArgument, "POST", "/mcp?tools=bogus", call, asMCP)
+	s.wants(404, messages.CodeNotFound, "POST", "/mcp", call, func(r *http.Request) { asMCP(r); r.Header.Set("Mcp-Session-Id", "made up") })
+	s.wants(413, messages.CodeMessageTooLarge, "POST", "/mcp", strings.Repeat(" ", 5<<20), asMCP)
 }
 
 func (s *stage) gate() {

@@ -29,3 +29,16 @@ func (Gateway) Disconnect(messages.TaskID, messages.ClientID) error { return nil
 func Path(pattern, id string) string {
 	return strings.NewReplacer("{id}", id, "{client_id}", "c-1", "{tool}", "browser_task_status", "{rest...}", "json").Replace(pattern)
 }
+
+// MCP is an api.MCP that takes everything.
+type MCP struct{}
+
+// Serve implements api.MCP.
+func (MCP) Serve(w http.ResponseWriter, r *http.Request, _ []byte, _ gate.Caller) error {
+	if r.Method == http.MethodDelete {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	w.WriteHeader(http.StatusAccepted)
+	return nil
+}

@@ -1,0 +1,127 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"holdfast/messages"
+)
+
+// tool is one tool as a server offers it.
+type tool struct {
+	messages.ToolInfo
+	// runs is the tool of the table that it is.
+	runs string
+	// translate makes the input of that tool of its own; nil leaves it as it is.
+	translate func(input map[string]any) (runs string, of map[string]any, err error)
+}
+
+// definition is what clients are told of the tool.
+func (t tool) definition() *sdk.Tool {
+	hints := &sdk.ToolAnnotations{Title: t.Title, ReadOnlyHint: t.Hints.ReadOnly, IdempotentHint: t.Hints.Idempotent}
+	if !t.Hints.ReadOnly {
+		hints.DestructiveHint = &t.Hints.Destructive // says nothing of a tool that changes nothing
+	}
+	if !t.Hints.OpenWorld {
+		hints.OpenWorldHint = &t.Hints.OpenWorld // true is what clients assume
+	}
+	return &sdk.Tool{
+		Name: t.Name, Description: t.Description, Annotations: hints,
+		InputSchema: t.InputSchema, OutputSchema: shortened(t.OutputSchema),
+	}
+}
+
+// handle is what runs when a client calls the tool.
+func (s *server) handle(t tool) sdk.ToolHandler {
+	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		p := peerOf(ctx)
+		ctx, cancel := p.while(ctx)
+		defer cancel()
+		defer report(ctx, req)()
+		res, err := s.run(ctx, p, t, req.Params.Arguments)
+		if err != nil {
+			res = s.failed(ctx, t, p, err)
+		}
+		return s.shown(res, p.own.id), nil
+	}
+}
+
+// run carries the call to the node. The client's own task is started where the tool needs it and
+// it does not run.
+func (s *server) run(ctx context.Context, p *peer, t tool, input json.RawMessage) (*messages.ToolResult, error) {
+	name, input, err := t.translated(input)
+	if err != nil {
+		return nil, err
+	}
+	id, isOwn, err := p.aim(input)
+	if err != nil {
+		return nil, err
+	}
+	res, err := p.node.CallTool(ctx, id, name, input)
+	if !isOwn || !isMissing(res, err) || t.Group == taskGroup {
+		return res, err
+	}
+	if err := p.own.start(ctx, p.node); err != nil {
+		return nil, err
+	}
+	return p.node.CallTool(ctx, id, name, input)
+}
+
+// taskGroup is the part of the table whose tools are about tasks themselves: none of them has a
+// task started that it does not name.
+const taskGroup = "tasks"
+
+// isMissing says that nothing was done because the task does not run.
+func isMissing(res *messages.ToolResult, err error) bool {
+	if err != nil {
+		return messages.CodeOf(err) == messages.CodeTaskNotFound
+	}
+	return res != nil && res.Code == messages.CodeTaskNotFound
+}
+
+// translated is the tool of the table and the input that a call means.
+func (t tool) translated(input json.RawMessage) (string, json.RawMessage, error) {
+	if t.translate == nil {
+		return t.runs, input, nil
+	}
+	given := map[string]any{}
+	if len(input) > 0 && json.Unmarshal(input, &given) != nil {
+		return "", nil, messages.Errorf(messages.CodeInvalidArgument, "the arguments must be an object")
+	}
+	runs, of, err := t.translate(given)
+	if err != nil {
+		return "", nil, err
+	}
+	text, err := json.Marshal(of)
+	return runs, text, err
+}
+
+// failed is the result of a call that reached no tool.
+func (s *server) failed(ctx context.Context, t tool, p *peer, err error) *messages.ToolResult {
+	var own *messages.Error
+	switch {
+	case errors.As(err, &own):
+	case ctx.Err() != nil:
+		own = messages.Errorf(messages.CodeDeadline, "the call was cancelled")
+	default:
+		s.logger.LogAttrs(ctx, slog.LevelWarn, "a tool could not be run", slog.String("tool", t.Name), slog.String("task", string(p.own.id)), slog.Any("err", err))
+		own = messages.Errorf(messages.CodeUpstreamUnavailable, "the node does not answer")
+	}
+	return &messages.ToolResult{
+		Text: own.Message, Code: own.Code, Error: own, Category: string(own.Code),
+		PendingDialogs: []messages.Dialog{}, Artifacts: []messages.Artifact{}, NextActions: []messages.NextAction{},
+	}
+}
+
+// protocolError is an error of a resource as clients know it.
+func protocolError(err error) error {
+	var own *messages.Error
+	if errors.As(err, &own) {
+		return own
+	}
+	return messages.Errorf(messages.CodeUpstreamUnavailable, "the node does not answer")
+}
