@@ -39,7 +39,7 @@ func (m *memories) at(id messages.TaskID) *memory {
 		}
 		delete(m.of, other)
 	}
-	made := &memory{numbers: map[messages.TargetID]int{}, named: map[string]messages.TargetID{}}
+	made := &memory{numbers: map[messages.TargetID]int{}, named: map[string]messages.TargetID{}, seen: map[messages.TargetID]seen{}}
 	m.of[id] = made
 	return made
 }
@@ -57,6 +57,8 @@ type memory struct {
 	last    int // the newest number of a tab; none is given twice
 	numbers map[messages.TargetID]int
 	named   map[string]messages.TargetID
+	refs    refs
+	seen    map[messages.TargetID]seen
 }
 
 // tabs are the pages of a task under the ids by which tools know them.

@@ -48,7 +48,10 @@ func (c *call) nextActions(err *messages.Error, r *messages.ToolResult) []messag
 	case messages.CodeBlockedByDialog, messages.CodeDialogAmbiguous, messages.CodeDialogNotFound:
 		return c.answers(r.PendingDialogs)
 	case messages.CodePageWedged, messages.CodePageCrashed:
-		return c.recoveries(r)
+		if r.Page == nil {
+			return c.recoveries("")
+		}
+		return c.recoveries(r.Page.PageState)
 	case messages.CodeTargetNotFound:
 		return []messages.NextAction{c.action("browser_tabs", "list the tabs there are", messages.ToolInput{"action": "list"})}
 	case messages.CodeUpstreamUnavailable, messages.CodeDialogLost, messages.CodeDeadline:
@@ -72,9 +75,9 @@ func (c *call) answers(open []messages.Dialog) (out []messages.NextAction) {
 }
 
 // recoveries are the ways to get the page back, the gentlest first.
-func (c *call) recoveries(r *messages.ToolResult) []messages.NextAction {
+func (c *call) recoveries(state messages.PageState) []messages.NextAction {
 	ways := []messages.RecoverAction{messages.RecoverReload, messages.RecoverClose}
-	if r.Page != nil && r.Page.PageState == messages.PageDialogUnreachable {
+	if state == messages.PageDialogUnreachable {
 		ways = append([]messages.RecoverAction{messages.RecoverRelease}, ways...)
 	}
 	out := make([]messages.NextAction, len(ways))
