@@ -6,5 +6,8 @@
 // here, and run as the test binary under another name. Every program is given a [Place] and
 // prints one line of JSON a step.
 //
+// Clients of the Model Context Protocol drive a task by its tools: the protocol's own SDK for
+// TypeScript, and that of an agent framework.
+//
 // The module is one of its own, so that the product depends on none of the clients.
 package clients

@@ -14,6 +14,12 @@ type Place struct {
 	HTTP string `json:"http"` // address for discovery
 	Page string `json:"page"` // the page of the site that the steps are about
 	Dir  string `json:"dir"`  // folder for downloads and state
+
+	// For clients of MCP.
+	Binary string `json:"binary,omitempty"` // the product's
+	State  string `json:"state,omitempty"`  // folder of a node that it starts
+	MCP    string `json:"mcp,omitempty"`    // address of MCP of a node that runs
+	Token  string `json:"token,omitempty"`  // the token of that node
 }
 
 // Line is what a program prints of a step: what it returned, or why it failed.
