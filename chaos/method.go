@@ -62,9 +62,9 @@ func (b *Browser) dispatch(c *call) {
 		m.early(c)
 	}
 	if c.s.target != nil && m.where != inBrowser {
-		p := c.s.target.proc
-		p.work = append(p.work, work{call: c})
-		b.drain(p)
+		if p := c.s.target.proc; p.await(c) {
+			b.drain(p)
+		}
 		return
 	}
 	m.run(c)

@@ -184,6 +184,7 @@ func (b *Browser) moveProcess(f *frame, url, loader, kind string, doc Document) 
 // moveWork takes what waits for t's old process along.
 func (b *Browser) moveWork(t *target, next *proc) {
 	old := t.proc
+	next.hasInput = next.hasInput || old.hasInput
 	old.work = slices.DeleteFunc(old.work, func(w work) bool {
 		if w.call == nil || w.call.s.target != t {
 			return false

@@ -36,6 +36,7 @@ type proc struct {
 	crashed  bool
 	dialogs  int // open dialogs that its frames raised
 	work     []work
+	hasInput bool   // of work; may still say so once the last of it has run
 	unbroken bool   // runs an expression that stops in no debugger
 	pause    *pause // a script that waits in the debugger, and all others with it
 	isolate  string // names it in call frames
@@ -140,8 +141,7 @@ func (b *Browser) work(p *proc) {
 		if i < 0 {
 			return
 		}
-		w := p.work[i]
-		p.work = slices.Delete(p.work, i, i+1) // before it runs: it may end up here again
+		w := p.take(i) // before it runs: it may end up here again
 		if w.script != nil {
 			w.script()
 		} else if !w.call.s.gone {
@@ -150,16 +150,44 @@ func (b *Browser) work(p *proc) {
 	}
 }
 
+// take removes a piece of work. The first one leaves without moving the others, of which a
+// client may have sent thousands.
+func (p *proc) take(i int) work {
+	w := p.work[i]
+	if i > 0 {
+		p.work = slices.Delete(p.work, i, i+1)
+		return w
+	}
+	p.work[0] = work{}
+	if p.work = p.work[1:]; len(p.work) == 0 {
+		p.work = nil
+	}
+	return w
+}
+
+// await has a command wait for p, and says whether p may be free for it.
+func (p *proc) await(c *call) bool {
+	p.work = append(p.work, work{call: c})
+	p.hasInput = p.hasInput || c.m.where == inputEvent
+	return !p.blocks(c.m.where) || c.m.where == inputEvent
+}
+
 // runnable returns the index of what p does next, or -1. Input comes first: it
 // has a way of its own into the renderer.
 func (b *Browser) runnable(p *proc) int {
-	first := -1
+	first, hadInput := -1, p.hasInput
+	p.hasInput = false
 	for i, w := range p.work {
+		if first >= 0 && !hadInput {
+			break
+		}
+		isInput := w.call != nil && w.call.m.where == inputEvent
+		p.hasInput = p.hasInput || isInput
 		if w.script != nil && (p.blocks(inRenderer) || b.scriptsHeld(p) || p.pause != nil && !w.anyway) ||
-			w.call != nil && p.blocks(w.call.m.where) && !(w.call.m.where == inputEvent && w.call.s.target.page.stranded) {
+			w.call != nil && p.blocks(w.call.m.where) && !(isInput && w.call.s.target.page.stranded) {
 			continue
 		}
-		if w.call != nil && w.call.m.where == inputEvent {
+		if isInput {
 			return i
 		}
 		if first < 0 {
