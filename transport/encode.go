@@ -13,6 +13,7 @@ type command struct {
 	buf     []byte
 	id      CallID
 	tracked bool // it stands in the pending table
+	isGuest bool // see Call
 }
 
 var commands = sync.Pool{New: func() any { return &command{buf: make([]byte, 0, 512)} }}

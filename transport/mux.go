@@ -16,6 +16,7 @@ const (
 	maxPending      = 16384    // calls without an outcome
 	maxQueued       = 16384    // commands not yet written; a page of 500 frames attaches with 4,000
 	maxQueuedBytes  = 64 << 20 // of those; room for one command of the largest size and some
+	guestShare      = 8        // guests leave one part in so many of these bounds free
 	maxID           = 1<<30 - 1
 	untrackedIDBase = 1 << 30 // ids from here to 2^31-1 are of calls without a waiting caller (C56: Chrome takes an int32)
 )
@@ -52,11 +53,11 @@ type Mux struct {
 	sweepAt     time.Duration // when it fires, since born; never where it does not
 	writeBy     time.Duration // when the queue's writer is late, since born; never while there is none
 	busyUntil   time.Duration // with long commands the peer may be, since born
-	queue       []*command
-	queueHead   int
-	queuedBytes int
-	writing     bool // a write is under way, or writing has ended for good
-	suspected   bool // the idle timer is to ping, however long it is quiet
+	queue       lane          // of the supervisor's and the agents' commands: first
+	guests      lane          // of commands of the gateway's clients
+	queuedBytes int           // of both, with what is being written
+	writing     bool          // a write is under way, or writing has ended for good
+	suspected   bool          // the idle timer is to ping, however long it is quiet
 	routes      map[messages.SessionID]*route
 	relays      map[messages.SessionID]Relayed // nil until the first
 	unbound     int                            // routes without a sink
@@ -165,7 +166,7 @@ func (m *Mux) teardown(end *LinkError, left map[CallID]*pending) {
 	if m.sweepTimer != nil {
 		m.sweepTimer.Stop()
 	}
-	m.queue, m.queuedBytes = nil, 0
+	m.queue, m.guests, m.queuedBytes = lane{}, lane{}, 0
 	m.routes, m.relays, m.keptBytes = nil, nil, 0
 	m.mu.Unlock()
 	m.stats.LinksClosed.Add(1)

@@ -273,6 +273,44 @@ func TestStart(t *testing.T) {
 			}
 		})
 	})
+	t.Run("of a guest comes behind all others and leaves room for them", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			var o outcomes
+			release := make(chan struct{})
+			got := make(chan string, 20000)
+			m := newBrowser(t, func(p *peer) {
+				<-release
+				for c, ok := p.read(); ok; c, ok = p.read() {
+					got <- c.Method
+				}
+			}).dial(t, transport.DialOptions{})
+			for i := range 20000 {
+				m.Start(transport.Call{Method: fmt.Sprintf("A.guest%d", i), IsGuest: true, Done: o.of("guest")})
+			}
+			synctest.Wait() // the first is being written
+			refused := o.count()
+			if refused < 20000/4 {
+				t.Fatalf("%d of the guest's commands were refused", refused)
+			}
+			m.Start(transport.Call{Method: "A.own", Done: o.of("own")})
+			close(release)
+			synctest.Wait()
+			if o.count() != refused {
+				t.Errorf("%d more were refused", o.count()-refused)
+			}
+			if first, second := <-got, <-got; first != "A.guest0" || second != "A.own" {
+				t.Errorf("%s and %s come first", first, second)
+			}
+			for i := 1; i < 20000-refused; i++ {
+				if method := <-got; method != fmt.Sprintf("A.guest%d", i) {
+					t.Fatalf("%s in the place of guest %d", method, i)
+				}
+			}
+			m.Close()
+			<-m.Closed()
+		})
+	})
 	t.Run("a cancelled command is not written any more", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {

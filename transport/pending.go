@@ -37,6 +37,9 @@ type Call struct {
 	// Direct has the command written within Start, as Await does, unless that would have to
 	// wait. It is for a call whose caller waits.
 	Direct bool
+	// IsGuest marks a command of one of the gateway's clients. Guests' commands keep their
+	// order, wait for every other command, and leave room in the queue for others.
+	IsGuest bool
 }
 
 // Reply is the outcome of a call.
@@ -114,7 +117,7 @@ func (m *Mux) start(c *Call, w *waiter) CallID {
 	id := m.newID(tracked)
 	cmd := commands.Get().(*command)
 	cmd.encode(id, c)
-	cmd.tracked = tracked
+	cmd.tracked, cmd.isGuest = tracked, c.IsGuest
 	var p *pending
 	if tracked {
 		p = pendings.Get().(*pending)
@@ -191,7 +194,13 @@ func (m *Mux) admitLocked(id CallID, cmd *command) error {
 	if m.end != nil {
 		return m.end
 	}
-	if len(m.pending) >= maxPending || m.queuedLocked() >= maxQueued || m.queuedBytes+len(cmd.buf) > maxQueuedBytes {
+	room := func(bound int) int {
+		if cmd.isGuest {
+			return bound - bound/guestShare
+		}
+		return bound
+	}
+	if len(m.pending) >= room(maxPending) || m.queuedLocked() >= room(maxQueued) || m.queuedBytes+len(cmd.buf) > room(maxQueuedBytes) {
 		return ErrOverloaded
 	}
 	if _, taken := m.pending[id]; taken {

@@ -25,12 +25,16 @@ func (m *Mux) burdenLocked(size int) {
 // readerGrace is how long a failed write waits for the reader to say why.
 const readerGrace = 200 * time.Millisecond
 
-func (m *Mux) queuedLocked() int { return len(m.queue) - m.queueHead }
+func (m *Mux) queuedLocked() int { return m.queue.len() + m.guests.len() }
 
 // enqueueLocked hands a command to the writer, and starts one if there is none.
 func (m *Mux) enqueueLocked(cmd *command) {
-	m.queue = append(m.queue, cmd)
 	m.queuedBytes += len(cmd.buf)
+	if cmd.isGuest {
+		m.guests.push(cmd)
+	} else {
+		m.queue.push(cmd)
+	}
 	if !m.writing {
 		m.startWriterLocked(nil)
 	}
@@ -115,15 +119,17 @@ func (m *Mux) write(cmd *command) {
 	}
 }
 
-// nextCommand takes the next command that has a waiting caller. It returns nil, and the
+// nextCommand takes the next command that has a waiting caller, a guest's where no other
+// waits. It returns nil, and the
 // writer has ended, if there is none or the link has ended.
 func (m *Mux) nextCommand() *command {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for m.end == nil && m.queueHead < len(m.queue) {
-		cmd := m.queue[m.queueHead]
-		m.queue[m.queueHead] = nil
-		m.queueHead++
+	for m.end == nil && m.queuedLocked() > 0 {
+		cmd := m.queue.pop()
+		if cmd == nil {
+			cmd = m.guests.pop()
+		}
 		if !cmd.tracked {
 			return cmd
 		}
@@ -135,10 +141,7 @@ func (m *Mux) nextCommand() *command {
 		m.queuedBytes -= len(cmd.buf)
 		cmd.release()
 	}
-	if cap(m.queue) > 64 {
-		m.queue = nil
-	}
-	m.queue, m.queueHead, m.writing = m.queue[:0], 0, false
+	m.writing = false
 	return nil
 }
 
