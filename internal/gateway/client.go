@@ -31,8 +31,13 @@ const (
 	CloseMoved    Code = 4005 // the task is another node's now
 )
 
-// maxInFlight bounds the commands of one client that wait for their replies.
-const maxInFlight = 8192
+// maxInFlight bounds the commands of one client that wait for their replies, and
+// maxTaskInFlight those of all clients of a task: the link they share has room for twice as
+// many, and the supervisor's stand among them.
+const (
+	maxInFlight     = 4096
+	maxTaskInFlight = 8192
+)
 
 // Options are what a client asks for when it connects.
 type Options struct {

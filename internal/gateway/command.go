@@ -43,9 +43,9 @@ func (c *client) hasTaken(msg []byte) bool {
 	case len(e.Params) > 0 && e.Params[0] != '{' && string(e.Params) != "null":
 		c.refuse(cmd, &view.Error{Code: -32600, Message: "Message may have object 'params' property"})
 		return true
-	case c.inFlight.Load() >= maxInFlight:
+	case c.inFlight.Load() >= maxInFlight, c.hub.inFlight.Load() >= maxTaskInFlight:
 		c.refuse(cmd, &view.Error{
-			Code: view.CodeServer, Message: "the client has " + strconv.Itoa(maxInFlight) + " commands without a reply already",
+			Code: view.CodeServer, Message: "too many commands of the task's clients wait for their replies",
 			Data: data(messages.CodeLimitReached, messages.SentNo),
 		})
 		return true
@@ -104,15 +104,21 @@ func (c *client) send(cmd view.Command, params []byte, isDirect bool) {
 		c.refuse(cmd, view.SessionGone())
 		return
 	}
-	c.inFlight.Add(1)
+	c.count(1)
 	id, session := cmd.ID, c.named(cmd.Session)
 	link.Start(transport.Call{
-		SessionID: s, Method: cmd.Method, Params: params, Direct: isDirect,
+		SessionID: s, Method: cmd.Method, Params: params, Direct: isDirect, IsGuest: true,
 		Done: func(r transport.Reply) {
-			c.inFlight.Add(-1)
+			c.count(-1)
 			c.push(replyFrame(id, session, r.Result, outcome(r)))
 		},
 	})
+}
+
+// count counts the commands that wait for their replies.
+func (c *client) count(n int64) {
+	c.inFlight.Add(n)
+	c.hub.inFlight.Add(n)
 }
 
 // linkSession is a session as the link knows it. The lock is held.
@@ -209,9 +215,9 @@ func (c *client) call(e view.Call) {
 		runAll(c.step(view.Outcome{Tag: e.Tag, Err: view.SessionGone()}))
 		return
 	}
-	c.inFlight.Add(1)
-	link.Start(transport.Call{SessionID: s, Method: e.Method, Params: params, Done: func(r transport.Reply) {
-		c.inFlight.Add(-1)
+	c.count(1)
+	link.Start(transport.Call{SessionID: s, Method: e.Method, Params: params, IsGuest: true, Done: func(r transport.Reply) {
+		c.count(-1)
 		runAll(c.step(view.Outcome{Tag: e.Tag, Result: r.Result, Err: outcome(r)}))
 	}})
 }

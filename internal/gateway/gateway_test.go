@@ -42,7 +42,12 @@ func setup(t testing.TB) *rig {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	browser := chaos.New(chaos.Options{Load: func(string) chaos.Document { return chaos.Document{Title: "Plain"} }})
+	browser := chaos.New(chaos.Options{Load: func(url string) chaos.Document {
+		if strings.HasSuffix(url, "/asks") {
+			return chaos.Document{Title: "Asks", Script: `confirm('sure?')`}
+		}
+		return chaos.Document{Title: "Plain"}
+	}})
 	t.Cleanup(browser.Close)
 	listening := httptest.NewServer(browser)
 	t.Cleanup(listening.Close)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	board "holdfast/actors/supervisor/view"
@@ -34,6 +35,8 @@ type hub struct {
 	board *board.Board
 	users int           // the gateway's lock protects it
 	stop  chan struct{} // closed when the last user has left
+
+	inFlight atomic.Int64 // commands of all clients that wait for their replies
 
 	mu         sync.Mutex // protects what follows
 	link       *transport.Mux
@@ -198,7 +201,8 @@ func attachToBrowser(ctx context.Context, link *transport.Mux) (messages.Session
 // detachFromBrowser ends a browser session, and with it all that it has attached to.
 func detachFromBrowser(link *transport.Mux, session messages.SessionID) {
 	link.Unrelay(session)
-	link.Start(transport.Call{Method: "Target.detachFromTarget", Params: sessionParam(session)})
+	// Behind the client's own commands that wait to be written.
+	link.Start(transport.Call{Method: "Target.detachFromTarget", Params: sessionParam(session), IsGuest: true})
 }
 
 func sessionParam(s messages.SessionID) []byte {

@@ -16,12 +16,12 @@ const orderBudget = 30 * time.Second
 
 // order has the node do something beside the client's reader.
 func (c *client) order(tag view.Tag, do func(ctx context.Context) (messages.TargetID, error)) {
-	c.inFlight.Add(1)
+	c.count(1)
 	g := c.hub.g
 	g.ended.Add(1)
 	go func() {
 		defer g.ended.Done()
-		defer c.inFlight.Add(-1)
+		defer c.count(-1)
 		ctx, cancel := context.WithTimeout(messages.WithCaller(context.Background(), c.opts.Caller), orderBudget)
 		defer cancel()
 		t, err := do(ctx)
@@ -65,7 +65,7 @@ func (h *hub) dispose(by *client, id string) {
 	link, session := h.link, h.session
 	h.mu.Unlock()
 	if link != nil {
-		link.Start(transport.Call{SessionID: session, Method: "Target.disposeBrowserContext", Params: contextParam(id)})
+		link.Start(transport.Call{SessionID: session, Method: "Target.disposeBrowserContext", Params: contextParam(id), IsGuest: true})
 	}
 	h.contextChanged(by, view.ContextKnown{ID: id, IsGone: true})
 }
