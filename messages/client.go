@@ -45,3 +45,20 @@ type Client struct {
 	// StalledS is for how long, in seconds, it kept messages waiting.
 	StalledS float64 `json:"stalled_s"`
 }
+
+// ClientRejection says why a CDP client was refused, or cut off.
+type ClientRejection string
+
+// The reasons.
+const (
+	ClientRejectedBusy     ClientRejection = "busy"     // another client has the task exclusively
+	ClientRejectedLimit    ClientRejection = "limit"    // the task has as many clients as it may
+	ClientRejectedSlow     ClientRejection = "slow"     // its queue was full
+	ClientRejectedOperator ClientRejection = "operator" // an operator has disconnected it
+	ClientRejectedInvalid  ClientRejection = "invalid"  // it does not speak CDP
+)
+
+// ClientRejections lists the reasons.
+func ClientRejections() []ClientRejection {
+	return []ClientRejection{ClientRejectedBusy, ClientRejectedLimit, ClientRejectedSlow, ClientRejectedOperator, ClientRejectedInvalid}
+}

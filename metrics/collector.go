@@ -13,6 +13,7 @@ import (
 // collector reads what others know, once per scrape.
 type collector struct {
 	sources Sources
+	down    *downstream
 	descs   map[*definition]*prometheus.Desc
 }
 
@@ -27,11 +28,11 @@ func collected() []*definition {
 	}
 }
 
-func newCollector(s Sources) *collector {
+func newCollector(s Sources, down *downstream) *collector {
 	if s.Link == nil {
 		s.Link = &transport.Stats{}
 	}
-	c := &collector{s, map[*definition]*prometheus.Desc{}}
+	c := &collector{s, down, map[*definition]*prometheus.Desc{}}
 	for _, d := range collected() {
 		c.descs[d] = d.desc()
 	}
@@ -116,14 +117,17 @@ func (s scrape) door() {
 
 func (s scrape) links() {
 	l := s.sources.Link
-	traffic := func(messages, bytes uint64, labels []string) {
+	put := func(messages, bytes uint64, labels []string) {
 		s.put(cdpMessages, float64(messages), labels...)
 		s.put(cdpBytes, float64(bytes), labels...)
 	}
-	traffic(l.MessagesOut.Load(), l.BytesOut.Load(), cdpTraffic[0])
-	traffic(l.RepliesIn.Load(), l.ReplyBytesIn.Load(), cdpTraffic[1])
-	traffic(l.EventsIn.Load(), l.EventBytesIn.Load(), cdpTraffic[2])
-	traffic(l.OthersIn.Load(), l.OtherBytesIn.Load(), cdpTraffic[3])
+	put(l.MessagesOut.Load(), l.BytesOut.Load(), cdpTraffic[0])
+	put(l.RepliesIn.Load(), l.ReplyBytesIn.Load(), cdpTraffic[1])
+	put(l.EventsIn.Load(), l.EventBytesIn.Load(), cdpTraffic[2])
+	put(l.OthersIn.Load(), l.OtherBytesIn.Load(), cdpTraffic[3])
+	for i, t := range []*traffic{&s.down.commands, &s.down.replies, &s.down.events} {
+		put(t.messages.Load(), t.bytes.Load(), cdpTraffic[4+i])
+	}
 	s.put(cdpInFlight, float64(l.InFlight()), legUpstream)
 	s.put(dialsWaiting, float64(l.DialsWaiting()))
 	for _, of := range transport.Shortages() {

@@ -155,6 +155,12 @@ func (c *counters) inc(values ...string) {
 	}
 }
 
+func (c *counters) add(n int, values ...string) {
+	if m, ok := c.at(keyOf(values)); ok {
+		m.Add(float64(n))
+	}
+}
+
 type gauges struct{ series[prometheus.Gauge] }
 
 func newGauges(r prometheus.Registerer, d *definition) gauges {

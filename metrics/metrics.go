@@ -36,6 +36,7 @@ type Metrics struct {
 	registry *prometheus.Registry // the node's own
 	process  *prometheus.Registry // the process's
 	bounds   *shed.Counts
+	down     downstream
 
 	taskEnds, opened, closed, fault, late     counters
 	wedges, recoveries, resyncs               counters
@@ -43,9 +44,10 @@ type Metrics struct {
 	exits, restarts, gaveUp, letters, ids     counters
 	rejected, browserEnds, orphans            counters
 	requests, auth                            counters
-	living, streams                           gauges
+	clientRejected, clientDropped             counters
+	living, streams, clients                  gauges
 	starts, waits, detect, answer, wedge, gap histograms
-	took                                      histograms
+	took, clientStalled                       histograms
 }
 
 // New returns the metrics of a node.
@@ -62,12 +64,13 @@ func New(s Sources) *Metrics {
 		reconnects: newCounters(r, reconnects), gap: newHistograms(r, gapSeconds), promotions: newCounters(r, promoted),
 		requests: newCounters(r, httpRequests), took: newHistograms(r, httpSeconds),
 		streams: newGauges(r, eventStreams), auth: newCounters(r, authFailures),
+		clients: newGauges(r, clients), clientRejected: newCounters(r, clientRejections), clientStalled: newHistograms(r, clientStall), clientDropped: newCounters(r, clientDropped),
 		living: newGauges(r, actors), exits: newCounters(r, actorExits), restarts: newCounters(r, actorRestarts),
 		gaveUp: newCounters(r, actorGaveUp), letters: newCounters(r, deadLetters), ids: newCounters(r, duplicateIDs),
 		browserEnds: newCounters(r, browserEnds), orphans: newCounters(r, orphans),
 	}
 	process.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	r.MustRegister(build(), newCollector(s), newCommands(s.Link))
+	r.MustRegister(build(), newCollector(s, &m.down), newCommands(s.Link))
 	return m
 }
 

@@ -15,6 +15,7 @@ const (
 	groupDialogs  = "Dialogs"
 	groupPages    = "Pages"
 	groupUpstream = "Upstream"
+	groupClients  = "Clients"
 	groupHTTP     = "HTTP"
 	groupActors   = "Actors"
 	groupBrowsers = "Browsers"
@@ -22,7 +23,7 @@ const (
 )
 
 var groups = []string{
-	groupCapacity, groupDialogs, groupPages, groupUpstream, groupHTTP, groupActors, groupBrowsers, groupBounds,
+	groupCapacity, groupDialogs, groupPages, groupUpstream, groupClients, groupHTTP, groupActors, groupBrowsers, groupBounds,
 }
 
 // other is the value of a label for what its list does not have.
@@ -31,9 +32,10 @@ const other = "other"
 // The lists below stand before whatever is made of them: the documentation has the
 // order in which the table comes to be.
 
-// cdpTraffic is who says what on a link.
+// cdpTraffic is who says what: on a link to a browser, and to a client of the gateway.
 var cdpTraffic = [][]string{
 	{"out", legUpstream, "command"}, {"in", legUpstream, "reply"}, {"in", legUpstream, "event"}, {"in", legUpstream, other},
+	{"in", legDownstream, "command"}, {"out", legDownstream, "reply"}, {"out", legDownstream, "event"},
 }
 
 // wedges are the states of a page that cannot answer: first those that are no
@@ -73,10 +75,13 @@ var (
 	}}
 	shortages  = label{"resource", stringsOf(transport.Shortages())}
 	directions = label{"direction", []string{"in", "out"}}
-	legs       = label{"leg", []string{legUpstream}}
+	legs       = label{"leg", []string{legUpstream, legDownstream}}
+	linkLeg    = label{"leg", []string{legUpstream}}
 	cdpKinds   = label{"kind", []string{"command", "reply", "event", other}}
 	linkThings = label{"what", linkEvents()}
 	cdpDomains = label{"domain", transport.Domains()}
+
+	clientReasons = label{"reason", stringsOf(messages.ClientRejections())}
 
 	routeClasses = label{"route_class", []string{"read", "life", "dialog", "drive", "events", "health", other}}
 	closedRoutes = label{"route_class", []string{"read", "life", "dialog", "drive", "events", other}}
@@ -94,7 +99,8 @@ var (
 const (
 	resultOK, resultFailed   = "ok", "failed"
 	frameMain, frameOOPIF    = "main", "oopif"
-	legUpstream              = "upstream"
+	legUpstream              = "upstream"   // between the node and a browser
+	legDownstream            = "downstream" // between a client and the node
 	letterAtExit, letterLate = "at_exit", "late"
 	startLaunch, startAttach = "launch", "attach" // a browser for it, or it to one that was there
 )
@@ -161,14 +167,19 @@ var (
 	dialsWaiting = gauge(groupUpstream, "holdfast_dials_waiting", "Links that wait for their turn to be dialled.")
 	dialsShort   = counter(groupUpstream, "holdfast_dials_short_total",
 		"Dials that failed for want of something of the node's own; they count for no task's give_up_after_s.", shortages)
-	cdpMessages = counter(groupUpstream, "holdfast_cdp_messages_total", "Messages of the links to browsers.", directions, legs, cdpKinds).
+	cdpMessages = counter(groupUpstream, "holdfast_cdp_messages_total", "CDP messages: of the links to browsers, and of the clients of tasks.", directions, legs, cdpKinds).
 			only(cdpTraffic...)
 	cdpBytes = counter(groupUpstream, "holdfast_cdp_bytes_total", "Their payload.", directions, legs, cdpKinds).
 			only(cdpTraffic...)
 	cdpSeconds = histogram(groupUpstream, "holdfast_cdp_command_duration_seconds",
 		"Time from a command until its outcome, ours and the agents'.", transport.CommandBounds, cdpDomains, okFailed)
-	cdpInFlight = gauge(groupUpstream, "holdfast_cdp_commands_in_flight", "Commands without an outcome.", legs)
+	cdpInFlight = gauge(groupUpstream, "holdfast_cdp_commands_in_flight", "Commands without an outcome.", linkLeg)
 	linkTotal   = counter(groupUpstream, "holdfast_link_events_total", "What else the links to browsers did.", linkThings)
+
+	clients          = gauge(groupClients, "holdfast_clients", "CDP clients that are connected to tasks.")
+	clientRejections = counter(groupClients, "holdfast_client_rejections_total", "CDP clients that were refused or cut off, by reason.", clientReasons)
+	clientStall      = histogram(groupClients, "holdfast_client_stall_seconds", "Time that a client took for one message, where it was more than 10 ms.", []float64{.1, 1, 10})
+	clientDropped    = counter(groupClients, "holdfast_client_dropped_events_total", "Messages that clients were not told which were cut off since they did not read.")
 
 	httpRequests = counter(groupHTTP, "holdfast_http_requests_total",
 		"Requests that were answered; refused is a status from 400, failed one from 500 or an answer that was cut off, gone a caller that hung up before its answer.", routeClasses, httpResults)

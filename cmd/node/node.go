@@ -46,7 +46,7 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 		return nil, err
 	}
 	traces.count(node)
-	clients := gateway.New(gateway.Config{Node: node, Log: cfg.Logger})
+	clients := gateway.New(gateway.Config{Node: node, Log: cfg.Logger, Observer: node.Metrics()})
 	return &cli.RunningNode{
 		Node: node, Gateway: clients, Metrics: node.MetricsHandler(), Observer: node.Metrics(),
 		BeginDrain: node.BeginDrain, Abort: node.Abort, SetLimits: node.SetLimits, Alive: node.Alive,

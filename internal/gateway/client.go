@@ -205,12 +205,12 @@ func (c *client) read(ctx context.Context) {
 			return
 		}
 		if kind != websocket.MessageText {
-			c.hub.g.cfg.Observer.ClientRejected(RejectedInvalid)
+			c.hub.g.cfg.Observer.ClientRejected(messages.ClientRejectedInvalid)
 			c.end(websocket.StatusUnsupportedData, "CDP is text")
 			return
 		}
 		if !c.hasTaken(msg) {
-			c.hub.g.cfg.Observer.ClientRejected(RejectedInvalid)
+			c.hub.g.cfg.Observer.ClientRejected(messages.ClientRejectedInvalid)
 			c.end(websocket.StatusInvalidFramePayloadData, "the message is not UTF-8")
 			return
 		}
@@ -306,14 +306,27 @@ func (c *client) leave() {
 	}
 }
 
-// push queues a frame for the client. One that does not read is cut off.
+// push queues a reply for the client.
 func (c *client) push(frame []byte) {
+	c.hub.g.cfg.Observer.ClientReply(len(frame))
+	c.queue(frame)
+}
+
+// pushEvent queues an event for the client.
+func (c *client) pushEvent(frame []byte) {
+	c.events.Add(1)
+	c.hub.g.cfg.Observer.ClientEvent(len(frame))
+	c.queue(frame)
+}
+
+// queue queues a frame. A client that does not read is cut off.
+func (c *client) queue(frame []byte) {
 	if c.out.hasPushed(frame) || c.ending.Load() {
 		return
 	}
 	c.dropped.Add(1)
 	c.hub.g.cfg.Observer.ClientDropped(1)
-	c.hub.g.cfg.Observer.ClientRejected(RejectedSlow)
+	c.hub.g.cfg.Observer.ClientRejected(messages.ClientRejectedSlow)
 	c.end(CloseSlow, "the client does not read what it is told")
 }
 

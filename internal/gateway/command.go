@@ -23,6 +23,7 @@ func (c *client) hasTaken(msg []byte) bool {
 		return false
 	}
 	c.commands.Add(1)
+	c.hub.g.cfg.Observer.ClientCommand(len(msg))
 	e, err := transport.Scan(msg)
 	switch {
 	case err != nil || !isSound(msg):
@@ -164,8 +165,7 @@ func (c *client) tell(e view.Event) {
 	if c.isPage && e.Session == "" {
 		return
 	}
-	c.events.Add(1)
-	c.push(eventFrame(e.Method, e.Params, c.named(e.Session)))
+	c.pushEvent(eventFrame(e.Method, e.Params, c.named(e.Session)))
 }
 
 // carryOut does what takes the link or the node. No lock is held.

@@ -46,37 +46,27 @@ type Observer interface {
 	ClientConnected()
 	ClientGone()
 	// ClientRejected counts a client that was refused or cut off.
-	ClientRejected(reason Rejection)
+	ClientRejected(why messages.ClientRejection)
 	// ClientStalled is how long a client kept what was written to it waiting.
 	ClientStalled(d time.Duration)
-	// ClientDropped counts the events that a client was not told of.
+	// ClientDropped counts what a client that was cut off had not been told.
 	ClientDropped(n int)
-}
-
-// Rejection says why a client was refused, or cut off.
-type Rejection string
-
-// The reasons.
-const (
-	RejectedBusy     Rejection = "busy"     // another client has the task exclusively
-	RejectedLimit    Rejection = "limit"    // the task has as many clients as it may
-	RejectedSlow     Rejection = "slow"     // its queue was full
-	RejectedOperator Rejection = "operator" // an operator has disconnected it
-	RejectedInvalid  Rejection = "invalid"  // it does not speak CDP
-)
-
-// Rejections lists the reasons.
-func Rejections() []Rejection {
-	return []Rejection{RejectedBusy, RejectedLimit, RejectedSlow, RejectedOperator, RejectedInvalid}
+	// ClientCommand, ClientReply and ClientEvent count one message each, of so many bytes.
+	ClientCommand(bytes int)
+	ClientReply(bytes int)
+	ClientEvent(bytes int)
 }
 
 type deaf struct{}
 
-func (deaf) ClientConnected()            {}
-func (deaf) ClientGone()                 {}
-func (deaf) ClientRejected(Rejection)    {}
-func (deaf) ClientStalled(time.Duration) {}
-func (deaf) ClientDropped(int)           {}
+func (deaf) ClientConnected()                        {}
+func (deaf) ClientGone()                             {}
+func (deaf) ClientRejected(messages.ClientRejection) {}
+func (deaf) ClientStalled(time.Duration)             {}
+func (deaf) ClientDropped(int)                       {}
+func (deaf) ClientCommand(int)                       {}
+func (deaf) ClientReply(int)                         {}
+func (deaf) ClientEvent(int)                         {}
 
 // Gateway serves the CDP endpoints of a node's tasks. It is safe for concurrent use.
 type Gateway struct {

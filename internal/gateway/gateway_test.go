@@ -74,7 +74,7 @@ func setup(t testing.TB) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := gateway.New(gateway.Config{Node: n})
+	g := gateway.New(gateway.Config{Node: n, Observer: n.Metrics()})
 	handler, err := api.New(api.Config{Node: n, Gate: entrance, Gateway: g})
 	if err != nil {
 		t.Fatal(err)

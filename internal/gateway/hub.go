@@ -393,14 +393,14 @@ func (h *hub) mayEnterLocked(mode messages.ClientMode) error {
 	case mode == messages.ClientsExclusive && len(h.clients) > 0:
 		return h.busy(h.clients[0])
 	case len(h.clients) >= maxClients:
-		h.g.cfg.Observer.ClientRejected(RejectedLimit)
+		h.g.cfg.Observer.ClientRejected(messages.ClientRejectedLimit)
 		return messages.Errorf(messages.CodeLimitReached, "the task has %d clients already", maxClients)
 	}
 	return nil
 }
 
 func (h *hub) busy(holder *client) error {
-	h.g.cfg.Observer.ClientRejected(RejectedBusy)
+	h.g.cfg.Observer.ClientRejected(messages.ClientRejectedBusy)
 	return messages.Errorf(messages.CodeClientBusy, "client %s (%s) is on the task", holder.id, holder.opts.Name).
 		With("slot", holder.shown()).With("retry_after_s", 1)
 }
@@ -438,7 +438,7 @@ func (h *hub) hasDisconnected(id messages.ClientID) bool {
 	if c == nil {
 		return false
 	}
-	h.g.cfg.Observer.ClientRejected(RejectedOperator)
+	h.g.cfg.Observer.ClientRejected(messages.ClientRejectedOperator)
 	c.end(CloseOperator, "disconnected by an operator")
 	return true
 }

@@ -30,11 +30,10 @@ func (c *client) heard(session messages.SessionID, msg, method []byte) {
 	if c.isPage && session == "" {
 		return
 	}
-	c.events.Add(1)
 	session = c.named(session)
 	head, _ := transport.SplitSession(msg)
 	frame := make([]byte, 0, len(head)+len(session)+20)
-	c.push(endFrame(append(frame, head...), session))
+	c.pushEvent(endFrame(append(frame, head...), session))
 }
 
 // isTargetEvent gives the view what it has to know, and says whether it was that.
