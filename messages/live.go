@@ -95,6 +95,16 @@ type LiveTasks struct {
 	Gone []TaskID `json:"gone,omitempty"`
 }
 
+// LiveClients is the CDP clients of the task that ?task_id= follows.
+type LiveClients struct {
+	// At is when they were looked at.
+	At Seconds `json:"at"`
+	// TaskID is the id of the task.
+	TaskID TaskID `json:"task_id"`
+	// ClientList is what the task's route for clients answers.
+	ClientList
+}
+
 // LiveTask is the task that ?task_id= follows.
 type LiveTask struct {
 	// At is when it was looked at.

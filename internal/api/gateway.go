@@ -35,12 +35,16 @@ func (h *Handler) clients(w http.ResponseWriter, c *call) error {
 	if _, err := h.cfg.Node.Snapshot(c.id, messages.SnapshotOptions{}); err != nil {
 		return err
 	}
-	list := messages.ClientList{Mode: messages.ClientsShared, Clients: []messages.Client{}}
-	if h.cfg.Gateway != nil {
-		list = h.cfg.Gateway.Clients(c.id)
-	}
-	h.reply(w, c, http.StatusOK, list)
+	h.reply(w, c, http.StatusOK, h.clientsOf(c.id))
 	return nil
+}
+
+// clientsOf lists the clients of a task; a node without a gateway has none.
+func (h *Handler) clientsOf(id messages.TaskID) messages.ClientList {
+	if h.cfg.Gateway == nil {
+		return messages.ClientList{Mode: messages.ClientsShared, Clients: []messages.Client{}}
+	}
+	return h.cfg.Gateway.Clients(id)
 }
 
 // disconnectClient ends the connection of a CDP client.

@@ -77,6 +77,8 @@ type view struct {
 	shown  *messages.Snapshot // of the followed task
 	after  uint64             // the version of its last event that was told
 	tree   []byte
+
+	clients []byte
 }
 
 // look writes what is new into the stream's buffer.
@@ -99,10 +101,29 @@ func (v *view) look() error {
 	if err != nil {
 		return err
 	}
+	if slow {
+		if err := v.lookAtClients(at); err != nil {
+			return err
+		}
+	}
 	if changed || slow {
 		return v.lookAtTree()
 	}
 	return nil
+}
+
+// lookAtClients sends the CDP clients of the followed task where they have changed. A task
+// that never had one is told nothing of.
+func (v *view) lookAtClients(at messages.Seconds) error {
+	list := v.h.clientsOf(v.follow)
+	if v.clients == nil && len(list.Clients) == 0 {
+		return nil
+	}
+	news, err := v.news(&v.clients, list)
+	if err != nil || !news {
+		return err
+	}
+	return v.out.event("clients", messages.LiveClients{At: at, TaskID: v.follow, ClientList: list})
 }
 
 func (v *view) lookAtNode(at messages.Seconds) error {

@@ -217,6 +217,34 @@ func TestLiveStream(t *testing.T) {
 			b.handler.CloseStreams()
 		})
 	})
+	t.Run("the clients of the task it follows come once there is one, and as they change", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			now := active("one", 4)
+			node := &apitest.Node{SnapshotFunc: func(messages.TaskID, messages.SnapshotOptions) (*messages.Snapshot, error) { return now, nil }}
+			clients := &clientList{}
+			b := setup(t, node, func(c *api.Config) { c.Gateway = clients })
+			since := listen(t, b, "/v1/live?task_id=one")
+			if first := since(); names(first) != ": connected node tasks task tree" {
+				t.Fatal(first)
+			}
+			clients.list.Store(&[]messages.Client{{ClientID: "c-1", Name: "scraper"}})
+			time.Sleep(time.Second)
+			if got := since(); names(got) != "clients" || !strings.Contains(got[0].data, `"task_id":"one"`) || !strings.Contains(got[0].data, `"name":"scraper"`) {
+				t.Fatal(got)
+			}
+			time.Sleep(time.Second)
+			if got := since(); len(got) != 0 {
+				t.Fatal("they have not changed:", got)
+			}
+			clients.list.Store(&[]messages.Client{})
+			time.Sleep(time.Second)
+			if got := since(); names(got) != "clients" || !strings.Contains(got[0].data, `"clients":[]`) {
+				t.Fatal(got)
+			}
+			b.handler.CloseStreams()
+		})
+	})
 	t.Run("a node that stops taking tasks says so", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, &apitest.Node{
@@ -228,4 +256,18 @@ func TestLiveStream(t *testing.T) {
 			t.Fatal(w.Body)
 		}
 	})
+}
+
+// clientList is a gateway of which a test says who is connected.
+type clientList struct {
+	apitest.Gateway
+	list atomic.Pointer[[]messages.Client]
+}
+
+func (c *clientList) Clients(messages.TaskID) messages.ClientList {
+	l := messages.ClientList{Mode: messages.ClientsShared, Clients: []messages.Client{}}
+	if now := c.list.Load(); now != nil {
+		l.Clients = *now
+	}
+	return l
 }

@@ -288,6 +288,7 @@ var routes = []route{
 				{"tasks", "tasks that are new, have changed or are gone; the first event has all", messages.LiveTasks{}},
 				{"task", "the followed task", messages.LiveTask{}},
 				{"tree", "the actors of the followed task", messages.Tree{}},
+				{"clients", "the CDP clients of the followed task, once it has had one", messages.LiveClients{}},
 			},
 			codes: []messages.Code{messages.CodeLimitReached},
 		},

@@ -36,6 +36,7 @@ func (s *stage) clients() {
 	if len(list.Clients) != 1 || list.Clients[0].Name != "ann" || list.ActiveClientID != list.Clients[0].ClientID {
 		s.Fatalf("the clients are %+v", list)
 	}
+	s.until("the live page's event", func() bool { return s.hasSeen("event GET /v1/live clients") })
 	s.wants(204, "", "DELETE", "/v1/tasks/one/clients/"+string(list.Clients[0].ClientID), "")
 	if _, _, err := first.Read(s.ctx); websocket.CloseStatus(err) != 4001 {
 		s.Errorf("a client that was disconnected reads %v", err)

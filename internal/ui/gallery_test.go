@@ -12,14 +12,16 @@ import (
 // gallery is a node of which a test says how every task is.
 type gallery struct {
 	apitest.Node
+	apitest.Gateway
 	mu    sync.Mutex
+	gone  map[messages.ClientID]bool // clients that were disconnected
 	tasks map[messages.TaskID]*messages.Snapshot
 	order []messages.TaskID
 	since time.Time
 }
 
 func newGallery() *gallery {
-	g := &gallery{tasks: map[messages.TaskID]*messages.Snapshot{}, since: time.Now()}
+	g := &gallery{tasks: map[messages.TaskID]*messages.Snapshot{}, gone: map[messages.ClientID]bool{}, since: time.Now()}
 	g.Load = messages.Pressure{Available: true, Limits: messages.PressureLimits{Tasks: 5000}}
 	g.ListFunc = func() []*messages.Snapshot {
 		g.mu.Lock()
@@ -56,6 +58,34 @@ func newGallery() *gallery {
 	}
 	g.TreeFunc = g.tree
 	return g
+}
+
+// Clients implements api.Gateway: the first task has two.
+func (g *gallery) Clients(id messages.TaskID) messages.ClientList {
+	l := messages.ClientList{Mode: messages.ClientsShared, Clients: []messages.Client{}}
+	if id != "checkout-000" {
+		return l
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	born := messages.SecondsOf(g.since.Add(-12 * time.Minute))
+	for _, c := range []messages.Client{
+		{ClientID: "c-1", Name: "playwright", ConnectedAt: born, Dialogs: "holdfast", Sessions: 7, Commands: 18211, Events: 90412},
+		{ClientID: "c-2", Name: "a debugger with a name as long as names of clients may be, or so", ConnectedAt: born, Dialogs: "observe", Sessions: 1, Commands: 3, Events: 77, Dropped: 5, StalledS: 64},
+	} {
+		if !g.gone[c.ClientID] {
+			l.Clients = append(l.Clients, c)
+		}
+	}
+	return l
+}
+
+// Disconnect implements api.Gateway.
+func (g *gallery) Disconnect(_ messages.TaskID, client messages.ClientID) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.gone[client] = true
+	return nil
 }
 
 // put makes a task as it is now; change is given a copy of what it was.

@@ -86,6 +86,10 @@ func TestEveryView(t *testing.T) {
 	if got := page.value(`document.querySelector(".log").innerText`); strings.Contains(got, "earlier") || !strings.Contains(got, "title “Checkout – Example Shop”") || !strings.Contains(got, "×2") {
 		t.Errorf("the events: %s", got)
 	}
+	page.until("its clients", `document.querySelectorAll(".client").length === 2`)
+	if got := page.value(`[...document.querySelectorAll(".client")].map((n) => n.innerText).join()`); !strings.Contains(got, "dialogs hidden") || !strings.Contains(got, "18,211 commands") || strings.Count(got, "does not read") != 1 {
+		t.Errorf("the clients: %s", got)
+	}
 	show("task")
 	page.size(390, 844, "light")
 	page.until("the question on the task's own screen", `document.querySelector(".task-view .dialog").innerText.includes("Your PIN, please?") && [...document.querySelectorAll(".task-view .dialog")].filter((n) => n.checkVisibility()).length === 1`)
@@ -119,6 +123,13 @@ func TestEveryView(t *testing.T) {
 	page.Eval(page.Session, `[...`+card+`.querySelectorAll("button")].find((b) => b.innerText === "Accept").click()`)
 	page.until("the answer, given", card+`.dataset.state !== "open"`)
 	g.put("login-003", func(s *messages.Snapshot) { s.PendingDialogs = nil })
+	page.to("#/task/checkout-000")
+	page.until("its clients again", `document.querySelectorAll(".client").length === 2`)
+	page.Eval(page.Session, `document.querySelector(".client button").focus()`)
+	page.key("Enter")
+	page.until("whether it is meant", `document.querySelector("#confirm").open && document.querySelector("#confirm").innerText.includes("Disconnect playwright?")`)
+	page.key("Tab", "Enter")
+	page.until("one client less", `document.querySelectorAll(".client").length === 1 && document.querySelector(".toast").innerText === "playwright is disconnected."`)
 	page.to("#/dialogs")
 	show("dialogs")
 	page.to("#/")

@@ -61,7 +61,8 @@ func (s *served) up(lis net.Listener) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	h, err := api.New(api.Config{Node: s.node, Gate: entrance, Version: "v1.4.0", Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	clients, _ := s.node.(api.Gateway) // nil where it has none
+	h, err := api.New(api.Config{Node: s.node, Gateway: clients, Gate: entrance, Version: "v1.4.0", Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err == nil && lis == nil {
 		lis, err = net.Listen("tcp", s.addr)
 	}

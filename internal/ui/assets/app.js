@@ -28,6 +28,7 @@ const link = new Link({
   },
   task: (news) => { task.told(news); redraw(); },
   tree: (t) => { task.tree = t; redraw(); },
+  clients: (c) => { task.clients = c.clients; redraw(); },
   unauthorized: (why) => leave(/expired/.test(why) ? "This session has expired: holdfast ui prints a new link." : "This token is not good for this node: it is wrong, or has been replaced."),
   forbidden: () => { toast("The token is not good for this task.", "bad"); location.hash = "#/"; },
 });

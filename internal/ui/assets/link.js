@@ -143,7 +143,7 @@ export class Link {
     this.said = "live";
     this.listener.state("live");
     clockIs(body.at);
-    if ((name === "task" || name === "tree") && follow !== this.follow) return;
+    if (["task", "tree", "clients"].includes(name) && follow !== this.follow) return;
     this.listener[name]?.(body);
   }
 

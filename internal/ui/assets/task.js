@@ -4,6 +4,7 @@ import { attr, confirm, el, keyed, pill, show, text, ticking, toast } from "./do
 import { bridged, clock, condition, count, ending, outage, pageHelp, plain, recoveries, recoveryWords, site, tone, whyNoAnchor } from "./words.js";
 import { Refused, taskPath } from "./link.js";
 import { actorTree, branch } from "./actors.js";
+import { client } from "./clients.js";
 import { tree } from "./tree.js";
 
 const MOST_EVENTS = 200;
@@ -55,6 +56,8 @@ export class Task {
 
     this.pages = el("div", { class: "pages" });
     this.noPages = el("p", { class: "muted small" }, "No page.");
+    this.clientList = el("div", { class: "pages" });
+    this.noClients = el("p", { class: "muted small" }, "No CDP client is connected.");
     this.actors = actorTree({ about: (a) => this.about(a) });
     this.frames = tree({
       label: "Frames of the current page",
@@ -87,13 +90,14 @@ export class Task {
     this.living = [
       part("Pages", this.pages, this.noPages),
       part("Connections", el("div", { class: "lanes" }, this.primary, this.anchor), el("dl", { class: "facts" }, this.reconnects, this.gap, this.restarts, this.bridge), this.endpoint),
+      part("Clients", this.clientList, this.noClients),
       part("Frames", this.frames, this.noFrames),
       part("Closed dialogs", this.past, this.noPast),
       part("Console errors", this.console, this.noConsole),
       part("Supervision tree", this.actors),
     ];
-    const [pages, connections, frames, past, errors, actors] = this.living;
-    this.parts = el("div", { class: "parts" }, this.last, pages, connections, frames, this.happened, past, errors, actors);
+    const [pages, connections, clients, frames, past, errors, actors] = this.living;
+    this.parts = el("div", { class: "parts" }, this.last, pages, connections, clients, frames, this.happened, past, errors, actors);
     this.head = el("div", { class: "task-head" },
       el("a", { class: "back", href: "#/tasks" }, "‹ Tasks"),
       el("div", { class: "row wrap" }, this.name, this.state, el("span", { class: "spring" }), this.asks, this.again, this.stop), this.labels, this.reason, this.questions);
@@ -105,6 +109,7 @@ export class Task {
     this.id = id;
     this.snapshot = undefined;
     this.tree = null;
+    this.clients = [];
     this.events = [];
     text(this.name, id);
     this.draw();
@@ -170,6 +175,8 @@ export class Task {
 
     keyed(this.pages, s.pages ?? [], (p) => p.target_id, () => this.page());
     show(this.noPages, !s.pages?.length);
+    keyed(this.clientList, this.clients, (c) => c.client_id, () => client({ disconnect: (c) => this.askDisconnect(c) }));
+    show(this.noClients, this.clients.length === 0);
     if (this.tree) this.actors.update([branch(this.tree.root)]);
     this.drawFrames(s);
     this.drawPast(s);
@@ -274,6 +281,12 @@ export class Task {
   async startAgain() {
     const id = this.id;
     await order(() => this.link.call("POST", taskPath(id, "/restart")), `${id} has started again.`);
+  }
+
+  async askDisconnect(c) {
+    const id = this.id;
+    if (!(await confirm({ title: `Disconnect ${c.name}?`, words: "Its connection ends. The task's pages stay as they are, and it may connect again.", yes: "Disconnect" }))) return;
+    await order(() => this.link.call("DELETE", taskPath(id, `/clients/${encodeURIComponent(c.client_id)}`)), `${c.name} is disconnected.`);
   }
 
   async askRecover(page, action) {
