@@ -79,6 +79,8 @@ type grammar struct {
 	CDP      cdpCmd      `cmd:"" name:"cdp" help:"Run one raw CDP command on a task's own connection."`
 	Tool     toolCmd     `cmd:"" help:"Run one tool on a task, or list the tools."`
 	MCP      mcpCmd      `cmd:"" name:"mcp" help:"Offer the tools to an MCP client, over standard input and output."`
+	Connect  connectCmd  `cmd:"" help:"Open a port that behaves like --remote-debugging-port of a task's browser, for tools that take only a port."`
+	Clients  clientsCmd  `cmd:"" help:"List the CDP clients of a task, such as Playwright."`
 	Chaos    chaosCmd    `cmd:"" help:"Break a task's connections on purpose and see it come back (serve --allow-chaos)."`
 	Pressure pressureCmd `cmd:"" help:"Show how close the node is to its limits."`
 	Config   configCmd   `cmd:"" help:"Look at the configuration of a node."`
