@@ -73,6 +73,9 @@ type client struct {
 	asked    chan struct{} // closed when a page of the client asks, or asks no more
 	isOver   bool
 
+	pings     *time.Timer // nil while the client is not pinged; the reader sets it
+	isWriting atomic.Bool
+
 	ending   atomic.Bool
 	why      atomic.Pointer[closing]
 	inFlight atomic.Int64
@@ -106,7 +109,7 @@ type session struct {
 }
 
 func newClient(h *hub, o Options) *client {
-	return &client{hub: h, opts: o, at: time.Now(), out: newQueue(maxQueue), sessions: map[messages.SessionID]*session{}, asked: make(chan struct{})}
+	return &client{hub: h, opts: o, at: time.Now(), out: newQueue(h.g.queue), sessions: map[messages.SessionID]*session{}, asked: make(chan struct{})}
 }
 
 // configFor is what the client's view depends on.
@@ -186,10 +189,14 @@ func (c *client) serve(ctx context.Context, conn *websocket.Conn) {
 		defer close(written)
 		c.write()
 	}()
+	if c.opts.HasPings {
+		c.beginPings()
+	}
 	done := c.hub.board.Use()
 	c.read(ctx)
 	done()
 	c.end(websocket.StatusNormalClosure, "")
+	c.endPings()
 	c.leave()
 	<-written
 	why := c.closing()
@@ -235,7 +242,9 @@ func (c *client) write() {
 			}
 			for i, f := range frames {
 				began := time.Now()
+				c.isWriting.Store(true)
 				err := c.conn.Write(context.Background(), websocket.MessageText, f)
+				c.isWriting.Store(false)
 				if took := time.Since(began); took > stallAfter {
 					c.stalled.Add(int64(took))
 					c.hub.g.cfg.Observer.ClientStalled(took)

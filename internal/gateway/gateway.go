@@ -70,7 +70,9 @@ func (deaf) ClientEvent(int)                         {}
 
 // Gateway serves the CDP endpoints of a node's tasks. It is safe for concurrent use.
 type Gateway struct {
-	cfg Config
+	cfg     Config
+	pinging pinging
+	queue   int // of a client, in bytes
 
 	mu       sync.Mutex // protects what follows
 	hubs     map[messages.TaskID]*hub
@@ -86,7 +88,7 @@ func New(cfg Config) *Gateway {
 	if cfg.Observer == nil {
 		cfg.Observer = deaf{}
 	}
-	return &Gateway{cfg: cfg, hubs: map[messages.TaskID]*hub{}}
+	return &Gateway{cfg: cfg, pinging: usualPinging, queue: maxQueue, hubs: map[messages.TaskID]*hub{}}
 }
 
 // Drain disconnects every client with the code 4004, takes no further one, and waits until

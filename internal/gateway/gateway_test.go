@@ -36,6 +36,8 @@ type rig struct {
 	node   *node.Node
 	server *httptest.Server
 	admin  token.Admin
+
+	gateway *gateway.Gateway
 }
 
 func setup(t testing.TB) *rig {
@@ -75,6 +77,7 @@ func setup(t testing.TB) *rig {
 		t.Fatal(err)
 	}
 	g := gateway.New(gateway.Config{Node: n, Observer: n.Metrics()})
+	r.gateway = g
 	handler, err := api.New(api.Config{Node: n, Gate: entrance, Gateway: g})
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bufio"
+	"context"
 	"crypto/sha1" //nolint:gosec // what the handshake of WebSocket is made of
 	"encoding/base64"
 	"net"
@@ -55,15 +56,19 @@ const rodKey = "nil"
 
 func isRod(r *http.Request) bool { return r.Header.Get("Sec-WebSocket-Key") == rodKey }
 
-// accept upgrades the connection. The Host and the Origin have been checked by the gate.
-func accept(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
+// accept upgrades the connection. The Host and the Origin have been checked by the gate. A
+// client that shows a pong, which the reader hears, can take a ping.
+func accept(w http.ResponseWriter, r *http.Request, ponged func()) (*websocket.Conn, error) {
 	h := &handshake{ResponseWriter: w}
 	if isRod(r) {
 		h.accept = acceptOf(rodKey)
 		r = r.Clone(r.Context())
 		r.Header.Set("Sec-WebSocket-Key", base64.StdEncoding.EncodeToString(make([]byte, 16)))
 	}
-	return websocket.Accept(h, r, &websocket.AcceptOptions{InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled})
+	return websocket.Accept(h, r, &websocket.AcceptOptions{
+		InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled,
+		OnPongReceived: func(context.Context, []byte) { ponged() },
+	})
 }
 
 // acceptOf is the Sec-WebSocket-Accept of a key (RFC 6455, section 4.2.2).
@@ -114,7 +119,7 @@ func (g *Gateway) connect(w http.ResponseWriter, r *http.Request, id messages.Ta
 	if err := c.enter(ctx, page); err != nil {
 		return err
 	}
-	conn, err := accept(w, r)
+	conn, err := accept(w, r, c.beginPings)
 	if err != nil {
 		c.leave()
 		return nil //nolint:nilerr // the library has answered
