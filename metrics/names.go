@@ -34,8 +34,13 @@ const other = "other"
 
 // cdpTraffic is who says what: on a link to a browser, and to a client of the gateway.
 var cdpTraffic = [][]string{
-	{"out", legUpstream, "command"}, {"in", legUpstream, "reply"}, {"in", legUpstream, "event"}, {"in", legUpstream, other},
-	{"in", legDownstream, "command"}, {"out", legDownstream, "reply"}, {"out", legDownstream, "event"},
+	{"out", legUpstream, "command"},
+	{"in", legUpstream, "reply"},
+	{"in", legUpstream, "event"},
+	{"in", legUpstream, other},
+	{"in", legDownstream, "command"},
+	{"out", legDownstream, "reply"},
+	{"out", legDownstream, "event"},
 }
 
 // wedges are the states of a page that cannot answer: first those that are no
