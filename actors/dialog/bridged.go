@@ -105,25 +105,18 @@ func (m *Machine) bridgedOver(now time.Time, o mail.BridgedOver) {
 	case e.answer != nil:
 		e.over, e.gone = true, e.gone || o.Gone // its outcome tells by whom
 	default:
-		m.end(now, e, messages.ClosedByRemote)
-		m.overs = append(m.overs, over{o.Key, o.Session})
-		if len(m.overs) > maxAnswered {
+		if m.overs = append(m.overs, mail.BridgedEnd{Key: o.Key, Session: o.Session}); len(m.overs) > maxAnswered {
 			m.overs = m.overs[1:]
 		}
+		m.end(now, e, messages.ClosedByRemote)
 	}
-}
-
-// over is a call that waits no more, by the word of a session.
-type over struct {
-	key     string
-	session messages.SessionID
 }
 
 // toldLate says whether a session tells late of a call, after another has told of its
 // end. That one is the first to say so if it waits again.
 func (m *Machine) toldLate(key string, session messages.SessionID) bool {
-	i := slices.IndexFunc(m.overs, func(o over) bool { return o.key == key })
-	if i >= 0 && m.overs[i].session == session {
+	i := slices.IndexFunc(m.overs, func(o mail.BridgedEnd) bool { return o.Key == key })
+	if i >= 0 && m.overs[i].Session == session {
 		m.overs = slices.Delete(m.overs, i, i+1)
 		return false
 	}
@@ -136,7 +129,10 @@ func (m *Machine) sessionGone(now time.Time, g mail.SessionGone) {
 	if m.ended = append(m.ended, g.Session); len(m.ended) > maxAnswered {
 		m.ended = m.ended[1:]
 	}
-	m.overs = slices.DeleteFunc(m.overs, func(o over) bool { return o.session == g.Session })
+	before := len(m.overs)
+	if m.overs = slices.DeleteFunc(m.overs, func(o mail.BridgedEnd) bool { return o.Session == g.Session }); len(m.overs) < before {
+		m.changed(nil, nil)
+	}
 	for _, e := range m.entries() {
 		if e.bridged() && hasWay(e.Ways, g.Session) {
 			m.dropWays(e, func(w mail.Way) bool { return w.Session == g.Session })

@@ -351,3 +351,39 @@ func TestARequestThatNobodyIsAskedAboutIsLetGo(t *testing.T) {
 		})
 	}
 }
+
+// TestAnEndThatOneSessionHasToldOfIsRemembered: the session of a silent link tells a
+// restarted actor of a call whose end it has not seen.
+func TestAnEndThatOneSessionHasToldOfIsRemembered(t *testing.T) {
+	t.Parallel()
+	opened := func(session messages.SessionID) mail.DialogOpened {
+		return mail.DialogOpened{
+			Role: messages.RolePrimary, Gen: 1, Session: session, Page: "P", Frame: "P", Type: "confirm", Message: "m",
+			Pause: mail.Pause{Key: "k", Holder: messages.RolePrimary, HolderGen: 1},
+		}
+	}
+	for name, c := range map[string]struct {
+		before  []any
+		late    messages.SessionID
+		pending int
+	}{
+		"the silent one tells late":                    {nil, "silent", 0},
+		"the one that told of the end tells again":     {nil, "lively", 1},
+		"the one that told of the end has ended since": {[]any{mail.SessionGone{Role: messages.RolePrimary, Session: "lively"}}, "silent", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBridged(t, mail.DialogMemory{})
+			b.step(opened("silent"))
+			b.step(mail.BridgedOver{Session: "lively", Key: "k"})
+			for _, in := range c.before {
+				b.step(in)
+			}
+			after := newBridged(t, b.memory)
+			after.step(opened(c.late))
+			if len(after.pending) != c.pending {
+				t.Errorf("pending %+v, want %d", after.pending, c.pending)
+			}
+		})
+	}
+}

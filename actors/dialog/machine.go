@@ -48,7 +48,7 @@ type Machine struct {
 
 	answeredKeys []string             // of bridged dialogs, newest last
 	takenKeys    []string             // of those that have ended with an answer and whose resume was not seen, newest last
-	overs        []over               // newest last
+	overs        []mail.BridgedEnd    // newest last
 	ended        []messages.SessionID // newest last; no name is used again
 
 	dooms map[messages.TargetID]*doom
@@ -68,7 +68,7 @@ func NewMachine(spec messages.TaskSpec, memory mail.DialogMemory) *Machine {
 func newMachine(spec *messages.TaskSpec, memory mail.DialogMemory) *Machine {
 	m := &Machine{
 		spec: spec, seq: memory.Seq, recent: memory.Recent, late: slices.Clone(memory.Late),
-		answeredKeys: slices.Clone(memory.Answered), takenKeys: slices.Clone(memory.Taken),
+		answeredKeys: slices.Clone(memory.Answered), takenKeys: slices.Clone(memory.Taken), overs: slices.Clone(memory.Overs),
 	}
 	for _, w := range memory.Watches {
 		m.watches[w.Role].Set(w.Page, watch{session: w.Session, gen: w.Gen, covered: w.Covered, remembered: true})
@@ -331,7 +331,7 @@ const RetryWatchdog = 10 * time.Second
 func (m *Machine) changed(opened *messages.Dialog, closed *messages.ClosedDialog) {
 	memory := mail.DialogMemory{
 		Seq: m.seq, Recent: m.recent, Late: slices.Clone(m.late), Watches: m.remembered(),
-		Answered: slices.Clone(m.answeredKeys), Taken: slices.Clone(m.takenKeys), Doomed: m.doomedPages(),
+		Answered: slices.Clone(m.answeredKeys), Taken: slices.Clone(m.takenKeys), Overs: slices.Clone(m.overs), Doomed: m.doomedPages(),
 	}
 	for _, e := range m.open {
 		memory.Open = append(memory.Open, e.OpenDialog)

@@ -271,6 +271,7 @@ var bridgedRegressions = []found{
 	{0x30b, plan.DefaultSteps},
 	{0x49f, plan.DefaultSteps},
 	{0x6cd, plan.DefaultSteps},
+	{0x18eab38b729c3201, 4},
 }
 
 // doomedRegressions are those that have found something with doomed dialogs.

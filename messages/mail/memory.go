@@ -19,8 +19,17 @@ type DialogMemory struct {
 	Answered []string
 	// Taken are those of them whose page was not seen to continue.
 	Taken []string
+	// Overs are calls that wait no more by the word of one session; another may tell of them
+	// late. Newest last.
+	Overs []BridgedEnd
 	// Doomed are the pages of which a PageDoomed stands.
 	Doomed []messages.TargetID
+}
+
+// BridgedEnd is the end of a bridged call, and the session that has told of it.
+type BridgedEnd struct {
+	Key     string
+	Session messages.SessionID
 }
 
 // PageWatch is a link's session on a page.
