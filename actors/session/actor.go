@@ -57,6 +57,7 @@ func NewPort(cfg page.Config, mux *transport.Mux, sys *guard.System, pid *actor.
 	return &Port{
 		Session: cfg.Session, IsPage: cfg.IsPage, mux: mux, place: cfg.Place(), wanted: w, made: time.Now(),
 		stalled: func() { sys.Send(pid, mail.ProbeSession{}) },
+		replied: func() { sys.Send(pid, mail.RendererReplied{}) },
 		settled: func() { sys.Send(pid, settled{}) },
 		rearm: func(method string, done func()) {
 			sys.Send(pid, mail.RearmBridge{Method: method, Done: sys.Calls().Open(func(any, error) { done() })})

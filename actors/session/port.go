@@ -23,14 +23,16 @@ type Port struct {
 	IsPage  bool
 
 	mux     *transport.Mux
-	stalled func()                           // tells the session's actor; does not block
+	stalled func()                           // asks the session's actor for a probe; does not block
+	replied func()                           // tells it of a reply behind that; the same; nil for the browser's own session
 	rearm   func(method string, done func()) // the same; nil for the browser's own session
 	settled func()                           // something of wanted is not refused any more; the same
 	place   wanted.Place
 	wanted  *wanted.Store
 
-	made  time.Time
-	lived atomic.Int64 // how long after made the renderer has answered last
+	made      time.Time
+	lived     atomic.Int64 // how long after made the renderer has answered last
+	isDoubted atomic.Bool  // a probe was asked for, and no reply has come behind that
 }
 
 // LivedSince reports whether the renderer has answered a call after t. A caller that
@@ -60,7 +62,7 @@ func (p *Port) Do(ctx context.Context, c AgentCall) ([]byte, error) {
 	method, params := c.Method, c.Params
 	call := transport.Call{
 		SessionID: p.Session, Method: method, Params: params, Timeout: c.Timeout, User: true,
-		Stalled: p.stalled, StallAfter: page.StallAfter, Patient: c.AwaitsDialog,
+		Stalled: p.doubt, StallAfter: page.StallAfter, Patient: c.AwaitsDialog,
 	}
 	if wanted.Keeps(method) {
 		send, answer, err := p.wanted.Prepare(p.place, method, params)
@@ -84,8 +86,17 @@ func (p *Port) Do(ctx context.Context, c AgentCall) ([]byte, error) {
 	}
 	if quirks.ProvesLife(method) {
 		p.lived.Store(int64(time.Since(p.made)))
+		if p.isDoubted.CompareAndSwap(true, false) && p.replied != nil {
+			p.replied()
+		}
 	}
 	return r.Result, nil
+}
+
+// doubt has the session's actor find out why a call waits.
+func (p *Port) doubt() {
+	p.isDoubted.Store(true)
+	p.stalled()
 }
 
 // Rearm sets the bridge up anew behind an agent's method, and before whatever is called

@@ -12,10 +12,12 @@ import (
 func (r *rig) onPage(id messages.TaskID, raw *chromiumtest.Raw, url string) *task {
 	r.Helper()
 	p := raw.NewPage(r.site.URL(url))
-	return r.task(id, func(s *messages.TaskSpec) {
+	k := r.task(id, func(s *messages.TaskSpec) {
 		s.Scope, s.TargetID = messages.ScopeTarget, messages.TargetID(p.Target)
 		s.OnWedge, s.OnWedgeAfterS = messages.OnWedgeClose, messages.MinOnWedgeAfter.Seconds()
 	})
+	k.becomes(messages.PageOK) // its document may still be loading
+	return k
 }
 
 func (k *task) becomes(state messages.PageState) {

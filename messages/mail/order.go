@@ -128,6 +128,10 @@ type (
 	// follows in any case, once it does.
 	ProbeSession struct{ Report bool }
 
+	// RendererReplied tells a session that was asked for a probe that its renderer has
+	// answered a call meanwhile.
+	RendererReplied struct{}
+
 	// ReloadPage loads a page's document anew, in whatever way the state of its
 	// renderer leaves; what the document held is lost. A PageReloaded follows.
 	// URL is the page's, for a session that has never heard of it.

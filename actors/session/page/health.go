@@ -277,6 +277,19 @@ func (m *Machine) answered() {
 	m.publishHealth()
 }
 
+// repliedMeanwhile is for a renderer that has answered a call while a probe is out: it
+// lived until now, and what it owes it owes from now on. A task of the page that has begun
+// since, such as a timer, may keep the probe waiting.
+func (m *Machine) repliedMeanwhile() {
+	if !m.ready || !m.probing || len(m.dialogs) > 0 {
+		return
+	}
+	m.hung, m.orphan, m.stranded = false, false, false
+	m.publishHealth()
+	m.dropTimer(timerVerdict)
+	m.beginTrial()
+}
+
 // unasked is for a probe that the link did not take, or that was lost with it: there was no
 // answer, and a dialog that the renderer was asked about may stand open.
 func (m *Machine) unasked() {

@@ -192,6 +192,8 @@ func (m *Machine) Step(now time.Time, msg any) []effect.Effect {
 		m.sharedDialogs(now, in)
 	case mail.ProbeSession:
 		m.probe(now, in.Report)
+	case mail.RendererReplied:
+		m.repliedMeanwhile()
 	case mail.ReloadPage:
 		m.reload(in)
 	case mail.ReloadFrames:

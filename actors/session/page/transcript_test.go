@@ -228,6 +228,8 @@ func (tr *pageStory) input(t *testing.T, d *datadriven.TestData) any {
 		return effect.TellAgain{}
 	case "probe":
 		return mail.ProbeSession{Report: d.HasArg("report")}
+	case "replied":
+		return mail.RendererReplied{}
 	case "load":
 		return mail.ReloadPage{URL: sessiontest.Arg(t, d, 0)}
 	case "reload":
