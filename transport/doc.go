@@ -1,7 +1,8 @@
 // Package transport moves bytes between Holdfast and a browser: it finds the
 // browser's endpoint, opens a WebSocket link, tells replies from events
 // without decoding them, matches replies to calls and routes events to the
-// sessions that asked for them. It knows nothing of actors, tasks or pages.
+// sessions that asked for them. It knows nothing of actors or tasks, and of pages only which
+// link of a shared connection has which session.
 //
 //	Await, Direct ───────────────────┐ if no write is under way, and it need not wait
 //	Start ──▶ queue ──▶ writer ──────┴▶ WebSocket ──▶ browser
@@ -26,6 +27,8 @@
 //   - What the peer sends is bounded: in size by message, in number by queue.
 //   - A browser that the node launched is behind a pipe instead of a socket. Its
 //     links share the pipe, and none sees, tears or delays what is another's.
+//   - A connection that tasks share is attached to each page once. The links see pages and
+//     sessions as over a connection of their own.
 //   - A CDP URL is a credential. It is revealed to the dialer and never stands
 //     in an error.
 package transport

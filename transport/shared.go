@@ -36,6 +36,8 @@ type Shared struct {
 	lastID   int32
 	calls    map[int32]sharedCall
 	sessions map[string]*sharedSession
+	pages    *sharedPages // nil where each link attaches to pages for itself
+	outbox   sharedOutbox
 }
 
 // carrier moves the messages of a [Shared]. One goroutine reads; the other methods are safe
@@ -66,6 +68,7 @@ type carrier interface {
 type sharedCall struct {
 	client *sharedClient // nil: the connection's own, told to reply
 	id     []byte        // the client's own
+	shown  string        // the session's id for the client, where it is not the browser's
 	reply  func(Envelope)
 }
 
@@ -74,6 +77,7 @@ type sharedSession struct {
 	client   *sharedClient
 	parent   *sharedSession // nil for a client's browser session
 	children map[string]*sharedSession
+	offer    *pageOffer // nil where the client knows the session by its own id
 }
 
 // Bounds of one shared connection.
@@ -108,6 +112,7 @@ func (p *Shared) fail(end *LinkError) {
 	p.end = end
 	calls, sessions := p.calls, p.sessions
 	p.calls, p.sessions = nil, nil
+	p.outbox.stopLocked()
 	p.mu.Unlock()
 	p.over.close(end)
 	for _, c := range calls {
@@ -353,6 +358,9 @@ func (p *Shared) leave(c *sharedClient) bool {
 	s := p.sessions[c.session]
 	if p.end != nil || s == nil {
 		return false
+	}
+	if p.pages != nil {
+		p.pages.left(c)
 	}
 	p.forgetLocked(c.session, s)
 	for id, call := range p.calls {

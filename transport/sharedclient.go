@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"sync"
 
 	"holdfast/transport/quirks"
@@ -64,8 +63,8 @@ func (c *sharedClient) strips(session []byte) []byte {
 
 // deliver queues a message for the client. Where id is not nil it is the client's own,
 // and rest what stands behind the browser's. Session, where it is not nil, is cut off
-// the end. It runs on the connection's reader.
-func (c *sharedClient) deliver(id, rest, tail, session []byte) {
+// the end, and shown, where it is not empty, takes its place.
+func (c *sharedClient) deliver(id, rest, tail, session []byte, shown string) {
 	parts := [...][]byte{nil, id, rest, tail, nil}
 	if id != nil {
 		parts[0] = []byte(idHead)
@@ -77,6 +76,9 @@ func (c *sharedClient) deliver(id, rest, tail, session []byte) {
 		}
 		*last = withoutSession(*last, session)
 		parts[4] = []byte{'}'}
+		if shown != "" {
+			parts[4] = append(append([]byte(sessionHead), shown...), `"}`...)
+		}
 	}
 	c.mu.Lock()
 	if c.end != nil {
@@ -84,8 +86,9 @@ func (c *sharedClient) deliver(id, rest, tail, session []byte) {
 		return
 	}
 	if !c.queue.push(c.shared.room, parts[:]...) {
+		c.concludeLocked(&LinkError{Cause: CauseFlood, Err: fmt.Errorf("more than %d bytes waited to be read", c.shared.room)})
 		c.mu.Unlock()
-		c.finish(&LinkError{Cause: CauseFlood, Err: fmt.Errorf("more than %d bytes waited to be read", c.shared.room)})
+		go c.shared.dismiss() // the caller may hold the connection's lock
 		return
 	}
 	c.mu.Unlock()
@@ -131,7 +134,7 @@ func (c *sharedClient) Reader(ctx context.Context) (websocket.MessageType, io.Re
 
 // takes implements taker.
 func (c *sharedClient) takes() bool {
-	c.reserved = c.shared.over.reserve()
+	c.reserved = !c.shared.isSending() && c.shared.over.reserve()
 	return c.reserved
 }
 
@@ -139,10 +142,16 @@ func (c *sharedClient) takes() bool {
 func (c *sharedClient) Write(_ context.Context, _ websocket.MessageType, msg []byte) error {
 	reserved := c.reserved
 	c.reserved = false
-	frame, err := c.translate(msg)
+	frame, sent, err := c.translate(msg)
 	if err != nil || frame == nil {
 		if reserved {
 			c.shared.over.release()
+		}
+		if sent != nil && !reserved { // who has the turn is not to wait
+			select {
+			case <-sent:
+			case <-c.gone:
+			}
 		}
 		return err
 	}
@@ -166,49 +175,60 @@ var errNoCommand = errors.New("what was to be written is no CDP command")
 
 // translate makes of a client's command what goes over the connection: with an id that
 // no other client has, and with the browser session where it names none. It is nil
-// where the command was answered here.
-func (c *sharedClient) translate(msg []byte) ([]byte, error) {
+// where the command was answered here, or waits behind others in the outbox, until sent is
+// closed.
+func (c *sharedClient) translate(msg []byte) (frame []byte, sent <-chan struct{}, err error) {
 	_, digits := leadingID(msg)
 	if digits == 0 || msg[len(msg)-1] != '}' || bytes.IndexByte(msg, 0) >= 0 {
-		return nil, errNoCommand
+		return nil, nil, errNoCommand
 	}
 	own, rest := msg[len(idHead):len(idHead)+digits], msg[len(idHead)+digits:]
 	named, isNamed := commandSession(rest)
 	p := c.shared
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.end != nil {
-		defer p.mu.Unlock()
-		return nil, p.end
+		return nil, nil, p.end
 	}
 	if p.sessions[c.session] == nil {
-		p.mu.Unlock()
-		return nil, errClientGone
+		return nil, nil, errClientGone
 	}
-	if s := p.sessions[string(named)]; isNamed && (s == nil || s.client != c) {
-		p.mu.Unlock()
+	call, session := sharedCall{client: c, id: own}, c.session
+	if isNamed {
+		session = string(named)
+	}
+	if p.pages != nil {
+		o := p.pages.offers[session]
+		switch {
+		case o != nil && o.client == c:
+			call.shown = session
+			if session = p.pages.use(o, commandMethod(msg), own, msg); session == "" {
+				return nil, nil, nil
+			}
+		case !isNamed && p.pages.command(c, commandMethod(msg), own, msg):
+			return nil, nil, nil
+		}
+	}
+	if s := p.sessions[session]; s == nil || s.client != c {
 		c.refuse(own, named)
-		return nil, nil
+		return nil, nil, nil
 	}
-	id, err := p.newCallLocked(sharedCall{client: c, id: bytes.Clone(own)})
-	p.mu.Unlock()
+	b, err := p.encodeLocked(c.frame[:0], call, rest, session)
 	if err != nil {
-		return nil, &LinkError{Cause: CauseOverload, Err: err}
+		return nil, nil, &LinkError{Cause: CauseOverload, Err: err}
 	}
-	b := strconv.AppendInt(append(c.frame[:0], idHead...), int64(id), 10)
-	if !isNamed {
-		b = append(append(b, rest[:len(rest)-1]...), sessionHead...)
-		b = append(append(b, c.session...), `"}`...)
-	} else {
-		b = append(b, rest...)
+	c.frame = b
+	if p.outbox.isSending {
+		p.enqueueLocked(bytes.Clone(b))
+		return nil, p.outbox.sent, nil
 	}
-	c.frame = append(b, 0)
-	return c.frame, nil
+	return b, nil, nil
 }
 
 // refuse answers as Chrome does where a command names no session of the client's.
 func (c *sharedClient) refuse(id, session []byte) {
 	rest := appendString([]byte(`,"error":`+quirks.SessionGoneReply+`,"sessionId":`), string(session))
-	c.deliver(bytes.Clone(id), append(rest, '}'), nil, nil)
+	c.deliver(bytes.Clone(id), append(rest, '}'), nil, nil, "")
 }
 
 // commandSession reads the session of a command as [command] encodes it. What params
@@ -261,13 +281,17 @@ func (c *sharedClient) finish(end *LinkError) bool {
 		c.mu.Unlock()
 		return false
 	}
-	c.end = end
-	c.queue.drop()
+	c.concludeLocked(end)
 	c.mu.Unlock()
-	close(c.gone)
-	c.signal()
 	c.shared.dismiss()
 	return true
+}
+
+func (c *sharedClient) concludeLocked(end *LinkError) {
+	c.end = end
+	c.queue.drop()
+	close(c.gone)
+	c.signal()
 }
 
 // detached ends the client whose browser session the browser has ended.

@@ -24,7 +24,7 @@ func (p *Shared) route(msg, tail []byte) {
 			return
 		}
 		if e.SessionID == nil && !e.HasID {
-			p.ownEvent(e)
+			p.ownEvent(e, msg)
 			return
 		}
 		msg = rebuilt(e)
@@ -53,7 +53,11 @@ func (p *Shared) reply(id int32, idLen int, msg, tail, session []byte) {
 			call.reply(Envelope{})
 		}
 	default:
-		call.client.deliver(call.id, msg[len(idHead)+idLen:], tail, call.client.strips(session))
+		cut := call.client.strips(session)
+		if call.shown != "" {
+			cut = session
+		}
+		call.client.deliver(call.id, msg[len(idHead)+idLen:], tail, cut, call.shown)
 	}
 }
 
@@ -70,6 +74,10 @@ func (p *Shared) event(msg, tail, session []byte) {
 	case attachedEvent, detachedEvent:
 		if e, err := Scan(msg); tail == nil && err == nil {
 			child := scan.Unquote(member(e.Params, "sessionId"))
+			if s.parent == nil && p.pages != nil && p.ofPageLocked(s.client, method, child, e.Params) {
+				p.mu.Unlock()
+				return
+			}
 			if string(method) == detachedEvent {
 				p.retireLocked(s.client, string(child))
 			} else if !p.announceLocked(s, string(child)) {
@@ -80,7 +88,11 @@ func (p *Shared) event(msg, tail, session []byte) {
 		}
 	}
 	p.mu.Unlock()
-	s.client.deliver(nil, msg, tail, s.client.strips(session))
+	if s.offer != nil {
+		s.client.deliver(nil, msg, tail, session, s.offer.shown)
+		return
+	}
+	s.client.deliver(nil, msg, tail, s.client.strips(session), "")
 }
 
 func (p *Shared) announceLocked(parent *sharedSession, id string) bool {
@@ -104,14 +116,17 @@ func (p *Shared) retireLocked(c *sharedClient, id string) {
 	}
 }
 
-// ownEvent is what the browser says on the connection's own session: that a client's browser
-// session has ended.
-func (p *Shared) ownEvent(e Envelope) {
-	if string(e.Method) != detachedEvent {
-		return
-	}
+// ownEvent is what the browser says on the connection's own session: of pages, and that a
+// client's browser session has ended.
+func (p *Shared) ownEvent(e Envelope, msg []byte) {
 	p.mu.Lock()
-	s := p.sessions[string(scan.Unquote(member(e.Params, "sessionId")))]
+	if p.pages != nil && p.end == nil {
+		p.pageEventLocked(e, msg)
+	}
+	var s *sharedSession
+	if string(e.Method) == detachedEvent {
+		s = p.sessions[string(scan.Unquote(member(e.Params, "sessionId")))]
+	}
 	p.mu.Unlock()
 	if s != nil && s.parent == nil {
 		s.client.detached()

@@ -42,6 +42,7 @@ func shareSocket(ws *websocket.Conn, below net.Conn, mark string, limit, room in
 	}
 	p := newShared(c, mark, pongTimeout, limit, room)
 	p.isCounted, p.users = true, 1
+	p.pages = newSharedPages(pagesOf{p})
 	c.fail = p.fail
 	go p.read()
 	return p
