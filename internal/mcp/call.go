@@ -16,8 +16,8 @@ type tool struct {
 	messages.ToolInfo
 	// runs is the tool of the table that it is.
 	runs string
-	// translate makes the input of that tool of its own; nil leaves it as it is.
-	translate func(input map[string]any) (runs string, of map[string]any, err error)
+	// as is the tool of another system that it stands for; nil where it is the table's own.
+	as *adapted
 }
 
 // definition is what clients are told of the tool.
@@ -29,10 +29,11 @@ func (t tool) definition() *sdk.Tool {
 	if !t.Hints.OpenWorld {
 		hints.OpenWorldHint = &t.Hints.OpenWorld // true is what clients assume
 	}
-	return &sdk.Tool{
-		Name: t.Name, Description: t.Description, Annotations: hints,
-		InputSchema: t.InputSchema, OutputSchema: shortened(t.OutputSchema),
+	d := &sdk.Tool{Name: t.Name, Description: t.Description, Annotations: hints, InputSchema: t.InputSchema}
+	if t.as == nil {
+		d.OutputSchema = shortened(t.OutputSchema)
 	}
+	return d
 }
 
 // handle is what runs when a client calls the tool.
@@ -46,23 +47,50 @@ func (s *server) handle(t tool) sdk.ToolHandler {
 		if err != nil {
 			res = s.failed(ctx, t, p, err)
 		}
-		return s.shown(res, p.own.id), nil
+		out := s.shown(res, p.own.id)
+		if t.as != nil && t.as.shape != nil {
+			if text, err := encode(t.as.shape(res)); err == nil {
+				out.Content[0] = &sdk.TextContent{Text: s.fence.begin + "\n" + string(text) + "\n" + s.fence.end}
+			}
+		}
+		return out, nil
 	}
 }
 
-// run carries the call to the node. The client's own task is started where the tool needs it and
-// it does not run.
+// run carries the call to the node.
 func (s *server) run(ctx context.Context, p *peer, t tool, input json.RawMessage) (*messages.ToolResult, error) {
-	name, input, err := t.translated(input)
-	if err != nil {
-		return nil, err
-	}
 	id, isOwn, err := p.aim(input)
 	if err != nil {
 		return nil, err
 	}
+	name := t.runs
+	if t.as != nil {
+		given := map[string]any{}
+		if len(input) > 0 && json.Unmarshal(input, &given) != nil {
+			return nil, messages.Errorf(messages.CodeInvalidArgument, "the arguments must be an object")
+		}
+		ask := func(tool string, of map[string]any) (*messages.ToolResult, error) {
+			text, err := json.Marshal(of)
+			if err != nil {
+				return nil, err
+			}
+			return p.call(ctx, id, isOwn, tool, text)
+		}
+		var of map[string]any
+		if name, of, err = t.as.translated(ctx, ask, given); err != nil {
+			return nil, err
+		}
+		if input, err = json.Marshal(of); err != nil {
+			return nil, err
+		}
+	}
+	return p.call(ctx, id, isOwn && t.Group != taskGroup, name, input)
+}
+
+// call runs a tool of the table. Where isStarting says so, a task that does not run is started.
+func (p *peer) call(ctx context.Context, id messages.TaskID, isStarting bool, name string, input json.RawMessage) (*messages.ToolResult, error) {
 	res, err := p.node.CallTool(ctx, id, name, input)
-	if !isOwn || !isMissing(res, err) || t.Group == taskGroup {
+	if !isStarting || !isMissing(res, err) {
 		return res, err
 	}
 	if err := p.own.start(ctx, p.node); err != nil {
@@ -81,23 +109,6 @@ func isMissing(res *messages.ToolResult, err error) bool {
 		return messages.CodeOf(err) == messages.CodeTaskNotFound
 	}
 	return res != nil && res.Code == messages.CodeTaskNotFound
-}
-
-// translated is the tool of the table and the input that a call means.
-func (t tool) translated(input json.RawMessage) (string, json.RawMessage, error) {
-	if t.translate == nil {
-		return t.runs, input, nil
-	}
-	given := map[string]any{}
-	if len(input) > 0 && json.Unmarshal(input, &given) != nil {
-		return "", nil, messages.Errorf(messages.CodeInvalidArgument, "the arguments must be an object")
-	}
-	runs, of, err := t.translate(given)
-	if err != nil {
-		return "", nil, err
-	}
-	text, err := json.Marshal(of)
-	return runs, text, err
 }
 
 // failed is the result of a call that reached no tool.

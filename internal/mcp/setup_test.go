@@ -124,6 +124,7 @@ var table = []messages.ToolInfo{
 	info("browser_evaluate", "raw", true),
 	info("browser_cdp", "raw", false),
 	info("browser_task_list", "tasks", true),
+	info("browser_dialog", "dialogs", true),
 }
 
 func info(name, group string, isCore bool) messages.ToolInfo {

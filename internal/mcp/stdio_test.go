@@ -97,10 +97,10 @@ func TestBadCalls(t *testing.T) {
 func TestChoosingTools(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[string][]string{
-		"":                              {"browser_evaluate", "browser_snapshot", "browser_task_list"},
-		"all":                           {"browser_cdp", "browser_evaluate", "browser_snapshot", "browser_task_list"},
+		"":                              {"browser_dialog", "browser_evaluate", "browser_snapshot", "browser_task_list"},
+		"all":                           {"browser_cdp", "browser_dialog", "browser_evaluate", "browser_snapshot", "browser_task_list"},
 		"browser_cdp, browser_snapshot": {"browser_cdp", "browser_snapshot"},
-		"core,browser_cdp":              {"browser_cdp", "browser_evaluate", "browser_snapshot", "browser_task_list"},
+		"core,browser_cdp":              {"browser_cdp", "browser_dialog", "browser_evaluate", "browser_snapshot", "browser_task_list"},
 	} {
 		c, _ := stdio(t, newNode(), mcp.Config{Tools: asked}, mcp.OwnTask{}, nil)
 		list, err := c.ListTools(t.Context(), nil)

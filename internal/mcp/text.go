@@ -55,24 +55,25 @@ func (s *server) words(r *messages.ToolResult, own messages.TaskID) string {
 	if r.Code != "" {
 		fmt.Fprintf(&b, "Error %s\n", r.Code)
 	}
-	if p := r.Page; p != nil && p.PageState != "" && p.PageState != messages.PageOK {
+	if p := r.Page; p != nil && p.PageState != "" && p.PageState != messages.PageOK && !strings.Contains(r.Text, "PAGE STATE "+string(p.PageState)) {
 		fmt.Fprintf(&b, "Page state: %s\n", p.PageState)
 	}
 	for _, d := range r.PendingDialogs {
 		if strings.Contains(r.Text, "DIALOG "+string(d.ID)+" ") {
 			continue // the tool has said it
 		}
-		fmt.Fprintf(&b, "Open dialog %s, %s: %s. Answer with browser_dialog.\n", d.ID, d.Type, s.quoted(d.Message))
+		fmt.Fprintf(&b, "Open dialog %s, %s: %s. Answer with %s.\n", d.ID, d.Type, s.quoted(d.Message), s.answerer())
 	}
 	if r.Untrusted && r.Text != "" {
 		fmt.Fprintf(&b, "%s\n%s\n%s\n", s.fence.begin, r.Text, s.fence.end)
 	} else if r.Text != "" {
 		b.WriteString(r.Text + "\n")
 	}
-	if !r.OK && len(r.NextActions) > 0 {
-		b.WriteString("Next:\n")
-		for _, a := range r.NextActions {
-			b.WriteString(next(a, own) + "\n")
+	head := "Next:\n"
+	for _, a := range r.NextActions {
+		if a, ok := s.offered(a); ok && !r.OK {
+			b.WriteString(head + next(a, own) + "\n")
+			head = ""
 		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")
@@ -87,6 +88,16 @@ func (s *server) quoted(text string) string {
 		text = strings.ToValidUTF8(text[:maxQuoted], "") + "…"
 	}
 	return s.fence.begin + strings.Join(strings.Fields(text), " ") + s.fence.end
+}
+
+// offered is a call that helps as a call of a tool that clients are offered; ok is false where
+// there is none.
+func (s *server) offered(a messages.NextAction) (_ messages.NextAction, ok bool) {
+	if a.Tool == answerTool && s.answerer() == handleTool {
+		input := messages.ToolInput{"accept": fmt.Sprint(a.Input["action"]) == string(messages.ActionAccept)}
+		return messages.NextAction{Tool: handleTool, Input: input, Why: a.Why}, true
+	}
+	return a, s.hasTool(a.Tool)
 }
 
 // next is a call that helps, in one line. The client's own task need not be named.
