@@ -68,6 +68,7 @@ microbench: ## the benchmarks of single packages
 
 chaos: ## 300 seeds against a whole node, 200 killed sockets, 30 of a real Chromium's; SEED=n for other plans of kills
 	go test -race -count=1 -timeout=60m ./chaos/sim -run '^(TestSeeds|TestBridgedSeeds|TestSameSeedSameTrace)$$' -seeds 300 -steps 40 -regressions
+	go test -count=1 ./chaos/clustersim -seeds 3000
 	go test -race -count=1 -timeout=30m ./chaos/live -run '^TestReal' -v -seed $(or $(SEED),1) -kills 200 -chromium-kills 30
 
 compat: ## Playwright's own tests over CDP, from a checkout of theirs, directly and through a task: make compat PLAYWRIGHT=DIR

@@ -29,6 +29,7 @@ var wallTimes = map[string]string{
 	"actors/session/page/navigation.go":        "a length of time, for an error's text",
 	"actors/session/sessiontest/transcript.go": "when the stories of tests begin",
 	"actors/supervisor/children.go":            "a length of time, for the log",
+	"internal/cluster/clock/clock.go":          "compared with the clock since boot alone, to notice a pause; a step ends a lease, and prolongs none",
 	"internal/browser/lease.go":                "when a node that may be dead has written it; the wait for it is bounded by the monotonic clock",
 	"internal/browser/reap.go":                 "what another process wrote carries the wall clock alone; a lock proves that its owner is dead",
 }
@@ -72,7 +73,7 @@ func TestNoDecisionReadsTheWallClock(t *testing.T) {
 
 // decides says whether a file is of what runs tasks, links and calls.
 func decides(name string) bool {
-	for _, dir := range []string{"actors/", "internal/api/", "internal/browser/", "internal/gate/", "internal/guard/", "internal/node/", "internal/restart/", "internal/token/", "messages/", "transport/"} {
+	for _, dir := range []string{"actors/", "internal/api/", "internal/browser/", "internal/cluster/", "internal/gate/", "internal/guard/", "internal/node/", "internal/restart/", "internal/token/", "messages/", "transport/"} {
 		if strings.HasPrefix(name, dir) {
 			return true
 		}
