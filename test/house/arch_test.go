@@ -79,6 +79,8 @@ var floors = []struct {
 	{"internal/cluster/placement", nil},
 	{"internal/cluster/clock", []string{"internal/cluster/lease"}},
 	{"internal/cluster/lease", []string{"internal/cluster/placement", "internal/cluster/store"}},
+	{"internal/cluster/member", []string{"internal/cluster/lease", "internal/cluster/store"}},
+	{"internal/cluster/certs", []string{"internal/cluster/lease"}},
 	{"internal/node/spans", []string{"internal/backend", "messages", "transport"}},
 	{"internal/node/command", []string{"actors/session", "actors/supervisor/admit", "actors/supervisor/view", "internal/rawcdp", "messages", "messages/mail", "transport/quirks"}},
 	{"internal/node", []string{

@@ -1,5 +1,7 @@
 package store
 
+import "context"
+
 // Entry is one key as the store has it.
 type Entry struct {
 	Key   string
@@ -72,4 +74,19 @@ type Result struct {
 	Revision int64
 	// Found are the keys of Read that exist, where IsDone is false.
 	Found []Entry
+}
+
+// Store is what a cluster writes to. Its methods are safe for concurrent use.
+type Store interface {
+	// Commit carries a transaction out, or not, and answers before the context ends. After
+	// an error the outcome is not known: it has perhaps been carried out, or will be.
+	Commit(context.Context, Txn) (Result, error)
+	// List returns all entries as of one revision, at least the newest that any caller has
+	// been told of.
+	List(context.Context) (Listing, error)
+	// Watch reports every change after a revision, in the order of revisions, one call of
+	// report at a time, until the context ends or the watch breaks. After an error the
+	// caller lists anew.
+	Watch(ctx context.Context, after int64, report func([]Event)) error
+	Close() error
 }

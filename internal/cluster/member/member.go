@@ -1,0 +1,147 @@
+package member
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"holdfast/internal/cluster/lease"
+	"holdfast/internal/cluster/store"
+)
+
+const (
+	// tick is the pause between two looks of the machine at what is due.
+	tick = 50 * time.Millisecond
+	// silence is how long the watch may bring nothing, while the node's own renewals are
+	// carried out, before it counts as broken: a server that is stopped keeps it open.
+	silence = 2 * time.Second
+	// listTimeout bounds one listing.
+	listTimeout = 2 * time.Second
+	// rewatch is the pause before a watch that has ended is begun anew.
+	rewatch = 100 * time.Millisecond
+	// backlog is how many events and answers wait for the machine; then the watch waits.
+	backlog = 1024
+)
+
+// Handler hears what the machine decides, on the machine's goroutine. Its methods must not
+// wait, and may call the Member.
+type Handler interface {
+	// Begin has the node supervise a task.
+	Begin(lease.Begin)
+	// Gather has the task start nothing that decides; Member.Gathered answers it.
+	Gather(lease.Gather)
+	// Resume takes a Gather back.
+	Resume(lease.Resume)
+	// Cease ends the supervision of a task on this node.
+	Cease(lease.Cease)
+}
+
+// Config is what a Member is made of. Every field is needed.
+type Config struct {
+	Lease   lease.Config
+	Store   store.Store
+	Now     func() lease.Reading
+	Handler Handler
+	Log     *slog.Logger
+}
+
+// Member is a node's part in a cluster, from Join to Leave. Its methods are safe for
+// concurrent use; none but Leave waits.
+type Member struct {
+	config Config
+	grant  atomic.Pointer[lease.Grant]
+
+	mu      sync.Mutex // protects the machine
+	machine *lease.Machine
+
+	inputs chan lease.Input // of the store
+	orders orders           // of callers and of the handler
+
+	heard      atomic.Int64 // when the watch last brought something, by the clock since boot
+	breakWatch chan struct{}
+
+	cancel context.CancelFunc
+	all    sync.WaitGroup
+	left   chan error // gets one value once the store has answered the end of the term
+}
+
+// Join starts a member. It joins in the background, as soon as the store answers.
+func Join(c Config) (*Member, error) {
+	if err := c.Lease.Validate(); err != nil {
+		return nil, fmt.Errorf("cluster: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	m := &Member{
+		config: c, machine: lease.New(c.Lease), inputs: make(chan lease.Input, backlog),
+		orders: orders{wake: make(chan struct{}, 1)}, breakWatch: make(chan struct{}, 1),
+		cancel: cancel, left: make(chan error, 1),
+	}
+	m.grant.Store(&lease.Grant{})
+	m.all.Go(func() { m.run(ctx) })
+	m.all.Go(func() { m.watch(ctx) })
+	return m, nil
+}
+
+// Grant is the permission to decide as it is now. Compare it with the clocks last, before
+// what it permits is done.
+func (m *Member) Grant() lease.Grant { return *m.grant.Load() }
+
+// Allows says whether the node may decide at this instant.
+func (m *Member) Allows() bool { return m.Grant().Allows(m.config.Now()) }
+
+// Status is what the node knows of the cluster.
+func (m *Member) Status() lease.Status {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.machine.Status(m.config.Now())
+}
+
+// Owner is the node that a task's record names, its term, and the epoch.
+func (m *Member) Owner(task string) (node string, term int64, epoch lease.Epoch, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.machine.Owner(task)
+}
+
+// State prints what the machine knows, for a log.
+func (m *Member) State() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.machine.State()
+}
+
+// HandOver gives a task of this node to another one, the first in rank where heir is empty.
+func (m *Member) HandOver(task, heir string) { m.orders.add(lease.HandOver{Task: task, Heir: heir}) }
+
+// Gathered answers a Gather of the Handler.
+func (m *Member) Gathered(g lease.Gather) {
+	m.orders.add(lease.Gathered{Task: g.Task, Epoch: g.Epoch})
+}
+
+// End deletes a task of this node.
+func (m *Member) End(task string) { m.orders.add(lease.End{Task: task}) }
+
+// Drain has the node take no more tasks, and hand over those it has.
+func (m *Member) Drain() { m.orders.add(lease.Drain{}) }
+
+// MetEra is the era that another node has named.
+func (m *Member) MetEra(era uint32) { m.orders.add(lease.MetEra{Era: era}) }
+
+// Leave ends the term, so that what the node still has is free for others at once. It
+// returns once every goroutine has ended; the context bounds the wait for the store. It is
+// called once.
+func (m *Member) Leave(ctx context.Context) error {
+	m.orders.add(lease.Leave{})
+	var err error
+	select {
+	case err = <-m.left:
+	case <-ctx.Done():
+		err = fmt.Errorf("cluster: the store has not taken the end of the term: %w", ctx.Err())
+	}
+	m.cancel()
+	m.all.Wait()
+	return err
+}
