@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -57,13 +58,10 @@ func (w *world) areBack(after string, ids []messages.TaskID, pages []messages.Ta
 func (w *world) primaries() *chaos.Conn {
 	w.Helper()
 	for _, c := range w.b.Connections() {
-		for _, command := range c.Commands() {
-			if command.Session != "" {
-				if command.Method == "Target.setDiscoverTargets" {
-					return c
-				}
-				break
-			}
+		// An anchor asks for no frames.
+		said := c.Received("*")
+		if slices.Contains(said, "Target.attachToBrowserTarget") && slices.Contains(said, "Page.getFrameTree") {
+			return c
 		}
 	}
 	w.Fatal("no primary is over a shared connection")

@@ -243,6 +243,7 @@ func TestWhatAnotherTasksLeaveTakesBackLateIsSetAgain(t *testing.T) {
 		page := w.start("t", own).PageTargetID
 		w.cdp("t", "", "Emulation.setEmulatedMedia", `{"media":"print"}`)
 		w.start("other", own)
+		time.Sleep(keepsFor) // the connection that the other's link has begun leaves the page
 		synctest.Wait()
 		w.b.TakeBack(page, "Emulation.setEmulatedMedia")
 		time.Sleep(renewsWithin)
@@ -253,4 +254,7 @@ func TestWhatAnotherTasksLeaveTakesBackLateIsSetAgain(t *testing.T) {
 	})
 }
 
-const renewsWithin = 2 * time.Second
+const (
+	renewsWithin = 2 * time.Second
+	keepsFor     = 5 * time.Second // a shared connection, the sessions that no link has taken
+)
