@@ -26,6 +26,9 @@ const (
 	CodePageCrashed           Code = "page_crashed"
 	CodeCDPError              Code = "cdp_error"
 	CodeScriptError           Code = "script_error"
+	CodeStaleRef              Code = "stale_ref"
+	CodeElementNotFound       Code = "element_not_found"
+	CodeNotActionable         Code = "not_actionable"
 	CodeUpstreamUnavailable   Code = "upstream_unavailable"
 	CodeDeadline              Code = "deadline"
 	CodeMessageTooLarge       Code = "message_too_large"
@@ -104,6 +107,13 @@ var codeTable = []CodeInfo{
 	{
 		CodeCDPError, 502, "The browser refused the command or failed to run it.", "Correct the command: `details.cdp` is the browser's own error.",
 		[]Detail{{"cdp", "the error as the browser sent it: code, message, data"}, {"error_text", "why a navigation failed, such as net::ERR_NAME_NOT_RESOLVED"}},
+	},
+	{CodeStaleRef, 409, "The ref of a snapshot is of an element, a document or a tab that is gone. Nothing was done.", "Take a new snapshot and use its refs.", nil},
+	{CodeElementNotFound, 404, "No element of the page matches the selector, or has the role and the name.", "Take a snapshot and use its refs.", nil},
+	{
+		CodeNotActionable, 409, "The element cannot be acted on: it is hidden, disabled, covered or does not come to rest, or it does not take what was given. Nothing was done.",
+		"See `why`. The message names what covers the element.",
+		[]Detail{{"why", "hidden, disabled, covered, moving, readonly, or what the element does not take"}, {"options", "the options that a select has"}},
 	},
 	{CodeScriptError, 422, "Script that a tool ran in a page threw an exception.", "Correct the script: the message has the exception.", nil},
 	{

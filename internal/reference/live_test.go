@@ -252,6 +252,7 @@ func (s *stage) tools() {
 	s.wants(404, messages.CodeNotFound, "POST", tool+"browser_clik", `{}`)
 	s.wants(404, messages.CodeTargetNotFound, "POST", tool+"browser_evaluate", `{"expression":"1","tab":"t99"}`)
 	s.wants(400, messages.CodeInvalidArgument, "POST", tool+"browser_navigate", `{"adress":"https://shop.example/"}`)
+	s.wants(409, messages.CodeStaleRef, "POST", tool+"browser_click", `{"ref":"e99"}`)
 	s.wants(403, messages.CodeForbidden, "POST", tool+"browser_tabs", `{"action":"list"}`, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+s.admin.ForTask("two")) })
 }
 
@@ -294,6 +295,7 @@ func (s *stage) rest() {
 	s.wants(202, "", "POST", "/v1/drain", "")
 	s.wants(204, "", "DELETE", "/v1/tasks/one", "")
 	s.until("the task's last event", func() bool { return s.sawEvent("task_state") })
+	s.elements()
 	s.failsInside()
 }
 
@@ -314,5 +316,41 @@ func (s *stage) failsInside() {
 	url := s.url
 	s.url = server.URL
 	s.wants(500, messages.CodeInternal, "POST", "/v1/tasks/one/navigate", `{"url":"https://shop.example/"}`)
+	s.url = url
+}
+
+// elements asks tools for elements of a page that a node without a browser makes up.
+func (s *stage) elements() {
+	entrance, err := gate.New(gate.Config{Token: s.admin})
+	if err != nil {
+		s.Fatal(err)
+	}
+	found := `{}`
+	made := &apitest.Node{
+		SnapshotFunc: func(id messages.TaskID, _ messages.SnapshotOptions) (*messages.Snapshot, error) {
+			snap := apitest.Active(id)
+			snap.Pages = []messages.Page{{TargetID: "A", PageState: messages.PageOK}}
+			return snap, nil
+		},
+		CDPFunc: func(r messages.CDPRequest) (messages.CDPResult, error) {
+			results := map[string]string{
+				"Page.getFrameTree": `{"frameTree":{"frame":{"id":"A","loaderId":"L"}}}`, "Page.createIsolatedWorld": `{"executionContextId":7}`,
+				"Runtime.callFunctionOn": found,
+			}
+			return messages.CDPResult{Result: json.RawMessage(results[r.Method])}, nil
+		},
+	}
+	handler, err := api.New(api.Config{Gate: entrance, Node: made})
+	if err != nil {
+		s.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	url := s.url
+	s.url = server.URL
+	const click = "/v1/tasks/one/tools/browser_click"
+	s.wants(404, messages.CodeElementNotFound, "POST", click, `{"selector":"#none"}`)
+	found = `{"result":{"type":"object","objectId":"1","value":{"why":"covered","by":"<div>"}}}`
+	s.wants(409, messages.CodeNotActionable, "POST", click, `{"selector":"#one"}`)
 	s.url = url
 }

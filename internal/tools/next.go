@@ -10,6 +10,8 @@ import (
 // categories.
 func categoryOf(code messages.Code) string {
 	switch code {
+	case messages.CodeElementNotFound:
+		return "selector-not-found"
 	case messages.CodeDeadline:
 		return "timeout"
 	case messages.CodeTargetNotFound:
@@ -43,6 +45,10 @@ func (c *call) onPage(tool, why string, input messages.ToolInput) messages.NextA
 // nextActions are the calls that help after a failure, with exact inputs (W13).
 func (c *call) nextActions(err *messages.Error, r *messages.ToolResult) []messages.NextAction {
 	switch err.Code {
+	case messages.CodeStaleRef, messages.CodeElementNotFound, messages.CodeFrameNotFound:
+		return []messages.NextAction{c.onPage("browser_snapshot", "refs of the page as it is now", nil)}
+	case messages.CodeNotActionable:
+		return []messages.NextAction{c.onPage("browser_snapshot", "see what is in the way", messages.ToolInput{"diff": true})}
 	case messages.CodeTaskNotFound:
 		return []messages.NextAction{c.action("browser_task_open", "start the task", nil)}
 	case messages.CodeBlockedByDialog, messages.CodeDialogAmbiguous, messages.CodeDialogNotFound:

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -226,7 +227,9 @@ func FuzzCall(f *testing.F) {
 			return messages.CDPResult{Result: json.RawMessage(answer)}, nil
 		}
 		tool := tools.List()[int(i)%len(tools.List())]
-		r := call(t, n, tool.Name, input)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond) // some wait for a page
+		defer cancel()
+		r := tools.New(n, nil).Call(ctx, tools.Caller{}, "one", tool.Name, json.RawMessage(input))
 		if r.OK != (r.Code == "") || !r.OK && (!slices.Contains(messages.Codes(), r.Code) || r.Code == messages.CodeInternal || r.Text == "") {
 			t.Fatalf("%+v", r)
 		}
@@ -234,4 +237,34 @@ func FuzzCall(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+func TestTimeoutsOfTools(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]float64{"0.1": 1, "999": 300, "7": 7} {
+		var got float64
+		n := node()
+		n.NavigateFunc = func(r messages.NavigateRequest) (messages.NavigateResult, error) {
+			got = r.TimeoutS
+			return messages.NavigateResult{URL: r.URL}, nil
+		}
+		if r := call(t, n, "browser_navigate", `{"url":"shop.example/x:8","timeout_s":`+given+`}`); !r.OK || got != want || r.Text != "Opened https://shop.example/x:8" {
+			t.Errorf("%s: %g, %+v", given, got, r)
+		}
+	}
+}
+
+func TestARefIsRefusedBeforeAnythingIsSent(t *testing.T) {
+	t.Parallel()
+	n := node()
+	n.CDPFunc = func(r messages.CDPRequest) (messages.CDPResult, error) {
+		t.Errorf("%s was sent", r.Method)
+		return messages.CDPResult{}, nil
+	}
+	for _, ref := range []string{"e1", "12", "e", "e-1", "[e7]"} {
+		r := call(t, n, "browser_click", `{"ref":"`+ref+`"}`)
+		if r.Code != messages.CodeStaleRef || r.Category != "stale-ref" || len(r.NextActions) != 1 || r.NextActions[0].Tool != "browser_snapshot" {
+			t.Errorf("%s: %+v", ref, r)
+		}
+	}
 }

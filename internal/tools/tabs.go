@@ -61,7 +61,7 @@ type tabList struct {
 	TabID string `json:"tab_id,omitempty"`
 }
 
-// clampTimeout keeps a timeout to what it may be; 0 is the default.
+// clampTimeout keeps a timeout to what it may be (T3); 0 is the default.
 func clampTimeout(s float64) float64 {
 	if s == 0 {
 		return 0

@@ -1,0 +1,195 @@
+package tools
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"time"
+
+	"holdfast/messages"
+)
+
+type scrollInput struct {
+	onTab
+	pointer
+	acting
+	Direction string  `json:"direction,omitempty" enum:"down|up|right|left" jsonschema:"default down; without it an element is brought into view"`
+	Pixels    float64 `json:"pixels,omitempty" min:"1" max:"1000000" jsonschema:"default 600"`
+}
+
+type scrollOutput struct {
+	// HasMoved says that something scrolled (W18).
+	HasMoved bool `json:"moved"`
+}
+
+const positionScript = `function() {
+  let n = this.nodeType === 1 ? this : this.parentElement, s = scrollX + ',' + scrollY;
+  for (let i = 0; n && i < 256; i++, n = n.parentElement || (n.getRootNode() || {}).host) s += ';' + n.scrollLeft + ',' + n.scrollTop;
+  return {at: s, x: innerWidth / 2, y: innerHeight / 2};
+}`
+
+// scrollWait is how long a wheel may take to move something: it moves smoothly.
+const scrollWait = 500 * time.Millisecond
+
+func runScroll(ctx context.Context, c *call, in scrollInput) (outcome, error) {
+	var e element
+	var err error
+	var at spot
+	if in.isZero() {
+		e, err = c.query(ctx, mainFrame(c), "css", "body")
+	} else if e, err = c.element(ctx, in.pointer); err == nil {
+		at, err = c.actionable(ctx, e, "look", in.within())
+	}
+	if err != nil {
+		return outcome{}, err
+	}
+	if !in.isZero() && in.Direction == "" {
+		return outcome{text: e.what + " is in view.", data: scrollOutput{true}, isOfPage: true}, nil
+	}
+	if e.object == "" {
+		return outcome{}, notFound("body")
+	}
+	var before, now struct {
+		At string  `json:"at"`
+		X  float64 `json:"x"`
+		Y  float64 `json:"y"`
+	}
+	if err := c.run(ctx, e, positionScript, &before); err != nil {
+		return outcome{}, err
+	}
+	if in.isZero() {
+		at.X, at.Y = before.X, before.Y
+	}
+	by := in.Pixels
+	if by == 0 {
+		by = 600
+	}
+	dx, dy := 0.0, by
+	switch in.Direction {
+	case "up":
+		dy = -by
+	case "right":
+		dx, dy = by, 0
+	case "left":
+		dx, dy = -by, 0
+	}
+	if err := c.mouse(ctx, "mouseWheel", at, map[string]any{"deltaX": dx, "deltaY": dy}); err != nil {
+		return outcome{}, err
+	}
+	for began := time.Now(); time.Since(began) < scrollWait; {
+		if err := c.run(ctx, e, positionScript, &now); err != nil {
+			return outcome{}, err
+		}
+		if now.At != before.At {
+			return outcome{text: "Scrolled.", data: scrollOutput{true}}, nil
+		}
+		if err := pause(ctx, commitNotice); err != nil {
+			return outcome{}, err
+		}
+	}
+	return outcome{text: "Nothing moved: it is at its end, or something else scrolls. Name an element inside what scrolls.", data: scrollOutput{false}, category: "scroll-noop"}, nil
+}
+
+type dragInput struct {
+	onTab
+	acting
+	From pointer `json:"from"`
+	To   pointer `json:"to"`
+}
+
+// dragSteps is how many moves a drag takes (T27).
+const dragSteps = 12
+
+func runDrag(ctx context.Context, c *call, in dragInput) (outcome, error) {
+	from, err := c.element(ctx, in.From)
+	if err != nil {
+		return outcome{}, err
+	}
+	to, err := c.element(ctx, in.To)
+	if err != nil {
+		return outcome{}, err
+	}
+	end, err := c.actionable(ctx, to, "look", in.within())
+	if err != nil {
+		return outcome{isOfPage: true}, err
+	}
+	start, err := c.actionable(ctx, from, "drag", in.within())
+	if err != nil {
+		return outcome{isOfPage: true}, err
+	}
+	// To bring one into view may have moved the other.
+	if end, err = c.actionable(ctx, to, "look", in.within()); err != nil {
+		return outcome{isOfPage: true}, err
+	}
+	w, err := c.watch(ctx, from)
+	if err != nil {
+		return outcome{}, err
+	}
+	held := map[string]any{"button": "left", "buttons": 1, "clickCount": 1}
+	err = c.mouse(ctx, "mouseMoved", start, nil)
+	if err == nil {
+		err = c.mouse(ctx, "mousePressed", start, held)
+	}
+	for i := 1; i <= dragSteps && err == nil; i++ {
+		part := float64(i) / dragSteps
+		err = c.mouse(ctx, "mouseMoved", spot{X: start.X + (end.X-start.X)*part, Y: start.Y + (end.Y-start.Y)*part}, map[string]any{"button": "left", "buttons": 1})
+	}
+	if err == nil {
+		err = c.mouse(ctx, "mouseReleased", end, map[string]any{"button": "left", "clickCount": 1})
+	}
+	done, err := w.settle(ctx, err)
+	if err != nil {
+		return outcome{}, err
+	}
+	done.ClickDispatch = ""
+	return c.acted(ctx, fmt.Sprintf("Dragged %s to %s", from.what, to.what), done, in.acting)
+}
+
+type uploadFile struct {
+	Name     string `json:"name" maxlen:"255"`
+	Content  string `json:"content" jsonschema:"base64"`
+	MIMEType string `json:"mime_type,omitempty" maxlen:"100"`
+}
+
+type uploadInput struct {
+	onTab
+	pointer
+	acting
+	Files []uploadFile `json:"files"`
+}
+
+type uploadOutput struct {
+	Count int `json:"count"`
+}
+
+// maxFiles bounds the files of one upload; their bytes are bounded by [MaxInput].
+const maxFiles = 20
+
+func runUpload(ctx context.Context, c *call, in uploadInput) (outcome, error) {
+	if len(in.Files) == 0 || len(in.Files) > maxFiles {
+		return outcome{}, messages.Errorf(messages.CodeInvalidArgument, "files: 1 to %d", maxFiles)
+	}
+	files := make([]map[string]string, len(in.Files))
+	for i, f := range in.Files {
+		if _, err := base64.StdEncoding.DecodeString(f.Content); err != nil {
+			return outcome{}, messages.Errorf(messages.CodeInvalidArgument, "files: the content of %q is not base64", cut(f.Name, 100))
+		}
+		files[i] = map[string]string{"name": f.Name, "content": f.Content, "type": f.MIMEType}
+	}
+	e, err := c.element(ctx, in.pointer)
+	if err != nil {
+		return outcome{}, err
+	}
+	var got struct {
+		Why   string `json:"why"`
+		Count int    `json:"count"`
+	}
+	if err := c.run(ctx, e, uploadScript, &got, files); err != nil {
+		return outcome{}, err
+	}
+	if got.Why != "" {
+		return outcome{}, messages.Errorf(messages.CodeNotActionable, "%s: %s", e.what, map[string]string{"single": "it takes one file only"}[got.Why]+strings.Replace(got.Why, "single", "", 1)).With("why", got.Why)
+	}
+	return outcome{text: fmt.Sprintf("%s has %d files.", e.what, got.Count), data: uploadOutput{got.Count}, isOfPage: true}, nil
+}
