@@ -75,7 +75,7 @@ compat: ## Playwright's own tests over CDP, from a checkout of theirs, directly 
 	.ci/need node nodejs
 	.ci/need npm npm
 	cd test/clients/compat && npm ci --silent
-	cd test/clients && go run ./compat -playwright '$(abspath $(PLAYWRIGHT))' -grep '$(GREP)'
+	cd test/clients && go run ./compat -playwright '$(abspath $(PLAYWRIGHT))' -grep '$(GREP)' -files '$(FILES)'
 
 dialog-matrix: ## every kind of page by every kind of dialog, every way and every policy, as tables; fails where one does
 	@tables=$$(mktemp); go test -count=1 -run '^TestDialogMatrix$$' ./internal/acceptance -matrix "$$tables"; status=$$?; \

@@ -78,6 +78,7 @@ type client struct {
 
 	ending   atomic.Bool
 	why      atomic.Pointer[closing]
+	browsers atomic.Int32 // further browser sessions
 	inFlight atomic.Int64
 	commands atomic.Int64
 	events   atomic.Int64
@@ -103,9 +104,10 @@ type session struct {
 	id     messages.SessionID // as the client knows it
 	link   messages.SessionID // as the link knows it
 	parent messages.SessionID // "" is the browser
-	target messages.TargetID
+	target messages.TargetID  // "" is the browser
 
-	isAsking bool // the client has been told of a dialog; the client's lock protects it
+	isBrowser bool // each of its commands is for the view
+	isAsking  bool // the client has been told of a dialog; the client's lock protects it
 }
 
 func newClient(h *hub, o Options) *client {

@@ -57,13 +57,24 @@ func (c *client) hasTaken(msg []byte) bool {
 	if cmd.Method == "Runtime.runIfWaitingForDebugger" {
 		defer c.resumed(cmd.Session) // behind the command
 	}
-	if cmd.Session != "" && view.IsDirect(cmd.Method) {
+	if cmd.Session != "" && view.IsDirect(cmd.Method) && !c.isBrowser(cmd.Session) {
 		c.send(cmd, e.Params, true)
 		return true
 	}
 	cmd.Params = slices.Clone(e.Params)
 	runAll(c.step(cmd))
 	return true
+}
+
+// isBrowser says whether a session is a further one on the browser.
+func (c *client) isBrowser(id messages.SessionID) bool {
+	if c.browsers.Load() == 0 {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.sessions[id]
+	return s != nil && s.isBrowser
 }
 
 // isSound says whether a message is JSON that Chrome takes.

@@ -255,11 +255,10 @@ func TestEveryCommandIsReplied(t *testing.T) {
 		`{"id":2147483648,"method":"Browser.getVersion"}`:                                                    -32600,
 		`{"id":1.5,"method":"Browser.getVersion"}`:                                                           -32600,
 		`{"id":-3}`: -32600,
-		`{"id":1,"method":"Browser.getVersion","params":[]}`:           -32600,
-		`{"id":1,"method":"Browser.getVersion","sessionId":"X"}`:       -32001,
-		`{"id":1,"method":"Runtime.evaluate","params":{}}`:             -32601,
-		`{"id":1,"method":"Target.setAutoAttach","params":{}}`:         -32602,
-		`{"id":1,"method":"Target.attachToBrowserTarget","params":{}}`: -32000,
+		`{"id":1,"method":"Browser.getVersion","params":[]}`:     -32600,
+		`{"id":1,"method":"Browser.getVersion","sessionId":"X"}`: -32001,
+		`{"id":1,"method":"Runtime.evaluate","params":{}}`:       -32601,
+		`{"id":1,"method":"Target.setAutoAttach","params":{}}`:   -32602,
 	} {
 		c.write(sent)
 		if m := c.read(); m.Error == nil || m.Error.Code != want {
@@ -268,6 +267,33 @@ func TestEveryCommandIsReplied(t *testing.T) {
 	}
 	if m := c.call("", "Browser.getVersion", `{}`); m.Error != nil {
 		t.Errorf("afterwards: %+v", m.Error)
+	}
+}
+
+// TestAFurtherBrowserSessionReachesTheTaskAlone: what acts on one page of a page's session would
+// act on all tasks there.
+func TestAFurtherBrowserSessionReachesTheTaskAlone(t *testing.T) {
+	t.Parallel()
+	r := setup(t)
+	c, other := r.connect("/cdp/one"), r.connect("/cdp/two")
+	foreign := other.field(other.call("", "Target.createTarget", `{"url":"about:blank"}`), "targetId")
+	browser := c.field(c.call("", "Target.attachToBrowserTarget", `{}`), "sessionId")
+	if m := c.call(browser, "Fetch.enable", `{}`); m.Error == nil {
+		t.Error("it intercepts the requests of every task")
+	}
+	page := c.field(c.call(browser, "Target.createTarget", `{"url":"about:blank"}`), "targetId")
+	if m := c.call(browser, "Target.attachToTarget", fmt.Sprintf(`{"targetId":%q,"flatten":true}`, foreign)); m.Error == nil {
+		t.Error("it attaches to another task's page")
+	}
+	session := c.field(c.call(browser, "Target.attachToTarget", fmt.Sprintf(`{"targetId":%q,"flatten":true}`, page)), "sessionId")
+	if m := c.call(session, "Runtime.evaluate", `{"expression":"1"}`); m.Error != nil {
+		t.Errorf("evaluate: %+v", m.Error)
+	}
+	if m := c.call("", "Target.detachFromTarget", fmt.Sprintf(`{"sessionId":%q}`, browser)); m.Error != nil {
+		t.Errorf("detach: %+v", m.Error)
+	}
+	if m := c.call(session, "Runtime.evaluate", `{"expression":"1"}`); m.Error == nil || m.Error.Code != -32001 {
+		t.Errorf("a session below it: %+v", m)
 	}
 }
 

@@ -63,7 +63,10 @@ func (c *client) isTargetEvent(parent messages.SessionID, msg, method []byte) bo
 
 // beginLocked gives the client's new session its way: it is known before its first event.
 func (c *client) beginLocked(b view.Began) {
-	s := &session{id: b.Session, link: b.Session, parent: b.Parent, target: b.Target}
+	s := &session{id: b.Session, link: b.Session, parent: b.Parent, target: b.Target, isBrowser: b.IsBrowser}
+	if s.isBrowser {
+		c.browsers.Add(1)
+	}
 	c.sessions[s.id] = s
 	c.link.Relay(s.link, func(msg, method []byte) { c.heard(s.id, msg, method) })
 }
@@ -75,7 +78,9 @@ func (c *client) endLocked(id messages.SessionID) []func() {
 	if s == nil {
 		return nil
 	}
-	delete(c.sessions, id)
+	if delete(c.sessions, id); s.isBrowser {
+		c.browsers.Add(-1)
+	}
 	if c.isPage && id == c.page {
 		c.end(websocket.StatusNormalClosure, "the page has closed")
 	}

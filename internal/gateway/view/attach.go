@@ -18,7 +18,7 @@ func (v *View) seen(t Target) {
 	for _, s := range v.discovering() {
 		v.tell(s, &t)
 	}
-	if known == nil && v.auto != nil {
+	if known == nil {
 		v.attach(&t)
 	}
 }
@@ -55,16 +55,55 @@ func (v *View) lost(id messages.TargetID) {
 			v.do(Event{Session: s, Method: "Target.targetDestroyed", Params: object("targetId", string(id))})
 		}
 	}
-	v.settle(id)
+	for _, s := range v.attaching() {
+		v.settle(s, id)
+	}
 }
 
-// attach attaches to a target that the client's auto-attach takes.
+// attaching are the browser sessions that attach to targets by themselves, in order.
+func (v *View) attaching() []messages.SessionID {
+	list := slices.Sorted(maps.Keys(v.autos))
+	if v.auto != nil {
+		list = slices.Insert(list, 0, "")
+	}
+	return list
+}
+
+// autoOf is what a browser session attaches to by itself, nil where that is nothing.
+func (v *View) autoOf(session messages.SessionID) *autoAttach {
+	if session == "" {
+		return v.auto
+	}
+	return v.autos[session]
+}
+
+// setAuto changes that.
+func (v *View) setAuto(session messages.SessionID, a *autoAttach) {
+	switch {
+	case session == "":
+		v.auto = a
+	case a == nil:
+		delete(v.autos, session)
+	default:
+		v.autos[session] = a
+	}
+}
+
+// attach attaches to a target that the client's auto-attach takes, on every browser session.
 func (v *View) attach(t *Target) {
-	if nested[t.Type] || !v.auto.filter.hasMatch(t) || v.auto.pending[t.ID] || v.isAttached(t.ID) || len(v.sessions) >= MaxSessions {
+	for _, s := range v.attaching() {
+		v.attachOn(s, t)
+	}
+}
+
+func (v *View) attachOn(session messages.SessionID, t *Target) {
+	a := v.autoOf(session)
+	if nested[t.Type] || !a.filter.hasMatch(t) || a.pending[t.ID] || v.isAttached(session, t.ID) || len(v.sessions) >= MaxSessions {
 		return
 	}
-	v.auto.pending[t.ID] = true
-	v.do(Call{Tag: v.call(call{kind: kindAttach, target: t.ID}), Method: "Target.attachToTarget", Params: attachParams(t.ID)})
+	a.pending[t.ID] = true
+	tag := v.call(call{kind: kindAttach, session: session, target: t.ID})
+	v.do(Call{Tag: tag, Session: session, Method: "Target.attachToTarget", Params: attachParams(t.ID)})
 }
 
 func attachParams(t messages.TargetID) []byte {
@@ -75,10 +114,10 @@ func attachParams(t messages.TargetID) []byte {
 	return p
 }
 
-// isAttached says whether the emulated auto-attach has a session on the target.
-func (v *View) isAttached(t messages.TargetID) bool {
+// isAttached says whether the emulated auto-attach of a browser session has one on the target.
+func (v *View) isAttached(session messages.SessionID, t messages.TargetID) bool {
 	for _, s := range v.sessions {
-		if s.isAuto && s.target == t {
+		if s.isAuto && s.parent == session && s.target == t {
 			return true
 		}
 	}
@@ -88,27 +127,49 @@ func (v *View) isAttached(t messages.TargetID) bool {
 // attachedTo tells the client of a session that it has from now on.
 func (v *View) attachedTo(a Attached) {
 	s := &attached{target: a.Target.ID, kind: a.Target.Type, parent: a.Parent}
-	if v.auto != nil && a.Parent == "" && v.auto.pending[a.Target.ID] {
+	auto := v.autoOf(a.Parent)
+	switch {
+	case s.kind == kindBrowser:
+		s.target = "" // its id is the browser's secret
+		a.Params = browserParams(a.Session)
+	case auto != nil && auto.pending[a.Target.ID]:
 		s.isAuto = true
 	}
 	v.sessions[a.Session] = s
-	v.do(Began{Session: a.Session, Parent: a.Parent, Target: a.Target.ID})
+	v.do(Began{Session: a.Session, Parent: a.Parent, Target: s.target, IsBrowser: s.kind == kindBrowser})
 	v.do(Event{Session: a.Parent, Method: "Target.attachedToTarget", Params: a.Params})
 	if s.isAuto {
-		v.settle(a.Target.ID)
+		v.settle(a.Parent, a.Target.ID)
 	}
+}
+
+// browserParams are those of Target.attachedToTarget of a further browser session.
+func browserParams(id messages.SessionID) []byte {
+	p, _ := json.Marshal(map[string]any{"sessionId": id, "waitingForDebugger": false, "targetInfo": map[string]any{
+		"targetId": id, "type": kindBrowser, "title": "", "url": "", "attached": true, "canAccessOpener": false,
+	}}) // always encodes
+	return p
 }
 
 // detachedFrom tells the client of the end of a session, and with it of those below.
 func (v *View) detachedFrom(d Detached) {
-	if v.sessions[d.Session] == nil {
+	s := v.sessions[d.Session]
+	if s == nil {
 		return
+	}
+	if s.kind == kindBrowser {
+		d.Params, _ = json.Marshal(map[string]any{"sessionId": d.Session, "targetId": d.Session}) // always encodes
 	}
 	v.forget(d.Session)
 	v.do(Event{Session: d.Parent, Method: "Target.detachedFromTarget", Params: d.Params})
 }
 
 func (v *View) forget(id messages.SessionID) {
+	if a := v.autos[id]; a != nil {
+		v.drop(a)
+		delete(v.autos, id)
+		v.do(v.holds())
+	}
 	delete(v.sessions, id)
 	delete(v.discover, id)
 	v.do(Ended{id})
@@ -128,10 +189,10 @@ func (v *View) children(id messages.SessionID) []messages.SessionID {
 	return list
 }
 
-// settle gives the replies that have waited for the attach to a target, which has come or
-// never will.
-func (v *View) settle(t messages.TargetID) {
-	a := v.auto
+// settle gives the replies that have waited for a browser session's attach to a target, which
+// has come or never will.
+func (v *View) settle(session messages.SessionID, t messages.TargetID) {
+	a := v.autoOf(session)
 	if a == nil {
 		return
 	}
@@ -155,14 +216,18 @@ func (v *View) opened(r Reply, o Outcome) {
 		return
 	}
 	r.Result = object("targetId", string(o.Target))
-	if v.auto != nil && v.auto.pending[o.Target] {
-		v.auto.opened[o.Target] = r
+	auto := v.auto
+	if v.isBrowser(r.Session) {
+		auto = v.autoOf(r.Session)
+	}
+	if auto != nil && auto.pending[o.Target] {
+		auto.opened[o.Target] = r
 		return
 	}
 	v.do(r)
 }
 
-// setAutoAttach emulates it on the browser.
+// setAutoAttach emulates it on a browser session.
 func (v *View) setAutoAttach(c Command) {
 	var p struct {
 		AutoAttach *bool  `json:"autoAttach"`
@@ -178,37 +243,52 @@ func (v *View) setAutoAttach(c Command) {
 		v.refuse(c, &Error{Code: CodeParams, Message: "Only flatten protocol is supported with browser level auto-attach mode"})
 		return
 	}
-	before := v.auto
-	v.auto = nil
+	before := v.autoOf(c.Session)
+	v.setAuto(c.Session, nil)
 	if before != nil {
 		v.drop(before)
 	}
-	v.do(Holds{*p.AutoAttach && *p.Wait})
 	if !*p.AutoAttach {
+		v.do(v.holds())
 		for _, id := range slices.Sorted(maps.Keys(v.sessions)) {
-			if v.sessions[id].isAuto {
+			if s := v.sessions[id]; s.isAuto && s.parent == c.Session {
 				v.detach(id)
 			}
 		}
 		v.reply(c, []byte(`{}`))
 		return
 	}
-	v.auto = &autoAttach{filter: p.Filter, pending: map[messages.TargetID]bool{}, awaited: map[messages.TargetID]bool{}, opened: map[messages.TargetID]Reply{}}
-	if before != nil {
-		v.auto.pending = before.pending
+	a := &autoAttach{
+		filter: p.Filter, isHeld: *p.Wait,
+		pending: map[messages.TargetID]bool{}, awaited: map[messages.TargetID]bool{}, opened: map[messages.TargetID]Reply{},
 	}
+	if before != nil {
+		a.pending = before.pending
+	}
+	v.setAuto(c.Session, a)
+	v.do(v.holds())
 	for _, id := range v.order {
-		v.attach(v.targets[id])
-		if v.auto.pending[id] {
-			v.auto.awaited[id] = true
+		v.attachOn(c.Session, v.targets[id])
+		if a.pending[id] {
+			a.awaited[id] = true
 		}
 	}
 	r := Reply{ID: c.ID, Session: c.Session, Result: []byte(`{}`)}
-	if len(v.auto.awaited) == 0 {
+	if len(a.awaited) == 0 {
 		v.do(r)
 		return
 	}
-	v.auto.reply = &r
+	a.reply = &r
+}
+
+// holds says whether popups are to be held for any browser session of the client.
+func (v *View) holds() Holds {
+	for _, s := range v.attaching() {
+		if v.autoOf(s).isHeld {
+			return Holds{true}
+		}
+	}
+	return Holds{}
 }
 
 // drop gives the replies that an auto-attach owes which another one replaces.

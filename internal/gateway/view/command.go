@@ -22,6 +22,7 @@ var local = map[string]func(*View, Command){
 	"Target.setDiscoverTargets":    (*View).setDiscoverTargets,
 	"Target.setAutoAttach":         (*View).setAutoAttachOn,
 	"Target.attachToTarget":        (*View).attachToTarget,
+	"Target.attachToBrowserTarget": (*View).attachToBrowser,
 	"Target.detachFromTarget":      (*View).detachFromTarget,
 	"Target.getTargets":            (*View).getTargets,
 	"Target.getTargetInfo":         (*View).getTargetInfo,
@@ -48,7 +49,7 @@ func (v *View) command(c Command) {
 		v.refuse(c, SessionGone())
 		return
 	}
-	if s == nil {
+	if v.isBrowser(c.Session) {
 		switch Of(c.Method) {
 		case "":
 			v.refuse(c, noMethod(c.Method))
@@ -82,7 +83,8 @@ func (v *View) judge(c Command) {
 		v.forward(c)
 		return
 	}
-	if c.Session == "" && rawcdp.Of(c.Method) == rawcdp.Allow && !v.cfg.HasAll {
+	isBrowser := v.isBrowser(c.Session)
+	if isBrowser && rawcdp.Of(c.Method) == rawcdp.Allow && !v.cfg.HasAll {
 		// On the browser's own session it acts on the pages of all tasks.
 		v.refuse(c, &Error{Code: CodeServer, Message: c.Method + " would reach beyond the task: it shares the browser"})
 		return
@@ -97,7 +99,7 @@ func (v *View) judge(c Command) {
 		return
 	}
 	context := v.contextOf(c)
-	if c.Params = r.Params; c.Session == "" && context != "" && rawcdp.Of(c.Method) == rawcdp.Context {
+	if c.Params = r.Params; isBrowser && context != "" && rawcdp.Of(c.Method) == rawcdp.Context {
 		// A page's session knows its context, and the browser's does not.
 		if p, err := rawcdp.ReadParams(c.Params); err == nil {
 			c.Params = p.With("browserContextId", context).JSON()
@@ -172,7 +174,7 @@ func (v *View) setDiscoverTargets(c Command) {
 // setAutoAttachOn emulates it on the browser alone: on a session of the client's own the
 // browser attaches to what belongs to that page.
 func (v *View) setAutoAttachOn(c Command) {
-	if c.Session == "" {
+	if v.isBrowser(c.Session) {
 		v.setAutoAttach(c)
 		return
 	}
@@ -204,6 +206,20 @@ func (v *View) attachToTarget(c Command) {
 		v.refuse(c, &Error{Code: CodeServer, Message: "the client has as many sessions as it may"})
 	default:
 		c.Params = attachParams(p.TargetID)
+		v.forward(c)
+	}
+}
+
+// attachToBrowser gives the client another browser session, whose own the emulated discovery
+// and auto-attach are.
+func (v *View) attachToBrowser(c Command) {
+	switch {
+	case !v.isBrowser(c.Session):
+		v.refuse(c, &Error{Code: CodeServer, Message: "Not allowed"})
+	case len(v.sessions) >= MaxSessions:
+		v.refuse(c, &Error{Code: CodeServer, Message: "the client has as many sessions as it may"})
+	default:
+		c.Params = nil
 		v.forward(c)
 	}
 }

@@ -73,7 +73,9 @@ type (
 	Began struct {
 		Session messages.SessionID
 		Parent  messages.SessionID
-		Target  messages.TargetID
+		Target  messages.TargetID // "" is the browser
+		// IsBrowser says that its commands reach beyond a page: each is for the view.
+		IsBrowser bool
 	}
 	// Ended is the end of one.
 	Ended struct{ Session messages.SessionID }

@@ -47,15 +47,20 @@ type View struct {
 
 	discover map[messages.SessionID]*discovery
 	auto     *autoAttach // nil while the client has asked for none
-	calls    map[Tag]*call
-	seq      Tag
-	out      []Effect
+	// autos are those of the client's further browser sessions.
+	autos map[messages.SessionID]*autoAttach
+	calls map[Tag]*call
+	seq   Tag
+	out   []Effect
 }
+
+// kindBrowser is the type of the browser's own target.
+const kindBrowser = "browser"
 
 // attached is a session of the client.
 type attached struct {
-	target messages.TargetID
-	kind   string // of the target
+	target messages.TargetID // "" is the browser
+	kind   string            // of the target
 	parent messages.SessionID
 	isAuto bool // by the emulated auto-attach
 }
@@ -69,6 +74,7 @@ type discovery struct {
 // autoAttach is the client's setAutoAttach on the browser.
 type autoAttach struct {
 	filter  filter
+	isHeld  bool                       // waitForDebuggerOnStart
 	pending map[messages.TargetID]bool // being attached to
 	reply   *Reply                     // of setAutoAttach, once nothing of what there was is pending
 	awaited map[messages.TargetID]bool // what reply waits for
@@ -103,7 +109,7 @@ const (
 func New(cfg Config) *View {
 	return &View{
 		cfg: cfg, targets: map[messages.TargetID]*Target{}, sessions: map[messages.SessionID]*attached{}, windows: map[int64]bool{},
-		contexts: map[string]bool{}, mine: map[string]bool{}, discover: map[messages.SessionID]*discovery{}, calls: map[Tag]*call{},
+		contexts: map[string]bool{}, mine: map[string]bool{}, discover: map[messages.SessionID]*discovery{}, autos: map[messages.SessionID]*autoAttach{}, calls: map[Tag]*call{},
 	}
 }
 
@@ -200,6 +206,12 @@ func (v *View) refuse(c Command, err *Error) { v.do(Reply{ID: c.ID, Session: c.S
 
 func (v *View) forward(c Command) { v.do(Forward(c)) }
 
+// isBrowser says whether a session is the browser's own, or another one like it.
+func (v *View) isBrowser(id messages.SessionID) bool {
+	s := v.sessions[id]
+	return id == "" || s != nil && s.kind == kindBrowser
+}
+
 // isOwn says whether a target is the task's, as far as this client knows: one that the
 // browser has attached it to is, though the browser lists no workers.
 func (v *View) isOwn(t messages.TargetID) bool {
@@ -224,7 +236,7 @@ func (v *View) outcome(o Outcome) {
 	switch c.kind {
 	case kindAttach:
 		if o.Err != nil { // it closed meanwhile
-			v.settle(c.target)
+			v.settle(c.session, c.target)
 		}
 		return
 	case kindDetach:

@@ -74,12 +74,46 @@ func TestAPageIsToldBeforeTheReplyThatMadeIt(t *testing.T) {
 		t.Fatalf("the reply came before the attach: %s", got)
 	}
 	got := show(v.Step(view.Attached{Session: "S1", Target: target("P1", "page", "ours"), Params: []byte(`{"sessionId":"S1"}`)}))
-	want := "view.Began {Session:S1 Parent: Target:P1}\nevent  Target.attachedToTarget {\"sessionId\":\"S1\"}\nreply 2  {\"targetId\":\"P1\"}\n"
+	want := "view.Began {Session:S1 Parent: Target:P1 IsBrowser:false}\nevent  Target.attachedToTarget {\"sessionId\":\"S1\"}\nreply 2  {\"targetId\":\"P1\"}\n"
 	if got != want {
 		t.Fatalf("got\n%swant\n%s", got, want)
 	}
 	if got := show(v.Step(view.Outcome{Tag: attach.Tag, Result: []byte(`{"sessionId":"S1"}`)})); got != "" {
 		t.Fatalf("the client hears of an attach that it has not asked for: %s", got)
+	}
+}
+
+// TestAFurtherBrowserSessionHasAStateOfItsOwn: it discovers and attaches for itself, under the
+// same view.
+func TestAFurtherBrowserSessionHasAStateOfItsOwn(t *testing.T) {
+	t.Parallel()
+	v := shared()
+	v.Step(view.Seen{Target: target("P1", "page", "ours")})
+	steps := []struct {
+		in   any
+		want string
+	}{
+		{command(1, "Target.attachToBrowserTarget", `{}`), "forward 1  Target.attachToBrowserTarget \n"},
+		{
+			view.Attached{Session: "B", Target: target("guid", "browser", ""), Params: []byte(`{}`)},
+			"view.Began {Session:B Parent: Target: IsBrowser:true}\n" +
+				`event  Target.attachedToTarget {"sessionId":"B","targetInfo":{"attached":true,"canAccessOpener":false,"targetId":"B","title":"","type":"browser","url":""},"waitingForDebugger":false}` + "\n",
+		},
+		{view.Command{ID: 2, Session: "B", Method: "Target.setDiscoverTargets", Params: []byte(`{"discover":true}`)}, "event B Target.targetCreated {\"targetInfo\":" + strings.Replace(string(target("P1", "page", "ours").Info), `"attached":true`, `"attached":false`, 1) + "}\nreply 2 B {}\n"},
+		{view.Command{ID: 3, Session: "B", Method: "Fetch.enable"}, "reply 3 B error -32000 Fetch.enable would reach beyond the task: it shares the browser\n"},
+		{view.Command{ID: 4, Session: "B", Method: "Target.setAutoAttach", Params: []byte(`{"autoAttach":true,"waitForDebuggerOnStart":false,"flatten":true}`)}, "view.Holds {IsOn:false}\ncall B Target.attachToTarget {\"targetId\":\"P1\",\"flatten\":true} \n"},
+		{view.Attached{Parent: "B", Session: "S", Target: target("P1", "page", "ours"), Params: []byte(`{}`)}, "view.Began {Session:S Parent:B Target:P1 IsBrowser:false}\nevent B Target.attachedToTarget {}\nreply 4 B {}\n"},
+		{view.Command{ID: 5, Session: "S", Method: "Target.attachToBrowserTarget"}, "reply 5 S error -32000 Not allowed\n"},
+		{view.Seen{Target: target("P2", "page", "ours")}, "event B Target.targetCreated {\"targetInfo\":" + strings.Replace(string(target("P2", "page", "ours").Info), `"attached":true`, `"attached":false`, 1) + "}\ncall B Target.attachToTarget {\"targetId\":\"P2\",\"flatten\":true} \n"},
+		{command(6, "Target.detachFromTarget", `{"sessionId":"B"}`), "call  Target.detachFromTarget  B\n"},
+		{view.Detached{Session: "B", Params: []byte(`{"targetId":"guid"}`)}, "view.Holds {IsOn:false}\nview.Ended {Session:B}\nview.Ended {Session:S}\nevent  Target.detachedFromTarget {\"sessionId\":\"B\",\"targetId\":\"B\"}\n"},
+		{view.Seen{Target: target("P3", "page", "ours")}, ""},
+		{view.Command{ID: 7, Session: "B", Method: "Target.getTargets"}, "reply 7 B error -32001 Session with given id not found.\n"},
+	}
+	for i, s := range steps {
+		if got := show(v.Step(s.in)); got != s.want {
+			t.Errorf("step %d: got\n%swant\n%s", i, got, s.want)
+		}
 	}
 }
 
@@ -212,7 +246,7 @@ func TestNoClientSeesTheOtherTask(t *testing.T) {
 			}
 		}
 		id := func(label string) string {
-			return rapid.SampledFrom([]string{"aaa", "bbb"}).Draw(t, label) + rapid.SampledFrom([]string{"-p1", "-p2", "-tab", "-ctx", "-s1", "-s2"}).Draw(t, label)
+			return rapid.SampledFrom([]string{"aaa", "bbb"}).Draw(t, label) + rapid.SampledFrom([]string{"-p1", "-p2", "-tab", "-ctx", "-s1", "-s2", "-b1"}).Draw(t, label)
 		}
 		next := int64(0)
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
@@ -222,7 +256,7 @@ func TestNoClientSeesTheOtherTask(t *testing.T) {
 			if strings.HasSuffix(own, "tab") {
 				kind = "tab"
 			}
-			switch rapid.IntRange(0, 6).Draw(t, "what") {
+			switch rapid.IntRange(0, 7).Draw(t, "what") {
 			case 0:
 				check(c, c.Step(view.Seen{Target: target(own, kind, c.task+"-ctx")}))
 			case 1:
@@ -232,6 +266,16 @@ func TestNoClientSeesTheOtherTask(t *testing.T) {
 				check(c, c.Step(view.Attached{Session: s, Target: target(own, kind, c.task+"-ctx"), Params: []byte(`{}`)}))
 			case 3:
 				check(c, c.Step(view.Detached{Session: messages.SessionID(c.task + "-s1"), Params: []byte(`{}`)}))
+			case 7: // another browser session, whose target's id is the browser's secret
+				in := any(view.Attached{Session: messages.SessionID(c.task + "-b1"), Target: target("secret", "browser", ""), Params: []byte(`{"secret":1}`)})
+				if rapid.Bool().Draw(t, "its end") {
+					in = view.Detached{Session: messages.SessionID(c.task + "-b1"), Params: []byte(`{"secret":1}`)}
+				}
+				out := c.Step(in)
+				if text := show(out); strings.Contains(text, "secret") {
+					t.Fatalf("a client is told the browser's secret: %s", text)
+				}
+				check(c, out)
 			case 4:
 				for tag := range c.calls {
 					delete(c.calls, tag)
@@ -262,7 +306,8 @@ func TestNoClientSeesTheOtherTask(t *testing.T) {
 				if rapid.Bool().Draw(t, "on a session") {
 					cmd.Session = messages.SessionID(id("session"))
 				}
-				if cmd.Session != "" && (view.IsDirect(cmd.Method) || rawcdp.Of(cmd.Method) == rawcdp.Machine) {
+				isBrowser := strings.HasSuffix(string(cmd.Session), "-b1")
+				if cmd.Session != "" && !isBrowser && (view.IsDirect(cmd.Method) || rawcdp.Of(cmd.Method) == rawcdp.Machine) {
 					continue // Chrome looks at none of these names there
 				}
 				c.awaits[next] = 1

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"holdfast/internal/browser"
@@ -19,9 +20,13 @@ func main() {
 	defer stop()
 	var c checkout
 	from := flag.String("playwright", "", "a checkout of microsoft/playwright")
+	only := flag.String("files", "", "only these of the files, separated by spaces")
 	flag.StringVar(&c.grep, "grep", "", "only the tests whose titles match")
 	flag.DurationVar(&c.timeout, "timeout", 30*time.Second, "how long one test may take")
 	flag.Parse()
+	if c.files = files; *only != "" {
+		c.files = strings.Fields(*only)
+	}
 	if err := compare(ctx, c, *from); err != nil {
 		fmt.Fprintln(os.Stderr, "compat:", err)
 		os.Exit(1)
@@ -56,7 +61,7 @@ func compare(ctx context.Context, c checkout, from string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("directly: %v, of %d files\n", direct, len(files))
+	fmt.Printf("directly: %v, of %d files\n", direct, len(c.files))
 	direct.printFailures(os.Stdout)
 
 	node, err := startNode(ctx, dir, chrome.Endpoint().Reveal())

@@ -28,6 +28,7 @@ var files = []string{
 // checkout is a copy of the parts of a checkout of Playwright that its tests need.
 type checkout struct {
 	dir     string
+	files   []string
 	grep    string
 	timeout time.Duration // of one test
 }
@@ -72,7 +73,7 @@ func (c checkout) run(ctx context.Context, name, address string) (outcomes, erro
 		"COMPAT_ENDPOINT="+address,
 		"COMPAT_REPORT="+report,
 		"COMPAT_OUTPUT="+filepath.Join(c.dir, "results-"+name),
-		"COMPAT_FILES="+strings.Join(files, " "),
+		"COMPAT_FILES="+strings.Join(c.files, " "),
 		fmt.Sprintf("COMPAT_TIMEOUT=%d", c.timeout.Milliseconds()),
 	)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
