@@ -10,44 +10,41 @@ import (
 
 // tend goes through what this node is to hand over, to end, or to find out.
 func (m *Machine) tend() {
-	ids := m.holders[holder{m.config.Name, m.term}]
-	moving := 0
-	var idle []*task
-	for _, id := range sortedKeys(ids) {
+	for _, id := range sortedKeys(m.busy) {
 		t := m.tasks[id]
-		d := t.duty
-		if d == nil {
-			// It was handed to this term before the node knew of it.
-			m.begin(t, 0)
+		if t.duty.attempt != 0 || m.now.Boot < t.duty.retry {
 			continue
 		}
-		switch d.step {
-		case deciding:
-			idle = append(idle, t)
-			continue
+		switch t.duty.step {
 		case doubting:
-			if d.attempt == 0 && m.now.Boot >= d.retry {
-				m.confirm(t)
-			}
+			m.confirm(t)
 		case ending:
-			if d.attempt == 0 && m.now.Boot >= d.retry {
-				m.deleteTask(t)
-			}
+			m.deleteTask(t)
 		}
-		moving++
 	}
-	if !m.hasDrain {
-		return
+	if m.hasDrain {
+		m.drain()
 	}
-	for _, t := range idle {
-		if moving >= maxMoving {
+}
+
+// drain begins the next hand-overs of a node that is to give up all it has.
+func (m *Machine) drain() {
+	for _, id := range sortedKeys(m.holders[holder{m.config.Name, m.term}]) {
+		if len(m.busy) >= maxMoving {
 			return
 		}
-		if m.now.Boot < t.duty.retry {
-			continue
+		if d := m.tasks[id].duty; d != nil && m.now.Boot >= d.retry {
+			m.gather(id, "")
 		}
-		if m.gather(t.id, ""); t.duty.step != deciding {
-			moving++
+	}
+}
+
+// adopt begins the tasks that others have handed to a term which this node has just come
+// to know as its own.
+func (m *Machine) adopt() {
+	for _, id := range sortedKeys(m.holders[holder{m.config.Name, m.term}]) {
+		if t := m.tasks[id]; t.duty == nil {
+			m.begin(t, 0)
 		}
 	}
 }
@@ -65,6 +62,7 @@ func (m *Machine) gather(id, heir string) {
 		return
 	}
 	t.duty.step, t.duty.heir = gathering, heir
+	m.busy[id] = true
 	m.do(Gather{Task: id, Epoch: t.duty.epoch, Heir: heir})
 }
 
@@ -111,6 +109,7 @@ func (m *Machine) end(id string) {
 		return
 	}
 	t.duty.step = ending
+	m.busy[id] = true
 	if m.phase == Held {
 		m.deleteTask(t)
 	}

@@ -57,6 +57,7 @@ type Machine struct {
 	nodes     map[string]*node
 	tasks     map[string]*task
 	holders   map[holder]map[string]bool // tasks by whom their records name
+	busy      map[string]bool            // tasks of this node that are to be handed over or ended
 	horizon   int64                      // no creation below it counts for a key that is not known
 	hasList   bool
 	isListing bool // a List is under way
@@ -111,7 +112,7 @@ const (
 func New(c Config) *Machine {
 	return &Machine{
 		config: c, phase: Outside, nodes: map[string]*node{}, tasks: map[string]*task{},
-		holders: map[holder]map[string]bool{}, pending: map[uint64]pending{}, batch: maxBatch,
+		holders: map[holder]map[string]bool{}, busy: map[string]bool{}, pending: map[uint64]pending{}, batch: maxBatch,
 	}
 }
 

@@ -132,10 +132,12 @@ func (m *Machine) cease(t *task, why Why) {
 	}
 	m.do(Cease{Task: t.id, Epoch: t.duty.epoch, Why: why})
 	t.duty = nil
+	delete(m.busy, t.id)
 }
 
 func (m *Machine) resume(t *task) {
 	t.duty.step, t.duty.heir = deciding, ""
+	delete(m.busy, t.id)
 	m.do(Resume{Task: t.id, Epoch: t.duty.epoch})
 }
 

@@ -50,6 +50,7 @@ func (m *Machine) join(name string, put []store.Op) {
 		})
 	case n.record.Instance == m.config.Instance && !m.isTermSpent:
 		m.term = n.created
+		m.adopt()
 		m.become(Lapsed, "the term had begun by an attempt without an answer")
 		m.keepTerm()
 	case n.record.Instance == m.config.Instance, n.record.Instance == m.config.Predecessor && m.config.Predecessor != "",
@@ -85,6 +86,7 @@ func (m *Machine) termAnswered(p pending, a Answered) {
 	case p.purpose == toJoin && a.Result.IsDone && m.term == 0 && m.phase == Outside:
 		m.term, m.isTermSpent = a.Result.Revision, false
 		m.foldOwn(p, a)
+		m.adopt()
 		m.renew(p.begun)
 	case p.purpose == toJoin && !a.Result.IsDone:
 		m.list()
