@@ -12,6 +12,7 @@ import (
 	"github.com/coder/websocket"
 
 	board "holdfast/actors/supervisor/view"
+	"holdfast/internal/gateway/memory"
 	"holdfast/internal/gateway/view"
 	"holdfast/internal/rawcdp"
 	"holdfast/internal/scan"
@@ -61,20 +62,25 @@ type client struct {
 	conn *websocket.Conn
 	out  *queue
 
-	link *transport.Mux
-	root messages.SessionID // the client's browser session, which it knows as ""
-
 	isPage bool               // the client is connected to one page, whose session it knows as ""
 	page   messages.SessionID // that session; set before the client's first command
 
 	mu       sync.Mutex // protects what follows, and orders what is told
 	view     *view.View
+	link     *transport.Mux
+	gen      int      // how many links the client has lost
+	browser  *session // the client's browser session, which it knows as ""
 	sessions map[messages.SessionID]*session
-	asked    chan struct{} // closed when a page of the client asks, or asks no more
+	byLink   map[messages.SessionID]*session // those that are on the link, by the link's names
+	waiting  []waiting                       // commands whose session is not on the link
+	expiry   *time.Timer                     // of those
+	again    *time.Timer                     // gives settings once more after a restore
+	asked    chan struct{}                   // closed when a page of the client asks, or asks no more
 	isOver   bool
 
-	pings     *time.Timer // nil while the client is not pinged; the reader sets it
-	isWriting atomic.Bool
+	pings        *time.Timer // nil while the client is not pinged; the reader sets it
+	isWriting    atomic.Bool
+	waitingBytes int // of waiting
 
 	ending   atomic.Bool
 	why      atomic.Pointer[closing]
@@ -101,17 +107,27 @@ func (c *client) closing() closing {
 
 // session is a session of the client's own.
 type session struct {
-	id     messages.SessionID // as the client knows it
-	link   messages.SessionID // as the link knows it
-	parent messages.SessionID // "" is the browser
-	target messages.TargetID  // "" is the browser
+	id        messages.SessionID // as the client knows it
+	parent    messages.SessionID // "" is the browser
+	target    messages.TargetID  // "" is the browser
+	isBrowser bool               // each of its commands is for the view
+	epoch     atomic.Int64       // the memory's
 
-	isBrowser bool // each of its commands is for the view
-	isAsking  bool // the client has been told of a dialog; the client's lock protects it
+	// The client's lock protects what follows.
+	link       messages.SessionID        // as the link knows it
+	isUp       bool                      // it is on the link, and no command waits for it
+	isFlushing bool                      // the commands that wait for it are being sent
+	isAwaited  bool                      // its parent's auto-attach is to bring it back
+	expected   map[messages.TargetID]int // attaches that bring known sessions back
+	memory     *memory.Session
+	isAsking   bool // the client has been told of a dialog
 }
 
 func newClient(h *hub, o Options) *client {
-	return &client{hub: h, opts: o, at: time.Now(), out: newQueue(h.g.queue), sessions: map[messages.SessionID]*session{}, asked: make(chan struct{})}
+	return &client{
+		hub: h, opts: o, at: time.Now(), out: newQueue(h.g.queue), asked: make(chan struct{}),
+		sessions: map[messages.SessionID]*session{}, byLink: map[messages.SessionID]*session{},
+	}
 }
 
 // configFor is what the client's view depends on.
@@ -132,21 +148,31 @@ func (c *client) configFor(v *board.View, standard string) view.Config {
 // where it is not "", is the page that the client is connected to.
 func (c *client) enter(ctx context.Context, page messages.TargetID) error {
 	c.isPage = page != ""
-	link, _, err := c.hub.await(ctx)
-	if err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(ctx, attachBudget)
 	defer cancel()
-	root, err := attachToBrowser(ctx, link)
-	if err != nil {
-		return err
-	}
-	c.link, c.root = link, root
-	link.Relay(root, c.rootHeard)
-	if err := c.hub.add(c); err != nil {
-		detachFromBrowser(link, root)
-		return err
+	for {
+		link, _, err := c.hub.await(ctx)
+		if err != nil {
+			return err
+		}
+		root, err := attachToBrowser(ctx, link)
+		if err == nil {
+			c.mu.Lock()
+			c.link, c.browser = link, &session{isUp: true, memory: memory.NewSession(root)}
+			c.bindLocked(c.browser, root)
+			c.mu.Unlock()
+			if err = c.hub.add(c); err != nil {
+				detachFromBrowser(link, root)
+			}
+		}
+		if err == nil {
+			break
+		}
+		select {
+		case <-link.Closed(): // another one comes
+		default:
+			return err
+		}
 	}
 	if c.isPage {
 		if err := c.enterPage(ctx, page); err != nil {
@@ -163,7 +189,7 @@ func (c *client) enterPage(ctx context.Context, page messages.TargetID) error {
 		return err
 	}
 	params, _ := json.Marshal(map[string]any{"targetId": page, "flatten": true}) // always encodes
-	raw, err := c.link.Do(ctx, c.root, "Target.attachToTarget", params)
+	raw, err := c.link.Do(ctx, c.browser.link, "Target.attachToTarget", params)
 	if err != nil {
 		return upstream(err)
 	}
@@ -304,14 +330,24 @@ func (c *client) leave() {
 	c.hub.hold(c, false)
 	c.mu.Lock()
 	c.isOver = true
-	sessions := c.sessions
-	c.sessions = nil
+	sessions, link, root := c.byLink, c.link, c.browser.link
+	left := c.waiting
+	c.sessions, c.byLink, c.waiting = nil, nil, nil
+	c.stopAgainLocked()
+	if c.expiry != nil {
+		c.expiry.Stop()
+	}
 	mine := c.view.Mine()
 	c.mu.Unlock()
-	for _, s := range sessions {
-		c.link.Unrelay(s.link)
+	for _, w := range left {
+		w.fail(lostError(messages.SentNo)) // it counts no longer
 	}
-	detachFromBrowser(c.link, c.root)
+	for s := range sessions {
+		link.Unrelay(s)
+	}
+	if sessions[root] != nil { // else it is gone with its link
+		detachFromBrowser(link, root)
+	}
 	for _, id := range mine {
 		c.hub.dispose(c, id)
 	}
@@ -361,14 +397,14 @@ func outcome(r transport.Reply) *view.Error {
 		return &view.Error{Code: rpc.Code, Message: rpc.Message, Data: rpc.Data}
 	}
 	if own, ok := errors.AsType[*messages.Error](r.Err); ok {
+		if own.Code == messages.CodeUpstreamUnavailable {
+			return lostError(own.Sent)
+		}
 		return &view.Error{Code: view.CodeServer, Message: own.Message, Data: data(own.Code, own.Sent)}
 	}
 	switch {
 	case errors.Is(r.Err, transport.ErrLinkClosed):
-		return &view.Error{
-			Code: view.CodeServer, Message: "upstream connection lost; the command was not repeated",
-			Data: data(messages.CodeUpstreamUnavailable, messages.SentIf(r.Sent)),
-		}
+		return lostError(messages.SentIf(r.Sent))
 	case errors.Is(r.Err, transport.ErrTooLarge):
 		return &view.Error{Code: view.CodeServer, Message: "the message is larger than the gateway takes", Data: data(messages.CodeMessageTooLarge, messages.SentUnknown)}
 	case errors.Is(r.Err, transport.ErrOverloaded):

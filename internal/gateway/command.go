@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"holdfast/internal/gateway/memory"
 	"holdfast/internal/gateway/view"
 	"holdfast/messages"
 	"holdfast/transport"
@@ -102,27 +103,80 @@ func isSound(msg []byte) bool {
 func (c *client) refuse(cmd view.Command, err *view.Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.push(replyFrame(cmd.ID, c.named(cmd.Session), nil, err))
+	c.push(c.replyFrame(cmd.ID, c.named(cmd.Session), nil, err))
 }
 
 // send runs a command on the link; its reply is the client's. IsDirect is for the client's
-// own reader, which may write to the link itself.
+// own reader, which may write to the link itself. A command whose session is not on the link
+// waits for it.
 func (c *client) send(cmd view.Command, params []byte, isDirect bool) {
 	c.mu.Lock()
-	s, ok := c.linkSession(cmd.Session)
-	link := c.link
+	s := c.sessionLocked(cmd.Session)
+	var err *view.Error
+	switch {
+	case s == nil:
+		err = view.SessionGone()
+	case !c.isUpLocked(s):
+		if _, ok := memory.Unmark(params, s.memory.Epoch()); !ok {
+			err = lostError(messages.SentNo) // it names what is gone with the link
+			break
+		}
+		cmd.Params = slices.Clone(params)
+		err = c.waitLocked(waiting{
+			session: cmd.Session, size: len(cmd.Method) + len(params) + 256, start: func() { c.sendNow(s, cmd, cmd.Params, false) },
+			fail: func(e *view.Error) {
+				c.count(-1)
+				c.refuse(cmd, e)
+			},
+		})
+		if err == nil {
+			c.count(1)
+			c.mu.Unlock()
+			return
+		}
+	}
 	c.mu.Unlock()
-	if !ok {
-		c.refuse(cmd, view.SessionGone())
+	if err != nil {
+		c.refuse(cmd, err)
 		return
 	}
 	c.count(1)
+	c.sendNow(s, cmd, params, isDirect)
+}
+
+// sendNow runs a command on a session that is on the link.
+func (c *client) sendNow(s *session, cmd view.Command, params []byte, isDirect bool) {
+	var kept []byte // the params, where the session's memory is to know of the command
+	keeps := memory.IsKept(cmd.Method)
+	c.mu.Lock()
+	link, to, epoch := c.link, s.link, s.memory.Epoch()
+	answer, err := []byte(nil), error(nil)
+	if keeps {
+		kept = slices.Clone(params)
+		params, answer, err = s.memory.Prepare(cmd.Method, params)
+	}
+	c.mu.Unlock()
 	id, session := cmd.ID, c.named(cmd.Session)
+	settle := func(result []byte, err *view.Error) {
+		c.count(-1)
+		c.push(c.replyFrame(id, session, result, err))
+	}
+	params, ok := memory.Unmark(params, epoch)
+	switch {
+	case err != nil || answer != nil:
+		settle(answer, outcome(transport.Reply{Err: err}))
+		return
+	case !ok:
+		settle(nil, contextGone())
+		return
+	}
 	link.Start(transport.Call{
-		SessionID: s, Method: cmd.Method, Params: params, Direct: isDirect, IsGuest: true,
+		SessionID: to, Method: cmd.Method, Params: params, Direct: isDirect, IsGuest: true,
 		Done: func(r transport.Reply) {
-			c.count(-1)
-			c.push(replyFrame(id, session, r.Result, outcome(r)))
+			if keeps && r.Err == nil {
+				r.Result = c.remember(s, epoch, cmd.Method, kept, r.Result)
+			}
+			settle(memory.Mark(r.Result, epoch), outcome(r))
 		},
 	})
 }
@@ -133,16 +187,31 @@ func (c *client) count(n int64) {
 	c.hub.inFlight.Add(n)
 }
 
-// linkSession is a session as the link knows it. The lock is held.
-func (c *client) linkSession(id messages.SessionID) (messages.SessionID, bool) {
-	if id == "" {
-		return c.root, !c.isOver
+// remember notes what a command has set in its session.
+func (c *client) remember(s *session, epoch int, method string, params, result []byte) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.memory.Epoch() != epoch {
+		return result
 	}
-	s := c.sessions[id]
-	if s == nil {
-		return "", false
+	return s.memory.Succeeded(method, params, result)
+}
+
+// contextGone is the error of a command that names an object of a link that is lost: the
+// client was told that the contexts of its objects are gone.
+func contextGone() *view.Error {
+	return &view.Error{Code: view.CodeServer, Message: "Cannot find context with specified id"}
+}
+
+// sessionLocked is the client's session of a name; nil where it has none.
+func (c *client) sessionLocked(id messages.SessionID) *session {
+	switch {
+	case c.isOver:
+		return nil
+	case id == "":
+		return c.browser
 	}
-	return s.link, true
+	return c.sessions[id]
 }
 
 // step gives the view one input. What is to be told to the client is queued before it
@@ -156,7 +225,7 @@ func (c *client) step(in any) (later []func()) {
 	for _, e := range c.view.Step(in) {
 		switch e := e.(type) {
 		case view.Reply:
-			c.push(replyFrame(e.ID, c.named(e.Session), e.Result, e.Err))
+			c.push(c.replyFrame(e.ID, c.named(e.Session), e.Result, e.Err))
 		case view.Event:
 			c.tell(e)
 		case view.Began:
@@ -205,32 +274,64 @@ func (c *client) carryOut(e view.Effect) {
 	}
 }
 
-// call runs a command whose outcome is the view's.
+// call runs a command whose outcome is the view's. One whose session is not on the link waits
+// for it.
 func (c *client) call(e view.Call) {
+	fail := func(err *view.Error) { runAll(c.step(view.Outcome{Tag: e.Tag, Err: err})) }
 	c.mu.Lock()
-	s, ok := c.linkSession(e.Session)
-	link, params := c.link, e.Params
+	s := c.sessionLocked(e.Session)
+	var err *view.Error
+	isUp := false
+	switch {
+	case s == nil:
+		err = view.SessionGone()
+	case c.isUpLocked(s):
+		isUp = true
+	default:
+		err = c.waitLocked(waiting{session: e.Session, size: len(e.Method) + len(e.Params) + 256, start: func() { c.callNow(s, e) }, fail: fail})
+	}
+	c.mu.Unlock()
+	switch {
+	case err != nil:
+		fail(err)
+	case isUp:
+		c.callNow(s, e)
+	}
+}
+
+// callNow runs a command whose outcome is the view's on a session that is on the link.
+func (c *client) callNow(s *session, e view.Call) {
+	c.mu.Lock()
+	link, to, params, ok := c.link, s.link, e.Params, true
 	if e.Child != "" {
-		var child messages.SessionID
-		var known bool
-		if child, known = c.linkSession(e.Child); known {
-			params = sessionParam(child)
+		var child *session
+		if child = c.sessionLocked(e.Child); child != nil {
+			params = sessionParam(child.link)
 		}
-		ok = ok && known
+		ok = child != nil
 	}
 	c.mu.Unlock()
 	if e.IsShared {
-		s = c.hub.sessionNow()
+		to = c.hub.sessionNow()
 	}
 	if !ok {
 		runAll(c.step(view.Outcome{Tag: e.Tag, Err: view.SessionGone()}))
 		return
 	}
 	c.count(1)
-	link.Start(transport.Call{SessionID: s, Method: e.Method, Params: params, IsGuest: true, Done: func(r transport.Reply) {
+	link.Start(transport.Call{SessionID: to, Method: e.Method, Params: params, IsGuest: true, Done: func(r transport.Reply) {
 		c.count(-1)
 		runAll(c.step(view.Outcome{Tag: e.Tag, Result: r.Result, Err: outcome(r)}))
 	}})
+}
+
+// replyFrame is a reply as the client can take it: rod ends its process at an error whose
+// data is no text, as Chrome's is.
+func (c *client) replyFrame(id int64, session messages.SessionID, result []byte, err *view.Error) []byte {
+	if err != nil && c.opts.IsFragile && len(err.Data) > 0 && err.Data[0] != '"' {
+		err = &view.Error{Code: err.Code, Message: err.Message, Data: quoted(string(err.Data))}
+	}
+	return replyFrame(id, session, result, err)
 }
 
 // replyFrame is a reply as Chrome writes it.

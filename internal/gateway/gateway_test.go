@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -32,28 +31,36 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // rig is a node with two tasks on a fake browser, behind HTTP.
 type rig struct {
 	testing.TB
-	ctx    context.Context
-	node   *node.Node
-	server *httptest.Server
-	admin  token.Admin
+	ctx     context.Context
+	browser *chaos.Browser
+	cdp     messages.CDPURL
+	node    *node.Node
+	server  *httptest.Server
+	admin   token.Admin
 
 	gateway *gateway.Gateway
 }
 
 func setup(t testing.TB) *rig {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	t.Cleanup(cancel)
-	browser := chaos.New(chaos.Options{Load: func(url string) chaos.Document {
+	return setupOn(t, chaos.Options{Load: func(url string) chaos.Document {
 		if strings.HasSuffix(url, "/asks") {
 			return chaos.Document{Title: "Asks", Script: `confirm('sure?')`}
 		}
 		return chaos.Document{Title: "Plain"}
 	}})
+}
+
+// setupOn is setup on a fake browser of one's own.
+func setupOn(t testing.TB, o chaos.Options) *rig {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	browser := chaos.New(o)
 	t.Cleanup(browser.Close)
 	listening := httptest.NewServer(browser)
 	t.Cleanup(listening.Close)
-	cdpURL, err := messages.ParseCDPURL(browser.URL(strings.TrimPrefix(listening.URL, "http://")))
+	cdpURL, err := messages.ParseCDPURL(listening.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +78,7 @@ func setup(t testing.TB) *rig {
 			t.Fatal(err)
 		}
 	}
-	r := &rig{TB: t, ctx: ctx, node: n, admin: token.Generate()}
+	r := &rig{TB: t, ctx: ctx, browser: browser, cdp: cdpURL, node: n, admin: token.Generate()}
 	entrance, err := gate.New(gate.Config{Token: r.admin})
 	if err != nil {
 		t.Fatal(err)
@@ -363,22 +370,6 @@ func (r *rig) clients() (list messages.ClientList, err error) {
 	}
 	defer res.Body.Close()
 	return list, json.NewDecoder(res.Body).Decode(&list)
-}
-
-// TestALostLinkHasAnOutcome: what the browser has not answered is answered here.
-func TestALostLinkHasAnOutcome(t *testing.T) {
-	t.Parallel()
-	r := setup(t)
-	c := r.connect("/cdp/one")
-	c.call("", "Browser.getVersion", `{}`)
-	if _, err := r.node.Kill(r.ctx, "one", messages.LinksPrimary); err != nil {
-		t.Fatal(err)
-	}
-	_, _, err := c.conn.Read(r.ctx)
-	var closed websocket.CloseError
-	if !errors.As(err, &closed) || closed.Code != gateway.CloseEnded {
-		t.Errorf("the client reads %v", err)
-	}
 }
 
 // TestAHubLeavesNothing: what a task's clients have in common ends with the last of them.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -42,12 +43,15 @@ type hub struct {
 	link       *transport.Mux
 	session    messages.SessionID // that discovers
 	up         chan struct{}      // closed while the link stands
+	isUp       bool               // the same
+	browser    string             // the process at its end, as far as the address tells
 	err        error              // why it cannot
 	standard   string             // the browser's default context
 	isHeadless bool               // no person looks at the browser
 	known      map[messages.TargetID]*known
 	order      []messages.TargetID // of known
 	contexts   map[string]bool     // that clients have made
+	leftOver   []string            // of contexts: to be disposed of once there is a link
 	clients    []*client
 	holders    map[*client]bool                       // that have popups held
 	unseen     map[messages.TargetID]map[*client]bool // which of them have not resumed a page yet
@@ -61,6 +65,7 @@ type known struct {
 	view.Target
 	parentFrame messages.FrameID
 	isSeen      bool // the clients have been told
+	isStale     bool // the link that told of it is lost, and the next has not named it
 }
 
 func newHub(g *Gateway, id messages.TaskID, b *board.Board) *hub {
@@ -83,20 +88,29 @@ func (h *hub) run() {
 		case <-ctx.Done():
 		}
 	}()
+	var lost <-chan struct{} // closed with the link that the hub is on
 	for {
 		v := h.board.View()
 		changed := h.board.Changed(v.Snapshot.Version)
 		if !v.Snapshot.Active {
-			h.endAll(CloseEnded, "the task has ended")
+			h.endGone("the task has ended")
 			<-h.stop
 			return
 		}
 		if v.Browser != nil && v.Browser.Link() != h.linkNow() {
+			if lost != nil {
+				<-lost // the outcomes of its commands come before the news of its end
+				h.lose()
+			}
 			h.join(ctx, v)
+			lost = v.Browser.Link().Closed()
 		}
 		h.refresh()
 		select {
 		case <-changed:
+		case <-lost:
+			h.lose()
+			lost = nil
 		case <-h.stop:
 			h.depart()
 			return
@@ -110,35 +124,49 @@ func (h *hub) linkNow() *transport.Mux {
 	return h.link
 }
 
-// join begins on a link: with a browser session that discovers all targets.
+// join begins on a link: with a browser session that discovers all targets. The clients
+// follow it there.
 func (h *hub) join(ctx context.Context, v *board.View) {
 	link := v.Browser.Link()
 	session, standard, err := h.discover(ctx, link)
 	isHeadless := err == nil && isWithoutWindow(ctx, link, session)
+	if link.Err() != nil {
+		err = link.Err() // what came of it does not matter: the next one is waited for
+	}
 	h.mu.Lock()
-	defer h.mu.Unlock()
+	isOther := h.browser != "" && link.Browser() != "" && h.browser != link.Browser()
 	h.link, h.session, h.standard, h.isHeadless, h.err = link, session, standard, isHeadless, err
-	select {
-	case <-h.up:
-	default:
+	if b := link.Browser(); b != "" {
+		h.browser = b
+	}
+	if link.Err() == nil {
+		h.isUp = true
 		close(h.up)
 	}
-	go func() {
-		select {
-		case <-link.Closed():
-			h.lose(link)
-		case <-h.stop:
+	isUp, clients := h.isUp, slices.Clone(h.clients)
+	h.mu.Unlock()
+	h.disposeLeftOver()
+	for _, c := range clients {
+		switch {
+		case !isUp:
+		case isOther:
+			c.endGone("the browser has been replaced by another one")
+		case err != nil:
+			c.endGone("the browser did not let the gateway attach again")
+		default:
+			c.restore(link)
 		}
-	}()
+	}
 }
 
 // lose begins the time without a link.
-func (h *hub) lose(link *transport.Mux) {
+func (h *hub) lose() {
 	h.mu.Lock()
-	if h.link != link {
+	if !h.isUp { // no client has followed there
 		h.mu.Unlock()
 		return
 	}
+	h.isUp = false
 	h.up = make(chan struct{})
 	clients := slices.Clone(h.clients)
 	h.mu.Unlock()
@@ -157,13 +185,19 @@ func (h *hub) discover(ctx context.Context, link *transport.Mux) (messages.Sessi
 		return "", "", err
 	}
 	h.mu.Lock()
-	h.known, h.order = map[messages.TargetID]*known{}, nil
+	for _, k := range h.known {
+		k.isStale = true
+	}
+	for _, page := range slices.Sorted(maps.Keys(h.unseen)) { // no link holds what the lost one held
+		h.g.cfg.Node.PopupSeen(h.id, page)
+	}
 	clear(h.unseen)
 	h.mu.Unlock()
 	link.Relay(session, h.heard)
 	if _, err := link.Do(ctx, session, "Target.setDiscoverTargets", []byte(`{"discover":true,"filter":[{}]}`)); err != nil {
 		return "", "", upstream(err)
 	}
+	h.forgetStale()
 	var contexts struct {
 		Default string `json:"defaultBrowserContextId"`
 	}
@@ -173,6 +207,33 @@ func (h *hub) discover(ctx context.Context, link *transport.Mux) (messages.Sessi
 	}
 	_ = json.Unmarshal(raw, &contexts) // an older browser does not name it
 	return session, contexts.Default, nil
+}
+
+// forgetStale forgets the targets that have gone while there was no link: the browser names
+// every other one before it replies.
+func (h *hub) forgetStale() {
+	var later []func()
+	h.mu.Lock()
+	for _, id := range slices.Clone(h.order) {
+		if h.known[id].isStale {
+			later = append(later, h.forgetLocked(id)...)
+		}
+	}
+	h.mu.Unlock()
+	runAll(later)
+}
+
+// frameTargets says which frames are targets of their own.
+func (h *hub) frameTargets() func(messages.FrameID) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	targets := map[messages.FrameID]bool{}
+	for id, k := range h.known {
+		if k.Type == "iframe" {
+			targets[messages.FrameID(id)] = true
+		}
+	}
+	return func(f messages.FrameID) bool { return targets[f] }
 }
 
 // isWithoutWindow says whether no person can be looking at the browser.
@@ -274,6 +335,11 @@ func (h *hub) noteLocked(info []byte) []func() {
 		h.known[t.ID] = k
 		h.order = append(h.order, t.ID)
 	}
+	isKnown := k.isStale && bytes.Equal(k.Info, t.Info)
+	k.isStale = false
+	if isKnown {
+		return nil
+	}
 	k.Target = t
 	k.parentFrame = messages.FrameID(scan.Unquote(memberOf(info, "parentFrameId")))
 	if k.isSeen {
@@ -361,6 +427,9 @@ func (h *hub) add(c *client) error {
 	if err := h.mayEnterLocked(c.opts.Mode); err != nil {
 		return err
 	}
+	if h.link != c.link || !h.isUp {
+		return messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser was lost")
+	}
 	h.named++
 	c.id = messages.ClientID("c-" + strconv.Itoa(h.named))
 	if c.opts.Name == "" {
@@ -443,12 +512,20 @@ func (h *hub) hasDisconnected(id messages.ClientID) bool {
 	return true
 }
 
+// endGone ends with the task: every client is told that nothing is there any more.
+func (h *hub) endGone(reason string) {
+	h.mu.Lock()
+	h.isEnded = true
+	clients := slices.Clone(h.clients)
+	h.mu.Unlock()
+	for _, c := range clients {
+		c.endGone(reason)
+	}
+}
+
 // endAll disconnects every client.
 func (h *hub) endAll(code Code, reason string) {
 	h.mu.Lock()
-	if code == CloseEnded {
-		h.isEnded = true
-	}
 	clients := slices.Clone(h.clients)
 	h.mu.Unlock()
 	for _, c := range clients {

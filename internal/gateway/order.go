@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"holdfast/internal/gateway/view"
@@ -33,6 +34,9 @@ func (c *client) order(tag view.Tag, do func(ctx context.Context) (messages.Targ
 // open has the supervisor open a page: it is the task's from the first moment on.
 func (c *client) open(e view.Open) {
 	c.order(e.Tag, func(ctx context.Context) (messages.TargetID, error) {
+		if _, _, err := c.hub.await(ctx); err != nil {
+			return "", err
+		}
 		return c.hub.g.cfg.Node.OpenPage(ctx, c.hub.id, mail.OpenPage{URL: e.URL, NewWindow: e.IsNewWindow, Context: e.Context, IsForeground: c.hub.isForeground(e)})
 	})
 }
@@ -48,6 +52,9 @@ func (h *hub) isForeground(e view.Open) bool {
 // close has the supervisor close a page, in the order that its dialogs allow (C15).
 func (c *client) close(e view.Close) {
 	c.order(e.Tag, func(ctx context.Context) (messages.TargetID, error) {
+		if _, _, err := c.hub.await(ctx); err != nil {
+			return "", err
+		}
 		return "", c.hub.g.cfg.Node.ClosePage(ctx, c.hub.id, e.Target)
 	})
 }
@@ -59,15 +66,34 @@ func (h *hub) sessionNow() messages.SessionID {
 	return h.session
 }
 
-// dispose ends a browser context that was to end with its client.
+// dispose ends a browser context that was to end with its client. Without a link it is done
+// on the next one.
 func (h *hub) dispose(by *client, id string) {
 	h.mu.Lock()
-	link, session := h.link, h.session
+	h.leftOver = append(h.leftOver, id)
 	h.mu.Unlock()
-	if link != nil {
-		link.Start(transport.Call{SessionID: session, Method: "Target.disposeBrowserContext", Params: contextParam(id), IsGuest: true})
-	}
+	h.disposeLeftOver()
 	h.contextChanged(by, view.ContextKnown{ID: id, IsGone: true})
+}
+
+func (h *hub) disposeLeftOver() {
+	h.mu.Lock()
+	link, session, left := h.link, h.session, h.leftOver
+	if !h.isUp {
+		left = nil
+	} else {
+		h.leftOver = nil
+	}
+	h.mu.Unlock()
+	for _, id := range left {
+		link.Start(transport.Call{SessionID: session, Method: "Target.disposeBrowserContext", Params: contextParam(id), IsGuest: true, Done: func(r transport.Reply) {
+			if errors.Is(r.Err, transport.ErrLinkClosed) {
+				h.mu.Lock()
+				h.leftOver = append(h.leftOver, id)
+				h.mu.Unlock()
+			}
+		}})
+	}
 }
 
 func contextParam(id string) []byte {

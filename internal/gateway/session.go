@@ -6,38 +6,49 @@ import (
 
 	"github.com/coder/websocket"
 
+	"holdfast/internal/gateway/memory"
 	"holdfast/internal/gateway/view"
 	"holdfast/internal/scan"
 	"holdfast/messages"
 	"holdfast/transport"
 )
 
-// rootHeard takes the events of the client's browser session, on the link's reader.
-func (c *client) rootHeard(msg, method []byte) { c.heard("", msg, method) }
-
-// heard takes an event of one of the client's sessions, on the link's reader. Session is
-// the client's name for it.
-func (c *client) heard(session messages.SessionID, msg, method []byte) {
-	if bytes.HasPrefix(method, []byte("Target.")) && c.isTargetEvent(session, msg, method) {
+// heard takes an event of one of the client's sessions, on the link's reader.
+func (c *client) heard(s *session, msg, method []byte) {
+	if bytes.HasPrefix(method, []byte("Target.")) && c.isTargetEvent(s, msg, method) {
 		return
 	}
 	if bytes.HasPrefix(method, []byte("Page.javascriptDialog")) {
 		if c.opts.Dialogs == view.DialogsHoldfast {
 			return
 		}
-		c.noteDialog(session, string(method) == "Page.javascriptDialogOpening")
+		c.noteDialog(s.id, string(method) == "Page.javascriptDialogOpening")
 	}
-	if c.isPage && session == "" {
+	if c.isPage && s == c.browser {
 		return
 	}
-	session = c.named(session)
+	if memory.IsHeard(method) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		isForClient, told := s.memory.Heard(string(method), msg)
+		defer func() { // behind it
+			for _, e := range told {
+				c.tell(view.Event{Session: s.id, Method: e.Method, Params: e.Params})
+			}
+		}()
+		if !isForClient {
+			return
+		}
+	}
+	session := c.named(s.id)
 	head, _ := transport.SplitSession(msg)
+	head = memory.Mark(head, int(s.epoch.Load()))
 	frame := make([]byte, 0, len(head)+len(session)+20)
 	c.pushEvent(endFrame(append(frame, head...), session))
 }
 
 // isTargetEvent gives the view what it has to know, and says whether it was that.
-func (c *client) isTargetEvent(parent messages.SessionID, msg, method []byte) bool {
+func (c *client) isTargetEvent(parent *session, msg, method []byte) bool {
 	e, err := transport.Scan(msg)
 	if err != nil {
 		return true
@@ -49,10 +60,22 @@ func (c *client) isTargetEvent(parent messages.SessionID, msg, method []byte) bo
 		if id == "" || !ok {
 			return true
 		}
-		runAll(c.step(view.Attached{Parent: parent, Session: id, Target: t, Params: slices.Clone(e.Params)}))
+		target := t.ID
+		if t.Type == "browser" {
+			target = ""
+		}
+		if !c.hasAdopted(parent, target, id) {
+			runAll(c.step(view.Attached{Parent: parent.id, Session: id, Target: t, Params: slices.Clone(e.Params)}))
+		}
 	case "Target.detachedFromTarget":
 		id := messages.SessionID(scan.Unquote(memberOf(e.Params, "sessionId")))
-		runAll(c.step(view.Detached{Parent: parent, Session: id, Params: slices.Clone(e.Params)}))
+		params := slices.Clone(e.Params)
+		c.mu.Lock()
+		if s := c.byLink[id]; s != nil && s.id != id {
+			id, params = s.id, view.DetachedParams(s.id, s.target)
+		}
+		c.mu.Unlock()
+		runAll(c.step(view.Detached{Parent: parent.id, Session: id, Params: params}))
 	case "Target.targetCreated", "Target.targetInfoChanged", "Target.targetDestroyed", "Target.targetCrashed":
 		// The gateway emulates discovery: no session of a client's has it in the browser.
 	default:
@@ -63,12 +86,12 @@ func (c *client) isTargetEvent(parent messages.SessionID, msg, method []byte) bo
 
 // beginLocked gives the client's new session its way: it is known before its first event.
 func (c *client) beginLocked(b view.Began) {
-	s := &session{id: b.Session, link: b.Session, parent: b.Parent, target: b.Target, isBrowser: b.IsBrowser}
+	s := &session{id: b.Session, parent: b.Parent, target: b.Target, isBrowser: b.IsBrowser, isUp: true, memory: memory.NewSession(b.Session)}
 	if s.isBrowser {
 		c.browsers.Add(1)
 	}
 	c.sessions[s.id] = s
-	c.link.Relay(s.link, func(msg, method []byte) { c.heard(s.id, msg, method) })
+	c.bindLocked(s, b.Session)
 }
 
 // endLocked forgets a session. Chrome leaves its commands unanswered, so they are answered
@@ -81,15 +104,16 @@ func (c *client) endLocked(id messages.SessionID) []func() {
 	if delete(c.sessions, id); s.isBrowser {
 		c.browsers.Add(-1)
 	}
+	delete(c.byLink, s.link)
 	if c.isPage && id == c.page {
 		c.end(websocket.StatusNormalClosure, "the page has closed")
 	}
-	link := c.link
+	link, left := c.link, c.takeLocked(func(w waiting) bool { return w.session == id })
 	return []func(){func() {
 		link.Unrelay(s.link)
 		link.Abandon(s.link, errSessionEnded)
+		for _, w := range left {
+			w.fail(view.SessionGone())
+		}
 	}}
 }
-
-// lost begins the time without the task's link.
-func (c *client) lost() { c.end(CloseEnded, "the connection to the browser was lost") }

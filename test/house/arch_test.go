@@ -93,6 +93,7 @@ var floors = []struct {
 	{"internal/ui", nil},
 	{"internal/gate", []string{"internal/logs", "internal/shed", "internal/token", "messages"}},
 	{"internal/gateway/view", []string{"internal/rawcdp", "messages"}},
+	{"internal/gateway/memory", []string{"actors/session/wanted", "internal/scan", "messages"}},
 	{"internal/gateway", []string{"actors/supervisor/view", "internal/gate", "internal/rawcdp", "internal/scan", "messages", "messages/mail", "transport"}},
 	{"internal/tools/outline", nil},
 	{"internal/tools", []string{"internal/redact", "internal/tools/outline", "messages"}},

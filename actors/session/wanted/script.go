@@ -108,3 +108,25 @@ func mustJSON(v any) []byte {
 	}
 	return b
 }
+
+// DropScripts forgets the scripts of a session: the browser does, where its Page domain is
+// disabled.
+func (s *State) DropScripts(p Place) {
+	if t := s.target(p.Target); t != nil && t.same(p) {
+		t.drop(func(i *item) bool { return i.act == addScript })
+	}
+}
+
+// Scripts are the parameters of a session's scripts for new documents, in order.
+func (s *State) Scripts(p Place) (list [][]byte) {
+	t := s.target(p.Target)
+	if t == nil || !t.same(p) {
+		return nil
+	}
+	for _, i := range t.kept {
+		if i.act == addScript {
+			list = append(list, i.params)
+		}
+	}
+	return list
+}

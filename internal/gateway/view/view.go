@@ -152,6 +152,12 @@ type (
 		Err    *Error
 	}
 
+	// Relinked says that the client's browser session is there again, on a new link.
+	Relinked struct{}
+
+	// BrowserGone says that nothing that the client knows is there any more.
+	BrowserGone struct{}
+
 	// ContextKnown says that a browser context of the task's clients exists, or not any more.
 	ContextKnown struct {
 		ID     string
@@ -174,6 +180,10 @@ func (v *View) Step(in any) []Effect {
 		v.detachedFrom(in)
 	case Outcome:
 		v.outcome(in)
+	case Relinked:
+		v.relinked()
+	case BrowserGone:
+		v.browserGone()
 	case ContextKnown:
 		if delete(v.contexts, in.ID); !in.IsGone && len(v.contexts) < MaxContexts {
 			v.contexts[in.ID] = true
