@@ -1,4 +1,4 @@
-.PHONY: help demo build release test quick race lint fuzz bench bench-check bench-scale bench-docs bench-needs microbench chaos soak figures record dialog-matrix deploy-check image-check compat
+.PHONY: help demo build release test quick race lint fuzz bench bench-check bench-scale bench-docs bench-needs microbench chaos soak figures record dialog-matrix deploy-check image-check compat drops
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -70,6 +70,9 @@ chaos: ## 300 seeds against a whole node, 200 killed sockets, 30 of a real Chrom
 	go test -race -count=1 -timeout=60m ./chaos/sim -run '^(TestSeeds|TestBridgedSeeds|TestSameSeedSameTrace)$$' -seeds 300 -steps 40 -regressions
 	go test -count=1 ./chaos/clustersim -seeds 3000
 	go test -race -count=1 -timeout=30m ./chaos/live -run '^TestReal' -v -seed $(or $(SEED),1) -kills 200 -chromium-kills 30
+
+drops: ## Playwright, Puppeteer, chromedp and rod through 200 steps each while both connections of their task are cut 50 times
+	.ci/clients -run TestClientsOutliveDrops -v -timeout 30m -drop-steps 200 -drop-cuts 50
 
 compat: ## Playwright's own tests over CDP, from a checkout of theirs, directly and through a task: make compat PLAYWRIGHT=DIR
 	.ci/need node nodejs

@@ -68,10 +68,15 @@ func RunNamed() {
 		fmt.Fprintln(os.Stderr, "place:", err)
 		os.Exit(2)
 	}
-	switch client {
-	case "chromedp":
+	bound := make(calls, 1)
+	switch {
+	case client == "chromedp" && p.Steps > 0:
+		runDrops(&chromedpDriver{place: p, bound: bound}, p.Steps, bound)
+	case client == "rod" && p.Steps > 0:
+		runDrops(&rodDriver{place: p, bound: bound}, p.Steps, bound)
+	case client == "chromedp":
 		runSteps((&chromedpClient{place: p}).steps())
-	case "rod":
+	case client == "rod":
 		runSteps((&rodClient{place: p}).steps())
 	default:
 		fmt.Fprintln(os.Stderr, "no program of", client)

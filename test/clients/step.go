@@ -20,6 +20,8 @@ type Place struct {
 	State  string `json:"state,omitempty"`  // folder of a node that it starts
 	MCP    string `json:"mcp,omitempty"`    // address of MCP of a node that runs
 	Token  string `json:"token,omitempty"`  // the token of that node
+	// Steps is how many steps a program makes whose connections are cut; 0 is the scenario.
+	Steps int `json:"steps,omitempty"`
 }
 
 // Line is what a program prints of a step: what it returned, or why it failed.

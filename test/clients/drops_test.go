@@ -1,0 +1,112 @@
+package clients
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/internal/chromiumtest"
+)
+
+var (
+	dropSteps = flag.Int("drop-steps", 40, "how many steps a client makes while its browser's connections are cut")
+	dropCuts  = flag.Int("drop-cuts", 8, "how often they are cut")
+)
+
+// typed is what a client is told of a command whose link was lost.
+const typed = "upstream connection lost; the command was not repeated"
+
+// reworded is how Playwright, and of a document that has gone Puppeteer, words any error of an
+// evaluate that is not the page's.
+const reworded = "Execution context was destroyed, most likely because of a navigation"
+
+// TestClientsOutliveDrops: while both links of the task are cut again and again, each step of a
+// client ends right or with the typed error, and after the last cut all that it has set is in
+// force again.
+func TestClientsOutliveDrops(t *testing.T) {
+	site, chrome, node := serve(t), chromiumtest.Shared(t), startNode(t)
+	for _, p := range []Program{
+		{Client: "playwright", file: "playwright-drops.mjs"},
+		{Client: "puppeteer", file: "puppeteer-drops.mjs"},
+		{Client: "chromedp"},
+		{Client: "rod"},
+	} {
+		t.Run(p.Client, func(t *testing.T) {
+			t.Parallel()
+			proxy := chromiumtest.Proxy(t, chrome.Addr())
+			id := "drops-" + p.Client
+			startTask(t, node, id, proxy.URL(chrome.WS()))
+			place := Place{WS: node.Address("ws", id, nil), Page: site.URL("http://a.test/client"), Dir: t.TempDir(), Steps: *dropSteps}
+			cutUnder(t, p, place, proxy)
+		})
+	}
+}
+
+// cutUnder runs a program and cuts all connections at moments between its steps.
+func cutUnder(t *testing.T, p Program, place Place, proxy *chromiumtest.FaultProxy) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	c, err := p.command(ctx, place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var failed bytes.Buffer
+	c.Stderr = &failed
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		cancel()
+		_ = c.Wait() // how it ends does not matter by now
+	}()
+
+	moments := rand.New(rand.NewPCG(1, uint64(len(p.Client))))
+	steps, cuts, errs, lasts := 0, 0, 0, 0
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		var l Line
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+			t.Fatalf("the program printed %s", lines.Text())
+		}
+		isLast := strings.HasPrefix(l.Step, "last ")
+		switch {
+		case l.Error == "" && string(l.Value) == "true":
+		case (strings.Contains(l.Error, typed) || strings.Contains(l.Error, reworded)) && !isLast:
+			errs++
+		default:
+			t.Errorf("%v", l)
+		}
+		switch {
+		case isLast:
+			lasts++
+		case l.Step == "done":
+			if _, err := fmt.Fprintln(in, "calm"); err != nil {
+				t.Fatal(err)
+			}
+		default:
+			if steps++; cuts < *dropCuts*steps / *dropSteps {
+				cuts++
+				time.AfterFunc(time.Duration(moments.IntN(30))*time.Millisecond, func() { proxy.KillAll() })
+			}
+		}
+	}
+	if lasts != 5 || cuts < *dropCuts {
+		t.Errorf("%d of 5 last steps, %d of %d cuts\n%s", lasts, cuts, *dropCuts, failed.String())
+	}
+	t.Logf("%d steps, %d cuts, %d steps with the typed error", steps-1, cuts, errs)
+}

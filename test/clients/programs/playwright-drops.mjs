@@ -1,0 +1,29 @@
+// Playwright whose browser's connections are cut under it: steps of five kinds in turn, and at
+// the end one of each, when nothing is cut any more.
+import { chromium } from 'playwright-core';
+import { drops, place } from './drops.mjs';
+
+let page;
+
+await drops({
+  async begin() {
+    const browser = await chromium.connectOverCDP(place.ws, { timeout: 15000 });
+    page = await browser.contexts()[0].newPage();
+    page.setDefaultTimeout(15000);
+    await page.addInitScript(() => { window.planted = 'planted'; });
+    await page.exposeFunction('double', (v) => 2 * v);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.route('**/client-data', (route) => route.fulfill({ body: 'intercepted' }).catch(() => {}));
+    await page.goto(place.page);
+  },
+  kinds: {
+    evaluate: async (i) => (await page.evaluate((v) => v, i)) === i,
+    binding: async (i) => (await page.evaluate((v) => window.double(v), i)) === 2 * i,
+    emulation: async () => page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches),
+    interception: async () => (await page.evaluate(() => fetch('/client-data').then((r) => r.text()))) === 'intercepted',
+    script: async () => {
+      await page.goto(place.page);
+      return (await page.evaluate(() => window.planted)) === 'planted';
+    },
+  },
+});
