@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"holdfast/internal/tools/outline"
@@ -49,13 +50,12 @@ func runSnapshot(ctx context.Context, c *call, in snapshotInput) (outcome, error
 	var page *captured
 	state := c.stateOf(target)
 	if state == messages.PageOK {
-		page, err = c.capture(ctx)
-		switch messages.CodeOf(err) {
-		case messages.CodeBlockedByDialog, messages.CodePageWedged, messages.CodePageCrashed, messages.CodeDeadline:
-			page, err, state = nil, nil, c.stateOf(target)
-		}
+		page, err = c.captureWhileOK(ctx, target)
 		if err != nil {
-			return outcome{}, err
+			page, state = nil, c.stateOf(target)
+			if state == messages.PageOK && messages.CodeOf(err) != messages.CodeDeadline {
+				return outcome{}, err
+			}
 		}
 	}
 	var b strings.Builder
@@ -77,6 +77,32 @@ func runSnapshot(ctx context.Context, c *call, in snapshotInput) (outcome, error
 		o.next = append(o.next, c.recoveries(state)...)
 	}
 	return o, nil
+}
+
+// captureWhileOK reads the page, and gives up as soon as the page is known not to answer.
+func (c *call) captureWhileOK(ctx context.Context, target messages.TargetID) (*captured, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	events, err := c.node.Watch(ctx, c.task, 0, false)
+	if err != nil {
+		return nil, err
+	}
+	defer events.Close()
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer cancel()
+	watching.Go(func() {
+		for {
+			if _, err := events.Next(ctx); err != nil {
+				return
+			}
+			if c.stateOf(target) != messages.PageOK {
+				cancel()
+				return
+			}
+		}
+	})
+	return c.capture(ctx)
 }
 
 // stateOf is the state of a page, from memory.

@@ -1,0 +1,86 @@
+package acceptance_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"image/jpeg"
+	"strings"
+	"testing"
+
+	"holdfast/messages"
+)
+
+func TestT30_ScreenshotsAreSmallEnoughForAModel(t *testing.T) {
+	t.Parallel()
+	h := acting(t, "t30")
+	for input, isLow := range map[string]bool{`{}`: false, `{"full_page":true}`: false, `{"selector":"#goal"}`: true} {
+		r := h.use("browser_take_screenshot", input)
+		if len(r.Artifacts) != 1 {
+			t.Fatalf("%s: %+v", input, r)
+		}
+		a := r.Artifacts[0]
+		raw, err := base64.StdEncoding.DecodeString(a.Base64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		picture, err := jpeg.Decode(bytes.NewReader(raw))
+		if err != nil {
+			t.Fatalf("%s: %v", input, err)
+		}
+		size := picture.Bounds()
+		if size.Dx() != a.Width || size.Dy() != a.Height || a.Width > 1024 || a.Height > 1024 || a.Bytes > 150<<10 || len(a.SHA256) != 64 || isLow != (a.Height <= 40) {
+			t.Errorf("%s: %d × %d, %d bytes", input, a.Width, a.Height, a.Bytes)
+		}
+		if isLow {
+			red, _, blue, _ := picture.At(size.Dx()/2, 3).RGBA()
+			if blue < 0xc000 || red > 0x4000 {
+				t.Errorf("the picture is not of the blue box: %x %x", red, blue)
+			}
+		}
+	}
+	if r := h.use("browser_take_screenshot", `{"type":"png","selector":"#goal"}`); r.Artifacts[0].MIMEType != "image/png" {
+		t.Errorf("%+v", r.Data)
+	}
+}
+
+func TestW32_RequestsAreListedWithTheirStatus(t *testing.T) {
+	t.Parallel()
+	h := setup(t).task("w32").hands()
+	h.site.Set("/requests", `<title>requests</title><body><script>
+		new PerformanceObserver(list => { if (list.getEntries().some(e => e.name.includes('/none'))) document.body.append('asked') }).observe({type: 'resource', buffered: true});
+		fetch('/none?token=hunter2hunter2')</script>`)
+	h.use("browser_navigate", `{"url":"`+h.site.URL("http://a.test/requests")+`"}`)
+	h.use("browser_wait_for", `{"text":"asked"}`)
+	r := h.use("browser_network_requests", `{"failed":true}`)
+	if !strings.Contains(r.Text, "404 fetch http://") || strings.Contains(r.Text, "hunter2") {
+		t.Error(r.Text)
+	}
+	if r := h.use("browser_network_requests", `{}`); !strings.Contains(r.Text, "200 navigation http://") {
+		t.Error(r.Text)
+	}
+}
+
+func TestX28_SnapshotOfAPageThatSpins(t *testing.T) {
+	t.Parallel()
+	h := setup(t).task("x28-spin").hands()
+	h.show("/spins", `<title>spins</title><button>Calm</button>`)
+	h.look(`{}`)
+	h.later("", "for (;;);")
+	r := h.use("browser_snapshot", `{}`)
+	for i := 0; i < 5 && !strings.Contains(r.Text, "hung"); i++ {
+		r = h.use("browser_snapshot", `{}`) // the first may have come before the script
+	}
+	if !strings.Contains(r.Text, "PAGE STATE hung") || !strings.Contains(r.Text, `button "Calm"`) || len(r.NextActions) == 0 {
+		t.Fatalf("%+v", r)
+	}
+	if r := h.try("browser_click", `{"selector":"button"}`); r.Code != messages.CodePageWedged || len(r.NextActions) == 0 {
+		t.Errorf("a click: %+v", r)
+	}
+	last := r.NextActions[len(r.NextActions)-1]
+	input, err := json.Marshal(last.Input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.use(last.Tool, string(input))
+}
