@@ -107,6 +107,7 @@ func TestX13ScopedTokens(t *testing.T) {
 	}
 	bodies := map[string]string{
 		"dialog": `{"action":"accept"}`, "navigate": `{"url":"about:blank"}`, "cdp": `{"method":"Page.reload"}`, "chaos": `{"kill":"primary"}`, "recover": `{"action":"release"}`,
+		"batch": `{"steps":[{"tool":"browser_task_status"}]}`,
 	}
 	as := func(tok, method, path, body string) *httptest.ResponseRecorder {
 		r := b.request(method, path, body)

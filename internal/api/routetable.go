@@ -257,6 +257,16 @@ var routes = []route{
 		},
 	},
 	{
+		method: "POST", path: "/v1/tasks/{id}/batch", class: "drive", serve: (*Handler).batch,
+		about: about{
+			summary: "Run several tools on a task, one after the other",
+			text: "The answer is 200 whatever became of the steps: `ok` says whether each did what it was asked for.\n\n" +
+				"A step that uses refs of a snapshot is blocked, with `stale_ref`, after a step that may have changed the page; a `browser_snapshot` between the two clears that. " +
+				"Filling fields does not count as a change.",
+			body: messages.BatchRequest{}, answers: one(http.StatusOK, "what became of each step", messages.BatchResult{}), codes: []messages.Code{messages.CodeTaskNotFound},
+		},
+	},
+	{
 		method: "GET", path: "/v1/tools", access: byToken, class: "read", serve: (*Handler).listTools,
 		about: about{
 			summary: "List the tools", text: "Names, JSON schemas and hints; the same over every door.",

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"holdfast/internal/tools"
+	"holdfast/messages"
 )
 
 func (h *Handler) listTools(w http.ResponseWriter, c *call) error {
@@ -39,5 +40,24 @@ func (h *Handler) callTool(w http.ResponseWriter, c *call) error {
 		}
 	}
 	h.reply(w, c, status, res)
+	return nil
+}
+
+func (h *Handler) batch(w http.ResponseWriter, c *call) error {
+	var req messages.BatchRequest
+	if err := c.read(w, &req, tools.MaxInput, false); err != nil {
+		return err
+	}
+	if err := req.Validate(); err != nil {
+		return err
+	}
+	start := time.Now()
+	res := h.cfg.Tools.Batch(c.Context(), tools.Caller{Allows: c.caller.Allows}, c.id, req)
+	var err error
+	if !res.OK {
+		err = messages.Errorf(res.Code, "a step failed")
+	}
+	c.caller.Audit(c.Context(), "batch", c.id, start, err, slog.Int("steps", len(req.Steps)))
+	h.reply(w, c, http.StatusOK, res)
 	return nil
 }

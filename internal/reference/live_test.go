@@ -253,6 +253,9 @@ func (s *stage) tools() {
 	s.wants(404, messages.CodeTargetNotFound, "POST", tool+"browser_evaluate", `{"expression":"1","tab":"t99"}`)
 	s.wants(400, messages.CodeInvalidArgument, "POST", tool+"browser_navigate", `{"adress":"https://shop.example/"}`)
 	s.wants(409, messages.CodeStaleRef, "POST", tool+"browser_click", `{"ref":"e99"}`)
+	s.wants(200, "", "POST", "/v1/tasks/one/batch", `{"steps":[{"tool":"browser_task_status"},{"tool":"browser_evaluate","input":{"expression":"1","tab":"t99"}},{"tool":"browser_tabs","input":{"action":"list"}}]}`)
+	s.wants(400, messages.CodeInvalidArgument, "POST", "/v1/tasks/one/batch", `{"steps":[]}`)
+	s.wants(409, messages.CodeStaleRef, "POST", tool+"browser_batch", `{"steps":[{"tool":"browser_navigate","input":{"url":"https://shop.example/","tab":"fresh"}},{"tool":"browser_evaluate","input":{"ref":"e1"}}]}`)
 	s.wants(403, messages.CodeForbidden, "POST", tool+"browser_tabs", `{"action":"list"}`, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+s.admin.ForTask("two")) })
 }
 

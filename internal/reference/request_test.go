@@ -39,6 +39,7 @@ var requests = map[string]struct {
 	"NavigateRequest": {`"url":"https://shop.example/"`, checked[messages.NavigateRequest]},
 	"CDPRequest":      {`"method":"Page.reload"`, checked[messages.CDPRequest]},
 	"RecoverRequest":  {`"action":"reload"`, checked[messages.RecoverRequest]},
+	"BatchRequest":    {`"steps":[{"tool":"browser_snapshot"}]`, checked[messages.BatchRequest]},
 	"KillRequest":     {`"kill":"both"`, checked[killRequest]},
 }
 
