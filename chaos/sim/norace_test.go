@@ -3,3 +3,7 @@
 package sim
 
 const hasRaceDetector = false
+
+// defaultSeeds are those of a run of all tests: where more are asked for, every regression
+// is played whole as well.
+const defaultSeeds = 25

@@ -5,3 +5,6 @@ package sim
 // hasRaceDetector: a run takes five times as long, and the seeds that have failed once
 // found no data races.
 const hasRaceDetector = true
+
+// defaultSeeds are those of a run of all tests.
+const defaultSeeds = 15

@@ -15,9 +15,6 @@ import (
 	"holdfast/chaos/plan"
 )
 
-// defaultSeeds are those of a run of all tests: where more are asked for, every regression is played whole as well.
-const defaultSeeds = 25
-
 var (
 	seedFlag        = flag.Uint64("seed", 0, "the one seed that TestSeed plays")
 	seedsFlag       = flag.Uint64("seeds", defaultSeeds, "how many seeds TestSeeds plays")

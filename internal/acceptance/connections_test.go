@@ -100,9 +100,10 @@ func TestC57_ManyTasksOfABrowserShareTwoConnections(t *testing.T) {
 			}
 		}
 		t.Logf("round %d: %d connections killed, %d dials, %d attaches, all are back in %v", round, killed, p.Dials()-dials, attached, time.Since(began).Round(time.Millisecond))
-		// Each connection is attached to each page once, and to the one that belongs to no task.
-		if want := min(killed, 2) * (n + 1); attached > want {
-			t.Errorf("%d attaches after a kill, want %d: links attach to pages of other tasks", attached, want)
+		// Each connection is attached once to each page, the one that belongs to no task
+		// included, and once more for a task that is back after five seconds.
+		if want := min(killed, 2) * 2 * (n + 1); attached > want {
+			t.Errorf("%d attaches after a kill, want at most %d: links attach to pages of other tasks", attached, want)
 		}
 	}
 	for i, k := range tasks {
@@ -133,7 +134,7 @@ func TestC57_ATaskThatFloodsDoesNotHoldUpItsNeighbors(t *testing.T) {
 	if got := p.Open(); got > 4 {
 		t.Fatalf("%d connections are open: the tasks share none", got)
 	}
-	// On a loaded machine 45 MB take longer than a call has by default, and the page is
+	// On a loaded machine 20 MB take longer than a call has by default, and the page is
 	// silent for as long.
 	patient := func(k *task, expression string) (string, error) {
 		return evalOn(k.ctx, k.node, k.id, messages.CDPRequest{TimeoutS: 60}, expression)
@@ -165,12 +166,12 @@ func TestC57_ATaskThatFloodsDoesNotHoldUpItsNeighbors(t *testing.T) {
 	var large time.Duration
 	took, calls := worst(func() {
 		began := time.Now()
-		if got, err := patient(loud, "'x'.repeat(45e6)"); err != nil || len(got) != 45e6+2 {
+		if got, err := patient(loud, "'x'.repeat(20e6)"); err != nil || len(got) != 20e6+2 {
 			t.Errorf("a large result: %d bytes, %v", len(got), err)
 		}
 		large = time.Since(began)
 	})
-	t.Logf("45 MB took %v; beside it the slowest of %d calls took %v", large, calls, took)
+	t.Logf("20 MB took %v; beside it the slowest of %d calls took %v", large, calls, took)
 	if took > large+time.Second {
 		t.Errorf("a neighbour waited for %v, for more than one message (%v)", took, large)
 	}

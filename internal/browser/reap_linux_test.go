@@ -253,7 +253,7 @@ func TestReapLeavesUnreadableLeasesAlone(t *testing.T) {
 // requirement are opened and closed by cmd/node.
 func TestX24_NoDefunctAfterManyBrowsers(t *testing.T) {
 	t.Parallel()
-	startNode(t, "0 defunct", "--node="+t.TempDir(), "--orphans=yes", "--browsers=25", "--binary="+os.Args[0])
+	startNode(t, "0 defunct", "--node="+t.TempDir(), "--orphans=yes", "--browsers=8", "--binary="+os.Args[0])
 }
 
 func TestX24_NoDefunctAfterRealChromium(t *testing.T) {
