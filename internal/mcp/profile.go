@@ -1,8 +1,12 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"regexp"
 	"slices"
+	"strings"
 
 	"holdfast/messages"
 )
@@ -16,7 +20,7 @@ type adapted struct {
 	required    []string
 	// rename says which field of ours a field is, "" of one that only describes the call.
 	rename map[string]string
-	// fill completes the input of our tool; it may choose another tool of ours.
+	// fill completes the input of our tool; it may choose another tool of ours, "" does not.
 	fill func(ctx context.Context, ask asking, in map[string]any) (runs string, err error)
 	// shape makes of a result what the other system answers, as JSON; nil leaves our words.
 	shape func(r *messages.ToolResult) map[string]any
@@ -62,10 +66,17 @@ var hermes = []adapted{
 		input: map[string]any{"clear": field("boolean", ""), "expression": text("JavaScript to run instead")}, rename: map[string]string{"clear": ""}, fill: evaluates,
 	},
 	{name: "browser_back", runs: "browser_evaluate", about: "Go back in the history.", fill: back},
+	{name: "browser_click", runs: "browser_click", about: "Click the element of a ref such as @e5.", input: map[string]any{"ref": text("")}, required: []string{"ref"}, fill: plainRef},
+	{name: "browser_type", runs: "browser_type", about: "Clear the field of a ref and type a text into it.", input: map[string]any{"ref": text(""), "text": text("")}, required: []string{"ref", "text"}, fill: plainRef},
+	{name: "browser_press", runs: "browser_press_key", about: "Press a key such as Enter.", input: map[string]any{"key": text("")}, required: []string{"key"}},
+	{name: "browser_scroll", runs: "browser_scroll", about: "Scroll the page.", input: map[string]any{"direction": oneOf("up", "down")}, required: []string{"direction"}},
 }
 
-// element describes the target of a tool of Playwright's to people.
-var element = text("what it is, for people")
+// The fields by which Playwright's tools name an element: for people, and for the tool.
+var (
+	element = text("what it is, for people")
+	target  = text("ref or CSS selector")
+)
 
 // playwright are the core tools of @playwright/mcp 0.0.83.
 var playwright = []adapted{
@@ -76,6 +87,16 @@ var playwright = []adapted{
 	{name: "browser_evaluate", runs: "browser_evaluate", about: "Evaluate a JavaScript function on the page", input: map[string]any{"function": text("() => { … }"), "element": element, "filename": text("")}, required: []string{"function"}, rename: map[string]string{"element": "", "filename": ""}},
 	{name: "browser_console_messages", runs: "browser_console_messages", about: "The console's errors", input: map[string]any{"level": oneOf("error", "warning", "info", "debug"), "all": field("boolean", ""), "filename": text("")}, rename: map[string]string{"level": "", "all": "", "filename": ""}},
 	{name: "browser_tabs", runs: "browser_tabs", about: "List, create, close or select a tab", input: map[string]any{"action": oneOf("list", "new", "close", "select"), "index": field("number", "of the list, from 0"), "url": text("")}, required: []string{"action"}, rename: map[string]string{"index": "index"}, fill: numbered},
+	{name: "browser_click", runs: "browser_click", about: "Click an element", input: map[string]any{"element": element, "target": target, "doubleClick": field("boolean", ""), "button": oneOf("left", "right", "middle")}, required: []string{"target"}, rename: map[string]string{"element": "", "doubleClick": "double"}, fill: pointed},
+	{name: "browser_type", runs: "browser_type", about: "Type text into an element", input: map[string]any{"element": element, "target": target, "text": text(""), "submit": field("boolean", ""), "slowly": field("boolean", "")}, required: []string{"target", "text"}, rename: map[string]string{"element": ""}, fill: pointed},
+	{name: "browser_hover", runs: "browser_hover", about: "Hover over an element", input: map[string]any{"element": element, "target": target}, required: []string{"target"}, rename: map[string]string{"element": ""}, fill: pointed},
+	{name: "browser_select_option", runs: "browser_select_option", about: "Select options of a dropdown", input: map[string]any{"element": element, "target": target, "values": field("array", "")}, required: []string{"target", "values"}, rename: map[string]string{"element": ""}, fill: pointed},
+	{name: "browser_drag", runs: "browser_drag", about: "Drag and drop between two elements", input: map[string]any{"startElement": element, "startTarget": target, "endElement": element, "endTarget": target}, required: []string{"startTarget", "endTarget"}, rename: map[string]string{"startElement": "", "endElement": ""}, fill: dragged},
+	{name: "browser_fill_form", runs: "browser_fill_form", about: "Fill several fields: each has target and value", input: map[string]any{"fields": field("array", "")}, required: []string{"fields"}, fill: filled},
+	{name: "browser_press_key", runs: "browser_press_key", about: "Press a key", input: map[string]any{"key": text("such as ArrowLeft")}, required: []string{"key"}},
+	{name: "browser_wait_for", runs: "browser_wait_for", about: "Wait for a text, for its end, or for seconds", input: map[string]any{"time": field("number", "seconds"), "text": text(""), "textGone": text("")}, rename: map[string]string{"time": "time_s", "textGone": "text_gone"}},
+	{name: "browser_take_screenshot", runs: "browser_take_screenshot", about: "Take a picture of the page or of an element", input: map[string]any{"element": element, "target": target, "type": oneOf("png", "jpeg"), "fullPage": field("boolean", ""), "scale": text(""), "filename": text("")}, rename: map[string]string{"element": "", "fullPage": "full_page", "scale": "", "filename": ""}, fill: pointed},
+	{name: "browser_network_requests", runs: "browser_network_requests", about: "The network requests of the page", input: map[string]any{"static": field("boolean", ""), "filter": text(""), "filename": text("")}, rename: map[string]string{"static": "", "filename": ""}},
 	{name: "browser_close", runs: "browser_tabs", about: "Close the page", fill: closesMain},
 }
 
@@ -135,11 +156,12 @@ func (a adapted) translated(ctx context.Context, ask asking, given map[string]an
 			return "", nil, messages.Errorf(messages.CodeInvalidArgument, "%q is missing", name)
 		}
 	}
-	runs = a.runs
 	if a.fill != nil {
-		runs, err = a.fill(ctx, ask, in)
+		if runs, err = a.fill(ctx, ask, in); err != nil {
+			return "", nil, err
+		}
 	}
-	return runs, in, err
+	return cmp.Or(runs, a.runs), in, nil
 }
 
 // evaluates runs an expression in place of reading the console.
@@ -154,6 +176,67 @@ func evaluates(_ context.Context, _ asking, in map[string]any) (string, error) {
 func back(_ context.Context, _ asking, in map[string]any) (string, error) {
 	in["expression"] = "history.back()"
 	return "browser_evaluate", nil
+}
+
+// plainRef takes the @ off a ref of Hermes'.
+func plainRef(_ context.Context, _ asking, in map[string]any) (string, error) {
+	if ref, ok := in["ref"].(string); ok {
+		in["ref"] = strings.TrimPrefix(ref, "@")
+	}
+	return "", nil
+}
+
+// refText is a ref as a snapshot writes it.
+var refText = regexp.MustCompile(`^e[0-9]+$`)
+
+// point puts an element of Playwright's into an input of ours: as a ref, or as a selector.
+func point(at map[string]any, target any) error {
+	given, ok := target.(string)
+	if !ok || given == "" {
+		return messages.Errorf(messages.CodeInvalidArgument, "target must be a ref or a selector")
+	}
+	if refText.MatchString(given) {
+		at["ref"] = given
+	} else {
+		at["selector"] = given
+	}
+	return nil
+}
+
+// pointed names the element of a tool that has one.
+func pointed(_ context.Context, _ asking, in map[string]any) (string, error) {
+	given, isGiven := in["target"]
+	delete(in, "target")
+	if !isGiven {
+		return "", nil
+	}
+	return "", point(in, given)
+}
+
+// dragged names both elements of a drag.
+func dragged(_ context.Context, _ asking, in map[string]any) (string, error) {
+	from, to := map[string]any{}, map[string]any{}
+	err := errors.Join(point(from, in["startTarget"]), point(to, in["endTarget"]))
+	delete(in, "startTarget")
+	delete(in, "endTarget")
+	in["from"], in["to"] = from, to
+	return "", err
+}
+
+// filled names the elements of a form. A field's name and type are for people.
+func filled(_ context.Context, _ asking, in map[string]any) (string, error) {
+	list, _ := in["fields"].([]any)
+	fields := make([]any, 0, len(list))
+	for _, f := range list {
+		given, _ := f.(map[string]any)
+		one := map[string]any{"value": given["value"]}
+		if err := point(one, given["target"]); err != nil {
+			return "", err
+		}
+		fields = append(fields, one)
+	}
+	in["fields"] = fields
+	return "", nil
 }
 
 // closesMain closes the tab that is main.

@@ -6,16 +6,49 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"holdfast/internal/mcp"
 	"holdfast/internal/tools"
 	"holdfast/messages"
 )
+
+// fits holds an input to the schema of a tool of the table.
+func fits(t *testing.T, info messages.ToolInfo, input json.RawMessage) {
+	var s jsonschema.Schema
+	text, err := json.Marshal(info.InputSchema)
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	var given any
+	if err := json.Unmarshal(input, &given); err != nil {
+		t.Error(err)
+		return
+	}
+	if err := resolved.Validate(given); err != nil {
+		t.Errorf("%s does not take %s: %v", info.Name, input, err)
+	}
+}
 
 // TestProfiles: a tool of another system is one of ours, with the input that ours takes.
 func TestProfiles(t *testing.T) {
 	t.Parallel()
 	n := newNode()
 	n.run = func(_ context.Context, _ messages.TaskID, tool string, input json.RawMessage) (*messages.ToolResult, error) {
+		for _, info := range tools.Info().Tools {
+			if info.Name == tool {
+				fits(t, info, input)
+			}
+		}
 		r := done(tool + " " + string(input))
 		if tool == "browser_snapshot" {
 			r.Data = map[string]any{"recent_dialogs": []any{}, "frame_tree": map[string]any{"top": "f"}}
@@ -38,6 +71,24 @@ func TestProfiles(t *testing.T) {
 		{"hermes", "browser_console", map[string]any{"expression": "1"}, `browser_evaluate {"expression":"1"}`},
 		{"hermes", "browser_cdp", map[string]any{}, `Error invalid_argument`},
 		{"hermes", "browser_navigate", map[string]any{"uri": "x"}, `Error invalid_argument`},
+		{"hermes", "browser_click", map[string]any{"ref": "@e5"}, `browser_click {"ref":"e5"}`},
+		{"hermes", "browser_type", map[string]any{"ref": "@e5", "text": "ann"}, `browser_type {"ref":"e5","text":"ann"}`},
+		{"hermes", "browser_press", map[string]any{"key": "Enter"}, `browser_press_key {"key":"Enter"}`},
+		{"hermes", "browser_scroll", map[string]any{"direction": "up"}, `browser_scroll {"direction":"up"}`},
+		{"playwright", "browser_click", map[string]any{"element": "it", "target": "e5", "doubleClick": true}, `browser_click {"double":true,"ref":"e5"}`},
+		{"playwright", "browser_click", map[string]any{"target": "#go"}, `browser_click {"selector":"#go"}`},
+		{"playwright", "browser_click", map[string]any{"target": 7}, `Error invalid_argument`},
+		{"playwright", "browser_type", map[string]any{"target": "e5", "text": "ann", "submit": true}, `browser_type {"ref":"e5","submit":true,"text":"ann"}`},
+		{"playwright", "browser_hover", map[string]any{"target": "e5"}, `browser_hover {"ref":"e5"}`},
+		{"playwright", "browser_select_option", map[string]any{"target": "e5", "values": []string{"at"}}, `browser_select_option {"ref":"e5","values":["at"]}`},
+		{"playwright", "browser_drag", map[string]any{"startTarget": "e5", "endTarget": "#goal"}, `browser_drag {"from":{"ref":"e5"},"to":{"selector":"#goal"}}`},
+		{"playwright", "browser_drag", map[string]any{"startTarget": "e5", "endTarget": ""}, `Error invalid_argument`},
+		{"playwright", "browser_fill_form", map[string]any{"fields": []any{map[string]any{"name": "n", "type": "textbox", "target": "e5", "value": "ann"}}}, `browser_fill_form {"fields":[{"ref":"e5","value":"ann"}]}`},
+		{"playwright", "browser_fill_form", map[string]any{"fields": []any{7}}, `Error invalid_argument`},
+		{"playwright", "browser_press_key", map[string]any{"key": "a"}, `browser_press_key {"key":"a"}`},
+		{"playwright", "browser_wait_for", map[string]any{"time": 1, "textGone": "x"}, `browser_wait_for {"text_gone":"x","time_s":1}`},
+		{"playwright", "browser_take_screenshot", map[string]any{"scale": "css", "fullPage": true, "type": "png"}, `browser_take_screenshot {"full_page":true,"type":"png"}`},
+		{"playwright", "browser_network_requests", map[string]any{"static": false, "filter": "api"}, `browser_network_requests {"filter":"api"}`},
 		{"playwright", "browser_handle_dialog", map[string]any{"accept": true, "promptText": "ann"}, `browser_handle_dialog {"accept":true,"promptText":"ann"}`},
 		{"playwright", "browser_evaluate", map[string]any{"function": "() => 1", "element": "it"}, `browser_evaluate {"function":"() =\u003e 1"}`},
 		{"playwright", "browser_tabs", map[string]any{"action": "select", "index": 1}, `browser_tabs {"action":"select","tab_id":"t7"}`},
