@@ -84,3 +84,34 @@ func TestX28_SnapshotOfAPageThatSpins(t *testing.T) {
 	}
 	h.use(last.Tool, string(input))
 }
+
+func TestW19_ScriptRunsInAnyFrameAndOnElements(t *testing.T) {
+	t.Parallel()
+	h := setup(t).task("w19").hands()
+	h.site.Set("/other", `<title>other</title><script>var mine = 'oopif'</script>`)
+	h.show("/scripts", `<title>scripts</title><body><button>Go</button><iframe title=near srcdoc="<title>near</title><script>var mine = 'near'</script>"></iframe><iframe title=far src="`+h.site.URL("http://b.test/other")+`"></iframe><script>var mine = 'page'</script>`)
+	far := h.frame("/other")
+	text := h.look(`{}`)
+	for input, want := range map[string]string{
+		`{"expression":"mine"}`:     `"page"`,
+		`{"function":"() => mine"}`: `"page"`,
+		`{"function":"e => e.textContent","ref":"` + h.ref(text, `"Go"`) + `"}`: `"Go"`,
+		`{"function":"() => mine","frame_id":"` + h.ref(text, `"near"`) + `"}`:  `"near"`,
+		`{"expression":"1; mine","frame_id":"` + h.ref(text, `"near"`) + `"}`:   `"near"`,
+		`{"expression":"mine","frame_id":"` + h.ref(text, `"far"`) + `"}`:       `"oopif"`,
+		`{"expression":"mine","frame_id":"` + string(far.FrameID) + `"}`:        `"oopif"`,
+		`{"expression":"Promise.resolve([1, {a: 2}])"}`:                         `[1,{"a":2}]`,
+		`{"expression":"undefined"}`:                                            `undefined`,
+		`{"expression":"0/0"}`:                                                  `NaN`,
+	} {
+		if r := h.use("browser_evaluate", input); r.Text != want {
+			t.Errorf("%s: %s, want %s", input, r.Text, want)
+		}
+	}
+	if r := h.use("browser_evaluate", `{"expression":"() => 1"}`); r.Category != "eval-hint" {
+		t.Errorf("%+v", r)
+	}
+	if r := h.try("browser_evaluate", `{"expression":"1","frame_id":"nowhere"}`); r.Code != messages.CodeFrameNotFound {
+		t.Errorf("%+v", r)
+	}
+}

@@ -35,6 +35,7 @@ type note struct {
 	IsThere   bool   `json:"there"`
 	HasFailed bool   `json:"failed"`
 	IsActive  bool   `json:"active"`
+	IsInForm  bool   `json:"form"`
 	URL       string `json:"url"`
 	Now       string `json:"now"`
 	Nav       *struct {
@@ -122,10 +123,14 @@ func (w *witness) settle(ctx context.Context, acted error) (actionOutput, error)
 	case n.Now != n.URL:
 		out.Outcome, out.URL = didNavigate, cut(n.Now, maxShownURL)
 	default:
-		// A page that opens another uses up the activation that the click gave it.
+		// A page that opens another uses up the activation that the click gave it, and a form
+		// is sent a moment after its click. Nothing else is worth a wait.
 		wait := popupWait
-		if n.IsReached && !n.IsActive {
+		switch {
+		case n.IsReached && !n.IsActive:
 			wait = openedWait
+		case n.IsReached && !n.IsInForm:
+			wait = 0
 		}
 		return w.awaitPopup(ctx, out, wait)
 	}

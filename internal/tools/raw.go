@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -43,7 +44,8 @@ type evaluateInput struct {
 	onTab
 	Expression string  `json:"expression,omitempty" maxlen:"1048576"`
 	Function   string  `json:"function,omitempty" maxlen:"1048576" jsonschema:"such as () => document.title"`
-	FrameID    string  `json:"frame_id,omitempty" jsonschema:"frame to run in; default: the page"`
+	Ref        string  `json:"ref,omitempty" jsonschema:"element that the function gets as its argument"`
+	FrameID    string  `json:"frame_id,omitempty" jsonschema:"frame to run in: its frame_id, or the ref of its iframe"`
 	TimeoutS   float64 `json:"timeout_s,omitempty" jsonschema:"1 to 300, default 30"`
 }
 
@@ -116,19 +118,139 @@ func runEvaluate(ctx context.Context, c *call, in evaluateInput) (outcome, error
 	if in.TimeoutS != 0 {
 		within = time.Duration(clampTimeout(in.TimeoutS) * float64(time.Second))
 	}
-	expression := in.Expression
-	if in.Function != "" {
-		expression = "(" + in.Function + "\n)()"
+	if in.Ref != "" && (in.Function == "" || in.FrameID != "") {
+		return outcome{}, messages.Errorf(messages.CodeInvalidArgument, "ref goes with function, and without frame_id")
 	}
-	var got evaluation
-	params := map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true, "userGesture": true}
-	if err := c.cdp(ctx, messages.FrameID(in.FrameID), "Runtime.evaluate", params, &got, within); err != nil {
+	got, err := c.evaluate(ctx, in, within)
+	if err != nil {
 		return outcome{}, err
 	}
 	if err := got.failure(); err != nil {
 		return outcome{isOfPage: true}, err
 	}
-	return shownValue(got.Result), nil
+	out := shownValue(got.Result)
+	if got.Result.Type == "function" || in.Expression != "" && functionLike.MatchString(in.Expression) && string(got.Result.Value) == "{}" {
+		out.text, out.category = "The expression is a function, and was not called: give it as function.", "eval-hint"
+	}
+	return out, nil
+}
+
+// functionLike is how a function begins (W19).
+var functionLike = regexp.MustCompile(`^\s*(?:async\b|function\b|\([^()]*\)\s*=>|\w+\s*=>)`)
+
+// evaluate runs the script in the page, in a frame of it, or on an element.
+func (c *call) evaluate(ctx context.Context, in evaluateInput, within time.Duration) (got evaluation, err error) {
+	how := map[string]any{"returnByValue": true, "awaitPromise": true, "userGesture": true}
+	var on element
+	switch {
+	case in.Ref != "":
+		on, err = c.byRef(ctx, in.Ref)
+		if err == nil {
+			on, err = c.inPage(ctx, on)
+		}
+	case in.FrameID != "":
+		on, err = c.frameDocument(ctx, in.FrameID)
+	}
+	if err != nil {
+		return got, err
+	}
+	if on.object != "" {
+		how["objectId"] = on.object
+		switch {
+		case in.Ref != "":
+			how["functionDeclaration"] = "function() { return (" + in.Function + "\n)(this) }"
+		case in.Function != "":
+			how["functionDeclaration"] = "function() { return (" + in.Function + "\n)() }"
+		default:
+			how["functionDeclaration"], how["arguments"] = "function(text) { return (0, eval)(text) }", []map[string]any{{"value": in.Expression}}
+		}
+		return got, c.cdp(ctx, on.session, "Runtime.callFunctionOn", how, &got, within)
+	}
+	how["expression"] = in.Expression
+	if in.Function != "" {
+		how["expression"] = "(" + in.Function + "\n)()"
+	}
+	return got, c.cdp(ctx, on.session, "Runtime.evaluate", how, &got, within)
+}
+
+// inPage is an element of our world in the page's own.
+func (c *call) inPage(ctx context.Context, e element) (element, error) {
+	var node struct {
+		Node struct {
+			Backend int64 `json:"backendNodeId"`
+		} `json:"node"`
+	}
+	if err := c.cdp(ctx, e.session, "DOM.describeNode", map[string]any{"objectId": e.object}, &node, quickly); err != nil {
+		return e, err
+	}
+	return c.resolve(ctx, e, node.Node.Backend)
+}
+
+// resolve holds a node in the world of its page.
+func (c *call) resolve(ctx context.Context, e element, backend int64) (element, error) {
+	var got struct {
+		Object remote `json:"object"`
+	}
+	err := c.cdp(ctx, e.session, "DOM.resolveNode", map[string]any{"backendNodeId": backend}, &got, quickly)
+	e.object = got.Object.ObjectID
+	return e, err
+}
+
+// frameDocument finds a frame by its id or by the ref of its iframe. The object is empty where
+// the frame is the main one of its session.
+func (c *call) frameDocument(ctx context.Context, frame string) (element, error) {
+	target, err := c.page()
+	if err != nil {
+		return element{}, err
+	}
+	places, err := c.framePlaces(ctx, target)
+	if err != nil {
+		return element{}, err
+	}
+	id := messages.FrameID(frame)
+	if r, ok := c.memory.ref(frame); ok {
+		if id, err = c.frameOf(ctx, r); err != nil {
+			return element{}, err
+		}
+	}
+	for _, at := range places {
+		if at.frame != id {
+			continue
+		}
+		if at.frame == at.session || at.session == "" && string(at.frame) == string(target) {
+			return element{place: at}, nil
+		}
+		backend, err := c.ownerOf(ctx, at.session, id)
+		if err != nil {
+			return element{}, err
+		}
+		var owner struct {
+			Node struct {
+				Document struct {
+					Backend int64 `json:"backendNodeId"`
+				} `json:"contentDocument"`
+			} `json:"node"`
+		}
+		if err := c.cdp(ctx, at.session, "DOM.describeNode", map[string]any{"backendNodeId": backend}, &owner, quickly); err != nil {
+			return element{}, err
+		}
+		return c.resolve(ctx, element{place: at}, owner.Node.Document.Backend)
+	}
+	return element{}, messages.Errorf(messages.CodeFrameNotFound, "the page has no frame %s", cut(frame, 100))
+}
+
+// frameOf asks which frame an iframe element holds.
+func (c *call) frameOf(ctx context.Context, r ref) (messages.FrameID, error) {
+	var node struct {
+		Node struct {
+			FrameID messages.FrameID `json:"frameId"`
+		} `json:"node"`
+	}
+	err := c.cdp(ctx, r.session, "DOM.describeNode", map[string]any{"backendNodeId": r.backend}, &node, quickly)
+	if err == nil && node.Node.FrameID == "" {
+		err = messages.Errorf(messages.CodeFrameNotFound, "the ref is of no iframe")
+	}
+	return node.Node.FrameID, err
 }
 
 // shownValue is a value of a page as a result.

@@ -85,7 +85,7 @@ const armScript = `function() {
 // noteScript reads what armScript has noted.
 const noteScript = `function() {
   const el = this.nodeType === 1 ? this : this.parentElement;
-  return {...globalThis.__note, there: el.isConnected, now: location.href, active: navigator.userActivation.isActive};
+  return {...globalThis.__note, there: el.isConnected, now: location.href, active: navigator.userActivation.isActive, form: el.closest('form') !== null};
 }`
 
 // fillScript readies an element for text, or gives it its value where no text can be typed.
