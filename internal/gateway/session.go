@@ -29,17 +29,25 @@ func (c *client) heard(s *session, msg, method []byte) {
 	}
 	if memory.IsHeard(method) {
 		c.mu.Lock()
-		defer c.mu.Unlock()
-		isForClient, told := s.memory.Heard(string(method), msg)
-		defer func() { // behind it
-			for _, e := range told {
-				c.tell(view.Event{Session: s.id, Method: e.Method, Params: e.Params})
-			}
-		}()
-		if !isForClient {
-			return
+		isForClient, told, more := s.memory.Heard(string(method), msg)
+		link, to, gen := c.link, s.link, c.gen
+		if isForClient {
+			c.pass(s, msg)
 		}
+		for _, e := range told { // behind it
+			c.tell(view.Event{Session: s.id, Method: e.Method, Params: e.Params})
+		}
+		c.mu.Unlock()
+		for _, m := range more {
+			c.give(link, to, s, gen, m)
+		}
+		return
 	}
+	c.pass(s, msg)
+}
+
+// pass gives an event of a session to the client.
+func (c *client) pass(s *session, msg []byte) {
 	session := c.named(s.id)
 	head, _ := transport.SplitSession(msg)
 	head = memory.Mark(head, int(s.epoch.Load()))

@@ -97,8 +97,27 @@ func IsHeard(method []byte) bool {
 }
 
 // Heard takes an event of the session, the whole message, and says whether it is for the
-// client. What told has comes behind it.
-func (s *Session) Heard(method string, msg []byte) (isForClient bool, told []Event) {
+// client. What told has comes behind it; more is to be given.
+func (s *Session) Heard(method string, msg []byte) (isForClient bool, told []Event, more []Command) {
+	isForClient, told = s.heard(method, msg)
+	if method == "Page.frameNavigated" && s.isRestored {
+		more = s.intercept()
+	}
+	return isForClient, told, more
+}
+
+// intercept returns what has the session's requests intercepted in the document that is
+// there: one that was being loaded when the session was given its interception has none.
+func (s *Session) intercept() (list []Command) {
+	for _, i := range s.kept {
+		if i.key == "Fetch" {
+			list = append(list, Command{Method: i.method, Params: i.params})
+		}
+	}
+	return list
+}
+
+func (s *Session) heard(method string, msg []byte) (isForClient bool, told []Event) {
 	if domain := domainOfSaid(method); domain != "" {
 		return s.said.isNew(domain, msg), nil
 	}
@@ -205,7 +224,7 @@ func (s *Session) missed(result []byte, isTarget func(messages.FrameID) bool) (t
 		}
 		if info.ID == s.frames.top {
 			s.load.isUnderWay = true
-			more = append(more, s.late("", 0)...)
+			more = append(append(more, s.intercept()...), s.late("", 0)...)
 		}
 		for _, w := range s.worlds {
 			more = append(more, Command{

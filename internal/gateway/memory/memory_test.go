@@ -166,13 +166,35 @@ func TestScriptsRunInADocumentThatWasMissed(t *testing.T) {
 	}
 }
 
+// TestInterceptionIsInForceInADocumentThatWasBeingLoaded: Chrome intercepts nothing in a
+// document whose load had begun.
+func TestInterceptionIsInForceInADocumentThatWasBeingLoaded(t *testing.T) {
+	t.Parallel()
+	s := memory.NewSession("one")
+	s.Succeeded("Page.enable", nil, nil)
+	s.Succeeded("Fetch.enable", []byte(`{"n":1}`), nil)
+	navigated := []byte(`{"method":"Page.frameNavigated","params":{"frame":{"id":"F","loaderId":"L","url":"https://a.test/"}}}`)
+	if _, _, more := s.Heard("Page.frameNavigated", navigated); more != nil {
+		t.Errorf("without a drop it is given %v", more)
+	}
+	s.Cut()
+	give(s, "two", tree)
+	if _, _, more := s.Heard("Page.frameNavigated", navigated); len(more) != 1 || more[0].Method != "Fetch.enable" || string(more[0].Params) != `{"n":1}` {
+		t.Errorf("after a drop it is given %v", more)
+	}
+	s.Again()
+	if _, _, more := s.Heard("Page.frameNavigated", navigated); more != nil {
+		t.Errorf("a while later it is given %v", more)
+	}
+}
+
 // TestMessagesOfTheConsoleAreToldOnce: a domain that is enabled anew repeats what it has.
 func TestMessagesOfTheConsoleAreToldOnce(t *testing.T) {
 	t.Parallel()
 	s := memory.NewSession("one")
 	s.Succeeded("Runtime.enable", nil, nil)
 	said := func(at float64) bool {
-		isTold, _ := s.Heard("Runtime.consoleAPICalled", fmt.Appendf(nil, `{"method":"Runtime.consoleAPICalled","params":{"timestamp":%f}}`, at))
+		isTold, _, _ := s.Heard("Runtime.consoleAPICalled", fmt.Appendf(nil, `{"method":"Runtime.consoleAPICalled","params":{"timestamp":%f}}`, at))
 		return isTold
 	}
 	said(1)
@@ -203,11 +225,11 @@ func TestALoadThatWasMissedIsTold(t *testing.T) {
 		s.Established(c, []byte(tree), nil, none)
 	}
 	load := []byte(`{"method":"Page.lifecycleEvent","params":{"frameId":"F","loaderId":"L","name":"load","timestamp":1.5}}`)
-	isTold, told := s.Heard("Page.lifecycleEvent", load)
+	isTold, told, _ := s.Heard("Page.lifecycleEvent", load)
 	if isTold || len(told) != 3 || told[1].Method != "Page.loadEventFired" || string(told[1].Params) != `{"timestamp":1.5}` {
 		t.Errorf("told %t and %v", isTold, told)
 	}
-	if _, told := s.Heard("Page.lifecycleEvent", load); told != nil {
+	if _, told, _ := s.Heard("Page.lifecycleEvent", load); told != nil {
 		t.Errorf("and once more: %v", told)
 	}
 }

@@ -32,7 +32,8 @@ type Session struct {
 	said    said
 	load    load
 
-	isPaused bool // the client was told that its debugger has stopped the page
+	isRestored bool // for a while: documents that were being loaded then may still come
+	isPaused   bool // the client was told that its debugger has stopped the page
 }
 
 // item is one setting of a session.
@@ -225,7 +226,7 @@ func (s *Session) Cut() (told []Event) {
 // Begin returns what the browser's next session is to be given, in order, and expects the
 // outcome of each by [Session.Established]. The client's own commands follow behind it.
 func (s *Session) Begin(link messages.SessionID) (list []Command) {
-	s.place = placeOf(link)
+	s.place, s.isRestored = placeOf(link), true
 	setting := func(i item) { list = append(list, Command{Method: i.method, Params: i.params}) }
 	isFirst := func(i item) bool { return i.isDomain && (i.key == "Page" || i.key == "Inspector") }
 	for _, i := range s.kept {
@@ -266,6 +267,9 @@ func (s *Session) Begin(link messages.SessionID) (list []Command) {
 // Again returns what is to be given once more, a while after Begin: what the late end of the
 // lost session takes back, and what was refused until then (C61).
 func (s *Session) Again() (list []Command) {
+	if s.isRestored {
+		s.isRestored, list = false, s.intercept()
+	}
 	for _, c := range s.state.Again(s.place) {
 		list = append(list, Command{Method: c.Method, Params: c.Params, id: c.ID, kind: kindWanted})
 	}
