@@ -75,6 +75,14 @@ func runDrops(d driver, n int, bound calls) {
 	}
 	report("done", func() (bool, error) { return true, nil })
 	_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
+	report("settled", func() (bool, error) { // a command may have been under way at the last cut
+		for end := time.Now().Add(limit); time.Now().Before(end); {
+			if ok, err := kinds["evaluate"](lastValue); ok && err == nil {
+				return true, nil
+			}
+		}
+		return false, nil
+	})
 	for _, name := range names {
 		report("last "+name, func() (bool, error) { return kinds[name](lastValue) })
 	}

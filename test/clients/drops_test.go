@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -78,6 +79,7 @@ func cutUnder(t *testing.T, p Program, place Place, proxy *chromiumtest.FaultPro
 
 	moments := rand.New(rand.NewPCG(1, uint64(len(p.Client))))
 	steps, cuts, errs, lasts := 0, 0, 0, 0
+	var cutting sync.WaitGroup
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		var l Line
 		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
@@ -92,16 +94,25 @@ func cutUnder(t *testing.T, p Program, place Place, proxy *chromiumtest.FaultPro
 			t.Errorf("%v", l)
 		}
 		switch {
+		case l.Step == "settled":
 		case isLast:
 			lasts++
 		case l.Step == "done":
+			cutting.Wait()
+			for proxy.Open() == 0 && ctx.Err() == nil { // the node has noticed the last cut
+				time.Sleep(time.Millisecond)
+			}
 			if _, err := fmt.Fprintln(in, "calm"); err != nil {
 				t.Fatal(err)
 			}
 		default:
 			if steps++; cuts < *dropCuts*steps / *dropSteps {
 				cuts++
-				time.AfterFunc(time.Duration(moments.IntN(30))*time.Millisecond, func() { proxy.KillAll() })
+				cutting.Add(1)
+				time.AfterFunc(time.Duration(moments.IntN(30))*time.Millisecond, func() {
+					defer cutting.Done()
+					proxy.KillAll()
+				})
 			}
 		}
 	}

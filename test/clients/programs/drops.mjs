@@ -24,6 +24,9 @@ export async function drops({ begin, kinds }) {
   const calm = new Promise((done) => createInterface({ input: process.stdin }).once('line', done));
   print({ step: 'done', value: true });
   await calm;
+  await step('settled', async () => { // a command may have been under way at the last cut
+    for (;;) if (await kinds.evaluate(1000).catch(() => false)) return true;
+  });
   for (const name of names) await step(`last ${name}`, () => kinds[name](1000));
   process.exit(0);
 }
