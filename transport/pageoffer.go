@@ -31,8 +31,8 @@ const maxOfferWaits = maxQueuedBytes
 
 // use takes a client's command for a page that it has been offered, and says on which
 // session the browser gets it; "" if it is not to be sent, or later.
-func (p *sharedPages) use(o *pageOffer, method string, id, msg []byte) string {
-	isResume := method == methodResume
+func (p *sharedPages) use(o *pageOffer, id, msg []byte) string {
+	isResume := isResume(msg)
 	switch {
 	case o.state == offerLeft:
 		p.refuse(o, id)
@@ -122,7 +122,7 @@ func (p *sharedPages) attachedBy(c *sharedClient, session, target string) bool {
 func (p *sharedPages) flush(o *pageOffer) {
 	for o.state == offerTaken && len(o.waiting) > 0 {
 		msg := o.waiting[0]
-		isResume := commandMethod(msg) == methodResume
+		isResume := isResume(msg)
 		if isResume && p.isAwaited(o) {
 			return
 		}

@@ -194,26 +194,32 @@ func (c *sharedClient) translate(msg []byte) (frame []byte, sent <-chan struct{}
 		return nil, nil, errClientGone
 	}
 	call, session := sharedCall{client: c, id: own}, c.session
-	if isNamed {
-		session = string(named)
-	}
 	if p.pages != nil {
-		o := p.pages.offers[session]
+		o := p.pages.offers[string(named)]
 		switch {
-		case o != nil && o.client == c:
-			call.shown = session
-			if session = p.pages.use(o, commandMethod(msg), own, msg); session == "" {
+		case !isNamed:
+			if p.pages.command(c, string(commandMethod(msg)), own, msg) {
 				return nil, nil, nil
 			}
-		case !isNamed && p.pages.command(c, commandMethod(msg), own, msg):
-			return nil, nil, nil
+		case o != nil && o.client == c:
+			call.shown = o.shown
+			if session = p.pages.use(o, own, msg); session == "" {
+				return nil, nil, nil
+			}
 		}
 	}
-	if s := p.sessions[session]; s == nil || s.client != c {
-		c.refuse(own, named)
-		return nil, nil, nil
+	var b []byte
+	if isNamed && call.shown == "" {
+		if s := p.sessions[string(named)]; s == nil || s.client != c {
+			c.refuse(own, named)
+			return nil, nil, nil
+		}
+		if b, err = p.numberLocked(c.frame[:0], call); err == nil {
+			b = append(append(b, rest...), 0)
+		}
+	} else {
+		b, err = p.encodeLocked(c.frame[:0], call, rest, session)
 	}
-	b, err := p.encodeLocked(c.frame[:0], call, rest, session)
 	if err != nil {
 		return nil, nil, &LinkError{Cause: CauseOverload, Err: err}
 	}

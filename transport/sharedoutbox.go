@@ -56,15 +56,24 @@ func (p *Shared) sendAll() {
 	}
 }
 
-// encodeLocked writes a client's command as it goes over the connection. Rest is what stands
-// behind the client's own id; session takes the place of the one it names, if any.
-func (p *Shared) encodeLocked(b []byte, call sharedCall, rest []byte, session string) ([]byte, error) {
+// numberLocked begins a client's command as it goes over the connection, with an id that no
+// other command has.
+func (p *Shared) numberLocked(b []byte, call sharedCall) ([]byte, error) {
 	call.id = bytes.Clone(call.id)
 	id, err := p.newCallLocked(call)
 	if err != nil {
 		return nil, err
 	}
-	b = strconv.AppendInt(append(b, idHead...), int64(id), 10)
+	return strconv.AppendInt(append(b, idHead...), int64(id), 10), nil
+}
+
+// encodeLocked writes a client's command as it goes over the connection. Rest is what stands
+// behind the client's own id; session takes the place of the one it names, if any.
+func (p *Shared) encodeLocked(b []byte, call sharedCall, rest []byte, session string) ([]byte, error) {
+	b, err := p.numberLocked(b, call)
+	if err != nil {
+		return nil, err
+	}
 	if named, isNamed := commandSession(rest); isNamed {
 		b = append(b, withoutSession(rest, named)...)
 	} else {
@@ -77,12 +86,15 @@ func (p *Shared) encodeLocked(b []byte, call sharedCall, rest []byte, session st
 }
 
 // commandMethod is the method of a command as [command] encodes it.
-func commandMethod(msg []byte) string {
+func commandMethod(msg []byte) []byte {
 	_, digits := leadingID(msg)
 	rest, ok := bytes.CutPrefix(msg[min(len(msg), len(idHead)+digits):], []byte(`,"method":"`))
 	if !ok {
-		return ""
+		return nil
 	}
 	method, _, _ := bytes.Cut(rest[:min(len(rest), 64)], []byte{'"'})
-	return string(method)
+	return method
 }
+
+// isResume says whether a command resumes a page that is held.
+func isResume(msg []byte) bool { return string(commandMethod(msg)) == methodResume }
