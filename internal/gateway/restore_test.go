@@ -405,7 +405,7 @@ func TestADropDuringARestore(t *testing.T) {
 	c := r.connect("/cdp/one")
 	page, session := c.page("https://a.test/")
 	c.call(session, "Network.setExtraHTTPHeaders", `{"headers":{"x":"1"}}`)
-	for n := 1; n <= 40; n += 3 {
+	for n := 1; n <= 40; n += 6 {
 		first := r.browser.Dials()
 		r.cut()
 		for isFar := false; !isFar; time.Sleep(100 * time.Microsecond) {
@@ -430,6 +430,11 @@ func TestADeadClientLeavesNothing(t *testing.T) {
 	if _, _, err := r.node.GetOrStart(r.ctx, "alone", messages.TaskSpec{CDPURL: r.cdp, Anchor: messages.AnchorNone}); err != nil {
 		t.Fatal(err)
 	}
+	for _, id := range []messages.TaskID{"one", "two"} { // a connection that tasks share keeps sessions for a while
+		if err := r.node.StopTask(r.ctx, id); err != nil {
+			t.Fatal(err)
+		}
+	}
 	other := r.connect("/cdp/alone")
 	page, session := other.page("https://a.test/")
 	sessions := func() int { return len(r.browser.Sessions(messages.TargetID(page))) }
@@ -443,10 +448,10 @@ func TestADeadClientLeavesNothing(t *testing.T) {
 		}
 		_ = c.conn.CloseNow()
 		other.comesBack(session)
-		for end := time.Now().Add(20 * time.Second); sessions() != usual; time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("%d sessions are on the page, and there were %d", sessions(), usual)
-			}
+	}
+	for end := time.Now().Add(20 * time.Second); sessions() != usual; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d sessions are on the page, and there were %d", sessions(), usual)
 		}
 	}
 }
