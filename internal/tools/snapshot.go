@@ -60,7 +60,7 @@ func runSnapshot(ctx context.Context, c *call, in snapshotInput) (outcome, error
 	}
 	var b strings.Builder
 	out := snapshotOutput{PageState: state, RecentDialogs: []messages.ClosedDialog{}}
-	c.head(&b, target, &out)
+	c.head(&b, target, page != nil, &out)
 	if page == nil {
 		b.WriteString(c.fromBefore(target, in, &out))
 	} else if err := c.outline(&b, page, in, &out); err != nil {
@@ -79,6 +79,10 @@ func runSnapshot(ctx context.Context, c *call, in snapshotInput) (outcome, error
 	return o, nil
 }
 
+// hungPatience is how long a capture may take after its page was found silent. Of a large page the
+// capture itself keeps the renderer busy, so silence alone is no reason to give up.
+const hungPatience = 3 * time.Second
+
 // captureWhileOK reads the page, and gives up as soon as the page is known not to answer.
 func (c *call) captureWhileOK(ctx context.Context, target messages.TargetID) (*captured, error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -92,13 +96,24 @@ func (c *call) captureWhileOK(ctx context.Context, target messages.TargetID) (*c
 	defer watching.Wait()
 	defer cancel()
 	watching.Go(func() {
+		silent := time.AfterFunc(hungPatience, cancel)
+		silent.Stop()
+		defer silent.Stop()
+		isSilent := false
 		for {
 			if _, err := events.Next(ctx); err != nil {
 				return
 			}
-			if c.stateOf(target) != messages.PageOK {
+			switch state := c.stateOf(target); {
+			case state == messages.PageOK:
+				silent.Stop()
+				isSilent = false
+			case state != messages.PageHung:
 				cancel()
 				return
+			case !isSilent:
+				silent.Reset(hungPatience)
+				isSilent = true
 			}
 		}
 	})
@@ -118,7 +133,7 @@ func (c *call) stateOf(target messages.TargetID) messages.PageState {
 }
 
 // head writes what stands on top: the page, its state, what blocks it.
-func (c *call) head(b *strings.Builder, target messages.TargetID, out *snapshotOutput) {
+func (c *call) head(b *strings.Builder, target messages.TargetID, isRead bool, out *snapshotOutput) {
 	snap, err := c.node.Snapshot(c.task, messages.SnapshotOptions{TargetID: target})
 	if err != nil {
 		return
@@ -126,7 +141,8 @@ func (c *call) head(b *strings.Builder, target messages.TargetID, out *snapshotO
 	for _, p := range snap.Pages {
 		if p.TargetID == target {
 			fmt.Fprintf(b, "page %q %s\n", cut(p.Title, 200), cut(p.URL, 500))
-			if p.PageState != messages.PageOK {
+			// A page that was read just now does not hang: it was the reading that kept it busy.
+			if p.PageState != messages.PageOK && !(isRead && p.PageState == messages.PageHung) {
 				fmt.Fprintf(b, "PAGE STATE %s\n", p.PageState)
 			}
 		}
