@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 	"unicode/utf8"
 
 	"holdfast/internal/gateway/memory"
@@ -54,9 +55,6 @@ func (c *client) hasTaken(msg []byte) bool {
 	}
 	if string(e.Params) == "null" {
 		e.Params = nil
-	}
-	if cmd.Method == "Runtime.runIfWaitingForDebugger" {
-		defer c.resumed(cmd.Session) // behind the command
 	}
 	if cmd.Session != "" && view.IsDirect(cmd.Method) && !c.isBrowser(cmd.Session) {
 		c.send(cmd, e.Params, true)
@@ -170,6 +168,10 @@ func (c *client) sendNow(s *session, cmd view.Command, params []byte, isDirect b
 		settle(nil, contextGone())
 		return
 	}
+	isResume := cmd.Method == "Runtime.runIfWaitingForDebugger"
+	if isResume {
+		time.AfterFunc(resumeGrace, func() { c.resumed(cmd.Session) })
+	}
 	link.Start(transport.Call{
 		SessionID: to, Method: cmd.Method, Params: params, Direct: isDirect, IsGuest: true,
 		Done: func(r transport.Reply) {
@@ -177,6 +179,9 @@ func (c *client) sendNow(s *session, cmd view.Command, params []byte, isDirect b
 				r.Result = c.remember(s, epoch, cmd.Method, kept, r.Result)
 			}
 			settle(memory.Mark(r.Result, epoch), outcome(r))
+			if isResume {
+				c.resumed(cmd.Session)
+			}
 		},
 	})
 }

@@ -3,6 +3,7 @@ package gateway
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"holdfast/messages"
 )
@@ -47,6 +48,11 @@ func (h *hub) seenByLocked(c *client, page messages.TargetID) {
 		h.g.cfg.Node.PopupSeen(h.id, page)
 	}
 }
+
+// resumeGrace is how long a popup that a client has resumed waits for the page's reply to that.
+// Behind it everything holds that the client has set before: the popup would run without what is
+// under way still. A popup that cannot reach its opener replies to nothing while it is held.
+const resumeGrace = 100 * time.Millisecond
 
 // resumed notes that the client has resumed the page of a session.
 func (c *client) resumed(id messages.SessionID) {
