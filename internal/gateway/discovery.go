@@ -207,7 +207,7 @@ func (d discovery) open(w http.ResponseWriter) error {
 	if _, _, err := d.h.await(d.r.Context()); err != nil {
 		return err
 	}
-	id, err := d.g.cfg.Node.OpenPage(d.r.Context(), d.id, mail.OpenPage{URL: urlOf(d.r.URL.RawQuery)})
+	id, err := d.h.openPage(d.r.Context(), mail.OpenPage{URL: urlOf(d.r.URL.RawQuery)}, false)
 	if err != nil {
 		return err
 	}

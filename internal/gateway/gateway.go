@@ -19,6 +19,8 @@ type Node interface {
 	GetOrStart(ctx context.Context, id messages.TaskID, spec messages.TaskSpec) (snap *messages.Snapshot, started bool, err error)
 	// OpenPage opens a page of the task; the order's Reply is the node's own.
 	OpenPage(ctx context.Context, id messages.TaskID, o mail.OpenPage) (messages.TargetID, error)
+	// CDP runs a raw command on a page of the task.
+	CDP(ctx context.Context, id messages.TaskID, r messages.CDPRequest) (messages.CDPResult, error)
 	// HoldPopups has the task's popups held, from now on or no longer, until PopupSeen. It
 	// never waits.
 	HoldPopups(id messages.TaskID, isOn bool)

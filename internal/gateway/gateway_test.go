@@ -214,6 +214,36 @@ func TestAClientDrivesAPageOfItsTask(t *testing.T) {
 	}
 }
 
+// TestANewPageTakesNoOthersPlace: it is opened in the background, also by way of discovery.
+func TestANewPageTakesNoOthersPlace(t *testing.T) {
+	t.Parallel()
+	r := setup(t)
+	front := func() (id messages.TargetID) {
+		for _, p := range r.browser.Pages() {
+			if p.Front {
+				id = p.Target
+			}
+		}
+		return id
+	}
+	c := r.connect("/cdp/one")
+	first := c.field(c.call("", "Target.createTarget", `{"url":"https://a.test/"}`), "targetId")
+	c.call("", "Target.activateTarget", fmt.Sprintf(`{"targetId":%q}`, first))
+	before := front()
+	page := c.field(c.call("", "Target.createTarget", `{"url":"https://a.test/"}`), "targetId")
+	req, _ := http.NewRequestWithContext(r.ctx, http.MethodPut, r.server.URL+"/cdp/one/json/new?https://b.test/", nil)
+	req.Header.Set("Authorization", "Bearer "+r.admin.Reveal())
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("json/new: %v, %v", res, err)
+	}
+	_ = res.Body.Close()
+	if after := front(); page == first || string(before) != first || after != before {
+		t.Errorf("of %s and %s, %s was in front, and %s is", first, page, before, after)
+	}
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+}
+
 func TestTasksOfOneBrowserDoNotMeet(t *testing.T) {
 	t.Parallel()
 	r := setup(t)

@@ -39,25 +39,24 @@ type hub struct {
 
 	inFlight atomic.Int64 // commands of all clients that wait for their replies
 
-	mu         sync.Mutex // protects what follows
-	link       *transport.Mux
-	session    messages.SessionID // that discovers
-	up         chan struct{}      // closed while the link stands
-	isUp       bool               // the same
-	browser    string             // the process at its end, as far as the address tells
-	err        error              // why it cannot
-	standard   string             // the browser's default context
-	isHeadless bool               // no person looks at the browser
-	known      map[messages.TargetID]*known
-	order      []messages.TargetID // of known
-	contexts   map[string]bool     // that clients have made
-	leftOver   []string            // of contexts: to be disposed of once there is a link
-	clients    []*client
-	holders    map[*client]bool                       // that have popups held
-	unseen     map[messages.TargetID]map[*client]bool // which of them have not resumed a page yet
-	slot       *client                                // that has the task exclusively
-	named      int
-	isEnded    bool
+	mu       sync.Mutex // protects what follows
+	link     *transport.Mux
+	session  messages.SessionID // that discovers
+	up       chan struct{}      // closed while the link stands
+	isUp     bool               // the same
+	browser  string             // the process at its end, as far as the address tells
+	err      error              // why it cannot
+	standard string             // the browser's default context
+	known    map[messages.TargetID]*known
+	order    []messages.TargetID // of known
+	contexts map[string]bool     // that clients have made
+	leftOver []string            // of contexts: to be disposed of once there is a link
+	clients  []*client
+	holders  map[*client]bool                       // that have popups held
+	unseen   map[messages.TargetID]map[*client]bool // which of them have not resumed a page yet
+	slot     *client                                // that has the task exclusively
+	named    int
+	isEnded  bool
 }
 
 // known is one target of the browser.
@@ -129,13 +128,12 @@ func (h *hub) linkNow() *transport.Mux {
 func (h *hub) join(ctx context.Context, v *board.View) {
 	link := v.Browser.Link()
 	session, standard, err := h.discover(ctx, link)
-	isHeadless := err == nil && isWithoutWindow(ctx, link, session)
 	if link.Err() != nil {
 		err = link.Err() // what came of it does not matter: the next one is waited for
 	}
 	h.mu.Lock()
 	isOther := h.browser != "" && link.Browser() != "" && h.browser != link.Browser()
-	h.link, h.session, h.standard, h.isHeadless, h.err = link, session, standard, isHeadless, err
+	h.link, h.session, h.standard, h.err = link, session, standard, err
 	if b := link.Browser(); b != "" {
 		h.browser = b
 	}
@@ -234,14 +232,6 @@ func (h *hub) frameTargets() func(messages.FrameID) bool {
 		}
 	}
 	return func(f messages.FrameID) bool { return targets[f] }
-}
-
-// isWithoutWindow says whether no person can be looking at the browser.
-func isWithoutWindow(ctx context.Context, link *transport.Mux, session messages.SessionID) bool {
-	ctx, cancel := context.WithTimeout(ctx, attachBudget)
-	defer cancel()
-	raw, err := link.Do(ctx, session, "Browser.getVersion", nil)
-	return err == nil && bytes.Contains(raw, []byte("Headless"))
 }
 
 // attachToBrowser opens a browser session of its own.

@@ -37,16 +37,26 @@ func (c *client) open(e view.Open) {
 		if _, _, err := c.hub.await(ctx); err != nil {
 			return "", err
 		}
-		return c.hub.g.cfg.Node.OpenPage(ctx, c.hub.id, mail.OpenPage{URL: e.URL, NewWindow: e.IsNewWindow, Context: e.Context, IsForeground: c.hub.isForeground(e)})
+		return c.hub.openPage(ctx, mail.OpenPage{URL: e.URL, NewWindow: e.IsNewWindow, Context: e.Context}, e.IsBackground)
 	})
 }
 
-// isForeground says whether a page is opened in front: where no person is disturbed by it,
-// and the client has not asked for the opposite.
-func (h *hub) isForeground(e view.Open) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.isHeadless && !e.IsBackground
+// drawBudget bounds how long a new page may take to be drawn from then on.
+const drawBudget = 5 * time.Second
+
+// openPage opens a page in the background, where it disturbs neither a person nor the page in
+// front. Unless it is meant to be hidden it is drawn as one in front is: otherwise a client that
+// clicks in it waits for a frame that never comes.
+func (h *hub) openPage(ctx context.Context, o mail.OpenPage, isHidden bool) (messages.TargetID, error) {
+	t, err := h.g.cfg.Node.OpenPage(ctx, h.id, o)
+	if err != nil || isHidden {
+		return t, err
+	}
+	r := messages.CDPRequest{Method: "Emulation.setFocusEmulationEnabled", Params: []byte(`{"enabled":true}`), TargetID: t, TimeoutS: drawBudget.Seconds()}
+	if _, err := h.g.cfg.Node.CDP(ctx, h.id, r); err != nil {
+		h.g.cfg.Log.Debug("a new page is not drawn in the background", "task", h.id, "error", err)
+	}
+	return t, nil
 }
 
 // close has the supervisor close a page, in the order that its dialogs allow (C15).

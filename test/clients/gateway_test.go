@@ -124,6 +124,28 @@ func TestTasksDoNotMeet(t *testing.T) {
 	}
 }
 
+// TestANewPageIsDrawnInTheBackground: the page in front stays there, and a client that clicks in
+// the new one does not wait for frames.
+func TestANewPageIsDrawnInTheBackground(t *testing.T) {
+	site, chrome, node := serve(t), chromiumtest.Shared(t), startNode(t)
+	startTask(t, node, "background", chrome.WS())
+	c := chromiumtest.Dial(t, node.Address("ws", "background", nil))
+	open := func() (target, session string) {
+		target = chromiumtest.Field(c.Must("", "Target.createTarget", map[string]any{"url": site.URL("http://a.test/client")}), "targetId")
+		return target, c.Attach(target)
+	}
+	first, front := open()
+	c.Must("", "Target.activateTarget", map[string]any{"targetId": first})
+	_, background := open()
+	for what, session := range map[string]string{"front": front, "background": background} {
+		var got string
+		drawn := c.Eval(session, "new Promise(r => requestAnimationFrame(() => r(document.visibilityState)))")
+		if err := json.Unmarshal(drawn, &got); err != nil || got != "visible" {
+			t.Errorf("the page in the %s is %s (%v)", what, drawn, err)
+		}
+	}
+}
+
 // seen is what a client is told of one.
 type seen struct {
 	TargetID string `json:"targetId"`
