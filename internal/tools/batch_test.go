@@ -44,7 +44,7 @@ func TestW9_TheLatchOfABatch(t *testing.T) {
 		useRef  = `{"tool":"browser_evaluate","input":{"expression":"1","ref":"e5"}}`
 		deepRef = `{"tool":"browser_evaluate","input":{"fields":[{"ref":"e5"}]}}`
 		inFrame = `{"tool":"browser_evaluate","input":{"expression":"1","frame_id":"e5"}}`
-		frame   = `{"tool":"browser_evaluate","input":{"expression":"1","frame_id":"4C25BD5C"}}`
+		frame   = `{"tool":"browser_cdp","input":{"method":"Page.reload","frame_id":"4C25BD5C"}}`
 		broken  = `{"tool":"browser_evaluate","input":{"expression":"throw 1"}}`
 		wrong   = `{"tool":"browser_evaluate","input":{"expresion":"1"}}`
 		unknown = `{"tool":"browser_clik"}`
