@@ -43,6 +43,15 @@ func (s *server) handle(t tool) sdk.ToolHandler {
 		ctx, cancel := p.while(ctx)
 		defer cancel()
 		defer report(ctx, req)()
+		if t.runs == humanTool {
+			asked, said := ask(req, p.own.id)
+			if asked != nil {
+				return asked, nil
+			}
+			if said != nil {
+				return s.shown(said, p.own.id), nil
+			}
+		}
 		res, err := s.run(ctx, p, t, req.Params.Arguments)
 		if err != nil {
 			res = s.failed(ctx, t, p, err)

@@ -43,7 +43,7 @@ type outcome struct {
 }
 
 // groups are the parts of the table, in their order.
-var groups = [][]Tool{pageTools, lookTools, actionTools, waitTools, pictureTools, networkTools, taskTools, dialogTools, rawTools}
+var groups = [][]Tool{pageTools, lookTools, actionTools, waitTools, pictureTools, networkTools, taskTools, dialogTools, rawTools, humanTools}
 
 // list is the table; names are unique.
 var list = slices.Concat(groups...)

@@ -1,0 +1,47 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"holdfast/internal/mcp"
+	"holdfast/internal/tools"
+	"holdfast/messages"
+)
+
+// TestRequestHuman: the person at the client is asked where the client can, over stdio and HTTP.
+func TestRequestHuman(t *testing.T) {
+	t.Parallel()
+	n := newNode()
+	n.run = func(_ context.Context, _ messages.TaskID, _ string, _ json.RawMessage) (*messages.ToolResult, error) {
+		return failed(messages.CodeUpstreamUnavailable, "no person"), nil
+	}
+	cfg := mcp.Config{Table: tools.Info().Tools, Tools: mcp.All}
+	for action, want := range map[string]string{"accept": "The person has done it. 4711", "decline": "The person declines.", "cancel": "The person gave no answer."} {
+		var question string
+		c, _ := stdio(t, n, cfg, mcp.OwnTask{ID: "shop"}, &sdk.ClientOptions{ElicitationHandler: func(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+			question = r.Params.Message
+			out := &sdk.ElicitResult{Action: action}
+			if action == "accept" {
+				out.Content = map[string]any{"answer": "4711"}
+			}
+			return out, nil
+		}})
+		r := call(t, c, tools.HumanTool, map[string]any{"reason": "the code of the text message"})
+		if got := text(r); r.IsError || got != want || question != "An agent asks about browser task shop: the code of the text message" {
+			t.Errorf("%s: %q, asked %q", action, got, question)
+		}
+		b, err := json.Marshal(r.StructuredContent)
+		if err != nil || !strings.Contains(string(b), `"action":"`+action+`"`) {
+			t.Errorf("%s %v", b, err)
+		}
+	}
+	c, _ := stdio(t, n, cfg, mcp.OwnTask{ID: "shop"}, nil)
+	if r := call(t, c, tools.HumanTool, map[string]any{"reason": "help"}); !r.IsError || !strings.Contains(text(r), "no person") {
+		t.Errorf("a client that cannot ask: %q", text(r))
+	}
+}
