@@ -236,7 +236,8 @@ func (c *call) frameDocument(ctx context.Context, frame string) (element, error)
 		}
 		return c.resolve(ctx, element{place: at}, owner.Node.Document.Backend)
 	}
-	return element{}, messages.Errorf(messages.CodeFrameNotFound, "the page has no frame %s", cut(frame, 100))
+	// The node knows best why there is none.
+	return element{place: place{target, id, id, ""}}, nil
 }
 
 // frameOf asks which frame an iframe element holds.
