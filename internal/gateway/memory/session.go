@@ -235,6 +235,9 @@ func (s *Session) Begin(link messages.SessionID) (list []Command) {
 		}
 	}
 	if s.domains["Page"] {
+		if s.isSet("Page.lifecycle") { // of a document that comes behind the tree the client is told all
+			list = append(list, Command{Method: lifecycleMethod, Params: []byte(`{"enabled":true}`)})
+		}
 		list = append(list, Command{Method: methodTree, kind: kindTree})
 	}
 	for _, i := range s.kept {
