@@ -11,6 +11,7 @@ import (
 	"holdfast/internal/gate"
 	"holdfast/internal/gateway"
 	"holdfast/internal/node"
+	"holdfast/internal/run"
 	"holdfast/internal/token"
 	"holdfast/messages"
 )
@@ -66,7 +67,10 @@ func Serve(t testing.TB) *Server {
 	if err != nil {
 		t.Fatalf("holdfasttest: %v", err)
 	}
-	h, err := api.New(api.Config{Node: n, Gateway: gateway.New(gateway.Config{Node: n}), Gate: entrance, Logger: slog.New(slog.DiscardHandler)})
+	clients := gateway.New(gateway.Config{Node: n})
+	scripts := run.New(run.OnGateway(clients))
+	t.Cleanup(scripts.Close)
+	h, err := api.New(api.Config{Node: n, Gateway: clients, Scripts: scripts, Gate: entrance, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatalf("holdfasttest: %v", err)
 	}

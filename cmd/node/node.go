@@ -8,6 +8,7 @@ import (
 	"holdfast/internal/gateway"
 	"holdfast/internal/gctuning"
 	"holdfast/internal/node"
+	scripting "holdfast/internal/run"
 	"holdfast/internal/tracing"
 )
 
@@ -47,8 +48,9 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 	}
 	traces.count(node)
 	clients := gateway.New(gateway.Config{Node: node, Log: cfg.Logger, Observer: node.Metrics()})
+	scripts := scripting.New(scripting.OnGateway(clients))
 	return &cli.RunningNode{
-		Node: node, Gateway: clients, Metrics: node.MetricsHandler(), Observer: node.Metrics(),
+		Node: node, Gateway: clients, Scripts: scripts, Metrics: node.MetricsHandler(), Observer: node.Metrics(),
 		BeginDrain: node.BeginDrain, Abort: node.Abort, SetLimits: node.SetLimits, Alive: node.Alive,
 		TracerProvider: traces.provider(),
 		Stop: func(ctx context.Context) error {
@@ -56,6 +58,7 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 			defer traces.flush(ctx, cfg.Logger)
 			defer starts.End()
 			clients.Drain(ctx)
+			scripts.Close()
 			return node.Stop(ctx)
 		},
 	}, nil

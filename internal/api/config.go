@@ -22,6 +22,9 @@ type Config struct {
 	Gate *gate.Gate
 	// Gateway serves the CDP endpoints of tasks; nil serves none.
 	Gateway Gateway
+	// Scripts runs scripts beside pages, for the tool browser_run; nil refuses them. It is
+	// not asked where Tools is given.
+	Scripts tools.Scripts
 	// Tools runs tools on tasks. Every door of a node shares one table; nil makes one for Node.
 	Tools *tools.Table
 	// MCP serves the tools over the Model Context Protocol; nil does not.
@@ -97,7 +100,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.Observer = deaf{}
 	}
 	if c.Tools == nil {
-		c.Tools = tools.New(c.Node, c.Logger)
+		c.Tools = tools.New(c.Node, c.Logger).WithScripts(c.Scripts)
 	}
 	setDefault(&c.Heartbeat, defaultHeartbeat)
 	setDefault(&c.WriteTimeout, defaultWriteTimeout)

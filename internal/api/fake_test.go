@@ -107,7 +107,7 @@ func setupGate(t *testing.T, node *apitest.Node, adjustGate func(*gate.Config), 
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := api.Config{Node: node, Gateway: apitest.Gateway{}, MCP: apitest.MCP{}, Gate: g, Observer: b.failures, Logger: logger}
+	cfg := api.Config{Node: node, Gateway: apitest.Gateway{}, Scripts: apitest.Scripts{}, MCP: apitest.MCP{}, Gate: g, Observer: b.failures, Logger: logger}
 	for _, f := range adjust {
 		f(&cfg)
 	}

@@ -267,6 +267,16 @@ var routes = []route{
 		},
 	},
 	{
+		method: "POST", path: "/v1/tasks/{id}/run", class: "drive", serve: (*Handler).runScript,
+		about: about{
+			summary: "Run a script beside a page",
+			text: "JavaScript in a sandbox, with Puppeteer's `page` and `browser`, and the tools as `tab`: see [run.md](run.md). It is the tool `browser_run`, " +
+				"and `data` of its result has `output`, `value` and `console`, of a script that failed too.",
+			body: messages.RunRequest{}, answers: one(http.StatusOK, "what the script did", messages.ToolResult{}),
+			codes: slices.Concat(ofPage, []messages.Code{messages.CodeScriptError, messages.CodeLimitReached, messages.CodeClientBusy}),
+		},
+	},
+	{
 		method: "GET", path: "/v1/tools", access: byToken, class: "read", serve: (*Handler).listTools,
 		about: about{
 			summary: "List the tools", text: "Names, JSON schemas and hints; the same over every door.",

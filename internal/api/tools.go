@@ -17,16 +17,25 @@ func (h *Handler) listTools(w http.ResponseWriter, c *call) error {
 }
 
 func (h *Handler) callTool(w http.ResponseWriter, c *call) error {
+	return h.runTool(w, c, c.PathValue("tool"))
+}
+
+func (h *Handler) runScript(w http.ResponseWriter, c *call) error {
+	return h.runTool(w, c, "browser_run")
+}
+
+// runTool runs a tool with the body as its input.
+func (h *Handler) runTool(w http.ResponseWriter, c *call, asked string) error {
 	var input json.RawMessage
 	if err := c.read(w, &input, tools.MaxInput, true); err != nil {
 		return err
 	}
-	name := c.PathValue("tool")
+	name := asked
 	if _, ok := tools.Lookup(name); !ok {
 		name = "" // the caller's text, which is not for the log
 	}
 	start := time.Now()
-	res := h.cfg.Tools.Call(c.Context(), tools.Caller{Allows: c.caller.Allows}, c.id, c.PathValue("tool"), input)
+	res := h.cfg.Tools.Call(c.Context(), tools.Caller{Allows: c.caller.Allows}, c.id, asked, input)
 	var err error
 	if res.Error != nil {
 		err = res.Error

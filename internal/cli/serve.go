@@ -40,6 +40,8 @@ type RunningNode struct {
 	Node api.Node
 	// Gateway serves the node's tasks to CDP clients.
 	Gateway api.Gateway
+	// Scripts runs scripts beside the pages of the node's tasks; nil runs none.
+	Scripts tools.Scripts
 	// Stop ends every task and every browser the node launched.
 	Stop func(context.Context) error
 	// BeginDrain has it take no new tasks, and say so when asked whether it is
@@ -133,7 +135,7 @@ func (s *server) serve(admin token.Admin) error {
 		return err
 	}
 	cfg := api.Config{
-		MCP: mcpHandler, Node: s.node.Node, Gateway: s.node.Gateway, Gate: entrance, Logger: s.log, Observer: s.node.Observer, Drain: s.ask,
+		MCP: mcpHandler, Node: s.node.Node, Gateway: s.node.Gateway, Scripts: s.node.Scripts, Gate: entrance, Logger: s.log, Observer: s.node.Observer, Drain: s.ask,
 		TracerProvider: s.node.TracerProvider,
 		Version:        s.Version.Version, NoUI: !s.cfg.UI,
 	}

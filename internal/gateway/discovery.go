@@ -24,7 +24,9 @@ func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, id messages.Task
 		if page == rest {
 			page = "" // clients append paths of their own to an endpoint
 		}
-		return g.connect(w, r, id, messages.TargetID(page), caller)
+		ctx, stop := caller.While(r.Context())
+		defer stop()
+		return g.connect(ctx, w, r, id, messages.TargetID(page))
 	}
 	h, err := g.enter(r, id)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/coder/websocket"
 
-	"holdfast/internal/gate"
 	"holdfast/internal/gateway/view"
 	"holdfast/messages"
 )
@@ -103,13 +102,11 @@ func (h *handshake) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 
 // connect serves one client from its handshake to its end. Page, where it is not "", is the
 // page that commands without a session go to.
-func (g *Gateway) connect(w http.ResponseWriter, r *http.Request, id messages.TaskID, page messages.TargetID, caller gate.Caller) error {
+func (g *Gateway) connect(ctx context.Context, w http.ResponseWriter, r *http.Request, id messages.TaskID, page messages.TargetID) error {
 	o, err := optionsOf(r)
 	if err != nil {
 		return err
 	}
-	ctx, stop := caller.While(r.Context())
-	defer stop()
 	h, err := g.enter(r, id)
 	if err != nil {
 		return err

@@ -168,7 +168,7 @@ func (j *judge) ask(method, path, body string, change ...func(*http.Request)) (i
 func (j *judge) failure(what string, r *api.Route, status int, text []byte) {
 	j.Helper()
 	typ := "ErrorReply"
-	if r != nil && strings.HasSuffix(r.Path, "/tools/{tool}") && bytes.HasPrefix(text, []byte(`{"ok":false`)) {
+	if r != nil && (strings.HasSuffix(r.Path, "/tools/{tool}") || strings.HasSuffix(r.Path, "/run")) && bytes.HasPrefix(text, []byte(`{"ok":false`)) {
 		typ = "ToolResult" // the gate's own errors are plain ones there too
 	}
 	j.validate(what, typ, text)

@@ -83,7 +83,7 @@ func setup(t *testing.T) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := api.New(api.Config{Node: served, Gateway: clients, MCP: talks, Gate: entrance, Metrics: served.MetricsHandler(), Drain: func() {}})
+	handler, err := api.New(api.Config{Node: served, Gateway: clients, Scripts: apitest.Scripts{}, MCP: talks, Gate: entrance, Metrics: served.MetricsHandler(), Drain: func() {}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,6 +248,7 @@ func (s *stage) tools() {
 	s.wants(200, "", "POST", tool+"browser_navigate", `{"url":"https://shop.example/","tab":"fresh"}`)
 	s.wants(200, "", "POST", tool+"browser_tabs", `{"action":"list"}`)
 	s.wants(200, "", "POST", tool+"browser_task_status", "")
+	s.wants(200, "", "POST", "/v1/tasks/one/run", `{"code":"return 1","tab":"fresh"}`)
 	s.wants(422, messages.CodeScriptError, "POST", tool+"browser_evaluate", `{"expression":"throw new Error('no')","tab":"fresh"}`)
 	s.wants(404, messages.CodeNotFound, "POST", tool+"browser_clik", `{}`)
 	s.wants(404, messages.CodeTargetNotFound, "POST", tool+"browser_evaluate", `{"expression":"1","tab":"t99"}`)

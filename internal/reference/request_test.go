@@ -40,6 +40,7 @@ var requests = map[string]struct {
 	"CDPRequest":      {`"method":"Page.reload"`, checked[messages.CDPRequest]},
 	"RecoverRequest":  {`"action":"reload"`, checked[messages.RecoverRequest]},
 	"BatchRequest":    {`"steps":[{"tool":"browser_snapshot"}]`, checked[messages.BatchRequest]},
+	"RunRequest":      {`"code":"return 1"`, checked[messages.RunRequest]},
 	"KillRequest":     {`"kill":"both"`, checked[killRequest]},
 }
 

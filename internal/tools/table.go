@@ -43,7 +43,7 @@ type outcome struct {
 }
 
 // groups are the parts of the table, in their order.
-var groups = [][]Tool{pageTools, lookTools, actionTools, waitTools, pictureTools, networkTools, taskTools, dialogTools, rawTools, humanTools}
+var groups = [][]Tool{pageTools, lookTools, actionTools, waitTools, pictureTools, networkTools, taskTools, dialogTools, rawTools, humanTools, scriptTools}
 
 // list is the table; names are unique.
 var list = slices.Concat(groups...)
@@ -67,6 +67,10 @@ type Table struct {
 	node   Node
 	log    *slog.Logger
 	memory memories
+
+	scripts  Scripts
+	short    [][2]string                                                                                  // see shortNames
+	callTool func(context.Context, Caller, messages.TaskID, string, json.RawMessage) *messages.ToolResult // Call, for tools that run others
 }
 
 // New returns the table for a node. Failures that are not for callers go to the log, which may
@@ -75,7 +79,16 @@ func New(node Node, log *slog.Logger) *Table {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Table{node: node, log: log, memory: memories{of: map[messages.TaskID]*memory{}}}
+	t := &Table{node: node, log: log, short: shortNames(list), memory: memories{of: map[messages.TaskID]*memory{}}}
+	t.callTool = t.Call
+	return t
+}
+
+// WithScripts has the table run scripts by s, and returns it. Without it browser_run is refused.
+// It has to be called before the table is used.
+func (t *Table) WithScripts(s Scripts) *Table {
+	t.scripts = s
+	return t
 }
 
 // Call runs one tool on a task and returns its result, which is never nil: a failure is a result

@@ -1,10 +1,12 @@
 package apitest
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
 	"holdfast/internal/gate"
+	"holdfast/internal/run"
 	"holdfast/messages"
 )
 
@@ -41,4 +43,15 @@ func (MCP) Serve(w http.ResponseWriter, r *http.Request, _ []byte, _ gate.Caller
 	}
 	w.WriteHeader(http.StatusAccepted)
 	return nil
+}
+
+// Scripts is a tools.Scripts whose scripts show a text and an image, and return 1.
+type Scripts struct{}
+
+// Run implements tools.Scripts.
+func (Scripts) Run(context.Context, run.Script) (messages.RunOutput, error) {
+	return messages.RunOutput{
+		Output: []messages.RunItem{{Type: messages.RunText, Text: "shown"}, {Type: messages.RunImage, MIMEType: "image/png", Base64: "iVBORw0KGgo="}},
+		Value:  1, Console: []string{"log: aside"},
+	}, nil
 }

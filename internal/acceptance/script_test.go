@@ -1,0 +1,101 @@
+package acceptance_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	cdpgateway "holdfast/internal/gateway"
+	"holdfast/internal/run"
+	"holdfast/internal/tools"
+	"holdfast/messages"
+)
+
+// runScript runs a script on the task's main tab.
+func (k *task) runScript(table *tools.Table, code string) *messages.ToolResult {
+	k.Helper()
+	input, err := json.Marshal(messages.RunRequest{Code: code})
+	if err != nil {
+		k.Fatal(err)
+	}
+	return table.Call(k.ctx, tools.Caller{}, k.id, "browser_run", input)
+}
+
+func (k *task) scripts() *tools.Table {
+	k.Helper()
+	clients := cdpgateway.New(cdpgateway.Config{Node: k.node})
+	runner := run.New(run.OnGateway(clients))
+	k.Cleanup(runner.Close)
+	return tools.New(k.node, nil).WithScripts(runner)
+}
+
+// TestScripts shares one engine, which takes a while to make: a script drives its page by
+// Puppeteer's own page and browser, what it displays comes in its order, and one that does
+// not end is ended.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	r := setup(t)
+	k := r.task("run")
+	table := k.scripts()
+	for name, test := range map[string]func(*testing.T, *task, *tools.Table){
+		"puppeteer": scriptsDriveThePage, "display": displayKeepsItsOrder, "end": endlessScriptsEnd,
+	} {
+		t.Run(name, func(t *testing.T) {
+			k.goTo("http://a.test/plain")
+			test(t, k, table)
+		})
+	}
+}
+
+func scriptsDriveThePage(t *testing.T, k *task, table *tools.Table) {
+	for _, c := range []struct{ name, code, want string }{
+		{"a value", "return 6 * 7", "42"},
+		{"the page", "return await page.evaluate(() => location.pathname)", "/plain"},
+		{"the page's objects", "const h = await page.evaluateHandle(() => ({a: [1, 2]})); return await h.evaluate(o => o.a.length)", "2"},
+		{"elements", "await page.setContent('<button onclick=\"this.textContent=`done`\">go</button><input id=i>'); await page.click('button'); await page.type('#i', 'hello'); return await page.$eval('button', b => b.textContent) + await page.$eval('#i', i => i.value)", "donehello"},
+		{"a locator", "await page.setContent('<p>later'); setTimeout(() => page.evaluate(() => { document.body.innerHTML = '<b>now</b>' }), 50); await page.locator('b').wait(); return page.$eval('b', b => b.textContent)", "now"},
+		{"its own pages", "return (await browser.pages()).length", "1"},
+		{"a new page", "const p = await browser.newPage(); await p.close(); return (await browser.pages()).length", "1"},
+		{"a dialog", "page.once('dialog', d => d.accept('typed')); return page.evaluate(() => prompt('q'))", "typed"},
+		{"the node's tools", "return (await tab.evaluate({expression: '1 + 1'})).data.value", "2"},
+		{"addresses and buffers", "return new URL('/x?a=1', 'http://h.test').searchParams.get('a') + Buffer.from('hi').toString('hex') + new TextDecoder().decode(new TextEncoder().encode('ü'))", "16869ü"},
+		{"timers", "let n = 0; const i = setInterval(() => n++, 1); while (n < 3) await wait(1); clearInterval(i); return n", "3"},
+		{"what a page intercepts", "await page.setRequestInterception(true); page.on('request', r => r.isNavigationRequest() ? r.respond({status: 200, contentType: 'text/html', body: '<title>mine</title>'}) : r.abort()); await page.goto('http://a.test/none'); await page.setRequestInterception(false); return page.title()", "mine"},
+	} {
+		if r := k.runScript(table, c.code); !r.OK || r.Text != c.want {
+			t.Errorf("%s: %s, want %s (%+v)", c.name, r.Text, c.want, r.Error)
+		}
+	}
+}
+
+func displayKeepsItsOrder(t *testing.T, k *task, table *tools.Table) {
+	r := k.runScript(table, "display('one'); display({two: 2}); display(await page.screenshot()); display(undefined); console.log('aside'); return 'end'")
+	out, ok := r.Data.(messages.RunOutput)
+	if !ok || !r.OK || len(out.Output) != 4 || out.Output[2].MIMEType != "image/png" || len(out.Output[2].Base64) < 100 {
+		t.Fatalf("%+v", r)
+	}
+	if r.Text != "one\n{\"two\":2}\n[image/png]\nundefined\nend" || strings.Join(out.Console, "") != "log: aside" {
+		t.Errorf("%q, console %q", r.Text, out.Console)
+	}
+	if r := k.runScript(table, "display('kept'); throw new TypeError('no')"); r.OK || r.Code != messages.CodeScriptError || !strings.Contains(r.Error.Message, "TypeError: no") || len(r.Data.(messages.RunOutput).Output) != 1 {
+		t.Errorf("%+v", r)
+	}
+	if r := k.runScript(table, "assert(1 > 2, 'less')"); r.Code != messages.CodeScriptError || !strings.Contains(r.Error.Message, "AssertionError: less") {
+		t.Errorf("%+v", r.Error)
+	}
+	if r := k.runScript(table, "this is no script"); r.Code != messages.CodeScriptError || !strings.Contains(r.Error.Message, "SyntaxError") {
+		t.Errorf("%+v", r.Error)
+	}
+}
+
+func endlessScriptsEnd(t *testing.T, k *task, table *tools.Table) {
+	for name, code := range map[string]string{"a loop": "while (true) {}", "a wait": "await new Promise(() => {})", "the page": "await page.evaluate(() => new Promise(() => {}))"} {
+		input, _ := json.Marshal(messages.RunRequest{Code: code, TimeoutS: 1})
+		if r := table.Call(k.ctx, tools.Caller{}, k.id, "browser_run", input); r.Code != messages.CodeDeadline {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	if r := k.runScript(table, "return 1"); r.Text != "1" {
+		t.Errorf("behind it: %+v", r)
+	}
+}
