@@ -54,7 +54,7 @@ func (h *hub) openPage(ctx context.Context, o mail.OpenPage, isHidden bool) (mes
 	}
 	r := messages.CDPRequest{Method: "Emulation.setFocusEmulationEnabled", Params: []byte(`{"enabled":true}`), TargetID: t, TimeoutS: drawBudget.Seconds()}
 	if _, err := h.g.cfg.Node.CDP(ctx, h.id, r); err != nil {
-		h.g.cfg.Log.Debug("a new page is not drawn in the background", "task", h.id, "error", err)
+		h.g.cfg.Log.Debug("a new page is not drawn in the background", "task", string(h.id), "err", err)
 	}
 	return t, nil
 }
