@@ -33,7 +33,7 @@ func (g *Gateway) Dial(ctx context.Context, id messages.TaskID, query url.Values
 		}),
 	}
 	go func() { _ = server.Serve(line) }() // ends with the listener; the connection is the client's
-	defer server.Close()
+	defer line.Close()                     // and not the server, which would end a connection that is being taken over
 	u := url.URL{Scheme: "ws", Host: "gateway", Path: "/", RawQuery: query.Encode()}
 	conn, _, err := websocket.Dial(ctx, u.String(), &websocket.DialOptions{ //nolint:bodyclose // the library closes it
 		CompressionMode: websocket.CompressionDisabled,
