@@ -30,8 +30,8 @@ func (k *task) scripts() *tools.Table {
 }
 
 // TestScripts shares one engine, which takes a while to make: a script drives its page by
-// Puppeteer's own page and browser, what it displays comes in its order, and one that does
-// not end is ended.
+// Puppeteer's own page and browser (T17), what it displays comes in its order (T20, T21), apart
+// from its console (T38), and one that does not end is ended (T19).
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	r := setup(t)

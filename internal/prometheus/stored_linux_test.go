@@ -82,7 +82,7 @@ func TestWhatPrometheusStoresIsWhatHappened(t *testing.T) {
 		t.Errorf("the median of commands is %v (%v)", v, ok)
 	}
 	for _, kind := range []string{"command", "reply", "event"} {
-		if v, ok := p.number(fmt.Sprintf(`holdfast_cdp_bytes_total{kind=%q} / holdfast_cdp_messages_total`, kind)); !ok || v < 10 {
+		if v, ok := p.number(fmt.Sprintf(`holdfast_cdp_bytes_total{leg="upstream",kind=%q} / holdfast_cdp_messages_total`, kind)); !ok || v < 10 {
 			t.Errorf("a %s has %v bytes (%v)", kind, v, ok)
 		}
 	}
