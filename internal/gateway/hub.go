@@ -529,21 +529,18 @@ func (h *hub) await(ctx context.Context) (*transport.Mux, messages.SessionID, er
 	defer cancel()
 	for {
 		h.mu.Lock()
-		up, link, session, err := h.up, h.link, h.session, h.err
+		up, isUp, link, session, err := h.up, h.isUp, h.link, h.session, h.err
 		h.mu.Unlock()
-		select {
-		case <-up:
-			if err != nil {
-				return nil, "", err
-			}
+		switch {
+		case isUp && err != nil:
+			return nil, "", err
+		case isUp: // when the link was read: up may have been closed since
 			return link, session, nil
-		case <-h.board.Ended():
-			return nil, "", messages.Errorf(messages.CodeUpstreamUnavailable, "the task has ended")
-		default:
 		}
 		select {
 		case <-up:
 		case <-h.board.Ended():
+			return nil, "", messages.Errorf(messages.CodeUpstreamUnavailable, "the task has ended")
 		case <-ctx.Done():
 			return nil, "", messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").WithSent(messages.SentNo)
 		}
