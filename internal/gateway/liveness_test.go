@@ -139,8 +139,12 @@ func TestOthersAreNotPinged(t *testing.T) {
 	t.Parallel()
 	r := setup(t)
 	r.gateway.SetPings(time.Millisecond, 3*time.Second)
-	_, pings := r.dialBy(silence(t, strings.TrimPrefix(r.server.URL, "http://")), "/cdp/one")
-	time.Sleep(100 * time.Millisecond)
+	s := silence(t, strings.TrimPrefix(r.server.URL, "http://"))
+	_, pings := r.dialBy(s, "/cdp/one")
+	_, others := r.dialBy(s, "/cdp/one?ping=1") // which comes later, and is pinged
+	for others.Load() < 20 {
+		time.Sleep(time.Millisecond)
+	}
 	if n := pings.Load(); n > 0 {
 		t.Errorf("%d pings came", n)
 	}
