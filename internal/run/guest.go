@@ -29,8 +29,9 @@ type guest struct {
 	calls  int
 	out    messages.RunOutput
 	text   int // bytes displayed
-	image  int
-	log    int
+	image  int // bytes of all images, in base64
+	images int
+	log    int // bytes of its console
 	isDone bool
 	err    error
 
@@ -204,13 +205,8 @@ func (g *guest) display(item messages.RunItem) {
 			return
 		}
 	case messages.RunImage:
-		images := 0
-		for _, o := range g.out.Output {
-			if o.Type == messages.RunImage {
-				images++
-			}
-		}
-		if g.image += len(item.Base64); images >= maxImages || g.image > maxImage {
+		g.images++
+		if g.image += len(item.Base64); g.images > maxImages || g.image > maxImage {
 			g.out.IsTruncated = true
 			return
 		}
@@ -234,8 +230,6 @@ func (g *guest) done(v json.RawMessage, hasValue bool) {
 	}
 	g.out.Value = decoded
 }
-
-func (g *guest) output() messages.RunOutput { return g.out }
 
 func value(values []json.RawMessage, i int) json.RawMessage {
 	if i >= len(values) {

@@ -145,7 +145,7 @@ func (r *Runner) Run(ctx context.Context, s Script) (messages.RunOutput, error) 
 	}
 	defer box.Close()
 	err = g.run(ctx, box)
-	return g.output(), g.failure(ctx, err)
+	return g.out, g.failure(ctx, err)
 }
 
 // failure is err as callers know it.

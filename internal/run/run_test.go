@@ -26,7 +26,7 @@ var engine = sync.OnceValues(func() (*sandbox.Engine, error) {
 })
 
 // onServer returns a runner whose connections lead to a server of the test's.
-func onServer(t *testing.T, serve func(ctx context.Context, conn *websocket.Conn)) *Runner {
+func onServer(t testing.TB, serve func(ctx context.Context, conn *websocket.Conn)) *Runner {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		conn, err := websocket.Accept(w, q, nil)
@@ -99,21 +99,23 @@ func TestAClosedRunnerRunsNothing(t *testing.T) {
 // FuzzTold: what a script tells is not trusted, even where the bundle alone can tell it.
 func FuzzTold(f *testing.F) {
 	for _, seed := range []string{
-		`["text","a"]`, `["image","image/png","AAAA"]`, `["done",null,false]`, `["done",{"a":1},true]`, `["failed","Error: no"]`,
+		`["send","{}"]`, `["text","a"]`, `["image","image/png","AAAA"]`, `["done",null,false]`, `["done",{"a":1},true]`, `["failed","Error: no"]`,
 		`["timer",1,5]`, `["timer",-1,1e99]`, `["tool",1,"browser_snapshot",{}]`, `["console","log","x"]`, `[]`, `{}`, `["text"]`, `[1,2]`,
 	} {
 		f.Add(seed)
 	}
+	conn, err := onServer(f, silent).dial(f.Context(), "one")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = conn.CloseNow() })
 	f.Fuzz(func(t *testing.T, text string) {
 		ctx, cancel := context.WithCancel(t.Context())
 		g := newGuest(Script{
 			Tools: [][2]string{{"snapshot", "browser_snapshot"}},
 			Tool:  func(context.Context, string, json.RawMessage) *messages.ToolResult { return &messages.ToolResult{} },
-		}, nil)
+		}, conn)
 		g.ctx = ctx
-		if word := strings.Contains(text, "send"); word {
-			t.Skip("it has no connection")
-		}
 		for range 3 {
 			g.told(text)
 		}
@@ -122,7 +124,7 @@ func FuzzTold(f *testing.F) {
 			timer.Stop()
 		}
 		g.helper.Wait()
-		if _, err := json.Marshal(g.output()); err != nil {
+		if _, err := json.Marshal(g.out); err != nil {
 			t.Error(err)
 		}
 		if len(g.out.Output) > 3 || g.text > maxText {
