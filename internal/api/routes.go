@@ -64,11 +64,12 @@ type about struct {
 	summary string // what it does, in a few words
 	text    string // the rest, in Markdown
 	headers []param
-	body    any  // a zero value of the body's type; nil without a body
-	noBody  bool // the body may be left out
-	answers []answer
-	events  []streamed // of a stream
-	codes   []messages.Code
+	body    any // a zero value of the body's type; nil without a body
+	// isBodyOptional says that the body may be left out.
+	isBodyOptional bool
+	answers        []answer
+	events         []streamed // of a stream
+	codes          []messages.Code
 }
 
 // answer is one answer that is no error.
@@ -189,7 +190,7 @@ func Routes() []Route {
 		r := Route{
 			Method: rt.method, Path: strings.TrimSuffix(rt.path, "{$}"), Summary: a.summary, Text: a.text,
 			Access: [...]string{byTask: "task", byToken: "token", open: "open"}[rt.access], TakesToken: rt.queryToken,
-			Query: params(rt.query), Headers: params(a.headers), Body: reflect.TypeOf(a.body), IsOptional: a.noBody, Codes: rt.codes(), OwnCodes: a.codes,
+			Query: params(rt.query), Headers: params(a.headers), Body: reflect.TypeOf(a.body), IsOptional: a.isBodyOptional, Codes: rt.codes(), OwnCodes: a.codes,
 		}
 		for _, x := range a.answers {
 			if x.kind == "" && x.body != nil {

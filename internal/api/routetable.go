@@ -59,7 +59,7 @@ var routes = []route{
 			summary: "Start a task, or get the one that runs",
 			text: "The call is idempotent. It waits until the task is attached to its browser, or until no place came free in time.\n\n" +
 				"A running task keeps what the body leaves out. Another `cdp_url`, `launch`, `scope`, `target_id` or `isolation` starts it anew on those pages: nothing of its state is kept.",
-			body: messages.TaskSpec{}, noBody: true, answers: started, codes: ofStart,
+			body: messages.TaskSpec{}, isBodyOptional: true, answers: started, codes: ofStart,
 		},
 	},
 	{
@@ -67,7 +67,7 @@ var routes = []route{
 		about: about{
 			summary: "Start a task under an id that the node makes up",
 			text:    "A token of one task is refused; with a tenant's token the id begins with the tenant's name and a colon.",
-			body:    messages.TaskSpec{}, noBody: true, answers: started[:1], codes: ofStart,
+			body:    messages.TaskSpec{}, isBodyOptional: true, answers: started[:1], codes: ofStart,
 		},
 	},
 	{
@@ -252,7 +252,7 @@ var routes = []route{
 			summary: "Run a tool on a task",
 			text: "The body is the tool's input; [tools.md](tools.md) lists the tools. A failure is answered with its code's status, and its body is a `ToolResult` as well: " +
 				"`error` is what it is everywhere, and `next_actions` says what helps.",
-			body: messages.ToolInput{}, noBody: true, answers: one(http.StatusOK, "what the tool did", messages.ToolResult{}),
+			body: messages.ToolInput{}, isBodyOptional: true, answers: one(http.StatusOK, "what the tool did", messages.ToolResult{}),
 			codes: slices.Concat(ofPage, ofAnswer, []messages.Code{messages.CodeNotFound, messages.CodeStaleRef, messages.CodeElementNotFound, messages.CodeNotActionable, messages.CodeScriptError, messages.CodeFrameNotFound, messages.CodeFrameNotOOPIF}),
 		},
 	},
