@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/coder/websocket"
 
@@ -25,7 +24,7 @@ func TestAFloodIsTheClientsOwn(t *testing.T) {
 	c.call(session, "Page.enable", `{}`)
 	c.call(session, "Page.navigate", `{"url":"https://a.test/asks"}`)
 	var dialog messages.DialogID
-	for dialog == "" {
+	waitFor(t, "the dialog is pending", func() bool {
 		s, err := r.node.Snapshot("one", messages.SnapshotOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -33,8 +32,8 @@ func TestAFloodIsTheClientsOwn(t *testing.T) {
 		for _, d := range s.PendingDialogs {
 			dialog = d.ID
 		}
-		time.Sleep(time.Millisecond)
-	}
+		return dialog != ""
+	})
 	const sent, room = 6000, 4096
 	go func() {
 		for i := range sent {

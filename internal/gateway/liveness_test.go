@@ -90,18 +90,13 @@ func (r *rig) dialBy(s *silencer, path string) (below net.Conn, pings *atomic.In
 // untilFree waits until a client can have the task exclusively.
 func (r *rig) untilFree() {
 	r.Helper()
-	deadline := time.Now().Add(30 * time.Second)
-	for {
+	waitFor(r, "the task is free", func() bool {
 		conn, err := r.dial(r.ctx, "/cdp/one?mode=exclusive")
 		if err == nil {
 			_ = conn.CloseNow()
-			return
 		}
-		if time.Now().After(deadline) {
-			r.Fatal(err)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return err == nil
+	})
 }
 
 // TestAHalfOpenClientFreesItsSlot: nothing but a ping tells of it, where a proxy answers the
@@ -122,9 +117,7 @@ func TestAHalfOpenClientFreesItsSlot(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for pings.Load() < 3 {
-				time.Sleep(time.Millisecond)
-			}
+			waitFor(t, "three pings come", func() bool { return pings.Load() >= 3 })
 			if _, err := r.dial(r.ctx, "/cdp/one?mode=exclusive"); err == nil {
 				t.Fatal("a client that answers pings has lost its slot")
 			}

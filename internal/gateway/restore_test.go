@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -368,11 +369,11 @@ func TestAReplyThatIsLost(t *testing.T) {
 		conn.SwallowNextReply("Runtime.evaluate")
 	}
 	c.write(fmt.Sprintf(`{"id":7001,"method":"Runtime.evaluate","params":{"expression":"effect(1)"},"sessionId":%q}`, session))
-	for acted := 0; acted == 0; time.Sleep(time.Millisecond) {
+	waitFor(t, "the command acts", func() bool {
 		done.mu.Lock()
-		acted = done.done[1]
-		done.mu.Unlock()
-	}
+		defer done.mu.Unlock()
+		return done.done[1] > 0
+	})
 	r.cut()
 	m := c.await("the outcome", func(m message) bool { return m.ID != nil && *m.ID == 7001 })
 	if m.Error == nil || m.Error.Message != lost || m.Error.Data["sent"] != true {
@@ -386,15 +387,13 @@ func TestAReplyThatIsLost(t *testing.T) {
 // comesBack evaluates until no cut takes the command along any more.
 func (c *client) comesBack(session string) {
 	c.Helper()
-	for {
+	waitFor(c, "a command is replied to", func() bool {
 		m := c.call(session, "Runtime.evaluate", `{"expression":"1"}`)
-		if m.Error == nil {
-			return
-		}
-		if m.Error.Message != lost {
+		if m.Error != nil && m.Error.Message != lost {
 			c.Fatalf("%+v", m.Error)
 		}
-	}
+		return m.Error == nil
+	})
 }
 
 // TestADropDuringARestore: however far a restore has come when the next link is lost as well,
@@ -408,11 +407,11 @@ func TestADropDuringARestore(t *testing.T) {
 	for n := 1; n <= 40; n += 6 {
 		first := r.browser.Dials()
 		r.cut()
-		for isFar := false; !isFar; time.Sleep(100 * time.Microsecond) {
-			for _, conn := range r.browser.Connections() {
-				isFar = isFar || conn.Number() > first && len(conn.Commands()) >= n
-			}
-		}
+		waitFor(t, "the next connection is that far", func() bool {
+			return slices.ContainsFunc(r.browser.Connections(), func(conn *chaos.Conn) bool {
+				return conn.Number() > first && len(conn.Commands()) >= n
+			})
+		})
 		r.cut()
 		c.comesBack(session)
 		if got := r.browser.Settings(messages.TargetID(page))["Network.setExtraHTTPHeaders"]; got != `{"headers":{"x":"1"}}` {
@@ -449,9 +448,5 @@ func TestADeadClientLeavesNothing(t *testing.T) {
 		_ = c.conn.CloseNow()
 		other.comesBack(session)
 	}
-	for end := time.Now().Add(20 * time.Second); sessions() != usual; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%d sessions are on the page, and there were %d", sessions(), usual)
-		}
-	}
+	waitFor(t, fmt.Sprintf("%d sessions are on the page, as there were", usual), func() bool { return sessions() == usual })
 }

@@ -99,8 +99,10 @@ func cutUnder(t *testing.T, p Program, place Place, proxy *chromiumtest.FaultPro
 			lasts++
 		case l.Step == "done":
 			cutting.Wait()
-			for proxy.Open() == 0 && ctx.Err() == nil { // the node has noticed the last cut
-				time.Sleep(time.Millisecond)
+			for end := time.Now().Add(time.Minute); proxy.Open() == 0; time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatal("the node has not come back from the last cut within a minute")
+				}
 			}
 			if _, err := fmt.Fprintln(in, "calm"); err != nil {
 				t.Fatal(err)
