@@ -63,6 +63,7 @@ func (p *patient) autoAttaches(ctx context.Context) (string, error) {
 	if err := p.root.call(ctx, "Target.setAutoAttach", object{"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true, "filter": pages}, nil); err != nil {
 		return "", err
 	}
+	defer p.holdNoMore(context.WithoutCancel(ctx))
 	var created struct {
 		TargetID string `json:"targetId"`
 	}
@@ -98,6 +99,17 @@ func (p *patient) autoAttaches(ctx context.Context) (string, error) {
 		return "new pages are attached to by themselves, but a popup ran before it was held: its first dialog may be native", nil
 	}
 	return "new pages are attached to by themselves, and popups before their first script", nil
+}
+
+// holdNoMore lets new pages run as they come, and returns once the browser has resumed those
+// that were held. A popup that is held when the connection ends stays frozen, and its opener
+// with it, also one of another client (C33).
+func (p *patient) holdNoMore(ctx context.Context) {
+	if p.root.call(ctx, "Target.setAutoAttach", object{"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true, "filter": pages}, nil) == nil {
+		// What was attached to up to that reply has been told to run; this reply says that the
+		// browser has heard so.
+		_ = p.root.call(ctx, "Browser.getVersion", object{}, nil)
+	}
 }
 
 // held is how long a dialog has to stay open to be called answerable: longer than
