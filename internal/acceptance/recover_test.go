@@ -207,7 +207,7 @@ func TestDemand3_APageThatSpinsAsItLoadsIsSaidToHang(t *testing.T) {
 	gone := make(chan error, 1)
 	begun := time.Now()
 	go func() {
-		_, err := k.node.Navigate(k.ctx, k.id, messages.NavigateRequest{URL: "data:text/html,<script>for(;;);</script>", TimeoutS: 6})
+		_, err := k.node.Navigate(k.ctx, k.id, messages.NavigateRequest{URL: "data:text/html,<script>for(;;);</script>", TimeoutS: 15})
 		gone <- err
 	}()
 	k.await("hung", func(s *messages.Snapshot) bool { return s.PageState == messages.PageHung })
