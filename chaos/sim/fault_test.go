@@ -244,6 +244,10 @@ func (w *world) oddReply(t *task, s plan.Step, primary *chaos.Conn) {
 	// A browser that loses the reply to a question of the node's own is none.
 	w.quiet()
 	primary.SwallowNothing()
+	if _, anchor, _ := t.host.links(t.index); s.Kind == plan.MissingReply && method == t.answers(s) && anchor == nil {
+		// If its only link ends now, the node cannot know that the page took the answer.
+		w.dialogs.excuseBridged(t, "the reply to its answer was lost, and it has one link")
+	}
 }
 
 // answers is the command, or one of those, that answers the task's dialogs.

@@ -269,6 +269,7 @@ var bridgedRegressions = []found{
 	{0x49f, plan.DefaultSteps},
 	{0x6cd, plan.DefaultSteps},
 	{0x18eab38b729c3201, 4},
+	{0x18eab93157d552b6, plan.DefaultSteps},
 }
 
 // doomedRegressions are those that have found something with doomed dialogs.
