@@ -147,11 +147,13 @@ const waylessPrefix = "wayless:"
 // gone. A debugger has reported it already; a request is reported only then, after the
 // browser has noticed, and perhaps without its message (see session.wordGrace). A native
 // dialog is reported only by a link that listened when it opened. Its report then comes
-// behind what is left of attaching to the page.
+// behind what is left of attaching to the page; so does that of a frame, which may have a
+// process and a session of its own.
 const (
 	WaylessGrace        = 500 * time.Millisecond
 	WaylessRequestGrace = 5 * time.Second
 	WaylessNativeGrace  = 2 * time.Second
+	WaylessFrameGrace   = 2 * time.Second
 )
 
 // wayless says that a dialog's last way is gone, and that none can come any more.
@@ -164,8 +166,11 @@ func (m *Machine) wayless(e *entry) bool {
 	}
 	if !e.alone && m.attended(e.Dialog.TargetID) {
 		grace := WaylessGrace
-		if e.Dialog.Holds {
+		switch {
+		case e.Dialog.Holds:
 			grace = WaylessRequestGrace
+		case e.Dialog.FrameID != messages.FrameID(e.Dialog.TargetID):
+			grace = WaylessFrameGrace
 		}
 		m.await(e, grace)
 		return false

@@ -270,6 +270,7 @@ var bridgedRegressions = []found{
 	{0x6cd, plan.DefaultSteps},
 	{0x18eab38b729c3201, 4},
 	{0x18eab93157d552b6, plan.DefaultSteps},
+	{0x18eab931cf7aa55b, plan.DefaultSteps},
 }
 
 // doomedRegressions are those that have found something with doomed dialogs.
