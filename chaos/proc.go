@@ -280,6 +280,9 @@ func (b *Browser) crash(p *proc) {
 			b.endPause(t, ClosedByCrash)
 		}
 	}
+	if b.orphan(p); b.dead {
+		return
+	}
 	p.crashed, p.busy = true, false
 	p.work = slices.DeleteFunc(p.work, func(w work) bool { return w.script != nil })
 	for _, t := range b.targets {
@@ -294,11 +297,38 @@ func (b *Browser) crash(p *proc) {
 		t.each(inspecting, "Inspector.targetCrashed", empty{})
 		b.sessions(func(s *session) {
 			if s.discover {
-				s.send("Target.targetCrashed", crashedParams{t.id, "crashed", 5})
+				s.send("Target.targetCrashed", crashedParams{t.id, "crashed", t.crashCode()})
 			}
 		})
 	}
 	b.drain(p) // what a dead renderer does not hold up
+}
+
+// orphan removes the frames of other processes whose parents lived in p. The browser does
+// not survive it while one of them asks (C60).
+func (b *Browser) orphan(p *proc) {
+	for _, t := range slices.Clone(b.targets) {
+		if t.proc != p || b.target(t.id) != t {
+			continue
+		}
+		for _, f := range slices.Backward(t.root.remoteChildren()) { // the last comes first
+			if slices.ContainsFunc(t.page.dialogs, func(d *Dialog) bool { return d.frame.within(f) }) {
+				b.die()
+				return
+			}
+			b.forsakeWithin(f)
+			b.dropSubtree(f)
+			f.parent.children = slices.DeleteFunc(f.parent.children, func(x *frame) bool { return x == f })
+		}
+	}
+}
+
+// crashCode is the signal that ended the renderer, which Chrome tells of pages alone.
+func (t *target) crashCode() int {
+	if t.parent != nil {
+		return 0
+	}
+	return 5
 }
 
 // bury answers what waited for a crashed process and gives the target a new

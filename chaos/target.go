@@ -56,6 +56,9 @@ func (b *Browser) info(t *target) targetInfo {
 		i.Type = "other"
 	}
 	if t.parent != nil {
+		if t.proc.crashed {
+			i.URL = "" // its document is gone
+		}
 		i.Title = i.URL
 		i.ParentID, i.ParentFrameID = t.parent.id, t.root.parent.id
 		return i

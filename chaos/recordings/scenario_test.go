@@ -25,6 +25,7 @@ var scenarios = []scenario{
 	{name: "popup", play: popup},
 	{name: "popup-two-waiters", play: popupTwoWaiters},
 	{name: "crash", play: crash},
+	{name: "crash-frames", play: crashFrames},
 	{name: "errors", play: errorsOfEveryKind},
 	{name: "beforeunload", play: beforeUnload},
 	{name: "dropped-dialog", play: droppedDialog},
@@ -286,6 +287,27 @@ func crash(t testing.TB, s *stage) {
 	c.send(late, "Page.enable", "")
 	c.send(late, "Target.setAutoAttach", attachChildren)
 	c.send(late, "Input.dispatchKeyEvent", `{"type":"keyUp","key":"Shift"}`)
+	c.send(session, "Page.reload", "")
+	c.evaluate(session, "1+1")
+}
+
+// crashFrames is a crash of a page that has a frame of another process, with one more within.
+func crashFrames(t testing.TB, s *stage) {
+	c := s.connect(t, "A")
+	session, _ := c.begin()
+	c.addFrame(session, "f", s.url("http://b.test/x"))
+	inner, _ := c.attached()
+	c.batch(inner)
+	c.addFrame(inner, "g", s.url("http://c.test/n"))
+	nested, _ := c.attached()
+	c.batch(nested)
+	c.send(inner, "Page.crash", "")
+	c.linger()
+	c.addFrame(session, "h", s.url("http://c.test/n"))
+	other, _ := c.attached()
+	c.batch(other)
+	c.send(session, "Page.crash", "")
+	c.linger()
 	c.send(session, "Page.reload", "")
 	c.evaluate(session, "1+1")
 }

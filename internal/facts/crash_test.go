@@ -2,6 +2,7 @@ package facts_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,6 +48,45 @@ func TestM13_RendererCrash(t *testing.T) {
 	p.NextWhere("load after the reload", on(p.Session, "Page.loadEventFired"))
 	want(t, "title", string(p.Eval(p.Session, "document.title")), `"/plain"`)
 	want(t, "detached", len(p.Events(func(e chromiumtest.Event) bool { return e.Method == "Target.detachedFromTarget" })), 0)
+}
+
+// Rule: the frames of other processes end with the renderer of their parent, before the crash
+// is told.
+func TestM13_ACrashRemovesTheFramesOfOtherProcesses(t *testing.T) {
+	t.Parallel()
+	_, site, c := ownStage(t)
+	p := c.NewPage(site.URL("http://a.test/oopif-prompt"))
+	p.Must(p.Session, "Inspector.enable", nil)
+	frame, session := p.Frame(p.AutoAttach(1), site.URL("http://b.test/prompt"))
+	p.Send(p.Session, "Page.crash", nil)
+	p.NextWhere("Inspector.targetCrashed", on(p.Session, "Inspector.targetCrashed"))
+	var told []string
+	for _, e := range p.Events(func(e chromiumtest.Event) bool { return e.Session == p.Session }) {
+		switch {
+		case e.Method == "Page.frameDetached" && e.Param("frameId") == frame && e.Param("reason") == "remove",
+			e.Method == "Target.detachedFromTarget" && e.Param("sessionId") == session,
+			e.Method == "Inspector.targetCrashed":
+			told = append(told, e.Method)
+		}
+	}
+	want(t, "events", strings.Join(told, " "), "Page.frameDetached Target.detachedFromTarget Inspector.targetCrashed")
+}
+
+// Rule: C60 holds of every crash of the parent's renderer, not of Page.crash alone.
+func TestC60_ACrashUnderAFramesDialogKillsTheBrowser(t *testing.T) {
+	t.Parallel()
+	b, site, c := ownStage(t)
+	p := c.NewPage(site.URL("http://a.test/oopif-prompt"))
+	_, session := p.Frame(p.AutoAttach(1), site.URL("http://b.test/prompt"))
+	p.Start(session, "ask()")
+	opening(p)
+	p.Send(p.Session, "Page.navigate", params{"url": "chrome://crash"})
+	select {
+	case <-b.Exited():
+		t.Log(b.ExitReason())
+	case <-time.After(10 * time.Second):
+		t.Error("the browser survived")
+	}
 }
 
 // poison opens a dialog in a cross-site frame and removes the frame.
