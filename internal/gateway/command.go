@@ -61,6 +61,9 @@ func (c *client) hasTaken(msg []byte) bool {
 		return true
 	}
 	cmd.Params = slices.Clone(e.Params)
+	if view.HasTabs(cmd.Method, cmd.Params) {
+		c.hub.needTabs()
+	}
 	runAll(c.step(cmd))
 	return true
 }

@@ -54,12 +54,17 @@ type hub struct {
 	slot     *client                                // that has the task exclusively
 	named    int
 	isEnded  bool
+
+	needsTabs bool          // a client looks at tabs
+	tabsAsked int           // questions under way
+	tabsKnown chan struct{} // closed once none is; nil where none is
 }
 
 // known is one target of the browser.
 type known struct {
 	view.Target
 	parentFrame messages.FrameID
+	tab         tab
 	isSeen      bool // the clients have been told
 	isStale     bool // the link that told of it is lost, and the next has not named it
 }

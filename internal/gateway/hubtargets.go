@@ -114,6 +114,8 @@ func (h *hub) showLocked(v *board.View) (later []func()) {
 		case !owned && k.isSeen:
 			k.isSeen = false
 			later = append(later, h.tellLocked(view.Lost{Target: id})...)
+		case !owned && k.Type == "tab":
+			later = append(later, h.askTabLocked(k, v)...)
 		}
 	}
 	return later

@@ -52,6 +52,9 @@ func (o ownership) has(k *known) bool {
 		return k.Opener != "" && (o.pages[k.Opener] || opener != nil && opener.isSeen)
 	case "iframe":
 		return o.frames[k.parentFrame] || o.frames[messages.FrameID(k.ID)] || o.pages[messages.TargetID(k.parentFrame)]
+	case "tab":
+		page := o.h.known[k.tab.page]
+		return o.contexts[k.Context] || o.pages[k.tab.page] || page != nil && page.Type == "page" && o.has(page)
 	case "browser", "browser_ui":
 		return false
 	}

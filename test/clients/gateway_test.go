@@ -110,7 +110,7 @@ func TestTasksDoNotMeet(t *testing.T) {
 	}
 	for n := range ids {
 		c := chromiumtest.Dial(t, node.Address("ws", fmt.Sprintf("task-%d", n), nil))
-		for _, info := range targets(t, c) {
+		for _, info := range targets(t, c, "") {
 			ids[n] = append(ids[n], info.TargetID)
 		}
 		if len(ids[n]) < 3 { // its own page, the client's, and the frame
@@ -121,6 +121,52 @@ func TestTasksDoNotMeet(t *testing.T) {
 		if slices.Contains(ids[1], id) {
 			t.Errorf("both see the target %s", id)
 		}
+	}
+}
+
+// TestTasksInOneContextDoNotMeet: where the pages of two tasks share the browser's own context,
+// a client that looks at tabs, as Puppeteer does, sees those of its task and no other.
+func TestTasksInOneContextDoNotMeet(t *testing.T) {
+	site, chrome, node := serve(t), chromiumtest.Shared(t), startNode(t)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	sees := func(c *chromiumtest.Raw) (tabs []string) {
+		for _, info := range targets(t, c, "tab") {
+			tabs = append(tabs, info.TargetID)
+		}
+		return tabs
+	}
+	var all []string
+	for n := range 2 {
+		id := fmt.Sprintf("beside-%d", n)
+		if err := node.StartTask(ctx, id, chrome.WS(), map[string]any{"isolation": "shared"}); err != nil {
+			t.Fatal(err)
+		}
+		first := chromiumtest.Dial(t, node.Address("ws", id, nil))
+		page := first.NewPage(site.URL("http://a.test/client"))
+		c := chromiumtest.Dial(t, node.Address("ws", id, nil)) // which finds both pages there
+		c.Must("", "Target.setDiscoverTargets", map[string]any{"discover": true, "filter": []any{map[string]any{}}})
+		tabs := sees(c)
+		if len(tabs) != 2 {
+			t.Errorf("%s has two pages, and its client sees the tabs %v", id, tabs)
+		}
+		// A popup's tab is told when it opens, and that it has closed.
+		if _, err := first.Call(page.Session, "Runtime.evaluate", map[string]any{"expression": "window.popup = window.open('/client-popup'); 0", "userGesture": true}); err != nil {
+			t.Fatal(err)
+		}
+		popup := c.NextWhere("the popup's tab", func(e chromiumtest.Event) bool {
+			return e.Method == "Target.targetCreated" && infoOf(t, e).Type == "tab" && !slices.Contains(tabs, infoOf(t, e).TargetID)
+		})
+		c.Must("", "Target.closeTarget", map[string]any{"targetId": infoOf(t, popup).TargetID})
+		c.NextWhere("the end of the popup's tab", func(e chromiumtest.Event) bool {
+			return e.Method == "Target.targetDestroyed" && e.Param("targetId") == infoOf(t, popup).TargetID
+		})
+		for _, tab := range tabs {
+			if slices.Contains(all, tab) {
+				t.Errorf("both see the tab %s", tab)
+			}
+		}
+		all = append(all, tabs...)
 	}
 }
 
@@ -153,13 +199,27 @@ type seen struct {
 	URL      string `json:"url"`
 }
 
-// targets are what a client sees.
-func targets(t *testing.T, c *chromiumtest.Raw) []seen {
+// infoOf is the target that an event tells of.
+func infoOf(t *testing.T, e chromiumtest.Event) seen {
+	t.Helper()
+	var p struct {
+		TargetInfo seen `json:"targetInfo"`
+	}
+	e.Decode(t, &p)
+	return p.TargetInfo
+}
+
+// targets are what a client sees, of one type where kind is not "".
+func targets(t *testing.T, c *chromiumtest.Raw, kind string) []seen {
 	t.Helper()
 	var answer struct {
 		TargetInfos []seen `json:"targetInfos"`
 	}
-	if err := json.Unmarshal(c.Must("", "Target.getTargets", nil), &answer); err != nil {
+	params := map[string]any{}
+	if kind != "" {
+		params["filter"] = []any{map[string]any{"type": kind}}
+	}
+	if err := json.Unmarshal(c.Must("", "Target.getTargets", params), &answer); err != nil {
 		t.Fatal(err)
 	}
 	return answer.TargetInfos

@@ -67,6 +67,19 @@ var usual = func() filter {
 	return f
 }()
 
+// HasTabs says whether a command is about tabs among other targets, by its filter.
+func HasTabs(method string, params []byte) bool {
+	switch method {
+	case "Target.setDiscoverTargets", "Target.setAutoAttach", "Target.getTargets":
+	default:
+		return false
+	}
+	var p struct {
+		Filter filter `json:"filter"`
+	}
+	return json.Unmarshal(orObject(params), &p) == nil && p.Filter.hasMatch(&Target{Type: "tab"})
+}
+
 func (f filter) hasMatch(t *Target) bool {
 	if f == nil {
 		f = usual

@@ -361,3 +361,27 @@ func filterSent(out []view.Effect, cmd view.Command) []view.Effect {
 	}
 	return kept
 }
+
+// TestTabsAreLookedAtByFilter: the gateway asks whose tabs are only for a client that is shown them.
+func TestTabsAreLookedAtByFilter(t *testing.T) {
+	t.Parallel()
+	for params, want := range map[string]bool{
+		`{"discover":true,"filter":[{}]}`:                                  true,
+		`{"autoAttach":true,"filter":[{"type":"page","exclude":true},{}]}`: true,
+		`{"filter":[{"type":"tab"}]}`:                                      true,
+		`{"discover":true}`:                                                false,
+		`{"filter":[{"type":"page"}]}`:                                     false,
+		`{"filter":[{"type":"tab","exclude":true},{}]}`:                    false,
+		`{"filter":1}`:                                                     false,
+		``:                                                                 false,
+	} {
+		for _, method := range []string{"Target.setDiscoverTargets", "Target.setAutoAttach", "Target.getTargets"} {
+			if got := view.HasTabs(method, []byte(params)); got != want {
+				t.Errorf("%s %s: %v", method, params, got)
+			}
+		}
+		if view.HasTabs("Target.createTarget", []byte(params)) {
+			t.Errorf("Target.createTarget %s looks at tabs", params)
+		}
+	}
+}
