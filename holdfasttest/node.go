@@ -8,6 +8,7 @@ import (
 
 	"holdfast"
 	"holdfast/internal/api"
+	"holdfast/internal/artifact"
 	"holdfast/internal/gate"
 	"holdfast/internal/gateway"
 	"holdfast/internal/node"
@@ -70,7 +71,11 @@ func Serve(t testing.TB) *Server {
 	clients := gateway.New(gateway.Config{Node: n})
 	scripts := run.New(run.OnGateway(clients))
 	t.Cleanup(scripts.Close)
-	h, err := api.New(api.Config{Node: n, Gateway: clients, Scripts: scripts, Gate: entrance, Logger: slog.New(slog.DiscardHandler)})
+	files, err := artifact.New(t.TempDir(), artifact.DefaultBounds())
+	if err != nil {
+		t.Fatalf("holdfasttest: %v", err)
+	}
+	h, err := api.New(api.Config{Node: n, Gateway: clients, Scripts: scripts, Artifacts: files, Gate: entrance, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatalf("holdfasttest: %v", err)
 	}

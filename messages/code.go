@@ -15,6 +15,7 @@ const (
 	CodeDialogNotFound        Code = "dialog_not_found"
 	CodeClientNotFound        Code = "client_not_found"
 	CodeClientBusy            Code = "client_busy"
+	CodeArtifactNotFound      Code = "artifact_not_found"
 	CodeNoDialog              Code = "no_dialog"
 	CodeDialogAmbiguous       Code = "dialog_ambiguous"
 	CodeDialogAlreadyAnswered Code = "dialog_already_answered"
@@ -82,6 +83,10 @@ var codeTable = []CodeInfo{
 	{
 		CodeClientBusy, 409, "Another CDP client is on the task, and one of the two wants it exclusively.", "Connect again later, or disconnect the client that `slot` names.",
 		[]Detail{{"slot", "the client that is on the task"}, detailWait},
+	},
+	{
+		CodeArtifactNotFound, 404, "The task has no artifact of that id, or its file is gone.", "Read `GET /v1/tasks/{id}/artifacts` again, and make the file anew.",
+		[]Detail{{"state", "evicted or missing, where the artifact was there once"}},
 	},
 	{CodeNoDialog, 409, "No dialog is open.", "Nothing is left to answer. `recent_dialogs` of the snapshot says how the last ones ended.", nil},
 	{

@@ -53,24 +53,6 @@ type NextAction struct {
 	Why string `json:"why,omitempty"`
 }
 
-// Artifact is one file that a tool made.
-type Artifact struct {
-	// Kind is what the file is: screenshot, pdf, download, har or output.
-	Kind string `json:"kind"`
-	// MIMEType is the type of the bytes.
-	MIMEType string `json:"mime_type"`
-	// Bytes is the size of the file.
-	Bytes int `json:"bytes"`
-	// SHA256 is the hash of the bytes in hexadecimal digits.
-	SHA256 string `json:"sha256"`
-	// Width is the width of an image in pixels.
-	Width int `json:"width,omitempty"`
-	// Height is the height of an image in pixels.
-	Height int `json:"height,omitempty"`
-	// Base64 is the content, where it is given inline.
-	Base64 string `json:"base64,omitempty"`
-}
-
 // ToolInfo describes one tool.
 type ToolInfo struct {
 	// Name is the name of the tool.

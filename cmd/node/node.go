@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"path/filepath"
 
+	"holdfast/internal/artifact"
 	"holdfast/internal/browser"
 	"holdfast/internal/cli"
 	"holdfast/internal/gateway"
@@ -29,6 +31,12 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 			return nil, err
 		}
 	}
+	files, err := artifact.New(filepath.Join(cfg.StateDir, "artifacts"), artifact.DefaultBounds())
+	if err != nil {
+		stopReaping()
+		traces.flush(ctx, cfg.Logger)
+		return nil, err
+	}
 	starts := &gctuning.Starts{} // the process's heap is the program's to tune
 	node, err := node.Start(ctx, node.Config{
 		OnTaskStart: starts.Begin,
@@ -50,7 +58,7 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 	clients := gateway.New(gateway.Config{Node: node, Log: cfg.Logger, Observer: node.Metrics()})
 	scripts := scripting.New(scripting.OnGateway(clients))
 	return &cli.RunningNode{
-		Node: node, Gateway: clients, Scripts: scripts, Metrics: node.MetricsHandler(), Observer: node.Metrics(),
+		Node: node, Gateway: clients, Scripts: scripts, Artifacts: files, Metrics: node.MetricsHandler(), Observer: node.Metrics(),
 		BeginDrain: node.BeginDrain, Abort: node.Abort, SetLimits: node.SetLimits, Alive: node.Alive,
 		TracerProvider: traces.provider(),
 		Stop: func(ctx context.Context) error {

@@ -8,6 +8,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"holdfast/internal/artifact"
 	"holdfast/internal/gate"
 	"holdfast/internal/logs"
 	"holdfast/internal/shed"
@@ -27,6 +28,9 @@ type Config struct {
 	Scripts tools.Scripts
 	// Tools runs tools on tasks. Every door of a node shares one table; nil makes one for Node.
 	Tools *tools.Table
+	// Artifacts keeps the files of tasks; nil keeps none. Tools that are given keep theirs in
+	// the same one.
+	Artifacts *artifact.Store
 	// MCP serves the tools over the Model Context Protocol; nil does not.
 	MCP MCP
 	// NoUI leaves the live page out.
@@ -100,7 +104,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.Observer = deaf{}
 	}
 	if c.Tools == nil {
-		c.Tools = tools.New(c.Node, c.Logger).WithScripts(c.Scripts)
+		c.Tools = tools.New(c.Node, c.Logger).WithScripts(c.Scripts).WithArtifacts(c.Artifacts)
 	}
 	setDefault(&c.Heartbeat, defaultHeartbeat)
 	setDefault(&c.WriteTimeout, defaultWriteTimeout)

@@ -277,6 +277,34 @@ var routes = []route{
 		},
 	},
 	{
+		method: "GET", path: "/v1/tasks/{id}/artifacts", class: "read", serve: (*Handler).listArtifacts,
+		about: about{
+			summary: "List the files of a task",
+			text: "Screenshots, PDFs, downloads, uploads, and output that was too long for an answer: the last hundred. Each is compared with its file: `live` is there, " +
+				"`evicted` had to go for newer ones, `missing` is gone or has changed. They outlive the task and a restart of the node.",
+			answers: one(http.StatusOK, "the files, oldest first", messages.ArtifactList{}), codes: []messages.Code{messages.CodeTaskNotFound, messages.CodeNotFound},
+		},
+	},
+	{
+		method: "GET", path: "/v1/tasks/{id}/artifacts/{artifact_id}", class: "read", serve: (*Handler).getArtifact,
+		about: about{
+			summary: "Get a file of a task",
+			text:    "The bytes, with their own type. They are hashed before the first one is sent: the `ETag` is their SHA-256. `Range` is taken. What a page made is not to be trusted.",
+			answers: []answer{{status: http.StatusOK, about: "the bytes", kind: "application/octet-stream"}},
+			codes:   []messages.Code{messages.CodeArtifactNotFound, messages.CodeNotFound},
+		},
+	},
+	{
+		method: "POST", path: "/v1/tasks/{id}/artifacts", class: "life", serve: (*Handler).putArtifact,
+		query: []param{{name: "name", kind: "string", about: "the name of the file"}},
+		about: about{
+			summary: "Send a file to a task",
+			text:    "The body is the file, of any type, up to 64 MiB. `browser_file_upload` gives it to a page by its `artifact_id`.",
+			answers: one(http.StatusCreated, "the file; Location names it", messages.ArtifactReply{}),
+			codes:   []messages.Code{messages.CodeTaskNotFound, messages.CodeNotFound, messages.CodeMessageTooLarge, messages.CodeLimitReached},
+		},
+	},
+	{
 		method: "GET", path: "/v1/tools", access: byToken, class: "read", serve: (*Handler).listTools,
 		about: about{
 			summary: "List the tools", text: "Names, JSON schemas and hints; the same over every door.",

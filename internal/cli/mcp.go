@@ -151,7 +151,7 @@ func (c *mcpCmd) embed(r *run, log *slog.Logger) (node *client.Client, stop func
 		return nil, nil, err
 	}
 	handler, err := api.New(api.Config{
-		Node: started.Node, Gateway: started.Gateway, Scripts: started.Scripts, Gate: entrance, Logger: log, Observer: started.Observer,
+		Node: started.Node, Gateway: started.Gateway, Scripts: started.Scripts, Artifacts: started.Artifacts, Gate: entrance, Logger: log, Observer: started.Observer,
 		TracerProvider: started.TracerProvider, Version: r.Version.Version, NoUI: true,
 	})
 	if err != nil {

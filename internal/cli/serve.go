@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"holdfast/internal/api"
+	"holdfast/internal/artifact"
 	"holdfast/internal/config"
 	"holdfast/internal/gate"
 	"holdfast/internal/logs"
@@ -42,6 +43,8 @@ type RunningNode struct {
 	Gateway api.Gateway
 	// Scripts runs scripts beside the pages of the node's tasks; nil runs none.
 	Scripts tools.Scripts
+	// Artifacts keeps the files of tasks; nil keeps none.
+	Artifacts *artifact.Store
 	// Stop ends every task and every browser the node launched.
 	Stop func(context.Context) error
 	// BeginDrain has it take no new tasks, and say so when asked whether it is
@@ -135,7 +138,7 @@ func (s *server) serve(admin token.Admin) error {
 		return err
 	}
 	cfg := api.Config{
-		MCP: mcpHandler, Node: s.node.Node, Gateway: s.node.Gateway, Scripts: s.node.Scripts, Gate: entrance, Logger: s.log, Observer: s.node.Observer, Drain: s.ask,
+		MCP: mcpHandler, Node: s.node.Node, Gateway: s.node.Gateway, Scripts: s.node.Scripts, Artifacts: s.node.Artifacts, Gate: entrance, Logger: s.log, Observer: s.node.Observer, Drain: s.ask,
 		TracerProvider: s.node.TracerProvider,
 		Version:        s.Version.Version, NoUI: !s.cfg.UI,
 	}

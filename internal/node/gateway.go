@@ -15,6 +15,15 @@ func (n *Node) Board(id messages.TaskID) (*view.Board, error) {
 	return b, err
 }
 
+// DownloadDir returns the directory for what the task's launched browser downloads; "" is none
+// of the node's. It never waits.
+func (n *Node) DownloadDir(id messages.TaskID) string {
+	if _, v, err := n.living(id); err == nil {
+		return v.Downloads
+	}
+	return ""
+}
+
 // OpenPage opens a page of the task and returns once it is the task's and its navigation to o.URL has begun.
 func (n *Node) OpenPage(ctx context.Context, id messages.TaskID, o mail.OpenPage) (messages.TargetID, error) {
 	b, v, err := n.living(id)

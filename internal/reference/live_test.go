@@ -17,6 +17,7 @@ import (
 	"holdfast/chaos"
 	"holdfast/internal/api"
 	"holdfast/internal/api/apitest"
+	"holdfast/internal/artifact"
 	"holdfast/internal/gate"
 	"holdfast/internal/gateway"
 	"holdfast/internal/mcp"
@@ -83,7 +84,11 @@ func setup(t *testing.T) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := api.New(api.Config{Node: served, Gateway: clients, Scripts: apitest.Scripts{}, MCP: talks, Gate: entrance, Metrics: served.MetricsHandler(), Drain: func() {}})
+	files, err := artifact.New(t.TempDir(), artifact.DefaultBounds())
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := api.New(api.Config{Node: served, Gateway: clients, Scripts: apitest.Scripts{}, Artifacts: files, MCP: talks, Gate: entrance, Metrics: served.MetricsHandler(), Drain: func() {}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,6 +127,7 @@ func TestANodeIsAsTheReferenceSays(t *testing.T) {
 	s.troubles()
 	s.gate()
 	s.tools()
+	s.artifacts()
 	s.mcp()
 	s.clients()
 	s.rest()
@@ -258,6 +264,20 @@ func (s *stage) tools() {
 	s.wants(400, messages.CodeInvalidArgument, "POST", "/v1/tasks/one/batch", `{"steps":[]}`)
 	s.wants(409, messages.CodeStaleRef, "POST", tool+"browser_batch", `{"steps":[{"tool":"browser_navigate","input":{"url":"https://shop.example/","tab":"fresh"}},{"tool":"browser_evaluate","input":{"ref":"e1"}}]}`)
 	s.wants(403, messages.CodeForbidden, "POST", tool+"browser_tabs", `{"action":"list"}`, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+s.admin.ForTask("two")) })
+}
+
+func (s *stage) artifacts() {
+	const path = "/v1/tasks/one/artifacts"
+	var sent messages.ArtifactReply
+	if err := json.Unmarshal(s.wants(201, "", "POST", path+"?name=a.txt", "hello"), &sent); err != nil {
+		s.Fatal(err)
+	}
+	s.wants(200, "", "GET", path, "")
+	s.wants(200, "", "POST", "/v1/tasks/one/tools/browser_artifacts", fmt.Sprintf(`{"action":"read","artifact_id":%q}`, sent.Artifact.ArtifactID))
+	if got := s.wants(200, "", "GET", path+"/"+string(sent.Artifact.ArtifactID), ""); string(got) != "hello" {
+		s.Errorf("the artifact is %q", got)
+	}
+	s.wants(404, messages.CodeArtifactNotFound, "GET", path+"/a-0123456789abcdef", "")
 }
 
 func (s *stage) mcp() {

@@ -52,7 +52,7 @@ var actionTools = []Tool{
 	}, runDrag),
 	define[uploadInput, uploadOutput](Tool{
 		Name: "browser_file_upload", Title: "Upload files", Group: "actions",
-		Description: "Give a file input its files, as base64 content.",
+		Description: "Give a file input its files, as base64 content or as artifacts of the task.",
 		Hints:       messages.ToolHints{Destructive: true, OpenWorld: true},
 	}, runUpload),
 }
@@ -186,6 +186,9 @@ func (c *call) acted(ctx context.Context, did string, done actionOutput, a actin
 			out.next = c.answers(snap.PendingDialogs)
 		}
 		return out, nil
+	}
+	if done.Outcome == didDownload {
+		c.downloaded(ctx, &out)
 	}
 	if done.PopupTabID != "" {
 		out.next = append(out.next, c.action("browser_snapshot", "look at the tab that was opened", messages.ToolInput{"tab": done.PopupTabID}))

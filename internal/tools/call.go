@@ -23,6 +23,7 @@ type call struct {
 	tabName string
 
 	isStarting bool
+	got        []messages.Artifact // downloads that were kept while the call looked for others
 	memory     *memory
 	target     messages.TargetID       // the page, once it is known
 	went       messages.NavigateResult // where the last navigation ended
@@ -93,6 +94,7 @@ func (c *call) cdp(ctx context.Context, frame messages.FrameID, method string, p
 
 // result is what the caller gets.
 func (c *call) result(ctx context.Context, out outcome, err error) *messages.ToolResult {
+	c.spilled(ctx, &out)
 	r := &messages.ToolResult{
 		OK: err == nil, Text: out.text, Untrusted: out.isOfPage, Data: out.data, Category: cmp.Or(out.category, "completed"),
 		PendingDialogs: []messages.Dialog{}, Artifacts: out.files, NextActions: out.next,

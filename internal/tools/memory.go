@@ -39,7 +39,7 @@ func (m *memories) at(id messages.TaskID) *memory {
 		}
 		delete(m.of, other)
 	}
-	made := &memory{numbers: map[messages.TargetID]int{}, named: map[string]messages.TargetID{}, seen: map[messages.TargetID]seen{}}
+	made := &memory{numbers: map[messages.TargetID]int{}, named: map[string]messages.TargetID{}, seen: map[messages.TargetID]seen{}, collected: map[string]bool{}}
 	m.of[id] = made
 	return made
 }
@@ -59,6 +59,8 @@ type memory struct {
 	named   map[string]messages.TargetID
 	refs    refs
 	seen    map[messages.TargetID]seen
+
+	collected map[string]bool // the downloads that are kept, each by name, size and time
 }
 
 // tabs are the pages of a task under the ids by which tools know them.

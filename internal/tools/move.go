@@ -2,12 +2,8 @@ package tools
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
-	"strings"
 	"time"
-
-	"holdfast/messages"
 )
 
 type scrollInput struct {
@@ -144,52 +140,4 @@ func runDrag(ctx context.Context, c *call, in dragInput) (outcome, error) {
 	}
 	done.ClickDispatch = ""
 	return c.acted(ctx, fmt.Sprintf("Dragged %s to %s", from.what, to.what), done, in.acting)
-}
-
-type uploadFile struct {
-	Name     string `json:"name" maxlen:"255"`
-	Content  string `json:"content" jsonschema:"base64"`
-	MIMEType string `json:"mime_type,omitempty" maxlen:"100"`
-}
-
-type uploadInput struct {
-	onTab
-	pointer
-	acting
-	Files []uploadFile `json:"files"`
-}
-
-type uploadOutput struct {
-	Count int `json:"count"`
-}
-
-// maxFiles bounds the files of one upload; their bytes are bounded by [MaxInput].
-const maxFiles = 20
-
-func runUpload(ctx context.Context, c *call, in uploadInput) (outcome, error) {
-	if len(in.Files) == 0 || len(in.Files) > maxFiles {
-		return outcome{}, messages.Errorf(messages.CodeInvalidArgument, "files: 1 to %d", maxFiles)
-	}
-	files := make([]map[string]string, len(in.Files))
-	for i, f := range in.Files {
-		if _, err := base64.StdEncoding.DecodeString(f.Content); err != nil {
-			return outcome{}, messages.Errorf(messages.CodeInvalidArgument, "files: the content of %q is not base64", cut(f.Name, 100))
-		}
-		files[i] = map[string]string{"name": f.Name, "content": f.Content, "type": f.MIMEType}
-	}
-	e, err := c.element(ctx, in.pointer)
-	if err != nil {
-		return outcome{}, err
-	}
-	var got struct {
-		Why   string `json:"why"`
-		Count int    `json:"count"`
-	}
-	if err := c.run(ctx, e, uploadScript, &got, files); err != nil {
-		return outcome{}, err
-	}
-	if got.Why != "" {
-		return outcome{}, messages.Errorf(messages.CodeNotActionable, "%s: %s", e.what, map[string]string{"single": "it takes one file only"}[got.Why]+strings.Replace(got.Why, "single", "", 1)).With("why", got.Why)
-	}
-	return outcome{text: fmt.Sprintf("%s has %d files.", e.what, got.Count), data: uploadOutput{got.Count}, isOfPage: true}, nil
 }

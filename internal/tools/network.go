@@ -116,5 +116,6 @@ func runNetwork(ctx context.Context, c *call, in networkInput) (outcome, error) 
 		}
 		fmt.Fprintf(&text, "- %s %s %s %.0f ms\n", status, r.Kind, cut(r.URL, 200), r.TookMS)
 	}
-	return outcome{text: cutMarked(strings.TrimSpace(text.String()), maxText), data: out, isOfPage: true}, nil
+	said := strings.TrimSpace(text.String())
+	return outcome{text: cutMarked(said, maxText), data: out, isOfPage: true, spill: beyond(said, maxText)}, nil
 }

@@ -51,6 +51,8 @@ type witness struct {
 	e      element
 	before *messages.Snapshot
 	loader string
+	// underWay counts the downloads that were under way before the action.
+	underWay int
 }
 
 // The waits for what follows an action.
@@ -72,8 +74,25 @@ func (c *call) watch(ctx context.Context, e element) (*witness, error) {
 	if err := c.run(ctx, e, armScript, nil); err != nil {
 		return nil, err
 	}
-	w.loader, err = c.loaderOf(ctx, e.place)
-	return w, err
+	if w.loader, err = c.loaderOf(ctx, e.place); err != nil {
+		return nil, err
+	}
+	// What was there before is no outcome of this action, and what cannot be kept does not stop it.
+	_, _ = w.hasDownload(ctx)
+	w.got = nil
+	return w, nil
+}
+
+// hasDownload says whether a download has begun or ended since it was asked last.
+func (w *witness) hasDownload(ctx context.Context) (bool, error) {
+	if w.artifacts == nil || w.downloadDir() == "" {
+		return false, nil
+	}
+	files, underWay, err := w.collect(ctx)
+	began := underWay > w.underWay
+	w.underWay = underWay
+	w.got = append(w.got, files...)
+	return began || len(files) > 0, err
 }
 
 // loaderOf is the document of a frame now.
@@ -210,6 +229,10 @@ func (w *witness) awaitCommit(ctx context.Context, out actionOutput) (actionOutp
 			return out, nil
 		case err != nil || loader != w.loader:
 			return w.arrived(ctx, out)
+		}
+		if isThere, err := w.hasDownload(ctx); err == nil && isThere {
+			out.Outcome = didDownload
+			return out, nil
 		}
 		var n note
 		if w.run(ctx, w.e, noteScript, &n) == nil && n.HasFailed {

@@ -268,7 +268,15 @@ func shownValue(v remote) outcome {
 	case len(v.Value) > 0:
 		data.Value = v.Value
 	}
-	return outcome{text: cutMarked(text, maxText), data: data, isOfPage: true}
+	return outcome{text: cutMarked(text, maxText), data: data, isOfPage: true, spill: beyond(text, maxText), isSpillJSON: true}
+}
+
+// beyond is a text that is longer than n bytes, which is to be kept whole; nil where it is not.
+func beyond(text string, n int) []byte {
+	if len(text) <= n {
+		return nil
+	}
+	return []byte(text)
 }
 
 // cutMarked shortens a text to n bytes, and says how much is left out.
@@ -308,7 +316,7 @@ func runCDP(ctx context.Context, c *call, in cdpInput) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	out := outcome{text: cutMarked(string(res.Result), maxText), isOfPage: true}
+	out := outcome{text: cutMarked(string(res.Result), maxText), isOfPage: true, spill: beyond(string(res.Result), maxText), isSpillJSON: true}
 	if len(res.Result) > maxRawData || !json.Valid(res.Result) {
 		out.data = cdpOutput{IsTruncated: true}
 	} else {

@@ -47,7 +47,8 @@ func runScript(ctx context.Context, c *call, in runInput) (outcome, error) {
 			return c.callTool(ctx, Caller{Allows: c.by.Allows}, c.task, name, onSameTab(input, in.Tab))
 		},
 	})
-	out := outcome{text: textOf(result), data: result, isOfPage: true}
+	said := textOf(result)
+	out := outcome{text: cutMarked(said, maxText), data: result, isOfPage: true, spill: beyond(said, maxText)}
 	if err == nil && out.text == "" {
 		out.text = "The script is done; it displayed and returned nothing."
 	}
@@ -81,7 +82,7 @@ func textOf(r messages.RunOutput) string {
 		}
 		lines = append(lines, s)
 	}
-	return cut(strings.Join(lines, "\n"), maxText)
+	return strings.Join(lines, "\n")
 }
 
 // shortNames are the names that tab has for tools: fillForm for browser_fill_form.

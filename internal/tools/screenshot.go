@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"fmt"
 	"image/jpeg"
 	"image/png"
@@ -71,16 +69,15 @@ func runScreenshot(ctx context.Context, c *call, in screenshotInput) (outcome, e
 		return outcome{}, err
 	}
 	kind := cmp.Or(in.Type, "jpeg")
-	sum := sha256.Sum256(raw)
-	made := messages.Artifact{
-		Kind: "screenshot", MIMEType: "image/" + kind, Bytes: len(raw), SHA256: hex.EncodeToString(sum[:]), Base64: base64.StdEncoding.EncodeToString(raw),
-	}
-	if made.Width, made.Height, err = sizeOf(raw, kind); err != nil {
+	about := messages.Artifact{Kind: messages.ArtifactScreenshot, Name: "screenshot." + kind, MIMEType: "image/" + kind}
+	if about.Width, about.Height, err = sizeOf(raw, kind); err != nil {
 		return outcome{}, messages.Errorf(messages.CodeCDPError, "the browser's picture cannot be read")
 	}
+	made := c.keep(ctx, about, raw)
+	made.Base64 = base64.StdEncoding.EncodeToString(raw)
 	return outcome{
 		text: fmt.Sprintf("Screenshot of %d × %d pixels.", made.Width, made.Height), isOfPage: true,
-		data: screenshotOutput{made.Width, made.Height, made.Bytes}, files: []messages.Artifact{made},
+		data: screenshotOutput{made.Width, made.Height, len(raw)}, files: []messages.Artifact{made},
 	}, nil
 }
 

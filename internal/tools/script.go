@@ -153,17 +153,29 @@ const selectScript = `function(values) {
   return {chosen: chosen.map(o => o.label)};
 }`
 
+// uploadBeginScript makes room for the files of a file input.
+const uploadBeginScript = `function(count) {
+  const el = this.localName === 'label' && this.control ? this.control : this;
+  if (el.localName !== 'input' || el.type !== 'file') return {why: 'no file input'};
+  if (count > 1 && !el.multiple) return {why: 'single'};
+  (globalThis.holdfastFiles ??= new WeakMap()).set(el, Array.from({length: count}, () => []));
+  return {};
+}`
+
+// uploadPartScript takes a part of a file.
+const uploadPartScript = `function(file, content) {
+  const el = this.localName === 'label' && this.control ? this.control : this;
+  const raw = atob(content), bytes = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+  globalThis.holdfastFiles.get(el)[file].push(bytes);
+}`
+
 // uploadScript gives a file input its files.
 const uploadScript = `function(files) {
   const el = this.localName === 'label' && this.control ? this.control : this;
-  if (el.localName !== 'input' || el.type !== 'file') return {why: 'no file input'};
-  if (files.length > 1 && !el.multiple) return {why: 'single'};
-  const all = new DataTransfer();
-  for (const f of files) {
-    const raw = atob(f.content), bytes = new Uint8Array(raw.length);
-    for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
-    all.items.add(new File([bytes], f.name, {type: f.type}));
-  }
+  const parts = globalThis.holdfastFiles.get(el), all = new DataTransfer();
+  globalThis.holdfastFiles.delete(el);
+  files.forEach((f, i) => all.items.add(new File(parts[i], f.name, {type: f.type})));
   el.files = all.files;
   el.dispatchEvent(new Event('input', {bubbles: true, composed: true}));
   el.dispatchEvent(new Event('change', {bubbles: true}));

@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -59,14 +60,15 @@ func runSnapshot(ctx context.Context, c *call, in snapshotInput) (outcome, error
 		}
 	}
 	var b strings.Builder
+	var spill []byte
 	out := snapshotOutput{PageState: state, RecentDialogs: []messages.ClosedDialog{}}
 	c.head(&b, target, page != nil, &out)
 	if page == nil {
 		b.WriteString(c.fromBefore(target, in, &out))
-	} else if err := c.outline(&b, page, in, &out); err != nil {
+	} else if spill, err = c.outline(&b, page, in, &out); err != nil {
 		return outcome{}, err
 	}
-	o := outcome{text: b.String(), data: out, isOfPage: true, category: "inspection"}
+	o := outcome{text: b.String(), data: out, isOfPage: true, category: "inspection", spill: spill}
 	snap, err := c.snapshot()
 	if err != nil {
 		return o, err
@@ -177,8 +179,8 @@ func budgetOf(in snapshotInput) int {
 	return in.MaxChars
 }
 
-// outline writes the page, or what changed of it.
-func (c *call) outline(b *strings.Builder, page *captured, in snapshotInput, out *snapshotOutput) error {
+// outline writes the page, or what changed of it. Where it has to cut, it returns all of it.
+func (c *call) outline(b *strings.Builder, page *captured, in snapshotInput, out *snapshotOutput) (whole []byte, err error) {
 	root := page.root
 	if in.FrameID != "" {
 		frame := messages.FrameID(in.FrameID)
@@ -191,7 +193,7 @@ func (c *call) outline(b *strings.Builder, page *captured, in snapshotInput, out
 			}
 		}
 		if root = page.find(frame); root == nil {
-			return messages.Errorf(messages.CodeFrameNotFound, "the page has no frame %s", cut(in.FrameID, 100))
+			return nil, messages.Errorf(messages.CodeFrameNotFound, "the page has no frame %s", cut(in.FrameID, 100))
 		}
 	}
 	now := outline.Build(root, page.refs(c.memory), outline.Options{IsFull: in.Full})
@@ -204,10 +206,14 @@ func (c *call) outline(b *strings.Builder, page *captured, in snapshotInput, out
 	room := max(budgetOf(in)-b.Len(), 200)
 	if in.Diff && before.outline != nil && before.frame == key {
 		b.WriteString("changed since the last snapshot:\n" + outline.Diff(before.outline, now, room))
-		return nil
+		return nil, nil
 	}
 	text, left := now.Text(room)
 	out.IsTruncated, out.Lines = left.IsCut, left.Lines
 	b.WriteString(text)
-	return nil
+	if left.IsCut && c.artifacts != nil {
+		all, _ := now.Text(math.MaxInt)
+		whole = []byte(all)
+	}
+	return whole, nil
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 
+	"holdfast/internal/artifact"
 	"holdfast/messages"
 )
 
@@ -40,10 +41,13 @@ type outcome struct {
 	category string
 	next     []messages.NextAction
 	files    []messages.Artifact
+	// spill is what text was cut from; it becomes an artifact.
+	spill       []byte
+	isSpillJSON bool
 }
 
 // groups are the parts of the table, in their order.
-var groups = [][]Tool{pageTools, lookTools, actionTools, waitTools, pictureTools, networkTools, taskTools, dialogTools, rawTools, humanTools, scriptTools}
+var groups = [][]Tool{pageTools, lookTools, actionTools, waitTools, pictureTools, networkTools, artifactTools, downloadTools, taskTools, dialogTools, rawTools, humanTools, scriptTools}
 
 // list is the table; names are unique.
 var list = slices.Concat(groups...)
@@ -68,9 +72,10 @@ type Table struct {
 	log    *slog.Logger
 	memory memories
 
-	scripts  Scripts
-	short    [][2]string                                                                                  // see shortNames
-	callTool func(context.Context, Caller, messages.TaskID, string, json.RawMessage) *messages.ToolResult // Call, for tools that run others
+	scripts   Scripts
+	artifacts *artifact.Store                                                                              // nil keeps no files
+	short     [][2]string                                                                                  // see shortNames
+	callTool  func(context.Context, Caller, messages.TaskID, string, json.RawMessage) *messages.ToolResult // Call, for tools that run others
 }
 
 // New returns the table for a node. Failures that are not for callers go to the log, which may

@@ -80,7 +80,11 @@ func runNavigate(ctx context.Context, c *call, in navigate) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	return outcome{text: text, data: navigated{URL: c.went.URL, Download: c.went.Download}, isOfPage: true}, nil
+	out := outcome{text: text, data: navigated{URL: c.went.URL, Download: c.went.Download}, isOfPage: true}
+	if c.went.Download {
+		c.downloaded(ctx, &out)
+	}
+	return out, nil
 }
 
 // goTo sends the tab of the call to an address, and says where it is.

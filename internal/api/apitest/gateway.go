@@ -29,7 +29,7 @@ func (Gateway) Disconnect(messages.TaskID, messages.ClientID) error { return nil
 
 // Path is a route's path with every wildcard filled in, the task's with id.
 func Path(pattern, id string) string {
-	return strings.NewReplacer("{id}", id, "{client_id}", "c-1", "{tool}", "browser_task_status", "{rest...}", "json").Replace(pattern)
+	return strings.NewReplacer("{id}", id, "{client_id}", "c-1", "{artifact_id}", "a-0123456789abcdef", "{tool}", "browser_task_status", "{rest...}", "json").Replace(pattern)
 }
 
 // MCP is an api.MCP that takes everything.
