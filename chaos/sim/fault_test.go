@@ -72,11 +72,11 @@ func (w *world) inject(t *task, s plan.Step) {
 	case plan.MissingReply, plan.DuplicateReply, plan.DelayedReply:
 		w.oddReply(t, s, primary)
 	case plan.CrashPage:
-		if p, ok := t.page(s.Pick[0]); ok && p.Dialogs == 0 {
+		if p, ok := t.page(s.Pick[0]); ok && p.Dialogs == 0 && canCrash(b) {
 			b.Crash(p.Target)
 		}
 	case plan.CrashFrame:
-		if p, ok := t.page(s.Pick[0]); ok {
+		if p, ok := t.page(s.Pick[0]); ok && canCrash(b) {
 			if f, ok := t.frame(p.Target, s.Pick[1], func(f chaos.Frame) bool { return f.OOPIF && !f.Dialog }); ok {
 				b.Crash(f.Target)
 			}
@@ -489,4 +489,10 @@ func (w *world) slowPage(t *task, s plan.Step, primary *chaos.Conn) {
 	if s.HasDialog {
 		w.reset(primary)
 	}
+}
+
+// canCrash says whether the browser survives the end of any of its renderers: it does not while
+// a frame asks whose page lives in another one (C60).
+func canCrash(b *chaos.Browser) bool {
+	return !slices.ContainsFunc(b.Frames(), func(f chaos.Frame) bool { return f.Dialog && f.Target != f.Page })
 }
