@@ -229,7 +229,7 @@ func (k *task) closed(id messages.DialogID) messages.ClosedDialog {
 // goTo navigates and waits for the load.
 func (k *task) goTo(path string) {
 	k.Helper()
-	if _, err := k.node.Navigate(k.ctx, k.id, messages.NavigateRequest{URL: k.site.URL(path)}); err != nil {
+	if _, err := k.node.Navigate(k.ctx, k.id, messages.NavigateRequest{URL: k.site.URL(path), TimeoutS: patience.Seconds()}); err != nil {
 		k.Fatalf("navigate to %s: %v", path, err)
 	}
 }
@@ -237,7 +237,7 @@ func (k *task) goTo(path string) {
 // cdp runs a raw command that must succeed.
 func (k *task) cdp(frame messages.FrameID, method, params string) json.RawMessage {
 	k.Helper()
-	res, err := k.node.CDP(k.ctx, k.id, messages.CDPRequest{Method: method, Params: json.RawMessage(params), FrameID: frame})
+	res, err := k.node.CDP(k.ctx, k.id, messages.CDPRequest{Method: method, Params: json.RawMessage(params), FrameID: frame, TimeoutS: patience.Seconds()})
 	if err != nil {
 		k.Fatalf("%s: %v", method, err)
 	}
@@ -247,7 +247,7 @@ func (k *task) cdp(frame messages.FrameID, method, params string) json.RawMessag
 // eval evaluates an expression in a frame ("": the page) and returns its JSON.
 func (k *task) eval(frame messages.FrameID, expression string) string {
 	k.Helper()
-	v, err := k.tryEval(frame, expression)
+	v, err := evalOn(k.ctx, k.node, k.id, messages.CDPRequest{FrameID: frame, TimeoutS: patience.Seconds()}, expression)
 	if err != nil {
 		k.Fatalf("evaluate %s: %v", expression, err)
 	}

@@ -53,7 +53,7 @@ func (k *task) laterOn(page messages.TargetID, script string) {
 
 func (k *task) evalOn(page messages.TargetID, expression string) string {
 	k.Helper()
-	v, err := evalOn(k.ctx, k.node, k.id, messages.CDPRequest{TargetID: page}, expression)
+	v, err := evalOn(k.ctx, k.node, k.id, messages.CDPRequest{TargetID: page, TimeoutS: patience.Seconds()}, expression)
 	if err != nil {
 		k.Fatalf("evaluate %s: %v", expression, err)
 	}
@@ -63,7 +63,7 @@ func (k *task) evalOn(page messages.TargetID, expression string) string {
 // evalOnFrame evaluates where the dialog came from.
 func (k *task) evalOnFrame(d messages.Dialog, expression string) string {
 	k.Helper()
-	v, err := evalOn(k.ctx, k.node, k.id, messages.CDPRequest{FrameID: d.FrameID}, expression)
+	v, err := evalOn(k.ctx, k.node, k.id, messages.CDPRequest{FrameID: d.FrameID, TimeoutS: patience.Seconds()}, expression)
 	if err != nil {
 		k.Fatalf("evaluate %s: %v", expression, err)
 	}
