@@ -228,6 +228,9 @@ func (d *dialogs) explained(o *dialog, r chaos.DialogResult) bool {
 			}
 		}
 	}
+	if d.isStray(o, r) {
+		return true
+	}
 	for _, t := range d.w.tasks {
 		_, saw := o.seen[t.id]
 		// A supervisor that was broken took along what it had to tell of a dialog,
@@ -248,6 +251,32 @@ func (d *dialogs) explained(o *dialog, r chaos.DialogResult) bool {
 		lost := t.plan.Scope == messages.ScopeOwn && failed >= maxFailures
 		if (t.leaving || lost || time.Since(o.raised) >= patience) && (given{}).got(o, r) {
 			return true
+		}
+	}
+	return false
+}
+
+// isStray says whether o may have got an answer that was under way to another dialog of its
+// page when that went with its document. The answer names no dialog (C1), so it meets the one
+// that opens next, and that one's answer the one behind it.
+func (d *dialogs) isStray(o *dialog, r chaos.DialogResult) bool {
+	if r.Text != "" {
+		return false
+	}
+	for _, gone := range d.in {
+		end, over := gone.fake.Result()
+		if gone == o || gone.fake.Page() != o.fake.Page() || !over || end.By != chaos.ClosedByNavigation {
+			continue
+		}
+		for id, by := range gone.closedBy {
+			isAnswered := by == messages.ClosedByAgent || by == messages.ClosedByAutoPolicy || by == messages.ClosedByWatchdog
+			if !isAnswered || o.raised.Sub(gone.closedAt[id]) > time.Second {
+				continue
+			}
+			accepts := slices.ContainsFunc(gone.given, func(g given) bool { return g.accept == r.Accepted })
+			if accepts || (d.w.task(id).plan.Policy == messages.PolicyAutoAccept) == r.Accepted {
+				return true
+			}
 		}
 	}
 	return false
