@@ -74,7 +74,7 @@ var codeTable = []CodeInfo{
 		CodeForbidden, 403, "The token does not cover the task or the command, the Host or Origin is not allowed, or the node's configuration refuses the request.",
 		"Use a token that covers it, or ask the node's operator.", nil,
 	},
-	{CodeNotFound, 404, "The node has no such route or tool.", "Compare the path with the routes on this page, and the tool with `GET /v1/tools`.", []Detail{{"nearest", "the routes or tools most like the one that was asked for"}}},
+	{CodeNotFound, 404, "The node has no such route or tool, or is part of no cluster.", "Compare the path with the routes on this page, and the tool with `GET /v1/tools`.", []Detail{{"nearest", "the routes or tools most like the one that was asked for"}}},
 	{CodeTaskNotFound, 404, "No task of that id exists, or it has stopped.", "Start it with `PUT /v1/tasks/{id}`.", []Detail{detailTask, detailHint}},
 	{CodeFrameNotFound, 404, "No frame of that id exists on the task's pages. A frame that navigates to another site may have been replaced.", "Read the frame tree of a new snapshot.", nil},
 	{CodeTargetNotFound, 404, "The task has no such page, or no page at all, or the browser has no such target.", "Read `pages` of a new snapshot. `navigate` opens a page where the task has none.", []Detail{{"tabs", "the ids of the tabs there are"}}},

@@ -33,7 +33,7 @@ func newCollector(s Sources, down *downstream) *collector {
 		s.Link = &transport.Stats{}
 	}
 	c := &collector{s, down, map[*definition]*prometheus.Desc{}}
-	for _, d := range collected() {
+	for _, d := range append(collected(), clustered()...) {
 		c.descs[d] = d.desc()
 	}
 	return c
@@ -61,6 +61,7 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	s.mailboxes()
 	s.browsers()
 	s.bounds()
+	s.cluster()
 }
 
 func (s scrape) put(d *definition, v float64, labels ...string) {

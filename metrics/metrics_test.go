@@ -293,6 +293,28 @@ func TestOtherSourcesAreReadOnScrapes(t *testing.T) {
 	)
 }
 
+// TestANodeInAClusterHasItsSeries: without a cluster there are none.
+func TestANodeInAClusterHasItsSeries(t *testing.T) {
+	t.Parallel()
+	isIn := false
+	m := metrics.New(metrics.Sources{Cluster: func() (metrics.Cluster, bool) {
+		return metrics.Cluster{
+			HasQuorum: true, IsHeld: true, Margin: 1750 * time.Millisecond, Nodes: map[messages.LeaseState]int{messages.LeaseHeld: 2, messages.LeaseGone: 1},
+			Lapses: 3, Terms: 4, Writes: 9, Failures: 2,
+		}, isIn
+	}})
+	if strings.Contains(scrape(t, m), "holdfast_cluster_") {
+		t.Error("a node without a cluster has its series")
+	}
+	isIn = true
+	wantSeries(t, scrape(t, m),
+		`holdfast_cluster_has_quorum 1`, `holdfast_cluster_lease_held 1`, `holdfast_cluster_lease_margin_seconds 1.75`,
+		`holdfast_cluster_nodes{state="held"} 2`, `holdfast_cluster_nodes{state="lapsed"} 0`, `holdfast_cluster_nodes{state="gone"} 1`,
+		`holdfast_cluster_lease_lapses_total 3`, `holdfast_cluster_terms_total 4`,
+		`holdfast_cluster_store_writes_total{outcome="answered"} 7`, `holdfast_cluster_store_writes_total{outcome="unknown"} 2`,
+	)
+}
+
 // TestNoListIsShorterThanWhatItIsOf: a value that a list lacks would count as
 // other, or not at all.
 func TestNoListIsShorterThanWhatItIsOf(t *testing.T) {

@@ -20,10 +20,11 @@ const (
 	groupActors   = "Actors"
 	groupBrowsers = "Browsers"
 	groupBounds   = "Bounds"
+	groupCluster  = "Cluster"
 )
 
 var groups = []string{
-	groupCapacity, groupDialogs, groupPages, groupUpstream, groupClients, groupHTTP, groupActors, groupBrowsers, groupBounds,
+	groupCapacity, groupDialogs, groupPages, groupUpstream, groupClients, groupHTTP, groupActors, groupBrowsers, groupBounds, groupCluster,
 }
 
 // other is the value of a label for what its list does not have.
@@ -235,3 +236,17 @@ func linkEvents() []string {
 	new(transport.Stats).Each(func(name string, _ uint64) { names = append(names, name) })
 	return names
 }
+
+// The metrics of a node in a cluster.
+var (
+	leaseStates = label{"state", stringsOf(messages.LeaseStates())}
+	writeEnds   = label{"outcome", []string{"answered", "unknown"}}
+
+	clusterQuorum = gauge(groupCluster, "holdfast_cluster_has_quorum", "1 while the cluster's store answers this node.")
+	clusterLease  = gauge(groupCluster, "holdfast_cluster_lease_held", "1 while the node has a lease and decides for its tasks.")
+	clusterMargin = gauge(groupCluster, "holdfast_cluster_lease_margin_seconds", "What was left of the lease at its last renewal, of 2 s.")
+	clusterNodes  = gauge(groupCluster, "holdfast_cluster_nodes", "Nodes of the cluster as this one sees them, by the state of their lease.", leaseStates)
+	clusterLapses = counter(groupCluster, "holdfast_cluster_lease_lapses_total", "Times that the node's lease has lapsed.")
+	clusterTerms  = counter(groupCluster, "holdfast_cluster_terms_total", "Terms that the node has begun: more than one means that others gave it up.")
+	clusterWrites = counter(groupCluster, "holdfast_cluster_store_writes_total", "Transactions of the node, by whether the store answered in time.", writeEnds)
+)

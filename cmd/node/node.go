@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
+	"sync/atomic"
 
 	"holdfast/internal/artifact"
 	"holdfast/internal/browser"
@@ -12,6 +14,7 @@ import (
 	"holdfast/internal/node"
 	scripting "holdfast/internal/run"
 	"holdfast/internal/tracing"
+	"holdfast/metrics"
 )
 
 // start starts a node for serve.
@@ -38,7 +41,15 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 		return nil, err
 	}
 	starts := &gctuning.Starts{} // the process's heap is the program's to tune
+	var joined atomic.Pointer[clustered]
 	node, err := node.Start(ctx, node.Config{
+		Cluster: func() (metrics.Cluster, bool) {
+			c := joined.Load()
+			if c == nil {
+				return metrics.Cluster{}, false
+			}
+			return c.cluster.Figures(), true
+		},
 		OnTaskStart: starts.Begin,
 		StateDir:    cfg.StateDir, ChromePath: cfg.Browser.Path, ChromeArgs: cfg.Browser.Args, BrowserTransport: browser.Transport(cfg.Browser.Transport), BrowserEnv: cfg.Browser.Env,
 		BrowserIsolation: browser.Isolation(cfg.Browser.Isolation), BrowserSandbox: browser.Sandbox(cfg.Browser.Sandbox), ShareLinks: node.ShareLinks(cfg.Browser.ShareLinks), SecretFiles: []string{cfg.TokenFile}, CDPURLOverride: cfg.CDPURLOverride,
@@ -57,7 +68,7 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 	traces.count(node)
 	clients := gateway.New(gateway.Config{Node: node, Log: cfg.Logger, Observer: node.Metrics()})
 	scripts := scripting.New(scripting.OnGateway(clients))
-	return &cli.RunningNode{
+	running := &cli.RunningNode{
 		Node: node, Gateway: clients, Scripts: scripts, Artifacts: files, Metrics: node.MetricsHandler(), Observer: node.Metrics(),
 		BeginDrain: node.BeginDrain, Abort: node.Abort, SetLimits: node.SetLimits, Alive: node.Alive,
 		TracerProvider: traces.provider(),
@@ -67,7 +78,20 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 			defer starts.End()
 			clients.Drain(ctx)
 			scripts.Close()
-			return node.Stop(ctx)
+			err := node.Stop(ctx)
+			if c := joined.Load(); c != nil {
+				err = errors.Join(err, c.leave(ctx))
+			}
+			return err
 		},
-	}, nil
+	}
+	if cfg.Cluster.Enabled {
+		c, err := joinCluster(cfg, node)
+		if err != nil {
+			return nil, errors.Join(err, running.Stop(ctx))
+		}
+		joined.Store(c)
+		running.Cluster = c.cluster
+	}
+	return running, nil
 }

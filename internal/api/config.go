@@ -33,6 +33,8 @@ type Config struct {
 	Artifacts *artifact.Store
 	// MCP serves the tools over the Model Context Protocol; nil does not.
 	MCP MCP
+	// Cluster is the one that the node is part of; nil without one.
+	Cluster Cluster
 	// NoUI leaves the live page out.
 	NoUI bool
 	// Version is what callers are told of the node's build.

@@ -21,7 +21,11 @@ func (h *Handler) livez(w http.ResponseWriter, c *call) error {
 
 // readyz answers 503 when a task that is asked for now would be refused.
 func (h *Handler) readyz(w http.ResponseWriter, c *call) error {
-	return h.health(w, c, "not ready for new tasks", append([]messages.Check{h.pulse(c)}, h.cfg.Node.Checks()...)...)
+	checks := append([]messages.Check{h.pulse(c)}, h.cfg.Node.Checks()...)
+	if h.cfg.Cluster != nil {
+		checks = append(checks, h.cfg.Cluster.Check())
+	}
+	return h.health(w, c, "not ready for new tasks", checks...)
 }
 
 // pulse is the check of the node's registry. The routes are open, so the answer has no

@@ -342,6 +342,14 @@ var routes = []route{
 		},
 	},
 	{
+		method: "GET", path: "/v1/cluster", access: byToken, class: "read", serve: (*Handler).showCluster,
+		about: about{
+			summary: "Show the cluster that the node is part of",
+			text:    "What this node knows of the others; it asks none. The answer names no task, so any token may read it. See [the cluster](cluster.md).",
+			answers: one(http.StatusOK, "the nodes", messages.Cluster{}), codes: []messages.Code{messages.CodeNotFound},
+		},
+	},
+	{
 		method: "GET", path: "/v1/pressure", access: byToken, class: "read", serve: (*Handler).pressure,
 		about: about{
 			summary: "Show how close the node is to its limits", text: "The answer names no task, so any token may read it.",

@@ -83,6 +83,7 @@ type grammar struct {
 	Clients  clientsCmd  `cmd:"" help:"List the CDP clients of a task, such as Playwright."`
 	Chaos    chaosCmd    `cmd:"" help:"Break a task's connections on purpose and see it come back (serve --allow-chaos)."`
 	Pressure pressureCmd `cmd:"" help:"Show how close the node is to its limits."`
+	Cluster  clusterCmd  `cmd:"" help:"Make certificates for nodes that work together, and see how they stand."`
 	Config   configCmd   `cmd:"" help:"Look at the configuration of a node."`
 	Drain    drainCmd    `cmd:"" help:"Have the node take no new tasks, let calls finish, and end."`
 	Token    tokenCmd    `cmd:"" help:"Print a token that is good for one task or one tenant."`

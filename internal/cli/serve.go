@@ -33,6 +33,7 @@ type StartNode func(ctx context.Context, cfg NodeConfig) (*RunningNode, error)
 type NodeConfig struct {
 	config.Config
 	Version string // of the binary
+	URL     string // where clients of this machine reach the node
 	Logger  *slog.Logger
 }
 
@@ -63,6 +64,8 @@ type RunningNode struct {
 	TracerProvider trace.TracerProvider
 	// Observer hears about refused requests.
 	Observer api.Observer
+	// Cluster is the one that the node is part of.
+	Cluster api.Cluster
 }
 
 // browserFlags are those of commands that launch browsers themselves.
@@ -111,7 +114,7 @@ func (c *serveCmd) Run(r *run) error {
 	}
 	defer s.front.release()
 
-	s.node, err = r.Start(r, NodeConfig{Config: cfg.Config, Version: r.Version.Version, Logger: s.log})
+	s.node, err = r.Start(r, NodeConfig{Config: cfg.Config, Version: r.Version.Version, URL: reachableURL(s.front.main.Addr()), Logger: s.log})
 	if err != nil {
 		if r.Err() != nil {
 			return nil // told to end before it had begun
@@ -139,8 +142,8 @@ func (s *server) serve(admin token.Admin) error {
 	}
 	cfg := api.Config{
 		MCP: mcpHandler, Node: s.node.Node, Gateway: s.node.Gateway, Scripts: s.node.Scripts, Artifacts: s.node.Artifacts, Gate: entrance, Logger: s.log, Observer: s.node.Observer, Drain: s.ask,
-		TracerProvider: s.node.TracerProvider,
-		Version:        s.Version.Version, NoUI: !s.cfg.UI,
+		TracerProvider: s.node.TracerProvider, Cluster: s.node.Cluster,
+		Version: s.Version.Version, NoUI: !s.cfg.UI,
 	}
 	if s.front.metrics == nil {
 		cfg.Metrics = s.node.Metrics

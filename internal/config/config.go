@@ -28,6 +28,7 @@ type Config struct {
 	TokenFile      string          `key:"token_file" flag:"token-file" empty:"token in state_dir" help:"File of the admin token. It is made where there is none."`
 	CDPURLOverride messages.CDPURL `key:"cdp_url_override" flag:"cdp-url-override" secret:"yes" empty:"as each task says" help:"The browser that every task attaches to, whatever its spec says. It is a credential: set it by its variable, or in a file that is yours alone."`
 	UI             bool            `key:"ui" flag:"ui" default:"true" help:"Serve the live page at /ui/."`
+	NodeName       string          `key:"node_name" flag:"node-name" empty:"the name of the host" help:"The node's name in its cluster. No two nodes have the same."`
 	AllowChaos     bool            `key:"allow_chaos" flag:"allow-chaos" default:"false" help:"Let holdfast chaos break tasks' connections, to see that nothing is lost by it."`
 	Tracing        string          `key:"tracing" flag:"tracing" default:"off" enum:"off,otlp" help:"Sends OpenTelemetry traces by OTLP over HTTP; where to and how many is said by the standard variables: OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_SAMPLER and the others."`
 
@@ -35,6 +36,7 @@ type Config struct {
 	Drain   Drain   `key:"drain" help:"How it ends."`
 	Browser Browser `key:"browser" help:"The browsers it launches."`
 	Egress  Egress  `key:"egress" help:"Where the holders of scoped tokens, and the pages of their tasks, may go; docs/egress.md has the rules. The admin token is not held to it."`
+	Cluster Cluster `key:"cluster" help:"The nodes that this one works with; docs/cluster.md has the rest."`
 	Logging Logging `key:"logging" help:"The log, on standard error."`
 }
 

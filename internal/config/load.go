@@ -117,6 +117,7 @@ func merge(f file, s Sources) (*Effective, error) {
 		to.FieldByIndex(k.index).Set(reflect.ValueOf(value))
 		e.origins[i] = origin
 	}
+	e.decideCluster()
 	wrong := map[string]bool{} // where a value could not be read
 	for _, p := range problems {
 		wrong[p.Where] = true
@@ -151,6 +152,7 @@ func (e *Effective) check() []Problem {
 	if e.AdminListen != "" && !e.AdminListen.Loopback() {
 		wrong("admin_listen", "must be a loopback address: every client that reaches it can read the node's memory")
 	}
+	e.checkCluster(wrong)
 	if path, what := e.Egress.problem(); path != "" {
 		wrong(path, what)
 	}

@@ -15,6 +15,7 @@ import (
 	"holdfast/internal/guard"
 	"holdfast/internal/pressure"
 	"holdfast/messages"
+	"holdfast/metrics"
 	"holdfast/transport"
 )
 
@@ -71,6 +72,8 @@ type Config struct {
 	// ShareLinks is whether tasks that attach to the same browser share their connections
 	// to it: ShareLinksAuto, which "" means too, or ShareLinksOff.
 	ShareLinks ShareLinks
+	// Cluster says how the node stands in its cluster, for metrics, and false without one. It may be nil.
+	Cluster func() (metrics.Cluster, bool)
 	// Egress bounds where scoped callers and their tasks' pages may go.
 	Egress Egress
 	// Backend, where not nil, takes the backend that a task's spec stands for and returns

@@ -101,7 +101,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	logs.CountSuppressed(n.log, func() { n.bounds.Hit(shed.LogLines) })
 	n.links = transport.NewConnections(transport.NewRation(cfg.Dials, &n.stats), dialBudget, cfg.ShareLinks)
 	n.metrics = metrics.New(metrics.Sources{
-		Tasks: n.directory.List, Link: &n.stats, Bounds: &n.bounds, Pressure: n.Pressure,
+		Tasks: n.directory.List, Link: &n.stats, Bounds: &n.bounds, Pressure: n.Pressure, Cluster: cfg.Cluster,
 		Browsers:  func() (int, uint64) { return n.browsers.Running() },
 		Mailboxes: func(each func(kind string, longest int, dropped uint64)) { n.sys.Mailboxes(each) },
 	})

@@ -88,7 +88,7 @@ func setup(t *testing.T) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := api.New(api.Config{Node: served, Gateway: clients, Scripts: apitest.Scripts{}, Artifacts: files, MCP: talks, Gate: entrance, Metrics: served.MetricsHandler(), Drain: func() {}})
+	handler, err := api.New(api.Config{Cluster: apitest.Cluster{}, Node: served, Gateway: clients, Scripts: apitest.Scripts{}, Artifacts: files, MCP: talks, Gate: entrance, Metrics: served.MetricsHandler(), Drain: func() {}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,6 +307,7 @@ func (s *stage) gate() {
 }
 
 func (s *stage) rest() {
+	s.wants(200, "", "GET", "/v1/cluster", "")
 	for _, path := range []string{"/v1/tree?depth=2", "/v1/pressure", "/v1/openapi.json", "/livez", "/readyz", "/ui/", "/metrics"} {
 		s.wants(200, "", "GET", path, "")
 	}

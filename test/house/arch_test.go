@@ -84,6 +84,8 @@ var floors = []struct {
 	{"internal/cluster/lease", []string{"internal/cluster/placement", "internal/cluster/store"}},
 	{"internal/cluster/member", []string{"internal/cluster/lease", "internal/cluster/store"}},
 	{"internal/cluster/certs", []string{"internal/cluster/lease"}},
+	{"internal/cluster/instance", nil},
+	{"internal/cluster", []string{"internal/cluster/clock", "internal/cluster/lease", "internal/cluster/member", "internal/cluster/store", "messages", "metrics"}},
 	{"internal/node/spans", []string{"internal/backend", "messages", "transport"}},
 	{"internal/node/command", []string{"actors/session", "actors/supervisor/admit", "actors/supervisor/view", "internal/rawcdp", "messages", "messages/mail", "transport/quirks"}},
 	{"internal/node", []string{
@@ -110,8 +112,8 @@ var floors = []struct {
 	{"internal/reference", []string{"internal/api", "messages"}},
 	{"internal/demo", []string{"internal/node", "internal/browser", "messages"}},
 	{"internal/checkup", []string{"messages", "transport"}},
-	{"internal/cli", []string{"internal/api", "internal/artifact", "internal/gate", "internal/mcp", "internal/tools", "internal/browser", "client", "internal/checkup", "internal/config", "internal/logs", "internal/pressure", "internal/statedir", "internal/token", "internal/version", "messages", "transport"}},
-	{"cmd/node", []string{"internal/artifact", "internal/gateway", "internal/run", "internal/gctuning", "internal/shed", "internal/node", "internal/tracing", "internal/browser", "internal/cli", "internal/demo", "internal/version", "messages"}},
+	{"internal/cli", []string{"internal/api", "internal/artifact", "internal/cluster/certs", "internal/gate", "internal/mcp", "internal/tools", "internal/browser", "client", "internal/checkup", "internal/config", "internal/logs", "internal/pressure", "internal/statedir", "internal/token", "internal/version", "messages", "transport"}},
+	{"cmd/node", []string{"internal/artifact", "internal/cluster", "internal/cluster/certs", "internal/cluster/instance", "internal/cluster/lease", "internal/cluster/store", "internal/cluster/store/etcd", "internal/cluster/store/voter", "metrics", "internal/gateway", "internal/run", "internal/gctuning", "internal/shed", "internal/node", "internal/tracing", "internal/browser", "internal/cli", "internal/demo", "internal/version", "messages"}},
 
 	// What only tests stand on.
 	{"holdfasttest", []string{".", "chaos", "internal/api", "internal/artifact", "internal/gate", "internal/gateway", "internal/node", "internal/run", "internal/token", "messages", "transport"}},

@@ -1,6 +1,10 @@
 package lease
 
-import "holdfast/internal/cluster/store"
+import (
+	"encoding/json"
+
+	"holdfast/internal/cluster/store"
+)
 
 // Input is what a Machine is told: one of the types below.
 type Input interface{ input() }
@@ -46,6 +50,10 @@ type (
 	// Leave ends the term; what the node still has is free for others at once.
 	Leave struct{}
 
+	// Described replaces what the node's record says besides: Config.Info. The next renewal
+	// writes it.
+	Described struct{ Info json.RawMessage }
+
 	// MetEra is the era that another node of the cluster named in its greeting.
 	MetEra struct{ Era uint32 }
 )
@@ -61,3 +69,4 @@ func (End) input()        {}
 func (Drain) input()      {}
 func (Leave) input()      {}
 func (MetEra) input()     {}
+func (Described) input()  {}

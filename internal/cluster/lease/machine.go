@@ -142,6 +142,10 @@ func (m *Machine) Step(now Reading, in Input) []Effect {
 		}
 	case Leave:
 		m.leave()
+	case Described:
+		if len(in.Info) <= maxInfo {
+			m.config.Info = in.Info
+		}
 	case MetEra:
 		if in.Era > m.cluster.Era && m.clusterRev != 0 {
 			m.stop(fmt.Sprintf("another node is of era %d, this one of era %d", in.Era, m.cluster.Era))

@@ -2,6 +2,7 @@ package member
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -62,6 +63,11 @@ type Member struct {
 
 	heard      atomic.Int64 // when the watch last brought something, by the clock since boot
 	breakWatch chan struct{}
+	answered   atomic.Int64 // when the store last answered, by the clock since boot
+
+	lapses, terms, writes, failures atomic.Uint64
+	margin                          atomic.Int64
+	lastTerm                        int64 // that was held; of the machine's goroutine
 
 	cancel context.CancelFunc
 	all    sync.WaitGroup
@@ -126,6 +132,34 @@ func (m *Member) End(task string) { m.orders.add(lease.End{Task: task}) }
 
 // Drain has the node take no more tasks, and hand over those it has.
 func (m *Member) Drain() { m.orders.add(lease.Drain{}) }
+
+// Describe replaces what the node's record says besides. The next renewal writes it.
+func (m *Member) Describe(info json.RawMessage) { m.orders.add(lease.Described{Info: info}) }
+
+// HasQuorum says whether the store has carried out, or refused, something of this node's
+// within the length of a lease.
+func (m *Member) HasQuorum() bool {
+	at := time.Duration(m.answered.Load())
+	return at != 0 && m.config.Now().Boot-at <= m.config.Lease.Times.Own
+}
+
+// Figures are counts since the member joined.
+type Figures struct {
+	// Lapses counts the leases that have lapsed, and Terms the terms that have begun.
+	Lapses, Terms uint64
+	// Writes counts the transactions, and Failures those of them without an answer.
+	Writes, Failures uint64
+	// Margin is what was left of the lease at the last renewal.
+	Margin time.Duration
+}
+
+// Figures returns the counts.
+func (m *Member) Figures() Figures {
+	return Figures{
+		Lapses: m.lapses.Load(), Terms: m.terms.Load(), Writes: m.writes.Load(), Failures: m.failures.Load(),
+		Margin: time.Duration(m.margin.Load()),
+	}
+}
 
 // MetEra is the era that another node has named.
 func (m *Member) MetEra(era uint32) { m.orders.add(lease.MetEra{Era: era}) }

@@ -2,10 +2,8 @@ package member_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -23,100 +21,9 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // shared is a store for several members, on the clock of the bubble.
-type shared struct {
-	mu      sync.Mutex
-	m       *storetest.Map
-	log     []store.Event
-	more    chan struct{} // closed at the next event
-	cut     map[string]bool
-	isMute  bool // watches bring nothing, and stay open
-	watches int
-	rand    *rand.Rand
-}
+type shared struct{ *storetest.Shared }
 
-func newShared() *shared {
-	return &shared{m: storetest.NewMap(), more: make(chan struct{}), cut: map[string]bool{}, rand: rand.New(rand.NewPCG(1, 2))}
-}
-
-// of is the store as one node reaches it.
-func (s *shared) of(node string) store.Store { return &link{s, node} }
-
-type link struct {
-	s    *shared
-	node string
-}
-
-var errCut = errors.New("the node does not reach the store")
-
-// reach waits as long as a message is under way.
-func (l *link) reach(ctx context.Context) error {
-	l.s.mu.Lock()
-	delay := time.Millisecond + time.Duration(l.s.rand.IntN(int(3*time.Millisecond)))
-	isCut := l.s.cut[l.node]
-	l.s.mu.Unlock()
-	if isCut {
-		<-ctx.Done()
-		return errCut
-	}
-	select {
-	case <-time.After(delay):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (l *link) Commit(ctx context.Context, t store.Txn) (store.Result, error) {
-	if err := l.reach(ctx); err != nil {
-		return store.Result{}, err
-	}
-	l.s.mu.Lock()
-	defer l.s.mu.Unlock()
-	r, events := l.s.m.Commit(t)
-	if len(events) > 0 {
-		l.s.log = append(l.s.log, events...)
-		close(l.s.more)
-		l.s.more = make(chan struct{})
-	}
-	return r, nil
-}
-
-func (l *link) List(ctx context.Context) (store.Listing, error) {
-	if err := l.reach(ctx); err != nil {
-		return store.Listing{}, err
-	}
-	l.s.mu.Lock()
-	defer l.s.mu.Unlock()
-	return l.s.m.List(), nil
-}
-
-func (l *link) Watch(ctx context.Context, after int64, report func([]store.Event)) error {
-	l.s.mu.Lock()
-	l.s.watches++
-	l.s.mu.Unlock()
-	for {
-		l.s.mu.Lock()
-		more, isMute, isCut := l.s.more, l.s.isMute, l.s.cut[l.node]
-		var events []store.Event
-		for _, e := range l.s.log {
-			if e.Changed > after {
-				events = append(events, e)
-			}
-		}
-		l.s.mu.Unlock()
-		if len(events) > 0 && !isMute && !isCut {
-			report(events)
-			after = events[len(events)-1].Changed
-		}
-		select {
-		case <-more:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-func (l *link) Close() error { return nil }
+func newShared() *shared { return &shared{storetest.NewShared()} }
 
 // node is a member whose handler keeps what it is told.
 type node struct {
@@ -135,7 +42,7 @@ func join(t *testing.T, s *shared, name, instance, predecessor string) *node {
 	began := time.Now()
 	m, err := member.Join(member.Config{
 		Lease: lease.Config{Name: name, Instance: instance, Predecessor: predecessor, Times: lease.DefaultTimes()},
-		Store: s.of(name), Handler: n, Log: slog.New(slog.DiscardHandler),
+		Store: s.Of(name), Handler: n, Log: slog.New(slog.DiscardHandler),
 		Now: func() lease.Reading {
 			n.mu.Lock()
 			defer n.mu.Unlock()
@@ -200,7 +107,7 @@ func (n *node) has() []string {
 func (s *shared) create(t *testing.T, tasks ...string) {
 	t.Helper()
 	for _, task := range tasks {
-		_, err := s.of("caller").Commit(t.Context(), store.Txn{Then: []store.Op{{Key: "tasks/" + task + "/spec", Value: []byte(`{"place":"` + task + `"}`)}}})
+		_, err := s.Of("caller").Commit(t.Context(), store.Txn{Then: []store.Op{{Key: "tasks/" + task + "/spec", Value: []byte(`{"place":"` + task + `"}`)}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,9 +151,7 @@ func TestTasksOfANodeThatIsCutAreTaken(t *testing.T) {
 		}
 		task := a.has()[0]
 
-		s.mu.Lock()
-		s.cut["a"] = true
-		s.mu.Unlock()
+		s.Cut("a", true)
 		time.Sleep(2100 * time.Millisecond)
 		if a.m.Allows() {
 			t.Error("a node that is cut off decides after two seconds")
@@ -265,9 +170,7 @@ func TestTasksOfANodeThatIsCutAreTaken(t *testing.T) {
 			t.Error("the cut node has ended its tasks though it cannot know")
 		}
 
-		s.mu.Lock()
-		s.cut["a"] = false
-		s.mu.Unlock()
+		s.Cut("a", false)
 		time.Sleep(2 * time.Second)
 		if got := a.has(); len(got) != 0 {
 			t.Errorf("back, it still has %v", got)
@@ -302,7 +205,7 @@ func TestADrainedNodeHandsOver(t *testing.T) {
 			t.Errorf("the other one has %v", got)
 		}
 		a.leave()
-		if _, ok := s.m.Get("nodes/a"); ok {
+		if _, ok := s.Get("nodes/a"); ok {
 			t.Error("the node that left still has a record")
 		}
 		b.leave()
@@ -317,15 +220,11 @@ func TestASilentWatchIsBegunAnew(t *testing.T) {
 		s := newShared()
 		a := join(t, s, "a", "a.1", "")
 		time.Sleep(3 * time.Second)
-		s.mu.Lock()
-		before := s.watches
-		s.isMute = true
-		s.mu.Unlock()
+		before := s.Watches()
+		s.Mute()
 		s.create(t, "t")
 		time.Sleep(4 * time.Second)
-		s.mu.Lock()
-		after := s.watches
-		s.mu.Unlock()
+		after := s.Watches()
 		if before != 1 || after < 2 {
 			t.Errorf("there were %d watches, and then %d", before, after)
 		}
@@ -369,9 +268,7 @@ func TestLeaveDoesNotWaitForALostStore(t *testing.T) {
 		time.Sleep(time.Second)
 		s.create(t, "t")
 		time.Sleep(time.Second)
-		s.mu.Lock()
-		s.cut["a"] = true
-		s.mu.Unlock()
+		s.Cut("a", true)
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		if err := a.m.Leave(ctx); err == nil {

@@ -37,6 +37,9 @@ func (m *Member) step(ctx context.Context, in lease.Input) {
 	effects := m.machine.Step(m.config.Now(), in)
 	grant := m.machine.Grant()
 	m.mu.Unlock()
+	if old := m.grant.Load(); grant.Deadline != old.Deadline && grant.Term == old.Term && grant.Term != 0 {
+		m.margin.Store(int64(max(0, old.Deadline-m.config.Now().Boot)))
+	}
 	// Before the effects: a handler that begins a task finds the permission.
 	m.grant.Store(&grant)
 	_, isLeave := in.(lease.Leave)
@@ -90,8 +93,13 @@ func (m *Member) stood(e lease.Stood) {
 	name := m.config.Lease.Name
 	switch e.Phase {
 	case lease.Held:
+		if m.lastTerm != e.Term {
+			m.lastTerm = e.Term
+			m.terms.Add(1)
+		}
 		m.config.Log.Info("the node has a lease and decides for its tasks", "node", name, "term", e.Term)
 	case lease.Lapsed:
+		m.lapses.Add(1)
 		m.config.Log.Warn("the node's lease has lapsed: links stay, nothing is decided", "node", name, "term", e.Term, "reason", e.Why)
 	case lease.Outside:
 		m.config.Log.Warn("the node's term is over; it joins anew", "node", name, "reason", e.Why)
@@ -105,6 +113,12 @@ func (m *Member) commit(ctx context.Context, c lease.Commit) error {
 	attempt, cancel := context.WithTimeout(ctx, m.config.Lease.Times.Attempt)
 	defer cancel()
 	r, err := m.config.Store.Commit(attempt, c.Txn)
+	m.writes.Add(1)
+	if err != nil {
+		m.failures.Add(1)
+	} else {
+		m.answered.Store(int64(m.config.Now().Boot))
+	}
 	m.tell(ctx, lease.Answered{Attempt: c.Attempt, Result: r, IsUnknown: err != nil})
 	if err != nil {
 		return fmt.Errorf("cluster: the outcome of the last write is not known: %w", err)

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"holdfast/internal/cli"
+	"holdfast/internal/cluster"
+	"holdfast/internal/cluster/certs"
+	"holdfast/internal/cluster/instance"
+	"holdfast/internal/cluster/lease"
+	"holdfast/internal/cluster/store"
+	"holdfast/internal/cluster/store/etcd"
+	"holdfast/internal/cluster/store/voter"
+	"holdfast/internal/node"
+	"holdfast/messages"
+)
+
+// clustered is what a node has started of its cluster, in the order of its start.
+type clustered struct {
+	claim   *instance.Claim
+	voter   *voter.Voter // nil on a node that keeps no store
+	watch   sync.WaitGroup
+	unwatch context.CancelFunc
+	store   store.Store
+	cluster *cluster.Cluster
+}
+
+// peerPort is what a node adds to the port of its cluster address to get that for other
+// nodes' requests.
+const peerPort = 2
+
+// joinCluster starts the node's part in the cluster that its settings name. It waits for no
+// other node.
+func joinCluster(cfg cli.NodeConfig, n *node.Node) (*clustered, error) {
+	name := cfg.NodeName
+	if name == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			return nil, fmt.Errorf("cluster: the host has no name: %w", err)
+		}
+		name = strings.ToLower(host)
+	}
+	if err := lease.ValidName(name); err != nil {
+		return nil, fmt.Errorf("cluster: %w: set node_name", err)
+	}
+	files := certs.Files{Cert: cfg.Cluster.Cert, Key: cfg.Cluster.Key, CA: cfg.Cluster.CA}
+	tls, err := files.Config(cfg.Cluster.AllowedNames)
+	if err != nil {
+		return nil, fmt.Errorf("cluster: %w", err)
+	}
+	voters, err := cfg.Cluster.VoterList()
+	if err != nil {
+		return nil, fmt.Errorf("cluster.voters: %w", err)
+	}
+	listen, advertise := cfg.Cluster.Addresses(name)
+	peer, err := besidePort(advertise, peerPort)
+	if err != nil {
+		return nil, fmt.Errorf("cluster: %s is not among cluster.voters, and cluster.listen is not set: %w", name, err)
+	}
+	dir := filepath.Join(cfg.StateDir, "cluster", name)
+	c := &clustered{unwatch: func() {}}
+	if c.claim, err = instance.Take(dir); err != nil {
+		return nil, err
+	}
+	where := etcd.Config{Cluster: cfg.Cluster.Name, Log: cfg.Logger}
+	if cfg.Cluster.IsEmbedded() {
+		if voters[name] != "" {
+			if c.voter, err = voter.Start(voter.Config{
+				Name: name, Cluster: cfg.Cluster.Name, Dir: filepath.Join(dir, "voter"), Voters: voters, Listen: listen,
+				CertFile: files.Cert, KeyFile: files.Key, CAFile: files.CA, AllowedNames: cfg.Cluster.AllowedNames, Log: cfg.Logger,
+			}); err != nil {
+				return nil, errors.Join(err, c.leave(context.Background()))
+			}
+			c.watchVoter(cfg.Logger)
+		}
+		if where.Endpoints, err = voter.Endpoints(voters, true); err != nil {
+			return nil, errors.Join(err, c.leave(context.Background()))
+		}
+	} else {
+		where.Endpoints = cfg.Cluster.Endpoints()
+		voters = nil
+	}
+	if slices.ContainsFunc(where.Endpoints, func(e string) bool { return strings.HasPrefix(e, "https:") }) {
+		where.TLS = tls
+	}
+	records, err := etcd.Open(where)
+	if err != nil {
+		return nil, errors.Join(err, c.leave(context.Background()))
+	}
+	c.store = records
+	c.cluster, err = cluster.Join(cluster.Config{
+		Name: cfg.Cluster.Name, Node: name, Instance: c.claim.Name, Predecessor: c.claim.Predecessor,
+		Store: c.store, Voters: slices.Sorted(maps.Keys(voters)), Version: cfg.Version,
+		Addresses: messages.ClusterAddresses{HTTP: cfg.URL, Peer: peer},
+		Load:      func() cluster.Load { return loadOf(n) }, Log: cfg.Logger,
+	})
+	if err != nil {
+		return nil, errors.Join(err, c.leave(context.Background()))
+	}
+	return c, nil
+}
+
+// watchVoter logs the end of the node's own voter, which the others of the cluster may outlive.
+func (c *clustered) watchVoter(log *slog.Logger) {
+	ctx, cancel := context.WithCancel(context.Background())
+	c.unwatch = cancel
+	c.watch.Go(func() {
+		if err := c.voter.Ready(ctx); err != nil && ctx.Err() == nil {
+			log.Error("the node's voter has ended: restart the node", "err", err)
+		}
+	})
+}
+
+// leave ends the node's part, in the reverse order of its start.
+func (c *clustered) leave(ctx context.Context) error {
+	var err error
+	if c.cluster != nil {
+		err = c.cluster.Leave(ctx)
+	}
+	if c.store != nil {
+		err = errors.Join(err, c.store.Close())
+	}
+	c.unwatch()
+	c.watch.Wait()
+	if c.voter != nil {
+		c.voter.Close()
+	}
+	return errors.Join(err, c.claim.Release())
+}
+
+// loadOf counts what runs on the node.
+func loadOf(n *node.Node) cluster.Load {
+	p := n.Pressure()
+	load := cluster.Load{Tasks: p.Running}
+	if !p.Draining {
+		load.Places = max(0, p.Limits.Tasks-p.Running)
+	}
+	for _, t := range n.Tasks() {
+		if t.Connection.Anchor == messages.LinkUp {
+			load.Anchors++
+		}
+	}
+	return load
+}
+
+// besidePort adds to the port of an address.
+func besidePort(address string, add int) (string, error) {
+	host, text, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", err
+	}
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		return "", err
+	}
+	return net.JoinHostPort(host, strconv.Itoa(port+add)), nil
+}

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"holdfast/internal/cluster/certs"
+	"holdfast/messages"
+)
+
+type clusterCmd struct {
+	Init    clusterInitCmd    `cmd:"" help:"Make a CA, and a certificate for each node."`
+	Status  clusterStatusCmd  `cmd:"" help:"Show the cluster that a node is part of, and all its nodes."`
+	Members clusterMembersCmd `cmd:"" help:"List the nodes of the cluster that a node is part of."`
+}
+
+type clusterInitCmd struct {
+	Dir   string   `arg:"" type:"path" help:"The directory of the files. It is made where there is none."`
+	Nodes []string `arg:"" optional:"" name:"node" placeholder:"NODE" help:"A node: its name, or NAME=ADDRESS,ADDRESS with the host names and IP addresses at which it is dialled. Loopback addresses need not be named. Default: a, b and c."`
+	printing
+}
+
+// Run implements the command.
+func (c *clusterInitCmd) Run(r *run) error {
+	given := c.Nodes
+	if len(given) == 0 {
+		given = []string{"a", "b", "c"}
+	}
+	var nodes []certs.Node
+	for _, g := range given {
+		name, addresses, _ := strings.Cut(g, "=")
+		n := certs.Node{Name: name, Addresses: []string{"localhost", "127.0.0.1", "::1"}}
+		if addresses != "" {
+			n.Addresses = append(n.Addresses, strings.Split(addresses, ",")...)
+		}
+		if err := n.Validate(); err != nil {
+			return &usageError{err: err}
+		}
+		nodes = append(nodes, n)
+	}
+	written, err := certs.Init(c.Dir, nodes, time.Now())
+	if err != nil {
+		return messages.Errorf(messages.CodeInvalidArgument, "%v", err)
+	}
+	if r.JSON {
+		if written == nil {
+			written = []string{}
+		}
+		return json.NewEncoder(r.Stdout).Encode(map[string]any{"files": written})
+	}
+	for _, file := range written {
+		r.people("%s\n", clean(file))
+	}
+	if len(written) == 0 {
+		r.people("all files are there already\n")
+	}
+	return nil
+}
+
+type clusterStatusCmd struct{ reaching }
+
+// Run implements the command.
+func (*clusterStatusCmd) Run(r *run) error {
+	c, err := r.cluster()
+	if err != nil || r.JSON {
+		return err
+	}
+	word := "the store answers"
+	if !c.HasQuorum {
+		word = "the store does not answer"
+	}
+	r.people("cluster %s, era %d: %s\n", clean(c.Name), c.Era, word)
+	return r.listNodes(c)
+}
+
+type clusterMembersCmd struct{ reaching }
+
+// Run implements the command.
+func (*clusterMembersCmd) Run(r *run) error {
+	c, err := r.cluster()
+	if err != nil || r.JSON {
+		return err
+	}
+	return r.listNodes(c)
+}
+
+// cluster asks the node for its cluster.
+func (r *run) cluster() (messages.Cluster, error) {
+	node, err := r.client()
+	if err != nil {
+		return messages.Cluster{}, err
+	}
+	defer node.Close()
+	return node.Cluster(r)
+}
+
+func (r *run) listNodes(c messages.Cluster) error {
+	w := tabwriter.NewWriter(r.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NODE\tSTATE\tVOTER\tTERM\tTASKS\tANCHORS\tPLACES\tVERSION\tADDRESS")
+	for _, n := range c.Nodes {
+		isVoter := "no"
+		if n.IsVoter {
+			isVoter = "yes"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\n", clean(n.Node), n.State, isVoter, n.Term, n.Tasks, n.Anchors, n.Places, clean(n.Version), clean(n.Addresses.HTTP))
+	}
+	return w.Flush()
+}

@@ -1,0 +1,194 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"holdfast/internal/cluster/clock"
+	"holdfast/internal/cluster/lease"
+	"holdfast/internal/cluster/member"
+	"holdfast/internal/cluster/store"
+	"holdfast/messages"
+	"holdfast/metrics"
+)
+
+// Config is what a Cluster is made of.
+type Config struct {
+	// Name is the cluster's, and Node this node's.
+	Name, Node string
+	// Instance names this run of the node, and Predecessor the one before it on the same
+	// state directory, which is dead; "" for none.
+	Instance, Predecessor string
+	// Store has the cluster's records. The caller closes it after Leave.
+	Store store.Store
+	// Voters are the names of the nodes that keep the store; empty where others do.
+	Voters []string
+	// Version is that of the program.
+	Version string
+	// Addresses are where this node answers.
+	Addresses messages.ClusterAddresses
+	// Load counts what runs on this node. It must not wait.
+	Load func() Load
+	Log  *slog.Logger
+}
+
+// Load is what a node has taken on.
+type Load struct{ Tasks, Anchors, Places int }
+
+// info is what a node's record says besides its lease.
+type info struct {
+	Version string `json:"version,omitempty"`
+	HTTP    string `json:"http,omitempty"`
+	Peer    string `json:"peer,omitempty"`
+	Tasks   int    `json:"tasks,omitempty"`
+	Anchors int    `json:"anchors,omitempty"`
+	Places  int    `json:"places,omitempty"`
+}
+
+// describeEvery is the pause between two looks at the node's load.
+const describeEvery = time.Second
+
+// Cluster is a node's part in a cluster. Its methods are safe for concurrent use; none but
+// Leave waits.
+type Cluster struct {
+	config Config
+	member *member.Member
+	end    context.CancelFunc
+	all    sync.WaitGroup
+}
+
+// Join starts it. The node joins in the background, as soon as the store answers.
+func Join(c Config) (*Cluster, error) {
+	if c.Name == "" || c.Load == nil || c.Store == nil || c.Log == nil {
+		return nil, errors.New("cluster: a name, a store, a load and a log are needed")
+	}
+	cluster := &Cluster{config: c}
+	m, err := member.Join(member.Config{
+		Lease: lease.Config{
+			Name: c.Node, Instance: c.Instance, Predecessor: c.Predecessor, Info: cluster.info(), Times: lease.DefaultTimes(),
+		},
+		Store: c.Store, Now: clock.Now, Handler: bystander{}, Log: c.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	cluster.member = m
+	ctx, cancel := context.WithCancel(context.Background())
+	cluster.end = cancel
+	cluster.all.Go(func() { cluster.describe(ctx) })
+	return cluster, nil
+}
+
+// bystander supervises no task for the cluster: each task is that of the node which was
+// asked to start it.
+type bystander struct{}
+
+func (bystander) Begin(lease.Begin)   {}
+func (bystander) Gather(lease.Gather) {}
+func (bystander) Resume(lease.Resume) {}
+func (bystander) Cease(lease.Cease)   {}
+
+// info is what this node's record says of it now.
+func (c *Cluster) info() json.RawMessage {
+	load := c.config.Load()
+	b, err := json.Marshal(info{
+		Version: c.config.Version, HTTP: c.config.Addresses.HTTP, Peer: c.config.Addresses.Peer,
+		Tasks: load.Tasks, Anchors: load.Anchors, Places: load.Places,
+	})
+	if err != nil {
+		panic(err) // numbers and texts
+	}
+	return b
+}
+
+func (c *Cluster) describe(ctx context.Context) {
+	ticker := time.NewTicker(describeEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			c.member.Describe(c.info())
+		}
+	}
+}
+
+// View is what this node knows of the cluster.
+func (c *Cluster) View() messages.Cluster {
+	s := c.member.Status()
+	out := messages.Cluster{Name: c.config.Name, Era: s.Era, HasQuorum: c.member.HasQuorum()}
+	known := map[string]bool{}
+	for _, n := range s.Nodes {
+		known[n.Name] = true
+		one := messages.ClusterNode{Node: n.Name, Term: n.Term, State: messages.LeaseHeld, IsVoter: slices.Contains(c.config.Voters, n.Name)}
+		var said info
+		if json.Unmarshal(n.Info, &said) == nil { // of another version: less is known
+			one.Version, one.Tasks, one.Anchors, one.Places = said.Version, said.Tasks, said.Anchors, said.Places
+			one.Addresses = messages.ClusterAddresses{HTTP: said.HTTP, Peer: said.Peer}
+		}
+		switch {
+		case n.Name == c.config.Node && s.Phase != lease.Held, n.Name != c.config.Node && n.Unrenewed > lease.DefaultTimes().Own:
+			one.State = messages.LeaseLapsed
+		case n.IsDraining:
+			one.State = messages.LeaseDraining
+		}
+		out.Nodes = append(out.Nodes, one)
+	}
+	for _, name := range append(slices.Clone(c.config.Voters), c.config.Node) {
+		if !known[name] {
+			known[name] = true
+			out.Nodes = append(out.Nodes, messages.ClusterNode{Node: name, State: messages.LeaseGone, IsVoter: slices.Contains(c.config.Voters, name)})
+		}
+	}
+	slices.SortFunc(out.Nodes, func(a, b messages.ClusterNode) int { return cmp.Compare(a.Node, b.Node) })
+	return out
+}
+
+// Check is the part of the node's readiness that the cluster decides: a node without a lease
+// takes no task.
+func (c *Cluster) Check() messages.Check {
+	check := messages.Check{Name: "cluster"}
+	switch s := c.member.Status(); {
+	case s.Phase == lease.Held:
+		check.OK = true
+	case s.Phase == lease.Stopped:
+		check.Reason = "the node is no part of the cluster any more: its log has the reason"
+	case !c.member.HasQuorum():
+		check.Reason = "the cluster's store does not answer"
+	default:
+		check.Reason = "the node has no lease"
+	}
+	return check
+}
+
+// Figures are what metrics show.
+func (c *Cluster) Figures() metrics.Cluster {
+	f := c.member.Figures()
+	out := metrics.Cluster{
+		HasQuorum: c.member.HasQuorum(), IsHeld: c.member.Allows(), Margin: f.Margin, Nodes: map[messages.LeaseState]int{},
+		Lapses: f.Lapses, Terms: f.Terms, Writes: f.Writes, Failures: f.Failures,
+	}
+	for _, n := range c.View().Nodes {
+		out.Nodes[n.State]++
+	}
+	return out
+}
+
+// Leave ends the node's part: its record is deleted, so that others need not wait for the
+// end of its lease. The context bounds the wait for the store. It is called once.
+func (c *Cluster) Leave(ctx context.Context) error {
+	c.end()
+	c.all.Wait()
+	if err := c.member.Leave(ctx); err != nil {
+		return fmt.Errorf("leave the cluster: %w", err)
+	}
+	return nil
+}
