@@ -102,13 +102,16 @@ func TestThreeNodesMakeACluster(t *testing.T) {
 			t.Errorf("%+v", n)
 		}
 	}
-	if out, _ := c.shells["b"].run(0, "cluster", "members"); strings.Count(out, "held") != 3 {
-		t.Error(out)
-	}
-	c.shells["b"].run(0, "probe", "ready")
-	if status, out, err := c.shells["b"].caller().call("GET", c.nodes["b"].url+"/metrics", ""); err != nil || status != 200 || !strings.Contains(out, "holdfast_cluster_has_quorum 1\n") || !strings.Contains(out, `holdfast_cluster_nodes{state="held"} 3`) {
-		t.Error(status, err)
-	}
+	eventually(t, "b lists the members", func() bool {
+		out, _ := c.shells["b"].run(0, "cluster", "members")
+		return strings.Count(out, "held") == 3
+	})
+	caller := c.shells["b"].caller()
+	eventually(t, "b is ready, and its metrics say so", func() bool {
+		ready, _, _ := caller.call("GET", c.nodes["b"].url+"/readyz", "")
+		_, out, err := caller.call("GET", c.nodes["b"].url+"/metrics", "")
+		return ready == 200 && err == nil && strings.Contains(out, "holdfast_cluster_has_quorum 1\n") && strings.Contains(out, `holdfast_cluster_nodes{state="held"} 3`)
+	})
 
 	second := c.view("a").Nodes[1].Term
 	c.nodes["b"].signal(t, syscall.SIGKILL)
@@ -145,6 +148,9 @@ func TestThreeNodesMakeACluster(t *testing.T) {
 	}
 	c.nodes["a"].signal(t, syscall.SIGTERM)
 	c.nodes["a"].wait(t)
+	if code := c.nodes["a"].ProcessState.ExitCode(); code != 0 {
+		t.Errorf("a ended with %d, for want of its store: %s", code, c.nodes["a"].log)
+	}
 }
 
 // TestANodeWithoutAClusterHasNone: nothing of it is there.

@@ -30,7 +30,7 @@ func join(t *testing.T, s *storetest.Shared, node string) *cluster.Cluster {
 
 func leave(t *testing.T, c *cluster.Cluster) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	if err := c.Leave(ctx); err != nil {
 		t.Error(err)
@@ -59,12 +59,13 @@ func TestNodesSeeEachOther(t *testing.T) {
 	s := storetest.NewShared()
 	a, b := join(t, s, "a"), join(t, s, "b")
 	c := join(t, s, "c")
+	var v messages.Cluster
 	eventually(t, "all hold their leases", func() bool {
 		m := states(a)
-		return m["a"] == messages.LeaseHeld && m["b"] == messages.LeaseHeld && m["c"] == messages.LeaseHeld && m["x"] == messages.LeaseGone && a.Check().OK
+		v = a.View()
+		return m["a"] == messages.LeaseHeld && m["b"] == messages.LeaseHeld && m["c"] == messages.LeaseHeld && m["x"] == messages.LeaseGone && a.Check().OK && v.HasQuorum
 	})
-	v := a.View()
-	if v.Name != "test" || v.Era != 1 || !v.HasQuorum || len(v.Nodes) != 4 {
+	if v.Name != "test" || v.Era != 1 || len(v.Nodes) != 4 {
 		t.Errorf("%+v", v)
 	}
 	n := v.Nodes[1]
@@ -87,13 +88,13 @@ func TestANodeWithoutItsStoreIsNotReady(t *testing.T) {
 	a, b := join(t, s, "a"), join(t, s, "b")
 	defer leave(t, b)
 	eventually(t, "both hold their leases", func() bool { return a.Check().OK && states(b)["a"] == messages.LeaseHeld })
+	before := a.Figures()
 	s.Cut("a", true)
 	eventually(t, "a has lapsed, and b sees it", func() bool {
 		check := a.Check()
 		return !check.OK && check.Reason == "the cluster's store does not answer" && states(a)["a"] == messages.LeaseLapsed && !a.View().HasQuorum && states(b)["a"] != messages.LeaseHeld
 	})
-	f := a.Figures()
-	if f.IsHeld || f.HasQuorum || f.Lapses != 1 || f.Terms != 1 || f.Failures == 0 || f.Nodes[messages.LeaseLapsed] == 0 {
+	if f := a.Figures(); f.IsHeld || f.HasQuorum || f.Lapses <= before.Lapses || f.Failures == 0 || f.Nodes[messages.LeaseLapsed] == 0 {
 		t.Errorf("%+v", f)
 	}
 	eventually(t, "b has given a up", func() bool { return states(b)["a"] == messages.LeaseGone })
@@ -101,7 +102,7 @@ func TestANodeWithoutItsStoreIsNotReady(t *testing.T) {
 	eventually(t, "a has joined anew", func() bool { return a.Check().OK && states(b)["a"] == messages.LeaseHeld })
 	eventually(t, "a has renewed its second term", func() bool {
 		f := a.Figures()
-		return f.Terms == 2 && f.IsHeld && f.Margin > 0
+		return f.Terms > before.Terms && f.IsHeld && f.Margin > 0
 	})
 	leave(t, a)
 }
