@@ -71,7 +71,7 @@ func (a acting) within() time.Duration {
 }
 
 type clickInput struct {
-	onTab
+	on
 	pointer
 	acting
 	Button string `json:"button,omitempty" enum:"left|right|middle"`
@@ -79,7 +79,7 @@ type clickInput struct {
 }
 
 type typeInput struct {
-	onTab
+	on
 	pointer
 	acting
 	Text   string `json:"text" maxlen:"1048576"`
@@ -88,14 +88,14 @@ type typeInput struct {
 }
 
 type pressInput struct {
-	onTab
+	on
 	pointer
 	acting
 	Key string `json:"key" maxlen:"60"`
 }
 
 type selectInput struct {
-	onTab
+	on
 	pointer
 	acting
 	Values []string `json:"values"`
@@ -111,7 +111,7 @@ type formField struct {
 }
 
 type fillForm struct {
-	onTab
+	on
 	acting
 	Fields []formField `json:"fields"`
 }
@@ -121,7 +121,7 @@ type fillOutput struct {
 }
 
 type hoverInput struct {
-	onTab
+	on
 	pointer
 	acting
 }
@@ -187,6 +187,11 @@ func (c *call) acted(ctx context.Context, did string, done actionOutput, a actin
 		}
 		return out, nil
 	}
+	if done.FileChooser != nil {
+		out.category = "blocker"
+		out.text += "\nIt opens the browser's file chooser, in which nothing is chosen: give the files with browser_file_upload."
+		out.next = append(out.next, c.onPage("browser_file_upload", "give the files; fill in name and content, or artifact_id", messages.ToolInput{"selector": done.FileChooser.Selector, "files": []any{}}))
+	}
 	if done.Outcome == didDownload {
 		c.downloaded(ctx, &out)
 	}
@@ -194,7 +199,7 @@ func (c *call) acted(ctx context.Context, did string, done actionOutput, a actin
 		out.next = append(out.next, c.action("browser_snapshot", "look at the tab that was opened", messages.ToolInput{"tab": done.PopupTabID}))
 	}
 	if a.Snapshot {
-		page, err := runSnapshot(ctx, c, snapshotInput{onTab: onTab{Tab: c.tabName}, Diff: done.Outcome != didNavigate})
+		page, err := runSnapshot(ctx, c, snapshotInput{on: on{Tab: c.tabName}, Diff: done.Outcome != didNavigate})
 		if err != nil {
 			return out, nil //nolint:nilerr // the action is done; a look at the page is a gift
 		}
@@ -449,7 +454,7 @@ func runFillForm(ctx context.Context, c *call, in fillForm) (outcome, error) {
 	}
 	out := outcome{text: fmt.Sprintf("Filled %d fields.", len(in.Fields)), data: fillOutput{len(in.Fields)}, isOfPage: true}
 	if in.Snapshot {
-		if page, err := runSnapshot(ctx, c, snapshotInput{onTab: in.onTab, Diff: true}); err == nil {
+		if page, err := runSnapshot(ctx, c, snapshotInput{on: in.on, Diff: true}); err == nil {
 			out.text += "\n" + page.text
 		}
 	}

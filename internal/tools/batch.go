@@ -31,6 +31,15 @@ type batchInput struct {
 }
 
 func runBatch(ctx context.Context, c *call, in batchInput) (outcome, error) {
+	if in.Tab != "" {
+		for i, s := range in.Steps {
+			if s.Input == nil {
+				in.Steps[i].Input = messages.ToolInput{"tab": in.Tab}
+			} else if _, isNamed := s.Input["tab"]; !isNamed {
+				s.Input["tab"] = in.Tab
+			}
+		}
+	}
 	req := messages.BatchRequest{Steps: in.Steps, OnError: messages.OnError(in.OnError), TimeoutS: in.TimeoutS}
 	if err := req.Validate(); err != nil {
 		return outcome{}, err

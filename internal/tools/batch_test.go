@@ -59,6 +59,7 @@ func TestW9_TheLatchOfABatch(t *testing.T) {
 		{steps: []string{look, change, look, frame}, want: "dddd"},
 		{steps: []string{change, useRef, look}, want: "db-", code: messages.CodeStaleRef},
 		{steps: []string{change, deepRef}, want: "db", code: messages.CodeStaleRef},
+		{steps: []string{change, `{"tool":"browser_click","input":{"target":"e1"}}`}, want: "db", code: messages.CodeStaleRef},
 		{steps: []string{change, inFrame}, want: "db", code: messages.CodeStaleRef},
 		{steps: []string{change, useRef, look}, onError: messages.OnErrorContinue, want: "dbd", code: messages.CodeStaleRef},
 		{steps: []string{broken, look}, want: "f-", code: messages.CodeScriptError},

@@ -23,6 +23,8 @@ type captured struct {
 	places map[*outline.Document]place
 	// missing counts the frames that could not be read.
 	missing int
+	// unreachable is the address in place of which the browser shows a page of its own; "" is none.
+	unreachable string
 }
 
 // frameTree is a FrameTree of CDP.
@@ -30,6 +32,8 @@ type frameTree struct {
 	Frame struct {
 		ID       messages.FrameID `json:"id"`
 		LoaderID string           `json:"loaderId"`
+		// Unreachable is the address in place of which the browser shows a page of its own.
+		Unreachable string `json:"unreachableUrl"`
 	} `json:"frame"`
 	Children []frameTree `json:"childFrames"`
 }
@@ -58,7 +62,10 @@ type part struct {
 	document *outline.Document
 	loaders  map[messages.FrameID]string
 	owner    int64
-	err      error
+	// unreachable is that of the session's own frame.
+	unreachable string
+
+	err error
 }
 
 // capture reads the page and all its frames. A frame that cannot be read is left out; a page
@@ -103,7 +110,7 @@ func (c *call) capture(ctx context.Context) (*captured, error) {
 	if parts[0].err != nil {
 		return nil, parts[0].err
 	}
-	out := &captured{root: parts[0].document, places: map[*outline.Document]place{}, missing: missing}
+	out := &captured{root: parts[0].document, places: map[*outline.Document]place{}, missing: missing, unreachable: parts[0].unreachable}
 	out.add(target, parts[0])
 	for _, p := range parts[1:] {
 		if p.err != nil || !out.hasPlaced(p) {
@@ -129,7 +136,7 @@ func (c *call) capturePart(ctx context.Context, p *part, parent messages.FrameID
 	if p.err = err; err != nil {
 		return
 	}
-	p.loaders = map[messages.FrameID]string{}
+	p.loaders, p.unreachable = map[messages.FrameID]string{}, tree.Frame.Unreachable
 	tree.each("", func(id, _ messages.FrameID, loader string) { p.loaders[id] = loader })
 	if p.session != "" {
 		p.owner, p.err = c.ownerOf(ctx, parent, p.session)

@@ -16,15 +16,10 @@ import (
 	"holdfast/messages"
 )
 
-// on is what the input of every tool has.
+// on is what the input of every tool has. A tool that is of no tab shows it in its result alone.
 type on struct {
 	Task string `json:"task,omitempty" jsonschema:"task id; default: this client's task"`
-}
-
-// onTab is what the input of every tool for a page has.
-type onTab struct {
-	on
-	Tab string `json:"tab,omitempty" jsonschema:"tab_id or name; default: main"`
+	Tab  string `json:"tab,omitempty" jsonschema:"tab_id or name; default: main"`
 }
 
 // none is the data of a tool whose text says it all.
@@ -62,7 +57,7 @@ func define[In, Out any](t Tool, run func(context.Context, *call, In) (outcome, 
 	return t
 }
 
-func (o onTab) tabName() string { return o.Tab }
+func (o on) tabName() string { return o.Tab }
 
 // schemaOf makes the JSON schema of a type of ours; one that has none is a mistake of the program.
 func schemaOf[T any]() *jsonschema.Schema {

@@ -45,7 +45,7 @@ type answered struct {
 }
 
 type recoverInput struct {
-	onTab
+	on
 	Action string `json:"action" enum:"release|reattach|reload|replace|close"`
 }
 
@@ -58,6 +58,12 @@ func runDialog(ctx context.Context, c *call, in answerInput) (outcome, error) {
 	if err := a.Validate(); err != nil {
 		return outcome{}, err
 	}
+	if in.Tab != "" && a.DialogID == "" {
+		var err error
+		if a.DialogID, err = c.dialogOfTab(); err != nil {
+			return outcome{}, err
+		}
+	}
 	closed, err := c.node.Respond(ctx, c.task, a)
 	if err != nil {
 		return outcome{}, err
@@ -67,12 +73,30 @@ func runDialog(ctx context.Context, c *call, in answerInput) (outcome, error) {
 	return outcome{text: fmt.Sprintf("%s %s %s.", done, closed.Type, closed.ID), data: answered{closed}, isOfPage: true}, nil
 }
 
+// dialogOfTab is the open dialog of the tab that the call names.
+func (c *call) dialogOfTab() (messages.DialogID, error) {
+	target, err := c.page()
+	if err != nil {
+		return "", err
+	}
+	snap, err := c.snapshot()
+	if err != nil {
+		return "", err
+	}
+	for _, d := range snap.PendingDialogs {
+		if d.TargetID == target {
+			return d.ID, nil
+		}
+	}
+	return "", messages.Errorf(messages.CodeNoDialog, "no dialog is open on tab %s", cut(c.tabName, maxTabName))
+}
+
 func runHandleDialog(ctx context.Context, c *call, in handleInput) (outcome, error) {
 	action := messages.ActionDismiss
 	if in.Accept {
 		action = messages.ActionAccept
 	}
-	return runDialog(ctx, c, answerInput{Action: string(action), PromptText: in.PromptText})
+	return runDialog(ctx, c, answerInput{on: in.on, Action: string(action), PromptText: in.PromptText})
 }
 
 func runRecover(ctx context.Context, c *call, in recoverInput) (outcome, error) {

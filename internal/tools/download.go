@@ -220,7 +220,7 @@ func (c *call) downloaded(ctx context.Context, out *outcome) {
 }
 
 type pdfInput struct {
-	onTab
+	on
 	Landscape  bool `json:"landscape,omitempty"`
 	Background bool `json:"background,omitempty" jsonschema:"print background colours and pictures"`
 }

@@ -15,6 +15,7 @@ import (
 type pointer struct {
 	Ref      string `json:"ref,omitempty" jsonschema:"from the snapshot, such as e12"`
 	Selector string `json:"selector,omitempty" maxlen:"10000" jsonschema:"CSS, text/…, aria/…, xpath/… or pierce/…"`
+	Target   string `json:"target,omitempty" maxlen:"10000" jsonschema:"ref or selector"`
 	Role     string `json:"role,omitempty" maxlen:"100" jsonschema:"with name"`
 	Name     string `json:"name,omitempty" maxlen:"1000" jsonschema:"accessible name, with role"`
 }
@@ -27,8 +28,8 @@ func (p pointer) String() string {
 	switch {
 	case p.Ref != "":
 		return cut(p.Ref, 50)
-	case p.Selector != "":
-		return cut(p.Selector, 200)
+	case p.Selector != "" || p.Target != "":
+		return cut(p.Selector+p.Target, 200)
 	}
 	return cut(strings.TrimSpace(fmt.Sprintf("%s %q", p.Role, p.Name)), 200)
 }
@@ -60,13 +61,18 @@ func (c *call) world(ctx context.Context, p place) (int64, error) {
 // and element_not_found where there is none.
 func (c *call) element(ctx context.Context, p pointer) (element, error) {
 	named := 0
-	for _, isNamed := range []bool{p.Ref != "", p.Selector != "", p.Role != "" || p.Name != ""} {
+	for _, isNamed := range []bool{p.Ref != "", p.Selector != "", p.Target != "", p.Role != "" || p.Name != ""} {
 		if isNamed {
 			named++
 		}
 	}
 	if named != 1 {
-		return element{}, messages.Errorf(messages.CodeInvalidArgument, "give one of ref, selector, or role with name")
+		return element{}, messages.Errorf(messages.CodeInvalidArgument, "give one of ref, selector, target, or role with name")
+	}
+	if refText.MatchString(p.Target) {
+		p.Ref = p.Target
+	} else if p.Target != "" {
+		p.Selector = p.Target
 	}
 	switch {
 	case p.Ref != "":

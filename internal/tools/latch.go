@@ -62,7 +62,7 @@ func hasRef(input any) bool {
 	case map[string]any:
 		for name, value := range v {
 			if text, ok := value.(string); ok {
-				if name == "ref" && text != "" || name == "frame_id" && refText.MatchString(strings.TrimSpace(text)) {
+				if name == "ref" && text != "" || (name == "frame_id" || name == "target") && refText.MatchString(strings.TrimSpace(text)) {
 					return true
 				}
 			} else if hasRef(value) {

@@ -7,7 +7,7 @@ import (
 )
 
 type scrollInput struct {
-	onTab
+	on
 	pointer
 	acting
 	Direction string  `json:"direction,omitempty" enum:"down|up|right|left" jsonschema:"default down; without it an element is brought into view"`
@@ -88,7 +88,7 @@ func runScroll(ctx context.Context, c *call, in scrollInput) (outcome, error) {
 }
 
 type dragInput struct {
-	onTab
+	on
 	acting
 	From pointer `json:"from"`
 	To   pointer `json:"to"`

@@ -21,7 +21,7 @@ var networkTools = []Tool{
 }
 
 type networkInput struct {
-	onTab
+	on
 	Filter string `json:"filter,omitempty" maxlen:"1000" jsonschema:"part of the address"`
 	Failed bool   `json:"failed,omitempty" jsonschema:"only status 400 and above"`
 	Max    int    `json:"max,omitempty" min:"1" max:"250" jsonschema:"newest so many, default 50"`

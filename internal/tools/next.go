@@ -45,6 +45,11 @@ func (c *call) onPage(tool, why string, input messages.ToolInput) messages.NextA
 // nextActions are the calls that help after a failure, with exact inputs (W13).
 func (c *call) nextActions(err *messages.Error, r *messages.ToolResult) []messages.NextAction {
 	switch err.Code {
+	case messages.CodeCDPError:
+		text, _ := err.Details["error_text"].(string)
+		if kind := blockedBy(text); kind != "" {
+			return c.unblocks(blocker{Type: kind})
+		}
 	case messages.CodeStaleRef, messages.CodeElementNotFound, messages.CodeFrameNotFound:
 		return []messages.NextAction{c.onPage("browser_snapshot", "refs of the page as it is now", nil)}
 	case messages.CodeNotActionable:

@@ -24,21 +24,31 @@ type actionOutput struct {
 	URL string `json:"url,omitempty"`
 	// PopupTabID is the tab that the action opened.
 	PopupTabID string `json:"popup_tab_id,omitempty"`
+	// FileChooser is the file input that the action opened the browser's chooser for.
+	FileChooser *fileChooser `json:"file_chooser,omitempty"`
 	// ClickDispatch says whether a trusted event reached the element (W15).
 	ClickDispatch string `json:"click_dispatch,omitempty"`
 }
 
+// fileChooser is what a file input takes.
+type fileChooser struct {
+	Selector   string `json:"selector"`
+	IsMultiple bool   `json:"multiple"`
+}
+
 // note is what the page has noted of an action.
 type note struct {
-	IsReached bool   `json:"reached"`
-	IsPressed bool   `json:"pressed"`
-	IsThere   bool   `json:"there"`
-	HasFailed bool   `json:"failed"`
-	IsActive  bool   `json:"active"`
-	IsInForm  bool   `json:"form"`
-	URL       string `json:"url"`
-	Now       string `json:"now"`
-	Nav       *struct {
+	IsReached bool         `json:"reached"`
+	IsPressed bool         `json:"pressed"`
+	IsThere   bool         `json:"there"`
+	HasFailed bool         `json:"failed"`
+	IsActive  bool         `json:"active"`
+	IsInForm  bool         `json:"form"`
+	Chooser   *fileChooser `json:"chooser"`
+
+	URL string `json:"url"`
+	Now string `json:"now"`
+	Nav *struct {
 		URL        string `json:"url"`
 		IsSame     bool   `json:"same"`
 		IsDownload bool   `json:"download"`
@@ -129,6 +139,9 @@ func (w *witness) settle(ctx context.Context, acted error) (actionOutput, error)
 		return w.arrived(ctx, out)
 	default:
 		return out, err
+	}
+	if out.FileChooser = n.Chooser; out.FileChooser != nil {
+		out.FileChooser.Selector = cut(out.FileChooser.Selector, maxShownURL)
 	}
 	out.ClickDispatch = "not-reached"
 	if n.IsReached || n.IsPressed {

@@ -41,7 +41,7 @@ const (
 )
 
 type evaluateInput struct {
-	onTab
+	on
 	Expression string  `json:"expression,omitempty" maxlen:"1048576"`
 	Function   string  `json:"function,omitempty" maxlen:"1048576" jsonschema:"such as () => document.title"`
 	Ref        string  `json:"ref,omitempty" jsonschema:"element that the function gets as its argument"`
@@ -56,7 +56,7 @@ type evaluated struct {
 }
 
 type cdpInput struct {
-	onTab
+	on
 	Method   string         `json:"method" jsonschema:"such as Network.getCookies"`
 	Params   map[string]any `json:"params,omitempty"`
 	FrameID  string         `json:"frame_id,omitempty" jsonschema:"out-of-process frame"`

@@ -24,7 +24,7 @@ var scriptTools = []Tool{
 }
 
 type runInput struct {
-	onTab
+	on
 	Code     string  `json:"code" maxlen:"1048576" jsonschema:"such as: await page.goto(url); return page.title()"`
 	TimeoutS float64 `json:"timeout_s,omitempty" jsonschema:"1 to 600, default 30"`
 }

@@ -34,7 +34,7 @@ const (
 )
 
 type screenshotInput struct {
-	onTab
+	on
 	pointer
 	FullPage bool   `json:"full_page,omitempty" jsonschema:"all of the page, not the viewport"`
 	Type     string `json:"type,omitempty" enum:"jpeg|png" jsonschema:"default jpeg"`

@@ -78,14 +78,19 @@ const armScript = `function() {
     globalThis.__listens = true;
     navigation.addEventListener('navigate', e => { globalThis.__note.nav = {url: e.destination.url, same: e.destination.sameDocument, download: e.downloadRequest !== null}; });
     navigation.addEventListener('navigateerror', () => { globalThis.__note.failed = true; });
+    addEventListener('click', e => { const f = e.composedPath()[0]; if (f.localName === 'input' && f.type === 'file') globalThis.__chooser = [e, f]; }, {capture: true});
   }
+  globalThis.__chooser = null;
   return true;
 }`
 
 // noteScript reads what armScript has noted.
 const noteScript = `function() {
   const el = this.nodeType === 1 ? this : this.parentElement;
-  return {...globalThis.__note, there: el.isConnected, now: location.href, active: navigator.userActivation.isActive, form: el.closest('form') !== null};
+  const [by, input] = globalThis.__chooser || [];
+  const chooser = input && !by.defaultPrevented && !input.disabled ? {multiple: input.multiple,
+    selector: input.id ? '#' + CSS.escape(input.id) : 'input[type="file"]' + (input.name ? '[name=' + JSON.stringify(input.name) + ']' : '')} : null;
+  return {...globalThis.__note, chooser, there: el.isConnected, now: location.href, active: navigator.userActivation.isActive, form: el.closest('form') !== null};
 }`
 
 // fillScript readies an element for text, or gives it its value where no text can be typed.

@@ -25,7 +25,7 @@ var lookTools = []Tool{
 const defaultChars = 15_000
 
 type snapshotInput struct {
-	onTab
+	on
 	Full     bool   `json:"full,omitempty" jsonschema:"every element with a role, and addresses of links"`
 	MaxChars int    `json:"max_chars,omitempty" min:"500" max:"1000000" jsonschema:"default 15000"`
 	FrameID  string `json:"frame_id,omitempty" jsonschema:"only this frame: its frame_id, or the ref of its iframe"`
@@ -41,6 +41,8 @@ type snapshotOutput struct {
 	TreeAgeMS     int64                   `json:"tree_age_ms"`
 	RecentDialogs []messages.ClosedDialog `json:"recent_dialogs"`
 	FrameTree     *messages.FrameTree     `json:"frame_tree,omitempty"`
+	// Blockers are what keeps the page from being shown, besides dialogs (X27).
+	Blockers []blocker `json:"blockers"`
 }
 
 func runSnapshot(ctx context.Context, c *call, in snapshotInput) (outcome, error) {
@@ -61,8 +63,14 @@ func runSnapshot(ctx context.Context, c *call, in snapshotInput) (outcome, error
 	}
 	var b strings.Builder
 	var spill []byte
-	out := snapshotOutput{PageState: state, RecentDialogs: []messages.ClosedDialog{}}
+	out := snapshotOutput{PageState: state, RecentDialogs: []messages.ClosedDialog{}, Blockers: []blocker{}}
 	c.head(&b, target, page != nil, &out)
+	if page != nil && page.unreachable != "" {
+		if found, ok := c.blocker(ctx); ok {
+			out.Blockers = append(out.Blockers, found)
+			fmt.Fprintf(&b, "BLOCKER %s %s: answer it with browser_blocker\n", found.Type, found.URL)
+		}
+	}
 	if page == nil {
 		b.WriteString(c.fromBefore(target, in, &out))
 	} else if spill, err = c.outline(&b, page, in, &out); err != nil {
@@ -74,6 +82,9 @@ func runSnapshot(ctx context.Context, c *call, in snapshotInput) (outcome, error
 		return o, err
 	}
 	o.next = c.answers(snap.PendingDialogs)
+	for _, b := range out.Blockers {
+		o.next = append(o.next, c.unblocks(b)...)
+	}
 	switch state {
 	case messages.PageHung, messages.PageCrashed, messages.PageDialogUnreachable:
 		o.next = append(o.next, c.recoveries(state)...)

@@ -59,6 +59,10 @@ func TestTheTableIsWellFormed(t *testing.T) {
 				t.Errorf("%s: %v", tool.Name, err)
 			}
 		}
+		var in jsonschema.Schema
+		if err := json.Unmarshal(tool.Input, &in); err != nil || in.Properties["tab"] == nil || in.Properties["task"] == nil {
+			t.Errorf("%s takes no task or no tab: %v", tool.Name, err)
+		}
 	}
 	// A definition costs a model about a token for four characters.
 	if core > 15 || size/4 > 5000 {
@@ -93,6 +97,49 @@ func TestAnInputIsReadStrictly(t *testing.T) {
 		})
 	}
 	if r := call(t, node(), "browser_clik", `{}`); r.Code != messages.CodeNotFound {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestATabNamesItsDialog: with a tab, an answer needs no id though dialogs of other tabs are open.
+func TestATabNamesItsDialog(t *testing.T) {
+	t.Parallel()
+	var answered []messages.DialogID
+	n := node()
+	n.SnapshotFunc = func(id messages.TaskID, _ messages.SnapshotOptions) (*messages.Snapshot, error) {
+		snap := pages(id, "A", "B", "C")
+		snap.PendingDialogs = []messages.Dialog{{ID: "d-1", TargetID: "A"}, {ID: "d-2", TargetID: "B"}}
+		return snap, nil
+	}
+	n.RespondFunc = func(a messages.DialogAnswer) (messages.ClosedDialog, error) {
+		answered = append(answered, a.DialogID)
+		return messages.ClosedDialog{ID: a.DialogID}, nil
+	}
+	table := tools.New(n, nil)
+	on := func(name, input string) *messages.ToolResult {
+		return table.Call(t.Context(), tools.Caller{}, "one", name, json.RawMessage(input))
+	}
+	for name, input := range map[string]string{"browser_dialog": `{"action":"accept","tab":"t2"}`, "browser_handle_dialog": `{"accept":false,"tab":"t2"}`, "browser_batch": `{"tab":"t2","steps":[{"tool":"browser_dialog","input":{"action":"accept"}}]}`} {
+		answered = nil
+		if r := on(name, input); !r.OK || len(answered) != 1 || answered[0] != "d-2" {
+			t.Errorf("%s: %v %+v", name, answered, r)
+		}
+	}
+	if r := on("browser_dialog", `{"action":"accept","tab":"t3"}`); r.Code != messages.CodeNoDialog {
+		t.Errorf("%+v", r)
+	}
+	if r := on("browser_dialog", `{"action":"accept","tab":"t9"}`); r.Code != messages.CodeTargetNotFound {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestATargetIsARefOrASelector, as Playwright has it.
+func TestATargetIsARefOrASelector(t *testing.T) {
+	t.Parallel()
+	if r := call(t, node(), "browser_click", `{"target":"e12"}`); r.Code != messages.CodeStaleRef {
+		t.Errorf("%+v", r)
+	}
+	if r := call(t, node(), "browser_click", `{"target":"e12","ref":"e12"}`); r.Code != messages.CodeInvalidArgument {
 		t.Errorf("%+v", r)
 	}
 }

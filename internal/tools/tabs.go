@@ -27,7 +27,7 @@ var pageTools = []Tool{
 }
 
 type navigate struct {
-	onTab
+	on
 	URL       string  `json:"url" jsonschema:"address; https is assumed"`
 	WaitUntil string  `json:"wait_until,omitempty" enum:"commit|domcontentloaded|load|networkidle0|networkidle2" jsonschema:"default load"`
 	TimeoutS  float64 `json:"timeout_s,omitempty" jsonschema:"1 to 300, default 30"`
@@ -114,6 +114,7 @@ func goTo(ctx context.Context, c *call, r messages.NavigateRequest) (string, err
 }
 
 func runTabs(ctx context.Context, c *call, in tabsInput) (outcome, error) {
+	in.TabID = cmp.Or(in.TabID, in.Tab)
 	if in.Name != "" && strings.HasPrefix(in.Name, "t") && strings.Trim(in.Name[1:], "0123456789") == "" && len(in.Name) > 1 {
 		return outcome{}, messages.Errorf(messages.CodeInvalidArgument, "name must not look like the id of a tab")
 	}

@@ -21,7 +21,7 @@ type uploadFile struct {
 }
 
 type uploadInput struct {
-	onTab
+	on
 	pointer
 	acting
 	Files []uploadFile `json:"files"`

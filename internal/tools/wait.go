@@ -20,7 +20,7 @@ var waitTools = []Tool{
 }
 
 type waitInput struct {
-	onTab
+	on
 	Text     string  `json:"text,omitempty" maxlen:"10000"`
 	TextGone string  `json:"text_gone,omitempty" maxlen:"10000"`
 	URL      string  `json:"url,omitempty" maxlen:"10000" jsonschema:"part of the address"`
