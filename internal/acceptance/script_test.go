@@ -59,6 +59,7 @@ func scriptsDriveThePage(t *testing.T, k *task, table *tools.Table) {
 		{"a dialog", "page.once('dialog', d => d.accept('typed')); return page.evaluate(() => prompt('q'))", "typed"},
 		{"the node's tools", "return (await tab.evaluate({expression: '1 + 1'})).data.value", "2"},
 		{"addresses and buffers", "return new URL('/x?a=1', 'http://h.test').searchParams.get('a') + Buffer.from('hi').toString('hex') + new TextDecoder().decode(new TextEncoder().encode('ü'))", "16869ü"},
+		{"TypeScript", "const one: number = await page.evaluate(() => 1) as number; interface A { b?: number } enum C { d = 2 }\nreturn one + (C.d satisfies number)", "3"},
 		{"timers", "let n = 0; const i = setInterval(() => n++, 1); while (n < 3) await wait(1); clearInterval(i); return n >= 3", "true"},
 		{"what a page intercepts", "await page.setRequestInterception(true); page.on('request', r => r.isNavigationRequest() ? r.respond({status: 200, contentType: 'text/html', body: '<title>mine</title>'}) : r.abort()); await page.goto('http://a.test/none'); await page.setRequestInterception(false); return page.title()", "mine"},
 	} {

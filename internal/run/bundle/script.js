@@ -1,5 +1,6 @@
 // How a script runs: with Puppeteer's page and browser over the connection that the host
 // holds, and with the node's own tools as tab.
+import {transform} from 'sucrase/dist/esm/index.js';
 import {fire, tell} from './prelude.js';
 
 const transport = {
@@ -69,11 +70,28 @@ const failed = error => {
   tell('failed', isError ? `${error.name}: ${error.message}` : String(error), isError ? String(error.stack ?? '') : '');
 };
 
+// parse makes the function of a script. Where it is not JavaScript it is read as TypeScript: the
+// types are cut out, and every line stays where it is.
+const AsyncFunction = (async () => {}).constructor;
+const parse = code => {
+  const make = body => new AsyncFunction('page', 'browser', 'tab', 'display', 'assert', 'wait', body);
+  try {
+    return make(code);
+  } catch (notJavaScript) {
+    const before = 'async function script() {', after = '\n}';
+    try {
+      const {code: js} = transform(before + code + after, {transforms: ['typescript'], disableESTransforms: true});
+      return make(js.slice(before.length, -after.length));
+    } catch {
+      throw notJavaScript;
+    }
+  }
+};
+
 export const begin = puppeteer => {
-  const AsyncFunction = (async () => {}).constructor;
   const run = async ({code, target, names}) => {
     // Syntax is looked at before anything is done.
-    const script = new AsyncFunction('page', 'browser', 'tab', 'display', 'assert', 'wait', code);
+    const script = parse(code);
     const browser = await puppeteer.connect({transport, defaultViewport: null});
     const found = await browser.waitForTarget(t => t._targetId === target, {timeout: 5000}).catch(() => null);
     const page = await found?.page();
