@@ -30,7 +30,10 @@ const costly = `<title>/costly</title><script>
 // What the bridge by the debugger costs a page that makes scripts without end, and one that
 // lives in WebAssembly, beside the same page with native dialogs, each in turn.
 func TestFigure_CostOfTheBridge(t *testing.T) { // beside no other test: it measures
-	const rounds = 9
+	rounds := 1
+	if testing.Verbose() { // as make figures asks for them
+		rounds = 9
+	}
 	r := setupOn(t, chromiumtest.Launch(t))
 	r.site.Set("/costly", costly)
 	type cost struct{ page, node time.Duration }
