@@ -334,8 +334,12 @@ func (c *client) callNow(s *session, e view.Call) {
 }
 
 // replyFrame is a reply as the client can take it: rod ends its process at an error whose
-// data is no text, as Chrome's is.
+// data is no text, as Chrome's is. Chrome names no session that is not there (C56), and
+// Playwright takes what it says of one for the command's failure.
 func (c *client) replyFrame(id int64, session messages.SessionID, result []byte, err *view.Error) []byte {
+	if err != nil && err.Code == view.CodeNoSession {
+		session = ""
+	}
 	if err != nil && c.opts.IsFragile && len(err.Data) > 0 && err.Data[0] != '"' {
 		err = &view.Error{Code: err.Code, Message: err.Message, Data: quoted(string(err.Data))}
 	}

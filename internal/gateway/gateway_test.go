@@ -183,7 +183,8 @@ func (c *client) call(session, method, params string) message {
 			c.events = append(c.events, m)
 			continue
 		}
-		if *m.ID != c.next || m.SessionID != session {
+		isGone := m.Error != nil && m.Error.Code == -32001 // of which Chrome names none
+		if *m.ID != c.next || m.SessionID != session && !(isGone && m.SessionID == "") || isGone && m.SessionID != "" {
 			c.Fatalf("the reply to %d on %q is to %d on %q", c.next, session, *m.ID, m.SessionID)
 		}
 		return m
