@@ -293,6 +293,8 @@ func (a *Actor) carryOut(c *guard.Context, effects []task.Effect) {
 			a.anchor.Remove(c, childAnchor)
 		case task.ToAnchor:
 			c.Send(a.pid(a.anchor, childAnchor), e.Msg)
+		case task.ClientPages:
+			a.cfg.Board.SetClientPages(view.ClientPages(e))
 		case task.AnchorReady:
 			if ref, ok := a.anchor.Ref(childAnchor); ok {
 				a.anchor.Ready(c, childAnchor, ref.Gen)

@@ -244,3 +244,57 @@ func TestR3_TheTableHasEveryMethodOfTheBrowser(t *testing.T) {
 		}
 	}
 }
+
+// Clients are a party of a page: they leave it before it is freed of a dialog or closed with one,
+// and come back. With a session of theirs there the browser would end.
+func TestC15_C19_ClientsLeaveAPageThatIsFreed(t *testing.T) {
+	t.Parallel()
+	r := alone(t)
+	k := r.task("freed", scoped(messages.ScopeOwn))
+	k.goTo("http://a.test/plain")
+	to := r.cdpClients()
+	c := chromiumtest.Dial(t, to("freed"))
+	page := string(k.snapshot().PageTargetID)
+	session := decoded[attached](t, c.Must("", "Target.attachToTarget", targetParams{page, true})).SessionID
+	c.Must(session, "Page.enable", nil)
+	c.Must(session, "Runtime.enable", nil)
+	c.Must(session, "Target.setAutoAttach", map[string]any{"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true})
+	c.Must(session, "Emulation.setUserAgentOverride", map[string]any{"userAgent": "the client's own"})
+	asks := func() {
+		k.goTo("http://a.test/oopif-prompt")
+		k.later(k.frame("/prompt").FrameID, "ask()")
+		k.dialog()
+	}
+	asks()
+	k.eval("", "document.getElementById('f').remove(); 0")
+	k.await("a page that is freed", func(s *messages.Snapshot) bool {
+		return len(s.PendingDialogs) == 0 && s.PageState == messages.PageOK && len(s.FrameTree.Children) == 0
+	})
+	if got := string(c.Eval(session, `navigator.userAgent`)); got != `"the client's own"` {
+		t.Errorf("on the client's session: %s", got)
+	}
+	asks()
+	c.Must("", "Target.createTarget", map[string]any{"url": "about:blank"})
+	c.Must("", "Target.closeTarget", map[string]any{"targetId": page})
+	c.NextWhere("the end of the client's session", func(e chromiumtest.Event) bool {
+		return e.Method == "Target.detachedFromTarget" && strings.Contains(string(e.Params), session)
+	})
+	c.Must("", "Browser.getVersion", nil)
+	if s := k.snapshot(); s.Connection.Reconnects > 0 {
+		t.Errorf("the browser has been lost: %+v", s.Connection)
+	}
+}
+
+// A client that dies while a dialog of its page is doomed stays there until the page is moved on.
+func TestC58_AClientThatDiesAtADoomedPageNeverKillsTheBrowser(t *testing.T) {
+	t.Parallel()
+	d := doomedSetup(t, doomedPages["by a link"])
+	c := chromiumtest.Dial(t, d.cdpClients()("doomed")+"&dialogs=client")
+	session := decoded[attached](t, c.Must("", "Target.attachToTarget", targetParams{string(d.snapshot().PageTargetID), true})).SessionID
+	c.Must(session, "Page.enable", nil)
+	d.goes(t)
+	c.Next("Page.javascriptDialogOpening")
+	c.Close()
+	d.moved()
+	d.unharmed(t)
+}

@@ -72,6 +72,8 @@ type client struct {
 	browser  *session // the client's browser session, which it knows as ""
 	sessions map[messages.SessionID]*session
 	byLink   map[messages.SessionID]*session // those that are on the link, by the link's names
+	off      map[messages.TargetID]bool      // pages to keep off
+	parted   map[messages.SessionID]bool     // sessions on the link that have left their pages
 	waiting  []waiting                       // commands whose session is not on the link
 	expiry   *time.Timer                     // of those
 	again    *time.Timer                     // gives settings once more after a restore
@@ -121,12 +123,15 @@ type session struct {
 	expected   map[messages.TargetID]int // attaches that bring known sessions back
 	memory     *memory.Session
 	isAsking   bool // the client has been told of a dialog
+	isAway     bool // it has left its page, until awayFor may be attached to again
+	awayFor    messages.TargetID
 }
 
 func newClient(h *hub, o Options) *client {
 	return &client{
 		hub: h, opts: o, at: time.Now(), out: newQueue(h.g.queue), asked: make(chan struct{}),
 		sessions: map[messages.SessionID]*session{}, byLink: map[messages.SessionID]*session{},
+		off: map[messages.TargetID]bool{}, parted: map[messages.SessionID]bool{},
 	}
 }
 
@@ -328,6 +333,7 @@ const slowGrace = 5 * time.Second
 func (c *client) leave() {
 	c.hub.remove(c)
 	c.hub.hold(c, false)
+	c.hub.awaitFree(c.pagesBelow(""))
 	c.mu.Lock()
 	c.isOver = true
 	sessions, link, root := c.byLink, c.link, c.browser.link
@@ -411,6 +417,8 @@ func outcome(r transport.Reply) *view.Error {
 		return &view.Error{Code: view.CodeServer, Message: "too much waits to be written to the browser", Data: data(messages.CodeLimitReached, messages.SentNo)}
 	case errors.Is(r.Err, errSessionEnded):
 		return view.SessionGone()
+	case errors.Is(r.Err, errPageLeft):
+		return pageLeft()
 	}
 	return &view.Error{Code: view.CodeServer, Message: "the gateway failed", Data: data(messages.CodeInternal, messages.SentUnknown)}
 }

@@ -238,6 +238,9 @@ func (c *client) step(in any) (later []func()) {
 			c.tell(e)
 		case view.Began:
 			c.beginLocked(e)
+			if c.off[e.Target] {
+				later = append(later, func() { c.leavePage(e.Target, func() {}) })
+			}
 		case view.Ended:
 			later = append(later, c.endLocked(e.Session)...)
 		default:
@@ -260,8 +263,17 @@ func (c *client) tell(e view.Event) {
 func (c *client) carryOut(e view.Effect) {
 	switch e := e.(type) {
 	case view.Forward:
-		c.send(view.Command(e), e.Params, false)
+		send := func() { c.send(view.Command(e), e.Params, false) }
+		if e.Method == "Page.disable" {
+			c.whenFree(e.Session, send)
+			return
+		}
+		send()
 	case view.Call:
+		if e.Child != "" {
+			c.whenFree(e.Child, func() { c.call(e) })
+			return
+		}
 		c.call(e)
 	case view.Open:
 		c.open(e)

@@ -26,6 +26,11 @@ type Node interface {
 	HoldPopups(id messages.TaskID, isOn bool)
 	// PopupSeen says that no client holds a page any more. It never waits.
 	PopupSeen(id messages.TaskID, page messages.TargetID)
+	// ClientsAttached says that the gateway has clients on the task, or none any more. It never
+	// waits.
+	ClientsAttached(id messages.TaskID, isOn bool)
+	// ClientsLeft says that its clients have left a page. It never waits.
+	ClientsLeft(id messages.TaskID, page messages.TargetID)
 	// ClosePage closes a page of the task.
 	ClosePage(ctx context.Context, id messages.TaskID, t messages.TargetID) error
 	// Respond answers a dialog.
@@ -128,6 +133,7 @@ func (g *Gateway) hub(id messages.TaskID, board *view.Board) (*hub, error) {
 	if h == nil || h.board != board {
 		h = newHub(g, id, board)
 		g.hubs[id] = h
+		g.cfg.Node.ClientsAttached(id, true)
 		g.ended.Add(1)
 		go func() {
 			defer g.ended.Done()
@@ -148,6 +154,7 @@ func (g *Gateway) leave(h *hub) {
 	close(h.stop)
 	if g.hubs[h.id] == h {
 		delete(g.hubs, h.id)
+		g.cfg.Node.ClientsAttached(h.id, false)
 	}
 }
 

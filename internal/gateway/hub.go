@@ -55,9 +55,10 @@ type hub struct {
 	named    int
 	isEnded  bool
 
-	needsTabs bool          // a client looks at tabs
-	tabsAsked int           // questions under way
-	tabsKnown chan struct{} // closed once none is; nil where none is
+	needsTabs bool                // a client looks at tabs
+	tabsAsked int                 // questions under way
+	tabsKnown chan struct{}       // closed once none is; nil where none is
+	off       []messages.TargetID // pages that the clients keep off
 }
 
 // known is one target of the browser.
@@ -107,8 +108,11 @@ func (h *hub) run() {
 			lost = v.Browser.Link().Closed()
 		}
 		h.refresh()
+		pages, pagesChanged := h.board.ClientPages()
+		h.keepOff(pages.Off)
 		select {
 		case <-changed:
+		case <-pagesChanged:
 		case <-lost:
 			h.lose()
 			lost = nil

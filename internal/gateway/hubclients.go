@@ -37,6 +37,9 @@ func (h *hub) add(c *client) error {
 			c.step(view.Seen{Target: k.Target}) // tells nothing yet: it neither discovers nor attaches
 		}
 	}
+	for _, page := range h.off {
+		c.off[page] = true
+	}
 	h.clients = append(h.clients, c)
 	return nil
 }

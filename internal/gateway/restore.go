@@ -38,9 +38,12 @@ func (c *client) lost() {
 	c.gen++
 	c.stopAgainLocked()
 	clear(c.byLink)
+	clear(c.parted)
 	c.cutLocked(c.browser)
 	for _, id := range slices.Sorted(maps.Keys(c.sessions)) {
-		c.cutLocked(c.sessions[id])
+		if s := c.sessions[id]; !c.topLocked(s).isAway { // which has been cut
+			c.cutLocked(s)
+		}
 	}
 }
 
@@ -100,7 +103,7 @@ func (c *client) bindLocked(s *session, link messages.SessionID) {
 // isNowLocked says whether the client is on the link still that gen counts, and has the
 // session.
 func (c *client) isNowLocked(s *session, gen int) bool {
-	return c.gen == gen && !c.isOver && (s == c.browser || c.sessions[s.id] == s)
+	return c.gen == gen && !c.isOver && !s.isAway && (s == c.browser || c.sessions[s.id] == s)
 }
 
 // revive gives a session that is bound again what it had, has what is below it attached, and
@@ -116,7 +119,7 @@ func (c *client) revive(s *session, gen int) {
 	var below []*session
 	for _, id := range slices.Sorted(maps.Keys(c.sessions)) {
 		if b := c.sessions[id]; b.parent == s.id {
-			if b.isAwaited = isAuto; !isAuto {
+			if b.isAwaited = isAuto && !b.isAway; !isAuto {
 				below = append(below, b)
 			}
 		}
@@ -138,7 +141,7 @@ func (c *client) revive(s *session, gen int) {
 // give sends one command of a session's memory, under the link's name of it.
 func (c *client) give(link *transport.Mux, to messages.SessionID, s *session, gen int, cmd memory.Command) {
 	link.Start(transport.Call{IsGuest: true, SessionID: to, Method: cmd.Method, Params: cmd.Params, Done: func(r transport.Reply) {
-		if !errors.Is(r.Err, transport.ErrLinkClosed) {
+		if !errors.Is(r.Err, transport.ErrLinkClosed) && !errors.Is(r.Err, errPageLeft) {
 			c.given(s, gen, cmd, r)
 		}
 	}})
@@ -202,8 +205,8 @@ func (c *client) attachAgain(parent, s *session, gen int) {
 	link.Start(transport.Call{IsGuest: true, SessionID: on, Method: method, Params: params, Done: func(r transport.Reply) {
 		made := messages.SessionID(scan.Unquote(memberOf(r.Result, "sessionId")))
 		switch {
-		case errors.Is(r.Err, transport.ErrLinkClosed):
-			return
+		case errors.Is(r.Err, transport.ErrLinkClosed), errors.Is(r.Err, errPageLeft):
+			return // it is attached again behind its parent
 		case r.Err != nil || made == "":
 			c.gone(parent, s, gen)
 			return

@@ -79,6 +79,11 @@ func (c *client) isTargetEvent(parent *session, msg, method []byte) bool {
 		id := messages.SessionID(scan.Unquote(memberOf(e.Params, "sessionId")))
 		params := slices.Clone(e.Params)
 		c.mu.Lock()
+		if c.parted[id] {
+			delete(c.parted, id)
+			c.mu.Unlock()
+			return true // it comes back
+		}
 		if s := c.byLink[id]; s != nil && s.id != id {
 			id, params = s.id, view.DetachedParams(s.id, s.target)
 		}

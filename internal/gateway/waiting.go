@@ -69,7 +69,7 @@ func (c *client) takeLocked(which func(waiting) bool) (taken []waiting) {
 func (c *client) flush(s *session, gen int) {
 	for isFirst := true; ; isFirst = false {
 		c.mu.Lock()
-		if !c.isNowLocked(s, gen) || s.isUp || isFirst && s.isFlushing {
+		if !c.isNowLocked(s, gen) || s.link == "" || s.isUp || isFirst && s.isFlushing {
 			c.mu.Unlock()
 			return
 		}

@@ -50,6 +50,18 @@ func (n *Node) PopupSeen(id messages.TaskID, page messages.TargetID) {
 	n.note(id, mail.PopupSeen{Page: page})
 }
 
+// ClientsAttached says that clients of the gateway are on the task from now on, or no longer. It
+// never waits.
+func (n *Node) ClientsAttached(id messages.TaskID, isOn bool) {
+	n.note(id, mail.ClientsAttached{IsOn: isOn})
+}
+
+// ClientsLeft says that the clients of the gateway have left a page, as the task's board asks
+// them to. It never waits.
+func (n *Node) ClientsLeft(id messages.TaskID, page messages.TargetID) {
+	n.note(id, mail.ClientsLeft{Page: page})
+}
+
 // note tells a task's supervisor what wants no answer.
 func (n *Node) note(id messages.TaskID, msg any) {
 	if _, v, err := n.living(id); err == nil {

@@ -145,6 +145,13 @@ type (
 	// it has resumed them, or no longer.
 	HoldPopups struct{ IsOn bool }
 
+	// ClientsAttached says that clients of the gateway are on the task from now on, or no
+	// longer: they are a party of its pages.
+	ClientsAttached struct{ IsOn bool }
+
+	// ClientsLeft says that the clients of the gateway have left a page, as they were asked to.
+	ClientsLeft struct{ Page messages.TargetID }
+
 	// PopupSeen says that the clients of the gateway have resumed a page.
 	PopupSeen struct{ Page messages.TargetID }
 

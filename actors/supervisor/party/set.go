@@ -10,7 +10,6 @@
 package party
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -20,8 +19,14 @@ import (
 // ID names a party within its task.
 type ID string
 
-// Anchor is the task's second link.
-const Anchor ID = "anchor"
+// The parties of a task.
+const (
+	// Anchor is the task's second link.
+	Anchor ID = "anchor"
+	// Clients are those of the gateway together. They leave pages, and cover none: a popup
+	// waits for them in a way of its own.
+	Clients ID = "clients"
+)
 
 // Set has the parties of a task. E is what is to be done once a page has been left. The
 // zero value has no party.
@@ -32,8 +37,9 @@ type Set[E any] struct {
 
 // departure is a page that the parties are to leave.
 type departure[E any] struct {
-	staying map[ID]bool
-	todo    []E // once it is empty
+	asked   map[ID]bool
+	staying map[ID]bool // of those that were asked
+	todo    []E         // once it is empty
 }
 
 // Join adds a party, which is attached to nothing yet. It has to keep away from the pages
@@ -44,6 +50,9 @@ func (s *Set[E]) Join(id ID) {
 	}
 	if s.parties[id] == nil {
 		s.parties[id] = map[messages.TargetID]bool{}
+	}
+	for _, d := range s.waits {
+		d.asked[id] = true
 	}
 }
 
@@ -71,37 +80,47 @@ func (s *Set[E]) Cover(id ID, page messages.TargetID) {
 // Uncover notes that the party's session of a page has ended.
 func (s *Set[E]) Uncover(id ID, page messages.TargetID) { delete(s.parties[id], page) }
 
-// IsCovered says whether every party hears of the page's dialogs. Without a party there is
-// none that could.
+// IsCovered says whether every party but the clients hears of the page's dialogs. Without such a
+// party there is none that could.
 func (s *Set[E]) IsCovered(page messages.TargetID) bool {
-	for _, pages := range s.parties {
-		if !pages[page] {
+	isCovered := false
+	for id, pages := range s.parties {
+		if id == Clients {
+			continue
+		}
+		if isCovered = pages[page]; !isCovered {
 			return false
 		}
 	}
-	return len(s.parties) > 0
+	return isCovered
 }
 
-// Leave has every party leave a page, and do what it says behind the last. It returns the
-// parties to ask, in order: those that have not been asked for this page. Where there is
-// none at all, ok says that it may be done at once.
-func (s *Set[E]) Leave(page messages.TargetID, do E) (ask []ID, ok bool) {
+// Leave has every party leave a page but those that stay, and do what it says behind the last. It
+// returns the parties to ask, in order: those that have not been asked for this page. Where none
+// has to leave, ok says that it may be done at once.
+func (s *Set[E]) Leave(page messages.TargetID, do E, stay ...ID) (ask []ID, ok bool) {
 	d := s.waits[page]
-	if d == nil && len(s.parties) == 0 {
+	isNew := d == nil
+	if isNew {
+		d = &departure[E]{staying: map[ID]bool{}, asked: map[ID]bool{}}
+	}
+	for id := range s.parties {
+		if !d.asked[id] && !slices.Contains(stay, id) {
+			d.asked[id], d.staying[id] = true, true
+			ask = append(ask, id)
+		}
+	}
+	if isNew && len(ask) == 0 {
 		return nil, true
 	}
-	if d == nil {
-		d = &departure[E]{staying: map[ID]bool{}}
-		for id := range s.parties {
-			d.staying[id] = true
-		}
+	if isNew {
 		if s.waits == nil {
 			s.waits = map[messages.TargetID]*departure[E]{}
 		}
 		s.waits[page] = d
-		ask = slices.SortedFunc(maps.Keys(d.staying), cmp.Compare[ID])
 	}
 	d.todo = append(d.todo, do)
+	slices.Sort(ask)
 	return ask, false
 }
 

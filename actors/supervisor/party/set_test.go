@@ -18,7 +18,7 @@ func TestAPageIsTouchedOnceEveryPartyHasLeft(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var s party.Set[string]
-		ids := []party.ID{party.Anchor, "client/1", "client/2"}
+		ids := []party.ID{party.Anchor, party.Clients, "third"}
 		pages := []messages.TargetID{"P", "Q"}
 		attached := map[party.ID]map[messages.TargetID]bool{} // of each party that is there
 		asked := map[party.ID][]messages.TargetID{}           // and has not answered
@@ -98,10 +98,14 @@ func TestAPageIsTouchedOnceEveryPartyHasLeft(t *testing.T) {
 			},
 			"": func(*rapid.T) {
 				for _, p := range pages {
-					all := len(attached) > 0
-					for _, on := range attached {
-						all = all && on[p]
+					parties, all := 0, true
+					for id, on := range attached {
+						if id != party.Clients {
+							parties++
+							all = all && on[p]
+						}
 					}
+					all = all && parties > 0
 					if s.IsCovered(p) != all {
 						t.Fatalf("page %s: covered by all is %v, attached %v", p, s.IsCovered(p), attached)
 					}
@@ -143,5 +147,29 @@ func TestAPageThatIsNotLeft(t *testing.T) {
 	}
 	if done := s.GiveUp("P"); done != nil || s.IsLeaving("P") {
 		t.Errorf("it does %v again", done)
+	}
+}
+
+// TestSomeMayStay: what is done does not wait for a party that may stay, and the next one that
+// needs all to leave asks it then.
+func TestSomeMayStay(t *testing.T) {
+	t.Parallel()
+	var s party.Set[string]
+	s.Join(party.Clients)
+	if ask, ok := s.Leave("P", "close", party.Clients); !ok || ask != nil {
+		t.Fatalf("alone it is asked: %v", ask)
+	}
+	s.Join(party.Anchor)
+	if ask, ok := s.Leave("P", "close", party.Clients); ok || !slices.Equal(ask, []party.ID{party.Anchor}) {
+		t.Fatalf("asks %v", ask)
+	}
+	if ask, ok := s.Leave("P", "release"); ok || !slices.Equal(ask, []party.ID{party.Clients}) {
+		t.Fatalf("then asks %v", ask)
+	}
+	if done := s.Left(party.Anchor, "P"); done != nil {
+		t.Errorf("before the clients have left it does %v", done)
+	}
+	if done := s.Left(party.Clients, "P"); !slices.Equal(done, []string{"close", "release"}) {
+		t.Errorf("it does %v", done)
 	}
 }

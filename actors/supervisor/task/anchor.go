@@ -328,9 +328,9 @@ func (m *Machine) letRun(t messages.TargetID) {
 }
 
 // withoutParties does what may be done to a page only once every party has left it (C15,
-// C19).
-func (m *Machine) withoutParties(t messages.TargetID, do Effect) {
-	ask, ok := m.parties.Leave(t, do)
+// C19), but those that may stay.
+func (m *Machine) withoutParties(t messages.TargetID, do Effect, stay ...party.ID) {
+	ask, ok := m.parties.Leave(t, do, stay...)
 	if ok {
 		m.do(do) // no party is there
 		return
@@ -343,8 +343,8 @@ func (m *Machine) withoutParties(t messages.TargetID, do Effect) {
 	}
 }
 
-// toParty sends to a party of the task, of which the anchor is the only one that a node
-// has as yet.
+// toParty sends to a party of the task. The clients of the gateway read what they are to do
+// (see clients.go).
 func (m *Machine) toParty(id party.ID, msg any) {
 	if id == party.Anchor {
 		m.do(ToAnchor{msg})

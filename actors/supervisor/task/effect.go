@@ -219,6 +219,10 @@ type (
 		Err   error
 	}
 
+	// ClientPages shows the clients of the gateway which pages to keep off, and which they
+	// may not leave.
+	ClientPages struct{ Off, Kept []messages.TargetID }
+
 	// Finish ends the supervisor, and the browser that was launched for it; Err
 	// is nil when it was asked to.
 	Finish struct{ Err error }
@@ -253,5 +257,6 @@ func (BridgeTaken) effect()      {}
 func (Arm) effect()              {}
 func (ArmSpread) effect()        {}
 func (Answer) effect()           {}
+func (ClientPages) effect()      {}
 func (Finish) effect()           {}
 func (TellSiblings) effect()     {}

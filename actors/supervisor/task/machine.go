@@ -54,6 +54,11 @@ type Machine struct {
 
 	anchor  model.Anchor
 	parties party.Set[Effect] // who is attached to the pages beside the primary
+	// withoutClients are the pages that clients of the gateway have to keep off, and clientPages
+	// what they were told last.
+	withoutClients map[messages.TargetID]bool
+	clientPages    ClientPages
+	clientsStay    map[messages.TargetID]bool // of the former, at the task's end
 	// holdsPopups says that clients of the gateway hold popups.
 	holdsPopups bool
 	seenEarly   map[messages.TargetID]bool // see popupSeen
@@ -141,6 +146,10 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.pageCovered(in)
 	case mail.HoldPopups:
 		m.holdPopups(in.IsOn)
+	case mail.ClientsAttached:
+		m.clientsAttached(in.IsOn)
+	case mail.ClientsLeft:
+		m.clientsLeft(in.Page)
 	case mail.PopupSeen:
 		m.popupSeen(in.Page)
 	case mail.PageUncovered:
@@ -314,6 +323,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	if len(m.events) > 0 || !m.flushing && len(m.held) > 0 {
 		m.do(m.take())
 	}
+	m.tellClients()
 	m.out, m.later = append(m.out, m.later...), nil
 	m.giveAnswers()
 	if r, ok := in.(mail.Relay); ok {

@@ -5,6 +5,7 @@ import (
 
 	"holdfast/actors/supervisor/admit"
 	"holdfast/actors/supervisor/model"
+	"holdfast/actors/supervisor/party"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -77,6 +78,7 @@ func (m *Machine) beginRecovery(t messages.TargetID, action messages.RecoverActi
 // releasePage and closePage are the only ways to have a page freed or closed:
 // every session of it has to be gone before, the anchor's too.
 func (m *Machine) releasePage(t messages.TargetID) {
+	m.askClients(t)
 	m.withoutParties(t, ToBrowser{mail.ReleasePage{Page: t}})
 }
 
@@ -89,6 +91,11 @@ func (m *Machine) closePage(o mail.ClosePage) {
 	if p := m.Pages.At(o.Page); p != nil && m.Conn.Primary == messages.LinkUp {
 		p.IsClosing = true
 	}
+	if !o.Free {
+		m.withoutParties(o.Page, ToBrowser{o}, party.Clients)
+		return
+	}
+	m.askClients(o.Page)
 	m.withoutParties(o.Page, ToBrowser{o})
 }
 

@@ -56,7 +56,11 @@ func (m *Machine) leaveAnchor() {
 		return
 	}
 	m.Parting = model.AnchorLeaving
+	m.partWithClients()
 	if !m.anchor.IsAlive() {
+		if len(m.clientsStay) > 0 {
+			m.do(Arm{timerAnchorStop, anchorLeaves})
+		}
 		m.leaveBrowser()
 		return
 	}
@@ -83,7 +87,7 @@ func (m *Machine) anchorHas(primary bool) {
 // leaveBrowser also ends a link that dials or attaches: a tab may have been
 // made, a popup may be held.
 func (m *Machine) leaveBrowser() {
-	if m.Parting != model.AnchorLeaving {
+	if m.Parting != model.AnchorLeaving || len(m.clientsStay) > 0 {
 		return
 	}
 	m.Parting = model.BrowserLeaving
@@ -116,6 +120,7 @@ func (m *Machine) timerFired(now time.Time, name string) {
 	case timerDialogs:
 		m.leaveAnchor()
 	case timerAnchorStop:
+		clear(m.clientsStay)
 		m.leaveBrowser()
 	case timerFrames:
 		m.do(FramesStable{})

@@ -64,6 +64,7 @@ type Board struct {
 	mu      sync.Mutex
 	history history
 	wait    chan struct{} // closed by the next publish; nil without a waiting reader
+	guests  guests
 }
 
 // NewBoard returns a board that shows a task about to start.
