@@ -27,7 +27,7 @@ type agent struct {
 }
 
 // inside serves the rig's node within the process, over HTTP and MCP.
-func (r *rig) inside() (node *client.Client, overHTTP *sdk.StreamableClientTransport) {
+func (r *rig) inside(change ...func(*api.Config)) (node *client.Client, overHTTP *sdk.StreamableClientTransport) {
 	r.Helper()
 	admin := token.Generate()
 	entrance, err := gate.New(gate.Config{Token: admin})
@@ -42,7 +42,11 @@ func (r *rig) inside() (node *client.Client, overHTTP *sdk.StreamableClientTrans
 	if err != nil {
 		r.Fatal(err)
 	}
-	handler, err := api.New(api.Config{Node: r.node, Gate: entrance, MCP: talks})
+	cfg := api.Config{Node: r.node, Gate: entrance, MCP: talks}
+	for _, c := range change {
+		c(&cfg)
+	}
+	handler, err := api.New(cfg)
 	if err != nil {
 		r.Fatal(err)
 	}

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"holdfast/internal/api"
 	cdpgateway "holdfast/internal/gateway"
 	"holdfast/internal/run"
 	"holdfast/internal/tools"
@@ -38,12 +41,44 @@ func TestScripts(t *testing.T) {
 	k := r.task("run")
 	table := k.scripts()
 	for name, test := range map[string]func(*testing.T, *task, *tools.Table){
-		"puppeteer": scriptsDriveThePage, "display": displayKeepsItsOrder, "end": endlessScriptsEnd,
+		"puppeteer": scriptsDriveThePage, "display": displayKeepsItsOrder, "end": endlessScriptsEnd, "omp": oneToolDoesAll,
 	} {
 		t.Run(name, func(t *testing.T) {
 			k.goTo("http://a.test/plain")
 			test(t, k, table)
 		})
+	}
+}
+
+// oneToolDoesAll drives the task by the one tool of oh-my-pi, over MCP (T1, T4, T6, D29).
+func oneToolDoesAll(t *testing.T, k *task, table *tools.Table) {
+	r := *k.rig
+	r.T = t
+	id := r.task("omp").id // of its own: it sets how dialogs are answered
+	_, over := r.inside(func(c *api.Config) { c.Tools = table })
+	over.Endpoint = "http://localhost/mcp?profile=omp&task=" + string(id)
+	c, err := sdk.NewClient(&sdk.Implementation{Name: "omp", Version: "1"}, nil).Connect(r.ctx, over, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	a := agent{t, c}
+	for range 2 { // opened, and taken again
+		a.does("browser", map[string]any{"action": "open", "name": "shop", "url": r.site.URL("http://a.test/plain"), "viewport": map[string]any{"width": 500, "height": 400, "scale": 2}, "dialogs": "accept"})
+	}
+	said := a.does("browser", map[string]any{"action": "run", "name": "shop", "code": "display(await page.evaluate(() => innerWidth + ' ' + devicePixelRatio + ' ' + confirm('sure?'))); return (await browser.pages()).length"})
+	if !strings.Contains(said, "500 2 true") || !strings.Contains(said, "\n2\n") {
+		t.Error(said)
+	}
+	a.does("browser", map[string]any{"action": "close", "name": "shop"})
+	if text, res, err := a.call(t.Context(), "browser", map[string]any{"action": "close", "name": "shop"}); err != nil || res.Code != messages.CodeTargetNotFound {
+		t.Errorf("%v %s", err, text)
+	}
+	// A task that has lost its last tab gets another.
+	a.does("browser", map[string]any{"action": "close"})
+	a.does("browser", map[string]any{"action": "open", "url": r.site.URL("http://a.test/plain")})
+	if said := a.does("browser", map[string]any{"action": "run", "code": "return page.url()"}); !strings.Contains(said, "/plain") {
+		t.Error(said)
 	}
 }
 

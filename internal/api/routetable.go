@@ -38,7 +38,7 @@ var gatewayCodes = []messages.Code{
 var mcpQuery = []param{
 	{name: "task", kind: "string", about: "the task of tools that are given none; by default one of the client's own, or that of the token"},
 	{name: "tools", kind: "string", about: "`core` (default), `all`, or names of tools with commas between them"},
-	{name: "profile", kind: "string", about: "the tools of another system: `hermes` or `playwright`"},
+	{name: "profile", kind: "string", about: "the tools of another system: `hermes`, `playwright` or `omp`"},
 }
 
 // started are the answers of the routes that start a task.

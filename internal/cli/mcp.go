@@ -19,7 +19,7 @@ import (
 
 type mcpCmd struct {
 	Tools   string  `default:"core" placeholder:"TOOLS" group:"What is offered" help:"Which tools: core, all, or names of tools with commas between them."`
-	Profile string  `placeholder:"NAME" group:"What is offered" help:"The tools of another system, so that prompts written for it work: hermes or playwright."`
+	Profile string  `placeholder:"NAME" group:"What is offered" help:"The tools of another system, so that prompts written for it work: hermes, playwright or omp."`
 	Task    *taskID `placeholder:"NAME" group:"The task" help:"The task of tools that are given none. Default: one of this client's own, which ends with it."`
 	CDPURL  string  `name:"cdp-url" placeholder:"URL" group:"The task" help:"Attach that task to this browser instead of launching one."`
 	Headful bool    `group:"The task" help:"Launch its browser with a window."`

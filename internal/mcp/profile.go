@@ -43,7 +43,7 @@ func field(kind, about string) map[string]any {
 func oneOf(values ...string) map[string]any { return map[string]any{"type": "string", "enum": values} }
 
 // profiles are the tools of other systems.
-var profiles = map[string][]adapted{"hermes": hermes, "playwright": playwright}
+var profiles = map[string][]adapted{"hermes": hermes, "playwright": playwright, "omp": omp}
 
 // hermes are the tools of the Hermes agent.
 var hermes = []adapted{
@@ -105,7 +105,7 @@ var playwright = []adapted{
 func profiled(table []messages.ToolInfo, name string) (out []tool, err error) {
 	all, ok := profiles[name]
 	if !ok {
-		return nil, messages.Errorf(messages.CodeInvalidArgument, "there is no profile %q: hermes or playwright", name)
+		return nil, messages.Errorf(messages.CodeInvalidArgument, "there is no profile %q: hermes, playwright or omp", name)
 	}
 	for _, a := range all {
 		i := slices.IndexFunc(table, func(t messages.ToolInfo) bool { return t.Name == a.runs })

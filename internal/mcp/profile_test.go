@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -43,6 +44,8 @@ func fits(t *testing.T, info messages.ToolInfo, input json.RawMessage) {
 func TestProfiles(t *testing.T) {
 	t.Parallel()
 	n := newNode()
+	var mu sync.Mutex
+	var asked []string // of the tools of the table
 	n.run = func(_ context.Context, _ messages.TaskID, tool string, input json.RawMessage) (*messages.ToolResult, error) {
 		for _, info := range tools.Info().Tools {
 			if info.Name == tool {
@@ -54,8 +57,11 @@ func TestProfiles(t *testing.T) {
 			r.Data = map[string]any{"recent_dialogs": []any{}, "frame_tree": map[string]any{"top": "f"}}
 		}
 		if string(input) == `{"action":"list"}` {
-			r.Data = map[string]any{"tabs": []any{map[string]any{"tab_id": "t1"}, map[string]any{"tab_id": "t7"}}}
+			r.Data = map[string]any{"tabs": []any{map[string]any{"tab_id": "t1", "name": "main"}, map[string]any{"tab_id": "t7", "name": "shop"}}}
 		}
+		mu.Lock()
+		defer mu.Unlock()
+		asked = append(asked, tool+" "+string(input))
 		return r, nil
 	}
 	for _, c := range []struct {
@@ -96,11 +102,27 @@ func TestProfiles(t *testing.T) {
 		{"playwright", "browser_tabs", map[string]any{"action": "new", "url": "x.test"}, `browser_tabs {"action":"new","url":"x.test"}`},
 		{"playwright", "browser_close", nil, `browser_tabs {"action":"close","tab_id":"main"}`},
 		{"playwright", "browser_navigate_back", nil, `browser_evaluate {"expression":"history.back()"}`},
+		{"omp", "browser", map[string]any{"action": "open", "url": "x.test"}, `browser_navigate {"tab":"main","url":"x.test"}`},
+		{"omp", "browser", map[string]any{"action": "open", "name": "shop", "url": "x.test", "wait_until": "networkidle2"}, `browser_navigate {"tab":"shop","url":"x.test","wait_until":"networkidle2"}`},
+		{"omp", "browser", map[string]any{"action": "open", "name": "new", "dialogs": "accept", "viewport": map[string]any{"width": 800, "height": 600}}, `browser_tabs {"action":"list"}`},
+		{"omp", "browser", map[string]any{"action": "open", "viewport": map[string]any{"width": 0, "height": 600}}, `Error invalid_argument`},
+		{"omp", "browser", map[string]any{"action": "open", "app": map[string]any{"path": "/x"}}, `Error invalid_argument`},
+		{"omp", "browser", map[string]any{"action": "run", "code": "return 1", "timeout": 999}, `browser_run {"code":"return 1","tab":"main","timeout_s":300}`},
+		{"omp", "browser", map[string]any{"action": "run", "name": "shop", "code": "return 1"}, `browser_run {"code":"return 1","tab":"shop","timeout_s":30}`},
+		{"omp", "browser", map[string]any{"action": "run"}, `Error invalid_argument`},
+		{"omp", "browser", map[string]any{"action": "jump"}, `Error invalid_argument`},
+		{"omp", "browser", map[string]any{"action": "close", "name": "shop"}, `browser_tabs {"action":"close","tab_id":"shop"}`},
+		{"omp", "browser", map[string]any{"action": "close", "all": true, "kill": true}, `browser_task_stop {}`},
 	} {
 		client, _ := stdio(t, n, mcp.Config{Table: tools.Info().Tools, Profile: c.profile}, mcp.OwnTask{}, nil)
 		if got := text(call(t, client, c.tool, c.input)); !strings.Contains(got, c.want) {
 			t.Errorf("%s %s %v:\n%s\nwant\n%s", c.profile, c.tool, c.input, got, c.want)
 		}
+	}
+	before := `browser_tabs {"action":"list"} browser_tabs {"action":"new","name":"new"} browser_task_open {"dialog_policy":"auto_accept"} ` +
+		`browser_cdp {"method":"Emulation.setDeviceMetricsOverride","params":{"deviceScaleFactor":1,"height":600,"mobile":false,"width":800},"tab":"new"} browser_tabs {"action":"list"}`
+	if all := strings.Join(asked, " "); !strings.Contains(all, before) {
+		t.Errorf("%s\nis not in\n%s", before, all)
 	}
 	n.run = func(context.Context, messages.TaskID, string, json.RawMessage) (*messages.ToolResult, error) {
 		r := failed(messages.CodeBlockedByDialog, "a dialog is open")
