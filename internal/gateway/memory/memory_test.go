@@ -362,3 +362,39 @@ func FuzzMark(f *testing.F) {
 		}
 	})
 }
+
+func TestBreakpointsAreSetAgain(t *testing.T) {
+	t.Parallel()
+	s := memory.NewSession("one")
+	for _, c := range [][3]string{
+		{"Debugger.enable", `{}`, `{}`},
+		{"Debugger.setBreakpointByUrl", `{"lineNumber":1,"url":"a"}`, `{"breakpointId":"1:1:0:a","locations":[]}`},
+		{"Debugger.setBreakpointByUrl", `{"lineNumber":2,"url":"a"}`, `{"breakpointId":"1:2:0:a","locations":[]}`},
+		{"Debugger.setBreakpoint", `{"location":{"scriptId":"7","lineNumber":3}}`, `{"breakpointId":"4:3:0:7"}`},
+		{"Debugger.removeBreakpoint", `{"breakpointId":"1:1:0:a"}`, `{}`},
+		{"DOMDebugger.setXHRBreakpoint", `{"url":"x"}`, `{}`},
+		{"DOMDebugger.setXHRBreakpoint", `{"url":"y"}`, `{}`},
+		{"DOMDebugger.removeXHRBreakpoint", `{"url":"x"}`, `{}`},
+		{"EventBreakpoints.setInstrumentationBreakpoint", `{"eventName":"e"}`, `{}`},
+		{"EventBreakpoints.removeInstrumentationBreakpoint", `{"eventName":"e"}`, `{}`},
+	} {
+		if !memory.IsKept(c[0]) {
+			t.Errorf("%s is not kept", c[0])
+		}
+		s.Succeeded(c[0], []byte(c[1]), []byte(c[2]))
+	}
+	s.Cut()
+	given, _ := give(s, "two", tree)
+	want := []string{
+		"Debugger.enable {}", `Debugger.setBreakpointByUrl {"lineNumber":2,"url":"a"}`, `Debugger.setBreakpoint {"location":{"scriptId":"7","lineNumber":3}}`,
+		`DOMDebugger.setXHRBreakpoint {"url":"y"}`, "Runtime.runIfWaitingForDebugger",
+	}
+	if !slices.Equal(given, want) {
+		t.Errorf("it is given %q, want %q", given, want)
+	}
+	s.Succeeded("Debugger.disable", []byte(`{}`), []byte(`{}`))
+	s.Cut()
+	if given, _ := give(s, "three", tree); has(given, "Debugger.set") {
+		t.Errorf("after the debugger was disabled it is given %q", given)
+	}
+}

@@ -17,12 +17,22 @@ var settings = map[string]string{
 	"Debugger.setBlackboxPatterns":                  "Debugger.blackbox",
 	"Debugger.setSkipAllPauses":                     "Debugger.skip",
 	"Debugger.setBreakpointsActive":                 "Debugger.active",
+	"Debugger.setBreakpoint":                        "Debugger.breakpoint",
+	"Debugger.setBreakpointByUrl":                   "Debugger.breakpoint",
+	"Debugger.setInstrumentationBreakpoint":         "Debugger.breakpoint",
 	"DOMDebugger.setXHRBreakpoint":                  "DOMDebugger.xhr",
+	"DOMDebugger.setEventListenerBreakpoint":        "DOMDebugger.listener",
 	"EventBreakpoints.setInstrumentationBreakpoint": "EventBreakpoints.instrumentation",
 }
 
 // takenBack are the methods that take a setting back.
-var takenBack = map[string]string{"Page.stopScreencast": "Page.screencast"}
+var takenBack = map[string]string{
+	"Page.stopScreencast":                              "Page.screencast",
+	"Debugger.removeBreakpoint":                        "Debugger.breakpoint",
+	"DOMDebugger.removeXHRBreakpoint":                  "DOMDebugger.xhr",
+	"DOMDebugger.removeEventListenerBreakpoint":        "DOMDebugger.listener",
+	"EventBreakpoints.removeInstrumentationBreakpoint": "EventBreakpoints.instrumentation",
+}
 
 // Methods that set nothing to repeat and that a Session notes.
 const (

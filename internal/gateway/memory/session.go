@@ -131,9 +131,10 @@ func (s *Session) Succeeded(method string, params, result []byte) []byte {
 	case key != "" && isOff(method, params):
 		s.drop(func(i item) bool { return i.key == key })
 	case key != "":
-		s.keep(item{key: key + variant(method, params), method: method, params: slices.Clone(params)})
+		s.keep(item{key: key + variant(method, params, result), method: method, params: slices.Clone(params)})
 	case takenBack[method] != "":
-		s.drop(func(i item) bool { return i.key == takenBack[method] })
+		key := takenBack[method] + variant(method, params, params)
+		s.drop(func(i item) bool { return i.key == key })
 	case name == "enable":
 		s.keep(item{key: domain, method: method, params: slices.Clone(params), isDomain: true})
 	}
@@ -152,10 +153,19 @@ func isOff(method string, params []byte) bool {
 	return method == lifecycleMethod && p.Enabled != nil && !*p.Enabled || p.AutoAttach != nil && !*p.AutoAttach
 }
 
-// variant tells apart several settings of one kind.
-func variant(method string, params []byte) string {
-	if strings.HasPrefix(method, "DOMDebugger.") || strings.HasPrefix(method, "EventBreakpoints.") {
+// variant tells apart several settings of one kind. A breakpoint has the same id on each session
+// that sets it: its place and its script make it. Named is what has that id.
+func variant(method string, params, named []byte) string {
+	switch {
+	case strings.HasPrefix(method, "DOMDebugger."), strings.HasPrefix(method, "EventBreakpoints."):
 		return string(params)
+	case settings[method] == "Debugger.breakpoint", takenBack[method] == "Debugger.breakpoint":
+		var b struct {
+			ID string `json:"breakpointId"`
+		}
+		if json.Unmarshal(named, &b) == nil {
+			return " " + b.ID
+		}
 	}
 	return ""
 }
