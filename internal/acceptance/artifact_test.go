@@ -80,6 +80,10 @@ func TestX26_FilesGoInAndOutByHandle(t *testing.T) {
 	if said := h.eval("", "document.body.dataset.got"); !strings.Contains(said, "report.zip 4194304 "+a.SHA256) {
 		t.Error(said)
 	}
+	h.use("browser_navigate", `{"url":"data:text/html,<a download=hi.txt href='data:text/plain,hello'>get</a>"}`)
+	if r := h.use("browser_click", `{"selector":"a"}`); r.Category != "artifact-saved" || len(r.Artifacts) != 1 || r.Artifacts[0].Name != "hi.txt" || r.Artifacts[0].Size != 5 {
+		t.Errorf("a link of a document that tells of no navigation: %s %s", r.Category, r.Text)
+	}
 	pdf := h.use("browser_pdf_save", `{}`)
 	if len(pdf.Artifacts) != 1 || !bytes.HasPrefix(h.bytesOf(store, pdf.Artifacts[0]), []byte("%PDF-")) {
 		t.Errorf("%+v", pdf)
@@ -87,7 +91,7 @@ func TestX26_FilesGoInAndOutByHandle(t *testing.T) {
 	if shot := h.use("browser_take_screenshot", `{}`).Artifacts[0]; shot.State != messages.ArtifactLive || int(shot.Size) != len(h.bytesOf(store, shot)) || shot.Base64 == "" {
 		t.Errorf("%+v", shot)
 	}
-	if list := h.use("browser_artifacts", `{"action":"list"}`); !strings.Contains(list.Text, "3 artifacts: 3 live") {
+	if list := h.use("browser_artifacts", `{"action":"list"}`); !strings.Contains(list.Text, "4 artifacts: 4 live") {
 		t.Error(list.Text)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"path/filepath"
 	"time"
 
 	"holdfast/internal/artifact"
@@ -58,6 +59,15 @@ func (h *Handler) getArtifact(w http.ResponseWriter, c *call) error {
 	return nil
 }
 
+// sentType is the type of a file that a caller sends: what the caller says, unless that is what
+// curl calls every body, else what the name says.
+func sentType(given, name string) string {
+	if kind, _, err := mime.ParseMediaType(given); err != nil || kind == "application/x-www-form-urlencoded" {
+		given = mime.TypeByExtension(filepath.Ext(name))
+	}
+	return mediaType(given)
+}
+
 // mediaType is a type that may stand in a header.
 func mediaType(s string) string {
 	kind, params, err := mime.ParseMediaType(s)
@@ -93,7 +103,7 @@ func (h *Handler) putArtifact(w http.ResponseWriter, c *call) error {
 		inner = counting.ResponseWriter // the server's own, which then closes a connection with too much on it
 	}
 	body := &bodyReader{r: http.MaxBytesReader(inner, c.Body, artifact.MaxFile), limit: artifact.MaxFile, call: c}
-	made, err := h.cfg.Artifacts.Put(c.id, messages.Artifact{Kind: messages.ArtifactUpload, Name: name, MIMEType: mediaType(kind)}, body)
+	made, err := h.cfg.Artifacts.Put(c.id, messages.Artifact{Kind: messages.ArtifactUpload, Name: name, MIMEType: sentType(kind, name)}, body)
 	c.caller.Audit(c.Context(), "upload", c.id, start, err, slog.Int64("bytes", made.Size))
 	if err != nil {
 		return err

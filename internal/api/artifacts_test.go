@@ -71,13 +71,18 @@ func TestArtifacts(t *testing.T) {
 			t.Error(name, w.Code, w.Body)
 		}
 	}
+	form := b.request("POST", "/v1/tasks/one/artifacts?name=a.pdf", "x")
+	form.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if w := b.do(form); !strings.Contains(w.Body.String(), `"mime_type":"application/pdf"`) {
+		t.Errorf("what curl calls every body: %s", w.Body)
+	}
 	if w := b.call("POST", "/v1/tasks/none/artifacts", "x"); w.Code != http.StatusNotFound {
 		t.Error(w.Code, w.Body)
 	}
 	if list := store.List("none"); list != nil {
 		t.Errorf("%+v", list)
 	}
-	if w := b.call("GET", "/v1/tasks/one/artifacts", ""); !strings.Contains(w.Body.String(), `"live":1`) || !strings.Contains(w.Body.String(), a.SHA256) {
+	if w := b.call("GET", "/v1/tasks/one/artifacts", ""); !strings.Contains(w.Body.String(), `"live":2`) || !strings.Contains(w.Body.String(), a.SHA256) {
 		t.Error(w.Body)
 	}
 }

@@ -44,6 +44,7 @@ type note struct {
 	HasFailed bool         `json:"failed"`
 	IsActive  bool         `json:"active"`
 	IsInForm  bool         `json:"form"`
+	IsOfFile  bool         `json:"link"` // it is in a link with the attribute download
 	Chooser   *fileChooser `json:"chooser"`
 
 	URL string `json:"url"`
@@ -67,6 +68,7 @@ type witness struct {
 
 // The waits for what follows an action.
 const (
+	fileWait     = time.Second // for a download that a link is for
 	popupWait    = 30 * time.Millisecond
 	openedWait   = 3 * time.Second // for a page that is being opened
 	commitWait   = 2 * time.Second // for the document that a navigation brings
@@ -154,6 +156,8 @@ func (w *witness) settle(ctx context.Context, acted error) (actionOutput, error)
 		return w.awaitCommit(ctx, out)
 	case n.Now != n.URL:
 		out.Outcome, out.URL = didNavigate, cut(n.Now, maxShownURL)
+	case n.IsReached && n.IsOfFile && w.hasFileSoon(ctx):
+		out.Outcome = didDownload
 	default:
 		// A page that opens another uses up the activation that the click gave it, and a form
 		// is sent a moment after its click. Nothing else is worth a wait.
@@ -167,6 +171,24 @@ func (w *witness) settle(ctx context.Context, acted error) (actionOutput, error)
 		return w.awaitPopup(ctx, out, wait)
 	}
 	return out, nil
+}
+
+// hasFileSoon says whether a download begins in a moment. Not every document tells of one: that of
+// a data: address does not.
+func (w *witness) hasFileSoon(ctx context.Context) bool {
+	for began := time.Now(); time.Since(began) < fileWait; {
+		isThere, err := w.hasDownload(ctx)
+		if err != nil || w.artifacts == nil || w.downloadDir() == "" {
+			return false
+		}
+		if isThere {
+			return true
+		}
+		if pause(ctx, commitNotice) != nil {
+			return false
+		}
+	}
+	return false
 }
 
 // hasNewDialog says that a dialog is open on the page that was not before.

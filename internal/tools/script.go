@@ -90,7 +90,7 @@ const noteScript = `function() {
   const [by, input] = globalThis.__chooser || [];
   const chooser = input && !by.defaultPrevented && !input.disabled ? {multiple: input.multiple,
     selector: input.id ? '#' + CSS.escape(input.id) : 'input[type="file"]' + (input.name ? '[name=' + JSON.stringify(input.name) + ']' : '')} : null;
-  return {...globalThis.__note, chooser, there: el.isConnected, now: location.href, active: navigator.userActivation.isActive, form: el.closest('form') !== null};
+  return {...globalThis.__note, chooser, link: el.closest('a[download]') !== null, there: el.isConnected, now: location.href, active: navigator.userActivation.isActive, form: el.closest('form') !== null};
 }`
 
 // fillScript readies an element for text, or gives it its value where no text can be typed.
