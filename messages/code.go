@@ -34,6 +34,9 @@ const (
 	CodeDeadline              Code = "deadline"
 	CodeMessageTooLarge       Code = "message_too_large"
 	CodeLimitReached          Code = "limit_reached"
+	CodeLeaseLapsed           Code = "lease_lapsed"
+	CodeRehoming              Code = "rehoming"
+	CodeNoQuorum              Code = "no_quorum"
 	CodeInternal              Code = "internal"
 )
 
@@ -146,6 +149,9 @@ var codeTable = []CodeInfo{
 			detailWait, detailSent,
 		},
 	},
+	{CodeLeaseLapsed, 503, "The node of a cluster has no lease at the moment, and decides nothing.", "Call again, or ask another node of the cluster.", []Detail{detailWait}},
+	{CodeRehoming, 503, "Another node of the cluster has just taken the task, or the node that has it does not answer.", "Call again: every node knows the new one soon.", []Detail{detailWait, detailSent}},
+	{CodeNoQuorum, 503, "The store of the cluster does not answer this node.", "Call again, or ask another node of the cluster. Most voters have to run.", []Detail{detailWait}},
 	{CodeInternal, 500, "The node failed in a way that it does not explain to callers.", "Report it with the node's log, which has the reason.", nil},
 }
 

@@ -135,6 +135,12 @@ const (
 type Snapshot struct {
 	// TaskID is the id of the task.
 	TaskID TaskID `json:"task_id"`
+	// Node is the node of a cluster that supervises the task.
+	Node string `json:"node,omitempty"`
+	// Epoch grows with each change of that node.
+	Epoch uint64 `json:"epoch,omitempty"`
+	// Lease is lapsed while that node decides nothing.
+	Lease LeaseState `json:"lease,omitempty"`
 	// State is where the task stands in its life.
 	State TaskState `json:"state"`
 	// Version grows with every change of the task.

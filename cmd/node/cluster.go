@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"holdfast/internal/cli"
 	"holdfast/internal/cluster"
@@ -33,7 +35,57 @@ type clustered struct {
 	watch   sync.WaitGroup
 	unwatch context.CancelFunc
 	store   store.Store
+	peers   net.Listener
 	cluster *cluster.Cluster
+}
+
+// member is a node whose tasks are the cluster's: it starts none that another node has.
+type member struct {
+	*node.Node
+	joined *atomic.Pointer[clustered]
+	log    *slog.Logger
+}
+
+// GetOrStart claims the task first.
+func (m member) GetOrStart(ctx context.Context, id messages.TaskID, spec messages.TaskSpec) (*messages.Snapshot, bool, error) {
+	if c := m.joined.Load(); c != nil {
+		release, err := c.cluster.Claim(ctx, id)
+		if err != nil {
+			return nil, false, err
+		}
+		defer release()
+	}
+	return m.Node.GetOrStart(ctx, id, spec)
+}
+
+// Restart claims the task first.
+func (m member) Restart(ctx context.Context, id messages.TaskID) (*messages.Snapshot, bool, error) {
+	if c := m.joined.Load(); c != nil {
+		release, err := c.cluster.Claim(ctx, id)
+		if err != nil {
+			return nil, false, err
+		}
+		defer release()
+	}
+	return m.Node.Restart(ctx, id)
+}
+
+// Running lists the tasks that run here, or were lost here.
+func (m member) Running() []messages.TaskID {
+	var ids []messages.TaskID
+	for _, t := range m.Tasks() {
+		ids = append(ids, t.TaskID)
+	}
+	return ids
+}
+
+// Yield ends a task that another node has.
+func (m member) Yield(id messages.TaskID) {
+	go func() {
+		if err := m.StopTask(context.Background(), id); err != nil {
+			m.log.Warn("a task that another node has did not end", "task", id, "err", err)
+		}
+	}()
 }
 
 // peerPort is what a node adds to the port of its cluster address to get that for other
@@ -42,7 +94,7 @@ const peerPort = 2
 
 // joinCluster starts the node's part in the cluster that its settings name. It waits for no
 // other node.
-func joinCluster(cfg cli.NodeConfig, n *node.Node) (*clustered, error) {
+func joinCluster(cfg cli.NodeConfig, n member) (*clustered, error) {
 	name := cfg.NodeName
 	if name == "" {
 		host, err := os.Hostname()
@@ -55,7 +107,7 @@ func joinCluster(cfg cli.NodeConfig, n *node.Node) (*clustered, error) {
 		return nil, fmt.Errorf("cluster: %w: set node_name", err)
 	}
 	files := certs.Files{Cert: cfg.Cluster.Cert, Key: cfg.Cluster.Key, CA: cfg.Cluster.CA}
-	tls, err := files.Config(cfg.Cluster.AllowedNames)
+	identity, err := files.Config(cfg.Cluster.AllowedNames)
 	if err != nil {
 		return nil, fmt.Errorf("cluster: %w", err)
 	}
@@ -73,6 +125,14 @@ func joinCluster(cfg cli.NodeConfig, n *node.Node) (*clustered, error) {
 	if c.claim, err = instance.Take(dir); err != nil {
 		return nil, err
 	}
+	door, err := besidePort(listen, peerPort)
+	if err == nil {
+		c.peers, err = net.Listen("tcp", door)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("cluster.listen: %w", err), c.leave(context.Background()))
+	}
+	c.peers = tls.NewListener(c.peers, identity)
 	where := etcd.Config{Cluster: cfg.Cluster.Name, Log: cfg.Logger}
 	if cfg.Cluster.IsEmbedded() {
 		if voters[name] != "" {
@@ -92,7 +152,7 @@ func joinCluster(cfg cli.NodeConfig, n *node.Node) (*clustered, error) {
 		voters = nil
 	}
 	if slices.ContainsFunc(where.Endpoints, func(e string) bool { return strings.HasPrefix(e, "https:") }) {
-		where.TLS = tls
+		where.TLS = identity
 	}
 	records, err := etcd.Open(where)
 	if err != nil {
@@ -103,7 +163,8 @@ func joinCluster(cfg cli.NodeConfig, n *node.Node) (*clustered, error) {
 		Name: cfg.Cluster.Name, Node: name, Instance: c.claim.Name, Predecessor: c.claim.Predecessor,
 		Store: c.store, Voters: slices.Sorted(maps.Keys(voters)), Version: cfg.Version,
 		Addresses: messages.ClusterAddresses{HTTP: cfg.URL, Peer: peer},
-		Load:      func() cluster.Load { return loadOf(n) }, Log: cfg.Logger,
+		TLS:       identity, Tasks: n,
+		Load: func() cluster.Load { return loadOf(n.Node) }, Log: cfg.Logger,
 	})
 	if err != nil {
 		return nil, errors.Join(err, c.leave(context.Background()))
@@ -127,6 +188,9 @@ func (c *clustered) leave(ctx context.Context) error {
 	var err error
 	if c.cluster != nil {
 		err = c.cluster.Leave(ctx)
+	}
+	if c.peers != nil {
+		_ = c.peers.Close() // the server that has it may have closed it
 	}
 	if c.store != nil {
 		err = errors.Join(err, c.store.Close())

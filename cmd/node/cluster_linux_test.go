@@ -1,15 +1,25 @@
 package main
 
 import (
+	"bufio"
+	"context"
+	"crypto/tls"
 	"encoding/json"
+	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
+
+	"holdfast/chaos"
 	"holdfast/messages"
 )
 
@@ -18,10 +28,14 @@ type trio struct {
 	*testing.T
 	dir    string
 	voters string
+	port   int // of voters; no two clusters of this process have the same
 	hosts  map[string]string
 	shells map[string]*shell
 	nodes  map[string]*process
 }
+
+// trios counts the clusters of this process.
+var trios atomic.Int32
 
 // newTrio makes the certificates of a cluster of three. All of 127/8 is this machine, so no two
 // processes that test ever want the same port.
@@ -29,13 +43,14 @@ func newTrio(t *testing.T) *trio {
 	t.Helper()
 	c := &trio{T: t, dir: t.TempDir(), hosts: map[string]string{}, shells: map[string]*shell{}, nodes: map[string]*process{}}
 	pid := os.Getpid()
+	c.port = 7071 + 10*int(trios.Add(1)-1)%50_000
 	init := []string{"cluster", "init", filepath.Join(c.dir, "certs")}
 	var voters []string
 	for i, name := range []string{"a", "b", "c"} {
 		c.hosts[name] = net.IPv4(127, byte(128+pid>>13&63), byte(pid>>5), byte(pid<<3|i+1)).String()
 		c.shells[name] = &shell{T: t, state: filepath.Join(c.dir, name)}
 		init = append(init, name+"="+c.hosts[name])
-		voters = append(voters, name+"="+c.hosts[name]+":7071")
+		voters = append(voters, name+"="+c.hosts[name]+":"+strconv.Itoa(c.port))
 	}
 	c.voters = strings.Join(voters, ",")
 	out, _ := c.shells["a"].run(0, init...)
@@ -98,7 +113,7 @@ func TestThreeNodesMakeACluster(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	for _, n := range v.Nodes {
-		if !n.IsVoter || n.Term == 0 || n.Places != 5000 || n.Addresses.Peer != c.hosts[n.Node]+":7073" || !strings.HasPrefix(n.Addresses.HTTP, "http://127.0.0.1:") {
+		if !n.IsVoter || n.Term == 0 || n.Places != 5000 || n.Addresses.Peer != c.hosts[n.Node]+":"+strconv.Itoa(c.port+peerPort) || !strings.HasPrefix(n.Addresses.HTTP, "http://127.0.0.1:") {
 			t.Errorf("%+v", n)
 		}
 	}
@@ -171,4 +186,164 @@ func TestANodeWithoutAClusterHasNone(t *testing.T) {
 	if _, errs := s.run(2, "serve", "--cluster-enabled"); !strings.Contains(errs, "cluster.voters") {
 		t.Error(errs)
 	}
+}
+
+// TestAnyNodeAnswersForAnyTask: each route of a task works through each node, by the tokens of
+// that node, and a task has one node.
+func TestAnyNodeAnswersForAnyTask(t *testing.T) {
+	t.Parallel()
+	_, url := fake(t, chaos.Options{Pages: 1})
+	c := newTrio(t)
+	for _, name := range []string{"a", "b", "c"} {
+		c.start(name)
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		c.await(name, "held held held")
+	}
+	spec := fmt.Sprintf(`{"cdp_url":%q}`, url)
+	call := func(node, method, path, body string) (int, string) {
+		t.Helper()
+		status, out, err := c.shells[node].caller().call(method, c.nodes[node].url+path, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return status, out
+	}
+	want := func(status int, node, method, path, body, has string) string {
+		t.Helper()
+		got, out := call(node, method, path, body)
+		if got != status || !strings.Contains(out, has) {
+			t.Fatalf("%s %s through %s: %d %s, want %d %s\n%s", method, path, node, got, out, status, has, c.nodes[node].log)
+		}
+		return out
+	}
+	await := func(status int, node, method, path, body, has string) {
+		t.Helper()
+		eventually(t, method+" "+path+" through "+node, func() bool {
+			got, out := call(node, method, path, body)
+			return got == status && strings.Contains(out, has)
+		})
+	}
+	want(201, "a", "PUT", "/v1/tasks/one", spec, `"node":"a"`)
+	// The others know it as soon as their watch has brought the record.
+	await(200, "b", "GET", "/v1/tasks/one", "", `"node":"a"`)
+	await(200, "c", "GET", "/v1/tasks/one", "", `"node":"a"`)
+	want(200, "b", "PUT", "/v1/tasks/one", spec, `"node":"a"`)
+	want(201, "b", "PUT", "/v1/tasks/two", spec, `"node":"b"`)
+	await(200, "c", "GET", "/v1/tasks", "", `"task_id":"two","node":"b"`)
+	want(200, "c", "GET", "/v1/tasks", "", `"task_id":"one","node":"a"`)
+	if out := want(200, "c", "GET", "/v1/tasks?local=true", "", ""); strings.Contains(out, "one") {
+		t.Error(out)
+	}
+
+	// A stream through one node shows the dialog that another one answers.
+	watch := c.shells["b"].command("watch", "one", "--json")
+	out, err := watch.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := watch.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = watch.Process.Kill(); _ = watch.Wait() })
+	events := make(chan string, 64)
+	go func() {
+		defer close(events)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			events <- lines.Text()
+		}
+	}()
+	next := func(what string) {
+		t.Helper()
+		for deadline := time.After(patience); ; {
+			select {
+			case line, ok := <-events:
+				if !ok {
+					t.Fatal("the stream has ended before " + what)
+				}
+				if strings.Contains(line, what) {
+					return
+				}
+			case <-deadline:
+				t.Fatal("the stream never said " + what)
+			}
+		}
+	}
+	next(`"reset"`)
+	want(200, "c", "POST", "/v1/tasks/one/cdp", `{"method":"Runtime.evaluate","params":{"expression":"setTimeout(()=>{alert('m')},0)"}}`, "")
+	next(`"dialog_opened"`)
+	want(200, "b", "POST", "/v1/tasks/one/dialog", `{"action":"accept"}`, `"closed_by":"agent"`)
+	next(`"dialog_closed"`)
+
+	// A CDP client is let in through c by a ticket that a has made.
+	token := c.shells["c"].token()
+	var version struct {
+		Socket string `json:"webSocketDebuggerUrl"`
+	}
+	if err := json.Unmarshal([]byte(want(200, "c", "GET", "/cdp/one/json/version?token="+token, "", "ticket=")), &version); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(version.Socket, strings.Replace(c.nodes["c"].url, "http:", "ws:", 1)) {
+		t.Error("the address is not that of the node which was asked:", version.Socket)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	socket, _, err := websocket.Dial(ctx, version.Socket, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := socket.Write(ctx, websocket.MessageText, []byte(`{"id":1,"method":"Target.getTargets"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if _, answer, err := socket.Read(ctx); err != nil || !strings.Contains(string(answer), "targetInfos") {
+		t.Errorf("%s %v", answer, err)
+	}
+	_ = socket.CloseNow()
+
+	// A token of one task is good for that task alone, through every node.
+	scoped, _ := c.shells["b"].run(0, "token", "--task", "one")
+	scopedCaller := &caller{client: c.shells["b"].caller().client, token: strings.TrimSpace(scoped)}
+	if status, out, _ := scopedCaller.call("GET", c.nodes["b"].url+"/v1/tasks/one", ""); status != 200 {
+		t.Error(status, out)
+	}
+	if status, out, _ := scopedCaller.call("GET", c.nodes["b"].url+"/v1/tasks/two", ""); status != 403 {
+		t.Error(status, out)
+	}
+	if status, out, _ := scopedCaller.call("GET", c.nodes["b"].url+"/v1/tasks", ""); status != 200 || strings.Contains(out, "two") || !strings.Contains(out, `"task_id":"one"`) {
+		t.Error(status, out)
+	}
+	if status, out, _ := scopedCaller.call("GET", c.nodes["c"].url+"/v1/tasks/one", ""); status != 401 {
+		t.Error("c takes a token of b's making:", status, out)
+	}
+	// A caller that pretends to be a node is refused, and so is a connection without a certificate.
+	forged, err := http.NewRequest("GET", c.nodes["b"].url+"/v1/tasks/one", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged.Header.Set("Holdfast-Caller", "admin")
+	forged.Header.Set("Authorization", "Bearer "+c.shells["b"].token())
+	if res, err := http.DefaultTransport.RoundTrip(forged); err != nil || res.StatusCode != 403 {
+		t.Errorf("%v %v", res, err)
+	} else {
+		res.Body.Close()
+	}
+	stranger := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // it is the stranger
+	defer stranger.CloseIdleConnections()
+	peer, _ := http.NewRequest("GET", "https://"+net.JoinHostPort(c.hosts["a"], strconv.Itoa(c.port+peerPort))+"/v1/tasks/one", nil)
+	peer.Header.Set("Holdfast-Caller", "admin")
+	if res, err := stranger.RoundTrip(peer); err == nil {
+		res.Body.Close()
+		t.Error("a stranger reaches the door of the nodes")
+	}
+
+	// What is stopped through one node may be started on another.
+	want(204, "c", "DELETE", "/v1/tasks/two", "", "")
+	await(404, "a", "GET", "/v1/tasks/two", "", "task_not_found")
+
+	// The tasks of a node that is killed are gone with it, and start anew elsewhere.
+	c.nodes["a"].signal(t, syscall.SIGKILL)
+	c.nodes["a"].wait(t)
+	await(503, "b", "GET", "/v1/tasks/one", "", "rehoming")
+	await(201, "b", "PUT", "/v1/tasks/one", spec, `"node":"b"`)
+	await(200, "c", "GET", "/v1/tasks/one/snapshot", "", `"node":"b"`)
 }

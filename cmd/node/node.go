@@ -66,10 +66,11 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 		return nil, err
 	}
 	traces.count(node)
-	clients := gateway.New(gateway.Config{Node: node, Log: cfg.Logger, Observer: node.Metrics()})
+	supervisor := member{node, &joined, cfg.Logger}
+	clients := gateway.New(gateway.Config{Node: supervisor, Log: cfg.Logger, Observer: node.Metrics()})
 	scripts := scripting.New(scripting.OnGateway(clients))
 	running := &cli.RunningNode{
-		Node: node, Gateway: clients, Scripts: scripts, Artifacts: files, Metrics: node.MetricsHandler(), Observer: node.Metrics(),
+		Node: supervisor, Gateway: clients, Scripts: scripts, Artifacts: files, Metrics: node.MetricsHandler(), Observer: node.Metrics(),
 		BeginDrain: node.BeginDrain, Abort: node.Abort, SetLimits: node.SetLimits, Alive: node.Alive,
 		TracerProvider: traces.provider(),
 		Stop: func(ctx context.Context) error {
@@ -89,12 +90,12 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 		},
 	}
 	if cfg.Cluster.Enabled {
-		c, err := joinCluster(cfg, node)
+		c, err := joinCluster(cfg, supervisor)
 		if err != nil {
 			return nil, errors.Join(err, running.Stop(ctx))
 		}
 		joined.Store(c)
-		running.Cluster = c.cluster
+		running.Cluster, running.Peers = c.cluster, c.peers
 	}
 	return running, nil
 }

@@ -1,18 +1,177 @@
 package api
 
 import (
+	"context"
 	"net/http"
+	"net/url"
+	"slices"
 
+	"holdfast/internal/gate"
+	"holdfast/internal/token"
 	"holdfast/messages"
 )
 
 // Cluster is what the HTTP layer needs of the cluster that the node is part of. Its methods
-// do not wait.
+// are safe for concurrent use; none but Forward and Tasks waits.
 type Cluster interface {
 	// View is what this node knows of the cluster.
 	View() messages.Cluster
 	// Check is the part of the node's readiness that the cluster decides.
 	Check() messages.Check
+	// Node is the name of this node.
+	Node() string
+	// Place is the node that has a task, and the epoch; ok is false where none has it.
+	Place(id messages.TaskID) (node string, epoch uint64, ok bool)
+	// IsOrphan says whether the node that had a task has lost its lease, and may come back to it.
+	IsOrphan(id messages.TaskID) bool
+	// Lapse is the error of a node that may decide nothing now, nil for one that may.
+	Lapse() *messages.Error
+	// Forward has another node answer a request. An error means that nothing was answered.
+	Forward(w http.ResponseWriter, r *http.Request, node string) error
+	// Tasks asks the other nodes for their tasks.
+	Tasks(ctx context.Context, header http.Header, query url.Values) []*messages.Snapshot
+}
+
+// Headers of requests between nodes. At the door for callers they are refused.
+const (
+	// hopHeader names the node that has let the request in.
+	hopHeader = "Holdfast-Hop"
+	// callerHeader says what the caller's token is good for.
+	callerHeader = "Holdfast-Caller"
+	// fromHeader is the caller's address.
+	fromHeader = "Holdfast-From"
+)
+
+type hopKey struct{}
+
+// Peers serves the requests that other nodes pass on. Only nodes of the cluster may reach it:
+// what they say of a caller is believed.
+func (h *Handler) Peers() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if from := r.Header.Get(fromHeader); from != "" {
+			r.RemoteAddr = from
+		}
+		h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), hopKey{}, true)))
+	})
+}
+
+// isHop says whether another node has passed the request on.
+func (c *call) isHop() bool { return c.Context().Value(hopKey{}) != nil }
+
+// checkHop refuses a caller that pretends to be a node.
+func (c *call) checkHop() error {
+	if c.isHop() || c.Header.Get(hopHeader) == "" && c.Header.Get(callerHeader) == "" && c.Header.Get(fromHeader) == "" {
+		return nil
+	}
+	stranger := c.handler.cfg.Gate.Stranger(c.Request, c.route.entrance())
+	return stranger.Refuse(c.Context(), messages.Errorf(messages.CodeForbidden, "only nodes of the cluster may send this header"))
+}
+
+// authenticate finds out who asks: by the token, or by what another node says.
+func (h *Handler) authenticate(c *call) (gate.Caller, error) {
+	said := c.Header.Get(callerHeader)
+	if !c.isHop() || said == "" {
+		return h.cfg.Gate.Authenticate(c.Request, c.route.entrance())
+	}
+	scope, err := token.ParseScope(said)
+	if err != nil {
+		return h.cfg.Gate.Stranger(c.Request, c.route.entrance()), err
+	}
+	return h.cfg.Gate.Vouched(c.Request, c.route.entrance(), scope)
+}
+
+// elsewhere is the node that has the task of a request, "" where this node is to answer it.
+func (h *Handler) elsewhere(c *call) string {
+	if h.cfg.Cluster == nil || c.isHop() || c.id == "" {
+		return ""
+	}
+	if node, _, ok := h.cfg.Cluster.Place(c.id); ok && node != h.cfg.Cluster.Node() {
+		return node
+	}
+	return ""
+}
+
+// isForOther says whether a ticket is another node's to look at: each is known to the node alone
+// that has made it.
+func (h *Handler) isForOther(c *call) bool {
+	if h.cfg.Cluster == nil || !c.route.isCDP || !c.query.Has(gate.TicketParam) || c.Header.Get("Authorization") != "" {
+		return false
+	}
+	id, err := messages.ParseTaskID(c.PathValue("id"))
+	if err != nil {
+		return false
+	}
+	c.id = id
+	return h.elsewhere(c) != ""
+}
+
+// forward has the node answer that has the task. A caller that was let in by a ticket has no
+// scope here, and that node looks at the ticket.
+func (h *Handler) forward(w http.ResponseWriter, c *call, node string) error {
+	r := c.Clone(c.Context())
+	h.vouch(r.Header, c)
+	return h.cfg.Cluster.Forward(w, r, node)
+}
+
+// vouch says in a header who asks. The credential itself stays here.
+func (h *Handler) vouch(header http.Header, c *call) {
+	header.Set(hopHeader, h.cfg.Cluster.Node())
+	header.Set(fromHeader, c.RemoteAddr)
+	if scope := c.caller.Scope(); scope != (token.Scope{}) {
+		header.Set(callerHeader, scope.Text())
+		header.Del("Authorization")
+	}
+}
+
+// checkLease refuses what decides while the node has no lease; reads are answered. It refuses
+// what asks for a task that is not here, and whose node may come back to it: only a start goes
+// past that.
+func (h *Handler) checkLease(c *call) error {
+	if h.cfg.Cluster == nil || c.id == "" || h.elsewhere(c) != "" {
+		return nil
+	}
+	if c.Method != http.MethodPut && h.cfg.Cluster.IsOrphan(c.id) {
+		if _, err := h.cfg.Node.Snapshot(c.id, messages.SnapshotOptions{}); err != nil {
+			return messages.Errorf(messages.CodeRehoming, "the node that had task %s has lost its lease; PUT starts the task anew", c.id).With("retry_after_s", 1).WithSent(messages.SentNo)
+		}
+	}
+	if (c.Method == http.MethodGet || c.Method == http.MethodHead) && !c.route.isCDP {
+		return nil
+	}
+	if err := h.cfg.Cluster.Lapse(); err != nil {
+		return err
+	}
+	return nil
+}
+
+// placed adds to a snapshot of this node which node has the task.
+func (h *Handler) placed(s *messages.Snapshot) *messages.Snapshot {
+	if h.cfg.Cluster == nil {
+		return s
+	}
+	out := *s
+	out.Node = h.cfg.Cluster.Node()
+	if node, epoch, ok := h.cfg.Cluster.Place(s.TaskID); ok && node == out.Node {
+		out.Epoch = epoch
+	}
+	if h.cfg.Cluster.Lapse() != nil {
+		out.Lease = messages.LeaseLapsed
+	}
+	return &out
+}
+
+// tasksElsewhere are the tasks of the other nodes.
+func (h *Handler) tasksElsewhere(c *call) []*messages.Snapshot {
+	if h.cfg.Cluster == nil || c.isHop() || c.query.Get("local") == "true" {
+		return nil
+	}
+	query := url.Values{"local": {"true"}}
+	if labels := c.query["label"]; len(labels) > 0 {
+		query["label"] = slices.Clone(labels)
+	}
+	header := http.Header{}
+	h.vouch(header, c)
+	return h.cfg.Cluster.Tasks(c.Context(), header, query)
 }
 
 // showCluster shows the nodes; it names no task.

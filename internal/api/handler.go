@@ -123,7 +123,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			c.release()
 		}
 	}()
-	if err := c.route.serve(h, out, c); err != nil {
+	serve := c.route.serve
+	if node := h.elsewhere(c); node != "" {
+		serve = func(h *Handler, w http.ResponseWriter, c *call) error { return h.forward(w, c, node) }
+	}
+	if err := serve(h, out, c); err != nil {
 		h.fail(out, c, err)
 	}
 	// A call that waited for long has used the task all the while.
@@ -140,8 +144,11 @@ func (h *Handler) pass(w http.ResponseWriter, c *call) error {
 		// A body has to arrive in time, whether a handler reads it or not.
 		_ = c.ctl.SetReadDeadline(time.Now().Add(h.cfg.BodyTimeout))
 	}
-	if err := h.cfg.Gate.CheckHost(c.Request); err != nil {
-		return err
+	// The node that has let the request in has looked at its Host and Origin.
+	if !c.isHop() {
+		if err := h.cfg.Gate.CheckHost(c.Request); err != nil {
+			return err
+		}
 	}
 	var queryErr error
 	c.query, queryErr = url.ParseQuery(c.URL.RawQuery)
@@ -149,11 +156,17 @@ func (h *Handler) pass(w http.ResponseWriter, c *call) error {
 	if found.route != nil {
 		c.route = found.route
 	}
+	if err := c.checkHop(); err != nil {
+		return err
+	}
+	if h.isForOther(c) {
+		return nil
+	}
 	if c.route.access == open {
 		c.caller = h.cfg.Gate.Stranger(c.Request, c.route.entrance())
 	} else {
 		var err error
-		if c.caller, err = h.cfg.Gate.Authenticate(c.Request, c.route.entrance()); err != nil {
+		if c.caller, err = h.authenticate(c); err != nil {
 			w.Header().Set("WWW-Authenticate", gate.Challenge)
 			return err
 		}
@@ -175,6 +188,9 @@ func (h *Handler) pass(w http.ResponseWriter, c *call) error {
 		c.id = id
 	}
 	if err := c.checkQuery(queryErr); err != nil {
+		return err
+	}
+	if err := h.checkLease(c); err != nil {
 		return err
 	}
 	if c.renews() {

@@ -130,6 +130,12 @@ func (rt *route) codes() []messages.Code {
 	if rt.about.body != nil {
 		may[messages.CodeMessageTooLarge], may[messages.CodeLimitReached] = true, true
 	}
+	if rt.access == byTask {
+		may[messages.CodeRehoming] = true
+		if rt.method != "GET" || rt.isCDP {
+			may[messages.CodeLeaseLapsed], may[messages.CodeNoQuorum] = true, true
+		}
+	}
 	for _, c := range rt.about.codes {
 		may[c] = true
 	}

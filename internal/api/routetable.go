@@ -72,7 +72,10 @@ var routes = []route{
 	},
 	{
 		method: "GET", path: "/v1/tasks", access: byToken, class: "read", serve: (*Handler).listTasks,
-		query: []param{{name: "label", kind: "string", about: "`KEY=VALUE`: only tasks with this label; several have to match all", many: true}},
+		query: []param{
+			{name: "label", kind: "string", about: "`KEY=VALUE`: only tasks with this label; several have to match all", many: true},
+			{name: "local", kind: "boolean", about: "`true`: only the tasks of this node, where it is part of a cluster"},
+		},
 		about: about{
 			summary: "List the tasks that the token covers",
 			text:    "Tasks that have ended are listed as `lost` or `stopped` until a thousand newer ones have ended.",

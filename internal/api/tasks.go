@@ -20,9 +20,10 @@ func (h *Handler) listTasks(w http.ResponseWriter, c *call) error {
 	tasks := make([]*messages.Snapshot, 0)
 	for _, s := range h.cfg.Node.Tasks() {
 		if c.caller.Allows(s.TaskID) && wanted.match(s.Labels) {
-			tasks = append(tasks, s)
+			tasks = append(tasks, h.placed(s))
 		}
 	}
+	tasks = append(tasks, h.tasksElsewhere(c)...)
 	slices.SortFunc(tasks, func(a, b *messages.Snapshot) int { return cmp.Compare(a.TaskID, b.TaskID) })
 	h.reply(w, c, http.StatusOK, messages.TaskList{Tasks: tasks})
 	return nil
@@ -104,7 +105,7 @@ func (h *Handler) replyStarted(w http.ResponseWriter, c *call, snap *messages.Sn
 		status = http.StatusCreated
 		w.Header().Set("Location", "/v1/tasks/"+url.PathEscape(string(c.id)))
 	}
-	h.reply(w, c, status, snap)
+	h.reply(w, c, status, h.placed(snap))
 	return nil
 }
 
@@ -131,7 +132,7 @@ func (h *Handler) show(w http.ResponseWriter, c *call, o messages.SnapshotOption
 	if err != nil {
 		return err
 	}
-	h.reply(w, c, http.StatusOK, snap)
+	h.reply(w, c, http.StatusOK, h.placed(snap))
 	return nil
 }
 

@@ -33,7 +33,7 @@ const maxVisitors = 64
 
 // listen opens the listeners, or none.
 func listen(cfg *config.Effective, log *slog.Logger) (*front, error) {
-	f := &front{log: log, ended: make(chan error, 4), inside: mcp.NewInside()}
+	f := &front{log: log, ended: make(chan error, 5), inside: mcp.NewInside()}
 	for _, l := range []struct {
 		path string
 		addr config.Address

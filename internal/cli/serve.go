@@ -66,6 +66,8 @@ type RunningNode struct {
 	Observer api.Observer
 	// Cluster is the one that the node is part of.
 	Cluster api.Cluster
+	// Peers takes the connections of other nodes of the cluster, over mutual TLS.
+	Peers net.Listener
 }
 
 // browserFlags are those of commands that launch browsers themselves.
@@ -165,6 +167,9 @@ func (s *server) serve(admin token.Admin) error {
 	})
 	s.front.observer = s.node.Observer
 	s.front.serve(handler, s.node.Metrics, s.cfg.AllowHosts)
+	if s.node.Peers != nil {
+		s.front.start(handler.Peers(), s.node.Peers, api.MaxConns)
+	}
 	s.announce(url)
 	return nil
 }

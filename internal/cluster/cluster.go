@@ -3,10 +3,12 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -34,6 +36,10 @@ type Config struct {
 	Version string
 	// Addresses are where this node answers.
 	Addresses messages.ClusterAddresses
+	// TLS is for connections to other nodes.
+	TLS *tls.Config
+	// Tasks are those of this node.
+	Tasks Tasks
 	// Load counts what runs on this node. It must not wait.
 	Load func() Load
 	Log  *slog.Logger
@@ -62,14 +68,20 @@ type Cluster struct {
 	member *member.Member
 	end    context.CancelFunc
 	all    sync.WaitGroup
+
+	transport *http.Transport
+	orphans   map[string]time.Time // since when; of the goroutine of describe
+
+	mu     sync.Mutex              // protects claims
+	claims map[messages.TaskID]int // under way
 }
 
 // Join starts it. The node joins in the background, as soon as the store answers.
 func Join(c Config) (*Cluster, error) {
-	if c.Name == "" || c.Load == nil || c.Store == nil || c.Log == nil {
-		return nil, errors.New("cluster: a name, a store, a load and a log are needed")
+	if c.Name == "" || c.Load == nil || c.Tasks == nil || c.Store == nil || c.Log == nil {
+		return nil, errors.New("cluster: a name, a store, a load, tasks and a log are needed")
 	}
-	cluster := &Cluster{config: c}
+	cluster := &Cluster{config: c, transport: newTransport(c.TLS), orphans: map[string]time.Time{}, claims: map[messages.TaskID]int{}}
 	m, err := member.Join(member.Config{
 		Lease: lease.Config{
 			Name: c.Node, Instance: c.Instance, Predecessor: c.Predecessor, Info: cluster.info(), Times: lease.DefaultTimes(),
@@ -86,8 +98,8 @@ func Join(c Config) (*Cluster, error) {
 	return cluster, nil
 }
 
-// bystander supervises no task for the cluster: each task is that of the node which was
-// asked to start it.
+// bystander begins and ends no task by what the machine says: each task is that of the node
+// which was asked to start it, and reconcile compares.
 type bystander struct{}
 
 func (bystander) Begin(lease.Begin)   {}
@@ -117,6 +129,7 @@ func (c *Cluster) describe(ctx context.Context) {
 			return
 		case <-ticker.C:
 			c.member.Describe(c.info())
+			c.reconcile(time.Now())
 		}
 	}
 }
@@ -187,6 +200,7 @@ func (c *Cluster) Figures() metrics.Cluster {
 func (c *Cluster) Leave(ctx context.Context) error {
 	c.end()
 	c.all.Wait()
+	defer c.transport.CloseIdleConnections()
 	if err := c.member.Leave(ctx); err != nil {
 		return fmt.Errorf("leave the cluster: %w", err)
 	}

@@ -3,6 +3,8 @@ package cluster_test
 import (
 	"context"
 	"log/slog"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,11 +17,43 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// running are the tasks of a node that is none.
+type running struct {
+	mu      sync.Mutex
+	ids     []messages.TaskID
+	yielded []messages.TaskID
+}
+
+func (r *running) Running() []messages.TaskID {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.ids)
+}
+
+func (r *running) Yield(id messages.TaskID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.yielded = append(r.yielded, id)
+	r.ids = slices.DeleteFunc(r.ids, func(x messages.TaskID) bool { return x == id })
+}
+
+func (r *running) set(ids ...messages.TaskID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ids = ids
+}
+
 func join(t *testing.T, s *storetest.Shared, node string) *cluster.Cluster {
+	t.Helper()
+	return joinWith(t, s, node, &running{})
+}
+
+func joinWith(t *testing.T, s *storetest.Shared, node string, tasks *running) *cluster.Cluster {
 	t.Helper()
 	c, err := cluster.Join(cluster.Config{
 		Name: "test", Node: node, Instance: node + "1", Store: s.Of(node), Voters: []string{"a", "b", "x"}, Version: "v1",
 		Addresses: messages.ClusterAddresses{HTTP: "http://" + node, Peer: node + ":1"},
+		Tasks:     tasks,
 		Load:      func() cluster.Load { return cluster.Load{Tasks: 1, Anchors: 2, Places: 3} }, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -110,10 +144,80 @@ func TestANodeWithoutItsStoreIsNotReady(t *testing.T) {
 func TestJoinRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []cluster.Config{{}, {
-		Name: "test", Node: "A", Instance: "1", Store: storetest.NewShared().Of("a"), Load: func() cluster.Load { return cluster.Load{} }, Log: slog.Default(),
+		Name: "test", Node: "A", Instance: "1", Store: storetest.NewShared().Of("a"), Load: func() cluster.Load { return cluster.Load{} }, Tasks: &running{}, Log: slog.Default(),
 	}} {
 		if _, err := cluster.Join(c); err == nil {
 			t.Errorf("%+v was taken", c)
 		}
+	}
+}
+
+func TestATaskHasOneNode(t *testing.T) {
+	t.Parallel()
+	s := storetest.NewShared()
+	tasks := &running{}
+	a, b := joinWith(t, s, "a", tasks), join(t, s, "b")
+	defer leave(t, b)
+	defer leave(t, a)
+	eventually(t, "both hold their leases", func() bool { return a.Check().OK && b.Check().OK })
+	claim := func(c *cluster.Cluster) (func(), error) { return c.Claim(t.Context(), "one") }
+
+	var release func()
+	eventually(t, "a has the task", func() (ok bool) {
+		var err error
+		release, err = claim(a)
+		return err == nil
+	})
+	tasks.set("one")
+	release()
+	place := func(c *cluster.Cluster) string { node, _, _ := c.Place("one"); return node }
+	eventually(t, "b knows it", func() bool { return place(b) == "a" })
+	eventually(t, "b is refused", func() bool {
+		_, err := claim(b)
+		return messages.CodeOf(err) == messages.CodeRehoming
+	})
+	_, first, _ := b.Place("one")
+
+	// A task that has ended is free, and its next epoch is a higher one.
+	tasks.set()
+	eventually(t, "the record is gone", func() bool { return place(b) == "" })
+	eventually(t, "b has the task", func() bool {
+		release, err := claim(b)
+		if err == nil {
+			release()
+		}
+		return err == nil
+	})
+	if _, next, _ := b.Place("one"); next <= first && next != 0 {
+		t.Errorf("the epoch was %d and is %d", first, next)
+	}
+}
+
+func TestATaskThatAnotherNodeHasEnds(t *testing.T) {
+	t.Parallel()
+	s := storetest.NewShared()
+	tasks, others := &running{}, &running{}
+	a, b := joinWith(t, s, "a", tasks), joinWith(t, s, "b", others)
+	defer leave(t, b)
+	defer leave(t, a)
+	eventually(t, "both hold their leases", func() bool { return a.Check().OK && b.Check().OK })
+	tasks.set("one")
+	place := func(c *cluster.Cluster) string { node, _, _ := c.Place("one"); return node }
+	eventually(t, "what runs on a is a's", func() bool { return place(b) == "a" })
+	s.Cut("a", true)
+	eventually(t, "a is cut off, and the task is free", func() bool { return place(b) == "" })
+	others.set("one")
+	eventually(t, "b has it", func() bool { return place(b) == "b" })
+	if _, err := a.Claim(t.Context(), "one"); messages.CodeOf(err) != messages.CodeNoQuorum && messages.CodeOf(err) != messages.CodeLeaseLapsed {
+		t.Errorf("a claims it without a lease: %v", err)
+	}
+	s.Cut("a", false)
+	eventually(t, "a has ended it", func() bool {
+		tasks.mu.Lock()
+		defer tasks.mu.Unlock()
+		return len(tasks.yielded) > 0
+	})
+	if got := others.Running(); len(got) != 1 {
+		t.Error("b has lost it:", got)
 	}
 }

@@ -1,8 +1,9 @@
 // Package cluster is a node's part in a cluster as the rest of the node sees it: it joins
-// with a lease, says how the cluster stands, and leaves.
+// with a lease, claims tasks, passes requests on to the nodes that have theirs, and leaves.
 //
 //	HTTP, readiness, metrics ─▶ cluster ─▶ member ─▶ lease (pure)
 //	                                          └────▶ store (etcd)
 //
-// Nothing here waits for the store but Leave: all answers come from what the node knows.
+// Nothing here waits but Leave, Claim and what asks another node: all other answers come from
+// what the node knows.
 package cluster

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"time"
 
 	"holdfast/internal/token"
 	"holdfast/messages"
@@ -26,6 +27,17 @@ type Caller struct {
 func (g *Gate) Stranger(r *http.Request, route Route) Caller {
 	from, _, _ := net.SplitHostPort(r.RemoteAddr)
 	return Caller{gate: g, route: route, from: from}
+}
+
+// Vouched returns the sender of a request that another node of the cluster has let in with
+// this scope. The caller has made sure that the request comes from such a node.
+func (g *Gate) Vouched(r *http.Request, route Route, scope token.Scope) (Caller, error) {
+	c := g.Stranger(r, route)
+	if end := scope.Ends(); !end.IsZero() && !time.Now().Before(end) {
+		return c, errExpired
+	}
+	c.scope = scope
+	return c, nil
 }
 
 // Scope returns what the caller's token is good for. That of a ticket is its giver's; what

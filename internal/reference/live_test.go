@@ -35,6 +35,7 @@ type stage struct {
 	browser *chaos.Browser
 	cdpURL  string
 	admin   token.Admin
+	cluster apitest.Cluster
 }
 
 func setup(t *testing.T) *stage {
@@ -88,7 +89,7 @@ func setup(t *testing.T) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := api.New(api.Config{Cluster: apitest.Cluster{}, Node: served, Gateway: clients, Scripts: apitest.Scripts{}, Artifacts: files, MCP: talks, Gate: entrance, Metrics: served.MetricsHandler(), Drain: func() {}})
+	handler, err := api.New(api.Config{Cluster: &s.cluster, Node: served, Gateway: clients, Scripts: apitest.Scripts{}, Artifacts: files, MCP: talks, Gate: entrance, Metrics: served.MetricsHandler(), Drain: func() {}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -308,6 +309,13 @@ func (s *stage) gate() {
 
 func (s *stage) rest() {
 	s.wants(200, "", "GET", "/v1/cluster", "")
+	s.wants(503, messages.CodeRehoming, "GET", "/v1/tasks/"+string(apitest.Elsewhere), "")
+	for _, code := range []messages.Code{messages.CodeLeaseLapsed, messages.CodeNoQuorum} {
+		s.cluster.Lapsed.Store(messages.Errorf(code, "the node decides nothing").With("retry_after_s", 1))
+		s.wants(503, code, "POST", "/v1/tasks/one/navigate", `{"url":"https://shop.example/"}`)
+		s.wants(200, "", "GET", "/v1/tasks?local=true", "")
+	}
+	s.cluster.Lapsed.Store(nil)
 	for _, path := range []string{"/v1/tree?depth=2", "/v1/pressure", "/v1/openapi.json", "/livez", "/readyz", "/ui/", "/metrics"} {
 		s.wants(200, "", "GET", path, "")
 	}

@@ -1,6 +1,7 @@
 package token
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -79,6 +80,41 @@ func (s Scope) IDPrefix() (prefix string, ok bool) {
 	}
 	return "", false
 }
+
+// Text is the scope in a form that [ParseScope] reads: for another node of the cluster.
+func (s Scope) Text() string {
+	if s.until.IsZero() {
+		return s.String()
+	}
+	return s.String() + " until " + strconv.FormatInt(s.until.Unix(), 10)
+}
+
+// ParseScope reads what [Scope.Text] has written. The scope of nothing is an error.
+func ParseScope(text string) (Scope, error) {
+	text, end, isDated := strings.Cut(text, " until ")
+	var s Scope
+	kindName, name, _ := strings.Cut(text, " ")
+	switch {
+	case text == "admin":
+		s.kind = admin
+	case kindName == "tenant" && checkTenant(name) == nil:
+		s.kind, s.name = tenant, name
+	case kindName == "task" && isName(task, name):
+		s.kind, s.name = task, name
+	default:
+		return Scope{}, errScope
+	}
+	if isDated {
+		unix, err := strconv.ParseInt(end, 10, 64)
+		if err != nil || unix <= 0 || len(end) > maxUnix {
+			return Scope{}, errScope
+		}
+		s.until = time.Unix(unix, 0)
+	}
+	return s, nil
+}
+
+var errScope = messages.Errorf(messages.CodeInvalidArgument, "the scope is malformed")
 
 // String names the scope for logs; it holds no secret.
 func (s Scope) String() string {

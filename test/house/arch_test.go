@@ -106,7 +106,7 @@ var floors = []struct {
 	{"internal/artifact", []string{"messages"}},
 	{"internal/tools/outline", nil},
 	{"internal/tools", []string{"internal/artifact", "internal/redact", "internal/run", "internal/tools/outline", "messages"}},
-	{"internal/api", []string{"internal/artifact", "internal/gate", "internal/shed", "internal/logs", "internal/redact", "internal/tools", "internal/ui", "messages"}},
+	{"internal/api", []string{"internal/token", "internal/artifact", "internal/gate", "internal/shed", "internal/logs", "internal/redact", "internal/tools", "internal/ui", "messages"}},
 	{"client", []string{"internal/request", "messages"}},
 	{"internal/mcp", []string{"client", "internal/gate", "messages"}},
 	{"internal/reference", []string{"internal/api", "messages"}},

@@ -25,6 +25,7 @@ var wallTimes = map[string]string{
 	"internal/guard/tree.go":                   "when an actor started, for show",
 	"internal/gate/session.go":                 "a token ends by the wall clock, as its bearer reads it",
 	"internal/token/admin.go":                  "a token ends by the wall clock, as its bearer reads it",
+	"internal/token/scope.go":                  "a token ends by the wall clock, as its bearer reads it",
 	"transport/pipewriter.go":                  "a deadline that has passed by any clock",
 	"actors/session/page/navigation.go":        "a length of time, for an error's text",
 	"actors/session/sessiontest/transcript.go": "when the stories of tests begin",

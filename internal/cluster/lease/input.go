@@ -41,6 +41,9 @@ type (
 		Epoch Epoch
 	}
 
+	// Claim takes a task that no living term has, whatever node ranks first for it.
+	Claim struct{ Task string }
+
 	// End deletes a task of this node for good.
 	End struct{ Task string }
 
@@ -66,6 +69,7 @@ func (ListFailed) input() {}
 func (HandOver) input()   {}
 func (Gathered) input()   {}
 func (End) input()        {}
+func (Claim) input()      {}
 func (Drain) input()      {}
 func (Leave) input()      {}
 func (MetEra) input()     {}

@@ -134,6 +134,8 @@ func (m *Machine) Step(now Reading, in Input) []Effect {
 		m.gather(in.Task, in.Heir)
 	case Gathered:
 		m.gathered(in)
+	case Claim:
+		m.claim(in.Task)
 	case End:
 		m.end(in.Task)
 	case Drain:
@@ -186,6 +188,37 @@ func (m *Machine) Decides(task string, now Reading) (Epoch, bool) {
 	}
 	d := t.duty
 	return d.epoch, d.step == deciding && now.Boot >= d.notBefore && m.grant.Allows(now)
+}
+
+// Living returns the node that has a task in a term that stands, the epoch, and whether that
+// is this node.
+func (m *Machine) Living(task string) (node string, epoch Epoch, isMine, ok bool) {
+	t := m.tasks[task]
+	if t == nil || t.ownRev == 0 || m.isOver(t.holder()) {
+		return "", 0, false, false
+	}
+	return t.own.Node, t.epoch(), t.own.Node == m.config.Name && t.own.Term == m.term, true
+}
+
+// IsOrphan says whether a task has a record, and its owner's term is over.
+func (m *Machine) IsOrphan(task string) bool {
+	t := m.tasks[task]
+	return t != nil && t.ownRev != 0 && m.isOver(t.holder())
+}
+
+// Duties are the tasks that this node has, and Orphans at most limit of those without a living
+// term that no node takes by itself. Both are sorted.
+func (m *Machine) Duties() []string { return sortedKeys(m.holders[holder{m.config.Name, m.term}]) }
+
+// Orphans is described at [Machine.Duties].
+func (m *Machine) Orphans(limit int) []string {
+	var list []string
+	for _, id := range sortedKeys(m.tasks) {
+		if t := m.tasks[id]; len(list) < limit && t.ownRev != 0 && t.own.Node != "" && t.place == "" && m.isOver(t.holder()) {
+			list = append(list, id)
+		}
+	}
+	return list
 }
 
 // Owner returns the node that a task's record names, in which term, and the epoch.

@@ -183,6 +183,21 @@ func (m *Machine) takeFree() {
 	}
 }
 
+// claim takes one task that has no owner, or one whose term is over.
+func (m *Machine) claim(id string) {
+	if m.phase != Held || m.hasDrain || !m.grant.Allows(m.now) || !isText(id, maxTaskID) {
+		return
+	}
+	t := m.task(id)
+	if t.taking != 0 || t.ownRev != 0 && (t.own.Node == "" || !m.isOver(t.holder())) {
+		return
+	}
+	if t.freeSince == 0 && t.ownRev != 0 {
+		t.freeSince = m.now.Boot
+	}
+	m.take([]*task{t})
+}
+
 // take names this node the owner of tasks, in as many transactions as their conditions
 // need. Each compares what was seen of the task, and that the old owner's term has not come
 // to be known late: keys may be seen in another order than they were written.
@@ -233,6 +248,9 @@ func (m *Machine) takeAnswered(p pending, a Answered) {
 		if t != nil {
 			if t.taking == a.Attempt {
 				t.taking = 0
+			}
+			if !isDone {
+				m.index(t) // forgets one that was claimed and has no record
 			}
 			if t.ownRev != 0 {
 				created = t.ownCreated

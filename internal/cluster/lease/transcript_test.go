@@ -18,7 +18,7 @@ import (
 //
 //	new NAME [instance=I] [predecessor=I]       default: the instance is NAME.1
 //	at 1s | wall +1s                            the clock since boot; the wall clock steps
-//	woke | listfailed | drain | leave | gathered TASK | handover TASK [to=NODE] | end TASK | era N
+//	woke | listfailed | drain | leave | gathered TASK | handover TASK [to=NODE] | end TASK | claim TASK | era N
 //	listed REVISION                             with one entry a line, as in see
 //	see | gone                                  with lines KEY CREATED CHANGED VALUE; of gone CREATED is 0
 //	done ATTEMPT REVISION | refused ATTEMPT REVISION | unknown ATTEMPT
@@ -108,6 +108,8 @@ func (tr *transcript) run(t *testing.T, d *datadriven.TestData) string {
 		var heir string
 		d.MaybeScanArgs(t, "to", &heir)
 		return tr.step(lease.HandOver{Task: arg(0), Heir: heir})
+	case "claim":
+		return tr.step(lease.Claim{Task: arg(0)})
 	case "end":
 		return tr.step(lease.End{Task: arg(0)})
 	case "drain":

@@ -57,6 +57,7 @@ type Member struct {
 
 	mu      sync.Mutex // protects the machine
 	machine *lease.Machine
+	changed chan struct{} // closed at the next step
 
 	inputs chan lease.Input // of the store
 	orders orders           // of callers and of the handler
@@ -83,7 +84,7 @@ func Join(c Config) (*Member, error) {
 	m := &Member{
 		config: c, machine: lease.New(c.Lease), inputs: make(chan lease.Input, backlog),
 		orders: orders{wake: make(chan struct{}, 1)}, breakWatch: make(chan struct{}, 1),
-		cancel: cancel, left: make(chan error, 1),
+		cancel: cancel, left: make(chan error, 1), changed: make(chan struct{}),
 	}
 	m.grant.Store(&lease.Grant{})
 	m.all.Go(func() { m.run(ctx) })
@@ -110,6 +111,45 @@ func (m *Member) Owner(task string) (node string, term int64, epoch lease.Epoch,
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.machine.Owner(task)
+}
+
+// Living is the node that has a task in a term that stands. It returns the epoch too, and
+// whether that is this node.
+func (m *Member) Living(task string) (node string, epoch lease.Epoch, isMine, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.machine.Living(task)
+}
+
+// IsOrphan says whether a task has a record, and its owner's term is over.
+func (m *Member) IsOrphan(task string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.machine.IsOrphan(task)
+}
+
+// Duties are the tasks that this node has, and Orphans at most limit of those that no node has.
+func (m *Member) Duties() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.machine.Duties()
+}
+
+// Orphans is described at [Member.Duties].
+func (m *Member) Orphans(limit int) []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.machine.Orphans(limit)
+}
+
+// Claim takes a task that no node has. What became of it shows in Living.
+func (m *Member) Claim(task string) { m.orders.add(lease.Claim{Task: task}) }
+
+// Changed is closed at the machine's next step: something may have changed.
+func (m *Member) Changed() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.changed
 }
 
 // State prints what the machine knows, for a log.

@@ -36,6 +36,8 @@ func (m *Member) step(ctx context.Context, in lease.Input) {
 	m.mu.Lock()
 	effects := m.machine.Step(m.config.Now(), in)
 	grant := m.machine.Grant()
+	close(m.changed)
+	m.changed = make(chan struct{})
 	m.mu.Unlock()
 	if old := m.grant.Load(); grant.Deadline != old.Deadline && grant.Term == old.Term && grant.Term != 0 {
 		m.margin.Store(int64(max(0, old.Deadline-m.config.Now().Boot)))

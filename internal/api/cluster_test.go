@@ -1,0 +1,95 @@
+package api_test
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"holdfast/internal/api"
+	"holdfast/internal/api/apitest"
+	"holdfast/messages"
+)
+
+// clustered is a node of a cluster behind its HTTP interface.
+func clustered(t *testing.T) (*bench, *apitest.Cluster) {
+	t.Helper()
+	c := &apitest.Cluster{}
+	node := &apitest.Node{SnapshotFunc: func(id messages.TaskID, _ messages.SnapshotOptions) (*messages.Snapshot, error) {
+		if id == apitest.Orphan {
+			return nil, messages.Errorf(messages.CodeTaskNotFound, "there is no task")
+		}
+		return apitest.Active(id), nil
+	}}
+	return setup(t, node, func(cfg *api.Config) { cfg.Cluster = c }), c
+}
+
+// TestOnlyNodesMayVouch: what a header says of a caller counts at the nodes' own door alone.
+func TestOnlyNodesMayVouch(t *testing.T) {
+	t.Parallel()
+	b, _ := clustered(t)
+	for _, header := range []string{"Holdfast-Hop", "Holdfast-Caller", "Holdfast-From"} {
+		r := b.request("GET", "/v1/tasks/one", "")
+		r.Header.Set(header, "admin")
+		b.wantError(b.do(r), 403, messages.CodeForbidden)
+	}
+	ask := func(caller, path string) *httptest.ResponseRecorder {
+		r := b.request("GET", path, "")
+		r.Header.Del("Authorization")
+		r.Host = "a.name.of.the.other.node"
+		r.Header.Set("Holdfast-Hop", "b")
+		if caller != "" {
+			r.Header.Set("Holdfast-Caller", caller)
+		}
+		w := httptest.NewRecorder()
+		b.handler.Peers().ServeHTTP(w, r)
+		return w
+	}
+	b.wantError(ask("", "/v1/tasks/one"), 401, messages.CodeUnauthorized)
+	b.wantError(ask("root", "/v1/tasks/one"), 400, messages.CodeInvalidArgument)
+	b.wantError(ask("task two", "/v1/tasks/one"), 403, messages.CodeForbidden)
+	b.wantError(ask("task one until 1", "/v1/tasks/one"), 401, messages.CodeUnauthorized)
+	for _, caller := range []string{"admin", "task one", "admin until 99999999999"} {
+		if w := ask(caller, "/v1/tasks/one"); w.Code != 200 {
+			t.Errorf("%s: %d %s", caller, w.Code, w.Body)
+		}
+	}
+	// A request that was passed on is answered where it is, and not passed on again.
+	if w := ask("admin", "/v1/tasks/"+string(apitest.Elsewhere)); w.Code == 503 {
+		t.Error(w.Body)
+	}
+}
+
+// TestANodeWithoutALeaseRefusesOrders: reads are answered, and marked.
+func TestANodeWithoutALeaseRefusesOrders(t *testing.T) {
+	t.Parallel()
+	b, c := clustered(t)
+	if w := b.call("GET", "/v1/tasks/one", ""); w.Code != 200 || !strings.Contains(w.Body.String(), `"node":"a","epoch":1099511627777,"state"`) {
+		t.Error(w.Code, w.Body)
+	}
+	c.Lapsed.Store(messages.Errorf(messages.CodeLeaseLapsed, "why"))
+	for _, what := range []string{"PUT /v1/tasks/one", "DELETE /v1/tasks/one", "POST /v1/tasks/one/cdp", "POST /v1/tasks/one/dialog", "GET /cdp/one"} {
+		method, path, _ := strings.Cut(what, " ")
+		b.wantError(b.call(method, path, "{}"), 503, messages.CodeLeaseLapsed)
+	}
+	if w := b.call("GET", "/v1/tasks/one", ""); w.Code != 200 || !strings.Contains(w.Body.String(), `"lease":"lapsed"`) {
+		t.Error(w.Code, w.Body)
+	}
+}
+
+// TestATaskOfAnotherNode is asked for there.
+func TestATaskOfAnotherNode(t *testing.T) {
+	t.Parallel()
+	b, c := clustered(t)
+	c.Lapsed.Store(messages.Errorf(messages.CodeLeaseLapsed, "that is no matter for a task elsewhere"))
+	b.wantError(b.call("POST", "/v1/tasks/"+string(apitest.Elsewhere)+"/cdp", `{"method":"A.b"}`), 503, messages.CodeRehoming)
+	for _, id := range []messages.TaskID{apitest.Elsewhere, "one"} {
+		r := b.request("GET", "/cdp/"+string(id)+"?ticket=unknown", "")
+		r.Header.Del("Authorization")
+		if id == apitest.Elsewhere {
+			b.wantError(b.do(r), 503, messages.CodeRehoming)
+		} else {
+			b.wantError(b.do(r), 401, messages.CodeUnauthorized)
+		}
+	}
+	b.wantError(b.call("GET", "/v1/tasks/"+string(apitest.Orphan), ""), 503, messages.CodeRehoming)
+}

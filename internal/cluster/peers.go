@@ -1,0 +1,127 @@
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"holdfast/messages"
+)
+
+const (
+	peerDial = 2 * time.Second
+	// peerPatience is how long a list waits for one node.
+	peerPatience = 2 * time.Second
+	// maxPeerList bounds the list of one node, in bytes.
+	maxPeerList = 64 << 20
+)
+
+// newTransport makes connections to other nodes. A certificate that the CA has not signed ends
+// them before the first byte of a request.
+func newTransport(c *tls.Config) *http.Transport {
+	return &http.Transport{
+		DialContext: (&net.Dialer{Timeout: peerDial}).DialContext, TLSClientConfig: c, TLSHandshakeTimeout: peerDial,
+		MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute, DisableCompression: true,
+	}
+}
+
+// address is where a node answers other nodes, "" where that is not known.
+func (c *Cluster) address(node string) string {
+	for _, n := range c.View().Nodes {
+		if n.Node == node {
+			return n.Addresses.Peer
+		}
+	}
+	return ""
+}
+
+// Forward has another node answer a request, streams and WebSockets included. What the caller
+// puts into the header tells that node who asks. An error means that nothing was answered.
+//
+// Codes: rehoming.
+func (c *Cluster) Forward(w http.ResponseWriter, r *http.Request, node string) error {
+	address := c.address(node)
+	if address == "" {
+		return c.noAnswer(node)
+	}
+	var failed error
+	proxy := httputil.ReverseProxy{
+		Transport: c.transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.SetURL(&url.URL{Scheme: "https", Host: address})
+			p.Out.Host = p.In.Host
+			p.Out.URL.RawQuery = p.In.URL.RawQuery
+		},
+		ErrorHandler: func(_ http.ResponseWriter, r *http.Request, err error) {
+			failed = c.noAnswer(node)
+			if r.Context().Err() != nil {
+				failed = r.Context().Err()
+			}
+			c.config.Log.Debug("another node did not answer", "node", node, "err", err)
+		},
+	}
+	proxy.ServeHTTP(w, r)
+	return failed
+}
+
+func (c *Cluster) noAnswer(node string) error {
+	return messages.Errorf(messages.CodeRehoming, "node %s has the task and does not answer", node).With("retry_after_s", 1)
+}
+
+// Tasks asks every other node with a lease for its tasks. A node that does not answer in time
+// is left out, and logged.
+func (c *Cluster) Tasks(ctx context.Context, header http.Header, query url.Values) []*messages.Snapshot {
+	ctx, cancel := context.WithTimeout(ctx, peerPatience)
+	defer cancel()
+	var (
+		all sync.WaitGroup
+		mu  sync.Mutex
+		out []*messages.Snapshot
+	)
+	for _, n := range c.View().Nodes {
+		if n.Node == c.config.Node || n.Addresses.Peer == "" || n.State == messages.LeaseGone {
+			continue
+		}
+		all.Go(func() {
+			list, err := c.tasksOf(ctx, n.Addresses.Peer, header, query)
+			if err != nil {
+				c.config.Log.Warn("a node is missing in a list of all tasks", "node", n.Node, "err", err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			out = slices.Concat(out, list)
+		})
+	}
+	all.Wait()
+	return out
+}
+
+func (c *Cluster) tasksOf(ctx context.Context, address string, header http.Header, query url.Values) ([]*messages.Snapshot, error) {
+	u := url.URL{Scheme: "https", Host: address, Path: "/v1/tasks", RawQuery: query.Encode()}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Header = header
+	res, err := c.transport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return nil, messages.Errorf(messages.CodeUpstreamUnavailable, "it answers with status %d", res.StatusCode)
+	}
+	var list struct {
+		Tasks []*messages.Snapshot `json:"tasks"`
+	}
+	return list.Tasks, json.NewDecoder(io.LimitReader(res.Body, maxPeerList)).Decode(&list)
+}

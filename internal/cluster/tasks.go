@@ -1,0 +1,154 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"holdfast/internal/cluster/lease"
+	"holdfast/messages"
+)
+
+const (
+	// claimTime bounds the wait for the store to say whose a task is.
+	claimTime = 2 * time.Second
+	// orphanAge is how long a record without a living node is kept: a node that was cut off
+	// takes its tasks up again within it.
+	orphanAge = 30 * time.Second
+	// maxOrphans bounds the records that one look clears away.
+	maxOrphans = 50
+)
+
+// Tasks is what a Cluster needs of its node's tasks. Its methods must not wait.
+type Tasks interface {
+	// Running lists the tasks that run on the node, or were lost there.
+	Running() []messages.TaskID
+	// Yield ends a task that another node has.
+	Yield(messages.TaskID)
+}
+
+// Node is the name of this node.
+func (c *Cluster) Node() string { return c.config.Node }
+
+// Place is the node that has a task, and the epoch; ok is false where no node has it, as far
+// as this one knows.
+func (c *Cluster) Place(id messages.TaskID) (node string, epoch uint64, ok bool) {
+	node, e, _, ok := c.member.Living(string(id))
+	return node, uint64(e), ok
+}
+
+// IsOrphan says whether the node that had a task has lost its lease, and may come back to it.
+func (c *Cluster) IsOrphan(id messages.TaskID) bool { return c.member.IsOrphan(string(id)) }
+
+// Lapse is the error of a node that may decide nothing now, nil for one that may.
+//
+// Codes: lease_lapsed, no_quorum.
+func (c *Cluster) Lapse() *messages.Error {
+	switch {
+	case c.member.Allows():
+		return nil
+	case c.member.HasQuorum():
+		return messages.Errorf(messages.CodeLeaseLapsed, "node %s has no lease", c.config.Node).With("retry_after_s", 1).WithSent(messages.SentNo)
+	}
+	return messages.Errorf(messages.CodeNoQuorum, "the cluster's store does not answer node %s", c.config.Node).With("retry_after_s", 1).WithSent(messages.SentNo)
+}
+
+// Claim makes a task this node's, and waits until the store has taken that. Until release is
+// called the record stays, whether the task runs or not.
+//
+// Codes: rehoming (another node has the task), lease_lapsed, no_quorum, deadline.
+func (c *Cluster) Claim(ctx context.Context, id messages.TaskID) (release func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, claimTime)
+	defer cancel()
+	c.hold(id, 1)
+	release = func() { c.hold(id, -1) }
+	for {
+		changed := c.member.Changed()
+		node, _, isMine, ok := c.member.Living(string(id))
+		switch lapse := c.Lapse(); {
+		case lapse != nil:
+			release()
+			return nil, lapse
+		case ok && isMine:
+			return release, nil
+		case ok:
+			release()
+			return nil, messages.Errorf(messages.CodeRehoming, "task %s is node %s's", id, node).With("retry_after_s", 1).WithSent(messages.SentNo)
+		}
+		c.member.Claim(string(id))
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			release()
+			return nil, messages.Errorf(messages.CodeDeadline, "the cluster's store did not say in time whose task %s is", id).WithSent(messages.SentNo)
+		}
+	}
+}
+
+// hold counts the claims under way of a task.
+func (c *Cluster) hold(id messages.TaskID, add int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.claims[id] += add; c.claims[id] == 0 {
+		delete(c.claims, id)
+	}
+}
+
+func (c *Cluster) isHeld(id messages.TaskID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.claims[id] > 0
+}
+
+// reconcile compares the tasks that run with the records: it looks at both as they are, so that
+// no event is missed.
+func (c *Cluster) reconcile(now time.Time) {
+	if c.member.Status().Phase != lease.Held {
+		return
+	}
+	running := map[messages.TaskID]bool{}
+	for _, id := range c.config.Tasks.Running() {
+		running[id] = true
+		switch node, _, isMine, ok := c.member.Living(string(id)); {
+		case ok && isMine:
+		case !ok:
+			c.member.Claim(string(id)) // the term in which it was this node's has ended
+		default:
+			c.config.Log.Warn("another node has the task: it ends here", "task", id, "node", node)
+			c.config.Tasks.Yield(id)
+		}
+	}
+	for _, id := range c.member.Duties() {
+		if id := messages.TaskID(id); !running[id] && !c.isHeld(id) {
+			c.member.End(string(id))
+		}
+	}
+	c.clearOrphans(now)
+}
+
+// clearOrphans claims the records that have had no living node for long: what does not run is
+// ended by the next look. Only the first of the nodes does so.
+func (c *Cluster) clearOrphans(now time.Time) {
+	orphans := c.member.Orphans(maxOrphans)
+	for id := range c.orphans {
+		if !slices.Contains(orphans, id) {
+			delete(c.orphans, id)
+		}
+	}
+	for _, n := range c.View().Nodes {
+		if n.State == messages.LeaseHeld {
+			if n.Node != c.config.Node {
+				return
+			}
+			break
+		}
+	}
+	for _, id := range orphans {
+		since, isKnown := c.orphans[id]
+		if !isKnown {
+			c.orphans[id] = now
+		} else if now.Sub(since) >= orphanAge {
+			c.member.Claim(id)
+		}
+	}
+}
