@@ -339,6 +339,31 @@ func TestC33_ADropWithAHeldPopupFreezesTheOpener(t *testing.T) {
 	succeed(t, "the popup's tasks after the resume", err)
 }
 
+// Rule: the end of a popup that is held frees nothing; a resume of its opener does.
+func TestC33_TheEndOfAHeldPopupLeavesItsOpenerFrozen(t *testing.T) {
+	t.Parallel()
+	for _, isDropped := range []bool{false, true} {
+		b, site, c := ownStage(t)
+		p := c.NewPage(site.URL("http://a.test/popup"))
+		holder := chromiumtest.Dial(t, b.WS())
+		rootAutoAttach(holder, true)
+		opened := openPopup(p, "openChild('/plain')")
+		popup := info(attached(holder, "", openedBy(p.Target)), "targetId")
+		if isDropped {
+			holder.Close()
+		}
+		c.Must("", "Target.closeTarget", params{"targetId": popup})
+		waiting := p.Send(p.Session, "Runtime.evaluate", task)
+		_, _ = waiting.Wait(silence)
+		want(t, "the opener runs", opened.Answered() || waiting.Answered(), false)
+		p.Send(p.Session, "Runtime.runIfWaitingForDebugger", nil)
+		_, err := opened.Wait(chromiumtest.Patience)
+		succeed(t, "window.open after the resume of the opener", err)
+		_, err = waiting.Wait(chromiumtest.Patience)
+		succeed(t, "the opener's tasks after its resume", err)
+	}
+}
+
 // Rule: one resume of the popup is enough, from any client: one of two that hold it when
 // the other drops, one that attached later, one that came back.
 func TestC33_AnyResumeOfThePopupFreesItsOpener(t *testing.T) {

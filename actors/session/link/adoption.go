@@ -108,7 +108,7 @@ func (m *Primary) adopt(a mail.TargetAttached) {
 		p = &browserPage{}
 		m.pages.Set(a.Info.ID, p)
 	}
-	p.session = a.Session
+	p.session, p.opener = a.Session, a.Info.Opener
 	m.owned.Set(a.Info.ID, true)
 	a.Page = a.Info.ID
 	m.do(effect.ToSupervisor{Msg: a})

@@ -130,7 +130,7 @@ func (m *Anchor) Step(_ time.Time, in any) []effect.Effect {
 	case bridge.SiblingLeft:
 		m.siblingLeft(in)
 	case FromFrame:
-		m.bridgeEvent(in)
+		m.fromFrame(in)
 	case bridge.RequestPaused:
 		m.requestPaused(in)
 	case mail.RequestHeld:

@@ -485,6 +485,36 @@ func TestAnAnchorTellsWhatBecameOfAnAnswerWhoseSessionHasEnded(t *testing.T) {
 	}
 }
 
+// Without a primary, only the anchor hears that the frame of an open dialog is gone. To
+// answer that would end the browser (C15).
+func TestAnAnchorTellsOfAFrameThatIsGone(t *testing.T) {
+	t.Parallel()
+	m := link.NewAnchor(link.AnchorConfig{Gen: 1, Scope: messages.ScopeBrowser})
+	for _, in := range []any{
+		effect.Start{},
+		mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}},
+		effect.Replied{Tag: effect.Tag{Kind: link.TagRoot}},
+	} {
+		m.Step(time.Time{}, in)
+	}
+	for event, want := range map[mail.FrameDetached]int{
+		{Gen: 1, Session: "S", Frame: "F"}:             1,
+		{Gen: 1, Session: "S", Frame: "F", Swap: true}: 0,
+		{Gen: 1, Session: "T", Frame: "F"}:             0,
+	} {
+		told := 0
+		for _, e := range m.Step(time.Time{}, wrap(event.Session, event)) {
+			to, ok := e.(effect.ToDialog)
+			if r, isRemoved := to.Msg.(mail.FramesRemoved); ok && isRemoved && r.Page == "P" && slices.Equal(r.Frames, []messages.FrameID{"F"}) {
+				told++
+			}
+		}
+		if told != want {
+			t.Errorf("%+v: told %d times, want %d", event, told, want)
+		}
+	}
+}
+
 // wrap is an event of one of the anchor's sessions.
 func wrap(s messages.SessionID, event any) link.FromFrame {
 	return link.FromFrame{Session: s, Event: event}

@@ -197,13 +197,16 @@ func (m *Anchor) bridgeReplied(r effect.Replied) {
 	}
 }
 
-// FromFrame is what a session of the anchor says of its bridge.
+// FromFrame is what a session of the anchor says of its frames and their bridge.
 type FromFrame struct {
 	Session messages.SessionID
 	Event   any
 }
 
-func (m *Anchor) bridgeEvent(e FromFrame) {
+func (m *Anchor) fromFrame(e FromFrame) {
+	if d, ok := e.Event.(mail.FrameDetached); ok && !d.Swap {
+		m.frameRemoved(e.Session, d.Frame)
+	}
 	b := m.bridges[e.Session]
 	if b == nil {
 		return
@@ -227,6 +230,17 @@ func (m *Anchor) bridgeEvent(e FromFrame) {
 		b.Navigated(in.Frame.ID, string(in.Frame.ID) == string(b.Target))
 	case mail.FrameDetached:
 		b.FrameDetached(in.Frame)
+	}
+}
+
+// frameRemoved has the dialog of a frame that is gone answered by no link (C15): without a
+// primary only the anchor hears of its end.
+func (m *Anchor) frameRemoved(s messages.SessionID, frame messages.FrameID) {
+	for t, p := range m.pages.All() {
+		if p.session == s {
+			m.do(effect.ToDialog{Msg: mail.FramesRemoved{Gen: m.cfg.Gen, Page: t, Frames: []messages.FrameID{frame}}})
+			return
+		}
 	}
 }
 

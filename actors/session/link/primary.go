@@ -67,6 +67,7 @@ type Primary struct {
 
 type browserPage struct {
 	session    messages.SessionID
+	opener     messages.TargetID // "" without one
 	isClosing  bool
 	closeReply mail.Call
 	releasing  bool

@@ -191,6 +191,10 @@ func (m *Primary) pageClosed(t messages.TargetID) {
 	if p.closeReply != 0 {
 		m.do(effect.Answer{To: p.closeReply})
 	}
+	if o := m.pages.At(p.opener); o != nil && o.session != "" {
+		// A popup that ends while it is held leaves its opener frozen (C33).
+		m.do(effect.Command{Session: o.session, Tag: effect.Tag{Kind: effect.TagNone}, Method: effect.Resume})
+	}
 	m.ended(p)
 }
 
