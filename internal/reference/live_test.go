@@ -270,7 +270,7 @@ func (s *stage) tools() {
 func (s *stage) artifacts() {
 	const path = "/v1/tasks/one/artifacts"
 	var sent messages.ArtifactReply
-	if err := json.Unmarshal(s.wants(201, "", "POST", path+"?name=a.txt", "hello"), &sent); err != nil {
+	if err := json.Unmarshal(s.wants(201, "", "POST", path+"?name=a", "hello"), &sent); err != nil {
 		s.Fatal(err)
 	}
 	s.wants(200, "", "GET", path, "")
