@@ -228,7 +228,8 @@ type Connection struct {
 type Page struct {
 	// TargetID is CDP's id of the page.
 	TargetID TargetID `json:"target_id"`
-	// SessionID is CDP's id of the session on the primary; empty while there is none.
+	// SessionID names the session on the primary; empty while there is none. The id is CDP's,
+	// or the node's own where tasks share a connection.
 	SessionID SessionID `json:"session_id"`
 	// URL is the address of the page. It comes from the page: do not trust it.
 	URL string `json:"url"`

@@ -111,7 +111,7 @@ func (c *Cluster) tasksOf(ctx context.Context, address string, header http.Heade
 	if err != nil {
 		return nil, err
 	}
-	r.Header = header
+	r.Header = header.Clone()
 	res, err := c.transport.RoundTrip(r)
 	if err != nil {
 		return nil, err
@@ -123,5 +123,6 @@ func (c *Cluster) tasksOf(ctx context.Context, address string, header http.Heade
 	var list struct {
 		Tasks []*messages.Snapshot `json:"tasks"`
 	}
-	return list.Tasks, json.NewDecoder(io.LimitReader(res.Body, maxPeerList)).Decode(&list)
+	err = json.NewDecoder(io.LimitReader(res.Body, maxPeerList)).Decode(&list)
+	return list.Tasks, err
 }
