@@ -358,6 +358,9 @@ func (w *world) breakActor(t *task, s plan.Step) {
 		switch {
 		case s.Panic.Actor == "anchor" && hasPage:
 			w.openDialog(t, s.Pick[1])
+			if primary == nil { // none but the anchor hears of the dialog, and of its end
+				w.dialogs.excuse(t, deafened)
+			}
 		case hasPage:
 			t.host.now().Navigate(p.Target, address(s.Pick[1]))
 		}
