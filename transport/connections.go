@@ -396,7 +396,11 @@ func (a *opening) dial(witness *Mux) (*Shared, error) {
 	defer a.c.mu.Unlock()
 	b := a.c.browsers[a.key]
 	if b.verdict = found; found == proved {
-		b.roles[a.role].shared, b.plain = shared, nil
+		r := &b.roles[a.role]
+		if r.shared == nil {
+			shared.awaitNone()
+		}
+		r.shared, b.plain = shared, nil
 		return shared, nil
 	}
 	// One that did not answer proves nothing to the next either.

@@ -116,6 +116,14 @@ func (p pagesOf) keep() {
 	})
 }
 
+// awaitNone has no session kept that no link takes: the pages that are there belong to links
+// with WebSockets of their own, and to other clients. It is called before the first link.
+func (p *Shared) awaitNone() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pages.isFirst = true
+}
+
 func (p pagesOf) fresh() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails

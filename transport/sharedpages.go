@@ -31,6 +31,7 @@ type sharedPages struct {
 	pages   map[string]*sharedPage
 	order   []*sharedPage // pages, the oldest first
 	offers  map[string]*pageOffer
+	isFirst bool // no link comes back to the connection, since there was none before it
 	keeps   bool // declined sessions are kept
 }
 
@@ -158,8 +159,11 @@ func (p *sharedPages) attachedAll(e Envelope) {
 		}
 		return
 	}
-	p.state, p.keeps = pagesShared, true
-	p.host.keep()
+	p.state = pagesShared
+	if !p.isFirst {
+		p.keeps = true
+		p.host.keep()
+	}
 	for _, r := range asked {
 		p.admit(r)
 	}
@@ -337,7 +341,7 @@ func (p *sharedPages) settle(page *sharedPage) {
 		page.isHeld, page.isResumed = false, true
 		p.host.ask(page.session, methodResume, nil, func(Envelope) {})
 	}
-	if p.keeps && !wasHeld {
+	if isAwaited := p.keeps || len(p.links) == 0; isAwaited && !wasHeld {
 		return
 	}
 	session, declined := page.session, page.declined
