@@ -70,6 +70,16 @@ func (m *Machine) framesRemoved(now time.Time, r mail.FramesRemoved) {
 	}
 }
 
+// noneAsks ends what a session told the actor before this one of, and has heard the end of.
+// An answer that was sent owes its outcome, which tells.
+func (m *Machine) noneAsks(now time.Time, n mail.NoneAsks) {
+	for _, e := range m.entries() {
+		if e.Dialog.TargetID == n.Page && !e.bridged() && !e.shut() && e.answer == nil && hasWay(e.Ways, n.Session) {
+			m.end(now, e, messages.ClosedByRemote)
+		}
+	}
+}
+
 // endLost ends the dialogs that no link reaches any more. What another link has told
 // that may be the end of one is taken for it: who could tell better is gone.
 func (m *Machine) endLost(now time.Time) {

@@ -156,6 +156,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 			m.changed(nil, nil)
 		}
 		m.endLost(now)
+	case mail.NoneAsks:
+		m.noneAsks(now, in)
 	case mail.PageCovered:
 		if m.covered(now, in) {
 			m.changed(nil, nil)

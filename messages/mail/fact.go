@@ -377,6 +377,14 @@ type (
 		Session messages.SessionID
 	}
 
+	// NoneAsks says to a dialog actor that has started anew that none of the native
+	// dialogs stands which the session has told of: the end may have been told to the
+	// actor before it.
+	NoneAsks struct {
+		Page    messages.TargetID
+		Session messages.SessionID
+	}
+
 	// PageCovered says that the Page domain of such a session is enabled: what
 	// opens from now on can be answered through it (M2).
 	PageCovered struct {

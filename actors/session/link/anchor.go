@@ -66,10 +66,17 @@ type Anchor struct {
 
 // anchored is a page the anchor has a session on, or is about to.
 type anchored struct {
-	session messages.SessionID // "": being attached
-	enabled bool
-	covered bool
-	held    bool // by this session, among others
+	session  messages.SessionID // "": being attached
+	enabled  bool
+	covered  bool
+	held     bool // by this session, among others
+	isAsking bool // a native dialog is open, as far as the session has heard
+}
+
+func (m *Anchor) asks(s messages.SessionID, page messages.TargetID, is bool) {
+	if p := m.pages.At(page); p != nil && p.session == s {
+		p.isAsking = is
+	}
 }
 
 // NewAnchor returns the machine of a link that has just been dialled.
@@ -115,7 +122,11 @@ func (m *Anchor) Step(_ time.Time, in any) []effect.Effect {
 		m.targetDetached(in)
 	case decode.TargetDestroyed:
 		m.toCloser(in)
-	case mail.DialogOpened, mail.DialogClosed:
+	case mail.DialogOpened:
+		m.asks(in.Session, in.Page, true)
+		m.do(effect.ToDialog{Msg: in})
+	case mail.DialogClosed:
+		m.asks(in.Session, in.Page, false)
 		m.do(effect.ToDialog{Msg: in})
 	case mail.HandleDialog:
 		m.handleDialog(in)

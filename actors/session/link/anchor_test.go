@@ -515,6 +515,34 @@ func TestAnAnchorTellsOfAFrameThatIsGone(t *testing.T) {
 	}
 }
 
+// A dialog actor that starts anew is told by an anchor whether a dialog is open.
+func TestAnAnchorTellsThatNoneAsks(t *testing.T) {
+	t.Parallel()
+	m := link.NewAnchor(link.AnchorConfig{Gen: 1, Scope: messages.ScopeBrowser})
+	for _, in := range []any{
+		effect.Start{},
+		mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}},
+		effect.Replied{Tag: effect.Tag{Kind: link.TagRoot}},
+		effect.Replied{Tag: effect.Tag{Kind: effect.TagEnabled, Page: "P", Session: "S"}},
+	} {
+		m.Step(time.Time{}, in)
+	}
+	told := func() bool {
+		return slices.Contains(m.Step(time.Time{}, effect.TellAgain{}), effect.Effect(effect.ToDialog{Msg: mail.NoneAsks{Page: "P", Session: "S"}}))
+	}
+	if !told() {
+		t.Error("before any dialog it is not told")
+	}
+	m.Step(time.Time{}, mail.DialogOpened{Gen: 1, Session: "S", Page: "P"})
+	if told() {
+		t.Error("under a dialog it is told")
+	}
+	m.Step(time.Time{}, mail.DialogClosed{Gen: 1, Session: "S", Page: "P"})
+	if !told() {
+		t.Error("behind the dialog it is not told")
+	}
+}
+
 // wrap is an event of one of the anchor's sessions.
 func wrap(s messages.SessionID, event any) link.FromFrame {
 	return link.FromFrame{Session: s, Event: event}

@@ -113,6 +113,9 @@ func (m *Anchor) ownRequest(r mail.RequestHeld) {
 func (m *Anchor) tellAgain() {
 	for _, t := range slices.Sorted(m.pages.Keys()) {
 		m.tellWatched(t)
+		if p := m.pages.At(t); p.covered && !p.isAsking {
+			m.do(effect.ToDialog{Msg: mail.NoneAsks{Page: t, Session: p.session}})
+		}
 	}
 	for _, s := range slices.Sorted(maps.Keys(m.bridges)) {
 		m.bridges[s].TellAll()

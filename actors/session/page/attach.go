@@ -70,6 +70,14 @@ func (m *Machine) tellCovered() {
 	}
 }
 
+// tellNoneAsks has a new dialog actor end what it remembers of this session's dialogs, where
+// the session has heard the end of each.
+func (m *Machine) tellNoneAsks() {
+	if m.cfg.IsPage && m.enabled && !m.isAsking {
+		m.do(effect.ToDialog{Msg: mail.NoneAsks{Page: m.cfg.Page, Session: m.cfg.Session}})
+	}
+}
+
 type attachStep struct {
 	method   string
 	params   []byte

@@ -108,6 +108,7 @@ type Machine struct {
 	stopped  bool      // in a bridged dialog
 	told     time.Time // when the dialogs were heard of last
 	storm    storm
+	isAsking bool      // the page has a native dialog open, as far as the session has heard
 	movedAt  time.Time // when the page was moved on last
 	probedAt time.Time // when the probe was sent, or waited for anew
 
@@ -185,6 +186,7 @@ func (m *Machine) Step(now time.Time, msg any) []effect.Effect {
 		m.letRun()
 	case effect.TellAgain:
 		m.tellCovered()
+		m.tellNoneAsks()
 		m.bridge.TellAll()
 	case mail.DialogsOpen:
 		m.dialogsOpen(now, in)
@@ -204,8 +206,10 @@ func (m *Machine) Step(now time.Time, msg any) []effect.Effect {
 		if in.Type != messages.DialogBeforeUnload { // that comes with leaving, not with staying
 			m.storm.note(now)
 		}
+		m.isAsking = true
 		m.do(effect.ToDialog{Msg: in})
 	case mail.DialogClosed:
+		m.isAsking = false
 		m.do(effect.ToDialog{Msg: in})
 	case mail.FrameNavigated:
 		if in.Frame.ID == messages.FrameID(m.cfg.Target) {
