@@ -243,8 +243,7 @@ func TestWhatAnotherTasksLeaveTakesBackLateIsSetAgain(t *testing.T) {
 		page := w.start("t", own).PageTargetID
 		w.cdp("t", "", "Emulation.setEmulatedMedia", `{"media":"print"}`)
 		w.start("other", own)
-		time.Sleep(keepsFor) // the connection that the other's link has begun leaves the page
-		synctest.Wait()
+		synctest.Wait() // the connection that the other's link has begun leaves the page
 		w.b.TakeBack(page, "Emulation.setEmulatedMedia")
 		time.Sleep(renewsWithin)
 		synctest.Wait()
@@ -254,7 +253,4 @@ func TestWhatAnotherTasksLeaveTakesBackLateIsSetAgain(t *testing.T) {
 	})
 }
 
-const (
-	renewsWithin = 2 * time.Second
-	keepsFor     = 5 * time.Second // a shared connection, the sessions that no link has taken
-)
+const renewsWithin = 2 * time.Second
