@@ -79,3 +79,9 @@ func (w *world) hostOf(page messages.TargetID) *host {
 	}
 	return nil
 }
+
+// canCrash says whether the browser survives the end of any of its renderers: it does not while
+// a frame asks whose page lives in another one (C60).
+func canCrash(b *chaos.Browser) bool {
+	return !slices.ContainsFunc(b.Frames(), func(f chaos.Frame) bool { return f.Dialog && f.Target != f.Page })
+}

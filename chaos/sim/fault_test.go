@@ -493,9 +493,3 @@ func (w *world) slowPage(t *task, s plan.Step, primary *chaos.Conn) {
 		w.reset(primary)
 	}
 }
-
-// canCrash says whether the browser survives the end of any of its renderers: it does not while
-// a frame asks whose page lives in another one (C60).
-func canCrash(b *chaos.Browser) bool {
-	return !slices.ContainsFunc(b.Frames(), func(f chaos.Frame) bool { return f.Dialog && f.Target != f.Page })
-}

@@ -135,9 +135,7 @@ func TestOthersAreNotPinged(t *testing.T) {
 	s := silence(t, strings.TrimPrefix(r.server.URL, "http://"))
 	_, pings := r.dialBy(s, "/cdp/one")
 	_, others := r.dialBy(s, "/cdp/one?ping=1") // which comes later, and is pinged
-	for others.Load() < 20 {
-		time.Sleep(time.Millisecond)
-	}
+	waitFor(t, "20 pings of the client beside it", func() bool { return others.Load() >= 20 })
 	if n := pings.Load(); n > 0 {
 		t.Errorf("%d pings came", n)
 	}

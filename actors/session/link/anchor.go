@@ -73,6 +73,7 @@ type anchored struct {
 	isAsking bool // a native dialog is open, as far as the session has heard
 }
 
+// asks notes what a page's session has heard last of its native dialogs.
 func (m *Anchor) asks(s messages.SessionID, page messages.TargetID, is bool) {
 	if p := m.pages.At(page); p != nil && p.session == s {
 		p.isAsking = is
