@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"holdfast/messages"
 	"holdfast/transport"
 )
 
@@ -100,11 +99,7 @@ func (p *patient) join(ctx context.Context) (*transport.Mux, *ear, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("a second connection, once more: %w", err)
 	}
-	var to struct {
-		Session messages.SessionID `json:"sessionId"`
-	}
-	err = listen(link, "").call(ctx, "Target.attachToTarget", object{"targetId": p.target, "flatten": true}, &to)
-	page := listen(link, to.Session)
+	page, err := listen(link, "").attach(ctx, p.target)
 	if err == nil {
 		err = page.call(ctx, "Page.enable", object{}, nil)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -22,12 +23,13 @@ type arrivals struct {
 	mu   sync.Mutex
 	own  string // the tab; "" while its name is not known
 	here []attached
-	news chan struct{} // closed and renewed with each
+	held map[string]attached // by target: what no resume has been confirmed of
+	news chan struct{}       // closed and renewed with each
 }
 
 // await begins to look after them. It takes over the ear of the browser's session.
 func await(mux *transport.Mux, root *ear) *arrivals {
-	a := &arrivals{mux: mux, news: make(chan struct{})}
+	a := &arrivals{mux: mux, held: map[string]attached{}, news: make(chan struct{})}
 	mux.Bind("", func(ev transport.Event) {
 		if ev.Method != "Target.attachedToTarget" {
 			root.hear(ev)
@@ -42,7 +44,16 @@ func await(mux *transport.Mux, root *ear) *arrivals {
 }
 
 func (a *arrivals) arrived(page attached) {
-	a.start(page.Session, "Runtime.runIfWaitingForDebugger", object{})
+	a.mu.Lock()
+	a.held[page.Target.ID] = page
+	a.mu.Unlock()
+	a.mux.Start(transport.Call{SessionID: page.Session, Method: resume, Timeout: budget, Done: func(r transport.Reply) {
+		if r.Err == nil {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			delete(a.held, page.Target.ID)
+		}
+	}})
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.own != "" && !a.isOurs(page) {
@@ -52,6 +63,32 @@ func (a *arrivals) arrived(page attached) {
 	a.here = append(a.here, page)
 	close(a.news)
 	a.news = make(chan struct{})
+}
+
+const resume = "Runtime.runIfWaitingForDebugger"
+
+// resumeHeld resumes the pages whose sessions ended before they had confirmed that they run.
+// One that is gone meanwhile has left its opener frozen (C33), which is resumed in its place.
+func (a *arrivals) resumeHeld(ctx context.Context, root *ear) {
+	a.mu.Lock()
+	held := slices.Collect(maps.Values(a.held))
+	a.mu.Unlock()
+	for _, page := range held {
+		if root.resume(ctx, page.Target.ID) != nil && page.Target.Opener != "" {
+			_ = root.resume(ctx, page.Target.Opener)
+		}
+	}
+}
+
+// resume attaches to a page for as long as it takes to resume it.
+func (e *ear) resume(ctx context.Context, target string) error {
+	page, err := e.attach(ctx, target)
+	if err != nil {
+		return err
+	}
+	err = page.call(ctx, resume, object{}, nil)
+	e.start("Target.detachFromTarget", object{"sessionId": page.session})
+	return err
 }
 
 func (a *arrivals) isOurs(page attached) bool {

@@ -56,14 +56,22 @@ type attached struct {
 	} `json:"targetInfo"`
 }
 
-// autoAttaches tries it as a task does: what is new is held before its first script, by a
-// popup of the tab's own. What others open meanwhile runs on at once, see arrivals.
+// autoAttaches tries it as a task does, and turns it off again.
 func (p *patient) autoAttaches(ctx context.Context) (string, error) {
 	p.arrivals = await(p.link, p.root)
+	found, err := p.reportsNewPages(ctx)
+	if e := p.attachAlone(context.WithoutCancel(ctx)); err == nil && e != nil {
+		return "", fmt.Errorf("without auto-attach: %w", e)
+	}
+	return found, err
+}
+
+// reportsNewPages opens the tab, and a popup of it that has to be held before its first
+// script. What others open meanwhile is resumed at once, see arrivals.
+func (p *patient) reportsNewPages(ctx context.Context) (string, error) {
 	if err := p.root.call(ctx, "Target.setAutoAttach", object{"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true, "filter": pages}, nil); err != nil {
 		return "", err
 	}
-	defer p.holdNoMore(context.WithoutCancel(ctx))
 	var created struct {
 		TargetID string `json:"targetId"`
 	}
@@ -76,20 +84,15 @@ func (p *patient) autoAttaches(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("a new page: %w", err)
 	}
-	p.page = listen(p.link, tab.Session)
-	for _, m := range []string{"Page.enable", "Runtime.enable"} {
-		if err := p.page.call(ctx, m, object{}, nil); err != nil {
-			return "", fmt.Errorf("%s: %w", m, err)
-		}
-	}
+	page := listen(p.link, tab.Session)
 	// The reply comes once the popup has been resumed.
-	p.page.start("Runtime.evaluate", object{"expression": "window.popup = window.open('about:blank'); 0", "userGesture": true})
+	page.start("Runtime.evaluate", object{"expression": "window.popup = window.open('about:blank'); 0", "userGesture": true})
 	popup, err := p.arrivals.next(ctx, func(a attached) bool { return a.Target.Opener == p.target })
 	if err != nil {
 		return "", fmt.Errorf("a popup: %w", err)
 	}
 	var opened bool
-	err = p.page.eval(ctx, "window.popup !== null", &opened)
+	err = page.eval(ctx, "window.popup !== null", &opened)
 	p.root.start("Target.closeTarget", object{"targetId": popup.Target.ID})
 	switch {
 	case err != nil:
@@ -101,15 +104,28 @@ func (p *patient) autoAttaches(ctx context.Context) (string, error) {
 	return "new pages are attached to by themselves, and popups before their first script", nil
 }
 
-// holdNoMore lets new pages run as they come, and returns once the browser has resumed those
-// that were held. A popup that is held when the connection ends stays frozen, and its opener
-// with it, also one of another client (C33).
-func (p *patient) holdNoMore(ctx context.Context) {
-	if p.root.call(ctx, "Target.setAutoAttach", object{"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true, "filter": pages}, nil) == nil {
-		// What was attached to up to that reply has been told to run; this reply says that the
-		// browser has heard so.
-		_ = p.root.call(ctx, "Browser.getVersion", object{}, nil)
+// attachAlone turns auto-attach off, and has the tab attached to by itself. Auto-attach holds
+// popups for as long as it is on, also where it is told not to hold. One that is held when
+// the connection ends stays frozen, and its opener with it, also one of another client (C33).
+func (p *patient) attachAlone(ctx context.Context) error {
+	if err := p.root.call(ctx, "Target.setAutoAttach", object{"autoAttach": false, "waitForDebuggerOnStart": false, "flatten": true}, nil); err != nil {
+		return err
 	}
+	p.arrivals.resumeHeld(ctx, p.root)
+	if p.target == "" {
+		return nil
+	}
+	page, err := p.root.attach(ctx, p.target)
+	if err != nil {
+		return err
+	}
+	p.page = page
+	for _, m := range []string{"Page.enable", "Runtime.enable"} {
+		if err := page.call(ctx, m, object{}, nil); err != nil {
+			return fmt.Errorf("%s: %w", m, err)
+		}
+	}
+	return nil
 }
 
 // held is how long a dialog has to stay open to be called answerable: longer than

@@ -122,6 +122,17 @@ func (e *ear) next(ctx context.Context, method string, within time.Duration, int
 
 type object map[string]any
 
+// attach has the browser's session attach to a page.
+func (e *ear) attach(ctx context.Context, target string) (*ear, error) {
+	var to struct {
+		Session messages.SessionID `json:"sessionId"`
+	}
+	if err := e.call(ctx, "Target.attachToTarget", object{"targetId": target, "flatten": true}, &to); err != nil {
+		return nil, err
+	}
+	return listen(e.mux, to.Session), nil
+}
+
 // eval evaluates and reads the value.
 func (e *ear) eval(ctx context.Context, expression string, into any) error {
 	var r struct {
