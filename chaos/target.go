@@ -118,7 +118,12 @@ func (b *Browser) addTarget(t *target, starting bool) {
 			s.send("Target.targetCreated", infoParams{b.info(t)})
 		}
 		if s.auto.wants(t.kind) && !b.attachedBy(s, t) && s.sees(t) {
-			b.attach(s, t, true, starting && s.auto.wait)
+			held := b.attach(s, t, true, starting && s.auto.wait)
+			// A popup is held also by a client that asks for no waiting, which is told that
+			// it does not wait (C33).
+			if starting && !s.auto.wait && t.parent == nil && t.page.opener != "" {
+				t.waiting = append(t.waiting, held)
+			}
 		}
 	})
 }

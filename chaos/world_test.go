@@ -171,6 +171,28 @@ func TestWorld(t *testing.T) {
 		}
 	})
 
+	bubble(t, "auto-attach holds a popup also without waiting, until it is off (C33)", func(t *testing.T) {
+		w, c, page, _ := supervised(t, chaos.Options{})
+		c.send("", "Target.setAutoAttach", strings.Replace(attachAll, `"waitForDebuggerOnStart":true`, `"waitForDebuggerOnStart":false`, 1))
+		synctest.Wait()
+		popup := w.b.OpenPopup(w.b.MainFrame(page), "http://a.test/pop")
+		synctest.Wait()
+		if p := w.b.Pages()[1]; p.URL != "" || !p.Held {
+			t.Errorf("it runs: %+v", p)
+		}
+		if list := c.events("", "Target.attachedToTarget"); strings.Contains(list[len(list)-1].raw, `"waitingForDebugger":true`) {
+			t.Errorf("waiting is reported: %s", list[len(list)-1].raw)
+		}
+		c.send(w.sessionOn(popup, 1), "Runtime.runIfWaitingForDebugger", "")
+		c.send("", "Target.setAutoAttach", `{"autoAttach":false,"waitForDebuggerOnStart":false,"flatten":true}`)
+		synctest.Wait()
+		w.b.OpenPopup(w.b.MainFrame(page), "http://a.test/next")
+		synctest.Wait()
+		if list := w.b.Pages(); list[1].URL != "http://a.test/pop" || list[2].URL != "http://a.test/next" {
+			t.Errorf("%+v", list)
+		}
+	})
+
 	bubble(t, "createTarget with a URL is not held (C30)", func(t *testing.T) {
 		w, c, _, _ := supervised(t, chaos.Options{})
 		c.send("", "Target.createTarget", `{"url":"http://a.test/q"}`)

@@ -61,6 +61,7 @@ const (
 	pagesIdle  pagesState = iota
 	pagesAsked            // the connection's attach is under way
 	pagesShared
+	pagesEnding  // no link is offered pages any more; auto-attach is being turned off
 	pagesRefused // each link attaches for itself
 )
 
@@ -80,6 +81,7 @@ type sharedPage struct {
 	isHeld         bool   // by that session
 	isResumeDue    bool   // a link that declined it asked so
 	isResumed      bool   // since the session is there
+	isLate         bool   // reported while auto-attach was being turned off
 	holder         *pageOffer
 	offers         []*pageOffer
 	strangers      map[*sharedClient]bool // that declined it
@@ -104,7 +106,13 @@ func newSharedPages(host pagesHost) *sharedPages {
 func (p *sharedPages) command(c *sharedClient, method string, id, msg []byte) bool {
 	switch method {
 	case methodAutoAttach, methodDiscover:
-		if p.state == pagesRefused || !isForPages(method, msg) {
+		switch {
+		case p.state == pagesRefused:
+			return false
+		case method == methodAutoAttach && isOff(msg):
+			p.stop(pagesRequest{client: c, id: slices.Clone(id)})
+			return true
+		case !isForPages(method, msg):
 			return false
 		}
 		r := pagesRequest{c, method, slices.Clone(id), slices.Clone(msg)}
@@ -114,9 +122,7 @@ func (p *sharedPages) command(c *sharedClient, method string, id, msg []byte) bo
 		}
 		p.asked = append(p.asked, r)
 		if p.state == pagesIdle {
-			p.state = pagesAsked
-			p.host.ask("", methodDiscover, []byte(`{"discover":true,`+pagesFilter+`}`), func(Envelope) {})
-			p.host.ask("", methodAutoAttach, []byte(`{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true,`+pagesFilter+`}`), p.attachedAll)
+			p.begin()
 		}
 		return true
 	case methodDetach:
@@ -145,6 +151,13 @@ func isForPages(method string, msg []byte) bool {
 		key = "discover"
 	}
 	return string(member(e.Params, key)) == "true"
+}
+
+// begin attaches the connection to all pages, and discovers them.
+func (p *sharedPages) begin() {
+	p.state = pagesAsked
+	p.host.ask("", methodDiscover, []byte(`{"discover":true,`+pagesFilter+`}`), func(Envelope) {})
+	p.host.ask("", methodAutoAttach, []byte(`{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true,`+pagesFilter+`}`), p.attachedAll)
 }
 
 // attachedAll comes with the reply to the connection's own attach: every page that existed
@@ -227,7 +240,7 @@ func (p *sharedPages) attached(session string, info []byte, isHeld bool) {
 		p.order = append(p.order, page)
 	}
 	page.session, page.isHeld, page.info = session, isHeld, slices.Clone(info)
-	page.isResumeDue, page.isResumed = false, false
+	page.isResumeDue, page.isResumed, page.isLate = false, false, p.state == pagesEnding
 	if p.state != pagesShared {
 		return
 	}
@@ -284,6 +297,9 @@ func (p *sharedPages) destroyed(target string, msg []byte) {
 		p.drop(o, true)
 	}
 	p.answerDeclined(page)
+	if page.isLate && page.opener != "" {
+		p.resumeLate(page.opener, "", func() {})
+	}
 }
 
 // changed is the browser's report of what it says about a target.

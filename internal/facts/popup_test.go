@@ -433,3 +433,29 @@ func TestC33_PopupsAreHeldWithoutWaiting(t *testing.T) {
 	_, err := opened.Wait(chromiumtest.Patience)
 	succeed(t, "window.open after the resume", err)
 }
+
+// Rule: a link that ends turns auto-attach off, and resumes what was held meanwhile. No
+// other way keeps popups from being held: neither without waiting nor by a filter.
+func TestC33_OnlyAutoAttachThatIsOffHoldsNoPopup(t *testing.T) {
+	t.Parallel()
+	b, site, c := ownStage(t)
+	p := c.NewPage(site.URL("http://a.test/popup"))
+	holder := chromiumtest.Dial(t, b.WS())
+	rootAutoAttach(holder, true)
+	opened := openPopup(p, "openChild('/plain')")
+	popup := info(attached(holder, "", openedBy(p.Target)), "targetId")
+	holder.Must("", "Target.setAutoAttach", params{"autoAttach": false, "waitForDebuggerOnStart": false, "flatten": true})
+	_, _ = opened.Wait(silence)
+	want(t, "off frees what is held", opened.Answered(), false)
+	holder.Send(holder.Attach(popup), "Runtime.runIfWaitingForDebugger", nil)
+	_, err := opened.Wait(chromiumtest.Patience)
+	succeed(t, "window.open after the resume", err)
+	_, err = openPopup(p, "openChild('/plain')").Wait(chromiumtest.Patience)
+	succeed(t, "window.open while it is off", err)
+
+	holder.Must("", "Target.setAutoAttach", params{"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true, "filter": []params{{"exclude": true}}})
+	filtered := openPopup(p, "openChild('/plain')")
+	_, _ = filtered.Wait(silence)
+	want(t, "a popup runs that no filter takes", filtered.Answered(), false)
+	holder.Close()
+}

@@ -12,8 +12,12 @@ func (m *Primary) targetAttached(a mail.TargetAttached) {
 	if a.Info.Type == "browser" {
 		return // a browser session of the gateway's, which is told of it beside
 	}
-	if m.cfg.Lacks.Targets {
+	switch {
+	case m.cfg.Lacks.Targets:
 		m.given(a)
+		return
+	case m.last.isBegun && (m.cfg.Scope != messages.ScopeOwn || !m.ours(a)): // else it is closed
+		m.heldLate(a)
 		return
 	}
 	if a.Info.Type != "page" || m.leaving {

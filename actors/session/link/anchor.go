@@ -218,6 +218,12 @@ func (m *Anchor) replied(r effect.Replied) {
 		m.do(effect.ToSupervisor{Msg: PageLeft{r.Tag.Page}})
 	case TagFlushed:
 		m.flushed(r)
+	case TagOff, TagLate, TagHeard:
+		if m.closer != nil {
+			m.toCloser(r)
+		} else {
+			m.endReplied(r)
+		}
 	case TagCreate, TagAlone, TagClose, TagDispose:
 		m.toCloser(r)
 	default:
@@ -306,6 +312,9 @@ func (m *Anchor) targetAttached(a mail.TargetAttached) {
 	switch {
 	case p != nil && p.session != "":
 		m.do(detachFrom(effect.Tag{Kind: effect.TagNone}, a.Session)) // attached both by itself and on order
+		return
+	case m.last.isBegun && m.closer == nil:
+		m.heldLate(a)
 		return
 	case m.closer != nil:
 		m.toCloser(a) // which lets it go, and closes what a page of the task has opened

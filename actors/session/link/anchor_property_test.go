@@ -3,6 +3,8 @@ package link_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +31,9 @@ type anchorWorld struct {
 	asked map[messages.DialogID]bool
 	timer []effect.Timer
 	over  bool
+
+	isStopping, isOff bool                       // auto-attach
+	late              map[messages.TargetID]bool // held as it was being turned off
 }
 
 type anchorSession struct {
@@ -37,6 +42,7 @@ type anchorSession struct {
 	watched, resumed bool
 	leaving          bool // a detach is under way
 	frame            messages.TargetID
+	isOrdered        bool // else by auto-attach
 }
 
 func (w *anchorWorld) step(in any) {
@@ -82,6 +88,7 @@ func (w *anchorWorld) command(c effect.Command) {
 			s.watched = s.watched || s.frame != ""
 		case "Runtime.runIfWaitingForDebugger":
 			s.resumed = true
+			delete(w.late, s.page)
 		case "Page.handleJavaScriptDialog":
 			w.root = append(w.root, c)
 		}
@@ -103,6 +110,9 @@ func (w *anchorWorld) command(c effect.Command) {
 		}
 		s.leaving = true
 	}
+	if c.Method == "Target.setAutoAttach" {
+		w.isStopping = c.Tag.Kind == link.TagOff
+	}
 	w.root = append(w.root, c)
 }
 
@@ -120,12 +130,16 @@ func (w *anchorWorld) another(s *anchorSession) bool {
 func (w *anchorWorld) attach(page messages.TargetID, opener messages.TargetID, held, reaches bool) {
 	w.n++
 	id := messages.SessionID(fmt.Sprintf("S%d", w.n))
-	w.live[id] = &anchorSession{page: page, held: held, elsewhere: held && reaches && opener == "X"}
+	isLate := w.isStopping && !w.isOff
+	w.live[id] = &anchorSession{page: page, held: held, elsewhere: held && reaches && opener == "X", isOrdered: w.isOff}
+	if isLate {
+		w.late[page] = true
+	}
 	w.step(mail.TargetAttached{
 		Gen: 1, Session: id, Waiting: held,
 		Info: mail.TargetInfo{ID: page, Type: "page", Opener: opener, CanAccessOpener: reaches},
 	})
-	if s := w.live[id]; !s.watched && !s.leaving {
+	if s := w.live[id]; !s.watched && !s.leaving && !isLate {
 		w.Fatalf("%s on %s is neither watched nor left", id, page)
 	}
 }
@@ -176,10 +190,16 @@ func (w *anchorWorld) reply(fail bool) {
 		switch {
 		case fail:
 			r.Err = messages.Errorf(messages.CodeCDPError, "No target with given id found")
+			delete(w.late, p.TargetID) // it has ended
 		case strings.HasPrefix(string(p.TargetID), "F"):
 			w.attachFrame(p.TargetID)
 		default:
 			w.attach(p.TargetID, "", false, false)
+			w.live[messages.SessionID(fmt.Sprintf("S%d", w.n))].isOrdered = true
+		}
+	case "Target.setAutoAttach":
+		if c.Tag.Kind == link.TagOff {
+			w.off()
 		}
 	}
 	w.step(r)
@@ -188,11 +208,22 @@ func (w *anchorWorld) reply(fail bool) {
 	}
 }
 
+// off ends the sessions that auto-attach has made.
+func (w *anchorWorld) off() {
+	w.isOff = true
+	for _, id := range slices.Sorted(maps.Keys(w.live)) {
+		if s := w.live[id]; s.frame == "" && !s.isOrdered {
+			delete(w.live, id)
+			w.step(mail.TargetDetached{Gen: 1, Session: id})
+		}
+	}
+}
+
 func TestAnchorWatchesOrLeaves(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := &anchorWorld{
-			T: t, live: map[messages.SessionID]*anchorSession{}, leave: map[messages.TargetID]int{}, asked: map[messages.DialogID]bool{},
+			T: t, live: map[messages.SessionID]*anchorSession{}, leave: map[messages.TargetID]int{}, asked: map[messages.DialogID]bool{}, late: map[messages.TargetID]bool{},
 			m: beside{link.NewAnchor(link.AnchorConfig{
 				Gen: 1, Owned: []messages.TargetID{"A"}, Alone: rapid.Bool().Draw(t, "alone"),
 				Bridge: bridge.Settings{On: rapid.Bool().Draw(t, "bridge"), Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)},
@@ -256,6 +287,11 @@ func TestAnchorWatchesOrLeaves(t *testing.T) {
 			}
 		}
 		for len(w.root)+len(w.timer) > 0 {
+			if w.isStopping && !w.isOff && rapid.Bool().Draw(t, "late") {
+				w.n++
+				w.attach(messages.TargetID(fmt.Sprintf("L%d", w.n)), "", true, false)
+				continue
+			}
 			if len(w.root) > 0 {
 				w.reply(rapid.Bool().Draw(t, "fail at the end"))
 				continue
@@ -271,6 +307,9 @@ func TestAnchorWatchesOrLeaves(t *testing.T) {
 			if n != 0 {
 				w.Fatalf("%d orders to leave %s have no answer", n, p)
 			}
+		}
+		if len(w.late) > 0 {
+			w.Fatalf("left frozen (C33): %v", w.late)
 		}
 		if len(w.asked) > 0 {
 			w.Fatalf("answers without an outcome: %v", w.asked)

@@ -119,7 +119,10 @@ func TestAnAnchorThatIsLeftAloneCloses(t *testing.T) {
 					step(effect.Replied{Tag: effect.Tag{Kind: link.TagClose, Page: page}, Err: refused})
 				}
 			}
-			if !over {
+			if over {
+				t.Error("it is gone before auto-attach is off")
+			}
+			if step(effect.Replied{Tag: effect.Tag{Kind: link.TagOff}}); !over {
 				t.Error("it stays")
 			}
 		})

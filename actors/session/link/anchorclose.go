@@ -75,7 +75,7 @@ func (m *Anchor) flushed(r effect.Replied) {
 	if m.closer != nil {
 		m.toCloser(r)
 	} else {
-		m.do(effect.Exit{})
+		m.stopAttaching()
 	}
 }
 

@@ -1,7 +1,6 @@
 package link
 
 import (
-	"fmt"
 	"time"
 
 	"holdfast/actors/session/effect"
@@ -16,6 +15,7 @@ type core struct {
 	attached bool // every page that existed has been reported
 	leaving  bool
 	owned    ownership
+	last     last
 }
 
 func (c *core) do(e effect.Effect) { c.out = append(c.out, e) }
@@ -39,31 +39,6 @@ func (c *core) dropTimer(name effect.TimerName) {
 func (c *core) root(tag effect.Tag, method string, params any, timeout time.Duration) {
 	c.do(effect.OnBrowser(tag, method, params, timeout))
 }
-
-// attach has every page that exists and comes reported, and held if it is new.
-func (c *core) attach() {
-	c.do(autoAttachPages(TagRoot, true))
-	c.setTimer(timerAttach, effect.AttachBudget)
-}
-
-// refused is the end of a link whose browser does not attach it to its pages.
-func refused(err error) error { return fmt.Errorf("the browser refused to auto-attach: %w", err) }
-
-// unanswered is the end of a link whose browser does not answer its attach in time.
-func unanswered() error {
-	return messages.Errorf(messages.CodeDeadline, "the browser did not answer the attach within %s", effect.AttachBudget)
-}
-
-// beginLeaving has the browser hold no page any more. What it has attached up to its reply
-// is resumed and left as it is reported; then flush says when the browser has heard so.
-func (c *core) beginLeaving(budget time.Duration) {
-	c.leaving = true
-	c.setTimer(timerLeave, budget)
-	c.do(autoAttachPages(TagCalm, false))
-}
-
-// flush asks the browser for something that it answers once it has heard all before.
-func (c *core) flush() { c.root(effect.Tag{Kind: TagFlushed}, "Browser.getVersion", struct{}{}, 0) }
 
 // letGo resumes and leaves a page that is none of the task's.
 func (c *core) letGo(a mail.TargetAttached) {

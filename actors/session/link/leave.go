@@ -125,6 +125,6 @@ func (m *Primary) oneLeft() {
 		return
 	}
 	if m.closing--; m.closing == 0 && !m.disposeLast() {
-		m.do(effect.Exit{})
+		m.stopAttaching()
 	}
 }

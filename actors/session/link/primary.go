@@ -194,17 +194,6 @@ func (m *Primary) discover() {
 	}{true, pagesOnly}, 0)
 }
 
-// autoAttachPages reports every page that exists and comes; hold makes new ones
-// wait until they are told to run.
-func autoAttachPages(tag effect.TagKind, hold bool) effect.Command {
-	return effect.OnBrowser(effect.Tag{Kind: tag}, "Target.setAutoAttach", struct {
-		AutoAttach bool           `json:"autoAttach"`
-		Hold       bool           `json:"waitForDebuggerOnStart"`
-		Flatten    bool           `json:"flatten"`
-		Filter     []targetFilter `json:"filter"`
-	}{true, hold, true, pagesOnly}, 0)
-}
-
 func (m *Primary) replied(r effect.Replied) {
 	switch r.Tag.Kind {
 	case TagRoot:
@@ -233,6 +222,8 @@ func (m *Primary) replied(r effect.Replied) {
 		m.flush()
 	case TagFlushed:
 		m.oneLeft()
+	case TagOff, TagLate, TagHeard:
+		m.endReplied(r)
 	case TagCreate:
 		m.created(r)
 	case TagClose:

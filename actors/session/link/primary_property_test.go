@@ -3,6 +3,7 @@ package link_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 
 // fate is what became of a session that the browser attached.
 type fate struct {
+	isLate   bool // reported while auto-attach was being turned off
 	target   messages.TargetID
 	adopted  bool
 	resumed  bool
@@ -28,16 +30,17 @@ type fate struct {
 // bench is a browser machine with everything it is waiting for.
 type bench struct {
 	*rapid.T
-	m       *link.Primary
-	fates   map[messages.SessionID]*fate
-	pending []effect.Command // without a reply
-	again   []effect.Timer   // timers of what is tried again
-	targets map[messages.TargetID]bool
-	rooted  bool
-	exited  bool
-	seq     int
-	asked   int
-	replies map[int]int
+	m                 *link.Primary
+	fates             map[messages.SessionID]*fate
+	pending           []effect.Command // without a reply
+	again             []effect.Timer   // timers of what is tried again
+	targets           map[messages.TargetID]bool
+	rooted            bool
+	exited            bool
+	seq               int
+	asked             int
+	replies           map[int]int
+	isStopping, isOff bool // auto-attach
 }
 
 func (b *bench) step(in any) {
@@ -96,6 +99,8 @@ func (b *bench) command(c effect.Command) {
 			b.Fatalf("session %s is left without having been resumed (C33)", p.SessionID)
 		}
 		f.detached = true
+	case "Target.setAutoAttach":
+		b.isStopping = c.Tag.Kind == link.TagOff
 	}
 	if c.Tag.Kind != effect.TagNone {
 		b.pending = append(b.pending, c)
@@ -117,7 +122,7 @@ func (b *bench) attach(t messages.TargetID, opener messages.TargetID) {
 	}
 	b.seq++
 	s := messages.SessionID(fmt.Sprintf("S%03d", b.seq))
-	b.fates[s] = &fate{target: t}
+	b.fates[s] = &fate{target: t, isLate: b.isStopping && !b.isOff}
 	b.targets[t] = true
 	b.step(mail.TargetAttached{Gen: 1, Session: s, Info: mail.TargetInfo{ID: t, Type: "page", Opener: opener}, Waiting: true})
 }
@@ -144,6 +149,15 @@ func (b *bench) reply(i int, fail bool) {
 		for _, s := range b.sessions() {
 			if b.fates[s].target == c.Tag.Page {
 				b.fates[s].resumed = true // closed: nothing is left to resume
+			}
+		}
+	}
+	if c.Tag.Kind == link.TagOff {
+		b.isOff = true
+		for _, s := range b.sessions() {
+			if f := b.fates[s]; !f.detached {
+				f.detached = true
+				b.step(mail.TargetDetached{Gen: 1, Session: s})
 			}
 		}
 	}
@@ -230,6 +244,8 @@ func TestEveryAttachedSessionIsAdoptedOrResumedAndLeft(t *testing.T) {
 			switch {
 			case n > 1000:
 				b.Fatal("it does not come to an end")
+			case b.isStopping && !b.isOff && rapid.Bool().Draw(t, "a page opens late"):
+				b.attach(b.newTarget(), known())
 			case len(b.pending) > 0:
 				b.reply(0, false)
 			default:
@@ -246,6 +262,12 @@ func TestEveryAttachedSessionIsAdoptedOrResumedAndLeft(t *testing.T) {
 			// leaves before that.
 			if f := b.fates[s]; !f.resumed && !f.detached && !(failed && f.adopted) {
 				b.Fatalf("session %s is left held: %+v", s, f)
+			}
+		}
+		for _, s := range b.sessions() {
+			isResumed := func(other *fate) bool { return other.target == b.fates[s].target && other.resumed }
+			if b.fates[s].isLate && !slices.ContainsFunc(slices.Collect(maps.Values(b.fates)), isResumed) {
+				b.Fatalf("page %s is left frozen (C33)", b.fates[s].target)
 			}
 		}
 		for n := range b.asked {

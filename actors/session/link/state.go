@@ -15,6 +15,7 @@ func (m *Primary) State() string {
 	s.Fact("scope", m.cfg.Scope)
 	s.Fact("attached", m.attached)
 	s.Fact("leaving", m.leaving)
+	s.Fact("stops attaching", m.last.isBegun)
 	s.Fact("waits for ends", m.closing)
 	s.Fact("owned", slices.Sorted(m.owned.Keys()))
 	for _, t := range m.sortedPages() {
@@ -53,6 +54,7 @@ func (m *Anchor) State() string {
 	s.Fact("settled", m.settled)
 	s.Fact("alone", m.alone)
 	s.Fact("leaving", m.leaving)
+	s.Fact("stops attaching", m.last.isBegun)
 	s.Fact("calm", m.calm)
 	s.Fact("owned", slices.Sorted(m.owned.Keys()))
 	s.Fact("left", slices.Sorted(maps.Keys(m.left)))

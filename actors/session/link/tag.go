@@ -14,6 +14,9 @@ const (
 	TagLeave   // whether a session whose actor has failed may leave its page
 	TagCalm    // to hold no page any more
 	TagFlushed // whether the browser has heard all
+	TagOff     // to attach to no page any more
+	TagLate    // to attach to one that was held meanwhile
+	TagHeard   // whether the browser has heard that it is resumed
 	TagCover
 	TagCoverFrame // its Page is the frame
 	TagLeft       // a page, on order
