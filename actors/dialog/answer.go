@@ -252,6 +252,9 @@ func (m *Machine) undelivered(now time.Time, e *entry, err error) {
 	switch {
 	case other && (notSent(err) || e.bridged() || e.answer.by == messages.ClosedByAutoPolicy):
 		// Nothing was said, or it would be said to any dialog of the page.
+		if !e.bridged() && !notSent(err) {
+			e.answer.err = err // it may have arrived, and the next try finds no dialog then
+		}
 		m.send(e)
 	case other && messages.CodeOf(err) == messages.CodeUpstreamUnavailable:
 		// The other link tells whether it arrived. To say it again blindly could

@@ -67,6 +67,37 @@ func TestAnOutcomeToldTwiceSpoilsNoSecondTry(t *testing.T) {
 	}
 }
 
+// A policy's answer whose link died is said again at once, by the other link. Chrome may have
+// taken it from the first, and says on the other that there is no dialog before it tells of
+// the end there.
+func TestAPolicysAnswerThatArrivedByALinkThatDiedIsThePolicys(t *testing.T) {
+	t.Parallel()
+	noDialog := messages.Errorf(messages.CodeCDPError, "No dialog is showing")
+	for name, c := range map[string]struct {
+		first error
+		want  messages.ClosedBy
+	}{
+		"it may have arrived": {linkDied, messages.ClosedByAutoPolicy},
+		"it was never said":   {linkDied.WithSent(messages.SentNo), messages.ClosedByRemote},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			step := anchored(messages.PolicyAutoAccept)
+			step(openedAtPrimary)
+			step(openedAtAnchor)
+			if orders, _ := step(mail.DialogHandled{Dialog: "d-1", Session: "P", Err: c.first}); len(orders) != 1 || orders[0].Role != messages.RoleAnchor {
+				t.Fatalf("orders %+v", orders)
+			}
+			if _, ended := step(mail.DialogHandled{Dialog: "d-1", Session: "A", Err: noDialog}); len(ended) != 1 || ended[0].ClosedBy != c.want {
+				t.Errorf("ended %+v", ended)
+			}
+			if orders, ended := step(closedAtAnchor); len(orders)+len(ended) != 0 {
+				t.Errorf("told of the end: %+v, %+v", orders, ended)
+			}
+		})
+	}
+}
+
 // With the link that carried the answer gone, how the dialog closed tells
 // whether it was ours.
 func TestAnAnswerNobodyConfirmedIsClaimedOnlyIfItFits(t *testing.T) {
