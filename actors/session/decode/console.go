@@ -99,9 +99,11 @@ func decodeException(c *Source, params []byte) any {
 
 // consoleText cuts before it redacts, so that a megabyte of page text costs
 // no regular expression; a secret cut in two at the end is cut out by the
-// second clip.
+// second clip. A value that is no string is told as its JSON stands, and only
+// there are bytes left that no JSON decoder has made UTF-8 of.
 func consoleText(s string) string {
-	return clip.Text(redact.Text(clip.Text(s, MaxConsoleText+256)), MaxConsoleText)
+	s = strings.ToValidUTF8(clip.Text(s, MaxConsoleText+256), "\uFFFD")
+	return clip.Text(redact.Text(s), MaxConsoleText)
 }
 
 // describe prints a console argument as the console would.

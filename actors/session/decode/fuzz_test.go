@@ -31,6 +31,7 @@ func FuzzDecode(f *testing.F) {
 		`{"frameId":"F","parentFrameId":"P","reason":"swap","loaderId":"L","name":"load","url":"http://a.test/"}`,
 		`{"sessionId":"S","targetInfo":{"targetId":"T","type":"page","title":"t","url":"u","attached":true},"waitingForDebugger":true}`,
 		`{"url":"http://a.test","frameId":"F","message":"m\ud800","type":"prompt","hasBrowserHandler":true,"defaultPrompt":"d"}`,
+		`{"type":"error","args":[{"type":"number","value":"` + "\xdd" + `"}]}`, // is said as it stands
 		`{"frameId":"F","result":true,"userInput":""}`,
 		`{"name":"` + bridge.NewSecret(sessiontest.Secret).Binding() + `","payload":"` + sessiontest.Secret[16:32] + `1-2-3-4 prompt 4 5 u://said?dflt","executionContextId":3}`,
 		`{"name":"` + bridge.NewSecret(sessiontest.Secret).Binding() + `","payload":"` + sessiontest.Secret[16:32] + `+","executionContextId":3}`,
