@@ -19,15 +19,17 @@ type shelf struct {
 	*testing.T
 	*tools.Table
 	store *artifact.Store
+	dir   string // of the store
 }
 
 func shelve(t *testing.T, n tools.Node) shelf {
 	t.Helper()
-	s, err := artifact.New(t.TempDir(), artifact.DefaultBounds())
+	dir := t.TempDir()
+	s, err := artifact.New(dir, artifact.DefaultBounds())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return shelf{t, tools.New(n, nil).WithArtifacts(s), s}
+	return shelf{t, tools.New(n, nil).WithArtifacts(s), s, dir}
 }
 
 func (s shelf) use(name, input string) *messages.ToolResult {
@@ -119,6 +121,19 @@ func TestX26_DownloadsAreKeptOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := shelve(t, saver{node(), dir})
+	// A store that fails loses no download.
+	if err := os.Remove(s.dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(s.dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.use("browser_downloads", `{"wait_s":0.1}`); r.OK {
+		t.Errorf("%+v", r)
+	}
+	if err := os.Remove(s.dir); err != nil {
+		t.Fatal(err)
+	}
 	for range 2 {
 		r := s.use("browser_downloads", `{"wait_s":0.1}`)
 		if !r.OK || len(r.Artifacts) != 1 || r.Artifacts[0].Name != "a.csv" || !strings.Contains(r.Text, "1 download, 1 under way") {

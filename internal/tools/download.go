@@ -134,7 +134,9 @@ func (c *call) collect(ctx context.Context) (kept []messages.Artifact, pending i
 		case strings.HasSuffix(e.Name(), ".crdownload") || strings.HasPrefix(e.Name(), "."):
 			pending++
 			continue
-		case !c.memory.isFresh(fmt.Sprint(e.Name(), "/", info.Size(), "/", info.ModTime().UnixNano())):
+		}
+		file := fmt.Sprint(e.Name(), "/", info.Size(), "/", info.ModTime().UnixNano())
+		if !c.memory.isFresh(file) {
 			continue
 		}
 		a, err := c.keepDownload(root, filepath.Join(filepath.Base(dir), e.Name()))
@@ -143,8 +145,11 @@ func (c *call) collect(ctx context.Context) (kept []messages.Artifact, pending i
 			kept = append(kept, a)
 		case messages.CodeOf(err) == messages.CodeMessageTooLarge:
 			return kept, pending, messages.Errorf(messages.CodeMessageTooLarge, "the download %q is too large to be kept", cut(e.Name(), maxFileName))
-		case !errors.Is(err, fs.ErrNotExist):
-			return kept, pending, err
+		default:
+			c.memory.forgetFile(file) // the next call tries again
+			if !errors.Is(err, fs.ErrNotExist) {
+				return kept, pending, err
+			}
 		}
 		if err := ctx.Err(); err != nil {
 			return kept, pending, err
@@ -195,6 +200,13 @@ func (m *memory) isFresh(file string) bool {
 	}
 	m.collected[file] = true
 	return true
+}
+
+// forgetFile has a download be new again.
+func (m *memory) forgetFile(file string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.collected, file)
 }
 
 // downloaded adds to an outcome what a page has just downloaded.
