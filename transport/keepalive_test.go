@@ -231,9 +231,11 @@ func TestKeepAliveLooksAtWhatIsUnread(t *testing.T) {
 	<-heard
 	says <- true
 	close(says)
-	for stats.Pings.Load() == 0 {
+	for tooLate := time.Now().Add(30 * time.Second); stats.Pings.Load() == 0; m.Suspect() {
+		if time.Now().After(tooLate) {
+			t.Fatal("no ping in 30 s")
+		}
 		time.Sleep(time.Millisecond)
-		m.Suspect()
 	}
 	select {
 	case <-m.Closed():
