@@ -76,12 +76,12 @@ func (b *Browser) leave(p *page, stay, leave func()) {
 
 // load fetches url for f and commits it, where needed in another process.
 func (b *Browser) load(f *frame, url, loader, kind string) {
-	b.fetch(f, url, loader, func(doc Document) { b.place(f, url, loader, kind, doc) })
+	b.fetch(f, url, loader, func(doc Document) { b.place(f, url, loader, kind, doc) }, func() {})
 }
 
 // fetch calls use with what is found at url, once the server has answered.
-// A navigation that another one overtakes meanwhile comes to nothing.
-func (b *Browser) fetch(f *frame, url, loader string, use func(Document)) {
+// A navigation that another one overtakes meanwhile comes to nothing, and overtaken says so (C67).
+func (b *Browser) fetch(f *frame, url, loader string, use func(Document), overtaken func()) {
 	if b.frame(f.id) != f {
 		return
 	}
@@ -93,8 +93,12 @@ func (b *Browser) fetch(f *frame, url, loader string, use func(Document)) {
 	f.expected = loader
 	time.AfterFunc(doc.Delay, func() {
 		b.do(func() {
-			if !b.dead && !f.page.closed && b.frame(f.id) == f && f.expected == loader {
+			switch {
+			case b.dead || f.page.closed || b.frame(f.id) != f:
+			case f.expected == loader:
 				use(doc)
+			default:
+				overtaken()
 			}
 		})
 	})

@@ -167,7 +167,7 @@ func (b *Browser) navigate(p *page, url string, reply func(loader, failure strin
 		b.fetch(f, url, loader, func(doc Document) {
 			reply(loader, doc.ErrorText)
 			b.place(f, url, loader, "Navigation", doc)
-		})
+		}, func() { reply(loader, "net::ERR_ABORTED") })
 	})
 }
 
