@@ -11,6 +11,7 @@ import (
 	"holdfast/internal/scan"
 	"holdfast/messages"
 	"holdfast/transport"
+	"holdfast/transport/quirks"
 )
 
 // A client's sessions outlive the link. When it is lost the client is told what has died
@@ -158,7 +159,7 @@ func (c *client) given(s *session, gen int, cmd memory.Command, r transport.Repl
 		c.mu.Unlock()
 		return
 	}
-	told, more := s.memory.Established(cmd, r.Result, r.Err, isTarget)
+	told, more := s.memory.Established(cmd, r.Result, restored(r.Err), isTarget)
 	for _, e := range told {
 		c.tell(view.Event{Session: s.id, Method: e.Method, Params: e.Params})
 	}
@@ -182,6 +183,14 @@ func (c *client) given(s *session, gen int, cmd memory.Command, r transport.Repl
 	if cmd.IsTree() {
 		c.flush(s, gen)
 	}
+}
+
+// restored is an error of a command of a session's memory, in the memory's words.
+func restored(err error) error {
+	if rpc, ok := errors.AsType[*transport.RPCError](err); ok && quirks.ClassifyText(rpc.Message) == quirks.TargetCrashed {
+		return memory.ErrCrashed
+	}
+	return err
 }
 
 // attachAgain attaches to the target of a session that the client knows. The client is told

@@ -450,3 +450,30 @@ func TestADeadClientLeavesNothing(t *testing.T) {
 	}
 	waitFor(t, fmt.Sprintf("%d sessions are on the page, as there were", usual), func() bool { return sessions() == usual })
 }
+
+// TestACrashedPageIsRestoredOnceItLives: the connection comes back while the page is crashed, and
+// its next renderer is given what the client has set.
+func TestACrashedPageIsRestoredOnceItLives(t *testing.T) {
+	t.Parallel()
+	r := setup(t)
+	c := r.connect("/cdp/one")
+	page, session := c.page("https://a.test/")
+	c.call(session, "Runtime.enable", `{}`)
+	c.call(session, "Runtime.addBinding", `{"name":"b"}`)
+	dials := r.browser.Dials()
+	r.browser.Crash(messages.TargetID(page))
+	r.cut()
+	waitFor(t, "the client is on the page again", func() bool {
+		return slices.ContainsFunc(r.browser.Connections(), func(conn *chaos.Conn) bool {
+			return conn.Number() > dials && slices.ContainsFunc(conn.Commands(), func(x chaos.Command) bool { return x.Method == "Runtime.addBinding" })
+		})
+	})
+	if m := c.call(session, "Page.navigate", `{"url":"https://b.test/"}`); m.Error != nil {
+		t.Fatalf("%+v", m.Error)
+	}
+	c.comesBack(session)
+	r.browser.ConsoleError(messages.FrameID(page), "hello")
+	c.await("what the page says", func(m message) bool {
+		return m.Method == "Runtime.consoleAPICalled" && m.SessionID == session && strings.Contains(string(m.Params), "hello")
+	})
+}

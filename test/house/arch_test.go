@@ -99,7 +99,7 @@ var floors = []struct {
 	{"internal/gate", []string{"internal/logs", "internal/shed", "internal/token", "messages"}},
 	{"internal/gateway/view", []string{"internal/rawcdp", "messages"}},
 	{"internal/gateway/memory", []string{"actors/session/wanted", "internal/scan", "messages"}},
-	{"internal/gateway", []string{"actors/supervisor/view", "internal/gate", "internal/rawcdp", "internal/scan", "messages", "messages/mail", "transport"}},
+	{"internal/gateway", []string{"actors/supervisor/view", "internal/gate", "internal/rawcdp", "internal/scan", "messages", "messages/mail", "transport", "transport/quirks"}},
 	{"internal/run/bundle", nil},
 	{"internal/run/sandbox", nil},
 	{"internal/run", []string{"internal/run/bundle", "internal/run/sandbox", "messages"}},

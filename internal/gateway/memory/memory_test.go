@@ -398,3 +398,25 @@ func TestBreakpointsAreSetAgain(t *testing.T) {
 		t.Errorf("after the debugger was disabled it is given %q", given)
 	}
 }
+
+// TestWhatACrashHasSwallowedIsGivenAgain: commands to a crashed page wait, and fail once it has
+// another renderer (C22), which has had none of them.
+func TestWhatACrashHasSwallowedIsGivenAgain(t *testing.T) {
+	t.Parallel()
+	s := memory.NewSession("one")
+	for _, method := range []string{"Page.enable", "Runtime.enable"} {
+		s.Succeeded(method, []byte(`{}`), []byte(`{}`))
+	}
+	s.Succeeded("Runtime.addBinding", []byte(`{"name":"b"}`), []byte(`{}`))
+	s.Cut()
+	list := s.Begin("two")
+	for _, c := range list {
+		told, more := s.Established(c, nil, memory.ErrCrashed, none)
+		if len(told) > 0 || len(more) != 1 || more[0].Method != c.Method || string(more[0].Params) != string(c.Params) {
+			t.Errorf("behind %s it is told %v and given %+v", c.Method, told, more)
+		}
+		if _, more = s.Established(more[0], []byte(tree), nil, none); len(more) > 0 && more[0].Method == c.Method {
+			t.Errorf("%s is given once more", c.Method)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 
@@ -289,11 +290,17 @@ func (s *Session) Again() (list []Command) {
 	return list
 }
 
+// ErrCrashed is the outcome of a command that waited in a renderer that has crashed. The browser
+// gives it once another renderer is there, which has not had the command (C22).
+var ErrCrashed = errors.New("the renderer has crashed")
+
 // Established takes the outcome of a command that Begin or Again returned. It returns what
 // the client has missed and what else the session is to be given. IsTarget says whether a
 // frame is a target of its own by now.
 func (s *Session) Established(c Command, result []byte, err error, isTarget func(messages.FrameID) bool) (told []Event, more []Command) {
 	switch {
+	case errors.Is(err, ErrCrashed):
+		return nil, []Command{c}
 	case c.kind == kindWanted:
 		s.state.Established(s.place, c.id, result, err)
 		for _, b := range s.state.Behind(s.place) {
