@@ -321,7 +321,22 @@ func (d *Dialog) Bridged() bool {
 	return d.waits != nil
 }
 
+// reachable returns the sessions that could answer, but for those of clients of a gateway, which
+// has the task answer for them: these are below a browser session of their own (C57).
 func (d *Dialog) reachable() []*session {
+	return slices.DeleteFunc(slices.Clone(d.answerers()), (*session).isBelowBrowser)
+}
+
+func (s *session) isBelowBrowser() bool {
+	for o := s.owner; o != nil; o = o.owner {
+		if o.target == nil && o.owner != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *Dialog) answerers() []*session {
 	switch {
 	case d.closed:
 		return nil

@@ -184,6 +184,18 @@ func (c *Conn) Commands() []Command {
 	return slices.Clone(c.commands)
 }
 
+// BrowserSessions returns how many sessions of Target.attachToBrowserTarget the client has.
+func (c *Conn) BrowserSessions() (n int) {
+	c.b.do(func() {
+		for _, s := range c.sessions {
+			if s.target == nil && s.owner != nil {
+				n++
+			}
+		}
+	})
+	return n
+}
+
 // Received returns the methods of [Conn.Commands], those of one session or of
 // all when session is "*"; "" is the root session.
 func (c *Conn) Received(session messages.SessionID) []string {

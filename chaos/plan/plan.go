@@ -65,6 +65,8 @@ type Plan struct {
 	IsShared bool
 	// HasOutages says that the plan is one of NewOutages.
 	HasOutages bool
+	// HasClients says that the plan is one of NewClients.
+	HasClients bool
 }
 
 // New returns the plan of a seed.

@@ -78,6 +78,40 @@ func TestPlans(t *testing.T) {
 		}
 	})
 
+	t.Run("a plan with clients differs by their steps alone", func(t *testing.T) {
+		t.Parallel()
+		kinds, steps := map[plan.Kind]int{}, 0
+		for seed := range uint64(50) {
+			p, plain := plan.NewClients(seed, 40), plan.New(seed, 40)
+			if !p.HasClients || plain.HasClients {
+				t.Fatalf("seed %d: clients %v, and unasked %v", seed, p.HasClients, plain.HasClients)
+			}
+			if diff := cmp.Diff(p.Steps[:7], plan.NewClients(seed, 7).Steps); diff != "" {
+				t.Fatal(diff)
+			}
+			for i := range p.Steps {
+				steps++
+				if slices.Contains(plan.ClientKinds(), p.Steps[i].Kind) {
+					kinds[p.Steps[i].Kind]++
+					p.Steps[i] = plain.Steps[i]
+				}
+			}
+			p.HasClients = false
+			if diff := cmp.Diff(plain, p); diff != "" {
+				t.Fatal(diff)
+			}
+		}
+		sum := 0
+		for _, kind := range plan.ClientKinds() {
+			if sum += kinds[kind]; kinds[kind] == 0 {
+				t.Errorf("no step is %s", kind)
+			}
+		}
+		if sum < steps*2/5 || sum > steps*3/5 {
+			t.Errorf("%d of %d steps are of clients", sum, steps)
+		}
+	})
+
 	t.Run("a shared plan differs by its renderers alone", func(t *testing.T) {
 		t.Parallel()
 		slow, steps := 0, 0

@@ -130,6 +130,8 @@ type probes struct {
 type probe struct {
 	frame messages.FrameID
 	ran   []chaos.Evaluation
+	// isUnsent says that its caller was told that it was not sent.
+	isUnsent bool
 }
 
 func (p *probes) new(frame messages.FrameID) (int, string) {
@@ -185,6 +187,9 @@ func (w *world) checkProbes() {
 	for n, p := range w.probes.list {
 		if len(p.ran) > 1 {
 			w.violate("probe %d ran %d times", n, len(p.ran))
+		}
+		if len(p.ran) > 0 && p.isUnsent {
+			w.violate("probe %d ran, and its caller was told that it was not sent", n)
 		}
 		for _, e := range p.ran {
 			if e.Frame != p.frame {

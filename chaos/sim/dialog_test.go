@@ -46,6 +46,8 @@ type dialogs struct {
 	mu sync.Mutex
 	by map[string]*dialog
 	in []*dialog // in order
+	// byClients are the answers of CDP clients, which name no dialog.
+	byClients []*clientAnswer
 }
 
 // raise has a script of the frame open a dialog.
@@ -228,7 +230,7 @@ func (d *dialogs) explained(o *dialog, r chaos.DialogResult) bool {
 			}
 		}
 	}
-	if d.isStray(o, r) {
+	if d.isStray(o, r) || d.isOfClient(o, r) {
 		return true
 	}
 	for _, t := range d.w.tasks {

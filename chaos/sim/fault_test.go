@@ -232,6 +232,9 @@ func (w *world) oddReply(t *task, s plan.Step, primary *chaos.Conn) {
 		w.last(s.For, func() { primary.DelayReplies(method, 0) })
 	}
 	w.trace.say("of %s on link %d", method, primary.Number())
+	if s.Kind == plan.MissingReply {
+		w.excuseClients(t, method)
+	}
 	switch method {
 	case "Runtime.evaluate":
 		// The probe's own outcome is no success when its reply is lost.
@@ -270,6 +273,7 @@ func (w *world) detach(t *task, s plan.Step) {
 	gone := p.Sessions[s.Pick[1]%uint32(len(p.Sessions))]
 	w.trace.say("the browser detaches a session of %s", w.trace.name("p", string(p.Target)))
 	t.host.now().Detach(gone.ID)
+	w.detached[p.Target] = true // a client that had it has none, and is told so
 }
 
 // swapInAttach moves a frame between processes while its page is attached anew.
@@ -405,6 +409,7 @@ func (w *world) restartBrowser(h *host) {
 		if t.host != h {
 			continue
 		}
+		t.lives++
 		w.dialogs.excuse(t, "its browser is no more")
 		w.dialogs.excuseOpen(t, "its browser is no more")
 		if t.plan.IsDirect {

@@ -17,6 +17,7 @@ func (w *world) check() {
 	w.checkProbes()
 	w.checkPlaces()
 	w.dialogs.check()
+	w.checkClients()
 	for _, h := range w.hosts {
 		if h.now().Dead() {
 			w.violate("browser %d was killed by what was done to it (C15)", h.index)

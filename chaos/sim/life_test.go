@@ -83,6 +83,10 @@ func (w *world) act(s plan.Step) {
 	case plan.Rebind:
 		w.rebind(t, s)
 	default:
+		if slices.Contains(plan.ClientKinds(), s.Kind) {
+			w.actOfClient(t, s)
+			return
+		}
 		w.inject(t, s)
 	}
 }

@@ -23,6 +23,7 @@ var (
 	outageFlag      = flag.Bool("outages", false, "have TestSeed and TestSoak play their seeds with faults that last for seconds")
 	bridgeFlag      = flag.Bool("bridge", false, "have TestSeed and TestSoak play their seeds with tasks on the bridge")
 	doomedFlag      = flag.Bool("doomed", false, "have TestSeed and TestSoak play their seeds with dialogs of documents that are being replaced")
+	clientsFlag     = flag.Bool("clients", false, "have TestSeed and TestSoak play their seeds with CDP clients of the tasks' gateway")
 	sharedFlag      = flag.Bool("shared", false, "have TestSeed and TestSoak play their seeds in browsers whose pages share renderers")
 	// Not of the seed: what the scheduler may decide, it decides otherwise each time.
 	jitterFlag = flag.Int("jitter", 0, "how often an actor yields at most before each message, at random")
@@ -37,6 +38,7 @@ type result struct {
 	violations []string
 	recoveries []time.Duration
 	panics     int
+	clients    clientTally
 }
 
 // play carries out the plan of a seed in a bubble of its own.
@@ -61,7 +63,7 @@ func play(t *testing.T, p plan.Plan) result {
 		w.close()
 	})
 	broken, _ := w.breaker.count()
-	return result{tr, w.violations, w.recoveries, broken}
+	return result{tr, w.violations, w.recoveries, broken, w.tally}
 }
 
 // replay is the command that plays a seed again, up to the step that failed.
@@ -76,6 +78,8 @@ func replay(p plan.Plan) string {
 		variant = " -shared"
 	case p.HasOutages:
 		variant = " -outages"
+	case p.HasClients:
+		variant = " -clients"
 	}
 	return fmt.Sprintf("go test ./chaos/sim -run '^TestSeed$' -seed %#x -steps %d%s", p.Seed, len(p.Steps), variant)
 }
@@ -91,7 +95,7 @@ func judge(t *testing.T, p plan.Plan, r result) {
 	t.Errorf("%s\n%s", r.violations[0], replay(p))
 }
 
-// planOf is the plan of a seed, as -bridge, -doomed, -shared or -outages has it.
+// planOf is the plan of a seed, as -bridge, -doomed, -shared, -outages or -clients has it.
 func planOf(seed uint64) plan.Plan {
 	switch {
 	case *outageFlag:
@@ -102,6 +106,8 @@ func planOf(seed uint64) plan.Plan {
 		return plan.NewDoomed(seed, *stepsFlag)
 	case *sharedFlag:
 		return plan.NewShared(seed, *stepsFlag)
+	case *clientsFlag:
+		return plan.NewClients(seed, *stepsFlag)
 	}
 	return plan.New(seed, *stepsFlag)
 }
@@ -146,6 +152,12 @@ func TestOutageSeeds(t *testing.T) {
 	seeds(t, nil, *seedsFlag*2/5, plan.NewOutages)
 }
 
+// TestClientSeeds plays seeds with CDP clients of the tasks' gateway.
+func TestClientSeeds(t *testing.T) {
+	t.Parallel()
+	seeds(t, clientRegressions, *seedsFlag*2/5, plan.NewClients)
+}
+
 func seeds(t *testing.T, seeds []found, first uint64, newPlan func(seed uint64, steps int) plan.Plan) {
 	t.Helper()
 	if !*regressionsFlag {
@@ -163,6 +175,7 @@ func seeds(t *testing.T, seeds []found, first uint64, newPlan func(seed uint64, 
 	var mu sync.Mutex
 	var recoveries []time.Duration
 	panics := 0
+	var clients clientTally
 	t.Run("seeds", func(t *testing.T) {
 		for _, s := range seeds {
 			t.Run(fmt.Sprintf("%#x", s.seed), func(t *testing.T) {
@@ -174,6 +187,7 @@ func seeds(t *testing.T, seeds []found, first uint64, newPlan func(seed uint64, 
 				defer mu.Unlock()
 				recoveries = append(recoveries, r.recoveries...)
 				panics += r.panics
+				clients.add(r.clients)
 			})
 		}
 	})
@@ -186,6 +200,12 @@ func seeds(t *testing.T, seeds []found, first uint64, newPlan func(seed uint64, 
 	}
 	t.Logf("%d seeds of up to %d steps, %d actors broken; recovery after the last fault, %d times: p50 %s, p99 %s, max %s (virtual)",
 		len(seeds), *stepsFlag, panics, len(recoveries), at(0.5), at(0.99), recoveries[len(recoveries)-1])
+	if newPlan(1, 1).HasClients {
+		t.Logf("%s", clients)
+		if clients.isEmpty() && *stepsFlag >= plan.DefaultSteps {
+			t.Error("something was not met at all")
+		}
+	}
 	if p99 := at(0.99); p99 > recoveryP99 {
 		t.Errorf("recovery p99 %s, want at most %s", p99, recoveryP99)
 	}
@@ -239,6 +259,11 @@ var regressions = []found{
 	{0x18ea0d2f2398902d, 31},
 	{0x18ea0dbec791d1a4, 37},
 	{0x18ea17a307399468, 23},
+}
+
+// clientRegressions are those that have found something with CDP clients.
+var clientRegressions = []found{
+	{0x788, 23},
 }
 
 // sharedRegressions are those that have found something in shared renderers.

@@ -13,7 +13,7 @@ var soakFlag = flag.Duration("soak", 0, "how long TestSoak plays seed after seed
 
 // soakPlans are the kinds of plan that TestSoak plays in turn.
 var soakPlans = []func(seed uint64, steps int) plan.Plan{
-	plan.New, plan.NewBridged, plan.NewDoomed, plan.NewShared, plan.NewOutages,
+	plan.New, plan.NewBridged, plan.NewDoomed, plan.NewShared, plan.NewOutages, plan.NewClients,
 }
 
 // TestSoak plays new seeds of every kind of plan, one after the other, and reports what

@@ -22,6 +22,7 @@ type task struct {
 	host  *host
 
 	running bool
+	lives   int // how often what its clients had has ended with it, or with its browser
 	// own are the pages that are the task's.
 	own map[messages.TargetID]bool
 	// mayLose says why it is no fault of the node's when the task is lost.
@@ -59,6 +60,7 @@ func (t *task) spec() messages.TaskSpec {
 func (t *task) start(way uint32) {
 	t.own, t.mayLose = map[messages.TargetID]bool{}, ""
 	t.running = true
+	t.lives++
 	t.finish(t.w.begin(t, fmt.Sprintf("%s: start on b%d", t.id, t.host.index), startBudget, func(ctx context.Context) (any, error) {
 		s, _, err := t.w.agentFor(way).GetOrStart(ctx, t.id, t.spec())
 		return s, err
@@ -105,6 +107,7 @@ func (t *task) clearShared() {
 
 func (t *task) stop(way uint32) {
 	t.leave()
+	t.lives++
 	t.finish(t.w.begin(t, fmt.Sprintf("%s: stop", t.id), stopBudget, func(ctx context.Context) (any, error) {
 		return nil, t.w.agentFor(way).StopTask(ctx, t.id)
 	}, nil))

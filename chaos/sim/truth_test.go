@@ -31,6 +31,7 @@ func (w *world) look() {
 		t.deafened = true
 	}
 	w.dialogs.look()
+	w.lookAtClients()
 }
 
 // christen names what is new in a browser, in an order that every run of the
@@ -120,6 +121,7 @@ func (w *world) diff() []string {
 			}
 		}
 	}
+	list = append(list, w.clientsDiff()...)
 	for _, h := range w.hosts {
 		for _, p := range h.now().Pages() {
 			// A popup that is never resumed, and its opener with it (C33). In a renderer

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"holdfast/client"
 	"holdfast/internal/api"
 	"holdfast/internal/gate"
+	"holdfast/internal/gateway"
 	"holdfast/internal/node"
 	"holdfast/internal/token"
 	"holdfast/messages"
@@ -61,6 +63,15 @@ type world struct {
 	probes   probes
 	dialogs  dialogs
 	counts   counts
+	gateway  *gateway.Gateway
+	clients  []*cdpClient // in order; those that are over are there still
+	reading  sync.WaitGroup
+	said     int // by pages, for their clients
+	tally    clientTally
+	detached map[messages.TargetID]bool // the browser has ended a session of the page by itself
+	door     func(ctx context.Context, network, address string) (net.Conn, error)
+	token    string
+	whose    map[messages.TargetID]map[messages.TaskID]bool // pages that are or were a task's
 	watchers sync.WaitGroup
 	closers  sync.WaitGroup // clean closes under way
 
@@ -107,6 +118,7 @@ func newWorld(t *testing.T, p plan.Plan, tr *trace) *world {
 	w := &world{
 		plan: p, trace: tr, faultOver: time.Now(), disturbed: true,
 		zombies: map[*chaos.Conn]bool{}, orphans: map[messages.TargetID]bool{}, torn: map[*chaos.Conn]bool{},
+		detached: map[messages.TargetID]bool{}, whose: map[messages.TargetID]map[messages.TaskID]bool{},
 		counts: counts{
 			opened: map[messages.DialogType]int{}, closedBy: map[messages.ClosedBy]int{},
 			connection: map[messages.TaskID]messages.Connection{},
@@ -132,11 +144,13 @@ func newWorld(t *testing.T, p plan.Plan, tr *trace) *world {
 	if err != nil {
 		t.Fatalf("gate: %v", err)
 	}
-	handler, err := api.New(api.Config{Node: node, Gate: entrance})
+	w.gateway = gateway.New(gateway.Config{Node: node, Observer: node.Metrics()})
+	handler, err := api.New(api.Config{Node: node, Gate: entrance, Gateway: w.gateway})
 	if err != nil {
 		t.Fatalf("api: %v", err)
 	}
 	door := w.listen(handler)
+	w.door, w.token = door.DialContext, admin.Reveal()
 	w.client, err = client.New("http://127.0.0.1:7070", client.Options{Token: admin.Reveal(), DialContext: door.DialContext})
 	if err != nil {
 		t.Fatalf("client: %v", err)
@@ -368,6 +382,7 @@ func (w *world) close() {
 	w.outages = nil
 	synctest.Wait()
 	good := !w.failed()
+	w.endClients()
 	for _, t := range w.tasks {
 		t.leave()
 		if t.index%2 == 0 && good {
@@ -378,6 +393,7 @@ func (w *world) close() {
 		w.violate("stop: %v", err)
 	}
 	w.calls.running.Wait()
+	w.reading.Wait()
 	w.watchers.Wait()
 	w.closers.Wait()
 	synctest.Wait()
