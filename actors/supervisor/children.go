@@ -125,7 +125,7 @@ func (a *Actor) factory(id string) guard.Child {
 		a.gen++
 		cfg := link.PrimaryConfig{
 			Gen: a.gen, Scope: a.cfg.Spec.Scope, Target: a.machine.Target, Owned: a.machine.Owned(),
-			Isolation: a.cfg.Spec.Isolation, Context: a.machine.Context, Bridge: a.machine.LinkBridge(), Lacks: a.lacks(),
+			Isolation: a.cfg.Spec.Isolation, Context: a.machine.Context, Contexts: a.machine.Contexts, Bridge: a.machine.LinkBridge(), Lacks: a.lacks(),
 		}
 		return guard.Child{Kind: "browser", New: func() guard.Behavior {
 			return session.NewBrowser(cfg, a.neighbors(), a.connect, a.self, a.wanted)
@@ -134,7 +134,7 @@ func (a *Actor) factory(id string) guard.Child {
 		a.anchors++
 		cfg := link.AnchorConfig{
 			Gen: a.anchors, Scope: a.cfg.Spec.Scope, Owned: a.machine.Owned(), Left: a.machine.Forbidden(),
-			Context: a.machine.Context, Alone: a.mux == nil, Native: a.machine.KeptNative(), Bridge: a.machine.SessionBridge(),
+			Context: a.machine.Context, Contexts: a.machine.Contexts, Alone: a.mux == nil, Native: a.machine.KeptNative(), Bridge: a.machine.SessionBridge(),
 			Lacks: a.lacks(),
 		}
 		peers := a.peers()

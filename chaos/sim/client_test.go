@@ -43,9 +43,10 @@ type cdpClient struct {
 	pending  map[int]*order
 	sessions map[messages.SessionID]*clientSession
 	met      map[messages.TargetID]bool
-	heard    map[string]int // of each session, by what was said
-	gone     string         // why it is to end; "" for one that is to live
-	isOver   bool           // its connection has ended
+	contexts map[string]bool // that it has made; true for those that end with it
+	heard    map[string]int  // of each session, by what was said
+	gone     string          // why it is to end; "" for one that is to live
+	isOver   bool            // its connection has ended
 	code     websocket.StatusCode
 }
 
@@ -93,7 +94,7 @@ func (w *world) connect(t *task, pick uint32) {
 		isPing: pick/8%2 == 0, isSole: pick/16%8 == 0,
 		out: make(chan []byte, 1<<12), done: make(chan struct{}),
 		pending: map[int]*order{}, sessions: map[messages.SessionID]*clientSession{},
-		met: map[messages.TargetID]bool{}, heard: map[string]int{},
+		met: map[messages.TargetID]bool{}, contexts: map[string]bool{}, heard: map[string]int{},
 	}
 	w.clients = append(w.clients, c)
 	q := url.Values{"client": {c.name}, "dialogs": {c.dialogs}}

@@ -125,6 +125,7 @@ func (w *world) clientsDiff() (list []string) {
 		if d := t.leftByClients(); d != "" {
 			list = append(list, d)
 		}
+		list = append(list, t.contextsLeft()...)
 	}
 	return list
 }
@@ -190,6 +191,27 @@ func (t *task) leftByClients() string {
 		return fmt.Sprintf("%s has %d sessions of the browser for its clients, want %d", t.id, got, want)
 	}
 	return ""
+}
+
+// contextsLeft are the browser contexts of clients that were to end with these, or with their task.
+// A page that two tasks have is not closed under a dialog, and keeps its context.
+func (t *task) contextsLeft() (list []string) {
+	isShared := slices.ContainsFunc(t.w.tasks, func(o *task) bool { return o.host == t.host && o.plan.Scope == messages.ScopeBrowser })
+	if !t.w.plan.HasClients || isShared {
+		return nil
+	}
+	there := t.host.now().Contexts()
+	for _, c := range t.w.clients {
+		c.mu.Lock()
+		for id, isOwn := range c.contexts {
+			if c.t == t && c.isOver && (isOwn || c.lives != t.lives) && slices.Contains(there, id) {
+				list = append(list, fmt.Sprintf("%s has the context %s of client %s still", t.id, id, c.name))
+			}
+		}
+		c.mu.Unlock()
+	}
+	slices.Sort(list)
+	return list
 }
 
 // excuseClients lets commands of a task's clients have no outcome: the browser loses a reply.

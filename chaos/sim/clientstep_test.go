@@ -42,7 +42,10 @@ func (w *world) actOfClient(t *task, s plan.Step) {
 			c.evaluate(s.Count, s.Pick[1])
 		}
 	case s.Kind == plan.ClientOpen:
-		if len(t.pages()) < 5 {
+		switch {
+		case s.Count == 5:
+			one.dispose()
+		case len(t.pages()) < 5:
 			one.open(s.Pick[1])
 		}
 	case s.Kind == plan.ClientAnswer:
@@ -116,8 +119,31 @@ func (c *cdpClient) probed(n int, m clientMessage) {
 func (c *cdpClient) open(pick uint32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.t.tabs++ // whether a tab was made whose reply was lost is for the task to say
+	if pick%2 == 0 {
+		c.openIn("", pick)
+		return
+	}
+	isOwn := pick%4 == 1
+	c.send("", "Target.createBrowserContext", fmt.Sprintf(`{"disposeOnDetach":%v}`, isOwn), func(m clientMessage) {
+		var made struct {
+			ID string `json:"browserContextId"`
+		}
+		if m.Error == nil && json.Unmarshal(m.Result, &made) == nil {
+			c.contexts[made.ID] = isOwn
+			c.openIn(made.ID, pick)
+		}
+	})
+}
+
+// openIn opens a page in a browser context; "" is the task's. The lock is held.
+func (c *cdpClient) openIn(context string, pick uint32) {
 	own := c.t.own
-	c.send("", "Target.createTarget", fmt.Sprintf(`{"url":%q}`, address(pick)), func(m clientMessage) {
+	in := ""
+	if context != "" {
+		in = fmt.Sprintf(`,"browserContextId":%q`, context)
+	}
+	c.send("", "Target.createTarget", fmt.Sprintf(`{"url":%q%s}`, address(pick), in), func(m clientMessage) {
 		var made struct{ TargetID messages.TargetID }
 		if m.Error == nil && json.Unmarshal(m.Result, &made) == nil {
 			c.w.mu.Lock()
@@ -125,7 +151,20 @@ func (c *cdpClient) open(pick uint32) {
 			c.w.mu.Unlock()
 		}
 	})
-	c.t.tabs++ // whether a tab was made whose reply was lost is for the task to say
+}
+
+// dispose ends one of the client's browser contexts, with whatever its pages show.
+func (c *cdpClient) dispose() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(c.contexts)) {
+		c.send("", "Target.disposeBrowserContext", fmt.Sprintf(`{"browserContextId":%q}`, id), func(m clientMessage) {
+			if m.Error == nil {
+				c.contexts[id] = true // it is to be gone
+			}
+		})
+		return
+	}
 }
 
 // kill ends the client's connection without a word.

@@ -298,3 +298,39 @@ func TestC58_AClientThatDiesAtADoomedPageNeverKillsTheBrowser(t *testing.T) {
 	d.moved()
 	d.unharmed(t)
 }
+
+// A browser context of a client is disposed of page by page, with the client and by its command:
+// disposed of at once under a frame's dialog it would end the browser.
+func TestC15_AContextOfAClientEndsUnderAFramesDialog(t *testing.T) {
+	t.Parallel()
+	r := alone(t)
+	k := r.task("context", scoped(messages.ScopeOwn))
+	to := r.cdpClients()
+	type made struct {
+		Context string `json:"browserContextId"`
+	}
+	contexts := func(c *chromiumtest.Raw) string { return string(c.Must("", "Target.getBrowserContexts", nil)) }
+	asks := func(c *chromiumtest.Raw) string {
+		context := decoded[made](t, c.Must("", "Target.createBrowserContext", map[string]any{"disposeOnDetach": true})).Context
+		c.Must("", "Target.createTarget", map[string]any{"url": r.site.URL("http://a.test/oopif-prompt-on-load"), "browserContextId": context})
+		k.dialog()
+		return context
+	}
+	isFree := func(s *messages.Snapshot) bool { return len(s.PendingDialogs) == 0 && len(s.Pages) == 1 }
+
+	c := chromiumtest.Dial(t, to("context"))
+	context := asks(c)
+	c.Must("", "Target.disposeBrowserContext", made{context})
+	k.await("an end by the client's command", isFree)
+
+	context = asks(c)
+	c.Close()
+	k.await("an end with the client", isFree)
+	other := chromiumtest.Dial(t, to("context"))
+	if list := contexts(other); strings.Contains(list, context) {
+		t.Errorf("contexts are left: %s", list)
+	}
+	if s := k.snapshot(); s.Connection.Reconnects > 0 {
+		t.Errorf("the browser has been lost: %+v", s.Connection)
+	}
+}

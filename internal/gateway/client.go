@@ -354,9 +354,7 @@ func (c *client) leave() {
 	if sessions[root] != nil { // else it is gone with its link
 		detachFromBrowser(link, root)
 	}
-	for _, id := range mine {
-		c.hub.dispose(c, id)
-	}
+	c.hub.dispose(c, mine...)
 }
 
 // push queues a reply for the client.

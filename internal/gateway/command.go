@@ -279,14 +279,14 @@ func (c *client) carryOut(e view.Effect) {
 		c.open(e)
 	case view.Close:
 		c.close(e)
+	case view.Dispose:
+		c.dispose(e)
 	case view.AnswerDialog:
 		c.answer(e)
 	case view.Holds:
 		c.hub.hold(c, e.IsOn)
 	case view.ContextMade:
 		c.hub.contextChanged(c, view.ContextKnown{ID: e.ID})
-	case view.ContextGone:
-		c.hub.contextChanged(c, view.ContextKnown{ID: e.ID, IsGone: true})
 	case view.Leave:
 		c.end(1000, "the client has closed the browser")
 	default:
@@ -342,6 +342,9 @@ func (c *client) callNow(s *session, e view.Call) {
 	link.Start(transport.Call{SessionID: to, Method: e.Method, Params: params, IsGuest: true, Done: func(r transport.Reply) {
 		c.count(-1)
 		runAll(c.step(view.Outcome{Tag: e.Tag, Result: r.Result, Err: outcome(r)}))
+		if e.Method == "Target.createBrowserContext" && r.Err == nil {
+			c.disposeUnheard(r.Result)
+		}
 	}})
 }
 

@@ -12,7 +12,8 @@
 // goes through a state machine, the [holdfast/internal/gateway/view], instead.
 //
 // A [hub] is what the clients of one task have in common: a browser session that discovers
-// targets, and which of them are the task's.
+// targets, and which of them are the task's. It stays without clients for as long as there are
+// browser contexts that they have made.
 //
 // Locks: the hub's before a client's. Nothing is sent to the link, and no caller is answered,
 // under either. What a client is told is put into its queue under the client's lock, which

@@ -31,6 +31,8 @@ type Node interface {
 	ClientsAttached(id messages.TaskID, isOn bool)
 	// ClientsLeft says that its clients have left a page. It never waits.
 	ClientsLeft(id messages.TaskID, page messages.TargetID)
+	// ClientContexts says which browser contexts of the task's clients there are. It never waits.
+	ClientContexts(id messages.TaskID, contexts []string)
 	// ClosePage closes a page of the task.
 	ClosePage(ctx context.Context, id messages.TaskID, t messages.TargetID) error
 	// Respond answers a dialog.
@@ -110,6 +112,7 @@ func (g *Gateway) Drain(ctx context.Context) {
 	g.mu.Unlock()
 	for _, h := range hubs {
 		h.endAll(CloseDraining, "the node is draining")
+		g.maybeEnd(h)
 	}
 	gone := make(chan struct{})
 	go func() {
@@ -144,13 +147,22 @@ func (g *Gateway) hub(id messages.TaskID, board *view.Board) (*hub, error) {
 	return h, nil
 }
 
-// leave ends a use of a hub. The last one ends the hub.
+// leave ends a use of a hub. The last one ends the hub, unless that has something to keep.
 func (g *Gateway) leave(h *hub) {
 	g.mu.Lock()
+	h.users--
+	g.mu.Unlock()
+	g.maybeEnd(h)
+}
+
+// maybeEnd ends a hub that is of no use any more.
+func (g *Gateway) maybeEnd(h *hub) {
+	g.mu.Lock()
 	defer g.mu.Unlock()
-	if h.users--; h.users > 0 {
+	if h.users > 0 || h.isStopped || !g.isClosed && h.hasContexts() {
 		return
 	}
+	h.isStopped = true
 	close(h.stop)
 	if g.hubs[h.id] == h {
 		delete(g.hubs, h.id)

@@ -31,8 +31,11 @@ type hub struct {
 	g     *Gateway
 	id    messages.TaskID
 	board *board.Board
-	users int           // the gateway's lock protects it
-	stop  chan struct{} // closed when the last user has left
+	stop  chan struct{} // closed at its end
+
+	// The gateway's lock, which is taken before the hub's, protects what follows.
+	users     int
+	isStopped bool
 
 	inFlight atomic.Int64 // commands of all clients that wait for their replies
 
@@ -47,7 +50,7 @@ type hub struct {
 	known    map[messages.TargetID]*known
 	order    []messages.TargetID // of known
 	contexts map[string]bool     // that clients have made
-	leftOver []string            // of contexts: to be disposed of once there is a link
+	leftOver map[string]bool     // of contexts: to be disposed of once there is a link; true while that is done
 	clients  []*client
 	holders  map[*client]bool                       // that have popups held
 	unseen   map[messages.TargetID]map[*client]bool // which of them have not resumed a page yet
@@ -73,7 +76,7 @@ type known struct {
 func newHub(g *Gateway, id messages.TaskID, b *board.Board) *hub {
 	return &hub{
 		g: g, id: id, board: b, stop: make(chan struct{}), up: make(chan struct{}),
-		known: map[messages.TargetID]*known{}, contexts: map[string]bool{},
+		known: map[messages.TargetID]*known{}, contexts: map[string]bool{}, leftOver: map[string]bool{},
 		holders: map[*client]bool{}, unseen: map[messages.TargetID]map[*client]bool{},
 	}
 }
@@ -96,6 +99,7 @@ func (h *hub) run() {
 		changed := h.board.Changed(v.Snapshot.Version)
 		if !v.Snapshot.Active {
 			h.endGone("the task has ended")
+			h.g.maybeEnd(h)
 			<-h.stop
 			return
 		}
@@ -149,6 +153,9 @@ func (h *hub) join(ctx context.Context, v *board.View) {
 	}
 	isUp, clients := h.isUp, slices.Clone(h.clients)
 	h.mu.Unlock()
+	if isOther {
+		h.forgetContexts()
+	}
 	h.disposeLeftOver()
 	for _, c := range clients {
 		switch {

@@ -127,21 +127,3 @@ func (h *hub) tellLocked(in any) (later []func()) {
 	}
 	return later
 }
-
-// contextChanged tells the other clients of a browser context that one of them has made or
-// disposed of.
-func (h *hub) contextChanged(by *client, k view.ContextKnown) {
-	h.mu.Lock()
-	if delete(h.contexts, k.ID); !k.IsGone {
-		h.contexts[k.ID] = true
-	}
-	var later []func()
-	for _, c := range h.clients {
-		if c != by {
-			later = append(later, c.step(k)...)
-		}
-	}
-	later = append(later, h.showLocked(h.board.View())...)
-	h.mu.Unlock()
-	runAll(later)
-}

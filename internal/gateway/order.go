@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"holdfast/internal/gateway/view"
@@ -74,38 +73,4 @@ func (h *hub) sessionNow() messages.SessionID {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.session
-}
-
-// dispose ends a browser context that was to end with its client. Without a link it is done
-// on the next one.
-func (h *hub) dispose(by *client, id string) {
-	h.mu.Lock()
-	h.leftOver = append(h.leftOver, id)
-	h.mu.Unlock()
-	h.disposeLeftOver()
-	h.contextChanged(by, view.ContextKnown{ID: id, IsGone: true})
-}
-
-func (h *hub) disposeLeftOver() {
-	h.mu.Lock()
-	link, session, left := h.link, h.session, h.leftOver
-	if !h.isUp {
-		left = nil
-	} else {
-		h.leftOver = nil
-	}
-	h.mu.Unlock()
-	for _, id := range left {
-		link.Start(transport.Call{SessionID: session, Method: "Target.disposeBrowserContext", Params: contextParam(id), IsGuest: true, Done: func(r transport.Reply) {
-			if errors.Is(r.Err, transport.ErrLinkClosed) {
-				h.mu.Lock()
-				h.leftOver = append(h.leftOver, id)
-				h.mu.Unlock()
-			}
-		}})
-	}
-}
-
-func contextParam(id string) []byte {
-	return append(append([]byte(`{"browserContextId":`), quoted(id)...), '}')
 }

@@ -56,6 +56,11 @@ func (n *Node) ClientsAttached(id messages.TaskID, isOn bool) {
 	n.note(id, mail.ClientsAttached{IsOn: isOn})
 }
 
+// ClientContexts says which browser contexts of the task's clients there are. It never waits.
+func (n *Node) ClientContexts(id messages.TaskID, contexts []string) {
+	n.note(id, mail.ClientContexts{IDs: contexts})
+}
+
 // ClientsLeft says that the clients of the gateway have left a page, as the task's board asks
 // them to. It never waits.
 func (n *Node) ClientsLeft(id messages.TaskID, page messages.TargetID) {

@@ -152,6 +152,10 @@ type (
 	// ClientsLeft says that the clients of the gateway have left a page, as they were asked to.
 	ClientsLeft struct{ Page messages.TargetID }
 
+	// ClientContexts are the browser contexts that clients of the gateway have made and that
+	// are there: what is in them is the task's, and they end with it.
+	ClientContexts struct{ IDs []string }
+
 	// PopupSeen says that the clients of the gateway have resumed a page.
 	PopupSeen struct{ Page messages.TargetID }
 

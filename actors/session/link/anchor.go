@@ -23,6 +23,8 @@ type AnchorConfig struct {
 	Left []messages.TargetID
 	// Context is the task's browser context; "" is the browser's own.
 	Context string
+	// Contexts are those that clients of the gateway have made.
+	Contexts []string
 	// Native are the pages and frames that the primary was refused the bridge of.
 	Native []messages.TargetID
 	// Alone says that the primary link is down.
@@ -163,6 +165,8 @@ func (m *Anchor) Step(_ time.Time, in any) []effect.Effect {
 		}
 	case mail.PrimaryUp:
 		m.primaryUp(in.Up)
+	case mail.ClientContexts:
+		m.cfg.Contexts = in.IDs
 	case mail.FreeFirst:
 		m.freeFirst(in.Page)
 	case effect.TellAgain:

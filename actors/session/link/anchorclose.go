@@ -41,7 +41,7 @@ func (m *Anchor) maybeCloseOwned() {
 		return
 	case m.closer == nil:
 		m.closer = NewPrimary(PrimaryConfig{
-			Gen: m.cfg.Gen, Scope: m.cfg.Scope, Owned: slices.Sorted(m.owned.Keys()), Context: m.cfg.Context, Lacks: m.cfg.Lacks,
+			Gen: m.cfg.Gen, Scope: m.cfg.Scope, Owned: slices.Sorted(m.owned.Keys()), Context: m.cfg.Context, Contexts: m.cfg.Contexts, Lacks: m.cfg.Lacks,
 		})
 		m.closer.takeOver(m.toFree)
 	default:

@@ -130,22 +130,36 @@ func (m *Primary) contextLost() bool {
 	return true
 }
 
-// disposeLast disposes of the task's context, once nothing of the task is left in
-// it. A page that stays, since another client holds it (C15), keeps the context.
+// disposeLast disposes of the task's contexts, once nothing of the task is left in
+// them. A page that stays, since another client holds it (C15), keeps them.
 func (m *Primary) disposeLast() bool {
-	if m.isolation.context == "" || m.isolation.ending || m.pages.Len() > 0 {
+	contexts := m.contexts()
+	if len(contexts) == 0 || m.isolation.ending || m.pages.Len() > 0 {
 		return false
 	}
-	m.isolation.ending, m.closing = true, 1
-	m.do(disposeContext(effect.Tag{Kind: TagDispose}, m.isolation.context))
+	m.isolation.ending, m.closing = true, len(contexts)
+	for _, c := range contexts {
+		m.do(disposeContext(effect.Tag{Kind: TagDispose}, c))
+	}
 	return true
+}
+
+// contexts are those that are the task's alone: its own, and what its clients have made.
+func (m *Primary) contexts() (list []string) {
+	if m.cfg.Scope != messages.ScopeOwn {
+		return nil
+	}
+	if m.isolation.context != "" {
+		list = append(list, m.isolation.context)
+	}
+	return append(list, m.cfg.Contexts...)
 }
 
 // inContext says whether a page is the task's for the context it is in, whatever
 // has opened it: a worker names no opener. A page that only takes the foreground for
 // a moment is in the context as well, since a release needs it there (C19).
 func (m *Primary) inContext(a mail.TargetAttached) bool {
-	if m.isolation.context == "" || a.Info.Context != m.isolation.context || m.isHelper(a.Info.ID) {
+	if !slices.Contains(m.contexts(), a.Info.Context) || m.isHelper(a.Info.ID) {
 		return false
 	}
 	return !slices.ContainsFunc(m.creating, func(c *creation) bool { return c.helper != "" && c.target == "" })

@@ -29,8 +29,10 @@ type PrimaryConfig struct {
 	// an earlier link has made for the task.
 	Isolation messages.Isolation
 	Context   string
-	Bridge    bridge.Settings
-	Lacks     Lacks
+	// Contexts are those that clients of the gateway have made.
+	Contexts []string
+	Bridge   bridge.Settings
+	Lacks    Lacks
 }
 
 // pageBudget is what the browser gets to open or close a page (requirement A10).
@@ -137,6 +139,8 @@ func (m *Primary) Step(_ time.Time, in any) []effect.Effect {
 		}
 	case mail.OpenPage:
 		m.create(&creation{reply: in.Reply, context: in.Context, isForeground: in.IsForeground}, in.NewWindow)
+	case mail.ClientContexts:
+		m.cfg.Contexts = in.IDs
 	case mail.ClosePage:
 		m.closePage(in)
 	case mail.ReleasePage:

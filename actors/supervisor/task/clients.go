@@ -6,6 +6,7 @@ import (
 	"holdfast/actors/supervisor/party"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 // The clients of the gateway are a party of the task's pages. They leave a page before it is
@@ -36,6 +37,15 @@ func (m *Machine) clientsLeft(t messages.TargetID) {
 	if delete(m.clientsStay, t); !m.anchor.IsAlive() {
 		m.leaveBrowser()
 	}
+}
+
+// clientContexts notes which browser contexts of clients there are.
+func (m *Machine) clientContexts(c mail.ClientContexts) {
+	m.Contexts = c.IDs
+	if m.Conn.Primary != messages.LinkDown {
+		m.do(ToBrowser{c}) // the next link begins with them
+	}
+	m.toAnchor(c)
 }
 
 // partWithClients has the clients leave the pages that are freed at the task's end.

@@ -21,6 +21,7 @@ type Machine struct {
 	now time.Time // of the step under way
 
 	Context  string          // the browser context of the task's own; "" is the browser's
+	Contexts []string        // those that clients of the gateway have made
 	lostGen  mail.Generation // the newest that is over
 	linkedAt time.Time       // since when the primary link stands
 	rooted   bool            // RootAttached of this generation has come
@@ -148,6 +149,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.holdPopups(in.IsOn)
 	case mail.ClientsAttached:
 		m.clientsAttached(in.IsOn)
+	case mail.ClientContexts:
+		m.clientContexts(in)
 	case mail.ClientsLeft:
 		m.clientsLeft(in.Page)
 	case mail.PopupSeen:

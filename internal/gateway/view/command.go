@@ -399,7 +399,7 @@ func (v *View) disposeBrowserContext(c Command) {
 		v.refuse(c, &Error{Code: CodeServer, Message: "Failed to find context with id " + id})
 	default:
 		tag := v.call(call{kind: kindDispose, id: c.ID, session: c.Session, context: id})
-		v.do(Call{Tag: tag, Method: c.Method, Params: object("browserContextId", id), IsShared: true})
+		v.do(Dispose{Tag: tag, Context: id})
 	}
 }
 

@@ -5,7 +5,7 @@ import "holdfast/messages"
 // Effect is something the gateway is to do for a client.
 type Effect interface{ isEffect() }
 
-// Tag names a [Call], an [Open] or a [Close] to its [Outcome].
+// Tag names a [Call], an [Open], a [Close] or a [Dispose] to its [Outcome].
 type Tag uint32
 
 type (
@@ -61,6 +61,12 @@ type (
 		Target messages.TargetID
 	}
 
+	// Dispose ends a browser context of the task's clients, and the pages in it first.
+	Dispose struct {
+		Tag     Tag
+		Context string
+	}
+
 	// AnswerDialog gives the dialog of a page to the task's dialog actor.
 	AnswerDialog struct {
 		Tag        Tag
@@ -83,11 +89,8 @@ type (
 	// Holds says that popups are to be held for the client from now on, or no longer.
 	Holds struct{ IsOn bool }
 
-	// ContextMade tells the other clients of the task of a browser context; ContextGone
-	// of its end.
+	// ContextMade tells the other clients of the task of a browser context.
 	ContextMade struct{ ID string }
-	// ContextGone is its end.
-	ContextGone struct{ ID string }
 
 	// Leave ends the client's connection, as it has asked for.
 	Leave struct{}
@@ -99,12 +102,12 @@ func (Forward) isEffect()      {}
 func (Call) isEffect()         {}
 func (Open) isEffect()         {}
 func (Close) isEffect()        {}
+func (Dispose) isEffect()      {}
 func (AnswerDialog) isEffect() {}
 func (Began) isEffect()        {}
 func (Ended) isEffect()        {}
 func (Holds) isEffect()        {}
 func (ContextMade) isEffect()  {}
-func (ContextGone) isEffect()  {}
 func (Leave) isEffect()        {}
 
 // Error is a CDP error as Chrome words it.

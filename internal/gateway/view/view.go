@@ -144,7 +144,7 @@ type (
 		Params  []byte
 	}
 
-	// Outcome is that of a [Call], an [Open], a [Close] or an [AnswerDialog].
+	// Outcome is that of a [Call], an [Open], a [Close], a [Dispose] or an [AnswerDialog].
 	Outcome struct {
 		Tag    Tag
 		Result []byte
@@ -262,14 +262,14 @@ func (v *View) outcome(o Outcome) {
 		if o.Err == nil {
 			reply.Result = []byte(`{}`)
 		}
-	case kindContext:
-		v.contextMade(c, o)
 	case kindDispose:
 		if o.Err == nil {
+			reply.Result = []byte(`{}`)
 			delete(v.contexts, c.context)
 			delete(v.mine, c.context)
-			v.do(ContextGone{c.context})
 		}
+	case kindContext:
+		v.contextMade(c, o)
 	case kindWindow:
 		var w struct {
 			ID *int64 `json:"windowId"`
