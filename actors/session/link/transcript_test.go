@@ -2,6 +2,7 @@ package link_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
@@ -107,6 +108,8 @@ func browserInput(t *testing.T, d *datadriven.TestData, tr *sessiontest.Transcri
 		return mail.ReattachPage{Page: messages.TargetID(sessiontest.Arg(t, d, 0))}
 	case "failed":
 		return mail.ReattachPage{Failed: messages.SessionID(sessiontest.Arg(t, d, 0)), Page: messages.TargetID(sessiontest.Arg(t, d, 1))}
+	case "contexts":
+		return mail.ClientContexts{IDs: strings.Fields(d.Input)}
 	case "leave":
 		return mail.Leave{}
 	}
