@@ -35,6 +35,9 @@ var measurements = []struct {
 }{
 	{"roundtrip", "Runtime.evaluate on a real Chromium", (*bench).roundtrip},
 	{"roundtrip-fake", "Runtime.evaluate on the fake browser", (*bench).roundtripFake},
+	{"gateway", "Runtime.evaluate through the gateway", (*bench).gateway},
+	{"gateway-connect", "Playwright's connect through the gateway", (*bench).gatewayConnect},
+	{"gateway-memory", "what an idle client of the gateway costs", (*bench).gatewayMemory},
 	{"intake", "unwanted events", (*bench).intake},
 	{"changes", "events that change what is known", (*bench).changes},
 	{"counting", "allocations of what is counted", (*bench).counting},

@@ -39,6 +39,11 @@ func command(args []string) error {
 		return fakes(args[1:])
 	case "nothing":
 		return stage.Nothing(os.Stdout)
+	case "relay":
+		if len(args) != 2 {
+			return fmt.Errorf("relay takes a host and port")
+		}
+		return stage.Relay(args[1], os.Stdout)
 	case "worker":
 		return work(args[1:])
 	}

@@ -441,3 +441,28 @@ func TestAHubLeavesNothing(t *testing.T) {
 	waitFor(t, "50 clients leave no more goroutines than the first", func() bool { return runtime.NumGoroutine() <= before+10 })
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 }
+
+// TestAnIdleClientHasTwoGoroutines: one reads and one writes.
+func TestAnIdleClientHasTwoGoroutines(t *testing.T) {
+	r := setup(t)
+	const clients = 20
+	for range clients {
+		c := r.connect("/cdp/one")
+		c.call("", "Target.setDiscoverTargets", `{"discover":true}`)
+	}
+	var count int
+	waitFor(t, "the clients are idle", func() bool {
+		stacks := make([]byte, 4<<20)
+		count = 0
+		for _, stack := range strings.Split(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
+			if strings.Contains(stack, "gateway.(*client).") && !strings.Contains(stack, "gateway_test.") {
+				count++
+			}
+		}
+		return count <= 2*clients
+	})
+	if count != 2*clients {
+		t.Errorf("%d clients have %d goroutines", clients, count)
+	}
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+}
