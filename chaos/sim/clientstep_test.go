@@ -235,20 +235,36 @@ func (w *world) clientDrop(t *task, s plan.Step, live []*cdpClient) {
 	}
 }
 
-// clientPopup has a page open a popup, and a client die while it is held for it.
+// clientPopup has a page open a popup, and a client die while it is held for it: the popup runs at
+// once, and not when the node's patience with its clients is over.
 func (w *world) clientPopup(t *task, s plan.Step, one *cdpClient) {
 	p, ok := t.page(s.Pick[0])
 	if !ok || len(t.pages()) > 4 {
 		return
 	}
-	if f, ok := t.frame(p.Target, s.Pick[1], func(f chaos.Frame) bool { return !f.Loading && !f.Hangs }); ok {
-		if one != nil && s.Count%2 == 0 {
-			one.line.stall(one.isPing) // so that it does not resume what it is told of
-			defer one.kill()
+	f, ok := t.frame(p.Target, s.Pick[1], func(f chaos.Frame) bool { return !f.Loading && !f.Hangs })
+	if !ok {
+		return
+	}
+	dies, isCalm := one != nil && s.Count%2 == 0, w.calm && len(w.outages) == 0
+	if dies {
+		one.line.stall(one.isPing) // so that it does not resume what it is told of
+	}
+	id := t.host.now().OpenPopup(f.ID, address(s.Pick[2]))
+	w.trace.say("%s opens", w.trace.name("p", string(id)))
+	synctest.Wait()
+	if !dies {
+		return
+	}
+	one.kill()
+	synctest.Wait()
+	isAwaited := slices.ContainsFunc(w.clients, func(c *cdpClient) bool { // another one resumes it, in its time
+		return c.isAuto && c.isLive() && c.t.host == t.host && (c.t == t || c.t.plan.Scope == messages.ScopeBrowser)
+	})
+	for _, p := range t.host.now().Pages() {
+		if p.Target == id && p.Held && isCalm && !isAwaited {
+			w.violate("client %s was killed, and %s is held still", one.name, w.trace.name("p", string(id)))
 		}
-		id := t.host.now().OpenPopup(f.ID, address(s.Pick[2]))
-		w.trace.say("%s opens", w.trace.name("p", string(id)))
-		synctest.Wait()
 	}
 }
 
