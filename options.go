@@ -44,6 +44,8 @@ type Config struct {
 	// CDPURLOverride, where set, is where every task attaches, whatever its spec says
 	// (requirement A7).
 	CDPURLOverride messages.CDPURL
+	// DialogRules hold for the dialogs of every task, before the task's own rules.
+	DialogRules messages.DialogRules
 	// Limits bound what runs; [Node.SetLimits] changes them.
 	Limits messages.Limits
 	// Log gets one line per state change of a task; nil is slog.Default(). Its lines are
@@ -189,7 +191,8 @@ func (c Config) node() node.Config {
 		StateDir: c.StateDir, ChromePath: c.ChromePath, ChromeArgs: c.ChromeArgs,
 		BrowserTransport: browser.Transport(c.BrowserTransport), BrowserIsolation: browser.Isolation(c.BrowserIsolation),
 		BrowserSandbox: browser.Sandbox(c.BrowserSandbox), SecretFiles: c.SecretFiles, BrowserEnv: c.BrowserEnv, CDPURLOverride: c.CDPURLOverride, Limits: c.Limits,
-		Log: c.Log, TracerProvider: c.TracerProvider, Registerer: c.Registerer, HTTPClient: c.HTTPClient,
+		DialogRules: c.DialogRules,
+		Log:         c.Log, TracerProvider: c.TracerProvider, Registerer: c.Registerer, HTTPClient: c.HTTPClient,
 		KeepAlive: c.KeepAlive, Dials: c.Dials, ShareLinks: node.ShareLinks(c.ShareLinks),
 		Egress: node.Egress{
 			Schemes: c.Egress.Schemes, Allow: c.Egress.Allow, Deny: c.Egress.Deny, CDPHosts: c.Egress.CDPHosts,

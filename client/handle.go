@@ -108,7 +108,7 @@ func (t *Task) Executor(page messages.TargetID) cdp.Session {
 // Answer answers a dialog and waits until it is closed. Of several answers to one dialog
 // exactly one wins.
 //
-// Options: ToDialog, WithPromptText, AwaitLink. Codes: invalid_argument,
+// Options: ToDialog, WithPromptText, ByHuman, AwaitLink. Codes: invalid_argument, forbidden,
 // task_not_found, no_dialog, dialog_not_found, dialog_ambiguous (the detail candidates
 // names them), dialog_already_answered, dialog_lost, page_wedged, page_crashed,
 // cdp_error, upstream_unavailable, deadline, message_too_large, limit_reached.

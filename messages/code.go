@@ -74,8 +74,9 @@ var codeTable = []CodeInfo{
 	},
 	{CodeUnauthorized, 401, "The token is missing, wrong or expired, or a login code was used already.", "Send `Authorization: Bearer TOKEN` with a valid token.", nil},
 	{
-		CodeForbidden, 403, "The token does not cover the task or the command, the Host or Origin is not allowed, or the node's configuration refuses the request.",
-		"Use a token that covers it, or ask the node's operator.", nil,
+		CodeForbidden, 403, "The token does not cover the task or the command, the Host or Origin is not allowed, the node's configuration refuses the request, or a rule leaves the dialog to a person.",
+		"Use a token that covers it, or ask the node's operator. Of a dialog: have a person answer, and say `by: human`.",
+		[]Detail{{"dialog_id", "the dialog that waits for a person"}, {"rule", "the rule that says so"}, {"waits_for", "human"}},
 	},
 	{CodeNotFound, 404, "The node has no such route or tool, or is part of no cluster.", "Compare the path with the routes on this page, and the tool with `GET /v1/tools`.", []Detail{{"nearest", "the routes or tools most like the one that was asked for"}}},
 	{CodeTaskNotFound, 404, "No task of that id exists, or it has stopped.", "Start it with `PUT /v1/tasks/{id}`.", []Detail{detailTask, detailHint}},

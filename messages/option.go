@@ -58,6 +58,12 @@ func WithDialogTimeout(d time.Duration) TaskOption {
 	return set(func(t *TaskSpec) { t.DialogTimeoutS = d.Seconds() })
 }
 
+// WithDialogRules says what happens to single dialogs; without a rule it takes those of a running
+// task away.
+func WithDialogRules(rules ...DialogRule) TaskOption {
+	return set(func(t *TaskSpec) { t.DialogRules = append(DialogRules{}, rules...) })
+}
+
 // WithBeforeUnload says what happens to a beforeunload dialog.
 func WithBeforeUnload(b BeforeUnload) TaskOption {
 	return set(func(t *TaskSpec) { t.BeforeUnload = b })
@@ -134,6 +140,7 @@ type CallOptions struct {
 	OnDialog   OnDialog
 	DialogID   DialogID
 	PromptText *string
+	By         Answerer
 	IsFull     bool
 	After      *uint64
 }
@@ -173,6 +180,9 @@ func ToDialog(id DialogID) CallOption { return func(c *CallOptions) { c.DialogID
 
 // WithPromptText is the text given to a prompt.
 func WithPromptText(s string) CallOption { return func(c *CallOptions) { c.PromptText = &s } }
+
+// ByHuman says that a person has decided on the answer.
+func ByHuman() CallOption { return func(c *CallOptions) { c.By = AnswererHuman } }
 
 // FullTree lifts the caps of a snapshot's frame tree (requirements F2, F3).
 func FullTree() CallOption { return func(c *CallOptions) { c.IsFull = true } }

@@ -14,6 +14,9 @@ type DialogAnswer struct {
 	PromptText *string `json:"prompt_text,omitempty"`
 	// DialogID is the dialog; it may be left out while only one is open.
 	DialogID DialogID `json:"dialog_id,omitempty"`
+	// By says who has decided: agent, the default, or human for a person. The node takes the
+	// caller's word; the tools, raw CDP and the gateway cannot say human.
+	By Answerer `json:"by,omitempty"`
 	// WaitS is how long the call waits for a lost connection, in seconds, by default
 	// [DefaultWait]; 0 fails at once.
 	WaitS *float64 `json:"wait_s,omitempty" jsonschema:"minimum=0,maximum=300"`
@@ -28,6 +31,15 @@ const (
 	ActionDismiss Action = "dismiss" // Cancel; stays on the page where a beforeunload asks
 )
 
+// Answerer says who has decided on an answer.
+type Answerer string
+
+// Who can decide on an answer.
+const (
+	AnswererAgent Answerer = "agent" // a program
+	AnswererHuman Answerer = "human" // a person
+)
+
 // MaxPromptText bounds the text given to a prompt, in bytes.
 const MaxPromptText = 1 << 20
 
@@ -36,6 +48,9 @@ const MaxPromptText = 1 << 20
 func (a DialogAnswer) Validate() error {
 	if a.Action != ActionAccept && a.Action != ActionDismiss {
 		return Errorf(CodeInvalidArgument, "action must be accept or dismiss")
+	}
+	if a.By != "" && a.By != AnswererAgent && a.By != AnswererHuman {
+		return Errorf(CodeInvalidArgument, "by must be agent or human")
 	}
 	if a.PromptText != nil && len(*a.PromptText) > MaxPromptText {
 		return Errorf(CodeMessageTooLarge, "prompt_text is longer than %d bytes", MaxPromptText)

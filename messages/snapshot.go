@@ -82,6 +82,8 @@ type ClosedBy string
 // Who can end a dialog.
 const (
 	ClosedByAgent      ClosedBy = "agent"       // an answer of a caller
+	ClosedByHuman      ClosedBy = "human"       // an answer of a person, by the word of the caller
+	ClosedByRule       ClosedBy = "rule"        // a rule of the task or of the node
 	ClosedByAutoPolicy ClosedBy = "auto_policy" // the task's dialog_policy or beforeunload
 	ClosedByWatchdog   ClosedBy = "watchdog"    // dialog_timeout_s ended
 	ClosedByRemote     ClosedBy = "remote"      // another client of the browser, a navigation, or the page's end
@@ -272,6 +274,11 @@ type Dialog struct {
 	Path DialogPath `json:"path"`
 	// ExpiresAt is when the watchdog dismisses it.
 	ExpiresAt Seconds `json:"expires_at"`
+	// Rule names the rule that holds for it: dialog_rules or node_rules and its place.
+	Rule string `json:"rule,omitempty"`
+	// WaitsFor is human where that rule wants a person's answer, agent where it wants a
+	// caller's; absent where the task's policy decides.
+	WaitsFor Answerer `json:"waits_for,omitempty"`
 	// Heard is when the first link reported it.
 	Heard time.Time `json:"-"`
 	// Holds says of a bridged dialog that its page answers nothing while it waits.
@@ -298,6 +305,8 @@ type ClosedDialog struct {
 	TargetID TargetID `json:"target_id,omitempty"`
 	// Action is the answer, where a caller, a policy or the watchdog gave it.
 	Action Action `json:"action,omitempty"`
+	// Rule names the rule that held for it, also where another closed it.
+	Rule string `json:"rule,omitempty"`
 	// Path is native for a dialog of the browser's own, and bridge for one of the bridge.
 	Path DialogPath `json:"path,omitempty"`
 	// Promoted says that an answer went through the anchor because the primary

@@ -129,6 +129,9 @@ type TaskSpec struct {
 	// holds for its browser (X15). It follows from the caller and stays what it
 	// was when the task was started.
 	IsRestricted bool `json:"-"`
+	// NodeRules are the dialog rules of the node's configuration. They come before the
+	// task's own, and no caller changes them.
+	NodeRules DialogRules `json:"-"`
 
 	// CDPURL is the browser to attach to: ws:// or wss://, or http:// or https://
 	// of its debugging port. Without it the node launches a browser.
@@ -145,6 +148,10 @@ type TaskSpec struct {
 	Isolation Isolation `json:"isolation,omitempty"`
 	// DialogPolicy says who answers dialogs.
 	DialogPolicy DialogPolicy `json:"dialog_policy,omitempty"`
+	// DialogRules say what happens to single dialogs, before dialog_policy and beforeunload
+	// do: the first that describes a dialog holds for it. At most [MaxDialogRules]; [] takes
+	// away those that a running task has.
+	DialogRules DialogRules `json:"dialog_rules,omitzero"`
 	// DialogTimeoutS is how long a dialog waits before the watchdog dismisses it, in
 	// seconds; by default [DefaultDialogTimeout].
 	DialogTimeoutS float64 `json:"dialog_timeout_s,omitempty" jsonschema:"minimum=0.1,maximum=86400"`
@@ -230,6 +237,9 @@ func (s TaskSpec) Validate() error {
 	case "", PolicyMustRespond, PolicyAutoDismiss, PolicyAutoAccept:
 	default:
 		return Errorf(CodeInvalidArgument, "dialog_policy must be must_respond, auto_dismiss or auto_accept")
+	}
+	if err := s.DialogRules.Validate(TaskRules); err != nil {
+		return err
 	}
 	if s.DialogTimeoutS != 0 {
 		// Compared as floats: a huge value would wrap as a Duration.
@@ -366,6 +376,9 @@ func (s TaskSpec) Merge(asked TaskSpec) TaskSpec {
 	}
 	if asked.DialogPolicy != "" {
 		s.DialogPolicy = asked.DialogPolicy
+	}
+	if asked.DialogRules != nil {
+		s.DialogRules = asked.DialogRules
 	}
 	if asked.DialogTimeoutS != 0 {
 		s.DialogTimeoutS = asked.DialogTimeoutS

@@ -62,7 +62,7 @@ var (
 	dialogPaths  = label{"path", []string{string(messages.PathNative), string(messages.PathBridge)}}
 	dialogFrames = label{"frame", []string{frameMain, frameOOPIF}}
 	dialogEnds   = label{"closed_by", []string{
-		string(messages.ClosedByAgent), string(messages.ClosedByAutoPolicy), string(messages.ClosedByWatchdog),
+		string(messages.ClosedByAgent), string(messages.ClosedByHuman), string(messages.ClosedByRule), string(messages.ClosedByAutoPolicy), string(messages.ClosedByWatchdog),
 		string(messages.ClosedByRemote), string(messages.ClosedByLost),
 	}}
 

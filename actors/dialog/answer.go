@@ -40,8 +40,18 @@ func (m *Machine) beforeUnload(page messages.TargetID) messages.BeforeUnload {
 	return messages.BeforeUnloadAccept
 }
 
-// policy says whether a dialog is answered without asking.
-func (m *Machine) policy(d messages.Dialog) (answer, bool) {
+// policy says whether a dialog is answered without asking: by a rule, or else by the task's
+// policy.
+func (m *Machine) policy(e *entry) (answer, bool) {
+	d := e.Dialog
+	switch r, _, ok := m.spec.RuleFor(d); {
+	case d.WaitsFor != "":
+		return answer{}, false
+	case ok && r.Action == messages.RuleAccept:
+		return answer{by: messages.ClosedByRule, action: messages.ActionAccept, text: r.PromptText}, true
+	case ok && r.Action == messages.RuleDismiss:
+		return answer{by: messages.ClosedByRule, action: messages.ActionDismiss}, true
+	}
 	if d.Type == messages.DialogBeforeUnload {
 		switch m.beforeUnload(d.TargetID) {
 		case messages.BeforeUnloadAccept:
@@ -61,13 +71,39 @@ func (m *Machine) policy(d messages.Dialog) (answer, bool) {
 	return answer{}, false
 }
 
+// noteRule tells in a dialog which rule holds for it. Whom a dialog waits for is decided once,
+// as it opens: rules that change later take no question from a person.
+func (m *Machine) noteRule(e *entry) {
+	if e.Dialog.WaitsFor != "" {
+		return
+	}
+	r, name, ok := m.spec.RuleFor(e.Dialog)
+	if !ok {
+		e.Dialog.Rule = ""
+		return
+	}
+	e.Dialog.Rule = name
+	switch r.Action {
+	case messages.RuleAsk:
+		e.Dialog.WaitsFor = messages.AnswererAgent
+	case messages.RuleHuman:
+		e.Dialog.WaitsFor = messages.AnswererHuman
+	}
+}
+
+// isUnasked says that an answer comes without a caller's asking, as the dialog opens. It may be
+// given more than once, and pages wait for nothing else.
+func isUnasked(by messages.ClosedBy) bool {
+	return by == messages.ClosedByAutoPolicy || by == messages.ClosedByRule
+}
+
 // dismissOnLeave is what a page gets whose task ends while it asks: without a task it would
 // wait for ever (C17).
 var dismissOnLeave = answer{by: messages.ClosedByAutoPolicy, action: messages.ActionDismiss}
 
 // decideAlone answers a dialog without asking an agent.
 func (m *Machine) decideAlone(e *entry) {
-	if a, ok := m.policy(e.Dialog); ok {
+	if a, ok := m.policy(e); ok {
 		m.decide(e, a)
 	} else if m.leaves {
 		m.decide(e, dismissOnLeave)
@@ -127,6 +163,13 @@ func (m *Machine) answered(_ time.Time, o mail.AnswerDialog) {
 		return
 	}
 	a := answer{by: messages.ClosedByAgent, action: o.Answer.Action, text: o.Answer.PromptText, reply: o.Reply}
+	if o.Answer.By == messages.AnswererHuman {
+		a.by = messages.ClosedByHuman
+	} else if e.Dialog.WaitsFor == messages.AnswererHuman {
+		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeForbidden, "dialog %s waits for a person's answer, as rule %s says", e.Dialog.ID, e.Dialog.Rule).
+			With("dialog_id", e.Dialog.ID).With("rule", e.Dialog.Rule).With("waits_for", e.Dialog.WaitsFor)})
+		return
+	}
 	if !m.decide(e, a) {
 		m.do(Answer{To: o.Reply, Err: alreadyAnswered(e.Dialog.ID, e.answer.by)})
 	}
@@ -219,7 +262,7 @@ func (m *Machine) handled(now time.Time, h mail.DialogHandled) {
 	case quirks.Classify(h.Err) == quirks.NoDialog, e.shut() && notSent(h.Err):
 		// Another client was first (C6). For the policy's answer, which may have been sent
 		// more than once, only the closing event decides.
-		if m.end(now, e, messages.ClosedByRemote); e.answer.by != messages.ClosedByAutoPolicy {
+		if m.end(now, e, messages.ClosedByRemote); !isUnasked(e.answer.by) {
 			m.maybeNeeded(now, e)
 		}
 	case e.shut():
@@ -237,7 +280,7 @@ func (m *Machine) handled(now time.Time, h mail.DialogHandled) {
 func (m *Machine) undelivered(now time.Time, e *entry, err error) {
 	failed := e.answer.way
 	if len(e.Ways) == 0 {
-		if !e.bridged() && !notSent(err) && e.answer.by != messages.ClosedByAutoPolicy {
+		if !e.bridged() && !notSent(err) && !isUnasked(e.answer.by) {
 			m.answerFailed(now, e, err) // said again it could answer the page's next dialog
 			return
 		}
@@ -250,7 +293,7 @@ func (m *Machine) undelivered(now time.Time, e *entry, err error) {
 	}
 	other := e.Ways[0] != failed && e.answer.tries < maxTries
 	switch {
-	case other && (notSent(err) || e.bridged() || e.answer.by == messages.ClosedByAutoPolicy):
+	case other && (notSent(err) || e.bridged() || isUnasked(e.answer.by)):
 		// Nothing was said, or it would be said to any dialog of the page.
 		if !e.bridged() && !notSent(err) {
 			e.answer.err = err // it may have arrived, and the next try finds no dialog then

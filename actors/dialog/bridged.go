@@ -80,6 +80,7 @@ func (m *Machine) bridgedOpened(now time.Time, o mail.DialogOpened) {
 		},
 	}}
 	m.name(e)
+	m.noteRule(e)
 	e.Dialog.ExpiresAt = messages.SecondsOf(e.ExpiresAt)
 	m.open = append(m.open, e)
 	m.do(Arm{watchdog(e.Dialog.ID), m.spec.DialogTimeout()})

@@ -34,7 +34,7 @@ func (m *Machine) isOver(now time.Time, d seen, c mail.DialogClosed) {
 		m.changed(nil, nil)
 	case e.answer == nil:
 		m.endBy(now, e, messages.ClosedByRemote)
-	case e.answer.by == messages.ClosedByAutoPolicy:
+	case isUnasked(e.answer.by):
 		m.end(now, e, e.answer.by) // never overwritten (D15)
 		if e.likely(c) == messages.ClosedByRemote {
 			m.maybeNeeded(now, e)
@@ -145,7 +145,7 @@ func (m *Machine) end(now time.Time, e *entry, by messages.ClosedBy) {
 	record := messages.ClosedDialog{
 		ID: e.Dialog.ID, Type: e.Dialog.Type, Message: e.Dialog.Message, OpenedAt: e.Dialog.OpenedAt,
 		ClosedAt: messages.SecondsOf(now), ClosedBy: by, FrameID: e.Dialog.FrameID, TargetID: e.Dialog.TargetID,
-		Promoted: e.promoted, Path: e.Dialog.Path,
+		Rule: e.Dialog.Rule, Promoted: e.promoted, Path: e.Dialog.Path,
 	}
 	if e.answer != nil && by == e.answer.by {
 		record.Action = e.answer.action
@@ -169,7 +169,7 @@ func (m *Machine) end(now time.Time, e *entry, by messages.ClosedBy) {
 		return
 	}
 	switch {
-	case by == messages.ClosedByAgent:
+	case by == messages.ClosedByAgent, by == messages.ClosedByHuman:
 		m.do(Answer{To: e.answer.reply, Value: record})
 	case by == messages.ClosedByLost && e.answer.err != nil:
 		m.do(Answer{To: e.answer.reply, Err: e.answer.err}) // no link is left to tell whether it arrived

@@ -99,7 +99,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 			if e.bridged() && len(e.Ways) > 0 {
 				m.doubt(e)
 			}
-			if a, ok := m.policy(e.Dialog); ok {
+			m.noteRule(e)
+			if a, ok := m.policy(e); ok {
 				m.decide(e, a) // what the last one had decided is not known
 			}
 			m.probe(e)
@@ -251,6 +252,7 @@ func (m *Machine) opened(now time.Time, o mail.DialogOpened) {
 		},
 	}}
 	m.name(e)
+	m.noteRule(e)
 	e.Dialog.ExpiresAt = messages.SecondsOf(e.ExpiresAt)
 
 	if old := m.on(o.Page); old != nil && len(old.Ways) == 0 {
@@ -258,7 +260,7 @@ func (m *Machine) opened(now time.Time, o mail.DialogOpened) {
 		old.Seen.Sights[o.Role] = mail.SightOver
 		m.end(now, old, messages.ClosedByRemote)
 	}
-	if old := m.on(o.Page); old != nil && old.remembered && (old.answer == nil || old.answer.by == messages.ClosedByAutoPolicy) {
+	if old := m.on(o.Page); old != nil && old.remembered && (old.answer == nil || isUnasked(old.answer.by)) {
 		// It is over in any case: most likely its end is what was lost. This link
 		// will not tell of it again.
 		old.Seen.Sights[o.Role] = mail.SightOver
@@ -346,7 +348,7 @@ func (m *Machine) changed(opened *messages.Dialog, closed *messages.ClosedDialog
 func (m *Machine) pending() []messages.Dialog {
 	pending := make([]messages.Dialog, 0, len(m.open))
 	for _, e := range m.open {
-		if !e.shut() && (e.answer == nil || e.answer.by != messages.ClosedByAutoPolicy) {
+		if !e.shut() && (e.answer == nil || !isUnasked(e.answer.by)) {
 			pending = append(pending, e.Dialog)
 		}
 	}

@@ -99,6 +99,9 @@ func (s *model) told(msg any) {
 			}
 		}
 		if c.Closed != nil {
+			if s.open[c.Closed.ID].WaitsFor == messages.AnswererHuman && (c.Closed.ClosedBy == messages.ClosedByAgent || c.Closed.ClosedBy == messages.ClosedByRule) {
+				s.Fatalf("%s waits for a person and is closed by %s", c.Closed.ID, c.Closed.ClosedBy)
+			}
 			if last := c.Memory.Recent[len(c.Memory.Recent)-1]; last != *c.Closed {
 				s.Fatalf("closed %+v, remembered %+v", *c.Closed, last)
 			}
@@ -155,6 +158,12 @@ func TestDialogsHoldTheirInvariants(t *testing.T) {
 		spec := messages.TaskSpec{
 			DialogPolicy: rapid.SampledFrom([]messages.DialogPolicy{"must_respond", "auto_dismiss", "auto_accept"}).Draw(t, "policy"),
 			BeforeUnload: rapid.SampledFrom([]messages.BeforeUnload{"ask", "accept", "dismiss"}).Draw(t, "beforeunload"),
+			DialogRules: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) messages.DialogRule {
+				return messages.DialogRule{
+					Type:   rapid.SampledFrom([]messages.DialogType{"", "alert", "confirm", "prompt", "beforeunload"}).Draw(t, "type"),
+					Action: rapid.SampledFrom([]messages.RuleAction{"accept", "dismiss", "ask", "human"}).Draw(t, "action"),
+				}
+			}), 0, 3).Draw(t, "rules"),
 		}.WithDefaults()
 		s := &model{
 			T: t, m: dialog.NewMachine(spec, mail.DialogMemory{}), now: time.Unix(1000, 0),
@@ -205,6 +214,7 @@ func TestDialogsHoldTheirInvariants(t *testing.T) {
 						Action:     rapid.SampledFrom([]messages.Action{"accept", "dismiss"}).Draw(t, "action"),
 						DialogID:   rapid.SampledFrom(s.ids()).Draw(t, "id"),
 						PromptText: rapid.SampledFrom([]*string{nil, &text}).Draw(t, "text"),
+						By:         rapid.SampledFrom([]messages.Answerer{"", "agent", "human"}).Draw(t, "by"),
 					},
 					Reply: s.reply(),
 				})

@@ -52,6 +52,9 @@ type Config struct {
 	// Roll returns a stream of jitter in [0, 1), one for each group of children:
 	// one group's failures do not change another's backoff.
 	Roll func(group string) func() float64
+	// IsAudited has the answers that no caller gave logged as information, and not only at debug
+	// level.
+	IsAudited bool
 	// Bounds counts what is cut off.
 	Bounds *shed.Counts
 	Log    *slog.Logger

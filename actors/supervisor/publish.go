@@ -60,10 +60,23 @@ func (a *Actor) logEvents(events []messages.Event, snap *messages.Snapshot) {
 		case messages.EventTaskState:
 			a.logState(*e, snap)
 		case messages.EventDialogClosed:
-			if e.Closed.ClosedBy == messages.ClosedByWatchdog {
-				a.log.Warn("a dialog was not answered in time and was dismissed", "dialog", e.Closed.ID, "type", e.Closed.Type, "target", e.Closed.TargetID)
-			}
+			a.logClosed(e.Closed)
 		}
+	}
+}
+
+// logClosed writes who has answered a dialog where no caller has: the audit of callers' answers is
+// the gate's.
+func (a *Actor) logClosed(d *messages.ClosedDialog) {
+	switch d.ClosedBy {
+	case messages.ClosedByWatchdog:
+		a.log.Warn("a dialog was not answered in time and was dismissed", "dialog", d.ID, "type", d.Type, "target", d.TargetID)
+	case messages.ClosedByRule, messages.ClosedByAutoPolicy:
+		level := slog.LevelDebug
+		if a.cfg.IsAudited {
+			level = slog.LevelInfo
+		}
+		a.log.Log(context.Background(), level, "audit", "audit", "dialog", "who", string(d.ClosedBy), "action", string(d.Action), "dialog", d.ID, "rule", d.Rule)
 	}
 }
 

@@ -58,7 +58,7 @@ func TestX20Audit(t *testing.T) {
 				}
 			}
 			want := []string{
-				`dialog task=one who=admin from=192.0.2.1 code=ok action=accept dialog=d-1`,
+				`dialog task=one who=admin from=192.0.2.1 code=ok action=accept dialog=d-1 by=agent`,
 				`cdp task=one who="task one" from=192.0.2.1 code=ok method=Network.getCookies target=T1 frame=""`,
 				`cdp task=one who=admin from=192.0.2.1 code=cdp_error method=A.refused target="" frame=F1`,
 				`recover task=one who=admin from=192.0.2.1 code=ok action=release target=""`,

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -25,7 +26,7 @@ func (h *Handler) dialog(w http.ResponseWriter, c *call) error {
 	if err == nil {
 		dialog = closed.ID
 	}
-	c.caller.Audit(c.Context(), "dialog", c.id, start, err, slog.String("action", string(answer.Action)), slog.String("dialog", string(dialog)))
+	c.caller.Audit(c.Context(), "dialog", c.id, start, err, slog.String("action", string(answer.Action)), slog.String("dialog", string(dialog)), slog.String("by", string(cmp.Or(answer.By, messages.AnswererAgent))))
 	if err != nil {
 		return err
 	}

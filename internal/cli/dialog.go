@@ -117,6 +117,9 @@ func printDialog(w io.Writer, d messages.Dialog, tree *messages.FrameTree, now t
 		fmt.Fprintln(w, "  default")
 		quoted(w, "  ", d.DefaultPrompt)
 	}
+	if d.WaitsFor == messages.AnswererHuman {
+		fmt.Fprintf(w, "  waits for a person, as rule %s says: answer with --human\n", clean(d.Rule))
+	}
 	if left := until(d.ExpiresAt, now); left != "" {
 		fmt.Fprintf(w, "  dismissed %s\n", left)
 	}
@@ -127,12 +130,13 @@ type dialogAcceptCmd struct {
 	Text   *string  `placeholder:"TEXT" help:"What a prompt gets; its default text when not given."`
 	Dialog string   `placeholder:"ID" help:"Which dialog, where several are open."`
 	Wait   *seconds `aliases:"wait-link" placeholder:"SECONDS" help:"How long it waits for a lost connection to the browser; 0: not at all. Default: 5."`
+	Human  bool     `help:"Say that a person has decided, for a dialog that a rule leaves to a person."`
 	reaching
 }
 
 // Run implements the command.
 func (c *dialogAcceptCmd) Run(r *run) error {
-	return r.answer(c.ID.TaskID, messages.DialogAnswer{Action: messages.ActionAccept, PromptText: c.Text, DialogID: messages.DialogID(c.Dialog), WaitS: (*float64)(c.Wait)})
+	return r.answer(c.ID.TaskID, messages.DialogAnswer{Action: messages.ActionAccept, PromptText: c.Text, DialogID: messages.DialogID(c.Dialog), By: answerer(c.Human), WaitS: (*float64)(c.Wait)})
 }
 
 // dialogDismissCmd takes --text because the contract's grammar does; a
@@ -142,12 +146,21 @@ type dialogDismissCmd struct {
 	Text   *string  `placeholder:"TEXT" help:"Of no effect: a dismissed dialog returns none."`
 	Dialog string   `placeholder:"ID" help:"Which dialog, where several are open."`
 	Wait   *seconds `aliases:"wait-link" placeholder:"SECONDS" help:"How long it waits for a lost connection to the browser; 0: not at all. Default: 5."`
+	Human  bool     `help:"Say that a person has decided, for a dialog that a rule leaves to a person."`
 	reaching
 }
 
 // Run implements the command.
 func (c *dialogDismissCmd) Run(r *run) error {
-	return r.answer(c.ID.TaskID, messages.DialogAnswer{Action: messages.ActionDismiss, PromptText: c.Text, DialogID: messages.DialogID(c.Dialog), WaitS: (*float64)(c.Wait)})
+	return r.answer(c.ID.TaskID, messages.DialogAnswer{Action: messages.ActionDismiss, PromptText: c.Text, DialogID: messages.DialogID(c.Dialog), By: answerer(c.Human), WaitS: (*float64)(c.Wait)})
+}
+
+// answerer is who has decided.
+func answerer(isHuman bool) messages.Answerer {
+	if isHuman {
+		return messages.AnswererHuman
+	}
+	return messages.AnswererAgent
 }
 
 func (r *run) answer(id messages.TaskID, a messages.DialogAnswer) error {

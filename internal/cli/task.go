@@ -26,6 +26,7 @@ type taskStartCmd struct {
 	Launch       bool              `group:"The browser and its pages" help:"Launch a browser for the task; the default without --cdp-url."`
 	Headful      bool              `group:"The browser and its pages" help:"Launch it with a window."`
 	Policy       string            `predictor:"policy" placeholder:"POLICY" group:"Dialogs" help:"Who answers dialogs: must_respond, auto_dismiss or auto_accept."`
+	Rules        *string           `name:"rules" placeholder:"JSON" group:"Dialogs" help:"What happens to single dialogs before the policy: a JSON array of rules, such as [{\"type\":\"confirm\",\"message\":\"*delete*\",\"action\":\"human\"}]; [] takes those of a running task away."`
 	Timeout      seconds           `placeholder:"SECONDS" group:"Dialogs" help:"How long a dialog may wait for its answer."`
 	BeforeUnload string            `name:"beforeunload" placeholder:"ANSWER" group:"Dialogs" help:"What beforeunload dialogs get: ask, accept or dismiss."`
 	Bridge       string            `placeholder:"WHEN" group:"Dialogs" help:"Ask for alert, confirm and prompt in the page, where something else closes native dialogs: auto, on or off."`
@@ -61,6 +62,11 @@ func (c *taskStartCmd) spec(stdin io.Reader) (messages.TaskSpec, error) {
 		if c.Headful {
 			headless := false
 			s.Launch.Headless = &headless
+		}
+	}
+	if c.Rules != nil {
+		if err := messages.DecodeStrict(strings.NewReader(*c.Rules), &s.DialogRules); err != nil {
+			return s, &usageError{err: fmt.Errorf("--rules: %w", err)}
 		}
 	}
 	if err := s.Validate(); err != nil {

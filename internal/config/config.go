@@ -32,6 +32,8 @@ type Config struct {
 	AllowChaos     bool            `key:"allow_chaos" flag:"allow-chaos" default:"false" help:"Let holdfast chaos break tasks' connections, to see that nothing is lost by it."`
 	Tracing        string          `key:"tracing" flag:"tracing" default:"off" enum:"off,otlp" help:"Sends OpenTelemetry traces by OTLP over HTTP; where to and how many is said by the standard variables: OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_SAMPLER and the others."`
 
+	DialogRules messages.DialogRules `key:"dialog_rules" flag:"dialog-rules" empty:"none" help:"What happens to single dialogs of every task, before the task's own rules: a JSON array, as dialog_rules of a task's spec."`
+
 	Limits  Limits  `key:"limits" help:"What a node takes on. SIGHUP applies changes."`
 	Drain   Drain   `key:"drain" help:"How it ends."`
 	Browser Browser `key:"browser" help:"The browsers it launches."`

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -81,6 +82,10 @@ var kinds = map[reflect.Type]*kind{
 		parse:  func(s string) (any, error) { return messages.ParseCDPURL(s) },
 		format: func(v any) string { return v.(messages.CDPURL).String() }, // redacted
 	},
+	reflect.TypeFor[messages.DialogRules](): {
+		name: "rules as JSON", placeholder: "JSON", must: "be a JSON array of at most 32 rules for dialogs, each with an action", shapes: text,
+		parse: parseRules, format: formatRules,
+	},
 	reflect.TypeFor[[]string](): {
 		name: "list of texts", placeholder: "TEXT", must: "be a list of texts", shapes: list,
 	},
@@ -101,6 +106,30 @@ func parseAddress(s string) (any, error) {
 		return nil, errKind
 	}
 	return Address(s), nil
+}
+
+// parseRules takes what a task's spec would take.
+func parseRules(s string) (any, error) {
+	var rules messages.DialogRules
+	if s == "" {
+		return rules, nil
+	}
+	if err := messages.DecodeStrict(strings.NewReader(s), &rules); err != nil {
+		return nil, err
+	}
+	return rules, rules.Validate(messages.NodeRules)
+}
+
+func formatRules(v any) string {
+	rules := v.(messages.DialogRules)
+	if len(rules) == 0 {
+		return ""
+	}
+	b, err := json.Marshal(rules)
+	if err != nil {
+		panic("config: " + err.Error()) // of texts alone
+	}
+	return string(b)
 }
 
 // parseFraction takes what is written with digits: no NaN, no infinity.

@@ -52,9 +52,15 @@ func (s *server) handle(t tool) sdk.ToolHandler {
 				return s.shown(said, p.own.id), nil
 			}
 		}
+		if said := p.decided(ctx, req); said != nil {
+			return s.shown(said, p.own.id), nil
+		}
 		res, err := s.run(ctx, p, t, req.Params.Arguments)
 		if err != nil {
 			res = s.failed(ctx, t, p, err)
+		}
+		if asked := askToDecide(req, res); asked != nil {
+			return asked, nil
 		}
 		out := s.shown(res, p.own.id)
 		if t.as != nil && t.as.shape != nil {
@@ -131,10 +137,7 @@ func (s *server) failed(ctx context.Context, t tool, p *peer, err error) *messag
 		s.logger.LogAttrs(ctx, slog.LevelWarn, "a tool could not be run", slog.String("tool", t.Name), slog.String("task", string(p.own.id)), slog.Any("err", err))
 		own = messages.Errorf(messages.CodeUpstreamUnavailable, "the node does not answer")
 	}
-	return &messages.ToolResult{
-		Text: own.Message, Code: own.Code, Error: own, Category: string(own.Code),
-		PendingDialogs: []messages.Dialog{}, Artifacts: []messages.Artifact{}, NextActions: []messages.NextAction{},
-	}
+	return refusal(own)
 }
 
 // protocolError is an error of a resource as clients know it.

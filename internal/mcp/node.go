@@ -14,6 +14,8 @@ import (
 type Node interface {
 	// CallTool runs one tool on a task. The error is of a call that reached no tool.
 	CallTool(ctx context.Context, id messages.TaskID, tool string, input json.RawMessage) (*messages.ToolResult, error)
+	// Respond answers a dialog and waits until it is closed.
+	Respond(ctx context.Context, id messages.TaskID, a messages.DialogAnswer) (messages.ClosedDialog, error)
 	// GetOrStart returns the running task, or starts it and waits until it is attached.
 	GetOrStart(ctx context.Context, id messages.TaskID, s messages.TaskSpec) (snap *messages.Snapshot, started bool, err error)
 	// StopTask ends a task and waits until its browser is released.

@@ -45,3 +45,42 @@ func TestRequestHuman(t *testing.T) {
 		t.Errorf("a client that cannot ask: %q", text(r))
 	}
 }
+
+// A dialog that a rule leaves to a person: the agent's answer is refused, and the person at the
+// client is asked instead.
+func TestADialogThatWaitsForAPerson(t *testing.T) {
+	t.Parallel()
+	n := newNode()
+	n.run = func(_ context.Context, _ messages.TaskID, tool string, _ json.RawMessage) (*messages.ToolResult, error) {
+		r := failed(messages.CodeForbidden, "dialog d-7 waits for a person's answer")
+		r.Error = r.Error.With("waits_for", "human").With("dialog_id", "d-7")
+		r.PendingDialogs = []messages.Dialog{{ID: "d-7", Type: messages.DialogConfirm, Message: "Delete all?", FrameURL: "https://shop.test/", WaitsFor: messages.AnswererHuman}}
+		return r, nil
+	}
+	cfg := mcp.Config{Table: tools.Info().Tools, Tools: mcp.All}
+	ask := func(action string, content map[string]any) (*sdk.CallToolResult, string) {
+		var question string
+		c, _ := stdio(t, n, cfg, mcp.OwnTask{ID: "shop"}, &sdk.ClientOptions{ElicitationHandler: func(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+			question = r.Params.Message
+			return &sdk.ElicitResult{Action: action, Content: content}, nil
+		}})
+		return call(t, c, "browser_dialog", map[string]any{"action": "accept"}), question
+	}
+	r, question := ask("accept", map[string]any{"decision": "dismiss"})
+	if got := text(r); r.IsError || !strings.Contains(got, "A person decided: dismiss confirm d-7.") || !strings.Contains(question, `"Delete all?"`) || !strings.Contains(question, "https://shop.test/") {
+		t.Errorf("%q, asked %q", got, question)
+	}
+	if len(n.answers) != 1 || n.answers[0].By != messages.AnswererHuman || n.answers[0].Action != messages.ActionDismiss || n.answers[0].DialogID != "d-7" {
+		t.Errorf("answers %+v", n.answers)
+	}
+	if r, _ := ask("decline", nil); !r.IsError {
+		t.Errorf("declined: %q", text(r))
+	}
+	c, _ := stdio(t, n, cfg, mcp.OwnTask{ID: "shop"}, nil)
+	if r := call(t, c, "browser_dialog", map[string]any{"action": "accept"}); !r.IsError || !strings.Contains(text(r), "forbidden") {
+		t.Errorf("a client that cannot ask: %q", text(r))
+	}
+	if len(n.answers) != 1 {
+		t.Errorf("answers %+v", n.answers)
+	}
+}

@@ -28,6 +28,7 @@ type node struct {
 	run func(ctx context.Context, id messages.TaskID, tool string, input json.RawMessage) (*messages.ToolResult, error)
 
 	mu      sync.Mutex
+	answers []messages.DialogAnswer
 	running map[messages.TaskID]bool
 	starts  []messages.TaskID
 	stops   []messages.TaskID
@@ -76,6 +77,13 @@ func (n *node) GetOrStart(_ context.Context, id messages.TaskID, _ messages.Task
 	n.running[id] = true
 	n.starts = append(n.starts, id)
 	return &messages.Snapshot{TaskID: id}, isNew, nil
+}
+
+func (n *node) Respond(_ context.Context, _ messages.TaskID, a messages.DialogAnswer) (messages.ClosedDialog, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.answers = append(n.answers, a)
+	return messages.ClosedDialog{ID: a.DialogID, Type: messages.DialogConfirm, Action: a.Action, ClosedBy: messages.ClosedByHuman}, nil
 }
 
 func (n *node) StopTask(_ context.Context, id messages.TaskID) error {

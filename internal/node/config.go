@@ -46,6 +46,11 @@ type Config struct {
 	// CDPURLOverride, where set, is where every task attaches, whatever its
 	// spec says (requirement A7).
 	CDPURLOverride messages.CDPURL
+	// IsAudited has the answers of rules and policies logged as information, and not only at
+	// debug level.
+	IsAudited bool
+	// DialogRules hold for the dialogs of every task, before the task's own rules.
+	DialogRules messages.DialogRules
 	// Limits bound what runs; [Node.SetLimits] changes them.
 	Limits Limits
 	// Measure reads how much of the machine is in use; nil reads the kernel's
@@ -132,6 +137,9 @@ const (
 
 // Validate checks the bounds.
 func (c Config) Validate() error {
+	if err := c.DialogRules.Validate(messages.NodeRules); err != nil {
+		return fmt.Errorf("holdfast: %w", err)
+	}
 	if c.Dials.Total < 0 || c.Dials.Host < 0 || c.Dials.Endpoint < 0 {
 		return errors.New("holdfast: a limit is negative")
 	}

@@ -154,6 +154,7 @@ func (n *Node) supervisor(c supervisor.Config) supervisor.Config {
 		return rand.New(rand.NewPCG(seed, name.Sum64())).Float64
 	}
 	c.Resynced = n.metrics.FramesResynced
+	c.IsAudited = n.cfg.IsAudited
 	c.Bounds, c.Log, c.Observe = &n.bounds, n.log, n.metrics.Observe
 	c.Owners, c.Asking = &n.owners, &n.asking
 	if c.Backend = n.backend(c.ID, c.Spec); n.cfg.Backend != nil {

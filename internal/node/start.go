@@ -54,7 +54,7 @@ func (n *Node) getOrStart(ctx context.Context, id messages.TaskID, spec messages
 	if n.stopping.Load() {
 		return nil, false, messages.Errorf(messages.CodeUpstreamUnavailable, "the node is stopping")
 	}
-	spec.IsRestricted = messages.CallerOf(ctx).IsScoped
+	spec.IsRestricted, spec.NodeRules = messages.CallerOf(ctx).IsScoped, n.cfg.DialogRules
 	if err := n.checkStart(ctx, spec); err != nil {
 		return nil, false, err
 	}

@@ -34,8 +34,8 @@ func CDP(ctx context.Context, method string, params any, opts []messages.CallOpt
 // Answer is the request that answers a dialog.
 func Answer(a messages.Action, opts []messages.CallOption) (messages.DialogAnswer, error) {
 	o := messages.OptionsOf(opts)
-	r := messages.DialogAnswer{Action: a, PromptText: o.PromptText, DialogID: o.DialogID, WaitS: wait(o)}
-	return r, fits(&o, "Answer", &o.DialogID, &o.PromptText, &o.Wait)
+	r := messages.DialogAnswer{Action: a, PromptText: o.PromptText, DialogID: o.DialogID, By: o.By, WaitS: wait(o)}
+	return r, fits(&o, "Answer", &o.DialogID, &o.PromptText, &o.By, &o.Wait)
 }
 
 // Recover is the request for a recovery.
@@ -72,6 +72,8 @@ func fits(o *messages.CallOptions, call string, has ...any) error {
 		case *messages.FrameID:
 			*f = ""
 		case *messages.WaitUntil:
+			*f = ""
+		case *messages.Answerer:
 			*f = ""
 		case *messages.OnDialog:
 			*f = ""

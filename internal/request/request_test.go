@@ -20,7 +20,7 @@ import (
 var every = map[string]messages.CallOption{
 	"Within": messages.Within(time.Second), "AwaitLink": messages.AwaitLink(time.Second), "OnPage": messages.OnPage("P"),
 	"OnFrame": messages.OnFrame("F"), "Until": messages.Until(messages.WaitLoad), "AwaitDialog": messages.AwaitDialog(),
-	"ToDialog": messages.ToDialog("d-1"), "WithPromptText": messages.WithPromptText(""), "FullTree": messages.FullTree(), "AfterVersion": messages.AfterVersion(0),
+	"ToDialog": messages.ToDialog("d-1"), "WithPromptText": messages.WithPromptText(""), "ByHuman": messages.ByHuman(), "FullTree": messages.FullTree(), "AfterVersion": messages.AfterVersion(0),
 }
 
 func TestAnOptionThatDoesNotFitIsRefused(t *testing.T) {
@@ -39,7 +39,7 @@ func TestAnOptionThatDoesNotFitIsRefused(t *testing.T) {
 			_, err := request.CDP(ctx, "A.b", nil, []messages.CallOption{o})
 			return err
 		}},
-		{"Answer", []string{"AwaitLink", "ToDialog", "WithPromptText"}, func(o messages.CallOption) error {
+		{"Answer", []string{"AwaitLink", "ByHuman", "ToDialog", "WithPromptText"}, func(o messages.CallOption) error {
 			_, err := request.Answer(messages.ActionAccept, []messages.CallOption{o})
 			return err
 		}},

@@ -121,6 +121,10 @@ const maxShownMessage = 1000
 
 func writeDialogs(b *strings.Builder, open []messages.Dialog) {
 	for _, d := range open {
-		fmt.Fprintf(b, "DIALOG %s %s %q: answer it with browser_dialog\n", d.ID, d.Type, cut(d.Message, maxShownMessage))
+		how := "answer it with browser_dialog"
+		if d.WaitsFor == messages.AnswererHuman {
+			how = "it waits for a person; browser_dialog asks the one at the client of MCP"
+		}
+		fmt.Fprintf(b, "DIALOG %s %s %q: %s\n", d.ID, d.Type, cut(d.Message, maxShownMessage), how)
 	}
 }

@@ -77,6 +77,10 @@ const maxAnswered = 3
 // answers are the answers to the open dialogs.
 func (c *call) answers(open []messages.Dialog) (out []messages.NextAction) {
 	for _, d := range open[:min(maxAnswered, len(open))] {
+		if d.WaitsFor == messages.AnswererHuman {
+			out = append(out, c.action("browser_task_status", "see whether a person has answered", nil))
+			continue
+		}
 		out = append(out, c.action("browser_dialog", "answer yes", messages.ToolInput{"action": messages.ActionAccept, "dialog_id": d.ID}))
 		if d.Type != messages.DialogAlert {
 			out = append(out, c.action("browser_dialog", "answer no", messages.ToolInput{"action": messages.ActionDismiss, "dialog_id": d.ID}))

@@ -42,6 +42,17 @@ type openTask struct {
 	TargetID     string `json:"target_id,omitempty" jsonschema:"page to take, with scope target"`
 	DialogPolicy string `json:"dialog_policy,omitempty" enum:"must_respond|auto_dismiss|auto_accept"`
 	URL          string `json:"url,omitempty" jsonschema:"where to go first"`
+	// DialogRules is nil where nothing is said: [] takes the rules of a running task away.
+	DialogRules []dialogRule `json:"dialog_rules,omitempty" jsonschema:"what happens to single dialogs before the policy; the first that fits holds; [] takes them away"`
+}
+
+// dialogRule is a rule of [messages.DialogRules], with words for models.
+type dialogRule struct {
+	Type       messages.DialogType `json:"type,omitempty" jsonschema:"alert, confirm, prompt or beforeunload; default: each of the first three"`
+	Origin     string              `json:"origin,omitempty" jsonschema:"of the frame that asks, such as https://shop.example or https://*.shop.example"`
+	Message    string              `json:"message,omitempty" jsonschema:"pattern for the whole message; * stands for any text, letter case does not matter"`
+	Action     messages.RuleAction `json:"action" jsonschema:"accept, dismiss, ask (a caller answers) or human (a person does)"`
+	PromptText *string             `json:"prompt_text,omitempty" jsonschema:"for an accepted prompt; default: its own text"`
 }
 
 type taskState struct {
@@ -60,6 +71,12 @@ type taskList struct {
 
 func runTaskOpen(ctx context.Context, c *call, in openTask) (outcome, error) {
 	spec := messages.TaskSpec{Scope: messages.Scope(in.Scope), TargetID: messages.TargetID(in.TargetID), DialogPolicy: messages.DialogPolicy(in.DialogPolicy)}
+	if in.DialogRules != nil {
+		spec.DialogRules = messages.DialogRules{}
+	}
+	for _, r := range in.DialogRules {
+		spec.DialogRules = append(spec.DialogRules, messages.DialogRule(r))
+	}
 	if in.CDPURL != "" {
 		var err error
 		if spec.CDPURL, err = messages.ParseCDPURL(in.CDPURL); err != nil {

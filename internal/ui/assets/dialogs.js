@@ -74,7 +74,7 @@ export class Dialogs {
 
   close(card, closed) {
     if (card.state === "closed") return;
-    const ours = card.sent && closed?.closed_by === "agent" && !card.refused;
+    const ours = card.sent && closed?.closed_by === "human" && !card.refused;
     card.outcome = ours ? `You answered: ${card.sent === "accept" ? "accepted" : "dismissed"}` : closed ? `It was ${ending(closed)}` : "It is closed";
     if (!ours && card.touched) say(`The ${card.dialog.type} on ${card.task} is closed: ${card.outcome}`);
     card.state = "closed";
@@ -122,7 +122,7 @@ export class Dialogs {
     const message = el("p", { class: "message" }, d.message || "(empty message)");
     const whole = el("button", { type: "button", class: "quiet whole", hidden: true, onclick: () => { card.isRead = true; attr(node, "data-whole", true); node.update(card); } }, "Show the whole question");
     const asker = d.frame_url ? site(d.frame_url) : `frame ${d.frame_id}`;
-    const age = ticking(el("p", { class: "muted small cut", title: `${d.frame_url ?? ""} at ${clock(d.opened_at)}` }), (node) => text(node, `${span(now() - d.opened_at)} ago, by ${asker}`));
+    const age = ticking(el("p", { class: "muted small cut", title: `${d.frame_url ?? ""} at ${clock(d.opened_at)}` }), (node) => text(node, `${span(now() - d.opened_at)} ago, by ${asker}${d.waits_for === "human" ? "; a rule leaves it to a person" : ""}`));
     const left = ticking(el("span"), (node) => {
       if (this.isFrozen) return text(node, "out of reach");
       const s = d.expires_at - now();
@@ -156,7 +156,7 @@ export class Dialogs {
       card.refused = false;
       node.update(card);
       try {
-        const body = { action, dialog_id: d.id };
+        const body = { action, dialog_id: d.id, by: "human" };
         if (action === "accept" && field) body.prompt_text = field.value;
         const { dialog: closed } = await this.link.call("POST", taskPath(card.task, "/dialog"), body);
         this.close(card, closed);

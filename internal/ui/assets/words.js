@@ -78,7 +78,7 @@ export function outage({ recovering_since: since, give_up_after_s: patience, att
 }
 
 const closers = {
-  agent: "answered by a client", auto_policy: "answered by the task's policy", watchdog: "dismissed by the watchdog: no answer came in time",
+  agent: "answered by a client", human: "answered by a person", rule: "answered by a rule", auto_policy: "answered by the task's policy", watchdog: "dismissed by the watchdog: no answer came in time",
   remote: "closed in the browser", lost: "lost with its connection",
 };
 
