@@ -243,3 +243,34 @@ func TestD2_OtherTasksChangeNothingOnAPage(t *testing.T) {
 	}
 	stands("the loss of its own anchor")
 }
+
+// TestC68_CookiesByTheStorageDomainAreTheTasksOwn: the three commands that Chrome answers for the
+// default context on a page's session reach the task's own, by raw CDP.
+func TestC68_CookiesByTheStorageDomainAreTheTasksOwn(t *testing.T) {
+	t.Parallel()
+	r := setup(t)
+	one := r.task("c67-one", func(s *messages.TaskSpec) { s.Isolation = messages.IsolationContext })
+	two := r.task("c67-two", func(s *messages.TaskSpec) { s.Isolation = messages.IsolationContext })
+	cdp := func(k *task, method, params string) string {
+		t.Helper()
+		k.goTo("http://a.test/plain")
+		res, err := k.node.CDP(k.ctx, k.id, messages.CDPRequest{Method: method, Params: []byte(params)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(res.Result)
+	}
+	cdp(one, "Storage.setCookies", `{"cookies":[{"name":"c67","value":"v","domain":"c67.test","path":"/"}]}`)
+	for _, method := range []string{"Storage.getCookies", "Network.getAllCookies"} {
+		if got := cdp(one, method, ""); !strings.Contains(got, `"c67"`) {
+			t.Errorf("its own by %s: %s", method, got)
+		}
+		if got := cdp(two, method, ""); strings.Contains(got, `"c67"`) {
+			t.Errorf("another's by %s: %s", method, got)
+		}
+	}
+	cdp(one, "Storage.clearCookies", "")
+	if got := cdp(one, "Network.getAllCookies", ""); strings.Contains(got, `"c67"`) {
+		t.Errorf("cleared: %s", got)
+	}
+}

@@ -105,6 +105,11 @@ func (v *View) judge(c Command) {
 			c.Params = p.With("browserContextId", context).JSON()
 		}
 	}
+	if !isBrowser && context != "" && r.Decision == rawcdp.Confined && !rawcdp.IsBrowserLevel(c.Method) {
+		// On a page's session these reach the browser's default context, whichever the page is in (C68).
+		v.do(Call{Tag: v.call(call{kind: kindOnBrowser, id: c.ID, session: c.Session}), Method: c.Method, Params: c.Params})
+		return
+	}
 	v.forward(c)
 }
 
@@ -125,6 +130,11 @@ func (v *View) contextOf(c Command) string {
 	if err == nil {
 		if given := p.ID("browserContextId"); v.contexts[given] {
 			return given
+		}
+	}
+	if s := v.sessions[c.Session]; s != nil {
+		if t := v.targets[s.target]; t != nil && v.contexts[t.Context] {
+			return t.Context
 		}
 	}
 	return v.cfg.Caller.Context

@@ -103,6 +103,7 @@ const (
 	kindDispose
 	kindWindow
 	kindDialog
+	kindOnBrowser // a page's command that the browser's session runs
 )
 
 // New returns the view of a client that has sent nothing yet.

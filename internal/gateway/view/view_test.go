@@ -172,6 +172,11 @@ func TestCommandsAreKeptWithinTheContext(t *testing.T) {
 			t.Errorf("%s %s: %s", c.method, c.params, got)
 		}
 	}
+	v.Step(view.Attached{Session: "S1", Target: target("P1", "page", "ours"), Params: []byte(`{"sessionId":"S1"}`)})
+	page := v.Step(view.Command{ID: 7, Session: "S1", Method: "Storage.getCookies"})
+	if call, ok := page[0].(view.Call); !ok || call.Session != "" || string(call.Params) != `{"browserContextId":"ours"}` {
+		t.Errorf("on a page's session: %s", show(page))
+	}
 	made := v.Step(command(1, "Target.createBrowserContext", `{"disposeOnDetach":true}`))[0].(view.Call)
 	if string(made.Params) != `{"disposeOnDetach":false}` || !made.IsShared {
 		t.Fatalf("%+v: the context has to outlive the link", made)

@@ -69,6 +69,10 @@ func (c Command) Run(ctx context.Context) (json.RawMessage, error) {
 	if rawcdp.IsBrowserLevel(m) && c.Request.FrameID == "" && c.Request.TargetID == "" {
 		return c.onBrowser(ctx)
 	}
+	if c.View.Context != "" && ruling.Decision == rawcdp.Confined && !rawcdp.IsBrowserLevel(m) {
+		// On a page's session these reach the browser's default context, whichever the page is in (C68).
+		return c.onBrowser(ctx)
+	}
 	s, err := c.session(ctx)
 	if err != nil {
 		return nil, err
