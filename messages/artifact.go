@@ -23,13 +23,14 @@ const (
 	ArtifactDownload   = "download"
 	ArtifactUpload     = "upload"
 	ArtifactOutput     = "output"
+	ArtifactSavedState = "state" // cookies and storage, encrypted
 )
 
 // Artifact is one file of a task: a tool made it, a page was downloading it, or a caller sent it.
 type Artifact struct {
 	// ArtifactID names the artifact within its task; absent where the node keeps none.
 	ArtifactID ArtifactID `json:"artifact_id,omitempty"`
-	// Kind is what the file is: screenshot, pdf, download, upload or output.
+	// Kind is what the file is: screenshot, pdf, download, upload, output or state.
 	Kind string `json:"kind"`
 	// Name is the name of the file. It may come from a page: do not trust it.
 	Name string `json:"name,omitempty"`

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -40,6 +41,12 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 		traces.flush(ctx, cfg.Logger)
 		return nil, err
 	}
+	stateKey := cmp.Or(cfg.StateKeyFile, filepath.Join(cfg.StateDir, "state.key"))
+	if err := files.UseKey(stateKey); err != nil {
+		stopReaping()
+		traces.flush(ctx, cfg.Logger)
+		return nil, err
+	}
 	starts := &gctuning.Starts{} // the process's heap is the program's to tune
 	var joined atomic.Pointer[clustered]
 	node, err := node.Start(ctx, node.Config{
@@ -52,7 +59,7 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 		},
 		OnTaskStart: starts.Begin,
 		StateDir:    cfg.StateDir, ChromePath: cfg.Browser.Path, ChromeArgs: cfg.Browser.Args, BrowserTransport: browser.Transport(cfg.Browser.Transport), BrowserEnv: cfg.Browser.Env,
-		BrowserIsolation: browser.Isolation(cfg.Browser.Isolation), BrowserSandbox: browser.Sandbox(cfg.Browser.Sandbox), ShareLinks: node.ShareLinks(cfg.Browser.ShareLinks), SecretFiles: []string{cfg.TokenFile}, CDPURLOverride: cfg.CDPURLOverride,
+		BrowserIsolation: browser.Isolation(cfg.Browser.Isolation), BrowserSandbox: browser.Sandbox(cfg.Browser.Sandbox), ShareLinks: node.ShareLinks(cfg.Browser.ShareLinks), SecretFiles: []string{cfg.TokenFile, stateKey}, CDPURLOverride: cfg.CDPURLOverride,
 		DialogRules: cfg.DialogRules, IsAudited: cfg.Logging.Audit,
 		Limits: cfg.Limits.Bounds(), AllowChaos: cfg.AllowChaos, Log: cfg.Logger,
 		TracerProvider: traces.provider(),

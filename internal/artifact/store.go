@@ -2,6 +2,7 @@ package artifact
 
 import (
 	"cmp"
+	"crypto/cipher"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -47,6 +48,7 @@ func DefaultBounds() Bounds {
 type Store struct {
 	dir    string
 	bounds Bounds
+	seal   cipher.AEAD // of what is sealed; nil without a key
 
 	mu      sync.Mutex // protects what follows, and the directory
 	shelves map[messages.TaskID]*shelf

@@ -26,6 +26,7 @@ type Config struct {
 	AllowHosts     []string        `key:"allow_hosts" flag:"allow-host" empty:"loopback names alone" help:"Names that requests may be addressed to besides loopback ones."`
 	StateDir       string          `key:"state_dir" flag:"state-dir" empty:"holdfast in $XDG_STATE_HOME, or in ~/.local/state; on macOS in ~/Library/Application Support, on Windows in %LocalAppData%" help:"Directory of the token, the endpoint file, and the profiles of launched browsers. Commands on the same machine find the node by HOLDFAST_STATE_DIR."`
 	TokenFile      string          `key:"token_file" flag:"token-file" empty:"token in state_dir" help:"File of the admin token. It is made where there is none."`
+	StateKeyFile   string          `key:"state_key_file" flag:"state-key-file" empty:"state.key in state_dir" help:"File of the 32 bytes that exported states (browser_state) are encrypted with. It is made where there is none."`
 	CDPURLOverride messages.CDPURL `key:"cdp_url_override" flag:"cdp-url-override" secret:"yes" empty:"as each task says" help:"The browser that every task attaches to, whatever its spec says. It is a credential: set it by its variable, or in a file that is yours alone."`
 	UI             bool            `key:"ui" flag:"ui" default:"true" help:"Serve the live page at /ui/."`
 	NodeName       string          `key:"node_name" flag:"node-name" empty:"the name of the host" help:"The node's name in its cluster. No two nodes have the same."`
