@@ -78,6 +78,7 @@ type grammar struct {
 	Recover  recoverCmd  `cmd:"" help:"Get a page back that does not answer."`
 	CDP      cdpCmd      `cmd:"" name:"cdp" help:"Run one raw CDP command on a task's own connection."`
 	Tool     toolCmd     `cmd:"" help:"Run one tool on a task, or list the tools."`
+	Artifact artifactCmd `cmd:"" help:"List, save and send the files of a task."`
 	MCP      mcpCmd      `cmd:"" name:"mcp" help:"Offer the tools to an MCP client, over standard input and output."`
 	Connect  connectCmd  `cmd:"" help:"Open a port that behaves like --remote-debugging-port of a task's browser, for tools that take only a port."`
 	Clients  clientsCmd  `cmd:"" help:"List the CDP clients of a task, such as Playwright."`

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"iter"
 
 	"holdfast/client"
@@ -24,6 +25,10 @@ type Node interface {
 	Tasks(ctx context.Context, labels map[string]string) ([]*messages.Snapshot, error)
 	// Snapshot returns a task's state. It waits for no browser.
 	Snapshot(ctx context.Context, id messages.TaskID, o messages.SnapshotOptions) (*messages.Snapshot, error)
+	// Artifacts lists the files of a task, the oldest first.
+	Artifacts(ctx context.Context, id messages.TaskID) (messages.ArtifactList, error)
+	// ReadArtifact writes the bytes of a file to w, held to their hash, and returns how many.
+	ReadArtifact(ctx context.Context, id messages.TaskID, artifact messages.ArtifactID, w io.Writer) (int64, error)
 	// Watch yields a task's state changes until the task or ctx ends.
 	Watch(ctx context.Context, id messages.TaskID, from client.Position) iter.Seq2[messages.Event, error]
 }

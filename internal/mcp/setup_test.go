@@ -29,6 +29,8 @@ type node struct {
 
 	mu      sync.Mutex
 	answers []messages.DialogAnswer
+	files   map[messages.ArtifactID]string
+	types   map[messages.ArtifactID]string
 	running map[messages.TaskID]bool
 	starts  []messages.TaskID
 	stops   []messages.TaskID
@@ -84,6 +86,26 @@ func (n *node) Respond(_ context.Context, _ messages.TaskID, a messages.DialogAn
 	defer n.mu.Unlock()
 	n.answers = append(n.answers, a)
 	return messages.ClosedDialog{ID: a.DialogID, Type: messages.DialogConfirm, Action: a.Action, ClosedBy: messages.ClosedByHuman}, nil
+}
+
+func (n *node) Artifacts(_ context.Context, id messages.TaskID) (messages.ArtifactList, error) {
+	if !n.isRunning(id) {
+		return messages.ArtifactList{}, messages.Errorf(messages.CodeTaskNotFound, "there is no task %s", id)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	list := messages.ArtifactList{}
+	for file, raw := range n.files {
+		list.Artifacts = append(list.Artifacts, messages.Artifact{ArtifactID: file, MIMEType: n.types[file], Size: int64(len(raw))})
+	}
+	return list, nil
+}
+
+func (n *node) ReadArtifact(_ context.Context, _ messages.TaskID, file messages.ArtifactID, w io.Writer) (int64, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	written, err := io.WriteString(w, n.files[file])
+	return int64(written), err
 }
 
 func (n *node) StopTask(_ context.Context, id messages.TaskID) error {
