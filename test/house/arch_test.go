@@ -108,6 +108,7 @@ var floors = []struct {
 	{"internal/tools", []string{"internal/artifact", "internal/redact", "internal/run", "internal/tools/outline", "messages"}},
 	{"internal/api", []string{"internal/token", "internal/artifact", "internal/gate", "internal/shed", "internal/logs", "internal/redact", "internal/tools", "internal/ui", "messages"}},
 	{"client", []string{"internal/request", "messages"}},
+	{"examples/go", []string{"client", "messages"}},
 	{"internal/mcp", []string{"client", "internal/gate", "messages"}},
 	{"internal/reference", []string{"internal/api", "messages"}},
 	{"internal/demo", []string{"internal/node", "internal/browser", "messages"}},

@@ -206,6 +206,29 @@ func TestREADMERuns(t *testing.T) {
 	r.wants(r.dir, token+"\nnode "+script, 0, "blocked_by_dialog Buy?\nagent\n")
 	program := r.program("main.go", blocks(t, "go", 1)[0])
 	r.wants(root, "go run "+program, 0, "blocked_by_dialog\nBuy? agent <nil>\n")
+	r.examples(token)
+}
+
+// examples runs the programs of examples/ on the reader's node: all print the same, but for how a
+// language shows a list.
+func (r *reader) examples(token string) {
+	r.Helper()
+	line := token + "\nexport HOLDFAST_NODE=" + r.url + "\n"
+	const want = "prompt Coupon?\nSAVE10 for Ada\nscreenshot "
+	at := func(path string) string {
+		full, err := filepath.Abs(filepath.Join(root, "examples", path))
+		if err != nil {
+			r.Fatal(err)
+		}
+		return full
+	}
+	r.wants(r.dir, line+"python3 "+at("python/shop.py"), 0, want+"True\n['rule', 'agent']\n")
+	text, err := os.ReadFile(at("typescript/shop.ts"))
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.wants(r.dir, line+"node "+r.compiled(r.program("shop.ts", string(text))), 0, want+"true\n[ 'rule', 'agent' ]\n")
+	r.wants(r.dir, line+"cd "+at("..")+" && go run ./examples/go", 0, want+"true\n[rule agent]\n")
 }
 
 // shape says where two JSON texts have not the same fields.
