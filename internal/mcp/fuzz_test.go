@@ -34,6 +34,29 @@ func FuzzDialogsURI(f *testing.F) {
 	})
 }
 
+// FuzzArtifactURI: a resource names a good task and at most one file, or none.
+func FuzzArtifactURI(f *testing.F) {
+	for _, uri := range []string{
+		"browser://tasks/one/artifacts", "browser://tasks/one/artifacts/a-1", "one/artifacts", "browser://tasks/one/artifacts/", "browser://tasks/one/artifacts/a/b",
+		"browser://tasks//artifacts", "browser://tasks/one/dialogs",
+	} {
+		f.Add(uri)
+	}
+	f.Fuzz(func(t *testing.T, uri string) {
+		id, file, ok := artifactOf(uri)
+		if !ok {
+			return
+		}
+		want := "browser://tasks/" + string(id) + "/artifacts"
+		if file != "" {
+			want += "/" + string(file)
+		}
+		if _, err := messages.ParseTaskID(string(id)); err != nil || uri != want || strings.Contains(string(file), "/") {
+			t.Errorf("%q: %q %q %v", uri, id, file, err)
+		}
+	})
+}
+
 // FuzzAim: a call is for a good task, or refused.
 func FuzzAim(f *testing.F) {
 	for _, input := range []string{``, `{}`, `[]`, `null`, `{"task":"one"}`, `{"task":""}`, `{"task":7}`, `{"task":"a/b"}`, `{"task":"own"}`} {

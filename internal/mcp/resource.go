@@ -67,8 +67,9 @@ func addResources(s *sdk.Server) {
 
 // artifactOf is the task of an artifacts resource, and the file where it names one.
 func artifactOf(uri string) (id messages.TaskID, file messages.ArtifactID, ok bool) {
-	parts := strings.Split(strings.TrimPrefix(uri, tasksURI+"/"), "/")
-	if len(parts) < 2 || len(parts) > 3 || parts[1] != artifactsName || len(parts) == 3 && parts[2] == "" {
+	rest, isBelow := strings.CutPrefix(uri, tasksURI+"/")
+	parts := strings.Split(rest, "/")
+	if !isBelow || len(parts) < 2 || len(parts) > 3 || parts[1] != artifactsName || len(parts) == 3 && parts[2] == "" {
 		return "", "", false
 	}
 	id, err := messages.ParseTaskID(parts[0])
