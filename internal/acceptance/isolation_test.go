@@ -245,7 +245,8 @@ func TestD2_OtherTasksChangeNothingOnAPage(t *testing.T) {
 }
 
 // TestC68_CookiesByTheStorageDomainAreTheTasksOwn: the three commands that Chrome answers for the
-// default context on a page's session reach the task's own, by raw CDP.
+// default context on a page's session reach the task's own, by raw CDP and
+// over the gateway.
 func TestC68_CookiesByTheStorageDomainAreTheTasksOwn(t *testing.T) {
 	t.Parallel()
 	r := setup(t)
@@ -268,6 +269,15 @@ func TestC68_CookiesByTheStorageDomainAreTheTasksOwn(t *testing.T) {
 		if got := cdp(two, method, ""); strings.Contains(got, `"c67"`) {
 			t.Errorf("another's by %s: %s", method, got)
 		}
+	}
+	// A client of the gateway, on its page's session.
+	const read = `return (await (await page.createCDPSession()).send("Storage.getCookies")).cookies.map(c => c.name).join()`
+	table := one.scripts()
+	if res := one.runScript(table, read); res.Text != "c67" {
+		t.Errorf("its own over the gateway: %s %s", res.Code, res.Text)
+	}
+	if res := two.runScript(table, read); !res.OK || strings.Contains(res.Text, "c67") {
+		t.Errorf("another's over the gateway: %s %s", res.Code, res.Text)
 	}
 	cdp(one, "Storage.clearCookies", "")
 	if got := cdp(one, "Network.getAllCookies", ""); strings.Contains(got, `"c67"`) {
