@@ -91,10 +91,15 @@ func (m *Machine) noteRule(e *entry) {
 	}
 }
 
-// isUnasked says that an answer comes without a caller's asking, as the dialog opens. It may be
-// given more than once, and pages wait for nothing else.
+// isUnasked says that an answer comes without a caller's asking, as the dialog opens.
 func isUnasked(by messages.ClosedBy) bool {
 	return by == messages.ClosedByAutoPolicy || by == messages.ClosedByRule
+}
+
+// isRepeatable says that an answer may be sent again though it may have arrived: should the page's
+// next dialog get it, that would have got the same. With rules it might wait for a person.
+func (m *Machine) isRepeatable(by messages.ClosedBy) bool {
+	return by == messages.ClosedByAutoPolicy && len(m.spec.NodeRules)+len(m.spec.DialogRules) == 0
 }
 
 // dismissOnLeave is what a page gets whose task ends while it asks: without a task it would
@@ -280,7 +285,7 @@ func (m *Machine) handled(now time.Time, h mail.DialogHandled) {
 func (m *Machine) undelivered(now time.Time, e *entry, err error) {
 	failed := e.answer.way
 	if len(e.Ways) == 0 {
-		if !e.bridged() && !notSent(err) && !isUnasked(e.answer.by) {
+		if !e.bridged() && !notSent(err) && !m.isRepeatable(e.answer.by) {
 			m.answerFailed(now, e, err) // said again it could answer the page's next dialog
 			return
 		}
@@ -293,7 +298,7 @@ func (m *Machine) undelivered(now time.Time, e *entry, err error) {
 	}
 	other := e.Ways[0] != failed && e.answer.tries < maxTries
 	switch {
-	case other && (notSent(err) || e.bridged() || isUnasked(e.answer.by)):
+	case other && (notSent(err) || e.bridged() || m.isRepeatable(e.answer.by)):
 		// Nothing was said, or it would be said to any dialog of the page.
 		if !e.bridged() && !notSent(err) {
 			e.answer.err = err // it may have arrived, and the next try finds no dialog then

@@ -100,7 +100,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 				m.doubt(e)
 			}
 			m.noteRule(e)
-			if a, ok := m.policy(e); ok {
+			if a, ok := m.policy(e); ok && (e.bridged() || m.isRepeatable(a.by)) {
 				m.decide(e, a) // what the last one had decided is not known
 			}
 			m.probe(e)

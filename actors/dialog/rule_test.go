@@ -161,3 +161,37 @@ func TestARuleHasACallerAsked(t *testing.T) {
 		t.Errorf("a rule without a type holds a beforeunload: %+v", r.last.Pending)
 	}
 }
+
+// A rule's answer may be wrong for the page's next dialog: one that may have arrived is not sent
+// again before the other link has shown that the dialog stands open, nor by the actor's successor.
+func TestARulesAnswerIsNotSaidToAnotherDialog(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		spec   messages.TaskSpec
+		orders int // after the link of the first has died
+	}{
+		"a policy alone":        {messages.TaskSpec{DialogPolicy: messages.PolicyAutoAccept}, 2},
+		"a rule":                {messages.TaskSpec{DialogRules: messages.DialogRules{{Action: messages.RuleAccept}}}, 1},
+		"a policy beside rules": {messages.TaskSpec{DialogPolicy: messages.PolicyAutoAccept, DialogRules: messages.DialogRules{{Type: "prompt", Action: messages.RuleHuman}}}, 1},
+	} {
+		r := newRuled(c.spec, mail.DialogMemory{})
+		r.step(mail.PageWatched{Role: messages.RoleAnchor, Gen: 1, Page: "T", Session: "A"})
+		r.step(mail.PageCovered{Role: messages.RoleAnchor, Gen: 1, Page: "T", Session: "A"})
+		r.opens(messages.DialogConfirm, "?")
+		memory := r.last.Memory
+		r.step(mail.DialogOpened{Role: messages.RoleAnchor, Gen: 1, Session: "A", Page: "T", Frame: "T", Type: messages.DialogConfirm, Message: "?", Default: "its own"})
+		r.step(mail.DialogHandled{Dialog: "d-1", Session: "P", Err: linkDied})
+		r.step(mail.LinkLost{Role: messages.RolePrimary, Gen: 1})
+		if len(r.orders) != c.orders {
+			t.Errorf("%s: %d orders, want %d: %+v", name, len(r.orders), c.orders, r.orders)
+		}
+		r.step(dialog.TimerFired{Name: "outcome:d-1"})
+		if len(r.orders) != 2 || r.orders[1].Session != "A" || !r.orders[1].Accept {
+			t.Errorf("%s: it stands open, and the orders are %+v", name, r.orders)
+		}
+		next := newRuled(c.spec, memory)
+		if got := len(next.orders); got != c.orders-1 {
+			t.Errorf("%s: the successor gives %d orders", name, got)
+		}
+	}
+}
