@@ -66,10 +66,10 @@ bench-needs:
 microbench: ## the benchmarks of single packages
 	go test -run '^$$' -bench . -benchmem ./...
 
-chaos: ## 300 seeds against a whole node, 200 killed sockets, 30 of a real Chromium's; SEED=n for other plans of kills
+chaos: ## 300 seeds against a whole node, 200 killed sockets, 30 of a real Chromium's, 20 under 50 tasks of one Chromium; SEED=n for other plans of kills
 	go test -race -count=1 -timeout=60m ./chaos/sim -run '^(TestSeeds|TestBridgedSeeds|TestSameSeedSameTrace)$$' -seeds 300 -steps 40 -regressions
 	go test -count=1 ./chaos/clustersim -seeds 3000
-	go test -race -count=1 -timeout=30m ./chaos/live -run '^TestReal' -v -seed $(or $(SEED),1) -kills 200 -chromium-kills 30
+	go test -race -count=1 -timeout=30m ./chaos/live -run '^TestReal' -v -seed $(or $(SEED),1) -kills 200 -chromium-kills 30 -crowd 50 -crowd-kills 20
 
 drops: ## Playwright, Puppeteer, chromedp and rod through 200 steps each while both connections of their task are cut 50 times
 	.ci/clients -run TestClientsOutliveDrops -v -timeout 30m -drop-steps 200 -drop-cuts 50

@@ -13,6 +13,11 @@ import (
 // half-open.
 func (d *drill) strike(k kill) (mend func(), err error) {
 	primary, anchor := d.links()
+	return d.strikeAt(k, primary, anchor)
+}
+
+// strikeAt is strike for links whose connections are known.
+func (d *drill) strikeAt(k kill, primary, anchor int) (mend func(), err error) {
 	if primary == 0 || anchor == 0 {
 		return nil, fmt.Errorf("a link is missing: primary %d, anchor %d", primary, anchor)
 	}
