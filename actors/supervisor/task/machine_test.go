@@ -140,6 +140,32 @@ func TestALostTaskKeepsItsLastPage(t *testing.T) {
 	}
 }
 
+// TestADialogEndsWithItsBrowser: each dialog that was told of has its end told, also where the
+// browser is known to have ended before the links are.
+func TestADialogEndsWithItsBrowser(t *testing.T) {
+	t.Parallel()
+	b := attached(t)
+	d := messages.Dialog{ID: "d-1", Type: messages.DialogConfirm, Message: "Pay?", TargetID: "P", FrameID: "P", Path: messages.PathNative}
+	b.step(mail.DialogsChanged{Pending: []messages.Dialog{d}, Opened: &d})
+	var ended []messages.ClosedDialog
+	for _, e := range b.step(task.BrowserGone{Why: "killed"}) {
+		if p, ok := e.(task.Publish); ok {
+			for _, e := range p.Events {
+				if e.Closed != nil {
+					ended = append(ended, *e.Closed)
+				}
+			}
+		}
+	}
+	want := messages.ClosedDialog{
+		ID: "d-1", Type: messages.DialogConfirm, Message: "Pay?", TargetID: "P", FrameID: "P", Path: messages.PathNative,
+		ClosedAt: messages.SecondsOf(b.now), ClosedBy: messages.ClosedByLost,
+	}
+	if len(ended) != 1 || ended[0] != want {
+		t.Errorf("told %+v, want %+v", ended, want)
+	}
+}
+
 func TestMachine(t *testing.T) {
 	t.Parallel()
 	t.Run("what a link that is gone says changes nothing", func(t *testing.T) {

@@ -150,10 +150,23 @@ func (m *Machine) finish(s messages.TaskState, err error) {
 		}
 		m.Pages.At(t).Parked = nil
 	}
+	m.dialogsEnd()
 	m.become(s)
 	m.do(m.take())
 	m.tellSiblings(true, m.Order...)
 	m.do(Finish{err})
+}
+
+// dialogsEnd tells of the dialogs that are open at the end, which no link of the task can answer
+// any more: the dialog actor has not heard of an end that comes at once, such as the browser's.
+func (m *Machine) dialogsEnd() {
+	for _, d := range m.Pending {
+		m.tell(messages.Event{Type: messages.EventDialogClosed, Closed: &messages.ClosedDialog{
+			ID: d.ID, Type: d.Type, Message: d.Message, OpenedAt: d.OpenedAt, ClosedAt: messages.SecondsOf(m.now),
+			ClosedBy: messages.ClosedByLost, FrameID: d.FrameID, TargetID: d.TargetID, Rule: d.Rule, Path: d.Path,
+		}})
+	}
+	m.Pending = nil
 }
 
 // End is the last step of a supervisor that ends without having decided to.
