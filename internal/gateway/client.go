@@ -333,7 +333,7 @@ const slowGrace = 5 * time.Second
 func (c *client) leave() {
 	c.hub.remove(c)
 	c.hub.hold(c, false)
-	c.hub.awaitFree(c.pagesBelow(""))
+	c.awaitFree(c.pagesBelow(""))
 	c.mu.Lock()
 	c.isOver = true
 	sessions, link, root := c.byLink, c.link, c.browser.link

@@ -190,38 +190,62 @@ func (c *client) pagesBelow(id messages.SessionID) (pages []messages.TargetID) {
 
 // whenFree does what leaves the pages of a session, once they may be left.
 func (c *client) whenFree(id messages.SessionID, do func()) {
-	kept, _ := c.hub.board.ClientPages()
-	if len(kept.Kept) == 0 {
+	pages := c.pagesBelow(id)
+	if !c.mustStay(pages).must {
 		do()
 		return
 	}
-	pages := c.pagesBelow(id)
 	c.count(1)
 	g := c.hub.g
 	g.ended.Add(1)
 	go func() {
 		defer g.ended.Done()
-		c.hub.awaitFree(pages)
+		c.awaitFree(pages)
 		c.count(-1)
 		do()
 	}()
 }
 
-// awaitFree waits until each of the pages may be left.
-func (h *hub) awaitFree(pages []messages.TargetID) {
+// awaitFree waits until each of the pages may be left, at most [keptFor].
+func (c *client) awaitFree(pages []messages.TargetID) {
 	late := time.NewTimer(keptFor)
 	defer late.Stop()
 	for {
-		kept, changed := h.board.ClientPages()
-		if !slices.ContainsFunc(pages, kept.IsKept) {
+		stay := c.mustStay(pages)
+		if !stay.must {
 			return
 		}
 		select {
-		case <-changed:
-		case <-h.board.Ended():
+		case <-stay.kept:
+		case <-stay.asked:
+		case <-stay.shown:
+		case <-c.hub.board.Ended():
 			return
 		case <-late.C:
 			return
 		}
 	}
+}
+
+// stay says whether a client must stay at its pages. That may be otherwise once one of the
+// channels is closed.
+type stay struct {
+	must               bool
+	kept, asked, shown <-chan struct{}
+}
+
+// mustStay says whether one of the pages may not be left: its dialog is doomed, or the task does not
+// know that yet. The client's own session may be told of a dialog before the task's is.
+func (c *client) mustStay(pages []messages.TargetID) (s stay) {
+	v := c.hub.board.View() // first: what is known of a dialog is there before the dialog is shown
+	s.shown = c.hub.board.Changed(v.Snapshot.Version)
+	kept, changed := c.hub.board.ClientPages()
+	s.kept = changed
+	for _, page := range pages {
+		var isAsking bool
+		isAsking, s.asked = c.isAsking(page)
+		isUnknown := isAsking && pendingOn(v.Snapshot, page, nil) == ""
+		s.must = s.must || isUnknown || kept.IsKept(page)
+	}
+	return s
 }

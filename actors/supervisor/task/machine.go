@@ -323,10 +323,10 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	up := m.Conn.Primary == messages.LinkUp
 	m.maybeActive(now)
 	m.attend(now, !up)
+	m.tellClients() // first: a client may leave a page as soon as its dialog is shown
 	if len(m.events) > 0 || !m.flushing && len(m.held) > 0 {
 		m.do(m.take())
 	}
-	m.tellClients()
 	m.out, m.later = append(m.out, m.later...), nil
 	m.giveAnswers()
 	if r, ok := in.(mail.Relay); ok {
