@@ -202,7 +202,7 @@ func seeds(t *testing.T, seeds []found, first uint64, newPlan func(seed uint64, 
 		len(seeds), *stepsFlag, panics, len(recoveries), at(0.5), at(0.99), recoveries[len(recoveries)-1])
 	if newPlan(1, 1).HasClients {
 		t.Logf("%s", clients)
-		if clients.isEmpty() && *stepsFlag >= plan.DefaultSteps {
+		if clients.isEmpty() && *seedsFlag >= defaultSeeds && *stepsFlag >= plan.DefaultSteps {
 			t.Error("something was not met at all")
 		}
 	}
