@@ -41,9 +41,10 @@ func (c clientTally) String() string {
 		c.connected, c.ended, c.gone, c.replies, c.lost, c.unsent, c.heard, c.answered, c.late)
 }
 
-// isEmpty says whether something was not met at all.
+// isEmpty says whether something was not met at all. Which of two answers at once counts is not
+// the plan's to say, so they are one thing.
 func (c clientTally) isEmpty() bool {
-	return slices.Contains([]int{c.connected, c.replies, c.lost, c.unsent, c.heard, c.answered, c.late, c.ended, c.gone}, 0)
+	return slices.Contains([]int{c.connected, c.replies, c.lost, c.unsent, c.heard, c.answered + c.late, c.ended, c.gone}, 0)
 }
 
 // lookAtClients notes whose every page is or was.
