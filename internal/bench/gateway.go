@@ -119,17 +119,7 @@ func (b *bench) gateway() ([]figure.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	p50, p99 := map[string]figure.Samples{}, map[string]figure.Samples{}
-	err = turns(here, 2*parts, func(p player) (worker.Answer, error) {
-		return p.hand.tell(worker.Order{Do: "evaluate", N: calls})
-	}, func(p player, a worker.Answer) {
-		took := make(figure.Samples, len(a.NS))
-		for i, ns := range a.NS {
-			took[i] = float64(ns) / 1e3
-		}
-		p50[p.name] = append(p50[p.name], took.Quantile(0.5))
-		p99[p.name] = append(p99[p.name], took.Quantile(0.99))
-	})
+	p50, p99, err := callTimes(here, calls)
 	if err != nil {
 		return nil, err
 	}

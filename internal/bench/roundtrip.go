@@ -78,7 +78,21 @@ func (b *bench) evaluate(where string, players []player, calls int, tail *figure
 	if err != nil {
 		return nil, err
 	}
-	p50, p99 := map[string]figure.Samples{}, map[string]figure.Samples{}
+	p50, p99, err := callTimes(here, calls)
+	if err != nil {
+		return nil, err
+	}
+	tables := []figure.Table{
+		tabulate(figure.Table{Title: "Runtime.evaluate(\"1+1\") on " + where + ", median of a round's calls", Unit: "µs"}, here, absent, p50, worker.Floor, true),
+		tabulate(figure.Table{Title: "Runtime.evaluate(\"1+1\") on " + where + ", 99th of a hundred", Unit: "µs"}, here, nil, p99, worker.Floor, false),
+	}
+	tables[1].Row(worker.Holdfast).Goal = tail
+	return append(tables, beside("Runtime.evaluate(\"1+1\") on "+where+", median of a round's calls: Holdfast to each", here, p50), beside("The same, 99th of a hundred", here, p99)), nil
+}
+
+// callTimes are the median and the 99th of each round's calls of each player, in µs.
+func callTimes(here []player, calls int) (p50, p99 map[string]figure.Samples, err error) {
+	p50, p99 = map[string]figure.Samples{}, map[string]figure.Samples{}
 	// Twice as many: goals are a few hundredths apart here, and of nine rounds' medians
 	// the next nine's have been as far.
 	err = turns(here, 2*parts, func(p player) (worker.Answer, error) {
@@ -91,15 +105,7 @@ func (b *bench) evaluate(where string, players []player, calls int, tail *figure
 		p50[p.name] = append(p50[p.name], took.Quantile(0.5))
 		p99[p.name] = append(p99[p.name], took.Quantile(0.99))
 	})
-	if err != nil {
-		return nil, err
-	}
-	tables := []figure.Table{
-		tabulate(figure.Table{Title: "Runtime.evaluate(\"1+1\") on " + where + ", median of a round's calls", Unit: "µs"}, here, absent, p50, worker.Floor, true),
-		tabulate(figure.Table{Title: "Runtime.evaluate(\"1+1\") on " + where + ", 99th of a hundred", Unit: "µs"}, here, nil, p99, worker.Floor, false),
-	}
-	tables[1].Row(worker.Holdfast).Goal = tail
-	return append(tables, beside("Runtime.evaluate(\"1+1\") on "+where+", median of a round's calls: Holdfast to each", here, p50), beside("The same, 99th of a hundred", here, p99)), nil
+	return p50, p99, err
 }
 
 // beside is Holdfast's ratio to each of the others, of the same round.
