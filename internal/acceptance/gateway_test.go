@@ -299,6 +299,39 @@ func TestC58_AClientThatDiesAtADoomedPageNeverKillsTheBrowser(t *testing.T) {
 	d.unharmed(t)
 }
 
+// What a client has stopped continues when it dies: a request that it intercepts, and a page in its
+// debugger.
+func TestADeadClientHoldsNothingBack(t *testing.T) {
+	t.Parallel()
+	r := alone(t)
+	k := r.task("stopped")
+	k.goTo("http://a.test/plain")
+	to := r.cdpClients()
+	join := func() (c *chromiumtest.Raw, session string) {
+		c = chromiumtest.Dial(t, to("stopped"))
+		return c, decoded[attached](t, c.Must("", "Target.attachToTarget", targetParams{string(k.snapshot().PageTargetID), true})).SessionID
+	}
+
+	c, session := join()
+	c.Must(session, "Fetch.enable", nil)
+	k.eval("", "window.answer = fetch('/plain').then(r => r.status); 0")
+	c.Next("Fetch.requestPaused")
+	c.Close()
+	if got := k.evalPromise("", "window.answer"); got != "200" {
+		t.Errorf("the request came to %s", got)
+	}
+
+	c, session = join()
+	c.Must(session, "Debugger.enable", nil)
+	k.eval("", "window.passed = new Promise(pass => setTimeout(() => { debugger; pass(1) })); 0")
+	c.Next("Debugger.paused")
+	c.Close()
+	// A page that is paused answers, so what its script does behind the pause is awaited.
+	if got := k.evalPromise("", "window.passed"); got != "1" {
+		t.Errorf("the page's script came to %s", got)
+	}
+}
+
 // A browser context of a client is disposed of page by page, with the client and by its command:
 // disposed of at once under a frame's dialog it would end the browser.
 func TestC15_AContextOfAClientEndsUnderAFramesDialog(t *testing.T) {
