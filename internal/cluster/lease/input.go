@@ -50,6 +50,9 @@ type (
 	// Drain has this node take no more tasks, and hand over those it has.
 	Drain struct{}
 
+	// Cordon has this node take no more tasks, and keep those it has; or it takes that back.
+	Cordon struct{ IsCordoned bool }
+
 	// Leave ends the term; what the node still has is free for others at once.
 	Leave struct{}
 
@@ -71,6 +74,7 @@ func (Gathered) input()   {}
 func (End) input()        {}
 func (Claim) input()      {}
 func (Drain) input()      {}
+func (Cordon) input()     {}
 func (Leave) input()      {}
 func (MetEra) input()     {}
 func (Described) input()  {}

@@ -76,6 +76,10 @@ func (m *Machine) learn(what kind, name string, e store.Entry) error {
 	switch what {
 	case kindCluster:
 		r, err := decodeCluster(e.Value)
+		if err == nil && m.clusterRev != 0 && r.Era > m.cluster.Era {
+			m.newEra, m.hasList = r.Era, false // a listing shows the rest of it
+			return nil
+		}
 		m.clusterRev = e.Changed
 		if err != nil {
 			m.stop("the cluster's record cannot be read: " + err.Error())
@@ -140,16 +144,18 @@ func (m *Machine) forget(what kind, name string, at int64) {
 // cannot be told from it, and another one is asked for.
 func (m *Machine) listed(l store.Listing) {
 	m.isListing = false
+	m.leaveEra(l)
 	if l.Revision < m.horizon {
 		m.list()
 		return
 	}
-	m.hasList, m.horizon = true, l.Revision
+	m.horizon = l.Revision
 	in := map[string]bool{}
 	for _, e := range l.Entries {
 		in[e.Key] = true
 		m.fold(e, false, fromList)
 	}
+	m.hasList = m.cluster.Era >= m.newEra
 	gone := func(what kind, name, key string) {
 		if known := m.revision(what, name); known != 0 && known <= l.Revision && !in[key] {
 			m.forget(what, name, l.Revision)
@@ -176,8 +182,28 @@ func (m *Machine) agree(r ClusterRecord) {
 		m.stop(fmt.Sprintf("the cluster has other lease times: %+v", r.Times))
 	case r.Era < m.cluster.Era:
 		m.stop(fmt.Sprintf("the store has gone back from era %d to era %d", m.cluster.Era, r.Era))
+		return // the era that was met stays
 	}
 	m.cluster = r
+}
+
+// leaveEra forgets all that is known where a listing has a newer era: its revisions may be
+// lower than those that were seen, in answers that are under way too. Tasks are taken anew, under epochs of that era.
+func (m *Machine) leaveEra(l store.Listing) {
+	if m.clusterRev == 0 {
+		return
+	}
+	for _, e := range l.Entries {
+		if r, err := decodeCluster(e.Value); e.Key == clusterKey && err == nil && r.Era > m.cluster.Era {
+			if m.term != 0 {
+				m.loseTerm(fmt.Sprintf("the store is of era %d", r.Era))
+			}
+			m.clusterRev, m.horizon, m.nodes = 0, 0, map[string]*node{}
+			m.inFlight, m.pending = 0, map[uint64]pending{}
+			m.tasks, m.holders, m.busy = map[string]*task{}, map[holder]map[string]bool{}, map[string]bool{}
+			return
+		}
+	}
 }
 
 func sortedKeys[T any](m map[string]T) []string {

@@ -17,8 +17,13 @@ type Config struct {
 	// Predecessor is the Instance of the last run on the same state directory, whose lock
 	// proves that it is dead. Its record is deleted without a wait. It may be empty.
 	Predecessor string
-	Info        json.RawMessage
-	Times       Times
+	// Era is the highest one that the node has met; 0 where it has met none. A store of an
+	// older era is a copy, or one that a recovery has left behind.
+	Era uint32
+	// IsCordoned says that the node takes no tasks, and keeps those it has.
+	IsCordoned bool
+	Info       json.RawMessage
+	Times      Times
 }
 
 // Validate returns an error for a configuration that no node can have.
@@ -59,6 +64,7 @@ type Machine struct {
 	holders   map[holder]map[string]bool // tasks by whom their records name
 	busy      map[string]bool            // tasks of this node that are to be handed over or ended
 	horizon   int64                      // no creation below it counts for a key that is not known
+	newEra    uint32                     // that a change has shown, and no listing yet
 	hasList   bool
 	isListing bool // a List is under way
 
@@ -111,7 +117,7 @@ const (
 // valid.
 func New(c Config) *Machine {
 	return &Machine{
-		config: c, phase: Outside, nodes: map[string]*node{}, tasks: map[string]*task{},
+		config: c, phase: Outside, cluster: ClusterRecord{Era: c.Era}, nodes: map[string]*node{}, tasks: map[string]*task{},
 		holders: map[holder]map[string]bool{}, busy: map[string]bool{}, pending: map[uint64]pending{}, batch: maxBatch,
 	}
 }
@@ -142,6 +148,10 @@ func (m *Machine) Step(now Reading, in Input) []Effect {
 		if !m.hasDrain {
 			m.hasDrain, m.due = true, now.Boot
 		}
+	case Cordon:
+		if m.config.IsCordoned != in.IsCordoned {
+			m.config.IsCordoned, m.due = in.IsCordoned, min(m.due, now.Boot)
+		}
 	case Leave:
 		m.leave()
 	case Described:
@@ -149,7 +159,10 @@ func (m *Machine) Step(now Reading, in Input) []Effect {
 			m.config.Info = in.Info
 		}
 	case MetEra:
-		if in.Era > m.cluster.Era && m.clusterRev != 0 {
+		if in.Era > m.cluster.Era && m.clusterRev == 0 {
+			m.cluster.Era = in.Era
+		}
+		if in.Era > m.cluster.Era {
 			m.stop(fmt.Sprintf("another node is of era %d, this one of era %d", in.Era, m.cluster.Era))
 		}
 	default:
@@ -176,6 +189,9 @@ func (m *Machine) proceed() {
 	m.takeFree()
 	m.tend()
 }
+
+// Era returns the highest era that the node has met, 0 where it has met none.
+func (m *Machine) Era() uint32 { return m.cluster.Era }
 
 // Grant returns the permission to decide that the node has now.
 func (m *Machine) Grant() Grant { return m.grant }

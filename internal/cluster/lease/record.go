@@ -25,6 +25,8 @@ type NodeRecord struct {
 	Instance string `json:"instance"`
 	// IsDraining says that the node takes no tasks.
 	IsDraining bool `json:"draining,omitempty"`
+	// IsCordoned says that the node takes no tasks, and keeps those it has.
+	IsCordoned bool `json:"cordoned,omitempty"`
 	// Info is for other packages: addresses, version, labels. The machine does not read it.
 	Info json.RawMessage `json:"info,omitempty"`
 }
@@ -210,7 +212,7 @@ func encode(r any) []byte {
 func candidates(nodes map[string]*node) []string {
 	var names []string
 	for name, n := range nodes {
-		if !n.record.IsDraining {
+		if !n.record.IsDraining && !n.record.IsCordoned {
 			names = append(names, name)
 		}
 	}

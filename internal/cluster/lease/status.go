@@ -18,6 +18,7 @@ type NodeStatus struct {
 	Name       string
 	Term       int64
 	IsDraining bool
+	IsCordoned bool
 	// Unrenewed is for how long this machine has seen no change of the node's record.
 	Unrenewed time.Duration
 	// Tasks is how many ownership records name the node in this term.
@@ -31,7 +32,7 @@ func (m *Machine) Status(now Reading) Status {
 	for _, name := range sortedKeys(m.nodes) {
 		n := m.nodes[name]
 		s.Nodes = append(s.Nodes, NodeStatus{
-			Name: name, Term: n.created, IsDraining: n.record.IsDraining, Unrenewed: now.Boot - n.seen,
+			Name: name, Term: n.created, IsDraining: n.record.IsDraining, IsCordoned: n.record.IsCordoned, Unrenewed: now.Boot - n.seen,
 			Tasks: len(m.holders[holder{name, n.created}]), Info: n.record.Info,
 		})
 	}

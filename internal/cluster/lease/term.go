@@ -17,11 +17,11 @@ func (m *Machine) keepTerm() {
 		return
 	}
 	name := nodeKey(m.config.Name)
-	record := NodeRecord{Instance: m.config.Instance, IsDraining: m.hasDrain, Info: m.config.Info}
+	record := NodeRecord{Instance: m.config.Instance, IsDraining: m.hasDrain, IsCordoned: m.config.IsCordoned, Info: m.config.Info}
 	put := []store.Op{{Key: name, Value: encode(record)}}
 	switch {
 	case m.clusterRev == 0:
-		value := encode(ClusterRecord{Format: format, Era: 1, Times: m.config.Times})
+		value := encode(ClusterRecord{Format: format, Era: max(1, m.cluster.Era), Times: m.config.Times})
 		m.inFlight = m.commit(pending{purpose: toFound}, store.Txn{
 			If:   []store.Condition{{Key: clusterKey, Test: store.CreatedAt}},
 			Then: []store.Op{{Key: clusterKey, Value: value}},

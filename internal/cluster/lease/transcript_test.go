@@ -16,9 +16,9 @@ import (
 // TestTranscripts replays the files in testdata; run with -rewrite to accept what the
 // machine says now.
 //
-//	new NAME [instance=I] [predecessor=I]       default: the instance is NAME.1
+//	new NAME [instance=I] [predecessor=I] [era=N]       default: the instance is NAME.1
 //	at 1s | wall +1s                            the clock since boot; the wall clock steps
-//	woke | listfailed | drain | leave | gathered TASK | handover TASK [to=NODE] | end TASK | claim TASK | era N
+//	woke | listfailed | drain | leave | cordon | uncordon | gathered TASK | handover TASK [to=NODE] | end TASK | claim TASK | era N
 //	listed REVISION                             with one entry a line, as in see
 //	see | gone                                  with lines KEY CREATED CHANGED VALUE; of gone CREATED is 0
 //	done ATTEMPT REVISION | refused ATTEMPT REVISION | unknown ATTEMPT
@@ -114,6 +114,8 @@ func (tr *transcript) run(t *testing.T, d *datadriven.TestData) string {
 		return tr.step(lease.End{Task: arg(0)})
 	case "drain":
 		return tr.step(lease.Drain{})
+	case "cordon", "uncordon":
+		return tr.step(lease.Cordon{IsCordoned: d.Cmd == "cordon"})
 	case "leave":
 		return tr.step(lease.Leave{})
 	case "era":
@@ -132,6 +134,9 @@ func (tr *transcript) create(t *testing.T, d *datadriven.TestData, name string) 
 	c := lease.Config{Name: name, Instance: name + ".1", Times: lease.DefaultTimes()}
 	d.MaybeScanArgs(t, "instance", &c.Instance)
 	d.MaybeScanArgs(t, "predecessor", &c.Predecessor)
+	era := 0
+	d.MaybeScanArgs(t, "era", &era)
+	c.Era = uint32(era)
 	if err := c.Validate(); err != nil {
 		d.Fatalf(t, "%v", err)
 	}

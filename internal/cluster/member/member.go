@@ -204,6 +204,16 @@ func (m *Member) Figures() Figures {
 // MetEra is the era that another node has named.
 func (m *Member) MetEra(era uint32) { m.orders.add(lease.MetEra{Era: era}) }
 
+// Era returns the highest era that the node has met, 0 where it has met none.
+func (m *Member) Era() uint32 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.machine.Era()
+}
+
+// Cordon has the node take no more tasks, and keep those it has; or it takes that back.
+func (m *Member) Cordon(isCordoned bool) { m.orders.add(lease.Cordon{IsCordoned: isCordoned}) }
+
 // Leave ends the term, so that what the node still has is free for others at once. It
 // returns once every goroutine has ended; the context bounds the wait for the store. It is
 // called once.
