@@ -193,3 +193,12 @@ func (g *Gateway) Disconnect(id messages.TaskID, client messages.ClientID) error
 	}
 	return messages.Errorf(messages.CodeClientNotFound, "the task has no client %s", client)
 }
+
+// Move disconnects every client of a task with the code 4005 and the address of the node that has
+// the task now. No further client is taken for it meanwhile. Move is called once requests for the
+// task go there, and before the task ends here, which its clients would else be told.
+func (g *Gateway) Move(id messages.TaskID, address string) {
+	if h := g.existing(id); h != nil {
+		h.move(address)
+	}
+}

@@ -57,6 +57,7 @@ type hub struct {
 	slot     *client                                // that has the task exclusively
 	named    int
 	isEnded  bool
+	isMoved  bool // to another node
 
 	needsTabs bool                // a client looks at tabs
 	tabsAsked int                 // questions under way

@@ -47,6 +47,8 @@ func (h *hub) add(c *client) error {
 // mayEnterLocked says whether a further client may come.
 func (h *hub) mayEnterLocked(mode messages.ClientMode) error {
 	switch {
+	case h.isMoved:
+		return messages.Errorf(messages.CodeRehoming, "the task has moved to another node").With("retry_after_s", 1).WithSent(messages.SentNo)
 	case h.isEnded:
 		return messages.Errorf(messages.CodeUpstreamUnavailable, "the task has ended")
 	case h.slot != nil:
@@ -123,4 +125,19 @@ func (h *hub) endAll(code Code, reason string) {
 	for _, c := range clients {
 		c.end(code, reason)
 	}
+}
+
+// maxReason bounds the reason in a close frame (RFC 6455, section 5.5), in bytes.
+const maxReason = 123
+
+// move disconnects every client, now that another node has the task.
+func (h *hub) move(address string) {
+	h.mu.Lock()
+	h.isMoved = true
+	h.mu.Unlock()
+	reason := "the task has moved to " + address
+	if len(reason) > maxReason {
+		reason = "the task has moved to another node"
+	}
+	h.endAll(CloseMoved, reason)
 }
