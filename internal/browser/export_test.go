@@ -21,6 +21,9 @@ func IsLetThrough(name string) bool {
 }
 
 // HasArgument is hasArgument, for its fuzz test.
+// Arguments is the command line of a browser.
+var Arguments = arguments
+
 func HasArgument(cmdline []byte, flag string) bool { return hasArgument(cmdline, flag) }
 
 // ParseArguments is parseArguments, for its fuzz test.
