@@ -42,6 +42,10 @@ type DialOptions struct {
 	// KeepAlive is how long the peer may be silent before it is asked; 0 is
 	// DefaultKeepAlive, less is never.
 	KeepAlive time.Duration
+	// MayDecide, where not nil, is asked last before a command goes to the socket that decides
+	// something ([quirks.Decides], and of callers' commands all that do not only observe). An
+	// error withholds the command, and is its outcome. It must not block.
+	MayDecide func() error
 	// Stats is where the link counts; several links may share one.
 	Stats *Stats
 	// OnClose is called once, after every call has its outcome and the last

@@ -14,6 +14,7 @@ type command struct {
 	id      CallID
 	tracked bool // it stands in the pending table
 	isGuest bool // see Call
+	decides bool // the link's permission is asked for last
 }
 
 var commands = sync.Pool{New: func() any { return &command{buf: make([]byte, 0, 512)} }}

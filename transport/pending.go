@@ -118,6 +118,7 @@ func (m *Mux) start(c *Call, w *waiter) CallID {
 	cmd := commands.Get().(*command)
 	cmd.encode(id, c)
 	cmd.tracked, cmd.isGuest = tracked, c.IsGuest
+	cmd.decides = m.opts.MayDecide != nil && c.decides()
 	var p *pending
 	if tracked {
 		p = pendings.Get().(*pending)

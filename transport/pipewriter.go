@@ -43,11 +43,15 @@ var errClientGone = errors.New("the link has ended")
 
 // write writes a message, which ends with its NUL. Gone, where it is not nil, ends the
 // wait; interrupt has to be called behind it.
-func (w *pipeWriter) write(frame []byte, gone <-chan struct{}) error {
+func (w *pipeWriter) write(frame []byte, gone <-chan struct{}, last func() error) error {
 	select {
 	case <-w.turn:
 	case <-gone:
 		return errClientGone
+	}
+	if err := permitted(last); err != nil {
+		w.release()
+		return err
 	}
 	return w.writeReserved(frame, gone)
 }

@@ -55,7 +55,10 @@ type carrier interface {
 	release()
 	// write writes a message. Gone, where it is not nil, ends the wait; interrupt has to be
 	// called behind it. No message is ever torn.
-	write(frame []byte, gone <-chan struct{}) error
+	//
+	// Last, where it is not nil, is asked once the message has its turn, and an error of it
+	// is returned in a [*withheldError].
+	write(frame []byte, gone <-chan struct{}, last func() error) error
 	writeReserved(frame []byte, gone <-chan struct{}) error
 	interrupt()
 	// broken is the reason of the end that an error of write is.
@@ -170,7 +173,7 @@ func (p *Shared) Open(ctx context.Context, o DialOptions) (*Mux, error) {
 
 // connection is what a link has of a client's part.
 func (p *Shared) connection(c *sharedClient) connection {
-	conn := connection{Socket: c, taker: c, brink: c, pong: p.pong}
+	conn := connection{Socket: c, taker: c, brink: c, pong: p.pong, last: func(mayDecide func() error) { c.last = mayDecide }}
 	if over, ok := p.over.(*sharedSocket); ok {
 		conn.isLively, conn.isPoliced = over.isLively, true
 		conn.silent = p.fail // a socket that is dead is so for every link
@@ -297,7 +300,7 @@ func (p *Shared) command(method string, params []byte, reply func(Envelope)) err
 		return nil
 	}
 	go func() { // a browser that does not read keeps nothing waiting here
-		if err := p.over.write(frame, nil); err != nil {
+		if err := p.over.write(frame, nil, nil); err != nil {
 			p.fail(p.over.broken(err))
 		}
 	}()
@@ -333,6 +336,17 @@ func (p *Shared) stands() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.end == nil
+}
+
+// forgetCall is for a command that is not written after all.
+func (p *Shared) forgetCall(frame []byte) {
+	_, digits := leadingID(frame)
+	id, err := strconv.ParseInt(string(frame[len(idHead):len(idHead)+digits]), 10, 32)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err == nil {
+		delete(p.calls, int32(id))
+	}
 }
 
 // newCallLocked takes an id that no command has whose reply has not come.

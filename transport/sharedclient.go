@@ -23,8 +23,9 @@ type sharedClient struct {
 
 	dry      func() // set before the link is read
 	reading  sharedMessage
-	reserved bool   // takes has got the turn to write; the writer's alone
-	frame    []byte // what is being written; the writer's alone
+	reserved bool         // takes has got the turn to write; the writer's alone
+	last     func() error // asked before the next message is written; the writer's alone
+	frame    []byte       // what is being written; the writer's alone
 
 	mu    sync.Mutex // protects what follows
 	heard func()     // nil until the client has a link
@@ -140,8 +141,11 @@ func (c *sharedClient) takes() bool {
 
 // Write implements Socket.
 func (c *sharedClient) Write(_ context.Context, _ websocket.MessageType, msg []byte) error {
-	reserved := c.reserved
-	c.reserved = false
+	reserved, last := c.reserved, c.last
+	c.reserved, c.last = false, nil
+	if last != nil && !reserved {
+		c.awaitOutbox() // there it could not be asked for permission
+	}
 	frame, sent, err := c.translate(msg)
 	if err != nil || frame == nil {
 		if reserved {
@@ -158,7 +162,11 @@ func (c *sharedClient) Write(_ context.Context, _ websocket.MessageType, msg []b
 	if reserved {
 		err = c.shared.over.writeReserved(frame, c.gone)
 	} else {
-		err = c.shared.over.write(frame, c.gone)
+		err = c.shared.over.write(frame, c.gone, last)
+		if _, isWithheld := errors.AsType[*withheldError](err); isWithheld {
+			c.shared.forgetCall(frame)
+			return err
+		}
 	}
 	if cap(c.frame) > maxPooledFrame {
 		c.frame = nil
@@ -169,6 +177,21 @@ func (c *sharedClient) Write(_ context.Context, _ websocket.MessageType, msg []b
 		return end
 	}
 	return err
+}
+
+// awaitOutbox waits until what others have decided is written.
+func (c *sharedClient) awaitOutbox() {
+	p := c.shared
+	p.mu.Lock()
+	sent := p.outbox.sent
+	p.mu.Unlock()
+	if sent == nil {
+		return
+	}
+	select {
+	case <-sent:
+	case <-c.gone:
+	}
 }
 
 var errNoCommand = errors.New("what was to be written is no CDP command")

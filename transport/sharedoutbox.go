@@ -50,7 +50,7 @@ func (p *Shared) sendAll() {
 		frame := o.frames[0]
 		o.frames = o.frames[1:]
 		p.mu.Unlock()
-		if err := p.over.write(frame, nil); err != nil {
+		if err := p.over.write(frame, nil, nil); err != nil {
 			p.fail(p.over.broken(err))
 		}
 	}

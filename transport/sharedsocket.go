@@ -136,11 +136,15 @@ func (c *sharedSocket) writeReserved(frame []byte, _ <-chan struct{}) error {
 
 // write implements carrier. A message whose link ends meanwhile is written all the same:
 // half of one would be the end of every link.
-func (c *sharedSocket) write(frame []byte, gone <-chan struct{}) error {
+func (c *sharedSocket) write(frame []byte, gone <-chan struct{}, last func() error) error {
 	select {
 	case <-c.turn:
 	case <-gone:
 		return errClientGone
+	}
+	if err := permitted(last); err != nil {
+		c.release()
+		return err
 	}
 	c.setWriting(true)
 	size := len(frame)

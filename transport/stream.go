@@ -41,6 +41,9 @@ type connection struct {
 	isLively  func() bool      // see [sharedSocket.isLively]
 	silent    func(*LinkError) // ends the connection, whose peer has not answered a ping
 	isPoliced bool             // the connection has a deadline for each write of its own
+	// last has the next write ask for permission once it has its turn; nil where a write waits
+	// for none.
+	last func(mayDecide func() error)
 }
 
 // hasUnread says whether something has come that is not read, where that can be told.

@@ -76,8 +76,15 @@ func (m *Mux) writeDirectly(cmd *command) {
 // writing stays set, so that no further write begins.
 func (m *Mux) writeCommand(cmd *command) bool {
 	size := len(cmd.buf)
+	if cmd.decides && m.isWithheld(cmd) {
+		return true
+	}
 	// No deadline by context: see reader.next.
 	err := m.conn.Write(context.Background(), websocket.MessageText, cmd.buf)
+	if held, ok := errors.AsType[*withheldError](err); ok {
+		m.withhold(cmd, held.Err)
+		return true
+	}
 	cmd.release()
 	if err != nil {
 		// The reader has the better reason, a close frame perhaps that is still

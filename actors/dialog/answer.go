@@ -108,6 +108,9 @@ var dismissOnLeave = answer{by: messages.ClosedByAutoPolicy, action: messages.Ac
 
 // decideAlone answers a dialog without asking an agent.
 func (m *Machine) decideAlone(e *entry) {
+	if m.isLapsed() {
+		return
+	}
 	if a, ok := m.policy(e); ok {
 		m.decide(e, a)
 	} else if m.leaves {
@@ -128,6 +131,10 @@ func (m *Machine) decide(e *entry, a answer) bool {
 // send gives the answer that won to the link that is to deliver it.
 func (m *Machine) send(e *entry) {
 	a := e.answer
+	if m.isLapsed() {
+		m.keepBack(e)
+		return
+	}
 	if len(e.Ways) == 0 {
 		a.way = mail.Way{} // for the next report of it; see wayless
 		return
@@ -173,6 +180,10 @@ func (m *Machine) answered(_ time.Time, o mail.AnswerDialog) {
 	} else if e.Dialog.WaitsFor == messages.AnswererHuman {
 		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeForbidden, "dialog %s waits for a person's answer, as rule %s says", e.Dialog.ID, e.Dialog.Rule).
 			With("dialog_id", e.Dialog.ID).With("rule", e.Dialog.Rule).With("waits_for", e.Dialog.WaitsFor)})
+		return
+	}
+	if m.isLapsed() {
+		m.do(Answer{To: o.Reply, Err: mail.Lapsed()})
 		return
 	}
 	if !m.decide(e, a) {
@@ -283,6 +294,10 @@ func (m *Machine) handled(now time.Time, h mail.DialogHandled) {
 // undelivered is an answer that was not written, or that may not have arrived. The dialog
 // may still be there.
 func (m *Machine) undelivered(now time.Time, e *entry, err error) {
+	if messages.CodeOf(err) == messages.CodeLeaseLapsed {
+		m.withheld(e)
+		return
+	}
 	failed := e.answer.way
 	if len(e.Ways) == 0 {
 		if !e.bridged() && !notSent(err) && !m.isRepeatable(e.answer.by) {
@@ -344,7 +359,7 @@ func (m *Machine) answerFailed(now time.Time, e *entry, err error) {
 	if e.answer.reply != 0 {
 		m.do(Answer{To: e.answer.reply, Err: err})
 	}
-	if late := e.ExpiresAt.Sub(now); late <= 0 && e.answer.by != messages.ClosedByWatchdog {
+	if late := e.ExpiresAt.Sub(now); !m.isLapsed() && late <= 0 && e.answer.by != messages.ClosedByWatchdog {
 		m.do(Arm{watchdog(e.Dialog.ID), late})
 	}
 	e.answer, e.said = nil, e.said || !notSent(err)

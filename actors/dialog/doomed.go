@@ -66,7 +66,7 @@ func canBeDoomed(t messages.DialogType) bool { return t != messages.DialogBefore
 // probe finds out whether a dialog could be given an answer: by each link, since one of
 // them may hang. Where an answer is under way, its outcome tells.
 func (m *Machine) probe(e *entry) {
-	if e.bridged() || e.shut() || !canBeDoomed(e.Dialog.Type) {
+	if m.isLapsed() || e.bridged() || e.shut() || !canBeDoomed(e.Dialog.Type) {
 		return
 	}
 	m.do(Arm{probeTimer(e.Dialog.ID), ProbeAgain})
@@ -134,6 +134,9 @@ func (m *Machine) doomed(now time.Time, e *entry, by messages.SessionID) {
 
 // move has a page moved on, or closed where that does not help.
 func (m *Machine) move(page messages.TargetID, d *doom) {
+	if m.isLapsed() {
+		return // leaseHeld moves it
+	}
 	if d.closed() {
 		m.do(ToSupervisor{mail.PageDoomed{Page: page, Is: true, Close: true}})
 		m.do(Arm{doomedTimer(page), DoomedAnswer})

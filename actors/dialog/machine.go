@@ -44,7 +44,9 @@ type Machine struct {
 	recent []messages.ClosedDialog
 	late   []mail.SeenDialog
 	leaves bool
-	out    []Effect
+	// lapsedAt is since when the task's node may not decide; zero while it may.
+	lapsedAt time.Time
+	out      []Effect
 
 	answeredKeys []string             // of bridged dialogs, newest last
 	takenKeys    []string             // of those that have ended with an answer and whose resume was not seen, newest last
@@ -67,7 +69,7 @@ func NewMachine(spec messages.TaskSpec, memory mail.DialogMemory) *Machine {
 
 func newMachine(spec *messages.TaskSpec, memory mail.DialogMemory) *Machine {
 	m := &Machine{
-		spec: spec, seq: memory.Seq, recent: memory.Recent, late: slices.Clone(memory.Late),
+		spec: spec, lapsedAt: memory.LapsedAt, seq: memory.Seq, recent: memory.Recent, late: slices.Clone(memory.Late),
 		answeredKeys: slices.Clone(memory.Answered), takenKeys: slices.Clone(memory.Taken), overs: slices.Clone(memory.Overs),
 	}
 	for _, w := range memory.Watches {
@@ -95,12 +97,12 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 				m.end(now, e, messages.ClosedByLost)
 				continue
 			}
-			m.do(Arm{watchdog(e.Dialog.ID), e.ExpiresAt.Sub(now)})
+			m.armWatchdog(e, e.ExpiresAt.Sub(now))
 			if e.bridged() && len(e.Ways) > 0 {
 				m.doubt(e)
 			}
 			m.noteRule(e)
-			if a, ok := m.policy(e); ok && (e.bridged() || m.isRepeatable(a.by)) {
+			if a, ok := m.policy(e); ok && !m.isLapsed() && (e.bridged() || m.isRepeatable(a.by)) {
 				m.decide(e, a) // what the last one had decided is not known
 			}
 			m.probe(e)
@@ -173,10 +175,14 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		}
 	case mail.SetDialogPolicy:
 		m.spec = &in.Spec
+	case mail.Lease:
+		m.lease(now, in)
 	case Leave:
 		m.leaves = true
 		for _, e := range m.entries() {
-			m.decide(e, dismissOnLeave)
+			if !m.isLapsed() {
+				m.decide(e, dismissOnLeave)
+			}
 		}
 		m.maybeLeft()
 	}
@@ -283,7 +289,7 @@ func (m *Machine) opened(now time.Time, o mail.DialogOpened) {
 		return
 	}
 	m.open = append(m.open, e)
-	m.do(Arm{watchdog(e.Dialog.ID), m.spec.DialogTimeout()})
+	m.armWatchdog(e, m.spec.DialogTimeout())
 	opened := e.Dialog
 	m.decideAlone(e)
 	m.probe(e)
@@ -309,7 +315,7 @@ const watchdogPrefix = "watchdog:"
 func watchdog(id messages.DialogID) string { return watchdogPrefix + string(id) }
 
 func (m *Machine) timerFired(now time.Time, name string) {
-	if m.waylessTimer(now, name) || m.doomedDue(name) || m.probeDue(name) {
+	if m.waylessTimer(now, name) || m.doomedDue(name) || m.probeDue(name) || m.leaseDue(name) {
 		return
 	}
 	if id, ok := strings.CutPrefix(name, outcomePrefix); ok {
@@ -321,11 +327,18 @@ func (m *Machine) timerFired(now time.Time, name string) {
 		return
 	}
 	e := m.byID(messages.DialogID(id))
-	if e == nil {
+	if e == nil || m.isLapsed() {
 		return
 	}
 	m.do(Arm{name, RetryWatchdog})
 	m.decide(e, answer{by: messages.ClosedByWatchdog, action: messages.ActionDismiss})
+}
+
+// armWatchdog has a dialog dismissed that no one answers in time.
+func (m *Machine) armWatchdog(e *entry, after time.Duration) {
+	if !m.isLapsed() {
+		m.do(Arm{watchdog(e.Dialog.ID), after})
+	}
 }
 
 // RetryWatchdog is how soon a watchdog barks again at a dialog that its
@@ -334,7 +347,7 @@ const RetryWatchdog = 10 * time.Second
 
 func (m *Machine) changed(opened *messages.Dialog, closed *messages.ClosedDialog) {
 	memory := mail.DialogMemory{
-		Seq: m.seq, Recent: m.recent, Late: slices.Clone(m.late), Watches: m.remembered(),
+		Seq: m.seq, LapsedAt: m.lapsedAt, Recent: m.recent, Late: slices.Clone(m.late), Watches: m.remembered(),
 		Answered: slices.Clone(m.answeredKeys), Taken: slices.Clone(m.takenKeys), Overs: slices.Clone(m.overs), Doomed: m.doomedPages(),
 	}
 	for _, e := range m.open {

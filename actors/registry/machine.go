@@ -73,6 +73,7 @@ type Machine struct {
 	admission
 	override messages.CDPURL
 	gen      uint64
+	isLapsed bool                      // the node may not decide for its tasks
 	tasks    map[messages.TaskID]*task // that have a supervisor
 	ended    []messages.TaskID         // oldest first
 	out      []Effect
@@ -86,6 +87,7 @@ type task struct {
 	life       time.Duration // likewise
 	isActive   bool
 	isStopping bool
+	isWithheld bool // the node may not decide for it, whatever its lease
 	waiters    []waiter
 	stoppers   []mail.Call
 	next       *next // what follows once this one has ended
@@ -123,6 +125,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.exited(now, in)
 	case Sweep:
 		m.sweep(now, in)
+	case Lease:
+		m.lease(in)
 	case mail.AbandonStart:
 		m.abandon(in)
 	case QueueDue:
@@ -225,6 +229,9 @@ func (m *Machine) spawn(now time.Time, id messages.TaskID, spec messages.TaskSpe
 	}
 	m.ended = slices.DeleteFunc(m.ended, func(e messages.TaskID) bool { return e == id })
 	m.do(SpawnSupervisor{ID: id, Gen: m.gen, Spec: &spec})
+	if m.isLapsed {
+		m.do(ToSupervisor{id, mail.Lease{}})
+	}
 }
 
 func (m *Machine) stop(o mail.StopTask) {
@@ -322,9 +329,12 @@ func startError(err error) error {
 }
 
 func (m *Machine) sweep(now time.Time, s Sweep) {
+	if m.isLapsed {
+		return
+	}
 	for _, id := range m.ids() {
 		t := m.tasks[id]
-		if t.isStopping {
+		if t.isStopping || t.isWithheld {
 			continue
 		}
 		if life := orDefault(t.spec.MaxLifeS, t.life); now.Sub(t.started) > life {

@@ -79,6 +79,22 @@ func (m member) Running() []messages.TaskID {
 	return ids
 }
 
+// Lease says whether the node may decide for its tasks.
+func (m member) Lease(isHeld bool) { m.SetLease(isHeld) }
+
+// TaskLease says whether it may decide for one of them.
+func (m member) TaskLease(id messages.TaskID, isHeld bool) { m.SetTaskLease(id, isHeld) }
+
+// permission returns what the links of a task ask last before they write what decides something.
+func permission(joined *atomic.Pointer[clustered], id messages.TaskID) func() error {
+	return func() error {
+		if c := joined.Load(); c != nil {
+			return c.cluster.MayDecide(id)
+		}
+		return messages.Errorf(messages.CodeLeaseLapsed, "the node has not joined its cluster yet").WithSent(messages.SentNo)
+	}
+}
+
 // Yield ends a task that another node has.
 func (m member) Yield(id messages.TaskID) {
 	go func() {

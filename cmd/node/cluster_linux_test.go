@@ -347,3 +347,49 @@ func TestAnyNodeAnswersForAnyTask(t *testing.T) {
 	await(201, "b", "PUT", "/v1/tasks/one", spec, `"node":"b"`)
 	await(200, "c", "GET", "/v1/tasks/one/snapshot", "", `"node":"b"`)
 }
+
+// TestANodeWithoutALeaseDecidesNothing: it keeps its link and tells of a dialog that the policy
+// would answer, and answers it once the store is back.
+func TestANodeWithoutALeaseDecidesNothing(t *testing.T) {
+	t.Parallel()
+	b, url := fake(t, chaos.Options{Pages: 1})
+	c := newTrio(t)
+	for _, name := range []string{"a", "b", "c"} {
+		c.start(name)
+	}
+	c.await("a", "held held held")
+	caller := c.shells["a"].caller()
+	path := c.nodes["a"].url + "/v1/tasks/one"
+	if status, out, err := caller.call("PUT", path, fmt.Sprintf(`{"cdp_url":%q,"dialog_policy":"auto_accept","dialog_timeout_s":1,"scope":"browser"}`, url)); status != 201 {
+		t.Fatal(status, out, err)
+	}
+	page := messages.FrameID(b.Pages()[0].Target)
+	if r, err := b.OpenDialog(page, "confirm", "held", "").Wait(t.Context()); err != nil || !r.Accepted {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for _, name := range []string{"b", "c"} {
+		c.nodes[name].signal(t, syscall.SIGKILL)
+		c.nodes[name].wait(t)
+	}
+	eventually(t, "a has no lease", func() bool { return c.view("a").Nodes[0].State == messages.LeaseLapsed })
+	d := b.OpenDialog(page, "confirm", "lapsed", "")
+	eventually(t, "a tells of the dialog", func() bool {
+		_, out, _ := caller.call("GET", path+"/snapshot", "")
+		return strings.Contains(out, `"message":"lapsed"`) && strings.Contains(out, `"lease":"lapsed"`) && strings.Contains(out, `"primary":"up"`)
+	})
+	eventually(t, "an order is refused, since the store does not answer", func() bool {
+		status, out, _ := caller.call("POST", path+"/dialog", `{"action":"accept"}`)
+		return status == 503 && strings.Contains(out, "no_quorum")
+	})
+	// The policy would have answered at once, and the watchdog after a second.
+	select {
+	case <-d.Done():
+		r, _ := d.Result()
+		t.Fatalf("a node without a lease has answered: %+v", r)
+	case <-time.After(2 * time.Second):
+	}
+	c.start("b")
+	if r, err := d.Wait(t.Context()); err != nil || !r.Accepted {
+		t.Errorf("with its lease back: %+v, %v", r, err)
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"holdfast/internal/node"
 	scripting "holdfast/internal/run"
 	"holdfast/internal/tracing"
+	"holdfast/messages"
 	"holdfast/metrics"
 )
 
@@ -49,7 +50,12 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 	}
 	starts := &gctuning.Starts{} // the process's heap is the program's to tune
 	var joined atomic.Pointer[clustered]
+	var mayDecide func(messages.TaskID) func() error
+	if cfg.Cluster.Enabled {
+		mayDecide = func(id messages.TaskID) func() error { return permission(&joined, id) }
+	}
 	node, err := node.Start(ctx, node.Config{
+		MayDecide: mayDecide,
 		Cluster: func() (metrics.Cluster, bool) {
 			c := joined.Load()
 			if c == nil {

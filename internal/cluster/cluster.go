@@ -66,6 +66,7 @@ const describeEvery = time.Second
 type Cluster struct {
 	config Config
 	member *member.Member
+	duties duties
 	end    context.CancelFunc
 	all    sync.WaitGroup
 
@@ -81,12 +82,12 @@ func Join(c Config) (*Cluster, error) {
 	if c.Name == "" || c.Load == nil || c.Tasks == nil || c.Store == nil || c.Log == nil {
 		return nil, errors.New("cluster: a name, a store, a load, tasks and a log are needed")
 	}
-	cluster := &Cluster{config: c, transport: newTransport(c.TLS), orphans: map[string]time.Time{}, claims: map[messages.TaskID]int{}}
+	cluster := &Cluster{config: c, transport: newTransport(c.TLS), orphans: map[string]time.Time{}, claims: map[messages.TaskID]int{}, duties: duties{tasks: c.Tasks}}
 	m, err := member.Join(member.Config{
 		Lease: lease.Config{
 			Name: c.Node, Instance: c.Instance, Predecessor: c.Predecessor, Info: cluster.info(), Times: lease.DefaultTimes(),
 		},
-		Store: c.Store, Now: clock.Now, Handler: bystander{}, Log: c.Log,
+		Store: c.Store, Now: clock.Now, Handler: handler{cluster}, Log: c.Log,
 	})
 	if err != nil {
 		return nil, err
@@ -97,15 +98,6 @@ func Join(c Config) (*Cluster, error) {
 	cluster.all.Go(func() { cluster.describe(ctx) })
 	return cluster, nil
 }
-
-// bystander begins and ends no task by what the machine says: each task is that of the node
-// which was asked to start it, and reconcile compares.
-type bystander struct{}
-
-func (bystander) Begin(lease.Begin)   {}
-func (bystander) Gather(lease.Gather) {}
-func (bystander) Resume(lease.Resume) {}
-func (bystander) Cease(lease.Cease)   {}
 
 // info is what this node's record says of it now.
 func (c *Cluster) info() json.RawMessage {

@@ -37,6 +37,10 @@ func (r *running) Yield(id messages.TaskID) {
 	r.ids = slices.DeleteFunc(r.ids, func(x messages.TaskID) bool { return x == id })
 }
 
+func (*running) Lease(bool) {}
+
+func (*running) TaskLease(messages.TaskID, bool) {}
+
 func (r *running) set(ids ...messages.TaskID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

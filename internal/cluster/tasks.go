@@ -25,6 +25,10 @@ type Tasks interface {
 	Running() []messages.TaskID
 	// Yield ends a task that another node has.
 	Yield(messages.TaskID)
+	// Lease says whether the node may decide for its tasks.
+	Lease(isHeld bool)
+	// TaskLease says whether it may decide for one of them, as far as that goes beyond Lease.
+	TaskLease(id messages.TaskID, isHeld bool)
 }
 
 // Node is the name of this node.

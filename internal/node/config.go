@@ -79,6 +79,9 @@ type Config struct {
 	ShareLinks ShareLinks
 	// Cluster says how the node stands in its cluster, for metrics, and false without one. It may be nil.
 	Cluster func() (metrics.Cluster, bool)
+	// MayDecide, where not nil, returns for a task what its links ask last before they write what
+	// decides something for its pages: an error withholds that. What it returns must not wait.
+	MayDecide func(messages.TaskID) func() error
 	// Egress bounds where scoped callers and their tasks' pages may go.
 	Egress Egress
 	// Backend, where not nil, takes the backend that a task's spec stands for and returns

@@ -165,9 +165,13 @@ func (n *Node) supervisor(c supervisor.Config) supervisor.Config {
 
 // backend is where the browser of a task with this spec comes from.
 func (n *Node) backend(id messages.TaskID, spec *messages.TaskSpec) backend.Backend {
-	dial := n.dial
+	var mayDecide func() error
+	if n.cfg.MayDecide != nil {
+		mayDecide = n.cfg.MayDecide(id)
+	}
+	dial := n.dial(mayDecide)
 	if spec.IsRestricted && spec.Launch == nil && n.cfg.CDPURLOverride.IsZero() {
-		dial = n.dialNamed
+		dial = n.dialNamed(mayDecide)
 	}
 	if n.traces != nil {
 		dial = n.traces.Dial(id, dial)
@@ -184,28 +188,32 @@ func (n *Node) backend(id messages.TaskID, spec *messages.TaskSpec) backend.Back
 	return backend.NewLaunched(launch, dial)
 }
 
-func (n *Node) dial(ctx context.Context, r messages.Role, at transport.Address, onClose func(error)) (*transport.Mux, error) {
-	return n.dialBy(ctx, n.cfg.HTTPClient, r, at, onClose)
+func (n *Node) dial(mayDecide func() error) backend.Dial {
+	return func(ctx context.Context, r messages.Role, at transport.Address, onClose func(error)) (*transport.Mux, error) {
+		return n.dialBy(ctx, n.cfg.HTTPClient, r, at, mayDecide, onClose)
+	}
 }
 
 // dialNamed dials a browser that a scoped caller has named. Every failure is told
 // in the same words, since the node's network is not the caller's to explore.
-func (n *Node) dialNamed(ctx context.Context, r messages.Role, at transport.Address, onClose func(error)) (*transport.Mux, error) {
-	m, err := n.dialBy(ctx, n.egress.client, r, at, onClose)
-	if err != nil {
-		n.log.Warn("a browser that a scoped token has named could not be attached", "err", err)
-		return nil, egress.ErrBrowserDenied()
+func (n *Node) dialNamed(mayDecide func() error) backend.Dial {
+	return func(ctx context.Context, r messages.Role, at transport.Address, onClose func(error)) (*transport.Mux, error) {
+		m, err := n.dialBy(ctx, n.egress.client, r, at, mayDecide, onClose)
+		if err != nil {
+			n.log.Warn("a browser that a scoped token has named could not be attached", "err", err)
+			return nil, egress.ErrBrowserDenied()
+		}
+		return m, nil
 	}
-	return m, nil
 }
 
-func (n *Node) dialBy(ctx context.Context, client *http.Client, r messages.Role, at transport.Address, onClose func(error)) (*transport.Mux, error) {
+func (n *Node) dialBy(ctx context.Context, client *http.Client, r messages.Role, at transport.Address, mayDecide func() error, onClose func(error)) (*transport.Mux, error) {
 	events := decode.Events()
 	if r == messages.RoleAnchor {
 		events = decode.AnchorEvents()
 	}
 	mux, err := n.links.Open(ctx, r, at, transport.DialOptions{
-		HTTPClient: client, Events: events, Unwanted: decode.Unwanted, KeepAlive: n.cfg.KeepAlive, Stats: &n.stats,
+		HTTPClient: client, Events: events, Unwanted: decode.Unwanted, KeepAlive: n.cfg.KeepAlive, Stats: &n.stats, MayDecide: mayDecide,
 		OnClose: func(err error) {
 			if p, ok := errors.AsType[*transport.PanicError](err); ok {
 				n.log.Error("a link's reader panicked", "reason", p.What, "stack", string(p.Stack))

@@ -8,9 +8,11 @@ import (
 
 // DialogMemory survives a dialog actor.
 type DialogMemory struct {
-	Seq    uint64
-	Open   []OpenDialog
-	Recent []messages.ClosedDialog // oldest first
+	// LapsedAt is since when the task's node may not decide; zero while it may.
+	LapsedAt time.Time
+	Seq      uint64
+	Open     []OpenDialog
+	Recent   []messages.ClosedDialog // oldest first
 	// Late are dialogs of the past that a link may still tell of, or may yet.
 	Late []SeenDialog
 	// Watches are the sessions that look on, by role and page.

@@ -53,8 +53,9 @@ type Machine struct {
 
 	failures []time.Time // of sessions' actors, in the last minute
 
-	anchor  model.Anchor
-	parties party.Set[Effect] // who is attached to the pages beside the primary
+	isLapsed bool // the node may not decide for the task
+	anchor   model.Anchor
+	parties  party.Set[Effect] // who is attached to the pages beside the primary
 	// withoutClients are the pages that clients of the gateway have to keep off, and clientPages
 	// what they were told last.
 	withoutClients map[messages.TargetID]bool
@@ -278,6 +279,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 			m.consoleReports(in)
 		}
 
+	case mail.Lease:
+		m.lease(in)
 	case mail.AnswerDialog:
 		m.do(ToDialog{in})
 	case mail.Navigate:

@@ -286,6 +286,9 @@ func (m *Machine) restoring(r session.Restoring) {
 
 // navigate passes the order to the page it means.
 func (m *Machine) navigate(o mail.Navigate) {
+	if m.isRefused(o.Reply) {
+		return
+	}
 	t := o.Request.TargetID
 	if t == "" {
 		t = m.Current
@@ -312,6 +315,9 @@ func (m *Machine) navigate(o mail.Navigate) {
 
 // openPage opens a blank page and navigates it once its session answers (C30).
 func (m *Machine) openPage(o mail.OpenPage) {
+	if m.isRefused(o.Reply) {
+		return
+	}
 	if m.Conn.Primary != messages.LinkUp {
 		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").WithSent(messages.SentNo)})
 		return

@@ -20,6 +20,9 @@ const timerRecover = "recover:"
 
 // recover begins what was asked for, or says why the page's state forbids it.
 func (m *Machine) recover(o mail.RecoverPage) {
+	if m.isRefused(o.Reply) {
+		return
+	}
 	t := o.Request.TargetID
 	if t == "" {
 		t = m.Current
@@ -83,6 +86,9 @@ func (m *Machine) releasePage(t messages.TargetID) {
 }
 
 func (m *Machine) closePage(o mail.ClosePage) {
+	if m.isRefused(o.Reply) {
+		return
+	}
 	if !m.IsStopping() && m.IsUnsettled(o.Page) {
 		m.park(o.Page, o)
 		return

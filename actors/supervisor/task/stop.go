@@ -39,6 +39,10 @@ func (m *Machine) stop(why string, err error) {
 		return
 	}
 	m.Parting, m.Reason, m.Verdict = model.Dismissing, why, err
+	if m.isLapsed {
+		m.parted() // pages and dialogs are left to the node that may decide
+		return
+	}
 	m.do(Arm{timerStop, stopBudget})
 	// And until it is known that no dialog is doomed, no page may be left.
 	if m.Spec.Launch == nil && (slices.ContainsFunc(m.Memory.Open, m.IsToBeDismissed) || slices.ContainsFunc(m.Order, m.IsUnsettled)) {

@@ -36,6 +36,11 @@ func TestTranscripts(t *testing.T) {
 			"stop":     mail.StopTask{ID: "t"},
 			"left":     task.BrowserExited{},
 
+			"lapse": mail.Lease{},
+			"lease": mail.Lease{IsHeld: true},
+			"go":    mail.Navigate{Request: messages.NavigateRequest{URL: "http://x"}},
+			"open":  mail.OpenPage{},
+
 			"doomed":      mail.PageDoomed{Page: "P", Is: true},
 			"doomed-over": mail.PageDoomed{Page: "P"},
 			"close":       mail.ClosePage{Page: "P"},

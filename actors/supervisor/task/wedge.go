@@ -116,7 +116,7 @@ func (m *Machine) becomePoisoned(t messages.TargetID) {
 func (m *Machine) freePoisoned(t messages.TargetID) {
 	p := m.Pages.At(t)
 	switch {
-	case p == nil, !p.IsPoisoned:
+	case p == nil, !p.IsPoisoned, m.isLapsed: // lease looks at it again
 		return
 	case m.IsUnsettled(t):
 		m.do(Arm{timerRelease + string(t), releaseGrace})
@@ -145,6 +145,9 @@ func (m *Machine) wedgeTimer(name string) bool {
 // a page's that starts or one's that works: it has to last, and the page to have
 // answered before, since all that would be done about it loses something.
 func (m *Machine) onWedge(now time.Time, t messages.TargetID) {
+	if m.isLapsed {
+		return
+	}
 	p := m.Pages.At(t)
 	state := m.PageState(t)
 	action := m.Spec.OnWedge.For(state)

@@ -38,6 +38,8 @@ type Handler interface {
 	Resume(lease.Resume)
 	// Cease ends the supervision of a task on this node.
 	Cease(lease.Cease)
+	// Stood tells of a change of the node's lease.
+	Stood(lease.Stood)
 }
 
 // Config is what a Member is made of. Every field is needed.

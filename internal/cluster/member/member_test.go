@@ -86,6 +86,8 @@ func (n *node) Resume(r lease.Resume) {
 	n.told = append(n.told, "resume "+r.Task)
 }
 
+func (*node) Stood(lease.Stood) {}
+
 func (n *node) Cease(c lease.Cease) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -83,6 +83,7 @@ func (m *Member) carryOut(ctx context.Context, e lease.Effect) {
 		m.config.Handler.Cease(e)
 	case lease.Stood:
 		m.stood(e)
+		m.config.Handler.Stood(e)
 	case lease.Alarm:
 		m.config.Log.Warn("a record of the cluster's store breaks the rules and is not used", "record", e.Key, "reason", e.Problem)
 	default:

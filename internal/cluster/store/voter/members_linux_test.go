@@ -138,6 +138,8 @@ func (h *handler) Begin(b lease.Begin) {
 	h.tasks[b.Task] = true
 }
 
+func (*handler) Stood(lease.Stood) {}
+
 func (h *handler) Cease(c lease.Cease) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

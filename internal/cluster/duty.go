@@ -1,0 +1,113 @@
+package cluster
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"holdfast/internal/cluster/clock"
+	"holdfast/internal/cluster/lease"
+	"holdfast/internal/cluster/member"
+	"holdfast/messages"
+)
+
+// duties are the tasks that this node decides for, each with what its links ask last. They
+// follow the lease's machine, on its goroutine.
+type duties struct {
+	tasks Tasks
+	of    sync.Map // messages.TaskID → *duty
+}
+
+// duty is a task's permission besides the node's lease.
+type duty struct {
+	isDeciding atomic.Bool
+	notBefore  atomic.Int64 // by the clock since boot
+	wake       atomic.Pointer[time.Timer]
+}
+
+func (d *duties) get(id messages.TaskID) *duty {
+	if v, ok := d.of.Load(id); ok {
+		return v.(*duty)
+	}
+	v, _ := d.of.LoadOrStore(id, &duty{})
+	return v.(*duty)
+}
+
+// allows says whether the node decides for the task now, if it has a lease.
+func (d *duty) allows(now lease.Reading) bool {
+	return d.isDeciding.Load() && now.Boot >= time.Duration(d.notBefore.Load())
+}
+
+// begin opens a duty, from a moment on.
+func (d *duties) begin(id messages.TaskID, notBefore time.Duration) {
+	one := d.get(id)
+	one.notBefore.Store(int64(notBefore))
+	one.isDeciding.Store(true)
+	wait := notBefore - clock.Now().Boot
+	if wait <= 0 {
+		d.tasks.TaskLease(id, true)
+		return
+	}
+	one.stopWake()
+	one.wake.Store(time.AfterFunc(wait, func() {
+		if one.isDeciding.Load() {
+			d.tasks.TaskLease(id, true)
+		}
+	}))
+}
+
+// withhold closes a duty.
+func (d *duties) withhold(id messages.TaskID) {
+	one := d.get(id)
+	one.isDeciding.Store(false)
+	one.stopWake()
+	d.tasks.TaskLease(id, false)
+}
+
+func (d *duty) stopWake() {
+	if t := d.wake.Swap(nil); t != nil {
+		t.Stop()
+	}
+}
+
+// MayDecide is what the links of a task ask last before they write what decides something for
+// its pages: an error where this node may not.
+//
+// Codes: lease_lapsed, no_quorum.
+func (c *Cluster) MayDecide(id messages.TaskID) error {
+	d, isKnown := c.duties.of.Load(id)
+	if isKnown && d.(*duty).allows(clock.Now()) && c.member.Allows() {
+		return nil
+	}
+	if err := c.Lapse(); err != nil {
+		return err
+	}
+	return messages.Errorf(messages.CodeLeaseLapsed, "node %s may not decide for task %s now", c.config.Node, id).
+		With("retry_after_s", 1).WithSent(messages.SentNo)
+}
+
+// handler carries out what the lease's machine decides. It is the member's: on its goroutine.
+type handler struct{ *Cluster }
+
+var _ member.Handler = handler{}
+
+// Begin implements member.Handler. Each task is that of the node which was asked to start it,
+// and runs already or is about to.
+func (h handler) Begin(b lease.Begin) { h.duties.begin(messages.TaskID(b.Task), b.NotBefore) }
+
+// Gather implements member.Handler.
+func (h handler) Gather(g lease.Gather) { h.duties.withhold(messages.TaskID(g.Task)) }
+
+// Resume implements member.Handler.
+func (h handler) Resume(r lease.Resume) { h.duties.begin(messages.TaskID(r.Task), 0) }
+
+// Cease implements member.Handler: reconcile ends what another node has.
+func (h handler) Cease(c lease.Cease) {
+	h.duties.withhold(messages.TaskID(c.Task))
+	if c.Why == lease.WhyEnded {
+		h.duties.of.Delete(messages.TaskID(c.Task))
+	}
+}
+
+// Stood implements member.Handler.
+func (h handler) Stood(s lease.Stood) { h.config.Tasks.Lease(s.Phase == lease.Held) }
