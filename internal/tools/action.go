@@ -144,6 +144,11 @@ func runClick(ctx context.Context, c *call, in clickInput) (outcome, error) {
 }
 
 func (c *call) click(ctx context.Context, e element, in clickInput) (outcome, error) {
+	ctx, stop, err := c.answering(ctx, e.target)
+	defer stop()
+	if err != nil {
+		return outcome{}, err
+	}
 	at, err := c.actionable(ctx, e, "click", in.within())
 	if err != nil {
 		return outcome{isOfPage: true}, err
@@ -161,7 +166,10 @@ func (c *call) click(ctx context.Context, e element, in clickInput) (outcome, er
 		times = 2
 	}
 	bit := map[string]int{"left": 1, "right": 2, "middle": 4}[button]
-	err = c.mouse(ctx, "mouseMoved", at, nil)
+	err = w.aim(ctx, at)
+	if isRefusal(err) {
+		return outcome{isOfPage: true}, err
+	}
 	for i := 1; i <= times && err == nil; i++ {
 		if err = c.mouse(ctx, "mousePressed", at, map[string]any{"button": button, "buttons": bit, "clickCount": i}); err == nil {
 			err = c.mouse(ctx, "mouseReleased", at, map[string]any{"button": button, "clickCount": i})
@@ -169,12 +177,17 @@ func (c *call) click(ctx context.Context, e element, in clickInput) (outcome, er
 	}
 	done, err := w.settle(ctx, err)
 	if err != nil {
-		return outcome{}, err
+		return outcome{text: "Clicked " + e.what + ".", isOfPage: true}, err
 	}
 	if done.Outcome == didNothing && done.ClickDispatch == "not-reached" {
-		return outcome{data: done, isOfPage: true}, messages.Errorf(messages.CodeNotActionable, "no trusted event reached %s: something took the click", e.what).With("why", "click not dispatched")
+		return outcome{data: done, isOfPage: true}, notReached(e)
 	}
 	return c.acted(ctx, "Clicked "+e.what, done, in.acting)
+}
+
+// notReached is the error of a pointer that something else has taken.
+func notReached(e element) error {
+	return messages.Errorf(messages.CodeNotActionable, "no trusted event reached %s: something took the click", e.what).With("why", "click not dispatched")
 }
 
 // acted is the result of an action.
@@ -198,14 +211,32 @@ func (c *call) acted(ctx context.Context, did string, done actionOutput, a actin
 	if done.PopupTabID != "" {
 		out.next = append(out.next, c.action("browser_snapshot", "look at the tab that was opened", messages.ToolInput{"tab": done.PopupTabID}))
 	}
-	if a.Snapshot {
-		page, err := runSnapshot(ctx, c, snapshotInput{on: on{Tab: c.tabName}, Diff: done.Outcome != didNavigate})
-		if err != nil {
-			return out, nil //nolint:nilerr // the action is done; a look at the page is a gift
-		}
-		out.text += "\n" + page.text
-	}
+	c.lookAfter(ctx, &out, a, done.Outcome != didNavigate)
 	return out, nil
+}
+
+// lookAfter adds a look at the page to what an action says, where that was asked for. The action is
+// done: a page that cannot be read is no error of it.
+func (c *call) lookAfter(ctx context.Context, out *outcome, a acting, isSamePage bool) {
+	if !a.Snapshot {
+		return
+	}
+	c.awaitQuiet(ctx)
+	if page, err := runSnapshot(ctx, c, snapshotInput{on: on{Tab: c.tabName}, Diff: isSamePage}); err == nil {
+		out.text += "\n" + page.text
+		out.next = append(out.next, page.next...)
+	}
+}
+
+// quietPatience is how long a page may go on to change after an action, before it is looked at.
+const quietPatience = 500 * time.Millisecond
+
+// awaitQuiet waits until what an action has begun in the page has changed it: a list that opens, an
+// answer that is shown.
+func (c *call) awaitQuiet(ctx context.Context) {
+	within, cancel := context.WithTimeout(ctx, quietPatience)
+	defer cancel()
+	_ = c.cdp(within, "", "Runtime.evaluate", map[string]any{"expression": quietScript, "awaitPromise": true, "returnByValue": true}, nil, quickly)
 }
 
 // filled says what fillScript found.
@@ -254,6 +285,11 @@ var formats = map[string]string{"date": "2030-12-31", "datetime-local": "2030-12
 
 func runType(ctx context.Context, c *call, in typeInput) (outcome, error) {
 	e, err := c.element(ctx, in.pointer)
+	if err != nil {
+		return outcome{}, err
+	}
+	ctx, stop, err := c.answering(ctx, e.target)
+	defer stop()
 	if err != nil {
 		return outcome{}, err
 	}
@@ -371,6 +407,11 @@ func runPress(ctx context.Context, c *call, in pressInput) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
+	ctx, stop, err := c.answering(ctx, e.target)
+	defer stop()
+	if err != nil {
+		return outcome{}, err
+	}
 	w, err := c.watch(ctx, e)
 	if err != nil {
 		return outcome{}, err
@@ -433,7 +474,9 @@ func runSelect(ctx context.Context, c *call, in selectInput) (outcome, error) {
 	if err != nil {
 		return outcome{isOfPage: true}, err
 	}
-	return outcome{text: fmt.Sprintf("Selected %q in %s.", chosen, e.what), data: selectOutput{chosen}, isOfPage: true}, nil
+	out := outcome{text: fmt.Sprintf("Selected %q in %s.", chosen, e.what), data: selectOutput{chosen}, isOfPage: true}
+	c.lookAfter(ctx, &out, in.acting, true)
+	return out, nil
 }
 
 // maxFields bounds the fields of one form.
@@ -453,11 +496,7 @@ func runFillForm(ctx context.Context, c *call, in fillForm) (outcome, error) {
 		}
 	}
 	out := outcome{text: fmt.Sprintf("Filled %d fields.", len(in.Fields)), data: fillOutput{len(in.Fields)}, isOfPage: true}
-	if in.Snapshot {
-		if page, err := runSnapshot(ctx, c, snapshotInput{on: in.on, Diff: true}); err == nil {
-			out.text += "\n" + page.text
-		}
-	}
+	c.lookAfter(ctx, &out, in.acting, true)
 	return out, nil
 }
 

@@ -35,7 +35,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	case <-t.C:
 		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return silence(ctx, ctx.Err())
 	}
 }
 

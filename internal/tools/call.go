@@ -84,7 +84,7 @@ func (c *call) cdp(ctx context.Context, frame messages.FrameID, method string, p
 	}
 	res, err := c.node.CDP(ctx, c.task, r)
 	if err != nil || v == nil {
-		return err
+		return silence(ctx, err)
 	}
 	if err := json.Unmarshal(res.Result, v); err != nil {
 		return messages.Errorf(messages.CodeCDPError, "the browser's answer to %s cannot be read", method)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"holdfast/messages"
 )
@@ -69,8 +70,27 @@ func runDialog(ctx context.Context, c *call, in answerInput) (outcome, error) {
 		return outcome{}, err
 	}
 	c.target = closed.TargetID
+	c.follow(ctx, closed.Type == messages.DialogBeforeUnload && a.Action == messages.ActionAccept)
 	done := map[messages.Action]string{messages.ActionAccept: "Accepted", messages.ActionDismiss: "Dismissed"}[a.Action]
 	return outcome{text: fmt.Sprintf("%s %s %s.", done, closed.Type, closed.ID), data: answered{closed}, isOfPage: true}, nil
+}
+
+// followPatience is how long a page may take to go on after its dialog.
+const followPatience = 300 * time.Millisecond
+
+// follow waits for a moment until the page runs again, or asks again: what it does next is part of the
+// answer's result. A page that does neither does not hold the result up.
+func (c *call) follow(ctx context.Context, isLeaving bool) {
+	script := "1"
+	if isLeaving {
+		script = "new Promise(() => {})" // it ends with the document
+	}
+	within, cancel := context.WithTimeout(ctx, followPatience)
+	defer cancel()
+	err := c.cdp(within, "", "Runtime.evaluate", map[string]any{"expression": script, "awaitPromise": true}, nil, quickly)
+	if isLeaving && err != nil && within.Err() == nil {
+		_ = c.awaitParsed(ctx) // the answer has been given, whatever the next document does
+	}
 }
 
 // dialogOfTab is the open dialog of the tab that the call names.

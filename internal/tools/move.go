@@ -78,7 +78,9 @@ func runScroll(ctx context.Context, c *call, in scrollInput) (outcome, error) {
 			return outcome{}, err
 		}
 		if now.At != before.At {
-			return outcome{text: "Scrolled.", data: scrollOutput{true}}, nil
+			out := outcome{text: "Scrolled.", data: scrollOutput{true}, isOfPage: in.Snapshot}
+			c.lookAfter(ctx, &out, in.acting, true)
+			return out, nil
 		}
 		if err := pause(ctx, commitNotice); err != nil {
 			return outcome{}, err
@@ -123,7 +125,9 @@ func runDrag(ctx context.Context, c *call, in dragInput) (outcome, error) {
 		return outcome{}, err
 	}
 	held := map[string]any{"button": "left", "buttons": 1, "clickCount": 1}
-	err = c.mouse(ctx, "mouseMoved", start, nil)
+	if err = w.aim(ctx, start); isRefusal(err) {
+		return outcome{isOfPage: true}, err
+	}
 	if err == nil {
 		err = c.mouse(ctx, "mousePressed", start, held)
 	}

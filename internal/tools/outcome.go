@@ -40,6 +40,7 @@ type fileChooser struct {
 type note struct {
 	IsReached bool         `json:"reached"`
 	IsPressed bool         `json:"pressed"`
+	IsPointed bool         `json:"pointed"`
 	IsThere   bool         `json:"there"`
 	HasFailed bool         `json:"failed"`
 	IsActive  bool         `json:"active"`
@@ -93,6 +94,31 @@ func (c *call) watch(ctx context.Context, e element) (*witness, error) {
 	_, _ = w.hasDownload(ctx)
 	w.got = nil
 	return w, nil
+}
+
+// aimPatience is how long the browser may take to learn where a frame is.
+const aimPatience = time.Second
+
+// aim moves the pointer over the element. The browser sends input to a frame of another process by
+// where that was drawn last, so after a scroll it may go elsewhere: there the pointer is moved until
+// the element has felt it, and nothing is pressed before.
+func (w *witness) aim(ctx context.Context, at spot) error {
+	for began := time.Now(); ; {
+		err := w.mouse(ctx, "mouseMoved", at, nil)
+		if err != nil || w.e.session == "" {
+			return err
+		}
+		var n note
+		if err := w.run(ctx, w.e, noteScript, &n); err != nil || n.IsPointed {
+			return err
+		}
+		if time.Since(began) > aimPatience {
+			return notReached(w.e)
+		}
+		if err := pause(ctx, commitNotice); err != nil {
+			return err
+		}
+	}
 }
 
 // hasDownload says whether a download has begun or ended since it was asked last.

@@ -72,8 +72,8 @@ const upScript = `function(x, y) {
 const armScript = `function() {
   const note = globalThis.__note = {reached: false, nav: null, failed: false, url: location.href};
   const el = this.nodeType === 1 ? this : this.parentElement;
-  for (const type of ['click', 'mousedown'])
-    el.addEventListener(type, e => { if (e.isTrusted) note[type === 'click' ? 'reached' : 'pressed'] = true; }, {capture: true, once: true});
+  for (const [type, word] of [['click', 'reached'], ['mousedown', 'pressed'], ['mousemove', 'pointed']])
+    el.addEventListener(type, e => { if (e.isTrusted) note[word] = true; }, {capture: true, once: true});
   if (globalThis.navigation && !globalThis.__listens) {
     globalThis.__listens = true;
     navigation.addEventListener('navigate', e => { globalThis.__note.nav = {url: e.destination.url, same: e.destination.sameDocument, download: e.downloadRequest !== null}; });
@@ -92,6 +92,15 @@ const noteScript = `function() {
     selector: input.id ? '#' + CSS.escape(input.id) : 'input[type="file"]' + (input.name ? '[name=' + JSON.stringify(input.name) + ']' : '')} : null;
   return {...globalThis.__note, chooser, link: el.closest('a[download]') !== null, there: el.isConnected, now: location.href, active: navigator.userActivation.isActive, form: el.closest('form') !== null};
 }`
+
+// quietScript waits until nothing has changed in the document for a moment.
+const quietScript = `new Promise(done => {
+  const end = () => { watch.disconnect(); done(true); };
+  let timer = setTimeout(end, 100);
+  const watch = new MutationObserver(() => { clearTimeout(timer); timer = setTimeout(end, 50); });
+  watch.observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
+  setTimeout(end, 400);
+})`
 
 // fillScript readies an element for text, or gives it its value where no text can be typed.
 const fillScript = `function(text) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"sync"
 	"time"
 
 	"holdfast/internal/tools/outline"
@@ -51,6 +50,11 @@ func runSnapshot(ctx context.Context, c *call, in snapshotInput) (outcome, error
 		return outcome{}, err
 	}
 	var page *captured
+	if _, wasRead := c.memory.lookBack(target); !wasRead {
+		if err := c.awaitBusy(ctx, target); err != nil {
+			return outcome{}, err
+		}
+	}
 	state := c.stateOf(target)
 	if state == messages.PageOK {
 		page, err = c.captureWhileOK(ctx, target)
@@ -92,45 +96,47 @@ func runSnapshot(ctx context.Context, c *call, in snapshotInput) (outcome, error
 	return o, nil
 }
 
-// hungPatience is how long a capture may take after its page was found silent. Of a large page the
-// capture itself keeps the renderer busy, so silence alone is no reason to give up.
-const hungPatience = 3 * time.Second
-
-// captureWhileOK reads the page, and gives up as soon as the page is known not to answer.
+// captureWhileOK reads the page, and gives up as soon as the page is known not to answer. One that is
+// only being loaded has a moment more.
 func (c *call) captureWhileOK(ctx context.Context, target messages.TargetID) (*captured, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	events, err := c.node.Watch(ctx, c.task, 0, false)
+	ctx, stop, err := c.whileOK(ctx, target, func(s messages.PageState) (time.Duration, bool) {
+		if s == messages.PageHung {
+			return hungPatience, true
+		}
+		return 0, s != messages.PageOK
+	})
+	defer stop()
 	if err != nil {
 		return nil, err
 	}
-	defer events.Close()
-	var watching sync.WaitGroup
-	defer watching.Wait()
-	defer cancel()
-	watching.Go(func() {
-		silent := time.AfterFunc(hungPatience, cancel)
-		silent.Stop()
-		defer silent.Stop()
-		isSilent := false
-		for {
-			if _, err := events.Next(ctx); err != nil {
-				return
-			}
-			switch state := c.stateOf(target); {
-			case state == messages.PageOK:
-				silent.Stop()
-				isSilent = false
-			case state != messages.PageHung:
-				cancel()
-				return
-			case !isSilent:
-				silent.Reset(hungPatience)
-				isSilent = true
-			}
-		}
-	})
+	if err := c.awaitParsed(ctx); err != nil {
+		return nil, err
+	}
 	return c.capture(ctx)
+}
+
+// parsePatience is how long a snapshot waits for the rest of a document that is still coming.
+const parsePatience = time.Second
+
+// awaitParsed waits for a moment until the whole document is there. The error is of a page that says
+// nothing at all.
+func (c *call) awaitParsed(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, actionPatience)
+	defer cancel()
+	for began := time.Now(); time.Since(began) < parsePatience; {
+		var got evaluation
+		err := c.cdp(ctx, "", "Runtime.evaluate", map[string]any{"expression": "document.readyState === 'loading'", "returnByValue": true}, &got, quickly)
+		switch {
+		case ctx.Err() != nil:
+			return err
+		case err != nil || string(got.Result.Value) != "true":
+			return nil // what there is can be read
+		}
+		if err := pause(ctx, commitNotice); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // stateOf is the state of a page, from memory.
