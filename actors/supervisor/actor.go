@@ -383,7 +383,7 @@ func (a *Actor) carryOut(c *guard.Context, effects []task.Effect) {
 func (a *Actor) openTab(c *guard.Context, e task.OpenTab) {
 	sys, self := c.System(), a.self
 	a.orders.Owe(openingTab, e.Reply, nil, model.Ended())
-	a.order(c, childBrowser, a.pid(a.link, childBrowser), mail.OpenPage{NewWindow: e.NewWindow, Context: e.Context, IsForeground: e.IsForeground, Reply: sys.Calls().Open(func(v any, err error) {
+	a.order(c, childBrowser, a.pid(a.link, childBrowser), mail.OpenPage{NewWindow: e.NewWindow, Context: e.Context, Reply: sys.Calls().Open(func(v any, err error) {
 		target, _ := v.(messages.TargetID)
 		sys.Send(self, task.PageOpened{Target: target, Err: err, URL: e.URL, Order: e.Order, Reply: e.Reply})
 	})})

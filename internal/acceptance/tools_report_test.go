@@ -7,6 +7,7 @@ import (
 	"image/jpeg"
 	"strings"
 	"testing"
+	"time"
 
 	"holdfast/messages"
 )
@@ -41,6 +42,30 @@ func TestT30_ScreenshotsAreSmallEnoughForAModel(t *testing.T) {
 	}
 	if r := h.use("browser_take_screenshot", `{"type":"png","selector":"#goal"}`); r.Artifacts[0].MIMEType != "image/png" {
 		t.Errorf("%+v", r.Data)
+	}
+}
+
+// Chromium draws a page behind another one only for the second picture (C69).
+func TestT30_APictureOfAnyTabComesAtOnce(t *testing.T) {
+	t.Parallel()
+	h := acting(t, "t30-tabs")
+	r := h.use("browser_tabs", `{"action":"new","name":"second","url":"`+h.site.URL("http://a.test/plain")+`"}`)
+	h.use("browser_evaluate", `{"tab":"main","expression":"void window.open('/plain')"}`) // in front of its opener
+	for range 3 {
+		for _, tab := range []string{"main", "second", "t3"} {
+			begun := time.Now()
+			h.use("browser_take_screenshot", `{"tab":"`+tab+`"}`)
+			if took := time.Since(begun); took > 5*time.Second {
+				t.Errorf("a picture of tab %s takes %v", tab, took)
+			}
+		}
+	}
+	// A client of the gateway, or raw CDP, has no second request.
+	second := messages.TargetID(r.Page.TargetID)
+	for range 3 {
+		if _, err := h.node.CDP(h.ctx, h.id, messages.CDPRequest{Method: "Page.captureScreenshot", TargetID: second}); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

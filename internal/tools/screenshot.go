@@ -153,17 +153,46 @@ func (c *call) picture(ctx context.Context, in screenshotInput, clip area) ([]by
 		if in.Type != "png" {
 			params["quality"] = max(quality, leastQuality)
 		}
-		var got struct {
-			Data []byte `json:"data"`
-		}
-		if err := c.cdp(ctx, "", "Page.captureScreenshot", params, &got, quickly); err != nil {
+		data, err := c.shoot(ctx, params)
+		if err != nil {
 			return nil, err
 		}
-		if len(got.Data) <= most || clip.Scale < 0.05 {
-			return got.Data, nil
+		if len(data) <= most || clip.Scale < 0.05 {
+			return data, nil
 		}
 		if quality < leastQuality || in.Type == "png" {
 			clip.Scale /= 2
+		}
+	}
+}
+
+// undrawn is how long a picture may take before another one is asked for. A page that is not in
+// front of its window, such as the opener of a popup, is drawn only for the next request (C69).
+const undrawn = 300 * time.Millisecond
+
+// shoot takes one picture.
+func (c *call) shoot(ctx context.Context, params map[string]any) ([]byte, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type picture struct {
+		Data []byte `json:"data"`
+		err  error
+	}
+	taken := make(chan picture, 2)
+	take := func() {
+		var p picture
+		p.err = c.cdp(ctx, "", "Page.captureScreenshot", params, &p, quickly)
+		taken <- p
+	}
+	go take()
+	again := time.NewTimer(undrawn)
+	defer again.Stop()
+	for {
+		select {
+		case p := <-taken:
+			return p.Data, p.err
+		case <-again.C:
+			go take()
 		}
 	}
 }

@@ -228,14 +228,13 @@ type (
 
 // Orders to the browser session's actor.
 type (
-	// OpenPage opens a tab in the background. The reply is a TargetID.
+	// OpenPage opens a tab in the background, or in a window of its own where a person sees
+	// none. The reply is a TargetID.
 	OpenPage struct {
 		URL       string
 		NewWindow bool
 		Context   string // the browser context; "" is the task's
-		// IsForeground has the tab opened in front of the others of its window.
-		IsForeground bool
-		Reply        Call
+		Reply     Call
 	}
 
 	// ClosePage ends a page. With Free it is released of its dialogs first, and closed only

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"holdfast/actors/session/clip"
 	"holdfast/actors/session/effect"
@@ -44,18 +43,15 @@ func (m *Primary) makeContext() {
 // versionKnown comes with what the browser says of itself. In one with a window a
 // context is a private window, without the logins of the person before it.
 func (m *Primary) versionKnown(r effect.Replied) {
-	var v struct {
-		Product string `json:"product"`
-		Agent   string `json:"userAgent"`
-	}
+	m.display = displayOf(r)
 	switch {
 	case m.leaving:
 		m.isolation.asking = false
 		m.oneLeft()
 	case messages.CodeOf(r.Err) == messages.CodeUpstreamUnavailable: // the link has ended
-	case r.Err != nil || json.Unmarshal(r.Result, &v) != nil:
+	case m.display == displayUnknown:
 		m.share(messages.IsolationOffRefused)
-	case strings.Contains(v.Product, "Headless") || strings.Contains(v.Agent, "HeadlessChrome"):
+	case m.display == displayHeadless:
 		m.makeContext()
 	default:
 		m.share(messages.IsolationOffHeaded)

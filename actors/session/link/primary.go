@@ -64,6 +64,7 @@ type Primary struct {
 	seq       uint32
 	requests  bridge.Requests
 	isolation isolation
+	display   display
 	downloads string // the directory for what the task downloads; "" leaves it to the browser
 }
 
@@ -138,7 +139,7 @@ func (m *Primary) Step(_ time.Time, in any) []effect.Effect {
 			m.do(bridge.EndRequest(m.cfg.Bridge.Secret, in))
 		}
 	case mail.OpenPage:
-		m.create(&creation{reply: in.Reply, context: in.Context, isForeground: in.IsForeground}, in.NewWindow)
+		m.create(&creation{reply: in.Reply, context: in.Context}, in.NewWindow)
 	case mail.ClientContexts:
 		m.cfg.Contexts = in.IDs
 	case mail.ClosePage:
@@ -213,6 +214,8 @@ func (m *Primary) replied(r effect.Replied) {
 		m.do(effect.ToSupervisor{Msg: PageLeft{r.Tag.Page}})
 	case TagVersion:
 		m.versionKnown(r)
+	case TagDisplay:
+		m.displayKnown(r)
 	case TagContext:
 		m.contextMade(r)
 	case TagDispose:

@@ -37,6 +37,7 @@ func (m *Primary) State() string {
 			s.Fact("number", c.seq)
 			s.Fact("first", c.first)
 			s.Fact("frees", c.helper)
+			s.Fact("waits for what the browser is", c.isWaiting)
 		})
 	}
 	s.Fact("asks for a browser context", m.isolation.asking)

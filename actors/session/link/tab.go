@@ -14,15 +14,16 @@ import (
 
 // creation is a page being made.
 type creation struct {
-	seq          uint32
-	reply        mail.Call
-	context      string // "" is the task's
-	isForeground bool
-	first        bool              // the page without which there is nothing to attach (A9)
-	helper       messages.TargetID // not a page of the task but the one that frees this page
-	close        bool              // which is closed then
-	isAwaited    bool              // leaving waits for the helper's end
-	target       messages.TargetID // known once the reply has come
+	seq         uint32
+	reply       mail.Call
+	context     string // "" is the task's
+	isNewWindow bool
+	isWaiting   bool              // for what the browser says of its windows
+	first       bool              // the page without which there is nothing to attach (A9)
+	helper      messages.TargetID // not a page of the task but the one that frees this page
+	close       bool              // which is closed then
+	isAwaited   bool              // leaving waits for the helper's end
+	target      messages.TargetID // known once the reply has come
 }
 
 func (m *Primary) create(c *creation, newWindow bool) {
@@ -33,20 +34,29 @@ func (m *Primary) create(c *creation, newWindow bool) {
 	m.seq++
 	c.seq = m.seq
 	m.creating = append(m.creating, c)
-	newWindow = newWindow && !m.cfg.Lacks.Windows
-	m.do(createPage(effect.Tag{Kind: TagCreate, Seq: c.seq}, newWindow, c.isForeground || c.helper != "", cmp.Or(c.context, m.isolation.context)))
+	c.isNewWindow = newWindow && !m.cfg.Lacks.Windows
+	if c.isWaiting = c.helper == "" && !c.isNewWindow && m.needsDisplay(); !c.isWaiting {
+		m.openTab(c)
+	}
+}
+
+func (m *Primary) openTab(c *creation) {
+	isHelper := c.helper != ""
+	newWindow := c.isNewWindow || !isHelper && m.display == displayHeadless
+	m.do(createPage(effect.Tag{Kind: TagCreate, Seq: c.seq}, newWindow, isHelper || c.isNewWindow, cmp.Or(c.context, m.isolation.context)))
 }
 
 // createPage has a page made, in the background: no agent's tab may come between a
-// person and theirs (demand 20). A release needs the opposite (C19), and so do clients of a
-// browser without a window, where a page in the background may never be drawn.
+// person and theirs (demand 20). A release needs the opposite (C19). In a browser without
+// windows a page gets a window of its own: Chromium draws the page in front of a window alone,
+// and a screenshot of another one waits for the next request of the kind.
 func createPage(tag effect.Tag, newWindow, isForeground bool, context string) effect.Command {
 	return effect.OnBrowser(tag, "Target.createTarget", struct {
 		URL        string `json:"url"`
 		Background bool   `json:"background,omitempty"`
 		NewWindow  bool   `json:"newWindow,omitempty"`
 		Context    string `json:"browserContextId,omitempty"`
-	}{"about:blank", !newWindow && !isForeground, newWindow, context}, pageBudget)
+	}{"about:blank", !isForeground, newWindow, context}, pageBudget)
 }
 
 func (m *Primary) created(r effect.Replied) {

@@ -22,6 +22,7 @@ const (
 	TagLeft       // a page, on order
 	TagPageLeft   // another task's page
 	TagVersion    // what the browser is
+	TagDisplay    // the same, for pages that wait to be opened
 	TagContext    // to make a browser context
 	TagDispose
 )

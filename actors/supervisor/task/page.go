@@ -326,7 +326,7 @@ func (m *Machine) openPage(o mail.OpenPage) {
 		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeLimitReached, "the task has %d pages already", len(m.Order)).WithSent(messages.SentNo)})
 		return
 	}
-	m.do(OpenTab{URL: o.URL, NewWindow: o.NewWindow, Context: o.Context, IsForeground: o.IsForeground, Reply: o.Reply})
+	m.do(OpenTab{URL: o.URL, NewWindow: o.NewWindow, Context: o.Context, Reply: o.Reply})
 }
 
 func (m *Machine) pageOpened(o PageOpened) {
