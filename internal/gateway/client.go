@@ -113,6 +113,8 @@ type session struct {
 	parent    messages.SessionID // "" is the browser
 	target    messages.TargetID  // "" is the browser
 	isBrowser bool               // each of its commands is for the view
+	isWorker  bool               // of one of the kinds of worker
+	isAuto    bool               // by the emulated auto-attach
 	epoch     atomic.Int64       // the memory's
 
 	// The client's lock protects what follows.
@@ -122,6 +124,7 @@ type session struct {
 	isAwaited  bool                      // its parent's auto-attach is to bring it back
 	expected   map[messages.TargetID]int // attaches that bring known sessions back
 	memory     *memory.Session
+	isEnding   bool // the client is about to be told of its end
 	isAsking   bool // the client has been told of a dialog
 	isAway     bool // it has left its page, until awayFor may be attached to again
 	awayFor    messages.TargetID

@@ -74,6 +74,7 @@ func (c *client) leavePage(page messages.TargetID, hasLeft func()) {
 	c.off[page] = true
 	var leaving []departure
 	var cut []messages.SessionID // the link's names
+	var ended []*session
 	for _, id := range slices.Sorted(maps.Keys(c.sessions)) {
 		s := c.sessions[id]
 		if s == nil || s.target != page || s.isBrowser {
@@ -89,6 +90,7 @@ func (c *client) leavePage(page messages.TargetID, hasLeft func()) {
 			c.parted[top.link] = true
 		}
 		cut = append(cut, c.cutBelowLocked(top)...)
+		ended = append(ended, c.workersLocked(top)...)
 	}
 	link := c.link
 	c.mu.Unlock()
@@ -96,6 +98,7 @@ func (c *client) leavePage(page messages.TargetID, hasLeft func()) {
 		link.Unrelay(s)
 		link.Abandon(s, errPageLeft)
 	}
+	runAll(c.endWorkers(ended))
 	var once sync.Once
 	left := atomic.Int64{}
 	left.Store(int64(len(leaving)) + 1)

@@ -32,8 +32,8 @@ var againAfter = [...]time.Duration{time.Second, 4 * time.Second, 10 * time.Seco
 // lost begins the client's time without a link.
 func (c *client) lost() {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.isOver {
+		c.mu.Unlock()
 		return
 	}
 	c.gen++
@@ -46,6 +46,37 @@ func (c *client) lost() {
 			c.cutLocked(s)
 		}
 	}
+	ended := c.workersLocked(c.browser)
+	c.mu.Unlock()
+	runAll(c.endWorkers(ended))
+}
+
+// workersLocked are the client's sessions of workers below a session that has been cut, as far as an
+// auto-attach of the client's brings others in their place. Chrome gives a worker one context for its
+// life, so clients take no second one (Playwright and Puppeteer wait for the first alone), and keep
+// its objects: a worker is told to be gone, and then to be new.
+func (c *client) workersLocked(below *session) (list []*session) {
+	for _, id := range slices.Sorted(maps.Keys(c.sessions)) {
+		s := c.sessions[id]
+		if s.parent != below.id {
+			continue
+		}
+		if s.isWorker && (s.isAuto || below != c.browser && below.memory.HasAutoAttach()) {
+			s.isEnding = true
+			list = append(list, s)
+			continue // what is below it ends with it
+		}
+		list = append(list, c.workersLocked(s)...)
+	}
+	return list
+}
+
+// endWorkers tells the client of the end of sessions.
+func (c *client) endWorkers(list []*session) (later []func()) {
+	for _, s := range list {
+		later = append(later, c.step(view.Detached{Parent: s.parent, Session: s.id, Params: view.DetachedParams(s.id, s.target)})...)
+	}
+	return later
 }
 
 func (c *client) cutLocked(s *session) {
@@ -119,7 +150,7 @@ func (c *client) revive(s *session, gen int) {
 	isAuto := s != c.browser && s.memory.HasAutoAttach()
 	var below []*session
 	for _, id := range slices.Sorted(maps.Keys(c.sessions)) {
-		if b := c.sessions[id]; b.parent == s.id {
+		if b := c.sessions[id]; b.parent == s.id && !b.isEnding {
 			if b.isAwaited = isAuto && !b.isAway; !isAuto {
 				below = append(below, b)
 			}

@@ -99,7 +99,7 @@ func (c *client) isTargetEvent(parent *session, msg, method []byte) bool {
 
 // beginLocked gives the client's new session its way: it is known before its first event.
 func (c *client) beginLocked(b view.Began) {
-	s := &session{id: b.Session, parent: b.Parent, target: b.Target, isBrowser: b.IsBrowser, isUp: true, memory: memory.NewSession(b.Session)}
+	s := &session{id: b.Session, parent: b.Parent, target: b.Target, isBrowser: b.IsBrowser, isUp: true, memory: memory.NewSession(b.Session), isWorker: b.IsWorker, isAuto: b.IsAuto}
 	if s.isBrowser {
 		c.browsers.Add(1)
 	}
@@ -121,10 +121,12 @@ func (c *client) endLocked(id messages.SessionID) []func() {
 	if c.isPage && id == c.page {
 		c.end(websocket.StatusNormalClosure, "the page has closed")
 	}
-	link, left := c.link, c.takeLocked(func(w waiting) bool { return w.session == id })
+	link, on, left := c.link, s.link, c.takeLocked(func(w waiting) bool { return w.session == id })
 	return []func(){func() {
-		link.Unrelay(s.link)
-		link.Abandon(s.link, errSessionEnded)
+		if on != "" { // else it has left its page, and what was under way has its outcome
+			link.Unrelay(on)
+			link.Abandon(on, errSessionEnded)
+		}
 		for _, w := range left {
 			w.fail(view.SessionGone())
 		}

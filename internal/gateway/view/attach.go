@@ -136,7 +136,7 @@ func (v *View) attachedTo(a Attached) {
 		s.isAuto = true
 	}
 	v.sessions[a.Session] = s
-	v.do(Began{Session: a.Session, Parent: a.Parent, Target: s.target, IsBrowser: s.kind == kindBrowser})
+	v.do(Began{Session: a.Session, Parent: a.Parent, Target: s.target, IsBrowser: s.kind == kindBrowser, IsWorker: isWorker(s.kind), IsAuto: s.isAuto})
 	v.do(Event{Session: a.Parent, Method: "Target.attachedToTarget", Params: a.Params})
 	if s.isAuto {
 		v.settle(a.Parent, a.Target.ID)

@@ -82,6 +82,8 @@ type (
 		Target  messages.TargetID // "" is the browser
 		// IsBrowser says that its commands reach beyond a page: each is for the view.
 		IsBrowser bool
+		IsWorker  bool // the target is one of the kinds of worker
+		IsAuto    bool // by the client's auto-attach on a browser session
 	}
 	// Ended is the end of one.
 	Ended struct{ Session messages.SessionID }

@@ -3,6 +3,7 @@ package view
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 
 	"holdfast/messages"
 )
@@ -51,6 +52,11 @@ func (v *View) info(t *Target) []byte {
 // nested are the types of targets that have a parent: the browser's own session never
 // attaches to them.
 var nested = map[string]bool{"iframe": true, "worker": true, "browser": true, "auction_worklet": true, "shared_storage_worklet": true}
+
+// isWorker says whether a target of that type has one global object from its start to its end.
+func isWorker(kind string) bool {
+	return strings.HasSuffix(kind, "worker") || strings.HasSuffix(kind, "worklet")
+}
 
 // filter is a TargetFilter: the first entry that fits a target decides.
 type filter []struct {

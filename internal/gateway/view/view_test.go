@@ -74,7 +74,7 @@ func TestAPageIsToldBeforeTheReplyThatMadeIt(t *testing.T) {
 		t.Fatalf("the reply came before the attach: %s", got)
 	}
 	got := show(v.Step(view.Attached{Session: "S1", Target: target("P1", "page", "ours"), Params: []byte(`{"sessionId":"S1"}`)}))
-	want := "view.Began {Session:S1 Parent: Target:P1 IsBrowser:false}\nevent  Target.attachedToTarget {\"sessionId\":\"S1\"}\nreply 2  {\"targetId\":\"P1\"}\n"
+	want := "view.Began {Session:S1 Parent: Target:P1 IsBrowser:false IsWorker:false IsAuto:true}\nevent  Target.attachedToTarget {\"sessionId\":\"S1\"}\nreply 2  {\"targetId\":\"P1\"}\n"
 	if got != want {
 		t.Fatalf("got\n%swant\n%s", got, want)
 	}
@@ -96,13 +96,13 @@ func TestAFurtherBrowserSessionHasAStateOfItsOwn(t *testing.T) {
 		{command(1, "Target.attachToBrowserTarget", `{}`), "forward 1  Target.attachToBrowserTarget \n"},
 		{
 			view.Attached{Session: "B", Target: target("guid", "browser", ""), Params: []byte(`{}`)},
-			"view.Began {Session:B Parent: Target: IsBrowser:true}\n" +
+			"view.Began {Session:B Parent: Target: IsBrowser:true IsWorker:false IsAuto:false}\n" +
 				`event  Target.attachedToTarget {"sessionId":"B","targetInfo":{"attached":true,"canAccessOpener":false,"targetId":"B","title":"","type":"browser","url":""},"waitingForDebugger":false}` + "\n",
 		},
 		{view.Command{ID: 2, Session: "B", Method: "Target.setDiscoverTargets", Params: []byte(`{"discover":true}`)}, "event B Target.targetCreated {\"targetInfo\":" + strings.Replace(string(target("P1", "page", "ours").Info), `"attached":true`, `"attached":false`, 1) + "}\nreply 2 B {}\n"},
 		{view.Command{ID: 3, Session: "B", Method: "Fetch.enable"}, "reply 3 B error -32000 Fetch.enable would reach beyond the task: it shares the browser\n"},
 		{view.Command{ID: 4, Session: "B", Method: "Target.setAutoAttach", Params: []byte(`{"autoAttach":true,"waitForDebuggerOnStart":false,"flatten":true}`)}, "view.Holds {IsOn:false}\ncall B Target.attachToTarget {\"targetId\":\"P1\",\"flatten\":true} \n"},
-		{view.Attached{Parent: "B", Session: "S", Target: target("P1", "page", "ours"), Params: []byte(`{}`)}, "view.Began {Session:S Parent:B Target:P1 IsBrowser:false}\nevent B Target.attachedToTarget {}\nreply 4 B {}\n"},
+		{view.Attached{Parent: "B", Session: "S", Target: target("P1", "page", "ours"), Params: []byte(`{}`)}, "view.Began {Session:S Parent:B Target:P1 IsBrowser:false IsWorker:false IsAuto:true}\nevent B Target.attachedToTarget {}\nreply 4 B {}\n"},
 		{view.Command{ID: 5, Session: "S", Method: "Target.attachToBrowserTarget"}, "reply 5 S error -32000 Not allowed\n"},
 		{view.Seen{Target: target("P2", "page", "ours")}, "event B Target.targetCreated {\"targetInfo\":" + strings.Replace(string(target("P2", "page", "ours").Info), `"attached":true`, `"attached":false`, 1) + "}\ncall B Target.attachToTarget {\"targetId\":\"P2\",\"flatten\":true} \n"},
 		{command(6, "Target.detachFromTarget", `{"sessionId":"B"}`), "call  Target.detachFromTarget  B\n"},

@@ -1,4 +1,4 @@
-// Playwright whose browser's connections are cut under it: steps of five kinds in turn, and at
+// Playwright whose browser's connections are cut under it: steps of six kinds in turn, and at
 // the end one of each, when nothing is cut any more.
 import { chromium } from 'playwright-core';
 import { drops, place } from './drops.mjs';
@@ -21,6 +21,11 @@ await drops({
     binding: async (i) => (await page.evaluate((v) => window.double(v), i)) === 2 * i,
     emulation: async () => page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches),
     interception: async () => (await page.evaluate(() => fetch('/client-data').then((r) => r.text()))) === 'intercepted',
+    worker: async (i) => {
+      await page.evaluate(() => { window.worker ??= new Worker(URL.createObjectURL(new Blob(['']))); });
+      const worker = page.workers()[0] ?? await page.waitForEvent('worker');
+      return (await worker.evaluate((v) => v, i)) === i;
+    },
     script: async () => {
       await page.goto(place.page);
       return (await page.evaluate(() => window.planted)) === 'planted';

@@ -21,6 +21,14 @@ await drops({
     binding: async (i) => (await page.evaluate((v) => window.double(v), i)) === 2 * i,
     emulation: async () => page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches),
     interception: async () => (await page.evaluate(() => fetch('/client-data').then((r) => r.text()))) === 'intercepted',
+    worker: async (i) => {
+      await page.evaluate(() => { window.worker ??= new Worker(URL.createObjectURL(new Blob(['']))); });
+      const worker = page.workers()[0] ?? await new Promise((made) => page.once('workercreated', made));
+      // An evaluate waits in vain for the first context of a worker that has gone, also directly.
+      const gone = new Promise((_, fail) => page.once('workerdestroyed', () => fail(new Error('Worker was closed'))));
+      gone.catch(() => {});
+      return (await Promise.race([worker.evaluate((v) => v, i), gone])) === i;
+    },
     script: async () => {
       await page.goto(place.page);
       return (await page.evaluate(() => window.planted)) === 'planted';
