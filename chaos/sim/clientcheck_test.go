@@ -171,21 +171,25 @@ func (c *cdpClient) diff() (list []string) {
 }
 
 // leftByClients says what is on the task's link of clients that are gone: each has a browser session
-// there, and what they have in common has one.
+// there, and what they have in common has one, which stays for contexts that outlive their client.
 func (t *task) leftByClients() string {
 	primary, _, _ := t.host.links(t.index)
 	if primary == nil || !t.w.plan.HasClients {
 		return ""
 	}
-	want := 0
+	want, isShared := 0, false
+	there := t.host.now().Contexts()
 	for _, c := range t.w.clients {
 		c.mu.Lock()
 		if c.t == t && !c.isOver {
-			want++
+			want, isShared = want+1, true
+		}
+		for id, isOwn := range c.contexts {
+			isShared = isShared || c.t == t && c.lives == t.lives && !isOwn && slices.Contains(there, id)
 		}
 		c.mu.Unlock()
 	}
-	if want > 0 {
+	if isShared {
 		want++
 	}
 	if got := primary.BrowserSessions(); got != want {

@@ -264,6 +264,7 @@ var regressions = []found{
 // clientRegressions are those that have found something with CDP clients.
 var clientRegressions = []found{
 	{0x788, 23},
+	{0x18ebc437d3a133ca, 25},
 }
 
 // sharedRegressions are those that have found something in shared renderers.
