@@ -78,3 +78,25 @@ func TestX28_AnActionOnAPageThatFallsSilent(t *testing.T) {
 		t.Errorf("after %s: %+v", took, r)
 	}
 }
+
+// A page of megabytes is not captured to find one button of it.
+func TestT25_OneButtonOfALargePage(t *testing.T) {
+	t.Parallel()
+	h := setup(t).task("t25-large").hands()
+	h.show("/large", `<!doctype html><title>large</title><table id=rows></table><script>
+for (let i = 0; i < 3000; i++) rows.insertRow().innerHTML = '<td>' + i + '<td><button onclick="window.got = event.isTrusted + this.textContent">Order ' + i + '</button>'</script>`)
+	h.use("browser_click", `{"role":"button","name":"Order 2345"}`)
+	h.wantEval("window.got", `"trueOrder 2345"`)
+	if r := h.try("browser_click", `{"role":"button","name":"Order 99999"}`); r.Code != messages.CodeElementNotFound {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A navigation brings the page along where it is asked to.
+func TestX28_ANavigationWithALook(t *testing.T) {
+	t.Parallel()
+	h := setup(t).task("x28-look").hands()
+	h.site.Set("/look", `<!doctype html><title>look</title><script>setTimeout(() => document.body.innerHTML = '<button>Late</button>', 60)</script>`)
+	r := h.use("browser_navigate", `{"url":"`+h.site.URL("http://a.test/look")+`","snapshot":true}`)
+	h.use("browser_click", `{"ref":"`+h.ref(r.Text, `button "Late"`)+`"}`)
+}

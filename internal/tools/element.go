@@ -69,6 +69,13 @@ func (c *call) element(ctx context.Context, p pointer) (element, error) {
 	if named != 1 {
 		return element{}, messages.Errorf(messages.CodeInvalidArgument, "give one of ref, selector, target, or role with name")
 	}
+	target, err := c.page()
+	if err != nil {
+		return element{}, err
+	}
+	if err := c.awaitBusy(ctx, target); err != nil {
+		return element{}, err
+	}
 	if refText.MatchString(p.Target) {
 		p.Ref = p.Target
 	} else if p.Target != "" {
@@ -177,6 +184,10 @@ func (c *call) run(ctx context.Context, e element, function string, v any, args 
 
 // byRole finds the only element, or the first, with a role and a name.
 func (c *call) byRole(ctx context.Context, role, name string) (element, error) {
+	if e, err := c.queryWith(ctx, mainFrame(c), largeScript, strings.ToLower(role), name); err == nil && e.object != "" {
+		e.what = describe(role, name)
+		return e, nil
+	}
 	return c.search(ctx, describe(role, name), func(d *outline.Document) (int64, bool) { return d.FindRole(role, name) })
 }
 
@@ -275,12 +286,17 @@ func (c *call) framePlaces(ctx context.Context, target messages.TargetID) ([]pla
 
 // query looks for an element in one frame.
 func (c *call) query(ctx context.Context, at place, kind, query string) (element, error) {
+	return c.queryWith(ctx, at, queryScript, kind, query)
+}
+
+// queryWith has a script of two texts look for it.
+func (c *call) queryWith(ctx context.Context, at place, script, first, second string) (element, error) {
 	world, err := c.world(ctx, at)
 	if err != nil {
 		return element{}, err
 	}
 	var got evaluation
-	params := map[string]any{"functionDeclaration": queryScript, "executionContextId": world, "arguments": []map[string]any{{"value": kind}, {"value": query}}}
+	params := map[string]any{"functionDeclaration": script, "executionContextId": world, "arguments": []map[string]any{{"value": first}, {"value": second}}}
 	if err := c.cdp(ctx, at.session, "Runtime.callFunctionOn", params, &got, quickly); err != nil {
 		return element{}, err
 	}

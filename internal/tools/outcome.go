@@ -184,6 +184,8 @@ func (w *witness) settle(ctx context.Context, acted error) (actionOutput, error)
 		out.Outcome, out.URL = didNavigate, cut(n.Now, maxShownURL)
 	case n.IsReached && n.IsOfFile && w.hasFileSoon(ctx):
 		out.Outcome = didDownload
+	case out.FileChooser != nil:
+		// The chooser has used the activation up.
 	default:
 		// A page that opens another uses up the activation that the click gave it, and a form
 		// is sent a moment after its click. Nothing else is worth a wait.

@@ -16,6 +16,19 @@ const queryScript = `function(kind, query) {
   return found.find(e => e.checkVisibility ? e.checkVisibility({visibilityProperty: true}) : true) || found[0] || null;
 }`
 
+// largeScript finds the element of a role and a name in a document that takes seconds to capture.
+// What it is not sure of it leaves to the capture: a name that is not written on the element, or
+// that several have.
+const largeScript = `function(role, name) {
+  if (!name || document.getElementsByTagName('*').length < 5000) return null;
+  const own = {button: 'button', link: 'a[href]', heading: 'h1,h2,h3,h4,h5,h6'}[role];
+  if (!own) return null;
+  const found = [...document.querySelectorAll(own)].filter(e =>
+    e.textContent.replace(/\s+/g, ' ').trim() === name && !e.matches('[role],[aria-label],[aria-labelledby],[title]') &&
+    !e.querySelector('img,svg,input,[aria-label],[aria-hidden],[hidden]') && e.checkVisibility({visibilityProperty: true}));
+  return found.length === 1 ? found[0] : null;
+}`
+
 // hitScript says where an element is, and what keeps it from being acted on. It runs in the
 // frame of the element, and its point is in that frame's viewport.
 const hitScript = `function(wants) {

@@ -12,7 +12,7 @@ import (
 // so silence alone is no reason to give up at once.
 const (
 	// busyPatience is how long a call waits for a page that is silent as it begins.
-	busyPatience = time.Second
+	busyPatience = 2 * time.Second
 	// actionPatience is how long an action waits for a page that fell silent meanwhile.
 	actionPatience = 2 * time.Second
 	// hungPatience is that of a capture, which itself keeps the renderer of a large page busy.

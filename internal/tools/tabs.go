@@ -28,6 +28,7 @@ var pageTools = []Tool{
 
 type navigate struct {
 	on
+	Snapshot  bool    `json:"snapshot,omitempty" jsonschema:"add what the page shows"`
 	URL       string  `json:"url" jsonschema:"address; https is assumed"`
 	WaitUntil string  `json:"wait_until,omitempty" enum:"commit|domcontentloaded|load|networkidle0|networkidle2" jsonschema:"default load"`
 	TimeoutS  float64 `json:"timeout_s,omitempty" jsonschema:"1 to 300, default 30"`
@@ -84,6 +85,7 @@ func runNavigate(ctx context.Context, c *call, in navigate) (outcome, error) {
 	if c.went.Download {
 		c.downloaded(ctx, &out)
 	}
+	c.lookAfter(ctx, &out, acting{Snapshot: in.Snapshot}, false)
 	return out, nil
 }
 
