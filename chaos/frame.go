@@ -3,6 +3,7 @@ package chaos
 import (
 	"net/url"
 	"slices"
+	"strings"
 
 	"holdfast/messages"
 )
@@ -132,7 +133,7 @@ type frameTree struct {
 
 func (f *frame) wire() wireFrame {
 	w := wireFrame{
-		ID: f.id, LoaderID: f.loader, URL: f.url, SecurityOrigin: origin(f.url), MimeType: "text/html",
+		ID: f.id, LoaderID: f.loader, URL: f.url, SecurityOrigin: origin(f.url), MimeType: mimeType(f.url),
 		UnreachableURL: f.failedURL, AdFrameStatus: adFrameStatus{AdFrameType: "none"},
 		SecureContextType: "InsecureScheme", CrossOriginIsolation: "NotIsolated", GatedAPIFeatures: []string{},
 	}
@@ -326,4 +327,12 @@ func resolve(base, ref string) string {
 		return ref
 	}
 	return u.ResolveReference(r).String()
+}
+
+// mimeType is what the server of an address says that it is.
+func mimeType(url string) string {
+	if strings.HasSuffix(url, ".pdf") {
+		return "application/pdf"
+	}
+	return "text/html"
 }

@@ -108,8 +108,8 @@ var codeTable = []CodeInfo{
 	},
 	{CodeTargetForeign, 403, "The target belongs to another task, or to no task.", "Use a page of this task.", nil},
 	{
-		CodeBlockedByDialog, 409, "A dialog is open on the page, or opened during the call. The page runs nothing until it is answered.", "Answer the dialog, then call again.",
-		[]Detail{{"pending_dialogs", "the open dialogs, as in the snapshot"}, detailSent},
+		CodeBlockedByDialog, 409, "A dialog is open on the page, or opened during the call. The page runs nothing until it is answered. Of a tool: or what it waits for in the page waits for the answer to a blocker.", "Answer the dialog or the blocker, then call again.",
+		[]Detail{{"pending_dialogs", "the open dialogs, as in the snapshot"}, {"blockers", "the blocker that the page waits for"}, detailSent},
 	},
 	{CodePageWedged, 409, "The page does not answer: see `page_state`.", "Recover the page with the action that the message names.", []Detail{detailPage, detailSent}},
 	{CodePageCrashed, 409, "The renderer process of the page has crashed.", "Recover with `reload`, or navigate.", []Detail{detailPage, detailSent}},

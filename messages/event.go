@@ -21,6 +21,9 @@ const (
 	EventFrames       EventType = "frames_changed"
 	EventConsoleError EventType = "console_error"
 	EventReset        EventType = "reset"
+
+	EventBlockerOpened EventType = "blocker_opened"
+	EventBlockerClosed EventType = "blocker_closed"
 )
 
 // ReasonReconnected marks the connection event with which a primary link that
@@ -85,6 +88,10 @@ type Event struct {
 	InOOPIF bool    `json:"-"` // an out-of-process iframe asks; for metrics
 	// Closed is the dialog that closed.
 	Closed *ClosedDialog `json:"closed_dialog,omitempty"`
+	// Blocker is what a page asks for, or what keeps it from being shown.
+	Blocker *Blocker `json:"blocker,omitempty"`
+	// ClosedBlocker is a blocker that has ended.
+	ClosedBlocker *ClosedBlocker `json:"closed_blocker,omitempty"`
 	// FrameTree holds the frames of the page.
 	FrameTree *FrameTree `json:"frame_tree,omitempty"`
 	// Console is the error that a page reported.

@@ -19,6 +19,8 @@ var eventTable = []EventInfo{
 	{EventPageRecovery, "a recovery of a page ended", []string{"page", "recovery"}, nil},
 	{EventDialogOpened, "a dialog opened", []string{"dialog"}, nil},
 	{EventDialogClosed, "a dialog closed", []string{"closed_dialog"}, nil},
+	{EventBlockerOpened, "a page asks its browser for something, or is not shown", []string{"blocker"}, nil},
+	{EventBlockerClosed, "a blocker ended", []string{"closed_blocker"}, nil},
 	{EventFrames, "the frames of a page changed; of the current page with frame_tree", nil, []string{"frame_tree"}},
 	{EventConsoleError, "a page reported an error", []string{"console_error"}, nil},
 	{EventReset, "events that were missed are gone, and the snapshot has the whole state", []string{"snapshot"}, nil},

@@ -163,6 +163,9 @@ type Snapshot struct {
 	PendingDialogs []Dialog `json:"pending_dialogs,omitzero"`
 	// RecentDialogs are the closed dialogs, at most [MaxRecentDialogs], the oldest first.
 	RecentDialogs []ClosedDialog `json:"recent_dialogs,omitzero"`
+	// Blockers are what pages ask their browser for, and what keeps them from being shown, besides
+	// dialogs, the oldest first; absent where there is none.
+	Blockers []Blocker `json:"blockers,omitempty"`
 	// FrameTree holds the frames of the current page, or of the one that target_id asks for.
 	FrameTree *FrameTree `json:"frame_tree,omitempty"`
 	// ConsoleErrors are the newest errors of the pages' consoles, at most

@@ -155,6 +155,9 @@ type TaskSpec struct {
 	// DialogTimeoutS is how long a dialog waits before the watchdog dismisses it, in
 	// seconds; by default [DefaultDialogTimeout].
 	DialogTimeoutS float64 `json:"dialog_timeout_s,omitempty" jsonschema:"minimum=0.1,maximum=86400"`
+	// Blockers says what happens to what pages ask their browser for besides dialogs. Of a
+	// running task, a change holds for the pages that it opens from then on.
+	Blockers *BlockerPolicies `json:"blockers,omitempty"`
 	// BeforeUnload says what happens to beforeunload dialogs.
 	BeforeUnload BeforeUnload `json:"beforeunload,omitempty"`
 	// Bridge says whether dialogs go over the bridge. auto, the default, turns it on once
@@ -246,6 +249,9 @@ func (s TaskSpec) Validate() error {
 		if !(s.DialogTimeoutS >= MinDialogTimeout.Seconds() && s.DialogTimeoutS <= MaxDialogTimeout.Seconds()) {
 			return Errorf(CodeInvalidArgument, "dialog_timeout_s must be between %g and %g", MinDialogTimeout.Seconds(), MaxDialogTimeout.Seconds())
 		}
+	}
+	if err := s.Blockers.validate(); err != nil {
+		return err
 	}
 	switch s.BeforeUnload {
 	case "", BeforeUnloadAsk, BeforeUnloadAccept, BeforeUnloadDismiss:
@@ -382,6 +388,9 @@ func (s TaskSpec) Merge(asked TaskSpec) TaskSpec {
 	}
 	if asked.DialogTimeoutS != 0 {
 		s.DialogTimeoutS = asked.DialogTimeoutS
+	}
+	if asked.Blockers != nil {
+		s.Blockers = asked.Blockers
 	}
 	if asked.BeforeUnload != "" {
 		s.BeforeUnload = asked.BeforeUnload

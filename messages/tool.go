@@ -23,6 +23,9 @@ type ToolResult struct {
 	Page *ToolPage `json:"page,omitempty"`
 	// PendingDialogs are the open dialogs of the task. Answer them with browser_dialog.
 	PendingDialogs []Dialog `json:"pending_dialogs"`
+	// Blockers are what the task's pages ask their browser for, and what keeps them from being
+	// shown, besides dialogs. Answer them with browser_blocker.
+	Blockers []Blocker `json:"blockers,omitempty"`
 	// Artifacts are the files that the call made.
 	Artifacts []Artifact `json:"artifacts"`
 	// NextActions are calls that help from here, the best first.

@@ -61,6 +61,8 @@ func (a *Actor) logEvents(events []messages.Event, snap *messages.Snapshot) {
 			a.logState(*e, snap)
 		case messages.EventDialogClosed:
 			a.logClosed(e.Closed)
+		case messages.EventBlockerClosed:
+			a.logBlocker(e.ClosedBlocker)
 		}
 	}
 }
@@ -77,6 +79,20 @@ func (a *Actor) logClosed(d *messages.ClosedDialog) {
 			level = slog.LevelInfo
 		}
 		a.log.Log(context.Background(), level, "audit", "audit", "dialog", "who", string(d.ClosedBy), "action", string(d.Action), "dialog", d.ID, "rule", d.Rule)
+	}
+}
+
+// logBlocker is logClosed for a blocker.
+func (a *Actor) logBlocker(b *messages.ClosedBlocker) {
+	switch b.ClosedBy {
+	case messages.ClosedByWatchdog:
+		a.log.Warn("a blocker was not answered in time and was dismissed", "blocker", b.ID, "type", b.Type, "target", b.TargetID)
+	case messages.ClosedByAutoPolicy:
+		level := slog.LevelDebug
+		if a.cfg.IsAudited {
+			level = slog.LevelInfo
+		}
+		a.log.Log(context.Background(), level, "audit", "audit", "blocker", "who", string(b.ClosedBy), "action", string(b.Action), "blocker", b.ID, "type", b.Type)
 	}
 }
 

@@ -59,6 +59,14 @@ func printSnapshot(w screen, s *messages.Snapshot, now time.Time) {
 			printDialog(w, d, s.FrameTree, now)
 		}
 	}
+	if len(s.Blockers) > 0 {
+		fmt.Fprintln(w, "\nblockers")
+		t := newTable(w, "  BLOCKER", "TYPE", "MESSAGE", "URL", "SINCE").fit([]string{"SINCE"}, []string{"URL"})
+		for _, b := range s.Blockers {
+			t.row("  "+clean(string(b.ID)), clean(string(b.Type)), clean(b.Message), clean(b.URL), clock(b.OpenedAt))
+		}
+		t.flush()
+	}
 	if len(s.RecentDialogs) > 0 {
 		fmt.Fprintln(w, "\nclosed dialogs")
 		t := newTable(w, "  DIALOG", "TYPE", "MESSAGE", "CLOSED BY", "AT").fit([]string{"AT"}, []string{"MESSAGE"})

@@ -27,6 +27,7 @@ type taskStartCmd struct {
 	Headful      bool              `group:"The browser and its pages" help:"Launch it with a window."`
 	Policy       string            `predictor:"policy" placeholder:"POLICY" group:"Dialogs" help:"Who answers dialogs: must_respond, auto_dismiss or auto_accept."`
 	Rules        *string           `name:"rules" placeholder:"JSON" group:"Dialogs" help:"What happens to single dialogs before the policy: a JSON array of rules, such as [{\"type\":\"confirm\",\"message\":\"*delete*\",\"action\":\"human\"}]; [] takes those of a running task away."`
+	Blockers     *string           `name:"blockers" placeholder:"JSON" group:"Dialogs" help:"What happens to what pages ask their browser for besides dialogs: an object such as {\"permission\":\"ask\",\"file_chooser\":\"ask\",\"print\":\"ask\"}."`
 	Timeout      seconds           `placeholder:"SECONDS" group:"Dialogs" help:"How long a dialog may wait for its answer."`
 	BeforeUnload string            `name:"beforeunload" placeholder:"ANSWER" group:"Dialogs" help:"What beforeunload dialogs get: ask, accept or dismiss."`
 	Bridge       string            `placeholder:"WHEN" group:"Dialogs" help:"Ask for alert, confirm and prompt in the page, where something else closes native dialogs: auto, on or off."`
@@ -67,6 +68,11 @@ func (c *taskStartCmd) spec(stdin io.Reader) (messages.TaskSpec, error) {
 	if c.Rules != nil {
 		if err := messages.DecodeStrict(strings.NewReader(*c.Rules), &s.DialogRules); err != nil {
 			return s, &usageError{err: fmt.Errorf("--rules: %w", err)}
+		}
+	}
+	if c.Blockers != nil {
+		if err := messages.DecodeStrict(strings.NewReader(*c.Blockers), &s.Blockers); err != nil {
+			return s, &usageError{err: fmt.Errorf("--blockers: %w", err)}
 		}
 	}
 	if err := s.Validate(); err != nil {

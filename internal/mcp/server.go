@@ -42,6 +42,8 @@ type server struct {
 const (
 	answerTool = "browser_dialog"
 	handleTool = "browser_handle_dialog"
+	// blockerTool answers what is no dialog.
+	blockerTool = "browser_blocker"
 )
 
 // hasTool says whether clients are offered the tool.

@@ -20,6 +20,9 @@ type ownTask struct {
 }
 
 func newOwnTask(id messages.TaskID, spec messages.TaskSpec) *ownTask {
+	if spec.Blockers == nil && spec.CDPURL.IsZero() {
+		spec.Blockers = messages.AskAboutBlockers()
+	}
 	return &ownTask{id: id, spec: spec, starting: make(chan struct{}, 1)}
 }
 

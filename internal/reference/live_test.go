@@ -193,6 +193,9 @@ func (s *stage) drive() {
 	s.until("a second page", func() bool { return s.sawEvent("page_opened") })
 	s.wants(200, "", "POST", "/v1/tasks/one/cdp", fmt.Sprintf(`{"method":"Target.closeTarget","params":{"targetId":%q}}`, s.snapshot("one").PageTargetID))
 	s.until("its end", func() bool { return s.sawEvent("page_closed") })
+	s.wants(200, "", "POST", "/v1/tasks/one/navigate", `{"url":"https://shop.example/bill.pdf"}`)
+	s.wants(200, "", "POST", "/v1/tasks/one/navigate", `{"url":"https://shop.example/"}`)
+	s.until("a blocker and its end", func() bool { return s.sawEvent("blocker_opened") && s.sawEvent("blocker_closed") })
 }
 
 func (s *stage) dialogs() {

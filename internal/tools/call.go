@@ -33,7 +33,7 @@ type call struct {
 func (c *call) begin(ctx context.Context) error {
 	snap, err := c.node.Snapshot(c.task, messages.SnapshotOptions{})
 	if (messages.CodeOf(err) == messages.CodeTaskNotFound || err == nil && !snap.Active) && c.isStarting {
-		_, _, err = c.node.GetOrStart(ctx, c.task, messages.TaskSpec{})
+		_, _, err = c.node.GetOrStart(ctx, c.task, messages.TaskSpec{Blockers: messages.AskAboutBlockers()})
 	}
 	if err != nil {
 		return err
@@ -107,6 +107,7 @@ func (c *call) result(ctx context.Context, out outcome, err error) *messages.Too
 		if snap.PendingDialogs != nil {
 			r.PendingDialogs = snap.PendingDialogs
 		}
+		r.Blockers = snap.Blockers
 		r.Page = c.shownPage(snap)
 	}
 	if err != nil {

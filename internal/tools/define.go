@@ -65,6 +65,7 @@ func schemaOf[T any]() *jsonschema.Schema {
 		reflect.TypeFor[json.RawMessage]():   {Type: "object"},
 		reflect.TypeFor[*messages.Error]():   {Type: "object"},
 		reflect.TypeFor[messages.Dialog]():   {Type: "object"},
+		reflect.TypeFor[messages.Blocker]():  {Type: "object"},
 		reflect.TypeFor[messages.Artifact](): {Type: "object"},
 	}})
 	if err != nil {

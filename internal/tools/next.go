@@ -47,8 +47,8 @@ func (c *call) nextActions(err *messages.Error, r *messages.ToolResult) []messag
 	switch err.Code {
 	case messages.CodeCDPError:
 		text, _ := err.Details["error_text"].(string)
-		if kind := blockedBy(text); kind != "" {
-			return c.unblocks(blocker{Type: kind})
+		if kind := messages.BlockerOf(0, "", text); kind != "" {
+			return c.unblocks(messages.Blocker{Type: kind})
 		}
 	case messages.CodeStaleRef, messages.CodeElementNotFound, messages.CodeFrameNotFound:
 		return []messages.NextAction{c.onPage("browser_snapshot", "refs of the page as it is now", nil)}
@@ -57,7 +57,7 @@ func (c *call) nextActions(err *messages.Error, r *messages.ToolResult) []messag
 	case messages.CodeTaskNotFound:
 		return []messages.NextAction{c.action("browser_task_open", "start the task", nil)}
 	case messages.CodeBlockedByDialog, messages.CodeDialogAmbiguous, messages.CodeDialogNotFound:
-		return c.answers(r.PendingDialogs)
+		return append(c.answers(r.PendingDialogs), c.unblockAll(err)...)
 	case messages.CodePageWedged, messages.CodePageCrashed:
 		if r.Page == nil {
 			return c.recoveries("")

@@ -17,6 +17,8 @@ type Node interface {
 	Snapshot(id messages.TaskID, o messages.SnapshotOptions) (*messages.Snapshot, error)
 	// Respond answers a dialog and waits until it is closed.
 	Respond(ctx context.Context, id messages.TaskID, a messages.DialogAnswer) (messages.ClosedDialog, error)
+	// AnswerBlocker ends a blocker; a page that waits for it continues.
+	AnswerBlocker(ctx context.Context, id messages.TaskID, a messages.BlockerAnswer) (messages.ClosedBlocker, error)
 	// Navigate waits until the page is where the request wants it, or a dialog opens.
 	Navigate(ctx context.Context, id messages.TaskID, r messages.NavigateRequest) (messages.NavigateResult, error)
 	// CDP runs one raw command on the task's own connection.

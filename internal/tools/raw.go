@@ -121,7 +121,11 @@ func runEvaluate(ctx context.Context, c *call, in evaluateInput) (outcome, error
 	if in.Ref != "" && (in.Function == "" || in.FrameID != "") {
 		return outcome{}, messages.Errorf(messages.CodeInvalidArgument, "ref goes with function, and without frame_id")
 	}
-	got, err := c.evaluate(ctx, in, within)
+	var got evaluation
+	err := c.unlessAsked(ctx, func(ctx context.Context) (err error) {
+		got, err = c.evaluate(ctx, in, within)
+		return err
+	})
 	if err != nil {
 		return outcome{}, err
 	}

@@ -40,8 +40,8 @@ type snapshotOutput struct {
 	TreeAgeMS     int64                   `json:"tree_age_ms"`
 	RecentDialogs []messages.ClosedDialog `json:"recent_dialogs"`
 	FrameTree     *messages.FrameTree     `json:"frame_tree,omitempty"`
-	// Blockers are what keeps the page from being shown, besides dialogs (X27).
-	Blockers []blocker `json:"blockers"`
+	// Blockers are what the page asks for, and what keeps it from being shown, besides dialogs (X27).
+	Blockers []messages.Blocker `json:"blockers"`
 }
 
 func runSnapshot(ctx context.Context, c *call, in snapshotInput) (outcome, error) {
@@ -67,14 +67,10 @@ func runSnapshot(ctx context.Context, c *call, in snapshotInput) (outcome, error
 	}
 	var b strings.Builder
 	var spill []byte
-	out := snapshotOutput{PageState: state, RecentDialogs: []messages.ClosedDialog{}, Blockers: []blocker{}}
+	out := snapshotOutput{PageState: state, RecentDialogs: []messages.ClosedDialog{}, Blockers: []messages.Blocker{}}
 	c.head(&b, target, page != nil, &out)
-	if page != nil && page.unreachable != "" {
-		if found, ok := c.blocker(ctx); ok {
-			out.Blockers = append(out.Blockers, found)
-			fmt.Fprintf(&b, "BLOCKER %s %s: answer it with browser_blocker\n", found.Type, found.URL)
-		}
-	}
+	out.Blockers = append(out.Blockers, c.blocked(ctx, target, page != nil && page.unreachable != "")...)
+	writeBlockers(&b, out.Blockers)
 	if page == nil {
 		b.WriteString(c.fromBefore(target, in, &out))
 	} else if spill, err = c.outline(&b, page, in, &out); err != nil {

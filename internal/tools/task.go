@@ -89,6 +89,9 @@ func runTaskOpen(ctx context.Context, c *call, in openTask) (outcome, error) {
 	if err := spec.Validate(); err != nil {
 		return outcome{}, err
 	}
+	if running, err := c.snapshot(); in.CDPURL == "" && (err != nil || !running.Active) {
+		spec.Blockers = messages.AskAboutBlockers()
+	}
 	snap, isNew, err := c.node.GetOrStart(ctx, c.task, spec)
 	if err != nil {
 		return outcome{}, err

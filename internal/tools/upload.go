@@ -47,21 +47,10 @@ type given struct {
 }
 
 func runUpload(ctx context.Context, c *call, in uploadInput) (outcome, error) {
-	if len(in.Files) == 0 || len(in.Files) > maxFiles {
-		return outcome{}, messages.Errorf(messages.CodeInvalidArgument, "files: 1 to %d", maxFiles)
-	}
-	files := make([]given, 0, len(in.Files))
-	defer func() {
-		for _, f := range files {
-			_ = f.Close()
-		}
-	}()
-	for _, f := range in.Files {
-		one, err := c.given(f)
-		if err != nil {
-			return outcome{}, err
-		}
-		files = append(files, one)
+	files, done, err := c.allGiven(in.Files)
+	defer done()
+	if err != nil {
+		return outcome{}, err
 	}
 	e, err := c.element(ctx, in.pointer)
 	if err != nil {
@@ -72,6 +61,26 @@ func runUpload(ctx context.Context, c *call, in uploadInput) (outcome, error) {
 		return outcome{}, err
 	}
 	return outcome{text: e.what + " has " + plural(count, "file") + ".", data: uploadOutput{count}, isOfPage: true}, nil
+}
+
+// allGiven finds the content of every file. done has to be called, also after an error.
+func (c *call) allGiven(of []uploadFile) (files []given, done func(), err error) {
+	done = func() {
+		for _, f := range files {
+			_ = f.Close()
+		}
+	}
+	if len(of) == 0 || len(of) > maxFiles {
+		return nil, done, messages.Errorf(messages.CodeInvalidArgument, "files: 1 to %d", maxFiles)
+	}
+	for _, f := range of {
+		one, err := c.given(f)
+		if err != nil {
+			return files, done, err
+		}
+		files = append(files, one)
+	}
+	return files, done, nil
 }
 
 // given finds the content of a file.

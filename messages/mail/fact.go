@@ -30,6 +30,16 @@ type FrameInfo struct {
 	Origin string
 }
 
+// BlockerAsked is a page's question that waits for a word: which it is, in which script context,
+// and of which site. The zero value is that of a blocker that nothing waits for.
+type BlockerAsked struct {
+	Key     string
+	Context int64
+	Top     string // origin of the page's main frame
+	Origin  string // of the frame that asks
+	Names   string // of the permissions, with commas
+}
+
 // Facts are several facts of one sender, in order. They mean what they would mean if
 // each had come by itself; what follows from them may be told once.
 type Facts []any
@@ -194,7 +204,18 @@ type (
 		Page     messages.TargetID
 		Frame    FrameInfo
 		Restored bool
+		IsPDF    bool
 		Heard    time.Time // zero where it is not known
+	}
+
+	// BlockerRaised says that a page asks its browser for something, or is not shown. Of the
+	// blocker what the session knows is filled in.
+	BlockerRaised struct {
+		Gen     Generation
+		Page    messages.TargetID
+		Target  messages.TargetID // of the session
+		Blocker messages.Blocker
+		Asked   BlockerAsked
 	}
 
 	// FrameMoved says that a frame is about to have another document, has it, or has gone.

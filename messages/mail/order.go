@@ -16,6 +16,22 @@ type Relay struct {
 	Err   error
 }
 
+// AnswerBlocker is an order to a supervisor: a caller's answer to a blocker. The reply is a
+// ClosedBlocker.
+type AnswerBlocker struct {
+	Answer messages.BlockerAnswer
+	Reply  Call
+}
+
+// SettleBlocker is an order to a session: a page that asks for a permission continues. Setting is
+// what the browser is told first, granted or denied; "" leaves it as it is. Context is the task's
+// browser context.
+type SettleBlocker struct {
+	Asked   BlockerAsked
+	Setting string
+	Context string
+}
+
 // Orders to a dialog actor.
 type (
 	// AnswerDialog is an agent's answer. The reply is a ClosedDialog.

@@ -60,13 +60,14 @@ var floors = []struct {
 	{"actors/frame", []string{"internal/shed", "internal/smallmap", "internal/guard", "internal/redact", "messages", "messages/mail"}},
 	{"actors/supervisor/admit", []string{"messages", "transport/quirks"}},
 	{"actors/supervisor/party", []string{"messages"}},
+	{"actors/supervisor/blocker", []string{"internal/redact", "messages", "messages/mail"}},
 	{"actors/console", []string{"messages"}},
 	{"actors/supervisor/model", []string{
-		"actors/session/bridge", "actors/session/effect", "actors/session/page", "actors/supervisor/admit", "internal/backend", "internal/redact", "internal/smallmap", "messages", "messages/mail", "transport",
+		"actors/session/bridge", "actors/session/effect", "actors/session/page", "actors/supervisor/admit", "actors/supervisor/blocker", "internal/backend", "internal/redact", "internal/smallmap", "messages", "messages/mail", "transport",
 	}},
 	{"actors/supervisor/task", []string{
 		"actors/console", "actors/dialog", "actors/session", "actors/session/bridge", "actors/session/effect", "actors/session/link", "actors/session/page",
-		"actors/session/wanted", "actors/supervisor/admit", "actors/supervisor/model", "actors/supervisor/party", "internal/backend",
+		"actors/session/wanted", "actors/supervisor/admit", "actors/supervisor/blocker", "actors/supervisor/model", "actors/supervisor/party", "internal/backend",
 		"internal/smallmap", "messages", "messages/mail",
 	}},
 	{"actors/supervisor/view", []string{"actors/session", "actors/supervisor/admit", "internal/smallmap", "messages"}},

@@ -72,6 +72,15 @@ func (s Secret) derive(purpose string) string {
 // Binding names the function by which our script tells of a call.
 func (s Secret) Binding() string { return "_" + s.derive("binding") }
 
+// Asks names the function by which the script of blockers tells what a page asks for; "" where the
+// task has no secret.
+func (s Secret) Asks() string {
+	if s.digits == nil {
+		return ""
+	}
+	return "_" + s.derive("asks")
+}
+
 // Host is that of the requests; where a document may not ask it, they go to its own,
 // below path.
 func (s Secret) Host() string { return s.derive("host") + ".invalid" }

@@ -38,6 +38,7 @@ var (
 		"Fetch.requestPaused",
 		"Inspector.targetCrashed",
 		"Inspector.targetReloadedAfterCrash",
+		fileChooserOpened,
 		"Page.frameAttached",
 		"Page.frameDetached",
 		"Page.frameNavigated",
@@ -184,7 +185,7 @@ func decodeOther(c *Source, same *Repeated, now time.Time, method string, params
 		}
 		return mail.FrameNavigated{
 			Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: frameInfo(e.Frame),
-			Restored: e.Type == page.NavigationTypeBackForwardCacheRestore, Heard: now,
+			Restored: e.Type == page.NavigationTypeBackForwardCacheRestore, IsPDF: e.Frame.MimeType == pdfType, Heard: now,
 		}
 	case "Page.navigatedWithinDocument":
 		var e page.EventNavigatedWithinDocument
@@ -237,7 +238,12 @@ func decodeOther(c *Source, same *Repeated, now time.Time, method string, params
 		return c.Secret.DecodePaused(now, params)
 	case "Debugger.resumed":
 		return bridge.Pause{}
+	case fileChooserOpened:
+		return decodeChooser(c, params)
 	case "Runtime.bindingCalled":
+		if b := decodeAsked(c, params); b != nil {
+			return b
+		}
 		return c.Secret.DecodeBinding(now, params)
 	case "Fetch.requestPaused":
 		if c.Session != "" {

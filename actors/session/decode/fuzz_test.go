@@ -35,6 +35,8 @@ func FuzzDecode(f *testing.F) {
 		`{"frameId":"F","result":true,"userInput":""}`,
 		`{"name":"` + bridge.NewSecret(sessiontest.Secret).Binding() + `","payload":"` + sessiontest.Secret[16:32] + `1-2-3-4 prompt 4 5 u://said?dflt","executionContextId":3}`,
 		`{"name":"` + bridge.NewSecret(sessiontest.Secret).Binding() + `","payload":"` + sessiontest.Secret[16:32] + `+","executionContextId":3}`,
+		`{"name":"` + bridge.NewSecret(sessiontest.Secret).Asks() + `","payload":"{\"kind\":\"permission\",\"key\":\"1\",\"names\":\"camera,microphone\",\"origin\":\"https://a.test\",\"top\":\"https://a.test\"}","executionContextId":3}`,
+		`{"frameId":"F","mode":"selectMultiple","backendNodeId":7}`,
 		`{"requestId":"interception-job-1.0","frameId":"F","request":{"url":"https://` + bridge.NewSecret(sessiontest.Secret).Host() + `/label.1-2-3-4"}}`,
 		`{"requestId":"interception-job-1.0","frameId":"F","request":{"url":"https://a.test/` + bridge.NewSecret(sessiontest.Secret).Path() + `/label.1-2-3-4"}}`,
 	} {
@@ -71,6 +73,9 @@ func FuzzDecode(f *testing.F) {
 				if strings.Contains(c.Entry.Text, "abcdef123456") && strings.Contains(c.Entry.Text, "token=") {
 					t.Errorf("a secret stands in the console: %q", c.Entry.Text)
 				}
+			}
+			if b, ok := fact.(mail.BlockerRaised); ok && (len(b.Asked.Key) > 64 || len(b.Asked.Names) > 300 || strings.ContainsAny(b.Asked.Names, "'\"\\ ")) {
+				t.Errorf("a blocker %+v", b)
 			}
 			m.Step(time.Unix(1, 0), fact)
 		}

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -266,6 +267,7 @@ func scanNavigated(c *Source, said *Repeated, params []byte) (f mail.FrameNaviga
 			q.skip()
 		}
 	}
+	f.IsPDF = bytes.Contains(params, pdfMember)
 	return f, known && q.good()
 }
 

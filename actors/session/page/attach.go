@@ -34,6 +34,9 @@ func (m *Machine) attach() {
 				m.beginRegiving()
 			}
 		}
+		if c.method == effect.Resume {
+			m.watchBlockers()
+		}
 		if c.method == effect.Resume && m.held {
 			budget := HoldBudget
 			if m.cfg.IsHeldForClients {
@@ -121,6 +124,7 @@ func (m *Machine) treeLoaded(result []byte) {
 		// Its own event came before this session listened.
 		m.loader, m.url = frames[0].Loader, frames[0].URL
 		m.documentCommitted()
+		m.lookForBlocker(decode.IsPDF(result))
 	}
 	if r := m.reloading; r != nil && (r.stage == stageAway || r.loader == m.loader) {
 		m.reloadCommitted() // it came before the events of this session did

@@ -29,8 +29,12 @@ type Config struct {
 	IsHeldForClients bool
 	// Fresh pages have run nothing yet, so nothing can have wedged them: if
 	// they are slow to answer, the machine is.
-	Fresh  bool
-	Bridge bridge.Settings
+	Fresh bool
+	// Watches is what else the page's questions are watched for.
+	Watches Watches
+	// AskPatience is how long a page waits for a word about a permission.
+	AskPatience time.Duration
+	Bridge      bridge.Settings
 	// Site is the site of a frame's document; nil for a page.
 	Site *wanted.Site
 }
@@ -118,6 +122,8 @@ type Machine struct {
 	heldFrames map[messages.FrameID]heldFrame
 	titleAsked int // how often since the last load, or the last change of the URL
 
+	unreachable string // the address that an error page stands for, between two replies
+
 	loader    string // of the main frame's document
 	url       string
 	documents []document
@@ -160,6 +166,10 @@ func (m *Machine) Step(now time.Time, msg any) []effect.Effect {
 		m.do(effect.ProbeDialog(in))
 	case mail.MovePage:
 		m.do(effect.MovePage(in))
+	case mail.BlockerRaised:
+		m.do(effect.ToSupervisor{Msg: in})
+	case mail.SettleBlocker:
+		m.settleBlocker(in)
 	case mail.SetBridge:
 		m.bridge.Set(in)
 		for _, c := range m.children {
@@ -329,6 +339,8 @@ func (m *Machine) replied(r effect.Replied) {
 		m.awayReplied(r)
 	case TagReload:
 		m.reloadReplied(r)
+	case TagUnreachable, TagErrorPage:
+		m.errorPageReplied(r)
 	default:
 		if r.Tag.Kind.IsBridge() {
 			m.bridge.Replied(r)
@@ -396,6 +408,7 @@ func (m *Machine) frameNavigated(f mail.FrameNavigated) {
 	m.documentCommitted()
 	m.reloadCommitted()
 	m.leftHung()
+	m.lookForBlocker(f.IsPDF)
 }
 
 func navTimer(id uint32) effect.Timer { return effect.Timer{Name: timerNavigate, Seq: id} }

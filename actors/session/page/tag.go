@@ -13,4 +13,6 @@ const (
 	TagReload
 	TagAway // to a blank page
 	TagNavigate
+	TagUnreachable // the address that an error page stands for
+	TagErrorPage   // what it says of it
 )

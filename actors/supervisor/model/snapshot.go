@@ -28,6 +28,7 @@ func (m *Task) Snapshot() *messages.Snapshot {
 	}
 	s.PendingDialogs = orEmpty(m.Pending)
 	s.RecentDialogs = orEmpty(m.Memory.Recent)
+	s.Blockers = m.Blockers.Open()
 	s.ConsoleErrors = orEmpty(m.Console)
 	if t := m.Trees.At(m.Current); t != nil {
 		s.FrameTree = Capped(t)

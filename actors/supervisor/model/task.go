@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"holdfast/actors/session/bridge"
+	"holdfast/actors/supervisor/blocker"
 	"holdfast/internal/backend"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
@@ -42,6 +43,7 @@ type Task struct {
 	Elsewhere          []string                     // sites that wait in dialogs of other tasks
 	Memory             mail.DialogMemory
 	Pending            []messages.Dialog
+	Blockers           *blocker.Set                                         // nil until a page asks for something
 	Trees              smallmap.Map[messages.TargetID, *messages.FrameTree] // copied on write: views have it
 	Console            []messages.ConsoleError                              // only what lies behind its end is written
 }

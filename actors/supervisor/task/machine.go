@@ -235,7 +235,10 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case mail.FrameMoved:
 		if in.Gen == m.Gen {
 			m.frameMoved(in)
+			m.frameBlockersEnd(in)
 		}
+	case mail.BlockerRaised:
+		m.blockerRaised(in)
 	case mail.BridgeNeeded:
 		m.bridgeNeeded(in)
 	case mail.FrameBoxed:
@@ -283,6 +286,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.lease(in)
 	case mail.AnswerDialog:
 		m.do(ToDialog{in})
+	case mail.AnswerBlocker:
+		m.answerBlocker(in)
 	case mail.Navigate:
 		m.navigate(in)
 	case mail.OpenPage:

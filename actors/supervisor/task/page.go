@@ -18,7 +18,7 @@ func (m *Machine) targetAttached(a mail.TargetAttached) {
 	isPage := a.Via == ""
 	fresh := a.Waiting || !m.HasBeenUp && a.Info.URL == "about:blank"
 	cfg := page.Config{Identity: effect.Identity{Gen: a.Gen, Session: a.Session, Target: a.Info.ID, Page: a.Page}, IsPage: isPage, Fresh: fresh}
-	cfg.Bridge = m.SessionBridge()
+	cfg.Bridge, cfg.Watches, cfg.AskPatience = m.SessionBridge(), page.WatchesOf(m.Spec.Blockers), m.Spec.DialogTimeout()
 	if !isPage {
 		cfg.Site = new(wanted.Site)
 		cfg.Site.Show(a.Info.URL)
@@ -51,6 +51,9 @@ func (m *Machine) targetAttached(a mail.TargetAttached) {
 func (m *Machine) pageAttached(a mail.TargetAttached) {
 	p := m.Pages.At(a.Info.ID)
 	if p != nil {
+		if p.Info.URL != a.Info.URL {
+			m.pageBlockersEnd(a.Info.ID) // it has gone elsewhere while no link stood
+		}
 		p.Info, p.Session, p.Health, p.HoldsDialog = a.Info, a.Session, messages.PageOK, false
 		if p.IsPoisoned {
 			m.do(Arm{timerRelease + string(a.Info.ID), releaseGrace}) // the link that was to free it is gone
@@ -200,6 +203,7 @@ func (m *Machine) pageNavigated(n mail.PageNavigated) {
 	for _, d := range m.DialogsOn(n.Page) {
 		smallmap.Put(&m.outlived, d.ID, true)
 	}
+	m.pageBlockersEnd(n.Page)
 	m.Forgive(n.Page) // another document: whatever froze the old one went with it
 	m.Current = n.Page
 	m.pageChanged(n.Page)
@@ -217,6 +221,7 @@ func (m *Machine) pageClosed(t messages.TargetID) {
 		}
 	}
 	m.Pages.Delete(t)
+	m.pageBlockersEnd(t)
 	for _, o := range p.Parked {
 		m.carryOut(o) // it has its answer by that
 	}

@@ -43,6 +43,7 @@ func (m *Machine) stop(why string, err error) {
 		m.parted() // pages and dialogs are left to the node that may decide
 		return
 	}
+	m.blockersLeave()
 	m.do(Arm{timerStop, stopBudget})
 	// And until it is known that no dialog is doomed, no page may be left.
 	if m.Spec.Launch == nil && (slices.ContainsFunc(m.Memory.Open, m.IsToBeDismissed) || slices.ContainsFunc(m.Order, m.IsUnsettled)) {
@@ -133,6 +134,8 @@ func (m *Machine) timerFired(now time.Time, name string) {
 			m.doAll(m.parties.GiveUp(messages.TargetID(page)))
 		} else if page, ok := strings.CutPrefix(name, timerNeeded); ok {
 			m.stillNeeded(messages.TargetID(page))
+		} else if id, ok := strings.CutPrefix(name, timerBlocker); ok {
+			m.blockerExpired(messages.BlockerID(id))
 		}
 	}
 }
@@ -155,6 +158,7 @@ func (m *Machine) finish(s messages.TaskState, err error) {
 		m.Pages.At(t).Parked = nil
 	}
 	m.dialogsEnd()
+	m.blockersLeave()
 	m.become(s)
 	m.do(m.take())
 	m.tellSiblings(true, m.Order...)
@@ -200,6 +204,8 @@ func (m *Machine) late(in any) {
 	case mail.Relay:
 		m.do(Answer(in))
 	case mail.AnswerDialog:
+		refuse(in.Reply)
+	case mail.AnswerBlocker:
 		refuse(in.Reply)
 	case mail.Navigate:
 		refuse(in.Reply)

@@ -22,7 +22,8 @@ type kind uint8
 var kinds = [...]messages.EventType{
 	messages.EventTaskState, messages.EventConnection, messages.EventPageOpened, messages.EventPageChanged,
 	messages.EventPageClosed, messages.EventPageRecovery, messages.EventDialogOpened, messages.EventDialogClosed,
-	messages.EventFrames, messages.EventConsoleError, messages.EventReset,
+	messages.EventFrames, messages.EventConsoleError, messages.EventReset, messages.EventBlockerOpened,
+	messages.EventBlockerClosed,
 }
 
 // recordOf keeps e.
@@ -116,6 +117,12 @@ func (r *record) size() int {
 		}
 		if what.FrameTree != nil {
 			n += treeSize(what.FrameTree)
+		}
+		if what.Blocker != nil {
+			n += len(what.Blocker.Message) + len(what.Blocker.URL) + len(what.Blocker.Origin)
+		}
+		if what.ClosedBlocker != nil {
+			n += len(what.ClosedBlocker.URL)
 		}
 		return n
 	}

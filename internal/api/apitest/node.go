@@ -84,6 +84,11 @@ func (n *Node) Snapshot(id messages.TaskID, o messages.SnapshotOptions) (*messag
 	return Active(id), nil
 }
 
+// AnswerBlocker implements api.Node.
+func (n *Node) AnswerBlocker(_ context.Context, _ messages.TaskID, a messages.BlockerAnswer) (messages.ClosedBlocker, error) {
+	return messages.ClosedBlocker{ID: a.BlockerID, Action: a.Action, ClosedBy: messages.ClosedByAgent}, nil
+}
+
 // Respond implements api.Node.
 func (n *Node) Respond(_ context.Context, _ messages.TaskID, a messages.DialogAnswer) (messages.ClosedDialog, error) {
 	if n.RespondFunc != nil {

@@ -1,0 +1,146 @@
+package task
+
+import (
+	"holdfast/actors/supervisor/blocker"
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
+
+// timerBlocker has the blocker for its end.
+const timerBlocker = "blocker:"
+
+// blockerRaised takes what a page asks its browser for, and decides where the task's policy does.
+func (m *Machine) blockerRaised(r mail.BlockerRaised) {
+	p := m.Pages.At(r.Page)
+	if p == nil || r.Gen != m.Gen {
+		return
+	}
+	if m.Blockers == nil {
+		m.Blockers = &blocker.Set{}
+	}
+	policy := m.Spec.Blockers.Of(r.Blocker.Type)
+	if r.Blocker.Type == messages.BlockerFileChooser && policy == messages.BlockersLeave {
+		policy = messages.BlockersAsk // an agent keeps the chooser closed by itself
+	}
+	e, isNew := m.Blockers.Add(m.now, r, p.Info.URL, m.Spec.DialogTimeout())
+	switch {
+	case !isNew && e.ID != "":
+		return // a second report
+	case !isNew:
+		m.settleBlocker(e, "")
+		return
+	case policy == messages.BlockersLeave || m.IsStopping():
+		m.Blockers.Remove(func(o *blocker.Entry) bool { return o.ID == e.ID })
+		m.settleBlocker(e, "")
+		return
+	case m.isLapsed:
+		policy = messages.BlockersAsk
+	}
+	opened := e.Blocker
+	m.tell(messages.Event{Type: messages.EventBlockerOpened, Blocker: &opened})
+	switch policy {
+	case messages.BlockersAccept:
+		m.endBlocker(e.ID, messages.ClosedByAutoPolicy, messages.ActionAccept)
+	case messages.BlockersDismiss:
+		m.endBlocker(e.ID, messages.ClosedByAutoPolicy, messages.ActionDismiss)
+	default:
+		if e.ExpiresAt != 0 {
+			m.do(Arm{timerBlocker + string(e.ID), m.Spec.DialogTimeout()})
+		}
+	}
+}
+
+// answerBlocker is a caller's answer.
+func (m *Machine) answerBlocker(o mail.AnswerBlocker) {
+	if m.isRefused(o.Reply) {
+		return
+	}
+	e, isOpen := m.Blockers.Find(o.Answer.BlockerID)
+	switch {
+	case !isOpen:
+		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeNotFound, "the task has no open blocker %q", string(o.Answer.BlockerID))})
+	case e.IsAwaited() && m.sessionOf(e.Target) == "":
+		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the page that asks is not connected").WithSent(messages.SentNo)})
+	default:
+		by := messages.ClosedByAgent
+		if o.Answer.By == messages.AnswererHuman {
+			by = messages.ClosedByHuman
+		}
+		closed := m.endBlocker(e.ID, by, o.Answer.Action)
+		m.answers = append(m.answers, Answer{To: o.Reply, Value: *closed})
+	}
+}
+
+// blockerExpired dismisses a blocker that has no answer. While the node may not decide, the page
+// is left to its own patience.
+func (m *Machine) blockerExpired(id messages.BlockerID) {
+	if m.isLapsed {
+		m.endBlockers(messages.ClosedByWatchdog, func(e *blocker.Entry) bool { return e.ID == id })
+		return
+	}
+	m.endBlocker(id, messages.ClosedByWatchdog, messages.ActionDismiss)
+}
+
+// endBlocker ends a blocker and has its page go on; nil where it is not open.
+func (m *Machine) endBlocker(id messages.BlockerID, by messages.ClosedBy, action messages.Action) (closed *messages.ClosedBlocker) {
+	for _, e := range m.Blockers.Remove(func(e *blocker.Entry) bool { return e.ID == id }) {
+		m.settleBlocker(e, action)
+		closed = e.Closed(m.now, by, action)
+		m.tell(messages.Event{Type: messages.EventBlockerClosed, ClosedBlocker: closed})
+	}
+	return closed
+}
+
+// endBlockers ends those that is says, whose page has gone elsewhere or that nothing can answer any
+// more.
+func (m *Machine) endBlockers(by messages.ClosedBy, is func(*blocker.Entry) bool) {
+	for _, e := range m.Blockers.Remove(is) {
+		m.tell(messages.Event{Type: messages.EventBlockerClosed, ClosedBlocker: e.Closed(m.now, by, "")})
+	}
+}
+
+// pageBlockersEnd ends what the document of a page has asked for.
+func (m *Machine) pageBlockersEnd(page messages.TargetID) {
+	m.endBlockers(messages.ClosedByRemote, func(e *blocker.Entry) bool { return e.TargetID == page })
+}
+
+// frameBlockersEnd ends what a frame below a page's own has asked for.
+func (m *Machine) frameBlockersEnd(f mail.FrameMoved) {
+	if f.Frame != messages.FrameID(f.Page) {
+		m.endBlockers(messages.ClosedByRemote, func(e *blocker.Entry) bool { return e.FrameID == f.Frame })
+	}
+}
+
+// blockersLeave has every page go on that waits: the task is about to end.
+func (m *Machine) blockersLeave() {
+	for _, e := range m.Blockers.Remove(func(*blocker.Entry) bool { return true }) {
+		m.settleBlocker(e, "")
+		m.tell(messages.Event{Type: messages.EventBlockerClosed, ClosedBlocker: e.Closed(m.now, messages.ClosedByLost, "")})
+	}
+}
+
+// settleBlocker has a page go on. Without an action the browser decides as it would have.
+func (m *Machine) settleBlocker(e blocker.Entry, action messages.Action) {
+	s := m.sessionOf(e.Target)
+	if !e.IsAwaited() || s == "" {
+		return
+	}
+	order := mail.SettleBlocker{Asked: e.Asked, Context: m.Context}
+	switch action {
+	case messages.ActionAccept:
+		order.Setting = "granted"
+	case messages.ActionDismiss:
+		order.Setting = "denied"
+	}
+	m.do(ToSession{s, order})
+}
+
+// sessionOf is the session of a page or a frame of another process; "" is none.
+func (m *Machine) sessionOf(t messages.TargetID) messages.SessionID {
+	for _, s := range m.SessionOrder() {
+		if m.Sessions.At(s).Cfg.Target == t {
+			return s
+		}
+	}
+	return ""
+}
