@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,15 +53,18 @@ type Options struct {
 	IsFragile bool
 }
 
-// client is one connection. Its reader is the goroutine that serve runs on; a second one
-// writes.
+// client is one connection. Its reader is the goroutine that serve runs on. Another one writes
+// while there is something to write.
 type client struct {
 	hub  *hub
 	opts Options
 	id   messages.ClientID // set before it is seen
 	at   time.Time
 	conn *websocket.Conn
+	tcp  *net.TCPConn // below conn; nil where there is none
 	out  *queue
+	// written is closed once nothing will be written any more.
+	written chan struct{}
 
 	isPage bool               // the client is connected to one page, whose session it knows as ""
 	page   messages.SessionID // that session; set before the client's first command
@@ -132,7 +136,7 @@ type session struct {
 
 func newClient(h *hub, o Options) *client {
 	return &client{
-		hub: h, opts: o, at: time.Now(), out: newQueue(h.g.queue), asked: make(chan struct{}),
+		hub: h, opts: o, at: time.Now(), out: newQueue(h.g.queue), written: make(chan struct{}), asked: make(chan struct{}),
 		sessions: map[messages.SessionID]*session{}, byLink: map[messages.SessionID]*session{},
 		off: map[messages.TargetID]bool{}, parted: map[messages.SessionID]bool{},
 	}
@@ -214,17 +218,13 @@ func (c *client) named(s messages.SessionID) messages.SessionID {
 }
 
 // serve runs the connection until it ends. The client has entered.
-func (c *client) serve(ctx context.Context, conn *websocket.Conn) {
-	c.conn = conn
+func (c *client) serve(ctx context.Context, conn *websocket.Conn, tcp *net.TCPConn) {
+	c.conn, c.tcp = conn, tcp
 	conn.SetReadLimit(messages.MaxCDPMessage)
 	c.hub.g.cfg.Observer.ClientConnected()
 	log := c.hub.g.cfg.Log.With(slog.String("task", string(c.hub.id)), slog.String("client", string(c.id)))
 	log.Info("a client has connected", "name", c.opts.Name, "dialogs", c.opts.Dialogs, "mode", c.opts.Mode)
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
-		c.write()
-	}()
+	go c.write()
 	if c.opts.HasPings {
 		c.beginPings()
 	}
@@ -234,7 +234,7 @@ func (c *client) serve(ctx context.Context, conn *websocket.Conn) {
 	c.end(websocket.StatusNormalClosure, "")
 	c.endPings()
 	c.leave()
-	<-written
+	<-c.written
 	why := c.closing()
 	c.hub.g.cfg.Observer.ClientGone()
 	log.Info("a client has gone", "code", int(why.code), "reason", why.reason, "commands", c.commands.Load(), "events", c.events.Load())
@@ -260,41 +260,62 @@ func (c *client) read(ctx context.Context) {
 	}
 }
 
-// write writes what waits, until the queue is closed and empty, and then closes the
-// connection.
+// write writes what waits. Once the queue is closed and empty it closes the connection.
 func (c *client) write() {
 	var spare [][]byte
 	for {
-		<-c.out.wake
-		for {
-			frames, open := c.out.take(spare)
-			if !open {
+		frames, isLast := c.out.take(spare)
+		if len(frames) == 0 {
+			if isLast {
 				c.closeConn()
+				close(c.written)
+			}
+			return
+		}
+		for i, f := range frames {
+			began := time.Now()
+			c.isWriting.Store(true)
+			err := c.conn.Write(context.Background(), websocket.MessageText, f)
+			c.isWriting.Store(false)
+			if took := time.Since(began); took > stallAfter {
+				c.stalled.Add(int64(took))
+				c.hub.g.cfg.Observer.ClientStalled(took)
+			}
+			c.out.wrote(f)
+			frames[i] = nil
+			if err != nil {
+				c.out.close(true) // it stays busy
+				_ = c.conn.CloseNow()
+				close(c.written)
 				return
 			}
-			if len(frames) == 0 {
-				spare = frames
-				break
-			}
-			for i, f := range frames {
-				began := time.Now()
-				c.isWriting.Store(true)
-				err := c.conn.Write(context.Background(), websocket.MessageText, f)
-				c.isWriting.Store(false)
-				if took := time.Since(began); took > stallAfter {
-					c.stalled.Add(int64(took))
-					c.hub.g.cfg.Observer.ClientStalled(took)
-				}
-				c.out.wrote(f)
-				frames[i] = nil
-				if err != nil {
-					c.out.close(true)
-					_ = c.conn.CloseNow()
-					return
-				}
-			}
-			spare = frames
 		}
+		spare = frames
+	}
+}
+
+// maxDirect bounds a reply that the link's reader writes itself.
+const maxDirect = 4 << 10
+
+// pushDirectly writes a reply at once, which saves waking a goroutine for it, where that cannot
+// wait: nothing else is being written, and the kernel holds nothing that the client is yet to take.
+func (c *client) pushDirectly(frame []byte) {
+	if c.tcp == nil || len(frame) > maxDirect || !c.out.isMine() {
+		c.push(frame)
+		return
+	}
+	if !hasNothingUnsent(c.tcp) {
+		c.push(frame)
+		go c.write()
+		return
+	}
+	c.hub.g.cfg.Observer.ClientReply(len(frame))
+	err := c.conn.Write(context.Background(), websocket.MessageText, frame)
+	if err != nil {
+		_ = c.conn.CloseNow() // the reader ends
+	}
+	if !c.out.isDone() {
+		go c.write()
 	}
 }
 
@@ -318,7 +339,11 @@ func (c *client) end(code Code, reason string) {
 	}
 	c.why.Store(&closing{code, reason})
 	drop := code == CloseSlow
-	if n := c.out.close(drop); n > 0 {
+	n, p := c.out.close(drop)
+	if p == isFirst {
+		go c.write()
+	}
+	if n > 0 {
 		c.dropped.Add(int64(n))
 		c.hub.g.cfg.Observer.ClientDropped(n)
 	}
@@ -375,7 +400,11 @@ func (c *client) pushEvent(frame []byte) {
 
 // queue queues a frame. A client that does not read is cut off.
 func (c *client) queue(frame []byte) {
-	if c.out.hasPushed(frame) || c.ending.Load() {
+	p := c.out.push(frame)
+	if p == isFirst {
+		go c.write()
+	}
+	if p != hasNoRoom || c.ending.Load() {
 		return
 	}
 	c.dropped.Add(1)

@@ -160,7 +160,7 @@ func (c *client) sendNow(s *session, cmd view.Command, params []byte, isDirect b
 	id, session := cmd.ID, c.named(cmd.Session)
 	settle := func(result []byte, err *view.Error) {
 		c.count(-1)
-		c.push(c.replyFrame(id, session, result, err))
+		c.pushDirectly(c.replyFrame(id, session, result, err))
 	}
 	params, ok := memory.Unmark(params, epoch)
 	switch {

@@ -59,8 +59,7 @@ func (c *client) ping() {
 }
 
 // watch has the kernel end a connection whose peer answers nothing for about ten seconds.
-func watch(conn net.Conn) {
-	tcp := tcpOf(conn)
+func watch(tcp *net.TCPConn) {
 	if tcp == nil {
 		return
 	}

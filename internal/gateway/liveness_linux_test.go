@@ -1,8 +1,10 @@
 package gateway
 
 import (
+	"io"
 	"net"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -11,23 +13,9 @@ import (
 // idle or not.
 func TestTheKernelWatchesAClient(t *testing.T) {
 	t.Parallel()
-	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lis.Close()
-	far, err := net.Dial("tcp", lis.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer far.Close()
-	conn, err := lis.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	watch(conn)
-	raw, err := tcpOf(conn).SyscallConn()
+	tcp, _ := connected(t)
+	watch(tcp)
+	raw, err := tcp.SyscallConn()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,5 +32,48 @@ func TestTheKernelWatchesAClient(t *testing.T) {
 	}
 	if ms := of[unix.TCP_USER_TIMEOUT]; ms != 10_000 {
 		t.Errorf("what is written may wait for %d ms", ms)
+	}
+}
+
+// connected returns both ends of a connection.
+func connected(t *testing.T) (near *net.TCPConn, far net.Conn) {
+	t.Helper()
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = lis.Close() })
+	far, err = net.Dial("tcp", lis.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = far.Close() })
+	conn, err := lis.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return tcpOf(conn), far
+}
+
+// TestWhatAClientIsYetToTakeIsSeen: more than its kernel has room for.
+func TestWhatAClientIsYetToTakeIsSeen(t *testing.T) {
+	t.Parallel()
+	near, far := connected(t)
+	if !hasNothingUnsent(near) {
+		t.Error("something is unsent of a new connection")
+	}
+	_ = near.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
+	for err := error(nil); err == nil; {
+		_, err = near.Write(make([]byte, 1<<20)) // until there is no room
+	}
+	if hasNothingUnsent(near) {
+		t.Error("nothing is unsent where a write waits")
+	}
+	go func() { _, _ = io.Copy(io.Discard, far) }()
+	for end := time.Now().Add(time.Minute); !hasNothingUnsent(near); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("what was written stays unsent")
+		}
 	}
 }

@@ -57,17 +57,18 @@ func isRod(r *http.Request) bool { return r.Header.Get("Sec-WebSocket-Key") == r
 
 // accept upgrades the connection. The Host and the Origin have been checked by the gate. A
 // client that shows a pong, which the reader hears, can take a ping.
-func accept(w http.ResponseWriter, r *http.Request, ponged func()) (*websocket.Conn, error) {
+func accept(w http.ResponseWriter, r *http.Request, ponged func()) (*websocket.Conn, *net.TCPConn, error) {
 	h := &handshake{ResponseWriter: w}
 	if isRod(r) {
 		h.accept = acceptOf(rodKey)
 		r = r.Clone(r.Context())
 		r.Header.Set("Sec-WebSocket-Key", base64.StdEncoding.EncodeToString(make([]byte, 16)))
 	}
-	return websocket.Accept(h, r, &websocket.AcceptOptions{
+	conn, err := websocket.Accept(h, r, &websocket.AcceptOptions{
 		InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled,
 		OnPongReceived: func(context.Context, []byte) { ponged() },
 	})
+	return conn, h.tcp, err
 }
 
 // acceptOf is the Sec-WebSocket-Accept of a key (RFC 6455, section 4.2.2).
@@ -81,6 +82,8 @@ func acceptOf(key string) string {
 type handshake struct {
 	http.ResponseWriter
 	accept string // "" leaves the library's
+
+	tcp *net.TCPConn // that was taken over; nil where it is none
 }
 
 // WriteHeader implements http.ResponseWriter.
@@ -95,7 +98,8 @@ func (h *handshake) WriteHeader(status int) {
 func (h *handshake) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buf, err := http.NewResponseController(h.ResponseWriter).Hijack()
 	if err == nil {
-		watch(conn)
+		h.tcp = tcpOf(conn)
+		watch(h.tcp)
 	}
 	return conn, buf, err
 }
@@ -116,14 +120,14 @@ func (g *Gateway) connect(ctx context.Context, w http.ResponseWriter, r *http.Re
 	if err := c.enter(ctx, page); err != nil {
 		return err
 	}
-	conn, err := accept(w, r, c.beginPings)
+	conn, tcp, err := accept(w, r, c.beginPings)
 	if err != nil {
 		c.leave()
 		return nil //nolint:nilerr // the library has answered
 	}
 	g.ended.Add(1)
 	defer g.ended.Done()
-	c.serve(ctx, conn)
+	c.serve(ctx, conn, tcp)
 	return nil
 }
 

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package gateway
+
+import "net"
+
+// hasNothingUnsent is known on Linux alone.
+func hasNothingUnsent(*net.TCPConn) bool { return false }
