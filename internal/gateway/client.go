@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -217,10 +219,9 @@ func (c *client) named(s messages.SessionID) messages.SessionID {
 	return s
 }
 
-// serve runs the connection until it ends. The client has entered.
-func (c *client) serve(ctx context.Context, conn *websocket.Conn, tcp *net.TCPConn) {
-	c.conn, c.tcp = conn, tcp
-	conn.SetReadLimit(messages.MaxCDPMessage)
+// serve runs the connection until it ends. The client has entered, and its connection is there.
+func (c *client) serve(ctx context.Context) {
+	c.conn.SetReadLimit(messages.MaxCDPMessage)
 	c.hub.g.cfg.Observer.ClientConnected()
 	log := c.hub.g.cfg.Log.With(slog.String("task", string(c.hub.id)), slog.String("client", string(c.id)))
 	log.Info("a client has connected", "name", c.opts.Name, "dialogs", c.opts.Dialogs, "mode", c.opts.Mode)
@@ -229,7 +230,7 @@ func (c *client) serve(ctx context.Context, conn *websocket.Conn, tcp *net.TCPCo
 		c.beginPings()
 	}
 	done := c.hub.board.Use()
-	c.read(ctx)
+	c.readSafely(ctx, log)
 	done()
 	c.end(websocket.StatusNormalClosure, "")
 	c.endPings()
@@ -238,6 +239,17 @@ func (c *client) serve(ctx context.Context, conn *websocket.Conn, tcp *net.TCPCo
 	why := c.closing()
 	c.hub.g.cfg.Observer.ClientGone()
 	log.Info("a client has gone", "code", int(why.code), "reason", why.reason, "commands", c.commands.Load(), "events", c.events.Load())
+}
+
+// readSafely reads, and ends the client alone where that panics.
+func (c *client) readSafely(ctx context.Context, log *slog.Logger) {
+	defer func() {
+		if p := recover(); p != nil { // its value may be a page's text
+			log.Error("the gateway has failed for a client", "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
+			c.end(websocket.StatusInternalError, "the gateway has failed")
+		}
+	}()
+	c.read(ctx)
 }
 
 // read takes the client's commands, one after another.

@@ -26,7 +26,7 @@ func (g *Gateway) Dial(ctx context.Context, id messages.TaskID, query url.Values
 	server := &http.Server{
 		ReadHeaderTimeout: dialTime, BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if err := g.connect(r.Context(), w, r, id, ""); err != nil {
+			if err := g.connect(w, r, id, "", forever); err != nil {
 				refused <- err
 				w.WriteHeader(http.StatusServiceUnavailable)
 			}
@@ -60,6 +60,9 @@ func (g *Gateway) Dial(ctx context.Context, id messages.TaskID, query url.Values
 	}
 	return nil, messages.Errorf(messages.CodeInternal, "the gateway did not take the connection: %v", err)
 }
+
+// forever ends with its caller alone.
+func forever() (context.Context, func()) { return context.WithCancel(context.Background()) }
 
 // oneConn is a listener with one connection.
 type oneConn struct {

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -15,7 +16,7 @@ import (
 )
 
 // Serve answers one request below a task's CDP endpoint; rest is what follows the task in
-// the path. For a WebSocket it returns when that has ended. Errors are [messages.Error]; the
+// the path. A WebSocket goes on when Serve has returned. Errors are [messages.Error]; the
 // answer has not begun then.
 func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, id messages.TaskID, rest string, caller gate.Caller) error {
 	rest = strings.Trim(rest, "/")
@@ -24,9 +25,8 @@ func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, id messages.Task
 		if page == rest {
 			page = "" // clients append paths of their own to an endpoint
 		}
-		ctx, stop := caller.While(r.Context())
-		defer stop()
-		return g.connect(ctx, w, r, id, messages.TargetID(page))
+		while := func() (context.Context, func()) { return caller.While(context.Background()) }
+		return g.connect(w, r, id, messages.TargetID(page), while)
 	}
 	h, err := g.enter(r, id)
 	if err != nil {

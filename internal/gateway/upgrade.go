@@ -104,9 +104,10 @@ func (h *handshake) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, buf, err
 }
 
-// connect serves one client from its handshake to its end. Page, where it is not "", is the
-// page that commands without a session go to.
-func (g *Gateway) connect(ctx context.Context, w http.ResponseWriter, r *http.Request, id messages.TaskID, page messages.TargetID) error {
+// connect takes one client, and serves it from then on beside its request: that, its buffers and the
+// stack that has handled it outweigh an idle client. Page, where it is not "", is the page that
+// commands without a session go to. While gives what ends the client.
+func (g *Gateway) connect(w http.ResponseWriter, r *http.Request, id messages.TaskID, page messages.TargetID, while func() (context.Context, func())) error {
 	o, err := optionsOf(r)
 	if err != nil {
 		return err
@@ -115,19 +116,26 @@ func (g *Gateway) connect(ctx context.Context, w http.ResponseWriter, r *http.Re
 	if err != nil {
 		return err
 	}
-	defer g.leave(h)
 	c := newClient(h, o)
-	if err := c.enter(ctx, page); err != nil {
+	if err := c.enter(r.Context(), page); err != nil {
+		g.leave(h)
 		return err
 	}
 	conn, tcp, err := accept(w, r, c.beginPings)
 	if err != nil {
 		c.leave()
+		g.leave(h)
 		return nil //nolint:nilerr // the library has answered
 	}
+	c.conn, c.tcp = conn, tcp
 	g.ended.Add(1)
-	defer g.ended.Done()
-	c.serve(ctx, conn, tcp)
+	go func() {
+		defer g.ended.Done()
+		defer g.leave(h)
+		ctx, stop := while()
+		defer stop()
+		c.serve(ctx)
+	}()
 	return nil
 }
 
