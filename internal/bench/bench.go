@@ -37,6 +37,8 @@ var measurements = []struct {
 	{"roundtrip-fake", "Runtime.evaluate on the fake browser", (*bench).roundtripFake},
 	{"gateway", "Runtime.evaluate through the gateway", (*bench).gateway},
 	{"gateway-connect", "Playwright's connect through the gateway", (*bench).gatewayConnect},
+	{"gateway-events", "events through the gateway", (*bench).gatewayEvents},
+	{"gateway-deaf", "a client of the gateway that does not read", (*bench).gatewayDeaf},
 	{"gateway-memory", "what an idle client of the gateway costs", (*bench).gatewayMemory},
 	{"intake", "unwanted events", (*bench).intake},
 	{"changes", "events that change what is known", (*bench).changes},
