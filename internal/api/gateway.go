@@ -10,7 +10,7 @@ import (
 // Gateway serves the CDP endpoints of tasks. Its methods are safe for concurrent use.
 type Gateway interface {
 	// Serve answers one request below a task's CDP endpoint; rest is what follows the task
-	// in the path. A WebSocket goes on when Serve has returned.
+	// in the path. A WebSocket lasts longer than the call.
 	Serve(w http.ResponseWriter, r *http.Request, id messages.TaskID, rest string, caller gate.Caller) error
 	// Clients lists the clients of a task.
 	Clients(id messages.TaskID) messages.ClientList

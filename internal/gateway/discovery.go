@@ -16,7 +16,7 @@ import (
 )
 
 // Serve answers one request below a task's CDP endpoint; rest is what follows the task in
-// the path. A WebSocket goes on when Serve has returned. Errors are [messages.Error]; the
+// the path. A WebSocket lasts longer than the call. Errors are [messages.Error]; the
 // answer has not begun then.
 func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, id messages.TaskID, rest string, caller gate.Caller) error {
 	rest = strings.Trim(rest, "/")
