@@ -22,6 +22,8 @@ type ClusterNode struct {
 	State LeaseState `json:"state"`
 	// IsVoter says that the node keeps a copy of the store.
 	IsVoter bool `json:"voter"`
+	// IsCordoned says that the node takes no new tasks, by an operator's word.
+	IsCordoned bool `json:"cordoned,omitempty"`
 	// Term numbers the times that the node has joined; 0 while it has no record.
 	Term int64 `json:"term"`
 	// Tasks is the number of tasks that run on it.
@@ -34,6 +36,26 @@ type ClusterNode struct {
 	Version string `json:"version"`
 	// Addresses are where it answers.
 	Addresses ClusterAddresses `json:"addresses"`
+}
+
+// ClusterRecovery asks a node to go on with its copy of the store alone.
+type ClusterRecovery struct {
+	// IAmTheLast is the caller's word that no other voter runs, or will with what it has.
+	IAmTheLast bool `json:"i_am_the_last"`
+}
+
+// Validate returns an error without the caller's word.
+func (r ClusterRecovery) Validate() error {
+	if !r.IAmTheLast {
+		return Errorf(CodeInvalidArgument, "recover wants i_am_the_last: another voter that runs, or starts again with what it has, would be a second store")
+	}
+	return nil
+}
+
+// ClusterEra is the era that a recovery has begun.
+type ClusterEra struct {
+	// Era is its number.
+	Era uint32 `json:"era"`
 }
 
 // ClusterAddresses are where a node of a cluster answers.

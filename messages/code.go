@@ -37,6 +37,7 @@ const (
 	CodeLeaseLapsed           Code = "lease_lapsed"
 	CodeRehoming              Code = "rehoming"
 	CodeNoQuorum              Code = "no_quorum"
+	CodeWrongCluster          Code = "wrong_cluster"
 	CodeInternal              Code = "internal"
 )
 
@@ -153,6 +154,7 @@ var codeTable = []CodeInfo{
 	{CodeLeaseLapsed, 503, "The node of a cluster has no lease at the moment, and decides nothing.", "Call again, or ask another node of the cluster.", []Detail{detailWait}},
 	{CodeRehoming, 503, "Another node of the cluster has just taken the task, or the node that has it does not answer.", "Call again: every node knows the new one soon.", []Detail{detailWait, detailSent}},
 	{CodeNoQuorum, 503, "The store of the cluster does not answer this node.", "Call again, or ask another node of the cluster. Most voters have to run.", []Detail{detailWait}},
+	{CodeWrongCluster, 421, "A node asked another one that is of another cluster, of a newer era, or does not have the task. Callers of a node do not meet it.", "Ask a node of this cluster at its address for callers.", nil},
 	{CodeInternal, 500, "The node failed in a way that it does not explain to callers.", "Report it with the node's log, which has the reason.", nil},
 }
 

@@ -155,11 +155,12 @@ const (
 	LimitQueueFull     LimitReason = "queue_full"     // as many starts wait as may
 	LimitQueueDeadline LimitReason = "queue_deadline" // no place came free in time
 	LimitDraining      LimitReason = "draining"       // the node is about to end
+	LimitCordoned      LimitReason = "cordoned"       // an operator keeps new tasks from the node
 )
 
 // LimitReasons lists every reason.
 func LimitReasons() []LimitReason {
 	return []LimitReason{
-		LimitTasks, LimitBrowsers, LimitMemory, LimitCPU, LimitQuota, LimitQueueFull, LimitQueueDeadline, LimitDraining,
+		LimitTasks, LimitBrowsers, LimitMemory, LimitCPU, LimitQuota, LimitQueueFull, LimitQueueDeadline, LimitDraining, LimitCordoned,
 	}
 }

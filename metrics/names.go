@@ -241,12 +241,14 @@ func linkEvents() []string {
 var (
 	leaseStates = label{"state", stringsOf(messages.LeaseStates())}
 	writeEnds   = label{"outcome", []string{"answered", "unknown"}}
+	refusals    = label{"reason", stringsOf(Refusals())}
 
-	clusterQuorum = gauge(groupCluster, "holdfast_cluster_has_quorum", "1 while the cluster's store answers this node.")
-	clusterLease  = gauge(groupCluster, "holdfast_cluster_lease_held", "1 while the node has a lease and decides for its tasks.")
-	clusterMargin = gauge(groupCluster, "holdfast_cluster_lease_margin_seconds", "What was left of the lease at its last renewal, of 2 s.")
-	clusterNodes  = gauge(groupCluster, "holdfast_cluster_nodes", "Nodes of the cluster as this one sees them, by the state of their lease.", leaseStates)
-	clusterLapses = counter(groupCluster, "holdfast_cluster_lease_lapses_total", "Times that the node's lease has lapsed.")
-	clusterTerms  = counter(groupCluster, "holdfast_cluster_terms_total", "Terms that the node has begun: more than one means that others gave it up.")
-	clusterWrites = counter(groupCluster, "holdfast_cluster_store_writes_total", "Transactions of the node, by whether the store answered in time.", writeEnds)
+	clusterQuorum  = gauge(groupCluster, "holdfast_cluster_has_quorum", "1 while the cluster's store answers this node.")
+	clusterLease   = gauge(groupCluster, "holdfast_cluster_lease_held", "1 while the node has a lease and decides for its tasks.")
+	clusterMargin  = gauge(groupCluster, "holdfast_cluster_lease_margin_seconds", "What was left of the lease at its last renewal, of 2 s.")
+	clusterNodes   = gauge(groupCluster, "holdfast_cluster_nodes", "Nodes of the cluster as this one sees them, by the state of their lease.", leaseStates)
+	clusterLapses  = counter(groupCluster, "holdfast_cluster_lease_lapses_total", "Times that the node's lease has lapsed.")
+	clusterTerms   = counter(groupCluster, "holdfast_cluster_terms_total", "Terms that the node has begun: more than one means that others gave it up.")
+	clusterRefused = counter(groupCluster, "holdfast_cluster_refused_total", "Requests that claimed to be another node's and were refused, by the reason.", refusals)
+	clusterWrites  = counter(groupCluster, "holdfast_cluster_store_writes_total", "Transactions of the node, by whether the store answered in time.", writeEnds)
 )

@@ -6,14 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"holdfast/internal/cli"
@@ -26,14 +23,13 @@ import (
 	"holdfast/internal/cluster/store/voter"
 	"holdfast/internal/node"
 	"holdfast/messages"
+	"holdfast/metrics"
 )
 
 // clustered is what a node has started of its cluster, in the order of its start.
 type clustered struct {
 	claim   *instance.Claim
-	voter   *voter.Voter // nil on a node that keeps no store
-	watch   sync.WaitGroup
-	unwatch context.CancelFunc
+	keeper  *voter.Keeper // nil on a node that keeps no store
 	store   store.Store
 	peers   net.Listener
 	cluster *cluster.Cluster
@@ -104,23 +100,28 @@ func (m member) Yield(id messages.TaskID) {
 	}()
 }
 
-// peerPort is what a node adds to the port of its cluster address to get that for other
-// nodes' requests.
-const peerPort = 2
-
-// joinCluster starts the node's part in the cluster that its settings name. It waits for no
-// other node.
-func joinCluster(cfg cli.NodeConfig, n member) (*clustered, error) {
+// nodeName is the name of the node in its cluster.
+func nodeName(cfg cli.NodeConfig) (string, error) {
 	name := cfg.NodeName
 	if name == "" {
 		host, err := os.Hostname()
 		if err != nil {
-			return nil, fmt.Errorf("cluster: the host has no name: %w", err)
+			return "", fmt.Errorf("cluster: the host has no name: %w", err)
 		}
 		name = strings.ToLower(host)
 	}
 	if err := lease.ValidName(name); err != nil {
-		return nil, fmt.Errorf("cluster: %w: set node_name", err)
+		return "", fmt.Errorf("cluster: %w: set node_name", err)
+	}
+	return name, nil
+}
+
+// joinCluster starts the node's part in the cluster that its settings name. It waits for no
+// other node.
+func joinCluster(cfg cli.NodeConfig, n member) (*clustered, error) {
+	name, err := nodeName(cfg)
+	if err != nil {
+		return nil, err
 	}
 	files := certs.Files{Cert: cfg.Cluster.Cert, Key: cfg.Cluster.Key, CA: cfg.Cluster.CA}
 	identity, err := files.Config(cfg.Cluster.AllowedNames)
@@ -132,34 +133,29 @@ func joinCluster(cfg cli.NodeConfig, n member) (*clustered, error) {
 		return nil, fmt.Errorf("cluster.voters: %w", err)
 	}
 	listen, advertise := cfg.Cluster.Addresses(name)
-	peer, err := besidePort(advertise, peerPort)
+	peer, err := cluster.PeerAddress(advertise)
 	if err != nil {
 		return nil, fmt.Errorf("cluster: %s is not among cluster.voters, and cluster.listen is not set: %w", name, err)
 	}
 	dir := filepath.Join(cfg.StateDir, "cluster", name)
-	c := &clustered{unwatch: func() {}}
+	c := &clustered{}
 	if c.claim, err = instance.Take(dir); err != nil {
 		return nil, err
 	}
-	door, err := besidePort(listen, peerPort)
+	door, err := cluster.PeerAddress(listen)
 	if err == nil {
 		c.peers, err = net.Listen("tcp", door)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("cluster.listen: %w", err), c.leave(context.Background()))
 	}
-	c.peers = tls.NewListener(c.peers, identity)
+	c.peers = tls.NewListener(c.peers, certs.Door(identity, func() {
+		if c.cluster != nil { // it is set before the first connection is accepted
+			c.cluster.Refused(metrics.RefusedStranger)
+		}
+	}))
 	where := etcd.Config{Cluster: cfg.Cluster.Name, Log: cfg.Logger}
 	if cfg.Cluster.IsEmbedded() {
-		if voters[name] != "" {
-			if c.voter, err = voter.Start(voter.Config{
-				Name: name, Cluster: cfg.Cluster.Name, Dir: filepath.Join(dir, "voter"), Voters: voters, Listen: listen,
-				CertFile: files.Cert, KeyFile: files.Key, CAFile: files.CA, AllowedNames: cfg.Cluster.AllowedNames, Log: cfg.Logger,
-			}); err != nil {
-				return nil, errors.Join(err, c.leave(context.Background()))
-			}
-			c.watchVoter(cfg.Logger)
-		}
 		if where.Endpoints, err = voter.Endpoints(voters, true); err != nil {
 			return nil, errors.Join(err, c.leave(context.Background()))
 		}
@@ -175,28 +171,49 @@ func joinCluster(cfg cli.NodeConfig, n member) (*clustered, error) {
 		return nil, errors.Join(err, c.leave(context.Background()))
 	}
 	c.store = records
-	c.cluster, err = cluster.Join(cluster.Config{
+	part := cluster.Config{
 		Name: cfg.Cluster.Name, Node: name, Instance: c.claim.Name, Predecessor: c.claim.Predecessor,
-		Store: c.store, Voters: slices.Sorted(maps.Keys(voters)), Version: cfg.Version,
+		Store: c.store, Voters: voters, Version: cfg.Version, Notes: c.claim, Era: c.claim.Era, IsCordoned: c.claim.IsCordoned,
 		Addresses: messages.ClusterAddresses{HTTP: cfg.URL, Peer: peer},
 		TLS:       identity, Tasks: n,
 		Load: func() cluster.Load { return loadOf(n.Node) }, Log: cfg.Logger,
-	})
-	if err != nil {
+	}
+	if len(voters) > 0 {
+		part.Servers = records
+	}
+	if voters[name] != "" {
+		asker := cluster.NewAsker(cfg.Cluster.Name, identity)
+		c.keeper, err = voter.Keep(voter.Config{
+			Name: name, Cluster: cfg.Cluster.Name, Dir: filepath.Join(dir, "voter"), Voters: voters, Listen: listen,
+			CertFile: files.Cert, KeyFile: files.Key, CAFile: files.CA, AllowedNames: cfg.Cluster.AllowedNames, Log: cfg.Logger,
+		}, voter.Duties{
+			Ask: func(ctx context.Context, other string) (voter.Standing, error) {
+				address, err := cluster.PeerAddress(voters[other])
+				if err != nil {
+					return voter.Standing{}, err
+				}
+				return asker.Standing(ctx, address)
+			},
+			Serving: records.Use,
+			Close:   asker.Close,
+		})
+		if err != nil {
+			return nil, errors.Join(err, c.leave(context.Background()))
+		}
+		part.Keeper = c.keeper
+	}
+	if c.cluster, err = cluster.Join(part); err != nil {
 		return nil, errors.Join(err, c.leave(context.Background()))
 	}
 	return c, nil
 }
 
-// watchVoter logs the end of the node's own voter, which the others of the cluster may outlive.
-func (c *clustered) watchVoter(log *slog.Logger) {
-	ctx, cancel := context.WithCancel(context.Background())
-	c.unwatch = cancel
-	c.watch.Go(func() {
-		if err := c.voter.Ready(ctx); err != nil && ctx.Err() == nil {
-			log.Error("the node's voter has ended: restart the node", "err", err)
-		}
-	})
+// failed has the reason once the node cannot be part of its cluster any more.
+func (c *clustered) failed() <-chan error {
+	if c.keeper == nil {
+		return nil
+	}
+	return c.keeper.Failed()
 }
 
 // leave ends the node's part, in the reverse order of its start.
@@ -211,10 +228,8 @@ func (c *clustered) leave(ctx context.Context) error {
 	if c.store != nil {
 		err = errors.Join(err, c.store.Close())
 	}
-	c.unwatch()
-	c.watch.Wait()
-	if c.voter != nil {
-		c.voter.Close()
+	if c.keeper != nil {
+		c.keeper.Close()
 	}
 	return errors.Join(err, c.claim.Release())
 }
@@ -232,17 +247,4 @@ func loadOf(n *node.Node) cluster.Load {
 		}
 	}
 	return load
-}
-
-// besidePort adds to the port of an address.
-func besidePort(address string, add int) (string, error) {
-	host, text, err := net.SplitHostPort(address)
-	if err != nil {
-		return "", err
-	}
-	port, err := strconv.Atoi(text)
-	if err != nil {
-		return "", err
-	}
-	return net.JoinHostPort(host, strconv.Itoa(port+add)), nil
 }

@@ -62,11 +62,7 @@ func newTrio(t *testing.T) *trio {
 
 func (c *trio) start(name string, more ...string) *process {
 	c.Helper()
-	in := func(file string) string { return filepath.Join(c.dir, "certs", file) }
-	c.nodes[name] = c.shells[name].serve(append([]string{
-		"--node-name", name, "--cluster-voters", c.voters,
-		"--cluster-cert", in(name + ".crt"), "--cluster-key", in(name + ".key"), "--cluster-ca", in("ca.crt"),
-	}, more...)...)
+	c.nodes[name] = c.shells[name].serve(append(c.flags(name), more...)...)
 	return c.nodes[name]
 }
 
@@ -113,7 +109,7 @@ func TestThreeNodesMakeACluster(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	for _, n := range v.Nodes {
-		if !n.IsVoter || n.Term == 0 || n.Places != 5000 || n.Addresses.Peer != c.hosts[n.Node]+":"+strconv.Itoa(c.port+peerPort) || !strings.HasPrefix(n.Addresses.HTTP, "http://127.0.0.1:") {
+		if !n.IsVoter || n.Term == 0 || n.Places != 5000 || n.Addresses.Peer != c.hosts[n.Node]+":"+strconv.Itoa(c.port+2) || !strings.HasPrefix(n.Addresses.HTTP, "http://127.0.0.1:") {
 			t.Errorf("%+v", n)
 		}
 	}
@@ -329,7 +325,7 @@ func TestAnyNodeAnswersForAnyTask(t *testing.T) {
 	}
 	stranger := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // it is the stranger
 	defer stranger.CloseIdleConnections()
-	peer, _ := http.NewRequest("GET", "https://"+net.JoinHostPort(c.hosts["a"], strconv.Itoa(c.port+peerPort))+"/v1/tasks/one", nil)
+	peer, _ := http.NewRequest("GET", "https://"+net.JoinHostPort(c.hosts["a"], strconv.Itoa(c.port+2))+"/v1/tasks/one", nil)
 	peer.Header.Set("Holdfast-Caller", "admin")
 	if res, err := stranger.RoundTrip(peer); err == nil {
 		res.Body.Close()

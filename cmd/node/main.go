@@ -24,7 +24,7 @@ func run() int {
 		Getenv: os.Getenv, Environ: os.Environ,
 		BecomeDaemon: s.becomeDaemon, Hurry: s.hurry, IgnoredSignals: ignored(),
 		Notify: notify, Watchdog: watchdog,
-		Version: version.Read(), Start: start, Demo: tell,
+		Version: version.Read(), Start: start, Restore: restore, Demo: tell,
 	}
 	return p.Run(ctx, os.Args[1:])
 }

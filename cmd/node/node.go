@@ -109,7 +109,7 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 			return nil, errors.Join(err, running.Stop(ctx))
 		}
 		joined.Store(c)
-		running.Cluster, running.Peers = c.cluster, c.peers
+		running.Cluster, running.Peers, running.Failed = c.cluster, c.peers, c.failed()
 	}
 	return running, nil
 }

@@ -2,9 +2,11 @@ package api
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 
 	"holdfast/internal/gate"
 	"holdfast/internal/token"
@@ -12,7 +14,7 @@ import (
 )
 
 // Cluster is what the HTTP layer needs of the cluster that the node is part of. Its methods
-// are safe for concurrent use; none but Forward and Tasks waits.
+// are safe for concurrent use; those that take a context or a request wait.
 type Cluster interface {
 	// View is what this node knows of the cluster.
 	View() messages.Cluster
@@ -28,6 +30,21 @@ type Cluster interface {
 	Lapse() *messages.Error
 	// Forward has another node answer a request. An error means that nothing was answered.
 	Forward(w http.ResponseWriter, r *http.Request, node string) error
+	// IsServed answers a request that only a node makes, and refuses one of another cluster or
+	// of an older era; false where the request is a caller's, which that node passes on.
+	IsServed(w http.ResponseWriter, r *http.Request) bool
+	// Misdirected is the error of a request that was passed on to the wrong node, nil for any other.
+	Misdirected(id messages.TaskID, epoch string) *messages.Error
+	// Forged counts a caller's request that claims to be a node's.
+	Forged()
+	// Snapshot streams a copy of the store.
+	Snapshot(ctx context.Context) (io.ReadCloser, error)
+	// Replace gives a voter's place to one without data.
+	Replace(ctx context.Context, voter string) error
+	// Recover makes this node's copy the whole store, and returns the new era.
+	Recover(ctx context.Context) (uint32, error)
+	// Cordon keeps new tasks from this node, or takes that back.
+	Cordon(isCordoned bool) error
 	// Tasks asks the other nodes for their tasks.
 	Tasks(ctx context.Context, header http.Header, query url.Values) []*messages.Snapshot
 }
@@ -40,6 +57,8 @@ const (
 	callerHeader = "Holdfast-Caller"
 	// fromHeader is the caller's address.
 	fromHeader = "Holdfast-From"
+	// epochHeader is the epoch under which that node knows the task.
+	epochHeader = "Holdfast-Epoch"
 )
 
 type hopKey struct{}
@@ -48,6 +67,9 @@ type hopKey struct{}
 // what they say of a caller is believed.
 func (h *Handler) Peers() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if h.cfg.Cluster != nil && h.cfg.Cluster.IsServed(w, r) {
+			return
+		}
 		if from := r.Header.Get(fromHeader); from != "" {
 			r.RemoteAddr = from
 		}
@@ -60,8 +82,12 @@ func (c *call) isHop() bool { return c.Context().Value(hopKey{}) != nil }
 
 // checkHop refuses a caller that pretends to be a node.
 func (c *call) checkHop() error {
-	if c.isHop() || c.Header.Get(hopHeader) == "" && c.Header.Get(callerHeader) == "" && c.Header.Get(fromHeader) == "" {
+	isNode := func(header string) bool { return c.Header.Get(header) != "" }
+	if c.isHop() || !slices.ContainsFunc([]string{hopHeader, callerHeader, fromHeader, epochHeader}, isNode) {
 		return nil
+	}
+	if c.handler.cfg.Cluster != nil {
+		c.handler.cfg.Cluster.Forged()
 	}
 	stranger := c.handler.cfg.Gate.Stranger(c.Request, c.route.entrance())
 	return stranger.Refuse(c.Context(), messages.Errorf(messages.CodeForbidden, "only nodes of the cluster may send this header"))
@@ -117,6 +143,9 @@ func (h *Handler) forward(w http.ResponseWriter, c *call, node string) error {
 func (h *Handler) vouch(header http.Header, c *call) {
 	header.Set(hopHeader, h.cfg.Cluster.Node())
 	header.Set(fromHeader, c.RemoteAddr)
+	if _, epoch, ok := h.cfg.Cluster.Place(c.id); ok && c.id != "" {
+		header.Set(epochHeader, strconv.FormatUint(epoch, 10))
+	}
 	if scope := c.caller.Scope(); scope != (token.Scope{}) {
 		header.Set(callerHeader, scope.Text())
 		header.Del("Authorization")
@@ -129,6 +158,11 @@ func (h *Handler) vouch(header http.Header, c *call) {
 func (h *Handler) checkLease(c *call) error {
 	if h.cfg.Cluster == nil || c.id == "" || h.elsewhere(c) != "" {
 		return nil
+	}
+	if c.isHop() {
+		if err := h.cfg.Cluster.Misdirected(c.id, c.Header.Get(epochHeader)); err != nil {
+			return err
+		}
 	}
 	if c.Method != http.MethodPut && h.cfg.Cluster.IsOrphan(c.id) {
 		if _, err := h.cfg.Node.Snapshot(c.id, messages.SnapshotOptions{}); err != nil {

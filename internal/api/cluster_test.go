@@ -26,11 +26,14 @@ func clustered(t *testing.T) (*bench, *apitest.Cluster) {
 // TestOnlyNodesMayVouch: what a header says of a caller counts at the nodes' own door alone.
 func TestOnlyNodesMayVouch(t *testing.T) {
 	t.Parallel()
-	b, _ := clustered(t)
-	for _, header := range []string{"Holdfast-Hop", "Holdfast-Caller", "Holdfast-From"} {
+	b, c := clustered(t)
+	for _, header := range []string{"Holdfast-Hop", "Holdfast-Caller", "Holdfast-From", "Holdfast-Epoch"} {
 		r := b.request("GET", "/v1/tasks/one", "")
 		r.Header.Set(header, "admin")
 		b.wantError(b.do(r), 403, messages.CodeForbidden)
+	}
+	if n := c.ForgedCount.Load(); n != 4 {
+		t.Errorf("%d forged requests were counted", n)
 	}
 	ask := func(caller, path string) *httptest.ResponseRecorder {
 		r := b.request("GET", path, "")
@@ -53,10 +56,8 @@ func TestOnlyNodesMayVouch(t *testing.T) {
 			t.Errorf("%s: %d %s", caller, w.Code, w.Body)
 		}
 	}
-	// A request that was passed on is answered where it is, and not passed on again.
-	if w := ask("admin", "/v1/tasks/"+string(apitest.Elsewhere)); w.Code == 503 {
-		t.Error(w.Body)
-	}
+	// A request that was passed on is not passed on again.
+	b.wantError(ask("admin", "/v1/tasks/"+string(apitest.Elsewhere)), 421, messages.CodeWrongCluster)
 }
 
 // TestANodeWithoutALeaseRefusesOrders: reads are answered, and marked.
@@ -92,4 +93,32 @@ func TestATaskOfAnotherNode(t *testing.T) {
 		}
 	}
 	b.wantError(b.call("GET", "/v1/tasks/"+string(apitest.Orphan), ""), 503, messages.CodeRehoming)
+}
+
+// TestOperatorsAreAdmins: what changes the cluster wants the admin token, and a cluster.
+func TestOperatorsAreAdmins(t *testing.T) {
+	t.Parallel()
+	b, c := clustered(t)
+	plain := setup(t, &apitest.Node{})
+	for _, what := range []string{
+		"GET /v1/cluster/snapshot", `POST /v1/cluster/recover {"i_am_the_last":true}`, "POST /v1/cluster/voters/b/replace",
+		"PUT /v1/cluster/nodes/a/cordon", "DELETE /v1/cluster/nodes/a/cordon",
+	} {
+		method, rest, _ := strings.Cut(what, " ")
+		path, body, _ := strings.Cut(rest, " ")
+		b.wantError(b.as(b.admin.ForTask("one"), method, path, body), 403, messages.CodeForbidden)
+		plain.wantError(plain.call(method, path, body), 404, messages.CodeNotFound)
+		if w := b.call(method, path, body); w.Code/100 != 2 {
+			t.Errorf("%s: %d %s", what, w.Code, w.Body)
+		}
+	}
+	b.wantError(b.call("POST", "/v1/cluster/recover", "{}"), 400, messages.CodeInvalidArgument)
+	b.call("PUT", "/v1/cluster/nodes/a/cordon", "")
+	if !c.Cordoned.Load() {
+		t.Error("a is not cordoned")
+	}
+	b.wantError(b.call("DELETE", "/v1/cluster/nodes/b/cordon", ""), 503, messages.CodeRehoming)
+	if !c.Cordoned.Load() {
+		t.Error("a was taken for b")
+	}
 }

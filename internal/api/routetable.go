@@ -28,6 +28,9 @@ var (
 	}
 )
 
+// ofOperator are those of an operator's work on the cluster.
+var ofOperator = []messages.Code{messages.CodeNotFound, messages.CodeNoQuorum, messages.CodeRehoming, messages.CodeWrongCluster}
+
 // gatewayCodes are those of the CDP endpoint.
 var gatewayCodes = []messages.Code{
 	messages.CodeTaskNotFound, messages.CodeTargetNotFound, messages.CodeClientBusy, messages.CodeNotFound, messages.CodeCDPError,
@@ -350,6 +353,47 @@ var routes = []route{
 			summary: "Show the cluster that the node is part of",
 			text:    "What this node knows of the others; it asks none. The answer names no task, so any token may read it. See [the cluster](cluster.md).",
 			answers: one(http.StatusOK, "the nodes", messages.Cluster{}), codes: []messages.Code{messages.CodeNotFound},
+		},
+	},
+	{
+		method: "GET", path: "/v1/cluster/snapshot", access: byToken, class: "read", stream: true, serve: (*Handler).snapshotCluster,
+		about: about{
+			summary: "Copy the cluster's store",
+			text:    "Only with the admin token. The bytes are what `etcdctl snapshot save` writes: the database, and its SHA-256. `holdfast cluster restore` reads them. A store that others run is copied with its own tools.",
+			answers: []answer{{status: http.StatusOK, about: "the copy", kind: "application/octet-stream"}},
+			codes:   ofOperator,
+		},
+	},
+	{
+		method: "POST", path: "/v1/cluster/recover", access: byToken, class: "life", serve: (*Handler).recoverCluster,
+		about: about{
+			summary: "Go on with this voter alone, after a majority of voters is lost for good",
+			text: "Only with the admin token, and only with `i_am_the_last`: the caller says that no other voter runs, or ever will with what it has. " +
+				"This node's copy becomes the store, and a new era begins: what other voters alone had is lost, and nodes that still follow them decide nothing once they hear of it.",
+			body: messages.ClusterRecovery{}, answers: one(http.StatusOK, "the new era", messages.ClusterEra{}), codes: ofOperator,
+		},
+	},
+	{
+		method: "POST", path: "/v1/cluster/voters/{node}/replace", access: byToken, class: "life", serve: (*Handler).replaceVoter,
+		about: about{
+			summary: "Give the place of a voter that has lost its data to one without data",
+			text:    "Only with the admin token. The voter must not run. Afterwards a node of that name starts with an empty directory, copies the store, and then has a vote.",
+			answers: one(http.StatusNoContent, "its place is free", nil), codes: ofOperator,
+		},
+	},
+	{
+		method: "PUT", path: "/v1/cluster/nodes/{node}/cordon", access: byToken, class: "life", serve: (*Handler).cordon,
+		about: about{
+			summary: "Keep new tasks from a node",
+			text:    "Only with the admin token; any node passes it on. The tasks that the node has stay. It lasts over restarts, until `DELETE`.",
+			answers: one(http.StatusNoContent, "the node takes no new tasks", nil), codes: ofOperator,
+		},
+	},
+	{
+		method: "DELETE", path: "/v1/cluster/nodes/{node}/cordon", access: byToken, class: "life", serve: (*Handler).cordon,
+		about: about{
+			summary: "Let a node take new tasks again", text: "Only with the admin token.",
+			answers: one(http.StatusNoContent, "the node takes new tasks", nil), codes: ofOperator,
 		},
 	},
 	{

@@ -15,6 +15,14 @@ type clusterCmd struct {
 	Init    clusterInitCmd    `cmd:"" help:"Make a CA, and a certificate for each node."`
 	Status  clusterStatusCmd  `cmd:"" help:"Show the cluster that a node is part of, and all its nodes."`
 	Members clusterMembersCmd `cmd:"" help:"List the nodes of the cluster that a node is part of."`
+
+	Cordon   clusterCordonCmd   `cmd:"" help:"Keep new tasks from a node, over its restarts."`
+	Uncordon clusterUncordonCmd `cmd:"" help:"Let a node take new tasks again."`
+
+	Snapshot clusterSnapshotCmd `cmd:"" help:"Copy the cluster's store into a file."`
+	Restore  clusterRestoreCmd  `cmd:"" help:"Make the store of a voter that does not run of such a file."`
+	Recover  clusterRecoverCmd  `cmd:"" help:"Have a voter go on alone, after a majority of voters is lost for good."`
+	Replace  clusterReplaceCmd  `cmd:"" name:"replace-voter" help:"Give the place of a voter that has lost its data to one without data."`
 }
 
 type clusterInitCmd struct {
@@ -105,7 +113,11 @@ func (r *run) listNodes(c messages.Cluster) error {
 		if n.IsVoter {
 			isVoter = "yes"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\n", clean(n.Node), n.State, isVoter, n.Term, n.Tasks, n.Anchors, n.Places, clean(n.Version), clean(n.Addresses.HTTP))
+		state := string(n.State)
+		if n.IsCordoned {
+			state += ", cordoned"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\n", clean(n.Node), state, isVoter, n.Term, n.Tasks, n.Anchors, n.Places, clean(n.Version), clean(n.Addresses.HTTP))
 	}
 	return w.Flush()
 }

@@ -65,6 +65,8 @@ func (s *server) live() error {
 		case err := <-s.front.ended:
 			s.front.ended <- err // for close, which waits for all of them
 			why, cause = "a listener has failed", fmt.Errorf("serve: %w", err)
+		case err := <-s.node.Failed:
+			why, cause = "the node cannot be part of its cluster", fmt.Errorf("serve: %w", err)
 		case <-s.reloads:
 			s.reload()
 			continue

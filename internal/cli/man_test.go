@@ -28,6 +28,7 @@ func TestManual(t *testing.T) {
 			continue
 		}
 		count++
+		command = strings.ReplaceAll(command, "-", `\-`)
 		if !strings.Contains(page, "\n.SS holdfast "+command+"\n") && !strings.Contains(page, "\n.SS holdfast "+command+" ") {
 			t.Errorf("%q is not in the page", command)
 		}

@@ -45,6 +45,8 @@ type Program struct {
 	Version version.Info
 	// Start starts a node, for serve.
 	Start StartNode
+	// Restore makes the store of a cluster's voter of a copy.
+	Restore RestoreCluster
 	// Demo runs the demo.
 	Demo func(ctx context.Context, o DemoOptions) error
 }
@@ -84,7 +86,7 @@ type grammar struct {
 	Clients  clientsCmd  `cmd:"" help:"List the CDP clients of a task, such as Playwright."`
 	Chaos    chaosCmd    `cmd:"" help:"Break a task's connections on purpose and see it come back (serve --allow-chaos)."`
 	Pressure pressureCmd `cmd:"" help:"Show how close the node is to its limits."`
-	Cluster  clusterCmd  `cmd:"" help:"Make certificates for nodes that work together, and see how they stand."`
+	Cluster  clusterCmd  `cmd:"" help:"Make certificates for nodes that work together, see how they stand, and look after their store."`
 	Config   configCmd   `cmd:"" help:"Look at the configuration of a node."`
 	Drain    drainCmd    `cmd:"" help:"Have the node take no new tasks, let calls finish, and end."`
 	Token    tokenCmd    `cmd:"" help:"Print a token that is good for one task or one tenant."`
@@ -106,7 +108,7 @@ type run struct {
 // newGrammar returns the grammar with the flags of every setting.
 func newGrammar() *grammar {
 	var g grammar
-	for _, s := range []*settings{&g.Serve.settings, &g.Config.Print.settings, &g.Doctor.settings} {
+	for _, s := range []*settings{&g.Serve.settings, &g.Config.Print.settings, &g.Doctor.settings, &g.Cluster.Restore.settings} {
 		*s = newSettings()
 	}
 	return &g

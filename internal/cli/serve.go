@@ -68,6 +68,8 @@ type RunningNode struct {
 	Cluster api.Cluster
 	// Peers takes the connections of other nodes of the cluster, over mutual TLS.
 	Peers net.Listener
+	// Failed has the reason once the node cannot go on as a part of its cluster.
+	Failed <-chan error
 }
 
 // browserFlags are those of commands that launch browsers themselves.

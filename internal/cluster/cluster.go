@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"holdfast/internal/cluster/clock"
@@ -30,8 +32,16 @@ type Config struct {
 	Instance, Predecessor string
 	// Store has the cluster's records. The caller closes it after Leave.
 	Store store.Store
-	// Voters are the names of the nodes that keep the store; empty where others do.
-	Voters []string
+	// Voters are the addresses of the nodes that keep the store, by name; empty where others do.
+	Voters map[string]string
+	// Keeper is this node's own voter; nil where it has none.
+	Keeper Keeper
+	// Servers are those of the store; nil where others run them.
+	Servers Servers
+	// Notes keeps what is to outlive this run; Era and IsCordoned are what the last one kept.
+	Notes      Notes
+	Era        uint32
+	IsCordoned bool
 	// Version is that of the program.
 	Version string
 	// Addresses are where this node answers.
@@ -71,7 +81,11 @@ type Cluster struct {
 	all    sync.WaitGroup
 
 	transport *http.Transport
+	refused   map[metrics.Refusal]*atomic.Uint64
+	keptEra   uint32               // of the goroutine of describe
 	orphans   map[string]time.Time // since when; of the goroutine of describe
+
+	isCordoned atomic.Bool
 
 	mu     sync.Mutex              // protects claims
 	claims map[messages.TaskID]int // under way
@@ -79,13 +93,14 @@ type Cluster struct {
 
 // Join starts it. The node joins in the background, as soon as the store answers.
 func Join(c Config) (*Cluster, error) {
-	if c.Name == "" || c.Load == nil || c.Tasks == nil || c.Store == nil || c.Log == nil {
-		return nil, errors.New("cluster: a name, a store, a load, tasks and a log are needed")
+	if c.Name == "" || c.Load == nil || c.Tasks == nil || c.Store == nil || c.Log == nil || c.Notes == nil {
+		return nil, errors.New("cluster: a name, a store, a load, tasks, notes and a log are needed")
 	}
-	cluster := &Cluster{config: c, transport: newTransport(c.TLS), orphans: map[string]time.Time{}, claims: map[messages.TaskID]int{}, duties: duties{tasks: c.Tasks}}
+	cluster := &Cluster{config: c, refused: newRefusals(), transport: newTransport(c.TLS), orphans: map[string]time.Time{}, claims: map[messages.TaskID]int{}, duties: duties{tasks: c.Tasks}}
+	cluster.isCordoned.Store(c.IsCordoned)
 	m, err := member.Join(member.Config{
 		Lease: lease.Config{
-			Name: c.Node, Instance: c.Instance, Predecessor: c.Predecessor, Info: cluster.info(), Times: lease.DefaultTimes(),
+			Name: c.Node, Instance: c.Instance, Predecessor: c.Predecessor, Era: c.Era, IsCordoned: c.IsCordoned, Info: cluster.info(), Times: lease.DefaultTimes(),
 		},
 		Store: c.Store, Now: clock.Now, Handler: handler{cluster}, Log: c.Log,
 	})
@@ -96,6 +111,9 @@ func Join(c Config) (*Cluster, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cluster.end = cancel
 	cluster.all.Go(func() { cluster.describe(ctx) })
+	if c.TLS != nil {
+		cluster.all.Go(func() { cluster.greetVoters(ctx) })
+	}
 	return cluster, nil
 }
 
@@ -120,6 +138,7 @@ func (c *Cluster) describe(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+			c.keepEra()
 			c.member.Describe(c.info())
 			c.reconcile(time.Now())
 		}
@@ -130,10 +149,11 @@ func (c *Cluster) describe(ctx context.Context) {
 func (c *Cluster) View() messages.Cluster {
 	s := c.member.Status()
 	out := messages.Cluster{Name: c.config.Name, Era: s.Era, HasQuorum: c.member.HasQuorum()}
+	isVoter := func(name string) bool { return c.config.Voters[name] != "" }
 	known := map[string]bool{}
 	for _, n := range s.Nodes {
 		known[n.Name] = true
-		one := messages.ClusterNode{Node: n.Name, Term: n.Term, State: messages.LeaseHeld, IsVoter: slices.Contains(c.config.Voters, n.Name)}
+		one := messages.ClusterNode{Node: n.Name, Term: n.Term, State: messages.LeaseHeld, IsVoter: isVoter(n.Name), IsCordoned: n.IsCordoned}
 		var said info
 		if json.Unmarshal(n.Info, &said) == nil { // of another version: less is known
 			one.Version, one.Tasks, one.Anchors, one.Places = said.Version, said.Tasks, said.Anchors, said.Places
@@ -147,10 +167,10 @@ func (c *Cluster) View() messages.Cluster {
 		}
 		out.Nodes = append(out.Nodes, one)
 	}
-	for _, name := range append(slices.Clone(c.config.Voters), c.config.Node) {
+	for _, name := range append(slices.Sorted(maps.Keys(c.config.Voters)), c.config.Node) {
 		if !known[name] {
 			known[name] = true
-			out.Nodes = append(out.Nodes, messages.ClusterNode{Node: name, State: messages.LeaseGone, IsVoter: slices.Contains(c.config.Voters, name)})
+			out.Nodes = append(out.Nodes, messages.ClusterNode{Node: name, State: messages.LeaseGone, IsVoter: isVoter(name)})
 		}
 	}
 	slices.SortFunc(out.Nodes, func(a, b messages.ClusterNode) int { return cmp.Compare(a.Node, b.Node) })
@@ -179,10 +199,13 @@ func (c *Cluster) Figures() metrics.Cluster {
 	f := c.member.Figures()
 	out := metrics.Cluster{
 		HasQuorum: c.member.HasQuorum(), IsHeld: c.member.Allows(), Margin: f.Margin, Nodes: map[messages.LeaseState]int{},
-		Lapses: f.Lapses, Terms: f.Terms, Writes: f.Writes, Failures: f.Failures,
+		Refused: map[metrics.Refusal]uint64{}, Lapses: f.Lapses, Terms: f.Terms, Writes: f.Writes, Failures: f.Failures,
 	}
 	for _, n := range c.View().Nodes {
 		out.Nodes[n.State]++
+	}
+	for why, n := range c.refused {
+		out.Refused[why] = n.Load()
 	}
 	return out
 }

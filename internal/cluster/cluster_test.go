@@ -47,6 +47,12 @@ func (r *running) set(ids ...messages.TaskID) {
 	r.ids = ids
 }
 
+// notes keeps nothing.
+type notes struct{}
+
+func (notes) SetEra(uint32) error    { return nil }
+func (notes) SetCordoned(bool) error { return nil }
+
 func join(t *testing.T, s *storetest.Shared, node string) *cluster.Cluster {
 	t.Helper()
 	return joinWith(t, s, node, &running{})
@@ -55,7 +61,8 @@ func join(t *testing.T, s *storetest.Shared, node string) *cluster.Cluster {
 func joinWith(t *testing.T, s *storetest.Shared, node string, tasks *running) *cluster.Cluster {
 	t.Helper()
 	c, err := cluster.Join(cluster.Config{
-		Name: "test", Node: node, Instance: node + "1", Store: s.Of(node), Voters: []string{"a", "b", "x"}, Version: "v1",
+		Name: "test", Node: node, Instance: node + "1", Store: s.Of(node), Version: "v1", Notes: notes{},
+		Voters:    map[string]string{"a": "127.0.0.1:1", "b": "127.0.0.1:1", "x": "127.0.0.1:1"},
 		Addresses: messages.ClusterAddresses{HTTP: "http://" + node, Peer: node + ":1"},
 		Tasks:     tasks,
 		Load:      func() cluster.Load { return cluster.Load{Tasks: 1, Anchors: 2, Places: 3} }, Log: slog.New(slog.DiscardHandler),

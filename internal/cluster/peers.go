@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"io"
 	"log"
 	"net"
@@ -60,11 +61,24 @@ func (c *Cluster) Forward(w http.ResponseWriter, r *http.Request, node string) e
 			p.SetURL(&url.URL{Scheme: "https", Host: address})
 			p.Out.Host = p.In.Host
 			p.Out.URL.RawQuery = p.In.URL.RawQuery
+			p.Out.Header.Set(greetingHeader, c.greeting())
+		},
+		ModifyResponse: func(res *http.Response) error {
+			c.hear(res.Header)
+			res.Header.Del(greetingHeader)
+			if res.StatusCode == http.StatusMisdirectedRequest {
+				return errMisdirected
+			}
+			return nil
 		},
 		ErrorHandler: func(_ http.ResponseWriter, r *http.Request, err error) {
-			failed = c.noAnswer(node)
-			if r.Context().Err() != nil {
+			switch {
+			case errors.Is(err, errMisdirected):
+				failed = messages.Errorf(messages.CodeRehoming, "node %s does not have the task any more", node).With("retry_after_s", 1).WithSent(messages.SentNo)
+			case r.Context().Err() != nil:
 				failed = r.Context().Err()
+			default:
+				failed = c.noAnswer(node)
 			}
 			c.config.Log.Debug("another node did not answer", "node", node, "err", err)
 		},
@@ -72,6 +86,9 @@ func (c *Cluster) Forward(w http.ResponseWriter, r *http.Request, node string) e
 	proxy.ServeHTTP(w, r)
 	return failed
 }
+
+// errMisdirected means that the other node takes the request for one that is not for it.
+var errMisdirected = errors.New("the request is not for that node")
 
 func (c *Cluster) noAnswer(node string) error {
 	return messages.Errorf(messages.CodeRehoming, "node %s has the task and does not answer", node).With("retry_after_s", 1)
@@ -112,11 +129,13 @@ func (c *Cluster) tasksOf(ctx context.Context, address string, header http.Heade
 		return nil, err
 	}
 	r.Header = header.Clone()
+	r.Header.Set(greetingHeader, c.greeting())
 	res, err := c.transport.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
 	defer res.Body.Close()
+	c.hear(res.Header)
 	if res.StatusCode != http.StatusOK {
 		return nil, messages.Errorf(messages.CodeUpstreamUnavailable, "it answers with status %d", res.StatusCode)
 	}

@@ -60,7 +60,7 @@ func (c *Cluster) Lapse() *messages.Error {
 // Claim makes a task this node's, and waits until the store has taken that. Until release is
 // called the record stays, whether the task runs or not.
 //
-// Codes: rehoming (another node has the task), lease_lapsed, no_quorum, deadline.
+// Codes: rehoming (another node has the task), lease_lapsed, no_quorum, deadline, limit_reached.
 func (c *Cluster) Claim(ctx context.Context, id messages.TaskID) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, claimTime)
 	defer cancel()
@@ -78,6 +78,10 @@ func (c *Cluster) Claim(ctx context.Context, id messages.TaskID) (release func()
 		case ok:
 			release()
 			return nil, messages.Errorf(messages.CodeRehoming, "task %s is node %s's", id, node).With("retry_after_s", 1).WithSent(messages.SentNo)
+		}
+		if c.isCordoned.Load() {
+			release()
+			return nil, messages.Errorf(messages.CodeLimitReached, "node %s is cordoned and takes no new tasks: ask another node", c.config.Node).With("reason", messages.LimitCordoned).WithSent(messages.SentNo)
 		}
 		c.member.Claim(string(id))
 		select {

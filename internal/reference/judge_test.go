@@ -94,7 +94,7 @@ next:
 			continue
 		}
 		for i, e := range elements {
-			if e != given[i] && e != "{id}" && e != "{client_id}" && e != "{artifact_id}" && e != "{tool}" && e != "{rest...}" {
+			if e != given[i] && e != "{id}" && e != "{client_id}" && e != "{artifact_id}" && e != "{tool}" && e != "{node}" && e != "{rest...}" {
 				continue next
 			}
 		}

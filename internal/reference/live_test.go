@@ -36,6 +36,7 @@ type stage struct {
 	cdpURL  string
 	admin   token.Admin
 	cluster apitest.Cluster
+	peers   string // where other nodes ask
 }
 
 func setup(t *testing.T) *stage {
@@ -98,6 +99,9 @@ func setup(t *testing.T) *stage {
 	t.Cleanup(func() { base.Close(); _ = within.Close() })
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
+	peers := httptest.NewServer(handler.Peers())
+	t.Cleanup(peers.Close)
+	s.peers = peers.URL
 	t.Cleanup(handler.CloseStreams)
 	s.url, s.token = server.URL, s.admin.Reveal()
 	return s
@@ -319,6 +323,15 @@ func (s *stage) rest() {
 		s.wants(200, "", "GET", "/v1/tasks?local=true", "")
 	}
 	s.cluster.Lapsed.Store(nil)
+	s.wants(200, "", "GET", "/v1/cluster/snapshot", "")
+	s.wants(200, "", "POST", "/v1/cluster/recover", `{"i_am_the_last":true}`)
+	s.wants(204, "", "POST", "/v1/cluster/voters/b/replace", "")
+	s.wants(204, "", "PUT", "/v1/cluster/nodes/a/cordon", "")
+	s.wants(204, "", "DELETE", "/v1/cluster/nodes/a/cordon", "")
+	front := s.url
+	s.url = s.peers
+	s.wants(421, messages.CodeWrongCluster, "PUT", "/v1/cluster/nodes/b/cordon", "")
+	s.url = front
 	for _, path := range []string{"/v1/tree?depth=2", "/v1/pressure", "/v1/openapi.json", "/livez", "/readyz", "/ui/", "/metrics"} {
 		s.wants(200, "", "GET", path, "")
 	}

@@ -41,6 +41,7 @@ var requests = map[string]struct {
 	"RecoverRequest":  {`"action":"reload"`, checked[messages.RecoverRequest]},
 	"BatchRequest":    {`"steps":[{"tool":"browser_snapshot"}]`, checked[messages.BatchRequest]},
 	"RunRequest":      {`"code":"return 1"`, checked[messages.RunRequest]},
+	"ClusterRecovery": {`"i_am_the_last":true`, checked[messages.ClusterRecovery]},
 	"KillRequest":     {`"kill":"both"`, checked[killRequest]},
 }
 

@@ -86,7 +86,7 @@ var floors = []struct {
 	{"internal/cluster/member", []string{"internal/cluster/lease", "internal/cluster/store"}},
 	{"internal/cluster/certs", []string{"internal/cluster/lease"}},
 	{"internal/cluster/instance", nil},
-	{"internal/cluster", []string{"internal/cluster/clock", "internal/cluster/lease", "internal/cluster/member", "internal/cluster/store", "messages", "metrics"}},
+	{"internal/cluster", []string{"internal/cluster/clock", "internal/cluster/lease", "internal/cluster/member", "internal/cluster/store", "internal/cluster/store/voter", "messages", "metrics"}},
 	{"internal/node/spans", []string{"internal/backend", "messages", "transport"}},
 	{"internal/node/command", []string{"actors/session", "actors/supervisor/admit", "actors/supervisor/view", "internal/rawcdp", "messages", "messages/mail", "transport/quirks"}},
 	{"internal/node", []string{

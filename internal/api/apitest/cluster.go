@@ -2,8 +2,11 @@ package apitest
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"holdfast/messages"
@@ -19,6 +22,10 @@ const Orphan = messages.TaskID("orphan")
 type Cluster struct {
 	// Lapsed has the error of a node that may decide nothing; nil while it may.
 	Lapsed atomic.Pointer[messages.Error]
+	// Cordoned is what Cordon was last told.
+	Cordoned atomic.Bool
+	// ForgedCount counts the calls of Forged.
+	ForgedCount atomic.Int64
 }
 
 // View implements api.Cluster.
@@ -56,3 +63,34 @@ func (*Cluster) Forward(http.ResponseWriter, *http.Request, string) error {
 
 // Tasks implements api.Cluster.
 func (*Cluster) Tasks(context.Context, http.Header, url.Values) []*messages.Snapshot { return nil }
+
+// IsServed implements api.Cluster.
+func (*Cluster) IsServed(http.ResponseWriter, *http.Request) bool { return false }
+
+// Misdirected implements api.Cluster.
+func (c *Cluster) Misdirected(id messages.TaskID, epoch string) *messages.Error {
+	if node, known, ok := c.Place(id); ok && node != c.Node() || epoch != "" && epoch != strconv.FormatUint(known, 10) {
+		return messages.Errorf(messages.CodeWrongCluster, "not here")
+	}
+	return nil
+}
+
+// Forged implements api.Cluster.
+func (c *Cluster) Forged() { c.ForgedCount.Add(1) }
+
+// Snapshot implements api.Cluster.
+func (*Cluster) Snapshot(context.Context) (io.ReadCloser, error) {
+	return io.NopCloser(strings.NewReader("the store")), nil
+}
+
+// Replace implements api.Cluster.
+func (*Cluster) Replace(context.Context, string) error { return nil }
+
+// Recover implements api.Cluster.
+func (*Cluster) Recover(context.Context) (uint32, error) { return 2, nil }
+
+// Cordon implements api.Cluster.
+func (c *Cluster) Cordon(isCordoned bool) error {
+	c.Cordoned.Store(isCordoned)
+	return nil
+}

@@ -73,11 +73,28 @@ func TestNodesOfOneClusterConnect(t *testing.T) {
 			t.Errorf("as %s: %v, %v", name, s, c)
 		}
 	}
-	if s, c := handshake(t, a, b, "elsewhere.example.org"); s == nil && c == nil {
+	strangers := 0
+	plain := a
+	a = certs.Door(a, func() { strangers++ })
+	if s, c := handshake(t, a, b, "a"); s != nil || c != nil || strangers != 0 {
+		t.Errorf("at the door: %v, %v", s, c)
+	}
+	defer func() {
+		if strangers != 3 {
+			t.Errorf("%d strangers were counted, not 3", strangers)
+		}
+	}()
+	if s, c := handshake(t, plain, b, "elsewhere.example.org"); s == nil && c == nil {
 		t.Error("a node was taken for another host")
 	}
 	if s, _ := handshake(t, a, config(t, foreign("b")), "a"); s == nil {
 		t.Error("a certificate of another cluster's CA was accepted")
+	}
+	impostor := config(t, foreign("b"))
+	impostor.RootCAs = b.RootCAs
+	impostor.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &impostor.Certificates[0], nil }
+	if s, _ := handshake(t, a, impostor, "a"); s == nil {
+		t.Error("a certificate of another CA was accepted from a client that takes ours")
 	}
 	if s, _ := handshake(t, a, config(t, files("monitor")), "a"); s == nil {
 		t.Error("a certificate of the CA whose name may not connect was accepted")

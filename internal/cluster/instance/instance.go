@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
@@ -21,12 +22,20 @@ type Claim struct {
 	Name string
 	// Predecessor is the run before it, which is dead; "" where there was none.
 	Predecessor string
-	lock        *fileutil.LockedFile
+	// Era is the highest one of the cluster that was met on this directory; 0 for none.
+	Era uint32
+	// IsCordoned says that the node is to take no tasks.
+	IsCordoned bool
+
+	dir  string
+	lock *fileutil.LockedFile
 }
 
 const (
-	lockFile = "lock"
-	nameFile = "instance"
+	lockFile   = "lock"
+	nameFile   = "instance"
+	eraFile    = "era"
+	cordonFile = "cordoned"
 )
 
 var shape = regexp.MustCompile(`^[A-Za-z0-9]{1,64}$`)
@@ -46,7 +55,7 @@ func Take(dir string) (*Claim, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cluster: %w", err)
 	}
-	c := &Claim{Name: rand.Text(), lock: lock}
+	c := &Claim{Name: rand.Text(), dir: dir, lock: lock}
 	path := filepath.Join(dir, nameFile)
 	before, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -55,6 +64,9 @@ func Take(dir string) (*Claim, error) {
 	// A file that is cut short names no run: the node then waits as for a stranger's.
 	if name := strings.TrimSpace(string(before)); shape.MatchString(name) {
 		c.Predecessor = name
+	}
+	if err := c.readNotes(); err != nil {
+		return nil, errors.Join(fmt.Errorf("cluster: %w", err), c.Release())
 	}
 	if err := replace(path, c.Name); err != nil {
 		return nil, errors.Join(fmt.Errorf("cluster: %w", err), c.Release())
@@ -74,6 +86,41 @@ func replace(path, text string) error {
 		return err
 	}
 	return os.Rename(temporary, path)
+}
+
+// readNotes reads what was kept by the runs before.
+func (c *Claim) readNotes() error {
+	era, err := os.ReadFile(filepath.Join(c.dir, eraFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err == nil {
+		n, err := strconv.ParseUint(strings.TrimSpace(string(era)), 10, 32)
+		if err != nil {
+			return fmt.Errorf("%s has no number of an era: %w", filepath.Join(c.dir, eraFile), err)
+		}
+		c.Era = uint32(n)
+	}
+	_, err = os.Stat(filepath.Join(c.dir, cordonFile))
+	c.IsCordoned = err == nil
+	return nil
+}
+
+// SetEra keeps the highest era that the node has met.
+func (c *Claim) SetEra(era uint32) error {
+	return replace(filepath.Join(c.dir, eraFile), strconv.FormatUint(uint64(era), 10))
+}
+
+// SetCordoned keeps whether the node takes no tasks.
+func (c *Claim) SetCordoned(isCordoned bool) error {
+	path := filepath.Join(c.dir, cordonFile)
+	if isCordoned {
+		return replace(path, "no new tasks")
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // Release gives the directory back.

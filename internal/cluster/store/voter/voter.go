@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,6 +48,9 @@ type Config struct {
 	// that the CA has signed.
 	AllowedNames []string
 	Log          *slog.Logger
+
+	join     map[string]string // the members of a store that others have, this voter among them
+	isForced bool              // the store is this voter's alone from here on
 }
 
 // Validate returns an error for what no cluster can run on.
@@ -101,8 +103,9 @@ func Endpoints(voters map[string]string, hasTLS bool) ([]string, error) {
 
 // Voter is a running server.
 type Voter struct {
-	etcd *embed.Etcd
-	end  sync.Once
+	etcd   *embed.Etcd
+	end    sync.Once
+	closed chan struct{}
 }
 
 // Start starts the server and returns before it has found the others: [Voter.Ready] says
@@ -122,14 +125,14 @@ func Start(c Config) (*Voter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("voter: %w", err)
 	}
-	return &Voter{etcd: server}, nil
+	return &Voter{etcd: server, closed: make(chan struct{})}, nil
 }
 
 // embed translates the configuration into etcd's words.
 func (c Config) embed() (*embed.Config, error) {
 	hasTLS := c.CertFile != ""
 	e := embed.NewConfig()
-	e.Name, e.Dir = c.Name, filepath.Join(c.Dir, "etcd")
+	e.Name, e.Dir = c.Name, c.dataDir()
 	e.InitialClusterToken = "holdfast-" + c.Cluster
 	e.TickMs, e.ElectionMs = tickMs, electionMs
 	e.AutoCompactionMode, e.AutoCompactionRetention = embed.CompactorModeRevision, keptChanges
@@ -138,9 +141,14 @@ func (c Config) embed() (*embed.Config, error) {
 	e.LogLevel = "warn"
 	e.ZapLoggerBuilder = embed.NewZapLoggerBuilder(etcdlog.New(c.Log))
 
+	e.ForceNewCluster = c.isForced
+	list := c.Voters
+	if c.join != nil {
+		list, e.ClusterState = c.join, embed.ClusterStateFlagExisting
+	}
 	var members []string
-	for _, name := range sortedNames(c.Voters) {
-		host, port, err := ports(c.Voters[name])
+	for _, name := range sortedNames(list) {
+		host, port, err := ports(list[name])
 		if err != nil {
 			return nil, err
 		}
@@ -193,7 +201,21 @@ func (v *Voter) IsLeader() bool { return v.etcd.Server.Leader() == v.etcd.Server
 
 // Close ends the server. A leader hands its office over first, where another voter is there.
 // It may be called again.
-func (v *Voter) Close() { v.end.Do(v.etcd.Close) }
+func (v *Voter) Close() {
+	v.end.Do(func() {
+		close(v.closed)
+		v.etcd.Close()
+	})
+}
+
+func (v *Voter) isClosed() bool {
+	select {
+	case <-v.closed:
+		return true
+	default:
+		return false
+	}
+}
 
 func at(host string, port int, hasTLS bool) url.URL {
 	scheme := "http"
