@@ -33,6 +33,7 @@ type clustered struct {
 	store   store.Store
 	peers   net.Listener
 	cluster *cluster.Cluster
+	actors  *actorDoor // nil where programs on actors may not ask
 }
 
 // member is a node whose tasks are the cluster's: it starts none that another node has.
@@ -154,6 +155,9 @@ func joinCluster(cfg cli.NodeConfig, n member) (*clustered, error) {
 			c.cluster.Refused(metrics.RefusedStranger)
 		}
 	}))
+	if c.actors, err = listenActors(cfg, listen, advertise, identity); err != nil {
+		return nil, errors.Join(err, c.leave(context.Background()))
+	}
 	where := etcd.Config{Cluster: cfg.Cluster.Name, Log: cfg.Logger}
 	if cfg.Cluster.IsEmbedded() {
 		if where.Endpoints, err = voter.Endpoints(voters, true); err != nil {
@@ -218,9 +222,9 @@ func (c *clustered) failed() <-chan error {
 
 // leave ends the node's part, in the reverse order of its start.
 func (c *clustered) leave(ctx context.Context) error {
-	var err error
+	err := c.actors.close(ctx)
 	if c.cluster != nil {
-		err = c.cluster.Leave(ctx)
+		err = errors.Join(err, c.cluster.Leave(ctx))
 	}
 	if c.peers != nil {
 		_ = c.peers.Close() // the server that has it may have closed it

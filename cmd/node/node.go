@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/http"
 	"path/filepath"
 	"sync/atomic"
 
@@ -110,6 +111,9 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 		}
 		joined.Store(c)
 		running.Cluster, running.Peers, running.Failed = c.cluster, c.peers, c.failed()
+		if c.actors != nil {
+			running.OpenDesk = func(do func(*http.Request) (*http.Response, error)) error { return c.actors.open(c.cluster, do) }
+		}
 	}
 	return running, nil
 }

@@ -70,6 +70,8 @@ type RunningNode struct {
 	Peers net.Listener
 	// Failed has the reason once the node cannot go on as a part of its cluster.
 	Failed <-chan error
+	// OpenDesk has programs on actors ask the node, which is done by requests of its admin.
+	OpenDesk func(do func(*http.Request) (*http.Response, error)) error
 }
 
 // browserFlags are those of commands that launch browsers themselves.
@@ -171,6 +173,11 @@ func (s *server) serve(admin token.Admin) error {
 	s.front.serve(handler, s.node.Metrics, s.cfg.AllowHosts)
 	if s.node.Peers != nil {
 		s.front.start(handler.Peers(), s.node.Peers, api.MaxConns)
+	}
+	if s.node.OpenDesk != nil {
+		if err := s.node.OpenDesk(s.front.inside.Do(admin.Reveal())); err != nil {
+			return fmt.Errorf("cluster.remoting: %w", err)
+		}
 	}
 	s.announce(url)
 	return nil

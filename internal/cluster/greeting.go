@@ -164,7 +164,13 @@ func (c *Cluster) hello(ctx context.Context, voterAddress string) {
 const peerPort = 2
 
 // PeerAddress is where the node at an address of the cluster answers others' requests.
-func PeerAddress(address string) (string, error) {
+func PeerAddress(address string) (string, error) { return beside(address, peerPort) }
+
+// ActorAddress is where the same node answers programs on actors.
+func ActorAddress(address string) (string, error) { return beside(address, peerPort+1) }
+
+// beside adds to the port of an address.
+func beside(address string, add int) (string, error) {
 	host, text, err := net.SplitHostPort(address)
 	if err != nil {
 		return "", err
@@ -173,7 +179,7 @@ func PeerAddress(address string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return net.JoinHostPort(host, strconv.Itoa(port+peerPort)), nil
+	return net.JoinHostPort(host, strconv.Itoa(port+add)), nil
 }
 
 // hear takes in what another node says of itself in an answer.

@@ -45,6 +45,14 @@ func (c *Cluster) address(node string) string {
 	return ""
 }
 
+// IsActorAddress says whether a node of the cluster answers programs on actors there.
+func (c *Cluster) IsActorAddress(address string) bool {
+	return slices.ContainsFunc(c.View().Nodes, func(n messages.ClusterNode) bool {
+		theirs, err := beside(n.Addresses.Peer, 1)
+		return err == nil && theirs == address
+	})
+}
+
 // Forward has another node answer a request, streams and WebSockets included. What the caller
 // puts into the header tells that node who asks. An error means that nothing was answered.
 //

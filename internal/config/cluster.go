@@ -14,21 +14,22 @@ import (
 type Cluster struct {
 	Enabled      bool     `key:"enabled" flag:"cluster-enabled" empty:"true where cluster.voters or a store of cluster.store is set" help:"Join a cluster. Without it nothing of it is started and nothing is listened on."`
 	Name         string   `key:"name" flag:"cluster-name" default:"holdfast" help:"The name of the cluster. Nodes of another one are turned away."`
-	Listen       Address  `key:"listen" flag:"cluster-listen" empty:"the address of cluster.advertise" help:"Address for the other nodes. Its port and the two after it are used: the first two by voters for the store, the third by every node for the others' requests."`
+	Listen       Address  `key:"listen" flag:"cluster-listen" empty:"the address of cluster.advertise" help:"Address for the other nodes. Its port and the three after it are used: the first two by voters for the store, the others by every node, for the requests of nodes and for programs on actors."`
 	Advertise    Address  `key:"advertise" flag:"cluster-advertise" empty:"that of the node in cluster.voters, else cluster.listen" help:"The address under which the other nodes reach this one, as a name that stays the same over restarts."`
 	Voters       []string `key:"voters" flag:"cluster-voters" empty:"none" help:"The nodes that keep the store, 1, 3 or 5, as NAME=HOST:PORT with commas between them. All nodes of the cluster have the same list; every other node is a client of these."`
 	Store        string   `key:"store" flag:"cluster-store" default:"embedded" help:"Where the records are kept: embedded, inside the voters, or the URLs of an etcd that others run, with commas between them."`
 	Cert         string   `key:"cert" flag:"cluster-cert" empty:"none" help:"File of the node's certificate, for both ends of connections between nodes. holdfast cluster init makes one."`
 	Key          string   `key:"key" flag:"cluster-key" empty:"none" help:"File of its key."`
 	CA           string   `key:"ca" flag:"cluster-ca" empty:"none" help:"File of the CA that has signed the certificates of all nodes."`
+	Remoting     string   `key:"remoting" flag:"cluster-remoting" default:"mtls" enum:"mtls,plain,off" help:"How programs on hollywood reach the node's actors: with a certificate of the CA, or on a loopback address without one, as every program of the machine then may. Each is an admin of the cluster."`
 	AllowedNames []string `key:"allowed_names" flag:"cluster-allowed-name" empty:"every certificate of the CA" help:"Names of certificates that may connect. Needed where the CA signs for others too."`
 }
 
 // embeddedStore is the value of cluster.store for etcd inside the voters.
 const embeddedStore = "embedded"
 
-// maxClusterPort leaves room for the two ports after it.
-const maxClusterPort = 65533
+// maxClusterPort leaves room for the three ports after it.
+const maxClusterPort = 65532
 
 // IsEmbedded says whether the voters keep the store.
 func (c Cluster) IsEmbedded() bool { return c.Store == embeddedStore }
@@ -103,7 +104,7 @@ func wrongClusterAddress(a Address, isListen bool) string {
 		return "must be HOST:PORT"
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > maxClusterPort {
-		return fmt.Sprintf("must have a port from 1 to %d: the two after it are used too", maxClusterPort)
+		return fmt.Sprintf("must have a port from 1 to %d: the three after it are used too", maxClusterPort)
 	}
 	if ip := net.ParseIP(host); !isListen && (host == "" || ip != nil && ip.IsUnspecified()) {
 		return "must be an address that the other nodes can dial"
@@ -177,6 +178,14 @@ func (e *Effective) checkCluster(wrong func(path, what string)) {
 	for path, a := range map[string]Address{"cluster.listen": c.Listen, "cluster.advertise": c.Advertise} {
 		if what := wrongClusterAddress(a, path == "cluster.listen"); a != "" && what != "" {
 			wrong(path, what)
+		}
+	}
+	if c.Remoting == "plain" {
+		for _, a := range []Address{c.Listen, c.Advertise, Address(voters[e.NodeName])} {
+			if a != "" && !a.Loopback() {
+				wrong("cluster.remoting", "must be mtls or off: plain is for loopback addresses, since without certificates everyone on the network is an admin")
+				break
+			}
 		}
 	}
 	if c.Listen == "" && c.Advertise == "" && e.NodeName != "" && err == nil && voters[e.NodeName] == "" {

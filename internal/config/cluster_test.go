@@ -74,7 +74,7 @@ func TestClusterIsRefused(t *testing.T) {
 		"--cluster-store: must be https":                                    {"cluster-store": {"http://h.test:1"}},
 		"--cluster-voters: begins a cluster, which needs cluster.cert":      {"cluster-cert": nil},
 		"--cluster-enabled: begins a cluster, which needs cluster.voters":   {"cluster-voters": nil, "cluster-enabled": {"true"}, "cluster-listen": {"h:1"}},
-		"--cluster-listen: must have a port from 1 to 65533":                {"cluster-listen": {"h:0"}},
+		"--cluster-listen: must have a port from 1 to 65532":                {"cluster-listen": {"h:0"}},
 		"--cluster-advertise: must be an address that the other":            {"cluster-advertise": {":1"}},
 		"--cluster-voters: begins a cluster, which needs cluster.listen":    {"node-name": {"d"}},
 		"--cluster-voters: begins a cluster, which needs cluster.advertise": {"node-name": {"d"}, "cluster-listen": {":1"}},

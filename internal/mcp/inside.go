@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"holdfast/client"
 )
@@ -69,6 +70,19 @@ func (i *Inside) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 func (i *Inside) Client(token string) (*client.Client, error) {
 	return client.New("http://"+insideHost, client.Options{Token: token, DialContext: i.Dial})
 }
+
+// Do returns a function that sends requests over the listener with a token. Their context bounds
+// them.
+func (i *Inside) Do(token string) func(*http.Request) (*http.Response, error) {
+	c := &http.Client{Transport: &http.Transport{DialContext: i.Dial, MaxIdleConnsPerHost: 64, IdleConnTimeout: idleTime}}
+	return func(r *http.Request) (*http.Response, error) {
+		r.Header.Set("Authorization", "Bearer "+token)
+		return c.Do(r)
+	}
+}
+
+// idleTime is how long a connection of this process is kept between two requests.
+const idleTime = 30 * time.Second
 
 // fromHeader carries the address of the client of MCP that a request is made for.
 const fromHeader = "X-Holdfast-Inside-From"

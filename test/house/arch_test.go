@@ -44,6 +44,8 @@ var floors = []struct {
 	{"internal/guard", []string{"internal/call", "internal/smallmap", "internal/redact", "internal/restart", "messages", "messages/mail"}},
 	{"transport/quirks", []string{"messages"}},
 	{"transport", []string{"internal/redact", "internal/scan", "messages", "transport/quirks"}},
+	{"transport/remoting", nil},
+	{"messages/wire", nil},
 	{"internal/backend", []string{"messages", "transport"}},
 	{"metrics", []string{"internal/shed", "internal/guard", "internal/version", "messages", "transport"}},
 	{"actors/ledger", []string{"internal/call", "messages", "messages/mail"}},
@@ -114,8 +116,10 @@ var floors = []struct {
 	{"internal/reference", []string{"internal/api", "messages"}},
 	{"internal/demo", []string{"internal/node", "internal/browser", "messages"}},
 	{"internal/checkup", []string{"messages", "transport"}},
+	{"internal/desk", []string{"internal/guard", "messages", "messages/wire", "transport/remoting"}},
+	{"examples/remoting", []string{"messages/wire"}},
 	{"internal/cli", []string{"internal/api", "internal/artifact", "internal/cluster/certs", "internal/gate", "internal/mcp", "internal/tools", "internal/browser", "client", "internal/checkup", "internal/config", "internal/logs", "internal/pressure", "internal/statedir", "internal/token", "internal/version", "messages", "transport"}},
-	{"cmd/node", []string{"internal/artifact", "internal/cluster", "internal/cluster/certs", "internal/cluster/instance", "internal/cluster/lease", "internal/cluster/store", "internal/cluster/store/etcd", "internal/cluster/store/voter", "metrics", "internal/gateway", "internal/run", "internal/gctuning", "internal/shed", "internal/node", "internal/tracing", "internal/browser", "internal/cli", "internal/demo", "internal/version", "messages"}},
+	{"cmd/node", []string{"internal/artifact", "internal/desk", "internal/cluster", "internal/cluster/certs", "internal/cluster/instance", "internal/cluster/lease", "internal/cluster/store", "internal/cluster/store/etcd", "internal/cluster/store/voter", "metrics", "internal/gateway", "internal/run", "internal/gctuning", "internal/shed", "internal/node", "internal/tracing", "internal/browser", "internal/cli", "internal/demo", "internal/version", "messages"}},
 
 	// What only tests stand on.
 	{"holdfasttest", []string{".", "chaos", "internal/api", "internal/artifact", "internal/gate", "internal/gateway", "internal/node", "internal/run", "internal/token", "messages", "transport"}},
