@@ -54,6 +54,7 @@ var measurements = []struct {
 	{"start", "a node's start", (*bench).start},
 	{"size", "the binary", (*bench).size},
 	{"snapshot", "reading a task's state", (*bench).snapshot},
+	{"tools", "tools for agents over MCP", (*bench).tools},
 }
 
 // measure runs one measurement and undoes what it has set up.

@@ -38,6 +38,10 @@ func ServeSite() (*Site, error) {
 		for i := range n {
 			_, _ = fmt.Fprintf(w, `<iframe src="http://site%d.test:%s/"></iframe>`, i, port)
 		}
+		n, _ = strconv.Atoi(r.URL.Query().Get("nodes")) // none
+		for i := range n {
+			_, _ = fmt.Fprintf(w, `<button>Button %d</button>`, i)
+		}
 		n, _ = strconv.Atoi(r.URL.Query().Get("scripts")) // none
 		for i := range n {
 			_, _ = fmt.Fprintf(w, `<script src="/script.js?%d"></script>`, i)
@@ -46,6 +50,9 @@ func ServeSite() (*Site, error) {
 	go func() { _ = s.server.Serve(listener) }() // until Close
 	return s, nil
 }
+
+// Page is a page of what the query says: so many iframes, nodes, scripts.
+func (s *Site) Page(query string) string { return "http://page.test:" + s.port + "/?" + query }
 
 // URL is a page with so many iframes.
 func (s *Site) URL(iframes int) string {
