@@ -59,15 +59,19 @@ func (c *Client) LoginCode(ctx context.Context) (messages.LoginCode, error) {
 
 // Tasks lists the tasks the token covers that have all the labels.
 func (c *Client) Tasks(ctx context.Context, labels map[string]string) ([]*messages.Snapshot, error) {
+	list, err := c.TaskList(ctx, labels)
+	return list.Tasks, err
+}
+
+// TaskList does the same, and says which nodes of the cluster are missing in the list.
+func (c *Client) TaskList(ctx context.Context, labels map[string]string) (messages.TaskList, error) {
 	query := url.Values{}
 	for k, v := range labels {
 		query.Add("label", k+"="+v)
 	}
-	var out struct {
-		Tasks []*messages.Snapshot `json:"tasks"`
-	}
+	var out messages.TaskList
 	_, err := c.call(ctx, patience, http.MethodGet, []string{"v1", "tasks"}, query, nil, &out)
-	return out.Tasks, err
+	return out, err
 }
 
 // Snapshot returns a task's state.

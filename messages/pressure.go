@@ -29,6 +29,13 @@ type Pressure struct {
 	Memory Load `json:"memory"`
 	// CPU is the time that work waits for a processor.
 	CPU Load `json:"cpu"`
+
+	// Node is whose pressure it is, where the node is part of a cluster.
+	Node string `json:"node,omitempty"`
+	// Others is that of the other nodes of the cluster, by their names.
+	Others []Pressure `json:"others,omitempty"`
+	// Missing are the nodes of the cluster that did not answer within 2 s.
+	Missing []string `json:"missing,omitempty"`
 }
 
 // PressureLimits are a node's limits. A limit that is off is 0.

@@ -12,6 +12,9 @@ type ErrorReply struct {
 type TaskList struct {
 	// Tasks are the snapshots of the tasks.
 	Tasks []*Snapshot `json:"tasks"`
+	// Missing are the nodes of the cluster that did not answer within 2 s: their tasks are not
+	// in the list.
+	Missing []string `json:"missing,omitempty"`
 }
 
 // DialogReply is the dialog that an answer has closed.

@@ -30,6 +30,12 @@ type Tree struct {
 	Root TreeNode `json:"root"`
 	// Truncated says that there are more than [MaxTreeActors] actors.
 	Truncated bool `json:"truncated"`
+	// Node is whose tree it is, where the node is part of a cluster.
+	Node string `json:"node,omitempty"`
+	// Others are the trees of the other nodes of the cluster, by the names of these.
+	Others []Tree `json:"others,omitempty"`
+	// Missing are the nodes of the cluster that did not answer within 2 s.
+	Missing []string `json:"missing,omitempty"`
 }
 
 // MaxTreeActors bounds what one answer shows.

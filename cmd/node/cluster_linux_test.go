@@ -232,6 +232,12 @@ func TestAnyNodeAnswersForAnyTask(t *testing.T) {
 		t.Error(out)
 	}
 
+	for node, path := range map[string]string{"a": "/v1/tree", "b": "/v1/pressure"} {
+		for _, name := range []string{"a", "b", "c"} {
+			want(200, node, "GET", path, "", `"node":"`+name+`"`)
+		}
+	}
+
 	// A stream through one node shows the dialog that another one answers.
 	watch := c.shells["b"].command("watch", "one", "--json")
 	out, err := watch.StdoutPipe()

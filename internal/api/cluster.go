@@ -2,11 +2,14 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"sync"
 
 	"holdfast/internal/gate"
 	"holdfast/internal/token"
@@ -45,8 +48,9 @@ type Cluster interface {
 	Recover(ctx context.Context) (uint32, error)
 	// Cordon keeps new tasks from this node, or takes that back.
 	Cordon(isCordoned bool) error
-	// Tasks asks the other nodes for their tasks.
-	Tasks(ctx context.Context, header http.Header, query url.Values) []*messages.Snapshot
+	// Gather asks the other nodes for the same, and gives take each answer, on several
+	// goroutines. It returns the nodes that did not answer.
+	Gather(ctx context.Context, header http.Header, target url.URL, take func(node string, body io.Reader) error) (missing []string)
 }
 
 // Headers of requests between nodes. At the door for callers they are refused.
@@ -194,18 +198,36 @@ func (h *Handler) placed(s *messages.Snapshot) *messages.Snapshot {
 	return &out
 }
 
-// tasksElsewhere are the tasks of the other nodes.
-func (h *Handler) tasksElsewhere(c *call) []*messages.Snapshot {
+// gather returns what the other nodes answer to the same request, and the nodes that do not
+// answer: nothing where the caller asks for this node alone.
+func gather[T any](h *Handler, c *call) (parts []T, missing []string) {
 	if h.cfg.Cluster == nil || c.isHop() || c.query.Get("local") == "true" {
-		return nil
+		return nil, nil
 	}
-	query := url.Values{"local": {"true"}}
-	if labels := c.query["label"]; len(labels) > 0 {
-		query["label"] = slices.Clone(labels)
-	}
+	query := maps.Clone(c.query)
+	query.Set("local", "true")
 	header := http.Header{}
 	h.vouch(header, c)
-	return h.cfg.Cluster.Tasks(c.Context(), header, query)
+	var mu sync.Mutex
+	missing = h.cfg.Cluster.Gather(c.Context(), header, url.URL{Path: c.URL.Path, RawQuery: query.Encode()}, func(_ string, body io.Reader) error {
+		var part T
+		if err := json.NewDecoder(body).Decode(&part); err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		parts = append(parts, part)
+		return nil
+	})
+	return parts, missing
+}
+
+// nodeName is the name of this node in its cluster, "" without one.
+func (h *Handler) nodeName() string {
+	if h.cfg.Cluster == nil {
+		return ""
+	}
+	return h.cfg.Cluster.Node()
 }
 
 // showCluster shows the nodes; it names no task.

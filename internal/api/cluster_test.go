@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -120,5 +121,39 @@ func TestOperatorsAreAdmins(t *testing.T) {
 	b.wantError(b.call("DELETE", "/v1/cluster/nodes/b/cordon", ""), 503, messages.CodeRehoming)
 	if !c.Cordoned.Load() {
 		t.Error("a was taken for b")
+	}
+}
+
+// TestAnAnswerForAllNodes has the part of each, names those that are silent, and is of one node
+// where the caller says so.
+func TestAnAnswerForAllNodes(t *testing.T) {
+	t.Parallel()
+	b, c := clustered(t)
+	c.Other = func(target url.URL) string {
+		if query := target.Query(); query.Get("local") != "true" || target.Path == "/v1/tree" && query.Get("depth") != "1" {
+			t.Errorf("b was asked for %v", &target)
+		}
+		return map[string]string{
+			"/v1/tasks": `{"tasks":[{"task_id":"far","node":"b"}]}`, "/v1/tree": `{"node":"b","root":{"kind":"registry"}}`, "/v1/pressure": `{"node":"b","running":7}`,
+		}[target.Path]
+	}
+	for path, want := range map[string][]string{
+		"/v1/tasks":        {`"task_id":"far"`, `"missing":["x"]`},
+		"/v1/tree?depth=1": {`"node":"a"`, `"others":[`, `"node":"b"`, `"missing":["x"]`},
+		"/v1/pressure":     {`"node":"a"`, `"running":7`, `"missing":["x"]`},
+	} {
+		w := b.call("GET", path, "")
+		for _, part := range want {
+			if w.Code != 200 || !strings.Contains(w.Body.String(), part) {
+				t.Errorf("%s lacks %s: %d %s", path, part, w.Code, w.Body)
+			}
+		}
+		separator := "?"
+		if strings.Contains(path, "?") {
+			separator = "&"
+		}
+		if w := b.call("GET", path+separator+"local=true", ""); w.Code != 200 || strings.Contains(w.Body.String(), "missing") || strings.Contains(w.Body.String(), "far") {
+			t.Errorf("%s of one node: %d %s", path, w.Code, w.Body)
+		}
 	}
 }

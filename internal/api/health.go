@@ -1,8 +1,10 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"holdfast/internal/gate"
@@ -55,7 +57,11 @@ func (h *Handler) health(w http.ResponseWriter, c *call, what string, checks ...
 
 // pressure is for schedulers that decide where the next task goes; it names no task.
 func (h *Handler) pressure(w http.ResponseWriter, c *call) error {
-	h.reply(w, c, http.StatusOK, h.cfg.Node.Pressure())
+	p := h.cfg.Node.Pressure()
+	p.Node = h.nodeName()
+	p.Others, p.Missing = gather[messages.Pressure](h, c)
+	slices.SortFunc(p.Others, func(a, b messages.Pressure) int { return cmp.Compare(a.Node, b.Node) })
+	h.reply(w, c, http.StatusOK, p)
 	return nil
 }
 

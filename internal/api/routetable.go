@@ -44,6 +44,9 @@ var mcpQuery = []param{
 	{name: "profile", kind: "string", about: "the tools of another system: `hermes`, `playwright` or `omp`"},
 }
 
+// localParam asks for one node of a cluster alone.
+var localParam = param{name: "local", kind: "boolean", about: "`true`: only what this node has, where it is part of a cluster"}
+
 // started are the answers of the routes that start a task.
 var started = []answer{
 	{status: http.StatusCreated, about: "the task has started; Location names it", body: messages.Snapshot{}},
@@ -77,7 +80,7 @@ var routes = []route{
 		method: "GET", path: "/v1/tasks", access: byToken, class: "read", serve: (*Handler).listTasks,
 		query: []param{
 			{name: "label", kind: "string", about: "`KEY=VALUE`: only tasks with this label; several have to match all", many: true},
-			{name: "local", kind: "boolean", about: "`true`: only the tasks of this node, where it is part of a cluster"},
+			localParam,
 		},
 		about: about{
 			summary: "List the tasks that the token covers",
@@ -322,6 +325,7 @@ var routes = []route{
 		query: []param{
 			{name: "task_id", kind: "string", about: "the only task to show"},
 			{name: "depth", kind: "integer", about: "levels below the registry, 1 to 16; by default all"},
+			localParam,
 		},
 		about: about{
 			summary: "Show the supervision tree",
@@ -397,7 +401,7 @@ var routes = []route{
 		},
 	},
 	{
-		method: "GET", path: "/v1/pressure", access: byToken, class: "read", serve: (*Handler).pressure,
+		method: "GET", path: "/v1/pressure", access: byToken, class: "read", serve: (*Handler).pressure, query: []param{localParam},
 		about: about{
 			summary: "Show how close the node is to its limits", text: "The answer names no task, so any token may read it.",
 			answers: one(http.StatusOK, "the load", messages.Pressure{}),

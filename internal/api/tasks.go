@@ -23,9 +23,12 @@ func (h *Handler) listTasks(w http.ResponseWriter, c *call) error {
 			tasks = append(tasks, h.placed(s))
 		}
 	}
-	tasks = append(tasks, h.tasksElsewhere(c)...)
+	lists, missing := gather[messages.TaskList](h, c)
+	for _, l := range lists {
+		tasks = append(tasks, l.Tasks...)
+	}
 	slices.SortFunc(tasks, func(a, b *messages.Snapshot) int { return cmp.Compare(a.TaskID, b.TaskID) })
-	h.reply(w, c, http.StatusOK, messages.TaskList{Tasks: tasks})
+	h.reply(w, c, http.StatusOK, messages.TaskList{Tasks: tasks, Missing: missing})
 	return nil
 }
 

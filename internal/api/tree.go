@@ -1,7 +1,9 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"holdfast/internal/gate"
@@ -20,7 +22,11 @@ func (h *Handler) tree(w http.ResponseWriter, c *call) error {
 			return messages.Errorf(messages.CodeInvalidArgument, "depth must be 1 to %d", messages.MaxTreeDepth)
 		}
 	}
-	h.reply(w, c, http.StatusOK, h.cfg.Node.Tree(o))
+	t := h.cfg.Node.Tree(o)
+	t.Node = h.nodeName()
+	t.Others, t.Missing = gather[messages.Tree](h, c)
+	slices.SortFunc(t.Others, func(a, b messages.Tree) int { return cmp.Compare(a.Node, b.Node) })
+	h.reply(w, c, http.StatusOK, t)
 	return nil
 }
 

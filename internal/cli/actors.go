@@ -24,7 +24,13 @@ func (c *actorsCmd) Run(r *run) error {
 	if err != nil || r.JSON {
 		return err
 	}
-	printActors(r.screen(), t)
+	for _, one := range append([]messages.Tree{t}, t.Others...) {
+		if one.Node != "" {
+			r.people("node %s\n", clean(one.Node))
+		}
+		printActors(r.screen(), one)
+	}
+	r.nameMissing(t.Missing)
 	return nil
 }
 

@@ -95,6 +95,13 @@ func (*clusterMembersCmd) Run(r *run) error {
 	return r.listNodes(c)
 }
 
+// nameMissing says which nodes of the cluster did not answer in time.
+func (r *run) nameMissing(nodes []string) {
+	for _, n := range nodes {
+		r.people("node %s does not answer: what it has is not shown\n", clean(n))
+	}
+}
+
 // cluster asks the node for its cluster.
 func (r *run) cluster() (messages.Cluster, error) {
 	node, err := r.client()

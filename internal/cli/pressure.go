@@ -20,13 +20,26 @@ func (*pressureCmd) Run(r *run) error {
 	if err != nil || r.JSON {
 		return err
 	}
+	for _, one := range append([]messages.Pressure{p}, p.Others...) {
+		r.showPressure(one)
+	}
+	r.nameMissing(p.Missing)
+	return nil
+}
+
+// showPressure shows that of one node.
+func (r *run) showPressure(p messages.Pressure) {
 	line := func(name, format string, args ...any) {
-		r.people("%-10s%s\n", name, clean(fmt.Sprintf(format, args...)))
+		r.people("%-9s %s\n", name, clean(fmt.Sprintf(format, args...)))
+	}
+	name := "node"
+	if p.Node != "" {
+		name = "node " + p.Node
 	}
 	if p.Available {
-		line("node", "takes tasks")
+		line(name, "takes tasks")
 	} else {
-		line("node", "takes no task now: %s; ask again in %d s", limitWord(p.Reason), p.RetryAfterS)
+		line(name, "takes no task now: %s; ask again in %d s", limitWord(p.Reason), p.RetryAfterS)
 	}
 	line("tasks", "%d of %d", p.Running, p.Limits.Tasks)
 	line("browsers", "%d of %d launched", p.Browsers, p.Limits.Browsers)
@@ -47,7 +60,6 @@ func (*pressureCmd) Run(r *run) error {
 			line("", "%s: %d", limitWord(why), n)
 		}
 	}
-	return nil
 }
 
 // limitWords say to people what a node was out of.
@@ -57,6 +69,7 @@ var limitWords = map[messages.LimitReason]string{
 	messages.LimitMemory:        "too much memory is in use",
 	messages.LimitCPU:           "the processors are busy",
 	messages.LimitQuota:         "a tenant has as many tasks as it may",
+	messages.LimitCordoned:      "an operator keeps new tasks from the node",
 	messages.LimitQueueFull:     "the queue was full",
 	messages.LimitQueueDeadline: "no place came free in time",
 	messages.LimitDraining:      "the node is about to stop",

@@ -175,10 +175,12 @@ func (c *taskLsCmd) Run(r *run) error {
 		return err
 	}
 	defer node.Close()
-	tasks, err := node.Tasks(r, c.Label)
+	list, err := node.TaskList(r, c.Label)
 	if err != nil || r.JSON {
 		return err
 	}
+	tasks := list.Tasks
+	defer r.nameMissing(list.Missing)
 	if len(tasks) == 0 {
 		r.people("no tasks\n")
 		return nil

@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"io"
 	"log"
@@ -20,10 +19,10 @@ import (
 
 const (
 	peerDial = 2 * time.Second
-	// peerPatience is how long a list waits for one node.
+	// peerPatience is how long an answer for all nodes waits for one.
 	peerPatience = 2 * time.Second
-	// maxPeerList bounds the list of one node, in bytes.
-	maxPeerList = 64 << 20
+	// maxPeerAnswer bounds the part of one node in an answer for all, in bytes.
+	maxPeerAnswer = 64 << 20
 )
 
 // newTransport makes connections to other nodes. A certificate that the CA has not signed ends
@@ -102,54 +101,52 @@ func (c *Cluster) noAnswer(node string) error {
 	return messages.Errorf(messages.CodeRehoming, "node %s has the task and does not answer", node).With("retry_after_s", 1)
 }
 
-// Tasks asks every other node with a lease for its tasks. A node that does not answer in time
-// is left out, and logged.
-func (c *Cluster) Tasks(ctx context.Context, header http.Header, query url.Values) []*messages.Snapshot {
+// Gather asks every other node that has a record for the same, and gives take each answer, on
+// several goroutines. It returns the nodes that did not answer in time, sorted.
+func (c *Cluster) Gather(ctx context.Context, header http.Header, target url.URL, take func(node string, body io.Reader) error) []string {
 	ctx, cancel := context.WithTimeout(ctx, peerPatience)
 	defer cancel()
 	var (
-		all sync.WaitGroup
-		mu  sync.Mutex
-		out []*messages.Snapshot
+		all     sync.WaitGroup
+		mu      sync.Mutex
+		missing []string
 	)
 	for _, n := range c.View().Nodes {
 		if n.Node == c.config.Node || n.Addresses.Peer == "" || n.State == messages.LeaseGone {
 			continue
 		}
 		all.Go(func() {
-			list, err := c.tasksOf(ctx, n.Addresses.Peer, header, query)
-			if err != nil {
-				c.config.Log.Warn("a node is missing in a list of all tasks", "node", n.Node, "err", err)
+			err := c.ask(ctx, n.Addresses.Peer, header, target, func(body io.Reader) error { return take(n.Node, body) })
+			if err == nil {
+				return
 			}
+			c.config.Log.Warn("a node is missing in an answer for all nodes", "node", n.Node, "err", err)
 			mu.Lock()
 			defer mu.Unlock()
-			out = slices.Concat(out, list)
+			missing = append(missing, n.Node)
 		})
 	}
 	all.Wait()
-	return out
+	slices.Sort(missing)
+	return missing
 }
 
-func (c *Cluster) tasksOf(ctx context.Context, address string, header http.Header, query url.Values) ([]*messages.Snapshot, error) {
-	u := url.URL{Scheme: "https", Host: address, Path: "/v1/tasks", RawQuery: query.Encode()}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+func (c *Cluster) ask(ctx context.Context, address string, header http.Header, target url.URL, take func(io.Reader) error) error {
+	target.Scheme, target.Host = "https", address
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	r.Header = header.Clone()
 	r.Header.Set(greetingHeader, c.greeting())
 	res, err := c.transport.RoundTrip(r)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer res.Body.Close()
 	c.hear(res.Header)
 	if res.StatusCode != http.StatusOK {
-		return nil, messages.Errorf(messages.CodeUpstreamUnavailable, "it answers with status %d", res.StatusCode)
+		return messages.Errorf(messages.CodeUpstreamUnavailable, "it answers with status %d", res.StatusCode)
 	}
-	var list struct {
-		Tasks []*messages.Snapshot `json:"tasks"`
-	}
-	err = json.NewDecoder(io.LimitReader(res.Body, maxPeerList)).Decode(&list)
-	return list.Tasks, err
+	return take(io.LimitReader(res.Body, maxPeerAnswer))
 }

@@ -22,6 +22,8 @@ const Orphan = messages.TaskID("orphan")
 type Cluster struct {
 	// Lapsed has the error of a node that may decide nothing; nil while it may.
 	Lapsed atomic.Pointer[messages.Error]
+	// Other answers for node b what all nodes are asked for; nil where there is no such node.
+	Other func(target url.URL) string
 	// Cordoned is what Cordon was last told.
 	Cordoned atomic.Bool
 	// ForgedCount counts the calls of Forged.
@@ -61,8 +63,16 @@ func (*Cluster) Forward(http.ResponseWriter, *http.Request, string) error {
 	return messages.Errorf(messages.CodeRehoming, "node b does not answer").With("retry_after_s", 1)
 }
 
-// Tasks implements api.Cluster.
-func (*Cluster) Tasks(context.Context, http.Header, url.Values) []*messages.Snapshot { return nil }
+// Gather implements api.Cluster: node b answers as Other does, and node x does not.
+func (c *Cluster) Gather(_ context.Context, _ http.Header, target url.URL, take func(string, io.Reader) error) []string {
+	if c.Other == nil {
+		return nil
+	}
+	if err := take("b", strings.NewReader(c.Other(target))); err != nil {
+		return []string{"b", "x"}
+	}
+	return []string{"x"}
+}
 
 // IsServed implements api.Cluster.
 func (*Cluster) IsServed(http.ResponseWriter, *http.Request) bool { return false }
