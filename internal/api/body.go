@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"net/http"
@@ -36,16 +35,16 @@ func (c *call) read(w http.ResponseWriter, v any, limit int64, emptyOK bool) err
 	if counting, ok := w.(*response); ok {
 		w = counting.ResponseWriter // the server's own, which then closes a connection with too much on it
 	}
-	in := bufio.NewReader(&bodyReader{r: http.MaxBytesReader(w, c.Body, limit), limit: limit, call: c})
-	if _, err := in.Peek(1); errors.Is(err, io.EOF) {
-		if !emptyOK {
-			return messages.Errorf(messages.CodeInvalidArgument, "the body is missing")
-		}
-		return nil
-	}
+	in := &bodyReader{r: http.MaxBytesReader(w, c.Body, limit), limit: limit, call: c}
 	// Whatever Content-Type says: curl -d calls everything a form. The token is
 	// in a header that no page can set on a form it posts.
-	if err := messages.DecodeStrict(in, v); err != nil {
+	err := messages.DecodeStrict(in, v)
+	switch {
+	case in.isEmpty && emptyOK:
+		return nil
+	case in.isEmpty:
+		return messages.Errorf(messages.CodeInvalidArgument, "the body is missing")
+	case err != nil:
 		return err
 	}
 	// The body is here; the deadline would cut the wait for the answer.
@@ -87,22 +86,24 @@ type bodyReader struct {
 	limit int64
 	call  *call
 
-	read, taken int64 // of a body that does not say its length
+	read    int64
+	taken   int64 // of a body that does not say its length
+	isEmpty bool  // it has ended, without a byte
 }
 
 func (b *bodyReader) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
-	if b.call.ContentLength < 0 {
-		if b.read += int64(n); b.read > b.taken+bodyUncounted {
-			if err := b.call.takeBytes(bodyStep); err != nil {
-				return 0, err
-			}
-			b.taken += bodyStep
+	b.read += int64(n)
+	if b.call.ContentLength < 0 && b.read > b.taken+bodyUncounted {
+		if err := b.call.takeBytes(bodyStep); err != nil {
+			return 0, err
 		}
+		b.taken += bodyStep
 	}
 	var tooLarge *http.MaxBytesError
 	switch {
 	case err == nil, errors.Is(err, io.EOF):
+		b.isEmpty = err != nil && b.read == 0
 		return n, err
 	case errors.As(err, &tooLarge):
 		b.call.tooLarge = true
