@@ -62,7 +62,11 @@ func (b *Browser) addPage(url string, o pageOptions) *target {
 		p.context = o.opener.page.context
 		p.opener, p.openerFrame = o.opener.page.target.id, o.opener.id
 		g = o.opener.target.proc.group
-		t.proc = b.procFor(g, url)
+		if t.proc = b.procFor(g, url); t.proc.blocks(inRenderer) {
+			// Until its document comes it is where its opener is: what holds up that of its
+			// site does not keep it from being resumed (C70).
+			t.proc = o.opener.target.proc
+		}
 		if t.proc == o.opener.target.proc {
 			// It starts in its opener's process, with its opener's origin.
 			f.inherited = origin(o.opener.url)

@@ -265,6 +265,7 @@ var regressions = []found{
 var clientRegressions = []found{
 	{0x788, 23},
 	{0x18ebc437d3a133ca, 25},
+	{0x18ebc7219f7ec69f, 33},
 }
 
 // sharedRegressions are those that have found something in shared renderers.

@@ -459,3 +459,30 @@ func TestC33_OnlyAutoAttachThatIsOffHoldsNoPopup(t *testing.T) {
 	want(t, "a popup runs that no filter takes", filtered.Answered(), false)
 	holder.Close()
 }
+
+// Rule: a popup is held in its opener's process. A dialog in the process that its document is
+// to have does not keep it from being resumed, nor its opener from running.
+func TestC70_APopupIsHeldInItsOpenersProcess(t *testing.T) {
+	t.Parallel()
+	b, site, c := ownStage(t)
+	p := c.NewPage(site.URL("http://a.test/popup"))
+	holder := chromiumtest.Dial(t, b.WS())
+	rootAutoAttach(holder, true)
+	open := func(path string) string {
+		opened := openPopup(p, "openChild('"+site.URL("http://b.test"+path)+"')")
+		session := attached(holder, "", openedBy(p.Target)).Param("sessionId")
+		holder.Must(session, "Page.enable", nil)
+		holder.Must(session, "Runtime.runIfWaitingForDebugger", nil)
+		_, err := opened.Wait(chromiumtest.Patience)
+		succeed(t, "window.open of "+path, err)
+		return session
+	}
+	first := open("/plain?first")
+	holder.NextWhere("the document", on(first, "Page.loadEventFired"))
+	holder.Send(first, "Runtime.evaluate", params{"expression": "alert(1)"})
+	holder.NextWhere("opening", on(first, "Page.javascriptDialogOpening"))
+	second := open("/plain?second")
+	want(t, "its document is there under the dialog", holder.Seen(on(second, "Page.loadEventFired"), silence), false)
+	holder.Must(first, "Page.handleJavaScriptDialog", params{"accept": true})
+	holder.NextWhere("the document", on(second, "Page.loadEventFired"))
+}
