@@ -1,4 +1,4 @@
-.PHONY: help demo build release test quick race lint fuzz bench bench-check bench-scale bench-docs bench-needs microbench chaos soak figures record dialog-matrix deploy-check image-check compat drops
+.PHONY: help demo build release test quick race lint fuzz bench bench-check bench-scale bench-docs bench-needs microbench chaos soak figures record dialog-matrix deploy-check image-check compat drops compare compare-docs
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -79,6 +79,18 @@ compat: ## Playwright's own tests over CDP, from a checkout of theirs, directly 
 	.ci/need npm npm
 	cd test/clients/compat && npm ci --silent
 	cd test/clients && go run ./compat -playwright '$(abspath $(PLAYWRIGHT))' -grep '$(GREP)' -files '$(FILES)'
+
+# SERVERS=holdfast runs that alone, and stores nothing. TASKS=prompt,confirm puts these in the place of
+# the stored ones.
+compare: ## the same tasks by holdfast mcp and by other MCP servers: solved, calls, tokens, time, into docs/comparison.md
+	.ci/need node nodejs
+	.ci/need npm npm
+	cd test/clients/programs && npm ci --silent
+	go -C test/clients run ./compare run -servers '$(SERVERS)' -tasks '$(TASKS)' -json '$(if $(SERVERS),,$(abspath docs/comparison.json))'
+	$(if $(SERVERS),,$(MAKE) compare-docs)
+
+compare-docs: ## the stored comparison into docs/comparison.md, anew
+	go -C test/clients run ./compare docs
 
 dialog-matrix: ## every kind of page by every kind of dialog, every way and every policy, as tables; fails where one does
 	@tables=$$(mktemp); go test -count=1 -run '^TestDialogMatrix$$' ./internal/acceptance -matrix "$$tables"; status=$$?; \
