@@ -38,6 +38,12 @@ type Config struct {
 	BrowserSandbox BrowserSandbox
 	// SecretFiles are files outside StateDir that no launched browser may read.
 	SecretFiles []string
+	// Apps are the applications made from Chromium that callers without a scope may have
+	// launched in place of a browser: absolute paths, and directories with a separator at
+	// the end. Nil is none.
+	Apps []string
+	// AppsDenied are those that may not be, though Apps has them.
+	AppsDenied []string
 	// BrowserEnv names variables of the environment that launched browsers get besides
 	// the usual ones; NAME* stands for all that begin so.
 	BrowserEnv []string
@@ -190,7 +196,7 @@ func (c Config) node() node.Config {
 	return node.Config{
 		StateDir: c.StateDir, ChromePath: c.ChromePath, ChromeArgs: c.ChromeArgs,
 		BrowserTransport: browser.Transport(c.BrowserTransport), BrowserIsolation: browser.Isolation(c.BrowserIsolation),
-		BrowserSandbox: browser.Sandbox(c.BrowserSandbox), SecretFiles: c.SecretFiles, BrowserEnv: c.BrowserEnv, CDPURLOverride: c.CDPURLOverride, Limits: c.Limits,
+		BrowserSandbox: browser.Sandbox(c.BrowserSandbox), SecretFiles: c.SecretFiles, BrowserEnv: c.BrowserEnv, Apps: c.Apps, AppsDenied: c.AppsDenied, CDPURLOverride: c.CDPURLOverride, Limits: c.Limits,
 		DialogRules: c.DialogRules,
 		Log:         c.Log, TracerProvider: c.TracerProvider, Registerer: c.Registerer, HTTPClient: c.HTTPClient,
 		KeepAlive: c.KeepAlive, Dials: c.Dials, ShareLinks: node.ShareLinks(c.ShareLinks),

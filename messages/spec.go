@@ -97,6 +97,11 @@ const (
 type LaunchSpec struct {
 	// Headless false opens a window; by default it is true.
 	Headless *bool `json:"headless,omitempty"`
+	// App is the absolute path of an application made from Chromium, such as an Electron one,
+	// to launch in place of a browser. The node has to allow it, and the token to be the admin's.
+	App string `json:"app,omitempty"`
+	// Args are the application's arguments.
+	Args []string `json:"args,omitempty"`
 
 	no bool // launch was false: see TaskSpec.Normalized
 }
@@ -227,6 +232,12 @@ func (s TaskSpec) Validate() error {
 	}
 	if s.Launch != nil && s.Scope == ScopeTarget {
 		return Errorf(CodeInvalidArgument, "scope target needs a browser that runs already: give its cdp_url")
+	}
+	if err := s.Launch.checkApp(); err != nil {
+		return err
+	}
+	if s.App() != "" && s.Isolation == IsolationContext {
+		return Errorf(CodeInvalidArgument, "isolation: an application has one browser context")
 	}
 	switch s.Isolation {
 	case "", IsolationAuto, IsolationContext, IsolationShared:
@@ -430,7 +441,7 @@ func (s TaskSpec) Merge(asked TaskSpec) TaskSpec {
 // (requirement A4).
 func (s TaskSpec) SameBrowser(t TaskSpec) bool {
 	return s.CDPURL.Equal(t.CDPURL) && (s.Launch == nil) == (t.Launch == nil) &&
-		(s.Launch == nil || s.Launch.headless() == t.Launch.headless()) &&
+		(s.Launch == nil || s.Launch.headless() == t.Launch.headless() && s.Launch.isSameApp(t.Launch)) &&
 		s.Scope == t.Scope && s.TargetID == t.TargetID && s.Isolation == t.Isolation
 }
 

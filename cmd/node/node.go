@@ -65,7 +65,7 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 			return c.cluster.Figures(), true
 		},
 		OnTaskStart: starts.Begin,
-		StateDir:    cfg.StateDir, ChromePath: cfg.Browser.Path, ChromeArgs: cfg.Browser.Args, BrowserTransport: browser.Transport(cfg.Browser.Transport), BrowserEnv: cfg.Browser.Env,
+		StateDir:    cfg.StateDir, ChromePath: cfg.Browser.Path, ChromeArgs: cfg.Browser.Args, BrowserTransport: browser.Transport(cfg.Browser.Transport), BrowserEnv: cfg.Browser.Env, Apps: cfg.Browser.Apps, AppsDenied: cfg.Browser.AppsDenied,
 		BrowserIsolation: browser.Isolation(cfg.Browser.Isolation), BrowserSandbox: browser.Sandbox(cfg.Browser.Sandbox), ShareLinks: node.ShareLinks(cfg.Browser.ShareLinks), SecretFiles: []string{cfg.TokenFile, stateKey}, CDPURLOverride: cfg.CDPURLOverride,
 		DialogRules: cfg.DialogRules, IsAudited: cfg.Logging.Audit,
 		Limits: cfg.Limits.Bounds(), AllowChaos: cfg.AllowChaos, Log: cfg.Logger,

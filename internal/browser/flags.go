@@ -1,6 +1,9 @@
 package browser
 
-import "syscall"
+import (
+	"slices"
+	"syscall"
+)
 
 // quiet are the flags every browser gets: no questions at first start, and
 // nothing talks to the network but the pages themselves.
@@ -48,6 +51,9 @@ const (
 // after ours, since Chromium lets the last one win, but before the three that
 // ownership and discovery lean on.
 func arguments(profile string, o LaunchOptions, extra []string, hasSandbox bool) []string {
+	if o.App != "" {
+		return appArguments(profile, o, hasSandbox)
+	}
 	args := append(append([]string{}, quiet...), awake...)
 	if o.IsHeadless {
 		args = append(args, "--headless=new", "--disable-gpu", "--hide-scrollbars", "--mute-audio")
@@ -59,15 +65,31 @@ func arguments(profile string, o LaunchOptions, extra []string, hasSandbox bool)
 		args = append(args, "--disable-dev-shm-usage")
 	}
 	args = append(args, extra...)
-	if o.Proxy != "" {
-		args = append(args, proxied...)
-		args = append(args, "--proxy-server=http://"+o.Proxy)
-	}
+	args = append(args, throughProxy(o.Proxy)...)
 	driven := "--remote-debugging-pipe"
 	if o.transport == TransportPort {
 		driven = "--remote-debugging-port=0"
 	}
 	return append(args, driven, userDataDirFlag+profile, "about:blank")
+}
+
+// appArguments are the command line of an application: Electron takes the flags of Chromium
+// that matter here, and hands its own files the rest.
+func appArguments(profile string, o LaunchOptions, hasSandbox bool) []string {
+	args := throughProxy(o.Proxy)
+	if !hasSandbox {
+		args = append(args, noSandboxFlag)
+	}
+	args = append(args, "--remote-debugging-port=0", userDataDirFlag+profile)
+	return append(args, o.Args...)
+}
+
+// throughProxy are the flags of a browser with a proxy.
+func throughProxy(proxy string) []string {
+	if proxy == "" {
+		return nil
+	}
+	return append(slices.Clone(proxied), "--proxy-server=http://"+proxy)
 }
 
 // noSandboxFlag has Chromium run without its own sandbox.

@@ -95,6 +95,10 @@ type LaunchOptions struct {
 	// Proxy, HOST:PORT, is the HTTP proxy through which all connections of the
 	// browser's pages go, to loopback too; "" is none.
 	Proxy string
+	// App is an application made from Chromium to run in place of the browser; "" is none. It
+	// gets Args, and has a port, since Electron has no pipe.
+	App  string
+	Args []string
 
 	transport Transport // the manager's
 }
@@ -124,12 +128,16 @@ func (m *Manager) Launch(ctx context.Context, o LaunchOptions) (*Process, error)
 	defer m.launching.Done()
 	defer context.AfterFunc(m.closing, cancel)()
 
-	path, err := Find(m.options.Path)
+	path, err := o.App, error(nil)
+	o.transport = TransportPort
+	if path == "" {
+		o.transport = m.options.Transport
+		path, err = Find(m.options.Path)
+	}
 	if err != nil {
 		m.exited(ExitLaunch)
 		return nil, unavailable("no browser was launched: %v", err)
 	}
-	o.transport = m.options.Transport
 	p, err := m.startIsolated(path, o)
 	if err != nil {
 		m.exited(ExitLaunch)

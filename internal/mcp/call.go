@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -84,18 +85,33 @@ func (s *server) run(ctx context.Context, p *peer, t tool, input json.RawMessage
 		if len(input) > 0 && json.Unmarshal(input, &given) != nil {
 			return nil, messages.Errorf(messages.CodeInvalidArgument, "the arguments must be an object")
 		}
+		called := id
+		// on encodes an input. One that names another task than the call does is for that one.
+		on := func(of map[string]any) (to messages.TaskID, isStarting bool, text json.RawMessage, err error) {
+			if t.as.isTasked && of["task"] == called {
+				delete(of, "task")
+			}
+			if text, err = json.Marshal(of); err != nil || of["task"] == nil {
+				return called, isOwn, text, err
+			}
+			to, isStarting, err = p.aim(text)
+			return to, isStarting, text, err
+		}
 		ask := func(tool string, of map[string]any) (*messages.ToolResult, error) {
-			text, err := json.Marshal(of)
+			to, isStarting, text, err := on(of)
 			if err != nil {
 				return nil, err
 			}
-			return p.call(ctx, id, isOwn, tool, text)
+			return p.call(ctx, to, isStarting && !strings.HasPrefix(tool, "browser_task_"), tool, text)
+		}
+		if t.as.isTasked {
+			given["task"] = id
 		}
 		var of map[string]any
 		if name, of, err = t.as.translated(ctx, ask, given); err != nil {
 			return nil, err
 		}
-		if input, err = json.Marshal(of); err != nil {
+		if id, isOwn, input, err = on(of); err != nil {
 			return nil, err
 		}
 	}

@@ -2,7 +2,9 @@ package mcp
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"slices"
 
 	"holdfast/messages"
 )
@@ -16,16 +18,13 @@ var omp = []adapted{{
 		"action": oneOf("open", "close", "run"), "name": text("of the tab"), "url": text(""), "wait_until": oneOf("load", "domcontentloaded", "networkidle0", "networkidle2"),
 		"viewport": map[string]any{"type": "object", "properties": map[string]any{"width": field("number", ""), "height": field("number", ""), "scale": field("number", "")}},
 		"dialogs":  oneOf("accept", "dismiss"), "code": text(""), "timeout": field("number", "seconds, 1 to 300, default 30"), "all": field("boolean", ""), "kill": field("boolean", ""),
-		"app": map[string]any{"type": "object"},
+		"app": map[string]any{"type": "object", "properties": map[string]any{"path": text("application to launch"), "args": field("array", ""), "cdp_url": text("browser to connect to"), "target": text("part of the address or title of its page")}},
 	},
-	required: []string{"action"}, fill: browse,
+	required: []string{"action"}, isTasked: true, fill: browse,
 }}
 
-// The bounds of a run and a viewport in the tool of oh-my-pi (T3, T6).
-const (
-	leastRun, mostRun, usualRun = 1, 300, 30
-	mostPixels, mostScale       = 10_000, 10
-)
+// The bounds of a run in the tool of oh-my-pi (T3).
+const leastRun, mostRun, usualRun = 1, 300, 30
 
 // browse makes of a call of the tool of oh-my-pi one of a tool of the table, after the calls that
 // have to come before it.
@@ -36,19 +35,7 @@ func browse(ctx context.Context, ask asking, in map[string]any) (string, error) 
 	if name == "" {
 		name = "main"
 	}
-	base := map[string]any{}
-	if task, ok := given["task"]; ok {
-		base["task"], in["task"] = task, task
-	}
-	// with is an input on the same task.
-	with := func(fields map[string]any) map[string]any {
-		out := maps.Clone(base)
-		maps.Copy(out, fields)
-		return out
-	}
-	if given["app"] != nil {
-		return "", messages.Errorf(messages.CodeInvalidArgument, "app: this node starts no applications; browser_task_open, and holdfast mcp --cdp-url, attach to one that runs")
-	}
+	of := kinds{ask, messages.TaskID(fmt.Sprint(given["task"]))}
 	switch given["action"] {
 	case "run":
 		code, _ := given["code"].(string)
@@ -59,35 +46,52 @@ func browse(ctx context.Context, ask asking, in map[string]any) (string, error) 
 		if !ok {
 			timeout = usualRun
 		}
-		in["tab"], in["code"], in["timeout_s"] = name, code, min(max(timeout, leastRun), mostRun)
+		holder := of.holder(name)
+		in["task"], in["tab"], in["code"], in["timeout_s"] = holder, of.name(holder, name), code, min(max(timeout, leastRun), mostRun)
 		return "browser_run", nil
 	case "close":
-		if given["all"] == true {
-			return "browser_task_stop", nil
-		}
-		in["action"], in["tab_id"] = "close", name
-		return "browser_tabs", nil
+		return of.close(name, given, in)
 	case "open":
-		return openNamed(ask, with, name, given, in)
+		return of.open(name, given, in)
 	}
 	return "", messages.Errorf(messages.CodeInvalidArgument, "action must be open, close or run")
 }
 
-// openNamed sees to it that the tab is there as it is wanted, and leaves the navigation.
-func openNamed(ask asking, with func(map[string]any) map[string]any, name string, given, in map[string]any) (string, error) {
+// open sees to it that the tab is there as it is wanted, in the browser that is wanted, and leaves
+// the navigation.
+func (k kinds) open(name string, given, in map[string]any) (string, error) {
+	app, err := appOf(given["app"])
+	if err != nil {
+		return "", err
+	}
+	task := k.taskOf(app)
+	if holder := k.holder(name); holder != task && k.has(holder, name) {
+		return "", messages.Errorf(messages.CodeInvalidArgument, "tab %s is of another browser; close it first, or take another name", name)
+	}
+	in["task"], name = task, k.name(task, name)
 	done := func(tool string, input map[string]any) (*messages.ToolResult, error) {
-		res, err := ask(tool, with(input))
+		input["task"] = task
+		res, err := k.ask(tool, input)
 		if err == nil && res.Error != nil {
 			err = res.Error
 		}
 		return res, err
+	}
+	if !app.isOwn() {
+		if _, err := done("browser_task_open", app.opening()); err != nil {
+			return "", err
+		}
 	}
 	list, err := done("browser_tabs", map[string]any{"action": "list"})
 	if err != nil {
 		return "", err
 	}
 	if !hasTab(list, name) {
-		if _, err := done("browser_tabs", map[string]any{"action": "new", "name": name}); err != nil {
+		input := map[string]any{"action": "new", "name": name}
+		if app.hasPages() {
+			input = map[string]any{"action": "select", "tab_id": "main", "name": name}
+		}
+		if _, err := done("browser_tabs", input); err != nil {
 			return "", err
 		}
 	}
@@ -97,11 +101,7 @@ func openNamed(ask asking, with func(map[string]any) map[string]any, name string
 		}
 	}
 	if view, ok := given["viewport"].(map[string]any); ok {
-		metrics, err := metricsOf(view)
-		if err != nil {
-			return "", err
-		}
-		if _, err := done("browser_cdp", map[string]any{"method": "Emulation.setDeviceMetricsOverride", "tab": name, "params": metrics}); err != nil {
+		if _, err := done("browser_tabs", map[string]any{"action": "select", "tab_id": name, "name": name, "viewport": view}); err != nil {
 			return "", err
 		}
 	}
@@ -121,27 +121,18 @@ func openNamed(ask asking, with func(map[string]any) map[string]any, name string
 }
 
 // hasTab says whether a list of tabs has one of that name.
-func hasTab(list *messages.ToolResult, name string) bool {
+func hasTab(list *messages.ToolResult, name string) bool { return tabOf(list, name) != nil }
+
+// tabOf is the tab of that name in a list; nil where there is none.
+func tabOf(list *messages.ToolResult, name string) map[string]any {
 	data, _ := list.Data.(map[string]any)
 	tabs, _ := data["tabs"].([]any)
 	for _, t := range tabs {
-		if one, _ := t.(map[string]any); one["name"] == name || one["tab_id"] == name {
-			return true
+		one, _ := t.(map[string]any)
+		names, _ := one["names"].([]any)
+		if one["name"] == name || one["tab_id"] == name || slices.Contains(names, any(name)) {
+			return one
 		}
 	}
-	return false
-}
-
-// metricsOf is a viewport as CDP has it.
-func metricsOf(view map[string]any) (map[string]any, error) {
-	width, _ := view["width"].(float64)
-	height, _ := view["height"].(float64)
-	scale, hasScale := view["scale"].(float64)
-	if !hasScale {
-		scale = 1
-	}
-	if !(width >= 1 && width <= mostPixels && height >= 1 && height <= mostPixels && scale > 0 && scale <= mostScale) {
-		return nil, messages.Errorf(messages.CodeInvalidArgument, "viewport: width and height from 1 to %d, scale up to %d", mostPixels, mostScale)
-	}
-	return map[string]any{"width": int(width), "height": int(height), "deviceScaleFactor": scale, "mobile": false}, nil
+	return nil
 }

@@ -22,11 +22,13 @@ type adapted struct {
 	rename map[string]string
 	// fill completes the input of our tool; it may choose another tool of ours, "" does not.
 	fill func(ctx context.Context, ask asking, in map[string]any) (runs string, err error)
+	// isTasked has fill know the task of the call, which it may change.
+	isTasked bool
 	// shape makes of a result what the other system answers, as JSON; nil leaves our words.
 	shape func(r *messages.ToolResult) map[string]any
 }
 
-// asking runs a tool of the table on the task of the call.
+// asking runs a tool of the table: on the task that the input names, else on that of the call.
 type asking func(tool string, input map[string]any) (*messages.ToolResult, error)
 
 // The schemas of fields.

@@ -105,8 +105,8 @@ func TestProfiles(t *testing.T) {
 		{"omp", "browser", map[string]any{"action": "open", "url": "x.test"}, `browser_navigate {"tab":"main","url":"x.test"}`},
 		{"omp", "browser", map[string]any{"action": "open", "name": "shop", "url": "x.test", "wait_until": "networkidle2"}, `browser_navigate {"tab":"shop","url":"x.test","wait_until":"networkidle2"}`},
 		{"omp", "browser", map[string]any{"action": "open", "name": "new", "dialogs": "accept", "viewport": map[string]any{"width": 800, "height": 600}}, `browser_tabs {"action":"list"}`},
-		{"omp", "browser", map[string]any{"action": "open", "viewport": map[string]any{"width": 0, "height": 600}}, `Error invalid_argument`},
-		{"omp", "browser", map[string]any{"action": "open", "app": map[string]any{"path": "/x"}}, `Error invalid_argument`},
+		{"omp", "browser", map[string]any{"action": "open", "app": map[string]any{"path": "/x", "cdp_url": "ws://x"}}, `Error invalid_argument`},
+		{"omp", "browser", map[string]any{"action": "open", "app": map[string]any{"cdp_url": "ws://x", "args": []string{"a"}}}, `Error invalid_argument`},
 		{"omp", "browser", map[string]any{"action": "run", "code": "return 1", "timeout": 999}, `browser_run {"code":"return 1","tab":"main","timeout_s":300}`},
 		{"omp", "browser", map[string]any{"action": "run", "name": "shop", "code": "return 1"}, `browser_run {"code":"return 1","tab":"shop","timeout_s":30}`},
 		{"omp", "browser", map[string]any{"action": "run"}, `Error invalid_argument`},
@@ -120,7 +120,7 @@ func TestProfiles(t *testing.T) {
 		}
 	}
 	before := `browser_tabs {"action":"list"} browser_tabs {"action":"new","name":"new"} browser_task_open {"dialog_policy":"auto_accept"} ` +
-		`browser_cdp {"method":"Emulation.setDeviceMetricsOverride","params":{"deviceScaleFactor":1,"height":600,"mobile":false,"width":800},"tab":"new"} browser_tabs {"action":"list"}`
+		`browser_tabs {"action":"select","name":"new","tab_id":"new","viewport":{"height":600,"width":800}} browser_tabs {"action":"list"}`
 	if all := strings.Join(asked, " "); !strings.Contains(all, before) {
 		t.Errorf("%s\nis not in\n%s", before, all)
 	}

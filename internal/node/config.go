@@ -40,6 +40,11 @@ type Config struct {
 	BrowserSandbox browser.Sandbox
 	// SecretFiles are files outside StateDir that no launched browser may read.
 	SecretFiles []string
+	// Apps are the applications that callers without a scope may have launched: absolute
+	// paths, and directories with a separator at the end. Nil is none.
+	Apps []string
+	// AppsDenied are those that may not be, though Apps has them.
+	AppsDenied []string
 	// BrowserEnv names variables of the environment that launched browsers get besides
 	// the usual ones; NAME* stands for all that begin so.
 	BrowserEnv []string

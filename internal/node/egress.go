@@ -135,6 +135,9 @@ func (n *Node) restrict(ctx context.Context, id messages.TaskID) {
 // checkStart refuses a browser that the caller may not name, before anything that
 // runs is stopped for it.
 func (n *Node) checkStart(ctx context.Context, spec messages.TaskSpec) error {
+	if spec.App() != "" {
+		return n.checkApp(ctx, spec.App())
+	}
 	if !messages.CallerOf(ctx).IsScoped || spec.CDPURL.IsZero() || !n.cfg.CDPURLOverride.IsZero() {
 		return nil
 	}

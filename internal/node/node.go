@@ -93,6 +93,9 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 		roll: rand.New(rand.NewPCG(cfg.Seed, 0)),
 	}
 	var err error
+	if err = checkApps(cfg); err != nil {
+		return nil, err
+	}
 	if n.egress, err = newEgress(cfg); err != nil {
 		return nil, fmt.Errorf("holdfast: %w", err)
 	}
@@ -180,7 +183,7 @@ func (n *Node) backend(id messages.TaskID, spec *messages.TaskSpec) backend.Back
 		return backend.NewAttached(spec.CDPURL, dial)
 	}
 	launch := func(ctx context.Context) (backend.Browser, error) {
-		return n.launch(ctx, id, spec.IsRestricted, browser.LaunchOptions{IsHeadless: spec.IsHeadless()})
+		return n.launch(ctx, id, spec.IsRestricted, browser.LaunchOptions{IsHeadless: spec.IsHeadless() && spec.App() == "", App: spec.App(), Args: spec.Launch.Args})
 	}
 	if n.traces != nil {
 		launch = n.traces.Launch(id, launch)

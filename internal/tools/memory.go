@@ -122,7 +122,8 @@ func (m *memory) name(name string, t messages.TargetID) error {
 }
 
 // find returns the page of a tab, by its id, its name or its target id. Without a name it is
-// main: the page that was given this name, else the oldest one.
+// main: the page that was given this name, else the oldest one
+// that a person would look at.
 func (t tabs) find(name string) (messages.TargetID, bool) {
 	if name == "" {
 		name = mainTab
@@ -136,7 +137,8 @@ func (t tabs) find(name string) (messages.TargetID, bool) {
 		}
 	}
 	if name == mainTab && len(t.list) > 0 {
-		return t.list[0].page.TargetID, true
+		oldest := max(0, slices.IndexFunc(t.list, func(one tab) bool { return !isDecoy(one.page) }))
+		return t.list[oldest].page.TargetID, true
 	}
 	return "", false
 }
@@ -152,19 +154,25 @@ func (t tabs) idOf(target messages.TargetID) string {
 
 // nameOf is the name of a page; "" where it has none.
 func (t tabs) nameOf(target messages.TargetID) string {
-	names := []string{}
-	for name, of := range t.named {
-		if of == target {
-			names = append(names, name)
-		}
-	}
+	names := t.namesOf(target)
 	if len(names) == 0 {
 		if found, ok := t.find(""); ok && found == target {
 			return mainTab
 		}
 		return ""
 	}
-	return slices.Min(names)
+	return names[0]
+}
+
+// namesOf are the names that a page was given, sorted.
+func (t tabs) namesOf(target messages.TargetID) (names []string) {
+	for name, of := range t.named {
+		if of == target {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // names are the ids of all tabs.

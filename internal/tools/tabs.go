@@ -45,11 +45,15 @@ type tabsInput struct {
 	TabID  string `json:"tab_id,omitempty" jsonschema:"for select and close"`
 	URL    string `json:"url,omitempty" jsonschema:"for new"`
 	Name   string `json:"name,omitempty" maxlen:"64" jsonschema:"name to give to the tab"`
+	Match  string `json:"match,omitempty" maxlen:"1000" jsonschema:"for select: part of the address or title"`
+	// Viewport is nil where nothing is said: the tab keeps what it has.
+	Viewport *viewport `json:"viewport,omitempty" jsonschema:"size for new and select"`
 }
 
 type tabState struct {
 	TabID     string             `json:"tab_id"`
 	Name      string             `json:"name,omitempty"`
+	Names     []string           `json:"names,omitempty"` // all, where it has several
 	TargetID  messages.TargetID  `json:"target_id"`
 	URL       string             `json:"url"`
 	Title     string             `json:"title"`
@@ -129,6 +133,9 @@ func runTabs(ctx context.Context, c *call, in tabsInput) (outcome, error) {
 		text, id, err = c.selectTab(in)
 	case "close":
 		text, id, err = c.closeTab(ctx, in)
+	}
+	if err == nil && in.Viewport != nil {
+		err = c.resize(ctx, in)
 	}
 	if err != nil {
 		return outcome{text: text}, err
@@ -218,6 +225,16 @@ func (c *call) awaitPage(ctx context.Context, target messages.TargetID) error {
 }
 
 func (c *call) selectTab(in tabsInput) (text, id string, err error) {
+	if in.Match != "" {
+		if in.TabID != "" {
+			return "", "", messages.Errorf(messages.CodeInvalidArgument, "give tab_id or match")
+		}
+		found, err := c.matching(in.Match)
+		if err != nil {
+			return "", "", err
+		}
+		in.TabID = string(found)
+	}
 	target, id, err := c.namedTab(in)
 	if err != nil {
 		return "", "", err
@@ -262,7 +279,13 @@ func tabStates(all tabs) []tabState {
 	out := []tabState{}
 	for _, one := range all.list {
 		p := one.page
-		out = append(out, tabState{one.id, all.nameOf(p.TargetID), p.TargetID, cut(p.URL, maxShownURL), cut(p.Title, maxShownTitle), p.PageState})
+		state := tabState{
+			TabID: one.id, Name: all.nameOf(p.TargetID), TargetID: p.TargetID, URL: cut(p.URL, maxShownURL), Title: cut(p.Title, maxShownTitle), PageState: p.PageState,
+		}
+		if names := all.namesOf(p.TargetID); len(names) > 1 {
+			state.Names = names
+		}
+		out = append(out, state)
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"holdfast/messages"
 )
@@ -36,12 +37,16 @@ var taskTools = []Tool{
 
 type openTask struct {
 	on
-	CDPURL       string `json:"cdp_url,omitempty" jsonschema:"browser to attach to; default: launch one"`
-	Headless     *bool  `json:"headless,omitempty" jsonschema:"of a launched browser; default true"`
-	Scope        string `json:"scope,omitempty" enum:"own|browser|target"`
-	TargetID     string `json:"target_id,omitempty" jsonschema:"page to take, with scope target"`
-	DialogPolicy string `json:"dialog_policy,omitempty" enum:"must_respond|auto_dismiss|auto_accept"`
-	URL          string `json:"url,omitempty" jsonschema:"where to go first"`
+	CDPURL   string `json:"cdp_url,omitempty" jsonschema:"browser to attach to; default: launch one"`
+	Headless *bool  `json:"headless,omitempty" jsonschema:"of a launched browser; default true"`
+	App      string `json:"app,omitempty" jsonschema:"absolute path of an Electron-like application to launch instead"`
+	// AppArgs are bounded by the spec's own check.
+	AppArgs      []string `json:"app_args,omitempty"`
+	Match        string   `json:"match,omitempty" maxlen:"1000" jsonschema:"make the tab main whose address or title has this"`
+	Scope        string   `json:"scope,omitempty" enum:"own|browser|target"`
+	TargetID     string   `json:"target_id,omitempty" jsonschema:"page to take, with scope target"`
+	DialogPolicy string   `json:"dialog_policy,omitempty" enum:"must_respond|auto_dismiss|auto_accept"`
+	URL          string   `json:"url,omitempty" jsonschema:"where to go first"`
 	// DialogRules is nil where nothing is said: [] takes the rules of a running task away.
 	DialogRules []dialogRule `json:"dialog_rules,omitempty" jsonschema:"what happens to single dialogs before the policy; the first that fits holds; [] takes them away"`
 }
@@ -86,17 +91,31 @@ func runTaskOpen(ctx context.Context, c *call, in openTask) (outcome, error) {
 	if in.Headless != nil {
 		spec.Launch = &messages.LaunchSpec{Headless: in.Headless}
 	}
+	if in.App != "" || in.AppArgs != nil {
+		if spec.Launch == nil {
+			spec.Launch = &messages.LaunchSpec{}
+		}
+		spec.Launch.App, spec.Launch.Args = in.App, in.AppArgs
+	}
 	if err := spec.Validate(); err != nil {
 		return outcome{}, err
 	}
 	if running, err := c.snapshot(); in.CDPURL == "" && (err != nil || !running.Active) {
 		spec.Blockers = messages.AskAboutBlockers()
 	}
-	snap, isNew, err := c.node.GetOrStart(ctx, c.task, spec)
+	snap, isNew, err := c.startSoon(ctx, spec)
 	if err != nil {
 		return outcome{}, err
 	}
 	c.memory = c.Table.memory.at(c.task)
+	switch {
+	case in.Match == "" && in.App != "" && isNew:
+		c.awaitWindow(ctx)
+	case in.Match != "":
+		if err := c.chooseMain(ctx, in.Match); err != nil {
+			return outcome{text: "The task runs."}, err
+		}
+	}
 	verb := "Reused"
 	if isNew {
 		verb = "Opened"
@@ -113,6 +132,26 @@ func runTaskOpen(ctx context.Context, c *call, in openTask) (outcome, error) {
 		}
 	}
 	return outcome{text: text, data: stateOf(snap, c.memory), isOfPage: true}, nil
+}
+
+// The patience with a browser that is starting, whose port is not there yet (T9).
+const (
+	readyWithin = 5 * time.Second
+	readyPoll   = 150 * time.Millisecond
+)
+
+// startSoon starts the task, also on a browser that listens in a moment.
+func (c *call) startSoon(ctx context.Context, spec messages.TaskSpec) (*messages.Snapshot, bool, error) {
+	began := time.Now()
+	for {
+		snap, isNew, err := c.node.GetOrStart(ctx, c.task, spec)
+		if spec.CDPURL.IsZero() || messages.CodeOf(err) != messages.CodeUpstreamUnavailable || time.Since(began) > readyWithin {
+			return snap, isNew, err
+		}
+		if pause(ctx, readyPoll) != nil {
+			return snap, isNew, err
+		}
+	}
 }
 
 func runTaskList(_ context.Context, c *call, _ on) (outcome, error) {
