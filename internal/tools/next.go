@@ -65,7 +65,12 @@ func (c *call) nextActions(err *messages.Error, r *messages.ToolResult) []messag
 		return c.recoveries(r.Page.PageState)
 	case messages.CodeTargetNotFound:
 		return []messages.NextAction{c.action("browser_tabs", "list the tabs there are", messages.ToolInput{"action": "list"})}
-	case messages.CodeUpstreamUnavailable, messages.CodeDialogLost, messages.CodeDeadline:
+	case messages.CodeArtifactNotFound:
+		return []messages.NextAction{c.action("browser_artifacts", "list the files there are", messages.ToolInput{"action": "list"})}
+	case messages.CodeFrameNotOOPIF:
+		return []messages.NextAction{c.onPage("browser_snapshot", "the frames of the page, by their refs", nil)}
+	case messages.CodeUpstreamUnavailable, messages.CodeDialogLost, messages.CodeDeadline, messages.CodeNoDialog, messages.CodeDialogAlreadyAnswered,
+		messages.CodeClientBusy, messages.CodeLeaseLapsed, messages.CodeRehoming, messages.CodeNoQuorum:
 		return []messages.NextAction{c.action("browser_task_status", "see what the task and its pages do", nil)}
 	}
 	return nil
