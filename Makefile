@@ -1,4 +1,4 @@
-.PHONY: help demo build release test quick race lint fuzz bench bench-check bench-scale bench-docs bench-needs microbench chaos soak figures record dialog-matrix deploy-check image-check compat drops compare compare-docs
+.PHONY: help demo build release test quick race lint fuzz bench bench-check bench-scale bench-docs bench-needs microbench chaos chaos-cluster soak figures cluster-figures record dialog-matrix deploy-check image-check compat drops compare compare-docs
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -71,6 +71,9 @@ chaos: ## 300 seeds against a whole node, 200 killed sockets, 30 of a real Chrom
 	go test -count=1 ./chaos/clustersim -seeds 3000
 	go test -race -count=1 -timeout=30m ./chaos/live -run '^TestReal' -v -seed $(or $(SEED),1) -kills 200 -chromium-kills 30 -crowd 50 -crowd-kills 20
 
+chaos-cluster: ## 200 schedules of kills, pauses, ends and losses of the store against three nodes as processes, checked with porcupine; SEED=n for others
+	go test -count=1 -timeout=120m ./cmd/node -run '^(TestClusterUnderChaos|TestWhatChaosWouldFind)$$' -v -cluster-seeds $(or $(SEEDS),200) -cluster-seed $(or $(SEED),1)
+
 drops: ## Playwright, Puppeteer, chromedp and rod through 200 steps each while both connections of their task are cut 50 times
 	.ci/clients -run TestClientsOutliveDrops -v -timeout 30m -drop-steps 200 -drop-cuts 50
 
@@ -95,6 +98,9 @@ compare-docs: ## the stored comparison into docs/comparison.md, anew
 dialog-matrix: ## every kind of page by every kind of dialog, every way and every policy, as tables; fails where one does
 	@tables=$$(mktemp); go test -count=1 -run '^TestDialogMatrix$$' ./internal/acceptance -matrix "$$tables"; status=$$?; \
 	cat "$$tables"; rm -f "$$tables"; exit $$status
+
+cluster-figures: ## what a cluster costs a call and a start, on three nodes as processes
+	@go test -count=1 -run '^TestFigureCluster$$' -v ./cmd/node -cluster-figures | sed -nE 's/^.*(figure: .*)/\1/p; /^(ok|FAIL|---)/p'
 
 figures: ## the figures of kills and wedges in docs/performance.md, and what the bridge costs a page, measured anew
 	@( go test -count=1 -run '^TestFigure' -v ./internal/acceptance; \

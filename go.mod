@@ -10,6 +10,7 @@ tool (
 require (
 	code.dny.dev/ssrf v0.3.0
 	github.com/alecthomas/kong v1.17.0
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/anthdm/hollywood v1.0.5
 	github.com/bufbuild/protocompile v0.14.1
 	github.com/chromedp/cdproto v0.159.1
