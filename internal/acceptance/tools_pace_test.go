@@ -83,13 +83,26 @@ func TestX28_AnActionOnAPageThatFallsSilent(t *testing.T) {
 func TestT25_OneButtonOfALargePage(t *testing.T) {
 	t.Parallel()
 	h := setup(t).task("t25-large").hands()
-	h.show("/large", `<!doctype html><title>large</title><table id=rows></table><script>
-for (let i = 0; i < 3000; i++) rows.insertRow().innerHTML = '<td>' + i + '<td><button onclick="window.got = event.isTrusted + this.textContent">Order ' + i + '</button>'</script>`)
+	h.show("/large", `<!doctype html><title>large</title><div id=all></div><script>
+all.innerHTML = Array.from({length: 2600}, (_, i) => '<p><button onclick="window.got = event.isTrusted + this.textContent">Order ' + i + '</button></p>').join('')</script>`)
 	h.use("browser_click", `{"role":"button","name":"Order 2345"}`)
 	h.wantEval("window.got", `"trueOrder 2345"`)
 	if r := h.try("browser_click", `{"role":"button","name":"Order 99999"}`); r.Code != messages.CodeElementNotFound {
 		t.Errorf("%+v", r)
 	}
+}
+
+// A page that takes seconds to capture is not read along with a navigation, and can be acted on at once.
+func TestX28_ALargePageIsNotReadAlong(t *testing.T) {
+	t.Parallel()
+	h := setup(t).task("x28-huge").hands()
+	h.site.Set("/huge", `<!doctype html><title>huge</title><button onclick="window.got = 1">Press me</button><div hidden id=all></div><script>all.innerHTML = '<b></b>'.repeat(50000)</script>`)
+	r := h.use("browser_navigate", `{"url":"`+h.site.URL("http://a.test/huge")+`","snapshot":true}`)
+	if !strings.Contains(r.Text, "was not read along") || strings.Contains(r.Text, "Press me") {
+		t.Errorf("%s", r.Text)
+	}
+	h.use("browser_click", `{"role":"button","name":"Press me"}`)
+	h.wantEval("window.got", "1")
 }
 
 // A navigation brings the page along where it is asked to.

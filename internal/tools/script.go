@@ -108,7 +108,7 @@ const noteScript = `function() {
 
 // quietScript waits until nothing has changed in the document for a moment.
 const quietScript = `new Promise(done => {
-  const end = () => { watch.disconnect(); done(true); };
+  const end = () => { watch.disconnect(); done(document.getElementsByTagName('*').length); };
   let timer = setTimeout(end, 100);
   const watch = new MutationObserver(() => { clearTimeout(timer); timer = setTimeout(end, 50); });
   watch.observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
