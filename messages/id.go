@@ -47,6 +47,15 @@ type DialogID string
 // NewDialogID returns the id of the n-th dialog of a task, counted from 1.
 func NewDialogID(n uint64) DialogID { return DialogID("d-" + strconv.FormatUint(n, 10)) }
 
+// Number is the n of [NewDialogID], 0 for another id.
+func (d DialogID) Number() uint64 {
+	digits, ok := strings.CutPrefix(string(d), "d-")
+	if n, err := strconv.ParseUint(digits, 10, 64); ok && err == nil && NewDialogID(n) == d {
+		return n
+	}
+	return 0
+}
+
 // maxOpaqueID bounds the length of an id that is not ours to read.
 const maxOpaqueID = 128
 

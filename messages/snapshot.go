@@ -378,6 +378,14 @@ type ConsoleError struct {
 // Seconds is a moment in Unix seconds, with a fraction.
 type Seconds float64
 
+// Time is the reverse of [SecondsOf].
+func (s Seconds) Time() time.Time {
+	if s == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(int64(float64(s) * 1e6))
+}
+
 // SecondsOf converts t, with microseconds. The zero time is 0.
 func SecondsOf(t time.Time) Seconds {
 	if t.IsZero() {

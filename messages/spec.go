@@ -102,9 +102,21 @@ type LaunchSpec struct {
 	App string `json:"app,omitempty"`
 	// Args are the application's arguments.
 	Args []string `json:"args,omitempty"`
+	// Restart says what becomes of the task when the node of a cluster that has launched its
+	// browser is lost. Default: never.
+	Restart LaunchRestart `json:"restart,omitempty" jsonschema:"enum=never,enum=anywhere"`
 
 	no bool // launch was false: see TaskSpec.Normalized
 }
+
+// LaunchRestart says what becomes of a task whose launched browser has ended with its node.
+type LaunchRestart string
+
+// The values of restart.
+const (
+	RestartNever    LaunchRestart = "never"    // the task is lost
+	RestartAnywhere LaunchRestart = "anywhere" // another node launches a browser for it, with nothing of the old one
+)
 
 // UnmarshalJSON accepts true, false, or an object without unknown fields.
 func (l *LaunchSpec) UnmarshalJSON(b []byte) error {
@@ -217,6 +229,9 @@ func (s TaskSpec) Validate() error {
 	case "", ScopeOwn, ScopeBrowser, ScopeTarget:
 	default:
 		return Errorf(CodeInvalidArgument, "scope must be own, browser or target")
+	}
+	if s.Launch != nil && s.Launch.Restart != "" && s.Launch.Restart != RestartNever && s.Launch.Restart != RestartAnywhere {
+		return Errorf(CodeInvalidArgument, "launch.restart must be never or anywhere")
 	}
 	if err := CheckOpaqueID("target_id", string(s.TargetID)); err != nil {
 		return err

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"holdfast/messages"
@@ -236,9 +234,8 @@ func (m *Machine) find(id messages.DialogID) (*entry, error) {
 
 // wasIssued says whether id was given out once, even if history forgot it.
 func (m *Machine) wasIssued(id messages.DialogID) bool {
-	digits, ok := strings.CutPrefix(string(id), "d-")
-	n, err := strconv.ParseUint(digits, 10, 64)
-	return ok && err == nil && n >= 1 && n <= m.seq && messages.NewDialogID(n) == id
+	n := id.Number()
+	return n >= 1 && n <= m.seq
 }
 
 func alreadyAnswered(id messages.DialogID, by messages.ClosedBy) *messages.Error {

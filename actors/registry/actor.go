@@ -31,6 +31,9 @@ type Config struct {
 	Bounds *shed.Counts
 	// Observer hears of admission; nil is allowed.
 	Observer Observer
+	// Specified hears what each task is to be started with elsewhere, should the node end. It
+	// must not wait, and may be nil.
+	Specified func(messages.TaskID, messages.TaskSpec)
 	// Supervisor completes the config of a task's supervisor: what every task
 	// of the node shares.
 	Supervisor func(supervisor.Config) supervisor.Config
@@ -95,6 +98,9 @@ func New(cfg Config) *Actor {
 	}
 	if cfg.Gauge == nil {
 		cfg.Gauge = &Gauge{}
+	}
+	if cfg.Specified == nil {
+		cfg.Specified = func(messages.TaskID, messages.TaskSpec) {}
 	}
 	return &Actor{
 		cfg: cfg, machine: NewMachine(cfg.Limits, cfg.Override),
@@ -172,7 +178,12 @@ func (a *Actor) step(c *guard.Context, in any) {
 		case SpawnSupervisor:
 			a.spawn(c, e)
 		case ToSupervisor:
+			if u, ok := e.Msg.(mail.UpdateSpec); ok {
+				a.cfg.Specified(e.ID, u.Spec)
+			}
 			c.Send(a.pids[e.ID], e.Msg)
+		case ShowLost:
+			a.showLost(c, e)
 		case Forget:
 			if e.IsOver {
 				a.cfg.Bounds.Hit(shed.EndedTasks)
@@ -249,10 +260,29 @@ func (a *Actor) acknowledge(c *guard.Context, id messages.TaskID) {
 		"previous", string(messages.StateLost), "version", s.Version, "reason", s.Reason)
 }
 
+// versionsAhead is more than a task can have published since another node's last word of it.
+const versionsAhead = 1 << 20
+
+// showLost puts up the board of a task that was lost with another node.
+func (a *Actor) showLost(c *guard.Context, e ShowLost) {
+	board := view.NewBoard(e.ID, *e.Spec, c.Now())
+	v := *board.View()
+	s := *v.Snapshot
+	s.State, s.Active, s.Reason, s.Version = messages.StateLost, false, reasonNodeDown, e.Version+versionsAhead
+	s.Connection.Primary = messages.LinkDown
+	v.Snapshot = &s
+	board.Publish(&v, view.News{Before: s.Version - 1, At: messages.SecondsOf(c.Now()), Events: []messages.Event{{
+		Type: messages.EventTaskState, TaskID: e.ID, Version: s.Version, At: messages.SecondsOf(c.Now()), State: s.State, Reason: s.Reason, Outcome: messages.OutcomeLost,
+	}}})
+	a.cfg.Directory.put(e.ID, board)
+	c.Log().Error("task is lost", "task", string(e.ID), "state", string(s.State), "version", s.Version, "reason", s.Reason)
+}
+
 func (a *Actor) spawn(c *guard.Context, e SpawnSupervisor) {
+	a.cfg.Specified(e.ID, *e.Spec)
 	board := view.NewBoard(e.ID, *e.Spec, c.Now())
 	cfg := a.cfg.Supervisor(supervisor.Config{
-		ID: e.ID, Spec: e.Spec, Board: board, Registry: c.Self(), Gen: e.Gen,
+		ID: e.ID, Spec: e.Spec, Board: board, Registry: c.Self(), Gen: e.Gen, Resumed: e.Resumed,
 	})
 	a.cfg.Directory.put(e.ID, board)
 	ref := c.Spawn(guard.Child{Kind: "supervisor", Key: string(e.ID), Mailbox: supervisor.Mailbox, New: func() guard.Behavior { return supervisor.New(cfg) }})

@@ -106,6 +106,14 @@ func (m *Machine) enter(now time.Time, o mail.StartTask, asked messages.TaskSpec
 		m.reject(now, o.Reply, messages.LimitDraining, "")
 		return
 	}
+	if o.Resumed != nil {
+		if lacks := m.lacks(asked.WithDefaults()); lacks != "" {
+			m.reject(now, o.Reply, lacks, "")
+			return
+		}
+		m.resume(now, o, asked.WithDefaults())
+		return
+	}
 	waits := m.patience(o)
 	if e := m.queue.find(o.ID); e != nil {
 		m.join(now, e, o, asked, waits)

@@ -34,9 +34,10 @@ type (
 
 	// SpawnSupervisor starts a task under a new board.
 	SpawnSupervisor struct {
-		ID   messages.TaskID
-		Gen  uint64
-		Spec *messages.TaskSpec // never written
+		ID      messages.TaskID
+		Gen     uint64
+		Spec    *messages.TaskSpec // never written
+		Resumed *mail.Resumed      // nil for a task that begins
 	}
 
 	// ToSupervisor is an order to a task's supervisor.
@@ -127,6 +128,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.sweep(now, in)
 	case Lease:
 		m.lease(in)
+	case Lose:
+		m.lose(in)
 	case mail.AbandonStart:
 		m.abandon(in)
 	case QueueDue:
@@ -232,6 +235,22 @@ func (m *Machine) spawn(now time.Time, id messages.TaskID, spec messages.TaskSpe
 	if m.isLapsed {
 		m.do(ToSupervisor{id, mail.Lease{}})
 	}
+}
+
+// resume has a task go on that another node had. It counts as attached: a browser that cannot be
+// reached now may be later.
+func (m *Machine) resume(now time.Time, o mail.StartTask, spec messages.TaskSpec) {
+	m.do(Admit{o.Admitted})
+	m.spawn(now, o.ID, spec, nil)
+	t := m.tasks[o.ID]
+	t.isActive, t.isWithheld = true, o.Resumed.IsWithheld
+	for i, e := range m.out {
+		if s, ok := e.(SpawnSupervisor); ok && s.Gen == t.gen {
+			s.Resumed = o.Resumed
+			m.out[i] = s
+		}
+	}
+	m.do(Answer{To: o.Reply, Value: mail.StartOutcome{Started: true}})
 }
 
 func (m *Machine) stop(o mail.StopTask) {

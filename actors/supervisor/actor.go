@@ -37,6 +37,8 @@ type Config struct {
 	// Registry hears [mail.TaskActive] and [mail.TaskEnding]; Gen is repeated in them.
 	Registry *actor.PID
 	Gen      uint64
+	// Resumed, where not nil, is a task that continues here after another node.
+	Resumed *mail.Resumed
 	// Backend opens the task's links. One that is a [backend.Process] ends with the task.
 	Backend backend.Backend
 	// Observe hears every event of the task but console errors, on the supervisor's
@@ -83,12 +85,13 @@ type Actor struct {
 
 	anchorRoot *session.Port
 
-	ports  smallmap.Map[messages.SessionID, *session.Port]
-	pids   smallmap.Map[messages.SessionID, *actor.PID] // copied on write: the dialog actor has it
-	views  smallmap.Map[messages.SessionID, view.Session]
-	viewed bool          // views are of the newest state, or of console errors before
-	orders ledger.Ledger // with the children, by name
-	wanted *wanted.Store // outlives sessions and links
+	ports    smallmap.Map[messages.SessionID, *session.Port]
+	pids     smallmap.Map[messages.SessionID, *actor.PID] // copied on write: the dialog actor has it
+	views    smallmap.Map[messages.SessionID, view.Session]
+	viewed   bool          // views are of the newest state, or of console errors before
+	orders   ledger.Ledger // with the children, by name
+	wanted   *wanted.Store // outlives sessions and links
+	remember func() []byte // what it holds
 
 	downloadDir string         // known with the first link
 	spread      func() float64 // of timers, in [0, 1)
@@ -120,6 +123,10 @@ func (a *Actor) Init(c *guard.Context) {
 		a.cfg.Bounds.Hit(shed.Wanted)
 		sys.Send(self, task.WantedFull{})
 	})
+	if a.cfg.Resumed != nil {
+		a.resume(c, *a.cfg.Resumed)
+	}
+	a.remember = a.wanted.Remember
 	a.cfg.Owners.Watch(a.cfg.ID, func(page messages.TargetID) {
 		if a.wanted.HasCommon(page) {
 			sys.Send(self, link.PageLeft{Page: page})
@@ -152,6 +159,22 @@ func (a *Actor) Init(c *guard.Context) {
 	a.dialogs.Start(c)
 	a.link.Start(c)
 	a.sessions.Start(c)
+}
+
+// resume has the machine go on after another node.
+func (a *Actor) resume(c *guard.Context, r mail.Resumed) {
+	if len(r.Memory.Wanted) > 0 {
+		if err := a.wanted.Recall(r.Memory.Wanted); err != nil {
+			a.log.Warn("what agents had set in pages is lost with the node that had the task", "err", err)
+		}
+	}
+	a.machine.Resume(c.Now(), r)
+	for _, p := range r.Memory.Pages {
+		a.cfg.Owners.Claim(p.TargetID, a.cfg.ID)
+	}
+	if r.Memory.Context != "" {
+		a.cfg.Owners.ClaimContext(r.Memory.Context, a.cfg.ID)
+	}
 }
 
 // openingTab is who owes the answer to an OpenTab: the page being opened is

@@ -21,7 +21,7 @@ func (a *Actor) publish(c *guard.Context, p task.Publish) {
 	snap := a.machine.Snapshot()
 	shown := &view.View{
 		Snapshot: snap, Scope: a.cfg.Spec.Scope, Launched: a.cfg.Spec.Launch != nil, Context: a.machine.Context,
-		IsRestricted: a.cfg.Spec.IsRestricted, Downloads: a.downloadDir,
+		IsRestricted: a.cfg.Spec.IsRestricted, Downloads: a.downloadDir, Wanted: a.remember,
 	}
 	if snap.Active {
 		if !a.viewed || len(events) > 0 {

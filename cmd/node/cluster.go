@@ -18,6 +18,7 @@ import (
 	"holdfast/internal/cluster/certs"
 	"holdfast/internal/cluster/instance"
 	"holdfast/internal/cluster/lease"
+	"holdfast/internal/cluster/seal"
 	"holdfast/internal/cluster/store"
 	"holdfast/internal/cluster/store/etcd"
 	"holdfast/internal/cluster/store/voter"
@@ -39,32 +40,55 @@ type clustered struct {
 // member is a node whose tasks are the cluster's: it starts none that another node has.
 type member struct {
 	*node.Node
-	joined *atomic.Pointer[clustered]
-	log    *slog.Logger
+	joined   *atomic.Pointer[clustered]
+	override messages.CDPURL
+	log      *slog.Logger
 }
 
 // GetOrStart claims the task first.
 func (m member) GetOrStart(ctx context.Context, id messages.TaskID, spec messages.TaskSpec) (*messages.Snapshot, bool, error) {
 	if c := m.joined.Load(); c != nil {
-		release, err := c.cluster.Claim(ctx, id)
+		release, err := c.cluster.Claim(ctx, id, m.asked(ctx, spec))
 		if err != nil {
 			return nil, false, err
 		}
 		defer release()
+		defer c.cluster.Remember(ctx, id)
 	}
 	return m.Node.GetOrStart(ctx, id, spec)
+}
+
+// asked is the spec that a start comes to.
+func (m member) asked(ctx context.Context, spec messages.TaskSpec) messages.TaskSpec {
+	spec = spec.Normalized()
+	spec.QueueTimeoutS, spec.IsRestricted = nil, messages.CallerOf(ctx).IsScoped
+	if !m.override.IsZero() {
+		spec.CDPURL, spec.Launch = m.override, nil
+	}
+	return spec.WithDefaults()
 }
 
 // Restart claims the task first.
 func (m member) Restart(ctx context.Context, id messages.TaskID) (*messages.Snapshot, bool, error) {
 	if c := m.joined.Load(); c != nil {
-		release, err := c.cluster.Claim(ctx, id)
+		spec, ok := m.SpecOf(id)
+		if !ok {
+			return m.Node.Restart(ctx, id)
+		}
+		release, err := c.cluster.Claim(ctx, id, spec)
 		if err != nil {
 			return nil, false, err
 		}
 		defer release()
 	}
 	return m.Node.Restart(ctx, id)
+}
+
+// specified passes on with what a task is to be started elsewhere.
+func specified(joined *atomic.Pointer[clustered], id messages.TaskID, spec messages.TaskSpec) {
+	if c := joined.Load(); c != nil {
+		c.cluster.Specified(id, spec)
+	}
 }
 
 // Running lists the tasks that run here, or were lost here.
@@ -138,6 +162,12 @@ func joinCluster(cfg cli.NodeConfig, n member) (*clustered, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cluster: %s is not among cluster.voters, and cluster.listen is not set: %w", name, err)
 	}
+	var sealer *seal.Sealer
+	if cfg.Cluster.SealKey == "" {
+		cfg.Logger.Warn("cluster.seal_key_file is not set: tasks are not taken over when their node is lost")
+	} else if sealer, err = seal.Load(cfg.Cluster.SealKey); err != nil {
+		return nil, fmt.Errorf("cluster.seal_key_file: %w", err)
+	}
 	dir := filepath.Join(cfg.StateDir, "cluster", name)
 	c := &clustered{}
 	if c.claim, err = instance.Take(dir); err != nil {
@@ -179,7 +209,7 @@ func joinCluster(cfg cli.NodeConfig, n member) (*clustered, error) {
 		Name: cfg.Cluster.Name, Node: name, Instance: c.claim.Name, Predecessor: c.claim.Predecessor,
 		Store: c.store, Voters: voters, Version: cfg.Version, Notes: c.claim, Era: c.claim.Era, IsCordoned: c.claim.IsCordoned,
 		Addresses: messages.ClusterAddresses{HTTP: cfg.URL, Peer: peer},
-		TLS:       identity, Tasks: n,
+		TLS:       identity, Tasks: n, Seal: sealer,
 		Load: func() cluster.Load { return loadOf(n.Node) }, Log: cfg.Logger,
 	}
 	if len(voters) > 0 {

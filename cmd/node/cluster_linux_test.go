@@ -54,7 +54,7 @@ func newTrio(t *testing.T) *trio {
 	}
 	c.voters = strings.Join(voters, ",")
 	out, _ := c.shells["a"].run(0, init...)
-	if n := strings.Count(out, "\n"); n != 8 {
+	if n := strings.Count(out, "\n"); n != 9 {
 		t.Fatalf("cluster init wrote %d files: %s", n, out)
 	}
 	return c
@@ -188,7 +188,7 @@ func TestANodeWithoutAClusterHasNone(t *testing.T) {
 // that node, and a task has one node.
 func TestAnyNodeAnswersForAnyTask(t *testing.T) {
 	t.Parallel()
-	_, url := fake(t, chaos.Options{Pages: 1})
+	b, url := fake(t, chaos.Options{Pages: 1})
 	c := newTrio(t)
 	for _, name := range []string{"a", "b", "c"} {
 		c.start(name)
@@ -342,12 +342,60 @@ func TestAnyNodeAnswersForAnyTask(t *testing.T) {
 	want(204, "c", "DELETE", "/v1/tasks/two", "", "")
 	await(404, "a", "GET", "/v1/tasks/two", "", "task_not_found")
 
-	// The tasks of a node that is killed are gone with it, and start anew elsewhere.
+	// The task of a node that is killed continues at another one, with its page. A request waits for it.
+	page := pageOf(t, want(200, "b", "GET", "/v1/tasks/one/snapshot", "", `"node":"a"`))
 	c.nodes["a"].signal(t, syscall.SIGKILL)
 	c.nodes["a"].wait(t)
-	await(503, "b", "GET", "/v1/tasks/one", "", "rehoming")
-	await(201, "b", "PUT", "/v1/tasks/one", spec, `"node":"b"`)
-	await(200, "c", "GET", "/v1/tasks/one/snapshot", "", `"node":"b"`)
+	heir := func(through string) string {
+		t.Helper()
+		var s messages.Snapshot
+		eventually(t, "the task is active through "+through, func() bool {
+			s = messages.Snapshot{} // what is left out is to be zero
+			status, out := call(through, "GET", "/v1/tasks/one/snapshot", "")
+			if status != 200 {
+				t.Fatal(status, out)
+			}
+			return json.Unmarshal([]byte(out), &s) == nil && s.State == messages.StateActive
+		})
+		if s.PageTargetID != page {
+			t.Errorf("the page was %s and is %s", page, s.PageTargetID)
+		}
+		return s.Node
+	}
+	node := heir("b")
+	if node != "b" && node != "c" {
+		t.Fatalf("the task is at %q", node)
+	}
+	want(200, "b", "PUT", "/v1/tasks/one", spec, `"node":"`+node+`"`)
+	if got := len(b.Pages()); got != 1+1 {
+		t.Errorf("the browser has %d pages", got)
+	}
+	raise := func() {
+		t.Helper()
+		await(200, "b", "POST", "/v1/tasks/one/cdp", `{"method":"Runtime.evaluate","params":{"expression":"setTimeout(()=>{alert('m')},0)"}}`, "")
+		await(200, "c", "POST", "/v1/tasks/one/dialog", `{"action":"accept"}`, `"closed_by":"agent"`)
+	}
+	raise()
+	// A node that starts anew under its name has its tasks again.
+	c.nodes[node].signal(t, syscall.SIGKILL)
+	c.nodes[node].wait(t)
+	c.start("a")
+	c.start(node)
+	c.await(node, "held held held")
+	if got := heir("a"); got != node {
+		t.Errorf("the task was at %s and is at %s", node, got)
+	}
+	raise()
+}
+
+// pageOf is the page of a snapshot.
+func pageOf(t *testing.T, snapshot string) messages.TargetID {
+	t.Helper()
+	var s messages.Snapshot
+	if err := json.Unmarshal([]byte(snapshot), &s); err != nil {
+		t.Fatal(err)
+	}
+	return s.PageTargetID
 }
 
 // TestANodeWithoutALeaseDecidesNothing: it keeps its link and tells of a dialog that the policy

@@ -52,11 +52,13 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 	starts := &gctuning.Starts{} // the process's heap is the program's to tune
 	var joined atomic.Pointer[clustered]
 	var mayDecide func(messages.TaskID) func() error
+	var onSpec func(messages.TaskID, messages.TaskSpec)
 	if cfg.Cluster.Enabled {
+		onSpec = func(id messages.TaskID, spec messages.TaskSpec) { specified(&joined, id, spec) }
 		mayDecide = func(id messages.TaskID) func() error { return permission(&joined, id) }
 	}
 	node, err := node.Start(ctx, node.Config{
-		MayDecide: mayDecide,
+		MayDecide: mayDecide, Specified: onSpec,
 		Cluster: func() (metrics.Cluster, bool) {
 			c := joined.Load()
 			if c == nil {
@@ -81,7 +83,7 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 		return nil, err
 	}
 	traces.count(node)
-	supervisor := member{node, &joined, cfg.Logger}
+	supervisor := member{node, &joined, cfg.CDPURLOverride, cfg.Logger}
 	clients := gateway.New(gateway.Config{Node: supervisor, Log: cfg.Logger, Observer: node.Metrics()})
 	scripts := scripting.New(scripting.OnGateway(clients))
 	running := &cli.RunningNode{

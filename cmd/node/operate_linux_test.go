@@ -25,6 +25,7 @@ func (c *trio) flags(name string) []string {
 	return []string{
 		"--node-name", name, "--cluster-voters", c.voters,
 		"--cluster-cert", in(name + ".crt"), "--cluster-key", in(name + ".key"), "--cluster-ca", in("ca.crt"),
+		"--cluster-seal-key", in("seal.key"),
 	}
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"holdfast/internal/gate"
 	"holdfast/internal/token"
@@ -29,6 +31,9 @@ type Cluster interface {
 	Place(id messages.TaskID) (node string, epoch uint64, ok bool)
 	// IsOrphan says whether the node that had a task has lost its lease, and may come back to it.
 	IsOrphan(id messages.TaskID) bool
+	// Await waits until a task is no longer between two nodes. Not is a node that has not
+	// answered for it under an epoch, "" for none.
+	Await(ctx context.Context, id messages.TaskID, not string, epoch uint64) error
 	// Lapse is the error of a node that may decide nothing now, nil for one that may.
 	Lapse() *messages.Error
 	// Forward has another node answer a request. An error means that nothing was answered.
@@ -135,6 +140,47 @@ func (h *Handler) isForOther(c *call) bool {
 	return h.elsewhere(c) != ""
 }
 
+// forwardOrServe has the node answer that has the task. Where that node does not answer, and has
+// done nothing, the request waits for the next one, which may be this.
+func (h *Handler) forwardOrServe(w http.ResponseWriter, c *call, node string) error {
+	body := &countedBody{ReadCloser: c.Body}
+	c.Body = body
+	for {
+		_, epoch, _ := h.cfg.Cluster.Place(c.id)
+		err := h.forward(w, c, node)
+		own, ok := errors.AsType[*messages.Error](err)
+		isHarmless := c.Method == http.MethodGet || c.Method == http.MethodHead
+		if !ok || own.Code != messages.CodeRehoming || !isHarmless && own.Sent != messages.SentNo || body.isRead.Load() {
+			return err
+		}
+		if h.cfg.Cluster.Await(c.Context(), c.id, node, epoch) != nil {
+			return err
+		}
+		if node = h.elsewhere(c); node == "" {
+			if err := h.checkLease(c); err != nil {
+				return err
+			}
+			return c.route.serve(h, w, c)
+		}
+	}
+}
+
+// countedBody notes whether anything of a request's body has been read: then no other node can be
+// given it.
+type countedBody struct {
+	io.ReadCloser
+	isRead atomic.Bool
+}
+
+// Read implements io.Reader.
+func (b *countedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if n > 0 {
+		b.isRead.Store(true)
+	}
+	return n, err
+}
+
 // forward has the node answer that has the task. A caller that was let in by a ticket has no
 // scope here, and that node looks at the ticket.
 func (h *Handler) forward(w http.ResponseWriter, c *call, node string) error {
@@ -166,6 +212,15 @@ func (h *Handler) checkLease(c *call) error {
 	if c.isHop() {
 		if err := h.cfg.Cluster.Misdirected(c.id, c.Header.Get(epochHeader)); err != nil {
 			return err
+		}
+	}
+	if _, err := h.cfg.Node.Snapshot(c.id, messages.SnapshotOptions{}); err != nil {
+		awaited := h.cfg.Cluster.Await(c.Context(), c.id, "", 0)
+		if awaited == nil && h.elsewhere(c) != "" {
+			return nil
+		}
+		if awaited != nil && c.Method != http.MethodPut {
+			return awaited
 		}
 	}
 	if c.Method != http.MethodPut && h.cfg.Cluster.IsOrphan(c.id) {

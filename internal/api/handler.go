@@ -125,7 +125,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}()
 	serve := c.route.serve
 	if node := h.elsewhere(c); node != "" {
-		serve = func(h *Handler, w http.ResponseWriter, c *call) error { return h.forward(w, c, node) }
+		serve = func(h *Handler, w http.ResponseWriter, c *call) error { return h.forwardOrServe(w, c, node) }
 	}
 	if err := serve(h, out, c); err != nil {
 		h.fail(out, c, err)

@@ -18,6 +18,7 @@ import (
 	"holdfast/internal/cluster/clock"
 	"holdfast/internal/cluster/lease"
 	"holdfast/internal/cluster/member"
+	"holdfast/internal/cluster/seal"
 	"holdfast/internal/cluster/store"
 	"holdfast/messages"
 	"holdfast/metrics"
@@ -50,6 +51,8 @@ type Config struct {
 	TLS *tls.Config
 	// Tasks are those of this node.
 	Tasks Tasks
+	// Seal encrypts what the store holds of tasks. It may be nil: then no task is taken over.
+	Seal *seal.Sealer
 	// Load counts what runs on this node. It must not wait.
 	Load func() Load
 	Log  *slog.Logger
@@ -77,6 +80,9 @@ type Cluster struct {
 	config Config
 	member *member.Member
 	duties duties
+	keeper keeper
+	ctx    context.Context // ended by Leave
+	joined chan struct{}   // closed once member is set, which its handler comes before
 	end    context.CancelFunc
 	all    sync.WaitGroup
 
@@ -87,8 +93,9 @@ type Cluster struct {
 
 	isCordoned atomic.Bool
 
-	mu     sync.Mutex              // protects claims
-	claims map[messages.TaskID]int // under way
+	mu     sync.Mutex                      // protects what follows
+	claims map[messages.TaskID]int         // under way
+	taking map[messages.TaskID]lease.Begin // tasks that are being taken up
 }
 
 // Join starts it. The node joins in the background, as soon as the store answers.
@@ -96,7 +103,12 @@ func Join(c Config) (*Cluster, error) {
 	if c.Name == "" || c.Load == nil || c.Tasks == nil || c.Store == nil || c.Log == nil || c.Notes == nil {
 		return nil, errors.New("cluster: a name, a store, a load, tasks, notes and a log are needed")
 	}
-	cluster := &Cluster{config: c, refused: newRefusals(), transport: newTransport(c.TLS), orphans: map[string]time.Time{}, claims: map[messages.TaskID]int{}, duties: duties{tasks: c.Tasks}}
+	cluster := &Cluster{
+		config: c, refused: newRefusals(), transport: newTransport(c.TLS), orphans: map[string]time.Time{}, claims: map[messages.TaskID]int{}, duties: duties{tasks: c.Tasks}, joined: make(chan struct{}), taking: map[messages.TaskID]lease.Begin{},
+		keeper: keeper{specs: map[messages.TaskID]*keptSpec{}, memories: map[messages.TaskID]keptMemory{}},
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cluster.ctx, cluster.end = ctx, cancel
 	cluster.isCordoned.Store(c.IsCordoned)
 	m, err := member.Join(member.Config{
 		Lease: lease.Config{
@@ -105,15 +117,16 @@ func Join(c Config) (*Cluster, error) {
 		Store: c.Store, Now: clock.Now, Handler: handler{cluster}, Log: c.Log,
 	})
 	if err != nil {
+		cancel()
 		return nil, err
 	}
 	cluster.member = m
-	ctx, cancel := context.WithCancel(context.Background())
-	cluster.end = cancel
+	close(cluster.joined)
 	cluster.all.Go(func() { cluster.describe(ctx) })
 	if c.TLS != nil {
 		cluster.all.Go(func() { cluster.greetVoters(ctx) })
 	}
+	cluster.all.Go(cluster.keepAll)
 	return cluster, nil
 }
 
@@ -213,7 +226,9 @@ func (c *Cluster) Figures() metrics.Cluster {
 // Leave ends the node's part: its record is deleted, so that others need not wait for the
 // end of its lease. The context bounds the wait for the store. It is called once.
 func (c *Cluster) Leave(ctx context.Context) error {
-	c.end()
+	c.mu.Lock()
+	c.end() // no task is taken up any more
+	c.mu.Unlock()
 	c.all.Wait()
 	defer c.transport.CloseIdleConnections()
 	if err := c.member.Leave(ctx); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -11,8 +12,11 @@ import (
 	"go.uber.org/goleak"
 
 	"holdfast/internal/cluster"
+	"holdfast/internal/cluster/seal"
+	"holdfast/internal/cluster/store"
 	"holdfast/internal/cluster/store/storetest"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -22,6 +26,17 @@ type running struct {
 	mu      sync.Mutex
 	ids     []messages.TaskID
 	yielded []messages.TaskID
+
+	memories map[messages.TaskID]mail.TaskMemory
+	resumed  []resumption
+	lost     []messages.TaskID
+}
+
+// resumption is a task that a node has taken up.
+type resumption struct {
+	id     messages.TaskID
+	spec   messages.TaskSpec
+	memory mail.TaskMemory
 }
 
 func (r *running) Running() []messages.TaskID {
@@ -35,6 +50,31 @@ func (r *running) Yield(id messages.TaskID) {
 	defer r.mu.Unlock()
 	r.yielded = append(r.yielded, id)
 	r.ids = slices.DeleteFunc(r.ids, func(x messages.TaskID) bool { return x == id })
+}
+
+func (r *running) Has(id messages.TaskID) bool { return slices.Contains(r.Running(), id) }
+
+func (r *running) Memory(id messages.TaskID) (mail.TaskMemory, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m, ok := r.memories[id]
+	return m, ok
+}
+
+func (r *running) Resume(_ context.Context, id messages.TaskID, spec messages.TaskSpec, resumed mail.Resumed) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ids = append(r.ids, id)
+	r.resumed = append(r.resumed, resumption{id, spec, resumed.Memory})
+	return nil
+}
+
+func (r *running) Lose(_ context.Context, id messages.TaskID, spec messages.TaskSpec, _ uint64) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ids = append(r.ids, id)
+	r.lost = append(r.lost, id)
+	return nil
 }
 
 func (*running) Lease(bool) {}
@@ -60,12 +100,17 @@ func join(t *testing.T, s *storetest.Shared, node string) *cluster.Cluster {
 
 func joinWith(t *testing.T, s *storetest.Shared, node string, tasks *running) *cluster.Cluster {
 	t.Helper()
+	return joinSealed(t, s, node, tasks, nil)
+}
+
+func joinSealed(t *testing.T, s *storetest.Shared, node string, tasks *running, key *seal.Sealer) *cluster.Cluster {
+	t.Helper()
 	c, err := cluster.Join(cluster.Config{
 		Name: "test", Node: node, Instance: node + "1", Store: s.Of(node), Version: "v1", Notes: notes{},
 		Voters:    map[string]string{"a": "127.0.0.1:1", "b": "127.0.0.1:1", "x": "127.0.0.1:1"},
 		Addresses: messages.ClusterAddresses{HTTP: "http://" + node, Peer: node + ":1"},
-		Tasks:     tasks,
-		Load:      func() cluster.Load { return cluster.Load{Tasks: 1, Anchors: 2, Places: 3} }, Log: slog.New(slog.DiscardHandler),
+		Tasks:     tasks, Seal: key,
+		Load: func() cluster.Load { return cluster.Load{Tasks: 1, Anchors: 2, Places: 3} }, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +216,7 @@ func TestATaskHasOneNode(t *testing.T) {
 	defer leave(t, b)
 	defer leave(t, a)
 	eventually(t, "both hold their leases", func() bool { return a.Check().OK && b.Check().OK })
-	claim := func(c *cluster.Cluster) (func(), error) { return c.Claim(t.Context(), "one") }
+	claim := func(c *cluster.Cluster) (func(), error) { return c.Claim(t.Context(), "one", messages.TaskSpec{}) }
 
 	var release func()
 	eventually(t, "a has the task", func() (ok bool) {
@@ -219,7 +264,7 @@ func TestATaskThatAnotherNodeHasEnds(t *testing.T) {
 	eventually(t, "a is cut off, and the task is free", func() bool { return place(b) == "" })
 	others.set("one")
 	eventually(t, "b has it", func() bool { return place(b) == "b" })
-	if _, err := a.Claim(t.Context(), "one"); messages.CodeOf(err) != messages.CodeNoQuorum && messages.CodeOf(err) != messages.CodeLeaseLapsed {
+	if _, err := a.Claim(t.Context(), "one", messages.TaskSpec{}); messages.CodeOf(err) != messages.CodeNoQuorum && messages.CodeOf(err) != messages.CodeLeaseLapsed {
 		t.Errorf("a claims it without a lease: %v", err)
 	}
 	s.Cut("a", false)
@@ -231,4 +276,101 @@ func TestATaskThatAnotherNodeHasEnds(t *testing.T) {
 	if got := others.Running(); len(got) != 1 {
 		t.Error("b has lost it:", got)
 	}
+}
+
+// TestATaskGoesOnAtAnotherNode: with the spec that it was started with and what was known of its
+// pages, neither of which stands readable in the store.
+func TestATaskGoesOnAtAnotherNode(t *testing.T) {
+	t.Parallel()
+	key, err := seal.New(seal.NewKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := storetest.NewShared()
+	tasks, others := &running{}, &running{}
+	a, b := joinSealed(t, s, "a", tasks, key), joinSealed(t, s, "b", others, key)
+	defer leave(t, b)
+	defer leave(t, a)
+	eventually(t, "both hold their leases", func() bool { return states(b)["a"] == messages.LeaseHeld && states(a)["b"] == messages.LeaseHeld })
+	url, err := messages.ParseCDPURL("wss://user:s3cr3t@browser.test/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := func(id messages.TaskID, spec messages.TaskSpec) {
+		t.Helper()
+		release, err := a.Claim(t.Context(), id, spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tasks.set(append(tasks.Running(), id)...)
+		release()
+	}
+	start("one", messages.TaskSpec{CDPURL: url, DialogPolicy: messages.PolicyAutoAccept, IsRestricted: true})
+	start("bound", messages.TaskSpec{Launch: &messages.LaunchSpec{}})
+	start("anywhere", messages.TaskSpec{Launch: &messages.LaunchSpec{Restart: messages.RestartAnywhere}})
+	a.Specified("one", messages.TaskSpec{CDPURL: url, DialogPolicy: messages.PolicyAutoDismiss, IsRestricted: true})
+	tasks.mu.Lock()
+	tasks.memories = map[messages.TaskID]mail.TaskMemory{"one": {Version: 7, Pages: []messages.Page{{TargetID: "P", URL: "http://s3cr3t.test/"}}, Recent: []messages.ClosedDialog{{ID: "d-3"}}}}
+	tasks.mu.Unlock()
+	eventually(t, "what is known of it is in the store, sealed", func() bool {
+		l, err := s.Of("x").List(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range l.Entries {
+			if strings.Contains(string(e.Value), "s3cr3t") {
+				t.Fatalf("%s shows a secret: %s", e.Key, e.Value)
+			}
+		}
+		return slices.ContainsFunc(l.Entries, func(e store.Entry) bool { return e.Key == "tasks/one/mem" })
+	})
+	if err := b.MayDecide("one"); messages.CodeOf(err) != messages.CodeLeaseLapsed {
+		t.Errorf("b may decide for it: %v", err)
+	}
+	s.Cut("a", true)
+	waited := make(chan error, 1)
+	go func() {
+		node, epoch, _ := b.Place("one")
+		waited <- b.Await(t.Context(), "one", node, epoch)
+	}()
+	eventually(t, "b has the tasks", func() bool {
+		others.mu.Lock()
+		defer others.mu.Unlock()
+		return len(others.resumed) == 2 && len(others.lost) == 1
+	})
+	if err := <-waited; err != nil {
+		t.Errorf("a request that waits for the next node: %v", err)
+	}
+	others.mu.Lock()
+	for _, r := range others.resumed {
+		switch r.id {
+		case "one":
+			if r.spec.CDPURL.Reveal() != url.Reveal() || r.spec.DialogPolicy != messages.PolicyAutoDismiss || !r.spec.IsRestricted {
+				t.Errorf("the spec is %+v", r.spec)
+			}
+			if m := r.memory; m.Version != 7 || len(m.Pages) != 1 || m.Pages[0].TargetID != "P" || len(m.Recent) != 1 {
+				t.Errorf("the memory is %+v", m)
+			}
+		case "anywhere":
+			if r.spec.Launch == nil || len(r.memory.Pages) != 0 {
+				t.Errorf("%+v", r)
+			}
+		default:
+			t.Errorf("%+v goes on", r)
+		}
+	}
+	if !slices.Equal(others.lost, []messages.TaskID{"bound"}) {
+		t.Errorf("lost are %v", others.lost)
+	}
+	others.mu.Unlock()
+	eventually(t, "b decides for it", func() bool { return b.MayDecide("one") == nil })
+	if err := a.MayDecide("one"); err == nil {
+		t.Error("so does a")
+	}
+	s.Cut("a", false)
+	eventually(t, "a has ended it", func() bool {
+		tasks.mu.Lock()
+		defer tasks.mu.Unlock()
+		return slices.Contains(tasks.yielded, "one")
+	})
 }

@@ -43,7 +43,16 @@ func (d *duties) begin(id messages.TaskID, notBefore time.Duration) {
 	one := d.get(id)
 	one.notBefore.Store(int64(notBefore))
 	one.isDeciding.Store(true)
-	wait := notBefore - clock.Now().Boot
+	d.tell(id)
+}
+
+// tell tells a task that the node decides for it, if it does, as soon as it may.
+func (d *duties) tell(id messages.TaskID) {
+	one := d.get(id)
+	if !one.isDeciding.Load() {
+		return
+	}
+	wait := time.Duration(one.notBefore.Load()) - clock.Now().Boot
 	if wait <= 0 {
 		d.tasks.TaskLease(id, true)
 		return
@@ -91,9 +100,14 @@ type handler struct{ *Cluster }
 
 var _ member.Handler = handler{}
 
-// Begin implements member.Handler. Each task is that of the node which was asked to start it,
-// and runs already or is about to.
-func (h handler) Begin(b lease.Begin) { h.duties.begin(messages.TaskID(b.Task), b.NotBefore) }
+// Begin implements member.Handler: the task runs here, is about to be started, or was another
+// node's.
+func (h handler) Begin(b lease.Begin) {
+	id := messages.TaskID(b.Task)
+	h.duties.begin(id, b.NotBefore)
+	h.keeper.again(id)
+	h.takeUp(b)
+}
 
 // Gather implements member.Handler.
 func (h handler) Gather(g lease.Gather) { h.duties.withhold(messages.TaskID(g.Task)) }

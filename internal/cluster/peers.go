@@ -59,7 +59,7 @@ func (c *Cluster) IsActorAddress(address string) bool {
 func (c *Cluster) Forward(w http.ResponseWriter, r *http.Request, node string) error {
 	address := c.address(node)
 	if address == "" {
-		return c.noAnswer(node)
+		return c.noAnswer(node).WithSent(messages.SentNo)
 	}
 	var failed error
 	proxy := httputil.ReverseProxy{
@@ -68,6 +68,9 @@ func (c *Cluster) Forward(w http.ResponseWriter, r *http.Request, node string) e
 			p.SetURL(&url.URL{Scheme: "https", Host: address})
 			p.Out.Host = p.In.Host
 			p.Out.URL.RawQuery = p.In.URL.RawQuery
+			if p.Out.Body != nil {
+				p.Out.Body = io.NopCloser(p.Out.Body) // for another try
+			}
 			p.Out.Header.Set(greetingHeader, c.greeting())
 		},
 		ModifyResponse: func(res *http.Response) error {
@@ -85,7 +88,8 @@ func (c *Cluster) Forward(w http.ResponseWriter, r *http.Request, node string) e
 			case r.Context().Err() != nil:
 				failed = r.Context().Err()
 			default:
-				failed = c.noAnswer(node)
+				dial, isDial := errors.AsType[*net.OpError](err)
+				failed = c.noAnswer(node).WithSent(messages.SentIf(!(isDial && dial.Op == "dial")))
 			}
 			c.config.Log.Debug("another node did not answer", "node", node, "err", err)
 		},
@@ -97,7 +101,7 @@ func (c *Cluster) Forward(w http.ResponseWriter, r *http.Request, node string) e
 // errMisdirected means that the other node takes the request for one that is not for it.
 var errMisdirected = errors.New("the request is not for that node")
 
-func (c *Cluster) noAnswer(node string) error {
+func (c *Cluster) noAnswer(node string) *messages.Error {
 	return messages.Errorf(messages.CodeRehoming, "node %s has the task and does not answer", node).With("retry_after_s", 1)
 }
 

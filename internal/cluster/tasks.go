@@ -7,6 +7,7 @@ import (
 
 	"holdfast/internal/cluster/lease"
 	"holdfast/messages"
+	"holdfast/messages/mail"
 )
 
 const (
@@ -19,12 +20,20 @@ const (
 	maxOrphans = 50
 )
 
-// Tasks is what a Cluster needs of its node's tasks. Its methods must not wait.
+// Tasks is what a Cluster needs of its node's tasks. The other methods must not wait.
 type Tasks interface {
 	// Running lists the tasks that run on the node, or were lost there.
 	Running() []messages.TaskID
 	// Yield ends a task that another node has.
 	Yield(messages.TaskID)
+	// Has says whether a task runs on the node, or was lost there.
+	Has(messages.TaskID) bool
+	// Memory is what another node has to know of a task; false where it does not run.
+	Memory(messages.TaskID) (mail.TaskMemory, bool)
+	// Resume has a task go on that another node had. It may wait.
+	Resume(context.Context, messages.TaskID, messages.TaskSpec, mail.Resumed) error
+	// Lose shows a task whose browser has ended with its node. It may wait.
+	Lose(ctx context.Context, id messages.TaskID, spec messages.TaskSpec, version uint64) error
 	// Lease says whether the node may decide for its tasks.
 	Lease(isHeld bool)
 	// TaskLease says whether it may decide for one of them, as far as that goes beyond Lease.
@@ -57,11 +66,18 @@ func (c *Cluster) Lapse() *messages.Error {
 	return messages.Errorf(messages.CodeNoQuorum, "the cluster's store does not answer node %s", c.config.Node).With("retry_after_s", 1).WithSent(messages.SentNo)
 }
 
-// Claim makes a task this node's, and waits until the store has taken that. Until release is
+// Claim makes a task this node's, with the spec it is to be started with, and waits until the
+// store has taken that. Until release is
 // called the record stays, whether the task runs or not.
 //
 // Codes: rehoming (another node has the task), lease_lapsed, no_quorum, deadline, limit_reached.
-func (c *Cluster) Claim(ctx context.Context, id messages.TaskID) (release func(), err error) {
+func (c *Cluster) Claim(ctx context.Context, id messages.TaskID, spec messages.TaskSpec) (release func(), err error) {
+	var record []byte
+	if c.config.Seal != nil {
+		if record, err = c.encodeSpec(id, spec); err != nil {
+			return nil, err
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, claimTime)
 	defer cancel()
 	c.hold(id, 1)
@@ -73,17 +89,21 @@ func (c *Cluster) Claim(ctx context.Context, id messages.TaskID) (release func()
 		case lapse != nil:
 			release()
 			return nil, lapse
+		case ok && isMine && c.isTaking(id):
+			// It is taken up first as another node had it.
 		case ok && isMine:
 			return release, nil
 		case ok:
 			release()
 			return nil, messages.Errorf(messages.CodeRehoming, "task %s is node %s's", id, node).With("retry_after_s", 1).WithSent(messages.SentNo)
 		}
-		if c.isCordoned.Load() {
+		if !ok && c.isCordoned.Load() {
 			release()
 			return nil, messages.Errorf(messages.CodeLimitReached, "node %s is cordoned and takes no new tasks: ask another node", c.config.Node).With("reason", messages.LimitCordoned).WithSent(messages.SentNo)
 		}
-		c.member.Claim(string(id))
+		if !ok {
+			c.member.Claim(string(id), record)
+		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
@@ -120,14 +140,14 @@ func (c *Cluster) reconcile(now time.Time) {
 		switch node, _, isMine, ok := c.member.Living(string(id)); {
 		case ok && isMine:
 		case !ok:
-			c.member.Claim(string(id)) // the term in which it was this node's has ended
+			c.member.Claim(string(id), nil) // the term in which it was this node's has ended
 		default:
 			c.config.Log.Warn("another node has the task: it ends here", "task", id, "node", node)
 			c.config.Tasks.Yield(id)
 		}
 	}
 	for _, id := range c.member.Duties() {
-		if id := messages.TaskID(id); !running[id] && !c.isHeld(id) {
+		if id := messages.TaskID(id); !running[id] && !c.isHeld(id) && !c.isTaking(id) {
 			c.member.End(string(id))
 		}
 	}
@@ -156,7 +176,7 @@ func (c *Cluster) clearOrphans(now time.Time) {
 		if !isKnown {
 			c.orphans[id] = now
 		} else if now.Sub(since) >= orphanAge {
-			c.member.Claim(id)
+			c.member.Claim(id, nil)
 		}
 	}
 }

@@ -22,6 +22,7 @@ type Cluster struct {
 	Key          string   `key:"key" flag:"cluster-key" empty:"none" help:"File of its key."`
 	CA           string   `key:"ca" flag:"cluster-ca" empty:"none" help:"File of the CA that has signed the certificates of all nodes."`
 	Remoting     string   `key:"remoting" flag:"cluster-remoting" default:"mtls" enum:"mtls,plain,off" help:"How programs on hollywood reach the node's actors: with a certificate of the CA, or on a loopback address without one, as every program of the machine then may. Each is an admin of the cluster."`
+	SealKey      string   `key:"seal_key_file" flag:"cluster-seal-key" empty:"none: tasks are not taken over" help:"File of the key that all nodes seal tasks with in the store. holdfast cluster init makes one. Without it a task ends with its node."`
 	AllowedNames []string `key:"allowed_names" flag:"cluster-allowed-name" empty:"every certificate of the CA" help:"Names of certificates that may connect. Needed where the CA signs for others too."`
 }
 

@@ -87,6 +87,9 @@ type Config struct {
 	// MayDecide, where not nil, returns for a task what its links ask last before they write what
 	// decides something for its pages: an error withholds that. What it returns must not wait.
 	MayDecide func(messages.TaskID) func() error
+	// Specified, where not nil, hears what each task is to be started with elsewhere, should the
+	// node end. It must not wait.
+	Specified func(messages.TaskID, messages.TaskSpec)
 	// Egress bounds where scoped callers and their tasks' pages may go.
 	Egress Egress
 	// Backend, where not nil, takes the backend that a task's spec stands for and returns

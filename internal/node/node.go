@@ -132,7 +132,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	n.registry = n.sys.Root(guard.Child{Kind: "registry", Key: "node", Mailbox: registry.Mailbox, Sheds: true, New: func() guard.Behavior {
 		return registry.New(registry.Config{
 			Limits: limits, Override: cfg.CDPURLOverride, Directory: n.directory, Supervisor: n.supervisor,
-			Gauge: n.gauge, Measure: n.measure, Observer: n.metrics, Bounds: &n.bounds,
+			Gauge: n.gauge, Measure: n.measure, Observer: n.metrics, Bounds: &n.bounds, Specified: n.cfg.Specified,
 		})
 	}})
 	if r := cfg.Registerer; r != nil {

@@ -295,7 +295,10 @@ type (
 		Ticket uint64
 		// Admitted is answered once the start does not wait for a place any more.
 		Admitted Call
-		Reply    Call
+		// Resumed, where not nil, has the task go on that another node had. The answer does
+		// not wait for its browser.
+		Resumed *Resumed
+		Reply   Call
 	}
 
 	// AbandonStart says that the caller of a StartTask has gone: it does not wait for a

@@ -86,9 +86,10 @@ var floors = []struct {
 	{"internal/cluster/clock", []string{"internal/cluster/lease"}},
 	{"internal/cluster/lease", []string{"internal/cluster/placement", "internal/cluster/store"}},
 	{"internal/cluster/member", []string{"internal/cluster/lease", "internal/cluster/store"}},
-	{"internal/cluster/certs", []string{"internal/cluster/lease"}},
+	{"internal/cluster/seal", nil},
+	{"internal/cluster/certs", []string{"internal/cluster/lease", "internal/cluster/seal"}},
 	{"internal/cluster/instance", nil},
-	{"internal/cluster", []string{"internal/cluster/clock", "internal/cluster/lease", "internal/cluster/member", "internal/cluster/store", "internal/cluster/store/voter", "messages", "metrics"}},
+	{"internal/cluster", []string{"internal/cluster/clock", "internal/cluster/lease", "internal/cluster/member", "internal/cluster/seal", "internal/cluster/store", "internal/cluster/store/voter", "messages", "messages/mail", "metrics"}},
 	{"internal/node/spans", []string{"internal/backend", "messages", "transport"}},
 	{"internal/node/command", []string{"actors/session", "actors/supervisor/admit", "actors/supervisor/view", "internal/rawcdp", "messages", "messages/mail", "transport/quirks"}},
 	{"internal/node", []string{
@@ -119,7 +120,7 @@ var floors = []struct {
 	{"internal/desk", []string{"internal/guard", "messages", "messages/wire", "transport/remoting"}},
 	{"examples/remoting", []string{"messages/wire"}},
 	{"internal/cli", []string{"internal/api", "internal/artifact", "internal/cluster/certs", "internal/gate", "internal/mcp", "internal/tools", "internal/browser", "client", "internal/checkup", "internal/config", "internal/logs", "internal/pressure", "internal/statedir", "internal/token", "internal/version", "messages", "transport"}},
-	{"cmd/node", []string{"internal/artifact", "internal/desk", "internal/cluster", "internal/cluster/certs", "internal/cluster/instance", "internal/cluster/lease", "internal/cluster/store", "internal/cluster/store/etcd", "internal/cluster/store/voter", "metrics", "internal/gateway", "internal/run", "internal/gctuning", "internal/shed", "internal/node", "internal/tracing", "internal/browser", "internal/cli", "internal/demo", "internal/version", "messages"}},
+	{"cmd/node", []string{"internal/artifact", "internal/desk", "internal/cluster", "internal/cluster/certs", "internal/cluster/instance", "internal/cluster/lease", "internal/cluster/seal", "internal/cluster/store", "internal/cluster/store/etcd", "internal/cluster/store/voter", "metrics", "internal/gateway", "internal/run", "internal/gctuning", "internal/shed", "internal/node", "internal/tracing", "internal/browser", "internal/cli", "internal/demo", "internal/version", "messages"}},
 
 	// What only tests stand on.
 	{"holdfasttest", []string{".", "chaos", "internal/api", "internal/artifact", "internal/gate", "internal/gateway", "internal/node", "internal/run", "internal/token", "messages", "transport"}},

@@ -37,6 +37,9 @@ type View struct {
 	Anchor *session.Port
 	// Sessions are all attached sessions.
 	Sessions smallmap.Map[messages.SessionID, Session]
+	// Wanted returns what agents have set in pages, for another node. It is nil until the task
+	// has been attached.
+	Wanted func() []byte
 	// Trees are the frame trees of the pages, whole.
 	Trees smallmap.Map[messages.TargetID, *messages.FrameTree]
 }

@@ -74,6 +74,14 @@ func (c *Cluster) Gather(_ context.Context, _ http.Header, target url.URL, take 
 	return []string{"x"}
 }
 
+// Await implements api.Cluster: a node that does not answer never does.
+func (*Cluster) Await(_ context.Context, _ messages.TaskID, not string, _ uint64) error {
+	if not == "" {
+		return nil
+	}
+	return messages.Errorf(messages.CodeRehoming, "node %s does not answer", not)
+}
+
 // IsServed implements api.Cluster.
 func (*Cluster) IsServed(http.ResponseWriter, *http.Request) bool { return false }
 

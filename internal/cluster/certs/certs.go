@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"holdfast/internal/cluster/lease"
+	"holdfast/internal/cluster/seal"
 )
 
 // Names of the files in the directory that Init fills. The key of the CA is for making
@@ -27,6 +28,8 @@ import (
 const (
 	CAFile    = "ca.crt"
 	CAKeyFile = "ca.key"
+	// SealKeyFile has the key that all nodes seal tasks with.
+	SealKeyFile = "seal.key"
 )
 
 // CertFile names the certificate of a node in that directory.
@@ -56,6 +59,12 @@ func Init(dir string, nodes []Node, now time.Time) ([]string, error) {
 	ca, key, written, err := openCA(dir, now)
 	if err != nil {
 		return written, err
+	}
+	if sealKey := filepath.Join(dir, SealKeyFile); !isThere(sealKey) {
+		if err := os.WriteFile(sealKey, []byte(seal.NewKey()), 0o600); err != nil {
+			return written, err
+		}
+		written = append(written, sealKey)
 	}
 	for _, n := range nodes {
 		if isThere(filepath.Join(dir, CertFile(n.Name))) && isThere(filepath.Join(dir, KeyFile(n.Name))) {

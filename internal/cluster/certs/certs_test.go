@@ -109,7 +109,7 @@ func TestInitWritesOverNothing(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "pki")
 	first, err := certs.Init(dir, []certs.Node{{Name: "a"}}, time.Now())
-	if err != nil || len(first) != 4 {
+	if err != nil || len(first) != 5 {
 		t.Fatalf("%v, %v", first, err)
 	}
 	before, err := os.ReadFile(filepath.Join(dir, certs.CertFile("a")))

@@ -118,7 +118,7 @@ func (m *Machine) end(id string) {
 func (m *Machine) deleteTask(t *task) {
 	t.duty.attempt = m.commit(pending{purpose: toEnd, tasks: []string{t.id}}, store.Txn{
 		If:   []store.Condition{m.isMine(), {Key: ownKey(t.id), Test: store.ChangedAt, Revision: t.ownRev}},
-		Then: []store.Op{{Key: ownKey(t.id), IsDelete: true}, {Key: specKey(t.id), IsDelete: true}},
+		Then: []store.Op{{Key: ownKey(t.id), IsDelete: true}, {Key: specKey(t.id), IsDelete: true}, {Key: MemoryKey(t.id), IsDelete: true}},
 	})
 }
 

@@ -41,8 +41,12 @@ type (
 		Epoch Epoch
 	}
 
-	// Claim takes a task that no living term has, whatever node ranks first for it.
-	Claim struct{ Task string }
+	// Claim takes a task that no living term has, whatever node ranks first for it. Spec, where
+	// not empty, is the encoded SpecRecord that is put with it.
+	Claim struct {
+		Task string
+		Spec []byte
+	}
 
 	// End deletes a task of this node for good.
 	End struct{ Task string }

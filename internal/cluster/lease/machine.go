@@ -141,7 +141,7 @@ func (m *Machine) Step(now Reading, in Input) []Effect {
 	case Gathered:
 		m.gathered(in)
 	case Claim:
-		m.claim(in.Task)
+		m.claim(in.Task, in.Spec)
 	case End:
 		m.end(in.Task)
 	case Drain:
@@ -222,6 +222,12 @@ func (m *Machine) IsOrphan(task string) bool {
 	return t != nil && t.ownRev != 0 && m.isOver(t.holder())
 }
 
+// IsAwaited says whether a task has no owner and is to get one without a caller's doing.
+func (m *Machine) IsAwaited(task string) bool {
+	t := m.tasks[task]
+	return t != nil && t.ownRev != 0 && t.own.Node != "" && t.place != "" && m.isOver(t.holder())
+}
+
 // Duties are the tasks that this node has, and Orphans at most limit of those without a living
 // term that no node takes by itself. Both are sorted.
 func (m *Machine) Duties() []string { return sortedKeys(m.holders[holder{m.config.Name, m.term}]) }
@@ -235,6 +241,16 @@ func (m *Machine) Orphans(limit int) []string {
 		}
 	}
 	return list
+}
+
+// Stake returns the conditions under which this node is the owner of a task, for what others
+// write about it.
+func (m *Machine) Stake(task string) ([]store.Condition, bool) {
+	t := m.tasks[task]
+	if t == nil || t.duty == nil || t.duty.step != deciding {
+		return nil, false
+	}
+	return []store.Condition{m.isMine(), {Key: ownKey(task), Test: store.ChangedAt, Revision: t.ownRev}}, true
 }
 
 // Owner returns the node that a task's record names, in which term, and the epoch.

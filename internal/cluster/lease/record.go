@@ -75,6 +75,12 @@ func nodeKey(name string) string { return nodePrefix + name }
 func specKey(task string) string { return taskPrefix + task + "/spec" }
 func ownKey(task string) string  { return taskPrefix + task + "/own" }
 
+// SpecKey, MemoryKey are where a task's spec and its memory are kept.
+func SpecKey(task string) string { return specKey(task) }
+
+// MemoryKey is described at [SpecKey]. The machine does not read it.
+func MemoryKey(task string) string { return taskPrefix + task + "/mem" }
+
 // kind says what a key is of.
 type kind uint8
 

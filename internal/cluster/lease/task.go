@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"slices"
 	"time"
 
 	"holdfast/internal/cluster/placement"
@@ -27,6 +28,7 @@ type task struct {
 	ownRev     int64 // 0: no record
 	ownCreated int64
 
+	claimed   []byte        // the spec to be put by the take that begins
 	freeSince time.Duration // when it was first seen to be free; 0: it is not
 	taking    uint64        // the attempt under way
 	duty      *duty
@@ -169,7 +171,7 @@ func (m *Machine) takeFree() {
 		if t.freeSince == 0 && t.ownRev != 0 {
 			t.freeSince = m.now.Boot
 		}
-		if t.taking != 0 || t.place == "" || placement.First(t.place, names) != m.config.Name {
+		if t.taking != 0 || t.place == "" || m.heirOf(t, names) != m.config.Name {
 			continue
 		}
 		batch = append(batch, t)
@@ -183,8 +185,25 @@ func (m *Machine) takeFree() {
 	}
 }
 
+// comeback is how long a free task waits for a node of its last owner's name, which a restart
+// brings back at once. It is shorter than what a new owner waits for anyway.
+const comeback = 150 * time.Millisecond
+
+// heirOf is the node that takes a free task: a node that has come back under the last owner's
+// name, or the first in rank. It is "" while that is not known.
+func (m *Machine) heirOf(t *task, names []string) string {
+	switch {
+	case t.ownRev == 0:
+	case slices.Contains(names, t.own.Node):
+		return t.own.Node
+	case m.nodes[t.own.Node] == nil && m.now.Boot-t.freeSince < min(comeback, m.config.Times.Settle):
+		return ""
+	}
+	return placement.First(t.place, names)
+}
+
 // claim takes one task that has no owner, or one whose term is over.
-func (m *Machine) claim(id string) {
+func (m *Machine) claim(id string, spec []byte) {
 	if m.phase != Held || m.hasDrain || !m.grant.Allows(m.now) || !isText(id, maxTaskID) {
 		return
 	}
@@ -195,7 +214,11 @@ func (m *Machine) claim(id string) {
 	if t.freeSince == 0 && t.ownRev != 0 {
 		t.freeSince = m.now.Boot
 	}
+	if r, err := decodeSpec(spec); err == nil {
+		t.claimed, t.isBound = spec, r.IsBound
+	}
 	m.take([]*task{t})
+	t.claimed = nil
 }
 
 // take names this node the owner of tasks, in as many transactions as their conditions
@@ -216,7 +239,8 @@ func (m *Machine) take(batch []*task) {
 				next.IsBound = t.isBound
 			} else {
 				next.Changes = t.own.Changes + 1
-				next.IsLost = t.own.IsLost || t.own.IsBound
+				next.IsBound = t.isBound
+				next.IsLost = t.claimed == nil && (t.own.IsLost || t.own.IsBound)
 				if !over[h] {
 					conditions = append(conditions, store.Condition{Key: nodeKey(h.node), Test: store.NotCreatedAt, Revision: h.term})
 				}
@@ -227,6 +251,9 @@ func (m *Machine) take(batch []*task) {
 			over[h] = true
 			txn.If = append(txn.If, conditions...)
 			txn.Then = append(txn.Then, store.Op{Key: ownKey(t.id), Value: encode(next)})
+			if t.claimed != nil {
+				txn.Then = append(txn.Then, store.Op{Key: specKey(t.id), Value: t.claimed})
+			}
 			p.tasks = append(p.tasks, t.id)
 			n++
 		}
@@ -259,6 +286,13 @@ func (m *Machine) takeAnswered(p pending, a Answered) {
 		if isDone {
 			m.fold(store.Entry{Key: ownKey(id), Value: p.puts[i].Value, Created: created, Changed: a.Result.Revision}, false, fromAnswer)
 		}
+	}
+	if isDone && len(p.puts) > len(p.tasks) { // a claim, with its spec
+		op, created := p.puts[len(p.tasks)], a.Result.Revision
+		if t := m.tasks[p.tasks[0]]; t != nil && t.specRev != 0 {
+			created = t.specCreated
+		}
+		m.fold(store.Entry{Key: op.Key, Value: op.Value, Created: created, Changed: a.Result.Revision}, false, fromAnswer)
 	}
 	switch {
 	case isDone:

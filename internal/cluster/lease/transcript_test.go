@@ -109,7 +109,11 @@ func (tr *transcript) run(t *testing.T, d *datadriven.TestData) string {
 		d.MaybeScanArgs(t, "to", &heir)
 		return tr.step(lease.HandOver{Task: arg(0), Heir: heir})
 	case "claim":
-		return tr.step(lease.Claim{Task: arg(0)})
+		var spec []byte
+		if len(d.CmdArgs) > 1 {
+			spec = []byte(arg(1))
+		}
+		return tr.step(lease.Claim{Task: arg(0), Spec: spec})
 	case "end":
 		return tr.step(lease.End{Task: arg(0)})
 	case "drain":

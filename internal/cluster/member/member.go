@@ -130,6 +130,13 @@ func (m *Member) IsOrphan(task string) bool {
 	return m.machine.IsOrphan(task)
 }
 
+// IsAwaited says whether a task has no owner and is to get one without a caller's doing.
+func (m *Member) IsAwaited(task string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.machine.IsAwaited(task)
+}
+
 // Duties are the tasks that this node has, and Orphans at most limit of those that no node has.
 func (m *Member) Duties() []string {
 	m.mu.Lock()
@@ -145,7 +152,15 @@ func (m *Member) Orphans(limit int) []string {
 }
 
 // Claim takes a task that no node has. What became of it shows in Living.
-func (m *Member) Claim(task string) { m.orders.add(lease.Claim{Task: task}) }
+// Spec, where not empty, is put with it.
+func (m *Member) Claim(task string, spec []byte) { m.orders.add(lease.Claim{Task: task, Spec: spec}) }
+
+// Stake returns the conditions under which this node is the owner of a task.
+func (m *Member) Stake(task string) ([]store.Condition, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.machine.Stake(task)
+}
 
 // Changed is closed at the machine's next step: something may have changed.
 func (m *Member) Changed() <-chan struct{} {

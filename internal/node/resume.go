@@ -1,0 +1,63 @@
+package node
+
+import (
+	"context"
+
+	"holdfast/actors/registry"
+	"holdfast/messages"
+	"holdfast/messages/mail"
+)
+
+// Memory is what another node has to know of a task to take it over. It is false for a task
+// that does not run, or has not been attached yet.
+func (n *Node) Memory(id messages.TaskID) (mail.TaskMemory, bool) {
+	b := n.directory.Board(id)
+	if b == nil {
+		return mail.TaskMemory{}, false
+	}
+	v := b.View()
+	s := v.Snapshot
+	if !s.Active || v.Wanted == nil {
+		return mail.TaskMemory{}, false
+	}
+	m := mail.TaskMemory{
+		Version: s.Version, Browser: v.Browser.Mark(), Context: v.Context, Current: s.PageTargetID,
+		Pages: s.Pages, Open: s.PendingDialogs, Recent: s.RecentDialogs, Wanted: v.Wanted(),
+	}
+	return m, true
+}
+
+// SpecOf is what a task was started with; false for one that the node does not know any more.
+func (n *Node) SpecOf(id messages.TaskID) (messages.TaskSpec, bool) {
+	b := n.directory.Board(id)
+	if b == nil {
+		return messages.TaskSpec{}, false
+	}
+	return b.Spec(), true
+}
+
+// Has says whether a task runs, or was lost.
+func (n *Node) Has(id messages.TaskID) bool {
+	b := n.directory.Board(id)
+	return b != nil && b.View().Snapshot.State != messages.StateStopped
+}
+
+// Lose shows a task as lost whose browser has ended with the node that had launched it.
+func (n *Node) Lose(ctx context.Context, id messages.TaskID, spec messages.TaskSpec, version uint64) error {
+	_, err := n.ask(ctx, nil, func(r mail.Call) {
+		n.sys.Send(n.registry.PID(), registry.Lose{ID: id, Spec: spec.Normalized(), Version: version, Reply: r})
+	})
+	return err
+}
+
+// Resume has a task go on that another node had. It does not wait for the browser: a task whose
+// browser cannot be reached is recovering. Where the task runs already nothing is done.
+func (n *Node) Resume(ctx context.Context, id messages.TaskID, spec messages.TaskSpec, r mail.Resumed) error {
+	spec = spec.Normalized()
+	if err := spec.Validate(); err != nil {
+		return err
+	}
+	spec.NodeRules = n.cfg.DialogRules
+	_, err := n.askToStart(ctx, mail.StartTask{ID: id, Spec: spec, Ticket: n.tickets.Add(1), Resumed: &r})
+	return err
+}
