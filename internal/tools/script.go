@@ -58,7 +58,10 @@ const hitScript = `function(wants) {
     let up = hit, ok = false;
     for (let i = 0; up && i < 512 && !ok; i++) { ok = up === el; up = up.assignedSlot || up.parentElement || (up.getRootNode() || {}).host; }
     const label = hit && hit.closest('label');
-    if (!ok && !(label && label.control === el) && !(el.localName === 'label' && el.control === hit)) return {...out, why: 'covered', by: name(hit)};
+    if (!ok && !(label && label.control === el) && !(el.localName === 'label' && el.control === hit)) {
+      const dialog = hit && hit.closest('dialog, [role=dialog], [role=alertdialog]');
+      return {...out, why: 'covered', by: name(hit) + (dialog && dialog !== hit && !dialog.contains(el) ? ' of ' + name(dialog) : '')};
+    }
   }
   return out;
 }`
