@@ -79,7 +79,7 @@ func opened(t *testing.T, panels []panel) []panel {
 			down += last.Y + last.H - p.GridPos.Y - 1 + down
 		}
 	}
-	if want := []string{"Upstream", "HTTP", "Actors", "Browsers", "Runtime"}; !slices.Equal(closed, want) {
+	if want := []string{"Upstream", "HTTP", "Actors", "Browsers", "Runtime", "Cluster"}; !slices.Equal(closed, want) {
 		t.Errorf("closed rows %v, want %v", closed, want)
 	}
 	return out
@@ -151,7 +151,7 @@ func TestDashboard(t *testing.T) {
 			checkExpr(t, known, where, q.Expr)
 		}
 	}
-	if want := []string{"Availability of answers", "Capacity", "Dialogs", "Page health", "Upstream", "HTTP", "Actors", "Browsers", "Runtime"}; !slices.Equal(rows, want) {
+	if want := []string{"Availability of answers", "Capacity", "Dialogs", "Page health", "Upstream", "HTTP", "Actors", "Browsers", "Runtime", "Cluster"}; !slices.Equal(rows, want) {
 		t.Errorf("rows %v, want %v", rows, want)
 	}
 }
