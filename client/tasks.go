@@ -150,6 +150,13 @@ func (c *Client) Respond(ctx context.Context, id messages.TaskID, a messages.Dia
 	return out.Dialog, err
 }
 
+// AnswerBlocker ends a blocker; a page that waits for it continues.
+func (c *Client) AnswerBlocker(ctx context.Context, id messages.TaskID, a messages.BlockerAnswer) (messages.ClosedBlocker, error) {
+	var out messages.BlockerReply
+	_, err := c.call(ctx, patience, http.MethodPost, taskPath(id, "blocker"), nil, a, &out)
+	return out.Blocker, err
+}
+
 // Navigate sends a page of the task to a URL.
 func (c *Client) Navigate(ctx context.Context, id messages.TaskID, r messages.NavigateRequest) (messages.NavigateResult, error) {
 	var out messages.NavigateResult

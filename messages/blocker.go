@@ -14,6 +14,7 @@ const (
 	BlockerPermission  BlockerType = "permission"   // the page asks for something it may not do yet
 	BlockerPrint       BlockerType = "print"        // the page asks to be printed
 	BlockerPDF         BlockerType = "pdf"          // the browser shows a PDF, which no snapshot reads
+	BlockerHuman       BlockerType = "human"        // an agent asks a person
 )
 
 // BlockerOf is the type of blocker that an error page is, by the status of the answer, the page's
@@ -139,9 +140,9 @@ type Blocker struct {
 	OpenedAt Seconds `json:"opened_at"`
 	// FrameID is the frame that asks; that of the page or of a frame with a process of its own
 	// where the browser does not say which below it.
-	FrameID FrameID `json:"frame_id"`
-	// TargetID is the page that asks.
-	TargetID TargetID `json:"target_id"`
+	FrameID FrameID `json:"frame_id,omitempty"`
+	// TargetID is the page that asks; absent where an agent asks a person.
+	TargetID TargetID `json:"target_id,omitempty"`
 	// ExpiresAt is when the watchdog dismisses it; absent where nothing waits.
 	ExpiresAt Seconds `json:"expires_at,omitempty"`
 }
@@ -155,7 +156,7 @@ type ClosedBlocker struct {
 	// URL is the address that was not shown, or that of the page that asked.
 	URL string `json:"url"`
 	// TargetID is the page that asked.
-	TargetID TargetID `json:"target_id"`
+	TargetID TargetID `json:"target_id,omitempty"`
 	// OpenedAt is when it was seen.
 	OpenedAt Seconds `json:"opened_at"`
 	// ClosedAt is when it ended.
@@ -164,6 +165,8 @@ type ClosedBlocker struct {
 	ClosedBy ClosedBy `json:"closed_by"`
 	// Action is the answer, where one was given.
 	Action Action `json:"action,omitempty"`
+	// Text is what a person wrote to the agent that asked.
+	Text string `json:"text,omitempty"`
 }
 
 // BlockerAnswer is the answer to a blocker.
@@ -172,9 +175,25 @@ type BlockerAnswer struct {
 	BlockerID BlockerID `json:"blocker_id"`
 	// Action accepts or dismisses it.
 	Action Action `json:"action"`
-	// By says who answers; the default is agent.
+	// By says who answers; the default is agent. Where an agent asks a person, only a person
+	// accepts.
 	By Answerer `json:"by,omitempty"`
+	// Text is what a person writes to the agent that asks, at most [MaxHumanText] bytes.
+	Text string `json:"text,omitempty" jsonschema:"maxLength=10000"`
 }
+
+// BlockerReply is what comes of an answer to a blocker.
+type BlockerReply struct {
+	// Blocker is the blocker that has ended.
+	Blocker ClosedBlocker `json:"blocker"`
+}
+
+// MaxHumanText bounds what a person writes to an agent, and MaxHumanReason what an agent asks, in
+// bytes.
+const (
+	MaxHumanText   = 10_000
+	MaxHumanReason = 2000
+)
 
 // Validate checks the answer. The error is an [*Error] with [CodeInvalidArgument].
 func (a BlockerAnswer) Validate() error {
@@ -189,6 +208,9 @@ func (a BlockerAnswer) Validate() error {
 	}
 	if a.By != "" && a.By != AnswererAgent && a.By != AnswererHuman {
 		return Errorf(CodeInvalidArgument, "by must be agent or human")
+	}
+	if len(a.Text) > MaxHumanText {
+		return Errorf(CodeInvalidArgument, "text is longer than %d bytes", MaxHumanText)
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ var codeTable = []CodeInfo{
 	},
 	{
 		CodeDialogAlreadyAnswered, 409, "Another answer was first: of another caller, a policy, the watchdog, or another client of the browser.", "Do not answer again; each dialog gets one answer.",
-		[]Detail{{"closed_by", "what closed the dialog, where that is still known"}},
+		[]Detail{{"closed_by", "what closed the dialog, where that is still known"}, {"action", "of an agent's question to a person: the answer"}, {"text", "and what the person wrote"}},
 	},
 	{CodeDialogLost, 410, "Both connections that could answer the dialog ended while it was open.", "Recover the page: `release` keeps it, `reload` and `close` do not.", nil},
 	{

@@ -28,6 +28,8 @@ type TaskSummary struct {
 	Unwell int `json:"unwell"`
 	// PendingDialogs are the open dialogs, the oldest first.
 	PendingDialogs []Dialog `json:"pending_dialogs,omitempty"`
+	// Blockers are what waits besides dialogs, the oldest first.
+	Blockers []Blocker `json:"blockers,omitempty"`
 	// ClosedDialogs are the newest closed dialogs, at most [MaxSummaryClosed], the oldest first.
 	ClosedDialogs []DialogOutcome `json:"closed_dialogs,omitempty"`
 }
@@ -49,7 +51,7 @@ type DialogOutcome struct {
 func (s *Snapshot) Summary() TaskSummary {
 	out := TaskSummary{
 		TaskID: s.TaskID, State: s.State, Version: s.Version, Active: s.Active, Reason: s.Reason, Labels: s.Labels,
-		Connection: s.Connection, PageState: s.PageState, Pages: len(s.Pages), PendingDialogs: s.PendingDialogs,
+		Connection: s.Connection, PageState: s.PageState, Pages: len(s.Pages), PendingDialogs: s.PendingDialogs, Blockers: s.Blockers,
 	}
 	for _, p := range s.Pages {
 		if p.TargetID == s.PageTargetID {

@@ -34,6 +34,24 @@ func (h *Handler) dialog(w http.ResponseWriter, c *call) error {
 	return nil
 }
 
+func (h *Handler) blocker(w http.ResponseWriter, c *call) error {
+	var answer messages.BlockerAnswer
+	if err := c.read(w, &answer, maxBody+6*messages.MaxHumanText, false); err != nil {
+		return err
+	}
+	if err := answer.Validate(); err != nil {
+		return err
+	}
+	start := time.Now()
+	closed, err := h.cfg.Node.AnswerBlocker(c.Context(), c.id, answer)
+	c.caller.Audit(c.Context(), "blocker", c.id, start, err, slog.String("action", string(answer.Action)), slog.String("blocker", string(answer.BlockerID)), slog.String("by", string(cmp.Or(answer.By, messages.AnswererAgent))))
+	if err != nil {
+		return err
+	}
+	h.reply(w, c, http.StatusOK, messages.BlockerReply{Blocker: closed})
+	return nil
+}
+
 func (h *Handler) navigate(w http.ResponseWriter, c *call) error {
 	var req messages.NavigateRequest
 	if err := c.read(w, &req, maxBody+messages.MaxURLLength, false); err != nil {

@@ -107,7 +107,7 @@ func TestX13ScopedTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	bodies := map[string]string{
-		"dialog": `{"action":"accept"}`, "navigate": `{"url":"about:blank"}`, "cdp": `{"method":"Page.reload"}`, "chaos": `{"kill":"primary"}`, "recover": `{"action":"release"}`,
+		"dialog": `{"action":"accept"}`, "blocker": `{"action":"accept","blocker_id":"b-1"}`, "navigate": `{"url":"about:blank"}`, "cdp": `{"method":"Page.reload"}`, "chaos": `{"kill":"primary"}`, "recover": `{"action":"release"}`,
 		"run": `{"code":"return 1"}`, "batch": `{"steps":[{"tool":"browser_task_status"}]}`,
 	}
 	as := func(tok, method, path, body string) *httptest.ResponseRecorder {

@@ -157,6 +157,16 @@ var routes = []route{
 		},
 	},
 	{
+		method: "POST", path: "/v1/tasks/{id}/blocker", class: "dialog", serve: (*Handler).blocker,
+		about: about{
+			summary: "Answer a blocker",
+			text: "A permission is granted or denied, and the page that waits for it continues. A person answers an agent's question with `by: human`. " +
+				"Of any other blocker only the record is closed: the tool `browser_blocker` does what it takes.",
+			body: messages.BlockerAnswer{}, answers: one(http.StatusOK, "the blocker that has ended", messages.BlockerReply{}),
+			codes: append(slices.Clone(ofTask), messages.CodeNotFound, messages.CodeDialogAlreadyAnswered, messages.CodeForbidden),
+		},
+	},
+	{
 		method: "POST", path: "/v1/tasks/{id}/navigate", class: "drive", serve: (*Handler).navigate,
 		about: about{
 			summary: "Send a page to a URL",

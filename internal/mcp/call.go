@@ -45,7 +45,7 @@ func (s *server) handle(t tool) sdk.ToolHandler {
 		defer cancel()
 		defer report(ctx, req)()
 		if t.runs == humanTool {
-			asked, said := ask(req, p.own.id)
+			asked, said := s.ask(ctx, p, t, req)
 			if asked != nil {
 				return asked, nil
 			}

@@ -17,6 +17,8 @@ type Node interface {
 	CallTool(ctx context.Context, id messages.TaskID, tool string, input json.RawMessage) (*messages.ToolResult, error)
 	// Respond answers a dialog and waits until it is closed.
 	Respond(ctx context.Context, id messages.TaskID, a messages.DialogAnswer) (messages.ClosedDialog, error)
+	// AnswerBlocker ends a blocker; a page that waits for it continues.
+	AnswerBlocker(ctx context.Context, id messages.TaskID, a messages.BlockerAnswer) (messages.ClosedBlocker, error)
 	// GetOrStart returns the running task, or starts it and waits until it is attached.
 	GetOrStart(ctx context.Context, id messages.TaskID, s messages.TaskSpec) (snap *messages.Snapshot, started bool, err error)
 	// StopTask ends a task and waits until its browser is released.

@@ -15,32 +15,50 @@ import (
 // humanTool is the tool that asks the person at the client.
 const humanTool = "browser_request_human"
 
-// maxReason bounds what a person is asked, and maxAnswer what is taken of the answer, in bytes.
-const (
-	maxReason = 2000
-	maxAnswer = 10_000
-)
-
-// question is the key of the one question of a call.
-const question = "person"
+// question begins the key of the one question of a call; the blocker that shows it on the live page
+// follows.
+const question = "person:"
 
 // ask answers a call of [humanTool] by the client's elicitation: first with the question, and once
-// the client has asked with what the person said. Both are nil where the client cannot ask.
-func ask(req *sdk.CallToolRequest, task messages.TaskID) (asked *sdk.CallToolResult, said *messages.ToolResult) {
-	if given, ok := req.Params.InputResponses[question].(*sdk.ElicitResult); ok {
-		return nil, answered(given)
+// the client has asked with what the person said. Meanwhile the live page shows the question too,
+// and the first answer counts. Both are nil where the client cannot ask.
+func (s *server) ask(ctx context.Context, p *peer, t tool, req *sdk.CallToolRequest) (asked *sdk.CallToolResult, said *messages.ToolResult) {
+	for key, response := range req.Params.InputResponses {
+		blocker, isQuestion := strings.CutPrefix(key, question)
+		if given, ok := response.(*sdk.ElicitResult); ok && isQuestion {
+			return nil, p.answered(ctx, req, messages.BlockerID(blocker), given)
+		}
 	}
 	if !canAsk(req) {
 		return nil, nil
 	}
-	var in struct {
-		Reason string `json:"reason"`
-	}
-	if json.Unmarshal(req.Params.Arguments, &in) != nil || in.Reason == "" || len(in.Reason) > maxReason {
+	var in map[string]any
+	if json.Unmarshal(req.Params.Arguments, &in) != nil {
 		return nil, nil // what is wrong with it, the table says
 	}
-	return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{question: &sdk.ElicitParams{
-		Message:         fmt.Sprintf("An agent asks about browser task %s: %s", task, in.Reason),
+	if noWait, _ := in["no_wait"].(bool); noWait {
+		return nil, nil
+	}
+	in["no_wait"] = true
+	text, err := json.Marshal(in)
+	if err != nil {
+		return nil, nil
+	}
+	res, err := s.run(ctx, p, t, text)
+	if err != nil {
+		return nil, s.failed(ctx, t, p, err)
+	}
+	if !res.OK {
+		return nil, res
+	}
+	data, _ := res.Data.(map[string]any)
+	blocker, _ := data["blocker_id"].(string)
+	id, _, err := p.aim(req.Params.Arguments)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{question + blocker: &sdk.ElicitParams{
+		Message:         fmt.Sprintf("An agent asks about browser task %s: %v", id, in["reason"]),
 		RequestedSchema: json.RawMessage(`{"type":"object","properties":{"answer":{"type":"string","title":"Answer","description":"may stay empty"}}}`),
 	}}}, nil
 }
@@ -127,20 +145,50 @@ func refusal(err error) *messages.ToolResult {
 	}
 }
 
-// answered is what a person said, as a result.
-func answered(r *sdk.ElicitResult) *messages.ToolResult {
+// answered is what a person said, as a result: the one at the client, or the one at the live page,
+// who was first.
+func (p *peer) answered(ctx context.Context, req *sdk.CallToolRequest, blocker messages.BlockerID, r *sdk.ElicitResult) *messages.ToolResult {
+	id, _, err := p.aim(req.Params.Arguments)
+	if err != nil {
+		return refusal(err)
+	}
 	text, _ := r.Content["answer"].(string)
-	text = strings.ToValidUTF8(text[:min(len(text), maxAnswer)], "")
+	text = strings.ToValidUTF8(text[:min(len(text), messages.MaxHumanText)], "")
+	a := messages.BlockerAnswer{BlockerID: blocker, Action: messages.ActionDismiss, By: messages.AnswererHuman, Text: text}
+	action := r.Action
+	switch action {
+	case "accept":
+		a.Action = messages.ActionAccept
+	case "cancel":
+		a.By = messages.AnswererAgent // no person has answered: the question is withdrawn
+	}
+	// A person's word counts also where the task is gone, or the question is no longer known.
+	if _, err := p.node.AnswerBlocker(ctx, id, a); messages.CodeOf(err) == messages.CodeDialogAlreadyAnswered {
+		action, text = firstAnswer(err)
+	}
 	out := &messages.ToolResult{
-		OK: true, Category: "completed", Data: map[string]any{"action": r.Action, "answer": text},
+		OK: true, Category: "completed", Data: map[string]any{"action": action, "answer": text, "blocker_id": blocker},
 		Text:           "The person has done it. " + text,
 		PendingDialogs: []messages.Dialog{}, Artifacts: []messages.Artifact{}, NextActions: []messages.NextAction{},
 	}
-	switch r.Action {
+	switch action {
 	case "decline":
 		out.Text = "The person declines."
 	case "cancel":
 		out.Text = "The person gave no answer."
 	}
 	return out
+}
+
+// firstAnswer is the answer that came before, of the live page.
+func firstAnswer(err error) (action, text string) {
+	var own *messages.Error
+	if !errors.As(err, &own) || fmt.Sprint(own.Details["closed_by"]) != string(messages.ClosedByHuman) {
+		return "cancel", ""
+	}
+	text, _ = own.Details["text"].(string)
+	if fmt.Sprint(own.Details["action"]) == string(messages.ActionAccept) {
+		return "accept", text
+	}
+	return "decline", text
 }

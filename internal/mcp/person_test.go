@@ -17,8 +17,13 @@ import (
 func TestRequestHuman(t *testing.T) {
 	t.Parallel()
 	n := newNode()
-	n.run = func(_ context.Context, _ messages.TaskID, _ string, _ json.RawMessage) (*messages.ToolResult, error) {
-		return failed(messages.CodeUpstreamUnavailable, "no person"), nil
+	n.run = func(_ context.Context, _ messages.TaskID, _ string, input json.RawMessage) (*messages.ToolResult, error) {
+		if strings.Contains(string(input), `"no_wait":true`) {
+			r := done("asked")
+			r.Data = map[string]any{"blocker_id": "b-3"}
+			return r, nil
+		}
+		return done("the live page has answered"), nil
 	}
 	cfg := mcp.Config{Table: tools.Info().Tools, Tools: mcp.All}
 	for action, want := range map[string]string{"accept": "The person has done it. 4711", "decline": "The person declines.", "cancel": "The person gave no answer."} {
@@ -41,8 +46,28 @@ func TestRequestHuman(t *testing.T) {
 		}
 	}
 	c, _ := stdio(t, n, cfg, mcp.OwnTask{ID: "shop"}, nil)
-	if r := call(t, c, tools.HumanTool, map[string]any{"reason": "help"}); !r.IsError || !strings.Contains(text(r), "no person") {
+	if r := call(t, c, tools.HumanTool, map[string]any{"reason": "help"}); r.IsError || !strings.Contains(text(r), "the live page has answered") {
 		t.Errorf("a client that cannot ask: %q", text(r))
+	}
+	byHuman := 0
+	for _, a := range n.blockers {
+		if a.BlockerID != "b-3" || a.Validate() != nil {
+			t.Errorf("%+v", a)
+		}
+		if a.By == messages.AnswererHuman {
+			byHuman++
+		}
+	}
+	if len(n.blockers) != 3 || byHuman != 2 {
+		t.Errorf("the live page is told %+v", n.blockers)
+	}
+	// The person at the live page was first.
+	n.wasFirst = messages.Errorf(messages.CodeDialogAlreadyAnswered, "b-3 has ended").With("closed_by", "human").With("action", "accept").With("text", "from the page")
+	c, _ = stdio(t, n, cfg, mcp.OwnTask{ID: "shop"}, &sdk.ClientOptions{ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+		return &sdk.ElicitResult{Action: "decline"}, nil
+	}})
+	if r := call(t, c, tools.HumanTool, map[string]any{"reason": "help"}); text(r) != "The person has done it. from the page" {
+		t.Errorf("the first answer: %q", text(r))
 	}
 }
 

@@ -27,14 +27,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type node struct {
 	run func(ctx context.Context, id messages.TaskID, tool string, input json.RawMessage) (*messages.ToolResult, error)
 
-	mu      sync.Mutex
-	answers []messages.DialogAnswer
-	files   map[messages.ArtifactID]string
-	types   map[messages.ArtifactID]string
-	running map[messages.TaskID]bool
-	starts  []messages.TaskID
-	stops   []messages.TaskID
-	events  chan messages.Event
+	mu       sync.Mutex
+	blockers []messages.BlockerAnswer
+	wasFirst error // what answers to blockers get
+	answers  []messages.DialogAnswer
+	files    map[messages.ArtifactID]string
+	types    map[messages.ArtifactID]string
+	running  map[messages.TaskID]bool
+	starts   []messages.TaskID
+	stops    []messages.TaskID
+	events   chan messages.Event
 }
 
 func newNode() *node {
@@ -79,6 +81,16 @@ func (n *node) GetOrStart(_ context.Context, id messages.TaskID, _ messages.Task
 	n.running[id] = true
 	n.starts = append(n.starts, id)
 	return &messages.Snapshot{TaskID: id}, isNew, nil
+}
+
+func (n *node) AnswerBlocker(_ context.Context, _ messages.TaskID, a messages.BlockerAnswer) (messages.ClosedBlocker, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.blockers = append(n.blockers, a)
+	if n.wasFirst != nil {
+		return messages.ClosedBlocker{}, n.wasFirst
+	}
+	return messages.ClosedBlocker{ID: a.BlockerID}, nil
 }
 
 func (n *node) Respond(_ context.Context, _ messages.TaskID, a messages.DialogAnswer) (messages.ClosedDialog, error) {

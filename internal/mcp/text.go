@@ -65,7 +65,7 @@ func (s *server) words(r *messages.ToolResult, own messages.TaskID) string {
 		fmt.Fprintf(&b, "Open dialog %s, %s: %s. Answer with %s.\n", d.ID, d.Type, s.quoted(d.Message), s.answerer())
 	}
 	for _, d := range r.Blockers {
-		if strings.Contains(r.Text, "BLOCKER "+string(d.ID)+" ") {
+		if d.Type == messages.BlockerHuman || strings.Contains(r.Text, "BLOCKER "+string(d.ID)+" ") {
 			continue
 		}
 		fmt.Fprintf(&b, "Blocker %s, %s: %s. Answer with %s.\n", d.ID, d.Type, s.quoted(d.Message), blockerTool)

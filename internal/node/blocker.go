@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"time"
 
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -24,4 +25,19 @@ func (n *Node) AnswerBlocker(ctx context.Context, id messages.TaskID, a messages
 		return messages.ClosedBlocker{}, err
 	}
 	return closed.(messages.ClosedBlocker), nil
+}
+
+// AskHuman shows people a question of an agent's for a time, in the blockers of the task's snapshot.
+func (n *Node) AskHuman(ctx context.Context, id messages.TaskID, reason string, within time.Duration) (messages.Blocker, error) {
+	b, v, err := n.living(id)
+	if err != nil {
+		return messages.Blocker{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerBudget)
+	defer cancel()
+	asked, err := n.order(ctx, b, v, func(r mail.Call) any { return mail.AskHuman{Reason: reason, Within: within, Reply: r} })
+	if err != nil {
+		return messages.Blocker{}, err
+	}
+	return asked.(messages.Blocker), nil
 }

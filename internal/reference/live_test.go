@@ -199,6 +199,8 @@ func (s *stage) drive() {
 	s.until("its end", func() bool { return s.sawEvent("page_closed") })
 	s.wants(200, "", "POST", "/v1/tasks/one/navigate", `{"url":"https://shop.example/bill.pdf"}`)
 	s.wants(200, "", "POST", "/v1/tasks/one/navigate", `{"url":"https://shop.example/"}`)
+	s.wants(200, "", "POST", "/v1/tasks/one/tools/browser_request_human", `{"reason":"a code","no_wait":true}`)
+	s.wants(200, "", "POST", "/v1/tasks/one/blocker", fmt.Sprintf(`{"action":"accept","by":"human","text":"4711","blocker_id":%q}`, s.snapshot("one").Blockers[0].ID))
 	s.until("a blocker and its end", func() bool { return s.sawEvent("blocker_opened") && s.sawEvent("blocker_closed") })
 }
 

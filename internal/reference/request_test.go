@@ -36,6 +36,7 @@ var requests = map[string]struct {
 }{
 	"TaskSpec":        {`"idle_timeout_s":60`, checked[messages.TaskSpec]},
 	"DialogAnswer":    {`"action":"accept"`, checked[messages.DialogAnswer]},
+	"BlockerAnswer":   {`"action":"accept","blocker_id":"b-1"`, checked[messages.BlockerAnswer]},
 	"NavigateRequest": {`"url":"https://shop.example/"`, checked[messages.NavigateRequest]},
 	"CDPRequest":      {`"method":"Page.reload"`, checked[messages.CDPRequest]},
 	"RecoverRequest":  {`"action":"reload"`, checked[messages.RecoverRequest]},

@@ -214,6 +214,11 @@ func runBlocker(ctx context.Context, c *call, in blockerInput) (outcome, error) 
 		if isAccepted {
 			out, err = c.printed(ctx, b)
 		}
+	case messages.BlockerHuman:
+		out.text = "The question is withdrawn."
+		if isAccepted {
+			return outcome{}, messages.Errorf(messages.CodeForbidden, "blocker %s waits for a person's answer", b.ID)
+		}
 	case messages.BlockerPDF:
 		if isAccepted {
 			out, err = c.savePDF(ctx, b)

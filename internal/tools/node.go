@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"time"
 
 	"holdfast/messages"
 )
@@ -19,6 +20,8 @@ type Node interface {
 	Respond(ctx context.Context, id messages.TaskID, a messages.DialogAnswer) (messages.ClosedDialog, error)
 	// AnswerBlocker ends a blocker; a page that waits for it continues.
 	AnswerBlocker(ctx context.Context, id messages.TaskID, a messages.BlockerAnswer) (messages.ClosedBlocker, error)
+	// AskHuman shows people a question of an agent's for a time.
+	AskHuman(ctx context.Context, id messages.TaskID, reason string, within time.Duration) (messages.Blocker, error)
 	// Navigate waits until the page is where the request wants it, or a dialog opens.
 	Navigate(ctx context.Context, id messages.TaskID, r messages.NavigateRequest) (messages.NavigateResult, error)
 	// CDP runs one raw command on the task's own connection.

@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"time"
@@ -13,11 +14,27 @@ import (
 type gallery struct {
 	apitest.Node
 	apitest.Gateway
-	mu    sync.Mutex
-	gone  map[messages.ClientID]bool // clients that were disconnected
-	tasks map[messages.TaskID]*messages.Snapshot
-	order []messages.TaskID
-	since time.Time
+	mu      sync.Mutex
+	gone    map[messages.ClientID]bool // clients that were disconnected
+	tasks   map[messages.TaskID]*messages.Snapshot
+	order   []messages.TaskID
+	since   time.Time
+	blocker messages.BlockerAnswer // the last one that was given
+}
+
+// AnswerBlocker implements api.Node.
+func (g *gallery) AnswerBlocker(_ context.Context, _ messages.TaskID, a messages.BlockerAnswer) (messages.ClosedBlocker, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.blocker = a
+	return messages.ClosedBlocker{ID: a.BlockerID, Action: a.Action, ClosedBy: messages.ClosedByHuman}, nil
+}
+
+// said is the last answer to a blocker.
+func (g *gallery) said() messages.BlockerAnswer {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.blocker
 }
 
 func newGallery() *gallery {

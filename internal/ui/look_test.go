@@ -66,7 +66,14 @@ func TestEveryView(t *testing.T) {
 	g.put("invoice-011", func(s *messages.Snapshot) {
 		s.PendingDialogs = []messages.Dialog{dialog("d-9", "confirm", "Send 14 invoices to 14 customers now? This can’t be undone.", "", 65*time.Second)}
 	})
-	page.until("the tasks", `document.querySelectorAll(".task").length > 5 && document.querySelectorAll(".dialog").length === 3`)
+	g.put("crawl-002", func(s *messages.Snapshot) {
+		s.Blockers = []messages.Blocker{
+			{ID: "b-1", Type: messages.BlockerHuman, Message: "The shop asks for the code that it has sent to your phone.", OpenedAt: messages.SecondsOf(time.Now().Add(-9 * time.Second)), ExpiresAt: messages.SecondsOf(time.Now().Add(291 * time.Second))},
+			{ID: "b-2", Type: messages.BlockerPermission, Message: "the page asks for geolocation", URL: "https://shop.example/near", Origin: "https://shop.example", Permission: "geolocation", TargetID: "T1", OpenedAt: messages.SecondsOf(time.Now().Add(-4 * time.Second)), ExpiresAt: messages.SecondsOf(time.Now().Add(296 * time.Second))},
+			{ID: "b-3", Type: messages.BlockerPDF, Message: "the browser shows a PDF", TargetID: "T1"},
+		}
+	})
+	page.until("the tasks", `document.querySelectorAll(".task").length > 5 && document.querySelectorAll(".dialog").length === 5`)
 	page.until("the tree", `document.querySelectorAll(".tree-row").length > 100`)
 	if got := page.value(`[...document.querySelectorAll(".task")].sort((a, b) => a.getAttribute("aria-posinset") - b.getAttribute("aria-posinset")).slice(0, 4).map((n) => n.querySelector(".pill").innerText).join()`); !strings.HasPrefix(got, "dialog,dialog,dialog,") {
 		t.Errorf("the list does not begin with what waits for a person: %s", got)
@@ -94,7 +101,7 @@ func TestEveryView(t *testing.T) {
 	page.size(390, 844, "light")
 	page.until("the question on the task's own screen", `document.querySelector(".task-view .dialog").innerText.includes("Your PIN, please?") && [...document.querySelectorAll(".task-view .dialog")].filter((n) => n.checkVisibility()).length === 1`)
 	page.size(1280, 800, "light")
-	page.until("the questions in the rail again", `document.querySelectorAll(".rail .dialog").length === 3`)
+	page.until("the questions in the rail again", `document.querySelectorAll(".rail .dialog").length === 5`)
 	page.to("#/task/checkout-095")
 	page.until("the wedged task", `document.querySelector(".task-view .page button")`)
 	if got := page.value(`document.querySelector(".task-view").innerText`); !strings.Contains(got, "Dialogs\nbridge") || strings.Count(got, "no bridge") != 1 {
@@ -132,6 +139,12 @@ func TestEveryView(t *testing.T) {
 	page.until("one client less", `document.querySelectorAll(".client").length === 1 && document.querySelector(".toast").innerText === "playwright is disconnected."`)
 	page.to("#/dialogs")
 	show("dialogs")
+	asked := `[...document.querySelectorAll(".dialog")].find((n) => n.innerText.includes("the code that it has sent"))`
+	page.Eval(page.Session, asked+`.querySelector("input").value = "4711"; [...`+asked+`.querySelectorAll("button")].find((b) => b.innerText === "Done").click()`)
+	page.until("a person's answer to an agent", asked+`.innerText.includes("You answered: accepted")`)
+	if got := g.said(); got != (messages.BlockerAnswer{BlockerID: "b-1", Action: messages.ActionAccept, By: messages.AnswererHuman, Text: "4711"}) {
+		t.Errorf("the node is told %+v", got)
+	}
 	page.to("#/")
 	show("tasks")
 	page.Eval(page.Session, `document.querySelector("#theme").focus()`)

@@ -1,6 +1,10 @@
 package mail
 
-import "holdfast/messages"
+import (
+	"time"
+
+	"holdfast/messages"
+)
 
 // Call is the id of a call that waits for one answer, whose value is of the type that the
 // order names. Zero is no call: the sender of the order waits for nothing. The node's table
@@ -20,6 +24,13 @@ type Relay struct {
 // ClosedBlocker.
 type AnswerBlocker struct {
 	Answer messages.BlockerAnswer
+	Reply  Call
+}
+
+// AskHuman is an order to a supervisor: an agent asks a person, for a time. The reply is the Blocker.
+type AskHuman struct {
+	Reason string
+	Within time.Duration
 	Reply  Call
 }
 

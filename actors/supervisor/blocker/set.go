@@ -31,9 +31,13 @@ func (e *Entry) IsAwaited() bool { return e.Asked.Key != "" }
 
 // Set is the blockers of one task.
 type Set struct {
-	last uint64 // id given out
-	open []Entry
+	last     uint64 // id given out
+	open     []Entry
+	answered []messages.ClosedBlocker // what people have said last
 }
+
+// maxAnswered bounds what people have said that is kept for those who look a moment later.
+const maxAnswered = 8
 
 // Open are the blockers for a snapshot, the oldest first; nil where there is none.
 func (s *Set) Open() (all []messages.Blocker) {
@@ -61,16 +65,50 @@ func (s *Set) Add(now time.Time, r mail.BlockerRaised, pageURL string, watchdog 
 	if len(s.open) >= MaxOpen {
 		return e, false
 	}
+	e.Message = e.words()
+	s.give(&e, now, watchdog)
+	return e, true
+}
+
+// AskHuman takes an agent's question to a person. False means that it is one too many.
+func (s *Set) AskHuman(now time.Time, reason string, within time.Duration) (Entry, bool) {
+	if len(s.open) >= MaxOpen {
+		return Entry{}, false
+	}
+	e := Entry{Blocker: messages.Blocker{Type: messages.BlockerHuman, Message: reason}}
+	s.give(&e, now, within)
+	return e, true
+}
+
+// give makes an entry one of the set.
+func (s *Set) give(e *Entry, now time.Time, watchdog time.Duration) {
 	s.last++
 	e.ID = messages.BlockerID("b-" + strconv.FormatUint(s.last, 10))
-	e.Message = e.words()
 	e.OpenedAt = messages.SecondsOf(now)
 	switch e.Type {
-	case messages.BlockerFileChooser, messages.BlockerPermission, messages.BlockerPrint:
+	case messages.BlockerFileChooser, messages.BlockerPermission, messages.BlockerPrint, messages.BlockerHuman:
 		e.ExpiresAt = messages.SecondsOf(now.Add(watchdog))
 	}
-	s.open = append(s.open, e)
-	return e, true
+	s.open = append(s.open, *e)
+}
+
+// Keep keeps the end of an agent's question for a while.
+func (s *Set) Keep(c messages.ClosedBlocker) {
+	if s.answered = append(s.answered, c); len(s.answered) > maxAnswered {
+		s.answered = slices.Delete(s.answered, 0, 1)
+	}
+}
+
+// Answered is how an agent's question to a person ended.
+func (s *Set) Answered(id messages.BlockerID) (messages.ClosedBlocker, bool) {
+	if s == nil {
+		return messages.ClosedBlocker{}, false
+	}
+	i := slices.IndexFunc(s.answered, func(c messages.ClosedBlocker) bool { return c.ID == id })
+	if i < 0 {
+		return messages.ClosedBlocker{}, false
+	}
+	return s.answered[i], true
 }
 
 // isSame says that another report is about the same question.

@@ -50,23 +50,48 @@ func (m *Machine) blockerRaised(r mail.BlockerRaised) {
 	}
 }
 
+// askHuman takes an agent's question to a person.
+func (m *Machine) askHuman(o mail.AskHuman) {
+	if m.isRefused(o.Reply) {
+		return
+	}
+	if m.Blockers == nil {
+		m.Blockers = &blocker.Set{}
+	}
+	e, isNew := m.Blockers.AskHuman(m.now, o.Reason, o.Within)
+	if !isNew {
+		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeLimitReached, "the task has %d open blockers already", blocker.MaxOpen).WithSent(messages.SentNo)})
+		return
+	}
+	opened := e.Blocker
+	m.tell(messages.Event{Type: messages.EventBlockerOpened, Blocker: &opened})
+	m.do(Arm{timerBlocker + string(e.ID), o.Within})
+	m.answers = append(m.answers, Answer{To: o.Reply, Value: opened})
+}
+
 // answerBlocker is a caller's answer.
 func (m *Machine) answerBlocker(o mail.AnswerBlocker) {
 	if m.isRefused(o.Reply) {
 		return
 	}
 	e, isOpen := m.Blockers.Find(o.Answer.BlockerID)
+	said, wasAnswered := m.Blockers.Answered(o.Answer.BlockerID)
+	isHuman := o.Answer.By == messages.AnswererHuman
 	switch {
+	case wasAnswered:
+		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeDialogAlreadyAnswered, "blocker %s has ended", said.ID).With("closed_by", said.ClosedBy).With("action", said.Action).With("text", said.Text)})
+	case isOpen && e.Type == messages.BlockerHuman && !isHuman && o.Answer.Action == messages.ActionAccept:
+		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeForbidden, "blocker %s waits for a person's answer", e.ID).With("waits_for", messages.AnswererHuman)})
 	case !isOpen:
 		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeNotFound, "the task has no open blocker %q", string(o.Answer.BlockerID))})
 	case e.IsAwaited() && m.sessionOf(e.Target) == "":
 		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the page that asks is not connected").WithSent(messages.SentNo)})
 	default:
 		by := messages.ClosedByAgent
-		if o.Answer.By == messages.AnswererHuman {
+		if isHuman {
 			by = messages.ClosedByHuman
 		}
-		closed := m.endBlocker(e.ID, by, o.Answer.Action)
+		closed := m.endBlockerWith(e.ID, by, o.Answer.Action, o.Answer.Text)
 		m.answers = append(m.answers, Answer{To: o.Reply, Value: *closed})
 	}
 }
@@ -82,10 +107,19 @@ func (m *Machine) blockerExpired(id messages.BlockerID) {
 }
 
 // endBlocker ends a blocker and has its page go on; nil where it is not open.
-func (m *Machine) endBlocker(id messages.BlockerID, by messages.ClosedBy, action messages.Action) (closed *messages.ClosedBlocker) {
+func (m *Machine) endBlocker(id messages.BlockerID, by messages.ClosedBy, action messages.Action) *messages.ClosedBlocker {
+	return m.endBlockerWith(id, by, action, "")
+}
+
+// endBlockerWith is endBlocker with what a person has written to the agent that asks.
+func (m *Machine) endBlockerWith(id messages.BlockerID, by messages.ClosedBy, action messages.Action, text string) (closed *messages.ClosedBlocker) {
 	for _, e := range m.Blockers.Remove(func(e *blocker.Entry) bool { return e.ID == id }) {
 		m.settleBlocker(e, action)
 		closed = e.Closed(m.now, by, action)
+		if e.Type == messages.BlockerHuman {
+			closed.Text = text
+			m.Blockers.Keep(*closed)
+		}
 		m.tell(messages.Event{Type: messages.EventBlockerClosed, ClosedBlocker: closed})
 	}
 	return closed

@@ -288,6 +288,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.do(ToDialog{in})
 	case mail.AnswerBlocker:
 		m.answerBlocker(in)
+	case mail.AskHuman:
+		m.askHuman(in)
 	case mail.Navigate:
 		m.navigate(in)
 	case mail.OpenPage:

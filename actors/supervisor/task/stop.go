@@ -207,6 +207,8 @@ func (m *Machine) late(in any) {
 		refuse(in.Reply)
 	case mail.AnswerBlocker:
 		refuse(in.Reply)
+	case mail.AskHuman:
+		refuse(in.Reply)
 	case mail.Navigate:
 		refuse(in.Reply)
 	case mail.OpenPage:

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"sync"
+	"time"
 
 	"holdfast/messages"
 )
@@ -87,6 +88,11 @@ func (n *Node) Snapshot(id messages.TaskID, o messages.SnapshotOptions) (*messag
 // AnswerBlocker implements api.Node.
 func (n *Node) AnswerBlocker(_ context.Context, _ messages.TaskID, a messages.BlockerAnswer) (messages.ClosedBlocker, error) {
 	return messages.ClosedBlocker{ID: a.BlockerID, Action: a.Action, ClosedBy: messages.ClosedByAgent}, nil
+}
+
+// AskHuman implements api.Node.
+func (n *Node) AskHuman(_ context.Context, _ messages.TaskID, reason string, _ time.Duration) (messages.Blocker, error) {
+	return messages.Blocker{ID: "b-1", Type: messages.BlockerHuman, Message: reason}, nil
 }
 
 // Respond implements api.Node.

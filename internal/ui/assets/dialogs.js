@@ -15,7 +15,15 @@ const answers = {
   confirm: [["accept", "Accept"], ["dismiss", "Dismiss"]],
   prompt: [["accept", "Send answer"], ["dismiss", "Dismiss"]],
   beforeunload: [["accept", "Leave the page"], ["dismiss", "Stay"]],
+  human: [["accept", "Done"], ["dismiss", "Refuse"]],
+  permission: [["accept", "Grant"], ["dismiss", "Deny"]],
 };
+
+// asDialog is a blocker that a person can answer here as a dialog.
+const asDialog = (b) => ({ ...b, isBlocker: true, frame_url: b.origin ?? b.url, default_prompt: "" });
+
+// waiting is all of a task that waits for an answer.
+export const waiting = (t) => [...(t.pending_dialogs ?? []), ...(t.blockers ?? []).filter((b) => b.type === "human" || b.type === "permission").map(asDialog)];
 
 export class Dialogs {
   constructor(root, { link }) {
@@ -37,7 +45,7 @@ export class Dialogs {
   update(tasks, chosen) {
     const open = new Set();
     for (const t of tasks.values()) {
-      for (const d of t.pending_dialogs ?? []) {
+      for (const d of waiting(t)) {
         const key = `${t.task_id}\n${d.id}\n${d.opened_at}`;
         open.add(key);
         const known = this.cards.get(key);
@@ -115,13 +123,26 @@ export class Dialogs {
     (card?.node?.querySelector("input, form button") ?? this.title).focus();
   }
 
+  /** send gives the answer to the node, and returns what is closed by it. */
+  async send(card, action, written) {
+    const { dialog: d, task } = card;
+    if (d.isBlocker) {
+      const { blocker } = await this.link.call("POST", taskPath(task, "/blocker"), { action, blocker_id: d.id, by: "human", ...(written ? { text: written } : {}) });
+      return blocker;
+    }
+    const body = { action, dialog_id: d.id, by: "human" };
+    if (action === "accept" && written !== undefined) body.prompt_text = written;
+    const { dialog } = await this.link.call("POST", taskPath(task, "/dialog"), body);
+    return dialog;
+  }
+
   card(card) {
     const { dialog: d } = card;
     const kind = pill();
     const task = el("a", { class: "task-link", href: `#/task/${encodeURIComponent(card.task)}` }, card.task);
     const message = el("p", { class: "message" }, d.message || "(empty message)");
     const whole = el("button", { type: "button", class: "quiet whole", hidden: true, onclick: () => { card.isRead = true; attr(node, "data-whole", true); node.update(card); } }, "Show the whole question");
-    const asker = d.frame_url ? site(d.frame_url) : `frame ${d.frame_id}`;
+    const asker = d.type === "human" ? "an agent" : d.frame_url ? site(d.frame_url) : `frame ${d.frame_id}`;
     const age = ticking(el("p", { class: "muted small cut", title: `${d.frame_url ?? ""} at ${clock(d.opened_at)}` }), (node) => text(node, `${span(now() - d.opened_at)} ago, by ${asker}${d.waits_for === "human" ? "; a rule leaves it to a person" : ""}`));
     const left = ticking(el("span"), (node) => {
       if (this.isFrozen) return text(node, "out of reach");
@@ -131,7 +152,7 @@ export class Dialogs {
     });
     const bar = el("span", { class: "bar", "aria-hidden": "true" }, el("i"));
     ticking(bar, () => this.isFrozen || bar.firstChild.style.setProperty("--left", d.expires_at ? Math.max(0, (d.expires_at - now()) / (d.expires_at - d.opened_at)) : 1));
-    const field = d.type === "prompt" ? el("input", { type: "text", value: d.default_prompt, "aria-label": `Answer to: ${d.message.slice(0, 120)}`, autocomplete: "off" }) : null;
+    const field = d.type === "prompt" || d.type === "human" ? el("input", { type: "text", value: d.default_prompt, "aria-label": `Answer to: ${d.message.slice(0, 120)}`, autocomplete: "off" }) : null;
     const note = el("p", { class: "error", role: "alert", hidden: true });
     const outcome = el("p", { class: "outcome", role: "status", hidden: true });
     const buttons = (answers[d.type] ?? answers.confirm).map(([action, word], i) =>
@@ -156,15 +177,12 @@ export class Dialogs {
       card.refused = false;
       node.update(card);
       try {
-        const body = { action, dialog_id: d.id, by: "human" };
-        if (action === "accept" && field) body.prompt_text = field.value;
-        const { dialog: closed } = await this.link.call("POST", taskPath(card.task, "/dialog"), body);
-        this.close(card, closed);
+        this.close(card, await this.send(card, action, field?.value));
       } catch (e) {
         card.refused = true;
         if (card.state === "closed") return;
         const code = e instanceof Refused ? e.code : "";
-        if (["dialog_already_answered", "dialog_not_found", "no_dialog", "dialog_lost"].includes(code)) {
+        if (["dialog_already_answered", "dialog_not_found", "no_dialog", "dialog_lost", "not_found"].includes(code)) {
           this.close(card, null);
           card.outcome = code === "dialog_lost" ? "It was lost with its connection, before your answer" : "Another client answered first";
           say(card.outcome);

@@ -6,6 +6,7 @@ import { Refused, taskPath } from "./link.js";
 import { actorTree, branch } from "./actors.js";
 import { client } from "./clients.js";
 import { tree } from "./tree.js";
+import { waiting } from "./dialogs.js";
 
 const MOST_EVENTS = 200;
 
@@ -150,9 +151,9 @@ export class Task {
     show(this.stop, active || s?.state === "lost");
     text(this.stop, active ? "Stop task" : "Remove");
     show(this.again, Boolean(s) && !active);
-    const asks = s?.pending_dialogs?.length ?? 0;
+    const asks = waiting(s ?? {}).length;
     show(this.asks, asks > 0);
-    text(this.asks, asks > 0 ? `${count(asks, "dialog")} ${asks === 1 ? "waits" : "wait"}` : "");
+    text(this.asks, asks > 0 ? `${count(asks, "question")} ${asks === 1 ? "waits" : "wait"}` : "");
     show(this.gone, s === null || (s !== undefined && !active));
     show(this.parts, s !== null && s !== undefined);
     for (const p of this.living) show(p, active);
@@ -309,6 +310,8 @@ async function order(what, done) {
 /** sentence is an event in words. */
 function sentence(e) {
   if (e.dialog) return `${e.dialog.type} “${e.dialog.message}”`;
+  if (e.blocker) return `${e.blocker.type}: ${e.blocker.message}`;
+  if (e.closed_blocker) return `${e.closed_blocker.type} ${ending(e.closed_blocker)}`;
   if (e.recovery) return `${e.recovery.action} ${e.recovery.result}${e.recovery.automatic ? ", unasked" : ""}`;
   if (e.closed_dialog) return `${e.closed_dialog.type} ${ending(e.closed_dialog)}`;
   if (e.page) return pageSentence(e);
