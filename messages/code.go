@@ -133,6 +133,7 @@ var codeTable = []CodeInfo{
 			detailSent,
 			{"state", "lost, where the task is"},
 			{"overloaded", "true where too many commands wait to be written to the browser"},
+			{"after", "the version of the last event that was sent, where a watch over actors has ended"},
 			{"checks", "the parts of the node's health, where it is not ready"},
 			{"stderr", "the last lines of a browser that did not start"},
 			detailTask, detailHint,
