@@ -131,7 +131,6 @@ var codeTable = []CodeInfo{
 		"Call again if `details.sent` is false. If it is true, look at the page first: the command may have run. A lost task is started again with `PUT`.",
 		[]Detail{
 			detailSent,
-			{"after", "of a stream of events: the version after which to watch again"},
 			{"state", "lost, where the task is"},
 			{"overloaded", "true where too many commands wait to be written to the browser"},
 			{"after", "the version of the last event that was sent, where a watch over actors has ended"},
