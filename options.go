@@ -202,7 +202,7 @@ func (c Config) node() node.Config {
 		KeepAlive: c.KeepAlive, Dials: c.Dials, ShareLinks: node.ShareLinks(c.ShareLinks),
 		Egress: node.Egress{
 			Schemes: c.Egress.Schemes, Allow: c.Egress.Allow, Deny: c.Egress.Deny, CDPHosts: c.Egress.CDPHosts,
-			ProxyAll: c.Egress.Proxy == EgressProxyAll,
+			MustProxyAll: c.Egress.Proxy == EgressProxyAll,
 		},
 	}
 }

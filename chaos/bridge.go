@@ -18,7 +18,7 @@ type bridge struct {
 	realm             string
 	count             int
 	last              int // the newest word on whether it is on
-	off               bool
+	isOff             bool
 }
 
 var (
@@ -51,7 +51,7 @@ func (k *bridge) hear(word string) {
 
 func (k *bridge) control(epoch int, on bool) {
 	if epoch >= k.last {
-		k.last, k.off = epoch, !on
+		k.last, k.isOff = epoch, !on
 	}
 }
 
@@ -65,7 +65,7 @@ func (b *Browser) inject(f *frame, source string) {
 		return
 	}
 	f.parsed = append(f.parsed, k.name)
-	f.target.each(debugging, "Debugger.scriptParsed", f.scriptParams(k.name))
+	f.target.each(isDebugging, "Debugger.scriptParsed", f.scriptParams(k.name))
 	if old := f.bridge(k.seen); old != nil {
 		old.control(epoch, true)
 		return
@@ -77,7 +77,7 @@ func (b *Browser) inject(f *frame, source string) {
 // injectAll runs what the sessions of f's target have for each new document.
 func (b *Browser) injectAll(f *frame) {
 	for _, s := range f.target.sessions {
-		if s.pageRenderer {
+		if s.isPageInRenderer {
 			for _, x := range s.scripts {
 				b.inject(f, x.source)
 			}
@@ -116,7 +116,7 @@ type bridgedCall struct {
 // askBridged has the bridges of d's document ask; false says that there are none.
 func (b *Browser) askBridged(d *Dialog, bridges []*bridge) bool {
 	for i, k := range slices.Backward(bridges) {
-		if !k.off {
+		if !k.isOff {
 			k.count++
 			b.try(&bridgedCall{d: d, k: k, below: bridges[:i], key: fmt.Sprintf("%s.%d", k.realm, k.count)})
 			return true
@@ -141,7 +141,7 @@ func (b *Browser) try(c *bridgedCall) {
 			return
 		}
 	}
-	b.finish(c.d, DialogResult{By: ClosedByNothing, Alone: c.by.Alone})
+	b.finish(c.d, DialogResult{By: ClosedByNothing, IsAlone: c.by.IsAlone})
 }
 
 // says is what the call says of itself; lengths are in UTF-16 units.
@@ -164,12 +164,12 @@ func (b *Browser) resumed(c *bridgedCall) {
 		}
 	default:
 		r := c.by
-		r.Accepted = string(c.answer) == "true"
+		r.IsAccepted = string(c.answer) == "true"
 		switch {
-		case d.kind == Prompt && r.Accepted:
+		case d.kind == Prompt && r.IsAccepted:
 			r.Text = d.prompt
 		case d.kind == Prompt:
-			r.Accepted = json.Unmarshal(c.answer, &r.Text) == nil
+			r.IsAccepted = json.Unmarshal(c.answer, &r.Text) == nil
 		}
 		b.finish(d, r)
 	}
@@ -200,7 +200,7 @@ func (p *pause) answerable() []*session {
 	}
 	var list []*session
 	for _, s := range p.target.sessions {
-		if debugging(s) && knows(s.conn) {
+		if isDebugging(s) && knows(s.conn) {
 			list = append(list, s)
 		}
 	}

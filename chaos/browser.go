@@ -40,8 +40,8 @@ type Browser struct {
 	front      *page // the foremost tab
 	dials      int   // WebSockets that were opened
 	handshakes int   // and those that were asked for
-	refuse     bool
-	dead       bool
+	isRefusing bool
+	isDead     bool
 	ready      []*proc  // may have work that can be done; see drain
 	after      []func() // run once mu is free
 }
@@ -64,7 +64,7 @@ func (b *Browser) begin() {
 	b.guid = b.ids.guid()
 	b.context, b.contexts = b.ids.token(), nil
 	for range b.options.Pages {
-		b.startIfFree(b.addPage("about:blank", pageOptions{foreground: true, title: "about:blank"}))
+		b.startIfFree(b.addPage("about:blank", pageOptions{isForeground: true, title: "about:blank"}))
 	}
 }
 
@@ -74,12 +74,12 @@ func (b *Browser) Restart() {
 	b.do(func() {
 		for _, c := range b.conns {
 			for _, s := range c.sessions {
-				s.gone = true // no connection is left to report to, nor anything to report
+				s.isGone = true // no connection is left to report to, nor anything to report
 			}
 			c.sessions = nil
 		}
 		b.die()
-		b.dead = false
+		b.isDead = false
 		b.targets, b.pages, b.front, b.ready = nil, nil, nil, nil
 		b.begin()
 	})
@@ -118,7 +118,7 @@ func (b *Browser) URL(host string) string { return "ws://" + host + b.Path() }
 // without an answer.
 func (b *Browser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.mu.Lock()
-	dead, refuse := b.dead, b.refuse
+	dead, refuse := b.isDead, b.isRefusing
 	if !dead && !refuse {
 		b.handlers.Add(1)
 	}
@@ -186,26 +186,26 @@ func (b *Browser) Close() {
 func (b *Browser) Kill() { b.do(b.die) }
 
 func (b *Browser) die() {
-	b.dead = true
+	b.isDead = true
 	for _, c := range b.conns {
-		c.gone = true
+		c.isGone = true
 		c.cancel()
 	}
 	b.conns = nil
 }
 
-// Dead says whether the browser has been killed, by [Browser.Kill] or by a
+// IsDead says whether the browser has been killed, by [Browser.Kill] or by a
 // client that touched a poisoned dialog (C15).
-func (b *Browser) Dead() bool {
+func (b *Browser) IsDead() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.dead
+	return b.isDead
 }
 
 // RefuseConnections makes every new request, on and off, meet a connection
 // that is cut at once. Open connections stay.
 func (b *Browser) RefuseConnections(on bool) {
-	b.do(func() { b.refuse = on })
+	b.do(func() { b.isRefusing = on })
 }
 
 // target returns the target of that id, or nil.
@@ -233,7 +233,7 @@ func (b *Browser) frame(id messages.FrameID) *frame {
 func (b *Browser) sessions(f func(*session)) {
 	for _, c := range append([]*Conn(nil), b.conns...) {
 		for _, s := range append([]*session(nil), c.sessions...) {
-			if !s.gone {
+			if !s.isGone {
 				f(s)
 			}
 		}

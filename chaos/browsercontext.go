@@ -29,11 +29,11 @@ func disposeBrowserContext(c *call) {
 			continue
 		}
 		foreign := func(d *Dialog) bool { return d.frame.target != page.target }
-		if len(page.target.sessions) > 0 && (page.poisoned() || slices.ContainsFunc(page.dialogs, foreign)) {
+		if len(page.target.sessions) > 0 && (page.isPoisoned() || slices.ContainsFunc(page.dialogs, foreign)) {
 			c.b.die()
 			return
 		}
-		page.target.closing = true
+		page.target.isClosing = true
 		c.b.closePage(page)
 	}
 	c.ok()

@@ -26,14 +26,14 @@ type Conn struct {
 	wake chan struct{} // cap 1: out, stalled or gone may have changed
 
 	// Guarded by b.mu.
-	sessions []*session // the root session first
-	out      [][]byte
-	stalled  bool
-	resumed  chan struct{} // closed by Resume
-	lingers  bool          // the client's end is heard of once it is resumed
-	gone     bool
-	commands []Command
-	faults   faults
+	sessions   []*session // the root session first
+	out        [][]byte
+	isStalled  bool
+	resumed    chan struct{} // closed by Resume
+	mustLinger bool          // the client's end is heard of once it is resumed
+	isGone     bool
+	commands   []Command
+	faults     faults
 }
 
 // Command is what a client sent.
@@ -53,7 +53,7 @@ func (b *Browser) serve(ws *websocket.Conn, number int, guid, host string) {
 
 	opened := false
 	b.do(func() {
-		if b.dead || b.guid != guid {
+		if b.isDead || b.guid != guid {
 			return
 		}
 		opened = true
@@ -97,7 +97,7 @@ func (c *Conn) read(ctx context.Context) {
 func (c *Conn) passStall(ctx context.Context) bool {
 	for {
 		c.b.mu.Lock()
-		stalled, resumed := c.stalled, c.resumed
+		stalled, resumed := c.isStalled, c.resumed
 		c.b.mu.Unlock()
 		if !stalled {
 			return ctx.Err() == nil
@@ -114,7 +114,7 @@ func (c *Conn) write(ctx context.Context) {
 	for {
 		c.b.mu.Lock()
 		var next []byte
-		if len(c.out) > 0 && !c.stalled {
+		if len(c.out) > 0 && !c.isStalled {
 			next, c.out = c.out[0], c.out[1:]
 			if len(c.out) == 0 {
 				c.out = nil
@@ -139,7 +139,7 @@ func (c *Conn) write(ctx context.Context) {
 }
 
 func (c *Conn) receive(data []byte) {
-	if c.gone {
+	if c.isGone {
 		return
 	}
 	r, refusal := parse(data)
@@ -175,7 +175,7 @@ func (c *Conn) session(id messages.SessionID) *session {
 
 // push queues a message.
 func (c *Conn) push(message []byte) {
-	if c.gone {
+	if c.isGone {
 		return
 	}
 	c.out = append(c.out, message)
@@ -202,10 +202,10 @@ func (c *Conn) stir() {
 // end takes the connection out of the world: all its sessions are detached,
 // without a word to it.
 func (c *Conn) end() {
-	if c.gone && len(c.sessions) == 0 {
+	if c.isGone && len(c.sessions) == 0 {
 		return
 	}
-	c.gone = true
+	c.isGone = true
 	for i, other := range c.b.conns {
 		if other == c {
 			c.b.conns = append(c.b.conns[:i:i], c.b.conns[i+1:]...)
@@ -215,10 +215,10 @@ func (c *Conn) end() {
 	ended := c.sessions
 	c.sessions = nil
 	for _, s := range ended {
-		if s.target != nil && !s.gone {
+		if s.target != nil && !s.isGone {
 			c.b.forget(s)
 		}
-		s.gone = true
+		s.isGone = true
 	}
 	c.out = nil
 }

@@ -43,17 +43,17 @@ type exceptionDetails struct {
 	Context   int           `json:"executionContextId,omitempty"`
 }
 
-// ConsoleError has a script of the frame write an error to the console.
-func (b *Browser) ConsoleError(id messages.FrameID, text string) bool {
-	return b.inFrame(id, func(f *frame) { b.consoleError(f, text) })
+// LogError has a script of the frame write an error to the console.
+func (b *Browser) LogError(id messages.FrameID, text string) bool {
+	return b.runInFrame(id, func(f *frame) { b.consoleError(f, text) })
 }
 
-// Exception has a script of the frame throw an error that is not caught.
-func (b *Browser) Exception(id messages.FrameID, text string) bool {
-	return b.inFrame(id, func(f *frame) { b.exception(f, text) })
+// ThrowException has a script of the frame throw an error that is not caught.
+func (b *Browser) ThrowException(id messages.FrameID, text string) bool {
+	return b.runInFrame(id, func(f *frame) { b.exception(f, text) })
 }
 
-func (b *Browser) inFrame(id messages.FrameID, f func(*frame)) (found bool) {
+func (b *Browser) runInFrame(id messages.FrameID, f func(*frame)) (found bool) {
 	b.do(func() {
 		if target := b.frame(id); target != nil {
 			found = true
@@ -93,7 +93,7 @@ func (t *target) report(method string, params any) {
 		t.reports = t.reports[1:]
 	}
 	t.reports = append(t.reports, report{method, params})
-	t.each(runtimeEnabled, method, params)
+	t.each(isRuntimeOn, method, params)
 }
 
 // replay says all again that the document has reported: a session that enables

@@ -27,7 +27,7 @@ type destroyedParams struct {
 
 func (f *frame) contextParams() contextParams {
 	from := origin(f.url)
-	if f.fresh && f.inherited != "" {
+	if f.isFresh && f.inherited != "" {
 		from = f.inherited
 	}
 	return contextParams{executionContext{f.context, from, "", f.unique, contextData{true, "default", f.id}}}
@@ -38,13 +38,13 @@ func (b *Browser) newContext(f *frame) {
 	p := f.target.proc
 	p.contexts++
 	f.context, f.unique = p.contexts, b.ids.unique()
-	f.target.each(runtimeEnabled, "Runtime.executionContextCreated", f.contextParams())
+	f.target.each(isRuntimeOn, "Runtime.executionContextCreated", f.contextParams())
 }
 
 func (b *Browser) endContext(f *frame) {
 	if f.context == 0 {
 		return
 	}
-	f.target.each(runtimeEnabled, "Runtime.executionContextDestroyed", destroyedParams{f.context, f.unique})
+	f.target.each(isRuntimeOn, "Runtime.executionContextDestroyed", destroyedParams{f.context, f.unique})
 	f.context = 0
 }

@@ -26,13 +26,13 @@ var debuggerMethods = map[string]method{
 
 // debugs is what a session's debugger is set to. It lasts as long as the session.
 type debugs struct {
-	on    bool
-	skip  bool
-	idle  bool // its breakpoints, and debugger statements, are not active
-	black []pattern
-	// numb is set where a renderer has taken the place of a crashed one: the debugger
+	isOn       bool
+	isSkipping bool
+	isIdle     bool // its breakpoints, and debugger statements, are not active
+	black      []pattern
+	// isNumb is set where a renderer has taken the place of a crashed one: the debugger
 	// is on and stops nowhere, until it is turned on anew or the page navigates.
-	numb bool
+	isNumb bool
 }
 
 // pattern blackboxes the scripts whose name it matches.
@@ -52,13 +52,13 @@ func newPattern(text string) (pattern, bool) {
 	return r.MatchString, true
 }
 
-// stopsAt says whether the session has the debugger stop in a script.
-func (s *session) stopsAt(name string) bool {
+// canStopAt says whether the session has the debugger stop in a script.
+func (s *session) canStopAt(name string) bool {
 	black := slices.ContainsFunc(s.debugs.black, func(p pattern) bool { return p(name) })
-	return s.debugs.on && !s.debugs.skip && !s.debugs.idle && !s.debugs.numb && !black
+	return s.debugs.isOn && !s.debugs.isSkipping && !s.debugs.isIdle && !s.debugs.isNumb && !black
 }
 
-func debugging(s *session) bool { return s.debugs.on }
+func isDebugging(s *session) bool { return s.debugs.isOn }
 
 // pause is a call that waits in the debugger. It stands still with all scripts of its
 // process; who asks the page anything is answered. It belongs to the target whose
@@ -108,12 +108,12 @@ func (b *Browser) callFrameID(f *frame) string {
 func (b *Browser) stop(f *frame, name string, p *pause) bool {
 	t := f.target
 	// Chrome does not stop within a stop.
-	if t.proc.pause != nil || t.proc.unbroken || !slices.ContainsFunc(t.sessions, func(s *session) bool { return s.stopsAt(name) }) {
+	if t.proc.pause != nil || t.proc.isUnbroken || !slices.ContainsFunc(t.sessions, func(s *session) bool { return s.canStopAt(name) }) {
 		return false
 	}
 	p.proc, p.target, p.frame = t.proc, t, f
 	t.proc.pause, t.pause = p, p
-	t.each(debugging, "Debugger.paused", p.params)
+	t.each(isDebugging, "Debugger.paused", p.params)
 	return true
 }
 
@@ -126,7 +126,7 @@ func (b *Browser) leavePause(p *pause) {
 // goOn ends a pause as a debugger does; its script runs on.
 func (b *Browser) goOn(p *pause) {
 	b.leavePause(p)
-	p.target.each(debugging, "Debugger.resumed", empty{})
+	p.target.each(isDebugging, "Debugger.resumed", empty{})
 	if p.call != nil {
 		b.resumed(p.call)
 	}
@@ -134,9 +134,9 @@ func (b *Browser) goOn(p *pause) {
 
 // maybeGoOn ends a pause that no client is left to end.
 func (b *Browser) maybeGoOn(t *target) {
-	if p := t.pause; p != nil && !slices.ContainsFunc(t.sessions, debugging) {
+	if p := t.pause; p != nil && !slices.ContainsFunc(t.sessions, isDebugging) {
 		if p.call != nil {
-			p.call.by.Alone = true
+			p.call.by.IsAlone = true
 		}
 		b.goOn(p)
 	}
@@ -168,7 +168,7 @@ func (b *Browser) forsake(p *pause, by ClosedBy) {
 // forsakeWithin is the end of the documents of f and of the frames below.
 func (b *Browser) forsakeWithin(f *frame) {
 	for _, t := range b.targets {
-		if t.pause != nil && t.pause.frame.within(f) {
+		if t.pause != nil && t.pause.frame.isWithin(f) {
 			b.forsake(t.pause, ClosedByNavigation)
 		}
 	}
@@ -207,8 +207,8 @@ func (f *frame) scriptParams(name string) scriptParams {
 
 func debuggerEnable(c *call) {
 	s := c.s
-	if !s.debugs.on {
-		s.debugs.on, s.debugs.numb = true, false
+	if !s.debugs.isOn {
+		s.debugs.isOn, s.debugs.isNumb = true, false
 		s.target.root.local(func(f *frame) {
 			for _, name := range f.parsed {
 				s.send("Debugger.scriptParsed", f.scriptParams(name))
@@ -246,16 +246,20 @@ func setBlackboxPatterns(c *call) {
 }
 
 func setSkipAllPauses(c *call) {
-	var p struct{ Skip bool }
+	var p struct {
+		Skip bool `json:"skip"`
+	}
 	c.bind(&p)
-	c.s.debugs.skip = p.Skip
+	c.s.debugs.isSkipping = p.Skip
 	c.ok()
 }
 
 func setBreakpointsActive(c *call) {
-	var p struct{ Active bool }
+	var p struct {
+		Active bool `json:"active"`
+	}
 	c.bind(&p)
-	c.s.debugs.idle = !p.Active
+	c.s.debugs.isIdle = !p.Active
 	c.ok()
 }
 
@@ -263,7 +267,7 @@ const textNotPaused = "Can only perform operation while paused."
 
 func debuggerResume(c *call) {
 	p := c.s.target.pause
-	if p == nil || !c.s.debugs.on {
+	if p == nil || !c.s.debugs.isOn {
 		c.fail(codeServer, textNotPaused)
 		return
 	}
@@ -275,15 +279,15 @@ func debuggerResume(c *call) {
 func debuggerStep(c *call) {
 	p := c.s.target.pause
 	switch {
-	case p == nil || !c.s.debugs.on:
+	case p == nil || !c.s.debugs.isOn:
 		c.fail(codeServer, textNotPaused)
 	case p.call == nil:
 		c.ok()
 		c.b.goOn(p)
 	default:
 		c.ok()
-		p.target.each(debugging, "Debugger.resumed", empty{})
-		p.target.each(debugging, "Debugger.paused", p.params)
+		p.target.each(isDebugging, "Debugger.resumed", empty{})
+		p.target.each(isDebugging, "Debugger.paused", p.params)
 	}
 }
 
@@ -293,7 +297,7 @@ var answers = regexp.MustCompile(`^id===("(?:[^"\\]|\\.)*")&&\(answer=(.*),true\
 
 func evaluateOnCallFrame(c *call) {
 	p := c.s.target.pause
-	if p == nil || !c.s.debugs.on {
+	if p == nil || !c.s.debugs.isOn {
 		c.fail(codeServer, textNotPaused)
 		return
 	}

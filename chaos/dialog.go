@@ -10,13 +10,13 @@ import (
 
 // DialogResult is what the page got, and why.
 type DialogResult struct {
-	Accepted bool
-	Text     string // what prompt returns; "" when it was dismissed
-	By       ClosedBy
-	Session  messages.SessionID // whose answer it was
-	Conn     int                // its connection's number
-	Alone    bool               // over a bridge: it continued since no debugger was left
-	Host     string             // whom that connection asked for
+	IsAccepted bool
+	Text       string // what prompt returns; "" when it was dismissed
+	By         ClosedBy
+	Session    messages.SessionID // whose answer it was
+	Conn       int                // its connection's number
+	IsAlone    bool               // over a bridge: it continued since no debugger was left
+	Host       string             // whom that connection asked for
 }
 
 // ClosedBy says why a dialog is not open any more.
@@ -55,12 +55,12 @@ type Dialog struct {
 	message string
 	prompt  string
 
-	audience []*session // who saw it open and may answer (C6)
-	poisoned bool       // its frame was removed under it (C15)
-	doomed   bool       // its document is being replaced (C58)
-	closed   bool
-	result   DialogResult
-	done     chan struct{}
+	audience   []*session // who saw it open and may answer (C6)
+	isPoisoned bool       // its frame was removed under it (C15)
+	isDoomed   bool       // its document is being replaced (C58)
+	isClosed   bool
+	result     DialogResult
+	done       chan struct{}
 
 	stay, leave func()             // of a beforeunload
 	then        func(DialogResult) // of the script that raised it
@@ -136,23 +136,23 @@ func (b *Browser) showDialog(d *Dialog) {
 func (b *Browser) showNative(d *Dialog) {
 	p := d.frame.page
 	if len(p.target.sessions) == 0 && b.front != p {
-		b.finish(d, DialogResult{By: ClosedByBackground, Accepted: d.kind == Alert})
+		b.finish(d, DialogResult{By: ClosedByBackground, IsAccepted: d.kind == Alert})
 		return
 	}
-	if p.poisoned() {
+	if p.isPoisoned() {
 		b.die()
 		return
 	}
-	d.doomed = p.coming != nil
+	d.isDoomed = p.coming != nil
 	before := slices.Clone(p.dialogs)
 	p.dialogs = append(p.dialogs, d)
 	d.proc.dialogs++
-	p.target.each(pageBrowser, "Page.javascriptDialogOpening", openingParams{
+	p.target.each(isPageInBrowser, "Page.javascriptDialogOpening", openingParams{
 		d.frame.url, d.frame.id, d.message, d.kind, true, d.prompt,
 	})
 	if len(before) == 0 {
 		for _, s := range p.target.sessions {
-			if s.pageBrowser {
+			if s.isPageInBrowser {
 				d.audience = append(d.audience, s)
 			}
 		}
@@ -169,11 +169,11 @@ func (b *Browser) showNative(d *Dialog) {
 // caller runs once the closing command has its reply.
 func (b *Browser) closeDialog(d *Dialog, r DialogResult) {
 	d.frame.page.dialogs = slices.DeleteFunc(d.frame.page.dialogs, func(o *Dialog) bool { return o == d })
-	if d.stay != nil && !r.Accepted {
+	if d.stay != nil && !r.IsAccepted {
 		d.stay()
 	}
-	d.frame.page.target.each(pageBrowser, "Page.javascriptDialogClosed", closedParams{d.frame.id, r.Accepted, r.Text})
-	if !r.Accepted || d.kind != Prompt {
+	d.frame.page.target.each(isPageInBrowser, "Page.javascriptDialogClosed", closedParams{d.frame.id, r.IsAccepted, r.Text})
+	if !r.IsAccepted || d.kind != Prompt {
 		r.Text = "" // echoed in the event, but the page never sees it (C3)
 	}
 	d.result = r
@@ -182,7 +182,7 @@ func (b *Browser) closeDialog(d *Dialog, r DialogResult) {
 func (b *Browser) settle(d *Dialog) {
 	d.proc.dialogs--
 	b.finish(d, d.result)
-	if d.leave != nil && d.result.Accepted {
+	if d.leave != nil && d.result.IsAccepted {
 		d.leave()
 	}
 	b.drain(d.proc)
@@ -190,7 +190,7 @@ func (b *Browser) settle(d *Dialog) {
 }
 
 func (b *Browser) finish(d *Dialog, r DialogResult) {
-	d.closed, d.result = true, r
+	d.isClosed, d.result = true, r
 	close(d.done)
 	if d.then != nil {
 		d.then(r)
@@ -201,7 +201,7 @@ func (b *Browser) finish(d *Dialog, r DialogResult) {
 // dialogs (C13, C21). false: one was poisoned and the browser is gone.
 func (b *Browser) closeDialogs(p *page) bool {
 	for _, d := range slices.Clone(p.dialogs) {
-		if d.poisoned {
+		if d.isPoisoned {
 			b.die()
 			return false
 		}
@@ -214,7 +214,7 @@ func (b *Browser) closeDialogs(p *page) bool {
 // closeDialogsOf closes the dialogs of the frames within root that live in p.
 func (b *Browser) closeDialogsOf(p *proc, root *frame) {
 	for _, d := range slices.Clone(root.page.dialogs) {
-		if d.proc == p && !d.poisoned && d.frame.within(root) {
+		if d.proc == p && !d.isPoisoned && d.frame.isWithin(root) {
 			b.closeDialog(d, DialogResult{By: ClosedByNavigation})
 			b.settle(d)
 		}
@@ -225,14 +225,14 @@ func (b *Browser) closeDialogsOf(p *proc, root *frame) {
 // foreground drops its dialogs, poisoned ones too. It does nothing for a beforeunload
 // (C20).
 func (b *Browser) release(p *page) {
-	if p == nil || p.closed || len(p.target.sessions) > 0 {
+	if p == nil || p.isClosed || len(p.target.sessions) > 0 {
 		return
 	}
 	for _, d := range slices.Clone(p.dialogs) {
 		if d.kind == BeforeUnload {
 			continue
 		}
-		b.closeDialog(d, DialogResult{By: ClosedByRelease, Accepted: d.kind == Alert})
+		b.closeDialog(d, DialogResult{By: ClosedByRelease, IsAccepted: d.kind == Alert})
 		b.settle(d)
 	}
 }
@@ -240,7 +240,7 @@ func (b *Browser) release(p *page) {
 // pending returns the dialog that s may answer, or nil.
 func (p *page) pending(s *session) *Dialog {
 	for _, d := range p.dialogs {
-		if slices.Contains(d.audience, s) && s.pageBrowser {
+		if slices.Contains(d.audience, s) && s.isPageInBrowser {
 			return d
 		}
 	}
@@ -251,11 +251,11 @@ func (p *page) pending(s *session) *Dialog {
 func (b *Browser) CloseDialog(d *Dialog, accept bool, text string) bool {
 	closed := false
 	b.do(func() {
-		if d.closed || d.poisoned || !slices.Contains(d.frame.page.dialogs, d) {
+		if d.isClosed || d.isPoisoned || !slices.Contains(d.frame.page.dialogs, d) {
 			return
 		}
 		closed = true
-		b.closeDialog(d, DialogResult{Accepted: accept, Text: text, By: ClosedByUser})
+		b.closeDialog(d, DialogResult{IsAccepted: accept, Text: text, By: ClosedByUser})
 		b.settle(d)
 	})
 	return closed
@@ -277,7 +277,7 @@ func (d *Dialog) Message() string { return d.message }
 func (d *Dialog) Result() (r DialogResult, ok bool) {
 	d.b.mu.Lock()
 	defer d.b.mu.Unlock()
-	return d.result, d.closed
+	return d.result, d.isClosed
 }
 
 // Wait waits for the end of the dialog.
@@ -314,8 +314,8 @@ func (d *Dialog) Audience() []*Conn {
 	return conns
 }
 
-// Bridged says whether it waits over a bridge.
-func (d *Dialog) Bridged() bool {
+// IsBridged says whether it waits over a bridge.
+func (d *Dialog) IsBridged() bool {
 	d.b.mu.Lock()
 	defer d.b.mu.Unlock()
 	return d.waits != nil
@@ -338,7 +338,7 @@ func (s *session) isBelowBrowser() bool {
 
 func (d *Dialog) answerers() []*session {
 	switch {
-	case d.closed:
+	case d.isClosed:
 		return nil
 	case d.waits != nil:
 		return d.waits.answerable()
@@ -349,16 +349,16 @@ func (d *Dialog) answerers() []*session {
 	}
 }
 
-// Doomed says whether it opened while the next document of its page came (C58).
-func (d *Dialog) Doomed() bool {
+// IsDoomed says whether it opened while the next document of its page came (C58).
+func (d *Dialog) IsDoomed() bool {
 	d.b.mu.Lock()
 	defer d.b.mu.Unlock()
-	return d.doomed
+	return d.isDoomed
 }
 
-// Poisoned says whether answering it would kill the browser (C15).
-func (d *Dialog) Poisoned() bool {
+// IsPoisoned says whether answering it would kill the browser (C15).
+func (d *Dialog) IsPoisoned() bool {
 	d.b.mu.Lock()
 	defer d.b.mu.Unlock()
-	return d.poisoned && !d.closed
+	return d.isPoisoned && !d.isClosed
 }

@@ -109,7 +109,7 @@ func TestDialogs(t *testing.T) {
 		// Only navigating, reloading and closing end it, or R1.
 		late.send(s, "Page.navigate", `{"url":"http://a.test/q"}`)
 		synctest.Wait()
-		if r := result(t, d); r.By != chaos.ClosedByNavigation || r.Accepted {
+		if r := result(t, d); r.By != chaos.ClosedByNavigation || r.IsAccepted {
 			t.Errorf("got %+v", r)
 		}
 		if late.replies(enable) != 1 {
@@ -129,7 +129,7 @@ func TestDialogs(t *testing.T) {
 		w.b.Connections()[0].Drop()
 		anchor.send(s, "Page.handleJavaScriptDialog", `{"accept":true}`)
 		synctest.Wait()
-		if r := result(t, d); !r.Accepted || r.Conn != 2 {
+		if r := result(t, d); !r.IsAccepted || r.Conn != 2 {
 			t.Errorf("got %+v", r)
 		}
 	})
@@ -145,12 +145,12 @@ func TestDialogs(t *testing.T) {
 			frame, _ := withOOPIF(w, c, page)
 			d := w.b.OpenDialog(frame, chaos.Confirm, "c", "")
 			w.b.RemoveFrame(frame)
-			if !d.Poisoned() || w.b.Dead() {
-				t.Fatalf("poisoned %v, dead %v", d.Poisoned(), w.b.Dead())
+			if !d.IsPoisoned() || w.b.IsDead() {
+				t.Fatalf("poisoned %v, dead %v", d.IsPoisoned(), w.b.IsDead())
 			}
 			c.send(s, command[0], command[1])
 			<-c.done
-			if !w.b.Dead() {
+			if !w.b.IsDead() {
 				t.Errorf("the browser survived %s", command[0])
 			}
 		}
@@ -176,7 +176,7 @@ func TestDialogs(t *testing.T) {
 		synctest.Wait()
 		c.send(str(c.reply(attach).Result, "sessionId"), "Page.navigate", `{"url":"http://a.test/q"}`)
 		synctest.Wait()
-		if w.b.Dead() {
+		if w.b.IsDead() {
 			t.Error("the browser died after a release")
 		}
 	})
@@ -201,7 +201,7 @@ func TestDialogs(t *testing.T) {
 		w := open(t, chaos.Options{Pages: 2})
 		behind := w.b.Pages()[0].Target
 		d := w.b.OpenDialog(w.b.MainFrame(behind), chaos.Confirm, "c", "")
-		if r := result(t, d); r.By != chaos.ClosedByBackground || r.Accepted {
+		if r := result(t, d); r.By != chaos.ClosedByBackground || r.IsAccepted {
 			t.Errorf("got %+v", r)
 		}
 	})
@@ -226,7 +226,7 @@ func TestDialogs(t *testing.T) {
 		if !w.b.CloseDialog(d, true, "") || w.b.CloseDialog(d, true, "") {
 			t.Error("closing works once")
 		}
-		if r := result(t, d); !r.Accepted || r.By != chaos.ClosedByUser {
+		if r := result(t, d); !r.IsAccepted || r.By != chaos.ClosedByUser {
 			t.Errorf("got %+v", r)
 		}
 	})

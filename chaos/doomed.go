@@ -25,11 +25,11 @@ const textInactive = "Not attached to an active page"
 func (b *Browser) OpenDoomedDialog(id messages.TargetID, url string, kind DialogType, message, defaultPrompt string) (d *Dialog) {
 	b.withTarget(id, func(t *target) {
 		f, p := t.root, t.page
-		if t.kind != kindPage || t.start != nil || t.proc.pause != nil || t.proc.blocks(inRenderer) || b.scriptsHeld(t.proc) ||
+		if t.kind != kindPage || t.start != nil || t.proc.pause != nil || t.proc.isBlocking(inRenderer) || b.areScriptsHeld(t.proc) ||
 			p.coming != nil || len(p.dialogs) > 0 || len(f.bridges) > 0 || site(url) == "" || site(url) != t.proc.site {
 			return
 		}
-		t.each(pageRenderer, "Page.frameRequestedNavigation", requestedParams{f.id, "scriptInitiated", url, "currentTab"})
+		t.each(isPageInRenderer, "Page.frameRequestedNavigation", requestedParams{f.id, "scriptInitiated", url, "currentTab"})
 		loader, doc := b.announce(f, url, "differentDocument"), b.options.Load(url)
 		p.coming = &coming{func() { b.commitPage(f, url, loader, "Navigation", doc) }}
 		d = b.openDialog(f, kind, message, defaultPrompt)
@@ -46,7 +46,7 @@ func (b *Browser) letCome(p *page) {
 	}
 	time.AfterFunc(comes, func() {
 		b.do(func() {
-			if !b.dead && p.coming == c && len(p.dialogs) == 0 && b.frame(p.main.id) == p.main {
+			if !b.isDead && p.coming == c && len(p.dialogs) == 0 && b.frame(p.main.id) == p.main {
 				b.come(p)
 			}
 		})
@@ -64,12 +64,12 @@ func (b *Browser) come(p *page) {
 // leavesDoomed says whether the end of s, or of its Page domain, is the end of the
 // browser: it could have answered a dialog that no session can.
 func (s *session) leavesDoomed() bool {
-	return s.pageBrowser && s.target != nil && s.target.page.coming != nil &&
+	return s.isPageInBrowser && s.target != nil && s.target.page.coming != nil &&
 		slices.ContainsFunc(s.target.page.dialogs, func(d *Dialog) bool { return slices.Contains(d.audience, s) })
 }
 
-// inactive refuses what needs the page's active document, where it has none.
-func (c *call) inactive() bool {
+// refuseInactive refuses what needs the page's active document, where it has none.
+func (c *call) refuseInactive() bool {
 	if c.s.target.page.coming == nil || c.s.target.parent != nil {
 		return false
 	}
@@ -80,15 +80,15 @@ func (c *call) inactive() bool {
 // active is a method that needs the page's active document.
 func active(run func(*call)) func(*call) {
 	return func(c *call) {
-		if !c.inactive() {
+		if !c.refuseInactive() {
 			run(c)
 		}
 	}
 }
 
-// foreignDialog says whether a frame of another process asks: the browser does not
+// hasForeignDialog says whether a frame of another process asks: the browser does not
 // survive a Page.close or Page.crash then (C60).
-func (p *page) foreignDialog() bool {
+func (p *page) hasForeignDialog() bool {
 	return slices.ContainsFunc(p.dialogs, func(d *Dialog) bool { return d.frame.target != p.target })
 }
 
@@ -106,6 +106,6 @@ func navigateToHistoryEntry(c *call) {
 	c.fail(codeInvalidParams, "No entry with passed id")
 }
 
-// refusedScheme says whether an address is of a scheme that Chrome hands to no program, so
+// isRefusedScheme says whether an address is of a scheme that Chrome hands to no program, so
 // that a navigation there ends without a document.
-func refusedScheme(url string) bool { return strings.HasPrefix(url, "hcp:") }
+func isRefusedScheme(url string) bool { return strings.HasPrefix(url, "hcp:") }

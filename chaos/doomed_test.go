@@ -46,7 +46,7 @@ func TestDoomedDialogs(t *testing.T) {
 		if got := c.reply(id).raw; !strings.Contains(got, "net::ERR_ABORTED") {
 			t.Errorf("navigate: %s", got)
 		}
-		if r := result(t, d); r.Accepted || r.By != chaos.ClosedByNavigation {
+		if r := result(t, d); r.IsAccepted || r.By != chaos.ClosedByNavigation {
 			t.Errorf("the page got %+v", r)
 		}
 		time.Sleep(time.Second)
@@ -57,8 +57,8 @@ func TestDoomedDialogs(t *testing.T) {
 		id = c.send(s, "Page.navigateToHistoryEntry", probe)
 		c.send("", "Target.detachFromTarget", `{"sessionId":"`+s+`"}`)
 		synctest.Wait()
-		if got := c.reply(id).raw; !strings.Contains(got, "No entry with passed id") || w.b.Dead() {
-			t.Errorf("afterwards: %s, dead %v", got, w.b.Dead())
+		if got := c.reply(id).raw; !strings.Contains(got, "No entry with passed id") || w.b.IsDead() {
+			t.Errorf("afterwards: %s, dead %v", got, w.b.IsDead())
 		}
 	})
 
@@ -71,7 +71,7 @@ func TestDoomedDialogs(t *testing.T) {
 			w, c, _, s := doomed(t)
 			leave(w, c, s)
 			<-c.done
-			if !w.b.Dead() {
+			if !w.b.IsDead() {
 				t.Error("it survived")
 			}
 		})
@@ -82,8 +82,8 @@ func TestDoomedDialogs(t *testing.T) {
 		c.send("", "Target.closeTarget", `{"targetId":"`+string(d.Page())+`"}`)
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if w.b.Dead() || len(w.b.Pages()) != 0 {
-			t.Errorf("dead %v, pages %+v", w.b.Dead(), w.b.Pages())
+		if w.b.IsDead() || len(w.b.Pages()) != 0 {
+			t.Errorf("dead %v, pages %+v", w.b.IsDead(), w.b.Pages())
 		}
 	})
 
@@ -94,7 +94,7 @@ func TestDoomedDialogs(t *testing.T) {
 			w.b.OpenDialog(frame, chaos.Confirm, "c", "")
 			c.send(s, method, "")
 			<-c.done
-			if !w.b.Dead() {
+			if !w.b.IsDead() {
 				t.Errorf("it survived %s", method)
 			}
 		}

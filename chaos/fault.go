@@ -76,8 +76,8 @@ func (c *Conn) Close(code websocket.StatusCode, reason string) {
 // off the wire and wait.
 func (c *Conn) Stall() {
 	c.b.do(func() {
-		if !c.stalled {
-			c.stalled, c.resumed = true, make(chan struct{})
+		if !c.isStalled {
+			c.isStalled, c.resumed = true, make(chan struct{})
 		}
 	})
 }
@@ -86,27 +86,27 @@ func (c *Conn) Stall() {
 // Resume: behind a proxy or a NAT the old link's sessions outlive it (C61).
 func (c *Conn) Linger() {
 	c.Stall()
-	c.b.do(func() { c.lingers = true })
+	c.b.do(func() { c.mustLinger = true })
 }
 
 func (c *Conn) isLingering() bool {
 	c.b.mu.Lock()
 	defer c.b.mu.Unlock()
-	return c.lingers && c.stalled
+	return c.mustLinger && c.isStalled
 }
 
-// Stalled says whether the connection is half-open.
-func (c *Conn) Stalled() bool {
+// IsStalled says whether the connection is half-open.
+func (c *Conn) IsStalled() bool {
 	c.b.mu.Lock()
 	defer c.b.mu.Unlock()
-	return c.stalled
+	return c.isStalled
 }
 
 // Resume undoes [Conn.Stall]; what waited is sent in order.
 func (c *Conn) Resume() {
 	c.b.do(func() {
-		if c.stalled {
-			c.stalled = false
+		if c.isStalled {
+			c.isStalled = false
 			close(c.resumed)
 			c.stir()
 		}

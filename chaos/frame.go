@@ -23,14 +23,14 @@ type frame struct {
 	title     string
 	loader    string
 	expected  string // the loader that a slow server is to answer
-	fresh     bool   // still shows the empty document it was made with
+	isFresh   bool   // still shows the empty document it was made with
 	inherited string // a fresh document's origin, where it is its opener's
 	timers    int    // ids of setTimeout that the document has used
 	context   int    // id of its default execution context; 0 for none
 	unique    string
 
-	activated    bool // has had a user gesture (C10)
-	beforeUnload bool // has a handler
+	isActivated     bool // has had a user gesture (C10)
+	hasBeforeUnload bool // has a handler
 
 	bridges []*bridge // what its document's dialogs go through, the newest last
 	parsed  []string  // the names of scripts that a debugger is told of
@@ -48,8 +48,8 @@ func (f *frame) find(id messages.FrameID) *frame {
 	return nil
 }
 
-// within says whether f is root or below it.
-func (f *frame) within(root *frame) bool {
+// isWithin says whether f is root or below it.
+func (f *frame) isWithin(root *frame) bool {
 	for ; f != nil; f = f.parent {
 		if f == root {
 			return true
@@ -153,7 +153,7 @@ func (f *frame) wire() wireFrame {
 			w.CrossOriginIsolation = "NotIsolatedFeatureDisabled"
 		}
 		w.Name = &name
-		if !f.fresh {
+		if !f.isFresh {
 			w.AdFrameStatus.Explanations = &[]string{}
 		}
 	}
@@ -194,18 +194,18 @@ func (b *Browser) AddFrame(parent messages.FrameID, url string) (id messages.Fra
 // appendFrame adds the frame and returns what follows once the script that
 // did it is through.
 func (b *Browser) appendFrame(parent *frame, id messages.FrameID, name, url string) (then func()) {
-	if !parent.within(parent.page.main) || b.frame(parent.id) == nil {
+	if !parent.isWithin(parent.page.main) || b.frame(parent.id) == nil {
 		return func() {}
 	}
 	f := &frame{
 		id: id, page: parent.page, parent: parent, target: parent.target,
-		name: name, loader: b.ids.token(), fresh: true,
+		name: name, loader: b.ids.token(), isFresh: true,
 	}
 	parent.children = append(parent.children, f)
-	f.target.each(pageRenderer, "Page.frameAttached", frameAttachedParams{f.id, parent.id, &stackTrace{[]callFrame{{Script: "1", Column: 19}}}})
+	f.target.each(isPageInRenderer, "Page.frameAttached", frameAttachedParams{f.id, parent.id, &stackTrace{[]callFrame{{Script: "1", Column: 19}}}})
 	b.tellLifecycle(f, "init")
 	url = resolve(parent.url, url)
-	f.target.each(pageRenderer, "Page.frameRequestedNavigation", requestedParams{f.id, "initialFrameNavigation", url, "currentTab"})
+	f.target.each(isPageInRenderer, "Page.frameRequestedNavigation", requestedParams{f.id, "initialFrameNavigation", url, "currentTab"})
 	loader := b.announce(f, url, "differentDocument")
 	return func() { b.load(f, url, loader, "Navigation") }
 }
@@ -255,12 +255,12 @@ func (b *Browser) setSource(f *frame, url string) (then func()) {
 	url = resolve(base, url)
 	own := f.target == actor
 	if own {
-		actor.each(pageRenderer, "Page.frameScheduledNavigation", scheduledParams{f.id, 0, "scriptInitiated", url})
+		actor.each(isPageInRenderer, "Page.frameScheduledNavigation", scheduledParams{f.id, 0, "scriptInitiated", url})
 	}
-	actor.each(pageRenderer, "Page.frameRequestedNavigation", requestedParams{f.id, "scriptInitiated", url, "currentTab"})
+	actor.each(isPageInRenderer, "Page.frameRequestedNavigation", requestedParams{f.id, "scriptInitiated", url, "currentTab"})
 	loader := b.announce(f, url, "differentDocument")
 	if own {
-		actor.each(pageRenderer, "Page.frameClearedScheduledNavigation", frameParams{f.id})
+		actor.each(isPageInRenderer, "Page.frameClearedScheduledNavigation", frameParams{f.id})
 		return func() { b.load(f, url, loader, "Navigation") }
 	}
 	// The old document is asked whether it may go; under a dialog or in a loop
@@ -290,11 +290,11 @@ func (b *Browser) removeFrame(f *frame) {
 	}
 	owner := f.parent.target
 	for _, d := range f.page.dialogs {
-		if d.frame.within(f) {
-			d.poisoned = true
+		if d.frame.isWithin(f) {
+			d.isPoisoned = true
 		}
 	}
-	owner.each(pageRenderer, "Page.frameSubtreeWillBeDetached", frameParams{f.id})
+	owner.each(isPageInRenderer, "Page.frameSubtreeWillBeDetached", frameParams{f.id})
 	b.forsakeWithin(f)
 	b.dropSubtree(f)
 	f.parent.children = slices.DeleteFunc(f.parent.children, func(x *frame) bool { return x == f })
@@ -308,7 +308,7 @@ func (b *Browser) dropSubtree(f *frame) {
 	}
 	f.children = nil
 	owner := f.parent.target
-	owner.each(pageRenderer, "Page.frameDetached", detachedFrameParams{f.id, "remove"})
+	owner.each(isPageInRenderer, "Page.frameDetached", detachedFrameParams{f.id, "remove"})
 	if f.target != owner {
 		b.removeTarget(f.target, true)
 	} else {

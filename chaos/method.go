@@ -150,7 +150,7 @@ func (c *call) refuse(e wireError) { c.answer(wireReply{Error: &e}) }
 
 // answer sends the reply, as far as the connection's faults let it.
 func (c *call) answer(r wireReply) {
-	if c.s.gone {
+	if c.s.isGone {
 		return
 	}
 	r.ID, r.SessionID = &c.id, c.s.id

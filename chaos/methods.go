@@ -17,7 +17,7 @@ func init() {
 var browserMethods = map[string]method{
 	"Browser.getVersion": {on: onAny, run: func(c *call) {
 		agent := userAgent
-		if c.b.options.Headed {
+		if c.b.options.IsHeaded {
 			agent = strings.Replace(agent, "Headless", "", 1)
 		}
 		c.reply(struct {
@@ -61,7 +61,7 @@ var otherMethods = map[string]method{
 	"Emulation.setFocusEmulationEnabled": {on: onTarget, where: inRenderer, needs: []string{"enabled:bool"}, run: func(c *call) {
 		var p struct{ Enabled bool }
 		c.bind(&p)
-		c.s.focusEmulated = p.Enabled
+		c.s.isFocusEmulated = p.Enabled
 		c.ok()
 	}},
 	"Emulation.setDeviceMetricsOverride": {on: onTarget, where: inRenderer, run: (*call).setting},
@@ -125,7 +125,7 @@ func dispatchMouse(c *call) {
 		return
 	}
 	if c.s.target.root.parent == nil && len(p.dialogs) == 0 {
-		p.main.activated = true
+		p.main.isActivated = true
 	}
 	c.ok()
 }

@@ -7,19 +7,19 @@ import (
 
 var pageMethods = map[string]method{
 	"Inspector.enable": {on: onTarget, run: func(c *call) {
-		c.s.inspector = true
-		if c.s.target.proc.crashed {
+		c.s.isInspectorOn = true
+		if c.s.target.proc.isCrashed {
 			c.s.send("Inspector.targetCrashed", empty{})
 		}
 		c.ok()
 	}},
-	"Inspector.disable": {on: onTarget, run: func(c *call) { c.s.inspector = false; c.ok() }},
+	"Inspector.disable": {on: onTarget, run: func(c *call) { c.s.isInspectorOn = false; c.ok() }},
 
 	// The browser's half is enabled at once, whatever the renderer does (C22).
 	"Page.enable": {
 		on: onTarget, where: inRenderer,
-		early: func(c *call) { c.s.pageBrowser = true },
-		run:   func(c *call) { c.s.pageRenderer = true; c.ok() },
+		early: func(c *call) { c.s.isPageInBrowser = true },
+		run:   func(c *call) { c.s.isPageInRenderer = true; c.ok() },
 	},
 	"Page.disable": {
 		on: onTarget, where: inRenderer,
@@ -29,7 +29,7 @@ var pageMethods = map[string]method{
 			}
 			c.s.disablePage()
 		},
-		run: func(c *call) { c.s.pageRenderer = false; c.ok() },
+		run: func(c *call) { c.s.isPageInRenderer = false; c.ok() },
 	},
 	"Page.getFrameTree": {on: onTarget, where: inRenderer, run: func(c *call) {
 		c.reply(struct {
@@ -96,7 +96,7 @@ func (c *call) addScript() (id string) {
 func (c *call) runImmediately() {
 	var p struct {
 		Source         string
-		RunImmediately bool
+		RunImmediately bool `json:"runImmediately"`
 	}
 	c.bind(&p)
 	if p.RunImmediately {
@@ -110,12 +110,12 @@ func (c *call) runImmediately() {
 
 // disablePage also gives up the right to answer: Page.disable under a dialog
 // orphans it (C17).
-func (s *session) disablePage() { s.pageBrowser = false }
+func (s *session) disablePage() { s.isPageInBrowser = false }
 
 func setLifecycle(c *call) {
 	var p struct{ Enabled bool }
 	c.bind(&p)
-	c.s.lifecycle = p.Enabled
+	c.s.isLifecycleOn = p.Enabled
 	if p.Enabled {
 		c.s.target.root.local(func(f *frame) {
 			for _, name := range []string{"commit", "DOMContentLoaded", "load", "networkAlmostIdle", "networkIdle"} {
@@ -134,7 +134,7 @@ const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfD
 func captureScreenshot(c *call) {
 	var p struct{ FromSurface *bool }
 	c.bind(&p)
-	if c.b.front != c.s.target.page && !c.s.focusEmulated && (p.FromSurface == nil || *p.FromSurface) {
+	if c.b.front != c.s.target.page && !c.s.isFocusEmulated && (p.FromSurface == nil || *p.FromSurface) {
 		return
 	}
 	c.reply(struct {
@@ -144,7 +144,7 @@ func captureScreenshot(c *call) {
 
 func getNavigationHistory(c *call) {
 	p := c.s.target.page
-	if c.stranded() {
+	if c.refuseStranded() {
 		return
 	}
 	history := p.history
@@ -157,23 +157,23 @@ func getNavigationHistory(c *call) {
 	}{p.current, history})
 }
 
-// stranded fails a command for a page that is between two documents.
-func (c *call) stranded() bool {
-	if c.s.target.page.stranded {
+// refuseStranded fails a command for a page that is between two documents.
+func (c *call) refuseStranded() bool {
+	if c.s.target.page.isStranded {
 		c.fail(codeServer, textNotActive)
 	}
-	return c.s.target.page.stranded
+	return c.s.target.page.isStranded
 }
 
 func pageNavigate(c *call) {
 	var p struct{ URL string }
 	c.bind(&p)
-	if !reachable(p.URL) {
+	if !isReachable(p.URL) {
 		c.fail(codeServer, "Cannot navigate to invalid URL")
 		return
 	}
 	f := c.s.target.root
-	if f.page.stranded {
+	if f.page.isStranded {
 		return // another process has no say any more
 	}
 	if f.parent != nil {
@@ -182,7 +182,7 @@ func pageNavigate(c *call) {
 		c.b.load(f, p.URL, loader, "Navigation")
 		return
 	}
-	if f.page.asking() {
+	if f.page.isAsking() {
 		return // nothing moves before the open beforeunload is answered (C20)
 	}
 	c.b.navigate(f.page, p.URL, func(loader, failure string) {
@@ -191,10 +191,10 @@ func pageNavigate(c *call) {
 }
 
 func pageReload(c *call) {
-	if c.stranded() {
+	if c.refuseStranded() {
 		return
 	}
-	if c.s.target.page.asking() {
+	if c.s.target.page.isAsking() {
 		c.ok()
 		return
 	}
@@ -203,19 +203,19 @@ func pageReload(c *call) {
 
 func pageClose(c *call) {
 	p := c.s.target.page
-	if p.poisoned() || p.foreignDialog() {
+	if p.isPoisoned() || p.hasForeignDialog() {
 		c.b.die()
 		return
 	}
 	c.ok()
-	if p.asking() {
+	if p.isAsking() {
 		return
 	}
 	c.b.leave(p, func() {}, func() { c.b.closePage(p) })
 }
 
-// asking says whether a beforeunload dialog is open.
-func (p *page) asking() bool {
+// isAsking says whether a beforeunload dialog is open.
+func (p *page) isAsking() bool {
 	for _, d := range p.dialogs {
 		if d.kind == BeforeUnload {
 			return true
@@ -227,7 +227,7 @@ func (p *page) asking() bool {
 // pageCrash has no reply until the page lives again, and then it is an error.
 // Under a dialog it hangs like everything else (M4).
 func pageCrash(c *call) {
-	if c.s.target.page.foreignDialog() {
+	if c.s.target.page.hasForeignDialog() {
 		c.b.die() // (C60)
 		return
 	}
@@ -242,14 +242,14 @@ func handleDialog(c *call) {
 		return
 	}
 	var p struct {
-		Accept     bool
+		Accept     bool `json:"accept"`
 		PromptText string
 	}
 	c.bind(&p)
-	if c.stranded() {
+	if c.refuseStranded() {
 		return
 	}
-	if c.inactive() {
+	if c.refuseInactive() {
 		return
 	}
 	d := c.s.target.page.pending(c.s)
@@ -257,12 +257,12 @@ func handleDialog(c *call) {
 		c.fail(codeInvalidParams, textNoDialog)
 		return
 	}
-	if d.poisoned {
+	if d.isPoisoned {
 		c.b.die()
 		return
 	}
 	c.b.closeDialog(d, DialogResult{
-		Accepted: p.Accept, Text: p.PromptText, By: ClosedByAnswer, Session: c.s.id, Conn: c.s.conn.number, Host: c.s.conn.host,
+		IsAccepted: p.Accept, Text: p.PromptText, By: ClosedByAnswer, Session: c.s.id, Conn: c.s.conn.number, Host: c.s.conn.host,
 	})
 	c.ok()
 	c.b.settle(d)

@@ -8,8 +8,8 @@ import (
 
 var runtimeMethods = map[string]method{
 	"Runtime.enable": {on: onTarget, where: inRenderer, run: func(c *call) {
-		if !c.s.runtime {
-			c.s.runtime = true
+		if !c.s.isRuntimeOn {
+			c.s.isRuntimeOn = true
 			c.s.target.root.local(func(f *frame) {
 				if f.context != 0 {
 					c.s.send("Runtime.executionContextCreated", f.contextParams())
@@ -19,7 +19,7 @@ var runtimeMethods = map[string]method{
 		}
 		c.ok()
 	}},
-	"Runtime.disable":    {on: onTarget, where: inRenderer, run: func(c *call) { c.s.runtime = false; c.ok() }},
+	"Runtime.disable":    {on: onTarget, where: inRenderer, run: func(c *call) { c.s.isRuntimeOn = false; c.ok() }},
 	"Runtime.addBinding": {on: onTarget, where: inRenderer, needs: []string{"name:string"}, run: (*call).ok},
 	"Runtime.evaluate":   {on: onTarget, where: inRenderer, needs: []string{"expression:string"}, run: evaluate},
 	"Runtime.runIfWaitingForDebugger": {on: onTarget, where: inRenderer, run: func(c *call) {
@@ -35,12 +35,12 @@ var runtimeMethods = map[string]method{
 	// one hangs with the rest. Crashes and dialogs are not loops.
 	"Runtime.terminateExecution": {on: onTarget, run: func(c *call) {
 		p := c.s.target.proc
-		if p.busy && c.s.pageRenderer {
+		if p.isBusy && c.s.isPageInRenderer {
 			c.ok()
 			c.b.unspin(p)
 			return
 		}
-		if !p.blocks(inRenderer) {
+		if !p.isBlocking(inRenderer) {
 			c.ok()
 		}
 	}},
@@ -73,7 +73,7 @@ func evaluate(c *call) {
 	var p struct {
 		Expression  string
 		ContextID   int
-		UserGesture bool
+		UserGesture bool `json:"userGesture"`
 		Unbroken    bool `json:"disableBreaks"`
 	}
 	c.bind(&p)
@@ -91,20 +91,20 @@ func evaluate(c *call) {
 		}
 	}
 	if p.UserGesture {
-		f.activated = true
+		f.isActivated = true
 	}
 	proc := f.target.proc
-	proc.unbroken = p.Unbroken // its debugger statements are nothing (C62)
+	proc.isUnbroken = p.Unbroken // its debugger statements are nothing (C62)
 	o := c.b.exec(f, p.Expression)
-	proc.unbroken = false
+	proc.isUnbroken = false
 	if o.throws == unknown {
 		o = c.b.hook(c, f, p.Expression, p.UserGesture)
 	}
 	switch {
-	case o.hangs:
+	case o.isHanging:
 	case o.dialog != nil:
 		answer := func(r DialogResult) { c.reply(evaluateResult{Result: remote(dialogValue(o.dialog.kind, r))}) }
-		if o.dialog.closed {
+		if o.dialog.isClosed {
 			answer(o.dialog.result)
 			return
 		}
@@ -131,7 +131,7 @@ func (b *Browser) hook(c *call, f *frame, expression string, gesture bool) outco
 		return outcome{throws: unknown}
 	}
 	v, ok := b.options.Evaluate(Evaluation{
-		Target: c.s.target.id, Frame: f.id, URL: f.url, Expression: expression, UserGesture: gesture,
+		Target: c.s.target.id, Frame: f.id, URL: f.url, Expression: expression, HasUserGesture: gesture,
 	})
 	if !ok {
 		return outcome{throws: unknown}
@@ -149,9 +149,9 @@ func (b *Browser) hook(c *call, f *frame, expression string, gesture bool) outco
 func dialogValue(kind DialogType, r DialogResult) any {
 	switch kind {
 	case Confirm:
-		return r.Accepted
+		return r.IsAccepted
 	case Prompt:
-		if r.Accepted {
+		if r.IsAccepted {
 			return r.Text
 		}
 		return nil

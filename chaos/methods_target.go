@@ -28,14 +28,16 @@ var targetMethods = map[string]method{
 }
 
 func setDiscoverTargets(c *call) {
-	var p struct{ Discover bool }
+	var p struct {
+		Discover bool `json:"discover"`
+	}
 	c.bind(&p)
-	if p.Discover && !c.s.discover {
+	if p.Discover && !c.s.isDiscovering {
 		for _, t := range c.b.targets {
 			c.s.send("Target.targetCreated", infoParams{c.b.info(t)})
 		}
 	}
-	c.s.discover = p.Discover
+	c.s.isDiscovering = p.Discover
 	c.ok()
 }
 
@@ -45,8 +47,10 @@ var defaultFilter = []filterEntry{{Type: "browser", Exclude: true}, {Type: "tab"
 
 func setAutoAttach(c *call) {
 	var p struct {
-		AutoAttach, WaitForDebuggerOnStart, Flatten bool
-		Filter                                      *[]filterEntry
+		AutoAttach             bool `json:"autoAttach"`
+		WaitForDebuggerOnStart bool `json:"waitForDebuggerOnStart"`
+		Flatten                bool `json:"flatten"`
+		Filter                 *[]filterEntry
 	}
 	c.bind(&p)
 	root := c.s.target == nil
@@ -58,13 +62,13 @@ func setAutoAttach(c *call) {
 	if p.Filter != nil {
 		filter = *p.Filter
 	}
-	a := autoAttach{on: p.AutoAttach, wait: p.WaitForDebuggerOnStart, filter: filter}
+	a := autoAttach{isOn: p.AutoAttach, mustWait: p.WaitForDebuggerOnStart, filter: filter}
 	if a.wants("tab") && a.wants(kindPage) {
 		c.fail(codeInvalidParams, `Filter should not simultaneously allow "tab" and "page", page targets are attached via tab targets`)
 		return
 	}
 	c.s.auto = a
-	if !a.on {
+	if !a.isOn {
 		c.b.sessions(func(s *session) {
 			if s.owner == c.s && s.isAuto {
 				c.b.detach(s, false)
@@ -74,7 +78,7 @@ func setAutoAttach(c *call) {
 		return
 	}
 	for _, t := range append([]*target(nil), c.b.targets...) {
-		if c.s.sees(t) && a.wants(t.kind) && !c.b.attachedBy(c.s, t) {
+		if c.s.canSee(t) && a.wants(t.kind) && !c.b.isAttachedBy(c.s, t) {
 			c.b.attach(c.s, t, true, false)
 		}
 	}
@@ -160,16 +164,17 @@ func detachFromTarget(c *call) {
 
 func createTarget(c *call) {
 	var p struct {
-		URL                   string
-		Background, NewWindow bool
-		Context               string `json:"browserContextId"`
+		URL        string
+		Background bool   `json:"background"`
+		NewWindow  bool   `json:"newWindow"`
+		Context    string `json:"browserContextId"`
 	}
 	c.bind(&p)
 	if p.Context != "" && !slices.Contains(c.b.contexts, p.Context) {
 		c.fail(codeServer, "Failed to find browser context with id "+p.Context)
 		return
 	}
-	t := c.b.addPage(p.URL, pageOptions{foreground: !p.Background, held: true, context: p.Context})
+	t := c.b.addPage(p.URL, pageOptions{isForeground: !p.Background, isHeld: true, context: p.Context})
 	c.reply(targetIDParams{t.id})
 	if t.start == nil {
 		t.root.title = p.URL
@@ -191,14 +196,14 @@ func closeTarget(c *call) {
 	// Closing removes the frames first: what one of another process asks becomes
 	// poison on the way (C15).
 	foreign := func(d *Dialog) bool { return d.frame.target != t }
-	if len(t.sessions) > 0 && (t.page.poisoned() || slices.ContainsFunc(t.page.dialogs, foreign)) {
+	if len(t.sessions) > 0 && (t.page.isPoisoned() || slices.ContainsFunc(t.page.dialogs, foreign)) {
 		c.b.die()
 		return
 	}
 	c.reply(struct {
 		Success bool `json:"success"`
 	}{true})
-	t.closing = true
+	t.isClosing = true
 	c.b.closePage(t.page)
 }
 

@@ -59,7 +59,7 @@ func monkey(t *testing.T, seed uint64) {
 		handled = c.followRecipe(handled)
 	}
 	synctest.Wait()
-	if w.b.Dead() {
+	if w.b.IsDead() {
 		return // a frame was removed under its dialog, and the page continued
 	}
 
@@ -138,11 +138,11 @@ func act(w *world, m *rand.Rand) {
 	case 4, 5:
 		w.b.NavigateFrame(frame.ID, url)
 	case 6:
-		if !page.Poisoned && !frame.Dialog {
+		if !page.IsPoisoned && !frame.HasDialog {
 			w.b.RemoveFrame(frame.ID)
 		}
 	case 7:
-		if !page.Poisoned {
+		if !page.IsPoisoned {
 			w.b.Navigate(page.Target, url)
 		}
 	case 8:

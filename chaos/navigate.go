@@ -42,8 +42,8 @@ type navigateResult struct {
 func (b *Browser) announce(f *frame, url, kind string) (loader string) {
 	loader = b.ids.token()
 	f.expected = ""
-	f.target.each(pageBrowser, "Page.frameStartedNavigating", startedParams{f.id, url, loader, kind})
-	f.target.each(pageBrowser, "Page.frameStartedLoading", frameParams{f.id})
+	f.target.each(isPageInBrowser, "Page.frameStartedNavigating", startedParams{f.id, url, loader, kind})
+	f.target.each(isPageInBrowser, "Page.frameStartedLoading", frameParams{f.id})
 	return loader
 }
 
@@ -54,7 +54,7 @@ func (b *Browser) announce(f *frame, url, kind string) (loader string) {
 func (b *Browser) leave(p *page, stay, leave func()) {
 	var asking *frame
 	visit := func(f *frame) {
-		if asking == nil && f.beforeUnload && f.activated {
+		if asking == nil && f.hasBeforeUnload && f.isActivated {
 			asking = f
 		}
 	}
@@ -66,7 +66,7 @@ func (b *Browser) leave(p *page, stay, leave func()) {
 		}
 	}
 	walk(p.main)
-	if asking == nil || asking.target.proc.crashed {
+	if asking == nil || asking.target.proc.isCrashed {
 		leave()
 		return
 	}
@@ -94,7 +94,7 @@ func (b *Browser) fetch(f *frame, url, loader string, use func(Document), overta
 	time.AfterFunc(doc.Delay, func() {
 		b.do(func() {
 			switch {
-			case b.dead || f.page.closed || b.frame(f.id) != f:
+			case b.isDead || f.page.isClosed || b.frame(f.id) != f:
 			case f.expected == loader:
 				use(doc)
 			default:
@@ -139,15 +139,15 @@ func (b *Browser) goRemote(f *frame, p *proc, commit func()) {
 	b.dropChildren(f)
 	context, unique := f.context, f.unique
 	f.target, f.context = t, 0
-	f.url, f.fresh, f.loader = "", true, b.ids.token()
+	f.url, f.isFresh, f.loader = "", true, b.ids.token()
 	t.start = func() {
 		if b.frame(f.id) != f || f.target != t {
 			return
 		}
 		commit()
-		old.each(pageRenderer, "Page.frameDetached", detachedFrameParams{f.id, "swap"})
+		old.each(isPageInRenderer, "Page.frameDetached", detachedFrameParams{f.id, "swap"})
 		if context != 0 {
-			old.each(runtimeEnabled, "Runtime.executionContextDestroyed", destroyedParams{context, unique})
+			old.each(isRuntimeOn, "Runtime.executionContextDestroyed", destroyedParams{context, unique})
 		}
 	}
 	b.addTarget(t, true)
@@ -162,7 +162,7 @@ func (b *Browser) comeHome(f *frame) {
 	b.closeDialogsOf(t.proc, f)
 	b.removeTarget(t, false)
 	f.target, f.context = f.parent.target, 0
-	f.target.each(pageRenderer, "Page.frameAttached", frameAttachedParams{FrameID: f.id, ParentFrameID: f.parent.id})
+	f.target.each(isPageInRenderer, "Page.frameAttached", frameAttachedParams{FrameID: f.id, ParentFrameID: f.parent.id})
 }
 
 // moveProcess keeps f's target and session for another site's document.
@@ -172,7 +172,7 @@ func (b *Browser) moveProcess(f *frame, url, loader, kind string, doc Document) 
 	group := t.proc.group
 	next := b.frameProcFor(f, group, url)
 	b.closeDialogsOf(t.proc, f)
-	if t.proc.crashed {
+	if t.proc.isCrashed {
 		b.bury(t)
 	}
 	same := next == t.proc
@@ -218,7 +218,7 @@ func (b *Browser) dropRemote(f *frame) {
 // commitPage commits a main frame's document. The page's sessions stay.
 func (b *Browser) commitPage(f *frame, url, loader, kind string, doc Document) {
 	t := f.target
-	if t.proc.crashed {
+	if t.proc.isCrashed {
 		b.bury(t)
 	}
 	next := t.proc
@@ -232,12 +232,12 @@ func (b *Browser) commitPage(f *frame, url, loader, kind string, doc Document) {
 		next = b.procFor(t.proc.group, url)
 	}
 	same := next == t.proc
-	if same && t.proc.busy {
+	if same && t.proc.isBusy {
 		// A document that spins lets no other take its place in its process; in
 		// another one it has no say (section 3, measured).
-		f.expected, f.page.stranded = loader, b.options.Strand
+		f.expected, f.page.isStranded = loader, b.options.CanStrand
 		b.queue(t.proc, func() {
-			f.page.stranded = false
+			f.page.isStranded = false
 			if b.frame(f.id) == f && f.expected == loader {
 				b.commitPage(f, url, loader, kind, doc)
 			}
@@ -276,20 +276,20 @@ func (b *Browser) commit(f *frame, url, loader, kind string, doc Document, sameP
 			return
 		}
 		for _, child := range gone {
-			t.each(pageRenderer, "Page.frameDetached", detachedFrameParams{child.id, "remove"})
+			t.each(isPageInRenderer, "Page.frameDetached", detachedFrameParams{child.id, "remove"})
 			b.destroyTarget(child.target)
 		}
 	}
 	if isRoot {
 		b.endPause(t, ClosedByNavigation)
-		if !t.revived {
+		if !t.isRevived {
 			for _, s := range t.sessions {
-				s.debugs.numb = false
+				s.debugs.isNumb = false
 			}
 		}
 	}
 	b.forsakeWithin(f)
-	first := f.fresh
+	first := f.isFresh
 	keeps := isRoot && f.parent == nil && first && f.context != 0 && sameProcess
 	if isRoot && !keeps {
 		t.reports = nil
@@ -297,19 +297,19 @@ func (b *Browser) commit(f *frame, url, loader, kind string, doc Document, sameP
 	switch {
 	case !isRoot || keeps:
 	case !first:
-		t.each(runtimeEnabled, "Runtime.executionContextsCleared", empty{})
+		t.each(isRuntimeOn, "Runtime.executionContextsCleared", empty{})
 	}
 	if sameProcess {
 		bury()
 	}
 	f.children = nil
-	if t.revived {
-		t.revived = false
+	if t.isRevived {
+		t.isRevived = false
 		f.url, f.failedURL = "", ""
 		b.newContext(f)
 	}
-	f.url, f.failedURL, f.loader, f.fresh, f.timers = url, "", loader, false, 0
-	f.activated, f.beforeUnload = false, doc.BeforeUnload
+	f.url, f.failedURL, f.loader, f.isFresh, f.timers = url, "", loader, false, 0
+	f.isActivated, f.hasBeforeUnload = false, doc.HasBeforeUnload
 	if doc.ErrorText != "" {
 		f.url, f.failedURL = "chrome-error://chromewebdata/", url
 	}
@@ -317,11 +317,11 @@ func (b *Browser) commit(f *frame, url, loader, kind string, doc Document, sameP
 	switch {
 	case keeps:
 	case isRoot:
-		t.each(runtimeEnabled, "Runtime.executionContextsCleared", empty{})
+		t.each(isRuntimeOn, "Runtime.executionContextsCleared", empty{})
 	default:
 		b.endContext(f)
 	}
-	t.each(pageRenderer, "Page.frameNavigated", navigatedParams{f.wire(), kind})
+	t.each(isPageInRenderer, "Page.frameNavigated", navigatedParams{f.wire(), kind})
 	if !sameProcess {
 		bury()
 	}
@@ -363,20 +363,20 @@ func (b *Browser) commit(f *frame, url, loader, kind string, doc Document, sameP
 
 func (b *Browser) loaded(f *frame) {
 	if f.target.root == f {
-		f.target.each(pageRenderer, "Page.domContentEventFired", timestampParams{b.ids.timestamp()})
+		f.target.each(isPageInRenderer, "Page.domContentEventFired", timestampParams{b.ids.timestamp()})
 	}
 	b.tellLifecycle(f, "DOMContentLoaded")
 	if f.target.root == f {
-		f.target.each(pageRenderer, "Page.loadEventFired", timestampParams{b.ids.timestamp()})
+		f.target.each(isPageInRenderer, "Page.loadEventFired", timestampParams{b.ids.timestamp()})
 	}
 	b.tellLifecycle(f, "load")
-	f.target.each(pageBrowser, "Page.frameStoppedLoading", frameParams{f.id})
+	f.target.each(isPageInBrowser, "Page.frameStoppedLoading", frameParams{f.id})
 	b.tellLifecycle(f, "networkAlmostIdle")
 	b.tellLifecycle(f, "networkIdle")
 }
 
 func (b *Browser) tellLifecycle(f *frame, name string) {
-	f.target.each(lifecycle, "Page.lifecycleEvent", lifecycleParams{f.id, f.loader, name, b.ids.timestamp()})
+	f.target.each(isLifecycleOn, "Page.lifecycleEvent", lifecycleParams{f.id, f.loader, name, b.ids.timestamp()})
 }
 
 // provisionalTitle is what a tab shows before the document's title is known.
@@ -387,8 +387,8 @@ func provisionalTitle(url string) string {
 	return url
 }
 
-// reachable says whether Page.navigate takes the URL.
-func reachable(raw string) bool {
+// isReachable says whether Page.navigate takes the URL.
+func isReachable(raw string) bool {
 	scheme, rest, found := strings.Cut(raw, ":")
 	if !found || scheme == "" || strings.ContainsAny(scheme, " /") {
 		return false

@@ -29,14 +29,14 @@ type Options struct {
 	// exist, as some services do; nil refuses none. It is called with the browser
 	// locked: it must not call the browser.
 	Refuse func(connection int, method string) bool
-	// ShareFrames puts frames of one site and browser context into one process, whichever
+	// SharesFrames puts frames of one site and browser context into one process, whichever
 	// tabs they are in, as Chrome does (C59). A dialog of one then silences the others.
-	ShareFrames bool
-	// Strand leaves a page between two documents when its renderer spins as the next
+	SharesFrames bool
+	// CanStrand leaves a page between two documents when its renderer spins as the next
 	// one of its site is to be committed: from then on nothing frees it but its end.
-	Strand bool
-	// Headed is a browser with windows, by what it says of itself.
-	Headed bool
+	CanStrand bool
+	// IsHeaded is a browser with windows, by what it says of itself.
+	IsHeaded bool
 	// KeepCommands bounds what [Conn.Commands] remembers; 0 means 1024.
 	KeepCommands int
 }
@@ -52,9 +52,9 @@ type Document struct {
 	// Script runs while the document loads; it is written in the dialect of
 	// script.go.
 	Script string
-	// BeforeUnload arms a beforeunload handler; it asks once the frame has
+	// HasBeforeUnload arms a beforeunload handler; it asks once the frame has
 	// had a user gesture (C10).
-	BeforeUnload bool
+	HasBeforeUnload bool
 	// Delay is how long the server takes to answer. A navigation that starts
 	// meanwhile takes the place of this one, whose command then gets no reply.
 	Delay time.Duration
@@ -62,11 +62,11 @@ type Document struct {
 
 // Evaluation is a Runtime.evaluate that the built-in dialect does not know.
 type Evaluation struct {
-	Target      messages.TargetID
-	Frame       messages.FrameID
-	URL         string
-	Expression  string
-	UserGesture bool
+	Target         messages.TargetID
+	Frame          messages.FrameID
+	URL            string
+	Expression     string
+	HasUserGesture bool
 }
 
 // Value is what an expression gives.

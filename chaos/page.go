@@ -18,8 +18,8 @@ type page struct {
 	history     []historyEntry
 	current     int
 	coming      *coming // nil: it has its document
-	closed      bool
-	stranded    bool // between two documents: see Options.Strand
+	isClosed    bool
+	isStranded  bool // between two documents: see Options.Strand
 }
 
 type historyEntry struct {
@@ -33,7 +33,7 @@ type historyEntry struct {
 // NewPage opens a foreground tab on url, as a user does.
 func (b *Browser) NewPage(url string) (id messages.TargetID) {
 	b.do(func() {
-		t := b.addPage(url, pageOptions{foreground: true, title: url})
+		t := b.addPage(url, pageOptions{isForeground: true, title: url})
 		id = t.id
 		b.startIfFree(t)
 	})
@@ -41,11 +41,11 @@ func (b *Browser) NewPage(url string) (id messages.TargetID) {
 }
 
 type pageOptions struct {
-	opener     *frame
-	foreground bool
-	held       bool   // auto-attach may hold its first document
-	title      string // of an empty page
-	context    string // "" is the browser's, or the opener's
+	opener       *frame
+	isForeground bool
+	isHeld       bool   // auto-attach may hold its first document
+	title        string // of an empty page
+	context      string // "" is the browser's, or the opener's
 }
 
 // addPage makes a tab and announces it. Its first document is loaded by the target's start,
@@ -55,14 +55,14 @@ func (b *Browser) addPage(url string, o pageOptions) *target {
 	p := &page{context: cmp.Or(o.context, b.context)}
 	g := &group{}
 	t := &target{id: messages.TargetID(id), kind: kindPage, page: p}
-	f := &frame{id: messages.FrameID(id), page: p, target: t, loader: b.ids.token(), fresh: true}
+	f := &frame{id: messages.FrameID(id), page: p, target: t, loader: b.ids.token(), isFresh: true}
 	p.target, p.main, t.root = t, f, f
 	t.proc = &proc{group: g}
 	if o.opener != nil {
 		p.context = o.opener.page.context
 		p.opener, p.openerFrame = o.opener.page.target.id, o.opener.id
 		g = o.opener.target.proc.group
-		if t.proc = b.procFor(g, url); t.proc.blocks(inRenderer) {
+		if t.proc = b.procFor(g, url); t.proc.isBlocking(inRenderer) {
 			// Until its document comes it is where its opener is: what holds up that of its
 			// site does not keep it from being resumed (C70).
 			t.proc = o.opener.target.proc
@@ -75,7 +75,7 @@ func (b *Browser) addPage(url string, o pageOptions) *target {
 	}
 	g.own(t.proc)
 	if url == "" || url == "about:blank" {
-		f.url, f.fresh = url, false
+		f.url, f.isFresh = url, false
 		p.visit(b, f)
 		f.title = o.title
 		b.newContext(f)
@@ -83,16 +83,16 @@ func (b *Browser) addPage(url string, o pageOptions) *target {
 		t.start = func() { b.firstDocument(f, url, o.opener != nil) }
 	}
 	b.pages = append(b.pages, p)
-	if o.foreground {
+	if o.isForeground {
 		b.foreground(p)
 	}
-	b.addTarget(t, o.held)
+	b.addTarget(t, o.isHeld)
 	return t
 }
 
 func (b *Browser) firstDocument(f *frame, url string, requested bool) {
 	if requested {
-		f.target.each(pageRenderer, "Page.frameRequestedNavigation", requestedParams{f.id, "other", url, "currentTab"})
+		f.target.each(isPageInRenderer, "Page.frameRequestedNavigation", requestedParams{f.id, "other", url, "currentTab"})
 	}
 	b.load(f, url, b.announce(f, url, "differentDocument"), "Navigation")
 }
@@ -107,7 +107,7 @@ func (b *Browser) OpenPopup(opener messages.FrameID, url string) (id messages.Ta
 		if f == nil {
 			return
 		}
-		if p := f.target.proc; p.blocks(inRenderer) || p.pause != nil || b.scriptsHeld(p) {
+		if p := f.target.proc; p.isBlocking(inRenderer) || p.pause != nil || b.areScriptsHeld(p) {
 			return
 		}
 		id = b.windowOpen(f, url)()
@@ -124,11 +124,11 @@ type windowOpenParams struct {
 
 func (b *Browser) windowOpen(f *frame, url string) (then func() messages.TargetID) {
 	url = resolve(f.url, url)
-	f.target.each(pageRenderer, "Page.windowOpen", windowOpenParams{
+	f.target.each(isPageInRenderer, "Page.windowOpen", windowOpenParams{
 		url, "_blank", []string{"menubar", "toolbar", "status", "scrollbars", "resizable"}, false,
 	})
 	return func() messages.TargetID {
-		t := b.addPage(url, pageOptions{opener: f, foreground: true, held: true})
+		t := b.addPage(url, pageOptions{opener: f, isForeground: true, isHeld: true})
 		b.startIfFree(t)
 		return t.id
 	}
@@ -156,15 +156,15 @@ func (b *Browser) navigate(p *page, url string, reply func(loader, failure strin
 	}
 	aborted := func() {
 		reply("", "net::ERR_ABORTED")
-		f.target.each(pageBrowser, "Page.frameStoppedLoading", frameParams{f.id})
+		f.target.each(isPageInBrowser, "Page.frameStoppedLoading", frameParams{f.id})
 	}
-	if refusedScheme(url) && p.coming != nil {
+	if isRefusedScheme(url) && p.coming != nil {
 		aborted()
 		return
 	}
 	b.come(p)
 	b.leave(p, aborted, func() {
-		if refusedScheme(url) {
+		if isRefusedScheme(url) {
 			aborted()
 			return
 		}
@@ -178,23 +178,23 @@ func (b *Browser) navigate(p *page, url string, reply func(loader, failure strin
 // reload is Page.reload; reply is called before a handler can ask.
 func (b *Browser) reload(p *page, reply func()) {
 	f := p.main
-	if p.target.proc.crashed {
+	if p.target.proc.isCrashed {
 		b.bury(p.target)
 	}
 	loader := b.announce(f, f.publicURL(), "reload")
-	if p.poisoned() {
+	if p.isPoisoned() {
 		b.die()
 		return
 	}
 	reply()
 	b.closeDialogs(p)
 	b.leave(p, func() {
-		f.target.each(pageBrowser, "Page.frameStoppedLoading", frameParams{f.id})
+		f.target.each(isPageInBrowser, "Page.frameStoppedLoading", frameParams{f.id})
 	}, func() { b.load(f, f.publicURL(), loader, "Navigation") })
 }
 
-func (p *page) poisoned() bool {
-	return slices.ContainsFunc(p.dialogs, func(d *Dialog) bool { return d.poisoned })
+func (p *page) isPoisoned() bool {
+	return slices.ContainsFunc(p.dialogs, func(d *Dialog) bool { return d.isPoisoned })
 }
 
 // ClosePage closes a tab without asking its beforeunload handlers.
@@ -203,7 +203,7 @@ func (b *Browser) ClosePage(id messages.TargetID) bool {
 }
 
 func (b *Browser) closePage(p *page) {
-	if p.closed {
+	if p.isClosed {
 		return
 	}
 	p.coming = nil
@@ -212,7 +212,7 @@ func (b *Browser) closePage(p *page) {
 		d.leave = nil
 		b.settle(d)
 	}
-	p.closed = true
+	p.isClosed = true
 	for _, child := range p.main.remoteChildren() {
 		b.dropRemote(child)
 	}
@@ -250,7 +250,7 @@ func (b *Browser) ArmBeforeUnload(id messages.FrameID) bool {
 	b.do(func() {
 		if f := b.frame(id); f != nil {
 			found = true
-			f.beforeUnload, f.activated = true, true
+			f.hasBeforeUnload, f.isActivated = true, true
 		}
 	})
 	return found

@@ -28,18 +28,18 @@ const (
 // proc is a renderer process. Frames of one site in one group of pages that
 // opened each other share one.
 type proc struct {
-	site     string
-	group    *group
-	contexts int // execution contexts made so far
-	busy     bool
-	starting bool // runs nothing yet
-	crashed  bool
-	dialogs  int // open dialogs that its frames raised
-	work     []work
-	hasInput bool   // of work; may still say so once the last of it has run
-	unbroken bool   // runs an expression that stops in no debugger
-	pause    *pause // a script that waits in the debugger, and all others with it
-	isolate  string // names it in call frames
+	site       string
+	group      *group
+	contexts   int // execution contexts made so far
+	isBusy     bool
+	isStarting bool // runs nothing yet
+	isCrashed  bool
+	dialogs    int // open dialogs that its frames raised
+	work       []work
+	hasInput   bool   // of work; may still say so once the last of it has run
+	isUnbroken bool   // runs an expression that stops in no debugger
+	pause      *pause // a script that waits in the debugger, and all others with it
+	isolate    string // names it in call frames
 }
 
 // group is a browsing context group: a page and the popups that can reach it.
@@ -47,9 +47,9 @@ type group struct{ procs []*proc }
 
 // work waits for a renderer: a client's command, or a script of the page.
 type work struct {
-	call   *call
-	script func()
-	anyway bool // also while a script waits in the debugger
+	call       *call
+	script     func()
+	isUnpaused bool // also while a script waits in the debugger
 }
 
 // procFor returns the group's process for documents of url: one of the same
@@ -62,9 +62,9 @@ func (b *Browser) procFor(g *group, url string) *proc {
 // frame of the same site and browser context that has a process of its own shares it.
 func (b *Browser) frameProcFor(f *frame, g *group, url string) *proc {
 	key := site(url)
-	if b.options.ShareFrames && key != "" {
+	if b.options.SharesFrames && key != "" {
 		for _, t := range b.targets {
-			if t.parent != nil && t.proc.site == key && !t.proc.crashed && t.page.context == f.page.context {
+			if t.parent != nil && t.proc.site == key && !t.proc.isCrashed && t.page.context == f.page.context {
 				return t.proc
 			}
 		}
@@ -77,7 +77,7 @@ func (b *Browser) procOf(g *group, key string) *proc {
 		return !slices.ContainsFunc(b.targets, func(t *target) bool { return t.proc == p })
 	})
 	for _, p := range g.procs {
-		if p.site == key && key != "" && !p.crashed {
+		if p.site == key && key != "" && !p.isCrashed {
 			return p
 		}
 	}
@@ -91,14 +91,14 @@ func (g *group) own(p *proc) {
 	}
 }
 
-func (p *proc) blocks(where place) bool {
+func (p *proc) isBlocking(where place) bool {
 	switch where {
 	case inRenderer:
-		return p.busy || p.starting || p.crashed || p.dialogs > 0
+		return p.isBusy || p.isStarting || p.isCrashed || p.dialogs > 0
 	case onAttach:
-		return p.busy || p.starting || p.dialogs > 0
+		return p.isBusy || p.isStarting || p.dialogs > 0
 	case inputEvent:
-		return p.busy
+		return p.isBusy
 	default:
 		return false
 	}
@@ -125,7 +125,7 @@ func (b *Browser) queue(p *proc, act func()) {
 
 // queueAnyway is queue for what a script that waits in the debugger does not hold.
 func (b *Browser) queueAnyway(p *proc, act func()) {
-	p.work = append(p.work, work{script: act, anyway: true})
+	p.work = append(p.work, work{script: act, isUnpaused: true})
 	b.drain(p)
 }
 
@@ -144,7 +144,7 @@ func (b *Browser) work(p *proc) {
 		w := p.take(i) // before it runs: it may end up here again
 		if w.script != nil {
 			w.script()
-		} else if !w.call.s.gone {
+		} else if !w.call.s.isGone {
 			w.call.m.run(w.call)
 		}
 	}
@@ -169,7 +169,7 @@ func (p *proc) take(i int) work {
 func (p *proc) await(c *call) bool {
 	p.work = append(p.work, work{call: c})
 	p.hasInput = p.hasInput || c.m.where == inputEvent
-	return !p.blocks(c.m.where) || c.m.where == inputEvent
+	return !p.isBlocking(c.m.where) || c.m.where == inputEvent
 }
 
 // runnable returns the index of what p does next, or -1. Input comes first: it
@@ -183,8 +183,8 @@ func (b *Browser) runnable(p *proc) int {
 		}
 		isInput := w.call != nil && w.call.m.where == inputEvent
 		p.hasInput = p.hasInput || isInput
-		if w.script != nil && (p.blocks(inRenderer) || b.scriptsHeld(p) || p.pause != nil && !w.anyway) ||
-			w.call != nil && p.blocks(w.call.m.where) && !(isInput && w.call.s.target.page.stranded) {
+		if w.script != nil && (p.isBlocking(inRenderer) || b.areScriptsHeld(p) || p.pause != nil && !w.isUnpaused) ||
+			w.call != nil && p.isBlocking(w.call.m.where) && !(isInput && w.call.s.target.page.isStranded) {
 			continue
 		}
 		if isInput {
@@ -197,9 +197,9 @@ func (b *Browser) runnable(p *proc) int {
 	return first
 }
 
-func (b *Browser) scriptsHeld(p *proc) bool {
+func (b *Browser) areScriptsHeld(p *proc) bool {
 	for _, t := range b.targets {
-		if t.proc == p && t.frozen {
+		if t.proc == p && t.isFrozen {
 			return true
 		}
 		if t.start != nil && t.parent == nil {
@@ -215,7 +215,7 @@ func (b *Browser) scriptsHeld(p *proc) bool {
 // or a Runtime.terminateExecution of a session that was attached before.
 func (b *Browser) Spin(id messages.TargetID) bool {
 	return b.withTarget(id, func(t *target) {
-		b.script(t.root, func() { t.proc.busy = true })
+		b.script(t.root, func() { t.proc.isBusy = true })
 	})
 }
 
@@ -224,11 +224,11 @@ func (b *Browser) Spin(id messages.TargetID) bool {
 func (b *Browser) NewSlowPage(url string, takes time.Duration) (id messages.TargetID) {
 	b.do(func() {
 		t := b.addPage(url, pageOptions{title: url})
-		id, t.proc.starting = t.id, true
+		id, t.proc.isStarting = t.id, true
 		time.AfterFunc(takes, func() {
 			b.do(func() {
-				t.proc.starting = false
-				if !b.dead && b.target(t.id) == t {
+				t.proc.isStarting = false
+				if !b.isDead && b.target(t.id) == t {
 					b.startIfFree(t)
 					b.drain(t.proc)
 				}
@@ -244,7 +244,7 @@ func (b *Browser) Unspin(id messages.TargetID) bool {
 }
 
 func (b *Browser) unspin(p *proc) {
-	p.busy = false
+	p.isBusy = false
 	b.drain(p)
 }
 
@@ -261,7 +261,7 @@ type crashedParams struct {
 }
 
 func (b *Browser) crash(p *proc) {
-	if p.crashed {
+	if p.isCrashed {
 		return
 	}
 	for _, page := range b.pages {
@@ -269,7 +269,7 @@ func (b *Browser) crash(p *proc) {
 			page.coming = nil
 		}
 		for _, d := range slices.Clone(page.dialogs) {
-			if d.proc == p && !d.poisoned {
+			if d.proc == p && !d.isPoisoned {
 				b.closeDialog(d, DialogResult{By: ClosedByCrash})
 				b.settle(d)
 			}
@@ -280,10 +280,10 @@ func (b *Browser) crash(p *proc) {
 			b.endPause(t, ClosedByCrash)
 		}
 	}
-	if b.orphan(p); b.dead {
+	if b.orphan(p); b.isDead {
 		return
 	}
-	p.crashed, p.busy = true, false
+	p.isCrashed, p.isBusy = true, false
 	p.work = slices.DeleteFunc(p.work, func(w work) bool { return w.script != nil })
 	for _, t := range b.targets {
 		if t.proc != p {
@@ -292,11 +292,11 @@ func (b *Browser) crash(p *proc) {
 		t.reports = nil
 		if t.parent == nil {
 			// Who held it was waiting for a process that is no more.
-			t.start, t.waiting, t.frozen = nil, nil, false
+			t.start, t.waiting, t.isFrozen = nil, nil, false
 		}
-		t.each(inspecting, "Inspector.targetCrashed", empty{})
+		t.each(isInspectorOn, "Inspector.targetCrashed", empty{})
 		b.sessions(func(s *session) {
-			if s.discover {
+			if s.isDiscovering {
 				s.send("Target.targetCrashed", crashedParams{t.id, "crashed", t.crashCode()})
 			}
 		})
@@ -312,7 +312,7 @@ func (b *Browser) orphan(p *proc) {
 			continue
 		}
 		for _, f := range slices.Backward(t.root.remoteChildren()) { // the last comes first
-			if slices.ContainsFunc(t.page.dialogs, func(d *Dialog) bool { return d.frame.within(f) }) {
+			if slices.ContainsFunc(t.page.dialogs, func(d *Dialog) bool { return d.frame.isWithin(f) }) {
 				b.die()
 				return
 			}
@@ -341,7 +341,7 @@ func (b *Browser) bury(t *target) {
 	work := old.work
 	old.work = nil
 	for _, w := range work {
-		if w.call != nil && !w.call.s.gone {
+		if w.call != nil && !w.call.s.isGone {
 			if w.call.method == "Page.addScriptToEvaluateOnNewDocument" {
 				w.call.addScript() // it is the browser's, and takes effect though it fails
 			}
@@ -353,11 +353,11 @@ func (b *Browser) bury(t *target) {
 			other.proc = t.proc
 		}
 	}
-	t.revived = true
+	t.isRevived = true
 	for _, s := range t.sessions {
-		s.debugs.numb = s.debugs.on
+		s.debugs.isNumb = s.debugs.isOn
 	}
-	t.each(inspecting, "Inspector.targetReloadedAfterCrash", empty{})
+	t.each(isInspectorOn, "Inspector.targetReloadedAfterCrash", empty{})
 }
 
 func (b *Browser) withTarget(id messages.TargetID, f func(*target)) (found bool) {

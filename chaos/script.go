@@ -29,11 +29,11 @@ type form struct {
 // outcome is what a form does when it is run: its value, what follows once the caller has
 // the value, and the dialog it waits for.
 type outcome struct {
-	value  any // undefined{} for none
-	throws string
-	then   func()
-	dialog *Dialog
-	hangs  bool
+	value     any // undefined{} for none
+	throws    string
+	then      func()
+	dialog    *Dialog
+	isHanging bool
 }
 
 type undefined struct{}
@@ -83,8 +83,8 @@ func init() {
 			return outcome{throws: args[0]}
 		}},
 		{shape("while(true)"), func(_ *Browser, f *frame, _ []string) outcome {
-			f.target.proc.busy = true
-			return outcome{hangs: true}
+			f.target.proc.isBusy = true
+			return outcome{isHanging: true}
 		}},
 		{shape("document.body.appendChild(Object.assign(document.createElement('iframe'),{id:STR,src:STR}))"), func(b *Browser, f *frame, args []string) outcome {
 			return outcome{value: undefined{}, then: b.appendFrame(f, messages.FrameID(b.ids.token()), args[0], args[1])}
@@ -116,7 +116,7 @@ func init() {
 			return outcome{value: undefined{}}
 		}},
 		{shape("onbeforeunload=e=>e.preventDefault()"), func(_ *Browser, f *frame, _ []string) outcome {
-			f.beforeUnload = true
+			f.hasBeforeUnload = true
 			return outcome{value: undefined{}}
 		}},
 	}

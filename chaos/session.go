@@ -15,31 +15,31 @@ type session struct {
 	conn   *Conn
 	owner  *session // who is told that it was attached; nil for a root session
 	target *target
-	gone   bool
+	isGone bool
 
-	auto     autoAttach
-	isAuto   bool // came from the owner's auto-attach
-	discover bool
+	auto          autoAttach
+	isAuto        bool // came from the owner's auto-attach
+	isDiscovering bool
 
-	// pageBrowser is Page.enable as the browser process knows it: from the
+	// isPageInBrowser is Page.enable as the browser process knows it: from the
 	// moment the command arrives (C22). Dialogs and the start of navigations
 	// go by it. pageRenderer is the renderer's half, true once it has
 	// answered; frames and load events go by that one.
-	pageBrowser, pageRenderer bool
-	runtime, inspector        bool
-	lifecycle                 bool
-	focusEmulated             bool
-	scripts                   []script
-	debugs                    debugs
-	settings                  map[string]string // method → params, of what lasts as long as the session
+	isPageInBrowser, isPageInRenderer bool
+	isRuntimeOn, isInspectorOn        bool
+	isLifecycleOn                     bool
+	isFocusEmulated                   bool
+	scripts                           []script
+	debugs                            debugs
+	settings                          map[string]string // method → params, of what lasts as long as the session
 }
 
 // script is one to run on every new document.
 type script struct{ id, source string }
 
 type autoAttach struct {
-	on, wait bool
-	filter   []filterEntry // nil: everything (of a target's children)
+	isOn, mustWait bool
+	filter         []filterEntry // nil: everything (of a target's children)
 }
 
 type filterEntry struct {
@@ -48,7 +48,7 @@ type filterEntry struct {
 }
 
 func (a autoAttach) wants(kind string) bool {
-	if !a.on {
+	if !a.isOn {
 		return false
 	}
 	for _, e := range a.filter {
@@ -61,7 +61,7 @@ func (a autoAttach) wants(kind string) bool {
 
 // send queues an event for the session's client.
 func (s *session) send(method string, params any) {
-	if s.gone {
+	if s.isGone {
 		return
 	}
 	raw, ok := params.(json.RawMessage)
@@ -100,16 +100,16 @@ func (b *Browser) attach(owner *session, t *target, auto, waiting bool) *session
 	return s
 }
 
-// sees says whether t is one of those that auto-attach on s is about: pages
+// canSee says whether t is one of those that auto-attach on s is about: pages
 // for a browser session, a target's own OOPIFs for its session (C28).
-func (s *session) sees(t *target) bool {
+func (s *session) canSee(t *target) bool {
 	if s.target == nil {
 		return t.parent == nil
 	}
 	return t.parent == s.target
 }
 
-func (b *Browser) attachedBy(owner *session, t *target) bool {
+func (b *Browser) isAttachedBy(owner *session, t *target) bool {
 	return slices.ContainsFunc(t.sessions, func(s *session) bool { return s.owner == owner && s.isAuto })
 }
 
@@ -117,7 +117,7 @@ func (b *Browser) attachedBy(owner *session, t *target) bool {
 // which Chrome reports a target that goes away by itself: discoverers hear
 // that it is not attached any more before the owner hears of the detach.
 func (b *Browser) detach(s *session, announceFirst bool) {
-	if s.gone {
+	if s.isGone {
 		return
 	}
 	t, owner := s.target, s.owner
@@ -134,14 +134,14 @@ func (b *Browser) detach(s *session, announceFirst bool) {
 // forget takes s, and what it had attached, out of the world without a word to
 // its client.
 func (b *Browser) forget(s *session) {
-	if s.gone {
+	if s.isGone {
 		return
 	}
 	if s.leavesDoomed() {
 		b.die()
 	}
-	s.gone = true
-	s.pageBrowser, s.pageRenderer = false, false
+	s.isGone = true
+	s.isPageInBrowser, s.isPageInRenderer = false, false
 	s.conn.sessions = slices.DeleteFunc(s.conn.sessions, func(x *session) bool { return x == s })
 	for _, child := range slices.Clone(s.conn.sessions) {
 		if child.owner == s {
@@ -179,9 +179,9 @@ func (b *Browser) forget(s *session) {
 func (b *Browser) abandon(t *target, s *session) {
 	t.waiting = slices.DeleteFunc(t.waiting, func(x *session) bool { return x == s })
 	if t.parent == nil && t.start != nil {
-		t.frozen = true
+		t.isFrozen = true
 		if o := b.target(t.page.opener); o != nil {
-			o.frozen = true
+			o.isFrozen = true
 		}
 		return
 	}
@@ -199,9 +199,9 @@ func (b *Browser) resume(s *session) {
 	if len(t.waiting) > 0 {
 		return
 	}
-	t.frozen = false
+	t.isFrozen = false
 	if o := b.target(t.page.opener); o != nil && t.parent == nil {
-		o.frozen = false // it stood still inside window.open
+		o.isFrozen = false // it stood still inside window.open
 		b.drain(o.proc)
 	}
 	b.startIfFree(t)
@@ -210,7 +210,7 @@ func (b *Browser) resume(s *session) {
 
 // startIfFree lets a held target run its first document.
 func (b *Browser) startIfFree(t *target) {
-	if len(t.waiting) > 0 || t.frozen || t.start == nil || t.proc.starting {
+	if len(t.waiting) > 0 || t.isFrozen || t.start == nil || t.proc.isStarting {
 		return
 	}
 	start := t.start

@@ -23,14 +23,14 @@ type target struct {
 	proc     *proc
 	sessions []*session // in order of attach
 
-	waiting []*session // those that hold it before its first script
-	frozen  bool       // held by a client that is gone (C33)
-	start   func()     // what it does when it is resumed
-	untold  []*session // while it is announced: discoverers who have yet to hear
-	revived bool       // its process is new after a crash
-	closing bool       // Target.closeTarget has taken it out of its window
-	reports []report   // what its document wrote to the console
-	pause   *pause     // a script of its document that waits in the debugger
+	waiting   []*session // those that hold it before its first script
+	isFrozen  bool       // held by a client that is gone (C33)
+	start     func()     // what it does when it is resumed
+	untold    []*session // while it is announced: discoverers who have yet to hear
+	isRevived bool       // its process is new after a crash
+	isClosing bool       // Target.closeTarget has taken it out of its window
+	reports   []report   // what its document wrote to the console
+	pause     *pause     // a script of its document that waits in the debugger
 }
 
 type targetInfo struct {
@@ -52,11 +52,11 @@ func (b *Browser) info(t *target) targetInfo {
 		TargetID: t.id, Type: t.kind, URL: t.root.publicURL(), Attached: len(t.sessions) > 0,
 		BrowserContextID: t.page.context,
 	}
-	if t.closing {
+	if t.isClosing {
 		i.Type = "other"
 	}
 	if t.parent != nil {
-		if t.proc.crashed {
+		if t.proc.isCrashed {
 			i.URL = "" // its document is gone
 		}
 		i.Title = i.URL
@@ -78,7 +78,7 @@ type infoParams struct {
 func (b *Browser) tellDiscoverers(method string, t *target) {
 	params := infoParams{b.info(t)}
 	b.sessions(func(s *session) {
-		if s.discover && !slices.Contains(t.untold, s) {
+		if s.isDiscovering && !slices.Contains(t.untold, s) {
 			s.send(method, params)
 		}
 	})
@@ -96,7 +96,7 @@ func (b *Browser) tellNavigated(t *target) {
 		}
 	}
 	b.sessions(func(s *session) {
-		if s.discover && !told[s] {
+		if s.isDiscovering && !told[s] {
 			s.send("Target.targetInfoChanged", params)
 		}
 	})
@@ -108,7 +108,7 @@ func (b *Browser) tellNavigated(t *target) {
 func (b *Browser) addTarget(t *target, starting bool) {
 	b.targets = append(b.targets, t)
 	b.sessions(func(s *session) {
-		if s.discover {
+		if s.isDiscovering {
 			t.untold = append(t.untold, s)
 		}
 	})
@@ -117,11 +117,11 @@ func (b *Browser) addTarget(t *target, starting bool) {
 			t.untold = slices.Delete(t.untold, i, i+1)
 			s.send("Target.targetCreated", infoParams{b.info(t)})
 		}
-		if s.auto.wants(t.kind) && !b.attachedBy(s, t) && s.sees(t) {
-			held := b.attach(s, t, true, starting && s.auto.wait)
+		if s.auto.wants(t.kind) && !b.isAttachedBy(s, t) && s.canSee(t) {
+			held := b.attach(s, t, true, starting && s.auto.mustWait)
 			// A popup is held also by a client that asks for no waiting, which is told that
 			// it does not wait (C33).
-			if starting && !s.auto.wait && t.parent == nil && t.page.opener != "" {
+			if starting && !s.auto.mustWait && t.parent == nil && t.page.opener != "" {
 				t.waiting = append(t.waiting, held)
 			}
 		}
@@ -144,7 +144,7 @@ func (b *Browser) detachAll(t *target, announceFirst bool) {
 func (b *Browser) destroyTarget(t *target) {
 	b.targets = slices.DeleteFunc(b.targets, func(x *target) bool { return x == t })
 	b.sessions(func(s *session) {
-		if s.discover {
+		if s.isDiscovering {
 			s.send("Target.targetDestroyed", targetIDParams{t.id})
 		}
 	})
@@ -163,8 +163,8 @@ func (t *target) each(wants func(*session) bool, method string, params any) {
 	}
 }
 
-func pageBrowser(s *session) bool    { return s.pageBrowser }
-func pageRenderer(s *session) bool   { return s.pageRenderer }
-func runtimeEnabled(s *session) bool { return s.runtime }
-func inspecting(s *session) bool     { return s.inspector }
-func lifecycle(s *session) bool      { return s.lifecycle }
+func isPageInBrowser(s *session) bool  { return s.isPageInBrowser }
+func isPageInRenderer(s *session) bool { return s.isPageInRenderer }
+func isRuntimeOn(s *session) bool      { return s.isRuntimeOn }
+func isInspectorOn(s *session) bool    { return s.isInspectorOn }
+func isLifecycleOn(s *session) bool    { return s.isLifecycleOn }

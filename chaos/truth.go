@@ -9,45 +9,45 @@ import (
 
 // Frame is a frame as it really is.
 type Frame struct {
-	ID      messages.FrameID
-	Parent  messages.FrameID  // "" for a main frame
-	Page    messages.TargetID // the tab it is in
-	Target  messages.TargetID // who owns its document; its own id for an OOPIF
-	URL     string
-	OOPIF   bool
-	Loading bool // held or still without its first document
-	Dialog  bool // has a dialog open
-	Hangs   bool // its process is under a dialog, in a loop or dead
-	Paused  bool // its process stands still in the debugger
+	ID        messages.FrameID
+	Parent    messages.FrameID  // "" for a main frame
+	Page      messages.TargetID // the tab it is in
+	Target    messages.TargetID // who owns its document; its own id for an OOPIF
+	URL       string
+	IsOOPIF   bool
+	IsLoading bool // held or still without its first document
+	HasDialog bool // has a dialog open
+	IsHanging bool // its process is under a dialog, in a loop or dead
+	IsPaused  bool // its process stands still in the debugger
 }
 
 // Page is a tab as it really is.
 type Page struct {
-	Target   messages.TargetID
-	Opener   messages.TargetID
-	URL      string
-	Title    string
-	Front    bool
-	Held     bool // not yet resumed by every client that holds it (C32)
-	Frozen   bool // held by a client that is gone (C33)
-	Busy     bool
-	Crashed  bool
-	Dialogs  int  // open ones, native
-	Asks     int  // over a bridge
-	Stuck    bool // stands still in the debugger, with nothing that could be answered
-	Poisoned bool
-	Coming   bool // its next document has only to take its place
-	Sessions []Session
+	Target     messages.TargetID
+	Opener     messages.TargetID
+	URL        string
+	Title      string
+	IsFront    bool
+	IsHeld     bool // not yet resumed by every client that holds it (C32)
+	IsFrozen   bool // held by a client that is gone (C33)
+	IsBusy     bool
+	IsCrashed  bool
+	Dialogs    int  // open ones, native
+	Asks       int  // over a bridge
+	IsStuck    bool // stands still in the debugger, with nothing that could be answered
+	IsPoisoned bool
+	IsComing   bool // its next document has only to take its place
+	Sessions   []Session
 }
 
 // Session is a client's session as it really is.
 type Session struct {
-	ID          messages.SessionID
-	Target      messages.TargetID
-	Conn        int
-	AutoAttach  bool // made by auto-attach
-	PageEnabled bool
-	Waiting     bool
+	ID             messages.SessionID
+	Target         messages.TargetID
+	Conn           int
+	IsAutoAttached bool // made by auto-attach
+	IsPageEnabled  bool
+	IsWaiting      bool
 }
 
 // Frames returns every frame of every page, parents before children, siblings
@@ -70,17 +70,17 @@ func (b *Browser) FramesOf(page messages.TargetID) []Frame {
 func (f *frame) truth(out []Frame) []Frame {
 	t := Frame{
 		ID: f.id, Page: f.page.target.id, Target: f.target.id, URL: f.publicURL(),
-		OOPIF: f.parent != nil && f.target.root == f, Loading: f.fresh,
-		Hangs: f.target.proc.blocks(inRenderer), Paused: f.target.proc.pause != nil,
+		IsOOPIF: f.parent != nil && f.target.root == f, IsLoading: f.isFresh,
+		IsHanging: f.target.proc.isBlocking(inRenderer), IsPaused: f.target.proc.pause != nil,
 	}
 	if f.parent != nil {
 		t.Parent = f.parent.id
 	}
 	for _, d := range f.page.dialogs {
-		t.Dialog = t.Dialog || d.frame == f
+		t.HasDialog = t.HasDialog || d.frame == f
 	}
 	if p := f.target.pause; p != nil && p.frame == f && p.call != nil {
-		t.Dialog = true
+		t.HasDialog = true
 	}
 	out = append(out, t)
 	for _, child := range f.children {
@@ -97,15 +97,15 @@ func (b *Browser) Pages() []Page {
 	for _, p := range b.pages {
 		t := p.target
 		q := Page{
-			Target: t.id, Opener: p.opener, URL: p.main.publicURL(), Title: p.main.title, Front: b.front == p,
-			Held: t.start != nil && !t.proc.starting, Frozen: t.frozen, Busy: t.proc.busy, Crashed: t.proc.crashed,
-			Coming: p.coming != nil, Dialogs: len(p.dialogs), Asks: len(b.asks(p)), Sessions: t.truth(),
+			Target: t.id, Opener: p.opener, URL: p.main.publicURL(), Title: p.main.title, IsFront: b.front == p,
+			IsHeld: t.start != nil && !t.proc.isStarting, IsFrozen: t.isFrozen, IsBusy: t.proc.isBusy, IsCrashed: t.proc.isCrashed,
+			IsComing: p.coming != nil, Dialogs: len(p.dialogs), Asks: len(b.asks(p)), Sessions: t.truth(),
 		}
 		for _, d := range p.dialogs {
-			q.Poisoned = q.Poisoned || d.poisoned
+			q.IsPoisoned = q.IsPoisoned || d.isPoisoned
 		}
 		for _, t := range b.targets {
-			q.Stuck = q.Stuck || t.page == p && t.pause != nil && t.pause.call == nil
+			q.IsStuck = q.IsStuck || t.page == p && t.pause != nil && t.pause.call == nil
 		}
 		out = append(out, q)
 	}
@@ -134,8 +134,8 @@ func (t *target) truth() []Session {
 	var out []Session
 	for _, s := range t.sessions {
 		out = append(out, Session{
-			ID: s.id, Target: t.id, Conn: s.conn.number, AutoAttach: s.isAuto,
-			PageEnabled: s.pageBrowser, Waiting: slices.Contains(t.waiting, s),
+			ID: s.id, Target: t.id, Conn: s.conn.number, IsAutoAttached: s.isAuto,
+			IsPageEnabled: s.isPageInBrowser, IsWaiting: slices.Contains(t.waiting, s),
 		})
 	}
 	return out
@@ -150,7 +150,7 @@ func (b *Browser) MainFrame(id messages.TargetID) messages.FrameID { return mess
 func (b *Browser) Scripts(id messages.TargetID) (out []string) {
 	b.withTarget(id, func(t *target) {
 		for _, s := range t.sessions {
-			if s.pageRenderer {
+			if s.isPageInRenderer {
 				for _, script := range s.scripts {
 					out = append(out, script.source)
 				}

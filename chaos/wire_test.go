@@ -28,7 +28,7 @@ func FuzzCommand(f *testing.F) {
 			c := w.dial()
 			c.write(text)
 			synctest.Wait()
-			if w.b.Dead() {
+			if w.b.IsDead() {
 				return
 			}
 			c.next = 1 << 20

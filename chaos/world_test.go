@@ -68,13 +68,13 @@ func TestWorld(t *testing.T) {
 		c.batch(w.sessionOn(messages.TargetID(nested), 1))
 		synctest.Wait()
 		got := w.b.FramesOf(page)
-		if len(got) != 3 || !got[1].OOPIF || !got[2].OOPIF || got[2].Parent != f || got[2].Loading {
+		if len(got) != 3 || !got[1].IsOOPIF || !got[2].IsOOPIF || got[2].Parent != f || got[2].IsLoading {
 			t.Fatalf("forest %+v", got)
 		}
 		w.b.NavigateFrame(f, "http://a.test/back")
 		synctest.Wait()
 		got = w.b.FramesOf(page)
-		if len(got) != 2 || got[1].OOPIF || got[1].ID != f || got[1].Target != page {
+		if len(got) != 2 || got[1].IsOOPIF || got[1].ID != f || got[1].Target != page {
 			t.Fatalf("forest %+v", got)
 		}
 		gone := c.send(inner, "Page.getFrameTree", "")
@@ -102,7 +102,7 @@ func TestWorld(t *testing.T) {
 		}
 		w, _, page, _ := supervised(t, chaos.Options{Load: load})
 		got := w.b.FramesOf(page)
-		if len(got) != 3 || !got[1].OOPIF || !got[1].Loading || got[2].OOPIF || got[2].URL != "http://a.test/same" {
+		if len(got) != 3 || !got[1].IsOOPIF || !got[1].IsLoading || got[2].IsOOPIF || got[2].URL != "http://a.test/same" {
 			t.Errorf("forest %+v", got)
 		}
 	})
@@ -177,7 +177,7 @@ func TestWorld(t *testing.T) {
 		synctest.Wait()
 		popup := w.b.OpenPopup(w.b.MainFrame(page), "http://a.test/pop")
 		synctest.Wait()
-		if p := w.b.Pages()[1]; p.URL != "" || !p.Held {
+		if p := w.b.Pages()[1]; p.URL != "" || !p.IsHeld {
 			t.Errorf("it runs: %+v", p)
 		}
 		if list := c.events("", "Target.attachedToTarget"); strings.Contains(list[len(list)-1].raw, `"waitingForDebugger":true`) {
@@ -249,13 +249,13 @@ func TestWorld(t *testing.T) {
 		if len(c.events(s, "Inspector.targetCrashed")) != 1 || len(c.events("", "Target.targetCrashed")) != 1 {
 			t.Error("the crash was not reported once to both")
 		}
-		if c.replies(hung) != 0 || !w.b.Pages()[0].Crashed || len(w.b.Sessions(page)) != 1 {
+		if c.replies(hung) != 0 || !w.b.Pages()[0].IsCrashed || len(w.b.Sessions(page)) != 1 {
 			t.Errorf("page %+v", w.b.Pages()[0])
 		}
 		c.send(s, "Page.reload", "")
 		again := c.send(s, "Runtime.evaluate", `{"expression":"1+1"}`)
 		synctest.Wait()
-		if c.reply(hung).Error == nil || c.replies(again) != 1 || w.b.Pages()[0].Crashed {
+		if c.reply(hung).Error == nil || c.replies(again) != 1 || w.b.Pages()[0].IsCrashed {
 			t.Errorf("after the reload: %s, %s", c.reply(hung).raw, c.reply(again).raw)
 		}
 	})
@@ -327,8 +327,8 @@ func TestWorld(t *testing.T) {
 
 	bubble(t, "errors of a page reach the console", func(t *testing.T) {
 		w, c, page, s := supervised(t, chaos.Options{})
-		w.b.ConsoleError(w.b.MainFrame(page), "boo")
-		w.b.Exception(w.b.MainFrame(page), "late")
+		w.b.LogError(w.b.MainFrame(page), "boo")
+		w.b.ThrowException(w.b.MainFrame(page), "late")
 		synctest.Wait()
 		if len(c.events(s, "Runtime.consoleAPICalled")) != 1 || len(c.events(s, "Runtime.exceptionThrown")) != 1 {
 			t.Error("not heard once each")

@@ -180,7 +180,7 @@ func TestWatch(t *testing.T) {
 		t.Parallel()
 		closed := make(chan struct{})
 		c := connect(t, &apitest.Node{WatchFunc: func(context.Context, uint64, bool) (messages.EventStream, error) {
-			return &apitest.Stream{Batches: [][]messages.Event{events}, Block: true, Closed: closed}, nil
+			return &apitest.Stream{Batches: [][]messages.Event{events}, IsBlocking: true, Closed: closed}, nil
 		}}, client.Options{})
 		for range c.Watch(t.Context(), "one", client.Position{}) {
 			break

@@ -15,7 +15,7 @@ type Dialog struct{ dialog *chaos.Dialog }
 // accepted, and the text of a prompt. The error is ctx's.
 func (d *Dialog) Wait(ctx context.Context) (isAccepted bool, text string, err error) {
 	r, err := d.dialog.Wait(ctx)
-	return r.Accepted, r.Text, err
+	return r.IsAccepted, r.Text, err
 }
 
 // MainFrame is the main frame of a page, such as a snapshot's PageTargetID.
@@ -51,7 +51,7 @@ func (b *Browser) OpenPopup(opener messages.FrameID, url string) messages.Target
 // ConsoleError has a frame write an error to its console. The error returned says that
 // there is no such frame.
 func (b *Browser) ConsoleError(frame messages.FrameID, text string) error {
-	return found(b.fake.ConsoleError(frame, text), "frame", string(frame))
+	return found(b.fake.LogError(frame, text), "frame", string(frame))
 }
 
 // Hang has the page's renderer answer nothing until Unhang. The error says that there is

@@ -29,7 +29,7 @@ func TestW30_AnApplicationsArguments(t *testing.T) {
 			t.Errorf("%v: %v", s.Launch, err)
 		}
 	}
-	if one := app("/opt/app", "a"); one.SameBrowser(app("/opt/app", "b")) || one.SameBrowser(app("/opt/other", "a")) || !one.SameBrowser(app("/opt/app", "a")) {
+	if one := app("/opt/app", "a"); one.IsSameBrowser(app("/opt/app", "b")) || one.IsSameBrowser(app("/opt/other", "a")) || !one.IsSameBrowser(app("/opt/app", "a")) {
 		t.Error("what is the same application")
 	}
 }

@@ -86,7 +86,7 @@ func FuzzTaskSpec(f *testing.F) {
 		if err := full.Validate(); err != nil {
 			t.Errorf("%s: valid, but not with its defaults: %v", body, err)
 		}
-		if !full.SameBrowser(full.Merge(s)) {
+		if !full.IsSameBrowser(full.Merge(s)) {
 			t.Errorf("%s: asking for the same again is a rebind", body)
 		}
 	})

@@ -19,11 +19,11 @@ func (l Links) Validate() error {
 	return Errorf(CodeInvalidArgument, "kill must be primary, anchor or both")
 }
 
-// Primary says whether the primary is among them.
-func (l Links) Primary() bool { return l == LinksPrimary || l == LinksBoth }
+// HasPrimary says whether the primary is among them.
+func (l Links) HasPrimary() bool { return l == LinksPrimary || l == LinksBoth }
 
-// Anchor says whether the anchor is among them.
-func (l Links) Anchor() bool { return l == LinksAnchor || l == LinksBoth }
+// HasAnchor says whether the anchor is among them.
+func (l Links) HasAnchor() bool { return l == LinksAnchor || l == LinksBoth }
 
 // KillRequest asks for links of a task to be broken, to see what follows.
 type KillRequest struct {

@@ -20,8 +20,8 @@ func TaskStates() []TaskState {
 	return []TaskState{StateStarting, StateActive, StateRecovering, StateWedged, StateLost, StateStopped}
 }
 
-// Active says whether the task is supervised: neither lost nor stopped.
-func (s TaskState) Active() bool { return s != StateLost && s != StateStopped }
+// IsActive says whether the task is supervised: neither lost nor stopped.
+func (s TaskState) IsActive() bool { return s != StateLost && s != StateStopped }
 
 // PageState is what is known of a page's ability to answer.
 type PageState string

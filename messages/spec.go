@@ -106,7 +106,7 @@ type LaunchSpec struct {
 	// browser is lost. Default: never.
 	Restart LaunchRestart `json:"restart,omitempty" jsonschema:"enum=never,enum=anywhere"`
 
-	no bool // launch was false: see TaskSpec.Normalized
+	isNo bool // launch was false: see TaskSpec.Normalized
 }
 
 // LaunchRestart says what becomes of a task whose launched browser has ended with its node.
@@ -125,7 +125,7 @@ func (l *LaunchSpec) UnmarshalJSON(b []byte) error {
 		*l = LaunchSpec{}
 		return nil
 	case "false":
-		*l = LaunchSpec{no: true}
+		*l = LaunchSpec{isNo: true}
 		return nil
 	}
 	type plain LaunchSpec
@@ -212,7 +212,7 @@ type TaskSpec struct {
 // Normalized returns s in its plainest form: launch false is no launch, and who
 // names a page means the scope target.
 func (s TaskSpec) Normalized() TaskSpec {
-	if s.Launch != nil && s.Launch.no {
+	if s.Launch != nil && s.Launch.isNo {
 		s.Launch = nil
 	}
 	if s.TargetID != "" && s.Scope == "" {
@@ -451,19 +451,19 @@ func (s TaskSpec) Merge(asked TaskSpec) TaskSpec {
 	return s
 }
 
-// SameBrowser says whether both specs name the same pages of the same
+// IsSameBrowser says whether both specs name the same pages of the same
 // browser; where they do not, the task is rebound and nothing is kept
 // (requirement A4).
-func (s TaskSpec) SameBrowser(t TaskSpec) bool {
+func (s TaskSpec) IsSameBrowser(t TaskSpec) bool {
 	return s.CDPURL.Equal(t.CDPURL) && (s.Launch == nil) == (t.Launch == nil) &&
-		(s.Launch == nil || s.Launch.headless() == t.Launch.headless() && s.Launch.isSameApp(t.Launch)) &&
+		(s.Launch == nil || s.Launch.isHeadless() == t.Launch.isHeadless() && s.Launch.isSameApp(t.Launch)) &&
 		s.Scope == t.Scope && s.TargetID == t.TargetID && s.Isolation == t.Isolation
 }
 
-func (l *LaunchSpec) headless() bool { return l.Headless == nil || *l.Headless }
+func (l *LaunchSpec) isHeadless() bool { return l.Headless == nil || *l.Headless }
 
 // IsHeadless says whether the browser is to run without a window.
-func (s TaskSpec) IsHeadless() bool { return s.Launch == nil || s.Launch.headless() }
+func (s TaskSpec) IsHeadless() bool { return s.Launch == nil || s.Launch.isHeadless() }
 
 // BridgeThreshold is BridgeThresholdMS as a duration.
 func (s TaskSpec) BridgeThreshold() time.Duration {

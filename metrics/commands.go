@@ -46,7 +46,7 @@ func (c command) Desc() *prometheus.Desc { return c.desc }
 func (c command) Write(out *dto.Metric) error {
 	out.Label = []*dto.LabelPair{
 		{Name: new("domain"), Value: new(c.d.Domain)},
-		{Name: new("result"), Value: new(okOr(!c.d.Failed))},
+		{Name: new("result"), Value: new(okOr(!c.d.HasFailed))},
 	}
 	h := &dto.Histogram{
 		SampleCount: new(c.d.Count), SampleSum: new(c.d.Sum.Seconds()),

@@ -94,7 +94,7 @@ func TestTheHistogramOfCommandsIsThatOfTheLinks(t *testing.T) {
 		}
 		var want transport.Durations
 		links.Commands.Each(func(d transport.Durations) {
-			if d.Domain == "Page" && !d.Failed {
+			if d.Domain == "Page" && !d.HasFailed {
 				want = d
 			}
 		})

@@ -225,7 +225,7 @@ func (a *opening) run() (*Mux, error) {
 			}
 		case s.join != nil:
 			m, err := a.join(s.join)
-			if err == nil || a.joins >= maxJoins || s.join.stands() || a.t.ctx.Err() != nil {
+			if err == nil || a.joins >= maxJoins || s.join.isStanding() || a.t.ctx.Err() != nil {
 				return m, err
 			}
 			a.joins++
@@ -310,7 +310,7 @@ func (c *Connections) browserLocked(key browserKey) *sharedBrowser {
 // isIdle says that no link uses what is known.
 func (b *sharedBrowser) isIdle() bool {
 	for i := range b.roles {
-		if r := &b.roles[i]; r.dial != nil || r.shared != nil && r.shared.stands() {
+		if r := &b.roles[i]; r.dial != nil || r.shared != nil && r.shared.isStanding() {
 			return false
 		}
 	}
@@ -427,7 +427,7 @@ func provesSame(ctx context.Context, s *Shared, witness *Mux) verdict {
 	ctx, cancel := context.WithTimeout(ctx, proofTimeout)
 	defer cancel()
 	unfit := func() verdict {
-		if s.stands() && caller.Err() == nil {
+		if s.isStanding() && caller.Err() == nil {
 			return disproved
 		}
 		return unproved

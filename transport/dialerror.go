@@ -31,7 +31,7 @@ func (d *dialer) networkError(ctx context.Context, err error) error {
 	// The net package has the context's deadline too and may be first to act
 	// on it.
 	if deadline, _ := ctx.Deadline(); ctx.Err() != nil || isTimeout(err) && !time.Now().Before(deadline) {
-		if d.own {
+		if d.isOwnDeadline {
 			return d.unavailable("no answer within %v: does something else listen on this port?", DefaultDialTimeout)
 		}
 		e := d.unavailable("no answer in time: does something else listen on this port?")

@@ -53,14 +53,14 @@ func Resolve(ctx context.Context, u messages.CDPURL, c *http.Client) (messages.C
 
 // dialer is one attempt to reach a browser.
 type dialer struct {
-	raw        messages.CDPURL
-	asked      *url.URL
-	client     *http.Client
-	hostHeader string // learnt: overrides the Host header for asked's host
-	own        bool   // the deadline is ours, not the caller's
-	// noDiscovery: a server answered, and has no /json/version.
-	noDiscovery bool
-	named       string // the port in the browser's answer, where another is dialled
+	raw           messages.CDPURL
+	asked         *url.URL
+	client        *http.Client
+	hostHeader    string // learnt: overrides the Host header for asked's host
+	isOwnDeadline bool   // the deadline is ours, not the caller's
+	// hasNoDiscovery: a server answered, and has no /json/version.
+	hasNoDiscovery bool
+	named          string // the port in the browser's answer, where another is dialled
 }
 
 // ownClient obeys no proxy, and keeps no connection: a browser that was asked
@@ -95,7 +95,7 @@ func (d *dialer) bound(ctx context.Context) (context.Context, context.CancelFunc
 	if _, ok := ctx.Deadline(); ok {
 		return context.WithCancel(ctx)
 	}
-	d.own = true
+	d.isOwnDeadline = true
 	return context.WithTimeout(ctx, DefaultDialTimeout)
 }
 
@@ -168,7 +168,7 @@ func (d *dialer) resolve(ctx context.Context) (*url.URL, error) {
 		return asked, nil
 	}
 	endpoint, err := d.discover(ctx)
-	if err != nil && d.noDiscovery {
+	if err != nil && d.hasNoDiscovery {
 		return asked, nil
 	}
 	return endpoint, err
@@ -202,7 +202,7 @@ func (d *dialer) discover(ctx context.Context) (*url.URL, error) {
 	case status != http.StatusOK:
 		switch status {
 		case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusUpgradeRequired, http.StatusNotImplemented:
-			d.noDiscovery = true
+			d.hasNoDiscovery = true
 		}
 		return nil, d.statusError(status)
 	case len(body) > maxVersion:

@@ -10,11 +10,11 @@ import (
 
 // command is one message that is being sent.
 type command struct {
-	buf     []byte
-	id      CallID
-	tracked bool // it stands in the pending table
-	isGuest bool // see Call
-	decides bool // the link's permission is asked for last
+	buf             []byte
+	id              CallID
+	isTracked       bool // it stands in the pending table
+	isGuest         bool // see Call
+	needsPermission bool // the link's permission is asked for last
 }
 
 var commands = sync.Pool{New: func() any { return &command{buf: make([]byte, 0, 512)} }}

@@ -172,7 +172,7 @@ func TestDirectWritesKeepTheOrder(t *testing.T) {
 			var told sync.WaitGroup
 			for i := range each {
 				told.Add(1)
-				m.Start(transport.Call{Method: method("go", k, i), Params: params(i), Direct: i%2 == 0, Done: func(r transport.Reply) {
+				m.Start(transport.Call{Method: method("go", k, i), Params: params(i), IsDirect: i%2 == 0, Done: func(r transport.Reply) {
 					if r.Err != nil {
 						t.Error(r.Err)
 					}

@@ -28,7 +28,7 @@ func (m *Mux) Suspect() {
 	defer m.mu.Unlock()
 	// While a ping is out the timer does not run, and that ping tells.
 	if m.end == nil && m.idleTimer.Stop() {
-		m.suspected = true
+		m.isSuspected = true
 		m.idleTimer.Reset(0)
 	}
 }
@@ -48,8 +48,8 @@ func (m *Mux) checkIdle() {
 		m.mu.Unlock()
 		return
 	}
-	busy, suspected := m.writing, m.suspected
-	m.suspected = false
+	busy, suspected := m.isWriting, m.isSuspected
+	m.isSuspected = false
 	m.running.Add(1)
 	m.mu.Unlock()
 	defer m.running.Done()

@@ -95,7 +95,7 @@ func TestLinkEnds(t *testing.T) {
 			wantCause(t, m.Err(), transport.CauseReset)
 			r := o.only(t, "call")
 			wantCause(t, r.Err, transport.CauseReset)
-			if !r.Sent {
+			if !r.IsSent {
 				t.Error("the call was written, and is said not to be")
 			}
 			if err := <-heard; websocket.CloseStatus(err) != -1 {

@@ -56,8 +56,8 @@ type Mux struct {
 	queue       lane          // of the supervisor's and the agents' commands: first
 	guests      lane          // of commands of the gateway's clients
 	queuedBytes int           // of both, with what is being written
-	writing     bool          // a write is under way, or writing has ended for good
-	suspected   bool          // the idle timer is to ping, however long it is quiet
+	isWriting   bool          // a write is under way, or writing has ended for good
+	isSuspected bool          // the idle timer is to ping, however long it is quiet
 	routes      map[messages.SessionID]*route
 	relays      map[messages.SessionID]Relayed // nil until the first
 	unbound     int                            // routes without a sink
@@ -152,7 +152,7 @@ func (m *Mux) teardown(end *LinkError, left map[CallID]*pending) {
 	// Outcomes first: they need not wait for the socket.
 	for _, p := range left {
 		m.stats.Commands.Add(p.method, m.now()-p.started, end)
-		p.tell(Reply{Err: end, Sent: p.sent})
+		p.tell(Reply{Err: end, IsSent: p.isSent})
 	}
 	if end.Cause == CauseHalfOpen || end.Cause == CauseReset {
 		m.conn.dropUnsent()

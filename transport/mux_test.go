@@ -158,13 +158,13 @@ func TestStart(t *testing.T) {
 			}).dial(t, transport.DialOptions{})
 			m.Start(transport.Call{Method: "A.late", Timeout: time.Second, Done: o.of("late")})
 			cancelled := m.Start(transport.Call{Method: "A.cancelled", Done: o.of("cancelled")})
-			m.Start(transport.Call{SessionID: "S", Method: "A.user", User: true, Done: o.of("user")})
-			m.Start(transport.Call{SessionID: "S", Method: "A.other", User: true, Done: o.of("other")})
+			m.Start(transport.Call{SessionID: "S", Method: "A.user", IsUser: true, Done: o.of("user")})
+			m.Start(transport.Call{SessionID: "S", Method: "A.other", IsUser: true, Done: o.of("other")})
 			m.Start(transport.Call{SessionID: "S", Method: "A.ours", Done: o.of("ours")})
 			m.Start(transport.Call{SessionID: "S", Method: "A.nobody"})
 			time.Sleep(2 * time.Second)
 			synctest.Wait()
-			if r := o.only(t, "late"); !errors.Is(r.Err, transport.ErrTimeout) || !r.Sent {
+			if r := o.only(t, "late"); !errors.Is(r.Err, transport.ErrTimeout) || !r.IsSent {
 				t.Errorf("late: %+v", r)
 			}
 			stop := errors.New("stop")
@@ -182,7 +182,7 @@ func TestStart(t *testing.T) {
 			}
 			methods := map[string]bool{}
 			for _, c := range m.Pending("S") {
-				methods[c.Method] = c.User
+				methods[c.Method] = c.IsUser
 			}
 			if d := cmp.Diff(map[string]bool{"A.other": true, "A.ours": false}, methods); d != "" {
 				t.Error(d)
@@ -205,7 +205,7 @@ func TestStart(t *testing.T) {
 				for ok := true; ok; _, ok = p.read() { // reads, never answers
 				}
 			}).dial(t, transport.DialOptions{Stats: &stats})
-			m.Start(transport.Call{SessionID: "S", Method: "A.user", User: true, Done: o.of("user")})
+			m.Start(transport.Call{SessionID: "S", Method: "A.user", IsUser: true, Done: o.of("user")})
 			m.Start(transport.Call{SessionID: "S", Method: "A.ours", Done: o.of("ours")})
 			m.Start(transport.Call{SessionID: "T", Method: "A.ours", Done: o.of("another's")})
 			gone := errors.New("gone")
@@ -226,7 +226,7 @@ func TestStart(t *testing.T) {
 		<-m.Closed()
 		var o outcomes
 		m.Start(transport.Call{Method: "A.b", Done: o.of("b")})
-		if r := o.only(t, "b"); r.Sent {
+		if r := o.only(t, "b"); r.IsSent {
 			t.Error("said to be sent")
 		} else {
 			wantCause(t, r.Err, transport.CauseLocal)
@@ -254,7 +254,7 @@ func TestStart(t *testing.T) {
 			if n := o.count(); n < 3000 || n > 4000 {
 				t.Errorf("%d calls were refused", n)
 			}
-			if r := o.only(t, fmt.Sprint(calls-1)); !errors.Is(r.Err, transport.ErrOverloaded) || r.Sent {
+			if r := o.only(t, fmt.Sprint(calls-1)); !errors.Is(r.Err, transport.ErrOverloaded) || r.IsSent {
 				t.Errorf("refused call: %+v", r)
 			}
 			<-m.Closed()
@@ -262,10 +262,10 @@ func TestStart(t *testing.T) {
 			if d := time.Since(began); d < 9*time.Second || d > 15*time.Second {
 				t.Errorf("the link ended after %v", d)
 			}
-			if r := o.only(t, "1"); r.Sent {
+			if r := o.only(t, "1"); r.IsSent {
 				t.Error("a call that was never written is said to be sent")
 			}
-			if r := o.only(t, "0"); !r.Sent {
+			if r := o.only(t, "0"); !r.IsSent {
 				t.Error("a call that may have been written is said not to be sent")
 			}
 			if n := o.count(); n != calls {
@@ -328,7 +328,7 @@ func TestStart(t *testing.T) {
 			m.Start(transport.Call{Method: "A.third", Done: o.of("third")})
 			synctest.Wait()
 			m.Cancel(id, errors.New("stop"))
-			if o.only(t, "second").Sent {
+			if o.only(t, "second").IsSent {
 				t.Error("said to be sent")
 			}
 			close(release)

@@ -91,9 +91,9 @@ func (p *sharedPages) take(o *pageOffer) {
 	})
 }
 
-// attachedBy is the browser's report of a session on a client's own browser session. True
+// takeAttached is the browser's report of a session on a client's own browser session. True
 // means that it is an offer's, which the client knows already.
-func (p *sharedPages) attachedBy(c *sharedClient, session, target string) bool {
+func (p *sharedPages) takeAttached(c *sharedClient, session, target string) bool {
 	page := p.pages[target]
 	if page == nil {
 		return false

@@ -18,7 +18,7 @@ func TestTheLastLinkHasNoPopupHeld(t *testing.T) {
 		opener := p.browser.Pages()[0].Target
 		runs := func(popup messages.TargetID, when string) {
 			p.Helper()
-			if page := p.page(popup); page.Held || page.Frozen || p.page(opener).Frozen {
+			if page := p.page(popup); page.IsHeld || page.IsFrozen || p.page(opener).IsFrozen {
 				p.Errorf("a popup that opens %s: %+v, its opener: %+v", when, page, p.page(opener))
 			}
 		}
@@ -30,7 +30,7 @@ func TestTheLastLinkHasNoPopupHeld(t *testing.T) {
 			two.must("", "Target.setAutoAttach", attachToNone)
 			popup := open()
 			synctest.Wait()
-			if !p.page(popup).Held {
+			if !p.page(popup).IsHeld {
 				p.Fatal("a popup runs that a link has not decided about")
 			}
 			one.resume(popup)

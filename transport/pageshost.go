@@ -11,18 +11,18 @@ import (
 	"holdfast/internal/scan"
 )
 
-// ofPageLocked takes what the browser says on a client's browser session of a session there,
+// takeOfPageLocked takes what the browser says on a client's browser session of a session there,
 // and says whether the client is not to be told so.
-func (p *Shared) ofPageLocked(c *sharedClient, method, session, params []byte) bool {
+func (p *Shared) takeOfPageLocked(c *sharedClient, method, session, params []byte) bool {
 	if string(method) == attachedEvent {
-		return p.pages.attachedBy(c, string(session), string(scan.Unquote(member(member(params, "targetInfo"), "targetId"))))
+		return p.pages.takeAttached(c, string(session), string(scan.Unquote(member(member(params, "targetInfo"), "targetId"))))
 	}
 	s := p.sessions[string(session)]
 	if s == nil || s.offer == nil {
 		return false
 	}
 	p.retireLocked(c, string(session))
-	return p.pages.detached(string(session))
+	return p.pages.takeDetached(string(session))
 }
 
 // pageEventLocked takes what the browser says of pages on the connection's own session.
@@ -39,7 +39,7 @@ func (p *Shared) pageEventLocked(e Envelope, msg []byte) {
 			if s != nil {
 				p.forgetLocked(session, s)
 			}
-			p.pages.detached(session)
+			p.pages.takeDetached(session)
 		}
 	case "Target.targetInfoChanged":
 		p.pages.changed(info, msg)

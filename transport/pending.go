@@ -29,14 +29,14 @@ type Call struct {
 	// timer's goroutine. It must not block. Nil and 0 are none.
 	Stalled    func()
 	StallAfter time.Duration
-	// User marks an agent's call: Interrupt sees it.
-	User bool
-	// Patient marks an agent's call that waits until a dialog is answered: Interrupt
+	// IsUser marks an agent's call: Interrupt sees it.
+	IsUser bool
+	// IsPatient marks an agent's call that waits until a dialog is answered: Interrupt
 	// tells it from others.
-	Patient bool
-	// Direct has the command written within Start, as Await does, unless that would have to
+	IsPatient bool
+	// IsDirect has the command written within Start, as Await does, unless that would have to
 	// wait. It is for a call whose caller waits.
-	Direct bool
+	IsDirect bool
 	// IsGuest marks a command of one of the gateway's clients. Guests' commands keep their
 	// order, wait for every other command, and leave room in the queue for others.
 	IsGuest bool
@@ -49,34 +49,34 @@ type Reply struct {
 	// Err is an [*RPCError], a [*LinkError], one of this package's sentinels,
 	// or what Cancel or Interrupt was given.
 	Err error
-	// Sent is false if the command certainly never reached the socket.
-	Sent bool
+	// IsSent is false if the command certainly never reached the socket.
+	IsSent bool
 }
 
 // PendingCall is a call without an outcome.
 type PendingCall struct {
-	ID      CallID
-	Method  string
-	Started time.Time
-	User    bool
-	Patient bool
+	ID        CallID
+	Method    string
+	Started   time.Time
+	IsUser    bool
+	IsPatient bool
 }
 
 // pending is a call in the table. The code that deletes it from the table tells its
 // outcome, and no other code may.
 type pending struct {
-	session  messages.SessionID
-	method   string
-	started  time.Duration // since the link was born, like those that follow
-	deadline time.Duration
-	stallAt  time.Duration
-	stalled  func()
-	through  func([]byte) []byte
-	done     func(Reply)
-	wait     *waiter
-	user     bool
-	patient  bool
-	sent     bool
+	session   messages.SessionID
+	method    string
+	started   time.Duration // since the link was born, like those that follow
+	deadline  time.Duration
+	stallAt   time.Duration
+	stalled   func()
+	through   func([]byte) []byte
+	done      func(Reply)
+	wait      *waiter
+	isUser    bool
+	isPatient bool
+	isSent    bool
 }
 
 // never is later than anything.
@@ -117,14 +117,14 @@ func (m *Mux) start(c *Call, w *waiter) CallID {
 	id := m.newID(tracked)
 	cmd := commands.Get().(*command)
 	cmd.encode(id, c)
-	cmd.tracked, cmd.isGuest = tracked, c.IsGuest
-	cmd.decides = m.opts.MayDecide != nil && c.decides()
+	cmd.isTracked, cmd.isGuest = tracked, c.IsGuest
+	cmd.needsPermission = m.opts.MayDecide != nil && c.needsPermission()
 	var p *pending
 	if tracked {
 		p = pendings.Get().(*pending)
 		*p = pending{
 			session: c.SessionID, method: c.Method, started: m.now(), deadline: never, stallAt: never,
-			stalled: c.Stalled, through: c.Succeeded, done: c.Done, wait: w, user: c.User, patient: c.Patient,
+			stalled: c.Stalled, through: c.Succeeded, done: c.Done, wait: w, isUser: c.IsUser, isPatient: c.IsPatient,
 		}
 		if c.Timeout > 0 {
 			p.deadline = p.started + c.Timeout
@@ -146,10 +146,10 @@ func (m *Mux) start(c *Call, w *waiter) CallID {
 		m.sweepByLocked(min(p.deadline, p.stallAt), p.started)
 		m.stats.CallsStarted.Add(1)
 	}
-	if (w != nil || c.Direct) && !m.writing && len(cmd.buf) <= maxDirect {
-		m.writing = true
+	if (w != nil || c.IsDirect) && !m.isWriting && len(cmd.buf) <= maxDirect {
+		m.isWriting = true
 		if tracked {
-			p.sent = true
+			p.isSent = true
 		}
 		m.mu.Unlock()
 		m.writeDirectly(cmd)
@@ -227,7 +227,7 @@ func (m *Mux) complete(id CallID, r Reply) bool {
 	m.running.Add(1)
 	defer m.running.Done()
 	m.mu.Unlock()
-	r.Sent = p.sent
+	r.IsSent = p.isSent
 	m.stats.Commands.Add(p.method, m.now()-p.started, r.Err)
 	p.tell(r)
 	return true
@@ -243,7 +243,7 @@ func (m *Mux) Cancel(id CallID, err error) bool { return m.complete(id, Reply{Er
 func (m *Mux) Interrupt(session messages.SessionID, err error, match func(c PendingCall, age time.Duration) bool) int {
 	now, n := time.Now(), 0
 	for _, p := range m.Pending(session) {
-		if p.User && match(p, now.Sub(p.Started)) && m.Cancel(p.ID, err) {
+		if p.IsUser && match(p, now.Sub(p.Started)) && m.Cancel(p.ID, err) {
 			n++
 		}
 	}
@@ -269,7 +269,7 @@ func (m *Mux) Pending(session messages.SessionID) []PendingCall {
 	var calls []PendingCall
 	for id, p := range m.pending {
 		if p.session == session {
-			calls = append(calls, PendingCall{ID: id, Method: p.method, Started: m.born.Add(p.started), User: p.user, Patient: p.patient})
+			calls = append(calls, PendingCall{ID: id, Method: p.method, Started: m.born.Add(p.started), IsUser: p.isUser, IsPatient: p.isPatient})
 		}
 	}
 	return calls

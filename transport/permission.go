@@ -6,13 +6,13 @@ import "holdfast/transport/quirks"
 // question is asked last, since a process may be stopped between any two instructions. What
 // is left is the moment between the answer and the write.
 
-// decides says whether the call asks for the link's permission. The commands of callers do
+// needsPermission says whether the call asks for the link's permission. The commands of callers do
 // unless they only observe, those of the node itself where they are known to decide.
-func (c *Call) decides() bool {
-	if c.User || c.IsGuest {
-		return !quirks.Observes(c.Method)
+func (c *Call) needsPermission() bool {
+	if c.IsUser || c.IsGuest {
+		return !quirks.IsObservation(c.Method)
 	}
-	return quirks.Decides(c.Method)
+	return quirks.IsDecision(c.Method)
 }
 
 // withheldError is the outcome of a write whose permission has ended while it waited for its
@@ -36,7 +36,7 @@ func (m *Mux) isWithheld(cmd *command) bool {
 
 // withhold gives a command that is not written its outcome.
 func (m *Mux) withhold(cmd *command, err error) {
-	id, isTracked := cmd.id, cmd.tracked
+	id, isTracked := cmd.id, cmd.isTracked
 	cmd.release()
 	m.stats.CallsRefused.Add(1)
 	if !isTracked {
@@ -44,7 +44,7 @@ func (m *Mux) withhold(cmd *command, err error) {
 	}
 	m.mu.Lock()
 	if p, ok := m.pending[id]; ok {
-		p.sent = false
+		p.isSent = false
 	}
 	m.mu.Unlock()
 	m.complete(id, Reply{Err: err})

@@ -26,8 +26,8 @@ func TestALinkWithholdsWhatDecides(t *testing.T) {
 	said := func(t *testing.T, m *transport.Mux, c transport.Call, wantErr bool) {
 		t.Helper()
 		r := m.Await(within(t), c)
-		if wantErr != errors.Is(r.Err, errLapsed) || wantErr && r.Sent || !wantErr && r.Err != nil {
-			t.Errorf("%s: %v, sent %v", c.Method, r.Err, r.Sent)
+		if wantErr != errors.Is(r.Err, errLapsed) || wantErr && r.IsSent || !wantErr && r.Err != nil {
+			t.Errorf("%s: %v, sent %v", c.Method, r.Err, r.IsSent)
 		}
 	}
 	check := func(t *testing.T, m *transport.Mux) {
@@ -37,7 +37,7 @@ func TestALinkWithholdsWhatDecides(t *testing.T) {
 			said(t, m, transport.Call{Method: "Page.enable"}, false)
 			said(t, m, transport.Call{Method: "Runtime.runIfWaitingForDebugger"}, false)
 			said(t, m, transport.Call{Method: "Runtime.evaluate"}, false)
-			said(t, m, transport.Call{Method: "Runtime.evaluate", User: true}, lapsed)
+			said(t, m, transport.Call{Method: "Runtime.evaluate", IsUser: true}, lapsed)
 			said(t, m, transport.Call{Method: "Runtime.evaluate", IsGuest: true}, lapsed)
 			said(t, m, transport.Call{Method: "DOM.getDocument", IsGuest: true}, false)
 		}
@@ -71,7 +71,7 @@ func TestALinkWithholdsWhatDecides(t *testing.T) {
 		m.Start(transport.Call{Method: "Page.navigate", Done: func(r transport.Reply) { outcome <- r }})
 		isLapsed.Store(true)
 		close(release)
-		if r := <-outcome; !errors.Is(r.Err, errLapsed) || r.Sent {
+		if r := <-outcome; !errors.Is(r.Err, errLapsed) || r.IsSent {
 			t.Errorf("%+v", r)
 		}
 		said(t, m, transport.Call{Method: "Page.enable"}, false)
@@ -90,7 +90,7 @@ func TestObservingChangesNothing(t *testing.T) {
 		"Fetch.enable": false, "Debugger.enable": false, "Runtime.evaluate": false, "Input.dispatchMouseEvent": false, "Page.navigate": false,
 		"Page.get": false, "Page.getaway": false, "New.method": false, "enable": false, "": false,
 	} {
-		if quirks.Observes(method) != want || want && quirks.Decides(method) {
+		if quirks.IsObservation(method) != want || want && quirks.IsDecision(method) {
 			t.Errorf("%q observes: %t", method, !want)
 		}
 	}

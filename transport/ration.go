@@ -67,7 +67,7 @@ func NewRation(limits RationLimits, stats *Stats) *Ration {
 func (r *Ration) Wait(ctx context.Context, role messages.Role, at Address) (done func(), err error) {
 	a := newApplicant(role, at)
 	r.mu.Lock()
-	if r.roomLocked(a) {
+	if r.hasRoomLocked(a) {
 		r.beginLocked(a)
 		r.mu.Unlock()
 		return func() { r.end(a) }, nil
@@ -98,7 +98,7 @@ func newApplicant(role messages.Role, at Address) *applicant {
 	return a
 }
 
-func (r *Ration) roomLocked(a *applicant) bool {
+func (r *Ration) hasRoomLocked(a *applicant) bool {
 	return r.dialing < r.limits.Total && r.busy[a.host] < r.limits.Host && r.busy[a.endpoint] < r.limits.Endpoint
 }
 
@@ -140,7 +140,7 @@ func (r *Ration) end(a *applicant) {
 // firstLocked is the place in its queue of the first one of that role who could
 // begin, or -1.
 func (r *Ration) firstLocked(role messages.Role) int {
-	return slices.IndexFunc(r.queues[role], r.roomLocked)
+	return slices.IndexFunc(r.queues[role], r.hasRoomLocked)
 }
 
 // leave says whether a was still waiting.

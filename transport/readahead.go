@@ -18,15 +18,15 @@ type readAheadConn struct {
 	// after one that brought something.
 	dry, heard func()
 
-	raw    syscall.RawConn // nil where there is more than a socket to it, or no reading ahead
-	try    func(fd uintptr) bool
-	asked  []byte  // what is to be read into
-	ahead  *buffer // nil where nothing has been read ahead: b[from:to]
-	from   int
-	to     int
-	flood  bool // the last read left something in the socket
-	n      int  // what try has read
-	failed error
+	raw       syscall.RawConn // nil where there is more than a socket to it, or no reading ahead
+	try       func(fd uintptr) bool
+	asked     []byte  // what is to be read into
+	ahead     *buffer // nil where nothing has been read ahead: b[from:to]
+	from      int
+	to        int
+	isFlooded bool // the last read left something in the socket
+	n         int  // what try has read
+	failed    error
 }
 
 // readAheadDial has what dial connects to read by way of a tap.

@@ -21,7 +21,7 @@ func (t *readAheadConn) readAhead(tcp *net.TCPConn) {
 // tryRead is called by the poller whenever there may be something to read.
 func (t *readAheadConn) tryRead(fd uintptr) (done bool) {
 	into := t.asked
-	if t.flood && len(into) < midBuffer {
+	if t.isFlooded && len(into) < midBuffer {
 		t.ahead = getBuffer(midBuffer)
 		into = t.ahead.b
 	}
@@ -32,10 +32,10 @@ func (t *readAheadConn) tryRead(fd uintptr) (done bool) {
 		}
 	}
 	if t.failed == nil && t.n > 0 {
-		t.flood = t.n == len(into) || t.ahead != nil && t.n > len(t.asked)
+		t.isFlooded = t.n == len(into) || t.ahead != nil && t.n > len(t.asked)
 		return true
 	}
-	t.flood = false
+	t.isFlooded = false
 	t.drop()
 	return !errors.Is(t.failed, syscall.EAGAIN)
 }

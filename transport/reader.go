@@ -43,7 +43,7 @@ func (r *reader) read() {
 		}
 	}()
 	for {
-		r.deep = false
+		r.isDeep = false
 		end := r.next()
 		if r.m.conn.brink == nil || end != nil {
 			r.release()
@@ -54,8 +54,8 @@ func (r *reader) read() {
 			r.m.running.Done()
 			return
 		}
-		if r.deep && r.renewable() {
-			r.told = r.m.gathering == nil // the receiver of the last message runs next, and not the new goroutine
+		if r.isDeep && r.canRenew() {
+			r.isReceived = r.m.gathering == nil // the receiver of the last message runs next, and not the new goroutine
 			go r.again()
 			return
 		}
@@ -68,8 +68,8 @@ const (
 	renewBurst = 32
 )
 
-// renewable says whether the reader may be given a new goroutine now.
-func (r *reader) renewable() bool {
+// canRenew says whether the reader may be given a new goroutine now.
+func (r *reader) canRenew() bool {
 	now := time.Duration(r.m.heard.Load())
 	r.renewed = max(r.renewed, now-renewBurst*renewEvery) + renewEvery
 	if r.renewed > now {
@@ -81,19 +81,19 @@ func (r *reader) renewable() bool {
 
 // reader takes messages off the socket, one at a time.
 type reader struct {
-	m       *Mux
-	hint    int  // the size of the last message
-	begun   bool // a good message has come
-	garbage int  // bad ones in a row
-	told    bool // the last message had a waiting receiver
-	deep    bool // the last message had a receiver: the stack may have grown
-	events  int  // handed out since the last look for more
+	m          *Mux
+	hint       int  // the size of the last message
+	hasBegun   bool // a good message has come
+	garbage    int  // bad ones in a row
+	isReceived bool // the last message had a waiting receiver
+	isDeep     bool // the last message had a receiver: the stack may have grown
+	events     int  // handed out since the last look for more
 
 	again   func()        // read; made once, for it would be made anew with every goroutine
 	renewed time.Duration // since the link was born: all goroutines until then are accounted for
 
-	buf    *buffer // nil while the link is idle
-	inside bool    // a message is being read into it
+	buf      *buffer // nil while the link is idle
+	isInside bool    // a message is being read into it
 
 	// Unwanted events, counted here until there is nothing more to read: a page can send
 	// hundreds of thousands a second, and all links share the counters.
@@ -103,11 +103,11 @@ type reader struct {
 // dry is called before the reader may have to wait, perhaps for the rest of a
 // message.
 func (r *reader) dry() {
-	if !r.inside {
+	if !r.isInside {
 		r.release()
 	}
 	r.settle()
-	if r.events == 1 && !r.inside {
+	if r.events == 1 && !r.isInside {
 		// As for a reply: an event that comes alone finds every goroutine asleep.
 		runtime.Gosched()
 	}
@@ -142,10 +142,10 @@ func (r *reader) hear() {
 // next reads one message and hands it out. What it returns ends the link.
 func (r *reader) next() *LinkError {
 	m := r.m
-	if r.told {
+	if r.isReceived {
 		// The waiting receiver runs next on this processor; that the socket is empty can be
 		// found out while the browser has the next command.
-		r.told = false
+		r.isReceived = false
 		runtime.Gosched()
 	}
 	// No deadline of its own: in this library the end of a context is the end
@@ -158,13 +158,13 @@ func (r *reader) next() *LinkError {
 	if r.buf == nil {
 		r.buf = getBuffer(r.hint)
 	}
-	r.inside = true
+	r.isInside = true
 	n := 0
 	for {
 		if n == len(r.buf.b) {
 			if int64(n) > m.opts.MaxMessage {
 				end := r.discard(src, r.buf.b)
-				r.inside = false
+				r.isInside = false
 				return end
 			}
 			r.grow()
@@ -181,7 +181,7 @@ func (r *reader) next() *LinkError {
 			r.hear()
 		}
 	}
-	r.inside = false
+	r.isInside = false
 	r.hint = min(n+1, bigBuffer)
 	if int64(n) > m.opts.MaxMessage {
 		m.countOther(n)
@@ -248,9 +248,9 @@ func (m *Mux) tooLarge(head, tail []byte) {
 func (r *reader) handle(kind websocket.MessageType, msg []byte) *LinkError {
 	m := r.m
 	if kind == websocket.MessageText && m.relay(msg) {
-		r.begun, r.garbage = true, 0
+		r.hasBegun, r.garbage = true, 0
 		m.countEvent(len(msg))
-		r.deep = true
+		r.isDeep = true
 		r.events++
 		return nil
 	}
@@ -259,15 +259,15 @@ func (r *reader) handle(kind websocket.MessageType, msg []byte) *LinkError {
 	name := ""
 	if method := peekMethod(msg); method != nil && kind == websocket.MessageText && msg[len(msg)-1] == '}' {
 		if name = m.wanted(method, msg); name == "" && string(method) != attachedEvent && string(method) != detachedEvent {
-			r.begun, r.garbage = true, 0
+			r.hasBegun, r.garbage = true, 0
 			r.ignored++
 			r.ignoredBytes += uint64(len(msg))
 			return nil
 		}
 		if name != "" && m.offer(msg, name) {
-			r.begun, r.garbage = true, 0
+			r.hasBegun, r.garbage = true, 0
 			m.countEvent(len(msg))
-			r.deep = true
+			r.isDeep = true
 			r.events++
 			return nil
 		}
@@ -280,25 +280,25 @@ func (r *reader) handle(kind websocket.MessageType, msg []byte) *LinkError {
 	if err != nil {
 		m.countOther(len(msg))
 		m.stats.Garbage.Add(1)
-		if r.garbage++; !r.begun || r.garbage >= maxGarbage {
+		if r.garbage++; !r.hasBegun || r.garbage >= maxGarbage {
 			return &LinkError{Cause: CauseProtocol, Err: err}
 		}
 		return nil
 	}
-	r.begun, r.garbage = true, 0
+	r.hasBegun, r.garbage = true, 0
 	switch {
 	case e.HasID && e.Method == nil:
 		m.stats.RepliesIn.Add(1)
 		m.stats.ReplyBytesIn.Add(uint64(len(msg)))
 		m.settle()
 		m.handleReply(e)
-		r.told, r.deep = true, true
+		r.isReceived, r.isDeep = true, true
 	case e.HasID: // a command: the peer sends our own words back, or takes itself for the client
 		m.countOther(len(msg))
 		m.stats.Strange.Add(1)
 	case e.Method != nil:
 		m.countEvent(len(msg))
-		r.deep = true
+		r.isDeep = true
 		r.events++
 		m.handleEvent(e, name)
 	case e.Error != nil:

@@ -55,10 +55,10 @@ type route struct {
 	queue    []Event       // before there is a sink, and while Bind empties it
 	bytes    int           // of queue
 	flushing chan struct{} // not nil while a Bind hands out queue; closed after
-	gone     bool          // unbound or detached: a Bind under way stops
+	isGone   bool          // unbound or detached: a Bind under way stops
 }
 
-func (r *route) full() bool { return len(r.queue) >= maxKeptEvents || r.bytes >= maxKeptBytes }
+func (r *route) isFull() bool { return len(r.queue) >= maxKeptEvents || r.bytes >= maxKeptBytes }
 
 // Bind sends the session's events to s, first those that came since it was
 // announced. A second Bind replaces the sink.
@@ -91,7 +91,7 @@ func (m *Mux) Gather(session messages.SessionID, g Gathering) {
 		close(r.flushing)
 		r.flushing = nil
 	}()
-	for len(r.queue) > 0 && !r.gone && m.end == nil {
+	for len(r.queue) > 0 && !r.isGone && m.end == nil {
 		kept, sink, gatherer := r.queue, r.sink, r.gatherer
 		m.dropQueueLocked(r)
 		m.flushLocked(kept, sink, gatherer)
@@ -131,7 +131,7 @@ func (m *Mux) forgetLocked(session messages.SessionID) {
 	if r.sink == nil {
 		m.unbound--
 	}
-	r.gone = true
+	r.isGone = true
 	m.dropQueueLocked(r)
 	delete(m.routes, session)
 }
@@ -202,7 +202,7 @@ func (m *Mux) route(session []byte, method string, params []byte) {
 	}
 	m.mu.Lock()
 	r := m.routes[messages.SessionID(session)]
-	for m.end == nil && r != nil && r.flushing != nil && r.full() {
+	for m.end == nil && r != nil && r.flushing != nil && r.isFull() {
 		// A Bind on another goroutine is handing out what was kept. Sinks do
 		// not block, so this is short; losing an event would be for ever.
 		flushed := r.flushing

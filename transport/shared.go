@@ -331,8 +331,8 @@ func (p *Shared) call(ctx context.Context, method string, params []byte) ([]byte
 	}
 }
 
-// stands says whether the connection has not ended.
-func (p *Shared) stands() bool {
+// isStanding says whether the connection has not ended.
+func (p *Shared) isStanding() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.end == nil

@@ -21,11 +21,11 @@ type sharedClient struct {
 	gone    chan struct{} // closed with the client's end
 	wake    chan struct{} // holds one: the queue is not empty, or the client has ended
 
-	dry      func() // set before the link is read
-	reading  sharedMessage
-	reserved bool         // takes has got the turn to write; the writer's alone
-	last     func() error // asked before the next message is written; the writer's alone
-	frame    []byte       // what is being written; the writer's alone
+	dry        func() // set before the link is read
+	reading    sharedMessage
+	isReserved bool         // takes has got the turn to write; the writer's alone
+	last       func() error // asked before the next message is written; the writer's alone
+	frame      []byte       // what is being written; the writer's alone
 
 	mu    sync.Mutex // protects what follows
 	heard func()     // nil until the client has a link
@@ -133,16 +133,16 @@ func (c *sharedClient) Reader(ctx context.Context) (websocket.MessageType, io.Re
 	}
 }
 
-// takes implements taker.
-func (c *sharedClient) takes() bool {
-	c.reserved = !c.shared.isSending() && c.shared.over.reserve()
-	return c.reserved
+// canWrite implements taker.
+func (c *sharedClient) canWrite() bool {
+	c.isReserved = !c.shared.isSending() && c.shared.over.reserve()
+	return c.isReserved
 }
 
 // Write implements Socket.
 func (c *sharedClient) Write(_ context.Context, _ websocket.MessageType, msg []byte) error {
-	reserved, last := c.reserved, c.last
-	c.reserved, c.last = false, nil
+	reserved, last := c.isReserved, c.last
+	c.isReserved, c.last = false, nil
 	if last != nil && !reserved {
 		c.awaitOutbox() // there it could not be asked for permission
 	}
@@ -221,7 +221,7 @@ func (c *sharedClient) translate(msg []byte) (frame []byte, sent <-chan struct{}
 		o := p.pages.offers[string(named)]
 		switch {
 		case !isNamed:
-			if p.pages.command(c, string(commandMethod(msg)), own, msg) {
+			if p.pages.takeCommand(c, string(commandMethod(msg)), own, msg) {
 				return nil, nil, nil
 			}
 		case o != nil && o.client == c:

@@ -23,16 +23,16 @@ import (
 // It is a machine: no lock, clock or goroutine is in it, and what is to be done goes to
 // [pagesHost] at once.
 type sharedPages struct {
-	host    pagesHost
-	state   pagesState
-	asked   []pagesRequest  // that wait for the connection's attach
-	links   []*sharedClient // that are offered pages, in the order in which they asked
-	finders []*sharedClient // that discover targets
-	pages   map[string]*sharedPage
-	order   []*sharedPage // pages, the oldest first
-	offers  map[string]*pageOffer
-	isFirst bool // no link comes back to the connection, since there was none before it
-	keeps   bool // declined sessions are kept
+	host          pagesHost
+	state         pagesState
+	asked         []pagesRequest  // that wait for the connection's attach
+	links         []*sharedClient // that are offered pages, in the order in which they asked
+	finders       []*sharedClient // that discover targets
+	pages         map[string]*sharedPage
+	order         []*sharedPage // pages, the oldest first
+	offers        map[string]*pageOffer
+	isFirst       bool // no link comes back to the connection, since there was none before it
+	keepsDeclined bool // declined sessions are kept
 }
 
 // pagesHost carries out what the machine decides, in order. Its methods do not block.
@@ -102,8 +102,8 @@ func newSharedPages(host pagesHost) *sharedPages {
 	}
 }
 
-// command takes a command of a client on its browser session. False leaves it to the browser.
-func (p *sharedPages) command(c *sharedClient, method string, id, msg []byte) bool {
+// takeCommand takes a command of a client on its browser session. False leaves it to the browser.
+func (p *sharedPages) takeCommand(c *sharedClient, method string, id, msg []byte) bool {
 	switch method {
 	case methodAutoAttach, methodDiscover:
 		switch {
@@ -174,7 +174,7 @@ func (p *sharedPages) attachedAll(e Envelope) {
 	}
 	p.state = pagesShared
 	if !p.isFirst {
-		p.keeps = true
+		p.keepsDeclined = true
 		p.host.keep()
 	}
 	for _, r := range asked {
@@ -201,7 +201,7 @@ func (p *sharedPages) admit(r pagesRequest) {
 
 // stopKeeping ends the sessions that are kept for links that have not come.
 func (p *sharedPages) stopKeeping() {
-	p.keeps = false
+	p.keepsDeclined = false
 	p.settleAll()
 }
 
@@ -252,9 +252,9 @@ func (p *sharedPages) attached(session string, info []byte, isHeld bool) {
 	p.settle(page)
 }
 
-// detached is the browser's report of the end of a session, and says whether it was an
+// takeDetached is the browser's report of the end of a session, and says whether it was an
 // offer's, or the connection's own of a page.
-func (p *sharedPages) detached(session string) bool {
+func (p *sharedPages) takeDetached(session string) bool {
 	for _, page := range p.order {
 		if page.session == session {
 			p.sessionEnded(page)
@@ -357,7 +357,7 @@ func (p *sharedPages) settle(page *sharedPage) {
 		page.isHeld, page.isResumed = false, true
 		p.host.ask(page.session, methodResume, nil, func(Envelope) {})
 	}
-	if isAwaited := p.keeps || len(p.links) == 0; isAwaited && !wasHeld {
+	if isAwaited := p.keepsDeclined || len(p.links) == 0; isAwaited && !wasHeld {
 		return
 	}
 	session, declined := page.session, page.declined

@@ -228,12 +228,12 @@ func TestAHeldPageIsResumedByTheLinkThatTakesIt(t *testing.T) {
 		}
 		two.resume(popup)
 		two.leave(popup)
-		if !p.page(popup).Held {
+		if !p.page(popup).IsHeld {
 			p.Fatal("a link that declined it has resumed the popup of another one")
 		}
 		one.take(popup)
 		one.resume(popup)
-		if p.page(popup).Held {
+		if p.page(popup).IsHeld {
 			p.Error("the popup is held after its own link has resumed it")
 		}
 		p.wantSessions(popup, 1)
@@ -251,12 +251,12 @@ func TestAHeldPageThatNoLinkTakesIsResumed(t *testing.T) {
 		synctest.Wait()
 		one.resume(popup)
 		one.leave(popup)
-		if !p.page(popup).Held {
+		if !p.page(popup).IsHeld {
 			p.Error("the popup runs before the last link has decided")
 		}
 		two.Close() // decides nothing any more
 		<-two.Closed()
-		if page := p.page(popup); page.Held || page.Frozen || len(page.Sessions) > 0 {
+		if page := p.page(popup); page.IsHeld || page.IsFrozen || len(page.Sessions) > 0 {
 			p.Errorf("a popup that no link has: %+v", page)
 		}
 	})
@@ -273,16 +273,16 @@ func TestAPopupOfTwoLinksIsHeldForBoth(t *testing.T) {
 		synctest.Wait()
 		one.take(popup)
 		one.Start(transport.Call{SessionID: messages.SessionID(one.session(popup)), Method: "Runtime.runIfWaitingForDebugger"})
-		if !p.page(popup).Held {
+		if !p.page(popup).IsHeld {
 			p.Fatal("the popup runs before the second link is attached")
 		}
 		two.take(popup)
-		if p.page(popup).Held {
+		if p.page(popup).IsHeld {
 			p.Error("the popup is held although both links are attached")
 		}
 		enabled := 0
 		for _, s := range p.page(popup).Sessions {
-			if s.PageEnabled {
+			if s.IsPageEnabled {
 				enabled++
 			}
 		}

@@ -74,7 +74,7 @@ func (p *Shared) event(msg, tail, session []byte) {
 	case attachedEvent, detachedEvent:
 		if e, err := Scan(msg); tail == nil && err == nil {
 			child := scan.Unquote(member(e.Params, "sessionId"))
-			if s.parent == nil && p.pages != nil && p.ofPageLocked(s.client, method, child, e.Params) {
+			if s.parent == nil && p.pages != nil && p.takeOfPageLocked(s.client, method, child, e.Params) {
 				p.mu.Unlock()
 				return
 			}

@@ -21,7 +21,7 @@ type sharedSocket struct {
 	turn  chan struct{}    // holds one: its holder writes
 
 	mu        sync.Mutex    // protects what follows
-	writing   bool          // a write that may take long is under way
+	isWriting bool          // a write that may take long is under way
 	busyUntil time.Duration // with long commands the peer may be, since born
 	pinging   *flight       // nil while no ping is out
 }
@@ -119,7 +119,7 @@ func (c *sharedSocket) reserve() bool {
 	default:
 		return false
 	}
-	if c.conn.taker.takes() {
+	if c.conn.taker.canWrite() {
 		return true
 	}
 	c.release()
@@ -168,7 +168,7 @@ func (c *sharedSocket) write(frame []byte, gone <-chan struct{}, last func() err
 func (c *sharedSocket) setWriting(is bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.writing = is
+	c.isWriting = is
 }
 
 // put writes a message without its NUL.
@@ -199,7 +199,7 @@ func (c *sharedSocket) close(end *LinkError) {
 func (c *sharedSocket) isLively() bool {
 	now := c.now()
 	c.mu.Lock()
-	busy := c.writing || c.busyUntil > now
+	busy := c.isWriting || c.busyUntil > now
 	c.mu.Unlock()
 	return busy || now-time.Duration(c.heard.Load()) < pongTimeout || c.conn.hasUnread()
 }
@@ -208,7 +208,7 @@ func (c *sharedSocket) isLively() bool {
 // same time share one ping.
 func (c *sharedSocket) ping(ctx context.Context, gone <-chan struct{}) error {
 	c.mu.Lock()
-	if c.writing { // a ping would queue behind it, and the write has a deadline of its own
+	if c.isWriting { // a ping would queue behind it, and the write has a deadline of its own
 		c.mu.Unlock()
 		return nil
 	}

@@ -42,9 +42,9 @@ func socketOf(below net.Conn) socket {
 	}}
 }
 
-// takes implements taker: whether the socket takes [maxDirect] bytes at once. One
+// canWrite implements taker: whether the socket takes [maxDirect] bytes at once. One
 // goroutine at a time may ask.
-func (s socket) takes() bool {
+func (s socket) canWrite() bool {
 	return s.raw != nil && s.raw.Control(s.look) == nil && s.fds[0].Revents&unix.POLLOUT != 0
 }
 

@@ -17,8 +17,8 @@ func socketOf(below net.Conn) socket {
 // hasUnread says that nothing is known to be unread.
 func (s socket) hasUnread() bool { return false }
 
-// takes implements taker: no write is known to end at once.
-func (s socket) takes() bool { return false }
+// canWrite implements taker: no write is known to end at once.
+func (s socket) canWrite() bool { return false }
 
 // dropUnsent has the socket's end drop what the peer has not taken, in place of
 // delivering it later: a link that is lost says nothing any more.

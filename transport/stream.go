@@ -24,7 +24,7 @@ type Socket interface {
 
 // taker tells whether a short write would have to wait. Where it would not, the
 // write follows at once.
-type taker interface{ takes() bool }
+type taker interface{ canWrite() bool }
 
 // brink tells when the reader may have to wait, and when something has come.
 type brink interface {

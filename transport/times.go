@@ -90,13 +90,13 @@ func (c *CommandTimes) count() (n uint64) {
 
 // Durations are those of one kind of command.
 type Durations struct {
-	Domain string
-	Failed bool
-	Count  uint64
-	Sum    time.Duration
-	Within []uint64       // as long as each of CommandBounds, at most
-	Zero   uint64         // shorter than ZeroBelow
-	Native map[int]uint64 // the other buckets that are not empty
+	Domain    string
+	HasFailed bool
+	Count     uint64
+	Sum       time.Duration
+	Within    []uint64       // as long as each of CommandBounds, at most
+	Zero      uint64         // shorter than ZeroBelow
+	Native    map[int]uint64 // the other buckets that are not empty
 }
 
 // ZeroBelow is the duration up to which a command took no time.
@@ -112,7 +112,7 @@ func (c *CommandTimes) Each(f func(Durations)) {
 }
 
 func (t *times) read(domain string, failed bool) Durations {
-	d := Durations{Domain: domain, Failed: failed, Native: map[int]uint64{}, Within: make([]uint64, len(CommandBounds))}
+	d := Durations{Domain: domain, HasFailed: failed, Native: map[int]uint64{}, Within: make([]uint64, len(CommandBounds))}
 	d.Sum = time.Duration(t.sum.Load())
 	for i := range t.cells {
 		n := t.cells[i].Load()

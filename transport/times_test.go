@@ -17,7 +17,7 @@ import (
 // of are the durations of one kind of command.
 func of(c *transport.CommandTimes, domain string, failed bool) (found transport.Durations) {
 	c.Each(func(d transport.Durations) {
-		if d.Domain == domain && d.Failed == failed {
+		if d.Domain == domain && d.HasFailed == failed {
 			found = d
 		}
 	})

@@ -35,13 +35,13 @@ func (m *Mux) enqueueLocked(cmd *command) {
 	} else {
 		m.queue.push(cmd)
 	}
-	if !m.writing {
+	if !m.isWriting {
 		m.startWriterLocked(nil)
 	}
 }
 
 func (m *Mux) startWriterLocked(first *command) {
-	m.writing = true
+	m.isWriting = true
 	m.running.Add(1)
 	go m.write(first)
 }
@@ -52,7 +52,7 @@ func (m *Mux) startWriterLocked(first *command) {
 // meanwhile.
 func (m *Mux) writeDirectly(cmd *command) {
 	rest := cmd
-	if m.conn.taker.takes() {
+	if m.conn.taker.canWrite() {
 		if !m.writeCommand(cmd) {
 			return
 		}
@@ -68,7 +68,7 @@ func (m *Mux) writeDirectly(cmd *command) {
 	case m.queuedLocked() > 0:
 		m.startWriterLocked(nil)
 	default:
-		m.writing = false
+		m.isWriting = false
 	}
 }
 
@@ -76,7 +76,7 @@ func (m *Mux) writeDirectly(cmd *command) {
 // writing stays set, so that no further write begins.
 func (m *Mux) writeCommand(cmd *command) bool {
 	size := len(cmd.buf)
-	if cmd.decides && m.isWithheld(cmd) {
+	if cmd.needsPermission && m.isWithheld(cmd) {
 		return true
 	}
 	// No deadline by context: see reader.next.
@@ -137,18 +137,18 @@ func (m *Mux) nextCommand() *command {
 		if cmd == nil {
 			cmd = m.guests.pop()
 		}
-		if !cmd.tracked {
+		if !cmd.isTracked {
 			return cmd
 		}
 		if p, ok := m.pending[cmd.id]; ok {
 			// From here on the command counts as sent.
-			p.sent = true
+			p.isSent = true
 			return cmd
 		}
 		m.queuedBytes -= len(cmd.buf)
 		cmd.release()
 	}
-	m.writing = false
+	m.isWriting = false
 	return nil
 }
 

@@ -33,7 +33,7 @@ type Actor struct {
 	bounds     *shed.Counts
 	supervisor *actor.PID
 	sessions   SessionsChanged
-	started    bool
+	isStarted  bool
 	orders     map[messages.DialogID]order // without an outcome
 	answers    ledger.Ledger               // answers that travel by the supervisor
 	life, told uint64                      // which of the task's dialog actors this is; messages to the supervisor
@@ -72,8 +72,8 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 
 func (a *Actor) sessionsChanged(c *guard.Context, s SessionsChanged) {
 	a.sessions = s
-	if !a.started {
-		a.started = true
+	if !a.isStarted {
+		a.isStarted = true
 		a.step(c, Start{})
 		return
 	}

@@ -13,16 +13,16 @@ import (
 
 // answer is the one that won.
 type answer struct {
-	by     messages.ClosedBy
-	action messages.Action
-	text   *string
-	reply  mail.Call // nil for policy and watchdog
-	way    mail.Way  // it went
-	given  *string   // with it, to a prompt
-	tries  int
-	unsure bool               // its link is gone: whether it arrived will show
-	err    error              // of a try that may have arrived, nil where none did
-	taken  messages.SessionID // has told that the call has it; bridged
+	by       messages.ClosedBy
+	action   messages.Action
+	text     *string
+	reply    mail.Call // nil for policy and watchdog
+	way      mail.Way  // it went
+	given    *string   // with it, to a prompt
+	tries    int
+	isUnsure bool               // its link is gone: whether it arrived will show
+	err      error              // of a try that may have arrived, nil where none did
+	taken    messages.SessionID // has told that the call has it; bridged
 }
 
 // beforeUnload is what happens to a beforeunload dialog. Unless the spec says, it waits for
@@ -32,7 +32,7 @@ func (m *Machine) beforeUnload(page messages.TargetID) messages.BeforeUnload {
 	switch {
 	case m.spec.BeforeUnload != "":
 		return m.spec.BeforeUnload
-	case m.spec.DialogPolicy == messages.PolicyMustRespond && m.watches[messages.RoleAnchor].At(page).covered:
+	case m.spec.DialogPolicy == messages.PolicyMustRespond && m.watches[messages.RoleAnchor].At(page).isCovered:
 		return messages.BeforeUnloadAsk
 	}
 	return messages.BeforeUnloadAccept
@@ -111,7 +111,7 @@ func (m *Machine) decideAlone(e *entry) {
 	}
 	if a, ok := m.policy(e); ok {
 		m.decide(e, a)
-	} else if m.leaves {
+	} else if m.isLeaving {
 		m.decide(e, dismissOnLeave)
 	}
 }
@@ -139,10 +139,10 @@ func (m *Machine) send(e *entry) {
 	}
 	a.way = e.Ways[0]
 	a.tries++
-	e.promoted = a.way.Role == messages.RoleAnchor && !slices.ContainsFunc(e.Ways, func(w mail.Way) bool { return w.Role == messages.RolePrimary })
-	order := mail.HandleDialog{Dialog: e.Dialog.ID, Session: a.way.Session, Page: e.Dialog.TargetID, Accept: a.action == messages.ActionAccept, Pause: e.Pause}
+	e.isPromoted = a.way.Role == messages.RoleAnchor && !slices.ContainsFunc(e.Ways, func(w mail.Way) bool { return w.Role == messages.RolePrimary })
+	order := mail.HandleDialog{Dialog: e.Dialog.ID, Session: a.way.Session, Page: e.Dialog.TargetID, MustAccept: a.action == messages.ActionAccept, Pause: e.Pause}
 	a.given = nil
-	if e.Dialog.Type == "prompt" && order.Accept {
+	if e.Dialog.Type == "prompt" && order.MustAccept {
 		// Chrome would return "" for an accepted prompt without a text (C3);
 		// a person who presses OK gets the default, which a bridged call has itself.
 		order.Text = a.text
@@ -160,7 +160,7 @@ func (e *entry) likely(c mail.DialogClosed) messages.ClosedBy {
 	accept := e.answer.action == messages.ActionAccept
 	switch {
 	case e.Dialog.Type == "alert": // where both ways are one
-	case c.Accepted != accept, e.answer.given != nil && c.Text != *e.answer.given:
+	case c.IsAccepted != accept, e.answer.given != nil && c.Text != *e.answer.given:
 		return messages.ClosedByRemote
 	}
 	return e.answer.by
@@ -195,7 +195,7 @@ func (m *Machine) find(id messages.DialogID) (*entry, error) {
 	if id == "" {
 		var open []*entry
 		for _, e := range m.open {
-			if !e.shut() {
+			if !e.isShut() {
 				open = append(open, e)
 			}
 		}
@@ -258,31 +258,31 @@ func (m *Machine) handled(now time.Time, h mail.DialogHandled) {
 	switch {
 	case h.Err == nil:
 		m.end(now, e, e.answer.by)
-	case quirks.Classify(h.Err) == quirks.InactivePage && canBeDoomed(e.Dialog.Type) && !e.bridged() && !e.shut():
+	case quirks.Classify(h.Err) == quirks.InactivePage && canBeDoomed(e.Dialog.Type) && !e.isBridged() && !e.isShut():
 		m.doomed(now, e, h.Session)
-	case quirks.Classify(h.Err) == quirks.NoDialog && !e.bridged() && m.wasBlind(e):
+	case quirks.Classify(h.Err) == quirks.NoDialog && !e.isBridged() && m.wasBlind(e):
 		m.dropWays(e, func(w mail.Way) bool { return w == e.answer.way })
 		if len(e.Ways) == 0 {
 			m.end(now, e, messages.ClosedByLost)
 			return
 		}
 		m.send(e)
-	case e.answer.err != nil && (quirks.Classify(h.Err) == quirks.NoDialog || e.shut()):
+	case e.answer.err != nil && (quirks.Classify(h.Err) == quirks.NoDialog || e.isShut()):
 		// It was said again, and the try before it had arrived after all.
 		m.endBy(now, e, cmp.Or(e.ShutBy, e.answer.by))
-	case quirks.Classify(h.Err) == quirks.NoDialog && e.answerDelivered() && e.answer.taken != h.Session:
+	case quirks.Classify(h.Err) == quirks.NoDialog && e.isAnswerDelivered() && e.answer.taken != h.Session:
 		m.end(now, e, e.answer.by) // the call has gone on with what an earlier try gave it
-	case quirks.Classify(h.Err) == quirks.NoDialog, e.shut() && notSent(h.Err):
+	case quirks.Classify(h.Err) == quirks.NoDialog, e.isShut() && isUnsent(h.Err):
 		// Another client was first (C6). For the policy's answer, which may have been sent
 		// more than once, only the closing event decides.
 		if m.end(now, e, messages.ClosedByRemote); !isUnasked(e.answer.by) {
 			m.maybeNeeded(now, e)
 		}
-	case e.shut():
+	case e.isShut():
 		// Sent, closed, and the confirmation lost.
 		m.endBy(now, e, e.ShutBy)
 	default:
-		if m.undelivered(now, e, h.Err); e.over && e.answer == nil {
+		if m.undelivered(now, e, h.Err); e.isOver && e.answer == nil {
 			m.end(now, e, messages.ClosedByRemote)
 		}
 	}
@@ -297,7 +297,7 @@ func (m *Machine) undelivered(now time.Time, e *entry, err error) {
 	}
 	failed := e.answer.way
 	if len(e.Ways) == 0 {
-		if !e.bridged() && !notSent(err) && !m.isRepeatable(e.answer.by) {
+		if !e.isBridged() && !isUnsent(err) && !m.isRepeatable(e.answer.by) {
 			m.answerFailed(now, e, err) // said again it could answer the page's next dialog
 			return
 		}
@@ -310,16 +310,16 @@ func (m *Machine) undelivered(now time.Time, e *entry, err error) {
 	}
 	other := e.Ways[0] != failed && e.answer.tries < maxTries
 	switch {
-	case other && (notSent(err) || e.bridged() || m.isRepeatable(e.answer.by)):
+	case other && (isUnsent(err) || e.isBridged() || m.isRepeatable(e.answer.by)):
 		// Nothing was said, or it would be said to any dialog of the page.
-		if !e.bridged() && !notSent(err) {
+		if !e.isBridged() && !isUnsent(err) {
 			e.answer.err = err // it may have arrived, and the next try finds no dialog then
 		}
 		m.send(e)
 	case other && messages.CodeOf(err) == messages.CodeUpstreamUnavailable:
 		// The other link tells whether it arrived. To say it again blindly could
 		// answer the page's next dialog.
-		e.answer.unsure, e.answer.err = true, err
+		e.answer.isUnsure, e.answer.err = true, err
 		m.do(Arm{outcome(e.Dialog.ID), OutcomeGrace})
 	default:
 		m.answerFailed(now, e, err)
@@ -341,8 +341,8 @@ func outcome(id messages.DialogID) string { return outcomePrefix + string(id) }
 // did not arrive, and with its link its session is gone: it is said again by the link
 // that sees the dialog stand open (contract, "Calls during a reconnect").
 func (m *Machine) outcomeUnknown(id messages.DialogID) {
-	if e := m.byID(id); e != nil && e.answer != nil && e.answer.unsure {
-		e.answer.unsure = false
+	if e := m.byID(id); e != nil && e.answer != nil && e.answer.isUnsure {
+		e.answer.isUnsure = false
 		m.send(e)
 	}
 }
@@ -350,7 +350,7 @@ func (m *Machine) outcomeUnknown(id messages.DialogID) {
 // answerFailed opens the dialog to the next answer. That is the watchdog's if it found this
 // answer under way; its own answer it repeats at its pace.
 func (m *Machine) answerFailed(now time.Time, e *entry, err error) {
-	if e.answer.err != nil && notSent(err) {
+	if e.answer.err != nil && isUnsent(err) {
 		err = e.answer.err // a try before this one may have arrived
 	}
 	if e.answer.reply != 0 {
@@ -359,9 +359,9 @@ func (m *Machine) answerFailed(now time.Time, e *entry, err error) {
 	if late := e.ExpiresAt.Sub(now); !m.isLapsed() && late <= 0 && e.answer.by != messages.ClosedByWatchdog {
 		m.do(Arm{watchdog(e.Dialog.ID), late})
 	}
-	e.answer, e.said = nil, e.said || !notSent(err)
+	e.answer, e.mayHaveArrived = nil, e.mayHaveArrived || !isUnsent(err)
 	m.changed(nil, nil)
-	if e.Unproved {
+	if e.IsUnproved {
 		m.probe(e)
 	}
 }
@@ -369,12 +369,12 @@ func (m *Machine) answerFailed(now time.Time, e *entry, err error) {
 // wasBlind says that an answer went by a link that never told of the dialog:
 // it does not see it, which is not to say that it is closed.
 func (m *Machine) wasBlind(e *entry) bool {
-	return e.answer != nil && !e.shut() && e.Seen.Sights[e.answer.way.Role] != mail.SightOpened &&
+	return e.answer != nil && !e.isShut() && e.Seen.Sights[e.answer.way.Role] != mail.SightOpened &&
 		e.Seen.Sights[e.answer.way.Role] != mail.SightOver
 }
 
-// notSent says that an order never reached the browser.
-func notSent(err error) bool {
+// isUnsent says that an order never reached the browser.
+func isUnsent(err error) bool {
 	var e *messages.Error
 	return errors.As(err, &e) && e.Sent == messages.SentNo
 }

@@ -109,21 +109,21 @@ func TestAnAnswerNobodyConfirmedIsClaimedOnlyIfItFits(t *testing.T) {
 		for order, closing := range map[string]func(step func(any) ([]dialog.ToSession, []messages.ClosedDialog)) []messages.ClosedDialog{
 			"before the loss is known": func(step func(any) ([]dialog.ToSession, []messages.ClosedDialog)) []messages.ClosedDialog {
 				closed := closedAtAnchor
-				closed.Accepted = c.accepted
+				closed.IsAccepted = c.accepted
 				step(closed)
 				_, ended := step(mail.DialogHandled{Dialog: "d-1", Session: "P", Err: linkDied})
 				return ended
 			},
 			"after it": func(step func(any) ([]dialog.ToSession, []messages.ClosedDialog)) []messages.ClosedDialog {
 				closed := closedAtAnchor
-				closed.Accepted = c.accepted
+				closed.IsAccepted = c.accepted
 				step(mail.DialogHandled{Dialog: "d-1", Session: "P", Err: linkDied})
 				_, ended := step(closed)
 				return ended
 			},
 			"with the link": func(step func(any) ([]dialog.ToSession, []messages.ClosedDialog)) []messages.ClosedDialog {
 				closed := closedAtAnchor
-				closed.Accepted = c.accepted
+				closed.IsAccepted = c.accepted
 				step(closed)
 				_, ended := step(mail.LinkLost{Role: messages.RolePrimary, Gen: 1})
 				return ended

@@ -76,7 +76,7 @@ func (a *awaiting) tells(text string) {
 }
 
 func (a *awaiting) tellsTheEnd() {
-	a.step(mail.DialogClosed{Role: messages.RoleAnchor, Gen: 1, Session: "A", Page: "T", Frame: "T", Accepted: true})
+	a.step(mail.DialogClosed{Role: messages.RoleAnchor, Gen: 1, Session: "A", Page: "T", Frame: "T", IsAccepted: true})
 }
 
 func (a *awaiting) handled(err error) {
@@ -123,7 +123,7 @@ func TestANativeDialogOutlivesItsTellerWhileAnotherMayTellOfIt(t *testing.T) {
 		a.answers()
 		a.waits(0)
 		a.tells("sure?")
-		if len(a.orders) != 1 || a.orders[0].Role != messages.RoleAnchor || a.orders[0].Msg.Session != "A" || !a.orders[0].Msg.Accept {
+		if len(a.orders) != 1 || a.orders[0].Role != messages.RoleAnchor || a.orders[0].Msg.Session != "A" || !a.orders[0].Msg.MustAccept {
 			t.Fatalf("orders %+v", a.orders)
 		}
 		if _, runs := a.timers["wayless:d-1"]; runs {
@@ -210,7 +210,7 @@ func TestANativeDialogOutlivesItsTellerWhileAnotherMayTellOfIt(t *testing.T) {
 		a.step(dialog.Leave{})
 		a.waits(0)
 		a.tells("sure?")
-		if len(a.orders) != 1 || a.orders[0].Msg.Accept {
+		if len(a.orders) != 1 || a.orders[0].Msg.MustAccept {
 			t.Errorf("orders %+v", a.orders)
 		}
 	})

@@ -15,7 +15,7 @@ import (
 // call. It is of one session and not of the page, so several may wait at once, and
 // an answer can be said twice without harm: it names the call it is for.
 
-func (e *entry) bridged() bool { return e.Pause.Key != "" }
+func (e *entry) isBridged() bool { return e.Pause.Key != "" }
 
 func (m *Machine) byKey(key string) *entry {
 	for _, e := range m.open {
@@ -48,20 +48,20 @@ func (m *Machine) bridgedOpened(now time.Time, o mail.DialogOpened) {
 		m.do(ToSession{o.Role, mail.HandleDialog{Session: o.Session, Page: o.Page, Pause: o.Pause}})
 		return
 	}
-	if wordless || slices.Contains(m.answeredKeys, o.Pause.Key) || m.toldLate(o.Pause.Key, o.Session) {
+	if wordless || slices.Contains(m.answeredKeys, o.Pause.Key) || m.isLateReport(o.Pause.Key, o.Session) {
 		m.releaseUnknown(o)
 		return
 	}
 	way := mail.Way{Role: o.Role, Gen: o.Gen, Session: o.Session}
 	if e := m.byKey(o.Pause.Key); e != nil {
-		e.Pause, e.over = o.Pause, false
-		if e.doubted {
-			e.doubted, e.Ways = false, nil // those that stand tell again
+		e.Pause, e.isOver = o.Pause, false
+		if e.isDoubted {
+			e.isDoubted, e.Ways = false, nil // those that stand tell again
 		}
 		if hasWay(e.Ways, o.Session) {
 			return
 		}
-		e.Ways, e.awaited = addWay(e.Ways, way), false
+		e.Ways, e.isAwaited = addWay(e.Ways, way), false
 		m.do(Disarm{waylessPrefix + string(e.Dialog.ID)})
 		m.name(e)
 		if e.answer != nil && e.answer.way == (mail.Way{}) {
@@ -104,7 +104,7 @@ func (m *Machine) bridgedOver(now time.Time, o mail.BridgedOver) {
 	switch {
 	case e == nil:
 	case e.answer != nil:
-		e.over, e.gone = true, e.gone || o.Gone // its outcome tells by whom
+		e.isOver, e.isDocumentGone = true, e.isDocumentGone || o.IsGone // its outcome tells by whom
 	default:
 		if m.overs = append(m.overs, mail.BridgedEnd{Key: o.Key, Session: o.Session}); len(m.overs) > maxAnswered {
 			m.overs = m.overs[1:]
@@ -113,9 +113,9 @@ func (m *Machine) bridgedOver(now time.Time, o mail.BridgedOver) {
 	}
 }
 
-// toldLate says whether a session tells late of a call, after another has told of its
+// isLateReport says whether a session tells late of a call, after another has told of its
 // end. That one is the first to say so if it waits again.
-func (m *Machine) toldLate(key string, session messages.SessionID) bool {
+func (m *Machine) isLateReport(key string, session messages.SessionID) bool {
 	i := slices.IndexFunc(m.overs, func(o mail.BridgedEnd) bool { return o.Key == key })
 	if i >= 0 && m.overs[i].Session == session {
 		m.overs = slices.Delete(m.overs, i, i+1)
@@ -135,7 +135,7 @@ func (m *Machine) sessionGone(now time.Time, g mail.SessionGone) {
 		m.changed(nil, nil)
 	}
 	for _, e := range m.entries() {
-		if e.bridged() && hasWay(e.Ways, g.Session) {
+		if e.isBridged() && hasWay(e.Ways, g.Session) {
 			m.dropWays(e, func(w mail.Way) bool { return w.Session == g.Session })
 		}
 	}
@@ -157,15 +157,15 @@ const (
 	WaylessFrameGrace   = 2 * time.Second
 )
 
-// wayless says that a dialog's last way is gone, and that none can come any more.
-func (m *Machine) wayless(e *entry) bool {
+// isUnreachable says that a dialog's last way is gone, and that none can come any more.
+func (m *Machine) isUnreachable(e *entry) bool {
 	if len(e.Ways) > 0 {
 		return false
 	}
-	if !e.bridged() {
-		return !m.awaited(e)
+	if !e.isBridged() {
+		return !m.mayYetBeReported(e)
 	}
-	if !e.alone && m.attended(e.Dialog.TargetID) {
+	if !e.isUnreported && m.isAttended(e.Dialog.TargetID) {
 		grace := WaylessGrace
 		switch {
 		case e.Dialog.Holds:
@@ -179,9 +179,9 @@ func (m *Machine) wayless(e *entry) bool {
 	return true
 }
 
-// awaited says whether a link that stands may yet tell of a native dialog, and sees to
+// mayYetBeReported says whether a link that stands may yet tell of a native dialog, and sees to
 // it that this is not awaited for ever.
-func (m *Machine) awaited(e *entry) bool {
+func (m *Machine) mayYetBeReported(e *entry) bool {
 	for role := range messages.Roles {
 		w, ok := m.watches[role].Get(e.Dialog.TargetID)
 		if !ok || w.gen <= m.lost[role] || e.Seen.Sights[role] != mail.SightUnsure {
@@ -196,8 +196,8 @@ func (m *Machine) awaited(e *entry) bool {
 // await gives a dialog without a way its grace, once: what else happens lengthens
 // nothing.
 func (m *Machine) await(e *entry, grace time.Duration) {
-	if !e.awaited {
-		e.awaited = true
+	if !e.isAwaited {
+		e.isAwaited = true
 		m.do(Arm{waylessPrefix + string(e.Dialog.ID), grace})
 	}
 }
@@ -205,10 +205,10 @@ func (m *Machine) await(e *entry, grace time.Duration) {
 // wayFound is for a native dialog that a link has reported at last. It gets the answer that
 // was given meanwhile, or else the policy's.
 func (m *Machine) wayFound(e *entry) {
-	if !e.awaited {
+	if !e.isAwaited {
 		return
 	}
-	e.awaited = false
+	e.isAwaited = false
 	m.do(Disarm{waylessPrefix + string(e.Dialog.ID)})
 	switch {
 	case e.answer == nil:
@@ -218,8 +218,8 @@ func (m *Machine) wayFound(e *entry) {
 	}
 }
 
-// attended says whether a link that stands sees the page.
-func (m *Machine) attended(page messages.TargetID) bool {
+// isAttended says whether a link that stands sees the page.
+func (m *Machine) isAttended(page messages.TargetID) bool {
 	for role := range messages.Roles {
 		if w, ok := m.watches[role].Get(page); ok && w.gen > m.lost[role] {
 			return true
@@ -228,27 +228,27 @@ func (m *Machine) attended(page messages.TargetID) bool {
 	return false
 }
 
-func (m *Machine) waylessTimer(now time.Time, name string) bool {
+func (m *Machine) handleUnreachableTimer(now time.Time, name string) bool {
 	id, ok := strings.CutPrefix(name, waylessPrefix)
 	if !ok {
 		return false
 	}
 	switch e := m.byID(messages.DialogID(id)); {
 	case e == nil:
-	case !e.bridged():
-		if e.awaited {
+	case !e.isBridged():
+		if e.isAwaited {
 			m.end(now, e, messages.ClosedByLost)
 		}
-	case len(e.Ways) == 0 && m.attended(e.Dialog.TargetID) && e.Dialog.Holds:
+	case len(e.Ways) == 0 && m.isAttended(e.Dialog.TargetID) && e.Dialog.Holds:
 		m.end(now, e, messages.ClosedByLost) // the request has not passed on: its page was dismissed
-	case len(e.Ways) == 0 && m.attended(e.Dialog.TargetID) && e.answerDelivered():
+	case len(e.Ways) == 0 && m.isAttended(e.Dialog.TargetID) && e.isAnswerDelivered():
 		m.endTaken(now, e)
-	case len(e.Ways) == 0 && m.attended(e.Dialog.TargetID):
+	case len(e.Ways) == 0 && m.isAttended(e.Dialog.TargetID):
 		m.end(now, e, messages.ClosedByRemote) // else it would have been told of again
 	case len(e.Ways) == 0:
-		e.alone = true
+		e.isUnreported = true
 		m.endLost(now)
-	case e.doubted && e.answer == nil: // else its outcome tells
+	case e.isDoubted && e.answer == nil: // else its outcome tells
 		m.end(now, e, messages.ClosedByRemote)
 	}
 	return true
@@ -257,14 +257,14 @@ func (m *Machine) waylessTimer(now time.Time, name string) bool {
 // doubt is for a dialog whose end the actor before this one may have been told of:
 // every session tells a new one what waits.
 func (m *Machine) doubt(e *entry) {
-	e.doubted = true
+	e.isDoubted = true
 	m.do(Arm{waylessPrefix + string(e.Dialog.ID), WaylessGrace})
 }
 
-// answerDelivered says that a call has its answer, with which it continues whatever resumes it: the
+// isAnswerDelivered says that a call has its answer, with which it continues whatever resumes it: the
 // next debugger, or the end of the last (C47). Only its document's end is faster.
-func (e *entry) answerDelivered() bool {
-	return e.bridged() && e.answer != nil && e.answer.taken != "" && !e.gone
+func (e *entry) isAnswerDelivered() bool {
+	return e.isBridged() && e.answer != nil && e.answer.taken != "" && !e.isDocumentGone
 }
 
 // endTaken ends a call that has its answer, and no way by which it could be seen to go on.
@@ -277,7 +277,7 @@ func (m *Machine) endTaken(now time.Time, e *entry) {
 
 // settled remembers a call that was answered: the slower link may tell of it yet.
 func (m *Machine) settled(e *entry, by messages.ClosedBy) {
-	if !e.bridged() || by == messages.ClosedByLost || by == messages.ClosedByRemote {
+	if !e.isBridged() || by == messages.ClosedByLost || by == messages.ClosedByRemote {
 		return // it may wait still, and be told of again
 	}
 	if m.answeredKeys = append(m.answeredKeys, e.Pause.Key); len(m.answeredKeys) > maxAnswered {
@@ -296,7 +296,7 @@ func (m *Machine) endBy(now time.Time, e *entry, by messages.ClosedBy) {
 // have answered it, as the client inside a hosted browser does (C49). Chrome itself closes
 // the first of two at once (C14); and some dialogs this task may have closed.
 func (m *Machine) maybeNeeded(now time.Time, e *entry) {
-	if e.Dialog.Type == messages.DialogBeforeUnload || e.overtaken || e.said || e.remembered || e.bridged() {
+	if e.Dialog.Type == messages.DialogBeforeUnload || e.isOvertaken || e.mayHaveArrived || e.isRemembered || e.isBridged() {
 		return
 	}
 	if after := now.Sub(e.OpenedAt); m.spec.Bridge == messages.BridgeAuto && after < m.spec.BridgeThreshold() {

@@ -214,7 +214,7 @@ func TestACallThatHasItsAnswerGoesOnWithIt(t *testing.T) {
 	died := mail.DialogHandled{Dialog: "d-1", Session: "primary", Err: linkDied}
 	falls := func(r messages.Role) any { return mail.LinkLost{Role: r, Gen: 1} }
 	gone := func(r messages.Role, after bool) any {
-		return mail.BridgedOver{Role: r, Session: sessionOf(r), Key: "k", Gone: after}
+		return mail.BridgedOver{Role: r, Session: sessionOf(r), Key: "k", IsGone: after}
 	}
 	none := func(r messages.Role) any {
 		return mail.DialogHandled{Dialog: "d-1", Session: sessionOf(r), Err: messages.Errorf(messages.CodeCDPError, "No dialog is showing")}

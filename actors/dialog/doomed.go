@@ -19,13 +19,13 @@ import (
 
 // doom is a page with a doomed dialog, or that has had one a moment ago.
 type doom struct {
-	way     mail.Way  // by which the page is moved on, or asked about
-	dialogs int       // doomed in a row
-	moved   bool      // since the newest of them
-	refused int       // times that the page was not moved on
-	asked   int       // times since that the document to come was not there
-	first   time.Time // when the oldest dialog of the row was found to be doomed
-	last    time.Time // when the newest dialog was found to be doomed
+	way      mail.Way  // by which the page is moved on, or asked about
+	dialogs  int       // doomed in a row
+	hasMoved bool      // since the newest of them
+	refused  int       // times that the page was not moved on
+	asked    int       // times since that the document to come was not there
+	first    time.Time // when the oldest dialog of the row was found to be doomed
+	last     time.Time // when the newest dialog was found to be doomed
 }
 
 const (
@@ -66,7 +66,7 @@ func canBeDoomed(t messages.DialogType) bool { return t != messages.DialogBefore
 // probe finds out whether a dialog could be given an answer: by each link, since one of
 // them may hang. Where an answer is under way, its outcome tells.
 func (m *Machine) probe(e *entry) {
-	if m.isLapsed() || e.bridged() || e.shut() || !canBeDoomed(e.Dialog.Type) {
+	if m.isLapsed() || e.isBridged() || e.isShut() || !canBeDoomed(e.Dialog.Type) {
 		return
 	}
 	m.do(Arm{probeTimer(e.Dialog.ID), ProbeAgain})
@@ -77,10 +77,10 @@ func (m *Machine) probe(e *entry) {
 	}
 }
 
-// probeDue probes a dialog again of which no session has said anything.
-func (m *Machine) probeDue(name string) bool {
+// handleProbeDue probes a dialog again of which no session has said anything.
+func (m *Machine) handleProbeDue(name string) bool {
 	id, ok := strings.CutPrefix(name, probePrefix)
-	if e := m.byID(messages.DialogID(id)); ok && e != nil && e.Unproved {
+	if e := m.byID(messages.DialogID(id)); ok && e != nil && e.IsUnproved {
 		m.probe(e)
 	}
 	return ok
@@ -93,14 +93,14 @@ func (m *Machine) probed(now time.Time, p mail.DialogProbed) {
 	}
 	e := m.byID(p.Dialog)
 	switch {
-	case e == nil || e.bridged() || e.shut():
+	case e == nil || e.isBridged() || e.isShut():
 	case quirks.Classify(p.Err) == quirks.InactivePage && e.answer != nil:
 		// The other link may say so after the answer, of the navigation behind it. The
 		// answer's own outcome tells.
 	case quirks.Classify(p.Err) == quirks.InactivePage:
 		m.doomed(now, e, p.Session)
-	case e.Unproved && (p.Err == nil || messages.CodeOf(p.Err) == messages.CodeCDPError):
-		e.Unproved = false
+	case e.IsUnproved && (p.Err == nil || messages.CodeOf(p.Err) == messages.CodeCDPError):
+		e.IsUnproved = false
 		m.do(Disarm{probeTimer(e.Dialog.ID)})
 		m.changed(nil, nil)
 	}
@@ -122,7 +122,7 @@ func (m *Machine) doomed(now time.Time, e *entry, by messages.SessionID) {
 	if d.dialogs++; d.dialogs == 1 {
 		d.first = now
 	}
-	d.last, d.moved, d.refused, d.asked = now, false, 0, 0
+	d.last, d.hasMoved, d.refused, d.asked = now, false, 0, 0
 	for _, w := range e.Ways {
 		if w.Session == by || d.way.Session == "" {
 			d.way = w
@@ -137,8 +137,8 @@ func (m *Machine) move(page messages.TargetID, d *doom) {
 	if m.isLapsed() {
 		return // leaseHeld moves it
 	}
-	if d.closed() {
-		m.do(ToSupervisor{mail.PageDoomed{Page: page, Is: true, Close: true}})
+	if d.needsClose() {
+		m.do(ToSupervisor{mail.PageDoomed{Page: page, Is: true, MustClose: true}})
 		m.do(Arm{doomedTimer(page), DoomedAnswer})
 		return
 	}
@@ -146,8 +146,8 @@ func (m *Machine) move(page messages.TargetID, d *doom) {
 	m.do(Arm{doomedTimer(page), DoomedAnswer})
 }
 
-// closed says that nothing but the end of the page helps.
-func (d *doom) closed() bool {
+// needsClose says that nothing but the end of the page helps.
+func (d *doom) needsClose() bool {
 	return d.refused > maxRefused || d.dialogs > MaxDoomed && d.last.Sub(d.first) >= DoomedPatience
 }
 
@@ -157,7 +157,7 @@ func (m *Machine) pageMoved(p mail.PageMoved) {
 		return
 	}
 	if p.Err == nil {
-		d.moved = true
+		d.hasMoved = true
 		m.askDoomed(p.Page, d)
 		return
 	}
@@ -191,17 +191,17 @@ func (m *Machine) pageProbed(p mail.DialogProbed) {
 	}
 }
 
-// doomedDue is for a page that is to be asked anew, or whose session said nothing.
-func (m *Machine) doomedDue(name string) bool {
+// handleDoomedDue is for a page that is to be asked anew, or whose session said nothing.
+func (m *Machine) handleDoomedDue(name string) bool {
 	page, ok := strings.CutPrefix(name, doomedPrefix)
 	if !ok {
 		return false
 	}
 	if d := m.dooms[messages.TargetID(page)]; d != nil {
 		switch {
-		case d.asked >= maxDoomedAsked, d.closed():
+		case d.asked >= maxDoomedAsked, d.needsClose():
 			m.doomOver(messages.TargetID(page)) // nothing more can be done
-		case d.moved:
+		case d.hasMoved:
 			m.askDoomed(messages.TargetID(page), d)
 		default:
 			m.byTheOther(messages.TargetID(page), d)

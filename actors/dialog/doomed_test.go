@@ -79,7 +79,7 @@ func TestADoomedDialogIsLostAndItsPageMovedOn(t *testing.T) {
 			t.Parallel()
 			b := newDoomBench(policy, mail.DialogMemory{})
 			b.step(openedAtPrimary)
-			if !b.memory.Open[0].Unproved {
+			if !b.memory.Open[0].IsUnproved {
 				t.Error("the page may be left before it is known whether the dialog is doomed")
 			}
 			b.step(find)
@@ -112,7 +112,7 @@ func TestAProbedDialogThatIsNotDoomedWaits(t *testing.T) {
 	b := newDoomBench(messages.PolicyMustRespond, mail.DialogMemory{})
 	b.step(openedAtPrimary)
 	b.step(mail.DialogProbed{Dialog: "d-1", Session: "P", Page: "T", Err: active})
-	if len(b.closed)+len(b.doomed)+len(b.moves) != 0 || b.memory.Open[0].Unproved {
+	if len(b.closed)+len(b.doomed)+len(b.moves) != 0 || b.memory.Open[0].IsUnproved {
 		t.Errorf("closed %+v, doomed %+v, open %+v", b.closed, b.doomed, b.memory.Open)
 	}
 }
@@ -160,7 +160,7 @@ func TestADoomedPageIsMovedOnByWhoIsLeft(t *testing.T) {
 func TestADoomedPageThatDoesNotMoveIsClosed(t *testing.T) {
 	t.Parallel()
 	isClosed := func(b *doomBench) bool {
-		return slices.ContainsFunc(b.doomed, func(d mail.PageDoomed) bool { return d.Close })
+		return slices.ContainsFunc(b.doomed, func(d mail.PageDoomed) bool { return d.MustClose })
 	}
 	t.Run("without end", func(t *testing.T) {
 		t.Parallel()

@@ -24,13 +24,13 @@ func (m *Machine) closed(now time.Time, c mail.DialogClosed) {
 
 // isOver is for a dialog whose end a link has told.
 func (m *Machine) isOver(now time.Time, d seen, c mail.DialogClosed) {
-	d.Sights[c.Role], d.Lost = mail.SightOver, false
+	d.Sights[c.Role], d.IsLost = mail.SightOver, false
 	e := d.entry
 	switch {
 	case e == nil:
 		m.forget()
 		m.changed(nil, nil)
-	case e.shut():
+	case e.isShut():
 		m.changed(nil, nil)
 	case e.answer == nil:
 		m.endBy(now, e, messages.ClosedByRemote)
@@ -41,7 +41,7 @@ func (m *Machine) isOver(now time.Time, d seen, c mail.DialogClosed) {
 		}
 	case e.answer.way == (mail.Way{}) && e.answer.err == nil:
 		m.endBy(now, e, messages.ClosedByRemote) // it was never said
-	case e.answer.unsure, e.answer.way == (mail.Way{}):
+	case e.answer.isUnsure, e.answer.way == (mail.Way{}):
 		m.endBy(now, e, e.likely(c))
 	default:
 		// By our answer, or by another client whose answer was there first (C6): the
@@ -53,16 +53,16 @@ func (m *Machine) isOver(now time.Time, d seen, c mail.DialogClosed) {
 
 func (m *Machine) framesRemoved(now time.Time, r mail.FramesRemoved) {
 	for _, e := range m.entries() {
-		if e.Dialog.TargetID != r.Page || e.shut() {
+		if e.Dialog.TargetID != r.Page || e.isShut() {
 			continue
 		}
 		for _, f := range r.Frames {
-			if f == e.Dialog.FrameID && e.bridged() {
+			if f == e.Dialog.FrameID && e.isBridged() {
 				m.end(now, e, messages.ClosedByRemote) // no session waits any more
 				break
 			}
 			if f == e.Dialog.FrameID {
-				m.do(ToSupervisor{mail.PageUnreachable{Page: r.Page, Poisoned: true}})
+				m.do(ToSupervisor{mail.PageUnreachable{Page: r.Page, IsPoisoned: true}})
 				m.end(now, e, messages.ClosedByLost)
 				break
 			}
@@ -74,7 +74,7 @@ func (m *Machine) framesRemoved(now time.Time, r mail.FramesRemoved) {
 // An answer that was sent owes its outcome, which tells.
 func (m *Machine) noneAsks(now time.Time, n mail.NoneAsks) {
 	for _, e := range m.entries() {
-		if e.Dialog.TargetID == n.Page && !e.bridged() && !e.shut() && e.answer == nil && hasWay(e.Ways, n.Session) {
+		if e.Dialog.TargetID == n.Page && !e.isBridged() && !e.isShut() && e.answer == nil && hasWay(e.Ways, n.Session) {
 			m.end(now, e, messages.ClosedByRemote)
 		}
 	}
@@ -92,13 +92,13 @@ func (m *Machine) endLost(now time.Time) {
 		}
 	}
 	m.endAll(now, func(e *entry) bool {
-		if e.shut() {
+		if e.isShut() {
 			return !hasWay(e.Ways, e.answer.way.Session) // no session is left to report its outcome
 		}
-		if !m.wayless(e) {
+		if !m.isUnreachable(e) {
 			return false
 		}
-		if e.answerDelivered() {
+		if e.isAnswerDelivered() {
 			m.endTaken(now, e)
 			return false
 		}
@@ -110,7 +110,7 @@ func (m *Machine) endAll(now time.Time, which func(*entry) bool, by messages.Clo
 	for _, e := range m.entries() {
 		switch {
 		case !which(e):
-		case e.shut():
+		case e.isShut():
 			m.end(now, e, e.ShutBy)
 		default:
 			m.end(now, e, by)
@@ -127,25 +127,25 @@ func (m *Machine) end(now time.Time, e *entry, by messages.ClosedBy) {
 		}
 	}
 	m.do(Disarm{watchdog(e.Dialog.ID)})
-	if e.Unproved {
+	if e.IsUnproved {
 		m.do(Disarm{probeTimer(e.Dialog.ID)})
 	}
-	if e.answer != nil && e.answer.unsure {
+	if e.answer != nil && e.answer.isUnsure {
 		m.do(Disarm{outcome(e.Dialog.ID)})
 	}
-	if e.bridged() || e.awaited {
+	if e.isBridged() || e.isAwaited {
 		m.do(Disarm{waylessPrefix + string(e.Dialog.ID)})
 	}
-	if e.bridged() {
+	if e.isBridged() {
 		m.settled(e, by)
 	} else {
-		e.Seen.Lost = by == messages.ClosedByLost
+		e.Seen.IsLost = by == messages.ClosedByLost
 		m.over(e.Seen)
 	}
 	record := messages.ClosedDialog{
 		ID: e.Dialog.ID, Type: e.Dialog.Type, Message: e.Dialog.Message, OpenedAt: e.Dialog.OpenedAt,
 		ClosedAt: messages.SecondsOf(now), ClosedBy: by, FrameID: e.Dialog.FrameID, TargetID: e.Dialog.TargetID,
-		Rule: e.Dialog.Rule, Promoted: e.promoted, Path: e.Dialog.Path,
+		Rule: e.Dialog.Rule, Promoted: e.isPromoted, Path: e.Dialog.Path,
 	}
 	if e.answer != nil && by == e.answer.by {
 		record.Action = e.answer.action
@@ -182,7 +182,7 @@ func (m *Machine) end(now time.Time, e *entry, by messages.ClosedBy) {
 }
 
 func (m *Machine) maybeLeft() {
-	if m.leaves && len(m.open)+len(m.dooms) == 0 {
+	if m.isLeaving && len(m.open)+len(m.dooms) == 0 {
 		m.do(ToSupervisor{Left{}})
 	}
 }

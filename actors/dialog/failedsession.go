@@ -13,17 +13,17 @@ import (
 func (m *Machine) sessionFailed(now time.Time, f mail.SessionFailed) {
 	if m.watches[messages.RolePrimary].At(f.Page).session == f.Session {
 		m.watches[messages.RolePrimary].Delete(f.Page)
-		m.listed = false
+		m.isListed = false
 	}
 	for _, e := range m.entries() {
 		if e.Dialog.TargetID != f.Page {
 			continue
 		}
 		m.dropWays(e, func(w mail.Way) bool { return w.Session == f.Session })
-		if !e.bridged() {
+		if !e.isBridged() {
 			e.Seen.Sights[messages.RolePrimary] = mail.SightOver
 		}
-		e.alone = e.alone || e.bridged() && !e.Dialog.Holds && !m.attended(f.Page)
+		e.isUnreported = e.isUnreported || e.isBridged() && !e.Dialog.Holds && !m.isAttended(f.Page)
 	}
 	for i := range m.late {
 		if d := &m.late[i]; d.Page == f.Page {

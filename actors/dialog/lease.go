@@ -33,7 +33,7 @@ func (m *Machine) leaseHeld(now time.Time) {
 	since := m.lapsedAt
 	m.lapsedAt = time.Time{}
 	for _, e := range m.entries() {
-		if e.shut() {
+		if e.isShut() {
 			continue
 		}
 		stood := since
@@ -44,7 +44,7 @@ func (m *Machine) leaseHeld(now time.Time) {
 		e.Dialog.ExpiresAt = messages.SecondsOf(e.ExpiresAt)
 		m.do(Arm{watchdog(e.Dialog.ID), e.ExpiresAt.Sub(now)})
 		m.decideAlone(e)
-		if e.Unproved {
+		if e.IsUnproved {
 			m.probe(e)
 		}
 	}
@@ -82,10 +82,10 @@ func (m *Machine) withheld(e *entry) {
 	}
 }
 
-// leaseDue decides a dialog anew, and says whether the timer was for that.
-func (m *Machine) leaseDue(name string) bool {
+// handleLeaseDue decides a dialog anew, and says whether the timer was for that.
+func (m *Machine) handleLeaseDue(name string) bool {
 	id, ok := strings.CutPrefix(name, leasePrefix)
-	if e := m.byID(messages.DialogID(id)); ok && e != nil && !e.shut() {
+	if e := m.byID(messages.DialogID(id)); ok && e != nil && !e.isShut() {
 		m.decideAlone(e)
 	}
 	return ok

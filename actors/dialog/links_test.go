@@ -102,7 +102,7 @@ func (b *browser) closes(page messages.TargetID, by messages.DialogID) {
 	delete(b.open, page)
 	n.closed, n.by = true, by
 	b.each(func(l *link, page messages.TargetID, s messages.SessionID) {
-		l.queue = append(l.queue, mail.DialogClosed{Role: l.role, Gen: l.gen, Session: s, Page: page, Frame: n.frame, Accepted: by != ""})
+		l.queue = append(l.queue, mail.DialogClosed{Role: l.role, Gen: l.gen, Session: s, Page: page, Frame: n.frame, IsAccepted: by != ""})
 		if !n.audience[s] { // its Page.enable had been waiting
 			l.queue = append(l.queue, mail.PageCovered{Role: l.role, Gen: l.gen, Page: page, Session: s})
 		}

@@ -16,34 +16,34 @@ import (
 type entry struct {
 	mail.OpenDialog
 	answer *answer
-	// promoted says that the last answer went through the anchor for want of a
+	// isPromoted says that the last answer went through the anchor for want of a
 	// primary that can give one.
-	promoted bool
-	// remembered says that a failed actor may have been told of its end.
-	remembered bool
-	alone      bool // bridged, and no link has told of it in time
-	overtaken  bool // a second opened on its page (C14)
-	said       bool // an answer of ours that has failed may have arrived
-	over       bool // bridged, and a session has said that it waits no more
-	gone       bool // since its document has gone
-	doubted    bool // bridged, and what was told to the actor before this one is lost
-	awaited    bool // without a way, and a link that stands gets a moment to tell of it
+	isPromoted bool
+	// isRemembered says that a failed actor may have been told of its end.
+	isRemembered   bool
+	isUnreported   bool // bridged, and no link has told of it in time
+	isOvertaken    bool // a second opened on its page (C14)
+	mayHaveArrived bool // an answer of ours that has failed may have arrived
+	isOver         bool // bridged, and a session has said that it waits no more
+	isDocumentGone bool // since its document has gone
+	isDoubted      bool // bridged, and what was told to the actor before this one is lost
+	isAwaited      bool // without a way, and a link that stands gets a moment to tell of it
 	// ends are what links have told that may be its end, or that of one before it.
 	ends [messages.Roles]*mail.DialogClosed
 }
 
-// shut says that the dialog has closed and that only whose answer it was is not
+// isShut says that the dialog has closed and that only whose answer it was is not
 // known yet.
-func (e *entry) shut() bool { return e.ShutBy != "" }
+func (e *entry) isShut() bool { return e.ShutBy != "" }
 
 // Machine decides over the dialogs of one task.
 type Machine struct {
-	spec   *messages.TaskSpec // never written: others have it
-	seq    uint64
-	open   []*entry // oldest first
-	recent []messages.ClosedDialog
-	late   []mail.SeenDialog
-	leaves bool
+	spec      *messages.TaskSpec // never written: others have it
+	seq       uint64
+	open      []*entry // oldest first
+	recent    []messages.ClosedDialog
+	late      []mail.SeenDialog
+	isLeaving bool
 	// lapsedAt is since when the task's node may not decide; zero while it may.
 	lapsedAt time.Time
 	out      []Effect
@@ -55,10 +55,10 @@ type Machine struct {
 
 	dooms map[messages.TargetID]*doom
 
-	lost    [messages.Roles]mail.Generation // of the newest link that is gone
-	watches [messages.Roles]smallmap.Map[messages.TargetID, watch]
-	list    []mail.PageWatch // of watches, never written again
-	listed  bool             // and that is how they are
+	lost     [messages.Roles]mail.Generation // of the newest link that is gone
+	watches  [messages.Roles]smallmap.Map[messages.TargetID, watch]
+	list     []mail.PageWatch // of watches, never written again
+	isListed bool             // and that is how they are
 }
 
 // NewMachine starts from memory, which is empty for a new task. Every remembered dialog
@@ -73,10 +73,10 @@ func newMachine(spec *messages.TaskSpec, memory mail.DialogMemory) *Machine {
 		answeredKeys: slices.Clone(memory.Answered), takenKeys: slices.Clone(memory.Taken), overs: slices.Clone(memory.Overs),
 	}
 	for _, w := range memory.Watches {
-		m.watches[w.Role].Set(w.Page, watch{session: w.Session, gen: w.Gen, covered: w.Covered, remembered: true})
+		m.watches[w.Role].Set(w.Page, watch{session: w.Session, gen: w.Gen, isCovered: w.IsCovered, isRemembered: true})
 	}
 	for _, o := range memory.Open {
-		m.open = append(m.open, &entry{OpenDialog: o, remembered: true})
+		m.open = append(m.open, &entry{OpenDialog: o, isRemembered: true})
 	}
 	for _, page := range memory.Doomed {
 		smallmap.Put(&m.dooms, page, &doom{dialogs: 1})
@@ -89,20 +89,20 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	switch in := in.(type) {
 	case Start:
 		for _, e := range m.entries() {
-			if e.shut() {
+			if e.isShut() {
 				m.end(now, e, e.ShutBy) // the actor that awaited the outcome is gone
 				continue
 			}
-			if m.wayless(e) {
+			if m.isUnreachable(e) {
 				m.end(now, e, messages.ClosedByLost)
 				continue
 			}
 			m.armWatchdog(e, e.ExpiresAt.Sub(now))
-			if e.bridged() && len(e.Ways) > 0 {
+			if e.isBridged() && len(e.Ways) > 0 {
 				m.doubt(e)
 			}
 			m.noteRule(e)
-			if a, ok := m.policy(e); ok && !m.isLapsed() && (e.bridged() || m.isRepeatable(a.by)) {
+			if a, ok := m.policy(e); ok && !m.isLapsed() && (e.isBridged() || m.isRepeatable(a.by)) {
 				m.decide(e, a) // what the last one had decided is not known
 			}
 			m.probe(e)
@@ -145,7 +145,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.framesRemoved(now, in)
 	case mail.PageGone:
 		by := messages.ClosedByRemote
-		if in.Lost {
+		if in.IsLost {
 			by = messages.ClosedByLost
 		}
 		m.endAll(now, func(e *entry) bool { return e.Dialog.TargetID == in.Page }, by)
@@ -155,14 +155,14 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		}
 		m.changed(nil, nil)
 	case mail.PageWatched:
-		if m.watched(in) {
+		if m.noteWatched(in) {
 			m.changed(nil, nil)
 		}
 		m.endLost(now)
 	case mail.NoneAsks:
 		m.noneAsks(now, in)
 	case mail.PageCovered:
-		if m.covered(now, in) {
+		if m.noteCovered(now, in) {
 			m.changed(nil, nil)
 		}
 	case mail.LinkLost:
@@ -178,7 +178,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case mail.Lease:
 		m.lease(now, in)
 	case Leave:
-		m.leaves = true
+		m.isLeaving = true
 		for _, e := range m.entries() {
 			if !m.isLapsed() {
 				m.decide(e, dismissOnLeave)
@@ -219,7 +219,7 @@ func (m *Machine) opened(now time.Time, o mail.DialogOpened) {
 	}
 	looks := mail.SeenDialog{Page: o.Page, Frame: o.Frame, Type: o.Type, Message: redact.Text(clip(o.Message))}
 	// Who tells of an opening listens, whether or not Page.enable has been answered.
-	m.covered(now, mail.PageCovered{Role: o.Role, Gen: o.Gen, Page: o.Page, Session: o.Session})
+	m.noteCovered(now, mail.PageCovered{Role: o.Role, Gen: o.Gen, Page: o.Page, Session: o.Session})
 	m.expectBelated(now, o.Role, looks)
 	m.frameGoesOn(o.Role, looks)
 	if d, ok := m.opening(o.Role, looks); ok {
@@ -229,14 +229,14 @@ func (m *Machine) opened(now time.Time, o mail.DialogOpened) {
 	// A page has one dialog at a time: what this link has told the end of was the one
 	// before this, after all.
 	for _, e := range m.entries() {
-		if c := e.ends[o.Role]; c != nil && e.Dialog.TargetID == o.Page && !e.shut() {
+		if c := e.ends[o.Role]; c != nil && e.Dialog.TargetID == o.Page && !e.isShut() {
 			m.isOver(now, seen{&e.Seen, e}, *c)
 		}
 	}
 	// Had our answer closed the one before, its outcome would have come on the
 	// same link with the closing event, before anything new on the page.
 	m.endAll(now, func(e *entry) bool {
-		if e.shut() && e.Dialog.TargetID == o.Page && e.answer.way.Session == o.Session {
+		if e.isShut() && e.Dialog.TargetID == o.Page && e.answer.way.Session == o.Session {
 			if e.answer.err == nil { // else it was said before as well, by another link
 				e.ShutBy = ""
 			}
@@ -250,7 +250,7 @@ func (m *Machine) opened(now time.Time, o mail.DialogOpened) {
 	m.seq++
 	looks.Seq, looks.Sights = m.seq, m.sights(o.Role, o.Page)
 	e := &entry{OpenDialog: mail.OpenDialog{
-		Seen: looks, Ways: m.ways(o), RawDefault: clip(o.Default), OpenedAt: now, ExpiresAt: now.Add(m.spec.DialogTimeout()), Unproved: canBeDoomed(o.Type),
+		Seen: looks, Ways: m.ways(o), RawDefault: clip(o.Default), OpenedAt: now, ExpiresAt: now.Add(m.spec.DialogTimeout()), IsUnproved: canBeDoomed(o.Type),
 		Dialog: messages.Dialog{
 			ID: messages.NewDialogID(m.seq), Type: o.Type,
 			Message: looks.Message, DefaultPrompt: redact.Text(clip(o.Default)),
@@ -266,7 +266,7 @@ func (m *Machine) opened(now time.Time, o mail.DialogOpened) {
 		old.Seen.Sights[o.Role] = mail.SightOver
 		m.end(now, old, messages.ClosedByRemote)
 	}
-	if old := m.on(o.Page); old != nil && old.remembered && (old.answer == nil || isUnasked(old.answer.by)) {
+	if old := m.on(o.Page); old != nil && old.isRemembered && (old.answer == nil || isUnasked(old.answer.by)) {
 		// It is over in any case: most likely its end is what was lost. This link
 		// will not tell of it again.
 		old.Seen.Sights[o.Role] = mail.SightOver
@@ -277,7 +277,7 @@ func (m *Machine) opened(now time.Time, o mail.DialogOpened) {
 		m.end(now, old, by)
 	}
 	if old := m.on(o.Page); old != nil {
-		old.overtaken = true
+		old.isOvertaken = true
 		// Two at once: Chrome closes the first by itself and leaves the second
 		// where no command reaches it (M7, C14).
 		opened := e.Dialog
@@ -315,7 +315,7 @@ const watchdogPrefix = "watchdog:"
 func watchdog(id messages.DialogID) string { return watchdogPrefix + string(id) }
 
 func (m *Machine) timerFired(now time.Time, name string) {
-	if m.waylessTimer(now, name) || m.doomedDue(name) || m.probeDue(name) || m.leaseDue(name) {
+	if m.handleUnreachableTimer(now, name) || m.handleDoomedDue(name) || m.handleProbeDue(name) || m.handleLeaseDue(name) {
 		return
 	}
 	if id, ok := strings.CutPrefix(name, outcomePrefix); ok {
@@ -361,7 +361,7 @@ func (m *Machine) changed(opened *messages.Dialog, closed *messages.ClosedDialog
 func (m *Machine) pending() []messages.Dialog {
 	pending := make([]messages.Dialog, 0, len(m.open))
 	for _, e := range m.open {
-		if !e.shut() && (e.answer == nil || !isUnasked(e.answer.by)) {
+		if !e.isShut() && (e.answer == nil || !isUnasked(e.answer.by)) {
 			pending = append(pending, e.Dialog)
 		}
 	}
@@ -371,7 +371,7 @@ func (m *Machine) pending() []messages.Dialog {
 // on returns the dialog that stands open on a page, if any.
 func (m *Machine) on(page messages.TargetID) *entry {
 	for _, e := range m.open {
-		if e.Dialog.TargetID == page && !e.shut() && !e.bridged() {
+		if e.Dialog.TargetID == page && !e.isShut() && !e.isBridged() {
 			return e
 		}
 	}

@@ -18,7 +18,7 @@ func TestAutoTurnsToTheBridgeWhenSomebodyIsFaster(t *testing.T) {
 		return mail.DialogOpened{Gen: 1, Session: "S", Page: "P", Frame: "P", Type: typ}
 	}
 	closed := func(accepted bool) any {
-		return mail.DialogClosed{Gen: 1, Session: "S", Page: "P", Frame: "P", Accepted: accepted}
+		return mail.DialogClosed{Gen: 1, Session: "S", Page: "P", Frame: "P", IsAccepted: accepted}
 	}
 	said := mail.AnswerDialog{Answer: messages.DialogAnswer{Action: messages.ActionDismiss}, Reply: calls.Open(func(any, error) {})}
 	refused := mail.DialogHandled{Dialog: "d-1", Session: "S", Err: noDialog}

@@ -59,7 +59,7 @@ func (s *model) step(in any) {
 				s.Fatalf("%s is answered on session %s, not its own %s", id, e.Msg.Session, d.SessionID)
 			case s.gens[id] <= s.gone:
 				s.Fatalf("%s of a link that is gone is answered", id)
-			case e.Msg.Accept && d.Type == "prompt" && e.Msg.Text == nil:
+			case e.Msg.MustAccept && d.Type == "prompt" && e.Msg.Text == nil:
 				s.Fatalf("prompt %s is accepted without a text (C3)", id)
 			case d.Type != "prompt" && e.Msg.Text != nil:
 				s.Fatalf("%s %s is given a text (D13)", d.Type, id)

@@ -18,18 +18,18 @@ import (
 
 // watch is a link's session on a page.
 type watch struct {
-	session messages.SessionID
-	gen     mail.Generation
-	covered bool // its Page domain is enabled
+	session   messages.SessionID
+	gen       mail.Generation
+	isCovered bool // its Page domain is enabled
 	// since is when it was heard of that, by this actor.
 	since time.Time
-	// remembered says that it has told nothing to this actor yet. What it told the
+	// isRemembered says that it has told nothing to this actor yet. What it told the
 	// last one may be lost.
-	remembered bool
+	isRemembered bool
 }
 
-// known says that the link tells this actor of all that opens on the page.
-func (w watch) known() bool { return w.covered && !w.remembered }
+// isKnown says that the link tells this actor of all that opens on the page.
+func (w watch) isKnown() bool { return w.isCovered && !w.isRemembered }
 
 // belated is how much later than the other a link may tell of a dialog that
 // opened before it was known to listen.
@@ -97,7 +97,7 @@ func (m *Machine) opening(r messages.Role, o mail.SeenDialog) (seen, bool) {
 // looks the same, the link that was faster before tells of it. So it may be of what
 // looks the same and opened since: whether this link tells of that yet is not sure.
 func (m *Machine) expectBelated(now time.Time, r messages.Role, o mail.SeenDialog) {
-	if w := m.watches[r].At(o.Page); w.known() && now.Sub(w.since) > belated || !m.coveredBesides(r, o.Page) {
+	if w := m.watches[r].At(o.Page); w.isKnown() && now.Sub(w.since) > belated || !m.isCoveredBesides(r, o.Page) {
 		return
 	}
 	before := false
@@ -108,16 +108,16 @@ func (m *Machine) expectBelated(now time.Time, r messages.Role, o mail.SeenDialo
 		case before:
 		case sight == mail.SightDue:
 			return // nothing that r may yet tell of came before this
-		case d.entry == nil && sight == mail.SightUnsure && !d.Lost: // one that stands open by now came after it
+		case d.entry == nil && sight == mail.SightUnsure && !d.IsLost: // one that stands open by now came after it
 			d.Sights[r], before = mail.SightDue, true
 		}
 	}
 }
 
-// coveredBesides says that another link than r hears of a page's dialogs.
-func (m *Machine) coveredBesides(r messages.Role, page messages.TargetID) bool {
+// isCoveredBesides says that another link than r hears of a page's dialogs.
+func (m *Machine) isCoveredBesides(r messages.Role, page messages.TargetID) bool {
 	for role := range messages.Roles {
-		if role != r && m.watches[role].At(page).covered {
+		if role != r && m.watches[role].At(page).isCovered {
 			return true
 		}
 	}
@@ -131,7 +131,7 @@ func (m *Machine) closing(r messages.Role, page messages.TargetID, frame message
 	for _, certain := range []bool{true, false} {
 		for _, sight := range []mail.Sight{mail.SightOpened, mail.SightPartial, mail.SightUnsure, mail.SightBlind, mail.SightDue} {
 			for _, d := range list {
-				if d.Sights[r] == sight && d.endedBy(r) == certain && (certain || d.entry != nil) {
+				if d.Sights[r] == sight && d.isEndedBy(r) == certain && (certain || d.entry != nil) {
 					return d, certain
 				}
 			}
@@ -140,19 +140,19 @@ func (m *Machine) closing(r messages.Role, page messages.TargetID, frame message
 	return seen{}, false
 }
 
-// endedBy says whether the end that a link reports is surely d's. A link that has reported
+// isEndedBy says whether the end that a link reports is surely d's. A link that has reported
 // d's opening will report its end. The report of any other link may be about a dialog that
 // opened before either link came, and that no link has reported: then the opening of d is
 // what comes next on that link. A failed actor may have had the reports of all links
 // already.
-func (d seen) endedBy(r messages.Role) bool {
+func (d seen) isEndedBy(r messages.Role) bool {
 	switch sight := d.Sights[r]; {
 	case sight == mail.SightOpened:
 		return true
 	case d.entry != nil:
-		return d.entry.remembered || !slices.Contains(d.Sights[:], mail.SightOpened)
+		return d.entry.isRemembered || !slices.Contains(d.Sights[:], mail.SightOpened)
 	default:
-		return sight == mail.SightPartial || sight == mail.SightUnsure && d.Lost
+		return sight == mail.SightPartial || sight == mail.SightUnsure && d.IsLost
 	}
 }
 
@@ -163,7 +163,7 @@ func (m *Machine) sights(r messages.Role, page messages.TargetID) (s [messages.R
 		switch {
 		case role == r:
 			s[role] = mail.SightOpened
-		case ok && w.known():
+		case ok && w.isKnown():
 			s[role] = mail.SightDue
 		case ok:
 			s[role] = mail.SightUnsure
@@ -178,7 +178,7 @@ func (m *Machine) sights(r messages.Role, page messages.TargetID) (s [messages.R
 func (m *Machine) ways(o mail.DialogOpened) []mail.Way {
 	ways := []mail.Way{{Role: o.Role, Gen: o.Gen, Session: o.Session}}
 	for role := range messages.Roles {
-		if w, ok := m.watches[role].Get(o.Page); ok && w.covered && role != o.Role {
+		if w, ok := m.watches[role].Get(o.Page); ok && w.isCovered && role != o.Role {
 			ways = addWay(ways, mail.Way{Role: role, Gen: w.gen, Session: w.session})
 		}
 	}
@@ -197,9 +197,9 @@ func addWay(ways []mail.Way, w mail.Way) []mail.Way {
 	return ways
 }
 
-// watched notes a session that takes the place of the link's last one on the
+// noteWatched notes a session that takes the place of the link's last one on the
 // page, and says whether it does.
-func (m *Machine) watched(w mail.PageWatched) bool {
+func (m *Machine) noteWatched(w mail.PageWatched) bool {
 	if w.Gen <= m.lost[w.Role] {
 		return false
 	}
@@ -207,24 +207,24 @@ func (m *Machine) watched(w mail.PageWatched) bool {
 		return false // reported again, to a dialog actor that started from memory
 	}
 	m.watches[w.Role].Set(w.Page, watch{session: w.Session, gen: w.Gen})
-	m.listed = false
+	m.isListed = false
 	for _, e := range m.open {
 		if e.Dialog.TargetID != w.Page {
 			continue
 		}
-		if !e.bridged() && !hasWay(e.Ways, w.Session) {
+		if !e.isBridged() && !hasWay(e.Ways, w.Session) {
 			e.Seen.Sights[w.Role] = mail.SightPartial
 			m.dropWays(e, func(way mail.Way) bool { return way.Role == w.Role })
 		}
-		if e.bridged() {
-			e.awaited = false // who comes to the page is told of what waits, and has its moment to say so
+		if e.isBridged() {
+			e.isAwaited = false // who comes to the page is told of what waits, and has its moment to say so
 		}
 		m.name(e)
 	}
 	for i := range m.late {
 		if d := &m.late[i]; d.Page == w.Page {
 			d.Sights[w.Role] = mail.SightOver
-			if d.Lost {
+			if d.IsLost {
 				d.Sights[w.Role] = mail.SightPartial
 			}
 		}
@@ -252,32 +252,32 @@ func (m *Machine) name(e *entry) {
 	}
 }
 
-// covered notes that a session listens, and says whether that is news.
-func (m *Machine) covered(now time.Time, c mail.PageCovered) bool {
+// noteCovered notes that a session listens, and says whether that is news.
+func (m *Machine) noteCovered(now time.Time, c mail.PageCovered) bool {
 	w, ok := m.watches[c.Role].Get(c.Page)
-	if !ok || w.session != c.Session || w.known() {
+	if !ok || w.session != c.Session || w.isKnown() {
 		return false
 	}
-	news := !w.covered
-	w.covered, w.remembered, w.since = true, false, now
+	news := !w.isCovered
+	w.isCovered, w.isRemembered, w.since = true, false, now
 	m.watches[c.Role].Set(c.Page, w)
-	m.listed = false
+	m.isListed = false
 	return news
 }
 
 // remembered are the watches for the next dialog actor.
 func (m *Machine) remembered() []mail.PageWatch {
-	if m.listed {
+	if m.isListed {
 		return m.list
 	}
 	var list []mail.PageWatch // a new one: memories hold the last
 	for role := range messages.Roles {
 		for _, page := range slices.Sorted(m.watches[role].Keys()) {
 			w := m.watches[role].At(page)
-			list = append(list, mail.PageWatch{Role: role, Gen: w.gen, Page: page, Session: w.session, Covered: w.covered})
+			list = append(list, mail.PageWatch{Role: role, Gen: w.gen, Page: page, Session: w.session, IsCovered: w.isCovered})
 		}
 	}
-	m.list, m.listed = list, true
+	m.list, m.isListed = list, true
 	return list
 }
 
@@ -301,7 +301,7 @@ func (m *Machine) frameGoesOn(r messages.Role, o mail.SeenDialog) {
 		if d.Page != o.Page || d.Frame != o.Frame || d.Seq > last {
 			continue
 		}
-		d.Lost = false
+		d.IsLost = false
 		if s := d.Sights[r]; s == mail.SightOpened || s == mail.SightPartial || s == mail.SightUnsure {
 			d.Sights[r] = mail.SightOver
 		}
@@ -311,7 +311,7 @@ func (m *Machine) frameGoesOn(r messages.Role, o mail.SeenDialog) {
 
 func (m *Machine) forget() {
 	m.late = slices.DeleteFunc(m.late, func(d mail.SeenDialog) bool {
-		return !d.Lost && !slices.ContainsFunc(d.Sights[:], func(s mail.Sight) bool {
+		return !d.IsLost && !slices.ContainsFunc(d.Sights[:], func(s mail.Sight) bool {
 			return s == mail.SightDue || s == mail.SightOpened || s == mail.SightPartial || s == mail.SightUnsure
 		})
 	})
@@ -335,7 +335,7 @@ func surplus(late []mail.SeenDialog) int {
 
 // linkGone forgets what a link was going to tell and takes its ways away.
 func (m *Machine) linkGone(r messages.Role) {
-	m.listed = false
+	m.isListed = false
 	for page, w := range m.watches[r].All() {
 		if w.gen <= m.lost[r] {
 			m.watches[r].Delete(page)
@@ -356,7 +356,7 @@ func (m *Machine) linkGone(r messages.Role) {
 }
 
 func (m *Machine) pageForgotten(page messages.TargetID) {
-	m.listed = false
+	m.isListed = false
 	for role := range messages.Roles {
 		m.watches[role].Delete(page)
 	}

@@ -98,7 +98,7 @@ func TestALinkThatIsNotKnownToListenTellsLate(t *testing.T) {
 		step(mail.DialogOpened{Role: r, Gen: 1, Session: s, Page: "T", Frame: "F", Type: "alert", Message: "again"})
 	}
 	over := func(r messages.Role, s messages.SessionID) {
-		step(mail.DialogClosed{Role: r, Gen: 1, Session: s, Page: "T", Frame: "F", Accepted: true})
+		step(mail.DialogClosed{Role: r, Gen: 1, Session: s, Page: "T", Frame: "F", IsAccepted: true})
 	}
 	step(dialog.Start{})
 	step(mail.PageWatched{Role: messages.RolePrimary, Gen: 1, Page: "T", Session: "P"})

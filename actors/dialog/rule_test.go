@@ -99,14 +99,14 @@ func TestARuleAnswersBeforeThePolicy(t *testing.T) {
 	} {
 		r := newRuled(spec, mail.DialogMemory{})
 		r.opens(c.kind, c.message)
-		if len(r.orders) != 1 || r.orders[0].Accept != c.accept || len(r.last.Pending) != 0 {
+		if len(r.orders) != 1 || r.orders[0].MustAccept != c.accept || len(r.last.Pending) != 0 {
 			t.Errorf("%s %q: orders %+v, pending %v", c.kind, c.message, r.orders, r.last.Pending)
 			continue
 		}
 		if text := r.orders[0].Text; (text == nil) != (c.text == "") || text != nil && *text != c.text {
 			t.Errorf("%s %q: text %v", c.kind, c.message, text)
 		}
-		r.step(mail.DialogClosed{Gen: 1, Session: "P", Page: "T", Frame: "T", Accepted: c.accept, Text: c.text})
+		r.step(mail.DialogClosed{Gen: 1, Session: "P", Page: "T", Frame: "T", IsAccepted: c.accept, Text: c.text})
 		r.step(mail.DialogHandled{Dialog: "d-1", Session: "P"})
 		if len(r.closed) != 1 || r.closed[0].ClosedBy != c.by || r.closed[0].Rule != c.rule || r.closed[0].Action == "" {
 			t.Errorf("%s %q: closed %+v", c.kind, c.message, r.closed)
@@ -186,7 +186,7 @@ func TestARulesAnswerIsNotSaidToAnotherDialog(t *testing.T) {
 			t.Errorf("%s: %d orders, want %d: %+v", name, len(r.orders), c.orders, r.orders)
 		}
 		r.step(dialog.TimerFired{Name: "outcome:d-1"})
-		if len(r.orders) != 2 || r.orders[1].Session != "A" || !r.orders[1].Accept {
+		if len(r.orders) != 2 || r.orders[1].Session != "A" || !r.orders[1].MustAccept {
 			t.Errorf("%s: it stands open, and the orders are %+v", name, r.orders)
 		}
 		next := newRuled(c.spec, memory)

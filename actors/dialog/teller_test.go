@@ -64,5 +64,5 @@ func (s *teller) asks(r messages.Role, text string) {
 }
 
 func (s *teller) over(r messages.Role) {
-	s.step(mail.DialogClosed{Role: r, Gen: 1, Session: s.session(r), Page: "T", Frame: "F", Accepted: true})
+	s.step(mail.DialogClosed{Role: r, Gen: 1, Session: s.session(r), Page: "T", Frame: "F", IsAccepted: true})
 }

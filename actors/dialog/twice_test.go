@@ -21,7 +21,7 @@ func TestAnAnswerIsSettledByTheOtherLink(t *testing.T) {
 	}
 	grace := dialog.TimerFired{Name: "outcome:d-1"}
 	accepted := closedAtAnchor
-	accepted.Accepted = true
+	accepted.IsAccepted = true
 	for name, c := range map[string]struct {
 		in     []any
 		orders int
@@ -57,7 +57,7 @@ func TestAnAnswerIsSettledByTheOtherLink(t *testing.T) {
 				t.Errorf("said again %d times, want %d", len(orders), c.orders)
 			}
 			for _, o := range orders {
-				if o.Role != messages.RoleAnchor || !o.Msg.Accept {
+				if o.Role != messages.RoleAnchor || !o.Msg.MustAccept {
 					t.Errorf("said again as %+v", o)
 				}
 			}

@@ -280,7 +280,7 @@ func (m *Machine) frameDetached(at session, d mail.FrameDetached) {
 	if n == nil {
 		return
 	}
-	if d.Swap {
+	if d.IsSwap {
 		if n.owner == d.Session {
 			n.owner = n.target
 		}

@@ -168,13 +168,13 @@ func (w *world) promote(f *modelFrame) {
 	f.session, f.url = messages.SessionID(w.next("S")), w.next("u")
 	w.tell(old, mail.TargetAttached{
 		Gen: gen, Session: f.session, Via: old, Page: thePage,
-		Info: mail.TargetInfo{ID: messages.TargetID(f.id), Type: "iframe", ParentFrame: f.parent.id}, Waiting: true,
+		Info: mail.TargetInfo{ID: messages.TargetID(f.id), Type: "iframe", ParentFrame: f.parent.id}, IsWaiting: true,
 	})
 	w.tell(f.session, mail.FrameTreeLoaded{Gen: gen, Session: f.session, Page: thePage, Frames: []mail.FrameInfo{
 		{ID: f.id, Parent: f.parent.id, URL: "", Origin: "null"}, // the initial empty document
 	}})
 	w.tell(f.session, mail.FrameNavigated{Gen: gen, Session: f.session, Page: thePage, Frame: w.info(f)})
-	w.tell(old, mail.FrameDetached{Gen: gen, Session: old, Frame: f.id, Swap: true})
+	w.tell(old, mail.FrameDetached{Gen: gen, Session: old, Frame: f.id, IsSwap: true})
 }
 
 // demote navigates an OOPIF to its parent's site. What was attached through it

@@ -143,7 +143,7 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 		delete(a.pids, id)
 		delete(a.gens, id)
 		var err error
-		if msg.Reason.Abnormal() {
+		if msg.Reason.IsAbnormal() {
 			err = msg.Reason.Err
 		}
 		a.step(c, SupervisorExited{ID: id, Gen: gen, Err: err})

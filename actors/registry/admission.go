@@ -171,7 +171,7 @@ func (m *Machine) patience(o mail.StartTask) time.Duration {
 // want to wait changes nothing.
 func (m *Machine) join(now time.Time, e *entry, o mail.StartTask, asked messages.TaskSpec, waits time.Duration) {
 	spec := e.spec.Merge(asked)
-	same := spec.SameBrowser(e.spec)
+	same := spec.IsSameBrowser(e.spec)
 	if !same {
 		spec = asked.WithDefaults()
 	}

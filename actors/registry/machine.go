@@ -176,7 +176,7 @@ func (m *Machine) start(now time.Time, o mail.StartTask) {
 		m.do(Answer{To: o.Reply, Err: err}) // each is right, and both together are not
 		return
 	}
-	if !merged.SameBrowser(*t.spec) {
+	if !merged.IsSameBrowser(*t.spec) {
 		// Another browser: nothing of the old state may show in it (A4).
 		if m.hasAdmittedNext(now, t, asked, o.Reply) {
 			m.stopTask(o.ID, t, messages.OutcomeRebound, "rebound to another browser")
@@ -197,7 +197,7 @@ func (m *Machine) start(now time.Time, o mail.StartTask) {
 // refused.
 func (m *Machine) hasAdmittedNext(now time.Time, t *task, asked messages.TaskSpec, reply mail.Call) bool {
 	spec := asked.WithDefaults()
-	if t.next != nil && t.next.spec.SameBrowser(spec) {
+	if t.next != nil && t.next.spec.IsSameBrowser(spec) {
 		t.next.waiters = append(t.next.waiters, waiter{reply, false})
 		return true
 	}
@@ -250,7 +250,7 @@ func (m *Machine) resume(now time.Time, o mail.StartTask, spec messages.TaskSpec
 			m.out[i] = s
 		}
 	}
-	m.do(Answer{To: o.Reply, Value: mail.StartOutcome{Started: true}})
+	m.do(Answer{To: o.Reply, Value: mail.StartOutcome{HasStarted: true}})
 }
 
 func (m *Machine) stop(o mail.StopTask) {
@@ -289,7 +289,7 @@ func (m *Machine) becomeActive(now time.Time, a mail.TaskActive) {
 		m.do(Began{IsLaunched: t.spec.Launch != nil, Took: now.Sub(t.started)})
 	}
 	for _, w := range t.waiters {
-		m.do(Answer{To: w.reply, Value: mail.StartOutcome{Started: w.hasStarted}})
+		m.do(Answer{To: w.reply, Value: mail.StartOutcome{HasStarted: w.hasStarted}})
 	}
 	t.waiters = nil
 }

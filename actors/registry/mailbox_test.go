@@ -30,7 +30,7 @@ func TestAStalledRegistryRefusesStarts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := sys.Root(guard.Child{Kind: "registry", Key: "node", Mailbox: registry.Mailbox, Sheds: true, New: func() guard.Behavior {
+	h := sys.Root(guard.Child{Kind: "registry", Key: "node", Mailbox: registry.Mailbox, CanShed: true, New: func() guard.Behavior {
 		return registry.New(registry.Config{Directory: &registry.Directory{}})
 	}})
 	answered := make(chan error, 2*registry.Mailbox)

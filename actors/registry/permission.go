@@ -20,7 +20,7 @@ func (m *Machine) permit(o mail.StartTask, asked messages.TaskSpec) error {
 	spec := asked
 	if t := m.tasks[o.ID]; t != nil && !t.isStopping {
 		spec = t.spec.Merge(asked)
-		if spec.SameBrowser(*t.spec) {
+		if spec.IsSameBrowser(*t.spec) {
 			return nil
 		}
 		if o.Caller.Tenant == "" {

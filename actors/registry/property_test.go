@@ -72,7 +72,7 @@ func (s *model) step(in any) {
 				}
 				v.stopped = true
 			case mail.UpdateSpec:
-				if v.stopped || !msg.Spec.SameBrowser(v.spec) || msg.Spec.QueueTimeoutS != nil {
+				if v.stopped || !msg.Spec.IsSameBrowser(v.spec) || msg.Spec.QueueTimeoutS != nil {
 					s.Fatalf("%s keeps its supervisor for %+v", e.ID, msg.Spec)
 				}
 			}

@@ -31,7 +31,7 @@ func TestTasksOfAnotherNode(t *testing.T) {
 		case registry.SpawnSupervisor:
 			isSpawned = e.Resumed == resumed
 		case registry.Answer:
-			isAnswered = e.Value == mail.StartOutcome{Started: true}
+			isAnswered = e.Value == mail.StartOutcome{HasStarted: true}
 		}
 	}
 	if err != nil || !isSpawned || !isAnswered {

@@ -87,7 +87,7 @@ func (h *hall) ask(name string, spec messages.TaskSpec, wait ...float64) {
 				if why, ok := own.Details["reason"].(messages.LimitReason); ok {
 					h.outcomes[name] = string(why)
 				}
-			case v.(mail.StartOutcome).Started:
+			case v.(mail.StartOutcome).HasStarted:
 				h.outcomes[name] = "started"
 			default:
 				h.outcomes[name] = "runs"

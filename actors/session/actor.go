@@ -42,8 +42,8 @@ type Page struct {
 	wanted  *wanted.Store
 	refused []string // of wanted, as last told
 
-	gathering bool // what follows from several facts is sent together
-	kept      gathered
+	isGathering bool // what follows from several facts is sent together
+	kept        gathered
 }
 
 // NewPage returns the behavior for a session that has just been attached on
@@ -125,7 +125,7 @@ func (p *Page) step(c *guard.Context, in any) { p.carryOut(c, p.machine.Step(c.N
 
 func (p *Page) carryOut(c *guard.Context, effects []effect.Effect) {
 	for _, e := range effects {
-		if p.gathering && p.gather(c, e) {
+		if p.isGathering && p.gather(c, e) {
 			continue
 		}
 		switch e := e.(type) {
@@ -149,8 +149,8 @@ func (p *Page) carryOut(c *guard.Context, effects []effect.Effect) {
 			now := c.Now()
 			byDialog := e.Err.Code == messages.CodeBlockedByDialog
 			p.mux.Interrupt(p.machine.Config().Session, e.Err, func(call transport.PendingCall, age time.Duration) bool {
-				return (e.Before.IsZero() || now.Add(-age).Before(e.Before)) && !(byDialog && call.Patient) &&
-					(!e.Renderer || admit.IsHeldUp(call.Method))
+				return (e.Before.IsZero() || now.Add(-age).Before(e.Before)) && !(byDialog && call.IsPatient) &&
+					(!e.NeedsRenderer || admit.IsHeldUp(call.Method))
 			})
 		case effect.Answer:
 			// By way of the frames, which are part of what a result follows from;
@@ -192,18 +192,18 @@ func (p *Page) restore(c *guard.Context, e effect.Restore) {
 	self, sys, mux, w, place, supervisor := c.Self(), c.System(), p.mux, p.wanted, p.machine.Config().Place(), p.peers.Supervisor
 	var commands []wanted.Command
 	switch {
-	case e.Again:
+	case e.IsRepeated:
 		if commands, supervisor = append(w.Leaving(place), w.Again(place)...), nil; len(commands) == 0 {
 			return
 		}
-	case e.Revived:
+	case e.IsRevived:
 		commands = w.Revive(place)
 	default:
 		commands = w.Begin(place)
 	}
 	restore(sys, mux, w, place, commands, supervisor, func() {
 		restore(sys, mux, w, place, w.Behind(place), nil, func() { sys.Send(self, settled{}) })
-		if !e.Again {
+		if !e.IsRepeated {
 			sys.Send(self, effect.Restored{Round: e.Round})
 		}
 	})
@@ -233,7 +233,7 @@ func restore(sys *guard.System, mux *transport.Mux, w *wanted.Store, p wanted.Pl
 			var refusal *transport.RPCError
 			// What a crash has swallowed is given to the next renderer.
 			if supervisor != nil && errors.As(r.Err, &refusal) && quirks.ClassifyText(refusal.Message) != quirks.TargetCrashed {
-				sys.Send(supervisor, RestoreRefused{Target: p.Target, Method: e.Method, Err: callError(r.Err, r.Sent)})
+				sys.Send(supervisor, RestoreRefused{Target: p.Target, Method: e.Method, Err: callError(r.Err, r.IsSent)})
 			}
 			if left.Add(-1) == 0 {
 				done()
@@ -244,16 +244,16 @@ func restore(sys *guard.System, mux *transport.Mux, w *wanted.Store, p wanted.Pl
 
 // command writes one CDP command; its outcome comes back as a message.
 func command(c *guard.Context, mux *transport.Mux, own messages.SessionID, e effect.Command) {
-	if e.Session != "" || e.Root {
+	if e.Session != "" || e.IsOnRoot {
 		own = e.Session
 	}
-	call := transport.Call{SessionID: own, Method: e.Method, Params: e.Params, Timeout: e.Timeout, Direct: e.Direct}
+	call := transport.Call{SessionID: own, Method: e.Method, Params: e.Params, Timeout: e.Timeout, IsDirect: e.IsDirect}
 	if e.Tag.Kind != effect.TagNone {
 		self, sys, tag := c.Self(), c.System(), e.Tag
 		call.Done = func(r transport.Reply) {
 			var err error
 			if r.Err != nil {
-				err = callError(r.Err, r.Sent)
+				err = callError(r.Err, r.IsSent)
 			}
 			sys.Send(self, effect.Replied{Tag: tag, Result: r.Result, Err: err})
 		}

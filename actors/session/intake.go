@@ -132,14 +132,14 @@ func (s *said) decode(c *decode.Source, i int) any {
 // go: a page that says a lot wakes its actor now and then, and not for each word of
 // it. All of it is the reader's, but for what is counted.
 type intake struct {
-	cfg    *page.Config
-	source decode.Source
-	mux    *transport.Mux
-	door   guard.Door
-	queued *queued
-	bounds *shed.Counts
-	said   *said // nil where nothing waits
-	unread bool  // the actor has time to decode what is gathered now
+	cfg              *page.Config
+	source           decode.Source
+	mux              *transport.Mux
+	door             guard.Door
+	queued           *queued
+	bounds           *shed.Counts
+	said             *said // nil where nothing waits
+	canDeferDecoding bool  // the actor has time to decode what is gathered now
 }
 
 // queued is what waits for an actor of what its session has said.
@@ -176,7 +176,7 @@ func (in *intake) takeUnread(e transport.Event) bool {
 	}
 	in.begin()
 	item := saidItem{method: e.Method}
-	if !in.unread || len(e.Params) > maxUnread {
+	if !in.canDeferDecoding || len(e.Params) > maxUnread {
 		if item.fact = decode.Frequent(&in.source, &in.said.same, e.Method, e.Params); item.fact == nil {
 			return false
 		}
@@ -188,7 +188,7 @@ func (in *intake) takeUnread(e transport.Event) bool {
 func (in *intake) begin() {
 	if in.said == nil {
 		in.said = saids.Get().(*said)
-		in.unread = in.queued.events.Load() < behind
+		in.canDeferDecoding = in.queued.events.Load() < behind
 	}
 }
 
@@ -239,7 +239,7 @@ func (in *intake) settle() {
 // gathered as well.
 func (p *Page) receiveSaid(c *guard.Context, s *said) {
 	now := c.Now()
-	p.gathering, p.kept.errorsLeft, p.kept.othersLeft = true, s.errors, len(s.items)-s.errors
+	p.isGathering, p.kept.errorsLeft, p.kept.othersLeft = true, s.errors, len(s.items)-s.errors
 	for i := range s.items {
 		it := &s.items[i]
 		if it.isError() {
@@ -260,14 +260,14 @@ func (p *Page) receiveSaid(c *guard.Context, s *said) {
 			p.carryOut(c, p.machine.Step(now, fact))
 		}
 	}
-	p.gathering = false
+	p.isGathering = false
 	p.sendGathered(c)
 	p.queued.events.Add(-int64(len(s.items)))
 	s.release()
 }
 
 func (p *Page) countCut(r mail.ConsoleReported) {
-	if r.Cut {
+	if r.IsCut {
 		p.bounds.Hit(shed.ConsoleText)
 	}
 }

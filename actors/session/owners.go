@@ -58,8 +58,8 @@ func (o *Owners) Release(page messages.TargetID, task messages.TaskID) {
 	o.pages.CompareAndDelete(page, task)
 }
 
-// Elsewhere says whether a page is another task's.
-func (o *Owners) Elsewhere(page messages.TargetID, task messages.TaskID) bool {
+// IsElsewhere says whether a page is another task's.
+func (o *Owners) IsElsewhere(page messages.TargetID, task messages.TaskID) bool {
 	owner, ok := o.pages.Load(page)
 	return ok && owner != task
 }
@@ -72,11 +72,11 @@ func (o *Owners) ReleaseContext(context string, task messages.TaskID) {
 	o.contexts.CompareAndDelete(context, task)
 }
 
-// Foreign says whether a target is another task's: by its id, by what has opened it,
+// IsForeign says whether a target is another task's: by its id, by what has opened it,
 // or by the browser context it is in.
-func (o *Owners) Foreign(t mail.TargetInfo, task messages.TaskID) bool {
+func (o *Owners) IsForeign(t mail.TargetInfo, task messages.TaskID) bool {
 	owner, ok := o.contexts.Load(t.Context)
-	return ok && owner != task || o.Elsewhere(t.ID, task) || t.Opener != "" && o.Elsewhere(t.Opener, task)
+	return ok && owner != task || o.IsElsewhere(t.ID, task) || t.Opener != "" && o.IsElsewhere(t.Opener, task)
 }
 
 // Watch has the task told of sessions of other tasks that have ended on its pages.

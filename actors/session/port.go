@@ -35,9 +35,9 @@ type Port struct {
 	isDoubted atomic.Bool  // a probe was asked for, and no reply has come behind that
 }
 
-// LivedSince reports whether the renderer has answered a call after t. A caller that
+// HasLivedSince reports whether the renderer has answered a call after t. A caller that
 // has a result finds it here, though the session's actor may not have heard yet.
-func (p *Port) LivedSince(t time.Time) bool {
+func (p *Port) HasLivedSince(t time.Time) bool {
 	lived := p.lived.Load()
 	return lived != 0 && p.made.Add(time.Duration(lived)).After(t)
 }
@@ -61,10 +61,10 @@ func (p *Port) Call(ctx context.Context, method string, params []byte, timeout t
 func (p *Port) Do(ctx context.Context, c AgentCall) ([]byte, error) {
 	method, params := c.Method, c.Params
 	call := transport.Call{
-		SessionID: p.Session, Method: method, Params: params, Timeout: c.Timeout, User: true,
-		Stalled: p.doubt, StallAfter: page.StallAfter, Patient: c.AwaitsDialog,
+		SessionID: p.Session, Method: method, Params: params, Timeout: c.Timeout, IsUser: true,
+		Stalled: p.doubt, StallAfter: page.StallAfter, IsPatient: c.AwaitsDialog,
 	}
-	if wanted.Keeps(method) {
+	if wanted.IsKept(method) {
 		send, answer, err := p.wanted.Prepare(p.place, method, params)
 		if err != nil || answer != nil {
 			return answer, err
@@ -82,7 +82,7 @@ func (p *Port) Do(ctx context.Context, c AgentCall) ([]byte, error) {
 	}
 	r := p.mux.Await(ctx, call)
 	if r.Err != nil {
-		return nil, callError(r.Err, r.Sent)
+		return nil, callError(r.Err, r.IsSent)
 	}
 	if quirks.ProvesLife(method) {
 		p.lived.Store(int64(time.Since(p.made)))

@@ -18,7 +18,7 @@ func (p *Port) Renew(again func()) bool {
 	for _, e := range commands {
 		p.mux.Start(transport.Call{SessionID: p.Session, Method: e.Method, Params: e.Params, Done: func(r transport.Reply) {
 			p.wanted.Established(p.place, e.ID, r.Result, r.Err)
-			if left.Add(-1) == 0 && p.wanted.Overtaken(p.place, changes) {
+			if left.Add(-1) == 0 && p.wanted.IsOvertaken(p.place, changes) {
 				again()
 			}
 		}})

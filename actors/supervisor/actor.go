@@ -88,7 +88,7 @@ type Actor struct {
 	ports    smallmap.Map[messages.SessionID, *session.Port]
 	pids     smallmap.Map[messages.SessionID, *actor.PID] // copied on write: the dialog actor has it
 	views    smallmap.Map[messages.SessionID, view.Session]
-	viewed   bool          // views are of the newest state, or of console errors before
+	isViewed bool          // views are of the newest state, or of console errors before
 	orders   ledger.Ledger // with the children, by name
 	wanted   *wanted.Store // outlives sessions and links
 	remember func() []byte // what it holds
@@ -144,7 +144,7 @@ func (a *Actor) Init(c *guard.Context) {
 			{ID: childBrowser, Type: restart.Transient, Patience: a.cfg.Spec.GiveUpAfter()},
 			{ID: childFrame, Type: restart.Permanent},
 		},
-		Factory: a.factory, OnStart: a.started, OnExit: a.exited, Excused: excused,
+		Factory: a.factory, OnStart: a.started, OnExit: a.exited, Excused: isExcused,
 		OnWait: func(c *guard.Context, _ restart.Wait) {
 			if a.pid(a.link, childBrowser) == nil { // else it is the forest that waits
 				a.step(c, task.BrowserWaiting{})
@@ -230,7 +230,7 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 // pageLeft sets again what the end of a session on a page of the task has taken back.
 // A page of another task's that a link of this one has left is for that task.
 func (a *Actor) pageLeft(c *guard.Context, l link.PageLeft) {
-	if a.cfg.Owners.Elsewhere(l.Page, a.cfg.ID) {
+	if a.cfg.Owners.IsElsewhere(l.Page, a.cfg.ID) {
 		a.cfg.Owners.PageLeft(l.Page, a.cfg.ID)
 		return
 	}
@@ -271,7 +271,7 @@ func (a *Actor) Terminate(c *guard.Context, r guard.Reason) {
 		}
 	}
 	state, err := messages.StateStopped, error(nil)
-	if r.Abnormal() {
+	if r.IsAbnormal() {
 		state, err = messages.StateLost, r.Err
 	}
 	a.carryOut(c, a.machine.End(state, err))
@@ -372,7 +372,7 @@ func (a *Actor) carryOut(c *guard.Context, effects []task.Effect) {
 		case task.BrowserRestarted:
 			a.log.Warn("another browser answers where the last one did: its pages are gone", "pages", e.Pages)
 		case task.TellSiblings:
-			if e.Remember {
+			if e.MustRemember {
 				a.cfg.Owners.Leave(e.Left)
 			}
 			c.Send(a.cfg.Registry, PagesLeft{a.cfg.ID, e.Left})
@@ -406,7 +406,7 @@ func (a *Actor) carryOut(c *guard.Context, effects []task.Effect) {
 func (a *Actor) openTab(c *guard.Context, e task.OpenTab) {
 	sys, self := c.System(), a.self
 	a.orders.Owe(openingTab, e.Reply, nil, model.Ended())
-	a.order(c, childBrowser, a.pid(a.link, childBrowser), mail.OpenPage{NewWindow: e.NewWindow, Context: e.Context, Reply: sys.Calls().Open(func(v any, err error) {
+	a.order(c, childBrowser, a.pid(a.link, childBrowser), mail.OpenPage{IsNewWindow: e.IsNewWindow, Context: e.Context, Reply: sys.Calls().Open(func(v any, err error) {
 		target, _ := v.(messages.TargetID)
 		sys.Send(self, task.PageOpened{Target: target, Err: err, URL: e.URL, Order: e.Order, Reply: e.Reply})
 	})})

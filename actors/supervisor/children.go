@@ -63,7 +63,7 @@ func (a *Actor) group(cfg guard.GroupConfig) *guard.Group {
 	var lastErr error
 	onExit := cfg.OnExit
 	cfg.OnExit = func(c *guard.Context, id string, ev guard.Exited) {
-		if ev.Reason.Abnormal() {
+		if ev.Reason.IsAbnormal() {
 			lastErr = ev.Reason.Err
 		}
 		a.orders.Settle(id) // those it had not come to
@@ -96,14 +96,14 @@ func (a *Actor) startAnchor(c *guard.Context, isTrial bool) {
 	a.anchor = a.group(guard.GroupConfig{
 		Name: "anchor", Policy: policy,
 		Children: []restart.Child{{ID: childAnchor, Type: restart.Transient}},
-		Factory:  a.factory, OnStart: a.started, OnExit: a.exited, Excused: excused,
+		Factory:  a.factory, OnStart: a.started, OnExit: a.exited, Excused: isExcused,
 		OnWait:   func(c *guard.Context, _ restart.Wait) { a.step(c, task.AnchorWaiting{}) },
 		OnGiveUp: func(c *guard.Context, _ restart.GiveUp) { a.step(c, task.AnchorGaveUp{}) },
 	})
 	a.anchor.Start(c)
 }
 
-func excused(r guard.Reason) bool { return model.IsShortage(r.Err) }
+func isExcused(r guard.Reason) bool { return model.IsShortage(r.Err) }
 
 func gaveUp(group string, g restart.GiveUp, last error) error {
 	why := "no reason given"
@@ -134,7 +134,7 @@ func (a *Actor) factory(id string) guard.Child {
 		a.anchors++
 		cfg := link.AnchorConfig{
 			Gen: a.anchors, Scope: a.cfg.Spec.Scope, Owned: a.machine.Owned(), Left: a.machine.Forbidden(),
-			Context: a.machine.Context, Contexts: a.machine.Contexts, Alone: a.mux == nil, Native: a.machine.KeptNative(), Bridge: a.machine.SessionBridge(),
+			Context: a.machine.Context, Contexts: a.machine.Contexts, IsAlone: a.mux == nil, Native: a.machine.KeptNative(), Bridge: a.machine.SessionBridge(),
 			Lacks: a.lacks(),
 		}
 		peers := a.peers()
@@ -155,7 +155,7 @@ func (a *Actor) factory(id string) guard.Child {
 // lacks is what the links are not to ask the browser for.
 func (a *Actor) lacks() link.Lacks {
 	c := a.cfg.Backend.Caps()
-	return link.Lacks{Targets: c.TargetDomain == backend.No, Discovery: c.Discover == backend.No, Windows: c.Windows == backend.No}
+	return link.Lacks{HasTargets: c.TargetDomain == backend.No, HasDiscovery: c.Discover == backend.No, HasWindows: c.Windows == backend.No}
 }
 
 // foreign is what a task may not have that a task's or a tenant's token has started,
@@ -164,19 +164,19 @@ func (a *Actor) foreign() func(mail.TargetInfo) bool {
 	if !a.cfg.Spec.IsRestricted {
 		return nil
 	}
-	return func(t mail.TargetInfo) bool { return a.cfg.Owners.Foreign(t, a.cfg.ID) }
+	return func(t mail.TargetInfo) bool { return a.cfg.Owners.IsForeign(t, a.cfg.ID) }
 }
 
 // neighbors is how the task's links ask about the other tasks of the node.
 func (a *Actor) neighbors() session.Neighbors {
 	return session.Neighbors{
-		Elsewhere: a.elsewhere, Foreign: a.foreign(), Ended: a.cfg.Owners.Left, Claim: a.claimContext, Downloads: a.downloads,
+		Elsewhere: a.isElsewhere, Foreign: a.foreign(), Ended: a.cfg.Owners.Left, Claim: a.claimContext, Downloads: a.downloads,
 	}
 }
 
 func (a *Actor) claimContext(context string) { a.cfg.Owners.ClaimContext(context, a.cfg.ID) }
 
-func (a *Actor) elsewhere(t messages.TargetID) bool { return a.cfg.Owners.Elsewhere(t, a.cfg.ID) }
+func (a *Actor) isElsewhere(t messages.TargetID) bool { return a.cfg.Owners.IsElsewhere(t, a.cfg.ID) }
 
 func sessionID(child string) messages.SessionID {
 	return messages.SessionID(strings.TrimPrefix(child, sessionPrefix))
@@ -275,7 +275,7 @@ func (a *Actor) exited(c *guard.Context, id string, ev guard.Exited) {
 		a.tellSessions(c) // after the loss: an order it had has failed
 	case childFrame: // the policy starts the next one
 	default:
-		if ev.Reason.Abnormal() {
+		if ev.Reason.IsAbnormal() {
 			a.step(c, task.SessionFailed{Session: sessionID(id)})
 		}
 	}

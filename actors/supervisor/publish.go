@@ -20,12 +20,12 @@ func (a *Actor) publish(c *guard.Context, p task.Publish) {
 	events := p.Events
 	snap := a.machine.Snapshot()
 	shown := &view.View{
-		Snapshot: snap, Scope: a.cfg.Spec.Scope, Launched: a.cfg.Spec.Launch != nil, Context: a.machine.Context,
+		Snapshot: snap, Scope: a.cfg.Spec.Scope, IsLaunched: a.cfg.Spec.Launch != nil, Context: a.machine.Context,
 		IsRestricted: a.cfg.Spec.IsRestricted, Downloads: a.downloadDir, Wanted: a.remember,
 	}
 	if snap.Active {
-		if !a.viewed || len(events) > 0 {
-			a.views, a.viewed = a.sessionViews(), true
+		if !a.isViewed || len(events) > 0 {
+			a.views, a.isViewed = a.sessionViews(), true
 		}
 		shown.Supervisor, shown.Dialogs, shown.Browser, shown.Anchor, shown.Sessions, shown.Trees = a.self, a.pid(a.dialogs, childDialog), a.root, a.anchorRoot, a.views, a.machine.Trees
 	}
@@ -134,7 +134,7 @@ func (a *Actor) warn(w task.Warn) {
 
 // tooMany counts what was left for the task has too much of it.
 func (a *Actor) tooMany(t effect.TooMany) {
-	if t.Pages {
+	if t.IsPages {
 		a.cfg.Bounds.Hit(shed.Pages)
 		a.log.Warn("the task has as many pages as it may, others are left to themselves", "pages", effect.MaxPages)
 		return

@@ -72,7 +72,7 @@ func (d *drill) storm(n int, sum *tally) error {
 			return fmt.Errorf("dialog %d: %w", i, err)
 		}
 		sum.answered.Add(1)
-		if r, closed := opened.Result(); !closed || !r.Accepted || r.Text != text {
+		if r, closed := opened.Result(); !closed || !r.IsAccepted || r.Text != text {
 			return fmt.Errorf("dialog %d: the page got %+v (closed %v), want %q", i, r, closed, text)
 		}
 	}

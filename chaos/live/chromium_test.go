@@ -158,7 +158,7 @@ func (c *chromiumDrill) step(k kill) error {
 	if err != nil {
 		return err
 	}
-	if k.target.Anchor() {
+	if k.target.HasAnchor() {
 		c.stand()
 	}
 	c.proxy.Forget()

@@ -122,7 +122,7 @@ func strikeCrowd(crowd []*chromiumDrill, k kill, asking map[*drill]bool) (asked 
 	if open := one.proxy.Open(); open != 2 {
 		return 0, fmt.Errorf("%d tasks have %d connections, want 2", len(crowd), open)
 	}
-	if k.target.Anchor() {
+	if k.target.HasAnchor() {
 		one.stand()
 	}
 	primary, anchor := sharedLinks(one.proxy)
@@ -150,8 +150,8 @@ func strikeCrowd(crowd []*chromiumDrill, k kill, asking map[*drill]bool) (asked 
 	if err := together(crowd, func(c *chromiumDrill) error {
 		_, err := c.await("the links are back", func(s *messages.Snapshot) bool {
 			p, a := sharedLinks(c.proxy)
-			return s.Connection.Reconnects > before[c.drill].Connection.Reconnects == k.target.Primary() &&
-				(!k.target.Primary() || p != primary) && (!k.target.Anchor() || a != anchor)
+			return s.Connection.Reconnects > before[c.drill].Connection.Reconnects == k.target.HasPrimary() &&
+				(!k.target.HasPrimary() || p != primary) && (!k.target.HasAnchor() || a != anchor)
 		})
 		return err
 	}); err != nil {
@@ -171,7 +171,7 @@ func strikeCrowd(crowd []*chromiumDrill, k kill, asking map[*drill]bool) (asked 
 func sharedLinks(p *chromiumtest.FaultProxy) (primary, anchor int) {
 	watches := map[int]bool{}
 	for _, m := range p.Messages() {
-		if m.FromClient {
+		if m.IsFromClient {
 			watches[m.Conn] = watches[m.Conn] || bytes.Contains(m.Payload, []byte(`"Runtime.enable"`))
 		}
 	}

@@ -155,7 +155,7 @@ func (d *drill) links() (primary, anchor int) {
 // iframe is the page's out-of-process iframe, as the browser has it.
 func (d *drill) iframe() messages.FrameID {
 	for _, f := range d.browser.FramesOf(d.page) {
-		if f.OOPIF {
+		if f.IsOOPIF {
 			return f.ID
 		}
 	}
@@ -168,7 +168,7 @@ func (d *drill) truth() string {
 	var lines []string
 	for _, page := range append([]messages.TargetID{d.page}, d.popups...) {
 		for _, f := range d.browser.FramesOf(page) {
-			lines = append(lines, fmt.Sprintln(page, f.ID, f.Parent, f.URL, f.OOPIF))
+			lines = append(lines, fmt.Sprintln(page, f.ID, f.Parent, f.URL, f.IsOOPIF))
 		}
 	}
 	slices.Sort(lines)

@@ -70,14 +70,14 @@ func (c *chromiumDrill) timedKill(of messages.Links) time.Duration {
 	if err != nil {
 		c.Fatal(err)
 	}
-	if of.Anchor() {
+	if of.HasAnchor() {
 		c.stand()
 	}
 	c.proxy.Forget()
 	primary, anchor := c.links()
 	began := time.Now()
 	c.proxy.Kill(primary)
-	if of.Anchor() {
+	if of.HasAnchor() {
 		c.proxy.Kill(anchor)
 	}
 	if _, err := c.await("active, with page and frames", func(s *messages.Snapshot) bool {

@@ -54,7 +54,7 @@ func (d *drill) ask(i int, k kill) (*question, error) {
 // link is left.
 func (d *drill) heard() bool {
 	list := d.browser.Sessions(d.page)
-	return len(list) == 2 && list[0].Conn != list[1].Conn && list[0].PageEnabled && list[1].PageEnabled
+	return len(list) == 2 && list[0].Conn != list[1].Conn && list[0].IsPageEnabled && list[1].IsPageEnabled
 }
 
 // settle lets two agents answer, each until the dialog is closed, and judges
@@ -124,7 +124,7 @@ func (q *question) judge(closed *messages.ClosedDialog) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	var errs []error
-	if r.By != chaos.ClosedByAnswer || !r.Accepted || closed.ClosedBy != messages.ClosedByAgent && closed.ClosedBy != messages.ClosedByRemote {
+	if r.By != chaos.ClosedByAnswer || !r.IsAccepted || closed.ClosedBy != messages.ClosedByAgent && closed.ClosedBy != messages.ClosedByRemote {
 		errs = append(errs, fmt.Errorf("%s: the page got %+v, the node says %+v", q.id, r, closed))
 	}
 	wins := 0

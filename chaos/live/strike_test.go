@@ -30,10 +30,10 @@ func (d *drill) strikeAt(k kill, primary, anchor int) (mend func(), err error) {
 		return func() {}, nil
 	}
 	var numbers []int
-	if k.target.Primary() {
+	if k.target.HasPrimary() {
 		numbers = append(numbers, primary)
 	}
-	if k.target.Anchor() {
+	if k.target.HasAnchor() {
 		numbers = append(numbers, anchor)
 	}
 	if k.reverse && len(numbers) == 2 {
@@ -77,8 +77,8 @@ func (d *drill) fell(k kill, before *messages.Snapshot, primary, anchor int) err
 	_, err := d.await("the links are back", func(s *messages.Snapshot) bool {
 		p, a := d.links()
 		return s.Connection.Primary == messages.LinkUp && s.Connection.Anchor == messages.LinkUp && p > 0 && a > 0 &&
-			(!k.target.Primary() || s.Connection.Reconnects > before.Connection.Reconnects && p != primary) &&
-			(!k.target.Anchor() || a != anchor)
+			(!k.target.HasPrimary() || s.Connection.Reconnects > before.Connection.Reconnects && p != primary) &&
+			(!k.target.HasAnchor() || a != anchor)
 	})
 	return err
 }
@@ -101,7 +101,7 @@ func (d *drill) step(i int, k kill) error {
 	if err != nil {
 		return err
 	}
-	if k.target.Anchor() {
+	if k.target.HasAnchor() {
 		d.stand()
 	}
 	d.still.Lock()

@@ -89,8 +89,8 @@ func playFake(t *testing.T, s scenario) []entry {
 		noted: synctest.Wait,
 	}
 	s.play(t, st)
-	if b.Dead() != s.kills {
-		t.Errorf("browser dead: %v, want %v", b.Dead(), s.kills)
+	if b.IsDead() != s.kills {
+		t.Errorf("browser dead: %v, want %v", b.IsDead(), s.kills)
 	}
 	return st.finish(t, func(text string) string { return text })
 }

@@ -12,7 +12,7 @@ func (w *world) autopsy() {
 			w.trace.say("| page %s %+v", w.trace.name("p", string(p.Target)), p)
 			for _, f := range b.FramesOf(p.Target) {
 				w.trace.say("|   frame %s %+v", w.trace.name("f", string(f.ID)), f)
-				if f.Parent != "" && !f.OOPIF {
+				if f.Parent != "" && !f.IsOOPIF {
 					continue
 				}
 				for _, s := range b.Sessions(messages.TargetID(f.ID)) {

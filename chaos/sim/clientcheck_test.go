@@ -142,7 +142,7 @@ func (c *cdpClient) diff() (list []string) {
 		if t.own[p.Target] {
 			pages = append(pages, p)
 			for _, f := range t.host.now().FramesOf(p.Target) {
-				if f.OOPIF || f.Parent == "" {
+				if f.IsOOPIF || f.Parent == "" {
 					frames[f.Target] = f
 				}
 			}
@@ -162,7 +162,7 @@ func (c *cdpClient) diff() (list []string) {
 	}
 	for id, o := range c.pending {
 		// What stands still replies when it continues.
-		if f, ok := frames[o.target]; !o.isExcused && (!ok || !f.Hangs && !f.Paused && !f.Loading) {
+		if f, ok := frames[o.target]; !o.isExcused && (!ok || !f.IsHanging && !f.IsPaused && !f.IsLoading) {
 			list = append(list, fmt.Sprintf("%s %d on %s has no outcome", o.method, id, o.target))
 		}
 	}

@@ -242,7 +242,7 @@ func (w *world) clientPopup(t *task, s plan.Step, one *cdpClient) {
 	if !ok || len(t.pages()) > 4 {
 		return
 	}
-	f, ok := t.frame(p.Target, s.Pick[1], func(f chaos.Frame) bool { return !f.Loading && !f.Hangs })
+	f, ok := t.frame(p.Target, s.Pick[1], func(f chaos.Frame) bool { return !f.IsLoading && !f.IsHanging })
 	if !ok {
 		return
 	}
@@ -262,7 +262,7 @@ func (w *world) clientPopup(t *task, s plan.Step, one *cdpClient) {
 		return c.isAuto && c.isLive() && c.t.host == t.host && (c.t == t || c.t.plan.Scope == messages.ScopeBrowser)
 	})
 	for _, p := range t.host.now().Pages() {
-		if p.Target == id && p.Held && isCalm && !isAwaited {
+		if p.Target == id && p.IsHeld && isCalm && !isAwaited {
 			w.violate("client %s was killed, and %s is held still", one.name, w.trace.name("p", string(id)))
 		}
 	}
@@ -275,7 +275,7 @@ func (w *world) say(t *task, s plan.Step) {
 		return
 	}
 	frame, ok := t.frame(p.Target, 0, func(f chaos.Frame) bool { return f.ID == messages.FrameID(p.Target) })
-	isAble := ok && !frame.Hangs && !frame.Paused && !frame.Loading && !p.Frozen && !p.Held
+	isAble := ok && !frame.IsHanging && !frame.IsPaused && !frame.IsLoading && !p.IsFrozen && !p.IsHeld
 	isCalm := w.calm && len(w.outages) == 0 && isAble
 	w.said++
 	text := fmt.Sprintf(sayForm, w.said, p.Target)
@@ -293,7 +293,7 @@ func (w *world) say(t *task, s plan.Step) {
 		}
 		c.mu.Unlock()
 	}
-	t.host.now().ConsoleError(messages.FrameID(p.Target), text)
+	t.host.now().LogError(messages.FrameID(p.Target), text)
 	synctest.Wait()
 	for _, l := range listeners {
 		l.c.mu.Lock()

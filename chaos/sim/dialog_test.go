@@ -159,7 +159,7 @@ func (g given) got(o *dialog, r chaos.DialogResult) bool {
 	if o.kind == chaos.Alert {
 		return true
 	}
-	if g.accept != r.Accepted {
+	if g.accept != r.IsAccepted {
 		return false
 	}
 	if o.kind != chaos.Prompt || !g.accept {
@@ -183,7 +183,7 @@ func (d *dialogs) check() {
 		r, over := o.fake.Result()
 		for id, by := range o.closedBy {
 			switch {
-			case by == messages.ClosedByLost && o.fake.Doomed():
+			case by == messages.ClosedByLost && o.fake.IsDoomed():
 			case by == messages.ClosedByLost && o.bridged[id] && (r.By == chaos.ClosedByNavigation || r.By == chaos.ClosedByCrash):
 				// A document that goes says nothing, and its task may have lost its
 				// link before it heard of the next.
@@ -275,8 +275,8 @@ func (d *dialogs) isStray(o *dialog, r chaos.DialogResult) bool {
 			if !isAnswered || o.raised.Sub(gone.closedAt[id]) > time.Second {
 				continue
 			}
-			accepts := slices.ContainsFunc(gone.given, func(g given) bool { return g.accept == r.Accepted })
-			if accepts || (d.w.task(id).plan.Policy == messages.PolicyAutoAccept) == r.Accepted {
+			accepts := slices.ContainsFunc(gone.given, func(g given) bool { return g.accept == r.IsAccepted })
+			if accepts || (d.w.task(id).plan.Policy == messages.PolicyAutoAccept) == r.IsAccepted {
 				return true
 			}
 		}
@@ -342,7 +342,7 @@ func (d *dialogs) look() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, o := range d.in {
-		if r, over := o.fake.Result(); over && (r.By == chaos.ClosedByNothing || r.Alone) {
+		if r, over := o.fake.Result(); over && (r.By == chaos.ClosedByNothing || r.IsAlone) {
 			for _, t := range d.w.tasks {
 				if o.seen[t.id] != "" && o.mayBeLost[t.id] == "" {
 					o.mayBeLost[t.id] = "nobody was left to answer it"

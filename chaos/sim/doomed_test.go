@@ -45,7 +45,7 @@ func (w *world) doom(t *task, s plan.Step) {
 // one: a session hears of it, no link to it is silent or has its replies meddled with, and no
 // actor is about to fail with its mailbox.
 func (w *world) mayBeSaved(p chaos.Page) bool {
-	if p.Dialogs > 0 || p.Crashed || p.Busy || p.Frozen || p.Held {
+	if p.Dialogs > 0 || p.IsCrashed || p.IsBusy || p.IsFrozen || p.IsHeld {
 		return false
 	}
 	h := w.hostOf(p.Target)
@@ -54,10 +54,10 @@ func (w *world) mayBeSaved(p chaos.Page) bool {
 	}
 	heard := false
 	for _, c := range h.now().Connections() {
-		if !slices.ContainsFunc(p.Sessions, func(s chaos.Session) bool { return s.Conn == c.Number() && s.PageEnabled }) {
+		if !slices.ContainsFunc(p.Sessions, func(s chaos.Session) bool { return s.Conn == c.Number() && s.IsPageEnabled }) {
 			continue
 		}
-		if c.Stalled() || c.DelaysReplies() || w.zombie(c) {
+		if c.IsStalled() || c.DelaysReplies() || w.zombie(c) {
 			return false
 		}
 		heard = true
@@ -83,5 +83,5 @@ func (w *world) hostOf(page messages.TargetID) *host {
 // canCrash says whether the browser survives the end of any of its renderers: it does not while
 // a frame asks whose page lives in another one (C60).
 func canCrash(b *chaos.Browser) bool {
-	return !slices.ContainsFunc(b.Frames(), func(f chaos.Frame) bool { return f.Dialog && f.Target != f.Page })
+	return !slices.ContainsFunc(b.Frames(), func(f chaos.Frame) bool { return f.HasDialog && f.Target != f.Page })
 }

@@ -77,7 +77,7 @@ func (w *world) inject(t *task, s plan.Step) {
 		}
 	case plan.CrashFrame:
 		if p, ok := t.page(s.Pick[0]); ok && canCrash(b) {
-			if f, ok := t.frame(p.Target, s.Pick[1], func(f chaos.Frame) bool { return f.OOPIF && !f.Dialog }); ok {
+			if f, ok := t.frame(p.Target, s.Pick[1], func(f chaos.Frame) bool { return f.IsOOPIF && !f.HasDialog }); ok {
 				b.Crash(f.Target)
 			}
 		}
@@ -442,11 +442,11 @@ func (w *world) poison(t *task, s plan.Step) {
 	// An answer that is being sent when the frame is removed ends the browser, and cannot
 	// be taken back (C15).
 	if slices.ContainsFunc(t.host.now().Connections(), func(c *chaos.Conn) bool {
-		return c.Host() == t.host.name(t.index) && c.Stalled()
+		return c.Host() == t.host.name(t.index) && c.IsStalled()
 	}) {
 		return
 	}
-	f, ok := t.frame(p.Target, s.Pick[1], func(f chaos.Frame) bool { return f.OOPIF && !f.Hangs && !f.Loading })
+	f, ok := t.frame(p.Target, s.Pick[1], func(f chaos.Frame) bool { return f.IsOOPIF && !f.IsHanging && !f.IsLoading })
 	if !ok || !t.hearsParent(f) {
 		return
 	}
@@ -467,7 +467,7 @@ func (t *task) hearsParent(f chaos.Frame) bool {
 			continue
 		}
 		sessions := b.Sessions(parent.Target)
-		return !parent.Hangs && slices.ContainsFunc(b.Connections(), func(c *chaos.Conn) bool {
+		return !parent.IsHanging && slices.ContainsFunc(b.Connections(), func(c *chaos.Conn) bool {
 			return c.Host() == t.host.name(t.index) && slices.ContainsFunc(sessions, func(s chaos.Session) bool { return s.Conn == c.Number() })
 		})
 	}
@@ -481,7 +481,7 @@ func (w *world) twoDialogs(t *task, s plan.Step) {
 	if !ok || p.Dialogs > 0 || t.shared(p.Target) {
 		return
 	}
-	f, ok := t.frame(p.Target, s.Pick[1], func(f chaos.Frame) bool { return f.OOPIF && !f.Hangs && !f.Loading })
+	f, ok := t.frame(p.Target, s.Pick[1], func(f chaos.Frame) bool { return f.IsOOPIF && !f.IsHanging && !f.IsLoading })
 	if !ok {
 		return
 	}

@@ -52,7 +52,7 @@ func (h *host) newBrowser() *chaos.Browser {
 		Seed:         h.w.plan.Seed<<8 + uint64(h.index)<<4 + uint64(len(h.old)),
 		Pages:        1,
 		KeepCommands: 1 << 16,
-		ShareFrames:  h.w.plan.IsShared,
+		SharesFrames: h.w.plan.IsShared,
 		Evaluate:     h.w.probes.evaluate,
 		Load:         load,
 	})
@@ -67,7 +67,7 @@ func load(url string) chaos.Document {
 	case strings.Contains(url, "/slow"):
 		d.Delay = 200 * time.Millisecond
 	case strings.Contains(url, "/asks"):
-		d.BeforeUnload = true
+		d.HasBeforeUnload = true
 	}
 	return d
 }
@@ -178,7 +178,7 @@ func (h *host) links(task int) (primary, anchor *chaos.Conn, all []*chaos.Conn) 
 		if h.w.zombie(c) {
 			continue
 		}
-		if !c.Stalled() { // else the node may have ended it, and the browser not have noticed
+		if !c.IsStalled() { // else the node may have ended it, and the browser not have noticed
 			all = append(all, c)
 		}
 		switch root := c.Received(""); {

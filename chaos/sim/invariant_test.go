@@ -19,7 +19,7 @@ func (w *world) check() {
 	w.dialogs.check()
 	w.checkClients()
 	for _, h := range w.hosts {
-		if h.now().Dead() {
+		if h.now().IsDead() {
 			w.violate("browser %d was killed by what was done to it (C15)", h.index)
 		}
 	}
@@ -82,12 +82,12 @@ func (w *world) checkEnd() {
 	}
 	for _, h := range w.hosts {
 		for _, c := range h.now().Connections() {
-			if !w.zombie(c) && !c.Stalled() {
+			if !w.zombie(c) && !c.IsStalled() {
 				w.violate("link %d of %s is left", c.Number(), c.Host())
 			}
 		}
 		for _, p := range h.now().Pages() {
-			if (p.Held || p.Frozen) && len(w.zombies) == 0 && !w.behindAnOrphan(h, p) {
+			if (p.IsHeld || p.IsFrozen) && len(w.zombies) == 0 && !w.behindAnOrphan(h, p) {
 				w.violate("page %s is left frozen", w.trace.name("p", string(p.Target)))
 			}
 		}

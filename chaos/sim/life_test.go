@@ -33,7 +33,7 @@ func (w *world) act(s plan.Step) {
 		w.removeFrame(t, s)
 	case plan.OpenPopup:
 		if p, ok := t.page(s.Pick[0]); ok && len(t.pages()) < 5 {
-			if f, ok := t.frame(p.Target, s.Pick[1], func(f chaos.Frame) bool { return !f.Loading }); ok {
+			if f, ok := t.frame(p.Target, s.Pick[1], func(f chaos.Frame) bool { return !f.IsLoading }); ok {
 				t.host.now().OpenPopup(f.ID, address(s.Pick[2]))
 			}
 		}
@@ -64,7 +64,7 @@ func (w *world) act(s plan.Step) {
 	case plan.Console:
 		if p, ok := t.page(s.Pick[0]); ok {
 			for i := range s.Count {
-				t.host.now().ConsoleError(messages.FrameID(p.Target), fmt.Sprint("oh dear ", i))
+				t.host.now().LogError(messages.FrameID(p.Target), fmt.Sprint("oh dear ", i))
 			}
 		}
 	case plan.Read:
@@ -146,7 +146,7 @@ func (w *world) removeFrame(t *task, s plan.Step) {
 	if !ok || p.Dialogs > 0 {
 		return
 	}
-	if _, waits := t.frame(p.Target, 0, func(f chaos.Frame) bool { return f.Hangs || f.Paused && !f.OOPIF }); waits {
+	if _, waits := t.frame(p.Target, 0, func(f chaos.Frame) bool { return f.IsHanging || f.IsPaused && !f.IsOOPIF }); waits {
 		return // it would be removed later, under whatever dialog is open by then
 	}
 	if f, ok := t.frame(p.Target, s.Pick[1], isChild); ok {
@@ -178,7 +178,7 @@ func (w *world) openDialog(t *task, pick uint32) *dialog {
 	if !ok || p.Dialogs > 0 {
 		return nil
 	}
-	f, ok := t.frame(p.Target, pick>>4, func(f chaos.Frame) bool { return !f.Hangs && !f.Loading })
+	f, ok := t.frame(p.Target, pick>>4, func(f chaos.Frame) bool { return !f.IsHanging && !f.IsLoading })
 	if !ok {
 		return nil
 	}
@@ -215,7 +215,7 @@ func (w *world) answerOne(t *task, s plan.Step) {
 // userAnswer closes a dialog at the screen.
 func (w *world) userAnswer(t *task, s plan.Step) {
 	for _, d := range t.host.now().OpenDialogs() {
-		if t.own[d.Page()] && !d.Poisoned() {
+		if t.own[d.Page()] && !d.IsPoisoned() {
 			t.host.now().CloseDialog(d, s.Count%2 == 0, "")
 			return
 		}
@@ -227,7 +227,7 @@ func (w *world) evaluateFrame(t *task, s plan.Step) {
 	if !ok {
 		return
 	}
-	if f, ok := t.frame(p.Target, s.Pick[1], func(f chaos.Frame) bool { return f.OOPIF && !f.Loading }); ok {
+	if f, ok := t.frame(p.Target, s.Pick[1], func(f chaos.Frame) bool { return f.IsOOPIF && !f.IsLoading }); ok {
 		w.evaluate(t, p.Target, f.ID, s.Pick[2])
 	}
 }
@@ -253,27 +253,27 @@ func (w *world) read(t *task, s plan.Step) {
 func (w *world) revive(t *task) {
 	b := t.host.now()
 	for _, p := range t.pages() {
-		if p.Busy {
+		if p.IsBusy {
 			b.Unspin(p.Target)
 		}
 		for _, f := range b.FramesOf(p.Target) {
-			if f.OOPIF {
+			if f.IsOOPIF {
 				b.Unspin(f.Target)
 			}
 		}
 	}
 	for _, d := range b.OpenDialogs() {
-		if t.own[d.Page()] && !d.Poisoned() && d.Answerable() == 0 {
+		if t.own[d.Page()] && !d.IsPoisoned() && d.Answerable() == 0 {
 			b.CloseDialog(d, false, "")
 		}
 	}
 	w.quiet()
 	for _, p := range t.pages() {
-		if p.Crashed {
+		if p.IsCrashed {
 			w.cdp(t, "Page.reload", p.Target, "", 5, nil)
 		}
 		for _, f := range b.FramesOf(p.Target) {
-			if f.OOPIF && f.Hangs && !f.Dialog {
+			if f.IsOOPIF && f.IsHanging && !f.HasDialog {
 				b.NavigateFrame(f.ID, "http://c.test/again")
 			}
 		}

@@ -241,7 +241,7 @@ func (c *crowd) answer() {
 }
 
 func (c *crowd) diff() string {
-	if c.browser.Dead() {
+	if c.browser.IsDead() {
 		c.t.Error("the browser has ended")
 		return "the browser"
 	}
@@ -260,8 +260,8 @@ func (c *crowd) diff() string {
 		}
 	}
 	for _, p := range c.browser.Pages() {
-		if p.Held || p.Frozen || p.Dialogs > 0 {
-			return fmt.Sprintf("page %s of %d tasks: held %v, frozen %v, %d dialogs", p.Target, len(c.owners(p.Target)), p.Held, p.Frozen, p.Dialogs)
+		if p.IsHeld || p.IsFrozen || p.Dialogs > 0 {
+			return fmt.Sprintf("page %s of %d tasks: held %v, frozen %v, %d dialogs", p.Target, len(c.owners(p.Target)), p.IsHeld, p.IsFrozen, p.Dialogs)
 		}
 		if n := 2 * len(c.owners(p.Target)); len(p.Sessions) != n {
 			return fmt.Sprintf("page %s of %d tasks has %d sessions", p.Target, n/2, len(p.Sessions))

@@ -269,7 +269,7 @@ func (t *task) snapshot() *messages.Snapshot {
 func (t *task) pages() []chaos.Page {
 	var pages []chaos.Page
 	for _, p := range t.host.now().Pages() {
-		if t.own[p.Target] && !p.Poisoned && !p.Coming { // where what is asked now would be doomed
+		if t.own[p.Target] && !p.IsPoisoned && !p.IsComing { // where what is asked now would be doomed
 			pages = append(pages, p)
 		}
 	}

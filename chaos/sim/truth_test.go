@@ -126,15 +126,15 @@ func (w *world) diff() []string {
 		for _, p := range h.now().Pages() {
 			// A popup that is never resumed, and its opener with it (C33). In a renderer
 			// that hangs, the command to resume waits like any other.
-			if (p.Held || p.Frozen) && len(w.zombies) == 0 && w.served(h) && !h.hangs(p.Target) && !h.hangs(p.Opener) && !h.waitsForPopup(p.Target) {
+			if (p.IsHeld || p.IsFrozen) && len(w.zombies) == 0 && w.served(h) && !h.hangs(p.Target) && !h.hangs(p.Opener) && !h.waitsForPopup(p.Target) {
 				list = append(list, fmt.Sprintf("page %s is frozen: %+v", w.trace.name("p", string(p.Target)), p))
 			}
-			if p.Stuck && w.served(h) {
+			if p.IsStuck && w.served(h) {
 				list = append(list, fmt.Sprintf("page %s stands still with nothing to answer: %+v", w.trace.name("p", string(p.Target)), p))
 			}
 		}
 		for _, d := range h.now().OpenDialogs() {
-			if d.Bridged() && len(w.zombies) == 0 && !slices.ContainsFunc(w.tasks, func(t *task) bool { return t.running && t.host == h && t.reaches(d) }) {
+			if d.IsBridged() && len(w.zombies) == 0 && !slices.ContainsFunc(w.tasks, func(t *task) bool { return t.running && t.host == h && t.reaches(d) }) {
 				list = append(list, fmt.Sprintf("page %s waits in %q for nobody", w.trace.name("p", string(d.Page())), d.Message()))
 			}
 		}
@@ -159,7 +159,7 @@ func (w *world) bridges(page messages.TargetID) bool {
 // hangs says whether the renderer of a page cannot do anything.
 func (h *host) hangs(page messages.TargetID) bool {
 	frames := h.now().FramesOf(page)
-	return len(frames) > 0 && frames[0].Hangs
+	return len(frames) > 0 && frames[0].IsHanging
 }
 
 // waitsForPopup says whether a page stands still inside window.open for a popup in
@@ -167,7 +167,7 @@ func (h *host) hangs(page messages.TargetID) bool {
 // dialog or a loop (C16), and frees both once it is heard (C33).
 func (h *host) waitsForPopup(opener messages.TargetID) bool {
 	return slices.ContainsFunc(h.now().Pages(), func(p chaos.Page) bool {
-		return p.Opener == opener && p.Held && h.hangs(p.Target)
+		return p.Opener == opener && p.IsHeld && h.hangs(p.Target)
 	})
 }
 
@@ -257,11 +257,11 @@ func (t *task) pageState(truth chaos.Page, shown messages.Page, s *messages.Snap
 		}
 	}
 	switch {
-	case truth.Crashed:
+	case truth.IsCrashed:
 		allowed = []messages.PageState{messages.PageCrashed}
 	case truth.Dialogs+truth.Asks > 0 && answerable == truth.Dialogs+truth.Asks:
 		allowed = []messages.PageState{messages.PageDialog}
-	case truth.Busy, slices.ContainsFunc(t.host.now().FramesOf(truth.Target), func(f chaos.Frame) bool { return f.Hangs }):
+	case truth.IsBusy, slices.ContainsFunc(t.host.now().FramesOf(truth.Target), func(f chaos.Frame) bool { return f.IsHanging }):
 		// Who asked has seen it hang; who did not, not yet. An iframe may share
 		// the renderer of another page, and hang by that page's dialog.
 		allowed = []messages.PageState{messages.PageOK, messages.PageHung, messages.PageDialogUnreachable, messages.PageDialog, messages.PageBlockedElsewhere}
@@ -280,7 +280,7 @@ func (t *task) pageState(truth chaos.Page, shown messages.Page, s *messages.Snap
 // frames compares a page's forest, where every renderer of it can be asked.
 func (t *task) frames(page chaos.Page) []string {
 	truth := t.host.now().FramesOf(page.Target)
-	if page.Dialogs > 0 || page.Crashed || slices.ContainsFunc(truth, func(f chaos.Frame) bool { return f.Hangs }) {
+	if page.Dialogs > 0 || page.IsCrashed || slices.ContainsFunc(truth, func(f chaos.Frame) bool { return f.IsHanging }) {
 		return nil
 	}
 	s, err := t.w.node.Snapshot(t.id, messages.SnapshotOptions{TargetID: page.Target, Full: true})
@@ -296,7 +296,7 @@ func (t *task) frames(page chaos.Page) []string {
 	}
 	var want, got []string
 	for _, f := range truth {
-		want = append(want, line(f.ID, f.Parent, f.URL, f.OOPIF))
+		want = append(want, line(f.ID, f.Parent, f.URL, f.IsOOPIF))
 	}
 	got = append(got, line(s.FrameTree.Top.FrameID, "", s.FrameTree.Top.URL, false))
 	for _, f := range s.FrameTree.Children {
@@ -350,7 +350,7 @@ func (w *world) state() []string {
 				frames = append(frames, fmt.Sprintf("%s<%s %s", w.trace.name("f", string(f.ID)), w.trace.name("f", string(f.Parent)), f.URL))
 			}
 			lines = append(lines, fmt.Sprintf("b%d page %s at %s, crashed %v, busy %v, dialogs %d and %d, frames [%s]",
-				h.index, w.trace.name("p", string(p.Target)), p.URL, p.Crashed, p.Busy, p.Dialogs, p.Asks, strings.Join(frames, ", ")))
+				h.index, w.trace.name("p", string(p.Target)), p.URL, p.IsCrashed, p.IsBusy, p.Dialogs, p.Asks, strings.Join(frames, ", ")))
 		}
 	}
 	return lines

@@ -414,7 +414,7 @@ func TestANodeWithoutALeaseDecidesNothing(t *testing.T) {
 		t.Fatal(status, out, err)
 	}
 	page := messages.FrameID(b.Pages()[0].Target)
-	if r, err := b.OpenDialog(page, "confirm", "held", "").Wait(t.Context()); err != nil || !r.Accepted {
+	if r, err := b.OpenDialog(page, "confirm", "held", "").Wait(t.Context()); err != nil || !r.IsAccepted {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	for _, name := range []string{"b", "c"} {
@@ -439,7 +439,7 @@ func TestANodeWithoutALeaseDecidesNothing(t *testing.T) {
 	case <-time.After(2 * time.Second):
 	}
 	c.start("b")
-	if r, err := d.Wait(t.Context()); err != nil || !r.Accepted {
+	if r, err := d.Wait(t.Context()); err != nil || !r.IsAccepted {
 		t.Errorf("with its lease back: %+v, %v", r, err)
 	}
 }

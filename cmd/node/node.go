@@ -74,7 +74,7 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 		TracerProvider: traces.provider(),
 		Egress: node.Egress{
 			Schemes: cfg.Egress.Schemes, Allow: cfg.Egress.Allow, Deny: cfg.Egress.Deny,
-			CDPHosts: cfg.Egress.CDPHosts, ProxyAll: cfg.Egress.Proxy == "all",
+			CDPHosts: cfg.Egress.CDPHosts, MustProxyAll: cfg.Egress.Proxy == "all",
 		},
 	})
 	if err != nil {

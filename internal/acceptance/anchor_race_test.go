@@ -225,7 +225,7 @@ func TestM2_WhatTheAnchorSawIsNotLostForItsSlowness(t *testing.T) {
 	primary, anchor := k.links(p)
 	p.HoldReplies(anchor, `"Page.enable"`)
 	page := k.openTab("http://a.test/asker")
-	until(t, "the reply to Page.enable", func() bool { return p.Waits(anchor) })
+	until(t, "the reply to Page.enable", func() bool { return p.IsWaiting(anchor) })
 	k.laterOn(page, "ask('prompt')")
 	d := k.dialog()
 	p.HoldDials()

@@ -61,7 +61,7 @@ func TestA8_TheAttachSequence(t *testing.T) {
 		var got []string
 		for _, m := range p.Messages() {
 			method := chromiumtest.Field(m.Payload, "method")
-			if !m.FromClient || chromiumtest.Field(m.Payload, "sessionId") != session {
+			if !m.IsFromClient || chromiumtest.Field(m.Payload, "sessionId") != session {
 				continue
 			}
 			if slices.Contains(want, method) {

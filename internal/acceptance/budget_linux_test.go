@@ -28,7 +28,7 @@ func TestA10_Budgets(t *testing.T) {
 	calls.goTo("http://a.test/plain")
 	spins := chromiumtest.Dial(t, b.WS()).NewPage(r.site.URL("http://a.test/busy"))
 	spins.Start(spins.Session, "spin()")
-	if !spins.Hangs(spins.Session, "Runtime.evaluate", map[string]any{"expression": "1"}, 100*time.Millisecond) {
+	if !spins.DoesHang(spins.Session, "Runtime.evaluate", map[string]any{"expression": "1"}, 100*time.Millisecond) {
 		t.Fatal("the page is not busy")
 	}
 	p.Stall()

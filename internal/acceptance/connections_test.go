@@ -95,7 +95,7 @@ func TestC57_ManyTasksOfABrowserShareTwoConnections(t *testing.T) {
 		}
 		attached := 0
 		for _, m := range p.Messages() {
-			if !m.FromClient && bytes.HasPrefix(m.Payload, []byte(`{"method":"Target.attachedToTarget"`)) && bytes.Contains(m.Payload, []byte(`"type":"page"`)) {
+			if !m.IsFromClient && bytes.HasPrefix(m.Payload, []byte(`{"method":"Target.attachedToTarget"`)) && bytes.Contains(m.Payload, []byte(`"type":"page"`)) {
 				attached++
 			}
 		}

@@ -82,7 +82,7 @@ func TestD3_ADialogWaitsForAnAnswer(t *testing.T) {
 	w, session := k.witness(k.snapshot().PageTargetID)
 	k.later("", "ask()")
 	d := k.dialog()
-	if hangs := w.Hangs(session, "Runtime.evaluate", map[string]any{"expression": "1"}, time.Second); hangs == k.answersAsked() {
+	if hangs := w.DoesHang(session, "Runtime.evaluate", map[string]any{"expression": "1"}, time.Second); hangs == k.answersAsked() {
 		t.Errorf("a question to the page hangs: %v", hangs)
 	}
 	if s := k.snapshot(); len(s.PendingDialogs) != 1 || s.PendingDialogs[0].ID != d.ID || len(s.RecentDialogs) != 0 {

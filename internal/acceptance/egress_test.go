@@ -236,7 +236,7 @@ func second[T any](_ T, err error) error { return err }
 // the admin's task is free until a scoped token drives it.
 func TestX15_TheProxyIsStrictFromTheFirstScopedCallerOn(t *testing.T) {
 	t.Parallel()
-	r, in, home, away := egressRig(t, func(c *node.Config) { c.Egress.ProxyAll = true })
+	r, in, home, away := egressRig(t, func(c *node.Config) { c.Egress.MustProxyAll = true })
 	start(r.ctx, r, "task", home)
 	attack(r.ctx, r, "task", in.byScript(away))
 	free := in.conns.Load()

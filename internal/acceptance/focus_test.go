@@ -53,7 +53,7 @@ func TestDemand20_NothingStealsFocus(t *testing.T) {
 	}
 	for _, m := range p.Messages() {
 		switch method := chromiumtest.Field(m.Payload, "method"); {
-		case !m.FromClient:
+		case !m.IsFromClient:
 		case method == "Target.activateTarget", method == "Page.bringToFront", method == "Browser.setWindowBounds":
 			t.Errorf("%s was sent", method)
 		case method == "Target.createTarget":

@@ -112,7 +112,7 @@ func TestR1_AClientDrivesItsTaskAlone(t *testing.T) {
 	mentions := func(e chromiumtest.Event) bool {
 		return strings.Contains(string(e.Params), page) || strings.Contains(string(e.Params), popup.TargetInfo.TargetID)
 	}
-	if two.Seen(mentions, 0) {
+	if two.HasSeen(mentions, 0) {
 		t.Error("the other task's client is told of the pages")
 	}
 	// A client that is gone leaves the pages, and nothing else.
@@ -162,7 +162,7 @@ func TestR7_WhoAnswersAClientsDialogs(t *testing.T) {
 	if raw, err := asked.Wait(patience); err != nil || !strings.Contains(string(raw), `"bob"`) {
 		t.Errorf("the evaluate returns %s, %v", raw, err)
 	}
-	if hidden.Seen(opening, 0) {
+	if hidden.HasSeen(opening, 0) {
 		t.Error("a dialog that is hidden was told")
 	}
 

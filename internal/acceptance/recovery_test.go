@@ -160,7 +160,7 @@ func TestA13_ACallInFlightAtTheKillIsNotRepeated(t *testing.T) {
 	}()
 	until(t, "the call on its way", func() bool {
 		for _, m := range p.Messages() {
-			if m.FromClient && strings.Contains(string(m.Payload), "window.runs++") {
+			if m.IsFromClient && strings.Contains(string(m.Payload), "window.runs++") {
 				return true
 			}
 		}

@@ -106,7 +106,7 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 		b.isEmpty = err != nil && b.read == 0
 		return n, err
 	case errors.As(err, &tooLarge):
-		b.call.tooLarge = true
+		b.call.isTooLarge = true
 		return n, messages.Errorf(messages.CodeMessageTooLarge, "the body is longer than %d bytes", b.limit)
 	default:
 		return n, messages.Errorf(messages.CodeInvalidArgument, "the body could not be read to its end")

@@ -35,8 +35,8 @@ type Config struct {
 	MCP MCP
 	// Cluster is the one that the node is part of; nil without one.
 	Cluster Cluster
-	// NoUI leaves the live page out.
-	NoUI bool
+	// HasNoUI leaves the live page out.
+	HasNoUI bool
 	// Version is what callers are told of the node's build.
 	Version string
 	// Metrics is served on /metrics without a token; nil serves none there.

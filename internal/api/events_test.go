@@ -160,7 +160,7 @@ data: {"type":"dialog_closed","task_id":"one","version":6,"at":1650000000.25}
 func TestSilentStreamsHeartbeatsAndLeases(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &apitest.Stream{Block: true, Closed: make(chan struct{})}
+		s := &apitest.Stream{IsBlocking: true, Closed: make(chan struct{})}
 		b := setup(t, &apitest.Node{WatchFunc: func(context.Context, uint64, bool) (messages.EventStream, error) { return s, nil }})
 		l, _ := b.serve()
 		c := b.open(l, "GET", "/v1/tasks/one/events")
@@ -181,7 +181,7 @@ func TestSilentStreamsHeartbeatsAndLeases(t *testing.T) {
 func TestAStalledReaderIsDropped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &apitest.Stream{Block: true, Closed: make(chan struct{})}
+		s := &apitest.Stream{IsBlocking: true, Closed: make(chan struct{})}
 		for v := range uint64(100) {
 			s.Batches = append(s.Batches, []messages.Event{{Type: messages.EventReset, Version: v, Reason: strings.Repeat("x", 10_000)}})
 		}
@@ -202,7 +202,7 @@ func TestAStalledReaderIsDropped(t *testing.T) {
 func TestAStreamEndsWithItsReader(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &apitest.Stream{Block: true, Closed: make(chan struct{})}
+		s := &apitest.Stream{IsBlocking: true, Closed: make(chan struct{})}
 		b := setup(t, &apitest.Node{WatchFunc: func(context.Context, uint64, bool) (messages.EventStream, error) { return s, nil }})
 		l, _ := b.serve()
 		c := b.open(l, "GET", "/v1/tasks/one/events")
@@ -222,7 +222,7 @@ func TestStreamsAreCounted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := setupGate(t, &apitest.Node{WatchFunc: func(context.Context, uint64, bool) (messages.EventStream, error) {
-			return &apitest.Stream{Block: true}, nil
+			return &apitest.Stream{IsBlocking: true}, nil
 		}}, func(c *gate.Config) { c.MaxStreams = 1 })
 		l, _ := b.serve()
 		c := b.open(l, "GET", "/v1/tasks/one/events")

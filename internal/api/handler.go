@@ -40,8 +40,8 @@ type call struct {
 	id      messages.TaskID // where the route names a task
 	query   url.Values
 	ctl     *http.ResponseController
-	// tooLarge says that the body was.
-	tooLarge bool
+	// isTooLarge says that the body was.
+	isTooLarge bool
 	// release gives back what the body has taken of the common bound; nil for small ones.
 	release func()
 }
@@ -62,7 +62,7 @@ func New(cfg Config) (*Handler, error) {
 	}
 	h.calls.ended = make(chan struct{}, 1)
 	all := slices.Clone(routes)
-	if !cfg.NoUI {
+	if !cfg.HasNoUI {
 		all = append(all, uiRoutes()...)
 	}
 	if cfg.Metrics != nil {
@@ -90,10 +90,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			slog.Int("status", out.status), slog.Int64("bytes", out.bytes), slog.Float64("took_ms", float64(time.Since(start).Microseconds())/1000))
 	}()
 	defer func() {
-		if c.tooLarge {
+		if c.isTooLarge {
 			h.cfg.Observer.Cut(shed.HTTPBodies)
 		}
-		status, isCut := out.status, out.cut
+		status, isCut := out.status, out.isCut
 		if hasHungUp(out, c) {
 			status, isCut = messages.StatusGone, false
 		}
@@ -111,7 +111,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.fail(out, c, err)
 		return
 	}
-	if !c.route.stream {
+	if !c.route.isStream {
 		counted := h.calls.begin()
 		defer h.calls.end(counted)
 	}
@@ -131,7 +131,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.fail(out, c, err)
 	}
 	// A call that waited for long has used the task all the while.
-	if c.renews() && time.Since(start) > time.Second {
+	if c.doesRenew() && time.Since(start) > time.Second {
 		_ = h.cfg.Node.Renew(c.id)
 	}
 }
@@ -193,14 +193,14 @@ func (h *Handler) pass(w http.ResponseWriter, c *call) error {
 	if err := h.checkLease(c); err != nil {
 		return err
 	}
-	if c.renews() {
+	if c.doesRenew() {
 		// An unknown task is the handler's to report.
 		_ = h.cfg.Node.Renew(c.id)
 	}
 	return nil
 }
 
-func (c *call) renews() bool { return c.id != "" && !c.route.noRenew }
+func (c *call) doesRenew() bool { return c.id != "" && !c.route.doesNotRenew }
 
 // checkQuery refuses a malformed query and parameters the route does not have.
 func (c *call) checkQuery(malformed error) error {
@@ -211,7 +211,7 @@ func (c *call) checkQuery(malformed error) error {
 		return messages.Errorf(messages.CodeInvalidArgument, "the query is malformed")
 	}
 	for name := range c.query {
-		if c.route.takes(name) || name == tokenParam && c.route.queryToken {
+		if c.route.takesParameter(name) || name == tokenParam && c.route.allowsQueryToken {
 			continue
 		}
 		return messages.Errorf(messages.CodeInvalidArgument, "this route takes no such query parameter").With("allowed", c.route.queryNames())
@@ -223,7 +223,7 @@ func (c *call) checkQuery(malformed error) error {
 // connection first. The server ends the context of a request whose handler runs for
 // nothing else.
 func hasHungUp(out *response, c *call) bool {
-	return c.Context().Err() != nil && (out.cut || out.status == http.StatusGatewayTimeout || out.status == http.StatusServiceUnavailable)
+	return c.Context().Err() != nil && (out.isCut || out.status == http.StatusGatewayTimeout || out.status == http.StatusServiceUnavailable)
 }
 
 // panicked answers for a handler that panicked; the reason stays here.
@@ -252,7 +252,7 @@ var errInternal = messages.Errorf(messages.CodeInternal, "the request failed on 
 // begun already.
 func (h *Handler) fail(w *response, c *call, err error) {
 	if w.status != 0 {
-		w.cut = true
+		w.isCut = true
 		panic(http.ErrAbortHandler)
 	}
 	var own *messages.Error

@@ -68,10 +68,10 @@ type view struct {
 	c   *call
 	out *sse
 
-	looks int
-	node  []byte
-	begun bool
-	tasks map[messages.TaskID]*messages.Snapshot
+	looks    int
+	node     []byte
+	hasBegun bool
+	tasks    map[messages.TaskID]*messages.Snapshot
 
 	follow messages.TaskID
 	shown  *messages.Snapshot // of the followed task
@@ -172,7 +172,7 @@ func (v *view) news(shown *[]byte, now any) (bool, error) {
 // once: a version would not tell a task from its successor under the same id.
 func (v *view) lookAtTasks(at messages.Seconds) error {
 	now := make(map[messages.TaskID]*messages.Snapshot, len(v.tasks))
-	news := messages.LiveTasks{At: at, All: !v.begun, Tasks: []messages.TaskSummary{}}
+	news := messages.LiveTasks{At: at, All: !v.hasBegun, Tasks: []messages.TaskSummary{}}
 	for _, s := range v.h.cfg.Node.Tasks() {
 		if !v.c.caller.Allows(s.TaskID) {
 			continue
@@ -188,10 +188,10 @@ func (v *view) lookAtTasks(at messages.Seconds) error {
 		}
 	}
 	v.tasks = now
-	if v.begun && len(news.Tasks)+len(news.Gone) == 0 {
+	if v.hasBegun && len(news.Tasks)+len(news.Gone) == 0 {
 		return nil
 	}
-	v.begun = true
+	v.hasBegun = true
 	return v.out.event("tasks", news)
 }
 

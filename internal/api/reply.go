@@ -26,7 +26,7 @@ type response struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
-	cut    bool // the answer did not come to its end
+	isCut  bool // the answer did not come to its end
 }
 
 func (w *response) WriteHeader(status int) {

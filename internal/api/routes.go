@@ -34,17 +34,17 @@ type route struct {
 	// query lists the parameters it takes; any other is refused, since a
 	// misspelt one would silently change the answer.
 	query []param
-	// noRenew keeps a request from renewing the lease of the task it names.
-	noRenew bool
-	// queryToken takes ?access_token= where there is no Authorization header:
+	// doesNotRenew keeps a request from renewing the lease of the task it names.
+	doesNotRenew bool
+	// allowsQueryToken takes ?access_token= where there is no Authorization header:
 	// an EventSource in a page cannot set one.
-	queryToken bool
+	allowsQueryToken bool
 	// isCDP marks the endpoint of CDP clients: it takes any query, since clients bring their
 	// own, and a token or a ticket in it, since most can send no header.
 	isCDP bool
-	// stream marks an answer that lasts as long as its task: its end is not
+	// isStream marks an answer that lasts as long as its task: its end is not
 	// waited for.
-	stream bool
+	isStream bool
 	// isAsset marks a file of the live page: the reference shows the page alone.
 	isAsset bool
 	serve   func(*Handler, http.ResponseWriter, *call) error
@@ -53,10 +53,10 @@ type route struct {
 
 // param is one parameter of a route's query, or one header.
 type param struct {
-	name  string
-	kind  string // of JSON Schema: string, boolean, integer
-	about string
-	many  bool // it may be given more than once
+	name      string
+	kind      string // of JSON Schema: string, boolean, integer
+	about     string
+	canRepeat bool // it may be given more than once
 }
 
 // about is what the reference says of a route.
@@ -98,7 +98,7 @@ const gatewayTokenParam = "token"
 // entrance is what the gate has to know of the route.
 func (rt *route) entrance() gate.Route {
 	e := gate.Route{Class: rt.class, Path: rt.path}
-	if rt.queryToken {
+	if rt.allowsQueryToken {
 		e.TokenParam = tokenParam
 	}
 	if rt.isCDP {
@@ -107,8 +107,8 @@ func (rt *route) entrance() gate.Route {
 	return e
 }
 
-// takes says whether the route has the query parameter.
-func (rt *route) takes(name string) bool {
+// takesParameter says whether the route has the query parameter.
+func (rt *route) takesParameter(name string) bool {
 	return slices.ContainsFunc(rt.query, func(p param) bool { return p.name == name })
 }
 
@@ -195,7 +195,7 @@ func Routes() []Route {
 		a := rt.about
 		r := Route{
 			Method: rt.method, Path: strings.TrimSuffix(rt.path, "{$}"), Summary: a.summary, Text: a.text,
-			Access: [...]string{byTask: "task", byToken: "token", open: "open"}[rt.access], TakesToken: rt.queryToken,
+			Access: [...]string{byTask: "task", byToken: "token", open: "open"}[rt.access], TakesToken: rt.allowsQueryToken,
 			Query: params(rt.query), Headers: params(a.headers), Body: reflect.TypeOf(a.body), IsOptional: a.isBodyOptional, Codes: rt.codes(), OwnCodes: a.codes,
 		}
 		for _, x := range a.answers {
@@ -215,7 +215,7 @@ func Routes() []Route {
 func params(list []param) []Param {
 	out := make([]Param, len(list))
 	for i, p := range list {
-		out[i] = Param{p.name, p.kind, p.about, p.many}
+		out[i] = Param{p.name, p.kind, p.about, p.canRepeat}
 	}
 	return out
 }

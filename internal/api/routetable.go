@@ -79,7 +79,7 @@ var routes = []route{
 	{
 		method: "GET", path: "/v1/tasks", access: byToken, class: "read", serve: (*Handler).listTasks,
 		query: []param{
-			{name: "label", kind: "string", about: "`KEY=VALUE`: only tasks with this label; several have to match all", many: true},
+			{name: "label", kind: "string", about: "`KEY=VALUE`: only tasks with this label; several have to match all", canRepeat: true},
 			localParam,
 		},
 		about: about{
@@ -96,7 +96,7 @@ var routes = []route{
 		},
 	},
 	{
-		method: "DELETE", path: "/v1/tasks/{id}", class: "life", noRenew: true, serve: (*Handler).deleteTask,
+		method: "DELETE", path: "/v1/tasks/{id}", class: "life", doesNotRenew: true, serve: (*Handler).deleteTask,
 		about: about{
 			summary: "Stop a task",
 			text: "The call waits until its browser is released. A task that does not run is no error.\n\n" +
@@ -115,7 +115,7 @@ var routes = []route{
 		},
 	},
 	{
-		method: "POST", path: "/v1/tasks/{id}/renew", class: "life", noRenew: true, serve: (*Handler).renewTask,
+		method: "POST", path: "/v1/tasks/{id}/renew", class: "life", doesNotRenew: true, serve: (*Handler).renewTask,
 		about: about{
 			summary: "Put off the idle timeout of a task",
 			text:    "Every other request that names the task in its path does so too, but `DELETE`.",
@@ -136,7 +136,7 @@ var routes = []route{
 		},
 	},
 	{
-		method: "GET", path: "/v1/tasks/{id}/events", class: "events", queryToken: true, stream: true, serve: (*Handler).events,
+		method: "GET", path: "/v1/tasks/{id}/events", class: "events", allowsQueryToken: true, isStream: true, serve: (*Handler).events,
 		about: about{
 			summary: "Follow a task by server-sent events",
 			text: "Each state change is one event; its `event:` is the type, its `id:` the version. A stream begins with `reset`, which holds the whole state, " +
@@ -208,7 +208,7 @@ var routes = []route{
 		},
 	},
 	{
-		method: "DELETE", path: "/v1/tasks/{id}/clients/{client_id}", class: "life", noRenew: true, serve: (*Handler).disconnectClient,
+		method: "DELETE", path: "/v1/tasks/{id}/clients/{client_id}", class: "life", doesNotRenew: true, serve: (*Handler).disconnectClient,
 		about: about{
 			summary: "Disconnect a CDP client of a task",
 			text:    "Its connection ends with the close code 4001. The pages stay.",
@@ -216,7 +216,7 @@ var routes = []route{
 		},
 	},
 	{
-		method: "POST", path: "/mcp", access: byToken, class: "events", stream: true, query: mcpQuery, serve: (*Handler).mcp,
+		method: "POST", path: "/mcp", access: byToken, class: "events", isStream: true, query: mcpQuery, serve: (*Handler).mcp,
 		about: about{
 			summary: "One message of the Model Context Protocol",
 			text:    "Streamable HTTP without sessions: see [MCP](mcp.md). The answer is JSON-RPC, as JSON or as server-sent events; an error of ours is one of a request that the gate or the address has refused.",
@@ -237,7 +237,7 @@ var routes = []route{
 		},
 	},
 	{
-		method: "GET", path: "/cdp/{id}", class: "events", stream: true, isCDP: true, serve: (*Handler).cdpEndpoint,
+		method: "GET", path: "/cdp/{id}", class: "events", isStream: true, isCDP: true, serve: (*Handler).cdpEndpoint,
 		about: about{
 			summary: "The CDP endpoint of a task, for any CDP client",
 			text: "A WebSocket with flat sessions, as a browser's own. See [the gateway](gateway.md). The token may be given as `?token=`.\n\n" +
@@ -247,7 +247,7 @@ var routes = []route{
 		},
 	},
 	{
-		method: "GET", path: "/cdp/{id}/{rest...}", class: "events", stream: true, isCDP: true, serve: (*Handler).cdpEndpoint,
+		method: "GET", path: "/cdp/{id}/{rest...}", class: "events", isStream: true, isCDP: true, serve: (*Handler).cdpEndpoint,
 		about: about{
 			summary: "Discovery of a task's pages, and its CDP endpoint under other paths",
 			text: "`json/version`, `json`, `json/list`, `json/protocol`, `json/activate/{target}` and `json/close/{target}` answer as a browser does, for this task alone. " +
@@ -344,7 +344,7 @@ var routes = []route{
 		},
 	},
 	{
-		method: "GET", path: "/v1/live", access: byToken, class: "events", stream: true, serve: (*Handler).live,
+		method: "GET", path: "/v1/live", access: byToken, class: "events", isStream: true, serve: (*Handler).live,
 		query: []param{{name: "task_id", kind: "string", about: "a task to follow in full"}},
 		about: about{
 			summary: "Follow the node and all its tasks by server-sent events",
@@ -370,7 +370,7 @@ var routes = []route{
 		},
 	},
 	{
-		method: "GET", path: "/v1/cluster/snapshot", access: byToken, class: "read", stream: true, serve: (*Handler).snapshotCluster,
+		method: "GET", path: "/v1/cluster/snapshot", access: byToken, class: "read", isStream: true, serve: (*Handler).snapshotCluster,
 		about: about{
 			summary: "Copy the cluster's store",
 			text:    "Only with the admin token. The bytes are what `etcdctl snapshot save` writes: the database, and its SHA-256. `holdfast cluster restore` reads them. A store that others run is copied with its own tools.",

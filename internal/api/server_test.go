@@ -25,7 +25,7 @@ func TestShutdown(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := setup(t, &apitest.Node{
 				WatchFunc: func(context.Context, uint64, bool) (messages.EventStream, error) {
-					return &apitest.Stream{Block: true}, nil
+					return &apitest.Stream{IsBlocking: true}, nil
 				},
 				NavigateFunc: func(r messages.NavigateRequest) (messages.NavigateResult, error) {
 					time.Sleep(3 * time.Second)

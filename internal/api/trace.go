@@ -11,7 +11,7 @@ import (
 // for it becomes its children. Strangers make none, and cannot have any made. A
 // stream has none either: it may last for days.
 func (h *Handler) traced(out *response, c *call) (end func()) {
-	if c.route.access == open || c.route.stream {
+	if c.route.access == open || c.route.isStream {
 		return func() {}
 	}
 	ctx := propagation.TraceContext{}.Extract(c.Context(), propagation.HeaderCarrier(c.Header))

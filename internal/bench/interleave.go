@@ -82,8 +82,8 @@ func turns(players []player, parts int, turn func(p player) (worker.Answer, erro
 	return nil
 }
 
-// ours says that the player is Holdfast.
-func (p player) ours() bool { return p.client == worker.Holdfast || p.client == worker.HTTP }
+// isOurs says that the player is Holdfast.
+func (p player) isOurs() bool { return p.client == worker.Holdfast || p.client == worker.HTTP }
 
 // tabulate makes rows of samples by name, over the floor's: over the mean of its two
 // turns, where it has a second one.
@@ -101,7 +101,7 @@ func tabulate(t figure.Table, players []player, absent []figure.Row, samples map
 		case floor:
 			value = least
 		}
-		r := figure.Row{Name: p.name, Value: value, Ratio: value.Over(least), Note: p.note, Ours: p.ours()}
+		r := figure.Row{Name: p.name, Value: value, Ratio: value.Over(least), Note: p.note, Ours: p.isOurs()}
 		if goals {
 			r.Goal = p.goal
 		}

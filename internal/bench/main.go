@@ -138,10 +138,10 @@ func check(args []string) error {
 			return nil
 		}
 		for _, c := range figure.Compare(was, &m) {
-			if c.Moved {
+			if c.HasMoved {
 				moved = append(moved, c)
 			}
-			if c.Moved && c.Worse && c.Ours {
+			if c.HasMoved && c.IsWorse && c.IsOurs {
 				worse = append(worse, c)
 			}
 		}

@@ -160,7 +160,7 @@ func (b *bench) idle(players []player, sizes ...int) (costs map[int]cost, absent
 					continue
 				}
 				h, done, err := b.hold(p.client, p.opts, p.doors(places[:n]))
-				if err != nil && (p.ours() || p.client == worker.Floor) {
+				if err != nil && (p.isOurs() || p.client == worker.Floor) {
 					return nil, nil, fmt.Errorf("%s: %w", p.name, err)
 				}
 				if err != nil {

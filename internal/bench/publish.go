@@ -109,7 +109,7 @@ func explain(r *figure.Report) {
 var besides = []struct {
 	head, measurement string
 	table             int
-	value             bool
+	isValue           bool
 }{
 	{"round trip, Chromium", "roundtrip", 0, false},
 	{"round trip, fake browser", "roundtrip-fake", 0, false},
@@ -131,14 +131,14 @@ func eachClient(r *figure.Report) string {
 		for _, c := range besides {
 			cell := " – |"
 			row := name
-			if c.value && name == worker.Holdfast {
+			if c.isValue && name == worker.Holdfast {
 				row = bothLinks
 			}
 			if m := r.Get(c.measurement); m != nil && c.table < len(m.Tables) {
 				row := m.Tables[c.table].Row(row)
 				switch {
 				case row == nil:
-				case c.value && len(row.Value) > 0:
+				case c.isValue && len(row.Value) > 0:
 					cell, any = fmt.Sprintf(" %.0f %s |", row.Value.Median(), m.Tables[c.table].Unit), true
 				case len(row.Ratio) > 0:
 					cell, any = fmt.Sprintf(" %.2f× |", row.Ratio.Median()), true

@@ -113,7 +113,7 @@ func beside(title string, here []player, samples map[string]figure.Samples) figu
 	t := figure.Table{Title: title, Unit: "µs", Floor: "the other"}
 	own := samples[worker.Holdfast]
 	for _, p := range here {
-		if p.ours() || p.client == worker.Floor {
+		if p.isOurs() || p.client == worker.Floor {
 			continue
 		}
 		t.Rows = append(t.Rows, figure.Row{Name: "holdfast to " + p.name, Value: own, Ratio: own.Over(samples[p.name]), Goal: figure.RatioAtMost(1), Ours: true})

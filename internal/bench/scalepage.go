@@ -40,13 +40,13 @@ func draw(points []point) string {
 			column("RSS, one link", 1, func(p point) float64 { return p.RSS }),
 			column("heap, one link", 1, func(p point) float64 { return p.Heap }),
 		}},
-		figure.Plot{Title: "What one of them gets, both links each", XName: tasks, YName: "µs", LogY: true, Lines: []figure.Line{
+		figure.Plot{Title: "What one of them gets, both links each", XName: tasks, YName: "µs", IsLogY: true, Lines: []figure.Line{
 			column("round trip p50", 2, func(p point) float64 { return p.RoundTrip[0] }),
 			column("round trip p99", 2, func(p point) float64 { return p.RoundTrip[1] }),
 			column("dialog seen p50", 2, func(p point) float64 { return p.Dialog[0] }),
 			column("dialog seen p99", 2, func(p point) float64 { return p.Dialog[1] }),
 		}},
-		figure.Plot{Title: "All links cut at once, until a task is active again", XName: tasks, YName: "ms", LogY: true, Lines: []figure.Line{
+		figure.Plot{Title: "All links cut at once, until a task is active again", XName: tasks, YName: "ms", IsLogY: true, Lines: []figure.Line{
 			column("p50, both links", 2, func(p point) float64 { return p.Drop[0] }),
 			column("p99, both links", 2, func(p point) float64 { return p.Drop[1] }),
 			column("p50, one link", 1, func(p point) float64 { return p.Drop[0] }),

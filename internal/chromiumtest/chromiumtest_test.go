@@ -59,10 +59,10 @@ func TestRawKnowsWhatHangs(t *testing.T) {
 	if got := opening.Param("defaultPrompt"); got != "dflt" {
 		t.Errorf("default = %q", got)
 	}
-	if !p.Hangs(p.Session, "Runtime.evaluate", map[string]any{"expression": "1"}, 300*time.Millisecond) {
+	if !p.DoesHang(p.Session, "Runtime.evaluate", map[string]any{"expression": "1"}, 300*time.Millisecond) {
 		t.Error("evaluate answers under a dialog")
 	}
-	if p.Hangs("", "Browser.getVersion", nil, chromiumtest.Patience) {
+	if p.DoesHang("", "Browser.getVersion", nil, chromiumtest.Patience) {
 		t.Error("the browser does not answer")
 	}
 	var refused *chromiumtest.CDPError

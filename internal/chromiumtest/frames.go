@@ -17,40 +17,40 @@ const (
 // connection, beginning with the HTTP head. What is not a WebSocket gives no
 // messages. Compressed messages are passed over.
 type frameReader struct {
-	deliver func(payload []byte)
-	buffer  []byte
-	begun   bool // the HTTP head is behind us
-	dead    bool // this is not what we know how to read
-	message []byte
-	text    bool
+	deliver  func(payload []byte)
+	buffer   []byte
+	hasBegun bool // the HTTP head is behind us
+	isDead   bool // this is not what we know how to read
+	message  []byte
+	isText   bool
 }
 
 func newFrameReader(deliver func([]byte)) *frameReader { return &frameReader{deliver: deliver} }
 
 func (f *frameReader) write(p []byte) {
-	if f.dead {
+	if f.isDead {
 		return
 	}
 	f.buffer = append(f.buffer, p...)
-	if !f.begun {
+	if !f.hasBegun {
 		end := bytes.Index(f.buffer, []byte("\r\n\r\n"))
 		if end < 0 {
-			f.dead = len(f.buffer) > maxHead
+			f.isDead = len(f.buffer) > maxHead
 			return
 		}
 		head := bytes.ToLower(f.buffer[:end])
 		if !bytes.Contains(head, []byte("upgrade: websocket")) {
-			f.dead, f.buffer = true, nil
+			f.isDead, f.buffer = true, nil
 			return
 		}
-		f.buffer, f.begun = f.buffer[end+4:], true
+		f.buffer, f.hasBegun = f.buffer[end+4:], true
 	}
-	for f.frame() {
+	for f.takeFrame() {
 	}
 }
 
-// frame consumes one whole frame and says whether there was one.
-func (f *frameReader) frame() bool {
+// takeFrame consumes one whole frame and says whether there was one.
+func (f *frameReader) takeFrame() bool {
 	b := f.buffer
 	if len(b) < 2 {
 		return false
@@ -70,7 +70,7 @@ func (f *frameReader) frame() bool {
 		size, at = binary.BigEndian.Uint64(b[2:]), 10
 	}
 	if size > maxMessage || uint64(len(f.message))+size > maxMessage {
-		f.dead, f.buffer, f.message = true, nil, nil
+		f.isDead, f.buffer, f.message = true, nil, nil
 		return false
 	}
 	var mask [4]byte
@@ -86,7 +86,7 @@ func (f *frameReader) frame() bool {
 		return false
 	}
 	if opcode == opText {
-		f.text, f.message = !compressed, nil
+		f.isText, f.message = !compressed, nil
 	}
 	if opcode == opText || opcode == opContinuation {
 		start := len(f.message)
@@ -95,10 +95,10 @@ func (f *frameReader) frame() bool {
 			f.message[start+i] ^= mask[i%4]
 		}
 		if final {
-			if f.text {
+			if f.isText {
 				f.deliver(f.message)
 			}
-			f.text, f.message = false, nil
+			f.isText, f.message = false, nil
 		}
 	}
 	f.buffer = f.buffer[end:]

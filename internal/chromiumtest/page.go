@@ -57,7 +57,7 @@ func (p *Page) Navigate(url string) {
 		p.t.Fatalf("navigate: %s", text)
 	}
 	n := 0
-	if !p.Seen(func(e Event) bool {
+	if !p.HasSeen(func(e Event) bool {
 		if On(p.Session, "Page.loadEventFired")(e) {
 			n++
 		}

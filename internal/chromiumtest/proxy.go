@@ -17,24 +17,24 @@ type FaultProxy struct {
 	addr string
 	port *keptPort
 
-	mu       sync.Mutex
-	target   string
-	listener net.Listener // nil while refusing
-	closed   bool
-	stalled  chan struct{} // closed by Resume; nil when not stalled
-	holding  bool          // every new connection is held
-	open     map[*proxied]struct{}
-	dials    int
-	messages []Message
-	running  sync.WaitGroup
+	mu        sync.Mutex
+	target    string
+	listener  net.Listener // nil while refusing
+	isClosed  bool
+	stalled   chan struct{} // closed by Resume; nil when not stalled
+	isHolding bool          // every new connection is held
+	open      map[*proxied]struct{}
+	dials     int
+	messages  []Message
+	running   sync.WaitGroup
 }
 
 // Message is a WebSocket text message that went through the proxy.
 type Message struct {
-	Conn       int  // number of the connection, from 1
-	FromClient bool // else from the browser
-	At         time.Time
-	Payload    []byte
+	Conn         int  // number of the connection, from 1
+	IsFromClient bool // else from the browser
+	At           time.Time
+	Payload      []byte
 }
 
 // proxied is one connection and its other half.
@@ -45,7 +45,7 @@ type proxied struct {
 	held             chan struct{} // closed by Release and by the end; nil when not held
 	until            []byte        // what the client says before the browser's word is held
 	mute             chan struct{} // and then it is: as held
-	waits            bool          // the browser has said something since
+	isWaiting        bool          // the browser has said something since
 	delay            time.Duration
 }
 
@@ -163,7 +163,7 @@ func (p *FaultProxy) Accept(t testing.TB) {
 	t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.listener != nil || p.closed {
+	if p.listener != nil || p.isClosed {
 		return
 	}
 	listener, err := listen(p.addr)
@@ -198,10 +198,10 @@ func (p *FaultProxy) accept(listener net.Listener) {
 		p.mu.Lock()
 		p.dials++
 		c := &proxied{number: p.dials, client: client}
-		if p.holding {
+		if p.isHolding {
 			c.held = make(chan struct{})
 		}
-		if p.closed {
+		if p.isClosed {
 			c.reset()
 		} else {
 			p.open[c] = struct{}{}
@@ -249,7 +249,7 @@ func (p *FaultProxy) pump(c *proxied, to, from net.Conn, fromClient bool) {
 		if fromClient && c.until != nil && bytes.Contains(payload, c.until) {
 			c.until, c.mute = nil, make(chan struct{})
 		}
-		p.messages = append(p.messages, Message{Conn: c.number, FromClient: fromClient, At: time.Now(), Payload: payload})
+		p.messages = append(p.messages, Message{Conn: c.number, IsFromClient: fromClient, At: time.Now(), Payload: payload})
 	})
 	buffer := make([]byte, 64<<10)
 	for {
@@ -288,7 +288,7 @@ func (p *FaultProxy) pass(c *proxied, fromClient bool) bool {
 		var mute chan struct{}
 		if !fromClient {
 			mute = c.mute
-			c.waits = c.waits || mute != nil
+			c.isWaiting = c.isWaiting || mute != nil
 		}
 		_, open := p.open[c]
 		p.mu.Unlock()
@@ -323,7 +323,7 @@ func (c *proxied) reset() {
 
 func (p *FaultProxy) close() {
 	p.mu.Lock()
-	p.closed = true
+	p.isClosed = true
 	p.mu.Unlock()
 	p.Refuse()
 	p.KillAll()

@@ -88,17 +88,17 @@ func (p *FaultProxy) HoldReplies(number int, until string) bool {
 	defer p.mu.Unlock()
 	c := p.find(number)
 	if c != nil {
-		c.until, c.waits = []byte(until), false
+		c.until, c.isWaiting = []byte(until), false
 	}
 	return c != nil
 }
 
-// Waits says whether the browser has said something that HoldReplies holds.
-func (p *FaultProxy) Waits(number int) bool {
+// IsWaiting says whether the browser has said something that HoldReplies holds.
+func (p *FaultProxy) IsWaiting(number int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := p.find(number)
-	return c != nil && c.waits
+	return c != nil && c.isWaiting
 }
 
 // Release ends Hold and HoldReplies and passes on what was held.
@@ -118,14 +118,14 @@ func (p *FaultProxy) Release(number int) bool {
 func (p *FaultProxy) HoldDials() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.holding = true
+	p.isHolding = true
 }
 
 // ReleaseDials ends HoldDials and lets the held dials through.
 func (p *FaultProxy) ReleaseDials() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.holding = false
+	p.isHolding = false
 	for c := range p.open {
 		c.release()
 	}

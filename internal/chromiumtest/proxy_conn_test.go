@@ -65,12 +65,12 @@ func TestProxyHoldsReplies(t *testing.T) {
 	p, c := proxied(t)
 	p.HoldReplies(1, "Target.getTargets")
 	c.Must("", "Browser.getVersion", nil)
-	if p.Waits(1) {
+	if p.IsWaiting(1) {
 		t.Error("something waits too early")
 	}
 	waits := c.Send("", "Target.getTargets", nil)
 	deadline := time.After(chromiumtest.Patience)
-	for !p.Waits(1) {
+	for !p.IsWaiting(1) {
 		select {
 		case <-deadline:
 			t.Fatal("the browser was not asked")

@@ -89,7 +89,7 @@ func TestProxyRecordsInOrder(t *testing.T) {
 	var got []string
 	replies := 0
 	for _, m := range p.Messages() {
-		if !m.FromClient {
+		if !m.IsFromClient {
 			replies++
 			continue
 		}

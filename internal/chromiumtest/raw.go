@@ -187,8 +187,8 @@ func (p *Pending) Wait(d time.Duration) (json.RawMessage, error) {
 	}
 }
 
-// Answered says whether the reply is here.
-func (p *Pending) Answered() bool {
+// IsAnswered says whether the reply is here.
+func (p *Pending) IsAnswered() bool {
 	select {
 	case <-p.answered:
 		return true
@@ -213,8 +213,8 @@ func (r *Raw) Must(session, method string, params any) json.RawMessage {
 	return result
 }
 
-// Hangs says whether the command gets no reply at all for d.
-func (r *Raw) Hangs(session, method string, params any, d time.Duration) bool {
+// DoesHang says whether the command gets no reply at all for d.
+func (r *Raw) DoesHang(session, method string, params any, d time.Duration) bool {
 	_, err := r.Send(session, method, params).Wait(d)
 	return errors.Is(err, ErrNoReply)
 }
@@ -269,9 +269,9 @@ func (r *Raw) NextWhere(what string, match Matcher) Event {
 	return e
 }
 
-// Seen waits at most d for an event that match selects, whether or not Next
+// HasSeen waits at most d for an event that match selects, whether or not Next
 // returned it before.
-func (r *Raw) Seen(match Matcher, d time.Duration) bool {
+func (r *Raw) HasSeen(match Matcher, d time.Duration) bool {
 	_, ok := r.await(match, d, false)
 	return ok
 }

@@ -21,7 +21,7 @@ func (c *actorsCmd) Run(r *run) error {
 	}
 	defer node.Close()
 	t, err := node.Tree(r, messages.TreeOptions{Task: c.ID.TaskID, Depth: c.Depth})
-	if err != nil || r.JSON {
+	if err != nil || r.IsJSON {
 		return err
 	}
 	for _, one := range append([]messages.Tree{t}, t.Others...) {

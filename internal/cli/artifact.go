@@ -30,7 +30,7 @@ func (c *artifactLsCmd) Run(r *run) error {
 	}
 	defer node.Close()
 	list, err := node.Artifacts(r, c.ID.TaskID)
-	if err != nil || r.JSON {
+	if err != nil || r.IsJSON {
 		return err
 	}
 	if len(list.Artifacts) == 0 {
@@ -106,7 +106,7 @@ func (c *artifactPutCmd) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	if r.JSON {
+	if r.IsJSON {
 		return json.NewEncoder(r.Stdout).Encode(messages.ArtifactReply{Artifact: a})
 	}
 	_, err = fmt.Fprintln(r.Stdout, a.ArtifactID)

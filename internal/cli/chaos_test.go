@@ -67,7 +67,7 @@ func TestChaos(t *testing.T) {
 		t.Parallel()
 		m := setup(t)
 		m.node.WatchFunc = func(context.Context, uint64, bool) (messages.EventStream, error) {
-			return &apitest.Stream{Block: true}, nil
+			return &apitest.Stream{IsBlocking: true}, nil
 		}
 		if _, errs := m.want(1, "chaos", "--task", "one", "--kill", "primary", "--wait", "10ms"); errs[:9] != "deadline:" {
 			t.Errorf("%q", errs)

@@ -29,7 +29,7 @@ func (c *clientsCmd) Run(r *run) error {
 		return nil
 	}
 	list, err := node.Clients(r, c.ID.TaskID)
-	if err != nil || r.JSON {
+	if err != nil || r.IsJSON {
 		return err
 	}
 	if len(list.Clients) == 0 {

@@ -53,7 +53,7 @@ func (c *clusterInitCmd) Run(r *run) error {
 	if err != nil {
 		return messages.Errorf(messages.CodeInvalidArgument, "%v", err)
 	}
-	if r.JSON {
+	if r.IsJSON {
 		if written == nil {
 			written = []string{}
 		}
@@ -73,7 +73,7 @@ type clusterStatusCmd struct{ reaching }
 // Run implements the command.
 func (*clusterStatusCmd) Run(r *run) error {
 	c, err := r.cluster()
-	if err != nil || r.JSON {
+	if err != nil || r.IsJSON {
 		return err
 	}
 	word := "the store answers"
@@ -89,7 +89,7 @@ type clusterMembersCmd struct{ reaching }
 // Run implements the command.
 func (*clusterMembersCmd) Run(r *run) error {
 	c, err := r.cluster()
-	if err != nil || r.JSON {
+	if err != nil || r.IsJSON {
 		return err
 	}
 	return r.listNodes(c)

@@ -64,7 +64,7 @@ func (c *clusterRestoreCmd) Run(r *run) error {
 	if err != nil {
 		return messages.Errorf(messages.CodeInvalidArgument, "%v", err)
 	}
-	if r.JSON {
+	if r.IsJSON {
 		return json.NewEncoder(r.Stdout).Encode(messages.ClusterEra{Era: era})
 	}
 	r.people("the store is this voter's alone, and era %d has begun\n"+
@@ -88,7 +88,7 @@ func (c *clusterRecoverCmd) Run(r *run) error {
 	}
 	defer node.Close()
 	era, err := node.RecoverCluster(r)
-	if err != nil || r.JSON {
+	if err != nil || r.IsJSON {
 		return err
 	}
 	r.people("this node's copy is the store, and era %d has begun\n"+

@@ -32,7 +32,7 @@ func (c *configPrintCmd) Run(r *run) error {
 	for _, w := range e.Warnings {
 		fmt.Fprintf(r.Stderr, "warning: %s\n", clean(w))
 	}
-	if r.JSON {
+	if r.IsJSON {
 		return json.NewEncoder(r.Stdout).Encode(map[string]any{"settings": e.Settings()})
 	}
 	_, err = fmt.Fprint(r.Stdout, e.YAML(r.derived(e)))
@@ -78,7 +78,7 @@ func (c *configCheckCmd) Run(r *run) error {
 	if err != nil && !errors.As(err, &problems) {
 		return &usageError{err: err}
 	}
-	if r.JSON {
+	if r.IsJSON {
 		said := []string{}
 		for _, p := range problems {
 			said = append(said, p.Error())

@@ -63,7 +63,7 @@ func (c *connectCmd) Run(r *run) error {
 	}
 	p := newDebugPort(node, tok, c.ID.TaskID, query, wait)
 	ws := "ws://" + lis.Addr().String() + "/devtools/browser/" + url.PathEscape(string(c.ID.TaskID))
-	if r.JSON {
+	if r.IsJSON {
 		err = json.NewEncoder(r.Stdout).Encode(map[string]any{"task_id": c.ID.TaskID, "url": "http://" + lis.Addr().String(), "web_socket_debugger_url": ws})
 	} else {
 		// In the words of a browser, which some tools read.

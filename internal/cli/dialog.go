@@ -53,7 +53,7 @@ func (c *dialogLsCmd) Run(r *run) error {
 			open = append(open, listedDialog{s.TaskID, d})
 		}
 	}
-	if r.JSON {
+	if r.IsJSON {
 		return json.NewEncoder(r.Stdout).Encode(map[string]any{"dialogs": open})
 	}
 	if len(open) == 0 {
@@ -102,7 +102,7 @@ func (c *dialogShowCmd) Run(r *run) error {
 	case len(found) > 1:
 		return messages.Errorf(messages.CodeDialogAmbiguous, "task %s has %d open dialogs; name one with --dialog", s.TaskID, len(found))
 	}
-	if r.JSON {
+	if r.IsJSON {
 		return json.NewEncoder(r.Stdout).Encode(listedDialog{s.TaskID, found[0]})
 	}
 	printDialog(r.Stdout, found[0], s.FrameTree, time.Now())

@@ -94,7 +94,7 @@ func report(r *run, findings []finding, missing error) error {
 	for _, f := range findings {
 		failed = failed || f.Status == statusFailed
 	}
-	if r.JSON {
+	if r.IsJSON {
 		if err := json.NewEncoder(r.Stdout).Encode(map[string]any{"ok": !failed, "checks": findings}); err != nil {
 			return err
 		}

@@ -85,7 +85,7 @@ func (c *cdpCmd) Run(r *run) error {
 	}
 	defer node.Close()
 	res, err := node.CDP(r, c.ID.TaskID, req)
-	if err != nil || r.JSON {
+	if err != nil || r.IsJSON {
 		return err
 	}
 	// The result is JSON for people too, only indented; control characters are

@@ -77,9 +77,9 @@ func taskOf(c *kong.Context) messages.TaskID {
 type failing struct {
 	command string
 	task    messages.TaskID
-	// asJSON has standard output get the error too, as the node sends it, unless it
+	// isJSON has standard output get the error too, as the node sends it, unless it
 	// hasOutput: one command prints one JSON value.
-	asJSON, hasOutput bool
+	isJSON, hasOutput bool
 }
 
 // fail prints the error and returns its exit code.
@@ -108,7 +108,7 @@ func (p *Program) fail(err error, of failing) int {
 			line = strings.TrimSuffix(own.Message, "; "+own.Hint)
 		}
 	}
-	if of.asJSON && !of.hasOutput {
+	if of.isJSON && !of.hasOutput {
 		_ = json.NewEncoder(p.Stdout).Encode(map[string]any{"error": own})
 	}
 	fmt.Fprintf(p.Stderr, "%s: %s\n", own.Code, clean(firstOf(line, own.Message)))

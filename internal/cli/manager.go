@@ -43,7 +43,7 @@ func (s *server) startWatchdog() *watchdog {
 		every := time.NewTicker(within / 2)
 		defer every.Stop()
 		for {
-			if d.draining.Load() || s.alive(ctx, within/2) {
+			if d.draining.Load() || s.isAlive(ctx, within/2) {
 				s.notify("WATCHDOG=1")
 			}
 			select {
@@ -56,7 +56,7 @@ func (s *server) startWatchdog() *watchdog {
 	return d
 }
 
-func (s *server) alive(ctx context.Context, within time.Duration) bool {
+func (s *server) isAlive(ctx context.Context, within time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	err := s.node.Alive(ctx)

@@ -152,7 +152,7 @@ func (c *mcpCmd) embed(r *run, log *slog.Logger) (node *client.Client, stop func
 	}
 	handler, err := api.New(api.Config{
 		Node: started.Node, Gateway: started.Gateway, Scripts: started.Scripts, Artifacts: started.Artifacts, Gate: entrance, Logger: log, Observer: started.Observer,
-		TracerProvider: started.TracerProvider, Version: r.Version.Version, NoUI: true,
+		TracerProvider: started.TracerProvider, Version: r.Version.Version, HasNoUI: true,
 	})
 	if err != nil {
 		end()

@@ -20,7 +20,7 @@ import (
 
 // blocked is a stream with one event and no end.
 func blocked(e messages.Event) messages.EventStream {
-	return &apitest.Stream{Batches: [][]messages.Event{{e}}, Block: true}
+	return &apitest.Stream{Batches: [][]messages.Event{{e}}, IsBlocking: true}
 }
 
 // onWrite does something at the first write.

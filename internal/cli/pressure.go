@@ -17,7 +17,7 @@ func (*pressureCmd) Run(r *run) error {
 	}
 	defer node.Close()
 	p, err := node.Pressure(r)
-	if err != nil || r.JSON {
+	if err != nil || r.IsJSON {
 		return err
 	}
 	for _, one := range append([]messages.Pressure{p}, p.Others...) {

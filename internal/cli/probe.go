@@ -33,7 +33,7 @@ func (c *probeCmd) Run(r *run) error {
 	if err := ask(r); err != nil {
 		return err
 	}
-	if r.JSON {
+	if r.IsJSON {
 		return json.NewEncoder(r.Stdout).Encode(map[string]any{"ok": true, "probe": c.What})
 	}
 	r.people("%s\n", c.What)

@@ -147,14 +147,14 @@ func (p *Program) Run(ctx context.Context, args []string) (code int) {
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		return p.fail(misparsed(err), failing{asJSON: isJSONAsked(err, args)})
+		return p.fail(misparsed(err), failing{isJSON: isJSONAsked(err, args)})
 	}
 	out := &observed{Writer: p.Stdout}
 	own := *p
 	own.Stdout = out
 	flags := sharedOf(parsed)
 	err = parsed.Run(&run{Context: ctx, Program: &own, shared: flags})
-	return p.fail(err, failing{command: commandOf(parsed), task: taskOf(parsed), asJSON: flags.JSON, hasOutput: out.isUsed.Load()})
+	return p.fail(err, failing{command: commandOf(parsed), task: taskOf(parsed), isJSON: flags.IsJSON, hasOutput: out.isUsed.Load()})
 }
 
 // observed is a writer that remembers whether it was used.
@@ -173,7 +173,7 @@ func (o *observed) Write(b []byte) (int, error) {
 // directory name.
 func (r *run) client() (*client.Client, error) {
 	return r.clientThat(func(body []byte) {
-		if r.JSON {
+		if r.IsJSON {
 			fmt.Fprintf(r.Stdout, "%s\n", strings.TrimSpace(string(body)))
 		}
 	})
@@ -193,7 +193,7 @@ func (r *run) clientThat(onBody func([]byte)) (*client.Client, error) {
 
 // people prints for people, where JSON was not asked for.
 func (r *run) people(format string, args ...any) {
-	if !r.JSON {
+	if !r.IsJSON {
 		fmt.Fprintf(r.Stdout, format, args...)
 	}
 }

@@ -149,7 +149,7 @@ func (s *server) serve(admin token.Admin) error {
 	cfg := api.Config{
 		MCP: mcpHandler, Node: s.node.Node, Gateway: s.node.Gateway, Scripts: s.node.Scripts, Artifacts: s.node.Artifacts, Gate: entrance, Logger: s.log, Observer: s.node.Observer, Drain: s.ask,
 		TracerProvider: s.node.TracerProvider, Cluster: s.node.Cluster,
-		Version: s.Version.Version, NoUI: !s.cfg.UI,
+		Version: s.Version.Version, HasNoUI: !s.cfg.UI,
 	}
 	if s.front.metrics == nil {
 		cfg.Metrics = s.node.Metrics
@@ -205,7 +205,7 @@ func (s *server) announce(url string) {
 	if len(s.IgnoredSignals) > 0 {
 		s.log.Info("this process was started to ignore signals", "state", nodeServing, "ignored", strings.Join(s.IgnoredSignals, ", "))
 	}
-	if s.JSON || s.cfg.Logging.Format == "json" {
+	if s.IsJSON || s.cfg.Logging.Format == "json" {
 		_ = json.NewEncoder(s.Stdout).Encode(map[string]string{"url": url, "token_file": s.cfg.TokenFile})
 		return
 	}

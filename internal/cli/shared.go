@@ -23,7 +23,7 @@ type printing struct {
 // does not have is empty.
 type shared struct {
 	Node, TokenFile string
-	JSON            bool
+	IsJSON          bool
 }
 
 // sharedOf reads the flags of the command that was parsed.
@@ -43,7 +43,7 @@ func sharedOf(c *kong.Context) (s shared) {
 			}
 		case bool:
 			if f.Name == "json" {
-				s.JSON = v
+				s.IsJSON = v
 			}
 		}
 	}

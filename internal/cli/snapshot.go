@@ -26,7 +26,7 @@ func (c *snapshotCmd) Run(r *run) error {
 	}
 	defer node.Close()
 	s, err := node.Snapshot(r, c.ID.TaskID, messages.SnapshotOptions{TargetID: target, Full: c.Full})
-	if err != nil || r.JSON {
+	if err != nil || r.IsJSON {
 		return err
 	}
 	printSnapshot(r.screen(), s, time.Now())

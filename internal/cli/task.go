@@ -176,7 +176,7 @@ func (c *taskLsCmd) Run(r *run) error {
 	}
 	defer node.Close()
 	list, err := node.TaskList(r, c.Label)
-	if err != nil || r.JSON {
+	if err != nil || r.IsJSON {
 		return err
 	}
 	tasks := list.Tasks
@@ -232,7 +232,7 @@ func (c *taskShowCmd) Run(r *run) error {
 	}
 	defer node.Close()
 	s, err := node.Snapshot(r, c.ID.TaskID, messages.SnapshotOptions{})
-	if err != nil || r.JSON {
+	if err != nil || r.IsJSON {
 		return err
 	}
 	printTask(r.Stdout, s)
@@ -315,7 +315,7 @@ func (c *taskStopCmd) Run(r *run) error {
 	if err := node.StopTask(r, c.ID.TaskID); err != nil {
 		return err
 	}
-	if r.JSON {
+	if r.IsJSON {
 		return json.NewEncoder(r.Stdout).Encode(stopped{c.ID.TaskID, wasRunning})
 	}
 	word := "stopped"

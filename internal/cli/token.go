@@ -69,7 +69,7 @@ func (c *tokenCmd) Run(r *run) error {
 		}
 		out.ExpiresAt = messages.SecondsOf(end)
 	}
-	if r.JSON {
+	if r.IsJSON {
 		return json.NewEncoder(r.Stdout).Encode(out)
 	}
 	tok := out.Token

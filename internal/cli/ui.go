@@ -38,7 +38,7 @@ func (c *uiCmd) Run(r *run) error {
 	if c.ID.TaskID != "" {
 		link += "&task=" + url.QueryEscape(string(c.ID.TaskID))
 	}
-	if r.JSON {
+	if r.IsJSON {
 		return json.NewEncoder(r.Stdout).Encode(map[string]any{"url": link, "expires_at": code.ExpiresAt})
 	}
 	fmt.Fprintln(r.Stdout, link)

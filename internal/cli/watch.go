@@ -36,7 +36,7 @@ func (c *watchCmd) Run(r *run) error {
 			}
 			return err
 		}
-		if r.JSON {
+		if r.IsJSON {
 			continue
 		}
 		lines.show(e)

@@ -119,7 +119,7 @@ func wrongEndpoint(endpoint string) string {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Port() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
 		return "must be embedded, or http://HOST:PORT or https://HOST:PORT of each server, without a user, a path or a query"
 	}
-	if u.Scheme == "http" && !Address(u.Host).Loopback() {
+	if u.Scheme == "http" && !Address(u.Host).IsLoopback() {
 		return "must be https: without it everyone on the network reads and writes the store"
 	}
 	return ""
@@ -183,7 +183,7 @@ func (e *Effective) checkCluster(wrong func(path, what string)) {
 	}
 	if c.Remoting == "plain" {
 		for _, a := range []Address{c.Listen, c.Advertise, Address(voters[e.NodeName])} {
-			if a != "" && !a.Loopback() {
+			if a != "" && !a.IsLoopback() {
 				wrong("cluster.remoting", "must be mtls or off: plain is for loopback addresses, since without certificates everyone on the network is an admin")
 				break
 			}

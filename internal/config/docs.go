@@ -71,7 +71,7 @@ func (k *Key) helpCell() string {
 	if b := k.Bounds(); b != "" {
 		s += " " + strings.ToUpper(b[:1]) + b[1:] + "."
 	}
-	if k.Reload {
+	if k.CanReload {
 		s += " Reloaded on SIGHUP."
 	}
 	return strings.ReplaceAll(s, "|", `\|`)

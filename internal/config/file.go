@@ -23,7 +23,7 @@ const MaxFile = 64 << 10
 type file struct {
 	name   string
 	values map[string]written // by path of the key
-	own    bool               // only its owner can read it
+	isOwn  bool               // only its owner can read it
 }
 
 // written is a value as it stands in a file.
@@ -57,7 +57,7 @@ func openFile(path string) (file, error) {
 		return file{}, err
 	}
 	out, err := parseFile(path, content)
-	out.own = isOwnAlone(info)
+	out.isOwn = isOwnAlone(info)
 	return out, err
 }
 
@@ -67,7 +67,7 @@ func parseFile(name string, content []byte) (file, error) {
 	for i := range problems {
 		problems[i].Where = name + ":" + problems[i].Where
 	}
-	return file{name: name, values: values, own: true}, asError(problems)
+	return file{name: name, values: values, isOwn: true}, asError(problems)
 }
 
 // readFile reads what a file holds, strictly. The Where of a problem is line

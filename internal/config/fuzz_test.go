@@ -87,7 +87,7 @@ func FuzzValue(f *testing.F) {
 				}
 				continue
 			}
-			if k.Secret {
+			if k.IsSecret {
 				continue
 			}
 			again, err := config.LoadText("f", []byte(e.YAML(nil)))

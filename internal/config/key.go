@@ -10,15 +10,15 @@ import (
 
 // Key is one setting, as the table has it.
 type Key struct {
-	Path    string // in the file, groups and all: limits.max_tasks
-	Env     string
-	Flag    string // without the dashes
-	Default string // as written in the file; "" is empty
-	Empty   string // what empty means
-	Help    string
-	Enum    []string
-	Reload  bool // SIGHUP applies it
-	Secret  bool
+	Path      string // in the file, groups and all: limits.max_tasks
+	Env       string
+	Flag      string // without the dashes
+	Default   string // as written in the file; "" is empty
+	Empty     string // what empty means
+	Help      string
+	Enum      []string
+	CanReload bool // SIGHUP applies it
+	IsSecret  bool
 
 	kind     *kind
 	min, max any
@@ -71,7 +71,7 @@ func (t *keyTable) add(from reflect.Type, prefix string, index []int) {
 func newKey(f reflect.StructField, path string, index []int) Key {
 	k := Key{
 		Path: path, Flag: f.Tag.Get("flag"), Default: f.Tag.Get("default"), Empty: f.Tag.Get("empty"), Help: f.Tag.Get("help"),
-		Reload: f.Tag.Get("reload") == "yes", Secret: f.Tag.Get("secret") == "yes",
+		CanReload: f.Tag.Get("reload") == "yes", IsSecret: f.Tag.Get("secret") == "yes",
 		kind: kinds[f.Type], index: index,
 	}
 	k.Env = envPrefix + strings.ToUpper(strings.ReplaceAll(k.Flag, "-", "_"))

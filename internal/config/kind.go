@@ -164,16 +164,16 @@ func formatDuration(d time.Duration) string {
 
 // outside says which bound v is beyond, "" for none.
 func (k *Key) outside(v any) string {
-	if k.min != nil && less(v, k.min) {
+	if k.min != nil && isLess(v, k.min) {
 		return fmt.Sprintf("must be %s or more", k.kind.format(k.min))
 	}
-	if k.max != nil && less(k.max, v) {
+	if k.max != nil && isLess(k.max, v) {
 		return fmt.Sprintf("must be %s or less", k.kind.format(k.max))
 	}
 	return ""
 }
 
-func less(a, b any) bool {
+func isLess(a, b any) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	if x.CanFloat() {
 		return x.Float() < y.Float()

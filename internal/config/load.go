@@ -99,7 +99,7 @@ func merge(f file, s Sources) (*Effective, error) {
 		}
 		if w, ok := f.values[k.Path]; ok {
 			where := fmt.Sprintf("%s:%d:%d", f.name, w.line, w.col)
-			if k.Secret && !f.own {
+			if k.IsSecret && !f.isOwn {
 				problems = append(problems, Problem{Where: where, Key: k.Path, What: "is a credential, and others can read the file: chmod 600 it"})
 			}
 			try(Origin{FromFile, where}, k.Path, w.texts)
@@ -145,11 +145,11 @@ func (e *Effective) check() []Problem {
 		wrong("listen", "must be HOST:PORT")
 	}
 	for path, a := range map[string]Address{"listen": e.Listen, "metrics_listen": e.MetricsListen} {
-		if a != "" && !a.Loopback() && len(e.AllowHosts) == 0 {
+		if a != "" && !a.IsLoopback() && len(e.AllowHosts) == 0 {
 			wrong(path, "is open to other machines: say with allow_hosts (--allow-host) under which name they may ask for it")
 		}
 	}
-	if e.AdminListen != "" && !e.AdminListen.Loopback() {
+	if e.AdminListen != "" && !e.AdminListen.IsLoopback() {
 		wrong("admin_listen", "must be a loopback address: every client that reaches it can read the node's memory")
 	}
 	e.checkCluster(wrong)
@@ -170,8 +170,8 @@ func (e *Effective) check() []Problem {
 	return out
 }
 
-// Loopback says whether only this machine reaches the address.
-func (a Address) Loopback() bool {
+// IsLoopback says whether only this machine reaches the address.
+func (a Address) IsLoopback() bool {
 	host, _, err := net.SplitHostPort(string(a))
 	if err != nil {
 		return false

@@ -29,7 +29,7 @@ func (e *Effective) Settings() []Setting {
 	for i := range table.keys {
 		k := &table.keys[i]
 		v := e.value(k)
-		s := Setting{Key: k.Path, Value: v, Origin: e.origins[i], Reload: k.Reload}
+		s := Setting{Key: k.Path, Value: v, Origin: e.origins[i], Reload: k.CanReload}
 		switch {
 		case k.IsList():
 			s.Value = append([]string{}, v.([]string)...) // [] rather than null
@@ -44,7 +44,7 @@ func (e *Effective) Settings() []Setting {
 // show writes a value as the file would have it, without quotes.
 func (k *Key) show(v any) string {
 	switch {
-	case k.Secret:
+	case k.IsSecret:
 		if reflect.ValueOf(v).IsZero() {
 			return ""
 		}

@@ -107,7 +107,7 @@ func closest(path string) string {
 	}
 	for _, k := range table.keys {
 		name := k.Path[strings.LastIndexByte(k.Path, '.')+1:]
-		if oneOff(name, plain) {
+		if isOneOff(name, plain) {
 			return k.Path
 		}
 	}
@@ -122,11 +122,11 @@ func closest(path string) string {
 // isNear says that one name begins with the other, or that one letter is off: a
 // group is often written in short.
 func isNear(group, name string) bool {
-	return len(name) > 2 && (strings.HasPrefix(group, name) || strings.HasPrefix(name, group)) || oneOff(group, name)
+	return len(name) > 2 && (strings.HasPrefix(group, name) || strings.HasPrefix(name, group)) || isOneOff(group, name)
 }
 
-// oneOff says whether one letter added, left out or changed turns a into b.
-func oneOff(a, b string) bool {
+// isOneOff says whether one letter added, left out or changed turns a into b.
+func isOneOff(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}

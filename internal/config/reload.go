@@ -20,13 +20,13 @@ func (e *Effective) Reload(next *Effective) (now *Effective, applied, refused []
 		k := &table.keys[i]
 		was, is := e.value(k), next.value(k)
 		if reflect.DeepEqual(was, is) {
-			if k.Reload {
+			if k.CanReload {
 				out.origins[i] = next.origins[i]
 			}
 			continue
 		}
 		c := Change{Path: k.Path, From: k.show(was), To: k.show(is)}
-		if !k.Reload {
+		if !k.CanReload {
 			refused = append(refused, c)
 			continue
 		}

@@ -97,7 +97,7 @@ func Open(c Config) (*Desk, error) {
 	if err != nil {
 		return nil, errors.Join(err, c.Listener.Close())
 	}
-	d.root = d.system.Root(guard.Child{Kind: Alias, Key: "desk", Mailbox: 4 * maxRequests, Sheds: true, New: func() guard.Behavior { return (*clerk)(d) }})
+	d.root = d.system.Root(guard.Child{Kind: Alias, Key: "desk", Mailbox: 4 * maxRequests, CanShed: true, New: func() guard.Behavior { return (*clerk)(d) }})
 	d.all.Go(func() {
 		if err := d.remoter.Serve(c.Listener); err != nil {
 			c.Log.Error("programs on actors cannot connect any more", "err", err)

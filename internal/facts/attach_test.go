@@ -110,7 +110,7 @@ func TestC23_TroubledPagesDelayNoOther(t *testing.T) {
 		}
 		t.Logf("round %d: healthy pages ready after %v", round, time.Since(begun))
 		for name, target := range troubled {
-			if ready[target] == nil || ready[target].Answered() {
+			if ready[target] == nil || ready[target].IsAnswered() {
 				t.Errorf("round %d: the %s page is not attached, or answers", round, name)
 			}
 		}
@@ -129,7 +129,7 @@ func TestC24_TheClassifier(t *testing.T) {
 		second.Must(session, "Inspector.enable", nil)
 		enabled = second.Send(session, "Page.enable", nil)
 		_, _ = enabled.Wait(silence)
-		want(t, "Page.enable answered", enabled.Answered(), false)
+		want(t, "Page.enable answered", enabled.IsAnswered(), false)
 		return enabled, second.Send(session, "Input.dispatchKeyEvent", params{"type": "keyUp", "key": "Shift"}), session, second
 	}
 	t.Run("dialog", func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestC24_TheClassifier(t *testing.T) {
 	t.Run("busy", func(t *testing.T) {
 		_, key, session, second := probe(troubled["busy"])
 		_, _ = key.Wait(silence)
-		want(t, "key event answered", key.Answered(), false)
+		want(t, "key event answered", key.IsAnswered(), false)
 		want(t, "crashed", len(second.Events(on(session, "Inspector.targetCrashed"))), 0)
 	})
 	t.Run("crashed", func(t *testing.T) {
@@ -350,7 +350,7 @@ func TestC33_AHeldFrameIsTornFromWhoHoldsIt(t *testing.T) {
 			loaded := on(p.Session, "Runtime.consoleAPICalled")
 			e := p.NextWhere("attach", on(p.Session, "Target.attachedToTarget"))
 			c.meanwhile(holder, other, p, info(e, "targetId"))
-			want(t, "torn", p.Seen(on(p.Session, "Target.detachedFromTarget"), silence), c.torn)
+			want(t, "torn", p.HasSeen(on(p.Session, "Target.detachedFromTarget"), silence), c.torn)
 			_, err := p.Call(e.Param("sessionId"), "Runtime.runIfWaitingForDebugger", nil)
 			want(t, "refused", err != nil, c.torn)
 			if !c.torn {
@@ -358,7 +358,7 @@ func TestC33_AHeldFrameIsTornFromWhoHoldsIt(t *testing.T) {
 				return
 			}
 			p.Must(p.Session, "Runtime.runIfWaitingForDebugger", nil)
-			want(t, "loaded", p.Seen(loaded, silence), false)
+			want(t, "loaded", p.HasSeen(loaded, silence), false)
 			p.Must(p.Session, "Target.setAutoAttach", frames(false, false))
 			p.NextWhere("the load", loaded)
 		})

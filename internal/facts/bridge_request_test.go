@@ -71,7 +71,7 @@ func TestM11_APendingRequestPassesToTheNextClient(t *testing.T) {
 		p = requestingPage(c, site.URL("https://b.test/plain"))
 		c.Start(p.Session, "window.got = confirm('m')")
 		told.NextWhere("the request, as before", asked(""))
-		want(t, "the page answers nothing", c.Hangs(p.Session, "Runtime.evaluate", params{"expression": "1"}, silence), true) // C44
+		want(t, "the page answers nothing", c.DoesHang(p.Session, "Runtime.evaluate", params{"expression": "1"}, silence), true) // C44
 		want(t, "the other is not asked meanwhile", len(other.Events(asked(""))), 0)
 		told.Close()
 		succeed(t, "answer", fulfil(other, other.NextWhere("the request, after the loss", asked("")), "eWVz"))
@@ -107,7 +107,7 @@ func firstToldOf(t *testing.T, clients [2]*chromiumtest.Raw, sessions ...string)
 	t.Helper()
 	for end := time.Now().Add(chromiumtest.Patience); time.Now().Before(end); {
 		for i, one := range clients {
-			if one.Seen(asked(sessions[i]), 20*time.Millisecond) {
+			if one.HasSeen(asked(sessions[i]), 20*time.Millisecond) {
 				return i
 			}
 		}

@@ -257,7 +257,7 @@ func TestC47_ANavigationEndsAPauseWithoutAWord(t *testing.T) {
 			}
 			return navigated < 0
 		}
-		want(t, "navigated", c.Seen(until, chromiumtest.Patience), true)
+		want(t, "navigated", c.HasSeen(until, chromiumtest.Patience), true)
 		want(t, "words of a resume", len(c.Events(on(p.Session, "Debugger.resumed"))), 0)
 	}
 }

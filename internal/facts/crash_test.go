@@ -42,7 +42,7 @@ func TestM13_RendererCrash(t *testing.T) {
 	p.NextWhere("Target.targetCrashed", func(e chromiumtest.Event) bool {
 		return e.Method == "Target.targetCrashed" && e.Param("targetId") == p.Target
 	})
-	want(t, "evaluate hangs", p.Hangs(p.Session, "Runtime.evaluate", params{"expression": "1"}, silence), true)
+	want(t, "evaluate hangs", p.DoesHang(p.Session, "Runtime.evaluate", params{"expression": "1"}, silence), true)
 	p.NextWhere("first load", on(p.Session, "Page.loadEventFired"))
 	p.Must(p.Session, "Page.reload", nil)
 	p.NextWhere("load after the reload", on(p.Session, "Page.loadEventFired"))
@@ -218,7 +218,7 @@ func TestC19_ReleaseFreesAnOrphanAndKeepsThePage(t *testing.T) {
 
 	again := chromiumtest.Dial(t, b.WS())
 	session := again.Attach(p.Target)
-	want(t, "a late Page.enable hangs", again.Hangs(session, "Page.enable", nil, silence), true)
+	want(t, "a late Page.enable hangs", again.DoesHang(session, "Page.enable", nil, silence), true)
 	wantCode(t, handle(again, session, params{"accept": true}), -32602)
 	again.Must("", "Target.detachFromTarget", params{"sessionId": session})
 	helper := chromiumtest.Field(again.Must("", "Target.createTarget", params{"url": "about:blank", "newWindow": true}), "targetId")

@@ -119,7 +119,7 @@ func checkHangs(t *testing.T, p *chromiumtest.Page, session string, commands []c
 	}
 	_, _ = sent[0].Wait(silence)
 	for _, s := range sent {
-		if s.Answered() {
+		if s.IsAnswered() {
 			_, err := s.Wait(0)
 			t.Errorf("%s answered under a dialog: %v", s.Method, err)
 		}
@@ -150,7 +150,7 @@ func TestM8_WhatAnswersUnderADialog(t *testing.T) {
 	checkAnswers(t, p, "", methods(answeringOnRoot, "Target.getTargets", "Target.activateTarget", "Target.attachToTarget"))
 	checkHangs(t, p, p.Session, methods(hanging, "Runtime.evaluate", "Page.getFrameTree", "Page.captureScreenshot",
 		"Page.getLayoutMetrics", "DOM.getDocument", "Accessibility.getFullAXTree", "Emulation.setEmulatedMedia"))
-	want(t, "Page.enable of a new session hangs", p.Hangs(c.Attach(p.Target), "Page.enable", nil, silence), true)
+	want(t, "Page.enable of a new session hangs", p.DoesHang(c.Attach(p.Target), "Page.enable", nil, silence), true)
 }
 
 // Rule: commands in the first table are refused at once while a dialog is
@@ -170,7 +170,7 @@ func TestC16_TheTableOfWhatHangs(t *testing.T) {
 			checkAnswers(t, p, "", answeringOnRoot)
 			sent := checkHangs(t, p, session, hanging)
 			if kind == "a fresh session" {
-				want(t, "Page.enable hangs", p.Hangs(session, "Page.enable", nil, silence), true)
+				want(t, "Page.enable hangs", p.DoesHang(session, "Page.enable", nil, silence), true)
 			}
 			// All of them were waiting, none was lost: the answer sets them free.
 			succeed(t, "answer", handle(c, p.Session, params{"accept": true}))
@@ -214,6 +214,6 @@ func TestC16_TheTableOfWhatHangs(t *testing.T) {
 		p.Start(session, "ask()")
 		opening(p)
 		want(t, "page", string(p.Eval(p.Session, "document.title")), `"/oopif-prompt"`)
-		want(t, "frame hangs", p.Hangs(session, "Runtime.evaluate", params{"expression": "1"}, silence), true)
+		want(t, "frame hangs", p.DoesHang(session, "Runtime.evaluate", params{"expression": "1"}, silence), true)
 	})
 }

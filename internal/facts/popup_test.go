@@ -34,7 +34,7 @@ func TestM14_OnlyTheRootSeesAPopupBeforeItsFirstScript(t *testing.T) {
 			c.NextWhere("the popup", func(e chromiumtest.Event) bool {
 				return e.Method == "Target.targetCreated" && openedBy(p.Target)(e)
 			})
-			want(t, "attached", c.Seen(func(e chromiumtest.Event) bool {
+			want(t, "attached", c.HasSeen(func(e chromiumtest.Event) bool {
 				return e.Method == "Target.attachedToTarget" && openedBy(p.Target)(e)
 			}, within), false)
 		})
@@ -77,7 +77,7 @@ func TestC29_WaitingReallyHolds(t *testing.T) {
 			c.Send(session, "Page.enable", nil)
 			c.Send(session, "Page.addScriptToEvaluateOnNewDocument", params{"source": "window.injected = 'yes'"})
 			_, _ = opened.Wait(silence)
-			want(t, "window.open returned while held", opened.Answered(), false)
+			want(t, "window.open returned while held", opened.IsAnswered(), false)
 			c.Send(session, "Runtime.runIfWaitingForDebugger", nil)
 			_, err := opened.Wait(chromiumtest.Patience)
 			succeed(t, "window.open", err)
@@ -98,7 +98,7 @@ func TestC29_WaitingReallyHolds(t *testing.T) {
 		session := e.Param("sessionId")
 		c.Must(session, "Page.enable", nil)
 		c.Must(session, "Page.addScriptToEvaluateOnNewDocument", params{"source": "window.injected = 'yes'"})
-		want(t, "the page has loaded while the frame is held", c.Seen(on(p.Session, "Page.loadEventFired"), 0) &&
+		want(t, "the page has loaded while the frame is held", c.HasSeen(on(p.Session, "Page.loadEventFired"), 0) &&
 			len(c.Events(on(session, "Page.frameNavigated"))) > 0, false)
 		c.Must(session, "Runtime.runIfWaitingForDebugger", nil)
 		c.NextWhere("the frame's stop", on(session, "Page.frameStoppedLoading"))
@@ -178,7 +178,7 @@ func TestC31_FirstScriptDialogs(t *testing.T) {
 		session := attached(c, "", ofTarget(target)).Param("sessionId")
 		c.Send(session, "Page.enable", nil)
 		c.Send(session, "Runtime.runIfWaitingForDebugger", nil)
-		if !c.Seen(on(session, "Page.javascriptDialogOpening"), 2*silence) {
+		if !c.HasSeen(on(session, "Page.javascriptDialogOpening"), 2*silence) {
 			missed++
 		}
 		c.Must("", "Target.closeTarget", params{"targetId": target})
@@ -208,7 +208,7 @@ func TestC32_TwoWaitingClients(t *testing.T) {
 		c.Must(s1, "Runtime.runIfWaitingForDebugger", nil)
 		navigation := c.Send(s1, "Page.navigate", params{"url": site.URL("http://a.test/prompt-on-load")})
 		_, _ = navigation.Wait(silence)
-		want(t, "navigates after one resumed", navigation.Answered(), false)
+		want(t, "navigates after one resumed", navigation.IsAnswered(), false)
 		want(t, "requests", site.Hits("/prompt-on-load"), 0)
 		d.Must(s2, "Page.enable", nil)
 		d.Must(s2, "Runtime.runIfWaitingForDebugger", nil)
@@ -227,7 +227,7 @@ func TestC32_TwoWaitingClients(t *testing.T) {
 		c.NextWhere("opening", on(s1, "Page.javascriptDialogOpening"))
 		d.Send(s2, "Page.enable", nil)
 		d.Send(s2, "Runtime.runIfWaitingForDebugger", nil)
-		want(t, "the second client hears of it", d.Seen(on(s2, "Page.javascriptDialogOpening"), silence), false)
+		want(t, "the second client hears of it", d.HasSeen(on(s2, "Page.javascriptDialogOpening"), silence), false)
 		wantCode(t, handle(d, s2, params{"accept": true}), -32602)
 		succeed(t, "answer", handle(c, s1, params{"accept": false}))
 	})
@@ -265,13 +265,13 @@ func TestC32_TwoWaitingClients(t *testing.T) {
 				reachable := info(e, "canAccessOpener") == "true"
 				first, second := c.Send(s1, "Page.enable", nil), d.Send(s2, "Page.enable", nil)
 				_, _ = first.Wait(silence)
-				want(t, "answers while held", first.Answered(), reachable)
+				want(t, "answers while held", first.IsAnswered(), reachable)
 				c.Send(s1, "Runtime.runIfWaitingForDebugger", nil)
 				if reachable {
 					_, err := second.Wait(chromiumtest.Patience)
 					succeed(t, "the second's Page.enable", err)
 				} else {
-					want(t, "runs after one resumed", c.Seen(on(s1, "Page.javascriptDialogOpening"), silence), false)
+					want(t, "runs after one resumed", c.HasSeen(on(s1, "Page.javascriptDialogOpening"), silence), false)
 				}
 				d.Send(s2, "Runtime.runIfWaitingForDebugger", nil)
 				c.NextWhere("opening", on(s1, "Page.javascriptDialogOpening"))
@@ -291,11 +291,11 @@ func TestC32_TwoWaitingClients(t *testing.T) {
 		c.Must(p.Session, "Page.navigate", params{"url": site.URL("http://a.test/oopif-prompt-on-load")})
 		anyTarget := func(chromiumtest.Event) bool { return true }
 		first := attached(c, p.Session, anyTarget)
-		want(t, "the second client is told meanwhile", d.Seen(on(session, "Target.attachedToTarget"), silence), false)
+		want(t, "the second client is told meanwhile", d.HasSeen(on(session, "Target.attachedToTarget"), silence), false)
 		c.Must(first.Param("sessionId"), "Runtime.runIfWaitingForDebugger", nil)
 		second := attached(d, session, anyTarget)
 		want(t, "waits for the second", second.Param("waitingForDebugger"), "true")
-		want(t, "runs after one resumed", c.Seen(on(p.Session, "Page.javascriptDialogOpening"), silence), false)
+		want(t, "runs after one resumed", c.HasSeen(on(p.Session, "Page.javascriptDialogOpening"), silence), false)
 		d.Must(second.Param("sessionId"), "Runtime.runIfWaitingForDebugger", nil)
 		opening(p)
 		succeed(t, "answer", handle(c, p.Session, params{"accept": false}))
@@ -319,7 +319,7 @@ func TestC33_ADropWithAHeldPopupFreezesTheOpener(t *testing.T) {
 	holder.Close()
 	waiting := p.Send(p.Session, "Runtime.evaluate", task)
 	_, _ = waiting.Wait(silence)
-	want(t, "the drop frees the opener", opened.Answered() || waiting.Answered(), false)
+	want(t, "the drop frees the opener", opened.IsAnswered() || waiting.IsAnswered(), false)
 
 	again := chromiumtest.Dial(t, b.WS())
 	rootAutoAttach(again, true)
@@ -327,7 +327,7 @@ func TestC33_ADropWithAHeldPopupFreezesTheOpener(t *testing.T) {
 	want(t, "waiting, says the opener", opener.Param("waitingForDebugger"), "false")
 	want(t, "waiting, says the popup", child.Param("waitingForDebugger"), "false")
 	_, _ = waiting.Wait(silence)
-	want(t, "attaching frees it", opened.Answered() || waiting.Answered(), false)
+	want(t, "attaching frees it", opened.IsAnswered() || waiting.IsAnswered(), false)
 	for _, e := range []chromiumtest.Event{opener, child} {
 		again.Send(e.Param("sessionId"), "Runtime.runIfWaitingForDebugger", nil)
 	}
@@ -355,7 +355,7 @@ func TestC33_TheEndOfAHeldPopupLeavesItsOpenerFrozen(t *testing.T) {
 		c.Must("", "Target.closeTarget", params{"targetId": popup})
 		waiting := p.Send(p.Session, "Runtime.evaluate", task)
 		_, _ = waiting.Wait(silence)
-		want(t, "the opener runs", opened.Answered() || waiting.Answered(), false)
+		want(t, "the opener runs", opened.IsAnswered() || waiting.IsAnswered(), false)
 		p.Send(p.Session, "Runtime.runIfWaitingForDebugger", nil)
 		_, err := opened.Wait(chromiumtest.Patience)
 		succeed(t, "window.open after the resume of the opener", err)
@@ -405,7 +405,7 @@ func TestC33_AnyResumeOfThePopupFreesItsOpener(t *testing.T) {
 			})
 			waiting := p.Send(p.Session, "Runtime.evaluate", task)
 			_, _ = waiting.Wait(silence)
-			want(t, "the opener runs while held", opened.Answered() || waiting.Answered(), false)
+			want(t, "the opener runs while held", opened.IsAnswered() || waiting.IsAnswered(), false)
 			resumer.Send(session, "Runtime.runIfWaitingForDebugger", nil)
 			_, err := opened.Wait(chromiumtest.Patience)
 			succeed(t, "window.open after the resume", err)
@@ -428,7 +428,7 @@ func TestC33_PopupsAreHeldWithoutWaiting(t *testing.T) {
 	e := attached(c, "", openedBy(p.Target))
 	want(t, "waiting, says the popup", e.Param("waitingForDebugger"), "false")
 	_, _ = opened.Wait(silence)
-	want(t, "window.open returned", opened.Answered(), false)
+	want(t, "window.open returned", opened.IsAnswered(), false)
 	c.Must(e.Param("sessionId"), "Runtime.runIfWaitingForDebugger", nil)
 	_, err := opened.Wait(chromiumtest.Patience)
 	succeed(t, "window.open after the resume", err)
@@ -446,7 +446,7 @@ func TestC33_OnlyAutoAttachThatIsOffHoldsNoPopup(t *testing.T) {
 	popup := info(attached(holder, "", openedBy(p.Target)), "targetId")
 	holder.Must("", "Target.setAutoAttach", params{"autoAttach": false, "waitForDebuggerOnStart": false, "flatten": true})
 	_, _ = opened.Wait(silence)
-	want(t, "off frees what is held", opened.Answered(), false)
+	want(t, "off frees what is held", opened.IsAnswered(), false)
 	holder.Send(holder.Attach(popup), "Runtime.runIfWaitingForDebugger", nil)
 	_, err := opened.Wait(chromiumtest.Patience)
 	succeed(t, "window.open after the resume", err)
@@ -456,7 +456,7 @@ func TestC33_OnlyAutoAttachThatIsOffHoldsNoPopup(t *testing.T) {
 	holder.Must("", "Target.setAutoAttach", params{"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true, "filter": []params{{"exclude": true}}})
 	filtered := openPopup(p, "openChild('/plain')")
 	_, _ = filtered.Wait(silence)
-	want(t, "a popup runs that no filter takes", filtered.Answered(), false)
+	want(t, "a popup runs that no filter takes", filtered.IsAnswered(), false)
 	holder.Close()
 }
 
@@ -482,7 +482,7 @@ func TestC70_APopupIsHeldInItsOpenersProcess(t *testing.T) {
 	holder.Send(first, "Runtime.evaluate", params{"expression": "alert(1)"})
 	holder.NextWhere("opening", on(first, "Page.javascriptDialogOpening"))
 	second := open("/plain?second")
-	want(t, "its document is there under the dialog", holder.Seen(on(second, "Page.loadEventFired"), silence), false)
+	want(t, "its document is there under the dialog", holder.HasSeen(on(second, "Page.loadEventFired"), silence), false)
 	holder.Must(first, "Page.handleJavaScriptDialog", params{"accept": true})
 	holder.NextWhere("the document", on(second, "Page.loadEventFired"))
 }

@@ -65,7 +65,7 @@ func soon(p *chromiumtest.Page, patience time.Duration, ok func() bool) bool {
 		if time.Now().After(end) {
 			return false
 		}
-		p.Seen(func(chromiumtest.Event) bool { return false }, 10*time.Millisecond)
+		p.HasSeen(func(chromiumtest.Event) bool { return false }, 10*time.Millisecond)
 	}
 	return true
 }

@@ -38,12 +38,12 @@ func TestAPageThatStartsTakesKeysAndShowsNoDocument(t *testing.T) {
 		target := chromiumtest.Field(c.Must("", "Target.createTarget", params{"url": site.URL(fmt.Sprintf("http://%c.test/plain", 'a'+rune(round))), "background": true}), "targetId")
 		session := c.Attach(target)
 		eval := c.Send(session, "Runtime.evaluate", params{"expression": "1"})
-		for !eval.Answered() {
+		for !eval.IsAnswered() {
 			at, taken := shows(t, c, session), keyBeforeSign(c, session)
 			if at != "" {
 				break // its document has come, and its renderer answers when it finds the time
 			}
-			if taken && !eval.Answered() {
+			if taken && !eval.IsAnswered() {
 				started++
 			}
 		}
@@ -76,7 +76,7 @@ func TestAPageBetweenTwoDocumentsTakesKeysAndShowsNeither(t *testing.T) {
 		}
 	}
 	p.Send(p.Session, "Page.navigate", params{"url": "about:blank"})
-	want(t, "hangs though it was sent to another process", p.Hangs(p.Session, "Runtime.evaluate", params{"expression": "1"}, 2*time.Second), true)
+	want(t, "hangs though it was sent to another process", p.DoesHang(p.Session, "Runtime.evaluate", params{"expression": "1"}, 2*time.Second), true)
 	p.Must("", "Target.closeTarget", params{"targetId": p.Target})
 }
 
@@ -88,7 +88,7 @@ func TestAPageThatSpinsIsFreedByABlankPage(t *testing.T) {
 	p := c.NewPage(site.URL("http://a.test/busy"))
 	spin(p)
 	p.Must(p.Session, "Page.navigate", params{"url": "about:blank"})
-	want(t, "hangs", p.Hangs(p.Session, "Runtime.evaluate", params{"expression": "1"}, chromiumtest.Patience), false)
+	want(t, "hangs", p.DoesHang(p.Session, "Runtime.evaluate", params{"expression": "1"}, chromiumtest.Patience), false)
 	p.Navigate(site.URL("http://a.test/plain"))
 	want(t, "title", string(p.Eval(p.Session, "document.title")), `"/plain"`)
 }
@@ -105,11 +105,11 @@ func TestC59_ADialogSilencesWhoeverSharesItsProcess(t *testing.T) {
 		_, frame := silenced.Frame(silenced.AutoAttach(1), site.URL("http://b.test/prompt"))
 		asking.Start(asks, "ask()")
 		opening(asking)
-		want(t, "the frame hangs", c.Hangs(frame, "Runtime.evaluate", params{"expression": "1"}, silence), true)
+		want(t, "the frame hangs", c.DoesHang(frame, "Runtime.evaluate", params{"expression": "1"}, silence), true)
 		want(t, "and takes keys", keyBeforeSign(c, frame), true)
-		want(t, "its page hangs", c.Hangs(silenced.Session, "Runtime.evaluate", params{"expression": "1"}, silence), false)
+		want(t, "its page hangs", c.DoesHang(silenced.Session, "Runtime.evaluate", params{"expression": "1"}, silence), false)
 		succeed(t, "answer", handle(c, asking.Session, params{"accept": true}))
-		want(t, "the frame hangs after the answer", c.Hangs(frame, "Runtime.evaluate", params{"expression": "1"}, chromiumtest.Patience), false)
+		want(t, "the frame hangs after the answer", c.DoesHang(frame, "Runtime.evaluate", params{"expression": "1"}, chromiumtest.Patience), false)
 	})
 	t.Run("a popup and its opener", func(t *testing.T) {
 		t.Parallel()
@@ -127,9 +127,9 @@ func TestC59_ADialogSilencesWhoeverSharesItsProcess(t *testing.T) {
 		}
 		c.Start(popup, "ask()")
 		c.NextWhere("opening", on(popup, "Page.javascriptDialogOpening"))
-		want(t, "the opener hangs", c.Hangs(p.Session, "Runtime.evaluate", params{"expression": "1"}, silence), true)
+		want(t, "the opener hangs", c.DoesHang(p.Session, "Runtime.evaluate", params{"expression": "1"}, silence), true)
 		want(t, "and takes keys", keyBeforeSign(c, p.Session), true)
 		succeed(t, "answer", handle(c, popup, params{"accept": true}))
-		want(t, "the opener hangs after the answer", c.Hangs(p.Session, "Runtime.evaluate", params{"expression": "1"}, chromiumtest.Patience), false)
+		want(t, "the opener hangs after the answer", c.DoesHang(p.Session, "Runtime.evaluate", params{"expression": "1"}, chromiumtest.Patience), false)
 	})
 }

@@ -24,5 +24,5 @@ func TestC66_NoEventTellsOfATitleThatAScriptSets(t *testing.T) {
 	told := func(e chromiumtest.Event) bool {
 		return e.Method == "Target.targetInfoChanged" && info(e, "targetId") == p.Target && info(e, "title") == "later"
 	}
-	want(t, "told of it", c.Seen(told, within), false)
+	want(t, "told of it", c.HasSeen(told, within), false)
 }

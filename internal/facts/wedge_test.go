@@ -20,7 +20,7 @@ func spin(p *chromiumtest.Page) {
 func keyBeforeSign(c *chromiumtest.Raw, session string) bool {
 	key := c.Send(session, "Input.dispatchKeyEvent", keyUp)
 	c.Must(session, "Target.getTargetInfo", nil)
-	return key.Answered()
+	return key.IsAnswered()
 }
 
 // Rule: what tells a dialog from a busy renderer is a key with a question to
@@ -37,11 +37,11 @@ func TestC24_AKeyTellsADialogFromALoop(t *testing.T) {
 		c.Close()
 		c = chromiumtest.Dial(t, b.WS())
 		session := c.Attach(p.Target)
-		want(t, "the page's renderer runs", c.Hangs(session, "Page.getFrameTree", nil, silence), false)
+		want(t, "the page's renderer runs", c.DoesHang(session, "Page.getFrameTree", nil, silence), false)
 		want(t, "on the page", keyBeforeSign(c, session), true)
 		c.Must(session, "Target.setAutoAttach", params{"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true})
 		frame = c.NextWhere("the frame", on(session, "Target.attachedToTarget")).Param("sessionId")
-		want(t, "the frame's hangs", c.Hangs(frame, "Page.getFrameTree", nil, silence), true)
+		want(t, "the frame's hangs", c.DoesHang(frame, "Page.getFrameTree", nil, silence), true)
 		want(t, "on the frame", keyBeforeSign(c, frame), true)
 	})
 	t.Run("a loop does not", func(t *testing.T) {
@@ -52,9 +52,9 @@ func TestC24_AKeyTellsADialogFromALoop(t *testing.T) {
 		session := c.Attach(p.Target)
 		for _, s := range []string{p.Session, session} {
 			key := p.Send(s, "Input.dispatchKeyEvent", keyUp)
-			want(t, "the browser process answers", p.Hangs(s, "Target.getTargetInfo", nil, chromiumtest.Patience), false)
+			want(t, "the browser process answers", p.DoesHang(s, "Target.getTargetInfo", nil, chromiumtest.Patience), false)
 			_, _ = key.Wait(silence)
-			want(t, "the key is answered", key.Answered(), false)
+			want(t, "the key is answered", key.IsAnswered(), false)
 		}
 	})
 }
@@ -66,16 +66,16 @@ func TestWhatBringsASpinningPageBack(t *testing.T) {
 	t.Parallel()
 	back := func(t *testing.T, p *chromiumtest.Page, session string) {
 		t.Helper()
-		want(t, "hangs", p.Hangs(session, "Runtime.evaluate", params{"expression": "1"}, chromiumtest.Patience), false)
+		want(t, "hangs", p.DoesHang(session, "Runtime.evaluate", params{"expression": "1"}, chromiumtest.Patience), false)
 	}
 	for name, story := range map[string]func(t *testing.T, site *chromiumtest.Site, p *chromiumtest.Page, session string){
 		"a reload does not": func(t *testing.T, _ *chromiumtest.Site, p *chromiumtest.Page, session string) {
 			p.Must(session, "Page.reload", nil)
-			want(t, "hangs", p.Hangs(session, "Runtime.evaluate", params{"expression": "1"}, silence), true)
+			want(t, "hangs", p.DoesHang(session, "Runtime.evaluate", params{"expression": "1"}, silence), true)
 		},
 		"nor the end of its script, by a session that came later": func(t *testing.T, _ *chromiumtest.Site, p *chromiumtest.Page, session string) {
-			want(t, "hangs", p.Hangs(session, "Runtime.terminateExecution", nil, silence), true)
-			want(t, "hangs", p.Hangs(session, "Runtime.evaluate", params{"expression": "1"}, silence), true)
+			want(t, "hangs", p.DoesHang(session, "Runtime.terminateExecution", nil, silence), true)
+			want(t, "hangs", p.DoesHang(session, "Runtime.evaluate", params{"expression": "1"}, silence), true)
 		},
 		"the end of its script does, by one that was there": func(t *testing.T, _ *chromiumtest.Site, p *chromiumtest.Page, _ string) {
 			p.Must(p.Session, "Runtime.terminateExecution", nil)
@@ -90,9 +90,9 @@ func TestWhatBringsASpinningPageBack(t *testing.T) {
 		},
 		"but not behind a reload that waits to commit": func(t *testing.T, _ *chromiumtest.Site, p *chromiumtest.Page, session string) {
 			p.Must(session, "Page.reload", nil)
-			want(t, "hangs", p.Hangs(session, "Runtime.evaluate", params{"expression": "1"}, silence), true)
+			want(t, "hangs", p.DoesHang(session, "Runtime.evaluate", params{"expression": "1"}, silence), true)
 			p.Send(session, "Page.navigate", params{"url": "about:blank"})
-			want(t, "hangs", p.Hangs(session, "Runtime.evaluate", params{"expression": "1"}, 2*time.Second), true)
+			want(t, "hangs", p.DoesHang(session, "Runtime.evaluate", params{"expression": "1"}, 2*time.Second), true)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,12 +156,12 @@ func TestC20_NothingDismissesAnOrphanedBeforeunload(t *testing.T) {
 	session := c.Attach(p.Target)
 	want(t, "a dialog by the key", keyBeforeSign(c, session), true)
 	c.Must(session, "Page.reload", nil)
-	want(t, "hangs after a reload", c.Hangs(session, "Runtime.evaluate", params{"expression": "1"}, silence), true)
+	want(t, "hangs after a reload", c.DoesHang(session, "Runtime.evaluate", params{"expression": "1"}, silence), true)
 	c.Must("", "Target.detachFromTarget", params{"sessionId": session})
 	c.Must("", "Target.activateTarget", params{"targetId": p.Target})
 	c.Must("", "Target.createTarget", params{"url": "about:blank", "newWindow": true})
 	session = c.Attach(p.Target)
-	want(t, "hangs after a release", c.Hangs(session, "Runtime.evaluate", params{"expression": "1"}, silence), true)
+	want(t, "hangs after a release", c.DoesHang(session, "Runtime.evaluate", params{"expression": "1"}, silence), true)
 	c.Must("", "Target.closeTarget", params{"targetId": p.Target})
 	c.Must("", "Browser.getVersion", nil)
 }
@@ -178,7 +178,7 @@ func TestADialogBesideFramesThatLoadIsOftenClosedByChrome(t *testing.T) {
 		p.NextWhere("the document", on(p.Session, "Page.frameNavigated"))
 		p.Start(p.Session, "confirm('sure?')")
 		opening(p)
-		if p.Seen(on(p.Session, "Page.javascriptDialogClosed"), within) {
+		if p.HasSeen(on(p.Session, "Page.javascriptDialogClosed"), within) {
 			closed++
 		}
 		p.CloseTarget()

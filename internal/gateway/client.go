@@ -352,7 +352,7 @@ func outcome(r transport.Reply) *view.Error {
 	}
 	switch {
 	case errors.Is(r.Err, transport.ErrLinkClosed):
-		return lostError(messages.SentIf(r.Sent))
+		return lostError(messages.SentIf(r.IsSent))
 	case errors.Is(r.Err, transport.ErrTooLarge):
 		return &view.Error{Code: view.CodeServer, Message: "the message is larger than the gateway takes", Data: data(messages.CodeMessageTooLarge, messages.SentUnknown)}
 	case errors.Is(r.Err, transport.ErrOverloaded):

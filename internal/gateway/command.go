@@ -176,7 +176,7 @@ func (c *client) sendNow(s *session, cmd view.Command, params []byte, isDirect b
 		time.AfterFunc(resumeGrace, func() { c.resumed(cmd.Session) })
 	}
 	link.Start(transport.Call{
-		SessionID: to, Method: cmd.Method, Params: params, Direct: isDirect, IsGuest: true,
+		SessionID: to, Method: cmd.Method, Params: params, IsDirect: isDirect, IsGuest: true,
 		Done: func(r transport.Reply) {
 			if keeps && r.Err == nil {
 				r.Result = c.remember(s, epoch, cmd.Method, kept, r.Result)

@@ -110,7 +110,7 @@ func (h *hub) endContext(ctx context.Context, id string) error {
 	}
 	r := link.Await(ctx, transport.Call{SessionID: session, Method: "Target.disposeBrowserContext", Params: contextParam(id), IsGuest: true})
 	if errors.Is(r.Err, transport.ErrLinkClosed) {
-		return messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser was lost").WithSent(messages.SentIf(r.Sent || len(pages) > 0))
+		return messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser was lost").WithSent(messages.SentIf(r.IsSent || len(pages) > 0))
 	}
 	return r.Err
 }

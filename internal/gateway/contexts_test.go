@@ -121,8 +121,8 @@ func TestAContextIsDisposedOfUnderADialog(t *testing.T) {
 				return err == nil && len(s.PendingDialogs) == 1
 			})
 			end(c, context)
-			waitFor(t, "the context is gone, or the browser", func() bool { return !r.hasContext(context) || r.browser.Dead() })
-			if r.browser.Dead() {
+			waitFor(t, "the context is gone, or the browser", func() bool { return !r.hasContext(context) || r.browser.IsDead() })
+			if r.browser.IsDead() {
 				t.Error("the browser has ended")
 			}
 		})

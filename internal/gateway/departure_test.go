@@ -51,7 +51,7 @@ func (r *rig) untilPage(page, what string, is func(*messages.Snapshot) bool) {
 // lives says that the browser has outlived what was done.
 func (r *rig) lives() {
 	r.Helper()
-	if r.browser.Dead() {
+	if r.browser.IsDead() {
 		r.Fatal("the browser is dead")
 	}
 }

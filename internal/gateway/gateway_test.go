@@ -236,7 +236,7 @@ func TestANewPageTakesNoOthersPlace(t *testing.T) {
 	r := setup(t)
 	front := func() (id messages.TargetID) {
 		for _, p := range r.browser.Pages() {
-			if p.Front {
+			if p.IsFront {
 				id = p.Target
 			}
 		}

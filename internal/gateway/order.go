@@ -36,7 +36,7 @@ func (c *client) open(e view.Open) {
 		if _, _, err := c.hub.await(ctx); err != nil {
 			return "", err
 		}
-		return c.hub.openPage(ctx, mail.OpenPage{URL: e.URL, NewWindow: e.IsNewWindow, Context: e.Context}, e.IsBackground)
+		return c.hub.openPage(ctx, mail.OpenPage{URL: e.URL, IsNewWindow: e.IsNewWindow, Context: e.Context}, e.IsBackground)
 	})
 }
 

@@ -472,7 +472,7 @@ func TestACrashedPageIsRestoredOnceItLives(t *testing.T) {
 		t.Fatalf("%+v", m.Error)
 	}
 	c.comesBack(session)
-	r.browser.ConsoleError(messages.FrameID(page), "hello")
+	r.browser.LogError(messages.FrameID(page), "hello")
 	c.await("what the page says", func(m message) bool {
 		return m.Method == "Runtime.consoleAPICalled" && m.SessionID == session && strings.Contains(string(m.Params), "hello")
 	})

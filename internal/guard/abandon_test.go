@@ -45,7 +45,7 @@ func TestAbandonedChild(t *testing.T) {
 				!strings.Contains(got, "grandkid terminates: shutdown") || !strings.Contains(got, "work cancelled") {
 				t.Errorf("got %s", got)
 			}
-			if !errors.Is(reason.Err, guard.ErrAbandoned) || !reason.Abnormal() {
+			if !errors.Is(reason.Err, guard.ErrAbandoned) || !reason.IsAbnormal() {
 				t.Errorf("reason %v", reason)
 			}
 			if b.sys.Engine().Registry.GetPID("test", strings.TrimPrefix(kid.PID.ID, "test/")) != nil {

@@ -39,9 +39,9 @@ type Child struct {
 	// on (see Refuser). What comes when it is full is lost, and with it the actor:
 	// it fails with ErrFlooded.
 	Mailbox int
-	// Sheds lets the actor live on without what did not find room: where its end
+	// CanShed lets the actor live on without what did not find room: where its end
 	// would cost more than any message.
-	Sheds bool
+	CanShed bool
 
 	restarts int32 // how often its Group has started it before
 }

@@ -97,8 +97,8 @@ func (c *Context) Child(key string) (Ref, bool) {
 // Exit ends the actor after the current message: children are shut down and Go
 // functions cancelled, then Terminate gets r. The first Exit counts.
 func (c *Context) Exit(r Reason) {
-	if c.p.live() && !c.p.exiting {
-		c.p.exiting, c.p.end = true, &r
+	if c.p.isLive() && !c.p.isExiting {
+		c.p.isExiting, c.p.end = true, &r
 	}
 }
 

@@ -31,9 +31,9 @@ func (e *exits) add(gen uint64, now time.Time) {
 	e.next = (e.next + 1) % len(e.ring)
 }
 
-// late says that the actor to whom a letter goes has ended long ago, or never
+// isLate says that the actor to whom a letter goes has ended long ago, or never
 // was. Where too many have ended since to know, it is not.
-func (e *exits) late(to *actor.PID, now time.Time) bool {
+func (e *exits) isLate(to *actor.PID, now time.Time) bool {
 	id := to.GetID()
 	gen, err := strconv.ParseUint(id[strings.LastIndexByte(id, '/')+1:], 10, 64)
 	if err != nil {

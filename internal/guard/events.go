@@ -17,7 +17,7 @@ func (e *events) Init(*Context) {}
 func (e *events) Receive(c *Context, msg any) {
 	switch m := msg.(type) {
 	case actor.DeadLetterEvent:
-		e.sys.observer.DeadLetter(e.sys.exits.late(m.Target, c.Now()))
+		e.sys.observer.DeadLetter(e.sys.exits.isLate(m.Target, c.Now()))
 		// Some are normal: a message that crosses an exit. Never the message
 		// itself, it may carry page text.
 		c.Log().Debug("dead letter", "target", m.Target.GetID(), "type", reflect.TypeOf(m.Message))

@@ -56,16 +56,16 @@ type Group struct {
 	machine *restart.Supervisor
 	places  smallmap.Map[string, *place] // of every child that lives, or was started and not removed
 	queue   []restart.Action             // to be performed
-	busy    bool                         // perform is running: callbacks only add to the queue
-	apart   bool                         // each child is restarted by itself
+	isBusy  bool                         // perform is running: callbacks only add to the queue
+	isApart bool                         // each child is restarted by itself
 }
 
 // place is what a group knows of a child over its lives.
 type place struct {
-	kind    string
-	starts  int32
-	failed  bool // its last life has; it has not been started since
-	removed bool // nothing is known of it any more once it has exited
+	kind      string
+	starts    int32
+	hasFailed bool // its last life has; it has not been started since
+	isRemoved bool // nothing is known of it any more once it has exited
 
 	// The machine's generation of the child that lives, and the actor's.
 	gen uint64
@@ -88,7 +88,7 @@ func NewGroup(cfg GroupConfig) (*Group, error) {
 		panic("guard: a group needs a Factory and a Roll")
 	}
 	return &Group{
-		name: cfg.Name, apart: cfg.Policy.Strategy == restart.OneForOne, factory: cfg.Factory, roll: cfg.Roll, excused: cfg.Excused,
+		name: cfg.Name, isApart: cfg.Policy.Strategy == restart.OneForOne, factory: cfg.Factory, roll: cfg.Roll, excused: cfg.Excused,
 		onStart: cfg.OnStart, onExit: cfg.OnExit, onWait: cfg.OnWait, onGiveUp: cfg.OnGiveUp, onDone: cfg.OnDone,
 		machine: restart.New(cfg.Policy, cfg.Children...),
 	}, nil
@@ -113,15 +113,15 @@ func (g *Group) Handle(c *Context, msg any) bool {
 			return false
 		}
 		gen := pl.gen
-		pl.pid, pl.failed = nil, pl.failed || m.Reason.Abnormal()
-		if pl.removed {
+		pl.pid, pl.hasFailed = nil, pl.hasFailed || m.Reason.IsAbnormal()
+		if pl.isRemoved {
 			g.places.Delete(m.Key) // under the same id would come another child
 		}
 		if g.onExit != nil {
 			g.onExit(c, m.Key, m)
 		}
-		isExcused := g.excused != nil && m.Reason.Abnormal() && g.excused(m.Reason)
-		g.step(c, restart.Exited{ID: m.Key, Gen: gen, IsAbnormal: m.Reason.Abnormal(), IsExcused: isExcused, Roll: g.roll()})
+		isExcused := g.excused != nil && m.Reason.IsAbnormal() && g.excused(m.Reason)
+		g.step(c, restart.Exited{ID: m.Key, Gen: gen, IsAbnormal: m.Reason.IsAbnormal(), IsExcused: isExcused, Roll: g.roll()})
 		return true
 	}
 	return false
@@ -147,7 +147,7 @@ func (g *Group) SetPatience(c *Context, id string, d time.Duration) {
 func (g *Group) Remove(c *Context, id string) {
 	c.p.hidePlace(id)
 	if pl := g.living(id); pl != nil {
-		pl.removed = true
+		pl.isRemoved = true
 	} else {
 		g.places.Delete(id)
 	}
@@ -184,14 +184,14 @@ func (g *Group) step(c *Context, ev restart.Event) { g.perform(c, g.machine.Step
 // that a callback causes while it runs.
 func (g *Group) perform(c *Context, actions []restart.Action) {
 	g.queue = append(g.queue, actions...)
-	if g.busy {
+	if g.isBusy {
 		return
 	}
-	g.busy = true
+	g.isBusy = true
 	for i := 0; i < len(g.queue); i++ {
 		g.do(c, g.queue[i])
 	}
-	g.busy, g.queue = false, nil
+	g.isBusy, g.queue = false, nil
 }
 
 func (g *Group) do(c *Context, a restart.Action) {
@@ -209,8 +209,8 @@ func (g *Group) do(c *Context, a restart.Action) {
 		ref := c.Spawn(child)
 		c.p.hidePlace(a.ID)
 		pl.gen, pl.pid, pl.of = a.Gen, ref.PID, ref.Gen
-		if pl.failed {
-			pl.failed = false
+		if pl.hasFailed {
+			pl.hasFailed = false
 			observe(func(o Observer) { o.ActorRestarted(child.Kind) }, c.System())
 		}
 		if g.onStart != nil {

@@ -29,8 +29,8 @@ type childExited struct {
 // giving it up: while it waits for its own children and Go functions, which
 // have deadlines of their own, no code of it can hang.
 type childProgress struct {
-	kid     *proc
-	waiting bool
+	kid       *proc
+	isWaiting bool
 }
 
 func (p *proc) key() string { return p.spec.Key }
@@ -39,7 +39,7 @@ func (p *proc) ref() Ref { return Ref{PID: p.pid, Key: p.key(), Gen: p.gen} }
 
 func (p *proc) spawnChild(child Child) Ref {
 	child.check()
-	if !p.live() {
+	if !p.isLive() {
 		return Ref{}
 	}
 	if p.kids.At(child.Key) != nil {
@@ -49,7 +49,7 @@ func (p *proc) spawnChild(child Child) Ref {
 	c.parent = p
 
 	p.mu.Lock()
-	if p.abandoned {
+	if p.isAbandoned {
 		p.mu.Unlock()
 		return Ref{}
 	}
@@ -64,10 +64,10 @@ func (p *proc) spawnChild(child Child) Ref {
 }
 
 func (p *proc) stopKid(k *proc) {
-	if k.stopped {
+	if k.isStopped {
 		return
 	}
-	k.stopped = true
+	k.isStopped = true
 	p.armDeadline(k)
 	k.tell(shutdown{})
 }
@@ -111,7 +111,7 @@ func (p *proc) handleChildProgress(m childProgress) {
 		return
 	}
 	k.disarmDeadline()
-	if !m.waiting {
+	if !m.isWaiting {
 		p.armDeadline(k) // it is in its Terminate now
 	}
 }
@@ -154,7 +154,7 @@ func (p *proc) abandon(r Reason) {
 	p.sys.exits.add(p.gen, time.Now())
 	p.sys.unregister(p)
 	p.mu.Lock()
-	p.abandoned = true
+	p.isAbandoned = true
 	kept := p.errands.cancelAll()
 	kids := newestFirst(p.kids)
 	p.mu.Unlock()

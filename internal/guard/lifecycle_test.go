@@ -42,7 +42,7 @@ func TestStopIsInLineWithMessages(t *testing.T) {
 		for i := range 3 {
 			b.sys.Send(h.PID(), func(*guard.Context) { b.d.add("message %d", i) })
 		}
-		if r := b.stop(h); r.Kind != guard.Shutdown || r.Abnormal() {
+		if r := b.stop(h); r.Kind != guard.Shutdown || r.IsAbnormal() {
 			t.Errorf("reason %v", r)
 		}
 		b.d.want(t, "message 0", "message 1", "message 2", "root terminates: shutdown")
@@ -80,7 +80,7 @@ func TestStopStorm(t *testing.T) {
 				c.After("late", time.Hour, "tick")
 				c.Go("wait", func(ctx context.Context) any { <-ctx.Done(); return "late" })
 			}, receive: func(c *guard.Context, msg any) {
-				if e, ok := msg.(guard.Exited); ok && e.Reason.Abnormal() {
+				if e, ok := msg.(guard.Exited); ok && e.Reason.IsAbnormal() {
 					b.d.add("abnormal exit")
 				}
 			}}.child("x")
@@ -141,7 +141,7 @@ func TestExit(t *testing.T) {
 				c.Send(kid.PID, func(*guard.Context) { b.d.add("too late") })
 			})
 			b.d.want(t, "still running", "kid exited: failure")
-			if !errors.Is(got.Err, cause) || !got.Abnormal() || got.String() != "failure: link lost" {
+			if !errors.Is(got.Err, cause) || !got.IsAbnormal() || got.String() != "failure: link lost" {
 				t.Errorf("reason %v", got)
 			}
 			b.stop(p)

@@ -61,12 +61,12 @@ type several struct {
 // settleEvery is after how many messages of a batch the count is put right.
 const settleEvery = 64
 
-// behind says whether the mailbox is half full.
-func (m *mailbox) behind() bool { return m.waiting.Load() > m.half }
+// isBehind says whether the mailbox is half full.
+func (m *mailbox) isBehind() bool { return m.waiting.Load() > m.half }
 
-// crowded decides about a message that is the n-th in a mailbox more than half
+// admitCrowded decides about a message that is the n-th in a mailbox more than half
 // full. It has been counted already, for as many as it counts.
-func (p *proc) crowded(n int64, msg any, count int64) (deliver bool) {
+func (p *proc) admitCrowded(n int64, msg any, count int64) (deliver bool) {
 	if p.sys.Refuse(msg, errFull) {
 		p.drop(count)
 		return false
@@ -75,7 +75,7 @@ func (p *proc) crowded(n int64, msg any, count int64) (deliver bool) {
 		return true
 	}
 	p.drop(count)
-	if !p.spec.Sheds && p.mail.flooded.CompareAndSwap(false, true) {
+	if !p.spec.CanShed && p.mail.flooded.CompareAndSwap(false, true) {
 		p.tell(wake{}) // it looks up when it comes to this, at the latest
 	}
 	return false
@@ -98,7 +98,7 @@ func (c *Context) Door() Door { return Door{c.p} }
 // false, and the sender has to make up for the loss: what the actor learns from then on is
 // incomplete.
 func (d Door) Send(msg any) bool {
-	if d.closed(1) {
+	if d.refuseBehind(1) {
 		return false
 	}
 	d.p.sys.Send(d.p.pid, msg)
@@ -107,7 +107,7 @@ func (d Door) Send(msg any) bool {
 
 // SendSeveral is Send for a message that stands for so many.
 func (d Door) SendSeveral(msg any, count int) bool {
-	if d.closed(count) {
+	if d.refuseBehind(count) {
 		return false
 	}
 	if d.p.sys.procs.load(d.p.pid) != nil {
@@ -118,8 +118,8 @@ func (d Door) SendSeveral(msg any, count int) bool {
 	return true
 }
 
-func (d Door) closed(count int) bool {
-	closed := d.p.mail.behind() || d.p.parent != nil && d.p.parent.mail.behind()
+func (d Door) refuseBehind(count int) bool {
+	closed := d.p.mail.isBehind() || d.p.parent != nil && d.p.parent.mail.isBehind()
 	if closed {
 		d.p.sys.countDropped(d.p.spec.Kind, int64(count))
 	}

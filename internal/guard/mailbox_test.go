@@ -121,7 +121,7 @@ func TestAFullMailbox(t *testing.T) {
 			p := b.parent()
 			heard := 0
 			child := script{receive: func(*guard.Context, any) { heard++ }}.child("kid")
-			child.Mailbox, child.Sheds = 100, true
+			child.Mailbox, child.CanShed = 100, true
 			ref, resume := b.stalled(p, child)
 			for range 1000 {
 				b.sys.Send(ref.PID, "fact")
@@ -145,7 +145,7 @@ func TestAFullMailbox(t *testing.T) {
 					ends++
 				}
 			}}.child("kid")
-			child.Mailbox, child.Sheds = 100, true
+			child.Mailbox, child.CanShed = 100, true
 			ref := b.spawn(p, child)
 			b.do(ref.PID, func(c *guard.Context) {
 				for i := range 50 {
@@ -317,7 +317,7 @@ func TestNothingWaitsWhereNobodyWorks(t *testing.T) {
 func TestErrFloodedIsAFailure(t *testing.T) {
 	t.Parallel()
 	r := guard.Fail(guard.ErrFlooded)
-	if !r.Abnormal() || !errors.Is(r.Err, guard.ErrFlooded) {
+	if !r.IsAbnormal() || !errors.Is(r.Err, guard.ErrFlooded) {
 		t.Errorf("%s", r)
 	}
 }

@@ -47,20 +47,20 @@ type proc struct {
 	handle *Handle // of a root
 	ctx    Context
 
-	started   bool  // set by Start, on the spawner's goroutine
-	exiting   bool  // Exit was called: ends after the current message
-	asked     bool  // the parent's clock is ticking
-	told      bool  // and was stopped by a childProgress
-	last      bool  // the message being handled is the last for now
-	phase     phase // become changes it
-	abandoned bool  // under mu; it stands here for its size
-	stopped   bool  // the parent's, likewise: asked to stop
-	behavior  Behavior
-	end       *Reason // once it is known
-	sender    *actor.PID
-	next      *proc                         // whose turn it is on this goroutine after that
-	backlog   *[]actor.Envelope             // rest of the batch of a crash
-	timers    *smallmap.Map[string, *timer] // nil while there are none: nearly always
+	isStarted        bool  // set by Start, on the spawner's goroutine
+	isExiting        bool  // Exit was called: ends after the current message
+	isAsked          bool  // the parent's clock is ticking
+	isToldOfProgress bool  // and was stopped by a childProgress
+	isLast           bool  // the message being handled is the last for now
+	phase            phase // become changes it
+	isAbandoned      bool  // under mu; it stands here for its size
+	isStopped        bool  // the parent's, likewise: asked to stop
+	behavior         Behavior
+	end              *Reason // once it is known
+	sender           *actor.PID
+	next             *proc                         // whose turn it is on this goroutine after that
+	backlog          *[]actor.Envelope             // rest of the batch of a crash
+	timers           *smallmap.Map[string, *timer] // nil while there are none: nearly always
 
 	// reported: the Observer has heard of the exit.
 	reported atomic.Bool
@@ -87,7 +87,7 @@ func (p *proc) spawn() {
 	observe(func(o Observer) { o.ActorStarted(p.spec.Kind) }, p.sys)
 	p.sys.procs.store(p)
 	p.sys.engine.SpawnProc(p)
-	if !p.started {
+	if !p.isStarted {
 		p.sys.procs.delete(p)
 		// The registry kept the other owner of the ID.
 		p.become(closed)
@@ -98,7 +98,7 @@ func (p *proc) spawn() {
 
 // Start is called by the registry, once, on the spawner's goroutine.
 func (p *proc) Start() {
-	p.started = true
+	p.isStarted = true
 	p.queue.open(p)
 }
 
@@ -110,7 +110,7 @@ func (p *proc) Send(_ *actor.PID, msg any, sender *actor.PID) { p.deliver(msg, s
 
 // deliver is called on any goroutine; from is not nil only on its own.
 func (p *proc) deliver(msg any, sender *actor.PID, from *proc) {
-	if n := p.mail.waiting.Add(1); n > p.mail.half && !p.crowded(n, msg, 1) {
+	if n := p.mail.waiting.Add(1); n > p.mail.half && !p.admitCrowded(n, msg, 1) {
 		return
 	}
 	p.put(actor.Envelope{Msg: msg, Sender: sender}, from)
@@ -118,7 +118,7 @@ func (p *proc) deliver(msg any, sender *actor.PID, from *proc) {
 
 // deliverSeveral is deliver for a message that counts for more than one.
 func (p *proc) deliverSeveral(s several, sender *actor.PID, from *proc) {
-	if n := p.mail.waiting.Add(s.count); n > p.mail.half && !p.crowded(n, s.msg, s.count) {
+	if n := p.mail.waiting.Add(s.count); n > p.mail.half && !p.admitCrowded(n, s.msg, s.count) {
 		return
 	}
 	p.put(actor.Envelope{Msg: s, Sender: sender}, from)
@@ -164,7 +164,7 @@ func (p *proc) Invoke(batch []actor.Envelope) {
 				break
 			}
 			p.mail.waiting.Add(-1)
-			p.last = false
+			p.isLast = false
 			p.step(&env)
 		}
 		if p.phase == closed {
@@ -172,7 +172,7 @@ func (p *proc) Invoke(batch []actor.Envelope) {
 		}
 		env := &batch[next]
 		next++
-		p.last = next == len(batch)
+		p.isLast = next == len(batch)
 		if p.mail.flooded.Load() && p.phase == running {
 			p.logger().Error("more was said to the actor than it could hear", "waiting", 2*p.mail.half)
 			p.die(Fail(ErrFlooded))
@@ -254,7 +254,7 @@ func (p *proc) begin() {
 }
 
 func (p *proc) handleShutdown() {
-	p.asked = true
+	p.isAsked = true
 	if p.phase <= running {
 		p.die(Reason{Kind: Shutdown})
 	}
@@ -262,8 +262,8 @@ func (p *proc) handleShutdown() {
 
 func (p *proc) setEnd(r Reason) { p.end = &r }
 
-// live tells whether the actor may still start things.
-func (p *proc) live() bool { return p.phase <= running }
+// isLive tells whether the actor may still start things.
+func (p *proc) isLive() bool { return p.phase <= running }
 
 // die begins the end; settle completes it.
 func (p *proc) die(r Reason) {
@@ -276,7 +276,7 @@ func (p *proc) die(r Reason) {
 
 // settle takes the steps towards the end that have become possible.
 func (p *proc) settle() {
-	if p.phase == running && p.exiting {
+	if p.phase == running && p.isExiting {
 		p.die(*p.end)
 	}
 	if p.phase != dying {
@@ -287,9 +287,9 @@ func (p *proc) settle() {
 		p.close()
 		return
 	}
-	if p.asked && !p.told && p.parent != nil {
-		p.told = true
-		p.parent.tell(childProgress{kid: p, waiting: true})
+	if p.isAsked && !p.isToldOfProgress && p.parent != nil {
+		p.isToldOfProgress = true
+		p.parent.tell(childProgress{kid: p, isWaiting: true})
 	}
 }
 
@@ -298,7 +298,7 @@ func (p *proc) terminate() {
 	if p.errands != nil && p.errands.overdue != nil {
 		p.errands.overdue.Stop()
 	}
-	if p.told {
+	if p.isToldOfProgress {
 		p.parent.tell(childProgress{kid: p})
 	}
 	if p.behavior != nil {
@@ -350,7 +350,7 @@ func (p *proc) handleCrash(r Reason) {
 	case starting, running:
 		p.die(r)
 	case terminating:
-		if !p.end.Abnormal() {
+		if !p.end.IsAbnormal() {
 			p.setEnd(r) // a crash before this one is the better explanation
 		}
 		p.close()

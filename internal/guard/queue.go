@@ -220,7 +220,7 @@ func (p *proc) run() *proc {
 // it: an actor that hangs before that holds nothing up that it had not sent in
 // its very last step.
 func (p *proc) handing() *proc {
-	if p.last && p.phase == running {
+	if p.isLast && p.phase == running {
 		return p
 	}
 	return nil

@@ -55,8 +55,8 @@ type Reason struct {
 // Fail is the reason of an exit because of err.
 func Fail(err error) Reason { return Reason{Kind: Failure, Err: err} }
 
-// Abnormal tells whether a supervisor should count the exit as a failure.
-func (r Reason) Abnormal() bool { return r.Kind >= Failure }
+// IsAbnormal tells whether a supervisor should count the exit as a failure.
+func (r Reason) IsAbnormal() bool { return r.Kind >= Failure }
 
 // maxReasonText bounds what String prints; a panic's value may hold a page.
 const maxReasonText = 512

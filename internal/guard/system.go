@@ -100,7 +100,7 @@ func NewSystem(o Options) (*System, error) {
 		s.stopTimeout = DefaultStopTimeout
 	}
 	s.pill = learnPill(engine)
-	s.events = s.Root(Child{Kind: "events", Key: "node", Sheds: true, New: func() Behavior { return &events{sys: s} }})
+	s.events = s.Root(Child{Kind: "events", Key: "node", CanShed: true, New: func() Behavior { return &events{sys: s} }})
 	// Here and not in Init: so that no event after NewSystem is missed.
 	engine.Subscribe(s.events.PID())
 	return s, nil

@@ -36,8 +36,8 @@ func (e *errands) cancelAll() (kept []*task) {
 type task struct {
 	name   string
 	cancel context.CancelFunc
-	// superseded: the result is not wanted any more. Actor's goroutine only.
-	superseded bool
+	// isSuperseded: the result is not wanted any more. Actor's goroutine only.
+	isSuperseded bool
 	// settled is set once, by the function's return or by the actor's giving
 	// it up, whichever is first: so exactly one side owns the result.
 	settled atomic.Bool
@@ -66,7 +66,7 @@ type delivery struct {
 type tasksOverdue struct{}
 
 func (p *proc) goTask(name string, fn func(context.Context) any) {
-	if !p.live() {
+	if !p.isLive() {
 		return
 	}
 	p.supersede(name)
@@ -125,7 +125,7 @@ func (p *proc) keep(ctx context.Context, t *task, msg any) {
 func (p *proc) forgetContext() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if e := p.errands; len(e.kept) == len(e.tasks) && e.cancel != nil && !p.abandoned {
+	if e := p.errands; len(e.kept) == len(e.tasks) && e.cancel != nil && !p.isAbandoned {
 		e.cancel()
 		e.base, e.cancel = nil, nil
 	}
@@ -148,7 +148,7 @@ func (p *proc) letGoAll(kept []*task) {
 
 func (p *proc) handleDelivery(d delivery) {
 	p.forgetContext()
-	if !d.task.superseded {
+	if !d.task.isSuperseded {
 		p.receive(d.msg)
 	}
 }
@@ -159,8 +159,8 @@ func (p *proc) supersede(name string) {
 		return
 	}
 	for _, t := range p.errands.tasks {
-		if t.name == name && !t.superseded {
-			t.superseded = true
+		if t.name == name && !t.isSuperseded {
+			t.isSuperseded = true
 			p.mu.Lock()
 			t.cancel()
 			i := slices.Index(p.errands.kept, t)
@@ -184,7 +184,7 @@ func (p *proc) handleTask(t *task) {
 	case t.crash != nil:
 		p.logPanic(*t.crash)
 	case t.result == nil:
-	case t.superseded || p.phase != running:
+	case t.isSuperseded || p.phase != running:
 		p.discard(t.result)
 	default:
 		p.receive(t.result)
@@ -229,7 +229,7 @@ func (p *proc) baseContext() context.Context {
 	e := p.errands
 	if e.base == nil {
 		e.base, e.cancel = context.WithCancel(context.Background())
-		if p.abandoned {
+		if p.isAbandoned {
 			e.cancel()
 		}
 	}

@@ -15,7 +15,7 @@ type timer struct {
 }
 
 func (p *proc) arm(name string, d time.Duration, msg any) {
-	if !p.live() {
+	if !p.isLive() {
 		return
 	}
 	p.disarm(name)

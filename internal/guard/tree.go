@@ -61,13 +61,13 @@ func (h *Handle) Tree(o TreeOptions) (root Node, truncated bool) {
 		left = DefaultTreeLimit
 	}
 	w := walk{o: o, left: left - 1}
-	return w.node(h.p, 0), w.truncated
+	return w.node(h.p, 0), w.isTruncated
 }
 
 type walk struct {
-	o         TreeOptions
-	left      int
-	truncated bool
+	o           TreeOptions
+	left        int
+	isTruncated bool
 }
 
 func (w *walk) node(p *proc, depth int) Node {
@@ -87,8 +87,8 @@ func (w *walk) node(p *proc, depth int) Node {
 		}
 	}
 	p.mu.Unlock()
-	kids = slices.DeleteFunc(kids, func(k *proc) bool { return !w.wanted(k.spec.Kind, k.key()) })
-	waiting = slices.DeleteFunc(waiting, func(e Node) bool { return !w.wanted(e.Kind, e.Key) })
+	kids = slices.DeleteFunc(kids, func(k *proc) bool { return !w.isWanted(k.spec.Kind, k.key()) })
+	waiting = slices.DeleteFunc(waiting, func(e Node) bool { return !w.isWanted(e.Kind, e.Key) })
 	// By key and not by age: a reader finds an actor in the same place, however often it is
 	// restarted.
 	slices.SortFunc(kids, func(a, b *proc) int { return strings.Compare(a.key(), b.key()) })
@@ -108,12 +108,12 @@ func (w *walk) node(p *proc, depth int) Node {
 	return n
 }
 
-func (w *walk) wanted(kind, key string) bool { return w.o.Want == nil || w.o.Want(kind, key) }
+func (w *walk) isWanted(kind, key string) bool { return w.o.Want == nil || w.o.Want(kind, key) }
 
 // take says whether there is room for one more.
 func (w *walk) take() bool {
 	if w.left == 0 {
-		w.truncated = true
+		w.isTruncated = true
 		return false
 	}
 	w.left--
@@ -148,7 +148,7 @@ func (g *Group) showWaiting(c *Context, delay time.Duration) {
 			continue
 		}
 		c.p.showPlace(Node{Kind: pl.kind, Key: s.ID, State: StateWaiting, Restarts: int(pl.starts) - 1, Next: next},
-			!g.apart)
+			!g.isApart)
 	}
 }
 

@@ -31,10 +31,10 @@ type Egress struct {
 	// CDPHosts are the hosts that a scoped caller's cdp_url may name, written the
 	// same way; a name may have a port. Nil is none.
 	CDPHosts []string
-	// ProxyAll gives every launched browser the proxy that enforces this, and not
+	// MustProxyAll gives every launched browser the proxy that enforces this, and not
 	// those alone that a scoped caller has launched. It lets everything through
 	// until the first scoped caller drives the task.
-	ProxyAll bool
+	MustProxyAll bool
 }
 
 func (e Egress) policy() (*egress.Policy, error) {
@@ -86,7 +86,7 @@ func (s *egressState) wait(ctx context.Context) error {
 
 // launch starts a browser for the task, behind a proxy where the policy has to hold.
 func (n *Node) launch(ctx context.Context, id messages.TaskID, isRestricted bool, o browser.LaunchOptions) (backend.Browser, error) {
-	if !isRestricted && !n.cfg.Egress.ProxyAll {
+	if !isRestricted && !n.cfg.Egress.MustProxyAll {
 		return started(n.browsers.Launch(ctx, o))
 	}
 	x, err := egress.NewProxy(n.egress.policy, isRestricted, n.log.With("task", string(id)))

@@ -26,13 +26,13 @@ func (n *Node) Kill(ctx context.Context, id messages.TaskID, which messages.Link
 		res    messages.KillResult
 		breaks []func() <-chan struct{}
 	)
-	if which.Primary() {
+	if which.HasPrimary() {
 		if v.Browser == nil {
 			return res, notUp(messages.LinksPrimary)
 		}
 		res.Killed, breaks = append(res.Killed, messages.LinksPrimary), append(breaks, v.Browser.Break)
 	}
-	if which.Anchor() {
+	if which.HasAnchor() {
 		if v.Anchor == nil {
 			return messages.KillResult{}, notUp(messages.LinksAnchor)
 		}

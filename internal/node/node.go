@@ -129,7 +129,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 		return nil, fmt.Errorf("holdfast: %w", err)
 	}
 	limits := n.fit(cfg.Limits)
-	n.registry = n.sys.Root(guard.Child{Kind: "registry", Key: "node", Mailbox: registry.Mailbox, Sheds: true, New: func() guard.Behavior {
+	n.registry = n.sys.Root(guard.Child{Kind: "registry", Key: "node", Mailbox: registry.Mailbox, CanShed: true, New: func() guard.Behavior {
 		return registry.New(registry.Config{
 			Limits: limits, Override: cfg.CDPURLOverride, Directory: n.directory, Supervisor: n.supervisor,
 			Gauge: n.gauge, Measure: n.measure, Observer: n.metrics, Bounds: &n.bounds, Specified: n.cfg.Specified,
@@ -216,7 +216,7 @@ func (n *Node) dialBy(ctx context.Context, client *http.Client, r messages.Role,
 		events = decode.AnchorEvents()
 	}
 	mux, err := n.links.Open(ctx, r, at, transport.DialOptions{
-		HTTPClient: client, Events: events, Unwanted: decode.Unwanted, KeepAlive: n.cfg.KeepAlive, Stats: &n.stats, MayDecide: mayDecide,
+		HTTPClient: client, Events: events, Unwanted: decode.IsUnwanted, KeepAlive: n.cfg.KeepAlive, Stats: &n.stats, MayDecide: mayDecide,
 		OnClose: func(err error) {
 			if p, ok := errors.AsType[*transport.PanicError](err); ok {
 				n.log.Error("a link's reader panicked", "reason", p.What, "stack", string(p.Stack))

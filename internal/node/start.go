@@ -58,7 +58,7 @@ func (n *Node) getOrStart(ctx context.Context, id messages.TaskID, spec messages
 	if err := n.checkStart(ctx, spec); err != nil {
 		return nil, false, err
 	}
-	if spec.Scope == messages.ScopeTarget && n.owners.Elsewhere(spec.TargetID, id) {
+	if spec.Scope == messages.ScopeTarget && n.owners.IsElsewhere(spec.TargetID, id) {
 		return nil, false, messages.Errorf(messages.CodeTargetForeign, "target %s is another task's", spec.TargetID)
 	}
 	n.restrict(ctx, id)
@@ -75,7 +75,7 @@ func (n *Node) getOrStart(ctx context.Context, id messages.TaskID, spec messages
 		return nil, false, notFound(id)
 	}
 	b.Touch(time.Now())
-	return b.View().Snapshot, v.(mail.StartOutcome).Started, nil
+	return b.View().Snapshot, v.(mail.StartOutcome).HasStarted, nil
 }
 
 // askToStart gives the start the time that it may wait for a place, and from

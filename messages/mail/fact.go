@@ -66,12 +66,12 @@ type (
 	// iframe of the task exists. Via is the session that reported it (empty:
 	// the browser's), Page the top-level target it belongs to.
 	TargetAttached struct {
-		Gen     Generation
-		Session messages.SessionID
-		Via     messages.SessionID
-		Page    messages.TargetID
-		Info    TargetInfo
-		Waiting bool // held by the browser until it is told to run
+		Gen       Generation
+		Session   messages.SessionID
+		Via       messages.SessionID
+		Page      messages.TargetID
+		Info      TargetInfo
+		IsWaiting bool // held by the browser until it is told to run
 	}
 
 	// TargetsAttached are all sessions that are attached through a session, as
@@ -128,10 +128,10 @@ type (
 	// SessionReady says that a session's attach has ended. Blocked is set when the page did
 	// not answer in time: its state says why, and no actor waits for it.
 	SessionReady struct {
-		Gen     Generation
-		Session messages.SessionID
-		Target  messages.TargetID
-		Blocked bool
+		Gen       Generation
+		Session   messages.SessionID
+		Target    messages.TargetID
+		IsBlocked bool
 	}
 
 	// SessionHealth says what a session's renderer can do, dialogs apart.
@@ -144,9 +144,9 @@ type (
 		// Since is when the silence that has this name began: what the renderer has
 		// answered after that refutes it.
 		Since time.Time
-		// Stranded says of a page that hangs that its next document waits for the
+		// IsStranded says of a page that hangs that its next document waits for the
 		// renderer that does: no navigation and no reload reaches it any more.
-		Stranded bool
+		IsStranded bool
 	}
 
 	// PageNavigated says that the page's main frame has a new document.
@@ -163,7 +163,7 @@ type (
 		Page   messages.TargetID
 		Target messages.TargetID // the page, or its iframe
 		Entry  messages.ConsoleError
-		Cut    bool // its text was longer
+		IsCut  bool // its text was longer
 	}
 
 	// ConsoleReports are several of them that a target's session has heard of in one
@@ -199,13 +199,13 @@ type (
 	// FrameNavigated says that a frame has a new document. Restored ones come out of the
 	// back-forward cache, with frames that no event announces.
 	FrameNavigated struct {
-		Gen      Generation
-		Session  messages.SessionID
-		Page     messages.TargetID
-		Frame    FrameInfo
-		Restored bool
-		IsPDF    bool
-		Heard    time.Time // zero where it is not known
+		Gen        Generation
+		Session    messages.SessionID
+		Page       messages.TargetID
+		Frame      FrameInfo
+		IsRestored bool
+		IsPDF      bool
+		Heard      time.Time // zero where it is not known
 	}
 
 	// BlockerRaised says that a page asks its browser for something, or is not shown. Of the
@@ -241,7 +241,7 @@ type (
 		Gen     Generation
 		Session messages.SessionID
 		Frame   messages.FrameID
-		Swap    bool
+		IsSwap  bool
 	}
 
 	// FrameSubtreeWillBeDetached announces a removal before it happens.
@@ -301,9 +301,9 @@ type (
 		Role    messages.Role
 		Session messages.SessionID
 		Key     string
-		// Gone says that its document, or its process, has gone while it waited: an answer
+		// IsGone says that its document, or its process, has gone while it waited: an answer
 		// that it had was never taken up.
-		Gone bool
+		IsGone bool
 	}
 
 	// SessionGone says that a session that could answer bridged dialogs has ended.
@@ -324,7 +324,7 @@ type (
 	FrameBoxed struct {
 		Gen     Generation
 		Session messages.SessionID
-		Shut    bool
+		IsShut  bool
 	}
 
 	// BridgeNeeded says that another client closes native dialogs before they can be
@@ -343,9 +343,9 @@ type (
 		Role    messages.Role
 		Gen     Generation
 		Session messages.SessionID
-		On      bool
-		// Unable says that one of the documents can have none.
-		Unable bool
+		IsOn    bool
+		// IsUnable says that one of the documents can have none.
+		IsUnable bool
 	}
 
 	// BridgeRefused says that the browser does not give a session what the bridge
@@ -373,19 +373,19 @@ type (
 		Key     string
 		Frame   messages.FrameID
 		Request string // its id, of the browser's session
-		// Unspoken says that the primary's session has no word of it.
-		Unspoken bool
+		// IsUnspoken says that the primary's session has no word of it.
+		IsUnspoken bool
 	}
 
 	// DialogClosed is Page.javascriptDialogClosed.
 	DialogClosed struct {
-		Role     messages.Role
-		Gen      Generation
-		Session  messages.SessionID
-		Page     messages.TargetID
-		Frame    messages.FrameID
-		Accepted bool
-		Text     string // what a prompt was given
+		Role       messages.Role
+		Gen        Generation
+		Session    messages.SessionID
+		Page       messages.TargetID
+		Frame      messages.FrameID
+		IsAccepted bool
+		Text       string // what a prompt was given
 	}
 
 	// PageWatched says that a link has a session on a page, in place of any earlier one.
@@ -441,9 +441,9 @@ type (
 	// replaced: while it has, no session of it may be left (C58). With Close nothing but
 	// its end helps, and it is to be closed with every session attached.
 	PageDoomed struct {
-		Page  messages.TargetID
-		Is    bool
-		Close bool
+		Page      messages.TargetID
+		Is        bool
+		MustClose bool
 	}
 
 	// AnswerTaken says that a bridged dialog's call has its answer, and continues with it
@@ -465,8 +465,8 @@ type (
 	// PageUnreachable says that a page holds a dialog that no command can
 	// reach. Poisoned marks the one that would take the browser with it (C15).
 	PageUnreachable struct {
-		Page     messages.TargetID
-		Poisoned bool
+		Page       messages.TargetID
+		IsPoisoned bool
 	}
 )
 

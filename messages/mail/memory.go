@@ -36,11 +36,11 @@ type BridgedEnd struct {
 
 // PageWatch is a link's session on a page.
 type PageWatch struct {
-	Role    messages.Role
-	Gen     Generation
-	Page    messages.TargetID
-	Session messages.SessionID
-	Covered bool // its Page domain is enabled
+	Role      messages.Role
+	Gen       Generation
+	Page      messages.TargetID
+	Session   messages.SessionID
+	IsCovered bool // its Page domain is enabled
 }
 
 // Way is a session by which a dialog can be answered.
@@ -71,9 +71,9 @@ type SeenDialog struct {
 	Type    messages.DialogType
 	Message string
 	Sights  [messages.Roles]Sight
-	// Lost: no link reached it any more. It may stand open all the same, and a
+	// IsLost: no link reached it any more. It may stand open all the same, and a
 	// later link tell of its end.
-	Lost bool
+	IsLost bool
 }
 
 // OpenDialog is a dialog with what only the dialog actor may know: the text
@@ -86,9 +86,9 @@ type OpenDialog struct {
 	RawDefault string
 	OpenedAt   time.Time
 	ExpiresAt  time.Time
-	// Unproved says that the dialog is native, and that it is not known yet whether it can
+	// IsUnproved says that the dialog is native, and that it is not known yet whether it can
 	// be answered: it may be doomed (C58).
-	Unproved bool
+	IsUnproved bool
 	// ShutBy is set once the dialog has closed and only the outcome of our own
 	// answer is awaited: who closed it, if that outcome never comes.
 	ShutBy messages.ClosedBy

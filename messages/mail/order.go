@@ -67,8 +67,8 @@ type (
 
 	// PageGone tells that a page no longer exists.
 	PageGone struct {
-		Page messages.TargetID
-		Lost bool // with its browser: it was not closed
+		Page   messages.TargetID
+		IsLost bool // with its browser: it was not closed
 	}
 )
 
@@ -77,12 +77,12 @@ type (
 	// HandleDialog answers the dialog that stands open on the page. The
 	// outcome is a DialogHandled to the dialog actor.
 	HandleDialog struct {
-		Dialog  messages.DialogID
-		Session messages.SessionID
-		Page    messages.TargetID
-		Accept  bool
-		Text    *string
-		Pause   Pause // of a bridged one
+		Dialog     messages.DialogID
+		Session    messages.SessionID
+		Page       messages.TargetID
+		MustAccept bool
+		Text       *string
+		Pause      Pause // of a bridged one
 	}
 
 	// ProbeDialog asks the browser whether it would take an answer to the dialog that
@@ -105,11 +105,11 @@ type (
 	// answer; empty when none is left. Holding says that the frame of one of
 	// them lives in this session, which therefore cannot run script.
 	DialogsOpen struct {
-		Dialogs []messages.Dialog
-		Holding bool
-		// Paused says the same of a bridged dialog: what waited when it opened waits
+		Dialogs   []messages.Dialog
+		IsHolding bool
+		// IsPaused says the same of a bridged dialog: what waited when it opened waits
 		// for its answer, and what comes later is answered all the same (C47).
-		Paused bool
+		IsPaused bool
 	}
 
 	// SharedDialogs tells a session that dialogs of other pages of the task are open in
@@ -125,7 +125,7 @@ type (
 	// SetBridge turns the bridge of a session, or of the anchor, on or off. Of two
 	// words the one of the greater epoch counts.
 	SetBridge struct {
-		On    bool
+		IsOn  bool
 		By    Mechanism
 		Epoch uint64
 	}
@@ -153,7 +153,7 @@ type (
 	// ProbeSession asks a session to find out whether its renderer still
 	// answers: some call has waited for long. With Report a SessionHealth
 	// follows in any case, once it does.
-	ProbeSession struct{ Report bool }
+	ProbeSession struct{ MustReport bool }
 
 	// RendererReplied tells a session that was asked for a probe that its renderer has
 	// answered a call meanwhile.
@@ -200,10 +200,10 @@ type (
 	// CoverFrame says that a frame of another process is the task's, and again once
 	// it is known whether its sandbox keeps it from opening dialogs.
 	CoverFrame struct {
-		Page  messages.TargetID
-		Frame messages.TargetID
-		Boxed bool // known
-		Shut  bool
+		Page       messages.TargetID
+		Frame      messages.TargetID
+		IsBoxKnown bool // known
+		IsShut     bool
 	}
 
 	// KeepNative says that the primary was refused the bridge on a page or in a frame, or
@@ -211,7 +211,7 @@ type (
 	// bridge there too, since no party would report its calls.
 	KeepNative struct {
 		Target messages.TargetID
-		On     bool
+		IsOn   bool
 	}
 
 	// LeavePage asks for the anchor's session of a page to be given up until
@@ -225,7 +225,7 @@ type (
 
 	// PrimaryUp says whether the primary link stands. While it does not, the
 	// anchor lets held popups run by itself (C33).
-	PrimaryUp struct{ Up bool }
+	PrimaryUp struct{ IsUp bool }
 )
 
 // Facts from the anchor to its supervisor.
@@ -258,10 +258,10 @@ type (
 	// OpenPage opens a tab in the background, or in a window of its own where a person sees
 	// none. The reply is a TargetID.
 	OpenPage struct {
-		URL       string
-		NewWindow bool
-		Context   string // the browser context; "" is the task's
-		Reply     Call
+		URL         string
+		IsNewWindow bool
+		Context     string // the browser context; "" is the task's
+		Reply       Call
 	}
 
 	// ClosePage ends a page. With Free it is released of its dialogs first, and closed only
@@ -271,10 +271,10 @@ type (
 	// left (C58). The reply is nil. The anchor takes it as well, with Attached and without
 	// a reply.
 	ClosePage struct {
-		Page     messages.TargetID
-		Free     bool
-		Attached bool
-		Reply    Call
+		Page       messages.TargetID
+		MustFree   bool
+		IsAttached bool
+		Reply      Call
 	}
 
 	// ReleasePage frees a page of a dialog that cannot be answered (C19). A PageReleased
@@ -320,7 +320,7 @@ type (
 	}
 
 	// StartOutcome says whether StartTask started something.
-	StartOutcome struct{ Started bool }
+	StartOutcome struct{ HasStarted bool }
 
 	// StopTask ends a task. The reply is nil, also when there was none. Reason
 	// is shown in the task's last snapshot; empty when the caller asked. Outcome

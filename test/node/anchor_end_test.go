@@ -31,8 +31,8 @@ func TestTheEndOfATaskThatWasAboutToFreeItsPage(t *testing.T) {
 	closed := func(w *world) {
 		w.Helper()
 		synctest.Wait()
-		if n := len(w.b.Pages()); n != 1 || w.b.Dead() {
-			w.Errorf("%d pages are left, want the user's one; dead %t", n, w.b.Dead())
+		if n := len(w.b.Pages()); n != 1 || w.b.IsDead() {
+			w.Errorf("%d pages are left, want the user's one; dead %t", n, w.b.IsDead())
 		}
 	}
 	inWorld(t, "takes no longer than it takes", chaos.Options{Pages: 1}, func(w *world) {

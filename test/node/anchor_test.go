@@ -56,7 +56,7 @@ func TestAnchor(t *testing.T) {
 			if _, err := w.answer("t", "", "me"); err != nil {
 				w.Fatal(err)
 			}
-			if r, closed := d.Result(); !closed || !r.Accepted || r.Text != "me" {
+			if r, closed := d.Result(); !closed || !r.IsAccepted || r.Text != "me" {
 				w.Fatalf("got %+v", r)
 			}
 		}
@@ -83,7 +83,7 @@ func TestAnchor(t *testing.T) {
 		if err != nil || closed.ClosedBy != messages.ClosedByAgent {
 			w.Fatalf("answer: %+v, %v", closed, err)
 		}
-		if r, ok := d.Result(); !ok || !r.Accepted || r.Text != "me" || r.Conn != anchor.Number() {
+		if r, ok := d.Result(); !ok || !r.IsAccepted || r.Text != "me" || r.Conn != anchor.Number() {
 			w.Errorf("the page got %+v", r)
 		}
 		w.b.RefuseConnections(false)
@@ -118,7 +118,7 @@ func TestAnchor(t *testing.T) {
 		if _, err := w.answer("t", "d-1", ""); err != nil {
 			w.Fatal(err)
 		}
-		if r, ok := d.Result(); !ok || !r.Accepted {
+		if r, ok := d.Result(); !ok || !r.IsAccepted {
 			w.Errorf("the page got %+v", r)
 		}
 		s = w.snapshot("t")
@@ -275,7 +275,7 @@ func TestAnchor(t *testing.T) {
 		time.Sleep(300 * time.Millisecond)
 		synctest.Wait()
 		for _, p := range w.b.Pages() {
-			if p.Target == popup && (p.Held || p.Frozen) {
+			if p.Target == popup && (p.IsHeld || p.IsFrozen) {
 				w.Errorf("popup %+v", p)
 			}
 		}
@@ -297,7 +297,7 @@ func TestAnchor(t *testing.T) {
 		if _, err := w.answer("t", "", ""); err != nil {
 			w.Fatal(err)
 		}
-		if r, _ := d.Result(); !r.Accepted {
+		if r, _ := d.Result(); !r.IsAccepted {
 			w.Errorf("the page got %+v", r)
 		}
 	})
@@ -368,10 +368,10 @@ func TestAnchor(t *testing.T) {
 				w.Fatal(err)
 			}
 			synctest.Wait()
-			if w.b.Dead() || len(w.b.Pages()) != 1 {
-				w.Fatalf("stalled %v: dead %v, pages %+v", stalled, w.b.Dead(), w.b.Pages())
+			if w.b.IsDead() || len(w.b.Pages()) != 1 {
+				w.Fatalf("stalled %v: dead %v, pages %+v", stalled, w.b.IsDead(), w.b.Pages())
 			}
-			if r, closed := d.Result(); !closed || r.Accepted {
+			if r, closed := d.Result(); !closed || r.IsAccepted {
 				w.Errorf("stalled %v: the frame got %+v", stalled, r)
 			}
 			w.b.DropConnections()

@@ -33,7 +33,7 @@ func TestAnAnchorThatWasGivenUpComesBack(t *testing.T) {
 		primary.Drop()
 		time.Sleep(time.Second)
 		got, err := w.node.Respond(w.ctx, "t", messages.DialogAnswer{Action: messages.ActionAccept})
-		if result, over := d.Result(); err != nil || got.ClosedBy != messages.ClosedByAgent || !over || !result.Accepted {
+		if result, over := d.Result(); err != nil || got.ClosedBy != messages.ClosedByAgent || !over || !result.IsAccepted {
 			w.Errorf("the dialog of the next loss: %+v, %v, %+v", got, err, result)
 		}
 	}

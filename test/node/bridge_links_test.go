@@ -36,9 +36,9 @@ func TestBridgeWithOnlyTheAnchor(t *testing.T) {
 		time.Sleep(time.Second)
 		d := w.b.OpenDialog(w.b.MainFrame(page), chaos.Prompt, "who?", "")
 		s := w.snapshot("t")
-		if !d.Bridged() || len(s.PendingDialogs) != 1 {
+		if !d.IsBridged() || len(s.PendingDialogs) != 1 {
 			r, _ := d.Result()
-			w.Fatalf("bridged %t, pending %+v, the page got %+v", d.Bridged(), s.PendingDialogs, r)
+			w.Fatalf("bridged %t, pending %+v, the page got %+v", d.IsBridged(), s.PendingDialogs, r)
 		}
 		if _, err := w.answer("t", s.PendingDialogs[0].ID, "me"); err != nil {
 			w.Fatal(err)
@@ -150,7 +150,7 @@ func TestBridgeWhereASessionFails(t *testing.T) {
 	failing("a call that was not read yet is dismissed", func(w *world, page messages.TargetID, fail func(func())) {
 		var d *chaos.Dialog
 		fail(func() { d = w.b.OpenDialog(w.b.MainFrame(page), chaos.Prompt, "who?", "") })
-		if r, over := d.Result(); !over || r.Accepted {
+		if r, over := d.Result(); !over || r.IsAccepted {
 			w.Errorf("the page got %+v, over: %t", r, over)
 		}
 		works(w, page)
@@ -168,7 +168,7 @@ func TestBridgeWhereASessionFails(t *testing.T) {
 		if len(s.PendingDialogs) != 0 || len(s.RecentDialogs) != 1 || s.RecentDialogs[0].ID != id || s.RecentDialogs[0].ClosedBy != messages.ClosedByLost {
 			w.Errorf("pending %+v, recent %+v", s.PendingDialogs, s.RecentDialogs)
 		}
-		if r, over := d.Result(); !over || r.Accepted {
+		if r, over := d.Result(); !over || r.IsAccepted {
 			w.Errorf("the page got %+v, over: %t", r, over)
 		}
 		works(w, page)
@@ -184,7 +184,7 @@ func TestBridgeWhereASessionFails(t *testing.T) {
 	})
 
 	failing("turned off, new documents are native", func(w *world, page messages.TargetID, fail func(func())) {
-		fail(func() { w.b.ConsoleError(w.b.MainFrame(page), "boo") })
+		fail(func() { w.b.LogError(w.b.MainFrame(page), "boo") })
 		if n := len(w.b.Scripts(page)); n != 1 {
 			w.Errorf("%d scripts for new documents, want one", n)
 		}
@@ -197,7 +197,7 @@ func TestBridgeWhereASessionFails(t *testing.T) {
 
 	failing("turned off meanwhile, documents are native", func(w *world, page messages.TargetID, fail func(func())) {
 		fail(func() {
-			w.b.ConsoleError(w.b.MainFrame(page), "boo")
+			w.b.LogError(w.b.MainFrame(page), "boo")
 			synctest.Wait()
 			w.start("t", everything, alone, func(s *messages.TaskSpec) { s.Bridge = messages.BridgeOff })
 		})
@@ -205,7 +205,7 @@ func TestBridgeWhereASessionFails(t *testing.T) {
 			w.Errorf("%d scripts for new documents are left", len(list))
 		}
 		d := w.b.OpenDialog(w.b.MainFrame(page), chaos.Confirm, "sure?", "")
-		if waits(w).Path != messages.PathNative || d.Bridged() {
+		if waits(w).Path != messages.PathNative || d.IsBridged() {
 			w.Error("the page asks over the bridge")
 		}
 	})

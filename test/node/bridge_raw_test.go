@@ -55,7 +55,7 @@ func TestRawAnswerOfSeveral(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		for i, want := range []bool{false, true} {
-			if r, closed := asked[i].Result(); !closed || r.Accepted != want {
+			if r, closed := asked[i].Result(); !closed || r.IsAccepted != want {
 				w.Errorf("dialog %d: %+v", i, r)
 			}
 		}

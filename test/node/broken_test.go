@@ -55,7 +55,7 @@ func TestBrokenActors(t *testing.T) {
 			w.start("t", everything, func(s *messages.TaskSpec) { s.Bridge = messages.BridgeOn })
 			synctest.Wait()
 			failing.Store(true)
-			w.b.ConsoleError(w.b.MainFrame(page), "boo")
+			w.b.LogError(w.b.MainFrame(page), "boo")
 			time.Sleep(5 * time.Second)
 			if failing.Load() {
 				t.Fatal("nothing was broken")
@@ -66,8 +66,8 @@ func TestBrokenActors(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := w.b.OpenDialog(w.b.MainFrame(page), chaos.Confirm, "sure?", "")
-			if s := w.snapshot("t"); !d.Bridged() || len(s.PendingDialogs) != 1 || s.PendingDialogs[0].Path != messages.PathBridge {
-				t.Errorf("bridged: %t; waiting: %+v", d.Bridged(), s.PendingDialogs)
+			if s := w.snapshot("t"); !d.IsBridged() || len(s.PendingDialogs) != 1 || s.PendingDialogs[0].Path != messages.PathBridge {
+				t.Errorf("bridged: %t; waiting: %+v", d.IsBridged(), s.PendingDialogs)
 			}
 		})
 

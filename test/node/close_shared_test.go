@@ -36,7 +36,7 @@ func TestAPageThatOthersLookAtIsClosedSafely(t *testing.T) {
 		params := []byte(`{"targetId":"` + string(page) + `"}`)
 		_, err := w.node.CDP(w.ctx, "t", messages.CDPRequest{Method: "Target.closeTarget", Params: params})
 		w.want(messages.CodePageWedged, err)
-		if w.b.Dead() || !has(w, page) {
+		if w.b.IsDead() || !has(w, page) {
 			w.Fatal("the page was closed all the same")
 		}
 		if err := w.node.StopTask(w.ctx, "other"); err != nil {
@@ -45,8 +45,8 @@ func TestAPageThatOthersLookAtIsClosedSafely(t *testing.T) {
 		if _, err := w.node.CDP(w.ctx, "t", messages.CDPRequest{Method: "Target.closeTarget", Params: params}); err != nil {
 			w.Error(err)
 		}
-		if w.snapshot("t"); w.b.Dead() || has(w, page) {
-			w.Errorf("dead %v, pages %+v", w.b.Dead(), w.b.Pages())
+		if w.snapshot("t"); w.b.IsDead() || has(w, page) {
+			w.Errorf("dead %v, pages %+v", w.b.IsDead(), w.b.Pages())
 		}
 	})
 
@@ -66,8 +66,8 @@ func TestAPageThatOthersLookAtIsClosedSafely(t *testing.T) {
 			w.Errorf("stop: %+v", got)
 		}
 		w.snapshot("other")
-		if w.b.Dead() || has(w, page) {
-			w.Errorf("dead %v, pages %+v", w.b.Dead(), w.b.Pages())
+		if w.b.IsDead() || has(w, page) {
+			w.Errorf("dead %v, pages %+v", w.b.IsDead(), w.b.Pages())
 		}
 		if _, closed := d.Result(); !closed {
 			w.Error("the dialog stands")

@@ -123,7 +123,7 @@ func TestTasksOfABrowserShareConnections(t *testing.T) {
 				w.Fatalf("answer of task %s: %v", id, err)
 			}
 			<-asked[i].Done()
-			if got, _ := asked[i].Result(); !got.Accepted || got.Text != name {
+			if got, _ := asked[i].Result(); !got.IsAccepted || got.Text != name {
 				w.Errorf("task %s answered %+v", id, got)
 			}
 		}

@@ -26,13 +26,13 @@ func TestConsoleAcrossLinks(t *testing.T) {
 		w.b.Navigate(page, "http://a.test/p")
 		frame := w.b.AddFrame(w.b.MainFrame(page), "http://b.test/x")
 		synctest.Wait() // it runs
-		w.b.ConsoleError(w.b.MainFrame(page), "of the page")
-		w.b.ConsoleError(frame, "of the frame")
+		w.b.LogError(w.b.MainFrame(page), "of the page")
+		w.b.LogError(frame, "of the frame")
 		want := []string{"of the page", "of the frame"}
 		for i := range 20 {
 			w.b.DropConnections()
 			down := fmt.Sprintf("while the link was down, the %dth time", i)
-			w.b.ConsoleError(frame, down)
+			w.b.LogError(frame, down)
 			want = append(want, down)
 			if got := texts(w.snapshot("t")); !slices.Equal(got, want) {
 				w.Fatalf("after drop %d:\n got %q\nwant %q", i+1, got, want)
@@ -47,7 +47,7 @@ func TestConsoleAcrossLinks(t *testing.T) {
 			w.Fatal(err)
 		}
 		defer stream.Close()
-		w.b.Exception(w.b.MainFrame(page), "late")
+		w.b.ThrowException(w.b.MainFrame(page), "late")
 		for range 3 {
 			synctest.Wait()
 			w.b.DropConnections()
@@ -74,7 +74,7 @@ func TestConsoleAcrossLinks(t *testing.T) {
 	inWorld(t, "a page that is released repeats itself to nobody", chaos.Options{Pages: 1}, func(w *world) {
 		page := w.start("t", everything).PageTargetID
 		w.b.Navigate(page, "http://a.test/p")
-		w.b.ConsoleError(w.b.MainFrame(page), "before")
+		w.b.LogError(w.b.MainFrame(page), "before")
 		frame := w.b.AddFrame(w.b.MainFrame(page), "http://b.test/x")
 		w.b.OpenDialog(frame, chaos.Confirm, "sure?", "")
 		synctest.Wait()
@@ -84,7 +84,7 @@ func TestConsoleAcrossLinks(t *testing.T) {
 		if s.PageState != messages.PageOK || len(w.b.Sessions(page)) != 2 { // the primary's and the anchor's
 			w.Fatalf("page %s, sessions %+v", s.PageState, w.b.Sessions(page))
 		}
-		w.b.ConsoleError(w.b.MainFrame(page), "after")
+		w.b.LogError(w.b.MainFrame(page), "after")
 		if got := texts(w.snapshot("t")); !slices.Equal(got, []string{"before", "after"}) {
 			w.Errorf("console %q", got)
 		}
@@ -93,7 +93,7 @@ func TestConsoleAcrossLinks(t *testing.T) {
 	inWorld(t, "a ring's worth of errors is not said again", chaos.Options{Pages: 1}, func(w *world) {
 		page := w.start("t", everything).PageTargetID
 		for i := range 600 { // more than are known one by one
-			w.b.ConsoleError(w.b.MainFrame(page), fmt.Sprint(i))
+			w.b.LogError(w.b.MainFrame(page), fmt.Sprint(i))
 		}
 		before := w.snapshot("t").ConsoleErrors
 		w.b.DropConnections()

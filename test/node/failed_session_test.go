@@ -21,7 +21,7 @@ func (f *failing) config(c *node.Config) { breaking(&f.armed, "session", guard.P
 func (f *failing) fail(w *world, frame messages.FrameID) {
 	w.Helper()
 	f.armed.Store(true)
-	w.b.ConsoleError(frame, "boo")
+	w.b.LogError(frame, "boo")
 	time.Sleep(time.Second)
 	synctest.Wait()
 	if f.armed.Load() {
@@ -120,8 +120,8 @@ func TestAFailedSession(t *testing.T) {
 				w.Fatal("no dialog opened")
 			}
 			time.Sleep(5 * time.Second)
-			if f3.armed.Load() || w.b.Dead() {
-				w.Fatalf("armed %t, browser dead %t", f3.armed.Load(), w.b.Dead())
+			if f3.armed.Load() || w.b.IsDead() {
+				w.Fatalf("armed %t, browser dead %t", f3.armed.Load(), w.b.IsDead())
 			}
 			w.b.OpenDialog(w.b.MainFrame(page), chaos.Prompt, "still there?", "")
 			synctest.Wait()

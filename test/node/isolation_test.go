@@ -57,10 +57,10 @@ func TestIsolationOfATask(t *testing.T) {
 		off      messages.IsolationOff
 	}{
 		"auto, own, headless":            {chaos.Options{Pages: 1}, []func(*messages.TaskSpec){own}, 1, messages.IsolationContext, ""},
-		"auto, own, with windows":        {chaos.Options{Pages: 1, Headed: true}, []func(*messages.TaskSpec){own}, 0, messages.IsolationShared, messages.IsolationOffHeaded},
+		"auto, own, with windows":        {chaos.Options{Pages: 1, IsHeaded: true}, []func(*messages.TaskSpec){own}, 0, messages.IsolationShared, messages.IsolationOffHeaded},
 		"auto, own, refused":             {chaos.Options{Pages: 1, Refuse: noContexts}, []func(*messages.TaskSpec){own}, 0, messages.IsolationShared, messages.IsolationOffRefused},
 		"auto, the whole browser":        {chaos.Options{Pages: 1}, []func(*messages.TaskSpec){everything}, 0, messages.IsolationShared, ""},
-		"context, with windows":          {chaos.Options{Pages: 1, Headed: true}, []func(*messages.TaskSpec){isolation(messages.IsolationContext)}, 1, messages.IsolationContext, ""},
+		"context, with windows":          {chaos.Options{Pages: 1, IsHeaded: true}, []func(*messages.TaskSpec){isolation(messages.IsolationContext)}, 1, messages.IsolationContext, ""},
 		"shared":                         {chaos.Options{Pages: 1}, []func(*messages.TaskSpec){own, isolation(messages.IsolationShared)}, 0, messages.IsolationShared, ""},
 		"context, without a page before": {chaos.Options{}, []func(*messages.TaskSpec){isolation(messages.IsolationContext)}, 1, messages.IsolationContext, ""},
 	} {

@@ -108,7 +108,7 @@ func TestStateLines(t *testing.T) {
 		before := len(w.lines.logged())
 		for i := range 50 {
 			w.b.Navigate(page, fmt.Sprintf("http://a.test/%d", i))
-			w.b.ConsoleError(w.b.MainFrame(page), "oh")
+			w.b.LogError(w.b.MainFrame(page), "oh")
 			w.b.OpenDialog(w.b.MainFrame(page), chaos.Confirm, "sure?", "")
 			synctest.Wait()
 			if _, err := w.node.Respond(w.ctx, "t", messages.DialogAnswer{Action: messages.ActionAccept}); err != nil {
@@ -227,8 +227,8 @@ func TestLogsLeakNothing(t *testing.T) {
 		round := 0
 		goWrong := func() {
 			round++
-			w.b.ConsoleError(main, secret("a console error"))
-			w.b.Exception(main, secret("an exception"))
+			w.b.LogError(main, secret("a console error"))
+			w.b.ThrowException(main, secret("an exception"))
 			cdp("Runtime.evaluate", `{"expression":"'`+secret("an expression")+`'"}`)
 			cdp("Runtime.evaluate", `{"expression":"throw new Error('`+secret("an exception's text")+`')"}`)
 			cdp("Network.setExtraHTTPHeaders", `{"headers":{"Authorization":"Bearer `+secret("a header")+`","Cookie":"`+secret("a cookie")+`"}}`)

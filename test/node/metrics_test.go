@@ -132,7 +132,7 @@ func TestAWatcherThatFellBehindIsCounted(t *testing.T) {
 				w.Fatalf("%v, %v", events, err)
 			}
 			for range 1000 {
-				w.b.ConsoleError(w.b.MainFrame(w.b.Pages()[0].Target), "trouble")
+				w.b.LogError(w.b.MainFrame(w.b.Pages()[0].Target), "trouble")
 				synctest.Wait()
 			}
 		}
@@ -153,8 +153,8 @@ func TestNothingOfATaskIsInTheMetrics(t *testing.T) {
 			w.Fatal(err)
 		}
 		frame := w.b.AddFrame(w.b.MainFrame(page), "http://other."+poison+".test/")
-		w.b.ConsoleError(frame, poison)
-		w.b.Exception(frame, strings.Repeat(poison, 1000))
+		w.b.LogError(frame, poison)
+		w.b.ThrowException(frame, strings.Repeat(poison, 1000))
 		_, err := w.node.CDP(w.ctx, id, messages.CDPRequest{Method: poison + "." + poison, Params: []byte(`{"` + poison + `":1}`)})
 		w.want(messages.CodeCDPError, err)
 		w.b.OpenDialog(frame, chaos.Prompt, poison, poison)

@@ -121,7 +121,7 @@ func TestReconnect(t *testing.T) {
 			w.Fatalf("pages %+v", s.Pages)
 		}
 		for _, p := range w.b.Pages() {
-			if p.Frozen || p.Held {
+			if p.IsFrozen || p.IsHeld {
 				w.Errorf("page %+v", p)
 			}
 		}
@@ -183,7 +183,7 @@ func TestBudgets(t *testing.T) {
 		}
 		time.Sleep(time.Nanosecond)
 		s := w.snapshot("t")
-		if r, closed := d.Result(); !closed || r.Accepted || r.By != chaos.ClosedByAnswer {
+		if r, closed := d.Result(); !closed || r.IsAccepted || r.By != chaos.ClosedByAnswer {
 			w.Fatalf("got %+v, %v", r, closed)
 		}
 		if len(s.RecentDialogs) != 1 || s.RecentDialogs[0].ClosedBy != messages.ClosedByWatchdog || len(s.PendingDialogs) != 0 {
@@ -305,7 +305,7 @@ func TestStarting(t *testing.T) {
 		}
 		synctest.Wait()
 		for _, p := range w.b.Pages() {
-			if p.Frozen || p.Held {
+			if p.IsFrozen || p.IsHeld {
 				w.Errorf("page %+v", p)
 			}
 		}
@@ -318,7 +318,7 @@ func TestStarting(t *testing.T) {
 		if err := w.node.StopTask(w.ctx, "t"); err != nil {
 			w.Fatal(err)
 		}
-		if r, closed := d.Result(); !closed || r.Accepted {
+		if r, closed := d.Result(); !closed || r.IsAccepted {
 			w.Errorf("got %+v, %v", r, closed)
 		}
 	})

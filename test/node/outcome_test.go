@@ -273,7 +273,7 @@ func TestPopupsAcrossLinks(t *testing.T) {
 				w.Errorf("before %+v, after %+v", before.Pages, s)
 			}
 			for _, p := range w.b.Pages() {
-				if p.Held || p.Frozen {
+				if p.IsHeld || p.IsFrozen {
 					w.Errorf("page %+v", p)
 				}
 			}

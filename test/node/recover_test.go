@@ -110,10 +110,10 @@ func TestRecover(t *testing.T) {
 			if _, err := w.node.Respond(w.ctx, "t", messages.DialogAnswer{Action: "accept"}); err != nil {
 				w.Error(err)
 			}
-			if got, ok := d.Result(); !ok || !got.Accepted {
+			if got, ok := d.Result(); !ok || !got.IsAccepted {
 				w.Errorf("the next dialog: %+v", got)
 			}
-			if w.b.Dead() {
+			if w.b.IsDead() {
 				w.Error("the browser is gone")
 			}
 		})
@@ -359,7 +359,7 @@ func TestAPoisonedPageIsFreedWhateverBecomesOfTheLink(t *testing.T) {
 		if _, err := w.node.Respond(w.ctx, "t", messages.DialogAnswer{Action: "accept"}); err != nil {
 			w.Error(err)
 		}
-		if w.b.Dead() {
+		if w.b.IsDead() {
 			w.Error("the browser is gone")
 		}
 	}

@@ -20,7 +20,7 @@ func (w *world) goTo(url string) (messages.NavigateResult, error) {
 
 func TestAHungPageIsNavigatedByABlankOne(t *testing.T) {
 	t.Parallel()
-	inWorld(t, "and is usable then", chaos.Options{Pages: 1, Strand: true}, func(w *world) {
+	inWorld(t, "and is usable then", chaos.Options{Pages: 1, CanStrand: true}, func(w *world) {
 		page := w.page()
 		w.b.Spin(page)
 		call := w.evaluate(3)
@@ -46,7 +46,7 @@ func TestReplace(t *testing.T) {
 		w.becomes(page, messages.PageHung, 0)
 		return page
 	}
-	inWorld(t, "brings back what nothing else does", chaos.Options{Pages: 1, Strand: true}, func(w *world) {
+	inWorld(t, "brings back what nothing else does", chaos.Options{Pages: 1, CanStrand: true}, func(w *world) {
 		old := stranded(w)
 		_, err := w.recover(messages.RecoverReload)
 		w.want(messages.CodePageWedged, err)

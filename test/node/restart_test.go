@@ -29,7 +29,7 @@ func TestBrowserRestart(t *testing.T) {
 		synctest.Wait()
 		popup := w.b.OpenPopup(w.b.MainFrame(page), "http://a.test/pop")
 		synctest.Wait()
-		w.b.ConsoleError(w.b.MainFrame(page), "boo")
+		w.b.LogError(w.b.MainFrame(page), "boo")
 		w.b.OpenDialog(w.b.MainFrame(popup), chaos.Confirm, "sure?", "")
 		if s := w.snapshot("t"); len(s.Pages) != 2 || len(s.PendingDialogs) != 1 || s.Connection.BrowserRestarts != 0 {
 			w.Fatalf("before: %+v", s)

@@ -53,7 +53,7 @@ func (w *world) comesToBe(id messages.TaskID, page messages.TargetID, state mess
 // that is silent, and nothing is done to it.
 func TestADialogInASharedRenderer(t *testing.T) {
 	t.Parallel()
-	shared := chaos.Options{ShareFrames: true}
+	shared := chaos.Options{SharesFrames: true}
 	closes := func(s *messages.TaskSpec) {
 		s.Scope, s.OnWedge, s.OnWedgeAfterS = messages.ScopeOwn, messages.OnWedgeClose, patience.Seconds()
 	}
@@ -161,7 +161,7 @@ func TestADialogInASharedRenderer(t *testing.T) {
 // leaves the other's frame of the same site alone.
 func TestADialogInAnotherContext(t *testing.T) {
 	t.Parallel()
-	inWorld(t, "does not silence it", chaos.Options{ShareFrames: true}, func(w *world) {
+	inWorld(t, "does not silence it", chaos.Options{SharesFrames: true}, func(w *world) {
 		_, asks := w.withThird("a", "a.test", own, isolation(messages.IsolationAuto))
 		_, frame := w.withThird("b", "b.test", own, isolation(messages.IsolationAuto))
 		d := w.b.OpenDialog(asks, chaos.Confirm, "sure?", "")

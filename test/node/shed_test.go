@@ -23,7 +23,7 @@ func TestPagesOfATaskAreBounded(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		for _, p := range w.b.Pages() {
-			if p.Held || p.Frozen {
+			if p.IsHeld || p.IsFrozen {
 				w.Errorf("%s is held: the popup is %s", p.Target, popup)
 			}
 		}

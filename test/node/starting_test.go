@@ -40,7 +40,7 @@ func TestAPageThatStartsIsGivenTime(t *testing.T) {
 // A page that spins and is sent somewhere on its own site takes keys as well.
 func TestAPageBetweenTwoDocumentsHangs(t *testing.T) {
 	t.Parallel()
-	inWorld(t, "and holds no dialog", chaos.Options{Pages: 1, Strand: true}, func(w *world) {
+	inWorld(t, "and holds no dialog", chaos.Options{Pages: 1, CanStrand: true}, func(w *world) {
 		page := w.page()
 		w.b.Spin(page)
 		going := begin(w, func(ctx context.Context) (messages.NavigateResult, error) {

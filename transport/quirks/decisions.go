@@ -14,9 +14,9 @@ var decides = map[string]bool{
 	"Debugger.evaluateOnCallFrame": true, "Fetch.fulfillRequest": true,
 }
 
-// Decides says whether a command of the node's own decides something for a page or the
+// IsDecision says whether a command of the node's own decides something for a page or the
 // browser. What attaches, observes, enables, resumes, or sets up a session does not.
-func Decides(method string) bool { return decides[method] }
+func IsDecision(method string) bool { return decides[method] }
 
 // observes are the commands that change nothing in a page: beside those whose name says so.
 var observes = map[string]bool{
@@ -31,9 +31,9 @@ var observes = map[string]bool{
 // reachesPage are the commands to enable a domain that make a page wait for their session.
 var reachesPage = map[string]bool{"Fetch.enable": true, "Debugger.enable": true}
 
-// Observes says whether a command of a caller's changes nothing in a page or the browser. A
+// IsObservation says whether a command of a caller's changes nothing in a page or the browser. A
 // method that is not known does.
-func Observes(method string) bool {
+func IsObservation(method string) bool {
 	_, name, _ := strings.Cut(method, ".")
 	switch {
 	case reachesPage[method]:

@@ -61,10 +61,10 @@ func (d byDebugger) added() { d.stands(true) }
 // given is an answer that a call has, until it is known what became of it.
 type given struct {
 	id messages.DialogID
-	// set says that there is one: the call continues with it as soon as it is resumed.
-	set bool
-	// vain says that the call's document has gone before that.
-	vain bool
+	// isSet says that there is one: the call continues with it as soon as it is resumed.
+	isSet bool
+	// isInVain says that the call's document has gone before that.
+	isInVain bool
 }
 
 func (d byDebugger) give(p mail.Pause, id messages.DialogID, answer []byte) {
@@ -92,18 +92,18 @@ func (d byDebugger) replied(r effect.Replied) {
 		case err != nil || !taken:
 			d.handled(r.Tag.ID, quirks.NoDialogError())
 		default:
-			d.given = given{id: r.Tag.ID, set: true, vain: d.pause == nil}
+			d.given = given{id: r.Tag.ID, isSet: true, isInVain: d.pause == nil}
 			// Only now: a resume overtakes an answer that is not awaited (C47).
 			d.do(effect.Command{
 				Session: d.Session, Tag: effect.Tag{Kind: TagResume, Session: d.Session, ID: r.Tag.ID}, Timeout: effect.AnswerBudget,
 				Method: "Debugger.resume",
 			})
-			if !d.given.vain && r.Tag.ID != "" {
+			if !d.given.isInVain && r.Tag.ID != "" {
 				d.do(effect.ToDialog{Msg: mail.AnswerTaken{Dialog: r.Tag.ID, Session: d.Session}}) // this session may not live to tell more
 			}
 		}
 	case TagResume:
-		if d.given.set && d.given.id == r.Tag.ID {
+		if d.given.isSet && d.given.id == r.Tag.ID {
 			d.settled(r.Tag.ID, d.hadIt(r.Err))
 		}
 	}
@@ -114,7 +114,7 @@ func (d byDebugger) replied(r effect.Replied) {
 // resume, or a process that stands still under no document. If another client had resumed
 // the call, that would have been reported before our resume failed.
 func (d byDebugger) hadIt(err error) error {
-	if d.given.vain {
+	if d.given.isInVain {
 		return quirks.NoDialogError()
 	}
 	return NotWaiting(err)
@@ -201,7 +201,7 @@ func (s Secret) DecodeScript(params []byte) any {
 // client's pause.
 func (s Secret) DecodePaused(now time.Time, params []byte) any {
 	if s.digits == nil {
-		return Pause{on: true}
+		return Pause{isOn: true}
 	}
 	var e struct {
 		CallFrames []struct {
@@ -217,11 +217,11 @@ func (s Secret) DecodePaused(now time.Time, params []byte) any {
 		Hit    []string `json:"hitBreakpoints"`
 	}
 	if json.Unmarshal(params, &e) != nil || len(e.CallFrames) == 0 {
-		return Pause{on: true}
+		return Pause{isOn: true}
 	}
 	text, _ := e.CallFrames[0].This.Value.(string)
 	if !strings.HasPrefix(text, s.token()) {
-		other := Pause{on: true, token: tokenIn(text)}
+		other := Pause{isOn: true, token: tokenIn(text)}
 		if e.Reason == "other" && len(e.Hit) == 0 {
 			other.at = scriptAt{contextOf(e.CallFrames[0].ID), clip.Text(e.CallFrames[0].Location.Script, clip.MaxID)}
 		}

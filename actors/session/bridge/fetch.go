@@ -15,11 +15,11 @@ import (
 // for all of its pages, their frames, and those to come (C40). Nothing but the
 // bridge's own addresses is held.
 type Requests struct {
-	secret Secret
-	do     func(effect.Effect)
-	linked bool
-	on     bool
-	asked  int // the browser, and it has not answered; counted down on the primary link
+	secret   Secret
+	do       func(effect.Effect)
+	isLinked bool
+	isOn     bool
+	asked    int // the browser, and it has not answered; counted down on the primary link
 }
 
 // NewRequests returns the half of a link that is being dialled.
@@ -28,38 +28,38 @@ func NewRequests(secret Secret, do func(effect.Effect)) Requests {
 }
 
 // IsOn says that the browser was asked, and not told otherwise since.
-func (r *Requests) IsOn() bool { return r.on }
+func (r *Requests) IsOn() bool { return r.isOn }
 
 // Begin is for a link that stands.
 func (r *Requests) Begin(b Settings) {
-	r.linked = true
+	r.isLinked = true
 	r.Hear(b)
 }
 
 // Hear turns it on or off.
 func (r *Requests) Hear(b Settings) {
-	on := b.On && b.By == mail.ByRequest
+	on := b.IsOn && b.By == mail.ByRequest
 	switch {
-	case !r.linked:
+	case !r.isLinked:
 		return
-	case on && !r.on:
+	case on && !r.isOn:
 		r.asked++
 		r.do(effect.OnBrowser(effect.Tag{Kind: TagRequests}, "Fetch.enable", fetchPatterns{[]requestPattern{
 			{"https://" + r.secret.Host() + "/*", "XHR"}, {"*://*/" + r.secret.Path() + "/*", "XHR"},
 		}}, effect.AttachBudget))
-	case !on && r.on:
-		r.do(effect.Command{Root: true, Tag: effect.Tag{Kind: effect.TagNone}, Method: "Fetch.disable"})
+	case !on && r.isOn:
+		r.do(effect.Command{IsOnRoot: true, Tag: effect.Tag{Kind: effect.TagNone}, Method: "Fetch.disable"})
 	}
-	r.on = on
+	r.isOn = on
 }
 
-// Stands says that it is on, by the browser's word.
-func (r *Requests) Stands() bool { return r.on && r.asked == 0 }
+// IsConfirmed says that it is on, by the browser's word.
+func (r *Requests) IsConfirmed() bool { return r.isOn && r.asked == 0 }
 
 // Answered is the browser's word. After a no it may be asked again.
 func (r *Requests) Answered(err error) {
 	if r.asked--; r.asked == 0 && err != nil {
-		r.on = false
+		r.isOn = false
 	}
 }
 
@@ -67,10 +67,10 @@ func (r *Requests) Answered(err error) {
 // no bridge.
 type RequestPaused struct{ mail.RequestHeld }
 
-// Heard continues what only looks like a request of the bridge.
-func (r *Requests) Heard(p RequestPaused) bool {
-	if p.Label == "" || !r.on {
-		r.do(effect.Command{Root: true, Tag: effect.Tag{Kind: effect.TagNone}, Method: "Fetch.continueRequest", Params: effect.Params(struct {
+// AcceptRequest continues what only looks like a request of the bridge.
+func (r *Requests) AcceptRequest(p RequestPaused) bool {
+	if p.Label == "" || !r.isOn {
+		r.do(effect.Command{IsOnRoot: true, Tag: effect.Tag{Kind: effect.TagNone}, Method: "Fetch.continueRequest", Params: effect.Params(struct {
 			Request string `json:"requestId"`
 		}{p.Request})})
 		return false
@@ -89,13 +89,13 @@ var answerHeaders = []header{{"Access-Control-Allow-Origin", "*"}, {"Cache-Contr
 // EndRequest is said on the browser's session.
 func EndRequest(s Secret, e mail.EndRequest) effect.Command {
 	if e.Answer == nil {
-		return effect.Command{Root: true, Tag: effect.Tag{Kind: effect.TagNone}, Method: "Fetch.failRequest", Params: effect.Params(struct {
+		return effect.Command{IsOnRoot: true, Tag: effect.Tag{Kind: effect.TagNone}, Method: "Fetch.failRequest", Params: effect.Params(struct {
 			Request string `json:"requestId"`
 			Reason  string `json:"errorReason"`
 		}{e.Request, "Aborted"})}
 	}
 	return effect.Command{
-		Root: true, Tag: effect.Tag{Kind: TagRequest, Session: e.Session, ID: e.Dialog}, Timeout: effect.AnswerBudget,
+		IsOnRoot: true, Tag: effect.Tag{Kind: TagRequest, Session: e.Session, ID: e.Dialog}, Timeout: effect.AnswerBudget,
 		Method: "Fetch.fulfillRequest", Params: effect.Params(struct {
 			Request string   `json:"requestId"`
 			Code    int      `json:"responseCode"`

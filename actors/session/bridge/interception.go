@@ -7,7 +7,7 @@ import "holdfast/actors/session/effect"
 
 // passFirst is for the documents that are there when the bridge is armed.
 func (q *byRequest) passFirst() {
-	q.fresh, q.passing = true, 0
+	q.isFresh, q.passing = true, 0
 	q.pass(effect.TagNone)
 }
 
@@ -17,14 +17,14 @@ func (q *byRequest) passFirst() {
 // or had committed before it answered.
 
 func (q *byRequest) passAnswered() {
-	if q.on {
+	if q.isOn {
 		q.passAgain()
 	}
 }
 
 func (q *byRequest) passNavigated() {
-	if q.on && q.fresh {
-		q.fresh = false
+	if q.isOn && q.isFresh {
+		q.isFresh = false
 		q.passAgain()
 	}
 }
@@ -38,7 +38,7 @@ func (q *byRequest) passAgain() {
 // pass leaves it to an agent that intercepts by the session: it would lose what it has
 // set, and what it has stopped would go on. Its documents are heard by then.
 func (q *byRequest) pass(done effect.TagKind) bool {
-	if q.intercepted {
+	if q.isIntercepted {
 		return false
 	}
 	q.command(effect.TagNone, "Fetch.enable", effect.Params(fetchPatterns{[]requestPattern{{URL: "https://" + q.secret.Host() + "/none"}}}))

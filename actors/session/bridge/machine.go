@@ -21,7 +21,7 @@ import (
 // Settings says whether a session's dialogs come over the bridge, and by what secret.
 // The secret is there from the start: the bridge may be turned on later.
 type Settings struct {
-	On     bool
+	IsOn   bool
 	By     mail.Mechanism
 	Past   mail.Mechanisms // whose functions documents may have, and are not to: a link before has left them on
 	Epoch  uint64          // grows each time it is turned on or off
@@ -41,26 +41,26 @@ type Machine struct {
 	past      mail.Mechanisms // to be turned off with the attach
 	by        mechanism
 
-	on       bool
-	epoch    uint64
-	unable   bool                       // the browser does not give it what by needs
-	beside   bool                       // the primary, which has the same functions
-	contexts map[messages.FrameID]int64 // the newest of each frame
-	named    map[scriptAt]bool          // of our script's name, ours or not
-	armed    uint32                     // how often
-	through  uint32                     // the last of them that the page has had in full
-	script   string                     // its identifier, to take it back
-	pause    *pause                     // the page's last word
-	box      box                        // of all frames here, by the element of the first
-	asked    map[messages.TargetID]messages.SessionID
-	policies map[int64]box // by context
-	answered string        // the call that was answered last
-	given    given         // that a call has, in the debugger
-	others   string        // the token of another task's call that waits here
-	dead     []deadSibling // tasks that have ended on this page, newest last
-	resumed  bool          // without an answer of ours; it asks again, or has gone on
+	isOn            bool
+	epoch           uint64
+	isUnable        bool                       // the browser does not give it what by needs
+	isBesidePrimary bool                       // the primary, which has the same functions
+	contexts        map[messages.FrameID]int64 // the newest of each frame
+	named           map[scriptAt]bool          // of our script's name, ours or not
+	armed           uint32                     // how often
+	through         uint32                     // the last of them that the page has had in full
+	script          string                     // its identifier, to take it back
+	pause           *pause                     // the page's last word
+	box             box                        // of all frames here, by the element of the first
+	asked           map[messages.TargetID]messages.SessionID
+	policies        map[int64]box // by context
+	answered        string        // the call that was answered last
+	given           given         // that a call has, in the debugger
+	others          string        // the token of another task's call that waits here
+	dead            []deadSibling // tasks that have ended on this page, newest last
+	isResumed       bool          // without an answer of ours; it asks again, or has gone on
 
-	intercepted bool // an agent intercepts by this session, on or off and by whichever mechanism
+	isIntercepted bool // an agent intercepts by this session, on or off and by whichever mechanism
 }
 
 // pause is a call that waits.
@@ -69,7 +69,7 @@ type pause struct {
 	frame   messages.FrameID
 	context int64
 	policy  box
-	known   bool // whether it may open a dialog
+	isKnown bool // whether it may open a dialog
 	told    mail.DialogOpened
 }
 
@@ -109,13 +109,13 @@ const timerBridge effect.TimerName = "bridge"
 type Config struct {
 	effect.Identity
 	Settings
-	Beside bool // an anchor's, while the primary stands
+	IsBesidePrimary bool // an anchor's, while the primary stands
 }
 
 // New makes the bridge of a page's session, or of one below.
 func New(c Config, do func(effect.Effect)) *Machine {
 	b := &Machine{
-		Identity: c.Identity, beside: c.Beside, secret: c.Secret, on: c.On, epoch: c.Epoch, past: c.Past, do: do,
+		Identity: c.Identity, isBesidePrimary: c.IsBesidePrimary, secret: c.Secret, isOn: c.IsOn, epoch: c.Epoch, past: c.Past, do: do,
 	}
 	b.use(c.By)
 	if c.Target == c.Page {
@@ -154,7 +154,7 @@ func (b *Machine) command(kind effect.TagKind, method string, params []byte) {
 // Attach is the bridge's part of an attach, whose last command lets the page run.
 func (b *Machine) Attach() {
 	b.turnOffPast()
-	if !b.on {
+	if !b.isOn {
 		return
 	}
 	b.armed++
@@ -164,7 +164,7 @@ func (b *Machine) Attach() {
 // AttachAnew is attach to the renderer that takes a crashed one's place, and has the
 // script.
 func (b *Machine) AttachAnew() {
-	if b.on {
+	if b.isOn {
 		b.by.revived()
 	}
 	b.Attach()
@@ -185,12 +185,12 @@ func (b *Machine) add(params []byte) {
 func (b *Machine) Set(s mail.SetBridge) {
 	b.epoch = max(b.epoch, s.Epoch)
 	switch {
-	case s.On && (!b.on || s.By != b.mechanism):
+	case s.IsOn && (!b.isOn || s.By != b.mechanism):
 		b.leave()
 		b.use(s.By)
-		b.on, b.unable = true, false
+		b.isOn, b.isUnable = true, false
 		b.Attach()
-	case !s.On && b.on:
+	case !s.IsOn && b.isOn:
 		b.leave()
 	}
 }
@@ -198,10 +198,10 @@ func (b *Machine) Set(s mail.SetBridge) {
 // leave gives the pages back what they had: who calls confirm when we are gone
 // asks Chrome.
 func (b *Machine) leave() {
-	if !b.on {
+	if !b.isOn {
 		return
 	}
-	b.on = false
+	b.isOn = false
 	b.takeBack()
 	b.by.disarm()
 	b.over(false)
@@ -247,13 +247,13 @@ func (b *Machine) frameOf(context int64) messages.FrameID {
 
 // Paused takes a call that waits in the debugger.
 func (b *Machine) Paused(p CallPaused) {
-	if b.resumed {
-		b.resumed = false
+	if b.isResumed {
+		b.isResumed = false
 		b.dropTimer(timerBridge)
 	}
 	b.others = ""
 	last := b.pause
-	again := last != nil && last.Key == p.Pause.Key && last.known
+	again := last != nil && last.Key == p.Pause.Key && last.isKnown
 	if last == nil || last.Key != p.Pause.Key {
 		b.over(false) // by whatever answer, the page has continued
 	}
@@ -273,13 +273,13 @@ func (b *Machine) Paused(p CallPaused) {
 		// One that was given back to Chrome is once more: the other link's resume, which
 		// came behind ours, has let it go.
 		b.pause.policy = last.policy
-		if b.maybeTell(); !b.pause.known {
+		if b.maybeTell(); !b.pause.isKnown {
 			b.tell()
 		}
 		return
 	}
 	b.askPolicy(b.pause)
-	if b.maybeTell(); !b.pause.known {
+	if b.maybeTell(); !b.pause.isKnown {
 		b.setTimer(timerBox, boxBudget)
 	}
 }
@@ -287,18 +287,18 @@ func (b *Machine) Paused(p CallPaused) {
 // goesOn is the end of a pause, by our resume or another client's. If the answer was
 // already delivered, it does not matter which client resumes the page.
 func (b *Machine) goesOn() {
-	if b.given.set && !b.given.vain {
+	if b.given.isSet && !b.given.isInVain {
 		b.settled(b.given.id, nil)
 		return
 	}
 	if b.pause != nil {
-		b.resumed = true
+		b.isResumed = true
 		b.setTimer(timerBridge, resumedGrace)
 	}
 }
 
 func (b *Machine) timedOut() {
-	if b.resumed {
+	if b.isResumed {
 		b.over(false)
 	}
 }
@@ -308,9 +308,9 @@ func (b *Machine) timedOut() {
 func (b *Machine) over(gone bool) {
 	if p := b.pause; p != nil {
 		b.dropTimer(timerBridge)
-		b.pause, b.resumed = nil, false
+		b.pause, b.isResumed = nil, false
 		b.dropTimer(timerBox)
-		b.do(effect.ToDialog{Msg: mail.BridgedOver{Role: b.Role, Session: b.Session, Key: p.Key, Gone: gone}})
+		b.do(effect.ToDialog{Msg: mail.BridgedOver{Role: b.Role, Session: b.Session, Key: p.Key, IsGone: gone}})
 	}
 }
 
@@ -319,8 +319,8 @@ func (b *Machine) over(gone bool) {
 func (b *Machine) frameGone(f messages.FrameID) {
 	if b.pause != nil && b.pause.frame == f {
 		gone := b.pause.Pause
-		b.given.vain = b.given.set
-		b.over(!b.resumed)
+		b.given.isInVain = b.given.isSet
+		b.over(!b.isResumed)
 		b.by.drop(gone)
 	}
 }
@@ -360,21 +360,21 @@ func (b *Machine) Replied(r effect.Replied) {
 	case TagScript:
 		script := decodeIdentifier(r.Result)
 		switch {
-		case r.Tag.Seq != b.armed || !b.on:
+		case r.Tag.Seq != b.armed || !b.isOn:
 			// It was given up before it was known to be in place.
 			b.removeScript(script)
-			if by := mail.Mechanism(r.Tag.Round); !b.on || by != b.mechanism { // else it is that which is on now
+			if by := mail.Mechanism(r.Tag.Round); !b.isOn || by != b.mechanism { // else it is that which is on now
 				b.turnOff(by)
 			}
-		case refusal(r.Err):
+		case isRefusal(r.Err):
 			b.refused(r.Err)
 		case r.Err == nil:
 			b.script = script
 			b.by.added()
 		}
 	case TagOn:
-		b.through = r.Tag.Seq                       // said after all that a request needs, and answered by the page
-		if r.Tag.Seq == b.armed && refusal(r.Err) { // of this mechanism, and not of the one before
+		b.through = r.Tag.Seq                         // said after all that a request needs, and answered by the page
+		if r.Tag.Seq == b.armed && isRefusal(r.Err) { // of this mechanism, and not of the one before
 			b.refused(r.Err)
 		} else if q := b.requests(); q != nil && r.Tag.Seq == b.armed {
 			q.passAnswered()
@@ -382,7 +382,7 @@ func (b *Machine) Replied(r effect.Replied) {
 	case TagTurned:
 		b.removeScript(decodeIdentifier(r.Result))
 	case TagOff:
-		if !b.on {
+		if !b.isOn {
 			b.stands(false)
 		}
 	case TagOwner:
@@ -396,8 +396,8 @@ func (b *Machine) Replied(r effect.Replied) {
 	}
 }
 
-// refusal says whether err is the browser's no to what the mechanism needs.
-func refusal(err error) bool {
+// isRefusal says whether err is the browser's no to what the mechanism needs.
+func isRefusal(err error) bool {
 	r := quirks.Classify(err)
 	return r != quirks.None && !r.IsPassing()
 }
@@ -405,7 +405,7 @@ func refusal(err error) bool {
 // settled is the end of an answer: the call has it, or err says why not.
 func (b *Machine) settled(id messages.DialogID, err error) {
 	if err == nil && b.pause != nil && b.pause.Key == b.answered {
-		b.pause, b.resumed = nil, false
+		b.pause, b.isResumed = nil, false
 		b.dropTimer(timerBridge)
 	}
 	b.given = given{}
@@ -413,17 +413,17 @@ func (b *Machine) settled(id messages.DialogID, err error) {
 }
 
 func (b *Machine) stands(on bool) {
-	b.do(effect.ToSupervisor{Msg: mail.BridgeStands{Role: b.Role, Gen: b.Gen, Session: b.Session, On: on}})
+	b.do(effect.ToSupervisor{Msg: mail.BridgeStands{Role: b.Role, Gen: b.Gen, Session: b.Session, IsOn: on}})
 }
 
 // refused is for a browser that does not give this session what the mechanism
 // needs: our functions would answer by themselves, but for those that the primary's
 // session answers for an anchor beside it.
 func (b *Machine) refused(err error) {
-	if b.unable {
+	if b.isUnable {
 		return
 	}
-	b.unable, b.on = true, false
+	b.isUnable, b.isOn = true, false
 	b.takeBack()
 	b.forgetDocuments()
 	if b.Role == messages.RoleAnchor {
@@ -436,11 +436,11 @@ func (b *Machine) refused(err error) {
 func (b *Machine) Rearm(method string) {
 	switch method {
 	case "Fetch.enable":
-		b.intercepted = true
+		b.isIntercepted = true
 	case "Fetch.disable":
-		b.intercepted = false
+		b.isIntercepted = false
 	}
-	if b.on {
+	if b.isOn {
 		b.by.rearm()
 	}
 }
@@ -454,7 +454,7 @@ func (b *Machine) handled(id messages.DialogID, err error) {
 
 // tellAgain tells a new dialog actor what waits.
 func (b *Machine) tellAgain() {
-	if b.pause != nil && b.pause.known {
+	if b.pause != nil && b.pause.isKnown {
 		b.do(effect.ToDialog{Msg: b.pause.told})
 	}
 }

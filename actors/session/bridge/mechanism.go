@@ -77,10 +77,10 @@ func (b *Machine) RequestHeld(r mail.RequestHeld) {
 	}
 }
 
-// Wonders says that a request is the question of a document whether it is heard.
-func (b *Machine) Wonders(key string) bool {
+// IsProbe says that a request is the question of a document whether it is heard.
+func (b *Machine) IsProbe(key string) bool {
 	q := b.requests()
-	return q != nil && q.wonders(key)
+	return q != nil && q.isProbe(key)
 }
 
 // Label tells for whose session a request is; "" without the mechanism by requests.
@@ -94,7 +94,7 @@ func (b *Machine) Label() string {
 // PassesOn says whether the requests of the session's documents come to the anchor when
 // the primary is gone: those that are there are heard only once it has been armed.
 func (b *Machine) PassesOn() bool {
-	if !b.on || b.requests() == nil {
+	if !b.isOn || b.requests() == nil {
 		return true
 	}
 	return b.through == b.armed && b.requests().passing == 0
@@ -104,4 +104,4 @@ func (b *Machine) PassesOn() bool {
 func (b *Machine) Leaving() { b.by.leaving() }
 
 // Crashed says that the renderer is gone.
-func (b *Machine) Crashed() { b.over(!b.resumed) }
+func (b *Machine) Crashed() { b.over(!b.isResumed) }

@@ -38,7 +38,7 @@ const timerHeld effect.TimerName = "held"
 func (q *byRequest) requested(r mail.RequestHeld) {
 	h := heldRequest{r.Request, r.Role, r.Gen, r.Frame}
 	switch {
-	case !q.on:
+	case !q.isOn:
 		q.drop(h.pause(r.Key))
 	case q.pause != nil && q.pause.Key == r.Key && q.pause.Request != r.Request && q.pause.Holder == r.Role && q.pause.HolderGen == r.Gen:
 		q.drop(h.pause(r.Key)) // made up: a page waits once by each name
@@ -102,7 +102,7 @@ func (q *byRequest) unspoken(key string) {
 	case !ok:
 	case h.holder != q.Role:
 		q.do(effect.ToSupervisor{Msg: mail.RequestHeld{
-			Role: h.holder, Gen: h.gen, Label: q.secret.Label(q.Target), Key: key, Frame: h.frame, Request: h.id, Unspoken: true,
+			Role: h.holder, Gen: h.gen, Label: q.secret.Label(q.Target), Key: key, Frame: h.frame, Request: h.id, IsUnspoken: true,
 		}})
 	default:
 		told := mail.DialogOpened{

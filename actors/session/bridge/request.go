@@ -38,7 +38,7 @@ type byRequest struct {
 	wordless  map[string]mail.DialogOpened // by request: for which none came, left to the actor that remembers
 	documents map[int64]bool               // by context, whether they are heard
 	tries     int                          // to have those that are not ask again
-	fresh     bool                         // armed, and no document of the root has come since
+	isFresh   bool                         // armed, and no document of the root has come since
 	passing   int                          // pairs that a document is made to be heard by, see passAgain
 }
 
@@ -50,7 +50,7 @@ type (
 	// DocumentSaid is what a document says of itself: that it is heard, or not.
 	DocumentSaid struct {
 		Context int64
-		Heard   bool
+		IsHeard bool
 		Key     string // of the call that got no answer, if it is not heard because of that
 	}
 	// CallSaid is the message of a call, or without a kind the question whether any session
@@ -215,14 +215,14 @@ func (q *byRequest) wayOf(h heldRequest) mail.Way {
 	return mail.Way{Role: h.holder, Gen: h.gen}
 }
 
-// wonders says that a request is the question of a document whether it is heard.
-func (q *byRequest) wonders(key string) bool {
+// isProbe says that a request is the question of a document whether it is heard.
+func (q *byRequest) isProbe(key string) bool {
 	return q.word != nil && q.word.Pause.Key == key && q.word.Kind == ""
 }
 
 // says is a document's own account.
 func (q *byRequest) says(w DocumentSaid) {
-	if !q.on {
+	if !q.isOn {
 		return
 	}
 	if w.Key != "" {
@@ -233,8 +233,8 @@ func (q *byRequest) says(w DocumentSaid) {
 	if len(q.documents) >= maxBridged {
 		clear(q.documents)
 	}
-	q.documents[w.Context] = w.Heard
-	if !w.Heard {
+	q.documents[w.Context] = w.IsHeard
+	if !w.IsHeard {
 		q.word = nil
 		if q.pause != nil && q.pause.context == w.Context {
 			q.leaving() // it has gone on
@@ -247,7 +247,7 @@ func (q *byRequest) says(w DocumentSaid) {
 	for _, heard := range q.documents {
 		unable = unable || !heard
 	}
-	q.do(effect.ToSupervisor{Msg: mail.BridgeStands{Role: q.Role, Gen: q.Gen, Session: q.Session, On: !unable, Unable: unable}})
+	q.do(effect.ToSupervisor{Msg: mail.BridgeStands{Role: q.Role, Gen: q.Gen, Session: q.Session, IsOn: !unable, IsUnable: unable}})
 }
 
 // wentOn is a document whose call got no answer. Mostly another session, the other link, or
@@ -260,7 +260,7 @@ func (q *byRequest) wentOn(w DocumentSaid) {
 	if q.pause != nil && q.pause.Key == w.Key {
 		q.over(false)
 	}
-	if !q.beside {
+	if !q.isBesidePrimary {
 		q.turn(true, w.Context)
 	}
 }
@@ -284,7 +284,7 @@ func (q *byRequest) watch(tries int) {
 }
 
 func (q *byRequest) lookAgain() {
-	if !q.on {
+	if !q.isOn {
 		return
 	}
 	asked := false
@@ -333,7 +333,7 @@ func (s Secret) DecodeBinding(now time.Time, params []byte) any {
 	case !ok:
 		return nil
 	case rest == "+":
-		return DocumentSaid{Context: e.Context, Heard: true}
+		return DocumentSaid{Context: e.Context, IsHeard: true}
 	case strings.HasPrefix(rest, "-"):
 		return DocumentSaid{Context: e.Context, Key: clip.Text(rest[1:], 64)}
 	case strings.HasPrefix(rest, "?"):

@@ -39,7 +39,7 @@ type frameParam struct {
 // AskElement has the parent's session look at the element of a frame of another
 // process.
 func (b *Machine) AskElement(child messages.SessionID, target messages.TargetID) {
-	if !b.on {
+	if !b.isOn {
 		return
 	}
 	if b.box == boxShut {
@@ -70,7 +70,7 @@ func (b *Machine) ownerKnown(r effect.Replied) {
 }
 
 func (b *Machine) elementDescribed(r effect.Replied) {
-	b.elementKnown(r.Tag.Page, r.Err == nil && decodeSandbox(r.Result))
+	b.elementKnown(r.Tag.Page, r.Err == nil && isSandboxed(r.Result))
 }
 
 func (b *Machine) elementKnown(target messages.TargetID, shut bool) {
@@ -81,7 +81,7 @@ func (b *Machine) elementKnown(target messages.TargetID, shut bool) {
 }
 
 func (b *Machine) tellBox(child messages.SessionID, shut bool) {
-	b.do(effect.ToSupervisor{Msg: mail.FrameBoxed{Gen: b.Gen, Session: child, Shut: shut}})
+	b.do(effect.ToSupervisor{Msg: mail.FrameBoxed{Gen: b.Gen, Session: child, IsShut: shut}})
 }
 
 // Boxed is the word of the parent's session.
@@ -107,7 +107,7 @@ func (b *Machine) askPolicy(p *pause) {
 
 func (b *Machine) policyKnown(r effect.Replied) {
 	known := boxOpen
-	if r.Err == nil && decodePolicy(r.Result) {
+	if r.Err == nil && isSandboxedByPolicy(r.Result) {
 		known = boxShut
 	}
 	if len(b.policies) >= maxBridged {
@@ -124,9 +124,9 @@ func (b *Machine) policyKnown(r effect.Replied) {
 func (b *Machine) maybeTell() {
 	p := b.pause
 	switch {
-	case p == nil || p.known:
+	case p == nil || p.isKnown:
 	case b.box == boxShut || p.policy == boxShut:
-		p.known, b.answered = true, p.Key
+		p.isKnown, b.answered = true, p.Key
 		b.dropTimer(timerBox)
 		b.by.give(p.Pause, "", []byte("null"))
 	case b.box == boxOpen && p.policy == boxOpen:
@@ -135,20 +135,20 @@ func (b *Machine) maybeTell() {
 }
 
 func (b *Machine) boxTimedOut() {
-	if b.pause != nil && !b.pause.known {
+	if b.pause != nil && !b.pause.isKnown {
 		b.tell()
 	}
 }
 
 func (b *Machine) tell() {
-	b.pause.known = true
+	b.pause.isKnown = true
 	b.dropTimer(timerBox)
 	b.do(effect.ToDialog{Msg: b.pause.told})
 }
 
-// decodeSandbox says whether an element is an iframe whose sandbox allows no
+// isSandboxed says whether an element is an iframe whose sandbox allows no
 // modals.
-func decodeSandbox(result []byte) bool {
+func isSandboxed(result []byte) bool {
 	var r struct {
 		Node struct {
 			Attributes []string `json:"attributes"`
@@ -165,8 +165,8 @@ func decodeSandbox(result []byte) bool {
 	return false
 }
 
-// decodePolicy says whether a document's own policy puts it into such a sandbox.
-func decodePolicy(result []byte) bool {
+// isSandboxedByPolicy says whether a document's own policy puts it into such a sandbox.
+func isSandboxedByPolicy(result []byte) bool {
 	var r struct {
 		Status struct {
 			CSP []struct {

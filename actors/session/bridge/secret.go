@@ -147,9 +147,9 @@ func NotWaiting(err error) error {
 // AnswerOf is what a call returns, in JavaScript.
 func AnswerOf(o mail.HandleDialog) []byte {
 	switch {
-	case o.Accept && o.Text != nil:
+	case o.MustAccept && o.Text != nil:
 		return effect.Params(*o.Text)
-	case o.Accept:
+	case o.MustAccept:
 		return []byte("true")
 	}
 	return []byte("false")

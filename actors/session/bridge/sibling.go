@@ -17,15 +17,15 @@ type SiblingLeft struct {
 	Secret Secret
 	By     mail.Mechanism
 	// Epoch is one that the task has not come to.
-	Epoch uint64
-	Pages []messages.TargetID
-	Ended bool
+	Epoch    uint64
+	Pages    []messages.TargetID
+	HasEnded bool
 }
 
 // Pause is a pause that is none of our calls, or the end of any. Of another
 // task's call the token is known.
 type Pause struct {
-	on    bool
+	isOn  bool
 	token string
 	at    scriptAt // of a debugger statement
 }
@@ -45,15 +45,15 @@ func tokenIn(text string) string {
 	return strings.Clone(text[:digits])
 }
 
-// Stops takes a pause that is none of our calls, or the end of any. It returns whether
+// TakeForeignPause takes a pause that is none of our calls, or the end of any. It returns whether
 // the page waits in the debugger of another client.
-func (b *Machine) Stops(p Pause) bool {
-	if b.forged(p) {
+func (b *Machine) TakeForeignPause(p Pause) bool {
+	if b.isForged(p) {
 		b.Unread()
 		return false
 	}
 	b.others = p.token
-	if !p.on {
+	if !p.isOn {
 		b.goesOn()
 		return false
 	}
@@ -63,9 +63,9 @@ func (b *Machine) Stops(p Pause) bool {
 	return true
 }
 
-// forged says that a page stops at a debugger statement of its own. It finds our script's
+// isForged says that a page stops at a debugger statement of its own. It finds our script's
 // name in any stack trace, and what it gives that name to is not passed over.
-func (b *Machine) forged(p Pause) bool { return p.on && b.named[p.at] }
+func (b *Machine) isForged(p Pause) bool { return p.isOn && b.named[p.at] }
 
 // SiblingLeft resumes the call of such a task, as the end of the last debugger would. It
 // turns off the task's functions if the task has ended.
@@ -73,7 +73,7 @@ func (b *Machine) SiblingLeft(l SiblingLeft) {
 	if b.others != "" && b.others == l.Secret.token() {
 		b.letOthersGo()
 	}
-	if l.Ended && !slices.ContainsFunc(b.dead, l.same) { // it may be told of twice
+	if l.HasEnded && !slices.ContainsFunc(b.dead, l.isSame) { // it may be told of twice
 		b.turnOffBy(l.OffWord())
 		// It asks again where the browser has not noticed that link's end, or another
 		// client debugs.
@@ -93,8 +93,8 @@ type deadSibling struct {
 // OffWord is the word by which that task's functions are turned off.
 func (l SiblingLeft) OffWord() string { return l.Secret.word(l.By, l.Epoch, false) }
 
-// same says that d is of the same task's functions.
-func (l SiblingLeft) same(d deadSibling) bool { return l.Secret == d.Secret && l.By == d.By }
+// isSame says that d is of the same task's functions.
+func (l SiblingLeft) isSame(d deadSibling) bool { return l.Secret == d.Secret && l.By == d.By }
 
 const (
 	// maxDead bounds the ended tasks of one page that a session knows.

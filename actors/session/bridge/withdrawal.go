@@ -18,7 +18,7 @@ func (b *Machine) takeBack() {
 // LeftAlone says that the primary is gone, or back. Without it no link has what an anchor
 // was refused.
 func (b *Machine) LeftAlone(alone bool) {
-	if b.beside = !alone; alone && b.unable {
+	if b.isBesidePrimary = !alone; alone && b.isUnable {
 		b.turnOff(b.mechanism)
 	}
 }
@@ -27,8 +27,8 @@ func (b *Machine) LeftAlone(alone bool) {
 // before this session may have turned them on.
 func (b *Machine) KeepNative() {
 	b.leave()
-	if b.unable {
-		b.unable = false
+	if b.isUnable {
+		b.isUnable = false
 		b.turnOff(b.mechanism)
 	}
 }
@@ -42,7 +42,7 @@ func (b *Machine) removeScript(id string) {
 }
 
 func (b *Machine) turnOff(by mail.Mechanism) {
-	if b.unable && b.beside {
+	if b.isUnable && b.isBesidePrimary {
 		return // another has what this session was refused
 	}
 	b.turnOffBy(b.secret.word(by, b.epoch, false))
@@ -88,7 +88,7 @@ func (b *Machine) sortedContexts() []int64 {
 // GiveBack gives the pages their own functions before the task leaves them. What waits is
 // theirs, or goes with us.
 func (b *Machine) GiveBack() {
-	if b.on {
+	if b.isOn {
 		b.epoch++
 		b.takeBack()
 	}

@@ -31,9 +31,9 @@ func isConsoleError(params []byte) bool {
 	return bytes.HasPrefix(params, consoleError) || bytes.HasPrefix(params, consoleAssert)
 }
 
-// Unwanted says of an event of [Events], by how its params begin, that decode would
+// IsUnwanted says of an event of [Events], by how its params begin, that decode would
 // make nothing of it: what a page logs, and what scripts it makes, ends in the link's reader.
-func Unwanted(method string, head []byte) bool {
+func IsUnwanted(method string, head []byte) bool {
 	switch method {
 	case ConsoleCalled:
 		return !isConsoleError(head)
@@ -63,7 +63,7 @@ func decodeConsole(c *Source, same *Repeated, params []byte) any {
 		TS: messages.Seconds(e.Timestamp.Float64() / 1000), Level: "error", Text: consoleText(said),
 	}
 	entry.URL = redact.PageURL(scriptURL(e.StackTrace))
-	return mail.ConsoleReported{Gen: c.Gen, Page: c.Page, Target: c.Target, Entry: entry, Cut: len(said) > MaxConsoleText}
+	return mail.ConsoleReported{Gen: c.Gen, Page: c.Page, Target: c.Target, Entry: entry, IsCut: len(said) > MaxConsoleText}
 }
 
 // scriptURL is the URL of the script that a stack trace begins in.
@@ -94,7 +94,7 @@ func decodeException(c *Source, params []byte) any {
 		entry.URL = scriptURL(d.StackTrace)
 	}
 	entry.URL = redact.PageURL(entry.URL)
-	return mail.ConsoleReported{Gen: c.Gen, Page: c.Page, Target: c.Target, Entry: entry, Cut: len(text) > MaxConsoleText}
+	return mail.ConsoleReported{Gen: c.Gen, Page: c.Page, Target: c.Target, Entry: entry, IsCut: len(text) > MaxConsoleText}
 }
 
 // consoleText cuts before it redacts, so that a megabyte of page text costs

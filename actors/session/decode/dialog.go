@@ -24,7 +24,7 @@ type opening struct{ frame, url, message, kind, prompt string }
 
 func decodeOpening(c *Source, now time.Time, params []byte) any {
 	var o opening
-	if !plain(params, o.member) {
+	if !readPlain(params, o.takeMember) {
 		var ok bool
 		if o, ok = thoroughOpening(params); !ok {
 			return nil
@@ -36,7 +36,7 @@ func decodeOpening(c *Source, now time.Time, params []byte) any {
 	}
 }
 
-func (o *opening) member(name, text []byte, _ bool) bool {
+func (o *opening) takeMember(name, text []byte, _ bool) bool {
 	switch string(name) {
 	case "url":
 		o.url = string(text)
@@ -72,7 +72,7 @@ func decodeClosed(c *Source, params []byte) any {
 		UserInput string           `json:"userInput"`
 	}
 	var e closed
-	if !plain(params, func(name, text []byte, truth bool) bool {
+	if !readPlain(params, func(name, text []byte, truth bool) bool {
 		switch string(name) {
 		case "frameId":
 			e.FrameID = messages.FrameID(text)
@@ -93,6 +93,6 @@ func decodeClosed(c *Source, params []byte) any {
 	}
 	return mail.DialogClosed{
 		Role: c.Role, Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: messages.FrameID(clip.Text(string(e.FrameID), clip.MaxID)),
-		Accepted: e.Result, Text: clip.Text(e.UserInput, messages.MaxPromptText),
+		IsAccepted: e.Result, Text: clip.Text(e.UserInput, messages.MaxPromptText),
 	}
 }

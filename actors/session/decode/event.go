@@ -185,7 +185,7 @@ func decodeOther(c *Source, same *Repeated, now time.Time, method string, params
 		}
 		return mail.FrameNavigated{
 			Gen: c.Gen, Session: c.Session, Page: c.Page, Frame: frameInfo(e.Frame),
-			Restored: e.Type == page.NavigationTypeBackForwardCacheRestore, IsPDF: e.Frame.MimeType == pdfType, Heard: now,
+			IsRestored: e.Type == page.NavigationTypeBackForwardCacheRestore, IsPDF: e.Frame.MimeType == pdfType, Heard: now,
 		}
 	case "Page.navigatedWithinDocument":
 		var e page.EventNavigatedWithinDocument
@@ -200,7 +200,7 @@ func decodeOther(c *Source, same *Repeated, now time.Time, method string, params
 		}
 		return mail.FrameDetached{
 			Gen: c.Gen, Session: c.Session, Frame: messages.FrameID(e.FrameID),
-			Swap: e.Reason == page.FrameDetachedReasonSwap,
+			IsSwap: e.Reason == page.FrameDetachedReasonSwap,
 		}
 	case "Page.frameSubtreeWillBeDetached":
 		var e page.EventFrameSubtreeWillBeDetached
@@ -260,7 +260,7 @@ func decodeOther(c *Source, same *Repeated, now time.Time, method string, params
 		}
 		return mail.TargetAttached{
 			Gen: c.Gen, Session: messages.SessionID(clip.Text(string(e.SessionID), clip.MaxID)), Via: c.Session, Info: targetInfo(e.TargetInfo),
-			Waiting: e.WaitingForDebugger,
+			IsWaiting: e.WaitingForDebugger,
 		}
 	case "Target.detachedFromTarget":
 		var e target.EventDetachedFromTarget

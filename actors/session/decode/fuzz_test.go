@@ -42,7 +42,7 @@ func FuzzDecode(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	bridge := bridge.Settings{On: true, By: mail.ByRequest, Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)}
+	bridge := bridge.Settings{IsOn: true, By: mail.ByRequest, Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)}
 	cfg := page.Config{Identity: effect.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}, IsPage: true, Bridge: bridge}
 	root := decode.Source{Identity: effect.Identity{Gen: 1}, Secret: bridge.Secret}
 	f.Fuzz(func(t *testing.T, params []byte) {
@@ -100,7 +100,7 @@ func FuzzUnwanted(f *testing.F) {
 		f.Add("Debugger.scriptParsed", []byte(`{"scriptId":"7","url":"`+url+`","executionContextId":3,"executionContextAuxData":{"frameId":"F"}},"sessionId":"S"}`))
 	}
 	f.Fuzz(func(t *testing.T, method string, head []byte) {
-		if !slices.Contains(decode.Events(), method) || !decode.Unwanted(method, head) {
+		if !slices.Contains(decode.Events(), method) || !decode.IsUnwanted(method, head) {
 			return
 		}
 		msg := append([]byte(`{"method":"`+method+`","params":`), head...)
@@ -144,12 +144,12 @@ func TestWhatAPageLogsIsUnwantedAndItsErrorsAreNot(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"log", "debug", "info", "error", "warning", "dir", "dirxml", "table", "trace", "clear", "startGroup", "startGroupCollapsed", "endGroup", "assert", "profile", "profileEnd", "count", "timeEnd"} {
 		head := []byte(`{"type":"` + kind + `","args":[],"executionContextId":1,"timestamp":1},"sessionId":"S"}`)
-		if got, want := decode.Unwanted("Runtime.consoleAPICalled", head), kind != "error" && kind != "assert"; got != want {
+		if got, want := decode.IsUnwanted("Runtime.consoleAPICalled", head), kind != "error" && kind != "assert"; got != want {
 			t.Errorf("console.%s: unwanted %v", kind, got)
 		}
 	}
 	for _, method := range decode.Events() {
-		if method != "Runtime.consoleAPICalled" && decode.Unwanted(method, []byte(`{"type":"log"}}`)) {
+		if method != "Runtime.consoleAPICalled" && decode.IsUnwanted(method, []byte(`{"type":"log"}}`)) {
 			t.Errorf("%s is unwanted", method)
 		}
 	}
@@ -162,12 +162,12 @@ func TestWhatAPageEvaluatesIsUnwantedAndTheBridgesScriptIsNot(t *testing.T) {
 		sessiontest.Secret[:16]: false, sessiontest.Secret[:16] + "0": true, sessiontest.Secret[:16][1:]: true, `\u0030` + sessiontest.Secret[:16][1:]: false,
 	} {
 		head := []byte(`{"scriptId":"31","url":"` + url + `","startLine":0,"executionContextId":3,"executionContextAuxData":{"frameId":"F"}},"sessionId":"S"}`)
-		if got := decode.Unwanted("Debugger.scriptParsed", head); got != want {
+		if got := decode.IsUnwanted("Debugger.scriptParsed", head); got != want {
 			t.Errorf("a script of the name %q: unwanted %v", url, got)
 		}
 	}
 	for _, head := range []string{`{"url":"","scriptId":"3"}}`, `{"scriptId":"3"}}`, `{"scriptId":"a","url":""}}`, `{"scriptId":"3","url":"0`, `{}}`, ``} {
-		if decode.Unwanted("Debugger.scriptParsed", []byte(head)) {
+		if decode.IsUnwanted("Debugger.scriptParsed", []byte(head)) {
 			t.Errorf("%s is unwanted", head)
 		}
 	}

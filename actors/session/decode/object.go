@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// plain reads an object of texts and truths in Chrome's own way of writing: without
+// readPlain reads an object of texts and truths in Chrome's own way of writing: without
 // spaces, and with no text that needs an escape. It calls member for each, which
 // says whether it knows it. The result is false for anything else, and then nothing
 // that was told counts: encoding/json understands more, and takes ten times as long.
 // Name and text are parts of object.
-func plain(object []byte, member func(name, text []byte, truth bool) bool) bool {
+func readPlain(object []byte, member func(name, text []byte, truth bool) bool) bool {
 	rest, ok := bytes.CutPrefix(object, []byte{'{'})
 	for ok {
 		var name, text []byte

@@ -52,8 +52,8 @@ func (q *scanner) open(bracket byte) {
 	q.at++
 }
 
-// more says whether there is another member, or element, or leaves.
-func (q *scanner) more(closing byte) bool {
+// hasMore says whether there is another member, or element, or leaves.
+func (q *scanner) hasMore(closing byte) bool {
 	if q.isMalformed || q.at >= len(q.json) {
 		q.isMalformed = true
 		return false
@@ -139,8 +139,8 @@ func (q *scanner) skip() {
 	}
 }
 
-// good says whether what was read counts: all of it, and nothing behind it.
-func (q *scanner) good() bool { return !q.isMalformed && q.at == len(q.json) }
+// isGood says whether what was read counts: all of it, and nothing behind it.
+func (q *scanner) isGood() bool { return !q.isMalformed && q.at == len(q.json) }
 
 // maxScannedArgs bounds what is put together piece by piece.
 const maxScannedArgs = 8
@@ -150,13 +150,13 @@ func ScanConsole(c *Source, said *Repeated, params []byte) (r mail.ConsoleReport
 	q := scanner{json: params, said: said}
 	r = mail.ConsoleReported{Gen: c.Gen, Page: c.Page, Target: c.Target, Entry: messages.ConsoleError{Level: "error"}}
 	haveArgs := false
-	for q.open('{'); q.more('}'); {
+	for q.open('{'); q.hasMore('}'); {
 		switch string(q.key()) {
 		case "args":
 			q.isMalformed = q.isMalformed || haveArgs
 			haveArgs = true
 			said := q.arguments()
-			r.Cut = len(said) > MaxConsoleText
+			r.IsCut = len(said) > MaxConsoleText
 			r.Entry.Text = said
 		case "timestamp":
 			value := q.raw()
@@ -169,7 +169,7 @@ func ScanConsole(c *Source, said *Repeated, params []byte) (r mail.ConsoleReport
 			q.skip()
 		}
 	}
-	if !q.good() {
+	if !q.isGood() {
 		return r, false
 	}
 	r.Entry.Text, r.Entry.URL = consoleText(r.Entry.Text), redact.PageURL(r.Entry.URL)
@@ -178,7 +178,7 @@ func ScanConsole(c *Source, said *Repeated, params []byte) (r mail.ConsoleReport
 
 func (q *scanner) arguments() (said string) {
 	n := 0
-	for q.open('['); q.more(']'); {
+	for q.open('['); q.hasMore(']'); {
 		if n++; n > 1 {
 			said += " "
 		}
@@ -192,7 +192,7 @@ func (q *scanner) arguments() (said string) {
 func (q *scanner) argument() string {
 	var kind, description, unserializable, text, value []byte
 	read := false // as text
-	for q.open('{'); q.more('}'); {
+	for q.open('{'); q.hasMore('}'); {
 		switch string(q.key()) {
 		case "type":
 			kind = q.bytes()
@@ -228,18 +228,18 @@ func (q *scanner) argument() string {
 
 // firstURL is scriptURL.
 func (q *scanner) firstURL() (url []byte) {
-	for q.open('{'); q.more('}'); {
+	for q.open('{'); q.hasMore('}'); {
 		if string(q.key()) != "callFrames" {
 			q.skip()
 			continue
 		}
 		n := 0
-		for q.open('['); q.more(']'); {
+		for q.open('['); q.hasMore(']'); {
 			if n++; n > 1 {
 				q.skip()
 				continue
 			}
-			for q.open('{'); q.more('}'); {
+			for q.open('{'); q.hasMore('}'); {
 				if string(q.key()) == "url" {
 					url = q.bytes()
 				} else {
@@ -255,10 +255,10 @@ func scanNavigated(c *Source, said *Repeated, params []byte) (f mail.FrameNaviga
 	q := scanner{json: params, said: said}
 	f = mail.FrameNavigated{Gen: c.Gen, Session: c.Session, Page: c.Page}
 	known := false
-	for q.open('{'); q.more('}'); {
+	for q.open('{'); q.hasMore('}'); {
 		switch string(q.key()) {
 		case "type":
-			f.Restored = string(q.bytes()) == string(page.NavigationTypeBackForwardCacheRestore)
+			f.IsRestored = string(q.bytes()) == string(page.NavigationTypeBackForwardCacheRestore)
 		case "frame":
 			q.isMalformed = q.isMalformed || known
 			known = true
@@ -268,13 +268,13 @@ func scanNavigated(c *Source, said *Repeated, params []byte) (f mail.FrameNaviga
 		}
 	}
 	f.IsPDF = bytes.Contains(params, pdfMember)
-	return f, known && q.good()
+	return f, known && q.isGood()
 }
 
 // frame is frameInfo.
 func (q *scanner) frame(c *Source) (f mail.FrameInfo) {
 	var loader, url, fragment, security []byte
-	for q.open('{'); q.more('}'); {
+	for q.open('{'); q.hasMore('}'); {
 		switch string(q.key()) {
 		case "id":
 			f.ID = q.frameID(c)
@@ -326,7 +326,7 @@ func (q *scanner) frameID(c *Source) messages.FrameID {
 
 func scanLifecycle(params []byte) (l Lifecycle, ok bool) {
 	q := scanner{json: params}
-	for q.open('{'); q.more('}'); {
+	for q.open('{'); q.hasMore('}'); {
 		switch string(q.key()) {
 		case "frameId":
 			l.Frame = messages.FrameID(q.text())
@@ -338,5 +338,5 @@ func scanLifecycle(params []byte) (l Lifecycle, ok bool) {
 			q.skip()
 		}
 	}
-	return l, q.good()
+	return l, q.isGood()
 }

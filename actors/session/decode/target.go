@@ -13,7 +13,7 @@ func scanAttached(c *Source, params []byte) (a mail.TargetAttached, ok bool) {
 	q := scanner{json: params}
 	a = mail.TargetAttached{Gen: c.Gen, Via: c.Session}
 	known := false
-	for q.open('{'); q.more('}'); {
+	for q.open('{'); q.hasMore('}'); {
 		switch string(q.key()) {
 		case "sessionId":
 			a.Session = messages.SessionID(clip.Text(q.text(), clip.MaxID))
@@ -22,19 +22,19 @@ func scanAttached(c *Source, params []byte) (a mail.TargetAttached, ok bool) {
 			known = true
 			a.Info = q.target()
 		case "waitingForDebugger":
-			a.Waiting = q.boolean()
+			a.IsWaiting = q.readBool()
 		default:
 			q.skip()
 		}
 	}
-	return a, known && q.good()
+	return a, known && q.isGood()
 }
 
 // scanTargetInfo reads what has a target's info and nothing else that is wanted.
 func scanTargetInfo(said []byte) (t mail.TargetInfo, ok bool) {
 	q := scanner{json: said}
 	known := false
-	for q.open('{'); q.more('}'); {
+	for q.open('{'); q.hasMore('}'); {
 		if string(q.key()) != "targetInfo" {
 			q.skip()
 			continue
@@ -43,12 +43,12 @@ func scanTargetInfo(said []byte) (t mail.TargetInfo, ok bool) {
 		known = true
 		t = q.target()
 	}
-	return t, known && q.good()
+	return t, known && q.isGood()
 }
 
 // target is targetInfo.
 func (q *scanner) target() (t mail.TargetInfo) {
-	for q.open('{'); q.more('}'); {
+	for q.open('{'); q.hasMore('}'); {
 		switch string(q.key()) {
 		case "targetId":
 			t.ID = messages.TargetID(clip.Text(q.text(), clip.MaxID))
@@ -65,7 +65,7 @@ func (q *scanner) target() (t mail.TargetInfo) {
 		case "browserContextId":
 			t.Context = clip.Text(q.text(), clip.MaxID)
 		case "canAccessOpener":
-			t.CanAccessOpener = q.boolean()
+			t.CanAccessOpener = q.readBool()
 		default:
 			q.skip()
 		}
@@ -87,7 +87,7 @@ func (q *scanner) targetType() string {
 	return clip.Text(q.text(), clip.MaxID)
 }
 
-func (q *scanner) boolean() bool {
+func (q *scanner) readBool() bool {
 	value := string(q.raw())
 	q.isMalformed = q.isMalformed || value != "true" && value != "false"
 	return value == "true"
@@ -99,7 +99,7 @@ const maxScannedDepth = 32
 // scanFrameTree is decodeFrameTree.
 func scanFrameTree(c *Source, result []byte) (frames []mail.FrameInfo, ok bool) {
 	q := scanner{json: result, said: &Repeated{}}
-	for q.open('{'); q.more('}'); {
+	for q.open('{'); q.hasMore('}'); {
 		if string(q.key()) != "frameTree" {
 			q.skip()
 			continue
@@ -107,14 +107,14 @@ func scanFrameTree(c *Source, result []byte) (frames []mail.FrameInfo, ok bool) 
 		q.isMalformed = q.isMalformed || frames != nil
 		frames = q.frameTree(c, frames, maxScannedDepth)
 	}
-	return frames, len(frames) > 0 && q.good()
+	return frames, len(frames) > 0 && q.isGood()
 }
 
 // frameTree adds a frame and those below it.
 func (q *scanner) frameTree(c *Source, frames []mail.FrameInfo, depth int) []mail.FrameInfo {
 	q.isMalformed = q.isMalformed || depth == 0
 	known, below := false, false
-	for q.open('{'); q.more('}'); {
+	for q.open('{'); q.hasMore('}'); {
 		switch string(q.key()) {
 		case "frame":
 			q.isMalformed = q.isMalformed || known || below
@@ -123,7 +123,7 @@ func (q *scanner) frameTree(c *Source, frames []mail.FrameInfo, depth int) []mai
 		case "childFrames":
 			q.isMalformed = q.isMalformed || below || !known
 			below = true
-			for q.open('['); q.more(']'); {
+			for q.open('['); q.hasMore(']'); {
 				frames = q.frameTree(c, frames, depth-1)
 			}
 		default:

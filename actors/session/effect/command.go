@@ -50,7 +50,7 @@ const (
 
 // TooMany tells the supervisor that a page, or else a frame, was left for there
 // are too many.
-type TooMany struct{ Pages bool }
+type TooMany struct{ IsPages bool }
 
 // AttachBudget is what a browser gets to answer the attach of a link (requirement A10).
 const AttachBudget = 15 * time.Second

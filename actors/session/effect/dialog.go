@@ -21,15 +21,15 @@ func AnswerDialog(o mail.HandleDialog) Command {
 		params = Params(struct {
 			Accept bool   `json:"accept"`
 			Text   string `json:"promptText"`
-		}{o.Accept, *o.Text})
-	case o.Accept:
+		}{o.MustAccept, *o.Text})
+	case o.MustAccept:
 		params = []byte(`{"accept":true}`)
 	default:
 		params = []byte(`{"accept":false}`)
 	}
 	return Command{
 		Tag: Tag{Kind: TagDialog, ID: o.Dialog}, Method: "Page.handleJavaScriptDialog",
-		Params: params, Timeout: AnswerBudget, Direct: true,
+		Params: params, Timeout: AnswerBudget, IsDirect: true,
 	}
 }
 
@@ -44,7 +44,7 @@ const Nowhere = "hcp:holdfast"
 func ProbeDialog(o mail.ProbeDialog) Command {
 	return Command{
 		Session: o.Session, Tag: Tag{Kind: TagDoomed, ID: o.Dialog, Page: o.Page, Session: o.Session},
-		Method: "Page.navigateToHistoryEntry", Params: []byte(`{"entryId":-1}`), Timeout: AnswerBudget, Direct: true,
+		Method: "Page.navigateToHistoryEntry", Params: []byte(`{"entryId":-1}`), Timeout: AnswerBudget, IsDirect: true,
 	}
 }
 
@@ -57,7 +57,7 @@ func DialogProbed(r Replied) mail.DialogProbed {
 func MovePage(o mail.MovePage) Command {
 	return Command{
 		Session: o.Session, Tag: Tag{Kind: TagMove, Page: o.Page, Session: o.Session},
-		Method: "Page.navigate", Params: []byte(`{"url":"` + Nowhere + `"}`), Timeout: AnswerBudget, Direct: true,
+		Method: "Page.navigate", Params: []byte(`{"url":"` + Nowhere + `"}`), Timeout: AnswerBudget, IsDirect: true,
 	}
 }
 

@@ -117,13 +117,13 @@ type (
 	// Command is a CDP command on Session, or on the machine's own session
 	// when that is empty.
 	Command struct {
-		Session messages.SessionID
-		Root    bool // on the browser's own session instead
-		Tag     Tag
-		Method  string
-		Params  []byte
-		Timeout time.Duration // 0: none
-		Direct  bool          // a caller waits for it to be written
+		Session  messages.SessionID
+		IsOnRoot bool // on the browser's own session instead
+		Tag      Tag
+		Method   string
+		Params   []byte
+		Timeout  time.Duration // 0: none
+		IsDirect bool          // a caller waits for it to be written
 	}
 
 	// Listen has the events of a page's session on the anchor's link decoded.
@@ -136,9 +136,9 @@ type (
 	// says that it is the same session, with another renderer. Restored follows. With
 	// Again it is the same session, and nothing follows.
 	Restore struct {
-		Revived bool
-		Again   bool
-		Round   uint32
+		IsRevived  bool
+		IsRepeated bool
+		Round      uint32
 	}
 
 	// ToDialog, ToFrame and ToSupervisor are messages to the actors around.
@@ -158,9 +158,9 @@ type (
 	// before it: what is called once the dialog has been answered is not held
 	// up by it, though word of the answer may still be on the way here.
 	Interrupt struct {
-		Err      *messages.Error
-		Renderer bool
-		Before   time.Time // zero: all
+		Err           *messages.Error
+		NeedsRenderer bool
+		Before        time.Time // zero: all
 	}
 
 	// Suspect says that the browser process is silent as well: the link may be

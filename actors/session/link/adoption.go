@@ -13,16 +13,16 @@ func (m *Primary) targetAttached(a mail.TargetAttached) {
 		return // a browser session of the gateway's, which is told of it beside
 	}
 	switch {
-	case m.cfg.Lacks.Targets:
+	case m.cfg.Lacks.HasTargets:
 		m.given(a)
 		return
-	case m.last.isBegun && (m.cfg.Scope != messages.ScopeOwn || !m.ours(a)): // else it is closed
+	case m.last.isBegun && (m.cfg.Scope != messages.ScopeOwn || !m.isOurs(a)): // else it is closed
 		m.heldLate(a)
 		return
 	}
-	if a.Info.Type != "page" || m.leaving {
+	if a.Info.Type != "page" || m.isLeaving {
 		m.letGo(a)
-		if m.leaving && m.cfg.Scope == messages.ScopeOwn && m.ours(a) && m.pages.At(a.Info.ID) == nil {
+		if m.isLeaving && m.cfg.Scope == messages.ScopeOwn && m.isOurs(a) && m.pages.At(a.Info.ID) == nil {
 			m.owned.Set(a.Info.ID, true)
 			m.closeOwned() // opened by one that is being closed
 		}
@@ -30,22 +30,22 @@ func (m *Primary) targetAttached(a mail.TargetAttached) {
 	}
 	if len(m.undecided) >= effect.MaxSessions {
 		m.letGo(a)
-		m.do(effect.ToSupervisor{Msg: effect.TooMany{Pages: true}})
+		m.do(effect.ToSupervisor{Msg: effect.TooMany{IsPages: true}})
 		return
 	}
 	m.undecided = append(m.undecided, a)
 	m.decide()
 }
 
-func (m *Primary) ours(a mail.TargetAttached) bool {
-	return m.owned.At(a.Info.ID) || m.owned.hasOpened(a.Info) || m.inContext(a)
+func (m *Primary) isOurs(a mail.TargetAttached) bool {
+	return m.owned.At(a.Info.ID) || m.owned.hasOpened(a.Info) || m.isInContext(a)
 }
 
-// stillOpen says that whose a page is cannot be said yet: the link is new
+// isOwnerUnknown says that whose a page is cannot be said yet: the link is new
 // and openers may follow, or a page of ours is being made, whose id comes
 // only after its attach.
-func (m *Primary) stillOpen() bool {
-	if !m.attached {
+func (m *Primary) isOwnerUnknown() bool {
+	if !m.isAttached {
 		return m.cfg.Scope != messages.ScopeBrowser
 	}
 	for _, c := range m.creating {
@@ -63,7 +63,7 @@ func (m *Primary) decide() {
 		again = false
 		rest := m.undecided[:0:0]
 		for _, a := range m.undecided {
-			if m.ours(a) {
+			if m.isOurs(a) {
 				m.adopt(a)
 				again = true
 			} else {
@@ -78,7 +78,7 @@ func (m *Primary) decide() {
 		switch {
 		case m.isHelper(a.Info.ID):
 			m.letGo(a)
-		case m.stillOpen():
+		case m.isOwnerUnknown():
 			m.undecided = append(m.undecided, a)
 		case m.owned.hasAll(a.Info):
 			m.adopt(a)
@@ -105,7 +105,7 @@ func (m *Primary) adopt(a mail.TargetAttached) {
 	}
 	if p == nil && m.pages.Len() >= effect.MaxPages {
 		m.letGo(a)
-		m.do(effect.ToSupervisor{Msg: effect.TooMany{Pages: true}})
+		m.do(effect.ToSupervisor{Msg: effect.TooMany{IsPages: true}})
 		return
 	}
 	if p == nil {
@@ -135,11 +135,11 @@ func (m *Primary) targetDetached(d mail.TargetDetached) {
 		}
 		p.session = ""
 		m.do(effect.ToSupervisor{Msg: d})
-		if m.cfg.Lacks.Targets {
+		if m.cfg.Lacks.HasTargets {
 			m.pageClosed(t) // the backend has taken it back
 			return
 		}
-		if !p.isClosing && !p.releasing && !p.returning && !m.leaving {
+		if !p.isClosing && !p.isReleasing && !p.isReturning && !m.isLeaving {
 			// Closed, or torn from us? Ask before believing either.
 			m.root(effect.Tag{Kind: TagCheck, Page: t}, "Target.getTargetInfo", targetParam{t}, pageBudget)
 		}
@@ -149,7 +149,7 @@ func (m *Primary) targetDetached(d mail.TargetDetached) {
 
 func (m *Primary) checked(r effect.Replied) {
 	p := m.pages.At(r.Tag.Page)
-	if p == nil || p.session != "" || p.releasing || p.returning || p.isClosing {
+	if p == nil || p.session != "" || p.isReleasing || p.isReturning || p.isClosing {
 		return // the party that left it comes back by itself, or is not to
 	}
 	if r.Err != nil {

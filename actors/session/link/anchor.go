@@ -27,10 +27,10 @@ type AnchorConfig struct {
 	Contexts []string
 	// Native are the pages and frames that the primary was refused the bridge of.
 	Native []messages.TargetID
-	// Alone says that the primary link is down.
-	Alone  bool
-	Bridge bridge.Settings
-	Lacks  Lacks
+	// IsAlone says that the primary link is down.
+	IsAlone bool
+	Bridge  bridge.Settings
+	Lacks   Lacks
 }
 
 // AnchorSettle is the time for the pages to enable their Page domain before the anchor
@@ -47,19 +47,19 @@ type Anchor struct {
 	core
 	cfg AnchorConfig
 
-	settled bool
-	calm    bool // and nothing is attached any more
-	alone   bool
-	left    map[messages.TargetID]bool // on order, while an attach to them may still come
-	seen    map[messages.TargetID]bool // left as well, and the browser has them
-	pages   smallmap.Map[messages.TargetID, *anchored]
-	toFree  map[messages.TargetID]bool // before they are closed
-	closer  *Primary                   // closes the task's pages where the primary is away; nil before
+	isSettled bool
+	isCalm    bool // and nothing is attached any more
+	isAlone   bool
+	left      map[messages.TargetID]bool // on order, while an attach to them may still come
+	seen      map[messages.TargetID]bool // left as well, and the browser has them
+	pages     smallmap.Map[messages.TargetID, *anchored]
+	toFree    map[messages.TargetID]bool // before they are closed
+	closer    *Primary                   // closes the task's pages where the primary is away; nil before
 
-	bridgeOn bool
-	native   map[messages.TargetID]bool             // where the primary has no bridge
-	bridges  map[messages.SessionID]*bridge.Machine // of the pages, and of their frames of other processes
-	frames   map[messages.TargetID]*anchoredFrame
+	isBridgeOn bool
+	native     map[messages.TargetID]bool             // where the primary has no bridge
+	bridges    map[messages.SessionID]*bridge.Machine // of the pages, and of their frames of other processes
+	frames     map[messages.TargetID]*anchoredFrame
 
 	requests  bridge.Requests
 	requested map[string]mail.RequestHeld  // told to the primary
@@ -68,11 +68,11 @@ type Anchor struct {
 
 // anchored is a page the anchor has a session on, or is about to.
 type anchored struct {
-	session  messages.SessionID // "": being attached
-	enabled  bool
-	covered  bool
-	held     bool // by this session, among others
-	isAsking bool // a native dialog is open, as far as the session has heard
+	session   messages.SessionID // "": being attached
+	isEnabled bool
+	isCovered bool
+	isHeld    bool // by this session, among others
+	isAsking  bool // a native dialog is open, as far as the session has heard
 }
 
 // asks notes what a page's session has heard last of its native dialogs.
@@ -84,7 +84,7 @@ func (m *Anchor) asks(s messages.SessionID, page messages.TargetID, is bool) {
 
 // NewAnchor returns the machine of a link that has just been dialled.
 func NewAnchor(cfg AnchorConfig) *Anchor {
-	m := &Anchor{cfg: cfg, alone: cfg.Alone, bridgeOn: cfg.Bridge.On, bridges: map[messages.SessionID]*bridge.Machine{}}
+	m := &Anchor{cfg: cfg, isAlone: cfg.IsAlone, isBridgeOn: cfg.Bridge.IsOn, bridges: map[messages.SessionID]*bridge.Machine{}}
 	m.requests = bridge.NewRequests(cfg.Bridge.Secret, m.do)
 	m.owned = newOwnership(cfg.Scope, cfg.Owned)
 	for _, t := range cfg.Left {
@@ -113,7 +113,7 @@ func (m *Anchor) Asks(in any) []mail.TargetInfo {
 func (m *Anchor) Step(_ time.Time, in any) []effect.Effect {
 	switch in := in.(type) {
 	case effect.Start:
-		m.requests.Begin(bridge.Settings{On: m.bridgeOn, By: m.cfg.Bridge.By})
+		m.requests.Begin(bridge.Settings{IsOn: m.isBridgeOn, By: m.cfg.Bridge.By})
 		m.attach()
 	case effect.Replied:
 		m.replied(in)
@@ -160,11 +160,11 @@ func (m *Anchor) Step(_ time.Time, in any) []effect.Effect {
 	case mail.LeavePage:
 		m.leavePage(in.Page)
 	case mail.ResumePage:
-		if p := m.pages.At(in.Page); p != nil && p.held {
+		if p := m.pages.At(in.Page); p != nil && p.isHeld {
 			m.resume(p)
 		}
 	case mail.PrimaryUp:
-		m.primaryUp(in.Up)
+		m.primaryUp(in.IsUp)
 	case mail.ClientContexts:
 		m.cfg.Contexts = in.IDs
 	case mail.FreeFirst:
@@ -190,7 +190,7 @@ func (m *Anchor) replied(r effect.Replied) {
 		if p == nil || p.session != r.Tag.Session || r.Err != nil {
 			return
 		}
-		p.enabled = true
+		p.isEnabled = true
 		m.maybeCovered(r.Tag.Page)
 	case effect.TagDialog:
 		m.do(effect.ToDialog{Msg: mail.DialogHandled{Dialog: r.Tag.ID, Session: r.Tag.Session, Err: effect.DialogError(r.Err)}})
@@ -215,7 +215,7 @@ func (m *Anchor) replied(r effect.Replied) {
 	case TagCalm:
 		// What was attached up to this reply has been resumed; the next reply
 		// says that the browser has heard so.
-		m.calm = true
+		m.isCalm = true
 		m.maybeCloseOwned()
 		m.flush()
 	case TagPageLeft:
@@ -240,10 +240,10 @@ func (m *Anchor) replied(r effect.Replied) {
 // rootAttached comes with the reply to setAutoAttach: every page that existed
 // has been reported before it (C26).
 func (m *Anchor) rootAttached() {
-	if m.leaving {
+	if m.isLeaving {
 		return
 	}
-	m.attached = true
+	m.isAttached = true
 	m.dropTimer(timerAttach)
 	m.do(effect.ToSupervisor{Msg: mail.AnchorAttached{Gen: m.cfg.Gen, Pages: m.present()}})
 	clear(m.left) // from here on pages are attached to on order
@@ -262,18 +262,18 @@ func (m *Anchor) present() []messages.TargetID {
 
 func (m *Anchor) maybeSettled() {
 	for _, p := range m.pages.All() {
-		if !p.covered {
+		if !p.isCovered {
 			return
 		}
 	}
-	if m.framesPassOn() {
+	if m.passesOnFrames() {
 		m.settle()
 	}
 }
 
 func (m *Anchor) settle() {
-	if m.attached && !m.settled && !m.leaving {
-		m.settled = true
+	if m.isAttached && !m.isSettled && !m.isLeaving {
+		m.isSettled = true
 		m.dropTimer(timerSettle)
 		m.do(effect.ToSupervisor{Msg: mail.AnchorSettled{Gen: m.cfg.Gen}})
 	}
@@ -296,8 +296,8 @@ func (m *Anchor) timerFired(t effect.Timer) {
 	}
 }
 
-func (m *Anchor) ours(a mail.TargetAttached) bool {
-	if a.Info.Type != "page" || m.leaving {
+func (m *Anchor) isOurs(a mail.TargetAttached) bool {
+	if a.Info.Type != "page" || m.isLeaving {
 		return false
 	}
 	if m.left[a.Info.ID] {
@@ -323,15 +323,15 @@ func (m *Anchor) targetAttached(a mail.TargetAttached) {
 	case m.closer != nil:
 		m.toCloser(a) // which lets it go, and closes what a page of the task has opened
 		return
-	case m.leaving, p == nil && (!m.ours(a) || m.pages.Len() >= effect.MaxPages):
+	case m.isLeaving, p == nil && (!m.isOurs(a) || m.pages.Len() >= effect.MaxPages):
 		m.letGo(a)
-		if m.leaving && m.owned.hasOpened(a.Info) {
+		if m.isLeaving && m.owned.hasOpened(a.Info) {
 			m.owned.Set(a.Info.ID, true) // to be closed, if the primary cannot
 		}
 		return
 	}
 	m.owned.Set(a.Info.ID, true)
-	p = &anchored{session: a.Session, held: a.Waiting}
+	p = &anchored{session: a.Session, isHeld: a.IsWaiting}
 	m.pages.Set(a.Info.ID, p)
 	m.do(effect.Listen{Session: a.Session, Page: a.Info.ID})
 	m.tellWatched(a.Info.ID)
@@ -341,7 +341,7 @@ func (m *Anchor) targetAttached(a mail.TargetAttached) {
 	m.attachBridge(m.bridgeOf(a.Session, a.Info.ID, a.Info.ID))
 	// Only a popup that the first resume releases waits, for the primary to be ready as
 	// well. The others wait for every holder, and answer nothing before that.
-	if m.alone || a.Waiting && !a.Info.CanAccessOpener {
+	if m.isAlone || a.IsWaiting && !a.Info.CanAccessOpener {
 		m.resume(p)
 	}
 }
@@ -353,7 +353,7 @@ func (m *Anchor) tellWatched(t messages.TargetID) {
 		return
 	}
 	m.do(effect.ToDialog{Msg: mail.PageWatched{Role: messages.RoleAnchor, Gen: m.cfg.Gen, Page: t, Session: p.session}})
-	if p.covered {
+	if p.isCovered {
 		m.do(effect.ToDialog{Msg: m.coveredFact(t)})
 	}
 }
@@ -381,7 +381,7 @@ func (m *Anchor) handleDialog(o mail.HandleDialog) {
 }
 
 func (m *Anchor) targetDetached(d mail.TargetDetached) {
-	if m.frameDetached(d.Session) {
+	if m.handleFrameDetached(d.Session) {
 		return
 	}
 	m.sessionGone(d.Session)
@@ -392,7 +392,7 @@ func (m *Anchor) targetDetached(d mail.TargetDetached) {
 		m.pages.Delete(t)
 		m.do(effect.ToSupervisor{Msg: mail.PageUncovered{Gen: m.cfg.Gen, Page: t}})
 		m.maybeSettled()
-		if !m.leaving {
+		if !m.isLeaving {
 			// Closed, or torn from us? Coming back fails if there is nothing to
 			// come back to.
 			m.attachTo(t)
@@ -405,7 +405,7 @@ func (m *Anchor) targetDetached(d mail.TargetDetached) {
 func (m *Anchor) cover(t messages.TargetID) {
 	m.owned.Set(t, true)
 	delete(m.left, t)
-	if m.pages.At(t) == nil && !m.leaving && m.attached {
+	if m.pages.At(t) == nil && !m.isLeaving && m.isAttached {
 		m.attachTo(t)
 	}
 }

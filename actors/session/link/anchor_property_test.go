@@ -136,7 +136,7 @@ func (w *anchorWorld) attach(page messages.TargetID, opener messages.TargetID, h
 		w.late[page] = true
 	}
 	w.step(mail.TargetAttached{
-		Gen: 1, Session: id, Waiting: held,
+		Gen: 1, Session: id, IsWaiting: held,
 		Info: mail.TargetInfo{ID: page, Type: "page", Opener: opener, CanAccessOpener: reaches},
 	})
 	if s := w.live[id]; !s.watched && !s.leaving && !isLate {
@@ -225,8 +225,8 @@ func TestAnchorWatchesOrLeaves(t *testing.T) {
 		w := &anchorWorld{
 			T: t, live: map[messages.SessionID]*anchorSession{}, leave: map[messages.TargetID]int{}, asked: map[messages.DialogID]bool{}, late: map[messages.TargetID]bool{},
 			m: beside{link.NewAnchor(link.AnchorConfig{
-				Gen: 1, Owned: []messages.TargetID{"A"}, Alone: rapid.Bool().Draw(t, "alone"),
-				Bridge: bridge.Settings{On: rapid.Bool().Draw(t, "bridge"), Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)},
+				Gen: 1, Owned: []messages.TargetID{"A"}, IsAlone: rapid.Bool().Draw(t, "alone"),
+				Bridge: bridge.Settings{IsOn: rapid.Bool().Draw(t, "bridge"), Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)},
 				Scope:  rapid.SampledFrom([]messages.Scope{messages.ScopeOwn, messages.ScopeBrowser}).Draw(t, "scope"),
 			})},
 		}
@@ -256,7 +256,7 @@ func TestAnchorWatchesOrLeaves(t *testing.T) {
 			"cover": func(*rapid.T) { w.step(mail.CoverPage{Page: page()}) },
 			"cover a frame": func(t *rapid.T) {
 				p := page()
-				w.step(mail.CoverFrame{Page: p, Frame: "F" + p + rapid.SampledFrom([]messages.TargetID{"", "2"}).Draw(t, "frame"), Boxed: rapid.Bool().Draw(t, "boxed")})
+				w.step(mail.CoverFrame{Page: p, Frame: "F" + p + rapid.SampledFrom([]messages.TargetID{"", "2"}).Draw(t, "frame"), IsBoxKnown: rapid.Bool().Draw(t, "boxed")})
 			},
 			"leave a page": func(*rapid.T) {
 				p := page()
@@ -319,7 +319,7 @@ func TestAnchorWatchesOrLeaves(t *testing.T) {
 
 // primary says whether the primary stands. Without it no other link resumes pages.
 func (w *anchorWorld) primary(up bool) {
-	w.step(mail.PrimaryUp{Up: up})
+	w.step(mail.PrimaryUp{IsUp: up})
 	for id, s := range w.live {
 		if !up && s.held && s.watched && !s.leaving && !s.resumed {
 			w.Fatalf("session %s holds %s, and nobody else lets it run", id, s.page)

@@ -62,7 +62,7 @@ func TestAnAnchorThatIsLeftAloneCloses(t *testing.T) {
 	calm, flushed := effect.Replied{Tag: effect.Tag{Kind: link.TagCalm}}, effect.Replied{Tag: effect.Tag{Kind: link.TagFlushed}}
 	helped := effect.Replied{Tag: effect.Tag{Kind: link.TagCreate, Seq: 1}, Result: []byte(`{"targetId":"H"}`)}
 	free := effect.Replied{Tag: effect.Tag{Kind: link.TagAlone, Page: "P"}, Result: []byte(`{"targetInfo":{"attached":false}}`)}
-	alone, refused := mail.PrimaryUp{Up: false}, errors.New("no such page")
+	alone, refused := mail.PrimaryUp{IsUp: false}, errors.New("no such page")
 	popup := mail.TargetAttached{Gen: 1, Session: "T", Page: "Q", Info: mail.TargetInfo{ID: "Q", Type: "page", Opener: "P"}}
 	for name, c := range map[string]struct {
 		scope messages.Scope
@@ -133,7 +133,7 @@ func TestAnAnchorThatIsLeftAloneCloses(t *testing.T) {
 // moved out of its process and back while one link had heard of it and not the other.
 func TestAnAnchorGoesToTheFramesItIsToldOf(t *testing.T) {
 	t.Parallel()
-	cover, boxed := mail.CoverFrame{Page: "P", Frame: "F"}, mail.CoverFrame{Page: "P", Frame: "F", Boxed: true}
+	cover, boxed := mail.CoverFrame{Page: "P", Frame: "F"}, mail.CoverFrame{Page: "P", Frame: "F", IsBoxKnown: true}
 	attached := func(s messages.SessionID) any {
 		return mail.TargetAttached{Gen: 1, Session: s, Info: mail.TargetInfo{ID: "F", Type: "iframe"}}
 	}
@@ -153,12 +153,12 @@ func TestAnAnchorGoesToTheFramesItIsToldOf(t *testing.T) {
 		"one that ends":                     {[]any{cover, attached("S"), replied(nil), boxed, detached("S")}, []string{attach, "S Page.enable"}},
 		"of a page that is left":            {[]any{cover, attached("S"), replied(nil), mail.LeavePage{Page: "P"}}, []string{attach, "S Page.enable", "Target.detachFromTarget"}},
 		"of a page that is left meanwhile":  {[]any{cover, mail.LeavePage{Page: "P"}, attached("S"), replied(nil)}, []string{attach, "Target.detachFromTarget"}},
-		"while the bridge is off":           {[]any{mail.SetBridge{Epoch: 2}, cover, mail.SetBridge{On: true, Epoch: 3}, cover}, []string{attach}},
+		"while the bridge is off":           {[]any{mail.SetBridge{Epoch: 2}, cover, mail.SetBridge{IsOn: true, Epoch: 3}, cover}, []string{attach}},
 		"that somebody else attached it to": {[]any{attached("S")}, []string{"Target.detachFromTarget"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := link.NewAnchor(link.AnchorConfig{Gen: 1, Bridge: bridge.Settings{On: true, Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)}})
+			m := link.NewAnchor(link.AnchorConfig{Gen: 1, Bridge: bridge.Settings{IsOn: true, Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)}})
 			m.Step(time.Time{}, effect.Start{})
 			m.Step(time.Time{}, effect.Replied{Tag: effect.Tag{Kind: link.TagRoot}})
 			var got []string
@@ -187,7 +187,7 @@ func TestAnAnchorGoesToTheFramesItIsToldOf(t *testing.T) {
 func TestAnAnchorIsAttachedToNothingWhenItCloses(t *testing.T) {
 	t.Parallel()
 	page := mail.TargetInfo{ID: "P", Type: "page"}
-	m := link.NewAnchor(link.AnchorConfig{Gen: 1, Scope: messages.ScopeOwn, Owned: []messages.TargetID{"P"}, Alone: true})
+	m := link.NewAnchor(link.AnchorConfig{Gen: 1, Scope: messages.ScopeOwn, Owned: []messages.TargetID{"P"}, IsAlone: true})
 	var attached []messages.SessionID // by the browser's account
 	closed := false
 	step := func(in any) {
@@ -242,7 +242,7 @@ func TestAnAnchorThatIsLeftAloneFreesFirst(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := link.NewAnchor(link.AnchorConfig{Gen: 1, Scope: messages.ScopeOwn, Owned: []messages.TargetID{"P"}, Alone: true})
+			m := link.NewAnchor(link.AnchorConfig{Gen: 1, Scope: messages.ScopeOwn, Owned: []messages.TargetID{"P"}, IsAlone: true})
 			todo := []any{effect.Start{}, effect.Replied{Tag: effect.Tag{Kind: link.TagRoot}}, mail.FreeFirst{Page: "P"}, mail.Leave{}}
 			var closed []messages.TargetID
 			asked, helpers, over := 0, 0, false
@@ -325,7 +325,7 @@ func TestAnAnchorCoversWhatPassesOnToIt(t *testing.T) {
 	}
 	cover, frame := mail.CoverFrame{Page: "P", Frame: "F"}, attached("T", "F", "iframe")
 	gone := effect.Replied{Tag: effect.Tag{Kind: link.TagCoverFrame, Page: "F"}, Err: errors.New("no such target")}
-	requests, debugger := bridge.Settings{On: true, By: mail.ByRequest, Epoch: 1}, bridge.Settings{On: true, Epoch: 1}
+	requests, debugger := bridge.Settings{IsOn: true, By: mail.ByRequest, Epoch: 1}, bridge.Settings{IsOn: true, Epoch: 1}
 	for name, c := range map[string]struct {
 		bridge           bridge.Settings
 		steps            []any
@@ -381,7 +381,7 @@ func TestAnAnchorCoversWhatPassesOnToIt(t *testing.T) {
 // nothing from the pages beside it.
 func TestAnAnchorKeepsCountOfRequests(t *testing.T) {
 	t.Parallel()
-	bridge := bridge.Settings{On: true, By: mail.ByRequest, Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)}
+	bridge := bridge.Settings{IsOn: true, By: mail.ByRequest, Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)}
 	host := "https://" + bridge.Secret.Host() + "/"
 	cfg := decode.Source{Identity: effect.Identity{Role: messages.RoleAnchor, Gen: 1}, Secret: bridge.Secret}
 	paused := func(page messages.TargetID, i int) any {
@@ -424,10 +424,10 @@ func TestAnAnchorKeepsCountOfRequests(t *testing.T) {
 // frame that it has no session of.
 func TestAnAnchorTellsAnotherDialogActorOfWhatIsLeftToIt(t *testing.T) {
 	t.Parallel()
-	bridge := bridge.Settings{On: true, By: mail.ByRequest, Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)}
+	bridge := bridge.Settings{IsOn: true, By: mail.ByRequest, Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)}
 	m := link.NewAnchor(link.AnchorConfig{Gen: 1, Scope: messages.ScopeBrowser, Bridge: bridge})
 	m.Step(time.Time{}, effect.Start{})
-	held := mail.RequestHeld{Role: messages.RoleAnchor, Gen: 1, Label: "nobody's", Key: "1-2", Frame: "F", Request: "job", Unspoken: true}
+	held := mail.RequestHeld{Role: messages.RoleAnchor, Gen: 1, Label: "nobody's", Key: "1-2", Frame: "F", Request: "job", IsUnspoken: true}
 	want := effect.Effect(effect.ToDialog{Msg: mail.DialogOpened{
 		Role: messages.RoleAnchor, Gen: 1, Frame: "F",
 		Pause: mail.Pause{Key: "1-2", Request: "job", Holder: messages.RoleAnchor, HolderGen: 1},
@@ -468,9 +468,9 @@ func TestAnAnchorTellsWhatBecameOfAnAnswerWhoseSessionHasEnded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := link.NewAnchor(link.AnchorConfig{
-				Gen: 1, Scope: messages.ScopeBrowser, Alone: true, Bridge: bridge.Settings{On: true, Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)},
+				Gen: 1, Scope: messages.ScopeBrowser, IsAlone: true, Bridge: bridge.Settings{IsOn: true, Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)},
 			})
-			answer := mail.HandleDialog{Dialog: "d-1", Session: c.session, Page: "P", Accept: true, Pause: mail.Pause{Key: "k", CallFrame: "1.1.0"}}
+			answer := mail.HandleDialog{Dialog: "d-1", Session: c.session, Page: "P", MustAccept: true, Pause: mail.Pause{Key: "k", CallFrame: "1.1.0"}}
 			var told []mail.DialogHandled
 			for _, in := range append([]any{effect.Start{}, attached, root, cover, frame, answer}, c.steps...) {
 				for _, e := range m.Step(time.Time{}, in) {

@@ -13,11 +13,11 @@ import (
 
 // primaryUp notes whether the primary stands beside.
 func (m *Anchor) primaryUp(up bool) {
-	m.alone = !up
+	m.isAlone = !up
 	for _, s := range slices.Sorted(maps.Keys(m.bridges)) {
-		m.bridges[s].LeftAlone(m.alone)
+		m.bridges[s].LeftAlone(m.isAlone)
 	}
-	if m.alone {
+	if m.isAlone {
 		m.resumeAll()
 		m.tellRequests()
 	}
@@ -25,7 +25,7 @@ func (m *Anchor) primaryUp(up bool) {
 }
 
 func (m *Anchor) resume(p *anchored) {
-	p.held = false
+	p.isHeld = false
 	m.do(effect.Command{Session: p.session, Tag: effect.Tag{Kind: effect.TagNone}, Method: effect.Resume})
 }
 

@@ -22,16 +22,16 @@ import (
 
 // anchoredFrame is a frame of another process.
 type anchoredFrame struct {
-	session messages.SessionID // "": being attached
-	order   mail.CoverFrame
-	again   bool // reported anew: what the session is of may be gone already
+	session    messages.SessionID // "": being attached
+	order      mail.CoverFrame
+	isRepeated bool // reported anew: what the session is of may be gone already
 }
 
 func (m *Anchor) bridgeOf(s messages.SessionID, page, target messages.TargetID) *bridge.Machine {
 	b := bridge.New(bridge.Config{
-		Identity: effect.Identity{Role: messages.RoleAnchor, Gen: m.cfg.Gen, Session: s, Page: page, Target: target},
-		Settings: bridge.Settings{On: m.bridgeOn && !m.native[target], By: m.cfg.Bridge.By, Past: m.cfg.Bridge.Past, Epoch: m.cfg.Bridge.Epoch, Secret: m.cfg.Bridge.Secret},
-		Beside:   !m.alone,
+		Identity:        effect.Identity{Role: messages.RoleAnchor, Gen: m.cfg.Gen, Session: s, Page: page, Target: target},
+		Settings:        bridge.Settings{IsOn: m.isBridgeOn && !m.native[target], By: m.cfg.Bridge.By, Past: m.cfg.Bridge.Past, Epoch: m.cfg.Bridge.Epoch, Secret: m.cfg.Bridge.Secret},
+		IsBesidePrimary: !m.isAlone,
 	}, m.do)
 	m.bridges[s] = b
 	return b
@@ -40,17 +40,17 @@ func (m *Anchor) bridgeOf(s messages.SessionID, page, target messages.TargetID) 
 func (m *Anchor) setBridge(o mail.SetBridge) {
 	m.cfg.Bridge.Epoch = max(m.cfg.Bridge.Epoch, o.Epoch)
 	clear(m.native) // the primary's sessions begin anew as well
-	if m.bridgeOn == o.On && m.cfg.Bridge.By == o.By {
+	if m.isBridgeOn == o.IsOn && m.cfg.Bridge.By == o.By {
 		return
 	}
-	if m.bridgeOn { // for pages that are attached to later
+	if m.isBridgeOn { // for pages that are attached to later
 		m.cfg.Bridge.Past = m.cfg.Bridge.Past.With(m.cfg.Bridge.By)
 	}
-	if o.On {
+	if o.IsOn {
 		m.cfg.Bridge.Past = m.cfg.Bridge.Past.Without(o.By)
 	}
-	m.bridgeOn, m.cfg.Bridge.By = o.On, o.By
-	m.requests.Hear(bridge.Settings{On: o.On, By: o.By}) // before a document asks whether it is heard
+	m.isBridgeOn, m.cfg.Bridge.By = o.IsOn, o.By
+	m.requests.Hear(bridge.Settings{IsOn: o.IsOn, By: o.By}) // before a document asks whether it is heard
 	for _, s := range slices.Sorted(maps.Keys(m.bridges)) {
 		m.bridges[s].Set(o)
 	}
@@ -61,10 +61,10 @@ func (m *Anchor) setBridge(o mail.SetBridge) {
 
 // keepNative leaves a page or frame to Chrome where the primary has to.
 func (m *Anchor) keepNative(o mail.KeepNative) {
-	if m.native[o.Target] == o.On {
+	if m.native[o.Target] == o.IsOn {
 		return
 	}
-	if delete(m.native, o.Target); o.On {
+	if delete(m.native, o.Target); o.IsOn {
 		if len(m.native) >= effect.MaxSessions {
 			clear(m.native)
 		}
@@ -74,10 +74,10 @@ func (m *Anchor) keepNative(o mail.KeepNative) {
 		b := m.bridges[s]
 		switch {
 		case b.Target != o.Target:
-		case o.On:
+		case o.IsOn:
 			b.KeepNative()
 		default:
-			b.Set(mail.SetBridge{On: m.bridgeOn, By: m.cfg.Bridge.By, Epoch: m.cfg.Bridge.Epoch})
+			b.Set(mail.SetBridge{IsOn: m.isBridgeOn, By: m.cfg.Bridge.By, Epoch: m.cfg.Bridge.Epoch})
 		}
 		m.maybeCovered(b.Page)
 	}
@@ -86,7 +86,7 @@ func (m *Anchor) keepNative(o mail.KeepNative) {
 
 // coverFrame takes up a frame that the primary has reported.
 func (m *Anchor) coverFrame(o mail.CoverFrame) {
-	if m.leaving || !m.attached || !m.bridgeOn || m.left[o.Page] {
+	if m.isLeaving || !m.isAttached || !m.isBridgeOn || m.left[o.Page] {
 		return
 	}
 	f := m.frames[o.Frame]
@@ -94,13 +94,13 @@ func (m *Anchor) coverFrame(o mail.CoverFrame) {
 	case f == nil && len(m.frames) < effect.MaxSessions:
 		m.attachToFrame(o)
 	case f == nil:
-	case o.Boxed:
+	case o.IsBoxKnown:
 		f.order = o
 		if b := m.bridges[f.session]; b != nil {
-			b.Boxed(o.Shut)
+			b.Boxed(o.IsShut)
 		}
 	default:
-		f.again = true
+		f.isRepeated = true
 	}
 }
 
@@ -111,7 +111,7 @@ func (m *Anchor) attachToFrame(o mail.CoverFrame) {
 
 func (m *Anchor) frameAttached(a mail.TargetAttached) {
 	f := m.frames[a.Info.ID]
-	if f == nil || f.session != "" || m.leaving {
+	if f == nil || f.session != "" || m.isLeaving {
 		m.do(detachFrom(effect.Tag{Kind: effect.TagNone}, a.Session))
 		return
 	}
@@ -120,8 +120,8 @@ func (m *Anchor) frameAttached(a mail.TargetAttached) {
 	m.do(effect.Listen{Session: a.Session, Page: f.order.Page})
 	m.do(effect.Command{Session: a.Session, Tag: effect.Tag{Kind: effect.TagNone}, Method: "Page.enable"}) // scripts are added only then (C34)
 	m.attachBridge(b)
-	if f.order.Boxed {
-		b.Boxed(f.order.Shut)
+	if f.order.IsBoxKnown {
+		b.Boxed(f.order.IsShut)
 	}
 }
 
@@ -133,8 +133,8 @@ func (m *Anchor) frameGone(t messages.TargetID) {
 	}
 }
 
-// frameDetached says whether the session was a frame's.
-func (m *Anchor) frameDetached(s messages.SessionID) bool {
+// handleFrameDetached says whether the session was a frame's.
+func (m *Anchor) handleFrameDetached(s messages.SessionID) bool {
 	b := m.bridges[s]
 	if b == nil || b.Target == b.Page {
 		return false
@@ -142,7 +142,7 @@ func (m *Anchor) frameDetached(s messages.SessionID) bool {
 	m.sessionGone(s)
 	if f := m.frames[b.Target]; f != nil && f.session == s {
 		delete(m.frames, b.Target)
-		if f.again && !m.leaving {
+		if f.isRepeated && !m.isLeaving {
 			m.attachToFrame(mail.CoverFrame{Page: f.order.Page, Frame: f.order.Frame})
 		}
 	}
@@ -179,7 +179,7 @@ func (m *Anchor) sessionGone(s messages.SessionID) {
 		return
 	}
 	delete(m.bridges, s)
-	if m.bridgeOn {
+	if m.isBridgeOn {
 		m.do(effect.ToDialog{Msg: mail.SessionGone{Role: messages.RoleAnchor, Session: s}})
 	}
 }
@@ -204,7 +204,7 @@ type FromFrame struct {
 }
 
 func (m *Anchor) fromFrame(e FromFrame) {
-	if d, ok := e.Event.(mail.FrameDetached); ok && !d.Swap {
+	if d, ok := e.Event.(mail.FrameDetached); ok && !d.IsSwap {
 		m.frameRemoved(e.Session, d.Frame)
 	}
 	b := m.bridges[e.Session]
@@ -221,7 +221,7 @@ func (m *Anchor) fromFrame(e FromFrame) {
 	case bridge.CallGarbled:
 		b.Unread()
 	case bridge.Pause:
-		b.Stops(in)
+		b.TakeForeignPause(in)
 	case decode.Crashed:
 		b.Crashed()
 	case decode.Revived:

@@ -11,7 +11,7 @@ import (
 
 // leave ends the link in good order: see [Primary.leave].
 func (m *Anchor) leave() {
-	if m.leaving {
+	if m.isLeaving {
 		return
 	}
 	budget := LeaveBudget
@@ -37,7 +37,7 @@ func (m *Anchor) leave() {
 // attached ends the browser (C15).
 func (m *Anchor) maybeCloseOwned() {
 	switch {
-	case !m.calm || !m.alone || m.cfg.Scope != messages.ScopeOwn:
+	case !m.isCalm || !m.isAlone || m.cfg.Scope != messages.ScopeOwn:
 		return
 	case m.closer == nil:
 		m.closer = NewPrimary(PrimaryConfig{

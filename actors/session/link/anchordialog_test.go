@@ -31,9 +31,9 @@ func TestAnAnchorTellsOfAFrameThatIsGone(t *testing.T) {
 	t.Parallel()
 	m := onPage()
 	for event, want := range map[mail.FrameDetached]int{
-		{Gen: 1, Session: "S", Frame: "F"}:             1,
-		{Gen: 1, Session: "S", Frame: "F", Swap: true}: 0,
-		{Gen: 1, Session: "T", Frame: "F"}:             0,
+		{Gen: 1, Session: "S", Frame: "F"}:               1,
+		{Gen: 1, Session: "S", Frame: "F", IsSwap: true}: 0,
+		{Gen: 1, Session: "T", Frame: "F"}:               0,
 	} {
 		told := 0
 		for _, e := range m.Step(time.Time{}, wrap(event.Session, event)) {

@@ -12,13 +12,13 @@ import (
 func (m *Anchor) leavePage(t messages.TargetID) {
 	p := m.pages.At(t)
 	m.pages.Delete(t)
-	if !m.leaving { // else it is still to be closed, if no primary does it
+	if !m.isLeaving { // else it is still to be closed, if no primary does it
 		m.owned.Delete(t)
 	}
-	if !m.attached || p != nil && p.session == "" {
+	if !m.isAttached || p != nil && p.session == "" {
 		smallmap.Put(&m.left, t, true)
 	}
-	if !m.attached && p != nil && p.session != "" {
+	if !m.isAttached && p != nil && p.session != "" {
 		smallmap.Put(&m.seen, t, true)
 	}
 	m.leaveFrames(t)
@@ -27,7 +27,7 @@ func (m *Anchor) leavePage(t messages.TargetID) {
 		return
 	}
 	m.sessionGone(p.session)
-	if p.held {
+	if p.isHeld {
 		m.resume(p) // a page that is left while held stays frozen (C33)
 	}
 	m.do(detachFrom(effect.Tag{Kind: TagLeft, Page: t}, p.session))

@@ -23,10 +23,10 @@ const anchorHeld = 1024
 // native dialog, and of a request that the primary leaves behind.
 func (m *Anchor) maybeCovered(t messages.TargetID) {
 	p := m.pages.At(t)
-	if p == nil || p.covered || !p.enabled || !m.passesOn(p.session) {
+	if p == nil || p.isCovered || !p.isEnabled || !m.passesOn(p.session) {
 		return
 	}
-	p.covered = true
+	p.isCovered = true
 	m.do(effect.ToDialog{Msg: m.coveredFact(t)})
 	m.do(effect.ToSupervisor{Msg: m.coveredFact(t)})
 	m.maybeSettled()
@@ -38,8 +38,8 @@ func (m *Anchor) passesOn(s messages.SessionID) bool {
 	return b == nil || b.PassesOn()
 }
 
-// framesPassOn says so of all frames that the anchor has been told of.
-func (m *Anchor) framesPassOn() bool {
+// passesOnFrames says so of all frames that the anchor has been told of.
+func (m *Anchor) passesOnFrames() bool {
 	if !m.requests.IsOn() {
 		return true
 	}
@@ -52,7 +52,7 @@ func (m *Anchor) framesPassOn() bool {
 }
 
 func (m *Anchor) requestPaused(p bridge.RequestPaused) {
-	if !m.requests.Heard(p) {
+	if !m.requests.AcceptRequest(p) {
 		return
 	}
 	m.tellRequest(p.RequestHeld)
@@ -60,7 +60,7 @@ func (m *Anchor) requestPaused(p bridge.RequestPaused) {
 
 func (m *Anchor) tellRequest(r mail.RequestHeld) {
 	// A question whether it is heard needs no other link.
-	if b := m.requestsOf(r.Label); m.alone || b != nil && b.Wonders(r.Key) {
+	if b := m.requestsOf(r.Label); m.isAlone || b != nil && b.IsProbe(r.Key) {
 		m.ownRequest(r)
 		return
 	}
@@ -113,7 +113,7 @@ func (m *Anchor) ownRequest(r mail.RequestHeld) {
 func (m *Anchor) tellAgain() {
 	for _, t := range slices.Sorted(m.pages.Keys()) {
 		m.tellWatched(t)
-		if p := m.pages.At(t); p.covered && !p.isAsking {
+		if p := m.pages.At(t); p.isCovered && !p.isAsking {
 			m.do(effect.ToDialog{Msg: mail.NoneAsks{Page: t, Session: p.session}})
 		}
 	}

@@ -37,7 +37,7 @@ func unanswered() error {
 // beginLeaving has the browser hold no page any more. What it has attached up to its reply
 // is resumed and left as it is reported; then flush says when the browser has heard so.
 func (c *core) beginLeaving(budget time.Duration) {
-	c.leaving = true
+	c.isLeaving = true
 	c.setTimer(timerLeave, budget)
 	c.do(autoAttachPages(TagCalm, false))
 }

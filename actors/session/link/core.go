@@ -11,11 +11,11 @@ import (
 // core is what the machines of both links have: what a step wants done, which pages are the
 // task's, how far the link is attached, and the beginning of its end.
 type core struct {
-	out      []effect.Effect
-	attached bool // every page that existed has been reported
-	leaving  bool
-	owned    ownership
-	last     last
+	out        []effect.Effect
+	isAttached bool // every page that existed has been reported
+	isLeaving  bool
+	owned      ownership
+	last       last
 }
 
 func (c *core) do(e effect.Effect) { c.out = append(c.out, e) }

@@ -35,7 +35,7 @@ func displayOf(r effect.Replied) display {
 // needsDisplay says whether a page waits to be opened until the browser has said what it is,
 // and asks for that once.
 func (m *Primary) needsDisplay() bool {
-	if m.cfg.Lacks.Windows {
+	if m.cfg.Lacks.HasWindows {
 		return false
 	}
 	if m.display == displayUnknown {
@@ -59,7 +59,7 @@ func (m *Primary) displayKnown(r effect.Replied) {
 	}
 	for _, c := range waiting {
 		c.isWaiting = false
-		if m.leaving {
+		if m.isLeaving {
 			m.createdLate(m.takeCreation(c.seq), effect.Replied{Err: effect.SessionEnded()})
 		} else {
 			m.openTab(c)

@@ -36,7 +36,7 @@ func TestAnAnchorIsAskedAboutADoomedDialog(t *testing.T) {
 			told := 0
 			orders := []any{probe, move}
 			if c.written != nil || len(c.before) == 0 {
-				orders = append(orders, mail.ClosePage{Page: "P", Attached: true})
+				orders = append(orders, mail.ClosePage{Page: "P", IsAttached: true})
 			}
 			for _, in := range orders {
 				for _, e := range m.Step(time.Time{}, in) {

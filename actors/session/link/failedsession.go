@@ -23,10 +23,10 @@ const (
 // sessionFailed begins with it, unless the page is being left already.
 func (m *Primary) sessionFailed(o mail.ReattachPage) {
 	p := m.pages.At(o.Page)
-	if p == nil || p.session != o.Failed || p.left == o.Failed || m.leaving {
+	if p == nil || p.session != o.Failed || p.left == o.Failed || m.isLeaving {
 		return
 	}
-	if m.cfg.Lacks.Targets {
+	if m.cfg.Lacks.HasTargets {
 		m.fail(messages.Errorf(messages.CodeUpstreamUnavailable, "a page's session has failed, and its browser gives no other"))
 		return
 	}
@@ -37,7 +37,7 @@ func (m *Primary) sessionFailed(o mail.ReattachPage) {
 // leaveFailed asks whether the page of a failed session may be left.
 func (m *Primary) leaveFailed(t messages.TargetID) {
 	p := m.pages.At(t)
-	if !p.hasFailed() || m.leaving {
+	if !p.hasFailed() || m.isLeaving {
 		return
 	}
 	c := effect.ProbeDialog(mail.ProbeDialog{Session: p.session, Page: t})
@@ -49,7 +49,7 @@ func (m *Primary) leaveFailed(t messages.TargetID) {
 func (m *Primary) mayLeave(r effect.Replied) {
 	t := r.Tag.Page
 	p := m.pages.At(t)
-	if !p.hasFailed() || r.Tag.Session != p.session || m.leaving {
+	if !p.hasFailed() || r.Tag.Session != p.session || m.isLeaving {
 		return
 	}
 	if p.asked++; quirks.Classify(effect.DialogError(r.Err)) == quirks.InactivePage && p.asked < failedAsked {
@@ -61,7 +61,7 @@ func (m *Primary) mayLeave(r effect.Replied) {
 		m.do(effect.Arm{Timer: effect.Timer{Name: timerFailed, Page: t}, After: failedAgain})
 		return
 	}
-	p.returning = true
+	p.isReturning = true
 	m.leavePage(p)
 	m.reattach(t)
 }

@@ -31,10 +31,10 @@ func (m *Primary) free(t messages.TargetID) {
 		return
 	}
 	m.root(effect.Tag{Kind: effect.TagNone}, "Target.activateTarget", targetParam{t}, pageBudget)
-	if m.leaving {
+	if m.isLeaving {
 		m.closing++ // the helper's end
 	}
-	m.create(&creation{helper: t, close: true, isAwaited: m.leaving}, true)
+	m.create(&creation{helper: t, mustClose: true, isAwaited: m.isLeaving}, true)
 }
 
 // freed comes with the helper, which has ended the dialog if no client was attached.
@@ -58,7 +58,7 @@ func (m *Primary) alone(r effect.Replied) {
 	p := m.pages.At(t)
 	switch {
 	case p == nil || !p.isClosing:
-	case closable(r):
+	case canClose(r):
 		m.closeTarget(t)
 	default:
 		m.do(effect.Arm{Timer: effect.Timer{Name: timerFree, Page: t}, After: freeAgain})
@@ -74,9 +74,9 @@ func (m *Primary) helperEnded(c *creation) {
 	}
 }
 
-// closable says whether the browser's answer about a page that was freed allows to close
+// canClose says whether the browser's answer about a page that was freed allows to close
 // it: no client is attached, or it is gone.
-func closable(r effect.Replied) bool {
+func canClose(r effect.Replied) bool {
 	var res struct {
 		TargetInfo struct {
 			Attached bool `json:"attached"`

@@ -48,7 +48,7 @@ func TestAPageIsNotClosedUnderSomebodyElse(t *testing.T) {
 	step(effect.Start{})
 	step(mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
 	step(effect.Replied{Tag: effect.Tag{Kind: link.TagRoot}})
-	todo = append(todo, mail.ClosePage{Page: "P", Free: true, Reply: sessiontest.Calls.Open(func(any, error) {})})
+	todo = append(todo, mail.ClosePage{Page: "P", MustFree: true, Reply: sessiontest.Calls.Open(func(any, error) {})})
 	for n := 0; len(todo) > 0 && answers == 0; n++ {
 		if n > 1000 {
 			t.Fatal("it never ends")

@@ -13,12 +13,12 @@ import (
 
 // isolation is the task's browser context, as one link knows it.
 type isolation struct {
-	context string // "" is the browser's own
-	asking  bool   // whether there is one is not known yet
-	made    bool   // by this link
-	tried   bool   // anew, since the one from before is gone
-	rooted  bool   // the browser has told of every page
-	ending  bool   // the context is being disposed of
+	context   string // "" is the browser's own
+	isAsking  bool   // whether there is one is not known yet
+	isMade    bool   // by this link
+	isRetried bool   // anew, since the one from before is gone
+	isRooted  bool   // the browser has told of every page
+	isEnding  bool   // the context is being disposed of
 }
 
 // isolate begins to give the task a browser context of its own, where the
@@ -30,13 +30,13 @@ func (m *Primary) isolate() {
 	case m.cfg.Isolation == messages.IsolationContext:
 		m.makeContext()
 	case m.cfg.Isolation == messages.IsolationAuto:
-		m.isolation.asking = true
+		m.isolation.isAsking = true
 		m.root(effect.Tag{Kind: TagVersion}, "Browser.getVersion", struct{}{}, 0)
 	}
 }
 
 func (m *Primary) makeContext() {
-	m.isolation.asking = true
+	m.isolation.isAsking = true
 	m.root(effect.Tag{Kind: TagContext}, "Target.createBrowserContext", struct{}{}, pageBudget)
 }
 
@@ -45,8 +45,8 @@ func (m *Primary) makeContext() {
 func (m *Primary) versionKnown(r effect.Replied) {
 	m.display = displayOf(r)
 	switch {
-	case m.leaving:
-		m.isolation.asking = false
+	case m.isLeaving:
+		m.isolation.isAsking = false
 		m.oneLeft()
 	case messages.CodeOf(r.Err) == messages.CodeUpstreamUnavailable: // the link has ended
 	case m.display == displayUnknown:
@@ -72,18 +72,18 @@ func (m *Primary) contextMade(r effect.Replied) {
 		err = fmt.Errorf("it names none")
 	}
 	switch {
-	case m.leaving:
-		m.isolation.asking = false
+	case m.isLeaving:
+		m.isolation.isAsking = false
 		if err == nil {
 			m.isolation.context = res.ID
 		}
 		m.oneLeft()
 	case messages.CodeOf(err) == messages.CodeUpstreamUnavailable: // the link has ended
 	case err == nil:
-		m.isolation.made = true
+		m.isolation.isMade = true
 		m.isolated(mail.Isolated{Context: clip.Text(res.ID, clip.MaxID)})
 	case m.cfg.Isolation == messages.IsolationContext:
-		m.isolation.asking = false
+		m.isolation.isAsking = false
 		m.fail(messages.Errorf(messages.CodeCDPError, "the browser refused a browser context, which isolation context asks for: %s", reasonOf(err)))
 	default:
 		m.share(messages.IsolationOffRefused)
@@ -99,7 +99,7 @@ func reasonOf(err error) string {
 
 // isolated continues an attach that has waited.
 func (m *Primary) isolated(i mail.Isolated) {
-	m.isolation.asking, m.isolation.context = false, i.Context
+	m.isolation.isAsking, m.isolation.context = false, i.Context
 	i.Gen = m.cfg.Gen
 	if i.Context != "" {
 		m.download(i.Context)
@@ -110,18 +110,18 @@ func (m *Primary) isolated(i mail.Isolated) {
 
 // maybeKnown waits for the browser's pages and for the task's context.
 func (m *Primary) maybeKnown() {
-	if m.isolation.rooted && !m.isolation.asking && !m.attached && !m.leaving {
+	if m.isolation.isRooted && !m.isolation.isAsking && !m.isAttached && !m.isLeaving {
 		m.existingPagesKnown()
 	}
 }
 
-// contextLost says that the first page could not be made since the context of an
+// isContextLost says that the first page could not be made since the context of an
 // earlier link is gone: another browser answers. Then a new one is made, once.
-func (m *Primary) contextLost() bool {
-	if m.cfg.Context == "" || m.isolation.tried {
+func (m *Primary) isContextLost() bool {
+	if m.cfg.Context == "" || m.isolation.isRetried {
 		return false
 	}
-	m.cfg.Context, m.isolation.tried, m.attached = "", true, false
+	m.cfg.Context, m.isolation.isRetried, m.isAttached = "", true, false
 	m.isolate()
 	return true
 }
@@ -130,10 +130,10 @@ func (m *Primary) contextLost() bool {
 // them. A page that stays, since another client holds it (C15), keeps them.
 func (m *Primary) disposeLast() bool {
 	contexts := m.contexts()
-	if len(contexts) == 0 || m.isolation.ending || m.pages.Len() > 0 {
+	if len(contexts) == 0 || m.isolation.isEnding || m.pages.Len() > 0 {
 		return false
 	}
-	m.isolation.ending, m.closing = true, len(contexts)
+	m.isolation.isEnding, m.closing = true, len(contexts)
 	for _, c := range contexts {
 		m.do(disposeContext(effect.Tag{Kind: TagDispose}, c))
 	}
@@ -151,10 +151,10 @@ func (m *Primary) contexts() (list []string) {
 	return append(list, m.cfg.Contexts...)
 }
 
-// inContext says whether a page is the task's for the context it is in, whatever
+// isInContext says whether a page is the task's for the context it is in, whatever
 // has opened it: a worker names no opener. A page that only takes the foreground for
 // a moment is in the context as well, since a release needs it there (C19).
-func (m *Primary) inContext(a mail.TargetAttached) bool {
+func (m *Primary) isInContext(a mail.TargetAttached) bool {
 	if !slices.Contains(m.contexts(), a.Info.Context) || m.isHelper(a.Info.ID) {
 		return false
 	}

@@ -24,17 +24,17 @@ const timerLeave effect.TimerName = "leave"
 // new pages: one that is held when the link drops is frozen for good, and its
 // opener with it (C33).
 func (m *Primary) leave() {
-	if m.leaving {
+	if m.isLeaving {
 		return
 	}
 	m.first = ""
-	if m.cfg.Lacks.Targets {
+	if m.cfg.Lacks.HasTargets {
 		m.leaveGiven()
 		return
 	}
 	m.beginLeaving(LeaveBudget)
 	m.closing = 1
-	if m.isolation.asking {
+	if m.isolation.isAsking {
 		m.closing++ // it may have been made
 	}
 	for _, a := range m.undecided {
@@ -43,7 +43,7 @@ func (m *Primary) leave() {
 	m.undecided = nil
 	for _, c := range m.creating {
 		switch {
-		case c.close:
+		case c.mustClose:
 			c.isAwaited = true
 			m.closing++
 		case c.target == "":
@@ -58,7 +58,7 @@ func (m *Primary) leave() {
 	}
 	for _, t := range m.sortedPages() {
 		if p := m.pages.At(t); p.isClosing {
-			p.awaited = true
+			p.isAwaited = true
 			m.closing++
 		} else if p.session != "" {
 			m.do(effect.Command{Session: p.session, Tag: effect.Tag{Kind: effect.TagNone}, Method: effect.Resume})
@@ -77,10 +77,10 @@ func (m *Primary) closeOwned() {
 	for _, t := range m.sortedPages() {
 		p := m.pages.At(t)
 		if !p.isClosing {
-			m.closePage(mail.ClosePage{Page: t, Free: m.toFree[t]})
+			m.closePage(mail.ClosePage{Page: t, MustFree: m.toFree[t]})
 		}
-		if !p.awaited {
-			p.awaited = true
+		if !p.isAwaited {
+			p.isAwaited = true
 			m.closing++
 		}
 	}
@@ -90,7 +90,7 @@ func (m *Primary) closeOwned() {
 // is attached to nothing any more. It exits once the browser has heard what was said before,
 // which the next TagFlushed says, and every page has come to its end.
 func (m *Primary) takeOver(toFree map[messages.TargetID]bool) {
-	m.attached, m.leaving, m.closing = true, true, 1
+	m.isAttached, m.isLeaving, m.closing = true, true, 1
 	m.toFree, m.isolation.context = toFree, m.cfg.Context
 	m.discover()
 	m.closeOwned()
@@ -103,7 +103,7 @@ func (m *Primary) createdLate(c *creation, r effect.Replied) {
 	}
 	var res targetParam
 	if r.Err == nil && json.Unmarshal(r.Result, &res) == nil && (c.helper != "" || m.cfg.Scope == messages.ScopeOwn) {
-		m.pages.Set(res.TargetID, &browserPage{isClosing: true, awaited: true})
+		m.pages.Set(res.TargetID, &browserPage{isClosing: true, isAwaited: true})
 		m.owned.Set(res.TargetID, c.helper == "")
 		m.root(effect.Tag{Kind: TagClose, Page: res.TargetID}, "Target.closeTarget", res, pageBudget)
 		return // its end counts
@@ -113,15 +113,15 @@ func (m *Primary) createdLate(c *creation, r effect.Replied) {
 
 // ended notes that the closing of a page has come to its end.
 func (m *Primary) ended(p *browserPage) {
-	if p.awaited {
-		p.awaited = false
+	if p.isAwaited {
+		p.isAwaited = false
 		m.oneLeft()
 	}
 }
 
 // oneLeft notes that something leaving waits for is done.
 func (m *Primary) oneLeft() {
-	if !m.leaving {
+	if !m.isLeaving {
 		return
 	}
 	if m.closing--; m.closing == 0 && !m.disposeLast() {

@@ -50,11 +50,11 @@ func (o *ownership) hasAll(t mail.TargetInfo) bool {
 // once it can see the popup's dialogs.
 func (o *ownership) letGo(a mail.TargetAttached) []effect.Effect {
 	tag, others := effect.Tag{Kind: effect.TagNone}, o.others[a.Info.ID]
-	if !a.Waiting && others.IsElsewhere {
+	if !a.IsWaiting && others.IsElsewhere {
 		tag = effect.Tag{Kind: TagPageLeft, Page: a.Info.ID}
 	}
 	left := detachFrom(tag, a.Session)
-	if a.Waiting && a.Info.CanAccessOpener && others.IsOpenerElsewhere {
+	if a.IsWaiting && a.Info.CanAccessOpener && others.IsOpenerElsewhere {
 		return []effect.Effect{left}
 	}
 	return []effect.Effect{effect.Command{Session: a.Session, Tag: effect.Tag{Kind: effect.TagNone}, Method: effect.Resume}, left}

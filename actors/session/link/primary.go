@@ -69,17 +69,17 @@ type Primary struct {
 }
 
 type browserPage struct {
-	session    messages.SessionID
-	opener     messages.TargetID // "" without one
-	isClosing  bool
-	closeReply mail.Call
-	releasing  bool
-	returning  bool               // left, to be attached to again
-	left       messages.SessionID // the session that was told to leave it last
-	failed     messages.SessionID // the session whose actor has failed
-	asked      int                // how often since then whether it may be left
-	tries      int                // to close it while no client is attached
-	awaited    bool               // leaving waits for its end
+	session     messages.SessionID
+	opener      messages.TargetID // "" without one
+	isClosing   bool
+	closeReply  mail.Call
+	isReleasing bool
+	isReturning bool               // left, to be attached to again
+	left        messages.SessionID // the session that was told to leave it last
+	failed      messages.SessionID // the session whose actor has failed
+	asked       int                // how often since then whether it may be left
+	tries       int                // to close it while no client is attached
+	isAwaited   bool               // leaving waits for its end
 }
 
 // NewPrimary returns the machine of a link that has just been dialled.
@@ -131,7 +131,7 @@ func (m *Primary) Step(_ time.Time, in any) []effect.Effect {
 	case mail.SetBridge:
 		m.setBridge(in)
 	case bridge.RequestPaused:
-		if m.requests.Heard(in) {
+		if m.requests.AcceptRequest(in) {
 			m.do(effect.ToSupervisor{Msg: in.RequestHeld})
 		}
 	case mail.EndRequest:
@@ -139,7 +139,7 @@ func (m *Primary) Step(_ time.Time, in any) []effect.Effect {
 			m.do(bridge.EndRequest(m.cfg.Bridge.Secret, in))
 		}
 	case mail.OpenPage:
-		m.create(&creation{reply: in.Reply, context: in.Context}, in.NewWindow)
+		m.create(&creation{reply: in.Reply, context: in.Context}, in.IsNewWindow)
 	case mail.ClientContexts:
 		m.cfg.Contexts = in.IDs
 	case mail.ClosePage:
@@ -161,8 +161,8 @@ func (m *Primary) Step(_ time.Time, in any) []effect.Effect {
 // setBridge is sent to a link that is being dialled as well. A request for the state that
 // holds already is answered at once.
 func (m *Primary) setBridge(s mail.SetBridge) {
-	m.cfg.Bridge.On, m.cfg.Bridge.By = s.On, s.By
-	stood := m.requests.Stands()
+	m.cfg.Bridge.IsOn, m.cfg.Bridge.By = s.IsOn, s.By
+	stood := m.requests.IsConfirmed()
 	if m.requests.Hear(m.cfg.Bridge); stood && m.requests.IsOn() {
 		m.do(effect.ToSupervisor{Msg: mail.RequestsHeard{Gen: m.cfg.Gen}})
 	}
@@ -176,7 +176,7 @@ type targetFilter struct {
 var pagesOnly = []targetFilter{{Type: "page"}}
 
 func (m *Primary) start() {
-	if m.cfg.Lacks.Targets {
+	if m.cfg.Lacks.HasTargets {
 		m.startGiven()
 		return
 	}
@@ -190,7 +190,7 @@ func (m *Primary) start() {
 // discover has titles and ends of pages reported: auto-attach alone reports neither for
 // top-level targets.
 func (m *Primary) discover() {
-	if m.cfg.Lacks.Discovery {
+	if m.cfg.Lacks.HasDiscovery {
 		return
 	}
 	m.root(effect.Tag{Kind: effect.TagNone}, "Target.setDiscoverTargets", struct {
@@ -206,7 +206,7 @@ func (m *Primary) replied(r effect.Replied) {
 			m.fail(refused(r.Err))
 			return
 		}
-		m.isolation.rooted = true
+		m.isolation.isRooted = true
 		m.maybeKnown()
 	case TagGiven:
 		m.allGiven()
@@ -249,14 +249,14 @@ func (m *Primary) replied(r effect.Replied) {
 // existingPagesKnown comes with the reply to setAutoAttach: every page that
 // existed has been reported before it (C26).
 func (m *Primary) existingPagesKnown() {
-	m.attached = true
+	m.isAttached = true
 	m.decide()
 	if m.cfg.Target != "" && m.pages.At(m.cfg.Target) == nil {
 		m.fail(messages.Errorf(messages.CodeTargetNotFound, "the browser has no page %s", m.cfg.Target))
 		return
 	}
 	if m.pages.Len() == 0 {
-		m.create(&creation{first: true}, false)
+		m.create(&creation{isFirst: true}, false)
 		return
 	}
 	m.rootAttached()
@@ -287,7 +287,7 @@ func (m *Primary) fail(err error) {
 		m.letGo(a)
 	}
 	m.undecided = nil
-	if m.isolation.made && !m.attached {
+	if m.isolation.isMade && !m.isAttached {
 		m.do(disposeContext(effect.Tag{Kind: effect.TagNone}, m.isolation.context)) // nothing is in it
 	}
 	m.do(effect.Exit{Err: err})
@@ -306,7 +306,7 @@ func (m *Primary) timerFired(t effect.Timer) {
 	case timerFailed:
 		m.leaveFailed(t.Page)
 	case timerRelease:
-		if p := m.pages.At(t.Page); p != nil && p.releasing && !m.leaving {
+		if p := m.pages.At(t.Page); p != nil && p.isReleasing && !m.isLeaving {
 			m.root(effect.Tag{Kind: effect.TagNone}, "Target.activateTarget", targetParam{t.Page}, pageBudget)
 			m.create(&creation{helper: t.Page}, true)
 		}

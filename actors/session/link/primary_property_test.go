@@ -124,7 +124,7 @@ func (b *bench) attach(t messages.TargetID, opener messages.TargetID) {
 	s := messages.SessionID(fmt.Sprintf("S%03d", b.seq))
 	b.fates[s] = &fate{target: t, isLate: b.isStopping && !b.isOff}
 	b.targets[t] = true
-	b.step(mail.TargetAttached{Gen: 1, Session: s, Info: mail.TargetInfo{ID: t, Type: "page", Opener: opener}, Waiting: true})
+	b.step(mail.TargetAttached{Gen: 1, Session: s, Info: mail.TargetInfo{ID: t, Type: "page", Opener: opener}, IsWaiting: true})
 }
 
 func (b *bench) newTarget() messages.TargetID {
@@ -234,7 +234,7 @@ func TestEveryAttachedSessionIsAdoptedOrResumedAndLeft(t *testing.T) {
 			},
 			"open": func(*rapid.T) { b.order(mail.OpenPage{Reply: b.owe()}) },
 			"close": func(t *rapid.T) {
-				b.order(mail.ClosePage{Page: known(), Free: rapid.Bool().Draw(t, "free"), Reply: b.owe()})
+				b.order(mail.ClosePage{Page: known(), MustFree: rapid.Bool().Draw(t, "free"), Reply: b.owe()})
 			},
 			"release": func(*rapid.T) { b.step(mail.ReleasePage{Page: known()}) },
 		})

@@ -16,10 +16,10 @@ const releaseAgain = time.Second
 // to have been in front for that, which one in the background is not.
 func (m *Primary) release(t messages.TargetID) {
 	p := m.pages.At(t)
-	if p == nil || p.releasing || p.returning || p.isClosing || m.cfg.Lacks.Targets {
+	if p == nil || p.isReleasing || p.isReturning || p.isClosing || m.cfg.Lacks.HasTargets {
 		return
 	}
-	p.releasing = true
+	p.isReleasing = true
 	m.leavePage(p)
 	m.root(effect.Tag{Kind: effect.TagNone}, "Target.activateTarget", targetParam{t}, pageBudget)
 	m.create(&creation{helper: t}, true)
@@ -28,10 +28,10 @@ func (m *Primary) release(t messages.TargetID) {
 // comeAgain leaves a page and attaches to it anew.
 func (m *Primary) comeAgain(t messages.TargetID) {
 	p := m.pages.At(t)
-	if p == nil || p.releasing || p.returning || p.isClosing || m.cfg.Lacks.Targets {
+	if p == nil || p.isReleasing || p.isReturning || p.isClosing || m.cfg.Lacks.HasTargets {
 		return
 	}
-	p.returning = true
+	p.isReturning = true
 	m.leavePage(p)
 	m.reattach(t)
 }
@@ -58,9 +58,9 @@ func (m *Primary) reattached(r effect.Replied) {
 	if p == nil {
 		return
 	}
-	p.returning = false
-	if p.releasing {
-		p.releasing = false
+	p.isReturning = false
+	if p.isReleasing {
+		p.isReleasing = false
 		m.do(effect.ToSupervisor{Msg: mail.PageReleased{Gen: m.cfg.Gen, Page: r.Tag.Page}})
 	}
 	if r.Err != nil && p.session == "" && !p.isClosing {
@@ -72,7 +72,7 @@ func (m *Primary) reattached(r effect.Replied) {
 // or to free it before it is closed.
 func (m *Primary) dropHelper(t messages.TargetID, isFreeing bool) *creation {
 	for i, c := range m.creating {
-		if c.helper == t && c.close == isFreeing && c.target != "" {
+		if c.helper == t && c.mustClose == isFreeing && c.target != "" {
 			m.creating = append(m.creating[:i:i], m.creating[i+1:]...)
 			m.root(effect.Tag{Kind: effect.TagNone}, "Target.closeTarget", targetParam{c.target}, pageBudget)
 			return c

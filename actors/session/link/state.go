@@ -13,8 +13,8 @@ func (m *Primary) State() string {
 	var s effect.State
 	s.Fact("link", uint64(m.cfg.Gen))
 	s.Fact("scope", m.cfg.Scope)
-	s.Fact("attached", m.attached)
-	s.Fact("leaving", m.leaving)
+	s.Fact("attached", m.isAttached)
+	s.Fact("leaving", m.isLeaving)
 	s.Fact("stops attaching", m.last.isBegun)
 	s.Fact("waits for ends", m.closing)
 	s.Fact("owned", slices.Sorted(m.owned.Keys()))
@@ -24,8 +24,8 @@ func (m *Primary) State() string {
 			s.Fact("session", p.session)
 			s.Fact("has no session", p.session == "")
 			s.Fact("closing", p.isClosing)
-			s.Fact("releasing", p.releasing)
-			s.Fact("left, to come back", p.returning)
+			s.Fact("releasing", p.isReleasing)
+			s.Fact("left, to come back", p.isReturning)
 			s.Fact("tries to free it", p.tries)
 		})
 	}
@@ -35,12 +35,12 @@ func (m *Primary) State() string {
 	for _, c := range m.creating {
 		s.Within("page being made", func(s *effect.State) {
 			s.Fact("number", c.seq)
-			s.Fact("first", c.first)
+			s.Fact("first", c.isFirst)
 			s.Fact("frees", c.helper)
 			s.Fact("waits for what the browser is", c.isWaiting)
 		})
 	}
-	s.Fact("asks for a browser context", m.isolation.asking)
+	s.Fact("asks for a browser context", m.isolation.isAsking)
 	s.Fact("has a browser context", m.isolation.context != "")
 	return s.String()
 }
@@ -51,12 +51,12 @@ func (m *Anchor) State() string {
 	var s effect.State
 	s.Fact("link", uint64(m.cfg.Gen))
 	s.Fact("scope", m.cfg.Scope)
-	s.Fact("attached", m.attached)
-	s.Fact("settled", m.settled)
-	s.Fact("alone", m.alone)
-	s.Fact("leaving", m.leaving)
+	s.Fact("attached", m.isAttached)
+	s.Fact("settled", m.isSettled)
+	s.Fact("alone", m.isAlone)
+	s.Fact("leaving", m.isLeaving)
 	s.Fact("stops attaching", m.last.isBegun)
-	s.Fact("calm", m.calm)
+	s.Fact("calm", m.isCalm)
 	s.Fact("owned", slices.Sorted(m.owned.Keys()))
 	s.Fact("left", slices.Sorted(maps.Keys(m.left)))
 	for _, t := range slices.Sorted(m.pages.Keys()) {
@@ -64,8 +64,8 @@ func (m *Anchor) State() string {
 		s.Within("page "+string(t), func(s *effect.State) {
 			s.Fact("session", p.session)
 			s.Fact("being attached", p.session == "")
-			s.Fact("covered", p.covered)
-			s.Fact("held", p.held)
+			s.Fact("covered", p.isCovered)
+			s.Fact("held", p.isHeld)
 		})
 	}
 	for _, t := range slices.Sorted(maps.Keys(m.frames)) {

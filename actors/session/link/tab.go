@@ -19,22 +19,22 @@ type creation struct {
 	context     string // "" is the task's
 	isNewWindow bool
 	isWaiting   bool              // for what the browser says of its windows
-	first       bool              // the page without which there is nothing to attach (A9)
+	isFirst     bool              // the page without which there is nothing to attach (A9)
 	helper      messages.TargetID // not a page of the task but the one that frees this page
-	close       bool              // which is closed then
+	mustClose   bool              // which is closed then
 	isAwaited   bool              // leaving waits for the helper's end
 	target      messages.TargetID // known once the reply has come
 }
 
 func (m *Primary) create(c *creation, newWindow bool) {
-	if m.cfg.Lacks.Targets {
+	if m.cfg.Lacks.HasTargets {
 		m.do(effect.Answer{To: c.reply, Err: messages.Errorf(messages.CodeCDPError, "the browser opens no pages").WithSent(messages.SentNo)})
 		return
 	}
 	m.seq++
 	c.seq = m.seq
 	m.creating = append(m.creating, c)
-	c.isNewWindow = newWindow && !m.cfg.Lacks.Windows
+	c.isNewWindow = newWindow && !m.cfg.Lacks.HasWindows
 	if c.isWaiting = c.helper == "" && !c.isNewWindow && m.needsDisplay(); !c.isWaiting {
 		m.openTab(c)
 	}
@@ -64,11 +64,11 @@ func (m *Primary) created(r effect.Replied) {
 	if c == nil {
 		return
 	}
-	if c.close {
+	if c.mustClose {
 		m.freed(c, r)
 		return
 	}
-	if m.leaving {
+	if m.isLeaving {
 		m.createdLate(c, r)
 		return
 	}
@@ -80,8 +80,8 @@ func (m *Primary) created(r effect.Replied) {
 	if err != nil {
 		m.decide()
 		switch {
-		case c.first && m.contextLost():
-		case c.first:
+		case c.isFirst && m.isContextLost():
+		case c.isFirst:
 			m.fail(fmt.Errorf("no page could be opened: %w", err))
 		case c.helper != "":
 			// Without another page in front the dialog stands, and the page is
@@ -101,7 +101,7 @@ func (m *Primary) created(r effect.Replied) {
 	}
 	m.owned.Set(c.target, true)
 	m.decide()
-	if c.first {
+	if c.isFirst {
 		if m.pages.At(c.target) == nil {
 			m.first = c.target // its attach is on the way
 		} else {
@@ -127,7 +127,7 @@ func (m *Primary) takeCreation(seq uint32) *creation {
 // one with a doomed dialog does as well, which is why that is closed as it is (C58).
 func (m *Primary) closePage(o mail.ClosePage) {
 	p := m.pages.At(o.Page)
-	if p == nil && o.Free && m.owned.At(o.Page) {
+	if p == nil && o.MustFree && m.owned.At(o.Page) {
 		p = &browserPage{} // that this link has not attached to yet
 		m.pages.Set(o.Page, p)
 	}
@@ -135,15 +135,15 @@ func (m *Primary) closePage(o mail.ClosePage) {
 		m.do(effect.Answer{To: o.Reply, Err: messages.Errorf(messages.CodeTargetNotFound, "the task has no page %s", o.Page)})
 		return
 	}
-	if m.cfg.Lacks.Targets {
+	if m.cfg.Lacks.HasTargets {
 		m.closeGiven(o, p)
 		return
 	}
 	p.isClosing, p.closeReply = true, o.Reply
-	if !o.Attached {
+	if !o.IsAttached {
 		m.leavePage(p)
 	}
-	if o.Free {
+	if o.MustFree {
 		m.free(o.Page)
 		return
 	}
@@ -162,7 +162,7 @@ func (m *Primary) closed(r effect.Replied) {
 		return // targetDestroyed was faster
 	}
 	switch {
-	case r.Err == nil && m.leaving && m.cfg.Scope == messages.ScopeOwn && !m.cfg.Lacks.Discovery:
+	case r.Err == nil && m.isLeaving && m.cfg.Scope == messages.ScopeOwn && !m.cfg.Lacks.HasDiscovery:
 		return // up to its end, which is told, it may open another one
 	case r.Err == nil:
 		m.pageClosed(r.Tag.Page)
@@ -180,9 +180,9 @@ func (m *Primary) notClosed(t messages.TargetID, err error) {
 	p.isClosing, p.closeReply = false, 0
 	m.ended(p)
 	m.leaveFailed(t)
-	if !m.leaving {
+	if !m.isLeaving {
 		m.do(effect.ToSupervisor{Msg: mail.PageKept{Gen: m.cfg.Gen, Page: t}})
-		if m.cfg.Lacks.Targets {
+		if m.cfg.Lacks.HasTargets {
 			return
 		}
 		m.root(effect.Tag{Kind: TagCheck, Page: t}, "Target.getTargetInfo", targetParam{t}, pageBudget)

@@ -53,7 +53,7 @@ func browserInput(t *testing.T, d *datadriven.TestData, tr *sessiontest.Transcri
 			Gen: 1, Scope: messages.Scope(sessiontest.Arg(t, d, 0)),
 		}
 		if d.HasArg("lacks") {
-			cfg.Lacks = link.Lacks{Targets: true, Discovery: true, Windows: true}
+			cfg.Lacks = link.Lacks{HasTargets: true, HasDiscovery: true, HasWindows: true}
 		}
 		if cfg.Scope == messages.ScopeTarget {
 			cfg.Target = "G"
@@ -99,9 +99,9 @@ func browserInput(t *testing.T, d *datadriven.TestData, tr *sessiontest.Transcri
 		d.Input = fmt.Sprintf(`{"targetId":%q}`, sessiontest.Arg(t, d, 0))
 		return tr.Event(t, d, "Target.targetDestroyed")
 	case "open":
-		return mail.OpenPage{NewWindow: d.HasArg("window"), Reply: tr.Owe()}
+		return mail.OpenPage{IsNewWindow: d.HasArg("window"), Reply: tr.Owe()}
 	case "close":
-		return mail.ClosePage{Page: messages.TargetID(sessiontest.Arg(t, d, 0)), Free: d.HasArg("free"), Reply: tr.Owe()}
+		return mail.ClosePage{Page: messages.TargetID(sessiontest.Arg(t, d, 0)), MustFree: d.HasArg("free"), Reply: tr.Owe()}
 	case "release":
 		return mail.ReleasePage{Page: messages.TargetID(sessiontest.Arg(t, d, 0))}
 	case "again":

@@ -15,11 +15,11 @@ func (m *Machine) attach() {
 	m.round++
 	m.silence = m.now
 	m.out = slices.Grow(m.out, len(attachBatch)+2)
-	m.ready, m.attended, m.announced = false, false, false
-	m.enabled = false
+	m.isReady, m.isAttachOver, m.isAnnounced = false, false, false
+	m.isEnabled = false
 	m.trial = trial{n: m.trial.n + 1}
 	for _, c := range attachBatch {
-		if c.pageOnly && !m.cfg.IsPage {
+		if c.isPageOnly && !m.cfg.IsPage {
 			continue
 		}
 		if c.tag == TagTree {
@@ -28,8 +28,8 @@ func (m *Machine) attach() {
 			} else {
 				m.bridge.Attach()
 			}
-			m.restoring = true
-			m.do(effect.Restore{Revived: m.round > 1, Round: m.round})
+			m.isRestoring = true
+			m.do(effect.Restore{IsRevived: m.round > 1, Round: m.round})
 			if m.round == 1 {
 				m.beginRegiving()
 			}
@@ -37,7 +37,7 @@ func (m *Machine) attach() {
 		if c.method == effect.Resume {
 			m.watchBlockers()
 		}
-		if c.method == effect.Resume && m.held {
+		if c.method == effect.Resume && m.isHeld {
 			budget := HoldBudget
 			if m.cfg.IsHeldForClients {
 				budget = ClientHoldBudget
@@ -47,8 +47,8 @@ func (m *Machine) attach() {
 		}
 		m.do(effect.Command{Tag: effect.Tag{Kind: c.tag, Round: m.round}, Method: c.method, Params: c.params})
 	}
-	m.starting = m.round > 1
-	if m.cfg.Fresh && m.round == 1 {
+	m.isStarting = m.round > 1
+	if m.cfg.IsFresh && m.round == 1 {
 		m.setTimer(timerClassify, FreshClassify)
 	} else {
 		m.setTimer(timerClassify, AttachClassify)
@@ -57,8 +57,8 @@ func (m *Machine) attach() {
 
 // letRun lets a popup go that was held until the anchor has it too.
 func (m *Machine) letRun() {
-	if m.held {
-		m.held = false
+	if m.isHeld {
+		m.isHeld = false
 		m.dropTimer(timerResume)
 		m.do(effect.Command{Tag: effect.Tag{Kind: effect.TagNone}, Method: effect.Resume})
 	}
@@ -66,7 +66,7 @@ func (m *Machine) letRun() {
 
 // tellCovered says that this session hears of the page's dialogs.
 func (m *Machine) tellCovered() {
-	if m.cfg.IsPage && m.enabled {
+	if m.cfg.IsPage && m.isEnabled {
 		covered := mail.PageCovered{Role: messages.RolePrimary, Gen: m.cfg.Gen, Page: m.cfg.Page, Session: m.cfg.Session}
 		m.do(effect.ToDialog{Msg: covered})
 		m.do(effect.ToSupervisor{Msg: covered})
@@ -76,16 +76,16 @@ func (m *Machine) tellCovered() {
 // tellNoneAsks has a new dialog actor end what it remembers of this session's dialogs, where
 // the session has heard the end of each.
 func (m *Machine) tellNoneAsks() {
-	if m.cfg.IsPage && m.enabled && !m.isAsking {
+	if m.cfg.IsPage && m.isEnabled && !m.isAsking {
 		m.do(effect.ToDialog{Msg: mail.NoneAsks{Page: m.cfg.Page, Session: m.cfg.Session}})
 	}
 }
 
 type attachStep struct {
-	method   string
-	params   []byte
-	tag      effect.TagKind
-	pageOnly bool
+	method     string
+	params     []byte
+	tag        effect.TagKind
+	isPageOnly bool
 }
 
 // iframes only: workers would be held too, and no code here would resume them.
@@ -101,11 +101,11 @@ var attachBatch = []attachStep{
 	{method: "Target.setAutoAttach", params: autoAttachIframes},
 	// Pages are opened in the background; with this they paint and take input
 	// as if they had the focus, and no user's window is raised.
-	{method: "Emulation.setFocusEmulationEnabled", params: []byte(`{"enabled":true}`), pageOnly: true},
+	{method: "Emulation.setFocusEmulationEnabled", params: []byte(`{"enabled":true}`), isPageOnly: true},
 	{method: "Page.getFrameTree", tag: TagTree},
 	// Behind the tree, which the attach waits for: a page tells anew of all that has
 	// happened to each of its frames. No navigation of ours comes before it.
-	{method: "Page.setLifecycleEventsEnabled", params: []byte(`{"enabled":true}`), pageOnly: true},
+	{method: "Page.setLifecycleEventsEnabled", params: []byte(`{"enabled":true}`), isPageOnly: true},
 	{method: effect.Resume},
 }
 
@@ -114,7 +114,7 @@ func (m *Machine) treeLoaded(result []byte) {
 	if err != nil || len(frames) == 0 {
 		return
 	}
-	m.ready = true
+	m.isReady = true
 	m.dropTimer(timerClassify)
 	m.dropTimer(timerReload)
 	m.do(effect.ToFrame{Msg: mail.FrameTreeLoaded{Gen: m.cfg.Gen, Session: m.cfg.Session, Page: m.cfg.Page, Frames: frames}})
@@ -142,13 +142,13 @@ func (m *Machine) listTargets() {
 // announce tells the supervisor, once a round, that no caller has to wait for this session
 // any longer.
 func (m *Machine) announce(blocked bool) {
-	if m.announced {
+	if m.isAnnounced {
 		return
 	}
-	m.announced, m.attended = true, true
+	m.isAnnounced, m.isAttachOver = true, true
 	// Behind its frames: the caller that waits for the attach reads a snapshot with a
 	// frame tree in it (A5).
-	m.do(effect.ToFrame{Msg: mail.SessionReady{Gen: m.cfg.Gen, Session: m.cfg.Session, Target: m.cfg.Target, Blocked: blocked}})
+	m.do(effect.ToFrame{Msg: mail.SessionReady{Gen: m.cfg.Gen, Session: m.cfg.Session, Target: m.cfg.Target, IsBlocked: blocked}})
 	m.beginAll()
 }
 
@@ -156,7 +156,7 @@ func (m *Machine) announce(blocked bool) {
 // frame actor that was told before may have taken it along. A page that cannot
 // tell of its frames at the moment holds up neither that nor a navigation.
 func (m *Machine) reloadFrames() {
-	m.announced = false
+	m.isAnnounced = false
 	m.setTimer(timerReload, AttachClassify)
 	m.do(effect.Command{Tag: effect.Tag{Kind: TagTree, Round: m.round}, Method: "Page.getFrameTree"})
 }

@@ -105,7 +105,7 @@ func (m *Machine) settleBlocker(o mail.SettleBlocker) {
 			if o.Asked.Origin != o.Asked.Top {
 				p.Embedded = o.Asked.Origin
 			}
-			m.do(effect.Command{Root: true, Tag: effect.Tag{Kind: effect.TagNone}, Method: "Browser.setPermission", Params: effect.Params(p)})
+			m.do(effect.Command{IsOnRoot: true, Tag: effect.Tag{Kind: effect.TagNone}, Method: "Browser.setPermission", Params: effect.Params(p)})
 		}
 	}
 	// Both texts are of letters, digits and signs that stand for themselves.

@@ -10,33 +10,33 @@ import (
 
 // dialogsOpen notes which dialogs are open on the page, and what they hold up.
 func (m *Machine) dialogsOpen(now time.Time, o mail.DialogsOpen) {
-	m.dialogs, m.holding, m.stopped, m.told = o.Dialogs, o.Holding, o.Paused, now
+	m.dialogs, m.isHolding, m.isStopped, m.told = o.Dialogs, o.IsHolding, o.IsPaused, now
 	if len(m.dialogs) == 0 {
 		m.dropTimer(timerInterrupt)
 		// What the dialog held up: from now on silence counts.
 		switch {
-		case m.named() || m.crashed:
-		case !m.ready:
+		case m.isDiagnosed() || m.isCrashed:
+		case !m.isReady:
 			m.setTimer(timerClassify, AttachClassify)
-		case m.probing:
+		case m.isProbing:
 			m.beginTrial()
 		}
 		return
 	}
-	if m.orphan {
-		m.orphan = false // it can be answered after all
+	if m.hasUnreportedDialog {
+		m.hasUnreportedDialog = false // it can be answered after all
 		m.publishHealth()
 	}
 	if m.cfg.IsPage && len(m.navs) > 0 {
 		m.endNavigations(admit.BlockedByDialog(m.dialogs))
 	}
-	if m.stopped {
+	if m.isStopped {
 		// Most calls are answered while a page waits in the debugger.
 		m.setTimer(timerInterrupt, StallAfter)
 	}
-	if m.holding {
+	if m.isHolding {
 		m.setTimer(timerInterrupt, InterruptGrace)
-		if !m.ready && !m.crashed {
+		if !m.isReady && !m.isCrashed {
 			m.announce(true) // why the page does not answer is known
 		}
 	}
@@ -45,11 +45,11 @@ func (m *Machine) dialogsOpen(now time.Time, o mail.DialogsOpen) {
 // sharedDialogs ends what waits for a renderer that a dialog of another page of the task
 // holds. One of the page's own would have been told of.
 func (m *Machine) sharedDialogs(now time.Time, o mail.SharedDialogs) {
-	if !m.orphan {
+	if !m.hasUnreportedDialog {
 		return // it has answered meanwhile
 	}
 	if m.cfg.IsPage {
 		m.endNavigations(admit.BlockedByDialog(o.Dialogs))
 	}
-	m.do(effect.Interrupt{Err: admit.BlockedByDialog(o.Dialogs), Renderer: true, Before: now})
+	m.do(effect.Interrupt{Err: admit.BlockedByDialog(o.Dialogs), NeedsRenderer: true, Before: now})
 }

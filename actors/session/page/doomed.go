@@ -18,6 +18,6 @@ const maxAgain = 10
 func (m *Machine) movedOn(now time.Time) {
 	m.movedAt = now
 	for _, n := range m.navs {
-		n.moved = n.moved || !n.sent
+		n.isMoved = n.isMoved || !n.isSent
 	}
 }

@@ -23,11 +23,11 @@ const timerTorn effect.TimerName = "torn"
 // new process as far as is known.
 type heldFrame struct {
 	session messages.SessionID
-	torn    bool
+	isTorn  bool
 }
 
 func (m *Machine) frameHeld(a mail.TargetAttached) {
-	if a.Waiting {
+	if a.IsWaiting {
 		if m.heldFrames == nil {
 			m.heldFrames = map[messages.FrameID]heldFrame{}
 		}
@@ -46,7 +46,7 @@ func (m *Machine) frameMoved(f messages.FrameID) {
 func (m *Machine) frameTorn(s messages.SessionID) {
 	for f, h := range m.heldFrames {
 		if h.session == s {
-			h.torn = true
+			h.isTorn = true
 			m.heldFrames[f] = h
 			m.setTimer(timerTorn, tornGrace)
 		}
@@ -55,7 +55,7 @@ func (m *Machine) frameTorn(s messages.SessionID) {
 
 func (m *Machine) freeTorn() {
 	for _, h := range m.heldFrames {
-		if h.torn {
+		if h.isTorn {
 			clear(m.heldFrames)
 			m.do(effect.Command{Tag: effect.Tag{Kind: effect.TagNone}, Method: "Target.setAutoAttach", Params: noAutoAttach})
 			m.do(effect.Command{Tag: effect.Tag{Kind: effect.TagNone}, Method: "Target.setAutoAttach", Params: autoAttachIframes})

@@ -53,13 +53,13 @@ var keyUp = []byte(`{"type":"keyUp","key":"Shift","code":"ShiftLeft","windowsVir
 // trial is one look into a session's silence: what has been asked of the
 // browser process, and what it said.
 type trial struct {
-	n       uint32
-	asked   bool // the key has been pressed
-	signs   int  // signs of life of the browser process
-	taken   bool // it took the key: something keeps it from the page
-	shows   shown
-	again   bool // it is asked for the last time before the verdict
-	unheard int  // verdicts for which it had nothing to say
+	n           uint32
+	isAsked     bool // the key has been pressed
+	signs       int  // signs of life of the browser process
+	isTaken     bool // it took the key: something keeps it from the page
+	shows       shown
+	isLastProbe bool // it is asked for the last time before the verdict
+	unheard     int  // verdicts for which it had nothing to say
 }
 
 // shown is what the browser process says that a target shows. Only under a dialog
@@ -74,25 +74,25 @@ const (
 	showsNeither        // one is being replaced, and that does not come to pass
 )
 
-// silent says that the renderer owes an answer: that of an attach, or that of
+// isSilent says that the renderer owes an answer: that of an attach, or that of
 // a probe.
-func (m *Machine) silent() bool { return !m.crashed && (!m.ready || m.probing) }
+func (m *Machine) isSilent() bool { return !m.isCrashed && (!m.isReady || m.isProbing) }
 
 // probe asks the renderer for a sign of life, and the browser process with it.
 // One probe is out at a time; a call that began behind one that a dialog holds
 // up has its own wait for it.
 func (m *Machine) probe(now time.Time, report bool) {
-	m.report = m.report || report
-	if m.stopped && len(m.dialogs) > 0 {
+	m.mustReport = m.mustReport || report
+	if m.isStopped && len(m.dialogs) > 0 {
 		// Most calls are answered while a page waits in the debugger. What is not by
 		// now waits for the dialog.
-		m.do(effect.Interrupt{Err: admit.BlockedByDialog(m.dialogs), Renderer: true, Before: now.Add(InterruptGrace - StallAfter)})
+		m.do(effect.Interrupt{Err: admit.BlockedByDialog(m.dialogs), NeedsRenderer: true, Before: now.Add(InterruptGrace - StallAfter)})
 	}
-	if m.crashed || !m.ready || m.probing && len(m.dialogs) == 0 {
+	if m.isCrashed || !m.isReady || m.isProbing && len(m.dialogs) == 0 {
 		return
 	}
-	if !m.probing {
-		m.probing = true
+	if !m.isProbing {
+		m.isProbing = true
 		m.do(effect.Command{Tag: effect.Tag{Kind: TagProbe, Round: m.round}, Method: "Runtime.evaluate", Params: []byte(`{"expression":"0","silent":true}`)})
 	}
 	m.probedAt = now
@@ -123,23 +123,23 @@ func (m *Machine) askBrowser() {
 // answer is first. What a page shows is asked before: it may commit its first document as
 // soon as the key has been taken.
 func (m *Machine) classify() {
-	if !m.silent() {
+	if !m.isSilent() {
 		return
 	}
 	if len(m.dialogs) > 0 {
 		m.blocked()
 		return
 	}
-	if m.starting && !m.ready {
+	if m.isStarting && !m.isReady {
 		// The renderer that takes a crashed one's place, and loads: its silence is work.
-		m.starting = false
+		m.isStarting = false
 		m.setTimer(timerClassify, LoadingProbe-AttachClassify)
 		return
 	}
-	if m.probing && !m.trial.asked && m.trial.signs == 0 {
+	if m.isProbing && !m.trial.isAsked && m.trial.signs == 0 {
 		m.do(effect.Suspect{})
 	}
-	m.trial = trial{n: m.trial.n + 1, asked: true}
+	m.trial = trial{n: m.trial.n + 1, isAsked: true}
 	if m.cfg.IsPage { // of a frame the sign says it
 		m.do(effect.Command{Tag: effect.Tag{Kind: TagHistory, Round: m.round, Seq: m.trial.n}, Method: "Page.getNavigationHistory"})
 	}
@@ -150,16 +150,16 @@ func (m *Machine) classify() {
 
 // keyTaken is the answer to the key.
 func (m *Machine) keyTaken(r effect.Replied) {
-	if r.Tag.Round != m.round || r.Tag.Seq != m.trial.n || r.Err != nil || !m.silent() || m.named() {
+	if r.Tag.Round != m.round || r.Tag.Seq != m.trial.n || r.Err != nil || !m.isSilent() || m.isDiagnosed() {
 		return
 	}
 	if m.trial.signs == 0 {
-		m.trial.taken = true
+		m.trial.isTaken = true
 		m.setTimer(timerVerdict, OrphanAfter)
 		return
 	}
 	// The renderer's own: it lives, and is given its time again.
-	m.trial.again, m.silence = false, m.now
+	m.trial.isLastProbe, m.silence = false, m.now
 	m.setTimer(timerVerdict, VerdictAfter)
 }
 
@@ -175,9 +175,9 @@ func (m *Machine) signed(r effect.Replied) {
 			m.trial.shows = showsDocument
 		}
 	}
-	if m.trial.again && m.silent() && len(m.dialogs) == 0 && !m.named() {
+	if m.trial.isLastProbe && m.isSilent() && len(m.dialogs) == 0 && !m.isDiagnosed() {
 		m.dropTimer(timerVerdict)
-		m.hung, m.stranded = true, m.trial.shows == showsNeither
+		m.isHung, m.isStranded = true, m.trial.shows == showsNeither
 		m.publishHealth()
 		m.announce(true)
 	}
@@ -194,7 +194,7 @@ func (m *Machine) historyReplied(r effect.Replied) {
 	case r.Err == nil && hasDocument(r.Result):
 		m.trial.shows = showsDocument
 	case r.Err == nil:
-		m.trial.shows, m.seenStarting = showsNothing, true
+		m.trial.shows, m.wasStarting = showsNothing, true
 	}
 }
 
@@ -210,35 +210,35 @@ func hasDocument(result []byte) bool {
 	return json.Unmarshal(result, &h) == nil && h.Current >= 0 && h.Current < len(h.Entries) && h.Entries[h.Current].URL != ""
 }
 
-// named says that the silence has its name already.
-func (m *Machine) named() bool { return m.hung || m.orphan }
+// isDiagnosed says that the silence has its name already.
+func (m *Machine) isDiagnosed() bool { return m.isHung || m.hasUnreportedDialog }
 
 // verdict names the silence. A renderer is said to hang only when the browser
 // process has answered twice meanwhile, once at the very end: a machine that is
 // starved, or a link that is dead, silences both, and is not the page's fault.
 // Whose fault it is then is for the keepalive to say.
 func (m *Machine) verdict() {
-	if !m.silent() || m.named() {
+	if !m.isSilent() || m.isDiagnosed() {
 		return
 	}
 	switch {
 	case len(m.dialogs) > 0:
 		m.blocked()
 		return
-	case m.trial.taken && !m.ready && (m.trial.shows == showsNothing || m.seenStarting) && m.now.Sub(m.silence) < FreshClassify:
+	case m.trial.isTaken && !m.isReady && (m.trial.shows == showsNothing || m.wasStarting) && m.now.Sub(m.silence) < FreshClassify:
 		// It starts: its first document may have come just now. A dialog of that
 		// document is told of, since the session was there before it.
 		m.setTimer(timerClassify, StartingProbe)
 		return
-	case m.trial.taken && (m.trial.shows == showsDocument || m.ready && m.trial.shows == showsNothing):
-		m.orphan = true
+	case m.trial.isTaken && (m.trial.shows == showsDocument || m.isReady && m.trial.shows == showsNothing):
+		m.hasUnreportedDialog = true
 		m.publishHealth()
 		m.announce(true)
 		return
-	case m.trial.taken && m.trial.shows == showsUnknown:
+	case m.trial.isTaken && m.trial.shows == showsUnknown:
 		m.unheardOf()
-	case m.trial.signs > 0 && !m.trial.again:
-		m.trial.again = true
+	case m.trial.signs > 0 && !m.trial.isLastProbe:
+		m.trial.isLastProbe = true
 	default:
 		m.unheardOf()
 	}
@@ -257,22 +257,22 @@ func (m *Machine) unheardOf() {
 // blocked is the verdict over a session of a page whose dialog waits for an
 // answer: it holds the dialog, or shares its process with the frame that does.
 func (m *Machine) blocked() {
-	if !m.ready {
+	if !m.isReady {
 		m.announce(true)
 		return
 	}
 	// The probe stays out; its reply will come when the dialog is gone.
-	m.do(effect.Interrupt{Err: admit.BlockedByDialog(m.dialogs), Renderer: true, Before: m.probedAt})
+	m.do(effect.Interrupt{Err: admit.BlockedByDialog(m.dialogs), NeedsRenderer: true, Before: m.probedAt})
 }
 
 // answered ends the silence. An error is an answer too: the renderer behind the session is
 // alive.
 func (m *Machine) answered() {
-	m.probing, m.hung, m.orphan, m.stranded = false, false, false, false
+	m.isProbing, m.isHung, m.hasUnreportedDialog, m.isStranded = false, false, false, false
 	m.dropTimer(timerProbe)
 	m.dropTimer(timerVerdict)
-	if m.report {
-		m.report, m.health = false, "" // said even if it is no news
+	if m.mustReport {
+		m.mustReport, m.health = false, "" // said even if it is no news
 	}
 	m.publishHealth()
 }
@@ -281,10 +281,10 @@ func (m *Machine) answered() {
 // lived until now, and what it owes it owes from now on. A task of the page that has begun
 // since, such as a timer, may keep the probe waiting.
 func (m *Machine) repliedMeanwhile() {
-	if !m.ready || !m.probing || len(m.dialogs) > 0 {
+	if !m.isReady || !m.isProbing || len(m.dialogs) > 0 {
 		return
 	}
-	m.hung, m.orphan, m.stranded = false, false, false
+	m.isHung, m.hasUnreportedDialog, m.isStranded = false, false, false
 	m.publishHealth()
 	m.dropTimer(timerVerdict)
 	m.beginTrial()
@@ -293,7 +293,7 @@ func (m *Machine) repliedMeanwhile() {
 // unasked is for a probe that the link did not take, or that was lost with it: there was no
 // answer, and a dialog that the renderer was asked about may stand open.
 func (m *Machine) unasked() {
-	m.probing = false
+	m.isProbing = false
 	m.dropTimer(timerProbe)
 	m.dropTimer(timerVerdict)
 }
@@ -302,12 +302,12 @@ func (m *Machine) unasked() {
 // owes it owes for lack of time. One that asks again and again, each time answered at
 // once, comes to nothing else in between.
 func (m *Machine) asks() {
-	m.hung, m.orphan, m.stranded = false, false, false
+	m.isHung, m.hasUnreportedDialog, m.isStranded = false, false, false
 	m.publishHealth()
-	if !m.silent() || !m.ready && !m.trial.asked {
+	if !m.isSilent() || !m.isReady && !m.trial.isAsked {
 		return
 	}
-	if !m.ready {
+	if !m.isReady {
 		m.announce(true) // it has had its time, and may go on like this
 	}
 	m.dropTimer(timerVerdict)
@@ -316,14 +316,14 @@ func (m *Machine) asks() {
 }
 
 func (m *Machine) becomeCrashed() {
-	if m.crashed {
+	if m.isCrashed {
 		return
 	}
-	m.crashed = true
+	m.isCrashed = true
 	m.bridge.Crashed()
-	m.ready, m.probing, m.paused, m.hung, m.orphan, m.stranded = false, false, false, false, false, false
+	m.isReady, m.isProbing, m.isPaused, m.isHung, m.hasUnreportedDialog, m.isStranded = false, false, false, false, false, false
 	m.round++ // replies of the old renderer mean nothing
-	m.restoring = false
+	m.isRestoring = false
 	m.awaitNothing()
 	m.dropTimer(timerClassify)
 	m.dropTimer(timerVerdict)
@@ -339,10 +339,10 @@ func (m *Machine) becomeCrashed() {
 // revive attaches afresh to a page that was reloaded after a crash: commands
 // queued before the reload have failed (chromium facts, section 3).
 func (m *Machine) revive() {
-	if !m.crashed {
+	if !m.isCrashed {
 		return
 	}
-	m.crashed = false
+	m.isCrashed = false
 	m.attach()
 	m.publishHealth()
 }
@@ -350,13 +350,13 @@ func (m *Machine) revive() {
 func (m *Machine) publishHealth() {
 	state := messages.PageOK
 	switch {
-	case m.crashed:
+	case m.isCrashed:
 		state = messages.PageCrashed
-	case m.orphan:
+	case m.hasUnreportedDialog:
 		state = messages.PageDialogUnreachable
-	case m.hung:
+	case m.isHung:
 		state = messages.PageHung
-	case m.paused:
+	case m.isPaused:
 		state = messages.PagePaused
 	}
 	if state == m.health {
@@ -364,12 +364,12 @@ func (m *Machine) publishHealth() {
 	}
 	m.health = state
 	m.do(effect.ToSupervisor{Msg: mail.SessionHealth{
-		Gen: m.cfg.Gen, Session: m.cfg.Session, Page: m.cfg.Page, IsPage: m.cfg.IsPage, State: state, Since: m.silence, Stranded: m.stranded,
+		Gen: m.cfg.Gen, Session: m.cfg.Session, Page: m.cfg.Page, IsPage: m.cfg.IsPage, State: state, Since: m.silence, IsStranded: m.isStranded,
 	}})
 }
 
 func (m *Machine) stops(p bridge.Pause) {
-	m.paused = m.bridge.Stops(p)
+	m.isPaused = m.bridge.TakeForeignPause(p)
 	m.publishHealth()
 }
 

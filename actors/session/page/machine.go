@@ -22,14 +22,14 @@ import (
 type Config struct {
 	effect.Identity
 	IsPage bool
-	// Held popups wait until the anchor sees their dialogs too: such a page runs
+	// IsHeld popups wait until the anchor sees their dialogs too: such a page runs
 	// as soon as the first of the clients that hold it lets it go.
-	Held bool
+	IsHeld bool
 	// IsHeldForClients says that a held popup waits for clients of the gateway, too.
 	IsHeldForClients bool
-	// Fresh pages have run nothing yet, so nothing can have wedged them: if
+	// IsFresh pages have run nothing yet, so nothing can have wedged them: if
 	// they are slow to answer, the machine is.
-	Fresh bool
+	IsFresh bool
 	// Watches is what else the page's questions are watched for.
 	Watches Watches
 	// AskPatience is how long a page waits for a word about a permission.
@@ -81,40 +81,40 @@ type Machine struct {
 	cfg *Config // never written; the actor has it too
 	out []effect.Effect
 
-	round     uint32
-	bridge    *bridge.Machine
-	enabled   bool // the Page domain, in this round
-	held      bool // a popup that waits for the anchor
-	ready     bool
-	attended  bool // the attach of this round is over: navigations may begin
-	announced bool // and SessionReady was sent
-	starting  bool // a new renderer, which has not been asked why it is silent
-	// seenStarting says that the page had no document yet when this session looked.
-	seenStarting bool
-	restoring    bool // what the agents had set is being sent to the renderer
-	awaited      bool // and something waits for that, until timerRestore at the longest
-	regiven      int  // of regiveAfter
-	crashed      bool
-	probing      bool // the renderer was asked for a sign of life and owes it
-	paused       bool
-	hung         bool
-	orphan       bool // a dialog is open that no event told of
-	away         bool // sent to a blank page, to leave what it hangs in
-	stranded     bool // it hangs between two documents, where only its end frees it
-	report       bool // who asked for a probe wants to hear of it either way
-	trial        trial
-	now          time.Time // of the step under way
-	silence      time.Time // since when the renderer has been owing an answer
-	reloading    *reloading
+	round        uint32
+	bridge       *bridge.Machine
+	isEnabled    bool // the Page domain, in this round
+	isHeld       bool // a popup that waits for the anchor
+	isReady      bool
+	isAttachOver bool // the attach of this round is over: navigations may begin
+	isAnnounced  bool // and SessionReady was sent
+	isStarting   bool // a new renderer, which has not been asked why it is silent
+	// wasStarting says that the page had no document yet when this session looked.
+	wasStarting         bool
+	isRestoring         bool // what the agents had set is being sent to the renderer
+	isAwaited           bool // and something waits for that, until timerRestore at the longest
+	regiven             int  // of regiveAfter
+	isCrashed           bool
+	isProbing           bool // the renderer was asked for a sign of life and owes it
+	isPaused            bool
+	isHung              bool
+	hasUnreportedDialog bool // a dialog is open that no event told of
+	isAway              bool // sent to a blank page, to leave what it hangs in
+	isStranded          bool // it hangs between two documents, where only its end frees it
+	mustReport          bool // who asked for a probe wants to hear of it either way
+	trial               trial
+	now                 time.Time // of the step under way
+	silence             time.Time // since when the renderer has been owing an answer
+	reloading           *reloading
 
-	dialogs  []messages.Dialog
-	holding  bool
-	stopped  bool      // in a bridged dialog
-	told     time.Time // when the dialogs were heard of last
-	storm    storm
-	isAsking bool      // the page has a native dialog open, as far as the session has heard
-	movedAt  time.Time // when the page was moved on last
-	probedAt time.Time // when the probe was sent, or waited for anew
+	dialogs   []messages.Dialog
+	isHolding bool
+	isStopped bool      // in a bridged dialog
+	told      time.Time // when the dialogs were heard of last
+	storm     storm
+	isAsking  bool      // the page has a native dialog open, as far as the session has heard
+	movedAt   time.Time // when the page was moved on last
+	probedAt  time.Time // when the probe was sent, or waited for anew
 
 	health messages.PageState
 
@@ -133,7 +133,7 @@ type Machine struct {
 
 // New returns the machine of a session that has just been attached.
 func New(cfg Config) *Machine {
-	m := &Machine{cfg: &cfg, held: cfg.Held, health: messages.PageOK}
+	m := &Machine{cfg: &cfg, isHeld: cfg.IsHeld, health: messages.PageOK}
 	m.bridge = bridge.New(bridge.Config{Identity: cfg.Identity, Settings: cfg.Bridge}, m.do)
 	return m
 }
@@ -178,11 +178,11 @@ func (m *Machine) Step(now time.Time, msg any) []effect.Effect {
 	case mail.RearmBridge:
 		m.bridge.Rearm(in.Method)
 	case mail.FrameBoxed:
-		m.bridge.Boxed(in.Shut)
+		m.bridge.Boxed(in.IsShut)
 	case bridge.ScriptRuns:
 		m.bridge.ScriptRuns(in)
 	case bridge.CallPaused:
-		m.paused = false
+		m.isPaused = false
 		m.bridge.Paused(in)
 		m.asks()
 	case bridge.CallGarbled:
@@ -203,7 +203,7 @@ func (m *Machine) Step(now time.Time, msg any) []effect.Effect {
 	case mail.SharedDialogs:
 		m.sharedDialogs(now, in)
 	case mail.ProbeSession:
-		m.probe(now, in.Report)
+		m.probe(now, in.MustReport)
 	case mail.RendererReplied:
 		m.repliedMeanwhile()
 	case mail.ReloadPage:
@@ -308,7 +308,7 @@ func (m *Machine) replied(r effect.Replied) {
 		}
 	case effect.TagEnabled:
 		if r.Tag.Round == m.round && r.Err == nil {
-			m.enabled = true
+			m.isEnabled = true
 			m.tellCovered()
 		}
 	case TagInfo:
@@ -369,11 +369,11 @@ func (m *Machine) timerFired(now time.Time, t effect.Timer) {
 	case timerRegive:
 		m.regive()
 	case timerRestore:
-		m.awaited = false
+		m.isAwaited = false
 		m.goOn()
 	case timerInterrupt:
-		if (m.holding || m.stopped) && len(m.dialogs) > 0 {
-			m.do(effect.Interrupt{Err: admit.BlockedByDialog(m.dialogs), Renderer: true, Before: m.told})
+		if (m.isHolding || m.isStopped) && len(m.dialogs) > 0 {
+			m.do(effect.Interrupt{Err: admit.BlockedByDialog(m.dialogs), NeedsRenderer: true, Before: m.told})
 		}
 	case timerNavigate:
 		m.navigateTimedOut(t.Seq)
@@ -390,11 +390,11 @@ func (m *Machine) frameNavigated(f mail.FrameNavigated) {
 	if root {
 		m.regiveDocument()
 	}
-	if root && m.paused {
-		m.paused = false // without a word of the debugger (C47)
+	if root && m.isPaused {
+		m.isPaused = false // without a word of the debugger (C47)
 		m.publishHealth()
 	}
-	if f.Restored {
+	if f.IsRestored {
 		m.reloadFrames()
 	}
 	if !m.cfg.IsPage || f.Frame.Parent != "" {
@@ -402,7 +402,7 @@ func (m *Machine) frameNavigated(f mail.FrameNavigated) {
 	}
 	m.loader, m.url = f.Frame.Loader, f.Frame.URL
 	m.do(effect.ToSupervisor{Msg: mail.PageNavigated{Gen: m.cfg.Gen, Page: m.cfg.Page, URL: f.Frame.URL}})
-	if m.named() && m.ready {
+	if m.isDiagnosed() && m.isReady {
 		m.answered() // another document, perhaps another process: what hung is gone
 	}
 	m.documentCommitted()

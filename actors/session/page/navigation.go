@@ -36,31 +36,31 @@ var momentOf = map[messages.WaitUntil]decode.Moment{
 
 // navigation is one order to go somewhere.
 type navigation struct {
-	id     uint32
-	req    messages.NavigateRequest
-	reply  mail.Call
-	until  decode.Moment
-	away   bool   // by a blank page first
-	moved  bool   // the page was moved on meanwhile, which may have ended it (C58)
-	again  int    // times begun anew for that
-	begun  bool   // Page.navigate has been sent
-	sent   bool   // and answered
-	there  bool   // as far as asked; only the title is still being asked for
-	loader string // the document it waits for
-	frame  messages.FrameID
+	id          uint32
+	req         messages.NavigateRequest
+	reply       mail.Call
+	until       decode.Moment
+	isAwayFirst bool   // by a blank page first
+	isMoved     bool   // the page was moved on meanwhile, which may have ended it (C58)
+	again       int    // times begun anew for that
+	hasBegun    bool   // Page.navigate has been sent
+	isSent      bool   // and answered
+	hasArrived  bool   // as far as asked; only the title is still being asked for
+	loader      string // the document it waits for
+	frame       messages.FrameID
 }
 
 func (m *Machine) navigate(now time.Time, o mail.Navigate) {
-	if err := admit.Arrival(admit.Known{PageDialogs: m.dialogs, IsStranded: m.stranded}).Error(); err != nil {
+	if err := admit.Arrival(admit.Known{PageDialogs: m.dialogs, IsStranded: m.isStranded}).Error(); err != nil {
 		m.do(effect.Answer{To: o.Reply, Err: err})
 		return
 	}
 	m.nav++
-	n := &navigation{id: m.nav, req: o.Request, reply: o.Reply, until: momentOf[o.Request.WaitUntil], away: m.storm.rages(now) && o.Request.URL != blank}
-	n.moved = !m.movedAt.IsZero() && now.Sub(m.movedAt) < movedSpan
+	n := &navigation{id: m.nav, req: o.Request, reply: o.Reply, until: momentOf[o.Request.WaitUntil], isAwayFirst: m.storm.isRaging(now) && o.Request.URL != blank}
+	n.isMoved = !m.movedAt.IsZero() && now.Sub(m.movedAt) < movedSpan
 	m.navs = append(m.navs, n)
 	m.do(effect.Arm{Timer: navTimer(n.id), After: o.Request.Timeout()})
-	if m.attended {
+	if m.isAttachOver {
 		m.beginAll()
 	}
 }
@@ -69,9 +69,9 @@ func (m *Machine) navigate(now time.Time, o mail.Navigate) {
 // navigation that overtakes Page.enable shows no event of its own. And it waits for what is
 // restored.
 func (m *Machine) begin(n *navigation) {
-	n.begun = true
+	n.hasBegun = true
 	url := n.req.URL
-	if n.away {
+	if n.isAwayFirst {
 		url = blank
 	}
 	m.do(effect.Command{
@@ -95,8 +95,8 @@ func (m *Machine) stillLoading(now time.Time) {
 func (m *Machine) beginAll() {
 	for _, n := range m.waiting() {
 		switch {
-		case n.begun || m.away || m.awaitsRestore():
-		case m.hung && m.cfg.IsPage:
+		case n.hasBegun || m.isAway || m.awaitsRestore():
+		case m.isHung && m.cfg.IsPage:
 			m.leaveHung()
 		default:
 			m.begin(n)
@@ -108,19 +108,19 @@ func (m *Machine) beginAll() {
 // process. A document of its own site would never be committed, and no command would
 // reach the page from then on (measured, internal/facts).
 func (m *Machine) leaveHung() {
-	m.away = true
+	m.isAway = true
 	m.do(effect.Command{Tag: effect.Tag{Kind: TagAway, Round: m.round}, Method: "Page.navigate", Params: []byte(`{"url":"about:blank"}`)})
 	m.setTimer(timerLoading, LoadingProbe)
 }
 
 // awayReplied ends the navigations of a page that does not even take a blank page.
 func (m *Machine) awayReplied(r effect.Replied) {
-	if !m.away || r.Err == nil || r.Tag.Round != m.round {
+	if !m.isAway || r.Err == nil || r.Tag.Round != m.round {
 		return
 	}
 	err := admit.NotAnswering()
 	if quirks.Classify(r.Err) == quirks.InactivePage {
-		m.hung, m.stranded, m.health = true, true, ""
+		m.isHung, m.isStranded, m.health = true, true, ""
 		m.publishHealth()
 		err = admit.Stranded()
 	}
@@ -129,8 +129,8 @@ func (m *Machine) awayReplied(r effect.Replied) {
 
 // leftHung sends a page where it was meant to go that has left what it hung in.
 func (m *Machine) leftHung() {
-	if m.away {
-		m.away = false
+	if m.isAway {
+		m.isAway = false
 		m.beginAll()
 	}
 }
@@ -170,14 +170,14 @@ func (m *Machine) navigateReplied(r effect.Replied) {
 		return
 	}
 	switch {
-	case n.moved && n.again < maxAgain && res.ErrorText == "net::ERR_ABORTED":
+	case n.isMoved && n.again < maxAgain && res.ErrorText == "net::ERR_ABORTED":
 		n.again++
 		m.begin(n) // ended by us, before it came to anything
 		return
-	case n.away && res.ErrorText == "":
+	case n.isAwayFirst && res.ErrorText == "":
 		return // the blank page's commit takes it further
 	}
-	n.sent, n.loader, n.frame = true, res.LoaderID, res.FrameID
+	n.isSent, n.loader, n.frame = true, res.LoaderID, res.FrameID
 	switch {
 	case res.Download:
 		m.endNavigation(n, &messages.NavigateResult{Download: true}, nil)
@@ -196,11 +196,11 @@ func (m *Machine) navigateReplied(r effect.Replied) {
 func (m *Machine) documentCommitted() {
 	m.document(m.loader).seen |= decode.Committed
 	for _, n := range m.waiting() {
-		if n.away && n.begun && m.url == blank {
-			n.away = false
+		if n.isAwayFirst && n.hasBegun && m.url == blank {
+			n.isAwayFirst = false
 			m.begin(n)
 		}
-		if n.sent {
+		if n.isSent {
 			n.loader = m.loader
 			m.settle(n)
 		}
@@ -215,7 +215,7 @@ func (m *Machine) lifecycle(l decode.Lifecycle) {
 	asked := false
 	for _, n := range m.waiting() {
 		m.settle(n)
-		asked = asked || n.there
+		asked = asked || n.hasArrived
 	}
 	if l.Name == "load" && !asked {
 		m.askInfo(0)
@@ -225,8 +225,8 @@ func (m *Machine) lifecycle(l decode.Lifecycle) {
 // settle ends n when the document it waits for has come far enough. The
 // lifecycle event may have come before the reply to Page.navigate.
 func (m *Machine) settle(n *navigation) {
-	if n.sent && !n.there && n.loader == m.loader && m.document(n.loader).seen&n.until != 0 {
-		n.there = true
+	if n.isSent && !n.hasArrived && n.loader == m.loader && m.document(n.loader).seen&n.until != 0 {
+		n.hasArrived = true
 		m.askInfo(n.id)
 	}
 }
@@ -238,9 +238,9 @@ func (m *Machine) navigateTimedOut(id uint32) {
 		}
 		err := messages.Errorf(messages.CodeDeadline, "the page did not get as far as asked within %s; it continues to load", n.req.Timeout().Round(time.Millisecond))
 		switch {
-		case m.stranded:
+		case m.isStranded:
 			err = admit.Stranded()
-		case m.hung:
+		case m.isHung:
 			err = admit.NotAnswering()
 		}
 		m.endNavigation(n, nil, err)
@@ -255,7 +255,7 @@ func (m *Machine) endNavigation(n *navigation, res *messages.NavigateResult, err
 		}
 	}
 	if len(m.navs) == 0 {
-		m.away = false
+		m.isAway = false
 	}
 	m.do(effect.Disarm{Timer: navTimer(n.id)})
 	if err != nil {
@@ -288,7 +288,7 @@ func (m *Machine) navigation(id uint32) *navigation {
 func (m *Machine) Abandon() []effect.Answer {
 	var answers []effect.Answer
 	for _, n := range m.waiting() {
-		answers = append(answers, effect.Answer{To: n.reply, Err: effect.SessionEnded().WithSent(messages.SentIf(n.begun))})
+		answers = append(answers, effect.Answer{To: n.reply, Err: effect.SessionEnded().WithSent(messages.SentIf(n.hasBegun))})
 	}
 	m.navs = nil
 	return answers

@@ -15,11 +15,11 @@ const TerminateBudget = 500 * time.Millisecond
 
 // reloading is a page's document that is being loaded anew.
 type reloading struct {
-	url    string // where the page is to be in the end
-	loader string // of the newest document that loads
-	stage  reloadStage
-	asked  bool // the new document has been asked for a sign of life
-	back   bool // the blank page has come, and what was restored is waited for
+	url     string // where the page is to be in the end
+	loader  string // of the newest document that loads
+	stage   reloadStage
+	isAsked bool // the new document has been asked for a sign of life
+	isBack  bool // the blank page has come, and what was restored is waited for
 }
 
 type reloadStage uint8
@@ -43,9 +43,9 @@ const blank = "about:blank"
 func (m *Machine) reload(o mail.ReloadPage) {
 	m.reloading = &reloading{url: o.URL}
 	switch {
-	case !m.hung:
+	case !m.isHung:
 		m.reloadNow()
-	case m.ready:
+	case m.isReady:
 		m.do(effect.Command{Tag: effect.Tag{Kind: effect.TagNone}, Method: "Runtime.terminateExecution"})
 		m.setTimer(timerStuck, TerminateBudget)
 	default:
@@ -65,7 +65,7 @@ func (m *Machine) goAway() {
 }
 
 func (m *Machine) comeBack() {
-	m.reloading.stage, m.reloading.back = stageReload, false
+	m.reloading.stage, m.reloading.isBack = stageReload, false
 	m.sendTo(m.reloading.url)
 }
 
@@ -104,7 +104,7 @@ func (m *Machine) reloadCommitted() {
 	switch {
 	case r == nil:
 	case r.stage == stageAway && m.url == blank && r.url != blank:
-		if r.back = m.awaitsRestore(); !r.back {
+		if r.isBack = m.awaitsRestore(); !r.isBack {
 			m.comeBack()
 		}
 	case r.stage == stageReload, r.stage == stageAway && m.url == blank:
@@ -120,17 +120,17 @@ func (m *Machine) maybeReloaded(now time.Time) {
 	if r == nil {
 		return
 	}
-	if r.stage == stageTerminate && !m.hung {
+	if r.stage == stageTerminate && !m.isHung {
 		m.reloadNow()
 	}
 	if r.stage != stageThere {
 		return
 	}
-	if m.ready && !r.asked && len(m.dialogs) == 0 {
-		r.asked = true
+	if m.isReady && !r.isAsked && len(m.dialogs) == 0 {
+		r.isAsked = true
 		m.probe(now, false)
 	}
-	if len(m.dialogs) > 0 || m.ready && !m.probing {
+	if len(m.dialogs) > 0 || m.isReady && !m.isProbing {
 		m.reloaded(nil)
 	}
 }

@@ -27,7 +27,7 @@ import (
 func TestEveryRequestEndsOnce(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		cfg := page.Config{Identity: effect.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}, IsPage: true, Bridge: bridge.Settings{On: true, By: mail.ByRequest, Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)}}
+		cfg := page.Config{Identity: effect.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}, IsPage: true, Bridge: bridge.Settings{IsOn: true, By: mail.ByRequest, Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)}}
 		w := &requestWorld{T: t, cfg: cfg, m: page.New(cfg), now: sessiontest.Epoch, timers: map[effect.Timer]time.Time{}, requests: map[string]*heldBy{}, words: map[string]bool{}}
 		w.step(effect.Start{})
 		t.Repeat(map[string]func(*rapid.T){
@@ -142,7 +142,7 @@ func (w *requestWorld) answer(o mail.DialogOpened) {
 	w.closed(func(p mail.DialogOpened) bool { return p.Pause.Request == o.Pause.Request })
 	if o.Role == messages.RolePrimary {
 		w.dialogs++
-		h := mail.HandleDialog{Dialog: messages.NewDialogID(uint64(w.dialogs)), Session: o.Session, Page: o.Page, Accept: true, Pause: o.Pause}
+		h := mail.HandleDialog{Dialog: messages.NewDialogID(uint64(w.dialogs)), Session: o.Session, Page: o.Page, MustAccept: true, Pause: o.Pause}
 		if o.Type == "" {
 			h.Dialog = "" // no actor remembers it
 		}

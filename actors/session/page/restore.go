@@ -16,18 +16,18 @@ const RestoreBudget = 3 * time.Second
 // that no link reported there is nothing to wait for: it blocks the restore too, until the
 // document goes.
 func (m *Machine) awaitsRestore() bool {
-	if !m.restoring || m.orphan {
+	if !m.isRestoring || m.hasUnreportedDialog {
 		return false
 	}
-	if !m.awaited {
-		m.awaited = true
+	if !m.isAwaited {
+		m.isAwaited = true
 		m.setTimer(timerRestore, RestoreBudget)
 	}
 	return true
 }
 
 func (m *Machine) restored(r effect.Restored) {
-	if r.Round != m.round || !m.restoring {
+	if r.Round != m.round || !m.isRestoring {
 		return // of a renderer that is no more, or that no navigation waits for any longer
 	}
 	m.goOn()
@@ -35,19 +35,19 @@ func (m *Machine) restored(r effect.Restored) {
 
 // goOn starts what has waited for the restored state long enough.
 func (m *Machine) goOn() {
-	m.restoring = false
+	m.isRestoring = false
 	m.awaitNothing()
-	if m.attended {
+	if m.isAttachOver {
 		m.beginAll()
 	}
-	if r := m.reloading; r != nil && r.back {
+	if r := m.reloading; r != nil && r.isBack {
 		m.comeBack()
 	}
 }
 
 func (m *Machine) awaitNothing() {
-	if m.awaited {
-		m.awaited = false
+	if m.isAwaited {
+		m.isAwaited = false
 		m.dropTimer(timerRestore)
 	}
 }
@@ -80,7 +80,7 @@ func (m *Machine) regiveDocument() {
 }
 
 func (m *Machine) giveAgain() {
-	if !m.crashed && !m.restoring {
-		m.do(effect.Restore{Again: true, Round: m.round})
+	if !m.isCrashed && !m.isRestoring {
+		m.do(effect.Restore{IsRepeated: true, Round: m.round})
 	}
 }

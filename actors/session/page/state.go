@@ -18,26 +18,26 @@ func (m *Machine) State() string {
 	s.Fact("link", uint64(m.cfg.Gen))
 	s.Fact("attach", m.round)
 	s.Fact("health", m.health)
-	s.Fact("has its Page domain", m.enabled)
-	s.Fact("held until the anchor sees it", m.held)
-	s.Fact("has its frames", m.ready)
-	s.Fact("announced", m.announced)
-	s.Fact("owes a sign of life", m.probing)
-	s.Fact("between two documents", m.stranded)
-	s.Fact("left for a blank page", m.away)
-	s.Fact("restoring", m.restoring)
+	s.Fact("has its Page domain", m.isEnabled)
+	s.Fact("held until the anchor sees it", m.isHeld)
+	s.Fact("has its frames", m.isReady)
+	s.Fact("announced", m.isAnnounced)
+	s.Fact("owes a sign of life", m.isProbing)
+	s.Fact("between two documents", m.isStranded)
+	s.Fact("left for a blank page", m.isAway)
+	s.Fact("restoring", m.isRestoring)
 	for _, d := range m.dialogs {
 		s.Fact("dialog", d.ID)
 	}
-	s.Fact("dialogs hold the renderer", m.holding)
+	s.Fact("dialogs hold the renderer", m.isHolding)
 	for _, c := range m.children {
 		s.Fact("attached frame", c.Session)
 	}
 	s.Fact("held frames", slices.Sorted(maps.Keys(m.heldFrames)))
 	for _, n := range m.navs {
 		s.Fact("navigation", n.id)
-		s.Fact("navigation begun", n.begun)
-		s.Fact("navigation answered", n.sent)
+		s.Fact("navigation begun", n.hasBegun)
+		s.Fact("navigation answered", n.isSent)
 	}
 	if r := m.reloading; r != nil {
 		s.Fact("reload", r.stage.String())

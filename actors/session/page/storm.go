@@ -21,4 +21,4 @@ func (s *storm) note(now time.Time) {
 	s[stormCount-1] = now
 }
 
-func (s *storm) rages(now time.Time) bool { return !s[0].IsZero() && now.Sub(s[0]) <= stormSpan }
+func (s *storm) isRaging(now time.Time) bool { return !s[0].IsZero() && now.Sub(s[0]) <= stormSpan }

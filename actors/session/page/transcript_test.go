@@ -108,16 +108,16 @@ func (tr *pageStory) answer(c effect.Command) (r effect.Replied, answered bool) 
 func (tr *pageStory) input(t *testing.T, d *datadriven.TestData) any {
 	switch d.Cmd {
 	case "attach":
-		cfg := page.Config{Identity: effect.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}, IsPage: true, Fresh: d.HasArg("fresh")}
+		cfg := page.Config{Identity: effect.Identity{Gen: 1, Session: "S", Target: "T", Page: "T"}, IsPage: true, IsFresh: d.HasArg("fresh")}
 		if sessiontest.Arg(t, d, 0) == "iframe" {
 			cfg.Target, cfg.IsPage = "F", false
 		}
-		cfg.Bridge = bridge.Settings{On: d.HasArg("bridged"), Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)}
+		cfg.Bridge = bridge.Settings{IsOn: d.HasArg("bridged"), Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)}
 		if d.HasArg("requests") {
-			cfg.Bridge.On, cfg.Bridge.By = true, mail.ByRequest
+			cfg.Bridge.IsOn, cfg.Bridge.By = true, mail.ByRequest
 		}
 		tr.Begin(cfg.Source(), page.New(cfg))
-		tr.Restoring, tr.browser, tr.Process = d.HasArg("restoring"), "alive", tr.answer
+		tr.IsRestoring, tr.browser, tr.Process = d.HasArg("restoring"), "alive", tr.answer
 		return effect.Start{}
 	case "bridge":
 		return tr.SetBridge(t, d)
@@ -138,7 +138,7 @@ func (tr *pageStory) input(t *testing.T, d *datadriven.TestData) any {
 		d.Input = fmt.Sprintf(`{"callFrames":[{"callFrameId":"1.3.0","this":{"type":"string","value":"%s%s confirm 4 4 u://what"}}]}`, sessiontest.Siblings[16:32], sessiontest.Arg(t, d, 0))
 		return tr.Event(t, d, "Debugger.paused")
 	case "left":
-		return bridge.SiblingLeft{Secret: bridge.NewSecret(sessiontest.Siblings), Epoch: 7, Pages: []messages.TargetID{"T"}, Ended: d.HasArg("ended")}
+		return bridge.SiblingLeft{Secret: bridge.NewSecret(sessiontest.Siblings), Epoch: 7, Pages: []messages.TargetID{"T"}, HasEnded: d.HasArg("ended")}
 	case "script":
 		d.Input = fmt.Sprintf(`{"scriptId":"1","url":%q,"executionContextId":%s,"executionContextAuxData":{"isDefault":true,"frameId":%q}}`, sessiontest.Secret[:16], sessiontest.Arg(t, d, 1), sessiontest.Arg(t, d, 0))
 		return tr.Event(t, d, "Debugger.scriptParsed")
@@ -162,7 +162,7 @@ func (tr *pageStory) input(t *testing.T, d *datadriven.TestData) any {
 		}
 		return h
 	case "boxed":
-		return mail.FrameBoxed{Session: tr.Source.Session, Shut: sessiontest.Arg(t, d, 0) == "shut"}
+		return mail.FrameBoxed{Session: tr.Source.Session, IsShut: sessiontest.Arg(t, d, 0) == "shut"}
 	case "tree":
 		d.Input = fmt.Sprintf(`{"frameTree":{"frame":{"id":%q,"loaderId":%q,"url":%q}}}`, tr.Source.Target, sessiontest.Arg(t, d, 0), sessiontest.Arg(t, d, 1))
 		return tr.Reply(t, d, "Page.getFrameTree")
@@ -196,14 +196,14 @@ func (tr *pageStory) input(t *testing.T, d *datadriven.TestData) any {
 		o := mail.DialogsOpen{}
 		for _, a := range d.CmdArgs {
 			if a.Key == "holding" {
-				o.Holding = true
+				o.IsHolding = true
 			} else {
 				o.Dialogs = append(o.Dialogs, messages.Dialog{ID: messages.DialogID(a.Key)})
 			}
 		}
 		return o
 	case "handle":
-		o := mail.HandleDialog{Dialog: messages.DialogID(sessiontest.Arg(t, d, 0)), Page: tr.Source.Page, Accept: sessiontest.Arg(t, d, 1) == "accept"}
+		o := mail.HandleDialog{Dialog: messages.DialogID(sessiontest.Arg(t, d, 0)), Page: tr.Source.Page, MustAccept: sessiontest.Arg(t, d, 1) == "accept"}
 		if o.Dialog == "none" {
 			o.Dialog = ""
 		}
@@ -227,7 +227,7 @@ func (tr *pageStory) input(t *testing.T, d *datadriven.TestData) any {
 	case "tellagain":
 		return effect.TellAgain{}
 	case "probe":
-		return mail.ProbeSession{Report: d.HasArg("report")}
+		return mail.ProbeSession{MustReport: d.HasArg("report")}
 	case "replied":
 		return mail.RendererReplied{}
 	case "load":

@@ -42,13 +42,13 @@ func showEffect(e effect.Effect) string {
 	case effect.Disarm:
 		return "disarm " + e.Timer.String()
 	case effect.Restore:
-		if e.Revived {
+		if e.IsRevived {
 			return "restore what was not set before the crash"
 		}
 		return "restore what was set"
 	case effect.Interrupt:
 		s := "interrupt all calls"
-		if e.Renderer {
+		if e.NeedsRenderer {
 			s = "interrupt calls of the renderer"
 		}
 		if !e.Before.IsZero() {

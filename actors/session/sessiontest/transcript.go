@@ -38,10 +38,10 @@ type Transcript struct {
 	// process is the browser process: what it answers by itself. Nil answers nothing.
 	Process func(effect.Command) (effect.Replied, bool)
 	// restoring says that the outcome of what is restored is the story's to tell.
-	Restoring bool
-	Restore   effect.Restore // the newest
-	asked     int            // orders that will be answered
-	answers   strings.Builder
+	IsRestoring bool
+	Restore     effect.Restore // the newest
+	asked       int            // orders that will be answered
+	answers     strings.Builder
 }
 
 // Begin starts a story with a new machine.
@@ -64,7 +64,7 @@ func (tr *Transcript) SetBridge(t *testing.T, d *datadriven.TestData) mail.SetBr
 	if err != nil {
 		d.Fatalf(t, "%v", err)
 	}
-	o := mail.SetBridge{On: Arg(t, d, 0) == "on", Epoch: n}
+	o := mail.SetBridge{IsOn: Arg(t, d, 0) == "on", Epoch: n}
 	if d.HasArg("requests") {
 		o.By = mail.ByRequest
 	}
@@ -238,7 +238,7 @@ func (tr *Transcript) Step(in any) string {
 		fmt.Fprintln(&b, showEffect(e))
 		if e, ok := e.(effect.Restore); ok {
 			tr.Restore = e
-			restored = !tr.Restoring
+			restored = !tr.IsRestoring
 		}
 	}
 	if restored {

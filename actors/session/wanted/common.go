@@ -13,12 +13,12 @@ var common = map[string]bool{
 // client's session takes back.
 func (s *State) HasCommon(page messages.TargetID) bool {
 	t := s.target(page)
-	return t != nil && t.live && len(t.common()) > 0
+	return t != nil && t.isLive && len(t.common()) > 0
 }
 
 func (t *target) common() (items []*item) {
 	for _, i := range t.kept {
-		if common[i.key] && (i.stands || i.pending) {
+		if common[i.key] && (i.isSet || i.isPending) {
 			items = append(items, i)
 		}
 	}
@@ -29,15 +29,15 @@ func (t *target) common() (items []*item) {
 // left. It expects the outcome of each as Begin does. Changes is for Overtaken.
 func (s *State) Renew(p Place) (commands []Command, changes uint64) {
 	t := s.target(p.Target)
-	if t == nil || !t.same(p) || !t.live {
+	if t == nil || !t.isSame(p) || !t.isLive {
 		return nil, 0
 	}
 	return s.attempt(t, t.common()), t.changes
 }
 
-// Overtaken says whether an agent has set something else since Renew, which what
+// IsOvertaken says whether an agent has set something else since Renew, which what
 // Renew returned may have come after.
-func (s *State) Overtaken(p Place, changes uint64) bool {
+func (s *State) IsOvertaken(p Place, changes uint64) bool {
 	t := s.target(p.Target)
-	return t != nil && t.same(p) && t.changes != changes
+	return t != nil && t.isSame(p) && t.changes != changes
 }

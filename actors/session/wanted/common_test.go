@@ -28,11 +28,11 @@ func TestRenew(t *testing.T) {
 	if again, _ := s.Renew(p); len(again) != 2 {
 		t.Errorf("while that is under way another session leaves: %+v", again)
 	}
-	if s.Overtaken(p, changes) {
+	if s.IsOvertaken(p, changes) {
 		t.Error("nothing else has been set")
 	}
 	set("Emulation.setEmulatedMedia", `{"media":"screen"}`)
-	if !s.Overtaken(p, changes) {
+	if !s.IsOvertaken(p, changes) {
 		t.Error("an agent has set another media since")
 	}
 	if newest, _ := s.Renew(p); len(newest) != 2 || string(newest[1].Params) != `{"media":"screen"}` {

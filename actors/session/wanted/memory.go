@@ -62,7 +62,7 @@ func (s *Store) Recall(b []byte) error {
 		}
 		t := &target{Place: Place{Page: r.Page, Target: r.Target, Session: "none"}, script: r.Script}
 		for _, i := range r.Items {
-			if i.Act > resetPermissions || !Keeps(i.Method) {
+			if i.Act > resetPermissions || !IsKept(i.Method) {
 				return fmt.Errorf("wanted: %q is not kept", i.Method)
 			}
 			t.kept = append(t.kept, &item{key: i.Key, act: i.Act, method: i.Method, params: i.Params, script: i.Script, site: i.Site})

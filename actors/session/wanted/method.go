@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Keeps says whether method sets, or takes back, something that outlives its
+// IsKept says whether method sets, or takes back, something that outlives its
 // reply and not its session.
-func Keeps(method string) bool {
+func IsKept(method string) bool {
 	_, ok := ruleOf(method)
 	return ok
 }
@@ -135,8 +135,8 @@ func (r rule) key(params []byte) string {
 	return strings.Join(key, "\x00")
 }
 
-// ofSession says whether params name an object that dies with the session.
-func ofSession(method string, params []byte) bool {
+// isOfSession says whether params name an object that dies with the session.
+func isOfSession(method string, params []byte) bool {
 	if method != "Runtime.addBinding" {
 		return false
 	}

@@ -8,9 +8,9 @@ import (
 // maxUndo bounds the agents' commands that are sent once more, see Behind.
 const maxUndo = 16
 
-// vanishes says whether Chrome drops the setting from the page with the end of any
+// doesVanish says whether Chrome drops the setting from the page with the end of any
 // session that had set it, or of any at all (C61): it is then set for no session.
-func (i *item) vanishes() bool {
+func (i *item) doesVanish() bool {
 	for _, prefix := range []string{"Emulation.", "UserAgentOverride", "DeviceOrientation", "Network.emulate", "Network.overrideNetworkState"} {
 		if strings.HasPrefix(i.key, prefix) {
 			return true
@@ -26,13 +26,13 @@ func (i *item) isSetting() bool { return i.act == set || i.act == enable }
 // and what was refused or did not fit before.
 func (s *State) Again(p Place) []Command {
 	t := s.target(p.Target)
-	if t == nil || !t.same(p) {
+	if t == nil || !t.isSame(p) {
 		return nil
 	}
 	var due []*item
 	for _, i := range t.kept {
-		given := i.stands || i.refused
-		if !i.pending && i.fits(p) && (!given || i.isSetting() && (i.refused || i.vanishes())) {
+		given := i.isSet || i.isRefused
+		if !i.isPending && i.doesFit(p) && (!given || i.isSetting() && (i.isRefused || i.doesVanish())) {
 			due = append(due, i)
 		}
 	}
@@ -46,12 +46,12 @@ const headersMethod = "Network.setExtraHTTPHeaders"
 // again with a document of their own site.
 func (s *State) Leaving(p Place) (commands []Command) {
 	t := s.target(p.Target)
-	if t == nil || !t.same(p) {
+	if t == nil || !t.isSame(p) {
 		return nil
 	}
 	for _, i := range t.kept {
-		if i.method == headersMethod && (i.stands || i.pending) && !i.fits(p) {
-			i.stands, i.pending, i.refused = false, false, false
+		if i.method == headersMethod && (i.isSet || i.isPending) && !i.doesFit(p) {
+			i.isSet, i.isPending, i.isRefused = false, false, false
 			commands = append(commands, Command{Method: headersMethod, Params: []byte(`{"headers":{}}`)})
 		}
 	}
@@ -62,13 +62,13 @@ func (s *State) Leaving(p Place) (commands []Command) {
 // to the session. That setting may have arrived after it.
 func (s *State) Behind(p Place) []Command {
 	t := s.target(p.Target)
-	if t == nil || !t.same(p) {
+	if t == nil || !t.isSame(p) {
 		return nil
 	}
 	var due []*item
 	for _, i := range t.kept {
-		if i.overtaken && i.fits(p) {
-			i.overtaken = false
+		if i.isOvertaken && i.doesFit(p) {
+			i.isOvertaken = false
 			due = append(due, i)
 		}
 	}
@@ -81,12 +81,12 @@ func (s *State) Behind(p Place) []Command {
 // given them and did not take them.
 func (s *State) Refused(p Place) []string {
 	t := s.target(p.Target)
-	if t == nil || !t.same(p) {
+	if t == nil || !t.isSame(p) {
 		return nil
 	}
 	var methods []string
 	for _, i := range t.kept {
-		if i.isSetting() && i.refused && i.fits(p) {
+		if i.isSetting() && i.isRefused && i.doesFit(p) {
 			methods = append(methods, i.method)
 		}
 	}
@@ -101,7 +101,7 @@ func (t *target) replace(which func(*item) bool) (under, resolved bool) {
 		if !which(i) {
 			return false
 		}
-		under, resolved = under || i.pending, resolved || i.refused
+		under, resolved = under || i.isPending, resolved || i.isRefused
 		return true
 	})
 	return under, resolved

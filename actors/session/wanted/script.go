@@ -43,7 +43,7 @@ func (s *State) scriptAdded(t *target, params, result []byte) (forAgent []byte, 
 	given := max(t.script+1, t.named(chrome))
 	i := &item{
 		key: "script", act: addScript, method: addMethod, params: later(params),
-		script: strconv.FormatUint(given, 10), stands: true, chrome: chrome, site: t.site(),
+		script: strconv.FormatUint(given, 10), isSet: true, chrome: chrome, site: t.site(),
 	}
 	if i.params == nil || !s.keep(t, i) {
 		return mustJSON(scriptIdentifier{chrome + passing + string(t.Session)}), false
@@ -86,9 +86,9 @@ func (t *target) prepareRemoval(p Place, params []byte) (send, answer []byte, er
 		for _, i := range t.kept {
 			switch {
 			case i.script != given:
-			case i.pending:
+			case i.isPending:
 				return nil, nil, notYet()
-			case !i.stands:
+			case !i.isSet:
 				// It did not come back, and now it will not.
 				t.drop(func(x *item) bool { return x == i })
 				return nil, []byte(`{}`), nil
@@ -112,7 +112,7 @@ func mustJSON(v any) []byte {
 // DropScripts forgets the scripts of a session: the browser does, where its Page domain is
 // disabled.
 func (s *State) DropScripts(p Place) {
-	if t := s.target(p.Target); t != nil && t.same(p) {
+	if t := s.target(p.Target); t != nil && t.isSame(p) {
 		t.drop(func(i *item) bool { return i.act == addScript })
 	}
 }
@@ -120,7 +120,7 @@ func (s *State) DropScripts(p Place) {
 // Scripts are the parameters of a session's scripts for new documents, in order.
 func (s *State) Scripts(p Place) (list [][]byte) {
 	t := s.target(p.Target)
-	if t == nil || !t.same(p) {
+	if t == nil || !t.isSame(p) {
 		return nil
 	}
 	for _, i := range t.kept {

@@ -34,8 +34,8 @@ func (p Place) site() string {
 	return p.Site.Name()
 }
 
-// fits says whether the item may be given to the session.
-func (i *item) fits(p Place) bool { return !p.isFrame() || i.site != "" && i.site == p.site() }
+// doesFit says whether the item may be given to the session.
+func (i *item) doesFit(p Place) bool { return !p.isFrame() || i.site != "" && i.site == p.site() }
 
 // PlaceOf is the place of a page's or a frame's session.
 func PlaceOf(page, target messages.TargetID, session messages.SessionID, site *Site) Place {

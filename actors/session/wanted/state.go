@@ -18,8 +18,8 @@ type Place struct {
 	Site    *Site           // of a frame's document; nil elsewhere
 }
 
-// same says whether p and q are one session.
-func (p Place) same(q Place) bool { return p.Session == q.Session && p.Link == q.Link }
+// isSame says whether p and q are one session.
+func (p Place) isSame(q Place) bool { return p.Session == q.Session && p.Link == q.Link }
 
 // Command is something to be sent again. ID tells its outcome from that of
 // others.
@@ -46,7 +46,7 @@ type State struct {
 // target is a page, a frame, or the browser.
 type target struct {
 	Place           // with the newest session
-	live    bool    // which has not ended
+	isLive  bool    // which has not ended
 	kept    []*item // as they were set
 	changes uint64  // to what is common
 	script  uint64  // the highest identifier that was given to an agent
@@ -63,13 +63,13 @@ type item struct {
 	script string // the agent's identifier of it
 	site   string // that it belongs to, of a frame
 
-	attempt uint64 // of the command that is to set it on this session
-	pending bool   // and that command has no outcome
-	stands  bool   // it is set on this session
-	refused bool   // this session did not take it
+	attempt   uint64 // of the command that is to set it on this session
+	isPending bool   // and that command has no outcome
+	isSet     bool   // it is set on this session
+	isRefused bool   // this session did not take it
 
-	overtaken bool   // an older one was under way when it was set
-	chrome    string // the browser's identifier of the script there; until it says so, the next in its row
+	isOvertaken bool   // an older one was under way when it was set
+	chrome      string // the browser's identifier of the script there; until it says so, the next in its row
 }
 
 func (i *item) size() int { return len(i.key) + len(i.method) + len(i.params) }
@@ -88,14 +88,14 @@ func (s *State) target(t messages.TargetID) *target {
 // nothing.
 func (s *State) Begin(p Place) []Command {
 	t := s.target(p.Target)
-	if t == nil || t.same(p) {
+	if t == nil || t.isSame(p) {
 		return nil
 	}
-	t.Place, t.live, t.chrome, t.undo = p, true, 0, nil
+	t.Place, t.isLive, t.chrome, t.undo = p, true, 0, nil
 	var due []*item
 	for _, i := range t.kept {
-		i.pending, i.stands, i.refused, i.overtaken = false, false, false, false
-		if i.fits(p) {
+		i.isPending, i.isSet, i.isRefused, i.isOvertaken = false, false, false, false
+		if i.doesFit(p) {
 			due = append(due, i)
 		}
 	}
@@ -108,21 +108,21 @@ func (s *State) Begin(p Place) []Command {
 // numbers they must have there, or the page would run them twice.
 func (s *State) Revive(p Place) []Command {
 	t := s.target(p.Target)
-	if t == nil || !t.same(p) {
+	if t == nil || !t.isSame(p) {
 		return nil
 	}
-	failed := slices.DeleteFunc(slices.Clone(t.kept), func(i *item) bool { return i.stands || !i.fits(p) })
+	failed := slices.DeleteFunc(slices.Clone(t.kept), func(i *item) bool { return i.isSet || !i.doesFit(p) })
 	var back []Command
 	for _, i := range failed {
-		if i.act == addScript && i.chrome != "" && !t.stands(i.chrome) {
+		if i.act == addScript && i.chrome != "" && !t.isSet(i.chrome) {
 			back = append(back, Command{Method: removeMethod, Params: mustJSON(scriptIdentifier{i.chrome})})
 		}
 	}
 	return append(back, s.attempt(t, failed)...)
 }
 
-func (t *target) stands(chrome string) bool {
-	return slices.ContainsFunc(t.kept, func(i *item) bool { return i.stands && i.chrome == chrome })
+func (t *target) isSet(chrome string) bool {
+	return slices.ContainsFunc(t.kept, func(i *item) bool { return i.isSet && i.chrome == chrome })
 }
 
 func (s *State) attempt(t *target, items []*item) []Command {
@@ -134,7 +134,7 @@ func (s *State) attempt(t *target, items []*item) []Command {
 				continue
 			}
 			s.seq++
-			i.attempt, i.pending, i.stands = s.seq, true, false
+			i.attempt, i.isPending, i.isSet = s.seq, true, false
 			if i.act == addScript {
 				next++
 				i.chrome = strconv.FormatUint(next, 10)
@@ -148,13 +148,13 @@ func (s *State) attempt(t *target, items []*item) []Command {
 // Established takes the outcome of a command that Begin or Revive returned.
 func (s *State) Established(p Place, id uint64, result []byte, err error) {
 	t := s.target(p.Target)
-	if t == nil || !t.same(p) {
+	if t == nil || !t.isSame(p) {
 		return
 	}
 	for _, i := range t.kept {
-		if i.attempt == id && i.pending {
-			i.pending, i.stands, i.refused = false, err == nil, err != nil
-			if i.act == addScript && i.stands {
+		if i.attempt == id && i.isPending {
+			i.isPending, i.isSet, i.isRefused = false, err == nil, err != nil
+			if i.act == addScript && i.isSet {
 				i.chrome = identifier(result)
 				t.named(i.chrome)
 			}
@@ -164,8 +164,8 @@ func (s *State) Established(p Place, id uint64, result []byte, err error) {
 
 // End says that a session is over.
 func (s *State) End(p Place) {
-	if t := s.target(p.Target); t != nil && t.same(p) {
-		t.live = false
+	if t := s.target(p.Target); t != nil && t.isSame(p) {
+		t.isLive = false
 	}
 }
 
@@ -178,7 +178,7 @@ func (s *State) Forget(page messages.TargetID) {
 // answer that is not nil is its result, and nothing is to be sent.
 func (s *State) Prepare(p Place, method string, params []byte) (send, answer []byte, err error) {
 	t := s.target(p.Target)
-	if t != nil && !t.same(p) && len(t.kept) > 0 {
+	if t != nil && !t.isSame(p) && len(t.kept) > 0 {
 		// What is kept is sent with the attach. A later command must not be
 		// overtaken by it.
 		return nil, nil, notYet()
@@ -205,20 +205,20 @@ func (s *State) Succeeded(p Place, method string, params, result []byte) (forAge
 // succeeded is Succeeded; resolved says that something had been refused before.
 func (s *State) succeeded(p Place, method string, params, result []byte) (forAgent []byte, remembered, resolved bool) {
 	r, ok := ruleOf(method)
-	if !ok || ofSession(method, params) {
+	if !ok || isOfSession(method, params) {
 		return result, true, false
 	}
 	t := s.target(p.Target)
 	switch {
 	case t == nil && (r.act == set || r.act == enable || r.act == addScript):
-		t = &target{Place: p, live: true}
+		t = &target{Place: p, isLive: true}
 		s.targets = append(s.targets, t)
 	case t == nil:
 		return result, true, false
-	case !t.same(p):
+	case !t.isSame(p):
 		// The session is newer than the one that is known: nothing was kept for
 		// it, or Prepare would have refused.
-		t.Place, t.live, t.chrome = p, true, 0
+		t.Place, t.isLive, t.chrome = p, true, 0
 	}
 	key := r.key(params)
 	if common[key] || r.act == disable {
@@ -227,7 +227,7 @@ func (s *State) succeeded(p Place, method string, params, result []byte) (forAge
 	switch r.act {
 	case set, enable:
 		under, resolved := t.replace(func(i *item) bool { return i.key == key })
-		i := &item{key: key, act: r.act, method: method, params: slices.Clone(params), stands: true, site: p.site(), overtaken: under}
+		i := &item{key: key, act: r.act, method: method, params: slices.Clone(params), isSet: true, site: p.site(), isOvertaken: under}
 		return result, s.keep(t, i), resolved
 	case clear, disable:
 		var under bool
@@ -258,16 +258,16 @@ func (t *target) drop(which func(*item) bool) { t.kept = slices.DeleteFunc(t.kep
 // its sake: of what an agent set first, most still matters.
 func (s *State) keep(t *target, i *item) bool {
 	commands, bytes := t.used()
-	if commands+1 > MaxCommands || bytes+i.size() > MaxBytes || !s.room(t, i) {
+	if commands+1 > MaxCommands || bytes+i.size() > MaxBytes || !s.hasRoom(t, i) {
 		return false
 	}
 	t.kept = append(t.kept, i)
 	return true
 }
 
-// room says whether the task has room for i, once the frames that are gone have
+// hasRoom says whether the task has room for i, once the frames that are gone have
 // made what they can.
-func (s *State) room(t *target, i *item) bool {
+func (s *State) hasRoom(t *target, i *item) bool {
 	for {
 		commands, bytes := 1, i.size()
 		for _, x := range s.targets {
@@ -277,7 +277,7 @@ func (s *State) room(t *target, i *item) bool {
 		if commands <= maxTargets*MaxCommands && bytes <= maxTargets*MaxBytes {
 			return true
 		}
-		gone := slices.IndexFunc(s.targets, func(x *target) bool { return x != t && !x.live && x.Target != x.Page })
+		gone := slices.IndexFunc(s.targets, func(x *target) bool { return x != t && !x.isLive && x.Target != x.Page })
 		if gone < 0 {
 			return false
 		}

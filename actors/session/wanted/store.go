@@ -118,11 +118,11 @@ func (s *Store) Renew(p Place) (commands []Command, changes uint64) {
 	return s.state.Renew(p)
 }
 
-// Overtaken is [State.Overtaken].
-func (s *Store) Overtaken(p Place, changes uint64) bool {
+// IsOvertaken is [State.Overtaken].
+func (s *Store) IsOvertaken(p Place, changes uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.state.Overtaken(p, changes)
+	return s.state.IsOvertaken(p, changes)
 }
 
 // Site is the site of the document that a frame's session shows. What is set for a

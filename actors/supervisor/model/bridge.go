@@ -19,7 +19,7 @@ func (m *Task) IsBridged() bool {
 // LinkBridge is what a link that is about to be dialled is to have.
 func (m *Task) LinkBridge() bridge.Settings {
 	on := m.IsBridged() && m.CanHear()
-	return bridge.Settings{On: on, By: m.BridgeBy, Past: m.past(on), Epoch: m.Epoch, Secret: m.BridgeSecret}
+	return bridge.Settings{IsOn: on, By: m.BridgeBy, Past: m.past(on), Epoch: m.Epoch, Secret: m.BridgeSecret}
 }
 
 // past are the mechanisms whose functions may still be on in documents from before, where
@@ -34,8 +34,8 @@ func (m *Task) past(on bool) mail.Mechanisms {
 // SessionBridge is what the sessions of the link are to have.
 func (m *Task) SessionBridge() bridge.Settings {
 	b := m.LinkBridge()
-	b.On = b.On && !m.IsUnheard()
-	b.Past = m.past(b.On)
+	b.IsOn = b.IsOn && !m.IsUnheard()
+	b.Past = m.past(b.IsOn)
 	return b
 }
 
@@ -51,7 +51,7 @@ func (m *Task) ShowBridge() {
 // BridgeOrder is what tells a session of the bridge that is wanted now.
 func (m *Task) BridgeOrder() mail.SetBridge {
 	b := m.SessionBridge()
-	return mail.SetBridge{On: b.On, By: b.By, Epoch: b.Epoch}
+	return mail.SetBridge{IsOn: b.IsOn, By: b.By, Epoch: b.Epoch}
 }
 
 // IsUnheard says that requests are the task's mechanism, and that the link's browser does

@@ -46,7 +46,7 @@ func (m *Task) HeldAtTheEnd() []messages.TargetID {
 // OutcomeOf is what an end in state s counts as; "" is none.
 func (m *Task) OutcomeOf(s messages.TaskState) messages.TaskOutcome {
 	switch {
-	case s.Active():
+	case s.IsActive():
 		return ""
 	case s == messages.StateLost && m.HasBeenUp:
 		return messages.OutcomeLost

@@ -46,9 +46,9 @@ func (m *Task) HasFrame(t messages.TargetID, f messages.FrameID) bool {
 	return false
 }
 
-// LeftByItsSession says that a frame has a process of its own by the tree, and
+// IsLeftByItsSession says that a frame has a process of its own by the tree, and
 // no session.
-func (m *Task) LeftByItsSession(t messages.TargetID, f messages.FrameID) bool {
+func (m *Task) IsLeftByItsSession(t messages.TargetID, f messages.FrameID) bool {
 	for _, e := range m.Sessions.All() {
 		if messages.FrameID(e.Cfg.Target) == f {
 			return false
@@ -75,9 +75,9 @@ func (m *Task) HoldsDialog(t messages.TargetID) bool {
 	return false
 }
 
-// BetweenSessions says that the dialog's frame, or one above it, lives in a process that no
+// IsBetweenSessions says that the dialog's frame, or one above it, lives in a process that no
 // session is attached to at the moment: no session can report on it.
-func (m *Task) BetweenSessions(d messages.Dialog) bool {
+func (m *Task) IsBetweenSessions(d messages.Dialog) bool {
 	tree := m.Trees.At(d.TargetID)
 	if tree == nil {
 		return d.FrameID != messages.FrameID(d.TargetID)

@@ -6,8 +6,8 @@ import (
 	"holdfast/messages"
 )
 
-// InOOPIF says that an out-of-process iframe asks.
-func (m *Task) InOOPIF(d messages.Dialog) bool {
+// IsInOOPIF says that an out-of-process iframe asks.
+func (m *Task) IsInOOPIF(d messages.Dialog) bool {
 	p := m.Pages.At(d.TargetID)
 	return p != nil && string(d.FrameID) != string(d.TargetID) && m.Holder(d) != p.Session
 }
@@ -43,8 +43,8 @@ func (m *Task) heldBy(s messages.SessionID, dialogs []messages.Dialog, kind func
 	return mine
 }
 
-// AnyHeldBy reports whether session s holds one of dialogs of that kind.
-func (m *Task) AnyHeldBy(s messages.SessionID, dialogs []messages.Dialog, kind func(*messages.Dialog) bool) bool {
+// IsAnyHeldBy reports whether session s holds one of dialogs of that kind.
+func (m *Task) IsAnyHeldBy(s messages.SessionID, dialogs []messages.Dialog, kind func(*messages.Dialog) bool) bool {
 	return slices.ContainsFunc(dialogs, func(d messages.Dialog) bool { return kind(&d) && m.Holder(d) == s })
 }
 

@@ -159,7 +159,7 @@ func (m *Task) StillWedged(t messages.TargetID) error {
 func (m *Task) IsUnsettled(t messages.TargetID) bool {
 	p := m.Pages.At(t)
 	return p != nil && !p.HasWaited && (p.IsDoomed || slices.ContainsFunc(m.Memory.Open, func(o mail.OpenDialog) bool {
-		return o.Unproved && o.Dialog.TargetID == t && o.ShutBy == ""
+		return o.IsUnproved && o.Dialog.TargetID == t && o.ShutBy == ""
 	}))
 }
 

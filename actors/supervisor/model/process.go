@@ -10,15 +10,15 @@ import (
 // After both a link stands again at the same address, and only after the second
 // the pages do.
 type Process struct {
-	known string              // of the last link that attached; "" for one that does not tell
-	Now   string              // of the link that stands
-	left  []messages.TargetID // the task's pages when that link was lost
-	held  bool                // there was one
+	known       string              // of the last link that attached; "" for one that does not tell
+	Now         string              // of the link that stands
+	left        []messages.TargetID // the task's pages when that link was lost
+	wasAttached bool                // there was one
 }
 
-// Linked notes whose process a new link leads to, and says whether that is known to be
+// NoteLink notes whose process a new link leads to, and says whether that is known to be
 // another one.
-func (p *Process) Linked(mark string) bool {
+func (p *Process) NoteLink(mark string) bool {
 	p.Now = mark
 	return p.known != "" && p.Now != "" && p.known != p.Now
 }
@@ -27,7 +27,7 @@ func (p *Process) Linked(mark string) bool {
 // attached there is nothing to note.
 func (p *Process) Lost(attached bool, pages []messages.TargetID) {
 	if attached {
-		p.known, p.left, p.held = p.Now, slices.Clone(pages), true
+		p.known, p.left, p.wasAttached = p.Now, slices.Clone(pages), true
 	}
 }
 
@@ -38,11 +38,11 @@ func (p *Process) Lost(attached bool, pages []messages.TargetID) {
 // when a user closed all of them meanwhile, so the mark has to differ as well; an address
 // without a mark leaves it at the pages.
 func (p *Process) Attached(pages []messages.TargetID) (gone int, restarted bool) {
-	if !p.held {
+	if !p.wasAttached {
 		return 0, false
 	}
 	left := p.left
-	p.left, p.held = nil, false
+	p.left, p.wasAttached = nil, false
 	if slices.ContainsFunc(left, func(t messages.TargetID) bool { return slices.Contains(pages, t) }) {
 		return 0, false
 	}

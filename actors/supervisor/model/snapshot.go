@@ -7,7 +7,7 @@ import (
 // Snapshot is the state as it is now.
 func (m *Task) Snapshot() *messages.Snapshot {
 	s := &messages.Snapshot{
-		TaskID: m.ID, State: m.State, Version: m.Version, Active: m.State.Active(), Reason: m.Reason,
+		TaskID: m.ID, State: m.State, Version: m.Version, Active: m.State.IsActive(), Reason: m.Reason,
 		Connection: m.Conn, Labels: m.Spec.Labels,
 	}
 	if !s.Active {

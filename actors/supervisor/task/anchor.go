@@ -95,7 +95,7 @@ func (m *Machine) anchorStarting(s AnchorStarting) {
 // anchorAttached finds out whether the anchor's browser is the primary's: some
 // services give every connection one of its own.
 func (m *Machine) anchorAttached(now time.Time, a mail.AnchorAttached) {
-	if !m.rooted || len(m.Order) == 0 {
+	if !m.isRooted || len(m.Order) == 0 {
 		return
 	}
 	if !slices.ContainsFunc(a.Pages, func(t messages.TargetID) bool { return m.Pages.At(t) != nil }) {
@@ -103,16 +103,16 @@ func (m *Machine) anchorAttached(now time.Time, a mail.AnchorAttached) {
 		return
 	}
 	for _, t := range m.Order {
-		if !m.beingFreed(t) {
+		if !m.isBeingFreed(t) {
 			m.toAnchor(mail.CoverPage{Page: t}) // those it has it ignores
 		}
 	}
 	m.coverFrames("")
 }
 
-// beingFreed says that no party may be attached to the page: only a page that all have left
+// isBeingFreed says that no party may be attached to the page: only a page that all have left
 // drops its dialog (C19), or may be closed with it (C15).
-func (m *Machine) beingFreed(t messages.TargetID) bool {
+func (m *Machine) isBeingFreed(t messages.TargetID) bool {
 	r, p := m.Recovering[t], m.Pages.At(t)
 	return m.parties.IsLeaving(t) || p != nil && p.IsClosing || r != nil && r.Step == model.StepLeaving && r.Action != messages.RecoverReattach
 }
@@ -120,7 +120,7 @@ func (m *Machine) beingFreed(t messages.TargetID) bool {
 // Forbidden are the pages that a new anchor is to keep away from until it is
 // told to cover them.
 func (m *Machine) Forbidden() []messages.TargetID {
-	return slices.DeleteFunc(slices.Clone(m.Order), func(t messages.TargetID) bool { return !m.beingFreed(t) })
+	return slices.DeleteFunc(slices.Clone(m.Order), func(t messages.TargetID) bool { return !m.isBeingFreed(t) })
 }
 
 func (m *Machine) anchorSettled(now time.Time) {
@@ -223,7 +223,7 @@ func (m *Machine) primaryFell(now time.Time) {
 	a.Lag = now.Sub(a.LinkAt)
 	a.IsSuspect = a.IsRunning && !a.LinkAt.IsZero() && a.Lag < anchorStrike
 	m.linkedAt = time.Time{}
-	m.toAnchor(mail.PrimaryUp{Up: false})
+	m.toAnchor(mail.PrimaryUp{IsUp: false})
 }
 
 // calm ends a time in which both links stood.
@@ -278,7 +278,7 @@ func (m *Machine) maybeRun(t messages.TargetID) {
 	}
 	e := m.Sessions.At(p.Session)
 	switch {
-	case e == nil || !e.Cfg.Held:
+	case e == nil || !e.Cfg.IsHeld:
 	case e.Info.CanAccessOpener && !e.HearsDialogs: // any other answers nothing while it is held
 	case e.Cfg.IsHeldForClients && !e.IsSeenByClients:
 	case (!e.Cfg.IsHeldForClients || m.waitsForAnchor(e.Info)) && !m.parties.IsCovered(t):
@@ -319,8 +319,8 @@ const maxSeenEarly = 64
 
 func (m *Machine) letRun(t messages.TargetID) {
 	if p := m.Pages.At(t); p != nil {
-		if e := m.Sessions.At(p.Session); e != nil && e.Cfg.Held {
-			e.Cfg.Held = false
+		if e := m.Sessions.At(p.Session); e != nil && e.Cfg.IsHeld {
+			e.Cfg.IsHeld = false
 			m.do(ToSession{p.Session, mail.ResumePage{Page: t}})
 			m.toAnchor(mail.ResumePage{Page: t})
 		}

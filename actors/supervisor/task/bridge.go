@@ -31,7 +31,7 @@ func (m *Machine) tellBridge() {
 		m.do(ToSession{s, m.BridgeOrder()})
 	}
 	order := m.BridgeOrder()
-	if m.toAnchor(order); !order.On {
+	if m.toAnchor(order); !order.IsOn {
 		m.forgetRequests(messages.RoleAnchor) // it releases what it holds
 	}
 	m.coverFrames("")
@@ -43,7 +43,7 @@ func (m *Machine) tellBridge() {
 // bridgeRefused notes where the bridge cannot work: dialogs stay native there.
 func (m *Machine) bridgeRefused(r mail.BridgeRefused) {
 	e := m.Sessions.At(r.Session)
-	if e == nil || r.Gen != m.Gen || !e.Cfg.Bridge.On {
+	if e == nil || r.Gen != m.Gen || !e.Cfg.Bridge.IsOn {
 		return
 	}
 	m.mechanismRefused(r)
@@ -64,15 +64,15 @@ func (m *Machine) bridgeStands(b mail.BridgeStands) {
 	if e == nil || b.Role != messages.RolePrimary || b.Gen != m.Gen {
 		return
 	}
-	m.given = m.given || b.On && m.BridgeBy == mail.ByDebugger
-	if b.On {
+	m.isGiven = m.isGiven || b.IsOn && m.BridgeBy == mail.ByDebugger
+	if b.IsOn {
 		m.keepNative(e.Cfg.Target, false)
 	}
 	before := m.PageBridge(e.Cfg.Page)
 	if !e.IsBridged {
 		e.Stood, e.HasSlipped = m.now, false
 	}
-	if e.IsBridged, e.IsUnbridged = b.On, b.Unable || m.IsUnheard(); m.PageBridge(e.Cfg.Page) != before {
+	if e.IsBridged, e.IsUnbridged = b.IsOn, b.IsUnable || m.IsUnheard(); m.PageBridge(e.Cfg.Page) != before {
 		m.pageChanged(e.Cfg.Page)
 	}
 	m.maybeHearNothing()
@@ -116,7 +116,7 @@ func (m *Machine) keepNative(t messages.TargetID, on bool) {
 		}
 		smallmap.Put(&m.Native, t, true)
 	}
-	m.toAnchor(mail.KeepNative{Target: t, On: on})
+	m.toAnchor(mail.KeepNative{Target: t, IsOn: on})
 }
 
 // frameBoxed passes on what a parent's session knows of a frame's.
@@ -125,15 +125,15 @@ func (m *Machine) frameBoxed(b mail.FrameBoxed) {
 	if e == nil || b.Gen != m.Gen {
 		return
 	}
-	e.IsBoxKnown, e.IsShut = true, b.Shut
+	e.IsBoxKnown, e.IsShut = true, b.IsShut
 	m.do(ToSession{b.Session, b})
 	m.coverFrame(e)
 }
 
 // coverFrame has the anchor attached to a frame of another process as well.
 func (m *Machine) coverFrame(e *model.Session) {
-	if m.IsBridged() && !e.Cfg.IsPage && !m.beingFreed(e.Cfg.Page) {
-		m.toAnchor(mail.CoverFrame{Page: e.Cfg.Page, Frame: e.Cfg.Target, Boxed: e.IsBoxKnown, Shut: e.IsShut})
+	if m.IsBridged() && !e.Cfg.IsPage && !m.isBeingFreed(e.Cfg.Page) {
+		m.toAnchor(mail.CoverFrame{Page: e.Cfg.Page, Frame: e.Cfg.Target, IsBoxKnown: e.IsBoxKnown, IsShut: e.IsShut})
 	}
 }
 

@@ -35,7 +35,7 @@ func TestBridgeOfATask(t *testing.T) {
 	t.Parallel()
 	needed := mail.BridgeNeeded{Dialog: "d-1", Page: "P", After: 5 * time.Millisecond}
 	turns := task.TimerFired{Name: "needed:P"}
-	stands := mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true}
+	stands := mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", IsOn: true}
 
 	t.Run("auto turns to it once, and says so of a page once the page has it", func(t *testing.T) {
 		t.Parallel()
@@ -43,7 +43,7 @@ func TestBridgeOfATask(t *testing.T) {
 		b.shows(messages.BridgeNative, messages.BridgeNative)
 		b.step(needed)
 		effects := b.step(turns)
-		if got := bridgeOrders(effects, "S"); !slices.Equal(got, []mail.SetBridge{{On: true, Epoch: 1}}) || !has[task.BridgeTaken](effects) {
+		if got := bridgeOrders(effects, "S"); !slices.Equal(got, []mail.SetBridge{{IsOn: true, Epoch: 1}}) || !has[task.BridgeTaken](effects) {
 			t.Errorf("orders %+v, taken %v", got, has[task.BridgeTaken](effects))
 		}
 		b.shows(messages.BridgeOn, messages.BridgeNative)
@@ -203,7 +203,7 @@ func TestBridgeOfATask(t *testing.T) {
 		b.shows(messages.BridgeOn, messages.BridgeNative)
 		b.step(stands) // of the last link
 		b.shows(messages.BridgeOn, messages.BridgeNative)
-		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 2, Session: "S2", On: true})
+		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 2, Session: "S2", IsOn: true})
 		b.shows(messages.BridgeOn, messages.BridgeOn)
 	})
 	t.Run("a page that is refused it is unavailable, and the others are not", func(t *testing.T) {
@@ -211,7 +211,7 @@ func TestBridgeOfATask(t *testing.T) {
 		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOn})
 		b.step(mail.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: mail.TargetInfo{ID: "Q", Type: "page", Opener: "P"}})
 		b.step(mail.BridgeRefused{Gen: 1, Session: "S"})
-		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "Q", On: true})
+		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "Q", IsOn: true})
 		b.shows(messages.BridgeOn, messages.BridgeUnavailable)
 		if s := b.m.Snapshot(); len(s.Pages) != 2 || s.Pages[1].Bridge != messages.BridgeOn {
 			t.Errorf("pages %+v", s.Pages)
@@ -226,7 +226,7 @@ func TestBridgeOfATask(t *testing.T) {
 		b.step(mail.TargetAttached{Gen: 1, Session: "SF", Via: "S", Page: "P", Info: mail.TargetInfo{ID: "F", Type: "iframe"}})
 		b.step(stands)
 		b.shows(messages.BridgeOn, messages.BridgeNative)
-		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "SF", On: true})
+		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "SF", IsOn: true})
 		b.shows(messages.BridgeOn, messages.BridgeOn)
 	})
 	t.Run("a spec that wants another follows at once, each with a newer epoch", func(t *testing.T) {
@@ -241,7 +241,7 @@ func TestBridgeOfATask(t *testing.T) {
 				}
 				continue
 			}
-			if len(got) != 1 || got[0].On != (choice == messages.BridgeOn) || got[0].Epoch <= last {
+			if len(got) != 1 || got[0].IsOn != (choice == messages.BridgeOn) || got[0].Epoch <= last {
 				t.Fatalf("%s: %+v after epoch %d", choice, got, last)
 			}
 			last = got[0].Epoch
@@ -255,7 +255,7 @@ func TestBridgeOfATask(t *testing.T) {
 		for _, in := range []any{mail.StopTask{}, task.AnchorExited{}} {
 			got = append(got, bridgeOrders(b.step(in), "S")...)
 		}
-		if len(got) != 1 || got[0].On || got[0].Epoch == 0 {
+		if len(got) != 1 || got[0].IsOn || got[0].Epoch == 0 {
 			t.Errorf("orders at the end: %+v", got)
 		}
 	})

@@ -23,9 +23,9 @@ func TestTheAnchorIsToldOfTheFramesOfABridgedTask(t *testing.T) {
 		return list
 	}
 	frame := mail.TargetAttached{Gen: 1, Session: "SF", Via: "S", Page: "P", Info: mail.TargetInfo{ID: "F", Type: "iframe"}}
-	attached, boxed := mail.AnchorAttached{Gen: 1, Pages: []messages.TargetID{"P"}}, mail.FrameBoxed{Gen: 1, Session: "SF", Shut: true}
+	attached, boxed := mail.AnchorAttached{Gen: 1, Pages: []messages.TargetID{"P"}}, mail.FrameBoxed{Gen: 1, Session: "SF", IsShut: true}
 	unknown := mail.CoverFrame{Page: "P", Frame: "F"}
-	known := mail.CoverFrame{Page: "P", Frame: "F", Boxed: true, Shut: true}
+	known := mail.CoverFrame{Page: "P", Frame: "F", IsBoxKnown: true, IsShut: true}
 	for name, c := range map[string]struct {
 		bridge messages.Bridge
 		steps  []any

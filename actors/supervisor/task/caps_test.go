@@ -116,6 +116,6 @@ func asksForRequests(effects []task.Effect) bool {
 	return slices.ContainsFunc(effects, func(e task.Effect) bool {
 		to, _ := e.(task.ToBrowser)
 		order, ok := to.Msg.(mail.SetBridge)
-		return ok && order.On && order.By == mail.ByRequest
+		return ok && order.IsOn && order.By == mail.ByRequest
 	})
 }

@@ -64,7 +64,7 @@ func (m *Machine) partWithClients() {
 func (m *Machine) tellClients() {
 	var now ClientPages
 	for t := range m.withoutClients {
-		if m.beingFreed(t) || m.IsStopping() {
+		if m.isBeingFreed(t) || m.IsStopping() {
 			now.Off = append(now.Off, t)
 		} else {
 			delete(m.withoutClients, t)

@@ -25,8 +25,8 @@ func (m *Machine) consoleReported(page, target messages.TargetID, e *messages.Co
 		m.Console = m.Console[over:]
 	}
 	m.held = append(m.held, &m.Console[len(m.Console)-1])
-	if !m.flushing {
-		m.flushing = true
+	if !m.isFlushing {
+		m.isFlushing = true
 		m.do(FlushSoon{})
 	}
 }

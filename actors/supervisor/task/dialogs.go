@@ -14,7 +14,7 @@ func (m *Machine) dialogsChanged(c mail.DialogsChanged) {
 	m.Memory, m.Pending = c.Memory, c.Pending
 	if c.Opened != nil {
 		m.bridgeSlipped(c.Opened)
-		m.tell(messages.Event{Type: messages.EventDialogOpened, Dialog: c.Opened, InOOPIF: m.InOOPIF(*c.Opened)})
+		m.tell(messages.Event{Type: messages.EventDialogOpened, Dialog: c.Opened, InOOPIF: m.IsInOOPIF(*c.Opened)})
 	}
 	if c.Closed != nil {
 		delete(m.doubted, c.Closed.ID)
@@ -66,7 +66,7 @@ func (m *Machine) dialogsOpen(page messages.TargetID) (orders []Effect) {
 	}
 	for _, s := range m.SessionOrder() {
 		if m.Sessions.At(s).Cfg.Page == page {
-			orders = append(orders, ToSession{s, mail.DialogsOpen{Dialogs: dialogs, Holding: m.AnyHeldBy(s, dialogs, model.IsBlocking), Paused: m.AnyHeldBy(s, dialogs, model.IsPausing)}})
+			orders = append(orders, ToSession{s, mail.DialogsOpen{Dialogs: dialogs, IsHolding: m.IsAnyHeldBy(s, dialogs, model.IsBlocking), IsPaused: m.IsAnyHeldBy(s, dialogs, model.IsPausing)}})
 		}
 	}
 	return orders

@@ -55,8 +55,8 @@ func (m *Machine) carryOut(order any) {
 	}
 }
 
-// parkedTimer ends a wait that has been long enough.
-func (m *Machine) parkedTimer(name string) bool {
+// handleParkedTimer ends a wait that has been long enough.
+func (m *Machine) handleParkedTimer(name string) bool {
 	t, ok := strings.CutPrefix(name, timerParked)
 	if p := m.Pages.At(messages.TargetID(t)); ok && p != nil && len(p.Parked) > 0 {
 		p.HasWaited = true
@@ -73,9 +73,9 @@ func (m *Machine) pageDoomed(d mail.PageDoomed) {
 	switch {
 	case !d.Is:
 		m.pageChanged(d.Page)
-	case d.Close:
+	case d.MustClose:
 		m.do(Warn{Text: "a page asks without end while its next document waits, it is closed", Page: d.Page})
-		o := mail.ClosePage{Page: d.Page, Attached: true}
+		o := mail.ClosePage{Page: d.Page, IsAttached: true}
 		if p.Session != "" {
 			m.do(ToBrowser{o})
 		} else {

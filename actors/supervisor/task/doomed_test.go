@@ -29,7 +29,7 @@ func leavings(effects []task.Effect) (names []string) {
 			case mail.Leave:
 				names = append(names, "primary leaves")
 			case mail.ClosePage:
-				if o.Attached {
+				if o.IsAttached {
 					names = append(names, "close attached")
 				} else {
 					names = append(names, "close")
@@ -44,7 +44,7 @@ func leavings(effects []task.Effect) (names []string) {
 func (b *bench) unproved(is bool) []task.Effect {
 	b.Helper()
 	d := messages.Dialog{ID: "d-1", TargetID: "P", FrameID: "P", Type: "confirm", Path: messages.PathNative}
-	return b.step(mail.DialogsChanged{Memory: mail.DialogMemory{Open: []mail.OpenDialog{{Dialog: d, Unproved: is}}}, Pending: []messages.Dialog{d}})
+	return b.step(mail.DialogsChanged{Memory: mail.DialogMemory{Open: []mail.OpenDialog{{Dialog: d, IsUnproved: is}}}, Pending: []messages.Dialog{d}})
 }
 
 // No session leaves a page that has a doomed dialog, or one that may be (C58).
@@ -97,7 +97,7 @@ func TestADoomedPageIsClosedWithEverySessionAttached(t *testing.T) {
 	t.Parallel()
 	b := anchored(t)
 	b.step(mail.PageDoomed{Page: "P", Is: true})
-	if got := leavings(b.step(mail.PageDoomed{Page: "P", Is: true, Close: true})); !slices.Equal(got, []string{"close attached"}) {
+	if got := leavings(b.step(mail.PageDoomed{Page: "P", Is: true, MustClose: true})); !slices.Equal(got, []string{"close attached"}) {
 		t.Errorf("told %v", got)
 	}
 }

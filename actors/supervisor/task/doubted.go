@@ -29,7 +29,7 @@ func (m *Machine) doubt(page messages.TargetID) {
 func (m *Machine) askDoubted(s messages.SessionID) {
 	for _, d := range m.Pending {
 		if m.doubted[d.ID] && m.Holder(d) == s {
-			m.do(ToSession{s, mail.ProbeSession{Report: true}})
+			m.do(ToSession{s, mail.ProbeSession{MustReport: true}})
 			return
 		}
 	}
@@ -44,7 +44,7 @@ func (m *Machine) resolve(s messages.SessionID) {
 	}
 	m.resolveRemoved(e.Cfg.Page)
 	for _, d := range m.Pending {
-		if m.doubted[d.ID] && m.Holder(d) == s && !m.BetweenSessions(d) {
+		if m.doubted[d.ID] && m.Holder(d) == s && !m.IsBetweenSessions(d) {
 			delete(m.doubted, d.ID)
 			m.do(ToDialog{mail.DialogOver{Dialog: d.ID}})
 		}

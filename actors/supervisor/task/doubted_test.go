@@ -20,7 +20,7 @@ func TestWhatAFailedActorWasToldIsFoundOut(t *testing.T) {
 		return slices.Contains(effects, task.Effect(task.ToDialog{Msg: mail.DialogOver{Dialog: "d-1"}}))
 	}
 	asked := func(effects []task.Effect) bool {
-		return slices.Contains(effects, task.Effect(task.ToSession{Session: "S", Msg: mail.ProbeSession{Report: true}}))
+		return slices.Contains(effects, task.Effect(task.ToSession{Session: "S", Msg: mail.ProbeSession{MustReport: true}}))
 	}
 	open := func(t *testing.T) *bench {
 		b := attached(t)
@@ -61,7 +61,7 @@ func TestWhatAFailedActorWasToldIsFoundOut(t *testing.T) {
 		b := open(t)
 		b.step(task.SessionFailed{Session: "S"})
 		b.step(mail.TargetAttached{Gen: 1, Session: "S2", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
-		if !slices.Contains(b.step(mail.SessionReady{Gen: 1, Session: "S2", Target: "P", Blocked: true}), task.Effect(task.ToSession{Session: "S2", Msg: mail.ProbeSession{Report: true}})) {
+		if !slices.Contains(b.step(mail.SessionReady{Gen: 1, Session: "S2", Target: "P", IsBlocked: true}), task.Effect(task.ToSession{Session: "S2", Msg: mail.ProbeSession{MustReport: true}})) {
 			t.Error("the frame is not asked")
 		}
 		again := healthy
@@ -168,7 +168,7 @@ func TestANewDialogActorHearsOfPagesThatAreGone(t *testing.T) {
 	t.Parallel()
 	b := attached(t)
 	b.step(mail.DialogsChanged{Memory: mail.DialogMemory{Watches: []mail.PageWatch{
-		{Gen: 1, Page: "P", Session: "S", Covered: true}, {Gen: 1, Page: "GONE", Session: "G", Covered: true},
+		{Gen: 1, Page: "P", Session: "S", IsCovered: true}, {Gen: 1, Page: "GONE", Session: "G", IsCovered: true},
 	}}})
 	effects := b.step(task.DialogsRestarted{})
 	for page, want := range map[messages.TargetID]bool{"P": false, "GONE": true} {

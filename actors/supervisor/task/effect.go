@@ -149,11 +149,11 @@ type (
 	// OpenTab asks the browser's session for a blank page; PageOpened follows. With an
 	// Order the reply is that of the navigation, else the page's id.
 	OpenTab struct {
-		URL       string
-		NewWindow bool
-		Context   string // "" is the task's
-		Order     *messages.NavigateRequest
-		Reply     mail.Call
+		URL         string
+		IsNewWindow bool
+		Context     string // "" is the task's
+		Order       *messages.NavigateRequest
+		Reply       mail.Call
 	}
 
 	// NavigateOpened has a new page go to URL; the answer to Reply is the page, whether it

@@ -37,8 +37,8 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 		p := m.Pages.At(t)
 		p.Session, p.Health, p.IsClosing, p.Restoring = "", messages.PageOK, false, smallmap.Map[messages.SessionID, []string]{}
 	}
-	m.process.Lost(m.rooted, m.Order)
-	m.rooted = false
+	m.process.Lost(m.isRooted, m.Order)
+	m.isRooted = false
 	m.UnlinkTrees()
 	clear(m.needed) // a browser that ends closes its dialogs
 	m.abandonRecoveries(messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser ended").WithSent(messages.SentYes))
@@ -94,8 +94,8 @@ func (m *Machine) isolated(i mail.Isolated) {
 }
 
 func (m *Machine) rootAttached(r mail.RootAttached) {
-	m.rooted = true
-	m.toAnchor(mail.PrimaryUp{Up: true})
+	m.isRooted = true
+	m.toAnchor(mail.PrimaryUp{IsUp: true})
 	if gone, restarted := m.process.Attached(r.Pages); restarted {
 		m.Conn.BrowserRestarts++
 		// What the anchor has is a link to the browser before, though its end may
@@ -107,7 +107,7 @@ func (m *Machine) rootAttached(r mail.RootAttached) {
 			// Also where the anchor's end is not known yet. Those of the new browser
 			// have been attached to already.
 			if !slices.Contains(r.Pages, t) {
-				m.do(ToDialog{mail.PageGone{Page: t, Lost: true}})
+				m.do(ToDialog{mail.PageGone{Page: t, IsLost: true}})
 			}
 		}
 		m.do(BrowserRestarted{Pages: gone})
@@ -123,7 +123,7 @@ func (m *Machine) rootAttached(r mail.RootAttached) {
 // maybeActive ends an attach once every session has answered or been
 // classified.
 func (m *Machine) maybeActive(now time.Time) {
-	if !m.rooted || m.Conn.Primary == messages.LinkUp || m.IsStopping() || m.HasFinished() {
+	if !m.isRooted || m.Conn.Primary == messages.LinkUp || m.IsStopping() || m.HasFinished() {
 		return
 	}
 	for _, t := range m.Order {

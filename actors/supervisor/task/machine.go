@@ -20,25 +20,25 @@ type Machine struct {
 	out []Effect
 	now time.Time // of the step under way
 
-	Context  string          // the browser context of the task's own; "" is the browser's
-	Contexts []string        // those that clients of the gateway have made
-	lostGen  mail.Generation // the newest that is over
-	linkedAt time.Time       // since when the primary link stands
-	rooted   bool            // RootAttached of this generation has come
-	process  model.Process
-	asked    bool                               // the browser, whether requests can be heard
-	hearing  bool                               // the browser has been told to hear them
-	given    bool                               // it has given a session of this link its debugger
-	waiting  map[string]mail.RequestHeld        // the newest of each label
-	needed   map[messages.TargetID]model.Needed // by page, until it is known to be there and the dialog's renderer not to have crashed
+	Context   string          // the browser context of the task's own; "" is the browser's
+	Contexts  []string        // those that clients of the gateway have made
+	lostGen   mail.Generation // the newest that is over
+	linkedAt  time.Time       // since when the primary link stands
+	isRooted  bool            // RootAttached of this generation has come
+	process   model.Process
+	isAsked   bool                               // the browser, whether requests can be heard
+	isHearing bool                               // the browser has been told to hear them
+	isGiven   bool                               // it has given a session of this link its debugger
+	waiting   map[string]mail.RequestHeld        // the newest of each label
+	needed    map[messages.TargetID]model.Needed // by page, until it is known to be there and the dialog's renderer not to have crashed
 
 	Target  messages.TargetID // of scope target: the spec's, or what has replaced it
 	opening map[messages.TargetID]opening
 
-	turned  []messages.TargetID // pages whose state is another than was shown last
-	asks    bool                // some dialog of the task is open
-	later   []Effect            // effects to run after Publish
-	answers []Answer            // for who is to read what is published before
+	turned        []messages.TargetID // pages whose state is another than was shown last
+	hasOpenDialog bool                // some dialog of the task is open
+	later         []Effect            // effects to run after Publish
+	answers       []Answer            // for who is to read what is published before
 
 	told    map[messages.TargetID]bool // pages whose sessions know of open dialogs
 	doubted map[messages.DialogID]bool // may be over, without a report
@@ -65,9 +65,9 @@ type Machine struct {
 	holdsPopups bool
 	seenEarly   map[messages.TargetID]bool // see popupSeen
 
-	events   []messages.Event
-	held     []*messages.ConsoleError // published together
-	flushing bool
+	events     []messages.Event
+	held       []*messages.ConsoleError // published together
+	isFlushing bool
 }
 
 // opening is a page that is to go somewhere once its session answers: a page
@@ -105,7 +105,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	}
 	switch in := in.(type) {
 	case BrowserStarting:
-		m.Gen, m.rooted = in.Gen, false
+		m.Gen, m.isRooted = in.Gen, false
 		m.mechanismStarts()
 		if !m.LostAt.IsZero() {
 			m.Conn.Attempt++
@@ -116,7 +116,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case Linked:
 		if in.Gen == m.Gen {
 			m.Conn.Endpoint, m.linkedAt = in.Endpoint, now
-			if m.process.Linked(in.Browser) {
+			if m.process.NoteLink(in.Browser) {
 				m.debuggerAgain()
 			}
 			m.ask()
@@ -322,11 +322,11 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 			m.watchElsewhere()
 			break
 		}
-		if !m.wedgeTimer(in.Name) && !m.recoverTimer(in.Name) {
+		if !m.handleWedgeTimer(in.Name) && !m.handleRecoverTimer(in.Name) {
 			m.timerFired(now, in.Name)
 		}
 	case Flush:
-		m.flushing = false
+		m.isFlushing = false
 	}
 	m.unpark()
 	// Whatever happened, a page that went away included: the attach may be over.
@@ -334,7 +334,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	m.maybeActive(now)
 	m.attend(now, !up)
 	m.tellClients() // first: a client may leave a page as soon as its dialog is shown
-	if len(m.events) > 0 || !m.flushing && len(m.held) > 0 {
+	if len(m.events) > 0 || !m.isFlushing && len(m.held) > 0 {
 		m.do(m.take())
 	}
 	m.out, m.later = append(m.out, m.later...), nil

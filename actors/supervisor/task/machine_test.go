@@ -103,7 +103,7 @@ func TestAPageChangeNamesItsFields(t *testing.T) {
 func TestM2_APageIsNeverWithoutAURL(t *testing.T) {
 	t.Parallel()
 	b := attached(t)
-	effects := b.step(mail.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: mail.TargetInfo{ID: "Q", Type: "page", Opener: "P"}, Waiting: true})
+	effects := b.step(mail.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: mail.TargetInfo{ID: "Q", Type: "page", Opener: "P"}, IsWaiting: true})
 	told := 0
 	for _, e := range effects {
 		if p, ok := e.(task.Publish); ok {
@@ -201,7 +201,7 @@ func TestMachine(t *testing.T) {
 			for _, e := range effects {
 				if to, ok := e.(task.ToSession); ok {
 					if o, ok := to.Msg.(mail.DialogsOpen); ok {
-						told[to.Session] = o.Holding
+						told[to.Session] = o.IsHolding
 					}
 				}
 			}
@@ -255,7 +255,7 @@ func TestMachine(t *testing.T) {
 		var gone []messages.TargetID
 		for _, e := range b.step(mail.RootAttached{Gen: 2, Pages: []messages.TargetID{"Q"}}) {
 			if d, ok := e.(task.ToDialog); ok {
-				if g, ok := d.Msg.(mail.PageGone); ok && g.Lost {
+				if g, ok := d.Msg.(mail.PageGone); ok && g.IsLost {
 					gone = append(gone, g.Page)
 				}
 			}

@@ -16,16 +16,16 @@ import (
 
 func (m *Machine) targetAttached(a mail.TargetAttached) {
 	isPage := a.Via == ""
-	fresh := a.Waiting || !m.HasBeenUp && a.Info.URL == "about:blank"
-	cfg := page.Config{Identity: effect.Identity{Gen: a.Gen, Session: a.Session, Target: a.Info.ID, Page: a.Page}, IsPage: isPage, Fresh: fresh}
+	fresh := a.IsWaiting || !m.HasBeenUp && a.Info.URL == "about:blank"
+	cfg := page.Config{Identity: effect.Identity{Gen: a.Gen, Session: a.Session, Target: a.Info.ID, Page: a.Page}, IsPage: isPage, IsFresh: fresh}
 	cfg.Bridge, cfg.Watches, cfg.AskPatience = m.SessionBridge(), page.WatchesOf(m.Spec.Blockers), m.Spec.DialogTimeout()
 	if !isPage {
 		cfg.Site = new(wanted.Site)
 		cfg.Site.Show(a.Info.URL)
 	}
-	cfg.IsHeldForClients = isPage && a.Waiting && m.holdsPopups && !m.seenEarly[a.Info.ID]
+	cfg.IsHeldForClients = isPage && a.IsWaiting && m.holdsPopups && !m.seenEarly[a.Info.ID]
 	delete(m.seenEarly, a.Info.ID)
-	cfg.Held = cfg.IsHeldForClients || isPage && a.Waiting && m.waitsForAnchor(a.Info)
+	cfg.IsHeld = cfg.IsHeldForClients || isPage && a.IsWaiting && m.waitsForAnchor(a.Info)
 	if old := m.Sessions.At(a.Session); old != nil {
 		return
 	}
@@ -67,12 +67,12 @@ func (m *Machine) pageAttached(a mail.TargetAttached) {
 	m.Order = append(m.Order, a.Info.ID)
 	// While attaching, the first page that is not the browser's own; later,
 	// whatever was opened last.
-	if m.rooted || m.Current == "" || model.IsInternal(m.Pages.At(m.Current).Info.URL) {
+	if m.isRooted || m.Current == "" || model.IsInternal(m.Pages.At(m.Current).Info.URL) {
 		m.Current = a.Info.ID
 	}
 	m.tellWatched(a.Info.ID)
 	m.tellPage(messages.EventPageOpened, a.Info.ID)
-	if a.Info.Opener == "" || !a.Waiting { // a popup it sees by itself
+	if a.Info.Opener == "" || !a.IsWaiting { // a popup it sees by itself
 		m.toAnchor(mail.CoverPage{Page: a.Info.ID})
 	}
 }
@@ -129,12 +129,12 @@ func (m *Machine) sessionReady(r mail.SessionReady) {
 	if e == nil || r.Gen != m.Gen {
 		return
 	}
-	e.IsReady, e.IsRetelling, e.HasAnswered = true, false, e.HasAnswered || !r.Blocked
+	e.IsReady, e.IsRetelling, e.HasAnswered = true, false, e.HasAnswered || !r.IsBlocked
 	if p := m.Pages.At(e.Cfg.Page); p != nil && e.Cfg.IsPage {
-		p.HasAnswered, p.HasFailed = p.HasAnswered || !r.Blocked, false
+		p.HasAnswered, p.HasFailed = p.HasAnswered || !r.IsBlocked, false
 	}
-	e.IsTelling = e.IsTelling || !r.Blocked && m.IsTold(e.Cfg.Page)
-	if m.resolve(r.Session); r.Blocked {
+	e.IsTelling = e.IsTelling || !r.IsBlocked && m.IsTold(e.Cfg.Page)
+	if m.resolve(r.Session); r.IsBlocked {
 		m.askDoubted(r.Session)
 	}
 	m.sendOnItsWay(r.Session, r.Target)
@@ -146,7 +146,7 @@ func (m *Machine) sessionHealth(h mail.SessionHealth) {
 		return
 	}
 	news := e.Health != h.State // else it was asked to say so
-	e.Since, e.IsStranded = h.Since, h.Stranded
+	e.Since, e.IsStranded = h.Since, h.IsStranded
 	if e.Health = h.State; news && h.State == messages.PageCrashed {
 		e.Crashed = m.now
 		if n, noted := m.needed[h.Page]; noted && m.HasCrashedUnder(n.BridgeNeeded) {
@@ -331,7 +331,7 @@ func (m *Machine) openPage(o mail.OpenPage) {
 		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeLimitReached, "the task has %d pages already", len(m.Order)).WithSent(messages.SentNo)})
 		return
 	}
-	m.do(OpenTab{URL: o.URL, NewWindow: o.NewWindow, Context: o.Context, Reply: o.Reply})
+	m.do(OpenTab{URL: o.URL, IsNewWindow: o.IsNewWindow, Context: o.Context, Reply: o.Reply})
 }
 
 func (m *Machine) pageOpened(o PageOpened) {

@@ -46,7 +46,7 @@ func TestPopupsWaitForClientsThatHoldThem(t *testing.T) {
 			t.Parallel()
 			b := attached(t)
 			b.step(mail.HoldPopups{IsOn: true})
-			if resumes(b.step(mail.TargetAttached{Gen: 1, Session: "T", Page: "Q", Waiting: true, Info: c.info})) {
+			if resumes(b.step(mail.TargetAttached{Gen: 1, Session: "T", Page: "Q", IsWaiting: true, Info: c.info})) {
 				t.Fatal("the popup is resumed at once")
 			}
 			for i, in := range c.steps {
@@ -64,7 +64,7 @@ func TestAPopupThatClientsHaveResumedDoesNotWait(t *testing.T) {
 	b := attached(t)
 	b.step(mail.HoldPopups{IsOn: true})
 	b.step(mail.PopupSeen{Page: "Q"})
-	b.step(mail.TargetAttached{Gen: 1, Session: "T", Page: "Q", Waiting: true, Info: mail.TargetInfo{ID: "Q", Type: "page"}})
+	b.step(mail.TargetAttached{Gen: 1, Session: "T", Page: "Q", IsWaiting: true, Info: mail.TargetInfo{ID: "Q", Type: "page"}})
 	if resumes(b.step(mail.PopupSeen{Page: "Q"})) {
 		t.Error("the popup was held")
 	}

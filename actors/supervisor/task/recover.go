@@ -93,11 +93,11 @@ func (m *Machine) closePage(o mail.ClosePage) {
 		m.park(o.Page, o)
 		return
 	}
-	o.Free = m.NeedsFreeing(o.Page)
+	o.MustFree = m.NeedsFreeing(o.Page)
 	if p := m.Pages.At(o.Page); p != nil && m.Conn.Primary == messages.LinkUp {
 		p.IsClosing = true
 	}
-	if !o.Free {
+	if !o.MustFree {
 		m.withoutParties(o.Page, ToBrowser{o}, party.Clients)
 		return
 	}
@@ -185,14 +185,14 @@ func (m *Machine) goOn(t messages.TargetID, r *model.Recovery) {
 	m.endRecovery(t, err)
 }
 
-// recoverTimer ends a recovery that takes too long; one that the page's next
+// handleRecoverTimer ends a recovery that takes too long; one that the page's next
 // answer may still complete is not undone.
-func (m *Machine) recoverTimer(name string) bool {
+func (m *Machine) handleRecoverTimer(name string) bool {
 	if t, ok := strings.CutPrefix(name, timerRelease); ok {
 		m.freePoisoned(messages.TargetID(t))
 		return true
 	}
-	if m.parkedTimer(name) {
+	if m.handleParkedTimer(name) {
 		return true
 	}
 	target, ok := strings.CutPrefix(name, timerRecover)

@@ -31,7 +31,7 @@ func TestARelease(t *testing.T) {
 		effects = append(effects, b.step(mail.TargetAttached{Gen: 1, Session: s, Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})...)
 		effects = append(effects, b.step(mail.PageReleased{Gen: 1, Page: "P"})...)
 		effects = append(effects, b.step(mail.SessionHealth{Gen: 1, Session: s, Page: "P", IsPage: true, State: state})...)
-		return append(effects, b.step(mail.SessionReady{Gen: 1, Session: s, Target: "P", Blocked: state != messages.PageOK})...)
+		return append(effects, b.step(mail.SessionReady{Gen: 1, Session: s, Target: "P", IsBlocked: state != messages.PageOK})...)
 	}
 	begin := func(t *testing.T) (*bench, *[]error) {
 		b := attached(t)

@@ -18,8 +18,8 @@ import (
 // begins with what the task wants, and answers a question that was asked of the last.
 func (m *Machine) mechanismStarts() {
 	unheard := m.IsUnheard()
-	m.hearing = m.IsBridged() && m.BridgeBy == mail.ByRequest && m.CanHear()
-	m.asked, m.CannotHearRequests, m.given = m.asked && m.hearing, m.Caps.RootFetch == backend.No, false
+	m.isHearing = m.IsBridged() && m.BridgeBy == mail.ByRequest && m.CanHear()
+	m.isAsked, m.CannotHearRequests, m.isGiven = m.isAsked && m.isHearing, m.Caps.RootFetch == backend.No, false
 	if unheard {
 		m.Epoch++
 		m.toAnchor(m.BridgeOrder())
@@ -32,7 +32,7 @@ func (m *Machine) debuggerAgain() {
 	if m.BridgeBy == m.FirstMechanism() {
 		return
 	}
-	m.BridgeBy, m.asked = m.FirstMechanism(), false
+	m.BridgeBy, m.isAsked = m.FirstMechanism(), false
 	clear(m.Native)
 	m.maybeHearNothing()
 	if m.IsBridged() {
@@ -48,7 +48,7 @@ func (m *Machine) debuggerAgain() {
 // the link was given it, the no is that one page's.
 func (m *Machine) mechanismRefused(r mail.BridgeRefused) {
 	switch {
-	case r.By != mail.ByDebugger || m.CannotHearRequests || m.asked || m.given || !m.IsBridged():
+	case r.By != mail.ByDebugger || m.CannotHearRequests || m.isAsked || m.isGiven || !m.IsBridged():
 	case m.BridgeBy == mail.ByRequest: // it was held already
 		m.do(ToSession{r.Session, m.BridgeOrder()})
 	default:
@@ -59,24 +59,24 @@ func (m *Machine) mechanismRefused(r mail.BridgeRefused) {
 // askForRequests comes before the sessions are told: a document asks once whether it
 // is heard.
 func (m *Machine) askForRequests() {
-	m.asked, m.hearing = true, true
-	m.do(ToBrowser{mail.SetBridge{On: true, By: mail.ByRequest, Epoch: m.Epoch}})
+	m.isAsked, m.isHearing = true, true
+	m.do(ToBrowser{mail.SetBridge{IsOn: true, By: mail.ByRequest, Epoch: m.Epoch}})
 }
 
 func (m *Machine) requestsHeard(r mail.RequestsHeard) {
 	if r.Gen != m.Gen {
 		return
 	}
-	asked := m.asked
-	m.asked = false
+	asked := m.isAsked
+	m.isAsked = false
 	switch {
 	case r.Err != nil && m.BridgeBy == mail.ByRequest:
-		m.CannotHearRequests, m.hearing = true, false
+		m.CannotHearRequests, m.isHearing = true, false
 		m.Epoch++
 		m.tellBridge()
 	case r.Err != nil:
-		m.CannotHearRequests, m.hearing = m.CannotHearRequests || asked, false
-	case !asked, !m.IsBridged(), m.given: // not wanted any more
+		m.CannotHearRequests, m.isHearing = m.CannotHearRequests || asked, false
+	case !asked, !m.IsBridged(), m.isGiven: // not wanted any more
 		m.maybeHearNothing()
 	default:
 		m.BridgeBy, m.CannotHearRequests = mail.ByRequest, false
@@ -89,7 +89,7 @@ func (m *Machine) requestsHeard(r mail.RequestsHeard) {
 
 // maybeHearNothing ends the hearing once no document has the bridge any more.
 func (m *Machine) maybeHearNothing() {
-	if !m.hearing || m.asked {
+	if !m.isHearing || m.isAsked {
 		return
 	}
 	if m.BridgeBy == mail.ByRequest {
@@ -102,7 +102,7 @@ func (m *Machine) maybeHearNothing() {
 			}
 		}
 	}
-	m.hearing = false
+	m.isHearing = false
 	m.forgetRequests(messages.RolePrimary) // the browser lets them go
 	m.do(ToBrowser{mail.SetBridge{Epoch: m.Epoch}})
 }
@@ -113,7 +113,7 @@ func (m *Machine) maybeHearNothing() {
 // one, and to an actor that begins anew: the browser reports it once.
 func (m *Machine) requestHeld(r mail.RequestHeld) {
 	switch {
-	case r.Unspoken:
+	case r.IsUnspoken:
 		m.toAnchor(r)
 		return
 	case r.Role == messages.RolePrimary && r.Gen != m.Gen, r.Role == messages.RoleAnchor && r.Gen != m.anchor.Gen:

@@ -30,12 +30,12 @@ func TestBridgeByRequests(t *testing.T) {
 	t.Parallel()
 	refused := mail.BridgeRefused{Gen: 1, Session: "S", By: mail.ByDebugger, Err: errors.New("no")}
 	heard := mail.RequestsHeard{Gen: 1}
-	tried := task.ToBrowser{Msg: mail.SetBridge{On: true, By: mail.ByRequest}}
+	tried := task.ToBrowser{Msg: mail.SetBridge{IsOn: true, By: mail.ByRequest}}
 	ended := func(effects []task.Effect) bool {
 		return slices.ContainsFunc(effects, func(e task.Effect) bool {
 			to, ok := e.(task.ToBrowser)
 			order, is := to.Msg.(mail.SetBridge)
-			return ok && is && !order.On
+			return ok && is && !order.IsOn
 		})
 	}
 	byRequests := func(t *testing.T) *bench {
@@ -54,12 +54,12 @@ func TestBridgeByRequests(t *testing.T) {
 			t.Errorf("refused: %+v", effects)
 		}
 		b.shows(messages.BridgeOn, messages.BridgeUnavailable)
-		if got := bridgeOrders(b.step(heard), "S"); !slices.Equal(got, []mail.SetBridge{{On: true, By: mail.ByRequest, Epoch: 1}}) {
+		if got := bridgeOrders(b.step(heard), "S"); !slices.Equal(got, []mail.SetBridge{{IsOn: true, By: mail.ByRequest, Epoch: 1}}) {
 			t.Errorf("heard: %+v", got)
 		}
 		b.shownBy("request")
 		b.shows(messages.BridgeOn, messages.BridgeNative)
-		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true})
+		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", IsOn: true})
 		b.shows(messages.BridgeOn, messages.BridgeOn)
 	})
 	t.Run("where both are refused pages are native, and nobody asks again", func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestBridgeByRequests(t *testing.T) {
 	t.Run("a document that cannot ask makes its page unavailable", func(t *testing.T) {
 		t.Parallel()
 		b := byRequests(t)
-		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", Unable: true})
+		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", IsUnable: true})
 		b.shows(messages.BridgeOn, messages.BridgeUnavailable)
 	})
 	t.Run("a request goes to the session it is for, and one of nobody's is ended where it is held", func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestBridgeByRequests(t *testing.T) {
 			"nor of an anchor":           {[]any{task.AnchorExited{}, task.SessionFailed{Session: "SF"}, attachPage("S2", 1)}, attachFrame("SF2", "S2"), nil},
 			"nor what a bridge that is off has let go": {
 				[]any{
-					mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true},
+					mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", IsOn: true},
 					mail.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOff}.WithDefaults()},
 					mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S"},
 				},
@@ -173,7 +173,7 @@ func TestBridgeByRequests(t *testing.T) {
 		t.Parallel()
 		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOn})
 		b.step(mail.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: mail.TargetInfo{ID: "Q", Type: "page", Opener: "P"}})
-		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "Q", On: true})
+		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "Q", IsOn: true})
 		if effects := b.step(refused); does(effects, tried) {
 			t.Error("all of the task is to change for one page")
 		}
@@ -185,7 +185,7 @@ func TestBridgeByRequests(t *testing.T) {
 		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOn})
 		b.step(mail.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: mail.TargetInfo{ID: "Q", Type: "page", Opener: "P"}})
 		b.step(refused)
-		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "Q", On: true})
+		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "Q", IsOn: true})
 		if effects := b.step(heard); !ended(effects) {
 			t.Errorf("heard: %+v", effects)
 		}
@@ -220,10 +220,10 @@ func TestBridgeByRequests(t *testing.T) {
 			off int   // the one after which nothing is heard; -1: none
 		}{
 			"the only page was unavailable": {[]any{
-				heard, mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", Unable: true}, off, native, on, heard,
+				heard, mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", IsUnable: true}, off, native, on, heard,
 			}, 3},
 			"the only page ends": {[]any{
-				heard, mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true}, off, mail.TargetDetached{Gen: 1, Session: "S"}, on, heard,
+				heard, mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", IsOn: true}, off, mail.TargetDetached{Gen: 1, Session: "S"}, on, heard,
 			}, 3},
 			"off during the question":        {[]any{off, heard, on, refused, heard}, 1},
 			"off and on during the question": {[]any{off, on, heard}, -1},
@@ -247,7 +247,7 @@ func TestBridgeByRequests(t *testing.T) {
 				told := slices.ContainsFunc(effects, func(e task.Effect) bool {
 					to, _ := e.(task.ToAnchor)
 					order, _ := to.Msg.(mail.SetBridge)
-					return order.On && order.By == mail.ByRequest
+					return order.IsOn && order.By == mail.ByRequest
 				})
 				if last := i == len(c.ins)-1; last && !told {
 					t.Errorf("%s: nobody is told that the bridge is on", name)
@@ -279,7 +279,7 @@ func TestBridgeByRequests(t *testing.T) {
 		} {
 			b := byRequests(t)
 			b.step(task.AnchorStarting{Gen: 1})
-			b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true})
+			b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", IsOn: true})
 			var last []task.Effect
 			for _, in := range c.ins {
 				last = b.step(in)
@@ -288,7 +288,7 @@ func TestBridgeByRequests(t *testing.T) {
 			if !slices.ContainsFunc(last, func(e task.Effect) bool {
 				to, _ := e.(task.ToAnchor)
 				order, ok := to.Msg.(mail.SetBridge)
-				return ok && !order.On
+				return ok && !order.IsOn
 			}) {
 				t.Errorf("%s: the anchor is not told: %+v", name, last)
 			}
@@ -306,14 +306,14 @@ func TestBridgeByRequests(t *testing.T) {
 			b.step(mail.RequestsHeard{Gen: next})
 			b.step(mail.RootAttached{Gen: next, Pages: []messages.TargetID{"P"}})
 			b.step(mail.SessionReady{Gen: next, Session: "S9", Target: "P"})
-			b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: next, Session: "S9", On: true})
+			b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: next, Session: "S9", IsOn: true})
 			b.shows(messages.BridgeOn, messages.BridgeOn)
 		}
 	})
 	t.Run("requests are heard for as long as a document may make one", func(t *testing.T) {
 		t.Parallel()
 		b := byRequests(t)
-		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", On: true})
+		b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", IsOn: true})
 		if ended(b.step(mail.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOff}.WithDefaults()})) {
 			t.Error("ended while a document has the bridge")
 		}

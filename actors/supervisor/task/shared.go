@@ -30,8 +30,8 @@ func (m *Machine) ask() {
 			sites = append(sites, m.SiteOfDialog(d))
 		}
 	}
-	if len(sites) > 0 || m.asks {
-		m.asks = len(sites) > 0
+	if len(sites) > 0 || m.hasOpenDialog {
+		m.hasOpenDialog = len(sites) > 0
 		m.do(Asks{m.process.Now, sites})
 	}
 }

@@ -13,9 +13,9 @@ import (
 // TellSiblings is for the tasks that have the same pages.
 type TellSiblings struct {
 	Left bridge.SiblingLeft
-	// Remember says that it is for those as well that come to the pages later: also where
+	// MustRemember says that it is for those as well that come to the pages later: also where
 	// the primary gave them back, since a second link that has fallen silent may hold them.
-	Remember bool
+	MustRemember bool
 }
 
 // tellSiblings says that no task answers what this task's bridge asks on pages. With no
@@ -26,8 +26,8 @@ func (m *Machine) tellSiblings(ended bool, pages ...messages.TargetID) {
 	}
 	for by := range m.BridgedBy.All() { // also of what it has no more: a link may have left it there
 		m.do(TellSiblings{Left: bridge.SiblingLeft{
-			Secret: m.BridgeSecret, By: by, Epoch: m.Epoch + 2, Pages: slices.Clone(pages), Ended: ended,
-		}, Remember: ended && m.Spec.Launch == nil})
+			Secret: m.BridgeSecret, By: by, Epoch: m.Epoch + 2, Pages: slices.Clone(pages), HasEnded: ended,
+		}, MustRemember: ended && m.Spec.Launch == nil})
 	}
 }
 

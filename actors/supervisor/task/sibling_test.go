@@ -45,7 +45,7 @@ func TestTasksWithTheSamePages(t *testing.T) {
 			b := attachedAs(t, messages.TaskSpec{Bridge: c.bridge})
 			var got []bool
 			for _, l := range told(b.step(c.in)) {
-				got = append(got, l.Ended)
+				got = append(got, l.HasEnded)
 				if !slices.Equal(l.Pages, []messages.TargetID{"P"}) {
 					t.Errorf("of pages %v", l.Pages)
 				}
@@ -95,7 +95,7 @@ func TestTasksWithTheSamePages(t *testing.T) {
 			for _, in := range c.ins {
 				for _, e := range b.step(in) {
 					if to, ok := e.(task.TellSiblings); ok {
-						got = append(got, to.Remember)
+						got = append(got, to.MustRemember)
 					}
 				}
 			}

@@ -102,7 +102,7 @@ func (m *Machine) leaveBrowser() {
 		return
 	}
 	for _, t := range m.HeldAtTheEnd() {
-		m.do(ToBrowser{mail.ClosePage{Page: t, Free: true}})
+		m.do(ToBrowser{mail.ClosePage{Page: t, MustFree: true}})
 	}
 	m.do(ToBrowser{mail.Leave{}})
 }

@@ -58,7 +58,7 @@ func (m *Machine) dialogLost(d messages.ClosedDialog) {
 	s := m.Holder(messages.Dialog{TargetID: d.TargetID, FrameID: d.FrameID})
 	if e := m.Sessions.At(s); e != nil {
 		e.HasAnswered = false
-		m.do(ToSession{s, mail.ProbeSession{Report: true}})
+		m.do(ToSession{s, mail.ProbeSession{MustReport: true}})
 	}
 }
 
@@ -76,7 +76,7 @@ func (m *Machine) checkOrphan(t messages.TargetID, o model.Orphan) {
 		}
 		return
 	}
-	if m.LeftByItsSession(t, o.Frame) {
+	if m.IsLeftByItsSession(t, o.Frame) {
 		return // going, or gone already: the tree will tell
 	}
 	if e := m.Sessions.At(m.Holder(messages.Dialog{TargetID: t, FrameID: o.Frame})); e != nil && e.HasAnswered {
@@ -93,7 +93,7 @@ func (m *Machine) pageUnreachable(u mail.PageUnreachable) {
 		return
 	}
 	p.IsStuck = true
-	if u.Poisoned {
+	if u.IsPoisoned {
 		m.becomePoisoned(u.Page)
 		return
 	}
@@ -131,8 +131,8 @@ func (m *Machine) freePoisoned(t messages.TargetID) {
 
 const timerWedge = "wedge:"
 
-// wedgeTimer has a page looked at again that has been silent for long.
-func (m *Machine) wedgeTimer(name string) bool {
+// handleWedgeTimer has a page looked at again that has been silent for long.
+func (m *Machine) handleWedgeTimer(name string) bool {
 	t, ok := strings.CutPrefix(name, timerWedge)
 	if ok && m.Pages.At(messages.TargetID(t)) != nil {
 		m.turned = append(m.turned, messages.TargetID(t))

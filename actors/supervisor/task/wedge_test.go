@@ -117,7 +117,7 @@ func TestOnWedgeIsPatient(t *testing.T) {
 		b.step(mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
 		b.step(mail.RootAttached{Gen: 1, Pages: []messages.TargetID{"P"}})
 		b.health(messages.PageHung)
-		b.step(mail.SessionReady{Gen: 1, Session: "S", Target: "P", Blocked: true})
+		b.step(mail.SessionReady{Gen: 1, Session: "S", Target: "P", IsBlocked: true})
 		if got := fires(b, time.Hour); len(got) > 0 {
 			t.Errorf("ordered %v", got)
 		}
@@ -125,7 +125,7 @@ func TestOnWedgeIsPatient(t *testing.T) {
 	t.Run("one that is between two documents is replaced instead of reloaded", func(t *testing.T) {
 		t.Parallel()
 		b := attachedAs(t, reload)
-		b.step(mail.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageHung, Stranded: true})
+		b.step(mail.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageHung, IsStranded: true})
 		b.now = b.now.Add(7 * time.Second)
 		effects := b.step(task.TimerFired{Name: "wedge:P"})
 		if !has[task.ReplaceTab](effects) || len(ordered(effects)) > 0 {
@@ -186,7 +186,7 @@ func TestALostDialog(t *testing.T) {
 		b.step(mail.FramesChanged{Gen: 1, Page: "P", Tree: &messages.FrameTree{Children: []messages.FrameNode{{FrameID: "F", ParentFrameID: "P", IsOOPIF: true, SessionID: "F1"}}}})
 		b.lose("C", "alert") // a child of F, in its process
 		b.step(mail.SessionHealth{Gen: 1, Session: "F1", Page: "P", State: messages.PageDialogUnreachable})
-		b.step(mail.SessionReady{Gen: 1, Session: "F1", Target: "F", Blocked: true})
+		b.step(mail.SessionReady{Gen: 1, Session: "F1", Target: "F", IsBlocked: true})
 		b.health(messages.PageOK)
 		if got := ordered(b.step(task.TimerFired{Name: "release:P"})); len(got) > 0 || b.pageState() != messages.PageDialogUnreachable {
 			t.Errorf("ordered %v, the page is %s", got, b.pageState())
@@ -198,7 +198,7 @@ func TestALostDialog(t *testing.T) {
 		b.step(mail.UpdateSpec{Spec: messages.TaskSpec{Anchor: messages.AnchorNone}.WithDefaults()})
 		b.health(messages.PageCrashed)
 		b.step(mail.RecoverPage{Request: messages.RecoverRequest{Action: messages.RecoverReload}, Reply: calls.Open(func(any, error) {})})
-		b.step(mail.PageUnreachable{Page: "P", Poisoned: true})
+		b.step(mail.PageUnreachable{Page: "P", IsPoisoned: true})
 		if got := ordered(b.step(task.TimerFired{Name: "release:P"})); len(got) > 0 {
 			t.Fatalf("ordered %v", got)
 		}
@@ -261,7 +261,7 @@ func TestEveryRecoveryHasOneOutcome(t *testing.T) {
 			step(mail.TargetAttached{Gen: gen, Session: s, Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
 		}
 		ready := func() {
-			step(mail.SessionReady{Gen: gen, Session: messages.SessionID(fmt.Sprint("S", session)), Target: "P", Blocked: rapid.Bool().Draw(t, "blocked")})
+			step(mail.SessionReady{Gen: gen, Session: messages.SessionID(fmt.Sprint("S", session)), Target: "P", IsBlocked: rapid.Bool().Draw(t, "blocked")})
 		}
 		link := func() {
 			gen++
@@ -295,7 +295,7 @@ func TestEveryRecoveryHasOneOutcome(t *testing.T) {
 			},
 			"poison": func(t *rapid.T) {
 				poisoned = len(m.Snapshot().Pages) > 0
-				step(mail.PageUnreachable{Page: "P", Poisoned: true})
+				step(mail.PageUnreachable{Page: "P", IsPoisoned: true})
 			},
 			"released": func(t *rapid.T) {
 				if up && len(m.Snapshot().Pages) > 0 {

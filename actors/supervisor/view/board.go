@@ -17,9 +17,9 @@ import (
 // View is a task's state at one version with the ways to its sessions. It is
 // immutable.
 type View struct {
-	Snapshot *messages.Snapshot
-	Scope    messages.Scope
-	Launched bool
+	Snapshot   *messages.Snapshot
+	Scope      messages.Scope
+	IsLaunched bool
 	// Context is the browser context of the task's own; "" is the browser's.
 	Context string
 	// Downloads is the directory for what the task's launched browser downloads; "" is
@@ -78,7 +78,7 @@ func NewBoard(id messages.TaskID, spec messages.TaskSpec, now time.Time) *Board 
 		bridge = messages.BridgeOn
 	}
 	b.view.Store(&View{
-		Scope: spec.Scope, Launched: spec.Launch != nil, IsRestricted: spec.IsRestricted,
+		Scope: spec.Scope, IsLaunched: spec.Launch != nil, IsRestricted: spec.IsRestricted,
 		Snapshot: &messages.Snapshot{
 			TaskID: id, State: messages.StateStarting, Active: true, Labels: spec.Labels,
 			Connection: messages.Connection{

@@ -185,9 +185,9 @@ func (n *Node) Renewals() []messages.TaskID {
 
 // Stream is a messages.EventStream that gives its batches one by one, then waits (Block) or ends.
 type Stream struct {
-	Batches [][]messages.Event
-	Block   bool
-	Closed  chan struct{}
+	Batches    [][]messages.Event
+	IsBlocking bool
+	Closed     chan struct{}
 }
 
 // Next implements messages.EventStream.
@@ -197,7 +197,7 @@ func (s *Stream) Next(ctx context.Context) ([]messages.Event, error) {
 		s.Batches = s.Batches[1:]
 		return b, nil
 	}
-	if s.Block {
+	if s.IsBlocking {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}

@@ -22,23 +22,23 @@ const (
 // Change is a row in two runs.
 type Change struct {
 	Measurement, Table, Row string
-	// Ours is set where the row is Holdfast's.
-	Ours bool
+	// IsOurs is set where the row is Holdfast's.
+	IsOurs bool
 	// Old and New are medians, of ratios where both runs have them.
 	Old, New float64
 	// P is how likely the difference is one of luck alone.
 	P float64
-	// Moved is set where it is not, and larger than the noise; Worse where it
+	// HasMoved is set where it is not, and larger than the noise; Worse where it
 	// moved the wrong way.
-	Moved, Worse bool
+	HasMoved, IsWorse bool
 }
 
 func (c Change) String() string {
 	how := "moved"
 	switch {
-	case c.Moved && c.Worse:
+	case c.HasMoved && c.IsWorse:
 		how = "worse"
-	case c.Moved:
+	case c.HasMoved:
 		how = "better"
 	}
 	delta := "from nothing"
@@ -71,7 +71,7 @@ func Compare(older, newer *Measurement) (changes []Change) {
 			}
 			before, after := was.Ratio, r.Ratio
 			if len(before) == 0 || len(after) == 0 {
-				if plain(t.Unit) && older.Source.Machine != newer.Source.Machine {
+				if isMachineUnit(t.Unit) && older.Source.Machine != newer.Source.Machine {
 					continue
 				}
 				before, after = was.Value, r.Value
@@ -79,13 +79,13 @@ func Compare(older, newer *Measurement) (changes []Change) {
 			if len(before) == 0 || len(after) == 0 {
 				continue
 			}
-			c := Change{Measurement: newer.Name, Table: t.Title, Row: r.Name, Ours: r.Ours, Old: before.Median(), New: after.Median()}
-			c.P, c.Moved = differ(before, after)
-			c.Moved = c.Moved && math.Abs(c.New-c.Old) > noise*math.Abs(c.Old)
+			c := Change{Measurement: newer.Name, Table: t.Title, Row: r.Name, IsOurs: r.Ours, Old: before.Median(), New: after.Median()}
+			c.P, c.HasMoved = differ(before, after)
+			c.HasMoved = c.HasMoved && math.Abs(c.New-c.Old) > noise*math.Abs(c.Old)
 			if t.Unit == allocations {
-				c.Moved = c.Moved && math.Abs(c.New-c.Old) > leastAllocations
+				c.HasMoved = c.HasMoved && math.Abs(c.New-c.Old) > leastAllocations
 			}
-			c.Worse = c.New > c.Old != t.Higher
+			c.IsWorse = c.New > c.Old != t.Higher
 			changes = append(changes, c)
 		}
 	}
@@ -100,8 +100,8 @@ func bias(noise Samples) float64 {
 	return math.Abs(noise.Median() - 1)
 }
 
-// plain says that a unit is of the machine as much as of the program.
-func plain(unit string) bool {
+// isMachineUnit says that a unit is of the machine as much as of the program.
+func isMachineUnit(unit string) bool {
 	return unit == "ns" || unit == "µs" || unit == "ms" || strings.HasSuffix(unit, "/s")
 }
 

@@ -45,7 +45,7 @@ func TestCompare(t *testing.T) {
 		if len(changes) != 1 {
 			t.Fatalf("%s: %d changes", name, len(changes))
 		}
-		if got := changes[0]; got.Moved != c.moved || c.moved && got.Worse != c.worse || !got.Ours {
+		if got := changes[0]; got.HasMoved != c.moved || c.moved && got.IsWorse != c.worse || !got.IsOurs {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -55,10 +55,10 @@ func TestMoreIsBetterWhereTheTableSaysSo(t *testing.T) {
 	t.Parallel()
 	older, newer := run("a", 1, 1.01, 1.02, 1.03, 1.04), run("a", 2, 2.01, 2.02, 2.03, 2.04)
 	older.Tables[0].Higher, newer.Tables[0].Higher = true, true
-	if c := figure.Compare(older, newer)[0]; !c.Moved || c.Worse || !strings.HasPrefix(c.String(), "better") {
+	if c := figure.Compare(older, newer)[0]; !c.HasMoved || c.IsWorse || !strings.HasPrefix(c.String(), "better") {
 		t.Errorf("%v", c)
 	}
-	if c := figure.Compare(newer, older)[0]; !c.Moved || !c.Worse || !strings.HasPrefix(c.String(), "worse") {
+	if c := figure.Compare(newer, older)[0]; !c.HasMoved || !c.IsWorse || !strings.HasPrefix(c.String(), "worse") {
 		t.Errorf("%v", c)
 	}
 }
@@ -71,7 +71,7 @@ func TestPlainTimesOfAnotherMachineSayNothing(t *testing.T) {
 		t.Errorf("compared: %v", c)
 	}
 	newer.Source.Machine = "a"
-	if c := figure.Compare(older, newer); len(c) != 1 || !c[0].Worse {
+	if c := figure.Compare(older, newer); len(c) != 1 || !c[0].IsWorse {
 		t.Errorf("on the same machine: %v", c)
 	}
 	older.Tables[0].Unit, newer.Tables[0].Unit, newer.Source.Machine = "KiB", "KiB", "b"
@@ -87,13 +87,13 @@ func TestCountsAreExact(t *testing.T) {
 		m.Tables[0].Unit, m.Tables[0].Rows[0].Value = "allocations", figure.Samples{n}
 		return m
 	}
-	if c := figure.Compare(one(0), one(1))[0]; !c.Moved || !c.Worse {
+	if c := figure.Compare(one(0), one(1))[0]; !c.HasMoved || !c.IsWorse {
 		t.Errorf("an allocation more: %+v", c)
 	}
-	if c := figure.Compare(one(0.0001), one(0.0003))[0]; c.Moved {
+	if c := figure.Compare(one(0.0001), one(0.0003))[0]; c.HasMoved {
 		t.Errorf("of the runtime's own, spread over all: %+v", c)
 	}
-	if c := figure.Compare(one(1), one(1))[0]; c.Moved {
+	if c := figure.Compare(one(1), one(1))[0]; c.HasMoved {
 		t.Errorf("nothing: %+v", c)
 	}
 }
@@ -126,7 +126,7 @@ func TestAHandicapIsToldFromNoise(t *testing.T) {
 	} {
 		r, found := rand.New(rand.NewPCG(1, 2)), 0
 		for range pairs {
-			if c := figure.Compare(noisy(r, 1.2), noisy(r, 1.2*c.handicap))[0]; c.Moved && c.Worse {
+			if c := figure.Compare(noisy(r, 1.2), noisy(r, 1.2*c.handicap))[0]; c.HasMoved && c.IsWorse {
 				found++
 			}
 		}

@@ -16,9 +16,9 @@ type Line struct {
 // Plot draws lines over a logarithmic x axis.
 type Plot struct {
 	Title, XName, YName string
-	// LogY draws y on a logarithmic axis too.
-	LogY  bool
-	Lines []Line
+	// IsLogY draws y on a logarithmic axis too.
+	IsLogY bool
+	Lines  []Line
 }
 
 // The size of a plot in a picture, and what is around it.
@@ -44,13 +44,13 @@ func SVG(plots ...Plot) string {
 
 // scale maps values to a stretch of the picture.
 type scale struct {
-	log        bool
+	isLog      bool
 	lo, hi     float64 // of the values, or their logarithms
 	begin, end float64 // of the picture
 }
 
 func (s scale) at(x float64) float64 {
-	if s.log {
+	if s.isLog {
 		x = math.Log10(x)
 	}
 	return s.begin + (x-s.lo)/(s.hi-s.lo)*(s.end-s.begin)
@@ -60,8 +60,8 @@ func (p Plot) draw() string {
 	xs, ys := p.extent()
 	x := scale{true, math.Log10(xs[0]), math.Log10(xs[1]), left, plotWidth - right}
 	y := scale{false, 0, ys[1] * 1.1, plotHeight - below, above}
-	if p.LogY {
-		y.log, y.lo, y.hi = true, math.Floor(math.Log10(ys[0])), math.Ceil(math.Log10(ys[1]))
+	if p.IsLogY {
+		y.isLog, y.lo, y.hi = true, math.Floor(math.Log10(ys[0])), math.Ceil(math.Log10(ys[1]))
 	}
 	var b strings.Builder
 	text := func(tx, ty float64, anchor, style, s string) {
@@ -107,7 +107,7 @@ func (p Plot) extent() (x, y [2]float64) {
 }
 
 func (p Plot) ticks(y scale) (values []float64) {
-	if y.log {
+	if y.isLog {
 		for e := y.lo; e <= y.hi; e++ {
 			values = append(values, math.Pow(10, e))
 		}

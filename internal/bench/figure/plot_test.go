@@ -15,7 +15,7 @@ func TestAPlotIsAPictureWithAllItsPoints(t *testing.T) {
 	line := figure.Line{Name: "RSS <growth>", X: []float64{10, 100, 1000}, Y: []float64{50, 40, 30}}
 	svg := figure.SVG(
 		figure.Plot{Title: "Cost & more", XName: "tasks", YName: "KiB", Lines: []figure.Line{line, line}},
-		figure.Plot{Title: "Latency", LogY: true, Lines: []figure.Line{line}},
+		figure.Plot{Title: "Latency", IsLogY: true, Lines: []figure.Line{line}},
 	)
 	d := xml.NewDecoder(strings.NewReader(svg))
 	counts := map[string]int{}

@@ -16,7 +16,7 @@ import (
 // has none; the front has one in its place, which holds every page.
 type tab struct {
 	mu      sync.Mutex
-	asked   bool
+	isAsked bool
 	pending int64 // the auto-attach under way, which the browser answers without a session
 }
 
@@ -36,7 +36,7 @@ func (t *tab) take(ctx context.Context, f *front, e transport.Envelope) (bool, e
 	switch {
 	case auto && e.SessionID == nil && bytes.Contains(e.Params, excludes):
 		t.mu.Lock()
-		t.asked = true
+		t.isAsked = true
 		t.mu.Unlock()
 		if err := f.write(opText, tabAttached); err != nil {
 			return true, err
@@ -59,7 +59,7 @@ func (t *tab) take(ctx context.Context, f *front, e transport.Envelope) (bool, e
 func (t *tab) put(message []byte) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.asked {
+	if !t.isAsked {
 		return message
 	}
 	e, err := transport.Scan(message)

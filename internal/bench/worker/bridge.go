@@ -146,7 +146,7 @@ func (p *holdfastPage) accept(ctx context.Context, d messages.DialogID, path mes
 // has to be yes.
 func (p *holdfastPage) waited(ctx context.Context) (ms float64, err error) {
 	var asked struct {
-		Yes bool
+		Yes bool `json:"yes"`
 		MS  float64
 	}
 	if err := p.eval(ctx, "asked", &asked); err != nil {

@@ -77,7 +77,7 @@ func newClient(name string, o Options) (Client, error) {
 	case Floor:
 		return &floor{}, nil
 	case Reader:
-		return &floor{reuse: true}, nil
+		return &floor{canReuse: true}, nil
 	case Holdfast:
 		return newHoldfast(o)
 	case HTTP:

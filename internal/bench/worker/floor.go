@@ -20,21 +20,21 @@ import (
 // else, and looks at no more of a message than its first bytes. Its calls have
 // no deadline: watching one costs coder/websocket allocations a message.
 type floor struct {
-	// reuse reads with Reader into one buffer, the cheapest way for messages that are not
+	// canReuse reads with Reader into one buffer, the cheapest way for messages that are not
 	// kept; else Read, which allocates each message.
-	reuse bool
-	mu    sync.Mutex
-	conns []*websocket.Conn
-	held  *bareHold
+	canReuse bool
+	mu       sync.Mutex
+	conns    []*websocket.Conn
+	held     *bareHold
 	arming
 }
 
 type floorPage struct {
-	reuse   bool
-	conn    *websocket.Conn
-	session string
-	id      int
-	buf     []byte
+	canReuse bool
+	conn     *websocket.Conn
+	session  string
+	id       int
+	buf      []byte
 }
 
 // Open implements Client.
@@ -47,7 +47,7 @@ func (f *floor) Open(ctx context.Context, p stage.Place) (Page, error) {
 	f.mu.Lock()
 	f.conns = append(f.conns, conn)
 	f.mu.Unlock()
-	page := &floorPage{conn: conn, reuse: f.reuse}
+	page := &floorPage{conn: conn, canReuse: f.canReuse}
 	reply, err := page.call("Target.attachToTarget", fmt.Sprintf(`{"targetId":%q,"flatten":true}`, p.Target))
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (p *floorPage) call(method, params string) ([]byte, error) {
 }
 
 func (p *floorPage) read() ([]byte, error) {
-	if !p.reuse {
+	if !p.canReuse {
 		_, m, err := p.conn.Read(context.Background())
 		return m, err
 	}

@@ -182,7 +182,7 @@ func (p *holdfastPage) Expect(ctx context.Context, place stage.Place, _, last in
 		defer w.Close()
 		err := p.awaitBy(ctx, w, func(s *messages.Snapshot) bool {
 			n := len(s.ConsoleErrors)
-			return n > 0 && strings.HasPrefix(s.ConsoleErrors[n-1].Text, errorText) && frameIsAt(s, place.Frame, url)
+			return n > 0 && strings.HasPrefix(s.ConsoleErrors[n-1].Text, errorText) && isFrameAt(s, place.Frame, url)
 		})
 		if err != nil {
 			return fmt.Errorf("the last change is not to be seen: %w", err)
@@ -191,7 +191,7 @@ func (p *holdfastPage) Expect(ctx context.Context, place stage.Place, _, last in
 	}, nil
 }
 
-func frameIsAt(s *messages.Snapshot, frame, serial string) bool {
+func isFrameAt(s *messages.Snapshot, frame, serial string) bool {
 	if s.FrameTree == nil {
 		return false
 	}

@@ -43,7 +43,7 @@ const (
 // IsKept says whether a Session has to know of a command: see [Session.Prepare] and
 // [Session.Succeeded].
 func IsKept(method string) bool {
-	if wanted.Keeps(method) || method == methodTree || method == methodWorld || settings[method] != "" || takenBack[method] != "" {
+	if wanted.IsKept(method) || method == methodTree || method == methodWorld || settings[method] != "" || takenBack[method] != "" {
 		return true
 	}
 	_, name, _ := strings.Cut(method, ".")

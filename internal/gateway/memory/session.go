@@ -124,7 +124,7 @@ func (s *Session) Succeeded(method string, params, result []byte) []byte {
 	if method == "Page.addScriptToEvaluateOnNewDocument" {
 		s.noteWorld(params)
 	}
-	if wanted.Keeps(method) {
+	if wanted.IsKept(method) {
 		result, _ = s.state.Succeeded(s.place, method, params, result)
 		return result
 	}

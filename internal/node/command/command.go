@@ -148,7 +148,7 @@ func (c Command) on(ctx context.Context, s view.Session) (json.RawMessage, error
 // known is what is known of a session, with a verdict of silence taken back that is older
 // than the renderer's last answer.
 func known(s view.Session) admit.Known {
-	if s.Port.LivedSince(s.Since) {
+	if s.Port.HasLivedSince(s.Since) {
 		return s.Known.Answered()
 	}
 	return s.Known

@@ -80,7 +80,7 @@ func (c Command) createTarget(ctx context.Context) (json.RawMessage, error) {
 		return nil, messages.Errorf(messages.CodeInvalidArgument, "browserContextId: pages of a task are made in its own browser context")
 	}
 	t, err := c.Host.Order(ctx, c.Board, c.View, func(r mail.Call) any {
-		return mail.OpenPage{URL: p.URL, NewWindow: p.NewWindow, Reply: r}
+		return mail.OpenPage{URL: p.URL, IsNewWindow: p.NewWindow, Reply: r}
 	})
 	if err != nil {
 		return nil, err
