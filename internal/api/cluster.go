@@ -160,9 +160,26 @@ func (h *Handler) forwardOrServe(w http.ResponseWriter, c *call, node string) er
 			if err := h.checkLease(c); err != nil {
 				return err
 			}
-			return c.route.serve(h, w, c)
+			return h.serveHere(w, c)
 		}
 	}
+}
+
+// serveHere answers a request on this node. One that was let past the gate for another node, which
+// does not have the task any more, is asked here who it comes from.
+func (h *Handler) serveHere(w http.ResponseWriter, c *call) error {
+	if c.isUnasked {
+		if err := h.identify(w, c); err != nil {
+			return err
+		}
+		if err := c.caller.CheckTask(c.Context(), c.id); err != nil {
+			return err
+		}
+		if err := h.checkLease(c); err != nil {
+			return err
+		}
+	}
+	return c.route.serve(h, w, c)
 }
 
 // countedBody notes whether anything of a request's body has been read: then no other node can be

@@ -96,6 +96,19 @@ func TestATaskOfAnotherNode(t *testing.T) {
 	b.wantError(b.call("GET", "/v1/tasks/"+string(apitest.Orphan), ""), 503, messages.CodeRehoming)
 }
 
+// TestATicketOfAnotherNodeOpensNothingHere: where the task comes to this node while the request waits,
+// its caller is asked who it is.
+func TestATicketOfAnotherNodeOpensNothingHere(t *testing.T) {
+	t.Parallel()
+	for _, what := range []string{"GET /cdp/moving?ticket=unknown", "PUT /cdp/moving/json/new?ticket=unknown&http://a.test/", "GET /cdp/moving?ticket=unknown&start=1"} {
+		b, _ := clustered(t)
+		method, path, _ := strings.Cut(what, " ")
+		r := b.request(method, path, "")
+		r.Header.Del("Authorization")
+		b.wantError(b.do(r), 401, messages.CodeUnauthorized)
+	}
+}
+
 // TestOperatorsAreAdmins: what changes the cluster wants the admin token, and a cluster.
 func TestOperatorsAreAdmins(t *testing.T) {
 	t.Parallel()

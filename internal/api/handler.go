@@ -40,6 +40,9 @@ type call struct {
 	id      messages.TaskID // where the route names a task
 	query   url.Values
 	ctl     *http.ResponseController
+	// isUnasked says that the caller has not been asked who it is, since its ticket is another
+	// node's to look at.
+	isUnasked bool
 	// isTooLarge says that the body was.
 	isTooLarge bool
 	// release gives back what the body has taken of the common bound; nil for small ones.
@@ -123,7 +126,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			c.release()
 		}
 	}()
-	serve := c.route.serve
+	serve := (*Handler).serveHere
 	if node := h.elsewhere(c); node != "" {
 		serve = func(h *Handler, w http.ResponseWriter, c *call) error { return h.forwardOrServe(w, c, node) }
 	}
@@ -159,20 +162,13 @@ func (h *Handler) pass(w http.ResponseWriter, c *call) error {
 	if err := c.checkHop(); err != nil {
 		return err
 	}
-	if h.isForOther(c) {
+	if c.isUnasked = h.isForOther(c); c.isUnasked {
 		return nil
 	}
 	if c.route.access == open {
 		c.caller = h.cfg.Gate.Stranger(c.Request, c.route.entrance())
-	} else {
-		var err error
-		if c.caller, err = h.authenticate(c); err != nil {
-			w.Header().Set("WWW-Authenticate", gate.Challenge)
-			return err
-		}
-		if ctx := c.caller.Context(c.Context()); ctx != c.Context() {
-			c.Request = c.WithContext(ctx)
-		}
+	} else if err := h.identify(w, c); err != nil {
+		return err
 	}
 	if found.route == nil {
 		return found.refuse(w, c.Request)
@@ -196,6 +192,18 @@ func (h *Handler) pass(w http.ResponseWriter, c *call) error {
 	if c.doesRenew() {
 		// An unknown task is the handler's to report.
 		_ = h.cfg.Node.Renew(c.id)
+	}
+	return nil
+}
+
+// identify finds out who asks, and has the call's context say so.
+func (h *Handler) identify(w http.ResponseWriter, c *call) (err error) {
+	if c.caller, err = h.authenticate(c); err != nil {
+		w.Header().Set("WWW-Authenticate", gate.Challenge)
+		return err
+	}
+	if ctx := c.caller.Context(c.Context()); ctx != c.Context() {
+		c.Request = c.WithContext(ctx)
 	}
 	return nil
 }

@@ -18,6 +18,10 @@ const Elsewhere = messages.TaskID("elsewhere")
 // Orphan is a task of a [Cluster] whose node has lost its lease.
 const Orphan = messages.TaskID("orphan")
 
+// Moving is a task that another node of a [Cluster] has, and that comes to this one as soon as that
+// node has not answered.
+const Moving = messages.TaskID("moving")
+
 // Cluster is a cluster of one node.
 type Cluster struct {
 	// Lapsed has the error of a node that may decide nothing; nil while it may.
@@ -28,6 +32,8 @@ type Cluster struct {
 	Cordoned atomic.Bool
 	// ForgedCount counts the calls of Forged.
 	ForgedCount atomic.Int64
+
+	hasMoved atomic.Bool
 }
 
 // View implements api.Cluster.
@@ -45,8 +51,8 @@ func (*Cluster) Check() messages.Check { return messages.Check{Name: "cluster", 
 func (*Cluster) Node() string { return "a" }
 
 // Place implements api.Cluster.
-func (*Cluster) Place(id messages.TaskID) (node string, epoch uint64, ok bool) {
-	if id == Elsewhere {
+func (c *Cluster) Place(id messages.TaskID) (node string, epoch uint64, ok bool) {
+	if id == Elsewhere || id == Moving && !c.hasMoved.Load() {
 		return "b", 1<<40 + 2, true
 	}
 	return "a", 1<<40 + 1, id != Orphan
@@ -59,8 +65,9 @@ func (*Cluster) IsOrphan(id messages.TaskID) bool { return id == Orphan }
 func (c *Cluster) Lapse() *messages.Error { return c.Lapsed.Load() }
 
 // Forward implements api.Cluster.
-func (*Cluster) Forward(http.ResponseWriter, *http.Request, string) error {
-	return messages.Errorf(messages.CodeRehoming, "node b does not answer").With("retry_after_s", 1)
+func (c *Cluster) Forward(http.ResponseWriter, *http.Request, string) error {
+	c.hasMoved.Store(true)
+	return messages.Errorf(messages.CodeRehoming, "node b does not answer").With("retry_after_s", 1).WithSent(messages.SentNo)
 }
 
 // Gather implements api.Cluster: node b answers as Other does, and node x does not.
@@ -75,8 +82,8 @@ func (c *Cluster) Gather(_ context.Context, _ http.Header, target url.URL, take 
 }
 
 // Await implements api.Cluster: a node that does not answer never does.
-func (*Cluster) Await(_ context.Context, _ messages.TaskID, not string, _ uint64) error {
-	if not == "" {
+func (*Cluster) Await(_ context.Context, id messages.TaskID, not string, _ uint64) error {
+	if not == "" || id == Moving {
 		return nil
 	}
 	return messages.Errorf(messages.CodeRehoming, "node %s does not answer", not)
