@@ -11,6 +11,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -52,6 +53,9 @@ func (c *Cluster) IsActorAddress(address string) bool {
 	})
 }
 
+// ownHeaders is how the headers begin that nodes send each other. No caller may send one.
+const ownHeaders = "Holdfast-"
+
 // Forward has another node answer a request, streams and WebSockets included. What the caller
 // puts into the header tells that node who asks. An error means that nothing was answered.
 //
@@ -70,6 +74,11 @@ func (c *Cluster) Forward(w http.ResponseWriter, r *http.Request, node string) e
 			p.Out.URL.RawQuery = p.In.URL.RawQuery
 			if p.Out.Body != nil {
 				p.Out.Body = io.NopCloser(p.Out.Body) // for another try
+			}
+			for name, values := range p.In.Header {
+				if strings.HasPrefix(name, ownHeaders) { // a caller's Connection may have named it
+					p.Out.Header[name] = values
+				}
 			}
 			p.Out.Header.Set(greetingHeader, c.greeting())
 		},
