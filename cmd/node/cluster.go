@@ -48,6 +48,11 @@ type member struct {
 // GetOrStart claims the task first.
 func (m member) GetOrStart(ctx context.Context, id messages.TaskID, spec messages.TaskSpec) (*messages.Snapshot, bool, error) {
 	if c := m.joined.Load(); c != nil {
+		// A record is what a task is taken over from, without a check of its caller: a start that is refused
+		// leaves none.
+		if err := m.CheckStart(ctx, spec); err != nil {
+			return nil, false, err
+		}
 		release, err := c.cluster.Claim(ctx, id, m.asked(ctx, spec))
 		if err != nil {
 			return nil, false, err
@@ -75,7 +80,10 @@ func (m member) Restart(ctx context.Context, id messages.TaskID) (*messages.Snap
 		if !ok {
 			return m.Node.Restart(ctx, id)
 		}
-		release, err := c.cluster.Claim(ctx, id, spec)
+		if err := m.CheckStart(ctx, spec); err != nil {
+			return nil, false, err
+		}
+		release, err := c.cluster.Claim(ctx, id, m.asked(ctx, spec))
 		if err != nil {
 			return nil, false, err
 		}

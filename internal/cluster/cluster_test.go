@@ -30,6 +30,7 @@ type running struct {
 	memories map[messages.TaskID]mail.TaskMemory
 	resumed  []resumption
 	lost     []messages.TaskID
+	refusal  error // of every task that is to be taken up
 }
 
 // resumption is a task that a node has taken up.
@@ -64,6 +65,9 @@ func (r *running) Memory(id messages.TaskID) (mail.TaskMemory, bool) {
 func (r *running) Resume(_ context.Context, id messages.TaskID, spec messages.TaskSpec, resumed mail.Resumed) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.refusal != nil {
+		return r.refusal
+	}
 	r.ids = append(r.ids, id)
 	r.resumed = append(r.resumed, resumption{id, spec, resumed.Memory})
 	return nil
@@ -373,4 +377,65 @@ func TestATaskGoesOnAtAnotherNode(t *testing.T) {
 		defer tasks.mu.Unlock()
 		return slices.Contains(tasks.yielded, "one")
 	})
+}
+
+// TestAClaimWhoseCallerHasGoneStartsNothing: the record comes late, and is ended.
+func TestAClaimWhoseCallerHasGoneStartsNothing(t *testing.T) {
+	t.Parallel()
+	key, err := seal.New(seal.NewKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := storetest.NewShared()
+	tasks := &running{}
+	a := joinSealed(t, s, "a", tasks, key)
+	defer leave(t, a)
+	eventually(t, "it holds its lease", func() bool { return a.Check().OK })
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 20 { // one of them is given up before the store has said anything
+		if release, err := a.Claim(gone, "one", messages.TaskSpec{}); err == nil {
+			release()
+			t.Fatal("it has not been given up")
+		}
+		if _, _, ok := a.Place("one"); ok {
+			break
+		}
+	}
+	place := func() bool { _, _, ok := a.Place("one"); return ok }
+	eventually(t, "the record is there", place)
+	eventually(t, "it is ended", func() bool { return !place() })
+	tasks.mu.Lock()
+	defer tasks.mu.Unlock()
+	if len(tasks.resumed) > 0 {
+		t.Errorf("it is started: %+v", tasks.resumed)
+	}
+}
+
+// TestATaskThatMayNotRunHereIsLost: it is shown so, and not tried for ever.
+func TestATaskThatMayNotRunHereIsLost(t *testing.T) {
+	t.Parallel()
+	key, err := seal.New(seal.NewKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := storetest.NewShared()
+	tasks, others := &running{}, &running{refusal: messages.Errorf(messages.CodeForbidden, "not here")}
+	a, b := joinSealed(t, s, "a", tasks, key), joinSealed(t, s, "b", others, key)
+	defer leave(t, b)
+	defer leave(t, a)
+	eventually(t, "both hold their leases", func() bool { return states(b)["a"] == messages.LeaseHeld && states(a)["b"] == messages.LeaseHeld })
+	release, err := a.Claim(t.Context(), "one", messages.TaskSpec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks.set("one")
+	release()
+	s.Cut("a", true)
+	eventually(t, "b shows it as lost", func() bool {
+		others.mu.Lock()
+		defer others.mu.Unlock()
+		return slices.Equal(others.lost, []messages.TaskID{"one"})
+	})
+	s.Cut("a", false)
 }

@@ -117,7 +117,12 @@ func (c *Cluster) resumeOnce(id messages.TaskID, b lease.Begin) error {
 	if isLost {
 		memory = mail.TaskMemory{Version: memory.Version} // of a browser that has ended
 	}
-	return c.config.Tasks.Resume(ctx, id, spec, mail.Resumed{Memory: memory, IsWithheld: true})
+	err = c.config.Tasks.Resume(ctx, id, spec, mail.Resumed{Memory: memory, IsWithheld: true})
+	if code := messages.CodeOf(err); code == messages.CodeForbidden || code == messages.CodeInvalidArgument {
+		c.config.Log.Error("a task of another node may not run at this one", "task", id, "err", err)
+		return c.config.Tasks.Lose(ctx, id, spec, memory.Version)
+	}
+	return err
 }
 
 // read looks keys up: a transaction whose condition never holds finds them.

@@ -107,10 +107,42 @@ func (c *Cluster) Claim(ctx context.Context, id messages.TaskID, spec messages.T
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			release()
+			c.releaseOnceKnown(id, release)
 			return nil, messages.Errorf(messages.CodeDeadline, "the cluster's store did not say in time whose task %s is", id).WithSent(messages.SentNo)
 		}
 	}
+}
+
+// outcomeTime bounds how long a claim is held whose caller has gone.
+const outcomeTime = 10 * time.Second
+
+// releaseOnceKnown releases a claim that was given up before the store has said what came of it. A
+// record that comes then is not one to take a task up from: the next look ends it.
+func (c *Cluster) releaseOnceKnown(id messages.TaskID, release func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ctx.Err() != nil {
+		return // nothing is taken up any more
+	}
+	c.all.Go(func() {
+		defer release()
+		late := time.NewTimer(outcomeTime)
+		defer late.Stop()
+		for isKnown := false; ; {
+			changed := c.member.Changed()
+			if _, _, _, ok := c.member.Living(string(id)); ok && !isKnown {
+				isKnown = true
+				late.Reset(describeEvery) // the order to take it up follows at once
+			}
+			select {
+			case <-changed:
+			case <-late.C:
+				return
+			case <-c.ctx.Done():
+				return
+			}
+		}
+	})
 }
 
 // hold counts the claims under way of a task.

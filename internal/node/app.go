@@ -15,8 +15,17 @@ import (
 // node's machine, so that a scoped caller never may, and no other unless the operator says so.
 func (n *Node) checkApp(ctx context.Context, path string) error {
 	if messages.CallerOf(ctx).IsScoped {
-		return messages.Errorf(messages.CodeForbidden, "launch.app wants the admin token: an application runs on the node's machine")
+		return errAppScoped()
 	}
+	return n.allowsApp(path)
+}
+
+func errAppScoped() error {
+	return messages.Errorf(messages.CodeForbidden, "launch.app wants the admin token: an application runs on the node's machine")
+}
+
+// allowsApp refuses an application that the node's operator does not allow, also of a task that an admin has started elsewhere.
+func (n *Node) allowsApp(path string) error {
 	// What is allowed is the file, not a link to it that another user may turn elsewhere.
 	file, err := filepath.EvalSymlinks(path)
 	if isDenied := isAmongApps(n.cfg.AppsDenied, path) || isAmongApps(n.cfg.AppsDenied, file); isDenied || !isAmongApps(n.cfg.Apps, path) || err == nil && !isAmongApps(n.cfg.Apps, file) {

@@ -52,10 +52,20 @@ func (n *Node) Lose(ctx context.Context, id messages.TaskID, spec messages.TaskS
 
 // Resume has a task go on that another node had. It does not wait for the browser: a task whose
 // browser cannot be reached is recovering. Where the task runs already nothing is done.
+//
+// Codes: invalid_argument and forbidden, of a task that this node can never have.
 func (n *Node) Resume(ctx context.Context, id messages.TaskID, spec messages.TaskSpec, r mail.Resumed) error {
 	spec = spec.Normalized()
 	if err := spec.Validate(); err != nil {
 		return err
+	}
+	if app := spec.App(); app != "" {
+		if spec.IsRestricted {
+			return errAppScoped()
+		}
+		if err := n.allowsApp(app); err != nil { // the last owner may have allowed another one
+			return err
+		}
 	}
 	spec.NodeRules = n.cfg.DialogRules
 	_, err := n.askToStart(ctx, mail.StartTask{ID: id, Spec: spec, Ticket: n.tickets.Add(1), Resumed: &r})

@@ -46,6 +46,18 @@ func (n *Node) Restart(ctx context.Context, id messages.TaskID) (*messages.Snaps
 	return n.GetOrStart(ctx, id, b.Spec())
 }
 
+// CheckStart returns the error with which a start with that spec is refused whatever runs on the
+// node.
+//
+// Codes: invalid_argument, forbidden.
+func (n *Node) CheckStart(ctx context.Context, spec messages.TaskSpec) error {
+	spec = spec.Normalized()
+	if err := spec.Validate(); err != nil {
+		return err
+	}
+	return n.checkStart(ctx, spec)
+}
+
 func (n *Node) getOrStart(ctx context.Context, id messages.TaskID, spec messages.TaskSpec) (*messages.Snapshot, bool, error) {
 	spec = spec.Normalized()
 	if err := spec.Validate(); err != nil {
