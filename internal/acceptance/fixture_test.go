@@ -16,9 +16,7 @@ func TestX28_Fixtures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			own := *r
-			own.T = t
-			row(own.task(messages.TaskID("fixture-" + name)).hands())
+			row(r.row(t).task(messages.TaskID("fixture-" + name)).hands())
 		})
 	}
 }

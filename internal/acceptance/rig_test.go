@@ -90,9 +90,7 @@ func alone(t *testing.T) *rig {
 func setupOn(t *testing.T, b *chromiumtest.Browser, change ...func(*node.Config)) *rig {
 	t.Helper()
 	r := &rig{T: t, site: chromiumtest.Serve(t), chrome: b, log: &logs{}}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	t.Cleanup(cancel)
-	r.ctx = ctx
+	r.begin()
 	cfg := node.Config{
 		StateDir: t.TempDir(),
 		Log:      slog.New(slog.NewTextHandler(io.MultiWriter(r.log, testWriter{t}), nil)),
@@ -100,7 +98,7 @@ func setupOn(t *testing.T, b *chromiumtest.Browser, change ...func(*node.Config)
 	for _, c := range change {
 		c(&cfg)
 	}
-	node, err := node.Start(ctx, cfg)
+	node, err := node.Start(r.ctx, cfg)
 	if err != nil {
 		t.Fatalf("start the node: %v", err)
 	}
@@ -113,6 +111,25 @@ func setupOn(t *testing.T, b *chromiumtest.Browser, change ...func(*node.Config)
 		}
 	})
 	return r
+}
+
+// rowTime bounds one row.
+const rowTime = 2 * time.Minute
+
+// begin has the row's time begin.
+func (r *rig) begin() {
+	ctx, cancel := context.WithTimeout(context.Background(), rowTime)
+	r.Cleanup(cancel)
+	r.ctx = ctx
+}
+
+// row is the rig for one of several rows that share its node and browser. It may wait long for its
+// turn, so its time begins with it.
+func (r *rig) row(t *testing.T) *rig {
+	own := *r
+	own.T = t
+	own.begin()
+	return &own
 }
 
 type testWriter struct{ t *testing.T }

@@ -36,9 +36,7 @@ func TestToolRows(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			own := *r
-			own.T = t
-			row(own.task(messages.TaskID("row-" + strings.ToLower(name[:strings.Index(name, "_")]))).hands())
+			row(r.row(t).task(messages.TaskID("row-" + strings.ToLower(name[:strings.Index(name, "_")]))).hands())
 		})
 	}
 }
