@@ -229,6 +229,10 @@ func (s *storm) call(who int, roll *rand.Rand, end <-chan struct{}) {
 			continue
 		}
 		s.note(&s.looks, who, began, nil, owner{seen.Epoch, seen.Node})
+		if seen.PageState == messages.PageDialogUnreachable { // it was open when its node died
+			_, _, _ = c.call("POST", task+"/recover", `{"action":"release"}`)
+			continue
+		}
 		if len(seen.PendingDialogs) == 0 {
 			continue
 		}

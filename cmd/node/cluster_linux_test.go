@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -34,13 +35,19 @@ type trio struct {
 	nodes  map[string]*process
 }
 
-// trios counts the clusters of this process.
-var trios atomic.Int32
+var (
+	// trios counts the clusters of this process.
+	trios atomic.Int32
+	// oneTrio has one of them run at a time: several on two cores would not renew their leases.
+	oneTrio sync.Mutex
+)
 
 // newTrio makes the certificates of a cluster of three. All of 127/8 is this machine, so no two
 // processes that test ever want the same port.
 func newTrio(t *testing.T) *trio {
 	t.Helper()
+	oneTrio.Lock()
+	t.Cleanup(oneTrio.Unlock)
 	c := &trio{T: t, dir: t.TempDir(), hosts: map[string]string{}, shells: map[string]*shell{}, nodes: map[string]*process{}}
 	pid := os.Getpid()
 	c.port = 7071 + 10*int(trios.Add(1)-1)%50_000
