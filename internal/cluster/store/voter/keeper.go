@@ -177,8 +177,12 @@ func (k *Keeper) accompany(ctx context.Context, v *Voter) error {
 	if err := os.WriteFile(filepath.Join(k.config.Dir, foundedFile), nil, 0o600); err != nil {
 		return fmt.Errorf("voter: %w", err)
 	}
+	isNew := v.isLearner()
 	if err := v.promote(ctx); err != nil {
 		return nil //nolint:nilerr // the context has ended
+	}
+	if isNew {
+		k.config.Log.Info("the node's voter has copied the store, and has a vote", "voter", k.config.Name)
 	}
 	if list := v.endpoints(); len(list) > 0 && k.duties.Serving != nil {
 		k.duties.Serving(list)

@@ -46,16 +46,18 @@ func (v *Voter) endpoints() []string {
 	return list
 }
 
+// isLearner says whether this server has no vote yet.
+func (v *Voter) isLearner() bool {
+	own := v.etcd.Server.Cluster().Member(v.etcd.Server.MemberID())
+	return own != nil && own.IsLearner
+}
+
 // promote asks for this server's vote until it has one: a voter in another's place begins
 // without, so that none is missing while it copies the store.
 func (v *Voter) promote(ctx context.Context) error {
 	ticker := time.NewTicker(promoteEvery)
 	defer ticker.Stop()
-	isLearner := func() bool {
-		own := v.etcd.Server.Cluster().Member(v.etcd.Server.MemberID())
-		return own != nil && own.IsLearner
-	}
-	for isLearner() {
+	for v.isLearner() {
 		if _, err := v.etcd.Server.PromoteMember(ctx, uint64(v.etcd.Server.MemberID())); err == nil {
 			return nil
 		}
