@@ -143,7 +143,7 @@ func TestTheStoreIsLookedAfter(t *testing.T) {
 	c.await("a", "held held held")
 
 	// With c new, the loss of b leaves a quorum: c has a vote.
-	eventually(t, "c has a vote", func() bool { return strings.Contains(c.nodes["c"].log.String(), "copies the store") })
+	eventually(t, "c has a vote", func() bool { return strings.Contains(c.nodes["c"].log.String(), "has a vote") })
 	c.kill("b")
 	c.await("a", "held gone held")
 
