@@ -360,7 +360,7 @@ func TestATaskGoesOnAtAnotherNode(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 		default:
-			t.Errorf("%+v goes on", r)
+			t.Errorf("%+v was taken up", r)
 		}
 	}
 	if !slices.Equal(others.lost, []messages.TaskID{"bound"}) {
