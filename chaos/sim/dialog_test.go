@@ -187,6 +187,8 @@ func (d *dialogs) check() {
 			case by == messages.ClosedByLost && o.bridged[id] && (r.By == chaos.ClosedByNavigation || r.By == chaos.ClosedByCrash):
 				// A document that goes says nothing, and its task may have lost its
 				// link before it heard of the next.
+			case by == messages.ClosedByLost && d.w.task(id).isLost():
+				// The dialog ends with its task; restartLost judges whether that might be lost.
 			case by == messages.ClosedByLost && o.mayBeLost[id] == "":
 				d.w.violate("%s: dialog %q was lost while it could be answered; over %v, %+v", id, o.message, over, r)
 			case !over && by != messages.ClosedByLost && o.mayBeLost[id] == "" && !d.w.task(id).leaving:

@@ -259,6 +259,7 @@ var regressions = []found{
 	{0x18ea0d2f2398902d, 31},
 	{0x18ea0dbec791d1a4, 37},
 	{0x18ea17a307399468, 23},
+	{0x18ebd4d69ff81644, 36},
 }
 
 // clientRegressions are those that have found something with CDP clients.

@@ -303,6 +303,12 @@ func (w *world) settle() {
 	}
 }
 
+// isLost says whether the node has given the task up.
+func (t *task) isLost() bool {
+	s := t.snapshot()
+	return s != nil && s.State == messages.StateLost
+}
+
 // restartLost starts afresh what the node has given up, with good reason.
 func (w *world) restartLost() {
 	for _, t := range w.tasks {
