@@ -17,6 +17,7 @@ import (
 	"holdfast/actors/session/link"
 	"holdfast/actors/session/wanted"
 	"holdfast/actors/supervisor/model"
+	"holdfast/actors/supervisor/step"
 	"holdfast/actors/supervisor/task"
 	"holdfast/actors/supervisor/view"
 	"holdfast/internal/backend"
@@ -121,7 +122,7 @@ func (a *Actor) Init(c *guard.Context) {
 	a.orders.Calls = sys.Calls()
 	a.wanted = wanted.New(func() {
 		a.cfg.Bounds.Hit(shed.Wanted)
-		sys.Send(self, task.WantedFull{})
+		sys.Send(self, step.WantedFull{})
 	})
 	if a.cfg.Resumed != nil {
 		a.resume(c, *a.cfg.Resumed)
@@ -147,7 +148,7 @@ func (a *Actor) Init(c *guard.Context) {
 		Factory: a.factory, OnStart: a.started, OnExit: a.exited, Excused: isExcused,
 		OnWait: func(c *guard.Context, _ restart.Wait) {
 			if a.pid(a.link, childBrowser) == nil { // else it is the forest that waits
-				a.step(c, task.BrowserWaiting{})
+				a.step(c, step.BrowserWaiting{})
 			}
 		},
 	})
@@ -196,12 +197,12 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 			a.watchBrowser(c, p)
 		}
 		a.downloadDir = a.downloads()
-		a.step(c, task.Linked{Gen: msg.Gen, Endpoint: a.cfg.Backend.Identity(), Browser: msg.Mux.Browser()})
+		a.step(c, step.Linked{Gen: msg.Gen, Endpoint: a.cfg.Backend.Identity(), Browser: msg.Mux.Browser()})
 	case session.AnchorLinked:
 		if msg.Gen == a.anchors {
 			a.anchorRoot = msg.Port
 		}
-		a.step(c, task.AnchorLinked{Gen: msg.Gen, Browser: msg.Browser})
+		a.step(c, step.AnchorLinked{Gen: msg.Gen, Browser: msg.Browser})
 	case session.RestoreRefused:
 		// Not what the browser says of it: that may repeat what was to be set.
 		a.log.Warn("the browser did not take again what an agent had set", "target", msg.Target, "method", msg.Method, "code", messages.CodeOf(msg.Err))
@@ -221,7 +222,7 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 	case bridge.CallUnread:
 		a.log.Warn("a dialog over the bridge could not be read, it is dismissed", "target", msg.Page)
 	case browserGone:
-		a.step(c, task.BrowserGone{Why: msg.why})
+		a.step(c, step.BrowserGone{Why: msg.why})
 	default:
 		a.step(c, msg)
 	}
@@ -286,105 +287,105 @@ func (a *Actor) Terminate(c *guard.Context, r guard.Reason) {
 
 func (a *Actor) step(c *guard.Context, in any) {
 	if task.AsksElsewhere(in) && a.mux != nil {
-		a.carryOut(c, a.machine.Step(c.Now(), task.Elsewhere{Sites: a.cfg.Asking.Elsewhere(a.mux.Browser(), a.cfg.ID)}))
+		a.carryOut(c, a.machine.Step(c.Now(), step.Elsewhere{Sites: a.cfg.Asking.Elsewhere(a.mux.Browser(), a.cfg.ID)}))
 	}
 	a.carryOut(c, a.machine.Step(c.Now(), in))
 }
 
-func (a *Actor) carryOut(c *guard.Context, effects []task.Effect) {
+func (a *Actor) carryOut(c *guard.Context, effects []step.Effect) {
 	for _, e := range effects {
 		switch e := e.(type) {
-		case task.Publish:
+		case step.Publish:
 			a.publish(c, e)
-		case task.FlushSoon:
-			c.Send(a.self, task.Flush{})
-		case task.SpawnSession:
+		case step.FlushSoon:
+			c.Send(a.self, step.Flush{})
+		case step.SpawnSession:
 			a.sessions.Add(c, restart.Child{ID: sessionPrefix + string(e.Session), Type: restart.Temporary})
-		case task.StopSession:
+		case step.StopSession:
 			a.sessions.Remove(c, sessionPrefix+string(e.Session))
 			a.ports.Delete(e.Session)
 			a.setPID(c, e.Session, nil)
-		case task.ToDialog:
+		case step.ToDialog:
 			a.order(c, childDialog, a.pid(a.dialogs, childDialog), e.Msg)
-		case task.ToFrame:
+		case step.ToFrame:
 			c.Send(a.pid(a.link, childFrame), e.Msg)
-		case task.ToBrowser:
+		case step.ToBrowser:
 			a.order(c, childBrowser, a.pid(a.link, childBrowser), e.Msg)
-		case task.ToSession:
+		case step.ToSession:
 			child := sessionPrefix + string(e.Session)
 			a.order(c, child, a.pid(a.sessions, child), e.Msg)
-		case task.StartAnchor:
+		case step.StartAnchor:
 			a.startAnchor(c, e.IsTrial)
-		case task.StopAnchor:
+		case step.StopAnchor:
 			a.anchor.Remove(c, childAnchor)
-		case task.ToAnchor:
+		case step.ToAnchor:
 			c.Send(a.pid(a.anchor, childAnchor), e.Msg)
-		case task.ClientPages:
+		case step.ClientPages:
 			a.cfg.Board.SetClientPages(view.ClientPages(e))
-		case task.AnchorReady:
+		case step.AnchorReady:
 			if ref, ok := a.anchor.Ref(childAnchor); ok {
 				a.anchor.Ready(c, childAnchor, ref.Gen)
 			}
 			a.anchor.SetPatience(c, childAnchor, anchorPatience)
-		case task.OpenTab:
+		case step.OpenTab:
 			a.openTab(c, e)
-		case task.NavigateOpened:
+		case step.NavigateOpened:
 			calls := c.System().Calls()
-			a.carryOut(c, []task.Effect{task.ToSession{Session: e.Session, Msg: mail.Navigate{
+			a.carryOut(c, []step.Effect{step.ToSession{Session: e.Session, Msg: mail.Navigate{
 				Request: messages.NavigateRequest{URL: e.URL, WaitUntil: messages.WaitCommit},
 				Reply: calls.Open(func(_ any, err error) {
 					// The page exists either way; a URL that failed shows in it.
 					calls.Answer(e.Reply, e.Page, ignoreNavigation(err))
 				}),
 			}}})
-		case task.ReplaceTab:
+		case step.ReplaceTab:
 			sys, self, page := c.System(), a.self, e.Page
-			a.openTab(c, task.OpenTab{URL: e.URL, Reply: sys.Calls().Open(func(v any, err error) {
+			a.openTab(c, step.OpenTab{URL: e.URL, Reply: sys.Calls().Open(func(v any, err error) {
 				target, _ := v.(messages.TargetID)
-				sys.Send(self, task.PageReplaced{Page: page, New: target, Err: err})
+				sys.Send(self, step.PageReplaced{Page: page, New: target, Err: err})
 			})})
-		case task.ShutTab:
+		case step.ShutTab:
 			// Like any order to close, by way of the mailbox.
 			sys, self, page := c.System(), a.self, e.Page
 			c.Send(self, mail.ClosePage{Page: page, Reply: sys.Calls().Open(func(_ any, err error) {
-				sys.Send(self, task.PageShut{Page: page, Err: err})
+				sys.Send(self, step.PageShut{Page: page, Err: err})
 			})})
-		case task.Asks:
+		case step.Asks:
 			a.cfg.Asking.Set(e.Browser, a.cfg.ID, e.Sites)
-		case task.LetGo:
+		case step.LetGo:
 			if a.mux != nil {
 				session.LetGo(a.mux, e.Target)
 			}
 			a.tooMany(effect.TooMany{})
-		case task.Warn:
+		case step.Warn:
 			a.warn(e)
-		case task.BridgeTaken:
+		case step.BridgeTaken:
 			a.log.Warn("native dialogs are closed externally; switching to bridge", "dialog", e.Dialog, "after", e.After)
-		case task.Ready:
+		case step.Ready:
 			a.ready(c, childBrowser)
 			a.ready(c, childFrame)
-		case task.SessionsGaveUp:
+		case step.SessionsGaveUp:
 			c.System().GaveUp(kindSession)
-		case task.SetPatience:
+		case step.SetPatience:
 			a.link.SetPatience(c, childBrowser, e.Patience)
-		case task.FramesStable:
+		case step.FramesStable:
 			a.ready(c, childFrame)
-		case task.BrowserRestarted:
+		case step.BrowserRestarted:
 			a.log.Warn("another browser answers where the last one did: its pages are gone", "pages", e.Pages)
-		case task.TellSiblings:
+		case step.TellSiblings:
 			if e.MustRemember {
 				a.cfg.Owners.Leave(e.Left)
 			}
 			c.Send(a.cfg.Registry, PagesLeft{a.cfg.ID, e.Left})
-		case task.FirstActive:
+		case step.FirstActive:
 			c.Send(a.cfg.Registry, mail.TaskActive{ID: a.cfg.ID, Gen: a.cfg.Gen})
-		case task.Arm:
-			c.After(e.Name, e.After, task.TimerFired{Name: e.Name})
-		case task.ArmSpread:
-			c.After(e.Name, e.After+time.Duration(a.spread()*float64(e.Spread)), task.TimerFired{Name: e.Name})
-		case task.Answer:
+		case step.Arm:
+			c.After(e.Name, e.After, step.TimerFired{Name: e.Name})
+		case step.ArmSpread:
+			c.After(e.Name, e.After+time.Duration(a.spread()*float64(e.Spread)), step.TimerFired{Name: e.Name})
+		case step.Answer:
 			c.Answer(e.To, e.Value, e.Err)
-		case task.Finish:
+		case step.Finish:
 			if a.link != nil {
 				a.link.Shutdown(c) // what is over is not dialled again
 			}
@@ -403,12 +404,12 @@ func (a *Actor) carryOut(c *guard.Context, effects []task.Effect) {
 }
 
 // openTab has a page opened. The answer is owed until it has gone where it is to go.
-func (a *Actor) openTab(c *guard.Context, e task.OpenTab) {
+func (a *Actor) openTab(c *guard.Context, e step.OpenTab) {
 	sys, self := c.System(), a.self
 	a.orders.Owe(openingTab, e.Reply, nil, model.Ended())
 	a.order(c, childBrowser, a.pid(a.link, childBrowser), mail.OpenPage{IsNewWindow: e.IsNewWindow, Context: e.Context, Reply: sys.Calls().Open(func(v any, err error) {
 		target, _ := v.(messages.TargetID)
-		sys.Send(self, task.PageOpened{Target: target, Err: err, URL: e.URL, Order: e.Order, Reply: e.Reply})
+		sys.Send(self, step.PageOpened{Target: target, Err: err, URL: e.URL, Order: e.Order, Reply: e.Reply})
 	})})
 }
 

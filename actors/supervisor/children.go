@@ -11,7 +11,7 @@ import (
 	"holdfast/actors/session"
 	"holdfast/actors/session/link"
 	"holdfast/actors/supervisor/model"
-	"holdfast/actors/supervisor/task"
+	"holdfast/actors/supervisor/step"
 	"holdfast/internal/backend"
 	"holdfast/internal/guard"
 	"holdfast/internal/restart"
@@ -73,7 +73,7 @@ func (a *Actor) group(cfg guard.GroupConfig) *guard.Group {
 	}
 	if name := cfg.Name; cfg.OnGiveUp == nil {
 		cfg.OnGiveUp = func(c *guard.Context, g restart.GiveUp) {
-			a.step(c, task.GaveUp{Err: gaveUp(name, g, lastErr)})
+			a.step(c, step.GaveUp{Err: gaveUp(name, g, lastErr)})
 		}
 	}
 	g, err := guard.NewGroup(cfg)
@@ -97,8 +97,8 @@ func (a *Actor) startAnchor(c *guard.Context, isTrial bool) {
 		Name: "anchor", Policy: policy,
 		Children: []restart.Child{{ID: childAnchor, Type: restart.Transient}},
 		Factory:  a.factory, OnStart: a.started, OnExit: a.exited, Excused: isExcused,
-		OnWait:   func(c *guard.Context, _ restart.Wait) { a.step(c, task.AnchorWaiting{}) },
-		OnGiveUp: func(c *guard.Context, _ restart.GiveUp) { a.step(c, task.AnchorGaveUp{}) },
+		OnWait:   func(c *guard.Context, _ restart.Wait) { a.step(c, step.AnchorWaiting{}) },
+		OnGiveUp: func(c *guard.Context, _ restart.GiveUp) { a.step(c, step.AnchorGaveUp{}) },
 	})
 	a.anchor.Start(c)
 }
@@ -210,21 +210,21 @@ func (a *Actor) started(c *guard.Context, id string, ref guard.Ref) {
 		c.Send(a.pid(a.link, childFrame), frame.DialogActor{PID: ref.PID})
 		// Before the sessions hear of it: what one tells of its page is for a
 		// watch that is known.
-		a.step(c, task.DialogsRestarted{})
+		a.step(c, step.DialogsRestarted{})
 		a.tellPeers(c)
 	case childBrowser:
 		a.mux, a.root = nil, nil
-		a.step(c, task.BrowserStarting{Gen: a.gen})
+		a.step(c, step.BrowserStarting{Gen: a.gen})
 	case childAnchor:
 		a.tellSessions(c)
-		a.step(c, task.AnchorStarting{Gen: a.anchors})
+		a.step(c, step.AnchorStarting{Gen: a.anchors})
 	case childFrame:
 		// The sessions it hears of here, first; the frames, and what is attached
 		// through them, each tells by itself, once it hears of the new actor.
 		if a.mux != nil && a.cfg.Resynced != nil { // else it is the link's affair
 			a.cfg.Resynced()
 		}
-		a.step(c, task.FramesRestarted{})
+		a.step(c, step.FramesRestarted{})
 		a.tellPeers(c)
 	default:
 		s := sessionID(id)
@@ -265,10 +265,10 @@ func (a *Actor) exited(c *guard.Context, id string, ev guard.Exited) {
 	switch id {
 	case childBrowser:
 		a.mux, a.root, a.linkErr = nil, nil, ev.Reason.Err
-		a.step(c, task.BrowserExited{Err: ev.Reason.Err})
+		a.step(c, step.BrowserExited{Err: ev.Reason.Err})
 	case childAnchor:
 		a.anchorRoot = nil
-		a.step(c, task.AnchorExited{Err: ev.Reason.Err})
+		a.step(c, step.AnchorExited{Err: ev.Reason.Err})
 		for _, page := range a.machine.Order {
 			a.pageLeft(c, link.PageLeft{Page: page}) // its sessions have ended with it
 		}
@@ -276,7 +276,7 @@ func (a *Actor) exited(c *guard.Context, id string, ev guard.Exited) {
 	case childFrame: // the policy starts the next one
 	default:
 		if ev.Reason.IsAbnormal() {
-			a.step(c, task.SessionFailed{Session: sessionID(id)})
+			a.step(c, step.SessionFailed{Session: sessionID(id)})
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"holdfast/actors/session/effect"
 	"holdfast/actors/supervisor/model"
-	"holdfast/actors/supervisor/task"
+	"holdfast/actors/supervisor/step"
 	"holdfast/actors/supervisor/view"
 	"holdfast/internal/guard"
 	"holdfast/internal/shed"
@@ -16,7 +16,7 @@ import (
 	"holdfast/messages/mail"
 )
 
-func (a *Actor) publish(c *guard.Context, p task.Publish) {
+func (a *Actor) publish(c *guard.Context, p step.Publish) {
 	events := p.Events
 	snap := a.machine.Snapshot()
 	shown := &view.View{
@@ -124,7 +124,7 @@ func (a *Actor) logState(e messages.Event, snap *messages.Snapshot) {
 	a.log.LogAttrs(context.Background(), level, "task is "+string(e.State), attrs...)
 }
 
-func (a *Actor) warn(w task.Warn) {
+func (a *Actor) warn(w step.Warn) {
 	attrs := []any{"target", w.Page}
 	if w.Err != nil {
 		attrs = append(attrs, "code", messages.CodeOf(w.Err)) // its text may be the browser's

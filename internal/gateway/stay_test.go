@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/actors/supervisor/task"
+	"holdfast/actors/supervisor/step"
 	board "holdfast/actors/supervisor/view"
 	"holdfast/messages"
 )
@@ -42,7 +42,7 @@ func TestAClientStaysAtAPageBeforeItsDialogIsKnown(t *testing.T) {
 	s := want("the task does not show the dialog", true)
 	v := *b.View()
 	v.Snapshot = &messages.Snapshot{Version: 1, PendingDialogs: []messages.Dialog{{ID: "d-1", TargetID: "P"}}}
-	b.SetClientPages(board.ClientPages(task.ClientPages{Kept: []messages.TargetID{"P"}}))
+	b.SetClientPages(board.ClientPages(step.ClientPages{Kept: []messages.TargetID{"P"}}))
 	b.Publish(&v, board.News{})
 	ends("shown", s.shown)
 	ends("kept", s.kept)

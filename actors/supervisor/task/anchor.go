@@ -6,6 +6,7 @@ import (
 
 	"holdfast/actors/supervisor/model"
 	"holdfast/actors/supervisor/party"
+	"holdfast/actors/supervisor/step"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -41,7 +42,7 @@ const (
 // browser. And it begins once the one before has ended: what that leaves behind is
 // put in order then, and an actor has one child of a name.
 func (m *Machine) anchorWanted(now time.Time) {
-	a := &m.anchor
+	a := &m.Anchor
 	if m.Spec.Anchor == messages.AnchorNone || m.NoAnchor() != "" || m.IsStopping() || a.IsRunning {
 		return
 	}
@@ -51,7 +52,7 @@ func (m *Machine) anchorWanted(now time.Time) {
 	a.IsRunning, a.IsTrial = true, a.Useless != ""
 	m.setAnchor(messages.LinkDialing, "")
 	if !a.IsAlive() {
-		m.do(StartAnchor{IsTrial: a.IsTrial})
+		m.Do(step.StartAnchor{IsTrial: a.IsTrial})
 	}
 }
 
@@ -59,7 +60,7 @@ func (m *Machine) anchorWanted(now time.Time) {
 // with the primary's next loss it would come too late for the dialogs of that moment.
 // Where the browser may drop the primary for it, it waits for the dialogs' end.
 func (m *Machine) anchorTrial(now time.Time) {
-	a := &m.anchor
+	a := &m.Anchor
 	switch {
 	case a.Useless == "" || a.IsRunning || m.Conn.Primary != messages.LinkUp:
 		// With the primary it is wanted anyway.
@@ -73,8 +74,8 @@ func (m *Machine) anchorTrial(now time.Time) {
 // armTrial has the next trial begin after d at the earliest, and a quarter of d later at
 // the latest: the anchors of a node that were given up together do not come together.
 func (m *Machine) armTrial(now time.Time, d time.Duration) {
-	m.anchor.Again = now.Add(d)
-	m.do(ArmSpread{timerAnchorAgain, d, d / 4})
+	m.Anchor.Again = now.Add(d)
+	m.Do(step.ArmSpread{Name: timerAnchorAgain, After: d, Spread: d / 4})
 }
 
 func (m *Machine) setAnchor(s messages.LinkState, off messages.AnchorOff) {
@@ -82,13 +83,13 @@ func (m *Machine) setAnchor(s messages.LinkState, off messages.AnchorOff) {
 		return
 	}
 	m.Conn.Anchor, m.Conn.AnchorOff = s, off
-	m.tellConnection()
+	m.TellConnection()
 }
 
-func (m *Machine) anchorStarting(s AnchorStarting) {
-	a := &m.anchor
+func (m *Machine) anchorStarting(s step.AnchorStarting) {
+	a := &m.Anchor
 	a.Gen, a.IsStopped, a.HasPrimaryFallen, a.HaveBothStood = s.Gen, false, false, false
-	m.parties.Join(party.Anchor)
+	m.Parties.Join(party.Anchor)
 	m.setAnchor(messages.LinkDialing, "")
 }
 
@@ -103,28 +104,21 @@ func (m *Machine) anchorAttached(now time.Time, a mail.AnchorAttached) {
 		return
 	}
 	for _, t := range m.Order {
-		if !m.isBeingFreed(t) {
-			m.toAnchor(mail.CoverPage{Page: t}) // those it has it ignores
+		if !m.IsBeingFreed(t) {
+			m.ToAnchor(mail.CoverPage{Page: t}) // those it has it ignores
 		}
 	}
 	m.coverFrames("")
 }
 
-// isBeingFreed says that no party may be attached to the page: only a page that all have left
-// drops its dialog (C19), or may be closed with it (C15).
-func (m *Machine) isBeingFreed(t messages.TargetID) bool {
-	r, p := m.Recovering[t], m.Pages.At(t)
-	return m.parties.IsLeaving(t) || p != nil && p.IsClosing || r != nil && r.Step == model.StepLeaving && r.Action != messages.RecoverReattach
-}
-
 // Forbidden are the pages that a new anchor is to keep away from until it is
 // told to cover them.
 func (m *Machine) Forbidden() []messages.TargetID {
-	return slices.DeleteFunc(slices.Clone(m.Order), func(t messages.TargetID) bool { return !m.isBeingFreed(t) })
+	return slices.DeleteFunc(slices.Clone(m.Order), func(t messages.TargetID) bool { return !m.IsBeingFreed(t) })
 }
 
 func (m *Machine) anchorSettled(now time.Time) {
-	m.do(AnchorReady{})
+	m.Do(step.AnchorReady{})
 	m.setAnchor(messages.LinkUp, "")
 	m.maybeCalm(now)
 }
@@ -132,7 +126,7 @@ func (m *Machine) anchorSettled(now time.Time) {
 // anchorUseless ends the second link until its next trial, or until another spec gives
 // reason to try again.
 func (m *Machine) anchorUseless(now time.Time, why messages.AnchorOff) {
-	a := &m.anchor
+	a := &m.Anchor
 	a.Useless, a.Strikes, a.Apart, a.IsSuspect, a.IsTrial = why, 0, 0, false, false
 	switch why {
 	case messages.AnchorOffUnreachable:
@@ -143,7 +137,7 @@ func (m *Machine) anchorUseless(now time.Time, why messages.AnchorOff) {
 	}
 	if a.IsRunning {
 		a.IsRunning, a.IsStopped = false, a.IsAlive()
-		m.do(StopAnchor{})
+		m.Do(step.StopAnchor{})
 	}
 	m.setAnchor(messages.LinkDown, why)
 }
@@ -154,7 +148,7 @@ func (m *Machine) anchorSpec(now time.Time) {
 	case m.Spec.Anchor == messages.AnchorNone && m.Conn.AnchorOff != messages.AnchorOffSpec:
 		m.anchorUseless(now, messages.AnchorOffSpec)
 	case m.Spec.Anchor != messages.AnchorNone && m.Conn.AnchorOff == messages.AnchorOffSpec:
-		m.anchor.Useless, m.anchor.Verdicts = "", 0
+		m.Anchor.Useless, m.Anchor.Verdicts = "", 0
 		m.setAnchor(messages.LinkDown, m.NoAnchor())
 		if m.Conn.Primary == messages.LinkUp {
 			m.anchorWanted(now)
@@ -163,16 +157,16 @@ func (m *Machine) anchorSpec(now time.Time) {
 }
 
 // anchorExited is the loss of the second link, or its end.
-func (m *Machine) anchorExited(now time.Time, e AnchorExited) {
-	a := &m.anchor
+func (m *Machine) anchorExited(now time.Time, e step.AnchorExited) {
+	a := &m.Anchor
 	again := a.IsStopped && a.IsRunning
 	if a.IsStopped { // which is no failure, however it has ended, and says nothing of the browser
 		a.IsStopped, a.IsSuspect, e.Err = false, false, nil
 	}
 	m.forgetRequests(messages.RoleAnchor)
 	a.LostGen = a.Gen
-	m.do(ToDialog{mail.LinkLost{Role: messages.RoleAnchor, Gen: a.Gen}})
-	m.doAll(m.parties.Gone(party.Anchor)) // it has left everything
+	m.ToDialog(mail.LinkLost{Role: messages.RoleAnchor, Gen: a.Gen})
+	m.DoAll(m.Parties.Gone(party.Anchor)) // it has left everything
 	for _, t := range m.Order {
 		m.letRun(t) // no party to wait for
 	}
@@ -183,7 +177,7 @@ func (m *Machine) anchorExited(now time.Time, e AnchorExited) {
 		// It continues once the primary stands: where only one link can be, it must not be
 		// this one. Nor may it come back to pages that are being closed.
 		a.IsRunning = false
-		m.do(StopAnchor{})
+		m.Do(step.StopAnchor{})
 	}
 	if m.Conn.AnchorOff == "" {
 		m.setAnchor(messages.LinkDown, "")
@@ -217,42 +211,36 @@ func (m *Machine) anchorExited(now time.Time, e AnchorExited) {
 
 // primaryFell looks for the mark of a browser that takes one client at a time.
 func (m *Machine) primaryFell(now time.Time) {
-	a := &m.anchor
+	a := &m.Anchor
 	m.calm(now)
 	a.HasPrimaryFallen = true
 	a.Lag = now.Sub(a.LinkAt)
 	a.IsSuspect = a.IsRunning && !a.LinkAt.IsZero() && a.Lag < anchorStrike
 	m.linkedAt = time.Time{}
-	m.toAnchor(mail.PrimaryUp{IsUp: false})
+	m.ToAnchor(mail.PrimaryUp{IsUp: false})
 }
 
 // calm ends a time in which both links stood.
 func (m *Machine) calm(now time.Time) {
-	if a := &m.anchor; !a.CalmAt.IsZero() && now.Sub(a.CalmAt) >= anchorCalm {
+	if a := &m.Anchor; !a.CalmAt.IsZero() && now.Sub(a.CalmAt) >= anchorCalm {
 		a.Strikes, a.Useless, a.Verdicts, a.IsTrial = 0, "", 0, false
 	}
-	m.anchor.CalmAt = time.Time{}
+	m.Anchor.CalmAt = time.Time{}
 }
 
 func (m *Machine) maybeCalm(now time.Time) {
 	if m.Conn.Primary == messages.LinkUp && m.Conn.Anchor == messages.LinkUp {
-		m.anchor.CalmAt, m.anchor.HaveBothStood, m.anchor.Apart = now, true, 0
-	}
-}
-
-func (m *Machine) toAnchor(msg any) {
-	if m.anchor.IsRunning {
-		m.do(ToAnchor{msg})
+		m.Anchor.CalmAt, m.Anchor.HaveBothStood, m.Anchor.Apart = now, true, 0
 	}
 }
 
 // pageCovered ends a popup's wait once both links see its dialogs.
 func (m *Machine) pageCovered(c mail.PageCovered) {
 	if c.Role == messages.RoleAnchor {
-		if c.Gen != m.anchor.Gen {
+		if c.Gen != m.Anchor.Gen {
 			return
 		}
-		m.parties.Cover(party.Anchor, c.Page)
+		m.Parties.Cover(party.Anchor, c.Page)
 	}
 	p := m.Pages.At(c.Page)
 	if p == nil {
@@ -281,7 +269,7 @@ func (m *Machine) maybeRun(t messages.TargetID) {
 	case e == nil || !e.Cfg.IsHeld:
 	case e.Info.CanAccessOpener && !e.HearsDialogs: // any other answers nothing while it is held
 	case e.Cfg.IsHeldForClients && !e.IsSeenByClients:
-	case (!e.Cfg.IsHeldForClients || m.waitsForAnchor(e.Info)) && !m.parties.IsCovered(t):
+	case (!e.Cfg.IsHeldForClients || m.waitsForAnchor(e.Info)) && !m.Parties.IsCovered(t):
 	default:
 		m.letRun(t)
 	}
@@ -321,25 +309,25 @@ func (m *Machine) letRun(t messages.TargetID) {
 	if p := m.Pages.At(t); p != nil {
 		if e := m.Sessions.At(p.Session); e != nil && e.Cfg.IsHeld {
 			e.Cfg.IsHeld = false
-			m.do(ToSession{p.Session, mail.ResumePage{Page: t}})
-			m.toAnchor(mail.ResumePage{Page: t})
+			m.ToSession(p.Session, mail.ResumePage{Page: t})
+			m.ToAnchor(mail.ResumePage{Page: t})
 		}
 	}
 }
 
 // withoutParties does what may be done to a page only once every party has left it (C15,
 // C19), but those that may stay.
-func (m *Machine) withoutParties(t messages.TargetID, do Effect, stay ...party.ID) {
-	ask, ok := m.parties.Leave(t, do, stay...)
+func (m *Machine) withoutParties(t messages.TargetID, do step.Effect, stay ...party.ID) {
+	ask, ok := m.Parties.Leave(t, do, stay...)
 	if ok {
-		m.do(do) // no party is there
+		m.Do(do) // no party is there
 		return
 	}
 	for _, id := range ask {
 		m.toParty(id, mail.LeavePage{Page: t})
 	}
 	if len(ask) > 0 {
-		m.do(Arm{timerAnchorLeave + string(t), anchorLeaves})
+		m.Arm(timerAnchorLeave+string(t), anchorLeaves)
 	}
 }
 
@@ -347,13 +335,6 @@ func (m *Machine) withoutParties(t messages.TargetID, do Effect, stay ...party.I
 // (see clients.go).
 func (m *Machine) toParty(id party.ID, msg any) {
 	if id == party.Anchor {
-		m.do(ToAnchor{msg})
-	}
-}
-
-// doAll does what has waited for the parties.
-func (m *Machine) doAll(effects []Effect) {
-	for _, e := range effects {
-		m.do(e)
+		m.Do(step.ToAnchor{Msg: msg})
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/actors/supervisor/task"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -27,11 +27,11 @@ func (b *bench) attaches(gen mail.Generation) {
 func TestAPageIsClosedAtOnceWhereTheAnchorIsOnNone(t *testing.T) {
 	t.Parallel()
 	b := attached(t)
-	b.step(task.AnchorStarting{Gen: 1})
-	b.step(task.AnchorExited{Err: errReset})
-	b.step(task.AnchorWaiting{})
+	b.step(step.AnchorStarting{Gen: 1})
+	b.step(step.AnchorExited{Err: errReset})
+	b.step(step.AnchorWaiting{})
 	order := mail.ClosePage{Page: "P", Reply: calls.Open(func(any, error) {})}
-	if !has[task.ToBrowser](b.step(order)) {
+	if !has[step.ToBrowser](b.step(order)) {
 		t.Error("it waits for an anchor that waits itself")
 	}
 }
@@ -46,65 +46,65 @@ func TestABrowserThatTakesOneClientAtATimeIsKnown(t *testing.T) {
 		after mail.Generation // 0: 3
 	}{
 		"the ends are heard of last": {func(b *bench, gen mail.Generation) {
-			b.step(task.AnchorLinked{Gen: gen})
-			b.step(task.BrowserExited{Err: errReset})
-			b.step(task.BrowserStarting{Gen: gen + 1})
-			b.step(task.Linked{Gen: gen + 1, Endpoint: "ws://h/***"})
-			b.step(task.AnchorExited{Err: errReset})
+			b.step(step.AnchorLinked{Gen: gen})
+			b.step(step.BrowserExited{Err: errReset})
+			b.step(step.BrowserStarting{Gen: gen + 1})
+			b.step(step.Linked{Gen: gen + 1, Endpoint: "ws://h/***"})
+			b.step(step.AnchorExited{Err: errReset})
 			b.attaches(gen + 1)
 		}, messages.AnchorOffSingle, 0},
 		"the ends are heard of first": {func(b *bench, gen mail.Generation) {
-			b.step(task.BrowserExited{Err: errReset})
-			b.step(task.AnchorLinked{Gen: gen})
-			b.step(task.BrowserStarting{Gen: gen + 1})
-			b.step(task.AnchorExited{Err: errReset})
-			b.step(task.Linked{Gen: gen + 1, Endpoint: "ws://h/***"})
+			b.step(step.BrowserExited{Err: errReset})
+			b.step(step.AnchorLinked{Gen: gen})
+			b.step(step.BrowserStarting{Gen: gen + 1})
+			b.step(step.AnchorExited{Err: errReset})
+			b.step(step.Linked{Gen: gen + 1, Endpoint: "ws://h/***"})
 			b.attaches(gen + 1)
 		}, messages.AnchorOffSingle, 0},
 		"the anchor is ended in its dial": {func(b *bench, gen mail.Generation) {
-			b.step(task.BrowserExited{Err: errReset})
-			b.step(task.BrowserStarting{Gen: gen + 1})
-			b.step(task.AnchorExited{Err: errReset})
-			b.step(task.Linked{Gen: gen + 1, Endpoint: "ws://h/***"})
+			b.step(step.BrowserExited{Err: errReset})
+			b.step(step.BrowserStarting{Gen: gen + 1})
+			b.step(step.AnchorExited{Err: errReset})
+			b.step(step.Linked{Gen: gen + 1, Endpoint: "ws://h/***"})
 			b.attaches(gen + 1)
 		}, messages.AnchorOffSingle, 0},
 		"both have stood and fall together": {func(b *bench, gen mail.Generation) {
-			b.step(task.AnchorLinked{Gen: gen})
+			b.step(step.AnchorLinked{Gen: gen})
 			b.step(mail.AnchorAttached{Gen: gen, Pages: []messages.TargetID{"P"}})
 			b.step(mail.AnchorSettled{Gen: gen})
-			b.step(task.BrowserExited{Err: errReset})
-			b.step(task.AnchorExited{Err: errReset})
-			b.step(task.BrowserStarting{Gen: gen + 1})
-			b.step(task.Linked{Gen: gen + 1, Endpoint: "ws://h/***"})
+			b.step(step.BrowserExited{Err: errReset})
+			b.step(step.AnchorExited{Err: errReset})
+			b.step(step.BrowserStarting{Gen: gen + 1})
+			b.step(step.Linked{Gen: gen + 1, Endpoint: "ws://h/***"})
 			b.attaches(gen + 1)
 		}, "", 0},
 		"the ends come late": {func(b *bench, gen mail.Generation) {
-			b.step(task.AnchorLinked{Gen: gen})
+			b.step(step.AnchorLinked{Gen: gen})
 			b.step(mail.AnchorAttached{Gen: gen, Pages: []messages.TargetID{"P"}})
 			b.step(mail.AnchorSettled{Gen: gen})
 			b.now = b.now.Add(200 * time.Millisecond)
-			b.step(task.BrowserExited{Err: errReset})
-			b.step(task.BrowserStarting{Gen: gen + 1})
-			b.step(task.Linked{Gen: gen + 1, Endpoint: "ws://h/***"})
+			b.step(step.BrowserExited{Err: errReset})
+			b.step(step.BrowserStarting{Gen: gen + 1})
+			b.step(step.Linked{Gen: gen + 1, Endpoint: "ws://h/***"})
 			b.attaches(gen + 1)
 			b.now = b.now.Add(200 * time.Millisecond)
-			b.step(task.AnchorExited{Err: errReset})
+			b.step(step.AnchorExited{Err: errReset})
 		}, messages.AnchorOffSingle, 10},
 		"both are cut soon, and the anchor's end is heard of late": {func(b *bench, gen mail.Generation) {
-			b.step(task.AnchorLinked{Gen: gen})
+			b.step(step.AnchorLinked{Gen: gen})
 			b.step(mail.AnchorAttached{Gen: gen, Pages: []messages.TargetID{"P"}})
 			b.step(mail.AnchorSettled{Gen: gen})
 			b.now = b.now.Add(50 * time.Millisecond)
-			b.step(task.BrowserExited{Err: errReset})
-			b.step(task.BrowserStarting{Gen: gen + 1})
-			b.step(task.Linked{Gen: gen + 1, Endpoint: "ws://h/***"})
+			b.step(step.BrowserExited{Err: errReset})
+			b.step(step.BrowserStarting{Gen: gen + 1})
+			b.step(step.Linked{Gen: gen + 1, Endpoint: "ws://h/***"})
 			b.now = b.now.Add(5 * time.Millisecond)
-			b.step(task.AnchorExited{Err: errReset})
+			b.step(step.AnchorExited{Err: errReset})
 			b.attaches(gen + 1)
 		}, "", 0},
 		"the anchor falls alone": {func(b *bench, gen mail.Generation) {
-			b.step(task.AnchorLinked{Gen: gen})
-			b.step(task.AnchorExited{Err: errReset})
+			b.step(step.AnchorLinked{Gen: gen})
+			b.step(step.AnchorExited{Err: errReset})
 		}, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestABrowserThatTakesOneClientAtATimeIsKnown(t *testing.T) {
 				if off := b.m.Snapshot().Connection.AnchorOff; off != "" {
 					t.Fatalf("after %d: %s", gen, off)
 				}
-				b.step(task.AnchorStarting{Gen: gen + 1})
+				b.step(step.AnchorStarting{Gen: gen + 1})
 				c.cycle(b, gen+1)
 				b.now = b.now.Add(time.Second)
 			}
@@ -132,12 +132,12 @@ func TestTheNextAnchorStartsOnceTheLastHasEnded(t *testing.T) {
 	spec := func(anchor messages.Anchor) any {
 		return mail.UpdateSpec{Spec: messages.TaskSpec{Anchor: anchor}.WithDefaults()}
 	}
-	off, auto, exited := spec(messages.AnchorNone), spec(messages.AnchorAuto), task.AnchorExited{}
+	off, auto, exited := spec(messages.AnchorNone), spec(messages.AnchorAuto), step.AnchorExited{}
 	foreign := mail.AnchorAttached{Gen: 1, Pages: []messages.TargetID{"X"}}
-	lost := task.BrowserExited{Err: errReset}
+	lost := step.BrowserExited{Err: errReset}
 	back := []any{
-		task.BrowserStarting{Gen: 2},
-		task.Linked{Gen: 2},
+		step.BrowserStarting{Gen: 2},
+		step.Linked{Gen: 2},
 		mail.TargetAttached{Gen: 2, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}},
 		mail.RootAttached{Gen: 2, Pages: []messages.TargetID{"P"}},
 		mail.SessionReady{Gen: 2, Session: "S", Target: "P"},
@@ -150,9 +150,9 @@ func TestTheNextAnchorStartsOnceTheLastHasEnded(t *testing.T) {
 	}{
 		"off and auto": {[]any{off, auto}, 0, messages.LinkDialing, ""},
 		"and its end":  {[]any{off, auto, exited}, 1, messages.LinkDialing, ""},
-		"and its end, which it did not come to in good order": {[]any{off, auto, task.AnchorExited{Err: errReset}}, 1, messages.LinkDialing, ""},
+		"and its end, which it did not come to in good order": {[]any{off, auto, step.AnchorExited{Err: errReset}}, 1, messages.LinkDialing, ""},
 		"which it had come to before":                         {[]any{off, exited, auto}, 1, messages.LinkDialing, ""},
-		"while it waited for its restart":                     {[]any{task.AnchorExited{Err: errReset}, task.AnchorWaiting{}, off, auto}, 1, messages.LinkDialing, ""},
+		"while it waited for its restart":                     {[]any{step.AnchorExited{Err: errReset}, step.AnchorWaiting{}, off, auto}, 1, messages.LinkDialing, ""},
 		"off again":                                           {[]any{off, auto, off, exited}, 0, messages.LinkDown, messages.AnchorOffSpec},
 		"and auto again":                                      {[]any{off, auto, off, auto, exited}, 1, messages.LinkDialing, ""},
 		"after the word that its browser is another":          {[]any{foreign, off, auto}, 0, messages.LinkDialing, ""},
@@ -167,16 +167,16 @@ func TestTheNextAnchorStartsOnceTheLastHasEnded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := attached(t)
-			b.step(task.AnchorStarting{Gen: 1})
-			b.step(task.AnchorLinked{Gen: 1})
+			b.step(step.AnchorStarting{Gen: 1})
+			b.step(step.AnchorLinked{Gen: 1})
 			living, starts := 1, 0
 			for _, in := range c.ins {
-				if _, ok := in.(task.AnchorExited); ok {
+				if _, ok := in.(step.AnchorExited); ok {
 					living = 0
 				}
 				starts = 0
 				for _, e := range b.step(in) {
-					if _, ok := e.(task.StartAnchor); ok {
+					if _, ok := e.(step.StartAnchor); ok {
 						starts++
 					}
 				}
@@ -204,14 +204,14 @@ func TestAnAnchorOnItsWayOutIsOnItsPagesStill(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := attached(t)
-			b.step(task.AnchorStarting{Gen: 1})
-			b.step(task.AnchorLinked{Gen: 1})
+			b.step(step.AnchorStarting{Gen: 1})
+			b.step(step.AnchorLinked{Gen: 1})
 			for _, in := range ins {
-				if has[task.ToBrowser](b.step(in)) {
+				if has[step.ToBrowser](b.step(in)) {
 					t.Errorf("%T: the browser is told before the anchor has ended", in)
 				}
 			}
-			if !has[task.ToBrowser](b.step(task.AnchorExited{})) {
+			if !has[step.ToBrowser](b.step(step.AnchorExited{})) {
 				t.Error("the browser is not told once it has")
 			}
 		})

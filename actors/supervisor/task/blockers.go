@@ -2,6 +2,7 @@ package task
 
 import (
 	"holdfast/actors/supervisor/blocker"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -22,7 +23,7 @@ func (m *Machine) blockerRaised(r mail.BlockerRaised) {
 	if r.Blocker.Type == messages.BlockerFileChooser && policy == messages.BlockersLeave {
 		policy = messages.BlockersAsk // an agent keeps the chooser closed by itself
 	}
-	e, isNew := m.Blockers.Add(m.now, r, p.Info.URL, m.Spec.DialogTimeout())
+	e, isNew := m.Blockers.Add(m.Now, r, p.Info.URL, m.Spec.DialogTimeout())
 	switch {
 	case !isNew && e.ID != "":
 		return // a second report
@@ -33,11 +34,11 @@ func (m *Machine) blockerRaised(r mail.BlockerRaised) {
 		m.Blockers.Remove(func(o *blocker.Entry) bool { return o.ID == e.ID })
 		m.settleBlocker(e, "")
 		return
-	case m.isLapsed:
+	case m.IsLapsed:
 		policy = messages.BlockersAsk
 	}
 	opened := e.Blocker
-	m.tell(messages.Event{Type: messages.EventBlockerOpened, Blocker: &opened})
+	m.Tell(messages.Event{Type: messages.EventBlockerOpened, Blocker: &opened})
 	switch policy {
 	case messages.BlockersAccept:
 		m.endBlocker(e.ID, messages.ClosedByAutoPolicy, messages.ActionAccept)
@@ -45,33 +46,33 @@ func (m *Machine) blockerRaised(r mail.BlockerRaised) {
 		m.endBlocker(e.ID, messages.ClosedByAutoPolicy, messages.ActionDismiss)
 	default:
 		if e.ExpiresAt != 0 {
-			m.do(Arm{timerBlocker + string(e.ID), m.Spec.DialogTimeout()})
+			m.Arm(timerBlocker+string(e.ID), m.Spec.DialogTimeout())
 		}
 	}
 }
 
 // askHuman takes an agent's question to a person.
 func (m *Machine) askHuman(o mail.AskHuman) {
-	if m.isRefused(o.Reply) {
+	if m.IsRefused(o.Reply) {
 		return
 	}
 	if m.Blockers == nil {
 		m.Blockers = &blocker.Set{}
 	}
-	e, isNew := m.Blockers.AskHuman(m.now, o.Reason, o.Within)
+	e, isNew := m.Blockers.AskHuman(m.Now, o.Reason, o.Within)
 	if !isNew {
-		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeLimitReached, "the task has %d open blockers already", blocker.MaxOpen).WithSent(messages.SentNo)})
+		m.Refuse(o.Reply, messages.Errorf(messages.CodeLimitReached, "the task has %d open blockers already", blocker.MaxOpen).WithSent(messages.SentNo))
 		return
 	}
 	opened := e.Blocker
-	m.tell(messages.Event{Type: messages.EventBlockerOpened, Blocker: &opened})
-	m.do(Arm{timerBlocker + string(e.ID), o.Within})
-	m.answers = append(m.answers, Answer{To: o.Reply, Value: opened})
+	m.Tell(messages.Event{Type: messages.EventBlockerOpened, Blocker: &opened})
+	m.Arm(timerBlocker+string(e.ID), o.Within)
+	m.Answers = append(m.Answers, step.Answer{To: o.Reply, Value: opened})
 }
 
 // answerBlocker is a caller's answer.
 func (m *Machine) answerBlocker(o mail.AnswerBlocker) {
-	if m.isRefused(o.Reply) {
+	if m.IsRefused(o.Reply) {
 		return
 	}
 	e, isOpen := m.Blockers.Find(o.Answer.BlockerID)
@@ -79,27 +80,27 @@ func (m *Machine) answerBlocker(o mail.AnswerBlocker) {
 	isHuman := o.Answer.By == messages.AnswererHuman
 	switch {
 	case wasAnswered:
-		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeDialogAlreadyAnswered, "blocker %s has ended", said.ID).With("closed_by", said.ClosedBy).With("action", said.Action).With("text", said.Text)})
+		m.Refuse(o.Reply, messages.Errorf(messages.CodeDialogAlreadyAnswered, "blocker %s has ended", said.ID).With("closed_by", said.ClosedBy).With("action", said.Action).With("text", said.Text))
 	case isOpen && e.Type == messages.BlockerHuman && !isHuman && o.Answer.Action == messages.ActionAccept:
-		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeForbidden, "blocker %s waits for a person's answer", e.ID).With("waits_for", messages.AnswererHuman)})
+		m.Refuse(o.Reply, messages.Errorf(messages.CodeForbidden, "blocker %s waits for a person's answer", e.ID).With("waits_for", messages.AnswererHuman))
 	case !isOpen:
-		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeNotFound, "the task has no open blocker %q", string(o.Answer.BlockerID))})
+		m.Refuse(o.Reply, messages.Errorf(messages.CodeNotFound, "the task has no open blocker %q", string(o.Answer.BlockerID)))
 	case e.IsAwaited() && m.sessionOf(e.Target) == "":
-		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the page that asks is not connected").WithSent(messages.SentNo)})
+		m.Refuse(o.Reply, messages.Errorf(messages.CodeUpstreamUnavailable, "the page that asks is not connected").WithSent(messages.SentNo))
 	default:
 		by := messages.ClosedByAgent
 		if isHuman {
 			by = messages.ClosedByHuman
 		}
 		closed := m.endBlockerWith(e.ID, by, o.Answer.Action, o.Answer.Text)
-		m.answers = append(m.answers, Answer{To: o.Reply, Value: *closed})
+		m.Answers = append(m.Answers, step.Answer{To: o.Reply, Value: *closed})
 	}
 }
 
 // blockerExpired dismisses a blocker that has no answer. While the node may not decide, the page
 // is left to its own patience.
 func (m *Machine) blockerExpired(id messages.BlockerID) {
-	if m.isLapsed {
+	if m.IsLapsed {
 		m.endBlockers(messages.ClosedByWatchdog, func(e *blocker.Entry) bool { return e.ID == id })
 		return
 	}
@@ -115,12 +116,12 @@ func (m *Machine) endBlocker(id messages.BlockerID, by messages.ClosedBy, action
 func (m *Machine) endBlockerWith(id messages.BlockerID, by messages.ClosedBy, action messages.Action, text string) (closed *messages.ClosedBlocker) {
 	for _, e := range m.Blockers.Remove(func(e *blocker.Entry) bool { return e.ID == id }) {
 		m.settleBlocker(e, action)
-		closed = e.Closed(m.now, by, action)
+		closed = e.Closed(m.Now, by, action)
 		if e.Type == messages.BlockerHuman {
 			closed.Text = text
 			m.Blockers.Keep(*closed)
 		}
-		m.tell(messages.Event{Type: messages.EventBlockerClosed, ClosedBlocker: closed})
+		m.Tell(messages.Event{Type: messages.EventBlockerClosed, ClosedBlocker: closed})
 	}
 	return closed
 }
@@ -129,7 +130,7 @@ func (m *Machine) endBlockerWith(id messages.BlockerID, by messages.ClosedBy, ac
 // more.
 func (m *Machine) endBlockers(by messages.ClosedBy, is func(*blocker.Entry) bool) {
 	for _, e := range m.Blockers.Remove(is) {
-		m.tell(messages.Event{Type: messages.EventBlockerClosed, ClosedBlocker: e.Closed(m.now, by, "")})
+		m.Tell(messages.Event{Type: messages.EventBlockerClosed, ClosedBlocker: e.Closed(m.Now, by, "")})
 	}
 }
 
@@ -149,7 +150,7 @@ func (m *Machine) frameBlockersEnd(f mail.FrameMoved) {
 func (m *Machine) blockersLeave() {
 	for _, e := range m.Blockers.Remove(func(*blocker.Entry) bool { return true }) {
 		m.settleBlocker(e, "")
-		m.tell(messages.Event{Type: messages.EventBlockerClosed, ClosedBlocker: e.Closed(m.now, messages.ClosedByLost, "")})
+		m.Tell(messages.Event{Type: messages.EventBlockerClosed, ClosedBlocker: e.Closed(m.Now, messages.ClosedByLost, "")})
 	}
 }
 
@@ -166,7 +167,7 @@ func (m *Machine) settleBlocker(e blocker.Entry, action messages.Action) {
 	case messages.ActionDismiss:
 		order.Setting = "denied"
 	}
-	m.do(ToSession{s, order})
+	m.ToSession(s, order)
 }
 
 // sessionOf is the session of a page or a frame of another process; "" is none.

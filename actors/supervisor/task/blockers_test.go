@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"holdfast/actors/supervisor/blocker"
-	"holdfast/actors/supervisor/task"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -19,11 +19,11 @@ func asksFor(permission, key string) mail.BlockerRaised {
 }
 
 // aboutBlockers is what a step does about blockers, in words.
-func aboutBlockers(effects []task.Effect) string {
+func aboutBlockers(effects []step.Effect) string {
 	var all []string
 	for _, e := range effects {
 		switch e := e.(type) {
-		case task.Publish:
+		case step.Publish:
 			for _, ev := range e.Events {
 				if b := ev.Blocker; b != nil {
 					all = append(all, fmt.Sprintf("opened %s", b.ID))
@@ -32,15 +32,15 @@ func aboutBlockers(effects []task.Effect) string {
 					all = append(all, strings.TrimSpace(fmt.Sprintf("closed %s %s %s", c.ID, c.ClosedBy, c.Action)))
 				}
 			}
-		case task.ToSession:
+		case step.ToSession:
 			if o, ok := e.Msg.(mail.SettleBlocker); ok {
 				all = append(all, strings.TrimSpace("settle "+o.Asked.Key+" "+o.Setting))
 			}
-		case task.Arm:
+		case step.Arm:
 			if strings.HasPrefix(e.Name, "blocker:") {
 				all = append(all, fmt.Sprintf("arm %s %s", e.Name, e.After))
 			}
-		case task.Answer:
+		case step.Answer:
 			if e.Err != nil {
 				all = append(all, "answer "+string(messages.CodeOf(e.Err)))
 			} else if _, ok := e.Value.(messages.ClosedBlocker); ok {
@@ -65,7 +65,7 @@ func TestX27_WhatPagesAskForIsDecidedOnce(t *testing.T) {
 	pdf := mail.BlockerRaised{Gen: 1, Page: "P", Target: "P", Blocker: messages.Blocker{Type: messages.BlockerPDF, FrameID: "P", URL: "https://a.test/x.pdf"}}
 	inFrame := asksFor("midi", "2")
 	inFrame.Blocker.FrameID = "F"
-	lost := task.BrowserExited{}
+	lost := step.BrowserExited{}
 	type said struct {
 		in   any
 		want string
@@ -79,11 +79,11 @@ func TestX27_WhatPagesAskForIsDecidedOnce(t *testing.T) {
 			{asksFor("midi", "1"), ""}, // a repeated report
 			{answer("b-1", "accept"), "settle 1 granted, closed b-1 agent accept, answer"},
 			{answer("b-1", "accept"), "answer not_found"},
-			{task.TimerFired{Name: "blocker:b-1"}, ""},
+			{step.TimerFired{Name: "blocker:b-1"}, ""},
 		}},
 		"the watchdog": {ask, []said{
 			{asksFor("midi", "1"), "arm blocker:b-1 5m0s, opened b-1"},
-			{task.TimerFired{Name: "blocker:b-1"}, "settle 1 denied, closed b-1 watchdog dismiss"},
+			{step.TimerFired{Name: "blocker:b-1"}, "settle 1 denied, closed b-1 watchdog dismiss"},
 		}},
 		"a policy":    {permission(messages.BlockersAccept), []said{{asksFor("midi", "1"), "settle 1 granted, opened b-1, closed b-1 auto_policy accept"}}},
 		"the browser": {permission(messages.BlockersLeave), []said{{asksFor("midi", "1"), "settle 1"}}},

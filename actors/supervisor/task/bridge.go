@@ -15,7 +15,7 @@ func (m *Machine) setBridge() {
 	}
 	m.ShowBridge()
 	m.Epoch++
-	m.tellConnection()
+	m.TellConnection()
 	if m.IsBridged() && m.BridgeBy == mail.ByRequest && m.CanHear() {
 		m.askForRequests()
 	} else {
@@ -28,15 +28,15 @@ func (m *Machine) tellBridge() {
 	for _, s := range m.SessionOrder() {
 		e := m.Sessions.At(s)
 		e.Cfg.Bridge, e.IsUnbridged = m.SessionBridge(), m.IsUnheard()
-		m.do(ToSession{s, m.BridgeOrder()})
+		m.ToSession(s, m.BridgeOrder())
 	}
 	order := m.BridgeOrder()
-	if m.toAnchor(order); !order.IsOn {
+	if m.ToAnchor(order); !order.IsOn {
 		m.forgetRequests(messages.RoleAnchor) // it releases what it holds
 	}
 	m.coverFrames("")
 	for _, t := range m.Order {
-		m.pageChanged(t)
+		m.PageChanged(t)
 	}
 }
 
@@ -54,7 +54,7 @@ func (m *Machine) bridgeRefused(r mail.BridgeRefused) {
 		return
 	}
 	e.IsUnbridged = true
-	m.pageChanged(e.Cfg.Page)
+	m.PageChanged(e.Cfg.Page)
 }
 
 // bridgeStands notes what a session's documents have: it is said of a page once it
@@ -70,10 +70,10 @@ func (m *Machine) bridgeStands(b mail.BridgeStands) {
 	}
 	before := m.PageBridge(e.Cfg.Page)
 	if !e.IsBridged {
-		e.Stood, e.HasSlipped = m.now, false
+		e.Stood, e.HasSlipped = m.Now, false
 	}
 	if e.IsBridged, e.IsUnbridged = b.IsOn, b.IsUnable || m.IsUnheard(); m.PageBridge(e.Cfg.Page) != before {
-		m.pageChanged(e.Cfg.Page)
+		m.PageChanged(e.Cfg.Page)
 	}
 	m.maybeHearNothing()
 }
@@ -90,7 +90,7 @@ func (m *Machine) bridgeSlipped(d *messages.Dialog) {
 		return
 	}
 	e.HasSlipped = true
-	m.pageChanged(d.TargetID)
+	m.PageChanged(d.TargetID)
 }
 
 // leaveBridge gives the pages back their own functions before the task leaves
@@ -100,7 +100,7 @@ func (m *Machine) leaveBridge() {
 		return
 	}
 	for _, s := range m.SessionOrder() {
-		m.do(ToSession{s, mail.SetBridge{Epoch: m.Epoch + 1}})
+		m.ToSession(s, mail.SetBridge{Epoch: m.Epoch + 1})
 	}
 }
 
@@ -116,7 +116,7 @@ func (m *Machine) keepNative(t messages.TargetID, on bool) {
 		}
 		smallmap.Put(&m.Native, t, true)
 	}
-	m.toAnchor(mail.KeepNative{Target: t, IsOn: on})
+	m.ToAnchor(mail.KeepNative{Target: t, IsOn: on})
 }
 
 // frameBoxed passes on what a parent's session knows of a frame's.
@@ -126,20 +126,20 @@ func (m *Machine) frameBoxed(b mail.FrameBoxed) {
 		return
 	}
 	e.IsBoxKnown, e.IsShut = true, b.IsShut
-	m.do(ToSession{b.Session, b})
+	m.ToSession(b.Session, b)
 	m.coverFrame(e)
 }
 
 // coverFrame has the anchor attached to a frame of another process as well.
 func (m *Machine) coverFrame(e *model.Session) {
-	if m.IsBridged() && !e.Cfg.IsPage && !m.isBeingFreed(e.Cfg.Page) {
-		m.toAnchor(mail.CoverFrame{Page: e.Cfg.Page, Frame: e.Cfg.Target, IsBoxKnown: e.IsBoxKnown, IsShut: e.IsShut})
+	if m.IsBridged() && !e.Cfg.IsPage && !m.IsBeingFreed(e.Cfg.Page) {
+		m.ToAnchor(mail.CoverFrame{Page: e.Cfg.Page, Frame: e.Cfg.Target, IsBoxKnown: e.IsBoxKnown, IsShut: e.IsShut})
 	}
 }
 
 // coverFrames covers those of a page, or all ("").
 func (m *Machine) coverFrames(page messages.TargetID) {
-	if !m.IsBridged() || !m.anchor.IsRunning {
+	if !m.IsBridged() || !m.Anchor.IsRunning {
 		return
 	}
 	for _, s := range m.SessionOrder() {
@@ -151,6 +151,6 @@ func (m *Machine) coverFrames(page messages.TargetID) {
 
 // coverPage has the anchor attached to a page again, and to its frames.
 func (m *Machine) coverPage(t messages.TargetID) {
-	m.toAnchor(mail.CoverPage{Page: t})
+	m.ToAnchor(mail.CoverPage{Page: t})
 	m.coverFrames(t)
 }

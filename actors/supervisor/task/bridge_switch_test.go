@@ -5,15 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/actors/supervisor/task"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
 
 // bridgeOrders are those that turn a session's bridge on or off.
-func bridgeOrders(effects []task.Effect, session messages.SessionID) (list []mail.SetBridge) {
+func bridgeOrders(effects []step.Effect, session messages.SessionID) (list []mail.SetBridge) {
 	for _, e := range effects {
-		if to, ok := e.(task.ToSession); ok && to.Session == session {
+		if to, ok := e.(step.ToSession); ok && to.Session == session {
 			if o, ok := to.Msg.(mail.SetBridge); ok {
 				list = append(list, o)
 			}
@@ -34,7 +34,7 @@ func (b *bench) shows(task, page messages.Bridge) {
 func TestBridgeOfATask(t *testing.T) {
 	t.Parallel()
 	needed := mail.BridgeNeeded{Dialog: "d-1", Page: "P", After: 5 * time.Millisecond}
-	turns := task.TimerFired{Name: "needed:P"}
+	turns := step.TimerFired{Name: "needed:P"}
 	stands := mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", IsOn: true}
 
 	t.Run("auto turns to it once, and says so of a page once the page has it", func(t *testing.T) {
@@ -43,8 +43,8 @@ func TestBridgeOfATask(t *testing.T) {
 		b.shows(messages.BridgeNative, messages.BridgeNative)
 		b.step(needed)
 		effects := b.step(turns)
-		if got := bridgeOrders(effects, "S"); !slices.Equal(got, []mail.SetBridge{{IsOn: true, Epoch: 1}}) || !has[task.BridgeTaken](effects) {
-			t.Errorf("orders %+v, taken %v", got, has[task.BridgeTaken](effects))
+		if got := bridgeOrders(effects, "S"); !slices.Equal(got, []mail.SetBridge{{IsOn: true, Epoch: 1}}) || !has[step.BridgeTaken](effects) {
+			t.Errorf("orders %+v, taken %v", got, has[step.BridgeTaken](effects))
 		}
 		b.shows(messages.BridgeOn, messages.BridgeNative)
 		b.step(stands)
@@ -66,12 +66,12 @@ func TestBridgeOfATask(t *testing.T) {
 			"a crash after the dialog's end": {[]any{needed, crash("P")}, messages.BridgeNative},
 			"a crash before it":              {[]any{crash("P"), needed}, messages.BridgeNative},
 			"that of another page":           {[]any{needed, crash("Q")}, messages.BridgeOn},
-			"and a dismissal besides":        {[]any{needed, crash("P"), mail.BridgeNeeded{Dialog: "d-2", Page: "Q"}, task.TimerFired{Name: "needed:Q"}}, messages.BridgeOn},
+			"and a dismissal besides":        {[]any{needed, crash("P"), mail.BridgeNeeded{Dialog: "d-2", Page: "Q"}, step.TimerFired{Name: "needed:Q"}}, messages.BridgeOn},
 			"a page closes after it":         {[]any{needed, closes("P")}, messages.BridgeNative},
 			"a page closes before it":        {[]any{closes("P"), needed}, messages.BridgeNative},
 			"another page closes":            {[]any{needed, closes("Q")}, messages.BridgeOn},
-			"the browser ends after it":      {[]any{needed, task.BrowserExited{}}, messages.BridgeNative},
-			"the browser ends before it":     {[]any{task.BrowserExited{}, needed}, messages.BridgeNative},
+			"the browser ends after it":      {[]any{needed, step.BrowserExited{}}, messages.BridgeNative},
+			"the browser ends before it":     {[]any{step.BrowserExited{}, needed}, messages.BridgeNative},
 		} {
 			b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeAuto})
 			b.step(mail.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: mail.TargetInfo{ID: "Q", Type: "page", Opener: "P"}})
@@ -175,7 +175,7 @@ func TestBridgeOfATask(t *testing.T) {
 		b.step(mail.PageClosed{Gen: 1, Page: "P"})
 		b.step(turns)
 		b.shows(messages.BridgeNative, messages.BridgeNative)
-		b.step(task.TimerFired{Name: "needed:Q"})
+		b.step(step.TimerFired{Name: "needed:Q"})
 		b.shows(messages.BridgeOn, messages.BridgeNative)
 	})
 	t.Run("who has chosen is not asked", func(t *testing.T) {
@@ -194,9 +194,9 @@ func TestBridgeOfATask(t *testing.T) {
 		b.step(needed)
 		b.step(turns)
 		b.step(stands)
-		b.step(task.BrowserExited{})
-		b.step(task.BrowserStarting{Gen: 2})
-		b.step(task.Linked{Gen: 2, Endpoint: "ws://h/***"})
+		b.step(step.BrowserExited{})
+		b.step(step.BrowserStarting{Gen: 2})
+		b.step(step.Linked{Gen: 2, Endpoint: "ws://h/***"})
 		b.step(mail.TargetAttached{Gen: 2, Session: "S2", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
 		b.step(mail.RootAttached{Gen: 2, Pages: []messages.TargetID{"P"}})
 		b.step(mail.SessionReady{Gen: 2, Session: "S2", Target: "P"})
@@ -252,7 +252,7 @@ func TestBridgeOfATask(t *testing.T) {
 		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOn})
 		b.step(stands)
 		var got []mail.SetBridge
-		for _, in := range []any{mail.StopTask{}, task.AnchorExited{}} {
+		for _, in := range []any{mail.StopTask{}, step.AnchorExited{}} {
 			got = append(got, bridgeOrders(b.step(in), "S")...)
 		}
 		if len(got) != 1 || got[0].IsOn || got[0].Epoch == 0 {

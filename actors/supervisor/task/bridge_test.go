@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"holdfast/actors/supervisor/task"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -12,9 +12,9 @@ import (
 // The anchor hears of a bridged task's frames from the supervisor alone.
 func TestTheAnchorIsToldOfTheFramesOfABridgedTask(t *testing.T) {
 	t.Parallel()
-	covered := func(effects []task.Effect) (list []mail.CoverFrame) {
+	covered := func(effects []step.Effect) (list []mail.CoverFrame) {
 		for _, e := range effects {
-			if to, ok := e.(task.ToAnchor); ok {
+			if to, ok := e.(step.ToAnchor); ok {
 				if c, ok := to.Msg.(mail.CoverFrame); ok {
 					list = append(list, c)
 				}
@@ -31,11 +31,11 @@ func TestTheAnchorIsToldOfTheFramesOfABridgedTask(t *testing.T) {
 		steps  []any
 		want   []mail.CoverFrame // after all
 	}{
-		"when it comes, and when it is known who may ask": {messages.BridgeOn, []any{task.AnchorStarting{Gen: 1}, attached, frame, boxed}, []mail.CoverFrame{unknown, known}},
-		"once there is an anchor":                         {messages.BridgeOn, []any{frame, boxed, task.AnchorStarting{Gen: 1}, attached}, []mail.CoverFrame{unknown, known, known}},
-		"not of a page that is being closed":              {messages.BridgeOn, []any{task.AnchorStarting{Gen: 1}, attached, mail.ClosePage{Page: "P", Reply: calls.Open(func(any, error) {})}, frame}, nil},
-		"once it turns to the bridge":                     {messages.BridgeAuto, []any{task.AnchorStarting{Gen: 1}, attached, frame, mail.BridgeNeeded{Page: "P"}, task.TimerFired{Name: "needed:P"}}, []mail.CoverFrame{unknown}},
-		"not natively":                                    {messages.BridgeOff, []any{task.AnchorStarting{Gen: 1}, attached, frame, boxed}, nil},
+		"when it comes, and when it is known who may ask": {messages.BridgeOn, []any{step.AnchorStarting{Gen: 1}, attached, frame, boxed}, []mail.CoverFrame{unknown, known}},
+		"once there is an anchor":                         {messages.BridgeOn, []any{frame, boxed, step.AnchorStarting{Gen: 1}, attached}, []mail.CoverFrame{unknown, known, known}},
+		"not of a page that is being closed":              {messages.BridgeOn, []any{step.AnchorStarting{Gen: 1}, attached, mail.ClosePage{Page: "P", Reply: calls.Open(func(any, error) {})}, frame}, nil},
+		"once it turns to the bridge":                     {messages.BridgeAuto, []any{step.AnchorStarting{Gen: 1}, attached, frame, mail.BridgeNeeded{Page: "P"}, step.TimerFired{Name: "needed:P"}}, []mail.CoverFrame{unknown}},
+		"not natively":                                    {messages.BridgeOff, []any{step.AnchorStarting{Gen: 1}, attached, frame, boxed}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

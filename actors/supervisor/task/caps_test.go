@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/actors/supervisor/task"
+	"holdfast/actors/supervisor/step"
 	"holdfast/internal/backend"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -13,13 +13,13 @@ import (
 
 // attachedWith is a machine whose browser is known to have caps, with page P attached, and
 // the effects of all of that.
-func attachedWith(t *testing.T, caps backend.Caps, spec messages.TaskSpec) (*bench, []task.Effect) {
+func attachedWith(t *testing.T, caps backend.Caps, spec messages.TaskSpec) (*bench, []step.Effect) {
 	b := &bench{T: t, m: machineOf(spec.WithDefaults()), now: time.Unix(1000, 0)}
 	b.m.SetCaps(caps)
-	var effects []task.Effect
+	var effects []step.Effect
 	for _, in := range []any{
-		task.BrowserStarting{Gen: 1},
-		task.Linked{Gen: 1, Endpoint: "ws://h/***", Browser: "B"},
+		step.BrowserStarting{Gen: 1},
+		step.Linked{Gen: 1, Endpoint: "ws://h/***", Browser: "B"},
 		mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}},
 		mail.RootAttached{Gen: 1, Pages: []messages.TargetID{"P"}},
 		mail.SessionReady{Gen: 1, Session: "S", Target: "P"},
@@ -43,7 +43,7 @@ func TestABrowserWithoutASecondLinkGetsNoAnchor(t *testing.T) {
 	for known, off := range map[backend.Known]messages.AnchorOff{backend.Unknown: "", backend.Yes: "", backend.No: messages.AnchorOffSingle} {
 		b, effects := attachedWith(t, backend.Caps{SecondLink: known}, messages.TaskSpec{})
 		b.anchorOff(off)
-		if has[task.StartAnchor](effects) != (off == "") {
+		if has[step.StartAnchor](effects) != (off == "") {
 			t.Fatalf("%d: %+v", known, effects)
 		}
 		if off == "" {
@@ -54,16 +54,16 @@ func TestABrowserWithoutASecondLinkGetsNoAnchor(t *testing.T) {
 		}
 		for _, in := range []any{
 			spec(messages.AnchorNone), spec(messages.AnchorAuto),
-			task.BrowserExited{Err: errReset},
-			task.BrowserStarting{Gen: 2},
-			task.Linked{Gen: 2, Browser: "B"},
+			step.BrowserExited{Err: errReset},
+			step.BrowserStarting{Gen: 2},
+			step.Linked{Gen: 2, Browser: "B"},
 			mail.TargetAttached{Gen: 2, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}},
 			mail.RootAttached{Gen: 2, Pages: []messages.TargetID{"P"}},
 			mail.SessionReady{Gen: 2, Session: "S", Target: "P"},
-			task.TimerFired{Name: "anchor again"},
+			step.TimerFired{Name: "anchor again"},
 		} {
 			b.now = b.now.Add(10 * time.Minute)
-			if has[task.StartAnchor](b.step(in)) {
+			if has[step.StartAnchor](b.step(in)) {
 				t.Errorf("%T starts an anchor", in)
 			}
 		}
@@ -100,9 +100,9 @@ func TestTheBridgeBeginsWithWhatTheBrowserCanDo(t *testing.T) {
 				t.Errorf("asks for requests: %t, want %t", asks, c.asks)
 			}
 			// Another browser behind the same backend begins in the same way.
-			b.step(task.BrowserExited{Err: errReset})
-			b.step(task.BrowserStarting{Gen: 2})
-			b.step(task.Linked{Gen: 2, Browser: "C"})
+			b.step(step.BrowserExited{Err: errReset})
+			b.step(step.BrowserStarting{Gen: 2})
+			b.step(step.Linked{Gen: 2, Browser: "C"})
 			b.shownBy(c.by)
 		})
 	}
@@ -112,9 +112,9 @@ func bridgeSpec(to messages.Bridge) mail.UpdateSpec {
 	return mail.UpdateSpec{Spec: messages.TaskSpec{Bridge: to}.WithDefaults()}
 }
 
-func asksForRequests(effects []task.Effect) bool {
-	return slices.ContainsFunc(effects, func(e task.Effect) bool {
-		to, _ := e.(task.ToBrowser)
+func asksForRequests(effects []step.Effect) bool {
+	return slices.ContainsFunc(effects, func(e step.Effect) bool {
+		to, _ := e.(step.ToBrowser)
 		order, ok := to.Msg.(mail.SetBridge)
 		return ok && order.IsOn && order.By == mail.ByRequest
 	})

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"holdfast/actors/supervisor/party"
+	"holdfast/actors/supervisor/step"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -19,10 +20,10 @@ func (m *Machine) askClients(t messages.TargetID) { smallmap.Put(&m.withoutClien
 // clientsAttached begins or ends the time in which the gateway has clients on the task.
 func (m *Machine) clientsAttached(isOn bool) {
 	if isOn {
-		m.parties.Join(party.Clients)
+		m.Parties.Join(party.Clients)
 		return
 	}
-	m.doAll(m.parties.Gone(party.Clients))
+	m.DoAll(m.Parties.Gone(party.Clients))
 	for t := range m.clientsStay {
 		m.clientsLeft(t)
 	}
@@ -30,11 +31,11 @@ func (m *Machine) clientsAttached(isOn bool) {
 
 // clientsLeft notes that the clients have left a page.
 func (m *Machine) clientsLeft(t messages.TargetID) {
-	m.doAll(m.parties.Left(party.Clients, t))
+	m.DoAll(m.Parties.Left(party.Clients, t))
 	if !m.clientsStay[t] {
 		return
 	}
-	if delete(m.clientsStay, t); !m.anchor.IsAlive() {
+	if delete(m.clientsStay, t); !m.Anchor.IsAlive() {
 		m.leaveBrowser()
 	}
 }
@@ -43,14 +44,14 @@ func (m *Machine) clientsLeft(t messages.TargetID) {
 func (m *Machine) clientContexts(c mail.ClientContexts) {
 	m.Contexts = c.IDs
 	if m.Conn.Primary != messages.LinkDown {
-		m.do(ToBrowser{c}) // the next link begins with them
+		m.ToBrowser(c) // the next link begins with them
 	}
-	m.toAnchor(c)
+	m.ToAnchor(c)
 }
 
 // partWithClients has the clients leave the pages that are freed at the task's end.
 func (m *Machine) partWithClients() {
-	if !m.parties.Has(party.Clients) {
+	if !m.Parties.Has(party.Clients) {
 		return
 	}
 	for _, t := range m.HeldAtTheEnd() {
@@ -62,16 +63,16 @@ func (m *Machine) partWithClients() {
 // tellClients shows at the end of a step which pages the clients are to keep off, and which of
 // them they may not leave.
 func (m *Machine) tellClients() {
-	var now ClientPages
+	var now step.ClientPages
 	for t := range m.withoutClients {
-		if m.isBeingFreed(t) || m.IsStopping() {
+		if m.IsBeingFreed(t) || m.IsStopping() {
 			now.Off = append(now.Off, t)
 		} else {
 			delete(m.withoutClients, t)
 		}
 	}
 	slices.Sort(now.Off)
-	if !m.parties.Has(party.Clients) {
+	if !m.Parties.Has(party.Clients) {
 		now.Off = nil
 	} else {
 		for _, t := range m.Order {
@@ -84,5 +85,5 @@ func (m *Machine) tellClients() {
 		return
 	}
 	m.clientPages = now
-	m.do(now)
+	m.Do(now)
 }

@@ -4,24 +4,24 @@ import (
 	"reflect"
 	"testing"
 
-	"holdfast/actors/supervisor/task"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
 
 // shownToClients is what the clients of the gateway were shown last, nil where it was nothing.
-func shownToClients(effects []task.Effect) (shown *task.ClientPages) {
+func shownToClients(effects []step.Effect) (shown *step.ClientPages) {
 	for _, e := range effects {
-		if p, ok := e.(task.ClientPages); ok {
+		if p, ok := e.(step.ClientPages); ok {
 			shown = &p
 		}
 	}
 	return shown
 }
 
-func closes(effects []task.Effect) (n int) {
+func closes(effects []step.Effect) (n int) {
 	for _, e := range effects {
-		if b, ok := e.(task.ToBrowser); ok {
+		if b, ok := e.(step.ToBrowser); ok {
 			if _, ok := b.Msg.(mail.ClosePage); ok {
 				n++
 			}
@@ -33,13 +33,13 @@ func closes(effects []task.Effect) (n int) {
 // withClients is a task without an anchor, on which the gateway has clients.
 func withClients(t *testing.T) *bench {
 	b := attached(t)
-	b.step(task.AnchorGaveUp{})
+	b.step(step.AnchorGaveUp{})
 	b.step(mail.ClientsAttached{IsOn: true})
 	return b
 }
 
 // wantShown fails the test unless the clients are told to keep off these pages.
-func wantShown(t *testing.T, effects []task.Effect, off ...messages.TargetID) {
+func wantShown(t *testing.T, effects []step.Effect, off ...messages.TargetID) {
 	t.Helper()
 	if p := shownToClients(effects); p == nil || !reflect.DeepEqual(p.Off, off) {
 		t.Fatalf("the clients are shown %+v, want to be off %v", p, off)
@@ -67,7 +67,7 @@ func TestClientsLeaveBeforeARelease(t *testing.T) {
 func TestClientsThatStay(t *testing.T) {
 	t.Parallel()
 	for what, end := range map[string]any{
-		"too long": task.TimerFired{Name: "anchor:P"}, "and go": mail.ClientsAttached{},
+		"too long": step.TimerFired{Name: "anchor:P"}, "and go": mail.ClientsAttached{},
 	} {
 		b := withClients(t)
 		b.step(mail.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageDialogUnreachable})
@@ -97,10 +97,10 @@ func TestClientsLeaveBeforeTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, end := range map[string]any{
-		"they leave": mail.ClientsLeft{Page: "P"}, "they stay": task.TimerFired{Name: "anchor"}, "they go": mail.ClientsAttached{},
+		"they leave": mail.ClientsLeft{Page: "P"}, "they stay": step.TimerFired{Name: "anchor"}, "they go": mail.ClientsAttached{},
 	} {
 		b := attachedAs(t, messages.TaskSpec{CDPURL: u, Scope: messages.ScopeOwn})
-		b.step(task.AnchorGaveUp{})
+		b.step(step.AnchorGaveUp{})
 		b.step(mail.ClientsAttached{IsOn: true})
 		b.step(mail.PageUnreachable{Page: "P"})
 		effects := b.step(mail.StopTask{ID: "t"})

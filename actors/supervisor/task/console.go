@@ -1,8 +1,6 @@
 package task
 
 import (
-	"slices"
-
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -24,17 +22,13 @@ func (m *Machine) consoleReported(page, target messages.TargetID, e *messages.Co
 	if over := len(m.Console) - messages.MaxConsoleErrors; over > 0 {
 		m.Console = m.Console[over:]
 	}
-	m.held = append(m.held, &m.Console[len(m.Console)-1])
-	if !m.isFlushing {
-		m.isFlushing = true
-		m.do(FlushSoon{})
-	}
+	m.TellError(&m.Console[len(m.Console)-1])
 }
 
 // consoleReports takes the errors that a session has heard of in one go. No other
 // facts come together: what the task does about one hangs on what was before it.
 func (m *Machine) consoleReports(r mail.ConsoleReports) {
-	m.held = slices.Grow(m.held, len(r.Entries))
+	m.ExpectErrors(len(r.Entries))
 	for i := range r.Entries {
 		m.consoleReported(r.Page, r.Target, &r.Entries[i])
 	}

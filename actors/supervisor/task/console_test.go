@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"holdfast/actors/supervisor/task"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -16,7 +16,7 @@ func TestConsole(t *testing.T) {
 	report := func(b *bench, target messages.TargetID, ts messages.Seconds, text string) (taken bool) {
 		before := len(b.m.Snapshot().ConsoleErrors)
 		b.step(mail.ConsoleReported{Gen: 1, Page: "P", Target: target, Entry: messages.ConsoleError{TS: ts, Level: "error", Text: text}})
-		b.step(task.Flush{})
+		b.step(step.Flush{})
 		return len(b.m.Snapshot().ConsoleErrors) > before
 	}
 	for name, tc := range map[string]struct {
@@ -66,9 +66,9 @@ func TestConsole(t *testing.T) {
 			r.Entry = messages.ConsoleError{TS: messages.Seconds(i + 1), Level: "error", Text: fmt.Sprint(i)}
 			return r
 		}
-		told := func(effects []task.Effect) (events []messages.Event) {
+		told := func(effects []step.Effect) (events []messages.Event) {
 			for _, e := range effects {
-				if p, ok := e.(task.Publish); ok {
+				if p, ok := e.(step.Publish); ok {
 					for i, e := range p.Errors {
 						events = append(events, messages.Event{Type: messages.EventConsoleError, TaskID: "t", Version: p.Before + uint64(i) + 1, Console: e})
 					}
@@ -84,7 +84,7 @@ func TestConsole(t *testing.T) {
 			facts.Entries = append(facts.Entries, entry(i).Entry)
 			one = append(one, told(single.step(entry(i)))...)
 		}
-		one = append(one, told(single.step(task.Flush{}))...)
+		one = append(one, told(single.step(step.Flush{}))...)
 		late := facts
 		late.Gen = 2
 		all = append(all, told(together.step(late))...)
@@ -92,7 +92,7 @@ func TestConsole(t *testing.T) {
 		if len(all) != 0 || !together.m.Snapshot().Active {
 			t.Errorf("%d events before what else waits", len(all))
 		}
-		all = append(all, told(together.step(task.Flush{}))...)
+		all = append(all, told(together.step(step.Flush{}))...)
 		if len(one) != 72 {
 			t.Errorf("%d events", len(one))
 		}

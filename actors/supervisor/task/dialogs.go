@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"holdfast/actors/supervisor/model"
+	"holdfast/actors/supervisor/step"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -14,7 +15,7 @@ func (m *Machine) dialogsChanged(c mail.DialogsChanged) {
 	m.Memory, m.Pending = c.Memory, c.Pending
 	if c.Opened != nil {
 		m.bridgeSlipped(c.Opened)
-		m.tell(messages.Event{Type: messages.EventDialogOpened, Dialog: c.Opened, InOOPIF: m.IsInOOPIF(*c.Opened)})
+		m.Tell(messages.Event{Type: messages.EventDialogOpened, Dialog: c.Opened, InOOPIF: m.IsInOOPIF(*c.Opened)})
 	}
 	if c.Closed != nil {
 		delete(m.doubted, c.Closed.ID)
@@ -24,7 +25,7 @@ func (m *Machine) dialogsChanged(c mail.DialogsChanged) {
 		if p := m.Pages.At(c.Closed.TargetID); p != nil && p.HasFailed && c.Closed.ClosedBy == messages.ClosedByLost {
 			closed.Reason = messages.ReasonSessionFailed
 		}
-		m.tell(closed)
+		m.Tell(closed)
 		if c.Closed.ClosedBy == messages.ClosedByLost && c.Closed.Path != messages.PathBridge {
 			m.dialogLost(*c.Closed)
 		} else if c.Closed.ClosedBy == messages.ClosedByLost {
@@ -48,16 +49,16 @@ func (m *Machine) dialogsChanged(c mail.DialogsChanged) {
 	for _, t := range touched {
 		// A second link's word of a dialog changes its memory, and nothing that is shown.
 		if c.Closed != nil && c.Closed.TargetID == t || !slices.Equal(model.On(before, t), model.On(m.Pending, t)) {
-			m.later = append(m.later, m.dialogsOpen(t)...)
-			m.pageChanged(t)
+			m.Later = append(m.Later, m.dialogsOpen(t)...)
+			m.PageChanged(t)
 		}
 	}
 }
 
 // tellDialogs says to every session of a page which dialogs wait on it.
-func (m *Machine) tellDialogs(page messages.TargetID) { m.out = append(m.out, m.dialogsOpen(page)...) }
+func (m *Machine) tellDialogs(page messages.TargetID) { m.DoAll(m.dialogsOpen(page)) }
 
-func (m *Machine) dialogsOpen(page messages.TargetID) (orders []Effect) {
+func (m *Machine) dialogsOpen(page messages.TargetID) (orders []step.Effect) {
 	dialogs := m.DialogsOn(page)
 	if len(dialogs) > 0 {
 		smallmap.Put(&m.told, page, true)
@@ -66,7 +67,7 @@ func (m *Machine) dialogsOpen(page messages.TargetID) (orders []Effect) {
 	}
 	for _, s := range m.SessionOrder() {
 		if m.Sessions.At(s).Cfg.Page == page {
-			orders = append(orders, ToSession{s, mail.DialogsOpen{Dialogs: dialogs, IsHolding: m.IsAnyHeldBy(s, dialogs, model.IsBlocking), IsPaused: m.IsAnyHeldBy(s, dialogs, model.IsPausing)}})
+			orders = append(orders, step.ToSession{Session: s, Msg: mail.DialogsOpen{Dialogs: dialogs, IsHolding: m.IsAnyHeldBy(s, dialogs, model.IsBlocking), IsPaused: m.IsAnyHeldBy(s, dialogs, model.IsPausing)}})
 		}
 	}
 	return orders

@@ -1,9 +1,9 @@
 // Package task holds the machine that decides for one task: it folds what the children of
-// the supervisor say into the task's state ([model.Task]) and returns what is to be done.
+// the supervisor say into the task's state ([step.Work]) and returns what is to be done.
 // The supervisor's actor is the shell around it.
 //
 // The machine is pure: messages and the time go into [Machine.Step], and a closed set of
-// values ([Effect]) comes out.
+// values ([step.Effect]) comes out.
 //
 // Invariants:
 //

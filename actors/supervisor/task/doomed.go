@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -24,7 +25,7 @@ func (m *Machine) park(t messages.TargetID, order any) {
 	p := m.Pages.At(t)
 	p.Parked = append(p.Parked, order)
 	if len(p.Parked) == 1 {
-		m.do(Arm{timerParked + string(t), parkedFor})
+		m.Arm(timerParked+string(t), parkedFor)
 	}
 }
 
@@ -72,14 +73,14 @@ func (m *Machine) pageDoomed(d mail.PageDoomed) {
 	p.IsDoomed = d.Is
 	switch {
 	case !d.Is:
-		m.pageChanged(d.Page)
+		m.PageChanged(d.Page)
 	case d.MustClose:
-		m.do(Warn{Text: "a page asks without end while its next document waits, it is closed", Page: d.Page})
+		m.Do(step.Warn{Text: "a page asks without end while its next document waits, it is closed", Page: d.Page})
 		o := mail.ClosePage{Page: d.Page, IsAttached: true}
 		if p.Session != "" {
-			m.do(ToBrowser{o})
+			m.ToBrowser(o)
 		} else {
-			m.toAnchor(o)
+			m.ToAnchor(o)
 		}
 	}
 }

@@ -5,22 +5,22 @@ import (
 	"testing"
 
 	"holdfast/actors/dialog"
-	"holdfast/actors/supervisor/task"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
 
 // leavings are the orders among effects by which a session of a page is left, or the page
 // closed.
-func leavings(effects []task.Effect) (names []string) {
+func leavings(effects []step.Effect) (names []string) {
 	for _, e := range effects {
 		switch e := e.(type) {
-		case task.ToAnchor:
+		case step.ToAnchor:
 			switch e.Msg.(type) {
 			case mail.LeavePage, mail.Leave:
 				names = append(names, "anchor leaves")
 			}
-		case task.ToBrowser:
+		case step.ToBrowser:
 			switch o := e.Msg.(type) {
 			case mail.ReleasePage:
 				names = append(names, "release")
@@ -41,7 +41,7 @@ func leavings(effects []task.Effect) (names []string) {
 }
 
 // unproved has a dialog open on page P of which it is not known whether it is doomed.
-func (b *bench) unproved(is bool) []task.Effect {
+func (b *bench) unproved(is bool) []step.Effect {
 	b.Helper()
 	d := messages.Dialog{ID: "d-1", TargetID: "P", FrameID: "P", Type: "confirm", Path: messages.PathNative}
 	return b.step(mail.DialogsChanged{Memory: mail.DialogMemory{Open: []mail.OpenDialog{{Dialog: d, IsUnproved: is}}}, Pending: []messages.Dialog{d}})
@@ -63,15 +63,15 @@ func TestADoomedPageIsNotLeft(t *testing.T) {
 		"stop":             {mail.StopTask{ID: "t"}, []string{"anchor leaves"}},
 	} {
 		for state, s := range map[string]struct {
-			begin, end func(b *bench) []task.Effect
+			begin, end func(b *bench) []step.Effect
 		}{
 			"while it is not known": {
-				func(b *bench) []task.Effect { return b.unproved(true) },
-				func(b *bench) []task.Effect { return b.unproved(false) },
+				func(b *bench) []step.Effect { return b.unproved(true) },
+				func(b *bench) []step.Effect { return b.unproved(false) },
 			},
 			"while it is": {
-				func(b *bench) []task.Effect { return b.step(mail.PageDoomed{Page: "P", Is: true}) },
-				func(b *bench) []task.Effect { return b.step(mail.PageDoomed{Page: "P"}) },
+				func(b *bench) []step.Effect { return b.step(mail.PageDoomed{Page: "P", Is: true}) },
+				func(b *bench) []step.Effect { return b.step(mail.PageDoomed{Page: "P"}) },
 			},
 		} {
 			t.Run(name+" "+state, func(t *testing.T) {
@@ -106,9 +106,9 @@ func TestADoomedPageIsClosedWithEverySessionAttached(t *testing.T) {
 func TestADoomedPageIsNavigatedOnceItHasItsDocument(t *testing.T) {
 	t.Parallel()
 	b := anchored(t)
-	sent := func(effects []task.Effect) bool {
-		return slices.ContainsFunc(effects, func(e task.Effect) bool {
-			to, ok := e.(task.ToSession)
+	sent := func(effects []step.Effect) bool {
+		return slices.ContainsFunc(effects, func(e step.Effect) bool {
+			to, ok := e.(step.ToSession)
 			_, navigates := to.Msg.(mail.Navigate)
 			return ok && navigates
 		})
@@ -127,15 +127,15 @@ func TestAnOrderForADoomedPageHasAnOutcome(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]any{
 		"the page closes":   mail.PageClosed{Gen: 1, Page: "P"},
-		"the task ends":     task.BrowserGone{Why: "killed"},
-		"it takes too long": task.TimerFired{Name: "parked:P"},
+		"the task ends":     step.BrowserGone{Why: "killed"},
+		"it takes too long": step.TimerFired{Name: "parked:P"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := anchored(t)
 			b.step(mail.PageDoomed{Page: "P", Is: true})
 			b.step(mail.RecoverPage{Request: messages.RecoverRequest{TargetID: "P", Action: messages.RecoverRelease}, Reply: calls.Open(func(any, error) {})})
-			if !has[task.Answer](b.step(end)) {
+			if !has[step.Answer](b.step(end)) {
 				t.Error("no answer")
 			}
 		})

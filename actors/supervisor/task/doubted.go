@@ -29,7 +29,7 @@ func (m *Machine) doubt(page messages.TargetID) {
 func (m *Machine) askDoubted(s messages.SessionID) {
 	for _, d := range m.Pending {
 		if m.doubted[d.ID] && m.Holder(d) == s {
-			m.do(ToSession{s, mail.ProbeSession{MustReport: true}})
+			m.ToSession(s, mail.ProbeSession{MustReport: true})
 			return
 		}
 	}
@@ -46,7 +46,7 @@ func (m *Machine) resolve(s messages.SessionID) {
 	for _, d := range m.Pending {
 		if m.doubted[d.ID] && m.Holder(d) == s && !m.IsBetweenSessions(d) {
 			delete(m.doubted, d.ID)
-			m.do(ToDialog{mail.DialogOver{Dialog: d.ID}})
+			m.ToDialog(mail.DialogOver{Dialog: d.ID})
 		}
 	}
 }
@@ -67,9 +67,9 @@ func (m *Machine) resolveRemoved(t messages.TargetID) {
 		delete(m.doubted, d.ID)
 		delete(m.unframed, d.ID)
 		if m.outlived[d.ID] {
-			m.do(ToDialog{mail.DialogOver{Dialog: d.ID}})
+			m.ToDialog(mail.DialogOver{Dialog: d.ID})
 		} else {
-			m.do(ToDialog{mail.FramesRemoved{Gen: m.Gen, Page: t, Frames: []messages.FrameID{d.FrameID}}})
+			m.ToDialog(mail.FramesRemoved{Gen: m.Gen, Page: t, Frames: []messages.FrameID{d.FrameID}})
 		}
 	}
 }

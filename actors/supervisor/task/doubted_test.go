@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"holdfast/actors/supervisor/task"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -16,11 +16,11 @@ import (
 // of an actor that failed. Its frame answers again, so it is over.
 func TestWhatAFailedActorWasToldIsFoundOut(t *testing.T) {
 	t.Parallel()
-	over := func(effects []task.Effect) bool {
-		return slices.Contains(effects, task.Effect(task.ToDialog{Msg: mail.DialogOver{Dialog: "d-1"}}))
+	over := func(effects []step.Effect) bool {
+		return slices.Contains(effects, step.Effect(step.ToDialog{Msg: mail.DialogOver{Dialog: "d-1"}}))
 	}
-	asked := func(effects []task.Effect) bool {
-		return slices.Contains(effects, task.Effect(task.ToSession{Session: "S", Msg: mail.ProbeSession{MustReport: true}}))
+	asked := func(effects []step.Effect) bool {
+		return slices.Contains(effects, step.Effect(step.ToSession{Session: "S", Msg: mail.ProbeSession{MustReport: true}}))
 	}
 	open := func(t *testing.T) *bench {
 		b := attached(t)
@@ -36,7 +36,7 @@ func TestWhatAFailedActorWasToldIsFoundOut(t *testing.T) {
 		if over(b.step(healthy)) {
 			t.Fatal("a dialog that nobody doubts is over")
 		}
-		if !asked(b.step(task.DialogsRestarted{})) {
+		if !asked(b.step(step.DialogsRestarted{})) {
 			t.Error("the frame is not asked")
 		}
 		if !over(b.step(healthy)) {
@@ -46,9 +46,9 @@ func TestWhatAFailedActorWasToldIsFoundOut(t *testing.T) {
 	t.Run("the forest of a new link doubts nothing", func(t *testing.T) {
 		t.Parallel()
 		b := open(t)
-		b.step(task.BrowserExited{Err: errors.New("gone")})
-		b.step(task.BrowserStarting{Gen: 2})
-		b.step(task.FramesRestarted{})
+		b.step(step.BrowserExited{Err: errors.New("gone")})
+		b.step(step.BrowserStarting{Gen: 2})
+		b.step(step.FramesRestarted{})
 		b.step(mail.TargetAttached{Gen: 2, Session: "S2", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
 		again := healthy
 		again.Gen, again.Session = 2, "S2"
@@ -59,9 +59,9 @@ func TestWhatAFailedActorWasToldIsFoundOut(t *testing.T) {
 	t.Run("the page's session", func(t *testing.T) {
 		t.Parallel()
 		b := open(t)
-		b.step(task.SessionFailed{Session: "S"})
+		b.step(step.SessionFailed{Session: "S"})
 		b.step(mail.TargetAttached{Gen: 1, Session: "S2", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
-		if !slices.Contains(b.step(mail.SessionReady{Gen: 1, Session: "S2", Target: "P", IsBlocked: true}), task.Effect(task.ToSession{Session: "S2", Msg: mail.ProbeSession{MustReport: true}})) {
+		if !slices.Contains(b.step(mail.SessionReady{Gen: 1, Session: "S2", Target: "P", IsBlocked: true}), step.Effect(step.ToSession{Session: "S2", Msg: mail.ProbeSession{MustReport: true}})) {
 			t.Error("the frame is not asked")
 		}
 		again := healthy
@@ -73,11 +73,11 @@ func TestWhatAFailedActorWasToldIsFoundOut(t *testing.T) {
 	t.Run("a dialog that opened since is another matter", func(t *testing.T) {
 		t.Parallel()
 		b := open(t)
-		b.step(task.DialogsRestarted{})
+		b.step(step.DialogsRestarted{})
 		d := messages.Dialog{ID: "d-2", TargetID: "P", FrameID: "P", SessionID: "S"}
 		b.step(mail.DialogsChanged{Pending: []messages.Dialog{d}, Opened: &d, Closed: &messages.ClosedDialog{ID: "d-1", TargetID: "P"}})
 		for _, e := range b.step(healthy) {
-			if e, ok := e.(task.ToDialog); ok {
+			if e, ok := e.(step.ToDialog); ok {
 				t.Errorf("%+v", e.Msg)
 			}
 		}
@@ -103,19 +103,19 @@ func TestADoubtedDialogWhoseFrameIsGoneIsSettled(t *testing.T) {
 		want  any
 	}{
 		"its document is gone, then the actor fails": {
-			[]any{mail.FramesChanged{Gen: 1, Page: "P", Tree: bare}, mail.PageNavigated{Gen: 1, Page: "P", URL: "http://a.test/"}, task.DialogsRestarted{}, healthy},
+			[]any{mail.FramesChanged{Gen: 1, Page: "P", Tree: bare}, mail.PageNavigated{Gen: 1, Page: "P", URL: "http://a.test/"}, step.DialogsRestarted{}, healthy},
 			over,
 		},
 		"the actor fails, then the document goes": {
-			[]any{task.DialogsRestarted{}, healthy, mail.PageNavigated{Gen: 1, Page: "P", URL: "http://a.test/"}, mail.FramesChanged{Gen: 1, Page: "P", Tree: bare}},
+			[]any{step.DialogsRestarted{}, healthy, mail.PageNavigated{Gen: 1, Page: "P", URL: "http://a.test/"}, mail.FramesChanged{Gen: 1, Page: "P", Tree: bare}},
 			over,
 		},
 		"its frame alone is gone": {
-			[]any{mail.FramesChanged{Gen: 1, Page: "P", Tree: bare}, task.DialogsRestarted{}, healthy},
+			[]any{mail.FramesChanged{Gen: 1, Page: "P", Tree: bare}, step.DialogsRestarted{}, healthy},
 			removed,
 		},
 		"the page has not answered yet": {
-			[]any{mail.FramesChanged{Gen: 1, Page: "P", Tree: bare}, task.DialogsRestarted{}},
+			[]any{mail.FramesChanged{Gen: 1, Page: "P", Tree: bare}, step.DialogsRestarted{}},
 			nil,
 		},
 		"nobody doubts it": {
@@ -123,15 +123,15 @@ func TestADoubtedDialogWhoseFrameIsGoneIsSettled(t *testing.T) {
 			nil,
 		},
 		"the forest fails, and the next one lacks its frame": {
-			[]any{task.FramesRestarted{}, mail.FramesChanged{Gen: 1, Page: "P", Tree: bare}, mail.SessionReady{Gen: 1, Session: "S", Target: "P"}, healthy},
+			[]any{step.FramesRestarted{}, mail.FramesChanged{Gen: 1, Page: "P", Tree: bare}, mail.SessionReady{Gen: 1, Session: "S", Target: "P"}, healthy},
 			removed,
 		},
 		"the next one has not heard all": {
-			[]any{task.FramesRestarted{}, mail.FramesChanged{Gen: 1, Page: "P", Tree: bare}, healthy},
+			[]any{step.FramesRestarted{}, mail.FramesChanged{Gen: 1, Page: "P", Tree: bare}, healthy},
 			nil,
 		},
 		"its frame is there": {
-			[]any{mail.PageNavigated{Gen: 1, Page: "P", URL: "http://a.test/"}, task.DialogsRestarted{}, healthy},
+			[]any{mail.PageNavigated{Gen: 1, Page: "P", URL: "http://a.test/"}, step.DialogsRestarted{}, healthy},
 			nil,
 		},
 	} {
@@ -143,7 +143,7 @@ func TestADoubtedDialogWhoseFrameIsGoneIsSettled(t *testing.T) {
 			var got []any
 			for _, in := range c.since {
 				for _, e := range b.step(in) {
-					if e, ok := e.(task.ToDialog); ok {
+					if e, ok := e.(step.ToDialog); ok {
 						switch e.Msg.(type) {
 						case mail.DialogOver, mail.FramesRemoved:
 							got = append(got, e.Msg)
@@ -170,9 +170,9 @@ func TestANewDialogActorHearsOfPagesThatAreGone(t *testing.T) {
 	b.step(mail.DialogsChanged{Memory: mail.DialogMemory{Watches: []mail.PageWatch{
 		{Gen: 1, Page: "P", Session: "S", IsCovered: true}, {Gen: 1, Page: "GONE", Session: "G", IsCovered: true},
 	}}})
-	effects := b.step(task.DialogsRestarted{})
+	effects := b.step(step.DialogsRestarted{})
 	for page, want := range map[messages.TargetID]bool{"P": false, "GONE": true} {
-		if got := slices.Contains(effects, task.Effect(task.ToDialog{Msg: mail.PageGone{Page: page}})); got != want {
+		if got := slices.Contains(effects, step.Effect(step.ToDialog{Msg: mail.PageGone{Page: page}})); got != want {
 			t.Errorf("%s is gone: %v, want %v", page, got, want)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"holdfast/actors/supervisor/model"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -29,18 +30,18 @@ func (m *Machine) sessionFailed(now time.Time, s messages.SessionID) {
 	root := p.Session
 	p.HasFailed = true
 	m.sessionEnded(root)
-	m.do(ToDialog{mail.SessionFailed{Page: t, Session: root}})
+	m.ToDialog(mail.SessionFailed{Page: t, Session: root})
 	if m.IsStopping() {
 		return // the link leaves the page, as it is
 	}
-	m.do(ToBrowser{mail.ReattachPage{Page: t, Failed: root}})
+	m.ToBrowser(mail.ReattachPage{Page: t, Failed: root})
 	m.failures = append(m.failures, now)
 	for now.Sub(m.failures[0]) > failuresPeriod {
 		m.failures = m.failures[1:]
 	}
 	if len(m.failures) > maxFailures {
 		err := messages.Errorf(messages.CodeUpstreamUnavailable, "gave up on the sessions after %d failures in %s", len(m.failures), failuresPeriod)
-		m.do(SessionsGaveUp{})
+		m.Do(step.SessionsGaveUp{})
 		m.stop(model.ReasonOf(err), err)
 	}
 }

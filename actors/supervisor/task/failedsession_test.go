@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/actors/supervisor/task"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -20,13 +20,13 @@ func TestAFailedSessionIsGivenUp(t *testing.T) {
 			b := attached(t)
 			b.step(iframe)
 			b.step(mail.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageHung})
-			effects := b.step(task.SessionFailed{Session: failed})
-			for _, want := range []task.Effect{
-				task.StopSession{Session: "S"},
-				task.StopSession{Session: "SF"},
-				task.ToFrame{Msg: mail.TargetDetached{Gen: 1, Session: "S"}},
-				task.ToDialog{Msg: mail.SessionFailed{Page: "P", Session: "S"}},
-				task.ToBrowser{Msg: mail.ReattachPage{Page: "P", Failed: "S"}},
+			effects := b.step(step.SessionFailed{Session: failed})
+			for _, want := range []step.Effect{
+				step.StopSession{Session: "S"},
+				step.StopSession{Session: "SF"},
+				step.ToFrame{Msg: mail.TargetDetached{Gen: 1, Session: "S"}},
+				step.ToDialog{Msg: mail.SessionFailed{Page: "P", Session: "S"}},
+				step.ToBrowser{Msg: mail.ReattachPage{Page: "P", Failed: "S"}},
 			} {
 				if !slices.Contains(effects, want) {
 					t.Errorf("no %T %+v", want, want)
@@ -56,7 +56,7 @@ func TestADialogLostWithItsSessionIsNamed(t *testing.T) {
 			b.step(in)
 		}
 		for _, e := range b.step(mail.DialogsChanged{Closed: &messages.ClosedDialog{ID: "d-1", TargetID: "P", ClosedBy: messages.ClosedByLost}}) {
-			if p, ok := e.(task.Publish); ok {
+			if p, ok := e.(step.Publish); ok {
 				return p.Events[0].Reason
 			}
 		}
@@ -64,7 +64,7 @@ func TestADialogLostWithItsSessionIsNamed(t *testing.T) {
 		return ""
 	}
 	again := []any{
-		task.SessionFailed{Session: "S"},
+		step.SessionFailed{Session: "S"},
 		mail.TargetAttached{Gen: 1, Session: "S2", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}},
 	}
 	if got := reason(again...); got != messages.ReasonSessionFailed {
@@ -85,7 +85,7 @@ func TestTooManyFailedSessionsEndTheTask(t *testing.T) {
 	ends := func(times int, apart time.Duration) bool {
 		b := attached(t)
 		for range times {
-			b.step(task.SessionFailed{Session: "S"})
+			b.step(step.SessionFailed{Session: "S"})
 			b.step(mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
 			b.now = b.now.Add(apart)
 		}
@@ -107,7 +107,7 @@ func TestAFailedSessionOfATaskThatEnds(t *testing.T) {
 	t.Parallel()
 	b := attached(t)
 	b.step(mail.StopTask{ID: "t"})
-	if effects := b.step(task.SessionFailed{Session: "S"}); has[task.ToBrowser](effects) || !has[task.StopSession](effects) {
+	if effects := b.step(step.SessionFailed{Session: "S"}); has[step.ToBrowser](effects) || !has[step.StopSession](effects) {
 		t.Errorf("%+v", effects)
 	}
 }

@@ -6,28 +6,19 @@ import (
 
 // lease takes the begin of a time in which the task's node may not decide for it, or its end.
 func (m *Machine) lease(l mail.Lease) {
-	if l.IsHeld != m.isLapsed {
+	if l.IsHeld != m.IsLapsed {
 		return
 	}
-	m.isLapsed = !l.IsHeld
-	m.do(ToDialog{l})
-	if m.isLapsed {
+	m.IsLapsed = !l.IsHeld
+	m.ToDialog(l)
+	if m.IsLapsed {
 		return
 	}
 	// What has waited: pages whose state the spec wants something done about, and poisoned ones.
-	m.turned = append(m.turned[:0], m.Order...)
+	m.Turned = append(m.Turned[:0], m.Order...)
 	for _, t := range m.Order {
 		if m.Pages.At(t).IsPoisoned {
-			m.do(Arm{timerRelease + string(t), releaseGrace})
+			m.Arm(timerRelease+string(t), releaseGrace)
 		}
 	}
-}
-
-// isRefused answers an order that the node may not carry out.
-func (m *Machine) isRefused(reply mail.Call) bool {
-	if !m.isLapsed {
-		return false
-	}
-	m.do(Answer{To: reply, Err: mail.Lapsed()})
-	return true
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"holdfast/actors/supervisor/model"
+	"holdfast/actors/supervisor/step"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -15,23 +16,19 @@ func (m *Machine) setPrimary(s messages.LinkState) {
 		return
 	}
 	m.Conn.Primary = s
-	m.tellConnection()
-}
-
-func (m *Machine) tellConnection() {
-	m.tell(messages.Event{Type: messages.EventConnection, Connection: new(m.Conn)})
+	m.TellConnection()
 }
 
 // browserExited is the loss of the link, unless it was asked for.
-func (m *Machine) browserExited(now time.Time, e BrowserExited) {
+func (m *Machine) browserExited(now time.Time, e step.BrowserExited) {
 	for _, s := range m.SessionOrder() {
-		m.do(StopSession{s})
+		m.Do(step.StopSession{Session: s})
 	}
 	m.Sessions = smallmap.Map[messages.SessionID, *model.Session]{}
 	m.forgetRequests(messages.RolePrimary)
 	for t, o := range m.opening {
 		delete(m.opening, t)
-		m.do(Answer{To: o.reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser ended").WithSent(messages.SentYes)})
+		m.Refuse(o.reply, messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser ended").WithSent(messages.SentYes))
 	}
 	for _, t := range m.Order {
 		p := m.Pages.At(t)
@@ -43,7 +40,7 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 	clear(m.needed) // a browser that ends closes its dialogs
 	m.abandonRecoveries(messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser ended").WithSent(messages.SentYes))
 	m.lostGen = m.Gen
-	m.do(ToDialog{mail.LinkLost{Role: messages.RolePrimary, Gen: m.Gen}})
+	m.ToDialog(mail.LinkLost{Role: messages.RolePrimary, Gen: m.Gen})
 	linked := !m.linkedAt.IsZero()
 	m.primaryFell(now)
 	m.Conn.Primary = messages.LinkDown
@@ -51,7 +48,7 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 	case m.Parting == model.BrowserLeaving:
 		m.parted()
 	case m.IsStopping():
-		m.tellConnection()
+		m.TellConnection()
 		if m.Parting == model.AnchorLeaving {
 			m.anchorHas(false)
 		}
@@ -73,8 +70,8 @@ func (m *Machine) browserExited(now time.Time, e BrowserExited) {
 			lost.Reconnect = &messages.Reconnect{Cause: messages.CauseDial}
 		}
 		lost.Connection = new(m.Conn)
-		m.tell(lost)
-		m.become(messages.StateRecovering)
+		m.Tell(lost)
+		m.Become(messages.StateRecovering)
 	}
 }
 
@@ -89,28 +86,28 @@ func (m *Machine) isolated(i mail.Isolated) {
 		m.Conn.Isolation = messages.IsolationContext
 	}
 	if i.Off == messages.IsolationOffRefused {
-		m.do(Warn{Text: "the browser makes no context for the task: it shares cookies and storage with others"})
+		m.Do(step.Warn{Text: "the browser makes no context for the task: it shares cookies and storage with others"})
 	}
 }
 
 func (m *Machine) rootAttached(r mail.RootAttached) {
 	m.isRooted = true
-	m.toAnchor(mail.PrimaryUp{IsUp: true})
+	m.ToAnchor(mail.PrimaryUp{IsUp: true})
 	if gone, restarted := m.process.Attached(r.Pages); restarted {
 		m.Conn.BrowserRestarts++
 		// What the anchor has is a link to the browser before, though its end may
 		// not have been heard of yet; unless it has, and was faster to come back.
-		if a := &m.anchor; a.Linked == a.Gen && (a.Browser == "" || a.Browser != m.process.Now) {
-			m.do(ToDialog{mail.LinkLost{Role: messages.RoleAnchor, Gen: a.Gen}})
+		if a := &m.Anchor; a.Linked == a.Gen && (a.Browser == "" || a.Browser != m.process.Now) {
+			m.ToDialog(mail.LinkLost{Role: messages.RoleAnchor, Gen: a.Gen})
 		}
 		for _, t := range m.Order {
 			// Also where the anchor's end is not known yet. Those of the new browser
 			// have been attached to already.
 			if !slices.Contains(r.Pages, t) {
-				m.do(ToDialog{mail.PageGone{Page: t, IsLost: true}})
+				m.ToDialog(mail.PageGone{Page: t, IsLost: true})
 			}
 		}
-		m.do(BrowserRestarted{Pages: gone})
+		m.Do(step.BrowserRestarted{Pages: gone})
 	}
 	// What was ours and is not there any more was closed while we were away.
 	for _, t := range slices.Clone(m.Order) {
@@ -145,22 +142,16 @@ func (m *Machine) maybeActive(now time.Time) {
 		stands.Reason, stands.Reconnect = messages.ReasonReconnected, &messages.Reconnect{OK: true, Cause: m.LostBy}
 	}
 	stands.Connection = new(m.Conn)
-	m.tell(stands)
+	m.Tell(stands)
 	m.maybeCalm(now)
-	m.do(Ready{})
-	m.become(m.Settled())
+	m.Do(step.Ready{})
+	m.Become(m.Settled())
 	m.anchorWanted(now)
 	if !m.HasBeenUp {
 		m.HasBeenUp = true
 		// Published first: the caller of the start reads next (A5).
-		m.do(m.take())
-		m.do(FirstActive{})
-	}
-}
-
-func (m *Machine) resettle() {
-	if m.State == messages.StateActive || m.State == messages.StateWedged {
-		m.become(m.Settled())
+		m.Publish()
+		m.Do(step.FirstActive{})
 	}
 }
 
@@ -170,9 +161,9 @@ func (m *Machine) patience(before time.Duration) {
 	if after == before {
 		return
 	}
-	m.do(SetPatience{after})
+	m.Do(step.SetPatience{Patience: after})
 	if !m.LostAt.IsZero() {
 		m.Conn.GiveUpAfterS = after.Seconds()
-		m.tellConnection()
+		m.TellConnection()
 	}
 }

@@ -10,15 +10,14 @@ import (
 	"holdfast/actors/session/bridge"
 	"holdfast/actors/supervisor/model"
 	"holdfast/actors/supervisor/party"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
 
 // Machine folds what the children say into the task's state.
 type Machine struct {
-	model.Task
-	out []Effect
-	now time.Time // of the step under way
+	step.Work
 
 	Context   string          // the browser context of the task's own; "" is the browser's
 	Contexts  []string        // those that clients of the gateway have made
@@ -35,10 +34,7 @@ type Machine struct {
 	Target  messages.TargetID // of scope target: the spec's, or what has replaced it
 	opening map[messages.TargetID]opening
 
-	turned        []messages.TargetID // pages whose state is another than was shown last
-	hasOpenDialog bool                // some dialog of the task is open
-	later         []Effect            // effects to run after Publish
-	answers       []Answer            // for who is to read what is published before
+	hasOpenDialog bool // some dialog of the task is open
 
 	told    map[messages.TargetID]bool // pages whose sessions know of open dialogs
 	doubted map[messages.DialogID]bool // may be over, without a report
@@ -53,21 +49,14 @@ type Machine struct {
 
 	failures []time.Time // of sessions' actors, in the last minute
 
-	isLapsed bool // the node may not decide for the task
-	anchor   model.Anchor
-	parties  party.Set[Effect] // who is attached to the pages beside the primary
 	// withoutClients are the pages that clients of the gateway have to keep off, and clientPages
 	// what they were told last.
 	withoutClients map[messages.TargetID]bool
-	clientPages    ClientPages
+	clientPages    step.ClientPages
 	clientsStay    map[messages.TargetID]bool // of the former, at the task's end
 	// holdsPopups says that clients of the gateway hold popups.
 	holdsPopups bool
 	seenEarly   map[messages.TargetID]bool // see popupSeen
-
-	events     []messages.Event
-	held       []*messages.ConsoleError // published together
-	isFlushing bool
 }
 
 // opening is a page that is to go somewhere once its session answers: a page
@@ -88,32 +77,32 @@ func New(id messages.TaskID, spec *messages.TaskSpec) *Machine {
 		conn.Isolation = messages.IsolationShared // nothing to find out
 	}
 	m := &Machine{
-		Task: model.Task{ID: id, Spec: spec, State: messages.StateStarting, Conn: conn}, Target: spec.TargetID,
+		Work: step.Work{Task: model.Task{ID: id, Spec: spec, State: messages.StateStarting, Conn: conn}}, Target: spec.TargetID,
 	}
 	m.ShowBridge()
 	return m
 }
 
 // Step takes one input and returns what is to be done, in order.
-func (m *Machine) Step(now time.Time, in any) []Effect {
-	m.now = now
+func (m *Machine) Step(now time.Time, in any) []step.Effect {
+	m.Now = now
 	if m.HasFinished() {
 		// What the children report while they stop changes nothing any more: each version
 		// is final that was published with the last state.
 		m.late(in)
-		return m.effects()
+		return m.Effects()
 	}
 	switch in := in.(type) {
-	case BrowserStarting:
+	case step.BrowserStarting:
 		m.Gen, m.isRooted = in.Gen, false
 		m.mechanismStarts()
 		if !m.LostAt.IsZero() {
 			m.Conn.Attempt++
 		}
 		m.setPrimary(messages.LinkDialing)
-	case BrowserWaiting:
+	case step.BrowserWaiting:
 		m.setPrimary(messages.LinkBackoff)
-	case Linked:
+	case step.Linked:
 		if in.Gen == m.Gen {
 			m.Conn.Endpoint, m.linkedAt = in.Endpoint, now
 			if m.process.NoteLink(in.Browser) {
@@ -121,27 +110,27 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 			}
 			m.ask()
 		}
-	case BrowserExited:
+	case step.BrowserExited:
 		m.browserExited(now, in)
-	case AnchorStarting:
+	case step.AnchorStarting:
 		m.anchorStarting(in)
-	case AnchorWaiting:
+	case step.AnchorWaiting:
 		m.setAnchor(messages.LinkBackoff, "")
-	case AnchorExited:
+	case step.AnchorExited:
 		m.anchorExited(now, in)
-	case AnchorLinked:
-		if in.Gen == m.anchor.Gen {
-			m.anchor.LinkAt, m.anchor.Linked, m.anchor.Browser = now, in.Gen, in.Browser
+	case step.AnchorLinked:
+		if in.Gen == m.Anchor.Gen {
+			m.Anchor.LinkAt, m.Anchor.Linked, m.Anchor.Browser = now, in.Gen, in.Browser
 		}
-	case AnchorGaveUp:
-		m.anchor.IsRunning = false
+	case step.AnchorGaveUp:
+		m.Anchor.IsRunning = false
 		m.anchorUseless(now, messages.AnchorOffUnreachable)
 	case mail.AnchorAttached:
-		if m.anchor.IsHeard(in.Gen) {
+		if m.Anchor.IsHeard(in.Gen) {
 			m.anchorAttached(now, in)
 		}
 	case mail.AnchorSettled:
-		if m.anchor.IsHeard(in.Gen) && m.Conn.AnchorOff == "" {
+		if m.Anchor.IsHeard(in.Gen) && m.Conn.AnchorOff == "" {
 			m.anchorSettled(now)
 		}
 	case mail.PageCovered:
@@ -157,31 +146,31 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case mail.PopupSeen:
 		m.popupSeen(in.Page)
 	case mail.PageUncovered:
-		if in.Gen == m.anchor.Gen {
-			m.parties.Uncover(party.Anchor, in.Page)
+		if in.Gen == m.Anchor.Gen {
+			m.Parties.Uncover(party.Anchor, in.Page)
 		}
 	case mail.PageLeft:
-		if in.Gen == m.anchor.Gen {
-			m.doAll(m.parties.Left(party.Anchor, in.Page))
+		if in.Gen == m.Anchor.Gen {
+			m.DoAll(m.Parties.Left(party.Anchor, in.Page))
 		}
-	case GaveUp:
+	case step.GaveUp:
 		m.stop(model.ReasonOf(in.Err), in.Err)
-	case BrowserGone:
+	case step.BrowserGone:
 		if !m.IsStopping() {
 			m.finish(messages.StateLost, messages.Errorf(messages.CodeUpstreamUnavailable, "the browser has ended: %s", in.Why))
 		}
-	case PageOpened:
+	case step.PageOpened:
 		m.pageOpened(in)
-	case WantedFull:
+	case step.WantedFull:
 		if !m.Conn.WantedTruncated {
 			m.Conn.WantedTruncated = true
-			m.tellConnection()
+			m.TellConnection()
 		}
-	case FramesRestarted:
+	case step.FramesRestarted:
 		m.framesRestarted()
-	case DialogsRestarted:
+	case step.DialogsRestarted:
 		m.dialogsRestarted()
-	case SessionFailed:
+	case step.SessionFailed:
 		m.sessionFailed(now, in.Session)
 
 	case mail.Isolated:
@@ -226,11 +215,11 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		if in.Gen == m.Gen {
 			m.pageReloaded(in)
 		}
-	case PageShut:
+	case step.PageShut:
 		m.pageShut(in)
-	case Elsewhere:
+	case step.Elsewhere:
 		m.elsewhereIs(in.Sites)
-	case PageReplaced:
+	case step.PageReplaced:
 		m.pageReplaced(in)
 	case mail.FrameMoved:
 		if in.Gen == m.Gen {
@@ -267,7 +256,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.leaveAnchor()
 	case mail.FramesUnheard:
 		if in.Gen == m.Gen && m.Sessions.At(in.Session) != nil {
-			m.do(ToSession{in.Session, mail.ReloadFrames{}})
+			m.ToSession(in.Session, mail.ReloadFrames{})
 		}
 	case mail.FramesChanged:
 		if in.Gen == m.Gen && m.Pages.At(in.Page) != nil {
@@ -285,7 +274,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	case mail.Lease:
 		m.lease(in)
 	case mail.AnswerDialog:
-		m.do(ToDialog{in})
+		m.ToDialog(in)
 	case mail.AnswerBlocker:
 		m.answerBlocker(in)
 	case mail.AskHuman:
@@ -300,33 +289,33 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.recover(in)
 	case mail.UpdateSpec:
 		if !maps.Equal(m.Spec.Labels, in.Spec.Labels) {
-			m.tellConnection() // labels have no event of their own
+			m.TellConnection() // labels have no event of their own
 		}
 		patience := m.Spec.GiveUpAfter()
 		wedges := m.Spec.OnWedge != in.Spec.OnWedge || m.Spec.OnWedgeAfterS != in.Spec.OnWedgeAfterS
 		if m.Spec = &in.Spec; wedges {
-			m.turned = append(m.turned[:0], m.Order...)
+			m.Turned = append(m.Turned[:0], m.Order...)
 		}
 		m.patience(patience)
 		m.anchorSpec(now)
 		m.setBridge()
-		m.do(ToDialog{mail.SetDialogPolicy(in)})
+		m.ToDialog(mail.SetDialogPolicy(in))
 	case mail.StopTask:
 		if !m.IsStopping() {
 			m.Outcome = in.Outcome
 		}
 		m.stop(in.Reason, nil)
 
-	case TimerFired:
-		if in.Name == timerElsewhere {
+	case step.TimerFired:
+		if in.Name == step.TimerElsewhere {
 			m.watchElsewhere()
 			break
 		}
 		if !m.handleWedgeTimer(in.Name) && !m.handleRecoverTimer(in.Name) {
 			m.timerFired(now, in.Name)
 		}
-	case Flush:
-		m.isFlushing = false
+	case step.Flush:
+		m.Flushed()
 	}
 	m.unpark()
 	// Whatever happened, a page that went away included: the attach may be over.
@@ -334,52 +323,14 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 	m.maybeActive(now)
 	m.attend(now, !up)
 	m.tellClients() // first: a client may leave a page as soon as its dialog is shown
-	if len(m.events) > 0 || !m.isFlushing && len(m.held) > 0 {
-		m.do(m.take())
+	if m.HasNews() {
+		m.Publish()
 	}
-	m.out, m.later = append(m.out, m.later...), nil
-	m.giveAnswers()
+	m.DoAll(m.Later)
+	m.Later = nil
+	m.GiveAnswers()
 	if r, ok := in.(mail.Relay); ok {
-		m.do(Answer(r))
+		m.Do(step.Answer(r))
 	}
-	return m.effects()
-}
-
-func (m *Machine) do(e Effect) {
-	if m.out == nil {
-		m.out = make([]Effect, 0, 4) // one has seldom more to do, and seldom only one thing
-	}
-	m.out = append(m.out, e)
-}
-
-// effects takes what is to be done: a machine that idles holds nothing of it.
-func (m *Machine) effects() []Effect {
-	out := m.out
-	m.out = nil
-	return out
-}
-
-// tell adds an event; the state is published at the end of the Step.
-func (m *Machine) tell(e messages.Event) { m.events = append(m.events, e) }
-
-// take numbers and dates the events: a version each.
-func (m *Machine) take() Publish {
-	// What was held back shows in the snapshot that is published now, and came
-	// first.
-	p := Publish{Before: m.Version, At: messages.SecondsOf(m.now), Errors: m.held, Events: m.events}
-	m.Version += uint64(len(m.held))
-	for i := range p.Events {
-		m.Version++
-		p.Events[i].TaskID, p.Events[i].Version, p.Events[i].At = m.ID, m.Version, p.At
-	}
-	m.held, m.events = nil, nil
-	return p
-}
-
-func (m *Machine) become(s messages.TaskState) {
-	if m.State == s {
-		return
-	}
-	m.State = s
-	m.tell(messages.Event{Type: messages.EventTaskState, State: s, Reason: m.Reason, Outcome: m.OutcomeOf(s)})
+	return m.Effects()
 }

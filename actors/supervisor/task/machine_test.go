@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/actors/supervisor/step"
 	"holdfast/actors/supervisor/task"
 	"holdfast/actors/supervisor/view"
 	"holdfast/messages"
@@ -28,8 +29,8 @@ func attached(t *testing.T) *bench { return attachedAs(t, messages.TaskSpec{}) }
 
 func attachedAs(t *testing.T, spec messages.TaskSpec) *bench {
 	b := &bench{T: t, m: machineOf(spec.WithDefaults()), now: time.Unix(1000, 0)}
-	b.step(task.BrowserStarting{Gen: 1})
-	b.step(task.Linked{Gen: 1, Endpoint: "ws://h/***"})
+	b.step(step.BrowserStarting{Gen: 1})
+	b.step(step.Linked{Gen: 1, Endpoint: "ws://h/***"})
 	b.step(mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
 	b.step(mail.RootAttached{Gen: 1, Pages: []messages.TargetID{"P"}})
 	b.step(mail.SessionReady{Gen: 1, Session: "S", Target: "P"})
@@ -40,12 +41,12 @@ func attachedAs(t *testing.T, spec messages.TaskSpec) *bench {
 }
 
 // step returns a copy of the effects, and checks that versions are consecutive.
-func (b *bench) step(in any) []task.Effect {
+func (b *bench) step(in any) []step.Effect {
 	b.Helper()
 	before := b.m.Snapshot().Version
 	effects := slices.Clone(b.m.Step(b.now, in))
 	for _, e := range effects {
-		if p, ok := e.(task.Publish); ok {
+		if p, ok := e.(step.Publish); ok {
 			if p.Before != before {
 				b.Fatalf("%T: version %d comes after %d", in, p.Before, before)
 			}
@@ -63,8 +64,8 @@ func (b *bench) step(in any) []task.Effect {
 	return effects
 }
 
-func has[E task.Effect](effects []task.Effect) bool {
-	return slices.ContainsFunc(effects, func(e task.Effect) bool { _, ok := e.(E); return ok })
+func has[E step.Effect](effects []step.Effect) bool {
+	return slices.ContainsFunc(effects, func(e step.Effect) bool { _, ok := e.(E); return ok })
 }
 
 // TestAPageChangeNamesItsFields: an event says what is different, also after it
@@ -83,7 +84,7 @@ func TestAPageChangeNamesItsFields(t *testing.T) {
 	} {
 		var published []messages.Event
 		for _, e := range b.step(c.in) {
-			if p, ok := e.(task.Publish); ok {
+			if p, ok := e.(step.Publish); ok {
 				published = append(published, p.Events...)
 			}
 		}
@@ -106,7 +107,7 @@ func TestM2_APageIsNeverWithoutAURL(t *testing.T) {
 	effects := b.step(mail.TargetAttached{Gen: 1, Session: "Q", Page: "Q", Info: mail.TargetInfo{ID: "Q", Type: "page", Opener: "P"}, IsWaiting: true})
 	told := 0
 	for _, e := range effects {
-		if p, ok := e.(task.Publish); ok {
+		if p, ok := e.(step.Publish); ok {
 			for _, ev := range p.Events {
 				if ev.Page != nil && ev.Page.TargetID == "Q" {
 					if told++; ev.Page.URL != "about:blank" {
@@ -134,7 +135,7 @@ func TestALostTaskKeepsItsLastPage(t *testing.T) {
 	if s := b.m.Snapshot(); s.LastPage != nil {
 		t.Errorf("a task that runs has %+v", s.LastPage)
 	}
-	b.step(task.BrowserGone{Why: "exited with status 0"})
+	b.step(step.BrowserGone{Why: "exited with status 0"})
 	if s := b.m.Snapshot(); s.State != messages.StateLost || s.LastPage == nil || *s.LastPage != (messages.LastPage{URL: "http://a/pay", Title: "Pay"}) {
 		t.Errorf("%s: %+v", s.State, s.LastPage)
 	}
@@ -148,8 +149,8 @@ func TestADialogEndsWithItsBrowser(t *testing.T) {
 	d := messages.Dialog{ID: "d-1", Type: messages.DialogConfirm, Message: "Pay?", TargetID: "P", FrameID: "P", Path: messages.PathNative}
 	b.step(mail.DialogsChanged{Pending: []messages.Dialog{d}, Opened: &d})
 	var ended []messages.ClosedDialog
-	for _, e := range b.step(task.BrowserGone{Why: "killed"}) {
-		if p, ok := e.(task.Publish); ok {
+	for _, e := range b.step(step.BrowserGone{Why: "killed"}) {
+		if p, ok := e.(step.Publish); ok {
 			for _, e := range p.Events {
 				if e.Closed != nil {
 					ended = append(ended, *e.Closed)
@@ -171,8 +172,8 @@ func TestMachine(t *testing.T) {
 	t.Run("what a link that is gone says changes nothing", func(t *testing.T) {
 		t.Parallel()
 		b := attached(t)
-		b.step(task.BrowserExited{Err: errors.New("gone")})
-		b.step(task.BrowserStarting{Gen: 2})
+		b.step(step.BrowserExited{Err: errors.New("gone")})
+		b.step(step.BrowserStarting{Gen: 2})
 		version := b.m.Snapshot().Version
 		for _, late := range []any{
 			mail.RootAttached{Gen: 1},
@@ -194,12 +195,12 @@ func TestMachine(t *testing.T) {
 		frame := messages.FrameNode{FrameID: "F", ParentFrameID: "P", IsOOPIF: true, SessionID: "SF"}
 		b.step(mail.FramesChanged{Gen: 1, Page: "P", Tree: &messages.FrameTree{Top: messages.FrameTop{FrameID: "P"}, Children: []messages.FrameNode{frame}}})
 		b.step(mail.DialogsChanged{Pending: []messages.Dialog{{ID: "d-1", TargetID: "P", FrameID: "F", SessionID: "S"}}})
-		b.step(task.BrowserExited{Err: errors.New("gone")})
-		b.step(task.BrowserStarting{Gen: 2})
-		holding := func(effects []task.Effect) map[messages.SessionID]bool {
+		b.step(step.BrowserExited{Err: errors.New("gone")})
+		b.step(step.BrowserStarting{Gen: 2})
+		holding := func(effects []step.Effect) map[messages.SessionID]bool {
 			told := map[messages.SessionID]bool{}
 			for _, e := range effects {
-				if to, ok := e.(task.ToSession); ok {
+				if to, ok := e.(step.ToSession); ok {
 					if o, ok := to.Msg.(mail.DialogsOpen); ok {
 						told[to.Session] = o.IsHolding
 					}
@@ -222,20 +223,20 @@ func TestMachine(t *testing.T) {
 		t.Parallel()
 		for anchor, want := range map[string]bool{"old": true, "new": false} {
 			b := attached(t)
-			b.step(task.Linked{Gen: 1, Browser: "old"})
-			b.step(task.AnchorStarting{Gen: 1})
-			b.step(task.AnchorLinked{Gen: 1, Browser: "old"})
+			b.step(step.Linked{Gen: 1, Browser: "old"})
+			b.step(step.AnchorStarting{Gen: 1})
+			b.step(step.AnchorLinked{Gen: 1, Browser: "old"})
 			if anchor == "new" {
-				b.step(task.AnchorExited{Err: errors.New("gone")})
-				b.step(task.AnchorStarting{Gen: 2})
-				b.step(task.AnchorLinked{Gen: 2, Browser: anchor})
+				b.step(step.AnchorExited{Err: errors.New("gone")})
+				b.step(step.AnchorStarting{Gen: 2})
+				b.step(step.AnchorLinked{Gen: 2, Browser: anchor})
 			}
-			b.step(task.BrowserExited{Err: errors.New("gone")})
-			b.step(task.BrowserStarting{Gen: 2})
-			b.step(task.Linked{Gen: 2, Browser: "new"})
+			b.step(step.BrowserExited{Err: errors.New("gone")})
+			b.step(step.BrowserStarting{Gen: 2})
+			b.step(step.Linked{Gen: 2, Browser: "new"})
 			b.step(mail.TargetAttached{Gen: 2, Session: "T", Page: "Q", Info: mail.TargetInfo{ID: "Q", Type: "page"}})
-			lost := slices.ContainsFunc(b.step(mail.RootAttached{Gen: 2, Pages: []messages.TargetID{"Q"}}), func(e task.Effect) bool {
-				d, ok := e.(task.ToDialog)
+			lost := slices.ContainsFunc(b.step(mail.RootAttached{Gen: 2, Pages: []messages.TargetID{"Q"}}), func(e step.Effect) bool {
+				d, ok := e.(step.ToDialog)
 				l, isLoss := d.Msg.(mail.LinkLost)
 				return ok && isLoss && l.Role == messages.RoleAnchor
 			})
@@ -247,14 +248,14 @@ func TestMachine(t *testing.T) {
 	t.Run("the pages of another browser are not given up with those of the last", func(t *testing.T) {
 		t.Parallel()
 		b := attached(t)
-		b.step(task.Linked{Gen: 1, Browser: "old"})
-		b.step(task.BrowserExited{Err: errors.New("gone")})
-		b.step(task.BrowserStarting{Gen: 2})
-		b.step(task.Linked{Gen: 2, Browser: "new"})
+		b.step(step.Linked{Gen: 1, Browser: "old"})
+		b.step(step.BrowserExited{Err: errors.New("gone")})
+		b.step(step.BrowserStarting{Gen: 2})
+		b.step(step.Linked{Gen: 2, Browser: "new"})
 		b.step(mail.TargetAttached{Gen: 2, Session: "T", Page: "Q", Info: mail.TargetInfo{ID: "Q", Type: "page"}})
 		var gone []messages.TargetID
 		for _, e := range b.step(mail.RootAttached{Gen: 2, Pages: []messages.TargetID{"Q"}}) {
-			if d, ok := e.(task.ToDialog); ok {
+			if d, ok := e.(step.ToDialog); ok {
 				if g, ok := d.Msg.(mail.PageGone); ok && g.IsLost {
 					gone = append(gone, g.Page)
 				}
@@ -267,17 +268,17 @@ func TestMachine(t *testing.T) {
 	t.Run("the last state is the last", func(t *testing.T) {
 		t.Parallel()
 		b := attached(t)
-		b.step(task.BrowserExited{Err: errors.New("gone")})
-		b.step(task.AnchorExited{Err: errors.New("gone")})
-		if !has[task.Finish](b.step(task.GaveUp{Err: errors.New("five times")})) {
+		b.step(step.BrowserExited{Err: errors.New("gone")})
+		b.step(step.AnchorExited{Err: errors.New("gone")})
+		if !has[step.Finish](b.step(step.GaveUp{Err: errors.New("five times")})) {
 			t.Fatal("it goes on")
 		}
 		last := *b.m.Snapshot()
 		for _, late := range []any{
-			task.BrowserStarting{Gen: 2},
-			task.BrowserWaiting{},
-			task.BrowserExited{},
-			task.Flush{},
+			step.BrowserStarting{Gen: 2},
+			step.BrowserWaiting{},
+			step.BrowserExited{},
+			step.Flush{},
 			mail.StopTask{ID: "t"},
 			mail.DialogsChanged{},
 		} {
@@ -290,7 +291,7 @@ func TestMachine(t *testing.T) {
 		}
 		answers := 0
 		for _, e := range b.step(mail.Navigate{Reply: calls.Open(func(any, error) { answers++ })}) {
-			a := e.(task.Answer)
+			a := e.(step.Answer)
 			calls.Answer(a.To, a.Value, a.Err)
 		}
 		if answers != 1 {
@@ -305,22 +306,22 @@ func TestMachine(t *testing.T) {
 		}
 		b.step(child("S1", "S"))
 		b.step(mail.TargetDetached{Gen: 1, Session: "S1", Via: "S"})
-		if has[task.SpawnSession](b.step(child("S2", "S1"))) {
+		if has[step.SpawnSession](b.step(child("S2", "S1"))) {
 			t.Error("it was")
 		}
 	})
 	t.Run("a stop in the middle of the attach leaves in good order", func(t *testing.T) {
 		t.Parallel()
 		b := &bench{T: t, m: machineOf(messages.TaskSpec{}.WithDefaults()), now: time.Unix(1000, 0)}
-		b.step(task.BrowserStarting{Gen: 1})
+		b.step(step.BrowserStarting{Gen: 1})
 		effects := b.step(mail.StopTask{ID: "t"})
-		if !slices.ContainsFunc(effects, func(e task.Effect) bool {
-			to, ok := e.(task.ToBrowser)
+		if !slices.ContainsFunc(effects, func(e step.Effect) bool {
+			to, ok := e.(step.ToBrowser)
 			return ok && to.Msg == any(mail.Leave{})
-		}) || has[task.Finish](effects) {
+		}) || has[step.Finish](effects) {
 			t.Errorf("effects %+v", effects)
 		}
-		if !has[task.Finish](b.step(task.BrowserExited{})) {
+		if !has[step.Finish](b.step(step.BrowserExited{})) {
 			t.Error("it goes on after the link has left")
 		}
 	})
@@ -330,7 +331,7 @@ func TestMachine(t *testing.T) {
 		for n := range 80 {
 			b.step(mail.ConsoleReported{Gen: 1, Entry: messages.ConsoleError{Text: fmt.Sprint(n)}})
 		}
-		b.step(task.Flush{})
+		b.step(step.Flush{})
 		if c := b.m.Snapshot().ConsoleErrors; len(c) != 50 || c[0].Text != "30" || c[49].Text != "79" {
 			t.Errorf("%d entries from %v", len(c), c[0])
 		}
@@ -362,12 +363,12 @@ func TestAVersionMeansAChange(t *testing.T) {
 	} {
 		before := b.m.Snapshot().Version
 		effects := b.step(c.in)
-		if news := has[task.Publish](effects); news != c.news || b.m.Snapshot().Version > before != c.news {
+		if news := has[step.Publish](effects); news != c.news || b.m.Snapshot().Version > before != c.news {
 			t.Errorf("%T: published %t, version %d, before %d; want %t", c.in, news, b.m.Snapshot().Version, before, c.news)
 		}
 		// A caller that waits for a dialog is answered before its page's session, which
 		// gets only what is new to it.
-		if told := slices.IndexFunc(effects, isDialogsOpen); told >= 0 && (!c.news || !has[task.Publish](effects[:told])) {
+		if told := slices.IndexFunc(effects, isDialogsOpen); told >= 0 && (!c.news || !has[step.Publish](effects[:told])) {
 			t.Errorf("%+v: %+v", c.in, effects)
 		} else if _, ok := c.in.(mail.DialogsChanged); ok && c.news && told < 0 {
 			t.Errorf("%+v: the session is not told", c.in)
@@ -375,8 +376,8 @@ func TestAVersionMeansAChange(t *testing.T) {
 	}
 }
 
-func isDialogsOpen(e task.Effect) bool {
-	to, ok := e.(task.ToSession)
+func isDialogsOpen(e step.Effect) bool {
+	to, ok := e.(step.ToSession)
 	if ok {
 		_, ok = to.Msg.(mail.DialogsOpen)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"holdfast/actors/supervisor/model"
+	"holdfast/actors/supervisor/step"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -37,7 +38,7 @@ func (m *Machine) bridgeNeeded(of mail.BridgeNeeded) {
 		return
 	}
 	smallmap.Put(&m.needed, n.Page, n)
-	m.do(Arm{timerNeeded + string(n.Page), crashGrace})
+	m.Arm(timerNeeded+string(n.Page), crashGrace)
 }
 
 // frameMoved notes when a frame of a page got another document, and that a dialog of the
@@ -48,7 +49,7 @@ func (m *Machine) frameMoved(f mail.FrameMoved) {
 		return
 	}
 	if f.Heard.IsZero() {
-		f.Heard = m.now
+		f.Heard = m.Now
 	}
 	if len(p.Moved) == model.MaxMoved {
 		p.Moved = slices.Delete(p.Moved, 0, 1)
@@ -67,6 +68,6 @@ func (m *Machine) stillNeeded(page messages.TargetID) {
 		return
 	}
 	m.IsBridgeForced = true
-	m.do(BridgeTaken{n.Dialog, n.After})
+	m.Do(step.BridgeTaken{Dialog: n.Dialog, After: n.After})
 	m.setBridge()
 }

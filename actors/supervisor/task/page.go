@@ -9,6 +9,7 @@ import (
 	"holdfast/actors/session/wanted"
 	"holdfast/actors/supervisor/admit"
 	"holdfast/actors/supervisor/model"
+	"holdfast/actors/supervisor/step"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -31,16 +32,16 @@ func (m *Machine) targetAttached(a mail.TargetAttached) {
 	}
 	if isPage {
 		m.pageAttached(a)
-		m.do(ToFrame{a})
+		m.ToFrame(a)
 	} else if m.Pages.At(a.Page) == nil || m.Sessions.At(a.Via) == nil {
 		return // its page, or the session that reported it, has ended meanwhile, and it as well
 	}
 	if !isPage && m.Sessions.Len() >= effect.MaxSessions {
-		m.do(LetGo{a})
+		m.Do(step.LetGo{Target: a})
 		return
 	}
 	m.Sessions.Set(a.Session, &model.Session{Cfg: cfg, Via: a.Via, Info: a.Info, Seq: m.NextSeq(), Health: messages.PageOK, IsUnbridged: m.IsUnheard()})
-	m.do(SpawnSession{a.Session})
+	m.Do(step.SpawnSession{Session: a.Session})
 	m.tellRequest(a.Session)
 	m.coverFrame(m.Sessions.At(a.Session))
 	if m.told[a.Page] {
@@ -56,10 +57,10 @@ func (m *Machine) pageAttached(a mail.TargetAttached) {
 		}
 		p.Info, p.Session, p.Health, p.HoldsDialog = a.Info, a.Session, messages.PageOK, false
 		if p.IsPoisoned {
-			m.do(Arm{timerRelease + string(a.Info.ID), releaseGrace}) // the link that was to free it is gone
+			m.Arm(timerRelease+string(a.Info.ID), releaseGrace) // the link that was to free it is gone
 		}
 		m.tellWatched(a.Info.ID)
-		m.pageChanged(a.Info.ID)
+		m.PageChanged(a.Info.ID)
 		return
 	}
 	p = &model.Page{Info: a.Info, Session: a.Session, Health: messages.PageOK}
@@ -71,15 +72,15 @@ func (m *Machine) pageAttached(a mail.TargetAttached) {
 		m.Current = a.Info.ID
 	}
 	m.tellWatched(a.Info.ID)
-	m.tellPage(messages.EventPageOpened, a.Info.ID)
+	m.TellPage(messages.EventPageOpened, a.Info.ID)
 	if a.Info.Opener == "" || !a.IsWaiting { // a popup it sees by itself
-		m.toAnchor(mail.CoverPage{Page: a.Info.ID})
+		m.ToAnchor(mail.CoverPage{Page: a.Info.ID})
 	}
 }
 
 // tellWatched tells the dialogs of the session that a page has.
 func (m *Machine) tellWatched(t messages.TargetID) {
-	m.do(ToDialog{mail.PageWatched{Role: messages.RolePrimary, Gen: m.Gen, Page: t, Session: m.Pages.At(t).Session}})
+	m.ToDialog(mail.PageWatched{Role: messages.RolePrimary, Gen: m.Gen, Page: t, Session: m.Pages.At(t).Session})
 }
 
 // sessionEnded ends a session's actor and those of the sessions that were
@@ -90,24 +91,24 @@ func (m *Machine) sessionEnded(s messages.SessionID) {
 		return
 	}
 	m.Sessions.Delete(s)
-	m.do(StopSession{s})
+	m.Do(step.StopSession{Session: s})
 	if m.IsBridged() {
-		m.do(ToDialog{mail.SessionGone{Role: messages.RolePrimary, Session: s}})
+		m.ToDialog(mail.SessionGone{Role: messages.RolePrimary, Session: s})
 	}
 	if e.Via == "" {
-		m.do(ToFrame{mail.TargetDetached{Gen: m.Gen, Session: s}})
+		m.ToFrame(mail.TargetDetached{Gen: m.Gen, Session: s})
 		if p := m.Pages.At(e.Cfg.Page); p != nil && p.Session == s {
 			p.Session = ""
-			m.pageChanged(e.Cfg.Page)
+			m.PageChanged(e.Cfg.Page)
 		}
 	}
 	if p := m.Pages.At(e.Cfg.Page); p != nil && p.Restoring.Len() > 0 {
 		p.Restoring.Delete(s)
-		m.pageChanged(e.Cfg.Page)
+		m.PageChanged(e.Cfg.Page)
 	}
 	if p := m.Pages.At(e.Cfg.Page); p != nil && p.HoldsDialog && !m.HoldsDialog(e.Cfg.Page) {
 		p.HoldsDialog = false
-		m.pageChanged(e.Cfg.Page)
+		m.PageChanged(e.Cfg.Page)
 	}
 	m.childrenEnded(s)
 	m.keepNative(e.Cfg.Target, false)
@@ -118,7 +119,7 @@ func (m *Machine) sessionEnded(s messages.SessionID) {
 func (m *Machine) childrenEnded(s messages.SessionID) {
 	for _, child := range m.SessionOrder() {
 		if c := m.Sessions.At(child); c != nil && c.Via == s {
-			m.do(ToFrame{mail.TargetDetached{Gen: m.Gen, Session: child, Via: s}})
+			m.ToFrame(mail.TargetDetached{Gen: m.Gen, Session: child, Via: s})
 			m.sessionEnded(child)
 		}
 	}
@@ -148,7 +149,7 @@ func (m *Machine) sessionHealth(h mail.SessionHealth) {
 	news := e.Health != h.State // else it was asked to say so
 	e.Since, e.IsStranded = h.Since, h.IsStranded
 	if e.Health = h.State; news && h.State == messages.PageCrashed {
-		e.Crashed = m.now
+		e.Crashed = m.Now
 		if n, noted := m.needed[h.Page]; noted && m.HasCrashedUnder(n.BridgeNeeded) {
 			delete(m.needed, h.Page)
 		}
@@ -172,7 +173,7 @@ func (m *Machine) sessionHealth(h mail.SessionHealth) {
 		p.HoldsDialog = m.HoldsDialog(h.Page)
 	}
 	if news {
-		m.pageChanged(h.Page)
+		m.PageChanged(h.Page)
 		m.tellShared(h.Session, e)
 	}
 }
@@ -190,7 +191,7 @@ func (m *Machine) pageInfoChanged(info mail.TargetInfo) {
 	if info.Opener == "" {
 		p.Info.Opener = opener
 	}
-	m.pageChanged(info.ID)
+	m.PageChanged(info.ID)
 }
 
 func (m *Machine) pageNavigated(n mail.PageNavigated) {
@@ -206,7 +207,7 @@ func (m *Machine) pageNavigated(n mail.PageNavigated) {
 	m.pageBlockersEnd(n.Page)
 	m.Forgive(n.Page) // another document: whatever froze the old one went with it
 	m.Current = n.Page
-	m.pageChanged(n.Page)
+	m.PageChanged(n.Page)
 }
 
 func (m *Machine) pageClosed(t messages.TargetID) {
@@ -234,7 +235,7 @@ func (m *Machine) pageClosed(t messages.TargetID) {
 	m.Order = slices.DeleteFunc(m.Order, func(o messages.TargetID) bool { return o == t })
 	if o, ok := m.opening[t]; ok {
 		delete(m.opening, t)
-		m.do(Answer{To: o.reply, Err: messages.Errorf(messages.CodeTargetNotFound, "the page was closed before it loaded")})
+		m.Refuse(o.reply, messages.Errorf(messages.CodeTargetNotFound, "the page was closed before it loaded"))
 	}
 	if m.Current == t {
 		m.Current = ""
@@ -242,40 +243,14 @@ func (m *Machine) pageClosed(t messages.TargetID) {
 			m.Current = m.Order[n-1]
 		}
 	}
-	m.do(ToDialog{mail.PageGone{Page: t}})
-	m.do(ToFrame{mail.PageGone{Page: t}})
-	m.tell(messages.Event{Type: messages.EventPageClosed, Page: &closed, Lasted: m.now.Sub(p.Since)})
+	m.ToDialog(mail.PageGone{Page: t})
+	m.ToFrame(mail.PageGone{Page: t})
+	m.Tell(messages.Event{Type: messages.EventPageClosed, Page: &closed, Lasted: m.Now.Sub(p.Since)})
 	m.recoveryOfClosed(closed)
-	m.resettle()
+	m.Resettle()
 	if m.Spec.Scope == messages.ScopeTarget && len(m.Order) == 0 && !m.IsStopping() {
 		m.finish(messages.StateLost, messages.Errorf(messages.CodeTargetNotFound, "the browser has no page %s any more", m.Target))
 	}
-}
-
-func (m *Machine) pageChanged(t messages.TargetID) {
-	m.tellPage(messages.EventPageChanged, t)
-	m.resettle()
-}
-
-func (m *Machine) tellPage(typ messages.EventType, t messages.TargetID) {
-	if m.Pages.At(t) == nil {
-		return
-	}
-	p, e := m.Page(t), m.Pages.At(t)
-	event := messages.Event{Type: typ, Page: &p}
-	if typ == messages.EventPageChanged {
-		event.Changed = messages.PageChangeOf(&e.Told, &p)
-	}
-	e.Told = p
-	if e.Shown != p.PageState {
-		event.Was, event.Lasted = e.Shown, m.now.Sub(e.Since)
-		e.Shown, e.Since = p.PageState, m.now
-		if e.Shown == messages.PageBlockedElsewhere {
-			m.do(Arm{timerElsewhere, elsewhereAgain})
-		}
-		m.turned = append(m.turned, t)
-	}
-	m.tell(event)
 }
 
 func (m *Machine) restoring(r session.Restoring) {
@@ -286,12 +261,12 @@ func (m *Machine) restoring(r session.Restoring) {
 	if p.Restoring.Delete(r.Session); len(r.Methods) > 0 {
 		p.Restoring.Set(r.Session, r.Methods)
 	}
-	m.pageChanged(r.Page)
+	m.PageChanged(r.Page)
 }
 
 // navigate passes the order to the page it means.
 func (m *Machine) navigate(o mail.Navigate) {
-	if m.isRefused(o.Reply) {
+	if m.IsRefused(o.Reply) {
 		return
 	}
 	t := o.Request.TargetID
@@ -301,48 +276,48 @@ func (m *Machine) navigate(o mail.Navigate) {
 	p := m.Pages.At(t)
 	switch {
 	case p == nil && o.Request.TargetID == "" && m.Conn.Primary != messages.LinkUp:
-		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").WithSent(messages.SentNo)})
+		m.Refuse(o.Reply, messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").WithSent(messages.SentNo))
 	case p == nil && o.Request.TargetID == "":
-		m.do(OpenTab{URL: o.Request.URL, Order: &o.Request, Reply: o.Reply}) // its last page was closed
+		m.Do(step.OpenTab{URL: o.Request.URL, Order: &o.Request, Reply: o.Reply}) // its last page was closed
 	case p == nil:
-		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeTargetNotFound, "the task has no page %s", t)})
+		m.Refuse(o.Reply, messages.Errorf(messages.CodeTargetNotFound, "the task has no page %s", t))
 	default:
 		switch v := admit.Navigation(m.KnownAt(t)); v.Action {
 		case admit.Wait:
 			m.park(t, o)
 		case admit.Refuse:
-			m.do(Answer{To: o.Reply, Err: v.Err})
+			m.Refuse(o.Reply, v.Err)
 		default:
-			m.do(ToSession{p.Session, o})
+			m.ToSession(p.Session, o)
 		}
 	}
 }
 
 // openPage opens a blank page and navigates it once its session answers (C30).
 func (m *Machine) openPage(o mail.OpenPage) {
-	if m.isRefused(o.Reply) {
+	if m.IsRefused(o.Reply) {
 		return
 	}
 	if m.Conn.Primary != messages.LinkUp {
-		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").WithSent(messages.SentNo)})
+		m.Refuse(o.Reply, messages.Errorf(messages.CodeUpstreamUnavailable, "the browser is not connected").WithSent(messages.SentNo))
 		return
 	}
 	if len(m.Order) >= effect.MaxPages {
-		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeLimitReached, "the task has %d pages already", len(m.Order)).WithSent(messages.SentNo)})
+		m.Refuse(o.Reply, messages.Errorf(messages.CodeLimitReached, "the task has %d pages already", len(m.Order)).WithSent(messages.SentNo))
 		return
 	}
-	m.do(OpenTab{URL: o.URL, IsNewWindow: o.IsNewWindow, Context: o.Context, Reply: o.Reply})
+	m.Do(step.OpenTab{URL: o.URL, IsNewWindow: o.IsNewWindow, Context: o.Context, Reply: o.Reply})
 }
 
-func (m *Machine) pageOpened(o PageOpened) {
+func (m *Machine) pageOpened(o step.PageOpened) {
 	p := m.Pages.At(o.Target)
 	switch {
 	case o.Err != nil:
-		m.do(Answer{To: o.Reply, Err: o.Err})
+		m.Refuse(o.Reply, o.Err)
 	case p == nil:
-		m.do(Answer{To: o.Reply, Err: messages.Errorf(messages.CodeTargetNotFound, "the page was closed before it loaded")})
+		m.Refuse(o.Reply, messages.Errorf(messages.CodeTargetNotFound, "the page was closed before it loaded"))
 	case o.Order == nil && (o.URL == "" || o.URL == "about:blank"):
-		m.do(Answer{To: o.Reply, Value: o.Target})
+		m.Reply(o.Reply, o.Target)
 	default:
 		smallmap.Put(&m.opening, o.Target, opening{o.URL, o.Order, o.Reply})
 		if e := m.Sessions.At(p.Session); e != nil && e.IsReady {
@@ -358,10 +333,10 @@ func (m *Machine) sendOnItsWay(s messages.SessionID, t messages.TargetID) {
 	}
 	delete(m.opening, t)
 	if o.order != nil {
-		m.do(ToSession{s, mail.Navigate{Request: *o.order, Reply: o.reply}})
+		m.ToSession(s, mail.Navigate{Request: *o.order, Reply: o.reply})
 		return
 	}
-	m.do(NavigateOpened{Session: s, Page: t, URL: o.url, Reply: o.reply})
+	m.Do(step.NavigateOpened{Session: s, Page: t, URL: o.url, Reply: o.reply})
 }
 
 func (m *Machine) framesChanged(f mail.FramesChanged) {
@@ -371,7 +346,7 @@ func (m *Machine) framesChanged(f mail.FramesChanged) {
 	if f.Page == m.Current {
 		e.FrameTree = model.Capped(f.Tree)
 	}
-	m.tell(e)
+	m.Tell(e)
 	if m.told[f.Page] {
 		m.tellDialogs(f.Page) // which session holds the dialog may be known only now
 	}

@@ -3,15 +3,15 @@ package task_test
 import (
 	"testing"
 
-	"holdfast/actors/supervisor/task"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
 
 // resumes says whether a page's session is told to resume it.
-func resumes(effects []task.Effect) bool {
+func resumes(effects []step.Effect) bool {
 	for _, e := range effects {
-		if to, ok := e.(task.ToSession); ok {
+		if to, ok := e.(step.ToSession); ok {
 			if _, ok := to.Msg.(mail.ResumePage); ok {
 				return true
 			}

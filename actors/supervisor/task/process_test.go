@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"holdfast/actors/supervisor/task"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -28,19 +28,19 @@ func TestARestartIsToldFromADrop(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := attached(t)
-			b.step(task.Linked{Gen: 1, Browser: tc.first})
-			b.step(task.BrowserExited{Err: errors.New("gone")})
+			b.step(step.Linked{Gen: 1, Browser: tc.first})
+			b.step(step.BrowserExited{Err: errors.New("gone")})
 			// An attempt that comes to nothing changes nothing.
-			b.step(task.BrowserStarting{Gen: 2})
-			b.step(task.Linked{Gen: 2, Browser: "c"})
-			b.step(task.BrowserExited{Err: errors.New("gone again")})
-			b.step(task.BrowserStarting{Gen: 3})
-			b.step(task.Linked{Gen: 3, Browser: tc.second})
+			b.step(step.BrowserStarting{Gen: 2})
+			b.step(step.Linked{Gen: 2, Browser: "c"})
+			b.step(step.BrowserExited{Err: errors.New("gone again")})
+			b.step(step.BrowserStarting{Gen: 3})
+			b.step(step.Linked{Gen: 3, Browser: tc.second})
 			for _, p := range tc.pages {
 				s := messages.SessionID("S" + p)
 				b.step(mail.TargetAttached{Gen: 3, Session: s, Page: p, Info: mail.TargetInfo{ID: p, Type: "page"}})
 			}
-			told := has[task.BrowserRestarted](b.step(mail.RootAttached{Gen: 3, Pages: tc.pages}))
+			told := has[step.BrowserRestarted](b.step(mail.RootAttached{Gen: 3, Pages: tc.pages}))
 			if got := b.m.Snapshot().Connection.BrowserRestarts; got != tc.want || told != (tc.want > 0) {
 				t.Errorf("%d restarts, said: %v", got, told)
 			}

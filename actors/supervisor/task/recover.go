@@ -6,6 +6,7 @@ import (
 	"holdfast/actors/supervisor/admit"
 	"holdfast/actors/supervisor/model"
 	"holdfast/actors/supervisor/party"
+	"holdfast/actors/supervisor/step"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -20,14 +21,14 @@ const timerRecover = "recover:"
 
 // recover begins what was asked for, or says why the page's state forbids it.
 func (m *Machine) recover(o mail.RecoverPage) {
-	if m.isRefused(o.Reply) {
+	if m.IsRefused(o.Reply) {
 		return
 	}
 	t := o.Request.TargetID
 	if t == "" {
 		t = m.Current
 	}
-	refuse := func(err *messages.Error) { m.do(Answer{To: o.Reply, Err: err}) }
+	refuse := func(err *messages.Error) { m.Refuse(o.Reply, err) }
 	p := m.Pages.At(t)
 	switch r := m.Recovering[t]; {
 	case p == nil && t == "":
@@ -46,7 +47,7 @@ func (m *Machine) recover(o mail.RecoverPage) {
 		case admit.Refuse:
 			refuse(v.Err)
 		case admit.Answer:
-			m.do(Answer{To: o.Reply, Value: messages.RecoverResult{Page: m.Page(t)}})
+			m.Reply(o.Reply, messages.RecoverResult{Page: m.Page(t)})
 		default:
 			m.beginRecovery(t, o.Request.Action, o.Reply)
 		}
@@ -61,16 +62,16 @@ func (m *Machine) beginRecovery(t messages.TargetID, action messages.RecoverActi
 		r.Replies = append(r.Replies, reply)
 	}
 	smallmap.Put(&m.Recovering, t, r)
-	m.do(Arm{timerRecover + string(t), action.Budget()})
+	m.Arm(timerRecover+string(t), action.Budget())
 	switch {
 	case action == messages.RecoverClose:
 		r.Step = model.StepClosing
-		m.do(ShutTab{t})
+		m.Do(step.ShutTab{Page: t})
 	case action == messages.RecoverReplace:
 		r.Step = model.StepReplacing
-		m.do(ReplaceTab{Page: t, URL: p.Info.URL})
+		m.Do(step.ReplaceTab{Page: t, URL: p.Info.URL})
 	case action == messages.RecoverReattach:
-		m.do(ToBrowser{mail.ReattachPage{Page: t}})
+		m.ToBrowser(mail.ReattachPage{Page: t})
 	case action == messages.RecoverRelease || p.IsPoisoned:
 		m.releasePage(t) // also before a reload: with the dialog there it ends the browser (C15)
 	default:
@@ -82,11 +83,11 @@ func (m *Machine) beginRecovery(t messages.TargetID, action messages.RecoverActi
 // every session of it has to be gone before, the anchor's too.
 func (m *Machine) releasePage(t messages.TargetID) {
 	m.askClients(t)
-	m.withoutParties(t, ToBrowser{mail.ReleasePage{Page: t}})
+	m.withoutParties(t, step.ToBrowser{Msg: mail.ReleasePage{Page: t}})
 }
 
 func (m *Machine) closePage(o mail.ClosePage) {
-	if m.isRefused(o.Reply) {
+	if m.IsRefused(o.Reply) {
 		return
 	}
 	if !m.IsStopping() && m.IsUnsettled(o.Page) {
@@ -98,11 +99,11 @@ func (m *Machine) closePage(o mail.ClosePage) {
 		p.IsClosing = true
 	}
 	if !o.MustFree {
-		m.withoutParties(o.Page, ToBrowser{o}, party.Clients)
+		m.withoutParties(o.Page, step.ToBrowser{Msg: o}, party.Clients)
 		return
 	}
 	m.askClients(o.Page)
-	m.withoutParties(o.Page, ToBrowser{o})
+	m.withoutParties(o.Page, step.ToBrowser{Msg: o})
 }
 
 // pageKept comes when a page could not be closed.
@@ -115,14 +116,14 @@ func (m *Machine) pageKept(t messages.TargetID) {
 
 func (m *Machine) reloadPage(t messages.TargetID) {
 	m.Recovering[t].Step = model.StepReloading
-	m.do(ToSession{m.Pages.At(t).Session, mail.ReloadPage{URL: m.Pages.At(t).Info.URL}})
+	m.ToSession(m.Pages.At(t).Session, mail.ReloadPage{URL: m.Pages.At(t).Info.URL})
 }
 
 func (m *Machine) pageReleased(t messages.TargetID) {
 	if p := m.Pages.At(t); p != nil {
 		m.Forgive(t)
 		m.coverPage(t)
-		m.pageChanged(t)
+		m.PageChanged(t)
 	}
 	if r := m.Recovering[t]; r != nil && r.Step == model.StepLeaving {
 		r.Step = model.StepAttaching
@@ -135,7 +136,7 @@ func (m *Machine) pageReloaded(f mail.PageReloaded) {
 	}
 }
 
-func (m *Machine) pageShut(s PageShut) {
+func (m *Machine) pageShut(s step.PageShut) {
 	// Its success is a PageClosed.
 	if r := m.Recovering[s.Page]; r != nil && r.Step == model.StepClosing && s.Err != nil {
 		m.endRecovery(s.Page, s.Err)
@@ -143,12 +144,12 @@ func (m *Machine) pageShut(s PageShut) {
 }
 
 // pageReplaced closes a page whose successor is there.
-func (m *Machine) pageReplaced(o PageReplaced) {
+func (m *Machine) pageReplaced(o step.PageReplaced) {
 	r := m.Recovering[o.Page]
 	switch {
 	case r == nil || r.Step != model.StepReplacing:
 		if m.Pages.At(o.New) != nil {
-			m.do(ShutTab{o.New}) // it came too late, and no caller knows of it
+			m.Do(step.ShutTab{Page: o.New}) // it came too late, and no caller knows of it
 		}
 	case o.Err != nil:
 		m.endRecovery(o.Page, o.Err)
@@ -157,7 +158,7 @@ func (m *Machine) pageReplaced(o PageReplaced) {
 		if m.Target == o.Page {
 			m.Target = o.New
 		}
-		m.do(ShutTab{o.Page})
+		m.Do(step.ShutTab{Page: o.Page})
 	}
 }
 
@@ -236,22 +237,22 @@ func (m *Machine) concludeRecovery(t messages.TargetID, page messages.Page, err 
 	r := m.Recovering[t]
 	delete(m.Recovering, t)
 	if p := m.Pages.At(t); p != nil && p.IsPoisoned && r.Action != messages.RecoverRelease {
-		m.do(Arm{timerRelease + string(t), releaseGrace}) // it had to wait
+		m.Arm(timerRelease+string(t), releaseGrace) // it had to wait
 	}
 	outcome := &messages.Recovery{Action: r.Action, Result: messages.RecoveryOK, Automatic: len(r.Replies) == 0}
 	if err != nil {
 		outcome.Result = messages.RecoveryFailed
 		if outcome.Automatic {
-			m.do(Warn{Text: "a page could not be recovered", Page: t, Err: err})
+			m.Do(step.Warn{Text: "a page could not be recovered", Page: t, Err: err})
 		}
 	}
-	m.tell(messages.Event{Type: messages.EventPageRecovery, Page: &page, Recovery: outcome})
+	m.Tell(messages.Event{Type: messages.EventPageRecovery, Page: &page, Recovery: outcome})
 	for _, to := range r.Replies {
-		a := Answer{To: to, Err: err}
+		a := step.Answer{To: to, Err: err}
 		if err == nil {
 			a.Value = messages.RecoverResult{Page: page}
 		}
-		m.answers = append(m.answers, a)
+		m.Answers = append(m.Answers, a)
 	}
 }
 
@@ -261,17 +262,8 @@ func (m *Machine) abandonRecoveries(err *messages.Error) {
 		if r := m.Recovering[t]; r != nil {
 			delete(m.Recovering, t)
 			for _, to := range r.Replies {
-				m.answers = append(m.answers, Answer{To: to, Err: err})
+				m.Answers = append(m.Answers, step.Answer{To: to, Err: err})
 			}
 		}
 	}
-}
-
-// giveAnswers comes behind what they follow from: who has an answer reads a
-// snapshot that knows of it.
-func (m *Machine) giveAnswers() {
-	for _, a := range m.answers {
-		m.do(a)
-	}
-	m.answers = nil
 }

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"testing"
 
-	"holdfast/actors/supervisor/task"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
 
 // releases counts the orders to free page P.
-func releases(effects []task.Effect) (n int) {
+func releases(effects []step.Effect) (n int) {
 	for _, e := range effects {
-		if b, ok := e.(task.ToBrowser); ok && b.Msg == (mail.ReleasePage{Page: "P"}) {
+		if b, ok := e.(step.ToBrowser); ok && b.Msg == (mail.ReleasePage{Page: "P"}) {
 			n++
 		}
 	}
@@ -22,7 +22,7 @@ func releases(effects []task.Effect) (n int) {
 func TestARelease(t *testing.T) {
 	t.Parallel()
 	// comesBack is the page attached to anew in a state.
-	comesBack := func(b *bench, try int, state messages.PageState) []task.Effect {
+	comesBack := func(b *bench, try int, state messages.PageState) []step.Effect {
 		old, s := messages.SessionID(fmt.Sprintf("S%d", try)), messages.SessionID(fmt.Sprintf("S%d", try+1))
 		if try == 0 {
 			old = "S"
@@ -35,7 +35,7 @@ func TestARelease(t *testing.T) {
 	}
 	begin := func(t *testing.T) (*bench, *[]error) {
 		b := attached(t)
-		b.step(task.AnchorGaveUp{})
+		b.step(step.AnchorGaveUp{})
 		b.step(mail.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageDialogUnreachable})
 		outcomes := &[]error{}
 		effects := b.step(mail.RecoverPage{Request: messages.RecoverRequest{Action: messages.RecoverRelease}, Reply: calls.Open(func(_ any, err error) {
@@ -46,9 +46,9 @@ func TestARelease(t *testing.T) {
 		}
 		return b, outcomes
 	}
-	tell := func(effects []task.Effect) {
+	tell := func(effects []step.Effect) {
 		for _, e := range effects {
-			if a, ok := e.(task.Answer); ok {
+			if a, ok := e.(step.Answer); ok {
 				calls.Answer(a.To, a.Value, a.Err)
 			}
 		}

@@ -22,7 +22,7 @@ func (m *Machine) mechanismStarts() {
 	m.isAsked, m.CannotHearRequests, m.isGiven = m.isAsked && m.isHearing, m.Caps.RootFetch == backend.No, false
 	if unheard {
 		m.Epoch++
-		m.toAnchor(m.BridgeOrder())
+		m.ToAnchor(m.BridgeOrder())
 	}
 }
 
@@ -38,8 +38,8 @@ func (m *Machine) debuggerAgain() {
 	if m.IsBridged() {
 		m.Epoch++
 		m.ShowBridge()
-		m.tellConnection()
-		m.toAnchor(m.BridgeOrder())
+		m.TellConnection()
+		m.ToAnchor(m.BridgeOrder())
 	}
 }
 
@@ -50,7 +50,7 @@ func (m *Machine) mechanismRefused(r mail.BridgeRefused) {
 	switch {
 	case r.By != mail.ByDebugger || m.CannotHearRequests || m.isAsked || m.isGiven || !m.IsBridged():
 	case m.BridgeBy == mail.ByRequest: // it was held already
-		m.do(ToSession{r.Session, m.BridgeOrder()})
+		m.ToSession(r.Session, m.BridgeOrder())
 	default:
 		m.askForRequests()
 	}
@@ -60,7 +60,7 @@ func (m *Machine) mechanismRefused(r mail.BridgeRefused) {
 // is heard.
 func (m *Machine) askForRequests() {
 	m.isAsked, m.isHearing = true, true
-	m.do(ToBrowser{mail.SetBridge{IsOn: true, By: mail.ByRequest, Epoch: m.Epoch}})
+	m.ToBrowser(mail.SetBridge{IsOn: true, By: mail.ByRequest, Epoch: m.Epoch})
 }
 
 func (m *Machine) requestsHeard(r mail.RequestsHeard) {
@@ -82,7 +82,7 @@ func (m *Machine) requestsHeard(r mail.RequestsHeard) {
 		m.BridgeBy, m.CannotHearRequests = mail.ByRequest, false
 		m.Epoch++
 		m.ShowBridge()
-		m.tellConnection()
+		m.TellConnection()
 		m.tellBridge()
 	}
 }
@@ -104,7 +104,7 @@ func (m *Machine) maybeHearNothing() {
 	}
 	m.isHearing = false
 	m.forgetRequests(messages.RolePrimary) // the browser lets them go
-	m.do(ToBrowser{mail.SetBridge{Epoch: m.Epoch}})
+	m.ToBrowser(mail.SetBridge{Epoch: m.Epoch})
 }
 
 // requestHeld passes a request on to the session that it is for. Where the primary has
@@ -114,20 +114,20 @@ func (m *Machine) maybeHearNothing() {
 func (m *Machine) requestHeld(r mail.RequestHeld) {
 	switch {
 	case r.IsUnspoken:
-		m.toAnchor(r)
+		m.ToAnchor(r)
 		return
-	case r.Role == messages.RolePrimary && r.Gen != m.Gen, r.Role == messages.RoleAnchor && r.Gen != m.anchor.Gen:
+	case r.Role == messages.RolePrimary && r.Gen != m.Gen, r.Role == messages.RoleAnchor && r.Gen != m.Anchor.Gen:
 		return
 	}
 	for s, e := range m.Sessions.All() {
 		if m.RequestLabel(e) == r.Label {
 			m.remember(r)
-			m.do(ToSession{s, r})
+			m.ToSession(s, r)
 			return
 		}
 	}
 	if r.Role == messages.RoleAnchor {
-		m.toAnchor(r)
+		m.ToAnchor(r)
 	} else {
 		m.endRequest(mail.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request})
 	}
@@ -159,15 +159,15 @@ func (m *Machine) tellRequest(s messages.SessionID) {
 		return
 	}
 	if r, ok := m.waiting[m.RequestLabel(m.Sessions.At(s))]; ok {
-		m.do(ToSession{s, r})
+		m.ToSession(s, r)
 	}
 }
 
 // endRequest has a request ended by the link that holds it.
 func (m *Machine) endRequest(e mail.EndRequest) {
 	if e.Role == messages.RoleAnchor {
-		m.toAnchor(e)
+		m.ToAnchor(e)
 	} else {
-		m.do(ToBrowser{e})
+		m.ToBrowser(e)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"holdfast/actors/session/bridge"
-	"holdfast/actors/supervisor/task"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -22,18 +22,18 @@ func (b *bench) shownBy(want messages.BridgeBy) {
 }
 
 // does compares what no operator can.
-func does(effects []task.Effect, e task.Effect) bool {
-	return slices.ContainsFunc(effects, func(other task.Effect) bool { return reflect.DeepEqual(other, e) })
+func does(effects []step.Effect, e step.Effect) bool {
+	return slices.ContainsFunc(effects, func(other step.Effect) bool { return reflect.DeepEqual(other, e) })
 }
 
 func TestBridgeByRequests(t *testing.T) {
 	t.Parallel()
 	refused := mail.BridgeRefused{Gen: 1, Session: "S", By: mail.ByDebugger, Err: errors.New("no")}
 	heard := mail.RequestsHeard{Gen: 1}
-	tried := task.ToBrowser{Msg: mail.SetBridge{IsOn: true, By: mail.ByRequest}}
-	ended := func(effects []task.Effect) bool {
-		return slices.ContainsFunc(effects, func(e task.Effect) bool {
-			to, ok := e.(task.ToBrowser)
+	tried := step.ToBrowser{Msg: mail.SetBridge{IsOn: true, By: mail.ByRequest}}
+	ended := func(effects []step.Effect) bool {
+		return slices.ContainsFunc(effects, func(e step.Effect) bool {
+			to, ok := e.(step.ToBrowser)
 			order, is := to.Msg.(mail.SetBridge)
 			return ok && is && !order.IsOn
 		})
@@ -82,19 +82,19 @@ func TestBridgeByRequests(t *testing.T) {
 	t.Run("a request goes to the session it is for, and one of nobody's is ended where it is held", func(t *testing.T) {
 		t.Parallel()
 		b := byRequests(t)
-		b.step(task.AnchorStarting{Gen: 1})
+		b.step(step.AnchorStarting{Gen: 1})
 		label := bridge.Secret{}.Label("P")
 		for _, role := range []messages.Role{messages.RolePrimary, messages.RoleAnchor} {
 			r := mail.RequestHeld{Role: role, Gen: 1, Label: label, Key: "1-2-3-4", Request: "job"}
-			if effects := b.step(r); !does(effects, task.ToSession{Session: "S", Msg: r}) {
+			if effects := b.step(r); !does(effects, step.ToSession{Session: "S", Msg: r}) {
 				t.Errorf("%v: %+v", role, effects)
 			}
 			r.Label = "another"
-			want := task.Effect(task.ToBrowser{Msg: mail.EndRequest{Role: role, Gen: 1, Request: "job"}})
+			want := step.Effect(step.ToBrowser{Msg: mail.EndRequest{Role: role, Gen: 1, Request: "job"}})
 			if role == messages.RoleAnchor {
-				want = task.ToAnchor{Msg: r} // which may know it
+				want = step.ToAnchor{Msg: r} // which may know it
 			}
-			if effects := b.step(r); !reflect.DeepEqual(effects, []task.Effect{want}) {
+			if effects := b.step(r); !reflect.DeepEqual(effects, []step.Effect{want}) {
 				t.Errorf("%v, nobody's: %+v", role, effects)
 			}
 			r.Gen = 0
@@ -106,11 +106,11 @@ func TestBridgeByRequests(t *testing.T) {
 	t.Run("what the anchor holds while the primary has no session it decides by itself", func(t *testing.T) {
 		t.Parallel()
 		b := byRequests(t)
-		b.step(task.AnchorStarting{Gen: 1})
+		b.step(step.AnchorStarting{Gen: 1})
 		r := mail.RequestHeld{Role: messages.RoleAnchor, Gen: 1, Label: bridge.Secret{}.Label("P"), Key: "1-2-3-4", Request: "job"}
-		for _, in := range []any{task.BrowserExited{}, task.BrowserStarting{Gen: 2}, task.Linked{Gen: 2, Endpoint: "ws://h/***"}} {
+		for _, in := range []any{step.BrowserExited{}, step.BrowserStarting{Gen: 2}, step.Linked{Gen: 2, Endpoint: "ws://h/***"}} {
 			b.step(in)
-			if effects := b.step(r); !reflect.DeepEqual(effects, []task.Effect{task.ToAnchor{Msg: r}}) {
+			if effects := b.step(r); !reflect.DeepEqual(effects, []step.Effect{step.ToAnchor{Msg: r}}) {
 				t.Errorf("after %T: %+v", in, effects)
 			}
 		}
@@ -129,17 +129,17 @@ func TestBridgeByRequests(t *testing.T) {
 		for name, c := range map[string]struct {
 			before []any
 			last   any
-			told   []task.ToSession
+			told   []step.ToSession
 		}{
-			"a page's next session":        {[]any{mail.TargetDetached{Gen: 1, Session: "S"}}, attachPage("S2", 1), []task.ToSession{{Session: "S2", Msg: page}}},
-			"a frame's, by another parent": {[]any{task.SessionFailed{Session: "S"}, attachPage("S2", 1)}, attachFrame("SF2", "S2"), []task.ToSession{{Session: "SF2", Msg: frame}}},
+			"a page's next session":        {[]any{mail.TargetDetached{Gen: 1, Session: "S"}}, attachPage("S2", 1), []step.ToSession{{Session: "S2", Msg: page}}},
+			"a frame's, by another parent": {[]any{step.SessionFailed{Session: "S"}, attachPage("S2", 1)}, attachFrame("SF2", "S2"), []step.ToSession{{Session: "SF2", Msg: frame}}},
 			"the newest": {
 				[]any{mail.RequestHeld{Role: messages.RolePrimary, Gen: 1, Label: label("P"), Key: "9-9-9-9", Request: "another"}, page},
 				attachPage("S2", 1),
-				[]task.ToSession{{Session: "S2", Msg: page}},
+				[]step.ToSession{{Session: "S2", Msg: page}},
 			},
-			"not of a link that is gone": {[]any{task.BrowserExited{}, task.BrowserStarting{Gen: 2}, task.Linked{Gen: 2}}, attachPage("S2", 2), nil},
-			"nor of an anchor":           {[]any{task.AnchorExited{}, task.SessionFailed{Session: "SF"}, attachPage("S2", 1)}, attachFrame("SF2", "S2"), nil},
+			"not of a link that is gone": {[]any{step.BrowserExited{}, step.BrowserStarting{Gen: 2}, step.Linked{Gen: 2}}, attachPage("S2", 2), nil},
+			"nor of an anchor":           {[]any{step.AnchorExited{}, step.SessionFailed{Session: "SF"}, attachPage("S2", 1)}, attachFrame("SF2", "S2"), nil},
 			"nor what a bridge that is off has let go": {
 				[]any{
 					mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", IsOn: true},
@@ -151,14 +151,14 @@ func TestBridgeByRequests(t *testing.T) {
 			},
 		} {
 			b := byRequests(t)
-			b.step(task.AnchorStarting{Gen: 1})
+			b.step(step.AnchorStarting{Gen: 1})
 			b.step(attachFrame("SF", "S"))
 			for _, in := range append([]any{page, frame}, c.before...) {
 				b.step(in)
 			}
-			var told []task.ToSession
+			var told []step.ToSession
 			for _, e := range b.step(c.last) {
-				if to, ok := e.(task.ToSession); ok {
+				if to, ok := e.(step.ToSession); ok {
 					if _, ok := to.Msg.(mail.RequestHeld); ok {
 						told = append(told, to)
 					}
@@ -195,17 +195,17 @@ func TestBridgeByRequests(t *testing.T) {
 		t.Parallel()
 		for mark, want := range map[string]messages.BridgeBy{"B1": "request", "B2": "debugger", "": "request"} {
 			b := &bench{T: t, m: machineOf(messages.TaskSpec{Bridge: messages.BridgeOn}.WithDefaults()), now: time.Unix(1000, 0)}
-			b.step(task.BrowserStarting{Gen: 1})
-			b.step(task.Linked{Gen: 1, Browser: "B1"})
+			b.step(step.BrowserStarting{Gen: 1})
+			b.step(step.Linked{Gen: 1, Browser: "B1"})
 			b.step(mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
 			b.step(mail.RootAttached{Gen: 1, Pages: []messages.TargetID{"P"}})
 			b.step(mail.SessionReady{Gen: 1, Session: "S", Target: "P"})
 			b.step(refused)
 			b.step(heard)
 			b.shownBy("request")
-			b.step(task.BrowserExited{})
-			b.step(task.BrowserStarting{Gen: 2})
-			b.step(task.Linked{Gen: 2, Browser: mark})
+			b.step(step.BrowserExited{})
+			b.step(step.BrowserStarting{Gen: 2})
+			b.step(step.Linked{Gen: 2, Browser: mark})
 			b.shownBy(want)
 		}
 	})
@@ -228,13 +228,13 @@ func TestBridgeByRequests(t *testing.T) {
 			"off during the question":        {[]any{off, heard, on, refused, heard}, 1},
 			"off and on during the question": {[]any{off, on, heard}, -1},
 			"off while the link is dialled": {[]any{
-				heard, task.BrowserExited{}, task.BrowserStarting{Gen: 2}, off, heardBy(2), on, heardBy(2),
+				heard, step.BrowserExited{}, step.BrowserStarting{Gen: 2}, off, heardBy(2), on, heardBy(2),
 			}, 4},
 			"on while the link is dialled": {[]any{
-				heard, off, native, task.BrowserExited{}, task.BrowserStarting{Gen: 2}, on, heardBy(2),
+				heard, off, native, step.BrowserExited{}, step.BrowserStarting{Gen: 2}, on, heardBy(2),
 			}, 2},
 			"on while there is none": {[]any{
-				heard, off, native, task.BrowserExited{}, on, task.BrowserStarting{Gen: 2}, heardBy(2),
+				heard, off, native, step.BrowserExited{}, on, step.BrowserStarting{Gen: 2}, heardBy(2),
 			}, 2},
 		} {
 			b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOn})
@@ -244,8 +244,8 @@ func TestBridgeByRequests(t *testing.T) {
 				if got := ended(effects); got != (i == c.off) {
 					t.Errorf("%s: after input %d: ended %t", name, i, got)
 				}
-				told := slices.ContainsFunc(effects, func(e task.Effect) bool {
-					to, _ := e.(task.ToAnchor)
+				told := slices.ContainsFunc(effects, func(e step.Effect) bool {
+					to, _ := e.(step.ToAnchor)
 					order, _ := to.Msg.(mail.SetBridge)
 					return order.IsOn && order.By == mail.ByRequest
 				})
@@ -268,9 +268,9 @@ func TestBridgeByRequests(t *testing.T) {
 		}{
 			"turned on again": {[]any{off, native, on, mail.RequestsHeard{Gen: 1, Err: no}}, 1, "S"},
 			"by another link": {[]any{
-				task.BrowserExited{},
-				task.BrowserStarting{Gen: 2},
-				task.Linked{Gen: 2},
+				step.BrowserExited{},
+				step.BrowserStarting{Gen: 2},
+				step.Linked{Gen: 2},
 				mail.TargetAttached{Gen: 2, Session: "S2", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}},
 				mail.RootAttached{Gen: 2, Pages: []messages.TargetID{"P"}},
 				mail.SessionReady{Gen: 2, Session: "S2", Target: "P"},
@@ -278,15 +278,15 @@ func TestBridgeByRequests(t *testing.T) {
 			}, 2, "S2"},
 		} {
 			b := byRequests(t)
-			b.step(task.AnchorStarting{Gen: 1})
+			b.step(step.AnchorStarting{Gen: 1})
 			b.step(mail.BridgeStands{Role: messages.RolePrimary, Gen: 1, Session: "S", IsOn: true})
-			var last []task.Effect
+			var last []step.Effect
 			for _, in := range c.ins {
 				last = b.step(in)
 			}
 			b.shows(messages.BridgeOn, messages.BridgeUnavailable)
-			if !slices.ContainsFunc(last, func(e task.Effect) bool {
-				to, _ := e.(task.ToAnchor)
+			if !slices.ContainsFunc(last, func(e step.Effect) bool {
+				to, _ := e.(step.ToAnchor)
 				order, ok := to.Msg.(mail.SetBridge)
 				return ok && !order.IsOn
 			}) {
@@ -299,9 +299,9 @@ func TestBridgeByRequests(t *testing.T) {
 				t.Errorf("%s: pages %+v", name, s.Pages)
 			}
 			next := c.gen + 1
-			b.step(task.BrowserExited{})
-			b.step(task.BrowserStarting{Gen: next})
-			b.step(task.Linked{Gen: next})
+			b.step(step.BrowserExited{})
+			b.step(step.BrowserStarting{Gen: next})
+			b.step(step.Linked{Gen: next})
 			b.step(mail.TargetAttached{Gen: next, Session: "S9", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
 			b.step(mail.RequestsHeard{Gen: next})
 			b.step(mail.RootAttached{Gen: next, Pages: []messages.TargetID{"P"}})

@@ -13,11 +13,11 @@ import (
 // as they hear of it, which is after this. That a frame was removed under its dialog
 // (C15) may have been in the mailbox of the last one. That of a new link has none.
 func (m *Machine) framesRestarted() {
-	m.do(Arm{timerFrames, framesProbation})
+	m.Arm(timerFrames, framesProbation)
 	for _, s := range m.SessionOrder() {
 		e := m.Sessions.At(s)
 		e.IsRetelling = true
-		m.do(ToFrame{mail.TargetAttached{Gen: m.Gen, Session: s, Via: e.Via, Page: e.Cfg.Page, Info: e.Info}})
+		m.ToFrame(mail.TargetAttached{Gen: m.Gen, Session: s, Via: e.Via, Page: e.Cfg.Page, Info: e.Info})
 	}
 	for _, d := range m.Pending {
 		if m.Sessions.Len() > 0 && d.FrameID != messages.FrameID(d.TargetID) {
@@ -30,15 +30,15 @@ func (m *Machine) framesRestarted() {
 // with the mailbox of the last one.
 func (m *Machine) dialogsRestarted() {
 	if m.lostGen > 0 {
-		m.do(ToDialog{mail.LinkLost{Role: messages.RolePrimary, Gen: m.lostGen}})
+		m.ToDialog(mail.LinkLost{Role: messages.RolePrimary, Gen: m.lostGen})
 	}
-	if m.anchor.LostGen > 0 {
-		m.do(ToDialog{mail.LinkLost{Role: messages.RoleAnchor, Gen: m.anchor.LostGen}})
+	if m.Anchor.LostGen > 0 {
+		m.ToDialog(mail.LinkLost{Role: messages.RoleAnchor, Gen: m.Anchor.LostGen})
 	}
 	for _, o := range m.Memory.Open {
 		for _, w := range o.Ways {
 			if o.Pause.Key != "" && w.Role == messages.RolePrimary && m.Sessions.At(w.Session) == nil {
-				m.do(ToDialog{mail.SessionGone{Role: messages.RolePrimary, Session: w.Session}})
+				m.ToDialog(mail.SessionGone{Role: messages.RolePrimary, Session: w.Session})
 			}
 		}
 	}
@@ -51,7 +51,7 @@ func (m *Machine) dialogsRestarted() {
 	}
 	for _, t := range slices.Sorted(maps.Keys(known)) {
 		if m.Pages.At(t) == nil {
-			m.do(ToDialog{mail.PageGone{Page: t}})
+			m.ToDialog(mail.PageGone{Page: t})
 		}
 	}
 	// What the last one was told of a page may be lost with it: a page that falls silent

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"holdfast/actors/supervisor/task"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -24,7 +24,7 @@ func TestAnUnheardSessionTellsAgain(t *testing.T) {
 		{"that has ended", 1, "GONE", false},
 	} {
 		b := attachedAs(t, messages.TaskSpec{})
-		told := slices.Contains(b.step(mail.FramesUnheard{Gen: c.gen, Session: c.s}), task.Effect(task.ToSession{Session: c.s, Msg: mail.ReloadFrames{}}))
+		told := slices.Contains(b.step(mail.FramesUnheard{Gen: c.gen, Session: c.s}), step.Effect(step.ToSession{Session: c.s, Msg: mail.ReloadFrames{}}))
 		if told != c.reload {
 			t.Errorf("one %s: told %t", c.name, told)
 		}

@@ -18,7 +18,7 @@ const (
 // Resume has a machine that has not begun go on with a task of another node: it is as one whose
 // link was lost. Dialogs that were open are lost with the sessions that had heard of them.
 func (m *Machine) Resume(now time.Time, r mail.Resumed) {
-	m.now, m.isLapsed = now, r.IsWithheld
+	m.Now, m.IsLapsed = now, r.IsWithheld
 	memory := r.Memory
 	m.Version = memory.Version + versionsAhead
 	m.Context, m.HasBeenUp = memory.Context, true

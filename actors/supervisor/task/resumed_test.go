@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/actors/supervisor/task"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -21,8 +21,8 @@ func TestATaskOfAnotherNodeGoesOn(t *testing.T) {
 			Open:   []messages.Dialog{{ID: "d-9", Type: "alert", TargetID: "P", FrameID: "P"}},
 			Recent: []messages.ClosedDialog{{ID: "d-8", ClosedBy: messages.ClosedByAgent}},
 		}})
-		b.step(task.BrowserStarting{Gen: 1})
-		b.step(task.Linked{Gen: 1, Browser: "mark"})
+		b.step(step.BrowserStarting{Gen: 1})
+		b.step(step.Linked{Gen: 1, Browser: "mark"})
 		return b
 	}
 	attach := func(b *bench, pages ...messages.TargetID) {
@@ -48,7 +48,7 @@ func TestATaskOfAnotherNodeGoesOn(t *testing.T) {
 	t.Run("in a browser that was started anew", func(t *testing.T) {
 		t.Parallel()
 		b := resume(t, false)
-		b.step(task.Linked{Gen: 1, Browser: "another"})
+		b.step(step.Linked{Gen: 1, Browser: "another"})
 		attach(b, "R")
 		if s := b.m.Snapshot(); s.Connection.BrowserRestarts != 1 || len(s.Pages) != 1 || s.Pages[0].TargetID != "R" {
 			t.Errorf("%+v", s)
@@ -60,7 +60,7 @@ func TestATaskOfAnotherNodeGoesOn(t *testing.T) {
 		attach(b, "P", "Q")
 		order := func() error {
 			for _, e := range b.step(mail.Navigate{Request: messages.NavigateRequest{URL: "http://x"}}) {
-				if a, ok := e.(task.Answer); ok {
+				if a, ok := e.(step.Answer); ok {
 					return a.Err
 				}
 			}

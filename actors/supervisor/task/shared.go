@@ -3,9 +3,9 @@ package task
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"holdfast/actors/supervisor/model"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -14,13 +14,6 @@ import (
 // popup into its opener's (C9, C59). A dialog of one silences all, and the browser
 // process takes the keys of all: a renderer that is held by a dialog may not be held
 // by one of its own page.
-
-const (
-	timerElsewhere = "elsewhere"
-	// elsewhereAgain is how often it is looked whether the dialog of another task, for
-	// which a page is said to wait, is still there.
-	elsewhereAgain = 2 * time.Second
-)
 
 // ask tells the node in which sites the task's dialogs hold renderers.
 func (m *Machine) ask() {
@@ -32,7 +25,7 @@ func (m *Machine) ask() {
 	}
 	if len(sites) > 0 || m.hasOpenDialog {
 		m.hasOpenDialog = len(sites) > 0
-		m.do(Asks{m.process.Now, sites})
+		m.Do(step.Asks{Browser: m.process.Now, Sites: sites})
 	}
 }
 
@@ -49,7 +42,7 @@ func (m *Machine) elsewhereIs(sites []string) {
 func (m *Machine) watchElsewhere() {
 	for _, t := range m.Order {
 		if m.Pages.At(t).Shown == messages.PageBlockedElsewhere {
-			m.do(Arm{timerElsewhere, elsewhereAgain})
+			m.Arm(step.TimerElsewhere, step.ElsewhereAgain)
 			return
 		}
 	}
@@ -60,8 +53,8 @@ func AsksElsewhere(in any) bool {
 	switch in := in.(type) {
 	case mail.SessionHealth:
 		return in.State == messages.PageHung || in.State == messages.PageDialogUnreachable
-	case TimerFired:
-		return in.Name == timerElsewhere || strings.HasPrefix(in.Name, timerWedge)
+	case step.TimerFired:
+		return in.Name == step.TimerElsewhere || strings.HasPrefix(in.Name, timerWedge)
 	}
 	return false
 }
@@ -71,7 +64,7 @@ func AsksElsewhere(in any) bool {
 func (m *Machine) sharesChanged() {
 	for _, t := range m.Order {
 		if p := m.Pages.At(t); (p.HoldsDialog || p.Health == messages.PageDialogUnreachable) && p.Shown != m.PageState(t) {
-			m.pageChanged(t)
+			m.PageChanged(t)
 		}
 	}
 }
@@ -79,6 +72,6 @@ func (m *Machine) sharesChanged() {
 // tellShared has the calls ended that a dialog of another page of the task holds up.
 func (m *Machine) tellShared(s messages.SessionID, e *model.Session) {
 	if shared, _ := m.Holding(e); len(shared) > 0 {
-		m.do(ToSession{s, mail.SharedDialogs{Dialogs: shared}})
+		m.ToSession(s, mail.SharedDialogs{Dialogs: shared})
 	}
 }

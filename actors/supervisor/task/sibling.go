@@ -4,19 +4,12 @@ import (
 	"slices"
 
 	"holdfast/actors/session/bridge"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 )
 
 // Tasks of a node may have the same pages. What one asks there over its bridge waits in the
 // debuggers of all (C47), and only that task can tell whose call it is.
-
-// TellSiblings is for the tasks that have the same pages.
-type TellSiblings struct {
-	Left bridge.SiblingLeft
-	// MustRemember says that it is for those as well that come to the pages later: also where
-	// the primary gave them back, since a second link that has fallen silent may hold them.
-	MustRemember bool
-}
 
 // tellSiblings says that no task answers what this task's bridge asks on pages. With no
 // debugger left the call would continue by itself.
@@ -25,7 +18,7 @@ func (m *Machine) tellSiblings(ended bool, pages ...messages.TargetID) {
 		return
 	}
 	for by := range m.BridgedBy.All() { // also of what it has no more: a link may have left it there
-		m.do(TellSiblings{Left: bridge.SiblingLeft{
+		m.Do(step.TellSiblings{Left: bridge.SiblingLeft{
 			Secret: m.BridgeSecret, By: by, Epoch: m.Epoch + 2, Pages: slices.Clone(pages), HasEnded: ended,
 		}, MustRemember: ended && m.Spec.Launch == nil})
 	}
@@ -34,8 +27,8 @@ func (m *Machine) tellSiblings(ended bool, pages ...messages.TargetID) {
 func (m *Machine) siblingLeft(l bridge.SiblingLeft) {
 	for _, s := range m.SessionOrder() {
 		if slices.Contains(l.Pages, m.Sessions.At(s).Cfg.Page) {
-			m.do(ToSession{s, l})
+			m.ToSession(s, l)
 		}
 	}
-	m.toAnchor(l)
+	m.ToAnchor(l)
 }

@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"holdfast/actors/session/bridge"
-	"holdfast/actors/supervisor/task"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
 
 // told are what the effects have other tasks on the same pages told of.
-func told(effects []task.Effect) (list []bridge.SiblingLeft) {
+func told(effects []step.Effect) (list []bridge.SiblingLeft) {
 	for _, e := range effects {
-		if to, ok := e.(task.TellSiblings); ok {
+		if to, ok := e.(step.TellSiblings); ok {
 			list = append(list, to.Left)
 		}
 	}
@@ -35,10 +35,10 @@ func TestTasksWithTheSamePages(t *testing.T) {
 		want   []bool // whether it has ended
 	}{
 		"are told that nobody can answer what one asks": {messages.BridgeOn, lost, []bool{false}},
-		"and that one has ended":                        {messages.BridgeOn, task.BrowserGone{Why: "crash"}, []bool{true}},
+		"and that one has ended":                        {messages.BridgeOn, step.BrowserGone{Why: "crash"}, []bool{true}},
 		"but not of what was answered":                  {messages.BridgeOn, answered, nil},
 		"nor of native dialogs":                         {messages.BridgeOn, native, nil},
-		"nor by one without the bridge":                 {messages.BridgeOff, task.BrowserGone{Why: "crash"}, nil},
+		"nor by one without the bridge":                 {messages.BridgeOff, step.BrowserGone{Why: "crash"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -61,10 +61,10 @@ func TestTasksWithTheSamePages(t *testing.T) {
 		b := attachedAs(t, messages.TaskSpec{Bridge: messages.BridgeOn})
 		b.step(mail.BridgeRefused{Gen: 1, Session: "S", By: mail.ByDebugger, Err: errors.New("no")})
 		b.step(mail.RequestsHeard{Gen: 1})
-		b.step(task.BrowserExited{})
+		b.step(step.BrowserExited{})
 		b.step(mail.UpdateSpec{Spec: messages.TaskSpec{Bridge: messages.BridgeOff}})
 		var got []mail.Mechanism
-		for _, l := range told(b.step(task.BrowserGone{Why: "crash"})) {
+		for _, l := range told(b.step(step.BrowserGone{Why: "crash"})) {
 			got = append(got, l.By)
 		}
 		if !slices.Equal(got, []mail.Mechanism{mail.ByDebugger, mail.ByRequest}) {
@@ -76,9 +76,9 @@ func TestTasksWithTheSamePages(t *testing.T) {
 		ins  []any
 		want bool
 	}{
-		"that was lost":                 {messages.TaskSpec{}, []any{task.GaveUp{Err: errors.New("no")}, task.BrowserExited{Err: errors.New("dropped")}}, true},
-		"whose browser ends with it":    {messages.TaskSpec{Launch: &messages.LaunchSpec{}}, []any{task.BrowserGone{Why: "crash"}}, false},
-		"that has given its pages back": {messages.TaskSpec{}, []any{mail.StopTask{}, task.BrowserExited{}}, true},
+		"that was lost":                 {messages.TaskSpec{}, []any{step.GaveUp{Err: errors.New("no")}, step.BrowserExited{Err: errors.New("dropped")}}, true},
+		"whose browser ends with it":    {messages.TaskSpec{Launch: &messages.LaunchSpec{}}, []any{step.BrowserGone{Why: "crash"}}, false},
+		"that has given its pages back": {messages.TaskSpec{}, []any{mail.StopTask{}, step.BrowserExited{}}, true},
 	} {
 		t.Run("remember one "+name+": "+strconv.FormatBool(c.want), func(t *testing.T) {
 			t.Parallel()
@@ -94,7 +94,7 @@ func TestTasksWithTheSamePages(t *testing.T) {
 			var got []bool
 			for _, in := range c.ins {
 				for _, e := range b.step(in) {
-					if to, ok := e.(task.TellSiblings); ok {
+					if to, ok := e.(step.TellSiblings); ok {
 						got = append(got, to.MustRemember)
 					}
 				}
@@ -110,7 +110,7 @@ func TestTasksWithTheSamePages(t *testing.T) {
 		b.step(mail.TargetAttached{Gen: 1, Session: "S2", Page: "P2", Info: mail.TargetInfo{ID: "P2", Type: "page"}})
 		var got []messages.SessionID
 		for _, e := range b.step(bridge.SiblingLeft{Pages: []messages.TargetID{"P2", "P3"}}) {
-			if to, ok := e.(task.ToSession); ok {
+			if to, ok := e.(step.ToSession); ok {
 				got = append(got, to.Session)
 			}
 		}

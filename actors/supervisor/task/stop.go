@@ -8,6 +8,7 @@ import (
 	"holdfast/actors/dialog"
 	"holdfast/actors/session/link"
 	"holdfast/actors/supervisor/model"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -39,16 +40,16 @@ func (m *Machine) stop(why string, err error) {
 		return
 	}
 	m.Parting, m.Reason, m.Verdict = model.Dismissing, why, err
-	if m.isLapsed {
+	if m.IsLapsed {
 		m.parted() // pages and dialogs are left to the node that may decide
 		return
 	}
 	m.blockersLeave()
-	m.do(Arm{timerStop, stopBudget})
+	m.Arm(timerStop, stopBudget)
 	// And until it is known that no dialog is doomed, no page may be left.
 	if m.Spec.Launch == nil && (slices.ContainsFunc(m.Memory.Open, m.IsToBeDismissed) || slices.ContainsFunc(m.Order, m.IsUnsettled)) {
-		m.do(ToDialog{dialog.Leave{}})
-		m.do(Arm{timerDialogs, dialogBudget})
+		m.ToDialog(dialog.Leave{})
+		m.Arm(timerDialogs, dialogBudget)
 		return
 	}
 	m.leaveAnchor()
@@ -62,17 +63,17 @@ func (m *Machine) leaveAnchor() {
 	}
 	m.Parting = model.AnchorLeaving
 	m.partWithClients()
-	if !m.anchor.IsAlive() {
+	if !m.Anchor.IsAlive() {
 		if len(m.clientsStay) > 0 {
-			m.do(Arm{timerAnchorStop, anchorLeaves})
+			m.Arm(timerAnchorStop, anchorLeaves)
 		}
 		m.leaveBrowser()
 		return
 	}
 	for _, t := range m.HeldAtTheEnd() {
-		m.do(ToAnchor{mail.FreeFirst{Page: t}}) // the primary may fall at any moment
+		m.Do(step.ToAnchor{Msg: mail.FreeFirst{Page: t}}) // the primary may fall at any moment
 	}
-	m.do(ToAnchor{mail.Leave{}})
+	m.Do(step.ToAnchor{Msg: mail.Leave{}})
 	m.anchorHas(m.Conn.Primary == messages.LinkUp)
 }
 
@@ -86,7 +87,7 @@ func (m *Machine) anchorHas(primary bool) {
 	case len(m.HeldAtTheEnd()) > 0:
 		budget = link.FreeBudget
 	}
-	m.do(Arm{timerAnchorStop, budget})
+	m.Arm(timerAnchorStop, budget)
 }
 
 // leaveBrowser also ends a link that dials or attaches: a tab may have been
@@ -102,9 +103,9 @@ func (m *Machine) leaveBrowser() {
 		return
 	}
 	for _, t := range m.HeldAtTheEnd() {
-		m.do(ToBrowser{mail.ClosePage{Page: t, MustFree: true}})
+		m.ToBrowser(mail.ClosePage{Page: t, MustFree: true})
 	}
-	m.do(ToBrowser{mail.Leave{}})
+	m.ToBrowser(mail.Leave{})
 }
 
 // parted is the end of an orderly end.
@@ -128,10 +129,10 @@ func (m *Machine) timerFired(now time.Time, name string) {
 		clear(m.clientsStay)
 		m.leaveBrowser()
 	case timerFrames:
-		m.do(FramesStable{})
+		m.Do(step.FramesStable{})
 	default:
 		if page, ok := strings.CutPrefix(name, timerAnchorLeave); ok {
-			m.doAll(m.parties.GiveUp(messages.TargetID(page)))
+			m.DoAll(m.Parties.GiveUp(messages.TargetID(page)))
 		} else if page, ok := strings.CutPrefix(name, timerNeeded); ok {
 			m.stillNeeded(messages.TargetID(page))
 		} else if id, ok := strings.CutPrefix(name, timerBlocker); ok {
@@ -159,18 +160,18 @@ func (m *Machine) finish(s messages.TaskState, err error) {
 	}
 	m.dialogsEnd()
 	m.blockersLeave()
-	m.become(s)
-	m.do(m.take())
+	m.Become(s)
+	m.Publish()
 	m.tellSiblings(true, m.Order...)
-	m.do(Finish{err})
+	m.Do(step.Finish{Err: err})
 }
 
 // dialogsEnd tells of the dialogs that are open at the end, which no link of the task can answer
 // any more: the dialog actor has not heard of an end that comes at once, such as the browser's.
 func (m *Machine) dialogsEnd() {
 	for _, d := range m.Pending {
-		m.tell(messages.Event{Type: messages.EventDialogClosed, Closed: &messages.ClosedDialog{
-			ID: d.ID, Type: d.Type, Message: d.Message, OpenedAt: d.OpenedAt, ClosedAt: messages.SecondsOf(m.now),
+		m.Tell(messages.Event{Type: messages.EventDialogClosed, Closed: &messages.ClosedDialog{
+			ID: d.ID, Type: d.Type, Message: d.Message, OpenedAt: d.OpenedAt, ClosedAt: messages.SecondsOf(m.Now),
 			ClosedBy: messages.ClosedByLost, FrameID: d.FrameID, TargetID: d.TargetID, Rule: d.Rule, Path: d.Path,
 		}})
 	}
@@ -178,31 +179,31 @@ func (m *Machine) dialogsEnd() {
 }
 
 // End is the last step of a supervisor that ends without having decided to.
-func (m *Machine) End(s messages.TaskState, err error) []Effect {
-	m.out = nil
+func (m *Machine) End(s messages.TaskState, err error) []step.Effect {
+	m.Effects() // of a step that was not done
 	m.finish(s, err)
-	for _, t := range m.parties.Leaving() {
-		for _, do := range m.parties.GiveUp(t) {
-			if b, ok := do.(ToBrowser); ok {
+	for _, t := range m.Parties.Leaving() {
+		for _, do := range m.Parties.GiveUp(t) {
+			if b, ok := do.(step.ToBrowser); ok {
 				m.late(b.Msg)
 			}
 		}
 	}
 	for t, o := range m.opening {
 		delete(m.opening, t)
-		m.do(Answer{To: o.reply, Err: model.Ended()})
+		m.Refuse(o.reply, model.Ended())
 	}
 	m.abandonRecoveries(model.Ended())
-	m.giveAnswers()
-	return m.effects()
+	m.GiveAnswers()
+	return m.Effects()
 }
 
 // late answers what comes after the end.
 func (m *Machine) late(in any) {
-	refuse := func(to mail.Call) { m.do(Answer{To: to, Err: model.Ended()}) }
+	refuse := func(to mail.Call) { m.Refuse(to, model.Ended()) }
 	switch in := in.(type) {
 	case mail.Relay:
-		m.do(Answer(in))
+		m.Do(step.Answer(in))
 	case mail.AnswerDialog:
 		refuse(in.Reply)
 	case mail.AnswerBlocker:
@@ -217,7 +218,7 @@ func (m *Machine) late(in any) {
 		refuse(in.Reply)
 	case mail.RecoverPage:
 		refuse(in.Reply)
-	case PageOpened:
+	case step.PageOpened:
 		refuse(in.Reply)
 	}
 }

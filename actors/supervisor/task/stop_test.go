@@ -6,19 +6,19 @@ import (
 	"testing"
 
 	"holdfast/actors/dialog"
-	"holdfast/actors/supervisor/task"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
 
 // leaves says that a link is told to leave.
-func leaves[E task.Effect](effects []task.Effect) bool {
-	return slices.ContainsFunc(effects, func(e task.Effect) bool {
+func leaves[E step.Effect](effects []step.Effect) bool {
+	return slices.ContainsFunc(effects, func(e step.Effect) bool {
 		switch e := e.(type) {
-		case task.ToAnchor:
+		case step.ToAnchor:
 			_, same := any(e).(E)
 			return same && e.Msg == any(mail.Leave{})
-		case task.ToBrowser:
+		case step.ToBrowser:
 			_, same := any(e).(E)
 			return same && e.Msg == any(mail.Leave{})
 		}
@@ -33,8 +33,8 @@ func anchored(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	b := attachedAs(t, messages.TaskSpec{CDPURL: u})
-	b.step(task.AnchorStarting{Gen: 1})
-	b.step(task.AnchorLinked{Gen: 1})
+	b.step(step.AnchorStarting{Gen: 1})
+	b.step(step.AnchorLinked{Gen: 1})
 	b.step(mail.AnchorAttached{Gen: 1, Pages: []messages.TargetID{"P"}})
 	b.step(mail.AnchorSettled{Gen: 1})
 	return b
@@ -50,22 +50,22 @@ func TestAnEndWaitsForTheAnchor(t *testing.T) {
 		state          messages.TaskState
 	}{
 		"when a dial fails meanwhile": {
-			[]any{task.BrowserExited{Err: errGone}, task.BrowserStarting{Gen: 2}, mail.StopTask{ID: "t"}},
-			[]any{task.BrowserExited{Err: errGone}, task.BrowserWaiting{}},
+			[]any{step.BrowserExited{Err: errGone}, step.BrowserStarting{Gen: 2}, mail.StopTask{ID: "t"}},
+			[]any{step.BrowserExited{Err: errGone}, step.BrowserWaiting{}},
 			messages.StateStopped,
 		},
 		"when the dial that fails is the last": {
-			[]any{task.BrowserExited{Err: errGone}, task.BrowserStarting{Gen: 2}, mail.StopTask{ID: "t"}},
-			[]any{task.BrowserExited{Err: errGone}, task.GaveUp{Err: errGone}},
+			[]any{step.BrowserExited{Err: errGone}, step.BrowserStarting{Gen: 2}, mail.StopTask{ID: "t"}},
+			[]any{step.BrowserExited{Err: errGone}, step.GaveUp{Err: errGone}},
 			messages.StateStopped,
 		},
 		"when the primary falls meanwhile": {
 			[]any{mail.StopTask{ID: "t"}},
-			[]any{task.BrowserExited{Err: errGone}, task.BrowserStarting{Gen: 2}, task.BrowserExited{Err: errGone}, task.BrowserWaiting{}},
+			[]any{step.BrowserExited{Err: errGone}, step.BrowserStarting{Gen: 2}, step.BrowserExited{Err: errGone}, step.BrowserWaiting{}},
 			messages.StateStopped,
 		},
 		"when the task is lost": {
-			[]any{task.BrowserExited{Err: errGone}, task.GaveUp{Err: errGone}},
+			[]any{step.BrowserExited{Err: errGone}, step.GaveUp{Err: errGone}},
 			[]any{mail.StopTask{ID: "t"}},
 			messages.StateLost,
 		},
@@ -73,19 +73,19 @@ func TestAnEndWaitsForTheAnchor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := anchored(t)
-			var told []task.Effect
+			var told []step.Effect
 			for _, in := range c.before {
 				told = append(told, b.step(in)...)
 			}
-			if !leaves[task.ToAnchor](told) {
+			if !leaves[step.ToAnchor](told) {
 				t.Fatal("the anchor is not told to leave")
 			}
 			for _, in := range c.during {
-				if effects := b.step(in); has[task.Finish](effects) || leaves[task.ToBrowser](effects) {
+				if effects := b.step(in); has[step.Finish](effects) || leaves[step.ToBrowser](effects) {
 					t.Fatalf("%T: it does not wait: %+v", in, effects)
 				}
 			}
-			if !has[task.Finish](b.step(task.AnchorExited{})) {
+			if !has[step.Finish](b.step(step.AnchorExited{})) {
 				t.Fatal("it goes on after the anchor has left")
 			}
 			if s := b.m.Snapshot(); s.State != c.state {
@@ -99,8 +99,8 @@ func TestAnAnchorThatFailsInAnEndDoesNotComeBack(t *testing.T) {
 	t.Parallel()
 	b := anchored(t)
 	b.step(mail.StopTask{ID: "t"})
-	effects := b.step(task.AnchorExited{Err: errReset})
-	if !has[task.StopAnchor](effects) || !leaves[task.ToBrowser](effects) {
+	effects := b.step(step.AnchorExited{Err: errReset})
+	if !has[step.StopAnchor](effects) || !leaves[step.ToBrowser](effects) {
 		t.Errorf("effects %+v", effects)
 	}
 }
@@ -111,15 +111,15 @@ func TestAnEndWaitsForItsDialogs(t *testing.T) {
 	open := mail.OpenDialog{Dialog: messages.Dialog{ID: "d-1", TargetID: "P", FrameID: "F"}}
 	b.step(mail.DialogsChanged{Pending: []messages.Dialog{open.Dialog}, Memory: mail.DialogMemory{Open: []mail.OpenDialog{open}}})
 	b.step(mail.StopTask{ID: "t"})
-	for _, in := range []any{task.AnchorExited{Err: errReset}, task.AnchorStarting{Gen: 2}} {
-		if effects := b.step(in); leaves[task.ToBrowser](effects) || leaves[task.ToAnchor](effects) {
+	for _, in := range []any{step.AnchorExited{Err: errReset}, step.AnchorStarting{Gen: 2}} {
+		if effects := b.step(in); leaves[step.ToBrowser](effects) || leaves[step.ToAnchor](effects) {
 			t.Fatalf("%T: effects %+v", in, effects)
 		}
 	}
-	if !leaves[task.ToAnchor](b.step(dialog.Left{})) {
+	if !leaves[step.ToAnchor](b.step(dialog.Left{})) {
 		t.Fatal("the anchor stays")
 	}
-	if !leaves[task.ToBrowser](b.step(task.AnchorExited{})) {
+	if !leaves[step.ToBrowser](b.step(step.AnchorExited{})) {
 		t.Error("the browser's session stays")
 	}
 }
@@ -142,8 +142,8 @@ func TestTheAnchorIsToldWhatIsToBeFreedFirst(t *testing.T) {
 		{messages.ScopeBrowser, true, []any{mail.Leave{}}},
 	} {
 		b := attachedAs(t, messages.TaskSpec{CDPURL: u, Scope: c.scope})
-		b.step(task.AnchorStarting{Gen: 1})
-		b.step(task.AnchorLinked{Gen: 1})
+		b.step(step.AnchorStarting{Gen: 1})
+		b.step(step.AnchorLinked{Gen: 1})
 		b.step(mail.AnchorAttached{Gen: 1, Pages: []messages.TargetID{"P"}})
 		b.step(mail.AnchorSettled{Gen: 1})
 		if c.stuck {
@@ -151,7 +151,7 @@ func TestTheAnchorIsToldWhatIsToBeFreedFirst(t *testing.T) {
 		}
 		var told []any
 		for _, e := range b.step(mail.StopTask{ID: "t"}) {
-			if to, ok := e.(task.ToAnchor); ok {
+			if to, ok := e.(step.ToAnchor); ok {
 				told = append(told, to.Msg)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"holdfast/actors/supervisor/task"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -21,9 +21,9 @@ func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		b := &bench{T: t, m: machineOf(messages.TaskSpec{Anchor: messages.AnchorNone}.WithDefaults()), now: time.Unix(1000, 0)}
 		inputs := map[string]any{
-			"start":    task.BrowserStarting{Gen: 1},
-			"restart":  task.BrowserStarting{Gen: 2},
-			"linked":   task.Linked{Gen: 1, Endpoint: "ws://h/***"},
+			"start":    step.BrowserStarting{Gen: 1},
+			"restart":  step.BrowserStarting{Gen: 2},
+			"linked":   step.Linked{Gen: 1, Endpoint: "ws://h/***"},
 			"attach":   mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}},
 			"rooted":   mail.RootAttached{Gen: 1, Pages: []messages.TargetID{"P"}},
 			"ready":    mail.SessionReady{Gen: 1, Session: "S", Target: "P"},
@@ -31,10 +31,10 @@ func TestTranscripts(t *testing.T) {
 			"answers":  mail.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageOK},
 			"dialog":   mail.DialogsChanged{Opened: &messages.Dialog{ID: "d1", Type: "alert", TargetID: "P", FrameID: "P"}, Pending: []messages.Dialog{{ID: "d1", Type: "alert", TargetID: "P", FrameID: "P"}}},
 			"answered": mail.DialogsChanged{Closed: &messages.ClosedDialog{ID: "d1", Type: "alert", TargetID: "P", FrameID: "P", ClosedBy: messages.ClosedByAgent}},
-			"drop":     task.BrowserExited{Err: errors.New("the socket is gone")},
-			"give-up":  task.GaveUp{Err: errors.New("five dials failed")},
+			"drop":     step.BrowserExited{Err: errors.New("the socket is gone")},
+			"give-up":  step.GaveUp{Err: errors.New("five dials failed")},
 			"stop":     mail.StopTask{ID: "t"},
-			"left":     task.BrowserExited{},
+			"left":     step.BrowserExited{},
 
 			"lapse": mail.Lease{},
 			"lease": mail.Lease{IsHeld: true},
@@ -51,16 +51,16 @@ func TestTranscripts(t *testing.T) {
 			"detached":    mail.TargetDetached{Gen: 1, Session: "S"},
 			"attach-2":    mail.TargetAttached{Gen: 1, Session: "S2", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}},
 			"ready-2":     mail.SessionReady{Gen: 1, Session: "S2", Target: "P"},
-			"failed":      task.SessionFailed{Session: "S"},
+			"failed":      step.SessionFailed{Session: "S"},
 
-			"anchor-start":    task.AnchorStarting{Gen: 1},
-			"anchor-linked":   task.AnchorLinked{Gen: 1},
+			"anchor-start":    step.AnchorStarting{Gen: 1},
+			"anchor-linked":   step.AnchorLinked{Gen: 1},
 			"anchor-attached": mail.AnchorAttached{Gen: 1, Pages: []messages.TargetID{"P"}},
 			"anchor-covers":   mail.PageCovered{Role: messages.RoleAnchor, Gen: 1, Page: "P", Session: "A"},
 			"anchor-settled":  mail.AnchorSettled{Gen: 1},
 			"anchor-left":     mail.PageLeft{Gen: 1, Page: "P"},
-			"anchor-drop":     task.AnchorExited{Err: errors.New("the socket is gone")},
-			"anchor-again":    task.AnchorStarting{Gen: 2},
+			"anchor-drop":     step.AnchorExited{Err: errors.New("the socket is gone")},
+			"anchor-again":    step.AnchorStarting{Gen: 2},
 		}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
@@ -76,7 +76,7 @@ func TestTranscripts(t *testing.T) {
 			}
 			var out strings.Builder
 			for _, e := range b.step(in) {
-				fmt.Fprintln(&out, strings.TrimPrefix(fmt.Sprintf("%T", e), "task."))
+				fmt.Fprintln(&out, strings.TrimPrefix(fmt.Sprintf("%T", e), "step."))
 			}
 			return out.String()
 		})

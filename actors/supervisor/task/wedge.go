@@ -6,6 +6,7 @@ import (
 
 	"holdfast/actors/supervisor/admit"
 	"holdfast/actors/supervisor/model"
+	"holdfast/actors/supervisor/step"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -23,11 +24,11 @@ const (
 // that does not answer. attached says that the link may only just have come up.
 func (m *Machine) attend(now time.Time, attached bool) {
 	if m.Conn.Primary != messages.LinkUp || m.IsStopping() || m.HasFinished() {
-		m.turned = nil
+		m.Turned = nil
 		return
 	}
 	if attached {
-		m.turned = append(m.turned[:0], m.Order...)
+		m.Turned = append(m.Turned[:0], m.Order...)
 	}
 	if len(m.Orphaned)+len(m.Recovering) > 0 {
 		for _, t := range m.Order {
@@ -39,9 +40,9 @@ func (m *Machine) attend(now time.Time, attached bool) {
 			}
 		}
 	}
-	for len(m.turned) > 0 {
-		t := m.turned[0]
-		m.turned = m.turned[1:]
+	for len(m.Turned) > 0 {
+		t := m.Turned[0]
+		m.Turned = m.Turned[1:]
 		if m.Pages.At(t) != nil {
 			m.onWedge(now, t)
 		}
@@ -58,7 +59,7 @@ func (m *Machine) dialogLost(d messages.ClosedDialog) {
 	s := m.Holder(messages.Dialog{TargetID: d.TargetID, FrameID: d.FrameID})
 	if e := m.Sessions.At(s); e != nil {
 		e.HasAnswered = false
-		m.do(ToSession{s, mail.ProbeSession{MustReport: true}})
+		m.ToSession(s, mail.ProbeSession{MustReport: true})
 	}
 }
 
@@ -81,7 +82,7 @@ func (m *Machine) checkOrphan(t messages.TargetID, o model.Orphan) {
 	}
 	if e := m.Sessions.At(m.Holder(messages.Dialog{TargetID: t, FrameID: o.Frame})); e != nil && e.HasAnswered {
 		m.Forgive(t)
-		m.pageChanged(t)
+		m.PageChanged(t)
 	}
 }
 
@@ -97,7 +98,7 @@ func (m *Machine) pageUnreachable(u mail.PageUnreachable) {
 		m.becomePoisoned(u.Page)
 		return
 	}
-	m.pageChanged(u.Page)
+	m.PageChanged(u.Page)
 }
 
 // becomePoisoned is for a page with a dialog whose frame is gone. The frame waits for
@@ -108,18 +109,18 @@ func (m *Machine) becomePoisoned(t messages.TargetID) {
 	p.IsStuck = true
 	if !p.IsPoisoned {
 		p.IsPoisoned = true
-		m.do(Arm{timerRelease + string(t), releaseGrace})
+		m.Arm(timerRelease+string(t), releaseGrace)
 	}
-	m.pageChanged(t)
+	m.PageChanged(t)
 }
 
 func (m *Machine) freePoisoned(t messages.TargetID) {
 	p := m.Pages.At(t)
 	switch {
-	case p == nil, !p.IsPoisoned, m.isLapsed: // lease looks at it again
+	case p == nil, !p.IsPoisoned, m.IsLapsed: // lease looks at it again
 		return
 	case m.IsUnsettled(t):
-		m.do(Arm{timerRelease + string(t), releaseGrace})
+		m.Arm(timerRelease+string(t), releaseGrace)
 		return
 	case p.Session == "", m.IsStopping():
 		return // the next attach frees it; and the end does, with both links
@@ -135,7 +136,7 @@ const timerWedge = "wedge:"
 func (m *Machine) handleWedgeTimer(name string) bool {
 	t, ok := strings.CutPrefix(name, timerWedge)
 	if ok && m.Pages.At(messages.TargetID(t)) != nil {
-		m.turned = append(m.turned, messages.TargetID(t))
+		m.Turned = append(m.Turned, messages.TargetID(t))
 	}
 	return ok
 }
@@ -145,7 +146,7 @@ func (m *Machine) handleWedgeTimer(name string) bool {
 // a page's that starts or one's that works: it has to last, and the page to have
 // answered before, since all that would be done about it loses something.
 func (m *Machine) onWedge(now time.Time, t messages.TargetID) {
-	if m.isLapsed {
+	if m.IsLapsed {
 		return
 	}
 	p := m.Pages.At(t)
@@ -162,11 +163,11 @@ func (m *Machine) onWedge(now time.Time, t messages.TargetID) {
 			return
 		}
 		if left := m.Spec.OnWedgeAfter() - now.Sub(p.Since); left > 0 {
-			m.do(Arm{timerWedge + string(t), left})
+			m.Arm(timerWedge+string(t), left)
 			return
 		}
 		if m.MayShare(t) {
-			m.do(Arm{timerWedge + string(t), messages.MinOnWedgeAfter})
+			m.Arm(timerWedge+string(t), messages.MinOnWedgeAfter)
 			return
 		}
 	}
@@ -176,7 +177,7 @@ func (m *Machine) onWedge(now time.Time, t messages.TargetID) {
 	if p.Auto.Times == maxAutomatic {
 		if !p.Auto.IsLeft {
 			p.Auto.IsLeft = true
-			m.do(Warn{Text: "a page wedges again and again, it is left as it is", Page: t})
+			m.Do(step.Warn{Text: "a page wedges again and again, it is left as it is", Page: t})
 		}
 		return
 	}

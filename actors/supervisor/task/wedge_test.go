@@ -9,25 +9,25 @@ import (
 
 	"pgregory.net/rapid"
 
-	"holdfast/actors/supervisor/task"
+	"holdfast/actors/supervisor/step"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
 
 // ordered are the orders among effects, by what they mean for the page.
-func ordered(effects []task.Effect) (names []string) {
+func ordered(effects []step.Effect) (names []string) {
 	for _, e := range effects {
 		switch e := e.(type) {
-		case task.ShutTab:
+		case step.ShutTab:
 			names = append(names, "close")
-		case task.ToBrowser:
+		case step.ToBrowser:
 			switch e.Msg.(type) {
 			case mail.ReleasePage:
 				names = append(names, "release")
 			case mail.ReattachPage:
 				names = append(names, "reattach")
 			}
-		case task.ToSession:
+		case step.ToSession:
 			if _, ok := e.Msg.(mail.ReloadPage); ok {
 				names = append(names, "reload")
 			}
@@ -42,7 +42,7 @@ func (b *bench) lose(f messages.FrameID, typ messages.DialogType) {
 	b.step(mail.DialogsChanged{Closed: &messages.ClosedDialog{TargetID: "P", FrameID: f, Type: typ, ClosedBy: messages.ClosedByLost}})
 }
 
-func (b *bench) health(s messages.PageState) []task.Effect {
+func (b *bench) health(s messages.PageState) []step.Effect {
 	b.Helper()
 	return b.step(mail.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: s})
 }
@@ -75,7 +75,7 @@ func TestWhatIsDoneAboutAWedge(t *testing.T) {
 						t.Errorf("ordered %v at once", got)
 					}
 					b.now = b.now.Add(messages.DefaultOnWedgeAfter)
-					got = ordered(b.step(task.TimerFired{Name: "wedge:P"}))
+					got = ordered(b.step(step.TimerFired{Name: "wedge:P"}))
 				}
 				if !slices.Equal(got, expect) {
 					t.Errorf("ordered %v, want %v", got, expect)
@@ -94,7 +94,7 @@ func TestOnWedgeIsPatient(t *testing.T) {
 	reload := messages.TaskSpec{OnWedge: messages.OnWedgeReload, OnWedgeAfterS: 7, Anchor: messages.AnchorNone}.WithDefaults()
 	fires := func(b *bench, after time.Duration) []string {
 		b.now = b.now.Add(after)
-		return ordered(b.step(task.TimerFired{Name: "wedge:P"}))
+		return ordered(b.step(step.TimerFired{Name: "wedge:P"}))
 	}
 	t.Run("an answer begins the silence anew", func(t *testing.T) {
 		t.Parallel()
@@ -113,7 +113,7 @@ func TestOnWedgeIsPatient(t *testing.T) {
 	t.Run("a page that has never answered is left", func(t *testing.T) {
 		t.Parallel()
 		b := &bench{T: t, m: machineOf(reload), now: time.Unix(1000, 0)}
-		b.step(task.BrowserStarting{Gen: 1})
+		b.step(step.BrowserStarting{Gen: 1})
 		b.step(mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
 		b.step(mail.RootAttached{Gen: 1, Pages: []messages.TargetID{"P"}})
 		b.health(messages.PageHung)
@@ -127,8 +127,8 @@ func TestOnWedgeIsPatient(t *testing.T) {
 		b := attachedAs(t, reload)
 		b.step(mail.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageHung, IsStranded: true})
 		b.now = b.now.Add(7 * time.Second)
-		effects := b.step(task.TimerFired{Name: "wedge:P"})
-		if !has[task.ReplaceTab](effects) || len(ordered(effects)) > 0 {
+		effects := b.step(step.TimerFired{Name: "wedge:P"})
+		if !has[step.ReplaceTab](effects) || len(ordered(effects)) > 0 {
 			t.Errorf("ordered %+v", effects)
 		}
 	})
@@ -174,7 +174,7 @@ func TestALostDialog(t *testing.T) {
 		// Its session ends before the tree is told: that is no sign of life.
 		b.step(mail.TargetDetached{Gen: 1, Session: "F1", Via: "S"})
 		b.step(mail.FramesChanged{Gen: 1, Page: "P", Tree: &messages.FrameTree{}})
-		if got := ordered(b.step(task.TimerFired{Name: "release:P"})); !slices.Equal(got, []string{"release"}) {
+		if got := ordered(b.step(step.TimerFired{Name: "release:P"})); !slices.Equal(got, []string{"release"}) {
 			t.Errorf("ordered %v", got)
 		}
 	})
@@ -188,7 +188,7 @@ func TestALostDialog(t *testing.T) {
 		b.step(mail.SessionHealth{Gen: 1, Session: "F1", Page: "P", State: messages.PageDialogUnreachable})
 		b.step(mail.SessionReady{Gen: 1, Session: "F1", Target: "F", IsBlocked: true})
 		b.health(messages.PageOK)
-		if got := ordered(b.step(task.TimerFired{Name: "release:P"})); len(got) > 0 || b.pageState() != messages.PageDialogUnreachable {
+		if got := ordered(b.step(step.TimerFired{Name: "release:P"})); len(got) > 0 || b.pageState() != messages.PageDialogUnreachable {
 			t.Errorf("ordered %v, the page is %s", got, b.pageState())
 		}
 	})
@@ -199,11 +199,11 @@ func TestALostDialog(t *testing.T) {
 		b.health(messages.PageCrashed)
 		b.step(mail.RecoverPage{Request: messages.RecoverRequest{Action: messages.RecoverReload}, Reply: calls.Open(func(any, error) {})})
 		b.step(mail.PageUnreachable{Page: "P", IsPoisoned: true})
-		if got := ordered(b.step(task.TimerFired{Name: "release:P"})); len(got) > 0 {
+		if got := ordered(b.step(step.TimerFired{Name: "release:P"})); len(got) > 0 {
 			t.Fatalf("ordered %v", got)
 		}
 		b.step(mail.PageReloaded{Gen: 1, Session: "S", Page: "P", Err: errors.New("no")})
-		if got := ordered(b.step(task.TimerFired{Name: "release:P"})); !slices.Equal(got, []string{"release"}) {
+		if got := ordered(b.step(step.TimerFired{Name: "release:P"})); !slices.Equal(got, []string{"release"}) {
 			t.Errorf("ordered %v", got)
 		}
 	})
@@ -235,20 +235,20 @@ func TestEveryRecoveryHasOneOutcome(t *testing.T) {
 			poisoned = false
 			up       = false
 		)
-		step := func(in any) {
+		tell := func(in any) {
 			told := false
 			for _, e := range slices.Clone(m.Step(now, in)) {
 				switch e := e.(type) {
-				case task.Publish:
+				case step.Publish:
 					if told {
 						t.Fatal("an answer came before what it follows from")
 					}
-				case task.Answer:
+				case step.Answer:
 					told = told || e.Value != nil
 					calls.Answer(e.To, e.Value, e.Err)
-				case task.Arm:
+				case step.Arm:
 					timers[e.Name] = true
-				case task.ToSession:
+				case step.ToSession:
 					if _, ok := e.Msg.(mail.ReloadPage); ok && poisoned {
 						t.Fatal("a poisoned page is reloaded")
 					}
@@ -258,17 +258,17 @@ func TestEveryRecoveryHasOneOutcome(t *testing.T) {
 		attach := func() {
 			session++
 			s := messages.SessionID(fmt.Sprint("S", session))
-			step(mail.TargetAttached{Gen: gen, Session: s, Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
+			tell(mail.TargetAttached{Gen: gen, Session: s, Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}})
 		}
 		ready := func() {
-			step(mail.SessionReady{Gen: gen, Session: messages.SessionID(fmt.Sprint("S", session)), Target: "P", IsBlocked: rapid.Bool().Draw(t, "blocked")})
+			tell(mail.SessionReady{Gen: gen, Session: messages.SessionID(fmt.Sprint("S", session)), Target: "P", IsBlocked: rapid.Bool().Draw(t, "blocked")})
 		}
 		link := func() {
 			gen++
 			up = true
-			step(task.BrowserStarting{Gen: gen})
+			tell(step.BrowserStarting{Gen: gen})
 			attach()
-			step(mail.RootAttached{Gen: gen, Pages: []messages.TargetID{"P"}})
+			tell(mail.RootAttached{Gen: gen, Pages: []messages.TargetID{"P"}})
 			ready()
 		}
 		link()
@@ -277,38 +277,38 @@ func TestEveryRecoveryHasOneOutcome(t *testing.T) {
 			"ask": func(t *rapid.T) {
 				n := asked
 				asked++
-				step(mail.RecoverPage{
+				tell(mail.RecoverPage{
 					Request: messages.RecoverRequest{Action: rapid.SampledFrom(messages.RecoverActions()).Draw(t, "action")},
 					Reply:   calls.Open(func(any, error) { answered[n]++ }),
 				})
 			},
 			"health": func(t *rapid.T) {
-				step(mail.SessionHealth{Gen: gen, Session: current(), Page: "P", IsPage: true, State: rapid.SampledFrom([]messages.PageState{
+				tell(mail.SessionHealth{Gen: gen, Session: current(), Page: "P", IsPage: true, State: rapid.SampledFrom([]messages.PageState{
 					messages.PageOK, messages.PageCrashed, messages.PageHung, messages.PageDialogUnreachable, messages.PagePaused,
 				}).Draw(t, "state")})
 			},
 			"lost": func(t *rapid.T) {
-				step(mail.DialogsChanged{Closed: &messages.ClosedDialog{
+				tell(mail.DialogsChanged{Closed: &messages.ClosedDialog{
 					TargetID: "P", FrameID: rapid.SampledFrom([]messages.FrameID{"P", "F"}).Draw(t, "frame"),
 					Type: rapid.SampledFrom([]messages.DialogType{"alert", "beforeunload"}).Draw(t, "type"), ClosedBy: messages.ClosedByLost,
 				}})
 			},
 			"poison": func(t *rapid.T) {
 				poisoned = len(m.Snapshot().Pages) > 0
-				step(mail.PageUnreachable{Page: "P", IsPoisoned: true})
+				tell(mail.PageUnreachable{Page: "P", IsPoisoned: true})
 			},
 			"released": func(t *rapid.T) {
 				if up && len(m.Snapshot().Pages) > 0 {
 					poisoned = false
-					step(mail.TargetDetached{Gen: gen, Session: current()})
+					tell(mail.TargetDetached{Gen: gen, Session: current()})
 					attach()
-					step(mail.PageReleased{Gen: gen, Page: "P"})
+					tell(mail.PageReleased{Gen: gen, Page: "P"})
 					ready()
 				}
 			},
 			"reattached": func(t *rapid.T) {
 				if up && len(m.Snapshot().Pages) > 0 {
-					step(mail.TargetDetached{Gen: gen, Session: current()})
+					tell(mail.TargetDetached{Gen: gen, Session: current()})
 					attach()
 					ready()
 				}
@@ -318,18 +318,18 @@ func TestEveryRecoveryHasOneOutcome(t *testing.T) {
 				if rapid.Bool().Draw(t, "fails") {
 					err = messages.Errorf(messages.CodeCDPError, "no")
 				} else if !poisoned {
-					step(mail.PageNavigated{Gen: gen, Page: "P", URL: "http://a/"})
+					tell(mail.PageNavigated{Gen: gen, Page: "P", URL: "http://a/"})
 				}
-				step(mail.PageReloaded{Gen: gen, Session: current(), Page: "P", Err: err})
+				tell(mail.PageReloaded{Gen: gen, Session: current(), Page: "P", Err: err})
 			},
 			"shut": func(t *rapid.T) {
 				if rapid.Bool().Draw(t, "fails") {
-					step(task.PageShut{Page: "P", Err: errors.New("no")})
+					tell(step.PageShut{Page: "P", Err: errors.New("no")})
 					return
 				}
 				poisoned = false
-				step(mail.PageClosed{Gen: gen, Page: "P"})
-				step(task.PageShut{Page: "P"})
+				tell(mail.PageClosed{Gen: gen, Page: "P"})
+				tell(step.PageShut{Page: "P"})
 			},
 			"again": func(t *rapid.T) {
 				if up && len(m.Snapshot().Pages) == 0 {
@@ -349,12 +349,12 @@ func TestEveryRecoveryHasOneOutcome(t *testing.T) {
 				name := rapid.SampledFrom(names).Draw(t, "timer")
 				delete(timers, name)
 				now = now.Add(time.Second)
-				step(task.TimerFired{Name: name})
+				tell(step.TimerFired{Name: name})
 			},
 			"link": func(t *rapid.T) {
 				if up {
 					up = false
-					step(task.BrowserExited{Err: errors.New("gone")})
+					tell(step.BrowserExited{Err: errors.New("gone")})
 					return
 				}
 				link()
@@ -368,7 +368,7 @@ func TestEveryRecoveryHasOneOutcome(t *testing.T) {
 			},
 		})
 		for _, e := range m.End(messages.StateStopped, nil) {
-			if a, ok := e.(task.Answer); ok {
+			if a, ok := e.(step.Answer); ok {
 				calls.Answer(a.To, a.Value, a.Err)
 			}
 		}

@@ -1,8 +1,9 @@
-package task
+package step
 
 import (
 	"time"
 
+	"holdfast/actors/session/bridge"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -221,6 +222,14 @@ type (
 	// ClientPages shows the clients of the gateway which pages to keep off, and which they
 	// may not leave.
 	ClientPages struct{ Off, Kept []messages.TargetID }
+
+	// TellSiblings is for the tasks that have the same pages.
+	TellSiblings struct {
+		Left bridge.SiblingLeft
+		// MustRemember says that it is for those as well that come to the pages later: also where
+		// the primary gave them back, since a second link that has fallen silent may hold them.
+		MustRemember bool
+	}
 
 	// Finish ends the supervisor, and the browser that was launched for it; Err
 	// is nil when it was asked to.
