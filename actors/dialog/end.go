@@ -61,6 +61,9 @@ func (m *Machine) framesRemoved(now time.Time, r mail.FramesRemoved) {
 				m.end(now, e, messages.ClosedByRemote) // no session waits any more
 				break
 			}
+			if f == e.Dialog.FrameID && m.endTold(now, e) {
+				break // a removal under an open dialog comes without a closing event (C15)
+			}
 			if f == e.Dialog.FrameID {
 				m.do(ToSupervisor{mail.PageUnreachable{Page: r.Page, IsPoisoned: true}})
 				m.end(now, e, messages.ClosedByLost)
@@ -84,11 +87,8 @@ func (m *Machine) noneAsks(now time.Time, n mail.NoneAsks) {
 // that may be the end of one is taken for it: who could tell better is gone.
 func (m *Machine) endLost(now time.Time) {
 	for _, e := range m.entries() {
-		for _, c := range e.ends {
-			if c != nil && len(e.Ways) == 0 && c.Gen > m.lost[c.Role] {
-				m.isOver(now, seen{&e.Seen, e}, *c)
-				break
-			}
+		if len(e.Ways) == 0 {
+			m.endTold(now, e)
 		}
 	}
 	m.endAll(now, func(e *entry) bool {
@@ -104,6 +104,17 @@ func (m *Machine) endLost(now time.Time) {
 		}
 		return true
 	}, messages.ClosedByLost)
+}
+
+// endTold takes for the end of e what a link has told that may be it, and says whether there is such.
+func (m *Machine) endTold(now time.Time, e *entry) bool {
+	for _, c := range e.ends {
+		if c != nil && c.Gen > m.lost[c.Role] {
+			m.isOver(now, seen{&e.Seen, e}, *c)
+			return true
+		}
+	}
+	return false
 }
 
 func (m *Machine) endAll(now time.Time, which func(*entry) bool, by messages.ClosedBy) {

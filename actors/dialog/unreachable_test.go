@@ -47,3 +47,20 @@ func TestAPageIsUnreachableBeforeItsDialogIsLost(t *testing.T) {
 		})
 	}
 }
+
+// The primary that comes back under an iframe's dialog has not told of its opening. When the page
+// then navigates, it may tell of the end and of the removal before the anchor tells of the end.
+func TestADialogWhoseEndWasToldIsNotLostWithItsFrame(t *testing.T) {
+	t.Parallel()
+	const frame = messages.FrameID("F")
+	step := anchored(messages.PolicyMustRespond)
+	step(mail.DialogOpened{Role: messages.RoleAnchor, Gen: 1, Session: "A", Page: "T", Frame: frame, Type: "alert"})
+	step(mail.LinkLost{Role: messages.RolePrimary, Gen: 1})
+	step(mail.PageWatched{Role: messages.RolePrimary, Gen: 2, Page: "T", Session: "P2"})
+	step(mail.PageCovered{Role: messages.RolePrimary, Gen: 2, Page: "T", Session: "P2"})
+	step(mail.DialogClosed{Role: messages.RolePrimary, Gen: 2, Session: "P2", Page: "T", Frame: frame})
+	_, closed := step(mail.FramesRemoved{Gen: 2, Page: "T", Frames: []messages.FrameID{frame}})
+	if len(closed) != 1 || closed[0].ClosedBy != messages.ClosedByRemote {
+		t.Errorf("closed %+v", closed)
+	}
+}
