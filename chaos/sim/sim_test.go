@@ -267,6 +267,7 @@ var clientRegressions = []found{
 	{0x788, 23},
 	{0x18ebc437d3a133ca, 25},
 	{0x18ebc7219f7ec69f, 33},
+	{0x18ebd55654e7b9d5, 11},
 }
 
 // sharedRegressions are those that have found something in shared renderers.

@@ -88,7 +88,8 @@ type client struct {
 
 	pings        *time.Timer // nil while the client is not pinged; the reader sets it
 	isWriting    atomic.Bool
-	waitingBytes int // of waiting
+	isSilent     atomic.Bool // it answers no ping, and would not take part in a close either
+	waitingBytes int         // of waiting
 
 	ending   atomic.Bool
 	why      atomic.Pointer[closing]

@@ -48,6 +48,7 @@ func (c *client) ping() {
 		err := c.conn.Ping(ctx)
 		cancel()
 		if err != nil {
+			c.isSilent.Store(true)
 			c.end(websocket.StatusPolicyViolation, "no ping is answered")
 			_ = c.conn.CloseNow()
 			return

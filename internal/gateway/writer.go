@@ -74,7 +74,7 @@ const stallAfter = 10 * time.Millisecond
 // closeConn ends the connection as the client can take it.
 func (c *client) closeConn() {
 	why := c.closing()
-	if c.opts.IsFragile {
+	if c.opts.IsFragile || c.isSilent.Load() {
 		_ = c.conn.CloseNow()
 		return
 	}
