@@ -108,7 +108,7 @@ func (m *Machine) expectBelated(now time.Time, r messages.Role, o mail.SeenDialo
 		case before:
 		case sight == mail.SightDue:
 			return // nothing that r may yet tell of came before this
-		case d.entry == nil && sight == mail.SightUnsure && !d.IsLost: // one that stands open by now came after it
+		case d.entry == nil && sight == mail.SightUnsure: // one that stands open by now came after it
 			d.Sights[r], before = mail.SightDue, true
 		}
 	}

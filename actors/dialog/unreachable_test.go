@@ -64,3 +64,34 @@ func TestADialogWhoseEndWasToldIsNotLostWithItsFrame(t *testing.T) {
 		t.Errorf("closed %+v", closed)
 	}
 }
+
+// A page that hangs lets no Page.enable be answered: whether the anchor hears of what opens is known
+// only as it tells of it. By then the second of two dialogs at once is lost (C14).
+func TestALinkThatTellsLateOfALostDialogTellsOfNoOther(t *testing.T) {
+	t.Parallel()
+	m := dialog.NewMachine(messages.TaskSpec{}.WithDefaults(), mail.DialogMemory{})
+	now := time.Unix(1000, 0)
+	var opened []messages.DialogID
+	step := func(in any) {
+		for _, e := range m.Step(now, in) {
+			if e, ok := e.(dialog.ToSupervisor); ok {
+				if c, ok := e.Msg.(mail.DialogsChanged); ok && c.Opened != nil {
+					opened = append(opened, c.Opened.ID)
+				}
+			}
+		}
+	}
+	step(dialog.Start{})
+	step(mail.PageWatched{Role: messages.RolePrimary, Gen: 1, Page: "T", Session: "P"})
+	step(mail.PageCovered{Role: messages.RolePrimary, Gen: 1, Page: "T", Session: "P"})
+	step(mail.PageWatched{Role: messages.RoleAnchor, Gen: 1, Page: "T", Session: "A"})
+	for role, session := range []messages.SessionID{"P", "A"} {
+		for _, frame := range []messages.FrameID{"T", "F"} {
+			step(mail.DialogOpened{Role: messages.Role(role), Gen: 1, Session: session, Page: "T", Frame: frame, Type: "confirm", Message: string(frame)})
+		}
+		step(mail.DialogClosed{Role: messages.Role(role), Gen: 1, Session: session, Page: "T", Frame: "T"})
+	}
+	if !slices.Equal(opened, []messages.DialogID{"d-1", "d-2"}) {
+		t.Errorf("opened %v", opened)
+	}
+}

@@ -253,13 +253,13 @@ func (d *dialogs) isOfClient(o *dialog, r chaos.DialogResult) bool {
 
 // checkClients holds the gateway to one answer for each dialog: of clients and agents who were told
 // that theirs counts there are no more than dialogs that were answered. Where an outcome was cut
-// off this cannot be told.
+// off this cannot be told, nor of what no step has raised.
 func (d *dialogs) checkClients() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	confirmed := map[messages.TargetID]int{}
 	for _, a := range d.byClients {
-		if a.isConfirmed {
+		if a.isConfirmed && !a.isUnnamed {
 			confirmed[a.page]++
 		}
 	}

@@ -343,6 +343,8 @@ type clientAnswer struct {
 	until time.Time // of its outcome; zero while it has none
 	// isConfirmed says that the client was told that its answer counts.
 	isConfirmed bool
+	// isUnnamed says that it may have met a beforeunload, which no step raises by name.
+	isUnnamed bool
 }
 
 func (c *cdpClient) answer(pick uint32) {
@@ -353,7 +355,7 @@ func (c *cdpClient) answer(pick uint32) {
 		if len(s.asks) == 0 {
 			continue
 		}
-		a := &clientAnswer{by: c, page: s.target, from: time.Now(), given: given{accept: pick%2 == 0}}
+		a := &clientAnswer{by: c, page: s.target, from: time.Now(), given: given{accept: pick%2 == 0}, isUnnamed: slices.Contains(s.asks, "")}
 		params := fmt.Sprintf(`{"accept":%v}`, a.accept)
 		if pick%3 > 0 {
 			text := fmt.Sprintf("by client %s", c.name)

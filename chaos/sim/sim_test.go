@@ -268,6 +268,7 @@ var clientRegressions = []found{
 	{0x18ebc437d3a133ca, 25},
 	{0x18ebc7219f7ec69f, 33},
 	{0x18ebd55654e7b9d5, 11},
+	{0x18ebd5c87c9b400a, 24},
 }
 
 // sharedRegressions are those that have found something in shared renderers.
@@ -300,6 +301,7 @@ var bridgedRegressions = []found{
 	{0x18eab38b729c3201, 4},
 	{0x18eab93157d552b6, plan.DefaultSteps},
 	{0x18eab931cf7aa55b, plan.DefaultSteps},
+	{0x18ebd531457f4c41, plan.DefaultSteps},
 }
 
 // doomedRegressions are those that have found something with doomed dialogs.
