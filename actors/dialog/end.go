@@ -61,7 +61,7 @@ func (m *Machine) framesRemoved(now time.Time, r mail.FramesRemoved) {
 				m.end(now, e, messages.ClosedByRemote) // no session waits any more
 				break
 			}
-			if f == e.Dialog.FrameID && m.endTold(now, e) {
+			if f == e.Dialog.FrameID && m.takeToldEnd(now, e) {
 				break // a removal under an open dialog comes without a closing event (C15)
 			}
 			if f == e.Dialog.FrameID {
@@ -88,7 +88,7 @@ func (m *Machine) noneAsks(now time.Time, n mail.NoneAsks) {
 func (m *Machine) endLost(now time.Time) {
 	for _, e := range m.entries() {
 		if len(e.Ways) == 0 {
-			m.endTold(now, e)
+			m.takeToldEnd(now, e)
 		}
 	}
 	m.endAll(now, func(e *entry) bool {
@@ -106,8 +106,8 @@ func (m *Machine) endLost(now time.Time) {
 	}, messages.ClosedByLost)
 }
 
-// endTold takes for the end of e what a link has told that may be it, and says whether there is such.
-func (m *Machine) endTold(now time.Time, e *entry) bool {
+// takeToldEnd takes for the end of e what a link has told that may be it, and returns whether one has.
+func (m *Machine) takeToldEnd(now time.Time, e *entry) bool {
 	for _, c := range e.ends {
 		if c != nil && c.Gen > m.lost[c.Role] {
 			m.isOver(now, seen{&e.Seen, e}, *c)
