@@ -41,7 +41,7 @@ func TestScripts(t *testing.T) {
 	k := r.task("run")
 	table := k.scripts()
 	for name, test := range map[string]func(*testing.T, *task, *tools.Table){
-		"puppeteer": scriptsDriveThePage, "display": displayKeepsItsOrder, "end": endlessScriptsEnd, "omp": oneToolDoesAll,
+		"puppeteer": scriptsDriveThePage, "display": displayKeepsItsOrder, "end": endlessScriptsEnd, "task ends": scriptsEndWithTheirTask, "omp": oneToolDoesAll,
 	} {
 		t.Run(name, func(t *testing.T) {
 			k.goTo("http://a.test/plain")
@@ -133,5 +133,23 @@ func endlessScriptsEnd(t *testing.T, k *task, table *tools.Table) {
 	}
 	if r := k.runScript(table, "return 1"); r.Text != "1" {
 		t.Errorf("behind it: %+v", r)
+	}
+}
+
+// scriptsEndWithTheirTask whether they have a connection to it or not.
+func scriptsEndWithTheirTask(t *testing.T, k *task, table *tools.Table) {
+	for name, code := range map[string]string{"connected": "void page;", "unconnected": ""} {
+		other := k.rig.task(messages.TaskID("script-" + name))
+		ended := make(chan *messages.ToolResult, 1)
+		go func() {
+			ended <- other.runScript(table, code+"await tab.evaluate({expression: 'document.title = `begun`'}); await new Promise(() => {})")
+		}()
+		other.await("the script has begun", func(s *messages.Snapshot) bool { return len(s.Pages) > 0 && s.Pages[0].Title == "begun" })
+		if err := other.node.StopTask(other.ctx, other.id); err != nil {
+			t.Fatal(err)
+		}
+		if r := <-ended; r.Code != messages.CodeUpstreamUnavailable {
+			t.Errorf("%s: %+v", name, r.Error)
+		}
 	}
 }

@@ -261,7 +261,7 @@ func scriptMemory(ctx context.Context, s *agentServer) (figure.Table, error) {
 		failed := make([]error, scriptsAtOnce)
 		for i := range scriptsAtOnce {
 			all.Go(func() {
-				_, _, failed[i] = s.call(ctx, agentCall{"browser_run", map[string]any{"code": "await wait(1500); return 1"}})
+				_, _, failed[i] = s.call(ctx, agentCall{"browser_run", map[string]any{"code": "await wait(1500); return page.url()"}})
 			})
 		}
 		time.Sleep(time.Second) // they are all within their wait

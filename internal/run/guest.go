@@ -19,7 +19,8 @@ import (
 // handled on the goroutine that runs it.
 type guest struct {
 	script Script
-	conn   *websocket.Conn
+	dial   Dial
+	conn   *websocket.Conn // nil until the script needs its page
 	ctx    context.Context // of the run; set before the script begins
 	inbox  chan []any
 	ended  chan struct{} // closed with the script's end
@@ -39,9 +40,9 @@ type guest struct {
 	closed error
 }
 
-func newGuest(s Script, conn *websocket.Conn) *guest {
+func newGuest(s Script, dial Dial) *guest {
 	return &guest{
-		script: s, conn: conn, inbox: make(chan []any, maxInbox), ended: make(chan struct{}), timers: map[int]*time.Timer{},
+		script: s, dial: dial, inbox: make(chan []any, maxInbox), ended: make(chan struct{}), timers: map[int]*time.Timer{},
 		out: messages.RunOutput{Output: []messages.RunItem{}, Console: []string{}},
 	}
 }
@@ -52,7 +53,9 @@ func (g *guest) end() {
 	for _, t := range g.timers {
 		t.Stop()
 	}
-	_ = g.conn.CloseNow()
+	if g.conn != nil {
+		_ = g.conn.CloseNow()
+	}
 	g.helper.Wait()
 }
 
@@ -61,7 +64,6 @@ func (g *guest) run(ctx context.Context, box *sandbox.Sandbox) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	g.ctx = ctx
-	g.helper.Go(g.read)
 	begin := map[string]any{"code": g.script.Code, "target": g.script.Target, "names": g.script.Tools}
 	if err := g.tell(ctx, box, []any{"run", begin}); err != nil {
 		return err
@@ -80,6 +82,20 @@ func (g *guest) run(ctx context.Context, box *sandbox.Sandbox) error {
 		}
 	}
 	return g.err
+}
+
+// connect connects to the gateway, which takes longer than a short script.
+func (g *guest) connect() {
+	if g.conn != nil {
+		return
+	}
+	conn, err := g.dial(g.ctx, g.script.Task)
+	if err != nil {
+		g.isDone, g.err = true, err
+		return
+	}
+	g.conn = conn
+	g.helper.Go(g.read)
 }
 
 // read brings the messages of the connection. A script that takes none has the gateway
@@ -138,7 +154,12 @@ func (g *guest) told(text string) {
 		return
 	}
 	switch word(values, 0) {
+	case "connect":
+		g.connect()
 	case "send":
+		if g.conn == nil {
+			return
+		}
 		if err := g.conn.Write(g.ctx, websocket.MessageText, []byte(word(values, 1))); err != nil {
 			return // the reader tells of it
 		}

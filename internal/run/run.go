@@ -65,15 +65,17 @@ type Runner struct {
 	engine func() (*sandbox.Engine, error)
 	slots  chan struct{}
 
-	mu       sync.Mutex // protects what follows
-	made     *sandbox.Engine
-	hasEnded bool
+	ending context.Context // its cause is errClosed
+	end    context.CancelCauseFunc
+
+	made *sandbox.Engine // of scripts that hold a slot
 }
 
 // New returns a runner of scripts, which has to be closed. Its engine is made with the first
 // script.
 func New(dial Dial) *Runner {
 	r := &Runner{dial: dial, slots: make(chan struct{}, MaxScripts)}
+	r.ending, r.end = context.WithCancelCause(context.Background())
 	r.engine = sync.OnceValues(r.makeEngine)
 	return r
 }
@@ -81,63 +83,52 @@ func New(dial Dial) *Runner {
 var errClosed = messages.Errorf(messages.CodeUpstreamUnavailable, "the node is ending")
 
 func (r *Runner) makeEngine() (*sandbox.Engine, error) {
-	if r.isClosed() {
-		return nil, errClosed
-	}
 	e, err := sandbox.NewEngine(context.Background(), bundle.QuickJS(), bundle.Scripts())
 	if err != nil {
 		return nil, err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.hasEnded {
-		_ = e.Close()
-		return nil, errClosed
 	}
 	r.made = e
 	return e, nil
 }
 
-func (r *Runner) isClosed() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.hasEnded
-}
-
-// Close frees the engine. No script may run any more.
+// Close ends every script, and frees the engine. It is called once.
 func (r *Runner) Close() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.hasEnded = true
+	r.end(errClosed)
+	for range MaxScripts {
+		r.slots <- struct{}{} // the last script has ended, and none begins any more
+	}
 	if r.made != nil {
 		_ = r.made.Close()
-		r.made = nil
 	}
 }
 
 // Run runs a script to its end. What it had displayed is returned with an error too. Errors
 // are [*messages.Error]s: script_error for an exception, deadline for the end of its time,
-// limit_reached while too many scripts run, and those of the gateway.
+// limit_reached while too many scripts run, those of the gateway, and the cause with which ctx
+// ends, where it is one.
 func (r *Runner) Run(ctx context.Context, s Script) (messages.RunOutput, error) {
 	none := messages.RunOutput{Output: []messages.RunItem{}, Console: []string{}}
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
+	case <-r.ending.Done():
+		return none, errClosed
 	default:
 		return none, messages.Errorf(messages.CodeLimitReached, "%d scripts run already", MaxScripts).With("retry_after_s", 1)
+	}
+	if r.ending.Err() != nil {
+		return none, errClosed
 	}
 	engine, err := r.engine()
 	if err != nil {
 		return none, fmt.Errorf("make the engine of scripts: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
-	defer cancel()
-	conn, err := r.dial(ctx, s.Task)
-	if err != nil {
-		return none, err
-	}
-	defer func() { _ = conn.CloseNow() }()
-	g := newGuest(s, conn)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(r.ending, func() { cancel(errClosed) })()
+	ctx, stop := context.WithTimeout(ctx, s.Timeout)
+	defer stop()
+	g := newGuest(s, r.dial)
 	defer g.end()
 	box, err := engine.Open(ctx, g.told)
 	if err != nil {
@@ -151,12 +142,15 @@ func (r *Runner) Run(ctx context.Context, s Script) (messages.RunOutput, error) 
 // failure is err as callers know it.
 func (g *guest) failure(ctx context.Context, err error) error {
 	var (
+		own    *messages.Error
 		thrown *sandbox.ScriptError
 		closed websocket.CloseError
 	)
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(context.Cause(ctx), &own):
+		return own
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return messages.Errorf(messages.CodeDeadline, "the script did not end within %v", g.script.Timeout)
 	case ctx.Err() != nil:

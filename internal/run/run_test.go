@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -57,7 +58,7 @@ func silent(ctx context.Context, conn *websocket.Conn) {
 func TestAScriptsTimeIsBounded(t *testing.T) {
 	t.Parallel()
 	r := onServer(t, silent)
-	_, err := r.Run(t.Context(), Script{Task: "one", Code: "return 1", Timeout: 300 * time.Millisecond})
+	_, err := r.Run(t.Context(), Script{Task: "one", Code: "return page", Timeout: 300 * time.Millisecond})
 	if messages.CodeOf(err) != messages.CodeDeadline {
 		t.Errorf("got %v", err)
 	}
@@ -69,9 +70,33 @@ func TestTheEndOfTheConnectionIsSaidSo(t *testing.T) {
 		_, _, _ = conn.Read(ctx)
 		_ = conn.Close(4002, "the task has ended")
 	})
-	_, err := r.Run(t.Context(), Script{Task: "one", Code: "return 1", Timeout: time.Minute})
+	_, err := r.Run(t.Context(), Script{Task: "one", Code: "return page", Timeout: time.Minute})
 	if messages.CodeOf(err) != messages.CodeUpstreamUnavailable || !strings.Contains(err.Error(), "the task has ended") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A script that needs no page costs no connection, and no spelling of a page goes unseen.
+func TestAScriptConnectsWhereItNamesItsPage(t *testing.T) {
+	t.Parallel()
+	for code, needsPage := range map[string]bool{
+		"return 1":                           false,
+		"await wait(1); return tab":          false,
+		"return pages":                       false,
+		"return page":                        true,
+		"return browser.version()":           true,
+		"return p\\u0061ge":                  true,
+		"return eval('pa' + 'ge')":           true,
+		"return arguments[0]":                true,
+		"return (() => { return [page] })()": true,
+	} {
+		dialled := errors.New("dialled")
+		r := New(func(context.Context, messages.TaskID) (*websocket.Conn, error) { return nil, dialled })
+		r.engine = engine
+		_, err := r.Run(t.Context(), Script{Task: "one", Code: code, Timeout: time.Minute})
+		if errors.Is(err, dialled) != needsPage {
+			t.Errorf("%s: %v", code, err)
+		}
 	}
 }
 
@@ -96,34 +121,49 @@ func TestAClosedRunnerRunsNothing(t *testing.T) {
 	}
 }
 
+func TestCloseEndsScripts(t *testing.T) {
+	t.Parallel()
+	r := New(nil)
+	r.engine = engine
+	begun, ended := make(chan struct{}), make(chan error)
+	go func() {
+		_, err := r.Run(t.Context(), Script{
+			Task: "one", Code: "tab.begin(); for (;;) await wait(1)", Timeout: time.Minute, Tools: [][2]string{{"begin", "begin"}},
+			Tool: func(context.Context, string, json.RawMessage) *messages.ToolResult {
+				close(begun)
+				return &messages.ToolResult{OK: true}
+			},
+		})
+		ended <- err
+	}()
+	<-begun
+	go r.Close()
+	if err := <-ended; messages.CodeOf(err) != messages.CodeUpstreamUnavailable {
+		t.Errorf("got %v", err)
+	}
+}
+
 // FuzzTold: what a script tells is not trusted, even where the bundle alone can tell it.
 func FuzzTold(f *testing.F) {
 	for _, seed := range []string{
-		`["send","{}"]`, `["text","a"]`, `["image","image/png","AAAA"]`, `["done",null,false]`, `["done",{"a":1},true]`, `["failed","Error: no"]`,
+		`["connect"]`, `["send","{}"]`, `["text","a"]`, `["image","image/png","AAAA"]`, `["done",null,false]`, `["done",{"a":1},true]`, `["failed","Error: no"]`,
 		`["timer",1,5]`, `["timer",-1,1e99]`, `["tool",1,"browser_snapshot",{}]`, `["console","log","x"]`, `[]`, `{}`, `["text"]`, `[1,2]`,
 	} {
 		f.Add(seed)
 	}
-	conn, err := onServer(f, silent).dial(f.Context(), "one")
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Cleanup(func() { _ = conn.CloseNow() })
+	r := onServer(f, silent)
 	f.Fuzz(func(t *testing.T, text string) {
 		ctx, cancel := context.WithCancel(t.Context())
 		g := newGuest(Script{
 			Tools: [][2]string{{"snapshot", "browser_snapshot"}},
 			Tool:  func(context.Context, string, json.RawMessage) *messages.ToolResult { return &messages.ToolResult{} },
-		}, conn)
+		}, r.dial)
 		g.ctx = ctx
 		for range 3 {
 			g.told(text)
 		}
 		cancel()
-		for _, timer := range g.timers {
-			timer.Stop()
-		}
-		g.helper.Wait()
+		g.end()
 		if _, err := json.Marshal(g.out); err != nil {
 			t.Error(err)
 		}

@@ -3,8 +3,11 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"holdfast/internal/run"
 	"holdfast/messages"
@@ -41,6 +44,11 @@ func runScript(ctx context.Context, c *call, in runInput) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
+	ctx, stop, err := c.untilTaskEnds(ctx)
+	if err != nil {
+		return outcome{}, err
+	}
+	defer stop()
 	result, err := c.scripts.Run(ctx, run.Script{
 		Task: c.task, Target: target, Code: in.Code, Timeout: request.Timeout(), Tools: c.short,
 		Tool: func(ctx context.Context, name string, input json.RawMessage) *messages.ToolResult {
@@ -53,6 +61,29 @@ func runScript(ctx context.Context, c *call, in runInput) (outcome, error) {
 		out.text = "The script is done; it displayed and returned nothing."
 	}
 	return out, err
+}
+
+// untilTaskEnds has what is done for the call end with its task. stop has to be called.
+func (c *call) untilTaskEnds(ctx context.Context) (_ context.Context, stop func(), err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	events, err := c.node.Watch(ctx, c.task, 0, false)
+	if err != nil {
+		cancel(nil)
+		return nil, nil, err
+	}
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for err := error(nil); err == nil; {
+			if _, err = events.Next(ctx); errors.Is(err, io.EOF) {
+				cancel(messages.Errorf(messages.CodeUpstreamUnavailable, "the task has ended"))
+			}
+		}
+	})
+	return ctx, func() {
+		cancel(nil)
+		watching.Wait()
+		events.Close()
+	}, nil
 }
 
 // onSameTab is the input of a tool with the script's tab, unless it names one.

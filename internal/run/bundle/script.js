@@ -3,6 +3,9 @@
 import {transform} from 'sucrase/dist/esm/index.js';
 import {fire, tell} from './prelude.js';
 
+// The connection is made for scripts that name page or browser, in any spelling, or may do so unseen.
+const namesPage = /\b(?:page|browser|arguments|eval)\b|\\u/;
+
 const transport = {
   send: message => tell('send', message),
   close: () => tell('close'),
@@ -92,10 +95,14 @@ export const begin = puppeteer => {
   const run = async ({code, target, names}) => {
     // Syntax is looked at before anything is done.
     const script = parse(code);
-    const browser = await puppeteer.connect({transport, defaultViewport: null});
-    const found = await browser.waitForTarget(t => t._targetId === target, {timeout: 5000}).catch(() => null);
-    const page = await found?.page();
-    assert(page, 'the page is gone');
+    let browser, page;
+    if (namesPage.test(code)) {
+      tell('connect'); // the connection stands, or the script has ended
+      browser = await puppeteer.connect({transport, defaultViewport: null});
+      const found = await browser.waitForTarget(t => t._targetId === target, {timeout: 5000}).catch(() => null);
+      page = await found?.page();
+      assert(page, 'the page is gone');
+    }
     const tab = Object.fromEntries(names.map(([short, name]) => [short, input => tool(name, input)]));
     return script(page, browser, Object.freeze(tab), display, assert, wait);
   };

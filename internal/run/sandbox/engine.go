@@ -7,6 +7,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 )
 
@@ -27,7 +28,7 @@ type Engine struct {
 
 // image is the memory of a sandbox in which the first scripts have been evaluated.
 type image struct {
-	memory           []byte
+	*picture
 	runtime, context uint64 // QuickJS's own pointers
 }
 
@@ -64,7 +65,12 @@ func NewEngine(ctx context.Context, wasm []byte, scripts string) (_ *Engine, err
 }
 
 // Close ends the engine and every sandbox of it.
-func (e *Engine) Close() error { return e.runtime.Close(context.Background()) }
+func (e *Engine) Close() error {
+	if e.image.picture != nil {
+		e.image.close()
+	}
+	return e.runtime.Close(context.Background())
+}
 
 // Open returns a new sandbox. Host is called with what its script passes to the host's
 // function, on the goroutine that has called the sandbox. The sandbox has to be closed.
@@ -81,10 +87,16 @@ func (e *Engine) Open(ctx context.Context, host func(string)) (*Sandbox, error) 
 }
 
 func (e *Engine) instantiate(ctx context.Context, host func(string)) (*Sandbox, error) {
-	s := &Sandbox{host: host}
-	module, err := e.runtime.InstantiateModule(s.in(ctx), e.module,
+	memory, err := newMemory()
+	if err != nil {
+		return nil, err
+	}
+	s := &Sandbox{host: host, memory: memory}
+	ctx = experimental.WithMemoryAllocator(s.in(ctx), experimental.MemoryAllocatorFunc(func(uint64, uint64) experimental.LinearMemory { return memory }))
+	module, err := e.runtime.InstantiateModule(ctx, e.module,
 		wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize").WithSysWalltime().WithSysNanotime())
 	if err != nil {
+		memory.release()
 		return nil, err
 	}
 	s.module = module

@@ -12,6 +12,7 @@ import (
 // Sandbox is one script with its memory. It belongs to one goroutine at a time.
 type Sandbox struct {
 	module api.Module
+	memory *memory
 	host   func(string)
 }
 
@@ -22,7 +23,10 @@ type ScriptError struct{ Text string }
 func (e *ScriptError) Error() string { return e.Text }
 
 // Close ends the sandbox and frees its memory.
-func (s *Sandbox) Close() { _ = s.module.Close(context.Background()) }
+func (s *Sandbox) Close() {
+	_ = s.module.Close(context.Background())
+	s.memory.release()
+}
 
 // Memory is how many bytes of memory the sandbox has.
 func (s *Sandbox) Memory() int { return int(s.module.Memory().Size()) }
@@ -128,21 +132,21 @@ func (s *Sandbox) begin(ctx context.Context, scripts string) (image, error) {
 		return image{}, err
 	}
 	all, _ := s.module.Memory().Read(0, s.module.Memory().Size())
-	im.memory = bytes.Clone(all)
-	return im, nil
+	im.picture, err = newPicture(all)
+	return im, err
 }
 
 // restore gives a fresh instance the memory of an image. Its stack is empty, as the image's
 // was.
 func (s *Sandbox) restore(ctx context.Context, im image) error {
 	m := s.module.Memory()
-	if missing := len(im.memory) - int(m.Size()); missing > 0 {
+	if missing := im.size - int(m.Size()); missing > 0 {
 		if _, ok := m.Grow(uint32(missing / pageSize)); !ok {
 			return ErrMemory
 		}
 	}
-	if !m.Write(0, im.memory) {
-		return ErrMemory
+	if err := s.memory.show(im.picture); err != nil {
+		return err
 	}
 	_, err := s.call(s.in(ctx), "qjs_set_runtime_and_context", im.runtime, im.context)
 	return err
