@@ -68,9 +68,10 @@ var floors = []struct {
 		"actors/session/bridge", "actors/session/effect", "actors/session/page", "actors/supervisor/admit", "actors/supervisor/blocker", "internal/backend", "internal/redact", "internal/smallmap", "messages", "messages/mail", "transport",
 	}},
 	{"actors/supervisor/step", []string{"actors/session/bridge", "actors/supervisor/model", "actors/supervisor/party", "messages", "messages/mail"}},
+	{"actors/supervisor/mechanism", []string{"actors/session/effect", "actors/supervisor/model", "actors/supervisor/step", "internal/backend", "internal/smallmap", "messages", "messages/mail"}},
 	{"actors/supervisor/task", []string{
 		"actors/console", "actors/dialog", "actors/session", "actors/session/bridge", "actors/session/effect", "actors/session/link", "actors/session/page",
-		"actors/session/wanted", "actors/supervisor/admit", "actors/supervisor/blocker", "actors/supervisor/model", "actors/supervisor/party", "actors/supervisor/step", "internal/backend",
+		"actors/session/wanted", "actors/supervisor/admit", "actors/supervisor/blocker", "actors/supervisor/mechanism", "actors/supervisor/model", "actors/supervisor/party", "actors/supervisor/step",
 		"internal/smallmap", "messages", "messages/mail",
 	}},
 	{"actors/supervisor/view", []string{"actors/session", "actors/supervisor/admit", "internal/smallmap", "messages"}},

@@ -94,10 +94,3 @@ func (w *Work) GiveAnswers() {
 	}
 	w.Answers = nil
 }
-
-// IsBeingFreed says that no party may be attached to the page: only a page that all have left
-// drops its dialog (C19), or may be closed with it (C15).
-func (w *Work) IsBeingFreed(t messages.TargetID) bool {
-	r, p := w.Recovering[t], w.Pages.At(t)
-	return w.Parties.IsLeaving(t) || p != nil && p.IsClosing || r != nil && r.Step == model.StepLeaving && r.Action != messages.RecoverReattach
-}

@@ -108,7 +108,7 @@ func (m *Machine) anchorAttached(now time.Time, a mail.AnchorAttached) {
 			m.ToAnchor(mail.CoverPage{Page: t}) // those it has it ignores
 		}
 	}
-	m.coverFrames("")
+	m.CoverFrames("")
 }
 
 // Forbidden are the pages that a new anchor is to keep away from until it is
@@ -163,7 +163,7 @@ func (m *Machine) anchorExited(now time.Time, e step.AnchorExited) {
 	if a.IsStopped { // which is no failure, however it has ended, and says nothing of the browser
 		a.IsStopped, a.IsSuspect, e.Err = false, false, nil
 	}
-	m.forgetRequests(messages.RoleAnchor)
+	m.bridge.LinkLost(messages.RoleAnchor)
 	a.LostGen = a.Gen
 	m.ToDialog(mail.LinkLost{Role: messages.RoleAnchor, Gen: a.Gen})
 	m.DoAll(m.Parties.Gone(party.Anchor)) // it has left everything

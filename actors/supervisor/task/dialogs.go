@@ -14,7 +14,7 @@ func (m *Machine) dialogsChanged(c mail.DialogsChanged) {
 	before := m.Pending
 	m.Memory, m.Pending = c.Memory, c.Pending
 	if c.Opened != nil {
-		m.bridgeSlipped(c.Opened)
+		m.bridge.Slipped(c.Opened)
 		m.Tell(messages.Event{Type: messages.EventDialogOpened, Dialog: c.Opened, InOOPIF: m.IsInOOPIF(*c.Opened)})
 	}
 	if c.Closed != nil {

@@ -25,7 +25,7 @@ func (m *Machine) browserExited(now time.Time, e step.BrowserExited) {
 		m.Do(step.StopSession{Session: s})
 	}
 	m.Sessions = smallmap.Map[messages.SessionID, *model.Session]{}
-	m.forgetRequests(messages.RolePrimary)
+	m.bridge.LinkLost(messages.RolePrimary)
 	for t, o := range m.opening {
 		delete(m.opening, t)
 		m.Refuse(o.reply, messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser ended").WithSent(messages.SentYes))
@@ -37,7 +37,6 @@ func (m *Machine) browserExited(now time.Time, e step.BrowserExited) {
 	m.process.Lost(m.isRooted, m.Order)
 	m.isRooted = false
 	m.UnlinkTrees()
-	clear(m.needed) // a browser that ends closes its dialogs
 	m.abandonRecoveries(messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser ended").WithSent(messages.SentYes))
 	m.lostGen = m.Gen
 	m.ToDialog(mail.LinkLost{Role: messages.RolePrimary, Gen: m.Gen})

@@ -8,6 +8,7 @@ import (
 	"holdfast/actors/dialog"
 	"holdfast/actors/session"
 	"holdfast/actors/session/bridge"
+	"holdfast/actors/supervisor/mechanism"
 	"holdfast/actors/supervisor/model"
 	"holdfast/actors/supervisor/party"
 	"holdfast/actors/supervisor/step"
@@ -19,17 +20,13 @@ import (
 type Machine struct {
 	step.Work
 
-	Context   string          // the browser context of the task's own; "" is the browser's
-	Contexts  []string        // those that clients of the gateway have made
-	lostGen   mail.Generation // the newest that is over
-	linkedAt  time.Time       // since when the primary link stands
-	isRooted  bool            // RootAttached of this generation has come
-	process   model.Process
-	isAsked   bool                               // the browser, whether requests can be heard
-	isHearing bool                               // the browser has been told to hear them
-	isGiven   bool                               // it has given a session of this link its debugger
-	waiting   map[string]mail.RequestHeld        // the newest of each label
-	needed    map[messages.TargetID]model.Needed // by page, until it is known to be there and the dialog's renderer not to have crashed
+	Context  string          // the browser context of the task's own; "" is the browser's
+	Contexts []string        // those that clients of the gateway have made
+	lostGen  mail.Generation // the newest that is over
+	linkedAt time.Time       // since when the primary link stands
+	isRooted bool            // RootAttached of this generation has come
+	process  model.Process
+	bridge   mechanism.Machine
 
 	Target  messages.TargetID // of scope target: the spec's, or what has replaced it
 	opening map[messages.TargetID]opening
@@ -79,6 +76,7 @@ func New(id messages.TaskID, spec *messages.TaskSpec) *Machine {
 	m := &Machine{
 		Work: step.Work{Task: model.Task{ID: id, Spec: spec, State: messages.StateStarting, Conn: conn}}, Target: spec.TargetID,
 	}
+	m.bridge = mechanism.New(&m.Work)
 	m.ShowBridge()
 	return m
 }
@@ -95,7 +93,7 @@ func (m *Machine) Step(now time.Time, in any) []step.Effect {
 	switch in := in.(type) {
 	case step.BrowserStarting:
 		m.Gen, m.isRooted = in.Gen, false
-		m.mechanismStarts()
+		m.bridge.LinkStarts()
 		if !m.LostAt.IsZero() {
 			m.Conn.Attempt++
 		}
@@ -106,7 +104,7 @@ func (m *Machine) Step(now time.Time, in any) []step.Effect {
 		if in.Gen == m.Gen {
 			m.Conn.Endpoint, m.linkedAt = in.Endpoint, now
 			if m.process.NoteLink(in.Browser) {
-				m.debuggerAgain()
+				m.bridge.BrowserChanged()
 			}
 			m.ask()
 		}
@@ -223,25 +221,25 @@ func (m *Machine) Step(now time.Time, in any) []step.Effect {
 		m.pageReplaced(in)
 	case mail.FrameMoved:
 		if in.Gen == m.Gen {
-			m.frameMoved(in)
+			m.bridge.FrameMoved(in)
 			m.frameBlockersEnd(in)
 		}
 	case mail.BlockerRaised:
 		m.blockerRaised(in)
 	case mail.BridgeNeeded:
-		m.bridgeNeeded(in)
+		m.bridge.Needed(in)
 	case mail.FrameBoxed:
-		m.frameBoxed(in)
+		m.bridge.FrameBoxed(in)
 	case mail.RequestsHeard:
-		m.requestsHeard(in)
+		m.bridge.RequestsHeard(in)
 	case mail.RequestHeld:
-		m.requestHeld(in)
+		m.bridge.RequestHeld(in)
 	case mail.EndRequest:
-		m.endRequest(in)
+		m.bridge.EndRequest(in)
 	case mail.BridgeStands:
-		m.bridgeStands(in)
+		m.bridge.Stands(in)
 	case mail.BridgeRefused:
-		m.bridgeRefused(in)
+		m.bridge.Refused(in)
 	case bridge.SiblingLeft:
 		m.siblingLeft(in)
 	case session.Restoring:
@@ -298,7 +296,7 @@ func (m *Machine) Step(now time.Time, in any) []step.Effect {
 		}
 		m.patience(patience)
 		m.anchorSpec(now)
-		m.setBridge()
+		m.bridge.FollowSpec()
 		m.ToDialog(mail.SetDialogPolicy(in))
 	case mail.StopTask:
 		if !m.IsStopping() {
@@ -311,7 +309,7 @@ func (m *Machine) Step(now time.Time, in any) []step.Effect {
 			m.watchElsewhere()
 			break
 		}
-		if !m.handleWedgeTimer(in.Name) && !m.handleRecoverTimer(in.Name) {
+		if !m.handleWedgeTimer(in.Name) && !m.handleRecoverTimer(in.Name) && !m.bridge.HandleTimer(in.Name) {
 			m.timerFired(now, in.Name)
 		}
 	case step.Flush:

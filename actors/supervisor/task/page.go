@@ -42,8 +42,8 @@ func (m *Machine) targetAttached(a mail.TargetAttached) {
 	}
 	m.Sessions.Set(a.Session, &model.Session{Cfg: cfg, Via: a.Via, Info: a.Info, Seq: m.NextSeq(), Health: messages.PageOK, IsUnbridged: m.IsUnheard()})
 	m.Do(step.SpawnSession{Session: a.Session})
-	m.tellRequest(a.Session)
-	m.coverFrame(m.Sessions.At(a.Session))
+	m.bridge.TellRequest(a.Session)
+	m.CoverFrame(m.Sessions.At(a.Session))
 	if m.told[a.Page] {
 		m.tellDialogs(a.Page)
 	}
@@ -111,8 +111,8 @@ func (m *Machine) sessionEnded(s messages.SessionID) {
 		m.PageChanged(e.Cfg.Page)
 	}
 	m.childrenEnded(s)
-	m.keepNative(e.Cfg.Target, false)
-	m.maybeHearNothing()
+	m.bridge.KeepNative(e.Cfg.Target, false)
+	m.bridge.MaybeHearNothing()
 }
 
 // childrenEnded ends the sessions that were attached through s.
@@ -150,9 +150,7 @@ func (m *Machine) sessionHealth(h mail.SessionHealth) {
 	e.Since, e.IsStranded = h.Since, h.IsStranded
 	if e.Health = h.State; news && h.State == messages.PageCrashed {
 		e.Crashed = m.Now
-		if n, noted := m.needed[h.Page]; noted && m.HasCrashedUnder(n.BridgeNeeded) {
-			delete(m.needed, h.Page)
-		}
+		m.bridge.PageCrashed(h.Page)
 	}
 	if h.State == messages.PageOK {
 		e.IsTelling = e.IsTelling || e.IsReady && m.IsTold(h.Page)
@@ -228,7 +226,7 @@ func (m *Machine) pageClosed(t messages.TargetID) {
 	}
 	m.Trees = m.Trees.Clone() // the published one is not written
 	m.Trees.Delete(t)
-	delete(m.needed, t)
+	m.bridge.PageClosed(t)
 	delete(m.told, t)
 	m.reports.Forget(t)
 	delete(m.Orphaned, t)

@@ -110,7 +110,7 @@ func (m *Machine) closePage(o mail.ClosePage) {
 func (m *Machine) pageKept(t messages.TargetID) {
 	if p := m.Pages.At(t); p != nil {
 		p.IsClosing = false
-		m.coverPage(t)
+		m.CoverPage(t)
 	}
 }
 
@@ -122,7 +122,7 @@ func (m *Machine) reloadPage(t messages.TargetID) {
 func (m *Machine) pageReleased(t messages.TargetID) {
 	if p := m.Pages.At(t); p != nil {
 		m.Forgive(t)
-		m.coverPage(t)
+		m.CoverPage(t)
 		m.PageChanged(t)
 	}
 	if r := m.Recovering[t]; r != nil && r.Step == model.StepLeaving {

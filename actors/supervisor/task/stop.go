@@ -97,7 +97,7 @@ func (m *Machine) leaveBrowser() {
 		return
 	}
 	m.Parting = model.BrowserLeaving
-	m.leaveBridge()
+	m.bridge.Leave()
 	if m.Conn.Primary != messages.LinkUp && m.Conn.Primary != messages.LinkDialing {
 		m.parted()
 		return
@@ -133,8 +133,6 @@ func (m *Machine) timerFired(now time.Time, name string) {
 	default:
 		if page, ok := strings.CutPrefix(name, timerAnchorLeave); ok {
 			m.DoAll(m.Parties.GiveUp(messages.TargetID(page)))
-		} else if page, ok := strings.CutPrefix(name, timerNeeded); ok {
-			m.stillNeeded(messages.TargetID(page))
 		} else if id, ok := strings.CutPrefix(name, timerBlocker); ok {
 			m.blockerExpired(messages.BlockerID(id))
 		}

@@ -1,15 +1,31 @@
-package task
+package mechanism
 
 import (
 	"holdfast/actors/session/effect"
 	"holdfast/actors/supervisor/model"
+	"holdfast/actors/supervisor/step"
 	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
 
-// setBridge follows a spec, or a browser, that wants another bridge.
-func (m *Machine) setBridge() {
+// Machine decides for one task by which mechanism its dialogs come over the bridge, and which of its
+// sessions have it.
+type Machine struct {
+	*step.Work
+
+	isAsked   bool                               // the browser, whether requests can be heard
+	isHearing bool                               // the browser has been told to hear them
+	isGiven   bool                               // it has given a session of this link its debugger
+	waiting   map[string]mail.RequestHeld        // the newest of each label
+	needed    map[messages.TargetID]model.Needed // by page, until it is known to be there and the dialog's renderer not to have crashed
+}
+
+// New returns the machine of a task that has not begun.
+func New(w *step.Work) Machine { return Machine{Work: w} }
+
+// FollowSpec follows a spec, or a browser, that wants another bridge.
+func (m *Machine) FollowSpec() {
 	if m.IsBridged() == (m.Conn.Bridge == messages.BridgeOn) {
 		return
 	}
@@ -34,21 +50,21 @@ func (m *Machine) tellBridge() {
 	if m.ToAnchor(order); !order.IsOn {
 		m.forgetRequests(messages.RoleAnchor) // it releases what it holds
 	}
-	m.coverFrames("")
+	m.CoverFrames("")
 	for _, t := range m.Order {
 		m.PageChanged(t)
 	}
 }
 
-// bridgeRefused notes where the bridge cannot work: dialogs stay native there.
-func (m *Machine) bridgeRefused(r mail.BridgeRefused) {
+// Refused notes where the bridge cannot work: dialogs stay native there.
+func (m *Machine) Refused(r mail.BridgeRefused) {
 	e := m.Sessions.At(r.Session)
 	if e == nil || r.Gen != m.Gen || !e.Cfg.Bridge.IsOn {
 		return
 	}
 	m.mechanismRefused(r)
 	if r.By == m.BridgeBy {
-		m.keepNative(e.Cfg.Target, true)
+		m.KeepNative(e.Cfg.Target, true)
 	}
 	if e.IsUnbridged {
 		return
@@ -57,16 +73,16 @@ func (m *Machine) bridgeRefused(r mail.BridgeRefused) {
 	m.PageChanged(e.Cfg.Page)
 }
 
-// bridgeStands notes what a session's documents have: it is said of a page once it
+// Stands notes what a session's documents have: it is said of a page once it
 // is so, and not once it is wanted.
-func (m *Machine) bridgeStands(b mail.BridgeStands) {
+func (m *Machine) Stands(b mail.BridgeStands) {
 	e := m.Sessions.At(b.Session)
 	if e == nil || b.Role != messages.RolePrimary || b.Gen != m.Gen {
 		return
 	}
 	m.isGiven = m.isGiven || b.IsOn && m.BridgeBy == mail.ByDebugger
 	if b.IsOn {
-		m.keepNative(e.Cfg.Target, false)
+		m.KeepNative(e.Cfg.Target, false)
 	}
 	before := m.PageBridge(e.Cfg.Page)
 	if !e.IsBridged {
@@ -75,13 +91,13 @@ func (m *Machine) bridgeStands(b mail.BridgeStands) {
 	if e.IsBridged, e.IsUnbridged = b.IsOn, b.IsUnable || m.IsUnheard(); m.PageBridge(e.Cfg.Page) != before {
 		m.PageChanged(e.Cfg.Page)
 	}
-	m.maybeHearNothing()
+	m.MaybeHearNothing()
 }
 
-// bridgeSlipped notes that a document opens native dialogs though it has the bridge, be it
+// Slipped notes that a document opens native dialogs though it has the bridge, be it
 // that its page has turned it off: until the page has another, no caller is to rely on it. An
 // opener that asks in its popup's first document is asked natively by our own functions.
-func (m *Machine) bridgeSlipped(d *messages.Dialog) {
+func (m *Machine) Slipped(d *messages.Dialog) {
 	e, p := m.Sessions.At(m.Holder(*d)), m.Pages.At(d.TargetID)
 	if d.Path != messages.PathNative || d.Type == messages.DialogBeforeUnload || e == nil || p == nil || !e.IsBridged || e.HasSlipped || d.Heard.Before(e.Stood) {
 		return
@@ -93,9 +109,9 @@ func (m *Machine) bridgeSlipped(d *messages.Dialog) {
 	m.PageChanged(d.TargetID)
 }
 
-// leaveBridge gives the pages back their own functions before the task leaves
+// Leave gives the pages back their own functions before the task leaves
 // them.
-func (m *Machine) leaveBridge() {
+func (m *Machine) Leave() {
 	if !m.IsBridged() {
 		return
 	}
@@ -104,9 +120,9 @@ func (m *Machine) leaveBridge() {
 	}
 }
 
-// keepNative has the anchor do without the bridge where the primary has to, also over
+// KeepNative has the anchor do without the bridge where the primary has to, also over
 // a reconnect, until it is given it.
-func (m *Machine) keepNative(t messages.TargetID, on bool) {
+func (m *Machine) KeepNative(t messages.TargetID, on bool) {
 	if m.Native[t] == on {
 		return
 	}
@@ -119,38 +135,13 @@ func (m *Machine) keepNative(t messages.TargetID, on bool) {
 	m.ToAnchor(mail.KeepNative{Target: t, IsOn: on})
 }
 
-// frameBoxed passes on what a parent's session knows of a frame's.
-func (m *Machine) frameBoxed(b mail.FrameBoxed) {
+// FrameBoxed passes on what a parent's session knows of a frame's.
+func (m *Machine) FrameBoxed(b mail.FrameBoxed) {
 	e := m.Sessions.At(b.Session)
 	if e == nil || b.Gen != m.Gen {
 		return
 	}
 	e.IsBoxKnown, e.IsShut = true, b.IsShut
 	m.ToSession(b.Session, b)
-	m.coverFrame(e)
-}
-
-// coverFrame has the anchor attached to a frame of another process as well.
-func (m *Machine) coverFrame(e *model.Session) {
-	if m.IsBridged() && !e.Cfg.IsPage && !m.IsBeingFreed(e.Cfg.Page) {
-		m.ToAnchor(mail.CoverFrame{Page: e.Cfg.Page, Frame: e.Cfg.Target, IsBoxKnown: e.IsBoxKnown, IsShut: e.IsShut})
-	}
-}
-
-// coverFrames covers those of a page, or all ("").
-func (m *Machine) coverFrames(page messages.TargetID) {
-	if !m.IsBridged() || !m.Anchor.IsRunning {
-		return
-	}
-	for _, s := range m.SessionOrder() {
-		if e := m.Sessions.At(s); page == "" || e.Cfg.Page == page {
-			m.coverFrame(e)
-		}
-	}
-}
-
-// coverPage has the anchor attached to a page again, and to its frames.
-func (m *Machine) coverPage(t messages.TargetID) {
-	m.ToAnchor(mail.CoverPage{Page: t})
-	m.coverFrames(t)
+	m.CoverFrame(e)
 }

@@ -1,4 +1,4 @@
-package task
+package mechanism
 
 import (
 	"maps"
@@ -14,9 +14,9 @@ import (
 // which the browser's session receives for all pages, and whose messages each page's own
 // session receives.
 
-// mechanismStarts is for a link that is about to be dialled. Its browser's session
+// LinkStarts is for a link that is about to be dialled. Its browser's session
 // begins with what the task wants, and answers a question that was asked of the last.
-func (m *Machine) mechanismStarts() {
+func (m *Machine) LinkStarts() {
 	unheard := m.IsUnheard()
 	m.isHearing = m.IsBridged() && m.BridgeBy == mail.ByRequest && m.CanHear()
 	m.isAsked, m.CannotHearRequests, m.isGiven = m.isAsked && m.isHearing, m.Caps.RootFetch == backend.No, false
@@ -26,15 +26,15 @@ func (m *Machine) mechanismStarts() {
 	}
 }
 
-// debuggerAgain is for a link to another browser than the last, which may give what
+// BrowserChanged is for a link to another browser than the last, which may give what
 // that did not. It has no session yet.
-func (m *Machine) debuggerAgain() {
+func (m *Machine) BrowserChanged() {
 	if m.BridgeBy == m.FirstMechanism() {
 		return
 	}
 	m.BridgeBy, m.isAsked = m.FirstMechanism(), false
 	clear(m.Native)
-	m.maybeHearNothing()
+	m.MaybeHearNothing()
 	if m.IsBridged() {
 		m.Epoch++
 		m.ShowBridge()
@@ -63,7 +63,7 @@ func (m *Machine) askForRequests() {
 	m.ToBrowser(mail.SetBridge{IsOn: true, By: mail.ByRequest, Epoch: m.Epoch})
 }
 
-func (m *Machine) requestsHeard(r mail.RequestsHeard) {
+func (m *Machine) RequestsHeard(r mail.RequestsHeard) {
 	if r.Gen != m.Gen {
 		return
 	}
@@ -77,7 +77,7 @@ func (m *Machine) requestsHeard(r mail.RequestsHeard) {
 	case r.Err != nil:
 		m.CannotHearRequests, m.isHearing = m.CannotHearRequests || asked, false
 	case !asked, !m.IsBridged(), m.isGiven: // not wanted any more
-		m.maybeHearNothing()
+		m.MaybeHearNothing()
 	default:
 		m.BridgeBy, m.CannotHearRequests = mail.ByRequest, false
 		m.Epoch++
@@ -87,8 +87,8 @@ func (m *Machine) requestsHeard(r mail.RequestsHeard) {
 	}
 }
 
-// maybeHearNothing ends the hearing once no document has the bridge any more.
-func (m *Machine) maybeHearNothing() {
+// MaybeHearNothing ends the hearing once no document has the bridge any more.
+func (m *Machine) MaybeHearNothing() {
 	if !m.isHearing || m.isAsked {
 		return
 	}
@@ -107,11 +107,11 @@ func (m *Machine) maybeHearNothing() {
 	m.ToBrowser(mail.SetBridge{Epoch: m.Epoch})
 }
 
-// requestHeld passes a request on to the session that it is for. Where the primary has
+// RequestHeld passes a request on to the session that it is for. Where the primary has
 // none, since it is being dialled or attached, the anchor decides by itself: its frame
 // waits, and there is no second report. The newest of each session is repeated to the next
 // one, and to an actor that begins anew: the browser reports it once.
-func (m *Machine) requestHeld(r mail.RequestHeld) {
+func (m *Machine) RequestHeld(r mail.RequestHeld) {
 	switch {
 	case r.IsUnspoken:
 		m.ToAnchor(r)
@@ -129,7 +129,7 @@ func (m *Machine) requestHeld(r mail.RequestHeld) {
 	if r.Role == messages.RoleAnchor {
 		m.ToAnchor(r)
 	} else {
-		m.endRequest(mail.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request})
+		m.EndRequest(mail.EndRequest{Role: r.Role, Gen: r.Gen, Request: r.Request})
 	}
 }
 
@@ -147,14 +147,22 @@ func (m *Machine) remember(r mail.RequestHeld) {
 	maps.DeleteFunc(m.waiting, func(label string, _ mail.RequestHeld) bool { return !there[label] })
 }
 
-// forgetRequests is the end of a link, or of its hearing: what it held has gone on.
+// LinkLost is the end of a link: what it held has gone on, and a browser that ends closes its
+// dialogs.
+func (m *Machine) LinkLost(role messages.Role) {
+	if m.forgetRequests(role); role == messages.RolePrimary {
+		clear(m.needed)
+	}
+}
+
+// forgetRequests is the end of a link, or of its hearing.
 func (m *Machine) forgetRequests(role messages.Role) {
 	maps.DeleteFunc(m.waiting, func(_ string, r mail.RequestHeld) bool { return r.Role == role })
 }
 
-// tellRequest tells a session what was told to one before. That may have ended since: to end
+// TellRequest tells a session what was told to one before. That may have ended since: to end
 // it once more does no harm.
-func (m *Machine) tellRequest(s messages.SessionID) {
+func (m *Machine) TellRequest(s messages.SessionID) {
 	if len(m.waiting) == 0 {
 		return
 	}
@@ -163,8 +171,8 @@ func (m *Machine) tellRequest(s messages.SessionID) {
 	}
 }
 
-// endRequest has a request ended by the link that holds it.
-func (m *Machine) endRequest(e mail.EndRequest) {
+// EndRequest has a request ended by the link that holds it.
+func (m *Machine) EndRequest(e mail.EndRequest) {
 	if e.Role == messages.RoleAnchor {
 		m.ToAnchor(e)
 	} else {

@@ -1,7 +1,8 @@
-package task
+package mechanism
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"holdfast/actors/supervisor/model"
@@ -19,10 +20,10 @@ const crashGrace = 50 * time.Millisecond
 // timerNeeded has the page for its end.
 const timerNeeded = "needed:"
 
-// bridgeNeeded turns a task to the bridge whose browser closes native dialogs by
-// itself, unless the dialog's renderer turns out to have crashed, or its document to have
-// gone, or the page goes, or the link does that would tell.
-func (m *Machine) bridgeNeeded(of mail.BridgeNeeded) {
+// Needed turns a task to the bridge whose browser closes native dialogs by itself. It does not
+// where the dialog's renderer turns out to have crashed, or its document to have gone, or the
+// page goes, or the link does that would tell.
+func (m *Machine) Needed(of mail.BridgeNeeded) {
 	n := model.Needed{BridgeNeeded: of, Of: m.FrameAndAbove(of.Page, of.Frame)}
 	if m.Spec.Bridge != messages.BridgeAuto || m.IsBridgeForced || m.IsStopping() || m.HasCrashedUnder(n.BridgeNeeded) {
 		return
@@ -41,9 +42,9 @@ func (m *Machine) bridgeNeeded(of mail.BridgeNeeded) {
 	m.Arm(timerNeeded+string(n.Page), crashGrace)
 }
 
-// frameMoved notes when a frame of a page got another document, and that a dialog of the
+// FrameMoved notes when a frame of a page got another document, and that a dialog of the
 // one before ended with it.
-func (m *Machine) frameMoved(f mail.FrameMoved) {
+func (m *Machine) FrameMoved(f mail.FrameMoved) {
 	p := m.Pages.At(f.Page)
 	if p == nil || m.Spec.Bridge != messages.BridgeAuto || m.IsBridgeForced {
 		return
@@ -60,7 +61,26 @@ func (m *Machine) frameMoved(f mail.FrameMoved) {
 	}
 }
 
-// stillNeeded comes once the end of the page's renderer or document would be known.
+// PageCrashed says that a renderer of the page has crashed.
+func (m *Machine) PageCrashed(t messages.TargetID) {
+	if n, noted := m.needed[t]; noted && m.HasCrashedUnder(n.BridgeNeeded) {
+		delete(m.needed, t)
+	}
+}
+
+// PageClosed says that there is no such page any more.
+func (m *Machine) PageClosed(t messages.TargetID) { delete(m.needed, t) }
+
+// HandleTimer says whether the timer is of this machine. It comes due once the end of the page's
+// renderer or document would be known.
+func (m *Machine) HandleTimer(name string) bool {
+	page, ok := strings.CutPrefix(name, timerNeeded)
+	if ok {
+		m.stillNeeded(messages.TargetID(page))
+	}
+	return ok
+}
+
 func (m *Machine) stillNeeded(page messages.TargetID) {
 	n, noted := m.needed[page]
 	delete(m.needed, page)
@@ -69,5 +89,5 @@ func (m *Machine) stillNeeded(page messages.TargetID) {
 	}
 	m.IsBridgeForced = true
 	m.Do(step.BridgeTaken{Dialog: n.Dialog, After: n.After})
-	m.setBridge()
+	m.FollowSpec()
 }
