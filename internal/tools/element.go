@@ -305,3 +305,12 @@ func (c *call) queryWith(ctx context.Context, at place, script, first, second st
 	}
 	return element{place: at, object: got.Result.ObjectID}, nil
 }
+
+// mainFrame is the place of the page's main frame; its id is the target's.
+func mainFrame(c *call) place {
+	target, err := c.page()
+	if err != nil {
+		return place{}
+	}
+	return place{target: target, frame: messages.FrameID(target)}
+}
