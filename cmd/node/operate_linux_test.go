@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -51,14 +52,43 @@ func (c *trio) refused(name string) string {
 	return string(out)
 }
 
-// call asks a node with the admin token of its own.
-func (c *trio) call(node, method, path, body string) (int, string) {
+// call asks a node with the admin token of its own. Where the cluster says that no node can answer
+// now, it asks again, as the answer tells a caller to.
+func (c *trio) call(node, method, path, body string) (status int, out string) {
 	c.Helper()
-	status, out, err := c.shells[node].caller().call(method, c.nodes[node].url+path, body)
-	if err != nil {
-		c.Fatal(err)
-	}
+	eventually(c.T, method+" "+path+" through "+node, func() bool {
+		var err error
+		if status, out, err = c.shells[node].caller().call(method, c.nodes[node].url+path, body); err != nil {
+			c.Fatal(err)
+		}
+		return status != http.StatusServiceUnavailable || !strings.Contains(out, "retry_after_s")
+	})
 	return status, out
+}
+
+// cordon keeps tasks from nodes: those that have none of them now, and those that are taken over.
+func (c *trio) cordon(names ...string) { c.setCordoned(true, names) }
+
+func (c *trio) uncordon(names ...string) { c.setCordoned(false, names) }
+
+func (c *trio) setCordoned(isCordoned bool, names []string) {
+	c.Helper()
+	method := http.MethodDelete
+	if isCordoned {
+		method = http.MethodPut
+	}
+	for _, name := range names {
+		if status, out := c.call(name, method, "/v1/cluster/nodes/"+name+"/cordon", ""); status != http.StatusNoContent {
+			c.Fatal(status, out)
+		}
+	}
+	for _, name := range names {
+		eventually(c.T, name+" knows it", func() bool {
+			return !slices.ContainsFunc(c.view(name).Nodes, func(n messages.ClusterNode) bool {
+				return slices.Contains(names, n.Node) && n.IsCordoned != isCordoned
+			})
+		})
+	}
 }
 
 // refusals is what a node has counted for a reason.
