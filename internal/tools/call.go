@@ -66,7 +66,7 @@ func (c *call) page() (messages.TargetID, error) {
 }
 
 // cdp runs one command on the page, or on a frame of it with a process of its own, and decodes
-// the result into v, which may be nil.
+// the result into v, which may be nil. A [json.RawMessage] takes it as it is.
 func (c *call) cdp(ctx context.Context, frame messages.FrameID, method string, params, v any, within time.Duration) error {
 	target, err := c.page()
 	if err != nil {
@@ -85,6 +85,10 @@ func (c *call) cdp(ctx context.Context, frame messages.FrameID, method string, p
 	res, err := c.node.CDP(ctx, c.task, r)
 	if err != nil || v == nil {
 		return silence(ctx, err)
+	}
+	if raw, ok := v.(*json.RawMessage); ok {
+		*raw = res.Result // a capture is long, and was read once already
+		return nil
 	}
 	if err := json.Unmarshal(res.Result, v); err != nil {
 		return messages.Errorf(messages.CodeCDPError, "the browser's answer to %s cannot be read", method)

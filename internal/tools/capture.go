@@ -124,7 +124,14 @@ func (c *call) capture(ctx context.Context) (*captured, error) {
 
 // capturePart reads what one session shows. parent is the session that holds the frame.
 func (c *call) capturePart(ctx context.Context, p *part, parent messages.FrameID) {
-	var raw json.RawMessage
+	var (
+		tree    frameTree
+		treeErr error
+		asking  sync.WaitGroup
+		raw     json.RawMessage
+	)
+	defer asking.Wait()
+	asking.Go(func() { tree, treeErr = c.localFrames(ctx, p.session) })
 	if p.err = c.cdp(ctx, p.session, "DOMSnapshot.captureSnapshot", map[string]any{"computedStyles": outline.Styles}, &raw, captureBudget); p.err != nil {
 		return
 	}
@@ -132,8 +139,8 @@ func (c *call) capturePart(ctx context.Context, p *part, parent messages.FrameID
 		p.err = messages.Errorf(messages.CodeCDPError, "the browser's capture of the page cannot be read")
 		return
 	}
-	tree, err := c.localFrames(ctx, p.session)
-	if p.err = err; err != nil {
+	asking.Wait()
+	if p.err = treeErr; treeErr != nil {
 		return
 	}
 	p.loaders, p.unreachable = map[messages.FrameID]string{}, tree.Frame.Unreachable
