@@ -269,6 +269,7 @@ var clientRegressions = []found{
 	{0x18ebc7219f7ec69f, 33},
 	{0x18ebd55654e7b9d5, 11},
 	{0x18ebd5c87c9b400a, 24},
+	{0x18ebd5e0de2b7d59, plan.DefaultSteps},
 }
 
 // sharedRegressions are those that have found something in shared renderers.

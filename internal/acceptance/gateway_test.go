@@ -285,6 +285,30 @@ func TestC15_C19_ClientsLeaveAPageThatIsFreed(t *testing.T) {
 	}
 }
 
+// TestC15_C19_AClientThatIsGoneLeavesAPageThatIsFreed: its session waits at the page, since a dialog
+// may be doomed, and would keep the page from being freed.
+func TestC15_C19_AClientThatIsGoneLeavesAPageThatIsFreed(t *testing.T) {
+	t.Parallel()
+	r := alone(t)
+	k := r.task("gone", scoped(messages.ScopeOwn))
+	c := chromiumtest.Dial(t, r.cdpClients()("gone"))
+	session := decoded[attached](t, c.Must("", "Target.attachToTarget", targetParams{string(k.snapshot().PageTargetID), true})).SessionID
+	c.Must(session, "Page.enable", nil)
+	k.goTo("http://a.test/oopif-prompt")
+	k.later(k.frame("/prompt").FrameID, "ask()")
+	k.dialog()
+	k.eval("", "document.getElementById('f').remove(); 0")
+	c.Close()
+	k.await("a page that is freed", func(s *messages.Snapshot) bool {
+		return len(s.PendingDialogs) == 0 && s.PageState == messages.PageOK && len(s.FrameTree.Children) == 0
+	})
+	k.eval("", "setTimeout(() => confirm('the next one'), 0); 0")
+	k.dialog()
+	if s := k.snapshot(); s.Connection.Reconnects > 0 {
+		t.Errorf("the browser has been lost: %+v", s.Connection)
+	}
+}
+
 // A client that dies while a dialog of its page is doomed stays there until the page is moved on.
 func TestC58_AClientThatDiesAtADoomedPageNeverKillsTheBrowser(t *testing.T) {
 	t.Parallel()

@@ -324,6 +324,7 @@ func (c *client) leave() {
 		detachFromBrowser(link, root)
 	}
 	c.hub.dispose(c, mine...)
+	c.hub.forget(c)
 }
 
 // shown is the client as callers of the node see it.

@@ -27,7 +27,7 @@ func (h *hub) keepOff(pages []messages.TargetID) {
 	h.mu.Lock()
 	left, back := minus(pages, h.off), minus(h.off, pages)
 	h.off = pages
-	clients := slices.Clone(h.clients)
+	clients, gone := slices.Clone(h.clients), slices.Clone(h.gone)
 	h.mu.Unlock()
 	for _, page := range left {
 		var staying atomic.Int64
@@ -37,7 +37,7 @@ func (h *hub) keepOff(pages []messages.TargetID) {
 				h.g.cfg.Node.ClientsLeft(h.id, page)
 			}
 		}
-		for _, c := range clients {
+		for _, c := range slices.Concat(clients, gone) {
 			staying.Add(1)
 			c.leavePage(page, hasLeft)
 		}

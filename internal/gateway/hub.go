@@ -52,6 +52,7 @@ type hub struct {
 	contexts map[string]bool     // that clients have made
 	leftOver map[string]bool     // of contexts: to be disposed of once there is a link; true while that is done
 	clients  []*client
+	gone     []*client                              // whose connections have ended, and whose sessions wait to leave their pages
 	holders  map[*client]bool                       // that have popups held
 	unseen   map[messages.TargetID]map[*client]bool // which of them have not resumed a page yet
 	slot     *client                                // that has the task exclusively

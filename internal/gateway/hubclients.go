@@ -72,9 +72,17 @@ func (h *hub) remove(c *client) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.clients = slices.DeleteFunc(h.clients, func(x *client) bool { return x == c })
+	h.gone = append(h.gone, c)
 	if h.slot == c {
 		h.slot = nil
 	}
+}
+
+// forget is for a client that has left every page.
+func (h *hub) forget(c *client) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.gone = slices.DeleteFunc(h.gone, func(x *client) bool { return x == c })
 }
 
 func (h *hub) list() messages.ClientList {
