@@ -1,6 +1,6 @@
-// Package session has the actors that own CDP sessions: [Browser] owns the primary link
-// and the browser's own session, [Page] the session of one page or of one frame of another
-// process, and [Anchor] the task's second link with every session on it.
+// Package session has the actors that own CDP sessions: [Link] owns one of the task's links,
+// the primary with the browser's own session or the anchor with every session on it, and [Page]
+// the primary's session of one page or of one frame of another process.
 //
 //	wire ──► sink: decode once ──► actor ──► machine.Step ──► effects
 //	                                                            │

@@ -22,14 +22,8 @@ type Neighbors struct {
 	Downloads func() string
 }
 
-// asker is a machine that decides over targets which may be other tasks'.
-type asker interface {
-	Asks(in any) []mail.TargetInfo
-	Know(map[messages.TargetID]link.Others)
-}
-
 // inform tells a machine what it needs to know for a step with this input.
-func (n *Neighbors) inform(m asker, in any) {
+func (n *Neighbors) inform(m link.Machine, in any) {
 	targets := m.Asks(in)
 	if len(targets) == 0 {
 		return

@@ -189,6 +189,10 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 	}
 	switch msg := msg.(type) {
 	case session.Linked:
+		if msg.Role == messages.RoleAnchor {
+			a.anchorLinked(c, msg)
+			return
+		}
 		if msg.Gen != a.gen {
 			return
 		}
@@ -198,11 +202,6 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 		}
 		a.downloadDir = a.downloads()
 		a.step(c, step.Linked{Gen: msg.Gen, Endpoint: a.cfg.Backend.Identity(), Browser: msg.Mux.Browser()})
-	case session.AnchorLinked:
-		if msg.Gen == a.anchors {
-			a.anchorRoot = msg.Port
-		}
-		a.step(c, step.AnchorLinked{Gen: msg.Gen, Browser: msg.Browser})
 	case session.RestoreRefused:
 		// Not what the browser says of it: that may repeat what was to be set.
 		a.log.Warn("the browser did not take again what an agent had set", "target", msg.Target, "method", msg.Method, "code", messages.CodeOf(msg.Err))
@@ -226,6 +225,13 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 	default:
 		a.step(c, msg)
 	}
+}
+
+func (a *Actor) anchorLinked(c *guard.Context, l session.Linked) {
+	if l.Gen == a.anchors {
+		a.anchorRoot = l.Port
+	}
+	a.step(c, step.AnchorLinked{Gen: l.Gen, Browser: l.Mux.Browser()})
 }
 
 // pageLeft sets again what the end of a session on a page of the task has taken back.

@@ -123,23 +123,23 @@ func (a *Actor) factory(id string) guard.Child {
 		}}
 	case childBrowser:
 		a.gen++
-		cfg := link.PrimaryConfig{
+		cfg := link.Config{
 			Gen: a.gen, Scope: a.cfg.Spec.Scope, Target: a.machine.Target, Owned: a.machine.Owned(),
 			Isolation: a.cfg.Spec.Isolation, Context: a.machine.Context, Contexts: a.machine.Contexts, Bridge: a.machine.LinkBridge(), Lacks: a.lacks(),
 		}
 		return guard.Child{Kind: "browser", New: func() guard.Behavior {
-			return session.NewBrowser(cfg, a.neighbors(), a.connect, a.self, a.wanted)
+			return session.NewLink(cfg, a.neighbors(), a.connect, session.Peers{Supervisor: a.self}, a.wanted)
 		}}
 	case childAnchor:
 		a.anchors++
-		cfg := link.AnchorConfig{
-			Gen: a.anchors, Scope: a.cfg.Spec.Scope, Owned: a.machine.Owned(), Left: a.machine.Forbidden(),
+		cfg := link.Config{
+			Role: messages.RoleAnchor, Gen: a.anchors, Scope: a.cfg.Spec.Scope, Owned: a.machine.Owned(), Left: a.machine.Forbidden(),
 			Context: a.machine.Context, Contexts: a.machine.Contexts, IsAlone: a.mux == nil, Native: a.machine.KeptNative(), Bridge: a.machine.SessionBridge(),
 			Lacks: a.lacks(),
 		}
 		peers := a.peers()
 		return guard.Child{Kind: "anchor", New: func() guard.Behavior {
-			return session.NewAnchor(cfg, a.neighbors(), a.connectAnchor, peers)
+			return session.NewLink(cfg, a.neighbors(), a.connectAnchor, peers, a.wanted)
 		}}
 	case childFrame:
 		gen, dialogs := a.gen, a.pid(a.dialogs, childDialog)

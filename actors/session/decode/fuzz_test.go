@@ -48,7 +48,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, params []byte) {
 		m := page.New(cfg)
 		m.Step(time.Unix(0, 0), effect.Start{})
-		browser := link.NewPrimary(link.PrimaryConfig{Gen: 1, Bridge: bridge})
+		browser := link.NewPrimary(link.Config{Gen: 1, Bridge: bridge})
 		browser.Step(time.Unix(0, 0), effect.Start{})
 		if fact := root.Decode(time.Unix(0, 0), "Fetch.requestPaused", params); fact != nil {
 			for _, e := range browser.Step(time.Unix(1, 0), fact) {

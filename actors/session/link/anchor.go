@@ -13,26 +13,6 @@ import (
 	"holdfast/messages/mail"
 )
 
-// AnchorConfig is what an anchor is born with.
-type AnchorConfig struct {
-	Gen   mail.Generation
-	Scope messages.Scope
-	// Owned are the pages of the task.
-	Owned []messages.TargetID
-	// Left are those it keeps away from until it is told to cover them.
-	Left []messages.TargetID
-	// Context is the task's browser context; "" is the browser's own.
-	Context string
-	// Contexts are those that clients of the gateway have made.
-	Contexts []string
-	// Native are the pages and frames that the primary was refused the bridge of.
-	Native []messages.TargetID
-	// IsAlone says that the primary link is down.
-	IsAlone bool
-	Bridge  bridge.Settings
-	Lacks   Lacks
-}
-
 // AnchorSettle is the time for the pages to enable their Page domain before the anchor
 // counts as up. One that holds a dialog does not answer until that is gone; the anchor does
 // not wait for it.
@@ -45,7 +25,6 @@ const timerSettle effect.TimerName = "settle"
 // dialog opens can be answered when the primary link is lost (M2, C18).
 type Anchor struct {
 	core
-	cfg AnchorConfig
 
 	isSettled bool
 	isCalm    bool // and nothing is attached any more
@@ -61,7 +40,6 @@ type Anchor struct {
 	bridges    map[messages.SessionID]*bridge.Machine // of the pages, and of their frames of other processes
 	frames     map[messages.TargetID]*anchoredFrame
 
-	requests  bridge.Requests
 	requested map[string]mail.RequestHeld  // told to the primary
 	strays    map[string]mail.DialogOpened // by request: of frames without a session, left to the actor that remembers
 }
@@ -83,10 +61,10 @@ func (m *Anchor) asks(s messages.SessionID, page messages.TargetID, is bool) {
 }
 
 // NewAnchor returns the machine of a link that has just been dialled.
-func NewAnchor(cfg AnchorConfig) *Anchor {
-	m := &Anchor{cfg: cfg, isAlone: cfg.IsAlone, isBridgeOn: cfg.Bridge.IsOn, bridges: map[messages.SessionID]*bridge.Machine{}}
+func NewAnchor(cfg Config) *Anchor {
+	cfg.Role = messages.RoleAnchor
+	m := &Anchor{core: newCore(cfg), isAlone: cfg.IsAlone, isBridgeOn: cfg.Bridge.IsOn, bridges: map[messages.SessionID]*bridge.Machine{}}
 	m.requests = bridge.NewRequests(cfg.Bridge.Secret, m.do)
-	m.owned = newOwnership(cfg.Scope, cfg.Owned)
 	for _, t := range cfg.Left {
 		smallmap.Put(&m.left, t, true)
 	}
@@ -96,7 +74,7 @@ func NewAnchor(cfg AnchorConfig) *Anchor {
 	return m
 }
 
-// Asks is [Primary.Asks] for this link.
+// Asks implements Machine.
 func (m *Anchor) Asks(in any) []mail.TargetInfo {
 	a, ok := in.(mail.TargetAttached)
 	if !ok {
@@ -109,8 +87,11 @@ func (m *Anchor) Asks(in any) []mail.TargetInfo {
 	return list
 }
 
-// Step takes one input and returns what is to be done, in order.
+// Step implements Machine.
 func (m *Anchor) Step(_ time.Time, in any) []effect.Effect {
+	if m.handle(in) {
+		return m.effects()
+	}
 	switch in := in.(type) {
 	case effect.Start:
 		m.requests.Begin(bridge.Settings{IsOn: m.isBridgeOn, By: m.cfg.Bridge.By})
@@ -165,8 +146,6 @@ func (m *Anchor) Step(_ time.Time, in any) []effect.Effect {
 		}
 	case mail.PrimaryUp:
 		m.primaryUp(in.IsUp)
-	case mail.ClientContexts:
-		m.cfg.Contexts = in.IDs
 	case mail.FreeFirst:
 		m.freeFirst(in.Page)
 	case effect.TellAgain:
@@ -218,8 +197,6 @@ func (m *Anchor) replied(r effect.Replied) {
 		m.isCalm = true
 		m.maybeCloseOwned()
 		m.flush()
-	case TagPageLeft:
-		m.do(effect.ToSupervisor{Msg: PageLeft{r.Tag.Page}})
 	case TagFlushed:
 		m.flushed(r)
 	case TagOff, TagLate, TagHeard:
@@ -285,8 +262,6 @@ func (m *Anchor) timerFired(t effect.Timer) {
 		m.do(effect.Exit{Err: unanswered()})
 	case timerSettle:
 		m.settle()
-	case timerLeave:
-		m.do(effect.Exit{})
 	case timerFree:
 		m.toCloser(effect.TimerFired{Timer: t})
 	default:

@@ -224,7 +224,7 @@ func TestAnchorWatchesOrLeaves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &anchorWorld{
 			T: t, live: map[messages.SessionID]*anchorSession{}, leave: map[messages.TargetID]int{}, asked: map[messages.DialogID]bool{}, late: map[messages.TargetID]bool{},
-			m: beside{link.NewAnchor(link.AnchorConfig{
+			m: beside{link.NewAnchor(link.Config{
 				Gen: 1, Owned: []messages.TargetID{"A"}, IsAlone: rapid.Bool().Draw(t, "alone"),
 				Bridge: bridge.Settings{IsOn: rapid.Bool().Draw(t, "bridge"), Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)},
 				Scope:  rapid.SampledFrom([]messages.Scope{messages.ScopeOwn, messages.ScopeBrowser}).Draw(t, "scope"),

@@ -34,7 +34,7 @@ func TestAnAnchorSaysWhatItHasSeen(t *testing.T) {
 		"one that was told of both times": {leave, attached, cover, leave},
 	} {
 		for _, scope := range []messages.Scope{messages.ScopeBrowser, messages.ScopeOwn} {
-			m := link.NewAnchor(link.AnchorConfig{Gen: 1, Scope: scope, Owned: []messages.TargetID{"P"}})
+			m := link.NewAnchor(link.Config{Gen: 1, Scope: scope, Owned: []messages.TargetID{"P"}})
 			m.Step(time.Time{}, effect.Start{})
 			for _, in := range story {
 				m.Step(time.Time{}, in)
@@ -79,7 +79,7 @@ func TestAnAnchorThatIsLeftAloneCloses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := link.NewAnchor(link.AnchorConfig{Gen: 1, Scope: c.scope, Owned: []messages.TargetID{"P"}})
+			m := link.NewAnchor(link.Config{Gen: 1, Scope: c.scope, Owned: []messages.TargetID{"P"}})
 			m.Step(time.Time{}, effect.Start{})
 			m.Step(time.Time{}, attached)
 			m.Step(time.Time{}, effect.Replied{Tag: effect.Tag{Kind: link.TagRoot}})
@@ -158,7 +158,7 @@ func TestAnAnchorGoesToTheFramesItIsToldOf(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := link.NewAnchor(link.AnchorConfig{Gen: 1, Bridge: bridge.Settings{IsOn: true, Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)}})
+			m := link.NewAnchor(link.Config{Gen: 1, Bridge: bridge.Settings{IsOn: true, Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)}})
 			m.Step(time.Time{}, effect.Start{})
 			m.Step(time.Time{}, effect.Replied{Tag: effect.Tag{Kind: link.TagRoot}})
 			var got []string
@@ -187,7 +187,7 @@ func TestAnAnchorGoesToTheFramesItIsToldOf(t *testing.T) {
 func TestAnAnchorIsAttachedToNothingWhenItCloses(t *testing.T) {
 	t.Parallel()
 	page := mail.TargetInfo{ID: "P", Type: "page"}
-	m := link.NewAnchor(link.AnchorConfig{Gen: 1, Scope: messages.ScopeOwn, Owned: []messages.TargetID{"P"}, IsAlone: true})
+	m := link.NewAnchor(link.Config{Gen: 1, Scope: messages.ScopeOwn, Owned: []messages.TargetID{"P"}, IsAlone: true})
 	var attached []messages.SessionID // by the browser's account
 	closed := false
 	step := func(in any) {
@@ -242,7 +242,7 @@ func TestAnAnchorThatIsLeftAloneFreesFirst(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := link.NewAnchor(link.AnchorConfig{Gen: 1, Scope: messages.ScopeOwn, Owned: []messages.TargetID{"P"}, IsAlone: true})
+			m := link.NewAnchor(link.Config{Gen: 1, Scope: messages.ScopeOwn, Owned: []messages.TargetID{"P"}, IsAlone: true})
 			todo := []any{effect.Start{}, effect.Replied{Tag: effect.Tag{Kind: link.TagRoot}}, mail.FreeFirst{Page: "P"}, mail.Leave{}}
 			var closed []messages.TargetID
 			asked, helpers, over := 0, 0, false
@@ -353,7 +353,7 @@ func TestAnAnchorCoversWhatPassesOnToIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.bridge.Secret = bridge.NewSecret(sessiontest.Secret)
-			m := link.NewAnchor(link.AnchorConfig{Gen: 1, Scope: messages.ScopeBrowser, Bridge: c.bridge})
+			m := link.NewAnchor(link.Config{Gen: 1, Scope: messages.ScopeBrowser, Bridge: c.bridge})
 			m.Step(time.Time{}, effect.Start{})
 			told := map[string][]int{}
 			for i, in := range c.steps {
@@ -388,7 +388,7 @@ func TestAnAnchorKeepsCountOfRequests(t *testing.T) {
 		return cfg.Decode(time.Time{}, "Fetch.requestPaused", fmt.Appendf(nil,
 			`{"requestId":"%s-%d","frameId":"F","request":{"url":"%s%s.1-2"}}`, page, i, host, bridge.Secret.Label(page)))
 	}
-	m := link.NewAnchor(link.AnchorConfig{Gen: 1, Scope: messages.ScopeBrowser, Bridge: bridge})
+	m := link.NewAnchor(link.Config{Gen: 1, Scope: messages.ScopeBrowser, Bridge: bridge})
 	m.Step(time.Time{}, effect.Start{})
 	for _, page := range []messages.TargetID{"P", "Q"} {
 		m.Step(time.Time{}, mail.TargetAttached{Gen: 1, Session: "S" + messages.SessionID(page), Page: page, Info: mail.TargetInfo{ID: page, Type: "page"}})
@@ -425,7 +425,7 @@ func TestAnAnchorKeepsCountOfRequests(t *testing.T) {
 func TestAnAnchorTellsAnotherDialogActorOfWhatIsLeftToIt(t *testing.T) {
 	t.Parallel()
 	bridge := bridge.Settings{IsOn: true, By: mail.ByRequest, Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)}
-	m := link.NewAnchor(link.AnchorConfig{Gen: 1, Scope: messages.ScopeBrowser, Bridge: bridge})
+	m := link.NewAnchor(link.Config{Gen: 1, Scope: messages.ScopeBrowser, Bridge: bridge})
 	m.Step(time.Time{}, effect.Start{})
 	held := mail.RequestHeld{Role: messages.RoleAnchor, Gen: 1, Label: "nobody's", Key: "1-2", Frame: "F", Request: "job", IsUnspoken: true}
 	want := effect.Effect(effect.ToDialog{Msg: mail.DialogOpened{
@@ -467,7 +467,7 @@ func TestAnAnchorTellsWhatBecameOfAnAnswerWhoseSessionHasEnded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := link.NewAnchor(link.AnchorConfig{
+			m := link.NewAnchor(link.Config{
 				Gen: 1, Scope: messages.ScopeBrowser, IsAlone: true, Bridge: bridge.Settings{IsOn: true, Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)},
 			})
 			answer := mail.HandleDialog{Dialog: "d-1", Session: c.session, Page: "P", MustAccept: true, Pause: mail.Pause{Key: "k", CallFrame: "1.1.0"}}

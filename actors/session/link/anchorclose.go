@@ -40,7 +40,7 @@ func (m *Anchor) maybeCloseOwned() {
 	case !m.isCalm || !m.isAlone || m.cfg.Scope != messages.ScopeOwn:
 		return
 	case m.closer == nil:
-		m.closer = NewPrimary(PrimaryConfig{
+		m.closer = NewPrimary(Config{
 			Gen: m.cfg.Gen, Scope: m.cfg.Scope, Owned: slices.Sorted(m.owned.Keys()), Context: m.cfg.Context, Contexts: m.cfg.Contexts, Lacks: m.cfg.Lacks,
 		})
 		m.closer.takeOver(m.toFree)

@@ -13,7 +13,7 @@ import (
 
 // onPage is an anchor whose session S covers page P.
 func onPage() *link.Anchor {
-	m := link.NewAnchor(link.AnchorConfig{Gen: 1, Scope: messages.ScopeBrowser})
+	m := link.NewAnchor(link.Config{Gen: 1, Scope: messages.ScopeBrowser})
 	for _, in := range []any{
 		effect.Start{},
 		mail.TargetAttached{Gen: 1, Session: "S", Page: "P", Info: mail.TargetInfo{ID: "P", Type: "page"}},

@@ -3,6 +3,7 @@ package link
 import (
 	"time"
 
+	"holdfast/actors/session/bridge"
 	"holdfast/actors/session/effect"
 	"holdfast/messages"
 	"holdfast/messages/mail"
@@ -11,12 +12,41 @@ import (
 // core is what the machines of both links have: what a step wants done, which pages are the
 // task's, how far the link is attached, and the beginning of its end.
 type core struct {
+	cfg        Config
 	out        []effect.Effect
 	isAttached bool // every page that existed has been reported
 	isLeaving  bool
 	owned      ownership
+	requests   bridge.Requests
 	last       last
 }
+
+func newCore(cfg Config) core {
+	return core{cfg: cfg, owned: newOwnership(cfg.Scope, cfg.Owned)}
+}
+
+// handle takes what is the same to both links, and says whether it was.
+func (c *core) handle(in any) bool {
+	switch in := in.(type) {
+	case mail.ClientContexts:
+		c.cfg.Contexts = in.IDs
+		return true
+	case effect.Replied:
+		if in.Tag.Kind == TagPageLeft {
+			c.do(effect.ToSupervisor{Msg: PageLeft{in.Tag.Page}})
+			return true
+		}
+	case effect.TimerFired:
+		if in.Timer.Name == timerLeave {
+			c.do(effect.Exit{})
+			return true
+		}
+	}
+	return false
+}
+
+// Abandon returns the answers to calls that wait, of which there are none.
+func (c *core) Abandon() []effect.Answer { return nil }
 
 func (c *core) do(e effect.Effect) { c.out = append(c.out, e) }
 

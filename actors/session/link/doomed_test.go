@@ -28,7 +28,7 @@ func TestAnAnchorIsAskedAboutADoomedDialog(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := link.NewAnchor(link.AnchorConfig{Gen: 1, Scope: messages.ScopeBrowser})
+			m := link.NewAnchor(link.Config{Gen: 1, Scope: messages.ScopeBrowser})
 			for _, in := range c.before {
 				m.Step(time.Time{}, in)
 			}

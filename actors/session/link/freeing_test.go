@@ -15,7 +15,7 @@ import (
 // the browser (C15), and a client that does not leave it.
 func TestAPageIsNotClosedUnderSomebodyElse(t *testing.T) {
 	t.Parallel()
-	m := link.NewPrimary(link.PrimaryConfig{Gen: 1, Scope: messages.ScopeOwn, Owned: []messages.TargetID{"P"}})
+	m := link.NewPrimary(link.Config{Gen: 1, Scope: messages.ScopeOwn, Owned: []messages.TargetID{"P"}})
 	var todo []any // what answers the machine, in order
 	answers := 0
 	step := func(in any) {

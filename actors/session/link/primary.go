@@ -1,7 +1,3 @@
-// Package link decides for a task's two links to its browser.
-//
-// [Primary] knows which pages are the task's, opens, closes and frees them. [Anchor] is
-// attached to the same pages a second time, so that an open dialog outlives the primary.
 package link
 
 import (
@@ -15,25 +11,6 @@ import (
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
-
-// PrimaryConfig is what a browser session is born with.
-type PrimaryConfig struct {
-	Gen   mail.Generation
-	Scope messages.Scope
-	// Owned are the pages that were the task's on the link before, and the
-	// spec's target.
-	Owned []messages.TargetID
-	// Target is the page a task of scope target cannot be without.
-	Target messages.TargetID
-	// Isolation is what the spec says of browser contexts, and Context the one that
-	// an earlier link has made for the task.
-	Isolation messages.Isolation
-	Context   string
-	// Contexts are those that clients of the gateway have made.
-	Contexts []string
-	Bridge   bridge.Settings
-	Lacks    Lacks
-}
 
 // pageBudget is what the browser gets to open or close a page (requirement A10).
 const pageBudget = 10 * time.Second
@@ -53,7 +30,6 @@ const (
 // browser for a moment, and a page held too long is a frozen page (C33).
 type Primary struct {
 	core
-	cfg PrimaryConfig
 
 	first     messages.TargetID // made for want of any other, not attached yet (A9)
 	closing   int               // what leaving still waits for
@@ -62,7 +38,6 @@ type Primary struct {
 	undecided []mail.TargetAttached
 	creating  []*creation
 	seq       uint32
-	requests  bridge.Requests
 	isolation isolation
 	display   display
 	downloads string // the directory for what the task downloads; "" leaves it to the browser
@@ -83,18 +58,16 @@ type browserPage struct {
 }
 
 // NewPrimary returns the machine of a link that has just been dialled.
-func NewPrimary(cfg PrimaryConfig) *Primary {
-	m := &Primary{cfg: cfg}
+func NewPrimary(cfg Config) *Primary {
+	m := &Primary{core: newCore(cfg)}
 	m.requests = bridge.NewRequests(cfg.Bridge.Secret, m.do)
-	m.owned = newOwnership(cfg.Scope, cfg.Owned)
 	if cfg.Target != "" {
 		m.owned.Set(cfg.Target, true)
 	}
 	return m
 }
 
-// Asks returns the targets that a step with this input may decide over. What the node knows
-// of them is told by Know, before the step.
+// Asks implements Machine.
 func (m *Primary) Asks(in any) []mail.TargetInfo {
 	var list []mail.TargetInfo
 	switch in := in.(type) {
@@ -108,8 +81,11 @@ func (m *Primary) Asks(in any) []mail.TargetInfo {
 	return list
 }
 
-// Step takes one input and returns what is to be done, in order.
+// Step implements Machine.
 func (m *Primary) Step(_ time.Time, in any) []effect.Effect {
+	if m.handle(in) {
+		return m.effects()
+	}
 	switch in := in.(type) {
 	case effect.Start:
 		m.downloads = in.Downloads
@@ -140,8 +116,6 @@ func (m *Primary) Step(_ time.Time, in any) []effect.Effect {
 		}
 	case mail.OpenPage:
 		m.create(&creation{reply: in.Reply, context: in.Context}, in.IsNewWindow)
-	case mail.ClientContexts:
-		m.cfg.Contexts = in.IDs
 	case mail.ClosePage:
 		m.closePage(in)
 	case mail.ReleasePage:
@@ -210,8 +184,6 @@ func (m *Primary) replied(r effect.Replied) {
 		m.maybeKnown()
 	case TagGiven:
 		m.allGiven()
-	case TagPageLeft:
-		m.do(effect.ToSupervisor{Msg: PageLeft{r.Tag.Page}})
 	case TagVersion:
 		m.versionKnown(r)
 	case TagDisplay:
@@ -297,8 +269,6 @@ func (m *Primary) timerFired(t effect.Timer) {
 	switch t.Name {
 	case timerAttach:
 		m.fail(unanswered())
-	case timerLeave:
-		m.do(effect.Exit{})
 	case timerFree:
 		m.free(t.Page)
 	case timerGiven:

@@ -185,7 +185,7 @@ func TestEveryAttachedSessionIsAdoptedOrResumedAndLeft(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		scope := rapid.SampledFrom([]messages.Scope{"own", "browser", "target"}).Draw(t, "scope")
-		cfg := link.PrimaryConfig{Gen: 1, Scope: scope}
+		cfg := link.Config{Gen: 1, Scope: scope}
 		if scope == messages.ScopeTarget {
 			cfg.Target = "GIVEN"
 		}

@@ -21,7 +21,7 @@ func TestAnAnchorLetsTheCallOfAnotherTaskGo(t *testing.T) {
 	t.Parallel()
 	for page, want := range map[messages.TargetID][]string{"P": {"Debugger.resume"}, "Q": nil} {
 		settings := bridge.Settings{IsOn: true, Epoch: 1, Secret: bridge.NewSecret(sessiontest.Secret)}
-		m := link.NewAnchor(link.AnchorConfig{Gen: 1, Scope: messages.ScopeBrowser, Bridge: settings})
+		m := link.NewAnchor(link.Config{Gen: 1, Scope: messages.ScopeBrowser, Bridge: settings})
 		waits := fmt.Sprintf(`{"callFrames":[{"callFrameId":"1.3.0","this":{"type":"string","value":"%sk.1 confirm 0 0 "}}]}`, sessiontest.Siblings[16:32])
 		for _, in := range []any{
 			effect.Start{},
@@ -47,7 +47,7 @@ func TestAnAnchorLetsTheCallOfAnotherTaskGo(t *testing.T) {
 func TestAnAnchorThatComesAfterTheEndOfAnotherTask(t *testing.T) {
 	t.Parallel()
 	end := bridge.SiblingLeft{Secret: bridge.NewSecret(sessiontest.Siblings), Epoch: 7, Pages: []messages.TargetID{"P"}, HasEnded: true}
-	m := link.NewAnchor(link.AnchorConfig{Gen: 1, Scope: messages.ScopeBrowser})
+	m := link.NewAnchor(link.Config{Gen: 1, Scope: messages.ScopeBrowser})
 	m.Know(map[messages.TargetID]link.Others{"P": {Ended: []bridge.SiblingLeft{end}}})
 	turned := func(in any) (n int) {
 		for _, e := range m.Step(time.Time{}, in) {

@@ -208,7 +208,7 @@ func (m *Primary) pageClosed(t messages.TargetID) {
 	m.ended(p)
 }
 
-// Abandon returns the answers to the calls that wait for a page to be opened or closed.
+// Abandon implements Machine: the calls wait for a page to be opened or closed.
 func (m *Primary) Abandon() []effect.Answer {
 	var answers []effect.Answer
 	for _, c := range m.creating {

@@ -49,7 +49,7 @@ func TestBrowserTranscripts(t *testing.T) {
 func browserInput(t *testing.T, d *datadriven.TestData, tr *sessiontest.Transcript) any {
 	switch d.Cmd {
 	case "link", "dial":
-		cfg := link.PrimaryConfig{
+		cfg := link.Config{
 			Gen: 1, Scope: messages.Scope(sessiontest.Arg(t, d, 0)),
 		}
 		if d.HasArg("lacks") {
