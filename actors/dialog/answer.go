@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"holdfast/messages"
@@ -345,6 +346,32 @@ func (m *Machine) outcomeUnknown(id messages.DialogID) {
 		e.answer.isUnsure = false
 		m.send(e)
 	}
+}
+
+const hastePrefix = "haste:"
+
+// hasten gives the link that carries an answer a moment to tell of its outcome, at the end of the
+// task: that does not wait until a link that has fallen silent is noticed.
+func (m *Machine) hasten(e *entry) {
+	if e.answer != nil && !e.isShut() && !e.isBridged() && len(e.Ways) > 1 && (e.answer.action == messages.ActionDismiss || m.isRepeatable(e.answer.by)) {
+		m.do(Arm{hastePrefix + string(e.Dialog.ID), OutcomeGrace})
+	}
+}
+
+// handleHasteDue says the answer again by another link. Should it have arrived after all, the page's
+// next dialog gets what all of them get that open while the task ends.
+func (m *Machine) handleHasteDue(name string) bool {
+	id, ok := strings.CutPrefix(name, hastePrefix)
+	if e := m.byID(messages.DialogID(id)); ok && e != nil && e.answer != nil && !e.isShut() {
+		i := slices.IndexFunc(e.Ways, func(w mail.Way) bool { return w != e.answer.way })
+		if i >= 0 && !m.isLapsed() {
+			other := e.Ways[i]
+			e.Ways = append([]mail.Way{other}, slices.DeleteFunc(slices.Clone(e.Ways), func(w mail.Way) bool { return w == other })...)
+			e.answer.err = messages.Errorf(messages.CodeUpstreamUnavailable, "the connection to the browser is silent").WithSent(messages.SentYes)
+			m.send(e)
+		}
+	}
+	return ok
 }
 
 // answerFailed opens the dialog to the next answer. That is the watchdog's if it found this

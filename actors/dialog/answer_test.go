@@ -187,3 +187,23 @@ func TestAWatchdogThatLeftItToAnAnswerComesBackWhenThatFails(t *testing.T) {
 		t.Errorf("armed for %v when the watchdog's own answer failed", armed)
 	}
 }
+
+// A task that ends does not wait until the silence of a link is noticed: the answer that it carries
+// is said by the other one.
+func TestATaskThatEndsSaysItsAnswerByTheOtherLink(t *testing.T) {
+	t.Parallel()
+	step := anchored(messages.PolicyMustRespond)
+	step(openedAtPrimary)
+	step(openedAtAnchor)
+	if orders, _ := step(dialog.Leave{}); len(orders) != 1 || orders[0].Role != messages.RolePrimary {
+		t.Fatalf("orders %+v", orders)
+	}
+	orders, _ := step(dialog.TimerFired{Name: "haste:d-1"})
+	if len(orders) != 1 || orders[0].Role != messages.RoleAnchor {
+		t.Fatalf("orders %+v", orders)
+	}
+	_, closed := step(mail.DialogHandled{Dialog: "d-1", Session: "A"})
+	if len(closed) != 1 || closed[0].ClosedBy != messages.ClosedByAutoPolicy {
+		t.Errorf("closed %+v", closed)
+	}
+}

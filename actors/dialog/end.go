@@ -144,6 +144,9 @@ func (m *Machine) end(now time.Time, e *entry, by messages.ClosedBy) {
 	if e.answer != nil && e.answer.isUnsure {
 		m.do(Disarm{outcome(e.Dialog.ID)})
 	}
+	if m.isLeaving {
+		m.do(Disarm{hastePrefix + string(e.Dialog.ID)})
+	}
 	if e.isBridged() || e.isAwaited {
 		m.do(Disarm{waylessPrefix + string(e.Dialog.ID)})
 	}

@@ -183,6 +183,7 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 			if !m.isLapsed() {
 				m.decide(e, dismissOnLeave)
 			}
+			m.hasten(e)
 		}
 		m.maybeLeft()
 	}
@@ -315,7 +316,7 @@ const watchdogPrefix = "watchdog:"
 func watchdog(id messages.DialogID) string { return watchdogPrefix + string(id) }
 
 func (m *Machine) timerFired(now time.Time, name string) {
-	if m.handleUnreachableTimer(now, name) || m.handleDoomedDue(name) || m.handleProbeDue(name) || m.handleLeaseDue(name) {
+	if m.handleUnreachableTimer(now, name) || m.handleDoomedDue(name) || m.handleProbeDue(name) || m.handleLeaseDue(name) || m.handleHasteDue(name) {
 		return
 	}
 	if id, ok := strings.CutPrefix(name, outcomePrefix); ok {

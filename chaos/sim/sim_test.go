@@ -268,6 +268,7 @@ var clientRegressions = []found{
 	{0x18ebc437d3a133ca, 25},
 	{0x18ebc7219f7ec69f, 33},
 	{0x18ebd55654e7b9d5, 11},
+	{0x18ebd74dc54f4dab, 21},
 	{0x18ebd5c87c9b400a, 24},
 	{0x18ebd5e0de2b7d59, plan.DefaultSteps},
 }
@@ -310,6 +311,7 @@ var doomedRegressions = []found{
 	{0xa, 11},
 	{0x24, plan.DefaultSteps},
 	{0x18ea9e41064fd9ea, 19},
+	{0x18ebd750cc3226ff, 30},
 }
 
 // TestSameSeedSameTrace plays seeds twice. Actors are broken between messages

@@ -327,8 +327,21 @@ func (w *world) restartLost() {
 		w.trace.say("%s: lost because %s; begin anew", t.id, why)
 		w.dialogs.excuse(t, "its task was lost")
 		maps.Copy(w.orphans, t.own)
+		w.orphanContexts(t)
 		t.start(0)
 		w.fault(0)
+	}
+}
+
+// orphanContexts has the browser contexts of a lost task's clients stay, with its pages: no
+// supervisor is there to close these.
+func (w *world) orphanContexts(t *task) {
+	for _, c := range w.clients {
+		if c.t == t && c.lives == t.lives {
+			c.mu.Lock()
+			clear(c.contexts)
+			c.mu.Unlock()
+		}
 	}
 }
 
