@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -30,7 +31,7 @@ type agent struct {
 func (r *rig) inside(change ...func(*api.Config)) (node *client.Client, overHTTP *sdk.StreamableClientTransport) {
 	r.Helper()
 	admin := token.Generate()
-	entrance, err := gate.New(gate.Config{Token: admin})
+	entrance, err := gate.New(gate.Config{Token: admin, Logger: slog.New(slog.NewJSONHandler(r.log, nil)), IsAudited: true})
 	if err != nil {
 		r.Fatal(err)
 	}

@@ -117,6 +117,23 @@ func isNamed(s string, i int) bool {
 	return false
 }
 
+// mayBeQuery says whether a pair of an address's query or fragment is in s.
+func mayBeQuery(s string) bool {
+	const longest = 60
+	return hasMatch(s, '=', func(s string, i int) bool {
+		from := i - 1
+		for from >= 0 && i-from <= longest && isOfName(s[from]) {
+			from--
+		}
+		return from >= 0 && from < i-1 && strings.IndexByte("?&#;", s[from]) >= 0
+	})
+}
+
+// isOfName says whether a name in a query may have the character.
+func isOfName(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_.%[]-", c) >= 0
+}
+
 func backOverSpace(s string, i int) int {
 	for i > 0 {
 		switch s[i-1] {

@@ -50,6 +50,9 @@ func TestText(t *testing.T) {
 		"Are you sure you want to leave?":        "Are you sure you want to leave?",
 		"see https://example.com/docs?page=2":    "see https://example.com/docs?page=2",
 		"https://me:pw@example.com/x":            "https://***@example.com/x",
+		"fetch /a?sid=abc&view=1 failed":         "fetch /a?sid=***&view=1 failed",
+		"h/a?X-Amz-Signature=0ab;q=1#id_token=x": "h/a?X-Amz-Signature=***;q=1#id_token=***",
+		"a?next=/b?auth=x":                       "a?next=/b?auth=***",
 	} {
 		if got := redact.Text(text); got != want {
 			t.Errorf("Text(%q) = %q, want %q", text, got, want)
@@ -91,7 +94,7 @@ func TestTextLooksAheadRightly(t *testing.T) {
 		"-----BEGIN ", "RSA PRIVATE KEY-----", "-----END PRIVATE KEY-----", "eyJ", "abcdefgh1234", "abcdefghijklmnop_-", ".", "\n", " ", "\t", "=", ":", "\"", "'",
 		"sk-", "pk_", "rk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "xapp-", "npm_", "hf_", "xai-", "gsk_", "SG.", "dop_v1_",
 		"bb_live_", "bb_test_", "AKIA", "ASIA", "AGPA", "AIDA", "AROA", "ABCDEFGHIJKLMNOP", "AIza", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdef", "ya29.", "Bearer", "bearer", "BASIC",
-		"ba\u017fic", "to\u212aen", "pa\u017f\u017fword", "api", "key", "Key", "_", "-", "token", "SECRET", "password", "Passwd", "pwd", "ws", "WSS", "http", "https", "://",
+		"ba\u017fic", "to\u212aen", "pa\u017f\u017fword", "api", "key", "Key", "_", "-", "token", "SECRET", "password", "Passwd", "pwd", "?", "sid=", "&sig=", "#otp", "ws", "WSS", "http", "https", "://",
 		"user", "@", "host/x", "w\u017f", "&", ",", ";", "hunter22", "monkey", "\xff", "é", "\x00",
 	}
 	r := rand.New(rand.NewPCG(1, 2))

@@ -1,6 +1,9 @@
 package redact
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 // shape is one form of secret.
 type shape struct {
@@ -39,6 +42,13 @@ var shapes = []shape{
 		regexp.MustCompile(`(?i)((?:api|access|auth|secret|private|client|session|refresh|id)[-_ ]?key|\bkey|token|secret|password|passwd|pwd)(["']?\s*[:=]\s*["']?)([^\s"'&,;<>]{6,})`),
 		func(re *regexp.Regexp, s string) string { return re.ReplaceAllString(s, "${1}${2}"+Mask) },
 	},
+	// Values of addresses whose names say so, as [PageURL] knows them: a text may hold an address
+	// without its beginning.
+	{
+		assigns, mayBeQuery,
+		regexp.MustCompile(`[?&#;][A-Za-z0-9_.%\[\]-]{1,60}=[^\s"'<>&#;?]+`),
+		func(re *regexp.Regexp, s string) string { return re.ReplaceAllStringFunc(s, maskPair) },
+	},
 	// URLs that carry a user, a password or a CDP endpoint.
 	{
 		assigns, mayBeCredentialURL,
@@ -47,11 +57,20 @@ var shapes = []shape{
 	},
 }
 
+// maskPair masks the value of a pair with its separator in front, if its name is one of secrets.
+func maskPair(pair string) string {
+	name, _, _ := strings.Cut(pair[1:], "=")
+	if !isSecretName(name) {
+		return pair
+	}
+	return pair[:1] + name + "=" + Mask
+}
+
 func hide(re *regexp.Regexp, s string) string { return re.ReplaceAllLiteralString(s, Mask) }
 
 // Text returns s with everything that looks like a secret masked: vendor
 // keys, JSON web tokens, private keys, authorization values, `name=value`
-// pairs whose name says secret, WebSocket URLs and URLs with a password.
+// pairs whose name says secret, such values of addresses, WebSocket URLs and URLs with a password.
 // It is safe for concurrent use.
 func Text(s string) string {
 	if len(s) < 8 {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 	"strings"
 	"time"
 
@@ -115,9 +116,9 @@ func (c *call) result(ctx context.Context, out outcome, err error) *messages.Too
 		r.Page = c.shownPage(snap)
 	}
 	if err != nil {
-		own := c.failure(ctx, err)
+		own := masked(c.failure(ctx, err))
 		r.Error, r.Code, r.Category = own, own.Code, categoryOf(own.Code)
-		r.Text = strings.TrimPrefix(r.Text+"\n"+own.Message, "\n")
+		r.Text = strings.TrimPrefix(redact.Text(r.Text)+"\n"+own.Message, "\n")
 		r.NextActions = append(r.NextActions, c.nextActions(own, r)...)
 	}
 	if r.NextActions == nil {
@@ -139,6 +140,27 @@ func (c *call) failure(ctx context.Context, err error) *messages.Error {
 	}
 	c.log.LogAttrs(ctx, slog.LevelError, "tool failed", slog.String("tool", c.name), slog.String("task", string(c.task)), slog.String("err", redact.Text(err.Error())))
 	return messages.Errorf(messages.CodeInternal, "the tool failed on our side")
+}
+
+// masked is an error without secrets. It may quote what the caller has said, or what a script of a
+// page has thrown (W26).
+func masked(err *messages.Error) *messages.Error {
+	out := *err
+	out.Message, out.Hint = redact.Text(err.Message), redact.Text(err.Hint)
+	out.Details = maps.Clone(err.Details)
+	for name, value := range out.Details {
+		switch v := value.(type) {
+		case string:
+			out.Details[name] = redact.Text(v)
+		case []string:
+			shown := make([]string, len(v))
+			for i, s := range v {
+				shown[i] = redact.Text(s)
+			}
+			out.Details[name] = shown
+		}
+	}
+	return &out
 }
 
 // shownPage is the page of the result.
@@ -164,6 +186,9 @@ const (
 	maxShownURL   = 2000
 	maxShownTitle = 300
 )
+
+// shownURL is the address of a page as a result has it.
+func shownURL(address string) string { return cut(redact.PageURL(address), maxShownURL) }
 
 // cut shortens a text to n bytes, at the end of a character.
 func cut(s string, n int) string {

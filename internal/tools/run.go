@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"holdfast/internal/redact"
 	"holdfast/internal/run"
 	"holdfast/messages"
 )
@@ -55,6 +56,9 @@ func runScript(ctx context.Context, c *call, in runInput) (outcome, error) {
 			return c.callTool(ctx, Caller{Allows: c.by.Allows}, c.task, name, onSameTab(input, in.Tab))
 		},
 	})
+	for i, line := range result.Console {
+		result.Console[i] = redact.Text(line) // as the console of a page
+	}
 	said := textOf(result)
 	out := outcome{text: cutMarked(said, maxText), data: result, isOfPage: true, spill: beyond(said, maxText)}
 	if err == nil && out.text == "" {

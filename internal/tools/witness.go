@@ -153,7 +153,7 @@ func (w *witness) settle(ctx context.Context, acted error) (actionOutput, error)
 	case n.Nav != nil && !n.Nav.IsSame:
 		return w.awaitCommit(ctx, out)
 	case n.Now != n.URL:
-		out.Outcome, out.URL = didNavigate, cut(n.Now, maxShownURL)
+		out.Outcome, out.URL = didNavigate, shownURL(n.Now)
 	case n.IsReached && n.IsOfFile && w.hasFileSoon(ctx):
 		out.Outcome = didDownload
 	case out.FileChooser != nil:
@@ -242,7 +242,7 @@ func (w *witness) late(ctx context.Context, out actionOutput) (actionOutput, err
 			return w.awaitCommit(ctx, out)
 		}
 		if n.Now != n.URL {
-			out.Outcome, out.URL = didNavigate, cut(n.Now, maxShownURL)
+			out.Outcome, out.URL = didNavigate, shownURL(n.Now)
 		}
 	case messages.CodeBlockedByDialog:
 		out.Outcome = didDialog
@@ -297,7 +297,7 @@ func (w *witness) arrived(ctx context.Context, out actionOutput) (actionOutput, 
 			out.Outcome = "closed"
 			return out, nil
 		case err == nil && len(got.Result.Value) > 2 && got.Result.Value[0] == '"':
-			out.URL = cut(string(got.Result.Value[1:len(got.Result.Value)-1]), maxShownURL)
+			out.URL = shownURL(string(got.Result.Value[1 : len(got.Result.Value)-1]))
 			return out, nil
 		case ctx.Err() != nil:
 			return out, ctx.Err()

@@ -1,6 +1,10 @@
 package outline
 
-import "strings"
+import (
+	"strings"
+
+	"holdfast/internal/redact"
+)
 
 // maxOptions bounds the options of a list that are written.
 const maxOptions = 20
@@ -22,7 +26,7 @@ func (b *builder) control(d *Document, i int32, role string, depth, level, deep 
 		t.WriteString(" " + s)
 	}
 	if b.opts.IsFull && role == "link" {
-		t.WriteString(" url=" + quote(clean(n.attribute("href"), maxValue)))
+		t.WriteString(" url=" + quote(redact.Text(redact.PageURL(clean(n.attribute("href"), maxValue)))))
 	}
 	isEditable := n.isEditable() && n.name != "input" && n.name != "textarea"
 	switch {
