@@ -64,6 +64,9 @@ func (b *Browser) info(t *target) targetInfo {
 		return i
 	}
 	i.Title = t.root.title
+	if t.page.isStranded {
+		i.URL = ""
+	}
 	if t.page.opener != "" {
 		i.OpenerID, i.OpenerFrameID, i.CanAccessOpener = t.page.opener, t.page.openerFrame, true
 	}

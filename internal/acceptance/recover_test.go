@@ -412,6 +412,11 @@ func TestAHungPageIsNavigatedOrReplaced(t *testing.T) {
 		if _, err := p.recover(messages.RecoverReload); messages.CodeOf(err) != messages.CodePageWedged || !strings.Contains(err.Error(), "replace") {
 			t.Errorf("reload: %v", err)
 		}
+		// Chrome has no address for it, and a new link is told of none.
+		p.loseBoth()
+		p.await("hung behind a new link", func(s *messages.Snapshot) bool {
+			return s.Connection.Reconnects > 0 && s.Connection.Primary == messages.LinkUp && s.PageState == messages.PageHung
+		})
 		r, err := p.recover(messages.RecoverReplace)
 		if err != nil {
 			t.Fatal(err)
@@ -420,6 +425,9 @@ func TestAHungPageIsNavigatedOrReplaced(t *testing.T) {
 			t.Errorf("the page is %+v, the task's are %+v", r.Page, s.Pages)
 		}
 		usable(p)
+		if got := p.eval("", "location.pathname"); got != `"/busy"` {
+			t.Errorf("it is not where the page was last, but at %s", got)
+		}
 	})
 	t.Run("a task without a page navigates in a new one", func(t *testing.T) {
 		t.Parallel()

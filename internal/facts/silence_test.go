@@ -65,6 +65,15 @@ func TestAPageBetweenTwoDocumentsTakesKeysAndShowsNeither(t *testing.T) {
 	for end := time.Now().Add(chromiumtest.Patience); shows(t, c, p.Session) == site.URL("http://a.test/busy") && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond)
 	}
+	var told struct {
+		Info struct {
+			URL string `json:"url"`
+		} `json:"targetInfo"`
+	}
+	if err := json.Unmarshal(c.Must("", "Target.getTargetInfo", params{"targetId": p.Target}), &told); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "address", told.Info.URL, "")
 	for _, session := range []string{p.Session, c.Attach(p.Target)} {
 		want(t, "takes keys", keyBeforeSign(c, session), true)
 		for _, method := range []string{"Page.getNavigationHistory", "Page.reload", "Page.handleJavaScriptDialog"} {

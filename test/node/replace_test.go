@@ -77,6 +77,20 @@ func TestReplace(t *testing.T) {
 		w.b.DropConnections()
 		w.becomes(r.Page.TargetID, messages.PageOK, 5*time.Second)
 	})
+	inWorld(t, "opens the last address that was known, also after a reconnect and a reattach", chaos.Options{Pages: 1, CanStrand: true}, func(w *world) {
+		stranded(w)
+		w.b.DropConnections()
+		time.Sleep(5 * time.Second)
+		if _, err := w.recover(messages.RecoverReattach); err != nil {
+			t.Fatal(err)
+		}
+		if s := w.snapshot("t"); s.Pages[0].URL != "http://a.test/p" || s.PageState != messages.PageHung {
+			t.Errorf("pages %+v", s.Pages)
+		}
+		if r, err := w.recover(messages.RecoverReplace); err != nil || r.Page.URL != "http://a.test/p" {
+			t.Errorf("%+v, %v", r.Page, err)
+		}
+	})
 	inWorld(t, "of a page that answers is refused", chaos.Options{Pages: 1}, func(w *world) {
 		w.page()
 		_, err := w.recover(messages.RecoverReplace)

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"slices"
 
 	"holdfast/actors/session"
@@ -52,6 +53,7 @@ func (m *Machine) targetAttached(a mail.TargetAttached) {
 func (m *Machine) pageAttached(a mail.TargetAttached) {
 	p := m.Pages.At(a.Info.ID)
 	if p != nil {
+		a.Info.URL = addressOf(p, a.Info)
 		if p.Info.URL != a.Info.URL {
 			m.pageBlockersEnd(a.Info.ID) // it has gone elsewhere while no link stood
 		}
@@ -176,15 +178,19 @@ func (m *Machine) sessionHealth(h mail.SessionHealth) {
 	}
 }
 
+// addressOf is a known page's address by new information about it. Chrome has none for a page
+// between two documents: the last one is kept, for replace goes there.
+func addressOf(p *model.Page, info mail.TargetInfo) string {
+	return cmp.Or(info.URL, p.Info.URL)
+}
+
 func (m *Machine) pageInfoChanged(info mail.TargetInfo) {
 	p := m.Pages.At(info.ID)
 	if p == nil || p.Info.URL == info.URL && p.Info.Title == info.Title {
 		return
 	}
 	opener := p.Info.Opener
-	if info.URL == "" {
-		info.URL = p.Info.URL // it is between two documents: where it was last is worth keeping
-	}
+	info.URL = addressOf(p, info)
 	p.Info = info
 	if info.Opener == "" {
 		p.Info.Opener = opener
