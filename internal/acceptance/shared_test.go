@@ -50,9 +50,16 @@ func TestC59_ADialogOfAnotherTaskIsElsewhere(t *testing.T) {
 	if s := silent.snapshot(); len(s.PendingDialogs) > 0 || len(s.Pages) != 1 {
 		t.Errorf("the silent task has %+v and %+v", s.Pages, s.PendingDialogs)
 	}
+	// A page that begins to show such a frame does not load, and says what for.
+	goes := r.task("goes", scoped(messages.ScopeOwn), func(s *messages.TaskSpec) { s.Isolation = messages.IsolationShared })
+	_, err = goes.node.Navigate(goes.ctx, goes.id, messages.NavigateRequest{URL: r.site.URL("http://d.test/oopif-prompt"), TimeoutS: 2})
+	if e := wantCode(t, err, messages.CodeDeadline); e.Details["page_state"] != messages.PageBlockedElsewhere || e.Details["pending_dialogs"] != nil {
+		t.Errorf("the navigation says %v, %v", e, e.Details)
+	}
 	if _, err := asks.node.Respond(asks.ctx, asks.id, messages.DialogAnswer{Action: "accept"}); err != nil {
 		t.Fatal(err)
 	}
+	goes.frame("/prompt")
 	silent.becomes(messages.PageOK)
 	if got := silent.eval("", "window.mine"); got != `"typed"` {
 		t.Errorf("the page kept %s", got)

@@ -2,6 +2,8 @@ package node
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -53,22 +55,40 @@ func (n *Node) navigate(ctx context.Context, id messages.TaskID, r messages.Navi
 		if err == nil {
 			res = arrived.(messages.NavigateResult)
 		}
-		return lateElsewhere(b.View(), r.TargetID, err)
+		return n.late(id, b.View(), r.TargetID, err)
 	})
 	return res, err
 }
 
-// lateElsewhere says what a page waits for that has not loaded in time: a frame of it may
-// be in a renderer that a dialog of another task holds (C59).
-func lateElsewhere(v *view.View, target messages.TargetID, err error) error {
+// late says what a page waits for that has not loaded in time: a dialog of another page may
+// hold the renderer of a frame of it (C59).
+func (n *Node) late(id messages.TaskID, v *view.View, target messages.TargetID, err error) error {
+	e, ok := errors.AsType[*messages.Error](err)
+	if !ok || e.Code != messages.CodeDeadline {
+		return err
+	}
 	if target == "" {
 		target = v.Snapshot.PageTargetID
 	}
-	if messages.CodeOf(err) == messages.CodeDeadline {
-		for _, p := range v.Snapshot.Pages {
-			if p.TargetID == target && p.PageState == messages.PageBlockedElsewhere {
-				return admit.BlockedElsewhere()
-			}
+	for _, p := range v.Snapshot.Pages {
+		if p.TargetID == target && p.PageState == messages.PageBlockedElsewhere {
+			return admit.BlockedElsewhere()
+		}
+	}
+	if tree := v.Trees.At(target); tree == nil || !slices.ContainsFunc(tree.Children, func(f messages.FrameNode) bool { return f.URL == "" }) {
+		return err
+	}
+	// The frame has no document yet, so its site is not known, and it may be any dialog's.
+	because := func(whose string) *messages.Error {
+		return messages.Errorf(messages.CodeDeadline, "%s; a frame of it has no document, whose renderer %s may hold until it is answered", e.Message, whose).WithSent(e.Sent)
+	}
+	if own := slices.DeleteFunc(slices.Clone(v.Snapshot.PendingDialogs), func(d messages.Dialog) bool { return d.TargetID == target }); len(own) > 0 {
+		return because("a dialog of another page").With("pending_dialogs", own)
+	}
+	for task, b := range n.host.Boards() {
+		other := b.View()
+		if task != id && len(other.Snapshot.PendingDialogs) > 0 && v.Browser.Mark() != "" && other.Browser.Mark() == v.Browser.Mark() && other.Context == v.Context {
+			return because("another dialog in the browser").With("page_state", messages.PageBlockedElsewhere)
 		}
 	}
 	return err
