@@ -189,6 +189,7 @@ func (d *dialogs) check() {
 				// link before it heard of the next.
 			case by == messages.ClosedByLost && d.w.task(id).isLost():
 				// The dialog ends with its task; restartLost judges whether that might be lost.
+			case by == messages.ClosedByLost && isLeftAlone(r, over):
 			case by == messages.ClosedByLost && o.mayBeLost[id] == "":
 				d.w.violate("%s: dialog %q was lost while it could be answered; over %v, %+v", id, o.message, over, r)
 			case !over && by != messages.ClosedByLost && o.mayBeLost[id] == "" && !d.w.task(id).leaving:
@@ -344,7 +345,7 @@ func (d *dialogs) look() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, o := range d.in {
-		if r, over := o.fake.Result(); over && (r.By == chaos.ClosedByNothing || r.IsAlone) {
+		if r, over := o.fake.Result(); isLeftAlone(r, over) {
 			for _, t := range d.w.tasks {
 				if o.seen[t.id] != "" && o.mayBeLost[t.id] == "" {
 					o.mayBeLost[t.id] = "nobody was left to answer it"
@@ -359,6 +360,11 @@ func (d *dialogs) look() {
 			}
 		}
 	}
+}
+
+// isLeftAlone says whether a dialog ended since no session was left to answer it.
+func isLeftAlone(r chaos.DialogResult, over bool) bool {
+	return over && (r.By == chaos.ClosedByNothing || r.IsAlone)
 }
 
 // reaches says whether one of the task's links can answer the dialog.
