@@ -65,7 +65,11 @@ func (c *mcpCmd) Run(r *run) error {
 	if !ok {
 		in = io.NopCloser(r.Stdin)
 	}
-	cfg := mcp.Config{Table: table.Tools, Tools: c.Tools, Profile: c.Profile, Version: r.Version.Version, Logger: log}
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	cfg := mcp.Config{Table: table.Tools, Tools: c.Tools, Profile: c.Profile, Version: r.Version.Version, Dir: dir, Logger: log}
 	err = mcp.Serve(r, node, cfg, own, in, r.Stdout)
 	if messages.CodeOf(err) == messages.CodeInvalidArgument {
 		return &usageError{err: err}

@@ -3,11 +3,16 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"holdfast/internal/mcp"
 	"holdfast/internal/tools"
@@ -46,6 +51,11 @@ func TestProfiles(t *testing.T) {
 	n := newNode()
 	var mu sync.Mutex
 	var asked []string // of the tools of the table
+	var asksFiles bool
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("hello"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	n.run = func(_ context.Context, _ messages.TaskID, tool string, input json.RawMessage) (*messages.ToolResult, error) {
 		for _, info := range tools.Info().Tools {
 			if info.Name == tool {
@@ -56,7 +66,24 @@ func TestProfiles(t *testing.T) {
 		if tool == "browser_snapshot" {
 			r.Data = map[string]any{"recent_dialogs": []any{}, "frame_tree": map[string]any{"top": "f"}}
 		}
-		if string(input) == `{"action":"list"}` {
+		switch {
+		case tool == "browser_snapshot" && strings.Contains(string(input), "max_chars"):
+			r.Text = "page \"shop\" http://x.test/\n- main\n  - list\n    - button \"Buy one\" [e1]\n    - button \"Sell\" [e2]\n    - button \"Sell two\" [e3]\n- link \"Help\" [e4]"
+		case tool == "browser_evaluate" && strings.Contains(string(input), "matchMedia"):
+			r.Data = map[string]any{"value": map[string]any{"media": "screen", "colorScheme": "light", "reducedMotion": "reduce", "forcedColors": "none", "contrast": 7}}
+		case tool == "browser_evaluate" && strings.Contains(string(input), "document.images"):
+			r.Data = map[string]any{"value": []any{map[string]any{"src": "http://x.test/a.png"}}}
+		case tool == "browser_network_requests":
+			r.Data = map[string]any{"requests": []any{
+				map[string]any{"url": "http://x.test/", "kind": "navigation", "status": 200.0},
+				map[string]any{"url": "http://x.test/a.png", "kind": "img", "status": 200.0},
+				map[string]any{"url": "http://x.test/b.png", "kind": "img", "status": 404.0},
+				map[string]any{"url": "http://x.test/api", "kind": "fetch", "status": 0.0},
+			}}
+		case string(input) == `{"action":"list"}`:
+			if asksFiles {
+				r.Blockers = []messages.Blocker{{ID: "b-1", Type: messages.BlockerPermission}, {ID: "b-2", Type: messages.BlockerFileChooser}}
+			}
 			r.Data = map[string]any{"tabs": []any{map[string]any{"tab_id": "t1", "name": "main"}, map[string]any{"tab_id": "t7", "name": "shop"}}}
 		}
 		mu.Lock()
@@ -79,6 +106,8 @@ func TestProfiles(t *testing.T) {
 		{"hermes", "browser_navigate", map[string]any{"uri": "x"}, `Error invalid_argument`},
 		{"hermes", "browser_click", map[string]any{"ref": "@e5"}, `browser_click {"ref":"e5"}`},
 		{"hermes", "browser_type", map[string]any{"ref": "@e5", "text": "ann"}, `browser_type {"ref":"e5","text":"ann"}`},
+		{"hermes", "browser_get_images", nil, `{"count":1,"images":[{"src":"http://x.test/a.png"}],"success":true}`},
+		{"hermes", "browser_vision", map[string]any{"question": "which?", "annotate": true}, `browser_take_screenshot {}`},
 		{"hermes", "browser_press", map[string]any{"key": "Enter"}, `browser_press_key {"key":"Enter"}`},
 		{"hermes", "browser_scroll", map[string]any{"direction": "up"}, `browser_scroll {"direction":"up"}`},
 		{"playwright", "browser_click", map[string]any{"element": "it", "target": "e5", "doubleClick": true}, `browser_click {"double":true,"ref":"e5"}`},
@@ -94,7 +123,30 @@ func TestProfiles(t *testing.T) {
 		{"playwright", "browser_press_key", map[string]any{"key": "a"}, `browser_press_key {"key":"a"}`},
 		{"playwright", "browser_wait_for", map[string]any{"time": 1, "textGone": "x"}, `browser_wait_for {"text_gone":"x","time_s":1}`},
 		{"playwright", "browser_take_screenshot", map[string]any{"scale": "css", "fullPage": true, "type": "png"}, `browser_take_screenshot {"full_page":true,"type":"png"}`},
-		{"playwright", "browser_network_requests", map[string]any{"static": false, "filter": "api"}, `browser_network_requests {"filter":"api"}`},
+		{"playwright", "browser_click", map[string]any{"target": "e5", "modifiers": []string{"Shift", "ControlOrMeta"}}, `browser_click {"modifiers":["Shift","ControlOrMeta"],"ref":"e5"}`},
+		{"playwright", "browser_evaluate", map[string]any{"function": "e => e.id", "target": "#go"}, `browser_evaluate {"function":"e =\u003e e.id","selector":"#go"}`},
+		{"playwright", "browser_find", map[string]any{"text": "buy"}, "Matches: 1\n…\n- main\n  - list\n    - button \"Buy one\" [e1]\n    - button \"Sell\" [e2]"},
+		{"playwright", "browser_find", map[string]any{"regex": "/^- LINK/i"}, "Matches: 1\n…\n    - button \"Sell two\" [e3]\n- link \"Help\" [e4]"},
+		{"playwright", "browser_find", map[string]any{"text": "none"}, `No line of the snapshot matches.`},
+		{"playwright", "browser_find", map[string]any{"regex": "("}, `Error invalid_argument`},
+		{"playwright", "browser_find", map[string]any{"text": "a", "regex": "b"}, `Error invalid_argument`},
+		{"playwright", "browser_run_code_unsafe", map[string]any{"code": "async (page) => page.url()"}, `browser_run {"code":"return (async (page) =\u003e page.url()\n)(page)"}`},
+		{"playwright", "browser_run_code_unsafe", map[string]any{"filename": "x.js"}, `Error invalid_argument`},
+		{"playwright", "browser_resize", map[string]any{"width": 800, "height": 600}, `browser_tabs {"action":"select","tab_id":"main","viewport":{"height":600,"width":800}}`},
+		{
+			"playwright", "browser_emulate_media",
+			map[string]any{"colorScheme": "dark", "reducedMotion": nil},
+			`browser_cdp {"method":"Emulation.setEmulatedMedia","params":{"features":[{"name":"prefers-color-scheme","value":"dark"},{"name":"prefers-reduced-motion","value":""},{"name":"forced-colors","value":"none"},{"name":"prefers-contrast","value":""}],"media":""}}`,
+		},
+		{"playwright", "browser_emulate_media", map[string]any{"colorScheme": "pink"}, `Error invalid_argument`},
+		{"playwright", "browser_drop", map[string]any{"target": "#goal", "data": map[string]string{"text/plain": "a"}}, `Dropped.`},
+		{"playwright", "browser_drop", map[string]any{"target": "#goal", "paths": []string{"a.txt"}}, `Dropped.`},
+		{"playwright", "browser_drop", map[string]any{"target": "#goal", "paths": []string{"../a.txt"}}, `Error forbidden`},
+		{"playwright", "browser_drop", map[string]any{"target": "#goal"}, `Error invalid_argument`},
+		{"playwright", "browser_file_upload", map[string]any{"paths": []string{"a.txt"}}, `Error not_actionable`},
+		{"playwright", "browser_network_requests", map[string]any{"static": false}, "1. navigation http://x.test/ => [200]\n3. img http://x.test/b.png => [404]\n4. fetch http://x.test/api => [no status]"},
+		{"playwright", "browser_network_requests", map[string]any{"static": true, "filter": `\.png$`}, "2. img http://x.test/a.png => [200]\n3. img http://x.test/b.png => [404]"},
+		{"playwright", "browser_network_requests", map[string]any{"filter": "nothing"}, `No request fits.`},
 		{"playwright", "browser_handle_dialog", map[string]any{"accept": true, "promptText": "ann"}, `browser_handle_dialog {"accept":true,"promptText":"ann"}`},
 		{"playwright", "browser_evaluate", map[string]any{"function": "() => 1", "element": "it"}, `browser_evaluate {"function":"() =\u003e 1"}`},
 		{"playwright", "browser_tabs", map[string]any{"action": "select", "index": 1}, `browser_tabs {"action":"select","tab_id":"t7"}`},
@@ -114,10 +166,25 @@ func TestProfiles(t *testing.T) {
 		{"omp", "browser", map[string]any{"action": "close", "name": "shop"}, `browser_tabs {"action":"close","tab_id":"shop"}`},
 		{"omp", "browser", map[string]any{"action": "close", "all": true, "kill": true}, `browser_task_stop {}`},
 	} {
-		client, _ := stdio(t, n, mcp.Config{Table: tools.Info().Tools, Profile: c.profile}, mcp.OwnTask{}, nil)
+		client, _ := stdio(t, n, mcp.Config{Table: tools.Info().Tools, Profile: c.profile, Dir: dir}, mcp.OwnTask{}, nil)
 		if got := text(call(t, client, c.tool, c.input)); !strings.Contains(got, c.want) {
 			t.Errorf("%s %s %v:\n%s\nwant\n%s", c.profile, c.tool, c.input, got, c.want)
 		}
+	}
+	asksFiles = true
+	for want, paths := range map[string][]string{
+		`browser_blocker {"action":"dismiss","blocker_id":"b-2"}`: {},
+		`browser_blocker {"action":"accept","blocker_id":"b-2","files":[{"name":"a.txt","mime_type":"text/plain; charset=utf-8","content":"aGVsbG8="}]}`: {filepath.Join(dir, "a.txt")},
+		`Error invalid_argument`: {"none.txt"}, `"." is no file`: {"."}, `Error forbidden`: {"/etc/hostname"},
+	} {
+		client, _ := stdio(t, n, mcp.Config{Table: tools.Info().Tools, Profile: "playwright", Dir: dir}, mcp.OwnTask{}, nil)
+		if got := text(call(t, client, "browser_file_upload", map[string]any{"paths": paths})); !strings.Contains(got, want) {
+			t.Errorf("%q:\n%s\nwant\n%s", paths, got, want)
+		}
+	}
+	withoutFiles, _ := stdio(t, n, mcp.Config{Table: tools.Info().Tools, Profile: "playwright"}, mcp.OwnTask{}, nil)
+	if got := text(call(t, withoutFiles, "browser_file_upload", map[string]any{"paths": []string{"a.txt"}})); !strings.Contains(got, "Error forbidden") {
+		t.Errorf("without a directory:\n%s", got)
 	}
 	before := `browser_tabs {"action":"list"} browser_tabs {"action":"new","name":"new"} browser_task_open {"dialog_policy":"auto_accept"} ` +
 		`browser_tabs {"action":"select","name":"new","tab_id":"new","viewport":{"height":600,"width":800}} browser_tabs {"action":"list"}`
@@ -140,5 +207,71 @@ func TestProfiles(t *testing.T) {
 	}
 	if err := mcp.Serve(t.Context(), n, mcp.Config{Table: table, Profile: "bogus"}, mcp.OwnTask{}, nil, nil); messages.CodeOf(err) != messages.CodeInvalidArgument {
 		t.Errorf("a profile that there is not: %v", err)
+	}
+}
+
+// TestPlaywrightsFields: the profile has the tools of @playwright/mcp with each of their fields.
+func TestPlaywrightsFields(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("testdata/playwright.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var theirs []struct {
+		Name     string
+		Required []string
+		Fields   map[string]string
+	}
+	if err := json.Unmarshal(raw, &theirs); err != nil {
+		t.Fatal(err)
+	}
+	c, _ := stdio(t, newNode(), mcp.Config{Table: tools.Info().Tools, Profile: "playwright"}, mcp.OwnTask{}, nil)
+	list, err := c.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lacking := []string{"browser_network_request"} // the node records no headers and no bodies
+	for _, their := range theirs {
+		i := slices.IndexFunc(list.Tools, func(o *sdk.Tool) bool { return o.Name == their.Name })
+		if i < 0 {
+			if !slices.Contains(lacking, their.Name) {
+				t.Errorf("%s is not offered", their.Name)
+			}
+			continue
+		}
+		var our struct {
+			Required   []string
+			Properties map[string]struct {
+				Type  string
+				AnyOf []struct{ Type string }
+			}
+		}
+		text, err := json.Marshal(list.Tools[i].InputSchema)
+		if err == nil {
+			err = json.Unmarshal(text, &our)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		fields := map[string]string{}
+		for name, f := range our.Properties {
+			for _, o := range f.AnyOf {
+				f.Type = strings.TrimPrefix(f.Type+"|"+o.Type, "|")
+			}
+			if name != "task" {
+				fields[name] = f.Type
+			}
+		}
+		if !maps.Equal(fields, their.Fields) {
+			t.Errorf("%s takes %v, Playwright's %v", their.Name, fields, their.Fields)
+		}
+		for _, name := range our.Required {
+			if !slices.Contains(their.Required, name) {
+				t.Errorf("%s: Playwright's does not require %s", their.Name, name)
+			}
+		}
+	}
+	if n := len(theirs) - len(lacking); len(list.Tools) != n {
+		t.Errorf("%d tools, Playwright has %d of them", len(list.Tools), n)
 	}
 }

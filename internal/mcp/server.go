@@ -26,6 +26,8 @@ type Config struct {
 	Profile string
 	// Version is that of the program.
 	Version string
+	// Dir is the directory below which tools may read the files that a client names; "" is none.
+	Dir string
 	// Logger gets failures that are not for clients; nil gets none.
 	Logger *slog.Logger
 }
@@ -36,6 +38,7 @@ type server struct {
 	logger  *slog.Logger
 	tools   []tool
 	fence   fence
+	files   files
 }
 
 // The tools that answer dialogs: ours, and Playwright's.
@@ -44,6 +47,8 @@ const (
 	handleTool = "browser_handle_dialog"
 	// blockerTool answers what is no dialog.
 	blockerTool = "browser_blocker"
+	// uploadTool gives an open file chooser its files, in the profile of Playwright.
+	uploadTool = "browser_file_upload"
 )
 
 // hasTool says whether clients are offered the tool.
@@ -59,13 +64,24 @@ func (s *server) answerer() string {
 	return answerTool
 }
 
+// unblocker is the tool by which clients answer a blocker; "" where they are offered none.
+func (s *server) unblocker(of messages.BlockerType) string {
+	switch {
+	case s.hasTool(blockerTool):
+		return blockerTool
+	case of == messages.BlockerFileChooser && s.hasTool(uploadTool):
+		return uploadTool
+	}
+	return ""
+}
+
 // newServer checks the choice of tools. The error is a [messages.Error] with the code
 // invalid_argument.
 func newServer(cfg Config) (*server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &server{version: cfg.Version, logger: cfg.Logger, fence: newFence()}
+	s := &server{version: cfg.Version, logger: cfg.Logger, fence: newFence(), files: files(cfg.Dir)}
 	if cfg.Profile != "" {
 		offered, err := profiled(cfg.Table, cfg.Profile)
 		s.tools = offered

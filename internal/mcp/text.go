@@ -68,7 +68,11 @@ func (s *server) words(r *messages.ToolResult, own messages.TaskID) string {
 		if d.Type == messages.BlockerHuman || strings.Contains(r.Text, "BLOCKER "+string(d.ID)+" ") {
 			continue
 		}
-		fmt.Fprintf(&b, "Blocker %s, %s: %s. Answer with %s.\n", d.ID, d.Type, s.quoted(d.Message), blockerTool)
+		fmt.Fprintf(&b, "Blocker %s, %s: %s.", d.ID, d.Type, s.quoted(d.Message))
+		if tool := s.unblocker(d.Type); tool != "" {
+			b.WriteString(" Answer with " + tool + ".")
+		}
+		b.WriteString("\n")
 	}
 	if r.Untrusted && r.Text != "" {
 		fmt.Fprintf(&b, "%s\n%s\n%s\n", s.fence.begin, r.Text, s.fence.end)

@@ -54,24 +54,45 @@ func (c *call) press(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	mods := 0
-	for _, name := range names {
-		m := modifiers[name]
-		mods |= m.bit
-		if err := c.cdp(ctx, "", "Input.dispatchKeyEvent", map[string]any{"type": "rawKeyDown", "key": m.key.name, "code": m.key.code, "windowsVirtualKeyCode": m.key.number, "modifiers": mods}, nil, quickly); err != nil {
-			return err
-		}
+	mods, err := c.holdKeys(ctx, names)
+	if err != nil {
+		return err
 	}
 	if mods&8 != 0 && len(k.text) == 1 && k.text[0] >= 'a' && k.text[0] <= 'z' {
 		k = character(string(k.text[0] - 'a' + 'A'))
 	}
-	err = c.stroke(ctx, k, mods)
-	for i := len(names) - 1; i >= 0 && err == nil; i-- {
+	if err := c.stroke(ctx, k, mods); err != nil {
+		return err
+	}
+	return c.freeKeys(ctx, names, mods)
+}
+
+// holdKeys presses modifiers, and returns their bits.
+func (c *call) holdKeys(ctx context.Context, names []string) (mods int, err error) {
+	for _, name := range names {
+		m := modifiers[name]
+		mods |= m.bit
+		if err := c.modifier(ctx, "rawKeyDown", m.key, mods); err != nil {
+			return 0, err
+		}
+	}
+	return mods, nil
+}
+
+// freeKeys lets modifiers up, the last one first.
+func (c *call) freeKeys(ctx context.Context, names []string, mods int) error {
+	for i := len(names) - 1; i >= 0; i-- {
 		m := modifiers[names[i]]
 		mods &^= m.bit
-		err = c.cdp(ctx, "", "Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": m.key.name, "code": m.key.code, "windowsVirtualKeyCode": m.key.number, "modifiers": mods}, nil, quickly)
+		if err := c.modifier(ctx, "keyUp", m.key, mods); err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
+}
+
+func (c *call) modifier(ctx context.Context, kind string, k key, mods int) error {
+	return c.cdp(ctx, "", "Input.dispatchKeyEvent", map[string]any{"type": kind, "key": k.name, "code": k.code, "windowsVirtualKeyCode": k.number, "modifiers": mods}, nil, quickly)
 }
 
 func runPress(ctx context.Context, c *call, in pressInput) (outcome, error) {

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -42,15 +43,8 @@ func parseKeys(text string) (mods []string, k key, err error) {
 			parts = []string{"+"}
 		}
 	}
-	for _, m := range parts[:len(parts)-1] {
-		name := strings.ToLower(m)
-		if name == "ctrl" {
-			name = "control"
-		}
-		if _, ok := modifiers[name]; !ok {
-			return nil, key{}, messages.Errorf(messages.CodeInvalidArgument, "key: %q is no modifier; there are Alt, Control, Meta and Shift", cut(m, 20))
-		}
-		mods = append(mods, name)
+	if mods, err = parseModifiers(parts[:len(parts)-1]); err != nil {
+		return nil, key{}, err
 	}
 	last := parts[len(parts)-1]
 	if k, ok := namedKeys[strings.ToLower(last)]; ok {
@@ -60,6 +54,24 @@ func parseKeys(text string) (mods []string, k key, err error) {
 		return nil, key{}, messages.Errorf(messages.CodeInvalidArgument, "key: %q is no key; give one such as Enter, ArrowDown, a, or Control+A", cut(last, 20))
 	}
 	return mods, character(last), nil
+}
+
+// parseModifiers reads the names of modifiers.
+func parseModifiers(given []string) (names []string, err error) {
+	for _, m := range given {
+		name := strings.ToLower(m)
+		switch name {
+		case "ctrl", "controlormeta": // browsers of nodes are not a Mac's
+			name = "control"
+		}
+		if _, ok := modifiers[name]; !ok {
+			return nil, messages.Errorf(messages.CodeInvalidArgument, "%q is no modifier; there are Alt, Control, Meta and Shift", cut(m, 20))
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
 
 // character is the key of one character.

@@ -10,8 +10,9 @@ type clickInput struct {
 	on
 	pointer
 	acting
-	Button string `json:"button,omitempty" enum:"left|right|middle"`
-	Double bool   `json:"double,omitempty"`
+	Button    string   `json:"button,omitempty" enum:"left|right|middle"`
+	Double    bool     `json:"double,omitempty"`
+	Modifiers []string `json:"modifiers,omitempty" jsonschema:"keys to hold, such as Shift"`
 }
 
 type hoverInput struct {
@@ -30,6 +31,9 @@ func (c *call) mouse(ctx context.Context, kind string, s spot, more map[string]a
 }
 
 func runClick(ctx context.Context, c *call, in clickInput) (outcome, error) {
+	if _, err := parseModifiers(in.Modifiers); err != nil {
+		return outcome{}, err
+	}
 	e, err := c.element(ctx, in.pointer)
 	if err != nil {
 		return outcome{}, err
@@ -64,10 +68,18 @@ func (c *call) click(ctx context.Context, e element, in clickInput) (outcome, er
 	if isRefusal(err) {
 		return outcome{isOfPage: true}, err
 	}
+	names, _ := parseModifiers(in.Modifiers) // looked at before
+	mods := 0
+	if err == nil {
+		mods, err = c.holdKeys(ctx, names)
+	}
 	for i := 1; i <= times && err == nil; i++ {
-		if err = c.mouse(ctx, "mousePressed", at, map[string]any{"button": button, "buttons": bit, "clickCount": i}); err == nil {
-			err = c.mouse(ctx, "mouseReleased", at, map[string]any{"button": button, "clickCount": i})
+		if err = c.mouse(ctx, "mousePressed", at, map[string]any{"button": button, "buttons": bit, "clickCount": i, "modifiers": mods}); err == nil {
+			err = c.mouse(ctx, "mouseReleased", at, map[string]any{"button": button, "clickCount": i, "modifiers": mods})
 		}
+	}
+	if err == nil {
+		err = c.freeKeys(ctx, names, mods)
 	}
 	done, err := w.settle(ctx, err)
 	if err != nil {

@@ -45,9 +45,12 @@ type evaluateInput struct {
 	Expression string  `json:"expression,omitempty" maxlen:"1048576"`
 	Function   string  `json:"function,omitempty" maxlen:"1048576" jsonschema:"such as () => document.title"`
 	Ref        string  `json:"ref,omitempty" jsonschema:"element that the function gets as its argument"`
+	Selector   string  `json:"selector,omitempty" maxlen:"10000" jsonschema:"in place of ref"`
 	FrameID    string  `json:"frame_id,omitempty" jsonschema:"frame to run in: its frame_id, or the ref of its iframe"`
 	TimeoutS   float64 `json:"timeout_s,omitempty" jsonschema:"1 to 300, default 30"`
 }
+
+func (in evaluateInput) isOnElement() bool { return in.Ref != "" || in.Selector != "" }
 
 type evaluated struct {
 	Type        string `json:"type"`
@@ -118,8 +121,8 @@ func runEvaluate(ctx context.Context, c *call, in evaluateInput) (outcome, error
 	if in.TimeoutS != 0 {
 		within = time.Duration(clampTimeout(in.TimeoutS) * float64(time.Second))
 	}
-	if in.Ref != "" && (in.Function == "" || in.FrameID != "") {
-		return outcome{}, messages.Errorf(messages.CodeInvalidArgument, "ref goes with function, and without frame_id")
+	if in.isOnElement() && (in.Function == "" || in.FrameID != "") {
+		return outcome{}, messages.Errorf(messages.CodeInvalidArgument, "ref and selector go with function, and without frame_id")
 	}
 	var got evaluation
 	err := c.unlessAsked(ctx, func(ctx context.Context) (err error) {
@@ -147,8 +150,8 @@ func (c *call) evaluate(ctx context.Context, in evaluateInput, within time.Durat
 	how := map[string]any{"returnByValue": true, "awaitPromise": true, "userGesture": true}
 	var on element
 	switch {
-	case in.Ref != "":
-		on, err = c.byRef(ctx, in.Ref)
+	case in.isOnElement():
+		on, err = c.element(ctx, pointer{Ref: in.Ref, Selector: in.Selector})
 		if err == nil {
 			on, err = c.inPage(ctx, on)
 		}
@@ -161,7 +164,7 @@ func (c *call) evaluate(ctx context.Context, in evaluateInput, within time.Durat
 	if on.object != "" {
 		how["objectId"] = on.object
 		switch {
-		case in.Ref != "":
+		case in.isOnElement():
 			how["functionDeclaration"] = "function() { return (" + in.Function + "\n)(this) }"
 		case in.Function != "":
 			how["functionDeclaration"] = "function() { return (" + in.Function + "\n)() }"
