@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"holdfast/internal/browser"
 	"holdfast/messages"
 )
 
@@ -17,30 +18,44 @@ func (n *Node) checkApp(ctx context.Context, path string) error {
 	if messages.CallerOf(ctx).IsScoped {
 		return errAppScoped()
 	}
-	return n.allowsApp(path)
+	_, err := n.allowedApp(path)
+	return err
 }
 
 func errAppScoped() error {
 	return messages.Errorf(messages.CodeForbidden, "launch.app wants the admin token: an application runs on the node's machine")
 }
 
-// allowsApp refuses an application that the node's operator does not allow, also of a task that an admin has started elsewhere.
-func (n *Node) allowsApp(path string) error {
-	// What is allowed is the file, not a link to it that another user may turn elsewhere.
-	file, err := filepath.EvalSymlinks(path)
+// allowedApp returns the file that an application's path leads to, which is what may be launched: a
+// link may be turned elsewhere meanwhile. It refuses an application that the node's operator does
+// not allow, also of a task that an admin has started elsewhere.
+func (n *Node) allowedApp(path string) (file string, err error) {
+	file, err = filepath.EvalSymlinks(path)
 	if isDenied := isAmongApps(n.cfg.AppsDenied, path) || isAmongApps(n.cfg.AppsDenied, file); isDenied || !isAmongApps(n.cfg.Apps, path) || err == nil && !isAmongApps(n.cfg.Apps, file) {
-		return messages.Errorf(messages.CodeForbidden, "this node does not launch the application; the node's operator allows paths with browser.apps")
+		return "", messages.Errorf(messages.CodeForbidden, "this node does not launch the application; the node's operator allows paths with browser.apps")
 	}
 	if err != nil {
-		return messages.Errorf(messages.CodeInvalidArgument, "launch.app: there is no such file")
+		return "", messages.Errorf(messages.CodeInvalidArgument, "launch.app: there is no such file")
 	}
 	switch info, err := os.Stat(file); {
 	case err != nil:
-		return messages.Errorf(messages.CodeInvalidArgument, "launch.app: the file cannot be looked at")
+		return "", messages.Errorf(messages.CodeInvalidArgument, "launch.app: the file cannot be looked at")
 	case !info.Mode().IsRegular():
-		return messages.Errorf(messages.CodeInvalidArgument, "launch.app is no file; of a bundle name the executable in it, such as NAME.app/Contents/MacOS/NAME")
+		return "", messages.Errorf(messages.CodeInvalidArgument, "launch.app is no file; of a bundle name the executable in it, such as NAME.app/Contents/MacOS/NAME")
 	}
-	return nil
+	return file, nil
+}
+
+// launchOptions are those of a task's browser. An application is looked at anew each time, since
+// its path may lead elsewhere by then.
+func (n *Node) launchOptions(spec *messages.TaskSpec) (browser.LaunchOptions, error) {
+	o := browser.LaunchOptions{IsHeadless: spec.IsHeadless() && spec.App() == "", Args: spec.Launch.Args}
+	if spec.App() == "" {
+		return o, nil
+	}
+	file, err := n.allowedApp(spec.App())
+	o.App = file
+	return o, err
 }
 
 // checkApps refuses settings that no application would ever fit.

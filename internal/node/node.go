@@ -183,7 +183,11 @@ func (n *Node) backend(id messages.TaskID, spec *messages.TaskSpec) backend.Back
 		return backend.NewAttached(spec.CDPURL, dial)
 	}
 	launch := func(ctx context.Context) (backend.Browser, error) {
-		return n.launch(ctx, id, spec.IsRestricted, browser.LaunchOptions{IsHeadless: spec.IsHeadless() && spec.App() == "", App: spec.App(), Args: spec.Launch.Args})
+		o, err := n.launchOptions(spec)
+		if err != nil {
+			return nil, err
+		}
+		return n.launch(ctx, id, spec.IsRestricted, o)
 	}
 	if n.traces != nil {
 		launch = n.traces.Launch(id, launch)

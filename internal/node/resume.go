@@ -63,7 +63,7 @@ func (n *Node) Resume(ctx context.Context, id messages.TaskID, spec messages.Tas
 		if spec.IsRestricted {
 			return errAppScoped()
 		}
-		if err := n.allowsApp(app); err != nil { // the last owner may have allowed another one
+		if _, err := n.allowedApp(app); err != nil { // the last owner may have allowed another one
 			return err
 		}
 	}

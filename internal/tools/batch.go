@@ -120,7 +120,7 @@ func (t *Table) step(ctx context.Context, by Caller, task messages.TaskID, s mes
 
 // notRun is the result of a step that was not run.
 func (t *Table) notRun(ctx context.Context, s messages.BatchStep, by Caller, task messages.TaskID, why *messages.Error) *messages.ToolResult {
-	c := &call{Table: t, by: by, task: task, name: s.Tool}
+	c := &call{Table: t, by: by, task: task, name: s.Tool, memory: t.memory.at(task)} // where its page is now, is said
 	c.tabName, _ = s.Input["tab"].(string)
 	return c.result(ctx, outcome{}, why)
 }

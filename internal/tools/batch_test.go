@@ -110,4 +110,8 @@ func TestW20_ABatchWhoseTimeIsUp(t *testing.T) {
 	if got := states(r); got != "d--" || r.OK || r.Code != messages.CodeDeadline || *r.FailedStep != 1 || r.Completed != 1 {
 		t.Errorf("%s %+v", got, r)
 	}
+	// Where the page is by then, is said with the step that was not begun.
+	if p := r.Results[1].Result.Page; p == nil || p.URL != "https://shop.example/A" || p.Title != "A" || p.TabID != "t1" {
+		t.Errorf("%+v", p)
+	}
 }
