@@ -141,6 +141,9 @@ type Snapshot struct {
 	Node string `json:"node,omitempty"`
 	// Epoch grows with each change of that node.
 	Epoch uint64 `json:"epoch,omitempty"`
+	// AnchorNode is the node that has a connection to the task's pages as well, and takes the task
+	// over should Node end; absent while there is none.
+	AnchorNode string `json:"anchor_node,omitempty"`
 	// Lease is lapsed while that node decides nothing.
 	Lease LeaseState `json:"lease,omitempty"`
 	// State is where the task stands in its life.

@@ -236,7 +236,7 @@ func (m *Machine) find(id messages.DialogID) (*entry, error) {
 // wasIssued says whether id was given out once, even if history forgot it.
 func (m *Machine) wasIssued(id messages.DialogID) bool {
 	n := id.Number()
-	return n >= 1 && n <= m.seq
+	return n >= 1 && n <= m.seq && (n <= m.unheard[0] || n > m.unheard[1])
 }
 
 func alreadyAnswered(id messages.DialogID, by messages.ClosedBy) *messages.Error {

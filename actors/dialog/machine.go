@@ -40,7 +40,8 @@ func (e *entry) isShut() bool { return e.ShutBy != "" }
 type Machine struct {
 	spec      *messages.TaskSpec // never written: others have it
 	seq       uint64
-	open      []*entry // oldest first
+	unheard   [2]uint64 // behind the first, up to the second: another node may have given them out
+	open      []*entry  // oldest first
 	recent    []messages.ClosedDialog
 	late      []mail.SeenDialog
 	isLeaving bool
@@ -177,6 +178,8 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.spec = &in.Spec
 	case mail.Lease:
 		m.lease(now, in)
+	case mail.InheritDialogs:
+		m.inherit(now, in)
 	case Leave:
 		m.isLeaving = true
 		for _, e := range m.entries() {

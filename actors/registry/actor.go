@@ -87,6 +87,7 @@ type Actor struct {
 	machine *Machine
 	pids    map[messages.TaskID]*actor.PID
 	gens    map[messages.TaskID]uint64
+	boards  map[messages.TaskID]*view.Board // of standbys
 
 	isMeasuring bool
 }
@@ -104,7 +105,7 @@ func New(cfg Config) *Actor {
 	}
 	return &Actor{
 		cfg: cfg, machine: NewMachine(cfg.Limits, cfg.Override),
-		pids: map[messages.TaskID]*actor.PID{}, gens: map[messages.TaskID]uint64{},
+		pids: map[messages.TaskID]*actor.PID{}, gens: map[messages.TaskID]uint64{}, boards: map[messages.TaskID]*view.Board{},
 	}
 }
 
@@ -132,11 +133,24 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 		a.step(c, Measured{msg.sample})
 	case supervisor.PagesLeft:
 		a.pagesLeft(c, msg)
+	case ToStandby:
+		if a.boards[msg.ID] != nil {
+			c.Send(a.pids[msg.ID], msg.Msg)
+		} else {
+			c.System().Refuse(msg.Msg, messages.Errorf(messages.CodeTaskNotFound, "the node has no standby of the task"))
+		}
 	case shortenDue:
 		msg.board.Shorten()
 	case guard.Exited:
 		id := messages.TaskID(msg.Key)
 		gen := a.gens[id]
+		if a.boards[id] != nil {
+			delete(a.boards, id)
+			delete(a.pids, id)
+			delete(a.gens, id)
+			a.step(c, StandbyExited{ID: id, Gen: gen})
+			return
+		}
 		if b := a.cfg.Directory.Board(id); b != nil {
 			c.After("shorten/"+strconv.FormatUint(gen, 10), shortenAfter, shortenDue{b})
 		}
@@ -156,7 +170,7 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 func (a *Actor) pagesLeft(c *guard.Context, l supervisor.PagesLeft) {
 	shared := func(p messages.Page) bool { return slices.Contains(l.Left.Pages, p.TargetID) }
 	for id, pid := range a.pids {
-		if id != l.Task && slices.ContainsFunc(a.cfg.Directory.Board(id).View().Snapshot.Pages, shared) {
+		if id != l.Task && a.boards[id] == nil && slices.ContainsFunc(a.cfg.Directory.Board(id).View().Snapshot.Pages, shared) {
 			c.Send(pid, l.Left)
 		}
 	}
@@ -178,10 +192,16 @@ func (a *Actor) step(c *guard.Context, in any) {
 		case SpawnSupervisor:
 			a.spawn(c, e)
 		case ToSupervisor:
-			if u, ok := e.Msg.(mail.UpdateSpec); ok {
+			if u, ok := e.Msg.(mail.UpdateSpec); ok && a.boards[e.ID] == nil {
 				a.cfg.Specified(e.ID, u.Spec)
 			}
 			c.Send(a.pids[e.ID], e.Msg)
+		case SpawnStandby:
+			board := a.spawnUnder(c, e.ID, e.Gen, e.Spec, e.Resumed)
+			a.boards[e.ID] = board
+			answers = append(answers, Answer{To: e.Reply, Value: StandbyBoard{board}})
+		case Promote:
+			a.promote(c, e)
 		case ShowLost:
 			a.showLost(c, e)
 		case Forget:
@@ -280,11 +300,23 @@ func (a *Actor) showLost(c *guard.Context, e ShowLost) {
 
 func (a *Actor) spawn(c *guard.Context, e SpawnSupervisor) {
 	a.cfg.Specified(e.ID, *e.Spec)
-	board := view.NewBoard(e.ID, *e.Spec, c.Now())
-	cfg := a.cfg.Supervisor(supervisor.Config{
-		ID: e.ID, Spec: e.Spec, Board: board, Registry: c.Self(), Gen: e.Gen, Resumed: e.Resumed,
-	})
-	a.cfg.Directory.put(e.ID, board)
-	ref := c.Spawn(guard.Child{Kind: "supervisor", Key: string(e.ID), Mailbox: supervisor.Mailbox, New: func() guard.Behavior { return supervisor.New(cfg) }})
-	a.pids[e.ID], a.gens[e.ID] = ref.PID, e.Gen
+	a.cfg.Directory.put(e.ID, a.spawnUnder(c, e.ID, e.Gen, e.Spec, e.Resumed))
+}
+
+// spawnUnder starts a supervisor under a new board.
+func (a *Actor) spawnUnder(c *guard.Context, id messages.TaskID, gen uint64, spec *messages.TaskSpec, resumed *mail.Resumed) *view.Board {
+	board := view.NewBoard(id, *spec, c.Now())
+	cfg := a.cfg.Supervisor(supervisor.Config{ID: id, Spec: spec, Board: board, Registry: c.Self(), Gen: gen, Resumed: resumed})
+	ref := c.Spawn(guard.Child{Kind: "supervisor", Key: string(id), Mailbox: supervisor.Mailbox, New: func() guard.Behavior { return supervisor.New(cfg) }})
+	a.pids[id], a.gens[id] = ref.PID, gen
+	return board
+}
+
+// promote shows a standby that becomes a task of this node.
+func (a *Actor) promote(c *guard.Context, p Promote) {
+	delete(a.boards, p.ID)
+	a.cfg.Specified(p.ID, *p.Spec)
+	board := view.NewBoard(p.ID, *p.Spec, c.Now())
+	a.cfg.Directory.put(p.ID, board)
+	c.Send(a.pids[p.ID], supervisor.Promote{Memory: p.Memory, Board: board, Reply: p.Reply})
 }

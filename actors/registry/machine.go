@@ -76,7 +76,8 @@ type Machine struct {
 	gen      uint64
 	isLapsed bool                      // the node may not decide for its tasks
 	tasks    map[messages.TaskID]*task // that have a supervisor
-	ended    []messages.TaskID         // oldest first
+	standbys map[messages.TaskID]*standby
+	ended    []messages.TaskID // oldest first
 	out      []Effect
 }
 
@@ -107,7 +108,7 @@ type next struct {
 // NewMachine returns a registry without tasks. Where override is not zero
 // every task attaches there, whatever its spec says (requirement A7).
 func NewMachine(limits messages.Limits, override messages.CDPURL) *Machine {
-	return &Machine{admission: newAdmission(limits), override: override, tasks: map[messages.TaskID]*task{}}
+	return &Machine{admission: newAdmission(limits), override: override, tasks: map[messages.TaskID]*task{}, standbys: map[messages.TaskID]*standby{}}
 }
 
 // Step takes one input and returns what is to be done, in order.
@@ -128,6 +129,16 @@ func (m *Machine) Step(now time.Time, in any) []Effect {
 		m.sweep(now, in)
 	case Lease:
 		m.lease(in)
+	case StartStandby:
+		m.startStandby(in)
+	case RespecStandby:
+		m.respecStandby(in)
+	case StopStandby:
+		m.stopStandby(in)
+	case PromoteStandby:
+		m.promoteStandby(now, in)
+	case StandbyExited:
+		m.standbyExited(now, in)
 	case Lose:
 		m.lose(in)
 	case mail.AbandonStart:
@@ -152,7 +163,12 @@ func (m *Machine) Running() int { return len(m.tasks) }
 
 func (m *Machine) start(now time.Time, o mail.StartTask) {
 	asked := o.Spec
-	asked.QueueTimeoutS = nil // of this start, not of the task
+	asked.QueueTimeoutS = nil            // of this start, not of the task
+	if s := m.standbys[o.ID]; s != nil { // two supervisors of a task have one name
+		s.starts = append(s.starts, o)
+		m.endStandby(o.ID, s)
+		return
+	}
 	if !m.override.IsZero() {
 		asked.CDPURL, asked.Launch = m.override, nil
 	}
@@ -220,21 +236,32 @@ func (m *Machine) dropNext(t *task, why string) {
 }
 
 func (m *Machine) spawn(now time.Time, id messages.TaskID, spec messages.TaskSpec, waiters []waiter) {
-	m.gen++
-	if spec.GiveUpAfterS == 0 {
-		spec.GiveUpAfterS = m.limits.GiveUpAfter.Seconds()
-	}
-	m.tasks[id] = &task{
-		gen: m.gen, spec: &spec, started: now, waiters: waiters, idle: m.limits.IdleTimeout, life: m.limits.MaxLife,
-	}
+	t := m.newTask(now, spec)
+	t.waiters = waiters
+	m.tasks[id] = t
 	if spec.Launch != nil {
 		m.admission.browsers++
 	}
 	m.ended = slices.DeleteFunc(m.ended, func(e messages.TaskID) bool { return e == id })
-	m.do(SpawnSupervisor{ID: id, Gen: m.gen, Spec: &spec})
+	m.do(SpawnSupervisor{ID: id, Gen: t.gen, Spec: t.spec})
 	if m.isLapsed {
 		m.do(ToSupervisor{id, mail.Lease{}})
 	}
+}
+
+// withPatience is a spec with the node's patience, where it has none of its own.
+func (m *Machine) withPatience(spec messages.TaskSpec) messages.TaskSpec {
+	if spec.GiveUpAfterS == 0 {
+		spec.GiveUpAfterS = m.limits.GiveUpAfter.Seconds()
+	}
+	return spec
+}
+
+// newTask makes the next task of the registry.
+func (m *Machine) newTask(now time.Time, spec messages.TaskSpec) *task {
+	m.gen++
+	spec = m.withPatience(spec)
+	return &task{gen: m.gen, spec: &spec, started: now, idle: m.limits.IdleTimeout, life: m.limits.MaxLife}
 }
 
 // resume has a task go on that another node had. It counts as attached: a browser that cannot be
@@ -386,6 +413,9 @@ func (m *Machine) end() []Effect {
 		for _, reply := range t.stoppers {
 			m.do(Answer{To: reply})
 		}
+	}
+	for _, s := range m.standbys {
+		m.answerStandby(s)
 	}
 	clear(m.tasks)
 	return m.out

@@ -90,6 +90,7 @@ type Actor struct {
 	pids     smallmap.Map[messages.SessionID, *actor.PID] // copied on write: the dialog actor has it
 	views    smallmap.Map[messages.SessionID, view.Session]
 	isViewed bool          // views are of the newest state, or of console errors before
+	isHidden bool          // a standby: another node has the task
 	orders   ledger.Ledger // with the children, by name
 	wanted   *wanted.Store // outlives sessions and links
 	remember func() []byte // what it holds
@@ -155,27 +156,58 @@ func (a *Actor) Init(c *guard.Context) {
 	a.sessions = a.group(guard.GroupConfig{
 		Name: "sessions", Policy: sessionPolicy, Factory: a.factory, OnStart: a.started, OnExit: a.exited,
 	})
-	a.logState(messages.Event{State: messages.StateStarting}, a.machine.Snapshot())
+	if !a.isHidden {
+		a.logState(messages.Event{State: messages.StateStarting}, a.machine.Snapshot())
+	}
 	// The dialog actor first: a dialog during the attach is caught.
 	a.dialogs.Start(c)
-	a.link.Start(c)
+	if !a.isHidden {
+		a.link.Start(c)
+	}
 	a.sessions.Start(c)
+	if a.isHidden {
+		a.carryOut(c, a.machine.StandBy(c.Now()))
+	}
 }
 
 // resume has the machine go on after another node.
 func (a *Actor) resume(c *guard.Context, r mail.Resumed) {
-	if len(r.Memory.Wanted) > 0 {
-		if err := a.wanted.Recall(r.Memory.Wanted); err != nil {
+	if a.isHidden = r.IsStandby; !a.isHidden {
+		a.recall(r.Memory)
+	}
+	a.machine.Resume(c.Now(), r)
+}
+
+// recall takes up what another node had noted of the task.
+func (a *Actor) recall(m mail.TaskMemory) {
+	if len(m.Wanted) > 0 {
+		if err := a.wanted.Recall(m.Wanted); err != nil {
 			a.log.Warn("what agents had set in pages is lost with the node that had the task", "err", err)
 		}
 	}
-	a.machine.Resume(c.Now(), r)
-	for _, p := range r.Memory.Pages {
+	for _, p := range m.Pages {
 		a.cfg.Owners.Claim(p.TargetID, a.cfg.ID)
 	}
-	if r.Memory.Context != "" {
-		a.cfg.Owners.ClaimContext(r.Memory.Context, a.cfg.ID)
+	if m.Context != "" {
+		a.cfg.Owners.ClaimContext(m.Context, a.cfg.ID)
 	}
+}
+
+// Promote has a standby take its task over, and show it on the board from here on. The reply is nil.
+type Promote struct {
+	Memory mail.TaskMemory
+	Board  *view.Board
+	Reply  mail.Call
+}
+
+// ReplyTo is the call that waits for the answer.
+func (p Promote) ReplyTo() mail.Call { return p.Reply }
+
+func (a *Actor) promote(c *guard.Context, p Promote) {
+	a.isHidden, a.cfg.Board = false, p.Board
+	a.recall(p.Memory)
+	a.carryOut(c, a.machine.Promote(c.Now(), p.Memory))
+	c.Answer(p.Reply, nil, nil)
 }
 
 // openingTab is who owes the answer to an OpenTab: the page being opened is
@@ -220,6 +252,8 @@ func (a *Actor) Receive(c *guard.Context, msg any) {
 		}
 	case bridge.CallUnread:
 		a.log.Warn("a dialog over the bridge could not be read, it is dismissed", "target", msg.Page)
+	case Promote:
+		a.promote(c, msg)
 	case browserGone:
 		a.step(c, step.BrowserGone{Why: msg.why})
 	default:
@@ -328,6 +362,8 @@ func (a *Actor) carryOut(c *guard.Context, effects []step.Effect) {
 			c.Send(a.pid(a.anchor, childAnchor), e.Msg)
 		case step.ClientPages:
 			a.cfg.Board.SetClientPages(view.ClientPages(e))
+		case step.StartLink:
+			a.link.Start(c)
 		case step.AnchorReady:
 			if ref, ok := a.anchor.Ref(childAnchor); ok {
 				a.anchor.Ready(c, childAnchor, ref.Gen)
@@ -392,7 +428,7 @@ func (a *Actor) carryOut(c *guard.Context, effects []step.Effect) {
 		case step.Answer:
 			c.Answer(e.To, e.Value, e.Err)
 		case step.Finish:
-			if a.link != nil {
+			if a.link != nil && !a.isHidden {
 				a.link.Shutdown(c) // what is over is not dialled again
 			}
 			if a.anchor != nil {

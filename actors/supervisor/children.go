@@ -134,7 +134,7 @@ func (a *Actor) factory(id string) guard.Child {
 		a.anchors++
 		cfg := link.Config{
 			Role: messages.RoleAnchor, Gen: a.anchors, Scope: a.cfg.Spec.Scope, Owned: a.machine.Owned(), Left: a.machine.Forbidden(),
-			Context: a.machine.Context, Contexts: a.machine.Contexts, IsAlone: a.mux == nil, Native: a.machine.KeptNative(), Bridge: a.machine.SessionBridge(),
+			Context: a.machine.Context, Contexts: a.machine.Contexts, IsAlone: a.mux == nil && !a.isHidden, Native: a.machine.KeptNative(), Bridge: a.machine.SessionBridge(),
 			Lacks: a.lacks(),
 		}
 		peers := a.peers()

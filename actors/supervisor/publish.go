@@ -29,6 +29,10 @@ func (a *Actor) publish(c *guard.Context, p step.Publish) {
 		}
 		shown.Supervisor, shown.Dialogs, shown.Browser, shown.Anchor, shown.Sessions, shown.Trees = a.self, a.pid(a.dialogs, childDialog), a.root, a.anchorRoot, a.views, a.machine.Trees
 	}
+	if a.isHidden {
+		a.cfg.Board.Publish(shown, view.News(p)) // which its node alone looks at
+		return
+	}
 	if !snap.Active {
 		// Before the board as well: a start by a reader of that state is one anew.
 		c.Send(a.cfg.Registry, mail.TaskEnding{ID: a.cfg.ID, Gen: a.cfg.Gen})

@@ -24,6 +24,7 @@ import (
 	"holdfast/internal/cluster/store/voter"
 	"holdfast/internal/node"
 	"holdfast/messages"
+
 	"holdfast/metrics"
 )
 
@@ -131,6 +132,24 @@ func (m member) Yield(id messages.TaskID) {
 			m.log.Warn("a task that another node has did not end", "task", id, "err", err)
 		}
 	}()
+}
+
+// StandBy begins a standby of a task of another node.
+func (m member) StandBy(ctx context.Context, id messages.TaskID, spec messages.TaskSpec, news cluster.StandbyNews) (cluster.Standby, error) {
+	s, err := m.Node.StandBy(ctx, id, spec, news)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Followed has the standby on another node follow a task of this one.
+func (m member) Followed(id messages.TaskID, by string, changed func()) (cluster.Follower, bool) {
+	f, ok := m.Node.Followed(id, by, changed)
+	if !ok {
+		return nil, false
+	}
+	return f, true
 }
 
 // nodeName is the name of the node in its cluster.

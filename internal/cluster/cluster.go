@@ -81,6 +81,9 @@ type Cluster struct {
 	member *member.Member
 	duties duties
 	keeper keeper
+
+	standbys standbys
+
 	ctx    context.Context // ended by Leave
 	joined chan struct{}   // closed once member is set, which its handler comes before
 	end    context.CancelFunc
@@ -105,7 +108,8 @@ func Join(c Config) (*Cluster, error) {
 	}
 	cluster := &Cluster{
 		config: c, refused: newRefusals(), transport: newTransport(c.TLS), orphans: map[string]time.Time{}, claims: map[messages.TaskID]int{}, duties: duties{tasks: c.Tasks}, joined: make(chan struct{}), taking: map[messages.TaskID]lease.Begin{},
-		keeper: keeper{specs: map[messages.TaskID]*keptSpec{}, memories: map[messages.TaskID]keptMemory{}},
+		standbys: standbys{of: map[messages.TaskID]*held{}, again: map[messages.TaskID]time.Time{}, streams: map[string]*stream{}},
+		keeper:   keeper{specs: map[messages.TaskID]*keptSpec{}, memories: map[messages.TaskID]keptMemory{}},
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cluster.ctx, cluster.end = ctx, cancel
@@ -154,6 +158,7 @@ func (c *Cluster) describe(ctx context.Context) {
 			c.keepEra()
 			c.member.Describe(c.info())
 			c.reconcile(time.Now())
+			c.tendStandbys(time.Now())
 		}
 	}
 }

@@ -73,6 +73,12 @@ func (r *running) Resume(_ context.Context, id messages.TaskID, spec messages.Ta
 	return nil
 }
 
+func (*running) StandBy(context.Context, messages.TaskID, messages.TaskSpec, mail.StandbyNews) (cluster.Standby, error) {
+	return nil, messages.Errorf(messages.CodeLimitReached, "no standby")
+}
+
+func (*running) Followed(messages.TaskID, string, func()) (cluster.Follower, bool) { return nil, false }
+
 func (r *running) Lose(_ context.Context, id messages.TaskID, spec messages.TaskSpec, _ uint64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

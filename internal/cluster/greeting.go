@@ -67,6 +67,8 @@ func (c *Cluster) IsServed(w http.ResponseWriter, r *http.Request) bool {
 		answer(w, err.Code.Status(), messages.ErrorReply{Error: err})
 	case r.URL.Path == helloPath:
 		w.WriteHeader(http.StatusNoContent)
+	case r.URL.Path == standbysPath && r.Method == http.MethodPost:
+		c.serveStandbys(w, r)
 	case r.URL.Path != standingPath:
 		return false
 	case c.config.Keeper == nil:

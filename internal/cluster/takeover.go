@@ -67,10 +67,14 @@ func (c *Cluster) resume(id messages.TaskID, b lease.Begin) {
 		if _, _, isMine, ok := c.member.Living(string(id)); !ok || !isMine {
 			return
 		}
-		err := c.resumeOnce(id, b)
+		var err error
+		isPromoted := c.hasPromoted(c.ctx, id)
+		if !isPromoted {
+			err = c.resumeOnce(id, b)
+		}
 		if err == nil {
 			c.duties.tell(id) // now there is a task to tell
-			c.config.Log.Info("the task continues at this node", "task", id, "epoch", b.Epoch.String(), "lost", b.IsLost)
+			c.config.Log.Info("the task continues at this node", "task", id, "epoch", b.Epoch.String(), "lost", b.IsLost, "standby", isPromoted)
 			return
 		}
 		if errors.Is(err, errNoSpec) {

@@ -32,6 +32,11 @@ type Tasks interface {
 	Memory(messages.TaskID) (mail.TaskMemory, bool)
 	// Resume has a task go on that another node had. It may wait.
 	Resume(context.Context, messages.TaskID, messages.TaskSpec, mail.Resumed) error
+	// StandBy begins a standby of a task of another node. It may wait.
+	StandBy(context.Context, messages.TaskID, messages.TaskSpec, mail.StandbyNews) (Standby, error)
+	// Followed has the standby on another node follow a task; false where the task does not run.
+	// Changed is called with every change of it.
+	Followed(id messages.TaskID, by string, changed func()) (Follower, bool)
 	// Lose shows a task whose browser has ended with its node. It may wait.
 	Lose(ctx context.Context, id messages.TaskID, spec messages.TaskSpec, version uint64) error
 	// Lease says whether the node may decide for its tasks.

@@ -27,4 +27,7 @@ type Resumed struct {
 	Memory TaskMemory
 	// IsWithheld says that the node may not decide for it yet.
 	IsWithheld bool
+	// IsStandby says that another node has the task still. Off are the pages that it frees now.
+	IsStandby bool
+	Off       []messages.TargetID
 }

@@ -10,6 +10,9 @@ func (m *Task) Snapshot() *messages.Snapshot {
 		TaskID: m.ID, State: m.State, Version: m.Version, Active: m.State.IsActive(), Reason: m.Reason,
 		Connection: m.Conn, Labels: m.Spec.Labels,
 	}
+	if s.Active {
+		s.AnchorNode = m.AnchorNode
+	}
 	if !s.Active {
 		if m.Pages.At(m.Current) != nil {
 			p := m.Page(m.Current)

@@ -27,6 +27,7 @@ type Task struct {
 	Verdict            error                // why a task that parts is lost; nil where it was told to stop
 	Outcome            messages.TaskOutcome // of such a stop
 	Caps               backend.Caps         // set before the first link
+	AnchorNode         string               // the node whose standby sees the pages; "" is none
 	BridgeSecret       bridge.Secret
 	Epoch              uint64 // of the bridge, as it was last turned on or off
 	IsBridgeForced     bool   // to the bridge, for want of dialogs that stay open

@@ -12,6 +12,7 @@ package party
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"holdfast/messages"
 )
@@ -27,6 +28,14 @@ const (
 	// waits for them in a way of its own.
 	Clients ID = "clients"
 )
+
+const standbyPrefix = "standby/"
+
+// Standby is the task's standby on another node of the cluster. It leaves pages, and no popup waits
+// for it.
+func Standby(node string) ID { return ID(standbyPrefix + node) }
+
+func (id ID) isStandby() bool { return strings.HasPrefix(string(id), standbyPrefix) }
 
 // Set has the parties of a task. E is what is to be done once a page has been left. The
 // zero value has no party.
@@ -80,12 +89,12 @@ func (s *Set[E]) Cover(id ID, page messages.TargetID) {
 // Uncover notes that the party's session of a page has ended.
 func (s *Set[E]) Uncover(id ID, page messages.TargetID) { delete(s.parties[id], page) }
 
-// IsCovered says whether every party but the clients hears of the page's dialogs. Without such a
-// party there is none that could.
+// IsCovered says whether every party but the clients and the standby hears of the page's dialogs.
+// Without such a party there is none that could.
 func (s *Set[E]) IsCovered(page messages.TargetID) bool {
 	isCovered := false
 	for id, pages := range s.parties {
-		if id == Clients {
+		if id == Clients || id.isStandby() {
 			continue
 		}
 		if isCovered = pages[page]; !isCovered {

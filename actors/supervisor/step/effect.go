@@ -220,8 +220,11 @@ type (
 	}
 
 	// ClientPages shows the clients of the gateway which pages to keep off, and which they
-	// may not leave.
-	ClientPages struct{ Off, Kept []messages.TargetID }
+	// may not leave. StandbyOff are those that the standby on another node keeps off.
+	ClientPages struct{ Off, Kept, StandbyOff []messages.TargetID }
+
+	// StartLink begins the primary link of a standby that takes its task over.
+	StartLink struct{}
 
 	// TellSiblings is for the tasks that have the same pages.
 	TellSiblings struct {
@@ -266,5 +269,6 @@ func (Arm) effect()              {}
 func (ArmSpread) effect()        {}
 func (Answer) effect()           {}
 func (ClientPages) effect()      {}
+func (StartLink) effect()        {}
 func (Finish) effect()           {}
 func (TellSiblings) effect()     {}

@@ -96,7 +96,7 @@ func (m *Machine) anchorStarting(s step.AnchorStarting) {
 // anchorAttached finds out whether the anchor's browser is the primary's: some
 // services give every connection one of its own.
 func (m *Machine) anchorAttached(now time.Time, a mail.AnchorAttached) {
-	if !m.isRooted || len(m.Order) == 0 {
+	if !m.isRooted && !m.isStandby || len(m.Order) == 0 {
 		return
 	}
 	if !slices.ContainsFunc(a.Pages, func(t messages.TargetID) bool { return m.Pages.At(t) != nil }) {
@@ -104,7 +104,7 @@ func (m *Machine) anchorAttached(now time.Time, a mail.AnchorAttached) {
 		return
 	}
 	for _, t := range m.Order {
-		if !m.IsBeingFreed(t) {
+		if !m.IsBeingFreed(t) && !m.off[t] {
 			m.ToAnchor(mail.CoverPage{Page: t}) // those it has it ignores
 		}
 	}
@@ -114,7 +114,7 @@ func (m *Machine) anchorAttached(now time.Time, a mail.AnchorAttached) {
 // Forbidden are the pages that a new anchor is to keep away from until it is
 // told to cover them.
 func (m *Machine) Forbidden() []messages.TargetID {
-	return slices.DeleteFunc(slices.Clone(m.Order), func(t messages.TargetID) bool { return !m.IsBeingFreed(t) })
+	return slices.DeleteFunc(slices.Clone(m.Order), func(t messages.TargetID) bool { return !m.IsBeingFreed(t) && !m.off[t] })
 }
 
 func (m *Machine) anchorSettled(now time.Time) {
@@ -126,6 +126,10 @@ func (m *Machine) anchorSettled(now time.Time) {
 // anchorUseless ends the second link until its next trial, or until another spec gives
 // reason to try again.
 func (m *Machine) anchorUseless(now time.Time, why messages.AnchorOff) {
+	if m.isStandby {
+		m.finish(messages.StateLost, messages.Errorf(messages.CodeUpstreamUnavailable, "the task can have no second link: %s", why))
+		return
+	}
 	a := &m.Anchor
 	a.Useless, a.Strikes, a.Apart, a.IsSuspect, a.IsTrial = why, 0, 0, false, false
 	switch why {
@@ -158,6 +162,10 @@ func (m *Machine) anchorSpec(now time.Time) {
 
 // anchorExited is the loss of the second link, or its end.
 func (m *Machine) anchorExited(now time.Time, e step.AnchorExited) {
+	if m.isStandby {
+		m.finish(messages.StateLost, e.Err) // its node begins another one
+		return
+	}
 	a := &m.Anchor
 	again := a.IsStopped && a.IsRunning
 	if a.IsStopped { // which is no failure, however it has ended, and says nothing of the browser

@@ -61,7 +61,7 @@ func (m *Machine) partWithClients() {
 }
 
 // tellClients shows at the end of a step which pages the clients are to keep off, and which of
-// them they may not leave.
+// them they may not leave, and which the standby is to keep off.
 func (m *Machine) tellClients() {
 	var now step.ClientPages
 	for t := range m.withoutClients {
@@ -81,7 +81,8 @@ func (m *Machine) tellClients() {
 			}
 		}
 	}
-	if slices.Equal(now.Off, m.clientPages.Off) && slices.Equal(now.Kept, m.clientPages.Kept) {
+	now.StandbyOff = m.standbyOff()
+	if slices.Equal(now.Off, m.clientPages.Off) && slices.Equal(now.Kept, m.clientPages.Kept) && slices.Equal(now.StandbyOff, m.clientPages.StandbyOff) {
 		return
 	}
 	m.clientPages = now

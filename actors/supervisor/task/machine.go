@@ -54,6 +54,12 @@ type Machine struct {
 	// holdsPopups says that clients of the gateway hold popups.
 	holdsPopups bool
 	seenEarly   map[messages.TargetID]bool // see popupSeen
+
+	standbys     map[string]bool           // by node: whether they see the pages
+	standbyStays map[mail.StandbyLeft]bool // what is still to come, at the task's end
+
+	isStandby bool                       // another node has the task
+	off       map[messages.TargetID]bool // pages that a standby keeps away from
 }
 
 // opening is a page that is to go somewhere once its session answers: a page
@@ -141,6 +147,16 @@ func (m *Machine) Step(now time.Time, in any) []step.Effect {
 		m.clientContexts(in)
 	case mail.ClientsLeft:
 		m.clientsLeft(in.Page)
+	case mail.StandbyAttached:
+		m.standbyAttached(in)
+	case mail.StandbyLeft:
+		m.standbyLeft(in)
+	case mail.StandbyGone:
+		m.standbyGone(in.Node)
+	case mail.FollowTask:
+		m.follow(in.News)
+	case mail.LeaveAsStandby:
+		m.leaveAsStandby(in)
 	case mail.PopupSeen:
 		m.popupSeen(in.Page)
 	case mail.PageUncovered:
@@ -227,7 +243,9 @@ func (m *Machine) Step(now time.Time, in any) []step.Effect {
 	case mail.BlockerRaised:
 		m.blockerRaised(in)
 	case mail.BridgeNeeded:
-		m.bridge.Needed(in)
+		if !m.isStandby { // else the task's node has answered it
+			m.bridge.Needed(in)
+		}
 	case mail.FrameBoxed:
 		m.bridge.FrameBoxed(in)
 	case mail.RequestsHeard:
@@ -286,6 +304,11 @@ func (m *Machine) Step(now time.Time, in any) []step.Effect {
 	case mail.RecoverPage:
 		m.recover(in)
 	case mail.UpdateSpec:
+		if m.isStandby {
+			m.Spec = &in.Spec
+			m.ToDialog(mail.SetDialogPolicy(in))
+			break
+		}
 		if !maps.Equal(m.Spec.Labels, in.Spec.Labels) {
 			m.TellConnection() // labels have no event of their own
 		}

@@ -3,7 +3,7 @@ package task
 import (
 	"time"
 
-	"holdfast/actors/supervisor/model"
+	"holdfast/internal/smallmap"
 	"holdfast/messages"
 	"holdfast/messages/mail"
 )
@@ -18,22 +18,18 @@ const (
 // Resume has a machine that has not begun go on with a task of another node: it is as one whose
 // link was lost. Dialogs that were open are lost with the sessions that had heard of them.
 func (m *Machine) Resume(now time.Time, r mail.Resumed) {
-	m.Now, m.IsLapsed = now, r.IsWithheld
+	m.Now, m.IsLapsed, m.isStandby = now, r.IsWithheld, r.IsStandby
 	memory := r.Memory
-	m.Version = memory.Version + versionsAhead
-	m.Context, m.HasBeenUp = memory.Context, true
-	if m.Context != "" {
-		m.Conn.Isolation = messages.IsolationContext
-	}
-	for _, p := range memory.Pages {
-		info := mail.TargetInfo{ID: p.TargetID, Type: "page", URL: p.URL, Title: p.Title, Context: memory.Context}
-		if p.OpenerID != nil {
-			info.Opener = *p.OpenerID
+	if r.IsStandby { // the task's node has them
+		memory.Open, memory.Recent = nil, nil
+		for _, t := range r.Off {
+			smallmap.Put(&m.off, t, true)
 		}
-		m.Pages.Set(p.TargetID, &model.Page{Info: info, Health: messages.PageOK})
-		m.Order = append(m.Order, p.TargetID)
 	}
-	m.Current = memory.Current
+	m.Version = memory.Version + versionsAhead
+	m.HasBeenUp = true
+	m.setContext(memory.Context)
+	m.followPages(memory)
 	m.process.Now = memory.Browser
 	m.process.Lost(true, m.Order)
 	if r.IsWithheld {
@@ -54,7 +50,17 @@ func (m *Machine) Resume(now time.Time, r mail.Resumed) {
 	}
 	m.Pending = memory.Open
 	m.State = messages.StateRecovering
-	m.OutageBegins(now, messages.Errorf(messages.CodeUpstreamUnavailable, "the task has moved here from another node"))
+	m.OutageBegins(now, movedHere())
+}
+
+func (m *Machine) setContext(context string) {
+	if m.Context = context; context != "" {
+		m.Conn.Isolation = messages.IsolationContext
+	}
+}
+
+func movedHere() error {
+	return messages.Errorf(messages.CodeUpstreamUnavailable, "the task has moved here from another node")
 }
 
 func openIDs(dialogs []messages.Dialog) (ids []messages.DialogID) {

@@ -63,8 +63,9 @@ func (m *Machine) leaveAnchor() {
 	}
 	m.Parting = model.AnchorLeaving
 	m.partWithClients()
+	m.partWithStandbys()
 	if !m.Anchor.IsAlive() {
-		if len(m.clientsStay) > 0 {
+		if m.isAwaited() {
 			m.Arm(timerAnchorStop, anchorLeaves)
 		}
 		m.leaveBrowser()
@@ -93,7 +94,7 @@ func (m *Machine) anchorHas(primary bool) {
 // leaveBrowser also ends a link that dials or attaches: a tab may have been
 // made, a popup may be held.
 func (m *Machine) leaveBrowser() {
-	if m.Parting != model.AnchorLeaving || len(m.clientsStay) > 0 {
+	if m.Parting != model.AnchorLeaving || m.isAwaited() {
 		return
 	}
 	m.Parting = model.BrowserLeaving
@@ -107,6 +108,9 @@ func (m *Machine) leaveBrowser() {
 	}
 	m.ToBrowser(mail.Leave{})
 }
+
+// isAwaited says whether a party besides the anchor is still to leave pages.
+func (m *Machine) isAwaited() bool { return len(m.clientsStay) > 0 || len(m.standbyStays) > 0 }
 
 // parted is the end of an orderly end.
 func (m *Machine) parted() {
@@ -127,6 +131,7 @@ func (m *Machine) timerFired(now time.Time, name string) {
 		m.leaveAnchor()
 	case timerAnchorStop:
 		clear(m.clientsStay)
+		clear(m.standbyStays)
 		m.leaveBrowser()
 	case timerFrames:
 		m.Do(step.FramesStable{})

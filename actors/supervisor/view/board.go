@@ -68,6 +68,7 @@ type Board struct {
 	history history
 	wait    chan struct{} // closed by the next publish; nil without a waiting reader
 	guests  guests
+	watch   func() // see Watch; nil without one
 }
 
 // NewBoard returns a board that shows a task about to start.
@@ -147,7 +148,7 @@ func (b *Board) Publish(v *View, p News) {
 	for i := range p.Events {
 		b.history.add(recordOf(&p.Events[i]))
 	}
-	wait := b.wait
+	wait, watch := b.wait, b.watch
 	b.wait = nil
 	if !v.Snapshot.Active {
 		select {
@@ -157,6 +158,9 @@ func (b *Board) Publish(v *View, p News) {
 		}
 	}
 	b.mu.Unlock()
+	if watch != nil {
+		watch()
+	}
 	if wait != nil {
 		close(wait)
 		runtime.Gosched() // a waiting reader runs now, before the rest of this step
@@ -219,6 +223,14 @@ var closed = func() <-chan struct{} {
 	close(c)
 	return c
 }()
+
+// Watch has changed called with every change, on the goroutine of the publisher: it must not wait. Nil
+// ends that. A board has one that watches.
+func (b *Board) Watch(changed func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.watch = changed
+}
 
 // Acknowledge turns a lost task into a stopped one. Only for a task without a
 // supervisor.

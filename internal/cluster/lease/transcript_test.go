@@ -2,6 +2,7 @@ package lease_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -126,6 +127,14 @@ func (tr *transcript) run(t *testing.T, d *datadriven.TestData) string {
 		return tr.step(lease.MetEra{Era: uint32(number(0))})
 	case "state":
 		return tr.m.State()
+	case "standbys":
+		list, ok := tr.m.Standbys()
+		slices.SortFunc(list, func(a, b lease.Standby) int { return strings.Compare(a.Task, b.Task) })
+		out := fmt.Sprintf("%v\n", ok)
+		for _, s := range list {
+			out += fmt.Sprintf("%s of %q %v spec=%d\n", s.Task, s.Node, s.Epoch, s.SpecRevision)
+		}
+		return out
 	case "decides":
 		epoch, ok := tr.m.Decides(arg(0), tr.now())
 		return fmt.Sprintf("%v %v\n", ok, epoch)

@@ -151,6 +151,13 @@ func (m *Member) Orphans(limit int) []string {
 	return m.machine.Orphans(limit)
 }
 
+// Standbys are the tasks that this node is second for; false where it cannot know.
+func (m *Member) Standbys() ([]lease.Standby, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.machine.Standbys()
+}
+
 // Claim takes a task that no node has. What became of it shows in Living.
 // Spec, where not empty, is put with it.
 func (m *Member) Claim(task string, spec []byte) { m.orders.add(lease.Claim{Task: task, Spec: spec}) }
