@@ -76,6 +76,7 @@ type pending struct {
 	wait      *waiter
 	isUser    bool
 	isPatient bool
+	isGuest   bool
 	isSent    bool
 }
 
@@ -124,7 +125,7 @@ func (m *Mux) start(c *Call, w *waiter) CallID {
 		p = pendings.Get().(*pending)
 		*p = pending{
 			session: c.SessionID, method: c.Method, started: m.now(), deadline: never, stallAt: never,
-			stalled: c.Stalled, through: c.Succeeded, done: c.Done, wait: w, isUser: c.IsUser, isPatient: c.IsPatient,
+			stalled: c.Stalled, through: c.Succeeded, done: c.Done, wait: w, isUser: c.IsUser, isPatient: c.IsPatient, isGuest: c.IsGuest,
 		}
 		if c.Timeout > 0 {
 			p.deadline = p.started + c.Timeout
@@ -210,13 +211,14 @@ func (m *Mux) admitLocked(id CallID, cmd *command) error {
 	return nil
 }
 
-// complete gives a call its outcome if it has none yet, and says whether.
-func (m *Mux) complete(id CallID, r Reply) bool {
+// complete gives a call its outcome if it has none yet, and says whether. IsGuest says whose call it
+// was.
+func (m *Mux) complete(id CallID, r Reply) (isGuest, ok bool) {
 	m.mu.Lock()
 	p, ok := m.pending[id]
 	if !ok {
 		m.mu.Unlock()
-		return false
+		return false, false
 	}
 	if delete(m.pending, id); len(m.pending) == 0 && m.crowd > smallTable {
 		// The room for an attach's commands is not kept for as long as the link lives.
@@ -229,13 +231,17 @@ func (m *Mux) complete(id CallID, r Reply) bool {
 	m.mu.Unlock()
 	r.IsSent = p.isSent
 	m.stats.Commands.Add(p.method, m.now()-p.started, r.Err)
+	isGuest = p.isGuest
 	p.tell(r)
-	return true
+	return isGuest, true
 }
 
 // Cancel gives a call the outcome err, and says whether it had none before. A
 // command that was not yet written never will be.
-func (m *Mux) Cancel(id CallID, err error) bool { return m.complete(id, Reply{Err: err}) }
+func (m *Mux) Cancel(id CallID, err error) bool {
+	_, ok := m.complete(id, Reply{Err: err})
+	return ok
+}
 
 // Interrupt gives the outcome err to every call of an agent on the session
 // that match accepts, and returns how many. Match is called without a lock;
@@ -275,14 +281,14 @@ func (m *Mux) Pending(session messages.SessionID) []PendingCall {
 	return calls
 }
 
-// handleReply matches a reply to its call.
-func (m *Mux) handleReply(e Envelope) {
+// handleReply matches a reply to its call. IsGuest says that this was a guest's.
+func (m *Mux) handleReply(e Envelope) (isGuest bool) {
 	if e.ID < 0 || e.ID > untrackedIDBase|maxID {
 		m.stats.RepliesUnknown.Add(1)
-		return
+		return false
 	}
 	if e.ID >= untrackedIDBase {
-		return
+		return false
 	}
 	var r Reply
 	switch {
@@ -293,17 +299,19 @@ func (m *Mux) handleReply(e Envelope) {
 	default:
 		r.Result = bytes.Clone(e.Result)
 	}
-	m.finish(e.ID, r)
+	return m.finish(e.ID, r)
 }
 
-// finish completes the call of a reply, or counts the reply.
-func (m *Mux) finish(id int64, r Reply) {
-	if m.complete(CallID(id), r) {
-		return
+// finish completes the call of a reply, or counts the reply. IsGuest says that the call was a guest's.
+func (m *Mux) finish(id int64, r Reply) (isGuest bool) {
+	isGuest, ok := m.complete(CallID(id), r)
+	if ok {
+		return isGuest
 	}
 	if id <= int64(m.ids.Load()&maxID) {
 		m.stats.RepliesLate.Add(1)
 	} else {
 		m.stats.RepliesUnknown.Add(1)
 	}
+	return false
 }

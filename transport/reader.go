@@ -291,8 +291,10 @@ func (r *reader) handle(kind websocket.MessageType, msg []byte) *LinkError {
 		m.stats.RepliesIn.Add(1)
 		m.stats.ReplyBytesIn.Add(uint64(len(msg)))
 		m.settle()
-		m.handleReply(e)
-		r.isReceived, r.isDeep = true, true
+		// A guest's reply is most often written to it on this goroutine: that wakes no other, and a
+		// yield or a new goroutine would wake a thread for nothing.
+		isAwaited := !m.handleReply(e)
+		r.isReceived, r.isDeep = isAwaited, isAwaited
 	case e.HasID: // a command: the peer sends our own words back, or takes itself for the client
 		m.countOther(len(msg))
 		m.stats.Strange.Add(1)

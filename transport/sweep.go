@@ -75,7 +75,7 @@ func (m *Mux) sweep() {
 	for _, d := range found {
 		if d.stalled != nil {
 			d.stalled()
-		} else if m.complete(d.id, Reply{Err: ErrTimeout}) {
+		} else if m.Cancel(d.id, ErrTimeout) {
 			m.stats.CallsTimeout.Add(1)
 		}
 	}
