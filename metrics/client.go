@@ -32,6 +32,9 @@ func (m *Metrics) ClientStalled(d time.Duration) { m.clientStalled.observe(d.Sec
 // ClientDropped counts n messages that a client which was cut off had not been told.
 func (m *Metrics) ClientDropped(n int) { m.clientDropped.add(n) }
 
+// ClientEventDecoded counts an event for a client that the gateway has decoded.
+func (m *Metrics) ClientEventDecoded() { m.clientDecoded.inc() }
+
 // ClientCommand counts a command of a client, of so many bytes.
 func (m *Metrics) ClientCommand(bytes int) { m.down.commands.add(bytes) }
 

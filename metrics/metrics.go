@@ -47,6 +47,7 @@ type Metrics struct {
 	rejected, browserEnds, orphans            counters
 	requests, auth                            counters
 	clientRejected, clientDropped             counters
+	clientDecoded                             counters
 	living, streams, clients                  gauges
 	starts, waits, detect, answer, wedge, gap histograms
 	took, clientStalled                       histograms
@@ -66,7 +67,7 @@ func New(s Sources) *Metrics {
 		reconnects: newCounters(r, reconnects), gap: newHistograms(r, gapSeconds), promotions: newCounters(r, promoted),
 		requests: newCounters(r, httpRequests), took: newHistograms(r, httpSeconds),
 		streams: newGauges(r, eventStreams), auth: newCounters(r, authFailures),
-		clients: newGauges(r, clients), clientRejected: newCounters(r, clientRejections), clientStalled: newHistograms(r, clientStall), clientDropped: newCounters(r, clientDropped),
+		clients: newGauges(r, clients), clientRejected: newCounters(r, clientRejections), clientStalled: newHistograms(r, clientStall), clientDropped: newCounters(r, clientDropped), clientDecoded: newCounters(r, clientDecoded),
 		living: newGauges(r, actors), exits: newCounters(r, actorExits), restarts: newCounters(r, actorRestarts),
 		gaveUp: newCounters(r, actorGaveUp), letters: newCounters(r, deadLetters), ids: newCounters(r, duplicateIDs),
 		browserEnds: newCounters(r, browserEnds), orphans: newCounters(r, orphans),

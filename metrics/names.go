@@ -186,6 +186,7 @@ var (
 	clientRejections = counter(groupClients, "holdfast_client_rejections_total", "CDP clients that were refused or cut off, by reason.", clientReasons)
 	clientStall      = histogram(groupClients, "holdfast_client_stall_seconds", "Time that a client took for one message, where it was more than 10 ms.", []float64{.1, 1, 10})
 	clientDropped    = counter(groupClients, "holdfast_client_dropped_events_total", "Messages that clients were not told which were cut off since they did not read.")
+	clientDecoded    = counter(groupClients, "holdfast_client_decoded_events_total", "Events for clients that the gateway has decoded, for what it remembers of a session; every other one is passed on as it came.")
 
 	httpRequests = counter(groupHTTP, "holdfast_http_requests_total",
 		"Requests that were answered; refused is a status from 400, failed one from 500 or an answer that was cut off, gone a caller that hung up before its answer.", routeClasses, httpResults)

@@ -64,6 +64,8 @@ type Observer interface {
 	ClientCommand(bytes int)
 	ClientReply(bytes int)
 	ClientEvent(bytes int)
+	// ClientEventDecoded counts an event for a client that was decoded.
+	ClientEventDecoded()
 }
 
 type deaf struct{}
@@ -76,6 +78,7 @@ func (deaf) ClientDropped(int)                       {}
 func (deaf) ClientCommand(int)                       {}
 func (deaf) ClientReply(int)                         {}
 func (deaf) ClientEvent(int)                         {}
+func (deaf) ClientEventDecoded()                     {}
 
 // Gateway serves the CDP endpoints of a node's tasks. It is safe for concurrent use.
 type Gateway struct {

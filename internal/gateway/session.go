@@ -28,6 +28,7 @@ func (c *client) heard(s *session, msg, method []byte) {
 		return
 	}
 	if memory.IsHeard(method) {
+		c.hub.g.cfg.Observer.ClientEventDecoded()
 		c.mu.Lock()
 		isForClient, told, more := s.memory.Heard(string(method), msg)
 		link, to, gen := c.link, s.link, c.gen
@@ -57,6 +58,7 @@ func (c *client) pass(s *session, msg []byte) {
 
 // isTargetEvent gives the view what it has to know, and says whether it was that.
 func (c *client) isTargetEvent(parent *session, msg, method []byte) bool {
+	c.hub.g.cfg.Observer.ClientEventDecoded()
 	e, err := transport.Scan(msg)
 	if err != nil {
 		return true

@@ -51,18 +51,26 @@ type frameInfo struct {
 func (f *frames) clear() { *f = frames{known: map[messages.FrameID]frame{}} }
 
 // note notes a frame's document.
-func (f *frames) note(raw []byte) (info frameInfo, ok bool) {
-	if json.Unmarshal(raw, &info) != nil || info.ID == "" {
-		return info, false
+func (f *frames) note(raw []byte) {
+	var info frameInfo
+	if json.Unmarshal(raw, &info) == nil {
+		f.hasPut(info)
+	}
+}
+
+// hasPut notes a frame's document, and says whether there is room for it.
+func (f *frames) hasPut(info frameInfo) bool {
+	if info.ID == "" {
+		return false
 	}
 	if _, known := f.known[info.ID]; !known && len(f.known) >= maxFrames {
-		return info, false
+		return false
 	}
 	f.known[info.ID] = frame{parent: info.Parent, loader: info.Loader, url: info.URL + info.Fragment}
 	if info.Parent == "" || f.top == "" {
 		f.top = info.ID
 	}
-	return info, true
+	return true
 }
 
 // learn takes the tree that the client reads.
@@ -130,7 +138,7 @@ func (s *Session) heard(method string, msg []byte) (isForClient bool, told []Eve
 		return true, nil
 	}
 	var p struct {
-		Frame  json.RawMessage  `json:"frame"`
+		Frame  frameInfo        `json:"frame"`
 		ID     messages.FrameID `json:"frameId"`
 		Parent messages.FrameID `json:"parentFrameId"`
 		Name   string           `json:"name"`
@@ -149,7 +157,7 @@ func (s *Session) heard(method string, msg []byte) (isForClient bool, told []Eve
 			s.frames.known[p.ID] = frame{parent: p.Parent}
 		}
 	case "Page.frameNavigated":
-		if info, ok := s.frames.note(p.Frame); ok && info.ID == s.frames.top {
+		if s.frames.hasPut(p.Frame) && p.Frame.ID == s.frames.top {
 			s.load.isUnderWay = true
 		}
 	case "Page.frameDetached":
