@@ -38,6 +38,7 @@ var measurements = []struct {
 	{"gateway", "Runtime.evaluate through the gateway", (*bench).gateway},
 	{"gateway-connect", "Playwright's connect through the gateway", (*bench).gatewayConnect},
 	{"gateway-events", "events through the gateway", (*bench).gatewayEvents},
+	{"gateway-crowd", "events through the gateway to ten clients with different subscriptions", (*bench).gatewayCrowd},
 	{"gateway-deaf", "a client of the gateway that does not read", (*bench).gatewayDeaf},
 	{"gateway-memory", "what an idle client of the gateway costs", (*bench).gatewayMemory},
 	{"intake", "unwanted events", (*bench).intake},

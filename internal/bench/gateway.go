@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -50,6 +51,25 @@ func (n *served) ask(method, path string, body, answer any) error {
 		return nil
 	}
 	return json.Unmarshal(text, answer)
+}
+
+// counted reads a counter without labels from the node's metrics.
+func (n *served) counted(name string) (float64, error) {
+	resp, err := http.Get(n.addr + "/metrics")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, name+" "); ok {
+			return strconv.ParseFloat(strings.TrimSpace(value), 64)
+		}
+	}
+	return 0, fmt.Errorf("the node does not count %s", name)
 }
 
 // task starts a task on a place and returns where its clients go.

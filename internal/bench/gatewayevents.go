@@ -20,27 +20,26 @@ const gatewayBurst = 5000
 
 // fakeTask is a task of a node on a fake browser that answers at once: its page there, and where the
 // task's clients go.
-func (b *bench) fakeTask() (place, through stage.Place, err error) {
+func (b *bench) fakeTask() (node *served, place, through stage.Place, err error) {
 	fakes, err := b.fakes()
 	if err != nil {
-		return place, through, err
+		return nil, place, through, err
 	}
 	places, err := fakes.Make(stage.Making{Browsers: 1, Fast: true})
 	if err != nil {
-		return place, through, err
+		return nil, place, through, err
 	}
-	node, err := b.serve()
-	if err != nil {
-		return place, through, err
+	if node, err = b.serve(); err != nil {
+		return nil, place, through, err
 	}
 	through, err = node.task("bench", map[string]any{"cdp_url": places[0].Browser, "target_id": places[0].Target}, places[0])
-	return places[0], through, err
+	return node, places[0], through, err
 }
 
 // gatewayEvents is how fast events come through the gateway to a client that has asked for them, to
 // the same client through a bare relay in its place.
 func (b *bench) gatewayEvents() ([]figure.Table, error) {
-	place, through, err := b.fakeTask()
+	_, place, through, err := b.fakeTask()
 	if err != nil {
 		return nil, err
 	}
@@ -70,11 +69,78 @@ func (b *bench) gatewayEvents() ([]figure.Table, error) {
 	return []figure.Table{t}, nil
 }
 
+// The clients of a task that have events at the same time, and how many each.
+const (
+	audience       = 10
+	audienceEvents = 1000
+)
+
+// gatewayCrowd is how fast events come through the gateway to ten clients with different
+// subscriptions, to ten through bare relays in its place, and how many of them it has decoded.
+func (b *bench) gatewayCrowd() ([]figure.Table, error) {
+	node, place, through, err := b.fakeTask()
+	if err != nil {
+		return nil, err
+	}
+	relayed, err := b.relay(place)
+	if err != nil {
+		return nil, err
+	}
+	here, _, err := b.seat([]player{
+		{name: theRelay, client: worker.Reader, place: relayed},
+		{name: theGateway, client: worker.Reader, place: through, goal: figure.RatioAtLeast(0.8)},
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range here {
+		others := make([]stage.Place, audience-1)
+		for i := range others {
+			others[i] = p.place
+		}
+		if _, err := p.hand.tell(worker.Order{Do: "open", Places: others}); err != nil {
+			return nil, err
+		}
+	}
+	rate := map[string]figure.Samples{}
+	var decoded figure.Samples
+	err = turns(here, 1, func(p player) (worker.Answer, error) {
+		before, err := node.counted(decodedEvents)
+		if err != nil {
+			return worker.Answer{}, err
+		}
+		a, err := p.hand.tell(worker.Order{Do: "bursts", Burst: stage.Burst{Events: audienceEvents, Frame: place.Frame, Parent: place.Target}})
+		if err != nil {
+			return a, err
+		}
+		after, err := node.counted(decodedEvents)
+		if p.name == theGateway {
+			decoded = append(decoded, (after-before)/(audience*audienceEvents))
+		}
+		return a, err
+	}, func(p player, a worker.Answer) {
+		rate[p.name] = append(rate[p.name], audience*audienceEvents/seconds(a.NS))
+	})
+	if err != nil {
+		return nil, err
+	}
+	const what = "Events of 600 bytes to ten clients with different subscriptions"
+	t := tabulate(figure.Table{Title: what, Unit: "events/s", Higher: true}, here, nil, rate, theRelay, true)
+	t.Row(theGateway).Ours = true
+	return []figure.Table{t, {
+		Title: what + ": how often the gateway decodes one", Unit: "times",
+		Rows: []figure.Row{{Name: theGateway, Value: decoded, Goal: figure.ValueAtMost(1), Ours: true}},
+	}}, nil
+}
+
+// decodedEvents is the node's counter of events for clients that it has decoded, each once.
+const decodedEvents = "holdfast_client_decoded_events_total"
+
 // gatewayDeaf is how long a call of one client takes while another one of the task does not read
 // what it is told, to the same where all read.
 func (b *bench) gatewayDeaf() ([]figure.Table, error) {
 	const calls = 2000
-	_, through, err := b.fakeTask()
+	_, _, through, err := b.fakeTask()
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,9 @@ const (
 	Changes = "changes" // console errors and navigations of a frame, in turn
 )
 
+// Kinds are all of them.
+var Kinds = []string{Ignored, Console, Changes}
+
 // Size is how long an event is, in bytes.
 const Size = 600
 

@@ -31,8 +31,8 @@ type front struct {
 	writing sync.Mutex
 	out     []byte // scratch of write
 
-	burst []byte // of the reader alone
-	tab   tab
+	bursts map[string][]byte // by session; of the reader alone
+	tab    tab
 
 	settings settings
 }
@@ -51,7 +51,7 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request, target string) {
 	}
 	defer func() { _ = inner.CloseNow() }()
 	inner.SetReadLimit(-1)
-	f := &front{world: w, inner: inner}
+	f := &front{world: w, inner: inner, bursts: map[string][]byte{}}
 	if target != "" {
 		if f.session, err = attach(ctx, inner, target); err != nil {
 			http.Error(rw, err.Error(), http.StatusNotFound)
@@ -149,11 +149,11 @@ func (f *front) command(ctx context.Context, message []byte) error {
 			return err
 		}
 		session := string(e.SessionID)
-		f.burst = b.frames(session)
+		f.bursts[session] = b.frames(session)
 		return f.reply(e, `{}`)
 	case bytes.Equal(e.Method, burst):
 		f.writing.Lock()
-		_, err := f.conn.Write(f.burst)
+		_, err := f.conn.Write(f.bursts[string(e.SessionID)])
 		f.writing.Unlock()
 		if err != nil {
 			return err

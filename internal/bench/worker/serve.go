@@ -139,6 +139,8 @@ func (w *session) do(o Order) (Answer, error) {
 		return w.try(o.N)
 	case "burst":
 		return w.burst(ctx, o.Burst)
+	case "bursts":
+		return w.bursts(ctx, o.Burst)
 	case "changes":
 		return w.changes(ctx, o)
 	case "dialog":
@@ -223,6 +225,29 @@ func (w *session) burst(ctx context.Context, b stage.Burst) (Answer, error) {
 	took := time.Since(begun)
 	runtime.ReadMemStats(&after)
 	return Answer{NS: []int64{took.Nanoseconds()}, Mallocs: after.Mallocs - before.Mallocs}, nil
+}
+
+// bursts measures how long it takes until each page has read events of a kind of its own.
+func (w *session) bursts(ctx context.Context, b stage.Burst) (Answer, error) {
+	errs := make([]error, len(w.pages))
+	all := func(method string, params func(i int) map[string]any) error {
+		var done sync.WaitGroup
+		for i, p := range w.pages {
+			done.Go(func() { errs[i] = p.Call(ctx, method, params(i)) })
+		}
+		done.Wait()
+		return firstOf(errs)
+	}
+	if err := all("Bench.prepare", func(i int) map[string]any {
+		own := burst(b)
+		own.Kind = stage.Kinds[i%len(stage.Kinds)]
+		return own.params()
+	}); err != nil {
+		return Answer{}, err
+	}
+	begun := time.Now()
+	err := all("Bench.burst", func(int) map[string]any { return map[string]any{} })
+	return Answer{NS: []int64{time.Since(begun).Nanoseconds()}}, err
 }
 
 // changes measures events that change what is known, in windows: the next one
