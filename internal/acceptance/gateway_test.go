@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -390,4 +391,35 @@ func TestC15_AContextOfAClientEndsUnderAFramesDialog(t *testing.T) {
 	if s := k.snapshot(); s.Connection.Reconnects > 0 {
 		t.Errorf("the browser has been lost: %+v", s.Connection)
 	}
+}
+
+// A file chooser that the task shows its agents ends once a client has given the files.
+func TestX27_AClientsFilesEndTheFileChooser(t *testing.T) {
+	t.Parallel()
+	r := setup(t)
+	k := r.task("chooser", asking)
+	r.site.Set("/upload", `<input id=f type=file>`)
+	k.goTo("http://a.test/upload")
+	file := filepath.Join(t.TempDir(), "given.txt")
+	if err := os.WriteFile(file, []byte("given"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := chromiumtest.Dial(t, r.cdpClients()("chooser"))
+	session := decoded[attached](t, c.Must("", "Target.attachToTarget", targetParams{string(k.snapshot().PageTargetID), true})).SessionID
+	c.Must(session, "Page.enable", nil)
+	c.Must(session, "Page.setInterceptFileChooserDialog", map[string]any{"enabled": true})
+	opens := func() (node int64) {
+		c.Must(session, "Runtime.evaluate", map[string]any{"expression": `f.click()`, "userGesture": true})
+		told := decoded[struct{ BackendNodeID int64 }](t, c.Next("Page.fileChooserOpened").Params)
+		k.blocker(messages.BlockerFileChooser)
+		return told.BackendNodeID
+	}
+	give := func(name string, input any) {
+		c.Must(session, "DOM.setFileInputFiles", map[string]any{"files": []string{file}, name: input})
+		k.unblocked()
+	}
+	give("backendNodeId", opens())
+	opens()
+	input := decoded[struct{ Result struct{ ObjectID string } }](t, c.Must(session, "Runtime.evaluate", map[string]any{"expression": "f"}))
+	give("objectId", input.Result.ObjectID)
 }

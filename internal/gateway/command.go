@@ -171,6 +171,11 @@ func (c *client) sendNow(s *session, cmd view.Command, params []byte, isDirect b
 		settle(nil, contextGone())
 		return
 	}
+	var input fileInput
+	givesFiles := cmd.Method == methodGiveFiles
+	if givesFiles {
+		input = fileInputOf(params)
+	}
 	isResume := cmd.Method == "Runtime.runIfWaitingForDebugger"
 	if isResume {
 		time.AfterFunc(resumeGrace, func() { c.resumed(cmd.Session) })
@@ -182,6 +187,9 @@ func (c *client) sendNow(s *session, cmd view.Command, params []byte, isDirect b
 				r.Result = c.remember(s, epoch, cmd.Method, kept, r.Result)
 			}
 			settle(memory.Mark(r.Result, epoch), outcome(r))
+			if givesFiles && r.Err == nil {
+				c.hasGivenFiles(s, input)
+			}
 			if isResume {
 				c.resumed(cmd.Session)
 			}

@@ -31,6 +31,9 @@ type Node interface {
 	ClientsAttached(id messages.TaskID, isOn bool)
 	// ClientsLeft says that its clients have left a page. It never waits.
 	ClientsLeft(id messages.TaskID, page messages.TargetID)
+	// FilesGiven says that a client has given files to a file input: a node of the process of a page or
+	// frame. It never waits.
+	FilesGiven(id messages.TaskID, target messages.TargetID, node int64)
 	// ClientContexts says which browser contexts of the task's clients there are. It never waits.
 	ClientContexts(id messages.TaskID, contexts []string)
 	// ClosePage closes a page of the task.

@@ -67,6 +67,12 @@ func (n *Node) ClientsLeft(id messages.TaskID, page messages.TargetID) {
 	n.note(id, mail.ClientsLeft{Page: page})
 }
 
+// FilesGiven says that a client of the gateway has given files to a file input: a node of the
+// process of a page or frame. It never waits.
+func (n *Node) FilesGiven(id messages.TaskID, target messages.TargetID, node int64) {
+	n.note(id, mail.FilesGiven{Target: target, Node: node})
+}
+
 // note tells a task's supervisor what wants no answer.
 func (n *Node) note(id messages.TaskID, msg any) {
 	if _, v, err := n.living(id); err == nil {

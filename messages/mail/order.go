@@ -179,6 +179,13 @@ type (
 	// ClientsLeft says that the clients of the gateway have left a page, as they were asked to.
 	ClientsLeft struct{ Page messages.TargetID }
 
+	// FilesGiven says that a client of the gateway has given files to a file input: a node of the
+	// process of a page or frame.
+	FilesGiven struct {
+		Target messages.TargetID
+		Node   int64
+	}
+
 	// ClientContexts are the browser contexts that clients of the gateway have made and that
 	// are there: what is in them is the task's, and they end with it.
 	ClientContexts struct{ IDs []string }

@@ -63,6 +63,7 @@ func TestX27_WhatPagesAskForIsDecidedOnce(t *testing.T) {
 	}
 	prints := mail.BlockerRaised{Gen: 1, Page: "P", Target: "P", Blocker: messages.Blocker{Type: messages.BlockerPrint, FrameID: "P"}}
 	pdf := mail.BlockerRaised{Gen: 1, Page: "P", Target: "P", Blocker: messages.Blocker{Type: messages.BlockerPDF, FrameID: "P", URL: "https://a.test/x.pdf"}}
+	chooser := mail.BlockerRaised{Gen: 1, Page: "P", Target: "P", Blocker: messages.Blocker{Type: messages.BlockerFileChooser, FrameID: "P", BackendNodeID: 7}}
 	inFrame := asksFor("midi", "2")
 	inFrame.Blocker.FrameID = "F"
 	lost := step.BrowserExited{}
@@ -96,6 +97,12 @@ func TestX27_WhatPagesAskForIsDecidedOnce(t *testing.T) {
 			{inFrame, "arm blocker:b-1 5m0s, opened b-1"},
 			{prints, "arm blocker:b-2 5m0s, opened b-2"},
 			{mail.FrameMoved{Gen: 1, Page: "P", Frame: "F"}, "closed b-1 remote"},
+		}},
+		"a client that gives files": {ask, []said{
+			{chooser, "arm blocker:b-1 5m0s, opened b-1"},
+			{mail.FilesGiven{Target: "P", Node: 8}, ""},
+			{mail.FilesGiven{Target: "F", Node: 7}, ""},
+			{mail.FilesGiven{Target: "P", Node: 7}, "closed b-1 remote"},
 		}},
 		"no link": {ask, []said{
 			{asksFor("midi", "1"), "arm blocker:b-1 5m0s, opened b-1"},

@@ -157,6 +157,8 @@ func (m *Machine) Step(now time.Time, in any) []step.Effect {
 		m.follow(in.News)
 	case mail.LeaveAsStandby:
 		m.leaveAsStandby(in)
+	case mail.FilesGiven:
+		m.filesGiven(in)
 	case mail.PopupSeen:
 		m.popupSeen(in.Page)
 	case mail.PageUncovered:
