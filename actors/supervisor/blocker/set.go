@@ -164,6 +164,14 @@ func (s *Set) Remove(is func(*Entry) bool) (gone []Entry) {
 	return gone
 }
 
+// GivenBy returns what says whether a blocker is the file chooser of an input that a client has given
+// files to.
+func GivenBy(f mail.FilesGiven) func(*Entry) bool {
+	return func(e *Entry) bool {
+		return e.Type == messages.BlockerFileChooser && e.Target == f.Target && e.BackendNodeID == f.Node
+	}
+}
+
 // Closed is what is kept of a blocker that has ended.
 func (e *Entry) Closed(now time.Time, by messages.ClosedBy, action messages.Action) *messages.ClosedBlocker {
 	return &messages.ClosedBlocker{

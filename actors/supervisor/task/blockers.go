@@ -139,13 +139,6 @@ func (m *Machine) pageBlockersEnd(page messages.TargetID) {
 	m.endBlockers(messages.ClosedByRemote, func(e *blocker.Entry) bool { return e.TargetID == page })
 }
 
-// filesGiven ends a file chooser that a client of the gateway has given files to.
-func (m *Machine) filesGiven(f mail.FilesGiven) {
-	m.endBlockers(messages.ClosedByRemote, func(e *blocker.Entry) bool {
-		return e.Type == messages.BlockerFileChooser && e.Target == f.Target && e.BackendNodeID == f.Node
-	})
-}
-
 // frameBlockersEnd ends what a frame below a page's own has asked for.
 func (m *Machine) frameBlockersEnd(f mail.FrameMoved) {
 	if f.Frame != messages.FrameID(f.Page) {

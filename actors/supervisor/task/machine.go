@@ -8,6 +8,7 @@ import (
 	"holdfast/actors/dialog"
 	"holdfast/actors/session"
 	"holdfast/actors/session/bridge"
+	"holdfast/actors/supervisor/blocker"
 	"holdfast/actors/supervisor/mechanism"
 	"holdfast/actors/supervisor/model"
 	"holdfast/actors/supervisor/party"
@@ -158,7 +159,7 @@ func (m *Machine) Step(now time.Time, in any) []step.Effect {
 	case mail.LeaveAsStandby:
 		m.leaveAsStandby(in)
 	case mail.FilesGiven:
-		m.filesGiven(in)
+		m.endBlockers(messages.ClosedByRemote, blocker.GivenBy(in))
 	case mail.PopupSeen:
 		m.popupSeen(in.Page)
 	case mail.PageUncovered:
