@@ -43,3 +43,13 @@ func (m *Task) SessionConfig(s messages.SessionID) page.Config {
 	}
 	return page.Config{}
 }
+
+// SessionOf is the session of a page or a frame of another process; "" is none.
+func (m *Task) SessionOf(t messages.TargetID) messages.SessionID {
+	for _, s := range m.SessionOrder() {
+		if m.Sessions.At(s).Cfg.Target == t {
+			return s
+		}
+	}
+	return ""
+}

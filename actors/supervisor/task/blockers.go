@@ -85,7 +85,7 @@ func (m *Machine) answerBlocker(o mail.AnswerBlocker) {
 		m.Refuse(o.Reply, messages.Errorf(messages.CodeForbidden, "blocker %s waits for a person's answer", e.ID).With("waits_for", messages.AnswererHuman))
 	case !isOpen:
 		m.Refuse(o.Reply, messages.Errorf(messages.CodeNotFound, "the task has no open blocker %q", string(o.Answer.BlockerID)))
-	case e.IsAwaited() && m.sessionOf(e.Target) == "":
+	case e.IsAwaited() && m.SessionOf(e.Target) == "":
 		m.Refuse(o.Reply, messages.Errorf(messages.CodeUpstreamUnavailable, "the page that asks is not connected").WithSent(messages.SentNo))
 	default:
 		by := messages.ClosedByAgent
@@ -156,7 +156,7 @@ func (m *Machine) blockersLeave() {
 
 // settleBlocker has a page go on. Without an action the browser decides as it would have.
 func (m *Machine) settleBlocker(e blocker.Entry, action messages.Action) {
-	s := m.sessionOf(e.Target)
+	s := m.SessionOf(e.Target)
 	if !e.IsAwaited() || s == "" {
 		return
 	}
@@ -168,14 +168,4 @@ func (m *Machine) settleBlocker(e blocker.Entry, action messages.Action) {
 		order.Setting = "denied"
 	}
 	m.ToSession(s, order)
-}
-
-// sessionOf is the session of a page or a frame of another process; "" is none.
-func (m *Machine) sessionOf(t messages.TargetID) messages.SessionID {
-	for _, s := range m.SessionOrder() {
-		if m.Sessions.At(s).Cfg.Target == t {
-			return s
-		}
-	}
-	return ""
 }
