@@ -82,6 +82,21 @@ func (c *Client) ReplaceVoter(ctx context.Context, node string) error {
 	return err
 }
 
+// DrainNode keeps new tasks from a node and gives those it has to other nodes.
+func (c *Client) DrainNode(ctx context.Context, node string) (messages.ClusterMoves, error) {
+	return c.moves(ctx, node, "drain")
+}
+
+// Rebalance gives tasks of a node to the nodes on which they would be placed now.
+func (c *Client) Rebalance(ctx context.Context, node string) (messages.ClusterMoves, error) {
+	return c.moves(ctx, node, "rebalance")
+}
+
+func (c *Client) moves(ctx context.Context, node, what string) (out messages.ClusterMoves, err error) {
+	_, err = c.call(ctx, patience, http.MethodPost, []string{"v1", "cluster", "nodes", node, what}, nil, nil, &out)
+	return out, err
+}
+
 // Cordon keeps new tasks from a node.
 func (c *Client) Cordon(ctx context.Context, node string) error {
 	_, err := c.call(ctx, patience, http.MethodPut, []string{"v1", "cluster", "nodes", node, "cordon"}, nil, nil, nil)

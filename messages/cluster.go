@@ -58,6 +58,22 @@ type ClusterEra struct {
 	Era uint32 `json:"era"`
 }
 
+// ClusterMoves are what came of giving the tasks of a node to others.
+type ClusterMoves struct {
+	// Moved counts those that other nodes have now.
+	Moved int `json:"moved"`
+	// Staying are those that the node has still, 100 at most.
+	Staying []ClusterStay `json:"staying"`
+}
+
+// ClusterStay is a task that its node has kept.
+type ClusterStay struct {
+	// TaskID is its id.
+	TaskID TaskID `json:"task_id"`
+	// Why says what keeps it, for people; empty where nothing does.
+	Why string `json:"why,omitempty"`
+}
+
 // ClusterAddresses are where a node of a cluster answers.
 type ClusterAddresses struct {
 	// HTTP is the URL that callers of its machine ask.

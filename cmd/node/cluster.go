@@ -43,7 +43,9 @@ type member struct {
 	*node.Node
 	joined   *atomic.Pointer[clustered]
 	override messages.CDPURL
-	log      *slog.Logger
+	// move disconnects the CDP clients of a task, and tells them where it is.
+	move func(id messages.TaskID, address string)
+	log  *slog.Logger
 }
 
 // GetOrStart claims the task first.
@@ -150,6 +152,12 @@ func (m member) Followed(id messages.TaskID, by string, changed func()) (cluster
 		return nil, false
 	}
 	return f, true
+}
+
+// Moved ends a task that has been given to another node.
+func (m member) Moved(id messages.TaskID, address string) {
+	m.move(id, address)
+	m.Yield(id)
 }
 
 // nodeName is the name of the node in its cluster.
@@ -275,6 +283,16 @@ func (c *clustered) failed() <-chan error {
 		return nil
 	}
 	return c.keeper.Failed()
+}
+
+// drain gives the node's tasks to others. It returns once none is left that can be given, or the
+// context ends.
+func (c *clustered) drain(ctx context.Context, log *slog.Logger) {
+	moves := c.cluster.Drain(ctx)
+	log.Info("tasks have been given to other nodes", "tasks", moves.Moved, "left", len(moves.Staying))
+	for _, stay := range moves.Staying {
+		log.Info("a task stays to the end of the node", "task", stay.TaskID, "reason", stay.Why)
+	}
 }
 
 // leave ends the node's part, in the reverse order of its start.

@@ -219,12 +219,12 @@ func TestAnyNodeAnswersForAnyTask(t *testing.T) {
 			return got == status && strings.Contains(out, has)
 		})
 	}
-	want(201, "a", "PUT", "/v1/tasks/one", spec, `"node":"a"`)
+	c.begin("a", "one", spec)
 	// The others know it as soon as their watch has brought the record.
 	await(200, "b", "GET", "/v1/tasks/one", "", `"node":"a"`)
 	await(200, "c", "GET", "/v1/tasks/one", "", `"node":"a"`)
 	want(200, "b", "PUT", "/v1/tasks/one", spec, `"node":"a"`)
-	want(201, "b", "PUT", "/v1/tasks/two", spec, `"node":"b"`)
+	c.begin("b", "two", spec)
 	c.cordon("a", "b", "c") // so a task stays where it is, also where a node is starved for seconds
 	await(200, "c", "GET", "/v1/tasks", "", `"task_id":"two","node":"b"`)
 	want(200, "c", "GET", "/v1/tasks", "", `"task_id":"one","node":"a"`)

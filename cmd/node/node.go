@@ -83,8 +83,10 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 		return nil, err
 	}
 	traces.count(node)
-	supervisor := member{node, &joined, cfg.CDPURLOverride, cfg.Logger}
-	clients := gateway.New(gateway.Config{Node: supervisor, Log: cfg.Logger, Observer: node.Metrics()})
+	var clients *gateway.Gateway
+	move := func(id messages.TaskID, address string) { clients.Move(id, address) }
+	supervisor := member{node, &joined, cfg.CDPURLOverride, move, cfg.Logger}
+	clients = gateway.New(gateway.Config{Node: supervisor, Log: cfg.Logger, Observer: node.Metrics()})
 	scripts := scripting.New(scripting.OnGateway(clients))
 	running := &cli.RunningNode{
 		Node: supervisor, Gateway: clients, Scripts: scripts, Artifacts: files, Metrics: node.MetricsHandler(), Observer: node.Metrics(),
@@ -94,6 +96,9 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 			defer stopReaping()
 			defer traces.flush(ctx, cfg.Logger)
 			defer starts.End()
+			if c := joined.Load(); c != nil {
+				c.cluster.Part() // other nodes take over what is left
+			}
 			clients.Drain(ctx)
 			scripts.Close()
 			err := node.Stop(ctx)
@@ -112,6 +117,7 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 			return nil, errors.Join(err, running.Stop(ctx))
 		}
 		joined.Store(c)
+		running.HandOver = func(ctx context.Context) { c.drain(ctx, cfg.Logger) }
 		running.Cluster, running.Peers, running.Failed = c.cluster, c.peers, c.failed()
 		if c.actors != nil {
 			running.OpenDesk = func(do func(*http.Request) (*http.Response, error)) error { return c.actors.open(c.cluster, do) }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"holdfast/internal/gate"
 	"holdfast/internal/token"
@@ -42,7 +44,10 @@ type Cluster interface {
 	// of an older era; false where the request is a caller's, which that node passes on.
 	IsServed(w http.ResponseWriter, r *http.Request) bool
 	// Misdirected is the error of a request that was passed on to the wrong node, nil for any other.
-	Misdirected(id messages.TaskID, epoch string) *messages.Error
+	Misdirected(ctx context.Context, id messages.TaskID, epoch string) *messages.Error
+	// Hold has a task stay at this node until release is called, or returns what is closed once a
+	// hand-over of it has come to its end.
+	Hold(id messages.TaskID) (release func(), moving <-chan struct{})
 	// Forged counts a caller's request that claims to be a node's.
 	Forged()
 	// Snapshot streams a copy of the store.
@@ -53,6 +58,10 @@ type Cluster interface {
 	Recover(ctx context.Context) (uint32, error)
 	// Cordon keeps new tasks from this node, or takes that back.
 	Cordon(isCordoned bool) error
+	// Empty keeps new tasks from this node, and gives those it has to others.
+	Empty(ctx context.Context) (messages.ClusterMoves, error)
+	// Rebalance gives tasks of this node to those on which they would be placed now.
+	Rebalance(ctx context.Context) messages.ClusterMoves
 	// Gather asks the other nodes for the same, and gives take each answer, on several
 	// goroutines. It returns the nodes that did not answer.
 	Gather(ctx context.Context, header http.Header, target url.URL, take func(node string, body io.Reader) error) (missing []string)
@@ -126,6 +135,15 @@ func (h *Handler) elsewhere(c *call) string {
 	return ""
 }
 
+// hasMoved says whether another node has the task of a request that this one has begun to answer.
+func (h *Handler) hasMoved(c *call) bool {
+	if h.cfg.Cluster == nil {
+		return false
+	}
+	node, _, ok := h.cfg.Cluster.Place(c.id)
+	return ok && node != h.cfg.Cluster.Node()
+}
+
 // isForOther says whether a ticket is another node's to look at: each is known to the node alone
 // that has made it.
 func (h *Handler) isForOther(c *call) bool {
@@ -143,20 +161,30 @@ func (h *Handler) isForOther(c *call) bool {
 // forwardOrServe has the node answer that has the task. Where that node does not answer, and has
 // done nothing, the request waits for the next one, which may be this.
 func (h *Handler) forwardOrServe(w http.ResponseWriter, c *call, node string) error {
+	if err := c.keepBody(w); err != nil {
+		return err
+	}
 	body := &countedBody{ReadCloser: c.Body}
 	c.Body = body
 	for {
+		if c.kept != nil { // it can be read as often as there are nodes to try
+			body = &countedBody{ReadCloser: io.NopCloser(bytes.NewReader(c.kept))}
+			c.Body = body
+		}
 		_, epoch, _ := h.cfg.Cluster.Place(c.id)
 		err := h.forward(w, c, node)
 		own, ok := errors.AsType[*messages.Error](err)
 		isHarmless := c.Method == http.MethodGet || c.Method == http.MethodHead
-		if !ok || own.Code != messages.CodeRehoming || !isHarmless && own.Sent != messages.SentNo || body.isRead.Load() {
+		if !ok || own.Code != messages.CodeRehoming || !isHarmless && own.Sent != messages.SentNo || c.kept == nil && body.isRead.Load() {
 			return err
 		}
 		if h.cfg.Cluster.Await(c.Context(), c.id, node, epoch) != nil {
 			return err
 		}
 		if node = h.elsewhere(c); node == "" {
+			if c.kept != nil {
+				c.Body = io.NopCloser(bytes.NewReader(c.kept))
+			}
 			if err := h.checkLease(c); err != nil {
 				return err
 			}
@@ -179,7 +207,62 @@ func (h *Handler) serveHere(w http.ResponseWriter, c *call) error {
 			return err
 		}
 	}
-	return c.route.serve(h, w, c)
+	if h.cfg.Cluster == nil || c.id == "" || c.route.isStream || c.route.isCDP {
+		return c.route.serve(h, w, c)
+	}
+	return h.serveStaying(w, c)
+}
+
+// serveStaying answers a request of a task that stays here meanwhile. Where the task is just given to
+// another node the request waits, and goes there.
+func (h *Handler) serveStaying(w http.ResponseWriter, c *call) error {
+	late := time.NewTimer(movingTime)
+	defer late.Stop()
+	if c.wasElsewhere { // and has come here since
+		if err := h.checkLease(c); err != nil {
+			return err
+		}
+	}
+	for {
+		release, moving := h.cfg.Cluster.Hold(c.id)
+		if moving == nil {
+			defer release()
+			return c.route.serve(h, w, c)
+		}
+		select {
+		case <-moving:
+		case <-late.C:
+			return messages.Errorf(messages.CodeRehoming, "task %s is still being given to another node", c.id).With("retry_after_s", 1).WithSent(messages.SentNo)
+		case <-c.Context().Done():
+			return c.Context().Err()
+		}
+		if err := h.checkLease(c); err != nil {
+			return err
+		}
+		if node := h.elsewhere(c); node != "" {
+			return h.forwardOrServe(w, c, node)
+		}
+	}
+}
+
+// movingTime is how long a request waits for a task that is being given away.
+const movingTime = 10 * time.Second
+
+// maxKeptBody bounds the bodies that are kept for another node, should the first not have the task
+// any more.
+const maxKeptBody = 64 << 10
+
+// keepBody reads a small body, to be sent to more than one node.
+func (c *call) keepBody(w http.ResponseWriter) error {
+	if c.kept != nil || c.ContentLength < 0 || c.ContentLength > maxKeptBody || c.route.isCDP {
+		return nil
+	}
+	b, err := io.ReadAll(&bodyReader{r: http.MaxBytesReader(w, c.Body, maxKeptBody), limit: maxKeptBody, call: c})
+	if err != nil {
+		return err
+	}
+	c.kept = b
+	return nil
 }
 
 // countedBody notes whether anything of a request's body has been read: then no other node can be
@@ -223,11 +306,14 @@ func (h *Handler) vouch(header http.Header, c *call) {
 // what asks for a task that is not here, and whose node may come back to it: only a start goes
 // past that.
 func (h *Handler) checkLease(c *call) error {
-	if h.cfg.Cluster == nil || c.id == "" || h.elsewhere(c) != "" {
+	if h.cfg.Cluster == nil || c.id == "" {
+		return nil
+	}
+	if c.wasElsewhere = h.elsewhere(c) != ""; c.wasElsewhere {
 		return nil
 	}
 	if c.isHop() {
-		if err := h.cfg.Cluster.Misdirected(c.id, c.Header.Get(epochHeader)); err != nil {
+		if err := h.cfg.Cluster.Misdirected(c.Context(), c.id, c.Header.Get(epochHeader)); err != nil {
 			return err
 		}
 	}

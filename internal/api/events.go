@@ -45,6 +45,9 @@ func (h *Handler) events(w http.ResponseWriter, c *call) error {
 	}
 	for {
 		batch, err := next(ctx, stream, h.cfg.Heartbeat)
+		if h.hasMoved(c) {
+			panic(http.ErrAbortHandler) // the task has not ended: the reader is to come again
+		}
 		switch {
 		case err == nil:
 			err = out.events(batch)

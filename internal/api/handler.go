@@ -43,6 +43,10 @@ type call struct {
 	// isUnasked says that the caller has not been asked who it is, since its ticket is another
 	// node's to look at.
 	isUnasked bool
+	// wasElsewhere says that another node had the task when the call was looked at.
+	wasElsewhere bool
+	// kept is the body of a request that may go to more than one node; nil where it is not kept.
+	kept []byte
 	// isTooLarge says that the body was.
 	isTooLarge bool
 	// release gives back what the body has taken of the common bound; nil for small ones.

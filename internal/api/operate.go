@@ -70,8 +70,8 @@ func (h *Handler) replaceVoter(w http.ResponseWriter, c *call) error {
 	return nil
 }
 
-// cordon is that of the node in the path, which another one passes on to it.
-func (h *Handler) cordon(w http.ResponseWriter, c *call) error {
+// operatedNode has the node in the path do something, to which another one passes it on.
+func (h *Handler) operatedNode(w http.ResponseWriter, c *call, do func(Cluster) error) error {
 	cluster, err := h.operated(c)
 	if err != nil {
 		return err
@@ -82,9 +82,37 @@ func (h *Handler) cordon(w http.ResponseWriter, c *call) error {
 		}
 		return h.forward(w, c, node)
 	}
-	if err := cluster.Cordon(c.Method == http.MethodPut); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return do(cluster)
+}
+
+// emptyNode gives the tasks of a node to others.
+func (h *Handler) emptyNode(w http.ResponseWriter, c *call) error {
+	return h.operatedNode(w, c, func(cluster Cluster) error {
+		h.cfg.Logger.InfoContext(c.Context(), "the node is to give its tasks away, by an operator's word")
+		moves, err := cluster.Empty(c.Context())
+		if err != nil {
+			return err
+		}
+		h.reply(w, c, http.StatusOK, moves)
+		return nil
+	})
+}
+
+// rebalanceNode gives tasks of a node to those that rank first for them.
+func (h *Handler) rebalanceNode(w http.ResponseWriter, c *call) error {
+	return h.operatedNode(w, c, func(cluster Cluster) error {
+		h.reply(w, c, http.StatusOK, cluster.Rebalance(c.Context()))
+		return nil
+	})
+}
+
+// cordon keeps new tasks from a node, or takes that back.
+func (h *Handler) cordon(w http.ResponseWriter, c *call) error {
+	return h.operatedNode(w, c, func(cluster Cluster) error {
+		if err := cluster.Cordon(c.Method == http.MethodPut); err != nil {
+			return err
+		}
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	})
 }

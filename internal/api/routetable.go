@@ -411,6 +411,22 @@ var routes = []route{
 		},
 	},
 	{
+		method: "POST", path: "/v1/cluster/nodes/{node}/drain", access: byToken, class: "life", serve: (*Handler).emptyNode,
+		about: about{
+			summary: "Give the tasks of a node to others",
+			text: "Only with the admin token; any node passes it on. The node is cordoned, and gives away 50 tasks at a time, each as soon as no call is under way at it and no dialog is open. " +
+				"Calls wait meanwhile for the next node. The answer comes once no task is left that can move, or after 50 s. A task whose browser the node has launched stays.",
+			answers: one(http.StatusOK, "what has moved, and what stays", messages.ClusterMoves{}), codes: ofOperator,
+		},
+	},
+	{
+		method: "POST", path: "/v1/cluster/nodes/{node}/rebalance", access: byToken, class: "life", serve: (*Handler).rebalanceNode,
+		about: about{
+			summary: "Give tasks of a node to the nodes on which they would be placed now", text: "Only with the admin token. As a drain, of these tasks alone.",
+			answers: one(http.StatusOK, "what has moved, and what the node has still", messages.ClusterMoves{}), codes: ofOperator,
+		},
+	},
+	{
 		method: "GET", path: "/v1/pressure", access: byToken, class: "read", serve: (*Handler).pressure, query: []param{localParam},
 		about: about{
 			summary: "Show how close the node is to its limits", text: "The answer names no task, so any token may read it.",

@@ -16,8 +16,10 @@ type clusterCmd struct {
 	Status  clusterStatusCmd  `cmd:"" help:"Show the cluster that a node is part of, and all its nodes."`
 	Members clusterMembersCmd `cmd:"" help:"List the nodes of the cluster that a node is part of."`
 
-	Cordon   clusterCordonCmd   `cmd:"" help:"Keep new tasks from a node, over its restarts."`
-	Uncordon clusterUncordonCmd `cmd:"" help:"Let a node take new tasks again."`
+	Cordon    clusterCordonCmd    `cmd:"" help:"Keep new tasks from a node, over its restarts."`
+	Drain     clusterDrainCmd     `cmd:"" help:"Give the tasks of a node to others, and keep new ones from it."`
+	Rebalance clusterRebalanceCmd `cmd:"" help:"Give tasks to the nodes on which they would be placed now."`
+	Uncordon  clusterUncordonCmd  `cmd:"" help:"Let a node take new tasks again."`
 
 	Snapshot clusterSnapshotCmd `cmd:"" help:"Copy the cluster's store into a file."`
 	Restore  clusterRestoreCmd  `cmd:"" help:"Make the store of a voter that does not run of such a file."`

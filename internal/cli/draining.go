@@ -26,6 +26,7 @@ func margin(timeout time.Duration) time.Duration { return min(timeout/5, 2*time.
 //  2. for drain.delay everything else continues, so that load balancers notice, and as long
 //     as a call is under way that began before: its caller may have to answer a dialog for
 //     it, and reads are answered;
+//     In a cluster its tasks are given to other nodes meanwhile, to which calls are passed on;
 //  3. no new connection is accepted; accepted calls may finish, as long as there is time
 //     for what follows;
 //  4. tasks and browsers end. A call that is still under way gets its outcome from its
@@ -41,6 +42,9 @@ func (s *server) drain(ctx context.Context) error {
 		s.linger(ctx)
 		calls, cancel := callTime(ctx)
 		defer cancel()
+		if s.node.HandOver != nil {
+			s.node.HandOver(calls)
+		}
 		_ = s.handler.AwaitEarlier(calls) // who is late is waited for below, or told
 		s.withdraw()
 		s.front.stopAccepting()

@@ -48,6 +48,9 @@ type RunningNode struct {
 	Artifacts *artifact.Store
 	// Stop ends every task and every browser the node launched.
 	Stop func(context.Context) error
+	// HandOver gives the tasks to other nodes of the cluster, until none is left that can be given or
+	// the context ends. It may be nil.
+	HandOver func(context.Context)
 	// BeginDrain has it take no new tasks, and say so when asked whether it is
 	// ready. It does not wait.
 	BeginDrain func()

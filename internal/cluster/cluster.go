@@ -81,6 +81,7 @@ type Cluster struct {
 	member *member.Member
 	duties duties
 	keeper keeper
+	visits visits
 
 	standbys standbys
 
@@ -95,10 +96,13 @@ type Cluster struct {
 	orphans   map[string]time.Time // since when; of the goroutine of describe
 
 	isCordoned atomic.Bool
+	isLeaving  atomic.Bool // no task is ended for want of running here
 
 	mu     sync.Mutex                      // protects what follows
 	claims map[messages.TaskID]int         // under way
 	taking map[messages.TaskID]lease.Begin // tasks that are being taken up
+	taken  chan struct{}                   // closed when the next one has been
+	stays  map[messages.TaskID]staying     // tasks that could not be given away yet
 }
 
 // Join starts it. The node joins in the background, as soon as the store answers.
@@ -108,6 +112,7 @@ func Join(c Config) (*Cluster, error) {
 	}
 	cluster := &Cluster{
 		config: c, refused: newRefusals(), transport: newTransport(c.TLS), orphans: map[string]time.Time{}, claims: map[messages.TaskID]int{}, duties: duties{tasks: c.Tasks}, joined: make(chan struct{}), taking: map[messages.TaskID]lease.Begin{},
+		taken: make(chan struct{}), stays: map[messages.TaskID]staying{}, visits: visits{of: map[messages.TaskID]*visit{}},
 		standbys: standbys{of: map[messages.TaskID]*held{}, again: map[messages.TaskID]time.Time{}, streams: map[string]*stream{}},
 		keeper:   keeper{specs: map[messages.TaskID]*keptSpec{}, memories: map[messages.TaskID]keptMemory{}},
 	}

@@ -27,6 +27,7 @@ type running struct {
 	ids     []messages.TaskID
 	yielded []messages.TaskID
 
+	unready  map[messages.TaskID]string
 	memories map[messages.TaskID]mail.TaskMemory
 	resumed  []resumption
 	lost     []messages.TaskID
@@ -51,6 +52,14 @@ func (r *running) Yield(id messages.TaskID) {
 	defer r.mu.Unlock()
 	r.yielded = append(r.yielded, id)
 	r.ids = slices.DeleteFunc(r.ids, func(x messages.TaskID) bool { return x == id })
+}
+
+func (r *running) Moved(id messages.TaskID, _ string) { r.Yield(id) }
+
+func (r *running) Unready(id messages.TaskID) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.unready[id]
 }
 
 func (r *running) Has(id messages.TaskID) bool { return slices.Contains(r.Running(), id) }

@@ -21,7 +21,8 @@ type duties struct {
 // duty is a task's permission besides the node's lease.
 type duty struct {
 	isDeciding atomic.Bool
-	notBefore  atomic.Int64 // by the clock since boot
+	notBefore  atomic.Int64  // by the clock since boot
+	begun      atomic.Uint64 // the epoch whose begin has been carried out
 	wake       atomic.Pointer[time.Timer]
 }
 
@@ -38,6 +39,12 @@ func (d *duty) allows(now lease.Reading) bool {
 	return d.isDeciding.Load() && now.Boot >= time.Duration(d.notBefore.Load())
 }
 
+// hasBegun says whether the begin of an epoch has been carried out.
+func (d *duties) hasBegun(id messages.TaskID, epoch lease.Epoch) bool {
+	v, ok := d.of.Load(id)
+	return ok && v.(*duty).begun.Load() == uint64(epoch)
+}
+
 // begin opens a duty, from a moment on.
 func (d *duties) begin(id messages.TaskID, notBefore time.Duration) {
 	one := d.get(id)
@@ -46,10 +53,11 @@ func (d *duties) begin(id messages.TaskID, notBefore time.Duration) {
 	d.tell(id)
 }
 
-// tell tells a task that the node decides for it, if it does, as soon as it may.
+// tell tells a task whether the node decides for it: as soon as it may, if it does.
 func (d *duties) tell(id messages.TaskID) {
 	one := d.get(id)
 	if !one.isDeciding.Load() {
+		d.tasks.TaskLease(id, false)
 		return
 	}
 	wait := time.Duration(one.notBefore.Load()) - clock.Now().Boot
@@ -107,20 +115,35 @@ func (h handler) Begin(b lease.Begin) {
 	h.duties.begin(id, b.NotBefore)
 	h.keeper.again(id)
 	h.takeUp(b)
+	h.duties.get(id).begun.Store(uint64(b.Epoch))
 }
 
 // Gather implements member.Handler.
-func (h handler) Gather(g lease.Gather) { h.duties.withhold(messages.TaskID(g.Task)) }
+func (h handler) Gather(g lease.Gather) { h.prepare(g) }
 
 // Resume implements member.Handler.
-func (h handler) Resume(r lease.Resume) { h.duties.begin(messages.TaskID(r.Task), 0) }
+func (h handler) Resume(r lease.Resume) {
+	id := messages.TaskID(r.Task)
+	h.duties.begin(id, time.Duration(h.duties.get(id).notBefore.Load()))
+	h.visits.open(id)
+}
 
-// Cease implements member.Handler: reconcile ends what another node has.
+// Cease implements member.Handler. What another node has been given ends here at once; reconcile
+// ends the rest.
 func (h handler) Cease(c lease.Cease) {
-	h.duties.withhold(messages.TaskID(c.Task))
-	if c.Why == lease.WhyEnded {
-		h.duties.of.Delete(messages.TaskID(c.Task))
+	id := messages.TaskID(c.Task)
+	h.duties.withhold(id)
+	switch c.Why {
+	case lease.WhyEnded:
+		h.duties.of.Delete(id)
+	case lease.WhyMoved:
+		<-h.joined
+		if node, _, isMine, ok := h.member.Living(c.Task); ok && !isMine {
+			h.config.Log.Info("the task continues at another node", "task", id, "node", node)
+			h.config.Tasks.Moved(id, h.httpAddress(node))
+		}
 	}
+	h.visits.open(id)
 }
 
 // Stood implements member.Handler.

@@ -191,12 +191,20 @@ func (c *Cluster) hear(h http.Header) {
 	}
 }
 
+// hearsayTime is how long a request waits for the record to which another node has passed it on.
+const hearsayTime = time.Second
+
 // Misdirected is the error of a request that was passed on to the wrong node, nil for any other:
-// the node has to have the task, under the epoch that the other one knows.
+// the node has to have the task, under the epoch that the other one knows. It waits a while where
+// that is a later one than this node knows.
 //
 // Codes: wrong_cluster.
-func (c *Cluster) Misdirected(id messages.TaskID, epoch string) *messages.Error {
+func (c *Cluster) Misdirected(ctx context.Context, id messages.TaskID, epoch string) *messages.Error {
 	node, known, ok := c.Place(id)
+	if later, err := strconv.ParseUint(epoch, 10, 64); err == nil && later > known {
+		c.awaitEpoch(ctx, id, later)
+		node, known, ok = c.Place(id)
+	}
 	switch {
 	case ok && node != c.config.Node:
 		c.Refused(metrics.RefusedHop)

@@ -17,6 +17,10 @@ import (
 // keeper writes what another node has to know of this node's tasks, once a second where it has
 // changed. Where the outcome of a write is not known it is written again.
 type keeper struct {
+	// writing is held by who writes memories in turn, and shared by who writes the last one of a task
+	// that is given away: no older one may come after that.
+	writing sync.RWMutex
+
 	mu       sync.Mutex // protects what follows
 	specs    map[messages.TaskID]*keptSpec
 	memories map[messages.TaskID]keptMemory // what was written last
@@ -95,6 +99,16 @@ func (c *Cluster) keep(ctx context.Context) {
 		live[messages.TaskID(id)] = true
 		ids = append(ids, messages.TaskID(id))
 	}
+	for part := range slices.Chunk(ids, maxWrites/2) { // two writes each at most
+		c.keepSome(ctx, part, specs)
+	}
+	c.forgetKept(live)
+}
+
+// keepSome writes what has changed of some tasks.
+func (c *Cluster) keepSome(ctx context.Context, ids []messages.TaskID, specs map[messages.TaskID]*keptSpec) {
+	c.keeper.writing.Lock()
+	defer c.keeper.writing.Unlock()
 	var batch []write
 	for _, id := range ids {
 		if k := specs[id]; k != nil && !k.isWritten {
@@ -105,13 +119,8 @@ func (c *Cluster) keep(ctx context.Context) {
 		if w, ok := c.memoryOf(id); ok {
 			batch = append(batch, w)
 		}
-		if len(batch) >= maxWrites {
-			c.write(ctx, batch)
-			batch = nil
-		}
 	}
 	c.write(ctx, batch)
-	c.forgetKept(live)
 }
 
 func (c *Cluster) specWritten(id messages.TaskID, k *keptSpec) {
@@ -131,6 +140,13 @@ func (c *Cluster) forgetKept(live map[messages.TaskID]bool) {
 			delete(c.keeper.memories, id)
 		}
 	}
+	c.mu.Lock()
+	for id := range c.stays {
+		if !live[id] {
+			delete(c.stays, id)
+		}
+	}
+	c.mu.Unlock()
 	for id := range c.keeper.specs {
 		if !live[id] && !c.isHeld(id) {
 			delete(c.keeper.specs, id)

@@ -45,6 +45,16 @@ func (c *Cluster) address(node string) string {
 	return ""
 }
 
+// httpAddress is where a node answers its callers, "" where that is not known.
+func (c *Cluster) httpAddress(node string) string {
+	for _, n := range c.View().Nodes {
+		if n.Node == node {
+			return n.Addresses.HTTP
+		}
+	}
+	return ""
+}
+
 // IsActorAddress says whether a node of the cluster answers programs on actors there.
 func (c *Cluster) IsActorAddress(address string) bool {
 	return slices.ContainsFunc(c.View().Nodes, func(n messages.ClusterNode) bool {

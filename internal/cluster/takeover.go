@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"holdfast/internal/cluster/clock"
 	"holdfast/internal/cluster/lease"
 	"holdfast/internal/cluster/store"
 	"holdfast/messages"
@@ -48,6 +49,8 @@ func (c *Cluster) takeUpAll(id messages.TaskID, b lease.Begin) {
 			b = newest
 		} else {
 			delete(c.taking, id)
+			close(c.taken)
+			c.taken = make(chan struct{})
 		}
 		c.mu.Unlock()
 	}
@@ -59,6 +62,13 @@ func (c *Cluster) isTaking(id messages.TaskID) bool {
 	defer c.mu.Unlock()
 	_, isTaking := c.taking[id]
 	return isTaking
+}
+
+// nextTaken is closed when a task has been taken up.
+func (c *Cluster) nextTaken() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.taken
 }
 
 // resume tries until the task runs, or is this node's no more.
@@ -121,7 +131,7 @@ func (c *Cluster) resumeOnce(id messages.TaskID, b lease.Begin) error {
 	if isLost {
 		memory = mail.TaskMemory{Version: memory.Version} // of a browser that has ended
 	}
-	err = c.config.Tasks.Resume(ctx, id, spec, mail.Resumed{Memory: memory, IsWithheld: true})
+	err = c.config.Tasks.Resume(ctx, id, spec, mail.Resumed{Memory: memory, IsWithheld: !c.duties.get(id).allows(clock.Now())})
 	if code := messages.CodeOf(err); code == messages.CodeForbidden || code == messages.CodeInvalidArgument {
 		c.config.Log.Error("a task of another node may not run at this one", "task", id, "err", err)
 		return c.config.Tasks.Lose(ctx, id, spec, memory.Version)

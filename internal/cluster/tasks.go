@@ -26,6 +26,10 @@ type Tasks interface {
 	Running() []messages.TaskID
 	// Yield ends a task that another node has.
 	Yield(messages.TaskID)
+	// Moved does so for one that this node has given away: its CDP clients are told where it is.
+	Moved(id messages.TaskID, address string)
+	// Unready says what keeps a task from being given to another node now, "" for nothing.
+	Unready(messages.TaskID) string
 	// Has says whether a task runs on the node, or was lost there.
 	Has(messages.TaskID) bool
 	// Memory is what another node has to know of a task; false where it does not run.
@@ -168,12 +172,10 @@ func (c *Cluster) isHeld(id messages.TaskID) bool {
 // reconcile compares the tasks that run with the records: it looks at both as they are, so that
 // no event is missed.
 func (c *Cluster) reconcile(now time.Time) {
-	if c.member.Status().Phase != lease.Held {
+	if c.member.Status().Phase != lease.Held || c.isLeaving.Load() {
 		return
 	}
-	running := map[messages.TaskID]bool{}
 	for _, id := range c.config.Tasks.Running() {
-		running[id] = true
 		switch node, _, isMine, ok := c.member.Living(string(id)); {
 		case ok && isMine:
 		case !ok:
@@ -184,11 +186,17 @@ func (c *Cluster) reconcile(now time.Time) {
 		}
 	}
 	for _, id := range c.member.Duties() {
-		if id := messages.TaskID(id); !running[id] && !c.isHeld(id) && !c.isTaking(id) {
+		if id := messages.TaskID(id); c.isSettled(id) && !c.config.Tasks.Has(id) {
 			c.member.End(string(id))
 		}
 	}
 	c.clearOrphans(now)
+}
+
+// isSettled says whether a task of this node is neither about to run here nor being started.
+func (c *Cluster) isSettled(id messages.TaskID) bool {
+	_, epoch, isMine, ok := c.member.Living(string(id))
+	return ok && isMine && c.duties.hasBegun(id, epoch) && !c.isHeld(id) && !c.isTaking(id)
 }
 
 // clearOrphans claims the records that have had no living node for long: what does not run is

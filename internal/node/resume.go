@@ -27,6 +27,26 @@ func (n *Node) Memory(id messages.TaskID) (mail.TaskMemory, bool) {
 	return m, true
 }
 
+// Unready says what keeps a task from being given to another node now, "" for nothing: what would
+// be lost with its connections.
+func (n *Node) Unready(id messages.TaskID) string {
+	b := n.directory.Board(id)
+	if b == nil {
+		return ""
+	}
+	switch s := b.View().Snapshot; {
+	case b.View().IsLaunched:
+		return "its browser was launched by the node"
+	case !s.Active:
+		return "it does not run"
+	case len(s.PendingDialogs) > 0:
+		return "a dialog is open"
+	case len(s.Blockers) > 0:
+		return "a page asks for something"
+	}
+	return ""
+}
+
 // SpecOf is what a task was started with; false for one that the node does not know any more.
 func (n *Node) SpecOf(id messages.TaskID) (messages.TaskSpec, bool) {
 	b := n.directory.Board(id)

@@ -330,6 +330,10 @@ func (s *stage) rest() {
 	s.wants(204, "", "POST", "/v1/cluster/voters/b/replace", "")
 	s.wants(204, "", "PUT", "/v1/cluster/nodes/a/cordon", "")
 	s.wants(204, "", "DELETE", "/v1/cluster/nodes/a/cordon", "")
+	for _, what := range []string{"drain", "rebalance"} {
+		s.wants(200, "", "POST", "/v1/cluster/nodes/a/"+what, "")
+	}
+	s.wants(204, "", "DELETE", "/v1/cluster/nodes/a/cordon", "")
 	front := s.url
 	s.url = s.peers
 	s.wants(421, messages.CodeWrongCluster, "PUT", "/v1/cluster/nodes/b/cordon", "")

@@ -93,7 +93,7 @@ func (*Cluster) Await(_ context.Context, id messages.TaskID, not string, _ uint6
 func (*Cluster) IsServed(http.ResponseWriter, *http.Request) bool { return false }
 
 // Misdirected implements api.Cluster.
-func (c *Cluster) Misdirected(id messages.TaskID, epoch string) *messages.Error {
+func (c *Cluster) Misdirected(_ context.Context, id messages.TaskID, epoch string) *messages.Error {
 	if node, known, ok := c.Place(id); ok && node != c.Node() || epoch != "" && epoch != strconv.FormatUint(known, 10) {
 		return messages.Errorf(messages.CodeWrongCluster, "not here")
 	}
@@ -113,6 +113,19 @@ func (*Cluster) Replace(context.Context, string) error { return nil }
 
 // Recover implements api.Cluster.
 func (*Cluster) Recover(context.Context) (uint32, error) { return 2, nil }
+
+// Hold implements api.Cluster.
+func (*Cluster) Hold(messages.TaskID) (func(), <-chan struct{}) { return func() {}, nil }
+
+// Empty implements api.Cluster.
+func (c *Cluster) Empty(context.Context) (messages.ClusterMoves, error) {
+	return messages.ClusterMoves{Moved: 1, Staying: []messages.ClusterStay{{TaskID: "one", Why: "a dialog is open"}}}, c.Cordon(true)
+}
+
+// Rebalance implements api.Cluster.
+func (*Cluster) Rebalance(context.Context) messages.ClusterMoves {
+	return messages.ClusterMoves{Moved: 1, Staying: []messages.ClusterStay{}}
+}
 
 // Cordon implements api.Cluster.
 func (c *Cluster) Cordon(isCordoned bool) error {

@@ -52,7 +52,7 @@ func (m *Machine) adopt() {
 // gather begins a hand-over, where there is an heir.
 func (m *Machine) gather(id, heir string) {
 	t := m.tasks[id]
-	if t == nil || t.duty == nil || t.duty.step != deciding {
+	if t == nil || t.duty == nil || t.duty.step != deciding || t.own.IsBound {
 		return
 	}
 	if heir == "" {
@@ -70,7 +70,7 @@ func (m *Machine) gather(id, heir string) {
 // for it, until it knows that the record is still its own.
 func (m *Machine) gathered(in Gathered) {
 	t := m.tasks[in.Task]
-	if t == nil || t.duty == nil || t.duty.step != gathering || t.duty.epoch != in.Epoch {
+	if !m.isGathering(t, in.Epoch) {
 		return
 	}
 	d := t.duty
@@ -91,6 +91,28 @@ func (m *Machine) gathered(in Gathered) {
 		},
 		Then: []store.Op{{Key: ownKey(t.id), Value: encode(next)}},
 	})
+}
+
+// isGathering says whether a Gather is to be answered. One of an earlier epoch has perhaps stopped
+// a task that this node decides for: it is told to go on.
+func (m *Machine) isGathering(t *task, epoch Epoch) bool {
+	if t == nil || t.duty == nil {
+		return false
+	}
+	if t.duty.step == deciding {
+		m.do(Resume{Task: t.id, Epoch: t.duty.epoch})
+	}
+	return t.duty.step == gathering && t.duty.epoch == epoch
+}
+
+// kept takes a hand-over back that the task is not ready for. It is tried again after a while.
+func (m *Machine) kept(in Kept) {
+	t := m.tasks[in.Task]
+	if !m.isGathering(t, in.Epoch) {
+		return
+	}
+	t.duty.retry = m.now.Boot + m.config.Times.Renew
+	m.resume(t)
 }
 
 // confirm writes the record as it is. Reading it would not do: a hand-over without an

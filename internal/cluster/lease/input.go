@@ -41,6 +41,12 @@ type (
 		Epoch Epoch
 	}
 
+	// Kept answers a Gather where the task cannot be handed over now.
+	Kept struct {
+		Task  string
+		Epoch Epoch
+	}
+
 	// Claim takes a task that no living term has, whatever node ranks first for it. Spec, where
 	// not empty, is the encoded SpecRecord that is put with it.
 	Claim struct {
@@ -75,6 +81,7 @@ func (Listed) input()     {}
 func (ListFailed) input() {}
 func (HandOver) input()   {}
 func (Gathered) input()   {}
+func (Kept) input()       {}
 func (End) input()        {}
 func (Claim) input()      {}
 func (Drain) input()      {}

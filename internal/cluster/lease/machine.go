@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"holdfast/internal/cluster/placement"
 	"holdfast/internal/cluster/store"
 )
 
@@ -140,6 +142,8 @@ func (m *Machine) Step(now Reading, in Input) []Effect {
 		m.gather(in.Task, in.Heir)
 	case Gathered:
 		m.gathered(in)
+	case Kept:
+		m.kept(in)
 	case Claim:
 		m.claim(in.Task, in.Spec)
 	case End:
@@ -232,6 +236,16 @@ func (m *Machine) IsAwaited(task string) bool {
 // term that no node takes by itself. Both are sorted.
 func (m *Machine) Duties() []string { return sortedKeys(m.holders[holder{m.config.Name, m.term}]) }
 
+// Movable are the tasks of this node whose browsers are not bound to it: all, or only those for
+// which another node ranks first. It says whether there is a node that could take them.
+func (m *Machine) Movable(isMisplaced bool) (tasks []string, hasHeir bool) {
+	names := candidates(m.nodes)
+	return slices.DeleteFunc(m.Duties(), func(id string) bool {
+		t := m.tasks[id]
+		return t.own.IsBound || t.place == "" || isMisplaced && placement.First(t.place, names) == m.config.Name
+	}), len(m.others()) > 0
+}
+
 // Orphans is described at [Machine.Duties].
 func (m *Machine) Orphans(limit int) []string {
 	var list []string
@@ -247,7 +261,7 @@ func (m *Machine) Orphans(limit int) []string {
 // write about it.
 func (m *Machine) Stake(task string) ([]store.Condition, bool) {
 	t := m.tasks[task]
-	if t == nil || t.duty == nil || t.duty.step != deciding {
+	if t == nil || t.duty == nil || t.duty.step > gathering {
 		return nil, false
 	}
 	return []store.Condition{m.isMine(), {Key: ownKey(task), Test: store.ChangedAt, Revision: t.ownRev}}, true

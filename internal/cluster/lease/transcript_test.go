@@ -19,7 +19,7 @@ import (
 //
 //	new NAME [instance=I] [predecessor=I] [era=N]       default: the instance is NAME.1
 //	at 1s | wall +1s                            the clock since boot; the wall clock steps
-//	woke | listfailed | drain | leave | cordon | uncordon | gathered TASK | handover TASK [to=NODE] | end TASK | claim TASK | era N
+//	woke | listfailed | drain | leave | cordon | uncordon | gathered TASK | kept TASK | movable | misplaced | handover TASK [to=NODE] | end TASK | claim TASK | era N
 //	listed REVISION                             with one entry a line, as in see
 //	see | gone                                  with lines KEY CREATED CHANGED VALUE; of gone CREATED is 0
 //	done ATTEMPT REVISION | refused ATTEMPT REVISION | unknown ATTEMPT
@@ -105,6 +105,12 @@ func (tr *transcript) run(t *testing.T, d *datadriven.TestData) string {
 	case "gathered":
 		_, _, epoch, _ := tr.m.Owner(arg(0))
 		return tr.step(lease.Gathered{Task: arg(0), Epoch: epoch})
+	case "kept":
+		_, _, epoch, _ := tr.m.Owner(arg(0))
+		return tr.step(lease.Kept{Task: arg(0), Epoch: epoch})
+	case "movable", "misplaced":
+		tasks, hasHeir := tr.m.Movable(d.Cmd == "misplaced")
+		return fmt.Sprintf("%v heir=%v\n", tasks, hasHeir)
 	case "handover":
 		var heir string
 		d.MaybeScanArgs(t, "to", &heir)

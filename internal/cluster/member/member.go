@@ -191,6 +191,17 @@ func (m *Member) Gathered(g lease.Gather) {
 	m.orders.add(lease.Gathered{Task: g.Task, Epoch: g.Epoch})
 }
 
+// Kept answers a Gather of the Handler where the task cannot be handed over now.
+func (m *Member) Kept(g lease.Gather) { m.orders.add(lease.Kept{Task: g.Task, Epoch: g.Epoch}) }
+
+// Movable are the tasks of this node whose browsers are not bound to it, or only those of them for
+// which another node ranks first; and whether there is a node that could take them.
+func (m *Member) Movable(isMisplaced bool) (tasks []string, hasHeir bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.machine.Movable(isMisplaced)
+}
+
 // End deletes a task of this node.
 func (m *Member) End(task string) { m.orders.add(lease.End{Task: task}) }
 
