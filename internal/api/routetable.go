@@ -414,7 +414,7 @@ var routes = []route{
 		method: "POST", path: "/v1/cluster/nodes/{node}/drain", access: byToken, class: "life", serve: (*Handler).emptyNode,
 		about: about{
 			summary: "Give the tasks of a node to others",
-			text: "Only with the admin token; any node passes it on. The node is cordoned, and gives away 50 tasks at a time, each as soon as no call is under way at it and no dialog is open. " +
+			text: "Only with the admin token; any node passes it on. The node is cordoned, and gives away eight tasks at a time, each as soon as no call is under way at it and no dialog is open. " +
 				"Calls wait meanwhile for the next node. The answer comes once no task is left that can move, or after 50 s. A task whose browser the node has launched stays.",
 			answers: one(http.StatusOK, "what has moved, and what stays", messages.ClusterMoves{}), codes: ofOperator,
 		},
