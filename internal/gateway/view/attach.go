@@ -160,8 +160,19 @@ func (v *View) detachedFrom(d Detached) {
 	if s.kind == kindBrowser {
 		d.Params, _ = json.Marshal(map[string]any{"sessionId": d.Session, "targetId": d.Session}) // always encodes
 	}
+	v.closed(d.Session, s.target)
 	v.forget(d.Session)
 	v.do(Event{Session: d.Parent, Method: "Target.detachedFromTarget", Params: d.Params})
+}
+
+// closed replies to a Page.close of a session that ends: Chrome has replied before it tells of the
+// end, and a rod that hears of that first takes the command for cancelled.
+func (v *View) closed(session messages.SessionID, page messages.TargetID) {
+	for _, tag := range slices.Sorted(maps.Keys(v.calls)) {
+		if c := v.calls[tag]; c.kind == kindPageClose && c.session == session && c.target == page {
+			v.outcome(Outcome{Tag: tag})
+		}
+	}
 }
 
 func (v *View) forget(id messages.SessionID) {

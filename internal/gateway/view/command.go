@@ -346,7 +346,7 @@ func (v *View) closePage(c Command) {
 		v.forward(c)
 		return
 	}
-	v.do(Close{Tag: v.call(call{kind: kindPageClose, id: c.ID, session: c.Session}), Target: s.target})
+	v.do(Close{Tag: v.call(call{kind: kindPageClose, id: c.ID, session: c.Session, target: s.target}), Target: s.target})
 }
 
 func (v *View) createTarget(c Command) {

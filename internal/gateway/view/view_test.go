@@ -390,3 +390,25 @@ func TestTabsAreLookedAtByFilter(t *testing.T) {
 		}
 	}
 }
+
+// TestAPageIsClosedBeforeItsSessionEnds: the supervisor's word of the close may come behind the
+// browser's of the session's end.
+func TestAPageIsClosedBeforeItsSessionEnds(t *testing.T) {
+	t.Parallel()
+	v := shared()
+	page := target("P", "page", "ours")
+	v.Step(view.Seen{Target: page})
+	v.Step(view.Attached{Session: "S", Target: page, Params: []byte(`{"sessionId":"S"}`)})
+	closing := v.Step(view.Command{ID: 7, Session: "S", Method: "Page.close"})
+	end, ok := closing[0].(view.Close)
+	if !ok {
+		t.Fatal(show(closing))
+	}
+	got := show(v.Step(view.Detached{Session: "S", Params: []byte(`{"sessionId":"S"}`)}))
+	if !strings.HasPrefix(got, "reply 7 S {}\n") || !strings.HasSuffix(got, "event  Target.detachedFromTarget {\"sessionId\":\"S\"}\n") {
+		t.Errorf("got %s", got)
+	}
+	if late := v.Step(view.Outcome{Tag: end.Tag}); len(late) > 0 {
+		t.Errorf("the second reply is %s", show(late))
+	}
+}
