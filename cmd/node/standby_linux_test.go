@@ -43,18 +43,7 @@ func TestADialogOutlivesItsNode(t *testing.T) {
 	for _, name := range names {
 		c.await(name, "held held held")
 	}
-	call := func(node, method, path, body string) (int, string) {
-		t.Helper()
-		status, out, err := c.shells[node].caller().call(method, c.nodes[node].url+path, body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return status, out
-	}
-	eventually(t, "a starts the task", func() bool {
-		status, _ := call("a", "PUT", "/v1/tasks/one", fmt.Sprintf(`{"cdp_url":%q,"scope":"browser"}`, url))
-		return status == 201 || status == 200
-	})
+	c.begin("a", "one", fmt.Sprintf(`{"cdp_url":%q,"scope":"browser"}`, url))
 	// It keeps its task and takes no other, also once it is back: so the heir is never this one.
 	c.shells["a"].run(0, "cluster", "cordon", "a")
 	page := b.Pages()[0].Target
@@ -74,7 +63,7 @@ func TestADialogOutlivesItsNode(t *testing.T) {
 		c.nodes[last].signal(t, syscall.SIGKILL)
 		c.nodes[last].wait(t)
 		eventually(t, "the heir answers the dialog", func() bool {
-			status, out := call(heir, "POST", "/v1/tasks/one/dialog", fmt.Sprintf(`{"action":"accept","dialog_id":%q}`, known.ID))
+			status, out := c.call(heir, "POST", "/v1/tasks/one/dialog", fmt.Sprintf(`{"action":"accept","dialog_id":%q}`, known.ID))
 			if status != 200 && status != 503 {
 				t.Fatalf("%d %s\n%s", status, out, c.nodes[heir].log)
 			}
@@ -107,20 +96,9 @@ func TestADialogOfAFrameOutlivesItsNode(t *testing.T) {
 	for _, name := range names {
 		c.await(name, "held held held")
 	}
-	call := func(node, method, path, body string) (int, string) {
-		t.Helper()
-		status, out, err := c.shells[node].caller().call(method, c.nodes[node].url+path, body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return status, out
-	}
-	eventually(t, "a starts the task", func() bool {
-		status, _ := call("a", "PUT", "/v1/tasks/one", fmt.Sprintf(`{"cdp_url":%q}`, browser.WS()))
-		return status == 201 || status == 200
-	})
+	c.begin("a", "one", fmt.Sprintf(`{"cdp_url":%q}`, browser.WS()))
 	heir := c.standby("a", "one")
-	if status, out := call("a", "POST", "/v1/tasks/one/navigate", fmt.Sprintf(`{"url":%q,"wait_until":"commit"}`, site.URL("http://a.test/oopif-prompt-on-load"))); status != 200 {
+	if status, out := c.call("a", "POST", "/v1/tasks/one/navigate", fmt.Sprintf(`{"url":%q,"wait_until":"commit"}`, site.URL("http://a.test/oopif-prompt-on-load"))); status != 200 {
 		t.Fatal(status, out)
 	}
 	var before messages.Snapshot
@@ -136,17 +114,17 @@ func TestADialogOfAFrameOutlivesItsNode(t *testing.T) {
 	c.nodes["a"].signal(t, syscall.SIGKILL)
 	c.nodes["a"].wait(t)
 	eventually(t, "the heir answers the dialog", func() bool {
-		status, out := call(heir, "POST", "/v1/tasks/one/dialog", fmt.Sprintf(`{"action":"accept","prompt_text":"the heir","dialog_id":%q}`, dialog.ID))
+		status, out := c.call(heir, "POST", "/v1/tasks/one/dialog", fmt.Sprintf(`{"action":"accept","prompt_text":"the heir","dialog_id":%q}`, dialog.ID))
 		if status != 200 && status != 503 {
 			t.Fatalf("%d %s\n%s", status, out, c.nodes[heir].log)
 		}
 		return status == 200 && strings.Contains(out, `"closed_by":"agent"`)
 	})
 	eventually(t, "the frame has the answer", func() bool {
-		_, out := call(heir, "POST", "/v1/tasks/one/cdp", fmt.Sprintf(`{"method":"Runtime.evaluate","frame_id":%q,"params":{"expression":"window.got"}}`, dialog.FrameID))
+		_, out := c.call(heir, "POST", "/v1/tasks/one/cdp", fmt.Sprintf(`{"method":"Runtime.evaluate","frame_id":%q,"params":{"expression":"window.got"}}`, dialog.FrameID))
 		return strings.Contains(out, "the heir")
 	})
-	eventually(t, "the task goes on with its page", func() bool {
+	eventually(t, "the task is active with its page", func() bool {
 		s, ok := c.snapshot(heir, "one")
 		return ok && s.State == messages.StateActive && s.PageTargetID == before.PageTargetID && s.PageState == messages.PageOK && len(s.PendingDialogs) == 0
 	})

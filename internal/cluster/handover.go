@@ -13,8 +13,6 @@ const (
 	moveTick = 20 * time.Millisecond
 	// moveAgain is the pause before a task is tried again.
 	moveAgain = 250 * time.Millisecond
-	// maxMoving is how many tasks are given away at a time.
-	maxMoving = 8
 	// moveTime bounds one operator's call.
 	moveTime = 50 * time.Second
 	// callPatience is how long the first attempt waits for calls under way, while the next ones wait
@@ -172,7 +170,7 @@ func (c *Cluster) move(ctx context.Context, isMisplaced bool) messages.ClusterMo
 			switch isDue := c.isDue(id, now); {
 			case !isDue:
 				delete(asked, id) // it leaves its place to the next
-			case len(asked) < maxMoving || asked[id]:
+			case len(asked) < lease.MaxMoving || asked[id]:
 				asked[id] = true
 				c.member.HandOver(id, "") // nothing happens while one is under way
 			}

@@ -172,7 +172,7 @@ func TestAStandbyEndsWithItsLink(t *testing.T) {
 			ended = isAmong[step.Finish](b.step(in))
 		}
 		if !ended {
-			t.Errorf("%s: it goes on", what)
+			t.Errorf("%s: the standby has not ended", what)
 		}
 	}
 }

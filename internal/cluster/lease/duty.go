@@ -30,7 +30,7 @@ func (m *Machine) tend() {
 // drain begins the next hand-overs of a node that is to give up all it has.
 func (m *Machine) drain() {
 	for _, id := range sortedKeys(m.holders[holder{m.config.Name, m.term}]) {
-		if len(m.busy) >= maxMoving {
+		if len(m.busy) >= MaxMoving {
 			return
 		}
 		if d := m.tasks[id].duty; d != nil && m.now.Boot >= d.retry {

@@ -11,8 +11,8 @@ import (
 const (
 	// maxBatch is how many tasks a transaction takes at most.
 	maxBatch = 100
-	// maxMoving is how many tasks a draining node hands over at a time.
-	maxMoving = 8
+	// MaxMoving is how many tasks a draining node hands over at a time.
+	MaxMoving = 8
 )
 
 // task is what is known of a task's records, and this node's duty where it is the owner.
