@@ -182,12 +182,16 @@ func (c *Conn) push(message []byte) {
 	c.stir()
 }
 
-func (c *Conn) pushLater(message []byte, d time.Duration) {
+// pushLater pushes a message after d; pushed, which may be nil, is told of that.
+func (c *Conn) pushLater(message []byte, d time.Duration, pushed func()) {
 	c.faults.held++
 	time.AfterFunc(d, func() {
 		c.b.do(func() {
 			c.faults.held--
 			c.push(message)
+			if pushed != nil && !c.isGone {
+				pushed()
+			}
 		})
 	})
 }

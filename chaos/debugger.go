@@ -128,6 +128,8 @@ func (b *Browser) goOn(p *pause) {
 	b.leavePause(p)
 	p.target.each(isDebugging, "Debugger.resumed", empty{})
 	if p.call != nil {
+		by := &p.call.by
+		by.IsUntold = by.IsUntold && !slices.ContainsFunc(p.target.sessions, func(s *session) bool { return s.debugs.isOn && s.conn.host == by.Host })
 		b.resumed(p.call)
 	}
 }
@@ -321,7 +323,9 @@ func evaluateOnCallFrame(c *call) {
 	taken := p.call != nil && p.call.key == key
 	if taken {
 		p.call.answer = json.RawMessage(m[2])
-		p.call.by = DialogResult{By: ClosedByAnswer, Session: c.s.id, Conn: c.s.conn.number, Host: c.s.conn.host}
+		answered := p.call
+		answered.by = DialogResult{By: ClosedByAnswer, Session: c.s.id, Conn: c.s.conn.number, Host: c.s.conn.host, IsUntold: true}
+		c.told = func() { answered.by.IsUntold = false }
 	}
 	c.reply(evaluateResult{Result: remote(taken)})
 }

@@ -16,7 +16,10 @@ type DialogResult struct {
 	Session    messages.SessionID // whose answer it was
 	Conn       int                // its connection's number
 	IsAlone    bool               // over a bridge: it continued since no debugger was left
-	Host       string             // whom that connection asked for
+	// IsUntold is set where the client whose answer it was could not learn that, over a bridge:
+	// the reply has not left the browser, and no debugger of the client's saw the call go on.
+	IsUntold bool
+	Host     string // whom that connection asked for
 }
 
 // ClosedBy says why a dialog is not open any more.

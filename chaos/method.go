@@ -14,6 +14,7 @@ type call struct {
 	s *session
 	m *method
 	request
+	told func() // runs when the reply leaves the browser, nil for most
 }
 
 // method says how a command is carried out.
@@ -159,10 +160,13 @@ func (c *call) answer(r wireReply) {
 		return
 	}
 	if d := conn.faults.delay[c.method]; d > 0 {
-		conn.pushLater(message, d)
+		conn.pushLater(message, d, c.told)
 		return
 	}
 	conn.push(message)
+	if c.told != nil {
+		c.told()
+	}
 	if conn.faults.take(&conn.faults.duplicate, c.method) {
 		conn.push(message)
 	}

@@ -190,6 +190,8 @@ func (d *dialogs) check() {
 			case by == messages.ClosedByLost && d.w.task(id).isLost():
 				// The dialog ends with its task; restartLost judges whether that might be lost.
 			case by == messages.ClosedByLost && isLeftAlone(r, over):
+			case by == messages.ClosedByLost && r.IsUntold && r.Host == d.w.task(id).host.name(d.w.task(id).index):
+				// No link was left that could say that the page has the task's answer.
 			case by == messages.ClosedByLost && o.mayBeLost[id] == "":
 				d.w.violate("%s: dialog %q was lost while it could be answered; over %v, %+v", id, o.message, over, r)
 			case !over && by != messages.ClosedByLost && o.mayBeLost[id] == "" && !d.w.task(id).leaving:
@@ -291,13 +293,6 @@ func (d *dialogs) isStray(o *dialog, r chaos.DialogResult) bool {
 // account.
 func (d *dialogs) excuse(t *task, why string) {
 	d.excuseAt(t, why, time.Now().Add(1))
-}
-
-// excuseBridged does so for what is asked over the bridge, or was until just now.
-func (d *dialogs) excuseBridged(t *task, why string) {
-	if t.plan.Bridge != "" && t.plan.Bridge != messages.BridgeOff {
-		d.excuse(t, why)
-	}
 }
 
 // excuseAt does so after the event: it lets those be lost that were not said to be

@@ -247,10 +247,6 @@ func (w *world) oddReply(t *task, s plan.Step, primary *chaos.Conn) {
 	// A browser that loses the reply to a question of the node's own is none.
 	w.quiet()
 	primary.SwallowNothing()
-	if _, anchor, _ := t.host.links(t.index); s.Kind == plan.MissingReply && method == t.answers(s) && anchor == nil {
-		// If its only link ends now, the node cannot know that the page took the answer.
-		w.dialogs.excuseBridged(t, "the reply to its answer was lost, and it has one link")
-	}
 }
 
 // answers is the command, or one of those, that answers the task's dialogs.
@@ -341,10 +337,6 @@ func (w *world) dropInAnswer(t *task, s plan.Step, primary, anchor *chaos.Conn) 
 	w.reset(primary)
 	if s.Pick[0]%4 < 2 {
 		w.reset(anchor)
-	}
-	if s.Pick[0]%4 < 2 || anchor == nil {
-		// With no link left the node cannot know that the page took the answer.
-		w.dialogs.excuseBridged(t, "its links were cut under the answer")
 	}
 }
 
