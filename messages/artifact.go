@@ -23,6 +23,7 @@ const (
 	ArtifactDownload   = "download"
 	ArtifactUpload     = "upload"
 	ArtifactOutput     = "output"
+	ArtifactHAR        = "har"
 	ArtifactSavedState = "state" // cookies and storage, encrypted
 )
 
@@ -30,7 +31,7 @@ const (
 type Artifact struct {
 	// ArtifactID names the artifact within its task; absent where the node keeps none.
 	ArtifactID ArtifactID `json:"artifact_id,omitempty"`
-	// Kind is what the file is: screenshot, pdf, download, upload, output or state.
+	// Kind is what the file is: screenshot, pdf, download, upload, output, har or state.
 	Kind string `json:"kind"`
 	// Name is the name of the file. It may come from a page: do not trust it.
 	Name string `json:"name,omitempty"`

@@ -30,6 +30,7 @@ const (
 	CodeStaleRef              Code = "stale_ref"
 	CodeElementNotFound       Code = "element_not_found"
 	CodeNotActionable         Code = "not_actionable"
+	CodeCheckFailed           Code = "check_failed"
 	CodeUpstreamUnavailable   Code = "upstream_unavailable"
 	CodeDeadline              Code = "deadline"
 	CodeMessageTooLarge       Code = "message_too_large"
@@ -124,6 +125,11 @@ var codeTable = []CodeInfo{
 		CodeNotActionable, 409, "The element cannot be acted on: it is hidden, disabled, covered or does not come to rest, or it does not take what was given. Nothing was done.",
 		"See `why`. The message names what covers the element.",
 		[]Detail{{"why", "hidden, disabled, covered, moving, readonly, or what the element does not take"}, {"options", "the options that a select has"}},
+	},
+	{
+		CodeCheckFailed, 409, "The page is not as browser_qa was to find it: an error, a request that failed, a text or an element that is not shown.",
+		"Read what `check` names in detail; the result's data has every check.",
+		[]Detail{{"check", "page_errors, console_errors, failed_requests, text or element"}},
 	},
 	{CodeScriptError, 422, "Script that a tool ran in a page threw an exception.", "Correct the script: the message has the exception.", nil},
 	{

@@ -115,6 +115,8 @@ func TestPlaywrightsTools(t *testing.T) {
 	if strings.Contains(list, "/profile") {
 		t.Error(list)
 	}
+	says("browser_network_request", map[string]any{"index": 1}, "navigation "+r.site.URL("http://a.test/profile")+" => [200]")
+	says("browser_network_request", map[string]any{"index": 1, "part": "response-body"}, "fetch('/api?x=1')")
 	says("browser_run_code_unsafe", map[string]any{"code": "async (page) => { await page.click('#buy'); return await page.title() + page.url(); }"}, "cv.txt5http")
 }
 

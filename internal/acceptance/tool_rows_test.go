@@ -33,6 +33,7 @@ func TestToolRows(t *testing.T) {
 		"R22_ATabKeepsItsIDWhenAnotherOneIsClosed":     idsThatStay,
 		"W1_OneWayToNameAnElement":                     oneWayToName,
 		"D30_TheDialogsOfATaskAreAskedForByThemselves": askedDialogs,
+		"W31_APageIsCheckedForErrors":                  checkedPages,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -5,10 +5,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"image/jpeg"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"holdfast/internal/artifact"
 	"holdfast/messages"
 )
 
@@ -72,14 +74,37 @@ func TestT30_APictureOfAnyTabComesAtOnce(t *testing.T) {
 func TestW32_RequestsAreListedWithTheirStatus(t *testing.T) {
 	t.Parallel()
 	h := setup(t).task("w32").hands()
+	files, err := artifact.New(t.TempDir(), artifact.DefaultBounds())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.table.WithArtifacts(files)
+	h.site.Handle("/cut", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	h.site.Set("/requests", `<title>requests</title><body><script>
-		new PerformanceObserver(list => { if (list.getEntries().some(e => e.name.includes('/none'))) document.body.append('asked') }).observe({type: 'resource', buffered: true});
-		fetch('/none?token=hunter2hunter2')</script>`)
+		new PerformanceObserver(list => { if (list.getEntries().some(e => e.name.includes('/cut'))) document.body.append('asked') }).observe({type: 'resource', buffered: true});
+		fetch('/none?token=hunter2hunter2').finally(() => fetch('/cut'))</script>`)
 	h.use("browser_navigate", `{"url":"`+h.site.URL("http://a.test/requests")+`"}`)
 	h.use("browser_wait_for", `{"text":"asked"}`)
 	r := h.use("browser_network_requests", `{"failed":true}`)
-	if !strings.Contains(r.Text, "404 fetch http://") || strings.Contains(r.Text, "hunter2") {
+	if !strings.Contains(r.Text, "404 fetch http://") || !strings.Contains(r.Text, "no answer fetch http://") || strings.Contains(r.Text, "hunter2") {
 		t.Error(r.Text)
+	}
+	if len(r.NextActions) != 3 {
+		t.Fatalf("%+v", r.NextActions)
+	}
+	for _, a := range r.NextActions {
+		input, err := json.Marshal(a.Input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r = h.use(a.Tool, string(input))
+	}
+	if len(r.Artifacts) != 1 || r.Artifacts[0].Kind != messages.ArtifactHAR {
+		t.Fatalf("%+v", r)
+	}
+	text := h.use("browser_artifacts", `{"action":"read","artifact_id":"`+string(r.Artifacts[0].ArtifactID)+`"}`).Text
+	if !strings.Contains(text, `"status":404`) || !strings.Contains(text, `"version":"1.2"`) || strings.Contains(text, "hunter2") {
+		t.Error(text)
 	}
 	if r := h.use("browser_network_requests", `{}`); !strings.Contains(r.Text, "200 navigation http://") {
 		t.Error(r.Text)

@@ -202,7 +202,7 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 	want := map[messages.Code]int{
 		"invalid_argument": 400, "unauthorized": 401, "forbidden": 403, "not_found": 404, "task_not_found": 404, "frame_not_found": 404, "target_not_found": 404,
 		"dialog_not_found": 404, "client_not_found": 404, "artifact_not_found": 404, "client_busy": 409, "no_dialog": 409, "dialog_ambiguous": 409, "dialog_already_answered": 409, "dialog_lost": 410, "frame_not_oopif": 409,
-		"target_foreign": 403, "blocked_by_dialog": 409, "page_wedged": 409, "page_crashed": 409, "cdp_error": 502, "script_error": 422, "stale_ref": 409, "element_not_found": 404, "not_actionable": 409, "upstream_unavailable": 503,
+		"target_foreign": 403, "blocked_by_dialog": 409, "page_wedged": 409, "page_crashed": 409, "cdp_error": 502, "script_error": 422, "stale_ref": 409, "element_not_found": 404, "not_actionable": 409, "check_failed": 409, "upstream_unavailable": 503,
 		"deadline": 504, "message_too_large": 413, "limit_reached": 429, "internal": 500,
 		"lease_lapsed": 503, "rehoming": 503, "no_quorum": 503, "wrong_cluster": 421,
 	}

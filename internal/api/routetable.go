@@ -272,7 +272,7 @@ var routes = []route{
 			text: "The body is the tool's input; [tools.md](tools.md) lists the tools. A failure is answered with its code's status, and its body is a `ToolResult` as well: " +
 				"`error` is what it is everywhere, and `next_actions` says what helps.",
 			body: messages.ToolInput{}, isBodyOptional: true, answers: one(http.StatusOK, "what the tool did", messages.ToolResult{}),
-			codes: slices.Concat(ofPage, ofAnswer, []messages.Code{messages.CodeNotFound, messages.CodeStaleRef, messages.CodeElementNotFound, messages.CodeNotActionable, messages.CodeScriptError, messages.CodeFrameNotFound, messages.CodeFrameNotOOPIF}),
+			codes: slices.Concat(ofPage, ofAnswer, []messages.Code{messages.CodeNotFound, messages.CodeStaleRef, messages.CodeElementNotFound, messages.CodeNotActionable, messages.CodeCheckFailed, messages.CodeScriptError, messages.CodeFrameNotFound, messages.CodeFrameNotOOPIF}),
 		},
 	},
 	{

@@ -77,6 +77,11 @@ var playwright = []adapted{
 		name: "browser_network_requests", runs: "browser_network_requests", about: "A numbered list of the page's requests",
 		input: map[string]any{"static": field("boolean", "also images, fonts and scripts that came"), "filter": text("regular expression for the URL"), "filename": filename}, rename: map[string]string{"filename": ""}, answer: requested,
 	},
+	{
+		name: "browser_network_request", runs: "browser_network_requests", about: "One request of the numbered list; headers are not recorded",
+		input:    map[string]any{"index": field("integer", "of the list, from 1"), "part": oneOf("request-headers", "request-body", "response-headers", "response-body"), "filename": filename},
+		required: []string{"index"}, rename: map[string]string{"filename": ""}, answer: looked,
+	},
 	{name: "browser_resize", runs: "browser_tabs", about: "Resize the page", input: map[string]any{"width": field("number", ""), "height": field("number", "")}, required: []string{"width", "height"}, fill: resized},
 	{
 		name: "browser_emulate_media", runs: "browser_cdp", about: "Emulate CSS media features; null clears one, and what is left out stays",

@@ -407,5 +407,6 @@ func (s *stage) elements() {
 	s.wants(404, messages.CodeElementNotFound, "POST", click, `{"selector":"#none"}`)
 	found = `{"result":{"type":"object","objectId":"1","value":{"why":"covered","by":"<div>"}}}`
 	s.wants(409, messages.CodeNotActionable, "POST", click, `{"selector":"#one"}`)
+	s.wants(409, messages.CodeCheckFailed, "POST", strings.Replace(click, "browser_click", "browser_qa", 1), `{"selector":"#nowhere","timeout_s":1}`)
 	s.url = url
 }

@@ -66,6 +66,12 @@ func runBatch(ctx context.Context, c *call, in batchInput) (outcome, error) {
 // to be valid. It waits as long as the steps do; ctx ends it, and what was done by then is in the
 // result.
 func (t *Table) Batch(ctx context.Context, by Caller, task messages.TaskID, req messages.BatchRequest) *messages.BatchResult {
+	return t.batch(ctx, by, task, req, func(int, *messages.ToolResult) *messages.ToolResult { return nil })
+}
+
+// batch runs a batch. checked looks at what a step that succeeded has done; a result of its own takes
+// the place of the step's, which then has failed.
+func (t *Table) batch(ctx context.Context, by Caller, task messages.TaskID, req messages.BatchRequest, checked func(step int, r *messages.ToolResult) *messages.ToolResult) *messages.BatchResult {
 	within := messages.DefaultBatchTimeout
 	if req.TimeoutS != 0 {
 		within = time.Duration(req.TimeoutS * float64(time.Second))
@@ -87,6 +93,11 @@ func (t *Table) Batch(ctx context.Context, by Caller, task messages.TaskID, req 
 		default:
 			done.Result = t.step(ctx, by, task, step)
 			refs.note(step, done.Result)
+			if done.Result.OK {
+				if failed := checked(i, done.Result); failed != nil {
+					done.Result = failed
+				}
+			}
 			done.State = messages.StepFailed
 			if done.Result.OK {
 				done.State = messages.StepDone

@@ -262,16 +262,8 @@ func (c *call) framePlaces(ctx context.Context, target messages.TargetID) ([]pla
 	if err != nil {
 		return nil, err
 	}
-	sessions := []messages.FrameID{""}
-	if snap.FrameTree != nil {
-		for _, f := range snap.FrameTree.Children {
-			if f.IsOOPIF && len(sessions) <= captureFrames {
-				sessions = append(sessions, f.FrameID)
-			}
-		}
-	}
 	var out []place
-	for _, s := range sessions {
+	for _, s := range sessionsOf(snap) {
 		tree, err := c.localFrames(ctx, s)
 		if err != nil {
 			if s == "" {

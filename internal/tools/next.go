@@ -63,6 +63,8 @@ func (c *call) nextActions(err *messages.Error, r *messages.ToolResult) []messag
 			return c.recoveries("")
 		}
 		return c.recoveries(r.Page.PageState)
+	case messages.CodeCheckFailed:
+		return c.afterCheck(err)
 	case messages.CodeTargetNotFound:
 		return []messages.NextAction{c.action("browser_tabs", "list the tabs there are", messages.ToolInput{"action": "list"})}
 	case messages.CodeArtifactNotFound:

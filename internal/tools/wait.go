@@ -111,15 +111,7 @@ func (c *call) shows(ctx context.Context, snap *messages.Snapshot, text string) 
 	if err != nil {
 		return false, err
 	}
-	frames := []messages.FrameID{""}
-	if snap.FrameTree != nil {
-		for _, f := range snap.FrameTree.Children {
-			if f.IsOOPIF && len(frames) <= captureFrames {
-				frames = append(frames, f.FrameID)
-			}
-		}
-	}
-	for _, f := range frames {
+	for _, f := range sessionsOf(snap) {
 		var got evaluation
 		err := c.cdp(ctx, f, "Runtime.evaluate", map[string]any{"expression": textScript + "(" + string(quoted) + ")", "returnByValue": true}, &got, quickly)
 		switch messages.CodeOf(err) {

@@ -111,7 +111,7 @@ var floors = []struct {
 	{"internal/run", []string{"internal/run/bundle", "internal/run/sandbox", "messages"}},
 	{"internal/artifact", []string{"messages"}},
 	{"internal/tools/outline", []string{"internal/redact"}},
-	{"internal/tools", []string{"internal/artifact", "internal/redact", "internal/run", "internal/tools/outline", "messages"}},
+	{"internal/tools", []string{"internal/artifact", "internal/redact", "internal/run", "internal/tools/outline", "internal/version", "messages"}},
 	{"internal/api", []string{"internal/token", "internal/artifact", "internal/gate", "internal/shed", "internal/logs", "internal/redact", "internal/tools", "internal/ui", "messages"}},
 	{"client", []string{"internal/request", "messages"}},
 	{"examples/go", []string{"client", "messages"}},
