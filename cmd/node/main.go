@@ -24,13 +24,15 @@ func run() int {
 		Getenv: os.Getenv, Environ: os.Environ,
 		BecomeDaemon: s.becomeDaemon, Hurry: s.hurry, IgnoredSignals: ignored(),
 		Notify: notify, Watchdog: watchdog,
-		Version: version.Read(), Start: start, Restore: restore, Demo: tell,
+		Version: version.Read(), Start: start, Restore: restore, Demo: tell(demo.Run), ClusterDemo: tell(demo.RunCluster),
 	}
 	return p.Run(ctx, os.Args[1:])
 }
 
-func tell(ctx context.Context, o cli.DemoOptions) error {
-	return demo.Run(ctx, demo.Options{Out: o.Out, ChromePath: o.ChromePath, ChromeArgs: o.ChromeArgs, DrawTree: cli.PrintTree})
+func tell(story func(context.Context, demo.Options) error) cli.TellDemo {
+	return func(ctx context.Context, o cli.DemoOptions) error {
+		return story(ctx, demo.Options{Out: o.Out, ChromePath: o.ChromePath, ChromeArgs: o.ChromeArgs, DrawTree: cli.PrintTree})
+	}
 }
 
 // terminal is what f is shown on.

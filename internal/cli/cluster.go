@@ -12,6 +12,7 @@ import (
 )
 
 type clusterCmd struct {
+	Demo    clusterDemoCmd    `cmd:"" help:"Three nodes and a real browser on this machine: one node is killed, and another one answers."`
 	Init    clusterInitCmd    `cmd:"" help:"Make a CA, and a certificate for each node."`
 	Status  clusterStatusCmd  `cmd:"" help:"Show the cluster that a node is part of, and all its nodes."`
 	Members clusterMembersCmd `cmd:"" help:"List the nodes of the cluster that a node is part of."`

@@ -47,9 +47,12 @@ type Program struct {
 	Start StartNode
 	// Restore makes the store of a cluster's voter of a copy.
 	Restore RestoreCluster
-	// Demo runs the demo.
-	Demo func(ctx context.Context, o DemoOptions) error
+	// Demo runs the demo, and ClusterDemo that of a cluster.
+	Demo, ClusterDemo TellDemo
 }
+
+// TellDemo runs a demo.
+type TellDemo func(ctx context.Context, o DemoOptions) error
 
 // DemoOptions say how the demo is to run.
 type DemoOptions struct {

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"holdfast/internal/browser"
 	"holdfast/internal/node"
 	"holdfast/messages"
 )
@@ -28,29 +26,22 @@ type Options struct {
 // budget bounds the story once there is a browser; it takes a second or two.
 const budget = 15 * time.Second
 
-const taskID messages.TaskID = "demo"
-
 // story is one run of the demo.
 type story struct {
-	ctx   context.Context
-	out   io.Writer
-	o     Options
-	begin time.Time
-	shop  *shop
-	node  *node.Node
+	narrator
+	ctx  context.Context
+	o    Options
+	shop *shop
+	node *node.Node
 
 	dialog messages.Dialog
 }
 
 // Run tells the story. An error says which step failed and why.
 func Run(ctx context.Context, o Options) (err error) {
-	path, err := browser.Ensure(ctx, o.ChromePath, o.Out)
+	path, version, err := findBrowser(ctx, o)
 	if err != nil {
 		return err
-	}
-	version, err := browser.Version(ctx, path)
-	if err != nil {
-		return fmt.Errorf("%s does not run: %w", path, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
@@ -79,12 +70,9 @@ func Run(ctx context.Context, o Options) (err error) {
 		defer cancel()
 		err = errors.Join(err, node.Stop(ctx))
 	}()
-	s := &story{ctx: ctx, out: o.Out, o: o, begin: time.Now(), shop: shop, node: node}
+	s := &story{narrator: narrator{out: o.Out, begin: time.Now()}, ctx: ctx, o: o, shop: shop, node: node}
 	s.say("Holdfast demo: a question from inside a frame, and a socket that dies under it, on %s", version)
-	for _, step := range []struct {
-		name string
-		run  func() error
-	}{
+	return s.tell([]step{
 		{"start a task", s.start},
 		{"open the page", s.openPage},
 		{"see the dialog", s.seeDialog},
@@ -94,24 +82,11 @@ func Run(ctx context.Context, o Options) (err error) {
 		{"ask the page what it received", s.readPage},
 		{"reach into the frame", s.reachIn},
 		{"show the frames", s.showFrames},
-	} {
-		if err := step.run(); err != nil {
-			return fmt.Errorf("the demo could not %s: %w", step.name, err)
-		}
-	}
-	s.say("\nDone in %.1f s. Nothing is left running.", time.Since(s.begin).Seconds())
-	return nil
-}
-
-func (s *story) say(format string, args ...any) { fmt.Fprintf(s.out, format+"\n", args...) }
-
-// step prints what is about to be shown.
-func (s *story) step(title string) {
-	s.say("\n[%4.1f s] %s", time.Since(s.begin).Seconds(), title)
+	})
 }
 
 func (s *story) start() error {
-	s.step("Start a task: Holdfast launches a browser for it and attaches.")
+	s.announce("Start a task: Holdfast launches a browser for it and attaches.")
 	snap, _, err := s.node.GetOrStart(s.ctx, taskID, messages.TaskSpec{})
 	if err != nil {
 		return err
@@ -130,7 +105,7 @@ func (s *story) start() error {
 }
 
 func (s *story) openPage() error {
-	s.step("Open a shop whose payment form is a frame of another origin.")
+	s.announce("Open a shop whose payment form is a frame of another origin.")
 	s.say("         shop    %s", s.shop.url)
 	s.say("         payment %s (a process of its own)", s.shop.paymentURL)
 	begin := time.Now()
@@ -147,7 +122,7 @@ func (s *story) openPage() error {
 }
 
 func (s *story) seeDialog() error {
-	s.step("The snapshot shows the question and which frame asks.")
+	s.announce("The snapshot shows the question and which frame asks.")
 	snap, err := s.snapshot(func(snap *messages.Snapshot) bool { return len(snap.PendingDialogs) == 1 })
 	if err != nil {
 		return err
@@ -161,10 +136,8 @@ func (s *story) seeDialog() error {
 	return nil
 }
 
-const givenText = "4242"
-
 func (s *story) kill() error {
-	s.step("Kill the primary connection, with the question open.")
+	s.announce("Kill the primary connection, with the question open.")
 	killed, err := s.node.Kill(s.ctx, taskID, messages.LinksPrimary)
 	if err != nil {
 		return err
@@ -188,7 +161,7 @@ func (s *story) kill() error {
 }
 
 func (s *story) answer() error {
-	s.step("Answer it, all the same.")
+	s.announce("Answer it, all the same.")
 	text := givenText
 	closed, err := s.node.Respond(s.ctx, taskID, messages.DialogAnswer{
 		Action: messages.ActionAccept, PromptText: &text, DialogID: s.dialog.ID,
@@ -204,7 +177,7 @@ func (s *story) answer() error {
 }
 
 func (s *story) seeWhole() error {
-	s.step("The primary has come back by itself.")
+	s.announce("The primary has come back by itself.")
 	snap, err := s.snapshot(func(snap *messages.Snapshot) bool {
 		c := snap.Connection
 		return c.Reconnects == 1 && c.Primary == messages.LinkUp && c.Anchor == messages.LinkUp &&
@@ -218,32 +191,11 @@ func (s *story) seeWhole() error {
 	return nil
 }
 
-// isWhole says that the payment frame is there, attached in its own process.
-func isWhole(t *messages.FrameTree) bool {
-	return t != nil && len(t.Children) == 1 && t.Children[0].IsOOPIF && t.Children[0].SessionID != ""
-}
-
-func (s *story) readPage() error {
-	s.step("The page continues. What did it receive?")
-	// The frame tells the shop by postMessage, so the answer has crossed both
-	// origins once it is here.
-	received, err := s.evaluate("", `new Promise(done => { (function look() {
-		const text = document.getElementById('received').textContent
-		text ? done(text) : setTimeout(look, 10)
-	})() })`)
-	if err != nil {
-		return err
-	}
-	s.say("         the shop shows: %s", received)
-	if received != "payment got "+givenText {
-		return fmt.Errorf("expected %q", "payment got "+givenText)
-	}
-	return nil
-}
+func (s *story) readPage() error { return s.readShop(s.ctx, s.node) }
 
 func (s *story) reachIn() error {
-	s.step("Run CDP inside the frame, over the new connection.")
-	title, err := s.evaluate(s.dialog.FrameID, "document.title")
+	s.announce("Run CDP inside the frame, over the new connection.")
+	title, err := evaluate(s.ctx, s.node, s.dialog.FrameID, "document.title")
 	if err != nil {
 		return err
 	}
@@ -255,7 +207,7 @@ func (s *story) reachIn() error {
 }
 
 func (s *story) showFrames() error {
-	s.step("The frame tree, whole: a browser's own leaves out frames of other processes.")
+	s.announce("The frame tree, whole: a browser's own leaves out frames of other processes.")
 	snap, err := s.snapshot(func(snap *messages.Snapshot) bool { return isWhole(snap.FrameTree) })
 	if err != nil {
 		return err
@@ -280,25 +232,4 @@ func (s *story) snapshot(ok func(*messages.Snapshot) bool) (*messages.Snapshot, 
 			return nil, fmt.Errorf("the snapshot did not come to show it: %w", err)
 		}
 	}
-}
-
-// evaluate returns a string that a script yields.
-func (s *story) evaluate(frame messages.FrameID, expression string) (string, error) {
-	params, err := json.Marshal(map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true})
-	if err != nil {
-		return "", err
-	}
-	res, err := s.node.CDP(s.ctx, taskID, messages.CDPRequest{Method: "Runtime.evaluate", Params: params, FrameID: frame})
-	if err != nil {
-		return "", err
-	}
-	var r struct {
-		Result struct {
-			Value string `json:"value"`
-		} `json:"result"`
-	}
-	if err := json.Unmarshal(res.Result, &r); err != nil {
-		return "", err
-	}
-	return r.Result.Value, nil
 }

@@ -5,4 +5,8 @@
 //
 // It uses the node's Go API as any program would; what it prints is what it
 // got from there.
+//
+// The story of a cluster is told with three nodes, which are processes of this program, and
+// over HTTP: the node that supervises the page is killed while the question is open, and
+// another one answers it.
 package demo

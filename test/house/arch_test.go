@@ -117,7 +117,7 @@ var floors = []struct {
 	{"examples/go", []string{"client", "messages"}},
 	{"internal/mcp", []string{"client", "internal/gate", "messages"}},
 	{"internal/reference", []string{"internal/api", "messages"}},
-	{"internal/demo", []string{"internal/node", "internal/browser", "messages"}},
+	{"internal/demo", []string{"client", "internal/node", "internal/browser", "internal/cluster/certs", "internal/token", "messages"}},
 	{"internal/checkup", []string{"messages", "transport"}},
 	{"internal/desk", []string{"internal/guard", "messages", "messages/wire", "transport/remoting"}},
 	{"examples/remoting", []string{"messages/wire"}},
