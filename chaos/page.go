@@ -3,6 +3,7 @@ package chaos
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"holdfast/messages"
 )
@@ -74,7 +75,7 @@ func (b *Browser) addPage(url string, o pageOptions) *target {
 		}
 	}
 	g.own(t.proc)
-	if url == "" || url == "about:blank" {
+	if url == "" || url == "about:blank" || strings.HasPrefix(url, "about:blank#") {
 		f.url, f.isFresh = url, false
 		p.visit(b, f)
 		f.title = o.title

@@ -126,6 +126,7 @@ func (a *Actor) factory(id string) guard.Child {
 		cfg := link.Config{
 			Gen: a.gen, Scope: a.cfg.Spec.Scope, Target: a.machine.Target, Owned: a.machine.Owned(),
 			Isolation: a.cfg.Spec.Isolation, Context: a.machine.Context, Contexts: a.machine.Contexts, Bridge: a.machine.LinkBridge(), Lacks: a.lacks(),
+			HelperURL: link.HelperURL(a.cfg.ID),
 		}
 		return guard.Child{Kind: "browser", New: func() guard.Behavior {
 			return session.NewLink(cfg, a.neighbors(), a.connect, session.Peers{Supervisor: a.self}, a.wanted)
@@ -135,7 +136,7 @@ func (a *Actor) factory(id string) guard.Child {
 		cfg := link.Config{
 			Role: messages.RoleAnchor, Gen: a.anchors, Scope: a.cfg.Spec.Scope, Owned: a.machine.Owned(), Left: a.machine.Forbidden(),
 			Context: a.machine.Context, Contexts: a.machine.Contexts, IsAlone: a.mux == nil && !a.isHidden, Native: a.machine.KeptNative(), Bridge: a.machine.SessionBridge(),
-			Lacks: a.lacks(),
+			Lacks: a.lacks(), HelperURL: link.HelperURL(a.cfg.ID),
 		}
 		peers := a.peers()
 		return guard.Child{Kind: "anchor", New: func() guard.Behavior {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"holdfast/actors/session/link"
 	"holdfast/chaos"
 	"holdfast/messages"
 )
@@ -72,6 +73,9 @@ func (w *world) byName(pages []chaos.Page) []chaos.Page {
 func (t *task) claim(pages []chaos.Page) {
 	here := map[messages.TargetID]bool{}
 	for _, p := range pages {
+		if p.URL == link.HelperURL(t.id) {
+			continue // see helpersLeft
+		}
 		here[p.Target] = true
 		if t.plan.Scope == messages.ScopeBrowser || t.own[p.Opener] {
 			t.own[p.Target] = true
@@ -111,6 +115,18 @@ func (t *task) takenBy(page messages.TargetID) bool {
 	return false
 }
 
+// helpersLeft lists the pages that tasks have opened to free a page (C19), and not closed.
+func (w *world) helpersLeft() (list []string) {
+	for _, t := range w.tasks {
+		for _, p := range t.host.now().Pages() {
+			if t.running && p.URL == link.HelperURL(t.id) {
+				list = append(list, fmt.Sprintf("%s: page %s has helped, and is left", t.id, w.trace.name("p", string(p.Target))))
+			}
+		}
+	}
+	return list
+}
+
 // diff lists how the tasks' states differ from what the browsers say.
 func (w *world) diff() []string {
 	var list []string
@@ -122,6 +138,7 @@ func (w *world) diff() []string {
 		}
 	}
 	list = append(list, w.clientsDiff()...)
+	list = append(list, w.helpersLeft()...)
 	for _, h := range w.hosts {
 		for _, p := range h.now().Pages() {
 			// A popup that is never resumed, and its opener with it (C33). In a renderer

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/actors/session/link"
 	"holdfast/internal/chromiumtest"
 	"holdfast/messages"
 )
@@ -319,5 +320,24 @@ func TestScope_BorrowedPagesLiveOnAndAreNotFrozen(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestC19_C72_AHelperThatALostLinkLeftIsClosed is a release whose link was lost in the middle.
+func TestC19_C72_AHelperThatALostLinkLeftIsClosed(t *testing.T) {
+	t.Parallel()
+	for _, scope := range []messages.Scope{messages.ScopeOwn, messages.ScopeBrowser} {
+		t.Run(string(scope), func(t *testing.T) {
+			t.Parallel()
+			r := alone(t)
+			witness := chromiumtest.Dial(t, r.chrome.WS())
+			id := messages.TaskID("helped-" + string(scope))
+			made := chromiumtest.Field(witness.Must("", "Target.createTarget", map[string]any{"url": link.HelperURL(id), "newWindow": true}), "targetId")
+			k := r.task(id, scoped(scope, ""))
+			gone(t, witness, messages.TargetID(made))
+			if s := k.snapshot(); slices.ContainsFunc(s.Pages, func(p messages.Page) bool { return p.TargetID == messages.TargetID(made) }) {
+				t.Errorf("pages %+v", s.Pages)
+			}
+		})
 	}
 }

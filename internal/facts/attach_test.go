@@ -364,3 +364,23 @@ func TestC33_AHeldFrameIsTornFromWhoHoldsIt(t *testing.T) {
 		})
 	}
 }
+
+// Rule: a page that a lost link has made is known by the address that it was given.
+func TestC72_TheFirstEventOfAPageHasTheFragmentOfItsAddress(t *testing.T) {
+	t.Parallel()
+	b, _, c := ownStage(t)
+	const url = "about:blank#made-by-a-test"
+	c.Must("", "Target.setDiscoverTargets", params{"discover": true})
+	c.Must("", "Target.setAutoAttach", params{"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true})
+	made := chromiumtest.Field(c.Must("", "Target.createTarget", params{"url": url, "newWindow": true}), "targetId")
+	later := chromiumtest.Dial(t, b.WS())
+	later.Must("", "Target.setAutoAttach", params{"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true})
+	for client, methods := range map[*chromiumtest.Raw][]string{c: {"Target.targetCreated", "Target.attachedToTarget"}, later: {"Target.attachedToTarget"}} {
+		for _, method := range methods {
+			told := client.Events(func(e chromiumtest.Event) bool { return e.Method == method && info(e, "targetId") == made })
+			if len(told) != 1 || info(told[0], "url") != url {
+				t.Errorf("%s: %v", method, told)
+			}
+		}
+	}
+}

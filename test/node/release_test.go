@@ -83,3 +83,32 @@ func TestACallToAPageThatIsAttachedToAnew(t *testing.T) {
 		}
 	})
 }
+
+// TestReleaseThatLosesItsLink leaves the page that has taken the foreground in the browser. The
+// next link closes it, and it never is a page of the task.
+func TestReleaseThatLosesItsLink(t *testing.T) {
+	t.Parallel()
+	for name, scope := range map[string]func(*messages.TaskSpec){"own": own, "browser": everything} {
+		inWorld(t, "scope "+name, chaos.Options{Pages: 1}, func(w *world) {
+			var isCut atomic.Bool
+			w.between = func(down bool, message []byte) bool {
+				if !down && bytes.Contains(message, []byte(`"url":"about:blank#holdfast-helper-`)) && isCut.CompareAndSwap(false, true) {
+					w.b.DropConnections()
+				}
+				return true
+			}
+			page := w.wedged("a dialog that the link was lost under", scope)
+			pages := len(w.b.Pages())
+			// It is told of the drop, or freed by the release that the next link begins.
+			_, _ = w.recover(messages.RecoverRelease)
+			w.becomes(page, messages.PageOK, 10*time.Second)
+			synctest.Wait()
+			if !isCut.Load() {
+				t.Error("no link was lost")
+			}
+			if s := w.snapshot("t"); len(s.Pages) != 1 || len(w.b.Pages()) != pages {
+				t.Errorf("the task has %+v, the browser %+v", s.Pages, w.b.Pages())
+			}
+		})
+	}
+}

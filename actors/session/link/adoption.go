@@ -38,6 +38,9 @@ func (m *Primary) targetAttached(a mail.TargetAttached) {
 }
 
 func (m *Primary) isOurs(a mail.TargetAttached) bool {
+	if m.hasHelperURL(a.Info) { // in the task's context as well, since a release needs it there (C19)
+		return false
+	}
 	return m.owned.At(a.Info.ID) || m.owned.hasOpened(a.Info) || m.isInContext(a)
 }
 
@@ -80,21 +83,15 @@ func (m *Primary) decide() {
 			m.letGo(a)
 		case m.isOwnerUnknown():
 			m.undecided = append(m.undecided, a)
+		case m.hasHelperURL(a.Info):
+			m.letGo(a)
+			m.helperLeft(a.Info.ID)
 		case m.owned.hasAll(a.Info):
 			m.adopt(a)
 		default:
 			m.letGo(a)
 		}
 	}
-}
-
-func (m *Primary) isHelper(t messages.TargetID) bool {
-	for _, c := range m.creating {
-		if c.helper != "" && c.target == t {
-			return true
-		}
-	}
-	return false
 }
 
 func (m *Primary) adopt(a mail.TargetAttached) {

@@ -272,7 +272,7 @@ func (m *Anchor) timerFired(t effect.Timer) {
 }
 
 func (m *Anchor) isOurs(a mail.TargetAttached) bool {
-	if a.Info.Type != "page" || m.isLeaving {
+	if a.Info.Type != "page" || m.isLeaving || m.hasHelperURL(a.Info) {
 		return false
 	}
 	if m.left[a.Info.ID] {

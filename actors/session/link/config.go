@@ -20,7 +20,9 @@ type Config struct {
 	// Contexts are those that clients of the gateway have made.
 	Contexts []string
 	Bridge   bridge.Settings
-	Lacks    Lacks
+	// HelperURL is [HelperURL] of the task.
+	HelperURL string
+	Lacks     Lacks
 
 	// Target is the page that a primary of scope target cannot be without.
 	Target messages.TargetID

@@ -152,13 +152,9 @@ func (m *Primary) contexts() (list []string) {
 }
 
 // isInContext says whether a page is the task's for the context it is in, whatever
-// has opened it: a worker names no opener. A page that only takes the foreground for
-// a moment is in the context as well, since a release needs it there (C19).
+// has opened it: a worker names no opener.
 func (m *Primary) isInContext(a mail.TargetAttached) bool {
-	if !slices.Contains(m.contexts(), a.Info.Context) || m.isHelper(a.Info.ID) {
-		return false
-	}
-	return !slices.ContainsFunc(m.creating, func(c *creation) bool { return c.helper != "" && c.target == "" })
+	return slices.Contains(m.contexts(), a.Info.Context)
 }
 
 type contextParam struct {

@@ -49,7 +49,7 @@ func (m *Primary) leave() {
 		case c.target == "":
 			m.closing++
 		default: // a helper whose page is being reattached
-			m.root(effect.Tag{Kind: effect.TagNone}, "Target.closeTarget", targetParam{c.target}, pageBudget)
+			m.closeHelper(c.target)
 		}
 	}
 	if m.cfg.Scope == messages.ScopeOwn {

@@ -31,16 +31,18 @@ const (
 type Primary struct {
 	core
 
-	first     messages.TargetID // made for want of any other, not attached yet (A9)
-	closing   int               // what leaving still waits for
-	pages     smallmap.Map[messages.TargetID, *browserPage]
-	toFree    map[messages.TargetID]bool // before they are closed at the end
-	undecided []mail.TargetAttached
-	creating  []*creation
-	seq       uint32
-	isolation isolation
-	display   display
-	downloads string // the directory for what the task downloads; "" leaves it to the browser
+	first       messages.TargetID // made for want of any other, not attached yet (A9)
+	closing     int               // what leaving still waits for
+	pages       smallmap.Map[messages.TargetID, *browserPage]
+	toFree      map[messages.TargetID]bool // before they are closed at the end
+	isRootTold  bool                       // the supervisor knows of the task's first pages
+	helpersLeft []messages.TargetID        // by earlier links, to be closed once that is so
+	undecided   []mail.TargetAttached
+	creating    []*creation
+	seq         uint32
+	isolation   isolation
+	display     display
+	downloads   string // the directory for what the task downloads; "" leaves it to the browser
 }
 
 type browserPage struct {
@@ -235,9 +237,10 @@ func (m *Primary) existingPagesKnown() {
 }
 
 func (m *Primary) rootAttached() {
-	m.first = ""
+	m.first, m.isRootTold = "", true
 	m.dropTimer(timerAttach)
 	m.do(effect.ToSupervisor{Msg: mail.RootAttached{Gen: m.cfg.Gen, Pages: m.sortedPages()}})
+	m.closeHelpersLeft()
 }
 
 // sortedPages keeps the machine's effects free of map order.

@@ -67,16 +67,3 @@ func (m *Primary) reattached(r effect.Replied) {
 		m.pageClosed(r.Tag.Page)
 	}
 }
-
-// dropHelper closes the page that took the foreground for t, if there is one: to release it,
-// or to free it before it is closed.
-func (m *Primary) dropHelper(t messages.TargetID, isFreeing bool) *creation {
-	for i, c := range m.creating {
-		if c.helper == t && c.mustClose == isFreeing && c.target != "" {
-			m.creating = append(m.creating[:i:i], m.creating[i+1:]...)
-			m.root(effect.Tag{Kind: effect.TagNone}, "Target.closeTarget", targetParam{c.target}, pageBudget)
-			return c
-		}
-	}
-	return nil
-}

@@ -40,6 +40,7 @@ func (m *Primary) State() string {
 			s.Fact("waits for what the browser is", c.isWaiting)
 		})
 	}
+	s.Fact("helpers left by earlier links", m.helpersLeft)
 	s.Fact("asks for a browser context", m.isolation.isAsking)
 	s.Fact("has a browser context", m.isolation.context != "")
 	return s.String()

@@ -43,20 +43,24 @@ func (m *Primary) create(c *creation, newWindow bool) {
 func (m *Primary) openTab(c *creation) {
 	isHelper := c.helper != ""
 	newWindow := c.isNewWindow || !isHelper && m.display == displayHeadless
-	m.do(createPage(effect.Tag{Kind: TagCreate, Seq: c.seq}, newWindow, isHelper || c.isNewWindow, cmp.Or(c.context, m.isolation.context)))
+	url := "about:blank"
+	if isHelper {
+		url = m.cfg.HelperURL
+	}
+	m.do(createPage(effect.Tag{Kind: TagCreate, Seq: c.seq}, url, newWindow, isHelper || c.isNewWindow, cmp.Or(c.context, m.isolation.context)))
 }
 
 // createPage has a page made, in the background: no agent's tab may come between a
 // person and theirs (demand 20). A release needs the opposite (C19). In a browser without
 // windows a page gets a window of its own: Chromium draws the page in front of a window alone,
 // and a screenshot of another one waits for the next request of the kind.
-func createPage(tag effect.Tag, newWindow, isForeground bool, context string) effect.Command {
+func createPage(tag effect.Tag, url string, newWindow, isForeground bool, context string) effect.Command {
 	return effect.OnBrowser(tag, "Target.createTarget", struct {
 		URL        string `json:"url"`
 		Background bool   `json:"background,omitempty"`
 		NewWindow  bool   `json:"newWindow,omitempty"`
 		Context    string `json:"browserContextId,omitempty"`
-	}{"about:blank", !isForeground, newWindow, context}, pageBudget)
+	}{url, !isForeground, newWindow, context}, pageBudget)
 }
 
 func (m *Primary) created(r effect.Replied) {

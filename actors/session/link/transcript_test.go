@@ -24,6 +24,7 @@ import (
 //	linked | link …                           its Start; both
 //	bridge on|off EPOCH [requests]
 //	attached SESSION PAGE [opener=ID] [held]  Target.attachedToTarget
+//	attached … helper                         of a page with the address of the task's helpers
 //	detached SESSION | destroyed PAGE
 //	open [window] | close PAGE [free] | release PAGE | again PAGE | leave
 //	failed SESSION PAGE                       the session's actor has failed
@@ -50,7 +51,7 @@ func browserInput(t *testing.T, d *datadriven.TestData, tr *sessiontest.Transcri
 	switch d.Cmd {
 	case "link", "dial":
 		cfg := link.Config{
-			Gen: 1, Scope: messages.Scope(sessiontest.Arg(t, d, 0)),
+			Gen: 1, Scope: messages.Scope(sessiontest.Arg(t, d, 0)), HelperURL: "about:blank#helper",
 		}
 		if d.HasArg("lacks") {
 			cfg.Lacks = link.Lacks{HasTargets: true, HasDiscovery: true, HasWindows: true}
@@ -89,8 +90,12 @@ func browserInput(t *testing.T, d *datadriven.TestData, tr *sessiontest.Transcri
 		if d.HasArg("context") {
 			d.ScanArgs(t, "context", &context)
 		}
-		d.Input = fmt.Sprintf(`{"sessionId":%q,"targetInfo":{"targetId":%q,"type":"page","openerId":%q,"canAccessOpener":%v,"browserContextId":%q},"waitingForDebugger":%v}`,
-			sessiontest.Arg(t, d, 0), sessiontest.Arg(t, d, 1), opener, opener != "", context, d.HasArg("held"))
+		url := ""
+		if d.HasArg("helper") {
+			url = `"url":"about:blank#helper",`
+		}
+		d.Input = fmt.Sprintf(`{"sessionId":%q,"targetInfo":{"targetId":%q,"type":"page",%s"openerId":%q,"canAccessOpener":%v,"browserContextId":%q},"waitingForDebugger":%v}`,
+			sessiontest.Arg(t, d, 0), sessiontest.Arg(t, d, 1), url, opener, opener != "", context, d.HasArg("held"))
 		return tr.Event(t, d, "Target.attachedToTarget")
 	case "detached":
 		d.Input = fmt.Sprintf(`{"sessionId":%q}`, sessiontest.Arg(t, d, 0))
