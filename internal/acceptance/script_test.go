@@ -103,6 +103,7 @@ func scriptsDriveThePage(t *testing.T, k *task, table *tools.Table) {
 		{"a new page", "const p = await browser.newPage(); await p.close(); return (await browser.pages()).length", "1"},
 		{"a dialog", "page.once('dialog', d => d.accept('typed')); return page.evaluate(() => prompt('q'))", "typed"},
 		{"the node's tools", "return (await tab.evaluate({expression: '1 + 1'})).data.value", "2"},
+		{"what there is to read", "await page.setContent('<title>t</title><main>Some words</main>'); const e = (await tab.extract()).data; await page.setContent(''); return e.from + e.content + (await tab.extract()).data", "readabilitySome wordsnull"},
 		{"addresses and buffers", "return new URL('/x?a=1', 'http://h.test').searchParams.get('a') + Buffer.from('hi').toString('hex') + new TextDecoder().decode(new TextEncoder().encode('ü'))", "16869ü"},
 		{"TypeScript", "const one: number = await page.evaluate(() => 1) as number; interface A { b?: number } enum C { d = 2 }\nreturn one + (C.d satisfies number)", "3"},
 		{"timers", "let n = 0; const i = setInterval(() => n++, 1); while (n < 3) await wait(1); clearInterval(i); return n >= 3", "true"},

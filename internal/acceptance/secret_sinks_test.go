@@ -329,6 +329,7 @@ func (w *spy) useTools() {
 	w.does("browser_downloads", map[string]any{"wait_s": 1})
 	w.does("browser_console_messages", map[string]any{})
 	w.does("browser_network_requests", map[string]any{"har": true})
+	w.does("browser_extract", map[string]any{})
 	w.tool("browser_qa", map[string]any{"keep_going": true, "texts": []any{planted["name of an upload"]}, "timeout_s": 1})
 
 	w.does("browser_click", map[string]any{"selector": "#push", "snapshot": true})

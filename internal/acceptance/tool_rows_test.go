@@ -34,6 +34,7 @@ func TestToolRows(t *testing.T) {
 		"W1_OneWayToNameAnElement":                     oneWayToName,
 		"D30_TheDialogsOfATaskAreAskedForByThemselves": askedDialogs,
 		"W31_APageIsCheckedForErrors":                  checkedPages,
+		"T31_APageIsReadAsText":                        readPages,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

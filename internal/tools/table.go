@@ -47,7 +47,7 @@ type outcome struct {
 }
 
 // groups are the parts of the table, in their order.
-var groups = [][]Tool{pageTools, lookTools, actionTools, waitTools, pictureTools, networkTools, artifactTools, downloadTools, blockerTools, taskTools, stateTools, dialogTools, rawTools, humanTools, scriptTools}
+var groups = [][]Tool{pageTools, lookTools, extractTools, actionTools, waitTools, pictureTools, networkTools, artifactTools, downloadTools, blockerTools, taskTools, stateTools, dialogTools, rawTools, humanTools, scriptTools}
 
 // list is the table; names are unique.
 var list = slices.Concat(groups...)
