@@ -13,12 +13,13 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/internal/nodeurl"
 	"holdfast/messages"
 )
 
 // Client talks to one node. It is safe for concurrent use.
 type Client struct {
-	base   *url.URL
+	node   nodeurl.Node
 	token  string
 	header http.Header
 	http   *http.Client
@@ -68,25 +69,22 @@ const (
 	maxAnswer = messages.MaxCDPMessage + 1<<20
 )
 
-// New returns a client for the node at base, such as http://127.0.0.1:7070.
+// New returns a client for the node at base, such as http://127.0.0.1:7070, or
+// unix:/run/holdfast.sock where the node listens on a socket of this machine.
 // Nothing is dialled before the first call.
 func New(base string, o Options) (*Client, error) {
-	u, err := url.Parse(base)
+	node, err := nodeurl.Parse(base)
 	if err != nil {
-		return nil, messages.Errorf(messages.CodeInvalidArgument, "the node's URL is malformed")
+		return nil, err
 	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, messages.Errorf(messages.CodeInvalidArgument, "the node's URL must be http://HOST:PORT or https://HOST:PORT, without a user or a query")
-	}
-	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), ""
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = nil // a token is not to be told to a proxy by surprise
 	transport.DialContext = o.DialContext
 	if transport.DialContext == nil {
-		transport.DialContext = (&net.Dialer{Timeout: dialTimeout}).DialContext
+		transport.DialContext = node.DialContext
 	}
 	return &Client{
-		base: u, token: strings.TrimSpace(o.Token), header: o.Header, copy: o.OnBody,
+		node: node, token: strings.TrimSpace(o.Token), header: o.Header, copy: o.OnBody,
 		http: &http.Client{
 			Transport: transport,
 			// The contract has no redirects; following one would carry the
@@ -105,7 +103,7 @@ func (c *Client) As(o Options) *Client {
 }
 
 // Node is the node's URL.
-func (c *Client) Node() string { return c.base.String() }
+func (c *Client) Node() string { return c.node.String() }
 
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
@@ -123,7 +121,7 @@ func (c *Client) request(ctx context.Context, method string, path []string, quer
 	for i, p := range path {
 		path[i] = url.PathEscape(p)
 	}
-	target := c.base.String() + "/" + strings.Join(path, "/")
+	target := c.node.Base.String() + "/" + strings.Join(path, "/")
 	if len(query) > 0 {
 		target += "?" + query.Encode()
 	}

@@ -12,6 +12,7 @@ var reasons = map[string]string{
 	"roundtrip: " + worker.Holdfast:       wakes,
 	"roundtrip-fake: " + worker.Holdfast:  wakes,
 	"roundtrip: " + overHTTP:              "a request's way through net/http, twice, and two more processes to wake on two processors",
+	"roundtrip: " + overSocket:            "as over TCP, less the loopback interface",
 	"changes: " + worker.Holdfast:         "by profile the link's goroutine has half of the processor time, one event after another: a quarter of all is the WebSocket and its socket, a fifth the reading of what an actor that is behind leaves to it; the session's actor has a quarter, the task's a twentieth; the rest is the collector and the scheduler. The fake browser that writes the events has the same two processors",
 	"memory: " + bothLinks:                whereMemoryIs,
 	"memory: " + oneLink:                  whereMemoryIsOne,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 
 	"holdfast/internal/bench/figure"
@@ -21,15 +22,29 @@ func (b *bench) roundtrip() ([]figure.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	node, err := b.serve()
+	dir, err := os.MkdirTemp("", "hf-bench-")
 	if err != nil {
 		return nil, err
 	}
+	b.later(func() { _ = os.RemoveAll(dir) })
 	players := cast(place, figure.RatioAtMost(1.08))
-	players = append(players, player{
-		name: overHTTP, client: worker.HTTP, goal: figure.RatioAtMost(1.8), note: "a node in a process of its own",
-		opts: worker.Options{Node: node.addr, Token: node.token},
-	})
+	for _, door := range []struct {
+		name string
+		args []string
+		goal float64
+	}{
+		{overHTTP, nil, 1.6},
+		{overSocket, []string{"--listen=unix:" + filepath.Join(dir, "node.sock")}, 1.4},
+	} {
+		node, err := b.serve(door.args...)
+		if err != nil {
+			return nil, err
+		}
+		players = append(players, player{
+			name: door.name, client: worker.HTTP, goal: figure.RatioAtMost(door.goal), note: "a node in a process of its own",
+			opts: worker.Options{Node: node.addr, Token: node.token},
+		})
+	}
 	for i := range players {
 		players[i].place = place
 	}
@@ -67,8 +82,11 @@ func cast(place stage.Place, goal *figure.Goal) []player {
 	return players
 }
 
-// overHTTP is the row of a node that is asked over HTTP.
-const overHTTP = "holdfast over HTTP"
+// Rows of nodes that are asked over HTTP.
+const (
+	overHTTP   = "holdfast over HTTP"
+	overSocket = "holdfast over HTTP on a Unix socket"
+)
 
 // parts of a round, of so many calls each, stand between each other's.
 const parts = 6

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"holdfast/client"
+	"holdfast/internal/nodeurl"
 	"holdfast/messages"
 )
 
@@ -43,9 +44,9 @@ func (c *connectCmd) Run(r *run) error {
 		return err
 	}
 	defer n.Close()
-	node, err := url.Parse(address)
+	node, err := nodeurl.Parse(address)
 	if err != nil {
-		return usagef("the node's URL is malformed")
+		return err
 	}
 	if err := c.find(r, n, wait); err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"holdfast/internal/nodeurl"
 	"holdfast/messages"
 )
 
@@ -24,7 +25,7 @@ import (
 // nothing else. It gives its callers the token's reach on that task, so it takes what a
 // browser's own port takes: callers of this machine that are no web pages.
 type debugPort struct {
-	node  *url.URL
+	node  nodeurl.Node
 	task  *url.URL // the path of the task's endpoint
 	token string
 	query url.Values // for clients that do not say otherwise
@@ -36,10 +37,11 @@ type debugPort struct {
 	running  sync.WaitGroup
 }
 
-func newDebugPort(node *url.URL, token string, id messages.TaskID, query url.Values, wait time.Duration) *debugPort {
+func newDebugPort(node nodeurl.Node, token string, id messages.TaskID, query url.Values, wait time.Duration) *debugPort {
 	over := http.DefaultTransport.(*http.Transport).Clone()
 	over.Proxy = nil // a token is not to be told to a proxy by surprise
 	over.DisableCompression = true
+	over.DialContext = node.DialContext
 	p := &debugPort{node: node, token: token, query: query, over: over, task: &url.URL{Path: "/cdp/" + string(id)}}
 	p.proxy = &httputil.ReverseProxy{
 		Rewrite: p.rewrite, ModifyResponse: p.readdress, Transport: &standby{wait: wait, next: over},
@@ -127,8 +129,8 @@ func isLoopback(host string) bool {
 // rewrite makes the request one of the task's endpoint.
 func (p *debugPort) rewrite(r *httputil.ProxyRequest) {
 	out := r.Out
-	out.URL.Scheme, out.URL.Host, out.Host = p.node.Scheme, p.node.Host, p.node.Host
-	out.URL.Path, out.URL.RawPath = strings.TrimRight(p.node.Path, "/")+p.task.Path+path.Clean("/"+r.In.URL.Path), ""
+	out.URL.Scheme, out.URL.Host, out.Host = p.node.Base.Scheme, p.node.Base.Host, p.node.Base.Host
+	out.URL.Path, out.URL.RawPath = strings.TrimRight(p.node.Base.Path, "/")+p.task.Path+path.Clean("/"+r.In.URL.Path), ""
 	out.Header.Del("Cookie")
 	out.Header.Del("Authorization")
 	if p.token != "" {
@@ -161,7 +163,7 @@ func (p *debugPort) readdress(r *http.Response) error {
 	}
 	own := "ws://" + hostOf(r.Request.Context())
 	for _, scheme := range []string{"ws://", "wss://"} {
-		body = bytes.ReplaceAll(body, []byte(scheme+p.node.Host+p.task.EscapedPath()), []byte(own))
+		body = bytes.ReplaceAll(body, []byte(scheme+p.node.Base.Host+p.task.EscapedPath()), []byte(own))
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	r.Header.Set("Content-Length", strconv.Itoa(len(body)))

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"time"
@@ -70,7 +69,7 @@ func (c *doctorCmd) Run(r *run) error {
 	findings := []finding{configuration, chromium, starts, isolation, sandbox}
 	findings = append(findings, checkSystem()...)
 	findings = append(findings,
-		checkDescriptors(cfg.Limits.Bounds()), checkStateDir(cfg.StateDir), checkToken(cfg), checkNode(r), checkPort(r, string(cfg.Listen)),
+		checkDescriptors(cfg.Limits.Bounds()), checkStateDir(cfg.StateDir), checkToken(cfg), checkNode(r), checkPort(r, cfg.Listen),
 	)
 	return report(r, findings, errDoctor)
 }
@@ -302,21 +301,21 @@ func checkNode(r *run) finding {
 	return f
 }
 
-func checkPort(r *run, addr string) finding {
+func checkPort(r *run, addr config.Address) finding {
 	f := finding{Check: "port", Status: statusFailed, Mend: "end what listens there, or serve another address with --listen"}
-	lis, err := net.Listen("tcp", addr)
+	lis, err := listenDraining(addr)
 	if err == nil {
 		lis.Close()
-		return finding{Check: f.Check, Status: statusOK, Found: addr + " is free"}
+		return finding{Check: f.Check, Status: statusOK, Found: string(addr) + " is free"}
 	}
 	f.Found = err.Error()
 	// A node of ours there is what is wanted.
-	node, cerr := client.New("http://"+addr, client.Options{})
+	node, cerr := client.New(urlOf(addr), client.Options{})
 	if cerr == nil {
 		defer node.Close()
 		var own *messages.Error
 		if err := node.Ready(r); err == nil || errors.As(err, &own) {
-			return finding{Check: f.Check, Status: statusOK, Found: "a node has " + addr}
+			return finding{Check: f.Check, Status: statusOK, Found: "a node has " + string(addr)}
 		}
 	}
 	return f

@@ -42,11 +42,11 @@ func listen(cfg *config.Effective, log *slog.Logger) (*front, error) {
 		if l.addr == "" || l.to != &f.main && l.addr == cfg.Listen && l.path != "admin_listen" {
 			continue
 		}
-		opened, err := listenDraining(string(l.addr))
+		opened, err := listenDraining(l.addr)
 		if err != nil {
 			f.release()
 			if errors.Is(err, errnoAddressInUse) {
-				return nil, addressInUse(l.path, fmt.Sprint(cfg.Origin(l.path)), string(l.addr))
+				return nil, addressInUse(l.path, fmt.Sprint(cfg.Origin(l.path)), l.addr)
 			}
 			return nil, fmt.Errorf("%s (%s): %w", l.path, cfg.Origin(l.path), err)
 		}
@@ -60,9 +60,9 @@ func listen(cfg *config.Effective, log *slog.Logger) (*front, error) {
 const probeTime = time.Second
 
 // addressInUse says who holds the address, where a node of ours does.
-func addressInUse(setting, origin, addr string) error {
+func addressInUse(setting, origin string, addr config.Address) error {
 	e := messages.Errorf(codeAddressInUse, "%s (%s): another process listens on %s", setting, origin, addr)
-	if node, err := client.New("http://"+addr, client.Options{}); err == nil {
+	if node, err := client.New(urlOf(addr), client.Options{}); err == nil {
 		defer node.Close()
 		ctx, cancel := context.WithTimeout(context.Background(), probeTime)
 		defer cancel()

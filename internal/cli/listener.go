@@ -3,8 +3,19 @@ package cli
 import (
 	"errors"
 	"net"
+	"os"
 	"sync"
+	"syscall"
+
+	"holdfast/internal/config"
+	"holdfast/internal/nodeurl"
 )
+
+// kernelListener is a listener of the system's, TCP or Unix.
+type kernelListener interface {
+	net.Listener
+	syscall.Conn
+}
 
 // drainingListener is a listener that closes without cutting off waiting connections. A
 // connection that the kernel has made and that is not accepted yet is reset with its
@@ -12,25 +23,41 @@ import (
 // those before it closes; what is left is the microsecond between two system calls. On
 // other systems such a call fails, and its caller asks again.
 type drainingListener struct {
-	*net.TCPListener
+	kernelListener
+	path string // of a Unix socket, which goes with the listener
 
 	mu     sync.Mutex
 	last   []net.Conn // taken in by shut, for Accept
 	isShut bool
 }
 
-// listenDraining listens on a TCP address.
-func listenDraining(addr string) (*drainingListener, error) {
-	l, err := net.Listen("tcp", addr)
+// listenDraining listens on an address.
+func listenDraining(addr config.Address) (*drainingListener, error) {
+	if path, ok := addr.Socket(); ok {
+		l, err := listenUnix(path)
+		if err != nil {
+			return nil, err
+		}
+		return &drainingListener{kernelListener: l, path: path}, nil
+	}
+	l, err := net.Listen("tcp", string(addr))
 	if err != nil {
 		return nil, err
 	}
-	return &drainingListener{TCPListener: l.(*net.TCPListener)}, nil
+	return &drainingListener{kernelListener: l.(*net.TCPListener)}, nil
+}
+
+// url is where clients of this machine reach the listener.
+func (d *drainingListener) url() string {
+	if d.path != "" {
+		return nodeurl.Node{Socket: d.path}.String()
+	}
+	return reachableURL(d.Addr())
 }
 
 // Accept implements net.Listener. After shut it returns who was still let in.
 func (d *drainingListener) Accept() (net.Conn, error) {
-	c, err := d.TCPListener.Accept()
+	c, err := d.kernelListener.Accept()
 	if err == nil {
 		return c, nil
 	}
@@ -52,7 +79,7 @@ func (d *drainingListener) shut() error {
 	}
 	d.isShut = true
 	err := d.takeWaiting()
-	return errors.Join(err, d.TCPListener.Close())
+	return errors.Join(err, d.end())
 }
 
 // Close implements net.Listener. A door that is shut is closed: a server that ends
@@ -63,5 +90,13 @@ func (d *drainingListener) Close() error {
 	if d.isShut {
 		return nil
 	}
-	return d.TCPListener.Close()
+	return d.end()
+}
+
+func (d *drainingListener) end() error {
+	err := d.kernelListener.Close()
+	if d.path != "" && !errors.Is(err, net.ErrClosed) {
+		err = errors.Join(err, os.Remove(d.path))
+	}
+	return err
 }

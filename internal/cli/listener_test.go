@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"holdfast/internal/cli"
+	"holdfast/internal/config"
 )
 
 // TestListenerShut: connections that the kernel has made when a listener closes are
@@ -15,7 +16,7 @@ import (
 func TestListenerShut(t *testing.T) {
 	t.Parallel()
 	for _, addr := range []string{"127.0.0.1:0", "[::1]:0"} {
-		l, err := cli.OpenDoor(addr)
+		l, err := cli.OpenDoor(config.Address(addr))
 		if err != nil {
 			t.Fatal(err)
 		}

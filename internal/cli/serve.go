@@ -21,6 +21,7 @@ import (
 	"holdfast/internal/gate"
 	"holdfast/internal/logs"
 	"holdfast/internal/mcp"
+	"holdfast/internal/nodeurl"
 	"holdfast/internal/token"
 	"holdfast/internal/tools"
 	"holdfast/messages"
@@ -123,7 +124,7 @@ func (c *serveCmd) Run(r *run) error {
 	}
 	defer s.front.release()
 
-	s.node, err = r.Start(r, NodeConfig{Config: cfg.Config, Version: r.Version.Version, URL: reachableURL(s.front.main.Addr()), Logger: s.log})
+	s.node, err = r.Start(r, NodeConfig{Config: cfg.Config, Version: r.Version.Version, URL: s.front.main.url(), Logger: s.log})
 	if err != nil {
 		if r.Err() != nil {
 			return nil // told to end before it had begun
@@ -162,7 +163,7 @@ func (s *server) serve(admin token.Admin) error {
 		return err
 	}
 	s.handler = handler
-	url := reachableURL(s.front.main.Addr())
+	url := s.front.main.url()
 	withdraw, err := publish(s.cfg.StateDir, url, s.cfg.TokenFile)
 	if err != nil {
 		return fmt.Errorf("endpoint file: %w", err)
@@ -213,6 +214,14 @@ func (s *server) announce(url string) {
 		return
 	}
 	fmt.Fprintf(s.Stdout, "holdfast serves %s (token: %s)\n", url, s.cfg.TokenFile)
+}
+
+// urlOf is the URL of an address that names its host.
+func urlOf(a config.Address) string {
+	if path, ok := a.Socket(); ok {
+		return nodeurl.Node{Socket: path}.String()
+	}
+	return "http://" + string(a)
 }
 
 // reachableURL is the listener's URL for a client of this machine.

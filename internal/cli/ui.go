@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"holdfast/internal/nodeurl"
 	"holdfast/messages"
 )
 
@@ -24,6 +25,10 @@ func (c *uiCmd) Run(r *run) error {
 	}
 	if tok == "" {
 		return messages.Errorf(messages.CodeUnauthorized, "no token is known: name its file with --token-file")
+	}
+	if _, ok := nodeurl.SocketPath(node); ok {
+		return messages.Errorf(messages.CodeInvalidArgument, "the node listens on a Unix socket, where no browser reaches its live page").
+			WithHint("serve an address with --listen HOST:PORT")
 	}
 	n, err := r.clientThat(nil)
 	if err != nil {

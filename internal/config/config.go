@@ -20,7 +20,7 @@ import (
 //	empty    what it means that nothing is set, where that is not plain
 //	help     one sentence or two
 type Config struct {
-	Listen         Address         `key:"listen" flag:"listen" default:"127.0.0.1:7070" help:"Address of the HTTP interface. One that other machines reach needs allow_hosts."`
+	Listen         Address         `key:"listen" flag:"listen" default:"127.0.0.1:7070" help:"Address of the HTTP interface. One that other machines reach needs allow_hosts. unix:PATH is a socket that the node's user alone may use."`
 	MetricsListen  Address         `key:"metrics_listen" flag:"metrics-listen" empty:"the address of listen" help:"Address of /metrics, which wants no token."`
 	AdminListen    Address         `key:"admin_listen" flag:"admin-listen" empty:"none" help:"Address of /debug/pprof, which wants no token. It has to be a loopback one."`
 	AllowHosts     []string        `key:"allow_hosts" flag:"allow-host" empty:"loopback names alone" help:"Names that requests may be addressed to besides loopback ones."`

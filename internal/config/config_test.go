@@ -151,6 +151,8 @@ func TestRefused(t *testing.T) {
 		"listen: 7070":                                       "1:9: listen must be HOST:PORT",
 		"listen: h:99999":                                    "1:9: listen must be HOST:PORT",
 		"listen: ''":                                         "1:9: listen must be HOST:PORT",
+		"listen: unix:h.sock":                                "1:9: listen must be HOST:PORT",
+		"listen: unix:/" + strings.Repeat("h", 103):          "1:9: listen must be HOST:PORT",
 		"listen: 0.0.0.0:7070":                               "1:9: listen is open to other machines",
 		"metrics_listen: ':9'":                               "1:17: metrics_listen is open to other machines",
 		"admin_listen: 0.0.0.0:6060\nallow_hosts: [h]":       "1:15: admin_listen must be a loopback address",

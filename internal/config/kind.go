@@ -11,10 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/internal/nodeurl"
 	"holdfast/messages"
 )
 
-// Address is where to listen, HOST:PORT; "" is nowhere.
+// Address is where to listen, HOST:PORT or unix:PATH; "" is nowhere.
 type Address string
 
 // shape is how a value is written in the file.
@@ -48,7 +49,7 @@ var kinds = map[reflect.Type]*kind{
 		format: func(v any) string { return v.(string) },
 	},
 	reflect.TypeFor[Address](): {
-		name: "address", placeholder: "ADDR", must: "be HOST:PORT", shapes: text,
+		name: "address", placeholder: "ADDR", must: "be HOST:PORT, or unix: and an absolute path of at most 103 bytes", shapes: text,
 		parse:  parseAddress,
 		format: func(v any) string { return string(v.(Address)) },
 	},
@@ -94,6 +95,12 @@ var kinds = map[reflect.Type]*kind{
 func parseAddress(s string) (any, error) {
 	if s == "" {
 		return Address(""), nil
+	}
+	if path, ok := nodeurl.SocketPath(s); ok {
+		if nodeurl.WrongPath(path) != "" {
+			return nil, errKind
+		}
+		return Address(s), nil
 	}
 	host, port, err := net.SplitHostPort(s)
 	if err != nil {

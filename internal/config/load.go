@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"holdfast/internal/nodeurl"
 )
 
 // Sources are where a configuration is read from.
@@ -142,7 +144,7 @@ func (e *Effective) check() []Problem {
 		out = append(out, p)
 	}
 	if e.Listen == "" {
-		wrong("listen", "must be HOST:PORT")
+		wrong("listen", "must be HOST:PORT or unix:PATH")
 	}
 	for path, a := range map[string]Address{"listen": e.Listen, "metrics_listen": e.MetricsListen} {
 		if a != "" && !a.IsLoopback() && len(e.AllowHosts) == 0 {
@@ -170,8 +172,14 @@ func (e *Effective) check() []Problem {
 	return out
 }
 
+// Socket returns the path of a Unix socket, and whether the address is one.
+func (a Address) Socket() (path string, ok bool) { return nodeurl.SocketPath(string(a)) }
+
 // IsLoopback says whether only this machine reaches the address.
 func (a Address) IsLoopback() bool {
+	if _, ok := a.Socket(); ok {
+		return true
+	}
 	host, _, err := net.SplitHostPort(string(a))
 	if err != nil {
 		return false

@@ -34,7 +34,8 @@ var floors = []struct {
 	{"messages", []string{"internal/redact", "internal/scan"}},
 	{"messages/mail", []string{"messages"}},
 	{"internal/egress", []string{"messages"}},
-	{"internal/config", []string{"internal/egress", "messages"}},
+	{"internal/nodeurl", []string{"messages"}},
+	{"internal/config", []string{"internal/egress", "internal/nodeurl", "messages"}},
 	{"internal/token", []string{"internal/redact", "messages"}},
 	{"internal/browser", []string{"internal/redact", "messages"}},
 	{"internal/rawcdp/protocol", nil},
@@ -113,7 +114,7 @@ var floors = []struct {
 	{"internal/tools/outline", []string{"internal/redact"}},
 	{"internal/tools", []string{"internal/artifact", "internal/redact", "internal/run", "internal/tools/outline", "internal/version", "messages"}},
 	{"internal/api", []string{"internal/token", "internal/artifact", "internal/gate", "internal/shed", "internal/logs", "internal/redact", "internal/tools", "internal/ui", "messages"}},
-	{"client", []string{"internal/request", "messages"}},
+	{"client", []string{"internal/nodeurl", "internal/request", "messages"}},
 	{"examples/go", []string{"client", "messages"}},
 	{"internal/mcp", []string{"client", "internal/gate", "messages"}},
 	{"internal/reference", []string{"internal/api", "messages"}},
@@ -121,7 +122,7 @@ var floors = []struct {
 	{"internal/checkup", []string{"messages", "transport"}},
 	{"internal/desk", []string{"internal/guard", "messages", "messages/wire", "transport/remoting"}},
 	{"examples/remoting", []string{"messages/wire"}},
-	{"internal/cli", []string{"internal/api", "internal/artifact", "internal/cluster/certs", "internal/gate", "internal/mcp", "internal/tools", "internal/browser", "client", "internal/checkup", "internal/config", "internal/logs", "internal/pressure", "internal/statedir", "internal/token", "internal/version", "messages", "transport"}},
+	{"internal/cli", []string{"internal/api", "internal/artifact", "internal/cluster/certs", "internal/gate", "internal/mcp", "internal/tools", "internal/browser", "client", "internal/checkup", "internal/config", "internal/logs", "internal/nodeurl", "internal/pressure", "internal/statedir", "internal/token", "internal/version", "messages", "transport"}},
 	{"cmd/node", []string{"internal/artifact", "internal/desk", "internal/cluster", "internal/cluster/certs", "internal/cluster/instance", "internal/cluster/lease", "internal/cluster/seal", "internal/cluster/store", "internal/cluster/store/etcd", "internal/cluster/store/voter", "metrics", "internal/gateway", "internal/run", "internal/gctuning", "internal/shed", "internal/node", "internal/tracing", "internal/browser", "internal/cli", "internal/demo", "internal/version", "messages"}},
 
 	// What only tests stand on.
@@ -138,7 +139,7 @@ var floors = []struct {
 	{"internal/prometheus", nil},
 	{"test", nil},
 	{"test/clients", []string{"internal/browser"}},
-	{"internal/bench", []string{"internal/node", "chaos", "chaos/hosted", "internal/shed", "internal/browser", "internal/guard", "messages", "transport"}},
+	{"internal/bench", []string{"internal/nodeurl", "internal/node", "chaos", "chaos/hosted", "internal/shed", "internal/browser", "internal/guard", "messages", "transport"}},
 }
 
 // impure is what a machine may not know: it decides, and others act. Two uses

@@ -9,13 +9,15 @@ import (
 	"net/http"
 
 	"holdfast/internal/bench/stage"
+	"holdfast/internal/nodeurl"
 )
 
 // overHTTP is a user's program that drives a node: net/http, one connection that is kept
 // alive, the contract's routes.
 type overHTTP struct {
-	node, token string
-	client      http.Client
+	node   nodeurl.Node
+	token  string
+	client http.Client
 }
 
 type overHTTPPage struct {
@@ -24,14 +26,18 @@ type overHTTPPage struct {
 }
 
 func newOverHTTP(o Options) (Client, error) {
-	return &overHTTP{node: o.Node, token: o.Token}, nil
+	node, err := nodeurl.Parse(o.Node)
+	if err != nil {
+		return nil, err
+	}
+	return &overHTTP{node: node, token: o.Token, client: http.Client{Transport: &http.Transport{DialContext: node.DialContext}}}, nil
 }
 
 // Close implements Client.
 func (c *overHTTP) Close() { c.client.CloseIdleConnections() }
 
 func (c *overHTTP) do(ctx context.Context, method, path string, body []byte) ([]byte, error) {
-	r, err := http.NewRequestWithContext(ctx, method, c.node+path, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, method, c.node.Base.String()+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
