@@ -35,6 +35,7 @@ func TestToolRows(t *testing.T) {
 		"D30_TheDialogsOfATaskAreAskedForByThemselves": askedDialogs,
 		"W31_APageIsCheckedForErrors":                  checkedPages,
 		"T31_APageIsReadAsText":                        readPages,
+		"W18_WhatHelpsIsSaid":                          recoveryHints,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -84,6 +84,10 @@ func (c *call) acted(ctx context.Context, did string, done actionOutput, a actin
 		out.text += "\nIt opens the browser's file chooser, in which nothing is chosen: give the files with browser_file_upload."
 		out.next = append(out.next, c.onPage("browser_file_upload", "give the files; fill in name and content, or artifact_id", messages.ToolInput{"selector": done.FileChooser.Selector, "files": []any{}}))
 	}
+	if done.IsClosedList {
+		out.text += "\nThe combobox has the focus, and its list is not open: press ArrowDown, or type."
+		out.next = append(out.next, c.onPage("browser_press_key", "open the list", messages.ToolInput{"key": "ArrowDown"}))
+	}
 	if done.Outcome == didDownload {
 		c.downloaded(ctx, &out)
 	}

@@ -26,6 +26,7 @@ type call struct {
 	isStarting bool
 	got        []messages.Artifact // downloads that were kept while the call looked for others
 	memory     *memory
+	alike      []alike                 // what may have been meant by an element that there is not
 	target     messages.TargetID       // the page, once it is known
 	went       messages.NavigateResult // where the last navigation ended
 }

@@ -188,11 +188,12 @@ func (c *call) byRole(ctx context.Context, role, name string) (element, error) {
 		e.what = describe(role, name)
 		return e, nil
 	}
-	return c.search(ctx, describe(role, name), func(d *outline.Document) (int64, bool) { return d.FindRole(role, name) })
+	return c.search(ctx, describe(role, name), name, func(d *outline.Document) (int64, bool) { return d.FindRole(role, name) })
 }
 
-// search looks through all frames of the page, the main frame first.
-func (c *call) search(ctx context.Context, what string, find func(*outline.Document) (int64, bool)) (element, error) {
+// search looks through all frames of the page, the main frame first. Where nothing is found it notes
+// what is like the name.
+func (c *call) search(ctx context.Context, what, name string, find func(*outline.Document) (int64, bool)) (element, error) {
 	page, err := c.capture(ctx)
 	if err != nil {
 		return element{}, err
@@ -204,6 +205,7 @@ func (c *call) search(ctx context.Context, what string, find func(*outline.Docum
 			return e, err
 		}
 	}
+	c.noteAlike(page, name)
 	return element{}, notFound(what)
 }
 
@@ -218,13 +220,13 @@ func (c *call) bySelector(ctx context.Context, selector string) (element, error)
 	case !ok || strings.ContainsAny(kind, " .#[>:") || kind == "":
 		kind, query = "css", selector
 	case kind == "text":
-		return c.search(ctx, selector, func(d *outline.Document) (int64, bool) { return d.FindText(query) })
+		return c.search(ctx, selector, query, func(d *outline.Document) (int64, bool) { return d.FindText(query) })
 	case kind == "aria":
 		role := ""
 		if i := strings.Index(query, `[role="`); i >= 0 {
 			role, query = strings.TrimSuffix(query[i+len(`[role="`):], `"]`), query[:i]
 		}
-		return c.search(ctx, selector, func(d *outline.Document) (int64, bool) { return d.FindRole(role, query) })
+		return c.search(ctx, selector, query, func(d *outline.Document) (int64, bool) { return d.FindRole(role, query) })
 	case kind == "xpath", kind == "pierce":
 	default:
 		return element{}, messages.Errorf(messages.CodeInvalidArgument, "selector: %q is no kind of selector; there are CSS, text/, aria/, xpath/ and pierce/", cut(kind, 40))
@@ -251,6 +253,11 @@ func (c *call) bySelector(ctx context.Context, selector string) (element, error)
 			// A frame that came or left meanwhile.
 		default:
 			return element{}, err
+		}
+	}
+	if c.isTyping() {
+		if page, err := c.capture(ctx); err == nil {
+			c.noteAlike(page, "")
 		}
 	}
 	return element{}, notFound(selector)

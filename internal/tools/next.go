@@ -51,7 +51,7 @@ func (c *call) nextActions(err *messages.Error, r *messages.ToolResult) []messag
 			return c.unblocks(messages.Blocker{Type: kind})
 		}
 	case messages.CodeStaleRef, messages.CodeElementNotFound, messages.CodeFrameNotFound:
-		return []messages.NextAction{c.onPage("browser_snapshot", "refs of the page as it is now", nil)}
+		return append(c.instead(), c.onPage("browser_snapshot", "refs of the page as it is now", nil))
 	case messages.CodeNotActionable:
 		return []messages.NextAction{c.onPage("browser_snapshot", "see what is in the way", messages.ToolInput{"diff": true})}
 	case messages.CodeTaskNotFound:

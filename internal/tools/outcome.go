@@ -18,6 +18,8 @@ type actionOutput struct {
 	PopupTabID string `json:"popup_tab_id,omitempty"`
 	// FileChooser is the file input that the action opened the browser's chooser for.
 	FileChooser *fileChooser `json:"file_chooser,omitempty"`
+	// IsClosedList says that a combobox has the focus and no open list (W18).
+	IsClosedList bool `json:"list_closed,omitempty"`
 	// ClickDispatch says whether a trusted event reached the element (W15).
 	ClickDispatch string `json:"click_dispatch,omitempty"`
 }

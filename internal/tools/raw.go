@@ -56,6 +56,8 @@ type evaluated struct {
 	Type        string `json:"type"`
 	Value       any    `json:"value,omitempty"`
 	IsTruncated bool   `json:"truncated,omitempty"`
+	// Matches are there where a selector matches several elements: the script ran on the first visible one.
+	Matches *matches `json:"matches,omitempty"`
 }
 
 type cdpInput struct {
@@ -125,8 +127,9 @@ func runEvaluate(ctx context.Context, c *call, in evaluateInput) (outcome, error
 		return outcome{}, messages.Errorf(messages.CodeInvalidArgument, "ref and selector go with function, and without frame_id")
 	}
 	var got evaluation
+	var several *matches
 	err := c.unlessAsked(ctx, func(ctx context.Context) (err error) {
-		got, err = c.evaluate(ctx, in, within)
+		got, several, err = c.evaluate(ctx, in, within)
 		return err
 	})
 	if err != nil {
@@ -136,6 +139,7 @@ func runEvaluate(ctx context.Context, c *call, in evaluateInput) (outcome, error
 		return outcome{isOfPage: true}, err
 	}
 	out := shownValue(got.Result)
+	several.tell(&out)
 	if got.Result.Type == "function" || in.Expression != "" && functionLike.MatchString(in.Expression) && string(got.Result.Value) == "{}" {
 		out.text, out.category = "The expression is a function, and was not called: give it as function.", "eval-hint"
 	}
@@ -146,20 +150,21 @@ func runEvaluate(ctx context.Context, c *call, in evaluateInput) (outcome, error
 var functionLike = regexp.MustCompile(`^\s*(?:async\b|function\b|\([^()]*\)\s*=>|\w+\s*=>)`)
 
 // evaluate runs the script in the page, in a frame of it, or on an element.
-func (c *call) evaluate(ctx context.Context, in evaluateInput, within time.Duration) (got evaluation, err error) {
+func (c *call) evaluate(ctx context.Context, in evaluateInput, within time.Duration) (got evaluation, several *matches, err error) {
 	how := map[string]any{"returnByValue": true, "awaitPromise": true, "userGesture": true}
 	var on element
 	switch {
 	case in.isOnElement():
 		on, err = c.element(ctx, pointer{Ref: in.Ref, Selector: in.Selector})
 		if err == nil {
+			several = c.matches(ctx, on, in.Selector)
 			on, err = c.inPage(ctx, on)
 		}
 	case in.FrameID != "":
 		on, err = c.frameDocument(ctx, in.FrameID)
 	}
 	if err != nil {
-		return got, err
+		return got, nil, err
 	}
 	if on.object != "" {
 		how["objectId"] = on.object
@@ -171,13 +176,13 @@ func (c *call) evaluate(ctx context.Context, in evaluateInput, within time.Durat
 		default:
 			how["functionDeclaration"], how["arguments"] = "function(text) { return (0, eval)(text) }", []map[string]any{{"value": in.Expression}}
 		}
-		return got, c.cdp(ctx, on.session, "Runtime.callFunctionOn", how, &got, within)
+		return got, several, c.cdp(ctx, on.session, "Runtime.callFunctionOn", how, &got, within)
 	}
 	how["expression"] = in.Expression
 	if in.Function != "" {
 		how["expression"] = "(" + in.Function + "\n)()"
 	}
-	return got, c.cdp(ctx, on.session, "Runtime.evaluate", how, &got, within)
+	return got, nil, c.cdp(ctx, on.session, "Runtime.evaluate", how, &got, within)
 }
 
 // inPage is an element of our world in the page's own.

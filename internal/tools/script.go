@@ -106,7 +106,9 @@ const noteScript = `function() {
   const [by, input] = globalThis.__chooser || [];
   const chooser = input && !by.defaultPrevented && !input.disabled ? {multiple: input.multiple,
     selector: input.id ? '#' + CSS.escape(input.id) : 'input[type="file"]' + (input.name ? '[name=' + JSON.stringify(input.name) + ']' : '')} : null;
-  return {...globalThis.__note, chooser, link: el.closest('a[download]') !== null, there: el.isConnected, now: location.href, active: navigator.userActivation.isActive, form: el.closest('form') !== null};
+  const box = el.localName !== 'select' && el.closest('[role=combobox], [aria-haspopup=listbox]');
+  const closed = box && box.isConnected && box.ariaExpanded !== 'true' && box.contains(document.activeElement);
+  return {...globalThis.__note, chooser, closed: Boolean(closed), link: el.closest('a[download]') !== null, there: el.isConnected, now: location.href, active: navigator.userActivation.isActive, form: el.closest('form') !== null};
 }`
 
 // quietScript waits until nothing has changed in the document for a moment.
@@ -210,6 +212,19 @@ const uploadScript = `function(files) {
   el.dispatchEvent(new Event('input', {bubbles: true, composed: true}));
   el.dispatchEvent(new Event('change', {bubbles: true}));
   return {count: el.files.length};
+}`
+
+// matchesScript counts what a selector matches beside the element that was taken, which is the first
+// visible one.
+const matchesScript = `function(kind, query) {
+  let all = [];
+  if (kind === 'css') all = [...document.querySelectorAll(query)];
+  else if (kind === 'xpath') {
+    const found = document.evaluate(query, document, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE, null);
+    for (let i = 0; i < Math.min(found.snapshotLength, 1000); i++) all.push(found.snapshotItem(i));
+  }
+  const seen = all.filter(e => e.checkVisibility && e.checkVisibility({visibilityProperty: true}));
+  return {all: all.length, visible: seen.length, is_first: all[0] === this, texts: seen.slice(0, 8).map(e => (e.innerText || '').trim().slice(0, 200))};
 }`
 
 // textScript says whether a frame, with those of its own origin, shows a text.

@@ -19,6 +19,7 @@ type note struct {
 	IsInForm  bool         `json:"form"`
 	IsOfFile  bool         `json:"link"` // it is in a link with the attribute download
 	Chooser   *fileChooser `json:"chooser"`
+	IsClosed  bool         `json:"closed"` // it is a combobox whose list is not open
 
 	URL string `json:"url"`
 	Now string `json:"now"`
@@ -167,6 +168,9 @@ func (w *witness) settle(ctx context.Context, acted error) (actionOutput, error)
 			wait = openedWait
 		case n.IsReached && !n.IsInForm:
 			wait = 0
+		}
+		if n.IsClosed && n.IsReached {
+			out.IsClosedList = w.isStayingClosed(ctx)
 		}
 		return w.awaitPopup(ctx, out, wait)
 	}

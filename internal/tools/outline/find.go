@@ -1,6 +1,9 @@
 package outline
 
-import "strings"
+import (
+	"iter"
+	"strings"
+)
 
 // All returns the document and those of its frames, each after the one that holds it.
 func (d *Document) All() []*Document {
@@ -23,30 +26,91 @@ func (d *Document) All() []*Document {
 func (d *Document) FindRole(role, name string) (backend int64, isFound bool) {
 	name = clean(name, maxName)
 	role = strings.ToLower(role)
-	for i := range d.nodes {
-		n := &d.nodes[i]
-		if n.kind != kindElement || !n.has(hasLayout) || n.has(isHidden) || d.isAgents(int32(i)) {
+	for i, r := range d.shown() {
+		if role != "" && r != role {
 			continue
 		}
-		r := d.role(int32(i))
-		if r == "" && n.has(isClickable) {
-			r = "clickable"
-		}
-		if r == "" || role != "" && r != role {
-			continue
-		}
-		said := d.nameOf(int32(i), r)
-		if said == "" && r == "clickable" {
-			said = clean(d.textOf(int32(i), int32(i)), maxName)
-		}
+		said := d.called(i, r)
 		switch {
 		case name == "" || said == name:
-			return n.backend, true
+			return d.nodes[i].backend, true
 		case !isFound && strings.Contains(strings.ToLower(said), strings.ToLower(name)):
-			backend, isFound = n.backend, true
+			backend, isFound = d.nodes[i].backend, true
 		}
 	}
 	return backend, isFound
+}
+
+// shown are the elements that are shown and have a role, in the order of the document.
+func (d *Document) shown() iter.Seq2[int32, string] {
+	return func(yield func(int32, string) bool) {
+		for i := range d.nodes {
+			n := &d.nodes[i]
+			if n.kind != kindElement || !n.has(hasLayout) || n.has(isHidden) || d.isAgents(int32(i)) {
+				continue
+			}
+			r := d.role(int32(i))
+			if r == "" && n.has(isClickable) {
+				r = roleClickable
+			}
+			if r != "" && !yield(int32(i), r) {
+				return
+			}
+		}
+	}
+}
+
+// roleClickable is of an element without a role that has a handler for clicks.
+const roleClickable = "clickable"
+
+// called is the name of an element with a role.
+func (d *Document) called(i int32, role string) string {
+	said := d.nameOf(i, role)
+	if said == "" && role == roleClickable {
+		said = clean(d.textOf(i, i), maxName)
+	}
+	return said
+}
+
+// Element is an element of a document that has a role.
+type Element struct {
+	Backend    int64
+	Role, Name string
+}
+
+// editable are the roles of fields that take a text.
+var editable = map[string]bool{"textbox": true, "searchbox": true, "combobox": true}
+
+// Like returns what a name that no element has may mean, most elements at most: those that can be
+// acted on whose name has it in it, or is a part of it.
+func (d *Document) Like(name string, most int) (out []Element) {
+	name = strings.ToLower(clean(name, maxName))
+	for i, r := range d.shown() {
+		if len(out) == most || name == "" {
+			break
+		}
+		if !interactive[r] && r != roleClickable {
+			continue
+		}
+		said := d.called(i, r)
+		if lower := strings.ToLower(said); lower != "" && (strings.Contains(name, lower) || strings.Contains(lower, name)) {
+			out = append(out, Element{d.nodes[i].backend, r, said})
+		}
+	}
+	return out
+}
+
+// Editable returns the first fields that take a text, most of them at most.
+func (d *Document) Editable(most int) (out []Element) {
+	for i, r := range d.shown() {
+		if len(out) == most {
+			break
+		}
+		if editable[r] {
+			out = append(out, Element{d.nodes[i].backend, r, d.called(i, r)})
+		}
+	}
+	return out
 }
 
 // FindText returns the smallest shown element that holds a text, the first of several: its own
