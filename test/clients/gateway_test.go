@@ -1,14 +1,14 @@
 package clients
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
+	"os"
+	"os/exec"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -52,36 +52,44 @@ func startTask(t *testing.T, n *Node, id, browser string) {
 	}
 }
 
-// frontDoor is a port that behaves like that of a browser started for one task alone: clients
-// that ask at the root and send no header find the task there.
-func frontDoor(t *testing.T, n *Node, id string, query url.Values) string {
+// port runs holdfast connect for a task, and returns the address of its port, which clients find that
+// ask at the root and send no header.
+func port(t *testing.T, n *Node, id string, args ...string) string {
 	t.Helper()
-	target, err := url.Parse(n.URL)
+	ctx, cancel := context.WithCancel(t.Context())
+	c := exec.CommandContext(ctx, n.binary, append([]string{"connect", id, "--json"}, args...)...)
+	c.Env = append(os.Environ(), "HOLDFAST_NODE="+n.URL, "HOLDFAST_TOKEN="+n.Token)
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	c.WaitDelay = patience
+	var said bytes.Buffer
+	c.Stderr = &said
+	out, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	door := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(target)
-		r.Out.Host = r.In.Host
-		if !strings.HasPrefix(r.In.URL.Path, "/cdp/") {
-			r.Out.URL.Path = "/cdp/" + id + r.In.URL.Path
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		if err := c.Wait(); c.ProcessState.ExitCode() != 0 {
+			t.Errorf("holdfast connect ends with %v: %s", err, said.String())
 		}
-		q := r.Out.URL.Query()
-		for name, values := range query {
-			q[name] = values
-		}
-		r.Out.URL.RawQuery = q.Encode()
-		r.Out.Header.Set("Authorization", "Bearer "+n.Token)
-	}})
-	t.Cleanup(door.Close)
-	return door.URL
+	})
+	var first struct {
+		URL string `json:"url"`
+	}
+	if err := json.NewDecoder(out).Decode(&first); err != nil {
+		t.Fatalf("holdfast connect says nothing of its port: %v", err)
+	}
+	return first.URL
 }
 
 // clientDialogs has the client's own handlers answer dialogs.
 var clientDialogs = url.Values{"dialogs": {"client"}}
 
 // TestThroughATask: what a client does with a browser it does with a task, each with one of
-// its own on the same browser, at the same time.
+// its own on the same browser, at the same time. Each connects as docs/gateway.md says.
 func TestThroughATask(t *testing.T) {
 	site, chrome, node := serve(t), chromiumtest.Shared(t), startNode(t)
 	for _, p := range Programs {
@@ -89,10 +97,18 @@ func TestThroughATask(t *testing.T) {
 			t.Parallel()
 			begun := time.Now()
 			startTask(t, node, p.Client, chrome.WS())
-			check(t, p, Place{
-				WS: node.Address("ws", p.Client, clientDialogs), HTTP: frontDoor(t, node, p.Client, clientDialogs),
+			place := Place{
+				WS: node.Address("ws", p.Client, clientDialogs), HTTP: port(t, node, p.Client, "--dialogs", "client"),
 				Page: site.URL("http://a.test/client"), Dir: t.TempDir(),
-			})
+			}
+			if p.hasHeaders {
+				place.WS = node.bare("ws", p.Client, clientDialogs)
+				place.Headers = map[string]string{"Authorization": "Bearer " + node.Token}
+			}
+			if p.hasPath {
+				place.HTTP = node.bare("http", p.Client, clientDialogs)
+			}
+			check(t, p, place)
 			t.Logf("%v", time.Since(begun).Round(time.Millisecond))
 		})
 	}

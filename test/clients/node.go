@@ -140,10 +140,15 @@ func (n *Node) Address(scheme, id string, query url.Values) string {
 	for k, v := range query {
 		q[k] = v
 	}
+	return n.bare(scheme, id, q)
+}
+
+// bare is the task's CDP endpoint without a token.
+func (n *Node) bare(scheme, id string, query url.Values) string {
 	host := strings.TrimPrefix(n.URL, "http://")
 	path := "/cdp/" + id
 	if scheme == "ws" {
 		path += "/devtools/browser/" + id // chromedp takes no other as it is
 	}
-	return scheme + "://" + host + path + "?" + q.Encode()
+	return scheme + "://" + host + path + "?" + query.Encode()
 }

@@ -21,6 +21,9 @@ type Program struct {
 	Client string
 	file   string // in the folder programs; "" for one in Go
 	lacks  []string
+	// hasHeaders has it send headers to a WebSocket; hasPath has it keep the path of the address
+	// for discovery, and send headers to it as well.
+	hasHeaders, hasPath bool
 }
 
 // want is what each step returns, directly and through a task.
@@ -44,13 +47,13 @@ var want = []struct{ step, value string }{
 
 // Programs are the clients. What one lacks is no feature of it.
 var Programs = []Program{
-	{Client: "playwright", file: "playwright.mjs"},
-	{Client: "puppeteer", file: "puppeteer.mjs"},
+	{Client: "playwright", file: "playwright.mjs", hasHeaders: true, hasPath: true},
+	{Client: "puppeteer", file: "puppeteer.mjs", hasHeaders: true},
 	{Client: "chromedp"},
 	{Client: "rod"},
 	{Client: "agent-browser", file: "agentbrowser.mjs"},
-	{Client: "chrome-devtools-mcp", file: "devtoolsmcp.mjs", lacks: []string{"download", "intercept"}},
-	{Client: "playwright-mcp", file: "playwrightmcp.mjs", lacks: []string{"download"}},
+	{Client: "chrome-devtools-mcp", file: "devtoolsmcp.mjs", hasHeaders: true, lacks: []string{"download", "intercept"}},
+	{Client: "playwright-mcp", file: "playwrightmcp.mjs", hasHeaders: true, hasPath: true, lacks: []string{"download"}},
 }
 
 // variable names the client that a process of this binary is to be.

@@ -14,6 +14,8 @@ type Place struct {
 	HTTP string `json:"http"` // address for discovery
 	Page string `json:"page"` // the page of the site that the steps are about
 	Dir  string `json:"dir"`  // folder for downloads and state
+	// Headers are sent by clients that can, to both addresses.
+	Headers map[string]string `json:"headers,omitempty"`
 
 	// For clients of MCP.
 	Binary string `json:"binary,omitempty"` // the product's

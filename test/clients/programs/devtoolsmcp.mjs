@@ -7,6 +7,8 @@ import { picture, place, run, sum, until } from './step.mjs';
 const program = join(dirname(createRequire(import.meta.url).resolve('chrome-devtools-mcp/package.json')), 'build/src/bin/chrome-devtools-mcp.js');
 const connect = (...where) => serve(program, ...where, '--no-usage-statistics', '--no-performance-crux', '--workspace', place.dir);
 
+const connectWS = () => connect('--wsEndpoint', place.ws, ...(place.headers ? ['--wsHeaders', JSON.stringify(place.headers)] : []));
+
 let server, pageId;
 
 // listed returns the id and the text of the one page in a list that fits.
@@ -46,7 +48,7 @@ await run({
     return value;
   },
   async connect_ws() {
-    server = await connect('--wsEndpoint', place.ws);
+    server = await connectWS();
     await server.call('list_pages');
     return 'connected';
   },
@@ -91,7 +93,7 @@ await run({
     return evaluate(server, pageId, 'window.answer');
   },
   async two_clients() {
-    const other = await connect('--wsEndpoint', place.ws);
+    const other = await connectWS();
     const { pageId: id } = await open(other);
     const both = [[server, pageId], [other, id]];
     const sums = await Promise.all(both.map(([s, at], n) => sum(10, (i) => evaluate(s, at, String(i * (n + 1))))));

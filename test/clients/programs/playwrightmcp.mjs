@@ -6,7 +6,8 @@ import { serve } from './mcp.mjs';
 import { picture, place, run, sum } from './step.mjs';
 
 const program = join(dirname(createRequire(import.meta.url).resolve('@playwright/mcp/package.json')), 'cli.js');
-const connect = (address) => serve(program, '--cdp-endpoint', address, '--output-dir', place.dir, '--timeout-settle', '50');
+const headers = Object.entries(place.headers ?? {}).flatMap(([name, value]) => ['--cdp-header', `${name}: ${value}`]);
+const connect = (address) => serve(program, '--cdp-endpoint', address, ...headers, '--output-dir', place.dir, '--timeout-settle', '50');
 
 let server;
 
