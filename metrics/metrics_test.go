@@ -300,7 +300,11 @@ func TestANodeInAClusterHasItsSeries(t *testing.T) {
 	m := metrics.New(metrics.Sources{Cluster: func() (metrics.Cluster, bool) {
 		return metrics.Cluster{
 			HasQuorum: true, IsHeld: true, Margin: 1750 * time.Millisecond, Nodes: map[messages.LeaseState]int{messages.LeaseHeld: 2, messages.LeaseGone: 1},
-			Lapses: 3, Terms: 4, Writes: 9, Failures: 2,
+			Lapses: 3, Terms: 4, Writes: 9, Failures: 2, Fences: 1, Era: 2,
+			Taken: map[metrics.Taking]uint64{metrics.TakenByStandby: 5}, Given: 6, Standbys: 7,
+			Store:   metrics.Durations{Within: map[time.Duration]uint64{5 * time.Millisecond: 3, 500 * time.Millisecond: 6}, Count: 7, Sum: 2 * time.Second},
+			Silence: 1500 * time.Millisecond, Watches: 4, Peers: map[metrics.PeerAsk]metrics.Answers{metrics.AskForward: {Answered: 8, Failed: 1}},
+			Actors: metrics.ActorMessages{QueuedBytes: 512, Dropped: 2, Refused: 3},
 		}, isIn
 	}})
 	if strings.Contains(scrape(t, m), "holdfast_cluster_") {
@@ -312,6 +316,13 @@ func TestANodeInAClusterHasItsSeries(t *testing.T) {
 		`holdfast_cluster_nodes{state="held"} 2`, `holdfast_cluster_nodes{state="lapsed"} 0`, `holdfast_cluster_nodes{state="gone"} 1`,
 		`holdfast_cluster_lease_lapses_total 3`, `holdfast_cluster_terms_total 4`,
 		`holdfast_cluster_store_writes_total{outcome="answered"} 7`, `holdfast_cluster_store_writes_total{outcome="unknown"} 2`,
+		`holdfast_cluster_fences_total 1`, `holdfast_cluster_era 2`, `holdfast_cluster_standbys 7`, `holdfast_cluster_tasks_given_total 6`,
+		`holdfast_cluster_tasks_taken_total{how="standby"} 5`, `holdfast_cluster_tasks_taken_total{how="attached"} 0`, `holdfast_cluster_tasks_taken_total{how="lost"} 0`,
+		`holdfast_cluster_store_write_seconds_bucket{le="0.005"} 3`, `holdfast_cluster_store_write_seconds_bucket{le="0.5"} 6`,
+		`holdfast_cluster_store_write_seconds_bucket{le="+Inf"} 7`, `holdfast_cluster_store_write_seconds_sum 2`, `holdfast_cluster_watch_silence_seconds 1.5`, `holdfast_cluster_watches_total 4`,
+		`holdfast_cluster_peer_requests_total{kind="forward",outcome="answered"} 8`, `holdfast_cluster_peer_requests_total{kind="forward",outcome="failed"} 1`,
+		`holdfast_cluster_peer_requests_total{kind="gather",outcome="failed"} 0`, `holdfast_cluster_actor_queue_bytes 512`,
+		`holdfast_cluster_actor_messages_lost_total{outcome="dropped"} 2`, `holdfast_cluster_actor_messages_lost_total{outcome="refused"} 3`,
 	)
 }
 

@@ -243,6 +243,10 @@ var (
 	leaseStates = label{"state", stringsOf(messages.LeaseStates())}
 	writeEnds   = label{"outcome", []string{"answered", "unknown"}}
 	refusals    = label{"reason", stringsOf(Refusals())}
+	takings     = label{"how", stringsOf(Takings())}
+	peerAsks    = label{"kind", stringsOf(PeerAsks())}
+	peerEnds    = label{"outcome", []string{"answered", "failed"}}
+	actorLosses = label{"outcome", []string{"dropped", "refused"}}
 
 	clusterQuorum  = gauge(groupCluster, "holdfast_cluster_has_quorum", "1 while the cluster's store answers this node.")
 	clusterLease   = gauge(groupCluster, "holdfast_cluster_lease_held", "1 while the node has a lease and decides for its tasks.")
@@ -252,4 +256,16 @@ var (
 	clusterTerms   = counter(groupCluster, "holdfast_cluster_terms_total", "Terms that the node has begun: more than one means that others gave it up.")
 	clusterRefused = counter(groupCluster, "holdfast_cluster_refused_total", "Requests that claimed to be another node's and were refused, by the reason.", refusals)
 	clusterWrites  = counter(groupCluster, "holdfast_cluster_store_writes_total", "Transactions of the node, by whether the store answered in time.", writeEnds)
+
+	clusterEra        = gauge(groupCluster, "holdfast_cluster_era", "The era of the store that the node is part of; it grows with recover and restore.")
+	clusterFences     = counter(groupCluster, "holdfast_cluster_fences_total", "Nodes that this one has given up after their leases had lapsed.")
+	clusterTaken      = counter(groupCluster, "holdfast_cluster_tasks_taken_total", "Tasks that the node has come to supervise after another node or its own earlier run, by how.", takings)
+	clusterGiven      = counter(groupCluster, "holdfast_cluster_tasks_given_total", "Tasks that the node has given to others, as in a drain.")
+	clusterStandbys   = gauge(groupCluster, "holdfast_cluster_standbys", "Tasks of other nodes that this one stands by for.")
+	clusterStore      = histogram(groupCluster, "holdfast_cluster_store_write_seconds", "How long the store took for a transaction that it answered.", []float64{.005, .02, .1, .5})
+	clusterSilence    = gauge(groupCluster, "holdfast_cluster_watch_silence_seconds", "For how long the watch of the store has brought nothing; a renewal of any node is something.")
+	clusterWatches    = counter(groupCluster, "holdfast_cluster_watches_total", "Watches of the store that have begun: the first, and one after each that broke or was silent for 2 s.")
+	clusterPeers      = counter(groupCluster, "holdfast_cluster_peer_requests_total", "What the node has asked other nodes, by kind and whether they answered.", peerAsks, peerEnds)
+	clusterActorQueue = gauge(groupCluster, "holdfast_cluster_actor_queue_bytes", "Messages that wait for programs on actors.")
+	clusterActorLost  = counter(groupCluster, "holdfast_cluster_actor_messages_lost_total", "Messages to programs on actors that were dropped, and of theirs that were refused.", actorLosses)
 )

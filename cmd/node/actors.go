@@ -12,6 +12,7 @@ import (
 	"holdfast/internal/cli"
 	"holdfast/internal/cluster"
 	"holdfast/internal/desk"
+	"holdfast/metrics"
 )
 
 // actorDoor is where programs on actors reach the node.
@@ -52,6 +53,23 @@ func (d *actorDoor) open(c *cluster.Cluster, do func(*http.Request) (*http.Respo
 		d.desk.Store(opened)
 	}
 	return err
+}
+
+// figures count the messages of programs.
+func (d *actorDoor) figures() (out metrics.ActorMessages) {
+	if d == nil || d.desk.Load() == nil {
+		return out
+	}
+	stats := d.desk.Load().Stats()
+	out.QueuedBytes = stats.Queued
+	for why, n := range stats.Lost {
+		if why.IsInbound() {
+			out.Refused += n
+		} else {
+			out.Dropped += n
+		}
+	}
+	return out
 }
 
 // close ends what programs have asked for.

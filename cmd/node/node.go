@@ -64,7 +64,9 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 			if c == nil {
 				return metrics.Cluster{}, false
 			}
-			return c.cluster.Figures(), true
+			figures := c.cluster.Figures()
+			figures.Actors = c.actors.figures()
+			return figures, true
 		},
 		OnTaskStart: starts.Begin,
 		StateDir:    cfg.StateDir, ChromePath: cfg.Browser.Path, ChromeArgs: cfg.Browser.Args, BrowserTransport: browser.Transport(cfg.Browser.Transport), BrowserEnv: cfg.Browser.Env, Apps: cfg.Browser.Apps, AppsDenied: cfg.Browser.AppsDenied,

@@ -76,6 +76,9 @@ func TestADialogOutlivesItsNode(t *testing.T) {
 			s, ok := c.snapshot(heir, "one")
 			return ok && s.State == messages.StateActive && s.Node == heir && s.PageTargetID == messages.TargetID(page) && len(s.PendingDialogs) == 0
 		})
+		if _, out, err := c.shells[heir].caller().call("GET", c.nodes[heir].url+"/metrics", ""); !strings.Contains(out, `holdfast_cluster_tasks_taken_total{how="standby"} 1`+"\n") {
+			t.Errorf("the metrics of %s do not have it: %v\n%s", heir, err, out)
+		}
 		if round == 0 {
 			c.start(last)
 			c.await(last, "held held held")

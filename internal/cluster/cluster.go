@@ -21,7 +21,6 @@ import (
 	"holdfast/internal/cluster/seal"
 	"holdfast/internal/cluster/store"
 	"holdfast/messages"
-	"holdfast/metrics"
 )
 
 // Config is what a Cluster is made of.
@@ -91,7 +90,7 @@ type Cluster struct {
 	all    sync.WaitGroup
 
 	transport *http.Transport
-	refused   map[metrics.Refusal]*atomic.Uint64
+	counts    *counts
 	keptEra   uint32               // of the goroutine of describe
 	orphans   map[string]time.Time // since when; of the goroutine of describe
 
@@ -111,7 +110,7 @@ func Join(c Config) (*Cluster, error) {
 		return nil, errors.New("cluster: a name, a store, a load, tasks, notes and a log are needed")
 	}
 	cluster := &Cluster{
-		config: c, refused: newRefusals(), transport: newTransport(c.TLS), orphans: map[string]time.Time{}, claims: map[messages.TaskID]int{}, duties: duties{tasks: c.Tasks}, joined: make(chan struct{}), taking: map[messages.TaskID]lease.Begin{},
+		config: c, counts: newCounts(), transport: newTransport(c.TLS), orphans: map[string]time.Time{}, claims: map[messages.TaskID]int{}, duties: duties{tasks: c.Tasks}, joined: make(chan struct{}), taking: map[messages.TaskID]lease.Begin{},
 		taken: make(chan struct{}), stays: map[messages.TaskID]staying{}, visits: visits{of: map[messages.TaskID]*visit{}},
 		standbys: standbys{of: map[messages.TaskID]*held{}, again: map[messages.TaskID]time.Time{}, streams: map[string]*stream{}},
 		keeper:   keeper{specs: map[messages.TaskID]*keptSpec{}, memories: map[messages.TaskID]keptMemory{}},
@@ -215,22 +214,6 @@ func (c *Cluster) Check() messages.Check {
 		check.Reason = "the node has no lease"
 	}
 	return check
-}
-
-// Figures are what metrics show.
-func (c *Cluster) Figures() metrics.Cluster {
-	f := c.member.Figures()
-	out := metrics.Cluster{
-		HasQuorum: c.member.HasQuorum(), IsHeld: c.member.Allows(), Margin: f.Margin, Nodes: map[messages.LeaseState]int{},
-		Refused: map[metrics.Refusal]uint64{}, Lapses: f.Lapses, Terms: f.Terms, Writes: f.Writes, Failures: f.Failures,
-	}
-	for _, n := range c.View().Nodes {
-		out.Nodes[n.State]++
-	}
-	for why, n := range c.refused {
-		out.Refused[why] = n.Load()
-	}
-	return out
 }
 
 // Leave ends the node's part: its record is deleted, so that others need not wait for the

@@ -140,6 +140,7 @@ func (h handler) Cease(c lease.Cease) {
 		<-h.joined
 		if node, _, isMine, ok := h.member.Living(c.Task); ok && !isMine {
 			h.config.Log.Info("the task continues at another node", "task", id, "node", node)
+			h.counts.given.Add(1)
 			h.config.Tasks.Moved(id, h.httpAddress(node))
 		}
 	}

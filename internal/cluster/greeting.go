@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"holdfast/internal/cluster/store/voter"
@@ -31,25 +30,6 @@ const (
 	// helloEvery is the pause between two greetings.
 	helloEvery = 2 * time.Second
 )
-
-// Refused counts a request that was refused.
-func (c *Cluster) Refused(why metrics.Refusal) {
-	if n := c.refused[why]; n != nil {
-		n.Add(1)
-	}
-}
-
-// Forged counts a caller's request that claims to be a node's.
-func (c *Cluster) Forged() { c.Refused(metrics.RefusedForged) }
-
-// newRefusals makes a count for each reason.
-func newRefusals() map[metrics.Refusal]*atomic.Uint64 {
-	counts := map[metrics.Refusal]*atomic.Uint64{}
-	for _, why := range metrics.Refusals() {
-		counts[why] = &atomic.Uint64{}
-	}
-	return counts
-}
 
 // greeting is what this node says of itself.
 func (c *Cluster) greeting() string {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"holdfast/messages"
+	"holdfast/metrics"
 )
 
 const (
@@ -75,7 +76,10 @@ func (c *Cluster) Forward(w http.ResponseWriter, r *http.Request, node string) e
 	if address == "" {
 		return c.noAnswer(node).WithSent(messages.SentNo)
 	}
-	var failed error
+	var (
+		failed        error
+		isMisdirected bool
+	)
 	proxy := httputil.ReverseProxy{
 		Transport: c.transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(p *httputil.ProxyRequest) {
@@ -103,6 +107,7 @@ func (c *Cluster) Forward(w http.ResponseWriter, r *http.Request, node string) e
 		ErrorHandler: func(_ http.ResponseWriter, r *http.Request, err error) {
 			switch {
 			case errors.Is(err, errMisdirected):
+				isMisdirected = true
 				failed = messages.Errorf(messages.CodeRehoming, "node %s does not have the task any more", node).With("retry_after_s", 1).WithSent(messages.SentNo)
 			case r.Context().Err() != nil:
 				failed = r.Context().Err()
@@ -114,6 +119,9 @@ func (c *Cluster) Forward(w http.ResponseWriter, r *http.Request, node string) e
 		},
 	}
 	proxy.ServeHTTP(w, r)
+	if r.Context().Err() == nil { // else the caller has gone
+		c.counts.asked(metrics.AskForward, failed == nil || isMisdirected)
+	}
 	return failed
 }
 
@@ -140,6 +148,7 @@ func (c *Cluster) Gather(ctx context.Context, header http.Header, target url.URL
 		}
 		all.Go(func() {
 			err := c.ask(ctx, n.Addresses.Peer, header, target, func(body io.Reader) error { return take(n.Node, body) })
+			c.counts.asked(metrics.AskGather, err == nil)
 			if err == nil {
 				return
 			}

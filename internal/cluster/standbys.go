@@ -53,6 +53,13 @@ type standbys struct {
 	streams map[string]*stream            // by the node that has the tasks
 }
 
+// count is how many there are.
+func (s *standbys) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.of)
+}
+
 // held is the standby of a task, from the moment that the task is asked for.
 type held struct {
 	id     messages.TaskID

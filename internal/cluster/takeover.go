@@ -10,6 +10,7 @@ import (
 	"holdfast/internal/cluster/store"
 	"holdfast/messages"
 	"holdfast/messages/mail"
+	"holdfast/metrics"
 )
 
 // takeAgain is the pause before a task is taken up once more that could not be.
@@ -78,13 +79,14 @@ func (c *Cluster) resume(id messages.TaskID, b lease.Begin) {
 			return
 		}
 		var err error
-		isPromoted := c.hasPromoted(c.ctx, id)
-		if !isPromoted {
-			err = c.resumeOnce(id, b)
+		how := metrics.TakenByStandby
+		if !c.hasPromoted(c.ctx, id) {
+			how, err = c.resumeOnce(id, b)
 		}
 		if err == nil {
+			c.counts.taken[how].Add(1)
 			c.duties.tell(id) // now there is a task to tell
-			c.config.Log.Info("the task continues at this node", "task", id, "epoch", b.Epoch.String(), "lost", b.IsLost, "standby", isPromoted)
+			c.config.Log.Info("the task continues at this node", "task", id, "epoch", b.Epoch.String(), "how", how)
 			return
 		}
 		if errors.Is(err, errNoSpec) {
@@ -103,20 +105,21 @@ func (c *Cluster) resume(id messages.TaskID, b lease.Begin) {
 
 var errNoSpec = errors.New("the store has no spec of the task")
 
-func (c *Cluster) resumeOnce(id messages.TaskID, b lease.Begin) error {
+// resumeOnce has the task run as the store has it. It returns how.
+func (c *Cluster) resumeOnce(id messages.TaskID, b lease.Begin) (metrics.Taking, error) {
 	ctx, cancel := context.WithTimeout(c.ctx, claimTime)
 	defer cancel()
 	specKey, memoryKey := lease.SpecKey(b.Task), lease.MemoryKey(b.Task)
 	found, err := c.read(ctx, specKey, memoryKey)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if found[specKey] == nil {
-		return errNoSpec
+		return "", errNoSpec
 	}
 	spec, err := c.decodeSpec(id, found[specKey])
 	if err != nil {
-		return err
+		return "", err
 	}
 	var memory mail.TaskMemory
 	if sealed := found[memoryKey]; sealed != nil {
@@ -126,7 +129,7 @@ func (c *Cluster) resumeOnce(id messages.TaskID, b lease.Begin) error {
 	}
 	isLost := b.IsLost && spec.Launch != nil
 	if isLost && spec.Launch.Restart != messages.RestartAnywhere {
-		return c.config.Tasks.Lose(ctx, id, spec, memory.Version)
+		return metrics.TakenLost, c.config.Tasks.Lose(ctx, id, spec, memory.Version)
 	}
 	if isLost {
 		memory = mail.TaskMemory{Version: memory.Version} // of a browser that has ended
@@ -134,9 +137,9 @@ func (c *Cluster) resumeOnce(id messages.TaskID, b lease.Begin) error {
 	err = c.config.Tasks.Resume(ctx, id, spec, mail.Resumed{Memory: memory, IsWithheld: !c.duties.get(id).allows(clock.Now())})
 	if code := messages.CodeOf(err); code == messages.CodeForbidden || code == messages.CodeInvalidArgument {
 		c.config.Log.Error("a task of another node may not run at this one", "task", id, "err", err)
-		return c.config.Tasks.Lose(ctx, id, spec, memory.Version)
+		return metrics.TakenLost, c.config.Tasks.Lose(ctx, id, spec, memory.Version)
 	}
-	return err
+	return metrics.TakenByAttach, err
 }
 
 // read looks keys up: a transaction whose condition never holds finds them.

@@ -36,6 +36,15 @@ func (r Reason) Error() string { return "remoting: message dropped: " + string(r
 
 var errNoTarget = errors.New("remoting: a message without a target")
 
+// IsInbound says whether it is of messages that come in.
+func (r Reason) IsInbound() bool {
+	switch r {
+	case BadEnvelope, BadTarget, BadType, BadData, BadSender, Panicked, BadLink:
+		return true
+	}
+	return false
+}
+
 // reasons are all of them, in the order of their counters.
 var reasons = []Reason{
 	BadMessage, TooLarge, BadAddress, QueueFull, Stale, LinkLost, Stopped, Unavailable,

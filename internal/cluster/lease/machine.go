@@ -71,6 +71,7 @@ type Machine struct {
 	isListing bool // a List is under way
 
 	attempts uint64
+	fences   uint64 // that the store has carried out
 	pending  map[uint64]pending
 	batch    int // how many tasks a transaction takes
 }

@@ -10,7 +10,9 @@ type Status struct {
 	Phase Phase
 	Term  int64
 	Era   uint32
-	Nodes []NodeStatus // by name
+	// Fences counts the terms of other nodes that this machine has ended.
+	Fences uint64
+	Nodes  []NodeStatus // by name
 }
 
 // NodeStatus is what is known of one node.
@@ -28,7 +30,7 @@ type NodeStatus struct {
 
 // Status returns what the machine knows at a reading of its clocks.
 func (m *Machine) Status(now Reading) Status {
-	s := Status{Phase: m.phase, Term: m.term, Era: m.cluster.Era}
+	s := Status{Phase: m.phase, Term: m.term, Era: m.cluster.Era, Fences: m.fences}
 	for _, name := range sortedKeys(m.nodes) {
 		n := m.nodes[name]
 		s.Nodes = append(s.Nodes, NodeStatus{

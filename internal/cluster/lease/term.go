@@ -198,6 +198,7 @@ func (m *Machine) fenceAnswered(p pending, a Answered) {
 		}
 	}
 	if !a.IsUnknown && a.Result.IsDone {
+		m.fences++
 		m.fold(store.Entry{Key: nodeKey(p.node), Changed: a.Result.Revision}, true, fromAnswer)
 	}
 }

@@ -69,6 +69,8 @@ type Member struct {
 	answered   atomic.Int64 // when the store last answered, by the clock since boot
 
 	lapses, terms, writes, failures atomic.Uint64
+	watches                         atomic.Uint64
+	latency                         latency
 	margin                          atomic.Int64
 	lastTerm                        int64 // that was held; of the machine's goroutine
 
@@ -226,14 +228,24 @@ type Figures struct {
 	Writes, Failures uint64
 	// Margin is what was left of the lease at the last renewal.
 	Margin time.Duration
+	// Latency is of the transactions that were answered.
+	Latency Latency
+	// Watches counts the watches of the store that have begun.
+	Watches uint64
+	// Silence is how long ago the watch has brought something; 0 before it has.
+	Silence time.Duration
 }
 
 // Figures returns the counts.
 func (m *Member) Figures() Figures {
-	return Figures{
+	f := Figures{
 		Lapses: m.lapses.Load(), Terms: m.terms.Load(), Writes: m.writes.Load(), Failures: m.failures.Load(),
-		Margin: time.Duration(m.margin.Load()),
+		Margin: time.Duration(m.margin.Load()), Latency: m.latency.read(), Watches: m.watches.Load(),
 	}
+	if heard := time.Duration(m.heard.Load()); heard != 0 {
+		f.Silence = max(0, m.config.Now().Boot-heard)
+	}
+	return f
 }
 
 // MetEra is the era that another node has named.

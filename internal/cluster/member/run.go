@@ -115,12 +115,15 @@ func (m *Member) stood(e lease.Stood) {
 func (m *Member) commit(ctx context.Context, c lease.Commit) error {
 	attempt, cancel := context.WithTimeout(ctx, m.config.Lease.Times.Attempt)
 	defer cancel()
+	begin := m.config.Now().Boot
 	r, err := m.config.Store.Commit(attempt, c.Txn)
 	m.writes.Add(1)
 	if err != nil {
 		m.failures.Add(1)
 	} else {
-		m.answered.Store(int64(m.config.Now().Boot))
+		now := m.config.Now().Boot
+		m.answered.Store(int64(now))
+		m.latency.add(now - begin)
 	}
 	m.tell(ctx, lease.Answered{Attempt: c.Attempt, Result: r, IsUnknown: err != nil})
 	if err != nil {
@@ -173,6 +176,7 @@ func (m *Member) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	m.watches.Add(1)
 	m.tell(ctx, lease.Listed{Listing: l})
 	select {
 	case <-m.breakWatch: // of the watch before
