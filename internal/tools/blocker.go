@@ -201,7 +201,7 @@ func runBlocker(ctx context.Context, c *call, in blockerInput) (outcome, error) 
 	case messages.BlockerPermission:
 		out.text = "Denied: " + b.Permission + "."
 		if isAccepted {
-			out.text = "Granted to the site: " + b.Permission + "."
+			return c.grant(ctx, b, in, out)
 		}
 	case messages.BlockerFileChooser:
 		out.text = "Gave no file."
@@ -231,6 +231,46 @@ func runBlocker(ctx context.Context, c *call, in blockerInput) (outcome, error) 
 		return outcome{}, err
 	}
 	return out, c.close(ctx, b, in.Action)
+}
+
+// grantPatience is how long a browser may take to grant a permission.
+const grantPatience = 5 * time.Second
+
+// permissionScript says which permissions of a list a document does not have. One whose state no
+// document can read is not among them.
+const permissionScript = `(names => Promise.all(names.map(name => navigator.permissions.query({name}).then(p => p.state === 'granted' ? '' : name, () => ''))).then(all => all.filter(Boolean)))`
+
+// grant grants a permission, and looks whether the page has it then: the browser may refuse it, to a
+// frame that the page does not let ask, or to an origin that has none.
+func (c *call) grant(ctx context.Context, b blocker, in blockerInput, out outcome) (outcome, error) {
+	at := place{target: b.TargetID, frame: b.FrameID}
+	if string(b.FrameID) != string(b.TargetID) {
+		at.session = b.FrameID
+	}
+	world, err := c.world(ctx, at)
+	if err != nil {
+		return outcome{}, err
+	}
+	if err := c.close(ctx, b, in.Action); err != nil {
+		return outcome{}, err
+	}
+	var lacking []string
+	expression := permissionScript + "(" + string(asJSON(strings.Split(b.Permission, ","))) + ")"
+	for began := time.Now(); ; {
+		var got evaluation
+		err := c.cdp(ctx, at.session, "Runtime.evaluate", map[string]any{"expression": expression, "contextId": world, "returnByValue": true, "awaitPromise": true}, &got, quickly)
+		if err != nil || json.Unmarshal(got.Result.Value, &lacking) != nil || len(lacking) == 0 {
+			// A document that is gone has nothing to be refused.
+			out.text = "Granted to the site: " + b.Permission + "."
+			return out, nil
+		}
+		if time.Since(began) > grantPatience {
+			return out, messages.Errorf(messages.CodeCDPError, "the browser did not grant %s: the page or its frame may not have it", strings.Join(lacking, " and "))
+		}
+		if err := pause(ctx, pollEvery); err != nil {
+			return out, err
+		}
+	}
 }
 
 // close takes a blocker from the task's state; a page that waits for it continues.
