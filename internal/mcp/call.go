@@ -119,7 +119,11 @@ func (s *server) run(ctx context.Context, p *peer, t tool, input json.RawMessage
 			return nil, err
 		}
 	}
-	return p.call(ctx, id, isOwn && t.Group != taskGroup, name, input)
+	res, err := p.call(ctx, id, isOwn && t.Group != taskGroup, name, input)
+	if t.as != nil && t.as.isOfTab {
+		res = ofTab(res)
+	}
+	return res, err
 }
 
 // call runs a tool of the table. Where isStarting says so, a task that does not run is started.

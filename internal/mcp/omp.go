@@ -20,7 +20,7 @@ var omp = []adapted{{
 		"dialogs":  oneOf("accept", "dismiss"), "code": text(""), "timeout": field("number", "seconds, 1 to 300, default 30"), "all": field("boolean", ""), "kill": field("boolean", ""),
 		"app": map[string]any{"type": "object", "properties": map[string]any{"path": text("application to launch"), "args": field("array", ""), "cdp_url": text("browser to connect to"), "target": text("part of the address or title of its page")}},
 	},
-	required: []string{"action"}, isTasked: true, fill: browse,
+	required: []string{"action"}, isTasked: true, isOfTab: true, fill: browse,
 }}
 
 // The bounds of a run in the tool of oh-my-pi (T3).

@@ -21,6 +21,8 @@ type adapted struct {
 	fill func(ctx context.Context, ask asking, in map[string]any) (runs string, err error)
 	// isTasked has fill know the task of the call, which it may change.
 	isTasked bool
+	// isOfTab has results name the open dialogs of the call's tab alone.
+	isOfTab bool
 	// answer answers in place of the table's tool, with what fill has made of the input.
 	answer func(ctx context.Context, d desk, in map[string]any) (*messages.ToolResult, error)
 	// shape makes of a result what the other system answers, as JSON; nil leaves our words.
@@ -34,6 +36,17 @@ type asking func(tool string, input map[string]any) (*messages.ToolResult, error
 type desk struct {
 	ask   asking
 	files files
+}
+
+// ofTab is a result without the dialogs of other tabs, unless it is one of them that kept the call from
+// being done.
+func ofTab(r *messages.ToolResult) *messages.ToolResult {
+	if r == nil || r.Page == nil || r.Code == messages.CodeBlockedByDialog {
+		return r
+	}
+	out := *r
+	out.PendingDialogs = slices.DeleteFunc(slices.Clone(r.PendingDialogs), func(d messages.Dialog) bool { return d.TargetID != r.Page.TargetID })
+	return &out
 }
 
 // must runs a tool whose failure is that of the call.

@@ -213,6 +213,30 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
+// TestATabTellsOfItsOwnDialogs: with the tool of oh-my-pi a tab's results name no dialog of another tab,
+// unless that one is what holds the call up.
+func TestATabTellsOfItsOwnDialogs(t *testing.T) {
+	t.Parallel()
+	n := newNode()
+	var code messages.Code
+	n.run = func(context.Context, messages.TaskID, string, json.RawMessage) (*messages.ToolResult, error) {
+		r := done("done")
+		if code != "" {
+			r = failed(code, "no")
+		}
+		r.Page = &messages.ToolPage{TabID: "t1", TargetID: "A", PageState: messages.PageOK}
+		r.PendingDialogs = []messages.Dialog{{ID: "d-1", Type: "confirm", Message: "mine?", TargetID: "A"}, {ID: "d-2", Type: "confirm", Message: "theirs?", TargetID: "B"}}
+		return r, nil
+	}
+	c, _ := stdio(t, n, mcp.Config{Table: tools.Info().Tools, Profile: "omp"}, mcp.OwnTask{}, nil)
+	for _, code = range []messages.Code{"", messages.CodeDeadline, messages.CodeBlockedByDialog} {
+		got := text(call(t, c, "browser", map[string]any{"action": "run", "code": "1"}))
+		if !strings.Contains(got, "mine?") || strings.Contains(got, "theirs?") != (code == messages.CodeBlockedByDialog) {
+			t.Errorf("%q: %s", code, got)
+		}
+	}
+}
+
 // TestPlaywrightsFields: the profile has the tools of @playwright/mcp with each of their fields.
 func TestPlaywrightsFields(t *testing.T) {
 	t.Parallel()
