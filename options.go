@@ -36,6 +36,9 @@ type Config struct {
 	// BrowserSandbox says whether a launched browser may run without Chromium's own
 	// sandbox; "" is BrowserSandboxAuto.
 	BrowserSandbox BrowserSandbox
+	// WarmBrowsers is how many browsers run already, for the next tasks that launch one as it
+	// is; up to 1,000. They are beyond Limits.
+	WarmBrowsers int
 	// SecretFiles are files outside StateDir that no launched browser may read.
 	SecretFiles []string
 	// Apps are the applications made from Chromium that callers without a scope may have
@@ -196,7 +199,7 @@ func (c Config) node() node.Config {
 	return node.Config{
 		StateDir: c.StateDir, ChromePath: c.ChromePath, ChromeArgs: c.ChromeArgs,
 		BrowserTransport: browser.Transport(c.BrowserTransport), BrowserIsolation: browser.Isolation(c.BrowserIsolation),
-		BrowserSandbox: browser.Sandbox(c.BrowserSandbox), SecretFiles: c.SecretFiles, BrowserEnv: c.BrowserEnv, Apps: c.Apps, AppsDenied: c.AppsDenied, CDPURLOverride: c.CDPURLOverride, Limits: c.Limits,
+		BrowserSandbox: browser.Sandbox(c.BrowserSandbox), WarmBrowsers: c.WarmBrowsers, SecretFiles: c.SecretFiles, BrowserEnv: c.BrowserEnv, Apps: c.Apps, AppsDenied: c.AppsDenied, CDPURLOverride: c.CDPURLOverride, Limits: c.Limits,
 		DialogRules: c.DialogRules,
 		Log:         c.Log, TracerProvider: c.TracerProvider, Registerer: c.Registerer, HTTPClient: c.HTTPClient,
 		KeepAlive: c.KeepAlive, Dials: c.Dials, ShareLinks: node.ShareLinks(c.ShareLinks),

@@ -24,7 +24,7 @@ func collected() []*definition {
 		dialogsPending, dialogOldest, dialogUsed,
 		pages, pageWedged, frames, oopifs, truncated,
 		upstream, anchorOff, dialsWaiting, dialsShort, cdpMessages, cdpBytes, cdpInFlight, linkTotal,
-		mailboxes, mailboxShed, browsers, browserLimit, browserRSS, shedTotal,
+		mailboxes, mailboxShed, browsers, browsersWarm, browserLimit, browserRSS, shedTotal,
 	}
 }
 
@@ -162,6 +162,11 @@ func (s scrape) browsers() {
 	}
 	s.put(browsers, float64(running))
 	s.put(browserRSS, float64(rss))
+	ready := 0
+	if s.sources.Warm != nil {
+		ready = s.sources.Warm()
+	}
+	s.put(browsersWarm, float64(ready))
 }
 
 func (s scrape) bounds() {

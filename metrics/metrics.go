@@ -28,6 +28,8 @@ type Sources struct {
 	// Browsers says how many launched browsers run, and their resident memory
 	// in bytes.
 	Browsers func() (running int, rss uint64)
+	// Warm says how many of them are ready for tasks to come.
+	Warm func() int
 	// Cluster says how the node stands in its cluster, and false without one.
 	Cluster func() (Cluster, bool)
 }

@@ -279,6 +279,7 @@ func TestOtherSourcesAreReadOnScrapes(t *testing.T) {
 			each("a kind nobody knows", 1, 2)
 		},
 		Browsers: func() (int, uint64) { return 2, 1 << 20 },
+		Warm:     func() int { return 1 },
 	})),
 		`holdfast_tasks{state="queued"} 2`, `holdfast_task_queue_length 2`, `holdfast_task_queue_capacity 10`,
 		`holdfast_task_limit 5`, `holdfast_browser_limit 3`, `holdfast_memory_used_bytes 70`, `holdfast_memory_limit_bytes 100`,

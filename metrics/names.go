@@ -205,7 +205,8 @@ var (
 	duplicateIDs = counter(groupActors, "holdfast_actor_duplicate_ids_total", "Actors started under an id that was taken: always a bug.")
 
 	browsers     = gauge(groupBrowsers, "holdfast_browsers", "Browsers launched by the node that run.")
-	browserLimit = gauge(groupBrowsers, "holdfast_browser_limit", "How many of them may run at a time.")
+	browsersWarm = gauge(groupBrowsers, "holdfast_browsers_warm", "Browsers among them that are ready for tasks to come.")
+	browserLimit = gauge(groupBrowsers, "holdfast_browser_limit", "How many tasks may have one at a time.")
 	browserEnds  = counter(groupBrowsers, "holdfast_browser_exits_total", "Launched browsers that have ended, by reason.", browserExits)
 	browserRSS   = gauge(groupBrowsers, "holdfast_browser_rss_bytes", "Resident memory of launched browsers, all their processes; what they share is counted once for each.")
 	orphans      = counter(groupBrowsers, "holdfast_browser_orphans_reaped_total", "Browsers of an earlier node that were ended.")

@@ -69,7 +69,7 @@ func start(ctx context.Context, cfg cli.NodeConfig) (*cli.RunningNode, error) {
 			return figures, true
 		},
 		OnTaskStart: starts.Begin,
-		StateDir:    cfg.StateDir, ChromePath: cfg.Browser.Path, ChromeArgs: cfg.Browser.Args, BrowserTransport: browser.Transport(cfg.Browser.Transport), BrowserEnv: cfg.Browser.Env, Apps: cfg.Browser.Apps, AppsDenied: cfg.Browser.AppsDenied,
+		StateDir:    cfg.StateDir, ChromePath: cfg.Browser.Path, ChromeArgs: cfg.Browser.Args, BrowserTransport: browser.Transport(cfg.Browser.Transport), BrowserEnv: cfg.Browser.Env, WarmBrowsers: cfg.Browsers.Warm, Apps: cfg.Browser.Apps, AppsDenied: cfg.Browser.AppsDenied,
 		BrowserIsolation: browser.Isolation(cfg.Browser.Isolation), BrowserSandbox: browser.Sandbox(cfg.Browser.Sandbox), ShareLinks: node.ShareLinks(cfg.Browser.ShareLinks), SecretFiles: []string{cfg.TokenFile, stateKey}, CDPURLOverride: cfg.CDPURLOverride,
 		DialogRules: cfg.DialogRules, IsAudited: cfg.Logging.Audit,
 		Limits: cfg.Limits.Bounds(), AllowChaos: cfg.AllowChaos, Log: cfg.Logger,

@@ -53,6 +53,7 @@ var measurements = []struct {
 	{"stampede", "a thousand cut connections", (*bench).stampede},
 	{"stampede-frames", "the same with iframes", (*bench).stampedeFrames},
 	{"start", "a node's start", (*bench).start},
+	{"launch", "the start of a task that launches Chromium", (*bench).launch},
 	{"size", "the binary", (*bench).size},
 	{"snapshot", "reading a task's state", (*bench).snapshot},
 	{"tools", "tools for agents over MCP", (*bench).tools},

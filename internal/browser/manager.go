@@ -46,6 +46,7 @@ type Manager struct {
 	users     map[int]bool // of browsers that run
 	failed    []error      // why the stronger ways of isolation do not work here
 	resident  resident
+	warm      warm
 	launching sync.WaitGroup // Add only under mu while !closed
 
 	sandbox    sync.Once
@@ -84,7 +85,7 @@ func NewManager(o Options) (*Manager, error) {
 	if node.id == "" {
 		log.Warn("the file system of the state directory has no locks: browsers of a container that died are not reaped")
 	}
-	m := &Manager{node: node, options: o, store: s, owner: owner, boot: b, log: log, processes: map[*Process]struct{}{}, users: map[int]bool{}}
+	m := &Manager{node: node, options: o, store: s, owner: owner, boot: b, log: log, processes: map[*Process]struct{}{}, users: map[int]bool{}, warm: warm{taken: make(chan struct{}, 1)}}
 	m.closing, m.cancel = context.WithCancel(context.Background())
 	return m, nil
 }
@@ -108,16 +109,24 @@ type LaunchOptions struct {
 // the last words of a browser that hangs.
 const LaunchBudget = 20 * time.Second
 
-// Launch starts a browser in a process group and with a profile of its own. It returns once
-// the browser has answered over its pipe, or has said where it listens. Errors are
+// Launch returns a browser in a process group and with a profile of its own: one that is ready
+// (see KeepWarm), or one that it starts. It returns once the browser has answered over its pipe, or has said where it listens. Errors are
 // *messages.Error with code upstream_unavailable; a browser that failed to start is ended
 // and its profile removed before Launch returns.
 func (m *Manager) Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
-	ctx, cancel := context.WithTimeout(ctx, LaunchBudget)
-	defer cancel()
 	if err := ctx.Err(); err != nil {
 		return nil, unavailable("no browser was launched: %v", err)
 	}
+	if p := m.warm.take(o); p != nil && m.closing.Err() == nil {
+		return p, nil
+	}
+	return m.launch(ctx, o)
+}
+
+// launch starts a browser.
+func (m *Manager) launch(ctx context.Context, o LaunchOptions) (*Process, error) {
+	ctx, cancel := context.WithTimeout(ctx, LaunchBudget)
+	defer cancel()
 	m.mu.Lock()
 	if m.isClosed {
 		m.mu.Unlock()

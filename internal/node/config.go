@@ -79,6 +79,8 @@ type Config struct {
 	// Dials bounds the links that are being dialled at once; what is zero of it
 	// is as in [transport.DefaultRation].
 	Dials transport.RationLimits
+	// WarmBrowsers is how many browsers are kept ready for tasks to come.
+	WarmBrowsers int
 	// ShareLinks is whether tasks that attach to the same browser share their connections
 	// to it: ShareLinksAuto, which "" means too, or ShareLinksOff.
 	ShareLinks ShareLinks
@@ -146,10 +148,15 @@ const (
 	ShareLinksOff = transport.SharingOff
 )
 
+const maxWarmBrowsers = 1000
+
 // Validate checks the bounds.
 func (c Config) Validate() error {
 	if err := c.DialogRules.Validate(messages.NodeRules); err != nil {
 		return fmt.Errorf("holdfast: %w", err)
+	}
+	if c.WarmBrowsers < 0 || c.WarmBrowsers > maxWarmBrowsers {
+		return fmt.Errorf("holdfast: warm browsers must be 0 to %d", maxWarmBrowsers)
 	}
 	if c.Dials.Total < 0 || c.Dials.Host < 0 || c.Dials.Endpoint < 0 {
 		return errors.New("holdfast: a limit is negative")

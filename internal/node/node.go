@@ -106,6 +106,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	n.metrics = metrics.New(metrics.Sources{
 		Tasks: n.directory.List, Link: &n.stats, Bounds: &n.bounds, Pressure: n.Pressure, Cluster: cfg.Cluster,
 		Browsers:  func() (int, uint64) { return n.browsers.Running() },
+		Warm:      func() int { return n.browsers.Warm() },
 		Mailboxes: func(each func(kind string, longest int, dropped uint64)) { n.sys.Mailboxes(each) },
 	})
 	n.browsers, err = browser.NewManager(browser.Options{
@@ -140,6 +141,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 			return nil, errors.Join(fmt.Errorf("holdfast: register metrics: %w", err), n.Stop(ctx))
 		}
 	}
+	n.browsers.KeepWarm(cfg.WarmBrowsers)
 	return n, nil
 }
 
