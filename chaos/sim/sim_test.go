@@ -149,7 +149,7 @@ func TestSharedSeeds(t *testing.T) {
 // TestOutageSeeds plays seeds with faults that last for seconds.
 func TestOutageSeeds(t *testing.T) {
 	t.Parallel()
-	seeds(t, nil, *seedsFlag*2/5, plan.NewOutages)
+	seeds(t, outageRegressions, *seedsFlag*2/5, plan.NewOutages)
 }
 
 // TestClientSeeds plays seeds with CDP clients of the tasks' gateway.
@@ -276,6 +276,11 @@ var clientRegressions = []found{
 // sharedRegressions are those that have found something in shared renderers.
 var sharedRegressions = []found{
 	{0x18ea9d5484a2ff37, 32},
+}
+
+// outageRegressions are those that have found something with faults that last for seconds.
+var outageRegressions = []found{
+	{0x18ebe173007b708b, plan.DefaultSteps},
 }
 
 // bridgedRegressions are those that have found something on the bridge. They are played

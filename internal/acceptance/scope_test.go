@@ -341,3 +341,21 @@ func TestC19_C72_AHelperThatALostLinkLeftIsClosed(t *testing.T) {
 		})
 	}
 }
+
+// What a page asks once the task has left it stands there for good (M1): a script that asks
+// several times in a row is listened to until it has ended.
+func TestScope_ABorrowedPageIsNotLeftToItsNextQuestion(t *testing.T) {
+	t.Parallel()
+	b := chromiumtest.Shared(t)
+	r := setupOn(t, b)
+	user := chromiumtest.Dial(t, b.WS()).NewPage(r.site.URL("http://a.test/plain"))
+	k := r.task("asks-on", scoped(messages.ScopeTarget, user.Target))
+	k.later("", "window.n = 0; for (let i = 0; i < 12; i++) { confirm('c' + i); window.n++ }")
+	k.dialog()
+	if err := r.node.StopTask(r.ctx, k.id); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(user.Eval(user.Session, "window.n")); got != "12" {
+		t.Errorf("the page has had %s answers, want 12", got)
+	}
+}

@@ -47,4 +47,6 @@ type Task struct {
 	Blockers           *blocker.Set                                         // nil until a page asks for something
 	Trees              smallmap.Map[messages.TargetID, *messages.FrameTree] // copied on write: views have it
 	Console            []messages.ConsoleError                              // only what lies behind its end is written
+
+	mayAsk map[messages.SessionID]bool // at the end: see NoteEnded
 }

@@ -26,6 +26,7 @@ func (m *Machine) dialogsChanged(c mail.DialogsChanged) {
 			closed.Reason = messages.ReasonSessionFailed
 		}
 		m.Tell(closed)
+		m.NoteEnded(*c.Closed)
 		if c.Closed.ClosedBy == messages.ClosedByLost && c.Closed.Path != messages.PathBridge {
 			m.dialogLost(*c.Closed)
 		} else if c.Closed.ClosedBy == messages.ClosedByLost {

@@ -272,7 +272,7 @@ func (m *Machine) Step(now time.Time, in any) []step.Effect {
 	case mail.DialogsChanged:
 		m.dialogsChanged(in)
 	case dialog.Left:
-		m.leaveAnchor()
+		m.dialogsLeft()
 	case mail.FramesUnheard:
 		if in.Gen == m.Gen && m.Sessions.At(in.Session) != nil {
 			m.ToSession(in.Session, mail.ReloadFrames{})

@@ -160,7 +160,9 @@ func (m *Machine) sessionHealth(h mail.SessionHealth) {
 	switch h.State {
 	case messages.PageOK, messages.PagePaused, messages.PageCrashed: // a crash ends the dialogs of its process (C13)
 		e.HasAnswered = true
-		m.resolve(h.Session)
+		if m.resolve(h.Session); m.HasGoneOn(h.Session) {
+			m.leaveAnchor()
+		}
 	}
 	p := m.Pages.At(h.Page)
 	switch {

@@ -55,6 +55,17 @@ func (m *Machine) stop(why string, err error) {
 	m.leaveAnchor()
 }
 
+// dialogsLeft is for an end without dialogs to dismiss, unless one of their scripts asks again.
+func (m *Machine) dialogsLeft() {
+	asked := m.MayAsk()
+	for _, s := range asked {
+		m.ToSession(s, mail.ProbeSession{MustReport: true})
+	}
+	if len(asked) == 0 {
+		m.leaveAnchor()
+	}
+}
+
 // leaveAnchor ends the second link before the first: no other session may be attached to a
 // page with a poisoned dialog when it is closed (C15).
 func (m *Machine) leaveAnchor() {

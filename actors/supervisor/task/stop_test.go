@@ -27,12 +27,14 @@ func leaves[E step.Effect](effects []step.Effect) bool {
 }
 
 // anchored is attached to a browser that it did not launch, with an anchor beside it.
-func anchored(t *testing.T) *bench {
+func anchored(t *testing.T) *bench { return anchoredIn(t, "") }
+
+func anchoredIn(t *testing.T, scope messages.Scope) *bench {
 	u, err := messages.ParseCDPURL("ws://h/devtools/browser/b")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := attachedAs(t, messages.TaskSpec{CDPURL: u})
+	b := attachedAs(t, messages.TaskSpec{CDPURL: u, Scope: scope})
 	b.step(step.AnchorStarting{Gen: 1})
 	b.step(step.AnchorLinked{Gen: 1})
 	b.step(mail.AnchorAttached{Gen: 1, Pages: []messages.TargetID{"P"}})
@@ -121,6 +123,58 @@ func TestAnEndWaitsForItsDialogs(t *testing.T) {
 	}
 	if !leaves[step.ToBrowser](b.step(step.AnchorExited{})) {
 		t.Error("the browser's session stays")
+	}
+}
+
+// A script whose dialog was dismissed may ask again at once. What it asks after its page has been
+// left stands there for good (M1).
+func TestAnEndWaitsForTheScriptOfADismissedDialog(t *testing.T) {
+	t.Parallel()
+	b := anchoredIn(t, messages.ScopeBrowser)
+	opens := func(id messages.DialogID) {
+		open := mail.OpenDialog{Dialog: messages.Dialog{ID: id, TargetID: "P", FrameID: "P"}}
+		b.step(mail.DialogsChanged{Opened: &open.Dialog, Pending: []messages.Dialog{open.Dialog}, Memory: mail.DialogMemory{Open: []mail.OpenDialog{open}}})
+	}
+	closes := func(id messages.DialogID) []step.Effect {
+		b.step(mail.DialogsChanged{Closed: &messages.ClosedDialog{ID: id, TargetID: "P", FrameID: "P", ClosedBy: messages.ClosedByAutoPolicy}})
+		return b.step(dialog.Left{})
+	}
+	opens("d-1")
+	b.step(mail.StopTask{ID: "t"})
+	for _, id := range []messages.DialogID{"d-1", "d-2"} {
+		effects := closes(id)
+		if leaves[step.ToAnchor](effects) || !slices.Contains(effects, step.Effect(step.ToSession{Session: "S", Msg: mail.ProbeSession{MustReport: true}})) {
+			t.Fatalf("after %s: the page's renderer is not asked: %+v", id, effects)
+		}
+		if id == "d-1" {
+			opens("d-2")
+			if leaves[step.ToAnchor](b.step(mail.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageHung})) {
+				t.Fatal("the anchor leaves before the renderer has answered")
+			}
+		}
+	}
+	if !leaves[step.ToAnchor](b.step(mail.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageOK})) {
+		t.Error("the anchor stays")
+	}
+}
+
+// A page that is still to be moved on may not be left (C58), though its renderer answers.
+func TestAnEndWaitsForADoomedPageBehindItsDialog(t *testing.T) {
+	t.Parallel()
+	b := anchoredIn(t, messages.ScopeBrowser)
+	open := mail.OpenDialog{Dialog: messages.Dialog{ID: "d-1", TargetID: "P", FrameID: "P"}}
+	b.step(mail.DialogsChanged{Opened: &open.Dialog, Pending: []messages.Dialog{open.Dialog}, Memory: mail.DialogMemory{Open: []mail.OpenDialog{open}}})
+	b.step(mail.StopTask{ID: "t"})
+	b.step(mail.DialogsChanged{
+		Closed: &messages.ClosedDialog{ID: "d-1", TargetID: "P", FrameID: "P", ClosedBy: messages.ClosedByAutoPolicy},
+		Memory: mail.DialogMemory{Doomed: []messages.TargetID{"P"}},
+	})
+	if leaves[step.ToAnchor](b.step(mail.SessionHealth{Gen: 1, Session: "S", Page: "P", IsPage: true, State: messages.PageOK})) {
+		t.Fatal("the anchor leaves a doomed page")
+	}
+	b.step(mail.DialogsChanged{})
+	if !leaves[step.ToAnchor](b.step(dialog.Left{})) {
+		t.Error("the anchor stays")
 	}
 }
 
