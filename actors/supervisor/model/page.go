@@ -143,6 +143,13 @@ func (m *Task) NeedsFreeing(t messages.TargetID) bool {
 	return p.IsPoisoned || p.HoldsDialog || known && o.Frame != messages.FrameID(t) || !known && p.IsStuck
 }
 
+// MayBeSpoilt says whether a page that was released may hold its dialog still. One that is silent
+// while another task asks as well may wait for either.
+func (m *Task) MayBeSpoilt(t messages.TargetID) bool {
+	state := m.PageState(t)
+	return state == messages.PageDialogUnreachable || state == messages.PageBlockedElsewhere
+}
+
 // StillWedged says what is left to be done about a page that was released.
 func (m *Task) StillWedged(t messages.TargetID) error {
 	switch state := m.PageState(t); state {

@@ -175,13 +175,13 @@ func (m *Machine) goOn(t messages.TargetID, r *model.Recovery) {
 	}
 	var err error
 	if r.Action == messages.RecoverRelease {
-		err = m.StillWedged(t)
-		if err != nil && m.PageState(t) == messages.PageDialogUnreachable && r.Tries < releaseTries {
+		if m.MayBeSpoilt(t) && r.Tries < releaseTries {
 			r.Tries++
 			r.Step, r.Old = model.StepLeaving, p.Session
 			m.releasePage(t)
 			return
 		}
+		err = m.StillWedged(t)
 	}
 	m.endRecovery(t, err)
 }

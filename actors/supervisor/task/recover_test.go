@@ -67,6 +67,16 @@ func TestARelease(t *testing.T) {
 			t.Fatalf("%d releases, outcomes %v", n, *outcomes)
 		}
 	})
+	t.Run("that was spoilt while another task asks is begun anew too", func(t *testing.T) {
+		t.Parallel()
+		b, outcomes := begin(t)
+		b.step(step.Elsewhere{Sites: []string{""}})
+		effects := comesBack(b, 0, messages.PageDialogUnreachable)
+		tell(effects)
+		if s := b.m.Snapshot().Pages[0].PageState; releases(effects) != 1 || len(*outcomes) != 0 || s != messages.PageBlockedElsewhere {
+			t.Fatalf("%d releases, outcomes %v, %s", releases(effects), *outcomes, s)
+		}
+	})
 	t.Run("but not for ever", func(t *testing.T) {
 		t.Parallel()
 		b, outcomes := begin(t)
