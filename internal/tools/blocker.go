@@ -247,12 +247,13 @@ func (c *call) grant(ctx context.Context, b blocker, in blockerInput, out outcom
 	if string(b.FrameID) != string(b.TargetID) {
 		at.session = b.FrameID
 	}
-	world, err := c.world(ctx, at)
-	if err != nil {
-		return outcome{}, err
-	}
+	world, unread := c.world(ctx, at)
 	if err := c.close(ctx, b, in.Action); err != nil {
 		return outcome{}, err
+	}
+	if unread != nil {
+		out.text = "The browser was told to grant " + b.Permission + "; the page cannot be asked whether it did."
+		return out, nil
 	}
 	var lacking []string
 	expression := permissionScript + "(" + string(asJSON(strings.Split(b.Permission, ","))) + ")"

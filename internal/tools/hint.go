@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"holdfast/internal/tools/outline"
 	"holdfast/messages"
@@ -12,8 +11,8 @@ import (
 
 // The bounds of hints (W18).
 const (
-	maxAlike     = 3
-	listPatience = 300 * time.Millisecond // for the list of a combobox
+	maxAlike  = 3
+	listLooks = 10 // at whether the list of a combobox is open
 )
 
 // alike is an element that may have been meant.
@@ -69,7 +68,7 @@ func (c *call) instead() (out []messages.NextAction) {
 
 // isStayingClosed says that the list of a combobox that was clicked does not open.
 func (w *witness) isStayingClosed(ctx context.Context) bool {
-	for began := time.Now(); time.Since(began) < listPatience; {
+	for range listLooks {
 		if pause(ctx, pollEvery) != nil {
 			return false
 		}
