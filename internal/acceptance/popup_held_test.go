@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -134,4 +135,28 @@ func TestC33_AHeldPopupIsResumedAfterADrop(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A popup that a client of the gateway has to resume runs as soon as that client is gone.
+func TestC33_APopupRunsOnceTheClientThatHoldsItIsGone(t *testing.T) {
+	t.Parallel()
+	r := alone(t)
+	k := r.task("c33")
+	k.goTo("http://a.test/plain")
+	c := chromiumtest.Dial(t, r.cdpClients()("c33"))
+	c.Must("", "Target.setAutoAttach", map[string]any{"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true})
+	k.later("", "window.open('/plain')") // which freezes the opener
+	popup := c.NextWhere("a popup that waits", func(e chromiumtest.Event) bool {
+		return e.Method == "Target.attachedToTarget" && e.Param("waitingForDebugger") == "true"
+	})
+	var p struct {
+		TargetInfo struct{ TargetID messages.TargetID }
+	}
+	popup.Decode(t, &p)
+	runs := func(s *messages.Snapshot) bool {
+		return slices.ContainsFunc(s.Pages, func(o messages.Page) bool { return o.TargetID == p.TargetInfo.TargetID && o.Title == "/plain" })
+	}
+	stays(t, "the popup waits", 500*time.Millisecond, func() bool { return !runs(k.snapshot()) })
+	c.Close()
+	k.awaitFor(8*time.Second, "a popup that runs", runs) // it would not wait longer than ten seconds for any client
 }

@@ -37,6 +37,13 @@ func (h *hub) holdPageLocked(page messages.TargetID) {
 	}
 }
 
+// isHeldFor says whether a page waits for the client to resume it.
+func (h *hub) isHeldFor(c *client, page messages.TargetID) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.unseen[page][c]
+}
+
 // seenByLocked ends a page's wait for one client.
 func (h *hub) seenByLocked(c *client, page messages.TargetID) {
 	waits := h.unseen[page]

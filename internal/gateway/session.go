@@ -75,7 +75,7 @@ func (c *client) isTargetEvent(parent *session, msg, method []byte) bool {
 			target = ""
 		}
 		if !c.hasAdopted(parent, target, id) {
-			runAll(c.step(view.Attached{Parent: parent.id, Session: id, Target: t, Params: slices.Clone(e.Params)}))
+			runAll(c.step(view.Attached{Parent: parent.id, Session: id, Target: t, Params: slices.Clone(e.Params), IsHeld: c.hub.isHeldFor(c, t.ID)}))
 		}
 	case "Target.detachedFromTarget":
 		id := messages.SessionID(scan.Unquote(memberOf(e.Params, "sessionId")))

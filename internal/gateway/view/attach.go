@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -134,6 +135,11 @@ func (v *View) attachedTo(a Attached) {
 		a.Params = browserParams(a.Session)
 	case auto != nil && auto.pending[a.Target.ID]:
 		s.isAuto = true
+		if a.IsHeld {
+			// The attach is the gateway's own command, of which Chrome never says so. No text has these
+			// bytes: it would escape the quotes.
+			a.Params = bytes.Replace(a.Params, []byte(`"waitingForDebugger":false`), []byte(`"waitingForDebugger":true`), 1)
+		}
 	}
 	v.sessions[a.Session] = s
 	v.do(Began{Session: a.Session, Parent: a.Parent, Target: s.target, IsBrowser: s.kind == kindBrowser, IsWorker: isWorker(s.kind), IsAuto: s.isAuto})

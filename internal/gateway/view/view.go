@@ -136,6 +136,7 @@ type (
 		Session messages.SessionID
 		Target  Target
 		Params  []byte
+		IsHeld  bool // the page waits for the client to resume it
 	}
 
 	// Detached is the browser's Target.detachedFromTarget.
