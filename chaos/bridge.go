@@ -111,6 +111,8 @@ type bridgedCall struct {
 	tries  int
 	answer json.RawMessage
 	by     DialogResult
+	// isUnseen: whose answer it is has had no debugger here for a moment since it was given.
+	isUnseen bool
 }
 
 // askBridged has the bridges of d's document ask; false says that there are none.

@@ -128,15 +128,29 @@ func (b *Browser) goOn(p *pause) {
 	b.leavePause(p)
 	p.target.each(isDebugging, "Debugger.resumed", empty{})
 	if p.call != nil {
-		by := &p.call.by
-		by.IsUntold = by.IsUntold && !slices.ContainsFunc(p.target.sessions, func(s *session) bool { return s.debugs.isOn && s.conn.host == by.Host })
+		p.call.by.IsUntold = p.call.by.IsUntold && p.isUnseen()
 		b.resumed(p.call)
 	}
 }
 
+// isUnseen says whether the client whose answer a call has, has been without a debugger here
+// since. One that comes later sees the call continue, and is not told with what.
+func (p *pause) isUnseen() bool {
+	c := p.call
+	c.isUnseen = c.isUnseen || !slices.ContainsFunc(p.target.sessions, func(s *session) bool { return s.debugs.isOn && s.conn.host == c.by.Host })
+	return c.isUnseen
+}
+
 // maybeGoOn ends a pause that no client is left to end.
 func (b *Browser) maybeGoOn(t *target) {
-	if p := t.pause; p != nil && !slices.ContainsFunc(t.sessions, isDebugging) {
+	p := t.pause
+	if p == nil {
+		return
+	}
+	if p.call != nil {
+		p.isUnseen()
+	}
+	if !slices.ContainsFunc(t.sessions, isDebugging) {
 		if p.call != nil {
 			p.call.by.IsAlone = true
 		}
@@ -324,6 +338,7 @@ func evaluateOnCallFrame(c *call) {
 	if taken {
 		p.call.answer = json.RawMessage(m[2])
 		answered := p.call
+		answered.isUnseen = false
 		answered.by = DialogResult{By: ClosedByAnswer, Session: c.s.id, Conn: c.s.conn.number, Host: c.s.conn.host, IsUntold: true}
 		c.told = func() { answered.by.IsUntold = false }
 	}

@@ -17,7 +17,8 @@ type DialogResult struct {
 	Conn       int                // its connection's number
 	IsAlone    bool               // over a bridge: it continued since no debugger was left
 	// IsUntold is set where the client whose answer it was could not learn that, over a bridge:
-	// the reply has not left the browser, and no debugger of the client's saw the call go on.
+	// the reply has not left the browser, and none of the client's debuggers has stayed from the
+	// answer until the call continued.
 	IsUntold bool
 	Host     string // whom that connection asked for
 }

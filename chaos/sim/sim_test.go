@@ -311,6 +311,7 @@ var bridgedRegressions = []found{
 	{0x18ebd531457f4c41, plan.DefaultSteps},
 	{0x18ebd808155ee0cf, plan.DefaultSteps},
 	{0x18ebd90ba1611dd4, 38},
+	{0x18ebe3b3c38205ba, 7},
 }
 
 // doomedRegressions are those that have found something with doomed dialogs.
