@@ -74,8 +74,8 @@ chaos: ## 300 seeds against a whole node, 200 killed sockets, 30 of a real Chrom
 chaos-cluster: ## 200 schedules of kills, pauses, ends and losses of the store against three nodes as processes, checked with porcupine; SEED=n for others
 	go test -count=1 -timeout=120m ./cmd/node -run '^(TestClusterUnderChaos|TestWhatChaosWouldFind)$$' -v -cluster-seeds $(or $(SEEDS),200) -cluster-seed $(or $(SEED),1)
 
-drops: ## Playwright, Puppeteer, chromedp and rod through 200 steps each while both connections of their task are cut 50 times
-	.ci/clients -run TestClientsOutliveDrops -v -timeout 30m -drop-steps 200 -drop-cuts 50
+drops: ## Playwright, Puppeteer, chromedp and rod through 200 steps each while both connections of their task are cut 50 times, and 1,000 races for a dialog
+	.ci/clients -run 'TestClientsOutliveDrops|TestDialogsAreAnsweredOnce' -v -timeout 30m -drop-steps 200 -drop-cuts 50 -races 1000
 
 compat: ## Playwright's own tests over CDP, from a checkout of theirs, directly and through a task: make compat PLAYWRIGHT=DIR
 	.ci/need node nodejs

@@ -34,7 +34,7 @@ func TestAFloodIsTheClientsOwn(t *testing.T) {
 		}
 		return dialog != ""
 	})
-	const sent, room = 6000, 4096
+	const sent, room = 10_000, 4096
 	go func() {
 		for i := range sent {
 			_ = c.conn.Write(r.ctx, websocket.MessageText, fmt.Appendf(nil, `{"id":%d,"method":"Runtime.evaluate","params":{"expression":"1"},"sessionId":%q}`, 100+i, session))

@@ -2,11 +2,14 @@
 import puppeteer from 'puppeteer-core';
 import { drops, place } from './drops.mjs';
 
-let page;
+let page, context, other;
 
 await drops({
   async begin() {
     const browser = await puppeteer.connect({ browserWSEndpoint: place.ws, defaultViewport: null, protocolTimeout: 15000 });
+    context = await browser.createBrowserContext();
+    await context.setCookie({ name: 'kept', value: 'yes', domain: 'a.test' });
+    other = await context.newPage();
     page = await browser.newPage();
     page.setDefaultTimeout(15000);
     await page.evaluateOnNewDocument(() => { window.planted = 'planted'; });
@@ -21,6 +24,7 @@ await drops({
     binding: async (i) => (await page.evaluate((v) => window.double(v), i)) === 2 * i,
     emulation: async () => page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches),
     interception: async () => (await page.evaluate(() => fetch('/client-data').then((r) => r.text()))) === 'intercepted',
+    context: async (i) => (await other.evaluate((v) => v, i)) === i && (await context.cookies())[0].value === 'yes',
     worker: async (i) => {
       await page.evaluate(() => { window.worker ??= new Worker(URL.createObjectURL(new Blob(['']))); });
       const worker = page.workers()[0] ?? await new Promise((made) => page.once('workercreated', made));
