@@ -198,7 +198,7 @@ func TestAnyNodeAnswersForAnyTask(t *testing.T) {
 	b, url := fake(t, chaos.Options{Pages: 1})
 	c := newTrio(t)
 	for _, name := range []string{"a", "b", "c"} {
-		c.start(name)
+		c.start(name, "--allow-chaos")
 	}
 	for _, name := range []string{"a", "b", "c"} {
 		c.await(name, "held held held")
@@ -381,15 +381,18 @@ func TestAnyNodeAnswersForAnyTask(t *testing.T) {
 	// A node that starts anew under its name has its tasks again, where no other one may take them meanwhile.
 	c.uncordon(node)
 	c.kill(node)
-	c.start(node)
+	c.start(node, "--allow-chaos")
 	if got := heir(other); got != node {
 		t.Errorf("the task was at %s and is at %s", node, got)
 	}
 	raise()
 	// One that starts later answers for it too, whichever has it by then.
-	c.start("a")
+	c.start("a", "--allow-chaos")
 	c.await("a", "held held held")
 	heir("a")
+	c.cordon("a", "b", "c")
+	node = heir("a")
+	c.everyRoute(node, map[string]string{"a": "b", "b": "c", "c": "a"}[node], spec)
 }
 
 // pageOf is the page of a snapshot.
