@@ -189,7 +189,8 @@ func TestChart(t *testing.T) {
 	t.Parallel()
 	for name, values := range map[string]string{
 		"as it is": "", "everything": everything,
-		"least": "{networkPolicy: {enabled: false}, podDisruptionBudget: {enabled: false}, token: {existingSecret: x}}",
+		"a cluster": "{replicas: 5, cluster: {enabled: true}}",
+		"least":     "{networkPolicy: {enabled: false}, podDisruptionBudget: {enabled: false}, token: {existingSecret: x}}",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -202,7 +203,7 @@ func TestChart(t *testing.T) {
 	t.Run("what is off is not there, and what is on is", func(t *testing.T) {
 		t.Parallel()
 		for values, want := range map[string]int{
-			"": 8, everything: 11, // one less for the token, four more
+			"": 8, "{replicas: 5, cluster: {enabled: true}}": 8, everything: 11, // one less for the token, four more
 			"{networkPolicy: {enabled: false}, podDisruptionBudget: {enabled: false}, token: {existingSecret: x}}": 5,
 		} {
 			if got := mustRender(t, values).count; got != want {
@@ -260,11 +261,47 @@ func TestChart(t *testing.T) {
 			t.Error("the alerts go by the job holdfast", r)
 		}
 	})
+	t.Run("the first pods of a cluster keep its store", func(t *testing.T) {
+		t.Parallel()
+		o := mustRender(t, "{replicas: 5, cluster: {enabled: true, voters: 3, port: 7300, volume: {size: 20Gi, storageClassName: fast}}}")
+		env := map[string]string{}
+		for _, e := range o.set.Spec.Template.Spec.Containers[0].Env {
+			env[e.Name] = e.Value
+		}
+		var voters []string
+		for i := range 3 {
+			voters = append(voters, fmt.Sprintf("holdfast-%d=holdfast-%[1]d.holdfast-headless.agents.svc.cluster.local:7300", i))
+		}
+		if got := env["HOLDFAST_CLUSTER_VOTERS"]; got != strings.Join(voters, ",") {
+			t.Error(got)
+		}
+		// A voter's address is the same in the list and as it names itself.
+		if got := strings.ReplaceAll(env["HOLDFAST_CLUSTER_ADVERTISE"], "$(POD_NAME)", "holdfast-1"); "holdfast-1="+got != voters[1] {
+			t.Error(got)
+		}
+		claim := o.set.Spec.VolumeClaimTemplates[0].Spec
+		if *o.set.Spec.Replicas != 5 || *claim.StorageClassName != "fast" || claim.Resources.Requests.Storage().String() != "20Gi" || o.set.Spec.PodManagementPolicy != apps.ParallelPodManagement {
+			t.Errorf("%+v", o.set.Spec)
+		}
+		// Nodes reach each other, and no other pod reaches their ports.
+		in, out := o.policies[0].Spec.Ingress[2], o.policies[0].Spec.Egress[0]
+		for _, ports := range [][]networking.NetworkPolicyPort{in.Ports, out.Ports} {
+			if len(ports) != 1 || ports[0].Port.IntValue() != 7300 || *ports[0].EndPort != 7303 {
+				t.Errorf("%+v", ports)
+			}
+		}
+		for _, peers := range [][]networking.NetworkPolicyPeer{in.From, out.To} {
+			if len(peers) != 1 || peers[0].PodSelector.MatchLabels["app.kubernetes.io/name"] != "holdfast" {
+				t.Errorf("%+v", peers)
+			}
+		}
+	})
 	t.Run("values that make no sense are refused", func(t *testing.T) {
 		t.Parallel()
 		for _, values := range []string{
 			"{replicas: many}", "{replica: 1}", "{image: {repository: ''}}", "{chromium: {args: [no-sandbox]}}", "{chromium: {sandbox: 'no'}}",
 			"{metrics: {port: 80}}", "{state: {sizeLimit: big}}", "{networkPolicy: {denied: [everything]}}", "{networkPolicy: {clientLabels: {holdfast-client: null}}}",
+			"{cluster: {enabled: true}}", "{replicas: 3, cluster: {enabled: true, voters: 2}}", "{cluster: {port: 65535}}", "{cluster: {volume: {size: big}}}",
 			"{allowHosts: ['a b']}", "{token: {key: 'a/b'}}",
 		} {
 			if _, err := renderIn(t, "agents", values); err == nil {
@@ -317,6 +354,9 @@ func checkPod(t *testing.T, o *objects) {
 	}
 	for _, path := range []string{"/var/lib/holdfast", "/tmp", "/dev/shm"} {
 		v := volumes[mounts[path]]
+		if claims := o.set.Spec.VolumeClaimTemplates; len(claims) == 1 && claims[0].Name == mounts[path] {
+			continue // it outlives the pod
+		}
 		if v.EmptyDir == nil || v.EmptyDir.SizeLimit.IsZero() {
 			t.Errorf("%s: %+v", path, v)
 		}

@@ -40,3 +40,22 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 {{- join " " (concat $hosts .Values.allowHosts) -}}
 {{- end }}
+
+{{/* Where a pod answers other nodes: (list $ NAME). */}}
+{{- define "holdfast.peer" -}}
+{{- $ := index . 0 -}}
+{{ index . 1 }}.{{ include "holdfast.name" $ }}-headless.{{ $.Release.Namespace }}.svc.{{ $.Values.clusterDomain }}:{{ $.Values.cluster.port }}
+{{- end }}
+
+{{/* The pods that keep the cluster's store: those with the lowest numbers. */}}
+{{- define "holdfast.voters" -}}
+{{- if lt (int .Values.replicas) (int .Values.cluster.voters) -}}
+{{- fail (printf "replicas is %v, and cluster.voters %v: all voters have to run" .Values.replicas .Values.cluster.voters) -}}
+{{- end -}}
+{{- $voters := list -}}
+{{- range $i := until (int .Values.cluster.voters) -}}
+{{- $pod := printf "%s-%d" (include "holdfast.name" $) $i -}}
+{{- $voters = append $voters (printf "%s=%s" $pod (include "holdfast.peer" (list $ $pod))) -}}
+{{- end -}}
+{{- join "," $voters -}}
+{{- end }}
