@@ -43,7 +43,7 @@ func wantNothingOf(t *testing.T, dir string) {
 }
 
 // TestTheDemoOfAClusterIsTold on a real browser, and leaves nothing behind. Nor does one that is
-// ended while it is at work, by a signal that its nodes get as well, as those of a terminal do.
+// ended while it is at work.
 func TestTheDemoOfAClusterIsTold(t *testing.T) {
 	t.Parallel()
 	oneTrio.Lock()
@@ -67,9 +67,7 @@ func TestTheDemoOfAClusterIsTold(t *testing.T) {
 
 	p, dir = demonstrate(t)
 	p.log.await(t, "node c  process")
-	if err := syscall.Kill(-p.Process.Pid, syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	p.signal(t, syscall.SIGTERM)
 	p.wait(t)
 	if code := p.ProcessState.ExitCode(); code != 1 || !strings.Contains(p.log.String(), "the demo was ended: received SIGTERM") {
 		t.Errorf("it has exited with %d: %s", code, p.log)
