@@ -32,7 +32,7 @@ func readPages(h *hands) {
 	if r := h.use("browser_extract", `{}`); r.Text != "short\n\nFew *words*\n\nbeside" {
 		h.Errorf("%q", r.Text)
 	}
-	h.eval("", `document.querySelector('main').append(...Array.from({length: 30001}, () => document.createElement('i'))); 0`)
+	h.eval("", `{ const many = document.createElement('div'); many.hidden = true; many.append(...Array.from({length: 30001}, () => document.createElement('i'))); document.body.append(many) } 0`)
 	if r := h.use("browser_extract", `{}`); r.Text != "\nFew words" {
 		h.Errorf("%q", r.Text)
 	}
