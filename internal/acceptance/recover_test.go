@@ -409,6 +409,12 @@ func TestAHungPageIsNavigatedOrReplaced(t *testing.T) {
 		wantCode(t, err, messages.CodePageWedged)
 		p.is(messages.PageHung)
 		old := p.snapshot().PageTargetID
+		// Until its next document has come so far, a reload frees the page.
+		witness := chromiumtest.Dial(t, p.chrome.WS())
+		until(t, "a page between two documents", func() bool {
+			page := find(targets(t, witness), old)
+			return page != nil && page.URL == ""
+		})
 		if _, err := p.recover(messages.RecoverReload); messages.CodeOf(err) != messages.CodePageWedged || !strings.Contains(err.Error(), "replace") {
 			t.Errorf("reload: %v", err)
 		}
