@@ -1,13 +1,11 @@
 package check_test
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/compose-spec/compose-go/v2/cli"
 	"github.com/compose-spec/compose-go/v2/types"
 )
 
@@ -15,14 +13,7 @@ import (
 // the first service makes for it, and keeps its state in a volume of its own.
 func TestComposeOfACluster(t *testing.T) {
 	t.Parallel()
-	options, err := cli.NewProjectOptions([]string{repo("deploy", "compose", "cluster.yaml")}, cli.WithName("holdfast"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	project, err := options.LoadProject(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	project := composed(t, "cluster.yaml")
 	if names := project.ServiceNames(); !slices.Equal(names, []string{"a", "b", "c", "certs"}) {
 		t.Fatal(names)
 	}

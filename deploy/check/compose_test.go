@@ -13,9 +13,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-func TestCompose(t *testing.T) {
-	t.Parallel()
-	options, err := cli.NewProjectOptions([]string{repo("deploy", "compose", "compose.yaml")}, cli.WithName("holdfast"))
+// composed is a Compose file as the engine reads it.
+func composed(t *testing.T, file string) *types.Project {
+	t.Helper()
+	options, err := cli.NewProjectOptions([]string{repo("deploy", "compose", file)}, cli.WithName("holdfast"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,6 +24,12 @@ func TestCompose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return project
+}
+
+func TestCompose(t *testing.T) {
+	t.Parallel()
+	project := composed(t, "compose.yaml")
 	if names := project.ServiceNames(); !slices.Equal(names, []string{"grafana", "holdfast", "prometheus"}) {
 		t.Fatal(names)
 	}

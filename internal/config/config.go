@@ -107,7 +107,7 @@ type Browser struct {
 
 // Browsers are those that a node has as a whole.
 type Browsers struct {
-	Warm int `key:"warm" flag:"browsers-warm" default:"0" min:"0" max:"1000" help:"Browsers that run already, for the next tasks without a browser of their own: such a task starts in a tenth of the time. Each needs some 150 MiB, and is beyond max_browsers. A task with a window, of an application, or behind the proxy of the egress policy has its browser launched as ever."`
+	Warm int `key:"warm" flag:"browsers-warm" default:"0" min:"0" max:"1000" help:"Browsers that run already, for the next tasks without a browser of their own: such a task starts in milliseconds (make bench BENCH=launch). Each is a whole browser, with its memory, and is beyond max_browsers. A task with a window, of an application, or behind the proxy of the egress policy has its browser launched as ever."`
 }
 
 // Logging is what is logged and how.

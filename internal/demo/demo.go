@@ -128,12 +128,7 @@ func (s *story) seeDialog() error {
 		return err
 	}
 	s.dialog = snap.PendingDialogs[0]
-	s.say("         %s  %s  %q  (default %q)", s.dialog.ID, s.dialog.Type, s.dialog.Message, s.dialog.DefaultPrompt)
-	s.say("         asked by frame %s at %s", s.dialog.FrameID, s.dialog.FrameURL)
-	if string(s.dialog.FrameID) == string(s.dialog.TargetID) {
-		return errors.New("the dialog was attributed to the page instead of its frame")
-	}
-	return nil
+	return s.show(s.dialog)
 }
 
 func (s *story) kill() error {

@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -31,6 +32,16 @@ func findBrowser(ctx context.Context, o Options) (path, version string, err erro
 type narrator struct {
 	out   io.Writer
 	begin time.Time
+}
+
+// show prints a dialog, which has to be of a frame.
+func (n narrator) show(d messages.Dialog) error {
+	n.say("         %s  %s  %q  (default %q)", d.ID, d.Type, d.Message, d.DefaultPrompt)
+	n.say("         asked by frame %s at %s", d.FrameID, d.FrameURL)
+	if string(d.FrameID) == string(d.TargetID) {
+		return errors.New("the dialog was attributed to the page instead of its frame")
+	}
+	return nil
 }
 
 // step is a part of a story; its name completes "could not".

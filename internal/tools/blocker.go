@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -233,47 +232,6 @@ func runBlocker(ctx context.Context, c *call, in blockerInput) (outcome, error) 
 	return out, c.close(ctx, b, in.Action)
 }
 
-// grantPatience is how long a browser may take to grant a permission.
-const grantPatience = 5 * time.Second
-
-// permissionScript says which permissions of a list a document does not have. One whose state no
-// document can read is not among them.
-const permissionScript = `(names => Promise.all(names.map(name => navigator.permissions.query({name}).then(p => p.state === 'granted' ? '' : name, () => ''))).then(all => all.filter(Boolean)))`
-
-// grant grants a permission, and looks whether the page has it then: the browser may refuse it, to a
-// frame that the page does not let ask, or to an origin that has none.
-func (c *call) grant(ctx context.Context, b blocker, in blockerInput, out outcome) (outcome, error) {
-	at := place{target: b.TargetID, frame: b.FrameID}
-	if string(b.FrameID) != string(b.TargetID) {
-		at.session = b.FrameID
-	}
-	world, unread := c.world(ctx, at)
-	if err := c.close(ctx, b, in.Action); err != nil {
-		return outcome{}, err
-	}
-	if unread != nil {
-		out.text = "The browser was told to grant " + b.Permission + "; the page cannot be asked whether it did."
-		return out, nil
-	}
-	var lacking []string
-	expression := permissionScript + "(" + string(asJSON(strings.Split(b.Permission, ","))) + ")"
-	for began := time.Now(); ; {
-		var got evaluation
-		err := c.cdp(ctx, at.session, "Runtime.evaluate", map[string]any{"expression": expression, "contextId": world, "returnByValue": true, "awaitPromise": true}, &got, quickly)
-		if err != nil || json.Unmarshal(got.Result.Value, &lacking) != nil || len(lacking) == 0 {
-			// A document that is gone has nothing to be refused.
-			out.text = "Granted to the site: " + b.Permission + "."
-			return out, nil
-		}
-		if time.Since(began) > grantPatience {
-			return out, messages.Errorf(messages.CodeCDPError, "the browser did not grant %s: the page or its frame may not have it", strings.Join(lacking, " and "))
-		}
-		if err := pause(ctx, pollEvery); err != nil {
-			return out, err
-		}
-	}
-}
-
 // close takes a blocker from the task's state; a page that waits for it continues.
 func (c *call) close(ctx context.Context, b blocker, action string) error {
 	if b.ID == "" {
@@ -353,58 +311,6 @@ func (c *call) sessionFrame(target messages.TargetID, frame messages.FrameID) (m
 		}
 	}
 	return "", nil
-}
-
-// printed saves the page as it would be printed.
-func (c *call) printed(ctx context.Context, b blocker) (outcome, error) {
-	out, err := runPDF(ctx, c, pdfInput{Background: true})
-	if saved, ok := out.data.(pdfOutput); ok {
-		out.data = unblocked{Type: b.Type, URL: b.URL, BlockerID: b.ID, ArtifactID: saved.ArtifactID}
-	}
-	return out, err
-}
-
-// maxShownPDF bounds a PDF that is taken out of the browser's viewer, in bytes.
-const maxShownPDF = 32 << 20
-
-// pdfScript reads the document of a PDF, whose page has no script of its own. The browser has it in
-// its cache, mostly.
-const pdfScript = `fetch(location.href).then(r => r.ok ? r.blob() : Promise.reject(new Error('status ' + r.status))).then(b => b.size > %d ? null : new Promise((done, failed) => {
-  const r = new FileReader();
-  r.onload = () => done(r.result.slice(r.result.indexOf(',') + 1));
-  r.onerror = () => failed(r.error);
-  r.readAsDataURL(b);
-}))`
-
-// savePDF makes an artifact of the PDF that the browser shows.
-func (c *call) savePDF(ctx context.Context, b blocker) (outcome, error) {
-	if c.artifacts == nil {
-		return outcome{}, messages.Errorf(messages.CodeForbidden, "this node keeps no artifacts")
-	}
-	var got evaluation
-	if err := c.cdp(ctx, "", "Runtime.evaluate", map[string]any{"expression": fmt.Sprintf(pdfScript, maxShownPDF), "returnByValue": true, "awaitPromise": true}, &got, pdfBudget); err != nil {
-		return outcome{}, err
-	}
-	if err := got.failure(); err != nil {
-		return outcome{isOfPage: true}, err
-	}
-	var text string
-	if json.Unmarshal(got.Result.Value, &text) != nil || text == "" {
-		return outcome{}, messages.Errorf(messages.CodeMessageTooLarge, "the PDF is larger than %d bytes", maxShownPDF)
-	}
-	raw, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		return outcome{}, messages.Errorf(messages.CodeCDPError, "the PDF cannot be read")
-	}
-	kept := c.keep(ctx, messages.Artifact{Kind: messages.ArtifactPDF, Name: "page.pdf", MIMEType: "application/pdf"}, raw)
-	if kept.State != messages.ArtifactLive {
-		return outcome{}, messages.Errorf(messages.CodeLimitReached, "the PDF could not be kept")
-	}
-	return outcome{
-		text:  fmt.Sprintf("Saved the PDF as artifact %s, %d bytes.", kept.ArtifactID, kept.Size),
-		data:  unblocked{Type: b.Type, URL: b.URL, BlockerID: b.ID, ArtifactID: kept.ArtifactID},
-		files: []messages.Artifact{kept}, category: "artifact-saved",
-	}, nil
 }
 
 // askNotice is after what time a call that waits for its page is looked after: the page may wait
